@@ -95,7 +95,7 @@ func (x *decoder) checkReadings() {
 		r := d.Readings[name]
 		w, ok := ways[r.How]
 		if _, known := parts[r.Part]; !known {
-			x.badKey("read", "no part of a reply is called %q; there are %s", r.Part, strings.Join(Parts(), ", "))
+			x.badKey("read", "no part of a reply is called %q; there are %s", r.Part, strings.Join(sortedKeys(parts)[1:], ", "))
 		}
 		if r.Else != "" && !slices.ContainsFunc(d.Labels, func(l Label) bool { return l.Label == r.Else }) {
 			x.badKey("read", "else is %q, which is not one of the labels", r.Else)

@@ -35,16 +35,16 @@ type Criteria struct {
 
 // What [Criteria] may say.
 const (
-	AskEach     = "each"     // one call for each criterion
-	AskTogether = "together" // one call for all
+	askEach     = "each"     // one call for each criterion
+	askTogether = "together" // one call for all
 
-	ScoreMean = "mean" // the mean over the criteria
-	ScoreAll  = "all"  // 1 if every criterion has a score of 1, otherwise 0
-	ScoreAny  = "any"  // the highest score of a criterion
+	scoreMean = "mean" // the mean over the criteria
+	scoreAll  = "all"  // 1 if every criterion has a score of 1, otherwise 0
+	scoreAny  = "any"  // the highest score of a criterion
 
-	SplitSentences = "sentences" // each sentence of the response is a criterion
+	splitSentences = "sentences" // each sentence of the response is a criterion
 
-	FailedUnjudged = "unjudged" // one failed criterion, and the item has no verdict
+	failedUnjudged = "unjudged" // one failed criterion, and the item has no verdict
 	FailedPartial  = "partial"  // the score is that of the other criteria
 )
 
@@ -55,11 +55,11 @@ const (
 	slotAspects   = "aspects"   // the scales of the judge's aspects, with what their values mean
 )
 
-func (c *Criteria) each() bool { return c != nil && c.Ask != AskTogether }
+func (c *Criteria) each() bool { return c != nil && c.Ask != askTogether }
 
 // filled returns the criteria with the defaults written out.
 func (c Criteria) filled() Criteria {
-	c.Ask, c.Score, c.Failed = cmp.Or(c.Ask, AskEach), cmp.Or(c.Score, ScoreMean), cmp.Or(c.Failed, FailedUnjudged)
+	c.Ask, c.Score, c.Failed = cmp.Or(c.Ask, askEach), cmp.Or(c.Score, scoreMean), cmp.Or(c.Failed, failedUnjudged)
 	return c
 }
 
@@ -72,10 +72,10 @@ func (c Criteria) check() error {
 		key, is string
 		of      []string
 	}{
-		{"ask", c.Ask, []string{AskEach, AskTogether}},
-		{"score", c.Score, []string{ScoreMean, ScoreAll, ScoreAny}},
-		{"split", c.Split, []string{"", SplitSentences}},
-		{"failed", c.Failed, []string{FailedUnjudged, FailedPartial}},
+		{"ask", c.Ask, []string{askEach, askTogether}},
+		{"score", c.Score, []string{scoreMean, scoreAll, scoreAny}},
+		{"split", c.Split, []string{"", splitSentences}},
+		{"failed", c.Failed, []string{failedUnjudged, FailedPartial}},
 	} {
 		if !slices.Contains(one.of, one.is) {
 			return fmt.Errorf("criteria: %s is %q; it is %s", one.key, one.is, strings.Join(one.of, ", "))
@@ -87,7 +87,7 @@ func (c Criteria) check() error {
 // of returns the criteria of an item. An item without any cannot be judged.
 func (c Criteria) of(it deem.Item) ([]string, error) {
 	raw, ok := it.Fields[c.Field]
-	if !ok && c.Split == SplitSentences {
+	if !ok && c.Split == splitSentences {
 		list := sentences(it.Response)
 		if len(list) == 0 {
 			return nil, deem.Failf(deem.Input, "the response has no sentence")
@@ -229,11 +229,11 @@ func (c Criteria) Join(parts []deem.Part) (deem.Verdict, error) {
 	}
 	v := deem.Verdict{Label: "scored", Score: sum / float64(judged), Parts: parts}
 	switch {
-	case c.Score == ScoreAny:
+	case c.Score == scoreAny:
 		v.Score = best
-	case c.Score == ScoreAll && full == judged:
+	case c.Score == scoreAll && full == judged:
 		v.Score = 1
-	case c.Score == ScoreAll:
+	case c.Score == scoreAll:
 		v.Score = 0
 	}
 	if judged < len(parts) {

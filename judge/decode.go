@@ -427,7 +427,7 @@ func (x *decoder) reader(n *yaml.Node) Reader {
 		x.str(n, "a reading", &r.How)
 	}
 	if _, ok := ways[r.How]; !ok {
-		x.bad(n, "no way to read a reply is called %q; there are %s", r.How, strings.Join(Ways(), ", "))
+		x.bad(n, "no way to read a reply is called %q; there are %s", r.How, strings.Join(sortedKeys(ways), ", "))
 	}
 	return r
 }

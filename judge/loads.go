@@ -91,11 +91,6 @@ var (
 	flatObject   = regexp.MustCompile(`\{[^{}]*"label"\s*:\s*"[^"]*"[^{}]*\}`)
 )
 
-// Parts returns the names of the parts of a reply that the way "loads" can parse.
-func Parts() []string {
-	return slices.DeleteFunc(sortedKeys(parts), func(name string) bool { return name == "" })
-}
-
 // readLoads reads the label out of JSON as published programs do. Where such a program
 // stops or asks again, there is a failure.
 func readLoads(p *Declared, r Reader, s said) (found, error) {

@@ -51,9 +51,6 @@ var ways = map[string]way{
 	"rating": {numbers: readRating},
 }
 
-// Ways returns the names of the ways to read a reply.
-func Ways() []string { return sortedKeys(ways) }
-
 // Read returns the verdict on it that reply gives under the protocol's reading.
 func (p *Declared) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	if c := p.decl.Criteria; c != nil && !c.each() {

@@ -10,8 +10,8 @@ import (
 	"deem"
 )
 
-// BreakOptions say how much trouble [Break] takes.
-type BreakOptions struct {
+// breakOptions say how much trouble newBreaker takes.
+type breakOptions struct {
 	// Failures is how many requests in a row may be given up, none succeeding in
 	// between, before the run is stopped; 0 means 20.
 	Failures int
@@ -40,10 +40,10 @@ const (
 )
 
 // A Breaker is a model that stops the run when its vendor is out of service. See
-// [Break].
+// newBreaker.
 type Breaker struct {
 	inner deem.Model
-	o     BreakOptions
+	o     breakOptions
 
 	mu      sync.Mutex
 	streak  int           // requests given up since the last that was answered
@@ -65,7 +65,7 @@ var (
 	_ Wrapper    = (*Breaker)(nil)
 )
 
-// Break returns a model that tells an item's bad luck from an outage. It stands
+// newBreaker returns a model that tells an item's bad luck from an outage. It stands
 // outside the retries: what it sees fail was tried again as often as it may be.
 //
 // A request that is given up is a failure of its item, and the next item is asked
@@ -84,7 +84,7 @@ var (
 //
 // An error that belongs to one request, as a prompt that is too long, is an answer
 // too: somebody is there.
-func Break(m deem.Model, o BreakOptions) *Breaker {
+func newBreaker(m deem.Model, o breakOptions) *Breaker {
 	if o.Failures <= 0 {
 		o.Failures = 20
 	}

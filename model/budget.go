@@ -209,7 +209,7 @@ func ParseDollars(text string) (micros int64, err error) {
 }
 
 // A Budgeted model starts no call that its purse cannot pay for. See [Budget].
-type Budgeted struct {
+type budgeted struct {
 	inner  deem.Model
 	purse  *Purse
 	price  Price
@@ -219,8 +219,8 @@ type Budgeted struct {
 }
 
 var (
-	_ deem.Model = (*Budgeted)(nil)
-	_ Wrapper    = (*Budgeted)(nil)
+	_ deem.Model = (*budgeted)(nil)
+	_ Wrapper    = (*budgeted)(nil)
 )
 
 // Budget returns a model that pays for each request out of purse before it is made,
@@ -240,23 +240,20 @@ var (
 // vendor's bill.
 //
 // The model inside has a [Meter], which sees the attempts and says what they cost.
-func Budget(m deem.Model, purse *Purse, prices Prices) *Budgeted {
+func Budget(m deem.Model, purse *Purse, prices Prices) deem.Model {
 	tier := TierOf(m)
 	price, ok := prices.OfTier(m.Name(), tier)
-	return &Budgeted{inner: m, purse: purse, price: price, priced: ok, tier: tier, room: RoomOf(m)}
+	return &budgeted{inner: m, purse: purse, price: price, priced: ok, tier: tier, room: RoomOf(m)}
 }
 
 // Name returns the name of the model inside.
-func (b *Budgeted) Name() string { return b.inner.Name() }
+func (b *budgeted) Name() string { return b.inner.Name() }
 
 // Unwrap returns the model inside.
-func (b *Budgeted) Unwrap() deem.Model { return b.inner }
-
-// Purse returns the purse that pays.
-func (b *Budgeted) Purse() *Purse { return b.purse }
+func (b *budgeted) Unwrap() deem.Model { return b.inner }
 
 // Complete sets the price aside, asks the model inside, and pays.
-func (b *Budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (b *budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if !b.priced {
 		return deem.Reply{}, &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: Unpriced(b.Name(), b.tier)}
 	}

@@ -10,7 +10,7 @@ import (
 
 // An Embedder turns texts into vectors, in their order. Package judge/rule has the
 // same interface, and says what it promises.
-type Embedder interface {
+type embedder interface {
 	Name() string
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
@@ -20,7 +20,7 @@ type Embedding struct {
 	model deem.Model
 }
 
-var _ Embedder = (*Embedding)(nil)
+var _ embedder = (*Embedding)(nil)
 
 // Embed returns an embedder that asks e with the retries, the limit, the meter, the
 // budget and the breaker that [Assemble] puts around a model. There is no cache:
@@ -29,7 +29,7 @@ var _ Embedder = (*Embedding)(nil)
 // Each call is noted in the ledger of the item, so that its cost is kept with the
 // run. Embedders do not say how many tokens they counted, so the cost is an estimate:
 // see [Meter].
-func Embed(e Embedder, o Options) *Embedding {
+func Embed(e embedder, o Options) *Embedding {
 	return &Embedding{model: resilient(embedWire{e}, o)}
 }
 
@@ -80,7 +80,7 @@ type embedJob struct {
 type embedKey struct{}
 
 // An embedWire is an embedder in the guise of a model.
-type embedWire struct{ inner Embedder }
+type embedWire struct{ inner embedder }
 
 // Name returns the name of the embedder.
 func (w embedWire) Name() string { return w.inner.Name() }

@@ -4,10 +4,10 @@
 // Each decorator is a [deem.Model] around another one:
 //
 //   - [Cache] answers from replies that were paid for earlier;
-//   - [Probe] asks a model alone until it is known to answer;
-//   - [Break] stops the run when the vendor is out of service;
+//   - newProbing asks a model alone until it is known to answer;
+//   - newBreaker stops the run when the vendor is out of service;
 //   - [Budget] starts no call that cannot be paid for;
-//   - [Retry] asks again when an error may pass;
+//   - newRetrier asks again when an error may pass;
 //   - [Limit] keeps the number of calls at what the vendor bears;
 //   - [Meter] measures each attempt and says what it cost;
 //   - [Spare] goes without parameters that the vendor does not support.
@@ -33,7 +33,7 @@ type Options struct {
 	Replies ReplyCache
 
 	Cache CacheOptions
-	Break BreakOptions
+	Break breakOptions
 	Retry RetryOptions
 	Limit LimitOptions
 
@@ -45,7 +45,7 @@ type Options struct {
 	Prices Prices
 
 	// Answered reports whether the model has answered requests of this kind before, for
-	// example because the run is resumed. It is asked once, see [Probe]; nil means no.
+	// example because the run is resumed. It is asked once, see newProbing; nil means no.
 	Answered func() bool
 }
 
@@ -72,7 +72,7 @@ type Options struct {
 //
 // A wire that [Shared] returned has the limit and what is inside of it already.
 func Assemble(wire deem.Model, o Options) deem.Model {
-	return Cache(Probe(resilient(wire, o), o.Answered), o.Replies, o.Cache)
+	return Cache(newProbing(resilient(wire, o), o.Answered), o.Replies, o.Cache)
 }
 
 // Shared puts around wire what all runs that ask it have in common: the limit and what
@@ -87,13 +87,13 @@ func resilient(wire deem.Model, o Options) deem.Model {
 	if !ok {
 		shared = Shared(wire, o)
 	}
-	m := deem.Model(Retry(shared, o.Retry))
+	m := deem.Model(newRetrier(shared, o.Retry))
 	for _, purse := range []*Purse{o.Total, o.Purse} {
 		if purse != nil {
 			m = Budget(m, purse, o.Prices)
 		}
 	}
-	return Break(m, o.Break)
+	return newBreaker(m, o.Break)
 }
 
 // A Wrapper is a model around another one. All decorators of this package are

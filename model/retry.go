@@ -10,7 +10,7 @@ import (
 	"deem"
 )
 
-// RetryOptions say how patient [Retry] is.
+// RetryOptions say how patient newRetrier is.
 type RetryOptions struct {
 	Attempts int           // how often a request is made at most; 0 means 6, 1 means never again
 	Timeouts int           // how often of those it may time out; 0 means 2
@@ -24,7 +24,7 @@ type RetryOptions struct {
 
 	// Budget bounds the retries of the whole run. Models that share a vendor
 	// share a budget; nil means one of its own.
-	Budget *RetryBudget
+	Budget *retryBudget
 
 	// Rand returns the jitter, from 0 up to 1; nil means a random one.
 	Rand func() float64
@@ -48,7 +48,7 @@ func (o RetryOptions) withDefaults() RetryOptions {
 		o.Patience = 2 * time.Minute
 	}
 	if o.Budget == nil {
-		o.Budget = NewRetryBudget()
+		o.Budget = newRetryBudget()
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Float64
@@ -64,7 +64,7 @@ func (o RetryOptions) withDefaults() RetryOptions {
 // once, as it would in a server that sheds load: here the next item would only
 // ask the same vendor, and an outage of a minute would cost thousands of
 // verdicts.
-type RetryBudget struct {
+type retryBudget struct {
 	bucket *bucket
 }
 
@@ -75,23 +75,23 @@ const (
 	budgetPerSecond  = 5
 )
 
-// NewRetryBudget returns a full budget. It is safe for concurrent use.
-func NewRetryBudget() *RetryBudget {
-	return &RetryBudget{bucket: newBucket(budgetBurst, budgetPerSecond)}
+// newRetryBudget returns a full budget. It is safe for concurrent use.
+func newRetryBudget() *retryBudget {
+	return &retryBudget{bucket: newBucket(budgetBurst, budgetPerSecond)}
 }
 
-// A Retrier is a model that asks again. See [Retry].
-type Retrier struct {
+// A Retrier is a model that asks again. See newRetrier.
+type retrier struct {
 	inner deem.Model
 	o     RetryOptions
 }
 
 var (
-	_ deem.Model = (*Retrier)(nil)
-	_ Wrapper    = (*Retrier)(nil)
+	_ deem.Model = (*retrier)(nil)
+	_ Wrapper    = (*retrier)(nil)
 )
 
-// Retry returns a model that makes a request again while m answers with a
+// newRetrier returns a model that makes a request again while m answers with a
 // [*deem.ModelError] that may pass. Between attempts it waits a random time up
 // to a bound that doubles, added to what the vendor asked for.
 // The reply, or the last error, says how many attempts were made. In a run that is
@@ -99,18 +99,18 @@ var (
 //
 // A timeout is tried again once and not five times. It has cost minutes already
 // and may have cost money, and a server that hangs mostly goes on hanging.
-func Retry(m deem.Model, o RetryOptions) *Retrier {
-	return &Retrier{inner: m, o: o.withDefaults()}
+func newRetrier(m deem.Model, o RetryOptions) *retrier {
+	return &retrier{inner: m, o: o.withDefaults()}
 }
 
 // Name returns the name of the model inside.
-func (r *Retrier) Name() string { return r.inner.Name() }
+func (r *retrier) Name() string { return r.inner.Name() }
 
 // Unwrap returns the model inside.
-func (r *Retrier) Unwrap() deem.Model { return r.inner }
+func (r *retrier) Unwrap() deem.Model { return r.inner }
 
 // Complete returns the reply of the first attempt that succeeds.
-func (r *Retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (r *retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	r.o.Budget.bucket.give(budgetPerRequest)
 	timeouts := 0
 	for attempt := 1; ; attempt++ {
@@ -146,7 +146,7 @@ func (r *Retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 
 // pause returns how long to wait after the given attempt, and false when there
 // is to be no other.
-func (r *Retrier) pause(err error, attempt, timeouts int) (time.Duration, bool) {
+func (r *retrier) pause(err error, attempt, timeouts int) (time.Duration, bool) {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok || !me.Passing || me.Fatal || attempt >= r.o.Attempts || timeouts >= r.o.Timeouts || me.RetryAfter > r.o.Patience {
 		return 0, false
@@ -173,7 +173,7 @@ func timedOut(err error) bool {
 // jitter returns a random time up to Base doubled with each attempt, at most Max. It
 // is a quarter of that at least: else luck alone uses up all attempts of a request
 // within two seconds of trouble, for one in six of them.
-func (r *Retrier) jitter(attempt int) time.Duration {
+func (r *retrier) jitter(attempt int) time.Duration {
 	bound := r.o.Max
 	if shift := attempt - 1; shift < 30 && r.o.Base<<shift < bound {
 		bound = r.o.Base << shift

@@ -12,7 +12,7 @@ import (
 )
 
 // A Sparing model goes without parameters that the vendor does not support. See [Spare].
-type Sparing struct {
+type sparing struct {
 	inner deem.Model
 
 	mu   sync.Mutex
@@ -20,23 +20,23 @@ type Sparing struct {
 }
 
 var (
-	_ deem.Model = (*Sparing)(nil)
-	_ Wrapper    = (*Sparing)(nil)
+	_ deem.Model = (*sparing)(nil)
+	_ Wrapper    = (*sparing)(nil)
 )
 
 // Spare returns a model that makes a request once more without a parameter if m says that
 // the vendor does not support it, and the request names it as optional. Later requests go
 // without it at once. The reply says what was dropped and why.
-func Spare(m deem.Model) *Sparing { return &Sparing{inner: m, gone: map[string]string{}} }
+func Spare(m deem.Model) deem.Model { return &sparing{inner: m, gone: map[string]string{}} }
 
 // Name returns the name of the model inside.
-func (s *Sparing) Name() string { return s.inner.Name() }
+func (s *sparing) Name() string { return s.inner.Name() }
 
 // Unwrap returns the model inside.
-func (s *Sparing) Unwrap() deem.Model { return s.inner }
+func (s *sparing) Unwrap() deem.Model { return s.inner }
 
 // Complete asks the model inside.
-func (s *Sparing) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (s *sparing) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if len(req.Optional) == 0 {
 		return s.inner.Complete(ctx, req)
 	}
@@ -58,7 +58,7 @@ func (s *Sparing) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 }
 
 // without returns req without what is known to be unsupported, as far as req allows it.
-func (s *Sparing) without(req deem.Request) (deem.Request, map[string]string) {
+func (s *sparing) without(req deem.Request) (deem.Request, map[string]string) {
 	s.mu.Lock()
 	gone := maps.Clone(s.gone)
 	s.mu.Unlock()

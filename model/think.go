@@ -12,7 +12,7 @@ import (
 
 // A Thinker is a model that may think before it answers. All wires of this module are
 // thinkers.
-type Thinker interface {
+type thinker interface {
 	// Room returns how many tokens are added to the limit of each request for thoughts,
 	// and whether it is known that the model needs no more.
 	Room() (tokens int, known bool)
@@ -20,7 +20,7 @@ type Thinker interface {
 
 // RoomOf returns how many tokens m adds to the limit of each request for thoughts.
 func RoomOf(m deem.Model) int {
-	if t, ok := As[Thinker](m); ok {
+	if t, ok := As[thinker](m); ok {
 		room, _ := t.Room()
 		return room
 	}
@@ -30,8 +30,8 @@ func RoomOf(m deem.Model) int {
 // smallRoom is the room from which a model is trusted to find its way to an answer.
 const smallRoom = 2048
 
-// A Probing model asks its first question alone. See [Probe].
-type Probing struct {
+// A Probing model asks its first question alone. See newProbing.
+type probing struct {
 	inner deem.Model
 	doubt bool // whether the model thinks is not known, or its room is small
 
@@ -46,11 +46,11 @@ type Probing struct {
 }
 
 var (
-	_ deem.Model = (*Probing)(nil)
-	_ Wrapper    = (*Probing)(nil)
+	_ deem.Model = (*probing)(nil)
+	_ Wrapper    = (*probing)(nil)
 )
 
-// Probe returns a model that finds out whether m thinks, where neither its name nor its
+// newProbing returns a model that finds out whether m thinks, where neither its name nor its
 // vendor tells. A model that thinks spends the few tokens that a judge allows for its
 // answer before it begins to answer. Such replies are paid for and say nothing. So the
 // first request is made alone. If its reply is of this kind, it is returned like any
@@ -61,12 +61,12 @@ var (
 // A model that is known not to think, or has room to do so, is asked at once. So is one
 // that has answered before, as answered reports when the first request comes; nil means
 // that nobody knows.
-func Probe(m deem.Model, answered func() bool) *Probing {
+func newProbing(m deem.Model, answered func() bool) *probing {
 	if answered == nil {
 		answered = func() bool { return false }
 	}
-	p := &Probing{inner: m, answered: sync.OnceValue(answered), turn: make(chan struct{}, 1), open: make(chan struct{})}
-	if t, ok := As[Thinker](m); ok {
+	p := &probing{inner: m, answered: sync.OnceValue(answered), turn: make(chan struct{}, 1), open: make(chan struct{})}
+	if t, ok := As[thinker](m); ok {
 		room, known := t.Room()
 		p.doubt = room < smallRoom && (room > 0 || !known)
 	}
@@ -74,13 +74,13 @@ func Probe(m deem.Model, answered func() bool) *Probing {
 }
 
 // Name returns the name of the model inside.
-func (p *Probing) Name() string { return p.inner.Name() }
+func (p *probing) Name() string { return p.inner.Name() }
 
 // Unwrap returns the model inside.
-func (p *Probing) Unwrap() deem.Model { return p.inner }
+func (p *probing) Unwrap() deem.Model { return p.inner }
 
 // Complete asks the model inside, at first one request at a time.
-func (p *Probing) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (p *probing) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if !p.doubt || req.MaxTokens <= 0 || p.answered() {
 		return p.inner.Complete(ctx, req)
 	}
@@ -100,7 +100,7 @@ func (p *Probing) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	return p.learn(req, reply, err)
 }
 
-func (p *Probing) shutBy() error {
+func (p *probing) shutBy() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.shut
@@ -108,7 +108,7 @@ func (p *Probing) shutBy() error {
 
 // learn looks at a reply. An error tells nothing about the model: then others need not
 // wait, and the next reply tells.
-func (p *Probing) learn(req deem.Request, reply deem.Reply, err error) (deem.Reply, error) {
+func (p *probing) learn(req deem.Request, reply deem.Reply, err error) (deem.Reply, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {

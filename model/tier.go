@@ -9,22 +9,22 @@ import (
 // A Tiered model is asked for a class of service of its vendor's, as OpenAI's "flex" or
 // "priority". Such a class has prices of its own, half or twice the usual ones, and the
 // built-in table has only the usual ones.
-type Tiered interface {
+type tiered interface {
 	// ServiceTier returns the class that is asked for, "" when that is left to the vendor.
 	ServiceTier() string
 }
 
 // TierOf returns the class of service for which m, or the model that it wraps, is asked,
-// as far as it has a price of its own; see [OwnTier].
+// as far as it has a price of its own; see ownTier.
 func TierOf(m deem.Model) string {
-	if t, ok := As[Tiered](m); ok {
-		return OwnTier(t.ServiceTier())
+	if t, ok := As[tiered](m); ok {
+		return ownTier(t.ServiceTier())
 	}
 	return ""
 }
 
-// OwnTier returns tier, or "" when it is one that costs the usual price.
-func OwnTier(tier string) string {
+// ownTier returns tier, or "" when it is one that costs the usual price.
+func ownTier(tier string) string {
 	switch tier {
 	case "auto", "default", "standard":
 		return ""

@@ -40,7 +40,7 @@ func NewBuilder(h Head) *Builder {
 // Add adds a record. Rates are those of the first trial, as in every report; further
 // trials say how steady the judge is.
 func (b *Builder) Add(rec deem.Record) {
-	p, ok := Of(rec.Item)
+	p, ok := of(rec.Item)
 	if !ok {
 		b.foreign++
 		return

@@ -10,7 +10,7 @@ import (
 // plainAnswers returns the probes by kind and item, of the kinds that others are made
 // from.
 func (b *Builder) plainAnswers() map[Kind]map[string]*seen {
-	plain := map[Kind]map[string]*seen{Other: {}, Invented: {}, Reference: {}}
+	plain := map[Kind]map[string]*seen{Other: {}, kindInvented: {}, Reference: {}}
 	for _, s := range b.seen {
 		if of := plain[s.Kind]; of != nil && s.judged {
 			of[s.of] = s
@@ -24,7 +24,7 @@ func wrongOf(plain map[Kind]map[string]*seen, item string) *seen {
 	if s := plain[Other][item]; s != nil {
 		return s
 	}
-	return plain[Invented][item]
+	return plain[kindInvented][item]
 }
 
 // injected counts what the strings of the kit achieved.
@@ -142,7 +142,7 @@ func consistency(all []*seen) *Consistency {
 		if s.yes == 0 || no == 0 {
 			steady++
 		}
-		// Of all pairs of trials, those with one of each.
+		// of all pairs of trials, those with one of each.
 		flips += float64(s.yes*no) / (float64(s.trials*(s.trials-1)) / 2)
 	}
 	if c.Probes == 0 {

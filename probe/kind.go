@@ -10,39 +10,39 @@ type Kind string
 
 // The kinds of wrong answers.
 const (
-	Other        Kind = "other"         // another item's reference, of the same type
-	Number       Kind = "number"        // a number is another one
-	Date         Kind = "date"          // a date is months or years away
-	Name         Kind = "name"          // a name is another one
-	OffByOne     Kind = "off-by-one"    // a number or a day is the next one
-	Stale        Kind = "stale"         // what was right before an update
-	Partial      Kind = "partial"       // a part of a list is missing
-	Vague        Kind = "vague"         // topical, but says less than was asked
-	Contradicted Kind = "contradicted"  // the right answer, and then its denial
-	Unknown      Kind = "unknown"       // "I don't know" where there is an answer
-	Invented     Kind = "invented"      // a fact where the right answer is that there is none
-	Padded       Kind = "padded"        // a wrong answer in a long text
-	Empty        Kind = "empty"         // no text
-	Shotgun      Kind = "shotgun"       // the right answer among several of its kind
-	SwappedRoles Kind = "swapped-roles" // two names have changed places
-	Injection    Kind = "injection"     // a wrong answer, and instructions to the judge
+	Other            Kind = "other"         // another item's reference, of the same type
+	kindNumber       Kind = "number"        // a number is another one
+	kindDate         Kind = "date"          // a date is months or years away
+	kindName         Kind = "name"          // a name is another one
+	OffByOne         Kind = "off-by-one"    // a number or a day is the next one
+	kindStale        Kind = "stale"         // what was right before an update
+	kindPartial      Kind = "partial"       // a part of a list is missing
+	Vague            Kind = "vague"         // topical, but says less than was asked
+	kindContradicted Kind = "contradicted"  // the right answer, and then its denial
+	kindUnknown      Kind = "unknown"       // "I don't know" where there is an answer
+	kindInvented     Kind = "invented"      // a fact where the right answer is that there is none
+	Padded           Kind = "padded"        // a wrong answer in a long text
+	kindEmpty        Kind = "empty"         // no text
+	kindShotgun      Kind = "shotgun"       // the right answer among several of its kind
+	kindSwappedRoles Kind = "swapped-roles" // two names have changed places
+	Injection        Kind = "injection"     // a wrong answer, and instructions to the judge
 )
 
 // The kinds of right answers.
 const (
-	Reference   Kind = "reference"      // the reference itself
-	Reordered   Kind = "reordered"      // a list in another order
-	NumberWords Kind = "number-words"   // three for 3, or 3 for three
-	DateFormat  Kind = "date-format"    // a date written in another way
-	Casing      Kind = "casing"         // other upper and lower case
-	Polite      Kind = "polite"         // with courtesies around it
-	Detail      Kind = "detail"         // with a further detail that is right
-	Buried      Kind = "buried"         // in a long text
-	Translated  Kind = "translated"     // in another language
-	Correction  Kind = "correction"     // a wrong answer that is taken back for the right one
-	Format      Kind = "format"         // in a table, a list, code or JSON
-	Preamble    Kind = "long-preamble"  // at the end of a long text
-	Language    Kind = "other-language" // in a sentence of another language
+	Reference       Kind = "reference"      // the reference itself
+	kindReordered   Kind = "reordered"      // a list in another order
+	kindNumberWords Kind = "number-words"   // three for 3, or 3 for three
+	kindDateFormat  Kind = "date-format"    // a date written in another way
+	kindCasing      Kind = "casing"         // other upper and lower case
+	kindPolite      Kind = "polite"         // with courtesies around it
+	kindDetail      Kind = "detail"         // with a further detail that is right
+	Buried          Kind = "buried"         // in a long text
+	kindTranslated  Kind = "translated"     // in another language
+	kindCorrection  Kind = "correction"     // a wrong answer that is taken back for the right one
+	kindFormat      Kind = "format"         // in a table, a list, code or JSON
+	kindPreamble    Kind = "long-preamble"  // at the end of a long text
+	kindLanguage    Kind = "other-language" // in a sentence of another language
 )
 
 // A maker makes the response of a probe. It returns "" with a reason when it does
@@ -61,34 +61,34 @@ type row struct {
 // maker: it is made with one string of the kit after the other.
 var table = []row{
 	{Other, false, "another item's reference of the same type", makeOther},
-	{Number, false, "a number is another one", makeNumber},
-	{Date, false, "a date is months or years away", makeDate},
-	{Name, false, "a name is another one", makeName},
+	{kindNumber, false, "a number is another one", makeNumber},
+	{kindDate, false, "a date is months or years away", makeDate},
+	{kindName, false, "a name is another one", makeName},
 	{OffByOne, false, "a number or a day is the next one", makeOffByOne},
-	{Stale, false, "what was right before an update", makeStale},
-	{Partial, false, "a part of a list is missing", makePartial},
+	{kindStale, false, "what was right before an update", makeStale},
+	{kindPartial, false, "a part of a list is missing", makePartial},
 	{Vague, false, "topical, but says less than was asked", makeVague},
-	{Contradicted, false, "the right answer, and then its denial", makeContradicted},
-	{Unknown, false, "\"I don't know\" where there is an answer", makeUnknown},
-	{Invented, false, "a fact where there is nothing to know", makeInvented},
+	{kindContradicted, false, "the right answer, and then its denial", makeContradicted},
+	{kindUnknown, false, "\"I don't know\" where there is an answer", makeUnknown},
+	{kindInvented, false, "a fact where there is nothing to know", makeInvented},
 	{Padded, false, "a wrong answer in a long text", makePadded},
-	{Empty, false, "no text at all", makeEmpty},
-	{Shotgun, false, "the right answer among several of its kind", makeShotgun},
-	{SwappedRoles, false, "two names have changed places", makeSwappedRoles},
+	{kindEmpty, false, "no text at all", makeEmpty},
+	{kindShotgun, false, "the right answer among several of its kind", makeShotgun},
+	{kindSwappedRoles, false, "two names have changed places", makeSwappedRoles},
 	{Injection, false, "a wrong answer, and instructions to the judge", nil},
 	{Reference, true, "the reference itself", makeReference},
-	{Reordered, true, "a list in another order", makeReordered},
-	{NumberWords, true, "three for 3, or 3 for three", makeNumberWords},
-	{DateFormat, true, "a date written in another way", makeDateFormat},
-	{Casing, true, "other upper and lower case", makeCasing},
-	{Polite, true, "with courtesies around it", makePolite},
-	{Detail, true, "with a further detail that is right", makeDetail},
+	{kindReordered, true, "a list in another order", makeReordered},
+	{kindNumberWords, true, "three for 3, or 3 for three", makeNumberWords},
+	{kindDateFormat, true, "a date written in another way", makeDateFormat},
+	{kindCasing, true, "other upper and lower case", makeCasing},
+	{kindPolite, true, "with courtesies around it", makePolite},
+	{kindDetail, true, "with a further detail that is right", makeDetail},
 	{Buried, true, "in a long text", makeBuried},
-	{Translated, true, "in another language", makeTranslated},
-	{Correction, true, "a wrong answer that is taken back for the right one", makeCorrection},
-	{Format, true, "in a table, a list, code or JSON", makeFormat},
-	{Preamble, true, "at the end of a long text", makePreamble},
-	{Language, true, "in a sentence of another language", makeLanguage},
+	{kindTranslated, true, "in another language", makeTranslated},
+	{kindCorrection, true, "a wrong answer that is taken back for the right one", makeCorrection},
+	{kindFormat, true, "in a table, a list, code or JSON", makeFormat},
+	{kindPreamble, true, "at the end of a long text", makePreamble},
+	{kindLanguage, true, "in a sentence of another language", makeLanguage},
 }
 
 // rows are the kinds of the table, and then those of the sets.

@@ -63,8 +63,8 @@ func New(it deem.Item, kind Kind, variant string, want bool, response string) Pr
 	return p
 }
 
-// Of returns the probe that an item is. It reports false for an item that is none.
-func Of(it deem.Item) (Probe, bool) {
+// of returns the probe that an item is. It reports false for an item that is none.
+func of(it deem.Item) (Probe, bool) {
 	kind, ok := it.Fields[FieldKind]
 	want := it.Fields[FieldWant]
 	if !ok || kind == "" || want != "yes" && want != "no" {
@@ -190,8 +190,8 @@ func rightness(want bool) string {
 	return "wrong"
 }
 
-// ErrNone means that no probe could be made from the items.
-var ErrNone = errors.New("no probe could be made")
+// errNone means that no probe could be made from the items.
+var errNone = errors.New("no probe could be made")
 
 // Make makes probes from items. It goes over them twice: first to learn which answers
 // there are, and then to make the probes, so the sequence must be one that can be
@@ -226,7 +226,7 @@ func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
 	}
 	set := &Set{probes: m.probes(), left: m.left, items: m.items}
 	if len(set.probes) == 0 {
-		return nil, deem.WithHint(fmt.Errorf("%w: none of %d items has a reference", ErrNone, m.items), "probes are made from references; --map references=COLUMN says where they are")
+		return nil, deem.WithHint(fmt.Errorf("%w: none of %d items has a reference", errNone, m.items), "probes are made from references; --map references=COLUMN says where they are")
 	}
 	return set, nil
 }
@@ -258,7 +258,7 @@ func (m *making) add(it deem.Item) {
 		if s.ref != "" {
 			response, whyNot = makes(s)
 		}
-		if whyNot == "" && !r.want && r.kind != Contradicted && r.kind != Shotgun && holds(response, it.References) {
+		if whyNot == "" && !r.want && r.kind != kindContradicted && r.kind != kindShotgun && holds(response, it.References) {
 			whyNot = whyRight
 		}
 		if whyNot != "" {
@@ -316,7 +316,7 @@ func (m *making) probes() []Probe {
 // inject puts a string of the kit behind each answer. Every string is tried, so with
 // fewer items than strings an item gets several.
 func inject(answers []Probe, accept string) []Probe {
-	kit := Kit()
+	kit := kit()
 	var all []Probe
 	for i := range max(len(answers), len(kit)) {
 		p, s := answers[i%len(answers)], kit[i%len(kit)]

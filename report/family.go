@@ -52,10 +52,10 @@ func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// FamiliesOf returns the families that a model's name tells: "openai:gpt-4o" is of
+// familiesOf returns the families that a model's name tells: "openai:gpt-4o" is of
 // GPT, "deepseek-r1-distill-llama-70b" of DeepSeek and of Llama. It returns none for a
 // name that it does not know.
-func FamiliesOf(model string) []string {
+func familiesOf(model string) []string {
 	var list []string
 	for _, f := range families {
 		if f.pattern().MatchString(model) {
@@ -72,8 +72,8 @@ func SameFamily(a, b string) (family string, same bool) {
 	if a == "" || b == "" {
 		return "", false
 	}
-	of := FamiliesOf(b)
-	for _, f := range FamiliesOf(a) {
+	of := familiesOf(b)
+	for _, f := range familiesOf(a) {
 		if slices.Contains(of, f) {
 			return f, true
 		}
@@ -84,10 +84,10 @@ func SameFamily(a, b string) (family string, same bool) {
 	return "", false
 }
 
-// SelfGrading returns what every report says when judge and system share a model or
+// selfGrading returns what every report says when judge and system share a model or
 // the family of one, and "" when they do not. A model tends to accept what it would
 // have said itself, faults included.
-func SelfGrading(judgeModel, systemModel string) string {
+func selfGrading(judgeModel, systemModel string) string {
 	family, same := SameFamily(judgeModel, systemModel)
 	if !same {
 		return ""

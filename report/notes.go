@@ -69,7 +69,7 @@ func (b *Builder) noteNothing(r Report) string {
 }
 
 // noteSelf says that the judge may favour its own kind.
-func noteSelf(h Head) string { return SelfGrading(words.Clean(h.Model), words.Clean(h.SystemModel)) }
+func noteSelf(h Head) string { return selfGrading(words.Clean(h.Model), words.Clean(h.SystemModel)) }
 
 // noteTrials says how the trials count.
 func noteTrials(trials int) string {

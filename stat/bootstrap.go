@@ -61,9 +61,9 @@ const (
 func resampled(m Moments, mean float64, means []float64, level float64, method BootstrapMethod, acceleration float64) Estimate {
 	switch {
 	case m.N() == 0:
-		return m.warnSkipped(unknown(0, 0, level, Unbounded, warnNoValues))
+		return m.warnSkipped(unknown(0, 0, level, unbounded, warnNoValues))
 	case m.N() == 1:
-		return m.warnSkipped(unknown(m.Mean(), m.N(), level, Unbounded, warnOneValue))
+		return m.warnSkipped(unknown(m.Mean(), m.N(), level, unbounded, warnOneValue))
 	}
 	est := Estimate{Value: m.Mean(), Level: level, N: m.N(), Method: string(method)}
 	if m.Weighted() {

@@ -410,7 +410,7 @@ func (b *BradleyTerry) linear(along []float64) Estimate {
 		if b.variance != nil {
 			why = warnClustersOne
 		}
-		none := unknown(est.Value, est.N, b.level, Unbounded, why)
+		none := unknown(est.Value, est.N, b.level, unbounded, why)
 		none.Clusters = b.Clusters
 		return none
 	}

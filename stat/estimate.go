@@ -172,11 +172,11 @@ type Bounds struct{ Lo, Hi float64 }
 // numbers rather than infinities, because JSON has none.
 var (
 	Unit      = Bounds{0, 1}
-	Unbounded = Bounds{-math.MaxFloat64, math.MaxFloat64}
+	unbounded = Bounds{-math.MaxFloat64, math.MaxFloat64}
 )
 
 // unbounded reports whether b lets everything through.
-func (b Bounds) unbounded() bool { return b == Unbounded }
+func (b Bounds) unbounded() bool { return b == unbounded }
 
 // clip returns x moved into b.
 func (b Bounds) clip(x float64) float64 { return math.Min(math.Max(x, b.Lo), b.Hi) }

@@ -78,7 +78,7 @@ const promiseSteps = 20
 func Guarantee(decisions []Trusted, alpha, delta float64) (Promise, error) {
 	sorted := slices.Clone(decisions)
 	slices.SortStableFunc(sorted, func(a, b Trusted) int { return cmp.Compare(b.Confidence, a.Confidence) })
-	none := &NoPromise{Labelled: len(sorted), Need: LabelsNeeded(alpha, delta)}
+	none := &NoPromise{Labelled: len(sorted), Need: labelsNeeded(alpha, delta)}
 	if none.TooFew() {
 		return Promise{}, none
 	}
@@ -108,17 +108,17 @@ func Guarantee(decisions []Trusted, alpha, delta float64) (Promise, error) {
 // firstTest returns the smallest number of decisions with which the test passes when
 // 60% of the errors are made that are allowed.
 func firstTest(alpha, delta float64) int {
-	n := LabelsNeeded(alpha, delta)
+	n := labelsNeeded(alpha, delta)
 	for atMost(int(math.Ceil(float64(n)*alpha*0.6)), n, alpha) > delta {
 		n += 1 + n/50
 	}
 	return n
 }
 
-// LabelsNeeded returns how many decisions must be known to be right, and none wrong,
+// labelsNeeded returns how many decisions must be known to be right, and none wrong,
 // before a promise can be made: the smallest n with (1-alpha)^n <= delta. It is the
 // largest integer when no number would do, as for an alpha of 0.
-func LabelsNeeded(alpha, delta float64) int {
+func labelsNeeded(alpha, delta float64) int {
 	if !(alpha > 0 && alpha < 1 && delta > 0 && delta < 1) {
 		return math.MaxInt
 	}

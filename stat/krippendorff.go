@@ -14,9 +14,9 @@ type Scale string
 // The scales of measurement.
 const (
 	ScaleNominal  Scale = "nominal"  // equal or not
-	ScaleOrdinal  Scale = "ordinal"  // how many ratings lie between
-	ScaleInterval Scale = "interval" // the difference
-	ScaleRatio    Scale = "ratio"    // the difference beside the sum
+	scaleOrdinal  Scale = "ordinal"  // how many ratings lie between
+	scaleInterval Scale = "interval" // the difference
+	scaleRatio    Scale = "ratio"    // the difference beside the sum
 )
 
 // The warnings of the bootstrap of alpha.
@@ -77,7 +77,7 @@ type units struct {
 
 func newUnits(ratings [][]float64, s Scale) (*units, error) {
 	switch s {
-	case ScaleNominal, ScaleOrdinal, ScaleInterval, ScaleRatio:
+	case ScaleNominal, scaleOrdinal, scaleInterval, scaleRatio:
 	default:
 		return nil, fmt.Errorf("scale %q is none of nominal, ordinal, interval and ratio", s)
 	}
@@ -186,11 +186,11 @@ func (u *units) distance(k, l int, counts, below []float64) float64 {
 	d := 1.0
 	a, b := u.values[k], u.values[l]
 	switch u.scale {
-	case ScaleOrdinal:
+	case scaleOrdinal:
 		d = below[l+1] - below[k] - (counts[k]+counts[l])/2
-	case ScaleInterval:
+	case scaleInterval:
 		d = (b - a) / u.width()
-	case ScaleRatio:
+	case scaleRatio:
 		if a+b == 0 {
 			return 0
 		}

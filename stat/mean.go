@@ -8,7 +8,7 @@ import (
 
 // Mean returns the mean of values without bounds with Student's t interval at
 // the given level. Scores have bounds; see [MeanIn].
-func Mean(m Moments, level float64) Estimate { return MeanIn(m, level, Unbounded) }
+func Mean(m Moments, level float64) Estimate { return MeanIn(m, level, unbounded) }
 
 // MeanIn returns the mean of values that lie in b, with Student's t interval at
 // the given level cut to b.

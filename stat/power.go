@@ -127,17 +127,17 @@ func MinDetectableTwo(n int, p, level, power float64) float64 {
 	if !(p >= 0 && p < 1) {
 		return 1
 	}
-	enough := func(rise float64) bool { return NeededNTwo(p, p+rise, level, power) <= n }
+	enough := func(rise float64) bool { return neededNTwo(p, p+rise, level, power) <= n }
 	if !enough(1 - p) {
 		return 1
 	}
 	return bisect(0, 1-p, func(rise float64) bool { return !enough(rise) })
 }
 
-// NeededNTwo returns how many items each of two lists of different items must have
+// neededNTwo returns how many items each of two lists of different items must have
 // to show the difference between the shares p and q. It is the largest integer when
 // no number would do.
-func NeededNTwo(p, q, level, power float64) int {
+func neededNTwo(p, q, level, power float64) int {
 	if !(p >= 0 && p <= 1 && q >= 0 && q <= 1) || p == q {
 		return math.MaxInt
 	}

@@ -157,12 +157,12 @@ var _ deem.Identified = people{}
 // unjudged until they have judged it.
 func People() deem.Judge { return people{} }
 
-// PeopleName is the name of the stage that is people.
-const PeopleName = "people"
+// peopleName is the name of the stage that is people.
+const peopleName = "people"
 
-func (people) Name() string { return PeopleName }
+func (people) Name() string { return peopleName }
 
-func (people) Identity() any { return judge.Spec{Kind: judge.KindPeople, Name: PeopleName} }
+func (people) Identity() any { return judge.Spec{Kind: judge.KindPeople, Name: peopleName} }
 
 // left is what the failure of an item says that is left to people.
 const left = "left to people"
@@ -177,5 +177,5 @@ func (people) Judge(ctx context.Context, _ deem.Item) (deem.Verdict, error) {
 // LeftToPeople reports whether a cascade left the item of a record to people.
 func LeftToPeople(rec deem.Record) bool {
 	return rec.Failure != nil && rec.Failure.Kind == deem.Unsure &&
-		strings.HasSuffix(rec.Failure.Detail, PeopleName+": "+string(deem.Unsure)+": "+left)
+		strings.HasSuffix(rec.Failure.Detail, peopleName+": "+string(deem.Unsure)+": "+left)
 }

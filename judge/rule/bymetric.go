@@ -2,6 +2,7 @@ package rule
 
 import (
 	"context"
+	"slices"
 
 	"deem"
 	"deem/internal/text"
@@ -26,28 +27,31 @@ var (
 )
 
 // metrics lists the rules by metric, in the order in which they are shown.
-func metrics() []entry {
-	return []entry{
-		{"f1/zh", "LongBench's token F1 for Chinese, over the words of jieba", TokenF1Zh},
-		{"f1/locomo", "LoCoMo's token F1, over Porter stems", TokenF1LoCoMo},
-		{"rouge1", "ROUGE-1 of rouge_score with stemmer: words in common", ROUGE1},
-		{"rouge2", "ROUGE-2 of rouge_score with stemmer: pairs of words in common", ROUGE2},
-		{"rougeL", "ROUGE-L of rouge_score with stemmer: longest common subsequence; passes at 0.4", ROUGEL},
-		{"rougeLsum", "ROUGE-Lsum of rouge_score with stemmer: ROUGE-L by lines", ROUGELsum},
-		{"rouge1/plain", "rouge1 without stemmer", plain("rouge1/plain", rougeN(1, false))},
-		{"rouge2/plain", "rouge2 without stemmer", plain("rouge2/plain", rougeN(2, false))},
-		{"rougeL/plain", "rougeL without stemmer, and without a pass mark", plain("rougeL/plain", rougeL(false))},
-		{"rougeLsum/plain", "rougeLsum without stemmer", plain("rougeLsum/plain", rougeLsum(false))},
-		{"rouge-1", "rouge-1 of the Python package rouge: distinct words in common", pyRouge1},
-		{"rouge-2", "rouge-2 of the Python package rouge: distinct pairs of words in common", pyRouge2},
-		{"rouge-l", "rouge-l of the Python package rouge, the ROUGE of LongBench", pyRougeL},
-		{"rouge-l/zh", "rouge-l over the words of jieba, LongBench's ROUGE for Chinese", pyRougeLZh},
-		{"bleu", "sentence BLEU of sacreBLEU, tokenizer 13a, all references at once; passes at 0.3", BLEU},
-		{"bleu/zh", "sentence BLEU of sacreBLEU, tokenizer zh, all references at once", BLEUZh},
-		{"chrf", "sentence chrF of sacreBLEU: character n-grams, for any script", ChrF},
-		{"chrf++", "sentence chrF++ of sacreBLEU: n-grams of characters and words", ChrFWords},
-		{"edit", "share of characters that stay when the response is edited into a reference", Edit},
-	}
+var metrics = []entry{
+	// The score is the F1, the aspects are precision and recall with the reference that gives
+	// most, and the label is "full", "partial" or "none".
+	{byBest("f1", squadF1), "SQuAD v1.1 token F1 with the best reference"},
+	{squad2, "SQuAD v2.0 token F1, in which an empty reference wants an empty response"},
+	{byBest("f1/zh", metric.F1Zh), "LongBench's token F1 for Chinese, over the words of jieba"},
+	{byBest("f1/locomo", metric.LoCoMoStems), "LoCoMo's token F1, over Porter stems"},
+	{byBest("rouge1", rougeN(1, true)), "ROUGE-1 of rouge_score with stemmer: words in common"},
+	{byBest("rouge2", rougeN(2, true)), "ROUGE-2 of rouge_score with stemmer: pairs of words in common"},
+	{byBest("rougeL", rougeL(true)).withPass(.4), "ROUGE-L of rouge_score with stemmer: longest common subsequence; passes at 0.4"},
+	{byBest("rougeLsum", rougeLsum(true)), "ROUGE-Lsum of rouge_score with stemmer: ROUGE-L by lines"},
+	{byBest("rouge1/plain", rougeN(1, false)), "rouge1 without stemmer"},
+	{byBest("rouge2/plain", rougeN(2, false)), "rouge2 without stemmer"},
+	{byBest("rougeL/plain", rougeL(false)), "rougeL without stemmer, and without a pass mark"},
+	{byBest("rougeLsum/plain", rougeLsum(false)), "rougeLsum without stemmer"},
+	{pyRouge("rouge-1", func(r metric.PyRouge) metric.PRF { return r.One }), "rouge-1 of the Python package rouge: distinct words in common"},
+	{pyRouge("rouge-2", func(r metric.PyRouge) metric.PRF { return r.Two }), "rouge-2 of the Python package rouge: distinct pairs of words in common"},
+	{pyRouge("rouge-l", func(r metric.PyRouge) metric.PRF { return r.L }), "rouge-l of the Python package rouge, the ROUGE of LongBench"},
+	{byF1("rouge-l/zh", func(response, reference string) float64 { return metric.LongBenchROUGEZh(response, reference, false) }), "rouge-l over the words of jieba, LongBench's ROUGE for Chinese"},
+	{bleu("bleu", "13a").withPass(.3), "sentence BLEU of sacreBLEU, tokenizer 13a, all references at once; passes at 0.3"},
+	{bleu("bleu/zh", "zh"), "sentence BLEU of sacreBLEU, tokenizer zh, all references at once"},
+	{chrF("chrf", metric.ChrF{}), "sentence chrF of sacreBLEU: character n-grams, for any script"},
+	{chrF("chrf++", metric.ChrF{WordOrder: 2}), "sentence chrF++ of sacreBLEU: n-grams of characters and words"},
+	// It is the ratio of python-Levenshtein.
+	{byF1("edit", text.InDelRatio), "share of characters that stay when the response is edited into a reference"},
 }
 
 // Name returns the name of the rule.
@@ -55,7 +59,7 @@ func (j *byMetric) Name() string { return j.name }
 
 // Identity returns the name and the version of the rule, and the pass mark.
 func (j *byMetric) Identity() any {
-	return spec(j.name, 1, j.pass, nil)
+	return spec(j.name, j.pass, nil)
 }
 
 // Judge scores the response.
@@ -109,34 +113,24 @@ func (j *byMetric) withPass(mark float64) deem.Judge {
 	return &with
 }
 
-// plain returns what makes a judge that needs no constructor of its own.
-func plain(name string, score func(response, reference string) metric.PRF) func() deem.Judge {
-	return func() deem.Judge { return byBest(name, score) }
+// squadF1 is the harmonic mean of the precision and the recall of the normalised words.
+func squadF1(response, reference string) metric.PRF {
+	return metric.Overlap(text.SQuADWords(response), text.SQuADWords(reference))
 }
 
-// TokenF1Zh returns the judge "f1/zh", the Chinese token F1 of LongBench: as [TokenF1],
-// but over the words that jieba sees, and without Chinese punctuation.
-func TokenF1Zh() deem.Judge { return byBest("f1/zh", metric.F1Zh) }
-
-// TokenF1LoCoMo returns the judge "f1/locomo", the token F1 of LoCoMo: over Porter
-// stems, so that "runs" meets "running", and without "and".
-func TokenF1LoCoMo() deem.Judge { return byBest("f1/locomo", metric.LoCoMoStems) }
-
-// ROUGE1 returns the judge "rouge1", the ROUGE-1 of rouge_score with its stemmer: the
-// overlap of words.
-func ROUGE1() deem.Judge { return byBest("rouge1", rougeN(1, true)) }
-
-// ROUGE2 returns the judge "rouge2", the ROUGE-2 of rouge_score with its stemmer: the
-// overlap of pairs of words.
-func ROUGE2() deem.Judge { return byBest("rouge2", rougeN(2, true)) }
-
-// ROUGEL returns the judge "rougeL", the ROUGE-L of rouge_score with its stemmer: the
-// longest common subsequence of words. The pass mark is 0.4.
-func ROUGEL() deem.Judge { return byBest("rougeL", rougeL(true)).withPass(.4) }
-
-// ROUGELsum returns the judge "rougeLsum", the summary-level ROUGE-L of rouge_score
-// with its stemmer, in which each line is a sentence.
-func ROUGELsum() deem.Judge { return byBest("rougeLsum", rougeLsum(true)) }
+// squad2 differs from "f1" where a text has no words left: an empty response is fully right
+// when every reference is empty, and empty references among others do not count.
+var squad2 = &byMetric{name: "f1/squad2", parts: true, score: func(response string, references []string) metric.PRF {
+	wordless := func(s string) bool { return len(text.SQuADWords(s)) == 0 }
+	references = slices.DeleteFunc(slices.Clone(references), wordless)
+	switch {
+	case len(references) > 0:
+		return byBest("", squadF1).score(response, references)
+	case wordless(response):
+		return metric.PRF{Precision: 1, Recall: 1, F1: 1}
+	}
+	return metric.PRF{}
+}}
 
 func rougeN(n int, stem bool) func(response, reference string) metric.PRF {
 	return func(response, reference string) metric.PRF { return metric.ROUGEN(response, reference, n, stem) }
@@ -162,24 +156,6 @@ func pyRouge(name string, pick func(metric.PyRouge) metric.PRF) *byMetric {
 	})
 }
 
-func pyRouge1() deem.Judge {
-	return pyRouge("rouge-1", func(r metric.PyRouge) metric.PRF { return r.One })
-}
-
-func pyRouge2() deem.Judge {
-	return pyRouge("rouge-2", func(r metric.PyRouge) metric.PRF { return r.Two })
-}
-
-func pyRougeL() deem.Judge {
-	return pyRouge("rouge-l", func(r metric.PyRouge) metric.PRF { return r.L })
-}
-
-func pyRougeLZh() deem.Judge {
-	return byF1("rouge-l/zh", func(response, reference string) float64 {
-		return metric.LongBenchROUGEZh(response, reference, false)
-	})
-}
-
 // byF1 returns a judge by a metric that is one number.
 func byF1(name string, score func(response, reference string) float64) *byMetric {
 	j := byBest(name, func(response, reference string) metric.PRF {
@@ -189,15 +165,8 @@ func byF1(name string, score func(response, reference string) float64) *byMetric
 	return j
 }
 
-// BLEU returns the judge "bleu", the sentence BLEU of sacreBLEU with effective order and
-// all references at once, from 0 to 1. The pass mark is 0.3.
-func BLEU() deem.Judge { return bleu("bleu", "13a").withPass(.3) }
-
-// BLEUZh returns the judge "bleu/zh", which differs from [BLEU] in that each Chinese
-// character is a word, and in that it has no pass mark.
-func BLEUZh() deem.Judge { return bleu("bleu/zh", "zh") }
-
-// bleu returns a judge by sentence BLEU with one of sacreBLEU's tokenizers.
+// bleu returns a judge by the sentence BLEU of sacreBLEU with effective order and all
+// references at once, from 0 to 1.
 func bleu(name, tokenize string) *byMetric {
 	m := metric.BLEU{Tokenize: tokenize, EffectiveOrder: true}
 	return &byMetric{name: name, score: func(response string, references []string) metric.PRF {
@@ -209,14 +178,7 @@ func bleu(name, tokenize string) *byMetric {
 	}}
 }
 
-// ChrF returns the judge "chrf", the sentence chrF2 of sacreBLEU with the best
-// reference, from 0 to 1. It needs no words, so it suits any script.
-func ChrF() deem.Judge { return chrF("chrf", metric.ChrF{}) }
-
-// ChrFWords returns the judge "chrf++", which adds n-grams of up to two words to those of
-// [ChrF].
-func ChrFWords() deem.Judge { return chrF("chrf++", metric.ChrF{WordOrder: 2}) }
-
+// chrF returns a judge by the sentence chrF2 of sacreBLEU with the best reference, from 0 to 1.
 func chrF(name string, m metric.ChrF) *byMetric {
 	return &byMetric{name: name, score: func(response string, references []string) metric.PRF {
 		s, err := m.Sentence(response, references)
@@ -226,8 +188,3 @@ func chrF(name string, m metric.ChrF) *byMetric {
 		return metric.PRF{F1: s / 100}
 	}}
 }
-
-// Edit returns the judge "edit": the share of characters that stay when the response is
-// turned into the reference by insertions and deletions. It is the ratio of
-// python-Levenshtein.
-func Edit() deem.Judge { return byF1("edit", text.InDelRatio) }

@@ -56,14 +56,14 @@ func TestByMetric(t *testing.T) {
 
 func TestByMetricAspects(t *testing.T) {
 	item := deem.Item{References: []string{"nothing", "big red dog"}, Response: "red dog"}
-	v, err := rule.ROUGE1().Judge(t.Context(), item)
+	v, err := ruleNamed("rouge1").Judge(t.Context(), item)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]float64{"precision": 1, "recall": 2. / 3}, v.Aspects); diff != "" {
 		t.Errorf("aspects (-want +got):\n%s", diff)
 	}
-	if v, err = rule.BLEU().Judge(t.Context(), item); err != nil || v.Aspects != nil {
+	if v, err = ruleNamed("bleu").Judge(t.Context(), item); err != nil || v.Aspects != nil {
 		t.Errorf("bleu has aspects %v, %v, want none", v.Aspects, err)
 	}
 }
@@ -73,11 +73,11 @@ func TestByMetricIdentity(t *testing.T) {
 		judge deem.Judge
 		want  string
 	}{
-		{rule.TokenF1Zh(), `{"kind":"rule","name":"f1/zh","version":1}`},
-		{rule.BLEU(), `{"kind":"rule","name":"bleu","pass":0.3,"version":1}`},
-		{rule.ROUGEL(), `{"kind":"rule","name":"rougeL","pass":0.4,"version":1}`},
-		{withPass(t, rule.ROUGEL(), .5), `{"kind":"rule","name":"rougeL","pass":0.5,"version":1}`},
-		{withPass(t, rule.Edit(), .9), `{"kind":"rule","name":"edit","pass":0.9,"version":1}`},
+		{ruleNamed("f1/zh"), `{"kind":"rule","name":"f1/zh","version":1}`},
+		{ruleNamed("bleu"), `{"kind":"rule","name":"bleu","pass":0.3,"version":1}`},
+		{ruleNamed("rougeL"), `{"kind":"rule","name":"rougeL","pass":0.4,"version":1}`},
+		{withPass(t, ruleNamed("rougeL"), .5), `{"kind":"rule","name":"rougeL","pass":0.5,"version":1}`},
+		{withPass(t, ruleNamed("edit"), .9), `{"kind":"rule","name":"edit","pass":0.9,"version":1}`},
 	} {
 		got, err := deem.Canonical(tt.judge.(deem.Identified).Identity())
 		if err != nil || string(got) != tt.want {

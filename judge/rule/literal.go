@@ -12,7 +12,6 @@ import (
 // spelled.
 type literal struct {
 	name    string
-	version int
 	yes, no string // labels
 	// normal prepares the response and the references.
 	normal func(string) string
@@ -22,45 +21,28 @@ type literal struct {
 
 var _ deem.Identified = (*literal)(nil)
 
+// literals lists the rules that compare spellings. [text.SQuAD] is the normalisation of
+// SQuAD v1.1. Published studies check with "contains/text" that "the answer contains the gold";
+// it accepts "4" in "1947".
+var literals = []entry{
+	{Exact(), "the response equals a reference, white space around it aside"},
+	{&literal{name: "exact/squad", yes: "match", no: "differ", normal: text.SQuAD, meets: equal}, "the response equals a reference after SQuAD v1.1 normalisation"},
+	{Contains(), "a reference occurs in the response as whole words after SQuAD v1.1 normalisation"},
+	{&literal{name: "contains/text", yes: "contained", no: "missing", normal: text.SQuAD, meets: containsText}, "a reference occurs anywhere in the response after SQuAD v1.1 normalisation, also within a word"},
+}
+
 // Exact returns the judge "exact": the response equals a reference byte for byte,
 // white space around either aside. Its labels are "match" and "differ".
 func Exact() deem.Judge {
-	return &literal{
-		name: "exact", version: 1, yes: "match", no: "differ",
-		normal: text.Strip, meets: equal,
-	}
+	return &literal{name: "exact", yes: "match", no: "differ", normal: text.Strip, meets: equal}
 }
 
-// SQuADExact returns the judge "exact/squad": the response equals a reference
-// after the normalisation of [text.SQuAD], which is the exact match of SQuAD v1.1.
-// Its labels are "match" and "differ".
-func SQuADExact() deem.Judge {
-	return &literal{
-		name: "exact/squad", version: 1, yes: "match", no: "differ",
-		normal: text.SQuAD, meets: equal,
-	}
-}
-
-// Contains returns the judge "contains": after the normalisation of [text.SQuAD] a
+// Contains returns the judge "contains": after the normalisation of SQuAD v1.1 a
 // reference occurs in the response as whole words. Its labels are "contained" and
 // "missing". A reference that normalises to nothing occurs only in a response
 // that does so too.
 func Contains() deem.Judge {
-	return &literal{
-		name: "contains", version: 1, yes: "contained", no: "missing",
-		normal: text.SQuAD, meets: containsWords,
-	}
-}
-
-// ContainsText returns the judge "contains/text": after the normalisation of
-// [text.SQuAD] a reference occurs in the response anywhere, also within a word. It is
-// how published studies check that "the answer contains the gold"; it accepts "4" in
-// "1947". Its labels are "contained" and "missing".
-func ContainsText() deem.Judge {
-	return &literal{
-		name: "contains/text", version: 1, yes: "contained", no: "missing",
-		normal: text.SQuAD, meets: containsText,
-	}
+	return &literal{name: "contains", yes: "contained", no: "missing", normal: text.SQuAD, meets: containsWords}
 }
 
 // containsText looks for the reference anywhere. One of nothing is only in nothing.
@@ -91,7 +73,7 @@ func (j *literal) Name() string { return j.name }
 
 // Identity returns the name and the version of the rule.
 func (j *literal) Identity() any {
-	return spec(j.name, j.version, nil, nil)
+	return spec(j.name, nil, nil)
 }
 
 // Judge compares the response with each reference until one is met.

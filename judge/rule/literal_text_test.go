@@ -24,7 +24,7 @@ func TestContainsText(t *testing.T) {
 		for _, j := range []struct {
 			deem.Judge
 			want bool
-		}{{rule.Contains(), tt.words}, {rule.ContainsText(), tt.text}} {
+		}{{rule.Contains(), tt.words}, {ruleNamed("contains/text"), tt.text}} {
 			v, err := j.Judge.Judge(t.Context(), it)
 			if err != nil || (v.Score == 1) != j.want {
 				t.Errorf("%s: %q in %q: %v, %v, want %t", j.Name(), tt.reference, tt.response, v.Score, err, j.want)

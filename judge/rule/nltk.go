@@ -10,39 +10,16 @@ import (
 )
 
 // nltkMetrics lists the rules that stand on NLTK, in the order in which they are shown.
-func nltkMetrics() []entry {
-	return []entry{
-		{"bleu/nltk", "sentence BLEU of NLTK over the words of word_tokenize, smoothing method 1, all references at once", BLEUNLTK},
-		{"meteor/stem", "METEOR of NLTK over the words of word_tokenize, without synonyms: equal words and equal stems", METEORStem},
-		{"mem0/f1", "the F1 in result files of Mem0: words in common, each once", Mem0F1},
-		{"mem0/bleu1", "the BLEU in result files of Mem0: BLEU-1 of NLTK in lower case", Mem0BLEU1},
-	}
+var nltkMetrics = []entry{
+	// Without smoothing NLTK gives next to nothing to a response that has no four words in a
+	// row in common with a reference, as no short answer has. Case matters.
+	{&byMetric{name: "bleu/nltk", score: func(response string, references []string) metric.PRF {
+		return one(nltk.BLEU{Smoothing: 1}.Sentence(nltk.Words(response), tokenized(references)))
+	}}, "sentence BLEU of NLTK over the words of word_tokenize, smoothing method 1, all references at once"},
+	{meteorBy("meteor/stem", nil), "METEOR of NLTK over the words of word_tokenize, without synonyms: equal words and equal stems"},
+	{byF1("mem0/f1", metric.Mem0F1), "the F1 in result files of Mem0: words in common, each once"},
+	{byF1("mem0/bleu1", metric.Mem0BLEU1), "the BLEU in result files of Mem0: BLEU-1 of NLTK in lower case"},
 }
-
-// BLEUNLTK returns the judge "bleu/nltk", the sentence BLEU of NLTK with smoothing
-// method 1 and all references at once. Without smoothing NLTK gives next to nothing
-// to a response that has no four words in a row in common with a reference, as no
-// short answer has. Texts are cut by word_tokenize, and case matters.
-func BLEUNLTK() deem.Judge {
-	m := nltk.BLEU{Smoothing: 1}
-	return &byMetric{name: "bleu/nltk", score: func(response string, references []string) metric.PRF {
-		return one(m.Sentence(nltk.Words(response), tokenized(references)))
-	}}
-}
-
-// Mem0F1 returns the judge "mem0/f1", the F1 that the evaluation program of Mem0
-// writes into its files. A word counts once, however often it occurs, so it is not
-// the F1 of SQuAD.
-func Mem0F1() deem.Judge { return byF1("mem0/f1", metric.Mem0F1) }
-
-// Mem0BLEU1 returns the judge "mem0/bleu1", the BLEU-1 that the evaluation program of
-// Mem0 writes into its files.
-func Mem0BLEU1() deem.Judge { return byF1("mem0/bleu1", metric.Mem0BLEU1) }
-
-// METEORStem returns the judge "meteor/stem": as [METEOR], but without synonyms, so
-// that it needs no data. Its scores are lower than the published ones, wherever a
-// response says the same in another word.
-func METEORStem() deem.Judge { return meteorBy("meteor/stem", nil) }
 
 // A Thesaurus knows which words mean the same. *nltk.WordNet of deem/text/nltk is
 // one. It must be safe for concurrent use.
@@ -98,9 +75,9 @@ func NeedsThesaurus(name string) bool {
 // mark.
 func (j *meteor) Identity() any {
 	if j.thesaurus == nil {
-		return spec(j.name, 1, j.pass, nil)
+		return spec(j.name, j.pass, nil)
 	}
-	return spec(j.name, 1, j.pass, map[string]string{"thesaurus": j.thesaurus.Name()})
+	return spec(j.name, j.pass, map[string]string{"thesaurus": j.thesaurus.Name()})
 }
 
 func (j *meteor) withPass(mark float64) deem.Judge {

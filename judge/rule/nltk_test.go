@@ -100,7 +100,7 @@ func TestMETEORIdentity(t *testing.T) {
 	}{
 		{rule.METEOR(pets), `{"kind":"rule","name":"meteor","options":{"thesaurus":"test:2"},"version":1}`},
 		{withPass(t, rule.METEOR(pets), .5), `{"kind":"rule","name":"meteor","options":{"thesaurus":"test:2"},"pass":0.5,"version":1}`},
-		{rule.METEORStem(), `{"kind":"rule","name":"meteor/stem","version":1}`},
+		{ruleNamed("meteor/stem"), `{"kind":"rule","name":"meteor/stem","version":1}`},
 	} {
 		got, err := deem.Canonical(tt.judge.(deem.Identified).Identity())
 		if err != nil || string(got) != tt.want {
@@ -132,7 +132,7 @@ func TestMETEORWordNet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := rule.METEORStem().Judge(t.Context(), it)
+	without, err := ruleNamed("meteor/stem").Judge(t.Context(), it)
 	// With synonyms all four words match, in one run.
 	if want := 1 - .5/64; err != nil || math.Abs(with.Score-want) > 1e-12 || without.Score >= with.Score {
 		t.Errorf("meteor = %v, meteor/stem = %v, %v, want %v and less", with.Score, without.Score, err, want)
@@ -163,8 +163,8 @@ func TestMem0File(t *testing.T) {
 			t.Fatal(err)
 		}
 		it := deem.Item{References: []string{row.Reference}, Response: row.Response}
-		f1 += checkPublished(t, rule.Mem0F1(), it, row.F1)
-		bleu += checkPublished(t, rule.Mem0BLEU1(), it, row.BLEU1)
+		f1 += checkPublished(t, ruleNamed("mem0/f1"), it, row.F1)
+		bleu += checkPublished(t, ruleNamed("mem0/bleu1"), it, row.BLEU1)
 	}
 	t.Logf("%v items: F1 %.4f, BLEU-1 %.4f", n, f1/n, bleu/n)
 	if math.Abs(f1/n-.4884) > 5e-5 || math.Abs(bleu/n-.3515) > 5e-5 {

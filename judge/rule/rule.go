@@ -2,10 +2,10 @@
 //
 // They are free, instant and repeatable, so they serve three ends: scoring where
 // the reference is short and literal, a baseline to set a model beside, and the
-// first stage of a cascade. [match.New] is the one to begin with. [Exact], [Contains] and
-// [TokenF1] are the classics, exactly as published; so are [ROUGEL], [BLEU], [ChrF] and
-// others, which say how much of the reference is there, and not whether the response is
-// right.
+// first stage of a cascade. [match.New] is the one to begin with. [Named] makes the others by
+// name: "exact", "contains" and "f1" are the classics, exactly as published; so are "rougeL",
+// "bleu", "chrf" and others, which say how much of the reference is there, and not whether
+// the response is right. [Names] lists them, and [Doc] says what one does.
 //
 // A rule is not moved by instructions hidden in a response: it does not follow
 // any.
@@ -22,46 +22,38 @@ import (
 	"deem/judge/match"
 )
 
-// spec returns the spec of a rule. The version is raised whenever the verdicts of the
-// rule may change.
-func spec(name string, version int, pass *float64, options map[string]string) judge.Spec {
-	return judge.Spec{Kind: judge.KindRule, Name: name, Version: version, Pass: pass, Options: options}
+// spec returns the spec of a rule. A rule gets another version whenever its verdicts
+// may change.
+func spec(name string, pass *float64, options map[string]string) judge.Spec {
+	return judge.Spec{Kind: judge.KindRule, Name: name, Version: 1, Pass: pass, Options: options}
 }
 
 // An entry is one judge of the table.
 type entry struct {
-	name string
-	doc  string
-	make func() deem.Judge
+	deem.Judge
+	doc string
 }
 
 // table lists every rule, in the order in which they are shown.
-func table() []entry {
-	list := []entry{
-		{"match", "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence", match.New},
-		{"match/forced", "match, but takes the likelier label where it would be unsure", match.Forced},
-		{"exact", "the response equals a reference, white space around it aside", Exact},
-		{"exact/squad", "the response equals a reference after SQuAD v1.1 normalisation", SQuADExact},
-		{"contains", "a reference occurs in the response as whole words after SQuAD v1.1 normalisation", Contains},
-		{"contains/text", "a reference occurs anywhere in the response after SQuAD v1.1 normalisation, also within a word", ContainsText},
-		{"f1", "SQuAD v1.1 token F1 with the best reference", TokenF1},
-		{"f1/squad2", "SQuAD v2.0 token F1, in which an empty reference wants an empty response", TokenF1SQuAD2},
-	}
-	list = append(list, metrics()...)
-	list = append(list, nltkMetrics()...)
-	return append(list,
-		entry{"meteor", meteorDoc, func() deem.Judge { return METEOR(nil) }},
-		entry{"semantic", semanticDoc, func() deem.Judge { return Semantic(nil) }})
+var table = slices.Concat([]entry{
+	{match.New(), "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence"},
+	{match.Forced(), "match, but takes the likelier label where it would be unsure"},
+}, literals, metrics, nltkMetrics, []entry{
+	{METEOR(nil), meteorDoc},
+	{Semantic(nil), semanticDoc},
+})
+
+// find returns the place of a rule in the table, or -1.
+func find(name string) int {
+	return slices.IndexFunc(table, func(e entry) bool { return e.Name() == name })
 }
 
 // Named returns the rule of that name, and whether there is one. A rule that needs
 // an embedder or a thesaurus has none, and says so for each item; see [NamedWith] and
 // [NeedsThesaurus].
 func Named(name string) (deem.Judge, bool) {
-	for _, e := range table() {
-		if e.name == name {
-			return e.make(), true
-		}
+	if i := find(name); i >= 0 {
+		return table[i].Judge, true
 	}
 	return nil, false
 }
@@ -86,20 +78,18 @@ func NeedsEmbedder(name string) bool {
 // Names returns the name of every rule.
 func Names() []string {
 	var names []string
-	for _, e := range table() {
-		names = append(names, e.name)
+	for _, e := range table {
+		names = append(names, e.Name())
 	}
 	return names
 }
 
 // Doc says in one line what the rule of that name does, or "" if there is none.
 func Doc(name string) string {
-	entries := table()
-	i := slices.IndexFunc(entries, func(e entry) bool { return e.name == name })
-	if i < 0 {
-		return ""
+	if i := find(name); i >= 0 {
+		return table[i].doc
 	}
-	return entries[i].doc
+	return ""
 }
 
 // A graded rule gives a score on which a pass mark can be set.
@@ -114,24 +104,19 @@ type graded interface {
 func WithPass(j deem.Judge, mark float64) (deem.Judge, error) {
 	g, ok := j.(graded)
 	if !ok {
+		var names []string
+		for _, e := range table {
+			if _, ok := e.Judge.(graded); ok {
+				names = append(names, e.Name())
+			}
+		}
 		return nil, deem.WithHint(fmt.Errorf("judge %q takes no pass mark", j.Name()),
-			"the judges with a graded score are %s", strings.Join(gradedNames(), ", "))
+			"the judges with a graded score are %s", strings.Join(names, ", "))
 	}
 	if !(mark >= 0 && mark <= 1) { // so written to refuse NaN too
 		return nil, fmt.Errorf("pass mark %v of judge %q is not between 0 and 1", mark, j.Name())
 	}
 	return g.withPass(mark), nil
-}
-
-// gradedNames returns the names of the rules that take a pass mark.
-func gradedNames() []string {
-	var names []string
-	for _, e := range table() {
-		if _, ok := e.make().(graded); ok {
-			names = append(names, e.name)
-		}
-	}
-	return names
 }
 
 // ready returns why it cannot be judged in ctx by comparison with references, or

@@ -51,7 +51,7 @@ func TestIdentity(t *testing.T) {
 	}{
 		{rule.Exact(), `{"kind":"rule","name":"exact","version":1}`},
 		{match.New(), `{"kind":"rule","name":"match","options":{"calibration_error":"0.11","model":"` + match.Default().Hash() + `"},"version":6}`},
-		{withPass(t, rule.TokenF1(), .5), `{"kind":"rule","name":"f1","pass":0.5,"version":1}`},
+		{withPass(t, ruleNamed("f1"), .5), `{"kind":"rule","name":"f1","pass":0.5,"version":1}`},
 	} {
 		id, ok := tt.judge.(deem.Identified)
 		if !ok {
@@ -77,7 +77,7 @@ func withPass(t *testing.T, j deem.Judge, mark float64) deem.Judge {
 }
 
 func TestWithPass(t *testing.T) {
-	j := withPass(t, rule.TokenF1(), .5)
+	j := withPass(t, ruleNamed("f1"), .5)
 	for response, want := range map[string]bool{"Paris": true, "Paris in France today": false} {
 		v, err := j.Judge(t.Context(), deem.Item{References: []string{"Paris"}, Response: response})
 		if err != nil || v.Pass == nil || *v.Pass != want {
@@ -85,7 +85,7 @@ func TestWithPass(t *testing.T) {
 		}
 	}
 	for _, mark := range []float64{-.1, 1.1, math.NaN(), math.Inf(1)} {
-		if _, err := rule.WithPass(rule.TokenF1(), mark); err == nil {
+		if _, err := rule.WithPass(ruleNamed("f1"), mark); err == nil {
 			t.Errorf("WithPass(f1, %v) has no error", mark)
 		}
 	}
@@ -122,18 +122,18 @@ func TestLiteral(t *testing.T) {
 		{rule.Exact(), "Paris", "paris", "differ", 0},
 		{rule.Exact(), "Paris", "", "differ", 0},
 		{rule.Exact(), "", "\u2003", "match", 1},
-		{rule.SQuADExact(), "The Paris!", "paris", "match", 1},
-		{rule.SQuADExact(), "Paris", "Paris France", "differ", 0},
+		{ruleNamed("exact/squad"), "The Paris!", "paris", "match", 1},
+		{ruleNamed("exact/squad"), "Paris", "Paris France", "differ", 0},
 		{rule.Contains(), "the cat", "I saw a Cat.", "contained", 1},
 		{rule.Contains(), "cat", "concatenate", "missing", 0},
 		{rule.Contains(), "New York", "York, New", "missing", 0},
 		{rule.Contains(), "北京", "首都是北京。", "contained", 1},
 		{rule.Contains(), "the", "anything", "missing", 0},
 		{rule.Contains(), "the", "", "contained", 1},
-		{rule.TokenF1(), "Paris", "Paris", "full", 1},
-		{rule.TokenF1(), "Paris", "London", "none", 0},
-		{rule.TokenF1(), "Paris", "", "none", 0},
-		{rule.TokenF1(), "big red dog", "red dog", "partial", .8},
+		{ruleNamed("f1"), "Paris", "Paris", "full", 1},
+		{ruleNamed("f1"), "Paris", "London", "none", 0},
+		{ruleNamed("f1"), "Paris", "", "none", 0},
+		{ruleNamed("f1"), "big red dog", "red dog", "partial", .8},
 	} {
 		v, err := tt.judge.Judge(t.Context(), deem.Item{References: []string{"zzz", tt.reference}, Response: tt.response})
 		if err != nil || v.Label != tt.label || math.Abs(v.Score-tt.score) > 1e-12 {
@@ -143,7 +143,7 @@ func TestLiteral(t *testing.T) {
 }
 
 func TestTokenF1Aspects(t *testing.T) {
-	v, err := rule.TokenF1().Judge(t.Context(), deem.Item{References: []string{"nothing", "big red dog"}, Response: "red dog"})
+	v, err := ruleNamed("f1").Judge(t.Context(), deem.Item{References: []string{"nothing", "big red dog"}, Response: "red dog"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,12 +198,12 @@ func TestSQuADGolden(t *testing.T) {
 		t.Run(path.Base(dir), func(t *testing.T) {
 			for _, row := range readGolden(t, dir+"/squad_v11_em_f1.jsonl") {
 				it := deem.Item{References: row.Input.GroundTruths, Response: row.Input.Prediction}
-				checkScore(t, row.Case, rule.TokenF1(), it, row.Expected.F1)
-				checkScore(t, row.Case, rule.SQuADExact(), it, *row.Expected.ExactMatch)
+				checkScore(t, row.Case, ruleNamed("f1"), it, row.Expected.F1)
+				checkScore(t, row.Case, ruleNamed("exact/squad"), it, *row.Expected.ExactMatch)
 			}
 			for _, row := range readGolden(t, dir+"/squad_v20_em_f1.jsonl") {
 				it := deem.Item{References: row.Input.GoldAnswers, Response: row.Input.Prediction}
-				checkScore(t, row.Case, rule.TokenF1SQuAD2(), it, row.Expected.F1)
+				checkScore(t, row.Case, ruleNamed("f1/squad2"), it, row.Expected.F1)
 			}
 		})
 	}
@@ -272,4 +272,13 @@ func FuzzRules(f *testing.F) {
 			}
 		}
 	})
+}
+
+// ruleNamed returns the rule of that name.
+func ruleNamed(name string) deem.Judge {
+	j, ok := rule.Named(name)
+	if !ok {
+		panic("no rule " + name)
+	}
+	return j
 }

@@ -66,9 +66,9 @@ func (j *semantic) Name() string { return "semantic" }
 // mark.
 func (j *semantic) Identity() any {
 	if j.embedder == nil {
-		return spec(j.Name(), 1, &j.pass, nil)
+		return spec(j.Name(), &j.pass, nil)
 	}
-	return spec(j.Name(), 1, &j.pass, map[string]string{"embedder": j.embedder.Name()})
+	return spec(j.Name(), &j.pass, map[string]string{"embedder": j.embedder.Name()})
 }
 
 func (j *semantic) withPass(mark float64) deem.Judge {

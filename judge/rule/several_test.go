@@ -10,7 +10,7 @@ import (
 )
 
 func TestSeveralGivesTheScoresOfAll(t *testing.T) {
-	j, err := rule.Several(rule.TokenF1(), rule.Exact(), rule.Contains())
+	j, err := rule.Several(ruleNamed("f1"), rule.Exact(), rule.Contains())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,14 +18,14 @@ func TestSeveralGivesTheScoresOfAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f1, _ := rule.TokenF1().Judge(t.Context(), deem.Item{References: []string{"in Porto"}, Response: "she lives in Porto"})
+	f1, _ := ruleNamed("f1").Judge(t.Context(), deem.Item{References: []string{"in Porto"}, Response: "she lives in Porto"})
 	if v.Score != f1.Score || v.Label != f1.Label || v.Aspects["f1"] != f1.Score || v.Aspects["exact"] != 0 || v.Aspects["contains"] != 1 {
 		t.Errorf("verdict %+v, want that of f1 with all three scores", v)
 	}
 	if j.Name() != "f1+exact+contains" {
 		t.Errorf("Name() = %s", j.Name())
 	}
-	other, err := rule.Several(rule.Exact(), rule.TokenF1())
+	other, err := rule.Several(rule.Exact(), ruleNamed("f1"))
 	if err != nil {
 		t.Fatal(err)
 	}

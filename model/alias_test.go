@@ -1,0 +1,9 @@
+package model
+
+// What tests outside the package must see inside.
+type BreakOptions = breakOptions
+
+var (
+	Break = newBreaker
+	Retry = newRetrier
+)

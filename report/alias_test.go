@@ -1,0 +1,4 @@
+package report
+
+// What tests outside the package must see inside.
+var SelfGrading = selfGrading
