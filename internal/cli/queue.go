@@ -12,6 +12,7 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/queue"
+	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -79,22 +80,22 @@ func (a *app) queue(ctx context.Context, args []string, ch queue.Change) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	run, err := st.Run(ctx, args[1])
+	id, err := resolveQueued(ctx, st, c, args[1])
 	if err != nil {
-		return usage.Mark(err)
+		return err
 	}
 	switch args[0] {
 	case "pause":
-		err = c.Pause(ctx, run.ID)
+		err = c.Pause(ctx, id)
 	case "resume":
-		err = c.Resume(ctx, run.ID, ch)
+		err = c.Resume(ctx, id, ch)
 	case "cancel":
-		err = c.Cancel(ctx, run.ID)
+		err = c.Cancel(ctx, id)
 	}
 	if err != nil {
 		return err
 	}
-	s, err := c.Run(ctx, run.ID)
+	s, err := c.Run(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -104,6 +105,26 @@ func (a *app) queue(ctx context.Context, args []string, ch queue.Change) error {
 	}
 	a.printQueued(s)
 	return nil
+}
+
+// resolveQueued returns the id of the run that ref means. "last" is the newest run in the queue,
+// although it may not have a record yet.
+func resolveQueued(ctx context.Context, st store.Store, c *queue.Control, ref string) (string, error) {
+	s, err := c.Status(ctx)
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, r := range s.Runs {
+		ids = append(ids, r.Run)
+	}
+	slices.Sort(ids)
+	slices.Reverse(ids)
+	if id, err := store.Resolve(ref, ids, ids); err == nil {
+		return id, nil
+	}
+	run, err := st.Run(ctx, ref)
+	return run.ID, usage.Mark(err)
 }
 
 // queueStatus shows what the queue does, or how far one run is.
@@ -128,11 +149,11 @@ func (a *app) queueStatus(ctx context.Context, args []string) error {
 	switch {
 	case c == nil: // Nothing was ever queued.
 	case len(args) == 2:
-		run, err := st.Run(ctx, args[1])
+		id, err := resolveQueued(ctx, st, c, args[1])
 		if err != nil {
-			return usage.Mark(err)
+			return err
 		}
-		one, err := c.Run(ctx, run.ID)
+		one, err := c.Run(ctx, id)
 		if err != nil {
 			return err
 		}
