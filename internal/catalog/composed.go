@@ -149,7 +149,7 @@ func Repeated(c Choice, times int, tie string) (Choice, error) {
 		return Choice{}, usage.Errorf("--repeat asks one judge several times, and %s is made of several", c.Name())
 	}
 	if !c.Spec.Asks() {
-		return Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule: it says the same each time", c.Name()), "--repeat is for judges that ask a model"))
+		return Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule: it says the same each time", c.Name()), "leave --repeat out: it is for judges that ask a model"))
 	}
 	c.Spec = judge.Spec{
 		Kind: judge.KindRepeat, Name: fmt.Sprintf("%s×%d", c.Name(), times), Times: times, Tie: tie,

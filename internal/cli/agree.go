@@ -124,8 +124,8 @@ func labelFlags(cmd *cobra.Command, src *labels.Source) {
 	f.StringToStringVar(&src.Columns, "map", nil, "which `columns` hold what, for example item=qid,label=human; the parts are "+strings.Join(labels.Parts(), ", "))
 	f.Float64Var(&src.Scale, "scale", 0, "the highest score annotators could give (default: what the file says, or 1)")
 	f.Float64Var(&src.Pass, "label-pass", 0, "the `share` of the scale from which an annotator's score means yes (default 0.5)")
-	f.StringArrayVar(&src.Yes, "yes", nil, "another `word` that means yes; repeatable")
-	f.StringArrayVar(&src.No, "no", nil, "another `word` that means no; repeatable")
+	f.StringArrayVar(&src.Yes, "yes-word", nil, "another `word` that means yes; repeatable")
+	f.StringArrayVar(&src.No, "no-word", nil, "another `word` that means no; repeatable")
 }
 
 // widthFlag is a width in percentage points: 4pp, 4% or 0.04.

@@ -132,6 +132,7 @@ func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
 // unfit says why nothing is promised, and what would help.
 func unfit(err error, o fitOptions) error {
 	no, ok := errors.AsType[*stat.NoPromise](err)
+	stage, _ := errors.AsType[*cascade.FitError](err)
 	switch {
 	case errors.Is(err, cascade.ErrNoConfidence):
 		return usage.Mark(deem.WithHint(err, "match says how sure it is; a declared judge does with top_logprobs under params, and any judge that a file of kind repeat asks several times"))
@@ -139,6 +140,10 @@ func unfit(err error, o fitOptions) error {
 		return deem.WithHint(err, "a larger --alpha promises less; labels in more clusters say more")
 	case !ok:
 		return err
+	case no.TooFew() && stage != nil && stage.Clustered > 0:
+		return usage.Mark(deem.WithHint(fmt.Errorf("%w: items of one cluster are not independent, so one of each counts, which leaves %s, and alpha %v with delta %v wants %s even if people agree with all of them",
+			err, words.Count(no.Labelled, "label"), o.alpha, o.delta, words.Comma(no.Need)),
+			"label items of %d clusters or more, or promise less with a larger alpha", no.Need))
 	case no.TooFew():
 		return usage.Mark(deem.WithHint(fmt.Errorf("%w: %s with a label and a verdict, and alpha %v with delta %v wants %s even if people agree with all of them",
 			err, words.Count(no.Labelled, "item"), o.alpha, o.delta, words.Comma(no.Need)),
@@ -202,7 +207,7 @@ func stageOf(run store.Run) (compose.Member, error) {
 		return m, nil
 	}
 	return m, usage.Mark(deem.WithHint(fmt.Errorf("run %s: %s cannot be made again as it judged (%s), and a cascade would ask another judge", run.ID, m.Judge, deem.ShortHash(run.Judge.Hash)),
-		"its file may have changed, or it was given --pass, --temperature or --max-tokens: put those into the file of the judge, and judge again"))
+		"its file may have changed, or flags of the run changed its pass mark, temperature or length of replies: put those into the file of the judge, and judge again"))
 }
 
 // labelled returns the items of the runs that people have labelled, with what the

@@ -66,7 +66,7 @@ func (a *app) checkDetach(o *runOptions) error {
 	}
 	if flag != "" {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s does not go with --detach", flag),
-			"headers, proxies and authorities are given to deem worker; gates to deem report"))
+			"give headers, proxies and authorities to the workers, and gates to the report"))
 	}
 	if !postgres.IsURL(a.db) {
 		return usage.Mark(deem.WithHint(errors.New("--detach needs a Postgres, which workers share"), "name it: --db postgres://user@host:5432/database, or DEEM_DB"))

@@ -214,8 +214,8 @@ func (a *app) exportSite(ctx context.Context, refs []string, out string, items i
 // noResults is the error for a run without a result file: what stands in the way is that,
 // or a name that says nothing.
 func noResults(run store.Run, out string, named bool) error {
-	const others = "the ending of a file chooses a format, as -o verdicts.csv: .csv, .jsonl, .parquet, .xml (junit), .md, .html, .deem; --format names one: "
-	hint := others + strings.Join(exportFormats[2:], ", ")
+	const formatHint = "the ending of a file chooses a format, as -o verdicts.csv: .csv, .jsonl, .parquet, .xml (junit), .md, .html, .deem; --format names one: "
+	hint := formatHint + strings.Join(exportFormats[2:], ", ")
 	ext := filepath.Ext(out)
 	switch {
 	case named || out == "" || out == "-":

@@ -46,7 +46,7 @@ func (a *app) planSplit(ctx context.Context, ref string, calls int, itemCost flo
 	n := found.Report.Noise
 	if n == nil || n.Repeated == 0 || n.SamplingUnknown {
 		return usage.Mark(deem.WithHint(fmt.Errorf("run %s does not tell the judge's noise from that of the items", run.ID),
-			"judge some items of several clusters more than once: deem run --trials 3 --sample 100, and then deem plan --split %d --from last", calls))
+			"judge some items of several clusters more than once: deem run --data FILE --trials 3 --sample 100, and then deem plan --split %d --from last", calls))
 	}
 	p := splitPlan{Calls: calls, From: run.ID, ItemCost: itemCost}
 	p.BetweenItems = n.SESampling * n.SESampling * float64(n.Items)

@@ -120,7 +120,7 @@ func addPairs(ctx context.Context, st store.Store, b *rank.Builder, run store.Ru
 		shownSecond, both := rec.Verdict.Aspects[pairwise.AspectSecond]
 		if !ok || !both {
 			return usage.Mark(deem.WithHint(fmt.Errorf("run %s: %s does not compare responses in both orders", run.ID, run.Judge.Name),
-				"deem run --data a.jsonl --other b.jsonl --judge pairwise makes such a run"))
+				"deem run --data a.jsonl --other b.jsonl --judge pairwise --model openai:gpt-4o-mini makes such a run"))
 		}
 		b.Add(rank.Verdict{A: first, B: second, ShownFirst: shownFirst, ShownSecond: shownSecond, Item: rec.Item.ID, Cluster: rec.Item.Cluster})
 	}

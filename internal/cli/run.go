@@ -172,8 +172,10 @@ func (o runOptions) check() error {
 	switch {
 	case len(o.data) == 0 && (o.benchmark == nil || len(o.responses) == 0):
 		return usage.Mark(deem.WithHint(errors.New("no data to judge"), "name a file: deem run --data answers.jsonl; or try deem demo"))
-	case o.benchmark == nil && (len(o.responses) > 0 || o.requireAll || len(o.judge.With) > 0):
-		return usage.Mark(deem.WithHint(errors.New("--responses, --require-all and --with go with a benchmark"), "a file of items has the responses in it: --map response=COLUMN"))
+	case o.benchmark == nil && len(o.responses) > 0:
+		return usage.Mark(deem.WithHint(errors.New("--responses goes with a benchmark"), "leave --responses out: a file of items holds the responses too, and --map response=COLUMN names their column"))
+	case o.benchmark == nil && (o.requireAll || len(o.judge.With) > 0):
+		return usage.Errorf("--require-all and --with go with a benchmark, as in deem run locomo")
 	case o.benchmark != nil && len(o.other) > 0:
 		return usage.Errorf("--other goes with a file of items, and not with a benchmark")
 	case o.benchmark != nil && (o.format != "" || o.mapping != ""):

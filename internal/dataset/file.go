@@ -110,7 +110,7 @@ func expandLocal(name string) ([]fetch.File, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, deem.WithHint(fmt.Errorf("open %s: there are no data files in this folder", name), "its files must end in .jsonl, .json, .csv, .tsv or .parquet; others can be named with --format")
+			return nil, deem.WithHint(fmt.Errorf("open %s: there are no data files in this folder", name), "its files must end in .jsonl, .json, .csv, .tsv or .parquet; name another file itself: --data FILE --format jsonl")
 		}
 	case err != nil && strings.ContainsAny(name, "*?["):
 		if found, err = filepath.Glob(name); err != nil || len(found) == 0 {
@@ -170,9 +170,10 @@ func openError(name string, err error) error {
 func noSuchFile(name string) error {
 	err := fmt.Errorf("open %s: no such file", name)
 	dir, base := filepath.Split(name)
-	entries, dirErr := os.ReadDir(filepath.Clean(dir))
+	dir = filepath.Clean(dir)
+	entries, dirErr := os.ReadDir(dir)
 	if dirErr != nil {
-		return err
+		return deem.WithHint(err, "there is no folder %s; a path begins in the current folder, which pwd prints", dir)
 	}
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
@@ -181,7 +182,7 @@ func noSuchFile(name string) error {
 	if near := nearest(base, names); near != "" {
 		return deem.WithHint(err, "did you mean %s?", filepath.Join(dir, near))
 	}
-	return err
+	return deem.WithHint(err, "see what is there: ls %s", dir)
 }
 
 // maxSpool bounds a copy, so that input which never ends does not fill the disk. Files on the

@@ -121,7 +121,7 @@ func (l *layout) responseAdvice() string {
 			continue
 		}
 		if name == "answer" || name == "answers" {
-			return fmt.Sprintf("if column %q holds it: --map response=%s; if that is the reference, --map references=%s,response=COLUMN", name, name, name)
+			return fmt.Sprintf("if column %q holds the reference: --map references=%s,response=COLUMN; if it holds the response: --map references=COLUMN,response=%s", name, name, name)
 		}
 		for _, sound := range []string{"response", "output", "predict", "hypothes", "answer", "reply", "completion", "generat", "result"} {
 			if strings.Contains(strings.ToLower(name), sound) {

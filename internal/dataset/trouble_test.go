@@ -97,7 +97,7 @@ func TestTrouble(t *testing.T) {
 		// Parts of an item.
 		{"no response", "a.jsonl", ok + `{"id":2,"answer":"a"}`, dataset.Source{}, "FILE:2: no response (columns here: id, answer)", `every row needs column "response", with the empty text when the system gave nothing`},
 		{"a response by another name", "a.jsonl", `{"id":2,"references":"a","bot_output":"r"}`, dataset.Source{}, "FILE:1: no response (columns here: id, references, bot_output)", "say which column holds it: --map response=bot_output"},
-		{"answer alone", "a.jsonl", `{"question":"q","answer":"a"}`, dataset.Source{}, "FILE:1: no response (columns here: question, answer)", `if column "answer" holds it: --map response=answer; if that is the reference, --map references=answer,response=COLUMN`},
+		{"answer alone", "a.jsonl", `{"question":"q","answer":"a"}`, dataset.Source{}, "FILE:1: no response (columns here: question, answer)", `if column "answer" holds the reference: --map references=answer,response=COLUMN; if it holds the response: --map references=COLUMN,response=answer`},
 		{"a message without a role", "a.jsonl", ok + `{"id":2,"response":"r","messages":[{"role":"user","content":"q"},{"content":"a"}]}`, dataset.Source{}, "FILE:2: message 2 of 2: it has no role", ""},
 		{"nothing said", "a.jsonl", `{"messages":[{"role":"user","content":"q"}]}`, dataset.Source{}, "FILE:1: no response (columns here: messages)", "say which column holds it: --map response=COLUMN"},
 		{"null response", "a.jsonl", `{"response":null}`, dataset.Source{}, "FILE:1: the response is null", "a system that gave nothing has the empty text as its response"},
@@ -252,7 +252,8 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 	tests := []struct{ name, want, hint string }{
 		{folder + "/*.csv", "open " + folder + "/*.csv: no file fits this pattern", "see what is there: ls " + folder},
 		{folder + "/itmes.jsonl", "open " + folder + "/itmes.jsonl: no such file", "did you mean " + name + "?"},
-		{folder + "/x/y.jsonl", "open " + folder + "/x/y.jsonl: no such file", ""},
+		{folder + "/x/y.jsonl", "open " + folder + "/x/y.jsonl: no such file", "there is no folder " + folder + "/x; a path begins in the current folder, which pwd prints"},
+		{folder + "/elsewhere.parquet", "open " + folder + "/elsewhere.parquet: no such file", "see what is there: ls " + folder},
 		{closed, "read " + closed + ": open " + closed + ": no permission to read it", "see who may: ls -l " + closed},
 	}
 	for _, tt := range tests {

@@ -105,7 +105,7 @@ func (r *reader) decide(label, score string) (decision, string, error) {
 		if len(r.src.Labels) > 0 {
 			err = fmt.Errorf("the label %q is not one of the judge, which are %s, and neither yes nor no", label, judge.LabelNames(r.src.Labels))
 		}
-		hint = "write yes or no, correct or incorrect, pass or fail, true or false, 1 or 0; --yes and --no name other words"
+		hint = "write yes or no, correct or incorrect, pass or fail, true or false, 1 or 0; --yes-word and --no-word name other words"
 	}
 	return d, hint, err
 }

@@ -142,7 +142,7 @@ func TestRead(t *testing.T) {
 
 func TestReadProblems(t *testing.T) {
 	for _, c := range []struct{ name, file, text, want, hint string }{
-		{"a word that is neither", "l.csv", "id,label\na,yes\nb,partially\n", `l.csv:3: item "b": the label "partially" is neither yes nor no`, "--yes and --no"},
+		{"a word that is neither", "l.csv", "id,label\na,yes\nb,partially\n", `l.csv:3: item "b": the label "partially" is neither yes nor no`, "--yes-word and --no-word"},
 		{"beyond the scale", "l.csv", "id,score\na,7\n", `l.csv:2: item "a": the score 7 lies outside 0 to 1`, "--scale 10"},
 		{"a label beyond the scale", "l.csv", "id,label\na,7\n", `the score 7 lies outside 0 to 1`, "--scale 10"},
 		{"no number", "l.csv", "id,score\na,NaN\n", "", ""},

@@ -43,7 +43,7 @@ func Resolve(ref string, ids, counted []string) (string, error) {
 	switch {
 	case len(ids) == 0, last && len(counted) == 0:
 		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
-			"there is no run yet; start one with `deem run`")
+			"there is no run yet; start one with `deem run --data FILE`, or try `deem demo`")
 	case last && back >= len(counted):
 		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
 			"there are only %d runs; the oldest is %s", len(counted), counted[len(counted)-1])

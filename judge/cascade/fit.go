@@ -41,8 +41,9 @@ type Fitted struct {
 // A FitError says which stage nothing can be promised of. It wraps a [*stat.NoPromise],
 // or [ErrNoConfidence].
 type FitError struct {
-	Stage string
-	Err   error
+	Stage     string
+	Clustered int // labels that were left out; see [Fitted]
+	Err       error
 }
 
 // Error names the stage.
@@ -96,7 +97,7 @@ func Fit(stages []string, items []Labelled, alpha, delta float64) ([]Fitted, err
 		own, f.Clustered = thin(own)
 		var err error
 		if f.Promise, err = promise(own, i, alpha, delta/float64(len(stages))); err != nil {
-			return nil, &FitError{Stage: name, Err: err}
+			return nil, &FitError{Stage: name, Clustered: f.Clustered, Err: err}
 		}
 		open = f.take(open, i)
 		if f.Clustered > 0 && float64(f.Took-f.Agreed) > f.Bound*float64(f.Took) {

@@ -59,7 +59,7 @@ func (id identity) mustBeCurrent() error {
 	}
 	if id.version == 0 {
 		return deem.WithHint(fmt.Errorf("it holds no runs: %w", fs.ErrNotExist),
-			"run `deem run` first, or name another database with --db")
+			"judge something first, with `deem run --data FILE` or `deem demo`, or name another database with --db")
 	}
 	return runTables.refuseOlder(id.version)
 }

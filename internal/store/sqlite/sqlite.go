@@ -268,7 +268,7 @@ func mustExist(path string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return deem.WithHint(fmt.Errorf("no runs at %s: %w", path, fs.ErrNotExist),
-			"run `deem run` first, or name another database with --db")
+			"judge something first, with `deem run --data FILE` or `deem demo`, or name another database with --db")
 	case err != nil:
 		return deem.WithHint(fmt.Errorf("open store: %w", err), "name another database with --db")
 	case info.IsDir():

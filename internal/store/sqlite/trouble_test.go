@@ -177,10 +177,10 @@ func TestReadOnlyMissing(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("OpenReadOnly of nothing: error = %v, want fs.ErrNotExist", err)
 	}
-	wantTrouble(t, "OpenReadOnly of nothing", err, "no runs at", "run `deem run` first")
+	wantTrouble(t, "OpenReadOnly of nothing", err, "no runs at", "judge something first, with `deem run --data FILE` or `deem demo`")
 	blank := write(t, "deem.db", nil)
 	_, err = sqlite.OpenReadOnly(t.Context(), blank, sqlite.Options{})
-	wantTrouble(t, "OpenReadOnly of an empty file", err, "it holds no runs", "run `deem run` first")
+	wantTrouble(t, "OpenReadOnly of an empty file", err, "it holds no runs", "judge something first, with `deem run --data FILE` or `deem demo`")
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 0 {
 		t.Errorf("the folder holds %v, %v, want nothing", entries, err)
 	}

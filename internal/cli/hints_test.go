@@ -1,0 +1,349 @@
+package cli_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"deem/internal/catalog"
+	"deem/internal/cli"
+	"deem/internal/modeltest"
+)
+
+// A hintCase provokes a hint and follows it.
+type hintCase struct {
+	when string // the last line provokes the hint; the lines before it set up what it needs
+
+	// follow is what the hint says to type, one thing per line: a command, flags to add to
+	// the command or to replace in it, or "leave --flag out". Each line is a part of the
+	// printed hint, letter by letter. Where the hint has a placeholder in capitals, or a flag
+	// without its value, "=> TEXT" follows with what a person would type.
+	follow string
+
+	// past says that following the hint may lead to another error, because it names a server or
+	// a file that is not here.
+	past bool
+}
+
+// TestHints follows hints letter by letter: the command must get past the error. It holds that
+// every flag and every command in a hint exists, and that a case follows it. A new hint that
+// says what to type needs a case.
+func TestHints(t *testing.T) {
+	server := modeltest.NewServer(t, answer)
+	t.Setenv("OPENAI_API_KEY", "")
+	t.Setenv("SERVER", server.URL)
+	sources := sourceHints(t)
+	if len(sources) < 200 {
+		t.Fatalf("only %d hints were found in the source", len(sources))
+	}
+	flags, commands := knownWords(t)
+	followed, ran := map[string]string{}, 0 // by hint, what cases type
+	for _, tt := range hintCases {
+		lines := strings.Split(tt.when, "\n")
+		t.Run(lines[len(lines)-1], func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			for name, text := range hintFiles {
+				writeFile(t, name, text)
+			}
+			for _, line := range lines[:len(lines)-1] {
+				if code, said := typed(t, line); code == 1 || code == 2 {
+					t.Fatalf("%s: exit code %d\n%s", line, code, said)
+				}
+			}
+			when := lines[len(lines)-1]
+			code, said := typed(t, when)
+			hint := hintIn(said)
+			if code == 0 || hint == "" {
+				t.Fatalf("%s: exit code %d, want an error with a hint\n%s", when, code, said)
+			}
+			if tt.follow != "" {
+				for line := range strings.SplitSeq(tt.follow, "\n") {
+					followHint(t, tt, when, said, line)
+				}
+			}
+			for source := range sources {
+				if fits(source, hint) {
+					followed[source] += tt.follow + "\n"
+				}
+			}
+			ran++
+		})
+	}
+	if ran < len(hintCases) {
+		return // -run chose some, or some failed.
+	}
+	command := regexp.MustCompile(`\bdeem (` + strings.Join(commands, "|") + `)\b`)
+	flag := regexp.MustCompile(`(?:^|[^\w-])(--[a-z][a-z-]+)`)
+	missing := map[string][]string{}
+	for source, file := range sources {
+		words := command.FindAllString(source, -1)
+		for _, m := range flag.FindAllStringSubmatch(source, -1) {
+			switch {
+			case foreign[m[1]] != "":
+			case !flags[m[1]]:
+				t.Errorf("%s: hint %q: no command has the flag %s", file, source, m[1])
+			default:
+				words = append(words, m[1])
+			}
+		}
+		for _, word := range words {
+			if strings.Contains(followed[source], word) {
+				continue
+			}
+			if missing[file] = append(missing[file], word); !slices.Contains(unfollowed[file], word) {
+				t.Errorf("%s: hint %q says %s, and no case follows it", file, source, word)
+			}
+		}
+	}
+	for file, words := range unfollowed {
+		for _, word := range words {
+			if !slices.Contains(missing[file], word) {
+				t.Errorf("%s: %s is followed everywhere: remove it from the list", file, word)
+			}
+		}
+	}
+}
+
+// followHint types what a hint says and holds that the error is gone.
+func followHint(t *testing.T, tt hintCase, when, said, line string) {
+	t.Helper()
+	printed, instead, filled := strings.Cut(line, " => ")
+	if !strings.Contains(hintIn(said), printed) {
+		t.Fatalf("the hint %q does not say %q", hintIn(said), printed)
+	}
+	if filled {
+		pattern := regexp.MustCompile(`[A-Z]{2,}`).ReplaceAllString(regexp.QuoteMeta(printed), ".+")
+		if !regexp.MustCompile(`^`+pattern+`( |=|$)`).MatchString(instead) && !strings.Contains(instead, " "+printed+" ") && !strings.HasPrefix(instead, "deem ") {
+			t.Fatalf("%q is not %q with its placeholders filled in", instead, printed)
+		}
+		printed = instead
+	}
+	next := printed
+	switch {
+	case strings.HasPrefix(printed, "-"):
+		next = withFlags(t, when, printed)
+	case strings.HasPrefix(printed, "leave "):
+		flag := strings.TrimSuffix(strings.TrimPrefix(printed, "leave "), " out")
+		next = regexp.MustCompile(` `+flag+`( [^-\s]\S*)?`).ReplaceAllString(when, "")
+	}
+	if next == when {
+		t.Fatalf("following %q leaves the command as it was: %s", printed, when)
+	}
+	code, now := typed(t, next)
+	switch {
+	case code != 1 && code != 2:
+	case tt.past && errorIn(now) != errorIn(said):
+	default:
+		t.Errorf("%s\n%s\nfollowed by %s: exit code %d\n%s", when, said, next, code, now)
+	}
+}
+
+// withFlags adds flags to a command, or replaces those that it has.
+func withFlags(t *testing.T, command, flags string) string {
+	t.Helper()
+	name, _, _ := strings.Cut(flags, " ")
+	if name, value, ok := strings.Cut(flags, " "); ok && regexp.MustCompile(` `+name+` `).MatchString(command) {
+		return regexp.MustCompile(` `+name+` ('[^']*'|\S+)`).ReplaceAllLiteralString(command, " "+name+" "+value)
+	}
+	if strings.Contains(command, " "+name+" ") {
+		t.Fatalf("%s has %s already", command, name)
+	}
+	return command + " " + flags
+}
+
+// typed runs a command line of deem in this process.
+func typed(t *testing.T, line string) (code int, said string) {
+	t.Helper()
+	args, err := catalog.SplitCommand(os.Expand(line, func(name string) string {
+		if name == "SERVER" {
+			return os.Getenv(name)
+		}
+		return "$" + name
+	}))
+	if err != nil || len(args) == 0 || args[0] != "deem" {
+		t.Fatalf("%q is not a command of deem: %v", line, err)
+	}
+	var out, errw bytes.Buffer
+	code = cli.Main(args[1:], strings.NewReader(""), &out, &errw)
+	return code, errw.String()
+}
+
+func hintIn(said string) string { return lineIn(said, "hint") }
+
+func errorIn(said string) string { return lineIn(said, "error") }
+
+// lineIn returns the first line of a kind on standard error.
+func lineIn(said, kind string) string {
+	for line := range strings.Lines(said) {
+		if text, ok := strings.CutPrefix(line, "deem: "+kind+": "); ok {
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
+
+// verb finds the places of a format where values go.
+var verb = regexp.MustCompile(`%[-+#0-9.]*[a-z]`)
+
+// fits reports whether a printed hint begins as the given format says.
+func fits(format, printed string) bool {
+	parts := verb.Split(format, -1)
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return regexp.MustCompile(`^(?:` + strings.Join(parts, ".*") + `)`).MatchString(printed)
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// foreign are flags of other programs.
+var foreign = map[string]string{"--log-samples": "of inspect", "--json": "of curl"}
+
+// knownWords returns all flags, and the names of all commands.
+func knownWords(t *testing.T) (flags map[string]bool, commands []string) {
+	t.Helper()
+	for _, m := range regexp.MustCompile(`  deem ([a-z][a-z-]+)`).FindAllStringSubmatch(helpOf(t, "--help"), -1) {
+		commands = append(commands, m[1])
+	}
+	flags = map[string]bool{}
+	for _, name := range append(slices.Clone(commands), "cascade fit", "cascade check", "labels import") {
+		for _, f := range regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(helpOf(t, append(strings.Fields(name), "--help-all")...), -1) {
+			flags[f] = true
+		}
+	}
+	return flags, commands
+}
+
+// sourceHints returns the hints in the source by their format, with where they are: the second
+// argument of WithHint, and texts that go to it through a variable, a constant or a function.
+func sourceHints(t *testing.T) map[string]string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	hints := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || path != root && strings.HasPrefix(d.Name(), ".")):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		where, _ := filepath.Rel(root, path)
+		add := func(e ast.Expr) {
+			if s := textOf(e); s != "" && s != "%s" {
+				hints[s] = where
+			}
+		}
+		addTexts := func(n ast.Node) {
+			ast.Inspect(n, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok && nameOf(call.Fun) == "Join" {
+					return false
+				}
+				if e, ok := n.(ast.Expr); ok && strings.Contains(textOf(e), " ") {
+					add(e)
+					return false
+				}
+				return true
+			})
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if nameOf(n.Fun) == "WithHint" && len(n.Args) > 1 {
+					for _, arg := range n.Args[1:] {
+						addTexts(arg)
+					}
+				}
+			case *ast.FuncDecl:
+				if isAdvice(n.Name.Name) {
+					addTexts(n)
+				}
+			case *ast.ValueSpec:
+				for i, value := range n.Values {
+					if i < len(n.Names) && (isAdvice(n.Names[i].Name) || n.Names[i].Name == "needsLists") {
+						add(value)
+					}
+				}
+			case *ast.AssignStmt:
+				for i, value := range n.Rhs {
+					if i < len(n.Lhs) && isAdvice(nameOf(n.Lhs[i])) {
+						add(value)
+					}
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hints
+}
+
+// isAdvice reports whether a function, variable or constant holds a hint, by its name.
+func isAdvice(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, "hint") || strings.HasSuffix(name, "advice") || name == "hintbystatus"
+}
+
+func nameOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
+}
+
+// textOf returns the text of a literal or of literals that are added up, with %s for what is
+// not a literal, "" for anything else.
+func textOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		s, err := strconv.Unquote(e.Value)
+		if e.Kind != token.STRING || err != nil {
+			return ""
+		}
+		return s
+	case *ast.BinaryExpr:
+		x, y := textOf(e.X), textOf(e.Y)
+		switch {
+		case e.Op != token.ADD || x == "" && y == "":
+			return ""
+		case x == "":
+			x = "%s"
+		case y == "":
+			y = "%s"
+		}
+		return x + y
+	case *ast.CallExpr:
+		if nameOf(e.Fun) == "Sprintf" && len(e.Args) > 0 {
+			return textOf(e.Args[0])
+		}
+	}
+	return ""
+}
