@@ -7,85 +7,83 @@ import (
 	"time"
 )
 
-// A Batcher is a model whose vendor also takes many requests at once, answers them
-// within a day, and charges less for it. A line of a batch gets the same reply, or
-// the same error, as the request would get from Complete.
+// A Batcher is a model whose vendor has a batch API: many requests are submitted together,
+// answered within a day, and cost less. A line of a batch gets the same reply or error as
+// the request would get from Complete.
 //
-// It has more methods than an interface of ours should, because a batch outlives the
-// process that submits it: a later process must be able to find it, to ask how it
-// goes, and to fetch what came of it.
+// The interface is large because a batch outlives the process that submits it: a later
+// process must be able to find it, to ask for its status, and to fetch its results.
 type Batcher interface {
 	Model
 
 	// BatchLimits says how large a batch may be.
 	BatchLimits() BatchLimits
 
-	// BatchLine returns the line of a batch that makes a request, as JSON without a
-	// newline. The id comes back with the reply. It has at most 64 letters, digits,
-	// "-" and "_".
+	// BatchLine returns the line of a batch for a request, as JSON without a newline.
+	// The id comes back with the reply. It has at most 64 letters, digits, "-" and "_".
 	BatchLine(id string, req Request) ([]byte, error)
 
-	// SubmitBatch hands a batch over and returns the vendor's id of it. Its lines are
-	// those of BatchLine, each with a newline behind it. An error is a [*ModelError],
-	// or wraps that of ctx. Only one with a status from 400 to 499 means for sure that
-	// the vendor did not take the batch; after any other, FindBatch tells.
+	// SubmitBatch submits a batch and returns the vendor's id. The lines come from
+	// BatchLine, each followed by a newline. The error is a [*ModelError], or wraps that
+	// of ctx. Only a status from 400 to 499 means that the vendor did not accept the
+	// batch; after any other error, use FindBatch.
 	SubmitBatch(ctx context.Context, b Batch, lines *io.SectionReader) (id string, err error)
 
-	// FindBatch looks for a batch of which nobody knows whether the vendor took it,
-	// and returns its id, or "" when it is not there. If sure is false, nobody can
-	// tell yet, and one has to ask again. Batches that the vendor refused are not
-	// found, and neither are those with an id in known.
+	// FindBatch looks for a batch that the vendor may or may not have accepted, and
+	// returns its id, or "" if it does not exist. If sure is false, the vendor cannot
+	// tell yet; ask again later. Batches that the vendor refused and batches with an id
+	// in known are not found.
 	FindBatch(ctx context.Context, b Batch, known []string) (id string, sure bool, err error)
 
-	// BatchStatus says how far a batch is.
+	// BatchStatus returns the progress of a batch.
 	BatchStatus(ctx context.Context, id string) (BatchStatus, error)
 
-	// BatchReplies yields what came of the lines of a batch that has ended, in any
-	// order. Lines that the vendor says nothing of are not among them. An error ends
-	// the loop; what was yielded before holds.
+	// BatchReplies yields the results of a batch that has ended, in any order. Lines
+	// without a result are not included. An error ends the loop; earlier results are
+	// valid.
 	BatchReplies(ctx context.Context, id string) iter.Seq2[BatchReply, error]
 }
 
-// A Batch is many requests that are handed to a vendor together.
+// A Batch is a set of requests that are submitted together.
 type Batch struct {
-	// Key tells the batch from every other. The ids of its lines begin with it.
+	// Key identifies the batch. The ids of its lines begin with it.
 	Key     string
 	Lines   int
-	Planned time.Time // before which it cannot have been submitted
+	Planned time.Time // it was submitted after this time, if at all
 }
 
-// BatchLimits say how large a vendor's batches may be.
+// BatchLimits are the maximum sizes of a vendor's batches.
 type BatchLimits struct {
 	Lines int
 	Bytes int64
 }
 
-// A BatchState says how far a batch is.
+// A BatchState is the state of a batch.
 type BatchState string
 
-// The states of a batch that a vendor knows.
+// The states of a batch.
 const (
-	BatchRunning BatchState = "running" // the vendor is at it
+	BatchRunning BatchState = "running" // in progress
 	BatchEnded   BatchState = "ended"   // every line was answered, failed, expired or was cancelled
-	BatchRefused BatchState = "refused" // the vendor looked at it and did not begin
+	BatchRefused BatchState = "refused" // the vendor rejected it as a whole
 )
 
-// A BatchStatus is what a vendor says of a batch.
+// A BatchStatus is the progress of a batch.
 type BatchStatus struct {
 	State BatchState
 
-	// Total and Done count lines. A vendor that does not say how many are done while
-	// the batch is running leaves Done at 0.
+	// Total and Done count lines. Done stays 0 if the vendor does not report progress
+	// while the batch is running.
 	Total, Done int
 
-	// Err says why a batch was refused. It is a [*ModelError], which is Passing when
-	// the same batch may be taken later.
+	// Err says why a batch was refused. It is a [*ModelError], and Passing if the same
+	// batch may be accepted later.
 	Err error
 }
 
-// A BatchReply is what came of one line of a batch: a reply, or why there is none.
+// A BatchReply is the result of one line of a batch: a reply or an error.
 type BatchReply struct {
 	ID    string // of the line
 	Reply Reply
-	Err   error // a [*ModelError], Passing when the request may be made again
+	Err   error // a [*ModelError], Passing if the request may be repeated
 }

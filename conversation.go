@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A Conversation is what a user and the system under test said, in order.
+// A Conversation is the messages between a user and the system under test, in order.
 type Conversation []Turn
 
 // A Turn is one message of a conversation. Its JSON is that of OpenAI's Chat Completions.
@@ -22,22 +22,22 @@ type Turn struct {
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
 }
 
-// A ToolCall is what the system asked a tool for.
+// A ToolCall is a call of a tool by the system.
 type ToolCall struct {
 	Function Function `json:"function"`
 	ID       string   `json:"id,omitempty"`
 	Type     string   `json:"type,omitempty"` // "function", as OpenAI has it
 }
 
-// A Function is the tool of a call, and its arguments, which are JSON if the system wrote
-// it right.
+// A Function is the name and arguments of a tool call. The arguments should be JSON, but come
+// from the system under test and may be malformed.
 type Function struct {
 	Arguments string `json:"arguments"`
 	Name      string `json:"name"`
 }
 
-// UnmarshalJSON reads a message as OpenAI writes it. Contents and parts of other forms are
-// kept as their JSON, so that nothing is lost.
+// UnmarshalJSON reads a message in OpenAI's format. Content in other formats is kept as JSON,
+// so that nothing is lost.
 func (t *Turn) UnmarshalJSON(data []byte) error {
 	type function struct {
 		Name      string          `json:"name"`
@@ -86,8 +86,8 @@ func (t *Turn) call(id, kind, name string, arguments json.RawMessage) {
 	t.ToolCalls = append(t.ToolCalls, ToolCall{ID: id, Type: kind, Function: Function{Name: name, Arguments: plain(arguments)}})
 }
 
-// part returns the text of one part of a content. Calls and results of tools, which some
-// vendors put there, go to their places.
+// part returns the text of one content part. Tool calls and tool results, which some vendors
+// put there, are moved to their own fields.
 func (t *Turn) part(data json.RawMessage) (text string, ok bool) {
 	var p struct {
 		Type      string          `json:"type"`
@@ -117,7 +117,7 @@ func (t *Turn) part(data json.RawMessage) (text string, ok bool) {
 	return plain(data), true
 }
 
-// plain returns the text that a JSON value is, "" for null, and any other value as JSON.
+// plain returns a JSON string as text, null as "", and any other value as JSON.
 func plain(data json.RawMessage) string {
 	var text *string
 	if len(data) == 0 || json.Unmarshal(data, &text) == nil {
@@ -133,7 +133,7 @@ func plain(data json.RawMessage) string {
 	return b.String()
 }
 
-// Said returns the content of the last turn of a role that has any.
+// Said returns the content of the last non-empty turn of a role.
 func (c Conversation) Said(role string) string {
 	for _, t := range slices.Backward(c) {
 		if t.Role == role && t.Content != "" {
@@ -143,7 +143,7 @@ func (c Conversation) Said(role string) string {
 	return ""
 }
 
-// Size returns how many bytes of text the conversation has.
+// Size returns the number of bytes of text in the conversation.
 func (c Conversation) Size() int {
 	n := 0
 	for _, t := range c {
@@ -155,7 +155,7 @@ func (c Conversation) Size() int {
 	return n
 }
 
-// Text writes the turns from the first to before the last given, numbered from 1:
+// Text renders the turns with indices from (inclusive) to (exclusive), numbered from 1:
 //
 //	[3] assistant
 //	    Let me look.
@@ -164,9 +164,9 @@ func (c Conversation) Size() int {
 //	[4] tool, result of call_1
 //	    on its way
 //
-// Only lines that Text writes itself begin with a bracket. What was said is indented by
-// four spaces, every line of it, so that it cannot pass for a turn; without the indent it
-// is what was said, byte for byte. Names that are not plain words are quoted.
+// Only headings begin with a bracket. Every line of content is indented by four spaces, so
+// that content cannot imitate a heading; without the indent it is unchanged, byte for byte.
+// Names that are not plain words are quoted.
 func (c Conversation) Text(from, to int) string {
 	var b strings.Builder
 	for i, t := range c[from:to] {
@@ -202,10 +202,10 @@ func word(name string) string {
 	return strconv.Quote(name)
 }
 
-// lineEnds are all that a reader may take for the end of a line.
+// lineEnds matches everything that a reader may treat as the end of a line.
 var lineEnds = regexp.MustCompile("\r\n|[\n\r\v\f\u0085\u2028\u2029]")
 
-// indent writes a text below its heading.
+// indent writes text below its heading.
 func indent(b *strings.Builder, text string) {
 	const margin = "    "
 	b.WriteByte('\n')

@@ -6,12 +6,12 @@ import (
 	"iter"
 )
 
-// DatasetHash returns the hash of a dataset, by which runs over the same items know each
-// other and which a run file is checked against: the SHA-256 of a chain, in which each
-// link is hashed from the link before, at first 32 zero bytes, and the hash of the next
-// item. Only items count, and their order. The files that they come from do not.
+// DatasetHash returns the hash of a dataset, which identifies runs over the same items. It
+// depends on the items and their order, but not on the files they come from. It is a hash
+// chain: each link is the SHA-256 of the link before (at first 32 zero bytes) and the hash of
+// the next item.
 //
-// It reads the items to their end, one at a time. Its error is that of the stream.
+// It reads all items, one at a time. The error is that of the stream.
 func DatasetHash(items iter.Seq2[Item, error]) (string, error) {
 	var link [sha256.Size]byte
 	for it, err := range items {

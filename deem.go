@@ -1,20 +1,19 @@
-// Package deem judges what a question-answering or memory system answered.
+// Package deem grades the answers of question-answering and memory systems.
 //
-// One sentence tells the whole program: a benchmark reads lines into items; a
-// judge gives each item a verdict; the run keeps records; package stat turns
-// records into estimates; a report shows them.
+// A benchmark or a file yields items; a judge gives each item a verdict; a run
+// stores records; package stat turns records into estimates; a report shows them.
 //
-// This package holds the nouns of that sentence and its one verb, [Run]. It
+// This package defines the types of that pipeline and runs it with [Run]. It
 // imports only the standard library, and every other package imports it:
 //
-//   - an [Item] is one complete thing to judge;
-//   - a [Judge] gives it a [Verdict], or says with a [Failure] why it has none;
-//   - a [Record] is one line of a run: an item with its verdict or its failure,
-//     and the [Call]s that were paid for it;
-//   - a [Model] completes a [Request] with a [Reply]; a judge may ask one.
+//   - an [Item] is one answer to judge, with its question and references;
+//   - a [Judge] returns a [Verdict], or a [Failure] if it could not decide;
+//   - a [Record] is the result for one item: its verdict or failure, and the
+//     [Call]s made for it;
+//   - a [Model] answers a [Request] with a [Reply]; most judges use one.
 //
-// The law of the house is that unjudged is not wrong: a record holds a verdict
-// or a failure, and a failure has no score.
+// Unjudged is not wrong: a record has either a verdict or a failure, and a failure
+// has no score.
 package deem
 
 import (
@@ -25,42 +24,42 @@ import (
 	"fmt"
 )
 
-// An Item is one complete thing to judge: a question, the answers that would be
-// right, and what the system under test gave.
+// An Item is one answer to judge: a question, its reference answers, and the response
+// of the system under test.
 type Item struct {
 	// ID is unique in its dataset.
 	ID string `json:"id"`
 
-	// Category is the benchmark's stratum, as "temporal-reasoning".
+	// Category is the benchmark's category, for example "temporal-reasoning".
 	Category string `json:"category,omitempty"`
 
-	// Cluster names items that are not independent, as the questions about
-	// one conversation do. Clusters widen error bars.
+	// Cluster groups items that are not independent, such as questions about the same
+	// conversation. Confidence intervals allow for clusters.
 	Cluster string `json:"cluster,omitempty"`
 
 	Question string `json:"question,omitempty"`
 
-	// References are the right answers; any one of them suffices. Empty means
-	// that the item has no known right answer.
+	// References are the correct answers; matching any one of them is enough. It is
+	// empty if no correct answer is known.
 	References []string `json:"references,omitempty"`
 
-	// Response is what the system under test gave. It is untrusted text.
+	// Response is the answer of the system under test. It is untrusted text.
 	Response string `json:"response"`
 
-	// Messages are the conversation that the response is part of, if there was one.
+	// Messages is the conversation that the response belongs to, if any.
 	Messages Conversation `json:"messages,omitempty"`
 
-	// Fields are further slots that a protocol may fill: dialogue, memories,
-	// evidence, rubric. They also hold what the response took the system under
-	// test; see [FieldTokensIn].
+	// Fields are additional inputs for a prompt, such as dialogue, memories, evidence
+	// or a rubric. They also hold what the response cost the system under test; see
+	// [FieldTokensIn].
 	Fields map[string]string `json:"fields,omitempty"`
 
-	// Weight is the importance of the item; 0 means 1.
+	// Weight is the weight of the item in estimates; 0 means 1.
 	Weight float64 `json:"weight,omitempty"`
 }
 
-// The fields of an item that say what its response took the system under test. A
-// report sums them up. What the judge took is in the [Call]s of a record.
+// Fields of an item with the resources that the system under test used for its response.
+// A report sums them up. What the judge used is in the [Call]s of a record.
 const (
 	FieldTokensIn  = "tokens_in"
 	FieldTokensOut = "tokens_out"
@@ -68,8 +67,8 @@ const (
 	FieldCost      = "cost"       // US dollars
 )
 
-// The fields of an item that say which trace and which span of it the response comes from.
-// Exports to trace stores attach verdicts there.
+// Fields of an item with the trace and span that its response comes from. Exports to
+// trace stores attach verdicts there.
 const (
 	FieldTrace = "trace_id"
 	FieldSpan  = "span_id"
@@ -79,8 +78,8 @@ const (
 // items with the same hash are the same to every judge.
 func (it Item) Hash() string { return sum(it.Canonical()) }
 
-// Canonical returns the item's canonical JSON, as the function [Canonical] does. An
-// item with a weight that is not a number has no JSON, and Canonical panics.
+// Canonical returns the item's canonical JSON, like the function [Canonical]. It panics if
+// the weight is NaN or infinite, which JSON cannot express.
 func (it Item) Canonical() []byte {
 	return canonicalSorted(struct {
 		Category   string            `json:"category,omitempty"`
@@ -95,20 +94,20 @@ func (it Item) Canonical() []byte {
 	}{it.Category, it.Cluster, it.Fields, it.ID, it.Messages, it.Question, it.References, it.Response, it.Weight})
 }
 
-// canonicalSorted is Canonical of a struct whose fields are in the order of their keys, so
-// that one pass of encoding/json does.
+// canonicalSorted is Canonical for a struct whose fields are declared in the order of their
+// keys, so that a single pass of encoding/json is enough.
 func canonicalSorted(v any) []byte {
 	text, err := marshal(v)
 	if err != nil || bytes.Contains(text, []byte(`\ufffd`)) {
-		// Something was not UTF-8. Canonical writes the character in its place, which may
-		// change how names sort, and make two of them one.
+		// Some text was not UTF-8. Canonical writes U+FFFD instead, which may change the
+		// order of keys or make two keys equal.
 		return mustCanonical(v)
 	}
 	return text
 }
 
-// mustCanonical is Canonical of a value that has a JSON. One that has none is a bug: an
-// Item or Request with a number that is not one, which readers and declarations refuse.
+// mustCanonical is Canonical for a value that can be encoded. Anything else is a bug: readers
+// and declarations refuse items and requests with NaN or infinite numbers.
 func mustCanonical(v any) []byte {
 	text, err := Canonical(v)
 	if err != nil {
@@ -122,9 +121,8 @@ func sum(text []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// Canonical returns the one JSON text of v that hashes are taken of: keys
-// sorted, no white space, nothing escaped that need not be, numbers as
-// encoding/json writes them.
+// Canonical returns the JSON of v that is used for hashes: keys sorted, no white space, no
+// unnecessary escapes, numbers as encoding/json writes them.
 func Canonical(v any) ([]byte, error) {
 	raw, err := marshal(v)
 	if err != nil {
@@ -139,8 +137,7 @@ func Canonical(v any) ([]byte, error) {
 	return marshal(tree)
 }
 
-// marshal is json.Marshal without its escaping of <, > and &, which is meant for
-// web pages.
+// marshal is json.Marshal without HTML escaping.
 func marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -160,8 +157,7 @@ func Hash(v any) (string, error) {
 	return sum(text), nil
 }
 
-// ShortHash returns the first twelve digits of hash, the form that is shown
-// beside a number.
+// ShortHash returns the first twelve digits of hash, for display.
 func ShortHash(hash string) string {
 	if len(hash) > 12 {
 		return hash[:12]

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// A Model completes a prompt. Vendors, fakes and replays are models, and so are
-// the decorators of package model around them.
+// A Model answers prompts. Clients of vendors, fakes and replays are models, and so are the
+// decorators of package model.
 type Model interface {
-	// Name identifies the model in records and reports, as
+	// Name identifies the model in records and reports, for example
 	// "openai:gpt-4o-2024-08-06".
 	Name() string
 
-	// Complete returns the model's reply to req. If there is none, the error is
-	// a [*ModelError], or the error of ctx once ctx is done.
+	// Complete returns the model's reply to req. The error is a [*ModelError], or the
+	// error of ctx if ctx is done.
 	Complete(ctx context.Context, req Request) (Reply, error)
 }
 
-// A Tuned model was given settings of its vendor's own that change what it answers,
-// as how long it may think. They are part of what the model is: judges with other
-// settings are other judges, and replies are never taken from one for the other.
+// A Tuned model has vendor-specific settings that change its answers, such as how long it
+// may think. They are part of the model's identity: judges with different settings are
+// different judges, and do not share cached replies.
 type Tuned interface {
 	Model
 
-	// Settings returns the settings in a fixed form, as "thinkingBudget=0", and ""
-	// when the vendor's defaults hold.
+	// Settings returns the settings in a fixed form, for example "thinkingBudget=0", or
+	// "" for the vendor's defaults.
 	Settings() string
 }
 
@@ -45,19 +45,19 @@ func SettingsOf(m Model) string {
 	return ""
 }
 
-// A Wired model can say what it puts on the wire for a request. Both texts have the form
-// of a query, as "max_completion_tokens=8197&reasoning_effort=low".
+// A Wired model can describe the parameters it sends for a request. Both strings are encoded
+// as a URL query, for example "max_completion_tokens=8197&reasoning_effort=low".
 type Wired interface {
 	Model
 
-	// Wire returns the parameters of the call for req as the vendor names them, and the
-	// parameters of req that are left out, each with the reason. Messages are not part of
-	// it, and nobody is called.
+	// Wire returns the parameters sent for req, with the vendor's names, and the
+	// parameters of req that are dropped, each with the reason. Messages are not
+	// included, and no call is made.
 	Wire(req Request) (sent, dropped string)
 }
 
-// WireOf returns what m, or the model that it wraps, puts on the wire for req. Both texts
-// are "" when the model does not say.
+// WireOf returns the parameters that m, or the model it wraps, sends for req. Both strings
+// are empty if the model is not [Wired].
 func WireOf(m Model, req Request) (sent, dropped string) {
 	for m != nil {
 		if w, ok := m.(Wired); ok {
@@ -72,8 +72,8 @@ func WireOf(m Model, req Request) (sent, dropped string) {
 	return "", ""
 }
 
-// A Request is what a model is asked. The zero value of each field leaves the
-// choice to the vendor.
+// A Request is a prompt with its parameters. The zero value of a field means the vendor's
+// default.
 type Request struct {
 	Messages    []Message       `json:"messages"`
 	MaxTokens   int             `json:"max_tokens,omitempty"`
@@ -85,12 +85,12 @@ type Request struct {
 	Schema      json.RawMessage `json:"schema,omitempty"`       // the JSON Schema that the object must meet
 	TopLogprobs int             `json:"top_logprobs,omitempty"` // log-probabilities of this many tokens per place; 0 asks for none
 
-	// Optional names the parameters, as "temperature", without which the request may be
-	// made once more if the vendor says that it does not support them.
+	// Optional lists parameters, such as "temperature", that may be dropped in one retry
+	// if the vendor reports that it does not support them.
 	Optional []string `json:"optional,omitempty"`
 
-	// Trial is the number of the time this request is made, from 0. It is not part
-	// of the prompt; it keeps trials apart in the cache.
+	// Trial is the number of the trial, from 0. It is not part of the prompt; it keeps
+	// the replies of trials separate in the cache.
 	Trial int `json:"trial,omitempty"`
 }
 
@@ -100,7 +100,7 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Prompt returns a request of one user message.
+// Prompt returns a request with one user message.
 func Prompt(text string) Request {
 	return Request{Messages: []Message{{Role: "user", Content: text}}}
 }
@@ -138,49 +138,48 @@ func (r Request) Hash() string {
 // A Stop says why a model stopped writing.
 type Stop string
 
-// The reasons to stop that judges tell apart.
+// The reasons to stop that judges distinguish.
 const (
-	StopEnd    Stop = "end"    // the model was done
-	StopLength Stop = "length" // the limit of tokens was reached
-	StopFilter Stop = "filter" // a content filter cut in
-	StopOther  Stop = "other"  // anything else a vendor may say
+	StopEnd    Stop = "end"    // the reply is complete
+	StopLength Stop = "length" // the token limit was reached
+	StopFilter Stop = "filter" // a content filter stopped it
+	StopOther  Stop = "other"  // any other reason
 )
 
-// A Reply is what a model answered.
+// A Reply is the answer of a model.
 type Reply struct {
 	Text    string `json:"text"`
-	Refusal string `json:"refusal,omitempty"` // the model's own refusal, where the vendor marks it as one
+	Refusal string `json:"refusal,omitempty"` // the refusal, if the vendor reports it separately
 	Stop    Stop   `json:"stop"`
 	Usage   Usage  `json:"usage"`
 
-	// Model and Fingerprint are what the vendor says it ran.
+	// Model and Fingerprint identify what ran, as reported by the vendor.
 	Model       string `json:"model,omitempty"`
 	Fingerprint string `json:"fingerprint,omitempty"`
 	RequestID   string `json:"request_id,omitempty"`
 
-	// Batch is the vendor's id of the batch that brought the reply, "" for a call
-	// of its own. Such a reply has no latency.
+	// Batch is the vendor's id of the batch that the reply came from, "" for a direct
+	// call. A reply from a batch has no latency.
 	Batch string `json:"batch,omitempty"`
 
-	// Sent are the parameters with which the call was made, and Dropped those of the
-	// request that were left out, each with the reason. See [Wired].
+	// Sent are the parameters that were sent, and Dropped those of the request that were
+	// not, each with the reason. See [Wired].
 	Sent    string `json:"sent,omitempty"`
 	Dropped string `json:"dropped,omitempty"`
 
-	// Logprobs are the tokens of the reply with their likeliest rivals, when
-	// they were asked for and the vendor gives them.
+	// Logprobs are the tokens of the reply with the most likely alternatives, if they
+	// were requested and the vendor provides them.
 	Logprobs []TokenLogprob `json:"logprobs,omitempty"`
 
-	// The rest is written by the decorators of package model.
+	// The decorators of package model set the remaining fields.
 
 	Latency    time.Duration `json:"latency_ns"`            // of the attempt that succeeded
 	Attempts   int           `json:"attempts"`              // at least 1, but 0 for a cached reply
 	CostMicros int64         `json:"cost_micros,omitempty"` // millionths of a US dollar
-	Unpriced   bool          `json:"unpriced,omitempty"`    // the price table does not know the model
+	Unpriced   bool          `json:"unpriced,omitempty"`    // the model is not in the price table
 	Cached     bool          `json:"cached,omitempty"`      // the reply was paid for earlier
 
-	// Key is the content address under which the reply is cached, "" when it is
-	// not.
+	// Key is the cache key of the reply, "" if it is not cached.
 	Key string `json:"key,omitempty"`
 }
 
@@ -191,53 +190,51 @@ type Usage struct {
 	CachedInput int `json:"cached_input,omitempty"`
 	Reasoning   int `json:"reasoning,omitempty"`
 
-	// Estimated means that the vendor did not report believable numbers: these are an
-	// upper bound, from the size of what was sent and received.
+	// Estimated means that the vendor did not report plausible numbers. They are then an
+	// upper bound computed from the size of the request and the reply.
 	Estimated bool `json:"estimated,omitempty"`
 }
 
-// A TokenLogprob is one token of a reply with its natural log-probability and
-// those of the likeliest tokens in its place.
+// A TokenLogprob is one token of a reply with its natural log-probability, and the most
+// likely alternatives at its position.
 type TokenLogprob struct {
 	Token   string         `json:"token"`
 	Logprob float64        `json:"logprob"`
 	Top     []TokenLogprob `json:"top,omitempty"`
 }
 
-// A ModelError says why a model gave no reply. The zero value of Passing and
-// Fatal describes an error that belongs to this one request, as a prompt that is
-// too long: asking again is no use, and the next item may do better.
+// A ModelError says why a model gave no reply. If neither Passing nor Fatal is set, the error
+// concerns this request alone, such as a prompt that is too long: a retry does not help, and
+// other items are not affected.
 type ModelError struct {
-	Kind    Kind // how it is recorded when it ends an item: provider, timeout, refused or budget
-	Status  int  // the HTTP status, 0 when there was none
+	Kind    Kind // the kind of failure it causes: provider, timeout, refused or budget
+	Status  int  // the HTTP status, 0 if there was none
 	Code    string
-	Passing bool // the same request may succeed later
-	Fatal   bool // no request can succeed until a person acts: the run stops
+	Passing bool // transient: the same request may succeed later
+	Fatal   bool // no request can succeed until somebody acts: the run stops
 
-	// Param is the parameter of the [Request] that the vendor does not take, as
-	// "temperature"; "" when it does not say. Unsupported says that the vendor has no such
-	// parameter for this model, so that the same request without it may succeed.
+	// Param is the parameter of the [Request] that the vendor rejects, for example
+	// "temperature"; "" if it does not say. Unsupported means that the vendor does not
+	// support it for this model, so the same request without it may succeed.
 	Param       string
 	Unsupported bool
 
-	// Absent says that nobody there speaks the vendor's language: nothing listens, there
-	// is no such host, or what answers is a web page. It may pass, as when a server is
-	// about to start; but where nobody ever answered the address is wrong.
+	// Absent means that nothing at the address speaks the vendor's API: nothing listens,
+	// the host does not exist, or a web page answers. It may be transient while a server
+	// starts; if the address has never answered, it is wrong.
 	Absent bool
 
-	// Billed says that the vendor may charge for the attempt although no reply came of
-	// it: the answer was cut or could not be read, or the connection broke while the
-	// vendor was at work.
+	// Billed means that the vendor may charge for the attempt although there is no reply:
+	// the answer was truncated or malformed, or the connection broke during the call.
 	Billed bool
 
-	// RetryAfter is how long the vendor asks to be left alone; 0 when it does
-	// not say.
+	// RetryAfter is how long the vendor asks to wait; 0 if it does not say.
 	RetryAfter time.Duration
-	Attempts   int // how often the request was made, 0 for once
+	Attempts   int // number of attempts, 0 for one
 	Err        error
 }
 
-// Error returns what the vendor said.
+// Error returns the status and the vendor's message.
 func (e *ModelError) Error() string {
 	switch {
 	case e.Status != 0 && e.Code != "":

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// A Problem is something wrong at one place of an input file: a dataset, a judge,
-// a configuration.
+// A Problem is an error at one place in an input file: a dataset, a judge, a configuration.
 type Problem struct {
 	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"` // from 1; 0 when the whole file is meant
+	Line    int    `json:"line,omitempty"` // from 1; 0 for the whole file
 	Message string `json:"message"`
 }
 
@@ -21,18 +20,18 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
 }
 
-// Problems is the error of an input in which something is wrong. It lists the
-// first problems and counts them all.
+// Problems is the error of an invalid input. It lists the first problems and counts all of
+// them.
 type Problems struct {
 	List  []Problem
 	Total int
 }
 
-// maxProblems is how many problems are listed. A file with more of them has one
-// problem many times.
+// maxProblems is how many problems are listed. A file with more usually has the same problem
+// many times.
 const maxProblems = 20
 
-// Add counts p, and lists it unless the list is long already.
+// Add counts p, and lists it unless the list is full.
 func (ps *Problems) Add(p Problem) {
 	ps.Total++
 	if len(ps.List) < maxProblems {
@@ -40,7 +39,7 @@ func (ps *Problems) Add(p Problem) {
 	}
 }
 
-// Err returns ps, or nil when there is no problem.
+// Err returns ps, or nil if there is no problem.
 func (ps *Problems) Err() error {
 	if ps.Total == 0 {
 		return nil
@@ -48,7 +47,7 @@ func (ps *Problems) Err() error {
 	return ps
 }
 
-// Error returns a line for each problem that is listed.
+// Error returns one line for each listed problem.
 func (ps *Problems) Error() string {
 	lines := make([]string, 0, len(ps.List)+1)
 	for _, p := range ps.List {

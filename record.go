@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// A Record is one line of a run: an item, and one judge's verdict on it or the
-// reason why there is none. Exactly one of Verdict and Failure is set.
+// A Record is the result of judging one item once. Exactly one of Verdict and Failure is
+// set.
 type Record struct {
 	Item     Item     `json:"item"`
-	Position int      `json:"position"` // place of the item in its dataset, from 0
+	Position int      `json:"position"` // index of the item in its dataset
 	Judge    string   `json:"judge"`
 	Trial    int      `json:"trial"` // from 0
 	Verdict  *Verdict `json:"verdict,omitempty"`
@@ -18,9 +18,9 @@ type Record struct {
 	Calls    []Call   `json:"calls,omitempty"`
 }
 
-// A Call is one request to a model and what came of it: exactly one of Reply and
-// Error is set. The prompt is not kept; it can be rendered again from the item
-// and checked against Request.
+// A Call is one request to a model and its result: exactly one of Reply and Error is set.
+// The prompt is not stored; it can be rendered again from the item and checked against
+// Request.
 type Call struct {
 	Model   string    `json:"model"`
 	Request string    `json:"request"` // hash of the request
@@ -28,13 +28,12 @@ type Call struct {
 	Reply   *Reply    `json:"reply,omitempty"`
 	Error   string    `json:"error,omitempty"`
 
-	// Attempts is how often a failed request was made. A reply counts its own.
+	// Attempts is the number of attempts of a failed request. A reply has its own count.
 	Attempts int `json:"attempts,omitempty"`
 }
 
-// A ledger collects, for one item and trial, the calls that its judge makes. It
-// travels in the context so that a judge inside a panel inside a cascade need
-// not hand the calls of the others around.
+// A ledger collects the calls that a judge makes for one trial of one item. It is part of the
+// context, so that panels and cascades need not pass on the calls of their members.
 type ledger struct {
 	trial int
 
@@ -44,8 +43,8 @@ type ledger struct {
 
 type ledgerKey struct{}
 
-// WithLedger returns a context in which the given trial is judged, and a function
-// that returns the calls noted in it so far.
+// WithLedger returns a context for judging the given trial, and a function that returns the
+// calls recorded in it so far.
 func WithLedger(ctx context.Context, trial int) (context.Context, func() []Call) {
 	l := &ledger{trial: trial}
 	calls := func() []Call {
@@ -56,7 +55,7 @@ func WithLedger(ctx context.Context, trial int) (context.Context, func() []Call)
 	return context.WithValue(ctx, ledgerKey{}, l), calls
 }
 
-// NoteCall enters c in the ledger of ctx. Without a ledger it does nothing.
+// NoteCall records c in the ledger of ctx. Without a ledger it does nothing.
 func NoteCall(ctx context.Context, c Call) {
 	if l, ok := ctx.Value(ledgerKey{}).(*ledger); ok {
 		l.mu.Lock()
@@ -65,7 +64,7 @@ func NoteCall(ctx context.Context, c Call) {
 	}
 }
 
-// TrialOf returns the trial that is judged in ctx, 0 without a ledger.
+// TrialOf returns the trial that ctx belongs to, 0 without a ledger.
 func TrialOf(ctx context.Context) int {
 	if l, ok := ctx.Value(ledgerKey{}).(*ledger); ok {
 		return l.trial

@@ -10,60 +10,56 @@ import (
 	"sync/atomic"
 )
 
-// Options say how a run goes about its work. The zero value is usable.
+// Options configure a run. The zero value is usable.
 type Options struct {
 	// Concurrency is how many items are judged at once; 0 means 8.
 	Concurrency int
 
-	// Trials is how often each item is judged; 0 means once.
+	// Trials is how many times each item is judged; 0 means once.
 	Trials int
 
-	// Stop, once closed, is the gentle stop: no new item is taken, and calls that
-	// are paid for finish and are kept. A model that waits to make a call, or to make
-	// it again, learns of it from [Stopping]. Cancelling the context is the hard stop.
+	// Stop, when closed, stops the run gracefully: no new item is started, and calls in
+	// flight finish and are kept. A model that waits before a call or a retry learns of
+	// it from [Stopping]. Cancelling the context stops the run immediately.
 	Stop <-chan struct{}
 
-	// Done reports that the run has a record of this trial of the item already,
-	// so that a resumed run asks only for what is missing; nil means that it has
-	// none. It is called from one goroutine.
+	// Done reports whether this trial of the item already has a record, so that a
+	// resumed run judges only what is missing; nil means that there are no records. It
+	// is called from one goroutine.
 	Done func(ctx context.Context, it Item, trial int) (bool, error)
 }
 
-// ErrStopped is the last error of a run that was stopped gently before it came to
-// the end of its items.
+// ErrStopped is the last error of a run that was stopped gracefully before its last item.
 var ErrStopped = errors.New("stopped before the last item")
 
 type stopKey struct{}
 
-// Stopping returns a channel that is closed when the run for which ctx was made is
-// stopped gently. A call that waits to be made, as for a place or for an outage to
-// pass, ends with [ErrStopped] then, and its item is not done; a call that has begun
-// goes on. The channel is nil where there is no such run.
+// Stopping returns a channel that is closed when the run that ctx belongs to is stopped
+// gracefully. A call that is still waiting, for a free slot or for an outage to pass, then
+// returns [ErrStopped], and its item has no record; a call in flight continues. The channel
+// is nil if ctx belongs to no run.
 func Stopping(ctx context.Context) <-chan struct{} {
 	stop, _ := ctx.Value(stopKey{}).(<-chan struct{})
 	return stop
 }
 
-// How far the parts of a run may be ahead of each other. The calls of many workers tend
-// to end together, and then each wants to hand its record over and to have its next item
-// at once: without these it waited for the one that reads items and the one that takes
-// records, a third of a millisecond for each call.
+// Buffer sizes. The calls of many workers tend to end at the same time; without buffers each
+// worker waited a third of a millisecond per call for the feeder and the caller.
 const (
-	readAhead = 64 // items that wait for a worker at most, and not more than there are workers
-	handOver  = 32 // records that wait for the caller at most
+	readAhead = 64 // items waiting for a worker, at most as many as there are workers
+	handOver  = 32 // records waiting for the caller
 )
 
-// Run judges the items and yields a record for each of their trials, in the order
-// in which the judge is done with them. It takes items from the stream only as
-// fast as it can judge them, a few ahead, so memory does not grow with their number.
+// Run judges the items and yields a record for each trial of each item, in the order in
+// which they finish. It reads items only a few ahead of judging, so memory does not grow
+// with their number.
 //
-// A failure of one item is data and comes in its record. What ends the run comes
-// as an error with the zero Record, after the records of all items in flight: an
-// error of the item stream, an error of the judge that is no [*Failure],
-// [ErrStopped], or the error of ctx. Items that were interrupted have no record;
-// they are simply not done yet.
+// A failure of one item is part of its record. An error that ends the run is yielded with
+// the zero Record, after the records of all items in flight: an error of the item stream,
+// an error of the judge that is not a [*Failure], [ErrStopped], or the error of ctx.
+// Interrupted items have no record; a resumed run judges them.
 //
-// No goroutine outlives the loop. Breaking out of it cancels what is in flight.
+// No goroutine outlives the loop. Breaking out of the loop cancels the calls in flight.
 func Run(ctx context.Context, items iter.Seq2[Item, error], j Judge, o Options) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -81,7 +77,7 @@ func Run(ctx context.Context, items iter.Seq2[Item, error], j Judge, o Options) 
 		r.start(ctx, items)
 
 		var fatal error
-		open := true // the caller still takes records
+		open := true // the caller still accepts records
 		for out := range r.done {
 			switch {
 			case out.err != nil:
@@ -98,37 +94,37 @@ func Run(ctx context.Context, items iter.Seq2[Item, error], j Judge, o Options) 
 	}
 }
 
-// A task is one trial of one item on its way to a worker.
+// A task is one trial of one item.
 type task struct {
 	item     Item
 	position int
 	trial    int
 }
 
-// An outcome is the record of a task, or what ends the run.
+// An outcome is the record of a task, or the error that ends the run.
 type outcome struct {
 	rec Record
 	err error
 }
 
-// A runner holds what one feeder and its workers share.
+// A runner is the state shared by the feeder and the workers.
 type runner struct {
 	judge Judge
 	opts  Options
 	tasks chan task
 	done  chan outcome
 
-	ending  chan struct{} // closed when no new task shall be begun
+	ending  chan struct{} // closed when no new task may start
 	endOnce sync.Once
 
-	early error       // why not every item was fed; to be read once done is closed
-	left  atomic.Bool // a task was fed, and not begun or not finished because of the gentle stop
+	early error       // why not every item was fed; read it only after done is closed
+	left  atomic.Bool // the graceful stop left a task that was fed without a record
 }
 
-// end makes the feeder take no further item, and the workers none that was read ahead.
+// end makes the feeder stop reading items, and the workers skip those already read.
 func (r *runner) end() { r.endOnce.Do(func() { close(r.ending) }) }
 
-// start starts the feeder and the workers. They are gone once r.done is closed.
+// start starts the feeder and the workers. All have returned when r.done is closed.
 func (r *runner) start(ctx context.Context, items iter.Seq2[Item, error]) {
 	var feeder, workers sync.WaitGroup
 	feeder.Go(func() {
@@ -148,8 +144,8 @@ func (r *runner) start(ctx context.Context, items iter.Seq2[Item, error]) {
 	}()
 }
 
-// workAll judges task after task. What was read ahead when the run came to its end is
-// not begun: nobody would wait for it, and it costs money.
+// workAll judges one task after another. Once the run is ending it skips tasks that were
+// read ahead, because they would cost money and nobody waits for them.
 func (r *runner) workAll(ctx context.Context) {
 	for t := range r.tasks {
 		if over, err := r.over(ctx); over {
@@ -160,7 +156,7 @@ func (r *runner) workAll(ctx context.Context) {
 		}
 		out, ok := r.work(ctx, t)
 		if out.err != nil {
-			r.end() // Before the record of another is taken, and a call is made that fails alike.
+			r.end() // Before another worker makes a call that fails the same way.
 		}
 		if ok {
 			r.done <- out
@@ -168,15 +164,15 @@ func (r *runner) workAll(ctx context.Context) {
 	}
 }
 
-// or returns n, or otherwise when n is not positive.
-func or(n, otherwise int) int {
+// or returns n if it is positive, and otherwise standard.
+func or(n, standard int) int {
 	if n > 0 {
 		return n
 	}
-	return otherwise
+	return standard
 }
 
-// feed sends the tasks that are not done yet. Its error ends the run.
+// feed sends the tasks that have no record yet. Its error ends the run.
 func (r *runner) feed(ctx context.Context, items iter.Seq2[Item, error]) error {
 	position := 0
 	for it, err := range items {
@@ -189,7 +185,7 @@ func (r *runner) feed(ctx context.Context, items iter.Seq2[Item, error]) error {
 			}
 			if r.opts.Done != nil {
 				if done, err := r.opts.Done(ctx, it, trial); err != nil {
-					r.end() // What cannot be looked up can hardly be kept.
+					r.end() // A store that cannot be read can hardly be written.
 					return err
 				} else if done {
 					continue
@@ -210,8 +206,8 @@ func (r *runner) feed(ctx context.Context, items iter.Seq2[Item, error]) error {
 	return nil
 }
 
-// over reports whether no task shall be begun any more. The error is [ErrStopped] if
-// only the gentle stop is why.
+// over reports whether no further task may start. The error is [ErrStopped] if the graceful
+// stop is the only reason.
 func (r *runner) over(ctx context.Context) (bool, error) {
 	select {
 	case <-r.ending:
@@ -255,8 +251,8 @@ func (r *runner) work(ctx context.Context, t task) (outcome, bool) {
 	return outcome{rec: rec}, true
 }
 
-// check holds a verdict to its promise, so that no judge, however careless, can
-// bring a number into a report that is not one.
+// check validates a verdict, so that a faulty judge cannot bring an invalid number into a
+// report.
 func (v Verdict) check() error {
 	switch {
 	case math.IsNaN(v.Score) || v.Score < 0 || v.Score > 1:

@@ -7,29 +7,28 @@ import (
 
 // A Verdict is one judge's decision on one item.
 type Verdict struct {
-	// Label is the decision as the protocol spells it, as "CORRECT".
+	// Label is the decision as the judge spells it, for example "CORRECT".
 	Label string `json:"label"`
 
-	// Score is how the decision counts, from 0 to 1.
+	// Score is the value of the decision, from 0 to 1.
 	Score float64 `json:"score"`
 
-	// Pass says whether the verdict meets the judge's pass mark. It is nil when
-	// the judge has none.
+	// Pass says whether the verdict meets the judge's pass mark. It is nil if the judge
+	// has none.
 	Pass *bool `json:"pass,omitempty"`
 
-	// Aspects are the named parts of the verdict on their own scales, as
-	// "correctness": 8 of 10.
+	// Aspects are named scores on their own scales, for example "correctness": 8 of 10.
 	Aspects map[string]float64 `json:"aspects,omitempty"`
 
-	// Parts are the verdicts on the criteria of the item, in their order, where the judge
-	// decides each on its own.
+	// Parts are the verdicts on the criteria of the item, in order, if the judge decides
+	// each criterion separately.
 	Parts []Part `json:"parts,omitempty"`
 
 	// Reason is the judge's explanation, if it gave one.
 	Reason string `json:"reason,omitempty"`
 
-	// Confidence is how sure the judge is of the label, from 0 to 1. It is nil
-	// when the judge does not say.
+	// Confidence is how sure the judge is of the label, from 0 to 1. It is nil if the
+	// judge does not say.
 	Confidence *float64 `json:"confidence,omitempty"`
 }
 
@@ -43,9 +42,9 @@ type Part struct {
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// Yes reads the verdict as yes or no, which is how judges and people are set beside
-// each other: whether it meets the pass mark or, where the judge has none, whether its
-// score is at least one half.
+// Yes reports the verdict as yes or no, for comparing judges with people and with each other:
+// whether it meets the pass mark or, if the judge has none, whether the score is at least
+// one half.
 func (v Verdict) Yes() bool {
 	if v.Pass != nil {
 		return *v.Pass
@@ -58,16 +57,16 @@ type Kind string
 
 // The kinds of failure, in the order in which reports list them.
 const (
-	Unparseable   Kind = "unparseable"   // the reply says none of the labels offered
+	Unparseable   Kind = "unparseable"   // the reply contains none of the labels
 	Refused       Kind = "refused"       // the model declined, or a filter stopped it
-	Truncated     Kind = "truncated"     // the reply was cut off before its verdict
+	Truncated     Kind = "truncated"     // the reply ended before its verdict
 	Empty         Kind = "empty"         // the reply has no text
-	OutOfRange    Kind = "out_of_range"  // a number lies outside its scale
-	Contradictory Kind = "contradictory" // the reply says two labels, none of them last
-	Unsure        Kind = "unsure"        // the judge was asked and would not decide
-	Provider      Kind = "provider"      // the vendor answered with an error
+	OutOfRange    Kind = "out_of_range"  // a number is outside its scale
+	Contradictory Kind = "contradictory" // the reply gives two labels, and neither is final
+	Unsure        Kind = "unsure"        // the judge abstained
+	Provider      Kind = "provider"      // the vendor returned an error
 	Timeout       Kind = "timeout"       // no answer in time
-	Budget        Kind = "budget"        // the call could not be paid for
+	Budget        Kind = "budget"        // the call would have exceeded the budget
 	Input         Kind = "input"         // the item lacks what the judge needs
 )
 
@@ -85,9 +84,9 @@ type Failure struct {
 	Kind   Kind   `json:"kind"`
 	Detail string `json:"detail,omitempty"`
 
-	// Probability is how likely it is that the response is right, from 0 to 1, where a
-	// judge that does not decide knows that. It is not a score of the item: a report may
-	// use it to say what score to expect. It is nil for all other failures.
+	// Probability is the probability that the response is correct, if a judge that
+	// abstains can state it. It is not a score of the item: a report uses it for the
+	// expected score. It is nil for all other failures.
 	Probability *float64 `json:"probability,omitempty"`
 }
 
@@ -104,14 +103,14 @@ func (f *Failure) Error() string {
 	return string(f.Kind) + ": " + f.Detail
 }
 
-// A Hint is an error with advice for the person who has to mend it. Commands
-// print the advice on a line of its own.
+// A Hint is an error with advice on how to fix it. Commands print the advice on a separate
+// line.
 type Hint struct {
 	Err    error
 	Advice string
 }
 
-// WithHint attaches advice to err. It returns nil when err is nil.
+// WithHint attaches advice to err. It returns nil if err is nil.
 func WithHint(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
