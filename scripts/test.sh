@@ -11,7 +11,7 @@ gotestsum=${1:?usage: scripts/test.sh GOTESTSUM LOG TIME}
 log=$2 time=$3
 raced=(. ./bundle ./internal/batch ./internal/catalog ./internal/cloud ./internal/faultserver ./internal/fetch
   ./internal/queue ./internal/run ./internal/server ./internal/soak ./internal/store/... ./internal/telemetry
-  ./internal/minilm ./internal/tokens ./judge/... ./model/... ./probe)
+  ./internal/minilm ./internal/plan ./judge/... ./model/... ./probe)
 export CGO_ENABLED=1
 
 failed=0

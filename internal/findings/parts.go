@@ -10,7 +10,6 @@ import (
 	"deem"
 	"deem/internal/doc"
 	"deem/internal/report/agree"
-	"deem/internal/report/members"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/cascade"
@@ -70,7 +69,7 @@ func partsOf(ctx context.Context, st store.Store, run store.Run) (Parts, error) 
 		add = func(rec deem.Record) { addStage(b, rec) }
 		done = func() Parts { return b.Cascade() }
 	} else {
-		b := members.NewPanel(spec.Parts(), spec.Rule, spec.Kind == judge.KindRepeat)
+		b := NewPanel(spec.Parts(), spec.Rule, spec.Kind == judge.KindRepeat)
 		add = func(rec deem.Record) { addVotes(b, spec.Parts(), rec) }
 		done = func() Parts { return b.Panel() }
 	}
@@ -84,58 +83,58 @@ func partsOf(ctx context.Context, st store.Store, run store.Run) (Parts, error) 
 }
 
 // addVotes counts the votes that a record holds.
-func addVotes(b *members.PanelBuilder, names []string, rec deem.Record) {
+func addVotes(b *PanelBuilder, names []string, rec deem.Record) {
 	votes, ok := panel.Votes(names, rec)
 	if !ok {
 		return
 	}
-	counted := make([]members.Vote, len(votes))
+	counted := make([]Vote, len(votes))
 	for i, v := range votes {
-		counted[i] = members.Vote(v)
+		counted[i] = Vote(v)
 	}
-	outcome := members.None
+	outcome := None
 	if rec.Verdict != nil {
-		outcome = members.No
+		outcome = No
 		if rec.Verdict.Yes() {
-			outcome = members.Yes
+			outcome = Yes
 		}
 	}
 	b.Add(counted, outcome)
 }
 
-func cascadeBuilder(run store.Run, spec judge.Spec) (*members.CascadeBuilder, error) {
+func cascadeBuilder(run store.Run, spec judge.Spec) (*CascadeBuilder, error) {
 	var set Settings
 	if len(run.Settings) > 0 {
 		if err := json.Unmarshal(run.Settings, &set); err != nil {
 			return nil, fmt.Errorf("settings of run %s: %w", run.ID, err)
 		}
 	}
-	var stages []members.Stage
-	var promise *members.Promise
+	var stages []Stage
+	var promise *Promise
 	if p := set.Promise; p != nil {
-		promise = &members.Promise{Alpha: p.Alpha, Delta: p.Delta, Labels: p.Labels}
+		promise = &Promise{Alpha: p.Alpha, Delta: p.Delta, Labels: p.Labels}
 	}
 	for _, s := range spec.Members {
-		stages = append(stages, members.Stage{Name: s.Name, Threshold: s.Threshold, Models: s.Judge.Models()})
+		stages = append(stages, Stage{Name: s.Name, Threshold: s.Threshold, Models: s.Judge.Models()})
 		if promise == nil {
 			continue
 		}
 		if f, ok := set.Promise.Stages[s.Name]; ok {
-			promise.Fitted = append(promise.Fitted, members.Fitted{Stage: s.Name, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound})
+			promise.Fitted = append(promise.Fitted, Fitted{Stage: s.Name, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound})
 		}
 	}
-	return members.NewCascade(stages, promise), nil
+	return NewCascade(stages, promise), nil
 }
 
 // addStage counts which stage decided a record.
-func addStage(b *members.CascadeBuilder, rec deem.Record) {
+func addStage(b *CascadeBuilder, rec deem.Record) {
 	stage := 0
 	if rec.Verdict != nil {
 		stage = int(rec.Verdict.Aspects[cascade.StageAspect])
 	}
-	var calls []members.Asked
+	var calls []Asked
 	for _, c := range rec.Calls {
-		asked := members.Asked{Model: c.Model}
+		asked := Asked{Model: c.Model}
 		if c.Reply != nil && !c.Reply.Cached { // what was paid for earlier is not paid again
 			asked.CostMicros = c.Reply.CostMicros
 		}

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/tokens"
 	"deem/model"
 )
 
@@ -66,7 +65,7 @@ type Options struct {
 // A Planner adds up requests. It may be used by one goroutine at a time.
 type Planner struct {
 	o       Options
-	count   tokens.Counter
+	count   Counter
 	price   model.Price
 	priced  bool
 	window  int
@@ -89,9 +88,9 @@ type Planner struct {
 func New(o Options) *Planner {
 	o.Concurrency = cmp.Or(max(o.Concurrency, 0), 8)
 	o.Trials = max(o.Trials, 1)
-	p := &Planner{o: o, count: tokens.For(o.Model), longest: model.MaxOutput(o.Model), seen: map[uint64]struct{}{}}
+	p := &Planner{o: o, count: CounterOf(o.Model), longest: model.MaxOutput(o.Model), seen: map[uint64]struct{}{}}
 	if o.Estimate {
-		p.count = tokens.Estimate(o.Model)
+		p.count = estimateOf(o.Model)
 	}
 	p.price, p.priced = o.Prices.OfTier(o.Model, o.Tier)
 	p.window, _ = o.Prices.WindowOf(o.Model)

@@ -1,10 +1,9 @@
-package tokens_test
+package plan_test
 
 import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +14,7 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 
 	"deem"
-	"deem/internal/tokens"
+	"deem/internal/plan"
 )
 
 func TestFor(t *testing.T) {
@@ -52,7 +51,7 @@ func TestFor(t *testing.T) {
 		{"openai:o1lama", false, "estimate: about 4.0 bytes a token in English, 1.2 tokens a Chinese character"},
 		{"", false, "estimate: about 4.0 bytes a token in English, 1.2 tokens a Chinese character"},
 	} {
-		c := tokens.For(tt.model)
+		c := plan.CounterOf(tt.model)
 		if c.Exact() != tt.exact || c.How() != tt.how {
 			t.Errorf("For(%q) is exact %t by %q, want %t by %q", tt.model, c.Exact(), c.How(), tt.exact, tt.how)
 		}
@@ -65,7 +64,7 @@ func TestCount(t *testing.T) {
 		{Role: "system", Content: "You are a helpful assistant."}, {Role: "user", Content: "Hello!"},
 	}}
 	for _, model := range []string{"openai:gpt-4o", "openai:gpt-4"} {
-		c := tokens.For(model)
+		c := plan.CounterOf(model)
 		if got := c.Count(helpful); got != 19 {
 			t.Errorf("%s: Count = %d, want 19", model, got)
 		}
@@ -97,7 +96,7 @@ func TestLines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := tokens.For(model).Text(s); got != want {
+			if got := plan.CounterOf(model).Text(s); got != want {
 				t.Errorf("%s: Text(%q) = %d, want %d", model, s, got, want)
 			}
 		}
@@ -107,7 +106,7 @@ func TestLines(t *testing.T) {
 // TestEstimate holds estimates to the counts of a real tokenizer on the prompts of this
 // repository, for a model that makes as many tokens.
 func TestEstimate(t *testing.T) {
-	exact, llama := tokens.For("openai:gpt-4"), tokens.For("ollama:llama3.2")
+	exact, llama := plan.CounterOf("openai:gpt-4"), plan.CounterOf("ollama:llama3.2")
 	texts := map[string]string{
 		"Chinese": strings.Repeat("用户在五月十二日说过，他搬到了上海，并且在一家医院工作了七年。", 20),
 		"JSON":    strings.Repeat(`{"label": "correct", "score": 0.75, "reason": "both say seven years"}`+"\n", 20),
@@ -146,7 +145,7 @@ func allTexts(t *testing.T, dir string) string {
 
 func TestEstimateGrows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := tokens.For("anthropic:claude-opus-5")
+		c := plan.CounterOf("anthropic:claude-opus-5")
 		a, b := rapid.String().Draw(t, "a"), rapid.String().Draw(t, "b")
 		if whole, part := c.Text(a+b), c.Text(a); whole < part {
 			t.Errorf("Text(%q) = %d, less than that of its beginning, %d", a+b, whole, part)
@@ -156,7 +155,7 @@ func TestEstimateGrows(t *testing.T) {
 
 func TestInvalidText(t *testing.T) {
 	for _, model := range []string{"openai:gpt-4o", "anthropic:claude-opus-5"} {
-		if got := tokens.For(model).Text("a\xff\xfeb"); got < 2 {
+		if got := plan.CounterOf(model).Text("a\xff\xfeb"); got < 2 {
 			t.Errorf("%s: Text of bytes that are not text = %d, want some", model, got)
 		}
 	}
@@ -167,7 +166,7 @@ func TestTogether(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for range 50 {
-				if got := tokens.For("openai:gpt-4o").Text("one\ntwo\nthree\n"); got != 6 {
+				if got := plan.CounterOf("openai:gpt-4o").Text("one\ntwo\nthree\n"); got != 6 {
 					t.Errorf("Text = %d, want 6", got)
 				}
 			}
@@ -180,7 +179,7 @@ func TestTogether(t *testing.T) {
 // holds that nothing piles up. How long it takes is told, and is for BenchmarkCount to say.
 func TestManyPrompts(t *testing.T) {
 	template := strings.Repeat("Judge whether the response gives the same answer as the reference.\nSay yes or no.\n", 24)
-	c := tokens.For("openai:gpt-4o")
+	c := plan.CounterOf("openai:gpt-4o")
 	count := func(from, to int) {
 		for i := from; i < to; i++ {
 			c.Count(deem.Prompt(template + strings.Repeat("x", i%97) + "\nHe moved in " + time.Unix(int64(i)*1e6, 0).Format(time.RFC3339)))
@@ -196,15 +195,8 @@ func TestManyPrompts(t *testing.T) {
 	}
 }
 
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 func BenchmarkCount(b *testing.B) {
-	c := tokens.For("openai:gpt-4o")
+	c := plan.CounterOf("openai:gpt-4o")
 	line := strings.Repeat("How long has Tobias been a nurse? He has been one for six years. ", 31)
 	for i := 0; b.Loop(); i++ {
 		c.Count(deem.Prompt(time.Unix(int64(i), 0).String() + line)) // No line is ever the same.

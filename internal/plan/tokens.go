@@ -1,11 +1,4 @@
-// Package tokens says how many tokens a request will have before it is sent.
-//
-// For models whose vocabulary is public, those of OpenAI, the count is exact: the text is
-// cut by the model's own tokenizer, and what the chat format adds is as OpenAI documents it.
-// For others it is an estimate by the kinds of characters in the text, since vendors count
-// only on their own servers, and a plan calls nobody. [Counter.Exact] tells which, and
-// [Counter.How] says it in words.
-package tokens
+package plan
 
 import (
 	"strings"
@@ -13,8 +6,13 @@ import (
 	"deem"
 )
 
-// A Counter counts the tokens of requests to one model. Counters are safe for concurrent
-// use.
+// A Counter counts the tokens of requests to one model. It is safe for concurrent use.
+//
+// For models whose vocabulary is public, those of OpenAI, the count is exact: the text is
+// cut by the model's own tokenizer, and what the chat format adds is as OpenAI documents it.
+// For others it is an estimate by the kinds of characters in the text, since vendors count
+// only on their own servers, and a plan calls nobody. [Counter.Exact] tells which, and
+// [Counter.How] says it in words.
 type Counter struct {
 	text  func(s string) int
 	exact bool
@@ -23,10 +21,10 @@ type Counter struct {
 	perMessage, perRequest int
 }
 
-// For returns the counter for the named model, as "openai:gpt-4o-mini". It loads nothing:
+// CounterOf returns the counter for the named model, as "openai:gpt-4o-mini". It loads nothing:
 // a vocabulary is loaded when the first text is counted, which takes some 20 ms and 6 MB,
 // and is shared by all counters.
-func For(model string) Counter {
+func CounterOf(model string) Counter {
 	if v, exact := vocabularyOf(model); v != nil {
 		c := Counter{text: v.count, exact: exact, how: v.name, perMessage: chatMessage, perRequest: chatReply}
 		if !exact {
@@ -34,12 +32,12 @@ func For(model string) Counter {
 		}
 		return c
 	}
-	return Estimate(model)
+	return estimateOf(model)
 }
 
-// Estimate returns the counter that estimates by the kinds of characters in a text,
+// estimateOf returns the counter that estimates by the kinds of characters in a text,
 // also for models whose vocabulary is known. It loads nothing, ever.
-func Estimate(model string) Counter {
+func estimateOf(model string) Counter {
 	r := rateOf(model)
 	return Counter{text: r.count, how: r.how(), perMessage: estimatedMessage, perRequest: estimatedReply}
 }

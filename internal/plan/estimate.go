@@ -1,4 +1,4 @@
-package tokens
+package plan
 
 import (
 	"fmt"

@@ -1,9 +1,4 @@
-// Package members says what the parts of a judge did that is made of others: how far
-// the members of a panel agree with each other and with what came of it, and which
-// stage of a cascade decided how much, what it cost, and what that saved.
-//
-// It counts votes and stages. Who the judges are, it need not know.
-package members
+package findings
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package members_test
+package findings_test
 
 import (
 	"math"
@@ -7,21 +7,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"deem/internal/report/members"
+	"deem/internal/findings"
 )
 
 const (
-	none = members.None
-	no   = members.No
-	yes  = members.Yes
+	none = findings.None
+	no   = findings.No
+	yes  = findings.Yes
 )
 
 func TestPanel(t *testing.T) {
-	b := members.NewPanel([]string{"a", "b", "c"}, "majority", false)
-	b.Add([]members.Vote{yes, yes, yes}, yes)
-	b.Add([]members.Vote{yes, no, yes}, yes)
-	b.Add([]members.Vote{no, yes, none}, none) // a tie counts for agreement too
-	b.Add([]members.Vote{none, none, no}, none)
+	b := findings.NewPanel([]string{"a", "b", "c"}, "majority", false)
+	b.Add([]findings.Vote{yes, yes, yes}, yes)
+	b.Add([]findings.Vote{yes, no, yes}, yes)
+	b.Add([]findings.Vote{no, yes, none}, none) // a tie counts for agreement too
+	b.Add([]findings.Vote{none, none, no}, none)
 	r := b.Panel()
 	if r.Items != 4 || r.NoVerdict != 2 || r.Unanimous.N != 3 || math.Abs(r.Unanimous.Value-1.0/3) > 1e-12 {
 		t.Errorf("%d items, %d without a verdict, unanimous %+v, want 4, 2, and 1 of 3", r.Items, r.NoVerdict, r.Unanimous)
@@ -48,10 +48,10 @@ func TestPanel(t *testing.T) {
 // TestPanelText looks for every number with its interval, and for names that would
 // move a terminal's cursor.
 func TestPanelText(t *testing.T) {
-	b := members.NewPanel([]string{"a\x1b[2J", "b"}, "veto", false)
+	b := findings.NewPanel([]string{"a\x1b[2J", "b"}, "veto", false)
 	for range 40 {
-		b.Add([]members.Vote{yes, yes}, yes)
-		b.Add([]members.Vote{no, yes}, no)
+		b.Add([]findings.Vote{yes, yes}, yes)
+		b.Add([]findings.Vote{no, yes}, no)
 	}
 	var text strings.Builder
 	if err := b.Panel().Text(&text); err != nil {
@@ -65,7 +65,7 @@ func TestPanelText(t *testing.T) {
 	if strings.Contains(text.String(), "\x1b") {
 		t.Errorf("an escape sequence in:\n%q", text.String())
 	}
-	empty := members.NewPanel([]string{"a", "b"}, "majority", true).Panel()
+	empty := findings.NewPanel([]string{"a", "b"}, "majority", true).Panel()
 	if err := empty.Text(&text); err != nil || empty.Items != 0 {
 		t.Errorf("an empty panel: %v, %+v", err, empty)
 	}
@@ -74,14 +74,14 @@ func TestPanelText(t *testing.T) {
 // What was not measured is not printed as a number: not the alpha of members who never
 // differ, and not the share of a member that never voted.
 func TestPanelTextOfNothing(t *testing.T) {
-	agree := members.NewPanel([]string{"a", "b"}, "majority", false)
-	apart := members.NewPanel([]string{"a", "b"}, "majority", false)
+	agree := findings.NewPanel([]string{"a", "b"}, "majority", false)
+	apart := findings.NewPanel([]string{"a", "b"}, "majority", false)
 	for range 40 {
-		agree.Add([]members.Vote{yes, yes}, yes)
-		apart.Add([]members.Vote{yes, none}, yes)
+		agree.Add([]findings.Vote{yes, yes}, yes)
+		apart.Add([]findings.Vote{yes, none}, yes)
 	}
 	for _, tt := range []struct {
-		b         *members.PanelBuilder
+		b         *findings.PanelBuilder
 		want, not string
 	}{
 		{agree, "alpha is not defined for these ratings: all ratings that can be paired are equal", "0.000"},
@@ -100,16 +100,16 @@ func TestPanelTextOfNothing(t *testing.T) {
 
 func TestCascade(t *testing.T) {
 	mark := 0.9
-	b := members.NewCascade([]members.Stage{
+	b := findings.NewCascade([]findings.Stage{
 		{Name: "match", Threshold: &mark}, {Name: "small", Models: []string{"m1"}, Threshold: &mark}, {Name: "large", Models: []string{"m2"}},
-	}, &members.Promise{Alpha: 0.05, Delta: 0.05, Fitted: []members.Fitted{{Stage: "match", Labelled: 300, Decided: 200, Wrong: 2, Bound: 0.03}}})
+	}, &findings.Promise{Alpha: 0.05, Delta: 0.05, Fitted: []findings.Fitted{{Stage: "match", Labelled: 300, Decided: 200, Wrong: 2, Bound: 0.03}}})
 	for range 6 {
 		b.Add(1, nil)
 	}
-	b.Add(2, []members.Asked{{"m1", 10}})
-	b.Add(3, []members.Asked{{"m1", 10}, {"m2", 500}})
-	b.Add(3, []members.Asked{{"m1", 10}, {"m2", 300}})
-	b.Add(0, []members.Asked{{"m1", 10}, {"m2", 400}})
+	b.Add(2, []findings.Asked{{"m1", 10}})
+	b.Add(3, []findings.Asked{{"m1", 10}, {"m2", 500}})
+	b.Add(3, []findings.Asked{{"m1", 10}, {"m2", 300}})
+	b.Add(0, []findings.Asked{{"m1", 10}, {"m2", 400}})
 	r := b.Cascade()
 	var got []int
 	for _, s := range r.Stages {
@@ -118,7 +118,7 @@ func TestCascade(t *testing.T) {
 	if diff := cmp.Diff([]int{10, 6, 0, 0, 4, 1, 4, 40, 3, 2, 3, 1200}, got); diff != "" {
 		t.Errorf("stages: reached, decided, calls, cost (-want +got):\n%s", diff)
 	}
-	want := &members.Saved{Stage: "large", Items: 7, Calls: 7, CostMicros: 2800}
+	want := &findings.Saved{Stage: "large", Items: 7, Calls: 7, CostMicros: 2800}
 	if diff := cmp.Diff(want, r.Saved); diff != "" || r.Nobody != 1 {
 		t.Errorf("nobody %d, saved (-want +got):\n%s", r.Nobody, diff)
 	}

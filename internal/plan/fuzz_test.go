@@ -1,10 +1,10 @@
-package tokens_test
+package plan_test
 
 import (
 	"testing"
 
 	"deem"
-	"deem/internal/tokens"
+	"deem/internal/plan"
 )
 
 // FuzzCount counts any text for a model of each kind. Where the vocabulary is known there
@@ -16,7 +16,7 @@ func FuzzCount(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, model := range []string{"openai:gpt-4o", "openai:gpt-4", "anthropic:claude-sonnet-4-5", "google:gemini-2.5-pro", "ollama:llama3", "x"} {
-			c := tokens.For(model)
+			c := plan.CounterOf(model)
 			n := c.Text(text)
 			if n < 0 || n == 0 && text != "" && c.Exact() || c.Exact() && n > len(text) {
 				t.Errorf("%q has %d tokens for %s", text, n, model)
