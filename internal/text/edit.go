@@ -19,7 +19,7 @@ func chars(s string) []rune {
 // characters. Those of ASCII are numbers already; others have the next ones, so that
 // the numbers are small.
 func Characters(a, b string) (x, y []int32) {
-	var others Number[rune]
+	others := Number[rune]{}
 	number := func(s string) []int32 {
 		list := chars(s)
 		for i, r := range list {

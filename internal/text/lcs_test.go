@@ -217,19 +217,3 @@ func BenchmarkTokenizers(b *testing.B) {
 		})
 	}
 }
-
-// A Subsequence that is used again must not remember what it was before.
-func TestSubsequenceReset(t *testing.T) {
-	s := text.NewSubsequence(sequence(500, 7))
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := drawPair(t)
-		s.Reset(b)
-		if got, want := s.Len(a), table(a, b)[len(a)][len(b)]; got != want {
-			t.Fatalf("Len(%v, %v) = %d, want %d", a, b, got, want)
-		}
-		got, _ := s.Trace(a)
-		if want, _ := traceTable(a, b); !slices.Equal(got, want) {
-			t.Fatalf("Trace(%v, %v) = %v, want %v", a, b, got, want)
-		}
-	})
-}

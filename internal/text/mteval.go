@@ -41,13 +41,15 @@ type cutter struct {
 }
 
 func (c *cutter) cutAll() []string {
-	c.words = make([]string, 0, countWords(c.s)+len(c.s)/32)
-	for from, to, seen := nextWord(c.s, 0); from < to; from, to, seen = nextWord(c.s, to) {
-		if seen&(punct|long) == 0 {
-			c.words = append(c.words, c.s[from:to])
-			continue
+	c.words = []string{}
+	for from := 0; from < len(c.s); {
+		to := len(c.s)
+		if n := strings.IndexFunc(c.s[from:], IsSpace); n >= 0 {
+			to = from + n
 		}
 		c.word(from, to)
+		_, size := utf8.DecodeRuneInString(c.s[to:])
+		from = to + size
 	}
 	return c.words
 }
@@ -68,7 +70,7 @@ func (c *cutter) word(from, to int) {
 			if i > from && c.digit(i-1) {
 				c.single(i, 1)
 			}
-		case kinds[mark] == punct && mark != '\'':
+		case IsPunct(rune(mark)) && mark != '\'':
 			c.single(i, 1)
 		case c.chinese && mark >= utf8.RuneSelf:
 			i += c.long(i) - 1

@@ -46,10 +46,7 @@ func dropFunc(s string, drop func(rune) bool) string {
 
 // LoCoMoWords returns the words of [LoCoMo].
 func LoCoMoWords(s string) []string {
-	return normalWords(s, isLoCoMoArticle, func(w string) string {
-		w = dropPunct(Lower(strings.ReplaceAll(w, ",", "")))
-		return blankWords(w, isRegexWord, isLoCoMoArticle)
-	})
+	return Split(blankWords(dropPunct(Lower(strings.ReplaceAll(s, ",", ""))), isRegexWord, isLoCoMoArticle))
 }
 
 func isLoCoMoArticle(w string) bool {

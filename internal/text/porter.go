@@ -23,7 +23,7 @@ func Stem(word string) string {
 		return lower
 	}
 	w := step1c(step1b(step1a(lower)))
-	w = firstRule(step2(w), &rules3)
+	w = firstRule(step2(w), rules3)
 	return step5b(step5a(step4(w)))
 }
 
@@ -56,28 +56,8 @@ type suffixRule struct {
 	suffix, replacement string
 }
 
-// suffixRules are rules by the last letter of their suffixes, in order. Most words end
-// with none of these letters or few of the suffixes, and need no further look.
-type suffixRules [256][]suffixRule
-
-func byEnd(rules ...suffixRule) (list suffixRules) {
-	for _, r := range rules {
-		end := r.suffix[len(r.suffix)-1]
-		list[end] = append(list[end], r)
-	}
-	return list
-}
-
-// of returns the rules that a word may meet.
-func (rules *suffixRules) of(w string) []suffixRule {
-	if w == "" {
-		return nil
-	}
-	return rules[w[len(w)-1]]
-}
-
 // rules2 are those of step 2, all with m > 0.
-var rules2 = byEnd([]suffixRule{
+var rules2 = []suffixRule{
 	{"ational", "ate"},
 	{"tional", "tion"},
 	{"enci", "ence"},
@@ -99,10 +79,10 @@ var rules2 = byEnd([]suffixRule{
 	{"iviti", "ive"},
 	{"biliti", "ble"},
 	{"fulli", "ful"},
-}...)
+}
 
 // rules3 are those of step 3, all with m > 0.
-var rules3 = byEnd([]suffixRule{
+var rules3 = []suffixRule{
 	{"icate", "ic"},
 	{"ative", ""},
 	{"alize", "al"},
@@ -110,11 +90,11 @@ var rules3 = byEnd([]suffixRule{
 	{"ical", "ic"},
 	{"ful", ""},
 	{"ness", ""},
-}...)
+}
 
 // rules4 are those of step 4, all with m > 1. The order matters: "ement" is tried
 // before "ment" and that before "ent".
-var rules4 = byEnd([]suffixRule{
+var rules4 = []suffixRule{
 	{suffix: "al"},
 	{suffix: "ance"},
 	{suffix: "ence"},
@@ -134,12 +114,12 @@ var rules4 = byEnd([]suffixRule{
 	{suffix: "ous"},
 	{suffix: "ive"},
 	{suffix: "ize"},
-}...)
+}
 
 // firstRule applies the first rule whose suffix the word has. When the measure is
 // too small the word stays as it is: no later rule is tried.
-func firstRule(w string, rules *suffixRules) string {
-	for _, r := range rules.of(w) {
+func firstRule(w string, rules []suffixRule) string {
+	for _, r := range rules {
 		if stem, ok := strings.CutSuffix(w, r.suffix); ok {
 			if measure(stem) > 0 {
 				return stem + r.replacement
@@ -232,11 +212,11 @@ func step2(w string) string {
 		}
 		return w
 	}
-	return firstRule(w, &rules2)
+	return firstRule(w, rules2)
 }
 
 func step4(w string) string {
-	for _, r := range rules4.of(w) {
+	for _, r := range rules4 {
 		stem, ok := strings.CutSuffix(w, r.suffix)
 		if !ok {
 			continue

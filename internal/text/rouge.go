@@ -7,29 +7,11 @@ import "strings"
 // and "café" becomes "caf". With stem, words of more than three letters are cut to
 // their stems.
 func ROUGEWords(s string, stem bool) []string {
-	if !isASCII(s) {
-		s = Lower(s) // It may give letters of ASCII, as k for the sign of kelvin.
-	}
-	words := make([]string, 0, countWords(s))
-	var b strings.Builder
-	for from, to, seen := nextRun(s, 0); from < to; from, to, seen = nextRun(s, to) {
-		w := lowerLetters(&b, s[from:to], seen, len(s)-from)
+	words := strings.FieldsFunc(Lower(s), func(r rune) bool { return (r < 'a' || r > 'z') && !isDigit(r) })
+	for i, w := range words {
 		if stem && len(w) > 3 {
-			w = Stem(w)
+			words[i] = Stem(w)
 		}
-		words = append(words, w)
 	}
 	return words
-}
-
-// nextRun returns where the first run of letters and digits of s[i:] begins and ends,
-// and whether it has capitals.
-func nextRun(s string, i int) (from, to int, seen kind) {
-	for from = i; from < len(s) && kinds[s[from]]&^capital != 0; {
-		from++
-	}
-	for to = from; to < len(s) && kinds[s[to]]&^capital == 0; to++ {
-		seen |= kinds[s[to]]
-	}
-	return from, to, seen
 }

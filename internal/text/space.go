@@ -34,13 +34,7 @@ func Strip(s string) string {
 }
 
 // Split returns the words of s between runs of white space, as str.split().
-func Split(s string) []string {
-	words := make([]string, 0, countWords(s))
-	for from, to, _ := nextWord(s, 0); from < to; from, to, _ = nextWord(s, to) {
-		words = append(words, s[from:to])
-	}
-	return words
-}
+func Split(s string) []string { return strings.FieldsFunc(s, IsSpace) }
 
 // Unspaced reports whether a character belongs to a script that puts no spaces between words.
 func Unspaced(r rune) bool {

@@ -108,8 +108,7 @@ type bleuStats struct {
 }
 
 func (s *bleuStats) add(split func(string) []string, response string, references []string) {
-	g := newGrams(bleuOrders)
-	defer g.free()
+	g := text.NewGrams(bleuOrders)
 	got := split(response)
 	closest, length := -1, 0
 	for _, ref := range references {
@@ -117,9 +116,9 @@ func (s *bleuStats) add(split func(string) []string, response string, references
 		if d := abs(len(got) - len(words)); closest < 0 || d < closest || d == closest && len(words) < length {
 			closest, length = d, len(words)
 		}
-		g.add(words)
+		g.Add(words)
 	}
-	for n, same := range g.shared(got) {
+	for n, same := range g.Shared(got) {
 		s.counts[n] += same
 		s.totals[n] += gramsOf(len(got), n+1)
 	}

@@ -64,18 +64,16 @@ type chrfStats struct{ response, reference, matches int }
 
 // best returns the counts with the reference that gives the best score.
 func (c ChrF) best(response string, references []string) []chrfStats {
-	chars, words := newGrams(c.CharOrder), newGrams(c.WordOrder)
-	defer chars.free()
-	defer words.free()
+	chars, words := text.NewGrams(c.CharOrder), text.NewGrams(c.WordOrder)
 	got := c.split(response)
-	chars.add(got.chars)
-	words.add(got.words)
+	chars.Add(got.chars)
+	words.Add(got.words)
 	var best []chrfStats
 	top := -1.0
 	for _, ref := range references {
 		want := c.split(ref)
-		stats := chrfOrders(nil, chars.shared(want.chars), len(got.chars), len(want.chars))
-		stats = chrfOrders(stats, words.shared(want.words), len(got.words), len(want.words))
+		stats := chrfOrders(nil, chars.Shared(want.chars), len(got.chars), len(want.chars))
+		stats = chrfOrders(stats, words.Shared(want.words), len(got.words), len(want.words))
 		if f := c.score(stats); f > top {
 			top, best = f, stats
 		}

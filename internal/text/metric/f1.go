@@ -16,7 +16,7 @@ type PRF struct {
 // Overlap returns what two lists of words have in common, each word as often as it
 // is in both, by the arithmetic of SQuAD. Two empty lists have nothing in common.
 func Overlap(response, reference []string) PRF {
-	same := common(response, reference)
+	same := shared(response, reference, 1)[0]
 	if same == 0 {
 		return PRF{}
 	}
@@ -24,14 +24,6 @@ func Overlap(response, reference []string) PRF {
 	r := float64(same) / float64(len(reference))
 	// In the order of the original, so that the last bit is the same.
 	return PRF{p, r, (2 * p * r) / (p + r)}
-}
-
-// common counts the words that are in both lists, each as often as it is in both.
-func common(a, b []string) int {
-	g := newGrams(1)
-	defer g.free()
-	g.add(b)
-	return g.shared(a)[0]
 }
 
 // F1 returns the word overlap of LongBench and InfiniteBench for English, which is

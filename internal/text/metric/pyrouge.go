@@ -2,6 +2,7 @@ package metric
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"deem/internal/text"
@@ -30,13 +31,14 @@ func NewPyRouge(response, reference string, exclusive bool) (PyRouge, error) {
 	if len(got.sentences) == 0 || len(want.sentences) == 0 {
 		return PyRouge{}, errEmpty
 	}
-	var words text.Number[string]
-	got.number(&words)
-	want.number(&words)
+	words := text.Number[string]{}
+	got.number(words)
+	want.number(words)
 	var r PyRouge
-	r.One = pyGrams(got.all, want.all, exclusive)
-	var bigrams text.Number[uint64]
-	r.Two = pyGrams(bigrams.Of(pairsOf(got.all)), bigrams.Of(pairsOf(want.all)), exclusive)
+	r.One = pyGrams(got.all, want.all, len(words), exclusive)
+	bigrams := text.Number[[2]int32]{}
+	gotTwo, wantTwo := bigrams.Of(pairsOf(got.all)), bigrams.Of(pairsOf(want.all))
+	r.Two = pyGrams(gotTwo, wantTwo, len(bigrams), exclusive)
 	r.L, r.Depth = pyUnion(got, want, exclusive)
 	return r, nil
 }
@@ -65,7 +67,7 @@ func newPyText(s string) pyText {
 	return t
 }
 
-func (t *pyText) number(words *text.Number[string]) {
+func (t *pyText) number(words text.Number[string]) {
 	for _, s := range t.sentences {
 		ids := words.Of(s)
 		t.ids = append(t.ids, ids)
@@ -73,10 +75,10 @@ func (t *pyText) number(words *text.Number[string]) {
 	}
 }
 
-func pairsOf(ids []int32) []uint64 {
-	list := make([]uint64, 0, len(ids))
+func pairsOf(ids []int32) [][2]int32 {
+	list := make([][2]int32, 0, len(ids))
 	for i := 0; i+1 < len(ids); i++ {
-		list = append(list, pair(ids[i], ids[i+1]))
+		list = append(list, [2]int32{ids[i], ids[i+1]})
 	}
 	return list
 }
@@ -94,25 +96,23 @@ func pyRatios(same, response, reference int) PRF {
 	return s
 }
 
-func pyGrams(got, want []int32, exclusive bool) PRF {
+// pyGrams compares two lists of numbers that are less than n.
+func pyGrams(got, want []int32, n int, exclusive bool) PRF {
 	if exclusive {
 		got, want = distinct(got), distinct(want)
 	}
-	return pyRatios(count(want).take(got), len(got), len(want))
+	same, left := 0, text.Count(want, n)
+	for _, id := range got {
+		if left[id] > 0 {
+			left[id]--
+			same++
+		}
+	}
+	return pyRatios(same, len(got), len(want))
 }
 
 // distinct returns each number once.
-func distinct(ids []int32) []int32 {
-	left := count(ids)
-	list := make([]int32, 0, len(ids))
-	for _, id := range ids {
-		if left[id] > 0 {
-			left[id] = 0
-			list = append(list, id)
-		}
-	}
-	return list
-}
+func distinct(ids []int32) []int32 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
 
 // pyUnion is ROUGE-L at the level of summaries: what any sentence of the response
 // has in common with any of the reference. Which of several equally long
@@ -120,9 +120,8 @@ func distinct(ids []int32) []int32 {
 func pyUnion(got, want pyText, exclusive bool) (PRF, int) {
 	union := map[int32]bool{}
 	sum, depth := 0, 0
-	s := text.NewSubsequence(nil)
 	for _, w := range want.ids {
-		s.Reset(w)
+		s := text.NewSubsequence(w)
 		for _, g := range got.ids {
 			indices, moves := s.Trace(g)
 			depth = max(depth, moves+1)

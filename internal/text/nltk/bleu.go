@@ -134,51 +134,9 @@ func (s *bleuSums) brevity() float64 {
 // matchedGrams returns how many n-grams of each order the response has in common with
 // the references, each as often as it is in the reference that has it most often.
 func matchedGrams(response []string, references [][]string, orders int) []int {
-	var words text.Number[string]
-	got := gramList{words: words.Of(response)}
-	refs := make([]gramList, len(references))
-	for i, ref := range references {
-		refs[i].words = words.Of(ref)
+	g := text.NewGrams(orders)
+	for _, ref := range references {
+		g.Add(ref)
 	}
-	matches := make([]int, orders)
-	for n := range matches {
-		var table text.Number[[2]int32]
-		have := got.counts(&table, n)
-		known := len(have)
-		most := make([]int, known)
-		for i := range refs {
-			for id, c := range refs[i].counts(&table, n) {
-				if id < known {
-					most[id] = max(most[id], c)
-				}
-			}
-		}
-		for id, c := range have {
-			matches[n] += min(c, most[id])
-		}
-	}
-	return matches
-}
-
-// A gramList is a text whose n-grams are counted, one order after the other.
-type gramList struct {
-	words []int32
-	heads []int32 // the numbers of the n-grams of the order before, by where they begin
-}
-
-// counts returns how often each n-gram of n+1 words occurs, by its number in the
-// table. An n-gram is known by its last word and the number of what goes before.
-func (g *gramList) counts(table *text.Number[[2]int32], n int) []int {
-	if n == 0 {
-		g.heads = make([]int32, len(g.words)) // Before the first word there is nothing, whichever it is.
-	}
-	g.heads = g.heads[:max(0, len(g.words)-n)]
-	for i := range g.heads {
-		g.heads[i] = table.Add([2]int32{g.heads[i], g.words[i+n]})
-	}
-	counts := make([]int, table.Len())
-	for _, id := range g.heads {
-		counts[id]++
-	}
-	return counts
+	return g.Shared(response)
 }
