@@ -171,6 +171,8 @@ func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
 		Key:         o.Key,
 		KeyHeader:   "X-Api-Key",
 		KeyVariable: "ANTHROPIC_API_KEY",
+		Keyed:       "api.anthropic.com",
+		KeyHint:     "set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to call another server",
 		Fixed:       map[string]string{"Anthropic-Version": version, "Anthropic-Beta": strings.Join(o.Beta, ",")},
 		Headers:     o.Headers,
 		Cause:       cause,
@@ -230,18 +232,8 @@ func (m *client) Settings() string {
 // Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
 // ctx once ctx is done.
 func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	if err := ctx.Err(); err != nil {
-		return deem.Reply{}, err
-	}
-	if err := m.keyless(); err != nil {
-		return deem.Reply{}, err
-	}
 	w := m.encode(req)
-	body, err := wire.Encode(w)
-	if err != nil {
-		return deem.Reply{}, wire.Unencodable(err)
-	}
-	a, err := m.Client.Complete(ctx, m.messages, req, body)
+	a, err := m.Client.Complete(ctx, m.messages, req, w)
 	if err != nil {
 		return deem.Reply{}, err
 	}
@@ -256,12 +248,4 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 	reply.RequestID = a.Header.Get("Request-Id")
 	reply.Attempts = 1
 	return reply, nil
-}
-
-// keyless refuses to call Anthropic itself without a key.
-func (m *client) keyless() error {
-	if m.Client.Keyed() || m.Client.Host() != "api.anthropic.com" {
-		return nil
-	}
-	return m.Client.NoKey("set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to call another server")
 }

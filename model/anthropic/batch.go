@@ -45,20 +45,10 @@ func (m *client) BatchLine(id string, req deem.Request) ([]byte, error) {
 
 // SubmitBatch hands the lines over in one call.
 func (m *client) SubmitBatch(ctx context.Context, _ deem.Batch, lines *io.SectionReader) (string, error) {
-	if err := m.keyless(); err != nil {
-		return "", err
-	}
 	const head, tail = `{"requests":[`, `]}`
 	inner := max(0, lines.Size()-1) // without the last newline
 	body := io.MultiReader(strings.NewReader(head), commas{io.NewSectionReader(lines, 0, inner)}, strings.NewReader(tail))
-	a, err := m.Client.Send(ctx, m.Client.To(batchesPath), "application/json", body, int64(len(head)+len(tail))+inner)
-	if err != nil {
-		return "", err
-	}
-	if !a.OK() {
-		return "", m.Client.StatusError(a)
-	}
-	w, err := m.readBatch(a)
+	w, err := m.readBatch(m.Client.Send(ctx, m.Client.To(batchesPath), "application/json", body, int64(len(head)+len(tail))+inner))
 	return w.ID, err
 }
 
@@ -103,28 +93,15 @@ func (w wireBatch) done() int {
 func (w wireBatch) total() int { return w.Counts.Processing + w.done() }
 
 // readBatch reads a batch.
-func (m *client) readBatch(a wire.Answer) (wireBatch, error) {
+func (m *client) readBatch(a wire.Answer, err error) (wireBatch, error) {
 	var w wireBatch
-	if err := json.Unmarshal(a.Text, &w); err != nil {
-		return wireBatch{}, m.Client.Garbled(a, err)
+	if err := m.Client.Read(a, err, &w); err != nil {
+		return wireBatch{}, err
 	}
 	if w.ID == "" {
 		return wireBatch{}, m.Client.Garbled(a, errors.New("the batch has no id"))
 	}
 	return w, nil
-}
-
-// get makes a call without a body and returns an answer whose status says that all is
-// well.
-func (m *client) get(ctx context.Context, to wire.Target) (wire.Answer, error) {
-	if err := m.keyless(); err != nil {
-		return wire.Answer{}, err
-	}
-	a, err := m.Client.Get(ctx, to)
-	if err == nil && !a.OK() {
-		err = m.Client.StatusError(a)
-	}
-	return a, err
 }
 
 // skew is how far the vendor's clock may be from ours.
@@ -161,18 +138,13 @@ func (m *client) batches(ctx context.Context, since time.Time) iter.Seq2[wireBat
 	return func(yield func(wireBatch, error) bool) {
 		query := url.Values{"limit": {"100"}}
 		for {
-			a, err := m.get(ctx, m.Client.To(batchesPath).With(query))
 			var page struct {
 				Data    []wireBatch `json:"data"`
 				HasMore bool        `json:"has_more"`
 				LastID  string      `json:"last_id"`
 			}
-			if err == nil {
-				if err = json.Unmarshal(a.Text, &page); err != nil {
-					err = m.Client.Garbled(a, err)
-				}
-			}
-			if err != nil {
+			a, err := m.Client.Get(ctx, m.Client.To(batchesPath).With(query))
+			if err := m.Client.Read(a, err, &page); err != nil {
 				yield(wireBatch{}, err)
 				return
 			}
@@ -204,11 +176,7 @@ func (m *client) holds(ctx context.Context, id, key string) (bool, error) {
 
 // BatchStatus says how far a batch is.
 func (m *client) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, error) {
-	a, err := m.get(ctx, m.Client.To(batchesPath+"/"+id))
-	if err != nil {
-		return deem.BatchStatus{}, err
-	}
-	w, err := m.readBatch(a)
+	w, err := m.readBatch(m.Client.Get(ctx, m.Client.To(batchesPath+"/"+id)))
 	if err != nil {
 		return deem.BatchStatus{}, err
 	}
@@ -222,18 +190,7 @@ func (m *client) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, 
 // BatchReplies yields the results of a batch. They are fetched from below the base URL and
 // not from the address that the batch names, so that the key goes nowhere else.
 func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.BatchReply, error] {
-	return func(yield func(deem.BatchReply, error) bool) {
-		for line, err := range m.Client.Lines(ctx, m.Client.To(batchesPath+"/"+id+"/results")) {
-			var r deem.BatchReply
-			if err == nil {
-				r, err = m.readLine(line)
-				r.Reply.Batch = id
-			}
-			if !yield(r, err) || err != nil {
-				return
-			}
-		}
-	}
+	return wire.Replies(id, m.Client.Lines(ctx, m.Client.To(batchesPath+"/"+id+"/results")), m.readLine)
 }
 
 // readLine reads what came of a request. The error is that of a line that makes no

@@ -75,6 +75,7 @@ func New(o Options) (deem.Model, error) {
 	m.Client, err = wire.New(wire.Options{
 		Vendor: "bedrock", Model: o.Model, Base: base,
 		Key: o.Key, KeyHeader: "Authorization", KeyPrefix: "Bearer ", KeyVariable: "AWS_BEARER_TOKEN_BEDROCK",
+		Keyed: ".amazonaws.com", KeyHint: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK",
 		Headers: o.Headers, Authorize: o.Authorize, Cause: cause,
 		Timeout: o.Timeout, MaxReply: o.MaxReply, HTTPClient: o.HTTPClient, Proxy: o.Proxy, CAFile: o.CAFile,
 	})
@@ -91,18 +92,8 @@ func (m *client) Room() (tokens int, known bool) { return 0, true }
 // Complete makes one call. Its error is a [*deem.ModelError], or wraps that of ctx once ctx
 // is done.
 func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	if err := ctx.Err(); err != nil {
-		return deem.Reply{}, err
-	}
-	if !m.Client.Keyed() && strings.HasSuffix(m.Client.Host(), ".amazonaws.com") {
-		return deem.Reply{}, m.Client.NoKey("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK")
-	}
 	w := encode(req)
-	body, err := wire.Encode(w)
-	if err != nil {
-		return deem.Reply{}, wire.Unencodable(err)
-	}
-	a, err := m.Client.Complete(ctx, m.converse, req, body)
+	a, err := m.Client.Complete(ctx, m.converse, req, w)
 	if err != nil {
 		return deem.Reply{}, err
 	}

@@ -116,6 +116,7 @@ func New(o Options) (deem.Model, error) {
 	c, err := wire.New(wire.Options{
 		Vendor: "google", Model: name, Base: base,
 		Key: o.Key, KeyHeader: "X-Goog-Api-Key", KeyVariable: keyVariable,
+		Keyed: ".googleapis.com", KeyHint: "set " + keyVariable + ", or give the base URL of another server",
 		Headers: o.Headers, HTTPClient: o.HTTPClient, Proxy: o.Proxy, CAFile: o.CAFile, Timeout: o.Timeout, MaxReply: o.MaxReply,
 	})
 	if err != nil {
@@ -169,18 +170,8 @@ func (m *client) Settings() string { return m.thinking.settings(m.room) }
 // Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
 // ctx once ctx is done.
 func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	if err := ctx.Err(); err != nil {
-		return deem.Reply{}, err
-	}
-	if !m.Client.Keyed() && strings.HasSuffix(m.Client.Host(), ".googleapis.com") {
-		return deem.Reply{}, m.Client.NoKey("set " + keyVariable + ", or give the base URL of another server")
-	}
 	w := m.encode(req)
-	body, err := wire.Encode(w)
-	if err != nil {
-		return deem.Reply{}, wire.Unencodable(err)
-	}
-	a, err := m.Client.Complete(ctx, m.target, req, body)
+	a, err := m.Client.Complete(ctx, m.target, req, w)
 	if err != nil {
 		return deem.Reply{}, err
 	}

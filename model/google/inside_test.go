@@ -107,7 +107,7 @@ func TestTail(t *testing.T) {
 		}
 		text := strings.Join(said, "")
 		var left strings.Builder
-		for _, tok := range tail(list, text) {
+		for _, tok := range wire.Tail(list, text) {
 			left.WriteString(tok.Token)
 		}
 		if !strings.HasSuffix(left.String(), text) || len(left.String()) >= len(text)+2 {

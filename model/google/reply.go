@@ -172,30 +172,10 @@ func (l logprobsResult) tokens(text string, thought bool) []deem.TokenLogprob {
 	if !thought {
 		return list
 	}
-	return tail(list, text)
+	return wire.Tail(list, text)
 }
 
 // translate returns the token as ours.
 func (t tokenLogprob) translate() deem.TokenLogprob {
 	return deem.TokenLogprob{Token: t.Token, Logprob: float64(t.LogProbability)}
-}
-
-// tail returns the tokens from which the last occurrence of text in them begins, none
-// when they do not hold it.
-func tail(list []deem.TokenLogprob, text string) []deem.TokenLogprob {
-	var all strings.Builder
-	for _, t := range list {
-		all.WriteString(t.Token)
-	}
-	start := strings.LastIndex(all.String(), text)
-	if start < 0 || text == "" {
-		return nil
-	}
-	for i, t := range list {
-		if start < len(t.Token) {
-			return list[i:]
-		}
-		start -= len(t.Token)
-	}
-	return nil
 }

@@ -6,15 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"deem"
 	"deem/model/internal/wire"
-)
-
-// The bounds of one call for embeddings. Ollama takes any number of texts, and holds
-// all their vectors until the last is done.
-const (
-	batchTexts = 128
-	batchBytes = 256 << 10
 )
 
 // wireEmbed is the body of a call for embeddings. Truncate is sent as false: the
@@ -33,33 +25,10 @@ type wireEmbedCtx struct {
 // Embed returns a vector for each text, in their order, as the server's embedding
 // model gives them. It makes a call for each batch of texts, one after the other, and
 // returns nothing unless all of them succeed. Its errors are those of
-// [Model.Complete]. A text that is longer than the model takes is an error of the
+// Complete. A text that is longer than the model takes is an error of the
 // call that it is in, and not cut.
 func (m *client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors := make([][]float32, 0, len(texts))
-	for len(texts) > 0 {
-		n := batchLen(texts)
-		batch, err := m.embedBatch(ctx, texts[:n])
-		if err != nil {
-			return nil, err
-		}
-		if len(vectors) > 0 && len(batch[0]) != len(vectors[0]) {
-			return nil, unlike(len(batch[0]), len(vectors[0]))
-		}
-		vectors, texts = append(vectors, batch...), texts[n:]
-	}
-	return vectors, nil
-}
-
-// batchLen returns how many of the texts go into the next call, at least one.
-func batchLen(texts []string) int {
-	size := 0
-	for i, text := range texts {
-		if size += len(text); i == batchTexts || i > 0 && size > batchBytes {
-			return i
-		}
-	}
-	return len(texts)
+	return wire.Embed(ctx, texts, m.embedBatch)
 }
 
 // embedBatch makes one call.
@@ -68,11 +37,7 @@ func (m *client) embedBatch(ctx context.Context, texts []string) ([][]float32, e
 	if m.contextLength > 0 {
 		call.Options = &wireEmbedCtx{NumCtx: m.contextLength}
 	}
-	body, err := wire.Encode(call)
-	if err != nil {
-		return nil, wire.Unencodable(err)
-	}
-	a, err := m.Client.Post(ctx, m.embedTarget, body)
+	a, err := m.Client.Post(ctx, m.embedTarget, call)
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +75,4 @@ func decodeVectors(text []byte, n int) ([][]float32, error) {
 		}
 	}
 	return w.Embeddings, nil
-}
-
-// unlike says that vectors cannot be compared.
-func unlike(a, b int) error {
-	return &deem.ModelError{Kind: deem.Provider, Passing: true, Err: fmt.Errorf("embeddings of length %d and %d", a, b)}
 }

@@ -297,11 +297,7 @@ func (m *client) known(ctx context.Context) (facts, error) {
 
 // chat makes the call for req in a window.
 func (m *client) chat(ctx context.Context, req deem.Request, window int) (wire.Answer, error) {
-	body, err := wire.Encode(m.encode(req, window))
-	if err != nil {
-		return wire.Answer{}, wire.Unencodable(err)
-	}
-	return m.Client.Complete(ctx, m.chatTarget, req, body)
+	return m.Client.Complete(ctx, m.chatTarget, req, m.encode(req, window))
 }
 
 // read makes a reply or an error of an answer.

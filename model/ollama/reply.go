@@ -3,7 +3,6 @@ package ollama
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"deem"
 	"deem/model/internal/wire"
@@ -51,7 +50,7 @@ func decode(text []byte) (deem.Reply, error) {
 	list := translate(w.Logprobs)
 	if w.Message.Thinking != "" {
 		// Thoughts have tokens too, which come first.
-		list = tail(list, w.Message.Content)
+		list = wire.Tail(list, w.Message.Content)
 	}
 	return deem.Reply{
 		Text:     w.Message.Content,
@@ -84,24 +83,4 @@ func translate(from []tokenLogprob) []deem.TokenLogprob {
 		to[i] = deem.TokenLogprob{Token: t.Token, Logprob: t.Logprob, Top: translate(t.TopLogprobs)}
 	}
 	return to
-}
-
-// tail returns the tokens from which the last occurrence of text in them begins, none
-// when they do not hold it.
-func tail(list []deem.TokenLogprob, text string) []deem.TokenLogprob {
-	var all strings.Builder
-	for _, t := range list {
-		all.WriteString(t.Token)
-	}
-	start := strings.LastIndex(all.String(), text)
-	if start < 0 || text == "" {
-		return nil
-	}
-	for i, t := range list {
-		if start < len(t.Token) {
-			return list[i:]
-		}
-		start -= len(t.Token)
-	}
-	return nil
 }

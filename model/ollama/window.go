@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/model/internal/wire"
 )
 
 // The sizes of a window, in tokens.
@@ -75,11 +74,7 @@ func (m *client) learn(ctx context.Context) (facts, error) {
 // something between us may let chats through and nothing else. What is wrong with
 // the server will show in the chat too.
 func (m *client) show(ctx context.Context) (facts, error) {
-	body, err := wire.Encode(map[string]any{"model": m.name})
-	if err != nil {
-		return facts{}, wire.Unencodable(err)
-	}
-	a, err := m.Client.Post(ctx, m.showTarget, body)
+	a, err := m.Client.Post(ctx, m.showTarget, map[string]any{"model": m.name})
 	if err != nil {
 		return facts{}, err
 	}

@@ -67,42 +67,29 @@ func (m *client) SubmitBatch(ctx context.Context, b deem.Batch, lines *io.Sectio
 	if err != nil {
 		return "", err
 	}
-	a, err := m.post(ctx, m.Client.To(batchesPath), map[string]any{
+	w, err := m.readBatch(m.Client.Post(ctx, m.Client.To(batchesPath), map[string]any{
 		"input_file_id":     file,
 		"endpoint":          batchURL,
 		"completion_window": "24h",
 		"metadata":          map[string]string{keyName: b.Key},
-	})
-	if err != nil {
-		return "", err
-	}
-	w, err := m.readBatch(a)
+	}))
 	return w.ID, err
 }
 
 // upload sends the lines as a file and returns the file's id.
 func (m *client) upload(ctx context.Context, name string, lines *io.SectionReader) (string, error) {
-	if err := m.keyless(); err != nil {
-		return "", err
-	}
 	head, tail, contentType, err := formAround(name)
 	if err != nil {
 		return "", wire.Unencodable(err)
 	}
 	body := io.MultiReader(bytes.NewReader(head), io.NewSectionReader(lines, 0, lines.Size()), bytes.NewReader(tail))
 	size := int64(len(head)) + lines.Size() + int64(len(tail))
-	a, err := m.Client.Send(ctx, m.Client.To(filesPath), contentType, body, size)
-	if err != nil {
-		return "", err
-	}
-	if !a.OK() {
-		return "", m.Client.StatusError(a)
-	}
 	var file struct {
 		ID string `json:"id"`
 	}
-	if err := json.Unmarshal(a.Text, &file); err != nil {
-		return "", m.Client.Garbled(a, err)
+	a, err := m.Client.Send(ctx, m.Client.To(filesPath), contentType, body, size)
+	if err := m.Client.Read(a, err, &file); err != nil {
+		return "", err
 	}
 	if file.ID == "" {
 		return "", m.Client.Garbled(a, errors.New("the file has no id"))
@@ -157,28 +144,15 @@ type batchTrouble struct {
 }
 
 // readBatch reads a batch.
-func (m *client) readBatch(a wire.Answer) (wireBatch, error) {
+func (m *client) readBatch(a wire.Answer, err error) (wireBatch, error) {
 	var w wireBatch
-	if err := json.Unmarshal(a.Text, &w); err != nil {
-		return wireBatch{}, m.Client.Garbled(a, err)
+	if err := m.Client.Read(a, err, &w); err != nil {
+		return wireBatch{}, err
 	}
 	if w.ID == "" {
 		return wireBatch{}, m.Client.Garbled(a, errors.New("the batch has no id"))
 	}
 	return w, nil
-}
-
-// get makes a call without a body and returns an answer whose status says that all is
-// well.
-func (m *client) get(ctx context.Context, to wire.Target) (wire.Answer, error) {
-	if err := m.keyless(); err != nil {
-		return wire.Answer{}, err
-	}
-	a, err := m.Client.Get(ctx, to)
-	if err == nil && !a.OK() {
-		err = m.Client.StatusError(a)
-	}
-	return a, err
 }
 
 // skew is how far the vendor's clock may be from ours.
@@ -190,16 +164,13 @@ func (m *client) FindBatch(ctx context.Context, b deem.Batch, known []string) (i
 	since := b.Planned.Add(-skew).Unix()
 	query := url.Values{"limit": {"100"}}
 	for {
-		a, err := m.get(ctx, m.Client.To(batchesPath).With(query))
-		if err != nil {
-			return "", false, err
-		}
 		var page struct {
 			Data    []wireBatch `json:"data"`
 			HasMore bool        `json:"has_more"`
 		}
-		if err := json.Unmarshal(a.Text, &page); err != nil {
-			return "", false, m.Client.Garbled(a, err)
+		a, err := m.Client.Get(ctx, m.Client.To(batchesPath).With(query))
+		if err := m.Client.Read(a, err, &page); err != nil {
+			return "", false, err
 		}
 		for _, w := range page.Data {
 			if w.Metadata[keyName] == b.Key && w.Status != "failed" && !slices.Contains(known, w.ID) {
@@ -221,11 +192,7 @@ func (m *client) FindBatch(ctx context.Context, b deem.Batch, known []string) (i
 
 // batch fetches a batch.
 func (m *client) batch(ctx context.Context, id string) (wireBatch, error) {
-	a, err := m.get(ctx, m.Client.To(batchesPath+"/"+id))
-	if err != nil {
-		return wireBatch{}, err
-	}
-	return m.readBatch(a)
+	return m.readBatch(m.Client.Get(ctx, m.Client.To(batchesPath+"/"+id)))
 }
 
 // BatchStatus says how far a batch is.
@@ -284,12 +251,7 @@ func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.Bat
 			if file == "" {
 				continue
 			}
-			for line, err := range m.Client.Lines(ctx, m.Client.To(filesPath+"/"+file+"/content")) {
-				var r deem.BatchReply
-				if err == nil {
-					r, err = m.readLine(line)
-					r.Reply.Batch = id
-				}
+			for r, err := range wire.Replies(id, m.Client.Lines(ctx, m.Client.To(filesPath+"/"+file+"/content")), m.readLine) {
 				if !yield(r, err) || err != nil {
 					return
 				}

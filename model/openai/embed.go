@@ -8,56 +8,23 @@ import (
 	"fmt"
 	"math"
 
-	"deem"
 	"deem/model/internal/wire"
-)
-
-// The bounds of one call for embeddings. Servers bound the texts of a call and
-// their tokens, OpenAI 2048 and 300,000; smaller servers bear less.
-const (
-	batchTexts = 128
-	batchBytes = 256 << 10
 )
 
 // Embed returns a vector for each text, in their order, as the server's embeddings
 // endpoint gives them. It makes a call for each batch of texts, one after the
 // other, and returns nothing unless all of them succeed. Its errors are those of
-// [Model.Complete]. A text that the server does not take, as OpenAI does not take
+// Complete. A text that the server does not take, as OpenAI does not take
 // the empty one, is an error of the call that it is in.
 func (m *client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors := make([][]float32, 0, len(texts))
-	for len(texts) > 0 {
-		n := batchLen(texts)
-		batch, err := m.embedBatch(ctx, texts[:n])
-		if err != nil {
+	return wire.Embed(ctx, texts, func(ctx context.Context, texts []string) ([][]float32, error) {
+		var w wireVectors
+		a, err := m.Client.Post(ctx, m.embed, map[string]any{"model": m.name, "input": texts, "encoding_format": "float"})
+		if err := m.Client.Read(a, err, &w); err != nil {
 			return nil, err
 		}
-		if len(vectors) > 0 && len(batch[0]) != len(vectors[0]) {
-			return nil, unlike(len(batch[0]), len(vectors[0]))
-		}
-		vectors, texts = append(vectors, batch...), texts[n:]
-	}
-	return vectors, nil
-}
-
-// batchLen returns how many of the texts go into the next call, at least one.
-func batchLen(texts []string) int {
-	size := 0
-	for i, text := range texts {
-		if size += len(text); i == batchTexts || i > 0 && size > batchBytes {
-			return i
-		}
-	}
-	return len(texts)
-}
-
-// embedBatch makes one call.
-func (m *client) embedBatch(ctx context.Context, texts []string) ([][]float32, error) {
-	a, err := m.post(ctx, m.embed, map[string]any{"model": m.name, "input": texts, "encoding_format": "float"})
-	if err != nil {
-		return nil, err
-	}
-	return m.decodeVectors(a, len(texts))
+		return m.inOrder(a, w, len(texts))
+	})
 }
 
 // wireVectors is the answer to a call for embeddings.
@@ -69,12 +36,8 @@ type wireVectors struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// decodeVectors reads n vectors. They come with their place, in any order.
-func (m *client) decodeVectors(a wire.Answer, n int) ([][]float32, error) {
-	var w wireVectors
-	if err := json.Unmarshal(a.Text, &w); err != nil {
-		return nil, m.Client.Garbled(a, err)
-	}
+// inOrder returns n vectors of an answer. They come with their place, in any order.
+func (m *client) inOrder(a wire.Answer, w wireVectors, n int) ([][]float32, error) {
 	if wire.Present(w.Error) {
 		return nil, m.Client.StatusError(a)
 	}
@@ -94,17 +57,7 @@ func (m *client) decodeVectors(a wire.Answer, n int) ([][]float32, error) {
 		}
 		vectors[i] = d.Embedding
 	}
-	for _, v := range vectors[1:] {
-		if len(v) != len(vectors[0]) {
-			return nil, unlike(len(v), len(vectors[0]))
-		}
-	}
 	return vectors, nil
-}
-
-// unlike says that vectors cannot be compared.
-func unlike(a, b int) error {
-	return &deem.ModelError{Kind: deem.Provider, Passing: true, Err: fmt.Errorf("embeddings of length %d and %d", a, b)}
 }
 
 // A vector is an embedding, which comes as numbers or as the bytes of floats in

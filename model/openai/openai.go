@@ -168,6 +168,8 @@ func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
 		KeyHeader:   "Authorization",
 		KeyPrefix:   "Bearer ",
 		KeyVariable: cmp.Or(o.KeyVariable, "OPENAI_API_KEY"),
+		Keyed:       "api.openai.com",
+		KeyHint:     "set OPENAI_API_KEY, or OPENAI_BASE_URL to call another server",
 		Authorize:   o.Authorize,
 		Fixed:       map[string]string{"OpenAI-Organization": o.Organization, "OpenAI-Project": o.Project},
 		Headers:     o.Headers,
@@ -221,11 +223,12 @@ func (m *client) Settings() string {
 // ctx once ctx is done.
 func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	w := m.encode(req)
-	a, err := m.send(ctx, w.body(), func(body []byte) (wire.Answer, error) {
-		return m.Client.Complete(ctx, m.chat, req, body)
-	})
+	a, err := m.Client.Complete(ctx, m.chat, req, w.body())
 	if err != nil {
 		return deem.Reply{}, err
+	}
+	if !a.OK() {
+		return deem.Reply{}, m.Client.StatusError(a)
 	}
 	reply, err := m.decode(a)
 	if err != nil {
@@ -235,36 +238,4 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 	reply.RequestID = a.Header.Get("X-Request-Id")
 	reply.Attempts = 1
 	return reply, nil
-}
-
-// post makes a call that asks for something else than a reply.
-func (m *client) post(ctx context.Context, to wire.Target, request any) (wire.Answer, error) {
-	return m.send(ctx, request, func(body []byte) (wire.Answer, error) { return m.Client.Post(ctx, to, body) })
-}
-
-// send makes one call and returns an answer whose status says that all is well.
-func (m *client) send(ctx context.Context, request any, call func(body []byte) (wire.Answer, error)) (wire.Answer, error) {
-	if err := ctx.Err(); err != nil {
-		return wire.Answer{}, err
-	}
-	if err := m.keyless(); err != nil {
-		return wire.Answer{}, err
-	}
-	body, err := wire.Encode(request)
-	if err != nil {
-		return wire.Answer{}, wire.Unencodable(err)
-	}
-	a, err := call(body)
-	if err == nil && !a.OK() {
-		err = m.Client.StatusError(a)
-	}
-	return a, err
-}
-
-// keyless refuses to call OpenAI itself without a key.
-func (m *client) keyless() error {
-	if m.Client.Keyed() || m.Client.Host() != "api.openai.com" {
-		return nil
-	}
-	return m.Client.NoKey("set OPENAI_API_KEY, or OPENAI_BASE_URL to call another server")
 }

@@ -130,12 +130,6 @@ func (c *Client) hintByStatus(status int) string {
 	}
 }
 
-// NoKey says that a vendor was to be called without a key. It saves the call.
-func (c *Client) NoKey(hint string) error {
-	err := deem.WithHint(fmt.Errorf("no API key for %s", c.base.Host()), "%s", hint)
-	return &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: err}
-}
-
 // Unencodable says that a request has no JSON.
 func Unencodable(err error) error {
 	return &deem.ModelError{Kind: deem.Provider, Err: fmt.Errorf("encode request: %w", err)}

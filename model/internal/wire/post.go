@@ -55,18 +55,29 @@ type Answer struct {
 // OK reports whether the status says that all is well.
 func (a Answer) OK() bool { return a.Status >= 200 && a.Status <= 299 }
 
-// Post sends body there and returns the answer, whatever its status. If there is
-// none, the error is a [*deem.ModelError], or wraps that of ctx once ctx is done.
-// The body must not be changed afterwards: a server may answer before it has read
-// all of it.
-func (c *Client) Post(ctx context.Context, to Target, body []byte) (Answer, error) {
-	return c.call(ctx, http.MethodPost, to, body, maxBody)
+// Post sends body there, as [Encode] writes it unless it is bytes already, and returns the
+// answer, whatever its status. If there is none, the error is a [*deem.ModelError], or wraps
+// that of ctx once ctx is done. Bytes must not be changed afterwards: a server may answer
+// before it has read all of them.
+func (c *Client) Post(ctx context.Context, to Target, body any) (Answer, error) {
+	return c.post(ctx, to, body, maxBody)
 }
 
 // Complete posts the body of a request to a model and returns the answer as Post does.
 // The answer may be only as long as the request allows.
-func (c *Client) Complete(ctx context.Context, to Target, req deem.Request, body []byte) (Answer, error) {
-	return c.call(ctx, http.MethodPost, to, body, c.replyLimit(req))
+func (c *Client) Complete(ctx context.Context, to Target, req deem.Request, body any) (Answer, error) {
+	return c.post(ctx, to, body, c.replyLimit(req))
+}
+
+func (c *Client) post(ctx context.Context, to Target, body any, limit int) (Answer, error) {
+	text, ok := body.([]byte)
+	if !ok {
+		var err error
+		if text, err = Encode(body); err != nil {
+			return Answer{}, Unencodable(err)
+		}
+	}
+	return c.call(ctx, http.MethodPost, to, text, limit)
 }
 
 // Get asks for what is there, as a list of models, and returns the answer as Post
@@ -75,9 +86,32 @@ func (c *Client) Get(ctx context.Context, to Target) (Answer, error) {
 	return c.call(ctx, http.MethodGet, to, nil, maxBody)
 }
 
+// Read reads the JSON of an answer into v, unless there is no answer or its status says
+// that something is wrong.
+func (c *Client) Read(a Answer, err error, v any) error {
+	switch {
+	case err != nil:
+		return err
+	case !a.OK():
+		return c.StatusError(a)
+	}
+	if err := json.Unmarshal(a.Text, v); err != nil {
+		return c.Garbled(a, err)
+	}
+	return nil
+}
+
+// ready returns why no call can be made, or nil.
+func (c *Client) ready(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.unkeyed
+}
+
 // call makes one call within the timeout.
 func (c *Client) call(ctx context.Context, method string, to Target, body []byte, limit int) (Answer, error) {
-	if err := ctx.Err(); err != nil {
+	if err := c.ready(ctx); err != nil {
 		return Answer{}, err
 	}
 	callCtx, cancel := context.WithTimeout(ctx, c.timeout)

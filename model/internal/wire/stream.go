@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"deem"
 )
 
 // To returns where calls to a path below the client's base URL go.
@@ -30,7 +32,7 @@ func (t Target) With(query url.Values) Target {
 // answer as Post does. The timeout bounds a standstill and not the whole call: a
 // large body takes its time.
 func (c *Client) Send(ctx context.Context, to Target, contentType string, body io.Reader, size int64) (Answer, error) {
-	if err := ctx.Err(); err != nil {
+	if err := c.ready(ctx); err != nil {
 		return Answer{}, err
 	}
 	callCtx, alarm := newAlarm(ctx, c.timeout)
@@ -51,7 +53,7 @@ func (c *Client) Send(ctx context.Context, to Target, contentType string, body i
 // An answer whose status is an error is the error of StatusError.
 func (c *Client) Lines(ctx context.Context, to Target) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		if err := ctx.Err(); err != nil {
+		if err := c.ready(ctx); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -70,6 +72,22 @@ func (c *Client) Lines(ctx context.Context, to Target) iter.Seq2[[]byte, error] 
 		done, err := eachLine(watched{resp.Body, alarm}, alarm, func(line []byte) bool { return yield(c.secrets.clean(line), nil) })
 		if !done && err != nil {
 			yield(nil, c.transportError(ctx, callCtx, err))
+		}
+	}
+}
+
+// Replies yields what read makes of the lines of a batch, up to the first error.
+func Replies(batch string, lines iter.Seq2[[]byte, error], read func(line []byte) (deem.BatchReply, error)) iter.Seq2[deem.BatchReply, error] {
+	return func(yield func(deem.BatchReply, error) bool) {
+		for line, err := range lines {
+			var r deem.BatchReply
+			if err == nil {
+				r, err = read(line)
+				r.Reply.Batch = batch
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
 		}
 	}
 }

@@ -6,7 +6,6 @@
 // A vendor's package reads its base URL with [ParseBase], makes a [Client] with
 // [New], and for each call does three things:
 //
-//	body, err := wire.Encode(request)        // JSON, as the vendor wants it
 //	a, err := c.Complete(ctx, target, req, body) // err is already a *deem.ModelError, or wraps that of ctx
 //	if !a.OK() {
 //		return c.StatusError(a)
@@ -48,6 +47,10 @@ type Options struct {
 	KeyPrefix   string // "Bearer "
 	KeyVariable string // "OPENAI_API_KEY"
 
+	// Keyed is a host, or the end of its name, that is not called without a key. KeyHint
+	// says what to do about that.
+	Keyed, KeyHint string
+
 	Fixed   map[string]string // headers that the vendor's wire wants; "" leaves one out
 	Headers map[string]string // headers that the user wants, kept secret as keys may be among them
 
@@ -81,6 +84,7 @@ type Client struct {
 	proxy       string // the host of the proxy that was asked for, "" for the environment's
 	keyVariable string
 	keyed       bool
+	unkeyed     error // why no call is made without a key; nil makes it
 	authorize   func(r *http.Request, body []byte) (secret string, err error)
 	cause       func(Trouble) Cause
 	typeIsCode  bool
@@ -118,6 +122,10 @@ func New(o Options) (*Client, error) {
 	}
 	if proxy != nil {
 		c.proxy = proxy.Host
+	}
+	if host := o.Base.Host(); !c.keyed && o.Keyed != "" && strings.HasSuffix(host, o.Keyed) {
+		err := deem.WithHint(fmt.Errorf("no API key for %s", host), "%s", o.KeyHint)
+		c.unkeyed = &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: err}
 	}
 	if c.cause == nil {
 		c.cause = func(Trouble) Cause { return ByStatus }
