@@ -166,3 +166,40 @@ func TestMarkdownKeepsColumns(t *testing.T) {
 		}
 	}
 }
+
+// The words in which two answers differ are marked, nothing of them is lost, and answers that
+// have little in common have no marks.
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		answers []string
+		want    []string // what the page shows of each
+	}{
+		{"one word", []string{"She moved on 12 March, before the thaw.", "She moved on 21 March, before the thaw."}, []string{"She moved on <mark>12</mark> March, before the thaw.", "She moved on <mark>21</mark> March, before the thaw."}},
+		{"words in a row", []string{"It was Ines.", "It was, as I know, her old friend Ines."}, []string{"It was Ines.", "It was, <mark>as I know, her old friend</mark> Ines."}},
+		{"alike", []string{"It was Ines.", "It was Ines."}, []string{"It was Ines.", "It was Ines."}},
+		{"nothing in common", []string{"It was Ines.", "Nobody knows that <b>."}, []string{"It was Ines.", "Nobody knows that &lt;b&gt;."}},
+		{"three", []string{"It was Ines.", "It was Tom.", "It is Ines."}, []string{"It was Ines.", "It was <mark>Tom</mark>.", "It <mark>is</mark> Ines."}},
+		{"one", []string{"It was Ines."}, []string{"It was Ines."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			it := doc.Item{ID: "q"}
+			for _, answer := range tt.answers {
+				it.Sides = append(it.Sides, doc.Side{Response: answer})
+			}
+			d := &doc.Document{}
+			d.Add(doc.Section{Blocks: []doc.Block{doc.Items{it}}})
+			page, err := doc.Fragment(d, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(string(page), `tabindex="0">`+want+"</div>") {
+					t.Errorf("the page lacks %q:\n%s", want, page)
+				}
+			}
+		})
+	}
+}

@@ -107,7 +107,8 @@ type (
 	}
 	sideView struct {
 		Side
-		URL string
+		URL    string
+		Pieces []diffPiece // the response, when words are marked in it
 	}
 )
 
@@ -169,8 +170,9 @@ func blockOf(b Block, id string, urls URLs) blockView {
 			for _, s := range it.Sides {
 				s.Name, s.Label, s.Score = words.Clean(s.Name), words.Clean(s.Label), words.Clean(s.Score)
 				s.Response, s.Reason = cleanLines(s.Response), cleanLines(s.Reason)
-				iv.Sides = append(iv.Sides, sideView{s, urls(s.Link)})
+				iv.Sides = append(iv.Sides, sideView{Side: s, URL: urls(s.Link)})
 			}
+			iv.markDifferences()
 			v.Items = append(v.Items, iv)
 		}
 	}

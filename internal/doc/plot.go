@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"deem/internal/words"
 	"deem/stat"
@@ -100,13 +101,14 @@ func (a axis) bar(est *stat.Estimate, line *float64, width int) string {
 
 // The measures of a drawing, in units that scale with the page.
 const (
-	plotWidth = 800
-	labelEdge = 230
-	plotLeft  = 245
-	plotRight = 600
-	valueLeft = 620
-	rowHeight = 26
-	plotTop   = 24
+	plotWidth   = 800
+	labelEdge   = 230 // at most
+	letterWidth = 8
+	plotLeft    = 245
+	plotRight   = 600
+	valueLeft   = 620
+	rowHeight   = 26
+	plotTop     = 24
 )
 
 // A plot is a drawing as the template has it.
@@ -140,8 +142,16 @@ func (t Table) plot(id string) *plot {
 	if !ok {
 		return nil
 	}
-	x := func(v float64) float64 { return math.Round(10*(plotLeft+a.at(v)*(plotRight-plotLeft))) / 10 }
-	p := &plot{ID: id, Width: plotWidth, LabelX: labelEdge, ValueX: valueLeft, Caption: words.Clean(t.Draw.Caption)}
+	longest := 0
+	for _, row := range t.Rows {
+		if t.drawn(row) != nil {
+			longest = max(longest, utf8.RuneCountInString(Clip(row[0].Text, 30)))
+		}
+	}
+	edge := min(labelEdge, letterWidth*(longest+2))
+	left := edge + plotLeft - labelEdge
+	x := func(v float64) float64 { return math.Round(10*(float64(left)+a.at(v)*(plotRight-plotLeft))) / 10 }
+	p := &plot{ID: id, Width: plotWidth - labelEdge + edge, LabelX: edge, ValueX: valueLeft - labelEdge + edge, Caption: words.Clean(t.Draw.Caption)}
 	var said []string
 	for _, row := range t.Rows {
 		est := t.drawn(row)

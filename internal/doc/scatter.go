@@ -22,7 +22,7 @@ type Dot struct {
 // the order of X. The axis of X begins at 0; amount writes one of its numbers. A table has
 // the same numbers, so that forms without drawings have nothing here.
 func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
-	const left, right, top, base = 60, 700, 16, 240
+	const left, right, top, base = 46, 430, 34, 220
 	t := Table{Draw: &Draw{}}
 	most := 0.0
 	for _, d := range dots {
@@ -38,6 +38,7 @@ func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
 		Tone          Tone
 		X, Y, Lo, Hi  float64
 		LabelX, TextY float64
+		Anchor, Words string
 	}
 	var drawing struct {
 		Title       string
@@ -50,9 +51,10 @@ func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
 	round := func(v float64) float64 { return math.Round(10*v) / 10 }
 	x := func(v float64) float64 { return round(left + v/most*(right-left)) }
 	y := func(v float64) float64 { return round(base - a.at(v)*(base-top)) }
+	step := roundStep(most / 4)
+	most = step * math.Ceil(most/step-1e-9)
 	drawing.Title, drawing.Left, drawing.Right = words.Clean(title), left, right
-	for i := range 5 {
-		v := most * float64(i) / 4
+	for v := 0.0; v <= most*(1+1e-9); v += step {
 		drawing.XTicks = append(drawing.XTicks, tick{x(v), amount(v)})
 	}
 	for i := math.Ceil(a.lo/a.step - 1e-9); i*a.step <= a.hi+1e-9; i++ {
@@ -62,7 +64,12 @@ func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
 	for _, d := range dots {
 		lo, hi := d.Y.Drawn()
 		at := dot{Name: Clip(d.Name, 24), Tone: Dim, X: x(d.X), Y: y(d.Y.Value), Lo: y(lo), Hi: y(hi)}
-		at.LabelX, at.TextY = at.X+9, at.Y-6
+		at.LabelX, at.TextY, at.Anchor = at.X+9, at.Y-6, "start"
+		// To the left of the stepped line there is room.
+		if d.Joins && at.X > left+90 || at.X > left+0.75*(right-left) {
+			at.LabelX, at.Anchor = at.X-9, "end"
+		}
+		at.Words = words.Clean(fmt.Sprintf("%s: %s, %s", d.Name, Share(d.Y), amount(d.X)))
 		if d.Joins {
 			at.Tone = Good
 			px, py := fmt.Sprint(at.X), fmt.Sprint(at.Y)
@@ -82,4 +89,24 @@ func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
 		panic("doc: " + err.Error()) // The template is ours.
 	}
 	return Figure{HTML: template.HTML(b.String())} //nolint:gosec // The template has escaped it.
+}
+
+// roundStep returns the round number from x on: 1, 2 or 5 with zeros.
+func roundStep(x float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, n := range []float64{1, 2, 5} {
+		if n*unit >= x*(1-1e-9) {
+			return n * unit
+		}
+	}
+	return 10 * unit
+}
+
+// Together returns figures as one, next to each other where there is room.
+func Together(list []Figure) Figure {
+	var all template.HTML
+	for _, f := range list {
+		all += f.HTML
+	}
+	return Figure{HTML: `<div class="together">` + all + "</div>\n"}
 }

@@ -131,7 +131,7 @@ func TestCompare(t *testing.T) {
 	two := page(t, s, "/compare?runs="+a.ID+","+b.ID)
 	// Of 60 items rag fails the 30 even ones and memory 12; both fail 6 (multiples of 10).
 	wantAll(t, "a comparison of two", two, "same judge, same items", "memory is better than rag", "Items on which runs differ: 30",
-		"rag: in Porto", "memory: in Porto", "p, adjusted", "first", "second", runItem(b.ID, "q002"))
+		"<mark>rag</mark>: in Porto", "<mark>memory</mark>: in Porto", "p, adjusted", "first", "second", runItem(b.ID, "q002"))
 	if n := countElements(elements(t, "two", two), "svg"); n < 2 {
 		t.Errorf("a comparison of two has %d pictures, want one of the runs and one of the difference", n)
 	}

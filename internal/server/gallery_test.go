@@ -166,6 +166,42 @@ func (g *gallery) scored(t testing.TB) store.Run {
 	})
 }
 
+// wrong returns the first item of a category that a version of a system answers wrongly.
+func (g *gallery) wrong(system, category string, n int) string {
+	for _, it := range galleryItems(system, 0.05, n) {
+		for _, k := range galleryKinds {
+			if it.Category == category && it.Response == k.wrong {
+				return it.ID
+			}
+		}
+	}
+	return ""
+}
+
+// frontier keeps runs of four systems whose items say what a response took.
+func (g *gallery) frontier(t testing.TB) (ids []string) {
+	t.Helper()
+	for i, s := range []struct {
+		system               string
+		shift, cost, latency float64
+	}{{"small", -0.12, 0.0004, 310}, {"medium", 0, 0.0019, 720}, {"large", 0.06, 0.0085, 1900}, {"legacy", -0.15, 0.0052, 2400}} {
+		items := galleryItems("frontier"+s.system, s.shift, 240)
+		for k := range items {
+			vary := 0.8 + 0.4*float64(k%11)/10
+			items[k].Fields = map[string]string{
+				deem.FieldCost: fmt.Sprintf("%.6f", s.cost*vary), deem.FieldLatency: fmt.Sprintf("%.0f", s.latency*vary),
+				deem.FieldTokensIn: fmt.Sprint(400 + 90*i + k%50), deem.FieldTokensOut: fmt.Sprint(20 + 4*i + k%9),
+			}
+		}
+		j := galleryJudge(t)
+		spec := specOf(t, j, "household-memory.jsonl", len(items), 1)
+		spec.Dataset.Hash, spec.Model = "frontier "+s.system, "openai:gpt-4o-mini"
+		spec.Settings = fmt.Appendf(nil, `{"concurrency":8,"system":%q}`, s.system)
+		ids = append(ids, keep(t, g.store, spec, j, items, nil).ID)
+	}
+	return ids
+}
+
 // label has two people label every fourth item of a run, of which they see one differently.
 func (g *gallery) label(t testing.TB, run store.Run) {
 	t.Helper()

@@ -19,18 +19,19 @@ func shownAs(list []piece) string {
 	return b.String()
 }
 
-// What speaks for and against a response is marked in reference and response, and nothing
-// of either text is lost.
+// What speaks for and against a response is marked as the judge match sees it, in reference
+// and response, and nothing of either text is lost.
 func TestHighlight(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, question, reference, response, wantRef, wantResp string }{
 		{
 			"another day", "When did Mara move?", "12 March 2019", "On 21 March 2019.",
-			"12[missing] March[found] 2019[found]", "On 21[against] March[found] 2019[found].",
+			"12 March 2019[missing]", "On 21 March 2019[against].",
 		},
-		{"thousands", "How much?", "1,450 euros", "It cost 1450 euros.", "1,450[found] euros[found]", "It cost 1450[found] euros[found]."},
-		{"the question's figure", "Who came in 1999?", "7 people", "In 1999 nobody.", "7[missing] people[missing]", "In 1999 nobody."},
-		{"no figure wanted", "Who?", "Ines", "Her, aged 44.", "Ines[missing]", "Her, aged 44."},
+		{"thousands", "How much?", "1,450 euros", "It cost 1450 euros.", "1,450 euros[found]", "It cost 1450 euros[found]."},
+		{"the question's figure", "Who came in 1999?", "7 people", "In 1999 nobody.", "7 people[missing]", ""},
+		{"no figure wanted", "Who?", "Ines", "Her, aged 44.", "Ines[missing]", ""},
+		{"denied", "Where does she live?", "Lisbon", "She does not live in Lisbon.", "Lisbon[found]", "She does not live in Lisbon[doubt]."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,6 +53,9 @@ func TestSlots(t *testing.T) {
 	t.Parallel()
 	it := deem.Item{Question: "Who?", References: []string{"Ines", "no"}, Response: "It was Ines."}
 	got := shownAs(slots("Question: Who?\nReference: Ines\nResponse: It was Ines.\nno more", it))
+	if got := shownAs(slots("A: It was Ines.\nB: Ines\nC: Ines", it)); got != "A: It was Ines.[slot]\nB: Ines[slot]\nC: Ines" {
+		t.Errorf("slots = %q, want the reference marked where it is not part of the response", got)
+	}
 	want := "Question: Who?[slot]\nReference: Ines[slot]\nResponse: It was Ines.[slot]\nno more"
 	if got != want {
 		t.Errorf("slots = %q, want %q", got, want)

@@ -57,6 +57,7 @@ type itemView struct {
 	Current int // which of the trials is meant
 	Besides []besideView
 	Labels  []store.Label
+	Doubt   bool   // something in the response is doubted
 	Note    string // what else the reader must know
 }
 

@@ -71,11 +71,11 @@ func TestBrowserManagesRuns(t *testing.T) {
 	b.follow(".runs tbody th a")
 	b.follow(".tabs a:nth-child(2)")
 	b.follow("table.items tbody a")
-	if got := b.text("[...document.querySelectorAll('.triple .found')].map(e => e.innerText).join(' ')"); got != "March 2019 March 2019" {
-		t.Errorf("what is found is %q", got)
+	if got := b.text("document.querySelector('.triple .missing').innerText"); got != "12 March 2019" {
+		t.Errorf("what the response lacks is %q", got)
 	}
-	if got := b.text("document.querySelector('.triple .against').innerText"); got != "21" {
-		t.Errorf("the figure that contradicts is %q, want 21", got)
+	if got := b.text("document.querySelector('.triple .against').innerText"); got != "21 March 2019" {
+		t.Errorf("what contradicts is %q, want the other day", got)
 	}
 	b.accessible()
 
@@ -243,16 +243,17 @@ func TestScreens(t *testing.T) {
 	base := "/runs/" + run.ID
 	others := []string{g.runs["borealis 0.9"].ID, run.ID, g.runs["compass"].ID, g.runs["notepad baseline"].ID}
 	screens := []struct{ name, path string }{
-		{"runs", "/?judge=universal"},
+		{"runs", "/?judge=universal&tag=nightly"},
 		{"run", base},
-		{"item", base + "/items/dates-012"},
-		{"rule-item", "/runs/" + rule.ID + "/items/amounts-001"},
+		{"item", base + "/items/" + g.wrong("atlas1.5", "dates", 360)},
+		{"rule-item", "/runs/" + rule.ID + "/items/" + g.wrong("atlasrule", "amounts", 120)},
 		{"compare", "/compare?runs=" + strings.Join(others, ",")},
 		{"label", base + "/label?who=anna"},
 		{"agreement", base + "/agreement"},
-		{"trend", "/trend?judge=universal"},
+		{"trend", "/trend?judge=universal&tag=nightly"},
 		{"card", "/runs/" + g.probes(t).ID + "/card"},
 		{"scores", "/runs/" + g.scored(t).ID},
+		{"frontier", "/compare?runs=" + strings.Join(g.frontier(t), ",")},
 	}
 	for _, view := range []struct {
 		name          string

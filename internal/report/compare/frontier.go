@@ -81,7 +81,7 @@ func (p *paper) frontiers() {
 		}
 		t.Rows = append(t.Rows, []doc.Cell{doc.T(s.called()), score})
 	}
-	var drawings []doc.Block
+	var drawings []doc.Figure
 	for _, f := range p.Frontiers {
 		var dots []doc.Dot
 		var first *spent.Sum
@@ -109,9 +109,9 @@ func (p *paper) frontiers() {
 	}
 	p.Add(doc.Section{
 		ID: "frontier", Title: "The " + p.Metric + " against what a response took on average",
-		Blocks: append([]doc.Block{t, doc.Paragraph{
+		Blocks: []doc.Block{t, doc.Paragraph{
 			Text: "* on the frontier: no other run scores as high for less, or higher for as much. This goes by the values; whether two scores differ at all is said by the tests.",
 			Tone: doc.Dim,
-		}}, drawings...),
+		}, doc.Together(drawings)},
 	})
 }

@@ -103,7 +103,7 @@ func TestFrontierShown(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", want, text.String())
 		}
 	}
-	if s := page.String(); !strings.Contains(s, `<path class="whole" d="M202.2 128H700V72H700"`) || !strings.Contains(s, "la&lt;rge</text>") || strings.Contains(s, "la<rge") {
+	if s := page.String(); !strings.Contains(s, `<path class="whole" d="M122.8 127H391.6V80.5H430"`) || !strings.Contains(s, "<title>small: 50.0% [") || !strings.Contains(s, "la&lt;rge</text>") || strings.Contains(s, "la<rge") {
 		t.Errorf("the page does not draw the frontier: %s", s)
 	}
 	if !strings.Contains(markdown.String(), "| small | 50.0% | \\* 200 |") {
