@@ -2,41 +2,41 @@ package model
 
 import "math"
 
-// A level is how many calls a vendor is thought to bear at once. It learns from what
-// becomes of calls, knows no time and takes no lock.
+// A level is the number of concurrent calls that a vendor is assumed to accept. It learns
+// from the outcomes of calls. It uses no clock and no lock.
 //
-// It starts small and doubles with each round of successes. When a call is refused,
-// those that are being served tell what the vendor bears: refusals come at once and
-// replies take their time, so once all refusals of an overload are in, the calls
-// that are left are the ones that have a place. That number is the wall. The level
-// stays there, and tries one more only now and then, less often each time that is
-// refused too. A vendor that goes on refusing after the cut does not count calls at
-// once but calls a minute, or is down; then the level is halved, as TCP does it.
+// It starts small and doubles with each round of successes. If a call is refused, the calls
+// still in flight show the vendor's capacity: refusals come at once and replies take time,
+// so once all refusals of an overload are in, the remaining calls are the ones being
+// served. That number is the wall. The level stays there and only occasionally tries one
+// more, less often after each such refusal. If the vendor still refuses calls after the
+// cut, it limits calls per minute rather than concurrent calls, or is down; then the level
+// is halved, as in TCP.
 type level struct {
 	ceiling float64
-	limit   float64 // calls allowed at once, from 1 to ceiling
-	steep   float64 // up to here the limit doubles each round
+	limit   float64 // concurrent calls allowed, from 1 to ceiling
+	steep   float64 // below this, the limit doubles each round
 
-	served   float64 // calls that went on being served in the last overload, 0 before the first
-	wall     float64 // what the vendor bears, 0 when that is not known
+	served   float64 // calls still being served in the last overload; 0 before the first
+	wall     float64 // the vendor's capacity; 0 if unknown
 	patience float64 // rounds at the wall before one more is tried
-	rounds   float64 // rounds of successes since the last cut or try
+	rounds   float64 // rounds of successes since the last cut or attempt to grow
 
-	cuts     int     // overloads so far; a call belongs to the number at its start
+	cuts     int     // overloads so far; a call belongs to the count at its start
 	settling bool    // refusals of the last overload are still coming in
-	before   float64 // the limit before that overload, or what is remembered of an earlier one
+	before   float64 // the limit before that overload, or a decayed earlier one
 }
 
 const (
-	// slowStart is how many calls are in flight at first, if as many are allowed.
-	// Doubling from here, a ceiling of 512 is reached after five rounds. With 32, a
-	// vendor with three places refused so many at first that the level sometimes took
-	// it for one that counts calls a minute.
+	// slowStart is the initial number of calls in flight, if the ceiling allows it.
+	// Doubling from here reaches a ceiling of 512 after five rounds. With 32, a vendor with
+	// three slots refused so many calls at first that the level sometimes mistook it for a
+	// vendor that limits calls per minute.
 	slowStart = 16
 
-	// firstPatience and maxPatience bound how many rounds the level stays at a
-	// wall. The first is short, because a wall may come of a burst of refusals
-	// that has nothing to do with the number of calls.
+	// firstPatience and maxPatience bound how many rounds the level stays at a wall. The
+	// first is short, because a wall may result from a burst of refusals unrelated to the
+	// number of calls.
 	firstPatience = 4
 	maxPatience   = 64
 )
@@ -49,23 +49,23 @@ func newLevel(ceiling int) level {
 	}
 }
 
-// refuse lowers the limit after a call was refused while others were being served.
-// The call began when there were cut overloads. It reports true when the refusal was
-// to be expected, because one more was being tried than was borne before.
+// refuse lowers the limit after a call was refused while others were being served. cut is
+// the number of overloads when the call began. It reports whether the refusal was expected,
+// because one more call than the known capacity was being tried.
 func (l *level) refuse(cut, others int) (expected bool) {
 	served := float64(max(1, others))
 	switch {
 	case cut < l.cuts:
-		// Its overload was noticed before. It only says how many of that time
-		// are left.
+		// The call belongs to an overload that is already known. It only shows how many
+		// calls of that time are left.
 		if l.settling {
 			l.limit = min(l.limit, served)
 		}
 		return false
 	case l.limit > l.served && l.limit <= 2*l.served && math.Abs(served-l.served) <= max(1, l.served/8):
-		// Few more were tried, and about as many are served as last time, as far
-		// as calls that come and go at the same moment let us count: this is the
-		// wall.
+		// Only a few more calls were tried, and about as many are served as last time,
+		// within the error of counting calls that begin and end at the same moment: this is
+		// the wall.
 		l.cuts++
 		l.limit, l.steep, l.wall = l.served, l.served, l.served
 		l.rounds, l.patience = 0, min(4*l.patience, maxPatience)
@@ -75,9 +75,9 @@ func (l *level) refuse(cut, others int) (expected bool) {
 	l.cuts++
 	half := math.Floor(l.limit / 2)
 	if !again || !l.settling && l.limit > l.served {
-		// What was borne before the trouble is what to come back to, quickly. It
-		// is forgotten by and by, as the vendor may bear less from now on, but not
-		// while everything is refused, which says nothing about the number.
+		// Remember the limit before the overload, to return to it quickly. It decays,
+		// because the vendor's capacity may have dropped, but not while everything is
+		// refused, which says nothing about capacity.
 		l.before = max(l.limit, math.Floor(l.before*3/4))
 	}
 	l.limit = min(math.Floor(l.limit), served)
@@ -88,23 +88,23 @@ func (l *level) refuse(cut, others int) (expected bool) {
 	return false
 }
 
-// settle draws the conclusion from an overload once a call succeeds.
+// settle evaluates an overload once a call succeeds.
 func (l *level) settle() {
 	l.settling = false
 	l.served, l.patience = l.limit, firstPatience
 	if l.limit >= math.Floor(l.before/2) {
 		l.wall, l.steep = l.limit, l.limit
 	} else {
-		// So few were served that it was not for their number. What was borne
-		// before is likely to be borne again, or nearly.
+		// So few calls were served that their number was not the cause. About the earlier
+		// limit will probably be accepted again.
 		l.steep = math.Floor(l.before * 3 / 4)
 	}
 }
 
-// succeed raises the limit after a success, by one in slow start, which doubles it
-// each round, and by one a round later. The call began when there were cut overloads:
-// one that is older than the last has not tested the limit since, and neither has one
-// at a time when the limit was not reached, which full says.
+// succeed raises the limit after a success: by one in slow start, which doubles it each
+// round, and by one per round later. cut is the number of overloads when the call began: a
+// call older than the last overload has not tested the current limit. full reports whether
+// the limit was reached; if not, the call has not tested it either.
 func (l *level) succeed(cut int, full bool) {
 	if l.settling {
 		l.settle()
@@ -120,7 +120,7 @@ func (l *level) succeed(cut int, full bool) {
 		l.limit += 1 / l.limit
 	case l.limit > l.wall:
 		if l.rounds >= 1 {
-			l.wall = 0 // a whole round was borne: there is no wall here any more
+			l.wall = 0 // a whole round above the wall succeeded: the wall is gone
 		}
 	case l.rounds >= l.patience:
 		l.limit, l.rounds = l.wall+1, 0

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLevelStaysInBounds draws ceilings and what becomes of calls. A level below one
-// would stop the run for good, and one above its ceiling would break a promise.
+// TestLevelStaysInBounds draws random ceilings and outcomes of calls. A level below one
+// would stop the run for good, and a level above its ceiling would exceed the user's limit.
 func TestLevelStaysInBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ceiling := rapid.IntRange(1, 600).Draw(t, "ceiling")
@@ -27,8 +27,8 @@ func TestLevelStaysInBounds(t *testing.T) {
 	})
 }
 
-// TestLevelComesBack lets everything be refused, and then everything succeed: the
-// ceiling is reached again.
+// TestLevelComesBack refuses every call and then accepts every call: the level must reach
+// the ceiling again.
 func TestLevelComesBack(t *testing.T) {
 	l := newLevel(64)
 	for range 100 {
@@ -49,9 +49,9 @@ func TestLevelComesBack(t *testing.T) {
 	}
 }
 
-// TestLevelFindsTheWall lets a vendor with so many slots serve calls one after the
-// other, each for one round, to a level that remembers to have borne more. It has to
-// forget: to come back to that number again and again costs calls each round.
+// TestLevelFindsTheWall simulates a vendor with a fixed number of slots, in which each call
+// takes one round, and a level that remembers a higher capacity. The level has to forget
+// it: returning to that number repeatedly costs calls each round.
 func TestLevelFindsTheWall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots := rapid.IntRange(1, 100).Draw(t, "slots")
@@ -60,7 +60,7 @@ func TestLevelFindsTheWall(t *testing.T) {
 		l.before = float64(rapid.IntRange(slots, 512).Draw(t, "before"))
 		l.cuts, l.settling = 1, true
 
-		var served []int // the overloads at the start of each call, oldest first
+		var served []int // the number of overloads at the start of each call, oldest first
 		refused := 0
 		for success := range 400 * slots {
 			for len(served) < int(l.limit) {

@@ -1,6 +1,6 @@
 package model
 
-// What tests outside the package must see inside.
+// Internals that tests outside the package need.
 type BreakOptions = breakOptions
 
 var (

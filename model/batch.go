@@ -2,9 +2,8 @@ package model
 
 import "deem"
 
-// BatchCost returns what a call of the named model costs in one of its vendor's batches,
-// and whether its price is known. Where the share of batches is not known, it is the
-// whole price.
+// BatchCost returns the cost of a call of the named model in a batch, and whether the
+// model's price is known. If the batch discount is unknown, it returns the full price.
 func (p Prices) BatchCost(name string, u deem.Usage) (micros int64, known bool) {
 	price, ok := p.Of(name)
 	if !ok {
@@ -13,8 +12,8 @@ func (p Prices) BatchCost(name string, u deem.Usage) (micros int64, known bool) 
 	return p.batchShare(name, price.Cost(u)), true
 }
 
-// BatchMost returns the most that a request to the named model can cost in a batch, as
-// [Budget] bounds a call, and whether its price is known.
+// BatchMost returns the maximum cost of a request to the named model in a batch, with the
+// bounds of [Budget], and whether the model's price is known.
 func (p Prices) BatchMost(name string, req deem.Request) (micros int64, known bool) {
 	price, ok := p.Of(name)
 	if !ok {
@@ -23,7 +22,7 @@ func (p Prices) BatchMost(name string, req deem.Request) (micros int64, known bo
 	return p.batchShare(name, price.Cost(mostUsage(name, req))), true
 }
 
-// batchShare returns what of a sum is paid in a batch.
+// batchShare returns the part of a sum that is charged in a batch.
 func (p Prices) batchShare(name string, micros int64) int64 {
 	if share, ok := p.BatchOf(name); ok {
 		return share.Of(micros)

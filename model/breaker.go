@@ -10,54 +10,53 @@ import (
 	"deem"
 )
 
-// breakOptions say how much trouble newBreaker takes.
+// breakOptions are the limits after which newBreaker stops the run.
 type breakOptions struct {
-	// Failures is how many requests in a row may be given up, none succeeding in
-	// between, before the run is stopped; 0 means 20.
+	// Failures is the number of consecutive failed requests after which the run is stopped;
+	// 0 means 20.
 	Failures int
 
-	// Patience is for how long nothing but failures may come before the run is
-	// stopped; 0 means five minutes. It is for servers that hang or that are
-	// asked slowly, of which twenty failures take hours. Twenty attempts at least
-	// must have failed by then, or five requests.
+	// Patience is the time without any success after which the run is stopped; 0 means five
+	// minutes. It is for servers that hang or are called slowly, where twenty failures
+	// would take hours. At least twenty attempts or five requests must have failed by then.
 	Patience time.Duration
 
-	// Absence is for how long nobody may be there before the run is stopped, if nobody
-	// ever answered; 0 means five seconds. A server that is being started takes some.
+	// Absence is the time after which the run is stopped if the server is unreachable and
+	// has never answered; 0 means five seconds, which allows for a server that is starting.
 	Absence time.Duration
 }
 
 const (
-	// wary is the number of requests given up in a row after which they go one
-	// by one.
+	// wary is the number of consecutive failed requests after which requests are made one
+	// at a time.
 	wary = 5
 
-	// plenty is the number of failed attempts that tell an outage from bad luck.
+	// plenty is the number of failed attempts that distinguishes an outage from isolated
+	// failures.
 	plenty = 20
 
-	// convincing is the number of failed attempts after which nobody is there.
+	// convincing is the number of failed attempts after which a server counts as absent.
 	convincing = 3
 )
 
-// A Breaker is a model that stops the run when its vendor is out of service. See
-// newBreaker.
+// A Breaker is a model that stops the run if its vendor is out of service. See newBreaker.
 type Breaker struct {
 	inner deem.Model
 	o     breakOptions
 
 	mu      sync.Mutex
-	streak  int           // requests given up since the last that was answered
-	tries   int           // attempts that failed since then
-	since   time.Time     // when the first of them began
-	probing bool          // a request is on its way alone
-	changed chan struct{} // closed when one of the above changes; nil when nobody waits
-	broken  error         // what stopped the run; set before over is closed
+	streak  int           // failed requests since the last answer
+	tries   int           // failed attempts since the last answer
+	since   time.Time     // start of the first of them
+	probing bool          // a single probe request is in flight
+	changed chan struct{} // closed when a field above changes; nil if nobody waits
+	broken  error         // the error that stopped the run; set before over is closed
 	over    chan struct{} // closed when the run is stopped
 
-	heard     bool        // somebody answered, whatever it was
-	absent    int         // attempts that found nobody while that is not so
-	news      error       // the first of them, until it is told
-	onAbsence func(error) // whom to tell; nil for nobody
+	heard     bool        // the server has answered at least once, even with an error
+	absent    int         // attempts that found no server while heard is false
+	news      error       // the first of them, until it is reported
+	onAbsence func(error) // receives the news; may be nil
 }
 
 var (
@@ -65,25 +64,25 @@ var (
 	_ Wrapper    = (*Breaker)(nil)
 )
 
-// newBreaker returns a model that tells an item's bad luck from an outage. It stands
-// outside the retries: what it sees fail was tried again as often as it may be.
+// newBreaker returns a model that distinguishes isolated failures from an outage. It wraps
+// the retries: a failure it sees has already been retried as often as allowed.
 //
-// A request that is given up is a failure of its item, and the next item is asked
-// about. After five in a row only one request at a time is made, and the others wait
-// for what comes of it, so that an outage of a minute costs few items. After twenty
-// in a row, or five minutes without an answer, the vendor is out of service: that
-// request and all later ones end in a fatal error, which stops the run. Its items
-// are then not failures but simply not done.
+// A failed request is a failure of its item, and the run continues with the next item.
+// After five in a row, only one request at a time is made while the others wait for its
+// result, so that an outage of a minute costs few items. After twenty in a row, or five
+// minutes without an answer, the vendor is out of service: that request and all later ones
+// end in a fatal error, which stops the run. Their items are not failures, but have no
+// record yet.
 //
-// Where nobody is there at all and nobody ever was (see [deem.ModelError]), five seconds
-// are enough to know, or a request that was given up after three attempts: the run is then
-// stopped before any item has failed for it.
+// If the server is absent and has never answered (see [deem.ModelError]), the run is
+// stopped after five seconds, or after one request that failed three times, before any item
+// has failed.
 //
-// A fatal error of m, as a key that is not accepted, stops the run at once: no call
-// begins after it, however many wait. A model that was stopped stays so.
+// A fatal error of m, such as a rejected key, stops the run at once: no call begins after
+// it, even if calls are waiting. A breaker never resumes.
 //
-// An error that belongs to one request, as a prompt that is too long, is an answer
-// too: somebody is there.
+// An error of one request, such as a prompt that is too long, counts as an answer: the
+// server is there.
 func newBreaker(m deem.Model, o breakOptions) *Breaker {
 	if o.Failures <= 0 {
 		o.Failures = 20
@@ -103,14 +102,14 @@ func (b *Breaker) Name() string { return b.inner.Name() }
 // Unwrap returns the model inside.
 func (b *Breaker) Unwrap() deem.Model { return b.inner }
 
-// Complete asks the model inside unless it is out of service.
+// Complete calls the model inside unless it is out of service.
 func (b *Breaker) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	probe, err := b.enter(ctx)
 	if err != nil {
 		return deem.Reply{}, err
 	}
 	if probe {
-		defer b.probed() // however it ends, another must be able to go
+		defer b.probed() // on any outcome, another request may go
 	}
 	start := time.Now()
 	reply, err := b.inner.Complete(context.WithValue(ctx, breakerKey{}, b), req)
@@ -121,15 +120,16 @@ func (b *Breaker) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	return reply, nil
 }
 
-// OnAbsence has f told, once and at once, of the first error that says that nobody is
-// there, while nobody ever answered. Retries hide it from everybody else for a while.
+// OnAbsence registers f, which is called once, without delay, with the first error that
+// says that the server is absent, if the server has never answered. Without it, retries
+// would hide that error for a while.
 func (b *Breaker) OnAbsence(f func(error)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.onAbsence = f
 }
 
-// announce tells the news, if there are any.
+// announce reports the news, if there are any.
 func (b *Breaker) announce() {
 	b.mu.Lock()
 	f, news := b.onAbsence, b.news
@@ -140,7 +140,7 @@ func (b *Breaker) announce() {
 	}
 }
 
-// enter waits until a request may be made, and reports whether it goes alone.
+// enter waits until a request may be made, and reports whether it is a probe.
 func (b *Breaker) enter(ctx context.Context) (probe bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -173,7 +173,7 @@ func (b *Breaker) enter(ctx context.Context) (probe bool, err error) {
 	}
 }
 
-// probed lets another request go.
+// probed ends a probe, so that another request may go.
 func (b *Breaker) probed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -181,7 +181,7 @@ func (b *Breaker) probed() {
 	b.tell()
 }
 
-// tell wakes those who wait. The caller holds the lock.
+// tell wakes all waiters. The caller holds the lock.
 func (b *Breaker) tell() {
 	if b.changed != nil {
 		close(b.changed)
@@ -189,11 +189,11 @@ func (b *Breaker) tell() {
 	}
 }
 
-// learn counts how a request ended, and returns its error, or the one that stops the
-// run in its place.
+// learn records the outcome of a request, and returns its error, or instead the error that
+// stops the run.
 func (b *Breaker) learn(ctx context.Context, start time.Time, err error) error {
 	if err != nil && ctx.Err() != nil || errors.Is(err, deem.ErrStopped) {
-		return err // interrupted, which says nothing about the vendor
+		return err // an interruption says nothing about the vendor
 	}
 	me, ok := errors.AsType[*deem.ModelError](err)
 	b.mu.Lock()
@@ -214,8 +214,8 @@ func (b *Breaker) learn(ctx context.Context, start time.Time, err error) error {
 	return b.failed(start, me, true)
 }
 
-// failed counts an attempt that failed, for good if its request was given up, and returns
-// its error, or the one that stops the run. The caller holds the lock.
+// failed records a failed attempt, and returns its error or the error that stops the run.
+// givenUp means that the request will not be retried. The caller holds the lock.
 func (b *Breaker) failed(start time.Time, me *deem.ModelError, givenUp bool) error {
 	if b.broken != nil {
 		return b.broken
@@ -236,11 +236,11 @@ func (b *Breaker) failed(start time.Time, me *deem.ModelError, givenUp bool) err
 	return b.broken
 }
 
-// nobody reports whether an attempt found nobody there, as all others before it. The
-// caller holds the lock.
+// nobody reports whether the server was absent in this attempt and in all attempts before.
+// The caller holds the lock.
 func (b *Breaker) nobody(me *deem.ModelError) bool {
 	if !me.Absent {
-		// A server that breaks off or says no is there. A call that timed out tells nothing.
+		// A server that drops the connection or refuses is there. A timeout says nothing.
 		b.heard = b.heard || me.Kind != deem.Timeout || me.Status != 0
 		return false
 	}
@@ -264,8 +264,8 @@ func (b *Breaker) stop(why error) {
 
 type breakerKey struct{}
 
-// attempted tells the breaker of ctx, if there is one, of an attempt that failed and
-// may be made again. It returns the error that stops the run, or nil.
+// attempted reports a failed attempt that may be retried to the breaker of ctx, if there is
+// one. It returns the error that stops the run, or nil.
 func attempted(ctx context.Context, start time.Time, err error) error {
 	b, ok := ctx.Value(breakerKey{}).(*Breaker)
 	me, isModel := errors.AsType[*deem.ModelError](err)
@@ -280,10 +280,10 @@ func attempted(ctx context.Context, start time.Time, err error) error {
 	return broken
 }
 
-// stopped returns a channel that is closed when the breaker of ctx stops the run, and
-// the error to return then, which is there as soon as the channel is closed. A caller that
-// waits to make a call looks at it: calls that have begun may finish, and no other
-// begins. The channel is nil when there is no breaker.
+// stopped returns a channel that is closed when the breaker of ctx stops the run, and a
+// function that returns the error, valid once the channel is closed. Callers that wait to
+// make a call select on it: calls that have begun may finish, and no other begins. The
+// channel is nil if there is no breaker.
 func stopped(ctx context.Context) (over <-chan struct{}, why func() error) {
 	b, ok := ctx.Value(breakerKey{}).(*Breaker)
 	if !ok {
@@ -292,8 +292,7 @@ func stopped(ctx context.Context) (over <-chan struct{}, why func() error) {
 	return b.over, func() error { return b.broken }
 }
 
-// over returns the error with which the breaker of ctx stopped the run, nil while it
-// goes on.
+// over returns the error with which the breaker of ctx stopped the run, or nil.
 func over(ctx context.Context) error {
 	over, why := stopped(ctx)
 	select {
@@ -304,7 +303,7 @@ func over(ctx context.Context) error {
 	}
 }
 
-// fatal has the breaker of ctx stop the run if err says that no call can succeed.
+// fatal makes the breaker of ctx stop the run if err means that no call can succeed.
 func fatal(ctx context.Context, err error) {
 	if err == nil {
 		return
@@ -317,7 +316,7 @@ func fatal(ctx context.Context, err error) {
 	}
 }
 
-// outOfService is the error that stops the run.
+// outOfService returns the error that stops the run in an outage.
 func outOfService(attempts int, lasted time.Duration, last *deem.ModelError) error {
 	err := fmt.Errorf("the model is out of service: it was asked %d times in %v and did not answer once; the last time: %w",
 		attempts, lasted.Round(time.Second), last)
@@ -325,8 +324,8 @@ func outOfService(attempts int, lasted time.Duration, last *deem.ModelError) err
 		"finished items are kept; run the same command again later, with --retry-unjudged to include the items that were given up")}
 }
 
-// nobodyThere is the error that stops a run which has nobody to ask. What to do about it
-// is what the wire says.
+// nobodyThere returns the error that stops a run whose server is absent. The wire's error
+// says what to do about it.
 func nobodyThere(attempts int, lasted time.Duration, last *deem.ModelError) error {
 	err := fmt.Errorf("no model answers: it was asked %d times in %v; the last time: %w", attempts, lasted.Round(time.Second), last)
 	if deem.HintOf(err) == "" {

@@ -14,8 +14,8 @@ import (
 	"deem/model/fake"
 )
 
-// outcomes asks m about n items with so many workers until one error is fatal, as a
-// run does, and counts what became of them.
+// outcomes asks m about n items with the given number of workers until an error is fatal,
+// as a run does, and counts the outcomes.
 func outcomes(ctx context.Context, m deem.Model, n, workers int) (judged, failed int, stopped error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -52,8 +52,8 @@ func outcomes(ctx context.Context, m deem.Model, n, workers int) (judged, failed
 	return judged, failed, stopped
 }
 
-// TestOutage takes vendors away for good, in several ways. The run stops after few
-// calls and few items; a run of few items ends with failures.
+// TestOutage makes vendors unavailable for good, in several ways. The run stops after few
+// calls and few items; a short run ends with failures.
 func TestOutage(t *testing.T) {
 	refusal := func(after time.Duration) error {
 		return &deem.ModelError{Kind: deem.Provider, Status: 429, Passing: true, RetryAfter: after, Err: errors.New("slow down")}
@@ -99,8 +99,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestHangingServer lets each call time out after two minutes. That costs two calls
-// an item and not six, and the run stops within the time of a few calls.
+// TestHangingServer makes each call time out after two minutes. That costs two calls per
+// item and not six, and the run stops within the time of a few calls.
 func TestHangingServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
@@ -123,8 +123,8 @@ func TestHangingServer(t *testing.T) {
 	})
 }
 
-// TestPassingOutage takes the vendor away for half a minute: the run goes on, and few
-// items pay for it.
+// TestPassingOutage makes the vendor unavailable for half a minute: the run continues, and
+// few items fail.
 func TestPassingOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -149,7 +149,7 @@ func TestPassingOutage(t *testing.T) {
 	})
 }
 
-// TestBreakerHearsAnswers alternates what is given up with what is an answer.
+// TestBreakerHearsAnswers alternates failed requests with answers.
 func TestBreakerHearsAnswers(t *testing.T) {
 	answers := map[string]error{
 		"a reply":             nil,
@@ -173,8 +173,8 @@ func TestBreakerHearsAnswers(t *testing.T) {
 	}
 }
 
-// TestBreakerLetsOneGoAlone holds the others back once trouble is plain, and lets them
-// go when the one succeeds; who is interrupted meanwhile leaves nothing behind.
+// TestBreakerLetsOneGoAlone holds other requests back during an outage, and releases them
+// when the probe succeeds. A caller that is interrupted meanwhile leaves nothing behind.
 func TestBreakerLetsOneGoAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inFlight, high, n := 0, 0, 0
@@ -220,7 +220,7 @@ func TestBreakerLetsOneGoAlone(t *testing.T) {
 		}
 		mu.Unlock()
 		wg.Wait()
-		// Three fail alone, the fourth succeeds, and then the rest go together.
+		// Three probes fail, the fourth succeeds, and then the rest go together.
 		if took := time.Since(start); took != 5*time.Second || high < 35 {
 			t.Errorf("it took %v with %d at once in the end, want 5s and the rest", took, high)
 		}
@@ -230,8 +230,8 @@ func TestBreakerLetsOneGoAlone(t *testing.T) {
 	})
 }
 
-// TestFatalErrorIsTheLast lets a key be refused while many wait. No call begins after
-// the first refusal is known, and those in flight may finish.
+// TestFatalErrorIsTheLast rejects a key while many calls wait. No call begins after the
+// first rejection is known; calls in flight may finish.
 func TestFatalErrorIsTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
@@ -275,9 +275,9 @@ func TestFatalErrorIsTheLast(t *testing.T) {
 	})
 }
 
-// TestNobodyThere asks where no vendor is. When nothing was ever answered that is said at
-// once, and the run stops in seconds without a failure; a server that is about to start,
-// and one that was there before, have the patience that others have.
+// TestNobodyThere calls an absent vendor. If the server has never answered, this is
+// reported at once, and the run stops in seconds without a failure. A server that is
+// starting, or that answered before, gets the usual patience.
 func TestNobodyThere(t *testing.T) {
 	absent := &deem.ModelError{Kind: deem.Provider, Passing: true, Absent: true, Err: deem.WithHint(errors.New("connection refused"), "is it running?")}
 	after := func(d time.Duration) func(int, time.Duration) error {

@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// A bucket holds tokens: it fills at a steady rate up to a brim, and is drawn
-// from in advance. It is a bucket of our own, and not that of x/time/rate,
-// because tokens are also given back: a call that used less than it was thought
-// to leaves the rest to others, and each request pays into the budget of the
-// retries.
+// A bucket is a token bucket: it fills at a steady rate up to a brim, and tokens are drawn
+// in advance. Package x/time/rate does not fit, because tokens are also given back: a call
+// that used less than estimated returns the rest, and each request pays into the retry
+// budget.
 type bucket struct {
 	brim      float64
 	perSecond float64
 
 	mu    sync.Mutex
-	level float64 // below 0 when tokens are promised that have yet to flow in
+	level float64 // negative if tokens are promised that have yet to flow in
 	last  time.Time
 }
 
@@ -25,11 +24,11 @@ func newBucket(brim, perSecond float64) *bucket {
 	return &bucket{brim: brim, perSecond: perSecond, level: brim}
 }
 
-// take draws n tokens and returns how long to wait until they have flowed in. If
-// that is longer than patience, it draws nothing and returns false.
+// take draws n tokens and returns how long to wait until they have flowed in. If that is
+// longer than patience, it draws nothing and returns false.
 //
-// More than the bucket can ever hold waits only until it is full, and leaves a
-// debt behind: otherwise a request larger than the brim could never be made.
+// If n exceeds the brim, it waits only until the bucket is full and leaves a debt;
+// otherwise such a request could never be made.
 func (b *bucket) take(n float64, patience time.Duration) (time.Duration, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,7 +53,7 @@ func (b *bucket) give(n float64) {
 	b.level = min(b.brim, b.level+n)
 }
 
-// flow lets in what has come since the last time.
+// flow adds the tokens that have flowed in since the last call.
 func (b *bucket) flow(now time.Time) {
 	if !b.last.IsZero() {
 		b.level = min(b.brim, b.level+now.Sub(b.last).Seconds()*b.perSecond)
@@ -62,8 +61,7 @@ func (b *bucket) flow(now time.Time) {
 	b.last = now
 }
 
-// seconds returns s seconds as a duration, and the longest one where s does not
-// fit.
+// seconds returns s seconds as a duration, or the maximum duration if s does not fit.
 func seconds(s float64) time.Duration {
 	if d := s * float64(time.Second); d < math.MaxInt64 {
 		return time.Duration(d)

@@ -12,37 +12,37 @@ import (
 	"deem/internal/words"
 )
 
-// A Purse holds the money that may be spent. Models that share a purse share its
-// sum. It is safe for concurrent use.
+// A Purse holds the money that may be spent. Models that share a purse share its sum. It is
+// safe for concurrent use.
 //
-// Before a call begins, the most it can cost is set aside, and when it is over that is
-// replaced by what it did cost. So the sum holds however many calls are in flight. A
-// caller that finds too little money left, while more is set aside by others, waits until
-// they are done, first come, first served. Once a call cannot be paid for although
-// nothing is set aside, the purse is shut: that call and all later ones are refused.
+// Before a call begins, its maximum cost is reserved; when it ends, the reservation is
+// replaced by its actual cost. So the sum is never exceeded, however many calls are in
+// flight. If too little money is left but other calls hold reservations, a caller waits
+// until they end, first come, first served. If a call cannot be paid for although nothing
+// is reserved, the purse is shut: that call and all later ones are refused.
 //
-// A purse that borrows (see [Purse.Borrow]) gets its money from a bank, some calls' worth
-// at a time.
+// A purse that borrows (see [Purse.Borrow]) gets its money from a bank, enough for several
+// calls at a time.
 type Purse struct {
 	sum int64
 
 	mu        sync.Mutex
 	funds     int64      // what may be spent now: the sum, or what was spent and borrowed
-	spent     int64      // what calls cost, and may have cost
-	unsettled int64      // the part of it of which nobody knows whether it was charged
-	reserved  int64      // what calls in flight may cost
+	spent     int64      // what calls cost, or may have cost
+	unsettled int64      // the part of it that may or may not have been charged
+	reserved  int64      // the maximum cost of calls in flight
 	waiting   *list.List // of *claim
-	shut      error      // why no call is paid for any more
+	shut      error      // why no more calls are paid for
 
-	// A purse that borrows has a bank, which one caller asks at a time. It is not asked
-	// again for as much as it refused, or more.
+	// The bank of a purse that borrows. One caller asks it at a time. It is not asked again
+	// for an amount that it refused, or more.
 	bank      Bank
 	borrowing chan struct{}
 	refused   int64
 	last      Loan
 }
 
-// A claim is a caller who waits for money.
+// A claim is a caller waiting for money.
 type claim struct {
 	need    int64
 	settled chan struct{} // closed when err is set
@@ -54,19 +54,19 @@ func NewPurse(sum int64) *Purse {
 	return &Purse{sum: sum, funds: sum, waiting: list.New(), borrowing: make(chan struct{}, 1)}
 }
 
-// Sum returns what the purse held at first, in millionths of a US dollar.
+// Sum returns the initial sum of the purse, in millionths of a US dollar.
 func (p *Purse) Sum() int64 { return p.sum }
 
-// Spent returns what was spent so far.
+// Spent returns the sum spent so far.
 func (p *Purse) Spent() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.spent
 }
 
-// Spend takes what was spent elsewhere out of the purse, as by an earlier part of
-// the same run, and what is set aside there for calls of which nobody knows the cost. It
-// may overdraw the purse, which then pays for no call.
+// Spend deducts money spent elsewhere, for example by an earlier part of the same run,
+// including unsettled money of calls whose cost is unknown. It may overdraw the purse,
+// which then pays for no call.
 func (p *Purse) Spend(micros, unsettled int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,11 +74,11 @@ func (p *Purse) Spend(micros, unsettled int64) {
 	p.unsettled += unsettled
 }
 
-// left returns what can be set aside. The caller holds the lock.
+// left returns the sum that can be reserved. The caller holds the lock.
 func (p *Purse) left() int64 { return p.funds - p.spent - p.reserved }
 
-// reserve sets need aside, or waits until it can. Its error is that of ctx, or a
-// fatal [*deem.ModelError] of kind budget.
+// reserve reserves need, waiting if necessary. The error is that of ctx, or a fatal
+// [*deem.ModelError] of kind budget.
 func (p *Purse) reserve(ctx context.Context, need int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (p *Purse) reserve(ctx context.Context, need int64) error {
 	return p.claim(ctx, need)
 }
 
-// claim is reserve with the money that is in the purse.
+// claim is reserve with the money already in the purse.
 func (p *Purse) claim(ctx context.Context, need int64) error {
 	p.mu.Lock()
 	c := &claim{need: need, settled: make(chan struct{})}
@@ -112,8 +112,7 @@ func (p *Purse) claim(ctx context.Context, need int64) error {
 	}
 }
 
-// leave gives up waiting. A claim that was served in the meantime gives back what it
-// got.
+// leave gives up waiting. If the claim was served in the meantime, it returns the money.
 func (p *Purse) leave(e *list.Element, err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +129,7 @@ func (p *Purse) leave(e *list.Element, err error) error {
 	return err
 }
 
-// serve settles the claims at the head of the line. The caller holds the lock.
+// serve settles the claims at the head of the queue. The caller holds the lock.
 func (p *Purse) serve() {
 	for e := p.waiting.Front(); e != nil; e = p.waiting.Front() {
 		c := e.Value.(*claim)
@@ -142,7 +141,7 @@ func (p *Purse) serve() {
 		case p.bank != nil && c.need-p.left() < p.refused:
 			c.err = errShort
 		case p.reserved > 0:
-			return // some of it may come back
+			return // some of it may be returned
 		default:
 			p.shut = p.exhausted(c.need)
 			c.err = p.shut
@@ -152,8 +151,8 @@ func (p *Purse) serve() {
 	}
 }
 
-// extend sets need aside on top of what the caller has set aside already. It never
-// waits: two who wait for each other's money would do so for ever.
+// extend adds need to the caller's reservation. It never waits: two callers waiting for
+// each other's money would deadlock.
 func (p *Purse) extend(need int64) error {
 	p.borrowBriefly(need)
 	p.mu.Lock()
@@ -169,7 +168,7 @@ func (p *Purse) extend(need int64) error {
 	return nil
 }
 
-// settle replaces what a call had set aside by what it cost.
+// settle replaces the reservation of a call by its cost.
 func (p *Purse) settle(h *hold) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -179,7 +178,8 @@ func (p *Purse) settle(h *hold) {
 	p.serve()
 }
 
-// exhausted says that a call cannot be paid for. The caller holds the lock.
+// exhausted returns the error for a call that cannot be paid for. The caller holds the
+// lock.
 func (p *Purse) exhausted(need int64) error {
 	var err error
 	sum, spent, aside := p.sum, p.last.Spent+p.spent-p.unsettled, p.last.Aside+p.unsettled+p.reserved
@@ -198,8 +198,7 @@ func (p *Purse) exhausted(need int64) error {
 	return &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: err}
 }
 
-// ParseDollars reads a sum of money, as "1.50" or "$1.50", as millionths of a
-// dollar.
+// ParseDollars parses a sum of money, such as "1.50" or "$1.50", as millionths of a dollar.
 func ParseDollars(text string) (micros int64, err error) {
 	micros, ok := parseDollars(strings.TrimPrefix(strings.TrimSpace(text), "$"))
 	if !ok {
@@ -208,14 +207,14 @@ func ParseDollars(text string) (micros int64, err error) {
 	return micros, nil
 }
 
-// A Budgeted model starts no call that its purse cannot pay for. See [Budget].
+// A budgeted model starts no call that its purse cannot pay for. See [Budget].
 type budgeted struct {
 	inner  deem.Model
 	purse  *Purse
 	price  Price
 	priced bool
 	tier   string
-	room   int // the tokens that are added for thoughts to the limit of a request
+	room   int // tokens added to the limit of a request for thinking
 }
 
 var (
@@ -223,23 +222,22 @@ var (
 	_ Wrapper    = (*budgeted)(nil)
 )
 
-// Budget returns a model that pays for each request out of purse before it is made,
-// and starts none that cannot be paid for. Such a request, and one to a model whose
-// price is not known, ends in a fatal error of kind budget.
+// Budget returns a model that reserves the cost of each request in purse before the request
+// is made. A request that cannot be paid for, or to a model with an unknown price, ends in
+// a fatal error of kind budget.
 //
-// The most that a request can cost is one token for each byte of its input, which
-// no vendor's tokens exceed, MaxTokens of output, and the room for thoughts. A request without MaxTokens is
-// taken to have the longest reply that its model can give (see [MaxOutput]); to
-// bound replies is what lets many calls be in flight on a small budget.
+// The maximum cost of a request is one token for each byte of its input, which no vendor's
+// tokenizer exceeds, MaxTokens of output, and the room for thinking. A request without
+// MaxTokens is assumed to get the longest reply of its model (see [MaxOutput]); bounded
+// replies allow many calls in flight on a small budget.
 //
-// One reservation covers the attempts of a request, since vendors do not charge for
-// errors. They may charge for an attempt whose reply got lost: it timed out or was
-// interrupted, or the answer was cut or could not be read. Such an attempt counts as
-// spent at the most that it can cost, although no record shows it, and before another
-// one is made its price is set aside again. The purse thus errs on the safe side of the
-// vendor's bill.
+// One reservation covers all attempts of a request, since vendors do not charge for errors.
+// They may charge for an attempt whose reply was lost: it timed out or was interrupted, or
+// the reply was truncated or could not be read. Such an attempt counts as spent at its
+// maximum cost, although no record shows it, and another reservation is made before the
+// next attempt. The purse thus never counts less than the vendor's bill.
 //
-// The model inside has a [Meter], which sees the attempts and says what they cost.
+// The model inside has a [Meter], which sees the attempts and computes their cost.
 func Budget(m deem.Model, purse *Purse, prices Prices) deem.Model {
 	tier := TierOf(m)
 	price, ok := prices.OfTier(m.Name(), tier)
@@ -252,7 +250,7 @@ func (b *budgeted) Name() string { return b.inner.Name() }
 // Unwrap returns the model inside.
 func (b *budgeted) Unwrap() deem.Model { return b.inner }
 
-// Complete sets the price aside, asks the model inside, and pays.
+// Complete reserves the maximum cost, calls the model inside, and settles.
 func (b *budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if !b.priced {
 		return deem.Reply{}, &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: Unpriced(b.Name(), b.tier)}
@@ -276,27 +274,26 @@ func (b *budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	return reply, nil
 }
 
-// Unpriced is the error of a budget for a model whose price nobody knows, or nobody for
-// the class of service for which it is asked.
+// Unpriced returns the error of a budget for a model whose price is unknown, in general or
+// for the requested service tier.
 func Unpriced(name, tier string) error {
 	return deem.WithHint(fmt.Errorf("the price of %s is not known, so no budget can hold", AtTier(name, tier)),
 		`give its price for a million tokens with --prices prices.json, a file with {"prices": [{"model": %q, "input": 0.50, "output": 1.50}]}, or leave --max-cost out`, name)
 }
 
-// A hold is what one request has set aside. It travels in the context, where the meter
-// notes attempts that may be charged for, and retries ask for more. It belongs to one
-// goroutine.
+// A hold is the reservation of one request. It travels in the context: the meter records
+// attempts that may be charged, and retries extend it. It belongs to one goroutine.
 type hold struct {
 	purse           *Purse
-	outer           *hold // of another purse that pays for the same request; nil for none
-	worst           int64 // the price of one attempt at most
+	outer           *hold // of another purse that pays for the same request; may be nil
+	worst           int64 // the maximum cost of one attempt
 	reserved        int64
 	cost, unsettled int64 // of the reply, and of attempts without one
 }
 
 type holdKey struct{}
 
-// attemptEnded counts an attempt that ended in err as spent if it may be charged for.
+// attemptEnded counts an attempt that ended in err as spent if it may be charged.
 func attemptEnded(ctx context.Context, err error) {
 	if !mayBeBilled(err) {
 		return
@@ -306,7 +303,7 @@ func attemptEnded(ctx context.Context, err error) {
 	}
 }
 
-// again makes sure that enough is set aside for another attempt.
+// again reserves enough for another attempt.
 func again(ctx context.Context) error {
 	for h, _ := ctx.Value(holdKey{}).(*hold); h != nil; h = h.outer {
 		if h.unsettled+h.worst <= h.reserved {
@@ -320,8 +317,8 @@ func again(ctx context.Context) error {
 	return nil
 }
 
-// mayBeBilled reports whether err is that of an attempt for which the vendor may charge
-// although no reply came of it.
+// mayBeBilled reports whether err is from an attempt that the vendor may charge for
+// although no reply arrived.
 func mayBeBilled(err error) bool {
 	if me, ok := errors.AsType[*deem.ModelError](err); ok {
 		return me.Billed || me.Kind == deem.Timeout && me.Status == 0

@@ -17,11 +17,11 @@ import (
 	"deem/model/fake"
 )
 
-// dear is a price at which a token of input costs a millionth of a dollar, and one of
+// dear is a price table: a token of input costs a millionth of a dollar, and a token of
 // output ten.
 var dear = model.Prices{Entries: []model.Price{{Model: "test:", Input: 1_000_000, Output: 10_000_000}}}
 
-// A biller is a model that takes its time and bills what it likes, up to what the
+// A biller is a model that takes some time and bills a random amount, up to what the
 // request allows.
 type biller struct {
 	bill func(req deem.Request) deem.Usage
@@ -53,9 +53,9 @@ func budgeted(m deem.Model, purse *model.Purse) deem.Model {
 	return model.Assemble(m, model.Options{Purse: purse, Prices: dear, Limit: model.LimitOptions{Concurrency: 512}})
 }
 
-// TestBudgetHoldsWithManyInFlight lets 512 workers ask until the money is gone. The
-// bill never exceeds the sum, nearly all of the sum is used, and nobody is refused
-// while money may still come back.
+// TestBudgetHoldsWithManyInFlight makes calls with 512 workers until the money is gone. The
+// bill never exceeds the sum, nearly all of the sum is used, and no call is refused while
+// money may still be returned.
 func TestBudgetHoldsWithManyInFlight(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	tests := map[string]func(deem.Request) deem.Usage{
@@ -92,7 +92,7 @@ func TestBudgetHoldsWithManyInFlight(t *testing.T) {
 	}
 }
 
-// spendAll asks with many workers until each of them gets an error.
+// spendAll makes calls with many workers until each of them gets an error.
 func spendAll(ctx context.Context, m deem.Model, workers int, prompt string, maxTokens int) []error {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -120,7 +120,7 @@ func spendAll(ctx context.Context, m deem.Model, workers int, prompt string, max
 }
 
 // TestBudgetProperty draws sums, earlier spending, prompts and bills, interrupts some
-// callers, and holds the bill to the sum.
+// callers, and checks that the bill never exceeds the sum.
 func TestBudgetProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		sum := rapid.Int64Range(0, 50_000).Draw(rt, "sum")
@@ -148,7 +148,7 @@ func TestBudgetProperty(t *testing.T) {
 			if m.billed > max(0, sum-before) {
 				t.Fatalf("billed %d of %d when %d were spent before", m.billed, sum, before)
 			}
-			// What was interrupted gave its money back.
+			// Interrupted calls returned their money.
 			req := deem.Prompt("")
 			req.MaxTokens = 1
 			_, err := b.Complete(t.Context(), req)
@@ -210,8 +210,8 @@ func TestBudgetRefusesWhatItCannotPrice(t *testing.T) {
 	}
 }
 
-// TestBudgetTakesTheLongestReply leaves MaxTokens out: then one call may cost what the
-// longest reply costs.
+// TestBudgetTakesTheLongestReply omits MaxTokens: then a call may cost as much as the
+// longest reply.
 func TestBudgetTakesTheLongestReply(t *testing.T) {
 	m := &biller{bill: func(deem.Request) deem.Usage { return deem.Usage{} }}
 	_, err := budgeted(m, model.NewPurse(327_000)).Complete(t.Context(), deem.Prompt("q"))
@@ -227,8 +227,8 @@ func TestBudgetTakesTheLongestReply(t *testing.T) {
 	}
 }
 
-// TestBudgetPaysForWhatNobodySaw lets calls time out. The vendor may have charged for
-// each of them, so they count as spent, and no other attempt begins without its money.
+// TestBudgetPaysForWhatNobodySaw makes calls time out. The vendor may have charged for each
+// of them, so they count as spent, and no further attempt begins without a reservation.
 func TestBudgetPaysForWhatNobodySaw(t *testing.T) {
 	const worst = 64 + 16 + 4 + 1 + 10*10
 	timeout := &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errors.New("no answer")}
@@ -262,8 +262,8 @@ func TestBudgetPaysForWhatNobodySaw(t *testing.T) {
 	}
 }
 
-// TestBudgetMessageAddsUp lets a reply get lost before the money runs out. What was
-// spent, what is set aside and the next call are together more than the budget.
+// TestBudgetMessageAddsUp loses a reply before the money runs out. The sums in the message
+// (spent, reserved, next call) add up to more than the budget.
 func TestBudgetMessageAddsUp(t *testing.T) {
 	lost := &deem.ModelError{Kind: deem.Provider, Billed: true, Err: errors.New("cut")}
 	n := 0
@@ -286,8 +286,8 @@ func TestBudgetMessageAddsUp(t *testing.T) {
 	}
 }
 
-// TestBudgetOfTwoPurses lets a request be paid for out of two purses, as on a server. An
-// attempt that timed out counts in both.
+// TestBudgetOfTwoPurses pays for a request from two purses, as on a server. An attempt that
+// timed out counts in both.
 func TestBudgetOfTwoPurses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, calls := failing(1, &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errors.New("no answer")})

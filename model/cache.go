@@ -12,32 +12,31 @@ import (
 	"deem"
 )
 
-// A ReplyCache finds replies of earlier calls. The store is one: it keeps each
-// reply together with the record that the reply was paid for, so that both are
-// there or neither is. That is why a ReplyCache is only read here.
+// A ReplyCache finds replies of earlier calls. The store implements it: it stores each
+// reply in one transaction with the record that paid for it. That is why a ReplyCache is
+// only read here.
 type ReplyCache interface {
-	// Reply returns the reply kept under key, and whether there is one.
+	// Reply returns the reply stored under key, and whether there is one.
 	Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 }
 
-// CacheOptions say what [Cache] remembers.
+// CacheOptions configure [Cache].
 type CacheOptions struct {
-	// Fresh means that no reply is looked up. Replies still carry their key, so
-	// that they replace what is stored, and identical requests in flight are
-	// still one call.
+	// Fresh means that no reply is looked up. Replies still carry their key, so that they
+	// replace stored ones, and identical requests in flight still share one call.
 	Fresh bool
 
 	Entries int // replies kept in memory; 0 means 4,096
-	Bytes   int // their size together; 0 means 32 MiB
+	Bytes   int // total size of those replies; 0 means 32 MiB
 }
 
-// A Cached model asks another only what it has not been asked before. See
+// A Cached model calls another model only for requests that it has not seen before. See
 // [Cache].
 type Cached struct {
 	inner   deem.Model
 	replies ReplyCache
 	fresh   bool
-	prefix  []byte // what all keys of this model begin with, before hashing
+	prefix  []byte // common prefix of all keys of this model, before hashing
 
 	mu      sync.Mutex
 	recent  *recent
@@ -49,27 +48,27 @@ var (
 	_ Wrapper    = (*Cached)(nil)
 )
 
-// A flight is a request being made, for which others with the same request wait.
+// A flight is a request in progress, on which identical requests wait.
 type flight struct {
 	done  chan struct{} // closed when reply and err are set
 	reply deem.Reply
 	err   error
-	lost  bool // the one who made it was interrupted; err says nothing about the request
+	lost  bool // the caller that made it was interrupted; err says nothing about the request
 }
 
-// Cache returns a model that answers from replies, which may be nil, and from
-// what this process was told lately; the latter because a reply reaches the
-// store only with its record, and the same request may come before that.
+// Cache returns a model that answers from replies, which may be nil, and from the recent
+// replies of this process. The latter is needed because a reply is stored only with its
+// record, and the same request may come earlier.
 //
-// The key is a SHA-256 over the name, the endpoint and the settings of m and over the
-// canonical request with its trial. A reply that was not paid for now is marked Cached,
-// with no attempts and no cost; that includes the reply to an identical request
-// in flight. The Logprobs of such a reply are shared and must not be changed.
+// The key is a SHA-256 over the name, endpoint and settings of m and the canonical request
+// with its trial. A reply that this call did not pay for is marked Cached, with no attempts
+// and no cost; that includes the reply to an identical request in flight. The Logprobs of
+// such a reply are shared and must not be changed.
 //
-// Every successful reply is kept, whatever made it stop: a refusal or a reply cut
-// off at its limit is evidence, and the same request would be answered so again.
-// Only a reply with neither text nor refusal is not, and has no key: those come
-// of hiccups on the vendor's side, and would stay for good.
+// Every successful reply is kept, whatever its stop reason: a refusal or a truncated reply
+// is evidence, and the same request would get it again. Only a reply with neither text nor
+// refusal is not kept and has no key: it comes from transient trouble on the vendor's side,
+// and would otherwise stay forever.
 func Cache(m deem.Model, replies ReplyCache, o CacheOptions) *Cached {
 	if o.Entries <= 0 {
 		o.Entries = 4096
@@ -93,7 +92,7 @@ func (c *Cached) Name() string { return c.inner.Name() }
 // Unwrap returns the model inside.
 func (c *Cached) Unwrap() deem.Model { return c.inner }
 
-// keyVersion changes whenever keys are made in another way.
+// keyVersion changes whenever the computation of keys changes.
 const keyVersion = "deem reply 1"
 
 // keyPrefix returns the fields that all keys of m share.
@@ -108,25 +107,25 @@ func keyPrefix(m deem.Model) []byte {
 	return b
 }
 
-// appendField appends a field with its length before it. Without the lengths,
-// two different lists of fields could run together into the same bytes.
+// appendField appends a field preceded by its length. Without the lengths, different lists
+// of fields could produce the same bytes.
 func appendField(b []byte, field string) []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(len(field)))
 	return append(b, field...)
 }
 
-// Key returns the content address of the reply to req.
+// Key returns the cache key of the reply to req.
 func (c *Cached) Key(req deem.Request) string { return c.key(req.Hash()) }
 
-// key returns the content address of the reply to the request with the given hash.
+// key returns the cache key of the reply to the request with the given hash.
 func (c *Cached) key(request string) string {
-	// The room for the usual prefix is on the stack.
+	// The usual prefix fits into a buffer on the stack.
 	b := append(make([]byte, 0, 256), c.prefix...)
 	sum := sha256.Sum256(appendField(b, request))
 	return hex.EncodeToString(sum[:])
 }
 
-// Complete returns the reply that is known, or asks the model inside.
+// Complete returns the cached reply, or calls the model inside.
 func (c *Cached) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	key := c.key(req.Hash())
 	for {
@@ -151,7 +150,7 @@ func (c *Cached) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 			return reply, err
 		}
 		if err := stopping(ctx); err != nil {
-			return deem.Reply{}, err // It would be a call that begins now.
+			return deem.Reply{}, err // A new call would have to begin now.
 		}
 	}
 }
@@ -165,13 +164,13 @@ func (c *Cached) recall(key string) (deem.Reply, bool) {
 	return asCached(reply), ok
 }
 
-// lead makes the request for all who wait on f. It runs in the goroutine of the
-// first caller, and ends with it: if that caller is interrupted, one of the
-// others leads a new flight. Such a call may be paid for twice, which is rare,
-// and cheaper than goroutines that outlive their callers.
+// lead makes the request for all callers that wait on f. It runs in the goroutine of the
+// first caller, and ends with it: if that caller is interrupted, one of the others leads a
+// new flight. Such a call may be paid for twice, which is rare, and cheaper than goroutines
+// that outlive their callers.
 func (c *Cached) lead(ctx context.Context, f *flight, key string, req deem.Request) (deem.Reply, error) {
-	// Until the call has returned it counts as lost, so that a panic in the wire
-	// leaves nobody waiting.
+	// Until the call has returned it counts as lost, so that a panic in the wire leaves no
+	// caller waiting.
 	f.lost = true
 	defer func() {
 		c.mu.Lock()
@@ -187,7 +186,7 @@ func (c *Cached) lead(ctx context.Context, f *flight, key string, req deem.Reque
 	return f.reply, f.err
 }
 
-// ask looks key up in the store, and asks the model inside when it is not there.
+// ask looks key up in the store, and calls the model inside if it is not there.
 func (c *Cached) ask(ctx context.Context, key string, req deem.Request) (deem.Reply, error) {
 	if c.replies != nil && !c.fresh {
 		reply, ok, err := c.replies.Reply(ctx, key)
@@ -209,8 +208,8 @@ func (c *Cached) ask(ctx context.Context, key string, req deem.Request) (deem.Re
 	return reply, nil
 }
 
-// readError is what a store that cannot be read comes to. It stops the run:
-// going on would pay for replies again that are there already.
+// readError returns the error for a store that cannot be read. It stops the run: continuing
+// would pay again for stored replies.
 func readError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -218,8 +217,8 @@ func readError(ctx context.Context, err error) error {
 	return &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("look up reply: %w", err)}
 }
 
-// follow waits for a flight that another leads. It is settled unless that other
-// was interrupted.
+// follow waits for a flight that another caller leads. settled is false if that caller was
+// interrupted.
 func follow(ctx context.Context, f *flight) (reply deem.Reply, settled bool, err error) {
 	select {
 	case <-f.done:
@@ -229,7 +228,7 @@ func follow(ctx context.Context, f *flight) (reply deem.Reply, settled bool, err
 	}
 }
 
-// asCached returns reply as one that was paid for earlier.
+// asCached returns reply marked as paid for earlier.
 func asCached(reply deem.Reply) deem.Reply {
 	reply.Cached = true
 	reply.Attempts = 0

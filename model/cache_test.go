@@ -27,7 +27,7 @@ func (s shelf) Reply(_ context.Context, key string) (deem.Reply, bool, error) {
 	return reply, ok, nil
 }
 
-// counting returns a model that answers with the number of the call, priced.
+// counting returns a model that answers with the number of the call, with a cost.
 func counting() (deem.Model, *atomic.Int64) {
 	var n atomic.Int64
 	return fake.Func("fake:counting", func(context.Context, deem.Request) (deem.Reply, error) {
@@ -154,8 +154,8 @@ type named struct {
 func (n named) Name() string     { return n.name }
 func (n named) Endpoint() string { return n.endpoint }
 
-// TestKeysAreApart draws pairs of calls. Their keys are equal exactly if model,
-// endpoint and request are.
+// TestKeysAreApart draws pairs of calls. Their keys are equal exactly if model, endpoint
+// and request are equal.
 func TestKeysAreApart(t *testing.T) {
 	text := rapid.SampledFrom([]string{"", "a", "b", "ab", "ba", "a\x00b", "<&>", "{}"})
 	type call struct {
@@ -186,15 +186,15 @@ func TestKeysAreApart(t *testing.T) {
 	})
 }
 
-// key returns the key of a request to a model of that name at that endpoint.
+// key returns the key of a request to the named model at an endpoint.
 func key(name, endpoint string, req deem.Request) string {
 	// A wrapper in between must not hide the endpoint.
 	m := model.Retry(named{name: name, endpoint: endpoint}, model.RetryOptions{})
 	return model.Cache(m, nil, model.CacheOptions{}).Key(req)
 }
 
-// TestKeyIsStable pins a key, computed by another program: stored replies are
-// found by it after an update.
+// TestKeyIsStable pins a key, computed by another program: stored replies must be found
+// after an update.
 func TestKeyIsStable(t *testing.T) {
 	zero := 0.0
 	req := deem.Prompt("Is it so?")
@@ -332,8 +332,7 @@ func TestPanickingLeaderLeavesNobodyWaiting(t *testing.T) {
 	})
 }
 
-// TestCacheForgetsWhatIsLeastUsed uses one reply again and again while others
-// come and go.
+// TestCacheForgetsWhatIsLeastUsed uses one reply repeatedly while others come and go.
 func TestCacheForgetsWhatIsLeastUsed(t *testing.T) {
 	m, _ := counting()
 	c := model.Cache(m, nil, model.CacheOptions{Entries: 3})
@@ -354,10 +353,10 @@ func TestCacheIsBounded(t *testing.T) {
 	tests := []struct {
 		name string
 		o    model.CacheOptions
-		keep int // how many of the last prompts are remembered
+		keep int // how many of the last prompts are kept
 	}{
 		{"entries", model.CacheOptions{Entries: 10}, 10},
-		{"bytes", model.CacheOptions{Bytes: 20_000}, 12}, // 1,000 bytes and some 640 for the rest of a reply
+		{"bytes", model.CacheOptions{Bytes: 20_000}, 12}, // 1,000 bytes and about 640 for the rest of a reply
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"deem/model"
 )
 
-// A crowded vendor bears so many calls at once and refuses what comes on top with a
-// 429. Now and then it fails otherwise, and for some time it refuses everything.
+// A crowded vendor serves a limited number of concurrent calls and refuses any more with a
+// 429. It occasionally fails in other ways, and for some time it refuses everything.
 type crowded struct {
 	slots   int
 	latency time.Duration
@@ -28,12 +28,12 @@ type crowded struct {
 	start    time.Time
 	inFlight int
 	calls    int
-	refused  int         // for want of a slot
+	refused  int         // because all slots were taken
 	late     int         // of those, after slow start
 	counts   map[int]int // calls of each item
 }
 
-// slowStart is the time that a limiter has to find out what the vendor bears.
+// slowStart is the time in which a limiter must find the vendor's capacity.
 const slowStart = 3 * time.Second
 
 func (v *crowded) Name() string { return "fake:crowded" }
@@ -83,8 +83,8 @@ func (v *crowded) leave() {
 	v.inFlight--
 }
 
-// judge asks m about n items with so many workers, and returns how long it took and
-// how many items got no reply.
+// judge asks m about n items with the given number of workers, and returns how long it took
+// and how many items got no reply.
 func judge(ctx context.Context, m deem.Model, n, workers int) (took time.Duration, lost int) {
 	start := time.Now()
 	var mu sync.Mutex
@@ -111,8 +111,8 @@ func judge(ctx context.Context, m deem.Model, n, workers int) (took time.Duratio
 	return time.Since(start), lost
 }
 
-// TestCrowdedVendor holds the limiter to what it is for: near the capacity of the
-// vendor, with few calls in vain, and little beyond that capacity once it is known.
+// TestCrowdedVendor checks that the limiter works near the vendor's capacity, with few
+// calls in vain, and rarely exceeds the capacity once it is known.
 func TestCrowdedVendor(t *testing.T) {
 	every := func(period, length time.Duration) func(time.Duration) bool {
 		return func(since time.Duration) bool { return since > period && since%period < length }
@@ -149,7 +149,7 @@ func TestCrowdedVendor(t *testing.T) {
 				if v.late > 3+v.calls/100 {
 					t.Errorf("%d of %d calls went beyond the slots after slow start, want at most one in a hundred", v.late, v.calls)
 				}
-				// With trouble of all kinds six attempts may go wrong, once in a while.
+				// With all kinds of trouble, six attempts may fail once in a while.
 				if lost > tt.items/5000 {
 					t.Errorf("%d items lost, want at most %d", lost, tt.items/5000)
 				}
@@ -163,8 +163,8 @@ func TestCrowdedVendor(t *testing.T) {
 	}
 }
 
-// TestPerMinuteVendor refuses by the minute and not by the number at once: few calls
-// may be in vain in each window.
+// TestPerMinuteVendor limits calls per minute instead of concurrent calls: few calls may be
+// in vain in each window.
 func TestPerMinuteVendor(t *testing.T) {
 	for _, after := range []bool{true, false} {
 		t.Run(fmt.Sprint("Retry-After ", after), func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestPerMinuteVendor(t *testing.T) {
 				t.Logf("%v, %d calls for 3000 items, %d lost", took, v.calls, lost)
 				most := 3000 * 115 / 100
 				if !after {
-					most = 3000 * 125 / 100 // it has to be found out by asking
+					most = 3000 * 125 / 100 // the limit has to be found by trial
 				}
 				if took > 150*time.Second || v.calls > most || lost > 0 {
 					t.Errorf("%v, %d calls and %d items lost, want at most 150s, %d and none", took, v.calls, lost, most)
@@ -185,7 +185,7 @@ func TestPerMinuteVendor(t *testing.T) {
 	}
 }
 
-// A windowed vendor allows so many calls in each window of time.
+// A windowed vendor allows a fixed number of calls in each time window.
 type windowed struct {
 	allowed int
 	window  time.Duration

@@ -8,27 +8,26 @@ import (
 	"deem"
 )
 
-// An Embedder turns texts into vectors, in their order. Package judge/rule has the
-// same interface, and says what it promises.
+// An embedder turns texts into vectors, in their order. Package judge/rule has the same
+// interface and documents its contract.
 type embedder interface {
 	Name() string
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// An Embedding is an embedder with the decorators that a model has. See [Embed].
+// An Embedding is an embedder with the decorators of a model. See [Embed].
 type Embedding struct {
 	model deem.Model
 }
 
 var _ embedder = (*Embedding)(nil)
 
-// Embed returns an embedder that asks e with the retries, the limit, the meter, the
-// budget and the breaker that [Assemble] puts around a model. There is no cache:
-// vectors are larger than the texts that they stand for, and cheap.
+// Embed returns an embedder that calls e with the retries, limit, meter, budget and breaker
+// that [Assemble] puts around a model. There is no cache: vectors are larger than their
+// texts, and cheap.
 //
-// Each call is noted in the ledger of the item, so that its cost is kept with the
-// run. Embedders do not say how many tokens they counted, so the cost is an estimate:
-// see [Meter].
+// Each call is added to the ledger of the item, so that its cost is stored with the run.
+// Embedders do not report token counts, so the cost is an estimate: see [Meter].
 func Embed(e embedder, o Options) *Embedding {
 	return &Embedding{model: resilient(embedWire{e}, o)}
 }
@@ -36,14 +35,13 @@ func Embed(e embedder, o Options) *Embedding {
 // Name returns the name of the embedder inside.
 func (e *Embedding) Name() string { return e.model.Name() }
 
-// Model returns the decorators, in which [As] finds the meter.
+// Model returns the decorated model, in which [As] finds the meter.
 func (e *Embedding) Model() deem.Model { return e.model }
 
 // Embed returns a vector for each text.
 func (e *Embedding) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	// A call for embeddings goes through the decorators as a request with a message
-	// for each text. The vectors do not fit into a reply, so they come back in the
-	// context.
+	// A call for embeddings passes through the decorators as a request with one message per
+	// text. The vectors do not fit into a reply, so they come back in the context.
 	req := EmbedRequest(texts)
 	req.Trial = deem.TrialOf(ctx)
 	job := &embedJob{texts: texts}
@@ -61,8 +59,8 @@ func (e *Embedding) Embed(ctx context.Context, texts []string) ([][]float32, err
 	return nil, err
 }
 
-// EmbedRequest returns a call for embeddings as decorators see it, with a message for each
-// text, to know what it costs before it is made.
+// EmbedRequest returns a call for embeddings as decorators see it, with one message per
+// text, to compute its cost before it is made.
 func EmbedRequest(texts []string) deem.Request {
 	req := deem.Request{Messages: make([]deem.Message, len(texts)), MaxTokens: 1}
 	for i, text := range texts {
@@ -71,7 +69,7 @@ func EmbedRequest(texts []string) deem.Request {
 	return req
 }
 
-// An embedJob is what is embedded, and what comes of it.
+// An embedJob is the texts to embed and the result.
 type embedJob struct {
 	texts   []string
 	vectors [][]float32
@@ -79,7 +77,7 @@ type embedJob struct {
 
 type embedKey struct{}
 
-// An embedWire is an embedder in the guise of a model.
+// An embedWire adapts an embedder to a model.
 type embedWire struct{ inner embedder }
 
 // Name returns the name of the embedder.

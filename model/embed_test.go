@@ -11,7 +11,7 @@ import (
 	"deem/model"
 )
 
-// A flakyEmbedder fails so many times, and then gives each text its length.
+// A flakyEmbedder fails a number of times, and then embeds each text as its length.
 type flakyEmbedder struct {
 	failures int
 	err      error

@@ -9,8 +9,7 @@ import (
 	"deem/model/fake"
 )
 
-// A wire is decorated once and then used like any model. What lies inside is
-// found again with As.
+// A wire is decorated once and then used like any model. As finds the inner models.
 func ExampleAssemble() {
 	wire, err := fake.New("labels=yes|no?tokens=120/1")
 	if err != nil {

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// A Fleet is several processes that ask one model and share its limits. [Limit] asks it
-// before each call, after its own limits, and tells it how the call ended.
+// A Fleet is a set of processes that call one model and share its limits. [Limit] asks it
+// before each call, after its own limits, and reports how the call ended.
 type Fleet interface {
-	// Begin waits until a call that may use about so many tokens can begin without
-	// exceeding what all processes may do together. Its error is that of ctx. Every
-	// Begin without an error has an End.
+	// Begin waits until a call that may use about that many tokens can begin without
+	// exceeding the shared limits. The error is that of ctx. Every Begin without an error
+	// has an End.
 	Begin(ctx context.Context, tokens int) error
 
-	// End says how a call ended.
+	// End reports how a call ended.
 	End(c FleetCall)
 }
 
-// A FleetCall is the end of a call as the others of a fleet need to know it.
+// A FleetCall is the outcome of a call, as the fleet needs it.
 type FleetCall struct {
-	Estimate int  // tokens, as Begin was told
-	Used     int  // tokens, 0 when nobody knows
+	Estimate int  // tokens, as passed to Begin
+	Used     int  // tokens; 0 if unknown
 	Unmade   bool // the call was not made after all
 }
 
-// fleetBegin waits for the fleet. A run that is over meanwhile makes no call.
+// fleetBegin waits for the fleet. If the run ends meanwhile, no call is made.
 func (l *Limiter) fleetBegin(ctx context.Context, estimate float64) error {
 	if l.fleet == nil {
 		return nil
@@ -43,20 +43,20 @@ func (l *Limiter) fleetBegin(ctx context.Context, estimate float64) error {
 
 // A Bank lends money to a purse.
 type Bank interface {
-	// Draw lends at least need, and more if calls at the given price are likely to want
-	// it. It waits while others may give money back, and lends nothing when there is too
-	// little and nobody else has any.
+	// Draw lends at least need, and more if further calls at the given price are likely. It
+	// waits while others may return money, and lends nothing if there is too little and no
+	// other purse holds any.
 	Draw(ctx context.Context, need, price int64) (Loan, error)
 }
 
-// A Loan is what a bank lent, and what others than the purse have of its sum.
+// A Loan is the money that a bank lent, and the parts of its sum that other purses have.
 type Loan struct {
 	Got          int64
-	Spent, Aside int64 // by others, and set aside by others
+	Spent, Aside int64 // by others, and reserved by others
 }
 
-// Borrow lets the purse spend only what it borrows from b from now on, on top of what it
-// has spent. If b is nil, the purse may spend its sum again. No call may be in flight.
+// Borrow limits the purse to money borrowed from b from now on, in addition to what it has
+// spent. If b is nil, the purse may spend its sum again. No call may be in flight.
 func (p *Purse) Borrow(b Bank) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,8 +66,8 @@ func (p *Purse) Borrow(b Bank) {
 	}
 }
 
-// Repay takes what no call needs out of a purse that borrows, except for keep, and returns
-// it: it is the bank's again. It also returns what was spent so far in all.
+// Repay removes the money that no call needs, except for keep, from a purse that borrows,
+// and returns it to the bank. It also returns the total spent so far.
 func (p *Purse) Repay(keep int64) (spent, back int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,13 +78,13 @@ func (p *Purse) Repay(keep int64) (spent, back int64) {
 	return p.spent, back
 }
 
-// errShort is what a claim on a purse gets when money has to be borrowed first.
+// errShort is returned by a claim if money has to be borrowed first.
 var errShort = errors.New("too little money was borrowed")
 
-// borrow makes sure that need can be set aside, as far as the bank has it.
+// borrow makes sure that need can be reserved, if the bank has the money.
 func (p *Purse) borrow(ctx context.Context, need int64) error {
 	select {
-	case p.borrowing <- struct{}{}: // One asks the bank at a time.
+	case p.borrowing <- struct{}{}: // One caller asks the bank at a time.
 		defer func() { <-p.borrowing }()
 	case <-ctx.Done():
 		return ctx.Err()
@@ -110,18 +110,18 @@ func (p *Purse) borrow(ctx context.Context, need int64) error {
 	return nil
 }
 
-// briefly is how long a call that was begun waits for money to go on with.
+// briefly is how long a call in progress waits for more money.
 const briefly = 2 * time.Second
 
-// borrowBriefly is borrow for a call that has money set aside already, and must not wait
-// for others who do.
+// borrowBriefly is borrow for a call that already holds a reservation, and must not wait
+// for others that do.
 func (p *Purse) borrowBriefly(need int64) {
 	if p.bank == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), briefly)
 	defer cancel()
-	_ = p.borrow(ctx, need) // What was not borrowed cannot be set aside, which is told then.
+	_ = p.borrow(ctx, need) // If the loan fails, the reservation fails later and reports it.
 }
 
 // reserveLent is reserve for a purse that borrows.

@@ -31,8 +31,8 @@ func (v *vault) Draw(_ context.Context, need, _ int64) (model.Loan, error) {
 	return model.Loan{Got: need}, nil
 }
 
-// A purse borrows what calls may cost, gives back what they did not, and is shut once the
-// bank has too little.
+// A purse borrows the maximum cost of calls, returns the rest, and is shut once the bank
+// has too little.
 func TestLentPurse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bank := &vault{left: 1000}
@@ -58,7 +58,7 @@ func TestLentPurse(t *testing.T) {
 		if spent, back := purse.Repay(0); spent != 60 || back != drawn-60 {
 			t.Errorf("Repay = %d spent, %d back, want 60 and %d", spent, back, drawn-60)
 		}
-		bank.left = 100 // Others spent the rest.
+		bank.left = 100 // Other purses spent the rest.
 		_, err := m.Complete(t.Context(), req)
 		if me, ok := errors.AsType[*deem.ModelError](err); !ok || me.Kind != deem.Budget || !me.Fatal {
 			t.Errorf("a call that the bank cannot pay ends in %v, want a fatal error of kind budget", err)
@@ -66,7 +66,7 @@ func TestLentPurse(t *testing.T) {
 	})
 }
 
-// A counter is a fleet that counts.
+// A counter is a fleet that counts calls.
 type counter struct {
 	mu     sync.Mutex
 	begun  int
@@ -90,7 +90,7 @@ func (c *counter) End(e model.FleetCall) {
 	c.ends = append(c.ends, e)
 }
 
-// The limit asks the fleet before each call and tells it what the call used.
+// The limit asks the fleet before each call and reports the tokens used.
 func TestLimitAsksTheFleet(t *testing.T) {
 	fleet := &counter{}
 	refused := &deem.ModelError{Kind: deem.Provider, Status: 429, Passing: true, RetryAfter: 3 * time.Second}

@@ -15,8 +15,8 @@ import (
 	"deem/model"
 )
 
-// FuzzPrices holds that a table of prices which is read can be written and read again, and
-// that an error names the file and a line of it.
+// FuzzPrices checks that a price table that can be read survives a round trip, and that
+// errors name the file and line.
 func FuzzPrices(f *testing.F) {
 	for _, seed := range []string{
 		`{"version":"v","date":"d","prices":[{"model":"openai:m","input":2.50,"cached_input":0,"output":10,"batch":0.5,"window":8}]}`,
@@ -54,8 +54,8 @@ func loadPrices(t *testing.T, text string) (model.Prices, error) {
 	return model.LoadPrices(path)
 }
 
-// FuzzCost holds the price of a call to what whole numbers of any size give, up to a sum
-// that no budget has, so that nothing a server counts can make a call cheap.
+// FuzzCost checks the cost of a call against arbitrary-precision arithmetic, up to a sum
+// that no budget has, so that no token count from a server can make a call cheap.
 func FuzzCost(f *testing.F) {
 	f.Add(1000, 10, 200, int64(2_500_000), int64(1_250_000), int64(10_000_000))
 	f.Add(-1, 1, 1<<62, int64(1e12), int64(0), int64(1e12))
@@ -82,8 +82,8 @@ func FuzzCost(f *testing.F) {
 	})
 }
 
-// FuzzParseDollars holds that a sum of money is between nothing and a million dollars,
-// and that it can be written and read again.
+// FuzzParseDollars checks that a sum of money is between zero and a million dollars, and
+// survives a round trip.
 func FuzzParseDollars(f *testing.F) {
 	for _, seed := range []string{"1.50", "$0", " $1000000 ", "1000000.000001", ".5", "5.", "-1", "1e3", "1.0000001", "٣"} {
 		f.Add(seed)

@@ -11,68 +11,68 @@ import (
 	"deem"
 )
 
-// LimitOptions say how much [Limit] lets through at most.
+// LimitOptions are the limits of [Limit].
 type LimitOptions struct {
 	Concurrency int // calls in flight; 0 means 16
-	RPM         int // requests per minute; 0 means no bound
-	TPM         int // tokens per minute, input and output; 0 means no bound
+	RPM         int // requests per minute; 0 means no limit
+	TPM         int // tokens per minute, input and output; 0 means no limit
 
-	Fleet Fleet // other processes that share the model; nil means that there are none
+	Fleet Fleet // other processes that share the model; nil if there are none
 }
 
 const (
 	defaultConcurrency = 16
 
-	// guessedOutput is how many tokens of output are set aside for a request
-	// that does not bound them. A verdict with its reasons is about as long.
+	// guessedOutput is the number of output tokens reserved for a request without a limit,
+	// about the length of a verdict with its reasons.
 	guessedOutput = 256
 
-	// maxPause is how long one answer may stop all calls. A server that asks for more
-	// is out of service, and that is for the retries to decide.
+	// maxPause is how long one reply may stop all calls. A server that asks for more is out
+	// of service, which the retries handle.
 	maxPause = 2 * time.Minute
 
-	// maxProbes is how many calls may go ahead in one pause. More than one, since
-	// a probe may meet a slot that is about to be free.
+	// maxProbes is how many probe calls may be made in one pause. More than one, since a
+	// probe may come just before a slot becomes free.
 	maxProbes = 3
 
-	// A 503 or 529 now and then is the vendor's own trouble. Three of them without
-	// successes in between are not, and a success makes up for a tenth of one.
+	// An occasional 503 or 529 is the vendor's own trouble. Three of them without successes
+	// in between are not; a success offsets a tenth of one.
 	suspicious = 3
 	forgotten  = 0.1
 
-	// firstBackoff, doubled with each refusal, and maxBackoff are the pauses for a
-	// vendor that refuses everything and does not say for how long.
+	// firstBackoff, doubled with each refusal, and maxBackoff are the pauses for a vendor
+	// that refuses everything without a Retry-After.
 	firstBackoff = 100 * time.Millisecond
 	maxBackoff   = time.Second
 )
 
-// A Limiter is a model that bounds the calls made to another. See [Limit].
+// A Limiter is a model that limits the calls made to another. See [Limit].
 type Limiter struct {
 	inner    deem.Model
-	requests *bucket // nil when requests are not bounded
-	tokens   *bucket // nil when tokens are not bounded
-	fleet    Fleet   // nil when nobody else asks
-	thoughts int     // the tokens that a call is taken to spend on thinking
+	requests *bucket // nil if requests are not limited
+	tokens   *bucket // nil if tokens are not limited
+	fleet    Fleet   // nil if no other process shares the model
+	thoughts int     // estimated thinking tokens per call
 
 	mu      sync.Mutex
 	level   level
-	places  int        // callers that hold a place
-	calling int        // those of them whose call has begun
+	places  int        // callers that hold a slot
+	calling int        // those whose call has begun
 	waiting *list.List // of *place
 
-	paused    time.Time   // no call begins before, but for probes
-	wake      *time.Timer // admits those who wait when the pause is over
-	probes    int         // how many this pause has had
+	paused    time.Time   // no call begins before this time, except probes
+	wake      *time.Timer // admits waiting callers when the pause ends
+	probes    int         // probes made in this pause
 	probeFree bool        // a probe may begin
 	lonely    int         // refusals since the last success while no other call was being served
-	suspicion float64     // vague signs of overload, less what was forgotten since
+	suspicion float64     // ambiguous signs of overload, decayed by successes
 }
 
-// A place lets its owner make one call.
+// A place is a slot that lets its owner make one call.
 type place struct {
-	granted chan struct{} // closed when the owner has the place
-	probe   bool          // the call is to find out whether the vendor takes calls again
-	cut     int           // overloads when the place was granted
+	granted chan struct{} // closed when the owner has the slot
+	probe   bool          // the call tests whether the vendor accepts calls again
+	cut     int           // overloads when the slot was granted
 }
 
 var (
@@ -80,25 +80,24 @@ var (
 	_ Wrapper    = (*Limiter)(nil)
 )
 
-// Limit returns a model that keeps the calls to m below what the user allows and
-// at what the vendor bears.
+// Limit returns a model that keeps the calls to m within the user's limits and near the
+// vendor's capacity.
 //
-// Concurrency is a ceiling. Below it the limit adapts: it starts at 16 calls and
-// doubles with each round of calls that succeed. A vendor that says it is asked too
-// much (429, any error with a Retry-After, or several 503 and 529 in a row) cuts it to
-// the number of calls that are being served, and to half when it still says so then.
-// After that it grows by one call a round, and only now and then beyond a number that was
-// refused.
+// Concurrency is a ceiling. Below it the limit adapts: it starts at 16 calls and doubles
+// with each round of successful calls. If the vendor signals overload (429, any error with
+// a Retry-After, or several 503 and 529 in a row), the limit drops to the number of calls
+// being served, and to half if overload persists. After that it grows by one call per
+// round, and only occasionally beyond a number that was refused.
 //
-// A Retry-After also pauses new calls for as long, and a vendor that refuses all and
-// does not say for how long is left alone for up to a second. A vendor that refuses calls for
-// their number alone has a place again as soon as one of them is done, so when a
-// reply comes during a pause one call goes ahead, and its success ends the pause.
+// A Retry-After also pauses new calls for that time. A vendor that refuses everything
+// without a Retry-After is not called for up to a second. A vendor that limits concurrent
+// calls has a free slot as soon as one of them ends, so if a reply comes during a pause,
+// one call is made as a probe, and its success ends the pause.
 //
-// Where RPM or TPM are given, calls are spread evenly, with at most a second's
-// worth at once. Tokens are estimated before the call and settled after it.
+// With RPM or TPM, calls are spread evenly, with at most a second's worth at once. Tokens
+// are estimated before the call and settled after it.
 //
-// A limiter owns no goroutine; a pause sets a timer, which runs out by itself.
+// A limiter owns no goroutine; a pause sets a timer, which expires by itself.
 func Limit(m deem.Model, o LimitOptions) *Limiter {
 	if o.Concurrency <= 0 {
 		o.Concurrency = defaultConcurrency
@@ -113,8 +112,8 @@ func Limit(m deem.Model, o LimitOptions) *Limiter {
 	return l
 }
 
-// perMinute returns a bucket for n tokens a minute that holds a second's worth,
-// since vendors count in windows shorter than a minute, too.
+// perMinute returns a bucket for n tokens per minute that holds one second's worth, since
+// vendors also count in windows shorter than a minute.
 func perMinute(n int) *bucket {
 	perSecond := float64(n) / 60
 	return newBucket(max(1, perSecond), perSecond)
@@ -133,22 +132,22 @@ func (l *Limiter) Current() int {
 	return int(l.level.limit)
 }
 
-// InFlight returns how many calls hold a place now.
+// InFlight returns how many calls hold a slot now.
 func (l *Limiter) InFlight() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.places
 }
 
-// Complete waits for a place, asks the model inside, and learns from what came
-// of it. While it waits it holds nothing that outlives ctx.
+// Complete waits for a slot, calls the model inside, and learns from the outcome. While
+// waiting, it holds nothing that outlives ctx.
 func (l *Limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	p, err := l.acquire(ctx)
 	if err != nil {
 		return deem.Reply{}, err
 	}
 	begun := false
-	// A panic in the wire must not cost the place for good.
+	// A panic in the wire must not leak the slot.
 	defer func() { l.release(begun) }()
 
 	estimate := l.estimate(req)
@@ -164,7 +163,7 @@ func (l *Limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	l.begin(p)
 	begun = true
 	reply, err := l.inner.Complete(ctx, req)
-	fatal(ctx, err) // before the place goes to another, who would ask in vain
+	fatal(ctx, err) // before the slot goes to another caller, whose call would be in vain
 	if l.fleet != nil {
 		l.fleet.End(FleetCall{Estimate: int(estimate), Used: reply.Usage.Input + reply.Usage.Output})
 	}
@@ -173,16 +172,15 @@ func (l *Limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	return reply, err
 }
 
-// acquire waits for a place, first come, first served. That holds for
-// retries too: were they to go first, one item would use up its attempts while the
-// others look on.
+// acquire waits for a slot, first come, first served. Retries queue too: if they went
+// first, one item would use up its attempts while the others wait.
 func (l *Limiter) acquire(ctx context.Context) (*place, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	p := &place{}
 	l.mu.Lock()
-	// While a place is free nobody waits: admit fills them all.
+	// If a slot is free, no caller waits: admit fills them all.
 	if l.grant(p) {
 		l.mu.Unlock()
 		return p, nil
@@ -207,8 +205,8 @@ func (l *Limiter) acquire(ctx context.Context) (*place, error) {
 	}
 }
 
-// leave gives up waiting. If the place was granted in the meantime it goes to
-// the next in line.
+// leave gives up waiting. If the slot was granted in the meantime, it goes to the next
+// caller.
 func (l *Limiter) leave(e *list.Element) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -223,17 +221,17 @@ func (l *Limiter) leave(e *list.Element) {
 	}
 }
 
-// begin notes that a call is made now.
+// begin records that a call is made now.
 func (l *Limiter) begin(p *place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calling++
 	if l.requests != nil || l.tokens != nil {
-		p.cut = l.level.cuts // it may have waited long since its place was granted
+		p.cut = l.level.cuts // it may have waited long since its slot was granted
 	}
 }
 
-// release frees a place.
+// release frees a slot.
 func (l *Limiter) release(begun bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -244,7 +242,7 @@ func (l *Limiter) release(begun bool) {
 	l.admit()
 }
 
-// grant gives p a place if there is one. The caller holds the lock.
+// grant gives p a slot if there is one. The caller holds the lock.
 func (l *Limiter) grant(p *place) bool {
 	switch {
 	case l.places >= int(l.level.limit):
@@ -259,7 +257,7 @@ func (l *Limiter) grant(p *place) bool {
 	return true
 }
 
-// admit grants places to those who wait. The caller holds the lock.
+// admit grants slots to waiting callers. The caller holds the lock.
 func (l *Limiter) admit() {
 	for e := l.waiting.Front(); e != nil; e = l.waiting.Front() {
 		p := e.Value.(*place)
@@ -271,8 +269,7 @@ func (l *Limiter) admit() {
 	}
 }
 
-// pausing reports whether the vendor asked to be left alone. The caller holds the
-// lock.
+// pausing reports whether new calls are paused. The caller holds the lock.
 func (l *Limiter) pausing() bool {
 	return !l.paused.IsZero() && time.Now().Before(l.paused)
 }
@@ -297,21 +294,20 @@ func (l *Limiter) pause(d time.Duration) {
 	}
 }
 
-// resume admits those who waited for a pause to end.
+// resume admits callers after a pause.
 func (l *Limiter) resume() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.admit()
 }
 
-// lift ends a pause early. The caller holds the lock, and admits.
+// lift ends a pause early. The caller holds the lock, and calls admit.
 func (l *Limiter) lift() {
 	l.paused = time.Time{}
 	l.wake.Stop()
 }
 
-// spread waits until the rates allow a call, and a pause that began meanwhile is
-// over.
+// spread waits until the rates allow a call and any pause that began meanwhile is over.
 func (l *Limiter) spread(ctx context.Context, p *place, tokens float64) error {
 	if l.requests == nil && l.tokens == nil {
 		return ctx.Err()
@@ -336,8 +332,7 @@ func (l *Limiter) spread(ctx context.Context, p *place, tokens float64) error {
 	return nil
 }
 
-// draw takes n tokens from b and waits until they are there. A caller that is
-// interrupted puts them back.
+// draw takes n tokens from b and waits for them. If ctx is done first, it puts them back.
 func draw(ctx context.Context, b *bucket, n float64) error {
 	if b == nil || ctx.Err() != nil {
 		return ctx.Err()
@@ -350,8 +345,8 @@ func draw(ctx context.Context, b *bucket, n float64) error {
 	return nil
 }
 
-// estimate returns how many tokens a call may use: about four bytes of English
-// make one, and the reply may be as long as it is allowed to be.
+// estimate returns how many tokens a call may use: one per four bytes, as in English, plus
+// the maximum length of the reply.
 func (l *Limiter) estimate(req deem.Request) float64 {
 	if l.tokens == nil && l.fleet == nil {
 		return 0
@@ -367,9 +362,9 @@ func (l *Limiter) estimate(req deem.Request) float64 {
 	return float64(size/4 + output)
 }
 
-// settle gives back what the call did not use of its estimate, or takes what it
-// used beyond. A failed call used nothing that we know of, but a 429 is no reason
-// to hurry, so its estimate stays spent.
+// settle returns the unused part of an estimate, or takes what the call used beyond it. A
+// failed call used no known tokens, but a 429 is not a reason to hurry, so its estimate
+// stays spent.
 func (l *Limiter) settle(estimate float64, reply deem.Reply, err error) {
 	used := float64(reply.Usage.Input + reply.Usage.Output)
 	if l.tokens == nil || err != nil || used == 0 {
@@ -378,7 +373,7 @@ func (l *Limiter) settle(estimate float64, reply deem.Reply, err error) {
 	l.tokens.give(estimate - used)
 }
 
-// learn adapts the level to the end of a call.
+// learn adapts the level to the outcome of a call.
 func (l *Limiter) learn(p *place, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -393,13 +388,13 @@ func (l *Limiter) learn(p *place, err error) {
 		l.level.succeed(p.cut, l.places >= int(l.level.limit))
 		l.probe(p)
 	}
-	// Other errors say nothing about how much the vendor bears.
+	// Other errors say nothing about the vendor's capacity.
 	l.admit()
 }
 
-// backoff returns how long to wait after a refusal while no call is being served:
-// without it all who wait would be refused one after the other, as fast as the
-// vendor can say no. The caller holds the lock.
+// backoff returns how long to wait after a refusal while no call is being served. Without
+// it, all waiting callers would be refused one after the other, as fast as the vendor can
+// respond. The caller holds the lock.
 func (l *Limiter) backoff() time.Duration {
 	if l.calling > 1 || l.pausing() {
 		return 0
@@ -408,8 +403,8 @@ func (l *Limiter) backoff() time.Duration {
 	return min(maxBackoff, firstBackoff<<min(l.lonely-1, 10))
 }
 
-// probe ends a pause when a probe succeeded, and lets one go when another call did. The
-// caller holds the lock.
+// probe ends a pause if a probe succeeded, and allows a probe if another call succeeded.
+// The caller holds the lock.
 func (l *Limiter) probe(p *place) {
 	switch {
 	case !l.pausing():
@@ -421,24 +416,23 @@ func (l *Limiter) probe(p *place) {
 	}
 }
 
-// suspect counts a vague sign of overload, and reports whether there have been enough
+// suspect counts an ambiguous sign of overload, and reports whether there have been enough
 // of them lately. The caller holds the lock.
 func (l *Limiter) suspect() bool {
 	l.suspicion++
 	return l.suspicion >= suspicious
 }
 
-// A sign is what an error says about how much the vendor bears.
+// A sign is what an error says about the vendor's load.
 type sign int
 
 const (
 	none  sign = iota
-	vague      // the vendor is in trouble, which may have nothing to do with us
-	plain      // we ask too much
+	vague      // the vendor is in trouble, which may be unrelated to our calls
+	plain      // we make too many calls
 )
 
-// overload returns what err says about how much the vendor bears, and how long it asks
-// to be left alone.
+// overload returns what err says about the vendor's load, and its Retry-After.
 func overload(err error) (time.Duration, sign) {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	switch {

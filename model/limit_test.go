@@ -16,8 +16,8 @@ import (
 	"deem/model/fake"
 )
 
-// A vendor is a fake that takes a second for each call, and refuses with a 429
-// what comes on top of its capacity.
+// A vendor is a fake that takes a second for each call, and refuses calls beyond its
+// capacity with a 429.
 type vendor struct {
 	capacity int
 	after    time.Duration // its Retry-After
@@ -25,10 +25,10 @@ type vendor struct {
 
 	mu       sync.Mutex
 	inFlight int
-	high     int // the most calls at once
+	high     int // the maximum number of concurrent calls
 	calls    int
 	refused  int
-	times    []time.Duration // when calls came, since the start
+	times    []time.Duration // times of calls, since the start
 	start    time.Time
 }
 
@@ -70,7 +70,7 @@ func (v *vendor) leave() {
 	v.inFlight--
 }
 
-// hammer asks m with many workers for a while and returns how many replies came.
+// hammer calls m with many workers for a while and returns the number of replies.
 func hammer(ctx context.Context, m deem.Model, workers int, d time.Duration) int {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -125,8 +125,8 @@ func TestLimitStartsSlowlyAndDoubles(t *testing.T) {
 	})
 }
 
-// TestLimitFindsTheCapacity sets a vendor that bears 40 calls at once before a
-// ceiling of 512: most of its capacity must be used, and few calls refused.
+// TestLimitFindsTheCapacity uses a vendor with 40 slots and a ceiling of 512: most of the
+// capacity must be used, and few calls refused.
 func TestLimitFindsTheCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &vendor{capacity: 40}
@@ -141,8 +141,8 @@ func TestLimitFindsTheCapacity(t *testing.T) {
 	})
 }
 
-// TestLimitGrowsOnlyWhenReached makes one call after the other: that more would
-// be borne is not known.
+// TestLimitGrowsOnlyWhenReached makes one call after the other: this does not show that
+// more would be accepted.
 func TestLimitGrowsOnlyWhenReached(t *testing.T) {
 	m, _ := counting()
 	l := model.Limit(m, model.LimitOptions{Concurrency: 512})
@@ -156,16 +156,16 @@ func TestLimitGrowsOnlyWhenReached(t *testing.T) {
 	}
 }
 
-// TestLimitFallsToWhatIsServed makes eight calls where five are served. Those five
-// are what the vendor bears. Of the three that are refused at the same moment, those
-// that have not left yet may be counted among them.
+// TestLimitFallsToWhatIsServed makes eight calls to a vendor with five slots. Of the three
+// that are refused at the same moment, those that have not left yet may be counted as
+// served.
 func TestLimitFallsToWhatIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &vendor{capacity: 5}
 		m := fake.Func("fake:vendor", func(ctx context.Context, req deem.Request) (deem.Reply, error) {
 			reply, err := v.Complete(ctx, req)
 			if err != nil {
-				time.Sleep(time.Millisecond) // Until all have come.
+				time.Sleep(time.Millisecond) // Wait until all calls are in.
 			}
 			return reply, err
 		})
@@ -183,8 +183,8 @@ func TestLimitFallsToWhatIsServed(t *testing.T) {
 	})
 }
 
-// TestLimitHalvesWhenTheCutDoesNotHelp refuses calls whatever their number. Where the
-// limit stands at one moment depends on who came first, so all calls of a minute count.
+// TestLimitHalvesWhenTheCutDoesNotHelp refuses calls regardless of their number. The limit
+// at one moment depends on the order of calls, so all calls of a minute are counted.
 func TestLimitHalvesWhenTheCutDoesNotHelp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
@@ -197,7 +197,7 @@ func TestLimitHalvesWhenTheCutDoesNotHelp(t *testing.T) {
 		})
 		l := model.Limit(m, model.LimitOptions{Concurrency: 64})
 		hammer(t.Context(), l, 64, time.Minute)
-		// It is 170 as a rule, and now and then some hundreds; without a limit 3,840.
+		// It is usually 170, and occasionally some hundreds; without a limit it is 3,840.
 		if n.Load() > 1920 {
 			t.Errorf("%d calls in a minute in which each third was refused, want at most half of those that 64 at once make", n.Load())
 		}
@@ -228,7 +228,7 @@ func TestLimitHeedsOnlyOverload(t *testing.T) {
 		want int
 	}{
 		{&deem.ModelError{Status: 429, Passing: true}, 1}, // while no other call is served
-		{&deem.ModelError{Status: 503, Passing: true}, 8}, // one alone
+		{&deem.ModelError{Status: 503, Passing: true}, 8}, // a single one
 		{&deem.ModelError{Status: 529, Passing: true}, 8},
 		{&deem.ModelError{Status: 503, Passing: true, RetryAfter: time.Second}, 1},
 		{&deem.ModelError{Status: 500, Passing: true, RetryAfter: time.Second}, 1},
@@ -247,7 +247,7 @@ func TestLimitHeedsOnlyOverload(t *testing.T) {
 	}
 }
 
-// TestLimitHeedsTroubleThatStays meets a 503 now and then, and then nothing else.
+// TestLimitHeedsTroubleThatStays returns an occasional 503, and then only 503s.
 func TestLimitHeedsTroubleThatStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, down := 0, false
@@ -316,8 +316,8 @@ func TestLimitRequestsPerMinute(t *testing.T) {
 	})
 }
 
-// TestInterruptedCallsUseNoRate interrupts many who wait for their turn. Those
-// who come after them must not wait for calls that were never made.
+// TestInterruptedCallsUseNoRate interrupts many waiting callers. Later callers must not
+// wait for calls that were never made.
 func TestInterruptedCallsUseNoRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := model.Limit(&vendor{}, model.LimitOptions{Concurrency: 100, RPM: 60})
@@ -350,8 +350,8 @@ func mostWithin(times []time.Duration, d time.Duration) int {
 	return most
 }
 
-// TestLimitSettlesTokens makes calls that use far less than they may, and calls
-// that use more than was thought.
+// TestLimitSettlesTokens makes calls that use far less than their limit, and calls that use
+// more than estimated.
 func TestLimitSettlesTokens(t *testing.T) {
 	for _, used := range []int{100, 1000, 3000} {
 		t.Run(fmt.Sprint(used), func(t *testing.T) {
@@ -370,8 +370,8 @@ func TestLimitSettlesTokens(t *testing.T) {
 				if perMinute > 61_000 {
 					t.Errorf("%d tokens a minute, want at most 60,000", perMinute)
 				}
-				// One call after the other takes a second each, so that small
-				// calls cannot use up the allowance.
+				// Sequential calls take a second each, so that small calls cannot use up
+				// the allowance.
 				if want := min(58_000, 59*used); perMinute < want {
 					t.Errorf("%d tokens a minute, want at least %d", perMinute, want)
 				}
@@ -415,8 +415,7 @@ func TestLimitWaitingIsInterrupted(t *testing.T) {
 	})
 }
 
-// TestLimitLosesNoPlace interrupts many callers at the very moment at which
-// places become free.
+// TestLimitLosesNoPlace interrupts many callers at the moment at which slots become free.
 func TestLimitLosesNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := model.Limit(&vendor{}, model.LimitOptions{Concurrency: 4})

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No decorator leaves a goroutine behind, whatever its calls come to.
+// No decorator leaks a goroutine, whatever the outcome of its calls.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -8,12 +8,12 @@ import (
 	"deem"
 )
 
-// Totals are what a meter has counted so far.
+// Totals are the counts of a meter so far.
 type Totals struct {
 	Calls      int64 // attempts that ended, with a reply or without
-	Failures   int64 // those of them without a reply
-	Unpriced   int64 // replies of a model whose price is not known
-	Estimated  int64 // replies that did not say how many tokens they used
+	Failures   int64 // attempts without a reply
+	Unpriced   int64 // replies of a model with unknown price
+	Estimated  int64 // replies without a usable token count
 	Usage      deem.Usage
 	CostMicros int64 // millionths of a US dollar
 	Latency    time.Duration
@@ -35,12 +35,11 @@ var (
 	_ Wrapper    = (*Metered)(nil)
 )
 
-// Meter returns a model that notes in each reply how long the attempt took and
-// what it cost, by prices and then by the built-in table. A reply of a model that
-// neither knows is marked Unpriced: its cost is unknown, which is not the same as
-// nothing. Where a call costs something and the reply does not say how many tokens it
-// used, or an impossible number, the usage is replaced by an upper bound and marked as
-// estimated.
+// Meter returns a model that adds to each reply the duration and cost of the attempt,
+// computed from prices and then the built-in table. If neither has the model, the reply is
+// marked Unpriced: its cost is unknown, which is not the same as zero. If a call is not
+// free and the reply's token count is missing or impossible, the usage is replaced by an
+// upper bound and marked as estimated.
 func Meter(m deem.Model, prices Prices) *Metered {
 	price, ok := prices.OfTier(m.Name(), TierOf(m))
 	return &Metered{inner: m, price: price, priced: ok}
@@ -52,7 +51,7 @@ func (mt *Metered) Name() string { return mt.inner.Name() }
 // Unwrap returns the model inside.
 func (mt *Metered) Unwrap() deem.Model { return mt.inner }
 
-// Complete asks the model inside and measures.
+// Complete calls the model inside and measures the call.
 func (mt *Metered) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	start := time.Now()
 	reply, err := mt.inner.Complete(ctx, req)
@@ -91,8 +90,8 @@ func (mt *Metered) count(reply deem.Reply) {
 	}
 }
 
-// Totals returns what was counted so far. It may be called while calls are being
-// made; a call that is just ending may then be counted in part.
+// Totals returns the counts so far. It may be called concurrently with calls; a call that
+// is just ending may then be counted in part.
 func (mt *Metered) Totals() Totals {
 	return Totals{
 		Calls:    mt.calls.Load(),

@@ -1,21 +1,20 @@
-// Package model decorates models: it tries again, slows down, remembers, counts
-// and pays, so that a vendor's package need only speak its wire format.
+// Package model decorates models with retries, rate limits, caching, metering and budgets,
+// so that a vendor's package only implements its wire format.
 //
 // Each decorator is a [deem.Model] around another one:
 //
 //   - [Cache] answers from replies that were paid for earlier;
-//   - newProbing asks a model alone until it is known to answer;
-//   - newBreaker stops the run when the vendor is out of service;
+//   - newProbing makes the first call alone, until the model is known to answer;
+//   - newBreaker stops the run if the vendor is out of service;
 //   - [Budget] starts no call that cannot be paid for;
-//   - newRetrier asks again when an error may pass;
-//   - [Limit] keeps the number of calls at what the vendor bears;
-//   - [Meter] measures each attempt and says what it cost;
-//   - [Spare] goes without parameters that the vendor does not support.
+//   - newRetrier retries transient errors;
+//   - [Limit] keeps the number of calls near the vendor's capacity;
+//   - [Meter] measures each attempt and computes its cost;
+//   - [Spare] drops parameters that the vendor does not support.
 //
-// [Assemble] puts them around a wire in the one order that makes sense, and [Embed]
-// around an embedder. What
-// lies inside an assembled model is found again with [As], for instance the
-// meter whose totals a progress line shows.
+// [Assemble] puts them around a wire in the required order, and [Embed] around an embedder.
+// [As] finds a model inside an assembled one, for example the meter whose totals a progress
+// line shows.
 package model
 
 import (
@@ -25,11 +24,10 @@ import (
 	"deem"
 )
 
-// Options say how [Assemble] decorates a wire. The zero value is a sensible
-// choice for every vendor.
+// Options configure [Assemble]. The zero value works for every vendor.
 type Options struct {
-	// Replies is where replies of earlier runs are found; nil means that only
-	// this process is remembered.
+	// Replies finds replies of earlier runs; nil means that only replies of this process
+	// are reused.
 	Replies ReplyCache
 
 	Cache CacheOptions
@@ -37,51 +35,50 @@ type Options struct {
 	Retry RetryOptions
 	Limit LimitOptions
 
-	// Purse pays for the calls of one run, and Total for those of several runs together; nil
-	// means that they may cost what they cost.
+	// Purse pays for the calls of one run, and Total for those of several runs together;
+	// nil means no limit.
 	Purse, Total *Purse
 
-	// Prices go before the built-in price table; the zero value adds nothing.
+	// Prices take precedence over the built-in price table; the zero value adds nothing.
 	Prices Prices
 
 	// Answered reports whether the model has answered requests of this kind before, for
-	// example because the run is resumed. It is asked once, see newProbing; nil means no.
+	// example because the run is resumed. It is called once, see newProbing; nil means no.
 	Answered func() bool
 }
 
 // Assemble puts the decorators around wire. From the outside in:
 //
-//   - the cache is outermost, because a reply that is known must cost neither
-//     money nor a place in the queue nor an attempt;
-//   - the probe is inside the cache, because a reply that is known tells nothing about
-//     the model now, and outside all else, so that those who wait for the first reply hold
-//     neither money nor a place;
-//   - the breaker is outside the budget, so that those who wait for an outage to
-//     pass hold no money, and outside the retries, so that it counts requests that
-//     were given up and not attempts;
+//   - the cache is outermost, because a cached reply must cost neither money nor a
+//     slot nor an attempt;
+//   - the probe is inside the cache, because a cached reply says nothing about the
+//     model now, and outside all else, so that callers waiting for the first reply hold
+//     neither money nor a slot;
+//   - the breaker is outside the budget, so that callers waiting for the end of an
+//     outage hold no money, and outside the retries, so that it counts failed requests
+//     and not attempts;
 //   - the budget is inside the cache because cached replies are free, and outside
 //     the retries so that one decision covers a request;
-//   - retries are outside the limit, so that a request that waits to be made
-//     again holds no place that another could use, and so that each attempt
-//     queues and each 429 is seen by the limit;
-//   - the limit is outside the meter, so that time spent waiting for a place is
-//     not mistaken for the model's latency;
+//   - retries are outside the limit, so that a request waiting for its retry holds no
+//     slot, and so that each attempt queues and the limit sees each 429;
+//   - the limit is outside the meter, so that waiting for a slot does not count as the
+//     model's latency;
 //   - the meter sees each attempt as the vendor bills it;
-//   - what is asked once more without a parameter is one attempt, since vendors do not
-//     charge for a request that they reject.
+//   - repeating a request without a parameter counts as one attempt, since vendors do
+//     not charge for a request that they reject.
 //
-// A wire that [Shared] returned has the limit and what is inside of it already.
+// A wire returned by [Shared] already has the limit and everything inside it.
 func Assemble(wire deem.Model, o Options) deem.Model {
 	return Cache(newProbing(resilient(wire, o), o.Answered), o.Replies, o.Cache)
 }
 
-// Shared puts around wire what all runs that ask it have in common: the limit and what
-// [Assemble] puts inside of it.
+// Shared puts around wire the decorators that all of its runs share: the limit and
+// everything that [Assemble] puts inside it.
 func Shared(wire deem.Model, o Options) *Limiter {
 	return Limit(Meter(Spare(wire), o.Prices), o.Limit)
 }
 
-// resilient is all of [Assemble] but the cache and the probe. Embeddings have it too.
+// resilient is [Assemble] without the cache and the probe. Embeddings use it too.
 func resilient(wire deem.Model, o Options) deem.Model {
 	shared, ok := wire.(*Limiter)
 	if !ok {
@@ -102,8 +99,7 @@ type Wrapper interface {
 	Unwrap() deem.Model
 }
 
-// As returns the outermost model of type T in m, which may be m itself or any
-// model that it wraps.
+// As returns the outermost model of type T in m: m itself or a model that it wraps.
 func As[T any](m deem.Model) (T, bool) {
 	for m != nil {
 		if found, ok := m.(T); ok {
@@ -119,9 +115,8 @@ func As[T any](m deem.Model) (T, bool) {
 	return none, false
 }
 
-// Endpoint returns the address of the server that m calls, or "" when there is
-// none. The same model name at two addresses is two models: their replies are
-// never mixed.
+// Endpoint returns the address of the server that m calls, or "" if there is none. The same
+// model name at two addresses is two models: their replies are never mixed.
 func Endpoint(m deem.Model) string {
 	if e, ok := As[interface{ Endpoint() string }](m); ok {
 		return e.Endpoint()
@@ -129,8 +124,8 @@ func Endpoint(m deem.Model) string {
 	return ""
 }
 
-// sleep waits for d, or until ctx is done or the run is stopped, gently or by its breaker,
-// in which case it returns the error of that. It does not begin on a dead context.
+// sleep waits for d. If ctx is done, or the run is stopped gracefully or by its breaker, it
+// returns that error, without waiting if this was already so.
 func sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
@@ -150,7 +145,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// stopping returns [deem.ErrStopped] once the run of ctx is stopped gently.
+// stopping returns [deem.ErrStopped] once the run of ctx is stopped gracefully.
 func stopping(ctx context.Context) error {
 	select {
 	case <-deem.Stopping(ctx):

@@ -13,8 +13,8 @@ import (
 	"deem/model/fake"
 )
 
-// TestAssemble checks the order by what can be seen from outside: a cached reply
-// is free, retries are counted, waiting is not latency.
+// TestAssemble checks the order by its visible effects: a cached reply is free, retries are
+// counted, waiting is not latency.
 func TestAssemble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &vendor{usage: deem.Usage{Input: 10, Output: 1}}
@@ -50,8 +50,8 @@ func TestAssemble(t *testing.T) {
 	})
 }
 
-// TestWaitingRetriesHoldNoPlace lets one request wait for its retry while others
-// pass through the only place there is.
+// TestWaitingRetriesHoldNoPlace makes one request wait for its retry while others use the
+// only slot.
 func TestWaitingRetriesHoldNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wire := fake.Func("fake:picky", func(_ context.Context, req deem.Request) (deem.Reply, error) {
@@ -94,7 +94,7 @@ func TestAs(t *testing.T) {
 	}
 }
 
-// BenchmarkAssembled measures what the decorators add to a call.
+// BenchmarkAssembled measures the overhead of the decorators.
 func BenchmarkAssembled(b *testing.B) {
 	wire, err := fake.New("labels=yes|no")
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"deem"
 )
 
-// Prices are what vendors charge. The zero value is the built-in table; entries
-// go before it.
+// Prices is a price table. The zero value is the built-in table; entries take precedence
+// over it.
 //
-// As JSON it is what model/prices.json shows:
+// Its JSON has the format of model/prices.json:
 //
 //	{
 //	  "version": "our contract",
@@ -35,43 +35,42 @@ type Prices struct {
 	Entries []Price `json:"prices"`
 }
 
-// A Price is what a model charges.
+// A Price is the price of a model.
 type Price struct {
-	// Model is a name, as "openai:gpt-4o". It also stands for the dated versions of
-	// that model, as "openai:gpt-4o-2024-08-06", and for nothing else: "gpt-4o-audio"
-	// is another model, with another price. One that ends with ":" or "/" stands for
-	// all that begin with it.
+	// Model is a name, for example "openai:gpt-4o". It also matches dated versions of that
+	// model, such as "openai:gpt-4o-2024-08-06", but no other name: "gpt-4o-audio" is
+	// another model with another price. A name that ends with ":" or "/" matches all names
+	// that begin with it.
 	Model string `json:"model"`
 
 	Input       Rate  `json:"input"`
-	CachedInput *Rate `json:"cached_input,omitempty"` // nil means that of Input
+	CachedInput *Rate `json:"cached_input,omitempty"` // nil means Input
 	Output      Rate  `json:"output"`
 
-	// Batch is the share of the price that a call costs in one of the vendor's batches;
-	// 0 means that this is not known, or that there are no batches.
+	// Batch is the share of the price that is charged in a batch; 0 means that it is
+	// unknown, or that the vendor has no batches.
 	Batch Share `json:"batch,omitempty"`
 
-	// Window is how many tokens prompt and reply may have together; 0 means that this is
-	// not known.
+	// Window is the maximum number of tokens of prompt and reply together; 0 if unknown.
 	Window int `json:"window,omitempty"`
 }
 
-// A Rate is a price in millionths of a US dollar for a million tokens. In JSON it
-// is in dollars for a million tokens, as vendors print it.
+// A Rate is a price in millionths of a US dollar per million tokens. In JSON it is in
+// dollars per million tokens, as on vendors' price lists.
 type Rate int64
 
-// A Share is a part of a price in millionths. In JSON it is a number from 0 to 1.
+// A Share is a fraction of a price in millionths. In JSON it is a number from 0 to 1.
 type Share int64
 
 // Of returns the share of a sum in millionths of a US dollar, rounded up.
 func (s Share) Of(micros int64) int64 {
-	// Whole dollars and the rest apart, since a sum of millions times a million is too large.
+	// Whole dollars and the rest separately, since millions times a million would overflow.
 	whole, rest := micros/1_000_000, micros%1_000_000
 	return whole*int64(s) + (rest*int64(s)+999_999)/1_000_000
 }
 
-// Cost returns what a call with the given usage costs in millionths of a US
-// dollar, rounded up.
+// Cost returns the cost of a call with the given usage in millionths of a US dollar,
+// rounded up.
 func (p Price) Cost(u deem.Usage) int64 {
 	cached := p.Input
 	if p.CachedInput != nil {
@@ -95,27 +94,26 @@ func (p Price) Cost(u deem.Usage) int64 {
 // free reports whether calls cost nothing.
 func (p Price) free() bool { return p.Input == 0 && p.Output == 0 }
 
-// dearest is the most that a call is said to cost: ten million dollars, which is more than
-// a budget can be. A higher number would wrap around in the sums of a run, and so pass any
-// budget.
+// dearest is the maximum cost of a call: ten million dollars, which exceeds any budget.
+// Higher numbers would overflow in the sums of a run, and so pass any budget.
 const dearest = 10_000_000 * 1_000_000
 
-// roundUp divides a number of two words by a million.
+// roundUp divides a two-word number by a million, rounding up.
 func roundUp(hi, lo uint64) int64 {
 	lo, carry := bits.Add64(lo, 999_999, 0)
 	hi += carry
-	if hi >= 1_000_000 { // The quotient has two words itself.
+	if hi >= 1_000_000 { // The quotient itself has two words.
 		return dearest
 	}
 	micros, _ := bits.Div64(hi, lo, 1_000_000)
 	return int64(min(micros, dearest))
 }
 
-// version is what vendors append to the name of a model for one version of it: a date
-// (-2024-08-06, -20250514, @20250514, -0613, -preview-05-20, -preview-09-2025), a number
-// (-001, and -0 of claude-opus-4-0), or a word for the newest. A number of one or two
-// digits is none: claude-opus-4-5 costs a third of claude-opus-4. Nor is any other word,
-// however small: -pro, -audio and -deep-research cost more.
+// version matches the suffixes that vendors append to the name of a model for one version:
+// a date (-2024-08-06, -20250514, @20250514, -0613, -preview-05-20, -preview-09-2025), a
+// number (-001, and -0 of claude-opus-4-0), or a word for the newest. A number of one or
+// two digits is not a version: claude-opus-4-5 costs a third of claude-opus-4. Neither is
+// any other word: -pro, -audio and -deep-research cost more.
 var version = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(-(preview|exp|beta))?([-@](` +
 		`\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{3,4}|0|(0[1-9]|1[0-2])-(\d{2}|20\d{2})|latest|default))?(-preview)?$`)
@@ -130,12 +128,11 @@ func (p Price) matches(name string) bool {
 	return strings.HasSuffix(p.Model, ":") || strings.HasSuffix(p.Model, "/") || version().MatchString(rest)
 }
 
-// free are the models that never cost anything, whatever a table says.
+// free lists the models that are always free, whatever a table contains.
 var free = []Price{{Model: "fake:"}, {Model: "replay:"}, {Model: "ollama:"}, {Model: "vllm:"}, {Model: "lmstudio:"}, {Model: "command:"}, {Model: "http:"}, {Model: "https:"}, {Model: "offline"}}
 
-// Of returns the price of the named model. Models that run here are free; then
-// the entries of p are searched, then the built-in table; in each, the longest
-// entry wins.
+// Of returns the price of the named model. Local models are free; otherwise the entries of
+// p are searched, then the built-in table. In each, the longest entry wins.
 func (p Prices) Of(name string) (Price, bool) {
 	for _, entries := range [][]Price{free, p.Entries, BuiltinPrices().Entries} {
 		if price, ok := longest(entries, name); ok {
@@ -146,21 +143,20 @@ func (p Prices) Of(name string) (Price, bool) {
 }
 
 // BatchOf returns the share of the price that the named model costs in a batch, and whether
-// its vendor has batches. Of a table that gives a price of its own and no share, the built-in
-// one counts.
+// its vendor has batches. If the entry of p has no share, the built-in one is used.
 func (p Prices) BatchOf(name string) (Share, bool) {
 	e, ok := p.find(name, func(e Price) bool { return e.Batch > 0 })
 	return e.Batch, ok
 }
 
-// WindowOf returns how many tokens a prompt and its reply may have together with the named
-// model, and whether that is known.
+// WindowOf returns the context window of the named model in tokens, prompt and reply
+// together, and whether it is known.
 func (p Prices) WindowOf(name string) (int, bool) {
 	e, ok := p.find(name, func(e Price) bool { return e.Window > 0 })
 	return e.Window, ok
 }
 
-// find returns the entry for a model among those that say what is asked.
+// find returns the entry for a model among those for which says is true.
 func (p Prices) find(name string, says func(Price) bool) (Price, bool) {
 	for _, entries := range [][]Price{p.Entries, BuiltinPrices().Entries} {
 		if e, ok := longest(entries, name); ok && says(e) {
@@ -170,7 +166,7 @@ func (p Prices) find(name string, says func(Price) bool) (Price, bool) {
 	return Price{}, false
 }
 
-// longest returns the longest entry that stands for name.
+// longest returns the longest entry that matches name.
 func longest(entries []Price, name string) (best Price, ok bool) {
 	for _, e := range entries {
 		if e.matches(name) && (!ok || len(e.Model) > len(best.Model)) {
@@ -183,8 +179,8 @@ func longest(entries []Price, name string) (best Price, ok bool) {
 //go:embed prices.json
 var builtinPrices []byte
 
-// BuiltinPrices returns the price table that comes with deem. Prices change:
-// check your vendor's page, and give deem a table of your own where it matters.
+// BuiltinPrices returns the price table that comes with deem. Prices change: check your
+// vendor's page, and give deem your own table if exact costs matter.
 var BuiltinPrices = sync.OnceValue(func() Prices {
 	p, err := parsePrices("prices.json", builtinPrices)
 	if err != nil {
@@ -193,7 +189,7 @@ var BuiltinPrices = sync.OnceValue(func() Prices {
 	return p
 })
 
-// LoadPrices reads a price table from a file. Its errors name the line.
+// LoadPrices reads a price table from a file. Errors name the line.
 func LoadPrices(path string) (Prices, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -202,7 +198,7 @@ func LoadPrices(path string) (Prices, error) {
 	return parsePrices(path, data)
 }
 
-// parsePrices reads a price table and checks it.
+// parsePrices parses and checks a price table.
 func parsePrices(file string, data []byte) (Prices, error) {
 	var p Prices
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -226,7 +222,7 @@ func parsePrices(file string, data []byte) (Prices, error) {
 	return p, nil
 }
 
-// problem says what is wrong with an entry that names a model, "" if nothing is.
+// problem returns what is wrong with an entry that names a model, or "".
 func (p Price) problem(again bool) string {
 	switch {
 	case !strings.Contains(p.Model, ":"):
@@ -239,7 +235,7 @@ func (p Price) problem(again bool) string {
 	return ""
 }
 
-// priceProblem names the line at which a table stopped making sense.
+// priceProblem returns an error with the line at which parsing failed.
 func priceProblem(file string, data []byte, dec *json.Decoder, err error) error {
 	offset := int(dec.InputOffset())
 	if se, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -254,18 +250,18 @@ func priceProblem(file string, data []byte, dec *json.Decoder, err error) error 
 	return problemAt(file, data, offset, strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// entryOffset returns where the last entry for a model begins: of two, the later
-// one is the mistake.
+// entryOffset returns the offset of the last entry for a model: of two, the later one is
+// the mistake.
 func entryOffset(data []byte, model string) int {
 	quoted, err := json.Marshal(model)
 	if err != nil {
-		panic(err) // a string always has a JSON text
+		panic(err) // a string can always be encoded
 	}
 	return bytes.LastIndex(data, quoted)
 }
 
-// problemAt returns a problem at the line of the given byte. A negative offset
-// stands for the whole file.
+// problemAt returns a problem at the line of the given byte offset. A negative offset means
+// the whole file.
 func problemAt(file string, data []byte, offset int, message string) error {
 	p := deem.Problem{File: file, Message: message}
 	if offset >= 0 {
@@ -274,7 +270,7 @@ func problemAt(file string, data []byte, offset int, message string) error {
 	return p
 }
 
-// A rateError is a price or a share that is none.
+// A rateError is an invalid price or share.
 type rateError struct {
 	text  string
 	share bool
@@ -287,8 +283,8 @@ func (e *rateError) Error() string {
 	return fmt.Sprintf("price %s is not a number of dollars from 0 to 1,000,000 with at most six decimals", e.text)
 }
 
-// UnmarshalJSON reads dollars for a million tokens, exactly: money never goes
-// through a float.
+// UnmarshalJSON reads dollars per million tokens, exactly: money never passes through a
+// float.
 func (r *Rate) UnmarshalJSON(text []byte) error {
 	micros, ok := parseDollars(string(text))
 	if !ok {
@@ -298,7 +294,7 @@ func (r *Rate) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON writes dollars for a million tokens.
+// MarshalJSON writes dollars per million tokens.
 func (r Rate) MarshalJSON() ([]byte, error) { return decimal(int64(r)), nil }
 
 // UnmarshalJSON reads a number from 0 to 1, exactly.
@@ -320,7 +316,7 @@ func decimal(millionths int64) []byte {
 	return []byte(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
 
-// parseDollars reads a decimal number of dollars as millionths.
+// parseDollars parses a decimal number of dollars as millionths.
 func parseDollars(text string) (micros int64, ok bool) {
 	whole, decimals, _ := strings.Cut(text, ".")
 	if whole == "" || len(whole) > 7 || len(decimals) > 6 {

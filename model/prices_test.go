@@ -30,7 +30,7 @@ func TestBatchAndWindow(t *testing.T) {
 		{model.Prices{}, "openai:chatgpt-4o-latest", 0, 128_000},
 		{model.Prices{}, "openai:gpt-4", 500_000, 8192},
 		{model.Prices{}, "ollama:llama3.2", 0, 0},
-		{own, "openai:gpt-4o", 500_000, 128_000}, // The price is ours, the rest is still known.
+		{own, "openai:gpt-4o", 500_000, 128_000}, // The price is overridden, the rest is still known.
 		{own, "openai:gpt-4o-mini", 250_000, 1000},
 		{own, "openai:llama-3", 0, 0},
 	} {
@@ -92,8 +92,8 @@ func TestShareInTable(t *testing.T) {
 	}
 }
 
-// TestBuiltinWindows: each row of a model that replies has a window, and no batch is
-// dearer than single calls. Models of embeddings have no reply to share a window with.
+// TestBuiltinWindows: each entry of a model that replies has a window, and no batch costs
+// more than single calls. Embedding models have no reply and no window.
 func TestBuiltinWindows(t *testing.T) {
 	for _, e := range model.BuiltinPrices().Entries {
 		embeds := strings.Contains(e.Model, "embedding")

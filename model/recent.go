@@ -6,13 +6,12 @@ import (
 	"deem"
 )
 
-// recent keeps the replies that were used last, within bounds. It is not safe
-// for concurrent use.
+// recent is an LRU cache of replies. It is not safe for concurrent use.
 type recent struct {
 	maxEntries, maxBytes int
 
 	bytes  int
-	order  *list.List // of *kept, the latest in front
+	order  *list.List // of *kept, most recent first
 	places map[string]*list.Element
 }
 
@@ -32,7 +31,7 @@ func newRecent(entries, bytes int) *recent {
 	}
 }
 
-// get returns the reply under key and makes it the latest.
+// get returns the reply under key and makes it the most recent.
 func (r *recent) get(key string) (deem.Reply, bool) {
 	e, ok := r.places[key]
 	if !ok {
@@ -42,7 +41,7 @@ func (r *recent) get(key string) (deem.Reply, bool) {
 	return e.Value.(*kept).reply, true
 }
 
-// put keeps reply under key, and forgets the oldest as long as there is too much.
+// put stores reply under key, and drops the least recently used replies beyond the limits.
 func (r *recent) put(key string, reply deem.Reply) {
 	if e, ok := r.places[key]; ok {
 		r.drop(e)
@@ -55,14 +54,14 @@ func (r *recent) put(key string, reply deem.Reply) {
 	}
 }
 
-// drop forgets one reply.
+// drop removes one reply.
 func (r *recent) drop(e *list.Element) {
 	k := r.order.Remove(e).(*kept)
 	delete(r.places, k.key)
 	r.bytes -= k.size
 }
 
-// sizeOf returns about how many bytes a reply takes in memory. The constants are
+// sizeOf returns the approximate number of bytes of a reply in memory. The constants are
 // the sizes of the structs, rounded up.
 func sizeOf(key string, reply deem.Reply) int {
 	const perReply, perToken = 512, 64

@@ -10,20 +10,19 @@ import (
 	"deem"
 )
 
-// RetryOptions say how patient newRetrier is.
+// RetryOptions configure newRetrier.
 type RetryOptions struct {
-	Attempts int           // how often a request is made at most; 0 means 6, 1 means never again
-	Timeouts int           // how often of those it may time out; 0 means 2
-	Base     time.Duration // the longest first pause, doubled after each attempt; 0 means 500 ms
+	Attempts int           // maximum number of attempts per request; 0 means 6, 1 means no retry
+	Timeouts int           // maximum number of timeouts among them; 0 means 2
+	Base     time.Duration // upper bound of the first pause, doubled after each attempt; 0 means 500 ms
 	Max      time.Duration // the longest pause; 0 means 30 s
 
-	// Patience is how long the vendor may ask to be left alone, and how long a
-	// retry may wait for the budget, before the request is given up; 0 means
-	// two minutes.
+	// Patience is the longest Retry-After, and the longest wait for the retry budget,
+	// before the request is given up; 0 means two minutes.
 	Patience time.Duration
 
-	// Budget bounds the retries of the whole run. Models that share a vendor
-	// share a budget; nil means one of its own.
+	// Budget limits the retries of the whole run. Models that share a vendor share a
+	// budget; nil means a separate one.
 	Budget *retryBudget
 
 	// Rand returns the jitter, from 0 up to 1; nil means a random one.
@@ -56,19 +55,18 @@ func (o RetryOptions) withDefaults() RetryOptions {
 	return o
 }
 
-// A RetryBudget bounds how many retries a run makes, so that an outage cannot
-// become a storm. It holds fifty retries, gets a fifth of one for each new
-// request and five each second; no run makes more than that.
+// A retryBudget limits the retries of a run, so that an outage cannot cause a retry storm.
+// It holds fifty retries, and gains a fifth of a retry for each new request and five per
+// second.
 //
-// When the budget is used up a retry waits for its turn. It does not fail at
-// once, as it would in a server that sheds load: here the next item would only
-// ask the same vendor, and an outage of a minute would cost thousands of
-// verdicts.
+// If the budget is used up, a retry waits for its turn. It does not fail at once, as in a
+// server that sheds load: here the next item would only call the same vendor, and an outage
+// of a minute would cost thousands of verdicts.
 type retryBudget struct {
 	bucket *bucket
 }
 
-// The sizes of a RetryBudget, in retries.
+// The sizes of a retryBudget, in retries.
 const (
 	budgetBurst      = 50
 	budgetPerRequest = 0.2
@@ -80,7 +78,7 @@ func newRetryBudget() *retryBudget {
 	return &retryBudget{bucket: newBucket(budgetBurst, budgetPerSecond)}
 }
 
-// A Retrier is a model that asks again. See newRetrier.
+// A retrier is a model with retries. See newRetrier.
 type retrier struct {
 	inner deem.Model
 	o     RetryOptions
@@ -91,14 +89,14 @@ var (
 	_ Wrapper    = (*retrier)(nil)
 )
 
-// newRetrier returns a model that makes a request again while m answers with a
-// [*deem.ModelError] that may pass. Between attempts it waits a random time up
-// to a bound that doubles, added to what the vendor asked for.
-// The reply, or the last error, says how many attempts were made. In a run that is
-// stopped gently no attempt but the first is made: see [deem.Stopping].
+// newRetrier returns a model that repeats a request while m returns a transient
+// [*deem.ModelError]. Between attempts it waits a random time up to a bound that doubles,
+// in addition to the vendor's Retry-After. The reply, or the last error, has the number of
+// attempts. In a run that is stopped gracefully, only first attempts are made: see
+// [deem.Stopping].
 //
-// A timeout is tried again once and not five times. It has cost minutes already
-// and may have cost money, and a server that hangs mostly goes on hanging.
+// A timeout is retried only once. It has already cost minutes and perhaps money, and a
+// server that hangs usually keeps hanging.
 func newRetrier(m deem.Model, o RetryOptions) *retrier {
 	return &retrier{inner: m, o: o.withDefaults()}
 }
@@ -114,8 +112,7 @@ func (r *retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	r.o.Budget.bucket.give(budgetPerRequest)
 	timeouts := 0
 	for attempt := 1; ; attempt++ {
-		// An attempt that begins after the context is done would be paid for and
-		// thrown away.
+		// An attempt that begins after the context is done would be paid for and discarded.
 		if err := ctx.Err(); err != nil {
 			return deem.Reply{}, err
 		}
@@ -144,8 +141,8 @@ func (r *retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	}
 }
 
-// pause returns how long to wait after the given attempt, and false when there
-// is to be no other.
+// pause returns how long to wait after the given attempt, and false if there is no further
+// attempt.
 func (r *retrier) pause(err error, attempt, timeouts int) (time.Duration, bool) {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok || !me.Passing || me.Fatal || attempt >= r.o.Attempts || timeouts >= r.o.Timeouts || me.RetryAfter > r.o.Patience {
@@ -156,23 +153,23 @@ func (r *retrier) pause(err error, attempt, timeouts int) (time.Duration, bool) 
 		return 0, false
 	}
 	if me.RetryAfter > 0 {
-		// What the vendor asks for is a floor. Some jitter comes on top, or all
-		// who were sent away together would come back together; but it does not
-		// double, as the vendor knows better.
+		// The vendor's Retry-After is a lower bound. Jitter is added so that clients
+		// refused together do not return together; it does not double, because the vendor
+		// knows better.
 		return max(turn, me.RetryAfter+r.jitter(1)), true
 	}
 	return max(turn, r.jitter(attempt)), true
 }
 
-// timedOut reports whether err says that no answer came in time.
+// timedOut reports whether err is a timeout.
 func timedOut(err error) bool {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	return ok && me.Kind == deem.Timeout
 }
 
-// jitter returns a random time up to Base doubled with each attempt, at most Max. It
-// is a quarter of that at least: else luck alone uses up all attempts of a request
-// within two seconds of trouble, for one in six of them.
+// jitter returns a random time up to Base doubled with each attempt, at most Max. It is at
+// least a quarter of that: otherwise one request in six would by chance use up all attempts
+// within two seconds of trouble.
 func (r *retrier) jitter(attempt int) time.Duration {
 	bound := r.o.Max
 	if shift := attempt - 1; shift < 30 && r.o.Base<<shift < bound {
@@ -181,8 +178,8 @@ func (r *retrier) jitter(attempt int) time.Duration {
 	return bound/4 + time.Duration(r.o.Rand()*float64(bound-bound/4))
 }
 
-// withAttempts returns err with its attempts counted. It copies, because a wire
-// may return the same error to many.
+// withAttempts returns err with the number of attempts. It copies, because a wire may
+// return the same error to many callers.
 func withAttempts(err error, attempts int) error {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok {
@@ -191,7 +188,7 @@ func withAttempts(err error, attempts int) error {
 	counted := *me
 	counted.Attempts = attempts
 	if err != error(me) { //nolint:errorlint // the question is whether anything is wrapped around it
-		counted.Err = err // which is kept
+		counted.Err = err // keep the wrapping error
 	}
 	return &counted
 }

@@ -16,13 +16,13 @@ import (
 	"deem/model/fake"
 )
 
-// passing returns an error that may pass, with what the vendor asks for.
+// passing returns a transient error with the given Retry-After.
 func passing(after time.Duration) *deem.ModelError {
 	return &deem.ModelError{Kind: deem.Provider, Status: 500, Passing: true, RetryAfter: after, Err: errors.New("boom")}
 }
 
-// failing returns a model that fails with err the first n times, and a function
-// that counts its calls.
+// failing returns a model that fails with err the first n times, and a function that
+// returns the number of calls.
 func failing(n int, err error) (deem.Model, func() int) {
 	var mu sync.Mutex
 	calls := 0
@@ -42,7 +42,7 @@ func failing(n int, err error) (deem.Model, func() int) {
 	}
 }
 
-// half is a jitter in the middle.
+// half is a constant jitter of 0.5.
 func half() float64 { return 0.5 }
 
 func TestRetryBacksOff(t *testing.T) {
@@ -56,8 +56,8 @@ func TestRetryBacksOff(t *testing.T) {
 		if reply.Attempts != 6 || calls() != 6 {
 			t.Errorf("Attempts = %d after %d calls, want 6 and 6", reply.Attempts, calls())
 		}
-		// Five eighths of 500 ms, 1 s, 2 s, 4 s and 8 s: halfway between a quarter
-		// and the whole.
+		// Five eighths of 500 ms, 1 s, 2 s, 4 s and 8 s: halfway between a quarter and the
+		// whole.
 		if took, want := time.Since(start), 15500*time.Millisecond*5/8; took != want {
 			t.Errorf("waited %v, want %v", took, want)
 		}
@@ -149,7 +149,7 @@ func TestRetryNeverBeginsOnADeadContext(t *testing.T) {
 	}
 }
 
-// A careless model does not look at its context.
+// A careless model ignores its context.
 type careless struct{ calls int }
 
 func (c *careless) Name() string { return "fake:careless" }
@@ -175,8 +175,7 @@ func TestRetryIsInterruptedWhileItWaits(t *testing.T) {
 	})
 }
 
-// TestRetryBudget puts 512 workers in front of a vendor that is down, and counts
-// how much it is asked.
+// TestRetryBudget runs 512 workers against a vendor that is down, and counts the calls.
 func TestRetryBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, calls := failing(1<<30, passing(0))
@@ -192,16 +191,16 @@ func TestRetryBudget(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		// In a minute there are 50 retries and five a second; new requests, which
-		// add a fifth each, begin only as old ones end.
+		// In a minute there are 50 retries and five per second; new requests, which add a
+		// fifth each, begin only as old ones end.
 		if n := calls(); n < 512+300 || n > 512+512+50+300+100 {
 			t.Errorf("%d calls in a minute of outage, want about 512 and 350 retries", n)
 		}
 	})
 }
 
-// TestRetryBudgetGrowsWithRequests makes many requests of which one in twenty
-// fails once. So few retries are never held up.
+// TestRetryBudgetGrowsWithRequests makes many requests of which one in twenty fails once.
+// So few retries are never delayed.
 func TestRetryBudgetGrowsWithRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
@@ -225,8 +224,8 @@ func TestRetryBudgetGrowsWithRequests(t *testing.T) {
 	})
 }
 
-// TestRetrySurvivesAnOutage takes the vendor away for half a minute: nobody's
-// item may be lost.
+// TestRetrySurvivesAnOutage makes the vendor unavailable for half a minute: no item may be
+// lost.
 func TestRetrySurvivesAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := time.Now().Add(30 * time.Second)

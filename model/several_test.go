@@ -13,15 +13,15 @@ import (
 	"deem/model"
 )
 
-// A throttle is a vendor that serves so many calls a second, as a bucket of tokens does,
-// and refuses some for reasons of its own.
+// A throttle is a vendor that serves a number of calls per second, like a token bucket, and
+// refuses some for other reasons.
 type throttle struct {
-	after time.Duration // what a refusal says
+	after time.Duration // Retry-After of a refusal
 
 	mu      sync.Mutex
-	rate    float64 // calls a second that it bears
-	stray   float64 // share of calls that it refuses whatever their rate
-	down    bool    // refuses all
+	rate    float64 // capacity in calls per second
+	stray   float64 // share of calls refused regardless of their rate
+	down    bool    // refuses everything
 	level   float64 // of the bucket
 	filled  time.Time
 	began   time.Time
@@ -30,7 +30,7 @@ type throttle struct {
 	refused []int
 }
 
-// newThrottle returns a vendor, to be asked for so many seconds.
+// newThrottle returns a vendor for a test of length seconds.
 func newThrottle(rate, stray float64, after time.Duration, length int) *throttle {
 	now := time.Now()
 	return &throttle{
@@ -64,7 +64,7 @@ func (v *throttle) Complete(context.Context, deem.Request) (deem.Reply, error) {
 	return deem.Reply{}, nil
 }
 
-// change changes the vendor when a time has passed.
+// change changes the vendor after some time.
 func (v *throttle) change(after time.Duration, how func(*throttle)) {
 	time.AfterFunc(after, func() {
 		v.mu.Lock()
@@ -73,8 +73,8 @@ func (v *throttle) change(after time.Duration, how func(*throttle)) {
 	})
 }
 
-// between returns how many calls a second were served from one second to another, and
-// which share of all was refused.
+// between returns how many calls per second were served from one second to another, and the
+// share of calls refused.
 func (v *throttle) between(from, to int) (served, share float64) {
 	yes, no := 0, 0
 	for s := from; s < to; s++ {
@@ -83,9 +83,9 @@ func (v *throttle) between(from, to int) (served, share float64) {
 	return float64(yes) / float64(to-from), float64(no) / float64(max(1, yes+no))
 }
 
-// askFor lets three processes with 40 calls at once each ask the vendor for so many
-// seconds of simulated time. They know nothing of each other. The call that is refused
-// waits as long as it was told, as a retry does.
+// askFor makes three independent processes, each with up to 40 concurrent calls, call the
+// vendor for length seconds of simulated time. A refused call waits for its Retry-After, as
+// a retry does.
 func (v *throttle) askFor(t *testing.T, length int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(length)*time.Second-300*time.Millisecond)
@@ -112,10 +112,9 @@ func (v *throttle) askFor(t *testing.T, length int) {
 	all.Wait()
 }
 
-// Several processes find together what a vendor bears: it is asked for as many calls as it
-// serves, soon and with few refusals, also when it bears fewer or more from one moment to
-// the next. A process makes at least one call after the other, so where a vendor bears less
-// than that of all of them, it refuses many: then the user has to give a rate.
+// Several processes together find a vendor's capacity quickly and with few refusals, even
+// if it changes suddenly. Each process always makes at least one call at a time, so if the
+// capacity is below that, many calls are refused: then the user has to configure a rate.
 func TestSeveralFindTheLimit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -148,7 +147,7 @@ func TestSeveralFindTheLimit(t *testing.T) {
 	}
 }
 
-// A vendor that refuses now and then, whatever the rate, is still asked.
+// A vendor that occasionally refuses calls, regardless of the rate, is still called.
 func TestSeveralBearStrayRefusals(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, time.Second} {
@@ -169,7 +168,7 @@ func TestSeveralBearStrayRefusals(t *testing.T) {
 	}
 }
 
-// A vendor that refuses all is left in peace, and asked again when it is back.
+// A vendor that refuses everything is rarely called, and called normally once it is back.
 func TestSeveralOutlastAnOutage(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, time.Second, 5 * time.Second} {

@@ -11,12 +11,12 @@ import (
 	"deem"
 )
 
-// A Sparing model goes without parameters that the vendor does not support. See [Spare].
+// A sparing model drops parameters that the vendor does not support. See [Spare].
 type sparing struct {
 	inner deem.Model
 
 	mu   sync.Mutex
-	gone map[string]string // parameters that the vendor does not support, and what it said
+	gone map[string]string // unsupported parameters, and the vendor's messages
 }
 
 var (
@@ -24,9 +24,9 @@ var (
 	_ Wrapper    = (*sparing)(nil)
 )
 
-// Spare returns a model that makes a request once more without a parameter if m says that
-// the vendor does not support it, and the request names it as optional. Later requests go
-// without it at once. The reply says what was dropped and why.
+// Spare returns a model that repeats a request without a parameter if m reports that the
+// vendor does not support it and the request lists it as optional. Later requests omit it
+// from the start. The reply says what was dropped and why.
 func Spare(m deem.Model) deem.Model { return &sparing{inner: m, gone: map[string]string{}} }
 
 // Name returns the name of the model inside.
@@ -35,7 +35,7 @@ func (s *sparing) Name() string { return s.inner.Name() }
 // Unwrap returns the model inside.
 func (s *sparing) Unwrap() deem.Model { return s.inner }
 
-// Complete asks the model inside.
+// Complete calls the model inside.
 func (s *sparing) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if len(req.Optional) == 0 {
 		return s.inner.Complete(ctx, req)
@@ -57,7 +57,8 @@ func (s *sparing) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	}
 }
 
-// without returns req without what is known to be unsupported, as far as req allows it.
+// without returns req without the parameters known to be unsupported, as far as req allows
+// it.
 func (s *sparing) without(req deem.Request) (deem.Request, map[string]string) {
 	s.mu.Lock()
 	gone := maps.Clone(s.gone)

@@ -11,8 +11,8 @@ import (
 	"deem/model/fake"
 )
 
-// A parameter that the vendor does not support is dropped if the request allows it, with
-// one more call for the whole run, and the reply says so.
+// An unsupported parameter is dropped if the request allows it, at the cost of one extra
+// call in the whole run, and the reply reports it.
 func TestSpare(t *testing.T) {
 	calls := 0
 	wire := fake.Func("m", func(_ context.Context, req deem.Request) (deem.Reply, error) {

@@ -14,7 +14,7 @@ import (
 	"deem/model/fake"
 )
 
-// An asker is a judge that asks m, and judges nothing.
+// An asker is a judge that calls m and returns no verdict.
 type asker struct{ m deem.Model }
 
 func (asker) Name() string { return "asker" }
@@ -27,11 +27,11 @@ func (a asker) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	return deem.Verdict{Label: "yes", Score: 1}, err
 }
 
-// TestGentleStopEndsWaiting stops runs gently whose calls wait for something: to be made
-// again, for a place, for their minute, for others in an outage, for money. None of them is
-// begun any more, and their items have no record; what is on the wire finishes and is kept.
+// TestGentleStopEndsWaiting gracefully stops runs whose calls wait for something: a retry,
+// a slot, a rate limit, the end of an outage, money. None of these calls begins, and their
+// items have no record; calls on the wire finish and are kept.
 func TestGentleStopEndsWaiting(t *testing.T) {
-	const long = 10 * time.Second // how long a call is on the wire, if it is to be answered
+	const long = 10 * time.Second // duration of a call that gets an answer
 	slow := func(ctx context.Context, _ deem.Request) (deem.Reply, error) {
 		time.Sleep(long)
 		return deem.Reply{Text: "yes"}, nil
@@ -43,7 +43,7 @@ func TestGentleStopEndsWaiting(t *testing.T) {
 		name    string
 		call    func(context.Context, deem.Request) (deem.Reply, error)
 		o       model.Options
-		same    bool // all items ask the same
+		same    bool // all items make the same request
 		records int
 		calls   int // at most
 		ends    time.Duration

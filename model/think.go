@@ -10,15 +10,15 @@ import (
 	"deem"
 )
 
-// A Thinker is a model that may think before it answers. All wires of this module are
+// A thinker is a model that may think before it answers. All wires of this module are
 // thinkers.
 type thinker interface {
-	// Room returns how many tokens are added to the limit of each request for thoughts,
-	// and whether it is known that the model needs no more.
+	// Room returns how many tokens are added to the limit of each request for thinking, and
+	// whether this is known to be enough.
 	Room() (tokens int, known bool)
 }
 
-// RoomOf returns how many tokens m adds to the limit of each request for thoughts.
+// RoomOf returns how many tokens m adds to the limit of each request for thinking.
 func RoomOf(m deem.Model) int {
 	if t, ok := As[thinker](m); ok {
 		room, _ := t.Room()
@@ -27,21 +27,21 @@ func RoomOf(m deem.Model) int {
 	return 0
 }
 
-// smallRoom is the room from which a model is trusted to find its way to an answer.
+// smallRoom is the room from which a model is assumed to reach an answer.
 const smallRoom = 2048
 
-// A Probing model asks its first question alone. See newProbing.
+// A probing model makes its first call alone. See newProbing.
 type probing struct {
 	inner deem.Model
-	doubt bool // whether the model thinks is not known, or its room is small
+	doubt bool // it is unknown whether the model thinks, or its room is small
 
 	answered func() bool
 
-	turn chan struct{} // held by the caller that asks the first question
-	open chan struct{} // closed when everybody may ask
+	turn chan struct{} // held by the caller that makes the first call
+	open chan struct{} // closed when all callers may proceed
 
 	mu   sync.Mutex
-	sure bool  // a reply had a text
+	sure bool  // a reply had text
 	shut error // the first reply had none
 }
 
@@ -50,17 +50,15 @@ var (
 	_ Wrapper    = (*probing)(nil)
 )
 
-// newProbing returns a model that finds out whether m thinks, where neither its name nor its
-// vendor tells. A model that thinks spends the few tokens that a judge allows for its
-// answer before it begins to answer. Such replies are paid for and say nothing. So the
-// first request is made alone. If its reply is of this kind, it is returned like any
-// other, and the requests after it fail: the run stops with one reply paid for and
-// recorded. It does not go on with more room: the room is part of what the judge is, and
-// a person must choose it.
+// newProbing returns a model that finds out whether m thinks, if neither its name nor its
+// vendor says so. A model that thinks spends the few tokens that a judge allows before it
+// begins to answer. Such replies cost money and are empty. So the first request is made
+// alone. If its reply is of this kind, it is returned like any other, and later requests
+// fail: the run stops with one reply paid for and recorded. It does not continue with more
+// room: the room is part of the judge's identity, and the user must choose it.
 //
-// A model that is known not to think, or has room to do so, is asked at once. So is one
-// that has answered before, as answered reports when the first request comes; nil means
-// that nobody knows.
+// There is no probe if the model is known not to think, has enough room, or has answered
+// before. answered reports the latter when the first request comes; nil means unknown.
 func newProbing(m deem.Model, answered func() bool) *probing {
 	if answered == nil {
 		answered = func() bool { return false }
@@ -79,7 +77,7 @@ func (p *probing) Name() string { return p.inner.Name() }
 // Unwrap returns the model inside.
 func (p *probing) Unwrap() deem.Model { return p.inner }
 
-// Complete asks the model inside, at first one request at a time.
+// Complete calls the model inside, at first one request at a time.
 func (p *probing) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if !p.doubt || req.MaxTokens <= 0 || p.answered() {
 		return p.inner.Complete(ctx, req)
@@ -106,8 +104,8 @@ func (p *probing) shutBy() error {
 	return p.shut
 }
 
-// learn looks at a reply. An error tells nothing about the model: then others need not
-// wait, and the next reply tells.
+// learn examines a reply. An error says nothing about the model: then other callers need
+// not wait, and the next reply decides.
 func (p *probing) learn(req deem.Request, reply deem.Reply, err error) (deem.Reply, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,8 +128,8 @@ func (p *probing) learn(req deem.Request, reply deem.Reply, err error) (deem.Rep
 	return reply, err
 }
 
-// silent reports whether a reply was cut off at its limit before it said anything. Some
-// servers pass thoughts on as text.
+// silent reports whether a reply was truncated before it had any text. Some servers return
+// thoughts as text.
 func silent(r deem.Reply) bool {
 	text := strings.TrimSpace(r.Text)
 	if strings.HasPrefix(text, "<think>") && !strings.Contains(text, "</think>") {

@@ -6,16 +6,16 @@ import (
 	"deem"
 )
 
-// A Tiered model is asked for a class of service of its vendor's, as OpenAI's "flex" or
-// "priority". Such a class has prices of its own, half or twice the usual ones, and the
-// built-in table has only the usual ones.
+// A tiered model requests a service tier of its vendor, such as OpenAI's "flex" or
+// "priority". Tiers have their own prices, half or twice the usual ones; the built-in table
+// has only the usual ones.
 type tiered interface {
-	// ServiceTier returns the class that is asked for, "" when that is left to the vendor.
+	// ServiceTier returns the requested tier, or "" for the vendor's default.
 	ServiceTier() string
 }
 
-// TierOf returns the class of service for which m, or the model that it wraps, is asked,
-// as far as it has a price of its own; see ownTier.
+// TierOf returns the service tier that m, or the model it wraps, requests, if the tier has
+// its own price; see ownTier.
 func TierOf(m deem.Model) string {
 	if t, ok := As[tiered](m); ok {
 		return ownTier(t.ServiceTier())
@@ -23,7 +23,7 @@ func TierOf(m deem.Model) string {
 	return ""
 }
 
-// ownTier returns tier, or "" when it is one that costs the usual price.
+// ownTier returns tier, or "" if it costs the usual price.
 func ownTier(tier string) string {
 	switch tier {
 	case "auto", "default", "standard":
@@ -32,9 +32,9 @@ func ownTier(tier string) string {
 	return tier
 }
 
-// OfTier returns the price of the named model at a class of service, as [TierOf] returns
-// it. For "" that is [Prices.Of]. For any other the built-in table does not count, and p
-// is taken to be about that class.
+// OfTier returns the price of the named model in a service tier, as returned by [TierOf].
+// For "" that is [Prices.Of]. For other tiers the built-in table is not used, and p is
+// assumed to be about that tier.
 func (p Prices) OfTier(name, tier string) (Price, bool) {
 	if tier == "" {
 		return p.Of(name)
@@ -47,7 +47,7 @@ func (p Prices) OfTier(name, tier string) (Price, bool) {
 	return Price{}, false
 }
 
-// AtTier returns the name of a model with the class of service for which it is asked.
+// AtTier returns the name of a model with its service tier.
 func AtTier(name, tier string) string {
 	if tier == "" {
 		return name

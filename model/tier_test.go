@@ -10,7 +10,7 @@ import (
 	"deem/model/fake"
 )
 
-// A tiered model is asked for a class of service.
+// A tiered model requests a service tier.
 type tiered struct {
 	deem.Model
 	tier string
@@ -18,14 +18,14 @@ type tiered struct {
 
 func (m tiered) ServiceTier() string { return m.tier }
 
-// TestTierHasItsOwnPrice: the built-in prices are those of the usual service. Another
-// class costs half or twice as much, so that only a table of one's own can know.
+// TestTierHasItsOwnPrice: the built-in prices are those of the default tier. Other tiers
+// cost half or twice as much, which only the user's own table can contain.
 func TestTierHasItsOwnPrice(t *testing.T) {
 	own := model.Prices{Entries: []model.Price{{Model: "openai:gpt-4o", Input: 5_000_000, Output: 20_000_000}}}
 	for _, tt := range []struct {
 		tier   string
 		prices model.Prices
-		micros int64 // -1 when nobody knows
+		micros int64 // -1 if unknown
 	}{
 		{"", model.Prices{}, 25 + 20},
 		{"default", model.Prices{}, 25 + 20},

@@ -6,16 +6,16 @@ import (
 	"deem"
 )
 
-// Tokens that come on top of the bytes of a request: the marks around each message, and
-// the words with which vendors ask for JSON.
+// Tokens in addition to the bytes of a request: the markers around each message, and the
+// instructions with which vendors ask for JSON.
 const (
 	perMessage = 16
 	perRequest = 64
 	perSchema  = 1024
 )
 
-// mostUsage returns the most tokens that a request to the named model can use: one for
-// each byte of its input, which no vendor's tokens exceed, and the longest reply.
+// mostUsage returns the maximum number of tokens of a request to the named model: one for
+// each byte of its input, which no vendor's tokenizer exceeds, and the longest reply.
 func mostUsage(name string, req deem.Request) deem.Usage {
 	u := deem.Usage{Input: perRequest, Output: req.MaxTokens}
 	marks := perMessage
@@ -34,21 +34,21 @@ func mostUsage(name string, req deem.Request) deem.Usage {
 	return u
 }
 
-// A family is the models whose names begin in the same way. Models that think before they
-// answer have longer replies than what they show.
+// A family is the set of models whose names share a prefix. Models that think before they
+// answer have longer replies than they show.
 type family struct {
 	prefix string
 	tokens int // of the longest reply
 	thinks bool
 }
 
-// families are those of which more is known than [MaxOutput] says of all others.
+// families are the models that differ from the default of [MaxOutput].
 var families = []family{
 	{"openai:o1", 131_072, true},
 	{"openai:o3", 131_072, true},
 	{"openai:o4", 131_072, true},
 	{"openai:gpt-5", 131_072, true},
-	{"anthropic:", 4_096, false}, // model/anthropic asks for no more
+	{"anthropic:", 4_096, false}, // model/anthropic sets this limit if a request has none
 	{"google:", 65_536, true},
 }
 
@@ -62,19 +62,18 @@ func familyOf(name string) family {
 	return family{tokens: 32_768}
 }
 
-// MaxOutput returns how many tokens a reply of the named model has at most when a
-// request does not bound it: 131,072 for openai's models that reason, 65,536 for
-// google, 4,096 for anthropic, whose requests always have a bound, and 32,768 for all
-// others. These are the vendors' own limits, rounded up.
+// MaxOutput returns the maximum number of tokens of a reply of the named model if the
+// request has no limit: 131,072 for OpenAI's reasoning models, 65,536 for google, 4,096 for
+// anthropic, whose requests always have a limit, and 32,768 for all others. These are the
+// vendors' own limits, rounded up.
 func MaxOutput(name string) int { return familyOf(name).tokens }
 
-// bytesPerToken is how many bytes a token may have on average for a count to be believed.
-// Prose has three to five, and the longest runs of spaces that are one token have 128.
+// bytesPerToken is the highest plausible average of bytes per token. Prose has three to
+// five, and the longest runs of spaces that are one token have 128.
 const bytesPerToken = 64
 
-// believable reports whether a vendor can have counted the tokens of a call: no count is
-// negative, there was some input, and neither input nor output has far fewer tokens than
-// the text that was sent or received.
+// believable reports whether a token count is plausible: no count is negative, there was
+// some input, and neither input nor output has far fewer tokens than its text.
 func believable(u deem.Usage, req deem.Request, reply deem.Reply) bool {
 	sent, received := 0, len(reply.Text)+len(reply.Refusal)
 	for _, m := range req.Messages {
@@ -85,9 +84,9 @@ func believable(u deem.Usage, req deem.Request, reply deem.Reply) bool {
 		enough(u.Input, sent) && enough(u.Output, received)
 }
 
-// estimateUsage bounds the tokens of a call that the vendor did not count: one for each
-// byte that was sent and received, or the longest reply of a model that thinks before it
-// answers, since nobody sees how long.
+// estimateUsage bounds the tokens of a call without a token count: one for each byte sent
+// and received, or the longest reply for a model that thinks, since the length of its
+// thoughts is not visible.
 func estimateUsage(name string, req deem.Request, reply deem.Reply) deem.Usage {
 	u := mostUsage(name, req)
 	u.Estimated = true
