@@ -12,8 +12,8 @@ const (
 	embedPath = "/embeddings"
 )
 
-// parseAddress reads a base URL in any of the forms that people write: with the
-// whole path of a call at its end, or without any path.
+// parseAddress parses a base URL in the common forms: with the full path of a call, or
+// without any path.
 func parseAddress(base string) (wire.Base, error) {
 	b, err := wire.ParseBase(base, defaultBaseURL)
 	if err != nil {
@@ -33,8 +33,7 @@ func parseAddress(base string) (wire.Base, error) {
 	return b, nil
 }
 
-// azure reports whether the server is Azure's, which wants its key in a header of
-// its own.
+// azure reports whether the server is Azure's, which expects its key in a separate header.
 func azure(b wire.Base) bool {
 	for _, suffix := range []string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"} {
 		if strings.HasSuffix(b.Host(), suffix) {

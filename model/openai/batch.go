@@ -20,9 +20,9 @@ import (
 	"deem/model/internal/wire"
 )
 
-// The Batch API, as OpenAI describes it: a file of lines is uploaded, a batch is made
-// of it, and when the batch has ended there are two files, one with the lines that
-// were answered and one with those that were not.
+// OpenAI's Batch API: a file of lines is uploaded, a batch is created from it, and when the
+// batch has ended there are two files, one with the answered lines and one with the failed
+// ones.
 
 var _ deem.Batcher = (*client)(nil)
 
@@ -32,19 +32,19 @@ const (
 	batchesPath = "/batches"
 )
 
-// batchURL is what each line says that it calls, whatever the base URL is.
+// batchURL is the URL that each line names, whatever the base URL is.
 const batchURL = "/v1/chat/completions"
 
-// keyName is the name under which a batch carries our key in its metadata.
+// keyName is the name of our key in the metadata of a batch.
 const keyName = "deem"
 
-// BatchLimits returns what the API allows: 50,000 lines and 200 MB.
+// BatchLimits returns the limits of the API: 50,000 lines and 200 MB.
 func (m *client) BatchLimits() deem.BatchLimits {
 	return deem.BatchLimits{Lines: 50_000, Bytes: 200_000_000}
 }
 
-// BatchLine returns the line that makes a request: the body of the same call alone. Only
-// the class of service is left out, as that of batches is their own.
+// BatchLine returns the line for a request: the body of the equivalent single call, without
+// the service tier, since batches have their own.
 func (m *client) BatchLine(id string, req deem.Request) ([]byte, error) {
 	body := m.encode(req)
 	body.ServiceTier = ""
@@ -60,8 +60,8 @@ func (m *client) BatchLine(id string, req deem.Request) ([]byte, error) {
 	return line, nil
 }
 
-// SubmitBatch uploads the lines and makes a batch of them. A file that was uploaded in
-// vain costs nothing.
+// SubmitBatch uploads the lines and creates a batch from them. If the second step fails,
+// the uploaded file costs nothing.
 func (m *client) SubmitBatch(ctx context.Context, b deem.Batch, lines *io.SectionReader) (string, error) {
 	file, err := m.upload(ctx, b.Key+".jsonl", lines)
 	if err != nil {
@@ -76,7 +76,7 @@ func (m *client) SubmitBatch(ctx context.Context, b deem.Batch, lines *io.Sectio
 	return w.ID, err
 }
 
-// upload sends the lines as a file and returns the file's id.
+// upload uploads the lines as a file and returns the file's id.
 func (m *client) upload(ctx context.Context, name string, lines *io.SectionReader) (string, error) {
 	head, tail, contentType, err := formAround(name)
 	if err != nil {
@@ -97,8 +97,8 @@ func (m *client) upload(ctx context.Context, name string, lines *io.SectionReade
 	return file.ID, nil
 }
 
-// formAround returns what stands before and after a file in the form that uploads it,
-// so that the file itself need not be in memory.
+// formAround returns the parts of the upload form before and after the file, so that the
+// file itself need not be in memory.
 func formAround(name string) (head, tail []byte, contentType string, err error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -118,7 +118,7 @@ func formAround(name string) (head, tail []byte, contentType string, err error) 
 	return form.Bytes()[:at], form.Bytes()[at:], w.FormDataContentType(), nil
 }
 
-// A wireBatch is a batch, as far as we read it.
+// A wireBatch is a batch, with the fields we use.
 type wireBatch struct {
 	ID           string         `json:"id"`
 	Status       string         `json:"status"`
@@ -136,14 +136,14 @@ type wireBatch struct {
 	} `json:"errors"`
 }
 
-// A batchTrouble is what is wrong with a batch or with one of its lines.
+// A batchTrouble is an error of a batch or one of its lines.
 type batchTrouble struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Line    int    `json:"line"`
 }
 
-// readBatch reads a batch.
+// readBatch parses a batch.
 func (m *client) readBatch(a wire.Answer, err error) (wireBatch, error) {
 	var w wireBatch
 	if err := m.Client.Read(a, err, &w); err != nil {
@@ -155,11 +155,11 @@ func (m *client) readBatch(a wire.Answer, err error) (wireBatch, error) {
 	return w, nil
 }
 
-// skew is how far the vendor's clock may be from ours.
+// skew is the maximum difference between the vendor's clock and ours.
 const skew = time.Hour
 
-// FindBatch looks for the key of the batch in the metadata of those that the account
-// has, newest first, back to when it was planned.
+// FindBatch looks for the key of the batch in the metadata of the account's batches, newest
+// first, back to the time it was planned.
 func (m *client) FindBatch(ctx context.Context, b deem.Batch, known []string) (id string, sure bool, err error) {
 	since := b.Planned.Add(-skew).Unix()
 	query := url.Values{"limit": {"100"}}
@@ -183,7 +183,7 @@ func (m *client) FindBatch(ctx context.Context, b deem.Batch, known []string) (i
 		}
 		last := page.Data[n-1].ID
 		if last == "" || last == query.Get("after") {
-			// It would be asked for the same page for ever.
+			// Otherwise the same page would be requested forever.
 			return "", false, m.Client.Garbled(a, errors.New("the list of batches breaks off"))
 		}
 		query.Set("after", last)
@@ -195,7 +195,7 @@ func (m *client) batch(ctx context.Context, id string) (wireBatch, error) {
 	return m.readBatch(m.Client.Get(ctx, m.Client.To(batchesPath+"/"+id)))
 }
 
-// BatchStatus says how far a batch is.
+// BatchStatus returns the progress of a batch.
 func (m *client) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, error) {
 	w, err := m.batch(ctx, id)
 	if err != nil {
@@ -211,8 +211,8 @@ func (m *client) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, 
 	return s, nil
 }
 
-// refusal says why a batch was not begun. One that exceeds the tokens which an account
-// may have waiting may be taken when others have ended.
+// refusal returns the error of a rejected batch. A batch that exceeds the account's limit
+// of queued tokens may be accepted when others have ended.
 func (m *client) refusal(w wireBatch) error {
 	me := &deem.ModelError{Kind: deem.Provider}
 	var says []string
@@ -238,8 +238,7 @@ func (m *client) refusal(w wireBatch) error {
 	return me
 }
 
-// BatchReplies yields what came of the lines of a batch: first of those that were
-// answered, then of the others.
+// BatchReplies yields the results of a batch: first the answered lines, then the others.
 func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.BatchReply, error] {
 	return func(yield func(deem.BatchReply, error) bool) {
 		w, err := m.batch(ctx, id)
@@ -260,7 +259,7 @@ func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.Bat
 	}
 }
 
-// readLine reads what came of a line. The error is that of a line that makes no sense.
+// readLine parses the result of a line. The error is for a malformed line.
 func (m *client) readLine(line []byte) (deem.BatchReply, error) {
 	var w struct {
 		CustomID string `json:"custom_id"`
@@ -292,7 +291,7 @@ func (m *client) readLine(line []byte) (deem.BatchReply, error) {
 	return r, nil
 }
 
-// unanswered says why a line was never asked. It may be asked again.
+// unanswered returns the error of a line that was not processed. It may be submitted again.
 func (m *client) unanswered(t batchTrouble) error {
 	me := &deem.ModelError{Kind: deem.Provider, Code: t.Code, Passing: true, Err: errors.New(m.Client.Redact(wire.OneLine([]byte(t.Message))))}
 	if t.Code == "batch_expired" {

@@ -30,7 +30,7 @@ func (m *client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 // wireVectors is the answer to a call for embeddings.
 type wireVectors struct {
 	Data []struct {
-		Index     *int   `json:"index"` // nil where a server leaves it out
+		Index     *int   `json:"index"` // nil if the server omits it
 		Embedding vector `json:"embedding"`
 	} `json:"data"`
 	Error json.RawMessage `json:"error"`
@@ -60,16 +60,16 @@ func (m *client) inOrder(a wire.Answer, w wireVectors, n int) ([][]float32, erro
 	return vectors, nil
 }
 
-// A vector is an embedding, which comes as numbers or as the bytes of floats in
-// base64: some servers send those whatever they were asked for.
+// A vector is an embedding, encoded as numbers or as base64 of the bytes of floats: some
+// servers send base64 even if it was not requested.
 type vector []float32
 
-// UnmarshalJSON reads either form.
+// UnmarshalJSON parses either encoding.
 func (v *vector) UnmarshalJSON(data []byte) error {
 	if len(data) == 0 || data[0] != '"' {
 		return json.Unmarshal(data, (*[]float32)(v))
 	}
-	var packed []byte // JSON has bytes in base64
+	var packed []byte // JSON encodes bytes as base64
 	if err := json.Unmarshal(data, &packed); err != nil {
 		return err
 	}

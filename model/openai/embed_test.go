@@ -22,7 +22,7 @@ import (
 	"deem/model/openai"
 )
 
-// A model of embeddings is an embedder of the judge "semantic".
+// An embedding model is an embedder for the judge "semantic".
 var _ rule.Embedder = (*openai.Model)(nil)
 
 // An embedCall is the body of a call for embeddings.
@@ -32,7 +32,7 @@ type embedCall struct {
 	Format string   `json:"encoding_format"`
 }
 
-// embedServer answers calls for embeddings with what the function makes of them.
+// embedServer answers calls for embeddings with the given function.
 func embedServer(t *testing.T, answer func(w http.ResponseWriter, c embedCall)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,17 +46,17 @@ func embedServer(t *testing.T, answer func(w http.ResponseWriter, c embedCall)) 
 	return server
 }
 
-// vectorOf returns the embedding that the servers of these tests give a text.
+// vectorOf returns the embedding of a text on the servers of these tests.
 func vectorOf(text string) []float32 { return []float32{float32(len(text)), 1.5, -2} }
 
-// An embedding is one of an answer.
+// An embedding is an element of an answer.
 type embedding struct {
 	Object    string `json:"object"`
 	Index     int    `json:"index"`
 	Embedding any    `json:"embedding"`
 }
 
-// send writes an answer whose embeddings come last first.
+// send writes an answer with its embeddings in reverse order.
 func send(w io.Writer, c embedCall, form func([]float32) any) {
 	var data []embedding
 	for i := len(c.Input) - 1; i >= 0; i-- {
@@ -106,8 +106,8 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// TestEmbedLongTexts checks that a call is bounded in bytes too, and that a text
-// longer than that goes alone.
+// TestEmbedLongTexts checks that a call is limited in bytes too, and that a text longer
+// than the limit is sent alone.
 func TestEmbedLongTexts(t *testing.T) {
 	var sizes []int
 	server := embedServer(t, func(w http.ResponseWriter, c embedCall) {
@@ -152,7 +152,7 @@ func TestEmbedURL(t *testing.T) {
 	}
 }
 
-// TestEmbedTrouble has servers answer what is not a list of vectors.
+// TestEmbedTrouble makes servers return malformed lists of vectors.
 func TestEmbedTrouble(t *testing.T) {
 	for _, tt := range []struct {
 		status         int
@@ -205,8 +205,7 @@ func TestEmbedTrouble(t *testing.T) {
 	}
 }
 
-// TestEmbedOtherLength has a server change the length of its vectors between two
-// calls.
+// TestEmbedOtherLength makes a server change the length of its vectors between two calls.
 func TestEmbedOtherLength(t *testing.T) {
 	n := 0
 	server := embedServer(t, func(w http.ResponseWriter, c embedCall) {
@@ -226,8 +225,8 @@ func TestEmbedWithoutKey(t *testing.T) {
 	}
 }
 
-// TestEmbedInterrupted tells the end of the caller's context from that of the
-// call's own.
+// TestEmbedInterrupted distinguishes the end of the caller's context from a timeout of the
+// call.
 func TestEmbedInterrupted(t *testing.T) {
 	release := make(chan struct{})
 	server := embedServer(t, func(http.ResponseWriter, embedCall) { <-release })

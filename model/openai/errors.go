@@ -7,7 +7,7 @@ import (
 	"deem/model/internal/wire"
 )
 
-// Codes that some servers use, whatever the status.
+// Codes that some servers use with any status.
 var (
 	quotaCodes   = []string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "access_terminated", "insufficient_user_quota"}
 	keyCodes     = []string{"invalid_api_key", "account_deactivated", "invalid_organization", "mismatched_organization"}
@@ -16,20 +16,20 @@ var (
 	lengthCodes  = []string{"context_length_exceeded", "string_above_max_length", "exceed_context_size_error"}
 	filterCodes  = []string{"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
 
-	// settingParams are the fields of a request that are the same for all items,
-	// so that what is wrong with them is wrong for all. The limit of tokens is
-	// not among them: whether it fits depends on the length of the prompt.
+	// settingParams are the request fields that are the same for all items, so that an
+	// error in one of them affects all items. The token limit is not included: whether it
+	// fits depends on the length of the prompt.
 	settingParams = []string{"model", "temperature", "top_p", "seed", "stop", "n", "logprobs", "top_logprobs", "response_format", "reasoning_effort", "stream", "service_tier"}
 )
 
-// cause says what a server means by an error. The order matters: a prompt that is
-// too long may name a parameter. Google and llama.cpp say some things in words
-// only.
+// cause classifies an error of the server. The order matters: an error about a prompt that
+// is too long may name a parameter. Google and llama.cpp report some causes only in the
+// message.
 func cause(t wire.Trouble) wire.Cause {
 	switch {
 	case t.Is(quotaCodes...):
 		return wire.Quota
-	case t.Status == 404 && t.Message == "File Not Found": // llama.cpp, of a path
+	case t.Status == 404 && t.Message == "File Not Found": // llama.cpp, for a path
 		return wire.NoCall
 	case t.Is(modelCodes...):
 		return wire.NoModel
@@ -46,8 +46,8 @@ func cause(t wire.Trouble) wire.Cause {
 	}
 }
 
-// rootParam returns the field that a parameter's path begins with:
-// "response_format" for "response_format.json_schema".
+// rootParam returns the first field of a parameter's path: "response_format" for
+// "response_format.json_schema".
 func rootParam(param string) string {
 	if i := strings.IndexAny(param, ".["); i >= 0 {
 		return param[:i]

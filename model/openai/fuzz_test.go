@@ -12,8 +12,8 @@ import (
 	"deem/model/openai"
 )
 
-// sound says what is wrong with the outcome of a call, "" for nothing: a reply has no
-// usage below nothing, and an error is a short line without the key.
+// sound returns what is wrong with the outcome of a call, or "": usage must not be
+// negative, and an error must be a short line without the key.
 func sound(reply deem.Reply, err error) string {
 	if err == nil {
 		if slices.Min([]int{reply.Usage.Input, reply.Usage.Output, reply.Usage.CachedInput, reply.Usage.Reasoning}) < 0 {
@@ -37,9 +37,9 @@ func sound(reply deem.Reply, err error) string {
 	return ""
 }
 
-// FuzzBatch answers all calls about a batch with any text. None of them may panic or go
-// on for ever, a line is answered or not and never both, and errors are short lines
-// without secrets.
+// FuzzBatch answers all calls about a batch with arbitrary text. None may panic or loop
+// forever, a line has either a reply or an error, and errors are short lines without
+// secrets.
 func FuzzBatch(f *testing.F) {
 	batch := `{"id":"b","status":"completed","output_file_id":"f","request_counts":{"total":2,"completed":1,"failed":1}}`
 	f.Add(batch, `{"custom_id":"1","response":{"status_code":200,"request_id":"r","body":`+okBody+`}}`)
@@ -83,8 +83,8 @@ func FuzzBatch(f *testing.F) {
 	})
 }
 
-// FuzzEmbed holds that vectors are as many as texts, all of one length and made of
-// numbers, or else an error.
+// FuzzEmbed checks that there are as many vectors as texts, all finite and of the same
+// length, or an error.
 func FuzzEmbed(f *testing.F) {
 	f.Add(`{"data":[{"index":1,"embedding":[1,2]},{"index":0,"embedding":"AACAPwAAAEA="}]}`)
 	f.Add(`{"data":[{"embedding":[1]},{"embedding":[]}]}`)

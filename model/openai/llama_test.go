@@ -13,8 +13,8 @@ import (
 	"deem/model/openai"
 )
 
-// TestLlama calls a real llama.cpp server. Nothing there is written by us, so it
-// shows that we speak the wire as others do.
+// TestLlama calls a real llama.cpp server, which we did not write, to check that our wire
+// format is compatible.
 func TestLlama(t *testing.T) {
 	url := modeltest.Llama(t)
 	m := open(t, openai.Options{Model: "random", BaseURL: url, Key: modeltest.Key})
@@ -26,7 +26,7 @@ func TestLlama(t *testing.T) {
 	t.Run("errors", func(t *testing.T) { testLlamaErrors(t, url, m) })
 }
 
-// testLlamaChat has the model say nonsense twenty times, of which some is not UTF-8.
+// testLlamaChat gets twenty replies of nonsense, some of which is not UTF-8.
 func testLlamaChat(t *testing.T, m *openai.Model) {
 	said, replaced := 0, 0
 	for seed := range int64(20) {
@@ -62,7 +62,7 @@ func testLlamaChat(t *testing.T, m *openai.Model) {
 	}
 }
 
-// seeded returns a request that has the same reply each time.
+// seeded returns a request that gets the same reply each time.
 func seeded(prompt string) deem.Request {
 	req := deem.Prompt(prompt)
 	seed := int64(1)
@@ -139,7 +139,7 @@ func cosine(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// testLlamaErrors has the server refuse in its own words.
+// testLlamaErrors makes the server return its own errors.
 func testLlamaErrors(t *testing.T, url string, m *openai.Model) {
 	badSchema := deem.Prompt("q")
 	badSchema.Schema = json.RawMessage(`{"type":"nonsense"}`)

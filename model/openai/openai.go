@@ -1,13 +1,12 @@
-// Package openai speaks the wire format of OpenAI's Chat Completions, and with it
-// that of every server compatible with it: vLLM, llama.cpp, LM Studio, Ollama,
-// OpenRouter, Azure and others.
+// Package openai implements the wire format of OpenAI's Chat Completions, which many
+// servers share: vLLM, llama.cpp, LM Studio, Ollama, OpenRouter, Azure and others.
 //
-// The package makes one HTTP call for a request, and says of each error whether
-// it may pass, ends this item, or ends the run. Retries, limits and prices are the
-// business of package model.
+// The package makes one HTTP call for a request, and classifies each error as transient, as
+// an error of this item, or as fatal to the run. Retries, limits and prices are handled by
+// package model.
 //
-// Keys are kept out of every text that the package makes: errors, String and
-// panics. Where a server repeats the key in an error, it is blacked out.
+// Keys never appear in text that the package produces: errors, String and panics. If a
+// server repeats the key in an error, it is redacted.
 package openai
 
 import (
@@ -26,80 +25,78 @@ import (
 	"deem/model/internal/wire"
 )
 
-// defaultBaseURL is where OpenAI itself answers.
+// defaultBaseURL is the address of OpenAI itself.
 const defaultBaseURL = "https://api.openai.com/v1"
 
-// Options say which model is called and where.
+// Options configure which model is called and how.
 type Options struct {
 	hidden
-	Model string // as the server knows it, "gpt-4o-2024-08-06"
+	Model string // the server's name for it, for example "gpt-4o-2024-08-06"
 
-	// BaseURL is the address of the server; "" means defaultBaseURL. It may end
-	// with or without a slash, without /v1 if it has no path at all, or with the
-	// whole /chat/completions. A query, as Azure's api-version, is kept.
-	BaseURL string `json:"-"` // it may hold a password
+	// BaseURL is the address of the server; "" means defaultBaseURL. It may end with or
+	// without a slash, without /v1 if it has no path at all, or with the full
+	// /chat/completions. A query, such as Azure's api-version, is kept.
+	BaseURL string `json:"-"` // may contain a password
 
-	// Vendor is who runs the server; "" means "openai". It is the first part of the name
-	// of the model, as in groq:llama-3.3-70b-versatile.
+	// Vendor is the operator of the server; "" means "openai". It is the first part of the
+	// model's name, as in groq:llama-3.3-70b-versatile.
 	Vendor string
 
-	Key          string `json:"-"` // "" sends none, as local servers like it
-	KeyHeader    string // the header that carries the key as it is; "" means Authorization, as a bearer token
-	KeyVariable  string // the environment variable that hints name; "" means OPENAI_API_KEY
+	Key          string `json:"-"` // "" sends none, for local servers
+	KeyHeader    string // the header that carries the bare key; "" means Authorization, as a bearer token
+	KeyVariable  string // the environment variable that hints mention; "" means OPENAI_API_KEY
 	Organization string
 	Project      string
-	Headers      map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
+	Headers      map[string]string `json:"-"` // sent with each call; secret, because they may contain keys
 
-	// Authorize is what a cloud wants instead of a key; nil adds nothing.
+	// Authorize adds a cloud's credentials instead of a key; nil adds nothing.
 	Authorize Authorize `json:"-"`
 
-	// Thinks says that the model thinks before it answers although it takes all
-	// parameters. It gets room for its thoughts, as one that reasons.
+	// Thinks says that the model thinks before it answers although it accepts all
+	// parameters. It gets room for thinking, like a reasoning model.
 	Thinks bool
 
-	// Rejects names the parameters that the server does not take: "temperature",
-	// "top_p", "seed", "stop", "top_logprobs", or "schema", for which JSON mode is used.
-	// They are not sent, and the reply says so.
+	// Rejects lists parameters that the server does not accept: "temperature", "top_p",
+	// "seed", "stop", "top_logprobs", or "schema", for which JSON mode is used instead.
+	// They are not sent, and the reply reports them as dropped.
 	Rejects []string
 
-	// Rename has other names for parameters, as "random_seed" for "seed".
+	// Rename maps parameters to the server's names, for example "seed" to "random_seed".
 	Rename map[string]string
 
-	// ServiceTier is the class of service that is asked for, as "flex" or
-	// "priority"; "" leaves it to the server. Such a class has prices of its own.
+	// ServiceTier is the requested service tier, such as "flex" or "priority"; "" means the
+	// server's default. Tiers have their own prices.
 	ServiceTier string
 
-	// HTTPClient makes the calls; nil means one made for many calls at once. A
-	// redirect is not followed unless the client has a rule for it. A client
-	// brings its own proxy and authorities, so it excludes the next two.
+	// HTTPClient makes the calls; nil means a client tuned for many concurrent calls.
+	// Redirects are not followed unless the client has a policy for them. A client has its
+	// own proxy and certificate authorities, so it excludes the next two.
 	HTTPClient *http.Client `json:"-"`
-	Proxy      string       `json:"-"` // the URL of a proxy; "" means what the environment says
-	CAFile     string       // a PEM file of authorities to trust besides the system's
+	Proxy      string       `json:"-"` // the URL of a proxy; "" means the environment's
+	CAFile     string       // a PEM file of certificate authorities, trusted in addition to the system's
 
-	// Timeout bounds one call; 0 means 120 s, and ten minutes for a model that
-	// reasons.
+	// Timeout limits one call; 0 means 120 s, and ten minutes for a reasoning model.
 	Timeout time.Duration
 
-	// MaxReply bounds the bytes of a reply; 0 means as many as the tokens that are
-	// asked for may need, with a floor of 1 MiB.
+	// MaxReply limits the bytes of a reply; 0 means enough for the requested tokens, and at
+	// least 1 MiB.
 	MaxReply int
 
-	// Reasoning says whether the model reasons before it answers, as o1, o3, o4
-	// and gpt-5 do; nil means to go by its name. Such a model gets
-	// max_completion_tokens for max_tokens, and neither temperature, top_p nor
-	// logprobs, all of which it rejects.
+	// Reasoning says whether the model reasons before it answers, as o1, o3, o4 and gpt-5
+	// do; nil means to decide by its name. Such a model gets max_completion_tokens instead
+	// of max_tokens, and neither temperature, top_p nor logprobs, all of which it rejects.
 	Reasoning *bool
 
-	// Thinking is how much a reasoning model thinks: "low", "medium" or
-	// "high", which is sent as reasoning_effort, or a number of tokens. Thoughts count
-	// against the limit of tokens, so this also adds room to it: 2,048, 8,192 or 24,576
-	// tokens, or the number. "off" has a model not think that can do without. "" leaves it
-	// to the server, with room of 8,192 tokens for a model that reasons.
+	// Thinking is how much a reasoning model thinks: "low", "medium" or "high", which is
+	// sent as reasoning_effort, or a number of tokens. Thinking counts against the token
+	// limit, so this also adds room to it: 2,048, 8,192 or 24,576 tokens, or the number.
+	// "off" disables thinking if the model allows it. "" means the server's default, with
+	// room of 8,192 tokens for a reasoning model.
 	Thinking string
 }
 
-// Authorize adds to a call what a cloud wants, as a signature or a token that expires, and
-// returns what of it is secret.
+// Authorize adds a cloud's credentials to a call, such as a signature or a token that
+// expires, and returns their secret part.
 type Authorize = func(r *http.Request, body []byte) (secret string, err error)
 
 type hidden = words.Hidden
@@ -107,12 +104,12 @@ type hidden = words.Hidden
 type client struct {
 	*wire.Client
 
-	name        string // as the server knows it
+	name        string // the server's name
 	chat, embed wire.Target
 	reasoning   bool
-	room        int    // tokens for thoughts, which are added to the limit of a request
-	effort      string // "" leaves it to the server
-	known       bool   // the name tells whether the model reasons
+	room        int    // thinking tokens added to the limit of a request
+	effort      string // "" means the server's default
+	known       bool   // the name shows whether the model reasons
 	serviceTier string
 	vendor      string
 	rejects     []string
@@ -124,8 +121,8 @@ var (
 	_ deem.Wired = (*client)(nil)
 )
 
-// New returns a model that is safe for concurrent use. It calls nobody yet, and does not
-// check the key. The model is an [io.Closer] too, which closes its idle connections.
+// New returns a model that is safe for concurrent use. It makes no call and does not check
+// the key. The model is also an [io.Closer], which closes its idle connections.
 func New(o Options) (deem.Model, error) {
 	o.Vendor = cmp.Or(o.Vendor, "openai")
 	if o.Model == "" {
@@ -158,7 +155,7 @@ func New(o Options) (deem.Model, error) {
 	return m, nil
 }
 
-// wireOptions returns what the client needs to know.
+// wireOptions returns the options of the HTTP client.
 func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
 	w := wire.Options{
 		Vendor:      o.Vendor,
@@ -187,20 +184,19 @@ func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
 		w.KeyHeader, w.KeyPrefix = o.KeyHeader, ""
 	}
 	if w.Timeout <= 0 && (m.reasoning || m.room > 0) {
-		w.Timeout = 10 * time.Minute // They may think for minutes before the first byte comes.
+		w.Timeout = 10 * time.Minute // They may think for minutes before the first byte.
 	}
 	return w
 }
 
-// ServiceTier returns the class of service that is asked for, "" when that is left to the
-// server.
+// ServiceTier returns the requested service tier, or "" for the server's default.
 func (m *client) ServiceTier() string { return m.serviceTier }
 
-// Room returns how many tokens are added to the limit of a request for thoughts, and
-// whether it is known that the model needs no more.
+// Room returns how many tokens are added to the limit of a request for thinking, and
+// whether this is known to be enough.
 func (m *client) Room() (tokens int, known bool) { return m.room, m.known }
 
-// Settings returns what the model rejects, how much it thinks, and the room for that.
+// Settings returns the rejected parameters, the amount of thinking, and its room.
 func (m *client) Settings() string {
 	v := url.Values{}
 	rejects := m.rejects
@@ -219,8 +215,8 @@ func (m *client) Settings() string {
 	return v.Encode()
 }
 
-// Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
-// ctx once ctx is done.
+// Complete makes one call. The error is a [*deem.ModelError], or wraps that of ctx if ctx
+// is done.
 func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	w := m.encode(req)
 	a, err := m.Client.Complete(ctx, m.chat, req, w.body())

@@ -22,7 +22,7 @@ import (
 	"deem/model/openai"
 )
 
-// open returns a model or ends the test.
+// open returns a model or fails the test.
 func open(t *testing.T, o openai.Options) *openai.Model {
 	t.Helper()
 	m, err := openai.New(o)
@@ -46,7 +46,7 @@ func body(r io.Reader) *http.Response {
 
 const okBody = `{"model":"m","choices":[{"message":{"content":"yes"},"finish_reason":"stop"}]}`
 
-// caught returns the HTTP request that a call makes, with its body.
+// caught returns the HTTP request of a call, with its body.
 func caught(t *testing.T, o openai.Options, req deem.Request) (*http.Request, string) {
 	t.Helper()
 	var got *http.Request
@@ -296,7 +296,7 @@ func TestContentForms(t *testing.T) {
 }
 
 func TestSpareAnswer(t *testing.T) {
-	// Small servers leave most of it out.
+	// Small servers omit most fields.
 	got, err := answer(t, `{"choices":[{"message":{"content":"yes"},"finish_reason":null,"logprobs":null}],"usage":{"prompt_tokens":3,"completion_tokens":1,"prompt_tokens_details":null}}`)
 	want := deem.Reply{Text: "yes", Stop: deem.StopOther, Attempts: 1, Usage: deem.Usage{Input: 3, Output: 1}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -304,7 +304,7 @@ func TestSpareAnswer(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswer serves a body without an end. It must not fill the memory.
+// TestEndlessAnswer serves an endless body. It must not fill the memory.
 func TestEndlessAnswer(t *testing.T) {
 	read := 0
 	endless := readerFunc(func(p []byte) (int, error) {
@@ -327,7 +327,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// TestMessages pins what people read for a few errors.
+// TestMessages pins the messages of a few errors.
 func TestMessages(t *testing.T) {
 	tests := []struct {
 		status        int
@@ -393,7 +393,8 @@ func TestUnknownCertificate(t *testing.T) {
 	}
 }
 
-// TestNetworkErrors has the network fail in the ways that it does. All may pass.
+// TestNetworkErrors makes the network fail in its usual ways. All of these errors are
+// transient.
 func TestNetworkErrors(t *testing.T) {
 	tests := []struct {
 		base string
@@ -423,7 +424,7 @@ func TestNetworkErrors(t *testing.T) {
 		if hint := deem.HintOf(err); hint != tt.hint {
 			t.Errorf("%v has the hint %q, want %q", tt.err, hint, tt.hint)
 		}
-		if ok && me.Absent != (tt.hint != "") { // Of nobody else is there anything to say.
+		if ok && me.Absent != (tt.hint != "") { // Only absent servers get a hint.
 			t.Errorf("%v: Absent = %v", tt.err, me.Absent)
 		}
 		if strings.Contains(fmt.Sprintf("%v %#v", err, err), "s3cr3t") {
@@ -432,7 +433,7 @@ func TestNetworkErrors(t *testing.T) {
 	}
 }
 
-// FuzzAnswer feeds any body with any status. Nothing may panic, and each error
+// FuzzAnswer passes arbitrary bodies with any status. Nothing may panic, and each error
 // must be a ModelError of one short line.
 func FuzzAnswer(f *testing.F) {
 	f.Add(200, okBody)

@@ -9,7 +9,7 @@ import (
 	"deem/model/internal/wire"
 )
 
-// A wireReply is the body of an answer, as far as we read it.
+// A wireReply is the body of an answer, with the fields we use.
 type wireReply struct {
 	Model             string          `json:"model"`
 	SystemFingerprint string          `json:"system_fingerprint"`
@@ -29,9 +29,9 @@ type message struct {
 	Refusal string `json:"refusal"`
 }
 
-// read returns the text and the refusal of a message. The content is decoded as
-// any, and sorted out here: a type with a method of its own would have its JSON
-// scanned three times, which for long replies is most of the work.
+// read returns the text and the refusal of a message. The content is decoded as any and
+// examined here: a type with its own UnmarshalJSON would scan its JSON three times, which
+// dominates the time for long replies.
 func (m message) read() (text, refusal string, err error) {
 	switch content := m.Content.(type) {
 	case nil:
@@ -46,7 +46,7 @@ func (m message) read() (text, refusal string, err error) {
 	}
 }
 
-// readParts joins the parts of a content.
+// readParts joins the parts of a message's content.
 func readParts(parts []any) (text, refusal string, err error) {
 	for _, part := range parts {
 		p, ok := part.(map[string]any)
@@ -81,7 +81,7 @@ type tokenLogprob struct {
 	TopLogprobs []tokenLogprob `json:"top_logprobs"`
 }
 
-// decode makes a reply of the text of a successful answer.
+// decode parses a successful answer.
 func (m *client) decode(a wire.Answer) (deem.Reply, error) {
 	var w wireReply
 	if err := json.Unmarshal(a.Text, &w); err != nil {
@@ -109,7 +109,7 @@ func (m *client) decode(a wire.Answer) (deem.Reply, error) {
 	}), nil
 }
 
-// stop translates a finish reason.
+// stop converts a finish reason.
 func stop(reason string) deem.Stop {
 	switch reason {
 	case "stop":
@@ -123,7 +123,7 @@ func stop(reason string) deem.Stop {
 	}
 }
 
-// tokens translates a usage. Reasoning tokens are part of the completion's.
+// tokens converts a usage. Reasoning tokens are part of the completion tokens.
 func (u usage) tokens() deem.Usage {
 	return deem.Usage{
 		Input:       wire.Count(u.PromptTokens),
@@ -133,7 +133,7 @@ func (u usage) tokens() deem.Usage {
 	}
 }
 
-// tokens translates log-probabilities; nil has none.
+// tokens converts log-probabilities; it returns nil for nil.
 func (l *logprobs) tokens() []deem.TokenLogprob {
 	if l == nil || len(l.Content) == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"deem/model/internal/wire"
 )
 
-// A wireRequest is the body of a call. Pointers tell 0 from not given: a
-// temperature of 0 must arrive as 0.
+// A wireRequest is the body of a call. Pointers distinguish 0 from unset: a temperature of
+// 0 must be sent as 0.
 type wireRequest struct {
 	Model    string         `json:"model"`
 	Messages []deem.Message `json:"messages"`
@@ -18,7 +18,7 @@ type wireRequest struct {
 	rename map[string]string
 }
 
-// A renamed request has the names that the server has for parameters.
+// A renamed request uses the server's parameter names.
 type renamed wireRequest
 
 // MarshalJSON implements [json.Marshaler].
@@ -40,7 +40,7 @@ func (w *renamed) MarshalJSON() ([]byte, error) {
 	return wire.Encode(fields)
 }
 
-// body returns what is sent.
+// body returns the value to send.
 func (w *wireRequest) body() any {
 	if len(w.rename) == 0 {
 		return w
@@ -48,7 +48,7 @@ func (w *wireRequest) body() any {
 	return (*renamed)(w)
 }
 
-// The settings are what most calls of a run have in common.
+// The settings are the fields that most calls of a run share.
 type settings struct {
 	MaxTokens           int             `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int             `json:"max_completion_tokens,omitempty"`
@@ -76,7 +76,7 @@ type jsonSchema struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-// maxTopLogprobs is as many rivals as the API gives for a token.
+// maxTopLogprobs is the API's maximum number of alternatives per token.
 const maxTopLogprobs = 20
 
 // encode returns the body of the call for req.
@@ -93,7 +93,7 @@ func (m *client) encode(req deem.Request) *wireRequest {
 	}}
 	limit := req.MaxTokens
 	if limit > 0 {
-		limit += m.room // Thoughts count against the limit, and the judge's is that of its answer.
+		limit += m.room // Thinking counts against the limit, and the judge's limit is for its answer.
 	}
 	if m.reasoning {
 		w.MaxCompletionTokens = limit
@@ -107,7 +107,7 @@ func (m *client) encode(req deem.Request) *wireRequest {
 	return w
 }
 
-// accepted returns a request without what the server does not take.
+// accepted returns a request without the parameters that the server rejects.
 func (m *client) accepted(req deem.Request) deem.Request {
 	for _, param := range m.rejects {
 		switch param {
@@ -129,11 +129,12 @@ func (m *client) accepted(req deem.Request) deem.Request {
 	return req
 }
 
-// fixed are the fields that say nothing about what is asked: they are the same in every
-// call, or of the class of service.
+// fixed lists the fields that do not describe the request: they are the same in every call,
+// or belong to the service tier.
 var fixed = []string{"n", "stream", "service_tier"}
 
-// Wire returns the parameters of the call for req, and what the model does not take.
+// Wire returns the parameters of the call for req, and those that the model does not
+// accept.
 func (m *client) Wire(req deem.Request) (sent, dropped string) {
 	return m.encode(req).sent(), m.dropped(req)
 }
@@ -147,7 +148,7 @@ func (w *wireRequest) sent() string {
 	return wire.Sent(body, append([]string{"model", "messages"}, fixed...)...)
 }
 
-// dropped returns what of req is not sent.
+// dropped returns the parameters of req that are not sent.
 func (m *client) dropped(req deem.Request) string {
 	has := map[string]bool{
 		"temperature": req.Temperature != nil, "top_p": req.TopP != nil, "top_logprobs": req.TopLogprobs > 0,
@@ -165,7 +166,7 @@ func (m *client) dropped(req deem.Request) string {
 	return wire.Dropped(drops...)
 }
 
-// format returns the response format that req asks for, or nil.
+// format returns the response format of req, or nil.
 func format(req deem.Request) *responseFormat {
 	switch {
 	case len(req.Schema) > 0:
@@ -181,9 +182,9 @@ func format(req deem.Request) *responseFormat {
 	}
 }
 
-// strictable reports whether a schema meets the conditions under which the server
-// enforces it: each object lists all of its properties as required and allows no
-// others. A schema that does not is still sent, as advice to the model.
+// strictable reports whether a schema meets the conditions under which the server enforces
+// it: each object lists all of its properties as required and allows no others. Any other
+// schema is still sent, as advice to the model.
 func strictable(schema json.RawMessage) bool {
 	var tree any
 	if err := json.Unmarshal(schema, &tree); err != nil {
@@ -223,7 +224,7 @@ func strictObject(object, properties map[string]any) bool {
 	return true
 }
 
-// think decides how much the model thinks and what it may spend on that.
+// think decides how much the model thinks and its room for that.
 func (m *client) think(o Options) error {
 	t, err := wire.ParseThinking(o.Thinking)
 	switch {
@@ -243,7 +244,7 @@ func (m *client) think(o Options) error {
 	return nil
 }
 
-// plain reports whether a model of this name is known not to reason.
+// plain reports whether the named model is known not to reason.
 func plain(name string) bool {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	for _, family := range []string{"gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-5-chat"} {
@@ -254,15 +255,14 @@ func plain(name string) bool {
 	return false
 }
 
-// quietable reports whether a reasoning model can be told not to reason: those from
-// gpt-5.1 on can.
+// quietable reports whether reasoning can be disabled for a model: from gpt-5.1 on it can.
 func quietable(name string) bool {
 	return strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], "gpt-5.")
 }
 
-// reasons reports whether a model of this name reasons before it answers. The
-// name may carry the vendor's, as OpenRouter's "openai/o3-mini" does. The
-// gpt-5-chat models do not reason and take a temperature.
+// reasons reports whether the named model reasons before it answers. The name may contain
+// the vendor's, as in OpenRouter's "openai/o3-mini". The gpt-5-chat models do not reason
+// and accept a temperature.
 func reasons(name string) bool {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	if strings.HasPrefix(name, "gpt-5") && strings.Contains(name, "chat") {

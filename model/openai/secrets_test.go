@@ -15,8 +15,8 @@ import (
 	"deem/model/openai"
 )
 
-// TestSecretsInTheAddress puts secrets where people put them and has the network
-// fail: errors of the network love to repeat addresses.
+// TestSecretsInTheAddress puts secrets into addresses and makes the network fail: network
+// errors often repeat addresses.
 func TestSecretsInTheAddress(t *testing.T) {
 	const secret = "s3cr3t-0123456789"
 	for _, base := range []string{
@@ -36,7 +36,7 @@ func TestSecretsInTheAddress(t *testing.T) {
 	}
 }
 
-// TestSecretInsideASecret has one secret that begins another.
+// TestSecretInsideASecret has a secret that is the prefix of another.
 func TestSecretInsideASecret(t *testing.T) {
 	server := modeltest.NewServer(t, func(a modeltest.Asked) modeltest.Answer {
 		return modeltest.Fail(500, "you sent "+a.Header.Get("Authorization")+" and "+a.Header.Get("X-Key"))
