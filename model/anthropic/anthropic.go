@@ -1,17 +1,17 @@
-// Package anthropic speaks the wire format of Anthropic's Messages API, and with
-// it that of the servers compatible with it.
+// Package anthropic implements the wire format of Anthropic's Messages API and of
+// compatible servers.
 //
-// The package makes one HTTP call for a request, and says of each error whether
-// it may pass, ends this item, or ends the run. Retries, limits and prices are the
-// business of package model.
+// The package makes one HTTP call for a request, and classifies each error as transient, as
+// an error of this item, or as fatal to the run. Retries, limits and prices are handled by
+// package model.
 //
-// What of a [deem.Request] the wire cannot carry is left out: there are no seeds
-// and no log-probabilities, and Request.JSON without a schema is left to the
-// prompt, to which nothing is added. A limit of tokens is mandatory there: a
-// request without one gets [defaultMaxTokens].
+// Fields of a [deem.Request] that the API does not support are dropped: there are no seeds
+// and no log-probabilities, and Request.JSON without a schema is left to the prompt, to
+// which nothing is added. A token limit is mandatory in the API: a request without one gets
+// [defaultMaxTokens].
 //
-// Keys are kept out of every text that the package makes: errors, String and
-// panics. Where a server repeats the key in an error, it is blacked out.
+// Keys never appear in text that the package produces: errors, String and panics. If a
+// server repeats the key in an error, it is redacted.
 package anthropic
 
 import (
@@ -29,71 +29,69 @@ import (
 	"deem/model/internal/wire"
 )
 
-// defaultBaseURL is where Anthropic itself answers.
+// defaultBaseURL is the address of Anthropic itself.
 const defaultBaseURL = "https://api.anthropic.com/v1"
 
-// defaultMaxTokens is the limit of tokens of a request that has none. All models
-// allow as many, and no verdict needs more.
+// defaultMaxTokens is the token limit of a request that has none. All models allow it, and
+// no verdict needs more.
 const defaultMaxTokens = 4096
 
 // version is the version of the API that this package is written for.
 const version = "2023-06-01"
 
-// Options say which model is called, where and how.
+// Options configure which model is called and how.
 type Options struct {
 	hidden
-	Model string // as the server knows it, "claude-sonnet-4-5-20250929"
+	Model string // the server's name for it, for example "claude-sonnet-4-5-20250929"
 
-	// BaseURL is the address of the server; "" means defaultBaseURL. It may end
-	// with or without a slash, without /v1, or with the whole /v1/messages.
-	BaseURL string `json:"-"` // it may hold a password
+	// BaseURL is the address of the server; "" means defaultBaseURL. It may end with or
+	// without a slash, without /v1, or with the full /v1/messages.
+	BaseURL string `json:"-"` // may contain a password
 
-	Key     string            `json:"-"` // "" sends none, as local servers like it
-	Headers map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
-	Beta    []string          // names of beta features to turn on
+	Key     string            `json:"-"` // "" sends none, for local servers
+	Headers map[string]string `json:"-"` // sent with each call; secret, because they may contain keys
+	Beta    []string          // names of beta features to enable
 
-	// HTTPClient makes the calls; nil means one made for many calls at once. A
-	// redirect is not followed unless the client has a rule for it. A client
-	// brings its own proxy and authorities, so it excludes the next two.
+	// HTTPClient makes the calls; nil means a client tuned for many concurrent calls.
+	// Redirects are not followed unless the client has a policy for them. A client has its
+	// own proxy and certificate authorities, so it excludes the next two.
 	HTTPClient *http.Client `json:"-"`
-	Proxy      string       `json:"-"` // the URL of a proxy; "" means what the environment says
-	CAFile     string       // a PEM file of authorities to trust besides the system's
+	Proxy      string       `json:"-"` // the URL of a proxy; "" means the environment's
+	CAFile     string       // a PEM file of certificate authorities, trusted in addition to the system's
 
-	// Timeout bounds one call; 0 means 120 s, and ten minutes for a model that
-	// thinks.
+	// Timeout limits one call; 0 means 120 s, and ten minutes for a model that thinks.
 	Timeout time.Duration
 
-	// MaxReply bounds the bytes of a reply; 0 means as many as the tokens that are
-	// asked for may need, with a floor of 1 MiB.
+	// MaxReply limits the bytes of a reply; 0 means enough for the requested tokens, and at
+	// least 1 MiB.
 	MaxReply int
 
-	// Thinking is how much a reasoning model thinks: "low", "medium", "high",
-	// or a number of tokens. It is sent as a budget to models before 4.6, and as adaptive
-	// thinking with an effort to later ones. Thoughts count against the limit of tokens,
-	// so that room is added to it: 2,048, 8,192 or 24,576 tokens, or the number.
-	// "adaptive" and "disabled" are sent as they are, and "off" means "disabled". ""
-	// leaves it to the model, with room of 8,192 tokens for one that thinks unless it is
-	// told not to.
+	// Thinking is how much a reasoning model thinks: "low", "medium", "high", or a number
+	// of tokens. It is sent as a budget to models before 4.6, and as adaptive thinking with
+	// an effort to later ones. Thinking counts against the token limit, so room is added to
+	// it: 2,048, 8,192 or 24,576 tokens, or the number. "adaptive" and "disabled" are sent
+	// unchanged, and "off" means "disabled". "" means the model's default, with room of
+	// 8,192 tokens for a model that thinks by default.
 	//
-	// ThinkingTokens is a budget for thinking, whatever the model. Effort is how hard the
-	// model tries: "low", "medium", "high"; "" leaves it to the server.
+	// ThinkingTokens is a budget for thinking, for any model. Effort is how hard the model
+	// tries: "low", "medium", "high"; "" means the server's default.
 	Thinking       string
 	ThinkingTokens int
 	Effort         string
 
-	// Sampling says whether the model takes temperature and top_p, which models
-	// from 4.7 on reject; nil means to go by its name. One that does not take them
-	// is not sent them, and neither is one that thinks.
+	// Sampling says whether the model accepts temperature and top_p, which models from 4.7
+	// on reject; nil means to decide by its name. They are not sent to a model that rejects
+	// them or that thinks.
 	Sampling *bool
 
-	// Structured says how a reply is held to the schema of a request: "format" has
-	// the server enforce it (output_config), "tool" has the model call a tool whose
-	// input it describes; "" takes the first where the model and the schema allow
-	// it, else the second.
+	// Structured is how the schema of a request is enforced: "format" makes the server
+	// enforce it (output_config), "tool" makes the model call a tool whose input has the
+	// schema; "" means the first if the model and the schema allow it, otherwise the
+	// second.
 	Structured string
 }
 
-// check refuses what no server takes.
+// check rejects options that no server accepts.
 func (o Options) check() error {
 	switch {
 	case o.Model == "":
@@ -113,11 +111,11 @@ type hidden = words.Hidden
 type client struct {
 	*wire.Client
 
-	name       string // as the server knows it
+	name       string // the server's name
 	messages   wire.Target
 	thinking   *thinking
 	thinks     bool
-	room       int // tokens for thoughts, which are added to the limit of a request
+	room       int // thinking tokens added to the limit of a request
 	effort     string
 	sampling   bool
 	structured string
@@ -128,8 +126,8 @@ var (
 	_ deem.Wired = (*client)(nil)
 )
 
-// New returns a model that is safe for concurrent use. It calls nobody yet, and does not
-// check the key. The model is an [io.Closer] too, which closes its idle connections.
+// New returns a model that is safe for concurrent use. It makes no call and does not check
+// the key. The model is also an [io.Closer], which closes its idle connections.
 func New(o Options) (deem.Model, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("anthropic: %w", err)
@@ -162,7 +160,7 @@ func New(o Options) (deem.Model, error) {
 	return m, nil
 }
 
-// wireOptions returns what the client needs to know.
+// wireOptions returns the options of the HTTP client.
 func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
 	w := wire.Options{
 		Vendor:      "anthropic",
@@ -184,13 +182,12 @@ func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
 		CAFile:      o.CAFile,
 	}
 	if w.Timeout <= 0 && m.thinks {
-		w.Timeout = 10 * time.Minute // They may think for minutes before the first byte comes.
+		w.Timeout = 10 * time.Minute // They may think for minutes before the first byte.
 	}
 	return w
 }
 
-// parseAddress reads a base URL in any of the forms that people write. That of
-// other clients ends before /v1.
+// parseAddress parses a base URL in the common forms. Other clients omit the /v1.
 func parseAddress(text string) (wire.Base, error) {
 	b, err := wire.ParseBase(text, defaultBaseURL)
 	if err != nil {
@@ -203,12 +200,12 @@ func parseAddress(text string) (wire.Base, error) {
 	return b.WithPath(path), nil
 }
 
-// Room returns how many tokens are added to the limit of a request for thoughts. It is
-// always known whether a model of this API thinks: it says so, or is asked to.
+// Room returns how many tokens are added to the limit of a request for thinking. It is
+// always known whether a model of this API thinks: by its name, or because it is requested.
 func (m *client) Room() (tokens int, known bool) { return m.room, true }
 
-// Settings returns how the model thinks, the room for that, how hard it tries, and what it
-// rejects, as far as that is not the default of the API.
+// Settings returns the non-default settings: how the model thinks, the room for that, how
+// hard it tries, and what it rejects.
 func (m *client) Settings() string {
 	v := url.Values{}
 	if !m.samples() {
@@ -229,8 +226,8 @@ func (m *client) Settings() string {
 	return v.Encode()
 }
 
-// Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
-// ctx once ctx is done.
+// Complete makes one call. The error is a [*deem.ModelError], or wraps that of ctx if ctx
+// is done.
 func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	w := m.encode(req)
 	a, err := m.Client.Complete(ctx, m.messages, req, w)

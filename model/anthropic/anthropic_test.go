@@ -19,7 +19,7 @@ import (
 	"deem/model/anthropic"
 )
 
-// open returns a model or ends the test.
+// open returns a model or fails the test.
 func open(t *testing.T, o anthropic.Options) *anthropic.Model {
 	t.Helper()
 	m, err := anthropic.New(o)
@@ -36,7 +36,7 @@ type trip func(*http.Request) (*http.Response, error)
 
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// says returns a client that answers everything with a status and a body.
+// says returns a client that answers every call with the given status and body.
 func says(status int, text string) *http.Client {
 	return &http.Client{Transport: trip(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}, nil
@@ -45,7 +45,7 @@ func says(status int, text string) *http.Client {
 
 const okBody = `{"type":"message","model":"m","content":[{"type":"text","text":"yes"}],"stop_reason":"end_turn"}`
 
-// caught returns the HTTP request that a call makes, with its body.
+// caught returns the HTTP request of a call, with its body.
 func caught(t *testing.T, o anthropic.Options, req deem.Request) (*http.Request, string) {
 	t.Helper()
 	var got *http.Request
@@ -206,7 +206,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestModelsByName checks what is made of the names of models.
+// TestModelsByName checks the capabilities derived from model names.
 func TestModelsByName(t *testing.T) {
 	tests := map[string]struct{ sampling, format bool }{
 		"claude-3-haiku-20240307":      {true, false},
@@ -275,7 +275,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestMessages pins what people read for a few errors.
+// TestMessages pins the messages of a few errors.
 func TestMessages(t *testing.T) {
 	errorBody := func(kind, message string) string {
 		return `{"type":"error","error":{"type":"` + kind + `","message":"` + message + `"},"request_id":"req_1"}`
@@ -317,7 +317,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestPatience checks that a model which thinks is given more time.
+// TestPatience checks that a model that thinks gets more time.
 func TestPatience(t *testing.T) {
 	for name, want := range map[string]time.Duration{"claude-sonnet-4-5": 2 * time.Minute, "claude-sonnet-5": 10 * time.Minute} {
 		var left time.Duration
@@ -352,7 +352,7 @@ func TestOptionsHideTheKey(t *testing.T) {
 	}
 }
 
-// FuzzAnswer feeds any body with any status. Nothing may panic, and each error
+// FuzzAnswer passes arbitrary bodies with any status. Nothing may panic, and each error
 // must be a ModelError of one short line.
 func FuzzAnswer(f *testing.F) {
 	f.Add(200, okBody)

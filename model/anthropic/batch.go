@@ -16,22 +16,22 @@ import (
 	"deem/model/internal/wire"
 )
 
-// The Message Batches API, as Anthropic describes it: a batch is a list of requests in
-// one call, and when it has ended its results are lines of JSON.
+// Anthropic's Message Batches API: a batch is a list of requests in one call, and when it
+// has ended its results are lines of JSON.
 
 var _ deem.Batcher = (*client)(nil)
 
 // batchesPath is the path of the calls, below the base URL.
 const batchesPath = "/messages/batches"
 
-// BatchLimits returns what the API allows: 100,000 requests and 256 MB, of which some
-// is left for what stands around the lines.
+// BatchLimits returns the limits of the API: 100,000 requests and 256 MB, less some bytes
+// for the JSON around the lines.
 func (m *client) BatchLimits() deem.BatchLimits {
 	return deem.BatchLimits{Lines: 100_000, Bytes: 255_000_000}
 }
 
-// BatchLine returns the part of a batch that makes a request: the body of the same call
-// alone.
+// BatchLine returns the entry of a batch for a request: the body of the equivalent single
+// call.
 func (m *client) BatchLine(id string, req deem.Request) ([]byte, error) {
 	line, err := wire.Encode(struct {
 		CustomID string       `json:"custom_id"`
@@ -43,7 +43,7 @@ func (m *client) BatchLine(id string, req deem.Request) ([]byte, error) {
 	return line, nil
 }
 
-// SubmitBatch hands the lines over in one call.
+// SubmitBatch submits the lines in one call.
 func (m *client) SubmitBatch(ctx context.Context, _ deem.Batch, lines *io.SectionReader) (string, error) {
 	const head, tail = `{"requests":[`, `]}`
 	inner := max(0, lines.Size()-1) // without the last newline
@@ -52,8 +52,8 @@ func (m *client) SubmitBatch(ctx context.Context, _ deem.Batch, lines *io.Sectio
 	return w.ID, err
 }
 
-// commas makes a list of lines: JSON has no newlines of its own, so each of them parts
-// two lines.
+// commas turns lines into a JSON list: the JSON of a line contains no newline, so each
+// newline separates two lines.
 type commas struct{ lines io.Reader }
 
 func (c commas) Read(p []byte) (int, error) {
@@ -66,7 +66,7 @@ func (c commas) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A wireBatch is a batch, as far as we read it.
+// A wireBatch is a batch, with the fields we use.
 type wireBatch struct {
 	ID        string    `json:"id"`
 	Status    string    `json:"processing_status"`
@@ -81,18 +81,19 @@ type wireBatch struct {
 	} `json:"request_counts"`
 }
 
-// ended reports whether nothing more will come of the batch.
+// ended reports whether the batch has ended.
 func (w wireBatch) ended() bool { return w.Status == "ended" }
 
-// done returns how many requests are over. The API moves them all when the batch ends.
+// done returns the number of finished requests. The API counts them all when the batch
+// ends.
 func (w wireBatch) done() int {
 	return w.Counts.Succeeded + w.Counts.Errored + w.Counts.Canceled + w.Counts.Expired
 }
 
-// total returns how many requests there are.
+// total returns the number of requests.
 func (w wireBatch) total() int { return w.Counts.Processing + w.done() }
 
-// readBatch reads a batch.
+// readBatch parses a batch.
 func (m *client) readBatch(a wire.Answer, err error) (wireBatch, error) {
 	var w wireBatch
 	if err := m.Client.Read(a, err, &w); err != nil {
@@ -104,13 +105,13 @@ func (m *client) readBatch(a wire.Answer, err error) (wireBatch, error) {
 	return w, nil
 }
 
-// skew is how far the vendor's clock may be from ours.
+// skew is the maximum difference between the vendor's clock and ours.
 const skew = time.Hour
 
 // FindBatch looks through the batches of the workspace. The API gives a batch no name, and
-// shows what is in it only when it has ended. So one that has as many requests, that
-// nobody else knows of and that is still running may be the one: then nobody can
-// tell yet. One that has ended is told by the id of its first result.
+// shows its contents only when it has ended. So a running batch with the same number of
+// requests and an unknown id may be ours: then it is too early to tell. A batch that has
+// ended is recognized by the id of its first result.
 func (m *client) FindBatch(ctx context.Context, b deem.Batch, known []string) (id string, sure bool, err error) {
 	sure = true
 	for w, err := range m.batches(ctx, b.Planned.Add(-skew)) {
@@ -133,7 +134,7 @@ func (m *client) FindBatch(ctx context.Context, b deem.Batch, known []string) (i
 	return "", sure, nil
 }
 
-// batches yields the batches of the workspace, newest first, back to a time.
+// batches yields the batches of the workspace, newest first, back to since.
 func (m *client) batches(ctx context.Context, since time.Time) iter.Seq2[wireBatch, error] {
 	return func(yield func(wireBatch, error) bool) {
 		query := url.Values{"limit": {"100"}}
@@ -157,7 +158,7 @@ func (m *client) batches(ctx context.Context, since time.Time) iter.Seq2[wireBat
 				return
 			}
 			if page.LastID == query.Get("after_id") {
-				// It would be asked for the same page for ever.
+				// Otherwise the same page would be requested forever.
 				yield(wireBatch{}, m.Client.Garbled(a, errors.New("the list of batches breaks off")))
 				return
 			}
@@ -166,7 +167,7 @@ func (m *client) batches(ctx context.Context, since time.Time) iter.Seq2[wireBat
 	}
 }
 
-// holds reports whether the first result of a batch is of a line of ours.
+// holds reports whether the first result of a batch is for one of our lines.
 func (m *client) holds(ctx context.Context, id, key string) (bool, error) {
 	for r, err := range m.BatchReplies(ctx, id) {
 		return strings.HasPrefix(r.ID, key), err
@@ -174,7 +175,7 @@ func (m *client) holds(ctx context.Context, id, key string) (bool, error) {
 	return false, nil
 }
 
-// BatchStatus says how far a batch is.
+// BatchStatus returns the progress of a batch.
 func (m *client) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, error) {
 	w, err := m.readBatch(m.Client.Get(ctx, m.Client.To(batchesPath+"/"+id)))
 	if err != nil {
@@ -188,13 +189,12 @@ func (m *client) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, 
 }
 
 // BatchReplies yields the results of a batch. They are fetched from below the base URL and
-// not from the address that the batch names, so that the key goes nowhere else.
+// not from the address in the batch, so that the key is not sent anywhere else.
 func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.BatchReply, error] {
 	return wire.Replies(id, m.Client.Lines(ctx, m.Client.To(batchesPath+"/"+id+"/results")), m.readLine)
 }
 
-// readLine reads what came of a request. The error is that of a line that makes no
-// sense.
+// readLine parses the result of a request. The error is for a malformed line.
 func (m *client) readLine(line []byte) (deem.BatchReply, error) {
 	var w struct {
 		CustomID string `json:"custom_id"`
@@ -222,8 +222,8 @@ func (m *client) readLine(line []byte) (deem.BatchReply, error) {
 	return r, nil
 }
 
-// statuses are those that the types of errors come with when a request is made alone. A
-// result has none.
+// statuses maps error types to the HTTP status of a single call. A result in a batch has no
+// status.
 var statuses = map[string]int{
 	"invalid_request_error": http.StatusBadRequest,
 	"authentication_error":  http.StatusUnauthorized,
@@ -236,7 +236,7 @@ var statuses = map[string]int{
 	"overloaded_error":      529,
 }
 
-// errored makes the error of a request of what a result says.
+// errored returns the error of a request from its result.
 func (m *client) errored(text json.RawMessage) error {
 	a := wire.Answer{Status: http.StatusInternalServerError, Text: text}
 	if status, ok := statuses[m.Client.Trouble(a).Type]; ok {

@@ -10,7 +10,7 @@ import (
 	"deem/model/anthropic"
 )
 
-// TestMain checks that no test leaves anything running.
+// TestMain checks that no test leaks a goroutine.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {

@@ -6,9 +6,8 @@ import (
 	"deem/model/internal/wire"
 )
 
-// cause says what the server means by an error. Most is said by its type, but a
-// request that is not taken is an invalid_request_error whatever the reason, which
-// stands in words only.
+// cause classifies an error of the server. Most have their own type, but a rejected request
+// is an invalid_request_error whatever the reason, which is only in the message.
 func cause(t wire.Trouble) wire.Cause {
 	switch {
 	case t.Is("billing_error"), t.Says("credit balance is too low", "specified API usage limits"):
@@ -30,22 +29,21 @@ func cause(t wire.Trouble) wire.Cause {
 	}
 }
 
-// tooLong reports whether the request is longer than it can ever be.
+// tooLong reports whether the request exceeds the maximum length.
 func tooLong(t wire.Trouble) bool {
 	return t.Is("request_too_large", "exceed_context_size_error") ||
 		t.Says("prompt is too long", "exceed context limit", "exceeds the available context size", "maximum context length")
 }
 
-// settings are the fields of a request that are the same for all items, so that
-// what is wrong with them is wrong for all.
+// settings are the request fields that are the same for all items, so that an error in one
+// of them affects all items.
 var settings = []string{
 	"model", "max_tokens", "temperature", "top_p", "stop_sequences", "thinking", "output_config", "tools", "tool_choice",
 	"anthropic-version", "anthropic-beta",
 }
 
-// badSetting reports whether a message is about a setting. It begins with the path
-// of the field that is at fault, in quotes or not, or it says what the model does
-// not take.
+// badSetting reports whether a message is about a setting. It begins with the path of the
+// field, quoted or not, or says what the model does not support.
 func badSetting(message string) bool {
 	first, _, _ := strings.Cut(strings.TrimLeft(message, "`'\""), " ")
 	field := strings.FieldsFunc(first, func(c rune) bool { return strings.ContainsRune(":.`'\"[", c) })

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A family is what the name of a model tells of its generation.
+// A family is the generation of a model, derived from its name.
 type family struct {
 	claude       bool // it is one of Anthropic's
-	major, minor int  // 0, 0 for one without a number, as "claude-mythos-preview"
+	major, minor int  // 0, 0 for a name without a number, such as "claude-mythos-preview"
 }
 
-// familyOf reads a name as Anthropic and those who resell its models write it:
-// "claude-3-5-haiku-20241022", "claude-opus-4-1", "anthropic/claude-sonnet-4.5".
-// A number of more than two digits is a date.
+// familyOf parses a name as Anthropic and resellers write it: "claude-3-5-haiku-20241022",
+// "claude-opus-4-1", "anthropic/claude-sonnet-4.5". A number of more than two digits is a
+// date.
 func familyOf(name string) family {
 	_, rest, ok := strings.Cut(name, "claude-")
 	if !ok {
@@ -44,23 +44,23 @@ func small(word string) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// atLeast reports whether the model is of this generation or a later one. One
-// without a number is taken to be of the latest.
+// atLeast reports whether the model is of this generation or later. A model without a
+// number counts as the latest.
 func (f family) atLeast(major, minor int) bool {
 	return f.major == 0 || f.major > major || f.major == major && f.minor >= minor
 }
 
-// takesSampling reports whether the model takes temperature and top_p. Others'
+// takesSampling reports whether the model accepts temperature and top_p. Other vendors'
 // models behind the same API do.
 func (f family) takesSampling() bool { return !f.claude || !f.atLeast(4, 7) }
 
-// takesFormat reports whether the server enforces a schema for the model. Others'
-// servers may not know how and ignore it, so they are asked the older way.
+// takesFormat reports whether the server enforces a schema for the model. Other vendors'
+// servers may ignore the format, so they get the schema as a tool.
 func (f family) takesFormat() bool { return f.claude && f.atLeast(4, 5) }
 
-// thinksByEffort reports whether the model decides by itself how long it thinks, and is
-// told only how hard to try. Earlier ones are given a budget.
+// thinksByEffort reports whether the model decides how long it thinks, given an effort.
+// Earlier models are given a budget.
 func (f family) thinksByEffort() bool { return f.claude && f.atLeast(4, 6) }
 
-// thinksUnasked reports whether the model thinks unless it is told not to.
+// thinksUnasked reports whether the model thinks by default.
 func (f family) thinksUnasked() bool { return f.claude && f.atLeast(5, 0) }

@@ -13,8 +13,8 @@ import (
 	"deem/model/anthropic"
 )
 
-// sound says what is wrong with the outcome of a call, "" for nothing: a reply has no
-// usage below nothing, and an error is a short line without the key.
+// sound returns what is wrong with the outcome of a call, or "": usage must not be
+// negative, and an error must be a short line without the key.
 func sound(reply deem.Reply, err error) string {
 	if err == nil {
 		if slices.Min([]int{reply.Usage.Input, reply.Usage.Output, reply.Usage.CachedInput, reply.Usage.Reasoning}) < 0 {
@@ -38,9 +38,9 @@ func sound(reply deem.Reply, err error) string {
 	return ""
 }
 
-// FuzzBatch answers all calls about a batch with any text. None of them may panic or go
-// on for ever, a request is answered or not and never both, and errors are short lines
-// without secrets.
+// FuzzBatch answers all calls about a batch with arbitrary text. None may panic or loop
+// forever, a request has either a reply or an error, and errors are short lines without
+// secrets.
 func FuzzBatch(f *testing.F) {
 	about := `{"id":"b","processing_status":"ended","created_at":"2026-11-16T02:00:00Z","results_url":"x","request_counts":{"succeeded":1}}`
 	f.Add(about, `{"custom_id":"1","result":{"type":"succeeded","message":`+okBody+`}}`)

@@ -11,8 +11,8 @@ import (
 	"deem/model/anthropic"
 )
 
-// TestLlama calls a real llama.cpp server, which speaks the Messages API too.
-// Nothing there is written by us, so it shows that we speak the wire as others do.
+// TestLlama calls a real llama.cpp server, which we did not write and which also serves the
+// Messages API, to check that our wire format is compatible.
 func TestLlama(t *testing.T) {
 	url := modeltest.Llama(t)
 	m := open(t, anthropic.Options{Model: "random", BaseURL: url, Key: modeltest.Key})
@@ -20,7 +20,7 @@ func TestLlama(t *testing.T) {
 	t.Run("errors", func(t *testing.T) { testLlamaErrors(t, url, m) })
 }
 
-// testLlamaChat has the model say nonsense twenty times, of which some is not UTF-8.
+// testLlamaChat gets twenty replies of nonsense, some of which is not UTF-8.
 func testLlamaChat(t *testing.T, m *anthropic.Model) {
 	cut, replaced := 0, 0
 	for range 20 {
@@ -57,7 +57,7 @@ func testLlamaChat(t *testing.T, m *anthropic.Model) {
 	}
 }
 
-// testLlamaErrors has the server refuse in its own words.
+// testLlamaErrors makes the server return its own errors.
 func testLlamaErrors(t *testing.T, url string, m *anthropic.Model) {
 	tests := []struct {
 		name  string

@@ -10,7 +10,7 @@ import (
 	"deem/model/internal/wire"
 )
 
-// A wireReply is the body of an answer, as far as we read it.
+// A wireReply is the body of an answer, with the fields we use.
 type wireReply struct {
 	Type        string          `json:"type"`
 	Model       string          `json:"model"`
@@ -21,7 +21,7 @@ type wireReply struct {
 	Error       json.RawMessage `json:"error"` // some routers send errors with status 200
 }
 
-// A block is a part of the reply: text, a thought, or the call of a tool.
+// A block is a part of the reply: text, thinking, or a tool call.
 type block struct {
 	Type  string          `json:"type"`
 	Text  string          `json:"text"`
@@ -29,7 +29,7 @@ type block struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// stopDetails says more about a refusal.
+// stopDetails has more information about a refusal.
 type stopDetails struct {
 	Category    string `json:"category"`
 	Explanation string `json:"explanation"`
@@ -45,7 +45,7 @@ type usage struct {
 	} `json:"output_tokens_details"`
 }
 
-// decode makes a reply of the text of a successful answer.
+// decode parses a successful answer.
 func (m *client) decode(a wire.Answer) (deem.Reply, error) {
 	var w wireReply
 	if err := json.Unmarshal(a.Text, &w); err != nil {
@@ -70,8 +70,8 @@ func (m *client) decode(a wire.Answer) (deem.Reply, error) {
 	}), nil
 }
 
-// text returns the text of the reply: the input of our tool, if it was called, else
-// all texts. Thoughts are not part of it.
+// text returns the text of the reply: the input of our tool, if it was called, or else all
+// texts. Thinking is not included.
 func (w *wireReply) text() (text string, called bool, err error) {
 	var b strings.Builder
 	for _, part := range w.Content {
@@ -88,7 +88,7 @@ func (w *wireReply) text() (text string, called bool, err error) {
 	return b.String(), false, nil
 }
 
-// refusal returns why the model refused, "" if it did not.
+// refusal returns why the model refused, or "".
 func (w *wireReply) refusal(text string) string {
 	if w.StopReason != "refusal" {
 		return ""
@@ -101,7 +101,7 @@ func (w *wireReply) refusal(text string) string {
 	return "the model refused"
 }
 
-// stop translates a reason to stop. One who calls our tool has said it all.
+// stop converts a stop reason. A model that called our tool has finished its reply.
 func stop(reason string, called bool) deem.Stop {
 	switch {
 	case reason == "end_turn", reason == "stop_sequence", reason == "tool_use" && called:
@@ -115,8 +115,8 @@ func stop(reason string, called bool) deem.Stop {
 	}
 }
 
-// tokens translates a usage. The API counts what it read from its cache and what it
-// wrote there apart from the rest of the input.
+// tokens converts a usage. The API counts tokens read from and written to its cache
+// separately from the rest of the input.
 func (u usage) tokens() deem.Usage {
 	return deem.Usage{
 		Input:       wire.Count(u.InputTokens, u.CacheReadTokens, u.CacheCreationTokens),

@@ -10,8 +10,8 @@ import (
 	"deem/model/internal/wire"
 )
 
-// A wireRequest is the body of a call. Pointers tell 0 from not given: a
-// temperature of 0 must arrive as 0.
+// A wireRequest is the body of a call. Pointers distinguish 0 from unset: a temperature of
+// 0 must be sent as 0.
 type wireRequest struct {
 	Model         string         `json:"model"`
 	MaxTokens     int            `json:"max_tokens"`
@@ -54,8 +54,8 @@ type toolChoice struct {
 // toolName is the name of the tool whose input is the reply.
 const toolName = "reply"
 
-// think decides how the model thinks and what it may spend on that. Models before 4.6
-// think by a budget, later ones by effort.
+// think decides how the model thinks and its room for that. Models before 4.6 take a
+// budget, later ones an effort.
 func (m *client) think(o Options, f family) error {
 	switch {
 	case o.ThinkingTokens > 0:
@@ -86,10 +86,10 @@ func (m *client) think(o Options, f family) error {
 	return nil
 }
 
-// minBudget is the smallest budget for thinking that the API takes.
+// minBudget is the smallest thinking budget that the API accepts.
 const minBudget = 1024
 
-// on reports whether the model is asked to think.
+// on reports whether the model is requested to think.
 func (t *thinking) on() bool { return t != nil && t.Type != "disabled" }
 
 // encode returns the body of the call for req.
@@ -104,8 +104,8 @@ func (m *client) encode(req deem.Request) *wireRequest {
 	if w.MaxTokens <= 0 {
 		w.MaxTokens = defaultMaxTokens
 	}
-	// The API counts thoughts as part of the reply. A judge that wants a short reply does
-	// not want a short thought.
+	// The API counts thinking as part of the reply. The judge's limit is for the answer,
+	// not for the thinking.
 	w.MaxTokens += m.room
 	if m.samples() {
 		w.Temperature, w.TopP = req.Temperature, req.TopP
@@ -119,8 +119,8 @@ func (m *client) encode(req deem.Request) *wireRequest {
 	return w
 }
 
-// Wire returns the parameters of the call for req, and what the API or the model does not
-// take.
+// Wire returns the parameters of the call for req, and those that the API or the model does
+// not accept.
 func (m *client) Wire(req deem.Request) (sent, dropped string) {
 	return m.encode(req).sent(), m.dropped(req)
 }
@@ -136,7 +136,7 @@ func (w *wireRequest) sent() string {
 	return wire.Sent(body, "model", "messages")
 }
 
-// dropped returns what of req is not sent.
+// dropped returns the parameters of req that are not sent.
 func (m *client) dropped(req deem.Request) string {
 	why := m.name + " rejects it"
 	if m.sampling {
@@ -154,8 +154,8 @@ func (m *client) dropped(req deem.Request) string {
 // samples reports whether temperature and top_p are sent.
 func (m *client) samples() bool { return m.sampling && !m.thinking.on() }
 
-// split takes the system messages out, which the API wants beside the others.
-// Several are parted by an empty line.
+// split separates the system messages, which the API expects in their own field. Several
+// are joined with an empty line.
 func split(messages []deem.Message) (system string, rest []deem.Message) {
 	rest = make([]deem.Message, 0, len(messages))
 	for _, msg := range messages {
@@ -171,7 +171,7 @@ func split(messages []deem.Message) (system string, rest []deem.Message) {
 	return system, rest
 }
 
-// structure asks for a reply that meets the schema.
+// structure requests a reply that meets the schema.
 func (m *client) structure(w *wireRequest, schema json.RawMessage) {
 	if m.structured == "format" || m.structured == "" && enforceable(schema) {
 		if w.OutputConfig == nil {
@@ -183,20 +183,18 @@ func (m *client) structure(w *wireRequest, schema json.RawMessage) {
 	w.Tools = []tool{{Name: toolName, InputSchema: schema}}
 	w.ToolChoice = &toolChoice{Type: "tool", Name: toolName}
 	if m.thinks {
-		w.ToolChoice = &toolChoice{Type: "auto"} // Who thinks cannot be forced.
+		w.ToolChoice = &toolChoice{Type: "auto"} // A model that thinks cannot be forced to call a tool.
 	}
 }
 
-// bounds are the words of a schema that the server does not enforce and therefore
-// rejects.
+// bounds are the schema keywords that the server does not enforce and therefore rejects.
 var bounds = []string{
 	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
 	"minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "patternProperties", "not", "if",
 }
 
-// enforceable reports whether a schema meets the conditions under which the server
-// enforces it: no object allows properties that it does not list, and nothing is
-// bounded.
+// enforceable reports whether a schema meets the conditions under which the server enforces
+// it: no object allows properties that it does not list, and there are no bounds.
 func enforceable(schema json.RawMessage) bool {
 	var tree any
 	if err := json.Unmarshal(schema, &tree); err != nil {
@@ -216,8 +214,8 @@ func enforceableTree(tree any) bool {
 	}
 }
 
-// enforceableObject checks one object of a schema. The names below "properties" are
-// the user's and no words of the schema.
+// enforceableObject checks one object of a schema. The names below "properties" are the
+// user's and not schema keywords.
 func enforceableObject(object map[string]any) bool {
 	if _, typed := object["properties"]; (typed || object["type"] == "object") && object["additionalProperties"] != false {
 		return false
