@@ -16,13 +16,13 @@ import (
 // maxTrouble is how much of the body of an error is read.
 const maxTrouble = 1 << 20
 
-// statusError makes an error of an answer that is not a reply.
+// statusError returns the error for an unsuccessful answer.
 func (m *client) statusError(a wire.Answer) error {
-	// Secrets go first: a text that is shortened could end in half a key.
+	// Redact before shortening: otherwise the text could end in half a key.
 	t := readTrouble(m.Client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
 	status := a.Status
 	if a.OK() {
-		// A gateway passes on the error of the server behind it.
+		// A gateway passes on the error of its upstream server.
 		status = http.StatusBadGateway
 		if t.code >= 400 && t.code <= 599 {
 			status = t.code
@@ -46,8 +46,7 @@ func (m *client) statusError(a wire.Answer) error {
 	return me
 }
 
-// text returns the message in one line, or the name of the status when there is
-// none.
+// text returns the message in one line, or the name of the status if there is none.
 func (t trouble) text(status int) string {
 	if line := wire.OneLine([]byte(t.message)); line != "" {
 		return line
@@ -58,7 +57,7 @@ func (t trouble) text(status int) string {
 	return "no explanation"
 }
 
-// hint returns what a person can do about a cause.
+// hint returns what the user can do about a cause.
 func (m *client) hint(why cause, me *deem.ModelError) string {
 	host := m.Client.Host()
 	switch why {
@@ -86,25 +85,25 @@ func (m *client) hint(why cause, me *deem.ModelError) string {
 	}
 }
 
-// A cause is what a person would have to mend, "" when nobody has to.
+// A cause is what the user would have to fix, or "".
 type cause string
 
 // The causes that end a run.
 const (
-	badKey     cause = "key"      // it is not accepted
-	noQuota    cause = "quota"    // it is used up for the day, or was never given
-	noCredit   cause = "credit"   // the account does not pay
-	notAllowed cause = "allowed"  // the key may not do this, or not from here
-	noModel    cause = "model"    // nobody knows it
-	badAddress cause = "address"  // nobody answers such calls there
-	redirected cause = "redirect" // the server is elsewhere
-	badProxy   cause = "proxy"    // it wants a password
-	badSetting cause = "setting"  // the model does not take it
+	badKey     cause = "key"      // it is rejected
+	noQuota    cause = "quota"    // it is used up for the day, or was never granted
+	noCredit   cause = "credit"   // the account has no credit
+	notAllowed cause = "allowed"  // the key may not do this, or not from this address
+	noModel    cause = "model"    // it is unknown
+	badAddress cause = "address"  // the address does not serve this API
+	redirected cause = "redirect" // the server has moved
+	badProxy   cause = "proxy"    // it requires a password
+	badSetting cause = "setting"  // the model does not support it
 )
 
-// classify decides whether an error may pass, ends the run, or belongs to this one
-// request, and what is to be mended. The order matters: a key that is not valid comes
-// as a 400, and a quota that is used up for the day as a 429.
+// classify decides whether an error is transient, fatal to the run, or concerns only this
+// request, and what has to be fixed. The order matters: an invalid key comes as a 400, and
+// an exhausted daily quota as a 429.
 func classify(status int, t trouble) (*deem.ModelError, cause) {
 	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: wire.OneLine([]byte(t.name()))}
 	why := t.cause(status)
@@ -121,7 +120,7 @@ func classify(status int, t trouble) (*deem.ModelError, cause) {
 	return me, why
 }
 
-// name returns the most telling name that the trouble has.
+// name returns the most specific name of the trouble.
 func (t trouble) name() string {
 	if t.reason != "" {
 		return t.reason
@@ -129,7 +128,7 @@ func (t trouble) name() string {
 	return t.status
 }
 
-// cause returns what a person would have to mend.
+// cause returns what the user would have to fix.
 func (t trouble) cause(status int) cause {
 	switch {
 	case t.badKey(), status == http.StatusUnauthorized:
@@ -154,22 +153,22 @@ func (t trouble) cause(status int) cause {
 	return ""
 }
 
-// badKey reports whether the key is at fault, which the API says with a 400.
+// badKey reports whether the key is the cause, which the API reports with a 400.
 func (t trouble) badKey() bool {
 	return strings.HasPrefix(t.reason, "API_KEY_") || strings.HasPrefix(strings.ToLower(t.message), "api key ")
 }
 
-// says reports whether the message has any of the words.
+// says reports whether the message contains any of the words.
 func (t trouble) says(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(t.message, w) })
 }
 
-// zeroLimit finds a quota of nothing in a message, as "limit: 0, model: gemini-3-pro".
+// zeroLimit finds a quota of zero in a message, such as "limit: 0, model: gemini-3-pro".
 var zeroLimit = regexp.MustCompile(`\blimit: 0\b[^.\d]`)
 
-// noQuota reports whether there is nothing left to wait for in a run: the quota of a
-// day or a month, or one of nothing, which a model has that is not offered for free.
-// The API asks for a wait of seconds even then.
+// noQuota reports whether waiting is useless within a run: the quota is per day or month,
+// or zero, as for a model that is not in the free tier. Even then, the API asks to retry in
+// seconds.
 func (t trouble) noQuota() bool {
 	long := func(q quota) bool {
 		return strings.Contains(q.ID, "PerDay") || strings.Contains(q.ID, "PerMonth") || q.Value == "0" || q.Value == float64(0)
@@ -177,15 +176,15 @@ func (t trouble) noQuota() bool {
 	return slices.ContainsFunc(t.quotas, long) || zeroLimit.MatchString(t.message+" ")
 }
 
-// tooLong reports whether the prompt is longer than it can ever be, which the API
-// says in words only.
+// tooLong reports whether the prompt exceeds the maximum length, which the API reports only
+// in the message.
 func (t trouble) tooLong() bool {
 	return t.says("exceeds the maximum number of tokens", "token count exceeds", "payload size exceeds", "input is too long")
 }
 
-// settings are words in the messages about fields that are the same for all items, so
-// that what is wrong with them is wrong for all. The messages name the fields and do
-// not quote prompts.
+// settings are words in messages about fields that are the same for all items, so that an
+// error in one of them affects all items. The messages name the fields and do not quote
+// prompts.
 var settings = []string{
 	"generation_config", "generationConfig", "Unknown name", "ogprobs", "hinking", "Budget ", "JSON mode",
 	"JsonSchema", "json_schema", "response_schema", "response_mime_type", "response mime type",
@@ -193,8 +192,8 @@ var settings = []string{
 	"temperature", "topP", "top_p",
 }
 
-// badSetting reports whether a setting is at fault, by the field that is named or
-// else in words.
+// badSetting reports whether a setting is the cause, by the named field or else by the
+// message.
 func (t trouble) badSetting() bool {
 	inConfig := func(field string) bool {
 		return strings.HasPrefix(field, "generation_config") || strings.HasPrefix(field, "generationConfig") || strings.HasPrefix(field, "system_instruction")

@@ -9,8 +9,8 @@ import (
 	"deem/model/google"
 )
 
-// A model is asked one question. The server here is one of this machine; without a
-// BaseURL it would be Google's, with the key from GEMINI_API_KEY.
+// A model answers one question. The server here is local; without a BaseURL Google is
+// called, with the key from GEMINI_API_KEY.
 func Example() {
 	server := modeltest.Serve(modeltest.Google(), func(modeltest.Asked) modeltest.Answer { return modeltest.Say("CORRECT") })
 	defer server.Close()

@@ -1,26 +1,25 @@
-// Package google speaks the wire format of Google's Gemini API: generateContent of
-// its version v1beta.
+// Package google implements the wire format of Google's Gemini API: generateContent of
+// version v1beta.
 //
-// The package makes one HTTP call for a request, and says of each error whether
-// it may pass, ends this item, or ends the run. Retries, limits and prices are the
-// business of package model.
+// The package makes one HTTP call for a request, and classifies each error as transient, as
+// an error of this item, or as fatal to the run. Retries, limits and prices are handled by
+// package model.
 //
-// The key goes into a header, never into the URL, and is kept out of every text that
-// the package makes: errors, String and panics. Where a server repeats the key in an
-// error, it is blacked out.
+// The key is sent in a header, never in the URL, and never appears in text that the package
+// produces: errors, String and panics. If a server repeats the key in an error, it is
+// redacted.
 //
 // # Models that think
 //
-// Most Gemini models think before they answer, and what they think counts against
-// maxOutputTokens. Therefore such a model gets room for its thoughts besides the MaxTokens
-// of a request. Thoughts are never part of the text; their tokens are counted as reasoning
-// and as output.
+// Most Gemini models think before they answer, and thinking counts against maxOutputTokens.
+// Therefore such a model gets room for thinking in addition to the MaxTokens of a request.
+// Thoughts are never part of the text; their tokens are counted as reasoning and as output.
 //
 // # Filters
 //
-// A prompt that Google blocks is a [*deem.ModelError] of kind refused: there is no
-// reply. A reply that a filter cuts off has [deem.StopFilter] and what there was of
-// the text. Neither is a verdict.
+// A prompt that Google blocks is a [*deem.ModelError] of kind refused: there is no reply. A
+// reply that a filter cuts off has [deem.StopFilter] and the text so far. Neither is a
+// verdict.
 package google
 
 import (
@@ -36,50 +35,49 @@ import (
 	"deem/model/internal/wire"
 )
 
-// defaultBaseURL is where Google itself answers.
+// defaultBaseURL is the address of Google itself.
 const defaultBaseURL = "https://generativelanguage.googleapis.com/v1beta"
 
-// Options say which model is called and where.
+// Options configure which model is called and how.
 type Options struct {
 	hidden
-	Model string // "gemini-2.5-flash", with or without "models/" before it
+	Model string // "gemini-2.5-flash", with or without the prefix "models/"
 
-	// BaseURL is the address of the server; "" means defaultBaseURL. It may end
-	// with or without a slash, and without /v1beta if it has no path at all. What
-	// follows it is /models/NAME:generateContent, so that
+	// BaseURL is the address of the server; "" means defaultBaseURL. It may end with or
+	// without a slash, and without /v1beta if it has no path at all. It is followed by
+	// /models/NAME:generateContent, so that
 	// https://aiplatform.googleapis.com/v1/publishers/google calls Vertex AI.
 	BaseURL string
 
-	Key     string            `json:"-"` // "" sends none, as gateways may like it
-	Headers map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
+	Key     string            `json:"-"` // "" sends none, for gateways
+	Headers map[string]string `json:"-"` // sent with each call; secret, because they may contain keys
 
-	// HTTPClient makes the calls; nil means one made for many calls at once. A
-	// redirect is not followed unless the client has a rule for it.
+	// HTTPClient makes the calls; nil means a client tuned for many concurrent calls.
+	// Redirects are not followed unless the client has a policy for them.
 	HTTPClient *http.Client `json:"-"`
 
-	Proxy  string `json:"-"` // a URL; "" means what the environment says
-	CAFile string // a PEM file of authorities to trust besides the system's; "" means none
+	Proxy  string `json:"-"` // a URL; "" means the environment's
+	CAFile string // a PEM file of certificate authorities, trusted in addition to the system's; "" means none
 
-	// Timeout bounds one call; 0 means five minutes, as most models think before
-	// they answer.
+	// Timeout limits one call; 0 means five minutes, since most models think before they
+	// answer.
 	Timeout time.Duration
 
-	// MaxReply bounds the bytes of a reply; 0 means as many as the tokens that are
-	// asked for may need, with a floor of 1 MiB.
+	// MaxReply limits the bytes of a reply; 0 means enough for the requested tokens, and at
+	// least 1 MiB.
 	MaxReply int
 
-	// ThinkingBudget is how many tokens the model may think, as the 2.5 models
-	// take it: 0 turns it off where that can be, -1 leaves it to the model. nil
-	// sends none. ThinkingLevel is how much it thinks, as the later models take
-	// it: "low", "high"; "" sends none.
+	// ThinkingBudget is the thinking budget in tokens for the 2.5 models: 0 disables
+	// thinking where possible, -1 leaves it to the model, and nil sends none. ThinkingLevel
+	// is the thinking level for later models: "low", "high"; "" sends none.
 	ThinkingBudget *int
 	ThinkingLevel  string
 
 	// Thinking is how much the model thinks: "low", "medium", "high", or a number of
 	// tokens. It is sent as a budget to the 2.5 models and as a level to later ones, which
-	// take no number. Thoughts count against the limit of tokens, so that room is added to
-	// it: 2,048, 8,192 or 24,576 tokens, or the number. "off" is a budget of 0. ""
-	// leaves it to the model, with room of 8,192 tokens for one that thinks.
+	// accept no number. Thinking counts against the token limit, so room is added to it:
+	// 2,048, 8,192 or 24,576 tokens, or the number. "off" is a budget of 0. "" means the
+	// model's default, with room of 8,192 tokens for a model that thinks.
 	Thinking string
 }
 
@@ -91,7 +89,7 @@ type client struct {
 	name     string // without "models/"
 	target   wire.Target
 	thinking *thinkingConfig
-	room     int // tokens for thoughts, which are added to the limit of a request
+	room     int // thinking tokens added to the limit of a request
 }
 
 var (
@@ -99,8 +97,8 @@ var (
 	_ deem.Wired = (*client)(nil)
 )
 
-// New returns a model that is safe for concurrent use. It calls nobody yet, and does not
-// check the key. The model is an [io.Closer] too, which closes its idle connections.
+// New returns a model that is safe for concurrent use. It makes no call and does not check
+// the key. The model is also an [io.Closer], which closes its idle connections.
 func New(o Options) (deem.Model, error) {
 	name := strings.TrimPrefix(strings.TrimSpace(o.Model), "models/")
 	if name == "" {
@@ -129,11 +127,11 @@ func New(o Options) (deem.Model, error) {
 	return m, nil
 }
 
-// keyVariable is where people keep the key.
+// keyVariable is the environment variable of the key.
 const keyVariable = "GEMINI_API_KEY"
 
-// parseBase reads a base URL. A key in its query, as the API's own examples have it,
-// would be in the logs of every proxy on the way, so it is refused.
+// parseBase parses a base URL. A key in its query, as in the API's own examples, would
+// appear in the logs of every proxy on the way, so it is rejected.
 func parseBase(text string) (wire.Base, error) {
 	base, err := wire.ParseBase(text, defaultBaseURL)
 	if err != nil {
@@ -148,8 +146,7 @@ func parseBase(text string) (wire.Base, error) {
 	return base.WithPath(strings.TrimSuffix(base.Path(), "/models")), nil
 }
 
-// resource returns the path of a model. A tuned one has a folder of its own in its
-// name.
+// resource returns the path of a model. The name of a tuned model contains its folder.
 func resource(name string) string {
 	if strings.HasPrefix(name, "tunedModels/") {
 		return "/" + name
@@ -157,18 +154,18 @@ func resource(name string) string {
 	return "/models/" + name
 }
 
-// Room returns how many tokens are added to the limit of a request for thoughts, and
-// whether it is known that the model needs no more.
+// Room returns how many tokens are added to the limit of a request for thinking, and
+// whether this is known to be enough.
 func (m *client) Room() (tokens int, known bool) {
 	return m.room, m.room > 0 || m.thinking != nil || strings.HasPrefix(m.name, "gemini-1") || strings.HasPrefix(m.name, "gemini-2")
 }
 
-// Settings returns how the model thinks and the room for that: the verdicts of a model
-// that thinks are not those of one that does not.
+// Settings returns how the model thinks and the room for that, because thinking changes its
+// verdicts.
 func (m *client) Settings() string { return m.thinking.settings(m.room) }
 
-// Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
-// ctx once ctx is done.
+// Complete makes one call. The error is a [*deem.ModelError], or wraps that of ctx if ctx
+// is done.
 func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	w := m.encode(req)
 	a, err := m.Client.Complete(ctx, m.target, req, w)
@@ -187,7 +184,7 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 	return m.Client.Clean(reply), nil
 }
 
-// replyError makes an error of a successful answer that is not a reply.
+// replyError returns the error for a successful answer without a usable reply.
 func (m *client) replyError(a wire.Answer, err error) error {
 	if errors.Is(err, errWithin) {
 		return m.statusError(a)

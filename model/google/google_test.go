@@ -22,7 +22,7 @@ import (
 	"deem/model/google"
 )
 
-// open returns a model or ends the test.
+// open returns a model or fails the test.
 func open(t *testing.T, o google.Options) *google.Model {
 	t.Helper()
 	m, err := google.New(o)
@@ -39,7 +39,7 @@ type trip func(*http.Request) (*http.Response, error)
 
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// says returns a client that answers everything with a body.
+// says returns a client that answers every call with the given status and body.
 func says(status int, body string) *http.Client {
 	return &http.Client{Transport: trip(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
@@ -48,7 +48,7 @@ func says(status int, body string) *http.Client {
 
 const okBody = `{"candidates":[{"content":{"parts":[{"text":"yes"}],"role":"model"},"finishReason":"STOP"}]}`
 
-// caught returns the HTTP request that a call makes, with its body.
+// caught returns the HTTP request of a call, with its body.
 func caught(t *testing.T, o google.Options, req deem.Request) (*http.Request, string) {
 	t.Helper()
 	var got *http.Request
@@ -204,7 +204,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestRecordedReplies reads answers in the form in which the API gives them.
+// TestRecordedReplies parses answers in the API's format.
 func TestRecordedReplies(t *testing.T) {
 	tests := []struct {
 		name, body string
@@ -295,7 +295,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestMessages pins what people read for a few errors.
+// TestMessages pins the messages of a few errors.
 func TestMessages(t *testing.T) {
 	long := strings.Repeat("Words about quotas. ", 30)
 	tests := []struct {
@@ -331,7 +331,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestQuotas tells a quota that comes back within a run from one that does not.
+// TestQuotas distinguishes a quota that recovers within a run from one that does not.
 func TestQuotas(t *testing.T) {
 	violation := func(id, value string) string {
 		return fmt.Sprintf(`{"error":{"code":429,"message":"Quota exceeded.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":%q,"quotaValue":%s}]},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"5s"}]}}`, id, value)
@@ -379,7 +379,7 @@ func TestOptionsHideTheKey(t *testing.T) {
 	}
 }
 
-// Settings are part of the judge and of what replies are kept by.
+// Settings are part of the judge's identity and of the cache key.
 func TestSettingsTellThinkersApart(t *testing.T) {
 	none, some := 0, 512
 	seen := map[string]bool{}
@@ -393,8 +393,8 @@ func TestSettingsTellThinkersApart(t *testing.T) {
 	}
 }
 
-// TestAuthorityAndProxy checks that a server with an authority of its own is called
-// once that is trusted, and that a proxy is asked.
+// TestAuthorityAndProxy checks that a server with a private certificate authority is called
+// once the authority is trusted, and that the proxy is used.
 func TestAuthorityAndProxy(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, okBody) }))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -13,8 +13,7 @@ import (
 	"deem/model/internal/wire"
 )
 
-// FuzzDecode checks that an answer is a reply or an error, whatever it holds, and that
-// a reply can be kept.
+// FuzzDecode checks that any answer is a reply or an error, and that a reply can be stored.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"candidates":[{"content":{"parts":[{"text":"a","thought":true},{"text":"yes"}]},"finishReason":"STOP","logprobsResult":{"chosenCandidates":[{"token":"yes","logProbability":"NaN"}],"topCandidates":[{},{}]}}]}`,
@@ -50,8 +49,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzTrouble checks that an error is at most one of passing and fatal, says what to
-// do if it is fatal, and is one short line.
+// FuzzTrouble checks that an error is not both transient and fatal, has a hint if it is
+// fatal, and is one short line.
 func FuzzTrouble(f *testing.F) {
 	f.Add(400, `{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`)
 	f.Add(429, `{"error":{"code":429,"message":"limit: 0","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaValue":0}]},{"retryDelay":"9999999h"},null,3]}}`)
@@ -82,7 +81,8 @@ func FuzzTrouble(f *testing.F) {
 	})
 }
 
-// TestFold checks that each seed has one in 32 bits, and those that fit keep theirs.
+// TestFold checks that each seed is mapped to 32 bits, and that seeds that fit are
+// unchanged.
 func TestFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Int64().Draw(t, "seed")
@@ -96,7 +96,7 @@ func TestFold(t *testing.T) {
 	})
 }
 
-// TestTail checks that the tokens that are left spell the text, and no fewer would.
+// TestTail checks that the remaining tokens spell the text, and that no fewer would.
 func TestTail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "ab", " "}), 1, 8)

@@ -11,7 +11,7 @@ import (
 	"deem/model/internal/wire"
 )
 
-// A wireReply is the body of an answer, as far as we read it.
+// A wireReply is the body of an answer, with the fields we use.
 type wireReply struct {
 	Candidates     []candidate `json:"candidates"`
 	PromptFeedback struct {
@@ -42,7 +42,7 @@ type usage struct {
 	ThoughtsTokenCount      int `json:"thoughtsTokenCount"`
 }
 
-// A logprobsResult has a chosen token and its rivals for each step.
+// A logprobsResult has the chosen token and its alternatives for each step.
 type logprobsResult struct {
 	ChosenCandidates []tokenLogprob `json:"chosenCandidates"`
 	TopCandidates    []struct {
@@ -55,13 +55,13 @@ type tokenLogprob struct {
 	LogProbability logprob `json:"logProbability"`
 }
 
-// A logprob is a number, or one of the words for numbers that JSON does not have.
+// A logprob is a number, or a word for a number that JSON cannot represent.
 type logprob float64
 
-// impossible stands for the logarithm of 0, which no record can hold.
+// impossible represents the logarithm of 0, which a record cannot store.
 const impossible = -9999
 
-// UnmarshalJSON reads a number or "-Infinity".
+// UnmarshalJSON parses a number or "-Infinity".
 func (l *logprob) UnmarshalJSON(data []byte) error {
 	if len(data) == 0 || data[0] != '"' {
 		return json.Unmarshal(data, (*float64)(l))
@@ -70,12 +70,12 @@ func (l *logprob) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// An errBlocked says that the prompt was blocked, so that there is no reply.
+// An errBlocked is returned if the prompt was blocked, so that there is no reply.
 type errBlocked struct {
 	reason, message string
 }
 
-// Error returns the reason, and the message where there is one.
+// Error returns the reason, and the message if there is one.
 func (e *errBlocked) Error() string {
 	if e.message == "" {
 		return "the prompt was blocked: " + e.reason
@@ -83,11 +83,11 @@ func (e *errBlocked) Error() string {
 	return fmt.Sprintf("the prompt was blocked: %s: %s", e.reason, e.message)
 }
 
-// errWithin says that an answer holds an error despite its status.
+// errWithin is returned if an answer contains an error despite its status.
 var errWithin = errors.New("the answer is an error")
 
-// decode makes a reply of the text of a successful answer. Its error is an
-// errBlocked, errWithin, or that of a text that makes no sense.
+// decode parses a successful answer. The error is an errBlocked, errWithin, or that of a
+// malformed answer.
 func decode(text []byte) (deem.Reply, error) {
 	var w wireReply
 	if err := json.Unmarshal(text, &w); err != nil {
@@ -114,8 +114,8 @@ func decode(text []byte) (deem.Reply, error) {
 	}, nil
 }
 
-// text returns what the model said, without what it thought, and whether it thought
-// aloud.
+// text returns the text of a candidate without its thoughts, and whether it contained
+// thoughts.
 func (c candidate) text() (said string, thought bool) {
 	var b strings.Builder
 	for _, p := range c.Content.Parts {
@@ -128,10 +128,10 @@ func (c candidate) text() (said string, thought bool) {
 	return b.String(), thought
 }
 
-// filtered are the reasons to stop that are a filter's.
+// filtered are the finish reasons of filters.
 var filtered = []string{"SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT"}
 
-// stop translates a finish reason.
+// stop converts a finish reason.
 func stop(reason string) deem.Stop {
 	switch {
 	case reason == "STOP":
@@ -145,8 +145,8 @@ func stop(reason string) deem.Stop {
 	}
 }
 
-// tokens translates a usage. The API counts thoughts beside the candidates, we among
-// them: both are paid for as output.
+// tokens converts a usage. The API counts thoughts separately from the candidates; we
+// include them: both are billed as output.
 func (u usage) tokens() deem.Usage {
 	return deem.Usage{
 		Input:       wire.Count(u.PromptTokenCount),
@@ -156,8 +156,8 @@ func (u usage) tokens() deem.Usage {
 	}
 }
 
-// tokens translates log-probabilities. The tokens of thoughts come before those of
-// the text and are not part of it, so they are left out.
+// tokens converts log-probabilities. The tokens of thoughts come before those of the text
+// and are not part of it, so they are omitted.
 func (l logprobsResult) tokens(text string, thought bool) []deem.TokenLogprob {
 	var list []deem.TokenLogprob
 	for i, c := range l.ChosenCandidates {
@@ -175,7 +175,7 @@ func (l logprobsResult) tokens(text string, thought bool) []deem.TokenLogprob {
 	return wire.Tail(list, text)
 }
 
-// translate returns the token as ours.
+// translate converts a token to our type.
 func (t tokenLogprob) translate() deem.TokenLogprob {
 	return deem.TokenLogprob{Token: t.Token, Logprob: float64(t.LogProbability)}
 }

@@ -29,8 +29,8 @@ type part struct {
 	Text string `json:"text"`
 }
 
-// A generationConfig has the settings of a call. Pointers tell 0 from not given: a
-// temperature of 0 must arrive as 0.
+// A generationConfig contains the settings of a call. Pointers distinguish 0 from unset: a
+// temperature of 0 must be sent as 0.
 type generationConfig struct {
 	Temperature        *float64        `json:"temperature,omitempty"`
 	TopP               *float64        `json:"topP,omitempty"`
@@ -49,8 +49,8 @@ type thinkingConfig struct {
 	ThinkingLevel  string `json:"thinkingLevel,omitempty"`
 }
 
-// think decides how much the model thinks and what it may spend on that. The 2.5 models
-// take a budget, and later ones a level.
+// think decides how much the model thinks and its room for that. The 2.5 models take a
+// budget, and later ones a level.
 func (m *client) think(o Options) error {
 	if o.Thinking != "" {
 		if o.ThinkingBudget != nil || o.ThinkingLevel != "" {
@@ -67,7 +67,7 @@ func (m *client) think(o Options) error {
 		case !byLevel:
 			o.ThinkingBudget = &t.Tokens
 		default:
-			o.ThinkingLevel = t.Level // "" for a number: it is room, and the level is left to the model
+			o.ThinkingLevel = t.Level // "" for a number: it sets the room, and the level is left to the model
 		}
 		m.room = t.Tokens
 	}
@@ -84,19 +84,19 @@ func (m *client) think(o Options) error {
 	return nil
 }
 
-// thinksByLevel reports whether a model of this name takes a level of thinking: those from
-// Gemini 3 on do.
+// thinksByLevel reports whether the named model takes a thinking level: from Gemini 3 on
+// they do.
 func thinksByLevel(name string) bool {
 	_, rest, ok := strings.Cut(name, "gemini-")
 	return ok && rest != "" && rest[0] >= '3' && rest[0] <= '9'
 }
 
-// thinks reports whether a model of this name thinks unless it is told not to.
+// thinks reports whether the named model thinks by default.
 func thinks(name string) bool {
 	return thinksByLevel(name) || strings.Contains(name, "gemini-2.5") && !strings.Contains(name, "lite")
 }
 
-// settings returns the settings in the form of a query, "" for none.
+// settings returns the settings as a URL query, or "".
 func (c *thinkingConfig) settings(room int) string {
 	v := url.Values{}
 	if room > 0 {
@@ -114,7 +114,7 @@ func (c *thinkingConfig) settings(room int) string {
 	return v.Encode()
 }
 
-// maxTopLogprobs is as many rivals as the API gives for a token.
+// maxTopLogprobs is the API's maximum number of alternatives per token.
 const maxTopLogprobs = 20
 
 // encode returns the body of the call for req.
@@ -124,7 +124,7 @@ func (m *client) encode(req deem.Request) wireRequest {
 	return w
 }
 
-// Wire returns the parameters of the call for req. All that a request has can be sent.
+// Wire returns the parameters of the call for req. All parameters of a request can be sent.
 func (m *client) Wire(req deem.Request) (sent, dropped string) { return m.config(req).sent(), "" }
 
 // sent returns the parameters of a call.
@@ -136,10 +136,9 @@ func (c *generationConfig) sent() string {
 	return wire.Sent(body)
 }
 
-// contents splits messages into the system's instruction and the turns. The API has
-// one instruction, so system messages are its parts, wherever they stood. It wants
-// at least one turn, so that a prompt of system messages alone is sent as the
-// user's.
+// contents splits messages into the system instruction and the turns. The API has one
+// instruction, so system messages become its parts, wherever they were. It requires at
+// least one turn, so a prompt with only system messages is sent as the user's.
 func contents(messages []deem.Message) (system *content, turns []content) {
 	var instruction content
 	turns = []content{}
@@ -164,7 +163,7 @@ func contents(messages []deem.Message) (system *content, turns []content) {
 	return &instruction, turns
 }
 
-// config returns the settings that req asks for, or nil when it asks for none.
+// config returns the settings for req, or nil if there are none.
 func (m *client) config(req deem.Request) *generationConfig {
 	c := generationConfig{
 		Temperature:      req.Temperature,
@@ -177,13 +176,13 @@ func (m *client) config(req deem.Request) *generationConfig {
 		ThinkingConfig:   m.thinking,
 	}
 	if c.MaxOutputTokens > 0 {
-		c.MaxOutputTokens += m.room // Thoughts count against the limit, and the judge's is that of its answer.
+		c.MaxOutputTokens += m.room // Thinking counts against the limit, and the judge's limit is for its answer.
 	}
 	if req.JSON || len(req.Schema) > 0 {
 		c.ResponseMIMEType = "application/json"
 	}
-	// responseSchema, the older field, knows a part of OpenAPI's schemas only and
-	// rejects what all of ours have: additionalProperties.
+	// responseSchema, the older field, supports only a part of OpenAPI's schemas and
+	// rejects additionalProperties, which all of ours have.
 	c.ResponseJSONSchema = req.Schema
 	if c.empty() {
 		return nil
@@ -197,8 +196,8 @@ func (c *generationConfig) empty() bool {
 		c.ResponseMIMEType == "" && !c.ResponseLogprobs && c.ThinkingConfig == nil
 }
 
-// fold returns a seed in the 32 bits that the API has for it. Which seed it is does
-// not matter, only that the same one gives the same one.
+// fold maps a seed to the 32 bits of the API. The value does not matter, only that equal
+// seeds stay equal.
 func fold(seed *int64) *int32 {
 	if seed == nil {
 		return nil

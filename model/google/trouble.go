@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// A trouble is what the body of an error says: a google.rpc.Status with its details.
+// A trouble is the body of an error: a google.rpc.Status with its details.
 type trouble struct {
 	message string
-	status  string // "RESOURCE_EXHAUSTED"
-	code    int    // the HTTP status that the body itself names
-	reason  string // of an ErrorInfo, "API_KEY_INVALID"
+	status  string // for example "RESOURCE_EXHAUSTED"
+	code    int    // the HTTP status in the body
+	reason  string // of an ErrorInfo, for example "API_KEY_INVALID"
 	quotas  []quota
-	fields  []string      // of a BadRequest, "generation_config.seed"
+	fields  []string      // of a BadRequest, for example "generation_config.seed"
 	delay   time.Duration // of a RetryInfo
 
-	structured bool // it came as the JSON of the API, and not from a web server
+	structured bool // it is the API's JSON, and not from a web server
 }
 
-// A quota is a limit that was hit.
+// A quota is a limit that was exceeded.
 type quota struct {
-	ID    string `json:"quotaId"`    // "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
-	Value any    `json:"quotaValue"` // "0"; the API writes 64-bit numbers as texts
+	ID    string `json:"quotaId"`    // for example "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
+	Value any    `json:"quotaValue"` // for example "0"; the API writes 64-bit numbers as strings
 }
 
 // wireTrouble is the body of an error.
@@ -34,7 +34,7 @@ type wireTrouble struct {
 	} `json:"error"`
 }
 
-// detail is any of the details that we read, which differ in their fields.
+// detail is the union of the details that we read.
 type detail struct {
 	Reason          string  `json:"reason"`
 	RetryDelay      string  `json:"retryDelay"`
@@ -44,8 +44,8 @@ type detail struct {
 	} `json:"fieldViolations"`
 }
 
-// readTrouble reads the body of an error, which is an object or a list of one. What
-// is neither has its text as the message.
+// readTrouble parses the body of an error, which is an object or a list of one. If it is
+// neither, its text is the message.
 func readTrouble(text string) trouble {
 	body := []byte(text)
 	var list []json.RawMessage
@@ -61,8 +61,7 @@ func readTrouble(text string) trouble {
 	return t
 }
 
-// readDetails reads what it knows of the details, and leaves out each that has
-// another form: they only add to what the status says.
+// readDetails reads the details it knows and skips all others: they only add to the status.
 func (t *trouble) readDetails(raw json.RawMessage) {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
