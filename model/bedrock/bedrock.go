@@ -1,12 +1,12 @@
-// Package bedrock speaks the Converse API of Amazon Bedrock, which serves the models of
-// several makers in one form.
+// Package bedrock implements the Converse API of Amazon Bedrock, which serves the models of
+// several vendors in one format.
 //
-// The package makes one HTTP call for a request, and says of each error whether it may
-// pass, ends this item, or ends the run. Retries, limits and prices are the business of
+// The package makes one HTTP call for a request, and classifies each error as transient, as
+// an error of this item, or as fatal to the run. Retries, limits and prices are handled by
 // package model.
 //
-// A call carries an API key of Bedrock, or is signed with credentials of AWS. Secrets are
-// kept out of every text that the package makes.
+// A call carries a Bedrock API key, or is signed with AWS credentials. Secrets never appear
+// in text that the package produces.
 package bedrock
 
 import (
@@ -24,27 +24,27 @@ import (
 	"deem/model/internal/wire"
 )
 
-// Options say which model is called and where.
+// Options configure which model is called and how.
 type Options struct {
 	hidden
-	Model  string // its id, or that of an inference profile, "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
-	Region string // as "us-east-1"; needed unless BaseURL is given
+	Model  string // its id, or that of an inference profile, for example "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+	Region string // for example "us-east-1"; required unless BaseURL is set
 
 	// BaseURL is the address of the server; "" means that of the region.
 	BaseURL string `json:"-"`
 
-	Key     string            `json:"-"` // an API key of Bedrock; "" sends none
-	Headers map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
+	Key     string            `json:"-"` // a Bedrock API key; "" sends none
+	Headers map[string]string `json:"-"` // sent with each call; secret, because they may contain keys
 
-	// Authorize signs each call where there is no key, and returns what of it is secret.
+	// Authorize signs each call if there is no key, and returns the secret part.
 	Authorize func(r *http.Request, body []byte) (secret string, err error) `json:"-"`
 
 	Timeout  time.Duration // of one call; 0 means 120 s
-	MaxReply int           // bytes of a reply; 0 means as many as the tokens that are asked for may need
+	MaxReply int           // bytes of a reply; 0 means enough for the requested tokens
 
 	HTTPClient *http.Client `json:"-"` // excludes the next two
-	Proxy      string       `json:"-"` // the URL of a proxy; "" means what the environment says
-	CAFile     string       // a PEM file of authorities to trust besides the system's
+	Proxy      string       `json:"-"` // the URL of a proxy; "" means the environment's
+	CAFile     string       // a PEM file of certificate authorities, trusted in addition to the system's
 }
 
 type hidden = words.Hidden
@@ -58,8 +58,8 @@ type client struct {
 
 var _ deem.Wired = (*client)(nil)
 
-// New returns a model that is safe for concurrent use. It calls nobody yet, and does not
-// check the key. The model is an [io.Closer] too, which closes its idle connections.
+// New returns a model that is safe for concurrent use. It makes no call and does not check
+// the key. The model is also an [io.Closer], which closes its idle connections.
 func New(o Options) (deem.Model, error) {
 	switch {
 	case o.Model == "":
@@ -85,11 +85,11 @@ func New(o Options) (deem.Model, error) {
 	return m, nil
 }
 
-// Room returns how many tokens are added to the limit of a request for thoughts. None are:
-// models of this API think only when they are asked to.
+// Room returns how many tokens are added to the limit of a request for thinking: none,
+// since models of this API think only on request.
 func (m *client) Room() (tokens int, known bool) { return 0, true }
 
-// Complete makes one call. Its error is a [*deem.ModelError], or wraps that of ctx once ctx
+// Complete makes one call. The error is a [*deem.ModelError], or wraps that of ctx if ctx
 // is done.
 func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	w := encode(req)
@@ -123,7 +123,7 @@ type message struct {
 	Content []block `json:"content"`
 }
 
-// A block is a part of a message: a text, or the call of a tool.
+// A block is a part of a message: text or a tool call.
 type block struct {
 	Text    string   `json:"text,omitempty"`
 	ToolUse *toolUse `json:"toolUse,omitempty"`
@@ -134,7 +134,7 @@ type toolUse struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// Pointers tell 0 from not given: a temperature of 0 must arrive as 0.
+// Pointers distinguish 0 from unset: a temperature of 0 must be sent as 0.
 type inference struct {
 	MaxTokens     int      `json:"maxTokens,omitempty"`
 	Temperature   *float64 `json:"temperature,omitempty"`
@@ -170,7 +170,7 @@ type toolChoice struct {
 const toolName = "reply"
 
 // encode returns the body of the call for req. A schema becomes a tool that the model must
-// call, since the API has no other way to ask for one.
+// call, since the API has no other way to request one.
 func encode(req deem.Request) *wireRequest {
 	w := &wireRequest{}
 	for _, msg := range req.Messages {
@@ -190,12 +190,12 @@ func encode(req deem.Request) *wireRequest {
 	return w
 }
 
-// Wire returns the parameters of the call for req, and what the API does not take.
+// Wire returns the parameters of the call for req, and those that the API does not accept.
 func (m *client) Wire(req deem.Request) (sent, left string) {
 	return encode(req).sent(), dropped(req)
 }
 
-// sent returns the parameters of the call, by the names of the API.
+// sent returns the parameters of the call, with the API's names.
 func (w *wireRequest) sent() string {
 	params := struct {
 		*inference
@@ -208,7 +208,7 @@ func (w *wireRequest) sent() string {
 	return wire.Sent(body)
 }
 
-// dropped returns what of req is not sent.
+// dropped returns the parameters of req that are not sent.
 func dropped(req deem.Request) string {
 	return wire.Dropped(
 		wire.Drop{Param: "seed", Has: req.Seed != nil, Why: "the API has no seed"},
@@ -217,7 +217,7 @@ func dropped(req deem.Request) string {
 	)
 }
 
-// A wireReply is the body of an answer, as far as we read it.
+// A wireReply is the body of an answer, with the fields we use.
 type wireReply struct {
 	Output *struct {
 		Message message `json:"message"`
@@ -231,7 +231,7 @@ type wireReply struct {
 	} `json:"usage"`
 }
 
-// decode makes a reply of the text of a successful answer.
+// decode parses a successful answer.
 func (m *client) decode(a wire.Answer) (deem.Reply, error) {
 	var w wireReply
 	if err := json.Unmarshal(a.Text, &w); err != nil {
@@ -265,7 +265,7 @@ func (m *client) decode(a wire.Answer) (deem.Reply, error) {
 	}), nil
 }
 
-// stop translates a reason to stop. A model that calls our tool has said it all.
+// stop converts a stop reason. A model that called our tool has finished its reply.
 func stop(reason string, called bool) deem.Stop {
 	switch {
 	case reason == "end_turn", reason == "stop_sequence", reason == "tool_use" && called:
@@ -279,7 +279,7 @@ func stop(reason string, called bool) deem.Stop {
 	}
 }
 
-// named puts the type of an error, which the API sends in a header, into its body, where
+// named copies the type of an error, which the API sends in a header, into the body, where
 // errors are read.
 func named(a wire.Answer) wire.Answer {
 	kind, _, _ := strings.Cut(a.Header.Get("X-Amzn-Errortype"), ":")
@@ -288,7 +288,7 @@ func named(a wire.Answer) wire.Answer {
 		return a
 	}
 	if _, ok := body["message"]; !ok {
-		body["message"] = body["Message"] // as some services spell it
+		body["message"] = body["Message"] // the spelling of some services
 	}
 	body["code"] = kind
 	if text, err := json.Marshal(body); err == nil {
@@ -297,7 +297,7 @@ func named(a wire.Answer) wire.Answer {
 	return a
 }
 
-// cause says what the server means by an error.
+// cause classifies an error of the server.
 func cause(t wire.Trouble) wire.Cause {
 	switch {
 	case t.Is("UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "IncompleteSignature", "MissingAuthenticationTokenException"):

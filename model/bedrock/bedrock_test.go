@@ -17,7 +17,7 @@ import (
 	"deem/model/bedrock"
 )
 
-// TestMain checks that no test leaves anything running.
+// TestMain checks that no test leaks a goroutine.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
@@ -30,8 +30,8 @@ func TestConformance(t *testing.T) {
 	}, modeltest.Bedrock())
 }
 
-// A call without a key is signed. The secret does not leave the machine, and a session
-// token that the server repeats is blacked out.
+// A call without a key is signed. The secret is not sent, and a session token that the
+// server repeats is redacted.
 func TestSigned(t *testing.T) {
 	t.Parallel()
 	a := cloud.AWS{Key: "AKIDEXAMPLE", Secret: "hush-hush-hush", Session: "session-token-1234567890", Region: "us-east-1", Service: "bedrock"}

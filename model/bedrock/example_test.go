@@ -9,8 +9,8 @@ import (
 	"deem/model/bedrock"
 )
 
-// A model is asked one question. The server here answers what it is told to; without a
-// BaseURL it would be the vendor's.
+// A model answers one question. The server here is a fake; without a BaseURL the vendor is
+// called.
 func Example() {
 	server := modeltest.Serve(modeltest.Bedrock(), func(modeltest.Asked) modeltest.Answer { return modeltest.Say("CORRECT") })
 	defer server.Close()
