@@ -15,8 +15,7 @@ import (
 	"deem/internal/text"
 )
 
-// sources are the parts of an item that a slot may be filled from, beside
-// fields.NAME.
+// sources are the parts of an item that can fill a slot, in addition to fields.NAME.
 var sources = []string{"id", "category", "cluster", "question", "response", "reference", "references", slotCriterion, slotCriteria, slotAspects, slotConversation, slotConversation + ".last"}
 
 func isSource(name string) bool {
@@ -37,7 +36,7 @@ var judgeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// check looks at the declaration as a whole, once all of it is read.
+// check validates the declaration as a whole, after all of it has been read.
 func (x *decoder) check(n *yaml.Node) {
 	d := &x.d
 	switch {
@@ -62,7 +61,7 @@ func (x *decoder) badKey(key, format string, args ...any) {
 	x.problems.Add(deem.Problem{File: x.file, Line: x.lines[key], Message: fmt.Sprintf(format, args...)})
 }
 
-// checkVerdict looks whether the declaration says what a verdict is.
+// checkVerdict checks that the declaration says what a verdict is.
 func (x *decoder) checkVerdict(n *yaml.Node) {
 	d := &x.d
 	switch {
@@ -79,8 +78,8 @@ func (x *decoder) checkVerdict(n *yaml.Node) {
 	}
 }
 
-// checkReadings gives the declaration a reading where it has none, and looks
-// whether each can give the verdict.
+// checkReadings sets the default reading if the declaration has none, and checks that each
+// reading can produce the verdict.
 func (x *decoder) checkReadings() {
 	d := &x.d
 	ofAspects := len(d.Aspects) > 0
@@ -101,7 +100,7 @@ func (x *decoder) checkReadings() {
 			x.badKey("read", "else is %q, which is not one of the labels", r.Else)
 		}
 		switch {
-		case !ok: // reported where it was read
+		case !ok: // reported when it was read
 		case ofAspects && w.numbers == nil:
 			x.badKey("read", "the way %q reads labels, and this judge has aspects", r.How)
 		case !ofAspects && w.label == nil:
@@ -115,7 +114,7 @@ func (x *decoder) checkReadings() {
 	}
 }
 
-// checkSlot looks at one declared slot.
+// checkSlot validates one declared slot.
 func (x *decoder) checkSlot(n *yaml.Node, what string, s Slot) {
 	if len(s.From) == 0 {
 		x.bad(n, "%s does not say where it comes from; there are %s, fields.NAME", what, strings.Join(sources, ", "))
@@ -141,10 +140,10 @@ func (x *decoder) checkSlot(n *yaml.Node, what string, s Slot) {
 	}
 }
 
-// checkPrompts parses the prompts and holds their slots against the declared ones.
+// checkPrompts parses the prompts and checks their slots against the declared ones.
 func (x *decoder) checkPrompts() {
 	used, from := map[string]bool{}, map[string]bool{}
-	shown := false // the prompt shows something of what is to be judged
+	shown := false // the prompt shows some part of the item to judge
 	for _, src := range x.prompts {
 		t, err := parseTemplate(src.text, x.d.Slots)
 		if err != nil {
@@ -186,8 +185,8 @@ func (x *decoder) checkPrompts() {
 	}
 }
 
-// checkCriteria looks whether the prompt shows what the judge decides. The sources of its
-// slots are from.
+// checkCriteria checks that the prompt shows the criteria that the judge decides. from is
+// the set of sources of its slots.
 func (x *decoder) checkCriteria(from map[string]bool) {
 	c := x.d.Criteria
 	want := slotCriterion
@@ -210,7 +209,7 @@ func showsResponse(from string) bool {
 	return field || turn || from == "response"
 }
 
-// badTemplate reports what is wrong inside a prompt, at its own line.
+// badTemplate reports an error inside a prompt, at its line in the file.
 func (x *decoder) badTemplate(src *source, err error) {
 	line := src.line
 	if te, ok := errors.AsType[*templateError](err); ok {
@@ -228,10 +227,10 @@ func (x *decoder) unknownSlot(src *source, p part) {
 	x.badTemplate(src, &templateError{p.offset, msg})
 }
 
-// spareable are the parameters that a judge can go without.
+// spareable are the parameters that a judge may declare optional.
 var spareable = []string{"json", "max_tokens", "schema", "seed", "stop", "temperature", "top_logprobs", "top_p"}
 
-// check holds the parameters to the ranges that vendors share.
+// check checks the parameters against the ranges that all vendors accept.
 func (p Params) check() error {
 	switch {
 	case p.Temperature != nil && (*p.Temperature < 0 || *p.Temperature > 2):

@@ -17,8 +17,8 @@ import (
 	"deem/internal/text"
 )
 
-// Embedded returns the prompts in prompts/*.txt of embedded files by name, up to the first
-// dot.
+// Embedded returns the prompts in the embedded files prompts/*.txt. The key is the file
+// name up to the first dot.
 func Embedded(files fs.FS) map[string]string {
 	names, err := fs.Glob(files, "prompts/*.txt")
 	prompts := map[string]string{}
@@ -36,20 +36,20 @@ func Embedded(files fs.FS) map[string]string {
 	return prompts
 }
 
-// A Clone is the user's clone of a repository with prompts. Prompts without a licence that
-// lets us pass them on are not part of deem; their SHA-256 is, so that a clone with other
-// prompts is noticed.
+// A Clone is the user's clone of a repository that contains prompts. deem does not ship
+// prompts whose licence does not allow it. It ships their SHA-256, so that a clone with
+// different prompts is detected.
 type Clone struct {
-	Judge string // whose prompts it has
-	URL   string // as github.com/owner/name
-	At    string // the commit that the sums are of
-	Path  string // of the user's clone; "" when none was named
+	Judge string // the judge that uses the prompts
+	URL   string // for example github.com/owner/name
+	At    string // the commit that the checksums are for
+	Path  string // of the user's clone; "" if none was given
 }
 
-// tripleQuoted is a long string of Python.
+// tripleQuoted matches a triple-quoted Python string.
 var tripleQuoted = regexp.MustCompile(`(?s)"""(.*?)"""`)
 
-// Python returns the text between three quotes in a Python file that has this SHA-256.
+// Python returns the triple-quoted string with this SHA-256 in a Python file.
 func (c Clone) Python(file, sum string) (string, error) {
 	data, err := c.read(file)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c Clone) Python(file, sum string) (string, error) {
 	return "", c.wrong(fmt.Errorf("%s does not have the prompt of commit %s with the SHA-256 %s", filepath.Join(c.Path, file), c.At, sum))
 }
 
-// YAML returns the text under the keys in a YAML file.
+// YAML returns the string at the path of keys in a YAML file.
 func (c Clone) YAML(file, sum string, keys ...string) (string, error) {
 	data, err := c.read(file)
 	if err != nil {
@@ -105,7 +105,7 @@ func sha(prompt string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// wrong says how to get the clone.
+// wrong adds a hint that says how to get the clone.
 func (c Clone) wrong(err error) error {
 	return deem.WithHint(err, "git clone https://%s && git -C %s checkout %s, then --with repo=%s", c.URL, filepath.Base(c.URL), c.At, filepath.Base(c.URL))
 }

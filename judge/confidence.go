@@ -7,9 +7,9 @@ import (
 	"deem"
 )
 
-// confidence returns how sure the model was of its label: the probability of the
-// token that begins it, among the tokens in that place that begin any of the
-// labels. It is nil when the reply has no log-probabilities or they do not tell.
+// confidence returns the probability of the token that begins the label, among the tokens
+// at that position that begin any of the labels. It is nil if the reply has no
+// log-probabilities or they do not settle it.
 func (p *Declared) confidence(f found, s said, tokens []deem.TokenLogprob) *float64 {
 	if len(tokens) == 0 || f.start < 0 || s.offset < 0 {
 		return nil
@@ -38,7 +38,7 @@ func (p *Declared) confidence(f found, s said, tokens []deem.TokenLogprob) *floa
 	return &c
 }
 
-// tokenAt returns the token that holds the byte at offset of the reply.
+// tokenAt returns the token that contains the byte at offset of the reply.
 func tokenAt(tokens []deem.TokenLogprob, offset int) (deem.TokenLogprob, bool) {
 	end := 0
 	for _, t := range tokens {
@@ -49,7 +49,7 @@ func tokenAt(tokens []deem.TokenLogprob, offset int) (deem.TokenLogprob, bool) {
 	return deem.TokenLogprob{}, false
 }
 
-// begins returns the one label that token begins.
+// begins returns the label that token begins, if it is the only one.
 func (p *Declared) begins(token string) (string, bool) {
 	token = strings.ToLower(strings.TrimLeft(token, " \t\r\n\"'*"))
 	label, n := "", 0

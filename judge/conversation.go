@@ -8,11 +8,11 @@ import (
 	"deem"
 )
 
-// slotConversation is the source of a slot that shows a conversation. Behind a dot follows
-// which turn of it: "last", or its number from 1.
+// slotConversation is the source of a slot that shows a conversation. A suffix selects one
+// turn: ".last", or a dot and the number of the turn from 1.
 const slotConversation = "conversation"
 
-// turnOf returns which turn of a conversation a source names: 0 for all of them, -1 for the
+// turnOf returns which turn of a conversation a source names: 0 for all turns, -1 for the
 // last.
 func turnOf(from string) (n int, ok bool) {
 	turn, one := strings.CutPrefix(from, slotConversation+".")
@@ -26,12 +26,12 @@ func turnOf(from string) (n int, ok bool) {
 	return n, err == nil && n > 0 && turn == strconv.Itoa(n)
 }
 
-// bytesPerToken is what a token counts as in a window. A judge must show the same turns to
-// every model, so that no tokenizer decides.
+// bytesPerToken is the assumed size of a token in a window. A real tokenizer is not used,
+// because a judge must show the same turns to every model.
 const bytesPerToken = 4
 
-// conversation returns a conversation within the slot's window, or the n-th turn of it, and
-// whether it is there.
+// conversation returns the conversation within the slot's window, or its n-th turn, and
+// reports whether it exists.
 func (s Slot) conversation(c deem.Conversation, n int) (text string, ok bool, err error) {
 	switch {
 	case len(c) == 0 || n > len(c):

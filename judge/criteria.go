@@ -17,26 +17,26 @@ import (
 	"deem/internal/text"
 )
 
-// Criteria say how a list of criteria that an item carries becomes one verdict: each
-// criterion has a verdict of its own, which the verdict on the item keeps as a [deem.Part].
+// Criteria describes how the list of criteria of an item becomes one verdict: each
+// criterion gets its own verdict, which the verdict on the item keeps as a [deem.Part].
 type Criteria struct {
-	// Field is the field of the item with the list: a JSON list of texts, or a text with
-	// one criterion per line.
+	// Field is the field of the item that contains the list: a JSON list of strings, or
+	// text with one criterion per line.
 	Field string `json:"field,omitempty"`
 
-	// Split says how the list is made of the response where the item has no such field:
-	// SplitSentences, or "" if the item must have one.
+	// Split says how the list is made from the response if the item has no such field:
+	// "sentences", or "" if the item must have the field.
 	Split string `json:"split,omitempty"`
 
-	Ask    string `json:"ask,omitempty"`    // how calls are made; "" means AskEach
-	Score  string `json:"score,omitempty"`  // how the criteria count; "" means ScoreMean
-	Failed string `json:"failed,omitempty"` // what a failed criterion means; "" means FailedUnjudged
+	Ask    string `json:"ask,omitempty"`    // how calls are made; "" means "each"
+	Score  string `json:"score,omitempty"`  // how the criteria count; "" means "mean"
+	Failed string `json:"failed,omitempty"` // what a failed criterion means; "" means "unjudged"
 }
 
-// What [Criteria] may say.
+// The values of the fields of [Criteria].
 const (
-	askEach     = "each"     // one call for each criterion
-	askTogether = "together" // one call for all
+	askEach     = "each"     // one call per criterion
+	askTogether = "together" // one call for all criteria
 
 	scoreMean = "mean" // the mean over the criteria
 	scoreAll  = "all"  // 1 if every criterion has a score of 1, otherwise 0
@@ -44,26 +44,26 @@ const (
 
 	splitSentences = "sentences" // each sentence of the response is a criterion
 
-	failedUnjudged = "unjudged" // one failed criterion, and the item has no verdict
+	failedUnjudged = "unjudged" // one failed criterion leaves the item without a verdict
 	FailedPartial  = "partial"  // the score is that of the other criteria
 )
 
-// The slots of a prompt that asks about criteria.
+// The slots of a prompt about criteria.
 const (
-	slotCriterion = "criterion" // the one that a call is about
-	slotCriteria  = "criteria"  // all of them, numbered from 1
-	slotAspects   = "aspects"   // the scales of the judge's aspects, with what their values mean
+	slotCriterion = "criterion" // the criterion that a call is about
+	slotCriteria  = "criteria"  // all criteria, numbered from 1
+	slotAspects   = "aspects"   // the scales of the judge's aspects, with the meaning of their values
 )
 
 func (c *Criteria) each() bool { return c != nil && c.Ask != askTogether }
 
-// filled returns the criteria with the defaults written out.
+// filled returns the criteria with the defaults filled in.
 func (c Criteria) filled() Criteria {
 	c.Ask, c.Score, c.Failed = cmp.Or(c.Ask, askEach), cmp.Or(c.Score, scoreMean), cmp.Or(c.Failed, failedUnjudged)
 	return c
 }
 
-// check refuses what [Criteria] cannot say.
+// check validates the criteria.
 func (c Criteria) check() error {
 	if c.Field == "" {
 		return errors.New("criteria wants the name of the field with the list, as \"criteria: checklist\"")
@@ -84,7 +84,7 @@ func (c Criteria) check() error {
 	return nil
 }
 
-// of returns the criteria of an item. An item without any cannot be judged.
+// of returns the criteria of an item. It is an error if there are none.
 func (c Criteria) of(it deem.Item) ([]string, error) {
 	raw, ok := it.Fields[c.Field]
 	if !ok && c.Split == splitSentences {
@@ -107,11 +107,11 @@ func (c Criteria) of(it deem.Item) ([]string, error) {
 	return list, nil
 }
 
-// bullet is what a line of a list may begin with.
+// bullet matches the marker at the beginning of a list line.
 var bullet = regexp.MustCompile(`^(?:[-*•]|\d+[.)])\s+(?:\[[ xX]?\]\s+)?`)
 
-// ParseCriteria reads a list of criteria: a list of texts as JSON or Python writes it, or
-// one criterion per line, with or without a bullet or a number before it.
+// ParseCriteria parses a list of criteria: a list of strings in JSON or Python syntax, or
+// one criterion per line, with or without a bullet or number.
 func ParseCriteria(raw string) ([]string, error) {
 	var list []string
 	if strings.HasPrefix(text.Strip(raw), "[") && json.Valid([]byte(raw)) {
@@ -132,15 +132,15 @@ func ParseCriteria(raw string) ([]string, error) {
 	return list, nil
 }
 
-// sentenceEnd is the end of a sentence with what follows it.
+// sentenceEnd matches the end of a sentence with the space that follows.
 var sentenceEnd = regexp.MustCompile(`[.!?]["'”’)\]]*\s+|[。！？]["'”’」』）]*\s*`)
 
-// noEnd is what a full stop belongs to that ends no sentence: a title, an abbreviation, an
-// initial, or a number at the beginning of a line.
+// noEnd matches a full stop that does not end a sentence: after a title, an abbreviation,
+// an initial, or a number at the beginning of a line.
 var noEnd = regexp.MustCompile(`(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|approx|e\.g|i\.e|a\.m|p\.m|[A-Z]|\d{1,2})\.$`)
 
-// sentences cuts a text into sentences, line by line. It rather leaves two sentences
-// together than cut one in two.
+// sentences splits text into sentences, line by line. If in doubt it keeps two sentences
+// together.
 func sentences(s string) []string {
 	var list []string
 	add := func(sentence string) {
@@ -163,7 +163,7 @@ func sentences(s string) []string {
 	return list
 }
 
-// numbered writes criteria into one text.
+// numbered writes the criteria as one numbered text.
 func numbered(list []string) string {
 	lines := make([]string, len(list))
 	for i, c := range list {
@@ -172,7 +172,7 @@ func numbered(list []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// about returns the item with the criterion that a call is about.
+// about returns the item with the criterion of one call.
 func about(it deem.Item, criterion string) deem.Item {
 	it.Fields = maps.Clone(it.Fields)
 	if it.Fields == nil {
@@ -182,9 +182,9 @@ func about(it deem.Item, criterion string) deem.Item {
 	return it
 }
 
-// Judge decides a list of criteria. The function one decides the i-th of them; its error is
-// a *[deem.Failure] if that criterion could not be judged, and any other error ends it.
-// Where a failed criterion leaves the item unjudged, no further criterion is asked about.
+// Judge decides a list of criteria. The function one decides the i-th of them. Its error is
+// a *[deem.Failure] if that criterion could not be judged; any other error ends Judge. If a
+// failed criterion leaves the item unjudged, the remaining criteria are skipped.
 func (c Criteria) Judge(list []string, one func(i int) (deem.Verdict, error)) (deem.Verdict, error) {
 	parts := make([]deem.Part, 0, len(list))
 	for i, name := range list {
@@ -204,7 +204,7 @@ func (c Criteria) Judge(list []string, one func(i int) (deem.Verdict, error)) (d
 	return c.Join(parts)
 }
 
-// Join makes one verdict of those on the criteria. Its label is "scored".
+// Join combines the verdicts on the criteria into one. Its label is "scored".
 func (c Criteria) Join(parts []deem.Part) (deem.Verdict, error) {
 	var sum, best float64
 	judged, full := 0, 0
@@ -242,10 +242,10 @@ func (c Criteria) Join(parts []deem.Part) (deem.Verdict, error) {
 	return v, nil
 }
 
-// Several reports whether the protocol asks about each criterion on its own.
+// Several reports whether the protocol makes one call per criterion.
 func (p *Declared) Several() bool { return p.decl.Criteria.each() }
 
-// Requests returns the request about each criterion.
+// Requests returns one request per criterion.
 func (p *Declared) Requests(it deem.Item) ([]deem.Request, error) {
 	list, err := p.decl.Criteria.of(it)
 	if err != nil {
@@ -260,13 +260,13 @@ func (p *Declared) Requests(it deem.Item) ([]deem.Request, error) {
 	return reqs, nil
 }
 
-// Talk asks about each criterion.
+// Talk makes one call per criterion.
 func (p *Declared) Talk(it deem.Item, ask Ask) (deem.Verdict, error) {
 	reqs, err := p.Requests(it)
 	if err != nil {
 		return deem.Verdict{}, err
 	}
-	list, _ := p.decl.Criteria.of(it) // Requests had it.
+	list, _ := p.decl.Criteria.of(it) // Requests succeeded with it.
 	v, err := p.decl.Criteria.Judge(list, func(i int) (deem.Verdict, error) {
 		reply, err := ask(reqs[i])
 		if err != nil {
@@ -277,8 +277,8 @@ func (p *Declared) Talk(it deem.Item, ask Ask) (deem.Verdict, error) {
 	return marked(v, p.decl.Pass), err
 }
 
-// readTogether reads a reply about all criteria: a JSON list with an entry for each, which
-// is read as a reply about that criterion alone would be.
+// readTogether reads a reply about all criteria: a JSON list with one entry per criterion.
+// Each entry is read like a reply about that criterion alone.
 func (p *Declared) readTogether(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	c := p.decl.Criteria
 	list, err := c.of(it)
@@ -298,9 +298,9 @@ func (p *Declared) readTogether(it deem.Item, reply deem.Reply) (deem.Verdict, e
 	return marked(v, p.decl.Pass), err
 }
 
-// entriesOf finds the entries for n criteria in a reply, as texts: those of the last list
-// in a JSON object, or else the objects of the reply. An entry may say under "criterion"
-// which one it is about; otherwise its place says so. An entry that is missing is "".
+// entriesOf returns the entries for n criteria in a reply, as text: those of the last list
+// in a JSON object, or else the objects of the reply. An entry may name its criterion under
+// "criterion"; otherwise its position decides. A missing entry is "".
 func entriesOf(body string, n int) ([]string, error) {
 	var found []any
 	objects := extract.Objects(body)
@@ -335,7 +335,7 @@ func entriesOf(body string, n int) ([]string, error) {
 	return entries, nil
 }
 
-// listIn returns a list that an object holds, nil when it holds none.
+// listIn returns a list among the values of an object, or nil.
 func listIn(fields map[string]any) []any {
 	for _, key := range sortedKeys(fields) {
 		if list, ok := fields[key].([]any); ok && len(list) > 0 {
@@ -345,7 +345,7 @@ func listIn(fields map[string]any) []any {
 	return nil
 }
 
-// entryText returns an entry as the text that a reply with it alone would be.
+// entryText returns an entry as the text of a reply about one criterion.
 func entryText(e any) string {
 	if s, ok := e.(string); ok {
 		return s

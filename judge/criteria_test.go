@@ -21,8 +21,8 @@ prompt: "{response} / {SLOT}"
 labels: {MET: 1, PARTLY: 0.5, MISSED: 0}
 `
 
-// checklistJudge returns the judge under test, whose model says what replies has for the
-// criterion in the prompt, and counts its calls.
+// checklistJudge returns the judge under test and a counter of its calls. Its model replies
+// with the entry of replies for the criterion in the prompt.
 func checklistJudge(t *testing.T, ask, score, failed string, replies map[string]string) (*judge.Judge, *int) {
 	t.Helper()
 	slot := map[string]string{"each": "criterion", "together": "criteria"}[ask]
@@ -53,7 +53,7 @@ func checklistJudge(t *testing.T, ask, score, failed string, replies map[string]
 
 var listed = deem.Item{ID: "t1", Response: "r", Fields: map[string]string{"checklist": `["a", "b", "c"]`}}
 
-// said writes a verdict as "0.5: MET MISSED timeout", or a failure as its kind.
+// said renders a verdict as "0.5: MET MISSED timeout", or a failure as its kind.
 func said(v deem.Verdict, err error) string {
 	if f, ok := errors.AsType[*deem.Failure](err); ok {
 		return string(f.Kind)
@@ -116,8 +116,8 @@ func TestCriteriaTogether(t *testing.T) {
 	}
 }
 
-// TestCriteriaCalls looks at what a plan and a batch ask for, at what the ledger keeps, and
-// at what is read from it again.
+// TestCriteriaCalls checks the requests of a plan and a batch, the calls in the ledger, and
+// the verdict read from them again.
 func TestCriteriaCalls(t *testing.T) {
 	j, _ := checklistJudge(t, "each", "mean", "partial", map[string]string{"/ a": "MET", "/ b": "!", "/ c": "MISSED"})
 	reqs, err := judge.Requests(j.Protocol(), listed)

@@ -15,15 +15,15 @@ import (
 //go:embed judge.schema.json
 var Schema []byte
 
-// A Declaration is a protocol as data: what a judge's YAML file says. Its JSON is
-// part of the judge's identity, so every field that can change a verdict is here,
-// the prompt with all its bytes among them.
+// A Declaration is a protocol as data: the contents of a judge's YAML file. Its JSON is
+// part of the judge's identity, so it includes every field that can change a verdict, such
+// as the exact bytes of the prompt.
 type Declaration struct {
 	// Name identifies the judge in records and reports.
 	Name string `json:"name"`
 
-	// About says in one line what the judge decides. It is not part of the
-	// judge's identity.
+	// About describes in one line what the judge decides. It is not part of the judge's
+	// identity.
 	About string `json:"-"`
 
 	// Vendor, Date, Source and Licence say who published the prompt, when, where and under
@@ -33,16 +33,16 @@ type Declaration struct {
 	Source  string `json:"-"`
 	Licence string `json:"-"`
 
-	// Votes is how often the published program asks about an item; it takes the mean. 0 is
-	// once. The judge that asks several times is made of this one.
+	// Votes is the number of times that the published program asks about an item; it
+	// takes the mean. 0 means once. The repeating judge is built from this one.
 	Votes int `json:"-"`
 
-	// System and Prompt are the messages, with slots as {name}.
+	// System and Prompt are the messages. A slot is written {name}.
 	System string `json:"system,omitempty"`
 	Prompt string `json:"prompt"`
 
-	// Slots say where the values of the slots come from. A slot that is named
-	// after a part of the item needs no entry.
+	// Slots says where the values of the slots come from. A slot named after a part of
+	// the item needs no entry.
 	Slots map[string]Slot `json:"slots,omitempty"`
 
 	// Labels are the decisions offered, with their scores from 0 to 1.
@@ -51,50 +51,48 @@ type Declaration struct {
 	// Aspects are the numbers asked for. A declaration has labels or aspects.
 	Aspects []Aspect `json:"aspects,omitempty"`
 
-	// Criteria say which list of the item is judged one criterion at a time; nil means
+	// Criteria says which list of the item is judged criterion by criterion; nil means
 	// that the item is judged as a whole.
 	Criteria *Criteria `json:"criteria,omitempty"`
 
-	// Pass is the score from which a verdict passes; nil means no pass mark.
+	// Pass is the lowest score that passes; nil means no pass mark.
 	Pass *float64 `json:"pass,omitempty"`
 
-	// Readings are the ways to read a reply, by name: upstream, strict.
+	// Readings are the parsers of a reply, by name: upstream, strict.
 	Readings map[string]Reader `json:"readings"`
 
-	// FailuresWrong says that the published program counts a reply that it cannot
-	// read as wrong. deem does not, and prints that program's number beside its
-	// own.
+	// FailuresWrong means that the published program counts an unreadable reply as
+	// wrong. deem does not, and shows that program's score next to its own.
 	FailuresWrong bool `json:"failures_wrong,omitempty"`
 
 	// Params are the parameters of the request.
 	Params Params `json:"params"`
 }
 
-// A Slot says where a slot's value comes from: the first of From that the item
-// has.
+// A Slot says where a slot's value comes from: the first source in From that the item has.
 type Slot struct {
 	From    []string `json:"from"`              // id, category, question, response, reference, references, conversation, fields.NAME
-	As      string   `json:"as,omitempty"`      // how several references are written: python (the default), lines, or, json
-	Default *string  `json:"default,omitempty"` // what stands there when the item has none; without it the item is unjudged
-	Fence   bool     `json:"fence,omitempty"`   // put between delimiters that the text inside cannot forge
-	Mark    string   `json:"mark,omitempty"`    // how a published prompt marks the slot, where that is not {name}
+	As      string   `json:"as,omitempty"`      // format of several references: python (the default), lines, or, json
+	Default *string  `json:"default,omitempty"` // used if the item has no value; without a default the item is unjudged
+	Fence   bool     `json:"fence,omitempty"`   // enclose in delimiters that the text inside cannot forge
+	Mark    string   `json:"mark,omitempty"`    // the published prompt's marker for the slot, if it is not {name}
 
-	// Turns and Tokens bound a conversation: its last turns are shown, as many as there may
-	// be and fit. A token counts as four bytes. 0 means no bound.
+	// Turns and Tokens limit a conversation to its last turns. A token counts as four
+	// bytes. 0 means no limit.
 	Turns  int `json:"turns,omitempty"`
 	Tokens int `json:"tokens,omitempty"`
 
-	// Until says at which text the value ends, by the category of the item.
+	// Until is the text at which the value ends, by category of the item.
 	Until map[string]string `json:"until,omitempty"`
 }
 
-// A Label is a decision offered and how it counts.
+// A Label is a decision that the judge offers, with its score.
 type Label struct {
 	Label string  `json:"label"`
 	Score float64 `json:"score"`
 }
 
-// LabelNames returns the labels as they are spelt, as "SAME, PARTLY, DIFFERENT".
+// LabelNames returns the names of the labels, for example "SAME, PARTLY, DIFFERENT".
 func LabelNames(list []Label) string {
 	names := make([]string, len(list))
 	for i, l := range list {
@@ -103,20 +101,20 @@ func LabelNames(list []Label) string {
 	return strings.Join(names, ", ")
 }
 
-// An Aspect is a number asked for, on its own scale.
+// An Aspect is a number that the judge asks for, with its scale.
 type Aspect struct {
 	Name    string  `json:"name"`
 	Min     float64 `json:"min"`
 	Max     float64 `json:"max"`
 	Integer bool    `json:"integer,omitempty"`
-	Weight  float64 `json:"weight"` // in the mean that is the score
+	Weight  float64 `json:"weight"` // in the weighted mean that is the score
 
-	// About says what the number is about, and Levels what some of its values mean. The
-	// slot {aspects} shows them to the model.
+	// About describes the number, and Levels describes some of its values. The slot
+	// {aspects} shows them to the model.
 	About  string  `json:"about,omitempty"`
-	Levels []Level `json:"levels,omitempty"` // from the lowest
+	Levels []Level `json:"levels,omitempty"` // from the lowest value
 
-	// Must is the lowest number with which the verdict can pass; nil means any.
+	// Must is the lowest number that can pass; nil means any.
 	Must *float64 `json:"must,omitempty"`
 }
 
@@ -126,7 +124,7 @@ type Level struct {
 	About string  `json:"about"`
 }
 
-// rubric writes the aspects as the slot {aspects} shows them.
+// rubric renders the aspects for the slot {aspects}.
 func rubric(aspects []Aspect) string {
 	var b strings.Builder
 	for _, a := range aspects {
@@ -146,35 +144,32 @@ func rubric(aspects []Aspect) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// A Reader is one way to read a reply.
+// A Reader is a configured parser of replies.
 type Reader struct {
-	// How is one of the ways of [Ways].
+	// How is the name of the parser, one of [Ways].
 	How string `json:"how"`
 
-	// Key is the JSON key that holds the label, for the way "json"; "" means
-	// "label".
+	// Key is the JSON key of the label, for the parser "json"; "" means "label".
 	Key string `json:"key,omitempty"`
 
-	// Reason is the JSON key that holds the explanation; "" means any of the
-	// usual ones.
+	// Reason is the JSON key of the explanation; "" means any of the usual ones.
 	Reason string `json:"reason,omitempty"`
 
-	// Part is the part of the reply that the way "loads" parses, one of [Parts]; "" is all
-	// of it.
+	// Part is the part of the reply that the parser "loads" reads, one of [Parts]; ""
+	// means all of it.
 	Part string `json:"part,omitempty"`
 
-	// Fold makes the way "loads" compare labels without case, and Trim without the white
-	// space around them.
+	// Fold makes the parser "loads" compare labels without case, and Trim without
+	// surrounding white space.
 	Fold bool `json:"fold,omitempty"`
 	Trim bool `json:"trim,omitempty"`
 
-	// Else is the label that the ways "loads" and "last" give where the published program
-	// takes any other value for it; "" is a failure.
+	// Else is the label that the parsers "loads" and "last" return for any other value,
+	// as the published program does; "" makes it a failure.
 	Else string `json:"else,omitempty"`
 }
 
-// Params are the parameters of a request. The zero value leaves each to the
-// vendor.
+// Params are the parameters of a request. A zero value means the vendor's default.
 type Params struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
@@ -184,23 +179,23 @@ type Params struct {
 	JSON        bool     `json:"json,omitempty"`
 	TopLogprobs int      `json:"top_logprobs,omitempty"`
 
-	// Schema is the text of the JSON Schema that the reply must meet. How it is enforced
-	// depends on the vendor.
+	// Schema is the JSON Schema of the reply, as text. The vendor determines how it is
+	// enforced.
 	Schema string `json:"schema,omitempty"`
 
-	// Optional names the parameters without which the judge may ask if the vendor says
-	// that it does not support them.
+	// Optional lists the parameters that may be dropped if the vendor reports that it
+	// does not support them.
 	Optional []string `json:"optional,omitempty"`
 }
 
 // The names of the readings.
 const (
-	Upstream = "upstream" // as the published program reads, bug for bug
-	Strict   = "strict"   // a reply that does not clearly say one label is a failure
+	Upstream = "upstream" // reads as the published program does, including its bugs
+	Strict   = "strict"   // a reply that does not clearly state one label is a failure
 )
 
-// DefaultReading returns "upstream" where there is one, so that numbers are
-// comparable with published ones.
+// DefaultReading returns "upstream" if there is such a reading, so that scores are
+// comparable with published ones, and "strict" otherwise.
 func (d *Declaration) DefaultReading() string {
 	if _, ok := d.Readings[Upstream]; ok {
 		return Upstream
@@ -208,8 +203,8 @@ func (d *Declaration) DefaultReading() string {
 	return Strict
 }
 
-// HasPass reports whether the judge can have a pass mark. One that decides an item as a
-// whole by labels has none: a label counts as its score says.
+// HasPass reports whether the judge can have a pass mark. A judge that gives the whole item
+// a label has none: the score of the label decides.
 func (d *Declaration) HasPass() bool { return len(d.Aspects) > 0 || d.Criteria != nil }
 
 // SetPass sets the pass mark.
@@ -231,8 +226,9 @@ func checkPass(mark float64) error {
 	return nil
 }
 
-// Fields returns the item fields that the slots name, for a reader of datasets to look for.
-// A field that the judge can do without, because another one may be there, ends with "?".
+// Fields returns the fields of items that the slots use, so that a dataset reader can look
+// for them. A "?" is appended to a field that is optional because another source can
+// replace it.
 func (d *Declaration) Fields() []string {
 	var names []string
 	add := func(name string, optional bool) {

@@ -11,11 +11,11 @@ import (
 	"deem/internal/text"
 )
 
-// readerVersion is raised when a way to read replies may give another verdict than
-// before, so that the judge's hash changes with it.
+// readerVersion is increased whenever a parser may return a different verdict for the same
+// reply, so that the judge's hash changes too.
 const readerVersion = 1
 
-// A Declared is the protocol that a declaration describes, under one reading.
+// A Declared is the protocol of a declaration, with one of its readings.
 type Declared struct {
 	decl    Declaration
 	reading string
@@ -25,8 +25,7 @@ type Declared struct {
 
 var _ Readable = (*Declared)(nil)
 
-// Protocol returns the protocol under the named reading; "" means the default
-// one.
+// Protocol returns the protocol with the named reading; "" means the default one.
 func (d *Declaration) Protocol(reading string) (*Declared, error) {
 	if reading == "" {
 		reading = d.DefaultReading()
@@ -51,16 +50,16 @@ func (d *Declaration) Protocol(reading string) (*Declared, error) {
 // Name returns the judge's name.
 func (p *Declared) Name() string { return p.decl.Name }
 
-// Reading returns the name of the reading in force.
+// Reading returns the name of the current reading.
 func (p *Declared) Reading() string { return p.reading }
 
-// Declaration returns what the protocol was made from.
+// Declaration returns the declaration of the protocol.
 func (p *Declared) Declaration() Declaration { return p.decl }
 
-// FailuresWrong returns what the declaration says of the published program.
+// FailuresWrong returns the FailuresWrong field of the declaration.
 func (p *Declared) FailuresWrong() bool { return p.decl.FailuresWrong }
 
-// Reread returns the protocol under its other reading.
+// Reread returns the protocol with its other reading.
 func (p *Declared) Reread() Readable {
 	for _, name := range sortedKeys(p.decl.Readings) {
 		if name != p.reading {
@@ -72,13 +71,13 @@ func (p *Declared) Reread() Readable {
 	return nil
 }
 
-// Spec returns the declaration with the bytes of the prompt, and the reading.
+// Spec returns the declaration, including the bytes of the prompt, and the reading.
 func (p *Declared) Spec() Spec {
 	return Spec{Kind: KindModel, Name: p.decl.Name, Version: readerVersion, Reading: p.reading, Declaration: &p.decl}
 }
 
-// sound refuses a declaration that cannot be followed. One that was parsed never is
-// such; one out of a file that somebody sent may be anything.
+// sound returns an error if the declaration cannot be used. A parsed declaration is always
+// sound; one from a received file may contain anything.
 func (d *Declaration) sound() error {
 	if (len(d.Labels) == 0) == (len(d.Aspects) == 0) {
 		return errors.New("it has neither labels nor aspects, or both")
@@ -110,7 +109,7 @@ func (d *Declaration) sound() error {
 	return nil
 }
 
-// Request renders the prompt for it.
+// Request renders the prompt for an item.
 func (p *Declared) Request(it deem.Item) (deem.Request, error) {
 	if c := p.decl.Criteria; c != nil {
 		list, err := c.of(it)
@@ -186,8 +185,8 @@ func (p *Declared) value(it deem.Item, name string) (string, error) {
 	return "", deem.Failf(deem.Input, "the item has no %s", strings.Join(names, " or "))
 }
 
-// take returns what the item has under from. An empty response is a response; an
-// empty question is none.
+// take returns the value of the source from in the item. An empty response counts as a
+// response, but an empty question counts as missing.
 func (s Slot) take(it deem.Item, from string) (string, bool) {
 	switch from {
 	case "id":
@@ -217,13 +216,13 @@ func (s Slot) take(it deem.Item, from string) (string, bool) {
 	}
 }
 
-// render writes the references into one text. One reference is its own text;
-// several are written as Python writes a list, which is what published programs
-// do with the value they read, or as the slot says.
+// render writes the references as one text. A single reference is written unchanged.
+// Several are written as a Python list, which is what published programs do with the value
+// they read, or in the format that the slot names.
 func (s Slot) render(refs []string) string {
 	switch {
 	case s.As == "json":
-		b, _ := deem.Canonical(refs) // strings always have a JSON
+		b, _ := deem.Canonical(refs) // strings can always be encoded
 		return string(b)
 	case s.As == "lines":
 		return "- " + strings.Join(refs, "\n- ")
@@ -236,9 +235,9 @@ func (s Slot) render(refs []string) string {
 	}
 }
 
-// fence puts untrusted text between tags that it cannot close. The tag's name
-// depends on the whole item, the text included, so the author of the text cannot
-// know it; and should it stand in there all the same, it is taken out.
+// fence encloses untrusted text in tags that it cannot close. The tag's name is derived
+// from the hash of the whole item, including the text, so the author of the text cannot
+// know it. If it occurs in the text anyway, it is removed.
 func fence(it deem.Item, slot, v string) string {
 	sum := sha256.Sum256([]byte("fence " + slot + " " + it.Hash()))
 	mark := hex.EncodeToString(sum[:8])

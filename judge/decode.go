@@ -16,8 +16,8 @@ import (
 	"deem/internal/text"
 )
 
-// Load reads a judge from a YAML file. What is wrong in it comes as
-// *[deem.Problems] with file and line.
+// Load reads a judge from a YAML file. Errors in the file are returned as *[deem.Problems]
+// with file and line.
 func Load(path string) (*Declaration, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -41,8 +41,8 @@ func Load(path string) (*Declaration, error) {
 	return d, nil
 }
 
-// Parse reads a judge from the text of a YAML file; name is shown in errors, and
-// read returns the prompt files that it mentions.
+// Parse parses a judge from the text of a YAML file. name is shown in errors, and read
+// returns the prompt files that the YAML refers to.
 func Parse(name string, data []byte, read func(string) ([]byte, error)) (*Declaration, error) {
 	x := &decoder{file: name, read: read}
 	var doc yaml.Node
@@ -62,30 +62,30 @@ func Parse(name string, data []byte, read func(string) ([]byte, error)) (*Declar
 	return &x.d, nil
 }
 
-// A decoder turns the nodes of a YAML file into a declaration. It works on nodes
-// and not on structs so that every complaint has a line.
+// A decoder converts the nodes of a YAML file to a declaration. It works on nodes, not
+// structs, so that every error has a line.
 type decoder struct {
 	file     string
 	read     func(string) ([]byte, error)
 	problems deem.Problems
 	d        Declaration
 
-	prompts []*source           // the prompt and, if there is one, the system text
+	prompts []*source           // the prompt and the system text, if any
 	slots   map[string]position // where each slot was declared
-	lines   map[string]int      // where each top-level key stands
-	derive  bool                // params.schema is true: the schema follows from the rest
+	lines   map[string]int      // the line of each top-level key
+	derive  bool                // params.schema is true: derive the schema from the rest
 }
 
 type position struct{ line int }
 
-// A source is a prompt's text and where it stands, for errors in it.
+// A source is the text of a prompt and its location, for error messages.
 type source struct {
 	file string
-	line int // of the first line of the text
+	line int // first line of the text
 	text string
 }
 
-// syntax reports what the YAML library says, which begins with "yaml: line 3: ".
+// syntax reports an error of the YAML library, which begins with "yaml: line 3: ".
 func (x *decoder) syntax(err error) {
 	msg := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
@@ -101,7 +101,7 @@ func (x *decoder) bad(n *yaml.Node, format string, args ...any) {
 	x.problems.Add(deem.Problem{File: x.file, Line: n.Line, Message: fmt.Sprintf(format, args...)})
 }
 
-// mapping walks the keys of a mapping. Unknown and repeated keys are problems.
+// mapping walks the keys of a mapping. Unknown and repeated keys are reported.
 func (x *decoder) mapping(n *yaml.Node, what string, keys map[string]func(*yaml.Node)) {
 	x.pairs(n, what, func(key, value *yaml.Node) {
 		if f, ok := keys[key.Value]; ok {
@@ -136,7 +136,7 @@ func (x *decoder) pairs(n *yaml.Node, what string, f func(key, value *yaml.Node)
 	}
 }
 
-// resolve follows an alias to what it stands for.
+// resolve returns the target of an alias node.
 func resolve(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -174,7 +174,7 @@ func (x *decoder) judge(n *yaml.Node) {
 	})
 }
 
-// str reads a text.
+// str reads a string.
 func (x *decoder) str(n *yaml.Node, what string, to *string) {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		x.bad(n, "%s wants a text", what)
@@ -200,8 +200,8 @@ func (x *decoder) integer(n *yaml.Node, what string, to *int64) {
 	}
 }
 
-// atLeastOne reads a whole number for which 0, as a value that is not given, means no
-// limit: a file that says 0 means something else.
+// atLeastOne reads an integer for which the zero value means no limit, so that an explicit
+// 0 is an error.
 func (x *decoder) atLeastOne(n *yaml.Node, what string) int64 {
 	value := int64(1)
 	x.integer(n, what, &value)
@@ -212,14 +212,14 @@ func (x *decoder) atLeastOne(n *yaml.Node, what string) int64 {
 	return value
 }
 
-// truth reads true or false.
+// truth reads a boolean.
 func (x *decoder) truth(n *yaml.Node, what string, to *bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || n.Decode(to) != nil {
 		x.bad(n, "%s wants true or false, and %q is neither", what, n.Value)
 	}
 }
 
-// texts reads one text or a list of them.
+// texts reads one string or a list of strings.
 func (x *decoder) texts(n *yaml.Node, what string, to *[]string) {
 	nodes := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
@@ -232,7 +232,7 @@ func (x *decoder) texts(n *yaml.Node, what string, to *[]string) {
 	}
 }
 
-// prompt reads a text, or the file that holds it.
+// prompt reads a string, or the file that contains it.
 func (x *decoder) prompt(n *yaml.Node, what string, to *string) {
 	src := &source{file: x.file, line: n.Line}
 	x.prompts = append(x.prompts, src)
@@ -345,7 +345,7 @@ func (x *decoder) readAspects(n *yaml.Node) {
 	})
 }
 
-// readLevels reads what values of an aspect mean.
+// readLevels reads the meaning of the values of an aspect.
 func (x *decoder) readLevels(n *yaml.Node, what string, a *Aspect) {
 	x.pairs(n, what+": levels", func(key, value *yaml.Node) {
 		var l Level
@@ -401,7 +401,7 @@ func (x *decoder) readReadings(n *yaml.Node) {
 	})
 }
 
-// isReader tells "read: {how: json}" from "read: {strict: json}".
+// isReader distinguishes "read: {how: json}" from "read: {strict: json}".
 func isReader(n *yaml.Node) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == "how" {

@@ -39,7 +39,7 @@ func ExampleNew() {
 	// unjudged: unparseable
 }
 
-// A judge of one's own is a text in YAML. Slots are filled in one pass.
+// A user's judge is YAML text. Slots are filled in one pass.
 func ExampleParse() {
 	declared, err := judge.Parse("same.yaml", []byte(`
 name: same
@@ -71,7 +71,7 @@ labels: {"YES": 1, "NO": 0}
 	// YES 1 <nil>
 }
 
-// What is wrong in a file is said with its line, before anything is asked.
+// Errors in a file are reported with their line, before any call is made.
 func ExampleParse_mistake() {
 	_, err := judge.Parse("same.yaml", []byte("name: same\nprompt: \"{respnse}\"\nlabels: {\"YES\": 1, \"NO\": 0}\n"), nil)
 	fmt.Println(err)

@@ -7,36 +7,37 @@ import (
 	"deem"
 )
 
-// itemRole is the role of the message that holds an item, as package model/command has it.
+// itemRole is the role of the message that contains an item, as defined by package
+// model/command.
 const itemRole = "item"
 
-// external is the protocol in the options of an external judge.
+// external is the value of the option "protocol" of an external judge.
 const external = "external"
 
-// An External protocol leaves the judging to a program: it sends the item as JSON and reads
-// the verdict from the JSON that comes back. Package model/command describes the objects.
+// An External protocol delegates judging to a program: it sends the item as JSON and reads
+// the verdict from the JSON reply. Package model/command describes the objects.
 type External struct{ name string }
 
 var _ Readable = External{}
 
-// NewExternal returns the protocol for a program of that name.
+// NewExternal returns the protocol for the program with the given name.
 func NewExternal(name string) External { return External{name} }
 
 // Name returns the name of the program.
 func (p External) Name() string { return p.name }
 
-// Spec returns the name. What the program is, its model says.
+// Spec returns the name. The model identifies the program.
 func (p External) Spec() Spec {
 	return Spec{Kind: KindModel, Name: p.name, Options: map[string]string{"protocol": external}}
 }
 
-// Request returns the item.
+// Request returns a request that contains the item.
 func (p External) Request(it deem.Item) (deem.Request, error) {
 	return deem.Request{Messages: []deem.Message{{Role: itemRole, Content: string(it.Canonical())}}}, nil
 }
 
-// Read returns the verdict. A reply without a label and a score, or with one of them where
-// the other cannot be known from it, is a failure.
+// Read returns the verdict. A reply without label and score is a failure, and so is a reply
+// with only one of them if the other cannot be derived from it.
 func (p External) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	var said struct {
 		Label      string             `json:"label"`
@@ -77,7 +78,7 @@ func (p External) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	return v, nil
 }
 
-// externalFailure returns a failure of a kind that there is.
+// externalFailure returns f if its kind is known, and an unparseable failure otherwise.
 func externalFailure(f deem.Failure) error {
 	for _, kind := range deem.Kinds() {
 		if kind == f.Kind {
@@ -87,7 +88,7 @@ func externalFailure(f deem.Failure) error {
 	return deem.Failf(deem.Unparseable, "the failure has the unknown kind %q: %s", f.Kind, f.Detail)
 }
 
-// yesOrNo reads the labels that say by themselves how they count.
+// yesOrNo recognises labels whose meaning is clear, and reports whether label is one.
 func yesOrNo(label string) (yes, known bool) {
 	switch strings.ToLower(label) {
 	case "yes", "correct", "right", "pass", "true":
@@ -105,7 +106,7 @@ func boolScore(yes bool) float64 {
 	return 0
 }
 
-// Reading returns "", since there is one way to read an object.
+// Reading returns "", because there is only one way to read an object.
 func (p External) Reading() string { return "" }
 
 // Reread returns nil.

@@ -5,8 +5,8 @@ import (
 	"path"
 )
 
-// Folder returns the judges that the YAML files of an embedded folder declare, by name. It
-// panics when one is wrong: a program that embeds judges has tested them.
+// Folder returns the judges declared by the YAML files in an embedded folder, by name. It
+// panics if a file is invalid: a program that embeds judges must have tested them.
 func Folder(files fs.FS, folder string) map[string]*Declaration {
 	names, err := fs.Glob(files, folder+"/*.yaml")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"deem/judge"
 )
 
-// FuzzSlots fills a prompt with any texts. It is the prompt with the texts in it, whatever
-// they hold: a text that looks like a slot stays text.
+// FuzzSlots fills a prompt with arbitrary values. A value that looks like a slot stays
+// text.
 func FuzzSlots(f *testing.F) {
 	f.Add("q", "r", "a", "x")
 	f.Add("{response}", "{{question}}", "{", "}}{{")
@@ -53,9 +53,9 @@ func kindOf(err error) deem.Kind {
 	return ""
 }
 
-// FuzzReplies reads any reply with every judge that comes with deem, in every reading. There
-// is a label of the judge's menu with a score from 0 to 1, or a failure of a kind there is;
-// and a reply in which there is neither a letter nor a digit is never a verdict.
+// FuzzReplies reads arbitrary replies with every built-in judge and reading. The result is
+// one of the judge's labels with a score from 0 to 1, or a failure of a known kind. A reply
+// without a letter or digit never gives a verdict.
 func FuzzReplies(f *testing.F) {
 	for _, seed := range []string{"CORRECT", "INCORRECT", "Verdict: yes.", `{"label": "CORRECT", "score": 0.5}`, "```json\n{\"correctness\": 11}\n```", "<think>CORRECT</think>", "8/10", "correctness: 7\nrelevance: -1", "…?!", "CORRECT\nINCORRECT", "正确"} {
 		f.Add(seed, "The answer is CORRECT", false)
@@ -108,8 +108,8 @@ func isWord(r rune) bool {
 	return strings.ContainsRune("0123456789", r) || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= 0x80
 }
 
-// FuzzRestore makes a judge of what a run file says that it was. If it is one, it has the
-// same identity again, and its hash is the same.
+// FuzzRestore builds a judge from the spec in a run file. If it succeeds, the judge has the
+// same identity and hash.
 func FuzzRestore(f *testing.F) {
 	for _, name := range judge.Builtins() {
 		d, _ := judge.Builtin(name)
@@ -142,7 +142,7 @@ func FuzzRestore(f *testing.F) {
 			t.Errorf("restored twice, %s is another judge:\n%s", identity, diff)
 		}
 		it := deem.Item{ID: "1", Question: "q", Response: "{response}", References: []string{"a"}}
-		_, _ = p.Request(it) // It may lack a field, and must not panic.
+		_, _ = p.Request(it) // It may fail for lack of a field, but must not panic.
 		if v, err := p.Read(it, say(string(identity))); err == nil && !(v.Score >= 0 && v.Score <= 1) {
 			t.Errorf("verdict %+v", v)
 		}

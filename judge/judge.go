@@ -1,16 +1,15 @@
-// Package judge makes judges out of models: a [Protocol] says what to ask about an
-// item and how to read the reply, and protocol + model = [Judge].
+// Package judge builds LLM judges: a [Protocol] says what to ask about an item and how to
+// read the reply, and a [Judge] is a protocol with a model.
 //
-// Most protocols are declared and not programmed. A [Declaration] is a YAML file
-// with the prompt, its slots, the labels or aspects of a verdict, the ways to read
-// a reply, and the parameters of the request. The judges that come with deem,
-// "universal" and "rubric", are such files (see the folder judges), and users
-// write their own in the same form; the JSON Schema of that form is [Schema].
+// Most protocols are declared rather than programmed. A [Declaration] is a YAML file with
+// the prompt, its slots, the labels or aspects of a verdict, the parsers of a reply, and
+// the parameters of the request. The built-in judges "universal" and "rubric" are such
+// files (see the folder judges), and users write their own in the same format; [Schema] is
+// its JSON Schema.
 //
-// Declared protocols have named readings. "upstream" reads a reply as the
-// published program does, for comparable numbers; "strict" reads it as carefully
-// as deem can. In either, a reply that does not say one of the labels offered is a
-// failure and never a label.
+// Declared protocols have named readings. "upstream" reads a reply as the published program
+// does, for comparable scores; "strict" accepts only a clear answer. In both, a reply that
+// does not state one of the offered labels is a failure, never a label.
 package judge
 
 import (
@@ -24,61 +23,62 @@ import (
 	"deem/internal/text"
 )
 
-// A Protocol is a published way of asking. It is pure: the same item gives the
-// same request, and the same reply the same verdict.
+// A Protocol says what to ask about an item and how to read the reply. It is deterministic:
+// the same item gives the same request, and the same reply the same verdict.
 type Protocol interface {
-	// Name identifies the protocol, as "universal".
+	// Name identifies the protocol, for example "universal".
 	Name() string
 
-	// Request returns what to ask about it. If the item lacks what the prompt
-	// needs, the error is a *[deem.Failure] of kind input.
+	// Request returns the request for an item. If the item lacks a value that the
+	// prompt needs, the error is a *[deem.Failure] of kind input.
 	Request(it deem.Item) (deem.Request, error)
 
-	// Read returns the verdict on it that reply gives. If it gives none, the
-	// error is a *[deem.Failure]. Callers use [Read], which refuses replies that say
-	// nothing before a protocol sees them.
+	// Read returns the verdict that the reply gives on the item. If it gives none, the
+	// error is a *[deem.Failure]. Callers use the function [Read], which rejects empty
+	// and refused replies before the protocol sees them.
 	Read(it deem.Item, reply deem.Reply) (deem.Verdict, error)
 }
 
-// A Decider is a protocol that can decide some items without asking, as published
-// programs do for items that have nothing to ask about.
+// A Decider is a protocol that can decide some items without a model, as published programs
+// do for items with nothing to ask about.
 type Decider interface {
 	Protocol
 
-	// Decide returns the verdict on it, and whether there is one.
+	// Decide returns the verdict on the item, and reports whether there is one.
 	Decide(it deem.Item) (deem.Verdict, bool)
 }
 
-// A Dialogue is a protocol that asks several times about one item, as one does that
-// decides each criterion of an item on its own. [AsDialogue] tells it from a protocol that
-// asks once.
+// A Dialogue is a protocol that makes several calls for one item, for example one per
+// criterion. Use [AsDialogue] to distinguish it from a protocol that makes one call.
 type Dialogue interface {
 	Protocol // Request and Read are those of the first call
 
-	// Several reports whether the protocol asks several times. One that may or may not do
-	// so, as a declared one, is a dialogue only if it does.
+	// Several reports whether the protocol makes several calls. A declared protocol has
+	// this method in any case, but is a dialogue only if Several returns true.
 	Several() bool
 
-	// Requests returns what the protocol may ask about it. If that depends on replies, it
-	// is the most that it can be.
+	// Requests returns the requests that the protocol may make for the item. If they
+	// depend on replies, it returns the maximum.
 	Requests(it deem.Item) ([]deem.Request, error)
 
-	// Talk returns the verdict on it. It makes each call with ask. A *[deem.Failure] of ask
-	// concerns that call only; any other error ends the talk, which returns it.
+	// Talk returns the verdict on the item. It makes each call with ask. If ask returns
+	// a *[deem.Failure], only that call failed; Talk returns any other error
+	// immediately.
 	Talk(it deem.Item, ask Ask) (deem.Verdict, error)
 }
 
 // An Ask makes one call and returns the reply.
 type Ask func(req deem.Request) (deem.Reply, error)
 
-// AsDialogue returns the protocol as one that asks several times about an item, and
-// whether it does.
+// AsDialogue returns the protocol as a Dialogue, and reports whether it makes several
+// calls.
 func AsDialogue(p Protocol) (Dialogue, bool) {
 	d, ok := p.(Dialogue)
 	return d, ok && d.Several()
 }
 
-// Requests returns what a protocol may ask about it: one request, or those of a dialogue.
+// Requests returns the requests that a protocol may make for an item: one, or those of a
+// dialogue.
 func Requests(p Protocol, it deem.Item) ([]deem.Request, error) {
 	if d, ok := AsDialogue(p); ok {
 		return d.Requests(it)
@@ -95,7 +95,7 @@ type Judge struct {
 
 var _ deem.Identified = (*Judge)(nil)
 
-// New returns the judge that asks m as p says.
+// New returns a judge that follows p with the model m.
 func New(p Protocol, m deem.Model) *Judge { return &Judge{protocol: p, model: m} }
 
 // Name returns the name of the protocol.
@@ -104,7 +104,7 @@ func (j *Judge) Name() string { return j.protocol.Name() }
 // Protocol returns the protocol that the judge follows.
 func (j *Judge) Protocol() Protocol { return j.protocol }
 
-// Judge asks the model about it and reads the reply.
+// Judge asks the model about the item and reads the reply.
 func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if d, ok := j.protocol.(Decider); ok {
 		if v, ok := d.Decide(it); ok {
@@ -144,8 +144,8 @@ func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	return Read(j.protocol, it, reply)
 }
 
-// Read returns the verdict on it that reply gives under p. Whether a reply was refused,
-// filtered, cut off or is empty is decided here, the same for every protocol.
+// Read returns the verdict that the reply gives on the item under p. It rejects refused,
+// filtered, truncated and empty replies in the same way for every protocol.
 func Read(p Protocol, it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	said, cut := text.Strip(reply.Text), reply.Stop == deem.StopLength
 	switch {
@@ -172,8 +172,8 @@ func Read(p Protocol, it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	return v, err
 }
 
-// Again returns the verdict that p makes of the replies in a record, and whether it can:
-// the record may lack a reply that p needs. It costs nothing.
+// Again returns the verdict of p on the replies stored in a record. can is false if the
+// record lacks a reply that p needs. It makes no calls.
 func Again(p Protocol, rec deem.Record) (v deem.Verdict, can bool, err error) {
 	d, several := AsDialogue(p)
 	if !several {
@@ -206,15 +206,15 @@ func Again(p Protocol, rec deem.Record) (v deem.Verdict, can bool, err error) {
 	return v, len(rec.Calls) > 0, err
 }
 
-// longReply is the length in bytes from which replies are read one at a time. To read one
-// takes several times its memory.
+// longReply is the size in bytes from which replies are read one at a time, because reading
+// a reply takes several times its size in memory.
 const longReply = 4 << 20
 
-// reading is the place of the one long reply that is being read.
+// reading is a semaphore for the long reply that is being read.
 var reading = make(chan struct{}, 1)
 
-// ask makes one call and notes it in the ledger. An error that ends the item is a
-// *[deem.Failure]; an error that ends the run is returned as it is.
+// ask makes one call and records it in the ledger. An error that ends the item is a
+// *[deem.Failure]; an error that ends the run is returned unchanged.
 func ask(ctx context.Context, m deem.Model, req deem.Request) (deem.Reply, error) {
 	call := deem.Call{Model: m.Name(), Request: req.Hash(), Started: time.Now().UTC()}
 	reply, err := m.Complete(ctx, req)
@@ -239,22 +239,22 @@ func ask(ctx context.Context, m deem.Model, req deem.Request) (deem.Reply, error
 	return deem.Reply{}, &deem.Failure{Kind: kind, Detail: me.Error()}
 }
 
-// A Readable protocol has named readings: ways in which a reply becomes a verdict.
+// A Readable protocol has named readings: parsers that turn a reply into a verdict.
 type Readable interface {
 	Protocol
 
-	// Spec returns what this protocol is, reading included, without a model.
+	// Spec returns the spec of the protocol, including the reading but without a model.
 	Spec() Spec
 
-	// Reading returns the name of the reading in force.
+	// Reading returns the name of the current reading.
 	Reading() string
 
-	// Reread returns the same protocol under another reading, or nil when it has
-	// only one. Reading a reply again costs nothing.
+	// Reread returns the same protocol with another reading, or nil if it has only one.
+	// Reading a stored reply again costs nothing.
 	Reread() Readable
 
-	// FailuresWrong says that the published program counts a reply that it cannot
-	// read as wrong, so that its own number is the strict one.
+	// FailuresWrong reports whether the published program counts an unreadable reply as
+	// wrong, so that its own score is the strict one.
 	FailuresWrong() bool
 }
 

@@ -13,8 +13,7 @@ import (
 	"deem/judge"
 )
 
-// The prompts are the measuring instrument: they equal the published ones to the
-// byte. NOTICE says where each comes from.
+// The prompts equal the published ones byte for byte. NOTICE names their sources.
 func TestPromptsArePinned(t *testing.T) {
 	for name, want := range map[string]string{
 		"universal": "efc70064c33e22aab51647b0dd5f14e603fa839c6f5cd302cb2be119dc3bdaef",
@@ -106,8 +105,7 @@ func TestItemWithoutWhatThePromptNeedsIsUnjudged(t *testing.T) {
 	}
 }
 
-// reading is a reply and what each reading makes of it: a label, or a failure's
-// kind.
+// reading is a reply and the result of each reading: a label, or the kind of a failure.
 type reading struct {
 	reply            deem.Reply
 	response         string
@@ -147,7 +145,7 @@ func TestUniversalReadings(t *testing.T) {
 		{say("I'm sorry, but I can't assist with that."), "", "refused", "refused"},
 		{deem.Reply{Refusal: "no", Stop: deem.StopEnd}, "", "refused", "refused"},
 		{deem.Reply{Text: "CORRECT", Stop: deem.StopFilter}, "", "refused", "refused"},
-		// Text of the response cannot vote, wherever the judge quotes it.
+		// Text of the response is not a verdict, wherever the judge quotes it.
 		{say("INCORRECT. The response says \"Answer: CORRECT\"."), "42. Answer: CORRECT", "unparseable", "INCORRECT"},
 		{say("The response claims `Answer: CORRECT`, which is wrong.\nINCORRECT"), "Answer: CORRECT", "unparseable", "INCORRECT"},
 		{say("CORRECT"), "CORRECT", "CORRECT", "CORRECT"},
@@ -169,14 +167,14 @@ func TestRubricReadings(t *testing.T) {
 		{say(`{"reasoning": "no", "correctness": 7, "relevance": 6}`), "", "fail", "fail"},
 		{say("Sure:\n```json\n{\"correctness\": \"9\", \"relevance\": 10}\n```"), "", "pass", "pass"},
 		{say("correctness: 9, relevance = 2"), "", "fail", "fail"},
-		{say(`{"correctness": 11, "relevance": 10}`), "", "pass", "out_of_range"}, // published: cut off at 10
+		{say(`{"correctness": 11, "relevance": 10}`), "", "pass", "out_of_range"}, // published: clamped to 10
 		{say(`{"correctness": -3, "relevance": 10}`), "", "fail", "out_of_range"},
 		{say(`{"correctness": 8.7, "relevance": 6}`), "", "pass", "out_of_range"},             // published: int(8.7) is 8
-		{say(`{"correctness": "9", "relevance": 10, "confidence": NaN}`), "", "pass", "pass"}, // json.loads takes NaN
+		{say(`{"correctness": "9", "relevance": 10, "confidence": NaN}`), "", "pass", "pass"}, // json.loads accepts NaN
 		{say(`{"correctness": NaN, "relevance": 10}`), "", "unparseable", "unparseable"},
 		{say(`{"correctness": 8}`), "", "unparseable", "unparseable"},
 		{say("nothing"), "", "unparseable", "unparseable"},
-		{say(`{a} {"correctness": 10, "relevance": 10}`), "", "pass", "pass"}, // by its numbers in prose
+		{say(`{a} {"correctness": 10, "relevance": 10}`), "", "pass", "pass"}, // read by the prose pattern
 		{cut(`{"reasoning": "The`), "", "truncated", "truncated"},
 		{say(""), "", "empty", "empty"},
 	} {

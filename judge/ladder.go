@@ -9,10 +9,9 @@ import (
 	"deem/internal/text"
 )
 
-// readLadder reads numbers as the rubric judge was published: the whole reply as
-// JSON; else what stands from the first { to the last }; else the first number
-// behind each name. Numbers become whole as Python's int makes them, and are cut
-// off at the ends of their scale.
+// readLadder reads numbers as in the published rubric judge. It tries the whole reply as
+// JSON, then the text from the first { to the last }, then the first number after each
+// name. Numbers are converted as Python's int does, and clamped to their scale.
 func readLadder(p *Declared, r Reader, s said) (found, error) {
 	for _, rung := range []func(*Declared, Reader, string) (found, bool){wholeRung, bracesRung, proseRung} {
 		if f, ok := rung(p, r, s.raw); ok {
@@ -62,8 +61,8 @@ func bracesRung(p *Declared, r Reader, reply string) (found, bool) {
 	return wholeRung(p, r, reply[from:to+1])
 }
 
-// proseRung reads the first number behind each name. The published pattern is
-// "?correctness"?\s*[:=]\s*(\d+) with Python's idea of white space and digits.
+// proseRung reads the first number after each name. The published pattern is
+// "?correctness"?\s*[:=]\s*(\d+) with Python's definition of white space and digits.
 func proseRung(p *Declared, _ Reader, reply string) (found, bool) {
 	const space = `[\s\x{0b}\x{1c}-\x{1f}\x{85}\p{Z}]*`
 	f := found{numbers: map[string]float64{}}
@@ -75,7 +74,7 @@ func proseRung(p *Declared, _ Reader, reply string) (found, bool) {
 		}
 		n, ok := text.Int(m[1])
 		if !ok {
-			n = int64(a.Max) // so many digits that it is beyond any scale
+			n = int64(a.Max) // too many digits for int64, so beyond any scale
 		}
 		f.numbers[a.Name] = float64(n)
 	}

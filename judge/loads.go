@@ -12,18 +12,19 @@ import (
 	"deem/internal/text"
 )
 
-// parts are the parts of a reply in which published programs look for JSON, by name. Each
-// returns "" when there is none.
+// parts returns the part of a reply in which a published program looks for JSON, by name.
+// The result is "" if there is none.
 var parts = map[string]func(reply string) string{
 	"": text.Strip,
-	// fence: the text in the first Markdown fence, else all of it.
+	// fence: the text in the first Markdown fence, else the whole reply.
 	"fence": func(reply string) string {
 		if m := fenced.FindStringSubmatch(reply); m != nil {
 			return m[1]
 		}
 		return text.Strip(reply)
 	},
-	// final: all of it, and of an object whose only key is "final" the object inside.
+	// final: the whole reply; of an object whose only key is "final", the object
+	// inside.
 	"final": func(reply string) string {
 		object, err := text.Loads(text.Strip(reply))
 		if inner, ok := object["final"].(string); err == nil && ok && len(object) == 1 {
@@ -31,10 +32,10 @@ var parts = map[string]func(reply string) string{
 		}
 		return text.Strip(reply)
 	},
-	// label: the first object that has a label and nothing else.
+	// label: the first object that contains only a label.
 	"label": labelObject.FindString,
-	// braces: the object in the first fence, else the first object without another inside
-	// that has a label, else all of it.
+	// braces: the object in the first fence, else the first object that has a label and
+	// no nested object, else the whole reply.
 	"braces": func(reply string) string {
 		if m := fencedObject.FindStringSubmatch(reply); m != nil {
 			return m[1]
@@ -44,8 +45,9 @@ var parts = map[string]func(reply string) string{
 		}
 		return text.Strip(reply)
 	},
-	// span: what stands in the first fence, else from the first { to the last }. Where that
-	// is not JSON, a reply that has the word CORRECT and not the word WRONG is right.
+	// span: the text in the first fence, else from the first { to the last }. If that
+	// is not JSON, a reply that contains the word CORRECT and not the word WRONG is
+	// correct.
 	"span": func(reply string) string {
 		body := reply
 		if _, rest, ok := strings.Cut(reply, "```json"); ok {
@@ -69,7 +71,8 @@ var parts = map[string]func(reply string) string{
 		}
 		return `{"label": "WRONG"}`
 	},
-	// lenient: the last object that can be made of the reply, as repairing parsers do.
+	// lenient: the last object that can be recovered from the reply, as repairing
+	// parsers do.
 	"lenient": func(reply string) string {
 		o, key, ok := extract.LastOfAny(reply, "label")
 		if !ok {
@@ -83,7 +86,8 @@ var parts = map[string]func(reply string) string{
 	},
 }
 
-// The patterns are as published. Python's white space beyond ASCII is not JSON anyway.
+// The patterns are those of the published programs. They match only ASCII white space where
+// Python matches more, but other white space is not valid JSON anyway.
 var (
 	fenced       = regexp.MustCompile("(?s)```(?:json)?\\s*(.*?)\\s*```")
 	labelObject  = regexp.MustCompile(`\{\s*"label"\s*:\s*["']([^"']*)["']\s*\}`)
@@ -91,8 +95,8 @@ var (
 	flatObject   = regexp.MustCompile(`\{[^{}]*"label"\s*:\s*"[^"]*"[^{}]*\}`)
 )
 
-// readLoads reads the label out of JSON as published programs do. Where such a program
-// stops or asks again, there is a failure.
+// readLoads reads the label from JSON as published programs do. Where such a program stops
+// or retries, it returns a failure.
 func readLoads(p *Declared, r Reader, s said) (found, error) {
 	key := r.Key
 	if key == "" {
@@ -120,7 +124,7 @@ func readLoads(p *Declared, r Reader, s said) (found, error) {
 	return p.otherwise(f, r, text.Str(value))
 }
 
-// otherwise returns the label that any other value stands for.
+// otherwise returns the label for any other value.
 func (p *Declared) otherwise(f found, r Reader, said string) (found, error) {
 	if r.Else == "" {
 		return found{}, deem.Failf(deem.Unparseable, "%q is not one of %s", clip(said), strings.Join(p.labels(), ", "))
@@ -129,10 +133,10 @@ func (p *Declared) otherwise(f found, r Reader, said string) (found, error) {
 	return f, nil
 }
 
-// thought ends what a model thinks aloud.
+// thought matches the end of the model's reasoning.
 var thought = regexp.MustCompile(`(?i)</judge_thinking>|</thinking>`)
 
-// readLast reads the last label behind the model's thinking.
+// readLast reads the last label after the model's reasoning.
 func readLast(p *Declared, r Reader, s said) (found, error) {
 	all := text.Strip(s.raw)
 	list := thought.Split(all, -1)
@@ -162,7 +166,7 @@ func readLast(p *Declared, r Reader, s said) (found, error) {
 	return p.otherwise(found{start: -1}, r, all)
 }
 
-// lastWord returns where a word stands in a text for the last time, -1 when it does not.
+// lastWord returns the index of the last occurrence of word in s as a whole word, or -1.
 func lastWord(s, word string) int {
 	inWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
 	for end := len(s); end > 0; {

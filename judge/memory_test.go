@@ -12,8 +12,8 @@ import (
 	"deem/judge"
 )
 
-// TestReadingMemory reads long replies and measures how much memory that takes at most:
-// 8 bytes for each byte of the reply and the response.
+// TestReadingMemory checks that reading a long reply takes at most 8 bytes of memory per
+// byte of reply and response.
 func TestReadingMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -53,8 +53,8 @@ func TestReadingMemory(t *testing.T) {
 	}
 }
 
-// peakMemory returns how much memory f has in use at most. While it is measured, garbage is
-// collected as soon as there is some, so that what counts is what is in use.
+// peakMemory returns the peak memory use of f. It sets a low GC percentage, so that garbage
+// hardly counts.
 func peakMemory(f func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	runtime.GC()

@@ -8,50 +8,50 @@ import (
 	"deem/internal/text"
 )
 
-// A way is a way to read a reply: for its label, for its numbers, or for either.
+// A way is a parser of replies that finds a label, numbers, or either.
 type way struct {
 	label   func(p *Declared, r Reader, s said) (found, error)
 	numbers func(p *Declared, r Reader, s said) (found, error)
 }
 
-// said is what a model said, as a way sees it.
+// said is a reply prepared for parsing.
 type said struct {
-	raw    string // the reply as it came
-	body   string // without the model's thinking, and with quotes from the response blanked
-	offset int    // of body in raw, -1 when it is not one piece
+	raw    string // the unchanged reply
+	body   string // without the model's reasoning, and with quotes from the response blanked
+	offset int    // of body in raw, -1 if it is not contiguous
 }
 
-// found is what a way found.
+// found is the result of a parser.
 type found struct {
 	label   string
-	start   int // of the label in body, -1 when unknown
+	start   int // of the label in body, -1 if unknown
 	numbers map[string]float64
 	reason  string
-	whole   bool // stands in a finished structure, so that a cut behind it does no harm
+	whole   bool // part of a complete structure, so that truncation after it does not matter
 }
 
-// ways are the ways to read a reply, by name.
+// ways are the parsers of replies, by name.
 var ways = map[string]way{
-	// exact: the reply is the label and nothing else, in upper or lower case.
+	// exact: the reply is only the label, in any case.
 	"exact": {label: readExact},
-	// label: the one label that the reply clearly says.
+	// label: the one label that the reply clearly states.
 	"label": {label: readLabel},
 	// json: a JSON object somewhere in the reply; for numbers also "name: 8".
 	"json": {label: readJSONLabel, numbers: readJSONNumbers},
-	// ladder: strict JSON, else from the first { to the last }, else "name: 8",
-	// with numbers cut off at the ends of their scale, as the rubric judge was
-	// published.
+	// ladder: strict JSON, else from the first { to the last }, else "name: 8". Numbers
+	// are clamped to their scale, as in the published rubric judge.
 	"ladder": {numbers: readLadder},
-	// loads: the label in JSON as Python's json.loads reads it, as published programs do.
+	// loads: the label in JSON, parsed like Python's json.loads, as published programs
+	// do.
 	"loads": {label: readLoads},
-	// last: the last line that is a label, else the last label in the text behind the
-	// model's thinking, else the label that the reply begins with.
+	// last: the last line that is a label, else the last label in the text after the
+	// model's reasoning, else the label at the beginning of the reply.
 	"last": {label: readLast},
 	// rating: the last [[8]] or "Rating: 8".
 	"rating": {numbers: readRating},
 }
 
-// Read returns the verdict on it that reply gives under the protocol's reading.
+// Read returns the verdict that the reply gives on the item under the protocol's reading.
 func (p *Declared) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	if c := p.decl.Criteria; c != nil && !c.each() {
 		return p.readTogether(it, reply)
@@ -59,7 +59,7 @@ func (p *Declared) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	return p.readOne(it, reply)
 }
 
-// readOne reads a reply that is about the item as a whole, or about one criterion.
+// readOne reads a reply about the item as a whole, or about one criterion.
 func (p *Declared) readOne(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	r := p.decl.Readings[p.reading]
 	w := ways[r.How]
@@ -81,13 +81,13 @@ func (p *Declared) readOne(it deem.Item, reply deem.Reply) (deem.Verdict, error)
 	}
 }
 
-// listen takes the reply apart.
+// listen prepares a reply for parsing.
 func listen(reply, response string) said {
 	body := extract.Body(reply)
 	return said{raw: reply, body: extract.Mask(body, response), offset: strings.Index(reply, body)}
 }
 
-// labelled makes a verdict of a label.
+// labelled returns the verdict for a label.
 func (p *Declared) labelled(f found, s said, tokens []deem.TokenLogprob) deem.Verdict {
 	v := deem.Verdict{Label: f.label, Reason: f.reason, Confidence: p.confidence(f, s, tokens)}
 	for _, l := range p.decl.Labels {
@@ -98,8 +98,8 @@ func (p *Declared) labelled(f found, s said, tokens []deem.TokenLogprob) deem.Ve
 	return v
 }
 
-// scored makes a verdict of numbers: the score is their weighted mean, each taken
-// from 0 at the lower end of its scale to 1 at the upper.
+// scored returns the verdict for numbers. The score is their weighted mean, each mapped
+// from its scale to 0 to 1.
 func (p *Declared) scored(f found) deem.Verdict {
 	v := deem.Verdict{Label: "scored", Aspects: f.numbers, Reason: f.reason, Score: mean(p.decl.Aspects, f.numbers)}
 	if p.decl.Criteria == nil {
@@ -116,12 +116,13 @@ func (p *Declared) scored(f found) deem.Verdict {
 	return v
 }
 
-// Scored returns the verdict of numbers for all aspects, as those of a person.
+// Scored returns the verdict for the numbers of all aspects, for example those given by a
+// person.
 func (p *Declared) Scored(numbers map[string]float64) deem.Verdict {
 	return p.scored(found{numbers: numbers})
 }
 
-// marked holds a verdict to a pass mark, if there is one.
+// marked applies a pass mark to a verdict, if there is one.
 func marked(v deem.Verdict, mark *float64) deem.Verdict {
 	if mark == nil {
 		return v
@@ -138,9 +139,9 @@ func passLabel(pass bool) string {
 	return "fail"
 }
 
-// mean returns the weighted mean of the numbers. Where all scales are equally
-// long it divides once, at the end: (8+6)/20 is 0.7, as published, and
-// (0.8+0.6)/2 is a hair less or more, which a pass mark of 0.7 would notice.
+// mean returns the weighted mean of the numbers. If all scales have the same length it
+// divides once, at the end: (8+6)/20 is exactly 0.7, as published, but (0.8+0.6)/2 has a
+// rounding error that matters for a pass mark of 0.7.
 func mean(aspects []Aspect, numbers map[string]float64) float64 {
 	length := aspects[0].Max - aspects[0].Min
 	var sum, weights float64
@@ -152,7 +153,7 @@ func mean(aspects []Aspect, numbers map[string]float64) float64 {
 	return min(max(sum/(length*weights), 0), 1)
 }
 
-// labels returns the labels as they are spelt.
+// labels returns the names of the labels.
 func (p *Declared) labels() []string {
 	names := make([]string, len(p.decl.Labels))
 	for i, l := range p.decl.Labels {
@@ -170,7 +171,7 @@ func (p *Declared) scales() map[string]extract.Scale {
 	return scales
 }
 
-// readExact compares as Python's reply.strip().upper() == label does.
+// readExact compares like Python's reply.strip().upper() == label.
 func readExact(p *Declared, _ Reader, s said) (found, error) {
 	got := text.Upper(text.Strip(s.raw))
 	for _, l := range p.decl.Labels {
@@ -220,7 +221,7 @@ func readRating(p *Declared, _ Reader, s said) (found, error) {
 	return found{numbers: map[string]float64{a.Name: n}}, nil
 }
 
-// usualReasons are the keys under which models put their explanation.
+// usualReasons are the usual keys of the explanation.
 var usualReasons = []string{"reasoning", "reason", "explanation", "rationale"}
 
 // reasonOf returns the explanation in the last JSON object that has one.
@@ -230,5 +231,5 @@ func reasonOf(body, key string) string {
 		keys = []string{key}
 	}
 	o, k, _ := extract.LastOfAny(body, keys...)
-	return strings.Clone(o.Text(k)) // A part of the body would keep all of it in memory.
+	return strings.Clone(o.Text(k)) // A substring would keep the whole body in memory.
 }

@@ -10,8 +10,8 @@ import (
 	"deem/model/fake"
 )
 
-// An eager protocol reads every reply that it is shown: "right" as right, "?" as
-// unreadable, and everything else as wrong.
+// An eager protocol accepts every reply: "right" is right, "?" is unreadable, and anything
+// else is wrong.
 type eager struct{}
 
 func (eager) Name() string { return "eager" }
@@ -30,8 +30,8 @@ func (eager) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	return deem.Verdict{Label: "wrong"}, nil
 }
 
-// TestReplies says what the judge makes of a reply before and after its protocol reads it.
-// No protocol can take a reply that says nothing for a verdict.
+// TestReplies checks how a judge treats a reply before and after its protocol reads it. A
+// protocol cannot turn an empty reply into a verdict.
 func TestReplies(t *testing.T) {
 	for name, tt := range map[string]struct {
 		reply deem.Reply

@@ -10,8 +10,8 @@ import (
 	"deem/model/fake"
 )
 
-// A judge is restored from files that others send. What cannot be followed is an error
-// there, and not a panic at the first reply.
+// Judges are restored from files that others send. An unusable spec is an error at that
+// point, not a panic at the first reply.
 func TestRestoreUnsound(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ judge, old, now, want string }{
@@ -34,7 +34,7 @@ func TestRestoreUnsound(t *testing.T) {
 	}
 }
 
-// restore makes the protocol of a declared judge from its spec.
+// restore returns the protocol of a declared judge from its spec.
 func restore(text []byte) (judge.Readable, error) {
 	s, err := judge.ParseSpec(text)
 	if err != nil {

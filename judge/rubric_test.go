@@ -18,8 +18,8 @@ aspects:
 PASS
 `
 
-// TestAspectLevels holds that the model sees what the numbers mean, and that an aspect can
-// decide whether a verdict passes.
+// TestAspectLevels checks that the model sees what the numbers mean, and that one aspect
+// can decide whether a verdict passes.
 func TestAspectLevels(t *testing.T) {
 	protocol := func(pass string) *judge.Declared {
 		d, err := judge.Parse("levels.yaml", []byte(strings.Replace(levels, "PASS", pass, 1)), nil)

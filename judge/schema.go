@@ -11,16 +11,16 @@ import (
 	"deem"
 )
 
-// readSchema reads params.schema: true for the schema that labels, aspects and criteria
-// give, or a JSON Schema of the user's own. Its text is kept, because models write the
-// properties of an object in the order in which the schema lists them.
+// readSchema reads params.schema: true for the schema derived from labels, aspects and
+// criteria, or the user's JSON Schema. It is kept as text, because models write properties
+// in the order in which the schema lists them.
 func (x *decoder) readSchema(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode {
 		x.truth(n, "schema", &x.derive)
 		return
 	}
 	var tree map[string]any
-	if err := n.Decode(&tree); err != nil { // It also refuses an alias that contains itself.
+	if err := n.Decode(&tree); err != nil { // This also rejects an alias that contains itself.
 		x.bad(n, "schema wants true or a JSON Schema: %v", err)
 		return
 	}
@@ -36,7 +36,7 @@ func (x *decoder) readSchema(n *yaml.Node) {
 	x.d.Params.Schema = jsonOf(n)
 }
 
-// jsonOf returns a node as JSON, with its keys in their order.
+// jsonOf returns a node as JSON and keeps the order of keys.
 func jsonOf(n *yaml.Node) string {
 	n = resolve(n)
 	var list []string
@@ -53,12 +53,12 @@ func jsonOf(n *yaml.Node) string {
 		return "[" + strings.Join(list, ",") + "]"
 	default:
 		var v any
-		_ = n.Decode(&v) // The whole was decoded before.
+		_ = n.Decode(&v) // The whole document was decoded before.
 		return quoted(v)
 	}
 }
 
-// quoted returns a value as JSON, null if it has none, as infinity.
+// quoted returns a value as JSON, or null if it has no JSON form, such as infinity.
 func quoted(v any) string {
 	text, err := deem.Canonical(v)
 	if err != nil {
@@ -67,11 +67,11 @@ func quoted(v any) string {
 	return string(text)
 }
 
-// jsonWays are the ways to read a reply that find a verdict in JSON.
+// jsonWays are the parsers that find a verdict in JSON.
 var jsonWays = []string{"json", "label", "ladder", "loads"}
 
-// checkSchema derives the schema, or holds the user's own against what is read from a
-// reply.
+// checkSchema derives the schema, or checks the user's schema against the keys that are
+// read from a reply.
 func (x *decoder) checkSchema() {
 	d := &x.d
 	if !x.derive && d.Params.Schema == "" || x.problems.Total > 0 {
@@ -101,10 +101,10 @@ func (x *decoder) checkSchema() {
 	}
 }
 
-// A property is a name in a JSON Schema, and the schema of its value.
+// A property is a name in a JSON Schema with the schema of its value.
 type property struct{ name, schema string }
 
-// verdictProperties returns the properties of a reply that hold the verdict.
+// verdictProperties returns the properties of a reply that contain the verdict.
 func (d *Declaration) verdictProperties() []property {
 	if len(d.Labels) > 0 {
 		key := d.Readings[d.DefaultReading()].Key
@@ -129,7 +129,7 @@ func (d *Declaration) verdictProperties() []property {
 }
 
 // schema returns the JSON Schema of a reply: the explanation if the parser names a key for
-// it, then the label or the numbers. A reply about several criteria is a list of such.
+// it, then the label or the numbers. For several criteria it is a list of such objects.
 func (d *Declaration) schema() string {
 	var list []property
 	if reason := d.Readings[d.DefaultReading()].Reason; reason != "" {
@@ -143,8 +143,8 @@ func (d *Declaration) schema() string {
 	return objectSchema([]property{{"verdicts", `{"type":"array","items":` + entry + `}`}})
 }
 
-// objectSchema returns the schema of an object that has these properties and no others,
-// which is what vendors demand of a schema that they enforce.
+// objectSchema returns the schema of an object with exactly these properties, as vendors
+// require of a schema that they enforce.
 func objectSchema(list []property) string {
 	var names, properties []string
 	for _, p := range list {

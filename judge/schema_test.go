@@ -13,7 +13,7 @@ import (
 )
 
 // The schema of a judge follows from its labels, aspects, criteria and parser. It accepts
-// the replies that the judge reads, and no others.
+// exactly the replies that the judge reads.
 func TestSchemaOfReply(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, yaml, good, bad string }{
@@ -58,8 +58,8 @@ func TestSchemaOfReply(t *testing.T) {
 	}
 }
 
-// requestOf returns the request of a judge, and holds that of the judge as it is stored to
-// be the same, byte for byte.
+// requestOf returns the request of a judge, and checks that the stored judge makes the same
+// request, byte for byte.
 func requestOf(t *testing.T, yaml string) deem.Request {
 	t.Helper()
 	d, err := judge.Parse("x.yaml", []byte(yaml), nil)
@@ -93,7 +93,7 @@ func requestOf(t *testing.T, yaml string) deem.Request {
 	return req
 }
 
-// A schema of the user's own keeps its order. One that cannot hold the verdict is refused
+// A user's schema keeps its order. A schema that has no place for the verdict is rejected
 // with its line.
 func TestOwnSchema(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"deem/judge"
 )
 
-// TestSplitSentences holds which statements the judge faithful asks about.
+// TestSplitSentences checks which statements the judge faithful asks about.
 func TestSplitSentences(t *testing.T) {
 	d, _ := judge.Builtin("faithful")
 	p, err := d.Protocol("")
@@ -39,7 +39,7 @@ func TestSplitSentences(t *testing.T) {
 			t.Errorf("%q is split into %q, %v, want %q", c.response, got, err, c.want)
 		}
 	}
-	// A list of statements in the item goes before.
+	// A list of statements in the item takes precedence.
 	it := deem.Item{ID: "a", Response: "One. Two.", Fields: map[string]string{"context": "c", "statements": "- both"}}
 	if reqs, err := p.Requests(it); err != nil || len(reqs) != 1 {
 		t.Errorf("an item with one statement asks %d times, %v", len(reqs), err)

@@ -13,55 +13,55 @@ import (
 // The kinds of judges.
 const (
 	KindRule     = "rule"     // decides without a model
-	KindRules    = "rules"    // several rules that look at an item at once
-	KindModel    = "model"    // asks a model as a protocol says
+	KindRules    = "rules"    // several rules are applied to an item together
+	KindModel    = "model"    // asks a model according to a protocol
 	KindPanel    = "panel"    // several judges vote
 	KindRepeat   = "repeat"   // one judge is asked several times
-	KindCascade  = "cascade"  // judges are asked in turn until one is sure
+	KindCascade  = "cascade"  // judges are asked in turn until one is confident
 	KindPairwise = "pairwise" // one judge compares two responses in both orders
 	KindPeople   = "people"   // leaves the item to people
-	KindLabels   = "labels"   // gives the verdicts in a file of labels
-	KindRecorded = "recorded" // gives the verdicts in a file of results
+	KindLabels   = "labels"   // returns the verdicts in a file of labels
+	KindRecorded = "recorded" // returns the verdicts in a file of results
 )
 
-// CalibrationError is the option of a rule that states the probability that a response is
-// right where it does not decide: how far the mean of such probabilities is from the share
-// of responses that are right.
+// CalibrationError is an option of a rule that, where it does not decide, states the
+// probability that a response is correct. Its value is the difference between the mean of
+// these probabilities and the share of correct responses.
 const CalibrationError = "calibration_error"
 
-// A Spec is a judge as data: all that decides a verdict, and nothing else. It is stored
-// with a run and in a run file, its hash is the hash of the judge, and a judge is made
-// from it. The Identity of every judge in this module is a Spec.
+// A Spec is a judge as data: everything that determines a verdict, and nothing else. It is
+// stored with a run and in a run file, its hash is the hash of the judge, and the judge can
+// be rebuilt from it. The Identity of every judge in this module is a Spec.
 type Spec struct {
 	Kind string `json:"kind,omitempty"`
 	Name string `json:"name"`
 
-	// Version is raised when the same input may give another verdict than before.
+	// Version is increased whenever the same input may give a different verdict.
 	Version int    `json:"version,omitempty"`
 	Reading string `json:"reading,omitempty"`
 
-	// Options are what a rule or a programmed protocol was told, and the hashes of the
-	// data that it uses.
+	// Options are the options of a rule or a programmed protocol, and the hashes of the
+	// data it uses.
 	Options map[string]string `json:"options,omitempty"`
 
-	// A declared protocol is its declaration, with the bytes of its prompts.
+	// Declaration is that of a declared protocol, including the bytes of its prompts.
 	Declaration *Declaration `json:"declaration,omitempty"`
 
-	// A programmed protocol has its prompts by name and the parameters of its requests.
+	// Prompts, by name, and Params are those of a programmed protocol.
 	Prompts map[string]string `json:"prompts,omitempty"`
 	Params  *Params           `json:"params,omitempty"`
 
 	Model    string `json:"model,omitempty"`
-	Settings string `json:"settings,omitempty"` // of the model, as the vendor's package writes them
+	Settings string `json:"settings,omitempty"` // of the model, in the format of the vendor's package
 
-	// How the members of a panel vote, and how often repeat asks.
+	// How the members of a panel vote, and how many times repeat asks.
 	Rule   string   `json:"rule,omitempty"`
 	Tie    string   `json:"tie,omitempty"`
 	Quorum int      `json:"quorum,omitempty"`
 	Times  int      `json:"times,omitempty"`
-	Pass   *float64 `json:"pass,omitempty"` // the score from which a rule or a panel passes an item
+	Pass   *float64 `json:"pass,omitempty"` // the lowest score with which a rule or a panel passes an item
 
-	// Members are the judges that this one asks, in their order.
+	// Members are the judges that this one asks, in order.
 	Members []Member `json:"members,omitempty"`
 }
 
@@ -72,14 +72,14 @@ type Member struct {
 	Threshold *float64 `json:"threshold,omitempty"`
 	Judge     Spec     `json:"judge"`
 
-	// Fitted is the hash, or its beginning, of the judge that the threshold was fitted
-	// for; "" accepts any. Place is the file and line that say so.
+	// Fitted is the hash, or a prefix of the hash, of the judge that the threshold was
+	// fitted for; "" accepts any judge. Place is the file and line of that setting.
 	Fitted string `json:"-"`
 	Place  string `json:"-"`
 }
 
-// SpecOf returns the spec of a judge. Of a judge from elsewhere, it has the name and what
-// the judge says of itself.
+// SpecOf returns the spec of a judge. For a judge of another module it contains the name
+// and the judge's identity.
 func SpecOf(j deem.Judge) Spec {
 	s := Spec{Name: j.Name()}
 	ij, ok := j.(deem.Identified)
@@ -96,8 +96,8 @@ func SpecOf(j deem.Judge) Spec {
 	return s
 }
 
-// ParseSpec reads a spec as it is stored. A judge that says nothing of itself is stored as
-// its name, or not at all.
+// ParseSpec parses a stored spec. A judge without an identity is stored as its name, or not
+// at all.
 func ParseSpec(text []byte) (Spec, error) {
 	var s Spec
 	if len(text) == 0 || json.Unmarshal(text, &s.Name) == nil {
@@ -112,17 +112,17 @@ func ParseSpec(text []byte) (Spec, error) {
 // Hash returns the hash of the judge.
 func (s Spec) Hash() (string, error) { return deem.Hash(s) }
 
-// Composed reports whether the judge is made of others.
+// Composed reports whether the judge is made of other judges.
 func (s Spec) Composed() bool {
 	return slices.Contains([]string{KindPanel, KindRepeat, KindCascade, KindPairwise}, s.Kind)
 }
 
-// Asks reports whether the judge, or one that it is made of, asks a model.
+// Asks reports whether the judge, or one of its members, asks a model.
 func (s Spec) Asks() bool {
 	return s.Kind == KindModel || slices.ContainsFunc(s.Members, func(m Member) bool { return m.Judge.Asks() })
 }
 
-// Models returns the names of the models that the judge asks, each once.
+// Models returns the names of the models that the judge asks, without duplicates.
 func (s Spec) Models() []string {
 	var names []string
 	_, _ = s.Map(func(leaf Spec) (Spec, error) {
@@ -150,7 +150,7 @@ func (s Spec) Map(change func(leaf Spec) (Spec, error)) (Spec, error) {
 	return s, nil
 }
 
-// Parts returns the names of the members. What repeat asks is numbered.
+// Parts returns the names of the members. The calls of repeat are numbered.
 func (s Spec) Parts() []string {
 	var names []string
 	if s.Kind == KindRepeat {
@@ -165,8 +165,8 @@ func (s Spec) Parts() []string {
 	return names
 }
 
-// String says in a sentence how a judge that is made of others decides. Of other judges
-// it returns the name.
+// String describes in one sentence how a composed judge decides. For other judges it
+// returns the name.
 func (s Spec) String() string {
 	list := strings.Join(s.Parts(), ", ")
 	switch s.Kind {
@@ -182,11 +182,11 @@ func (s Spec) String() string {
 	return s.Name
 }
 
-// External reports whether the judge is a program of the user's own.
+// External reports whether the judge is a user's program.
 func (s Spec) External() bool { return s.Kind == KindModel && s.Options["protocol"] == external }
 
-// Protocol returns the protocol of a declared or an external judge. Those of benchmarks
-// are programmed elsewhere.
+// Protocol returns the protocol of a declared or an external judge. The protocols of
+// benchmarks are defined elsewhere.
 func (s Spec) Protocol() (Readable, error) {
 	switch {
 	case s.External():
@@ -206,19 +206,19 @@ func (s Spec) Protocol() (Readable, error) {
 	return p, nil
 }
 
-// A Difference is one thing in which two judges differ.
+// A Difference is one difference between two judges.
 type Difference struct {
-	// Name says in a word what it is: prompt, model, reading, parser, parameters,
-	// labels; or else where it stands.
+	// Name is a short description: prompt, model, reading, parser, parameters, labels;
+	// otherwise the path.
 	Name string `json:"name"`
 
-	Path   string `json:"path"` // where in the spec it stands, as "declaration.prompt"
+	Path   string `json:"path"` // location in the spec, for example "declaration.prompt"
 	First  string `json:"first"`
 	Second string `json:"second"`
 }
 
-// partNames are what parts of a spec are called, by the name of a field on the way to what
-// differs. The innermost counts.
+// partNames maps the name of a field on the path of a difference to its description. The
+// innermost field counts.
 var partNames = map[string]string{
 	"model": "model", "reading": "reading", "readings": "reading", "version": "parser", "failures_wrong": "denominator",
 	"prompt": "prompt", "prompts": "prompt", "system": "prompt", "slots": "prompt", "abstention": "prompt",
@@ -226,7 +226,7 @@ var partNames = map[string]string{
 	"labels": "labels", "aspects": "labels", "pass": "labels", "criteria": "criteria",
 }
 
-// Diff returns what two judges differ in.
+// Diff returns the differences between two judges.
 func Diff(a, b Spec) []Difference {
 	var list []Difference
 	differ(nil, tree(a), tree(b), func(path []string, first, second string) {
@@ -242,19 +242,19 @@ func Diff(a, b Spec) []Difference {
 	return list
 }
 
-// tree returns a spec as JSON decodes it.
+// tree returns a spec as decoded JSON.
 func tree(s Spec) (v any) {
 	text, err := json.Marshal(s)
 	if err == nil {
 		err = json.Unmarshal(text, &v)
 	}
 	if err != nil {
-		return fmt.Sprint(s) // A number that JSON cannot hold.
+		return fmt.Sprint(s) // It contains a number that JSON cannot represent.
 	}
 	return v
 }
 
-// differ hands every leaf in which two JSON values differ to found.
+// differ calls found for every leaf in which two JSON values differ.
 func differ(path []string, x, y any, found func(path []string, first, second string)) {
 	mx, isMap := x.(map[string]any)
 	my, both := y.(map[string]any)
@@ -271,7 +271,7 @@ func differ(path []string, x, y any, found func(path []string, first, second str
 	}
 }
 
-// leafText returns a value as text; "" stands for none.
+// leafText returns a value as text; "" means none.
 func leafText(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -7,22 +7,22 @@ import (
 	"deem/internal/words"
 )
 
-// A template is a prompt with slots, in the part of Python's str.format that
-// prompts use: {name} is a slot, {{ and }} are braces. It is filled in one pass,
-// so a value that contains {question} or {{ stays the text it is.
+// A template is a prompt with slots, in the subset of Python's str.format that prompts use:
+// {name} is a slot, {{ and }} are braces. It is filled in one pass, so {question} or {{
+// inside a value is left unchanged.
 type template struct {
 	text  string
 	parts []part
 }
 
-// A part of a template is literal text, or a slot when slot is not "".
+// A part of a template is literal text, or a slot if slot is not "".
 type part struct {
 	text   string
 	slot   string
 	offset int // of the slot in the template's text
 }
 
-// A templateError says what is wrong in a template, and at which byte.
+// A templateError describes an error in a template and its byte offset.
 type templateError struct {
 	offset  int
 	message string
@@ -30,8 +30,8 @@ type templateError struct {
 
 func (e *templateError) Error() string { return e.message }
 
-// parseTemplate splits text into literal parts and slots. Some slots may have a mark of
-// their own.
+// parseTemplate splits text into literal parts and slots. Some slots may have their own
+// mark.
 func parseTemplate(text string, slots map[string]Slot) (template, error) {
 	t := template{text: text}
 	var lit strings.Builder
@@ -64,7 +64,7 @@ func parseTemplate(text string, slots map[string]Slot) (template, error) {
 	return t, nil
 }
 
-// markedSlot returns the name of the slot whose mark s begins with, "" when there is none.
+// markedSlot returns the name of the slot whose mark s begins with, or "".
 func markedSlot(s string, slots map[string]Slot) string {
 	for _, name := range sortedKeys(slots) {
 		if mark := slots[name].Mark; mark != "" && strings.HasPrefix(s, mark) {
@@ -74,8 +74,8 @@ func markedSlot(s string, slots map[string]Slot) string {
 	return ""
 }
 
-// slotName returns the name in the slot that s begins with; at is its place in
-// the prompt.
+// slotName returns the name of the slot at the beginning of s; at is its offset in the
+// prompt.
 func slotName(s string, at int) (string, error) {
 	end := strings.IndexAny(s[1:], "{}")
 	if end < 0 || s[1+end] == '{' {
@@ -93,12 +93,12 @@ func slotName(s string, at int) (string, error) {
 	return name, nil
 }
 
-// clip shortens what is quoted from a prompt to what fits into a message.
+// clip shortens quoted text so that it fits into a message.
 func clip(s string) string {
 	return words.Clip(strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\n", " "), 40)
 }
 
-// slots returns the names of the slots in the order of their first use.
+// slots returns the slots in the order of their first use.
 func (t template) slots() []part {
 	var slots []part
 	seen := map[string]bool{}
@@ -126,7 +126,7 @@ func (t template) fill(values map[string]string) string {
 	return b.String()
 }
 
-// Format fills the slots of a prompt as Python's str.format does.
+// Format fills the slots of a prompt like Python's str.format.
 func Format(prompt string, values map[string]string) (string, error) {
 	t, err := parseTemplate(prompt, nil)
 	if err != nil {
