@@ -9,15 +9,15 @@ import (
 	"deem/internal/text/metric"
 )
 
-// A byMetric judge says how much of a reference is in the response, by a published
+// A byMetric judge scores how much of a reference is in the response, by a published
 // metric.
 type byMetric struct {
 	name string
 	pass *float64
-	// score compares a response with one reference or, where the metric takes
-	// them together, with all.
+	// score compares a response with one reference or, if the metric takes them
+	// together, with all of them.
 	score func(response string, references []string) metric.PRF
-	// parts says whether the metric has a precision and a recall to show.
+	// parts says whether the metric has a precision and a recall.
 	parts bool
 }
 
@@ -26,10 +26,10 @@ var (
 	_ graded          = (*byMetric)(nil)
 )
 
-// metrics lists the rules by metric, in the order in which they are shown.
+// metrics lists the rules by metric, in display order.
 var metrics = []entry{
-	// The score is the F1, the aspects are precision and recall with the reference that gives
-	// most, and the label is "full", "partial" or "none".
+	// The score is the F1, the aspects are precision and recall with the best
+	// reference, and the label is "full", "partial" or "none".
 	{byBest("f1", squadF1), "SQuAD v1.1 token F1 with the best reference"},
 	{squad2, "SQuAD v2.0 token F1, in which an empty reference wants an empty response"},
 	{byBest("f1/zh", metric.F1Zh), "LongBench's token F1 for Chinese, over the words of jieba"},
@@ -50,7 +50,7 @@ var metrics = []entry{
 	{bleu("bleu/zh", "zh"), "sentence BLEU of sacreBLEU, tokenizer zh, all references at once"},
 	{chrF("chrf", metric.ChrF{}), "sentence chrF of sacreBLEU: character n-grams, for any script"},
 	{chrF("chrf++", metric.ChrF{WordOrder: 2}), "sentence chrF++ of sacreBLEU: n-grams of characters and words"},
-	// It is the ratio of python-Levenshtein.
+	// This is the ratio of python-Levenshtein.
 	{byF1("edit", text.InDelRatio), "share of characters that stay when the response is edited into a reference"},
 }
 
@@ -79,8 +79,8 @@ func (j *byMetric) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error
 	return v, nil
 }
 
-// full is the score from which a response has all of the reference. Some metrics
-// give equal texts a little less than 1.
+// full is the lowest score labelled "full". Some metrics give equal texts slightly less
+// than 1.
 const full = 1 - 1e-8
 
 func grade(score float64) string {
@@ -93,7 +93,7 @@ func grade(score float64) string {
 	return "none"
 }
 
-// byBest returns a judge that takes the reference with the best F1.
+// byBest returns a judge that uses the reference with the best F1.
 func byBest(name string, score func(response, reference string) metric.PRF) *byMetric {
 	return &byMetric{name: name, parts: true, score: func(response string, references []string) metric.PRF {
 		best := score(response, references[0])
@@ -113,13 +113,13 @@ func (j *byMetric) withPass(mark float64) deem.Judge {
 	return &with
 }
 
-// squadF1 is the harmonic mean of the precision and the recall of the normalised words.
+// squadF1 is the harmonic mean of the precision and recall of the normalised words.
 func squadF1(response, reference string) metric.PRF {
 	return metric.Overlap(text.SQuADWords(response), text.SQuADWords(reference))
 }
 
-// squad2 differs from "f1" where a text has no words left: an empty response is fully right
-// when every reference is empty, and empty references among others do not count.
+// squad2 differs from "f1" if a text has no words left: an empty response is correct if
+// every reference is empty, and empty references are ignored if there are others.
 var squad2 = &byMetric{name: "f1/squad2", parts: true, score: func(response string, references []string) metric.PRF {
 	wordless := func(s string) bool { return len(text.SQuADWords(s)) == 0 }
 	references = slices.DeleteFunc(slices.Clone(references), wordless)
@@ -144,8 +144,8 @@ func rougeLsum(stem bool) func(response, reference string) metric.PRF {
 	return func(response, reference string) metric.PRF { return metric.ROUGELsum(response, reference, stem) }
 }
 
-// pyRouge returns a judge by one of the scores of the Python package rouge. A text
-// without a sentence has nothing in common with any.
+// pyRouge returns a judge by one of the scores of the Python package rouge. A text without
+// a sentence scores 0.
 func pyRouge(name string, pick func(metric.PyRouge) metric.PRF) *byMetric {
 	return byBest(name, func(response, reference string) metric.PRF {
 		r, err := metric.NewPyRouge(response, reference, true)
@@ -156,7 +156,7 @@ func pyRouge(name string, pick func(metric.PyRouge) metric.PRF) *byMetric {
 	})
 }
 
-// byF1 returns a judge by a metric that is one number.
+// byF1 returns a judge by a metric that is a single number.
 func byF1(name string, score func(response, reference string) float64) *byMetric {
 	j := byBest(name, func(response, reference string) metric.PRF {
 		return metric.PRF{F1: score(response, reference)}
@@ -166,13 +166,13 @@ func byF1(name string, score func(response, reference string) float64) *byMetric
 }
 
 // bleu returns a judge by the sentence BLEU of sacreBLEU with effective order and all
-// references at once, from 0 to 1.
+// references together, from 0 to 1.
 func bleu(name, tokenize string) *byMetric {
 	m := metric.BLEU{Tokenize: tokenize, EffectiveOrder: true}
 	return &byMetric{name: name, score: func(response string, references []string) metric.PRF {
 		s, err := m.Sentence(response, references)
 		if err != nil {
-			panic("rule: " + err.Error()) // There are references, and the settings are ours.
+			panic("rule: " + err.Error()) // There are references, and the settings are fixed.
 		}
 		return metric.PRF{F1: s.Score / 100}
 	}}

@@ -27,7 +27,7 @@ func TestByMetric(t *testing.T) {
 		{"rougeL", "she liked trains", []string{"she likes trains a lot"}, "partial", .75, &yes},
 		{"rougeL", "she liked trains", []string{"he hates the trains and planes"}, "partial", 2. / 9, &no},
 		{"rougeL/plain", "she liked trains", []string{"she likes trains a lot"}, "partial", .5, nil},
-		{"rougeL", "北京", []string{"北京"}, "none", 0, &no}, // rouge_score knows no Chinese
+		{"rougeL", "北京", []string{"北京"}, "none", 0, &no}, // rouge_score drops Chinese
 		{"rouge-l/zh", "我爱北京", []string{"我爱北京"}, "full", 1, nil},
 		{"rouge-l", "...", []string{"a b"}, "none", 0, nil},
 		{"rouge-l", "a b", []string{"a b"}, "full", 1, nil},

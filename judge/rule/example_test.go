@@ -8,7 +8,7 @@ import (
 	"deem/judge/rule"
 )
 
-// A rule is found by its name and asked like every judge.
+// A rule is found by name and used like any other judge.
 func ExampleNamed() {
 	it := deem.Item{Question: "Who wrote it?", References: []string{"Ada Brandt"}, Response: "It was Ada Brandt, in 1998."}
 	for _, name := range []string{"exact", "contains", "f1"} {

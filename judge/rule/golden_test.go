@@ -9,9 +9,8 @@ import (
 	"deem/judge/rule"
 )
 
-// TestGolden holds the judges by metric to the programs they are named after. The
-// metrics themselves are held to them where they are written; here it is the way from
-// an item to a verdict.
+// TestGolden compares the judges by metric with the programs they are named after. The
+// metrics have their own tests; this one covers the path from an item to a verdict.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	ask := func(name string, scale float64, references []string, response string) (any, error) {
@@ -83,7 +82,7 @@ var left = map[string]string{
 	"ref_len":    "a part of the score; held in internal/text/metric",
 }
 
-// An asker asks the rule of a name and multiplies its score.
+// An asker runs the named rule and multiplies its score by scale.
 type asker func(name string, scale float64, references []string, response string) (any, error)
 
 type squadInput struct {
@@ -92,10 +91,10 @@ type squadInput struct {
 	GoldAnswers  []string `json:"gold_answers"`
 }
 
-// squad asks a rule of token F1 and, if the case has the key, that of exact match.
+// squad runs a token F1 rule and, if the case has the key, the exact match rule.
 func squad(ask asker, references []string, response, name, exact string) (any, error) {
 	if len(references) == 0 {
-		return golden.Skip, nil // The original takes an empty list; for us such an item is unjudged.
+		return golden.Skip, nil // The original accepts an empty list; here such an item is unjudged.
 	}
 	f1, err := ask(name, 1, references, response)
 	out := map[string]any{"f1": f1}
@@ -119,7 +118,7 @@ type bleuInput struct {
 	EpsSmoothing      bool `json:"eps_smoothing"`
 }
 
-// chrf asks the judge of that name where the case has its settings.
+// chrf runs the named judge if the case has its settings.
 func (in bleuInput) chrf(ask asker, name string) (any, error) {
 	order := map[string]int{"chrf": 0, "chrf++": 2}[name]
 	if in.CharOrder != 6 || in.WordOrder != order || in.Beta != 2 || in.Lowercase || in.Whitespace || in.EpsSmoothing {
@@ -135,7 +134,7 @@ type pairInput struct {
 
 type rougeInput struct{ Target, Prediction string }
 
-// rouges asks the four ROUGE judges of one convention.
+// rouges runs the four ROUGE judges of one convention.
 func rouges(ctx context.Context, target, prediction, convention string) (any, error) {
 	out := map[string]any{}
 	for _, name := range []string{"rouge1", "rouge2", "rougeL", "rougeLsum"} {

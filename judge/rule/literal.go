@@ -8,8 +8,7 @@ import (
 	"deem/internal/text"
 )
 
-// A literal judge asks of each reference whether the response meets it as it is
-// spelled.
+// A literal judge compares the spelling of the response with each reference.
 type literal struct {
 	name    string
 	yes, no string // labels
@@ -22,8 +21,8 @@ type literal struct {
 var _ deem.Identified = (*literal)(nil)
 
 // literals lists the rules that compare spellings. [text.SQuAD] is the normalisation of
-// SQuAD v1.1. Published studies check with "contains/text" that "the answer contains the gold";
-// it accepts "4" in "1947".
+// SQuAD v1.1. Published studies use "contains/text" to check that "the answer contains the
+// gold"; it finds "4" in "1947".
 var literals = []entry{
 	{Exact(), "the response equals a reference, white space around it aside"},
 	{&literal{name: "exact/squad", yes: "match", no: "differ", normal: text.SQuAD, meets: equal}, "the response equals a reference after SQuAD v1.1 normalisation"},
@@ -31,21 +30,21 @@ var literals = []entry{
 	{&literal{name: "contains/text", yes: "contained", no: "missing", normal: text.SQuAD, meets: containsText}, "a reference occurs anywhere in the response after SQuAD v1.1 normalisation, also within a word"},
 }
 
-// Exact returns the judge "exact": the response equals a reference byte for byte,
-// white space around either aside. Its labels are "match" and "differ".
+// Exact returns the judge "exact": the response equals a reference byte for byte, ignoring
+// surrounding white space. Its labels are "match" and "differ".
 func Exact() deem.Judge {
 	return &literal{name: "exact", yes: "match", no: "differ", normal: text.Strip, meets: equal}
 }
 
-// Contains returns the judge "contains": after the normalisation of SQuAD v1.1 a
-// reference occurs in the response as whole words. Its labels are "contained" and
-// "missing". A reference that normalises to nothing occurs only in a response
-// that does so too.
+// Contains returns the judge "contains": after SQuAD v1.1 normalisation, a reference occurs
+// in the response as whole words. Its labels are "contained" and "missing". A reference
+// that is empty after normalisation is contained only in a response that is also empty.
 func Contains() deem.Judge {
 	return &literal{name: "contains", yes: "contained", no: "missing", normal: text.SQuAD, meets: containsWords}
 }
 
-// containsText looks for the reference anywhere. One of nothing is only in nothing.
+// containsText reports whether the reference occurs anywhere. An empty reference is
+// contained only in an empty response.
 func containsText(response, reference string) bool {
 	if reference == "" {
 		return response == ""
@@ -55,9 +54,8 @@ func containsText(response, reference string) bool {
 
 func equal(response, reference string) bool { return response == reference }
 
-// containsWords looks for the words of the reference between single spaces.
-// Scripts written without spaces have no such boundaries, so there a part of a
-// word is enough.
+// containsWords looks for the words of the reference between single spaces. Scripts written
+// without spaces have no such boundaries, so for them part of a word is enough.
 func containsWords(response, reference string) bool {
 	if reference == "" {
 		return response == ""
@@ -76,7 +74,7 @@ func (j *literal) Identity() any {
 	return spec(j.name, nil, nil)
 }
 
-// Judge compares the response with each reference until one is met.
+// Judge compares the response with each reference until one matches.
 func (j *literal) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ready(ctx, it); err != nil {
 		return deem.Verdict{}, err

@@ -7,7 +7,7 @@ import (
 	"deem/judge/rule"
 )
 
-// contains/text looks inside words, where contains does not.
+// contains/text looks inside words; contains does not.
 func TestContainsText(t *testing.T) {
 	for _, tt := range []struct {
 		reference, response string
@@ -17,8 +17,8 @@ func TestContainsText(t *testing.T) {
 		{"6", "in 496 pages", false, true},
 		{"The Loop", "the loop!", true, true},
 		{"lasso", "a loop of rope", false, false},
-		{"the", "", true, true},       // both normalise to nothing
-		{"the", "rope", false, false}, // nothing is not in something
+		{"the", "", true, true},       // both are empty after normalisation
+		{"the", "rope", false, false}, // an empty reference is not in a non-empty response
 	} {
 		it := deem.Item{ID: "a", References: []string{tt.reference}, Response: tt.response}
 		for _, j := range []struct {

@@ -9,10 +9,11 @@ import (
 	"deem/internal/text/nltk"
 )
 
-// nltkMetrics lists the rules that stand on NLTK, in the order in which they are shown.
+// nltkMetrics lists the rules based on NLTK, in display order.
 var nltkMetrics = []entry{
-	// Without smoothing NLTK gives next to nothing to a response that has no four words in a
-	// row in common with a reference, as no short answer has. Case matters.
+	// Without smoothing, NLTK gives almost 0 to a response that does not share four
+	// consecutive words with a reference, which includes every short answer. Case
+	// matters.
 	{&byMetric{name: "bleu/nltk", score: func(response string, references []string) metric.PRF {
 		return one(nltk.BLEU{Smoothing: 1}.Sentence(nltk.Words(response), tokenized(references)))
 	}}, "sentence BLEU of NLTK over the words of word_tokenize, smoothing method 1, all references at once"},
@@ -21,14 +22,15 @@ var nltkMetrics = []entry{
 	{byF1("mem0/bleu1", metric.Mem0BLEU1), "the BLEU in result files of Mem0: BLEU-1 of NLTK in lower case"},
 }
 
-// A Thesaurus knows which words mean the same. *nltk.WordNet of deem/text/nltk is
-// one. It must be safe for concurrent use.
+// A Thesaurus returns synonyms. *nltk.WordNet of deem/text/nltk implements it. It must be
+// safe for concurrent use.
 type Thesaurus interface {
-	// Name identifies the thesaurus, contents included: two of one name give the
+	// Name identifies the thesaurus and its contents: two with the same name give the
 	// same synonyms.
 	Name() string
 
-	// Synonyms returns the words that share a meaning with the word, and the word.
+	// Synonyms returns the words that share a meaning with the word, including the word
+	// itself.
 	Synonyms(word string) []string
 }
 
@@ -37,10 +39,10 @@ var _ Thesaurus = (*nltk.WordNet)(nil)
 const meteorDoc = "METEOR of NLTK with the best reference, over the words of word_tokenize: " +
 	"equal words, equal stems, and synonyms of WordNet, which must be installed"
 
-// A meteor judge looks synonyms up.
+// A meteor judge is METEOR with synonyms.
 type meteor struct {
 	*byMetric
-	thesaurus Thesaurus // nil has the judge explain what it lacks
+	thesaurus Thesaurus // if nil, the judge returns an error that says what is missing
 }
 
 var (
@@ -48,13 +50,13 @@ var (
 	_ graded          = (*meteor)(nil)
 )
 
-// METEOR returns the judge "meteor", the METEOR of NLTK 3.8 with the best reference:
-// words match that are equal, that have the same Porter stem, or that are synonyms.
-// With WordNet 3.0 as the thesaurus the scores are those of NLTK. Texts are cut by
-// word_tokenize, as most programs do that call it.
+// METEOR returns the judge "meteor", the METEOR of NLTK 3.8 with the best reference: words
+// match if they are equal, have the same Porter stem, or are synonyms. With WordNet 3.0 as
+// the thesaurus the scores are those of NLTK. Texts are split by word_tokenize, like most
+// programs that use METEOR.
 //
-// Even equal texts score a little below 1, and a single equal word scores .5: that is
-// the penalty for scattered matches, which counts one run of matches as one.
+// Even equal texts score slightly below 1, and a single equal word scores .5, because of
+// the penalty for scattered matches, which counts a run of matches as one.
 func METEOR(t Thesaurus) deem.Judge {
 	j := &meteor{thesaurus: t, byMetric: meteorBy("meteor", nil)}
 	if t != nil {
@@ -63,16 +65,16 @@ func METEOR(t Thesaurus) deem.Judge {
 	return j
 }
 
-// NeedsThesaurus reports whether the rule of that name needs a thesaurus. The one that
-// [Named] returns has none, and says so for each item; [METEOR] makes one that has.
+// NeedsThesaurus reports whether the named rule needs a thesaurus. The rule that [Named]
+// returns has none and returns an error for each item; use [METEOR] to make one with a
+// thesaurus.
 func NeedsThesaurus(name string) bool {
 	j, _ := Named(name)
 	_, ok := j.(*meteor)
 	return ok
 }
 
-// Identity returns the name and the version of the rule, the thesaurus and the pass
-// mark.
+// Identity returns the name and version of the rule, the thesaurus and the pass mark.
 func (j *meteor) Identity() any {
 	if j.thesaurus == nil {
 		return spec(j.name, j.pass, nil)
@@ -86,7 +88,7 @@ func (j *meteor) withPass(mark float64) deem.Judge {
 	return &meteor{&with, j.thesaurus}
 }
 
-// Judge scores the response, if there is a thesaurus to look into.
+// Judge scores the response. Without a thesaurus it returns an error.
 func (j *meteor) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ready(ctx, it); err != nil {
 		return deem.Verdict{}, err
@@ -114,10 +116,10 @@ func tokenized(texts []string) [][]string {
 	return list
 }
 
-// one makes a score of a metric that is one number.
+// one converts a single number to a metric.PRF.
 func one(score float64, err error) metric.PRF {
 	if err != nil {
-		panic("rule: " + err.Error()) // There are references, and the settings are ours.
+		panic("rule: " + err.Error()) // There are references, and the settings are fixed.
 	}
 	return metric.PRF{F1: score}
 }

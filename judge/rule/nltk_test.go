@@ -17,7 +17,7 @@ import (
 	"deem/judge/rule"
 )
 
-// A thesaurus is groups of synonyms.
+// A thesaurus is a list of groups of synonyms.
 type thesaurus [][]string
 
 func (th thesaurus) Name() string { return "test:2" }
@@ -32,7 +32,7 @@ func (th thesaurus) Synonyms(word string) []string {
 	return list
 }
 
-var pets = thesaurus{{"dog", "hound"}, {"big", "larg"}} // Synonyms are looked up for stems.
+var pets = thesaurus{{"dog", "hound"}, {"big", "larg"}} // Synonyms are looked up by stem.
 
 func TestNLTK(t *testing.T) {
 	for _, tt := range []struct {
@@ -41,7 +41,7 @@ func TestNLTK(t *testing.T) {
 		label          string
 		score          float64
 	}{
-		// Four equal words, and a penalty of half of (1/4)³ for one run of them.
+		// Four equal words, and a penalty of half of (1/4)³ for one run.
 		{"meteor/stem", "The dogs ran home", []string{"the dogs ran home"}, "partial", 1 - .5/64},
 		{"meteor/stem", "dogs", []string{"cats", "dog"}, "partial", .5},
 		{"meteor/stem", "hound", []string{"dog"}, "none", 0},
@@ -82,8 +82,7 @@ func TestNeedsThesaurus(t *testing.T) {
 	}
 }
 
-// TestMETEORWithoutThesaurus checks that what is missing ends the run and says what
-// to do.
+// TestMETEORWithoutThesaurus checks that a missing thesaurus ends the run with a hint.
 func TestMETEORWithoutThesaurus(t *testing.T) {
 	j, _ := rule.Named("meteor")
 	_, err := j.Judge(t.Context(), deem.Item{References: []string{"a"}, Response: "a"})
@@ -92,7 +91,7 @@ func TestMETEORWithoutThesaurus(t *testing.T) {
 	}
 }
 
-// TestMETEORIdentity checks that another thesaurus or mark is another judge.
+// TestMETEORIdentity checks that a different thesaurus or pass mark is a different judge.
 func TestMETEORIdentity(t *testing.T) {
 	for _, tt := range []struct {
 		judge deem.Judge
@@ -113,7 +112,7 @@ func TestMETEORIdentity(t *testing.T) {
 	}
 }
 
-// TestMETEORWordNet checks that the real database fits where a thesaurus is wanted.
+// TestMETEORWordNet checks that the real database implements Thesaurus.
 func TestMETEORWordNet(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("DEEM_WORDNET")
@@ -139,8 +138,8 @@ func TestMETEORWordNet(t *testing.T) {
 	}
 }
 
-// TestMem0File computes the numbers again that stand in a published file of Mem0's
-// format, which is not part of the repository.
+// TestMem0File recomputes the scores in a published file in Mem0's format, which is not
+// part of the repository.
 func TestMem0File(t *testing.T) {
 	t.Parallel()
 	const name = "../../../shared/data/locomo_memobase/derived.jsonl.gz"
@@ -172,7 +171,7 @@ func TestMem0File(t *testing.T) {
 	}
 }
 
-// checkPublished returns the score of a rule, which is to be the published one.
+// checkPublished returns the score of a rule and checks that it equals the published one.
 func checkPublished(t *testing.T, j deem.Judge, it deem.Item, want float64) float64 {
 	t.Helper()
 	v, err := j.Judge(t.Context(), it)

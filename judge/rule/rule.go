@@ -1,14 +1,13 @@
-// Package rule holds the judges that ask no model.
+// Package rule provides judges that do not use a model.
 //
-// They are free, instant and repeatable, so they serve three ends: scoring where
-// the reference is short and literal, a baseline to set a model beside, and the
-// first stage of a cascade. [match.New] is the one to begin with. [Named] makes the others by
-// name: "exact", "contains" and "f1" are the classics, exactly as published; so are "rougeL",
-// "bleu", "chrf" and others, which say how much of the reference is there, and not whether
-// the response is right. [Names] lists them, and [Doc] says what one does.
+// They are free, instant and repeatable. Use them to score short and literal references, as
+// a baseline for a model, and as the first stage of a cascade. [match.New] is the best one
+// to start with. [Named] returns the others: "exact", "contains" and "f1" are the classics,
+// exactly as published; so are "rougeL", "bleu", "chrf" and others, which measure how much
+// of the reference is in the response, not whether the response is correct. [Names] lists
+// them, and [Doc] describes one.
 //
-// A rule is not moved by instructions hidden in a response: it does not follow
-// any.
+// Instructions hidden in a response have no effect on a rule.
 package rule
 
 import (
@@ -22,19 +21,18 @@ import (
 	"deem/judge/match"
 )
 
-// spec returns the spec of a rule. A rule gets another version whenever its verdicts
-// may change.
+// spec returns the spec of a rule. The version is increased whenever verdicts may change.
 func spec(name string, pass *float64, options map[string]string) judge.Spec {
 	return judge.Spec{Kind: judge.KindRule, Name: name, Version: 1, Pass: pass, Options: options}
 }
 
-// An entry is one judge of the table.
+// An entry is a rule with its description.
 type entry struct {
 	deem.Judge
 	doc string
 }
 
-// table lists every rule, in the order in which they are shown.
+// table lists every rule, in display order.
 var table = slices.Concat([]entry{
 	{match.New(), "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence"},
 	{match.Forced(), "match, but takes the likelier label where it would be unsure"},
@@ -43,13 +41,13 @@ var table = slices.Concat([]entry{
 	{Semantic(nil), semanticDoc},
 })
 
-// find returns the place of a rule in the table, or -1.
+// find returns the index of a rule in the table, or -1.
 func find(name string) int {
 	return slices.IndexFunc(table, func(e entry) bool { return e.Name() == name })
 }
 
-// Named returns the rule of that name, and whether there is one. A rule that needs
-// an embedder or a thesaurus has none, and says so for each item; see [NamedWith] and
+// Named returns the named rule, and reports whether it exists. A rule that needs an
+// embedder or a thesaurus has none and returns an error for each item; see [NamedWith] and
 // [NeedsThesaurus].
 func Named(name string) (deem.Judge, bool) {
 	if i := find(name); i >= 0 {
@@ -58,8 +56,7 @@ func Named(name string) (deem.Judge, bool) {
 	return nil, false
 }
 
-// NamedWith returns the rule of that name, and whether there is one. A rule that
-// needs an embedder asks e.
+// NamedWith is like [Named], but a rule that needs an embedder uses e.
 func NamedWith(name string, e Embedder) (deem.Judge, bool) {
 	j, ok := Named(name)
 	if NeedsEmbedder(name) {
@@ -68,14 +65,14 @@ func NamedWith(name string, e Embedder) (deem.Judge, bool) {
 	return j, ok
 }
 
-// NeedsEmbedder reports whether the rule of that name needs an embedder.
+// NeedsEmbedder reports whether the named rule needs an embedder.
 func NeedsEmbedder(name string) bool {
 	j, _ := Named(name)
 	_, ok := j.(*semantic)
 	return ok
 }
 
-// Names returns the name of every rule.
+// Names returns the names of all rules.
 func Names() []string {
 	var names []string
 	for _, e := range table {
@@ -84,7 +81,7 @@ func Names() []string {
 	return names
 }
 
-// Doc says in one line what the rule of that name does, or "" if there is none.
+// Doc describes the named rule in one line. It is "" if the rule does not exist.
 func Doc(name string) string {
 	if i := find(name); i >= 0 {
 		return table[i].doc
@@ -92,15 +89,14 @@ func Doc(name string) string {
 	return ""
 }
 
-// A graded rule gives a score on which a pass mark can be set.
+// A graded rule returns a score that can have a pass mark.
 type graded interface {
 	deem.Judge
 	withPass(mark float64) deem.Judge
 }
 
-// WithPass returns the rule j with a pass mark: verdicts say whether their score
-// reaches it. Only the rules that give a graded score take one, and the mark lies
-// from 0 to 1.
+// WithPass returns the rule j with a pass mark from 0 to 1: its verdicts say whether the
+// score reaches the mark. Only rules with a graded score accept one.
 func WithPass(j deem.Judge, mark float64) (deem.Judge, error) {
 	g, ok := j.(graded)
 	if !ok {
@@ -113,14 +109,14 @@ func WithPass(j deem.Judge, mark float64) (deem.Judge, error) {
 		return nil, deem.WithHint(fmt.Errorf("judge %q takes no pass mark", j.Name()),
 			"the judges with a graded score are %s", strings.Join(names, ", "))
 	}
-	if !(mark >= 0 && mark <= 1) { // so written to refuse NaN too
+	if !(mark >= 0 && mark <= 1) { // written like this to reject NaN too
 		return nil, fmt.Errorf("pass mark %v of judge %q is not between 0 and 1", mark, j.Name())
 	}
 	return g.withPass(mark), nil
 }
 
-// ready returns why it cannot be judged in ctx by comparison with references, or
-// nil if it can.
+// ready returns an error if the item cannot be compared with references: ctx is done, or
+// there are none.
 func ready(ctx context.Context, it deem.Item) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -212,7 +212,7 @@ func TestSQuADGolden(t *testing.T) {
 func checkScore(t *testing.T, name string, j deem.Judge, it deem.Item, want float64) {
 	t.Helper()
 	if len(it.References) == 0 {
-		return // the original takes an empty list; for us such an item is unjudged
+		return // the original accepts an empty list; here such an item is unjudged
 	}
 	v, err := j.Judge(t.Context(), it)
 	if err != nil || v.Score != want {
@@ -220,7 +220,7 @@ func checkScore(t *testing.T, name string, j deem.Judge, it deem.Item, want floa
 	}
 }
 
-// validVerdict reports what is wrong with a verdict of any rule, or "".
+// validVerdict describes what is wrong with a verdict of a rule, or returns "".
 func validVerdict(v deem.Verdict, err error) string {
 	if f, ok := errors.AsType[*deem.Failure](err); ok {
 		if f.Kind != deem.Unsure && f.Kind != deem.Input || f.Detail == "" {
@@ -259,7 +259,7 @@ func FuzzRules(f *testing.F) {
 		it := deem.Item{Question: question, References: []string{reference}, Response: response}
 		for _, name := range rule.Names() {
 			if rule.NeedsEmbedder(name) || rule.NeedsThesaurus(name) {
-				continue // what it lacks is an error, as its own tests check
+				continue // the missing part is an error, which its own tests check
 			}
 			j, _ := rule.Named(name)
 			v, err := j.Judge(t.Context(), it)
@@ -274,7 +274,7 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// ruleNamed returns the rule of that name.
+// ruleNamed returns the named rule.
 func ruleNamed(name string) deem.Judge {
 	j, ok := rule.Named(name)
 	if !ok {

@@ -9,61 +9,56 @@ import (
 	"deem"
 )
 
-// An Embedder turns texts into vectors that lie near each other when the texts
-// mean something alike. deem/internal/minilm is one that runs on this machine, and
-// the model of deem/model/openai asks a server. It must be safe for concurrent
-// use.
+// An Embedder converts texts to vectors that are close to each other if the texts have a
+// similar meaning. deem/internal/minilm runs locally, and the model of deem/model/openai
+// calls a server. It must be safe for concurrent use.
 type Embedder interface {
-	// Name identifies the embedder, weights included: two embedders of one name
+	// Name identifies the embedder and its weights: two embedders with the same name
 	// give the same vectors.
 	Name() string
 
-	// Embed returns a vector for each text, in their order, all of one length.
-	// The error is a *[deem.ModelError], or wraps that of ctx once ctx is done;
-	// any other error means that no further text can be embedded.
+	// Embed returns a vector for each text, in order, all of the same length. The error
+	// is a *[deem.ModelError], or wraps that of ctx once ctx is done; any other error
+	// means that no further text can be embedded.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// semanticPass is the pass mark of the program that this judge follows.
+// semanticPass is the pass mark of the published program.
 const semanticPass = 0.75
 
-// semanticDoc is printed at the head of each report, so it says what the number is
-// worth before anybody sees the number.
+// semanticDoc is printed at the top of each report, so it states the limits of the score.
 const semanticDoc = `the cosine of the embeddings of the response and its best reference; ` +
 	`it cannot tell "3" from "4" or "allergic" from "not allergic" (cosine .95), ` +
 	`and it agrees with human labels less well than token recall (AUC .80 against .94)`
 
-// semantic scores the angle between two embeddings.
+// semantic scores the cosine of two embeddings.
 type semantic struct {
-	embedder Embedder // nil has the judge explain what it lacks
+	embedder Embedder // if nil, the judge returns an error that says what is missing
 	pass     float64
 }
 
 var _ deem.Identified = (*semantic)(nil)
 
-// Semantic returns the judge "semantic". Its score is the cosine of the embeddings
-// of the response and of the reference nearest to it, and 0 where that is
-// negative. The label is "similar" when the score reaches the pass mark, 0.75
-// unless [WithPass] sets another, and "different" when it does not. The aspect
-// "cosine" keeps the sign.
+// Semantic returns the judge "semantic". Its score is the cosine of the embeddings of the
+// response and the nearest reference, or 0 if that is negative. The label is "similar" if
+// the score reaches the pass mark, which is 0.75 unless [WithPass] sets another, and
+// "different" otherwise. The aspect "cosine" keeps the sign.
 //
-// Embeddings know what a text is about and hardly what it says: "You own 3
-// instruments" and "You own 4 instruments" have a cosine of .95, and so have "She
-// is allergic to peanuts" and its negation. On 300 answers of EVOUNA that people
-// have labelled its AUC was .79, where the recall of the reference's words had .93;
-// and since it finds a short reference unlike a long response, at its pass mark it
-// agreed with people on 40% of them. Set this judge beside others, not in their
-// place.
+// Embeddings represent the topic of a text rather than its statement: "You own 3
+// instruments" and "You own 4 instruments" have a cosine of .95, and so do "She is allergic
+// to peanuts" and its negation. On 300 human-labelled answers of EVOUNA the AUC was .79,
+// versus .93 for the recall of the reference's words. A short reference is unlike a long
+// response, so at the pass mark the judge agreed with people on only 40% of them. Use this
+// judge in addition to others, not instead of them.
 //
-// An empty response is embedded as it is, as the published programs do; it has a
-// vector like any other text.
+// An empty response is embedded unchanged, as in the published programs; it has a vector
+// like any other text.
 func Semantic(e Embedder) deem.Judge { return &semantic{embedder: e, pass: semanticPass} }
 
 // Name returns "semantic".
 func (j *semantic) Name() string { return "semantic" }
 
-// Identity returns the name and the version of the rule, the embedder and the pass
-// mark.
+// Identity returns the name and version of the rule, the embedder and the pass mark.
 func (j *semantic) Identity() any {
 	if j.embedder == nil {
 		return spec(j.Name(), &j.pass, nil)
@@ -75,8 +70,7 @@ func (j *semantic) withPass(mark float64) deem.Judge {
 	return &semantic{embedder: j.embedder, pass: mark}
 }
 
-// Judge embeds the response and the references in one call and takes the nearest
-// reference.
+// Judge embeds the response and the references in one call and uses the nearest reference.
 func (j *semantic) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ready(ctx, it); err != nil {
 		return deem.Verdict{}, err
@@ -102,8 +96,8 @@ func (j *semantic) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error
 	return j.verdict(best, which, len(it.References)), nil
 }
 
-// embed returns a vector for each text. What is wrong with one text is a failure of
-// the item, and what is wrong with the embedder ends the run.
+// embed returns a vector for each text. An error that concerns the texts is a failure of
+// the item, and an error of the embedder ends the run.
 func (j *semantic) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := j.embedder.Embed(ctx, texts)
 	if err != nil {
@@ -115,8 +109,8 @@ func (j *semantic) embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, nil
 }
 
-// embedFailure makes a failure of an error that ends the item alone, by the rules
-// that hold for a judge with a model.
+// embedFailure converts an error that concerns the item alone to a failure, by the same
+// rules as for a judge with a model.
 func embedFailure(ctx context.Context, err error) error {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok || me.Fatal || ctx.Err() != nil {
@@ -129,7 +123,7 @@ func embedFailure(ctx context.Context, err error) error {
 	return &deem.Failure{Kind: kind, Detail: me.Error()}
 }
 
-// verdict makes a verdict of the cosine with the nearest reference.
+// verdict returns the verdict for the cosine with the nearest reference.
 func (j *semantic) verdict(c float64, which, of int) deem.Verdict {
 	score := min(max(c, 0), 1)
 	pass := score >= j.pass
@@ -147,7 +141,7 @@ func (j *semantic) verdict(c float64, which, of int) deem.Verdict {
 	return v
 }
 
-// referenceNo names a reference, by its number when there are several.
+// referenceNo names a reference, by number if there are several.
 func referenceNo(which, of int) string {
 	if of == 1 {
 		return "the reference"
@@ -155,8 +149,8 @@ func referenceNo(which, of int) string {
 	return fmt.Sprintf("reference %d of %d", which+1, of)
 }
 
-// cosine returns the cosine of the angle between a and b. The sums are made in
-// float64, so that they add no error to that of the vectors.
+// cosine returns the cosine of the angle between a and b. It sums in float64 to avoid
+// further rounding errors.
 func cosine(a, b []float32) (float64, error) {
 	if len(a) != len(b) {
 		return 0, fmt.Errorf("vectors of length %d and %d", len(a), len(b))
@@ -172,6 +166,6 @@ func cosine(a, b []float32) (float64, error) {
 	if math.IsNaN(c) || math.IsInf(c, 0) {
 		return 0, errors.New("an embedding without a direction")
 	}
-	// Rounding can carry the cosine of a vector with itself past 1.
+	// Rounding can make the cosine of a vector with itself exceed 1.
 	return min(max(c, -1), 1), nil
 }

@@ -33,8 +33,8 @@ func (f embedder) Embed(_ context.Context, texts []string) ([][]float32, error) 
 	return vectors, nil
 }
 
-// angles embeds a text of one number as the direction of so many degrees, and the
-// empty text as that of 90.
+// angles embeds a text with one number as the direction of that many degrees, and the empty
+// text as 90 degrees.
 func angles(text string) ([]float32, error) {
 	degrees := 90.0
 	if text != "" {
@@ -87,7 +87,7 @@ func TestSemanticPass(t *testing.T) {
 			t.Errorf("with pass mark %v: %+v, %v, want %s", mark, v, err, want)
 		}
 	}
-	// The mark itself passes: 0 is the score of every cosine below it.
+	// The mark is inclusive, and every negative cosine has the score 0.
 	v, err := withPass(t, rule.Semantic(embedder(angles)), 0).Judge(t.Context(), deem.Item{References: []string{"120"}, Response: "0"})
 	if err != nil || v.Score != 0 || v.Label != "similar" {
 		t.Errorf("score 0 with pass mark 0: %+v, %v, want similar", v, err)
@@ -102,7 +102,7 @@ func TestSemanticPass(t *testing.T) {
 	}
 }
 
-// TestSemanticIdentity checks that another embedder or mark is another judge.
+// TestSemanticIdentity checks that a different embedder or pass mark is a different judge.
 func TestSemanticIdentity(t *testing.T) {
 	const want = `{"kind":"rule","name":"semantic","options":{"embedder":"test:1"},"pass":0.75,"version":1}`
 	id, ok := rule.Semantic(embedder(angles)).(deem.Identified)
@@ -144,8 +144,8 @@ func TestNamedWith(t *testing.T) {
 	}
 }
 
-// TestSemanticWithoutEmbedder checks that what is missing ends the run and says
-// what to do, and does not make every item a failure.
+// TestSemanticWithoutEmbedder checks that a missing embedder ends the run with a hint,
+// instead of failing every item.
 func TestSemanticWithoutEmbedder(t *testing.T) {
 	j, _ := rule.Named("semantic")
 	_, err := j.Judge(t.Context(), deem.Item{References: []string{"a"}, Response: "a"})
@@ -154,7 +154,7 @@ func TestSemanticWithoutEmbedder(t *testing.T) {
 	}
 }
 
-// TestSemanticDocWarns holds the line that heads each report to its warnings.
+// TestSemanticDocWarns checks that the description states the limits of the score.
 func TestSemanticDocWarns(t *testing.T) {
 	for _, want := range []string{`"3" from "4"`, `"allergic" from "not allergic"`, ".95", "AUC .80 against .94"} {
 		if !strings.Contains(rule.Doc("semantic"), want) {
@@ -168,7 +168,7 @@ func TestSemanticErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error
-		want *deem.Failure // nil when the run ends
+		want *deem.Failure // nil if the run ends
 	}{
 		{"of one text", &deem.ModelError{Err: errors.New("too long")}, &deem.Failure{Kind: deem.Provider, Detail: "too long"}},
 		{"of a kind", &deem.ModelError{Kind: deem.Timeout, Err: errors.New("late")}, &deem.Failure{Kind: deem.Timeout, Detail: "late"}},
@@ -201,7 +201,7 @@ func TestSemanticInterrupted(t *testing.T) {
 	}
 }
 
-// TestSemanticBadVectors feeds vectors of which there is no cosine.
+// TestSemanticBadVectors uses vectors that have no cosine.
 func TestSemanticBadVectors(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, vectors := range [][][]float32{
@@ -223,14 +223,14 @@ func TestSemanticBadVectors(t *testing.T) {
 	}
 }
 
-// short is an embedder that loses a text.
+// short is an embedder that drops a text.
 type short struct{}
 
 func (short) Name() string { return "short" }
 
 func (short) Embed(context.Context, []string) ([][]float32, error) { return [][]float32{{1}}, nil }
 
-// TestSemanticProperties holds what is true of every vector.
+// TestSemanticProperties checks properties that hold for all vectors.
 func TestSemanticProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 8).Draw(rt, "length")

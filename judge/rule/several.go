@@ -10,15 +10,14 @@ import (
 	"deem/judge"
 )
 
-// several lets several rules look at an item at once.
+// several applies several rules to an item.
 type several struct{ rules []deem.Judge }
 
 var _ deem.Identified = (*several)(nil)
 
-// Several returns a judge whose verdict is that of the first rule, with the scores
-// of all of them as aspects under their names. It reads and keeps each item once,
-// where a run for each rule would do so many times. An item that one of the rules
-// cannot judge is unjudged.
+// Several returns a judge whose verdict is that of the first rule, with the scores of all
+// rules as aspects under their names. Each item is read and stored once instead of once per
+// rule. An item that one of the rules cannot judge is unjudged.
 func Several(rules ...deem.Judge) (deem.Judge, error) {
 	if len(rules) < 2 {
 		return nil, errors.New("several rules are at least two")
@@ -51,7 +50,7 @@ func (s *several) Identity() any {
 	return spec
 }
 
-// Judge returns the first rule's verdict with the scores of all.
+// Judge returns the first rule's verdict with the scores of all rules.
 func (s *several) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	var first deem.Verdict
 	aspects := make(map[string]float64, len(s.rules))
