@@ -1,10 +1,10 @@
-// Package panel makes one judge of several: a [New] panel asks different judges and
+// Package panel combines several judges into one: a [New] panel asks different judges and
 // lets them vote, and [Repeat] asks the same judge several times.
 //
-// A member that fails abstains: a failure is not a vote, neither yes nor no. When too few
-// members have voted, or as many for yes as for no, the panel has no verdict either,
-// and says so with a failure. What each member said stands in the verdict: its vote as
-// the aspect "member/NAME", and its words in the reason.
+// A member that fails abstains: a failure is not a vote. If too few members have voted, or
+// the vote is tied, the panel has no verdict and returns a failure. The verdict contains
+// the vote of each member as the aspect "member/NAME", and the members' reasons in its own
+// reason.
 package panel
 
 import (
@@ -21,30 +21,30 @@ import (
 // A Rule says how votes become a verdict.
 type Rule string
 
-// The rules. A member votes yes when its verdict passes, or, where it has no pass mark,
-// when its score is at least one half.
+// The rules. A member votes yes if its verdict passes or, without a pass mark, if its score
+// is at least one half.
 const (
 	Majority Rule = "majority" // more than half of the votes
-	Mean     Rule = "mean"     // the mean of the scores, by weight; it passes from the pass mark on
-	Veto     Rule = "veto"     // yes only if nobody says no
+	Mean     Rule = "mean"     // the weighted mean of the scores; yes from the pass mark on
+	Veto     Rule = "veto"     // yes only if no member votes no
 	Weighted Rule = "weighted" // more than half of the weight of the votes
 )
 
-// Rules returns the rules in the order in which they are documented.
+// Rules returns the rules in the order of the documentation.
 func Rules() []Rule { return []Rule{Majority, Mean, Veto, Weighted} }
 
-// A Tie says what happens when there is as much for yes as for no.
+// A Tie says how a tied vote is decided.
 type Tie string
 
-// What a tie may come to.
+// The ways to decide a tie.
 const (
 	Unsure Tie = "unsure" // no verdict: a failure of kind unsure
-	First  Tie = "first"  // what the first member says that voted
+	First  Tie = "first"  // the vote of the first member that voted
 	Yes    Tie = "yes"
 	No     Tie = "no"
 )
 
-// Ties returns what a tie may come to.
+// Ties returns the ways to decide a tie.
 func Ties() []Tie { return []Tie{Unsure, First, Yes, No} }
 
 // A Member is a judge with a name and a weight in the panel.
@@ -54,21 +54,22 @@ type Member struct {
 	Weight float64 // 0 means 1
 }
 
-// Options say how a panel decides.
+// Options configures a panel.
 type Options struct {
 	Name string // "" means "panel" or "repeat"
 	Rule Rule   // "" means majority
 	Tie  Tie    // "" means unsure
 
-	// Quorum is how many members must have voted; 0 means more than half of them. With
-	// the rule veto, one no decides, whatever the others said.
+	// Quorum is the number of members that must have voted; 0 means more than half of
+	// them. With the rule veto, a single no decides regardless of the quorum.
 	Quorum int
 
-	// Pass is the mean score from which the rule mean says yes; 0 means one half.
+	// Pass is the lowest mean score for which the rule mean votes yes; 0 means one
+	// half.
 	Pass float64
 }
 
-// A Panel is several judges that vote. Members are asked at the same time.
+// A Panel is a judge that lets several judges vote. Members are asked concurrently.
 type Panel struct {
 	members []Member
 	opts    Options
@@ -77,7 +78,7 @@ type Panel struct {
 
 var _ deem.Identified = (*Panel)(nil)
 
-// New returns the panel of the given members.
+// New returns a panel of the given members.
 func New(members []Member, o Options) (*Panel, error) {
 	if len(members) < 2 {
 		return nil, fmt.Errorf("a panel wants two members or more, and has %d", len(members))
@@ -106,8 +107,8 @@ func New(members []Member, o Options) (*Panel, error) {
 	return p, p.check()
 }
 
-// Repeat returns the judge that asks j k times, and lets the answers vote. Each time
-// is a trial of its own, so that no reply is taken from the cache for another.
+// Repeat returns a judge that asks j k times and lets the answers vote. Each time is a
+// separate trial, so that the cached reply of one is not used for another.
 func Repeat(j deem.Judge, k int, o Options) (*Panel, error) {
 	if k < 2 {
 		return nil, fmt.Errorf("asking %d times is not repeating it: ask two times or more", k)
@@ -119,7 +120,7 @@ func Repeat(j deem.Judge, k int, o Options) (*Panel, error) {
 	return p, p.check()
 }
 
-// check fills in the defaults, and refuses what makes no sense.
+// check fills in the defaults and rejects invalid options.
 func (p *Panel) check() error {
 	o := &p.opts
 	if o.Name == "" {
@@ -177,7 +178,7 @@ func (p *Panel) checkWeights() error {
 // Name returns the name of the panel.
 func (p *Panel) Name() string { return p.opts.Name }
 
-// Members returns the names of the members in their order.
+// Members returns the names of the members in order.
 func (p *Panel) Members() []string {
 	names := make([]string, len(p.members))
 	for i, m := range p.members {
@@ -202,7 +203,7 @@ func (p *Panel) Identity() any {
 	return s
 }
 
-// Judge asks every member and lets them vote.
+// Judge asks every member and counts the votes.
 func (p *Panel) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	ballots := p.ask(ctx, it)
 	for _, b := range ballots {
@@ -221,8 +222,8 @@ func (p *Panel) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	return p.decide(ballots)
 }
 
-// A ballot is what came of asking one member: a verdict, a failure, or an error that
-// ends the run.
+// A ballot is the result of asking one member: a verdict, a failure, or an error that ends
+// the run.
 type ballot struct {
 	member  Member
 	verdict deem.Verdict
@@ -231,9 +232,9 @@ type ballot struct {
 	calls   []deem.Call
 }
 
-// ask asks all members at once and waits for all of them: what one member was paid
-// for is not thrown away because of another. Each has a ledger of its own, so that
-// calls are noted in the order of the members.
+// ask asks all members concurrently and waits for all of them, so that a paid reply is not
+// lost because another member fails. Each member has its own ledger, so that calls are
+// recorded in the order of the members.
 func (p *Panel) ask(ctx context.Context, it deem.Item) []ballot {
 	ballots := make([]ballot, len(p.members))
 	var wg sync.WaitGroup
@@ -253,8 +254,8 @@ func (p *Panel) ask(ctx context.Context, it deem.Item) []ballot {
 	return ballots
 }
 
-// trial returns the trial that the i-th member is asked in. Repeated asking takes
-// several trials for each of its own.
+// trial returns the trial number for the i-th member. Repeat uses several trials for each
+// of its own.
 func (p *Panel) trial(ctx context.Context, i int) int {
 	if p.kind == judge.KindRepeat {
 		return deem.TrialOf(ctx)*len(p.members) + i

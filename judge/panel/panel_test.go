@@ -14,8 +14,8 @@ import (
 	"deem/judge/panel"
 )
 
-// A says is a judge that says the same of every item. Its error is a failure, or ends
-// the run.
+// says is a judge that returns the same verdict for every item. Its error is a failure, or
+// ends the run.
 type says struct {
 	name  string
 	score float64
@@ -33,7 +33,7 @@ func (s says) Judge(ctx context.Context, _ deem.Item) (deem.Verdict, error) {
 	return deem.Verdict{Label: "x", Score: s.score, Pass: s.pass, Reason: s.name + " thinks so"}, s.err
 }
 
-// members makes members of a word as "yyn?": yes, no, and a failure.
+// members returns members that vote as in a string such as "yyn?": yes, no, and a failure.
 func members(votes string) []panel.Member {
 	var list []panel.Member
 	for i, v := range votes {
@@ -120,7 +120,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestKeepsWhatWasSaid looks for votes, words, calls and confidence in the verdict.
+// TestKeepsWhatWasSaid checks the votes, reasons, calls and confidence in the verdict.
 func TestKeepsWhatWasSaid(t *testing.T) {
 	fail, pass := false, true
 	p, err := panel.New([]panel.Member{
@@ -160,7 +160,7 @@ func TestKeepsWhatWasSaid(t *testing.T) {
 	}
 }
 
-// TestVotesReadAgain holds the words of any outcome to the votes that they came from.
+// TestVotesReadAgain checks that Votes recovers the votes from the text of any outcome.
 func TestVotesReadAgain(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		word := rapid.StringOfN(rapid.RuneFrom([]rune("yn?!")), 2, 7, -1).Draw(rt, "votes")
@@ -246,8 +246,8 @@ func (wavering) Judge(ctx context.Context, _ deem.Item) (deem.Verdict, error) {
 	return deem.Verdict{Label: "x", Score: float64((trial + 1) % 2)}, nil
 }
 
-// TestRepeat looks for trials of their own, so that no reply stands for another, and
-// for the share of pairs that differ.
+// TestRepeat checks that each repetition is a separate trial, and the share of pairs that
+// differ.
 func TestRepeat(t *testing.T) {
 	p, err := panel.Repeat(wavering{}, 3, panel.Options{})
 	if err != nil {

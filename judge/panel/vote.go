@@ -9,20 +9,20 @@ import (
 	"deem/judge"
 )
 
-// A Vote is what a member says of an item.
+// A Vote is a member's decision on an item.
 type Vote int8
 
-// The votes. None is that of a member that gave no verdict.
+// The votes. VoteNone is that of a member without a verdict.
 const (
 	VoteNone Vote = iota
 	VoteNo
 	VoteYes
 )
 
-// String returns the vote as it stands in reasons.
+// String returns the vote as it appears in reasons.
 func (v Vote) String() string { return [...]string{"unjudged", "no", "yes"}[v] }
 
-// vote returns what the member says.
+// vote returns the member's vote.
 func (b ballot) vote() Vote {
 	switch {
 	case b.failure != nil:
@@ -33,13 +33,13 @@ func (b ballot) vote() Vote {
 	return VoteNo
 }
 
-// A count sums votes up.
+// A count is the sum of the votes.
 type count struct {
 	ballots   []ballot
 	yes, no   int
 	forYes    float64 // weight
 	forNo     float64
-	score     float64 // by weight
+	score     float64 // weighted
 	firstVote Vote    // of the members that voted
 }
 
@@ -65,7 +65,7 @@ func countVotes(ballots []ballot) count {
 	return c
 }
 
-// tally returns the votes in words, in a form that [Votes] reads again.
+// tally renders the votes in a form that [Votes] can parse.
 func (c count) tally() string {
 	list := make([]string, len(c.ballots))
 	for i, b := range c.ballots {
@@ -74,7 +74,7 @@ func (c count) tally() string {
 	return fmt.Sprintf("%d of %d say yes (%s)", c.yes, c.yes+c.no, strings.Join(list, ", "))
 }
 
-// words returns what the members said beyond their votes, a line for each.
+// words returns the members' reasons, one line each.
 func (c count) words() string {
 	var lines strings.Builder
 	for _, b := range c.ballots {
@@ -89,7 +89,7 @@ func (c count) words() string {
 	return lines.String()
 }
 
-// decide makes a verdict of the votes, or a failure.
+// decide returns the verdict for the votes, or a failure.
 func (p *Panel) decide(ballots []ballot) (deem.Verdict, error) {
 	c := countVotes(ballots)
 	vetoed := p.opts.Rule == Veto && c.no > 0
@@ -110,7 +110,7 @@ func (p *Panel) decide(ballots []ballot) (deem.Verdict, error) {
 	return p.verdict(c, yes), nil
 }
 
-// outcome returns what the rule makes of the votes, and whether they are tied.
+// outcome applies the rule to the votes, and reports whether they are tied.
 func (p *Panel) outcome(c count) (yes, tie bool) {
 	switch p.opts.Rule {
 	case Mean:
@@ -118,7 +118,7 @@ func (p *Panel) outcome(c count) (yes, tie bool) {
 	case Veto:
 		return c.no == 0, false
 	case Weighted:
-		// Weights as 0.1 and 0.2 do not add up exactly.
+		// Weights such as 0.1 and 0.2 do not add up exactly.
 		if math.Abs(c.forYes-c.forNo) <= 1e-9*(c.forYes+c.forNo) {
 			return false, true
 		}
@@ -128,12 +128,12 @@ func (p *Panel) outcome(c count) (yes, tie bool) {
 	}
 }
 
-// mean returns the mean score, moved into range where rounding left it.
+// mean returns the mean score, clamped to its range after rounding.
 func (c count) mean() float64 {
 	return math.Min(math.Max(c.score/(c.forYes+c.forNo), 0), 1)
 }
 
-// verdict returns the verdict with all that the members said.
+// verdict returns the verdict with the members' votes and reasons.
 func (p *Panel) verdict(c count, yes bool) deem.Verdict {
 	v := deem.Verdict{Label: VoteNo.String(), Reason: c.tally() + c.words(), Aspects: map[string]float64{}}
 	side := c.forNo
@@ -146,7 +146,7 @@ func (p *Panel) verdict(c count, yes bool) deem.Verdict {
 	case Majority, Weighted:
 		sure := side / (c.forYes + c.forNo)
 		v.Confidence = &sure
-	case Veto: // The count says nothing about how sure a veto is.
+	case Veto: // The count is not a confidence for a veto.
 	}
 	for _, b := range c.ballots {
 		vote := b.vote()
@@ -164,8 +164,8 @@ func (p *Panel) verdict(c count, yes bool) deem.Verdict {
 	return v
 }
 
-// flips returns the chance that two answers to the same question, drawn from those
-// that were given, differ.
+// flips returns the probability that two answers drawn from those given to the same
+// question differ.
 func flips(yes, no int) float64 {
 	n := yes + no
 	if n < 2 {
@@ -174,8 +174,8 @@ func flips(yes, no int) float64 {
 	return 2 * float64(yes) * float64(no) / (float64(n) * float64(n-1))
 }
 
-// whyNone returns the kind of failure when too few voted: that of the members if all
-// have the same, so that a report says what is to be mended, and unsure otherwise.
+// whyNone returns the kind of failure if too few members voted: that of the members if all
+// have the same kind, so that a report shows the cause, and unsure otherwise.
 func (c count) whyNone() deem.Kind {
 	var kind deem.Kind
 	for _, b := range c.ballots {
@@ -190,9 +190,9 @@ func (c count) whyNone() deem.Kind {
 	return kind
 }
 
-// Votes returns how the members voted, as the reason of a panel's verdict or the detail
-// of its failure says. A failure has no aspects, so this is where the votes of a panel
-// are that came to no verdict. It reports false when the text does not say.
+// Votes returns the votes of the members, parsed from the reason of a panel's verdict or
+// the detail of its failure. A failure has no aspects, so this is the only way to get the
+// votes of a panel without a verdict. It reports false if the text does not contain them.
 func Votes(members []string, rec deem.Record) ([]Vote, bool) {
 	text := ""
 	switch {
