@@ -1,9 +1,9 @@
-// Package cascade makes one judge of several that are asked in turn: a cheap one first,
-// and the next only about what the ones before were unsure of. The last may be people.
+// Package cascade combines judges that are asked in turn: a cheap one first, and the next
+// only about items that the earlier ones were unsure of. The last stage may be people.
 //
-// A stage decides when its verdict is at least as sure as its threshold. [Fit] finds
-// thresholds on labels of people, such that what the stages decide agrees with people
-// as often as was asked for, and says how far that can be promised.
+// A stage decides an item if the confidence of its verdict reaches its threshold. [Fit]
+// finds thresholds on human labels such that the decisions of the stages agree with people
+// at a given rate, and states how far that can be guaranteed.
 package cascade
 
 import (
@@ -22,12 +22,12 @@ type Stage struct {
 	Name  string // "" means the judge's name
 	Judge deem.Judge
 
-	// Threshold is the confidence from which a verdict counts. Nil means that every
-	// verdict does, also one that does not say how sure it is.
+	// Threshold is the lowest confidence with which a verdict counts. Nil means that
+	// every verdict counts, even one without a confidence.
 	Threshold *float64
 }
 
-// A Cascade is several judges that are asked in turn.
+// A Cascade is a judge that asks several judges in turn.
 type Cascade struct {
 	name   string
 	stages []Stage
@@ -35,7 +35,7 @@ type Cascade struct {
 
 var _ deem.Identified = (*Cascade)(nil)
 
-// New returns the cascade of the given stages; "" means the name "cascade".
+// New returns a cascade of the given stages. An empty name means "cascade".
 func New(name string, stages []Stage) (*Cascade, error) {
 	if len(stages) < 2 {
 		return nil, fmt.Errorf("a cascade wants two stages or more, and has %d", len(stages))
@@ -68,7 +68,7 @@ func New(name string, stages []Stage) (*Cascade, error) {
 // Name returns the name of the cascade.
 func (c *Cascade) Name() string { return c.name }
 
-// Stages returns the names of the stages in their order.
+// Stages returns the names of the stages in order.
 func (c *Cascade) Stages() []string {
 	names := make([]string, len(c.stages))
 	for i, s := range c.stages {
@@ -86,12 +86,12 @@ func (c *Cascade) Identity() any {
 	return spec
 }
 
-// StageAspect is the aspect that says which stage decided, from 1.
+// StageAspect is the aspect with the number of the stage that decided, from 1.
 const StageAspect = "stage"
 
-// Judge asks one stage after the other until one is sure.
+// Judge asks one stage after another until one is confident.
 func (c *Cascade) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
-	var before []string // what the stages said that did not decide
+	var before []string // the verdicts of the stages that did not decide
 	kind := deem.Unsure
 	for i, s := range c.stages {
 		v, err := s.Judge.Judge(ctx, it)
@@ -114,7 +114,7 @@ func (c *Cascade) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error)
 	return deem.Verdict{}, deem.Failf(kind, "%s", strings.Join(before, "\n"))
 }
 
-// accepts reports whether a verdict is sure enough.
+// accepts reports whether the confidence of a verdict is sufficient.
 func (s Stage) accepts(v deem.Verdict) bool {
 	return s.Threshold == nil || v.Confidence != nil && *v.Confidence >= *s.Threshold
 }
@@ -127,11 +127,12 @@ func (s Stage) unsure(v deem.Verdict) string {
 	return fmt.Sprintf("said %s, %s sure, and %s is asked for", v.Label, short(*v.Confidence), short(*s.Threshold))
 }
 
-// short writes a confidence so that one below a threshold never looks like it.
+// short formats a confidence. It rounds down, so that a value below a threshold never looks
+// equal to it.
 func short(x float64) string { return fmt.Sprintf("%.3f", math.Floor(x*1000)/1000) }
 
-// verdict returns what the i-th stage said. Labels are those of the cascade, since
-// stages have words of their own for the same.
+// verdict returns the verdict of the i-th stage with the labels of the cascade, because
+// stages use different labels for the same decision.
 func (c *Cascade) verdict(i int, v deem.Verdict, before []string) deem.Verdict {
 	label := "no"
 	if v.Yes() {
@@ -153,18 +154,18 @@ type people struct{}
 
 var _ deem.Identified = people{}
 
-// People returns the judge that decides nothing: every item is left to people, and is
-// unjudged until they have judged it.
+// People returns a judge that leaves every item to people. The items are unjudged until
+// they are labelled.
 func People() deem.Judge { return people{} }
 
-// peopleName is the name of the stage that is people.
+// peopleName is the name of the stage People.
 const peopleName = "people"
 
 func (people) Name() string { return peopleName }
 
 func (people) Identity() any { return judge.Spec{Kind: judge.KindPeople, Name: peopleName} }
 
-// left is what the failure of an item says that is left to people.
+// left is the detail of the failure of an item that is left to people.
 const left = "left to people"
 
 func (people) Judge(ctx context.Context, _ deem.Item) (deem.Verdict, error) {

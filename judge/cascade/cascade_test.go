@@ -15,11 +15,11 @@ import (
 	"deem/stat"
 )
 
-// A says is a judge that says the same of every item.
+// says is a judge that returns the same verdict for every item.
 type says struct {
 	name  string
 	score float64
-	sure  float64 // 0 means that it does not say
+	sure  float64 // 0 means none
 	err   error
 }
 
@@ -150,7 +150,7 @@ func TestThresholdsTellCascadesApart(t *testing.T) {
 	}
 }
 
-// made returns labelled items on which every stage is right as often as it says.
+// made returns labelled items on which every stage is calibrated.
 func made(r *rand.Rand, n, stages int) []cascade.Labelled {
 	list := make([]cascade.Labelled, n)
 	for i := range list {
@@ -168,7 +168,7 @@ func made(r *rand.Rand, n, stages int) []cascade.Labelled {
 	return list
 }
 
-// TestFitSeveralStages fits two stages and measures what they promise on other items.
+// TestFitSeveralStages fits two stages and measures the guarantee on other items.
 func TestFitSeveralStages(t *testing.T) {
 	const alpha, delta, times = 0.1, 0.1, 100
 	r := rand.New(rand.NewPCG(3, 4))
@@ -223,8 +223,7 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
-// TestFitCountsClustersOnce gives the same items ten times over: that is no more
-// evidence than once.
+// TestFitCountsClustersOnce repeats the same items ten times, which is not more evidence.
 func TestFitCountsClustersOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	once := made(r, 40, 1)
@@ -242,8 +241,8 @@ func TestFitCountsClustersOnce(t *testing.T) {
 	}
 }
 
-// TestFitKeepsClustersTogether holds that the items of a cluster go to one stage: they
-// would tell a stage about what the other was fitted on.
+// TestFitKeepsClustersTogether checks that all items of a cluster go to the same stage.
+// Otherwise a stage would be tested on items related to those of another stage.
 func TestFitKeepsClustersTogether(t *testing.T) {
 	list := made(rand.New(rand.NewPCG(3, 4)), 600, 2)
 	for i := range list {

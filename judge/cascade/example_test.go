@@ -10,7 +10,7 @@ import (
 	"deem/judge/match"
 )
 
-// The rule decides what it is sure of, and people get the rest.
+// The rule decides the items it is confident of, and people decide the rest.
 func ExampleNew() {
 	sure := 0.9
 	c, err := cascade.New("cheap-first", []cascade.Stage{

@@ -12,72 +12,70 @@ import (
 	"deem/stat"
 )
 
-// A Labelled is an item of which people have said whether it is right, with what the
-// judge of each stage said of it.
+// A Labelled is an item with a human label and the verdict of each stage.
 type Labelled struct {
 	ID      string
-	Cluster string // "" when the item stands for itself
-	Yes     bool   // what people say
+	Cluster string // "" if the item is not in a cluster
+	Yes     bool   // the human label
 
-	// Verdicts are those of the stages in their order; nil where a stage has none.
+	// Verdicts are those of the stages in order; nil if a stage has none.
 	Verdicts []*deem.Verdict
 }
 
-// A Fitted is the threshold of one stage with what it promises, and what the stage did
-// on all labelled items.
+// A Fitted is the threshold of one stage with its guarantee, and the stage's results on all
+// labelled items.
 type Fitted struct {
 	Name string `json:"name"`
 	stat.Promise
 
-	Reached int `json:"reached"` // labelled items that no stage before decided
-	Took    int `json:"took"`    // of them this stage decided so many
-	Agreed  int `json:"agreed"`  // of these people say the same of so many
+	Reached int `json:"reached"` // labelled items that no earlier stage decided
+	Took    int `json:"took"`    // how many of these this stage decided
+	Agreed  int `json:"agreed"`  // how many of these decisions agree with people
 
-	// Clustered counts labels that were left out, so that one item at most is taken of
-	// each cluster: items that are not independent are not independent evidence.
+	// Clustered is the number of labels left out so that at most one item of each
+	// cluster is used: items that are not independent are not independent evidence.
 	Clustered int `json:"clustered,omitempty"`
 }
 
-// A FitError says which stage nothing can be promised of. It wraps a [*stat.NoPromise],
+// A FitError names the stage for which there is no guarantee. It wraps a [*stat.NoPromise],
 // or [ErrNoConfidence].
 type FitError struct {
 	Stage     string
-	Clustered int // labels that were left out; see [Fitted]
+	Clustered int // labels left out; see [Fitted]
 	Err       error
 }
 
-// Error names the stage.
+// Error describes the error with the name of the stage.
 func (e *FitError) Error() string { return fmt.Sprintf("stage %s: %v", e.Stage, e.Err) }
 
-// Unwrap returns what is the matter with the stage.
+// Unwrap returns the reason.
 func (e *FitError) Unwrap() error { return e.Err }
 
-// A Contradiction says that people disagree with a larger share of what a stage decides on
-// all labelled items than the bound allows that was found with one item of each cluster.
+// A Contradiction means that people disagree with a larger share of a stage's decisions on
+// all labelled items than the bound found with one item of each cluster allows.
 type Contradiction struct {
 	Decided, Wrong int
 	Bound          float64
 }
 
-// Error says so.
+// Error describes the contradiction.
 func (e *Contradiction) Error() string {
 	return fmt.Sprintf("people disagree with %d of %d labelled decisions, more than the bound of %.1f%% found with one item of each cluster",
 		e.Wrong, e.Decided, 100*e.Bound)
 }
 
-// ErrNoConfidence means that no verdict of a stage says how sure it is.
+// ErrNoConfidence means that no verdict of a stage has a confidence.
 var ErrNoConfidence = errors.New("its verdicts do not say how sure they are, and a threshold would have nothing to hold on to")
 
-// Fit returns the thresholds of the named stages, such that what they decide agrees
-// with people in a share of at least 1-alpha of items, with a probability of at least
-// 1-delta.
+// Fit returns the thresholds of the named stages such that, with a probability of at least
+// 1-delta, at least a share 1-alpha of their decisions agree with people.
 //
-// Several stages share delta equally, and each has labels of its own: which items the
-// second stage is asked about depends on the threshold of the first, so the labels
-// that the first was fitted on say nothing unbiased about the second any more. Which
-// labels go to which stage depends on the id of the item alone, or on its cluster, whose
-// items would tell one stage about the other. If each stage keeps its
-// promise, so do all together, because each agrees on 1-alpha of what it decides.
+// Several stages share delta equally, and each stage has separate labels: which items the
+// second stage sees depends on the threshold of the first, so the labels that the first was
+// fitted on are biased for the second. Labels are assigned to stages by the id of the item,
+// or by its cluster, because items of one cluster would connect the stages. If each stage
+// meets its guarantee, the cascade does too, because each stage agrees on 1-alpha of its
+// decisions.
 func Fit(stages []string, items []Labelled, alpha, delta float64) ([]Fitted, error) {
 	for _, x := range []float64{alpha, delta} {
 		if !(x > 0 && x < 1) {
@@ -128,7 +126,8 @@ func promise(own []Labelled, i int, alpha, delta float64) (stat.Promise, error) 
 	return stat.Guarantee(decisions, alpha, delta)
 }
 
-// take counts what the stage decides of the items that are open, and returns the rest.
+// take counts the decisions of the stage on the undecided items, and returns the items that
+// remain.
 func (f *Fitted) take(open []Labelled, i int) []Labelled {
 	var rest []Labelled
 	stage := Stage{Threshold: &f.Threshold}
@@ -146,20 +145,20 @@ func (f *Fitted) take(open []Labelled, i int) []Labelled {
 	return rest
 }
 
-// digest returns a number that depends on nothing but the id, of an item or a cluster.
+// digest returns a number that depends only on the id of an item or a cluster.
 func digest(id string) uint64 {
 	sum := sha256.Sum256([]byte("cascade " + id))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// part returns which of n stages has the labels of an item or a cluster.
+// part returns which of n stages gets the labels of an item or a cluster.
 func part(id string, n int) int { return int(digest(id) % uint64(n)) } //nolint:gosec // n is a handful of stages.
 
-// thin keeps one item of some clusters, and says how many items it left out. A cluster is
-// kept with a probability that is proportional to its size, so that the items that are
-// kept are independent of each other and each is drawn from all items alike: one item of
-// every cluster would say how often clusters go wrong, and not items. Which are kept
-// depends on names alone, and not on what anybody said of them.
+// thin keeps at most one item per cluster, and returns the number of items left out. A
+// cluster is kept with a probability proportional to its size. So the kept items are
+// independent, and each item is equally likely to be kept; one item of every cluster would
+// measure the error rate of clusters, not of items. The choice depends only on names, not
+// on labels or verdicts.
 func thin(items []Labelled) (kept []Labelled, out int) {
 	largest := 1
 	size := map[string]int{}
@@ -169,7 +168,7 @@ func thin(items []Labelled) (kept []Labelled, out int) {
 			largest = max(largest, size[it.Cluster])
 		}
 	}
-	best := map[string]int{} // place in kept
+	best := map[string]int{} // index in kept
 	for _, it := range items {
 		lot := float64(digest("size "+cmp.Or(it.Cluster, it.ID))) / math.MaxUint64
 		if lot*float64(largest) > float64(max(size[it.Cluster], 1)) {

@@ -20,9 +20,9 @@ import (
 
 var splits = flag.Int("splits", 200, "fit so many times on other labels")
 
-// readPeople returns answers that people have judged, with what match says of them. It
-// skips the test if they are not there: they are not ours to pass on. Every third of the
-// answers is enough for a test; docs/cascade.md tells what all of them give.
+// readPeople returns human-labelled answers with the verdict of match. It skips the test if
+// they are missing, because deem may not redistribute them. It uses every third answer;
+// docs/cascade.md shows the results for all of them.
 func readPeople(t *testing.T) []cascade.Labelled {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "human_evouna", "derived.jsonl.gz"))
@@ -61,9 +61,8 @@ func readPeople(t *testing.T) []cascade.Labelled {
 	}
 }
 
-// TestPromiseToPeople fits match on a thousand labels of people, again and again, and
-// measures on the others how often people agree with what it then decides. People
-// decide the rest.
+// TestPromiseToPeople repeatedly fits match on a thousand human labels, and measures on the
+// others how often people agree with its decisions. People decide the rest.
 func TestPromiseToPeople(t *testing.T) {
 	all := readPeople(t)
 	const alpha, delta, labels = 0.05, 0.05, 1000
