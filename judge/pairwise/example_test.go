@@ -10,7 +10,7 @@ import (
 	"deem/model/fake"
 )
 
-// A model that always prefers what it reads first prefers nobody.
+// A model that always prefers the first response gives a tie.
 func ExampleNew() {
 	protocol, err := pairwise.Declaration().Protocol("")
 	if err != nil {

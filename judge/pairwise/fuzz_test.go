@@ -12,8 +12,8 @@ import (
 	"deem/model/fake"
 )
 
-// FuzzJudge lets a model say anything about both orders of a pair. The verdict is A, B or a
-// tie that fits its score, or a failure; and a model that says the same whatever the order
+// FuzzJudge gives arbitrary replies to both orders of a pair. The verdict is A, B or a tie
+// with a matching score, or a failure. A model that gives the same reply in both orders
 // prefers neither.
 func FuzzJudge(f *testing.F) {
 	f.Add("A", "B", "x", "y")

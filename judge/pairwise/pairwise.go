@@ -1,9 +1,8 @@
 // Package pairwise judges which of two responses to the same question is better.
 //
-// A model that compares two texts often prefers the one it reads first, or the one it
-// reads last. So each pair is asked about twice, with the responses in either order,
-// and a preference counts only when both orders have it. When they disagree, the two
-// are tied, and the verdict says that the order decided.
+// Models that compare two texts often prefer the first or the last one they read. So each
+// pair is judged twice, in both orders, and a preference counts only if both orders agree.
+// If they disagree, the result is a tie, and the verdict says that the order decided.
 //
 // The response of an item is A, and its field "other" is B.
 package pairwise
@@ -20,10 +19,11 @@ import (
 	"deem/judge"
 )
 
-// Field is the field of an item that holds the other response, B.
+// Field is the field of an item that contains the other response, B.
 const Field = "other"
 
-// The labels of a verdict. The score is how far A is the better one: 1, 0.5 or 0.
+// The labels of a verdict. The score is 1 if A is better, 0.5 for a tie, and 0 if B is
+// better.
 const (
 	A   = "A"
 	B   = "B"
@@ -33,8 +33,7 @@ const (
 //go:embed prompt/pairwise.yaml prompt/pairwise.txt
 var files embed.FS
 
-// Declaration returns the judge that is asked when no other is named. Its prompt is
-// our own.
+// Declaration returns the default judge. The prompt was written for deem.
 func Declaration() *judge.Declaration {
 	const file = "prompt/pairwise.yaml"
 	data, err := files.ReadFile(file)
@@ -58,9 +57,8 @@ type Pairwise struct {
 
 var _ deem.Identified = (*Pairwise)(nil)
 
-// New returns the judge that asks j about both orders. A score of j above one half
-// prefers the response, and one below prefers the field "other". The name "" means
-// "pairwise".
+// New returns a judge that asks j about both orders. A score of j above one half prefers
+// the response, and one below prefers the field "other". An empty name means "pairwise".
 func New(name string, j deem.Judge) *Pairwise {
 	if name == "" {
 		name = judge.KindPairwise
@@ -68,7 +66,7 @@ func New(name string, j deem.Judge) *Pairwise {
 	return &Pairwise{name: name, judge: j}
 }
 
-// Name returns the name that was given.
+// Name returns the name of the judge.
 func (p *Pairwise) Name() string { return p.name }
 
 // Identity returns the [judge.Spec] of the comparison.
@@ -76,13 +74,12 @@ func (p *Pairwise) Identity() any {
 	return judge.Spec{Kind: judge.KindPairwise, Name: p.name, Members: []judge.Member{{Judge: judge.SpecOf(p.judge)}}}
 }
 
-// The aspects of a verdict. The scores of both orders are those of A; that A does
-// better when it stands first than when it stands second, on average, is the judge's
-// preference for the first place.
+// The aspects of a verdict. Both scores are those of A. If A scores higher on average when
+// shown first than when shown second, the judge prefers the first position.
 const (
 	AspectFirst  = "A shown first"
 	AspectSecond = "A shown second"
-	AspectFlip   = "position flip" // 1 when the order decided
+	AspectFlip   = "position flip" // 1 if the order decided
 )
 
 // Judge asks about both orders.
@@ -106,7 +103,7 @@ func (p *Pairwise) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error
 	return verdict(first.Score, 1-second.Score, reason), nil
 }
 
-// ask asks about one order. A failure says of which.
+// ask asks about one order. A failure names the order.
 func (p *Pairwise) ask(ctx context.Context, it deem.Item, order string) (deem.Verdict, error) {
 	v, err := p.judge.Judge(ctx, it)
 	if f, ok := errors.AsType[*deem.Failure](err); ok {
@@ -115,14 +112,14 @@ func (p *Pairwise) ask(ctx context.Context, it deem.Item, order string) (deem.Ve
 	return v, err
 }
 
-// swapped returns the item with the responses in the other order.
+// swapped returns the item with the two responses exchanged.
 func swapped(it deem.Item) deem.Item {
 	it.Fields = maps.Clone(it.Fields)
 	it.Response, it.Fields[Field] = it.Fields[Field], it.Response
 	return it
 }
 
-// verdict makes one verdict of how good A looked in both orders.
+// verdict combines the scores of A in both orders.
 func verdict(first, second float64, reason string) deem.Verdict {
 	v := deem.Verdict{
 		Label: Tie, Score: 0.5, Reason: reason,

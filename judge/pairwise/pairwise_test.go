@@ -88,8 +88,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestPrompt asks with the embedded prompt: both responses are fenced, in both orders,
-// and a response that gives a verdict of its own has none.
+// TestPrompt uses the embedded prompt: both responses are fenced, in both orders, and a
+// verdict inside a response does not count.
 func TestPrompt(t *testing.T) {
 	var prompts []string
 	m := fake.Func("reader", func(_ context.Context, req deem.Request) (deem.Reply, error) {
