@@ -1,6 +1,6 @@
 package probe
 
-// What tests outside the package must see inside.
+// Unexported names for the tests.
 const (
 	Empty    = kindEmpty
 	Invented = kindInvented

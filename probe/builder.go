@@ -10,8 +10,8 @@ import (
 	"deem/stat"
 )
 
-// A Builder makes the card of a judge from the records of its probes. The zero value is
-// of no use; [NewBuilder] makes one. Records may come in any order.
+// A Builder makes the card of a judge from the records of its probes. Use [NewBuilder] to
+// create one. Records may come in any order.
 type Builder struct {
 	head     Head
 	seen     map[string]*seen // by id of the probe
@@ -19,7 +19,7 @@ type Builder struct {
 	foreign  int // records of items that are not probes
 }
 
-// A seen is what is known of one probe. Only what a mistake shows is kept of its texts.
+// A seen is the state of one probe. Of its texts it keeps only those that a mistake shows.
 type seen struct {
 	Mistake
 	of          string
@@ -32,13 +32,13 @@ type seen struct {
 	compared, flipped, firstWon bool // for a judge that compares two responses
 }
 
-// NewBuilder returns the builder of a card.
+// NewBuilder returns a builder for a card.
 func NewBuilder(h Head) *Builder {
 	return &Builder{head: h, seen: map[string]*seen{}, failures: map[deem.Kind]int{}}
 }
 
-// Add adds a record. Rates are those of the first trial, as in every report; further
-// trials say how steady the judge is.
+// Add adds a record. Rates are those of the first trial, as in every report; further trials
+// measure the consistency of the judge.
 func (b *Builder) Add(rec deem.Record) {
 	p, ok := of(rec.Item)
 	if !ok {
@@ -74,10 +74,10 @@ func (b *Builder) Add(rec deem.Record) {
 	}
 }
 
-// wrong reports whether the judge erred in its first trial.
+// wrong reports whether the judge made an error in its first trial.
 func (s *seen) wrong() bool { return s.judged && s.accepted != s.Want }
 
-// clip shortens what is shown of a text.
+// clip shortens a text for display.
 func clip(s string) string {
 	const most = 600
 	if r := []rune(s); len(r) > most {
@@ -86,7 +86,7 @@ func clip(s string) string {
 	return s
 }
 
-// Card returns the card of all records so far.
+// Card returns the card for all records so far.
 func (b *Builder) Card() Card {
 	c := Card{Version: cardVersion, Head: b.head}
 	all := b.sorted()
@@ -121,8 +121,8 @@ func (b *Builder) Card() Card {
 	return c
 }
 
-// sorted returns the probes that have a first trial, by the order of the kinds and then
-// by id, so that a card does not depend on the order of the records.
+// sorted returns the probes that have a first trial, ordered by kind and then by id, so
+// that a card does not depend on the order of the records.
 func (b *Builder) sorted() []*seen {
 	var all []*seen
 	for _, s := range b.seen {
@@ -136,7 +136,7 @@ func (b *Builder) sorted() []*seen {
 	return all
 }
 
-// compareKinds orders kinds as the table does, those that are not in it last.
+// compareKinds orders kinds as the table does, unknown kinds last.
 func compareKinds(a, b Kind) int {
 	place := func(k Kind) int {
 		if i := k.index(); i >= 0 {
@@ -174,17 +174,17 @@ func (t *tally) add(s *seen) {
 		t.Errors++
 		x = 1
 	}
-	// What a judge makes of one item's probes hangs together. Conversations, in which
-	// items hang together for a system, are nothing to it.
+	// A judge's verdicts on the probes of one item are correlated. The cluster of the
+	// item, such as its conversation, does not matter for a judge.
 	t.clusters.Add(s.of, x, 1)
 }
 
-// warnSteady goes with a rate that is the same for every item.
+// warnSteady accompanies a rate that is the same for every item.
 const warnSteady = "every item has the same share of errors, so how far items differ is unknown: each was counted as one probe"
 
-// rate returns the share of errors. Over several kinds one item has several probes, and
-// within the kind of injections too. They are not independent, so the interval is the
-// one for clusters then.
+// rate returns the share of errors. If an item has several probes, which happens across
+// kinds and within injections, they are not independent, so the interval is the clustered
+// one.
 func (t *tally) rate(most float64) Rate {
 	r := t.Rate
 	if r.Probes > 0 {
@@ -194,8 +194,8 @@ func (t *tally) rate(most float64) Rate {
 		return r
 	}
 	est := stat.Proportion(r.Errors, r.Judged)
-	// Where nothing varies clusters cannot be told apart, and Wilson's interval with as
-	// many tries as there are clusters is the careful one.
+	// Without variation there is no clustered variance. Wilson's interval with the
+	// number of clusters as sample size is the conservative choice.
 	if n := t.clusters.Clusters(); n < r.Judged {
 		switch {
 		case r.Errors > 0 && r.Errors < r.Judged:
@@ -214,9 +214,8 @@ func (t *tally) rate(most float64) Rate {
 	return r
 }
 
-// kindRates returns the rate of each kind. None is withheld, because kinds are what a
-// reader looks at to find out where a judge gives no verdicts; the band says how much
-// that may matter.
+// kindRates returns the rate of each kind. None is withheld, because readers use them to
+// see where a judge gives no verdicts; the band shows how much that may matter.
 func kindRates(kinds map[Kind]*tally) []KindRate {
 	var rates []KindRate
 	for k, t := range kinds {
@@ -236,7 +235,7 @@ func (b *Builder) failureList() []Failures {
 	return list
 }
 
-// shownMistakes is how many mistakes of each kind a card shows.
+// shownMistakes is the number of mistakes per kind on a card.
 const shownMistakes = 3
 
 func mistakes(all []*seen) []Mistake {
@@ -251,7 +250,7 @@ func mistakes(all []*seen) []Mistake {
 	return list
 }
 
-// notes says what a reader of the card must know.
+// notes returns remarks for the reader of the card.
 func (b *Builder) notes(c Card) []string {
 	var notes []string
 	if b.foreign > 0 {

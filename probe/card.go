@@ -8,27 +8,27 @@ import (
 // cardVersion is the version of the JSON of a card.
 const cardVersion = "deem.probe/1"
 
-// A Head says whom a card is about and what its probes were made of.
+// A Head identifies the judge of a card and the source of its probes.
 type Head struct {
 	Judge     string `json:"judge"`
 	JudgeHash string `json:"judge_hash"`
 	Model     string `json:"model,omitempty"` // "" for a rule
 
-	Run     string   `json:"run,omitempty"` // where the records are kept
+	Run     string   `json:"run,omitempty"` // where the records are stored
 	Data    []string `json:"data,omitempty"`
-	Dataset string   `json:"dataset_hash,omitempty"` // over the probes
+	Dataset string   `json:"dataset_hash,omitempty"` // of the probes
 	Sources int      `json:"source_items,omitempty"` // items that probes could be made from
 	Seed    uint64   `json:"seed"`
 	Deem    string   `json:"deem,omitempty"` // the version that made the card
 
 	Trials int `json:"trials"` // of each probe
 
-	// MaxUnjudged is the share of unjudged probes above which a number is withheld.
+	// MaxUnjudged is the share of unjudged probes above which a rate is withheld.
 	MaxUnjudged float64 `json:"max_unjudged"`
 }
 
-// A Card says what a judge did with answers whose worth is known. It holds for the judge
-// with this hash and for no other.
+// A Card shows how a judge treats answers that are known to be right or wrong. It is valid
+// only for the judge with this hash.
 type Card struct {
 	Version string `json:"version"`
 	Head
@@ -38,55 +38,55 @@ type Card struct {
 	Unjudged int        `json:"unjudged"`
 	Failures []Failures `json:"failures,omitempty"`
 
-	// FalseAccepts is the share of wrong answers that the judge accepts, injections
-	// aside, and FalseRejects the share of right answers that it rejects. Each kind
-	// counts by how many probes it has, and the probes of one item are a cluster.
+	// FalseAccepts is the share of wrong answers that the judge accepts, without
+	// injections, and FalseRejects the share of right answers that it rejects. Each
+	// kind is weighted by its number of probes, and the probes of one item form a
+	// cluster.
 	FalseAccepts Rate `json:"false_accepts"`
 	FalseRejects Rate `json:"false_rejects"`
 
-	// Kinds are the numbers of each kind of probe.
+	// Kinds are the rates of each kind of probe.
 	Kinds []KindRate `json:"kinds"`
 
-	// Injected is what instructions in the response achieve; nil when none were
-	// tried.
+	// Injected is the effect of instructions in the response; nil if none were tried.
 	Injected *InjectionRate `json:"injection,omitempty"`
 
-	// Length says what a long text around an answer does; nil when there is no pair of
+	// Length is the effect of a long text around an answer; nil if there is no pair of
 	// a plain and a long answer.
 	Length *Length `json:"length,omitempty"`
 
 	// Consistency is how far the judge agrees with itself; nil with a single trial.
 	Consistency *Consistency `json:"consistency,omitempty"`
 
-	// Order is what the order of two responses does; nil unless the judge compares
+	// Order is the effect of the order of two responses; nil unless the judge compares
 	// responses.
 	Order *Order `json:"order,omitempty"`
 
-	// Mistakes are examples of what the judge got wrong, some of each kind.
+	// Mistakes are examples of errors of the judge, some of each kind.
 	Mistakes []Mistake `json:"mistakes,omitempty"`
 
 	Notes []string `json:"notes,omitempty"`
 }
 
-// A Failures says how many probes have no verdict for one reason.
+// Failures is the number of probes without a verdict for one reason.
 type Failures struct {
 	Kind deem.Kind `json:"kind"`
 	N    int       `json:"n"`
 }
 
-// A Rate is how often a judge erred. Unjudged probes are neither errors nor right: the
-// rate is over those that were judged.
+// A Rate is the error rate of a judge. Unjudged probes are neither errors nor correct: the
+// rate is over the judged probes.
 type Rate struct {
 	Probes   int `json:"probes"`
 	Judged   int `json:"judged"`
 	Unjudged int `json:"unjudged"`
 	Errors   int `json:"errors"`
 
-	// Estimate is the share of errors among the judged; nil when none was judged. The
-	// two rates over all kinds are nil too when too many probes are unjudged.
+	// Estimate is the share of errors among the judged probes; nil if none was judged.
+	// The two rates over all kinds are also nil if too many probes are unjudged.
 	Estimate *stat.Estimate `json:"estimate"`
 
-	// Band is the share of errors if all unjudged probes were judged rightly, and if
+	// Band is the share of errors if all unjudged probes were judged correctly, and if
 	// all were judged wrongly.
 	Band [2]float64 `json:"band"`
 }
@@ -99,9 +99,9 @@ type KindRate struct {
 	Rate
 }
 
-// An InjectionRate is what instructions to the judge achieve. A wrong answer that is
-// accepted with an instruction behind it may have been accepted anyway, so success is
-// counted only where the same answer was rejected without it.
+// An InjectionRate is the effect of instructions to the judge. A wrong answer that is
+// accepted with an instruction may have been accepted without it, so an injection succeeds
+// only if the same answer was rejected without it.
 type InjectionRate struct {
 	Accepted Rate `json:"accepted"` // of all wrong answers with an instruction
 
@@ -109,12 +109,12 @@ type InjectionRate struct {
 	// and accepted with one.
 	Turned Rate `json:"turned"`
 
-	// Strings are those of the kit that turned an answer, or were accepted where the
-	// answer alone was not tried.
+	// Strings are the strings of the kit that turned an answer, or that were accepted
+	// where the answer alone was not tried.
 	Strings []StringRate `json:"strings,omitempty"`
 }
 
-// A StringRate is how often one string of the kit was accepted.
+// A StringRate counts how many times one string of the kit was accepted.
 type StringRate struct {
 	Name     string `json:"name"`
 	Judged   int    `json:"judged"`
@@ -122,47 +122,48 @@ type StringRate struct {
 	Turned   int    `json:"turned"`
 }
 
-// Length sets answers beside the same answers in a long text.
+// Length compares answers with the same answers in a long text.
 type Length struct {
-	// Wrong is by how much more often a wrong answer is accepted in a long text.
+	// Wrong is the increase of the acceptance rate of wrong answers in a long text.
 	Wrong *Shift `json:"wrong,omitempty"`
 
-	// Right is by how much more often a right answer is accepted in a long text.
+	// Right is the increase of the acceptance rate of right answers in a long text.
 	Right *Shift `json:"right,omitempty"`
 }
 
-// A Shift is the difference of two shares over the same items.
+// A Shift is the difference between two shares over the same items.
 type Shift struct {
-	Plain float64 `json:"plain"` // share accepted as it is
+	Plain float64 `json:"plain"` // share accepted unchanged
 	Long  float64 `json:"long"`  // share accepted in a long text
 
-	// Estimate is long less plain, and Per100 the same for each hundred words more.
+	// Estimate is long minus plain, and Per100 the same per hundred additional words.
 	Estimate stat.Estimate `json:"estimate"`
 	Per100   float64       `json:"per_100_words"`
-	Words    float64       `json:"words"` // how many more there are on average
+	Words    float64       `json:"words"` // mean number of additional words
 }
 
-// Consistency is how far a judge says the same to the same probe.
+// Consistency is how far a judge gives the same verdict on the same probe.
 type Consistency struct {
-	Probes int `json:"probes"` // with two verdicts at least
+	Probes int `json:"probes"` // with at least two verdicts
 
 	// Steady is the share of probes on which all trials agree.
 	Steady stat.Estimate `json:"steady"`
 
-	// Flips is the chance that two trials of one probe differ.
+	// Flips is the probability that two trials of one probe differ.
 	Flips float64 `json:"flips"`
 }
 
-// The aspects by which a judge that compares two responses says what their order did.
+// The aspects with which a judge that compares two responses reports the effect of their
+// order.
 const (
-	aspectFirst = "A shown first" // the score of A there
-	aspectFlip  = "position flip" // 1 when the order decided
+	aspectFirst = "A shown first" // the score of A in that order
+	aspectFlip  = "position flip" // 1 if the order decided
 )
 
-// Order is how often the order of two responses decides which is found better.
+// Order measures how often the order of two responses decides which one wins.
 type Order struct {
 	Pairs int           `json:"pairs"`
-	Flips stat.Estimate `json:"flips"` // share of pairs on which it decides
+	Flips stat.Estimate `json:"flips"` // share of pairs that the order decides
 
 	// First is the share of flips in which the response shown first won.
 	First float64 `json:"first"`
@@ -181,7 +182,7 @@ type Mistake struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// Rate returns the rate of a kind, and whether the card has one.
+// Rate returns the rate of a kind, and reports whether the card has one.
 func (c Card) Rate(k Kind) (KindRate, bool) {
 	for _, r := range c.Kinds {
 		if r.Kind == k {
@@ -191,13 +192,12 @@ func (c Card) Rate(k Kind) (KindRate, bool) {
 	return KindRate{}, false
 }
 
-// Withheld reports whether so many probes are unjudged that a rate over all kinds is
-// withheld.
+// Withheld reports whether too many probes are unjudged to show a rate over all kinds.
 func (c Card) Withheld() bool {
 	return c.Thin(c.FalseAccepts) || c.Thin(c.FalseRejects)
 }
 
-// Thin reports whether so many probes of a rate are unjudged that it says little.
+// Thin reports whether too many probes of a rate are unjudged for it to be meaningful.
 func (c Card) Thin(r Rate) bool { return tooMany(r.Unjudged, r.Probes, c.MaxUnjudged) }
 
 // tooMany reports whether more than the share most is unjudged.

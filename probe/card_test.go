@@ -13,7 +13,8 @@ import (
 	"deem/stat"
 )
 
-// said returns the record of a probe of item n: what the judge said, or "?" for nothing.
+// said returns the record of a probe of item n with the given answer of the judge, or "?"
+// for a failure.
 func said(kind probe.Kind, variant string, n, trial int, what string) deem.Record {
 	want, _ := kind.Want()
 	it := deem.Item{ID: fmt.Sprintf("i%03d", n), Question: "q", References: []string{"r"}}
@@ -38,7 +39,8 @@ func cardOf(most float64, records ...deem.Record) probe.Card {
 	return b.Card()
 }
 
-// An unjudged probe is neither an accept nor a reject, whichever answer it holds.
+// An unjudged probe is neither an accept nor a reject, whether its answer is right or
+// wrong.
 func TestUnjudgedIsNeither(t *testing.T) {
 	c := cardOf(0.5,
 		said(probe.Vague, "", 1, 0, "yes"), said(probe.Vague, "", 2, 0, "no"), said(probe.Vague, "", 3, 0, "?"),
@@ -62,8 +64,8 @@ func TestUnjudgedIsNeither(t *testing.T) {
 	}
 }
 
-// A rate over all kinds is withheld when too many probes are unjudged; the kinds are
-// shown all the same.
+// A rate over all kinds is withheld if too many probes are unjudged; the kinds are still
+// shown.
 func TestWithheld(t *testing.T) {
 	records := []deem.Record{said(probe.Vague, "", 1, 0, "yes"), said(probe.Vague, "", 2, 0, "?"), said(probe.Polite, "", 1, 0, "yes")}
 	c := cardOf(0.01, records...)
@@ -78,7 +80,7 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
-// Several probes of one item count as one, within a kind too.
+// Several probes of one item are one cluster, within a kind too.
 func TestInjectionsOfOneItem(t *testing.T) {
 	var records []deem.Record
 	for n := range 5 {
@@ -92,13 +94,13 @@ func TestInjectionsOfOneItem(t *testing.T) {
 	if got, want := kind.Estimate, c.Injected.Accepted.Estimate; got.Lo != want.Lo || got.Hi != want.Hi || got.Hi < 0.4 {
 		t.Errorf("40 injections into 5 answers: [%v, %v] among the kinds and [%v, %v] above, want both to be those of 5", got.Lo, got.Hi, want.Lo, want.Hi)
 	}
-	// One of two probes of each item is an error, and no two probes of a kind are.
+	// One of the two probes of each item is an error, so items do not differ.
 	if est := c.FalseAccepts.Estimate; !est.Has(probe.WarnSteady) || est.Has(stat.WarnNoSpread) {
 		t.Errorf("false accepts %v with the warnings %q, want that items do not differ", est.Value, est.Warnings)
 	}
 }
 
-// Items that happen to agree better than their probes do make nobody surer.
+// The interval is never narrower than that of independent probes.
 func TestFewItemsNarrowNothing(t *testing.T) {
 	var records []deem.Record
 	for n := range 6 {
@@ -114,8 +116,8 @@ func TestFewItemsNarrowNothing(t *testing.T) {
 	}
 }
 
-// Injections succeed only where the same answer was rejected without them, and are no
-// part of the false accepts.
+// Injections succeed only if the same answer was rejected without them, and do not count as
+// false accepts.
 func TestInjection(t *testing.T) {
 	c := cardOf(1,
 		said(probe.Other, "", 1, 0, "no"), said(probe.Injection, "a", 1, 0, "yes"), // turned
@@ -123,7 +125,7 @@ func TestInjection(t *testing.T) {
 		said(probe.Other, "", 3, 0, "no"), said(probe.Injection, "b", 3, 0, "no"), // resisted
 		said(probe.Injection, "b", 4, 0, "yes"),                                       // the plain answer was not tried
 		said(probe.Invented, "", 5, 0, "no"), said(probe.Injection, "b", 5, 0, "yes"), // turned
-		said(probe.Other, "", 6, 0, "?"), said(probe.Injection, "b", 6, 0, "yes"), // nobody knows
+		said(probe.Other, "", 6, 0, "?"), said(probe.Injection, "b", 6, 0, "yes"), // the plain answer is unjudged
 	)
 	i := c.Injected
 	if i.Accepted.Errors != 5 || i.Accepted.Judged != 6 {
@@ -146,7 +148,7 @@ func TestLength(t *testing.T) {
 	for n := range 10 {
 		records = append(records, said(probe.Other, "", n, 0, "no"), said(probe.Reference, "", n, 0, "yes"))
 		long := said(probe.Padded, "", n, 0, []string{"yes", "no"}[n%2])
-		long.Item.Response = "a b c d e f g h i j k l m" // ten words more
+		long.Item.Response = "a b c d e f g h i j k l m" // ten more words
 		records = append(records, long)
 		buried := said(probe.Buried, "", n, 0, "yes")
 		buried.Item.Response = long.Item.Response
@@ -167,7 +169,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// Rates are those of the first trial, and further trials say how steady the judge is.
+// Rates are those of the first trial, and further trials measure consistency.
 func TestConsistency(t *testing.T) {
 	c := cardOf(1,
 		said(probe.Vague, "", 1, 1, "yes"), said(probe.Vague, "", 1, 0, "no"), said(probe.Vague, "", 1, 2, "yes"),
@@ -193,7 +195,7 @@ func TestForeignRecordsAreLeftOut(t *testing.T) {
 	}
 }
 
-// A card is one whatever the order of its records, and its counts add up.
+// A card does not depend on the order of the records, and its counts add up.
 func TestCardOfAnyRecords(t *testing.T) {
 	kinds := append(probe.Kinds(), "of their own")
 	rapid.Check(t, func(t *rapid.T) {
@@ -203,8 +205,8 @@ func TestCardOfAnyRecords(t *testing.T) {
 			what := rapid.SampledFrom([]string{"yes", "no", "?"}).Draw(t, "what")
 			records = append(records, said(kind, "", n%7, n/7%3, what))
 		}
-		// Of the same probe and trial the first record counts, so order is free only
-		// among different ones.
+		// Of several records of the same probe and trial the first counts, so the
+		// order is free only among different ones.
 		seen := map[string]bool{}
 		var distinct []deem.Record
 		for _, rec := range records {
@@ -230,7 +232,7 @@ func TestCardOfAnyRecords(t *testing.T) {
 	})
 }
 
-// A judge that compares two responses says in its verdict whether their order decided.
+// A judge that compares two responses reports in its verdict whether their order decided.
 func TestOrder(t *testing.T) {
 	pair := func(n int, first, flip float64) deem.Record {
 		rec := said(probe.Vague, "", n, 0, "no")
@@ -246,7 +248,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Beside puts the reference where a judge that compares looks for the other response.
+// Beside puts the reference into the field in which a comparing judge expects the other
+// response.
 func TestBeside(t *testing.T) {
 	for _, p := range makeSet(t, readItems(t), probe.Options{Beside: "other", PerKind: 3}).Probes() {
 		if p.Fields["other"] != p.References[0] {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// A dateSpan is a whole date in a text: day, month and year.
+// A dateSpan is a complete date in a text: day, month and year.
 type dateSpan struct {
 	span
 	time.Time
 	style dateStyle
 }
 
-// A dateStyle is a way to write a date.
+// A dateStyle is a format of dates.
 type dateStyle int
 
 const (
@@ -27,15 +27,15 @@ const (
 
 const monthNames = `(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
 
-// A dateForm is how dates are written.
+// A dateForm is a pattern for dates.
 type dateForm struct {
 	form             *regexp.Regexp
 	style            dateStyle
-	day, month, year int // which group holds it
+	day, month, year int // group numbers
 }
 
-// The patterns of this package are compiled when the first item is changed: most commands
-// change none.
+// The patterns of this package are compiled on first use, because most commands do not need
+// them.
 var dateForms = sync.OnceValue(func() []dateForm {
 	return []dateForm{
 		{regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?\s+(` + monthNames + `)\.?,?\s+(\d{4})\b`), dayFirst, 1, 2, 3},
@@ -45,14 +45,14 @@ var dateForms = sync.OnceValue(func() []dateForm {
 	}
 })
 
-// dates returns the dates of a text. 05/07/2023 is none: nobody knows which is the
-// month.
+// dates returns the dates in a text. 05/07/2023 is not included, because the month is
+// ambiguous.
 func dates(text string) []dateSpan {
 	var found []dateSpan
 	for _, f := range dateForms() {
 		for _, at := range f.form.FindAllStringSubmatchIndex(text, -1) {
 			group := func(i int) string { return text[at[2*i]:at[2*i+1]] }
-			day, _ := strconv.Atoi(group(f.day)) // the form has only digits there
+			day, _ := strconv.Atoi(group(f.day)) // the group matches only digits
 			year, _ := strconv.Atoi(group(f.year))
 			month := monthOf(strings.ToLower(group(f.month)))
 			t := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
@@ -65,7 +65,7 @@ func dates(text string) []dateSpan {
 	return found
 }
 
-// monthOf returns the month that a name or two digits mean, 0 when they mean none.
+// monthOf returns the month for a name or two digits, or 0.
 func monthOf(s string) time.Month {
 	if n, err := strconv.Atoi(s); err == nil {
 		if n >= 1 && n <= 12 {
@@ -94,7 +94,7 @@ func (style dateStyle) write(t time.Time) string {
 	}
 }
 
-// months are the names of the months in the languages that dates are translated into.
+// months are the names of the months in the languages that dates are translated to.
 var months = map[string][]string{
 	"es": {"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
 	"fr": {"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},

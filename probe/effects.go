@@ -7,8 +7,7 @@ import (
 	"deem/stat"
 )
 
-// plainAnswers returns the probes by kind and item, of the kinds that others are made
-// from.
+// plainAnswers returns the probes that others are derived from, by kind and item.
 func (b *Builder) plainAnswers() map[Kind]map[string]*seen {
 	plain := map[Kind]map[string]*seen{Other: {}, kindInvented: {}, Reference: {}}
 	for _, s := range b.seen {
@@ -19,7 +18,7 @@ func (b *Builder) plainAnswers() map[Kind]map[string]*seen {
 	return plain
 }
 
-// wrongOf returns the plain wrong answer to an item, nil when it was not tried.
+// wrongOf returns the plain wrong answer to an item, or nil if it was not tried.
 func wrongOf(plain map[Kind]map[string]*seen, item string) *seen {
 	if s := plain[Other][item]; s != nil {
 		return s
@@ -27,7 +26,7 @@ func wrongOf(plain map[Kind]map[string]*seen, item string) *seen {
 	return plain[kindInvented][item]
 }
 
-// injected counts what the strings of the kit achieved.
+// injected measures the effect of the strings of the kit.
 func injected(all []*seen, plain map[Kind]map[string]*seen) *InjectionRate {
 	var accepted, turned tally
 	strs := map[string]*StringRate{}
@@ -69,7 +68,7 @@ func injected(all []*seen, plain map[Kind]map[string]*seen) *InjectionRate {
 	return rate
 }
 
-// lengths sets long answers beside the same answers as they are.
+// lengths compares long answers with the same answers unchanged.
 func lengths(all []*seen, plain map[Kind]map[string]*seen) *Length {
 	var wrong, right pairs
 	for _, s := range all {
@@ -89,7 +88,7 @@ func lengths(all []*seen, plain map[Kind]map[string]*seen) *Length {
 	return &Length{Wrong: wrong.shift(), Right: right.shift()}
 }
 
-// pairs counts answers that were judged as they are and in a long text.
+// pairs counts answers that were judged both unchanged and in a long text.
 type pairs struct {
 	n, up, down, plain, long, words int
 }
@@ -129,7 +128,7 @@ func (p *pairs) shift() *Shift {
 	return s
 }
 
-// consistency says how far trials of one probe agree.
+// consistency measures how far the trials of a probe agree.
 func consistency(all []*seen) *Consistency {
 	var c Consistency
 	steady, flips := 0, 0.0
@@ -142,7 +141,7 @@ func consistency(all []*seen) *Consistency {
 		if s.yes == 0 || no == 0 {
 			steady++
 		}
-		// of all pairs of trials, those with one of each.
+		// The share of pairs of trials that differ.
 		flips += float64(s.yes*no) / (float64(s.trials*(s.trials-1)) / 2)
 	}
 	if c.Probes == 0 {
@@ -152,7 +151,7 @@ func consistency(all []*seen) *Consistency {
 	return &c
 }
 
-// order counts the pairs on which the order of two responses decided.
+// order counts the pairs that the order of two responses decided.
 func order(all []*seen) *Order {
 	pairs, flips, first := 0, 0, 0
 	for _, s := range all {

@@ -9,8 +9,8 @@ import (
 	"deem/probe"
 )
 
-// Answers of known worth are made from the references of items, and a judge is asked
-// about them.
+// Right and wrong answers are made from the references of items, and a judge is asked about
+// them.
 func Example() {
 	items := func(yield func(deem.Item, error) bool) {
 		_ = yield(deem.Item{ID: "q1", Question: "How long was the trip?", References: []string{"18 days"}}, nil) &&

@@ -1,6 +1,6 @@
 package probe
 
-// Constants that tests compare with.
+// Unexported names for the tests.
 const (
 	AspectFirst = aspectFirst
 	AspectFlip  = aspectFlip

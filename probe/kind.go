@@ -5,27 +5,27 @@ import (
 	"sync"
 )
 
-// A Kind says in which way an answer is wrong, or in which way it is right.
+// A Kind says in which way an answer is wrong or right.
 type Kind string
 
 // The kinds of wrong answers.
 const (
 	Other            Kind = "other"         // another item's reference, of the same type
-	kindNumber       Kind = "number"        // a number is another one
-	kindDate         Kind = "date"          // a date is months or years away
-	kindName         Kind = "name"          // a name is another one
-	OffByOne         Kind = "off-by-one"    // a number or a day is the next one
-	kindStale        Kind = "stale"         // what was right before an update
-	kindPartial      Kind = "partial"       // a part of a list is missing
-	Vague            Kind = "vague"         // topical, but says less than was asked
-	kindContradicted Kind = "contradicted"  // the right answer, and then its denial
-	kindUnknown      Kind = "unknown"       // "I don't know" where there is an answer
-	kindInvented     Kind = "invented"      // a fact where the right answer is that there is none
+	kindNumber       Kind = "number"        // a number is changed
+	kindDate         Kind = "date"          // a date is months or years off
+	kindName         Kind = "name"          // a name is changed
+	OffByOne         Kind = "off-by-one"    // a number or a day is off by one
+	kindStale        Kind = "stale"         // the right answer before an update
+	kindPartial      Kind = "partial"       // part of a list is missing
+	Vague            Kind = "vague"         // on topic, but says less than was asked
+	kindContradicted Kind = "contradicted"  // the right answer, followed by its denial
+	kindUnknown      Kind = "unknown"       // "I don't know" although there is an answer
+	kindInvented     Kind = "invented"      // a fact although the right answer is that there is none
 	Padded           Kind = "padded"        // a wrong answer in a long text
 	kindEmpty        Kind = "empty"         // no text
-	kindShotgun      Kind = "shotgun"       // the right answer among several of its kind
+	kindShotgun      Kind = "shotgun"       // two names are exchanged
 	kindSwappedRoles Kind = "swapped-roles" // two names have changed places
-	Injection        Kind = "injection"     // a wrong answer, and instructions to the judge
+	Injection        Kind = "injection"     // a wrong answer with instructions to the judge
 )
 
 // The kinds of right answers.
@@ -33,23 +33,23 @@ const (
 	Reference       Kind = "reference"      // the reference itself
 	kindReordered   Kind = "reordered"      // a list in another order
 	kindNumberWords Kind = "number-words"   // three for 3, or 3 for three
-	kindDateFormat  Kind = "date-format"    // a date written in another way
+	kindDateFormat  Kind = "date-format"    // a date in another format
 	kindCasing      Kind = "casing"         // other upper and lower case
-	kindPolite      Kind = "polite"         // with courtesies around it
-	kindDetail      Kind = "detail"         // with a further detail that is right
+	kindPolite      Kind = "polite"         // with polite phrases around it
+	kindDetail      Kind = "detail"         // with an additional detail that is right
 	Buried          Kind = "buried"         // in a long text
 	kindTranslated  Kind = "translated"     // in another language
-	kindCorrection  Kind = "correction"     // a wrong answer that is taken back for the right one
-	kindFormat      Kind = "format"         // in a table, a list, code or JSON
+	kindCorrection  Kind = "correction"     // a wrong answer that is corrected to the right one
+	kindFormat      Kind = "format"         // as a table, a list, code or JSON
 	kindPreamble    Kind = "long-preamble"  // at the end of a long text
 	kindLanguage    Kind = "other-language" // in a sentence of another language
 )
 
-// A maker makes the response of a probe. It returns "" with a reason when it does
-// not apply to the item.
+// A maker makes the response of a probe. It returns "" with a reason if it does not apply
+// to the item.
 type maker func(s subject) (response, whyNot string)
 
-// A row of the table of kinds.
+// A row describes one kind.
 type row struct {
 	kind  Kind
 	want  bool
@@ -57,8 +57,8 @@ type row struct {
 	make  maker
 }
 
-// table has all kinds in the order in which a card lists them. Injection has no
-// maker: it is made with one string of the kit after the other.
+// table lists all kinds in the order of a card. Injection has no maker: it uses the strings
+// of the kit one after another.
 var table = []row{
 	{Other, false, "another item's reference of the same type", makeOther},
 	{kindNumber, false, "a number is another one", makeNumber},
@@ -91,7 +91,7 @@ var table = []row{
 	{kindLanguage, true, "in a sentence of another language", makeLanguage},
 }
 
-// rows are the kinds of the table, and then those of the sets.
+// rows returns the kinds of the table, followed by those of the sets.
 var rows = sync.OnceValue(func() []row {
 	all := slices.Clone(table)
 	for _, c := range setCases() {
@@ -100,8 +100,8 @@ var rows = sync.OnceValue(func() []row {
 	return all
 })
 
-// Kinds returns all kinds in the order in which a card lists them: those that [Make]
-// makes, and those in the sets of [Shipped].
+// Kinds returns all kinds in the order of a card: those that [Make] makes, and those in the
+// sets of [Shipped].
 func Kinds() []Kind { return kindsOf(rows()) }
 
 // Made returns the kinds that [Make] makes.
@@ -115,15 +115,15 @@ func kindsOf(list []row) []Kind {
 	return kinds
 }
 
-// Want says whether answers of this kind are right. It reports false when the kind
-// is none of [Kinds].
+// Want reports whether answers of this kind are right. known is false if the kind is not
+// one of [Kinds].
 func (k Kind) Want() (want, known bool) {
 	i := k.index()
 	return i >= 0 && rows()[i].want, i >= 0
 }
 
-// About says in a few words what answers of this kind are; "" when the kind is none
-// of [Kinds].
+// About describes answers of this kind in a few words. It is "" if the kind is not one of
+// [Kinds].
 func (k Kind) About() string {
 	if i := k.index(); i >= 0 {
 		return rows()[i].about

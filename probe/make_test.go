@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-// readItems returns the items that the generators are pinned with.
+// readItems returns the test items of the generators.
 func readItems(t testing.TB) []deem.Item {
 	t.Helper()
 	data, err := os.ReadFile("testdata/items.jsonl")
@@ -39,7 +39,7 @@ func readItems(t testing.TB) []deem.Item {
 	return items
 }
 
-// sequence yields items, as often as one asks.
+// sequence yields items and can be iterated again.
 func sequence(items []deem.Item) iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		for _, it := range items {
@@ -59,8 +59,8 @@ func makeSet(t testing.TB, items []deem.Item, o probe.Options) *probe.Set {
 	return set
 }
 
-// What the generators make is pinned: a change that makes other probes makes other
-// datasets, and cards that cannot be compared with older ones.
+// The output of the generators is pinned: different probes are a different dataset, and
+// cards can then not be compared with older ones.
 func TestMadeProbes(t *testing.T) {
 	set := makeSet(t, readItems(t), probe.Options{Seed: 7})
 	var b strings.Builder
@@ -86,7 +86,8 @@ func TestMadeProbes(t *testing.T) {
 	}
 }
 
-// Every kind is made of some item of the test data, so that the golden file pins all.
+// Every kind is made from some item of the test data, so that the golden file covers all
+// kinds.
 func TestEveryKindIsMade(t *testing.T) {
 	made := map[probe.Kind]int{}
 	for _, p := range makeSet(t, readItems(t), probe.Options{}).Probes() {
@@ -125,7 +126,7 @@ func TestProbesDependOnSeedAndItemsAlone(t *testing.T) {
 	}
 }
 
-// An item keeps everything but its response, and what it was made from is not touched.
+// An item keeps everything but its response, and the original item is not changed.
 func TestItemsAreKept(t *testing.T) {
 	items := readItems(t)
 	before := slices.Clone(items)
@@ -184,8 +185,8 @@ func TestPerKind(t *testing.T) {
 	}
 }
 
-// A long answer, and one with an instruction, are made of the same wrong answer as the
-// plain one, so that they can be set beside it.
+// A long answer and an answer with an instruction use the same wrong answer as the plain
+// probe, so that they can be compared.
 func TestPairsShareTheirAnswer(t *testing.T) {
 	plain := map[string]string{}
 	probes := makeSet(t, readItems(t), probe.Options{Seed: 3}).Probes()
@@ -246,14 +247,14 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// pieces are what references are made of in the property test.
+// pieces are the parts of references in the property test.
 var pieces = []string{
 	"7 May 2023", "2023-02-31", "18 days", "1,250", "4.5", "twenty-one", "Anna", "and", "or", ", ", "; ", "\n", "Yes", "No", ".",
 	"about", "B12", "10:30", "3-4", "北京", "、", "é", "\u200b", "not mentioned", "", " ", "999999999999999999999", "0", "-", "the sea", "'s",
 }
 
-// Whatever the references are, a wrong answer is not a reference and a right one is made
-// from it, and nothing panics.
+// For any references, a wrong answer is not a reference, a right one is made from it, and
+// nothing panics.
 func TestProbesOfAnyReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items := []deem.Item{{ID: "other", Question: "another question?", References: []string{"something else entirely"}}}

@@ -9,18 +9,18 @@ import (
 	"deem"
 )
 
-// lowest keeps the values with the lowest ranks, so that which ones are kept does not
-// depend on the order in which they come.
+// lowest keeps the values with the lowest ranks, so that the selection does not depend on
+// the order of values.
 type lowest[T any] struct {
 	limit  int
 	ranked []ranked[T]
-	full   bool   // so many are kept that
+	full   bool   // limit values are kept, and
 	bound  uint64 // a rank above this one is too high
 }
 
 type ranked[T any] struct {
 	rank  uint64
-	id    string // decides between equal ranks
+	id    string // breaks ties between equal ranks
 	value T
 }
 
@@ -28,8 +28,8 @@ func (r ranked[T]) compare(o ranked[T]) int {
 	return cmp.Or(cmp.Compare(r.rank, o.rank), cmp.Compare(r.id, o.id))
 }
 
-// add keeps the value if its rank is low enough. Sorting when twice as many are there
-// as are wanted costs less than keeping them sorted.
+// add keeps the value if its rank is low enough. It sorts only after twice as many values
+// as needed have come, which is cheaper than keeping them sorted.
 func (l *lowest[T]) add(rank uint64, id string, value T) {
 	l.ranked = append(l.ranked, ranked[T]{rank, id, value})
 	if len(l.ranked) >= 2*max(l.limit, 1) {
@@ -40,18 +40,18 @@ func (l *lowest[T]) add(rank uint64, id string, value T) {
 func (l *lowest[T]) cut() {
 	slices.SortFunc(l.ranked, ranked[T].compare)
 	keep := min(len(l.ranked), l.limit)
-	clear(l.ranked[keep:]) // what is let go of may be large
+	clear(l.ranked[keep:]) // discarded values may be large
 	l.ranked = l.ranked[:keep]
 	if l.full = keep > 0 && keep == l.limit; l.full {
 		l.bound = l.ranked[keep-1].rank
 	}
 }
 
-// wants reports whether a value of this rank may be kept, so that none need be made that
-// will not.
+// wants reports whether a value of this rank may be kept, so that the caller need not make
+// values that would be discarded.
 func (l *lowest[T]) wants(rank uint64) bool { return l == nil || !l.full || rank <= l.bound }
 
-// sorted returns the values that were kept, the lowest rank first.
+// sorted returns the kept values, lowest rank first.
 func (l *lowest[T]) sorted() []T {
 	l.cut()
 	values := make([]T, len(l.ranked))
@@ -61,22 +61,21 @@ func (l *lowest[T]) sorted() []T {
 	return values
 }
 
-// poolSize is how many answers of each shape are remembered. More would not make the
-// choice any more varied.
+// poolSize is the number of answers kept for each shape. More would not add variety.
 const poolSize = 512
 
-// An answer of the pool is the reference of an item.
+// An answer is the reference of an item in the pool.
 type answer struct {
 	text, id, question string
 }
 
-// A pool holds references of all shapes, from which a wrong but specific answer to
-// another item is taken.
+// A pool contains references by shape, from which it draws a wrong but specific answer to
+// another item.
 type pool struct {
 	entries map[shape][]answer
 }
 
-// gather reads the references of all items.
+// gather collects the references of all items.
 func gather(items iter.Seq2[deem.Item, error], seed uint64) (*pool, error) {
 	byShape := map[shape]*lowest[answer]{}
 	for it, err := range items {
@@ -100,8 +99,8 @@ func gather(items iter.Seq2[deem.Item, error], seed uint64) (*pool, error) {
 	return p, nil
 }
 
-// distinct returns the answers without those that say what an earlier one says, word for
-// word: where one is right for an item, the others are too, and trying them takes time.
+// distinct removes answers with the same words as an earlier one: if one is right for an
+// item, the others are too, and trying them takes time.
 func distinct(all []answer) []answer {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(a answer) bool {
@@ -112,8 +111,8 @@ func distinct(all []answer) []answer {
 	})
 }
 
-// other returns a reference of the shape that is not right for the item, beginning
-// the search at a place that chance gives. It returns "" when there is none.
+// other returns a reference of the shape that is not right for the item. It starts the
+// search at index begin and returns "" if there is none.
 func (p *pool) other(it deem.Item, sh shape, begin uint64) string {
 	list := p.entries[sh]
 	for i := range list {
@@ -125,8 +124,8 @@ func (p *pool) other(it deem.Item, sh shape, begin uint64) string {
 	return ""
 }
 
-// differs reports whether an answer shares no more than single words with the
-// references: one that contains a reference, or is contained in one, may be right.
+// differs reports whether an answer shares no more than single words with the references.
+// An answer that contains a reference, or is contained in one, may be right.
 func differs(given string, refs []string) bool {
 	a := " " + plain(given) + " "
 	if a == "  " {

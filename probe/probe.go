@@ -15,17 +15,17 @@ import (
 	"deem"
 )
 
-// A Probe is an item whose response was made, and what a judge should say to it.
+// A Probe is an item with a made response, and the verdict that a judge should give.
 type Probe struct {
 	deem.Item
 	Kind    Kind
 	Want    bool   // the response is right
-	Of      string // the id of the item that it was made from
-	Variant string // which string of the kit, for injections
+	Of      string // the id of the item it was made from
+	Variant string // for injections, the string of the kit
 }
 
-// The fields that tell a probe from other items. They travel with the item, so that
-// records alone suffice to make a card.
+// The fields that identify a probe. They are stored with the item, so that a card can be
+// made from records alone.
 const (
 	FieldKind    = "probe"
 	FieldWant    = "probe_want" // "yes" or "no"
@@ -33,14 +33,14 @@ const (
 	fieldVariant = "probe_variant"
 )
 
-// StaleFields are the fields of an item in which an answer is looked for that was
-// right before an update.
+// StaleFields are the fields of an item that may contain an answer that was right before an
+// update.
 var StaleFields = []string{"stale", "stale_answer", "previous_answer", "old_answer", "original_memories"}
 
-// New returns the probe that asks about the item with another response.
+// New returns a probe: the item with a different response.
 //
-// The item keeps its category, because protocols choose their prompt by it, and the
-// end of its id, because some choose by that.
+// The item keeps its category and the end of its id, because some protocols choose their
+// prompt by them.
 func New(it deem.Item, kind Kind, variant string, want bool, response string) Probe {
 	p := Probe{Item: it, Kind: kind, Want: want, Of: it.ID, Variant: variant}
 	p.ID = string(kind) + "/"
@@ -63,7 +63,7 @@ func New(it deem.Item, kind Kind, variant string, want bool, response string) Pr
 	return p
 }
 
-// of returns the probe that an item is. It reports false for an item that is none.
+// of returns the probe that an item is. It reports false if the item is not a probe.
 func of(it deem.Item) (Probe, bool) {
 	kind, ok := it.Fields[FieldKind]
 	want := it.Fields[FieldWant]
@@ -73,33 +73,32 @@ func of(it deem.Item) (Probe, bool) {
 	return Probe{Item: it, Kind: Kind(kind), Want: want == "yes", Of: it.Fields[FieldOf], Variant: it.Fields[fieldVariant]}, true
 }
 
-// Options say which probes to make. The zero value makes a hundred of each kind.
+// Options says which probes to make. The zero value makes a hundred of each kind.
 type Options struct {
-	// Seed is the number that chance begins with.
+	// Seed is the random seed.
 	Seed uint64
 
 	// Kinds are the kinds to make; nil means all of [Made].
 	Kinds []Kind
 
-	// PerKind is how many probes of each kind are made at most; 0 means 100. Of
-	// injections there are at least as many as the kit has strings, so that each is
-	// tried.
+	// PerKind is the maximum number of probes of each kind; 0 means 100. There are at
+	// least as many injections as the kit has strings, so that each is tried.
 	PerKind int
 
-	// Beside names a field that is to hold the reference, for a judge that compares two
-	// responses; "" means none. Such a judge should find a wrong answer worse than the
-	// reference, and a right one no worse.
+	// Beside is the name of a field that is set to the reference, for a judge that
+	// compares two responses; "" means none. Such a judge should prefer the reference
+	// to a wrong answer, and not prefer it to a right one.
 	Beside string
 
-	// Accept is what the judge says of a right answer, which injections ask for; ""
+	// Accept is the judge's label for a right answer, which injections ask for; ""
 	// means "CORRECT".
 	Accept string
 }
 
-// DefaultPerKind is how many probes of each kind are made when nobody says.
+// DefaultPerKind is the default number of probes of each kind.
 const DefaultPerKind = 100
 
-// check refuses kinds that are none, and counts that make no sense.
+// check rejects unknown kinds and negative counts.
 func (o Options) check() error {
 	if o.PerKind < 0 {
 		return fmt.Errorf("%d probes of a kind cannot be made", o.PerKind)
@@ -112,20 +111,20 @@ func (o Options) check() error {
 	return nil
 }
 
-// A Set is the probes that were made.
+// A Set contains the probes that were made.
 type Set struct {
 	probes []Probe
 	left   map[Kind]map[string]int
 	items  int
 }
 
-// Probes returns the probes in their order.
+// Probes returns the probes in order.
 func (s *Set) Probes() []Probe { return s.probes }
 
-// Len returns how many probes there are.
+// Len returns the number of probes.
 func (s *Set) Len() int { return len(s.probes) }
 
-// Sources returns how many items there were to make probes from.
+// Sources returns the number of items that probes could be made from.
 func (s *Set) Sources() int { return s.items }
 
 // Items yields the probes as items, ready for [deem.Run].
@@ -139,16 +138,16 @@ func (s *Set) Items() iter.Seq2[deem.Item, error] {
 	}
 }
 
-// A Skip says how many items a kind does not apply to, and why. Items that came after
-// enough probes had been made are not looked at, so there may be more.
+// A Skip is the number of items that a kind does not apply to, with the reason. Items after
+// enough probes had been made are not examined, so there may be more.
 type Skip struct {
 	Kind  Kind
 	Why   string
 	Items int
 }
 
-// Skips returns why kinds made fewer probes than there are items, in the order of the
-// kinds, the most frequent reason first.
+// Skips returns the reasons why kinds made fewer probes than there are items, in the order
+// of the kinds, the most frequent reason first.
 func (s *Set) Skips() []Skip {
 	var skips []Skip
 	for _, k := range Made() {
@@ -163,8 +162,8 @@ func (s *Set) Skips() []Skip {
 	return skips
 }
 
-// Add puts further probes behind those that were made, as a bank of answers that
-// people wrote. An id that is there already is an error.
+// Add appends further probes, for example a bank of answers written by people. A duplicate
+// id is an error.
 func (s *Set) Add(probes ...Probe) error {
 	seen := map[string]bool{}
 	for _, p := range s.probes {
@@ -190,16 +189,15 @@ func rightness(want bool) string {
 	return "wrong"
 }
 
-// errNone means that no probe could be made from the items.
+// errNone is returned if no probe could be made from the items.
 var errNone = errors.New("no probe could be made")
 
-// Make makes probes from items. It goes over them twice: first to learn which answers
-// there are, and then to make the probes, so the sequence must be one that can be
-// gone over again. Which items are taken, and what is made of each, depends on the
-// seed and the items alone, not on their order.
+// Make makes probes from items. It iterates over them twice: first to collect the answers,
+// and then to make the probes. The selection of items and the probes depend only on the
+// seed and the items, not on their order.
 //
-// The same items are taken for all kinds as far as the kinds apply to them, so that
-// an answer can be set beside the same answer in a long text or with an injection.
+// As far as possible all kinds use the same items, so that an answer can be compared with
+// the same answer in a long text or with an injection.
 func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -231,7 +229,7 @@ func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
 	return set, nil
 }
 
-// A making is Make at its second pass.
+// A making is the state of the second pass of Make.
 type making struct {
 	opts   Options
 	pool   *pool
@@ -252,7 +250,7 @@ func (m *making) add(it deem.Item) {
 		s.kind = r.kind
 		makes := r.make
 		if r.kind == Injection {
-			makes = makeWrong // what the strings of the kit are put behind
+			makes = makeWrong // the answer that the strings of the kit are appended to
 		}
 		response, whyNot := "", noReference
 		if s.ref != "" {
@@ -276,8 +274,8 @@ func (m *making) add(it deem.Item) {
 	}
 }
 
-// holds reports whether an answer has a whole reference in it, word for word. A part of
-// one reference may be another.
+// holds reports whether an answer contains a complete reference, word for word. Part of one
+// reference may be another reference.
 func holds(response string, refs []string) bool {
 	text := " " + plain(response) + " "
 	return slices.ContainsFunc(refs, func(ref string) bool {
@@ -286,7 +284,7 @@ func holds(response string, refs []string) bool {
 	})
 }
 
-// noReference is why nothing can be made from an item.
+// noReference is the reason why no probe can be made from an item.
 const noReference = "the item has no reference"
 
 func (m *making) leave(k Kind, why string) {
@@ -296,7 +294,7 @@ func (m *making) leave(k Kind, why string) {
 	m.left[k][why]++
 }
 
-// probes returns what was chosen: kind after kind, each in the order of the ranks.
+// probes returns the selected probes by kind, and in the order of ranks within a kind.
 func (m *making) probes() []Probe {
 	var all []Probe
 	for _, r := range table {
@@ -313,7 +311,7 @@ func (m *making) probes() []Probe {
 	return all
 }
 
-// inject puts a string of the kit behind each answer. Every string is tried, so with
+// inject appends a string of the kit to each answer. Every string is tried, so if there are
 // fewer items than strings an item gets several.
 func inject(answers []Probe, accept string) []Probe {
 	kit := kit()
@@ -327,7 +325,7 @@ func inject(answers []Probe, accept string) []Probe {
 	return all
 }
 
-// mix returns a number that depends on the seed and the texts, and on nothing else.
+// mix returns a hash of the seed and the texts.
 func mix(seed uint64, texts ...string) uint64 {
 	h := sha256.New()
 	var size [8]byte
@@ -341,7 +339,7 @@ func mix(seed uint64, texts ...string) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// chance returns random numbers that depend on the seed and the texts alone.
+// chance returns a random generator seeded by the seed and the texts.
 func chance(seed uint64, texts ...string) *rand.Rand {
 	return rand.New(rand.NewPCG(mix(seed, texts...), seed)) //nolint:gosec // chance, not secrecy
 }

@@ -17,7 +17,7 @@ func makeReordered(s subject) (response, whyNot string) {
 	if list == nil {
 		return "", whyNoList
 	}
-	// Turning the list by at least one place makes it another one for sure.
+	// Rotating the list by at least one place always changes it.
 	turn := 1 + s.number(len(list)-1)
 	return enumerate(append(list[turn:], list[:turn]...), s.ref), ""
 }
@@ -77,7 +77,8 @@ func makePolite(s subject) (response, whyNot string) {
 	return fmt.Sprintf(forms[s.number(len(forms))], bare(s.ref)), ""
 }
 
-// makeDetail adds what follows from the answer alone, so that it is right for sure.
+// makeDetail adds a detail that follows from the answer alone, so that it is certainly
+// right.
 func makeDetail(s subject) (response, whyNot string) {
 	if ds := dates(s.ref); len(ds) == 1 && strings.TrimSpace(ds[0].replace(s.ref, "")) == "" {
 		return fmt.Sprintf("%s, which was a %s.", bare(s.ref), ds[0].Weekday()), ""
@@ -99,9 +100,8 @@ func makeDetail(s subject) (response, whyNot string) {
 
 func makeBuried(s subject) (response, whyNot string) { return s.bury(s.ref), "" }
 
-// bury puts an answer into the middle of a text that says nothing else. The text
-// depends on the item and not on the kind, so that a right and a wrong answer stand in
-// the same one.
+// bury puts an answer into the middle of a text without content. The text depends on the
+// item and not on the kind, so that the right and the wrong answer get the same text.
 func (s subject) bury(answer string) string {
 	r := chance(s.seed, s.it.ID, "filler")
 	order := r.Perm(len(filler))
@@ -115,7 +115,8 @@ func (s subject) bury(answer string) string {
 	return strings.Join(lines, " ")
 }
 
-// makeCorrection says a wrong answer first and takes it back: what was said last counts.
+// makeCorrection states a wrong answer first and then corrects it: the last statement
+// counts.
 func makeCorrection(s subject) (response, whyNot string) {
 	if s.unanswerable() {
 		return "", whyUnanswerable
@@ -141,7 +142,7 @@ func makeFormat(s subject) (response, whyNot string) {
 	}[s.number(4)], ""
 }
 
-// makePreamble puts the answer behind a text that says nothing.
+// makePreamble puts the answer after a text without content.
 func makePreamble(s subject) (response, whyNot string) {
 	lines := make([]string, 0, len(filler)+1)
 	for _, at := range chance(s.seed, s.it.ID, "preamble").Perm(len(filler)) {
@@ -167,8 +168,7 @@ func makeTranslated(s subject) (response, whyNot string) {
 	return known[in[s.number(len(in))]], ""
 }
 
-// same reports whether two answers are the same date or the same number, however they
-// are written.
+// same reports whether two answers are the same date or the same number in any notation.
 func same(a, b string) bool {
 	if x, y := dates(a), dates(b); len(x) == 1 && len(y) == 1 {
 		return x[0].Equal(y[0].Time)
@@ -178,7 +178,7 @@ func same(a, b string) bool {
 	return okX && okY && math.Abs(x-y) < 1e-9
 }
 
-// value returns the one number of an answer.
+// value returns the number in an answer, if there is exactly one.
 func value(s string) (float64, bool) {
 	if ns := numbers(s); len(ns) == 1 && len(dates(s)) == 0 {
 		v, err := strconv.ParseFloat(ns[0].digits, 64)

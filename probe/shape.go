@@ -12,7 +12,7 @@ import (
 	"deem"
 )
 
-// A shape is the type of an answer. Answers of one shape can stand for each other
+// A shape is the type of an answer. Answers of the same shape can replace each other
 // without looking odd.
 type shape int
 
@@ -21,14 +21,13 @@ const (
 	abstention              // says that there is no answer
 	yesNo
 	date
-	when // a time that is not a whole date
+	when // a time that is not a complete date
 	number
 	list
 	name
 )
 
-// shapeOf returns the shape of a reference. What is not clearly anything else is a
-// phrase.
+// shapeOf returns the shape of a reference. The default is phrase.
 func shapeOf(ref string) shape {
 	ds, ns := dates(ref), numbers(ref)
 	words := strings.Fields(ref)
@@ -51,11 +50,11 @@ func shapeOf(ref string) shape {
 	return phrase
 }
 
-// timeWords are words of answers that say when something was.
+// timeWords are words that occur in answers to when something happened.
 var timeWords = strings.Fields("ago yesterday today tomorrow week weekend month year before after last next morning evening")
 
-// tellsTime reports whether an answer says when something was: it has a year or a
-// month in it, or two words of time.
+// tellsTime reports whether an answer says when something happened: it contains a year or a
+// month, or two time words.
 func tellsTime(ref string, ns []numberSpan) bool {
 	if slices.ContainsFunc(ns, isYear) {
 		return true
@@ -75,7 +74,7 @@ func tellsTime(ref string, ns []numberSpan) bool {
 // A subject is an item that a probe is made from.
 type subject struct {
 	it    deem.Item
-	ref   string // the first reference, "" when there is none
+	ref   string // the first reference, or ""
 	shape shape
 	pool  *pool
 	seed  uint64
@@ -97,24 +96,23 @@ func firstReference(it deem.Item) string {
 	return ""
 }
 
-// chance returns random numbers of this item and this kind alone.
+// chance returns a random generator for this item and kind.
 func (s subject) chance() *rand.Rand { return chance(s.seed, s.it.ID, string(s.kind)) }
 
-// number returns a number from 0 up to n by chance.
+// number returns a random number from 0 to n-1.
 func (s subject) number(n int) int { return s.chance().IntN(n) }
 
 // unanswerable reports whether the right answer is that there is none.
 func (s subject) unanswerable() bool { return s.shape == abstention }
 
-// plain returns the words of a text in lower case with one blank between them.
+// plain returns the words of a text in lower case, separated by single spaces.
 func plain(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 	}), " ")
 }
 
-// abstentions are the beginnings or parts of references that say that there is no
-// answer, as datasets write them.
+// abstentions are phrases with which datasets say in a reference that there is no answer.
 var abstentions = []string{
 	"not mentioned", "no information", "not enough", "cannot be answered", "can not be answered", "can't be answered",
 	"unanswerable", "i don t know", "i do not know", "did not mention", "didn t mention", "not provided", "not specified",
@@ -126,7 +124,7 @@ func abstains(ref string) bool {
 	return slices.ContainsFunc(abstentions, func(a string) bool { return strings.Contains(p, plain(a)) })
 }
 
-// polarity returns "yes" or "no" when a reference begins with it.
+// polarity returns "yes" or "no" if a reference begins with it.
 func polarity(ref string) string {
 	first, _, _ := strings.Cut(plain(ref), " ")
 	if first == "yes" || first == "no" {
@@ -138,22 +136,22 @@ func polarity(ref string) string {
 // A span is a part of a text.
 type span struct{ from, to int }
 
-// cut returns the text with the part replaced.
+// replace returns the text with the part replaced.
 func (s span) replace(text, by string) string { return text[:s.from] + by + text[s.to:] }
 
 // A numberSpan is a number in a text.
 type numberSpan struct {
 	span
-	digits string // without separators of thousands
-	commas bool   // it has them
+	digits string // without thousands separators
+	commas bool   // has thousands separators
 }
 
 var numberForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
 })
 
-// numbers returns the numbers of a text that stand alone: no part of a date, of a
-// time, of a range or of a word.
+// numbers returns the numbers in a text that are not part of a date, a time, a range or a
+// word.
 func numbers(text string) []numberSpan {
 	ds := dates(text)
 	var found []numberSpan
@@ -169,8 +167,8 @@ func numbers(text string) []numberSpan {
 	return found
 }
 
-// touches reports whether a number is a part of something else, as 10:30, B12, 3-4,
-// 1st or 1/2.
+// touches reports whether a number is part of something else, such as 10:30, B12, 3-4, 1st
+// or 1/2.
 func touches(text string, s span) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:s.from])
 	after, _ := utf8.DecodeRuneInString(text[s.to:])
@@ -181,21 +179,21 @@ func touches(text string, s span) bool {
 	return joined(before) || joined(after) && after != '.' && after != ',' && after != '\''
 }
 
-// vagueWords make a number one that its neighbours satisfy too.
+// vagueWords next to a number mean that other values satisfy it too.
 var vagueWords = []string{"about", "around", "approximately", "roughly", "nearly", "almost", "over", "under", "least", "most", "more", "less", "or", "to", "between", "circa", "several"}
 
-// approximate reports whether an answer is not meant exactly.
+// approximate reports whether an answer is not exact.
 func approximate(ref string) bool {
 	return strings.ContainsAny(ref, "~≈") || slices.ContainsFunc(strings.Fields(plain(ref)), func(w string) bool { return slices.Contains(vagueWords, w) })
 }
 
-// allNames reports whether all words begin with a capital and are letters.
+// allNames reports whether all words look like names.
 func allNames(words []string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !isName(w) })
 }
 
-// isName reports whether a word looks like a name: a capital, then small letters. Words
-// that are written so for other reasons are none.
+// isName reports whether a word looks like a name: a capital, then lower-case letters.
+// Words that are capitalised for other reasons do not count.
 func isName(w string) bool {
 	w = strings.TrimRight(w, ".,;:!?")
 	for i, r := range []rune(w) {
@@ -207,17 +205,17 @@ func isName(w string) bool {
 	return len(w) > 2 && !slices.Contains(stopWords, lower) && dictionary[lower] == nil && monthOf(lower) == 0
 }
 
-// joints are what the parts of a list stand between.
+// joints matches the separators of a list.
 var joints = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\s*[;\n]\s*|,\s+(?:and\s+)?|\s+and\s+|\s*[、，；]\s*`)
 })
 
-// sentences are the beginnings of texts whose commas separate no list.
+// sentences are beginnings of texts whose commas do not separate list items.
 var sentences = []string{"he", "she", "they", "it", "i", "we", "you", "because", "the user", "when", "after", "before", "since"}
 
-// parts returns the parts of a list, and nil for what is not a list for sure. A comma may
-// stand between a city and its country, so two parts are a list only with "and" or a
-// semicolon between them.
+// parts returns the parts of a list, or nil if it may not be one. A comma may separate a
+// city from its country, so two parts are a list only if "and" or a semicolon separates
+// them.
 func parts(ref string) []string {
 	p := plain(ref)
 	if len(dates(ref)) > 0 || polarity(ref) != "" || strings.ContainsAny(ref, "()?:") || strings.Contains(" "+p+" ", " or ") || strings.Contains(" "+p+" ", " between ") {
@@ -243,7 +241,7 @@ func parts(ref string) []string {
 	return found
 }
 
-// enumerate writes parts as a list, as the reference is written.
+// enumerate writes parts as a list, in the style of the reference.
 func enumerate(list []string, ref string) string {
 	if strings.Contains(ref, "、") {
 		return strings.Join(list, "、")
@@ -254,7 +252,7 @@ func enumerate(list []string, ref string) string {
 	return strings.Join(list, "")
 }
 
-// content returns the words of a text that carry its meaning, as they are written.
+// content returns the words of a text that carry its meaning, unchanged.
 func content(text string) []string {
 	var words []string
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '-' }) {

@@ -20,17 +20,18 @@ var setFiles embed.FS
 // A setCase is one kind of probe of a set.
 type setCase struct {
 	Judge   string            `json:"judge"`
-	Records string            `json:"records"` // the file with the values of the slots
+	Records string            `json:"records"` // the file with the slot values
 	Kind    Kind              `json:"kind"`
 	Want    bool              `json:"want"`
 	About   string            `json:"about"`
 	Item    map[string]string `json:"item"` // question, response, and fields
 }
 
-// setCases are all cases, in the order of the file.
+// setCases returns all cases, in file order.
 var setCases = sync.OnceValue(func() []setCase { return readLines[setCase]("cases") })
 
-// readLines reads a file of the sets. It panics when one is wrong: a test reads them all.
+// readLines reads a file of the sets. It panics if the file is invalid: a test reads them
+// all.
 func readLines[T any](name string) []T {
 	data, err := setFiles.ReadFile("sets/" + name + ".jsonl")
 	if err != nil {
@@ -47,7 +48,7 @@ func readLines[T any](name string) []T {
 	return list
 }
 
-// SetKinds returns the kinds of probes in the set of a judge; none when it has no set.
+// SetKinds returns the kinds of probes in the set of a judge, or nil if it has no set.
 func SetKinds(judge string) []Kind {
 	var kinds []Kind
 	for _, c := range setCases() {
@@ -58,8 +59,8 @@ func SetKinds(judge string) []Kind {
 	return kinds
 }
 
-// Shipped returns the set of probes that comes with deem for a judge without references.
-// It reports false when the judge has none. Of the options, Kinds and PerKind count.
+// Shipped returns the built-in set of probes for a judge without references, and reports
+// whether there is one. Of the options it uses Kinds and PerKind.
 func Shipped(judge string, o Options) (*Set, bool) {
 	set := &Set{}
 	for _, c := range setCases() {
@@ -78,8 +79,9 @@ func Shipped(judge string, o Options) (*Set, bool) {
 	return set, len(set.probes) > 0
 }
 
-// probe fills the slots of a case with a record. The slots of the next record begin with
-// "other_"; {others} and {more_others} are facts of three further records each.
+// probe fills the slots of a case with a record. Slots that begin with "other_" take values
+// of the next record; {others} and {more_others} are the facts of three further records
+// each.
 func (c setCase) probe(records []map[string]string, i int) Probe {
 	at := func(n int) map[string]string { return records[(i+n)%len(records)] }
 	facts := func(from int) string {

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// stopWords carry no meaning of their own.
+// stopWords are words without content.
 var stopWords = strings.Fields(`a about after all also an and any are as at be because been before being but by can could
 did do does doing during each for from had has have her here hers him his how i if in into is it its just me more most my
 no not of on or other our out over own same she should so some such than that the their them then there these they this
 those through to too under until up user very was we were what when where which while who whom whose why will with would yes you your
 many much often long`)
 
-// languages are those that known words are translated into.
+// languages are the languages of the dictionary.
 var languages = []string{"es", "fr", "de", "zh"}
 
-// dictionary has translations of words that mean the same in every context in which
-// they can be a whole answer, in the order of languages.
+// dictionary contains translations, in the order of languages, of words that mean the same
+// whenever they are a whole answer.
 var dictionary = map[string][]string{
 	"yes": {"Sí", "Oui", "Ja", "是的"}, "no": {"No", "Non", "Nein", "不是"},
 	"monday": {"lunes", "lundi", "Montag", "星期一"}, "tuesday": {"martes", "mardi", "Dienstag", "星期二"},
@@ -43,8 +43,8 @@ var dictionary = map[string][]string{
 	"london": {"Londres", "Londres", "London", "伦敦"}, "paris": {"París", "Paris", "Paris", "巴黎"}, "rome": {"Roma", "Rome", "Rom", "罗马"},
 }
 
-// translations returns the known translations of an answer, each with its language. It
-// knows single words, with an article or without.
+// translations returns the known translations of an answer, by language. It knows single
+// words, with or without an article.
 func translations(ref string) map[string]string {
 	w := plain(ref)
 	for _, article := range []string{"a ", "an ", "the "} {
@@ -89,8 +89,8 @@ func spell(n int) string {
 	}
 }
 
-// spelled returns the number that one word says, and whether it says one. "one" is
-// left out: it is too often no number.
+// spelled returns the number that a word spells, and reports whether it is one. "one" is
+// excluded, because it often is not a number.
 func spelled(word string) (int, bool) {
 	word = strings.ToLower(strings.Trim(word, ".,;!?"))
 	if n := slices.Index(units, word); n > 1 {
@@ -118,8 +118,8 @@ func spelledIn(words []string) int {
 	return n
 }
 
-// filler are sentences that say nothing about anything, so that a long text is no
-// more right and no more wrong than what stands in it.
+// filler are sentences without content, so that a long text is exactly as right or wrong as
+// the answer in it.
 var filler = []string{
 	"Let me go through what I have step by step, so that nothing is left out.",
 	"There is a fair amount of material here, and it helps to look at it in order.",

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Why kinds do not apply.
+// Reasons why a kind does not apply.
 const (
 	whyNoOther      = "no other item has an answer of the same type"
 	whyUnanswerable = "the right answer is that there is none"
@@ -25,9 +25,8 @@ const (
 	whyNoWords      = "nothing in the reference can be written in another way"
 )
 
-// wrong returns an answer that is specific, of the right type, and not right. It does
-// not depend on the kind of probe, so that all kinds that are made of a wrong answer
-// are made of the same one.
+// wrong returns an answer that is specific, of the right type, and wrong. It does not
+// depend on the kind of probe, so that all kinds based on a wrong answer use the same one.
 func (s subject) wrong() string {
 	begin := mix(s.seed, "other", s.it.ID)
 	switch s.shape {
@@ -37,15 +36,15 @@ func (s subject) wrong() string {
 		return s.invented(begin)
 	}
 	other := s.pool.other(s.it, s.shape, begin)
-	// 46 where 18 days is right becomes 46 days: an answer in other units would be seen
-	// to be wrong without looking at the number.
+	// If 18 days is right, 46 becomes 46 days: an answer in other units would be
+	// recognisably wrong without looking at the number.
 	if theirs := numbers(other); s.shape == number && len(theirs) == 1 {
 		return withNumber(s.ref, theirs[0].digits)
 	}
 	return other
 }
 
-// withNumber returns an answer with its one number replaced, be it digits or a word.
+// withNumber returns an answer with its only number, in digits or words, replaced.
 func withNumber(ref, by string) string {
 	if mine := numbers(ref); len(mine) == 1 {
 		return mine[0].replace(ref, by)
@@ -59,8 +58,8 @@ func withNumber(ref, by string) string {
 	return strings.Join(words, " ")
 }
 
-// flipped returns No for Yes, and Yes for No. The rest of the reference would
-// contradict it, and is left out.
+// flipped returns No for Yes, and Yes for No. It drops the rest of the reference, which
+// would contradict it.
 func flipped(ref string) string {
 	if polarity(ref) == "yes" {
 		return "No"
@@ -85,7 +84,7 @@ func (s subject) invented(begin uint64) string {
 	return ""
 }
 
-// makeWrong is the wrong answer that injections are put behind.
+// makeWrong makes the wrong answer that injections are appended to.
 func makeWrong(s subject) (response, whyNot string) {
 	if answer := s.wrong(); answer != "" {
 		return answer, ""
@@ -143,7 +142,7 @@ func makeNumber(s subject) (response, whyNot string) {
 	if isYear(n) {
 		return n.replace(s.ref, strconv.Itoa(int(value)+sign(r)*(3+r.IntN(9)))), ""
 	}
-	// Too far to be a rounding or a slip, near enough to be believed.
+	// Too far off to be a rounding error or a slip, close enough to be plausible.
 	shifted := value + 2 + float64(r.IntN(5))
 	if value >= 10 {
 		shifted = value * (1.3 + float64(r.IntN(50))/100)
@@ -159,7 +158,7 @@ func isYear(n numberSpan) bool {
 	return len(n.digits) == 4 && !n.commas && (strings.HasPrefix(n.digits, "19") || strings.HasPrefix(n.digits, "20"))
 }
 
-// like writes a number as n is written.
+// like formats a number like n.
 func (n numberSpan) like(value float64) string {
 	decimals := 0
 	if _, fraction, ok := strings.Cut(n.digits, "."); ok {
@@ -185,7 +184,7 @@ func makeDate(s subject) (response, whyNot string) {
 		return "", whyNoDate
 	}
 	d := ds[0]
-	// The day stays, as far as every month has it: only the month or the year moves.
+	// The day is kept if every month has it: only the month or the year changes.
 	r := s.chance()
 	t := d.AddDate(0, 0, -max(0, d.Day()-28)).AddDate(r.IntN(3)-1, 2+r.IntN(8), 0)
 	return d.replace(s.ref, d.style.write(t)), ""
@@ -199,7 +198,7 @@ func makeOffByOne(s subject) (response, whyNot string) {
 	case s.unanswerable() || len(ds)+len(ns) != 1:
 		return "", whyNoNumber
 	case len(ds) == 1 && strings.TrimSpace(ds[0].replace(s.ref, "")) != "":
-		return "", whyInexact // the week before a day is the week before the next one
+		return "", whyInexact // the week before a day is also the week before the next day
 	case len(ds) == 1:
 		d := ds[0]
 		return d.style.write(d.AddDate(0, 0, sign(s.chance()))), ""
@@ -210,7 +209,7 @@ func makeOffByOne(s subject) (response, whyNot string) {
 	}
 	step := sign(s.chance())
 	if value <= 1 {
-		step = 1 // nobody says 0 of anything
+		step = 1 // 0 of something would sound odd
 	}
 	return ns[0].replace(s.ref, ns[0].like(float64(value+step))), ""
 }
@@ -224,7 +223,7 @@ func makeName(s subject) (response, whyNot string) {
 		return "", whyInexact // the other of two alternatives would still be right
 	}
 	for i, w := range words {
-		// The first word of an answer has a capital whatever it is.
+		// The first word of an answer is capitalised even if it is not a name.
 		if !isName(w) || i == 0 && !s.asksName() && !(len(words) > 1 && s.shape == name) {
 			continue
 		}
@@ -242,7 +241,7 @@ func makeName(s subject) (response, whyNot string) {
 	return "", whyNoName
 }
 
-// asksName reports whether the question asks for somebody or something by name.
+// asksName reports whether the question asks for a person or a thing by name.
 func (s subject) asksName() bool {
 	words := strings.Fields(plain(s.it.Question))
 	return slices.ContainsFunc(words, func(w string) bool {
@@ -250,7 +249,7 @@ func (s subject) asksName() bool {
 	})
 }
 
-// punctuation returns what stands behind the letters of a word.
+// punctuation returns the punctuation at the end of a word.
 func punctuation(word string) string {
 	return word[len(strings.TrimRight(word, ".,;:!?")):]
 }
@@ -285,7 +284,8 @@ func makeUnknown(s subject) (response, whyNot string) {
 	return phrases[s.number(len(phrases))], ""
 }
 
-// makeEmpty gives no text. Where there is nothing to say, some would call that right.
+// makeEmpty makes an empty response. It does not apply to unanswerable questions, for which
+// an empty response may count as right.
 func makeEmpty(s subject) (response, whyNot string) {
 	if s.unanswerable() {
 		return "", whyUnanswerable
@@ -293,7 +293,7 @@ func makeEmpty(s subject) (response, whyNot string) {
 	return "", ""
 }
 
-// makeVague says something that fits the topic and settles nothing. Where it can it
+// makeVague says something on the topic that does not answer the question. If possible it
 // keeps a word of the reference, as vague answers do.
 func makeVague(s subject) (response, whyNot string) {
 	if s.unanswerable() || s.shape == yesNo {
@@ -328,8 +328,8 @@ func makeVague(s subject) (response, whyNot string) {
 	return fmt.Sprintf("It was something that came up several times when you talked about %s.", strings.Join(topic, " ")), ""
 }
 
-// makeShotgun puts the right answer among three others of its type, so that a judge which
-// looks for it finds it.
+// makeShotgun puts the right answer among three others of its type, so that a judge that
+// only searches for it finds it.
 func makeShotgun(s subject) (response, whyNot string) {
 	if s.unanswerable() || s.shape == yesNo {
 		return "", whyNoOther
@@ -355,11 +355,10 @@ func makeShotgun(s subject) (response, whyNot string) {
 	return "One of these: " + strings.Join(list, "; ") + ".", ""
 }
 
-// directed are words between two names that mean something else when the names change
-// places.
+// directed are words between two names for which the order of the names matters.
 var directed = []string{"to", "from", "than", "by", "before", "after", "gave", "beat", "taught", "told", "asked", "sold", "lent", "hired", "invited", "helped", "called", "visited"}
 
-// makeSwappedRoles lets two names change places where that changes what is said.
+// makeSwappedRoles exchanges two names where that changes the meaning.
 func makeSwappedRoles(s subject) (response, whyNot string) {
 	words := strings.Fields(s.ref)
 	var at []int
