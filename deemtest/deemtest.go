@@ -1,5 +1,5 @@
-// Package deemtest judges in Go tests. A team that writes a question-answering system
-// in Go says in its own tests how good the answers must be:
+// Package deemtest judges answers in Go tests. The tests of a question-answering system
+// state how good its answers must be:
 //
 //	func TestAnswers(t *testing.T) {
 //		it := deem.Item{ID: "q1", Question: "Where does Mara live?",
@@ -7,11 +7,11 @@
 //		deemtest.Judge(t, match.New(), it).AtLeast(0.9)
 //	}
 //
-// An item that the judge cannot judge fails the test as unjudged, and never as wrong:
-// what is amiss then is the judge, or the way to it, and not the answer.
+// An item without a verdict fails the test as unjudged, not as wrong: the problem is then
+// the judge or its connection, not the answer.
 //
-// Many items are judged with [All]. What is asked of them is asked of their mean and,
-// where chance must not decide, of the lower end of its interval.
+// Use [All] for many items. A requirement applies to their mean score or, to allow for
+// chance, to the lower end of its confidence interval.
 package deemtest
 
 import (
@@ -28,17 +28,17 @@ import (
 	"deem/stat"
 )
 
-// A Verdict is what a judge said of one item, for a test to hold something against.
-// Its methods fail the test and go on, as t.Error does.
+// A Verdict is the verdict on one item, with methods that check it. A failed check marks
+// the test as failed and continues, like t.Error.
 type Verdict struct {
-	// Record holds the verdict or the failure.
+	// Record contains the verdict or the failure.
 	Record deem.Record
 
 	t testing.TB
 }
 
-// Judge asks the judge about an item. What ends every run, as a key that is not
-// accepted, ends the test.
+// Judge asks the judge about an item. An error that would end a run, such as a rejected API
+// key, ends the test.
 func Judge(t testing.TB, j deem.Judge, it deem.Item) *Verdict {
 	t.Helper()
 	v, err := j.Judge(t.Context(), it)
@@ -53,7 +53,7 @@ func Judge(t testing.TB, j deem.Judge, it deem.Item) *Verdict {
 	return &Verdict{Record: rec, t: t}
 }
 
-// hint returns the advice that comes with an error, on a line of its own.
+// hint returns the hint of an error on a separate line.
 func hint(err error) string {
 	if text := deem.HintOf(err); text != "" {
 		return "\nhint: " + text
@@ -61,7 +61,7 @@ func hint(err error) string {
 	return ""
 }
 
-// AtLeast wants a score of at least the given one.
+// AtLeast checks that the score is at least the given one.
 func (v *Verdict) AtLeast(score float64) *Verdict {
 	v.t.Helper()
 	if d, ok := v.judged(); ok && d.Score < score {
@@ -70,7 +70,8 @@ func (v *Verdict) AtLeast(score float64) *Verdict {
 	return v
 }
 
-// AtMost wants a score of at most the given one, for answers that must not be accepted.
+// AtMost checks that the score is at most the given one, for answers that must not be
+// accepted.
 func (v *Verdict) AtMost(score float64) *Verdict {
 	v.t.Helper()
 	if d, ok := v.judged(); ok && d.Score > score {
@@ -79,7 +80,7 @@ func (v *Verdict) AtMost(score float64) *Verdict {
 	return v
 }
 
-// Passes wants a verdict that says yes: see [deem.Verdict.Yes].
+// Passes checks that the verdict is yes; see [deem.Verdict.Yes].
 func (v *Verdict) Passes() *Verdict {
 	v.t.Helper()
 	if d, ok := v.judged(); ok && !d.Yes() {
@@ -88,7 +89,7 @@ func (v *Verdict) Passes() *Verdict {
 	return v
 }
 
-// Says wants a label, as the judge spells it.
+// Says checks the label, in the judge's spelling.
 func (v *Verdict) Says(label string) *Verdict {
 	v.t.Helper()
 	if d, ok := v.judged(); ok && d.Label != label {
@@ -97,7 +98,7 @@ func (v *Verdict) Says(label string) *Verdict {
 	return v
 }
 
-// Aspect wants an aspect of at least the given value.
+// Aspect checks that an aspect has at least the given value.
 func (v *Verdict) Aspect(name string, least float64) *Verdict {
 	v.t.Helper()
 	d, ok := v.judged()
@@ -113,7 +114,7 @@ func (v *Verdict) Aspect(name string, least float64) *Verdict {
 	return v
 }
 
-// Unjudged wants a failure of the given kind, for tests of a judge.
+// Unjudged checks that there is a failure of the given kind, for tests of a judge.
 func (v *Verdict) Unjudged(kind deem.Kind) *Verdict {
 	v.t.Helper()
 	switch f := v.Record.Failure; {
@@ -125,7 +126,7 @@ func (v *Verdict) Unjudged(kind deem.Kind) *Verdict {
 	return v
 }
 
-// judged returns the verdict. Without one the test fails, and says so.
+// judged returns the verdict. If there is none, it fails the test.
 func (v *Verdict) judged() (deem.Verdict, bool) {
 	v.t.Helper()
 	if f := v.Record.Failure; f != nil {
@@ -144,7 +145,7 @@ func nameOf(it deem.Item) string {
 	return "item " + it.ID
 }
 
-// said tells what led to the verdict, on lines below the complaint.
+// said returns the details of the verdict, for the lines below an error message.
 func (v *Verdict) said() string {
 	it, d := v.Record.Item, *v.Record.Verdict
 	lines := []string{"", "judge      " + v.Record.Judge + ": " + d.Label}
@@ -160,7 +161,7 @@ func (v *Verdict) said() string {
 	return strings.Join(append(lines, "response   "+it.Response), "\n\t")
 }
 
-// Verdicts are what a judge said of many items.
+// Verdicts are the verdicts on many items.
 type Verdicts struct {
 	// Records are in the order of the items.
 	Records []deem.Record
@@ -168,7 +169,8 @@ type Verdicts struct {
 	t testing.TB
 }
 
-// All asks the judge about all items, eight at once. What ends the run ends the test.
+// All asks the judge about all items, eight at a time. An error that ends the run ends the
+// test.
 func All(t testing.TB, j deem.Judge, items []deem.Item) *Verdicts {
 	t.Helper()
 	vs := &Verdicts{t: t}
@@ -192,8 +194,8 @@ func each(items []deem.Item) iter.Seq2[deem.Item, error] {
 	}
 }
 
-// Estimate returns the mean score of the judged items, with its interval, and how many
-// items are unjudged. Items that share a cluster are not independent, which widens the
+// Estimate returns the mean score of the judged items with its confidence interval, and the
+// number of unjudged items. Items of the same cluster are not independent, which widens the
 // interval as in a report.
 func (vs *Verdicts) Estimate() (est stat.Estimate, unjudged int) {
 	var c stat.Clustered
@@ -207,23 +209,23 @@ func (vs *Verdicts) Estimate() (est stat.Estimate, unjudged int) {
 	return c.Score(stat.DefaultLevel, false), unjudged
 }
 
-// AtLeast wants a mean score of at least the given one over the judged items, and that
-// all are judged; [Verdicts.AllowUnjudged] allows for some that are not.
+// AtLeast checks that the mean score of the judged items is at least the given one, and
+// that all items are judged; use [Verdicts.AllowUnjudged] to allow some that are not.
 func (vs *Verdicts) AtLeast(score float64) *Verdicts {
 	vs.t.Helper()
 	return vs.atLeast(score, "at least", func(est stat.Estimate) float64 { return est.Value })
 }
 
-// SurelyAtLeast wants the lower end of the interval of the mean at or above the given
-// score: then the system is that good beyond what chance explains. It takes more items
-// than [Verdicts.AtLeast], or a better system.
+// SurelyAtLeast checks that the lower end of the interval of the mean is at least the given
+// score, so that chance does not explain the result. It needs more items than
+// [Verdicts.AtLeast], or a better system.
 func (vs *Verdicts) SurelyAtLeast(score float64) *Verdicts {
 	vs.t.Helper()
 	return vs.atLeast(score, "its lower end to be at least", func(est stat.Estimate) float64 { return est.Lo })
 }
 
-// atLeast wants all items to be judged, and a number of the estimate not to be below the
-// score. Where none is judged there is no estimate, and the test fails.
+// atLeast checks that all items are judged, and that a number of the estimate is at least
+// the score. If no item is judged there is no estimate, and the test fails.
 func (vs *Verdicts) atLeast(score float64, want string, number func(stat.Estimate) float64) *Verdicts {
 	vs.t.Helper()
 	est, unjudged := vs.Estimate()
@@ -237,8 +239,8 @@ func (vs *Verdicts) atLeast(score float64, want string, number func(stat.Estimat
 	return vs
 }
 
-// AllowUnjudged wants at most this share of the items to be unjudged, and leaves these
-// out. What is asked of the verdicts that it returns is asked of the others.
+// AllowUnjudged checks that at most this share of the items is unjudged, and returns the
+// verdicts without them.
 func (vs *Verdicts) AllowUnjudged(share float64) *Verdicts {
 	vs.t.Helper()
 	_, unjudged := vs.Estimate()
@@ -246,7 +248,8 @@ func (vs *Verdicts) AllowUnjudged(share float64) *Verdicts {
 	return &Verdicts{t: vs.t, Records: slices.DeleteFunc(slices.Clone(vs.Records), func(rec deem.Record) bool { return rec.Verdict == nil })}
 }
 
-// complete fails the test when too many items are unjudged, and reports whether it does not.
+// complete fails the test if too many items are unjudged, and reports whether the test may
+// continue.
 func (vs *Verdicts) complete(unjudged int, share float64) bool {
 	vs.t.Helper()
 	if float64(unjudged) <= share*float64(len(vs.Records)) {
@@ -271,7 +274,7 @@ func inWords(est stat.Estimate, unjudged int) string {
 	return fmt.Sprintf("%.4g %s n=%d unjudged=%d", est.Value, est.Ends("%.4g", 1), est.N, unjudged)
 }
 
-// shown is how many items a complaint names.
+// shown is the number of items in an error message.
 const shown = 5
 
 // worst lists the items with the lowest scores.

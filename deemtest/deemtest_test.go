@@ -11,7 +11,7 @@ import (
 	"deem/deemtest"
 )
 
-// A watcher is a test that notes what it is told and goes on.
+// A watcher is a testing.TB that records its errors and continues.
 type watcher struct {
 	testing.TB
 	errors []string
@@ -35,7 +35,7 @@ func watch(t *testing.T, f func(t testing.TB)) *watcher {
 	return w
 }
 
-// scripted judges by what the response says.
+// scripted judges by the text of the response.
 type scripted struct{}
 
 func (scripted) Name() string { return "scripted" }
@@ -58,12 +58,12 @@ func item(id, response string) deem.Item {
 	return deem.Item{ID: id, Question: "who?", References: []string{"she"}, Response: response}
 }
 
-// TestJudge holds what fails a test, and with which words.
+// TestJudge checks which verdicts fail a test, and the error messages.
 func TestJudge(t *testing.T) {
 	for _, tt := range []struct {
 		response string
 		hold     func(v *deemtest.Verdict)
-		want     string // a part of the only complaint; "" for none
+		want     string // part of the only error message; "" for none
 	}{
 		{"right", func(v *deemtest.Verdict) { v.AtLeast(1).AtMost(1).Passes().Says("yes") }, ""},
 		{"half", func(v *deemtest.Verdict) { v.AtLeast(0.5).Aspect("tone", 3) }, ""},
@@ -89,7 +89,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestJudgeEnds holds that what ends every run ends the test, with its hint.
+// TestJudgeEnds checks that an error that ends every run ends the test, with its hint.
 func TestJudgeEnds(t *testing.T) {
 	for name, f := range map[string]func(t testing.TB){
 		"one": func(t testing.TB) { deemtest.Judge(t, scripted{}, item("a", "key")) },
@@ -102,7 +102,7 @@ func TestJudgeEnds(t *testing.T) {
 	}
 }
 
-// many returns items with the given responses, each so many times.
+// many returns items with the given responses, each repeated the given number of times.
 func many(counts ...any) []deem.Item {
 	var items []deem.Item
 	for i := 0; i < len(counts); i += 2 {
@@ -113,7 +113,7 @@ func many(counts ...any) []deem.Item {
 	return items
 }
 
-// mixed returns items of which every other is right.
+// mixed returns items of which every second is right.
 func mixed(n int) []deem.Item {
 	var items []deem.Item
 	for i := range n {
@@ -122,7 +122,7 @@ func mixed(n int) []deem.Item {
 	return items
 }
 
-// inClusters puts items into clusters of the given size, in their order.
+// inClusters puts items into clusters of the given size, in order.
 func inClusters(size int, items []deem.Item) []deem.Item {
 	for i := range items {
 		items[i].Cluster = fmt.Sprint("c", i/size)
@@ -130,7 +130,7 @@ func inClusters(size int, items []deem.Item) []deem.Item {
 	return items
 }
 
-// TestAll holds what is asked of many items.
+// TestAll checks the methods of Verdicts.
 func TestAll(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -12,10 +12,10 @@ import (
 
 const question = "Where does Mara live?"
 
-// answer stands for the system under test.
+// answer represents the system under test.
 func answer(string) string { return "She lives in Porto." }
 
-// items stands for questions that are kept in a file, with the answers of the system.
+// items represents questions from a file, with the answers of the system.
 func items() []deem.Item {
 	list := make([]deem.Item, 40)
 	for i := range list {
@@ -24,7 +24,7 @@ func items() []deem.Item {
 	return list
 }
 
-// TestAnswers is how a team tests what its system answers.
+// TestAnswers shows how a team tests the answers of its system.
 func TestAnswers(t *testing.T) {
 	it := deem.Item{ID: "q1", Question: question, References: []string{"Porto"}, Response: answer(question)}
 	deemtest.Judge(t, match.New(), it).AtLeast(0.9)
@@ -32,17 +32,17 @@ func TestAnswers(t *testing.T) {
 	deemtest.All(t, match.New(), items()).AllowUnjudged(0.05).SurelyAtLeast(0.8)
 }
 
-// A shown test prints its errors, so that the examples can show them. In a test of your
-// own it is the *testing.T.
+// shown prints errors, so that the examples can show them. In your tests, use the
+// *testing.T.
 type shown struct{ testing.TB }
 
 func (shown) Helper()                           {}
 func (shown) Context() context.Context          { return context.Background() }
 func (shown) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// A wrong answer fails the test, and the message says what the judge saw.
+// A wrong answer fails the test, and the message shows what the judge saw.
 func ExampleJudge() {
-	t := shown{} // in a file ..._test.go it is the *testing.T
+	t := shown{} // in a _test.go file it is the *testing.T
 	it := deem.Item{ID: "q1", Question: "How long was the trip?", References: []string{"18 days"}, Response: "19 days"}
 	deemtest.Judge(t, match.New(), it).AtLeast(0.9)
 	// Output:
@@ -54,9 +54,9 @@ func ExampleJudge() {
 	// 	response   19 days
 }
 
-// Of many answers the share that is right is asked for, and so is how sure it is.
+// For many answers, the test checks the share that is right and its confidence interval.
 func ExampleAll() {
-	t := shown{} // in a file ..._test.go it is the *testing.T
+	t := shown{} // in a _test.go file it is the *testing.T
 	deemtest.All(t, match.New(), items()[:5]).SurelyAtLeast(0.8)
 	// Output:
 	// score 1 [0.5655, 1] n=5 unjudged=0, want its lower end to be at least 0.8
