@@ -1,6 +1,6 @@
-// Package benchmark is the table of benchmarks. A benchmark is a reader for its
-// files, the judges that go with it, and its metrics, all as published; each lives
-// in a folder of its own, and this package names them and does nothing else.
+// Package benchmark lists the benchmarks. A benchmark consists of a reader for its files,
+// its judges and its metrics, all as published. Each is a separate package; this package
+// only lists them.
 package benchmark
 
 import (
@@ -21,20 +21,20 @@ import (
 	"deem/judge"
 )
 
-// What a benchmark is made of.
+// The parts of a benchmark.
 type (
 	Benchmark = benchmark.Benchmark // one row of the table
 	Options   = benchmark.Options   // what to read and how
 	Set       = benchmark.Set       // the items of a benchmark, read and checked
-	Metrics   = benchmark.Metrics   // a benchmark's own numbers
+	Metrics   = benchmark.Metrics   // a benchmark's own metrics
 	Judge     = benchmark.Judge     // a rule, or a protocol for a model
 	Origin    = benchmark.Origin    // who published a judge
-	Param     = benchmark.Param     // an option that one benchmark has and others do not
-	Category  = benchmark.Category  // a part of a benchmark's questions, as published
-	Finished  = benchmark.Finished  // what a result file is made of
+	Param     = benchmark.Param     // an option specific to one benchmark
+	Category  = benchmark.Category  // a published category of a benchmark's questions
+	Finished  = benchmark.Finished  // the contents of a result file
 )
 
-// All returns the benchmarks that deem knows.
+// All returns all benchmarks.
 func All() []Benchmark {
 	return []Benchmark{
 		longmemeval.Benchmark(),
@@ -51,12 +51,12 @@ func All() []Benchmark {
 	}
 }
 
-// Named returns the benchmark of that name.
+// Named returns the benchmark with the given name.
 func Named(name string) (Benchmark, bool) {
 	return find(func(b Benchmark) bool { return b.Name == name })
 }
 
-// OfJudge returns the benchmark that has a judge of that name.
+// OfJudge returns the benchmark that has a judge with the given name.
 func OfJudge(name string) (Benchmark, bool) {
 	return find(func(b Benchmark) bool { return slices.Contains(b.Judges, name) })
 }

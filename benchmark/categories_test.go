@@ -16,7 +16,7 @@ import (
 	"deem/internal/report/errata"
 )
 
-// published returns the content of a file that others published and we do not ship.
+// published returns the content of a published file that deem does not ship.
 func published(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "data", name))
@@ -29,7 +29,7 @@ func published(t *testing.T, name string) []byte {
 	return data
 }
 
-// checkCategories compares the table of a benchmark with counts of the published files.
+// checkCategories compares the table of a benchmark with counts in the published files.
 func checkCategories(t *testing.T, name string, items, faulty map[string]int) {
 	t.Helper()
 	b, _ := benchmark.Named(name)

@@ -20,8 +20,8 @@ import (
 	"deem/model/fake"
 )
 
-// fileName returns a name under which a benchmark takes a file: LongBench and
-// InfiniteBench find the task in it.
+// fileName returns a file name that a benchmark accepts: LongBench and InfiniteBench derive
+// the task from it.
 func fileName(name string, n uint) string {
 	switch name {
 	case longbench.Name:
@@ -35,10 +35,10 @@ func fileName(name string, n uint) string {
 	}
 }
 
-// FuzzStory takes any file through the whole story of each benchmark: items, verdicts,
-// metrics, upstream's result file. There is an error that names the file, or each item has
-// an id of its own, is the same when it is read again, and ends in a verdict that a record
-// may hold or in a failure; and the numbers have a JSON, in which nothing is NaN.
+// FuzzStory runs each benchmark on arbitrary files: items, verdicts, metrics, upstream's
+// result file. Either there is an error that names the file, or each item has a unique id,
+// is the same when read again, and ends in a valid verdict or a failure. The metrics can be
+// encoded as JSON without NaN.
 func FuzzStory(f *testing.F) {
 	seedStory(f)
 	f.Fuzz(func(t *testing.T, which, name uint8, data, responses, reply string) {
@@ -66,7 +66,7 @@ func FuzzStory(f *testing.F) {
 	})
 }
 
-// seedStory adds the examples that come with deem.
+// seedStory adds the examples that ship with deem.
 func seedStory(f *testing.F) {
 	f.Helper()
 	at := func(name string) string {
@@ -105,7 +105,7 @@ func seedStory(f *testing.F) {
 	f.Add(uint8(1), uint8(0), `{"uuid":1,"sessions":[{"memory_points":[],"extracted_memories":["m"],"dialogue":[],"questions":[{}]}]}`, "", "{}")
 }
 
-// put writes a file into a folder of the test's own.
+// put writes a file into a temporary folder.
 func put(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), filepath.FromSlash(name))
@@ -145,8 +145,8 @@ func itemsOf(t *testing.T, s benchmark.Set) []deem.Item {
 	return items
 }
 
-// tell judges the items with each judge, the model of which always says the same, and asks
-// for the benchmark's numbers.
+// tell judges the items with each judge, using a model that always gives the same reply,
+// and computes the benchmark's metrics.
 func tell(t *testing.T, b benchmark.Benchmark, o benchmark.Options, items []deem.Item, reply string) {
 	t.Helper()
 	m := fake.Func("fuzz", func(context.Context, deem.Request) (deem.Reply, error) {
@@ -189,7 +189,7 @@ func verdictOn(t *testing.T, j deem.Judge, it deem.Item, at int) deem.Record {
 	return rec
 }
 
-// summarise makes the numbers of records.
+// summarise computes the metrics of records.
 func summarise(t *testing.T, b benchmark.Benchmark, o benchmark.Options, name string, recs []deem.Record) {
 	t.Helper()
 	metrics, err := b.Metrics(t.Context(), o)
@@ -205,7 +205,7 @@ func summarise(t *testing.T, b benchmark.Benchmark, o benchmark.Options, name st
 	if _, err := json.Marshal(metrics.JSON()); err != nil {
 		t.Errorf("%s as JSON: %v", name, err)
 	}
-	if b.WriteResults == nil || name == "halumem/omnimemeval" { // which has no part in upstream's file
+	if b.WriteResults == nil || name == "halumem/omnimemeval" { // which is not part of upstream's file
 		return
 	}
 	done := benchmark.Finished{Options: o, Judge: name, Model: "fake:fuzz", Records: func(yield func(deem.Record, error) bool) {

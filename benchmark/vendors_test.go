@@ -20,7 +20,7 @@ import (
 	"deem/judge"
 )
 
-// field returns a file of the folder of prompts and vectors that we do not ship.
+// field returns the path of a prompt or vector file that deem does not ship.
 func field(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join("..", "..", "shared", "field", filepath.FromSlash(name))
@@ -30,12 +30,12 @@ func field(t *testing.T, name string) string {
 	return path
 }
 
-// A vendorPrompt is a prompt of a judge that a vendor published: its file, and the names of
-// its slots as Python's str.format gets them.
+// A vendorPrompt is a prompt that a vendor published: its file, and the names of its slots
+// for Python's str.format.
 type vendorPrompt struct {
 	judge  string
 	file   string // of the prompt
-	system string // the file of the system text, "" when there is none
+	system string // the file of the system text, or ""
 	slots  map[string]string
 }
 
@@ -76,8 +76,8 @@ func sum(data []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// TestVendorPrompts holds the prompts to their published bytes: to sums that stand in NOTICE,
-// and to the files themselves where they are at hand.
+// TestVendorPrompts compares the prompts with the published bytes: with the checksums in
+// NOTICE, and with the files themselves if they are present.
 func TestVendorPrompts(t *testing.T) {
 	notice, err := os.ReadFile(filepath.Join("..", "NOTICE"))
 	if err != nil {
@@ -115,7 +115,7 @@ func TestVendorPrompts(t *testing.T) {
 	}
 }
 
-// formatPrompts is what published programs do: str.format of the prompt.
+// formatPrompts does what the published programs do: str.format of the prompt.
 const formatPrompts = `
 import json, sys
 job = json.load(sys.stdin)
@@ -131,7 +131,7 @@ for it in job["items"]:
 json.dump(out, sys.stdout)
 `
 
-// oddTexts are what a prompt must not stumble over.
+// oddTexts are difficult values for a prompt.
 var oddTexts = []string{
 	"plain", "", "with {question} in it", "{{twice}}", "a } alone", "quotes \" and '", "ünïcödé 東京 🦭", "line\nline\r\nline\t", "<<EVIDENCE>>",
 	"50% off; or so", "back\\slash \\n", "  spaces  ", "null", "{0}", "{answer!r:>10}", "a\u2028b", "yes; because {x}",
@@ -193,7 +193,7 @@ func TestVendorRendering(t *testing.T) {
 	t.Logf("%d prompts, %d items each, as Python renders them", len(vendorPrompts), len(items))
 }
 
-// TestVendorEvidence: an item without evidence gets the prompt without.
+// TestVendorEvidence checks that an item without evidence gets the prompt without evidence.
 func TestVendorEvidence(t *testing.T) {
 	it := deem.Item{ID: "1", Category: "4", Question: "Q", References: []string{"R"}, Response: "A"}
 	with, err := protocolOf(t, "locomo/mem0-2026-04-09-evidence", "").Request(it)
@@ -211,7 +211,7 @@ func TestVendorEvidence(t *testing.T) {
 
 func reply(text string) deem.Reply { return deem.Reply{Text: text, Stop: deem.StopEnd} }
 
-// TestMem0Replies reads the replies of a published run again.
+// TestMem0Replies rereads the replies of a published run.
 func TestMem0Replies(t *testing.T) {
 	f, err := os.Open(field(t, "mem0-harness/vectors/longmemeval_replies.jsonl.gz"))
 	if err != nil {
@@ -252,8 +252,8 @@ func TestMem0Replies(t *testing.T) {
 	t.Logf("upstream confirms %d of %d stored labels, strict %d", same, n, strictly)
 }
 
-// TestMem0YesNo holds the reading to what the published function returns. Where the reply is
-// empty it returns no, and there is a failure here.
+// TestMem0YesNo compares the parser with the published function. For an empty reply that
+// function returns no, and deem returns a failure.
 func TestMem0YesNo(t *testing.T) {
 	data, err := os.ReadFile(field(t, "mem0-harness/vectors/parsers.json"))
 	if err != nil {
@@ -283,7 +283,7 @@ func TestMem0YesNo(t *testing.T) {
 	}
 }
 
-// TestVendorReadings: what each published program makes of a reply; "-" is a failure.
+// TestVendorReadings checks how each published program reads a reply; "-" is a failure.
 func TestVendorReadings(t *testing.T) {
 	for _, tt := range []struct{ judge, reply, want, strict string }{
 		{"locomo/mem0-2025", `{"label": "CORRECT"}`, "CORRECT", "CORRECT"},
