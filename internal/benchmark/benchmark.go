@@ -1,7 +1,8 @@
-// Package benchmark is what a benchmark is made of, and what all of them share. Each
-// benchmark has a folder below this one, and none knows another. A benchmark reads items
-// ([Visit], [Held], [Reread]), names its judges, and sums its records up in a table
-// ([Tally], [Table]); [Rule] and [ByTask] are for benchmarks whose tasks have a rule each.
+// Package benchmark defines the parts of a benchmark and the code that all benchmarks
+// share. Each benchmark is a package below this one, independent of the others. A benchmark
+// reads items ([Visit], [Held], [Reread]), names its judges, and summarises its records in
+// a table ([Tally], [Table]); [Rule] and [ByTask] are for benchmarks that have one rule per
+// task.
 package benchmark
 
 import (
@@ -17,41 +18,41 @@ import (
 	"deem/judge"
 )
 
-// Options say what to read and how.
+// Options says what to read and how.
 type Options struct {
 	Data       []string  // the benchmark's own files
-	Responses  []string  // what the system under test gave, where that is in files of its own
-	Stdin      io.Reader // what "-" stands for
+	Responses  []string  // the answers of the system under test, if they are in separate files
+	Stdin      io.Reader // the input for "-"
 	RequireAll bool      // a question without a response is an error
-	Limit      int       // only so many items; 0 means all
+	Limit      int       // maximum number of items; 0 means all
 
 	Reading string            // of the benchmark's own judge; "" means upstream
 	With    map[string]string // the values of [Benchmark.Params]
 
-	// Judges are the names of the judges that will judge the items, where that is known.
-	// Which items there are may depend on them.
+	// Judges are the names of the judges of the items, if known. The set of items may
+	// depend on them.
 	Judges []string
 
-	// Prompts are the prompts of a judge that a run keeps, by name, for a judge that
-	// otherwise reads them from the user's clone of a repository.
+	// Prompts are the prompts stored with a run, by name, for a judge that otherwise
+	// reads them from the user's clone of a repository.
 	Prompts map[string]string
 
-	// MaxUnjudged is the share of unjudged items above which a number is withheld.
+	// MaxUnjudged is the share of unjudged items above which a score is withheld.
 	MaxUnjudged float64
 }
 
-// A Set is the items of a benchmark, read and checked.
+// A Set contains the items of a benchmark, read and checked.
 type Set interface {
 	Items() iter.Seq2[deem.Item, error]
 	Len() int
 	Hash() string    // of the items
 	Names() []string // of the files
-	Notes() []string // what the user should know
+	Notes() []string // for the user
 	Close() error
 }
 
-// Metrics are a benchmark's own numbers. They take records in the order of the
-// items, trial 0 only.
+// Metrics are a benchmark's own metrics. They take records in the order of the items, trial
+// 0 only.
 type Metrics interface {
 	Add(rec deem.Record)
 	Text(w io.Writer) error
@@ -62,19 +63,19 @@ type Metrics interface {
 type Judge struct {
 	Rule     deem.Judge
 	Protocol judge.Readable
-	Votes    int // how often the protocol is asked about an item, and the mean taken; 0 is once
+	Votes    int // number of calls per item, whose mean is taken; 0 means one
 }
 
 // An Origin says who published a judge.
 type Origin struct {
-	About   string `json:"-"` // what the judge does, in one line
+	About   string `json:"-"` // one-line description of the judge
 	Vendor  string `json:"vendor,omitempty"`
 	Date    string `json:"date,omitempty"`
 	Source  string `json:"source,omitempty"`
 	Licence string `json:"licence,omitempty"`
 }
 
-// String says what the judge does and who published it.
+// String describes the judge and who published it.
 func (o Origin) String() string {
 	who := o.Vendor
 	if o.Date != "" {
@@ -83,42 +84,42 @@ func (o Origin) String() string {
 	return fmt.Sprintf("%s: %s (%s; %s)", who, o.About, o.Source, o.Licence)
 }
 
-// A Param is an option that one benchmark has and others do not.
+// A Param is an option specific to one benchmark.
 type Param struct {
 	Name  string `json:"name"`
 	About string `json:"about"`
 }
 
-// A Category is a part of a benchmark's questions, as published.
+// A Category is a published category of a benchmark's questions.
 type Category struct {
-	ID       string   // as items have it
-	Name     string   // as upstream's paper calls it
+	ID       string   // as in the items
+	Name     string   // as in upstream's paper
 	Names    []string // other names in use
 	Items    int
 	Faulty   int  // items whose reference is known to be wrong
-	Optional bool // most published scores leave it out
+	Optional bool // most published scores exclude it
 }
 
-// A Finished run is what a result file is made of.
+// A Finished run is the input of a result file.
 type Finished struct {
 	Options Options
 	Judge   string
-	Model   string // as deem calls it, "openai:gpt-4o"; "" for a rule
+	Model   string // deem's name, such as "openai:gpt-4o"; "" for a rule
 	Records iter.Seq2[deem.Record, error]
 }
 
-// A Benchmark is one row of the table.
+// A Benchmark is one entry of the list of benchmarks.
 type Benchmark struct {
 	Name    string
 	About   string // one line
-	Where   string // where its files are had
+	Where   string // where to get its files
 	Licence string
 
-	// Note is what a report of its judges must say at the top, if anything.
+	// Note is shown at the top of every report of its judges, unless it is "".
 	Note string
 
-	// Categories are those of the published files, where an item is right or wrong and
-	// published tables show percentages by category.
+	// Categories are those of the published files, for benchmarks with right and wrong
+	// items whose published tables show percentages by category.
 	Categories []Category
 
 	// Readings are the names of the readings, the default first.
@@ -130,24 +131,24 @@ type Benchmark struct {
 	Judges []string
 
 	Judge   func(name string, o Options) (Judge, error)
-	Origin  func(name string) Origin // of a judge that somebody else published; nil when there is none
+	Origin  func(name string) Origin // of a judge published by a third party; may be nil
 	Open    func(ctx context.Context, o Options) (Set, error)
 	Metrics func(ctx context.Context, o Options) (Metrics, error)
 
-	// ItemID returns the form of an item's id that is the same in all files about the
-	// benchmark; nil when everybody writes them alike.
+	// ItemID normalises an item's id so that it is the same in all files about the
+	// benchmark; nil if the ids are always spelled the same.
 	ItemID func(id string) string
 
-	// ResultsName returns the name of the result file as upstream calls it; nil
-	// when upstream writes none.
+	// ResultsName returns upstream's name of the result file; nil if upstream does not
+	// write one.
 	ResultsName func(f Finished) string
 
-	// WriteResults writes that file as upstream does, and returns how many items
-	// have no place in it because they have no verdict.
+	// WriteResults writes that file in upstream's format, and returns the number of
+	// items that are not in it because they have no verdict.
 	WriteResults func(ctx context.Context, w io.Writer, f Finished) (left int, err error)
 }
 
-// Check refuses params that the benchmark does not have.
+// Check rejects params that the benchmark does not have.
 func (b Benchmark) Check(with map[string]string) error {
 	var names []string
 	for _, p := range b.Params {
@@ -164,14 +165,14 @@ func (b Benchmark) Check(with map[string]string) error {
 	return nil
 }
 
-// Vendored makes a judge of a declaration that a vendor published.
+// Vendored returns the judge for a declaration published by a vendor.
 func Vendored(d *judge.Declaration, reading string) (Judge, error) {
 	j, err := Asked(d.Protocol(reading))
 	j.Votes = d.Votes
 	return j, err
 }
 
-// OriginOf returns what a declaration says of its prompt.
+// OriginOf returns the origin stated in a declaration.
 func OriginOf(d *judge.Declaration) Origin {
 	if d == nil {
 		return Origin{}
@@ -179,7 +180,7 @@ func OriginOf(d *judge.Declaration) Origin {
 	return Origin{d.About, d.Vendor, d.Date, d.Source, d.Licence}
 }
 
-// Asked makes a judge of a protocol, unless there is an error.
+// Asked returns the judge for a protocol, or the error.
 func Asked[P judge.Readable](p P, err error) (Judge, error) {
 	if err != nil {
 		return Judge{}, err
@@ -187,7 +188,7 @@ func Asked[P judge.Readable](p P, err error) (Judge, error) {
 	return Judge{Protocol: p}, nil
 }
 
-// Ruled makes a judge of a rule, unless there is an error.
+// Ruled returns the judge for a rule, or the error.
 func Ruled[R deem.Judge](r R, err error) (Judge, error) {
 	if err != nil {
 		return Judge{}, err
@@ -195,7 +196,7 @@ func Ruled[R deem.Judge](r R, err error) (Judge, error) {
 	return Judge{Rule: r}, nil
 }
 
-// Opened makes a set of what a benchmark opened, unless there is an error.
+// Opened returns s as a Set, or the error.
 func Opened[S Set](s S, err error) (Set, error) {
 	if err != nil {
 		return nil, err
@@ -203,8 +204,8 @@ func Opened[S Set](s S, err error) (Set, error) {
 	return s, nil
 }
 
-// Cloned makes a judge of the prompts that a run keeps or, without any, of those in the
-// user's clone.
+// Cloned returns a judge with the prompts stored in a run or, if there are none, those in
+// the user's clone.
 func Cloned[P judge.Readable](o Options, read func(repo string) (map[string]string, error), protocol func(reading string, prompts map[string]string) (P, error)) (Judge, error) {
 	prompts := o.Prompts
 	if len(prompts) == 0 {
@@ -216,7 +217,7 @@ func Cloned[P judge.Readable](o Options, read func(repo string) (map[string]stri
 	return Asked(protocol(o.Reading, prompts))
 }
 
-// Fed gives the records of a run to metrics, and counts those without a verdict.
+// Fed adds the records of a run to metrics, and counts those without a verdict.
 func Fed(f Finished, m Metrics) (left int, err error) {
 	for rec, err := range f.Records {
 		if err != nil {

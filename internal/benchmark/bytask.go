@@ -11,9 +11,9 @@ import (
 	"deem/judge"
 )
 
-// A ByTask is the tasks of a benchmark in its own order.
+// A ByTask lists the tasks of a benchmark in its own order.
 type ByTask[T any] struct {
-	Title string // the benchmark's name as people write it
+	Title string // the benchmark's name in prose
 	Tasks []T
 	Name  func(T) string
 }
@@ -27,7 +27,7 @@ func (t ByTask[T]) Names() []string {
 	return names
 }
 
-// Of returns the task of that name.
+// Of returns the task with the given name.
 func (t ByTask[T]) Of(name string) (T, bool) {
 	i := t.Rank(name)
 	if i == len(t.Tasks) {
@@ -37,7 +37,7 @@ func (t ByTask[T]) Of(name string) (T, bool) {
 	return t.Tasks[i], true
 }
 
-// Rank returns the place of a task in the table; unknown ones are last.
+// Rank returns the index of a task in the table; unknown tasks come last.
 func (t ByTask[T]) Rank(name string) int {
 	i := slices.IndexFunc(t.Tasks, func(task T) bool { return t.Name(task) == name })
 	if i < 0 {
@@ -46,7 +46,7 @@ func (t ByTask[T]) Rank(name string) int {
 	return i
 }
 
-// Missing returns the names of the tasks that ought to be there and are not.
+// Missing returns the names of the tasks that ought to be present and are not.
 func (t ByTask[T]) Missing(have map[string]bool, ought func(T) bool) []string {
 	var list []string
 	for _, task := range t.Tasks {
@@ -57,7 +57,7 @@ func (t ByTask[T]) Missing(have map[string]bool, ought func(T) bool) []string {
 	return list
 }
 
-// Unknown says that there is no such task, and which one may be meant.
+// Unknown returns the message that a task does not exist, with a suggestion.
 func (t ByTask[T]) Unknown(name string) string {
 	message := t.Title + " has no task " + text.Repr(name)
 	if near := text.Closest(name, t.Names()); near != "" {
@@ -66,8 +66,8 @@ func (t ByTask[T]) Unknown(name string) string {
 	return message
 }
 
-// The readings: what upstream's program gives, faults included, and the same with the
-// faults mended.
+// The readings: the results of upstream's program, including its bugs, and the same with
+// the bugs fixed.
 const (
 	Upstream = "upstream"
 	Fixed    = "fixed"
@@ -76,15 +76,15 @@ const (
 // Readings returns the names of the readings, the default first.
 func Readings() []string { return []string{Upstream, Fixed} }
 
-// The labels of verdicts where a response is right or wrong. Elsewhere the label is the
+// The labels of verdicts on right and wrong responses. For other responses the label is the
 // name of the metric.
 const (
 	Right = "right"
 	Wrong = "wrong"
 )
 
-// A Rule is the judge of a benchmark under one reading. It asks no model, is pure and
-// may be used by several goroutines.
+// A Rule is the judge of a benchmark under one reading. It does not use a model, is
+// deterministic, and is safe for concurrent use.
 type Rule struct {
 	name    string
 	reading string
@@ -94,13 +94,13 @@ type Rule struct {
 
 var _ deem.Identified = (*Rule)(nil)
 
-// A Scorer gives the verdict on an item under a reading. It is pure, and an error is a
-// [*deem.Failure].
+// A Scorer returns the verdict on an item under a reading. It is deterministic, and its
+// error is a [*deem.Failure].
 type Scorer func(it deem.Item, reading string) (deem.Verdict, error)
 
 // NewRule returns the judge of the named benchmark under the given reading; "" means
-// [Upstream]. The version is raised when a reading may give another score than before,
-// so that the judge's hash changes with it.
+// [Upstream]. The version is increased whenever a reading may give a different score, so
+// that the judge's hash changes too.
 func NewRule(name, reading string, version int, score Scorer) (deem.Judge, error) {
 	if reading == "" {
 		reading = Upstream
@@ -114,7 +114,7 @@ func NewRule(name, reading string, version int, score Scorer) (deem.Judge, error
 // Name returns the name of the benchmark.
 func (r *Rule) Name() string { return r.name }
 
-// Reading returns the name of the reading in force.
+// Reading returns the name of the current reading.
 func (r *Rule) Reading() string { return r.reading }
 
 // Reread returns the judge under the other reading.
@@ -126,7 +126,7 @@ func (r *Rule) Reread() deem.Judge {
 	return &other
 }
 
-// Judge scores it by the rule of its task, which is its category.
+// Judge scores the item by the rule of its task, which is its category.
 func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Verdict{}, err

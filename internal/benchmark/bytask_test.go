@@ -40,7 +40,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// byReading scores by the reading, so that a test sees which one was in force.
+// byReading returns the reading as the label, so that a test sees which one was used.
 func byReading(_ deem.Item, reading string) (deem.Verdict, error) {
 	return deem.Verdict{Label: reading}, nil
 }
@@ -56,8 +56,8 @@ func rule(t *testing.T, reading string) (r, other *benchmark.Rule) {
 	return r, r.Reread().(*benchmark.Rule)
 }
 
-// TestIdentity pins the JSON that hashes of judges are taken of: another text would
-// make every kept verdict one of a stranger.
+// TestIdentity pins the JSON that the hashes of judges are computed from: a change would
+// disconnect all stored verdicts from their judge.
 func TestIdentity(t *testing.T) {
 	up, fixed := rule(t, "")
 	same, again := rule(t, benchmark.Fixed)

@@ -12,31 +12,31 @@ import (
 	"deem/internal/words"
 )
 
-// A Folder is the layout of a system's files of predictions in benchmarks of tasks:
-// each task has a file of its own, which is named after it.
+// A Folder is the layout of a system's prediction files in benchmarks with tasks: one file
+// per task, named after the task.
 type Folder struct {
-	Prefix string // before the task in the name of a file
+	Prefix string // of file names, before the task
 
-	// Is reports whether a file of this name in a folder is one of predictions.
+	// Is reports whether a file with this name is a prediction file.
 	Is func(name string) bool
 
-	// Rank returns the place of a task in the order of the benchmark, since the order
-	// of the disk is nobody's.
+	// Rank returns the index of a task in the order of the benchmark, because directory
+	// order is arbitrary.
 	Rank func(task string) int
 
-	Example string // how such a folder is named and who wrote it, for advice
-	Usage   string // the flag that names it, for advice
+	Example string // for hints: an example of such a folder and who wrote it
+	Usage   string // for hints: the flag that names it
 }
 
-// Files returns the files that names mean: those in a folder stand in its place, in
-// the order of the tasks. Files that cannot be of one run are an error: no file at
-// all, and a task that two files have.
+// Files returns the files for the given names: a folder is replaced by its files, in the
+// order of the tasks. It is an error if there is no file, or if two files have the same
+// task.
 func (f Folder) Files(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if name == "-" || err != nil || !info.IsDir() {
-			files = append(files, name) // opening it says what is wrong with it
+			files = append(files, name) // opening it reports the error
 			continue
 		}
 		inside, err := f.inside(name)
@@ -48,7 +48,7 @@ func (f Folder) Files(names []string) ([]string, error) {
 	return files, f.check(files)
 }
 
-// inside returns the files of predictions in a folder.
+// inside returns the prediction files in a folder.
 func (f Folder) inside(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -70,8 +70,7 @@ func (f Folder) inside(dir string) ([]string, error) {
 	return files, nil
 }
 
-// none says that a folder holds no file of predictions, and which folder in it may be
-// meant.
+// none returns the error that a folder contains no prediction file, with a suggestion.
 func (f Folder) none(dir string, folders []string) error {
 	err := fmt.Errorf("folder %s has no file %sTASK.jsonl", dir, f.Prefix)
 	if len(folders) > 0 {
@@ -80,14 +79,13 @@ func (f Folder) none(dir string, folders []string) error {
 	return deem.WithHint(err, "give the folder %s", f.Example)
 }
 
-// Task returns the task that the name of a file says: what stands before the first
-// point, without the prefix.
+// Task returns the task in a file name: the part before the first dot, without the prefix.
 func (f Folder) Task(file string) string {
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
 	return strings.TrimPrefix(name, f.Prefix)
 }
 
-// check reports files that cannot be of one run.
+// check reports files that cannot belong to the same run.
 func (f Folder) check(files []string) error {
 	seen := map[string]string{}
 	for _, file := range files {
@@ -102,8 +100,8 @@ func (f Folder) check(files []string) error {
 	return nil
 }
 
-// NoResponses refuses files of responses in a benchmark whose files of predictions
-// hold them.
+// NoResponses rejects response files for a benchmark whose prediction files contain the
+// responses.
 func NoResponses(benchmark string, responses []string) error {
 	if len(responses) == 0 {
 		return nil
@@ -112,13 +110,13 @@ func NoResponses(benchmark string, responses []string) error {
 		"the files of predictions hold the responses; give them with --data")
 }
 
-// A Lack is what files have less, or more, than is published.
+// A Lack is the difference between the files and the published data.
 type Lack struct {
-	Missing []string // tasks that no file has
-	Short   []string // tasks with another number of items, as "qasper has 3 of 200"
+	Missing []string // tasks without a file
+	Short   []string // tasks with a different number of items, for example "qasper has 3 of 200"
 }
 
-// Whole returns an error when anything is lacking.
+// Whole returns an error if anything is missing.
 func (l Lack) Whole(sources string) error {
 	if len(l.Short)+len(l.Missing) == 0 {
 		return nil
@@ -128,7 +126,7 @@ func (l Lack) Whole(sources string) error {
 		"without --require-all the rest is judged")
 }
 
-// Notes tells what is lacking.
+// Notes describes what is missing.
 func (l Lack) Notes() []string {
 	var notes []string
 	if len(l.Missing) > 0 {
@@ -140,16 +138,16 @@ func (l Lack) Notes() []string {
 	return notes
 }
 
-// Size compares the number of items of a task with the published one. It adds to what
-// is short when they differ.
+// Size compares the number of items of a task with the published one, and adds an entry to
+// Short if they differ.
 func (l *Lack) Size(task string, have, want int) {
 	if have != want {
 		l.Short = append(l.Short, fmt.Sprintf("%s has %d of %d", task, have, want))
 	}
 }
 
-// EmptyFiles notes the files without a row. Standard input is not one of them: it has
-// no name of its own to be known by.
+// EmptyFiles returns notes about the files without a row. Standard input is excluded,
+// because it has no name.
 func EmptyFiles(files []string, hasRows func(file string) bool) []string {
 	var notes []string
 	for _, file := range files {

@@ -9,8 +9,8 @@ import (
 	"deem/internal/dataset"
 )
 
-// Held is a set of items in memory, for benchmarks that join several files and so
-// must have read all of them before the first item is whole.
+// Held is a set of items in memory, for benchmarks that join several files and so must read
+// all of them before the first item is complete.
 type Held struct {
 	items []deem.Item
 	names []string
@@ -18,8 +18,8 @@ type Held struct {
 	hash  string
 }
 
-// Hold returns a set of these items. The names are those of the files as the options
-// gave them, data first.
+// Hold returns a set of these items. The names are those of the files in the options, data
+// first.
 func Hold(items []deem.Item, names, notes []string) (Held, error) {
 	h := Held{items: items, names: names, notes: notes}
 	var err error
@@ -27,8 +27,8 @@ func Hold(items []deem.Item, names, notes []string) (Held, error) {
 	return h, err
 }
 
-// Limit returns the first items, as many as the limit says; 0 means all. Where items are
-// left out, it adds a note that says how many.
+// Limit returns the first limit items; 0 means all. If it drops items, it adds a note with
+// their number.
 func Limit(items []deem.Item, limit int, notes []string) ([]deem.Item, []string) {
 	if limit > 0 && limit < len(items) {
 		return items[:limit], append(notes, limited(limit, len(items)))
@@ -40,8 +40,8 @@ func limited(limit, of int) string {
 	return fmt.Sprintf("the first %d of %d items; --sample %d takes a random sample", limit, of, limit)
 }
 
-// Items yields the items in order. It may be called several times, also at once by
-// several goroutines, and yields no error.
+// Items yields the items in order. It may be called several times, also concurrently, and
+// yields no error.
 func (h *Held) Items() iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		for _, it := range h.items {
@@ -55,16 +55,16 @@ func (h *Held) Items() iter.Seq2[deem.Item, error] {
 // Len returns the number of items.
 func (h *Held) Len() int { return len(h.items) }
 
-// Hash returns the SHA-256 over the hashes of all items in order, as a dataset of
-// these items has it.
+// Hash returns the hash of these items as a dataset: the SHA-256 over the hashes of all
+// items in order.
 func (h *Held) Hash() string { return h.hash }
 
-// Names returns the names of the files as the options gave them, data first.
+// Names returns the names of the files in the options, data first.
 func (h *Held) Names() []string { return slices.Clone(h.names) }
 
-// Notes returns what the user should know about how the files were joined.
+// Notes returns remarks for the user about how the files were joined.
 func (h *Held) Notes() []string { return slices.Clone(h.notes) }
 
-// Close does nothing: all files are closed already. It is there so that a caller that
-// opens items need not know who reads them.
+// Close does nothing, because all files are closed already. It makes Held interchangeable
+// with sets that must be closed.
 func (h *Held) Close() error { return nil }

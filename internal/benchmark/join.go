@@ -12,42 +12,43 @@ import (
 	"deem/internal/dataset"
 )
 
-// A Join makes items of questions and responses that stand in files of their own, or
-// in one file. They are joined by the id of the question, and items come in the order of
-// the responses.
+// A Join builds items from questions and responses in separate files, or in one file. They
+// are joined by the id of the question, and items come in the order of the responses.
 type Join struct {
-	// Data are the files with the questions, and Responses those with what a system
-	// answered. Without one of them the other must hold both.
+	// Data are the files with the questions, and Responses those with the system's
+	// answers. If one is empty, the other must contain both.
 	Data, Responses []string
 
-	Stdin      io.Reader // what "-" reads
+	Stdin      io.Reader // the input for "-"
 	RequireAll bool      // a question without a response is an error
-	Limit      int       // only the first so many items; 0 means all
+	Limit      int       // maximum number of items; 0 means all
 
-	// The columns of the id and of the response, the published name first, and further
-	// columns that Question and Answer look at. Formats that can, do not read the others.
+	// The columns of the id and the response, the published name first, and further
+	// columns that Question and Answer use. Other columns are not read if the format
+	// allows it.
 	ID, Response, Further []string
 
-	// Key returns the id of a row without a column for it, from what else is in the row. It
-	// may be nil.
+	// Key returns the id of a row that has no id column, derived from the rest of the
+	// row. It may be nil.
 	Key func(row *Row) (string, bool)
 
-	// Question fills in the item of a question: all but its id and its response.
+	// Question fills in the item of a question, except for its id and response.
 	Question func(it *deem.Item, row *Row) error
 
-	// Answer adds to an item what else the row with its response says. It may be nil.
+	// Answer adds further values from the row of the response to an item. It may be
+	// nil.
 	Answer func(it *deem.Item, row *Row) error
 
-	// Keep says which items are wanted, and Dropped what a note says of the others. It may be
-	// nil.
+	// Keep reports whether an item is wanted, and Dropped is the text of the note about
+	// the others. Keep may be nil.
 	Keep    func(it deem.Item) bool
 	Dropped string
 
-	// Notes returns what else the user should know about the items. It may be nil.
+	// Notes returns further remarks about the items for the user. It may be nil.
 	Notes func(items []deem.Item) []string
 }
 
-// A spot is where a row stands.
+// A spot is the location of a row.
 type spot struct {
 	file string
 	line int
@@ -55,29 +56,29 @@ type spot struct {
 
 func (s spot) String() string { return fmt.Sprintf("%s:%d", s.file, s.line) }
 
-// An answer is a response with the fields that its row has for the item.
+// An answer is a response with the fields of its row.
 type answer struct {
 	id string
 	deem.Item
 }
 
-// A joining is a join at work.
+// A joining is the state of a join.
 type joining struct {
 	Join
 	questions map[string]deem.Item
 	asked     map[string]spot
-	order     []string // ids of the questions, as in the files
+	order     []string // ids of the questions, in file order
 	answered  map[string]spot
-	answers   []answer            // as in the files
-	gold      map[string][]string // of the questions that say which documents hold the answer
+	answers   []answer            // in file order
+	gold      map[string][]string // ids of the documents with the answer, for questions that name them
 
 	notes    []string
 	problems Problems
 }
 
-// Open joins questions and responses. It reads everything once and checks it before a
-// cent is spent; when rows are wrong, the error is a [*deem.Problems]. One row of a file
-// is in memory at a time, and of each question its item.
+// Open joins questions and responses. It reads and checks everything before any call is
+// made; if rows are invalid, the error is a [*deem.Problems]. Only one row of a file is in
+// memory at a time, plus the item of each question.
 func (j Join) Open(ctx context.Context) (Held, error) {
 	names := slices.Concat(j.Data, j.Responses)
 	if err := CheckNames(names); err != nil {
@@ -122,7 +123,7 @@ func (j Join) Open(ctx context.Context) (Held, error) {
 	return Hold(items, names, notes)
 }
 
-// rows gives the rows of some files to visit, which reports a problem with one.
+// rows calls visit for the rows of some files. The error of visit concerns one row.
 func (g *joining) rows(ctx context.Context, names []string, visit func(*Row) error) error {
 	columns := slices.Concat(g.ID, g.Response, g.Further)
 	in := Input{Names: names, Stdin: g.Stdin, Whole: g.IsRow, Want: func(column string) bool {
@@ -133,7 +134,7 @@ func (g *joining) rows(ctx context.Context, names []string, visit func(*Row) err
 	return err
 }
 
-// IsRow says that a file which is one object is one row when it has an id.
+// IsRow reports whether a file that is a single object is one row: it is if it has an id.
 func (j Join) IsRow(keys []string) bool {
 	return slices.ContainsFunc(j.ID, func(c string) bool { return slices.Contains(keys, c) })
 }
@@ -162,7 +163,7 @@ func First(row *Row, columns ...string) (Value, bool) {
 	return Value{}, false
 }
 
-// question takes a row of the published data.
+// question adds a row of the published data.
 func (g *joining) question(row *Row) error {
 	id, err := g.RowID(row)
 	if err != nil {
@@ -171,7 +172,7 @@ func (g *joining) question(row *Row) error {
 	if first, ok := g.asked[id]; ok {
 		return At(row, "question %q was given before, at %s", id, first)
 	}
-	// The id counts as taken, whatever else is wrong with the row.
+	// The id is taken even if the row is invalid for another reason.
 	g.asked[id] = spot{row.File, row.Line}
 	g.order = append(g.order, id)
 	it := deem.Item{ID: id}
@@ -183,7 +184,7 @@ func (g *joining) question(row *Row) error {
 	return err
 }
 
-// response takes a row of a system's answers.
+// response adds a row of a system's answers.
 func (g *joining) response(row *Row) error {
 	id, err := g.RowID(row)
 	if err != nil {
@@ -195,11 +196,12 @@ func (g *joining) response(row *Row) error {
 	g.answered[id] = spot{row.File, row.Line}
 	v, ok := First(row, g.Response...)
 	if !ok {
-		// Programs in Python would judge the word None, which no system said.
+		// Python programs would judge the string None, which is not the system's
+		// answer.
 		return deem.WithHint(At(row, "question %q has no %s", id, g.Response[0]), "if the system gave nothing, write an empty string")
 	}
 	a := answer{id: id}
-	if it, known := g.questions[id]; known { // Of the others only the id is kept, to be named.
+	if it, known := g.questions[id]; known { // Of the others only the id is kept, for a note.
 		a.Item = it
 		a.Response = v.Str()
 		SetSystemFields(&a.Item, row.Get)
@@ -214,8 +216,7 @@ func (g *joining) response(row *Row) error {
 	return err
 }
 
-// whole takes a row that holds the question and, unless the system gave none, the
-// response.
+// whole adds a row that contains the question and, if the system gave one, the response.
 func (g *joining) whole(row *Row) error {
 	if err := g.question(row); err != nil {
 		return err
@@ -226,7 +227,7 @@ func (g *joining) whole(row *Row) error {
 	return g.response(row)
 }
 
-// match returns the items of the responses whose question is known, and notes the rest.
+// match returns the items of the responses to known questions, and notes the others.
 func (g *joining) match() []deem.Item {
 	var items []deem.Item
 	var unknown []string
@@ -252,7 +253,7 @@ func (g *joining) match() []deem.Item {
 	return items
 }
 
-// nothing says why there are no items.
+// nothing returns an error that says why there are no items.
 func (g *joining) nothing() error {
 	switch {
 	case len(g.Responses) == 0:

@@ -7,8 +7,7 @@ import (
 	"deem/internal/words"
 )
 
-// FirstTen lists the first ten of ids: enough to look for what they have in common,
-// and not a page.
+// FirstTen lists the first ten ids: enough to find a pattern, but not a whole page.
 func FirstTen(ids []string) string {
 	const most = 10
 	list := strings.Join(ids[:min(len(ids), most)], ", ")
@@ -18,8 +17,8 @@ func FirstTen(ids []string) string {
 	return list
 }
 
-// Note returns the notes with one more, which says something of ids: how many there
-// are, and the first ten. Of no ids there is nothing to say.
+// Note appends a note about ids: their number and the first ten. Without ids it adds
+// nothing.
 func Note(notes, ids []string, noun, what string) []string {
 	if len(ids) == 0 {
 		return notes

@@ -12,20 +12,20 @@ import (
 	"deem/internal/text"
 )
 
-// A Row is one row of a file. Here and below the words of package dataset stand under
-// their own names, so that a benchmark has one place to look for all of its reading.
+// A Row is one row of a file. These aliases of package dataset let a benchmark use one
+// package for all of its reading.
 type Row = dataset.Row
 
-// A Value is what stands in a column of a row.
+// A Value is the value of a column in a row.
 type Value = dataset.Value
 
 // An Input says which files to read.
 type Input = dataset.Input
 
-// Files can have their rows read more than once.
+// Files are files whose rows can be read more than once.
 type Files = dataset.Files
 
-// OpenFiles opens the inputs, as [dataset.OpenFiles] does.
+// OpenFiles opens the inputs; see [dataset.OpenFiles].
 func OpenFiles(ctx context.Context, in Input) (*Files, error) { return dataset.OpenFiles(ctx, in) }
 
 // At returns a problem at a row.
@@ -33,13 +33,13 @@ func At(row *Row, format string, args ...any) error {
 	return deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf(format, args...)}
 }
 
-// Has reports whether a row has a column, also when there is a null in it.
+// Has reports whether a row has a column, even if its value is null.
 func Has(row *Row, column string) bool { return slices.Contains(row.Names(), column) }
 
-// IsText reports whether a value is a text, and not a number or a list.
+// IsText reports whether a value is a string, and not a number or a list.
 func IsText(v Value) bool { return bytes.HasPrefix(v.JSON(), []byte{'"'}) }
 
-// SetField enters a field into an item.
+// SetField sets a field of an item.
 func SetField(it *deem.Item, name, value string) {
 	if it.Fields == nil {
 		it.Fields = map[string]string{}
@@ -47,16 +47,16 @@ func SetField(it *deem.Item, name, value string) {
 	it.Fields[name] = value
 }
 
-// SetSystemFields enters into an item what its response took the system under test, as
-// [dataset.SetSystemFields] does.
+// SetSystemFields copies the usage of the system under test, such as time and cost, to the
+// fields of an item; see [dataset.SetSystemFields].
 func SetSystemFields(it *deem.Item, get func(path string) Value) { dataset.SetSystemFields(it, get) }
 
 // IsSystemColumn reports whether [SetSystemFields] reads a column.
 func IsSystemColumn(column string) bool { return dataset.IsSystemColumn(column) }
 
-// CheckNames reports that there is no file to read, or that standard input is to be
-// read twice, over all names at once: a reader that opens data and responses apart
-// would not see it.
+// CheckNames returns an error if there is no file to read, or if standard input would be
+// read twice. It takes all names together, because a reader that opens data and responses
+// separately would not notice.
 func CheckNames(names []string) error {
 	if len(names) == 0 {
 		return errors.New("no file to read items from")
@@ -67,8 +67,8 @@ func CheckNames(names []string) error {
 	return nil
 }
 
-// Visit reads the rows of files and gives each to visit. An error about one row, of
-// the reader or of visit, goes to problems, and reading goes on; any other ends it.
+// Visit reads the rows of files and calls visit for each. An error about one row, of the
+// reader or of visit, is added to problems, and reading continues; any other error ends it.
 // Visit returns the notes about the files.
 func Visit(ctx context.Context, in Input, problems *Problems, visit func(*Row) error) (notes []string, err error) {
 	files, err := OpenFiles(ctx, in)
@@ -86,15 +86,14 @@ func Visit(ctx context.Context, in Input, problems *Problems, visit func(*Row) e
 	return files.Notes(), files.Close()
 }
 
-// Problems collect what is wrong with rows, and the first advice about it. The zero
-// value has none.
+// Problems collects errors about rows, and the first hint. The zero value is empty.
 type Problems struct {
 	all    deem.Problems
 	advice string
 }
 
-// Take adds an error that is about one row. It returns false, and adds nothing, when
-// the error is about more than that.
+// Take adds an error that concerns one row. It returns false and adds nothing if the error
+// concerns more than that.
 func (ps *Problems) Take(err error) bool {
 	p, ok := errors.AsType[deem.Problem](err)
 	if ok {
@@ -103,7 +102,7 @@ func (ps *Problems) Take(err error) bool {
 	return ok
 }
 
-// Add adds a problem, and keeps the first advice.
+// Add adds a problem, and keeps the first hint.
 func (ps *Problems) Add(p deem.Problem, advice string) {
 	ps.all.Add(p)
 	if ps.advice == "" {
@@ -111,8 +110,8 @@ func (ps *Problems) Add(p deem.Problem, advice string) {
 	}
 }
 
-// Err returns the problems found so far as a [*deem.Problems], with the first advice,
-// or otherwise with the given one, as a hint. It returns nil when there are none.
+// Err returns the problems found so far as a [*deem.Problems], with the first hint or else
+// the given one. It returns nil if there are none.
 func (ps *Problems) Err(otherwise string) error {
 	advice := ps.advice
 	if advice == "" {
@@ -124,8 +123,8 @@ func (ps *Problems) Err(otherwise string) error {
 	return deem.WithHint(&ps.all, "%s", advice)
 }
 
-// Content returns the text of a value. Of a chat message that Python or JSON wrote into one
-// text it returns what is said.
+// Content returns the text of a value. If it is a chat message encoded as a Python or JSON
+// string, it returns the content of the message.
 func Content(v Value) string {
 	if value, err := text.Literal(v.Str()); err == nil {
 		if message, ok := value.(map[string]any); ok && message["content"] != nil {

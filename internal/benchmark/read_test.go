@@ -105,7 +105,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestVisit: what is wrong with a row does not end the reading, and anything else does.
+// TestVisit checks that an error about one row does not end the reading, and that any other
+// error does.
 func TestVisit(t *testing.T) {
 	name := filepath.Join(files(t, map[string]string{"a.jsonl": "{\"id\":1}\nno JSON\n{\"id\":2}\n{\"id\":3}\n"}), "a.jsonl")
 	in := benchmark.Input{Names: []string{name}}
@@ -147,7 +148,7 @@ func TestHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // it may be read more than once
+	for range 2 { // it can be read more than once
 		if got, err := ids(h.Items()); err != nil || !slices.Equal(got, []string{"a", "b"}) {
 			t.Errorf("Items = %q, %v, want a and b", got, err)
 		}
@@ -161,7 +162,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// reread makes a set of the rows of one file, whose ids are the items'.
+// reread returns a set of the rows of one file, with their ids as the ids of items.
 func reread(t *testing.T, name string, limit int) (benchmark.Reread, error) {
 	t.Helper()
 	in, err := benchmark.NewReader(t.Context(), benchmark.Input{Names: []string{name}, Format: "jsonl"}, []string{name}, limit)
@@ -219,13 +220,13 @@ func TestReread(t *testing.T) {
 	}
 }
 
-// TestRereadChanged: items that are others when they are read again are never taken for
-// those that were checked.
+// TestRereadChanged checks that items that have changed since they were checked are
+// detected.
 func TestRereadChanged(t *testing.T) {
 	name := filepath.Join(files(t, map[string]string{"a.jsonl": "{\"id\":\"a\"}\n{\"id\":\"b\"}\n"}), "a.jsonl")
 	for _, c := range []struct {
 		name   string
-		later  int // how many items there are when they are read again
+		later  int // number of items on the second reading
 		broken bool
 		want   string
 	}{
@@ -250,7 +251,7 @@ func TestRereadChanged(t *testing.T) {
 	}
 }
 
-// made yields so many items, and then, when broken, a row of which none can be made.
+// made yields n items and then, if broken, an invalid row.
 func made(n int, broken bool) iter.Seq2[deem.Item, error] {
 	rows := func(yield func(*benchmark.Row, error) bool) {
 		for i := range n {
@@ -270,7 +271,7 @@ func made(n int, broken bool) iter.Seq2[deem.Item, error] {
 	})
 }
 
-// TestMadeOther: an error that is about no row is told as it is.
+// TestMadeOther checks that an error that is not about a row is returned unchanged.
 func TestMadeOther(t *testing.T) {
 	rows := func(yield func(*benchmark.Row, error) bool) { yield(nil, context.Canceled) }
 	_, err := ids(benchmark.Made(rows, func(*benchmark.Row) (deem.Item, error) { return deem.Item{}, nil }))

@@ -12,7 +12,7 @@ import (
 	"deem/internal/dataset"
 )
 
-// A Reader reads files that a [Reread] set is made of.
+// A Reader reads the files of a [Reread] set.
 type Reader struct {
 	files *Files
 	names []string
@@ -20,8 +20,8 @@ type Reader struct {
 	limit int
 }
 
-// NewReader opens the inputs. The names are those that the options gave, which may be
-// folders; of the items only the first so many count, or all with a limit of 0.
+// NewReader opens the inputs. The names are those in the options, which may be folders. At
+// most limit items count; 0 means all.
 func NewReader(ctx context.Context, in Input, names []string, limit int) (*Reader, error) {
 	files, err := dataset.OpenFiles(ctx, in)
 	if err != nil {
@@ -33,21 +33,21 @@ func NewReader(ctx context.Context, in Input, names []string, limit int) (*Reade
 // Rows yields the rows of the files.
 func (r *Reader) Rows(ctx context.Context) iter.Seq2[*Row, error] { return r.files.Rows(ctx) }
 
-// FileNotes returns what is to be said about the files. It is complete once all rows
-// have been read.
+// FileNotes returns remarks about the files. They are complete once all rows have been
+// read.
 func (r *Reader) FileNotes() []string { return r.files.Notes() }
 
-// Note adds to what the user should know.
+// Note adds remarks for the user.
 func (r *Reader) Note(notes ...string) { r.notes = append(r.notes, notes...) }
 
-// String returns the names for a message.
+// String returns the names, for messages.
 func (r *Reader) String() string { return strings.Join(r.names, ", ") }
 
 // Close removes temporary files. Nothing can be read after it.
 func (r *Reader) Close() error { return r.files.Close() }
 
-// Settle counts the items and takes the hash of those up to the limit. It returns the set
-// of the items that read yields each time.
+// Settle counts the items and computes the hash of those up to the limit. It returns the
+// set of the items that read yields each time.
 func (r *Reader) Settle(items iter.Seq2[deem.Item, error], read func(context.Context) iter.Seq2[deem.Item, error]) (Reread, error) {
 	s, beyond := Reread{reader: r, read: read}, 0
 	var err error
@@ -72,8 +72,8 @@ func (r *Reader) Settle(items iter.Seq2[deem.Item, error], read func(context.Con
 	return s, err
 }
 
-// Reread is a set of items that are read again from their files whenever they are
-// asked for, so that one row is in memory at a time.
+// Reread is a set of items that are read from their files again on each iteration, so that
+// only one row is in memory at a time.
 type Reread struct {
 	reader *Reader
 	read   func(context.Context) iter.Seq2[deem.Item, error]
@@ -81,9 +81,8 @@ type Reread struct {
 	hash   string
 }
 
-// Items yields the items in the order of the files, reading them again. It may be
-// called several times, also at once by several goroutines. An error is the last
-// thing that it yields.
+// Items reads the files again and yields the items in file order. It may be called several
+// times, also concurrently. Iteration ends after an error.
 func (s *Reread) Items() iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		n := 0
@@ -98,8 +97,8 @@ func (s *Reread) Items() iter.Seq2[deem.Item, error] {
 	}
 }
 
-// Made yields the item that build makes of each row, and after an error nothing more.
-// A row that was right when it was checked, and now is wrong, is told as such.
+// Made yields the item that build makes of each row, and stops after an error. If a row was
+// valid when checked and is now invalid, the error says that the file has changed.
 func Made(rows iter.Seq2[*Row, error], build func(*Row) (deem.Item, error)) iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		for row, err := range rows {
@@ -118,8 +117,8 @@ func Made(rows iter.Seq2[*Row, error], build func(*Row) (deem.Item, error)) iter
 	}
 }
 
-// changed says of a row that was right when it was checked, and now is wrong, that
-// the file has changed.
+// changed marks an error about a row, which was valid when checked, as a change of the
+// file.
 func changed(err error) error {
 	if _, ok := errors.AsType[deem.Problem](err); ok {
 		return Changed(err)
@@ -127,7 +126,7 @@ func changed(err error) error {
 	return err
 }
 
-// Changed says that files are no more what they were when they were checked.
+// Changed returns the error that files have changed since they were checked.
 func Changed(err error) error { return fmt.Errorf("the data are not what was checked: %w", err) }
 
 // Len returns the number of items.
@@ -136,10 +135,10 @@ func (s *Reread) Len() int { return s.size }
 // Hash returns the SHA-256 over the hashes of all items in order.
 func (s *Reread) Hash() string { return s.hash }
 
-// Names returns the names of the files or folders as the options gave them.
+// Names returns the names of the files or folders in the options.
 func (s *Reread) Names() []string { return slices.Clone(s.reader.names) }
 
-// Notes returns what the user should know about the files.
+// Notes returns remarks about the files for the user.
 func (s *Reread) Notes() []string { return slices.Clone(s.reader.notes) }
 
 // Close removes temporary files. No items can be read after it.

@@ -11,26 +11,26 @@ import (
 	"deem/internal/words"
 )
 
-// A Table is the numbers of a benchmark in which every item counts the same: a line over
-// all items, and one for each value of what the items are grouped by. Only the first trial
-// of an item counts.
+// A Table contains the scores of a benchmark in which every item has the same weight: a
+// line over all items, and one for each value of a grouping. Only the first trial of an
+// item counts.
 type Table struct {
 	// Benchmark is the name of the benchmark.
 	Benchmark string
 
-	// By are the names of the groups, and Group returns the value of an item in a group,
-	// "" when it has none.
+	// By are the names of the groupings, and Group returns the value of an item in a
+	// grouping, or "".
 	By    []string
 	Group func(it deem.Item, by string) string
 
-	// Upstream returns what upstream's program prints for the same items, and its name. It
-	// may be nil.
+	// Upstream returns the name of upstream's program and its output for the same
+	// items. It may be nil.
 	Upstream func() (program, output string)
 
-	Notes []string // what to beware of
+	Notes []string // caveats
 
-	// Apart says that each group has a metric of its own, so that a table of several has no
-	// line over all items.
+	// Apart means that each group has its own metric, so that a table of several groups
+	// has no line over all items.
 	Apart bool
 
 	all    Tally
@@ -64,18 +64,18 @@ func (t *Table) Add(rec deem.Record) {
 // All returns the tally over all items.
 func (t *Table) All() *Tally { return &t.all }
 
-// Of returns the tallies of a group by value.
+// Of returns the tallies of a grouping by value.
 func (t *Table) Of(by string) map[string]*Tally { return t.groups[by] }
 
 // A TableLine is one line of a table.
 type TableLine struct {
-	Group string `json:"group,omitempty"` // "" over all items
+	Group string `json:"group,omitempty"` // "" for all items
 	Name  string `json:"name"`
 	Right int    `json:"right"` // items with score 1
 	Line
 }
 
-// Lines returns the lines of the table, that over all items, if there is one, last.
+// Lines returns the lines of the table. The line over all items, if any, is the last.
 func (t *Table) Lines() []TableLine {
 	var list []TableLine
 	clustered := t.all.Clustered()
@@ -91,7 +91,7 @@ func (t *Table) Lines() []TableLine {
 	return append(list, TableLine{"", "overall", t.all.Right(), t.all.Line(clustered)})
 }
 
-// Text writes the table, and what upstream's program prints.
+// Text writes the table and the output of upstream's program.
 func (t *Table) Text(w io.Writer) error {
 	var b strings.Builder
 	lines := t.Lines()

@@ -8,20 +8,20 @@ import (
 	"deem/stat"
 )
 
-// An Estimate is a number with its interval, as package stat has it.
+// An Estimate is a number with its confidence interval.
 type Estimate = stat.Estimate
 
-// Clustered are scores with the clusters of their items, as package stat has them.
+// Clustered are scores with the clusters of their items.
 type Clustered = stat.Clustered
 
-// MethodNone names an interval that cannot be had.
+// MethodNone is the method of an estimate without an interval.
 const MethodNone = stat.MethodNone
 
 // Level is the confidence level of the intervals.
 const Level = stat.DefaultLevel
 
-// Judged yields what a result file is made of: the first trial of each item that has a
-// verdict. It counts the items without one in left. An error is the last thing it yields.
+// Judged yields the first trial of each item that has a verdict, which are the rows of a
+// result file. It counts the items without one in left. Iteration ends after an error.
 func Judged(records iter.Seq2[deem.Record, error], left *int) iter.Seq2[deem.Record, error] {
 	return func(yield func(deem.Record, error) bool) {
 		for rec, err := range records {
@@ -38,7 +38,7 @@ func Judged(records iter.Seq2[deem.Record, error], left *int) iter.Seq2[deem.Rec
 	}
 }
 
-// A Tally counts the items of one line. The zero value has none.
+// A Tally counts the items of one line. The zero value is empty.
 type Tally struct {
 	scores   stat.Clustered
 	sum      float64
@@ -55,7 +55,7 @@ func (t *Tally) Add(rec deem.Record) {
 	t.Score(rec.Item.Cluster, rec.Verdict.Score)
 }
 
-// Score counts a score of an item of a cluster that stands on no verdict of its own.
+// Score counts a score that does not come from a record, for an item of the given cluster.
 func (t *Tally) Score(cluster string, score float64) {
 	t.scores.Add(cluster, score, 1)
 	t.sum += score
@@ -84,19 +84,18 @@ func (t *Tally) Unjudged() int { return t.unjudged }
 // All returns the number of items, judged or not.
 func (t *Tally) All() int { return t.N() + t.unjudged }
 
-// Mean returns the mean of the scores, the same in whatever order they came.
+// Mean returns the mean of the scores. It does not depend on their order.
 func (t *Tally) Mean() float64 { return t.scores.Moments().Mean() }
 
-// Sum returns the sum of the scores, added one by one as upstream's programs do, whose
-// last digit hangs on the order.
+// Sum returns the sum of the scores, added one by one as upstream's programs do. Its last
+// digit depends on the order.
 func (t *Tally) Sum() float64 { return t.sum }
 
-// Clustered reports whether some cluster has two items or more.
+// Clustered reports whether any cluster has two or more items.
 func (t *Tally) Clustered() bool { return t.scores.Several() }
 
-// Estimate returns the mean with the interval that a report gives the same items.
-// Clustered says that the items of the whole run come in clusters. It is nil without any
-// item.
+// Estimate returns the mean with the same interval as in a report, or nil if there are no
+// items. clustered says whether the items of the whole run have clusters.
 func (t *Tally) Estimate(clustered bool) *Estimate {
 	if t.N() == 0 {
 		return nil
@@ -105,23 +104,23 @@ func (t *Tally) Estimate(clustered bool) *Estimate {
 	return &est
 }
 
-// Line returns what the table shows of the tally; see [Tally.Estimate].
+// Line returns the tally as a line of the table; see [Tally.Estimate].
 func (t *Tally) Line(clustered bool) Line {
 	return Line{N: t.N(), Unjudged: t.unjudged, Estimate: t.Estimate(clustered)}
 }
 
-// A Line is the part of a line that every benchmark's table has.
+// A Line is the part of a line that the tables of all benchmarks share.
 type Line struct {
 	N        int `json:"n"`        // judged items
-	Unjudged int `json:"unjudged"` // items without a verdict, in no number
+	Unjudged int `json:"unjudged"` // items without a verdict, not counted in the score
 
-	// Estimate is the share from 0 to 1 with its interval. It is nil, null in JSON,
-	// when there is nothing to estimate from.
+	// Estimate is the share from 0 to 1 with its interval. It is nil, null in JSON, if
+	// there is no judged item.
 	Estimate *Estimate `json:"estimate"`
 }
 
-// Interval returns the ends of the interval of an estimate in per cent, "-" when there
-// is none, as for the questions about one conversation.
+// Interval returns the ends of the interval of an estimate in per cent, or "-" if there is
+// none, for example for questions about a single conversation.
 func Interval(e *Estimate) string {
 	if e == nil {
 		return "-"
@@ -129,15 +128,15 @@ func Interval(e *Estimate) string {
 	return e.Ends("%.1f", 100)
 }
 
-// MethodMover names the interval of [Mean].
+// MethodMover is the method of the interval of [Mean].
 const MethodMover = "mover"
 
-// Mean returns the mean over the lines that have judged items, each weighing the same
-// whatever its number of items.
+// Mean returns the mean over the lines that have judged items. Each line has the same
+// weight, whatever its number of items.
 //
-// The lines are independent samples, so the distances from each score to the ends of
-// its own interval add up in squares, apart for the lower and the upper side (Zou
-// and Donner, Statistics in Medicine 27, 2008, 1693-1702).
+// The lines are independent samples, so the squared distances from each score to the ends
+// of its interval are added, separately for the lower and the upper side (Zou and Donner,
+// Statistics in Medicine 27, 2008, 1693-1702).
 func Mean(lines []Line) Line {
 	var mean Line
 	k, sum, below, above, method := 0.0, 0.0, 0.0, 0.0, MethodMover

@@ -29,8 +29,8 @@ func of(records ...deem.Record) *benchmark.Tally {
 	return &t
 }
 
-// TestRightOrWrong: verdicts of 0 and 1 have Wilson's interval of their share, to the
-// last digit, whatever the number of items.
+// TestRightOrWrong checks that verdicts of 0 and 1 have Wilson's interval, to the last
+// digit, for any number of items.
 func TestRightOrWrong(t *testing.T) {
 	for n := 1; n <= 60; n++ {
 		for k := 0; k <= n; k++ {
@@ -60,8 +60,8 @@ func TestGraded(t *testing.T) {
 	}
 }
 
-// TestSum: the sum is the one of upstream, one score after the other, while the mean
-// does not hang on the order.
+// TestSum checks that the sum is that of upstream, in order of the scores, and that the
+// mean does not depend on the order.
 func TestSum(t *testing.T) {
 	scores := []float64{0.1, 0.2, 0.3}
 	there, back := of(), of()
@@ -77,7 +77,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestNothing: unjudged is not wrong, so a line without a verdict has no number.
+// TestNothing checks that a line without a verdict has no number: unjudged is not wrong.
 func TestNothing(t *testing.T) {
 	l := of(unjudged(), unjudged()).Line(false)
 	if diff := cmp.Diff(benchmark.Line{Unjudged: 2}, l); diff != "" {
@@ -101,7 +101,7 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// TestMeanOfOne: the mean over one line is that line.
+// TestMeanOfOne checks that the mean over one line is that line.
 func TestMeanOfOne(t *testing.T) {
 	l := of(judged(1), judged(0), judged(1)).Line(false)
 	got := benchmark.Mean([]benchmark.Line{l, {Unjudged: 5}})
@@ -119,8 +119,8 @@ func TestMeanOfOne(t *testing.T) {
 	}
 }
 
-// TestMean: each line weighs the same, the interval has the value in it, stays within
-// 0 and 1, and is no wider than the widest of the lines.
+// TestMean checks that each line has the same weight, and that the interval contains the
+// value, stays within 0 and 1, and is not wider than the widest line.
 func TestMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var lines []benchmark.Line

@@ -8,8 +8,8 @@ import (
 	"deem"
 )
 
-// Verdicts are where the verdicts of a run came from, and which items have none. They
-// decide whether numbers may stand beside the published ones.
+// Verdicts records the judges of a run's verdicts, and the items without one. It determines
+// whether the scores are comparable with published ones.
 type Verdicts struct {
 	judge    string
 	reading  string
@@ -17,14 +17,14 @@ type Verdicts struct {
 	strange  []string // judges other than the benchmark's
 }
 
-// NewVerdicts returns those of no record yet, of a run by the named judge under the
+// NewVerdicts returns Verdicts without records, for a run with the named judge under the
 // given reading; "" means [Upstream].
 func NewVerdicts(judge, reading string) Verdicts {
 	return Verdicts{judge: judge, reading: cmp.Or(reading, Upstream)}
 }
 
-// Add notes a record. It returns false for one that counts in no number: a later
-// trial, because trials of one item are not new items.
+// Add adds a record. It returns false for a later trial, which does not count in any score
+// because trials of one item are not new items.
 func (v *Verdicts) Add(rec deem.Record) bool {
 	if rec.Trial != 0 {
 		return false
@@ -44,12 +44,12 @@ func (v *Verdicts) Reading() string { return v.reading }
 // Unjudged returns the ids of the items without a verdict, sorted.
 func (v *Verdicts) Unjudged() []string { return slices.Sorted(slices.Values(v.unjudged)) }
 
-// Comparable reports whether the verdicts are those that upstream's program would have
-// given: of the benchmark's judge, under that reading.
+// Comparable reports whether the verdicts are those of upstream's program: by the
+// benchmark's judge, under the upstream reading.
 func (v *Verdicts) Comparable() bool { return len(v.strange) == 0 && v.reading == Upstream }
 
-// Unscored says what becomes of unjudged items. Only by upstream's own rules is an item
-// unjudged because upstream's program stops at it: another judge has other reasons.
+// Unscored describes what happens to unjudged items. Only under upstream's own rules does
+// unjudged mean that upstream's program stops at the item.
 func (v *Verdicts) Unscored() string {
 	if v.Comparable() {
 		return "unjudged, in no number, where upstream would have stopped"
@@ -57,8 +57,8 @@ func (v *Verdicts) Unscored() string {
 	return "unjudged, in no number"
 }
 
-// Warning says why numbers do not compare with the published ones, which the named
-// parts of upstream made; "" when they do.
+// Warning says why scores are not comparable with the published ones, which the named parts
+// of upstream produced. It is "" if they are.
 func (v *Verdicts) Warning(title, parts string) string {
 	switch {
 	case len(v.strange) > 0:
