@@ -13,7 +13,7 @@ import (
 	"deem"
 )
 
-// write writes files into a folder of the test's own and returns it.
+// write writes files into a temporary folder and returns it.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -96,7 +96,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestReadings reads the same replies under all readings of the judges that are embedded.
+// TestReadings reads the same replies under all readings of the embedded judges.
 func TestReadings(t *testing.T) {
 	for reply, want := range map[string]map[string]any{
 		`{"score": 0.7, "reason": "x"}`:     {Mem0Name: 0.5, OmniName: 0.5, Float: 0.7, Fixed: deem.OutOfRange},
@@ -175,7 +175,7 @@ func TestFixedOrder(t *testing.T) {
 		{nil, 0},
 		{[]string{"I do not know"}, 0},
 		{[]string{"c", "b", "a"}, 0},
-		{[]string{"a", "x", "b", "c"}, 6.0 / 7}, // An invented event costs precision.
+		{[]string{"a", "x", "b", "c"}, 6.0 / 7}, // An invented event lowers precision.
 	} {
 		if got := fixedOrder(rubric, tt.lines).final; got < tt.want-1e-12 || got > tt.want+1e-12 {
 			t.Errorf("%q: %v, want %v", tt.lines, got, tt.want)
@@ -191,7 +191,7 @@ func TestFixedOrder(t *testing.T) {
 	}
 }
 
-// TestResults writes upstream's file, with the scores as the model said them.
+// TestResults writes upstream's file, with the scores as the model stated them.
 func TestResults(t *testing.T) {
 	half, one := 0.0, 1.0
 	v := deem.Verdict{
@@ -224,8 +224,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestMetricsByChat holds the number of upstream's script, the mean over chats, apart from
-// the mean over questions.
+// TestMetricsByChat checks upstream's score, the mean over chats, separately from the mean
+// over questions.
 func TestMetricsByChat(t *testing.T) {
 	m := NewMetrics()
 	for i, score := range []float64{1, 1, 0} {

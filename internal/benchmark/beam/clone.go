@@ -16,7 +16,7 @@ const (
 	promptSameAsked = "same_system"
 )
 
-// pinned are upstream's prompts: the file that has each, and the SHA-256 of its text.
+// pinned lists upstream's prompts: the file of each, and the SHA-256 of its text.
 var pinned = []struct{ name, file, sha string }{
 	{promptNugget, "src/prompts.py", "d349c9a8559bed9c14bfe2e624212225b09218ff864258a739229c15f4c8e869"},
 	{promptSameAsked, "src/evaluation/compute_metrics.py", "0863c78c1b27d36c97bb7bfd2d4d6b88ef69b093e92bb4719e665527722413e2"},
@@ -24,7 +24,7 @@ var pinned = []struct{ name, file, sha string }{
 }
 
 // readClone reads upstream's prompts from a clone of its repository. They are found by
-// their hash, so that nothing but the published bytes is ever asked.
+// their hash, so that only the published bytes are used.
 func readClone(repo string) (map[string]string, error) {
 	c := judge.Clone{Judge: UpstreamName, URL: "github.com/mohammadtavakoli78/BEAM", At: "b2a3ee8", Path: repo}
 	prompts := map[string]string{}
@@ -38,7 +38,7 @@ func readClone(repo string) (map[string]string, error) {
 	return prompts, nil
 }
 
-// checkPinned refuses prompts that are not upstream's.
+// checkPinned rejects prompts that are not upstream's.
 func checkPinned(prompts map[string]string) error {
 	for _, p := range pinned {
 		if fmt.Sprintf("%x", sha256.Sum256([]byte(prompts[p.name]))) != p.sha {

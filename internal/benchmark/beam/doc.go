@@ -1,15 +1,15 @@
-// Package beam is the BEAM benchmark: 2,000 questions about conversations of 100 thousand
-// to 10 million tokens, in ten abilities, each with a rubric of 1 to 20 texts that a model
-// judges one by one.
+// Package beam implements the BEAM benchmark: 2,000 questions about conversations of 100
+// thousand to 10 million tokens, in ten abilities, each with a rubric of 1 to 20 items that
+// a model judges one by one.
 //
-// [Open] joins the published questions with what a system answered. [Protocol] returns one
-// of three judges: upstream's own, whose prompts are read from the user's clone of its
+// [Open] joins the published questions with a system's answers. [Protocol] returns one of
+// three judges: upstream's own, whose prompts are read from the user's clone of its
 // repository because it has no licence file, and those of two vendors, which are embedded.
-// [Metrics] turn the records of a run into the published numbers, and [WriteResults] writes
-// the file of upstream's script.
+// [Metrics] computes the published metrics from the records of a run, and [WriteResults]
+// writes the file of upstream's script.
 //
-// The source is github.com/mohammadtavakoli78/BEAM at commit b2a3ee8, and the paper Tavakoli
-// et al., "Beyond a Million Tokens" (ICLR 2026, arXiv 2510.27246).
+// The source is github.com/mohammadtavakoli78/BEAM at commit b2a3ee8, and the paper
+// Tavakoli et al., "Beyond a Million Tokens" (ICLR 2026, arXiv 2510.27246).
 package beam
 
 import "deem/internal/benchmark"
@@ -17,7 +17,7 @@ import "deem/internal/benchmark"
 // Name is the name of the benchmark.
 const Name = "beam"
 
-// What the list of benchmarks says of this one.
+// The description in the list of benchmarks.
 const (
 	About   = "2,000 questions in ten abilities about conversations of 100K to 10M tokens, judged by the rubric of each"
 	Where   = "huggingface.co/datasets/Mohammadta/BEAM; code at github.com/mohammadtavakoli78/BEAM"
@@ -59,17 +59,17 @@ func Abilities() []string {
 // Sizes are the lengths of the conversations, in tokens.
 func Sizes() []string { return []string{"100K", "500K", "1M", "10M"} }
 
-// The readings: ways in which replies become verdicts.
+// The readings: parsers that turn replies into verdicts.
 const (
-	// Upstream reads as the program of the judge does. BEAM's own cuts half points off for
-	// nine abilities.
+	// Upstream reads like the program of the judge. BEAM's own program truncates half
+	// points for nine abilities.
 	Upstream = "upstream"
 
-	// Float keeps the score of each rubric item as the model said it.
+	// Float keeps the score of each rubric item as the model stated it.
 	Float = "float"
 
-	// Fixed takes only the scores that were offered. With upstream's prompts it also fills
-	// in the question, and scores event ordering by tau times F1.
+	// Fixed accepts only the scores that were offered. With upstream's prompts it also
+	// fills in the question, and scores event ordering by tau times F1.
 	Fixed = "fixed"
 )
 

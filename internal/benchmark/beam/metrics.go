@@ -13,9 +13,8 @@ import (
 	"deem/judge"
 )
 
-// Metrics gather the records of a run and turn them into the published numbers: a mean for
-// each ability and each size. Of an item that was judged several times, the first trial
-// counts.
+// Metrics computes the published metrics from the records of a run: a mean for each ability
+// and each size. Only the first trial of an item counts.
 type Metrics struct {
 	judge     string
 	abilities map[string]*counts
@@ -25,11 +24,11 @@ type Metrics struct {
 	tau, f1   benchmark.Tally // of event ordering: tau_norm, and tau times F1
 	rubrics   [][]string      // of event ordering
 	counted   map[string]float64
-	own       benchmark.Tally // as the program of a vendor counts
+	own       benchmark.Tally // counted like the program of a vendor
 }
 
-// counts are the items of one line, and what upstream makes of them: the mean over chats of
-// the mean over the questions of a chat.
+// counts contains the items of one line, and the data for upstream's score: the mean over
+// chats of the mean over the questions of a chat.
 type counts struct {
 	benchmark.Tally
 	chats map[string][]float64
@@ -46,8 +45,8 @@ func (c *counts) add(rec deem.Record) {
 	c.chats[rec.Item.Cluster] = append(c.chats[rec.Item.Cluster], rec.Verdict.Score)
 }
 
-// published returns the number that upstream's report_results.py prints, nil without any
-// item.
+// published returns the score that upstream's report_results.py prints, or nil if there are
+// no items.
 func (c *counts) published() *float64 {
 	var means []float64
 	for _, scores := range c.chats {
@@ -56,7 +55,7 @@ func (c *counts) published() *float64 {
 	if len(means) == 0 {
 		return nil
 	}
-	slices.Sort(means) // Chats are in no order, and the last digit hangs on it.
+	slices.Sort(means) // Map order is random, and the last digit depends on it.
 	m := mean(means)
 	return &m
 }
@@ -112,8 +111,8 @@ func (m *Metrics) Add(rec deem.Record) {
 	m.count(rec)
 }
 
-// countOwn adds the score that the program of a vendor gives: an item of a rubric that it
-// cannot read is 0.
+// countOwn adds the score that the program of a vendor gives: a rubric item whose reply it
+// cannot read counts as 0.
 func (m *Metrics) countOwn(rec deem.Record) {
 	if rec.Judge != Mem0Name && rec.Judge != OmniName {
 		return
@@ -128,8 +127,8 @@ func (m *Metrics) countOwn(rec deem.Record) {
 	}
 }
 
-// count adds the nuggets of a record, and what its score would be if half points were cut
-// off as upstream does, for nine abilities or for all.
+// count adds the nuggets of a record, and its score if half points were truncated as
+// upstream does, for nine abilities or for all.
 func (m *Metrics) count(rec deem.Record) {
 	parts := rec.Verdict.Parts
 	if len(parts) == 0 {
@@ -155,16 +154,17 @@ func (m *Metrics) count(rec deem.Record) {
 	m.counted["cut but for event ordering"] += cut / n
 }
 
-// A Line is one number of the table.
+// A Line is one line of the table.
 type Line struct {
 	Name string `json:"name"`
 	benchmark.Line
 
-	// Published is the mean over chats of the mean of each, as upstream's script has it.
+	// Published is the mean over chats of the mean of each chat, as in upstream's
+	// script.
 	Published *float64 `json:"published"`
 }
 
-// lines returns a line for each group, those that upstream knows first.
+// lines returns a line for each group, those that upstream lists first.
 func (m *Metrics) lines(groups map[string]*counts, known []string) []Line {
 	lines := []Line{}
 	for _, name := range known {
@@ -185,7 +185,7 @@ func (c *counts) line(name string, clustered bool) Line {
 	return Line{Name: name, Line: c.Line(clustered), Published: c.published()}
 }
 
-// A Floor is what an answer scores for event ordering without knowing the order.
+// A Floor is the score for event ordering of an answer that does not know the order.
 type Floor struct {
 	Answer string  `json:"answer"`
 	Tau    float64 `json:"tau_norm"`
@@ -205,8 +205,8 @@ var floorAnswers = []struct {
 	{"a perfect list", func(r []string) []string { return r }},
 }
 
-// Floors returns what kinds of answers would score on rubrics if lines were aligned without
-// a mistake.
+// Floors returns the scores of these kinds of answers on rubrics with perfect alignment of
+// lines.
 func Floors(rubrics [][]string) []Floor {
 	floors := []Floor{}
 	for _, kind := range floorAnswers {
@@ -263,7 +263,7 @@ func (m *Metrics) Text(w io.Writer) error {
 	return err
 }
 
-// nuggets writes how the items of the rubrics were scored.
+// nuggets writes how the rubric items were scored.
 func (m *Metrics) nuggets(b *strings.Builder) {
 	n := m.counted["questions"]
 	if n == 0 {
@@ -280,7 +280,7 @@ func (m *Metrics) nuggets(b *strings.Builder) {
 	}
 }
 
-// ordering writes the numbers of event ordering, and what they are worth.
+// ordering writes the scores of event ordering, with the floors.
 func (m *Metrics) ordering(b *strings.Builder) {
 	if m.judge != UpstreamName || len(m.rubrics) == 0 {
 		return
@@ -293,7 +293,7 @@ func (m *Metrics) ordering(b *strings.Builder) {
 	}
 }
 
-// JSON returns the numbers as a value for encoding/json.
+// JSON returns the metrics as a value for encoding/json.
 func (m *Metrics) JSON() any {
 	out := map[string]any{
 		"benchmark": Name, "judge": m.judge, "abilities": m.lines(m.abilities, Abilities()), "sizes": m.lines(m.sizes, Sizes()),

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// An order is what upstream's event_ordering_score gives: how far the events of a response
-// are those of the rubric, and how far they are in its order.
+// An order is the result of upstream's event_ordering_score: how far the events of a
+// response are those of the rubric, and how far they are in its order.
 type order struct{ precision, recall, f1, tau, final float64 }
 
 // aspects returns the numbers under upstream's names.
@@ -15,12 +15,12 @@ func (o order) aspects() map[string]float64 {
 	return map[string]float64{"precision": o.precision, "recall": o.recall, "f1": o.f1, "tau_norm": o.tau, "final_score": o.final}
 }
 
-// errNoOrder says that tau is not defined, where upstream's number is NaN.
+// errNoOrder means that tau is undefined; upstream's result is NaN.
 var errNoOrder = errors.New("tau is not defined: one event has no order")
 
-// align returns the lines of a response with the text of the rubric item in place of each
-// line that means the same. The function same compares a rubric item with a line; each item
-// is used once, and the first that fits is taken.
+// align returns the lines of a response, with each line that means the same as a rubric
+// item replaced by the text of that item. The function same compares a rubric item with a
+// line; each item is used once, and the first match is taken.
 func align(rubric, lines []string, same func(item, line int) (bool, error)) ([]string, error) {
 	used := make([]bool, len(rubric))
 	out := make([]string, len(lines))
@@ -81,9 +81,9 @@ func orderOf(rubric, aligned []string) (order, error) {
 	return o, nil
 }
 
-// fixedOrder scores aligned lines as upstream does, but for two things: a line that no event
-// was aligned to counts against precision and has no place in the order, and where there is
-// no order the score is 0 if no event was named, and that of F1 otherwise.
+// fixedOrder scores aligned lines as upstream does, with two differences: a line without an
+// event lowers precision and has no place in the order; and if there is no order, the score
+// is 0 if no event was named, and F1 otherwise.
 func fixedOrder(rubric, aligned []string) order {
 	events := set(rubric)
 	var named []string
@@ -110,8 +110,8 @@ func set(list []string) map[string]bool {
 	return m
 }
 
-// ranks returns the ranks of all texts in both lists: the last place of a text counts, and
-// one that a list lacks comes behind all others.
+// ranks returns the ranks of all texts in both lists. The last occurrence of a text counts,
+// and a text that is missing from a list ranks after all others.
 func ranks(a, b []string) (x, y []int) {
 	last := func(list []string) map[string]int {
 		m := map[string]int{}
@@ -144,7 +144,7 @@ func ranks(a, b []string) (x, y []int) {
 	return x, y
 }
 
-// tauB returns Kendall's tau-b, NaN where all ranks of one list are tied.
+// tauB returns Kendall's tau-b, NaN if all ranks of one list are tied.
 func tauB(x, y []int) float64 {
 	con, dis, tiesX, tiesY, pairs := 0, 0, 0, 0, 0
 	for i := range x {
@@ -165,13 +165,13 @@ func tauB(x, y []int) float64 {
 			}
 		}
 	}
-	// As scipy has it, which takes two roots, and whose last digit hangs on that.
+	// Like scipy, with two square roots, because the last digit depends on it.
 	tau := float64(con-dis) / math.Sqrt(float64(pairs-tiesX)) / math.Sqrt(float64(pairs-tiesY))
 	return math.Min(1, math.Max(-1, tau))
 }
 
-// isEvent reports whether the fixed reading looks for an event in a line. It does not in a
-// blank line, nor in one that announces a list.
+// isEvent reports whether a line may be an event under the fixed reading. Blank lines and
+// lines that introduce a list are not.
 func isEvent(line string) bool {
 	line = strings.TrimRight(strings.TrimSpace(line), "*_ ")
 	return line != "" && !strings.HasSuffix(line, ":")

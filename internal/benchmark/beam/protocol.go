@@ -12,23 +12,22 @@ import (
 	"deem/judge"
 )
 
-// readerVersion is raised when a reading may give another verdict than before, so that the
-// judge's hash changes with it.
+// readerVersion is increased whenever a reading may give a different verdict, so that the
+// judge's hash changes too.
 const readerVersion = 1
 
 //go:embed prompts
 var promptFiles embed.FS
 
-// A P is one of the judges of BEAM under one reading: it asks about each item of the rubric
-// and, for event ordering, about the order as the judge does. It is pure and may be used by
-// several goroutines.
+// A P is one of the judges of BEAM under one reading: it asks about each rubric item and,
+// for event ordering, about the order. It is deterministic and safe for concurrent use.
 type P struct {
 	name, reading string
 	prompts       map[string]string
 	params        judge.Params
 
-	// zero counts a call that brought no score as 0, as the programs of the vendors do.
-	// No verdict is made so, only their number.
+	// zero counts a call without a score as 0, as the programs of the vendors do. It is
+	// used only for their score, never for a verdict.
 	zero bool
 }
 
@@ -37,13 +36,13 @@ var (
 	_ judge.Dialogue = (*P)(nil)
 )
 
-// ProtocolOptions say which judge is meant.
+// ProtocolOptions selects a judge.
 type ProtocolOptions struct {
 	Judge   string // [Mem0Name], [OmniName] or [UpstreamName]
 	Reading string // "" means [Upstream]
 
 	Repo    string            // the clone with upstream's prompts
-	Prompts map[string]string // upstream's prompts, in place of the clone
+	Prompts map[string]string // upstream's prompts, instead of the clone
 }
 
 // Protocol returns a judge's protocol.
@@ -92,7 +91,7 @@ func embedded(files map[string]string) map[string]string {
 // Name returns the name of the judge.
 func (p *P) Name() string { return p.name }
 
-// Reading returns the name of the reading in force.
+// Reading returns the name of the current reading.
 func (p *P) Reading() string { return p.reading }
 
 // Spec returns the bytes of the prompts, the reading and the parameters.
@@ -101,8 +100,9 @@ func (p *P) Spec() judge.Spec {
 	return judge.Spec{Kind: judge.KindModel, Name: p.name, Version: readerVersion, Reading: p.reading, Prompts: p.prompts, Params: &params}
 }
 
-// Reread returns the protocol under the reading to compare with. Upstream's prompts are
-// filled otherwise under the fixed reading, so that no other reads the same replies.
+// Reread returns the protocol under the reading to compare with. Under the fixed reading
+// upstream's prompts are filled differently, so no other reading applies to the same
+// replies.
 func (p *P) Reread() judge.Readable {
 	other := *p
 	switch {
@@ -118,15 +118,15 @@ func (p *P) Reread() judge.Readable {
 	return &other
 }
 
-// FailuresWrong returns false. The programs of the vendors count an item of a rubric whose
-// reply they cannot read as 0, which is not the same as a question that is wrong, and
-// upstream's stops.
+// FailuresWrong returns false. The programs of the vendors count a rubric item with an
+// unreadable reply as 0, which does not make the whole question wrong, and upstream's
+// program stops.
 func (p *P) FailuresWrong() bool { return false }
 
 // Several returns true.
 func (p *P) Several() bool { return true }
 
-// Request returns the request about the first item of the rubric.
+// Request returns the request about the first rubric item.
 func (p *P) Request(it deem.Item) (deem.Request, error) {
 	reqs, err := p.Requests(it)
 	if err != nil {
@@ -150,7 +150,8 @@ func rubricOf(it deem.Item) ([]string, error) {
 }
 
 // Requests returns the requests about the rubric and, for event ordering, those about the
-// order. Of upstream's, which compare lines with events until one fits, it is the most.
+// order. Upstream's judge compares lines with events until one matches, so the result is
+// the maximum.
 func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
 	rubric, err := rubricOf(it)
 	if err != nil {
@@ -174,7 +175,7 @@ func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
 	return reqs, nil
 }
 
-// Talk asks about each item of the rubric, and about the order of events.
+// Talk asks about each rubric item, and about the order of events.
 func (p *P) Talk(it deem.Item, ask judge.Ask) (deem.Verdict, error) {
 	rubric, err := rubricOf(it)
 	if err != nil {
@@ -216,8 +217,8 @@ func (p *P) Talk(it deem.Item, ask judge.Ask) (deem.Verdict, error) {
 	return v, nil
 }
 
-// rule says what becomes of a question with a failed item. It is unjudged; but for the
-// vendors' own number the other items are asked about all the same.
+// rule returns how a failed rubric item is treated. The question is unjudged, but for the
+// vendors' own score the remaining items are still asked about.
 func (p *P) rule() judge.Criteria {
 	if p.name == UpstreamName {
 		return judge.Criteria{}
@@ -248,7 +249,7 @@ func (p *P) order(it deem.Item, rubric []string, ask judge.Ask) (order, error) {
 	return o, nil
 }
 
-// lines returns the lines of a response that may be events: all of them upstream.
+// lines returns the lines of a response that may be events. Upstream uses all lines.
 func (p *P) lines(response string) []string {
 	lines := strings.Split(response, "\n")
 	if p.reading == Fixed {
@@ -257,7 +258,7 @@ func (p *P) lines(response string) []string {
 	return lines
 }
 
-// A heard is the protocol with another way to read a reply.
+// A heard is the protocol with a different parser.
 type heard struct {
 	*P
 	read func(reply string) (deem.Verdict, error)
@@ -265,7 +266,7 @@ type heard struct {
 
 func (h heard) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) { return h.read(reply.Text) }
 
-// hear makes one call and reads the reply. One that says nothing is a failure.
+// hear makes one call and reads the reply. An empty reply is a failure.
 func (p *P) hear(it deem.Item, ask judge.Ask, req deem.Request, read func(string) (deem.Verdict, error)) (deem.Verdict, error) {
 	reply, err := ask(req)
 	var v deem.Verdict
@@ -278,7 +279,7 @@ func (p *P) hear(it deem.Item, ask judge.Ask, req deem.Request, read func(string
 	return v, err
 }
 
-// readNugget reads the reply about one item of the rubric.
+// readNugget reads the reply about one rubric item.
 func (p *P) readNugget(it deem.Item, reply string) (deem.Verdict, error) {
 	switch {
 	case p.reading == Fixed, p.reading == Float && p.name != UpstreamName:
@@ -291,13 +292,14 @@ func (p *P) readNugget(it deem.Item, reply string) (deem.Verdict, error) {
 	return readUpstream(reply, p.reading == Upstream && it.Category != EventOrdering)
 }
 
-// askNugget renders the prompt about one item of the rubric.
+// askNugget renders the prompt about one rubric item.
 func (p *P) askNugget(it deem.Item, item string) deem.Request {
 	if p.name != UpstreamName {
 		return p.request(p.prompts[promptSystem], format(p.prompts[promptNugget],
 			"question", it.Question, "nugget", item, "rubric_item", item, "llm_response", it.Response, "response", it.Response))
 	}
-	// One text after the other, as upstream does: a value that holds a mark is filled again.
+	// Upstream replaces one mark after the other, so a mark inside a value is filled
+	// again.
 	prompt := p.prompts[promptNugget]
 	if p.reading == Fixed {
 		prompt = strings.NewReplacer("<question>", it.Question, "<rubric_item>", item, "<llm_response>", it.Response).Replace(prompt)
@@ -307,7 +309,7 @@ func (p *P) askNugget(it deem.Item, item string) deem.Request {
 	return p.request("", prompt)
 }
 
-// askPositions renders the prompt about the places of all events.
+// askPositions renders the prompt about the positions of all events.
 func (p *P) askPositions(it deem.Item, rubric []string) deem.Request {
 	var list strings.Builder
 	for i, item := range rubric {
@@ -320,7 +322,7 @@ func (p *P) askPositions(it deem.Item, rubric []string) deem.Request {
 		"question", it.Question, "reference_ordering", list.String(), "response", it.Response))
 }
 
-// askSame renders the prompt about an event and a line of the response.
+// askSame renders the prompt that compares an event with a line of the response.
 func (p *P) askSame(item, line string) deem.Request {
 	return p.request(p.prompts[promptSameAsked], format(p.prompts[promptSame], "first_paragraph", item, "second_paragraph", line))
 }
@@ -336,8 +338,8 @@ func (p *P) request(system, user string) deem.Request {
 	}
 }
 
-// format fills a prompt as Python's str.format does, in one pass. Names and values take
-// turns.
+// format fills a prompt like Python's str.format, in one pass. values alternates names and
+// values.
 func format(prompt string, values ...string) string {
 	pairs := []string{"{{", "{", "}}", "}"}
 	for i, value := range values {

@@ -19,23 +19,23 @@ import (
 	"deem/internal/words"
 )
 
-// Options say what to read. Data are the questions: upstream's folder chats or files
+// Options says what to read. Data are the questions: upstream's folder chats or files
 // probing_questions.json in it, each an object with a list for each ability; or rows with
 // size, chat, ability, index, question and rubric. Responses are upstream's files, each an
 // object with a list for each ability, or rows with size, chat, ability, index and
-// llm_response. Without them the rows of Data hold the responses.
+// llm_response. Without them the rows of Data contain the responses.
 type Options = benchmark.Options
 
-// A Set is the items of the benchmark, in the order of the questions.
+// A Set contains the items of the benchmark, in the order of the questions.
 type Set struct{ benchmark.Held }
 
-// A key names a question: a chat of a size, an ability, and a place in its list.
+// A key identifies a question: a chat of a size, an ability, and an index in its list.
 type key struct {
 	size, chat, ability string
 	index               int
 }
 
-// String returns the id of the item, as 1M/3/event_ordering/0.
+// String returns the id of the item, for example 1M/3/event_ordering/0.
 func (k key) String() string {
 	id := fmt.Sprintf("%s/%s/%d", k.chat, k.ability, k.index)
 	if k.size != "" {
@@ -44,10 +44,10 @@ func (k key) String() string {
 	return id
 }
 
-// cluster names the chat.
+// cluster returns the name of the chat.
 func (k key) cluster() string { return strings.TrimPrefix(k.size+"/"+k.chat, "/") }
 
-// A join collects questions and responses, and what is wrong with them.
+// A join collects questions, responses and errors.
 type join struct {
 	items     map[key]*deem.Item
 	order     []key
@@ -58,8 +58,8 @@ type join struct {
 	loneFiles int
 }
 
-// Open joins questions and responses into items. It reads everything once and checks it
-// before anything is paid for; when rows are wrong, the error is a [*deem.Problems].
+// Open joins questions and responses into items. It reads and checks everything before any
+// call is made; if rows are invalid, the error is a [*deem.Problems].
 func Open(ctx context.Context, o Options) (*Set, error) {
 	if err := benchmark.CheckNames(slices.Concat(o.Data, o.Responses)); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func filesIn(name string) ([]string, error) {
 		return err
 	})
 	if asked := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return filepath.Base(f) != "probing_questions.json" }); len(asked) > 0 {
-		files = asked // A folder of upstream's holds the chats, too.
+		files = asked // Upstream's folder also contains the chats.
 	}
 	slices.SortFunc(files, func(a, b string) int {
 		sizeA, chatA := chatOf(a)
@@ -140,7 +140,8 @@ func filesIn(name string) ([]string, error) {
 	return files, err
 }
 
-// chatOf finds size and chat in the path of a file, as chats/1M/3/probing_questions/x.json.
+// chatOf finds size and chat in the path of a file, such as
+// chats/1M/3/probing_questions/x.json.
 func chatOf(file string) (size, chat string) {
 	parts := strings.Split(filepath.ToSlash(file), "/")
 	for i := len(parts) - 2; i >= 0; i-- {
@@ -179,7 +180,7 @@ func (j *join) chat(row *benchmark.Row, visit func(*benchmark.Row, key, map[stri
 	return nil
 }
 
-// row visits a row that is about one question.
+// row visits a row about one question.
 func (j *join) row(row *benchmark.Row, visit func(*benchmark.Row, key, map[string]json.RawMessage) error) error {
 	entry := map[string]json.RawMessage{}
 	for _, name := range row.Names() {
@@ -212,7 +213,7 @@ func checkAbility(row *benchmark.Row, name string) error {
 	return benchmark.At(row, "unknown ability %q; there are %s", name, strings.Join(Abilities(), ", "))
 }
 
-// textOf returns the first of the names under which an entry has a text.
+// textOf returns the string under the first of the names that an entry has.
 func textOf(entry map[string]json.RawMessage, names ...string) (string, bool) {
 	for _, name := range names {
 		var s *string
@@ -223,13 +224,13 @@ func textOf(entry map[string]json.RawMessage, names ...string) (string, bool) {
 	return "", false
 }
 
-// The names under which questions have a right answer, and systems their responses.
+// The keys of the reference answer in questions, and of the response in a system's files.
 var (
 	answerNames   = []string{"ideal_response", "ideal_answer", "answer", "ideal_summary", "expected_compliance", "ideal"}
 	responseNames = []string{"llm_response", "response"}
 )
 
-// question takes a question with its rubric and, in a row, perhaps the response.
+// question adds a question with its rubric and, if the row has one, the response.
 func (j *join) question(row *benchmark.Row, k key, entry map[string]json.RawMessage) error {
 	if _, twice := j.items[k]; twice {
 		return benchmark.At(row, "question %s was given before", k)
@@ -265,8 +266,8 @@ func (j *join) question(row *benchmark.Row, k key, entry map[string]json.RawMess
 	return nil
 }
 
-// response takes what a system answered. Where there are questions about one chat only, a
-// file need not say which.
+// response adds a system's answer. If all questions are about one chat, the file need not
+// name it.
 func (j *join) response(row *benchmark.Row, k key, entry map[string]json.RawMessage) error {
 	it := j.items[k]
 	if it == nil && j.loneFiles == 1 && k.size == "" {

@@ -16,8 +16,8 @@ import (
 	"deem/internal/words"
 )
 
-// nugget makes the verdict on one rubric item. The label is the score as the model said
-// it, and the score is how it counts.
+// nugget returns the verdict on one rubric item. The label is the score as the model stated
+// it, and the score is the value that counts.
 func nugget(said string, score float64, reason string) (deem.Verdict, error) {
 	if math.IsNaN(score) || math.IsInf(score, 0) {
 		return deem.Verdict{}, deem.Failf(deem.OutOfRange, "the score is %s", said)
@@ -31,7 +31,7 @@ func unreadable(reply string) error {
 
 func clip(s string) string { return words.Clip(strings.Join(text.Split(s), " "), 80) }
 
-// clamp moves a score to the nearest that was offered, as two vendors do.
+// clamp returns the nearest score that was offered, as two vendors do.
 func clamp(score float64) float64 {
 	switch {
 	case score >= 0.75:
@@ -42,8 +42,8 @@ func clamp(score float64) float64 {
 	return 0
 }
 
-// offered reads the score that a reply clearly says, whatever stands around it. With any,
-// numbers between those that were offered count too.
+// offered reads the score that a reply clearly states, ignoring the text around it. If
+// anyScore is true, numbers between the offered ones are accepted too.
 func offered(reply string, anyScore bool) (deem.Verdict, error) {
 	o, ok := extract.Last(extract.Body(reply), "score")
 	if !ok {
@@ -60,7 +60,7 @@ func offered(reply string, anyScore bool) (deem.Verdict, error) {
 	return nugget(text.Float(score), score, o.Text("reason"))
 }
 
-// loads reads JSON as json.loads does.
+// loads parses JSON like Python's json.loads.
 func loads(raw string) (any, error) {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	dec.UseNumber()
@@ -74,7 +74,7 @@ func loads(raw string) (any, error) {
 	return v, nil
 }
 
-// pyFloat returns float(v), and whether Python has one.
+// pyFloat returns float(v), and reports whether Python accepts v.
 func pyFloat(v any) (float64, bool) {
 	switch v := v.(type) {
 	case json.Number:
@@ -92,7 +92,7 @@ func pyFloat(v any) (float64, bool) {
 	return 0, false
 }
 
-// saidScore writes a score as the model said it.
+// saidScore returns a score as the model stated it.
 func saidScore(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -108,9 +108,9 @@ func reasonIn(fields map[string]any) string {
 	return s
 }
 
-// readMem0 reads as the harness of Mem0 does: a JSON object, perhaps within "final"; a score
-// that is missing or no number is 0. What is not JSON it counts as 0 after five attempts,
-// and here it is a failure.
+// readMem0 reads like Mem0's harness: a JSON object, possibly inside "final"; a score that
+// is missing or not a number is 0. The harness counts a reply that is not JSON as 0 after
+// five attempts; here it is a failure.
 func readMem0(reply string) (deem.Verdict, error) {
 	v, err := loads(text.Strip(reply))
 	fields, ok := v.(map[string]any)
@@ -142,8 +142,8 @@ var (
 	omniPositions = regexp.MustCompile(`(?s)\{[^{}]*"positions"\s*:\s*\[.*?\]\s*\}`)
 )
 
-// readOmni reads as _extract_item_score of OmniMemEval does. What that counts as 0 because
-// it cannot read it is a failure.
+// readOmni reads like OmniMemEval's _extract_item_score, but returns a failure for an
+// unreadable reply, which OmniMemEval counts as 0.
 func readOmni(reply string) (deem.Verdict, error) {
 	if m := omniObject.FindString(reply); m != "" {
 		if v, err := loads(m); err == nil {
@@ -171,8 +171,8 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-// readPositions reads where the events of a rubric stand in a response, and scores them as
-// _judge_event_ordering of OmniMemEval does: tau by coverage.
+// readPositions reads the positions of a rubric's events in a response, and scores them
+// like OmniMemEval's _judge_event_ordering: tau times coverage.
 func readPositions(reply string, events int) (deem.Verdict, error) {
 	v, err := loads(omniPositions.FindString(reply))
 	fields, ok := v.(map[string]any)
@@ -195,7 +195,8 @@ func readPositions(reply string, events int) (deem.Verdict, error) {
 			return deem.Verdict{}, deem.Failf(deem.Unparseable, "a position is not a number: %s", clip(reply))
 		}
 		if at > 0 && i < events {
-			// Only the order of the places matters; halves would keep theirs, too.
+			// Only the order of the positions matters; scaling keeps fractions
+			// apart.
 			want, got = append(want, i), append(got, int(math.Round(at*1024)))
 		}
 	}
@@ -218,8 +219,8 @@ var (
 	anyJSON    = regexp.MustCompile(`(?s)(\{.*?\}|\[.*?\])`)
 )
 
-// parseUpstream reads JSON as parse_json_response of upstream does, and where that fails
-// as the library does that it falls back to, as far as a lenient reader of ours goes.
+// parseUpstream parses JSON like upstream's parse_json_response. Where that falls back to a
+// repairing library, deem uses its own lenient parser.
 func parseUpstream(reply string) (map[string]any, error) {
 	reply = text.Strip(reply)
 	whole := reply
@@ -248,8 +249,8 @@ func parseUpstream(reply string) (map[string]any, error) {
 	return fields, nil
 }
 
-// readUpstream reads a rubric item as upstream does. Nine abilities take int() of the
-// score, and event ordering float(). No range is checked, and where the conversion fails
+// readUpstream reads a rubric item as upstream does: int() of the score for nine abilities,
+// and float() for event ordering. The range is not checked. If the conversion fails,
 // upstream stops.
 func readUpstream(reply string, truncate bool) (deem.Verdict, error) {
 	fields, err := parseUpstream(reply)
@@ -272,8 +273,7 @@ func readUpstream(reply string, truncate bool) (deem.Verdict, error) {
 	return nugget(saidScore(said), score, reasonIn(fields))
 }
 
-// saysYes reads the reply to the question whether two snippets describe the same event, as
-// upstream does.
+// saysYes reads the reply whether two snippets describe the same event, as upstream does.
 func saysYes(reply string) (deem.Verdict, error) {
 	if strings.Contains(text.Lower(reply), "yes") {
 		return deem.Verdict{Label: "YES", Score: 1}, nil
@@ -281,7 +281,7 @@ func saysYes(reply string) (deem.Verdict, error) {
 	return deem.Verdict{Label: "NO"}, nil
 }
 
-// clearlySays reads the same reply, and takes only a clear YES or NO.
+// clearlySays reads the same reply, but accepts only a clear YES or NO.
 func clearlySays(reply string) (deem.Verdict, error) {
 	f, err := extract.Label(extract.Body(reply), []string{"YES", "NO"})
 	if err != nil {

@@ -22,7 +22,7 @@ type result struct {
 	Responses []response `json:"llm_judge_responses"`
 }
 
-// A response is what the model said of an item of the rubric.
+// A response is the model's reply about a rubric item.
 type response struct {
 	Score  any    `json:"score"`
 	Reason string `json:"reason"`
@@ -36,9 +36,10 @@ func ResultsName(data string) string {
 	return filepath.Join(data, "evaluation.json")
 }
 
-// WriteResults writes the file of upstream's script: an object with a list for each ability.
-// Upstream has a file for each chat; here each chat is an object of its own, one after the
-// other. It returns how many items have no place in it because they have no verdict.
+// WriteResults writes the file of upstream's script: an object with a list for each
+// ability. Upstream has a file for each chat; here each chat is a separate object, one
+// after another. It returns the number of items that are not in it because they have no
+// verdict.
 func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int, err error) {
 	chats := map[string]map[string][]result{}
 	var order []string
@@ -81,7 +82,7 @@ func resultOf(v deem.Verdict) result {
 	for _, p := range v.Parts {
 		said := response{Score: p.Label, Reason: p.Reason}
 		if json.Valid([]byte(p.Label)) {
-			said.Score = json.RawMessage(p.Label) // as the model said it
+			said.Score = json.RawMessage(p.Label) // as the model stated it
 		}
 		r.Responses = append(r.Responses, said)
 	}

@@ -22,7 +22,7 @@ import (
 	"deem/model/fake"
 )
 
-// field returns the content of a file that others published and we do not ship, unpacked.
+// field returns the uncompressed content of a published file that deem does not ship.
 func field(t *testing.T, name string) []byte {
 	t.Helper()
 	file, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "field", filepath.FromSlash(name)))
@@ -95,7 +95,7 @@ func TestPromptsArePublished(t *testing.T) {
 			t.Errorf("%s has SHA-256 %x, and %s has %x", file, got, published, want)
 		}
 	}
-	protocolOf(t, UpstreamName, "") // It compares upstream's with the pins.
+	protocolOf(t, UpstreamName, "") // It compares upstream's prompts with the pinned hashes.
 }
 
 // TestUpstreamReplies reads the published replies as upstream does.
@@ -108,7 +108,8 @@ func TestUpstreamReplies(t *testing.T) {
 			Float    any `json:"score_float"`
 		}
 	}](t, field(t, "beam/vectors/replies.json")).Cases
-	// What upstream's library for broken JSON was not run on, we read leniently or not at all.
+	// Upstream's repairing library was not run on these; deem reads them leniently or
+	// not at all.
 	repaired := map[string]any{
 		`Text {"score": 1.0, "reason": "uses {braces} inside"}`: 1.0,
 		`{"score": 1.0, "reason": "cut`:                         1.0,
@@ -136,8 +137,8 @@ func TestUpstreamReplies(t *testing.T) {
 	}
 }
 
-// TestUpstreamEventOrdering scores the published cases, with the published comparison in
-// place of a model, and counts the calls.
+// TestUpstreamEventOrdering scores the published cases, with the published comparison
+// instead of a model, and counts the calls.
 func TestUpstreamEventOrdering(t *testing.T) {
 	cases := decode[struct {
 		Cases []struct {
@@ -206,7 +207,7 @@ func TestUpstreamEventOrdering(t *testing.T) {
 	}
 }
 
-// A published question of the reduced file.
+// A question is a published question of the reduced file.
 type question struct {
 	Size, Chat, Ability, Question, Ideal string
 	Index                                int
@@ -227,7 +228,7 @@ func questions(t *testing.T) []question {
 	return list
 }
 
-// TestFloors reproduces what answers without an order score on the published rubrics.
+// TestFloors reproduces the scores of answers without an order on the published rubrics.
 func TestFloors(t *testing.T) {
 	want := decode[struct{ Means map[string]map[string]float64 }](t, field(t, "beam/vectors/event_ordering_floor.json")).Means
 	rubrics := map[string][][]string{}
@@ -274,8 +275,8 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// TestOmniReplies reads the published replies as OmniMemEval does. What it counts as 0
-// because it cannot read it is a failure.
+// TestOmniReplies reads the published replies as OmniMemEval does. A reply that it counts
+// as 0 because it cannot read it is a failure.
 func TestOmniReplies(t *testing.T) {
 	cases := decode[struct {
 		Cases []struct {
@@ -315,7 +316,7 @@ func TestMem0Clamp(t *testing.T) {
 	}
 }
 
-// TestMem0Rows judges the 900 published rows again from their verdicts on nuggets, and
+// TestMem0Rows recomputes the 900 published rows from their verdicts on nuggets, and
 // compares every score and the published sums.
 func TestMem0Rows(t *testing.T) {
 	for _, tt := range []struct {
@@ -380,7 +381,7 @@ func TestMem0Rows(t *testing.T) {
 	}
 }
 
-// TestRendering compares 200 prompts of each judge with what Python makes of them.
+// TestRendering compares 200 prompts of each judge with Python's rendering.
 func TestRendering(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -389,7 +390,7 @@ func TestRendering(t *testing.T) {
 	type job struct {
 		Prompt string            `json:"prompt"`
 		Values map[string]string `json:"values"`
-		Marks  [][2]string       `json:"marks"` // for str.replace, in their order
+		Marks  [][2]string       `json:"marks"` // for str.replace, in order
 	}
 	var jobs []job
 	var ours []string
@@ -453,7 +454,7 @@ json.dump(out, sys.stdout)
 	t.Logf("%d prompts are equal", len(theirs))
 }
 
-// TestClone reads upstream's prompts from a clone, as Python's source has them.
+// TestClone reads upstream's prompts from a clone, from Python source.
 func TestClone(t *testing.T) {
 	repo := t.TempDir()
 	_, err := Protocol(ProtocolOptions{Judge: UpstreamName})
@@ -493,7 +494,7 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestPublishedQuestions reads all questions that were published, in both shapes.
+// TestPublishedQuestions reads all published questions, in both formats.
 func TestPublishedQuestions(t *testing.T) {
 	byChat := map[string]map[string][]map[string]any{}
 	answers := map[string]map[string][]map[string]any{}
