@@ -306,15 +306,24 @@ func shaped(est Estimate, z float64, b Bounds) Estimate {
 // unless some cluster has two of them, or the caller says that clusters have more items
 // elsewhere. From one cluster no interval can be had: the method is then [MethodNone].
 func (c *Clustered) Score(level float64, clustered bool) Estimate {
-	items := c.all
-	est := MeanIn(items, level, Unit)
-	if items.Binary() {
-		est = WeightedProportion(items, level)
+	if c.all.Binary() {
+		return c.Share(level, clustered)
 	}
-	if items.N() == 0 || !clustered && !c.Several() {
+	return c.inClusters(MeanIn(c.all, level, Unit), clustered)
+}
+
+// Share returns what [Clustered.Score] does for values that are 0 or 1, or the probability
+// of a 1.
+func (c *Clustered) Share(level float64, clustered bool) Estimate {
+	return c.inClusters(WeightedProportion(c.all, level), clustered)
+}
+
+// inClusters widens the interval of independent items where clusters ask for it.
+func (c *Clustered) inClusters(est Estimate, clustered bool) Estimate {
+	if c.all.N() == 0 || !clustered && !c.Several() {
 		return est
 	}
-	return c.Mean(level, Unit).OfClusters(items).NoNarrower(est)
+	return c.Mean(est.Level, Unit).OfClusters(c.all).NoNarrower(est)
 }
 
 // Several reports whether some cluster has two values or more.

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"deem/internal/cli"
+	"deem/internal/report/agree"
 	"deem/internal/server"
 	"deem/internal/store/sqlite"
 	"deem/report"
@@ -134,6 +135,7 @@ func TestUndecidedItemsGiveOneNumber(t *testing.T) {
 		t.Errorf("score %+v, decided %+v, band %+v: the score must lie in the band, with an interval that allows for the undecided items", want, *f.Decided, f.Band)
 	}
 	run := r.Head.Run
+	agreesOnUndecided(t, run, want)
 	command(t, "run", "--data", "a.jsonl", "--judge", "exact", "--json")
 	var compared struct {
 		Runs []struct{ Judged stat.Estimate }
@@ -180,6 +182,46 @@ func TestDemoFitsATerminal(t *testing.T) {
 
 // deemOut runs the command in this process and returns what it printed. A number that a
 // file claims may be wrong, and items may be unjudged.
+// agreesOnUndecided holds that deem agree has the same score and interval as the report of a
+// run with undecided items, corrects it with labels of decided and undecided items, and
+// compares decisions only.
+func agreesOnUndecided(t *testing.T, run string, want stat.Estimate) {
+	t.Helper()
+	labels := "item,label\n"
+	for i := range 60 {
+		if i/6%2 == 0 {
+			labels += fmt.Sprintf("q%d,%s\n", i, map[bool]string{true: "yes", false: "no"}[i%3 != 0 || i%24 == 0])
+		}
+	}
+	if err := os.WriteFile("labels.csv", []byte(labels), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var a agree.Agreement
+	out := string(command(t, "agree", run, "labels.csv", "--json")) // fails unless it exits with 0
+	decodeJSON(t, out, &a)
+	var corrected struct {
+		Corrected struct {
+			PPI struct{ Labels, Unlabelled int }
+		}
+	}
+	decodeJSON(t, out, &corrected)
+	if a.Withheld != nil || a.Corrected == nil {
+		t.Fatalf("the score is withheld: %+v", a.Withheld)
+	}
+	if got := a.Corrected.Raw; got.Value != want.Value || got.Lo != want.Lo || got.Hi != want.Hi {
+		t.Errorf("agree has %v [%v, %v], the report %v [%v, %v]", got.Value, got.Lo, got.Hi, want.Value, want.Lo, want.Hi)
+	}
+	if c := a.Counts; c.Undecided != 10 || c.Unjudged != 0 || c.Judged != 50 || c.Labelled != 30 || c.Both != 25 || a.All.Agreement.N != 25 {
+		t.Errorf("the counts are %+v, want 25 of 30 labels on decided items and 10 undecided items", c)
+	}
+	if p := corrected.Corrected.PPI; p.Labels != 30 || p.Unlabelled != 30 {
+		t.Errorf("the correction uses %d labels and %d other items, want 30 and 30", p.Labels, p.Unlabelled)
+	}
+	if text := deemOut(t, "agree", run, "labels.csv", "-v"); !strings.Contains(text, "10 undecided") || !strings.Contains(text, "over decided items") {
+		t.Errorf("agree does not say what its numbers are over:\n%s", text)
+	}
+}
+
 func deemOut(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, said bytes.Buffer

@@ -150,7 +150,7 @@ func (t *truths) options(ctx context.Context) (agree.Options, error) {
 	known, err := knownOf(ctx, t.o.known)
 	o := agree.Options{
 		Judge: findings.Party(t.run), People: t.other == nil, Items: t.run.Dataset.Items, Trials: t.run.Trials,
-		Seed: t.o.seed, Width: t.o.width, MaxUnjudged: t.o.maxUnjudged,
+		Seed: t.o.seed, Width: t.o.width, MaxUnjudged: t.o.maxUnjudged, CalibrationError: findings.CalibrationError(t.run),
 		SystemModel: t.o.model(t.run), Own: t.o.family, SameFamily: report.SameFamily, Registry: known,
 	}
 	o = findings.WithLabels(o, findings.LabelsOf(t.run, t.o.criteria))

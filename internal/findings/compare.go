@@ -69,7 +69,7 @@ func (r Compared) Describe() compare.Run {
 	d := compare.Run{
 		Name: r.Name, Run: r.ID, Judge: r.Judge.Name, JudgeHash: r.Judge.Hash, Model: r.Model, Endpoint: r.Endpoint,
 		Dataset: strings.Join(r.Dataset.Names, ", "), DatasetHash: r.Dataset.Hash, DatasetItems: r.Dataset.Items,
-		Trials: r.Trials, Complete: r.State == store.Done, CalibrationError: Head(r.Run, 0).CalibrationError,
+		Trials: r.Trials, Complete: r.State == store.Done, CalibrationError: CalibrationError(r.Run),
 	}
 	if s := SpecOf(r.Run); s.Kind != "" {
 		d.Spec = &s
@@ -93,7 +93,7 @@ func Compare(ctx context.Context, st store.Store, runs []Compared, people []*Peo
 		described[i] = r.Describe()
 		records[i] = st.Records(ctx, r.ID, store.Query{})
 		if o.Labels {
-			labelled[i] = &labelledRun{people: people[i], agreement: agree.New(agree.Options{}), opinions: map[string]*compare.Opinion{}}
+			labelled[i] = &labelledRun{people: people[i], agreement: agree.New(agree.Options{CalibrationError: described[i].CalibrationError}), calibration: described[i].CalibrationError, opinions: map[string]*compare.Opinion{}}
 			records[i] = labelled[i].watch(records[i])
 		}
 	}
@@ -121,7 +121,10 @@ func Compare(ctx context.Context, st store.Store, runs []Compared, people []*Peo
 type labelledRun struct {
 	people    *People
 	agreement *agree.Builder
-	opinions  map[string]*compare.Opinion // by item
+
+	calibration float64 // the error of the probabilities that the judge states
+
+	opinions map[string]*compare.Opinion // by item
 }
 
 // watch returns the records, and notes what people say about them.
@@ -130,7 +133,7 @@ func (l *labelledRun) watch(records iter.Seq2[deem.Record, error]) iter.Seq2[dee
 		for rec, err := range records {
 			if err == nil && l.people != nil && rec.Trial == 0 {
 				truth := l.people.Of(rec.Item)
-				l.agreement.Add(agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Truth: truth})
+				l.agreement.Add(agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Guess: guess(rec, l.calibration), Truth: truth})
 				if truth != nil && !truth.Tie {
 					l.opinions[strings.Clone(rec.Item.ID)] = &compare.Opinion{Yes: truth.Yes, Score: truth.Score, Chance: truth.Probability}
 				}

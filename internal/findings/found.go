@@ -229,7 +229,7 @@ func Head(run store.Run, maxUnjudged float64) report.Head {
 		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
 	}
 	addSystem(&h, run)
-	h.CalibrationError, _ = strconv.ParseFloat(SpecOf(run).Options[judge.CalibrationError], 64) // 0 without the option
+	h.CalibrationError = CalibrationError(run)
 	h.Harness = harnessOf(run)
 	if run.Judge.Rule {
 		h.JudgeKind = report.KindRule
@@ -270,4 +270,11 @@ func Reread(p judge.Readable, rec deem.Record) (*deem.Verdict, *deem.Failure, bo
 		f = deem.Failf(deem.Unparseable, "%v", err)
 	}
 	return nil, f, ok
+}
+
+// CalibrationError returns the error of the probabilities that the judge of a run states for
+// items that it does not decide, 0 when it states none.
+func CalibrationError(run store.Run) float64 {
+	x, _ := strconv.ParseFloat(SpecOf(run).Options[judge.CalibrationError], 64)
+	return x
 }

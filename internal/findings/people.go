@@ -155,7 +155,7 @@ func EachBesidePeople(ctx context.Context, st store.Store, run store.Run, p *Peo
 		if err != nil {
 			return err
 		}
-		pair := agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict}
+		pair := agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Guess: guess(rec, o.CalibrationError)}
 		if !p.Kept() {
 			pair.Truth = p.Of(rec.Item)
 		} else if it, ok := known[Drawn{rec.Item.ID, rec.Position}]; ok {
@@ -214,7 +214,7 @@ func EachBesideRun(ctx context.Context, st store.Store, run, other store.Run, o 
 		if first == nil {
 			return // an item that this judge has not come to yet
 		}
-		p := agree.Pair{Item: first.Item, Position: first.Position, Verdict: first.Verdict}
+		p := agree.Pair{Item: first.Item, Position: first.Position, Verdict: first.Verdict, Guess: guess(*first, o.CalibrationError)}
 		if second != nil && second.Verdict != nil {
 			v := second.Verdict
 			p.Truth = &agree.Truth{Yes: v.Yes(), Score: v.Score, Label: v.Label, Reason: v.Reason}
@@ -243,18 +243,33 @@ func Draw(ctx context.Context, st store.Store, run store.Run, p *People, n int, 
 	return chosen, free, nil
 }
 
-// candidates returns the items of a run that have a verdict, and where they are.
+// guess returns how likely the response of an undecided item is right, nil for other items.
+// As in a report, a probability counts only where the judge states its error.
+func guess(rec deem.Record, calibration float64) *float64 {
+	if rec.Verdict != nil || rec.Failure == nil || calibration <= 0 {
+		return nil
+	}
+	if p := rec.Failure.Probability; p != nil && *p >= 0 && *p <= 1 {
+		return p
+	}
+	return nil
+}
+
+// candidates returns the items of a run that have a verdict or a probability, and where they are.
 func candidates(ctx context.Context, st store.Store, run store.Run, p *People) ([]agree.Candidate, []Drawn, error) {
 	var from []agree.Candidate
 	var places []Drawn
+	calibration := CalibrationError(run)
 	for rec, err := range st.Records(ctx, run.ID, p.query(run, agree.Options{})) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if rec.Verdict == nil {
-			continue // what has no verdict cannot be set beside anything
+		open := guess(rec, calibration)
+		if rec.Verdict == nil && open == nil {
+			continue // An unjudged item cannot be compared with anything.
 		}
-		from = append(from, agree.Candidate{Category: strings.Clone(rec.Item.Category), Yes: rec.Verdict.Yes(), Labelled: p.Of(rec.Item) != nil})
+		yes := rec.Verdict != nil && rec.Verdict.Yes() || open != nil && *open >= 0.5
+		from = append(from, agree.Candidate{Category: strings.Clone(rec.Item.Category), Yes: yes, Labelled: p.Of(rec.Item) != nil})
 		places = append(places, Drawn{ID: strings.Clone(rec.Item.ID), Position: rec.Position})
 	}
 	return from, places, nil

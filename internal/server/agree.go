@@ -172,7 +172,7 @@ func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error)
 	got := &agreed{votes: map[string]int{}}
 	o := agree.Options{
 		Judge: findings.Party(ask.run), People: ask.other == nil, Items: ask.run.Dataset.Items, Trials: ask.run.Trials,
-		Width: ask.Width / 100, MaxUnjudged: report.DefaultMaxUnjudged,
+		Width: ask.Width / 100, MaxUnjudged: report.DefaultMaxUnjudged, CalibrationError: findings.CalibrationError(ask.run),
 		SystemModel: findings.SettingsOf(ask.run.Spec).SystemModel, SameFamily: report.SameFamily,
 	}
 	o = findings.WithLabels(o, findings.LabelsOf(ask.run, false))

@@ -500,3 +500,56 @@ func TestPlanGivesTheJudgeOneInterval(t *testing.T) {
 		t.Errorf("notes = %q, want one about the trials", a.Notes)
 	}
 }
+
+// An undecided item counts with its probability in the raw score and as the judge's prediction
+// in the correction, and not in the agreement of decisions.
+func TestUndecidedItemsAreCorrectedByTheirProbability(t *testing.T) {
+	o := options()
+	o.CalibrationError = 0.05
+	var y, yhat, alone []float64
+	var raw stat.Clustered
+	pairs := []agree.Pair{}
+	for i := range 120 {
+		yes := i%4 != 0
+		p := item(i, "", yes)
+		x := float64(number(yes))
+		if i%5 == 0 {
+			x = 0.2 + 0.1*float64(i%7)
+			p.Verdict, p.Guess = nil, &x
+		}
+		raw.Add("", x, 1)
+		if i/20%2 == 0 {
+			truth := i%3 != 0
+			p.Truth = &agree.Truth{Yes: truth, Score: float64(number(truth))}
+			y, yhat = append(y, float64(number(truth))), append(yhat, x)
+		} else {
+			alone = append(alone, x)
+		}
+		pairs = append(pairs, p)
+	}
+	a := build(o, pairs).Agreement()
+	if c := a.Counts; c.Undecided != 24 || c.Judged != 96 || c.Unjudged != 0 || c.Both != 48 || a.Withheld != nil {
+		t.Errorf("counts %+v, withheld %v, want 24 undecided items and none unjudged", c, a.Withheld)
+	}
+	if n := a.All.Confusion.N(); n != 48 {
+		t.Errorf("the agreement is over %d items, want the 48 decided ones with a label", n)
+	}
+	want, err := stat.NewPPI(y, yhat, alone, stat.PPIOptions{Level: 0.95})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := a.Corrected.PPI; got.Value != want.Value || got.Lo != want.Lo || got.Hi != want.Hi || got.Labels != 60 {
+		t.Errorf("corrected %v [%v, %v] from %d labels, want %v [%v, %v] from 60", got.Value, got.Lo, got.Hi, got.Labels, want.Value, want.Lo, want.Hi)
+	}
+	share := raw.Share(0.95, false)
+	if got := a.Corrected.Raw; got.Value != share.Value || got.Hi-got.Lo <= share.Hi-share.Lo {
+		t.Errorf("raw %v [%v, %v], want %v with an interval wider than [%v, %v]", got.Value, got.Lo, got.Hi, share.Value, share.Lo, share.Hi)
+	}
+	// Without probabilities the same items are unjudged, and the score is withheld.
+	for i := range pairs {
+		pairs[i].Guess = nil
+	}
+	if a := build(o, pairs).Agreement(); a.Withheld == nil || a.Counts.Unjudged != 24 {
+		t.Errorf("counts %+v, withheld %v, want 24 unjudged items and no score", a.Counts, a.Withheld)
+	}
+}

@@ -48,8 +48,13 @@ type Counts struct {
 	Judged   int `json:"judged"`
 	Unjudged int `json:"unjudged"`
 	Labelled int `json:"labelled"` // by people, whether or not the judge judged
-	Ties     int `json:"ties"`     // labelled, but evenly split
-	Both     int `json:"both"`     // with a verdict and a label
+
+	// Undecided items have a probability in place of a verdict. They count with it in the
+	// score of the run, and not in the agreement.
+	Undecided int `json:"undecided,omitempty"`
+
+	Ties int `json:"ties"` // labelled, but evenly split
+	Both int `json:"both"` // with a verdict and a label
 }
 
 // A Hold says why scores are withheld.
@@ -119,7 +124,7 @@ type Annotators struct {
 
 // Corrected is the run's score as people would have it.
 type Corrected struct {
-	Raw    stat.Estimate `json:"raw"`    // the judge's verdicts as they are, over all judged items
+	Raw    stat.Estimate `json:"raw"`    // the judge's verdicts as they are, and the probabilities of undecided items
 	People stat.Estimate `json:"people"` // people's own, over the labelled items alone
 
 	PPI         stat.PPI      `json:"ppi"`

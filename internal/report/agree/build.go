@@ -15,7 +15,8 @@ func (b *Builder) Agreement() Agreement {
 	a := Agreement{
 		Version: Version, Judge: b.o.Judge, Truth: b.o.Truth, People: b.o.People, Seed: b.o.Seed,
 		Counts: Counts{
-			Items: b.items, Judged: b.items - b.unjudged, Unjudged: b.unjudged,
+			Items: b.items, Judged: b.items - b.unjudged - len(b.open) - len(b.openOnly),
+			Undecided: len(b.open) + len(b.openOnly), Unjudged: b.unjudged,
 			Labelled: b.labelled, Ties: b.ties, Both: len(b.both),
 		},
 		All:           b.measure("", b.both, b.alone),
@@ -30,8 +31,8 @@ func (b *Builder) Agreement() Agreement {
 	if b.items > 0 && float64(b.unjudged) > b.o.MaxUnjudged*float64(b.items) {
 		a.Withheld = &Hold{Unjudged: b.unjudged, Items: b.items, MaxUnjudged: b.o.MaxUnjudged}
 	} else {
-		a.Corrected = b.correct(a.All.Confusion, a.All.PeopleRate)
-		if a.Corrected != nil && a.Corrected.Mix.Drawn == string(byPlan) {
+		a.Corrected = b.Corrected()
+		if a.Corrected != nil && a.Corrected.Mix.Drawn == string(byPlan) && a.Counts.Undecided == 0 {
 			a.All.JudgeRate = a.Corrected.Raw // The weighted labels give the same share, known from all items.
 		}
 	}
@@ -225,7 +226,7 @@ func (b *Builder) scores(withheld bool) *Scores {
 	if !b.graded || !b.truthful || len(b.both) < 2 {
 		return nil
 	}
-	var y, yhat, alone []float64
+	var y, yhat []float64
 	var people, judge stat.Clustered
 	for _, it := range b.both {
 		y, yhat = append(y, it.score), append(yhat, it.judgeScore)
@@ -233,7 +234,6 @@ func (b *Builder) scores(withheld bool) *Scores {
 		judge.Add(it.cluster, it.judgeScore, 1)
 	}
 	for _, it := range b.alone {
-		alone = append(alone, it.score)
 		judge.Add(it.cluster, it.score, 1)
 	}
 	s := &Scores{N: len(y), People: people.Score(b.o.Level, false)}
@@ -245,21 +245,39 @@ func (b *Builder) scores(withheld bool) *Scores {
 	}
 	raw := judge.Score(b.o.Level, false)
 	s.Raw = &raw
-	if ppi, err := stat.NewPPI(y, yhat, alone, stat.PPIOptions{Level: b.o.Level}); err == nil {
-		mean := stat.MomentsOf(alone).Mean()
-		rectifier := ppi.Value - float64(ppi.Lambda*mean)
-		n, others, all := float64(len(y)), float64(len(alone)), float64(len(y)+len(alone))
-		d := b.clustered(
-			func(it paired) float64 { return all / n * (it.score - float64(ppi.Lambda*it.judgeScore) - rectifier) },
-			func(it single) float64 { return all / others * ppi.Lambda * (it.score - mean) })
-		ppi.Estimate = d.Widen(ppi.Estimate)
-		// Grades lie between 0 and 1, which a normal interval does not know.
-		for _, x := range []*float64{&ppi.Value, &ppi.Lo, &ppi.Hi} {
-			*x = min(max(*x, 0), 1)
-		}
-		s.Corrected = &ppi
+	if len(b.alone) > 0 {
+		s.Corrected = new(b.ppi(func(it paired) float64 { return it.score }, func(it paired) float64 { return it.judgeScore },
+			func(it single) float64 { return it.score }))
 	}
 	return s
+}
+
+// ppi returns prediction-powered inference of a mean from 0 to 1, from what people and the
+// judge say of labelled items, and the judge of the others. There are some of both.
+func (b *Builder) ppi(people, judge func(paired) float64, alone func(single) float64) stat.PPI {
+	var y, yhat, others []float64
+	for _, it := range b.both {
+		y, yhat = append(y, people(it)), append(yhat, judge(it))
+	}
+	for _, it := range b.alone {
+		others = append(others, alone(it))
+	}
+	// The lists are as NewPPI wants them, so that there is no error.
+	ppi, _ := stat.NewPPI(y, yhat, others, stat.PPIOptions{Level: b.o.Level})
+	mean := stat.MomentsOf(others).Mean()
+	rectifier := ppi.Value - float64(ppi.Lambda*mean)
+	labelled, unlabelled, all := float64(len(y)), float64(len(others)), float64(len(y)+len(others))
+	d := b.clustered(
+		func(it paired) float64 {
+			return all / labelled * (people(it) - float64(ppi.Lambda*judge(it)) - rectifier)
+		},
+		func(it single) float64 { return all / unlabelled * ppi.Lambda * (alone(it) - mean) })
+	ppi.Estimate = d.Widen(ppi.Estimate)
+	// A normal interval does not know the bounds.
+	for _, x := range []*float64{&ppi.Value, &ppi.Lo, &ppi.Hi} {
+		*x = min(max(*x, 0), 1)
+	}
+	return ppi
 }
 
 // correlation returns nil for one that is not defined.

@@ -1,6 +1,7 @@
 package agree
 
 import (
+	"slices"
 	"strings"
 
 	"deem"
@@ -36,6 +37,10 @@ type Options struct {
 	// Width is how wide the corrected interval may be, from end to end; 0 means that
 	// nobody asked.
 	Width float64
+
+	// CalibrationError is the error of the probabilities that the judge states for items
+	// that it does not decide.
+	CalibrationError float64
 
 	// MaxUnjudged is the share of unjudged items above which scores are withheld.
 	MaxUnjudged float64
@@ -84,7 +89,8 @@ type Truth struct {
 type Pair struct {
 	Item     deem.Item
 	Position int
-	Verdict  *deem.Verdict // nil when the item is unjudged
+	Verdict  *deem.Verdict // nil when the item is undecided or unjudged
+	Guess    *float64      // how likely the response is right, of an undecided item; nil otherwise
 	Truth    *Truth        // nil when the item has no label
 }
 
@@ -100,6 +106,8 @@ type Builder struct {
 
 	both     []paired
 	alone    []single // judged items without a label
+	open     []paired // undecided items with a label
+	openOnly []single // undecided items without a label
 	how      drawing  // how labels were drawn; "" before that was looked at
 	tests    []SelectionTest
 	names    map[string]string // categories and clusters, each kept once
@@ -155,10 +163,12 @@ func (b *Builder) Add(p Pair) {
 			b.ties++
 		}
 	}
-	if p.Verdict != nil {
+	if p.Verdict != nil || p.Guess != nil {
 		b.weigh(p.Item.Weight)
 	}
 	switch {
+	case p.Verdict == nil && p.Guess != nil:
+		b.addOpen(p)
 	case p.Verdict == nil:
 		b.unjudged++
 		if p.Truth != nil {
@@ -176,6 +186,31 @@ func (b *Builder) Add(p Pair) {
 	default:
 		b.addBoth(p)
 	}
+}
+
+// addOpen adds an item that the judge did not decide.
+func (b *Builder) addOpen(p Pair) {
+	b.registry.skip(p.Item.ID, "the judge did not decide it")
+	t := b.traits(p)
+	t.undecided = true
+	yes := *p.Guess >= 0.5
+	if p.Truth == nil || p.Truth.Tie {
+		b.openOnly = append(b.openOnly, single{traits: t, yes: yes, score: *p.Guess})
+		return
+	}
+	b.open = append(b.open, paired{
+		traits: t, judge: yes, judgeScore: *p.Guess, truth: p.Truth.Yes, score: p.Truth.Score,
+		stratum: p.Truth.Stratum, of: p.Truth.Of, probability: p.Truth.Probability,
+	})
+}
+
+// whole returns the builder with undecided items among the others: they have a part in the
+// score of the run, but not in the agreement of decisions.
+func (b *Builder) whole() *Builder {
+	w := *b
+	w.both, w.alone = slices.Concat(b.both, b.open), slices.Concat(b.alone, b.openOnly)
+	w.open, w.openOnly = nil, nil
+	return &w
 }
 
 // weigh notes whether items have different weights. As everywhere, 0 means 1.
@@ -226,6 +261,9 @@ func (b *Builder) traits(p Pair) traits {
 	t := traits{
 		category: once(p.Item.Category), cluster: once(p.Item.Cluster), confidence: -1,
 		position: p.Position, length: len(p.Item.Response),
+	}
+	if p.Verdict == nil {
+		return t
 	}
 	if c := p.Verdict.Confidence; c != nil && *c >= 0 && *c <= 1 { // A run file of others may hold anything.
 		t.confidence = *c

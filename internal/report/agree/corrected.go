@@ -34,16 +34,20 @@ const WarnSelected = "the labelled items were not drawn at random from the run, 
 
 // Corrected returns the run's score as people would have it, without all else that
 // [Builder.Agreement] computes; nil without labels. It does not withhold.
+//
+// An undecided item counts with its probability as the judge's prediction. Where only yes and
+// no are used, it is a yes from 1/2 on.
 func (b *Builder) Corrected() *Corrected {
-	if len(b.both) == 0 {
+	w := b.whole()
+	if len(w.both) == 0 {
 		return nil
 	}
 	var c stat.Confusion
-	for _, it := range b.both {
+	for _, it := range w.both {
 		c.Add(it.truth, it.judge)
 	}
-	s := b.sampleOf(b.both, b.alone)
-	return b.correct(c, s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true }))
+	s := w.sampleOf(w.both, w.alone)
+	return w.correct(c, s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true }))
 }
 
 // correct returns the run's score as people would have it, nil without labels. People is
@@ -53,20 +57,33 @@ func (b *Builder) correct(c stat.Confusion, people stat.Estimate) *Corrected {
 		return nil
 	}
 	var raw stat.Clustered
+	var guesses stat.Guesses
+	predict := func(t traits, yes bool, score float64) {
+		x := t.predicted(yes, score)
+		if raw.Add(t.cluster, x, 1); t.undecided {
+			guesses.Add(x, 1)
+		}
+	}
 	for _, it := range b.both {
-		raw.Add(it.cluster, number(it.judge), 1)
+		predict(it.traits, it.judge, it.judgeScore)
 	}
 	yes, n := 0, len(b.alone)
 	for _, it := range b.alone {
-		raw.Add(it.cluster, number(it.yes), 1)
-		if it.yes {
+		if predict(it.traits, it.yes, it.score); it.yes {
 			yes++
 		}
 	}
 	level := b.o.Level
-	k := &Corrected{Raw: raw.Score(level, false), People: people, Stratified: b.stratified(), Unlabelled: n}
+	k := &Corrected{People: people, Stratified: b.stratified(), Unlabelled: n}
+	all := raw.Moments()
+	k.Raw = raw.Share(level, false).Widened(guesses.SE(all.Weight(), b.o.CalibrationError), stat.Unit)
 	k.PPI = stat.PPIOf(c, yes, n, level)
-	if n > 0 {
+	switch {
+	case n > 0 && guesses.N() > 0:
+		k.PPI = b.ppi(func(it paired) float64 { return number(it.truth) },
+			func(it paired) float64 { return it.predicted(it.judge, it.judgeScore) },
+			func(it single) float64 { return it.predicted(it.yes, it.score) })
+	case n > 0:
 		k.PPI = stat.PPIIn(b.clusteredBy(k.PPI.Influence(c, yes)), c, yes, n, level)
 	}
 	k.RoganGladen = stat.RoganGladenIn(b.clusteredBy(stat.RoganGladenInfluence(yes, n, c)), yes, n, c, level)
@@ -145,6 +162,11 @@ const (
 // drawn returns how labels were drawn.
 func (b *Builder) drawn() drawing {
 	if b.how != "" {
+		return b.how
+	}
+	if len(b.open)+len(b.openOnly) > 0 { // They were drawn with the others.
+		w := b.whole()
+		b.how, b.tests = w.drawn(), w.tests
 		return b.how
 	}
 	b.how = atRandom

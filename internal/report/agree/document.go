@@ -109,9 +109,17 @@ func (p *paper) facts() doc.Facts {
 	return doc.Facts{
 		{Name: "judge", Text: party(p.Judge)},
 		{Name: map[bool]string{true: "labels", false: "truth"}[p.People], Text: party(p.Truth)},
-		{Name: "items", Text: doc.Join(", ", words.Comma(c.Items), words.Comma(c.Unjudged)+" unjudged", words.Comma(c.Labelled)+" labelled",
+		{Name: "items", Text: doc.Join(", ", words.Comma(c.Items), words.Comma(c.Unjudged)+" unjudged", doc.Optional(c.Undecided, "undecided"), words.Comma(c.Labelled)+" labelled",
 			doc.Optional(c.Ties, "evenly split"), words.Comma(c.Both)+" with a verdict and a label")},
 	}
+}
+
+// compared says which items agreement is over.
+func (p *paper) compared() string {
+	if p.Counts.Undecided > 0 {
+		return "decided items"
+	}
+	return "items"
 }
 
 // outOf returns the counts of a share.
@@ -134,7 +142,7 @@ func (p *paper) headline() {
 		return doc.Tile{Name: name, Value: value, Interval: interval, About: about, Marks: p.Mark(est.Warnings...)}
 	}
 	tiles := doc.Tiles{
-		tile("agreement", m.Agreement, doc.Share(m.Agreement), p.outOf(c.TP+c.TN, c.N(), "items")),
+		tile("agreement", m.Agreement, doc.Share(m.Agreement), p.outOf(c.TP+c.TN, c.N(), p.compared())),
 		tile("Cohen's kappa", m.Kappa, doc.Coefficient(m.Kappa, 2), "agreement beyond chance"),
 	}
 	blocks := []doc.Block{}
@@ -143,7 +151,7 @@ func (p *paper) headline() {
 			words.Comma(h.Unjudged), words.Count(h.Items, "item"), doc.Percent(h.MaxUnjudged))})
 	}
 	if k := p.Corrected; k != nil {
-		about := fmt.Sprintf("%s, %s; the judge alone gives %s", p.quoted(k.Quote), words.Count(c.N(), "label"), doc.Percent(k.Raw.Value))
+		about := fmt.Sprintf("%s, %s; the judge alone gives %s", p.quoted(k.Quote), words.Count(k.PPI.Labels, "label"), doc.Percent(k.Raw.Value))
 		tiles = append(tiles, tile("corrected score", k.Quoted(), doc.Share(k.Quoted()), about))
 		blocks = append(blocks, doc.Paragraph{Text: p.meaning(*k)}, doc.Paragraph{Text: k.More.words()})
 	}

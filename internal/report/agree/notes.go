@@ -18,6 +18,7 @@ func (b *Builder) notes(a Agreement) []string {
 		noteFew(a.Counts),
 		b.noteMix(a.Corrected),
 		noteUnjudgedLabels(b.unjudgedLabels, a.Who()),
+		noteUndecided(a.Counts.Undecided),
 		noteTies(a.Counts.Ties),
 		b.noteMissing(a.Counts),
 		noteTruth(a),
@@ -112,6 +113,13 @@ func noteUnjudgedLabels(n int, who string) string {
 		return ""
 	}
 	return fmt.Sprintf("%s a label of %s but no verdict, and no number here counts them", has(n), who)
+}
+
+func noteUndecided(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return words.Count(n, "undecided item") + ": the score counts each with its probability; agreement, kappa, false accepts and false rejects are over decided items"
 }
 
 func noteTies(n int) string {

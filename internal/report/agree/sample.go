@@ -22,6 +22,16 @@ type traits struct {
 	category, cluster string
 	confidence        float64 // -1 when the judge gives none
 	position, length  int     // place in the dataset, and bytes of the response
+	undecided         bool    // the score is the probability that the judge states
+}
+
+// predicted returns what the judge predicts that people say: its decision, or the
+// probability of an undecided item.
+func (t traits) predicted(yes bool, score float64) float64 {
+	if t.undecided {
+		return score
+	}
+	return number(yes)
 }
 
 // A sample is labelled items with the way in which they were drawn from the judged items
