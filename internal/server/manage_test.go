@@ -246,7 +246,7 @@ func TestScreens(t *testing.T) {
 		{"runs", "/?judge=universal&tag=nightly"},
 		{"run", base},
 		{"item", base + "/items/" + g.wrong("atlas1.5", "dates", 360)},
-		{"rule-item", "/runs/" + rule.ID + "/items/" + g.wrong("atlasrule", "amounts", 120)},
+		{"rule-item", "/runs/" + rule.ID + "/items/" + g.wrong("atlasrule", "dates", 120)},
 		{"compare", "/compare?runs=" + strings.Join(others, ",")},
 		{"label", base + "/label?who=anna"},
 		{"agreement", base + "/agreement"},
