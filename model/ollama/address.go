@@ -11,19 +11,19 @@ import (
 	"deem"
 )
 
-// defaultBaseURL is where Ollama listens unless it is told otherwise.
+// defaultBaseURL is Ollama's default address.
 const defaultBaseURL = "http://127.0.0.1:11434"
 
-// defaultPort is the port of a host that is written without a scheme.
+// defaultPort is the port of a host written without a scheme.
 const defaultPort = "11434"
 
-// BaseURL returns the base URL that a text means which is written as OLLAMA_HOST
-// is: a host, a port behind a colon, both, or a URL with or without a path. Where
-// the text is the address at which a server listens on all networks, as 0.0.0.0 or
-// no host at all, this machine is meant. The empty text means defaultBaseURL.
+// BaseURL returns the base URL for a text in the format of OLLAMA_HOST: a host, a port
+// after a colon, both, or a URL with or without a path. An address that means all networks,
+// such as 0.0.0.0 or no host at all, becomes this machine. An empty text means
+// defaultBaseURL.
 //
-// As with Ollama's own client, a host without a scheme has the port 11434 and a URL
-// has that of its scheme. Unlike it, a port that is none is an error.
+// As in Ollama's own client, a host without a scheme has the port 11434 and a URL has that
+// of its scheme. Unlike there, an invalid port is an error.
 func BaseURL(host string) (string, error) {
 	base, err := readHost(unquote(host))
 	if err != nil {
@@ -32,12 +32,13 @@ func BaseURL(host string) (string, error) {
 	return base, nil
 }
 
-// unquote takes off the spaces and quotes that .env files leave around values.
+// unquote removes the spaces and quotes that .env files leave around values.
 func unquote(s string) string {
 	return strings.TrimSpace(strings.Trim(strings.TrimSpace(s), `"'`))
 }
 
-// readHost reads an address. Its errors do not repeat it, as it may hold a password.
+// readHost parses an address. Its errors do not repeat the address, which may contain a
+// password.
 func readHost(text string) (string, error) {
 	if text == "" {
 		return defaultBaseURL, nil
@@ -58,16 +59,16 @@ func readHost(text string) (string, error) {
 	return u.String(), nil
 }
 
-// parse reads a URL, or an address to which it adds a scheme and the usual port.
+// parse parses a URL, or an address to which it adds a scheme and the default port.
 func parse(text string) (*url.URL, error) {
 	if strings.Contains(text, "://") {
 		return parseURL(text)
 	}
 	if ip := net.ParseIP(text); ip != nil && strings.Contains(text, ":") {
-		text = "[" + text + "]" // an IPv6 address as people write it
+		text = "[" + text + "]" // an IPv6 address without brackets
 	}
 	if text == "ollama.com" || strings.HasPrefix(text, "ollama.com/") {
-		return parseURL("https://" + text) // the hosted service, named as its client names it
+		return parseURL("https://" + text) // the hosted service, under the name its client uses
 	}
 	u, err := parseURL("http://" + text)
 	if err == nil && u.Port() == "" {
@@ -76,8 +77,8 @@ func parse(text string) (*url.URL, error) {
 	return u, err
 }
 
-// parseURL reads a URL. Its error does not say what is wrong where there may be a
-// password, as it would quote a part of it.
+// parseURL parses a URL. If there may be a password, the error has no details, because they
+// would quote a part of it.
 func parseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if ue, ok := errors.AsType[*url.Error](err); ok && !strings.Contains(text, "@") {
@@ -89,13 +90,13 @@ func parseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// isPort reports whether text is the number of a port that can be called.
+// isPort reports whether text is a valid port number.
 func isPort(text string) bool {
 	n, err := strconv.Atoi(text)
 	return err == nil && n > 0 && n < 1<<16
 }
 
-// reachable returns the host to call for the host to listen at.
+// reachable returns the host to call for a host to listen on.
 func reachable(host string) string {
 	ip := net.ParseIP(host)
 	switch {
@@ -118,8 +119,8 @@ func hostPort(host, port string) string {
 	return host
 }
 
-// trimPath takes off the ends that people copy from examples: those of a call, and
-// that of the OpenAI-compatible API.
+// trimPath removes suffixes that users copy from examples: those of a call, and that of the
+// OpenAI-compatible API.
 func trimPath(path string) string {
 	path = strings.TrimRight(path, "/")
 	for _, end := range []string{"/api/chat", "/api/embed", "/api", "/v1"} {

@@ -1,4 +1,4 @@
 package ollama
 
-// Model is what tests outside the package see of the type behind [New].
+// Model is the type behind [New], for tests outside the package.
 type Model = client

@@ -9,8 +9,8 @@ import (
 	"deem/model/internal/wire"
 )
 
-// wireEmbed is the body of a call for embeddings. Truncate is sent as false: the
-// vector of half a text is that of another text.
+// wireEmbed is the body of a call for embeddings. Truncate is sent as false: the vector of
+// a truncated text would be that of another text.
 type wireEmbed struct {
 	Model    string        `json:"model"`
 	Input    []string      `json:"input"`

@@ -17,7 +17,7 @@ import (
 	"deem/model/ollama"
 )
 
-// embedCall is what a call for embeddings asks for.
+// embedCall is the body of a call for embeddings.
 type embedCall struct {
 	Model    string          `json:"model"`
 	Input    []string        `json:"input"`
@@ -39,7 +39,7 @@ func embedServer(t *testing.T, answer func(http.ResponseWriter, embedCall)) stri
 	return server.URL
 }
 
-// lengths answers with vectors that hold the lengths of the texts.
+// lengths answers with vectors that contain the lengths of the texts.
 func lengths(w http.ResponseWriter, call embedCall) {
 	vectors := [][]float32{}
 	for _, text := range call.Input {
@@ -122,7 +122,7 @@ func TestEmbedErrors(t *testing.T) {
 	}
 }
 
-// TestEmbedUnlikeBatches has the vectors of the second batch be of another length.
+// TestEmbedUnlikeBatches returns vectors of another length in the second batch.
 func TestEmbedUnlikeBatches(t *testing.T) {
 	first := true
 	base := embedServer(t, func(w http.ResponseWriter, call embedCall) {

@@ -16,20 +16,20 @@ import (
 // maxTrouble is how much of the body of an error is read.
 const maxTrouble = 1 << 20
 
-// A trouble is what the body of an error says.
+// A trouble is the content of an error's body.
 type trouble struct {
 	message string
-	kind    string // of the engine's own error, "exceed_context_size_error"
+	kind    string // of the engine's own error, for example "exceed_context_size_error"
 
-	promptTokens int // how many the prompt has, 0 when it is not said
+	promptTokens int // tokens of the prompt; 0 if unknown
 	structured   bool
 }
 
-// trouble reads the body of an error: an object whose error is a text, which may be
-// the JSON of an error of the engine inside Ollama, or an object as a proxy would
-// have it. What is none of these has its text as the message.
+// trouble parses the body of an error: an object whose error is a string, which may be the
+// JSON of an error of the engine inside Ollama, or an object as a proxy may send it.
+// Otherwise the text is the message.
 func (m *client) trouble(a wire.Answer) trouble {
-	// Secrets go first: a text that is shortened could end in half a key.
+	// Redact before shortening: otherwise the text could end in half a key.
 	return readTrouble(m.Client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
 }
 
@@ -53,7 +53,7 @@ func readTrouble(text string) trouble {
 	return trouble{message: message, structured: true}
 }
 
-// readEngine reads the error of an engine.
+// readEngine parses the error of an engine.
 func readEngine(raw json.RawMessage) trouble {
 	var w struct {
 		Message      string `json:"message"`
@@ -66,7 +66,7 @@ func readEngine(raw json.RawMessage) trouble {
 	return trouble{message: w.Message, kind: w.Type, promptTokens: max(w.PromptTokens, 0), structured: true}
 }
 
-// says reports whether the message has any of the words.
+// says reports whether the message contains any of the words.
 func (t trouble) says(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(t.message, w) })
 }
@@ -82,23 +82,23 @@ func (t trouble) noMemory() bool {
 	return t.says("requires more system memory", "requires more memory", "out of memory", "unable to allocate")
 }
 
-// A cause is what a person would have to mend, "" when nobody has to.
+// A cause is what the user would have to fix, or "".
 type cause string
 
 // The causes that end a run.
 const (
 	noModel    cause = "model"    // it was not pulled
-	noMemory   cause = "memory"   // the machine is too small for it
-	oldOllama  cause = "version"  // the model needs a later one
-	badKey     cause = "key"      // it is not accepted
-	notAllowed cause = "allowed"  // the server does not want us
-	badAddress cause = "address"  // nobody answers such calls there
-	redirected cause = "redirect" // the server is elsewhere
-	badProxy   cause = "proxy"    // it wants a password
-	badSetting cause = "setting"  // the model does not take it
+	noMemory   cause = "memory"   // the machine has too little memory for it
+	oldOllama  cause = "version"  // the model needs a later version
+	badKey     cause = "key"      // it is rejected
+	notAllowed cause = "allowed"  // the server denies access
+	badAddress cause = "address"  // the address does not serve this API
+	redirected cause = "redirect" // the server has moved
+	badProxy   cause = "proxy"    // it requires a password
+	badSetting cause = "setting"  // the model does not support it
 )
 
-// cause returns what a person would have to mend.
+// cause returns what the user would have to fix.
 func (t trouble) cause(status int) cause {
 	switch {
 	case t.tooLong():
@@ -125,14 +125,14 @@ func (t trouble) cause(status int) cause {
 	return ""
 }
 
-// badSetting reports whether the model cannot do what all requests ask of it.
+// badSetting reports whether the model does not support a setting that all requests share.
 func (t trouble) badSetting() bool {
 	return t.says("does not support", "invalid option", "invalid format", "schema", "grammar", "think value", "logprobs")
 }
 
-// classify decides whether an error may pass, ends the run, or belongs to this one
-// request, and what is to be mended. For want of memory a run ends, unless it was a
-// long prompt that needed it.
+// classify decides whether an error is transient, fatal to the run, or concerns only this
+// request, and what has to be fixed. Too little memory is fatal, unless a long prompt
+// needed it.
 func classify(status int, t trouble, grown bool) (*deem.ModelError, cause) {
 	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: wire.OneLine([]byte(t.kind))}
 	why := t.cause(status)
@@ -150,8 +150,8 @@ func classify(status int, t trouble, grown bool) (*deem.ModelError, cause) {
 	return me, why
 }
 
-// statusError makes an error of an answer that is not a reply. The window has grown
-// for this one prompt or not.
+// statusError returns the error for an unsuccessful answer. grown says whether the window
+// had to grow for this prompt.
 func (m *client) statusError(a wire.Answer, grown bool) error {
 	t := m.trouble(a)
 	status := a.Status
@@ -173,8 +173,7 @@ func (m *client) statusError(a wire.Answer, grown bool) error {
 	return me
 }
 
-// text returns the message in one line, or the name of the status when there is
-// none.
+// text returns the message in one line, or the name of the status if there is none.
 func (t trouble) text(status int) string {
 	if line := wire.OneLine([]byte(t.message)); line != "" {
 		return line
@@ -185,7 +184,7 @@ func (t trouble) text(status int) string {
 	return "no explanation"
 }
 
-// hint returns what a person can do about a cause, "" for nothing.
+// hint returns what the user can do about a cause, or "".
 func (m *client) hint(why cause, t trouble) string {
 	host := m.Client.Host()
 	switch why {

@@ -9,8 +9,8 @@ import (
 	"deem/model/ollama"
 )
 
-// A model is asked one question. The server here answers what it is told to; without a
-// BaseURL it would be the Ollama of this machine.
+// A model answers one question. The server here is a fake; without a BaseURL the local
+// Ollama is called.
 func Example() {
 	server := modeltest.Serve(modeltest.Ollama(), func(modeltest.Asked) modeltest.Answer { return modeltest.Say("CORRECT") })
 	defer server.Close()
@@ -30,7 +30,7 @@ func Example() {
 	// Output: ollama:llama3.2 says CORRECT
 }
 
-// An address is read as Ollama reads OLLAMA_HOST.
+// An address has the format of OLLAMA_HOST.
 func ExampleBaseURL() {
 	for _, host := range []string{"", ":8080", "0.0.0.0:11434", "gpu.example", "https://ollama.example/api"} {
 		base, err := ollama.BaseURL(host)

@@ -13,8 +13,8 @@ import (
 	"deem/model/internal/wire"
 )
 
-// FuzzReadFacts checks that what a server says about a model is read the same each time, and
-// that whatever it says gives windows that can be asked for.
+// FuzzReadFacts checks that parsing a description of a model is deterministic, and that any
+// description gives usable windows.
 func FuzzReadFacts(f *testing.F) {
 	for _, seed := range []string{
 		`{"model_info":{"general.architecture":"llama","llama.context_length":131072,"clip.vision.context_length":77},"capabilities":["thinking"]}`,
@@ -35,7 +35,7 @@ func FuzzReadFacts(f *testing.F) {
 	})
 }
 
-// TestContextLength holds that the length is that of the model's own architecture.
+// TestContextLength checks that the length is that of the model's own architecture.
 func TestContextLength(t *testing.T) {
 	for text, want := range map[string]int{
 		`{"general.architecture":"llama","clip.context_length":77,"llama.context_length":131072}`: 131072,
@@ -49,8 +49,7 @@ func TestContextLength(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that an answer is a reply or an error, whatever it holds, and that
-// a reply can be kept.
+// FuzzDecode checks that any answer is a reply or an error, and that a reply can be stored.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"model":"m","message":{"content":"yes","thinking":"hm"},"done":true,"done_reason":"stop","logprobs":[{"token":"yes","logprob":-1,"top_logprobs":[{}]}]}`,
@@ -84,7 +83,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzVectors checks that there are as many vectors as texts, of one length.
+// FuzzVectors checks that there are as many vectors as texts, all of the same length.
 func FuzzVectors(f *testing.F) {
 	for _, seed := range []string{`{"embeddings":[[1,2],[3,4]]}`, `{"embeddings":[[1],[3,4]]}`, `{"embeddings":[[],[]]}`, `{"error":"x"}`, `{}`, `[]`} {
 		f.Add([]byte(seed), 2)
@@ -105,8 +104,8 @@ func FuzzVectors(f *testing.F) {
 	})
 }
 
-// FuzzTrouble checks that an error is at most one of passing and fatal, says what to
-// do if it is fatal, and is one short line.
+// FuzzTrouble checks that an error is not both transient and fatal, has a hint if it is
+// fatal, and is one short line.
 func FuzzTrouble(f *testing.F) {
 	f.Add(400, `{"error":"{\"error\":{\"message\":\"m\",\"type\":\"exceed_context_size_error\",\"n_prompt_tokens\":-5}}"}`, true)
 	f.Add(404, `{"error":"model 'm' not found"}`, false)
@@ -140,9 +139,9 @@ func FuzzTrouble(f *testing.F) {
 	})
 }
 
-// TestWindowProperties: a window has room for the prompt and the reply, or is the
-// longest there is; it is a power of two, the floor or the longest; and it is never
-// smaller than one that worked.
+// TestWindowProperties: a window has room for the prompt and the reply, or is the maximum;
+// it is a power of two, the floor or the maximum; and it is never smaller than one that
+// worked.
 func TestWindowProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		opened, err := New(Options{Model: "m"})
@@ -175,11 +174,12 @@ func TestWindowProperties(t *testing.T) {
 	})
 }
 
-// TestEstimate pins a few texts with what vocabularies of today make of them at most.
+// TestEstimate pins the estimates of a few texts, with upper bounds from current
+// vocabularies.
 func TestEstimate(t *testing.T) {
 	tests := []struct {
 		text     string
-		atLeast  int // what a real vocabulary counts
+		atLeast  int // the count of a real vocabulary
 		lessThan int
 	}{
 		{"", 0, 1},
@@ -196,7 +196,7 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// TestCut goes through counts that were seen of servers, in a window of 512 tokens.
+// TestCut uses token counts observed on servers, with a window of 512 tokens.
 func TestCut(t *testing.T) {
 	tests := []struct {
 		name          string

@@ -1,34 +1,33 @@
-// Package ollama speaks the wire format of Ollama: its own /api/chat, which unlike the
-// OpenAI-compatible one says how large the window is, and /api/embed.
+// Package ollama implements the wire format of Ollama: its own /api/chat, which unlike the
+// OpenAI-compatible API can set the size of the window, and /api/embed.
 //
-// The package says of each error whether it may pass, ends this item, or ends the
-// run. Retries, limits and prices are the business of package model.
+// The package classifies each error as transient, as an error of this item, or as fatal to
+// the run. Retries, limits and prices are handled by package model.
 //
 // # Long prompts
 //
-// Ollama runs a model with a window of so many tokens, on small machines 4096. Of a
-// prompt that is longer it drops the beginning, instructions first, and answers as if
-// nothing were missing. A verdict on half an item is wrong and looks right, so that
-// three things guard against it:
+// Ollama runs a model with a window of a fixed number of tokens, 4096 on small machines. It
+// drops the beginning of a longer prompt, instructions first, and answers as if nothing
+// were missing. A verdict on half an item is wrong and looks right, so three things guard
+// against it:
 //
-//   - the window is made large enough: the first call asks once, through /api/show,
-//     what the model was made for, and each call has a window with room for its prompt
-//     and its reply. It is a power of two and never shrinks, as Ollama loads the model
-//     anew for each change, which takes seconds;
+//   - the window is made large enough: before the first call, /api/show is asked once
+//     for the model's maximum, and each call has a window with room for its prompt
+//     and its reply. It is a power of two and never shrinks, because Ollama reloads the
+//     model for each change, which takes seconds;
 //   - Ollama is told to refuse a prompt that does not fit. If our estimate was too low,
-//     the call is made once more with a window for the number of tokens that Ollama
-//     counted. A prompt that the model cannot take is an error of its item;
-//   - versions before 0.12.6 do not know that wish. What they count gives them away,
-//     and the reply is not used.
+//     the call is repeated with a window for the number of tokens that Ollama counted.
+//     A prompt that is too long for the model is an error of its item;
+//   - versions before 0.12.6 ignore that option. Truncation is detected from their token
+//     counts, and the reply is not used.
 //
 // Options.ContextLength fixes the window instead.
 //
 // # Usage
 //
-// Ollama does not count the tokens of a prompt that it still remembers: the input of
-// such a reply is 0, or that of its last part. It does not tell thoughts from text
-// when it counts, so that reasoning is 0 and part of the output. What a model thinks
-// is not part of the text of its reply.
+// Ollama does not count the tokens of a prompt that it has cached: the input of such a
+// reply is 0, or that of its last part. It does not count thoughts separately, so reasoning
+// is 0 and included in the output. Thoughts are not part of the text of a reply.
 package ollama
 
 import (
@@ -48,47 +47,46 @@ import (
 	"deem/model/internal/wire"
 )
 
-// Options say which model is called and where.
+// Options configure which model is called and how.
 type Options struct {
 	hidden
-	Model string // as Ollama lists it, "llama3.2" or "qwen3:14b"
+	Model string // Ollama's name for it, "llama3.2" or "qwen3:14b"
 
-	// BaseURL is the address of the server in any of the forms that [BaseURL]
-	// reads; "" means defaultBaseURL.
+	// BaseURL is the address of the server in any format that [BaseURL] accepts; "" means
+	// defaultBaseURL.
 	BaseURL string
 
 	Key     string            `json:"-"` // for a hosted server; "" sends none
-	Headers map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
+	Headers map[string]string `json:"-"` // sent with each call; secret, because they may contain keys
 
-	// HTTPClient makes the calls; nil means one made for many calls at once. A
-	// redirect is not followed unless the client has a rule for it.
+	// HTTPClient makes the calls; nil means a client tuned for many concurrent calls.
+	// Redirects are not followed unless the client has a policy for them.
 	HTTPClient *http.Client `json:"-"`
 
-	Proxy  string `json:"-"` // a URL; "" means what the environment says
-	CAFile string // a PEM file of authorities to trust besides the system's; "" means none
+	Proxy  string `json:"-"` // a URL; "" means the environment's
+	CAFile string // a PEM file of certificate authorities, trusted in addition to the system's; "" means none
 
-	// Timeout bounds one call; 0 means ten minutes, as the first one waits for
-	// the model to be loaded.
+	// Timeout limits one call; 0 means ten minutes, because the first call waits until the
+	// model is loaded.
 	Timeout time.Duration
 
-	// MaxReply bounds the bytes of a reply; 0 means as many as the tokens that are
-	// asked for may need, with a floor of 1 MiB.
+	// MaxReply limits the bytes of a reply; 0 means enough for the requested tokens, and at
+	// least 1 MiB.
 	MaxReply int
 
-	// ContextLength is the size of the window in tokens, prompt and reply
-	// together; 0 has it fit each prompt. A prompt that does not fit is an error
-	// of its item.
+	// ContextLength is the size of the window in tokens, prompt and reply together; 0 means
+	// to adapt it to each prompt. A prompt that does not fit is an error of its item.
 	ContextLength int
 
-	// Think says whether a model that can think does so before it answers: "on",
-	// "off", or how much where it takes that: "low", "medium", "high". "" leaves
-	// it to the server. A model that cannot think rejects all but "" and "off".
+	// Think says whether a model that can think does so before it answers: "on", "off", or
+	// a level if it accepts one: "low", "medium", "high". "" means the server's default. A
+	// model that cannot think rejects all but "" and "off".
 	Think string
 
-	// Thinking is how much the model thinks: "low", "medium", "high", "off", or a number
-	// of tokens. It is sent as "think": the level to models that take one, as gpt-oss, and
-	// true to others. Thoughts count against the limit of tokens, so that room is added to
-	// it: 2,048, 8,192 or 24,576 tokens, or the number. "" leaves it to the server, with
+	// Thinking is how much the model thinks: "low", "medium", "high", "off", or a number of
+	// tokens. It is sent as "think": the level to models that accept one, such as gpt-oss,
+	// and true to others. Thinking counts against the token limit, so room is added to it:
+	// 2,048, 8,192 or 24,576 tokens, or the number. "" means the server's default, with
 	// room of 8,192 tokens for a model that is known to think.
 	Thinking string
 }
@@ -104,7 +102,7 @@ type client struct {
 	embedTarget   wire.Target
 	contextLength int
 	think         any // a bool, a word, or nil
-	room          int // tokens for thoughts, which are added to the limit of a request
+	room          int // thinking tokens added to the limit of a request
 
 	learning chan struct{} // held by the call that asks about the model
 	facts    atomic.Pointer[facts]
@@ -116,11 +114,11 @@ var (
 	_ deem.Wired = (*client)(nil)
 )
 
-// keyVariable is where people keep the key for a hosted server.
+// keyVariable is the environment variable of the key for a hosted server.
 const keyVariable = "OLLAMA_API_KEY"
 
-// New returns a model that is safe for concurrent use. It calls nobody yet. The model is an
-// [io.Closer] too, which closes its idle connections.
+// New returns a model that is safe for concurrent use. It makes no call. The model is also
+// an [io.Closer], which closes its idle connections.
 func New(o Options) (deem.Model, error) {
 	name := strings.TrimSpace(o.Model)
 	if name == "" {
@@ -155,7 +153,7 @@ func New(o Options) (deem.Model, error) {
 	}, nil
 }
 
-// parseBase reads the address of a server.
+// parseBase parses the address of a server.
 func parseBase(text string) (wire.Base, error) {
 	address, err := BaseURL(text)
 	if err != nil {
@@ -164,7 +162,7 @@ func parseBase(text string) (wire.Base, error) {
 	return wire.ParseBase(address, defaultBaseURL)
 }
 
-// thinking returns how the wire says whether to think, and the room for thoughts.
+// thinking returns the value of "think" and the room for thinking.
 func thinking(name string, o Options) (think any, room int, err error) {
 	if o.Thinking == "" {
 		think, err = readThink(o.Think)
@@ -185,28 +183,27 @@ func thinking(name string, o Options) (think any, room int, err error) {
 	case !strings.HasPrefix(family(name), "gpt-oss"):
 		return true, t.Tokens, nil
 	case t.Level == "":
-		return nil, t.Tokens, nil // It always thinks, and takes no number.
+		return nil, t.Tokens, nil // It always thinks, and accepts no number.
 	default:
 		return t.Level, t.Tokens, nil
 	}
 }
 
-// thinkers are the families of models that think unless they are told not to. Of others
-// the server says it.
+// thinkers are the model families that think by default. For others the server tells.
 var thinkers = []string{"gpt-oss", "deepseek-r1", "qwen3", "qwq", "magistral", "phi4-reasoning", "phi4-mini-reasoning", "smollm3", "glm-4.7", "kimi-k2-thinking", "minimax-m2"}
 
-// thinks reports whether a model of this name is known to think.
+// thinks reports whether the named model is known to think.
 func thinks(name string) bool {
 	if strings.Contains(name, "instruct") || strings.Contains(name, "coder") || strings.Contains(name, "embedding") {
-		return false // They are relatives of those that do.
+		return false // They share a prefix with models that think.
 	}
 	return slices.ContainsFunc(thinkers, func(t string) bool { return strings.HasPrefix(family(name), t) })
 }
 
-// family returns the name of a model without the library that it is from.
+// family returns the name of a model without its namespace.
 func family(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// readThink returns how the wire says whether to think.
+// readThink returns the value of "think" for a word.
 func readThink(word string) (any, error) {
 	switch word {
 	case "":
@@ -222,15 +219,15 @@ func readThink(word string) (any, error) {
 	}
 }
 
-// Room returns how many tokens are added to the limit of a request for thoughts, and
-// whether it is known that the model needs no more. Where its name does not tell, the
-// server does, unless a given window saves asking it.
+// Room returns how many tokens are added to the limit of a request for thinking, and
+// whether this is known to be enough. If the name does not tell, the server is asked,
+// unless ContextLength makes that unnecessary.
 func (m *client) Room() (tokens int, known bool) {
 	return m.room, m.room > 0 || m.think == false || m.contextLength == 0
 }
 
-// Settings returns how the model thinks and the room for that: the verdicts of a model
-// that thinks are not those of one that does not.
+// Settings returns how the model thinks and the room for that, because thinking changes its
+// verdicts.
 func (m *client) Settings() string {
 	v := url.Values{}
 	if m.think != nil {
@@ -242,9 +239,9 @@ func (m *client) Settings() string {
 	return v.Encode()
 }
 
-// Complete makes one call, the first time after asking about the model, and a second
-// one if the server found the window too small and a larger one can be had. Its error
-// is a [*deem.ModelError], or wraps that of ctx once ctx is done.
+// Complete makes one call. The first time, it asks about the model before. It makes a
+// second call if the server found the window too small and a larger one is possible. The
+// error is a [*deem.ModelError], or wraps that of ctx if ctx is done.
 func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, err
@@ -276,8 +273,8 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 	return reply, err
 }
 
-// cramped refuses a request whose limit of tokens the model would use up by thinking: the
-// server says that it thinks, and nobody gave it room.
+// cramped rejects a request whose token limit would be used up by thinking: the server says
+// that the model thinks, and it has no room for that.
 func (m *client) cramped(req deem.Request, f facts) error {
 	if !f.thinks || m.think == false || m.room > 0 || req.MaxTokens <= 0 {
 		return nil
@@ -286,8 +283,7 @@ func (m *client) cramped(req deem.Request, f facts) error {
 	return &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: deem.WithHint(err, "add --thinking medium, low, high, a number of tokens, or off")}
 }
 
-// known returns what is known about the model. With a window that is given there is
-// no need to ask.
+// known returns the facts about the model. With a fixed window there is no need to ask.
 func (m *client) known(ctx context.Context) (facts, error) {
 	if m.contextLength > 0 {
 		return facts{floor: m.contextLength}, nil
@@ -295,12 +291,12 @@ func (m *client) known(ctx context.Context) (facts, error) {
 	return m.learn(ctx)
 }
 
-// chat makes the call for req in a window.
+// chat makes the call for req with a window.
 func (m *client) chat(ctx context.Context, req deem.Request, window int) (wire.Answer, error) {
 	return m.Client.Complete(ctx, m.chatTarget, req, m.encode(req, window))
 }
 
-// read makes a reply or an error of an answer.
+// read converts an answer to a reply or an error.
 func (m *client) read(a wire.Answer, window int, f facts) (deem.Reply, error) {
 	grown := window > f.floor
 	if !a.OK() {

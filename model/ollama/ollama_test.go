@@ -23,7 +23,7 @@ import (
 	"deem/model/ollama"
 )
 
-// open returns a model or ends the test.
+// open returns a model or fails the test.
 func open(t *testing.T, o ollama.Options) *ollama.Model {
 	t.Helper()
 	m, err := ollama.New(o)
@@ -40,7 +40,7 @@ type trip func(*http.Request) (*http.Response, error)
 
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// says returns a client that answers everything with a body.
+// says returns a client that answers every call with the given body.
 func says(body string) *http.Client {
 	return &http.Client{Transport: trip(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
@@ -49,8 +49,7 @@ func says(body string) *http.Client {
 
 const okBody = `{"model":"m","message":{"role":"assistant","content":"yes"},"done":true,"done_reason":"stop"}`
 
-// caught returns the HTTP request that a call makes in a window of 4096 tokens, with
-// its body.
+// caught returns the HTTP request of a call with a window of 4096 tokens, and its body.
 func caught(t *testing.T, o ollama.Options, req deem.Request) (*http.Request, string) {
 	t.Helper()
 	var got *http.Request
@@ -118,7 +117,7 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-// FuzzBaseURL checks that what comes out is a URL to call, which means itself.
+// FuzzBaseURL checks that the result is a valid URL that maps to itself.
 func FuzzBaseURL(f *testing.F) {
 	for _, seed := range []string{"", ":1", "[::]", "http://u:p@h:1/p?q#f", "::1", "'h'", "ollama.com"} {
 		f.Add(seed)
@@ -221,7 +220,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestRecordedReplies reads answers in the form in which Ollama gives them.
+// TestRecordedReplies parses answers in Ollama's format.
 func TestRecordedReplies(t *testing.T) {
 	tests := []struct {
 		name, body string
@@ -269,7 +268,7 @@ func TestRecordedReplies(t *testing.T) {
 	}
 }
 
-// TestMessages pins what people read for a few errors.
+// TestMessages pins the messages of a few errors.
 func TestMessages(t *testing.T) {
 	tests := []struct {
 		status        int
@@ -299,8 +298,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestNobodyListens at the usual port, of another address of this machine so that an
-// Ollama of the tester is not asked.
+// TestNobodyListens uses the default port on another address of this machine, so that a
+// running Ollama is not called.
 func TestNobodyListens(t *testing.T) {
 	_, err := open(t, ollama.Options{Model: "m", BaseURL: "127.97.53.11"}).Complete(t.Context(), deem.Prompt("q"))
 	me, ok := errors.AsType[*deem.ModelError](err)
@@ -326,7 +325,7 @@ func TestOptionsHideTheKey(t *testing.T) {
 	}
 }
 
-// Settings are part of the judge and of what replies are kept by.
+// Settings are part of the judge's identity and of the cache key.
 func TestSettingsTellThinkersApart(t *testing.T) {
 	seen := map[string]bool{}
 	for _, think := range []string{"", "on", "off", "low", "high"} {
@@ -338,8 +337,8 @@ func TestSettingsTellThinkersApart(t *testing.T) {
 	}
 }
 
-// TestAuthorityAndProxy checks that a server with an authority of its own is called
-// once that is trusted, and that a proxy is asked.
+// TestAuthorityAndProxy checks that a server with a private certificate authority is called
+// once the authority is trusted, and that the proxy is used.
 func TestAuthorityAndProxy(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, okBody) }))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)

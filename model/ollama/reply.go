@@ -8,7 +8,7 @@ import (
 	"deem/model/internal/wire"
 )
 
-// A wireReply is the body of an answer, as far as we read it.
+// A wireReply is the body of an answer, with the fields we use.
 type wireReply struct {
 	Model   string `json:"model"`
 	Message *struct {
@@ -29,11 +29,11 @@ type tokenLogprob struct {
 	TopLogprobs []tokenLogprob `json:"top_logprobs"`
 }
 
-// errWithin says that an answer holds an error despite its status.
+// errWithin is returned if an answer contains an error despite its status.
 var errWithin = errors.New("the answer is an error")
 
-// decode makes a reply of the text of a successful answer. Its error is errWithin, or
-// that of a text that makes no sense. What the model thought is not part of the text.
+// decode parses a successful answer. The error is errWithin, or that of a malformed answer.
+// Thoughts are not part of the text.
 func decode(text []byte) (deem.Reply, error) {
 	var w wireReply
 	if err := json.Unmarshal(text, &w); err != nil {
@@ -49,7 +49,7 @@ func decode(text []byte) (deem.Reply, error) {
 	}
 	list := translate(w.Logprobs)
 	if w.Message.Thinking != "" {
-		// Thoughts have tokens too, which come first.
+		// The tokens of thoughts come first.
 		list = wire.Tail(list, w.Message.Content)
 	}
 	return deem.Reply{
@@ -61,8 +61,7 @@ func decode(text []byte) (deem.Reply, error) {
 	}, nil
 }
 
-// stop translates a reason to be done. "load" and "unload" are those of a model that
-// was not asked anything.
+// stop converts a done reason. "load" and "unload" come from a model that got no prompt.
 func stop(reason string) deem.Stop {
 	switch reason {
 	case "stop":

@@ -15,10 +15,9 @@ type wireRequest struct {
 	Format   json.RawMessage `json:"format,omitempty"`
 	Think    any             `json:"think,omitempty"`
 
-	// Truncate and Shift are sent as false: Ollama then refuses a prompt that does
-	// not fit its window, and stops a reply at its end. By itself it would drop the
-	// beginning of the prompt, instructions first, and answer as if nothing were
-	// missing.
+	// Truncate and Shift are sent as false: Ollama then refuses a prompt that does not fit
+	// its window, and stops a reply at the end of the window. By default it would drop the
+	// beginning of the prompt, instructions first, and answer as if nothing were missing.
 	Truncate bool `json:"truncate"`
 	Shift    bool `json:"shift"`
 
@@ -27,8 +26,8 @@ type wireRequest struct {
 	Options     wireOptions `json:"options"`
 }
 
-// wireOptions are the settings of the model. Pointers tell 0 from not given: a
-// temperature of 0 must arrive as 0.
+// wireOptions are the settings of the model. Pointers distinguish 0 from unset: a
+// temperature of 0 must be sent as 0.
 type wireOptions struct {
 	NumCtx      int      `json:"num_ctx,omitempty"`
 	NumPredict  int      `json:"num_predict,omitempty"`
@@ -38,15 +37,15 @@ type wireOptions struct {
 	Stop        []string `json:"stop,omitempty"`
 }
 
-// maxTopLogprobs is as many rivals as the API gives for a token.
+// maxTopLogprobs is the API's maximum number of alternatives per token.
 const maxTopLogprobs = 20
 
-// encode returns the body of the chat for req in a window of so many tokens; 0
-// leaves the window to the server.
+// encode returns the body of the chat for req with a window in tokens; 0 means the server's
+// default.
 func (m *client) encode(req deem.Request, window int) wireRequest {
 	limit := req.MaxTokens
 	if limit > 0 {
-		limit += m.room // Thoughts count against the limit, and the judge's is that of its answer.
+		limit += m.room // Thinking counts against the limit, and the judge's limit is for its answer.
 	}
 	return wireRequest{
 		Model:       m.name,
@@ -66,8 +65,8 @@ func (m *client) encode(req deem.Request, window int) wireRequest {
 	}
 }
 
-// Wire returns the parameters of the call for req. All that a request has can be sent. The
-// window is not part of it: it depends on the length of the prompt.
+// Wire returns the parameters of the call for req. All parameters of a request can be sent.
+// The window is not included: it depends on the length of the prompt.
 func (m *client) Wire(req deem.Request) (sent, dropped string) {
 	return m.encode(req, 0).sent(), ""
 }
@@ -82,8 +81,8 @@ func (w wireRequest) sent() string {
 	return wire.Sent(body, "model", "messages", "stream", "truncate", "shift")
 }
 
-// messages returns the messages as a list, also when there is none: Ollama takes a
-// null for a wish to load the model.
+// messages returns the messages as a non-nil list: Ollama treats null as a request to load
+// the model.
 func messages(list []deem.Message) []deem.Message {
 	if list == nil {
 		return []deem.Message{}
@@ -91,7 +90,7 @@ func messages(list []deem.Message) []deem.Message {
 	return list
 }
 
-// format returns the form that the reply must have: a schema, any JSON, or nil.
+// format returns the required format of the reply: a schema, any JSON, or nil.
 func format(req deem.Request) json.RawMessage {
 	switch {
 	case len(req.Schema) > 0:

@@ -12,19 +12,19 @@ import (
 	"deem/model/ollama"
 )
 
-// A machine is an Ollama server on this machine as far as windows go. Its model has
-// one token for each word.
+// A machine is a local fake of an Ollama server with its handling of windows. Its model has
+// one token per word.
 type machine struct {
-	trained  int    // the longest window of the model; 0 is not told
+	trained  int    // the maximum window of the model; 0 if not reported
 	params   string // of the model, as Ollama shows them
 	remote   bool
 	thinking bool
-	memory   int  // the largest window that fits, 0 for any
-	old      bool // it knows neither truncate nor shift, as before 0.12.6
-	bare     bool // it refuses without counting, as 0.12.6
-	writes   int  // the length of a reply in tokens, 0 for 3
+	memory   int  // the largest window that fits in memory; 0 means any
+	old      bool // it ignores truncate and shift, like versions before 0.12.6
+	bare     bool // it refuses without a token count, like 0.12.6
+	writes   int  // the length of a reply in tokens; 0 means 3
 
-	showStatus int // of the answer about the model, 0 for 200
+	showStatus int // of the answer about the model; 0 means 200
 	showBody   string
 
 	mu      sync.Mutex
@@ -32,7 +32,7 @@ type machine struct {
 	windows []int // of each chat, in order
 }
 
-// chatCall is what a chat asks for.
+// chatCall is the body of a chat.
 type chatCall struct {
 	Messages []struct {
 		Content string `json:"content"`
@@ -63,7 +63,7 @@ func (s *machine) open(t *testing.T, o ollama.Options) *ollama.Model {
 	return open(t, o)
 }
 
-// asked returns the windows that chats had, and how often the model was asked about.
+// asked returns the windows of the chats, and the number of calls of /api/show.
 func (s *machine) asked() (windows []int, shows int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *machine) chat(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, call, min(words, window), window)
 }
 
-// refusal is what the server says of a prompt that does not fit.
+// refusal returns the server's error for a prompt that does not fit.
 func (s *machine) refusal(words, window int) string {
 	if s.bare {
 		return `{"error":"the input length exceeds the context length"}`
@@ -138,8 +138,8 @@ func (s *machine) refusal(words, window int) string {
 	return string(text)
 }
 
-// reply writes a reply, which stops at the end of the window unless the server shifts
-// the prompt out of it.
+// reply writes a reply, which stops at the end of the window unless the server shifts the
+// prompt out of it.
 func (s *machine) reply(w http.ResponseWriter, call chatCall, prompt, window int) {
 	length, reason := s.writes, "stop"
 	if length == 0 {

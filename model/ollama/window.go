@@ -16,26 +16,26 @@ import (
 
 // The sizes of a window, in tokens.
 const (
-	// minWindow is what Ollama itself takes on a small machine. A smaller one
-	// saves next to nothing.
+	// minWindow is Ollama's default on a small machine. A smaller one saves next to
+	// nothing.
 	minWindow = 4096
 
-	// replyRoom and thinkRoom are kept for a reply whose length has no limit, the
-	// second when the model thinks first.
+	// replyRoom and thinkRoom are reserved for a reply without a limit, the second if the
+	// model thinks first.
 	replyRoom = 1024
 	thinkRoom = 8192
 )
 
-// facts are what the server says about a model.
+// facts are the properties of a model, as the server reports them.
 type facts struct {
-	length int  // the longest window that the model was made for; 0 when unknown
-	floor  int  // the smallest window that we ask for
-	remote bool // it runs elsewhere, with a window that is not ours to set
+	length int  // the model's maximum window; 0 if unknown
+	floor  int  // the smallest window to request
+	remote bool // it runs elsewhere, with a window that we cannot set
 	thinks bool
-	prints string // its size and how its weights are rounded, "3.2B Q4_K_M"
+	prints string // its size and quantization, for example "3.2B Q4_K_M"
 }
 
-// wireShow is the answer about a model, as far as we read it.
+// wireShow is the answer about a model, with the fields we use.
 type wireShow struct {
 	ModelInfo    map[string]json.RawMessage `json:"model_info"`
 	Capabilities []string                   `json:"capabilities"`
@@ -48,8 +48,8 @@ type wireShow struct {
 	} `json:"details"`
 }
 
-// learn returns what the server says about the model, which it asks for once. Several
-// callers at once wait for one question.
+// learn returns the facts about the model, which it requests once. Concurrent callers wait
+// for one request.
 func (m *client) learn(ctx context.Context) (facts, error) {
 	if f := m.facts.Load(); f != nil {
 		return *f, nil
@@ -70,9 +70,8 @@ func (m *client) learn(ctx context.Context) (facts, error) {
 	return f, err
 }
 
-// show asks the server about the model. It is not an error if the server does not say:
-// something between us may let chats through and nothing else. What is wrong with
-// the server will show in the chat too.
+// show asks the server about the model. A failure is not an error: a gateway may allow only
+// chats. If the server has a problem, the chat will show it too.
 func (m *client) show(ctx context.Context) (facts, error) {
 	a, err := m.Client.Post(ctx, m.showTarget, map[string]any{"model": m.name})
 	if err != nil {
@@ -88,7 +87,7 @@ func (m *client) show(ctx context.Context) (facts, error) {
 	return readFacts(a.Text), nil
 }
 
-// readFacts reads what it can of an answer about a model.
+// readFacts parses an answer about a model as far as it can.
 func readFacts(text []byte) facts {
 	var w wireShow
 	if json.Unmarshal(text, &w) != nil {
@@ -103,12 +102,12 @@ func readFacts(text []byte) facts {
 	}
 }
 
-// contextLength returns the length that the model was made for, which is filed under
-// the name of its architecture, as "llama.context_length". A model that also sees has
-// another such length, for pictures.
+// contextLength returns the model's maximum length, which is stored under the name of its
+// architecture, for example "llama.context_length". A vision model has another such length,
+// for images.
 func (w wireShow) contextLength() int {
 	var architecture string
-	_ = json.Unmarshal(w.ModelInfo["general.architecture"], &architecture) // "" where there is none
+	_ = json.Unmarshal(w.ModelInfo["general.architecture"], &architecture) // "" if there is none
 	names := slices.Sorted(maps.Keys(w.ModelInfo))
 	for _, name := range slices.Insert(names, 0, architecture+".context_length") {
 		var n float64
@@ -119,8 +118,8 @@ func (w wireShow) contextLength() int {
 	return 0
 }
 
-// numCtx returns the window that the model's maker has given it, 0 for none. The
-// parameters are lines of a name and a value.
+// numCtx returns the default window in the model's parameters, or 0. The parameters are
+// lines of a name and a value.
 func (w wireShow) numCtx() int {
 	for line := range strings.Lines(w.Parameters) {
 		fields := strings.Fields(line)
@@ -133,10 +132,10 @@ func (w wireShow) numCtx() int {
 	return 0
 }
 
-// window returns how many tokens the window for req has: room for the prompt and the
-// reply, as a power of two so that there are few sizes. It is never smaller than
-// the largest that has worked, since Ollama loads the model anew for each change. A
-// window of 0 leaves it to the server.
+// window returns the size of the window for req in tokens: room for the prompt and the
+// reply, as a power of two so that there are few sizes. It is never smaller than the
+// largest that has worked, since Ollama reloads the model for each change. 0 means the
+// server's default.
 func (m *client) window(req deem.Request, f facts) int {
 	switch {
 	case f.remote:
@@ -147,8 +146,8 @@ func (m *client) window(req deem.Request, f facts) int {
 	return f.cap(max(f.floor, int(m.grown.Load()), powerOfTwo(estimate(req)+m.reserve(req, f))))
 }
 
-// wider returns a window for a request that the server found too long for the last
-// one, and whether there is one. The server may have said how many tokens there are.
+// wider returns a larger window for a request that the server found too long, and whether
+// there is one. The server may have reported the number of tokens.
 func (m *client) wider(t trouble, req deem.Request, f facts, last int) (int, bool) {
 	if m.contextLength > 0 || last == 0 || !t.tooLong() {
 		return 0, false
@@ -160,7 +159,7 @@ func (m *client) wider(t trouble, req deem.Request, f facts, last int) (int, boo
 	return next, next > last && t.promptTokens < next
 }
 
-// cap returns n, or the longest window that the model was made for.
+// cap returns n, limited to the model's maximum window.
 func (f facts) cap(n int) int {
 	if f.length > 0 {
 		return min(n, f.length)
@@ -168,7 +167,7 @@ func (f facts) cap(n int) int {
 	return n
 }
 
-// reserve returns how many tokens are kept for the reply.
+// reserve returns how many tokens are reserved for the reply.
 func (m *client) reserve(req deem.Request, f facts) int {
 	switch {
 	case req.MaxTokens > 0:
@@ -180,7 +179,7 @@ func (m *client) reserve(req deem.Request, f facts) int {
 	}
 }
 
-// grow remembers a window that has worked.
+// grow records a window that has worked.
 func (m *client) grow(window int) {
 	for {
 		old := m.grown.Load()
@@ -195,16 +194,15 @@ func powerOfTwo(n int) int {
 	return 1 << bits.Len(uint(max(n, 1)-1)) //nolint:gosec // it is not negative
 }
 
-// The room for what the model's template puts around messages, in tokens.
+// The tokens that the model's template adds around messages.
 const (
 	promptExtra  = 64
 	messageExtra = 16
 )
 
-// estimate returns about how many tokens a prompt has, rather too many than too few:
-// three English letters to a token, where there are four, and one token for each
-// digit or sign. When it is too few after all, the server says so and how many there
-// are.
+// estimate returns the approximate number of tokens of a prompt, preferably too many: one
+// token per three letters, although English has about four, and one for each digit or sign.
+// If it is too low, the server reports it with the actual number.
 func estimate(req deem.Request) int {
 	n := promptExtra + len(req.Schema)/3
 	for _, m := range req.Messages {
@@ -213,7 +211,7 @@ func estimate(req deem.Request) int {
 	return n
 }
 
-// estimateText returns about how many tokens a text has.
+// estimateText returns the approximate number of tokens of a text.
 func estimateText(text string) int {
 	letters, others := 0, 0
 	for _, c := range text {
@@ -223,16 +221,16 @@ func estimateText(text string) int {
 		case c < 0x80:
 			others++
 		default:
-			others += 2 // older vocabularies spell Chinese and emoji in bytes
+			others += 2 // older vocabularies encode Chinese and emoji as bytes
 		}
 	}
 	return (letters+2)/3 + others
 }
 
-// cut returns an error if the server has dropped a part of the prompt although it was
-// asked not to, as versions before 0.12.6 do. They cut a prompt to the size of the
-// window to the token, or push it out with the reply. A count of 0 is that of a
-// prompt that the server still knew and did not count.
+// cut returns an error if the server has truncated the prompt although it was told not to,
+// as versions before 0.12.6 do. They truncate a prompt to exactly the size of the window,
+// or shift it out with the reply. A count of 0 means that the prompt was cached and not
+// counted.
 func cut(u deem.Usage, window int) error {
 	if window == 0 || u.Input != window && (u.Input > window || u.Input+u.Output <= window+1) {
 		return nil

@@ -15,14 +15,14 @@ import (
 	"deem/model/ollama"
 )
 
-// words returns a prompt of n words of six letters, about two tokens each by our
-// estimate and one by the machine's count.
+// words returns a prompt of n words of six letters, about two tokens each by our estimate
+// and one by the machine's count.
 func words(n int) deem.Request { return deem.Prompt(strings.Repeat("memory ", n)) }
 
-// lean returns a prompt of n words of one letter, of which our estimate is too low.
+// lean returns a prompt of n words of one letter, for which our estimate is too low.
 func lean(n int) deem.Request { return deem.Prompt(strings.Repeat("a ", n)) }
 
-// itemError checks that err ends the item and nothing else.
+// itemError checks that err concerns only its item.
 func itemError(t *testing.T, what string, err error) {
 	t.Helper()
 	me, ok := errors.AsType[*deem.ModelError](err)
@@ -76,8 +76,8 @@ func TestRoomForTheReply(t *testing.T) {
 	}
 }
 
-// TestEstimateTooLow has the server count more than we thought: the call is made once
-// more, with room for what it counted.
+// TestEstimateTooLow makes the server count more tokens than estimated: the call is
+// repeated with room for that count.
 func TestEstimateTooLow(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -99,7 +99,7 @@ func TestEstimateTooLow(t *testing.T) {
 	}
 }
 
-// TestPromptThatCannotFit must be an error of its item, and leave the next one alone.
+// TestPromptThatCannotFit must fail only its item, and not affect the next one.
 func TestPromptThatCannotFit(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -129,7 +129,7 @@ func TestPromptThatCannotFit(t *testing.T) {
 	}
 }
 
-// TestOldServerCuts has a server cut the prompt though it was asked not to.
+// TestOldServerCuts makes a server truncate the prompt although it was told not to.
 func TestOldServerCuts(t *testing.T) {
 	cutting := machine{trained: 8192, old: true}
 	_, err := cutting.open(t, ollama.Options{}).Complete(t.Context(), words(9000))
@@ -148,7 +148,7 @@ func TestOldServerCuts(t *testing.T) {
 	}
 }
 
-// TestReplyFillsTheWindow is cut off by its length, which is not a cut of the prompt.
+// TestReplyFillsTheWindow has a truncated reply, which is not a truncated prompt.
 func TestReplyFillsTheWindow(t *testing.T) {
 	s := machine{trained: 4096, writes: 10_000}
 	reply, err := s.open(t, ollama.Options{}).Complete(t.Context(), words(100))
@@ -157,7 +157,7 @@ func TestReplyFillsTheWindow(t *testing.T) {
 	}
 }
 
-// TestWindowNeverShrinks: each change has Ollama load the model anew.
+// TestWindowNeverShrinks: Ollama reloads the model for each change.
 func TestWindowNeverShrinks(t *testing.T) {
 	s := machine{trained: 131072}
 	m := s.open(t, ollama.Options{})
@@ -172,8 +172,8 @@ func TestWindowNeverShrinks(t *testing.T) {
 	}
 }
 
-// TestMemory: a long prompt that needs more memory than there is ends its item, and a
-// model that does not fit at all ends the run.
+// TestMemory: a long prompt that needs too much memory fails its item, and a model that
+// does not fit at all ends the run.
 func TestMemory(t *testing.T) {
 	s := machine{trained: 131072, memory: 8192}
 	m := s.open(t, ollama.Options{})
@@ -196,7 +196,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestAboutTheModel goes through what the server may say about the model.
+// TestAboutTheModel covers what the server may report about the model.
 func TestAboutTheModel(t *testing.T) {
 	tests := []struct {
 		name           string
@@ -232,7 +232,7 @@ func TestAboutTheModel(t *testing.T) {
 	}
 }
 
-// TestAsksAgainAboutTheModel after an error that may pass, and not after an answer.
+// TestAsksAgainAboutTheModel asks again after a transient error, and not after an answer.
 func TestAsksAgainAboutTheModel(t *testing.T) {
 	s := machine{trained: 8192, showStatus: http.StatusServiceUnavailable}
 	m := s.open(t, ollama.Options{})
@@ -256,7 +256,7 @@ func TestAsksAgainAboutTheModel(t *testing.T) {
 	}
 }
 
-// TestWaitingForTheModelEnds with the context of the one who waits.
+// TestWaitingForTheModelEnds stops waiting when the waiting caller's context is done.
 func TestWaitingForTheModelEnds(t *testing.T) {
 	arrived, release := make(chan struct{}), make(chan struct{})
 	m := open(t, ollama.Options{Model: "m", HTTPClient: &http.Client{Transport: trip(func(r *http.Request) (*http.Response, error) {
