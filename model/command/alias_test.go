@@ -1,6 +1,6 @@
 package command
 
-// What tests outside the package see of the types behind [Open] and [Dial].
+// The types behind [Open] and [Dial], for tests outside the package.
 type (
 	Model  = program
 	Server = server

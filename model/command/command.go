@@ -1,4 +1,4 @@
-// Package command asks judges and models that are programs of the user's own, in any
+// Package command calls judges and models that are the user's own programs, in any
 // language. A program reads requests from its standard input and writes replies to its
 // standard output, one JSON object per line.
 //
@@ -18,9 +18,9 @@
 //	<- {"id": 1, "text": "yes", "usage": {"input": 12, "output": 1}}
 //	<- {"id": 1, "error": "the model declined", "kind": "refused"}
 //
-// Standard error is the program's log. A program that ends, answers with a line that is
-// not such an object, or does not answer in time fails the item it was asked about; the
-// next item gets a new process. [Server] sends the same objects over HTTP.
+// Standard error is the program's log. If a program exits, answers with anything else, or
+// does not answer in time, the current item fails, and the next item gets a new process.
+// [Server] sends the same objects over HTTP.
 package command
 
 import (
@@ -42,11 +42,11 @@ import (
 	"deem"
 )
 
-// ItemRole is the role of the message that holds an item as JSON. A judge that is a
-// program is asked with one such message.
+// ItemRole is the role of the message that contains an item as JSON. A judge program gets
+// one such message.
 const ItemRole = "item"
 
-// protocol is the version of the lines.
+// protocol is the version of the protocol.
 const protocol = 1
 
 // The defaults of [Options].
@@ -57,17 +57,17 @@ const (
 	defaultMaxReply  = 1 << 20
 )
 
-// Options say which program is asked and how.
+// Options configure which program is called and how.
 type Options struct {
 	Command   []string          // the program and its arguments
-	Processes int               // how many run at once at most; 0 means 8
+	Processes int               // maximum number of processes; 0 means 8
 	Timeout   time.Duration     // of one request; 0 means 2 minutes
-	Start     time.Duration     // within which the hello must come; 0 means 30 seconds
-	MaxReply  int               // bytes of one line at most; 0 means 1 MiB
+	Start     time.Duration     // timeout of the hello; 0 means 30 seconds
+	MaxReply  int               // maximum bytes of one line; 0 means 1 MiB
 	Log       func(line string) // called with each line of standard error; nil drops them
 }
 
-// hello is what a program or a server says of itself.
+// hello is the self-description of a program or a server.
 type hello struct {
 	Deem    int    `json:"deem"` // the version of the protocol, 1
 	Kind    string `json:"kind"` // "judge" or "model"
@@ -75,7 +75,7 @@ type hello struct {
 	Version string `json:"version,omitempty"`
 }
 
-// parseHello reads a hello.
+// parseHello parses a hello.
 func parseHello(line []byte) (hello, error) {
 	var h hello
 	if err := json.Unmarshal(line, &h); err != nil || h.Deem == 0 {
@@ -91,7 +91,7 @@ func parseHello(line []byte) (hello, error) {
 	return h, nil
 }
 
-// check refuses a request that is not for this kind of program.
+// check rejects a request that is not for this kind of program.
 func (h hello) check(req deem.Request) error {
 	isItem := len(req.Messages) == 1 && req.Messages[0].Role == ItemRole
 	switch {
@@ -103,7 +103,7 @@ func (h hello) check(req deem.Request) error {
 	return nil
 }
 
-// settings returns what tells this program from others, as a query.
+// settings returns the identity of the program as a URL query.
 func (h hello) settings(more url.Values) string {
 	if h.Version != "" {
 		more.Set("version", h.Version)
@@ -111,8 +111,8 @@ func (h hello) settings(more url.Values) string {
 	return more.Encode()
 }
 
-// A program is a model whose processes are started as they are needed. It is safe for
-// concurrent use.
+// A program is a model whose processes are started on demand. It is safe for concurrent
+// use.
 type program struct {
 	o        Options
 	hello    hello
@@ -121,7 +121,7 @@ type program struct {
 
 	mu      sync.Mutex
 	idle    []*process
-	crashes int // starts in a row without a reply
+	crashes int // consecutive processes without a reply
 	closed  bool
 }
 
@@ -130,8 +130,8 @@ var (
 	_ io.Closer  = (*program)(nil)
 )
 
-// Open starts the program once and reads its hello. A program that cannot be started is
-// an error with its own words.
+// Open starts the program once and reads its hello. If it cannot be started, the error
+// contains the program's own message.
 func Open(ctx context.Context, o Options) (deem.Model, error) {
 	if len(o.Command) == 0 || o.Command[0] == "" {
 		return nil, deem.WithHint(errors.New("no command is named"), "name a program, as command:./grade.py")
@@ -166,8 +166,8 @@ func Open(ctx context.Context, o Options) (deem.Model, error) {
 	}, nil
 }
 
-// fingerprint returns the arguments as they were typed, and the hash of the files among
-// them. An interpreter that is found by its name alone is not hashed.
+// fingerprint returns the arguments as typed, and the hash of the files among them. An
+// interpreter found by its name alone is not hashed.
 func fingerprint(command []string) (url.Values, error) {
 	facts := url.Values{"command": {strings.Join(command, " ")}}
 	sum, files := sha256.New(), 0
@@ -195,7 +195,7 @@ func fingerprint(command []string) (url.Values, error) {
 	return facts, nil
 }
 
-// Name returns "command:" and the name that the program gave itself, or that of its file.
+// Name returns "command:" and the name in the hello, or that of the program's file.
 func (m *program) Name() string {
 	if m.hello.Name != "" {
 		return "command:" + m.hello.Name
@@ -203,10 +203,10 @@ func (m *program) Name() string {
 	return "command:" + filepath.Base(m.o.Command[0])
 }
 
-// Settings returns the command, the hash of its files and the version that it states.
+// Settings returns the command, the hash of its files and the version in the hello.
 func (m *program) Settings() string { return m.settings }
 
-// Complete asks the program.
+// Complete calls the program.
 func (m *program) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := m.hello.check(req); err != nil {
 		return deem.Reply{}, m.fatal(err)
@@ -238,18 +238,18 @@ func (m *program) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	return parseReply(m.hello.Kind, object)
 }
 
-// fatal is an error after which no request can succeed.
+// fatal returns an error after which no request can succeed.
 func (m *program) fatal(err error) error {
 	return deem.WithHint(&deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("%s: %w", m.Name(), err)}, "%s",
 		orElse(deem.HintOf(err), "run the program by hand: it must write its hello line first"))
 }
 
-// restarts is how often a start that failed is tried again. The program has started before,
-// so what ended it, as a signal, may pass.
+// restarts is how many times a failed start is retried. The program has started before, so
+// the cause, such as a signal, may be transient.
 const restarts = 3
 
-// take returns an idle process, or starts one. After crashes it waits before that, longer
-// each time.
+// take returns an idle process, or starts one. After crashes it waits first, longer each
+// time.
 func (m *program) take(ctx context.Context) (*process, error) {
 	m.mu.Lock()
 	if n := len(m.idle); n > 0 {
@@ -279,7 +279,7 @@ func (m *program) take(ctx context.Context) (*process, error) {
 	}
 }
 
-// note counts the processes in a row that ended without a reply.
+// note counts the consecutive processes that ended without a reply.
 func (m *program) note(replied bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -303,8 +303,7 @@ func (m *program) give(p *process) {
 	}
 }
 
-// Close ends the processes: their input is closed, and one that does not end by itself is
-// ended.
+// Close ends the processes: it closes their input, and kills those that do not exit.
 func (m *program) Close() error {
 	m.mu.Lock()
 	idle := m.idle
@@ -318,7 +317,7 @@ func (m *program) Close() error {
 	return nil
 }
 
-// encode returns the line that asks.
+// encode returns the line for a request.
 func encode(id int, req deem.Request) ([]byte, error) {
 	line := struct {
 		ID      int             `json:"id,omitempty"`
@@ -339,7 +338,7 @@ func encode(id int, req deem.Request) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// parseReply makes a reply of what the program answered, without its id. The text of a
+// parseReply converts the program's answer, without its id, to a reply. The text of a
 // judge's reply is the object itself.
 func parseReply(kind string, object map[string]json.RawMessage) (deem.Reply, error) {
 	text, err := json.Marshal(object)
@@ -378,12 +377,12 @@ func parseReply(kind string, object map[string]json.RawMessage) (deem.Reply, err
 	return reply, nil
 }
 
-// bad is an error of one request.
+// bad returns an error of one request.
 func bad(kind deem.Kind, format string, args ...any) error {
 	return &deem.ModelError{Kind: kind, Err: fmt.Errorf(format, args...)}
 }
 
-// clip returns the beginning of a line, as it is shown in errors.
+// clip returns the beginning of a line, for errors.
 func clip(line []byte) string {
 	const most = 200
 	line = bytes.TrimSpace(line)

@@ -24,8 +24,8 @@ import (
 	"deem/model/command"
 )
 
-// TestMain lets the test binary be the program that is asked: the variable says how it
-// behaves.
+// TestMain makes the test binary serve as the program; an environment variable selects its
+// behaviour.
 func TestMain(m *testing.M) {
 	if how := os.Getenv("DEEM_TEST_PROGRAM"); how != "" {
 		program(how)
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 
 const hello = `{"deem": 1, "kind": "judge", "name": "tester", "version": "7"}`
 
-// program reads requests and answers them, well or badly.
+// program reads requests and answers them, correctly or not.
 func program(how string) {
 	switch how {
 	case "no hello":
@@ -71,7 +71,7 @@ func program(how string) {
 		line, err := in.ReadString('\n')
 		if err != nil {
 			if how == "stubborn" {
-				select {} // It goes on although its input has ended.
+				select {} // It continues although its input has ended.
 			}
 			return
 		}
@@ -144,8 +144,8 @@ func about(id string) deem.Request {
 	return deem.Request{Messages: []deem.Message{{Role: command.ItemRole, Content: string(deem.Item{ID: id, Response: "r"}.Canonical())}}}
 }
 
-// A program that does something wrong on one item fails that item, with a kind and a
-// sentence, and judges the items before and after it.
+// A program that misbehaves on one item fails that item, with a kind and a message, and
+// judges the items before and after it.
 func TestTroubleIsOfOneItem(t *testing.T) {
 	for _, tt := range []struct {
 		how  string
@@ -180,7 +180,7 @@ func TestTroubleIsOfOneItem(t *testing.T) {
 	}
 }
 
-// An answer that comes twice is not taken for the answer to the next item.
+// A duplicate answer is not treated as the answer to the next item.
 func TestAnswersTwice(t *testing.T) {
 	m, err := open(t, "twice", command.Options{Processes: 1})
 	if err != nil {
@@ -212,7 +212,7 @@ func TestCannotStart(t *testing.T) {
 	}
 }
 
-// A program that ignores the end of its input and SIGTERM is ended anyway.
+// A program that ignores the end of its input and SIGTERM is killed.
 func TestStubbornProgramIsEnded(t *testing.T) {
 	exe, _ := os.Executable()
 	t.Setenv("DEEM_TEST_PROGRAM", "stubborn")
@@ -345,7 +345,7 @@ func passing(err error) bool {
 	return ok && me.Passing
 }
 
-// BenchmarkComplete measures a trivial program, two processes.
+// BenchmarkComplete measures a trivial program with two processes.
 func BenchmarkComplete(b *testing.B) {
 	exe, _ := os.Executable()
 	b.Setenv("DEEM_TEST_PROGRAM", "ok")
@@ -364,8 +364,8 @@ func BenchmarkComplete(b *testing.B) {
 	})
 }
 
-// A program that is told something and does not end is ended in time, with what it started,
-// which also holds its standard error open.
+// A program that reads its input and does not exit is killed in time, together with its
+// children, which also hold its standard error open.
 func TestTellEnds(t *testing.T) {
 	t.Parallel()
 	sh, err := exec.LookPath("sh")
@@ -384,12 +384,12 @@ func TestTellEnds(t *testing.T) {
 	}
 }
 
-// A program that is killed while it starts again is started once more: the run goes on. One
-// that cannot start any more ends it.
+// A program that is killed while it restarts is started once more, and the run continues. A
+// program that cannot start any more ends the run.
 func TestKilledWhileItStarts(t *testing.T) {
 	for _, c := range []struct {
 		fails string // which starts fail
-		want  string // "" when the item after the crash is judged
+		want  string // "" if the item after the crash is judged
 	}{
 		{"2", ""},
 		{"2 3", ""},

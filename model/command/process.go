@@ -16,18 +16,18 @@ import (
 	"deem"
 )
 
-// grace is how long a process may take to end after its input is closed, and again after
-// it is told to.
+// grace is how long a process may take to exit after its input is closed, and again after
+// SIGTERM.
 const grace = 2 * time.Second
 
-// A process is one running program. It is asked one request at a time.
+// A process is one running program. It handles one request at a time.
 type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    io.ReadCloser
-	lines  chan []byte   // of its output; closed at the end of it
-	cut    chan struct{} // closed when nobody reads lines any more
-	ended  chan struct{} // closed when the process has ended
+	lines  chan []byte   // of its output; closed at the end
+	cut    chan struct{} // closed when lines are no longer read
+	ended  chan struct{} // closed when the process has exited
 	hello  hello
 	errors tail
 	asked  int // requests so far
@@ -72,8 +72,8 @@ func start(ctx context.Context, o Options) (*process, error) {
 	return p, nil
 }
 
-// read hands the lines of the output on, until the process ends. Lines that nobody waits
-// for are dropped once the process is stopped.
+// read passes on the lines of the output until the process exits. Once the process is
+// stopped, lines are dropped.
 func (p *process) read(limit int) {
 	defer close(p.ended)
 	r := bufio.NewReaderSize(p.out, 64<<10)
@@ -96,14 +96,14 @@ func (p *process) read(limit int) {
 		break
 	}
 	close(p.lines)
-	_ = p.out.Close() // A program that goes on writing gets an error.
+	_ = p.out.Close() // A program that keeps writing gets an error.
 	p.exitErr = p.cmd.Wait()
 }
 
-// errLong is the error of a line that is longer than it may be.
+// errLong is returned if a line exceeds the limit.
 var errLong = errors.New("the line is too long")
 
-// readLine reads a line of at most limit bytes. A last line without an end counts.
+// readLine reads a line of at most limit bytes. A last line without a newline counts.
 func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	for {
@@ -140,7 +140,7 @@ func (p *process) line(ctx context.Context, within time.Duration) ([]byte, error
 	}
 }
 
-// gone says why the output ended.
+// gone returns why the output ended.
 func (p *process) gone() error {
 	if p.readErr != nil {
 		return bad(deem.Provider, "%v", p.readErr)
@@ -182,7 +182,7 @@ func (p *process) ask(ctx context.Context, req deem.Request, timeout time.Durati
 		}
 		switch {
 		case id < p.asked && id > 0:
-			continue // It answers an earlier request once more.
+			continue // A duplicate answer to an earlier request.
 		case id != p.asked:
 			return nil, bad(deem.Unparseable, "it answered request %d when it was asked %d", id, p.asked)
 		}
@@ -196,8 +196,8 @@ func (p *process) ask(ctx context.Context, req deem.Request, timeout time.Durati
 	}
 }
 
-// stop ends the process gently: it closes its input, after a while tells the process to
-// end, and then ends it with everything that it started.
+// stop ends the process gracefully: it closes its input, then sends SIGTERM, and then kills
+// the process with its children.
 func (p *process) stop() {
 	close(p.cut)
 	_ = p.in.Close()
@@ -212,7 +212,7 @@ func (p *process) stop() {
 	p.wait()
 }
 
-// abort ends the process at once. It is out of step or does not answer.
+// abort kills the process at once. It is out of sync or does not answer.
 func (p *process) abort() {
 	close(p.cut)
 	kill(p.cmd)
@@ -220,14 +220,13 @@ func (p *process) abort() {
 	p.wait()
 }
 
-// wait waits for the end of a process that was killed. What it started may hold its output
-// open.
+// wait waits for a killed process. Its children may hold its output open.
 func (p *process) wait() {
 	_ = p.out.Close()
 	<-p.ended
 }
 
-// A tail keeps the end of what is written to it, and logs its lines.
+// A tail keeps the end of its input, and logs its lines.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -235,7 +234,7 @@ type tail struct {
 	log  func(string)
 }
 
-// tailSize is how much of standard error is kept for an error.
+// tailSize is how much of standard error is kept for an error message.
 const tailSize = 2 << 10
 
 // Write keeps the last bytes. It never fails: a program must not stop because of its log.
@@ -269,8 +268,8 @@ func (t *tail) said() string {
 	return ": " + clip(text)
 }
 
-// Tell starts a program, writes text to its standard input, and waits for its end. When ctx
-// is done first, the program is ended with everything that it started.
+// Tell starts a program, writes text to its standard input, and waits for it to exit. If
+// ctx is done first, it kills the program and its children.
 func Tell(ctx context.Context, command []string, text []byte) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // The user names it.
 	errs := tail{log: func(string) {}}

@@ -12,22 +12,21 @@ import (
 	"deem/model/internal/wire"
 )
 
-// ServerOptions say which server is asked.
+// ServerOptions configure which server is called and how.
 type ServerOptions struct {
 	hidden
-	URL      string            `json:"-"` // it may hold a password
-	Headers  map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
+	URL      string            `json:"-"` // may contain a password
+	Headers  map[string]string `json:"-"` // sent with each call; secret, because they may contain keys
 	Timeout  time.Duration     // of one call; 0 means 2 minutes
-	MaxReply int               // bytes of a reply at most; 0 means 1 MiB
-	Proxy    string            `json:"-"` // a URL; "" means what the environment says
-	CAFile   string            // a PEM file of authorities to trust besides the system's; "" means none
+	MaxReply int               // maximum bytes of a reply; 0 means 1 MiB
+	Proxy    string            `json:"-"` // a URL; "" means the environment's
+	CAFile   string            // a PEM file of certificate authorities, trusted in addition to the system's; "" means none
 }
 
 type hidden = words.Hidden
 
-// A server is a judge or a model behind HTTP. GET returns its hello; each POST has one
-// request as its body, without an id, and its answer is the reply. It is safe for
-// concurrent use.
+// A server is a judge or a model behind HTTP. GET returns its hello. The body of each POST
+// is one request without an id, and the answer is the reply. It is safe for concurrent use.
 type server struct {
 	client *wire.Client
 	target wire.Target
@@ -36,7 +35,7 @@ type server struct {
 
 var _ deem.Tuned = (*server)(nil)
 
-// Dial asks the server for its hello.
+// Dial requests the server's hello.
 func Dial(ctx context.Context, o ServerOptions) (deem.Model, error) {
 	base, err := wire.ParseBase(o.URL, "http://127.0.0.1:8000/judge")
 	if err != nil {
@@ -66,8 +65,8 @@ func Dial(ctx context.Context, o ServerOptions) (deem.Model, error) {
 	return s, nil
 }
 
-// Name returns "http:" and the name that the server gave itself, or its address. A server
-// with a name is the same wherever it runs.
+// Name returns "http:" and the name in the hello, or the address. A server with a name is
+// the same wherever it runs.
 func (s *server) Name() string {
 	if s.hello.Name != "" {
 		return "http:" + s.hello.Name
@@ -75,10 +74,10 @@ func (s *server) Name() string {
 	return s.client.Endpoint()
 }
 
-// Settings returns the version that the server states.
+// Settings returns the version in the hello.
 func (s *server) Settings() string { return s.hello.settings(url.Values{}) }
 
-// Complete asks the server.
+// Complete calls the server.
 func (s *server) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := s.hello.check(req); err != nil {
 		return deem.Reply{}, deem.WithHint(&deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("%s: %w", s.Name(), err)}, "%s", deem.HintOf(err))
