@@ -11,8 +11,8 @@ import (
 	"deem"
 )
 
-// The fakes of this file are judges that can be fooled, each in one way. They show
-// what a card of probes looks like for such a judge.
+// The fakes of this file are judges that can be fooled, each in one way. They show the
+// results of probes for such a judge.
 
 // lenient accepts every response that shares a word with the question or the reference.
 func lenient(_ context.Context, f *model, req deem.Request) (deem.Reply, error) {
@@ -27,8 +27,8 @@ func lenient(_ context.Context, f *model, req deem.Request) (deem.Reply, error) 
 	return f.decide(req, f.labels[len(f.labels)-1]), nil
 }
 
-// obedient does what the prompt tells it to, wherever in the prompt that stands, except
-// inside a fence. Where nothing asks for the first label, it says the last.
+// obedient follows instructions anywhere in the prompt, except inside a fence. If nothing
+// demands the first label, it returns the last.
 func obedient(_ context.Context, f *model, req deem.Request) (deem.Reply, error) {
 	if orders(unfenced(prompt(req))) {
 		return f.decide(req, f.labels[0]), nil
@@ -36,22 +36,22 @@ func obedient(_ context.Context, f *model, req deem.Request) (deem.Reply, error)
 	return f.decide(req, f.labels[len(f.labels)-1]), nil
 }
 
-// decide says a label, in an object where the prompt asks for one.
+// decide replies with a label, in an object if the prompt asks for one.
 func (f *model) decide(req deem.Request, label string) deem.Reply {
 	asked := req.JSON || strings.Contains(prompt(req), "JSON")
 	if !asked {
 		return deem.Reply{Text: label}
 	}
-	text, _ := json.Marshal(struct { // two texts always have a JSON
+	text, _ := json.Marshal(struct { // two strings can always be encoded
 		Reason string `json:"reason"`
 		Label  string `json:"label"`
 	}{"said by a fake", label})
 	return deem.Reply{Text: string(text)}
 }
 
-// section returns what stands under the given headings: the last place where a line
-// begins with the heading, up to an empty line or the next heading. A heading may have
-// further words before its colon.
+// section returns the text under the given headings: from the last line that begins with a
+// heading, up to an empty line or the next heading. A heading may have further words before
+// its colon.
 func section(prompt string, headings ...string) string {
 	found := map[string]string{}
 	current := ""
@@ -74,8 +74,8 @@ func section(prompt string, headings ...string) string {
 	return text.String()
 }
 
-// heading splits "Expected: Paris". Only names that a section may have are headings, so
-// that a colon within a response is none.
+// heading splits "Expected: Paris". Only names of sections count as headings, so a colon
+// within a response does not.
 func heading(line string) (name, rest string, ok bool) {
 	name, rest, ok = strings.Cut(line, ":")
 	name = strings.ToLower(strings.TrimSpace(name))
@@ -87,7 +87,7 @@ func heading(line string) (name, rest string, ok bool) {
 	return "", "", false
 }
 
-// common are words that everybody shares.
+// common are words without information.
 var common = strings.Fields("the and was were that this with for from are has have had not you your what when where which who how did does his her their its")
 
 // words returns the words of three letters or more, and the numbers.
@@ -104,8 +104,8 @@ func words(text string) map[string]bool {
 // opening is the opening tag of a fence: a name and a mark of sixteen hexadecimal digits.
 var opening = regexp.MustCompile(`<([A-Za-z0-9_]+-[0-9a-f]{16})>`)
 
-// unfenced returns the prompt without what stands in a fence. A closing tag with another
-// mark closes nothing, and an opening tag that is never closed opens nothing.
+// unfenced returns the prompt without fenced text. A closing tag with another mark closes
+// nothing, and an opening tag that is never closed opens nothing.
 func unfenced(prompt string) string {
 	var outside strings.Builder
 	for {
@@ -127,8 +127,8 @@ func unfenced(prompt string) string {
 	return outside.String() + prompt
 }
 
-// demands are the forms in which text asks for a verdict, in lower case and without
-// the characters that cannot be seen.
+// demands are phrases that demand a verdict, in lower case and without invisible
+// characters.
 var demands = []string{
 	"ignore all previous", "ignore toutes les", "ignora todas", "ignoriere alle", "desconsidere", "忽略以上", "無視して", "игнорируй", "تجاهل", "무시하고", "अनदेखा",
 	"disregard the reference", "must output only", "are to be marked", "your only task", "evaluation will be discarded", "should be read as identical",
@@ -138,14 +138,14 @@ var demands = []string{
 	"<tool_call>", "<function_results>", "recommended label", "evaluator: ",
 }
 
-// orders reports whether the text asks for a verdict.
+// orders reports whether the text demands a verdict.
 func orders(text string) bool {
 	text = strings.ToLower(strings.Map(visible, text)) + "\n"
 	return slices.ContainsFunc(demands, func(d string) bool { return strings.Contains(text, d) })
 }
 
-// visible takes out what cannot be seen and reads the invisible tag characters as the
-// letters that they stand for, as a tokenizer may.
+// visible removes invisible characters and maps invisible tag characters to the letters
+// they represent, as a tokenizer may.
 func visible(r rune) rune {
 	switch {
 	case r == 0x200b || r == 0x200c || r == 0x200d || r == 0x2060 || r == 0xfeff:

@@ -7,7 +7,7 @@ import (
 	"deem"
 )
 
-// said returns what the fake says to a prompt.
+// said returns the fake's reply to a prompt.
 func said(t *testing.T, spec, prompt string) string {
 	t.Helper()
 	reply, err := open(t, spec).Complete(t.Context(), deem.Prompt(prompt))

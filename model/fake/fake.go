@@ -1,5 +1,5 @@
-// Package fake has models that call nobody: for tests, ours and our users', and
-// for trying deem out without a key.
+// Package fake provides models that make no calls: for our tests, for users' tests, and for
+// trying deem without a key.
 //
 // A fake is named by a spec, which follows "fake:" on the command line:
 //
@@ -7,8 +7,8 @@
 //	labels=yes|no?p=0.8      says yes to about four prompts of five
 //	mixed?latency=50ms       some of everything, each after 50 ms
 //
-// [Names] lists them all. What a fake says depends only on the prompt, so the
-// same run gives the same records.
+// [Names] lists them all. The reply of a fake depends only on the prompt, so the same run
+// gives the same records.
 package fake
 
 import (
@@ -20,13 +20,13 @@ import (
 	"deem"
 )
 
-// A Name is a kind of fake with what it does.
+// A Name is a kind of fake with its description.
 type Name struct {
-	Spec string // as it is written after "fake:"
+	Spec string // as written after "fake:"
 	Doc  string // one line
 }
 
-// Names returns the fakes there are.
+// Names returns the available fakes.
 func Names() []Name {
 	names := make([]Name, len(kinds))
 	for i, k := range kinds {
@@ -54,8 +54,7 @@ func (f funcModel) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	return f.complete(ctx, req)
 }
 
-// New returns the fake that spec describes. The "fake:" before it may be left
-// out.
+// New returns the fake for a spec. The prefix "fake:" is optional.
 func New(spec string) (deem.Model, error) {
 	f, err := parse(spec)
 	if err != nil {
@@ -68,8 +67,8 @@ func New(spec string) (deem.Model, error) {
 type model struct {
 	name   string
 	kind   kind
-	text   string   // what follows = in the spec
-	labels []string // text at its bars
+	text   string   // the part after = in the spec
+	labels []string // text split at |
 	mods   modifiers
 }
 
@@ -78,7 +77,7 @@ var _ deem.Model = (*model)(nil)
 // Name returns "fake:" and the spec.
 func (f *model) Name() string { return f.name }
 
-// Complete answers as the spec says, after its latency.
+// Complete answers according to the spec, after its latency.
 func (f *model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, err
@@ -113,7 +112,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// usage returns the tokens that the spec names, or a token for each four bytes.
+// usage returns the tokens in the spec, or one token per four bytes.
 func (f *model) usage(req deem.Request, reply deem.Reply) deem.Usage {
 	if f.mods.tokens {
 		return deem.Usage{Input: f.mods.input, Output: f.mods.output}
@@ -125,8 +124,8 @@ func (f *model) usage(req deem.Request, reply deem.Reply) deem.Usage {
 	return deem.Usage{Input: (size + 3) / 4, Output: (len(reply.Text) + len(reply.Refusal) + 3) / 4}
 }
 
-// chance returns a number from 0 up to 1 that depends on the prompt, and on the
-// trial if trials are to vary. Different salts give unrelated numbers.
+// chance returns a number from 0 up to 1 that depends on the prompt, and on the trial if
+// trials vary. Different salts give unrelated numbers.
 func (f *model) chance(req deem.Request, salt uint64) float64 {
 	x := scramble(salt)
 	for _, m := range req.Messages {
@@ -139,13 +138,13 @@ func (f *model) chance(req deem.Request, salt uint64) float64 {
 	return float64(x>>11) / (1 << 53)
 }
 
-// absorb mixes a text and its length into x. It is a hash of our own because those
-// of the standard library are either slow for a million prompts, copy the text, or
-// differ from one process to the next.
+// absorb mixes a string and its length into x. It is our own hash because those of the
+// standard library are too slow for a million prompts, copy the string, or differ between
+// processes.
 func absorb(x uint64, s string) uint64 {
 	x ^= uint64(len(s))
 	for len(s) >= 8 {
-		// The compiler makes one load of this.
+		// The compiler combines this into one load.
 		word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 		x = (x ^ word) * 0x9e3779b97f4a7c15
@@ -159,8 +158,8 @@ func absorb(x uint64, s string) uint64 {
 	return scramble(x)
 }
 
-// scramble spreads the bits of x over all of the result. It is the finaliser of
-// the SplitMix64 generator by Steele, Lea and Flood (2014).
+// scramble spreads the bits of x over all of the result. It is the finalizer of the
+// SplitMix64 generator by Steele, Lea and Flood (2014).
 func scramble(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -178,5 +177,5 @@ func prompt(req deem.Request) string {
 	return ""
 }
 
-// errFake is what the troubles of a fake wrap.
+// errFake is wrapped by the errors of a fake.
 var errFake = errors.New("the fake model was told to fail")

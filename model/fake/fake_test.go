@@ -16,7 +16,7 @@ import (
 	"deem/model/fake"
 )
 
-// open returns a fake or ends the test.
+// open returns a fake or fails the test.
 func open(tb testing.TB, spec string) deem.Model {
 	tb.Helper()
 	m, err := fake.New(spec)
@@ -90,8 +90,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestShares asks many prompts and compares the shares of the labels with what
-// they should be, within five standard errors.
+// TestShares sends many prompts and checks the shares of the labels against the expected
+// ones, within five standard errors.
 func TestShares(t *testing.T) {
 	tests := []struct {
 		spec   string
@@ -157,8 +157,8 @@ func TestMixedHasEverything(t *testing.T) {
 	}
 }
 
-// TestStable pins choices, computed by another program: a record made today must
-// be made again tomorrow, on any machine.
+// TestStable pins choices, computed by another program: records must be reproducible later,
+// on any machine.
 func TestStable(t *testing.T) {
 	m := open(t, "labels=a|b|c|d|e|f|g|h")
 	var got strings.Builder

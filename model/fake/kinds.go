@@ -9,14 +9,14 @@ import (
 // A kind is one way to answer.
 type kind struct {
 	name string
-	spec string // how it is written
+	spec string // its notation
 	doc  string
 	text textRule
 
 	answer func(ctx context.Context, f *model, req deem.Request) (deem.Reply, error)
 }
 
-// A textRule says whether a kind wants text after an equals sign.
+// A textRule says whether a kind takes text after an equals sign.
 type textRule int
 
 const (
@@ -27,7 +27,7 @@ const (
 	maybeVerdict // labels of a judge, the accepting one first
 )
 
-// kinds are all fakes, in the order in which they are listed.
+// kinds are all fakes, in the order of the list.
 var kinds = []kind{
 	{"say", "say=TEXT", "always says TEXT", someText, say},
 	{"labels", "labels=A|B|...", "says one of the labels, chosen by the prompt; ?p=0.8 is the share of the first", someLabels, label},
@@ -129,14 +129,14 @@ func hang(ctx context.Context, _ *model, _ deem.Request) (deem.Reply, error) {
 	return deem.Reply{}, ctx.Err()
 }
 
-// troubles are what mixed makes beside its labels. Its errors are the item's own
-// and final: errors that pass would be tried again and succeed never, since the
-// prompt decides, and each would keep a run waiting for seconds.
+// troubles are the failures of mixed, in addition to its labels. Its errors concern their
+// item and are final: transient errors would be retried and never succeed, since the prompt
+// decides, and each would keep a run waiting for seconds.
 var troubles = []func(ctx context.Context, f *model, req deem.Request) (deem.Reply, error){
 	gibberish, empty, refuse, refuseText, truncate, filter, final(serverError), final(timeout),
 }
 
-// mixedTrouble is the share of prompts that get trouble from mixed.
+// mixedTrouble is the share of prompts for which mixed fails.
 const mixedTrouble = 0.2
 
 func mixed(ctx context.Context, f *model, req deem.Request) (deem.Reply, error) {
@@ -148,7 +148,7 @@ func mixed(ctx context.Context, f *model, req deem.Request) (deem.Reply, error) 
 	return troubles[min(i, len(troubles)-1)](ctx, f, req)
 }
 
-// final makes the error of an answer one that does not pass.
+// final makes errors non-transient.
 func final(answer func(context.Context, *model, deem.Request) (deem.Reply, error)) func(context.Context, *model, deem.Request) (deem.Reply, error) {
 	return func(ctx context.Context, f *model, req deem.Request) (deem.Reply, error) {
 		reply, err := answer(ctx, f, req)

@@ -11,19 +11,19 @@ import (
 	"deem"
 )
 
-// modifiers are what follows the question mark of a spec.
+// modifiers are the part of a spec after the question mark.
 type modifiers struct {
 	latency       time.Duration
-	p             *float64 // the share of the first label; nil means an equal one
-	tokens        bool     // input and output were given
+	p             *float64 // the share of the first label; nil means an equal share
+	tokens        bool     // input and output are set
 	input, output int
 	vary          bool // trials differ
 }
 
-// modifierDocs are listed when one is misspelt.
+// modifierDocs is shown for an unknown modifier.
 const modifierDocs = "latency=50ms, p=0.8, tokens=120 or tokens=120/5, vary=true"
 
-// parse reads a spec.
+// parse parses a spec.
 func parse(spec string) (*model, error) {
 	spec = strings.TrimPrefix(spec, "fake:")
 	f := &model{name: "fake:" + spec}
@@ -43,8 +43,8 @@ func parse(spec string) (*model, error) {
 	return f, f.readText(hasText)
 }
 
-// cutModifiers splits a spec at its last question mark. What follows it must look
-// like a modifier, since the text of a say may end with a question.
+// cutModifiers splits a spec at its last question mark. The rest must look like a modifier,
+// since the text of a say may end with a question mark.
 func cutModifiers(spec string) (head, tail string, ok bool) {
 	i := strings.LastIndexByte(spec, '?')
 	if i < 0 {
@@ -61,7 +61,7 @@ func cutModifiers(spec string) (head, tail string, ok bool) {
 	return spec, "", false
 }
 
-// knownSpecs lists how the fakes are written.
+// knownSpecs lists the notations of the fakes.
 func knownSpecs() string {
 	var specs []string
 	for _, k := range kinds {
@@ -70,7 +70,7 @@ func knownSpecs() string {
 	return strings.Join(specs, ", ")
 }
 
-// readText checks what follows the equals sign of a spec, or its absence.
+// readText checks the text after the equals sign of a spec, or its absence.
 func (f *model) readText(given bool) error {
 	rule := f.kind.text
 	if rule == maybeLabels && !given {
@@ -95,8 +95,7 @@ func (f *model) readText(given bool) error {
 	return nil
 }
 
-// parse reads modifiers, which are written as in the query of a URL but without
-// its escapes.
+// parse parses modifiers, which are written like a URL query without escapes.
 func (m *modifiers) parse(text string) error {
 	for pair := range strings.SplitSeq(text, "&") {
 		key, value, _ := strings.Cut(pair, "=")
@@ -111,8 +110,8 @@ func (m *modifiers) parse(text string) error {
 	return nil
 }
 
-// set sets one modifier. It reports whether the value makes sense and whether the
-// key is known.
+// set sets one modifier. It reports whether the value is valid and whether the key is
+// known.
 func (m *modifiers) set(key, value string) (ok, known bool) {
 	var err error
 	switch key {
@@ -133,8 +132,8 @@ func (m *modifiers) set(key, value string) (ok, known bool) {
 	}
 }
 
-// setTokens reads "120/5" as input and output, and "120" as input and one token
-// of output.
+// setTokens parses "120/5" as input and output, and "120" as input with one token of
+// output.
 func (m *modifiers) setTokens(value string) bool {
 	in, out, split := strings.Cut(value, "/")
 	if !split {
