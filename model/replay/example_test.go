@@ -10,7 +10,7 @@ import (
 	"deem/model/replay"
 )
 
-// What one model said is written down, and said again without it.
+// The replies of a model are recorded, and replayed without the model.
 func Example() {
 	m, err := fake.New("say=yes")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"deem"
 )
 
-// A recorder is a model that writes down what another answers.
+// A recorder is a model that records the replies of another.
 type recorder struct {
 	inner deem.Model
 
@@ -21,13 +21,11 @@ type recorder struct {
 
 var _ deem.Model = (*recorder)(nil)
 
-// Recorder returns a model that writes a line to w for each reply of m, in the
-// form that [Open] reads. Lines are written whole and one at a time, so w need not
-// be safe for concurrent use. It belongs outside all other decorators, where each
-// request is seen once.
+// Recorder returns a model that writes a line to w for each reply of m, in the format that
+// [Open] reads. Each line is written whole, one at a time, so w need not be safe for
+// concurrent use. It belongs outside all other decorators, where it sees each request once.
 //
-// A reply that cannot be written is an error that stops the run: a user who freezes
-// a run wants all of it.
+// If a reply cannot be written, the error stops the run: a recording must be complete.
 func Recorder(m deem.Model, w io.Writer) deem.Model {
 	return &recorder{inner: m, w: w}
 }
@@ -38,7 +36,7 @@ func (r *recorder) Name() string { return r.inner.Name() }
 // Unwrap returns the model inside.
 func (r *recorder) Unwrap() deem.Model { return r.inner }
 
-// Complete asks the model inside and writes its reply down.
+// Complete calls the model inside and records its reply.
 func (r *recorder) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	reply, err := r.inner.Complete(ctx, req)
 	if err != nil {

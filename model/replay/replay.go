@@ -1,17 +1,16 @@
-// Package replay has a model that answers from a file, and a model that writes
-// such a file. With them a run can be frozen and made again without a key.
+// Package replay provides a model that answers from a file, and a model that writes such a
+// file, so that a run can be repeated without a key.
 //
-// The file holds a JSON object on each line. What a line answers is one of
+// The file contains a JSON object on each line, in one of these forms:
 //
 //	{"request": "9f86...", "reply": {"text": "yes", "stop": "end", ...}}
 //	{"prompt": "Is it so?", "text": "yes"}
 //	{"contains": "capital of France", "text": "no"}
 //
-// namely the request with that hash, every request whose last user message is
-// that prompt, or every one whose last user message contains that text. The first
-// form is what [Recorder] writes; the others are for people. Where several lines
-// fit, a request goes before a prompt and a prompt before a part of it; of parts,
-// the first line wins.
+// A line answers the request with that hash, every request whose last user message is that
+// prompt, or every request whose last user message contains that text. [Recorder] writes
+// the first form; the others are for people. If several lines match, a request goes before
+// a prompt and a prompt before a part of it; among parts, the first line wins.
 package replay
 
 import (
@@ -38,14 +37,13 @@ type tape struct {
 
 var _ deem.Model = (*tape)(nil)
 
-// A part is a text that prompts may contain, and the reply to those.
+// A part is a text that prompts may contain, with its reply.
 type part struct {
 	text  string
 	reply deem.Reply
 }
 
-// Open reads the recorded replies of a file into memory. Its errors name the
-// lines.
+// Open reads the recorded replies of a file into memory. Errors name the lines.
 func Open(path string) (deem.Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -90,7 +88,7 @@ type line struct {
 	Text     *string     `json:"text,omitempty"`
 }
 
-// add takes one line in.
+// add adds one line.
 func (m *tape) add(text []byte) error {
 	var l line
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -119,7 +117,7 @@ func (m *tape) add(text []byte) error {
 	return nil
 }
 
-// check reports what is missing from a line, or too much.
+// check reports missing or extra fields of a line.
 func (l line) check() error {
 	keys := 0
 	for _, given := range []bool{l.Request != "", l.Prompt != nil, l.Contains != ""} {
@@ -138,12 +136,12 @@ func (l line) check() error {
 	return nil
 }
 
-// isHash reports whether s looks like what deem.Request.Hash returns.
+// isHash reports whether s looks like a result of deem.Request.Hash.
 func isHash(s string) bool {
 	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// answer returns the reply of a line as it will be given: made once, and free.
+// answer returns the reply of a line as it will be given: with one attempt and no cost.
 func (l line) answer() deem.Reply {
 	reply := deem.Reply{}
 	if l.Reply != nil {
@@ -166,8 +164,8 @@ func (l line) answer() deem.Reply {
 // Name returns "replay:" and the path.
 func (m *tape) Name() string { return m.name }
 
-// Complete returns the recorded reply to req. A request that was not recorded is
-// an error of that item alone.
+// Complete returns the recorded reply to req. A request that was not recorded fails only
+// its item.
 func (m *tape) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, err

@@ -30,7 +30,7 @@ func write(t *testing.T, lines ...string) string {
 	return path
 }
 
-// open opens a file of these lines or ends the test.
+// open opens a file with these lines or fails the test.
 func open(t *testing.T, lines ...string) deem.Model {
 	t.Helper()
 	m, err := replay.Open(write(t, lines...))
@@ -127,8 +127,8 @@ func TestAllProblemsAreListed(t *testing.T) {
 	}
 }
 
-// TestRecorderRoundTrips records what many callers are told at once, and asks the
-// recording the same.
+// TestRecorderRoundTrips records the replies to many concurrent callers, and sends the same
+// requests to the recording.
 func TestRecorderRoundTrips(t *testing.T) {
 	mixed, err := fake.New("mixed")
 	if err != nil {
@@ -173,14 +173,14 @@ func TestRecorderRoundTrips(t *testing.T) {
 	}
 }
 
-// request returns a request with a number, half of them with parameters.
+// request returns a numbered request; half of them have parameters.
 func request(i int) deem.Request {
 	req := deem.Prompt(fmt.Sprintf("Question %d <&>\u2028", i/2))
 	req.Trial = i % 2
 	return req
 }
 
-// A fullDisk takes nothing.
+// A fullDisk fails every write.
 type fullDisk struct{}
 
 var errFull = errors.New("disk full")
@@ -214,8 +214,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzRecorder writes any replies down and plays them back: each request gets its own reply
-// again, and no other.
+// FuzzRecorder records arbitrary replies and replays them: each request gets its own reply.
 func FuzzRecorder(f *testing.F) {
 	f.Add("q", "yes", "", 3)
 	f.Add("\xff", "a\nb\u2028", "no", -1)
