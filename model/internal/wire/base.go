@@ -11,16 +11,16 @@ import (
 	"deem"
 )
 
-// A Base is the base URL of a server. It may hold a password, so it prints as
-// its Endpoint.
+// A Base is the base URL of a server. It may contain a password, so it prints as its
+// Endpoint.
 type Base struct {
 	url   *url.URL
-	usual string // the path that the vendor's own has
+	usual string // the path of the vendor's own URL
 }
 
-// ParseBase reads a base URL in any of the forms that people write: without a
-// scheme, with a slash at the end, with spaces around it. An empty text means
-// usual, which also stands in the hint of an error.
+// ParseBase parses a base URL in the common forms: without a scheme, with a trailing slash,
+// with spaces around it. An empty text means usual, which is also shown in the hint of an
+// error.
 func ParseBase(text, usual string) (Base, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -39,8 +39,8 @@ func ParseBase(text, usual string) (Base, error) {
 	return b, nil
 }
 
-// parseURL reads a URL, guessing the scheme where it was left out. Its errors do
-// not repeat the URL, which may hold a password.
+// parseURL parses a URL, guessing a missing scheme. Its errors do not repeat the URL, which
+// may contain a password.
 func parseURL(text string) (*url.URL, error) {
 	if !strings.Contains(text, "://") {
 		text = guessScheme(text) + "://" + text
@@ -58,8 +58,8 @@ func parseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// unwrapURL returns the error inside that of an HTTP client or a URL, which would
-// repeat the URL with its password and its query.
+// unwrapURL returns the error inside that of an HTTP client or a URL, which would repeat
+// the URL with its password and its query.
 func unwrapURL(err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		return ue.Err
@@ -88,7 +88,7 @@ func loopback(host string) bool {
 	return ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
-// Path returns the path of the base URL without a slash at its end, "" for none.
+// Path returns the path of the base URL without a trailing slash, or "".
 func (b Base) Path() string { return b.url.Path }
 
 // WithPath returns the base URL with another path.
@@ -101,13 +101,13 @@ func (b Base) WithPath(path string) Base {
 // Host returns the name of the server without its port.
 func (b Base) Host() string { return b.url.Hostname() }
 
-// Port returns the port, "" when it is the usual one.
+// Port returns the port, or "" for the default.
 func (b Base) Port() string { return b.url.Port() }
 
 // Loopback reports whether the server is on this machine.
 func (b Base) Loopback() bool { return loopback(b.Host()) }
 
-// Query returns the query of the base URL, as Azure's api-version.
+// Query returns the query of the base URL, for example Azure's api-version.
 func (b Base) Query() url.Values { return b.url.Query() }
 
 // Endpoint returns the base URL without user, password and query.
@@ -125,21 +125,21 @@ func (b Base) String() string {
 	return b.Endpoint()
 }
 
-// GoString returns the same as String, so that %#v shows no password.
+// GoString is String, so that %#v shows no password.
 func (b Base) GoString() string { return b.String() }
 
-// A Target is a URL that calls go to, read once for all of them.
+// A Target is the URL of calls, parsed once for all of them.
 type Target struct {
 	url *url.URL
 }
 
-// To returns where calls to a path below the base URL go, as "/chat/completions".
-// The query of the base URL is kept.
+// To returns the target for a path below the base URL, for example "/chat/completions". The
+// query of the base URL is kept.
 func (b Base) To(path string) Target {
 	return Target{url: b.WithPath(b.url.Path + path).url}
 }
 
-// usualEnd reminds of how the base URLs of the vendor end, if they do in any way.
+// usualEnd returns a reminder of how the vendor's base URLs usually end, or "".
 func (b Base) usualEnd() string {
 	if b.usual == "" {
 		return ""
@@ -147,8 +147,7 @@ func (b Base) usualEnd() string {
 	return ", which usually ends with " + b.usual
 }
 
-// basicAuth returns the header that the user and the password of the base URL
-// make, "" when there are none.
+// basicAuth returns the header for the user and password of the base URL, or "".
 func (b Base) basicAuth() string {
 	if b.url.User == nil {
 		return ""
@@ -157,8 +156,8 @@ func (b Base) basicAuth() string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(b.url.User.Username()+":"+password))
 }
 
-// secrets returns what is secret in the base URL: the password, as it is and as it
-// is sent, and the values of the query.
+// secrets returns the secrets in the base URL: the password, plain and as it is sent, and
+// the values of the query.
 func (b Base) secrets() []string {
 	var secrets []string
 	if b.url.User != nil {

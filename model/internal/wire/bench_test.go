@@ -25,8 +25,8 @@ import (
 // benchPrompt is about as long as the prompt of a judge.
 var benchPrompt = strings.Repeat("I will give you a question, a correct answer, and a response from a model. ", 20)
 
-// TestBenchServer is not a test: it is the server of BenchmarkCall, in a process of
-// its own so that its work is not counted as ours.
+// TestBenchServer is not a test: it is the server of BenchmarkCall, in a separate process
+// so that its work is not counted as ours.
 func TestBenchServer(t *testing.T) {
 	if os.Getenv("DEEM_BENCH_SERVER") == "" {
 		return
@@ -77,7 +77,7 @@ func benchServer(b *testing.B) string {
 	return url
 }
 
-// cpu returns how much CPU time this process has used.
+// cpu returns the CPU time that this process has used.
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -87,11 +87,10 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkCall measures what one call costs us in CPU time, beside a loop that does
-// as little as can be done: a body that is ready, http.Post, and reading to the end
-// (x-bare), and beside one that encodes and decodes as well, since a judge must
-// (x-bare-json). The loops take turns, so that whatever else the machine does falls
-// on all of them.
+// BenchmarkCall measures the CPU time of one call, compared with a minimal loop: a prepared
+// body, http.Post, and reading to the end (x-bare), and with a loop that also encodes and
+// decodes, as a judge must (x-bare-json). The loops take turns, so that other load on the
+// machine affects all of them.
 func BenchmarkCall(b *testing.B) {
 	url := benchServer(b)
 	req := deem.Request{Messages: []deem.Message{{Role: "user", Content: benchPrompt}}, MaxTokens: 10}
@@ -120,10 +119,10 @@ func BenchmarkCall(b *testing.B) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// perTurn is how many calls a loop makes before it is another one's turn.
+// perTurn is how many calls a loop makes per turn.
 const perTurn = 50
 
-// turn makes some calls and returns the CPU time that they took.
+// turn makes some calls and returns their CPU time.
 func turn(b *testing.B, call func() error) time.Duration {
 	before := cpu(b)
 	for range perTurn {
@@ -162,13 +161,13 @@ func complete(b *testing.B, m deem.Model, req deem.Request) error {
 
 var benchBody = []byte(`{"model":"m","messages":[{"role":"user","content":"` + benchPrompt + `"}],"max_tokens":10,"temperature":0,"n":1,"stream":false}`)
 
-// barePost is the least that can be done.
+// barePost is the minimal call.
 func barePost(url string) error {
 	_, err := post(url, benchBody)
 	return err
 }
 
-// barePostJSON is the least that a judge can do.
+// barePostJSON is the minimal call of a judge.
 func barePostJSON(url string) error {
 	body, err := json.Marshal(map[string]any{
 		"model": "m", "messages": []map[string]string{{"role": "user", "content": benchPrompt}}, "max_tokens": 10, "temperature": 0,

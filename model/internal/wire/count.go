@@ -3,9 +3,9 @@ package wire
 // maxCount is more tokens than any call has.
 const maxCount = 1 << 40
 
-// Count returns the sum of numbers of tokens that a server counted. One below nothing
-// counts as none, and none as more than a call can have: what servers miscount must
-// neither take from the sums of a run nor overflow them.
+// Count returns the sum of a server's token counts. Negative counts count as 0, and the sum
+// is limited to maxCount: a server's miscounts must neither reduce nor overflow the sums of
+// a run.
 func Count(parts ...int) int {
 	sum := 0
 	for _, n := range parts {

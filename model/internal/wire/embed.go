@@ -7,16 +7,16 @@ import (
 	"deem"
 )
 
-// The bounds of one call for embeddings. Servers bound the texts of a call and their tokens,
-// OpenAI 2048 and 300,000; smaller servers bear less. Ollama holds all vectors of a call until
-// the last is done.
+// The limits of one call for embeddings. Servers limit texts and tokens per call, OpenAI to
+// 2048 and 300,000; smaller servers allow less. Ollama keeps all vectors of a call in
+// memory until the last is done.
 const (
 	embedTexts = 128
 	embedBytes = 256 << 10
 )
 
-// Embed returns a vector for each text, in their order. It makes a call for each batch of
-// texts, one after the other, and returns nothing unless all of them succeed.
+// Embed returns a vector for each text, in their order. It makes one call per batch of
+// texts, sequentially, and returns nothing unless all of them succeed.
 func Embed(ctx context.Context, texts []string, call func(ctx context.Context, texts []string) ([][]float32, error)) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {

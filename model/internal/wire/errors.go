@@ -15,26 +15,26 @@ import (
 	"deem"
 )
 
-// A Cause is what a vendor means by an error, as far as its words and codes tell
-// more than the status.
+// A Cause is the meaning of a vendor's error, if its message and codes say more than the
+// status.
 type Cause int
 
-// The causes that are told apart. Each says what becomes of the error.
+// The causes. Each determines how the error is handled.
 const (
-	ByStatus Cause = iota // the words say nothing more: the status decides
+	ByStatus Cause = iota // nothing more is known: the status decides
 	Quota                 // no credit is left: the run stops
-	BadKey                // the key is not accepted: the run stops
-	NoModel               // there is no such model, or not for this key: the run stops
-	NoCall                // the server answers no such calls: the run stops
-	Setting               // a parameter that all requests share is not taken: the run stops
-	TooLong               // the request is longer than it can ever be: it ends this item
-	Unfit                 // anything else that is this request's own: it ends this item
+	BadKey                // the key is rejected: the run stops
+	NoModel               // the model does not exist, or not for this key: the run stops
+	NoCall                // the server does not support such calls: the run stops
+	Setting               // a parameter that all requests share is not accepted: the run stops
+	TooLong               // the request exceeds the maximum length: it ends this item
+	Unfit                 // any other error of this request: it ends this item
 	Filtered              // a filter refused the prompt: it ends this item as refused
-	Busy                  // the server has no room at the moment: it may pass
+	Busy                  // the server has no capacity at the moment: transient
 )
 
-// class says what becomes of an error. The order matters: an exhausted quota comes
-// as a 429, which else passes, and a prompt that is too long as a 500.
+// class returns how an error is handled. The order matters: an exhausted quota comes as a
+// 429, which is otherwise transient, and a prompt that is too long as a 500.
 func class(status int, cause Cause) *deem.ModelError {
 	me := &deem.ModelError{Kind: deem.Provider, Status: status}
 	switch {
@@ -42,8 +42,8 @@ func class(status int, cause Cause) *deem.ModelError {
 		me.Fatal = true
 	case cause == Filtered:
 		me.Kind = deem.Refused
-	case cause == TooLong, cause == Unfit: // the item's own
-	case cause == ByStatus && status == 501: // it is not there, and will not be tomorrow
+	case cause == TooLong, cause == Unfit: // concerns this item
+	case cause == ByStatus && status == 501: // not implemented, which is not transient
 		me.Fatal = true
 	case cause == Busy, status >= 500, slices.Contains([]int{408, 409, 425, 429}, status):
 		me.Passing = true
@@ -56,8 +56,8 @@ func class(status int, cause Cause) *deem.ModelError {
 	return me
 }
 
-// StatusError makes a [*deem.ModelError] of an answer that is not a reply. Its
-// status may be 200, as routers pass on the errors of servers behind them.
+// StatusError returns a [*deem.ModelError] for an unsuccessful answer. Its status may be
+// 200, as routers pass on the errors of upstream servers.
 func (c *Client) StatusError(a Answer) error {
 	t := c.Trouble(a)
 	cause := c.cause(t)
@@ -80,19 +80,19 @@ func (c *Client) StatusError(a Answer) error {
 	return me
 }
 
-// code returns the code that an error shows.
+// code returns the code to show for an error.
 func (c *Client) code(t Trouble) string {
 	switch {
 	case c.typeIsCode && t.Type != "":
 		return t.Type
 	case t.State != "" && t.Code == fmt.Sprint(t.Status):
-		return t.State // Google has the status there once again.
+		return t.State // Google repeats the status there.
 	default:
 		return t.Code
 	}
 }
 
-// hint returns advice about an error that a person has to mend.
+// hint returns advice about an error that the user has to fix.
 func (c *Client) hint(t Trouble, cause Cause) string {
 	host, status := c.base.Host(), t.Status
 	switch {
@@ -112,7 +112,7 @@ func (c *Client) hint(t Trouble, cause Cause) string {
 	return c.hintByStatus(status)
 }
 
-// hintByStatus returns advice about an error of which only the status is known.
+// hintByStatus returns advice about an error for which only the status is known.
 func (c *Client) hintByStatus(status int) string {
 	switch {
 	case status == 403:
@@ -130,14 +130,14 @@ func (c *Client) hintByStatus(status int) string {
 	}
 }
 
-// Unencodable says that a request has no JSON.
+// Unencodable returns the error for a request that cannot be encoded as JSON.
 func Unencodable(err error) error {
 	return &deem.ModelError{Kind: deem.Provider, Err: fmt.Errorf("encode request: %w", err)}
 }
 
-// Garbled says that the answer to a call could not be read. It may be better the
-// next time: it was cut off, or came from something between us and the server. A vendor
-// that answered with success charges for what it generated.
+// Garbled returns the error for an answer that could not be read. It is transient: the
+// answer was cut off, or came from something between us and the server. A vendor that
+// answered with success charges for the generated tokens.
 func (c *Client) Garbled(a Answer, err error) error {
 	err = fmt.Errorf("read answer: %s", c.secrets.redact(OneLine([]byte(err.Error()))))
 	page := c.secrets.redact(string(a.Text[:min(len(a.Text), maxTrouble)]))
@@ -148,15 +148,15 @@ func (c *Client) Garbled(a Answer, err error) error {
 	return &deem.ModelError{Kind: deem.Provider, Passing: true, Absent: foreign(page), Billed: a.OK(), Err: err}
 }
 
-// foreign reports whether an answer is not an API's at all: a page, or words. One that begins
-// as JSON may have been cut off.
+// foreign reports whether an answer is not from an API at all, but a web page or plain
+// text. An answer that begins like JSON may have been cut off.
 func foreign(answer string) bool {
 	answer = strings.TrimSpace(answer)
 	return answer != "" && answer[0] != '{' && answer[0] != '['
 }
 
-// transportError says why there was no answer. The end of the caller's context is
-// an interruption; the end of the call's own is a timeout, which may pass.
+// transportError returns why there was no answer. If the caller's context is done, it is an
+// interruption; if the call's own is, it is a timeout, which is transient.
 func (c *Client) transportError(ctx, callCtx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("call %s: %w", c.Endpoint(), ctx.Err())
@@ -178,8 +178,8 @@ func (c *Client) transportError(ctx, callCtx context.Context, err error) error {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	me.Absent = errors.Is(err, syscall.ECONNREFUSED) || isDNS && dns.IsNotFound
 	me.Billed = !me.Fatal && !isDNS && !neverConnected(err)
-	// The text is kept and the chain is cut: errors of the network may hold the
-	// URL, and with it secrets.
+	// Keep the text and drop the chain: network errors may contain the URL, and with it
+	// secrets.
 	me.Err = errors.New(c.secrets.redact(OneLine([]byte(unwrapURL(err).Error()))))
 	if hint := c.advise(err); hint != "" {
 		me.Err = deem.WithHint(me.Err, "%s", hint)
@@ -187,8 +187,7 @@ func (c *Client) transportError(ctx, callCtx context.Context, err error) error {
 	return me
 }
 
-// advise returns what a person can do about an error of the network, "" for
-// nothing.
+// advise returns what the user can do about a network error, or "".
 func (c *Client) advise(cause error) string {
 	dns, isDNS := errors.AsType[*net.DNSError](cause)
 	refused := errors.Is(cause, syscall.ECONNREFUSED)
@@ -217,7 +216,7 @@ func neverConnected(err error) bool {
 	return ok && op.Op == "dial" || viaProxy(err)
 }
 
-// viaProxy reports whether the way to the proxy, or the proxy itself, is at fault.
+// viaProxy reports whether the proxy or the connection to it is the cause.
 func viaProxy(err error) bool {
 	if _, ok := errors.AsType[*proxyError](err); ok {
 		return true
@@ -226,13 +225,13 @@ func viaProxy(err error) bool {
 	return ok && (op.Op == "proxyconnect" || op.Op == "socks connect")
 }
 
-// refusedByProxy reports whether a proxy will not let us through, today or tomorrow.
+// refusedByProxy reports whether a proxy refuses access permanently.
 func refusedByProxy(err error) bool {
 	pe, ok := errors.AsType[*proxyError](err)
 	return ok && pe.status >= 400 && pe.status < 500 && pe.status != http.StatusTooManyRequests
 }
 
-// adviseProxy returns what a person can do about a proxy.
+// adviseProxy returns what the user can do about a proxy.
 func (c *Client) adviseProxy(cause error) string {
 	which := "HTTPS_PROXY"
 	if c.proxy != "" {
@@ -244,7 +243,7 @@ func (c *Client) adviseProxy(cause error) string {
 	return fmt.Sprintf("calls to %s go through a proxy; check %s, or name the host in NO_PROXY", c.base.Host(), which)
 }
 
-// wrongScheme reports whether https was spoken to an http server.
+// wrongScheme reports whether https was used with an http server.
 func wrongScheme(err error) bool {
 	rh, ok := errors.AsType[tls.RecordHeaderError](err)
 	if ok && string(rh.RecordHeader[:]) == "HTTP/" {
@@ -253,7 +252,7 @@ func wrongScheme(err error) bool {
 	return errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// isTLS reports whether the server's certificate was not accepted.
+// isTLS reports whether the server's certificate was rejected.
 func isTLS(err error) bool {
 	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
 	return ok

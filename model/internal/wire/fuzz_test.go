@@ -15,9 +15,9 @@ import (
 	"deem/model/internal/wire"
 )
 
-// FuzzRetryAfter holds that whatever the headers say, nobody is asked to wait for less
-// than nothing, that the state of the limits never asks for more than a minute, and that
-// an error which does not pass asks for no wait at all.
+// FuzzRetryAfter checks that for any headers the wait is never negative, that rate limit
+// headers never cause a wait above a minute, and that an error that is not transient has no
+// wait at all.
 func FuzzRetryAfter(f *testing.F) {
 	for _, seed := range []struct{ after, ms, left, reset string }{
 		{"20", "", "", ""},
@@ -57,15 +57,15 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// A piece answers any request with a text that arrives as the reader gives it.
+// A piece answers any request with a text that arrives as the reader returns it.
 type piece func() io.Reader
 
 func (p piece) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(p())}, nil
 }
 
-// FuzzLines holds that the lines of a long answer are the same however the network cuts
-// it into pieces, and are those that the text has.
+// FuzzLines checks that the lines of a long answer are those of the text, however the
+// network splits it.
 func FuzzLines(f *testing.F) {
 	for _, seed := range []string{"", "a\nb\n", "\n\n{}\r\n ", "a\x00b", strings.Repeat("x", 70<<10) + "\ny"} {
 		f.Add(seed)
@@ -89,9 +89,9 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// FuzzBase holds that a base URL which is taken can be called, that reading it again
-// changes nothing, and that neither what is shown of it nor the error of one that is
-// refused holds its password.
+// FuzzBase checks that an accepted base URL can be called, that parsing it again changes
+// nothing, and that neither its printed form nor the error of a rejected one contains its
+// password.
 func FuzzBase(f *testing.F) {
 	for _, seed := range []string{
 		"", "api.example.com", " localhost:8000/v1/ ", "http://[::1]:8000", "https://u:%s@h/p?api-version=1&key=%s#f", "https://h/a%2Fb//", "//%s@h", "u:%s@h:1",

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzParseProxy checks that an address of a proxy is refused or has a host, and that a
-// refusal does not repeat the password in it.
+// FuzzParseProxy checks that a proxy address is rejected or has a host, and that a
+// rejection does not repeat its password.
 func FuzzParseProxy(f *testing.F) {
 	const password = "hunter2secret"
 	for _, seed := range []string{

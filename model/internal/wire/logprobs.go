@@ -6,8 +6,8 @@ import (
 	"deem"
 )
 
-// Tail returns the tokens from which the last occurrence of text in them begins, none when
-// they do not hold it. Before it are the tokens of thoughts.
+// Tail returns the suffix of the tokens that begins with the last occurrence of text, or
+// nothing if they do not contain it. The tokens before it are those of thoughts.
 func Tail(list []deem.TokenLogprob, text string) []deem.TokenLogprob {
 	var all strings.Builder
 	for _, t := range list {

@@ -13,23 +13,23 @@ import (
 	"deem"
 )
 
-// How many bytes of an answer are read.
+// The limits of an answer, in bytes.
 const (
 	maxBody = 64 << 20 // of lists, embeddings and lines of batches
 
-	// A reply may be as long as the tokens that were asked for, with everything that
-	// servers write around them. Most tokens have four bytes, but one may have twenty,
-	// and JSON may need six for each of them.
-	maxReply   = 16 << 20 // when the request does not limit its tokens, and at most
+	// A reply may be as long as the requested tokens, with everything that servers write
+	// around them. Most tokens have four bytes, but one may have twenty, and JSON may need
+	// six for each of them.
+	maxReply   = 16 << 20 // if the request does not limit its tokens, and at most
 	replyFloor = 1 << 20
 	perToken   = 128
-	perLogprob = 256 // for a token, and for each of its rivals
+	perLogprob = 256 // per token, and for each of its alternatives
 )
 
-// errTooLong is the error of an answer that is longer than it may be.
+// errTooLong is returned if an answer exceeds the limit.
 var errTooLong = errors.New("the answer is too long")
 
-// replyLimit returns how many bytes the answer to a request may have.
+// replyLimit returns the maximum number of bytes of the answer to a request.
 func (c *Client) replyLimit(req deem.Request) int {
 	limit := maxReply
 	if req.MaxTokens > 0 {
@@ -45,26 +45,26 @@ func (c *Client) replyLimit(req deem.Request) int {
 	return limit
 }
 
-// An Answer is what a server sent, read to its end.
+// An Answer is a server's answer, read to its end.
 type Answer struct {
 	Status int
 	Header http.Header
 	Text   []byte
 }
 
-// OK reports whether the status says that all is well.
+// OK reports whether the status means success.
 func (a Answer) OK() bool { return a.Status >= 200 && a.Status <= 299 }
 
-// Post sends body there, as [Encode] writes it unless it is bytes already, and returns the
-// answer, whatever its status. If there is none, the error is a [*deem.ModelError], or wraps
-// that of ctx once ctx is done. Bytes must not be changed afterwards: a server may answer
-// before it has read all of them.
+// Post sends body, encoded with [Encode] unless it is a []byte, and returns the answer,
+// whatever its status. If there is none, the error is a [*deem.ModelError], or wraps that
+// of ctx if ctx is done. A []byte must not be changed afterwards: a server may answer
+// before it has read all of it.
 func (c *Client) Post(ctx context.Context, to Target, body any) (Answer, error) {
 	return c.post(ctx, to, body, maxBody)
 }
 
-// Complete posts the body of a request to a model and returns the answer as Post does.
-// The answer may be only as long as the request allows.
+// Complete posts the body of a request to a model and returns the answer as Post does. The
+// length of the answer is limited by the request.
 func (c *Client) Complete(ctx context.Context, to Target, req deem.Request, body any) (Answer, error) {
 	return c.post(ctx, to, body, c.replyLimit(req))
 }
@@ -80,14 +80,14 @@ func (c *Client) post(ctx context.Context, to Target, body any, limit int) (Answ
 	return c.call(ctx, http.MethodPost, to, text, limit)
 }
 
-// Get asks for what is there, as a list of models, and returns the answer as Post
+// Get makes a GET request, for example for a list of models, and returns the answer as Post
 // does.
 func (c *Client) Get(ctx context.Context, to Target) (Answer, error) {
 	return c.call(ctx, http.MethodGet, to, nil, maxBody)
 }
 
-// Read reads the JSON of an answer into v, unless there is no answer or its status says
-// that something is wrong.
+// Read decodes the JSON of an answer into v. It returns err if it is not nil, or an error
+// for an unsuccessful status.
 func (c *Client) Read(a Answer, err error, v any) error {
 	switch {
 	case err != nil:
@@ -131,12 +131,12 @@ func (c *Client) call(ctx context.Context, method string, to Target, body []byte
 	return a, nil
 }
 
-// sign adds to a request what the cloud wants, and returns what of it is secret.
+// sign adds a cloud's credentials to a request, and returns their secret part.
 func (c *Client) sign(r *http.Request, body []byte) (secret string, err error) {
 	if c.authorize == nil {
 		return "", nil
 	}
-	r.Header = r.Header.Clone() // that of all calls stays as it is
+	r.Header = r.Header.Clone() // the header shared by all calls must not change
 	secret, err = c.authorize(r, body)
 	if err == nil {
 		return secret, nil
@@ -147,9 +147,9 @@ func (c *Client) sign(r *http.Request, body []byte) (secret string, err error) {
 	return "", &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("authorize the call: %w", err)}
 }
 
-// request returns an HTTP request. It is put together by hand, since all but the
-// body is the same for all calls: to parse the URL and to copy the headers would
-// cost more than the rest.
+// request returns an HTTP request. It is assembled by hand, since all but the body is the
+// same for all calls: parsing the URL and copying the headers would cost more than the
+// rest.
 func (c *Client) request(ctx context.Context, method string, to Target, body []byte) *http.Request {
 	r := &http.Request{
 		Method:     method,
@@ -168,8 +168,8 @@ func (c *Client) request(ctx context.Context, method string, to Target, body []b
 	return r.WithContext(ctx)
 }
 
-// trip sends a request and reads the answer. Reading that to the end is what lets
-// the connection be used again.
+// trip sends a request and reads the answer to the end, so that the connection can be
+// reused.
 func (c *Client) trip(r *http.Request, limit int) (Answer, error) {
 	resp, err := c.send.do(r)
 	if err != nil {
@@ -179,7 +179,7 @@ func (c *Client) trip(r *http.Request, limit int) (Answer, error) {
 	return c.read(resp, limit)
 }
 
-// read returns the answer in a response, without the secrets that it may repeat.
+// read returns the answer in a response, without secrets that the server repeats.
 func (c *Client) read(resp *http.Response, limit int) (Answer, error) {
 	text, err := readAll(resp, limit)
 	if err != nil {
@@ -188,13 +188,13 @@ func (c *Client) read(resp *http.Response, limit int) (Answer, error) {
 	return Answer{Status: resp.StatusCode, Header: c.secrets.cleanHeader(resp.Header), Text: c.secrets.clean(text)}, nil
 }
 
-// readAll reads a body of at most limit bytes. Where the server says how long it
-// is, the room for it is made at once; what it says is trusted up to 1 MB, and then up to
-// eight times what it has sent.
+// readAll reads a body of at most limit bytes. If the server states the length, the buffer
+// is allocated at once; the stated length is trusted up to 1 MB, and then up to eight times
+// what has arrived.
 func readAll(resp *http.Response, limit int) ([]byte, error) {
 	room := int64(4 << 10)
 	if resp.ContentLength >= 0 {
-		room = min(resp.ContentLength, 1<<20) + 1 // one more, to see the end
+		room = min(resp.ContentLength, 1<<20) + 1 // one more byte, to see the end
 	}
 	text := make([]byte, 0, room)
 	for {
@@ -217,17 +217,17 @@ func readAll(resp *http.Response, limit int) ([]byte, error) {
 	}
 }
 
-// tooLong returns the error of an answer that is longer than limit.
+// tooLong returns the error of an answer longer than limit.
 func tooLong(limit int) error {
 	return deem.WithHint(fmt.Errorf("%w: more than %d bytes", errTooLong, limit),
 		"if such answers are to be read, allow more bytes: --model-option max-reply=%d", 4*limit)
 }
 
-// Encode returns the JSON of v, in which <, > and & are as they are.
+// Encode returns the JSON of v without HTML escaping.
 func Encode(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false) // that is meant for web pages
+	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }

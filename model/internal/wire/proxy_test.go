@@ -22,15 +22,15 @@ import (
 	"deem/model/internal/wire"
 )
 
-// A proxy passes calls on, plain ones and tunnels, if the password is right.
+// A proxy forwards calls, plain ones and tunnels, if the password is correct.
 type proxy struct {
 	*httptest.Server
 	password       string
-	refusal        int // the status of all answers, 0 for none
+	refusal        int // the status of all answers; 0 means none
 	plain, tunnels atomic.Int64
 }
 
-// newProxy starts a proxy that ends with the test.
+// newProxy starts a proxy for the duration of the test.
 func newProxy(t *testing.T, password string) *proxy {
 	t.Helper()
 	p := &proxy{password: password}
@@ -54,7 +54,7 @@ func (p *proxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// forward passes a plain call on.
+// forward forwards a plain call.
 func forward(w http.ResponseWriter, r *http.Request) {
 	out := r.Clone(r.Context())
 	out.RequestURI = ""
@@ -68,7 +68,7 @@ func forward(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, resp.Body)
 }
 
-// tunnel connects the caller to a host until either goes away.
+// tunnel connects the caller to a host until either side closes.
 func tunnel(w http.ResponseWriter, host string) {
 	far, err := net.Dial("tcp", host) //nolint:noctx // A test.
 	if err != nil {
@@ -92,11 +92,11 @@ func tunnel(w http.ResponseWriter, host string) {
 	both.Wait()
 }
 
-// hello answers every call alike.
+// hello answers every call with the same text.
 func hello(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }
 
-// serveTLS starts a TLS server with an authority of its own, and returns the file
-// that names it.
+// serveTLS starts a TLS server with a private certificate authority, and returns the
+// authority's file.
 func serveTLS(t *testing.T) (s *httptest.Server, caFile string) {
 	t.Helper()
 	s = httptest.NewUnstartedServer(http.HandlerFunc(hello))
@@ -139,9 +139,9 @@ func TestProxyTunnel(t *testing.T) {
 	}
 }
 
-// TestProxyFromEnvironment checks that the environment counts when no proxy is
-// named. The standard library reads it once in a process and leaves this machine
-// out, so another process calls a host that only the proxy knows.
+// TestProxyFromEnvironment checks that the environment is used if no proxy is configured.
+// The standard library reads it once per process and excludes this machine, so another
+// process calls a host that only the proxy knows.
 func TestProxyFromEnvironment(t *testing.T) {
 	if os.Getenv("DEEM_TEST_CHILD") != "" {
 		text, err := call(t, "http://deem.invalid", wire.Options{})
@@ -165,7 +165,7 @@ func TestProxyFromEnvironment(t *testing.T) {
 	}
 }
 
-// TestProxyTrouble has the proxy refuse, by a tunnel and plainly.
+// TestProxyTrouble makes the proxy refuse, as a tunnel and plainly.
 func TestProxyTrouble(t *testing.T) {
 	secure, ca := serveTLS(t)
 	plain := serve(t, hello)
@@ -199,7 +199,7 @@ func TestProxyTrouble(t *testing.T) {
 	}
 }
 
-// callOrStatus makes one call, and an error of a status that is one.
+// callOrStatus makes one call, and converts an error status to an error.
 func callOrStatus(t *testing.T, url string, o wire.Options) (string, error) {
 	t.Helper()
 	o.Base = base(t, url)
@@ -224,7 +224,7 @@ func TestCAFile(t *testing.T) {
 	}
 }
 
-// TestHTTP2 checks that a TLS server which speaks it is spoken to in HTTP/2.
+// TestHTTP2 checks that HTTP/2 is used with a TLS server that supports it.
 func TestHTTP2(t *testing.T) {
 	var proto atomic.Value
 	s, ca := serveTLS(t)

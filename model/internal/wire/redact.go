@@ -14,29 +14,28 @@ import (
 	"deem"
 )
 
-// minSecret is how long a text must be to be blacked out of an error. Shorter ones are
-// placeholders, and would black out ordinary words.
+// minSecret is the minimum length of a text that is redacted in errors. Shorter ones are
+// placeholders, and would redact ordinary words.
 const minSecret = 6
 
-// redacted stands in the place of a secret.
+// redacted replaces a secret.
 const redacted = "[redacted]"
 
-// A redactor blacks secrets out of texts.
+// A redactor removes secrets from texts.
 type redactor struct {
-	errors *strings.Replacer // of all that may be secret
+	errors *strings.Replacer // replaces all secrets
 
-	// Replies are evidence, so only what can hardly be an ordinary word is replaced
-	// in them.
-	forms []string // the spellings that are looked for
+	// Replies are evidence, so only text that is hardly an ordinary word is replaced in
+	// them.
+	forms []string // the spellings to look for
 	reply *strings.Replacer
 }
 
-// secretName matches the names of headers that hold secrets.
+// secretName matches the names of headers that contain secrets.
 var secretName = regexp.MustCompile(`(?i)auth|key|token|secret|cookie|password|credential|session`)
 
-// newRedactor returns a redactor for all that may be secret in the options: the
-// key, the values of the headers, the passwords of the base URL and the proxy, and
-// the query of the base URL.
+// newRedactor returns a redactor for all secrets in the options: the key, the values of the
+// headers, the passwords of the base URL and the proxy, and the query of the base URL.
 func newRedactor(o Options, proxy *url.URL) redactor {
 	secrets := append([]string{o.Key}, o.Base.secrets()...)
 	if proxy != nil && proxy.User != nil {
@@ -59,8 +58,8 @@ func newRedactor(o Options, proxy *url.URL) redactor {
 	return r
 }
 
-// spellings returns the ways in which those of the secrets that are fit can stand in an
-// answer: as they are, in a URL, in JSON, in JSON within JSON, and in Base64.
+// spellings returns the spellings in which the secrets accepted by fit may appear in an
+// answer: plain, in a URL, in JSON, in JSON within JSON, and in Base64.
 func spellings(secrets []string, fit func(string) bool) []string {
 	var forms []string
 	for _, s := range secrets {
@@ -78,8 +77,7 @@ func spellings(secrets []string, fit func(string) bool) []string {
 	return slices.Compact(forms)
 }
 
-// replacer blacks out the forms. Of two forms one of which begins the other, the longer
-// goes first.
+// replacer replaces the forms. If a form is a prefix of another, the longer goes first.
 func replacer(forms []string) *strings.Replacer {
 	var pairs []string
 	for _, form := range slices.Backward(forms) {
@@ -88,24 +86,24 @@ func replacer(forms []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// inJSON returns s as it stands in a JSON text: servers quote what they were sent.
+// inJSON returns s as it appears in a JSON text: servers quote what they were sent.
 func inJSON(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // Every string has a JSON.
+		panic(err) // Every string can be encoded.
 	}
 	return string(text[1 : len(text)-1])
 }
 
-// percent matches a byte in a URL that is escaped.
+// percent matches an escaped byte in a URL.
 var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// lowerHex writes the escapes of a URL with small letters, as some servers do.
+// lowerHex writes the escapes of a URL in lower case, as some servers do.
 func lowerHex(s string) string { return percent.ReplaceAllStringFunc(s, strings.ToLower) }
 
-// inBase64 returns the part of any Base64 text that shows s, if s begins there at a byte
-// whose number leaves the remainder offset when it is divided by three. The characters
-// at both ends are left out, since they also depend on what stands around s.
+// inBase64 returns the part of any Base64 text that represents s, if s begins there at a
+// byte index with the given remainder modulo three. The characters at both ends are
+// omitted, since they also depend on the text around s.
 func inBase64(s string, offset int, enc *base64.Encoding) string {
 	text := enc.EncodeToString(append(make([]byte, offset), s...))
 	return text[(8*offset+5)/6 : 8*(offset+len(s))/6]
@@ -114,10 +112,9 @@ func inBase64(s string, offset int, enc *base64.Encoding) string {
 // redact returns the text of an error without the secrets.
 func (r redactor) redact(s string) string { return r.errors.Replace(s) }
 
-// clean returns what a server sent without the secrets. It is the one place where an
-// answer enters the program, so what is kept, recorded, exported or logged of it has
-// none either. See [Client.Clean] for secrets that are whole only once the answer is
-// decoded.
+// clean returns a server's answer without the secrets. It is the only place where an answer
+// enters the program, so stored, recorded, exported and logged text has no secrets either.
+// See [Client.Clean] for secrets that are complete only once the answer is decoded.
 func (r redactor) clean(text []byte) []byte {
 	if len(r.forms) == 0 {
 		return text
@@ -129,13 +126,13 @@ func (r redactor) clean(text []byte) []byte {
 	return []byte(r.reply.Replace(string(text)))
 }
 
-// tells reports whether a text holds a secret.
+// tells reports whether a text contains a secret.
 func (r redactor) tells(text []byte) bool {
 	return slices.ContainsFunc(r.forms, func(form string) bool { return bytes.Contains(text, []byte(form)) })
 }
 
-// Clean returns a reply without the secrets that were spread over parts of the answer.
-// Tokens that spell one are dropped together with their log-probabilities.
+// Clean returns a reply without secrets that were spread over parts of the answer. Tokens
+// that spell a secret are dropped together with their log-probabilities.
 func (c *Client) Clean(reply deem.Reply) deem.Reply {
 	for _, text := range []*string{&reply.Text, &reply.Refusal} {
 		if slices.ContainsFunc(c.secrets.forms, func(form string) bool { return strings.Contains(*text, form) }) {
@@ -162,8 +159,8 @@ func (r redactor) cleanHeader(h http.Header) http.Header {
 	return h
 }
 
-// plain writes characters of ASCII as they are where a JSON text has them as escapes, as
-// / for \/ and k for \u006b. To a reader of JSON it is the same text.
+// plain replaces JSON escapes of ASCII characters by the characters, for example \/ by /
+// and \u006b by k. A JSON parser sees the same text.
 func plain(text []byte) []byte {
 	if !bytes.Contains(text, []byte(`\/`)) && !bytes.Contains(text, []byte(`\u00`)) {
 		return text

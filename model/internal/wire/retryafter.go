@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// maxReset bounds what is read from the rate limit headers. They say when the
-// limit will be whole again, which may be long after there is room for one call.
+// maxReset limits the wait from rate limit headers. They say when the limit is fully reset,
+// which may be long after there is room for one call.
 const maxReset = time.Minute
 
-// limits are the families of rate limit headers, each with what it limits: the
-// names of what remains and of when it is whole again.
+// limits are the families of rate limit headers: the names of the remaining amount and of
+// the reset time.
 var limits = []struct{ remaining, reset string }{
 	{"X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"},
 	{"X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"},
@@ -22,8 +22,8 @@ var limits = []struct{ remaining, reset string }{
 	{"Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset"},
 }
 
-// RetryAfter returns how long the server asks to be left alone from now on, 0 when
-// it does not say. An explicit wish goes before the state of the limits.
+// RetryAfter returns how long the server asks to wait from now on, or 0. An explicit
+// Retry-After takes precedence over rate limit headers.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -33,7 +33,7 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	}
 	var longest time.Duration
 	for _, l := range limits {
-		// A limit of which something remains is not the one that was hit.
+		// A limit with a remaining amount is not the one that was hit.
 		if left := h.Get(l.remaining); left == "" || left == "0" {
 			longest = max(longest, parseReset(h.Get(l.reset), now))
 		}
@@ -41,7 +41,7 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return min(maxReset, longest)
 }
 
-// parseRetryAfter reads seconds or an HTTP date.
+// parseRetryAfter parses seconds or an HTTP date.
 func parseRetryAfter(text string, now time.Time) (time.Duration, bool) {
 	text = strings.TrimSpace(text)
 	if s, err := strconv.ParseFloat(text, 64); err == nil {
@@ -57,8 +57,8 @@ func parseRetryAfter(text string, now time.Time) (time.Duration, bool) {
 	return max(0, at.Sub(now)), true
 }
 
-// parseReset reads when a limit is whole again: "6m0s", bare seconds, or a time as
-// Anthropic writes it.
+// parseReset parses the reset time of a limit: "6m0s", bare seconds, or a time in
+// Anthropic's format.
 func parseReset(text string, now time.Time) time.Duration {
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return d

@@ -10,13 +10,13 @@ import (
 	"deem"
 )
 
-// Sent returns the parameters in the JSON of a call in the form of [deem.Reply.Sent]. A
-// parameter inside an object has a path for its name, as "options.temperature". A schema
-// is long, so that its hash stands for it. Parameters named by without are left out:
-// prompts, which are kept elsewhere, and what is the same in every call.
+// Sent returns the parameters in the JSON of a call in the format of [deem.Reply.Sent]. A
+// parameter inside an object is named by its path, for example "options.temperature". A
+// schema is long and represented by its hash. Parameters listed in without are omitted:
+// prompts, which are stored elsewhere, and constants.
 func Sent(body []byte, without ...string) string {
 	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber() // A number is shown as it was sent.
+	d.UseNumber() // Show numbers as they were sent.
 	var fields map[string]any
 	if d.Decode(&fields) != nil {
 		return ""
@@ -29,7 +29,7 @@ func Sent(body []byte, without ...string) string {
 	return v.Encode()
 }
 
-// schemas are the names under which vendors take a JSON Schema.
+// schemas are the vendors' names for a JSON Schema.
 var schemas = []string{"schema", "input_schema", "parameters", "responseJsonSchema", "format", "json"}
 
 func flatten(to url.Values, path string, value any) {
@@ -62,7 +62,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// schemaHash returns a schema as its hash.
+// schemaHash returns the hash of a schema.
 func schemaHash(schema map[string]any) string {
 	hash, err := deem.Hash(schema)
 	if err != nil {
@@ -71,14 +71,14 @@ func schemaHash(schema map[string]any) string {
 	return "sha256:" + deem.ShortHash(hash)
 }
 
-// A Drop is a parameter that a wire leaves out if the request has it.
+// A Drop is a parameter that a wire omits if the request has it.
 type Drop struct {
 	Param string
 	Has   bool
 	Why   string
 }
 
-// Dropped returns what was left out in the form of [deem.Reply.Dropped].
+// Dropped returns the omitted parameters in the format of [deem.Reply.Dropped].
 func Dropped(list ...Drop) string {
 	v := url.Values{}
 	for _, d := range list {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// params are the parameters of a [deem.Request] by the names that vendors give them.
+// params maps the vendors' names of parameters to those of a [deem.Request].
 var params = map[string]string{
 	"temperature": "temperature", "top_p": "top_p", "topP": "top_p", "seed": "seed",
 	"stop": "stop", "stop_sequences": "stop", "stopSequences": "stop",
@@ -18,12 +18,12 @@ var params = map[string]string{
 	"thinking_config": "thinking", "thinkingLevel": "thinking", "thinking_level": "thinking", "thinkingBudget": "thinking", "effort": "thinking",
 }
 
-// identifier finds what may be the name of a parameter.
+// identifier matches possible names of parameters.
 var identifier = regexp.MustCompile(`[A-Za-z_]+`)
 
-// ParamOf returns the parameter of a request that an error is about, in our words: the one
-// that the vendor names, as "response_format.json_schema", or else the first that its
-// message names. It returns "" when there is none.
+// ParamOf returns the parameter of a request that an error is about, by our name: the one
+// that the vendor names, for example "response_format.json_schema", or else the first one
+// in its message, or "".
 func ParamOf(param, message string) string {
 	for _, text := range []string{param, message} {
 		for _, name := range identifier.FindAllString(text, -1) {
@@ -35,8 +35,8 @@ func ParamOf(param, message string) string {
 	return ""
 }
 
-// Unsupports reports whether the words of an error say that a parameter is not there at
-// all, and not that its value is wrong.
+// Unsupports reports whether the message of an error says that a parameter is not supported
+// at all, rather than that its value is wrong.
 func Unsupports(message string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc([]string{
@@ -44,12 +44,12 @@ func Unsupports(message string) bool {
 	}, func(words string) bool { return strings.Contains(message, words) })
 }
 
-// unsupported reports whether the trouble is a parameter that is not there at all.
+// unsupported reports whether the trouble is a parameter that is not supported at all.
 func (t Trouble) unsupported() bool {
 	return t.Is("unsupported_parameter", "unsupported_value", "unknown_parameter") || Unsupports(t.Message)
 }
 
-// SettingHint returns advice about a parameter that a model does not take: it has none, or
+// SettingHint returns advice about a parameter that a model rejects: it is unsupported, or
 // the value is wrong.
 func SettingHint(model, param string, unsupported bool) string {
 	mend := fmt.Sprintf("change params.%s in the judge's file", param)

@@ -16,10 +16,10 @@ import (
 	"deem"
 )
 
-// To returns where calls to a path below the client's base URL go.
+// To returns the target for a path below the client's base URL.
 func (c *Client) To(path string) Target { return c.base.To(path) }
 
-// With returns the target with more in its query.
+// With returns the target with additional query parameters.
 func (t Target) With(query url.Values) Target {
 	u := *t.url
 	all := u.Query()
@@ -28,9 +28,8 @@ func (t Target) With(query url.Values) Target {
 	return Target{url: &u}
 }
 
-// Send posts a body of any length, which is read while it is sent, and returns the
-// answer as Post does. The timeout bounds a standstill and not the whole call: a
-// large body takes its time.
+// Send posts a body of any length, streaming it, and returns the answer as Post does. The
+// timeout limits a stall and not the whole call, since a large body takes time.
 func (c *Client) Send(ctx context.Context, to Target, contentType string, body io.Reader, size int64) (Answer, error) {
 	if err := c.ready(ctx); err != nil {
 		return Answer{}, err
@@ -48,9 +47,9 @@ func (c *Client) Send(ctx context.Context, to Target, contentType string, body i
 	return a, nil
 }
 
-// Lines asks for a text of any length, of which each line is JSON, and yields its
-// lines while it is read; empty ones are left out. The timeout bounds a standstill.
-// An answer whose status is an error is the error of StatusError.
+// Lines requests a text of any length with JSON on each line, and yields its lines while
+// reading; empty ones are skipped. The timeout limits a stall. If the status is an error,
+// the error is that of StatusError.
 func (c *Client) Lines(ctx context.Context, to Target) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if err := c.ready(ctx); err != nil {
@@ -76,7 +75,7 @@ func (c *Client) Lines(ctx context.Context, to Target) iter.Seq2[[]byte, error] 
 	}
 }
 
-// Replies yields what read makes of the lines of a batch, up to the first error.
+// Replies yields the results of read for the lines of a batch, up to the first error.
 func Replies(batch string, lines iter.Seq2[[]byte, error], read func(line []byte) (deem.BatchReply, error)) iter.Seq2[deem.BatchReply, error] {
 	return func(yield func(deem.BatchReply, error) bool) {
 		for line, err := range lines {
@@ -92,7 +91,7 @@ func Replies(batch string, lines iter.Seq2[[]byte, error], read func(line []byte
 	}
 }
 
-// refused reads the answer of a server that has no lines.
+// refused reads an unsuccessful answer.
 func (c *Client) refused(ctx, callCtx context.Context, resp *http.Response) error {
 	a, err := c.read(resp, maxBody)
 	if err != nil {
@@ -101,13 +100,13 @@ func (c *Client) refused(ctx, callCtx context.Context, resp *http.Response) erro
 	return c.StatusError(a)
 }
 
-// eachLine hands the lines to do. It reports whether do had enough.
+// eachLine passes the lines to do. It reports whether do stopped the loop.
 func eachLine(r io.Reader, a *alarm, do func([]byte) bool) (done bool, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := readLine(lines)
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			// However long the caller takes, it is not the server that stands still.
+			// Time that the caller takes does not count as a stall of the server.
 			a.pause()
 			if !do(line) {
 				return true, nil
@@ -138,14 +137,14 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// An alarm cancels a call that stands still.
+// An alarm cancels a stalled call.
 type alarm struct {
 	timer  *time.Timer
 	after  time.Duration
 	cancel context.CancelFunc
 }
 
-// newAlarm returns a context that is cancelled when nothing has moved for so long.
+// newAlarm returns a context that is cancelled if nothing has moved for the given time.
 func newAlarm(ctx context.Context, after time.Duration) (context.Context, *alarm) {
 	ctx, cancel := context.WithCancel(ctx)
 	return ctx, &alarm{timer: time.AfterFunc(after, cancel), after: after, cancel: cancel}
@@ -159,7 +158,7 @@ func (a *alarm) stop() {
 	a.cancel()
 }
 
-// watched is a reader that says when it moves.
+// watched is a reader that reports progress to an alarm.
 type watched struct {
 	io.Reader
 	alarm *alarm

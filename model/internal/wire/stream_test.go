@@ -30,15 +30,14 @@ func collect(c *wire.Client, path string) (lines []string, err error) {
 	return lines, nil
 }
 
-// A network is one without a machine below: in a bubble of synctest nothing on it takes
-// time but what sleeps.
+// A network is in memory: in a synctest bubble nothing on it takes time except sleeps.
 type network struct {
 	conns chan net.Conn
 	done  chan struct{}
 	once  sync.Once
 }
 
-// onNetwork serves h, until the test ends, and returns a client of it.
+// onNetwork serves h until the test ends, and returns a client for it.
 func onNetwork(t *testing.T, h http.HandlerFunc) *http.Client {
 	t.Helper()
 	n := &network{conns: make(chan net.Conn), done: make(chan struct{})}
@@ -52,7 +51,7 @@ func onNetwork(t *testing.T, h http.HandlerFunc) *http.Client {
 			t.Error(err)
 		}
 		<-ended
-		time.Sleep(time.Minute) // A server that broke a call off lingers.
+		time.Sleep(time.Minute) // A server that aborted a call lingers.
 	})
 	return &http.Client{Transport: transport}
 }
@@ -69,7 +68,7 @@ func (n *network) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// Accept waits for the next caller.
+// Accept waits for the next connection.
 func (n *network) Accept() (net.Conn, error) {
 	select {
 	case c := <-n.conns:
@@ -79,13 +78,13 @@ func (n *network) Accept() (net.Conn, error) {
 	}
 }
 
-// Close lets nobody in any more.
+// Close refuses further connections.
 func (n *network) Close() error {
 	n.once.Do(func() { close(n.done) })
 	return nil
 }
 
-// Addr returns an address that nobody asks for.
+// Addr returns an arbitrary address.
 func (n *network) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
 
 func TestLines(t *testing.T) {
@@ -115,8 +114,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// An answer that is an error, one that breaks off, and one that stands still are told
-// apart.
+// An error, an answer that breaks off, and a stalled answer are distinguished.
 func TestLinesFail(t *testing.T) { synctest.Test(t, testLinesFail) }
 
 func testLinesFail(t *testing.T) {
@@ -158,7 +156,7 @@ func testLinesFail(t *testing.T) {
 	}
 }
 
-// A caller who takes his time is not a server that stands still.
+// A slow caller is not mistaken for a stalled server.
 func TestLinesWaitForTheCaller(t *testing.T) { synctest.Test(t, testLinesWaitForTheCaller) }
 
 func testLinesWaitForTheCaller(t *testing.T) {
@@ -179,7 +177,7 @@ func testLinesWaitForTheCaller(t *testing.T) {
 	}
 }
 
-// slowly is a reader that takes its time.
+// slowly is a slow reader.
 type slowly struct{ parts int }
 
 func (s *slowly) Read(p []byte) (int, error) {
@@ -190,7 +188,7 @@ func (s *slowly) Read(p []byte) (int, error) {
 	return copy(p, "0123456789"), nil
 }
 
-// A body may take longer than the timeout as long as it moves.
+// A body may take longer than the timeout as long as it makes progress.
 func TestSend(t *testing.T) { synctest.Test(t, testSend) }
 
 func testSend(t *testing.T) {

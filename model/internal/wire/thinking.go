@@ -7,23 +7,23 @@ import (
 	"deem"
 )
 
-// A Thinking is how much a model is asked to think before it answers. The zero value
-// leaves it to the vendor.
+// A Thinking is how much a model is requested to think before it answers. The zero value
+// means the vendor's default.
 type Thinking struct {
 	Level  string // "low", "medium", "high", or ""
-	Tokens int    // room for thoughts; that of the level where there is one
-	Off    bool   // the model shall not think
+	Tokens int    // room for thinking; that of the level if there is one
+	Off    bool   // the model must not think
 }
 
-// The room for thoughts, in tokens. It bounds what a model may spend and is seldom used
-// up. The largest fits into the limits of all models that think.
+// The room for thinking, in tokens. It limits what a model may spend and is seldom used up.
+// The largest fits the limits of all models that think.
 const (
 	lowRoom     = 2048
 	DefaultRoom = 8192 // also that of "medium"
 	highRoom    = 24576
 )
 
-// ParseThinking reads "", "off", "low", "medium", "high", or a number of tokens.
+// ParseThinking parses "", "off", "low", "medium", "high", or a number of tokens.
 func ParseThinking(text string) (Thinking, error) {
 	switch text {
 	case "":
@@ -44,15 +44,16 @@ func ParseThinking(text string) (Thinking, error) {
 	return Thinking{Tokens: n}, nil
 }
 
-// Set reports whether anything was asked for.
+// Set reports whether anything is requested.
 func (t Thinking) Set() bool { return t != Thinking{} }
 
-// NotThinking is the error for a model that does not think and was asked to.
+// NotThinking returns the error for a model that does not think and was requested to.
 func NotThinking(vendor, model string) error {
 	return deem.WithHint(fmt.Errorf("%s:%s is not a reasoning model", vendor, model), "leave --thinking out")
 }
 
-// AlwaysThinking is the error for a model that was asked not to think and cannot do so.
+// AlwaysThinking returns the error for a model that cannot stop thinking and was requested
+// to.
 func AlwaysThinking(vendor, model string) error {
 	return deem.WithHint(fmt.Errorf("%s:%s is a reasoning model and cannot be told not to think", vendor, model), "--thinking low is the least it accepts")
 }

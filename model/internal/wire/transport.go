@@ -19,14 +19,14 @@ import (
 // A sender makes HTTP calls.
 type sender struct {
 	client *http.Client
-	owned  bool // the client is ours: to close, and to go around
+	owned  bool // the client is ours: we may close or bypass it
 
-	// trip is the transport of a client of ours. An http.Client copies all headers
-	// of each request, for redirects that we do not follow.
+	// trip is the transport of our own client. An http.Client copies all headers of each
+	// request, for redirects that we do not follow.
 	trip http.RoundTripper
 }
 
-// newSender returns what makes the calls, and the proxy that was asked for, if any.
+// newSender returns a sender, and the configured proxy, if any.
 func newSender(o Options) (sender, *url.URL, error) {
 	if o.HTTPClient != nil {
 		if o.Proxy != "" || o.CAFile != "" {
@@ -47,9 +47,8 @@ func newSender(o Options) (sender, *url.URL, error) {
 	return sender{client: client, owned: true, trip: t}, proxy, nil
 }
 
-// stayingClient returns a client that follows no redirect unless it has a rule for
-// them: a redirected POST loses its body, and a key must not follow to another
-// host.
+// stayingClient returns a client that follows no redirect unless it has a policy: a
+// redirected POST loses its body, and a key must not be sent to another host.
 func stayingClient(c http.Client) *http.Client {
 	if c.CheckRedirect == nil {
 		c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -62,14 +61,14 @@ func (s sender) do(r *http.Request) (*http.Response, error) {
 	if s.trip != nil {
 		return s.trip.RoundTrip(r)
 	}
-	// Others' transports are known to add headers to requests, which they should
-	// not, so each gets its own.
+	// Some transports add headers to requests, which they should not, so each gets its own
+	// copy.
 	r.Header = r.Header.Clone()
 	return s.client.Do(r)
 }
 
-// transport returns a transport for hundreds of calls at once to one host. The
-// default one keeps two idle connections to it and would dial for most calls.
+// transport returns a transport for hundreds of concurrent calls to one host. The default
+// one keeps two idle connections per host and would dial for most calls.
 func transport(proxy *url.URL, authorities *x509.CertPool) *http.Transport {
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -80,7 +79,7 @@ func transport(proxy *url.URL, authorities *x509.CertPool) *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    15 * time.Second,
 		ExpectContinueTimeout:  time.Second,
-		DisableCompression:     true, // Replies are short, and to unpack one takes longer than to read it.
+		DisableCompression:     true, // Replies are short, and decompressing one takes longer than reading it.
 		OnProxyConnectResponse: checkProxy,
 	}
 	if proxy != nil {
@@ -92,8 +91,8 @@ func transport(proxy *url.URL, authorities *x509.CertPool) *http.Transport {
 	return t
 }
 
-// parseProxy reads the address of a proxy; "" gives nil. Its errors do not repeat
-// the address, which may hold a password.
+// parseProxy parses the address of a proxy; "" gives nil. Its errors do not repeat the
+// address, which may contain a password.
 func parseProxy(text string) (*url.URL, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -117,8 +116,8 @@ func parseProxy(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// readAuthorities returns the system's authorities and those of a PEM file; "" gives
-// nil, which means the system's.
+// readAuthorities returns the system's certificate authorities and those of a PEM file; ""
+// gives nil, which means the system's.
 func readAuthorities(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
@@ -138,19 +137,19 @@ func readAuthorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// A proxyError is the answer of a proxy that would not connect.
+// A proxyError is the answer of a proxy that refused to connect.
 type proxyError struct {
 	status int
 	host   string
 }
 
-// Error returns what the proxy answered.
+// Error returns the proxy's answer.
 func (e *proxyError) Error() string {
 	return fmt.Sprintf("the proxy %s answered HTTP %d %s", e.host, e.status, strings.ToLower(http.StatusText(e.status)))
 }
 
-// checkProxy makes an error of the answer of a proxy, of which the transport would
-// only keep the text.
+// checkProxy converts the answer of a proxy to an error; the transport would keep only its
+// text.
 func checkProxy(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
 	if resp.StatusCode == http.StatusOK {
 		return nil

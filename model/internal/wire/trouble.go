@@ -13,25 +13,24 @@ import (
 	"deem/internal/words"
 )
 
-// A Trouble is what an error says. Its texts are short lines without secrets.
+// A Trouble is the content of an error. Its texts are short lines without secrets.
 type Trouble struct {
 	Status     int    // of HTTP, or that of the server behind a router
-	Message    string // "" when the body was empty
+	Message    string // "" if the body was empty
 	Type       string // "type" on the wire
 	Code       string
 	Inner      string   // Azure's inner code
 	State      string   // Google's "status"
-	Param      string   // the field of the request that is at fault
+	Param      string   // the field of the request that caused it
 	Reasons    []string // Google's reasons in "details"
-	Structured bool     // it came as the JSON of an API, and not from a web server
+	Structured bool     // it is the JSON of an API, and not from a web server
 
-	// RetryAfter is how long the body asks to wait, as Google's does; 0 when it
-	// does not say.
+	// RetryAfter is the wait that the body requests, as Google's does; 0 if none.
 	RetryAfter time.Duration
 }
 
-// Is reports whether the trouble is named by any of the codes, wherever it stands:
-// some servers put the code where others have the type.
+// Is reports whether any field has one of the codes: some servers put the code where others
+// have the type.
 func (t Trouble) Is(codes ...string) bool {
 	for _, c := range codes {
 		if c != "" && (c == t.Code || c == t.Type || c == t.Inner || c == t.State || slices.Contains(t.Reasons, c)) {
@@ -41,14 +40,13 @@ func (t Trouble) Is(codes ...string) bool {
 	return false
 }
 
-// Says reports whether the message contains any of the texts, whatever the case of
-// its letters.
+// Says reports whether the message contains any of the texts, ignoring case.
 func (t Trouble) Says(texts ...string) bool {
 	message := strings.ToLower(t.Message)
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(message, strings.ToLower(s)) })
 }
 
-// text returns the message, or the name of the status when there is none.
+// text returns the message, or the name of the status if there is none.
 func (t Trouble) text() string {
 	if t.Message != "" {
 		return t.Message
@@ -62,13 +60,13 @@ func (t Trouble) text() string {
 // maxTrouble is how much of the body of an error is read.
 const maxTrouble = 1 << 20
 
-// Trouble returns what an answer says that is not a reply.
+// Trouble parses an unsuccessful answer.
 func (c *Client) Trouble(a Answer) Trouble {
-	// Secrets go first: a text that is shortened could end in half a key.
+	// Redact before shortening: otherwise the text could end in half a key.
 	t := readTrouble(c.secrets.redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
 	t.Status = a.Status
 	if a.Status < 300 {
-		// A router passes on the error of a server behind it.
+		// A router passes on the error of an upstream server.
 		t.Status = http.StatusBadGateway
 		if n, err := strconv.Atoi(t.Code); err == nil && n >= 400 && n <= 599 {
 			t.Status = n
@@ -77,7 +75,7 @@ func (c *Client) Trouble(a Answer) Trouble {
 	return t
 }
 
-// readTrouble reads the body of an error in any of the forms that servers use:
+// readTrouble parses the body of an error in any of the formats that servers use:
 //
 //	{"error": {"message", "type", "param", "code"}}       OpenAI, Azure, llama.cpp
 //	{"error": {"message", "status", "code", "details"}}   Google
@@ -88,7 +86,7 @@ func (c *Client) Trouble(a Answer) Trouble {
 //	{"statusCode", "message"}                             API gateways
 //	[{"error": {...}}]                                    Google
 //
-// or else as text, of which the first line counts.
+// or else as text, of which it takes the first line.
 func readTrouble(text string) Trouble {
 	body := []byte(text)
 	var list []json.RawMessage
@@ -116,12 +114,12 @@ func readTrouble(text string) Trouble {
 	return t
 }
 
-// Present reports whether a field was there and not null.
+// Present reports whether a field is present and not null.
 func Present(raw json.RawMessage) bool {
 	return len(raw) > 0 && string(raw) != "null"
 }
 
-// A flat is an error whose fields lie side by side.
+// A flat is an error with all fields at the top level.
 type flat struct {
 	Message string          `json:"message"`
 	Type    any             `json:"type"`
@@ -148,8 +146,7 @@ func (f flat) trouble() Trouble {
 	return t
 }
 
-// readDetails reads Google's list of details. Others may write what they like
-// there.
+// readDetails parses Google's list of details. Other servers may put anything there.
 func (t *Trouble) readDetails(raw json.RawMessage) {
 	var details []struct {
 		Reason     string `json:"reason"`
@@ -168,7 +165,7 @@ func (t *Trouble) readDetails(raw json.RawMessage) {
 	}
 }
 
-// word returns a code that may be text, a number or null.
+// word returns a code that may be a string, a number or null.
 func word(v any) string {
 	if v == nil {
 		return ""
@@ -176,7 +173,7 @@ func word(v any) string {
 	return OneLine(fmt.Append(nil, v))
 }
 
-// readError reads the value of "error", which is an object or a text.
+// readError parses the value of "error", which is an object or a string.
 func readError(raw json.RawMessage) Trouble {
 	var f flat
 	if json.Unmarshal(raw, &f) == nil {
@@ -189,8 +186,8 @@ func readError(raw json.RawMessage) Trouble {
 	return Trouble{Message: OneLine(raw)}
 }
 
-// readDetail reads the value of "detail", which is a text or a list of what is
-// wrong where.
+// readDetail parses the value of "detail", which is a string or a list of problems with
+// their locations.
 func readDetail(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -223,8 +220,8 @@ var (
 	tag    = regexp.MustCompile(`<[^>]*>`)
 )
 
-// OneLine returns the gist of a text in one line: of a web page its title, else
-// its words, at most maxLine characters.
+// OneLine returns the gist of a text in one line, at most maxLine characters: the title of
+// a web page, or else the words.
 func OneLine(body []byte) string {
 	text := string(body[:min(len(body), 16<<10)])
 	if strings.HasPrefix(strings.TrimSpace(text), "<") {

@@ -1,10 +1,10 @@
-// Package wire is what the wires of all vendors have in common: an HTTP client
-// for hundreds of calls at once, with a proxy and a certificate authority of the
-// user's choice; the reading of an answer; and the making of a [deem.ModelError]
-// of all that can go wrong, with a hint and without a secret.
+// Package wire contains what all vendors' wires have in common: an HTTP client for hundreds
+// of concurrent calls, with the user's proxy and certificate authority; the reading of
+// answers; and the conversion of every error to a [deem.ModelError], with a hint and
+// without secrets.
 //
-// A vendor's package reads its base URL with [ParseBase], makes a [Client] with
-// [New], and for each call does three things:
+// A vendor's package parses its base URL with [ParseBase], creates a [Client] with [New],
+// and for each call does this:
 //
 //	a, err := c.Complete(ctx, target, req, body) // err is already a *deem.ModelError, or wraps that of ctx
 //	if !a.OK() {
@@ -12,14 +12,13 @@
 //	}
 //	err = json.Unmarshal(a.Text, &reply)     // if that is an error: return c.Garbled(a, err)
 //
-// What the vendor's errors mean is the vendor's one function, Options.Cause: it
-// names the [Cause] of a [Trouble], and from that and the status the client makes
-// the rest: whether the error may pass, ends this item or ends the run, how long
-// to wait, and what to tell the user. An error that comes with status 200 is
-// given to StatusError too.
+// The vendor provides one function for its errors, Options.Cause, which returns the [Cause]
+// of a [Trouble]. From that and the status, the client derives the rest: whether the error
+// is transient, ends this item or ends the run, how long to wait, and what to tell the
+// user. An error with status 200 is passed to StatusError too.
 //
-// The package makes one HTTP call for each Post. Retries, limits and prices are
-// the business of package model.
+// The package makes one HTTP call for each Post. Retries, limits and prices are handled by
+// package model.
 package wire
 
 import (
@@ -33,47 +32,46 @@ import (
 	"deem/internal/words"
 )
 
-// Options say whom a client calls and what it sends with each call.
+// Options configure which server a client calls and what it sends with each call.
 type Options struct {
 	words.Hidden
-	Vendor string // as errors name it, "openai"
-	Model  string // as hints name it
-	Base   Base   // where the server is
+	Vendor string // its name in errors, for example "openai"
+	Model  string // its name in hints
+	Base   Base   // the address of the server
 
-	// Key is sent in the header KeyHeader after KeyPrefix; "" sends none.
-	// KeyVariable is the environment variable that hints tell the user to set.
+	// Key is sent in the header KeyHeader after KeyPrefix; "" sends none. KeyVariable is
+	// the environment variable that hints mention.
 	Key         string
 	KeyHeader   string // "Authorization", "x-api-key"
 	KeyPrefix   string // "Bearer "
 	KeyVariable string // "OPENAI_API_KEY"
 
-	// Keyed is a host, or the end of its name, that is not called without a key. KeyHint
+	// Keyed is a host, or a suffix of host names, that is not called without a key. KeyHint
 	// says what to do about that.
 	Keyed, KeyHint string
 
-	Fixed   map[string]string // headers that the vendor's wire wants; "" leaves one out
-	Headers map[string]string // headers that the user wants, kept secret as keys may be among them
+	Fixed   map[string]string // headers that the vendor requires; "" omits one
+	Headers map[string]string // the user's headers; secret, because they may contain keys
 
-	// Authorize adds what a cloud wants of each call, as a signature or a token that
-	// expires, and returns what of it is secret. nil adds nothing.
+	// Authorize adds a cloud's credentials to each call, such as a signature or a token
+	// that expires, and returns their secret part. nil adds nothing.
 	Authorize func(r *http.Request, body []byte) (secret string, err error)
 
-	// Cause says what the vendor means by an error; nil goes by the status alone.
+	// Cause classifies the vendor's errors; nil means by the status alone.
 	Cause func(Trouble) Cause
 
-	// TypeIsCode says that the vendor's errors are named by their type, and that
-	// the code is none.
+	// TypeIsCode says that the vendor's errors are named by their type, not by their code.
 	TypeIsCode bool
 
 	Timeout  time.Duration // of one call; 0 means 120 s
-	MaxReply int           // bytes of a reply; 0 means as many as the tokens that are asked for may need
+	MaxReply int           // bytes of a reply; 0 means enough for the requested tokens
 
-	// HTTPClient makes the calls; nil means one made for many calls at once. A
-	// redirect is not followed unless the client has a rule for it. A client
-	// brings its own proxy and authorities, so it excludes the next two.
+	// HTTPClient makes the calls; nil means a client tuned for many concurrent calls.
+	// Redirects are not followed unless the client has a policy for them. A client has its
+	// own proxy and certificate authorities, so it excludes the next two.
 	HTTPClient *http.Client
-	Proxy      string // a URL, http, https or socks5; "" means what the environment says
-	CAFile     string // a PEM file of authorities to trust besides the system's; "" means none
+	Proxy      string // a URL, http, https or socks5; "" means the environment's
+	CAFile     string // a PEM file of certificate authorities, trusted in addition to the system's; "" means none
 }
 
 // A Client calls one server. It is safe for concurrent use.
@@ -81,21 +79,21 @@ type Client struct {
 	vendor      string
 	model       string
 	base        Base
-	proxy       string // the host of the proxy that was asked for, "" for the environment's
+	proxy       string // the host of the configured proxy; "" for the environment's
 	keyVariable string
 	keyed       bool
-	unkeyed     error // why no call is made without a key; nil makes it
+	unkeyed     error // why no call is made without a key; nil if calls are made
 	authorize   func(r *http.Request, body []byte) (secret string, err error)
 	cause       func(Trouble) Cause
 	typeIsCode  bool
-	header      http.Header // shared by all calls, so it is never changed
+	header      http.Header // shared by all calls and never changed
 	secrets     redactor
 	timeout     time.Duration
 	maxReply    int
 	send        sender
 }
 
-// New returns a client. It calls nobody yet, and does not check the key.
+// New returns a client. It makes no call and does not check the key.
 func New(o Options) (*Client, error) {
 	o.Key = strings.TrimSpace(o.Key) // keys read from files end with a newline
 	if err := checkHeaders(o); err != nil {
@@ -136,7 +134,7 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// checkHeaders refuses what cannot be sent, now and not once for each item. The
+// checkHeaders rejects headers that cannot be sent, once instead of for each item. The
 // values may be secret, so the errors do not show them.
 func checkHeaders(o Options) error {
 	if bad(o.Key) {
@@ -155,12 +153,12 @@ func checkHeaders(o Options) error {
 	return nil
 }
 
-// bad reports whether a value cannot be that of a header.
+// bad reports whether s is not a valid header value.
 func bad(s string) bool {
 	return strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f })
 }
 
-// header returns what is sent with each call.
+// header returns the header sent with each call.
 func header(o Options) http.Header {
 	h := http.Header{
 		"Content-Type": {"application/json"},
@@ -184,11 +182,11 @@ func header(o Options) http.Header {
 	return h
 }
 
-// Name returns the vendor and the name of the model, as "openai:gpt-4o".
+// Name returns the vendor and the name of the model, for example "openai:gpt-4o".
 func (c *Client) Name() string { return c.vendor + ":" + c.model }
 
-// Format writes the name and the endpoint, whatever the verb, so that nothing secret is
-// printed or logged.
+// Format writes the name and the endpoint for any verb, so that no secret is printed or
+// logged.
 func (c *Client) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "%s at %s", c.Name(), c.Endpoint())
 }
@@ -199,14 +197,14 @@ func (c *Client) Endpoint() string { return c.base.Endpoint() }
 // Host returns the name of the server without its port.
 func (c *Client) Host() string { return c.base.Host() }
 
-// Keyed reports whether a key is sent, or a header that may be one.
+// Keyed reports whether a key is sent, or a header that may contain one.
 func (c *Client) Keyed() bool { return c.keyed }
 
-// Redact returns s with all secrets blacked out.
+// Redact returns s without secrets.
 func (c *Client) Redact(s string) string { return c.secrets.redact(s) }
 
-// Close closes the connections that are idle, if they are the client's own. The
-// client may be used after it.
+// Close closes idle connections, if they are the client's own. The client may be used
+// afterwards.
 func (c *Client) Close() error {
 	if c.send.owned {
 		c.send.client.CloseIdleConnections()

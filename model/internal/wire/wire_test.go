@@ -19,10 +19,10 @@ import (
 	"deem/model/internal/wire"
 )
 
-// TestMain checks that no test leaves anything running.
+// TestMain checks that no test leaks a goroutine.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// base reads a base URL or ends the test.
+// base parses a base URL or fails the test.
 func base(tb testing.TB, text string) wire.Base {
 	tb.Helper()
 	b, err := wire.ParseBase(text, "https://api.example.com/v1")
@@ -32,7 +32,7 @@ func base(tb testing.TB, text string) wire.Base {
 	return b
 }
 
-// open returns a client or ends the test.
+// open returns a client or fails the test.
 func open(tb testing.TB, o wire.Options) *wire.Client {
 	tb.Helper()
 	o.Vendor, o.Model, o.KeyVariable = "test", "m", "TEST_API_KEY"
@@ -44,7 +44,7 @@ func open(tb testing.TB, o wire.Options) *wire.Client {
 	return c
 }
 
-// serve starts a server that ends with the test and says nothing on stderr.
+// serve starts a server for the duration of the test. It logs nothing to stderr.
 func serve(tb testing.TB, h http.HandlerFunc) *httptest.Server {
 	tb.Helper()
 	s := httptest.NewUnstartedServer(h)
@@ -124,8 +124,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestHeaders checks what is sent, and that a transport which changes the headers
-// of a request changes nothing for the next one.
+// TestHeaders checks the headers sent, and that a transport that changes the headers of a
+// request does not affect the next one.
 func TestHeaders(t *testing.T) {
 	var got http.Header
 	greedy := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -162,8 +162,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestBodyCanBeSentAgain checks that a transport can send a request once more, as
-// it must when the server closes a connection before it has read anything.
+// TestBodyCanBeSentAgain checks that a transport can resend a request, as it must if the
+// server closes a connection before it has read anything.
 func TestBodyCanBeSentAgain(t *testing.T) {
 	var first, again []byte
 	b := base(t, "http://localhost:1")
@@ -205,13 +205,13 @@ func TestEncode(t *testing.T) {
 	if _, err := wire.Encode(func() {}); err == nil {
 		t.Error("a function was encoded")
 	}
-	// An encoder that failed must not be used again.
+	// An encoder that failed must not be reused.
 	if body, err := wire.Encode("yes"); err != nil || string(body) != `"yes"` {
 		t.Errorf("Encode = %s, %v after an error", body, err)
 	}
 }
 
-// TestEncodeKeepsNothing checks that a body is not written over by the next call.
+// TestEncodeKeepsNothing checks that a body is not overwritten by the next call.
 func TestEncodeKeepsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(rapid.String(), 1, 8).Draw(t, "texts")
@@ -232,7 +232,7 @@ func TestEncodeKeepsNothing(t *testing.T) {
 	})
 }
 
-// TestRedact checks that no secret of the length of one is left in any text.
+// TestRedact checks that no secret of sufficient length is left in any text.
 func TestRedact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.StringMatching(`[A-Za-z0-9+/="<&-]{6,40}`).Draw(t, "key")
@@ -293,7 +293,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestCauses checks what becomes of an error for each cause and status.
+// TestCauses checks how an error is handled for each cause and status.
 func TestCauses(t *testing.T) {
 	b := base(t, "http://localhost:1")
 	tests := []struct {
@@ -333,7 +333,7 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// TestAbsent tells an answer that is not an API's from one that was cut off.
+// TestAbsent distinguishes an answer that is not from an API from one that was cut off.
 func TestAbsent(t *testing.T) {
 	c := open(t, wire.Options{Base: base(t, "http://localhost:1")})
 	for text, want := range map[string]bool{
@@ -351,7 +351,7 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// TestTroubleOfGoogle checks the forms that only Google has.
+// TestTroubleOfGoogle checks the formats that only Google uses.
 func TestTroubleOfGoogle(t *testing.T) {
 	c := open(t, wire.Options{Base: base(t, "http://localhost:1")})
 	a := wire.Answer{Status: 429, Text: []byte(`[{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED","details":[
@@ -367,7 +367,7 @@ func TestTroubleOfGoogle(t *testing.T) {
 	}
 }
 
-// FuzzTrouble feeds any body. Nothing may panic, and each error must be one short
+// FuzzTrouble passes arbitrary bodies. Nothing may panic, and each error must be one short
 // line.
 func FuzzTrouble(f *testing.F) {
 	f.Add(500, `{"error":{"message":"no","details":{"a":1}}}`)
