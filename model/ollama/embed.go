@@ -22,11 +22,10 @@ type wireEmbedCtx struct {
 	NumCtx int `json:"num_ctx"`
 }
 
-// Embed returns a vector for each text, in their order, as the server's embedding
-// model gives them. It makes a call for each batch of texts, one after the other, and
-// returns nothing unless all of them succeed. Its errors are those of
-// Complete. A text that is longer than the model takes is an error of the
-// call that it is in, and not cut.
+// Embed returns a vector for each text, in their order, from the server's embedding model.
+// It makes one call per batch of texts, sequentially, and returns nothing unless all of
+// them succeed. Errors are those of Complete. A text that is too long for the model is not
+// truncated, but fails the call that contains it.
 func (m *client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return wire.Embed(ctx, texts, m.embedBatch)
 }

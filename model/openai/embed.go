@@ -11,11 +11,10 @@ import (
 	"deem/model/internal/wire"
 )
 
-// Embed returns a vector for each text, in their order, as the server's embeddings
-// endpoint gives them. It makes a call for each batch of texts, one after the
-// other, and returns nothing unless all of them succeed. Its errors are those of
-// Complete. A text that the server does not take, as OpenAI does not take
-// the empty one, is an error of the call that it is in.
+// Embed returns a vector for each text, in their order, from the server's embeddings
+// endpoint. It makes one call per batch of texts, sequentially, and returns nothing unless
+// all of them succeed. Errors are those of Complete. A text that the server rejects, such
+// as an empty text at OpenAI, fails the call that contains it.
 func (m *client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return wire.Embed(ctx, texts, func(ctx context.Context, texts []string) ([][]float32, error) {
 		var w wireVectors
@@ -36,7 +35,7 @@ type wireVectors struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// inOrder returns n vectors of an answer. They come with their place, in any order.
+// inOrder returns the n vectors of an answer. They have an index and come in any order.
 func (m *client) inOrder(a wire.Answer, w wireVectors, n int) ([][]float32, error) {
 	if wire.Present(w.Error) {
 		return nil, m.Client.StatusError(a)
