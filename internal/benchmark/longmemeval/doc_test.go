@@ -10,8 +10,8 @@ import (
 	"deem/model/replay"
 )
 
-// Score a system's answers with the published prompts. The replies are recorded ones;
-// with openai:gpt-4o-2024-08-06 in their place the numbers are those of the paper's judge.
+// Score a system's answers with the published prompts. The replies are recorded; with
+// openai:gpt-4o-2024-08-06 instead, the scores are those of the paper's judge.
 func Example() {
 	ctx := context.Background()
 	set, err := longmemeval.Open(ctx, longmemeval.Options{

@@ -12,11 +12,11 @@ import (
 	"deem/model/replay"
 )
 
-// example is the folder with an example that we wrote.
+// example is the folder of the example.
 const example = "../../../examples/longmemeval"
 
-// TestExample judges the example with its recorded replies, and looks that its page
-// shows what comes of it.
+// TestExample judges the example with its recorded replies, and checks that its page shows
+// the result.
 func TestExample(t *testing.T) {
 	s := open(t, longmemeval.Options{
 		Data: []string{filepath.Join(example, "questions.json")}, Responses: []string{filepath.Join(example, "hypotheses.jsonl")},
@@ -56,7 +56,7 @@ func page(t *testing.T, name string) string {
 	return string(b)
 }
 
-// TestPage looks that the page about the benchmark names all that it must explain.
+// TestPage checks that the page about the benchmark names everything that it must explain.
 func TestPage(t *testing.T) {
 	doc := page(t, "../../../docs/benchmarks/longmemeval.md")
 	for _, word := range append(longmemeval.Readings(), kinds...) {

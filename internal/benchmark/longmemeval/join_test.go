@@ -15,9 +15,9 @@ import (
 	"deem/internal/benchmark/longmemeval"
 )
 
-// TestJoin draws questions and responses in any order, and wants an item for each
-// response with a question, in the order of the responses, and everything else named
-// or counted.
+// TestJoin draws questions and responses in any order, and checks that there is an item for
+// each response with a question, in the order of the responses, and that everything else is
+// named or counted.
 func TestJoin(t *testing.T) {
 	dir := t.TempDir()
 	data, answers := filepath.Join(dir, "d.jsonl"), filepath.Join(dir, "r.jsonl")
@@ -74,8 +74,8 @@ func writeRows(t *rapid.T, name string, ids []string, columns string) {
 	}
 }
 
-// FuzzOpen holds that whatever the files hold, items are complete and asked about
-// once, and that a file which was read can be written as upstream writes it.
+// FuzzOpen checks that for any files the items are complete and unique, and that a file
+// that was read can be written in upstream's format.
 func FuzzOpen(f *testing.F) {
 	f.Add(questions, responses)
 	f.Add(`{"question_id": 1, "question_type": "multi-session", "question": [], "answer": {}, "hypothesis": false}`, `{"id": "1", "prediction": "x"}`)

@@ -11,9 +11,8 @@ import (
 	"deem/judge"
 )
 
-// Metrics gather the records of a run and turn them into the published numbers.
-// The order of the records changes nothing. Of an item that was judged several
-// times, the first trial counts.
+// Metrics computes the published metrics from the records of a run. They do not depend on
+// the order of the records. Only the first trial of an item counts.
 type Metrics struct {
 	types      map[string]*counts
 	overall    counts
@@ -21,11 +20,11 @@ type Metrics struct {
 	unjudged   []string
 }
 
-// counts are the items of one line of the report.
+// counts contains the items of one line of the report.
 type counts struct {
 	benchmark.Tally
 
-	// What upstream would count, given the same replies.
+	// Upstream's counts for the same replies.
 	upstreamYes, upstream int
 }
 
@@ -57,8 +56,8 @@ func (m *Metrics) Add(rec deem.Record) {
 	}
 }
 
-// linesOf returns where a record counts: in its type, over all, and once more if
-// its question is unanswerable.
+// linesOf returns the lines that a record counts in: its type, the overall line, and the
+// abstention line if its question is unanswerable.
 func (m *Metrics) linesOf(rec deem.Record, ofType *counts) []*counts {
 	lines := []*counts{ofType, &m.overall}
 	if isAbstention(rec.Item.ID) {
@@ -77,10 +76,10 @@ func (t *counts) add(rec deem.Record, label, labelled bool) {
 	}
 }
 
-// upstreamLabel returns the label that evaluate_qa.py would have given to the
-// record, and whether it would have given one. Where the reply is there, it is read
-// as upstream reads, whatever the reading of the run; otherwise the verdict has to
-// do. A verdict between right and wrong is neither.
+// upstreamLabel returns the label that evaluate_qa.py would give to the record, and reports
+// whether it would give one. If the record has a reply, it is read as upstream does,
+// whatever the reading of the run; otherwise the verdict is used. A verdict between right
+// and wrong has no label.
 func upstreamLabel(rec deem.Record) (label, ok bool) {
 	if reply := onlyReply(rec); reply != nil && rec.Judge == Name {
 		v, err := judge.Read(&QA{reading: Upstream}, rec.Item, *reply)
@@ -92,8 +91,8 @@ func upstreamLabel(rec deem.Record) (label, ok bool) {
 	return false, false
 }
 
-// onlyReply returns the reply in a record's calls if there is just one. With
-// several, the judge is more than this protocol.
+// onlyReply returns the reply in a record if there is exactly one. With several, the judge
+// is more than this protocol.
 func onlyReply(rec deem.Record) *deem.Reply {
 	var found *deem.Reply
 	for _, c := range rec.Calls {
@@ -111,33 +110,33 @@ func onlyReply(rec deem.Record) *deem.Reply {
 // Unjudged returns the ids of the items without a verdict, sorted.
 func (m *Metrics) Unjudged() []string { return slices.Sorted(slices.Values(m.unjudged)) }
 
-// A Line is one published number: over judged items, with its interval.
+// A Line is one published metric over judged items, with its confidence interval.
 type Line struct {
 	Name  string `json:"name"`
 	Right int    `json:"right"` // items with score 1
 
 	// N and Unjudged count the items with and without a verdict, and Estimate is the
-	// number with its interval: nil where upstream prints nan.
+	// value with its interval: nil where upstream prints nan.
 	benchmark.Line
 
-	// Band is what the number would be if all unjudged items were wrong, and if all
-	// were right. It is nil when there are no items.
+	// Band is the value if all unjudged items were wrong, and if all were right. It is
+	// nil if there are no items.
 	Band *Band `json:"band"`
 }
 
-// A Band runs from all unjudged items wrong to all right.
+// A Band ranges from all unjudged items wrong to all right.
 type Band struct {
 	Lo float64 `json:"lo"`
 	Hi float64 `json:"hi"`
 }
 
-// MethodLinear names the interval of the task-averaged accuracy, a linear function of
-// proportions; see [Metrics.TaskAveraged].
+// MethodLinear is the method of the interval of the task-averaged accuracy, which is a
+// linear function of proportions; see [Metrics.TaskAveraged].
 const MethodLinear = "price-bonett"
 
-// Types returns the accuracy of each type: upstream's six in upstream's order, and
-// whatever else there is, by name. Upstream knows others only of questions without
-// an answer, and its second script crashes on them.
+// Types returns the accuracy of each type: upstream's six in upstream's order, and any
+// others by name. Upstream accepts other types only for unanswerable questions, and its
+// second script crashes on them.
 func (m *Metrics) Types() []Line {
 	lines := make([]Line, 0, len(m.types))
 	for _, name := range types {
@@ -149,7 +148,7 @@ func (m *Metrics) Types() []Line {
 	return lines
 }
 
-// others returns the types that upstream does not know, sorted.
+// others returns the types that upstream does not define, sorted.
 func (m *Metrics) others() []string {
 	var names []string
 	for name := range m.types {
@@ -164,14 +163,14 @@ func (m *Metrics) others() []string {
 // Overall returns the accuracy over all items.
 func (m *Metrics) Overall() Line { return m.overall.line("overall") }
 
-// abstention is the name of the line over the questions without an answer.
+// abstention is the name of the line over the unanswerable questions.
 const abstention = "abstention"
 
-// Abstention returns the accuracy over the questions without an answer, which count
-// in their types too.
+// Abstention returns the accuracy over the unanswerable questions, which also count in
+// their types.
 func (m *Metrics) Abstention() Line { return m.abstention.line(abstention) }
 
-// line returns the number that the counts make.
+// line returns the line for the counts.
 func (t *counts) line(name string) Line {
 	l := Line{Name: name, Right: t.Right(), Line: t.Line(false)}
 	if all := float64(t.All()); all > 0 {
@@ -181,19 +180,18 @@ func (t *counts) line(name string) Line {
 	return l
 }
 
-// TaskAveraged returns the mean of the accuracies of upstream's six types, which
-// counts a type with 30 questions as much as one with 133. There is none when a type
-// has no judged item, where upstream prints nan.
+// TaskAveraged returns the mean of the accuracies of upstream's six types, in which a type
+// with 30 questions has the same weight as one with 133. It is undefined if a type has no
+// judged item; upstream then prints nan.
 //
-// The types are independent samples, so the variance of the mean is the sum of
-// theirs over 36 (the delta method of a linear function). Taken from p(1-p)/n that
-// would be 0 for a type that is all right, and too small for a small one; so four
-// items, two of them right, are spread over the types before it is taken (Price and
-// Bonett, "An improved confidence interval for a linear function of binomial
-// proportions", Computational Statistics & Data Analysis 45, 2004, 449-456). Simulated
-// runs, of two items per type up to the published 500, had the truth in it in 92 to
-// 98% of all cases. Graded scores vary less than p(1-p), so for them the interval is
-// wider than it need be.
+// The types are independent samples, so the variance of the mean is the sum of theirs over
+// 36 (the delta method for a linear function). Estimated by p(1-p)/n it would be 0 for a
+// type that is all right, and too small for a small one. Therefore four items, two of them
+// right, are spread over the types first (Price and Bonett, "An improved confidence
+// interval for a linear function of binomial proportions", Computational Statistics & Data
+// Analysis 45, 2004, 449-456). In simulated runs, from two items per type up to the
+// published 500, it contained the true value in 92 to 98% of all cases. Graded scores vary
+// less than p(1-p), so for them the interval is wider than necessary.
 func (m *Metrics) TaskAveraged() Line {
 	l := Line{Name: "task-averaged", Band: &Band{}}
 	l.Estimate = &benchmark.Estimate{Level: benchmark.Level, Method: MethodLinear}
@@ -222,7 +220,7 @@ func (m *Metrics) TaskAveraged() Line {
 	return l
 }
 
-// plus returns b with one k-th of other added; nil when either is.
+// plus returns b with one k-th of other added, or nil if either is nil.
 func (b *Band) plus(other *Band, k float64) *Band {
 	if b == nil || other == nil {
 		return nil
@@ -230,11 +228,10 @@ func (b *Band) plus(other *Band, k float64) *Band {
 	return &Band{math.Min(b.Lo+other.Lo/k, 1), math.Min(b.Hi+other.Hi/k, 1)}
 }
 
-// z95 is the quantile of the normal distribution with 95% between it and its
-// negative.
+// z95 is the 97.5% quantile of the standard normal distribution.
 const z95 = 1.959963984540054
 
-// Warnings say in plain words what to beware of.
+// Warnings returns caveats for the reader.
 func (m *Metrics) Warnings() []string {
 	var list, without []string
 	for _, name := range types {

@@ -27,7 +27,7 @@ var kinds = []string{
 	"multi-session", "temporal-reasoning", "knowledge-update",
 }
 
-// judged returns the record of an item whose judge replied so.
+// judged returns the record of an item with the given reply of the judge.
 func judged(tb testing.TB, p *longmemeval.QA, id, kind, reply string) deem.Record {
 	tb.Helper()
 	rec := deem.Record{
@@ -43,15 +43,15 @@ func judged(tb testing.TB, p *longmemeval.QA, id, kind, reply string) deem.Recor
 	return rec
 }
 
-// seven are replies that begin with neither yes nor no; in three of them upstream
-// finds a yes.
+// seven are replies that begin with neither yes nor no; in three of them upstream finds a
+// yes.
 var seven = []string{
 	"It is correct: yes", "The response says no such thing", "Hard to say.", "Well, yes and no",
 	"Partially", "\"yes\"", "Correct",
 }
 
 // scene returns a run over 500 items in the published numbers of types, 30 of them
-// without an answer, with seven replies that are neither yes nor no.
+// unanswerable, with seven replies that are neither yes nor no.
 func scene(t *testing.T, reading string) []deem.Record {
 	t.Helper()
 	p := protocol(t, reading)
@@ -91,9 +91,9 @@ func metricsOf(recs []deem.Record) *longmemeval.Metrics {
 	return m
 }
 
-// TestSevenAmbiguous judges 500 items with seven replies that are neither yes nor
-// no. Strict names the seven and counts them nowhere; upstream's own number is what
-// its rule gives, whichever reading the run had.
+// TestSevenAmbiguous judges 500 items with seven replies that are neither yes nor no.
+// Strict names the seven and excludes them; upstream's own number follows its rule,
+// whatever the reading of the run.
 func TestSevenAmbiguous(t *testing.T) {
 	recs := scene(t, "strict")
 	if len(recs) != 500 || countFailed(recs) != 7 {
@@ -132,7 +132,7 @@ func TestSevenAmbiguous(t *testing.T) {
 	}
 }
 
-// TestText compares what is shown with a golden file.
+// TestText compares the output with a golden file.
 func TestText(t *testing.T) {
 	scenes := map[string]*longmemeval.Metrics{
 		"strict": metricsOf(scene(t, "strict")),
@@ -174,8 +174,8 @@ func goldenFile(t *testing.T, name string, got []byte) {
 	}
 }
 
-// TestRounding holds the two roundings apart: numpy's in all lines, and Python's in
-// the first that evaluate_qa.py prints.
+// TestRounding distinguishes the two roundings: numpy's in all lines, and Python's in the
+// first line of evaluate_qa.py.
 func TestRounding(t *testing.T) {
 	m := longmemeval.NewMetrics()
 	p := protocol(t, "")
@@ -203,8 +203,8 @@ func TestRounding(t *testing.T) {
 	}
 }
 
-// TestAnotherJudge says what is made of records that this protocol did not judge:
-// their replies are not read for yes.
+// TestAnotherJudge checks that the replies of another judge's records are not searched for
+// yes.
 func TestAnotherJudge(t *testing.T) {
 	reply := func(s string) []deem.Call { return []deem.Call{{Reply: &deem.Reply{Text: s}}} }
 	m := metricsOf([]deem.Record{
@@ -225,7 +225,7 @@ func TestAnotherJudge(t *testing.T) {
 	}
 }
 
-// addRun adds records with so many right of so many of each type.
+// addRun adds records with the given number of right items of each type.
 func addRun(m *longmemeval.Metrics, right, of [6]int) {
 	verdicts := map[bool]*deem.Verdict{true: {Label: "yes", Score: 1}, false: {Label: "no"}}
 	for i, kind := range kinds {
@@ -235,8 +235,8 @@ func addRun(m *longmemeval.Metrics, right, of [6]int) {
 	}
 }
 
-// TestTaskAveraged compares with numbers that were worked out apart, in Python, from
-// the formula of Price and Bonett.
+// TestTaskAveraged compares with values computed independently in Python from the formula
+// of Price and Bonett.
 func TestTaskAveraged(t *testing.T) {
 	for _, c := range []struct {
 		right, of     [6]int
@@ -257,9 +257,9 @@ func TestTaskAveraged(t *testing.T) {
 	}
 }
 
-// TestTaskAveragedCoverage simulates runs, of the published size and of a tenth of
-// it, in which some types are nearly all right, and counts how often the interval
-// holds the truth.
+// TestTaskAveragedCoverage simulates runs, of the published size and of a tenth of it, in
+// which some types are nearly all right, and counts how often the interval contains the
+// true value.
 func TestTaskAveragedCoverage(t *testing.T) {
 	truths := [6]float64{0.97, 0.5, 0.99, 0.7, 0.6, 0.85}
 	truth := 0.0
@@ -291,8 +291,8 @@ func TestTaskAveragedCoverage(t *testing.T) {
 	}
 }
 
-// TestOrder holds that the order of records changes no number, and that estimates
-// lie in their intervals.
+// TestOrder checks that the order of records does not matter, and that estimates are inside
+// their intervals.
 func TestOrder(t *testing.T) {
 	recs := scene(t, "strict")
 	want := metricsOf(recs).JSON()
@@ -313,7 +313,7 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestNoType: the files of evaluate_qa.py do not say of which type a question is.
+// TestNoType: the files of evaluate_qa.py do not contain the type of a question.
 func TestNoType(t *testing.T) {
 	m := longmemeval.NewMetrics()
 	m.Add(judged(t, protocol(t, ""), "a", "", "yes"))

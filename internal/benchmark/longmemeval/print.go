@@ -12,7 +12,7 @@ import (
 	"deem/internal/words"
 )
 
-// Upstream returns what print_qa_metrics.py prints for the same replies. Items that
+// Upstream returns the output of print_qa_metrics.py for the same replies. Items that
 // upstream could not have labelled, because there was no reply, are left out.
 func (m *Metrics) Upstream() string {
 	var b strings.Builder
@@ -30,17 +30,17 @@ func (m *Metrics) Upstream() string {
 	return b.String()
 }
 
-// UpstreamStdout returns the last lines that evaluate_qa.py prints for the same
-// replies. Upstream lists the types of the data in the order of a Python set, which
-// changes from run to run; here they stand in the order of print_qa_metrics.py, and
-// types without an item are listed too, as if the data had them.
+// UpstreamStdout returns the last lines that evaluate_qa.py prints for the same replies.
+// Upstream lists the types of the data in the order of a Python set, which changes from run
+// to run; here they are in the order of print_qa_metrics.py, including types without an
+// item.
 func (m *Metrics) UpstreamStdout() string {
 	var b strings.Builder
-	// This one number is rounded by Python and all others by numpy.
+	// This number is rounded by Python and all others by numpy.
 	fmt.Fprintf(&b, "Accuracy: %s\n", pythonRounded(m.overall.share()))
 	for _, name := range append(append([]string(nil), types...), m.others()...) {
 		if name == "" {
-			continue // Upstream has the types from the questions, and each has one.
+			continue // Upstream takes the types from the questions, and each has one.
 		}
 		t := m.types[name]
 		fmt.Fprintf(&b, "\t%s: %s (%d)\n", name, numpyRounded(t.share()), t.upstream)
@@ -48,8 +48,8 @@ func (m *Metrics) UpstreamStdout() string {
 	return b.String()
 }
 
-// knownToUpstream returns the sum over upstream's six types, which is what
-// print_qa_metrics.py takes for all items.
+// knownToUpstream returns the sum over upstream's six types, which print_qa_metrics.py
+// treats as all items.
 func (m *Metrics) knownToUpstream() *counts {
 	var all counts
 	for _, name := range types {
@@ -59,18 +59,18 @@ func (m *Metrics) knownToUpstream() *counts {
 	return &all
 }
 
-// share returns the mean of upstream's labels; nan without any, as numpy.mean.
+// share returns the mean of upstream's labels, or NaN if there are none, like numpy.mean.
 func (t *counts) share() float64 {
 	return float64(t.upstreamYes) / float64(t.upstream)
 }
 
 // numpyRounded returns round(x, 4) of a numpy.float64, as Python prints it. numpy
-// multiplies, rounds half to even, and divides, so that the 1/160 of a correctly
-// rounded 0.0063 becomes 0.0062.
+// multiplies, rounds half to even, and divides, so that 1/160 becomes 0.0062, although the
+// correctly rounded value is 0.0063.
 func numpyRounded(x float64) string { return text.Float(math.RoundToEven(x*1e4) / 1e4) }
 
-// pythonRounded returns round(x, 4) of a Python float, as Python prints it: the
-// nearest decimal to what x really is.
+// pythonRounded returns round(x, 4) of a Python float, as Python prints it: the decimal
+// nearest to the exact value of x.
 func pythonRounded(x float64) string {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 4, 64), 64)
 	if err != nil {
@@ -79,7 +79,7 @@ func pythonRounded(x float64) string {
 	return text.Float(r)
 }
 
-// Text writes the numbers with their intervals, then what upstream's scripts print.
+// Text writes the metrics with their intervals, then the output of upstream's scripts.
 func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-28s %9s  %-15s %5s  %s\n", "accuracy", "value", "95% interval", "n", "unjudged")
@@ -102,12 +102,12 @@ func (m *Metrics) Text(w io.Writer) error {
 	return err
 }
 
-// lines returns all numbers in the order in which they are shown.
+// lines returns all metrics in display order.
 func (m *Metrics) lines() []Line {
 	return append(m.Types(), m.TaskAveraged(), m.Overall(), m.Abstention())
 }
 
-// percent returns the value, "nan" when there is none.
+// percent returns the value in per cent, or "nan".
 func (l Line) percent() string {
 	if l.Estimate == nil {
 		return "nan"
@@ -115,7 +115,7 @@ func (l Line) percent() string {
 	return fmt.Sprintf("%.2f%%", 100*l.Estimate.Value)
 }
 
-// band returns what the unjudged items could make of the number, if there are any.
+// band returns the range that the unjudged items leave open, or "" if there are none.
 func (l Line) band() string {
 	if l.Unjudged == 0 || l.Band == nil {
 		return ""
@@ -134,10 +134,10 @@ type summary struct {
 	Warnings       []string `json:"warnings"`
 	Upstream       string   `json:"print_qa_metrics"`
 	UpstreamStdout string   `json:"evaluate_qa"`
-	UpstreamItems  int      `json:"upstream_items"` // how many items upstream's lines stand on
+	UpstreamItems  int      `json:"upstream_items"` // number of items in upstream's lines
 }
 
-// JSON returns the numbers as a value for encoding/json.
+// JSON returns the metrics as a value for encoding/json.
 func (m *Metrics) JSON() any {
 	return summary{
 		Benchmark: Name, Types: m.Types(), TaskAveraged: m.TaskAveraged(),

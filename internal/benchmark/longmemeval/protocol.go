@@ -12,42 +12,42 @@ import (
 	"deem/judge"
 )
 
-// The readings: ways in which a prompt is chosen and a reply becomes a verdict.
+// The readings: how a prompt is chosen and a reply becomes a verdict.
 const (
-	// Upstream follows evaluate_qa.py bug for bug: a reply is yes if "yes" stands
-	// anywhere in it, and no otherwise.
+	// Upstream follows evaluate_qa.py, including its bugs: a reply is yes if it
+	// contains "yes" anywhere, and no otherwise.
 	Upstream = "upstream"
 
-	// Strict asks as upstream does and wants the reply to begin with the word yes
-	// or no; anything else is a failure.
+	// Strict asks as upstream does, but the reply must begin with the word yes or no;
+	// anything else is a failure.
 	Strict = "strict"
 
-	// Seed follows the port in the astrocyte project: it finds abstention by the
-	// type of the question and not by its id, allows 4 tokens, and wants the
-	// reply to begin with the letters of yes or no.
+	// Seed follows the port in the astrocyte project: it detects abstention by the type
+	// of the question, not by its id, allows 4 tokens, and requires the reply to begin
+	// with the letters of yes or no.
 	Seed = "seed"
 )
 
 // Readings returns the names of the readings, the default first.
 func Readings() []string { return []string{Upstream, Strict, Seed} }
 
-// readerVersion is raised when a reading, or the choice of a prompt, may give another
-// verdict than before, so that the judge's hash changes with it.
+// readerVersion is increased whenever a reading, or the choice of a prompt, may give a
+// different verdict, so that the judge's hash changes too.
 const readerVersion = 1
 
-// The rules that say which questions get the abstention prompt.
+// The rules that select the questions for the abstention prompt.
 const (
 	abstentionByID   = "id contains " + abstentionMark
 	abstentionByType = "type ends in " + abstentionMark
 )
 
-// abstentionPrompt is the name of the prompt for questions without an answer.
+// abstentionPrompt is the name of the prompt for unanswerable questions.
 const abstentionPrompt = abstention
 
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-// promptOf names the prompt of each type.
+// promptOf maps each type to its prompt.
 var promptOf = map[string]string{
 	"single-session-user":       "default",
 	"single-session-assistant":  "default",
@@ -57,8 +57,8 @@ var promptOf = map[string]string{
 	"single-session-preference": "single-session-preference",
 }
 
-// A QA is the protocol of evaluate_qa.py under one reading. It is pure and may be
-// used by several goroutines.
+// A QA is the protocol of evaluate_qa.py under one reading. It is deterministic and safe
+// for concurrent use.
 type QA struct {
 	reading    string
 	prompts    map[string]string // the bytes, by name
@@ -68,8 +68,8 @@ type QA struct {
 
 var _ judge.Readable = (*QA)(nil)
 
-// Protocol returns the LongMemEval judge's protocol under the named reading; ""
-// means [Upstream].
+// Protocol returns the protocol of the LongMemEval judge under the named reading; "" means
+// [Upstream].
 func Protocol(reading string) (*QA, error) {
 	p := &QA{reading: reading, prompts: prompts(), abstention: abstentionByID, maxTokens: 10}
 	switch reading {
@@ -100,11 +100,11 @@ func prompts() map[string]string {
 // Name returns "longmemeval".
 func (p *QA) Name() string { return Name }
 
-// Reading returns the name of the reading in force.
+// Reading returns the name of the current reading.
 func (p *QA) Reading() string { return p.reading }
 
-// Spec returns the bytes of all prompts, the rule that chooses among them, the
-// parameters and the reading.
+// Spec returns the bytes of all prompts, the rule that chooses among them, the parameters
+// and the reading.
 func (p *QA) Spec() judge.Spec {
 	return judge.Spec{
 		Kind: judge.KindModel, Name: Name, Version: readerVersion, Reading: p.reading, Prompts: p.prompts,
@@ -112,14 +112,13 @@ func (p *QA) Spec() judge.Spec {
 	}
 }
 
-// FailuresWrong reports whether the program behind the reading counts a reply that
-// it cannot read as wrong. The seed does. Under upstream such replies are "no"
-// verdicts already; what is unjudged there, upstream has no number for: it tries
-// again without end, or it crashes.
+// FailuresWrong reports whether the program behind the reading counts an unreadable reply
+// as wrong. The seed does. Under upstream such replies are "no" verdicts already; for
+// unjudged items upstream has no score, because it retries without end or crashes.
 func (p *QA) FailuresWrong() bool { return p.reading == Seed }
 
-// Reread returns the protocol under its other reading: strict, or upstream when
-// strict is in force. Prompts and parameters stay what they are.
+// Reread returns the protocol under its other reading: strict, or upstream if the current
+// one is strict. Prompts and parameters do not change.
 func (p *QA) Reread() judge.Readable {
 	other := *p
 	if other.reading = Strict; p.reading == Strict {
@@ -128,7 +127,7 @@ func (p *QA) Reread() judge.Readable {
 	return &other
 }
 
-// Request renders the prompt for it: one user message, as published.
+// Request renders the prompt for an item: one user message, as published.
 func (p *QA) Request(it deem.Item) (deem.Request, error) {
 	prompt, err := p.prompt(it)
 	if err != nil {
@@ -146,7 +145,7 @@ func (p *QA) Request(it deem.Item) (deem.Request, error) {
 	return req, nil
 }
 
-// prompt chooses the prompt for it.
+// prompt chooses the prompt for an item.
 func (p *QA) prompt(it deem.Item) (string, error) {
 	abstains := isAbstention(it.ID)
 	if p.abstention == abstentionByType {
@@ -162,8 +161,8 @@ func (p *QA) prompt(it deem.Item) (string, error) {
 	return p.prompts[name], nil
 }
 
-// reference returns the references as upstream writes the value that it read: the
-// text of one, and several as Python writes a list.
+// reference returns the references as upstream formats the value that it read: a single one
+// unchanged, and several as a Python list.
 func reference(refs []string) string {
 	if len(refs) == 1 {
 		return refs[0]
@@ -171,8 +170,7 @@ func reference(refs []string) string {
 	return text.Repr(refs)
 }
 
-// fill puts the values into the slots in one pass, so that braces in a value stay
-// text.
+// fill puts the values into the slots in one pass, so that braces in a value stay text.
 func fill(prompt string, values ...string) string {
 	var b strings.Builder
 	for _, value := range values {

@@ -36,7 +36,7 @@ var promptHashes = map[string]string{
 	"temporal-reasoning":        "8d33a5fdd83afeeb4592454a965eab43d1fcb2dedc042d1d3892f4254be6c273",
 }
 
-// TestPrompts pins the prompts to the bytes that were published.
+// TestPrompts pins the prompts to the published bytes.
 func TestPrompts(t *testing.T) {
 	got := map[string]string{}
 	for name, prompt := range protocol(t, "").Spec().Prompts {
@@ -51,7 +51,7 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// idOf returns an id and a type that get the named prompt.
+// idOf returns an id and a type that select the named prompt.
 func idOf(prompt string) (id, kind string) {
 	switch prompt {
 	case "default":
@@ -63,8 +63,8 @@ func idOf(prompt string) (id, kind string) {
 	}
 }
 
-// TestRendered compares with prompts that upstream's function rendered. Braces in a
-// value stay text, and a number is written as Python writes it.
+// TestRendered compares with prompts rendered by upstream's function. Braces in a value
+// stay text, and a number is formatted as in Python.
 func TestRendered(t *testing.T) {
 	b, err := os.ReadFile("testdata/rendered.json")
 	if err != nil {
@@ -116,12 +116,12 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestChoice says which prompt each reading chooses: upstream looks for _abs
-// anywhere in the id, the seed at the end of the type.
+// TestChoice checks which prompt each reading chooses: upstream looks for _abs anywhere in
+// the id, the seed at the end of the type.
 func TestChoice(t *testing.T) {
 	const abstention, rubric = "I will give you an unanswerable question", "I will give you a question, a rubric"
 	for _, c := range []struct {
-		id, kind, reading, want string // want is how the prompt begins, "" for a failure
+		id, kind, reading, want string // want is the beginning of the prompt, "" for a failure
 	}{
 		{"q1", "single-session-user", "upstream", "I will give you a question, a correct answer"},
 		{"q1", "single-session-preference", "upstream", rubric},
@@ -150,8 +150,8 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestEveryTypeHasItsPrompt tells the prompts of the six types apart by words that
-// only one of them has.
+// TestEveryTypeHasItsPrompt identifies the prompts of the six types by words that only one
+// of them contains.
 func TestEveryTypeHasItsPrompt(t *testing.T) {
 	for kind, words := range map[string]string{
 		"single-session-user":       "subset of the information required by the answer, answer no. \n\n",
@@ -186,7 +186,7 @@ func TestRequestNeeds(t *testing.T) {
 	}
 }
 
-// TestIdentity says that whatever changes the judge changes its hash.
+// TestIdentity checks that every change of the judge changes its hash.
 func TestIdentity(t *testing.T) {
 	seen := map[string]string{}
 	up := protocol(t, "upstream")
@@ -208,7 +208,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// namedModel is a model that is never asked.
+// namedModel is a model that must not be called.
 type namedModel struct{}
 
 func (namedModel) Name() string { return "openai:gpt-4o-2024-08-06" }

@@ -10,14 +10,14 @@ import (
 	"deem/internal/text"
 )
 
-// Options say what to read. Data are the published files with the questions, whose
+// Options says what to read. Data are the published files with the questions, whose
 // haystacks may be huge: only what a judge needs is kept. Responses are what upstream calls
-// hypotheses. Without them Data must hold the responses too, and without Data they must
-// hold the questions.
+// hypotheses. Without them Data must contain the responses too, and without Data they must
+// contain the questions.
 type Options = benchmark.Options
 
-// The columns that rows may have, the published name first. The others are what
-// people who store question and response in one file call them.
+// The columns that rows may have, the published name first. The others are used in files
+// with question and response in one row.
 var (
 	typeColumns      = []string{"question_type", "category"}
 	referenceColumns = []string{"answer", "reference", "ground_truth"}
@@ -28,7 +28,7 @@ const (
 	dateColumn     = "question_date"
 )
 
-// join returns how questions and responses are joined.
+// join returns the settings for joining questions and responses.
 func join(o Options) benchmark.Join {
 	return benchmark.Join{
 		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
@@ -39,14 +39,14 @@ func join(o Options) benchmark.Join {
 	}
 }
 
-// A Set is the items of the benchmark: questions with responses, in the order of the
-// responses. Notes tells how the files were joined: responses to unknown questions,
-// questions without a response, and the like.
+// A Set contains the items of the benchmark: questions with responses, in the order of the
+// responses. Notes describes how the files were joined: for example, responses to unknown
+// questions and questions without a response.
 type Set struct{ benchmark.Held }
 
-// Open joins questions and responses into items, in the order of the responses. It
-// reads everything once and checks it before a cent is spent; when rows are wrong,
-// the error is a [*deem.Problems].
+// Open joins questions and responses into items, in the order of the responses. It reads
+// and checks everything before any call is made; if rows are invalid, the error is a
+// [*deem.Problems].
 func Open(ctx context.Context, o Options) (*Set, error) {
 	held, err := join(o).Open(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	return &Set{held}, nil
 }
 
-// readQuestion takes a row of the published data.
+// readQuestion reads a row of the published data.
 func readQuestion(it *deem.Item, row *benchmark.Row) error {
 	if v, ok := benchmark.First(row, typeColumns...); ok {
 		it.Category = v.Str()
@@ -90,8 +90,8 @@ func notesOn(items []deem.Item) []string {
 	return benchmark.Note(nil, byType, "question", "of a type that ends in "+abstentionMark+", for which only the reading "+Seed+" has a prompt")
 }
 
-// unknownType says that no prompt is published for a type, and which types there
-// are.
+// unknownType returns the message that there is no published prompt for a type, with the
+// list of types.
 func unknownType(kind string) string {
 	list := "known are " + strings.Join(types, ", ")
 	if kind == "" {

@@ -17,7 +17,7 @@ import (
 	"deem/internal/dataset"
 )
 
-// write writes a file into a folder of its own and returns its name.
+// write writes a file into a new folder and returns its path.
 func write(tb testing.TB, name, text string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), name)
@@ -75,7 +75,7 @@ const responses = `{"question_id": "q3_abs", "hypothesis": ""}
 {"question_id": "q2", "hypothesis": 2.50}
 `
 
-// TestOpen joins in the order of the responses, and in whatever form the files come.
+// TestOpen checks that items are in the order of the responses, for every file format.
 func TestOpen(t *testing.T) {
 	jsonl := strings.NewReplacer("[\n  {", "{", "},\n  {", "}\n{", "}\n]", "}", ",\n   ", ", ").Replace(questions)
 	array := "[" + strings.Join(strings.Split(strings.Replace(strings.TrimSpace(responses), "\n\n", "\n", 1), "\n"), ",") + "]"
@@ -123,7 +123,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestNotes says what does not match: it is named, and no number counts it.
+// TestNotes checks that everything unmatched is named and excluded from the counts.
 func TestNotes(t *testing.T) {
 	var data, answers strings.Builder
 	for i := range 20 {
@@ -155,7 +155,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestBadInput makes each mistake once and wants its place named.
+// TestBadInput makes each mistake once and checks the reported location.
 func TestBadInput(t *testing.T) {
 	const good = `{"question_id": "q1", "question_type": "multi-session", "question": "?", "answer": "a"}` + "\n"
 	const answer = `{"question_id": "q1", "hypothesis": "h"}` + "\n"

@@ -10,7 +10,7 @@ import (
 	"deem/internal/words"
 )
 
-// The labels, spelt as the prompts ask for them.
+// The labels, spelled as in the prompts.
 const (
 	yes = "yes"
 	no  = "no"
@@ -18,8 +18,8 @@ const (
 
 // Read returns the verdict that the reply gives under the protocol's reading.
 //
-// Upstream reads an empty text as no, and crashes on a reply without one. Nobody has
-// judged anything there, and [judge.Read] makes such replies failures.
+// Upstream reads an empty text as no, and crashes on a reply without text. Neither is a
+// judgement, and [judge.Read] makes such replies failures.
 func (p *QA) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	said := text.Strip(reply.Text)
 	label := ""
@@ -41,8 +41,8 @@ func (p *QA) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	return v, nil
 }
 
-// anywhere reads as evaluate_qa.py does: 'yes' in reply.strip().lower(). "No, yes"
-// is a yes, and so is "Yesterday".
+// anywhere reads like evaluate_qa.py: 'yes' in reply.strip().lower(). "No, yes" is a yes,
+// and so is "Yesterday".
 func anywhere(said string) string {
 	if strings.Contains(text.Lower(said), yes) {
 		return yes
@@ -50,9 +50,9 @@ func anywhere(said string) string {
 	return no
 }
 
-// firstLetters reads as the seed does: white space and a few signs aside, the reply
-// begins with yes or no. "Nothing" is a no. It returns "" for anything else, which
-// the seed takes for a no, with a warning.
+// firstLetters reads like the seed: ignoring white space and some punctuation, the reply
+// must begin with yes or no. "Nothing" is a no. It returns "" for anything else, which the
+// seed treats as a no, with a warning.
 func firstLetters(said string) string {
 	said = strings.Trim(text.Lower(said), ".:!- \t\n\r")
 	for _, label := range []string{yes, no} {
@@ -63,8 +63,8 @@ func firstLetters(said string) string {
 	return ""
 }
 
-// firstWord reads as firstLetters does, and wants the letters to be a word: neither
-// "Yesterday" nor "Note that" says what the judge decided.
+// firstWord is like firstLetters, but the letters must be a whole word: "Yesterday" and
+// "Note that" do not state a decision.
 func firstWord(said string) string {
 	label := firstLetters(said)
 	rest := strings.TrimLeft(text.Lower(said), ".:!- \t\n\r")[len(label):]
@@ -74,5 +74,5 @@ func firstWord(said string) string {
 	return label
 }
 
-// clip shortens a text that goes into a failure's detail, and makes it one line.
+// clip shortens text for the detail of a failure, on one line.
 func clip(s string) string { return words.Clip(strings.Join(text.Split(s), " "), 80) }

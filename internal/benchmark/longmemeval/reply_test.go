@@ -42,9 +42,9 @@ func TestRead(t *testing.T) {
 		{end("- No, it is wrong"), "no", "no", "no"},
 		{end("Yes, the response is correct"), "yes", "yes", "yes"},
 		{end("\u2003Yes\u2003"), "yes", "yes", "yes"},
-		{end("\x1cyes\x1f"), "yes", "yes", "yes"}, // white space for Python
+		{end("\x1cyes\x1f"), "yes", "yes", "yes"}, // white space in Python
 
-		// Where the readings part.
+		// Replies on which the readings differ.
 		{end("No, yes would be wrong"), "yes", "no", "no"},
 		{end("Yesterday it was"), "yes", unparseable, "yes"},
 		{end("Nothing of the kind"), "no", unparseable, "no"},
@@ -60,11 +60,11 @@ func TestRead(t *testing.T) {
 		{end("是"), "no", unparseable, unparseable},
 		{end("Ja"), "no", unparseable, unparseable},
 
-		// A reply that was cut off behind its label says it.
+		// A reply that was truncated after its label is valid.
 		{deem.Reply{Text: "Yes, the response correctly", Stop: deem.StopLength}, "yes", "yes", "yes"},
 		{deem.Reply{Text: "The model response states that the", Stop: deem.StopLength}, "no", truncated, truncated},
 
-		// Nothing was judged.
+		// Replies without a judgement.
 		{end(""), empty, empty, empty},
 		{end(" \n\t"), empty, empty, empty},
 		{deem.Reply{Stop: deem.StopLength}, truncated, truncated, truncated},
@@ -100,7 +100,7 @@ func TestReread(t *testing.T) {
 	}
 }
 
-// TestDetail says that the detail of a failure is short and one line.
+// TestDetail checks that the detail of a failure is short and on one line.
 func TestDetail(t *testing.T) {
 	_, err := protocol(t, "strict").Read(deem.Item{}, deem.Reply{Text: strings.Repeat("é\n", 500), Stop: deem.StopEnd})
 	f, ok := errors.AsType[*deem.Failure](err)
@@ -109,9 +109,8 @@ func TestDetail(t *testing.T) {
 	}
 }
 
-// FuzzRead holds that no reply makes a label that is not on the menu, that upstream
-// labels all that has text by its one rule, and that strict never says more than
-// the seed.
+// FuzzRead checks that no reply gives a label that was not offered, that upstream labels
+// every reply with text by its one rule, and that strict never accepts more than the seed.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{"yes", "No.", "", "YESTERDAY", "- no", "İyes", "\xffyes", "no\u0301"} {
 		f.Add(s)

@@ -13,21 +13,21 @@ import (
 	"deem/internal/text"
 )
 
-// modelZoo are the names under which evaluate_qa.py knows its models.
+// modelZoo maps model names to evaluate_qa.py's short names.
 var modelZoo = map[string]string{
 	"gpt-4o-2024-08-06":                      "gpt-4o",
 	"gpt-4o-mini-2024-07-18":                 "gpt-4o-mini",
 	"meta-llama/Meta-Llama-3.1-70B-Instruct": "llama-3.1-70b-instruct",
 }
 
-// ownName returns the name of a model as OpenAI spells it, where it is OpenAI's:
-// print_qa_metrics.py takes no other name than gpt-4o-2024-08-06.
+// ownName returns OpenAI's spelling of a model name if it is an OpenAI model:
+// print_qa_metrics.py accepts only gpt-4o-2024-08-06.
 func ownName(model string) string { return strings.TrimPrefix(model, "openai:") }
 
 // ResultsName returns the name that evaluate_qa.py gives to its file: that of the
-// responses, ".eval-results-", and upstream's short name of the model. A model that
-// upstream does not know keeps its own name, with a hyphen for whatever a file name
-// should not hold. The model may be spelt as deem does, "openai:gpt-4o-2024-08-06".
+// responses, ".eval-results-", and upstream's short name of the model. Other models keep
+// their name, with a hyphen for characters that do not belong in a file name. The model may
+// be spelled as in deem, "openai:gpt-4o-2024-08-06".
 func ResultsName(hypothesisFile, model string) string {
 	name := ownName(model)
 	if short, ok := modelZoo[name]; ok {
@@ -42,13 +42,13 @@ func ResultsName(hypothesisFile, model string) string {
 	return hypothesisFile + ".eval-results-" + safe
 }
 
-// WriteResults writes what evaluate_qa.py writes: each row of the responses as it
-// was, with "autoeval_label" added, as Python's json.dumps writes it. print_qa_metrics.py
-// reads it. The verdict on a question comes from verdict; rows that have none are
-// left out, as upstream leaves out questions that it does not know, and counted.
+// WriteResults writes the file of evaluate_qa.py, which print_qa_metrics.py reads: each row
+// of the responses unchanged, with "autoeval_label" added, in the format of Python's
+// json.dumps. verdict returns the verdict on a question; rows without one are left out, as
+// upstream leaves out unknown questions, and counted.
 //
-// The files of o are read again, so that columns which no judge needs are kept
-// without having been in memory during the run.
+// The files of o are read again, so that columns that no judge needs are kept without
+// having been in memory during the run.
 func WriteResults(ctx context.Context, w io.Writer, o Options, model string, verdict func(id string) (label, ok bool)) (left int, err error) {
 	names := o.Responses
 	if len(names) == 0 {
@@ -112,8 +112,8 @@ func (r *results) row(row *benchmark.Row) error {
 	return err
 }
 
-// labelled returns the row with its label as JSON. A label from an earlier run is
-// replaced in its place, because of equal keys the last counts.
+// labelled returns the row with its label as JSON. A label from an earlier run is replaced
+// in its place, because the last of equal keys counts.
 func (r *results) labelled(row *benchmark.Row, label bool) ([]byte, error) {
 	object := []byte("{")
 	for _, name := range row.Names() {

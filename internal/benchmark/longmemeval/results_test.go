@@ -10,7 +10,7 @@ import (
 	"deem/internal/benchmark/longmemeval"
 )
 
-// TestWriteResults compares with what evaluate_qa.py writes for these rows.
+// TestWriteResults compares with the output of evaluate_qa.py for these rows.
 func TestWriteResults(t *testing.T) {
 	in := `{"hypothesis":"Café 5","question_id":"q1","n":1.50,"big":12345678901234567890,"x":{"b":[],"a":null}}
 {"question_id": "unknown", "hypothesis": "x"}
@@ -37,7 +37,7 @@ func TestWriteResults(t *testing.T) {
 	}
 }
 
-// brokenWriter fails as a full disk does.
+// brokenWriter fails like a full disk.
 type brokenWriter struct{}
 
 var errFull = errors.New("no space left")

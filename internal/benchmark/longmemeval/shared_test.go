@@ -16,10 +16,10 @@ import (
 	"deem/internal/text"
 )
 
-// shared is where real data lies that others published and we do not ship.
+// shared is the folder of published data that deem does not ship.
 const shared = "../../../../shared"
 
-// failure returns the failure that an error must be.
+// failure returns the error as a failure, or fails the test.
 func failure(tb testing.TB, err error) *deem.Failure {
 	tb.Helper()
 	f, ok := errors.AsType[*deem.Failure](err)
@@ -29,7 +29,7 @@ func failure(tb testing.TB, err error) *deem.Failure {
 	return f
 }
 
-// A verdict is a row of a run that others judged.
+// A verdict is a row of a run judged by others.
 type verdict struct {
 	Run      string
 	ID       string `json:"question_id"`
@@ -41,7 +41,7 @@ type verdict struct {
 	Reply    string `json:"raw_reply"`
 }
 
-// sharedVerdicts reads the rows of a set. It skips the test if the set is not there.
+// sharedVerdicts reads the rows of a set. It skips the test if the set is missing.
 func sharedVerdicts(t *testing.T, set string) []verdict {
 	t.Helper()
 	f, err := os.Open(filepath.Join(shared, "data", set, "derived.jsonl.gz"))
@@ -65,7 +65,7 @@ func sharedVerdicts(t *testing.T, set string) []verdict {
 	}
 }
 
-// TestPublishedRuns reads the replies that others recorded, and wants their numbers.
+// TestPublishedRuns reads replies recorded by others, and checks the published scores.
 func TestPublishedRuns(t *testing.T) {
 	for _, c := range []struct {
 		set, run          string
@@ -104,7 +104,8 @@ func TestPublishedRuns(t *testing.T) {
 	}
 }
 
-// TestRealQuestions joins the 500 questions with a real run, and asks about each.
+// TestRealQuestions joins the 500 questions with a real run, and renders the prompt for
+// each.
 func TestRealQuestions(t *testing.T) {
 	rows := sharedVerdicts(t, "lme_cognitive_memory")
 	var hyps strings.Builder
@@ -148,8 +149,8 @@ func TestRealQuestions(t *testing.T) {
 	}
 }
 
-// TestPublishedFile opens the file of a run as its authors published it, in which
-// questions and responses stand together under their own names.
+// TestPublishedFile opens the published file of a run that contains questions and responses
+// under its own column names.
 func TestPublishedFile(t *testing.T) {
 	name := filepath.Join(shared, "data/lme_cognitive_memory/longmemeval/results/cm_full_run.json")
 	if _, err := os.Stat(name); err != nil {
