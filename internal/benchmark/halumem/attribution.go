@@ -9,21 +9,21 @@ import (
 	"deem"
 )
 
-// The places where the fact behind a wrong answer can have been lost, in the order
-// in which a memory system works.
+// The places where the fact behind a wrong answer can have been lost, in the order in which
+// a memory system works.
 const (
-	notExtracted    = "not_extracted"     // a point it rests on was scored 0
-	partlyExtracted = "partly_extracted"  // a point it rests on was scored 1
-	wronglyUpdated  = "wrongly_updated"   // an update it rests on was not Correct
-	notRetrieved    = "not_retrieved"     // the points were kept, and the context does not seem to hold them
-	lostInAnswering = "lost_in_answering" // the context seems to hold all that was needed
-	nothingToRecall = "nothing_to_recall" // the question rests on no point: the right answer is that nobody said so
-	unknownPlace    = "unknown"           // the points are not in the data or unjudged, or the context is not there
+	notExtracted    = "not_extracted"     // a point it depends on was scored 0
+	partlyExtracted = "partly_extracted"  // a point it depends on was scored 1
+	wronglyUpdated  = "wrongly_updated"   // an update it depends on was not Correct
+	notRetrieved    = "not_retrieved"     // the points were kept, but the context does not seem to contain them
+	lostInAnswering = "lost_in_answering" // the context seems to contain everything that was needed
+	nothingToRecall = "nothing_to_recall" // the question depends on no point: the right answer is that there is no information
+	unknownPlace    = "unknown"           // the points are missing or unjudged, or the context is missing
 )
 
 var places = []string{notExtracted, partlyExtracted, wronglyUpdated, notRetrieved, lostInAnswering, nothingToRecall, unknownPlace}
 
-// A fate is what became of a memory point. A larger one is better.
+// A fate is what happened to a memory point. A larger value is better.
 type fate uint8
 
 const (
@@ -34,10 +34,10 @@ const (
 	kept
 )
 
-// An attribution finds out where wrong answers went wrong. Records may come in any
-// order, so nothing is decided before the end. Points are told apart by user and
-// content, because that is how a question names its evidence; of two points with
-// the same content the better fate counts, since the system did have the fact.
+// An attribution determines where wrong answers went wrong. Records may come in any order,
+// so it decides at the end. Points are identified by user and content, because that is how
+// a question names its evidence. Of two points with the same content the better fate
+// counts, because the system did have the fact.
 type attribution struct {
 	seed  maphash.Seed
 	fates map[uint64]fate
@@ -60,7 +60,7 @@ func (a *attribution) key(user, content string) uint64 {
 	return maphash.Comparable(a.seed, [2]string{user, content})
 }
 
-// enter notes the fate of the point that a record is about.
+// enter sets the fate of the point that a record is about.
 func (a *attribution) enter(rec deem.Record, f fate) {
 	if len(rec.Item.References) == 0 || f == unjudgedFate {
 		return
@@ -69,13 +69,13 @@ func (a *attribution) enter(rec deem.Record, f fate) {
 	a.fates[key] = max(a.fates[key], f)
 }
 
-// extracted notes a record of the stage "integrity".
+// extracted adds a record of the stage "integrity".
 func (a *attribution) extracted(rec deem.Record, score int) {
 	fates := map[int]fate{0: missed, 1: halfMissed, 2: kept}
 	a.enter(rec, fates[score])
 }
 
-// updated notes a record of the stage "update".
+// updated adds a record of the stage "update".
 func (a *attribution) updated(rec deem.Record) {
 	switch {
 	case rec.Verdict == nil:
@@ -86,7 +86,7 @@ func (a *attribution) updated(rec deem.Record) {
 	}
 }
 
-// wrong notes a wrong answer.
+// wrong adds a wrong answer.
 func (a *attribution) wrong(rec deem.Record) {
 	w := wrongAnswer{id: rec.Item.ID, position: rec.Position, retrieved: rec.Item.Fields[fieldRetrieved]}
 	for line := range strings.SplitSeq(rec.Item.Fields[fieldEvidence], "\n") {
@@ -97,8 +97,8 @@ func (a *attribution) wrong(rec deem.Record) {
 	a.lost = append(a.lost, w)
 }
 
-// place says where the answer went wrong: at the first stage that lost a point that
-// it rests on.
+// place returns where the answer went wrong: the first stage that lost a point it depends
+// on.
 func (a *attribution) place(w wrongAnswer) string {
 	if len(w.evidence) == 0 {
 		return nothingToRecall
@@ -126,11 +126,10 @@ func (a *attribution) place(w wrongAnswer) string {
 	return lostInAnswering
 }
 
-// maxIDs is how many items are named for each place.
+// maxIDs is the number of items named for each place.
 const maxIDs = 10
 
-// A Loss is a place where facts were lost, with the wrong answers that rest on
-// them.
+// A Loss is a place where facts were lost, with the wrong answers that depend on them.
 type Loss struct {
 	Where string   `json:"where"`
 	N     int      `json:"n"`

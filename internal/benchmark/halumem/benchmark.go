@@ -11,7 +11,7 @@ import (
 	"deem/internal/benchmark"
 )
 
-// Benchmark returns the row of the table.
+// Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
 		Name: Name, About: About, Where: Where, Licence: Licence,
@@ -47,8 +47,9 @@ func Benchmark() benchmark.Benchmark {
 	}
 }
 
-// onlyQuestions reports whether the judges judge the questions only. Judges of the questions
-// and of the four stages have no number in common, so they cannot judge in one run.
+// onlyQuestions reports whether the judges judge only the questions. Judges of the
+// questions and of the four stages have no metric in common, so they cannot be used in the
+// same run.
 func onlyQuestions(judges []string) (bool, error) {
 	isVendor := func(name string) bool { return Vendor(name) != nil }
 	i := slices.IndexFunc(judges, isVendor)
@@ -68,7 +69,7 @@ func metricsOf(o benchmark.Options) *Metrics {
 	return m
 }
 
-// writeFinished writes upstream's file of numbers.
+// writeFinished writes upstream's file of statistics.
 func writeFinished(_ context.Context, w io.Writer, f benchmark.Finished) (int, error) {
 	if f.Judge != Name {
 		return 0, fmt.Errorf("upstream's file has the numbers of four stages, and %s judges the questions only", f.Judge)
@@ -81,8 +82,8 @@ func writeFinished(_ context.Context, w io.Writer, f benchmark.Finished) (int, e
 	return left, m.WriteStats(w)
 }
 
-// statsName returns the name of upstream's file of numbers beside the file that was
-// judged: <frame>_eval_stat_result.json beside <frame>_eval_results.jsonl.
+// statsName returns the name of upstream's file of statistics, in the folder of the judged
+// file: <frame>_eval_stat_result.json for <frame>_eval_results.jsonl.
 func statsName(data string) string {
 	frame, ok := strings.CutSuffix(data, "_eval_results.jsonl")
 	if !ok {

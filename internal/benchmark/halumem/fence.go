@@ -11,10 +11,9 @@ const (
 	jsonFence = "```json"
 )
 
-// fencedJSON finds what llms.py searches for: the first ```json, white space as
-// Python knows it, and then as little as possible that begins with { and ends with
-// }, white space and ```. Spelt out rather than as a regular expression, because
-// Go's \s knows only ASCII.
+// fencedJSON finds what llms.py searches for: the first ```json, then white space as
+// defined by Python, and then the shortest text that begins with { and ends with }, white
+// space and ```. It is not a regular expression, because Go's \s matches only ASCII.
 func fencedJSON(reply string) (string, bool) {
 	for {
 		i := strings.Index(reply, jsonFence)
@@ -30,8 +29,8 @@ func fencedJSON(reply string) (string, bool) {
 	}
 }
 
-// fencedObject returns the shortest beginning of s that ends with } and is followed
-// by white space and a fence.
+// fencedObject returns the shortest prefix of s that ends with } and is followed by white
+// space and a fence.
 func fencedObject(s string) (string, bool) {
 	for from := 1; ; {
 		i := strings.Index(s[from:], fence)

@@ -11,36 +11,36 @@ import (
 	"deem/internal/text"
 )
 
-// A router makes items of one user after the other, under one reading, and counts
-// what the person who runs it should know.
+// A router makes items from one user after another, under one reading, and counts oddities
+// for the user of deem.
 type router struct {
 	reading   string
-	questions bool // only those
+	questions bool // only the stage "qa"
 	odd       oddities
 
-	// The durations of users so far that no item carries yet.
+	// The durations of users so far that are not yet stored in an item.
 	adding, searching []string
 }
 
-// oddities count what is not as published.
+// oddities counts deviations from the published data.
 type oddities struct {
-	moved       int // updates without anything retrieved, judged as integrity
+	moved       int // updates for which nothing was retrieved, judged as integrity
 	kept        int // such updates that the fixed reading keeps
 	unasked     int // updates for which the system was never asked
 	notStrings  int // is_update is neither "True" nor "False"
 	unimportant int // points that are not interference and have no importance
-	unknownType int // memory types that upstream does not know
+	unknownType int // memory types that upstream does not define
 	unanswered  int // questions without a response
-	incomplete  int // questions without something else
+	incomplete  int // questions without another required value
 	skipped     int // made-up sessions
-	untimed     int // last users without an item, behind whom no item can carry their times
-	renamed     int // points whose index another point of the session has
+	untimed     int // users at the end without an item, whose times no later item can carry
+	renamed     int // points with the same index as another point of the session
 	points      int // memory points
 	extracted   int // extracted memories
 }
 
-// items returns the items of a user, session by session, so that items with the
-// same dialogue follow one another and a vendor's prompt cache can serve them.
+// items returns the items of a user, session by session, so that items with the same
+// dialogue are adjacent and benefit from a vendor's prompt cache.
 func (r *router) items(u *user) []deem.Item {
 	var list []deem.Item
 	for i, s := range u.sessions {
@@ -66,14 +66,14 @@ func (r *router) items(u *user) []deem.Item {
 	return list
 }
 
-// A place is where an item stands: a session of a user.
+// A place is the location of an item: a session of a user.
 type place struct {
 	uuid, session string
-	taken         map[string]int // how often an id was given already
+	taken         map[string]int // how many times an id was used already
 }
 
-// item returns an item at this place. The number is unique in its stage unless the
-// data number two points alike; the second one then gets a mark.
+// item returns an item at this place. The number is unique in its stage unless the data
+// give two points the same number; the second one then gets a suffix.
 func (p place) item(stage, number string) deem.Item {
 	id := p.uuid + "/" + p.session + "/" + stage + "/" + number
 	if p.taken[id]++; p.taken[id] > 1 {
@@ -124,11 +124,11 @@ func (r *router) points(at place, s session) map[string][]deem.Item {
 	return byStage
 }
 
-// route says which stage a memory point is judged in. Upstream sends an update to
-// the update judge only if the system retrieved something for it; with nothing
-// retrieved the point silently moves to the integrity judge, and the denominators
-// of both numbers depend on the system. The fixed reading keeps it, provided that
-// the system was asked at all.
+// route returns the stage in which a memory point is judged. Upstream sends an update to
+// the update judge only if the system retrieved something for it; otherwise the point
+// silently moves to the integrity judge, so the denominators of both metrics depend on the
+// system. The fixed reading keeps it as an update, provided that the system was asked at
+// all.
 func (r *router) route(p point) string {
 	switch {
 	case !p.updates(r.reading):
@@ -146,7 +146,7 @@ func (r *router) route(p point) string {
 	return Integrity
 }
 
-// lookAt counts what is odd about a point.
+// lookAt counts the oddities of a point.
 func (r *router) lookAt(p point) {
 	if !p.asString || p.isUpdate != "True" && p.isUpdate != "False" {
 		r.odd.notStrings++
@@ -159,8 +159,7 @@ func (r *router) lookAt(p point) {
 	}
 }
 
-// accuracy returns an item for each extracted memory. They share the two long
-// strings.
+// accuracy returns an item for each extracted memory. The items share the two long strings.
 func (r *router) accuracy(at place, s session) []deem.Item {
 	list := make([]deem.Item, len(s.extracted))
 	for i, memory := range s.extracted {
@@ -180,8 +179,8 @@ func (r *router) asked(at place, s session) []deem.Item {
 		it.Question, it.References, it.Response = q.text, []string{q.answer}, q.response
 		missing := q.missing
 		if q.nullResponse && r.reading == Fixed {
-			// Upstream puts a null into the prompt as the word None and has it
-			// judged as if the system had said so.
+			// Upstream puts null into the prompt as the word None and judges it
+			// as the system's answer.
 			it.Response, missing = "", "system_response"
 		}
 		it.Fields[fieldEvidence] = strings.Join(q.evidence, "\n")
@@ -210,7 +209,7 @@ func (r *router) asked(at place, s session) []deem.Item {
 	return list
 }
 
-// added returns how long a response took: the time of the answer, and that of the search
+// added returns the duration of a response: that of the answer plus that of the search
 // before it.
 func added(search, answer string) string {
 	y, err := strconv.ParseFloat(answer, 64)
@@ -223,9 +222,9 @@ func added(search, answer string) string {
 	return text.Float(y)
 }
 
-// addTimes notes the durations of all sessions and searches of a user in the order
-// of the file, because the sum of floats depends on their order. Made-up sessions
-// count: upstream adds up their times too.
+// addTimes collects the durations of all sessions and searches of a user in file order,
+// because the sum of floats depends on the order. Made-up sessions count: upstream adds
+// their times too.
 func (r *router) addTimes(u *user) {
 	for _, s := range u.sessions {
 		if s.addTime != "" {
@@ -239,19 +238,17 @@ func (r *router) addTimes(u *user) {
 	}
 }
 
-// handTimes puts the durations noted so far into the fields of an item. The fields
-// are there even when empty: no durations add up to 0, and that is not the same as
-// unknown ones.
+// handTimes puts the durations collected so far into the fields of an item. The fields are
+// set even if empty: no durations add up to 0, which is different from unknown.
 func (r *router) handTimes(fields map[string]string) {
 	fields[fieldAddTimes] = strings.Join(r.adding, " ")
 	fields[fieldSearchTimes] = strings.Join(r.searching, " ")
 	r.adding, r.searching, r.odd.untimed = nil, nil, 0
 }
 
-// retrieval says how many lines of the evidence the context seems to hold, as
-// "1/2". Systems keep memories in their own words, so it can only seem so: a line
-// counts as held when at least half of its words are in the context, of those that
-// the question does not have already.
+// retrieval estimates how many lines of the evidence the context contains, for example
+// "1/2". It is a heuristic, because systems paraphrase memories: a line counts if at least
+// half of its words, without those of the question, are in the context.
 func retrieval(question, context string, evidence []string) string {
 	inContext, inQuestion := wordsOf(context), wordsOf(question)
 	held := 0
@@ -283,8 +280,8 @@ func holds(inContext, inQuestion map[string]bool, line string) bool {
 	return 2*found >= len(telling)
 }
 
-// wordsOf returns the words that can tell one memory from another: those of four
-// letters or more, and those with a digit.
+// wordsOf returns the words that can distinguish memories: those with at least four
+// letters, and those with a digit.
 func wordsOf(s string) map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(text.Lower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

@@ -9,29 +9,27 @@ import (
 	"deem/internal/benchmark"
 )
 
-// Metrics turn records into HaluMem's numbers. They keep counts and sums by user and
-// not records, so memory does not grow with the number of items, except for what tells
-// where wrong answers went wrong: some thirty bytes for each memory point, and a
-// line for each wrong answer.
+// Metrics computes HaluMem's metrics from records. It keeps counts and sums by user, not
+// records, so memory does not grow with the number of items, except for the attribution of
+// wrong answers: about thirty bytes per memory point, and a line per wrong answer.
 //
-// The order of records changes no estimate. It can change the last digit of the
-// sums in upstream's own file, which adds floats in the order it is given; so does
-// it upstream.
+// The order of records does not change any estimate. It can change the last digit of the
+// sums in upstream's file, which adds floats in the given order, as upstream does.
 type Metrics struct {
-	// MaxUnjudged is the share of unjudged items above which a number is withheld;
-	// 0 means 0.01.
+	// MaxUnjudged is the share of unjudged items above which a metric is withheld; 0
+	// means 0.01.
 	MaxUnjudged float64
 
 	reading   string
 	later     int // records of later trials
-	strangers int // records that no stage can count
+	strangers int // records that belong to no stage
 	failures  map[string]map[deem.Kind]int
 
-	users     benchmark.Clustered // every record, to know whether a user has several
+	users     benchmark.Clustered // all records, to detect users with several
 	recall    scores              // of memory points: scored 2
 	resisted  scores              // of interference: scored 0
 	weighted  weighted
-	target    scores // of memories about what the memory points are about
+	target    scores // of memories about the topics of memory points
 	memories  scores // of all memories
 	updates   choice
 	questions choice
@@ -42,13 +40,12 @@ type Metrics struct {
 	where     attribution
 }
 
-// defaultMaxUnjudged is the share of unjudged items from which on a number says
-// more about the judge than about the system.
+// defaultMaxUnjudged is the share of unjudged items from which a metric says more about the
+// judge than about the system.
 const defaultMaxUnjudged = 0.01
 
-// NewMetrics returns empty metrics for records of the named reading; "" means
-// [Upstream], and so does a name that is none, because the records were made under
-// a reading that [Protocol] knew.
+// NewMetrics returns empty metrics for records of the named reading; "" means [Upstream],
+// and so does an unknown name, because [Protocol] has already checked it.
 func NewMetrics(reading string) *Metrics {
 	name, err := checkReading(reading)
 	if err != nil {
@@ -66,16 +63,16 @@ func NewMetrics(reading string) *Metrics {
 	}
 }
 
-// scores add up what items scored, from 0 to 1. Items of one user are not independent,
-// so the sums of each user are kept: all counts an unjudged item as 0, and valid leaves
-// it out.
+// scores sums the scores of items, from 0 to 1. Items of one user are not independent, so
+// the sums of each user are kept: all counts an unjudged item as 0, and valid leaves it
+// out.
 type scores struct {
 	items, judged, hits int     // a hit is a score of 1
 	sum                 float64 // in the order of the records, as upstream adds
 	all, valid          benchmark.Clustered
 }
 
-// add adds a score with its weight; a negative score stands for a failure.
+// add adds a score with its weight; a negative score means a failure.
 func (t *scores) add(user string, score, weight float64) {
 	t.items++
 	if score < 0 {
@@ -91,7 +88,7 @@ func (t *scores) add(user string, score, weight float64) {
 	t.valid.Add(user, score, weight)
 }
 
-// mark returns 1 for a hit and 0 for a miss, and -1 for an item that is unjudged.
+// mark returns 1 for a hit, 0 for a miss, and -1 for an unjudged item.
 func mark(judged, hit bool) float64 {
 	switch {
 	case !judged:
@@ -102,7 +99,7 @@ func mark(judged, hit bool) float64 {
 	return 0
 }
 
-// A choice has the scores of each label that the judge may choose: 1 where it did.
+// A choice maps each label of the judge to its scores: 1 for items with this label.
 type choice map[string]*scores
 
 func newChoice(labels []string) choice {
@@ -113,15 +110,15 @@ func newChoice(labels []string) choice {
 	return c
 }
 
-// add adds a label; "" stands for a failure.
+// add adds a label; "" means a failure.
 func (c choice) add(user, label string) {
 	for name, t := range c {
 		t.add(user, mark(label != "", label == name), 1)
 	}
 }
 
-// typeScores count the memory points of one type over two stages: those that were
-// extracted fully, those that were updated right, and both together.
+// typeScores counts the memory points of one type over two stages: those fully extracted,
+// those correctly updated, and both together.
 type typeScores struct{ integrity, update, both scores }
 
 func (t *typeScores) add(user string, judged, integrity, update bool) {
@@ -130,7 +127,7 @@ func (t *typeScores) add(user string, judged, integrity, update bool) {
 	t.both.add(user, mark(judged, integrity || update), 1)
 }
 
-// weighted gathers scores by the importance of their memory points.
+// weighted sums scores weighted by the importance of their memory points.
 type weighted struct {
 	scores
 	weight         float64
@@ -140,7 +137,7 @@ type weighted struct {
 	without        int // points without an importance
 }
 
-// add adds half of a score with its importance; a negative score stands for a failure.
+// add adds half of a score with its importance; a negative score means a failure.
 func (w *weighted) add(user string, score int, importance string) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(importance), 64)
 	if err != nil {
@@ -157,7 +154,7 @@ func (w *weighted) add(user string, score int, importance string) {
 	}
 }
 
-// times add up milliseconds.
+// times sums milliseconds.
 type times struct {
 	adding, searching           float64
 	knowsAdding, knowsSearching bool
@@ -183,8 +180,8 @@ func addDurations(sum *float64, list string) {
 	}
 }
 
-// Add adds a record. Only the first trial counts: judging an item again makes no
-// new item.
+// Add adds a record. Only the first trial counts: judging an item again does not make a new
+// item.
 func (m *Metrics) Add(rec deem.Record) {
 	if rec.Trial != 0 {
 		m.later++
@@ -214,8 +211,8 @@ func (m *Metrics) Add(rec deem.Record) {
 	}
 }
 
-// scoreOf returns the score of a record, -1 when it has none, and false when its
-// verdict is none of this benchmark's.
+// scoreOf returns the score of a record, or -1 if it has none. It reports false if the
+// verdict is not one of this benchmark.
 func scoreOf(rec deem.Record) (int, bool) {
 	if rec.Verdict == nil {
 		return -1, true
@@ -246,9 +243,8 @@ func (m *Metrics) addIntegrity(rec deem.Record) {
 	}
 }
 
-// typeOf returns the scores of the point's type. Upstream counts points of
-// interference as if they should have been remembered; the fixed reading leaves
-// them out.
+// typeOf returns the scores of the point's type. Upstream counts interference points as if
+// they should have been remembered; the fixed reading leaves them out.
 func (m *Metrics) typeOf(fields map[string]string) *typeScores {
 	if m.reading == Fixed && fields[fieldSource] == interference {
 		return nil
@@ -272,8 +268,8 @@ func (m *Metrics) addAccuracy(rec deem.Record) {
 	}
 }
 
-// labelOf returns the label of a record, "" when it has none, and false when it is
-// none that its stage offers.
+// labelOf returns the label of a record, or "" if it has none. It reports false if its
+// stage does not offer the label.
 func labelOf(rec deem.Record) (string, bool) {
 	if rec.Verdict == nil {
 		return "", true

@@ -15,7 +15,7 @@ import (
 	"deem/internal/benchmark/halumem"
 )
 
-// rec returns a record; the label "" stands for a failure.
+// rec returns a record; the label "" means a failure.
 func rec(stage, label string, fields map[string]string) deem.Record {
 	r := deem.Record{Item: deem.Item{Category: stage, Cluster: "u", Fields: fields}}
 	if label == "" {
@@ -37,7 +37,7 @@ func metricsOf(reading string, records ...deem.Record) *halumem.Metrics {
 	return m
 }
 
-// stats returns what WriteStats writes, as a tree.
+// stats returns the output of WriteStats as a tree.
 func stats(t *testing.T, m *halumem.Metrics) map[string]map[string]any {
 	t.Helper()
 	var b bytes.Buffer
@@ -68,7 +68,7 @@ func stats(t *testing.T, m *halumem.Metrics) map[string]map[string]any {
 	return tree
 }
 
-// figure returns the figure of that name.
+// figure returns the named figure.
 func figure(t *testing.T, m *halumem.Metrics, name string) halumem.Figure {
 	t.Helper()
 	for _, f := range m.Summary().Metrics {
@@ -84,7 +84,7 @@ func point(source, kind, importance string) map[string]string {
 	return map[string]string{"memory_source": source, "memory_type": kind, "importance": importance}
 }
 
-// TestStats works an example by hand.
+// TestStats checks an example computed by hand.
 func TestStats(t *testing.T) {
 	persona, event := "Persona Memory", "Event Memory"
 	m := metricsOf(halumem.Upstream,
@@ -112,7 +112,7 @@ func TestStats(t *testing.T) {
 		},
 		"memory_accuracy": {
 			"interference_accuracy(all)": 1.0 / 3, "interference_accuracy(valid)": 0.5, "interference_memory_valid_num": 2.0, "interference_memory_num": 3.0,
-			// An unjudged memory is in no denominator of the targets.
+			// An unjudged memory is not in any denominator of the targets.
 			"target_accuracy(all)": 0.75, "target_accuracy(valid)": 0.75, "target_memory_valid_num": 2.0, "target_memory_num": 2.0,
 			"weighted_accuracy(all)": 0.5, "weighted_accuracy(valid)": 0.75, "memory_valid_num": 2.0, "memory_num": 3.0,
 		},
@@ -151,7 +151,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// TestNothing wants nulls and no crash without any record.
+// TestNothing checks that without records there are nulls and no crash.
 func TestNothing(t *testing.T) {
 	m := halumem.NewMetrics("")
 	for _, f := range m.Summary().Metrics {
@@ -172,7 +172,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestWithheld withholds above the limit only.
+// TestWithheld checks that metrics are withheld only above the limit.
 func TestWithheld(t *testing.T) {
 	var records []deem.Record
 	for i := range 100 {
@@ -195,7 +195,7 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
-// TestPythonSums writes sums of integers as Python does, without a fraction.
+// TestPythonSums checks that sums of integers have no fraction, as in Python.
 func TestPythonSums(t *testing.T) {
 	for importance, want := range map[string]string{"1": "2,", "1.0": "2.0,", "0.1": "0.2,"} {
 		m := metricsOf("", rec("integrity", "2", point("system", "Event Memory", importance)), rec("integrity", "", point("system", "Event Memory", importance)))
@@ -209,7 +209,7 @@ func TestPythonSums(t *testing.T) {
 	}
 }
 
-// TestLeftOut counts what the numbers leave out, and says so.
+// TestLeftOut checks that records that do not count are counted and noted.
 func TestLeftOut(t *testing.T) {
 	later := rec("qa", "Correct", nil)
 	later.Trial = 1
@@ -242,7 +242,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestAttribution asks where wrong answers went wrong.
+// TestAttribution checks where wrong answers went wrong.
 func TestAttribution(t *testing.T) {
 	memory := func(stage, label, content string) deem.Record {
 		r := rec(stage, label, point("system", "Event Memory", "1"))
@@ -303,7 +303,7 @@ func TestAttribution(t *testing.T) {
 	}
 }
 
-// TestOrder wants the same summary in whatever order records come.
+// TestOrder checks that the summary does not depend on the order of records.
 func TestOrder(t *testing.T) {
 	labels := map[string][]string{
 		"integrity": {"0", "1", "2", ""}, "accuracy": {"0", "1", "2", ""}, "update": {"Correct", "Hallucination", "Omission", "Other", ""}, "qa": {"Correct", "Hallucination", "Omission", ""},
@@ -343,8 +343,7 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// inBand picks the ends of bands, which are made of sums that depend on their order
-// in the last digit.
+// inBand selects the ends of bands, whose last digit depends on the order of sums.
 func inBand(p cmp.Path) bool { return strings.Contains(p.GoString(), ".Band") }
 
 func near(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 }

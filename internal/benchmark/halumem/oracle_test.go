@@ -16,12 +16,11 @@ import (
 	"deem/model/fake"
 )
 
-// TestOracle runs a results file full of traps from one end to the other, and wants
-// what a Python program gives that does the same with str.format, re, json.loads
-// and int(): the same prompts, which are how a reply is found, and the same file of
-// numbers to the byte. The text in the file is made up of braces, fences, quotes and
-// characters of several scripts; replies are fenced, half fenced and not at all,
-// with scores that are strings, fractions, booleans and lists.
+// TestOracle runs a results file full of traps end to end, and compares with a Python
+// program that uses str.format, re, json.loads and int(): the same prompts, by which
+// replies are found, and the same file of statistics, byte for byte. The text in the file
+// consists of braces, fences, quotes and characters of several scripts; replies are fenced,
+// half fenced or not fenced, with scores that are strings, fractions, booleans and lists.
 func TestOracle(t *testing.T) {
 	data, err := os.ReadFile("testdata/oracle/replies.json")
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"deem/internal/benchmark/halumem"
 )
 
-// shared is where reference data lie that are not ours to publish.
+// shared is the folder of reference data that deem may not ship.
 const shared = "../../../../shared"
 
-// reference reads a file of the reference data. It skips the test if the file is not there.
+// reference reads a file of the reference data. It skips the test if the file is missing.
 func reference(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(shared, name))
@@ -46,8 +46,7 @@ func pilot(t *testing.T, name, reading string) *halumem.Metrics {
 	return m
 }
 
-// TestPilotStats holds our numbers to those that upstream's program computed, digit
-// for digit.
+// TestPilotStats compares the statistics with those of upstream's program, digit for digit.
 func TestPilotStats(t *testing.T) {
 	for _, name := range []string{"halumem_pilot_user12_Results.json", "halumem_pilot_user12_detailed.json"} {
 		m := pilot(t, name, halumem.Upstream)
@@ -67,7 +66,7 @@ func TestPilotStats(t *testing.T) {
 	}
 }
 
-// TestPilotSummary looks at the same numbers as estimates.
+// TestPilotSummary checks the same numbers as estimates.
 func TestPilotSummary(t *testing.T) {
 	m := pilot(t, "halumem_pilot_user12_Results.json", halumem.Upstream)
 	s := m.Summary()
@@ -111,8 +110,8 @@ func TestPilotSummary(t *testing.T) {
 	}
 }
 
-// TestPilotFailures reads files in which nearly all judgments of one stage failed:
-// they are failures, and no percentage is made of the rest.
+// TestPilotFailures reads files in which nearly all judgements of one stage failed: they
+// are failures, and there is no percentage for the rest.
 func TestPilotFailures(t *testing.T) {
 	for name, want := range map[string]struct{ accuracy, integrity int }{
 		"halumem_pilot_user0_FULL_results.json": {2251, 147},

@@ -39,15 +39,15 @@ func sha(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A vector is a prompt that upstream's program rendered.
+// A vector is a prompt rendered by upstream's program.
 type vector struct {
 	Judge  string `json:"judge"`
 	SHA256 string `json:"sha256"`
 	Prompt string `json:"prompt"`
 }
 
-// TestVectors takes the values out of prompts that upstream's program rendered,
-// writes them into a results file, and wants the same prompts back, to the byte.
+// TestVectors extracts the values from prompts rendered by upstream's program, writes them
+// to a results file, and checks that the same prompts result, byte for byte.
 func TestVectors(t *testing.T) {
 	data := reference(t, "vectors/halumem_rendered_prompts.json")
 	var vectors []vector
@@ -79,7 +79,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestRequest wants what llms.py sends.
+// TestRequest checks that the request equals that of llms.py.
 func TestRequest(t *testing.T) {
 	req, err := protocol(t, "").Request(deem.Item{
 		Category: halumem.QA, Question: "{response} {{x}}?", References: []string{"{question}"}, Response: "{memories}",
@@ -98,7 +98,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// values takes the values of the slots out of a rendered prompt.
+// values extracts the slot values from a rendered prompt.
 func values(t *testing.T, file, rendered string) map[string]string {
 	t.Helper()
 	data, err := os.ReadFile("prompts/" + file + ".txt")

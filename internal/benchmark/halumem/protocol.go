@@ -11,27 +11,26 @@ import (
 	"deem/judge"
 )
 
-// The readings: ways in which parts of a results file become items and replies
-// become verdicts.
+// The readings: how parts of a results file become items and replies become verdicts.
 const (
-	// Upstream follows evaluation.py and llms.py bug for bug: only JSON in a fence
-	// that begins with ```json is seen, and an inclusion that is the JSON boolean
-	// true counts as none.
+	// Upstream follows evaluation.py and llms.py, including their bugs: it finds only
+	// JSON in a fence that begins with ```json, and treats the JSON boolean true as not
+	// included.
 	Upstream = "upstream"
 
-	// Strict routes as upstream does, finds the JSON wherever it stands in the
-	// reply, and takes nothing for a label that was not offered.
+	// Strict routes as upstream does, finds the JSON anywhere in the reply, and accepts
+	// only labels that were offered.
 	Strict = "strict"
 
-	// Fixed reads as Strict does, and mends the routing: an update for which the
-	// system retrieved nothing stays an update, and counts as an omission.
+	// Fixed reads like Strict, and fixes the routing: an update for which the system
+	// retrieved nothing stays an update, and counts as an omission.
 	Fixed = "fixed"
 )
 
 // Readings returns the names of the readings, the default first.
 func Readings() []string { return []string{Upstream, Strict, Fixed} }
 
-// checkReading returns the reading that a name means; "" means the default.
+// checkReading returns the reading for a name; "" means the default.
 func checkReading(name string) (string, error) {
 	if name == "" {
 		return Upstream, nil
@@ -46,17 +45,17 @@ func checkReading(name string) (string, error) {
 	return "", deem.WithHint(err, "it has %s", strings.Join(Readings(), ", "))
 }
 
-// readerVersion is raised when a reading may give another verdict than before, so
-// that the judge's hash changes with it.
+// readerVersion is increased whenever a reading may give a different verdict, so that the
+// judge's hash changes too.
 const readerVersion = 1
 
-// maxTokens is what llms.py asks with, at temperature 0.
+// maxTokens is the limit of llms.py, which uses temperature 0.
 const maxTokens = 16384
 
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-// promptOf names the file of each stage's prompt, without its folder and ending.
+// promptOf is the file name of each stage's prompt, without folder and extension.
 var promptOf = map[string]string{
 	Integrity: "memory_integrity",
 	Accuracy:  "memory_accuracy",
@@ -64,8 +63,8 @@ var promptOf = map[string]string{
 	QA:        "question",
 }
 
-// A P is the protocol of eval_tools.py under one reading: one prompt for each
-// stage. It is pure and may be used by several goroutines.
+// A P is the protocol of eval_tools.py under one reading: one prompt per stage. It is
+// deterministic and safe for concurrent use.
 type P struct {
 	reading   string
 	prompts   map[string]string // the bytes, by stage
@@ -108,12 +107,12 @@ func (p *P) Spec() judge.Spec {
 	}
 }
 
-// Reading returns the name of the reading in force.
+// Reading returns the name of the current reading.
 func (p *P) Reading() string { return p.reading }
 
-// Reread returns the protocol under the reading to compare with: upstream's beside
-// ours, and the strict one beside upstream's. The fixed reading is not offered
-// beside another, because it also asks about other items.
+// Reread returns the protocol under the reading to compare with: upstream, or strict if the
+// current one is upstream. It is never fixed, because that reading also has different
+// items.
 func (p *P) Reread() judge.Readable {
 	twin := *p
 	if twin.reading = Upstream; p.reading == Upstream {
@@ -122,10 +121,10 @@ func (p *P) Reread() judge.Readable {
 	return &twin
 }
 
-// FailuresWrong returns false. Upstream's numbers called "(all)" do count a reply
-// that it cannot read as wrong, but it never mixes the stages into one number, so
-// there is no published number to set beside the mean over all items. [Metrics]
-// have its numbers by their own names.
+// FailuresWrong returns false. Upstream's metrics named "(all)" do count an unreadable
+// reply as wrong, but upstream never combines the stages into one score, so there is no
+// published score to compare with the mean over all items. [Metrics] has upstream's metrics
+// under their own names.
 func (p *P) FailuresWrong() bool { return false }
 
 // Request renders the prompt of the item's stage.
@@ -144,8 +143,8 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 	return req, nil
 }
 
-// slots returns the values of all prompts' slots. No two prompts mean different
-// things by one name.
+// slots returns the values of the slots of all prompts. A name means the same in every
+// prompt.
 func slots(it deem.Item) map[string]string {
 	reference := ""
 	if len(it.References) > 0 {
@@ -166,9 +165,9 @@ func slots(it deem.Item) map[string]string {
 	}
 }
 
-// Decide decides what needs no asking. Where nothing was extracted no memory point
-// can have been, so upstream scores 0; and in the fixed reading an update for which
-// nothing was retrieved is an omission.
+// Decide decides items that need no call. If nothing was extracted, no memory point can
+// have been, so upstream scores 0; and in the fixed reading an update for which nothing was
+// retrieved is an omission.
 func (p *P) Decide(it deem.Item) (deem.Verdict, bool) {
 	if text.Strip(it.Response) != "" || it.Fields[fieldMissing] != "" {
 		return deem.Verdict{}, false

@@ -14,34 +14,34 @@ import (
 	"deem/internal/words"
 )
 
-// Options say what to read.
+// Options says what to read.
 type Options struct {
-	// Data are the results files that a system's adapter wrote, as
-	// results/mem0-1/mem0_eval_results.jsonl: one user on each line, with sessions,
-	// memory points, extracted memories, questions and responses. "-" is Stdin.
+	// Data are the results files written by a system's adapter, for example
+	// results/mem0-1/mem0_eval_results.jsonl: one user per line, with sessions, memory
+	// points, extracted memories, questions and responses. "-" is Stdin.
 	Data []string
 
-	// Responses must be empty: the results file has them.
+	// Responses must be empty: the results file contains them.
 	Responses []string
 
-	Stdin io.Reader // what "-" reads
+	Stdin io.Reader // the input for "-"
 
-	// RequireAll says that a question without a response is a mistake in the file
-	// and not an item without a verdict.
+	// RequireAll makes a question without a response an error in the file instead of an
+	// unjudged item.
 	RequireAll bool
 
-	Limit int // only the first so many items; 0 means all
+	Limit int // maximum number of items; 0 means all
 
-	// Reading says how parts become items, because routing differs between
-	// readings; "" means [Upstream].
+	// Reading determines how parts become items, because routing depends on it; ""
+	// means [Upstream].
 	Reading string
 
 	Questions bool // only the items of the stage "qa"
 }
 
-// A Set is the items of results files that have been checked, session by session. They
-// are read again whenever they are asked for, one user in memory at a time. Notes
-// tells where the files are not as published, and what upstream makes of it.
+// A Set contains the items of checked results files, session by session. The files are read
+// again on each iteration, with one user in memory at a time. Notes says where the files
+// deviate from the published format, and what upstream does then.
 type Set struct {
 	benchmark.Reread
 	in        *benchmark.Reader
@@ -49,9 +49,9 @@ type Set struct {
 	questions bool
 }
 
-// Open reads everything once, before a cent is spent, one user at a time. When
-// lines are wrong, the error is a [*deem.Problems] with their places: upstream
-// would stop at each of them, some only after all calls were paid for.
+// Open reads and checks everything before any call is made, one user at a time. If lines
+// are invalid, the error is a [*deem.Problems] with their locations: upstream would stop at
+// each of them, at some only after all calls were paid for.
 func Open(ctx context.Context, o Options) (*Set, error) {
 	reading, err := checkReading(o.Reading)
 	switch {
@@ -75,11 +75,10 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	return s, nil
 }
 
-// isUser reports whether an object with these keys is a user and not a list of
-// them.
+// isUser reports whether an object with these keys is a user rather than a list of users.
 func isUser(keys []string) bool { return slices.Contains(keys, "sessions") }
 
-// survey reads all users, checks them, and takes the hash of their items.
+// survey reads and checks all users, and computes the hash of their items.
 func (s *Set) survey(ctx context.Context, requireAll bool) error {
 	ps := &deem.Problems{}
 	users := map[string]string{}
@@ -120,8 +119,8 @@ func (s *Set) survey(ctx context.Context, requireAll bool) error {
 	return nil
 }
 
-// check reads a user out of a row and sees that there is no second one of the same
-// id. An error that is a problem concerns this line only.
+// check reads a user from a row and checks that the id is unique. An error that is a
+// problem concerns only this line.
 func check(row *benchmark.Row, err error, users map[string]string) (*user, error) {
 	if err != nil {
 		return nil, err
@@ -139,7 +138,7 @@ func check(row *benchmark.Row, err error, users map[string]string) (*user, error
 	return u, nil
 }
 
-// survive passes the items of a user on. It returns false when no more are wanted.
+// survive yields the items of a user. It returns false if iteration should stop.
 func survive(items []deem.Item, row *benchmark.Row, requireAll bool, ps *deem.Problems, yield func(deem.Item, error) bool) bool {
 	for _, it := range items {
 		if requireAll && it.Fields[fieldMissing] == "system_response" {
@@ -152,8 +151,7 @@ func survive(items []deem.Item, row *benchmark.Row, requireAll bool, ps *deem.Pr
 	return true
 }
 
-// read yields the items in the order of the files. An error is the last thing that it
-// yields.
+// read yields the items in file order. Iteration ends after an error.
 func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		r := &router{reading: s.reading, questions: s.questions}
@@ -173,11 +171,11 @@ func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
 	}
 }
 
-// noteNoExtraction keeps a zero from being taken for a finding.
+// noteNoExtraction prevents a zero from being read as a result.
 const noteNoExtraction = "no session has an extracted memory: if the system cannot list its memories, " +
 	"the numbers of extraction say nothing about it, and HaluMem's own table leaves them out"
 
-// notes tells the oddities, each with what upstream does about it.
+// notes describes the oddities, each with what upstream does.
 func (o oddities) notes() []string {
 	var list []string
 	add := func(n int, noun, message string) {

@@ -15,7 +15,7 @@ import (
 	"deem/internal/benchmark/halumem"
 )
 
-// openText opens a results file that holds the text.
+// openText opens a results file with the given text.
 func openText(t *testing.T, text string, o halumem.Options) (*halumem.Set, error) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x_eval_results.jsonl")
@@ -59,7 +59,7 @@ func collect(t *testing.T, s *halumem.Set) []deem.Item {
 	return items
 }
 
-// find returns the item with the id.
+// find returns the item with the given id.
 func find(t *testing.T, text, id string) deem.Item {
 	t.Helper()
 	items := itemsOf(t, text, halumem.Options{})
@@ -83,7 +83,7 @@ func TestRouting(t *testing.T) {
 	tests := []struct {
 		name  string
 		point dict
-		want  map[string]string // the stage by reading; Strict is as Upstream
+		want  map[string]string // the stage by reading; Strict is like Upstream
 	}{
 		{"a plain point", dict{}, both("integrity", "integrity")},
 		{"interference", dict{"memory_source": "interference"}, both("integrity", "integrity")},
@@ -112,7 +112,7 @@ func both(upstream, fixed string) map[string]string {
 	return map[string]string{halumem.Upstream: upstream, halumem.Strict: upstream, halumem.Fixed: fixed}
 }
 
-// TestItems looks at the items of the example.
+// TestItems checks the items of the example.
 func TestItems(t *testing.T) {
 	s := open(t, halumem.Options{Data: []string{examples + "tiny_eval_results.jsonl"}})
 	items := collect(t, s)
@@ -158,8 +158,8 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestItemsAgain wants the same items each time, under a limit, and from standard
-// input.
+// TestItemsAgain checks that the items are the same each time, with a limit, and from
+// standard input.
 func TestItemsAgain(t *testing.T) {
 	name := examples + "tiny_eval_results.jsonl"
 	s := open(t, halumem.Options{Data: []string{name}})
@@ -186,7 +186,8 @@ func TestItemsAgain(t *testing.T) {
 	}
 }
 
-// TestSkipsGeneratedSessions wants no items of made-up sessions, but their times.
+// TestSkipsGeneratedSessions checks that made-up sessions have no items, but that their
+// times count.
 func TestSkipsGeneratedSessions(t *testing.T) {
 	q := dict{"question": "q", "answer": 15, "evidence": []any{}, "system_response": nil, "search_duration_ms": 5}
 	text := line(t, dict{"uuid": "u", "sessions": []any{
@@ -230,8 +231,8 @@ func kindOf(err error) deem.Kind {
 	return ""
 }
 
-// TestIncompleteQuestions wants items that cannot be asked about, beside others
-// that can.
+// TestIncompleteQuestions checks that incomplete questions are items that cannot be judged,
+// and do not affect others.
 func TestIncompleteQuestions(t *testing.T) {
 	good := dict{"question": "q", "answer": "a", "evidence": []any{}, "system_response": "r"}
 	for _, key := range []string{"question", "answer", "evidence", "system_response"} {
@@ -265,7 +266,8 @@ func TestIncompleteQuestions(t *testing.T) {
 	}
 }
 
-// TestBadInput wants a message with file and line for what upstream would stop at.
+// TestBadInput checks that input at which upstream would stop is reported with file and
+// line.
 func TestBadInput(t *testing.T) {
 	point := func(more dict) dict { return dict{"memory_points": []any{aPoint("c", more)}} }
 	good := userWith(t, point(nil))
@@ -297,7 +299,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestProblemsTogether wants all lines that are wrong in one error.
+// TestProblemsTogether checks that one error contains all invalid lines.
 func TestProblemsTogether(t *testing.T) {
 	_, err := openText(t, "{\"uuid\": \n"+userWith(t, dict{"dialogue": nil})+"{}\n", halumem.Options{})
 	ps, ok := errors.AsType[*deem.Problems](err)
@@ -306,7 +308,7 @@ func TestProblemsTogether(t *testing.T) {
 	}
 }
 
-// TestOptions wants a hint where options are wrong.
+// TestOptions checks that invalid options have a hint.
 func TestOptions(t *testing.T) {
 	for name, o := range map[string]halumem.Options{
 		"no data":          {},
@@ -327,8 +329,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestOddData wants notes and items for data that upstream takes otherwise than it
-// looks, or stops at only after all calls.
+// TestOddData checks notes and items for data that upstream interprets in an unexpected
+// way, or stops at only after all calls.
 func TestOddData(t *testing.T) {
 	some := []any{"m"}
 	tests := []struct {
@@ -361,7 +363,7 @@ func TestOddData(t *testing.T) {
 	}
 }
 
-// TestRetrieved asks whether a context seems to hold the evidence.
+// TestRetrieved checks whether a context seems to contain the evidence.
 func TestRetrieved(t *testing.T) {
 	tests := []struct{ question, evidence, context, want string }{
 		{"What is Ann's birth date?", "Ann's birth date is 1984-09-14", "Ann was born on 1984-09-14.", "1/1"},
@@ -382,8 +384,8 @@ func TestRetrieved(t *testing.T) {
 	}
 }
 
-// TestSystemFields: a question says what its response took: tokens and cost by name, and
-// the time of search and answer together unless it names the latency.
+// TestSystemFields checks that a question has the usage of its response: tokens and cost by
+// name, and the sum of search and answer time unless the latency is given.
 func TestSystemFields(t *testing.T) {
 	ask := func(more string) string {
 		return `{"uuid": "u", "sessions": [{"memory_points": [], "dialogue": [], "extracted_memories": [], "questions": [{"question": "Q", "answer": "A", "evidence": [], "system_response": "R"` + more + `}]}]}`

@@ -12,8 +12,8 @@ import (
 	"deem/internal/words"
 )
 
-// aspectIncluded is the part of an accuracy verdict that says whether the memory
-// is about something that the memory points are about, 1 or 0.
+// aspectIncluded is the aspect of an accuracy verdict that says whether the memory is about
+// a topic of the memory points, 1 or 0.
 const aspectIncluded = "included"
 
 // The keys of the JSON that the prompts ask for.
@@ -24,10 +24,10 @@ const (
 	keyLabel    = "evaluation_result"
 )
 
-// reasonOf names the key of the explanation, which the prompts do not agree on.
+// reasonOf is the key of the explanation, which differs between prompts.
 var reasonOf = map[string]string{Integrity: "reasoning", Accuracy: "reason", Update: "reason", QA: "reasoning"}
 
-// scale is what memories and memory points are scored on.
+// scale is the scale of memories and memory points.
 var scale = extract.Scale{Min: 0, Max: 2, Integer: true}
 
 // Read returns the verdict that the reply gives under the protocol's reading.
@@ -43,8 +43,8 @@ func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	return v, nil
 }
 
-// readUpstream reads as llms.py and evaluation.py do. Where they note that a reply
-// is invalid, the failure is unparseable.
+// readUpstream reads like llms.py and evaluation.py. Where they mark a reply as invalid,
+// the failure is unparseable.
 func readUpstream(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 	fenced, ok := fencedJSON(reply)
 	if !ok {
@@ -71,8 +71,8 @@ func readUpstream(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 	return labelled(label, reason), nil
 }
 
-// upstreamScore takes a score as Python's int does: 2, "2", " 2 ", 2.9 and true are
-// scores, "2.0" and null are none.
+// upstreamScore converts a score like Python's int: 2, "2", " 2 ", 2.9 and true are scores,
+// "2.0" and null are not.
 func upstreamScore(it deem.Item, value any, reason string) (deem.Verdict, *deem.Failure) {
 	n, ok := text.Int(value)
 	if !ok {
@@ -86,8 +86,8 @@ func upstreamScore(it deem.Item, value any, reason string) (deem.Verdict, *deem.
 	return v, nil
 }
 
-// includedUpstream counts the strings "true" and "True" as inclusion and nothing
-// else, not even the JSON boolean true.
+// includedUpstream treats only the strings "true" and "True" as included, not even the JSON
+// boolean true.
 func includedUpstream(value any) float64 {
 	if s, ok := value.(string); ok && (s == "true" || s == "True") {
 		return 1
@@ -95,9 +95,9 @@ func includedUpstream(value any) float64 {
 	return 0
 }
 
-// readStrictly finds the last JSON object that has what was asked for, wherever it
-// stands in the reply, and holds its values to what was offered. What the reply
-// quotes from the response cannot vote.
+// readStrictly finds the last JSON object with the requested keys anywhere in the reply,
+// and checks its values against those offered. Text quoted from the response does not
+// count.
 func readStrictly(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 	whole := extract.Body(reply)
 	body := withoutQuoted(extract.Mask(whole, it.Response), whole, it.Response)
@@ -115,10 +115,10 @@ func readStrictly(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 	return labelled(found.Label, explanation(it, body)), nil
 }
 
-// withoutQuoted blanks the objects of a reply that stand word for word in the
-// response, as long as the judge said one of its own: a response may hold a verdict
-// on itself, and a judge that quotes it does not say it. The two texts are the reply
-// with and without what was masked already, of equal length.
+// withoutQuoted blanks the objects of a reply that occur verbatim in the response, if the
+// judge wrote another one itself: a response may contain a verdict, and a judge that quotes
+// it does not state it. masked and whole are the reply with and without earlier masking, of
+// equal length.
 func withoutQuoted(masked, whole, response string) string {
 	objects := extract.Objects(whole)
 	quoted := slices.DeleteFunc(slices.Clone(objects), func(o extract.Object) bool {
@@ -133,8 +133,8 @@ func withoutQuoted(masked, whole, response string) string {
 	return masked
 }
 
-// strictScore reads the score under the first of the keys, in the last object that
-// has all of them.
+// strictScore reads the score under the first of the keys, in the last object that has all
+// of them.
 func strictScore(it deem.Item, body string, keys ...string) (deem.Verdict, extract.Object, *deem.Failure) {
 	o, ok := extract.Last(body, keys...)
 	if !ok {
@@ -184,8 +184,8 @@ func inclusion(value any) (float64, bool) {
 	return 0, false
 }
 
-// explanation returns the judge's reason. The prompts disagree on its key, and so
-// do models.
+// explanation returns the judge's reason. Its key differs between prompts and between
+// models.
 func explanation(it deem.Item, body string) string {
 	for _, key := range []string{reasonOf[it.Category], "reason", "reasoning"} {
 		if o, ok := extract.Last(body, key); ok {
@@ -195,9 +195,9 @@ func explanation(it deem.Item, body string) string {
 	return ""
 }
 
-// scored makes a verdict of a score. The label is the score as the prompt has it.
-// A point of interference counts the other way round, as in upstream's aggregation:
-// the system did right only if the point is nowhere in its memory.
+// scored returns the verdict for a score. The label is the score as in the prompt. A point
+// of interference counts the other way round, as in upstream's aggregation: the system is
+// right only if the point is not in its memory.
 func scored(it deem.Item, n int) deem.Verdict {
 	v := deem.Verdict{Label: strconv.Itoa(n), Score: float64(n) / 2}
 	if it.Category == Integrity && it.Fields[fieldSource] == interference {
@@ -208,7 +208,7 @@ func scored(it deem.Item, n int) deem.Verdict {
 	return v
 }
 
-// labelled makes a verdict of a label.
+// labelled returns the verdict for a label.
 func labelled(label, reason string) deem.Verdict {
 	v := deem.Verdict{Label: label, Reason: reason}
 	if label == correct {
@@ -217,7 +217,7 @@ func labelled(label, reason string) deem.Verdict {
 	return v
 }
 
-// labelsOf returns what the prompt of a stage offers.
+// labelsOf returns the labels that the prompt of a stage offers.
 func labelsOf(stage string) []string {
 	if stage == QA {
 		return qaLabels
@@ -225,7 +225,7 @@ func labelsOf(stage string) []string {
 	return updateLabels
 }
 
-// asFailure returns what package extract says, which is always a failure.
+// asFailure returns an error of package extract, which is always a failure.
 func asFailure(err error) *deem.Failure {
 	if f, ok := errors.AsType[*deem.Failure](err); ok {
 		return f
@@ -233,8 +233,8 @@ func asFailure(err error) *deem.Failure {
 	return deem.Failf(deem.Unparseable, "%v", err)
 }
 
-// clipped is how much of a reply a failure quotes.
+// clipped is the maximum length of a reply quoted in a failure.
 const clipped = 120
 
-// clip returns the beginning of a text on one line, short enough for a message.
+// clip returns the beginning of a text on one line, for a message.
 func clip(s string) string { return words.Clip(strings.Join(strings.Fields(s), " "), clipped) }

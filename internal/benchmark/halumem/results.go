@@ -26,15 +26,14 @@ var listOf = map[string]string{
 	"question_answering_records": QA,
 }
 
-// ReadResults yields a record for each row of a file that evaluation.py wrote, or a
-// program like it: <frame>_eval_stat_result.json, or the tmp2/<uuid>.json of one
-// user. Rows without a usable verdict become records with a failure, whatever the
-// program put in its place. The reading says what counts as inclusion; name is for
-// messages.
+// ReadResults yields a record for each row of a file written by evaluation.py or a program
+// like it: <frame>_eval_stat_result.json, or the tmp2/<uuid>.json of one user. Rows without
+// a usable verdict become records with a failure, whatever the program put in its place.
+// The reading determines what counts as inclusion; name is used in messages.
 //
-// The rows of the stage "accuracy" are numbered as they come, because the file does
-// not say which memory of its session each one was. The file is read row by row;
-// an error is the last thing that is yielded.
+// The rows of the stage "accuracy" are numbered in order, because the file does not say
+// which memory of its session each one was. The file is read row by row; iteration ends
+// after an error.
 func ReadResults(ctx context.Context, r io.Reader, name, reading string) iter.Seq2[deem.Record, error] {
 	return func(yield func(deem.Record, error) bool) {
 		reading, err := checkReading(reading)
@@ -50,7 +49,7 @@ func ReadResults(ctx context.Context, r io.Reader, name, reading string) iter.Se
 	}
 }
 
-// errEnough says that the caller wants no more records.
+// errEnough means that the caller has stopped the iteration.
 var errEnough = errors.New("no more records are wanted")
 
 // An importer reads one results file.
@@ -134,7 +133,7 @@ func (im *importer) list(ctx context.Context, key, stage string) error {
 	return im.expect(']')
 }
 
-// record makes a record of a row.
+// record returns the record for a row.
 func (im *importer) record(stage string, row map[string]any) (deem.Record, error) {
 	if row["uuid"] == nil || row["ssession_id"] == nil {
 		return deem.Record{}, errors.New("the row has no uuid or no ssession_id")
@@ -149,7 +148,7 @@ func (im *importer) record(stage string, row map[string]any) (deem.Record, error
 	return rec, nil
 }
 
-// item makes the item that the row was about, as far as the row tells.
+// item returns the item that the row was about, as far as the row contains it.
 func (im *importer) item(stage string, row map[string]any) deem.Item {
 	uuid, session := text.Str(row["uuid"]), text.Str(row["ssession_id"])
 	number := strOf(row, fieldIndex)
@@ -177,14 +176,14 @@ func (im *importer) item(stage string, row map[string]any) deem.Item {
 	return it
 }
 
-// count returns how often it was called with the key.
+// count returns the number of earlier calls with the key.
 func (im *importer) count(key string) int {
 	n := im.numbers[key]
 	im.numbers[key]++
 	return n
 }
 
-// questionOf fills the item of a question.
+// questionOf fills in the item of a question.
 func questionOf(it *deem.Item, row map[string]any) {
 	it.Question, it.References, it.Response = strOf(row, "question"), []string{strOf(row, "answer")}, strOf(row, "system_response")
 	var evidence []string
@@ -203,7 +202,7 @@ func questionOf(it *deem.Item, row map[string]any) {
 	}
 }
 
-// strOf returns a value as Python writes it, "" when there is none.
+// strOf returns a value in Python's format, or "" if there is none.
 func strOf(row map[string]any, key string) string {
 	if row[key] == nil {
 		return ""
@@ -211,7 +210,7 @@ func strOf(row map[string]any, key string) string {
 	return text.Str(row[key])
 }
 
-// joinedOf joins a list of strings by line ends.
+// joinedOf joins a list of strings with newlines.
 func joinedOf(v any) string {
 	list, _ := v.([]any)
 	lines := make([]string, len(list))
@@ -221,7 +220,7 @@ func joinedOf(v any) string {
 	return strings.Join(lines, "\n")
 }
 
-// verdict reads what the row says was decided.
+// verdict reads the recorded decision of a row.
 func (im *importer) verdict(it deem.Item, row map[string]any) (deem.Verdict, *deem.Failure) {
 	key := map[string]string{
 		Integrity: "memory_integrity_score", Accuracy: "memory_accuracy_score", Update: "memory_update_type", QA: "result_type",
@@ -242,8 +241,8 @@ func (im *importer) verdict(it deem.Item, row map[string]any) (deem.Verdict, *de
 	return im.score(it, value, row[keyIncluded])
 }
 
-// score reads a recorded score. Unlike in a reply it must be a number, since
-// upstream calculates with it as it is.
+// score reads a recorded score. Unlike in a reply it must be a number, because upstream
+// computes with it directly.
 func (im *importer) score(it deem.Item, value, included any) (deem.Verdict, *deem.Failure) {
 	number, ok := value.(json.Number)
 	if !ok {

@@ -26,8 +26,8 @@ func records(ctx context.Context, text, reading string) ([]deem.Record, error) {
 	return list, nil
 }
 
-// TestReadResults wants a verdict where one was recorded, and a failure for
-// whatever else stands in its place.
+// TestReadResults checks that there is a verdict where one was recorded, and a failure for
+// anything else.
 func TestReadResults(t *testing.T) {
 	tests := []struct {
 		list, row string
@@ -72,7 +72,7 @@ func TestReadResults(t *testing.T) {
 	}
 }
 
-// TestReadResultsErrors wants the name of the file and the place in it.
+// TestReadResultsErrors checks that errors contain the file name and the location.
 func TestReadResultsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                     "read x.json: it is not JSON object",
@@ -100,7 +100,7 @@ func TestReadResultsErrors(t *testing.T) {
 	}
 }
 
-// TestReadResultsStops breaks off in the middle of a file that goes wrong later.
+// TestReadResultsStops stops in the middle of a file that is invalid later.
 func TestReadResultsStops(t *testing.T) {
 	row := `{"uuid": "u", "ssession_id": 0, "index": 7, "memory_update_type": "Correct"}`
 	text := `{"memory_update_records": [` + row + `,` + row + `, oops`
@@ -118,8 +118,8 @@ func TestReadResultsStops(t *testing.T) {
 	}
 }
 
-// FuzzReadResults holds that any file of results gives records that a store would take, up
-// to an error that names the file, and the same ones however its bytes arrive.
+// FuzzReadResults checks that any results file gives valid records up to an error that
+// names the file, and the same ones however its bytes arrive.
 func FuzzReadResults(f *testing.F) {
 	f.Add(`{"memory_integrity_records": [{"uuid": "u", "session_id": 0, "memory_integrity_score": 2, "memory_source": "x"}], "overall_score": {}}`)
 	f.Add(`{"memory_accuracy_records": [{"uuid": "u", "ssession_id": 0, "memory_accuracy_score": "1", "is_included_in_golden_memories": true}, {"uuid": ""}]}`)

@@ -45,8 +45,8 @@ func protocol(t *testing.T, reading string) *halumem.P {
 	return p
 }
 
-// TestExample judges the example as its README says, and holds what it prints to a
-// golden file for each reading.
+// TestExample judges the example as in its README, and compares the output with a golden
+// file for each reading.
 func TestExample(t *testing.T) {
 	for _, reading := range halumem.Readings() {
 		t.Run(reading, func(t *testing.T) {
@@ -67,7 +67,8 @@ func TestExample(t *testing.T) {
 				calls += len(rec.Calls)
 				metrics.Add(rec)
 			}
-			// One point was judged where nothing was extracted, or omitted.
+			// One point is decided without a call, because nothing was
+			// extracted or retrieved.
 			if want := s.Len() - 1; calls != want {
 				t.Errorf("%d calls for %d items, want %d", calls, s.Len(), want)
 			}
@@ -102,7 +103,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// TestDocument looks whether the page about the benchmark explains every number and every
+// TestDocument checks that the page about the benchmark explains every metric and every
 // place where an answer can go wrong.
 func TestDocument(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/benchmarks/halumem.md")

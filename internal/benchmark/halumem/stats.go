@@ -10,15 +10,14 @@ import (
 	"deem/internal/words"
 )
 
-// WriteStats writes upstream's own numbers as the file
-// <frame>_eval_stat_result.json has them under "overall_score": the same keys in
-// the same order, the same arithmetic, Python's floats, an indentation of four.
-// Unjudged items count as upstream counts its invalid ones. The lists of judged
-// rows that follow in upstream's file are left out: a run keeps records, and deem
-// export writes them.
+// WriteStats writes upstream's own statistics, as under "overall_score" in the file
+// <frame>_eval_stat_result.json: the same keys in the same order, the same arithmetic,
+// Python's floats, an indentation of four. Unjudged items count like upstream's invalid
+// ones. The lists of judged rows that follow in upstream's file are left out: a run stores
+// records, and deem export writes them.
 //
-// Where upstream would divide by zero and stop, the number is null, and
-// "deem_notes" lists such numbers.
+// Where upstream would divide by zero and stop, the value is null, and "deem_notes" lists
+// it.
 func (m *Metrics) WriteStats(w io.Writer) error {
 	s := &statFile{m: m}
 	overall := text.Dict{
@@ -40,7 +39,7 @@ func (m *Metrics) WriteStats(w io.Writer) error {
 	return err
 }
 
-// A statFile gathers what upstream's file holds.
+// A statFile collects the contents of upstream's file.
 type statFile struct {
 	m     *Metrics
 	notes []any
@@ -72,8 +71,7 @@ func (s *statFile) integrity() text.Dict {
 	}
 }
 
-// pythonSum returns a sum as Python has it, an integer as long as nothing with a
-// fraction was added.
+// pythonSum returns a sum as in Python: an integer as long as no fraction was added.
 func pythonSum(sum float64, fraction bool) any {
 	if fraction {
 		return sum
@@ -101,14 +99,14 @@ func (s *statFile) accuracy() text.Dict {
 
 func (s *statFile) f1() any {
 	if s.m.target.items == 0 || s.m.recall.items == 0 {
-		return nil // The notes say so of its parts.
+		return nil // The notes of its parts explain it.
 	}
 	precision := s.m.target.sum / float64(s.m.target.items)
 	return f1Of(precision, float64(s.m.recall.hits)/float64(s.m.recall.items))
 }
 
-// choice returns the ratios of labels, and the two denominators under names that
-// begin with stem.
+// choice returns the ratios of labels, and the two denominators under names that begin with
+// stem.
 func (s *statFile) choice(c choice, labels []string, names map[string]string, stem string) text.Dict {
 	var d text.Dict
 	items, judged := c[labels[0]].items, c[labels[0]].judged
@@ -174,7 +172,7 @@ func (s *statFile) times() text.Dict {
 	return d
 }
 
-// writeJSON writes a value as json.dumps with ensure_ascii=False and indent=4 does.
+// writeJSON writes a value like json.dumps with ensure_ascii=False and indent=4.
 func writeJSON(b *strings.Builder, v any, depth int) {
 	switch v := v.(type) {
 	case text.Dict:
@@ -188,7 +186,7 @@ func writeJSON(b *strings.Builder, v any, depth int) {
 		b.WriteString(quote(v))
 	case nil:
 		b.WriteString("null")
-	default: // Numbers are written as Python's repr writes them.
+	default: // Numbers are written in Python's repr format.
 		b.WriteString(text.Repr(v))
 	}
 }
@@ -209,7 +207,7 @@ func writeBlock(b *strings.Builder, begin, end string, depth, n int, write func(
 	b.WriteString(end)
 }
 
-// quote returns a JSON string in which only what must be escaped is.
+// quote returns a JSON string with minimal escaping.
 func quote(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

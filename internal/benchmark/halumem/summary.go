@@ -11,7 +11,7 @@ import (
 	"deem/internal/words"
 )
 
-// A Summary is what the metrics of a run say, as data.
+// A Summary contains the metrics of a run as data.
 type Summary struct {
 	Benchmark string `json:"benchmark"`
 	Reading   string `json:"reading"`
@@ -20,8 +20,8 @@ type Summary struct {
 
 	Metrics      []Figure `json:"metrics"`       // in the order of upstream's file
 	MemoryTypes  []Figure `json:"memory_types"`  // named "Event Memory: memory_acc" and so on
-	QuestionType []Figure `json:"question_type"` // which upstream does not report
-	Difficulty   []Figure `json:"difficulty"`    // which upstream does not report
+	QuestionType []Figure `json:"question_type"` // not reported by upstream
+	Difficulty   []Figure `json:"difficulty"`    // not reported by upstream
 
 	Attribution Attribution                  `json:"attribution"`
 	Failures    map[string]map[deem.Kind]int `json:"failures"` // by stage and kind
@@ -29,13 +29,13 @@ type Summary struct {
 	Notes       []string                     `json:"notes"`
 }
 
-// A Figure is one number of the benchmark. Upstream has two of each: over all
-// items, where one without a verdict counts as wrong, and over the valid ones.
+// A Figure is one metric of the benchmark. Upstream has two of each: over all items, where
+// one without a verdict counts as wrong, and over the valid ones.
 type Figure struct {
-	Name  string `json:"name"`  // as upstream's file has it, without "(all)" and "(valid)"
-	Paper string `json:"paper"` // what the paper calls it, "" when it does not
+	Name  string `json:"name"`  // as in upstream's file, without "(all)" and "(valid)"
+	Paper string `json:"paper"` // the name in the paper, or ""
 
-	// Valid and All are null when the number is withheld, and Withheld says why.
+	// Valid and All are null if the metric is withheld, and Withheld says why.
 	Valid    *benchmark.Estimate `json:"valid"`
 	All      *benchmark.Estimate `json:"all"`
 	Withheld string              `json:"withheld,omitempty"`
@@ -43,26 +43,24 @@ type Figure struct {
 	Items    int `json:"items"`
 	Unjudged int `json:"unjudged"`
 
-	// Band reaches from all unjudged items counting 0 to all counting 1. It is
-	// null without items.
+	// Band ranges from all unjudged items counting 0 to all counting 1. It is null
+	// without items.
 	Band *Band `json:"band"`
 }
 
-// A Band is a range that holds the number whatever the unjudged items would have
-// been.
+// A Band is a range that contains the value whatever the unjudged items would have been.
 type Band struct {
 	Lo float64 `json:"lo"`
 	Hi float64 `json:"hi"`
 }
 
-// An Attribution says at which stage wrong answers went wrong.
+// An Attribution says at which stages wrong answers went wrong.
 type Attribution struct {
 	Wrong  int    `json:"wrong"`
 	Losses []Loss `json:"losses"`
 }
 
-// Times are sums in minutes, as upstream has them. Null means that the records do
-// not say.
+// Times are sums in minutes, as in upstream. Null means unknown.
 type Times struct {
 	AddDialogue *float64 `json:"add_dialogue_minutes"`
 	Search      *float64 `json:"search_minutes"`
@@ -71,7 +69,7 @@ type Times struct {
 // JSON returns the [Summary].
 func (m *Metrics) JSON() any { return m.Summary() }
 
-// Summary returns what the records so far say.
+// Summary returns the metrics of the records so far.
 func (m *Metrics) Summary() Summary {
 	s := Summary{
 		Benchmark: Name, Reading: m.reading,
@@ -99,7 +97,7 @@ func minutes(ms float64, known bool) *float64 {
 	return &value
 }
 
-// figures returns the numbers of upstream's file in its order.
+// figures returns the metrics of upstream's file in its order.
 func (m *Metrics) figures() []Figure {
 	list := []Figure{
 		m.figure("recall", "memory recall", &m.recall),
@@ -136,17 +134,17 @@ func (m *Metrics) weightedRecall() Figure {
 	return m.finish(f, &w.all, &w.valid, w.sum, w.weight, w.weight-w.judgedWeight)
 }
 
-// targetAccuracy returns the precision. Of an unjudged memory nobody knows whether
-// it would be in the denominator: upstream leaves it out of both numbers. The
-// unjudged ones are therefore those of the whole stage.
+// targetAccuracy returns the precision. It is unknown whether an unjudged memory would be
+// in the denominator, so upstream leaves it out of both numbers. Unjudged is therefore the
+// count of the whole stage.
 func (m *Metrics) targetAccuracy() Figure {
 	lost := m.memories.items - m.memories.judged
 	f := Figure{Name: "target_accuracy", Paper: "target memory precision", Items: m.target.items + lost, Unjudged: lost}
 	return m.finish(f, &m.target.valid, &m.target.valid, m.target.sum, float64(f.Items), float64(lost))
 }
 
-// finish fills the estimates in, or says why they are withheld. The parts of the
-// band are the sum of scores, its denominator, and how much of that is unjudged.
+// finish fills in the estimates, or says why they are withheld. The band is computed from
+// the sum of scores, its denominator, and the unjudged part of that.
 func (m *Metrics) finish(f Figure, all, valid *benchmark.Clustered, sum, total, unjudged float64) Figure {
 	if total > 0 {
 		f.Band = &Band{Lo: sum / total, Hi: math.Min(1, (sum+unjudged)/total)}
@@ -157,13 +155,13 @@ func (m *Metrics) finish(f Figure, all, valid *benchmark.Clustered, sum, total, 
 	return f
 }
 
-// estimate returns the mean of scores with the interval that a report gives them.
+// estimate returns the mean of scores with the same interval as in a report.
 func (m *Metrics) estimate(of *benchmark.Clustered, level float64) *benchmark.Estimate {
 	est := of.Score(level, m.users.Several())
 	return &est
 }
 
-// withheld says why a number is not shown, or returns "".
+// withheld returns the reason why a metric is withheld, or "".
 func (m *Metrics) withheld(f Figure, n int) string {
 	limit := m.MaxUnjudged
 	if limit == 0 {
@@ -180,9 +178,9 @@ func (m *Metrics) withheld(f Figure, n int) string {
 	return ""
 }
 
-// f1 returns upstream's F1 of the precision and the recall. Its interval is made of
-// theirs at 97.5% each: F1 grows with either, so that it holds both true values
-// with at least 95% (Bonferroni), however the two stages depend on each other.
+// f1 returns upstream's F1 of precision and recall. Its interval is derived from theirs at
+// 97.5% each: F1 increases with both, so it covers both true values with at least 95%
+// (Bonferroni), whatever the dependence between the two stages.
 func (m *Metrics) f1() Figure {
 	p, r := m.targetAccuracy(), m.figure("", "", &m.recall)
 	f := Figure{Name: "memory_extraction_f1", Paper: "memory extraction F1", Items: p.Items + r.Items, Unjudged: p.Unjudged + r.Unjudged}
@@ -199,7 +197,7 @@ func (m *Metrics) f1() Figure {
 	return f
 }
 
-// jointLevel is the level of two intervals that hold together at the default one.
+// jointLevel is the level of two intervals that together have the default level.
 const jointLevel = 1 - (1-benchmark.Level)/2
 
 func joined(precision, recall *benchmark.Estimate) *benchmark.Estimate {
@@ -216,7 +214,7 @@ func joined(precision, recall *benchmark.Estimate) *benchmark.Estimate {
 	return &est
 }
 
-// f1Of returns the harmonic mean as upstream computes it, 0 when both are 0.
+// f1Of returns the harmonic mean as upstream computes it, 0 if both are 0.
 func f1Of(precision, recall float64) float64 {
 	if precision+recall == 0 {
 		return 0
@@ -246,8 +244,8 @@ func (m *Metrics) questionFigures(groups map[string]choice) []Figure {
 	return list
 }
 
-// typeFigures returns three figures for each type of memory point: those that
-// upstream knows first and always, then the others.
+// typeFigures returns three figures for each type of memory point: always those that
+// upstream defines, then the others.
 func (m *Metrics) typeFigures() []Figure {
 	list := []Figure{}
 	for _, name := range m.typeNames() {
@@ -283,7 +281,7 @@ func orUnnamed(name string) string {
 	return name
 }
 
-// notes tell what a reader of the numbers must know.
+// notes returns remarks for the reader of the metrics.
 func (m *Metrics) notes() []string {
 	var notes []string
 	switch {

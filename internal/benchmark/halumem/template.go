@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A template is a prompt with slots as Python's str.format has them: {name} is a
-// slot, {{ and }} are braces. It is filled in one pass, so that a memory which
-// contains {question} stays the text it is.
+// A template is a prompt with slots in the format of Python's str.format: {name} is a slot,
+// {{ and }} are braces. It is filled in one pass, so that {question} inside a memory stays
+// text.
 type template []part
 
-// A part of a template is literal text, or a slot when slot is not "".
+// A part of a template is literal text, or a slot if slot is not "".
 type part struct{ text, slot string }
 
 // parseTemplate splits a prompt into literal text and slots.
@@ -41,8 +41,8 @@ func parseTemplate(prompt string) (template, error) {
 	return append(t, part{text: lit.String()}), nil
 }
 
-// fill returns the prompt with the slots filled. A slot without a value is a bug:
-// the protocol checks the slots of its prompts when it is made.
+// fill returns the prompt with the slots filled. A slot without a value is a bug: the
+// protocol checks the slots of its prompts when it is created.
 func (t template) fill(slots map[string]string) string {
 	var b strings.Builder
 	for _, p := range t {

@@ -12,8 +12,8 @@ import (
 	"deem/internal/words"
 )
 
-// Text writes the numbers for people. Each comes with its interval, its n and the
-// unjudged count; one that is withheld says why, and between which bounds it lies.
+// Text writes the metrics as text, each with its interval, n and the unjudged count. A
+// withheld metric has the reason and its bounds.
 func (m *Metrics) Text(w io.Writer) error {
 	s := m.Summary()
 	var b strings.Builder
@@ -33,7 +33,7 @@ func (m *Metrics) Text(w io.Writer) error {
 	return err
 }
 
-// trimmed takes away the spaces that pad the last column.
+// trimmed removes trailing spaces from each line.
 func trimmed(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -53,8 +53,7 @@ func table(b *strings.Builder, figures []Figure) {
 	t.Flush() //nolint:errcheck // a Builder takes everything
 }
 
-// groups writes figures with the same name before the colon, three of them, as one
-// row.
+// groups writes three figures with the same name before the colon as one row.
 func groups(b *strings.Builder, title string, figures []Figure) {
 	if len(figures) == 0 {
 		return
@@ -78,17 +77,17 @@ func groups(b *strings.Builder, title string, figures []Figure) {
 	t.Flush() //nolint:errcheck // a Builder takes everything
 }
 
-// perGroup is how many figures a group of memory points or questions has.
+// perGroup is the number of figures of a group of memory points or questions.
 const perGroup = 3
 
-// nameAndPart splits the name of a figure of a group. The name of the group may
-// have a colon itself.
+// nameAndPart splits the name of a figure of a group. The name of the group may contain a
+// colon.
 func nameAndPart(f Figure) (name, part string) {
 	at := strings.LastIndex(f.Name, ": ")
 	return f.Name[:at], f.Name[at+2:]
 }
 
-// standsOn returns how many items a figure is made of.
+// standsOn returns the number of items of a figure.
 func standsOn(f Figure) int {
 	if f.Valid != nil {
 		return f.Valid.N

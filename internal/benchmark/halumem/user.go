@@ -9,14 +9,14 @@ import (
 	"deem/internal/text"
 )
 
-// A user is one line of the file of results, as far as it matters here.
+// A user is one line of the results file, reduced to what is needed.
 type user struct {
 	uuid     string
 	sessions []session
 }
 
-// A session is one conversation of a user with the system, and what the system
-// made of it.
+// A session is one conversation of a user with the system, with the memories that the
+// system extracted.
 type session struct {
 	generated bool // made-up filler between the real sessions, which upstream skips
 	addTime   string
@@ -24,24 +24,24 @@ type session struct {
 	dialogue  string
 	golden    string
 	extracted []string
-	memories  string // the extracted ones, a line each
+	memories  string // the extracted ones, one per line
 	questions []question
 }
 
-// A point is a memory point: something that a system should remember, or in the
-// case of interference should not.
+// A point is a memory point: something that a system should remember or, if it is
+// interference, should not.
 type point struct {
 	content, kind, source, importance, index string
 
-	isUpdate  string // as Python would write it: "True" for the string and the boolean
+	isUpdate  string // in Python's format: "True" for the string and the boolean
 	asString  bool   // is_update is a string, as published
 	original  []string
 	noList    bool // original_memories is not a list of strings
-	asked     bool // the system was asked what it remembers of the point
+	asked     bool // the system was asked what it remembers about the point
 	retrieved []string
 }
 
-// A question is a question about the sessions so far, and the system's response.
+// A question is a question about the sessions so far, with the system's response.
 type question struct {
 	text, answer, response, context, kind, difficulty string
 
@@ -53,17 +53,17 @@ type question struct {
 	value                  benchmark.Value
 }
 
-// A flaw is a part of a line that upstream would stop at.
+// A flaw is an error in a line at which upstream would stop.
 type flaw struct{ message string }
 
 func (f flaw) Error() string { return f.message }
 
 func flawf(format string, args ...any) error { return flaw{fmt.Sprintf(format, args...)} }
 
-// object are the members of a JSON object.
+// object contains the members of a JSON object.
 type object map[string]benchmark.Value
 
-// objectOf returns the members of a value, of two equal keys the last.
+// objectOf returns the members of a value. Of two equal keys the last counts.
 func objectOf(v benchmark.Value) (object, bool) {
 	o := object{}
 	ok := v.Members(func(key string, value benchmark.Value) { o[key] = value })
@@ -76,8 +76,7 @@ func (o object) has(key string) bool {
 	return ok
 }
 
-// str returns the value as Python would put it into a prompt, or "" when the key is
-// missing.
+// str returns the value as Python would format it in a prompt, or "" if the key is missing.
 func (o object) str(key string) string {
 	if !o.has(key) {
 		return ""
@@ -85,7 +84,7 @@ func (o object) str(key string) string {
 	return o[key].Str()
 }
 
-// number returns the text of a number, or "" when there is none.
+// number returns the text of a number, or "".
 func (o object) number(key string) string {
 	if _, ok := o[key].Float(); !ok {
 		return ""
@@ -93,7 +92,7 @@ func (o object) number(key string) string {
 	return o[key].Str()
 }
 
-// stringsOf returns a list of strings, and false for anything else.
+// stringsOf returns a list of strings, and reports false for anything else.
 func stringsOf(v benchmark.Value) ([]string, bool) {
 	values, ok := v.List()
 	if !ok {
@@ -109,7 +108,7 @@ func stringsOf(v benchmark.Value) ([]string, bool) {
 	return list, true
 }
 
-// readUser takes a line apart. An error is a flaw.
+// readUser parses a line. An error is a flaw.
 func readUser(row *benchmark.Row) (*user, error) {
 	u := &user{}
 	if row.Get("uuid").Blank() {
@@ -130,8 +129,7 @@ func readUser(row *benchmark.Row) (*user, error) {
 	return u, nil
 }
 
-// readSession takes a session apart. Of one that upstream skips only the times
-// count.
+// readSession parses a session. Of a session that upstream skips, only the times are read.
 func readSession(v benchmark.Value) (session, error) {
 	o, ok := objectOf(v)
 	if !ok {
@@ -154,7 +152,7 @@ func readSession(v benchmark.Value) (session, error) {
 	return s, err
 }
 
-// truthy reports whether Python's if would take the value for true.
+// truthy reports whether Python treats the value as true.
 func truthy(v benchmark.Value) bool {
 	if benchmark.IsText(v) {
 		return v.Str() != ""
@@ -215,8 +213,8 @@ func readPoint(v benchmark.Value) (point, error) {
 	return p, nil
 }
 
-// readDialogue renders the turns as evaluation.py does: a line for each, and an
-// empty one behind what the assistant said.
+// readDialogue renders the turns like evaluation.py: one line per turn, and an empty line
+// after the assistant's.
 func readDialogue(o object) (string, error) {
 	turns, ok := o["dialogue"].List()
 	if !ok {
@@ -258,8 +256,7 @@ func readQuestions(o object) ([]question, error) {
 	return list, nil
 }
 
-// readQuestion takes a question apart. What is missing in it concerns this one
-// item, and the others can be judged without it.
+// readQuestion parses a question. A missing value concerns only this item.
 func readQuestion(o object) question {
 	q := question{
 		text: o.str("question"), answer: o.str("answer"), response: o.str("system_response"),
@@ -281,8 +278,8 @@ func readQuestion(o object) question {
 	return q
 }
 
-// evidenceOf returns the memory points that a question rests on. The list may be
-// empty: some questions ask for what nobody said.
+// evidenceOf returns the memory points that a question depends on. The list may be empty:
+// some questions ask for information that was never given.
 func evidenceOf(v benchmark.Value) ([]string, bool) {
 	values, ok := v.List()
 	if !ok {
@@ -299,8 +296,8 @@ func evidenceOf(v benchmark.Value) ([]string, bool) {
 	return list, true
 }
 
-// updates reports whether the point is an update under a reading. Upstream compares
-// with the string "True", so that a JSON boolean is none; the fixed reading takes
+// updates reports whether the point is an update under a reading. Upstream compares with
+// the string "True", so that a JSON boolean is not an update; the fixed reading accepts
 // both.
 func (p point) updates(reading string) bool {
 	if reading == Fixed {

@@ -17,17 +17,17 @@ var vendorFiles embed.FS
 // vendors are the judges that vendors published for the questions of the benchmark.
 var vendors = sync.OnceValue(func() map[string]*judge.Declaration { return judge.Folder(vendorFiles, "judges") })
 
-// Vendors returns the names of the judges that vendors published. They judge the stage "qa"
-// only, so their score is not comparable with that of the four stages.
+// Vendors returns the names of the judges published by vendors. They judge only the stage
+// "qa", so their score is not comparable with that of the four stages.
 func Vendors() []string { return slices.Sorted(maps.Keys(vendors())) }
 
-// Vendor returns the declaration of a judge of a vendor, nil when there is none.
+// Vendor returns the declaration of a vendor's judge, or nil.
 func Vendor(name string) *judge.Declaration { return vendors()[name] }
 
-// A Questions is the protocol of a vendor for the items of the stage "qa".
+// A Questions is a vendor's protocol for the items of the stage "qa".
 type Questions struct{ *judge.Declared }
 
-// VendorProtocol returns the protocol of a judge of a vendor under the named reading.
+// VendorProtocol returns the protocol of a vendor's judge under the named reading.
 func VendorProtocol(name, reading string) (Questions, error) {
 	p, err := vendors()[name].Protocol(reading)
 	return Questions{p}, err
@@ -53,7 +53,7 @@ func (q Questions) Reread() judge.Readable {
 	return Questions{other}
 }
 
-// NewQuestionMetrics returns the numbers of a judge of the questions only.
+// NewQuestionMetrics returns the metrics for a judge of the questions only.
 func NewQuestionMetrics() *benchmark.Table {
 	return &benchmark.Table{
 		Benchmark: Name, By: []string{fieldKind},
