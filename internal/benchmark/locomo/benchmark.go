@@ -9,7 +9,7 @@ import (
 	"deem/judge"
 )
 
-// Benchmark returns the row of the table.
+// Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
 		Name: Name, About: About, Where: Where, Licence: Licence,
@@ -50,8 +50,8 @@ func Benchmark() benchmark.Benchmark {
 	}
 }
 
-// categories returns the categories of locomo10.json. The faults are those that
-// github.com/dial481/locomo-audit lists as moving a score.
+// categories returns the categories of locomo10.json. The faulty items are those that
+// github.com/dial481/locomo-audit lists as affecting a score.
 func categories() []benchmark.Category {
 	list := []benchmark.Category{
 		{ID: MultiHop, Items: 282, Faulty: 28},

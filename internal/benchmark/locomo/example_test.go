@@ -21,8 +21,8 @@ const examples = "../../../examples/locomo"
 
 func example(name string) string { return filepath.Join(examples, name) }
 
-// TestExample judges the example by each judge and policy, and compares numbers and
-// notes with golden files.
+// TestExample judges the example with each judge and policy, and compares scores and notes
+// with golden files.
 func TestExample(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -75,7 +75,7 @@ func f1(reading string) func(*testing.T, locomo.Policy) deem.Judge {
 	}
 }
 
-// asked returns a judge that asks the example's replies.
+// asked returns a judge that replays the example's replies.
 func asked(name string) func(*testing.T, locomo.Policy) deem.Judge {
 	return func(t *testing.T, p locomo.Policy) deem.Judge {
 		t.Helper()
@@ -116,7 +116,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestExampleReadme looks for the numbers in the document beside the example.
+// TestExampleReadme checks that the README of the example shows the scores.
 func TestExampleReadme(t *testing.T) {
 	doc := readFile(t, example("README.md"))
 	for _, name := range []string{"f1-excluded.txt", "strict.txt"} {
@@ -127,13 +127,14 @@ func TestExampleReadme(t *testing.T) {
 	}
 }
 
-// TestTwoForms opens the example's responses in both forms: they are the same answers.
+// TestTwoForms opens the example's responses in both formats and checks that they are the
+// same answers.
 func TestTwoForms(t *testing.T) {
 	data := []string{example("conversations.json")}
 	rows := items(t, open(t, locomo.Options{Data: data, Responses: []string{example("responses.jsonl")}}))
 	for i := range rows {
 		delete(rows[i].Fields, "gold_ids")
-		delete(rows[i].Fields, locomo.ContextField) // Mem0's file does not say what was retrieved.
+		delete(rows[i].Fields, locomo.ContextField) // Mem0's file does not contain what was retrieved.
 	}
 	mem0 := items(t, open(t, locomo.Options{Data: data, Responses: []string{example("mem0.json")}}))
 	if diff := cmp.Diff(mem0, rows); diff != "" {

@@ -19,13 +19,12 @@ const F1Name = "locomo/f1"
 
 // The readings of the rule.
 const (
-	// Upstream follows task_eval/evaluation.py bug for bug.
+	// Upstream follows task_eval/evaluation.py, including its bugs.
 	Upstream = "upstream"
 
-	// Fixed mends what is plainly a slip. In category 1 upstream splits texts at
-	// every comma: here an empty part does not count, and neither a comma within
-	// a number nor one before a year splits. And ids of evidence that stand in one
-	// string are told apart.
+	// Fixed fixes obvious slips. In category 1 upstream splits texts at every comma:
+	// here an empty part does not count, and a comma within a number or before a year
+	// does not split. Several evidence ids in one string are separated.
 	Fixed = "fixed"
 )
 
@@ -35,13 +34,13 @@ func Readings() []string { return []string{Upstream, Fixed} }
 // The names of the fields that items have.
 const (
 	AdversarialField  = "adversarial_answer" // category 5: the answer that the question is meant to provoke
-	EvidenceTextField = "evidence_text"      // those turns, a line each, as [D1:3, said on 8 May, 2023] Caroline: "Hi!"
-	EvidenceField     = "evidence"           // a JSON list of the turns that hold the answer, as ["D1:3"]
-	ContextField      = "context_ids"        // a JSON list of the turns or sessions that the system retrieved, as ["D1:3"] or ["S1"]
+	EvidenceTextField = "evidence_text"      // those turns, one per line, such as [D1:3, said on 8 May, 2023] Caroline: "Hi!"
+	EvidenceField     = "evidence"           // a JSON list of the turns that contain the answer, such as ["D1:3"]
+	ContextField      = "context_ids"        // a JSON list of the turns or sessions that the system retrieved, such as ["D1:3"] or ["S1"]
 )
 
-// RecallAspect is the aspect of a verdict that tells which share of the evidence the
-// system retrieved. Only items that say what was retrieved have it.
+// RecallAspect is the aspect of a verdict with the share of the evidence that the system
+// retrieved. Only items that state what was retrieved have it.
 const RecallAspect = "recall"
 
 // The labels of the rule.
@@ -53,11 +52,11 @@ const (
 	answers  = "answers"  // category 5
 )
 
-// f1Version is raised whenever the verdicts of the rule may change.
+// f1Version is increased whenever the verdicts of the rule may change.
 const f1Version = 1
 
-// An F1 is the published rule as a judge: the overlap of stemmed words, scored
-// differently by category. It asks no model.
+// An F1 is the published rule as a judge: the overlap of stemmed words, scored differently
+// by category. It does not use a model.
 type F1 struct {
 	reading string
 	policy  Policy
@@ -65,9 +64,9 @@ type F1 struct {
 
 var _ deem.Identified = (*F1)(nil)
 
-// NewF1 returns the rule under the named reading, "" meaning [Upstream], and the
-// policy for category 5, "" meaning [Excluded]. The policy [Abstention] asks a model
-// and is none for a rule.
+// NewF1 returns the rule under the named reading, "" meaning [Upstream], and the policy for
+// category 5, "" meaning [Excluded]. The policy [Abstention] needs a model and is not
+// available for the rule.
 func NewF1(reading string, category5 Policy) (*F1, error) {
 	if reading == "" {
 		reading = Upstream
@@ -136,9 +135,9 @@ func (j *F1) verdict(it deem.Item) (deem.Verdict, error) {
 	return deem.Verdict{Label: f1Label(best), Score: best}, nil
 }
 
-// phrases gives upstream's verdict on a question about what was never said. It
-// needs no reference. Upstream looks for one all the same and stops where there is
-// none, which is at all but two of these questions.
+// phrases returns upstream's verdict on a question about something that was never said. It
+// needs no reference. Upstream reads one anyway and stops if it is missing, which it is for
+// all but two of these questions.
 func phrases(it deem.Item) deem.Verdict {
 	score := metric.LoCoMoAbstains(it.Response)
 	if score == 1 {
@@ -169,8 +168,8 @@ func (j *F1) score(category, response, reference string) float64 {
 	return score
 }
 
-// fixedMulti is the mean, over the parts of the reference, of the F1 with the part
-// of the response that fits best.
+// fixedMulti is the mean, over the parts of the reference, of the F1 with the best matching
+// part of the response.
 func fixedMulti(response, reference string) float64 {
 	want, got := parts(reference), parts(response)
 	if len(want) == 0 || len(got) == 0 {
@@ -187,8 +186,8 @@ func fixedMulti(response, reference string) float64 {
 	return sum / float64(len(want))
 }
 
-// Commas that separate no answers: those within a number, as in 1,000, and those
-// between a day or a month and its year, as in May 7, 2023.
+// Commas that do not separate answers: those within a number, such as 1,000, and those
+// between a day or a month and its year, such as May 7, 2023.
 var (
 	number = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 	date   = regexp.MustCompile(`(\d|(?i:january|february|march|april|may|june|july|august|september|october|november|december)),(\s*(?:19|20)\d\d)\b`)
@@ -196,7 +195,7 @@ var (
 
 // parts splits a text into its answers.
 func parts(s string) []string {
-	// Normalisation drops commas anyway, so taking these out changes nothing else.
+	// Normalisation drops commas anyway, so removing these changes nothing else.
 	s = number.ReplaceAllStringFunc(s, func(n string) string { return strings.ReplaceAll(n, ",", "") })
 	s = date.ReplaceAllString(s, "$1$2")
 	var list []string
@@ -208,8 +207,8 @@ func parts(s string) []string {
 	return list
 }
 
-// recall returns the share of the evidence that was retrieved, and false when the
-// item does not say what was. Without evidence upstream counts 1, and the fixed
+// recall returns the share of the evidence that was retrieved, and reports false if the
+// item does not state what was retrieved. Without evidence upstream counts 1, and the fixed
 // reading nothing.
 func (j *F1) recall(it deem.Item) (float64, bool) {
 	context, ok := ids(it.Fields[ContextField])
@@ -226,7 +225,7 @@ func (j *F1) recall(it deem.Item) (float64, bool) {
 	return metric.LoCoMoRecall(evidence, context), true
 }
 
-// ids reads a field that holds a JSON list of ids.
+// ids parses a field with a JSON list of ids.
 func ids(field string) ([]string, bool) {
 	var list []string
 	if field == "" || json.Unmarshal([]byte(field), &list) != nil {
@@ -235,12 +234,11 @@ func ids(field string) ([]string, bool) {
 	return list, list != nil
 }
 
-// turn is the id of a turn: session, and place in it.
+// turn matches the id of a turn: session, and position in it.
 var turn = regexp.MustCompile(`D:?(\d+):(\d+)`)
 
-// apart finds the ids of turns in evidence, where upstream's file has several in one
-// string, "D8:6; D9:17", or a colon too many, "D:11:26". An id that is none, as "D",
-// is left out.
+// apart finds the ids of turns in evidence. Upstream's file has several in one string,
+// "D8:6; D9:17", or an extra colon, "D:11:26". An invalid id, such as "D", is left out.
 func apart(evidence []string) []string {
 	var list []string
 	for _, e := range evidence {

@@ -28,7 +28,8 @@ func newF1(tb testing.TB, reading string, p locomo.Policy) *locomo.F1 {
 	return j
 }
 
-// lines reads a JSONL file. It skips the test if the file is not there and not ours.
+// lines reads a JSONL file. It skips the test if the file is missing and not part of the
+// repository.
 func lines[T any](t *testing.T, file string) []T {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -51,7 +52,7 @@ func lines[T any](t *testing.T, file string) []T {
 	return list
 }
 
-// A vector is a real answer with what upstream's program gave for it.
+// A vector is a real answer with the score of upstream's program.
 type vector struct {
 	System, Question, Prediction string
 	Answer                       any
@@ -59,8 +60,8 @@ type vector struct {
 	F1                           float64
 }
 
-// TestPublishedF1 reads real answers and compares every score with what upstream's
-// program gives, row by row, and the totals with what its script prints.
+// TestPublishedF1 compares the score of every real answer with upstream's program, row by
+// row, and the totals with the output of its script.
 func TestPublishedF1(t *testing.T) {
 	vectors := map[string][]vector{}
 	for _, v := range lines[vector](t, filepath.Join(shared, "vectors/locomo_f1.jsonl")) {
@@ -97,7 +98,7 @@ func TestPublishedF1(t *testing.T) {
 	}
 }
 
-// A goldenCase is an input of upstream's program with what it gave.
+// A goldenCase is an input of upstream's program with its output.
 type goldenCase struct {
 	Case  string
 	Input struct {
@@ -132,7 +133,7 @@ func list(ids []string) string {
 	return string(b)
 }
 
-// TestGolden compares with upstream's eval_question_answering, the recall included.
+// TestGolden compares with upstream's eval_question_answering, including the recall.
 func TestGolden(t *testing.T) {
 	j := newF1(t, locomo.Upstream, locomo.Phrases)
 	for name, file := range map[string]string{
@@ -158,7 +159,8 @@ func checkGolden(t *testing.T, j deem.Judge, c goldenCase) {
 	v, err := j.Judge(t.Context(), it)
 	switch {
 	case c.Expected.Error == "KeyError" && it.Category == locomo.Adversarial:
-		// Upstream stops for want of an answer that its own rule does not need.
+		// Upstream stops because of a missing answer that its own rule does not
+		// need.
 		if err != nil || len(it.References) > 0 {
 			t.Errorf("%s: verdict %+v, error %v, want one by the phrases", c.Case, v, err)
 		}
@@ -236,7 +238,7 @@ func isInput(err error) bool {
 
 func TestRecall(t *testing.T) {
 	tests := []struct {
-		evidence, context string // as the fields are
+		evidence, context string // as in the fields
 		upstream, fixed   float64
 	}{
 		{`["D1:1"]`, "", -1, -1},
@@ -302,8 +304,8 @@ func TestF1Refuses(t *testing.T) {
 	}
 }
 
-// TestIdentities holds every judge of the benchmark to a hash of its own: readings
-// and policies are part of what a judge is.
+// TestIdentities checks that every judge of the benchmark has its own hash: readings and
+// policies are part of a judge.
 func TestIdentities(t *testing.T) {
 	seen := map[string]string{}
 	add := func(name string, identity any) {
@@ -333,7 +335,7 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// TestF1Laws holds the rule to what must be true of any texts.
+// TestF1Laws checks properties that hold for any texts.
 func TestF1Laws(t *testing.T) {
 	word := rapid.StringMatching(`[a-z]{1,6}|[0-9]{1,4}|,|;|May 7, 2023|the`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -15,7 +15,7 @@ import (
 	"deem/internal/words"
 )
 
-// A slot is a question of the data, and the response to it once it is found.
+// A slot is a question of the data, with its response once it is found.
 type slot struct {
 	row
 	id       string // of the item
@@ -24,7 +24,7 @@ type slot struct {
 	votes    []vote
 }
 
-// newSlot makes a slot of a row.
+// newSlot returns the slot for a row.
 func newSlot(r row) (*slot, error) {
 	switch {
 	case text.Strip(r.question) == "":
@@ -37,7 +37,7 @@ func newSlot(r row) (*slot, error) {
 	return &slot{row: r}, nil
 }
 
-// take gives the slot its response.
+// take sets the response of the slot.
 func (s *slot) take(r row) {
 	s.answer, s.answered, s.votes = r, true, r.votes
 }
@@ -45,14 +45,14 @@ func (s *slot) take(r row) {
 // excerpt shortens a question for a message.
 func excerpt(s string) string { return words.Clip(s, 60) }
 
-// key returns what two questions have in common when they are the same.
+// key normalises a question, so that equal questions have equal keys.
 func key(question string) string {
 	return strings.Join(text.Split(text.Lower(question)), " ")
 }
 
-// number gives every slot its id: the place in its conversation's list of questions,
+// number gives every slot its id: the position in its conversation's list of questions,
 // "conv-26/q12" as upstream's scripts count, from 0; else the file's own id; else the
-// place in the file. An id that is taken is a problem.
+// position in the file. A duplicate id is a problem.
 func (j *join) number() {
 	taken := map[string]place{}
 	counts := map[string]int{}
@@ -91,7 +91,7 @@ func (j *join) match() {
 	}
 }
 
-// place gives a response to its question.
+// place assigns a response to its question.
 func (j *join) place(m *matcher, r row) {
 	s, taken := m.find(r)
 	switch {
@@ -101,7 +101,7 @@ func (j *join) place(m *matcher, r row) {
 			j.compare(s, r)
 		}
 	case s != nil:
-		// The row says that the system gave nothing, which is as if it were not there.
+		// The row says that the system gave no answer, which is the same as no row.
 	case taken != nil:
 		j.wrong(r.place, fmt.Errorf("the question %q was answered before, at %s", taken.id, taken.answer.place))
 	case r.question != "":
@@ -111,7 +111,8 @@ func (j *join) place(m *matcher, r row) {
 	}
 }
 
-// compare notes where a file of responses has another answer key than the data.
+// compare records where the references or categories in a response file differ from the
+// data.
 func (j *join) compare(s *slot, r row) {
 	if r.category != "" && r.category != s.category {
 		j.renamed = append(j.renamed, s.id)
@@ -121,7 +122,7 @@ func (j *join) compare(s *slot, r row) {
 	}
 }
 
-// sameKey reports whether both have a reference, and the same one.
+// sameKey reports whether both have the same reference.
 func sameKey(s *slot, r row) bool {
 	return s.reference != nil && r.reference != nil && text.Strip(*s.reference) == text.Strip(*r.reference)
 }
@@ -133,10 +134,10 @@ type matcher struct {
 	byText map[string][]*slot // in the order of the data
 	known  map[string]bool    // the conversations of the data
 
-	// votes count, for each name that the file of responses has for a
-	// conversation, the conversations that its questions are of. Names do not tell:
-	// the same conversation is conv-26, 0, locomo_0, locomo_exp_user_0, or locomo_1
-	// where somebody counts from 1.
+	// votes counts, for each name of a conversation in the response file, the
+	// conversations that its questions belong to. Names are not reliable: the same
+	// conversation is conv-26, 0, locomo_0, locomo_exp_user_0, or locomo_1 if counted
+	// from 1.
 	votes map[string]map[string]int
 }
 
@@ -153,8 +154,7 @@ func newMatcher(slots []*slot, policy Policy) *matcher {
 	return m
 }
 
-// vote counts a response for the conversation that its question is of, if that is
-// plain.
+// vote counts a response for the conversation of its question, if that is unambiguous.
 func (m *matcher) vote(r row) {
 	list := m.byText[key(r.question)]
 	if len(list) == 0 {
@@ -171,7 +171,7 @@ func (m *matcher) vote(r row) {
 	m.votes[r.conversation][list[0].conversation]++
 }
 
-// conversation returns what the data calls a conversation; "" when that is open.
+// conversation returns the data's name of a conversation, or "" if it is undecided.
 func (m *matcher) conversation(name string) string {
 	if m.known[name] || name == "" {
 		return name
@@ -185,8 +185,8 @@ func (m *matcher) conversation(name string) string {
 	return best
 }
 
-// find returns the question that a row answers. If every such question has its
-// response already, it returns the last of them as taken.
+// find returns the question that a row answers. If every such question already has its
+// response, it returns the last of them as taken.
 func (m *matcher) find(r row) (s, taken *slot) {
 	if s := m.byID[CanonicalID(r.id)]; s != nil && (r.question == "" || key(r.question) == key(s.question)) {
 		if s.answered {
@@ -214,8 +214,8 @@ func (m *matcher) find(r row) (s, taken *slot) {
 	return s, taken
 }
 
-// fit says how well a response fits one of several equal questions: by reference,
-// then by category, then by being one that counts.
+// fit scores how well a response fits one of several equal questions: by reference, then by
+// category, then by whether the question counts.
 func (m *matcher) fit(s *slot, r row) int {
 	fit := 0
 	if sameKey(s, r) {
@@ -230,8 +230,8 @@ func (m *matcher) fit(s *slot, r row) int {
 	return fit
 }
 
-// CanonicalID turns the id of a question in the style of MemOS, "locomo_0_qa12", into
-// ours, "conv-26/q12". Any other id stays what it is.
+// CanonicalID converts the id of a question in the style of MemOS, "locomo_0_qa12", to
+// deem's, "conv-26/q12". It returns any other id unchanged.
 func CanonicalID(id string) string {
 	var conversation, question int
 	if n, err := fmt.Sscanf(id, "locomo_%d_qa%d", &conversation, &question); n != 2 || err != nil {
@@ -246,8 +246,8 @@ func CanonicalID(id string) string {
 // left reports whether the policy leaves the slot out.
 func (j *join) left(s *slot) bool { return s.category == Adversarial && j.policy == Excluded }
 
-// missing notes what was left out, and the questions that nobody answered, or makes
-// each of these a problem.
+// missing notes the questions that were left out or have no response, or makes each of the
+// latter a problem.
 func (j *join) missing(requireAll bool) {
 	var open, out []string
 	for _, s := range j.slots {
@@ -270,7 +270,7 @@ func (j *join) missing(requireAll bool) {
 	j.notes = benchmark.Note(j.notes, j.rekeyed, "response", "in a file that has another reference than the data, whose reference counts")
 }
 
-// set returns the items found.
+// set returns the set of items that were found.
 func (j *join) set(o Options) (*Set, error) {
 	var items []deem.Item
 	for _, sl := range j.slots {
@@ -286,7 +286,7 @@ func (j *join) set(o Options) (*Set, error) {
 	return &Set{Held: held, recorded: votesOf(j.slots)}, err
 }
 
-// item returns the item that a question and its response make.
+// item returns the item for a question and its response.
 func (s *slot) item() deem.Item {
 	it := deem.Item{ID: s.id, Category: s.category, Cluster: s.conversation, Question: s.question, Response: s.answer.response}
 	if s.reference != nil {
@@ -317,10 +317,11 @@ func (s *slot) item() deem.Item {
 	return it
 }
 
-// goldField is the field in which a report on retrieval looks for what should be found.
+// goldField is the field in which a report on retrieval expects the ids that should be
+// found.
 const goldField = "gold_ids"
 
-// goldOf returns the turns of the evidence or, where the system retrieves sessions, their
+// goldOf returns the turns of the evidence or, if the system retrieves sessions, their
 // sessions.
 func goldOf(evidence, context []string) []string {
 	gold := apart(evidence)
@@ -341,12 +342,12 @@ func goldOf(evidence, context []string) []string {
 func list(ids []string) string {
 	b, err := json.Marshal(append([]string{}, ids...))
 	if err != nil {
-		panic("locomo: " + err.Error()) // Strings always have a JSON.
+		panic("locomo: " + err.Error()) // Strings can always be encoded.
 	}
 	return string(b)
 }
 
-// nothing says why there are no items.
+// nothing returns an error that says why there are no items.
 func (j *join) nothing(o Options) error {
 	answered := slices.ContainsFunc(j.slots, func(s *slot) bool { return s.answered })
 	switch {

@@ -32,7 +32,7 @@ func items(t *testing.T, s *locomo.Set) []deem.Item {
 
 func writeFile(file, text string) error { return os.WriteFile(file, []byte(text), 0o600) }
 
-// write writes a file into a folder of the test's own.
+// write writes a file into a temporary folder.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	return writeHere(t, filepath.Join(t.TempDir(), name), text)

@@ -11,22 +11,22 @@ import (
 	"deem/internal/words"
 )
 
-// MetricsOptions say what the numbers are of. The zero value is usable.
+// MetricsOptions describes the run. The zero value is usable.
 type MetricsOptions struct {
-	// Category5 is the policy that the run had; "" means [Excluded].
+	// Category5 is the policy of the run; "" means [Excluded].
 	Category5 Policy
 
-	// Reading is the reading of the rule that the run had; "" means [Upstream].
+	// Reading is the reading of the rule in the run; "" means [Upstream].
 	Reading string
 }
 
-// Metrics gather the records of a run and turn them into numbers by category. Of an
-// item that was judged several times, the first trial counts. Only upstream's sums
-// depend on the order of the records, in their last digits, as upstream's own do.
+// Metrics computes scores by category from the records of a run. Only the first trial of an
+// item counts. The last digits of upstream's sums depend on the order of the records, as in
+// upstream.
 type Metrics struct {
 	opts    MetricsOptions
 	judge   string
-	others  bool // records of several judges came together
+	others  bool // the records come from several judges
 	lines   map[string]*counts
 	overall counts
 	places  map[string]bool // conversations
@@ -34,15 +34,15 @@ type Metrics struct {
 	unjudged []string
 }
 
-// counts are the items of one line.
+// counts contains the items of one line.
 type counts struct {
 	benchmark.Tally
 	recall   benchmark.Tally
 	upstream upstreamSum
 }
 
-// NewMetrics returns metrics without records. An unknown policy or reading counts as
-// the default one; an unknown one was refused when the judge was made.
+// NewMetrics returns metrics without records. An unknown policy or reading counts as the
+// default; it was rejected when the judge was created.
 func NewMetrics(o MetricsOptions) *Metrics {
 	if policy, err := ParsePolicy(string(o.Category5)); err == nil {
 		o.Category5 = policy
@@ -101,22 +101,22 @@ func (m *Metrics) Unjudged() []string { return slices.Sorted(slices.Values(m.unj
 // overallName is the name of the line over all items.
 const overallName = "overall"
 
-// A Line is one number: the mean score over judged items, with its interval.
+// A Line is one score: the mean over judged items, with its confidence interval.
 type Line struct {
-	Category string `json:"category,omitempty"` // the number; "" over all
+	Category string `json:"category,omitempty"` // the number; "" for all
 	Name     string `json:"name"`
 	Right    int    `json:"right"` // items with score 1
 
 	// N and Unjudged count the items with and without a verdict, and Estimate is the
-	// number with its interval.
+	// score with its interval.
 	benchmark.Line
 
-	// Recall is the mean share of the evidence that was retrieved; nil when no item
-	// says what was.
+	// Recall is the mean share of the evidence that was retrieved; nil if no item
+	// states what was retrieved.
 	Recall *benchmark.Estimate `json:"recall,omitempty"`
 }
 
-// Categories returns the line of each category by number. Those without a record are
+// Categories returns the line of each category by number. Categories without a record are
 // left out.
 func (m *Metrics) Categories() []Line {
 	var lines []Line
@@ -133,8 +133,7 @@ func (m *Metrics) Categories() []Line {
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Overall returns the line over all items: the mean over questions, not over
-// categories.
+// Overall returns the line over all items: the mean over questions, not over categories.
 func (m *Metrics) Overall() Line {
 	l := m.lineOf(&m.overall)
 	l.Name = overallName
@@ -147,7 +146,7 @@ func (m *Metrics) lineOf(t *counts) Line {
 	return Line{Right: t.Right(), Line: t.Line(clustered), Recall: t.recall.Estimate(clustered)}
 }
 
-// Warnings say in plain words what to beware of.
+// Warnings returns caveats for the reader.
 func (m *Metrics) Warnings() []string {
 	var list []string
 	if m.others {
@@ -172,14 +171,14 @@ func (m *Metrics) inConversations() string {
 	return about + ", and the intervals allow for how far these differ, as those of the report do"
 }
 
-// uninvited reports whether there are items of category 5 although the policy leaves
-// them out. [Open] makes none such; they come with verdicts that others recorded.
+// uninvited reports whether there are items of category 5 although the policy excludes
+// them. [Open] does not create such items; they come with verdicts recorded by others.
 func (m *Metrics) uninvited() bool {
 	return m.lines[Adversarial] != nil && m.opts.Category5 == Excluded
 }
 
-// withoutFive says that category 5 is in the number over all items, and what that
-// would be without.
+// withoutFive says that category 5 is included in the overall score, and what the score is
+// without it.
 func (m *Metrics) withoutFive() string {
 	five := m.lines[Adversarial]
 	note := words.Count(five.All(), "item") + " of category 5 counted in overall, as recorded; most published scores leave them out"
@@ -190,8 +189,8 @@ func (m *Metrics) withoutFive() string {
 	return note
 }
 
-// policy returns what became of category 5: the policy that the run had, unless the
-// records belie it.
+// policy returns how category 5 was treated: the policy of the run, unless the records
+// contradict it.
 func (m *Metrics) policy() Policy {
 	if m.uninvited() {
 		return recordedFive

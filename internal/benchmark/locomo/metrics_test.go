@@ -20,7 +20,7 @@ func text(t *testing.T, m *locomo.Metrics) string {
 	return b.String()
 }
 
-// record returns a record with a score, or without a verdict for a score below 0.
+// record returns a record with a score, or without a verdict if the score is below 0.
 func record(judge, id, category string, score float64) deem.Record {
 	rec := deem.Record{Item: deem.Item{ID: id, Category: category, Cluster: "conv-1"}, Judge: judge}
 	if score < 0 {
@@ -44,7 +44,7 @@ func TestMetricsEmpty(t *testing.T) {
 	}
 }
 
-// TestMetricsUnjudged names what has no verdict and keeps it out of every number.
+// TestMetricsUnjudged checks that unjudged items are named and excluded from every score.
 func TestMetricsUnjudged(t *testing.T) {
 	m := locomo.NewMetrics(locomo.MetricsOptions{})
 	for _, rec := range []deem.Record{
@@ -52,7 +52,7 @@ func TestMetricsUnjudged(t *testing.T) {
 	} {
 		m.Add(rec)
 		rec.Trial = 1
-		m.Add(rec) // No trial but the first counts.
+		m.Add(rec) // Only the first trial counts.
 	}
 	o := m.Overall()
 	if o.N != 2 || o.Right != 1 || o.Unjudged != 2 || o.Estimate.Value != 0.5 || o.Estimate.Method != "none" {
@@ -74,7 +74,8 @@ func TestMetricsUnjudged(t *testing.T) {
 	}
 }
 
-// TestMetricsPolicy states the policy always, and says when records belie it.
+// TestMetricsPolicy checks that the policy is always stated, and that records that
+// contradict it are noted.
 func TestMetricsPolicy(t *testing.T) {
 	for policy, want := range map[locomo.Policy]string{
 		"":                "locomo, j: category 5 (adversarial) counted as recorded\n",
@@ -113,8 +114,8 @@ func TestMetricsSeveralJudges(t *testing.T) {
 	}
 }
 
-// TestUpstreamLines pins how Python writes the sums: an integer where it met nothing
-// but integers, and numpy's rounding in category 1.
+// TestUpstreamLines pins Python's formatting of sums: an integer if all terms are integers,
+// and numpy's rounding in category 1.
 func TestUpstreamLines(t *testing.T) {
 	m := locomo.NewMetrics(locomo.MetricsOptions{Category5: locomo.Phrases, Reading: locomo.Fixed})
 	for _, it := range []deem.Item{

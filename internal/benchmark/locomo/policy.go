@@ -7,32 +7,31 @@ import (
 	"deem"
 )
 
-// A Policy says what is done with category 5, the questions about what was never
-// said. Upstream's file has no right answer for 444 of the 446, so that its own
-// script stops there, and everybody else had to choose. A score over 1,540 questions
-// and one over 1,986 are different numbers. The policy is part of a judge's
-// identity, and every report states it.
+// A Policy says how category 5 is treated, the questions about things that were never said.
+// Upstream's file has no right answer for 444 of the 446, so its own script stops there,
+// and every other evaluation had to choose. A score over 1,540 questions and one over 1,986
+// are different numbers. The policy is part of a judge's identity, and every report states
+// it.
 type Policy string
 
 // The policies.
 const (
-	// Excluded leaves category 5 out, as most published scores do. It is the
-	// default.
+	// Excluded leaves category 5 out, as most published scores do. It is the default.
 	Excluded Policy = "excluded"
 
-	// Phrases scores category 5 by upstream's rule: the response is right if
-	// "no information available" or "not mentioned" stands in it, and wrong
-	// otherwise, whichever judge has the other categories.
+	// Phrases scores category 5 by upstream's rule, whichever judge has the other
+	// categories: the response is right if it contains "no information available" or
+	// "not mentioned", and wrong otherwise.
 	Phrases Policy = "phrases"
 
-	// Abstention asks a model whether the response says that it cannot know.
+	// Abstention asks a model whether the response says that the answer is unknown.
 	Abstention Policy = "abstention"
 )
 
 // Policies returns the policies, the default first.
 func Policies() []Policy { return []Policy{Excluded, Phrases, Abstention} }
 
-// ParsePolicy returns the policy of that name; "" means [Excluded].
+// ParsePolicy returns the policy with that name; "" means [Excluded].
 func ParsePolicy(name string) (Policy, error) {
 	if name == "" {
 		return Excluded, nil
@@ -47,11 +46,11 @@ func ParsePolicy(name string) (Policy, error) {
 	return "", fmt.Errorf("no policy %q for category 5; there are %s", name, strings.Join(names, ", "))
 }
 
-// recordedFive is not a policy that can be chosen: somebody else judged category 5, in a
-// way that the records do not tell, and it counts.
+// recordedFive cannot be chosen. It means that category 5 was judged by others, in a way
+// that the records do not state, and counts.
 const recordedFive Policy = "recorded"
 
-// says tells in one line what the policy did, for reports.
+// says describes the policy in one line, for reports.
 func (p Policy) says() string {
 	switch p {
 	case Phrases:
@@ -65,8 +64,8 @@ func (p Policy) says() string {
 	}
 }
 
-// left is why an item of category 5 has no verdict when it is left out. [Open] does
-// not even make such items; they come from elsewhere.
+// left returns the failure of an item of category 5 that is excluded. [Open] does not
+// create such items; they come from other sources.
 func left() error {
 	return deem.Failf(deem.Input, "category 5 is left out: the policy is %q", Excluded)
 }

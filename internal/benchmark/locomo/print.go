@@ -14,17 +14,17 @@ import (
 // upstreamOrder is the order in which upstream prints the categories.
 var upstreamOrder = []string{SingleHop, MultiHop, Temporal, OpenDomain, Adversarial}
 
-// digits is to how many digits upstream rounds.
+// digits is the number of digits to which upstream rounds.
 const digits = 3
 
-// An upstreamSum adds up scores as upstream does: each is rounded to three digits
-// when it is stored, and the rounded ones are added, one after the other.
+// An upstreamSum adds scores as upstream does: each is rounded to three digits when stored,
+// and the rounded scores are added one by one.
 type upstreamSum struct {
 	n      int
 	sum    float64
-	float  bool // Python has met a float, so that the sum prints as one
+	float  bool // there was a float, so that Python prints the sum as one
 	recall float64
-	rag    bool // some item says what was retrieved
+	rag    bool // some item states what was retrieved
 }
 
 func (s *upstreamSum) add(u upstreamSum) {
@@ -35,8 +35,8 @@ func (s *upstreamSum) add(u upstreamSum) {
 	s.rag = s.rag || u.rag
 }
 
-// upstreamOf returns what upstream would have stored for a record of the rule,
-// whichever reading the run had, and false if it would have stored nothing.
+// upstreamOf returns what upstream would have stored for a record of the rule, whatever the
+// reading of the run, and reports false if it would have stored nothing.
 func upstreamOf(rec deem.Record) (upstreamSum, bool) {
 	rule, it := scorer(Upstream), rec.Item
 	if rec.Judge != F1Name || rec.Verdict == nil {
@@ -49,20 +49,20 @@ func upstreamOf(rec deem.Record) (upstreamSum, bool) {
 	u := upstreamSum{n: 1, sum: v.Score}
 	switch {
 	case it.Category == MultiHop:
-		// A mean by numpy is a numpy number, and numpy rounds in its own way.
+		// A mean by numpy is a numpy number, and numpy rounds differently.
 		u.sum, u.float = text.NumpyRound(v.Score, digits), true
 	case v.Score != 0 && it.Category != Adversarial: // upstream's 0, and both verdicts of category 5, are integers
 		u.sum, u.float = text.Round(v.Score, digits), true
 	}
 	r, ok := rule.recall(it)
 	u.rag = ok
-	if ok && it.Fields[EvidenceField] != "" { // others count among the questions and not in the sum
+	if ok && it.Fields[EvidenceField] != "" { // others count among the questions but not in the sum
 		u.recall = text.Round(r, digits)
 	}
 	return u, true
 }
 
-// pythonNumber writes a sum as Python prints it.
+// pythonNumber formats a sum as Python does.
 func pythonNumber(x float64, float bool) string {
 	if !float {
 		return fmt.Sprintf("%.0f", x)
@@ -70,9 +70,9 @@ func pythonNumber(x float64, float bool) string {
 	return text.Float(x)
 }
 
-// Upstream returns what upstream's analyze_aggr_acc prints for the same responses, and
-// "" if the judge was not the published rule. Categories without an item, at which
-// upstream divides by zero, are left out; and so are unjudged items.
+// Upstream returns the output of upstream's analyze_aggr_acc for the same responses, or ""
+// if the judge was not the published rule. It leaves out unjudged items, and categories
+// without an item, for which upstream divides by zero.
 func (m *Metrics) Upstream() string {
 	if m.judge != F1Name || m.others || m.overall.upstream.n == 0 {
 		return ""
@@ -97,8 +97,8 @@ func (m *Metrics) Upstream() string {
 	return b.String()
 }
 
-// upstreamRecall writes the lines about what was retrieved. Upstream divides by all
-// questions of a category, also by those without evidence, which add nothing.
+// upstreamRecall writes the lines about retrieval. Upstream divides by all questions of a
+// category, including those without evidence, which add nothing.
 func (m *Metrics) upstreamRecall(b *strings.Builder, n int) {
 	b.WriteString("Category and corresponding recall accuracy in each category: \n")
 	total := 0.0
@@ -113,8 +113,8 @@ func (m *Metrics) upstreamRecall(b *strings.Builder, n int) {
 	fmt.Fprintf(b, "Overall recall accuracy:  %s\n", text.Float(total/float64(n)))
 }
 
-// Text writes the numbers with their intervals and, for the published rule, what
-// upstream prints.
+// Text writes the scores with their intervals and, for the published rule, upstream's
+// output.
 func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(m.head())
@@ -129,8 +129,8 @@ func (m *Metrics) Text(w io.Writer) error {
 	return err
 }
 
-// head says what the numbers are of. The policy stands there always, because a
-// score without it compares with nothing.
+// head says what the scores are of. It always states the policy, because a score without it
+// is not comparable.
 func (m *Metrics) head() string {
 	name := m.judge
 	switch {
@@ -163,7 +163,7 @@ func (m *Metrics) table() string {
 
 func percent(x float64) string { return fmt.Sprintf("%.2f%%", 100*x) }
 
-// value returns the value of an estimate, "-" when there is none.
+// value returns the value of an estimate, or "-".
 func value(e *benchmark.Estimate) string {
 	if e == nil {
 		return "-"
@@ -184,7 +184,7 @@ type summary struct {
 	Upstream   string   `json:"analyze_aggr_acc,omitempty"`
 }
 
-// JSON returns the numbers as a value for encoding/json.
+// JSON returns the metrics as a value for encoding/json.
 func (m *Metrics) JSON() any {
 	s := summary{
 		Benchmark: Name, Judge: m.judge, Category5: m.policy(),

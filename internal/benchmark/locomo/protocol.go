@@ -12,11 +12,11 @@ import (
 	"deem/judge"
 )
 
-// The names of the judges of our own that ask a model. Those that vendors published are in
-// the folder judges too; see [Vendors].
+// The names of deem's own LLM judges. The folder judges also contains those published by
+// vendors; see [Vendors].
 const (
-	StrictName     = "locomo/strict"     // every fact of the reference, and nothing against it
-	LenientName    = "locomo/lenient"    // the same answer, coarser dates and wording allowed
+	StrictName     = "locomo/strict"     // every fact of the reference, and no contradiction
+	LenientName    = "locomo/lenient"    // the same answer; coarser dates and other wording are allowed
 	AbstentionName = "locomo/abstention" // category 5: whether the response declines
 )
 
@@ -26,7 +26,7 @@ var files embed.FS
 // declarations returns the declared judges of the benchmark by name.
 var declarations = sync.OnceValue(func() map[string]*judge.Declaration { return judge.Folder(files, "judges") })
 
-// Declared returns a fresh copy of the declared judge of that name, nil when there is none.
+// Declared returns a new copy of the named declared judge, or nil.
 func Declared(name string) *judge.Declaration {
 	d, ok := declarations()[name]
 	if !ok {
@@ -35,7 +35,7 @@ func Declared(name string) *judge.Declaration {
 	return new(*d)
 }
 
-// Vendors returns the names of the judges that vendors published.
+// Vendors returns the names of the judges published by vendors.
 func Vendors() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(declarations())) {
@@ -46,13 +46,13 @@ func Vendors() []string {
 	return names
 }
 
-// A QA is a declared judge for categories 1 to 4 with a policy for category 5. It
-// is pure and may be used by several goroutines.
+// A QA is a declared judge for categories 1 to 4 with a policy for category 5. It is
+// deterministic and safe for concurrent use.
 type QA struct {
 	policy     Policy
 	main       *judge.Declared
-	abstention *judge.Declared // nil unless the policy asks
-	unshown    *judge.Declared // asks about items without evidence; nil unless the judge is shown any
+	abstention *judge.Declared // nil unless the policy needs a model
+	unshown    *judge.Declared // for items without evidence; nil unless the judge is shown evidence
 }
 
 var (
@@ -60,8 +60,8 @@ var (
 	_ judge.Decider  = (*QA)(nil)
 )
 
-// Protocol returns the judge of that name that asks a model, under a reading of its own, ""
-// meaning the default one, with the policy for category 5, "" meaning [Excluded].
+// Protocol returns the named LLM judge under one of its readings, "" meaning the default
+// one, with the policy for category 5, "" meaning [Excluded].
 func Protocol(name, reading string, category5 Policy) (*QA, error) {
 	d := Declared(name)
 	if d == nil || name == AbstentionName {
@@ -71,20 +71,20 @@ func Protocol(name, reading string, category5 Policy) (*QA, error) {
 }
 
 // evidenceSuffix ends the name of a judge that is shown the evidence. Without the suffix it
-// is the name of the judge that asks about items without any.
+// is the name of the judge for items without evidence.
 const evidenceSuffix = "-evidence"
 
 // ShowsEvidence reports whether a judge is shown the evidence.
 func ShowsEvidence(name string) bool { return strings.HasSuffix(name, evidenceSuffix) }
 
-// newQA returns the judge that a declaration makes with a policy for category 5.
+// newQA returns the judge for a declaration with a policy for category 5.
 func newQA(d *judge.Declaration, reading string, category5 Policy) (*QA, error) {
 	policy, err := ParsePolicy(string(category5))
 	if err != nil {
 		return nil, err
 	}
 	if d.Vendor == "" && slices.Contains(Readings(), reading) {
-		reading = "" // of the rule, and these judges have only one
+		reading = "" // a reading of the rule; these judges have only one
 	}
 	p := &QA{policy: policy}
 	if p.main, err = d.Protocol(reading); err != nil {
@@ -103,7 +103,7 @@ func newQA(d *judge.Declaration, reading string, category5 Policy) (*QA, error) 
 	return p, err
 }
 
-// Spec returns the declaration, the policy, and the prompt for category 5 if there is one.
+// Spec returns the declaration, the policy, and the prompt for category 5, if any.
 func (p *QA) Spec() judge.Spec {
 	s := p.main.Spec()
 	s.Options = map[string]string{"category5": string(p.policy)}
@@ -120,17 +120,17 @@ func (p *QA) Spec() judge.Spec {
 // Name returns the name of the judge for categories 1 to 4.
 func (p *QA) Name() string { return p.main.Name() }
 
-// Reading returns the name of the reading in force.
+// Reading returns the name of the current reading.
 func (p *QA) Reading() string { return p.main.Reading() }
 
 // Category5 returns the policy.
 func (p *QA) Category5() Policy { return p.policy }
 
-// FailuresWrong returns what the declaration says of the published program.
+// FailuresWrong returns the FailuresWrong field of the declaration.
 func (p *QA) FailuresWrong() bool { return p.main.FailuresWrong() }
 
-// Reread returns the judge under the other reading of its declaration, or nil if
-// that has only one.
+// Reread returns the judge under the other reading of its declaration, or nil if it has
+// only one.
 func (p *QA) Reread() judge.Readable {
 	other, ok := p.main.Reread().(*judge.Declared)
 	if !ok {
@@ -144,8 +144,8 @@ func (p *QA) Reread() judge.Readable {
 	return &twin
 }
 
-// Decide gives upstream's verdict on an item of category 5 under the policy
-// [Phrases]. Everything else must be asked.
+// Decide returns upstream's verdict on an item of category 5 under the policy [Phrases].
+// Everything else needs a call.
 func (p *QA) Decide(it deem.Item) (deem.Verdict, bool) {
 	if it.Category != Adversarial || p.policy != Phrases {
 		return deem.Verdict{}, false
@@ -153,7 +153,7 @@ func (p *QA) Decide(it deem.Item) (deem.Verdict, bool) {
 	return phrases(it), true
 }
 
-// Request renders the prompt for it.
+// Request renders the prompt for an item.
 func (p *QA) Request(it deem.Item) (deem.Request, error) {
 	d, err := p.declared(it)
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *QA) Request(it deem.Item) (deem.Request, error) {
 	return d.Request(it)
 }
 
-// Read returns the verdict on it that the reply gives.
+// Read returns the verdict that the reply gives on the item.
 func (p *QA) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	d, err := p.declared(it)
 	if err != nil {
@@ -171,7 +171,7 @@ func (p *QA) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	return d.Read(it, reply)
 }
 
-// declared returns the protocol that asks about it.
+// declared returns the protocol for an item.
 func (p *QA) declared(it deem.Item) (*judge.Declared, error) {
 	switch {
 	case it.Category != Adversarial && p.unshown != nil && it.Fields[EvidenceTextField] == "":

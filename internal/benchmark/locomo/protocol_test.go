@@ -33,7 +33,7 @@ func protocol(t *testing.T, name string, p locomo.Policy) *locomo.QA {
 	return q
 }
 
-// TestJudges holds the declared judges to their names and to what they ask.
+// TestJudges checks the names and prompts of the declared judges.
 func TestJudges(t *testing.T) {
 	for _, name := range append(locomo.Vendors(), locomo.AbstentionName, locomo.LenientName, locomo.StrictName) {
 		d := locomo.Declared(name)

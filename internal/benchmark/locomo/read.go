@@ -10,53 +10,53 @@ import (
 	"deem/internal/benchmark"
 )
 
-// Options say what to read.
+// Options says what to read.
 type Options struct {
-	// Data are the published conversations with their questions, locomo10.json; "-"
-	// is standard input.
+	// Data are the published conversations with their questions, locomo10.json; "-" is
+	// standard input.
 	Data []string
 
-	// Responses are files with what a system answered: those of Mem0, of Zep, of
-	// MemOS and EverMemOS, of upstream's own script, or rows with a question and a
-	// response. They are recognised by what is in them. Without them Data must hold
-	// the responses too, and without Data they must hold the references.
+	// Responses are files with a system's answers: those of Mem0, of Zep, of MemOS and
+	// EverMemOS, of upstream's own script, or rows with a question and a response. They
+	// are recognised by their content. Without them Data must contain the responses
+	// too, and without Data they must contain the references.
 	Responses []string
 
-	Stdin io.Reader // what "-" reads
+	Stdin io.Reader // the input for "-"
 
 	// RequireAll makes a question without a response an error.
 	RequireAll bool
 
-	Limit int // only the first so many items; 0 means all
+	Limit int // maximum number of items; 0 means all
 
 	// Category5 is the policy for category 5; "" means [Excluded].
 	Category5 Policy
 
-	// System chooses among the systems in a file of upstream's script, which keeps
-	// them side by side as "gpt-4_prediction", "claude_prediction"; "" will do
-	// when there is one.
+	// System chooses among the systems in a file of upstream's script, which has
+	// columns such as "gpt-4_prediction" and "claude_prediction"; it may be "" if there
+	// is only one.
 	System string
 
-	// Evidence puts the text of the evidence into the items, for judges that are shown it.
+	// Evidence puts the text of the evidence into the items, for judges that are shown
+	// it.
 	Evidence bool
 }
 
-// A Set is the items of the benchmark: questions with responses, in the order of the
-// questions. Notes tells how the files were joined: what was done with category 5,
-// responses to unknown questions, questions without a response, and the like.
+// A Set contains the items of the benchmark: questions with responses, in the order of the
+// questions. Notes describes how the files were joined: for example, how category 5 was
+// treated, responses to unknown questions, and questions without a response.
 type Set struct {
 	benchmark.Held
 	recorded map[string][]vote
 }
 
-// Open joins questions and responses into items, in the order of the questions. It
-// reads everything once and checks it before a cent is spent; when rows are wrong,
-// the error is a [*deem.Problems].
+// Open joins questions and responses into items, in the order of the questions. It reads
+// and checks everything before any call is made; if rows are invalid, the error is a
+// [*deem.Problems].
 //
-// A question may stand twice in a conversation, and twelve do in the published
-// file. So responses are matched in order: the first of equal questions takes the
-// first response to it whose category and reference agree, as far as the file of
-// responses has them.
+// A question may occur twice in a conversation, and twelve do in the published file. So
+// responses are matched in order: the first of equal questions takes the first response to
+// it with the same category and reference, as far as the response file contains them.
 func Open(ctx context.Context, o Options) (*Set, error) {
 	policy, err := ParsePolicy(string(o.Category5))
 	if err != nil {
@@ -79,16 +79,16 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	return j.set(o)
 }
 
-// A join collects questions and responses, and what is wrong with them.
+// A join collects questions, responses and errors.
 type join struct {
 	policy Policy
-	whole  bool // questions and responses stand in the same rows
+	whole  bool // questions and responses are in the same rows
 
 	slots   []*slot
 	answers []row
 	unknown []string // rows that answer no question of the data
-	renamed []string // slots whose response came with another category
-	rekeyed []string // slots whose response came with another reference
+	renamed []string // slots whose response has another category
+	rekeyed []string // slots whose response has another reference
 
 	notes    []string
 	problems benchmark.Problems
@@ -105,11 +105,10 @@ func (j *join) read(ctx context.Context, o Options) error {
 	return j.rows(ctx, o.Responses, o, j.answer)
 }
 
-// rows reads the rows of some files and gives them to visit, which returns what is
-// wrong with one.
+// rows reads the rows of some files and calls visit, which returns an error about one row.
 func (j *join) rows(ctx context.Context, names []string, o Options, visit func(row) error) error {
-	// A file that is one object is read whole, because only its inside tells where
-	// the rows are.
+	// A file that is one object is read completely, because only its content shows
+	// where the rows are.
 	in := benchmark.Input{Names: names, Stdin: o.Stdin, Whole: func([]string) bool { return true }}
 	w := &walker{system: o.System, evidence: o.Evidence, visit: func(r row, err error) {
 		if err == nil {
@@ -118,14 +117,14 @@ func (j *join) rows(ctx context.Context, names []string, o Options, visit func(r
 		j.wrong(r.place, err)
 	}}
 	notes, err := benchmark.Visit(ctx, in, &j.problems, func(r *benchmark.Row) error {
-		w.top(r) // tells the walker's visitor what is wrong, with the place in the object
+		w.top(r) // reports errors to the walker's visitor, with the location in the object
 		return nil
 	})
 	j.notes = append(j.notes, notes...)
 	return err
 }
 
-// wrong makes a problem of what is wrong at a place; nil is nothing.
+// wrong records an error at a location as a problem, unless it is nil.
 func (j *join) wrong(at place, err error) {
 	if err == nil {
 		return
@@ -137,7 +136,7 @@ func (j *join) wrong(at place, err error) {
 	j.problems.Add(deem.Problem{File: at.file, Line: at.line, Message: message}, deem.HintOf(err))
 }
 
-// question takes a row of the data.
+// question adds a row of the data.
 func (j *join) question(r row) error {
 	s, err := newSlot(r)
 	if err != nil {
@@ -147,15 +146,14 @@ func (j *join) question(r row) error {
 	return nil
 }
 
-// answer takes a row of a system's answers.
+// answer adds a row of a system's answers.
 func (j *join) answer(r row) error {
 	j.answers = append(j.answers, r)
 	return nil
 }
 
-// ambiguous reports a file of responses in which nothing is called a response, but
-// there is an "answer". Where some rows have a response, the others are simply
-// without one.
+// ambiguous reports a response file that has no response column, but an "answer". If some
+// rows have a response, the others are simply without one.
 func (j *join) ambiguous() {
 	if slices.ContainsFunc(j.answers, func(r row) bool { return r.answered }) {
 		return
@@ -166,8 +164,7 @@ func (j *join) ambiguous() {
 	}
 }
 
-// both takes a row that holds the question and, unless the system gave none, the
-// response.
+// both adds a row that contains the question and, if the system gave one, the response.
 func (j *join) both(r row) error {
 	if r.category == "" {
 		return deem.WithHint(errors.New("the question has no category, and each is scored in its own way"),

@@ -15,8 +15,8 @@ import (
 	"deem/internal/benchmark/locomo"
 )
 
-// data is two conversations in the published form. The first has a question twice,
-// once of them in category 5, and an integer for an answer.
+// data is two conversations in the published format. The first has a question twice, once
+// in category 5, and an integer answer.
 const data = `[
 {"sample_id": "conv-1", "conversation": {"session_1": [{"speaker": "A", "text": "No question: here."}]}, "qa": [
  {"question": "Who?", "answer": "Anil", "evidence": ["D1:1"], "category": 4},
@@ -27,7 +27,7 @@ const data = `[
  {"question": "When?", "answer": "May", "evidence": ["D2:2"], "category": 2}]}
 ]`
 
-// brief writes the items as id=response.
+// brief renders the items as id=response.
 func brief(list []deem.Item) string {
 	var parts []string
 	for _, it := range list {
@@ -36,7 +36,7 @@ func brief(list []deem.Item) string {
 	return strings.Join(parts, " ")
 }
 
-// TestForms joins the same answers in the forms in which people keep them.
+// TestForms joins the same answers in the formats in use.
 func TestForms(t *testing.T) {
 	const want = "conv-1/q0=a conv-1/q1=b conv-2/q0=c conv-2/q1=d"
 	forms := map[string]string{
@@ -72,7 +72,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestItems looks at everything that an item has.
+// TestItems checks all fields of an item.
 func TestItems(t *testing.T) {
 	answers := `{"sample_id": "conv-1", "question": "Who?", "response": "", "category": 5}
 {"sample_id": "conv-1", "question": "When?", "response": 7, "context_ids": ["S1", "S2"]}
@@ -99,7 +99,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestAlone reads files that hold everything, and looks at the ids.
+// TestAlone reads files that contain everything, and checks the ids.
 func TestAlone(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{"0": [{"question": "A", "answer": "x", "response": "a", "category": "4"}, {"question": "A", "answer": "x", "response": "b", "category": "4"}]}`, "0/0=a 0/1=b"},
@@ -248,8 +248,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestShuffled joins the example's rows in many orders: as long as equal questions
-// keep theirs, the items are the same.
+// TestShuffled joins the example's rows in many orders: as long as equal questions keep
+// their order, the items are the same.
 func TestShuffled(t *testing.T) {
 	rows := strings.Split(strings.TrimSpace(readFile(t, example("responses.jsonl"))), "\n")
 	o := locomo.Options{Data: []string{example("conversations.json")}, Category5: locomo.Phrases}
@@ -259,7 +259,7 @@ func TestShuffled(t *testing.T) {
 	for range 20 {
 		mixed := slices.Clone(rows)
 		random.Shuffle(len(mixed), func(i, k int) { mixed[i], mixed[k] = mixed[k], mixed[i] })
-		// The two rows of the question that stands twice go back to their order.
+		// Restore the order of the two rows of the repeated question.
 		var twice []int
 		for i, r := range mixed {
 			if strings.Contains(r, "Ines's dog?") {
@@ -276,7 +276,7 @@ func TestShuffled(t *testing.T) {
 	}
 }
 
-// FuzzOpen holds the reader to its promise: items or an error, whatever the file.
+// FuzzOpen checks that any file gives items or an error.
 func FuzzOpen(f *testing.F) {
 	f.Add(`{"0": [{"question": "Who?", "answer": "Anil", "response": "a", "category": "4"}]}`)
 	f.Add(`[{"question": "Who?", "golden_answer": 1, "answer": "a"}]`)

@@ -18,17 +18,17 @@ const (
 	wrong   = "WRONG"
 )
 
-// voteColumns are where files keep what their own judge said, the more telling
+// voteColumns are the columns with the verdicts of a file's own judge, the most informative
 // first.
 var voteColumns = []string{"llm_judgments", "llm_score", "grade", "is_correct", "evaluationResult", "judge", "correct", "label"}
 
 // A vote is one verdict in a file.
 type vote struct {
 	right bool
-	text  string // what stood there, if it was neither right nor wrong
+	text  string // the original text, if it was neither right nor wrong
 }
 
-// votes returns what the file's own judge said, once for each time it was asked.
+// votes returns the verdicts of the file's own judge, one per trial.
 func (o object) votes() []vote {
 	v, ok := o.first(voteColumns...)
 	if !ok {
@@ -52,7 +52,7 @@ func (o object) votes() []vote {
 	return list
 }
 
-// readVote reads a verdict as Python writes it.
+// readVote parses a verdict in Python's format.
 func readVote(s string) vote {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "true", "1", "1.0", "correct", "yes":
@@ -63,11 +63,11 @@ func readVote(s string) vote {
 	return vote{text: s}
 }
 
-// Recorded yields the verdicts that stand in the files already, as records of the
-// judge [RecordedName], so that a published score can be made again from its own
-// rows and set beside another judge's. Where a file has several verdicts on an item,
-// as MemOS does, they are its trials. A verdict that is neither right nor wrong is a
-// failure; items without any have no record.
+// Recorded yields the verdicts that the files already contain, as records of the judge
+// [RecordedName], so that a published score can be recomputed from its own rows and
+// compared with another judge. If a file has several verdicts on an item, as MemOS does,
+// they are its trials. A verdict that is neither right nor wrong is a failure; items
+// without a verdict have no record.
 func (s *Set) Recorded() iter.Seq[deem.Record] {
 	return func(yield func(deem.Record) bool) {
 		position := 0
@@ -95,7 +95,7 @@ func (v vote) record(it deem.Item, position, trial int) deem.Record {
 	return rec
 }
 
-// votesOf returns what the files say of the items, by id.
+// votesOf returns the verdicts in the files by item id.
 func votesOf(slots []*slot) map[string][]vote {
 	recorded := map[string][]vote{}
 	for _, sl := range slots {

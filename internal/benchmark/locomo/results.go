@@ -12,8 +12,8 @@ import (
 	"deem/internal/benchmark"
 )
 
-// ResultsName returns the name for a file of results beside the file that was
-// judged: "answers.locomo-strict.json" beside "answers.json".
+// ResultsName returns the name of the result file in the folder of the judged file:
+// "answers.locomo-strict.json" for "answers.json".
 func ResultsName(responses, judge string) string {
 	for _, ext := range []string{".gz", ".zst", ".jsonl", ".json", ".csv", ".parquet"} {
 		responses = strings.TrimSuffix(responses, ext)
@@ -21,9 +21,8 @@ func ResultsName(responses, judge string) string {
 	return responses + "." + strings.ReplaceAll(path.Clean(judge), "/", "-") + ".json"
 }
 
-// A result is one item in a file of results, in the form that Mem0 made common. The
-// score of the published rule has a name of its own, since what Mem0 calls f1_score
-// is another measure.
+// A result is one item in a result file, in Mem0's format, which is common. The score of
+// the published rule has a separate name, because Mem0's f1_score is a different measure.
 type result struct {
 	ID       string   `json:"question_id"`
 	Question string   `json:"question"`
@@ -36,9 +35,9 @@ type result struct {
 	Reason   string   `json:"reasoning,omitempty"`
 }
 
-// WriteResults writes the first trial of the records in the form that Mem0 made
-// common and that [Open] reads: a list of rows under the name of each conversation.
-// Items without a verdict have no place in it; it returns how many those are.
+// WriteResults writes the first trial of the records in Mem0's format, which [Open] can
+// read: a list of rows under the name of each conversation. It returns the number of items
+// that are not in it because they have no verdict.
 func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int, err error) {
 	rows := map[string][]result{}
 	var order []string
@@ -70,7 +69,7 @@ func newResult(rec deem.Record) result {
 	return r
 }
 
-// write writes the rows of each conversation, in the order in which they came.
+// write writes the rows of each conversation, in order of arrival.
 func write(w io.Writer, order []string, rows map[string][]result) error {
 	for i, name := range order {
 		key, err := json.Marshal(name)

@@ -22,8 +22,8 @@ func each(list []deem.Record) iter.Seq2[deem.Record, error] {
 	}
 }
 
-// TestWriteResults writes the example's verdicts and reads them back: the same items
-// with the same verdicts.
+// TestWriteResults writes the example's verdicts and reads them back: the same items with
+// the same verdicts.
 func TestWriteResults(t *testing.T) {
 	s := open(t, locomo.Options{Data: []string{example("conversations.json")}, Responses: []string{example("mem0.json")}})
 	list := judged(t, s, asked(locomo.StrictName)(t, locomo.Excluded))

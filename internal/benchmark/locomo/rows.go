@@ -12,10 +12,10 @@ import (
 	"deem/internal/text"
 )
 
-// People keep LoCoMo answers in many forms: a list per conversation under its number,
-// under its name, inside a list of conversations, inside a report, or one row after
-// the other. What they have in common is the row itself, an object with a question.
-// So a file is searched for such objects, and the way there tells the conversation.
+// LoCoMo answers come in many formats: a list per conversation under its number or name,
+// inside a list of conversations, inside a report, or as plain rows. They have the row in
+// common, an object with a question. So the code searches a file for such objects, and the
+// path to an object identifies the conversation.
 
 // The columns that rows may have.
 var (
@@ -31,21 +31,21 @@ var (
 	referenceColumns = []string{
 		"golden_answer", "gold_answer", "goldAnswer", "expected_answer", "expectedAnswer", "ground_truth", "gold", "reference",
 	}
-	eitherColumn    = "answer" // the reference, unless a reference stands beside it
+	eitherColumn    = "answer" // the reference, unless there is a separate reference
 	predictionMark  = "prediction"
 	contextColumns  = []string{ContextField, "context"}
 	questionsMember = "qa" // of a conversation in upstream's files
 )
 
-// containers are keys under which files keep their rows and that name no
+// containers are keys under which files keep their rows and that do not name a
 // conversation.
 var containers = []string{
 	questionsMember, "results", "individual_results", "detailed_results", "conversations", "data", "items",
 	"questions", "rows", "answers", "responses", "predictions", "samples", "evaluations",
 }
 
-// A place is where a row stands: in a line, and in an object that fills a whole
-// file, on a path.
+// A place is the location of a row: a line, and a path in an object that fills a whole
+// file.
 type place struct {
 	file string
 	line int
@@ -59,30 +59,30 @@ func (p place) String() string {
 	return fmt.Sprintf("%s:%d (%s)", p.file, p.line, p.path)
 }
 
-// A row is what is kept of a question or an answer, or of both in one.
+// A row is the content of a question, an answer, or both.
 type row struct {
 	place
-	conversation string // as the file calls it; "" when it does not
-	index        int    // in the list of questions of its conversation; -1 when it stands in none
+	conversation string // as in the file; "" if it is not named
+	index        int    // in the list of questions of its conversation; -1 if it is not in one
 	id           string // the file's own
 
 	question  string
 	category  string
 	reference *string
-	trap      *string  // what the question is meant to provoke, in category 5
+	trap      *string  // in category 5, the answer that the question is meant to provoke
 	evidence  []string // ids of turns
-	shown     string   // those turns, a line each
+	shown     string   // those turns, one per line
 
 	response  string
 	answered  bool
-	lookalike bool // there is an "answer", and it may be either
+	lookalike bool // there is an "answer", which may be the reference or the response
 	context   []string
-	retrieved bool // there is a context, perhaps an empty one
+	retrieved bool // there is a context, possibly empty
 	votes     []vote
-	took      map[string]string // by the system, as fields of the item
+	took      map[string]string // usage of the system, as fields of the item
 }
 
-// An object is the members of a JSON object, or the columns of a table's row.
+// An object contains the members of a JSON object, or the columns of a table's row.
 type object struct {
 	names  []string
 	values map[string]benchmark.Value
@@ -105,7 +105,7 @@ func valueObject(v benchmark.Value) (object, bool) {
 	return o, ok
 }
 
-// first returns the first of the columns that has a value.
+// first returns the value of the first of the columns that has one.
 func (o object) first(columns ...string) (benchmark.Value, bool) {
 	for _, c := range columns {
 		if v, ok := o.values[c]; ok && !v.Missing() {
@@ -115,8 +115,8 @@ func (o object) first(columns ...string) (benchmark.Value, bool) {
 	return benchmark.Value{}, false
 }
 
-// scalar returns the text of the first of the columns that has one. Lists and
-// objects are not text.
+// scalar returns the text of the first of the columns that has one. Lists and objects are
+// not text.
 func (o object) scalar(columns ...string) string {
 	for _, c := range columns {
 		v, ok := o.values[c]
@@ -130,20 +130,20 @@ func (o object) scalar(columns ...string) string {
 	return ""
 }
 
-// A walker finds the rows in what a file holds.
+// A walker finds the rows in the content of a file.
 type walker struct {
 	system string
-	turns  map[string]string // of the conversation that is being read, by id
+	turns  map[string]string // of the current conversation, by id
 
-	evidence bool             // the text of the evidence is wanted
-	visit    func(row, error) // with the row's place, whatever is wrong
+	evidence bool             // the text of the evidence is needed
+	visit    func(row, error) // the row has its place even if there is an error
 	found    int
 }
 
-// deepest is how deep rows may lie in an object. Real files need five.
+// deepest is the maximum depth of rows in an object. Real files need five.
 const deepest = 8
 
-// top looks for rows in a row of the file, which may be a row already.
+// top looks for rows in a row of the file, which may itself be one.
 func (w *walker) top(r *benchmark.Row) {
 	before := w.found
 	at := place{file: r.File, line: r.Line}
@@ -154,7 +154,7 @@ func (w *walker) top(r *benchmark.Row) {
 	}
 }
 
-// object looks at one object: a row, a conversation, or something around them.
+// object examines one object: a row, a conversation, or a container.
 func (w *walker) object(o object, at place, conversation string, index, depth int) {
 	if name := o.scalar(conversationColumns...); name != "" {
 		conversation = name
@@ -182,7 +182,7 @@ func (w *walker) object(o object, at place, conversation string, index, depth in
 	}
 }
 
-// member looks into a member of an object that is not a row.
+// member examines a member of an object that is not a row.
 func (w *walker) member(name string, v benchmark.Value, at place, conversation string, depth int) {
 	if o, ok := valueObject(v); ok {
 		w.object(o, at, conversation, -1, depth+1)
@@ -194,8 +194,8 @@ func (w *walker) member(name string, v benchmark.Value, at place, conversation s
 	w.list(v, at, conversation, false, depth)
 }
 
-// list looks into a list. The questions of a conversation are numbered, whatever
-// they look like.
+// list examines a list. The questions of a conversation are numbered, whatever they look
+// like.
 func (w *walker) list(v benchmark.Value, at place, conversation string, questions bool, depth int) {
 	elements, _ := v.List()
 	for i, e := range elements {
@@ -221,8 +221,8 @@ func (p place) into(name string) place {
 	return p
 }
 
-// isRow tells a row from what is around rows: it has a question, or it says by its
-// id which question it answers.
+// isRow distinguishes a row from containers of rows: it has a question, or its id says
+// which question it answers.
 func (o object) isRow(system string) bool {
 	if o.scalar(questionColumn) != "" {
 		return true
@@ -231,9 +231,9 @@ func (o object) isRow(system string) bool {
 	return answered && o.scalar(idColumns...) != ""
 }
 
-// predictions returns the columns of upstream's script that hold responses:
-// "prediction", or "gpt-4_prediction" for each system. A system that is named is the
-// only one that counts.
+// predictions returns the columns of upstream's script that contain responses:
+// "prediction", or "gpt-4_prediction" for each system. If a system is named, only its
+// column counts.
 func (o object) predictions(system string) []string {
 	if system != "" {
 		return []string{system + "_" + predictionMark}
@@ -249,7 +249,7 @@ func (o object) predictions(system string) []string {
 
 // row reads a row.
 func (w *walker) row(o object) (row, error) {
-	// A table that was once in pandas has 4.0 for 4.
+	// A table that went through pandas has 4.0 for 4.
 	r := row{id: o.scalar(idColumns...), category: strings.TrimSuffix(o.scalar("category"), ".0")}
 	if v, ok := o.first(questionColumn); ok {
 		r.question = v.Str()
@@ -311,12 +311,11 @@ func (w *walker) texts(o object, r *row) error {
 	return nil
 }
 
-// contextID is the id of a turn or of a session.
+// contextID matches the id of a turn or of a session.
 var contextID = regexp.MustCompile(`^[DS]\d+(:\d+)?$`)
 
-// context returns the ids of what the system retrieved. Upstream keeps them beside
-// the prediction; what others call context is mostly the text itself, which is no
-// list of ids.
+// context returns the ids of what the system retrieved. Upstream stores them next to the
+// prediction; in other files the context is usually the text itself, not a list of ids.
 func (o object) context(predictions []string) ([]string, bool) {
 	columns := contextColumns
 	for _, p := range predictions {
@@ -338,7 +337,7 @@ func (o object) context(predictions []string) ([]string, bool) {
 	return list, true
 }
 
-// texts returns the texts of a list, or the one text that the value is.
+// texts returns the strings of a list, or the value itself as the only one.
 func texts(v benchmark.Value) []string {
 	elements, ok := v.List()
 	if !ok {
@@ -354,15 +353,15 @@ func texts(v benchmark.Value) []string {
 	return list
 }
 
-// session is the name of a session in a conversation, and turnSession finds its number in
-// the id of a turn.
+// session matches the name of a session in a conversation, and turnSession finds its number
+// in the id of a turn.
 var (
 	session     = regexp.MustCompile(`^session_(\d+)$`)
 	turnSession = regexp.MustCompile(`^D(\d+):`)
 )
 
-// turnsOf returns the turns of a conversation by id, each in the line in which a judge that
-// sees the evidence is shown it.
+// turnsOf returns the turns of a conversation by id, formatted as lines for a judge that is
+// shown the evidence.
 func turnsOf(conversation benchmark.Value) map[string]string {
 	o, ok := valueObject(conversation)
 	if !ok {

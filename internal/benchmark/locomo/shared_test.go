@@ -9,10 +9,10 @@ import (
 	"deem/internal/benchmark/locomo"
 )
 
-// shared is where real data lies that others published and we do not ship.
+// shared is the folder of published data that deem does not ship.
 const shared = "../../../../shared"
 
-// sharedFile returns the path of a shared file. It skips the test if the file is not there.
+// sharedFile returns the path of a shared file. It skips the test if the file is missing.
 func sharedFile(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(shared, name)
@@ -29,10 +29,10 @@ type run struct {
 	name  string
 	files []string // below shared
 	items int
-	alone bool // do not join it with the data, which others do
+	alone bool // do not join it with the data, unlike the others
 
-	// What the rows say of themselves: how many are right in each trial, and by
-	// category in the first one.
+	// The verdicts in the rows: how many are right in each trial, and by category in
+	// the first one.
 	right      []int
 	byCategory map[string]string
 }
@@ -74,7 +74,7 @@ func runs() []run {
 	return list
 }
 
-// paths returns where the files of a run are.
+// paths returns the paths of the files of a run.
 func (r run) paths(t *testing.T) []string {
 	t.Helper()
 	var paths []string
@@ -84,8 +84,8 @@ func (r run) paths(t *testing.T) []string {
 	return paths
 }
 
-// TestPublishedAnswers reads the real files, joined with the data and alone, and makes
-// the published scores again out of their own verdicts.
+// TestPublishedAnswers reads the real files, joined with the data and alone, and recomputes
+// the published scores from their own verdicts.
 func TestPublishedAnswers(t *testing.T) {
 	data := sharedFile(t, locomo10)
 	for _, r := range runs() {
