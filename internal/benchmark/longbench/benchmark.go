@@ -8,7 +8,7 @@ import (
 	"deem/internal/benchmark"
 )
 
-// Benchmark returns the row of the table.
+// Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
 		Name: Name, About: About, Where: Where, Licence: Licence,
@@ -43,7 +43,7 @@ func writeFinished(_ context.Context, w io.Writer, f benchmark.Finished) (int, e
 	return len(m.Unjudged()), err
 }
 
-// folderOf returns the folder of a file, or the folder itself when it is one.
+// folderOf returns the folder of a file, or the folder itself.
 func folderOf(name string) string {
 	if filepath.Ext(name) == "" {
 		return name

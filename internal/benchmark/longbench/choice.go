@@ -13,18 +13,18 @@ var upstreamOptions = []*regexp.Regexp{
 	regexp.MustCompile(`The correct answer is ([A-D])`),
 }
 
-// fixedOptions are tried in this order; of each the last match counts, since a
-// response may go through the options before it settles on one.
+// fixedOptions are tried in this order. The last match of each counts, because a response
+// may discuss the options before it decides.
 var fixedOptions = []*regexp.Regexp{
 	regexp.MustCompile(`(?i:correct (?:answer|option|choice) is):?\s*` + letter),
 	regexp.MustCompile(`(?i:\b(?:(?:answer|option|choice) is:?|answer:))\s*(?i:option\s*)?` + letter),
 	regexp.MustCompile(`^[\s("']*([A-D])()[\s)."']*$`),
 }
 
-// letter is an option. An A that a small letter follows is the article.
+// letter matches an option. An A followed by a lower-case letter is the article.
 const letter = `[("']*(?:([B-D])(?:\W|$)|(A)(?:[^\w\s]|\s*$|\s*\n|\s+[^a-z\s]))`
 
-// option returns the letter that a response settles on, "" if there is none.
+// option returns the letter that a response decides on, or "".
 func option(response, reading string) string {
 	response = strings.ReplaceAll(response, "*", "")
 	if reading == Upstream {
@@ -44,9 +44,9 @@ func option(response, reading string) string {
 	return ""
 }
 
-// choose judges an item of LongBench v2: the response is right if it settles on the
-// right option. A response that settles on none is wrong, upstream as here: the
-// system was asked for a letter and gave none.
+// choose judges an item of LongBench v2: the response is right if it decides on the right
+// option. A response without a decision is wrong, as in upstream: the system was asked for
+// a letter and gave none.
 func choose(it deem.Item, reading string) (deem.Verdict, error) {
 	if len(it.References) == 0 {
 		return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")

@@ -7,16 +7,16 @@ import (
 	"deem/internal/text"
 )
 
-// The lines of LongBench v2, in the order of result.py. Domains follow them here.
+// The lines of LongBench v2, in the order of result.py. Here the domains follow them.
 const overall = "Overall"
 
 var choiceLines = []string{overall, "Easy", "Hard", "Short", "Medium", "Long"}
 
-// domainPrefix tells a domain from a line of result.py.
+// domainPrefix distinguishes a domain from a line of result.py.
 const domainPrefix = "domain "
 
-// Choices returns the lines of LongBench v2, in the order of result.py and rounded
-// as there, and below them the domains by name. There are none for other editions.
+// Choices returns the lines of LongBench v2, in the order and with the rounding of
+// result.py, followed by the domains by name. There are none for other editions.
 func (m *Metrics) Choices() []Line {
 	if len(m.choices) == 0 {
 		return nil

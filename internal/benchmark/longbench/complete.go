@@ -5,10 +5,11 @@ import (
 	"deem/internal/words"
 )
 
-// sizeV2 is how many questions LongBench v2 has.
+// sizeV2 is the number of questions in LongBench v2.
 const sizeV2 = 503
 
-// complete notes what the files lack of what is published, or makes it an error.
+// complete notes what is missing from the files compared with the published data, or makes
+// it an error.
 func (s *Set) complete(names []string, requireAll bool) error {
 	lack := s.lack()
 	if requireAll {
@@ -26,8 +27,8 @@ func (s *Set) complete(names []string, requireAll bool) error {
 	return nil
 }
 
-// lack returns what the files lack of what is published for their edition. The sizes
-// of LongBench-E are not known here.
+// lack returns what is missing from the files compared with the published data of their
+// edition. The sizes of LongBench-E are unknown here.
 func (s *Set) lack() benchmark.Lack {
 	var lack benchmark.Lack
 	have := map[string]bool{}
@@ -47,7 +48,7 @@ func (s *Set) lack() benchmark.Lack {
 	return lack
 }
 
-// bare returns how many items have no reference.
+// bare returns the number of items without a reference.
 func (s *Set) bare() int {
 	n := 0
 	for _, src := range s.order {

@@ -8,7 +8,7 @@ import (
 	"deem/internal/benchmark/longbench"
 )
 
-// Score the predictions of a system by the published rules. No model is asked.
+// Score the predictions of a system by the published rules. No model is used.
 func Example() {
 	ctx := context.Background()
 	set, err := longbench.Open(ctx, longbench.Options{Data: []string{"../../../examples/longbench/pred/tiny-model"}})

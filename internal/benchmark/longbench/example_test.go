@@ -9,10 +9,10 @@ import (
 	"deem/internal/benchmark/longbench"
 )
 
-// example is the folder with an example that we wrote.
+// example is the folder of the example.
 const example = "../../../examples/longbench"
 
-// shown returns what the metrics print for an example.
+// shown returns the output of the metrics for an example.
 func shown(t *testing.T, data, reading string) string {
 	t.Helper()
 	var b strings.Builder
@@ -31,7 +31,7 @@ func page(t *testing.T, name string) string {
 	return string(b)
 }
 
-// TestExample judges the example, and looks that its page shows what comes of it.
+// TestExample judges the example, and checks that its page shows the result.
 func TestExample(t *testing.T) {
 	readme := page(t, filepath.Join(example, "README.md"))
 	for _, data := range []string{"pred/tiny-model", "results/tiny-model.jsonl"} {
@@ -44,7 +44,7 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// TestPage looks that the page about the benchmark names all that it must explain.
+// TestPage checks that the page about the benchmark names everything that it must explain.
 func TestPage(t *testing.T) {
 	doc := page(t, "../../../docs/benchmarks/longbench.md")
 	for _, name := range append(longbench.Tasks(), "`upstream`", "`fixed`", "LongBench-E", "v2", "upstream_classes", "ground_truth") {

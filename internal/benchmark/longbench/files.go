@@ -8,15 +8,15 @@ import (
 	"deem/internal/benchmark"
 )
 
-// folder is how pred.py lays its files out.
+// folder is the file layout of pred.py.
 var folder = benchmark.Folder{
 	Is: isPredictions, Rank: table.Rank,
 	Example: "that pred.py wrote, as pred/llama2-7b-chat-4k",
 	Usage:   "--data pred/MODEL, the folder that pred.py wrote",
 }
 
-// isPredictions reports whether upstream reads a file of this name, or would if it
-// were unpacked.
+// isPredictions reports whether upstream reads a file with this name, or would if it were
+// uncompressed.
 func isPredictions(name string) bool {
 	for _, packed := range []string{".gz", ".zst"} {
 		name = strings.TrimSuffix(name, packed)
@@ -24,7 +24,7 @@ func isPredictions(name string) bool {
 	return strings.HasSuffix(name, "jsonl")
 }
 
-// isEven reports whether a file lies in a folder pred_e, as those of LongBench-E do.
+// isEven reports whether a file is in a folder pred_e, like those of LongBench-E.
 func isEven(file string) bool {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs

@@ -32,8 +32,8 @@ func (in goldenInput) item(response string, answers []string) deem.Item {
 	return it
 }
 
-// TestGolden holds single scores, the numbers of tasks, and those of the buckets of
-// LongBench-E to what eval.py gives.
+// TestGolden compares single scores, the scores of tasks, and those of the buckets of
+// LongBench-E with eval.py.
 func TestGolden(t *testing.T) {
 	j := upstream(t)
 	golden.Test(t, map[string]golden.Metric{
@@ -45,7 +45,7 @@ func TestGolden(t *testing.T) {
 	}, golden.Options{})
 }
 
-// scorer does what eval.py does with a whole file.
+// scorer scores a whole file like eval.py.
 func scorer(t *testing.T, j deem.Judge, in goldenInput) any {
 	v1, even := longbench.NewMetrics(""), longbench.NewMetrics("")
 	for _, row := range in.Items {

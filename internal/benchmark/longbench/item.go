@@ -8,7 +8,7 @@ import (
 	"deem/internal/words"
 )
 
-// item makes an item of a row.
+// item returns the item for a row.
 func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
 	if s.edition == V2 {
 		return choiceItem(row)
@@ -28,7 +28,7 @@ func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
 		return it, err
 	}
 	if len(it.References) > 1 {
-		// Those who have a model judge LongBench show it the first answer alone.
+		// Programs that judge LongBench with a model show it only the first answer.
 		benchmark.SetField(&it, fieldTruth, it.References[0])
 	}
 	if s.edition == E {
@@ -40,7 +40,7 @@ func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
 	return it, s.addLength(&it, row)
 }
 
-// textOf returns the text in a column that must be there.
+// textOf returns the text of a required column.
 func textOf(row *benchmark.Row, column string) (string, error) {
 	v := row.Get(column)
 	switch {
@@ -56,7 +56,7 @@ func textOf(row *benchmark.Row, column string) (string, error) {
 // clip shortens a value for a message.
 func clip(v benchmark.Value) string { return words.Clip(v.Str(), clipped) }
 
-// clipped is how many characters of a value a message shows.
+// clipped is the maximum number of characters of a value in a message.
 const clipped = 40
 
 // answers returns the references of a row.
@@ -68,8 +68,7 @@ func answers(row *benchmark.Row) ([]string, error) {
 	return list, err
 }
 
-// texts returns the texts in a column that holds a list of them; nil when there is
-// no such column.
+// texts returns the strings of a list column, or nil if there is no such column.
 func texts(row *benchmark.Row, column string) ([]string, error) {
 	v := row.Get(column)
 	if v.Missing() {
@@ -77,7 +76,7 @@ func texts(row *benchmark.Row, column string) ([]string, error) {
 	}
 	list, ok := v.List()
 	if !ok {
-		// Upstream would go through the characters of a text.
+		// Upstream would iterate over the characters of a string.
 		return nil, benchmark.At(row, "%q is not a list of texts, but %s", column, clip(v))
 	}
 	all := make([]string, 0, len(list))
@@ -90,8 +89,7 @@ func texts(row *benchmark.Row, column string) ([]string, error) {
 	return all, nil
 }
 
-// addClasses enters the classes to choose from. Only the tasks that have any look at
-// the column.
+// addClasses sets the classes to choose from. Only classification tasks use the column.
 func (t task) addClasses(it *deem.Item, row *benchmark.Row) error {
 	if t.metric != classification {
 		return nil
@@ -107,8 +105,8 @@ func (t task) addClasses(it *deem.Item, row *benchmark.Row) error {
 	return nil
 }
 
-// addLength enters the length, which LongBench-E cannot do without: upstream would
-// leave as many lines out of its numbers, at the end, as there are without one.
+// addLength sets the length, which LongBench-E requires: upstream would drop as many lines
+// at the end as there are lines without one.
 func (s *Set) addLength(it *deem.Item, row *benchmark.Row) error {
 	v := row.Get(fieldLength)
 	if v.Missing() {
@@ -124,7 +122,7 @@ func (s *Set) addLength(it *deem.Item, row *benchmark.Row) error {
 	return nil
 }
 
-// choiceItem makes an item of a row of LongBench v2.
+// choiceItem returns the item for a row of LongBench v2.
 func choiceItem(row *benchmark.Row) (deem.Item, error) {
 	it := deem.Item{Fields: map[string]string{fieldEdition: V2}}
 	benchmark.SetSystemFields(&it, row.Get)
@@ -132,7 +130,7 @@ func choiceItem(row *benchmark.Row) (deem.Item, error) {
 	if id.Blank() {
 		return it, benchmark.At(row, "the line has no %q", "_id")
 	}
-	it.ID = id.Str() // Upstream does not look at it, so that a number will do.
+	it.ID = id.Str() // Upstream does not use it, so a number is fine.
 	answer, err := textOf(row, "answer")
 	if err != nil {
 		return it, err
@@ -158,8 +156,8 @@ func choiceItem(row *benchmark.Row) (deem.Item, error) {
 	return it, addChoice(&it, row)
 }
 
-// addChoice enters the response or, where only that was kept, the letter that was
-// found in it; a null says that none was found.
+// addChoice sets the response or, if only that was kept, the letter extracted from it; null
+// means that there was none.
 func addChoice(it *deem.Item, row *benchmark.Row) error {
 	if v := row.Get("response"); !v.Missing() {
 		var err error

@@ -5,37 +5,36 @@ import (
 	"deem/internal/benchmark"
 )
 
-// The readings: ways in which a response becomes a score.
+// The readings: how a response becomes a score.
 const (
-	// Upstream scores as eval.py does, faults included: ROUGE is 0 where Python's
-	// limit of nested calls ends it, classification passes over every other class
-	// that it means to take off its list and has the classes of the file's last
-	// line, and code is compared by difflib.
+	// Upstream scores like eval.py, including its bugs: ROUGE is 0 beyond Python's
+	// recursion limit, classification skips every second class that it should remove
+	// from its list and uses the classes of the file's last line, and code is compared
+	// with difflib.
 	Upstream = benchmark.Upstream
 
-	// Fixed mends these: ROUGE has no limit, classification takes off every class
-	// that it means to and has the item's own classes, code is compared by the
-	// characters to insert and delete, and an item without a reference is
-	// unjudged.
+	// Fixed fixes these: ROUGE has no limit, classification removes every class that it
+	// should and uses the item's own classes, code is compared by the characters to
+	// insert and delete, and an item without a reference is unjudged.
 	Fixed = benchmark.Fixed
 )
 
 // Readings returns the names of the readings, the default first.
 func Readings() []string { return benchmark.Readings() }
 
-// The labels of verdicts in LongBench v2, where a response is right or wrong. In
-// the other tasks the label is the name of the metric.
+// The labels of verdicts in LongBench v2, where a response is right or wrong. In the other
+// tasks the label is the name of the metric.
 const (
 	Right = benchmark.Right
 	Wrong = benchmark.Wrong
 )
 
-// version is raised when a reading may give another score than before, so that the
-// judge's hash changes with it.
+// version is increased whenever a reading may give a different score, so that the judge's
+// hash changes too.
 const version = 1
 
-// A Rule is the judge of LongBench under one reading. It asks no model, is pure and
-// may be used by several goroutines.
+// A Rule is the judge of LongBench under one reading. It does not use a model, is
+// deterministic, and is safe for concurrent use.
 type Rule = benchmark.Rule
 
 // Judge returns the judge under the given reading; "" means [Upstream].
@@ -43,7 +42,7 @@ func Judge(reading string) (deem.Judge, error) {
 	return benchmark.NewRule(Name, reading, version, verdict)
 }
 
-// verdict scores it by the metric of its task, which is its category.
+// verdict scores an item by the metric of its task, which is its category.
 func verdict(it deem.Item, reading string) (deem.Verdict, error) {
 	if it.Fields[fieldEdition] == V2 {
 		return choose(it, reading)
@@ -62,7 +61,7 @@ func verdict(it deem.Item, reading string) (deem.Verdict, error) {
 	return deem.Verdict{Label: t.metric, Score: score}, nil
 }
 
-// nothing is the verdict on an item without a reference. Upstream takes the best of
+// nothing returns the verdict on an item without a reference. Upstream takes the best of
 // nothing, which is 0.
 func (t task) nothing(reading string) (deem.Verdict, error) {
 	if reading == Upstream {

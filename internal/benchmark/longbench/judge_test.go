@@ -12,7 +12,7 @@ import (
 	"deem/internal/benchmark/longbench"
 )
 
-// failure returns the failure that an error must be.
+// failure returns the error as a failure, or fails the test.
 func failure(tb testing.TB, err error) *deem.Failure {
 	tb.Helper()
 	f, ok := errors.AsType[*deem.Failure](err)
@@ -41,7 +41,7 @@ func item(task, response string, references ...string) deem.Item {
 	return deem.Item{ID: task + "/1", Category: task, Response: response, References: references}
 }
 
-// classed returns an item with classes of its own and of the last line of its file.
+// classed returns an item with its own classes and those of the last line of its file.
 func classed(response, reference, own, ofFile string) deem.Item {
 	it := item("trec", response, reference)
 	it.Fields = map[string]string{"all_classes": own, "upstream_classes": ofFile}
@@ -55,10 +55,10 @@ func choice(response, answer string) deem.Item {
 	return it
 }
 
-// unjudged stands for a score that must not be there.
+// unjudged means that there must be no score.
 const unjudged = -1
 
-// manyWords is a text of n different words without a point.
+// manyWords is a text of n different words without a full stop.
 func manyWords(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -67,8 +67,7 @@ func manyWords(n int) string {
 	return b.String()[1:]
 }
 
-// TestReadings goes through what upstream's metrics do, and what the mended ones do
-// instead.
+// TestReadings checks the results of upstream's metrics and of the fixed ones.
 func TestReadings(t *testing.T) {
 	const classes = `["number", "other number", "other", "date"]`
 	for _, c := range []struct {
@@ -84,15 +83,15 @@ func TestReadings(t *testing.T) {
 		{item("samsum", "Ann will call Ben.\nDialogue: x", "Ann will call Ben."), 0.999999995, 0.999999995},
 		{item("gov_report", ".", "a."), 0, 0},
 
-		// One sentence of more words than Python nests calls.
+		// One sentence with more words than Python's recursion limit.
 		{item("gov_report", manyWords(1100), manyWords(1100)), 0, 0.999999995},
 		{item("gov_report", manyWords(900), manyWords(900)), 0.999999995, 0.999999995},
 
 		{classed("date", "date", classes, classes), 1, 1},
-		// "number" and "other" are parts of the right name. Upstream takes off the
-		// first, passes over what follows, and keeps the second.
+		// "number" and "other" are parts of the right name. Upstream removes the
+		// first, skips the next, and keeps the second.
 		{classed("other number", "other number", `["number", "other", "other number"]`, `["number", "other", "other number"]`), 0.5, 1},
-		// A class that is there twice counts twice.
+		// A duplicate class counts twice.
 		{classed("date", "date", `["date", "date"]`, `["date", "date"]`), 0.5, 1},
 		// The last line of the file has other classes than the item.
 		{classed("date", "date", classes, `["number"]`), 0, 1},
@@ -105,8 +104,8 @@ func TestReadings(t *testing.T) {
 		{item("passage_count", "none", "3"), 0, 0},
 
 		{item("lcc", "# no\nx = 1", "x = 1"), 1, 1},
-		// difflib takes the first block that it finds; the longest subsequence is
-		// longer.
+		// difflib takes the first block that it finds; the longest common
+		// subsequence is longer.
 		{item("lcc", "x(.x", "(0x"), 0.29, 0.57},
 
 		{item("narrativeqa", "x"), 0, unjudged},
@@ -117,7 +116,7 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// check wants a score, or none.
+// check checks a score, or that there is none.
 func check(t *testing.T, reading string, it deem.Item, want float64) {
 	t.Helper()
 	v, err := judge(t, reading).Judge(t.Context(), it)
@@ -175,7 +174,8 @@ func truth(ok bool) float64 {
 	return 0
 }
 
-// TestLabels: the label of a verdict is the metric's name, or right and wrong.
+// TestLabels checks that the label of a verdict is the name of the metric, or right and
+// wrong.
 func TestLabels(t *testing.T) {
 	want := map[string]string{
 		"narrativeqa": "f1", "multifieldqa_zh": "f1_zh", "gov_report": "rouge_l", "vcsum": "rouge_l_zh",
@@ -194,7 +194,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestUnjudged: what an item lacks is a failure of kind input, never a score.
+// TestUnjudged checks that an incomplete item is a failure of kind input, never a score.
 func TestUnjudged(t *testing.T) {
 	for _, it := range []deem.Item{
 		item("narativeqa", "x", "x"),
@@ -235,8 +235,8 @@ func TestJudgeIdentity(t *testing.T) {
 	}
 }
 
-// FuzzJudge: whatever the item, there is a score from 0 to 1 or a failure, and the
-// same one twice.
+// FuzzJudge checks that any item gives a score from 0 to 1 or a failure, and the same
+// result twice.
 func FuzzJudge(f *testing.F) {
 	f.Add("qasper", "the cat", "a cat", "[]", "", "")
 	f.Add("trec", "date\nx", "date", `["date","dat"]`, `["date"]`, "")

@@ -10,38 +10,37 @@ import (
 	"deem/internal/text"
 )
 
-// Metrics gather the records of a run and turn them into the published numbers. They
-// take the records in the order of the items: upstream adds scores one by one, and
-// the last digit of a sum of floats hangs on the order. Of an item that was judged
-// several times, the first trial counts.
+// Metrics computes the published scores from the records of a run. Records must come in the
+// order of the items: upstream adds scores one by one, and the last digit of a sum of
+// floats depends on the order. Only the first trial of an item counts.
 type Metrics struct {
 	verdicts benchmark.Verdicts
 	tasks    map[string]*counts
-	order    []string // of the tasks, as they came
+	order    []string // of the tasks, in order of arrival
 	choices  map[string]*counts
 }
 
-// NewMetrics returns metrics without records of a run under the given reading.
+// NewMetrics returns metrics without records for a run under the given reading.
 func NewMetrics(reading string) *Metrics {
 	return &Metrics{verdicts: benchmark.NewVerdicts(Name, reading), tasks: map[string]*counts{}, choices: map[string]*counts{}}
 }
 
-// counts are the items of one task.
+// counts contains the items of one task.
 type counts struct {
 	benchmark.Tally
 	even    bool                 // of LongBench-E
 	buckets [len(bounds)]*bucket // by length
 }
 
-// A bucket is the scores of one length in LongBench-E. Upstream has numpy take their
-// mean, which adds in an order of its own and so needs them all.
+// A bucket contains the scores of one length in LongBench-E. Upstream computes their mean
+// with numpy, whose order of additions requires all scores.
 type bucket struct {
 	benchmark.Tally
 	list []float64
 }
 
-// A bound is a bucket of LongBench-E: its name, and the length below which a text is
-// in it.
+// A bound is a bucket of LongBench-E: its name, and the length below which a text belongs
+// to it.
 type bound struct {
 	name  string
 	below float64
@@ -67,8 +66,8 @@ func (m *Metrics) Add(rec deem.Record) {
 	t.add(rec)
 }
 
-// addChoice counts a record of LongBench v2 in the lines where upstream does. What
-// is not easy is hard there, and what is neither short nor medium is long.
+// addChoice counts a record of LongBench v2 in upstream's lines. Anything that is not easy
+// counts as hard, and anything that is neither short nor medium as long.
 func (m *Metrics) addChoice(rec deem.Record) {
 	difficulty, length := "Hard", "Long"
 	if rec.Item.Fields[fieldDifficulty] == "easy" {
@@ -109,7 +108,7 @@ func (t *counts) add(rec deem.Record) {
 func (t *counts) bucket(length string) *bucket {
 	n, err := strconv.ParseFloat(length, 64)
 	if err != nil {
-		return nil // not an item that Open made
+		return nil // not an item of Open
 	}
 	i := slices.IndexFunc(bounds[:], func(b bound) bool { return n < b.below })
 	if i < 0 {
@@ -124,13 +123,13 @@ func (t *counts) bucket(length string) *bucket {
 // Unjudged returns the ids of the items without a verdict, sorted.
 func (m *Metrics) Unjudged() []string { return m.verdicts.Unjudged() }
 
-// A Line is one published number, over judged items.
+// A Line is one published score over judged items.
 type Line struct {
 	Name   string `json:"name"`
-	Metric string `json:"metric,omitempty"` // "" where several are put together
+	Metric string `json:"metric,omitempty"` // "" if several are combined
 
-	// Score is the number as upstream rounds it, from 0 to 100; nil, null in JSON,
-	// when no item is judged, where upstream stops or prints NaN.
+	// Score is the score with upstream's rounding, from 0 to 100; nil, null in JSON, if
+	// no item is judged, where upstream stops or prints NaN.
 	Score *float64 `json:"score"`
 
 	// N and Unjudged count the items with and without a verdict, and Estimate is the
@@ -156,7 +155,7 @@ func (m *Metrics) Tasks() []Line {
 func (t *counts) line(name string) Line {
 	l := Line{Name: name, Line: t.Line(false)}
 	if l.N > 0 {
-		l.Score = rounded(100 * t.Sum() / float64(l.N)) // in upstream's order
+		l.Score = rounded(100 * t.Sum() / float64(l.N)) // added in upstream's order
 	}
 	for i, b := range t.buckets {
 		if t.even {
@@ -166,7 +165,7 @@ func (t *counts) line(name string) Line {
 	return l
 }
 
-// rounded returns a score as upstream rounds it.
+// rounded returns a score with upstream's rounding.
 func rounded(score float64) *float64 {
 	score = text.Round(score, 2)
 	return &score
@@ -185,12 +184,13 @@ func (b *bucket) line(name string) Line {
 	return l
 }
 
-// MethodMover names the interval of the mean over tasks; see there.
+// MethodMover is the method of the interval of the mean over tasks; see
+// [benchmark.MethodMover].
 const MethodMover = benchmark.MethodMover
 
-// Mean returns the mean over the tasks that have judged items, each weighing the
-// same whatever its number of items. Upstream's program prints none; its tables do.
-// The interval puts those of the tasks together.
+// Mean returns the mean over the tasks that have judged items. Each task has the same
+// weight, whatever its number of items. Upstream's program does not print it; its tables
+// do. The interval combines those of the tasks.
 func (m *Metrics) Mean() Line {
 	return mean("mean over tasks", m.Tasks())
 }

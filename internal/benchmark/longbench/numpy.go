@@ -1,7 +1,7 @@
 package longbench
 
-// numpyMean returns numpy.mean of a list. It adds as numpy does, in pairs of blocks
-// of up to 128 numbers, each in eight sums, so that the last digit is numpy's.
+// numpyMean returns numpy.mean of a list. It adds in numpy's order, in pairs of blocks of
+// up to 128 numbers, each in eight sums, so that the last digit is numpy's.
 func numpyMean(list []float64) float64 { return numpySum(list) / float64(len(list)) }
 
 // numpySum follows pairwise_sum in numpy's loops_utils.h.src.

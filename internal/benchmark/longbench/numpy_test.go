@@ -7,7 +7,7 @@ import (
 )
 
 // TestNumpySum adds tenths. One by one, eight of them are 0.7999999999999999 and ten
-// 0.9999999999999999; in eight sums put together in pairs they are exact.
+// 0.9999999999999999; in eight sums combined in pairs they are exact.
 func TestNumpySum(t *testing.T) {
 	for n, want := range map[int]float64{0: 0, 8: 0.8, 10: 1, 16: 1.6} {
 		list := make([]float64, n)
@@ -20,7 +20,7 @@ func TestNumpySum(t *testing.T) {
 	}
 }
 
-// TestNumpySumOfWhole: sums of whole numbers are exact, whatever the order.
+// TestNumpySumOfWhole checks that sums of integers are exact in any order.
 func TestNumpySumOfWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.IntRange(-1000, 1000), 0, 700).Draw(t, "list")

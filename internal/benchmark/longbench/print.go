@@ -9,8 +9,8 @@ import (
 	"deem/internal/text"
 )
 
-// Text writes the numbers for people: each task, the mean over tasks, and below them
-// the file that upstream would have written.
+// Text writes the scores: each task, the mean over tasks, and then the file that upstream
+// would have written.
 func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	if len(m.order) > 0 {
@@ -39,7 +39,7 @@ func heading(b *strings.Builder, name, metric string) {
 	fmt.Fprintf(b, "%-32s %-14s  %7s  %-15s %5s  %s\n", name, metric, "score", "95% interval", "n", "unjudged")
 }
 
-// write writes a line and, below it, its buckets.
+// write writes a line, followed by its buckets.
 func (l Line) write(b *strings.Builder, indent string) {
 	score := "nan"
 	if l.Score != nil {
@@ -51,7 +51,7 @@ func (l Line) write(b *strings.Builder, indent string) {
 	}
 }
 
-// program is what upstream makes its numbers with.
+// program returns the name of upstream's program that computes the scores.
 func (m *Metrics) program() string {
 	if len(m.choices) > 0 {
 		return "result.py"
@@ -59,10 +59,9 @@ func (m *Metrics) program() string {
 	return "eval.py"
 }
 
-// Upstream returns what the published program writes for the same scores:
-// result.json of eval.py, or for LongBench v2 the two lines of result.py without the
-// model's name. Tasks stand in the order in which their records came. It is "" unless
-// the verdicts are those of upstream.
+// Upstream returns the output of the published program for the same scores: result.json of
+// eval.py, or for LongBench v2 the two lines of result.py without the model's name. Tasks
+// are in the order of their records. It is "" unless the verdicts are those of upstream.
 func (m *Metrics) Upstream() string {
 	switch {
 	case !m.verdicts.Comparable():
@@ -100,10 +99,10 @@ func (m *Metrics) resultJSON() string {
 	return "{" + b.String() + "\n}"
 }
 
-// quote writes the name of a task, which holds nothing to escape.
+// quote quotes the name of a task, which needs no escaping.
 func quote(name string) string { return `"` + name + `"` }
 
-// number writes a float as Python does.
+// number formats a float as Python does.
 func number(score *float64) string {
 	if score == nil {
 		return "NaN"
@@ -111,7 +110,7 @@ func number(score *float64) string {
 	return text.Float(*score)
 }
 
-// resultTable is what result.py writes, for one model without a name.
+// resultTable is the output of result.py for one model without a name.
 func (m *Metrics) resultTable() string {
 	scores := make([]string, len(choiceLines))
 	for i, name := range choiceLines {
@@ -120,7 +119,7 @@ func (m *Metrics) resultTable() string {
 	return strings.Join(choiceLines, "\t") + "\n" + strings.Join(scores, "\t")
 }
 
-// Warnings say in plain words what to beware of.
+// Warnings returns caveats for the reader.
 func (m *Metrics) Warnings() []string {
 	var list []string
 	if warning := m.verdicts.Warning(table.Title, "metrics"); warning != "" {
@@ -147,7 +146,7 @@ type summary struct {
 	Upstream  string   `json:"upstream"` // result.json, or the table of result.py
 }
 
-// JSON returns the numbers as a value for encoding/json.
+// JSON returns the metrics as a value for encoding/json.
 func (m *Metrics) JSON() any {
 	s := summary{
 		Benchmark: Name, Reading: m.verdicts.Reading(), Tasks: m.Tasks(), Choices: m.Choices(), Upstream: m.Upstream(),

@@ -13,37 +13,37 @@ import (
 	"deem/internal/benchmark"
 )
 
-// Options say what to read.
+// Options says what to read.
 type Options struct {
-	// Data are the files of predictions of one system, or the folder with them, as
-	// pred/llama2-7b-chat-4k. The name of a file before its first point is the task.
-	// The one file of LongBench v2 has any name. "-" is standard input, for v2 only.
+	// Data are the prediction files of one system, or the folder that contains them,
+	// for example pred/llama2-7b-chat-4k. The file name up to its first dot is the
+	// task. The single file of LongBench v2 may have any name. "-" is standard input,
+	// for v2 only.
 	Data []string
 
-	// Responses must be empty: the files of predictions have them.
+	// Responses must be empty: the prediction files contain them.
 	Responses []string
 
-	Stdin io.Reader // what "-" reads
+	Stdin io.Reader // the input for "-"
 
-	// RequireAll makes a task without a file, or with fewer lines than are
-	// published, an error.
+	// RequireAll makes a task without a file, or with fewer lines than published, an
+	// error.
 	RequireAll bool
 
-	Limit int // only the first so many items; 0 means all
+	Limit int // maximum number of items; 0 means all
 
-	// Edition is one of [Editions]; "" finds out: files in a folder pred_e are of E,
-	// rows with a difficulty are of V2.
+	// Edition is one of [Editions]; "" detects it: files in a folder pred_e are E, and
+	// rows with a difficulty are V2.
 	Edition string
 }
 
-// A Set is the items of files that have been checked. They are read again whenever
-// they are asked for. Notes tells of tasks that are not there or not whole, and what
-// upstream makes of odd lines.
+// A Set contains the items of checked files, which are read again on each iteration. Notes
+// describes missing and incomplete tasks, and how upstream treats odd lines.
 type Set struct {
 	benchmark.Reread
 	in      *benchmark.Reader
 	edition string
-	sources map[string]*source // by the name of the file
+	sources map[string]*source // by file name
 	order   []*source
 	ids     map[string]int // of LongBench v2: the line of each
 }
@@ -57,9 +57,9 @@ type source struct {
 	bare    int // rows without a reference
 }
 
-// Open reads everything once and checks it. When lines are wrong, the error is a
-// [*deem.Problems] with their places: upstream would stop at each of them. One line
-// is in memory at a time.
+// Open reads and checks everything. If lines are invalid, the error is a [*deem.Problems]
+// with their locations: upstream would stop at each of them. One line is in memory at a
+// time.
 func Open(ctx context.Context, o Options) (*Set, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	return s, nil
 }
 
-// check reports options that cannot be followed.
+// check rejects invalid options.
 func (o Options) check() error {
 	if err := benchmark.NoResponses(Name, o.Responses); err != nil {
 		return err
@@ -90,13 +90,13 @@ func (o Options) check() error {
 	return nil
 }
 
-// isRow reports whether a lone object with these keys is a row.
+// isRow reports whether a single object with these keys is a row.
 func isRow(keys []string) bool {
 	return slices.Contains(keys, "pred") || slices.Contains(keys, "response")
 }
 
-// survey reads all rows to check them and to learn the classes of each last line,
-// then once more to take the hash of the items.
+// survey reads all rows to check them and to find the classes of each last line, then again
+// to compute the hash of the items.
 func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error {
 	var problems benchmark.Problems
 	for row, err := range s.in.Rows(ctx) {
@@ -121,7 +121,7 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 	return err
 }
 
-// visit checks one row and remembers what is known only at the end of its file.
+// visit checks one row and collects what is known only at the end of its file.
 func (s *Set) visit(row *benchmark.Row, names []string) error {
 	if s.edition == "" {
 		s.edition = editionOf(row)
@@ -153,7 +153,7 @@ func (s *Set) visit(row *benchmark.Row, names []string) error {
 	return nil
 }
 
-// editionOf recognises the edition by a row and its file.
+// editionOf detects the edition from a row and its file.
 func editionOf(row *benchmark.Row) string {
 	switch {
 	case !row.Get("difficulty").Missing() && row.Get("answers").Missing():
@@ -169,7 +169,7 @@ func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
 	return benchmark.Made(s.in.Rows(ctx), s.itemOf)
 }
 
-// itemOf returns the whole item of a row, with what its file has to say.
+// itemOf returns the complete item of a row, including the values of its file.
 func (s *Set) itemOf(row *benchmark.Row) (deem.Item, error) {
 	src := s.sources[row.File]
 	it, err := s.item(row, src)
@@ -179,5 +179,5 @@ func (s *Set) itemOf(row *benchmark.Row) (deem.Item, error) {
 	return it, err
 }
 
-// Edition returns which edition of the benchmark the files are of.
+// Edition returns the edition of the benchmark.
 func (s *Set) Edition() string { return s.edition }

@@ -58,8 +58,8 @@ func itemsOf(t *testing.T, s *longbench.Set) []deem.Item {
 	return list
 }
 
-// TestOpen reads a folder: tasks in upstream's order, lines as ids, the classes of
-// the last line, and of several answers the first for judges with a model.
+// TestOpen reads a folder: tasks in upstream's order, lines as ids, the classes of the last
+// line, and the first of several answers for judges with a model.
 func TestOpen(t *testing.T) {
 	dir := folder(t, "pred/x", map[string]string{
 		"trec.jsonl": `{"pred": "a", "answers": ["a"], "all_classes": ["a", "b"], "length": 10}` + "\n\n" +
@@ -87,14 +87,14 @@ func TestOpen(t *testing.T) {
 			t.Errorf("no note with %q in\n%s", note, notes)
 		}
 	}
-	// The classes are those of the file's last line, also when that is not read.
+	// The classes are those of the file's last line even if it is beyond the limit.
 	if diff := cmp.Diff(want[:2], itemsOf(t, open(t, longbench.Options{Data: []string{dir}, Limit: 2}))); diff != "" {
 		t.Error("with a limit of 2: ", diff)
 	}
 }
 
-// TestRendering: a judge with a model is shown the first answer alone, as published
-// programs that judge LongBench so do.
+// TestRendering checks that a judge with a model is shown only the first answer, as
+// published programs do.
 func TestRendering(t *testing.T) {
 	dir := folder(t, "pred/x", map[string]string{
 		"musique.jsonl": `{"pred": "x", "answers": ["y", "z"]}` + "\n" + `{"pred": "x", "answers": ["w"]}`,
@@ -115,7 +115,7 @@ func TestRendering(t *testing.T) {
 	}
 }
 
-// TestEven reads LongBench-E, known by its folder, and reports by length.
+// TestEven reads LongBench-E, detected by its folder, and reports by length.
 func TestEven(t *testing.T) {
 	dir := folder(t, "pred_e/x", map[string]string{
 		"qasper.jsonl": `{"pred": "cat", "answers": ["cat"], "length": 3999}` + "\n" + `{"pred": "dog", "answers": ["cat"], "length": 3000}` + "\n" +
@@ -155,8 +155,8 @@ func TestEven(t *testing.T) {
 	}
 }
 
-// v2 is two rows of LongBench v2, as pred.py writes them, and one of which only the
-// letter was kept and whose id is a number.
+// v2 is two rows of LongBench v2 as written by pred.py, and one that has only the letter
+// and a numeric id.
 const v2 = `{"_id": "a", "domain": "D1", "sub_domain": "S", "difficulty": "easy", "length": "short", "question": "Q?", "answer": "B", "response": "The correct answer is (B)", "pred": "B", "judge": true, "context": "..."}
 {"_id": "b", "domain": "D2", "difficulty": "hard", "length": "long", "answer": "C", "response": "Well.", "pred": null, "judge": false}
 {"_id": 3, "domain": "D1", "difficulty": "hard", "length": "medium", "answer": "C", "pred": "C"}
@@ -187,7 +187,7 @@ func TestV2(t *testing.T) {
 	}
 }
 
-// TestStdin: LongBench v2 needs no name of a file.
+// TestStdin checks that LongBench v2 needs no file name.
 func TestStdin(t *testing.T) {
 	s := open(t, longbench.Options{Data: []string{"-"}, Stdin: strings.NewReader(v2)})
 	if s.Len() != 3 || s.Edition() != longbench.V2 {
@@ -195,7 +195,7 @@ func TestStdin(t *testing.T) {
 	}
 }
 
-// TestProblems: what cannot be read is named with its place.
+// TestProblems checks that invalid lines are reported with their location.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"narativeqa.jsonl", `{"pred": "7", "answers": ["7"]}`, "narativeqa.jsonl:1: LongBench has no task 'narativeqa'; did you mean narrativeqa?"},
@@ -224,7 +224,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestRefused: options that cannot be followed.
+// TestRefused checks that invalid options are rejected.
 func TestRefused(t *testing.T) {
 	line := `{"pred": "7", "answers": ["7"]}`
 	a, b := folder(t, "pred/a", map[string]string{"qasper.jsonl": line}), folder(t, "pred/b", map[string]string{"qasper.jsonl": line})
@@ -250,7 +250,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestChanged: a file that is written to between checking and judging is an error.
+// TestChanged checks that a file that changes between checking and judging is an error.
 func TestChanged(t *testing.T) {
 	dir := folder(t, "pred/a", map[string]string{"qasper.jsonl": `{"pred": "7", "answers": ["7"]}`})
 	s := open(t, longbench.Options{Data: []string{dir}})
@@ -266,7 +266,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestCancelled: a reader that stops gets no further error.
+// TestCancelled checks that cancellation is returned as the only error.
 func TestCancelled(t *testing.T) {
 	dir := folder(t, "pred/a", map[string]string{"qasper.jsonl": `{"pred": "7", "answers": ["7"]}`})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -276,7 +276,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestMetrics: Python's rounding, intervals, the unjudged, another judge and the
+// TestMetrics checks Python's rounding, intervals, unjudged items, another judge and the
 // other reading.
 func TestMetrics(t *testing.T) {
 	m := longbench.NewMetrics("")

@@ -10,7 +10,7 @@ import (
 	"deem/internal/benchmark/longbench"
 )
 
-// shared is where real data lies that others published and we do not ship.
+// shared is the folder of published data that deem does not ship.
 const shared = "../../../../shared"
 
 // judged judges all items of a set and returns the metrics.
@@ -52,8 +52,8 @@ func record(t *testing.T, j deem.Judge, it deem.Item) deem.Record {
 	return rec
 }
 
-// TestPublishedScores judges the predictions of systems that others published, and
-// wants the numbers that they published with them, to the last digit.
+// TestPublishedScores judges published predictions of systems, and compares with their
+// published scores to the last digit.
 func TestPublishedScores(t *testing.T) {
 	folders, err := filepath.Glob(filepath.Join(shared, "data/longbench_preds/pred/*"))
 	if err != nil {

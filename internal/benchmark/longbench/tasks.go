@@ -13,9 +13,9 @@ import (
 // A task is one of the 21.
 type task struct {
 	name    string
-	metric  string // as the label of a verdict has it
-	size    int    // how many items are published
-	even    bool   // it is in LongBench-E too
+	metric  string // label of its verdicts
+	size    int    // published number of items
+	even    bool   // also in LongBench-E
 	oneLine bool   // only the first line of the response counts
 }
 
@@ -60,8 +60,8 @@ var tasks = []task{
 // table finds tasks by name.
 var table = benchmark.ByTask[task]{Title: "LongBench", Tasks: tasks, Name: func(t task) string { return t.name }}
 
-// score returns how the response of an item does in the task: the best over all
-// references, and never less than 0, which is where upstream starts.
+// score returns the score of an item's response: the best over all references, and at least
+// 0, upstream's initial value.
 func (t task) score(it deem.Item, reading string) (float64, error) {
 	classes, err := t.classes(it, reading)
 	if err != nil {
@@ -69,7 +69,7 @@ func (t task) score(it deem.Item, reading string) (float64, error) {
 	}
 	response := it.Response
 	if t.oneLine {
-		// A carriage return and a space are not line feeds: upstream leaves them.
+		// A carriage return and a space are not line feeds: upstream keeps them.
 		response, _, _ = strings.Cut(strings.TrimLeft(response, "\n"), "\n")
 	}
 	best := 0.0
@@ -114,10 +114,9 @@ func (t task) one(response, ref string, classes []string, upstream bool) (float6
 	panic("longbench: no metric " + t.metric) // The table has no other.
 }
 
-// classify is the classification score without the slip of upstream, which takes
-// classes off the list that it is going through and so passes over every other: each
-// class whose name is part of the right one's is taken off, and no class counts
-// twice.
+// classify is the classification score without upstream's bug of removing classes from the
+// list while iterating over it, which skips every second one. Each class whose name is part
+// of the right one's is removed, and no class counts twice.
 func classify(response, ref string, classes []string) float64 {
 	var named []string
 	for _, c := range classes {
@@ -132,8 +131,8 @@ func classify(response, ref string, classes []string) float64 {
 	return 1 / float64(len(named))
 }
 
-// classes returns the classes to choose from, in the tasks that have any: those of
-// the item, or, as upstream has it, those of the last line of its file.
+// classes returns the classes to choose from, for classification tasks: those of the item
+// or, under upstream, those of the last line of its file.
 func (t task) classes(it deem.Item, reading string) ([]string, error) {
 	if t.metric != classification {
 		return nil, nil
