@@ -5,7 +5,8 @@ import (
 	"deem/internal/words"
 )
 
-// complete notes what the files lack of what is published, or makes it an error.
+// complete notes what is missing from the files compared with the published data, or makes
+// it an error.
 func (s *Set) complete(names []string, requireAll bool) error {
 	lack := s.lack()
 	if requireAll {
@@ -22,7 +23,7 @@ func (s *Set) complete(names []string, requireAll bool) error {
 	return nil
 }
 
-// notes tells what is odd about a file.
+// notes describes the oddities of a file.
 func (src *source) notes() []string {
 	var list []string
 	for _, p := range src.unusable {
@@ -37,8 +38,8 @@ func (src *source) notes() []string {
 	return list
 }
 
-// lack returns what the files lack of what is published: tasks of the README's table
-// that no file has, and tasks with another number of items.
+// lack returns what is missing from the files compared with the published data: tasks of
+// the README's table without a file, and tasks with a different number of items.
 func (s *Set) lack() benchmark.Lack {
 	var lack benchmark.Lack
 	have := map[string]bool{}

@@ -1,37 +1,37 @@
-// Package infinitebench is the InfiniteBench benchmark as published: twelve tasks over
-// texts of 100,000 tokens and more, each with a rule of its own that asks no model.
+// Package infinitebench implements the InfiniteBench benchmark as published: twelve tasks
+// over texts of 100,000 tokens and more, each with its own rule that needs no model.
 //
-// Its pieces meet like this. [Open] reads the files of predictions that the published
-// scripts write into items; the task is in the name of the file. [Judge] returns the
-// judge, a rule that knows every task, under one of two readings: [Upstream] keeps
-// what is broken in the published program, [Fixed] mends it. [Metrics] turn the
-// records of a run into the published numbers, with intervals.
+// [Open] reads the prediction files of the published scripts into items; the task is in the
+// file name. [Judge] returns the judge, a rule that covers every task, under one of two
+// readings: [Upstream] keeps the bugs of the published program, [Fixed] fixes them.
+// [Metrics] computes the published scores from the records of a run, with confidence
+// intervals.
 //
-// The source is github.com/OpenBMB/InfiniteBench at commit 88b3daa, licence MIT, and
-// the paper Zhang et al., "InfiniteBench: Extending Long Context Evaluation Beyond
-// 100K Tokens" (ACL 2024). File names in comments are of that repository.
+// The source is github.com/OpenBMB/InfiniteBench at commit 88b3daa, licence MIT, and the
+// paper Zhang et al., "InfiniteBench: Extending Long Context Evaluation Beyond 100K Tokens"
+// (ACL 2024). File names in comments refer to that repository.
 package infinitebench
 
 // Name is the name of the benchmark and of its judge.
 const Name = "infinitebench"
 
-// What the list of benchmarks says of this one.
+// The description in the list of benchmarks.
 const (
 	About   = "12 tasks over texts of 100,000 tokens and more, each by its published rule"
 	Where   = "huggingface.co/datasets/xinrongzhang2022/InfiniteBench; code at github.com/OpenBMB/InfiniteBench"
 	Licence = "MIT"
 )
 
-// The fields of items that the judge looks at.
+// The fields of items that the judge uses.
 const (
-	// fieldLabel is the label as the file has it, in JSON. It is there unless the
-	// label is a list of texts, which are the references then: upstream treats a
-	// text and a list of one, or 88 and 88.0, differently.
+	// fieldLabel is the label in the file, as JSON. It is set unless the label is a
+	// list of strings, which are then the references: upstream treats a string and a
+	// list of one, or 88 and 88.0, differently.
 	fieldLabel = "label"
 
-	fieldTruth = "ground_truth" // how a published program writes the label into a prompt
-	fieldModel = "model"        // the system, in the one task that looks at its name
+	fieldTruth = "ground_truth" // the label as a published program writes it into a prompt
+	fieldModel = "model"        // the system, for the one task that uses its name
 )
 
-// noLabel is what upstream takes for the label of a row that has none.
+// noLabel is upstream's label of a row without one.
 const noLabel = `"XXXXXXXXXX"`

@@ -8,7 +8,7 @@ import (
 	"deem/internal/benchmark/infinitebench"
 )
 
-// Score the predictions of a system by the published rules. No model is asked.
+// Score the predictions of a system by the published rules. No model is used.
 func Example() {
 	ctx := context.Background()
 	set, err := infinitebench.Open(ctx, infinitebench.Options{Data: []string{"../../../examples/infinitebench/results/tiny-model"}})

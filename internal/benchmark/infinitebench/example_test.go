@@ -9,10 +9,10 @@ import (
 	"deem/internal/benchmark/infinitebench"
 )
 
-// example is the folder with an example that we wrote.
+// example is the folder of the example.
 const example = "../../../examples/infinitebench"
 
-// shown returns what the metrics print for the example.
+// shown returns the output of the metrics for the example.
 func shown(t *testing.T, reading string) string {
 	t.Helper()
 	var b strings.Builder
@@ -32,7 +32,7 @@ func page(t *testing.T, name string) string {
 	return string(b)
 }
 
-// TestExample judges the example, and looks that its page shows what comes of it.
+// TestExample judges the example, and checks that its page shows the result.
 func TestExample(t *testing.T) {
 	readme := page(t, filepath.Join(example, "README.md"))
 	for _, reading := range infinitebench.Readings() {
@@ -42,7 +42,7 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// TestPage looks that the page about the benchmark names all that it must explain.
+// TestPage checks that the page about the benchmark names everything that it must explain.
 func TestPage(t *testing.T) {
 	doc := page(t, "../../../docs/benchmarks/infinitebench.md")
 	for _, name := range append(infinitebench.Tasks(), "`upstream`", "`fixed`", "ground_truth", "XXXXXXXXXX", "gpt4") {

@@ -13,8 +13,8 @@ import (
 	"deem/internal/words"
 )
 
-// fixed returns the score of an item by the mended rules. Any reference will do,
-// which upstream has in some tasks only.
+// fixed returns the score of an item by the fixed rules. Any reference is accepted;
+// upstream does this only in some tasks.
 func (t task) fixed(it deem.Item, label any) (float64, error) {
 	if t.name == mathCalc {
 		return calculated(it.Response, label)
@@ -59,7 +59,7 @@ func truth(ok bool) float64 {
 	return 0
 }
 
-// firstDigits returns the first run of digits, "" without any.
+// firstDigits returns the first run of digits, or "".
 func firstDigits(s string) string {
 	return first(strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' }))
 }
@@ -78,7 +78,7 @@ func last(list []string) string {
 	return list[len(list)-1]
 }
 
-// words returns the words of a text, without the marks that upstream takes away.
+// splitWords returns the words of a text, without the punctuation that upstream removes.
 func splitWords(s string) []string {
 	return text.Split(strings.Map(func(r rune) rune {
 		if strings.ContainsRune("\n:\"'.,?!{}", r) {
@@ -88,7 +88,7 @@ func splitWords(s string) []string {
 	}, s))
 }
 
-// inARow reports whether the words of part stand in list one behind the other.
+// inARow reports whether list contains the words of part consecutively.
 func inARow(list, part []string) bool {
 	for i := 0; len(part) > 0 && i+len(part) <= len(list); i++ {
 		if slices.Equal(list[i:i+len(part)], part) {
@@ -98,10 +98,9 @@ func inARow(list, part []string) bool {
 	return false
 }
 
-// aNumber is a number with its sign. What stands before must not make it part of a
-// name, as in func_6351, or what a function is called with, as in f(-3), and a minus
-// between numbers is not a sign. A comma ends a number, because lists without spaces are
-// more frequent here than thousands.
+// aNumber matches a number with its sign. It must not be part of a name, such as func_6351,
+// or an argument, such as f(-3), and a minus between numbers is not a sign. A comma ends a
+// number, because lists without spaces are more frequent here than thousands separators.
 var aNumber = regexp.MustCompile(`(?:^|[^\w.(]|(?:^|\W)\()(-?\d+(?:\.\d+)?)`)
 
 // numbers returns the numbers in a text.
@@ -113,16 +112,16 @@ func numbers(s string) []string {
 	return list
 }
 
-// sameNumber reports whether two texts are the same number, however spelled.
+// sameNumber reports whether two texts are the same number in any notation.
 func sameNumber(a, b string) bool {
 	x, okX := new(big.Rat).SetString(a)
 	y, okY := new(big.Rat).SetString(b)
 	return okX && okY && x.Cmp(y) == 0
 }
 
-// calculated returns how much of the label, a list of numbers, the numbers of the
-// response begin with. Signs count. A system may repeat the value that it begins
-// with, whichever system it is: upstream allows for that by name.
+// calculated returns the share of the label, a list of numbers, that the numbers of the
+// response begin with. Signs count. Any system may repeat the initial value; upstream
+// allows it for one system by name.
 func calculated(response string, label any) (float64, error) {
 	want, ok := label.([]any)
 	if ok && len(want) > 0 {
@@ -141,7 +140,7 @@ func calculated(response string, label any) (float64, error) {
 	return float64(n) / float64(len(want)), nil
 }
 
-// agreed returns in how many numbers, from the beginning, two lists agree.
+// agreed returns the number of leading elements in which two lists agree.
 func agreed(got []string, want []any) int {
 	n := 0
 	for n < min(len(got), len(want)) {

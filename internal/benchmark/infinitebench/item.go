@@ -13,10 +13,10 @@ import (
 // clip shortens a value for a message.
 func clip(v benchmark.Value) string { return words.Clip(v.Str(), clipped) }
 
-// clipped is how many characters of a value a message shows.
+// clipped is the maximum number of characters of a value in a message.
 const clipped = 40
 
-// item makes an item of a row.
+// item returns the item for a row.
 func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
 	it := deem.Item{ID: src.task + "/" + src.id(row), Category: src.task}
 	benchmark.SetSystemFields(&it, row.Get)
@@ -30,7 +30,7 @@ func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
 	return it, src.addLabel(&it, row)
 }
 
-// id returns the id of a row: upstream's, or the line where those are no use.
+// id returns the id of a row: upstream's, or the line number if the ids are not usable.
 func (src *source) id(row *benchmark.Row) string {
 	if src.byLine {
 		return strconv.Itoa(row.Line)
@@ -38,7 +38,7 @@ func (src *source) id(row *benchmark.Row) string {
 	return row.Get("id").Str()
 }
 
-// prediction returns what the system gave, under either of upstream's names.
+// prediction returns the system's answer, under either of upstream's column names.
 func prediction(row *benchmark.Row) (string, error) {
 	for _, column := range []string{"prediction", "pred"} {
 		if !benchmark.Has(row, column) {
@@ -55,8 +55,7 @@ func prediction(row *benchmark.Row) (string, error) {
 		"if the system gave nothing, write an empty text")
 }
 
-// addLabel enters the label: its texts as references, and what they do not say in
-// fields.
+// addLabel sets the label: its strings as references, and the rest as fields.
 func (src *source) addLabel(it *deem.Item, row *benchmark.Row) error {
 	if !benchmark.Has(row, src.labelKey) {
 		benchmark.SetField(it, fieldLabel, noLabel)

@@ -9,33 +9,32 @@ import (
 	"deem/internal/text/metric"
 )
 
-// The readings: ways in which a response becomes a score.
+// The readings: how a response becomes a score.
 const (
-	// Upstream scores as compute_scores.py does, faults included. Where that
-	// program would stop, the item is unjudged.
+	// Upstream scores like compute_scores.py, including its bugs. Where that program
+	// would stop, the item is unjudged.
 	Upstream = benchmark.Upstream
 
-	// Fixed mends what is broken in some of the rules; the page about the benchmark
-	// lists each.
+	// Fixed fixes bugs in some of the rules; the page about the benchmark lists them.
 	Fixed = benchmark.Fixed
 )
 
 // Readings returns the names of the readings, the default first.
 func Readings() []string { return benchmark.Readings() }
 
-// The labels of verdicts in the tasks where a response is right or wrong. In the
-// others the label is the name of the metric.
+// The labels of verdicts in the tasks where a response is right or wrong. In the others the
+// label is the name of the metric.
 const (
 	Right = benchmark.Right
 	Wrong = benchmark.Wrong
 )
 
-// version is raised when a reading may give another score than before, so that the
-// judge's hash changes with it.
+// version is increased whenever a reading may give a different score, so that the judge's
+// hash changes too.
 const version = 1
 
-// A Rule is the judge of InfiniteBench under one reading. It asks no model, is pure
-// and may be used by several goroutines.
+// A Rule is the judge of InfiniteBench under one reading. It does not use a model, is
+// deterministic, and is safe for concurrent use.
 type Rule = benchmark.Rule
 
 // Judge returns the judge under the given reading; "" means [Upstream].
@@ -43,7 +42,7 @@ func Judge(reading string) (deem.Judge, error) {
 	return benchmark.NewRule(Name, reading, version, verdict)
 }
 
-// verdict scores it by the rule of its task, which is its category.
+// verdict scores an item by the rule of its task, which is its category.
 func verdict(it deem.Item, reading string) (deem.Verdict, error) {
 	t, ok := table.Of(it.Category)
 	if !ok {
@@ -72,7 +71,7 @@ func (t task) score(it deem.Item, label any, reading string) (float64, error) {
 	return score, nil
 }
 
-// verdict returns the verdict that a score makes.
+// verdict returns the verdict for a score.
 func (t task) verdict(score float64) deem.Verdict {
 	switch {
 	case t.metric != "":
@@ -83,8 +82,8 @@ func (t task) verdict(score float64) deem.Verdict {
 	return deem.Verdict{Label: Wrong, Score: score}
 }
 
-// labelOf returns the label of an item as the file had it, numbers with their
-// spelling.
+// labelOf returns the label of an item as in the file, with the notation of numbers
+// preserved.
 func labelOf(it deem.Item) (any, error) {
 	raw, ok := it.Fields[fieldLabel]
 	if !ok {

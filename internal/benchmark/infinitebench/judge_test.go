@@ -12,7 +12,7 @@ import (
 	"deem/internal/benchmark/infinitebench"
 )
 
-// failure returns the failure that an error must be.
+// failure returns the error as a failure, or fails the test.
 func failure(tb testing.TB, err error) *deem.Failure {
 	tb.Helper()
 	f, ok := errors.AsType[*deem.Failure](err)
@@ -39,11 +39,10 @@ func item(task, response, label string, references ...string) deem.Item {
 	}
 }
 
-// unjudged stands for a score that must not be there.
+// unjudged means that there must be no score.
 const unjudged = -1
 
-// TestReadings goes through what upstream's rules do, and what the mended ones do
-// instead.
+// TestReadings checks the results of upstream's rules and of the fixed ones.
 func TestReadings(t *testing.T) {
 	for _, c := range []struct {
 		it              deem.Item
@@ -53,10 +52,10 @@ func TestReadings(t *testing.T) {
 		{item("passkey", "Between 1 and 12345.", `["12345"]`, "12345"), 0, 0},
 		{item("number_string", "no digits", `["007"]`, "007"), 0, 0},
 		{item("kv_retrieval", `{"key": "ab-1"}`, `"ab-1"`, "ab-1"), 1, 1},
-		// A list is in no list of words.
+		// A list is not in a list of words.
 		{item("kv_retrieval", "ab-1", `["ab-1"]`, "ab-1"), 0, 1},
 
-		// The point goes, and the last word is a 0.
+		// The point is removed, so that the last word is 0.
 		{item("code_run", "The value is 4.0", `[4]`, "4"), 0, 1},
 		{item("code_run", "It returns -3, as expected", `-3`, "-3"), 0, 1},
 		{item("code_run", "func_12(-3) cannot be computed", `-3`, "-3"), 0, 0},
@@ -65,12 +64,12 @@ func TestReadings(t *testing.T) {
 
 		{item("math_find", "The largest is 88.", `88`, "88"), 1, 1},
 		{item("math_find", "-88", `88`, "88"), 1, 0},
-		// Upstream stops at a fraction where it wants an integer.
+		// Upstream stops at a fraction where it expects an integer.
 		{item("math_find", "3.5", `3`, "3"), unjudged, 0},
 		{item("math_find", "88.0", `88.0`, "88.0"), 1, 1},
 
 		{item("longdialogue_qa_eng", "It was Ace.", `["ACE", "ACE ROTHSTEIN"]`, "ACE", "ACE ROTHSTEIN"), 1, 1},
-		// Only the first name counts, and one of two words is never found.
+		// Only the first name counts, and a name of two words is never found.
 		{item("longdialogue_qa_eng", "It was Remo.", `["GAGGI", "Remo"]`, "GAGGI", "Remo"), 0, 1},
 		{item("longdialogue_qa_eng", "Mr. Pink, I think", `["MR. PINK"]`, "MR. PINK"), 0, 1},
 		{item("longdialogue_qa_eng", "Pink or Mr. White", `["MR. PINK"]`, "MR. PINK"), 0, 0},
@@ -83,15 +82,15 @@ func TestReadings(t *testing.T) {
 		{item("longbook_choice_eng", "The answer is a mill", `["The mill", "A"]`, "The mill", "A"), 0, 0},
 
 		{item("code_debug", "C. decode", `["decode", "C"]`, "decode", "C"), 1, 1},
-		// The letter alone, and the words in another order, are not read.
+		// The letter alone, and another capitalisation, are not recognised.
 		{item("code_debug", "C", `["decode", "C"]`, "decode", "C"), 0, 1},
 		{item("code_debug", "The Answer Is C", `["decode", "C"]`, "decode", "C"), 0, 1},
-		// A response that lists all options has named none.
+		// A response that lists all options does not choose one.
 		{item("code_debug", "A. encode\nB. flush\nC. decode\nD. seek", `["encode", "A"]`, "encode", "A"), 1, 0},
 		{item("code_debug", "The faulty one is:\n\n**Option B: flush**", `["flush", "B"]`, "flush", "B"), 1, 1},
 		{item("code_debug", "It is decode.", `["decode", "C"]`, "decode", "C"), 0, 1},
 
-		// A text is gone through letter by letter.
+		// Upstream iterates over the characters of a string.
 		{item("longbook_qa_eng", "x marks the spot", `"x marks the spot"`, "x marks the spot"), 0.5, 1},
 		{item("longbook_qa_chn", "有两人叫阿四。", `["2", "两个", "二"]`, "2", "两个", "二"), 0.25, 0.25},
 		{item("longbook_sum_eng", "a cat sat", `["a cat sat"]`, "a cat sat"), 1, 1},
@@ -116,8 +115,8 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// TestSystemName: upstream drops the first number of one system, known by its name.
-// The mended rule allows every system to repeat the value it begins with.
+// TestSystemName checks that upstream drops the first number of one system, identified by
+// name, and that the fixed rule allows every system to repeat the initial value.
 func TestSystemName(t *testing.T) {
 	for _, c := range []struct {
 		system, response string
@@ -138,7 +137,8 @@ func TestSystemName(t *testing.T) {
 	}
 }
 
-// TestLabels: the label of a verdict is the metric's name, or right and wrong.
+// TestLabels checks that the label of a verdict is the name of the metric, or right and
+// wrong.
 func TestLabels(t *testing.T) {
 	for task, want := range map[string]string{
 		"passkey": "right", "code_run": "wrong", "longbook_qa_eng": "f1", "longbook_qa_chn": "f1_chars",
@@ -154,7 +154,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestUnjudged: what an item lacks is a failure of kind input, never a score.
+// TestUnjudged checks that an incomplete item is a failure of kind input, never a score.
 func TestUnjudged(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -176,7 +176,7 @@ func TestUnjudged(t *testing.T) {
 			t.Errorf("%s: %v, want a failure of kind input", c.name, err)
 		}
 	}
-	// Upstream takes a line without a label for wrong.
+	// Upstream treats a line without a label as wrong.
 	if v, err := judge(t, "").Judge(t.Context(), item("passkey", "7", `"XXXXXXXXXX"`)); err != nil || v.Score != 0 {
 		t.Errorf("no label: %v, %v, want a score of 0", v, err)
 	}
@@ -205,8 +205,8 @@ func TestJudgeIdentity(t *testing.T) {
 	}
 }
 
-// FuzzJudge: whatever the label and the response, there is a score from 0 to 1 or a
-// failure, and the same one twice.
+// FuzzJudge checks that any label and response give a score from 0 to 1 or a failure, and
+// the same result twice.
 func FuzzJudge(f *testing.F) {
 	f.Add("code_debug", "The answer is A", `["f","A"]`, "f", "gpt4")
 	f.Add("longbook_choice_eng", "B\n\nQuestion: is C", `["x","B"]`, "B", "")

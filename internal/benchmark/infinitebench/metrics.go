@@ -11,16 +11,15 @@ import (
 	"deem/internal/text"
 )
 
-// Metrics gather the records of a run and turn them into the published numbers. They
-// take the records in the order of the items: upstream adds scores one by one, and
-// the last digit of a sum of floats hangs on the order. Of an item that was judged
-// several times, the first trial counts.
+// Metrics computes the published scores from the records of a run. Records must come in the
+// order of the items: upstream adds scores one by one, and the last digit of a sum of
+// floats depends on the order. Only the first trial of an item counts.
 type Metrics struct {
 	verdicts benchmark.Verdicts
 	tasks    map[string]*benchmark.Tally
 }
 
-// NewMetrics returns metrics without records of a run under the given reading.
+// NewMetrics returns metrics without records for a run under the given reading.
 func NewMetrics(reading string) *Metrics {
 	return &Metrics{verdicts: benchmark.NewVerdicts(Name, reading), tasks: map[string]*benchmark.Tally{}}
 }
@@ -41,18 +40,18 @@ func (m *Metrics) Add(rec deem.Record) {
 // Unjudged returns the ids of the items without a verdict, sorted.
 func (m *Metrics) Unjudged() []string { return m.verdicts.Unjudged() }
 
-// A Line is one published number, over judged items.
+// A Line is one published score over judged items.
 type Line struct {
 	Name   string `json:"name"`
-	Title  string `json:"title,omitempty"`  // as the README's table has it
-	Metric string `json:"metric,omitempty"` // "" where several are put together
+	Title  string `json:"title,omitempty"`  // as in the README's table
+	Metric string `json:"metric,omitempty"` // "" if several are combined
 
-	// Mean is the number that compute_scores.py prints, from 0 to 1; nil, null in
-	// JSON, when no item is judged.
+	// Mean is the score that compute_scores.py prints, from 0 to 1; nil, null in JSON,
+	// if no item is judged.
 	Mean *float64 `json:"mean"`
 
 	// N and Unjudged count the items with and without a verdict, and Estimate is the
-	// same number with its interval.
+	// same score with its interval.
 	benchmark.Line
 }
 
@@ -70,8 +69,7 @@ func (m *Metrics) Tasks() []Line {
 	return lines
 }
 
-// accuracy is what the metric of a task is called in which a response is right or
-// wrong.
+// accuracy is the metric of a task in which a response is right or wrong.
 const accuracy = "accuracy"
 
 // line returns the mean of a task.
@@ -85,12 +83,13 @@ func line(name string, t *benchmark.Tally) Line {
 	return l
 }
 
-// MethodMover names the interval of the mean over tasks; see there.
+// MethodMover is the method of the interval of the mean over tasks; see
+// [benchmark.MethodMover].
 const MethodMover = benchmark.MethodMover
 
-// Mean returns the mean over the tasks that have judged items, each weighing the
-// same whatever its number of items. Upstream prints none. The interval puts those of
-// the tasks together.
+// Mean returns the mean over the tasks that have judged items. Each task has the same
+// weight, whatever its number of items. Upstream does not print it. The interval combines
+// those of the tasks.
 func (m *Metrics) Mean() Line {
 	tasks := m.Tasks()
 	parts := make([]benchmark.Line, len(tasks))
@@ -104,8 +103,8 @@ func (m *Metrics) Mean() Line {
 	return l
 }
 
-// Cell returns the number as the README's table has it: in per cent with two digits,
-// and anything below 5% as "< 5%". It is "-" without a number.
+// Cell returns the score as in the README's table: in per cent with two digits, and
+// anything below 5% as "< 5%". It is "-" without a score.
 func (l Line) Cell() string {
 	switch {
 	case l.Mean == nil:

@@ -8,29 +8,29 @@ import (
 	"deem/internal/text"
 )
 
-// The forms in which a response names an option. An A that a small letter follows is
+// The forms in which a response names an option. An A followed by a lower-case letter is
 // the article.
 var (
-	// aLetter is a response, or its first line, that is nothing but a letter.
+	// aLetter matches a response, or a first line, that is only a letter.
 	aLetter = regexp.MustCompile("^[\\s(*:\"'`]*([A-D])[ )*.\"'`]*(?:\n|$)")
 
-	// announced is a letter behind words that announce it.
+	// announced matches a letter after words that announce it.
 	announced = regexp.MustCompile("(?i:\\b(?:is|answer):?[\\s*]*(?:option|choice)?)[\\s*(\"'`:]*" +
 		`(?:([B-D])(?:\W|$)|(A)(?:[^\w\s]|\s*$|\s*\n|\s+[^a-z\s]))`)
 
-	// marked is a letter in front of the text of its option.
+	// marked matches a letter before the text of its option.
 	marked = regexp.MustCompile("^[\\s(*:\"'`-]*([A-D])[).:,]")
 
-	// listed is the same at the beginning of any line.
+	// listed matches the same at the beginning of any line.
 	listed = regexp.MustCompile("(?m)^[\\s(*\"'`-]*([A-D])[).:]")
 
 	announces = regexp.MustCompile(`(?i:\b(?:is|answer)\b:?)`)
 )
 
-// settlesOn reports whether a response settles on an option, of which the reference
-// is the letter or the text.
+// settlesOn reports whether a response decides on the option whose letter or text is the
+// reference.
 func settlesOn(response, ref string) bool {
-	// A system that was trained to continue texts goes on with the next question.
+	// A base model may continue with the next question.
 	response, _, _ = strings.Cut(response, "\nQuestion:")
 	letter := option(response)
 	switch {
@@ -45,9 +45,9 @@ func settlesOn(response, ref string) bool {
 	return len(places) > 0 && begins(response[places[len(places)-1][1]:], ref)
 }
 
-// option returns the letter that a response settles on, or "". A letter by itself
-// decides; then the last that is announced; then one in front of its text, unless the
-// response lists other options too.
+// option returns the letter that a response decides on, or "". A letter alone decides; then
+// the last one that is announced; then one before its text, unless the response lists other
+// options too.
 func option(response string) string {
 	if m := aLetter.FindStringSubmatch(response); m != nil {
 		return m[1]
@@ -68,15 +68,15 @@ func option(response string) string {
 	return m[1]
 }
 
-// begins reports whether a text begins with the words of another, whatever their
-// case and the marks between them.
+// begins reports whether a text begins with the words of another, ignoring case and
+// punctuation.
 func begins(s, with string) bool {
 	got, want := plainWords(s), plainWords(with)
 	return len(want) > 0 && len(got) >= len(want) && slices.Equal(got[:len(want)], want)
 }
 
-// plainWords returns the words of a text in lower case and without punctuation at
-// their ends.
+// plainWords returns the words of a text in lower case, without leading and trailing
+// punctuation.
 func plainWords(s string) []string {
 	var list []string
 	for _, w := range splitWords(text.Lower(s)) {

@@ -9,8 +9,8 @@ import (
 	"deem/internal/text"
 )
 
-// Text writes the numbers for people: each task and the mean over tasks, and below
-// them the README's table for this one system.
+// Text writes the scores: each task and the mean over tasks, and then the README's table
+// for this system.
 func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-20s %-10s  %7s  %-15s %5s  %s\n", "task", "metric", "score", "95% interval", "n", "unjudged")
@@ -27,7 +27,7 @@ func (m *Metrics) Text(w io.Writer) error {
 	return err
 }
 
-// percent returns the number in per cent, "nan" when there is none.
+// percent returns the score in per cent, or "nan".
 func (l Line) percent() string {
 	if l.Mean == nil {
 		return "nan"
@@ -35,8 +35,8 @@ func (l Line) percent() string {
 	return fmt.Sprintf("%.2f%%", text.Round(100**l.Mean, 2))
 }
 
-// README returns a row for each task that has one in the table of upstream's README.
-// It is "" unless the verdicts are those of upstream.
+// README returns a row for each task in the table of upstream's README. It is "" unless the
+// verdicts are those of upstream.
 func (m *Metrics) README() string {
 	if !m.verdicts.Comparable() {
 		return ""
@@ -50,8 +50,8 @@ func (m *Metrics) README() string {
 	return b.String()
 }
 
-// Upstream returns the numbers that compute_scores.py prints, each behind its task,
-// with all digits. It is "" unless the verdicts are those of upstream.
+// Upstream returns the scores that compute_scores.py prints, each after its task, with all
+// digits. It is "" unless the verdicts are those of upstream.
 func (m *Metrics) Upstream() string {
 	if !m.verdicts.Comparable() {
 		return ""
@@ -65,7 +65,7 @@ func (m *Metrics) Upstream() string {
 	return b.String()
 }
 
-// Warnings say in plain words what to beware of.
+// Warnings returns caveats for the reader.
 func (m *Metrics) Warnings() []string {
 	var list []string
 	if warning := m.verdicts.Warning(table.Title, "rules"); warning != "" {
@@ -82,11 +82,11 @@ type summary struct {
 	Mean      Line     `json:"mean"`
 	Unjudged  []string `json:"unjudged"`
 	Warnings  []string `json:"warnings"`
-	Upstream  string   `json:"upstream"` // what compute_scores.py prints, behind each task
+	Upstream  string   `json:"upstream"` // the output of compute_scores.py, after each task
 	README    string   `json:"readme"`   // the rows of the README's table
 }
 
-// JSON returns the numbers as a value for encoding/json.
+// JSON returns the metrics as a value for encoding/json.
 func (m *Metrics) JSON() any {
 	return summary{
 		Benchmark: Name, Reading: m.verdicts.Reading(), Tasks: m.Tasks(), Mean: m.Mean(), Upstream: m.Upstream(), README: m.README(),

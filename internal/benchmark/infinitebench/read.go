@@ -11,36 +11,36 @@ import (
 	"deem/internal/benchmark"
 )
 
-// Options say what to read.
+// Options says what to read.
 type Options struct {
-	// Data are the files of predictions of one system, each named preds_TASK.jsonl,
-	// or the folder with them, as results/gpt4.
+	// Data are the prediction files of one system, named preds_TASK.jsonl, or the
+	// folder that contains them, for example results/gpt4.
 	Data []string
 
-	// Responses must be empty: the files of predictions have them.
+	// Responses must be empty: the prediction files contain them.
 	Responses []string
 
-	Stdin io.Reader // never read: the task is the name of the file
+	Stdin io.Reader // not used: the task is the name of the file
 
-	// RequireAll makes a task without a file, a task with fewer items than are
-	// published, and a line that is not JSON errors.
+	// RequireAll makes a task without a file, a task with fewer items than published,
+	// and a line that is not JSON errors.
 	RequireAll bool
 
-	Limit int // only the first so many items; 0 means all
+	Limit int // maximum number of items; 0 means all
 
-	// System is the name of the system, at which one rule looks; "" means the name
-	// of the folder.
+	// System is the name of the system, which one rule uses; "" means the name of the
+	// folder.
 	System string
 }
 
-// A Set is the items of files that have been checked. They are read again whenever
-// they are asked for. Notes tells of lines that are left out, tasks that are not there
-// or not whole, and what upstream makes of odd lines.
+// A Set contains the items of checked files, which are read again on each iteration. Notes
+// describes lines that are left out, missing and incomplete tasks, and how upstream treats
+// odd lines.
 type Set struct {
 	benchmark.Reread
 	in      *benchmark.Reader
 	system  string
-	sources map[string]*source // by the name of the file
+	sources map[string]*source // by file name
 	order   []*source
 }
 
@@ -52,15 +52,15 @@ type source struct {
 	rows     int
 
 	ids      map[string]bool
-	byLine   bool // ids are missing or repeated, so that lines take their place
+	byLine   bool // ids are missing or repeated, so line numbers are used
 	unknown  int  // rows without a label
 	unusable []deem.Problem
 }
 
-// Open reads everything once and checks it. When lines are wrong, the error is a
-// [*deem.Problems] with their places. A line that is not JSON is left out and noted
-// instead: a file that upstream published ends in such a line, and its own program
-// stops there. One line is in memory at a time.
+// Open reads and checks everything. If lines are invalid, the error is a [*deem.Problems]
+// with their locations. A line that is not JSON is left out and noted instead: a file that
+// upstream published ends in such a line, at which its own program stops. One line is in
+// memory at a time.
 func Open(ctx context.Context, o Options) (*Set, error) {
 	if err := benchmark.NoResponses(Name, o.Responses); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	return s, nil
 }
 
-// source returns the source of a file, new if there was none.
+// source returns the source of a file, and creates it if necessary.
 func (s *Set) source(file string) *source {
 	src, ok := s.sources[file]
 	if !ok {
@@ -91,8 +91,8 @@ func (s *Set) source(file string) *source {
 	return src
 }
 
-// survey reads all rows to check them and to learn how the rows of each file are
-// told apart, then once more to take the hash of the items.
+// survey reads all rows to check them and to find out how the rows of each file are
+// identified, then again to compute the hash of the items.
 func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error {
 	var problems benchmark.Problems
 	for row, err := range s.in.Rows(ctx) {
@@ -120,8 +120,8 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 	return err
 }
 
-// unusable adds the lines that are not JSON to the problems where they cannot be
-// passed over: when all must be there, and when a file has no other line.
+// unusable adds the lines that are not JSON to the problems if they cannot be skipped: if
+// all must be present, and if a file has no other line.
 func (s *Set) unusable(problems *benchmark.Problems, requireAll bool) {
 	for _, src := range s.order {
 		for _, p := range src.unusable {
@@ -132,7 +132,7 @@ func (s *Set) unusable(problems *benchmark.Problems, requireAll bool) {
 	}
 }
 
-// visit checks one row and remembers what is known only at the end of its file.
+// visit checks one row and collects what is known only at the end of its file.
 func (s *Set) visit(row *benchmark.Row) error {
 	src := s.source(row.File)
 	src.rows++
@@ -154,7 +154,7 @@ func (s *Set) visit(row *benchmark.Row) error {
 	return err
 }
 
-// begin decides by the first row where the labels are, as upstream does.
+// begin determines the label column from the first row, as upstream does.
 func (src *source) begin(row *benchmark.Row) error {
 	if _, ok := table.Of(src.task); !ok {
 		return deem.WithHint(benchmark.At(row, "%s", table.Unknown(src.task)), "the file of a task is named %sTASK.jsonl", filePrefix)

@@ -58,7 +58,7 @@ func itemsOf(t *testing.T, s *infinitebench.Set) []deem.Item {
 	return list
 }
 
-// TestOpen reads one row of every form that labels come in.
+// TestOpen reads one row of every form of label.
 func TestOpen(t *testing.T) {
 	dir := folder(t, "gpt4", map[string]string{
 		"preds_math_calc.jsonl":   `{"id": 3, "prediction": "1 2", "ground_truth": [[1, -2]]}` + "\n",
@@ -90,7 +90,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestRendering: a judge with a model is shown the label as Python writes it.
+// TestRendering checks that a judge with a model is shown the label in Python's format.
 func TestRendering(t *testing.T) {
 	dir := folder(t, "x", map[string]string{
 		"preds_passkey.jsonl":   `{"prediction": "", "ground_truth": ["7"]}` + "\n" + `{"prediction": "", "ground_truth": "7"}` + "\n",
@@ -113,7 +113,7 @@ func TestRendering(t *testing.T) {
 	}
 }
 
-// TestNotes: what is odd about files that can be read.
+// TestNotes checks the notes about odd but readable files.
 func TestNotes(t *testing.T) {
 	dir := folder(t, "x", map[string]string{
 		"preds_passkey.jsonl":      `{"id": 0, "prediction": "7", "label": "7"}` + "\n" + `{"id": 0, "prediction": "7"}` + "\n" + `{"id": 2, "prediction": "7", "label": "7"}gi` + "\n",
@@ -140,7 +140,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestProblems: what cannot be read is named with its place.
+// TestProblems checks that invalid lines are reported with their location.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"preds_passkeys.jsonl", `{"prediction": "7", "label": "7"}`, "no task 'passkeys'; did you mean passkey?"},
@@ -161,7 +161,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestRefused: options that cannot be followed.
+// TestRefused checks that invalid options are rejected.
 func TestRefused(t *testing.T) {
 	a := folder(t, "a", map[string]string{"preds_passkey.jsonl": `{"prediction": "7", "label": "7"}`})
 	b := folder(t, "b", map[string]string{"preds_passkey.jsonl": `{"prediction": "7", "label": "7"}`})
@@ -183,7 +183,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestMetrics: sums, intervals, the unjudged, and verdicts of another judge.
+// TestMetrics checks sums, intervals, unjudged items, and verdicts of another judge.
 func TestMetrics(t *testing.T) {
 	m := infinitebench.NewMetrics("")
 	add := func(task string, score float64, trial int) {

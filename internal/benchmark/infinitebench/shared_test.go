@@ -14,11 +14,11 @@ import (
 	"deem/internal/benchmark/infinitebench"
 )
 
-// shared is where real data lies that others published and we do not ship.
+// shared is the folder of published data that deem does not ship.
 const shared = "../../../../shared"
 
-// lines calls visit with every line of a file of JSONL. It skips the test if the file is
-// not there.
+// lines calls visit with every line of a JSONL file. It skips the test if the file is
+// missing.
 func lines[T any](t *testing.T, name string, visit func(T)) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(shared, name))
@@ -53,8 +53,8 @@ func record(t *testing.T, j deem.Judge, it deem.Item) deem.Record {
 	return rec
 }
 
-// judged judges all items of a set, and returns the metrics, the scores of each task
-// in the order of the file, and the notes.
+// judged judges all items of a set, and returns the metrics, the scores of each task in
+// file order, and the notes.
 func judged(t *testing.T, o infinitebench.Options, reading string) (*infinitebench.Metrics, map[string][]float64, []string) {
 	t.Helper()
 	s, err := infinitebench.Open(t.Context(), o)
@@ -82,7 +82,7 @@ func judged(t *testing.T, o infinitebench.Options, reading string) (*infiniteben
 	return m, scores, s.Notes()
 }
 
-// A published is what compute_scores.py gives for one file.
+// A published is the result of compute_scores.py for one file.
 type published struct {
 	Model, Task string
 	N           int
@@ -90,8 +90,8 @@ type published struct {
 	Scores      []float64
 }
 
-// TestPublishedScores judges the predictions that upstream published, and wants
-// every single score, and every mean, as upstream's program gives them.
+// TestPublishedScores judges upstream's published predictions, and compares every score and
+// every mean with upstream's program.
 func TestPublishedScores(t *testing.T) {
 	want := map[string][]published{}
 	for _, file := range []string{"vectors/infinitebench_item_scores.jsonl", "vectors/infinitebench_sum_scores.jsonl"} {
@@ -112,11 +112,12 @@ func TestPublishedScores(t *testing.T) {
 			for _, p := range tasks {
 				got, ok := scores[p.Task]
 				if !ok {
-					continue // the file is not in our copy
+					continue // the file is not in this copy
 				}
 				compared++
 				if broken := model == "yarn-mistral" && p.Task == "longbook_qa_chn"; broken {
-					// Its last line ends in "gi", which was mended for the vectors.
+					// Its last line ends in "gi", which was fixed for
+					// the vectors.
 					checkBroken(t, notes)
 					p.Scores, p.N = p.Scores[:188], 188
 				} else if means[p.Task] != p.Mean {
@@ -133,7 +134,7 @@ func TestPublishedScores(t *testing.T) {
 	}
 }
 
-// checkBroken wants a note about the line that ends in "}gi".
+// checkBroken checks for a note about the line that ends in "}gi".
 func checkBroken(t *testing.T, notes []string) {
 	t.Helper()
 	if !slices.ContainsFunc(notes, func(n string) bool {
@@ -143,7 +144,7 @@ func checkBroken(t *testing.T, notes []string) {
 	}
 }
 
-// TestPublishedTable wants the table of upstream's README for GPT-4.
+// TestPublishedTable compares with the table of upstream's README for GPT-4.
 func TestPublishedTable(t *testing.T) {
 	folder := filepath.Join(shared, "data/infinitebench_preds/results/gpt4")
 	if _, err := os.Stat(folder); err != nil {
@@ -179,7 +180,7 @@ type golden struct {
 	Expected float64
 }
 
-// TestGoldenMeans holds the means of tasks to those of compute_scores.py.
+// TestGoldenMeans compares the means of tasks with those of compute_scores.py.
 func TestGoldenMeans(t *testing.T) {
 	lines(t, "golden/open/infinitebench_task_mean.jsonl", func(g golden) {
 		m := infinitebench.NewMetrics("")

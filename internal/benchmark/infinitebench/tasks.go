@@ -5,9 +5,9 @@ import "deem/internal/benchmark"
 // A task is one of the twelve.
 type task struct {
 	name   string
-	title  string // as the table of the README has it
-	metric string // as the label of a verdict has it; "" where a response is right or wrong
-	size   int    // how many items are published
+	title  string // as in the table of the README
+	metric string // label of its verdicts; "" if a response is right or wrong
+	size   int    // published number of items
 }
 
 // The metrics of tasks with graded scores, as labels of verdicts.
@@ -18,15 +18,15 @@ const (
 	prefix    = "prefix"
 )
 
-// The tasks with rules that need telling apart.
+// The tasks with special rules.
 const (
 	mathCalc = "math_calc"
 	mathFind = "math_find"
 	codeRun  = "code_run"
 )
 
-// tasks are in the order of the README's table. The last two are variants that have
-// no row there.
+// tasks are in the order of the README's table. The last two are variants without a row
+// there.
 var tasks = []task{
 	{"passkey", "Retrieve.PassKey", "", 590},
 	{"number_string", "Retrieve.Number", "", 590},
