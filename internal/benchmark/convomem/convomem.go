@@ -1,6 +1,6 @@
-// Package convomem is the ConvoMem benchmark as published: questions about what was said
-// in up to 300 conversations, in six kinds, and prompts that ask a model for RIGHT or
-// WRONG. [Open] reads the logs that its programs write, which hold questions, answers and
+// Package convomem implements the ConvoMem benchmark as published: questions about what was
+// said in up to 300 conversations, in six kinds, and prompts that ask a model for RIGHT or
+// WRONG. [Open] reads the logs of its programs, which contain questions, answers and
 // responses.
 //
 // The source is github.com/SalesforceAIResearch/ConvoMem at commit 80eba47, licence
@@ -27,7 +27,7 @@ import (
 // Name is the name of the benchmark and of its judge.
 const Name = "convomem"
 
-// What the list of benchmarks says of this one.
+// The description in the list of benchmarks.
 const (
 	About   = "questions about what was said in up to 300 conversations, judged right or wrong by a prompt for each kind"
 	Where   = "huggingface.co/datasets/Salesforce/ConvoMem; code at github.com/SalesforceAIResearch/ConvoMem"
@@ -37,14 +37,14 @@ const (
 // The readings.
 const (
 	Upstream = "upstream" // "right" anywhere in the reply, and no "wrong"
-	Strict   = "strict"   // one of the two labels, clearly said
+	Strict   = "strict"   // one of the two labels, clearly stated
 )
 
 // Readings returns the names of the readings, the default first.
 func Readings() []string { return []string{Upstream, Strict} }
 
-// The fields of an item: the messages that hold the answer, as the prompts show them, how
-// many there are, and among how many conversations.
+// The fields of an item: the messages that contain the answer, formatted for the prompts,
+// their number, and the number of conversations.
 const (
 	fieldEvidence = "evidence_messages"
 	fieldCount    = "evidence_count"
@@ -54,21 +54,21 @@ const (
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-// promptOf names the prompt of each kind of question, by what its generator returns from
+// promptOf is the prompt of each kind of question, from the result of its generator's
 // getAnsweringEvaluation. Questions about facts of the user have two.
 var promptOf = map[string]string{
 	"user_facts": "user_facts", "assistant_facts": "default", "changing": "default", "changing_evidence": "default",
 	"abstention": "abstention", "preferences": "rubric", "implicit_connection": "rubric", "implicit_connections": "rubric", "temporal": "temporal",
 }
 
-// Options say what to read. Data are correct_responses.json and incorrect_responses.json,
-// which hold the responses too.
+// Options says what to read. Data are correct_responses.json and incorrect_responses.json,
+// which contain the responses too.
 type Options = benchmark.Options
 
-// A Set is the items of the benchmark.
+// A Set contains the items of the benchmark.
 type Set struct{ benchmark.Held }
 
-// Open reads the logs of an evaluation. Both files are needed: one alone holds only what
+// Open reads the logs of an evaluation. Both files are needed: one alone contains only what
 // was judged right, or wrong.
 func Open(ctx context.Context, o Options) (*Set, error) {
 	if err := errors.Join(benchmark.NoResponses(Name, o.Responses), benchmark.CheckNames(o.Data)); err != nil {
@@ -99,7 +99,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	return &Set{held}, err
 }
 
-// item makes an item of a result.
+// item returns the item for a result.
 func item(row *benchmark.Row, n int) (deem.Item, error) {
 	kind := row.Get("evidenceType").Str()
 	it := deem.Item{Category: kind}
@@ -140,7 +140,8 @@ func item(row *benchmark.Row, n int) (deem.Item, error) {
 	return it, retrieved(&it, row)
 }
 
-// retrieved enters which conversations the system retrieved, and which hold the answer.
+// retrieved sets the conversations that the system retrieved, and those that contain the
+// answer.
 func retrieved(it *deem.Item, row *benchmark.Row) error {
 	found, ok := row.Get("answerResult.retrievedConversationIds").List()
 	conversations, _ := row.Get("contextTestResult.evidenceItem.conversations").List()
@@ -189,7 +190,7 @@ func Protocol(reading string) (*P, error) {
 // Name returns "convomem".
 func (p *P) Name() string { return Name }
 
-// Reading returns the name of the reading in force.
+// Reading returns the name of the current reading.
 func (p *P) Reading() string { return p.reading }
 
 // Spec returns the bytes of the prompts and the reading.
@@ -206,7 +207,7 @@ func (p *P) Reread() judge.Readable {
 	return &twin
 }
 
-// FailuresWrong returns false: upstream asks again, and leaves out what it cannot read.
+// FailuresWrong returns false: upstream retries, and leaves out what it cannot read.
 func (p *P) FailuresWrong() bool { return false }
 
 // Request renders the prompt of the item's kind.
@@ -251,7 +252,7 @@ func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	return v, nil
 }
 
-// Metrics are accuracy by kind and by number of conversations, as upstream reports it.
+// Metrics is the accuracy by kind and by number of conversations, as upstream reports it.
 type Metrics struct {
 	lines map[[2]string]*benchmark.Tally
 	all   benchmark.Tally
@@ -273,14 +274,14 @@ func (m *Metrics) Add(rec deem.Record) {
 	m.all.Add(rec)
 }
 
-// A Line is the accuracy of one kind among so many conversations.
+// A Line is the accuracy of one kind for one number of conversations.
 type Line struct {
 	Kind          string `json:"kind"`
 	Conversations string `json:"conversations"`
 	benchmark.Line
 }
 
-// Lines returns all numbers, the last of them over all items.
+// Lines returns all lines. The last one covers all items.
 func (m *Metrics) Lines() []Line {
 	keys := slices.SortedFunc(maps.Keys(m.lines), func(a, b [2]string) int {
 		if a[0] != b[0] {
@@ -298,7 +299,7 @@ func (m *Metrics) Lines() []Line {
 	return append(list, Line{"overall", "", m.all.Line(m.all.Clustered())})
 }
 
-// Text writes the numbers with their intervals.
+// Text writes the accuracies with their intervals.
 func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-22s %13s %9s  %-15s %5s  %s\n", "kind", "conversations", "accuracy", "95% interval", "n", "unjudged")
@@ -313,7 +314,7 @@ func (m *Metrics) Text(w io.Writer) error {
 	return err
 }
 
-// JSON returns the numbers as a value for encoding/json.
+// JSON returns the metrics as a value for encoding/json.
 func (m *Metrics) JSON() any {
 	return map[string]any{"benchmark": Name, "lines": m.Lines()}
 }

@@ -24,7 +24,7 @@ func protocol(t *testing.T, reading string) *convomem.P {
 	return p
 }
 
-// TestPrompts holds the embedded prompts to the published bytes and to NOTICE.
+// TestPrompts compares the embedded prompts with the published bytes and NOTICE.
 func TestPrompts(t *testing.T) {
 	notice, err := os.ReadFile("../../../NOTICE")
 	if err != nil {
@@ -48,8 +48,8 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestRead: upstream takes "wrong" anywhere for WRONG, and a reply with neither word is
-// unjudged.
+// TestRead checks that upstream reads "wrong" anywhere as WRONG, and that a reply with
+// neither word is unjudged.
 func TestRead(t *testing.T) {
 	for reply, want := range map[string][2]string{
 		"RIGHT": {"RIGHT", "RIGHT"}, " wrong.": {"WRONG", "WRONG"}, "The answer is RIGHT, nothing is wrong with it.": {"WRONG", ""}, "Correct": {"", ""},
@@ -63,7 +63,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestOpen: both logs make items with the prompt of their kind, and one alone is noted.
+// TestOpen checks that items of both logs get the prompt of their kind, and that a single
+// log is noted.
 func TestOpen(t *testing.T) {
 	dir := "../../../examples/convomem/"
 	s, err := convomem.Open(t.Context(), convomem.Options{Data: []string{dir + "correct_responses.json", dir + "incorrect_responses.json"}})
