@@ -1,19 +1,19 @@
-// Package evermembench is the EverMemBench benchmark: questions about long group chats of
-// many people, with options or open.
+// Package evermembench implements the EverMemBench benchmark: questions about long group
+// chats of many people, multiple-choice or open.
 //
-// [Open] joins upstream's questions with what a system answered. [Choice] is the judge of
-// questions with options. [Protocol] judges those by the same rule and asks a model about
-// the open ones, with the prompts of the user's clone. [NewMetrics] prints upstream's
-// numbers, and [WriteResults] its result file.
+// [Open] joins upstream's questions with a system's answers. [Choice] is the judge of
+// multiple-choice questions. [Protocol] judges those by the same rule and asks a model
+// about the open ones, with the prompts of the user's clone. [NewMetrics] prints upstream's
+// metrics, and [WriteResults] writes its result file.
 //
 // The source is github.com/EverMind-AI/EverMemBench at commit e10b3d5, without a licence
-// file. File names in comments are of its folder eval.
+// file. File names in comments refer to its folder eval.
 package evermembench
 
 // Name is the name of the benchmark.
 const Name = "evermembench"
 
-// What the list of benchmarks says of this one.
+// The description in the list of benchmarks.
 const (
 	About   = "questions about long group chats of many people: options by rule, open answers by a model"
 	Where   = "github.com/EverMind-AI/EverMemBench"

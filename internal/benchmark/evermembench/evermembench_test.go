@@ -12,7 +12,7 @@ import (
 	"deem/judge"
 )
 
-// cloned returns a folder with the prompts as the repository keeps them.
+// cloned returns a folder with the prompts, in the layout of the repository.
 func cloned(t *testing.T) (dir string, prompts map[string]string) {
 	t.Helper()
 	prompts = map[string]string{}
@@ -35,7 +35,8 @@ func cloned(t *testing.T) (dir string, prompts map[string]string) {
 	return dir, prompts
 }
 
-// TestPrompts reads the prompts from a clone, byte for byte, and refuses others.
+// TestPrompts checks that the prompts are read from a clone, byte for byte, and that others
+// are rejected.
 func TestPrompts(t *testing.T) {
 	dir, want := cloned(t)
 	prompts, err := evermembench.Prompts(dir)
@@ -60,7 +61,8 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestProtocol decides questions with options by rule and asks about open ones.
+// TestProtocol checks that multiple-choice questions are decided by rule and that a model
+// is asked about open ones.
 func TestProtocol(t *testing.T) {
 	prompts := map[string]string{"system": "S", "user": "{question}|{golden_answer}|{generated_answer}|{{}}"}
 	p, err := evermembench.Protocol("", prompts)
@@ -92,7 +94,7 @@ func TestProtocol(t *testing.T) {
 		{`Fine. {"label": "WRONG"}`, "WRONG", "WRONG"},
 		{`{"label": {"label": "CORRECT"}}`, "CORRECT", "-"},
 		{"It is CORRECT", "CORRECT", "-"},
-		{"INCORRECT", "CORRECT", "-"}, // as upstream reads
+		{"INCORRECT", "CORRECT", "-"}, // as upstream reads it
 		{"CORRECT, not WRONG", "WRONG", "-"},
 		{"Hm", "WRONG", "-"},
 	} {

@@ -10,7 +10,8 @@ import (
 	"deem/judge"
 )
 
-// Choice returns the judge of questions with options under a reading; "" means [Upstream].
+// Choice returns the judge of multiple-choice questions under a reading; "" means
+// [Upstream].
 func Choice(reading string) (deem.Judge, error) {
 	switch reading {
 	case "", Upstream:
@@ -21,7 +22,7 @@ func Choice(reading string) (deem.Judge, error) {
 	return nil, fmt.Errorf("judge %s has no reading %q; it has %s", ChoiceName, reading, strings.Join(Readings(), ", "))
 }
 
-// The sums of the prompts in config/prompts.yaml.
+// The SHA-256 of the prompts in config/prompts.yaml.
 const (
 	systemSum = "86ee4e80790a40fe0276f037d448b27b2e292322ef1ee4eeda3a4daee3159920"
 	userSum   = "51ac1ef2d68074baf47133fd19771ca10bd19f54c17d8fbfa8a3c1ac2b7938da"
@@ -33,7 +34,7 @@ const (
 	user   = "user"
 )
 
-// Prompts reads the prompts of open questions from a clone of upstream's repository.
+// Prompts reads the prompts for open questions from a clone of upstream's repository.
 func Prompts(repo string) (map[string]string, error) {
 	r := judge.Clone{Judge: UpstreamName, URL: "github.com/EverMind-AI/EverMemBench", At: "e10b3d52f0e4cfc5c124ad406b5d95c59c73738b", Path: repo}
 	s, err := r.YAML("eval/config/prompts.yaml", systemSum, "llm_judge", "system_prompt")
@@ -44,11 +45,11 @@ func Prompts(repo string) (map[string]string, error) {
 	return map[string]string{system: s, user: u}, err
 }
 
-// A QA is the protocol of evaluator.py under one reading: questions with options are
-// decided by rule, and open ones are asked about.
+// A QA is the protocol of evaluator.py under one reading: multiple-choice questions are
+// decided by rule, and a model is asked about open ones.
 type QA struct {
 	*judge.Declared
-	options deem.Judge // judges questions with options
+	options deem.Judge // judges multiple-choice questions
 }
 
 var _ judge.Decider = (*QA)(nil)
@@ -73,7 +74,8 @@ func Protocol(reading string, prompts map[string]string) (*QA, error) {
 	return &QA{p, options}, err
 }
 
-// Spec returns the declaration and, by name, the prompts, from which it is made again.
+// Spec returns the declaration and the prompts by name, from which the declaration can be
+// rebuilt.
 func (q *QA) Spec() judge.Spec {
 	s, d := q.Declared.Spec(), q.Declaration()
 	s.Prompts = map[string]string{system: d.System, user: d.Prompt}
@@ -93,7 +95,7 @@ func (q *QA) Reread() judge.Readable {
 	return &QA{other, options}
 }
 
-// Decide decides a question with options by rule.
+// Decide decides a multiple-choice question by rule.
 func (q *QA) Decide(it deem.Item) (deem.Verdict, bool) {
 	if it.Category != multipleChoice {
 		return deem.Verdict{}, false

@@ -11,7 +11,7 @@ import (
 	"deem/internal/benchmark"
 )
 
-// NewMetrics returns the numbers by type of question.
+// NewMetrics returns the metrics by type of question.
 func NewMetrics() *benchmark.Table {
 	t := &benchmark.Table{Benchmark: Name, By: []string{"question_type"}, Group: func(it deem.Item, _ string) string { return it.Category }}
 	t.Upstream = func() (program, output string) {
@@ -37,7 +37,7 @@ type result struct {
 	IsCorrect bool   `json:"is_correct"`
 }
 
-// A byType is what upstream's file says of a type of question.
+// A byType is the summary of a type of question in upstream's file.
 type byType struct {
 	Total    int     `json:"total"`
 	Correct  int     `json:"correct"`
@@ -52,8 +52,8 @@ func (b *byType) add(right bool) {
 	b.Accuracy = float64(b.Correct) / float64(b.Total)
 }
 
-// WriteResults writes the first trial of the records as upstream's program keeps them.
-// Items without a verdict have no place in it; it returns how many those are.
+// WriteResults writes the first trial of the records in the format of upstream's program.
+// It returns the number of items that are not in it because they have no verdict.
 func WriteResults(w io.Writer, model string, records iter.Seq2[deem.Record, error]) (left int, err error) {
 	var all byType
 	types := map[string]*byType{}

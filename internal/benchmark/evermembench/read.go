@@ -9,14 +9,14 @@ import (
 	"deem/internal/choice"
 )
 
-// Options say what to read.
+// Options says what to read.
 type Options struct {
 	Data       []string  // upstream's questions: {"qars": [...]}, {"questions": [...]}, or rows
-	Responses  []string  // what a system answered: rows with question_id and generated_answer
-	Stdin      io.Reader // what "-" reads
+	Responses  []string  // a system's answers: rows with question_id and generated_answer
+	Stdin      io.Reader // the input for "-"
 	RequireAll bool      // a question without a response is an error
-	Limit      int       // only so many items; 0 means all
-	Choices    bool      // only questions with options
+	Limit      int       // maximum number of items; 0 means all
+	Choices    bool      // only multiple-choice questions
 }
 
 // The columns of rows, those of upstream's newer files first.
