@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// A Point is a system at one of its settings.
+// A Point is a system with one of its settings.
 type Point struct {
 	Accuracy float64 `json:"accuracy"` // in percent
 	Latency  float64 `json:"latency_seconds"`
 }
 
-// The latencies in seconds between which LAFS averages, from leaderboard/compute_lafs.py.
+// The range of latencies in seconds over which LAFS averages, from
+// leaderboard/compute_lafs.py.
 const (
 	lafsFrom = 1.0
 	lafsTo   = 200.0
@@ -34,7 +35,7 @@ func Frontier(tier string) ([]Point, error) {
 	return nil, fmt.Errorf("%s has no tier %q; it has %s", Name, tier, strings.Join(Tiers(), ", "))
 }
 
-// Pareto returns the points that no faster point matches in accuracy, the fastest first.
+// Pareto returns the points whose accuracy no faster point reaches, the fastest first.
 func Pareto(points []Point) []Point {
 	sorted := slices.SortedFunc(slices.Values(points), func(a, b Point) int {
 		return cmp.Or(cmp.Compare(a.Latency, b.Latency), cmp.Compare(b.Accuracy, a.Accuracy))
@@ -48,8 +49,8 @@ func Pareto(points []Point) []Point {
 	return front
 }
 
-// LAFS returns the latency-aware frontier score: the best accuracy within a budget of
-// latency, averaged over budgets from 1 to 200 seconds that are uniform in log latency.
+// LAFS returns the latency-aware frontier score: the best accuracy within a latency budget,
+// averaged over budgets from 1 to 200 seconds, uniform in log latency.
 func LAFS(points []Point) float64 {
 	front := Pareto(points)
 	budgets := []float64{lafsFrom}

@@ -13,8 +13,8 @@ import (
 	"deem/internal/words"
 )
 
-// Metrics are upstream's numbers: aggregate_metrics in evaluation/harness.py, and LAFS
-// where the latency is known.
+// Metrics are upstream's metrics: aggregate_metrics in evaluation/harness.py, and LAFS if
+// the latency is known.
 type Metrics struct {
 	tier       string
 	categories map[string]*counts
@@ -25,14 +25,14 @@ type Metrics struct {
 	withToken int
 }
 
-// counts are the items of one line.
+// counts contains the items of one line.
 type counts struct {
 	benchmark.Tally
 	unknown int // judged items whose final answer is UNKNOWN
 }
 
-// NewMetrics returns metrics without records. A tier asks for LAFS against its fixed
-// frontier; "" asks for none.
+// NewMetrics returns metrics without records. With a tier, LAFS is computed against its
+// fixed frontier; "" means no LAFS.
 func NewMetrics(tier string) (*Metrics, error) {
 	if tier != "" {
 		if _, err := Frontier(tier); err != nil {
@@ -75,7 +75,7 @@ func (c *counts) add(rec deem.Record) {
 	}
 }
 
-// merge returns the counts of several categories together.
+// merge returns the combined counts of several categories.
 func (m *Metrics) merge(categories ...string) *counts {
 	all := &counts{}
 	for _, name := range categories {
@@ -87,15 +87,15 @@ func (m *Metrics) merge(categories ...string) *counts {
 	return all
 }
 
-// A Line is one number: the share of right responses, with its interval, and the share
-// of responses that say UNKNOWN, which is wrong.
+// A Line is one metric: the share of right responses, with its interval, and the number of
+// responses that say UNKNOWN, which is wrong.
 type Line struct {
 	Name string `json:"name"`
 	benchmark.Line
 	Unknown int `json:"unknown"`
 }
 
-// Lines returns the numbers that upstream's leaderboard shows, and what they are made of.
+// Lines returns the metrics of upstream's leaderboard and their components.
 func (m *Metrics) Lines() []Line {
 	var list []Line
 	add := func(name string, categories ...string) {
@@ -112,8 +112,8 @@ func (m *Metrics) Lines() []Line {
 	return list
 }
 
-// A Score is LAFS with the points of upstream's fixed frontier, and by how much this run
-// raises it.
+// A Score is the LAFS of upstream's fixed frontier together with this run, and the increase
+// due to this run.
 type Score struct {
 	Tier      string  `json:"tier"`
 	Point     Point   `json:"point"` // this run: overall accuracy and mean latency
@@ -124,7 +124,7 @@ type Score struct {
 	GainHi    float64 `json:"lafs_gain_hi"`
 }
 
-// LAFS returns the score of the run, and why there is none.
+// LAFS returns the score of the run, or the reason why there is none.
 func (m *Metrics) LAFS() (*Score, string) {
 	all := m.merge(append(append([]string{}, answerable...), unanswered...)...)
 	switch {
@@ -154,7 +154,7 @@ func (m *Metrics) LAFS() (*Score, string) {
 	return s, ""
 }
 
-// Text writes the numbers with their intervals.
+// Text writes the metrics with their intervals.
 func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-24s %9s  %-15s %8s %5s  %s\n", "accuracy", "value", "95% interval", "unknown", "n", "unjudged")
@@ -179,19 +179,19 @@ func (m *Metrics) Text(w io.Writer) error {
 	return err
 }
 
-// JSON returns the numbers as a value for encoding/json.
+// JSON returns the metrics as a value for encoding/json.
 func (m *Metrics) JSON() any {
 	s, why := m.LAFS()
 	return struct {
 		Benchmark string   `json:"benchmark"`
 		Lines     []Line   `json:"lines"`
 		Unjudged  []string `json:"unjudged"`
-		LAFS      *Score   `json:"lafs"` // null without one
+		LAFS      *Score   `json:"lafs"` // null if there is none
 		NoLAFS    string   `json:"no_lafs,omitempty"`
 	}{Name, m.Lines(), append([]string{}, m.unjudged...), s, why}
 }
 
-// A number is a float as Python writes it, null for nil.
+// A number is a float in Python's format, null for nil.
 type number struct{ of *float64 }
 
 func (n number) MarshalJSON() ([]byte, error) {
@@ -221,7 +221,7 @@ func (m *Metrics) breakdown(categories ...string) breakdown {
 	return breakdown{c.N(), share(c.Right(), c.N()), share(c.N()-c.Right()-c.unknown, c.N()), share(c.unknown, c.N())}
 }
 
-// An ordered is an object whose keys keep their order.
+// An ordered is an object that keeps the order of its keys.
 type ordered []struct {
 	key   string
 	value any
@@ -243,7 +243,7 @@ func (o ordered) MarshalJSON() ([]byte, error) {
 }
 
 // WriteResults writes aggregated_metrics.json, which upstream's leaderboard reads, as far
-// as records tell it.
+// as records contain its values.
 func (m *Metrics) WriteResults(w io.Writer) error {
 	by := func(names []string, parts func(string) []string) ordered {
 		var o ordered

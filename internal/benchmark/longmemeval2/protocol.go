@@ -16,21 +16,21 @@ import (
 
 // The readings.
 const (
-	// Upstream follows the published programs, in rules and in replies.
+	// Upstream follows the published programs, for rules and replies.
 	Upstream = "upstream"
 
-	// Strict has upstream's rules, and wants a reply to be an object with a label.
+	// Strict uses upstream's rules, but requires a reply to be an object with a label.
 	Strict = "strict"
 
-	// Fixed reads replies as Strict does and mends the rules: a decimal point counts, a
-	// letter may stand in brackets, and a sentence may name letters.
+	// Fixed reads replies like Strict and fixes the rules: a decimal point counts, a
+	// letter may be in brackets, and a sentence may name letters.
 	Fixed = "fixed"
 )
 
 // Readings returns the names of the readings, the default first.
 func Readings() []string { return []string{Upstream, Strict, Fixed} }
 
-// The labels of a verdict. Unknown is wrong, and upstream counts it apart.
+// The labels of a verdict. Unknown is wrong; upstream counts it separately.
 const (
 	Correct = "correct"
 	Wrong   = "wrong"
@@ -38,11 +38,11 @@ const (
 )
 
 const (
-	// readerVersion is raised when the same input may give another verdict than before.
+	// readerVersion is increased whenever the same input may give a different verdict.
 	readerVersion = 1
 
-	// maxTokens is what evaluation/run_eval.py passes. Upstream's functions have 2048
-	// where nobody passes anything.
+	// maxTokens is the value in evaluation/run_eval.py. The default in upstream's
+	// functions is 2048.
 	maxTokens = 4096
 )
 
@@ -52,8 +52,7 @@ const fieldEvaluation = "eval_function"
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-// A P is the protocol under one reading. It is pure and may be used by several
-// goroutines.
+// A P is the protocol under one reading. It is deterministic and safe for concurrent use.
 type P struct {
 	reading string
 	prompts map[string]string
@@ -80,7 +79,7 @@ func Protocol(reading string) (*P, error) {
 // Name returns "longmemeval-v2".
 func (p *P) Name() string { return Name }
 
-// Reading returns the name of the reading in force.
+// Reading returns the name of the current reading.
 func (p *P) Reading() string { return p.reading }
 
 // Spec returns the bytes of the prompts, the reading and the parameters.
@@ -91,8 +90,8 @@ func (p *P) Spec() judge.Spec {
 	}
 }
 
-// Reread returns the protocol under the reading to compare with: strict for upstream's,
-// and upstream's for the others.
+// Reread returns the protocol under the reading to compare with: strict for upstream, and
+// upstream for the others.
 func (p *P) Reread() judge.Readable {
 	twin := *p
 	if twin.reading = Upstream; p.reading == Upstream {
@@ -104,8 +103,8 @@ func (p *P) Reread() judge.Readable {
 // FailuresWrong returns false: upstream stops at a reply that it cannot read.
 func (p *P) FailuresWrong() bool { return false }
 
-// Decide decides what needs no model: a response that says UNKNOWN, which is wrong
-// whatever the question, and everything that a rule judges.
+// Decide decides items that need no model: a response that says UNKNOWN, which is always
+// wrong, and everything that a rule judges.
 func (p *P) Decide(it deem.Item) (deem.Verdict, bool) {
 	e, err := parseEvaluation(it.Fields[fieldEvaluation])
 	if err != nil || len(it.References) == 0 {
@@ -129,7 +128,7 @@ func verdict(right bool, reason string) deem.Verdict {
 	return deem.Verdict{Label: Wrong, Reason: reason}
 }
 
-// Request renders the prompt that the evaluation of the item names.
+// Request renders the prompt named by the evaluation of the item.
 func (p *P) Request(it deem.Item) (deem.Request, error) {
 	e, err := parseEvaluation(it.Fields[fieldEvaluation])
 	if err != nil {
@@ -179,7 +178,7 @@ var (
 
 const space = `[\s\v\x1c-\x1f\x{85}\p{Z}]*`
 
-// upstreamLabel is _parse_llm_binary_judgement.
+// upstreamLabel corresponds to _parse_llm_binary_judgement.
 func upstreamLabel(reply string) (label int, reason string, ok bool) {
 	cleaned := unfenced(text.Strip(reply))
 	if blob := object.FindString(cleaned); blob != "" {
@@ -187,7 +186,7 @@ func upstreamLabel(reply string) (label int, reason string, ok bool) {
 		if json.Unmarshal([]byte(blob), &payload) == nil {
 			switch v := payload["label"].(type) {
 			case []any, map[string]any:
-				return 0, "", false // Python cannot look for it in a set, and stops.
+				return 0, "", false // Python cannot look it up in a set, and stops.
 			case bool:
 				label, ok = map[bool]int{true: 1}[v], true
 			case float64:
@@ -214,7 +213,7 @@ func upstreamLabel(reply string) (label int, reason string, ok bool) {
 	return 0, "", false
 }
 
-// unfenced is _strip_markdown_code_fence.
+// unfenced corresponds to _strip_markdown_code_fence.
 func unfenced(s string) string {
 	if strings.HasPrefix(s, "```") && strings.HasSuffix(s, "```") {
 		if lines := strings.Split(s, "\n"); len(lines) >= 3 {

@@ -11,12 +11,12 @@ func item(evaluation, answer, response string) deem.Item {
 	return deem.Item{ID: "q", Question: "Q {reference_answer}?", References: []string{answer}, Response: response, Fields: map[string]string{fieldEvaluation: evaluation}}
 }
 
-// TestDecide: rules decide without a model, UNKNOWN is wrong even where the premise is
-// wrong, and readings differ where upstream's rules are at fault.
+// TestDecide checks that rules decide without a model, that UNKNOWN is wrong even if the
+// premise is wrong, and that readings differ where upstream's rules have bugs.
 func TestDecide(t *testing.T) {
 	for _, c := range []struct {
 		evaluation, answer, response string
-		want                         map[string]string // reading to label, "" for a question to a model
+		want                         map[string]string // label by reading, "" for a question to a model
 	}{
 		{phraseSet, "12.50", `\boxed{1250}`, map[string]string{Upstream: Correct, Strict: Correct, Fixed: Wrong}},
 		{phraseSet, "12.50", `It is $12.50.`, map[string]string{Upstream: Correct, Fixed: Correct}},
@@ -44,7 +44,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestRequest: values are put into the prompt once, and what they hold stays text.
+// TestRequest checks that values are inserted once and stay text.
 func TestRequest(t *testing.T) {
 	p, err := Protocol("")
 	if err != nil {
@@ -65,8 +65,8 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestMetrics: a run without latency has no LAFS and says why, and unjudged items are in
-// no number.
+// TestMetrics checks that a run without latency has no LAFS but a reason, and that unjudged
+// items do not count.
 func TestMetrics(t *testing.T) {
 	m, err := NewMetrics("small")
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"deem/internal/text"
 )
 
-// Options say what to read. Data are files with the questions, as questions.jsonl of the
-// published data or runtime_inputs/questions.json of the harness. Responses are rows with
-// question_id and response_raw, as per_question.jsonl of the harness, or with response.
-// That file holds the questions too, and then stands alone.
+// Options says what to read. Data are files with the questions, such as questions.jsonl of
+// the published data or runtime_inputs/questions.json of the harness. Responses are rows
+// with question_id and response_raw, as in per_question.jsonl of the harness, or with
+// response. That file also contains the questions, and can be used alone.
 type Options = benchmark.Options
 
 // The columns of the questions and of the harness's own file.
@@ -25,7 +25,7 @@ var (
 	latencyColumn    = "memory_query_duration_seconds"
 )
 
-// A Set is the items of the benchmark, in the order of the responses.
+// A Set contains the items of the benchmark, in the order of the responses.
 type Set struct{ benchmark.Held }
 
 // Open joins questions and responses into items; see [benchmark.Join].
@@ -43,7 +43,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	return &Set{held}, nil
 }
 
-// readQuestion takes a row with a question.
+// readQuestion reads a row with a question.
 func readQuestion(it *deem.Item, row *benchmark.Row) error {
 	it.Category = row.Get("question_type").Str()
 	if _, ok := categoryOf[it.Category]; !ok {
@@ -62,7 +62,7 @@ func readQuestion(it *deem.Item, row *benchmark.Row) error {
 	if v, ok := benchmark.First(row, questionColumns...); ok {
 		it.Question = v.Str()
 		if inner := v.Get("text"); !inner.Missing() {
-			it.Question = inner.Str() // which comes with a picture
+			it.Question = inner.Str() // with a picture
 		}
 	}
 	v, ok := benchmark.First(row, referenceColumns...)
@@ -73,8 +73,8 @@ func readQuestion(it *deem.Item, row *benchmark.Row) error {
 	return nil
 }
 
-// readAnswer takes what upstream measures: how long the query of the memory took, without
-// the model that then reads.
+// readAnswer reads what upstream measures: the duration of the memory query, without the
+// model that then reads.
 func readAnswer(it *deem.Item, row *benchmark.Row) error {
 	if v := row.Get(latencyColumn); !v.Blank() {
 		x, err := strconv.ParseFloat(v.Str(), 64)

@@ -13,7 +13,7 @@ import (
 	"deem/internal/text"
 )
 
-// The evaluations that a question may name, functions of evaluation/qa_eval_metrics.py.
+// The evaluations that a question may name, functions in evaluation/qa_eval_metrics.py.
 const (
 	phraseSet   = "norm_phrase_set_match"
 	phraseOrder = "norm_phrase_set_match_ordered"
@@ -23,18 +23,19 @@ const (
 	gotchas     = "llm_gotchas_checker"
 )
 
-// An evaluation is what a question names, as "norm_phrase_set_match|separators=;".
+// An evaluation is the parsed name in a question, for example
+// "norm_phrase_set_match|separators=;".
 type evaluation struct {
 	name    string
 	options map[string]string
 	seps    []string // between the phrases of an answer
 }
 
-// asks reports whether the evaluation asks a model.
+// asks reports whether the evaluation uses a model.
 func (e evaluation) asks() bool { return e.name == abstention || e.name == gotchas }
 
-// parseEvaluation reads an evaluation as parse_eval_function_spec does. Options that
-// would make upstream's function raise an exception are an error.
+// parseEvaluation parses an evaluation like parse_eval_function_spec. Options for which
+// upstream's function would raise an exception are an error.
 func parseEvaluation(spec string) (evaluation, error) {
 	parts := strings.Split(spec, "|")
 	e := evaluation{name: text.Strip(parts[0]), options: map[string]string{}, seps: []string{",", ";"}}
@@ -61,10 +62,10 @@ func parseEvaluation(spec string) (evaluation, error) {
 	return e, nil
 }
 
-// check refuses an option that upstream's function does not take.
+// check rejects an option that upstream's function does not accept.
 func (e *evaluation) check(key, value string) error {
 	if e.name != phraseSet && e.name != phraseOrder {
-		return nil // The other functions take any option, and look at few.
+		return nil // The other functions accept any option, and use few.
 	}
 	switch key {
 	case "lower", "normalize_hyphen", "strip_punct", "require_non_empty":
@@ -77,7 +78,7 @@ func (e *evaluation) check(key, value string) error {
 	return fmt.Errorf("evaluation %s has no option %q", e.name, key)
 }
 
-// separators reads a list of separators: a JSON list, or characters.
+// separators parses a list of separators: a JSON list, or characters.
 func separators(value string) ([]string, error) {
 	if low := strings.ToLower(value); low == "true" || low == "false" || low == "none" || low == "null" {
 		return nil, fmt.Errorf("evaluation option separators=%s is not a list", value)
@@ -97,7 +98,7 @@ func separators(value string) ([]string, error) {
 	return list, nil
 }
 
-// on reports whether an option is true in Python's eyes; the default of all is true.
+// on reports whether Python treats an option as true; the default of all options is true.
 func (e evaluation) on(option string) bool {
 	v, ok := e.options[option]
 	if !ok {
@@ -111,8 +112,8 @@ func (e evaluation) on(option string) bool {
 	return err != nil || n != 0
 }
 
-// right decides by rule whether a prediction is right. Mend mends what upstream's rules
-// do to numbers and to letters in brackets.
+// right decides by rule whether a prediction is right. If mend is true, it fixes upstream's
+// rules for numbers and for letters in brackets.
 func (e evaluation) right(prediction, answer string, mend bool) bool {
 	switch e.name {
 	case choice:
@@ -141,7 +142,7 @@ func (e evaluation) right(prediction, answer string, mend bool) bool {
 	return true
 }
 
-// normal is normalize_phrase.
+// normal corresponds to normalize_phrase.
 func (e evaluation) normal(s string, mend bool) string {
 	if e.on("lower") {
 		s = text.Lower(s)
@@ -150,8 +151,8 @@ func (e evaluation) normal(s string, mend bool) string {
 		s = strings.NewReplacer("-", " ", "_", " ").Replace(s)
 	}
 	if mend {
-		for range 2 { // once more for the second point of 1.2.3
-			s = decimal.ReplaceAllString(s, "${1}_${2}") // A sign that stays, as a letter does.
+		for range 2 { // again for the second point of 1.2.3
+			s = decimal.ReplaceAllString(s, "${1}_${2}") // A character that is kept, like a letter.
 		}
 	}
 	s = strings.NewReplacer(",", " ", ";", " ").Replace(s)
@@ -166,10 +167,10 @@ func (e evaluation) normal(s string, mend bool) string {
 	return strings.Join(text.Split(s), " ")
 }
 
-// decimal is a point between digits.
+// decimal matches a point between digits.
 var decimal = regexp.MustCompile(`([0-9])\.([0-9])`)
 
-// phrases is split_phrases.
+// phrases corresponds to split_phrases.
 func (e evaluation) phrases(s string, mend bool) []string {
 	parts := []string{""}
 scan:
@@ -193,8 +194,8 @@ scan:
 	return list
 }
 
-// find returns where the first mention of phrase ends that is not a part of a longer
-// word, -1 when there is none.
+// find returns the end of the first occurrence of phrase that is not part of a longer word,
+// or -1.
 func find(s, phrase string) int {
 	for from := 0; ; from++ {
 		i := strings.Index(s[from:], phrase)
@@ -208,7 +209,7 @@ func find(s, phrase string) int {
 	}
 }
 
-// edge is \b in Python's regular expressions.
+// edge corresponds to \b in Python's regular expressions.
 func edge(s string, at int) bool {
 	before, n := utf8.DecodeLastRuneInString(s[:at])
 	after, m := utf8.DecodeRuneInString(s[at:])
@@ -221,7 +222,7 @@ var (
 	bracketed  = regexp.MustCompile(`^[\s(\[*]*([A-Za-z])\s*[)\].:*](?:\s|$)`)
 )
 
-// choiceRight is mc_choice_match.
+// choiceRight corresponds to mc_choice_match.
 func (e evaluation) choiceRight(prediction, answer string, mend bool) bool {
 	if m := firstBoxed.FindStringSubmatch(text.Lower(prediction)); m != nil {
 		prediction = m[1]
@@ -260,9 +261,9 @@ var (
 	filler = []string{"AND", "ANSWER", "ANSWERS", "CHOICE", "CHOICES", "FINAL", "LETTER", "LETTERS", "OPTION", "OPTIONS"}
 )
 
-// letters is _extract_multi_select_letters: the letters of every word that is not on a
-// short list, so that "The answers are A and C" has T, H, E, R too. Mended, words of
-// several letters do not count, unless there is only one.
+// letters corresponds to _extract_multi_select_letters: the letters of every word that is
+// not on a short list, so that "The answers are A and C" also gives T, H, E and R. If mend
+// is true, words of several letters do not count, unless there is only one.
 func letters(s string, mend bool) []string {
 	words := latin.FindAllString(text.Upper(s), -1)
 	var list []string
@@ -282,7 +283,8 @@ func sameSet(a, b []string) bool {
 	return in(a, b) && in(b, a)
 }
 
-// boxed is extract_boxed_answer: what stands in the last \boxed{}, or the whole text.
+// boxed corresponds to extract_boxed_answer: the content of the last \boxed{}, or the whole
+// text.
 func boxed(s string) string {
 	const mark = `\boxed{`
 	at := strings.LastIndex(s, mark)
@@ -306,6 +308,5 @@ func boxed(s string) string {
 	return text.Strip(s)
 }
 
-// isUnknown reports whether a response says in its box, or as a whole, that the system
-// does not know.
+// isUnknown reports whether a response says UNKNOWN, in its box or as a whole.
 func isUnknown(response string) bool { return text.Lower(text.Strip(boxed(response))) == "unknown" }

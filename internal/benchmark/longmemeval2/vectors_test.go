@@ -17,7 +17,7 @@ import (
 	"deem/judge"
 )
 
-// shared returns a file of the published vectors, which we do not ship.
+// shared returns a file of the published vectors, which deem does not ship.
 func shared(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "field", "longmemeval-v2", filepath.FromSlash(name)))
@@ -54,7 +54,7 @@ func readVectors(t *testing.T) (v vectors) {
 	return v
 }
 
-// TestRules holds the rules to what upstream's functions gave.
+// TestRules compares the rules with upstream's functions.
 func TestRules(t *testing.T) {
 	v := readVectors(t)
 	for _, c := range v.Rules {
@@ -83,7 +83,7 @@ func TestRules(t *testing.T) {
 	t.Logf("%d rule cases", len(v.Rules))
 }
 
-// TestBoxed holds boxed answers to what upstream found.
+// TestBoxed compares boxed answers with upstream's.
 func TestBoxed(t *testing.T) {
 	v := readVectors(t)
 	for _, c := range v.Boxed {
@@ -96,7 +96,8 @@ func TestBoxed(t *testing.T) {
 	}
 }
 
-// TestReplies holds replies to what upstream read. A reply at which it stops is a failure.
+// TestReplies compares the parser with upstream's. A reply at which upstream stops is a
+// failure.
 func TestReplies(t *testing.T) {
 	p, err := Protocol("")
 	if err != nil {
@@ -121,7 +122,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestLAFS reproduces both reference scores and the table that compute_lafs.py prints.
+// TestLAFS reproduces both reference scores and the table printed by compute_lafs.py.
 func TestLAFS(t *testing.T) {
 	for tier, want := range map[string]float64{"small": 55.76484693638005, "medium": 51.0740894823051} {
 		points, err := Frontier(tier)
@@ -154,7 +155,7 @@ func TestLAFS(t *testing.T) {
 	}
 }
 
-// TestPrompts holds the embedded prompts to the published bytes.
+// TestPrompts compares the embedded prompts with the published bytes.
 func TestPrompts(t *testing.T) {
 	p, err := Protocol("")
 	if err != nil {
