@@ -10,7 +10,8 @@ import (
 	"deem/judge"
 )
 
-// Benchmark returns the row of the table. The protocol of LongMemEval judges its chats.
+// Benchmark returns the entry for the list of benchmarks. Its chats are judged by
+// LongMemEval's protocol.
 func Benchmark(longMemEval func(reading string) (judge.Readable, error)) benchmark.Benchmark {
 	return benchmark.Benchmark{
 		Name: Name, About: About, Where: Where, Licence: Licence,

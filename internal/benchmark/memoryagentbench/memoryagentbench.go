@@ -1,14 +1,14 @@
-// Package memoryagentbench is MemoryAgentBench as published: questions that an agent
-// answers after it was fed a long text piece by piece, about retrieval, learning,
+// Package memoryagentbench implements MemoryAgentBench as published: questions that an
+// agent answers after it was fed a long text piece by piece, about retrieval, learning,
 // understanding and forgetting. Most parts are scored by rule; summaries of novels and the
-// part that comes from LongMemEval are judged by a model.
+// part from LongMemEval are judged by a model.
 //
-// [Open] reads the result files of upstream's programs. [Rules] is the judge of what needs
-// no model, and [Protocol] judges everything. [NewMetrics] reports each part under its own
+// [Open] reads the result files of upstream's programs. [Rules] judges the items that need
+// no model, and [Protocol] judges everything. [NewMetrics] reports each part with its own
 // metric, and [WriteResults] writes upstream's file.
 //
-// The source is github.com/HUST-AI-HYZ/MemoryAgentBench at commit 455306d, licence MIT. File
-// names in comments are of that repository.
+// The source is github.com/HUST-AI-HYZ/MemoryAgentBench at commit 455306d, licence MIT.
+// File names in comments refer to that repository.
 package memoryagentbench
 
 import (
@@ -24,7 +24,7 @@ import (
 // Name is the name of the benchmark.
 const Name = "memoryagentbench"
 
-// What the list of benchmarks says of this one.
+// The description in the list of benchmarks.
 const (
 	About   = "questions to an agent that was fed a long text piece by piece: by rule, and summaries and chats by a model"
 	Where   = "huggingface.co/datasets/ai-hyz/MemoryAgentBench; code at github.com/HUST-AI-HYZ/MemoryAgentBench"
@@ -41,13 +41,13 @@ const (
 // read, and with whole words and replies in range.
 func Readings() []string { return benchmark.Readings() }
 
-// version is raised when a reading may give another verdict than before.
+// version is increased whenever a reading may give a different verdict.
 const version = 1
 
 // The fields of an item.
 const (
-	fieldAnswers    = "answers"       // all answers, as Python writes the list
-	fieldKeypoints  = "keypoints"     // what a summary should say, a JSON list
+	fieldAnswers    = "answers"       // all answers, as a Python list
+	fieldKeypoints  = "keypoints"     // the points that a summary should contain, a JSON list
 	fieldPredicted  = "parsed_output" // the movies that upstream found in the response, a JSON list
 	fieldMovies     = "gt_movies"     // the movies that it should name, a JSON list
 	fieldQuestionID = "question_id"   // of LongMemEval
@@ -55,11 +55,11 @@ const (
 	fieldPair       = "qa_pair_id"    // upstream's id
 )
 
-// isSummary and isChat say of a part whether a model judges it.
+// isSummary and isChat report whether a part is judged by a model.
 func isSummary(source string) bool { return strings.Contains(source, "infbench_sum") }
 func isChat(source string) bool    { return strings.Contains(source, "longmemeval") }
 
-// scored names the metric that is the score of an item of a part.
+// scored returns the metric that is the score of an item of a part.
 func scored(source string) string {
 	for _, one := range []struct{ part, metric string }{
 		{"infbench_sum", "gpt-4-f1"},
@@ -77,12 +77,13 @@ func scored(source string) string {
 	return "substring_exact_match"
 }
 
-// Rules returns the judge of what needs no model under a reading; "" means upstream.
+// Rules returns the judge for items that need no model, under a reading; "" means upstream.
 func Rules(reading string) (deem.Judge, error) {
 	return benchmark.NewRule(RulesName, reading, version, score)
 }
 
-// score gives an item the metrics of its part as aspects; the score is one of them.
+// score returns a verdict with the metrics of the item's part as aspects; the score is one
+// of them.
 func score(it deem.Item, reading string) (deem.Verdict, error) {
 	source := it.Category
 	switch {
@@ -112,7 +113,7 @@ func score(it deem.Item, reading string) (deem.Verdict, error) {
 	return v, nil
 }
 
-// recall returns the share of what is wanted that was found.
+// recall returns the share of wanted that was found.
 func recall(found, wanted []string) float64 {
 	in := map[string]bool{}
 	for _, name := range found {
@@ -127,7 +128,7 @@ func recall(found, wanted []string) float64 {
 	return float64(n) / float64(len(wanted))
 }
 
-// NewMetrics returns the numbers of each part, each under its own metric.
+// NewMetrics returns the metrics of each part, each with its own metric.
 func NewMetrics() *benchmark.Table {
 	return &benchmark.Table{
 		Benchmark: Name, By: []string{"sub_dataset"}, Apart: true,

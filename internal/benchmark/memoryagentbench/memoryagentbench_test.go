@@ -33,7 +33,7 @@ func protocol(t *testing.T, reading string) *memoryagentbench.P {
 	return p
 }
 
-// TestPrompts holds the embedded prompts to the published bytes and to NOTICE.
+// TestPrompts compares the embedded prompts with the published bytes and NOTICE.
 func TestPrompts(t *testing.T) {
 	notice, err := os.ReadFile("../../../NOTICE")
 	if err != nil {
@@ -54,7 +54,7 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestRules: each part has its own metric, and fixed wants whole words.
+// TestRules checks that each part has its own metric, and that fixed requires whole words.
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		source, response string
@@ -114,8 +114,8 @@ func open(t *testing.T, rules bool, files ...string) map[string]deem.Item {
 	return items
 }
 
-// TestOpen: results are joined with the published data, which knows clusters, key points and
-// types of questions; tokens and latency come from the results.
+// TestOpen checks that results are joined with the published data, which contains clusters,
+// key points and types of questions; tokens and latency come from the results.
 func TestOpen(t *testing.T) {
 	items := open(t, false, "published.jsonl", "summary_results.json", "chats_results.json", "eventqa_results.json")
 	chat, summary := items["longmemeval_s*/7a1"], items["infbench_sum_eng_shots2/infbench_sum_no1"]
@@ -141,7 +141,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestSummary: fluency times F1, and replies as parse_json reads them.
+// TestSummary checks fluency times F1, and that replies are read like parse_json.
 func TestSummary(t *testing.T) {
 	it := open(t, false, "published.jsonl", "summary_results.json")["infbench_sum_eng_shots2/infbench_sum_no0"]
 	for _, c := range []struct {
@@ -173,7 +173,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestResults writes upstream's file and reads it again to the same items.
+// TestResults writes upstream's file and checks that reading it gives the same items.
 func TestResults(t *testing.T) {
 	items := open(t, false, "published.jsonl", "summary_results.json")
 	records := func(items map[string]deem.Item) iter.Seq2[deem.Record, error] {

@@ -20,7 +20,7 @@ import (
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-// parts are what a model is asked about a summary, each with a prompt of its own.
+// parts are the questions about a summary, each with its own prompt.
 var parts = []string{"fluency", "recall", "precision"}
 
 // params are those of summarization_evaluate.py.
@@ -28,8 +28,8 @@ func params() judge.Params {
 	return judge.Params{Temperature: new(0.1), TopP: new(0.9), MaxTokens: 4096, Seed: new(int64(42))}
 }
 
-// A P is the protocol under one reading: rules decide most items, a summary is asked about
-// three times, and an item of LongMemEval goes to that benchmark's own protocol.
+// A P is the protocol under one reading: rules decide most items, a summary takes three
+// calls, and an item of LongMemEval uses that benchmark's protocol.
 type P struct {
 	reading string
 	rules   deem.Judge
@@ -43,8 +43,8 @@ var (
 	_ judge.Decider  = (*P)(nil)
 )
 
-// Protocol returns the protocol under a reading; "" means upstream. Chats is LongMemEval's
-// own protocol, whose prompts upstream has copied.
+// Protocol returns the protocol under a reading; "" means upstream. chats is LongMemEval's
+// protocol, whose prompts upstream copied.
 func Protocol(reading string, chats judge.Readable) (*P, error) {
 	rules, err := Rules(reading)
 	if err != nil {
@@ -58,7 +58,7 @@ func Protocol(reading string, chats judge.Readable) (*P, error) {
 // Name returns "memoryagentbench/upstream".
 func (p *P) Name() string { return UpstreamName }
 
-// Reading returns the name of the reading in force.
+// Reading returns the name of the current reading.
 func (p *P) Reading() string { return p.reading }
 
 // Spec returns the bytes of the prompts, the reading and the parameters.
@@ -81,16 +81,16 @@ func (p *P) Reread() judge.Readable {
 // FailuresWrong returns false: upstream leaves out what it cannot read.
 func (p *P) FailuresWrong() bool { return false }
 
-// Several returns true: a summary is asked about three times.
+// Several returns true: a summary takes three calls.
 func (p *P) Several() bool { return true }
 
-// Decide decides what a rule scores.
+// Decide decides the items that a rule scores.
 func (p *P) Decide(it deem.Item) (deem.Verdict, bool) {
 	v, err := p.rules.Judge(context.Background(), it)
 	return v, err == nil
 }
 
-// Requests returns what is asked about an item.
+// Requests returns the requests about an item.
 func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
 	switch {
 	case isChat(it.Category) && it.Fields[fieldType] == "":
@@ -109,7 +109,7 @@ func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
 	for i := range keypoints {
 		keypoints[i] = fmt.Sprintf("%d. %s", i+1, keypoints[i])
 	}
-	// Python's strip.
+	// Like Python's strip.
 	summary := strings.TrimFunc(it.Response, func(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f })
 	var reqs []deem.Request
 	for _, name := range parts {
@@ -127,8 +127,8 @@ func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
 	return reqs, nil
 }
 
-// chat returns an item as LongMemEval has it. Upstream gives its prompts the whole list of
-// answers, as Python writes it.
+// chat converts an item to one of LongMemEval. Upstream fills the prompts with the whole
+// list of answers in Python's format.
 func chat(it deem.Item) deem.Item {
 	it.ID, it.Category, it.References = it.Fields[fieldQuestionID], it.Fields[fieldType], []string{it.Fields[fieldAnswers]}
 	return it
@@ -155,7 +155,7 @@ func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	return p.readPart(it, parts[0], reply.Text)
 }
 
-// A reader is the protocol at one of the parts.
+// A reader is the protocol for one of the parts.
 type reader struct {
 	*P
 	part string
@@ -199,7 +199,7 @@ func (p *P) Talk(it deem.Item, ask judge.Ask) (deem.Verdict, error) {
 	return v, nil
 }
 
-// readPart reads the reply about one part of a summary. Its label is what was counted.
+// readPart reads the reply about one part of a summary. Its label contains the counts.
 func (p *P) readPart(it deem.Item, part, reply string) (deem.Verdict, error) {
 	keys := []string{part}
 	if part == "precision" {
@@ -235,8 +235,8 @@ var (
 	fenced    = regexp.MustCompile("(?s)```json(.+)```")
 )
 
-// object is parse_json: the last object of the reply, or the one in a fence, with a number
-// under each key. Fixed takes the last that has them all.
+// object corresponds to parse_json: the last object of the reply, or the one in a fence,
+// with a number under each key. Under fixed it is the last object that has all keys.
 func (p *P) object(reply string, keys []string) ([]float64, bool) {
 	texts := innermost.FindAllString(reply, -1)
 	if len(texts) == 0 {

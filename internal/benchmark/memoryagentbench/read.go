@@ -12,11 +12,12 @@ import (
 	"deem/internal/benchmark"
 )
 
-// Options say what to read.
+// Options says what to read.
 type Options struct {
-	// Data and Responses are result files of upstream's programs, and rows of the published
-	// data. Which is which can be seen. A result file stands alone, but for key points and
-	// types of questions that only the published data has.
+	// Data and Responses are result files of upstream's programs, and rows of the
+	// published data, which are recognised by their content. A result file is
+	// sufficient, except for key points and types of questions, which only the
+	// published data has.
 	Data, Responses []string
 
 	Stdin io.Reader
@@ -24,7 +25,7 @@ type Options struct {
 	Rules bool // only items that need no model
 }
 
-// known is what the published data says of a question.
+// known contains the published data about a question.
 type known struct {
 	cluster, question, questionID, kind string
 	keypoints                           string // a JSON list
@@ -86,7 +87,7 @@ func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
 	return &held, err
 }
 
-// addPublished enters the questions of a row of the published data, which is one text, and
+// addPublished adds the questions of a row of the published data, which is one text, and
 // counts the texts of each part.
 func addPublished(published map[string]known, texts map[string]int, row *benchmark.Row) {
 	source := row.Get("metadata.source").Str()
@@ -162,7 +163,7 @@ func readResults(row *benchmark.Row, items *[]deem.Item) error {
 	return nil
 }
 
-// flat returns the texts of a list, also of lists in it, as upstream flattens them.
+// flat returns the strings of a list and its nested lists, flattened as in upstream.
 func flat(v benchmark.Value) []string {
 	list, ok := v.List()
 	if !ok {
@@ -175,7 +176,7 @@ func flat(v benchmark.Value) []string {
 	return all
 }
 
-// complete adds what the published data says of an item.
+// complete adds the published data to an item.
 func complete(it *deem.Item, published map[string]known) {
 	k, ok := published[it.ID]
 	if !ok {

@@ -12,9 +12,9 @@ import (
 	"deem/internal/benchmark"
 )
 
-// WriteResults writes the first trial of the records as upstream's programs keep them: one
-// part of the benchmark, with what rules and the model said in each row. Items without a
-// verdict have no place in it; it returns how many those are.
+// WriteResults writes the first trial of the records in the format of upstream's programs:
+// one part of the benchmark, with the results of the rules and the model in each row. It
+// returns the number of items that are not in it because they have no verdict.
 func WriteResults(w io.Writer, model string, records iter.Seq2[deem.Record, error]) (left int, err error) {
 	var source string
 	data, sums, counts := []map[string]any{}, map[string]float64{}, map[string]float64{}
@@ -74,7 +74,8 @@ func WriteResults(w io.Writer, model string, records iter.Seq2[deem.Record, erro
 	return left, enc.Encode(map[string]any{"dataset_config": map[string]string{"sub_dataset": source}, "data": data, "averaged_metrics": sums})
 }
 
-// gptScores are what summarization_evaluate.py keeps of a summary, misspelling included.
+// gptScores are the values that summarization_evaluate.py stores about a summary, including
+// its misspelling.
 func gptScores(v deem.Verdict) map[string]any {
 	scores := map[string]any{"f1": v.Score, "fluency": v.Aspects["fluency"], "recall": v.Aspects["recall"], "precision": v.Aspects["precision"]}
 	for _, part := range v.Parts {
