@@ -8,7 +8,7 @@ import (
 	"deem/internal/benchmark"
 )
 
-// Benchmark returns the row of the table.
+// Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
 		Name: Name, About: About, Where: Where, Licence: Licence,

@@ -23,7 +23,8 @@ func Choice(reading string) (deem.Judge, error) {
 	return choice.New(by, ChoiceName, reading), nil
 }
 
-// The sums of JUDGE_PROMPT_NARROW_POSITIVE and its NEGATIVE twin in inference_utils.py.
+// The SHA-256 of JUDGE_PROMPT_NARROW_POSITIVE and JUDGE_PROMPT_NARROW_NEGATIVE in
+// inference_utils.py.
 const (
 	positiveSum = "f462671eceeb4ef07610b3e13afc8312c6622def032539062951b584375e87b5"
 	negativeSum = "1f0d8e0276fd4059e2364fb1da57ce89a12550629933901f96aaa84493427a0f"
@@ -32,13 +33,13 @@ const (
 // The names of the prompts.
 const (
 	positive = "positive"
-	negative = "negative" // for a preference not to personalise
+	negative = "negative" // for a preference against personalisation
 )
 
-// readerVersion is raised when a reading may give another verdict than before.
+// readerVersion is increased whenever a reading may give a different verdict.
 const readerVersion = 1
 
-// Prompts reads the prompts of open answers from a clone of upstream's repository.
+// Prompts reads the prompts for open answers from a clone of upstream's repository.
 func Prompts(repo string) (map[string]string, error) {
 	r := judge.Clone{Judge: OpenName, URL: "github.com/bowen-upenn/PersonaMem-v2", At: "fc1603041d3520b97fec6d073c1c234b5a191347", Path: repo}
 	yes, err := r.Python("inference_utils.py", positiveSum)
@@ -72,7 +73,7 @@ func Protocol(reading string, prompts map[string]string) (*OpenAnswers, error) {
 // Name returns "personamem/open".
 func (p *OpenAnswers) Name() string { return OpenName }
 
-// Reading returns the name of the reading in force.
+// Reading returns the name of the current reading.
 func (p *OpenAnswers) Reading() string { return p.reading }
 
 // Spec returns the prompts and the reading.
@@ -81,7 +82,7 @@ func (p *OpenAnswers) Spec() judge.Spec {
 }
 
 // FailuresWrong returns true under upstream's reading: its program scores a reply without a
-// number 0.
+// number as 0.
 func (p *OpenAnswers) FailuresWrong() bool { return p.reading == Upstream }
 
 // Reread returns the protocol under the other reading.
@@ -90,7 +91,7 @@ func (p *OpenAnswers) Reread() judge.Readable {
 	return &OpenAnswers{other, p.prompts}
 }
 
-// Request renders the prompt of the preference.
+// Request renders the prompt for the preference.
 func (p *OpenAnswers) Request(it deem.Item) (deem.Request, error) {
 	preference, ok := it.Fields[fieldPreference]
 	switch {
@@ -125,8 +126,8 @@ var (
 	}
 )
 
-// Read returns the score. Upstream's reading moves a boxed number to the ends of the scale
-// and looks for others where there is none; the strict one wants one boxed number on the
+// Read returns the score. Upstream's reading clamps a boxed number to the scale and, if
+// there is none, looks for other numbers; the strict one requires one boxed number on the
 // scale.
 func (p *OpenAnswers) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	verdict := func(score float64) (deem.Verdict, error) { return deem.Verdict{Label: "scored", Score: score}, nil }

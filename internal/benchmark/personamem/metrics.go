@@ -10,7 +10,7 @@ import (
 	"deem/internal/benchmark"
 )
 
-// Metrics are the numbers by what upstream groups questions by.
+// Metrics are the scores by upstream's groups of questions.
 type Metrics struct {
 	benchmark.Table
 	judge string
@@ -32,7 +32,7 @@ func (m *Metrics) Add(rec deem.Record) {
 	m.Table.Add(rec)
 }
 
-// upstream returns what print_evaluation_stats prints of choices.
+// upstream returns the output of print_evaluation_stats for choices.
 func (m *Metrics) upstream() (program, output string) {
 	if m.judge != ChoiceName {
 		return "", ""

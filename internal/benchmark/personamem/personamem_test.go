@@ -14,7 +14,7 @@ import (
 	"deem/judge"
 )
 
-// field returns the content of a published file that we do not ship.
+// field returns the content of a published file that deem does not ship.
 func field(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "field", "personamem-v2", name))
@@ -24,7 +24,7 @@ func field(t *testing.T, name string) []byte {
 	return data
 }
 
-// cloned returns a folder with the prompts as the repository keeps them: in a Python file.
+// cloned returns a folder with the prompts in a Python file, as in the repository.
 func cloned(t *testing.T, change func(string) string) string {
 	t.Helper()
 	escape := strings.NewReplacer(`\`, `\\`)
@@ -48,7 +48,8 @@ func open(t *testing.T, reading string) *personamem.OpenAnswers {
 	return p
 }
 
-// TestPrompts reads the prompts from a clone, byte for byte, and refuses others.
+// TestPrompts checks that the prompts are read from a clone, byte for byte, and that others
+// are rejected.
 func TestPrompts(t *testing.T) {
 	prompts, err := personamem.Prompts(cloned(t, same))
 	if err != nil {
@@ -71,8 +72,8 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestReplies holds the readings to what the published function returns. Where it gives up
-// and returns 0, there is a failure, which upstream's number counts as 0.
+// TestReplies compares the readings with the published function. Where it gives up and
+// returns 0, there is a failure, which upstream's score counts as 0.
 func TestReplies(t *testing.T) {
 	var vectors struct {
 		Replies []struct {
@@ -146,8 +147,8 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestOpen joins upstream's questions with responses by persona, query and preference, and
-// keeps the options of each row.
+// TestOpen checks that upstream's questions are joined with responses by persona, query and
+// preference, and keep the options of each row.
 func TestOpen(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "examples", "personamem")
 	s, err := personamem.Open(t.Context(), personamem.Options{

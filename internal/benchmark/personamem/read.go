@@ -10,8 +10,8 @@ import (
 	"deem/internal/choice"
 )
 
-// Options say what to read. Data are upstream's result file, or benchmark.csv. Responses
-// come with the options as they were shown.
+// Options says what to read. Data are upstream's result file, or benchmark.csv. Responses
+// contain the options as they were shown.
 type Options = benchmark.Options
 
 // The columns of rows.
@@ -36,8 +36,8 @@ func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
 	return &held, nil
 }
 
-// key makes an id of the persona, the question and the preference, which a row of
-// upstream's files has in place of an id.
+// key returns an id made of the persona, the question and the preference, because rows of
+// upstream's files have no id.
 func key(row *benchmark.Row) (string, bool) {
 	persona, query := row.Get("persona_id"), questionOf(row)
 	if persona.Blank() || query == "" {
@@ -47,8 +47,8 @@ func key(row *benchmark.Row) (string, bool) {
 	return fmt.Sprintf("%s/%x", persona.Str(), sum[:4]), true
 }
 
-// questionOf returns the text of the query, which upstream keeps as a message that Python
-// or JSON wrote.
+// questionOf returns the text of the query, which upstream stores as a message encoded in
+// Python or JSON.
 func questionOf(row *benchmark.Row) string {
 	v, ok := benchmark.First(row, questionColumns...)
 	if !ok {
@@ -73,8 +73,8 @@ func readQuestion(it *deem.Item, row *benchmark.Row) error {
 	return nil
 }
 
-// readAnswer takes the options as they were shown to the system. Upstream shuffles them with
-// a hash that Python salts anew in each process, so only the row knows them.
+// readAnswer reads the options as they were shown to the system. Upstream shuffles them
+// with a hash that Python salts in each process, so only the row contains their order.
 func readAnswer(it *deem.Item, row *benchmark.Row) error {
 	v, ok := benchmark.First(row, optionColumns...)
 	if !ok {

@@ -41,8 +41,8 @@ func ResultsName(responses, judge string) string {
 	return responses + ".evaluation_results_" + mode + ".json"
 }
 
-// WriteResults writes the first trial of the records as upstream's program keeps them.
-// Items without a verdict have no place in it; it returns how many those are.
+// WriteResults writes the first trial of the records in the format of upstream's program.
+// It returns the number of items that are not in it because they have no verdict.
 func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int, err error) {
 	file := struct {
 		Metadata map[string]any `json:"metadata"`
