@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+
+	"deem"
 )
 
 // The kinds of line, in the order in which they stand. Items and records alternate:
@@ -120,18 +122,6 @@ func isHash[T string | []byte](text T) bool {
 	return true
 }
 
-// encode returns the JSON of a body. The fields of what is given stand in the order of
-// their keys, so that the JSON is canonical as it is.
-func encode(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
-}
-
 // decode reads a body strictly: what it reads must be, written again, the same bytes.
 // So there is one way only to write a thing, no key stands twice, and nothing hides in
 // a key that this deem does not know.
@@ -140,7 +130,7 @@ func decode[T any](body []byte) (T, error) {
 	if err := json.Unmarshal(body, &v); err != nil {
 		return v, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	again, err := encode(v)
+	again, err := deem.Canonical(v)
 	if err != nil {
 		return v, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}

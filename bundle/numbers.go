@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"deem"
 )
 
 // compareNumbers sets the numbers that a file says beside those that were counted
@@ -124,7 +126,7 @@ func isWhole(n json.Number) bool { return !strings.ContainsAny(n.String(), ".eE"
 
 // short returns the JSON of a value, or its beginning.
 func short(v any) string {
-	text, err := encode(v)
+	text, err := deem.Canonical(v)
 	if err != nil {
 		return fmt.Sprint(v)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"deem"
 )
 
 // Redact copies a bundle without its texts. Chain and signature stay what they are, so
@@ -67,12 +69,12 @@ func (w *writer) redactLine(l line) error {
 		if h.Redacted {
 			return errors.New("the bundle is redacted already")
 		}
-		sealed, err := encode(h)
+		sealed, err := deem.Canonical(h)
 		if err != nil {
 			return err
 		}
 		h.Redacted = true
-		body, err := encode(h)
+		body, err := deem.Canonical(h)
 		if err != nil {
 			return err
 		}
@@ -99,7 +101,7 @@ func sealBody(kind string, body []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return encode(rec.sealed())
+		return deem.Canonical(rec.sealed())
 	}
 	return body, nil
 }

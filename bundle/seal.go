@@ -70,12 +70,14 @@ func overItem(it deem.Item, do func(string) string) deem.Item {
 
 // over returns the record with every text as do makes it, and its log-probabilities,
 // which spell the reply, as logprobs does.
-func (w wireRecord) over(do func(string) string, logprobs func([]wireLogprob) []wireLogprob) wireRecord {
-	failure := func(f *wireFailure) *wireFailure {
+func (w wireRecord) over(do func(string) string, logprobs func([]deem.TokenLogprob) []deem.TokenLogprob) wireRecord {
+	failure := func(f *deem.Failure) *deem.Failure {
 		if f == nil {
 			return nil
 		}
-		return &wireFailure{Detail: do(f.Detail), Kind: f.Kind}
+		done := *f
+		done.Detail = do(f.Detail)
+		return &done
 	}
 	if w.Verdict != nil {
 		v := *w.Verdict
@@ -86,7 +88,7 @@ func (w wireRecord) over(do func(string) string, logprobs func([]wireLogprob) []
 		w.Verdict = &v
 	}
 	w.Failure = failure(w.Failure)
-	calls := make([]wireCall, len(w.Calls))
+	calls := make([]deem.Call, len(w.Calls))
 	for i, c := range w.Calls {
 		c.Error = do(c.Error)
 		if c.Reply != nil {
@@ -101,15 +103,15 @@ func (w wireRecord) over(do func(string) string, logprobs func([]wireLogprob) []
 }
 
 // sealLogprobs returns one token in place of all, with the hash of their JSON.
-func sealLogprobs(list []wireLogprob) []wireLogprob {
+func sealLogprobs(list []deem.TokenLogprob) []deem.TokenLogprob {
 	if len(list) == 0 {
 		return nil
 	}
-	text, err := encode(list)
+	text, err := deem.Canonical(list)
 	if err != nil {
 		panic("bundle: log-probabilities that were read have no JSON: " + err.Error())
 	}
-	return []wireLogprob{{Token: seal(string(text))}}
+	return []deem.TokenLogprob{{Token: seal(string(text))}}
 }
 
 // sealed returns the sealed form of an item.
@@ -137,7 +139,7 @@ func (w wireRecord) isSealed() bool {
 	w.over(func(s string) string {
 		all = all && isSealed(s)
 		return s
-	}, func(list []wireLogprob) []wireLogprob {
+	}, func(list []deem.TokenLogprob) []deem.TokenLogprob {
 		all = all && (len(list) == 0 || len(list) == 1 && list[0].Token != "" && isSealed(list[0].Token) &&
 			list[0].Logprob == 0 && list[0].Top == nil)
 		return list

@@ -220,7 +220,7 @@ func step[T any](c *checker, l line, v *T) error {
 	*v = value
 	sealed := l.body
 	if h, ok := any(value).(Header); ok {
-		if sealed, err = encode(h.sealed()); err != nil {
+		if sealed, err = deem.Canonical(h.sealed()); err != nil {
 			return err
 		}
 	}

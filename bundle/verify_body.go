@@ -206,7 +206,7 @@ func (out *outcome) chain(redacted bool, l line, w wireRecord) {
 		}
 	} else {
 		var err error
-		if sealed, err = encode(w.sealed()); err != nil {
+		if sealed, err = deem.Canonical(w.sealed()); err != nil {
 			out.findIn(checkForm, *out.record, err.Error())
 			return
 		}

@@ -93,11 +93,11 @@ func (w *writer) all(src Source, key ed25519.PrivateKey) (Manifest, error) {
 // prologue writes what stands before the first item.
 func (w *writer) prologue(src Source) error {
 	h := Header{Format: Format, Redacted: w.redact, Software: clean(src.Software)}
-	body, err := encode(h)
+	body, err := deem.Canonical(h)
 	if err != nil {
 		return err
 	}
-	sealed, err := encode(h.sealed())
+	sealed, err := deem.Canonical(h.sealed())
 	if err != nil {
 		return err
 	}
@@ -174,11 +174,11 @@ func (w *writer) item(it wireItem) error {
 
 func (w *writer) record(rec deem.Record, item string) error {
 	wire := toRecord(rec, item)
-	body, err := encode(wire)
+	body, err := deem.Canonical(wire)
 	if err != nil {
 		return fmt.Errorf("record of item %q: %w", rec.Item.ID, err)
 	}
-	sealed, err := encode(wire.sealed())
+	sealed, err := deem.Canonical(wire.sealed())
 	if err != nil {
 		return fmt.Errorf("record of item %q: %w", rec.Item.ID, err)
 	}
@@ -190,7 +190,7 @@ func (w *writer) record(rec deem.Record, item string) error {
 
 // plain writes a line that is its own sealed form.
 func (w *writer) plain(kind string, v any) error {
-	body, err := encode(v)
+	body, err := deem.Canonical(v)
 	if err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
 	}
