@@ -243,6 +243,22 @@ func TestParquet(t *testing.T) {
 	}
 }
 
+// Criteria are a list of groups, one of whose members may be missing.
+func TestParquetParts(t *testing.T) {
+	half := 0.5
+	rec := deem.Record{
+		Item: deem.Item{ID: "q1"},
+		Verdict: &deem.Verdict{Label: "x", Parts: []deem.Part{
+			{Name: "names the town", Label: "met", Score: &half, Reason: "it does"},
+			{Name: "gives the year", Failure: deem.Failf(deem.Empty, "nothing")},
+		}},
+	}
+	rows := parquetOf(t, []deem.Record{rec, {Item: deem.Item{ID: "q2"}, Verdict: &deem.Verdict{}}})
+	if diff := cmp.Diff(run.Of(rec).Parts, rows[0].Parts); diff != "" || len(rows[1].Parts) != 0 {
+		t.Errorf("parts (-want +got):\n%s", diff)
+	}
+}
+
 var noEmpty = cmp.Options{
 	cmp.FilterValues(func(a, b []string) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),
 	cmp.FilterValues(func(a, b map[string]string) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),

@@ -70,25 +70,39 @@ func NewParquet(w io.Writer, run Run) *Parquet {
 	}
 	row := reflect.TypeFor[Row]()
 	p.group("row", thrift.Null[format.FieldRepetitionType]{}, row.NumField(), nil)
-	for field := range row.Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
-		switch t := field.Type; t.Kind() {
-		case reflect.Pointer:
-			p.leaf(t.Elem(), format.Optional, 1, 0, name)
-		case reflect.Slice:
-			p.group(name, thrift.New(format.Required), 1, new(format.ListType))
-			p.group("list", thrift.New(format.Repeated), 1, nil)
-			p.leaf(t.Elem(), format.Required, 1, 1, name, "list", "element")
-		case reflect.Map:
-			p.group(name, thrift.New(format.Required), 1, new(format.MapType))
-			p.group("key_value", thrift.New(format.Repeated), 2, nil)
-			p.leaf(t.Key(), format.Required, 1, 1, name, "key_value", "key")
-			p.leaf(t.Elem(), format.Required, 1, 1, name, "key_value", "value")
-		default:
-			p.leaf(t, format.Required, 0, 0, name)
-		}
-	}
+	p.declareFields(row, 0, 0)
 	return p
+}
+
+func (p *Parquet) declareFields(t reflect.Type, def, rep byte, path ...string) {
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+		p.declare(field.Type, format.Required, def, rep, slices.Concat(path, []string{name})...)
+	}
+}
+
+// declare adds a type to the schema. A value that may be absent raises the definition
+// level, and one that repeats raises both.
+func (p *Parquet) declare(t reflect.Type, repetition format.FieldRepetitionType, def, rep byte, path ...string) {
+	name, required := path[len(path)-1], thrift.New(format.Required)
+	switch t.Kind() {
+	case reflect.Pointer:
+		p.declare(t.Elem(), format.Optional, def+1, rep, path...)
+	case reflect.Slice:
+		p.group(name, required, 1, new(format.ListType))
+		p.group("list", thrift.New(format.Repeated), 1, nil)
+		p.declare(t.Elem(), format.Required, def+1, rep+1, slices.Concat(path, []string{"list", "element"})...)
+	case reflect.Map:
+		p.group(name, required, 1, new(format.MapType))
+		p.group("key_value", thrift.New(format.Repeated), 2, nil)
+		p.declare(t.Key(), format.Required, def+1, rep+1, slices.Concat(path, []string{"key_value", "key"})...)
+		p.declare(t.Elem(), format.Required, def+1, rep+1, slices.Concat(path, []string{"key_value", "value"})...)
+	case reflect.Struct:
+		p.group(name, required, t.NumField(), nil)
+		p.declareFields(t, def, rep, path...)
+	default:
+		p.leaf(t, repetition, def, rep, path...)
+	}
 }
 
 // group adds a group to the schema. The root has no repetition.
@@ -119,49 +133,59 @@ func (p *Parquet) leaf(t reflect.Type, repetition format.FieldRepetitionType, de
 // Add adds one row.
 func (p *Parquet) Add(rec deem.Record) error {
 	row := p.run.Of(rec)
-	columns := p.columns
-	next := func() *parquetColumn {
-		c := columns[0]
-		columns = columns[1:]
-		return c
-	}
-	for _, field := range reflect.ValueOf(row).Fields() {
-		switch field.Kind() {
-		case reflect.Pointer:
-			if c := next(); field.IsNil() {
-				c.add(0, 0, reflect.Value{})
-			} else {
-				c.add(0, 1, field.Elem())
-			}
-		case reflect.Slice:
-			c := next()
-			for i := range field.Len() {
-				c.add(byte(min(i, 1)), 1, field.Index(i))
-			}
-			if field.Len() == 0 {
-				c.add(0, 0, reflect.Value{})
-			}
-		case reflect.Map:
-			keys, values := next(), next()
-			names := slices.SortedFunc(slices.Values(field.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-			for i, name := range names {
-				keys.add(byte(min(i, 1)), 1, name)
-				values.add(byte(min(i, 1)), 1, field.MapIndex(name))
-			}
-			if len(names) == 0 {
-				keys.add(0, 0, reflect.Value{})
-				values.add(0, 0, reflect.Value{})
-			}
-		default:
-			next().add(0, 0, field)
-		}
-	}
+	put(p.columns, reflect.TypeFor[Row](), reflect.ValueOf(row), 0, 0, 0)
 	p.rows++
 	p.size += row.size()
 	if p.rows >= groupRows || p.size >= groupBytes {
 		p.flush()
 	}
 	return p.err
+}
+
+// put adds a value to the columns of its type, and returns those behind them. The zero
+// Value is an absent one, and depth is how many lists the value is in.
+func put(columns []*parquetColumn, t reflect.Type, v reflect.Value, rep, def, depth byte) []*parquetColumn {
+	switch there := v.IsValid(); t.Kind() {
+	case reflect.Pointer:
+		if there && !v.IsNil() {
+			return put(columns, t.Elem(), v.Elem(), rep, def+1, depth)
+		}
+		return put(columns, t.Elem(), reflect.Value{}, rep, def, depth)
+	case reflect.Slice:
+		if !there || v.Len() == 0 {
+			return put(columns, t.Elem(), reflect.Value{}, rep, def, depth+1)
+		}
+		var rest []*parquetColumn
+		for i := range v.Len() {
+			rest = put(columns, t.Elem(), v.Index(i), rep, def+1, depth+1)
+			rep = depth + 1
+		}
+		return rest
+	case reflect.Map:
+		if !there || v.Len() == 0 {
+			values := put(columns, t.Key(), reflect.Value{}, rep, def, depth+1)
+			return put(values, t.Elem(), reflect.Value{}, rep, def, depth+1)
+		}
+		var rest []*parquetColumn
+		byName := func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }
+		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), byName) {
+			values := put(columns, t.Key(), key, rep, def+1, depth+1)
+			rest = put(values, t.Elem(), v.MapIndex(key), rep, def+1, depth+1)
+			rep = depth + 1
+		}
+		return rest
+	case reflect.Struct:
+		for i := range t.NumField() {
+			member := reflect.Value{}
+			if there {
+				member = v.Field(i)
+			}
+			columns = put(columns, t.Field(i).Type, member, rep, def, depth)
+		}
+		return columns
+	}
+	columns[0].add(rep, def, v)
+	return columns[1:]
 }
 
 // add adds a value with its levels. The zero Value stands for none.
