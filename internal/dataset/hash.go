@@ -1,11 +1,11 @@
 package dataset
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"encoding/json"
 	"iter"
-	"unicode/utf8"
 
 	"deem"
 )
@@ -93,46 +93,11 @@ func HashItems(items iter.Seq2[deem.Item, error]) (string, error) { return deem.
 // appendString appends s as encoding/json writes a string when it does not escape
 // for web pages.
 func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	begin := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf && plain[c] {
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if escape := escapeOf(r, size); escape != "" {
-			b = append(append(b, s[begin:i]...), escape...)
-			begin = i + size
-		}
-		i += size
+	buf := bytes.NewBuffer(b)
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		panic(err) // Every string has a JSON.
 	}
-	return append(append(b, s[begin:]...), '"')
-}
-
-// escapeOf returns how encoding/json writes a character that it does not write as
-// it is, or "".
-func escapeOf(r rune, size int) string {
-	switch {
-	case r == '"':
-		return `\"`
-	case r == '\\':
-		return `\\`
-	case r == '\b':
-		return `\b`
-	case r == '\f':
-		return `\f`
-	case r == '\n':
-		return `\n`
-	case r == '\r':
-		return `\r`
-	case r == '\t':
-		return `\t`
-	case r < 0x20 || r == 0x2028 || r == 0x2029:
-		return fmt.Sprintf(`\u%04x`, r)
-	case r == utf8.RuneError && size == 1:
-		return `\ufffd`
-	}
-	return ""
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }

@@ -1,10 +1,7 @@
 package extract
 
 import (
-	"hash/maphash"
 	"iter"
-	"math"
-	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,19 +20,23 @@ func copies(reply, response string) []span {
 	if len(reply) < minRun || len(response) < minRun {
 		return nil
 	}
+	// What is known about the windows of the shorter text.
 	small := reply
 	if len(response) < len(small) {
 		small = response
 	}
-	shared := newWindows(small)
+	shared := make(map[string]uint8, len(small))
+	for i := 0; i+minRun <= len(small); i++ {
+		shared[small[i:i+minRun]] = 0
+	}
 	for i := 0; i+minRun <= len(response); i++ {
-		if slot, ok := shared.find(response[i : i+minRun]); ok {
-			shared.known[slot] |= edges(response, i, i+minRun)
+		if known, ok := shared[response[i:i+minRun]]; ok {
+			shared[response[i:i+minRun]] = known | edges(response, i, i+minRun)
 		}
 	}
 	var out []span
 	for i := 0; i+minRun <= len(reply); i++ {
-		if shared.of(reply[i:i+minRun]) == 0 {
+		if shared[reply[i:i+minRun]] == 0 {
 			continue
 		}
 		if n := len(out); n > 0 && out[n-1].end >= i {
@@ -45,60 +46,14 @@ func copies(reply, response string) []span {
 		}
 	}
 	for i, s := range out {
-		if shared.of(reply[s.start:s.start+minRun])&beginsAsWord == 0 {
+		if shared[reply[s.start:s.start+minRun]]&beginsAsWord == 0 {
 			out[i].start = skipWord(reply, s)
 		}
-		if shared.of(reply[s.end-minRun:s.end])&endsAsWord == 0 {
+		if shared[reply[s.end-minRun:s.end]]&endsAsWord == 0 {
 			out[i].end = dropWord(reply, span{out[i].start, s.end})
 		}
 	}
 	return out
-}
-
-// windows is a hash table of all minRun bytes in a row of a text, in six bytes for each
-// byte of the text. A map would take fifty.
-type windows struct {
-	text  string
-	seed  maphash.Seed
-	slots []uint32 // where the bytes begin, plus one
-	known []uint8  // what is known about them
-}
-
-func newWindows(text string) *windows {
-	n := len(text) - minRun + 1
-	w := &windows{text: text, seed: maphash.MakeSeed(), slots: make([]uint32, n+n/4+1)}
-	w.known = make([]uint8, len(w.slots))
-	for i := range min(n, math.MaxUint32) {
-		if slot, ok := w.find(text[i : i+minRun]); !ok {
-			w.slots[slot] = uint32(i) + 1 //nolint:gosec // It is in range.
-		}
-	}
-	return w
-}
-
-// find returns the slot of s, or the slot where it would be.
-func (w *windows) find(s string) (slot int, ok bool) {
-	hi, _ := bits.Mul64(maphash.String(w.seed, s), uint64(len(w.slots)))
-	for slot = int(hi); ; { //nolint:gosec // It is less than len(w.slots).
-		at := int(w.slots[slot])
-		if at == 0 {
-			return slot, false
-		}
-		if w.text[at-1:at-1+minRun] == s {
-			return slot, true
-		}
-		if slot++; slot == len(w.slots) {
-			slot = 0
-		}
-	}
-}
-
-// of returns what is known about s, 0 when the text does not have it.
-func (w *windows) of(s string) uint8 {
-	if slot, ok := w.find(s); ok {
-		return w.known[slot]
-	}
-	return 0
 }
 
 // edges says how text[i:j] stands in text.

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -10,7 +11,7 @@ import (
 
 // Literal parses JSON, or what Python prints for the same value, as ast.literal_eval does:
 // text in single quotes, True, False and None, a tuple as a list. Objects, lists and texts
-// come as map[string]any, []any and string, and numbers as they are written.
+// come as map[string]any, []any and string, and numbers as [json.Number].
 func Literal(s string) (any, error) {
 	l := &literal{rest: s}
 	v, err := l.value(0)
@@ -21,6 +22,22 @@ func Literal(s string) (any, error) {
 		return nil, errLiteral
 	}
 	return v, nil
+}
+
+// ParseList reads a list of texts as Python writes it, and reports whether s is one.
+func ParseList(s string) ([]string, bool) {
+	value, err := Literal(Strip(s))
+	values, ok := value.([]any)
+	if err != nil || !ok {
+		return nil, false
+	}
+	list := make([]string, len(values))
+	for i, v := range values {
+		if list[i], ok = v.(string); !ok {
+			return nil, false
+		}
+	}
+	return list, true
 }
 
 var errLiteral = errors.New("not a literal of JSON or Python")
@@ -67,7 +84,7 @@ func (l *literal) value(depth int) (any, error) {
 	if _, err := strconv.ParseFloat(word, 64); err != nil {
 		return nil, errLiteral
 	}
-	return word, nil
+	return json.Number(word), nil
 }
 
 func (l *literal) object(depth int) (any, error) {
@@ -78,6 +95,9 @@ func (l *literal) object(depth int) (any, error) {
 			return nil, err
 		}
 		name, ok := key.(string)
+		if n, number := key.(json.Number); number {
+			name, ok = n.String(), true
+		}
 		if !ok || !l.take(":") {
 			return nil, errLiteral
 		}
