@@ -11,51 +11,53 @@ import (
 	"deem/model"
 )
 
-// AccountOptions are for an account that several processes share.
+// AccountOptions configures an account that several processes share.
 type AccountOptions struct {
-	Holder string // who holds money; "" is the process that has the claim on the run
+	Holder string // the holder of the money; "" is the process that has claimed the run
 
 	// Limit returns what the run may cost now; nil means the sum of the purse.
 	Limit func(ctx context.Context) (int64, error)
 
-	// Passing says of an error of the store that it is waited for; nil means none is.
+	// Passing reports whether an error of the store is transient and retried; nil means
+	// none is.
 	Passing func(err error) bool
 }
 
-// An Account lends the money of a run to a purse: what the purse may spend is set aside
-// in the store first, for several calls at a time. So a process that is killed, or whose
-// disk is full, cannot forget what it may have spent.
+// An Account lends the money of a run to a purse: money that the purse may spend is first
+// reserved in the store, for several calls at a time. So a process that is killed, or whose
+// disk is full, cannot lose track of what it may have spent.
 type Account struct {
 	st    store.Money
 	run   string
 	o     AccountOptions
 	purse *model.Purse
-	limit int64 // what the run may cost when the options do not say
-	start int64 // what the purse had spent before
+	limit int64 // the limit of the run if the options have none
+	start int64 // spent by the purse before the account was opened
 
-	mu      sync.Mutex // held while the store is asked
-	granted int64      // in all, without what was given back
-	last    int64      // the largest block that was lent
-	free    int64      // what was left for all then
+	mu      sync.Mutex // held during calls of the store
+	granted int64      // in total, without what was returned
+	last    int64      // the largest loan so far
+	free    int64      // what was left for all at that time
 	closed  bool
 }
 
 var _ model.Bank = (*Account)(nil)
 
 const (
-	// drawEvery is how long to wait for money that others may give back.
+	// drawEvery is the interval between attempts while others may return money.
 	drawEvery = 250 * time.Millisecond
 
-	// ahead is how many calls money is lent for at once.
+	// ahead is the number of calls that one loan covers.
 	ahead = 20
 
-	// closeTimeout bounds how long money is given back. What was not counts as spent.
+	// closeTimeout limits the time for returning money. Money that was not returned
+	// counts as spent.
 	closeTimeout = 10 * time.Second
 )
 
-// OpenAccount takes what earlier parts of a run cost, and what is set aside for it, out of
-// the purse, which spends the money of the run until the account is closed. Without a purse
-// there is nothing to do, and the account is nil.
+// OpenAccount deducts the cost of earlier parts of a run, and what is reserved for it, from
+// the purse, which spends the money of the run until the account is closed. It returns nil
+// if there is no purse, or if the store does not keep accounts.
 func OpenAccount(st store.Store, run store.Run, purse *model.Purse) *Account {
 	if purse == nil {
 		return nil
@@ -69,8 +71,8 @@ func OpenAccount(st store.Store, run store.Run, purse *model.Purse) *Account {
 	return newAccount(money, run.ID, purse, purse.Sum()-elsewhere, AccountOptions{})
 }
 
-// ShareAccount returns the account of one process of several that judge a run, with a
-// purse of its own.
+// ShareAccount returns the account of one of several processes that judge a run, with a
+// separate purse.
 func ShareAccount(st store.Money, runID string, sum int64, o AccountOptions) *Account {
 	return newAccount(st, runID, model.NewPurse(sum), sum, o)
 }
@@ -104,7 +106,7 @@ func (a *Account) Draw(ctx context.Context, need, price int64) (model.Loan, erro
 	}
 }
 
-// draw tries to get money, and reports whether others have some.
+// draw tries to reserve money, and reports whether others hold some.
 func (a *Account) draw(ctx context.Context, need, price int64) (loan model.Loan, others bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -127,23 +129,24 @@ func (a *Account) draw(ctx context.Context, need, price int64) (loan model.Loan,
 	a.free = b.Free
 	a.last = max(a.last, b.Got)
 	if a.o.Holder == "" {
-		// The purse knows what earlier parts of the run spent, and nobody else spends now.
+		// The purse includes what earlier parts of the run spent, and no other
+		// process spends now.
 		return model.Loan{Got: b.Got}, false, nil
 	}
 	recorded := min(b.Counted, max(0, b.Recorded-d.Spent))
 	return model.Loan{Got: b.Got, Spent: recorded, Aside: b.Counted - recorded}, b.Others, nil
 }
 
-// has returns what the purse has spent and has, after it gave back all that no call needs,
-// except for keep. The caller holds the lock.
+// has returns what the purse has spent and holds, after it returned everything that no call
+// needs, except for keep. The caller holds the lock.
 func (a *Account) has(keep int64) store.Draw {
 	spent, back := a.purse.Repay(keep)
-	a.granted -= back // It is out of the purse, whether the store hears of it now or later.
+	a.granted -= back // It has left the purse, whether the store is updated now or later.
 	spent -= a.start
 	return store.Draw{Holder: a.o.Holder, Spent: spent, Lent: max(0, a.granted-spent)}
 }
 
-// Settle says what was spent, and gives back what is not needed. While there is plenty, the
+// Settle reports what was spent, and returns what is not needed. While there is plenty, the
 // purse keeps what its next calls will cost.
 func (a *Account) Settle(ctx context.Context) error {
 	a.mu.Lock()
@@ -159,8 +162,8 @@ func (a *Account) Settle(ctx context.Context) error {
 	return err
 }
 
-// Close says what was spent for good, and gives the rest back. No call may be in flight,
-// and the records are in the store.
+// Close reports the final amount spent and returns the rest. No call may be in flight, and
+// all records must be in the store.
 func (a *Account) Close(ctx context.Context) error {
 	if a == nil {
 		return nil
@@ -172,7 +175,7 @@ func (a *Account) Close(ctx context.Context) error {
 	}
 	d, drawn := a.has(0), a.last > 0
 	if drawn {
-		// An interruption is no reason to leave money behind.
+		// Money is returned even after an interruption.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		if err := a.st.Leave(ctx, a.run, a.o.Holder, d.Spent); err != nil {
@@ -184,8 +187,8 @@ func (a *Account) Close(ctx context.Context) error {
 	return nil
 }
 
-// Abandon ends an account whose money was counted as spent, because its holder was thought
-// dead.
+// Abandon closes an account whose money was counted as spent because its holder was
+// considered dead.
 func (a *Account) Abandon() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"deem/model/fake"
 )
 
-// A payer judges by a call that is paid for.
+// A payer judges with a call that costs money.
 type payer struct{ m deem.Model }
 
 func (payer) Name() string { return "paying" }
@@ -32,8 +32,8 @@ func (p payer) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	return deem.Verdict{Label: "yes", Score: 1}, nil
 }
 
-// TestAccountOnAFullDisk lets the database fill up while a run is judged. What was billed
-// and could not be recorded is set aside, and the run resumes when there is room.
+// TestAccountOnAFullDisk lets the database fill up during a run. What was billed and could
+// not be recorded stays reserved, and the run resumes when there is space.
 func TestAccountOnAFullDisk(t *testing.T) {
 	const sum, price = 1_000_000, 50
 	var billed atomic.Int64
@@ -66,7 +66,7 @@ func TestAccountOnAFullDisk(t *testing.T) {
 		if full := pages > 0; full != (err != nil) {
 			t.Fatalf("with %d pages: %v", pages, err)
 		}
-		_ = account.Close(t.Context()) // The disk may be full for that, too.
+		_ = account.Close(t.Context()) // This may also fail while the disk is full.
 		if row, err = st.Run(t.Context(), row.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -12,16 +12,16 @@ import (
 	"deem/internal/store"
 )
 
-// A careful judge loses nothing when the judge inside ends early.
+// A careful judge wraps a judge and keeps its calls if it ends early.
 //
-// A judge that asks several times may end between two calls, because of an error that ends
-// the run or because it is cancelled. The item is then not done, and has no record in which
-// its calls could stand; but they were paid for. So they are remembered here.
+// A judge that makes several calls may end between two of them, because of an error that
+// ends the run or because it is cancelled. The item then has no record for its calls,
+// although they were paid for. So they are kept here.
 //
-// A judge that panics ends the run and not the process, which has other records to keep.
+// A panic of the judge ends the run but not the process, which has other records to store.
 type careful struct {
 	judge deem.Judge
-	rule  bool // It asks no model, or once for all items.
+	rule  bool // It makes no calls, or one for all items.
 
 	mu   sync.Mutex
 	left []deem.Record // of kind [store.Unfinished]
@@ -29,11 +29,11 @@ type careful struct {
 
 var _ deem.Judge = (*careful)(nil)
 
-// Name returns the name of the judge inside.
+// Name returns the name of the inner judge.
 func (c *careful) Name() string { return c.judge.Name() }
 
-// Judge asks the judge inside, with a ledger of its own: that of the run is not told of
-// items that have no record.
+// Judge calls the inner judge with a separate ledger, because the ledger of the run must
+// not contain items without a record.
 func (c *careful) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if c.rule {
 		return c.ask(ctx, it)
@@ -67,7 +67,7 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("judge %s panicked on item %q, which is a bug: %v", e.Judge, e.Item, e.Value)
 }
 
-// ask asks the judge inside, and turns a panic into an error.
+// ask calls the inner judge, and turns a panic into an error.
 func (c *careful) ask(ctx context.Context, it deem.Item) (v deem.Verdict, err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -77,8 +77,7 @@ func (c *careful) ask(ctx context.Context, it deem.Item) (v deem.Verdict, err er
 	return c.judge.Judge(ctx, it)
 }
 
-// paid reports whether a model was asked and answered. A reply from the cache was paid
-// for before.
+// paid reports whether a model has replied. A cached reply was paid for earlier.
 func paid(calls []deem.Call) bool {
 	for _, c := range calls {
 		if c.Reply != nil && !c.Reply.Cached {
@@ -88,8 +87,7 @@ func paid(calls []deem.Call) bool {
 	return false
 }
 
-// place gives the records that are left their positions in items, which are read once more
-// if there are any.
+// place sets the positions of the remaining records. It reads items again if there are any.
 func (c *careful) place(items iter.Seq2[deem.Item, error]) error {
 	if len(c.left) == 0 {
 		return nil

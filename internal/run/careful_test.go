@@ -10,10 +10,10 @@ import (
 	"deem/internal/store"
 )
 
-// twice is a judge that asks two times about each item. The second call may end the run.
+// twice is a judge that makes two calls per item. The second call may end the run.
 type twice struct {
 	second func(it deem.Item) error
-	cached bool // the first reply is one that was paid for before
+	cached bool // the first reply was paid for earlier
 }
 
 func (j twice) Name() string { return "twice" }
@@ -34,7 +34,7 @@ func (j twice) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 // wrongKey is an error that ends a run.
 var wrongKey = &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: errors.New("the key is not accepted")}
 
-// brokenAt returns what ends the run at the second call about an item.
+// brokenAt returns a second call that ends the run at one item.
 func brokenAt(id string, err error) func(deem.Item) error {
 	return func(it deem.Item) error {
 		if it.ID == id {
@@ -56,9 +56,8 @@ func recordOf(t *testing.T, st store.Store, row store.Run, id string) (deem.Reco
 	return deem.Record{}, false
 }
 
-// TestBrokenOffItemKeepsItsCalls ends a run between two calls about an item: what the
-// first cost counts, its reply is there for the next time, and the item is judged when the
-// run goes on.
+// TestBrokenOffItemKeepsItsCalls ends a run between two calls for an item: the cost of the
+// first counts, its reply is stored, and the item is judged when the run resumes.
 func TestBrokenOffItemKeepsItsCalls(t *testing.T) {
 	st := open(t)
 	row := begin(t, st)
@@ -89,7 +88,7 @@ func TestBrokenOffItemKeepsItsCalls(t *testing.T) {
 		t.Errorf("Unfinished = %v, error %v, want q2", left, err)
 	}
 
-	// It goes on, with the first reply from the cache.
+	// It resumes, with the first reply from the cache.
 	again := run.Job{Store: st, Run: row, Judge: twice{cached: true}, Items: five(), Options: deem.Options{Concurrency: 1}}
 	if err := run.End(t.Context(), st, row, again.Do(t.Context())); err != nil {
 		t.Fatal(err)

@@ -9,36 +9,35 @@ import (
 	"deem/internal/store"
 )
 
-// A Job is a run that was begun, with what it takes to judge its items.
+// A Job judges the items of a run that has begun.
 type Job struct {
 	Store store.Store
-	Run   store.Run // as [store.Store.Begin] returned it
+	Run   store.Run // as returned by [store.Store.Begin]
 	Judge deem.Judge
 	Items iter.Seq2[deem.Item, error]
 
-	// Options say how many items are judged at once, how often, and when to stop.
-	// Without a Done the store says what the run has a record of and is not asked again.
+	// Options sets the concurrency, the number of trials, and when to stop. Without a
+	// Done, items that already have a record in the store are skipped.
 	Options deem.Options
 
-	// RetryUnjudged judges again what earlier parts of the run could not judge.
+	// RetryUnjudged judges items again that earlier parts of the run could not judge.
 	RetryUnjudged bool
 
-	// Commits say how records are grouped. Committed and Waiting are set here.
+	// Commits configures how records are grouped. Committed and Waiting are set by Do.
 	Commits store.WriterOptions
 
-	// Each, if it is set, is told of every record that was kept, one at a time. It must
-	// not take long: no other record is kept meanwhile.
+	// Each, if set, is called for every stored record, one at a time. It must be fast:
+	// no other record is stored meanwhile.
 	Each func(rec deem.Record)
 
-	// Enough, if it is set, reports whether a run that was stopped is done all the same.
+	// Enough, if set, reports whether a stopped run counts as done.
 	Enough func() bool
 }
 
-// Do goes through the items. What was judged is kept, however the run ends: when it is
-// over, every record is committed, and the calls of items that were broken off after one
-// that was paid for stand in records of kind [store.Unfinished]. What ends it early comes
-// as an error, as [deem.ErrStopped]; the run is then still claimed, as it is when all
-// went well, and [End] says how it ended.
+// Do judges the items. Every verdict is stored, however the run ends: when Do returns, all
+// records are committed, and the paid calls of unfinished items are in records of kind
+// [store.Unfinished]. It returns an error such as [deem.ErrStopped] if the run ended early.
+// The run stays claimed in any case; call [End] to end it.
 func (job Job) Do(ctx context.Context) error {
 	opts := job.Options
 	if opts.Done == nil && job.Run.Records > 0 {
@@ -49,8 +48,8 @@ func (job Job) Do(ctx context.Context) error {
 	}
 	judge := &careful{judge: job.Judge, rule: job.Run.Judge.Rule}
 	commits := job.Commits
-	// A kill costs the records that wait for a commit, as it costs the calls in flight. So
-	// they are not more than these, unless these are few.
+	// A kill loses the records that wait for a commit, and the calls in flight. So the
+	// former are limited to the number of the latter, unless that is small.
 	commits.Waiting = max(commits.MaxRows*3/4, opts.Concurrency, 96)
 	commits.Committed = func(recs []deem.Record) {
 		for _, rec := range recs {
@@ -60,7 +59,7 @@ func (job Job) Do(ctx context.Context) error {
 		}
 	}
 	w := store.NewWriter(job.Store, job.Run.ID, commits)
-	// A call that was paid for is kept even when nobody waits for it any more.
+	// A paid call is stored even after cancellation.
 	keep := context.WithoutCancel(ctx)
 	var ended error
 	for rec, err := range deem.Run(ctx, job.Items, judge, opts) {
@@ -73,8 +72,8 @@ func (job Job) Do(ctx context.Context) error {
 		}
 	}
 	if ended != nil {
-		// A stream that cannot be read again is no reason to lose what was paid: the positions
-		// are then not known.
+		// If the stream cannot be read again, the records are stored without
+		// positions, so that paid calls are not lost.
 		_ = judge.place(job.Items)
 		for _, rec := range judge.left {
 			if err := w.Put(keep, rec); err != nil {
@@ -92,14 +91,14 @@ func (job Job) Do(ctx context.Context) error {
 	return ended
 }
 
-// An ItemTrial is one trial of one item, by its id.
+// An ItemTrial identifies one trial of one item.
 type ItemTrial struct {
 	ID    string
 	Trial int
 }
 
-// Unfinished returns what a run has paid for and not judged. It is to be judged when the
-// run goes on.
+// Unfinished returns the trials of a run that have paid calls but no verdict. They are
+// judged when the run resumes.
 func Unfinished(ctx context.Context, st store.Store, run store.Run) (map[ItemTrial]bool, error) {
 	list := map[ItemTrial]bool{}
 	if run.Unjudged == 0 {
@@ -114,8 +113,8 @@ func Unfinished(ctx context.Context, st store.Store, run store.Run) (map[ItemTri
 	return list, nil
 }
 
-// Done returns a function that reports whether a run needs no further record of a trial of
-// an item. What is unjudged needs another one if it is to be judged again.
+// Done returns a function that reports whether a trial of an item needs no further record.
+// If retryUnjudged is true, unjudged items need another one.
 func Done(ctx context.Context, st store.Store, run store.Run, retryUnjudged bool) (func(ctx context.Context, it deem.Item, trial int) (bool, error), error) {
 	unfinished, err := Unfinished(ctx, st, run)
 	return func(ctx context.Context, it deem.Item, trial int) (bool, error) {

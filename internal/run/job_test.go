@@ -17,8 +17,8 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// A judge notes whom it was asked about. It says yes, cannot judge what is odd, and
-// does something before it answers.
+// A judge records the items it was asked about. It says yes, fails on odd items, and calls
+// before first.
 type judge struct {
 	before func(it deem.Item)
 
@@ -46,7 +46,7 @@ func (j *judge) names() []string {
 	return j.asked
 }
 
-// five are the items q0 to q4, of which q3 cannot be judged.
+// five yields the items q0 to q4, of which q3 cannot be judged.
 func five() iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		for i := range 5 {
@@ -61,7 +61,7 @@ func five() iter.Seq2[deem.Item, error] {
 	}
 }
 
-// begin begins or continues the run of the items in a store.
+// begin begins or resumes the run of the items in a store.
 func begin(t *testing.T, st store.Store) store.Run {
 	t.Helper()
 	row, _, err := st.Begin(t.Context(), storetest.Spec(""), false)
@@ -81,8 +81,8 @@ func open(t *testing.T) store.Store {
 	return st
 }
 
-// TestStoppedRunGoesOn stops a run after its second item, and goes on: only what is
-// missing is asked, and the failure again only if that is wished.
+// TestStoppedRunGoesOn stops a run after its second item and resumes it: only missing items
+// are judged, and the failure again only if requested.
 func TestStoppedRunGoesOn(t *testing.T) {
 	st := open(t)
 	stop := make(chan struct{})
@@ -125,8 +125,8 @@ func TestStoppedRunGoesOn(t *testing.T) {
 	}
 }
 
-// TestCancelledRunKeepsWhatIsPaid cancels while an item is judged, which the judge
-// finishes all the same.
+// TestCancelledRunKeepsWhatIsPaid cancels while an item is judged; the judge finishes it
+// anyway.
 func TestCancelledRunKeepsWhatIsPaid(t *testing.T) {
 	st := open(t)
 	row := begin(t, st)
@@ -142,7 +142,7 @@ func TestCancelledRunKeepsWhatIsPaid(t *testing.T) {
 	}
 }
 
-// A full store takes no record.
+// A full store accepts no record.
 type full struct{ store.Store }
 
 var errFull = errors.New("no space left")
@@ -164,7 +164,7 @@ func TestFullStoreEndsTheRun(t *testing.T) {
 	}
 }
 
-// TestDescribe holds the hash to the identity.
+// TestDescribe checks that the hash is that of the identity.
 func TestDescribe(t *testing.T) {
 	s, err := run.Describe(&judge{}, true)
 	if want, _ := deem.Hash("noting"); err != nil || s.Hash != want || s.Identity != nil || !s.Rule {

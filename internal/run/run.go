@@ -1,12 +1,11 @@
-// Package run conducts runs, for the command, the server and the workers of a queue.
+// Package run conducts runs for the command line, the server and the workers of a queue.
 //
-// [New] makes the judge of a run with its models, [Run.Begin] claims the run in the store,
-// [Run.Do] judges the items that the run has no record of, and [Run.End] gives back what
-// the run has. A worker judges its chunks with [Job] alone, because the queue begins and
-// ends its runs.
+// [New] builds the judge of a run with its models, [Run.Begin] claims the run in the store,
+// [Run.Do] judges the items that have no record yet, and [Run.End] releases the resources
+// of the run. A worker uses only [Job] for its chunks, because the queue begins and ends
+// its runs.
 //
-// What callers add is their own: a command shows progress on a terminal, and the server
-// tells its clients over HTTP.
+// Showing progress is left to the callers: on a terminal, or over HTTP.
 package run
 
 import (
@@ -22,24 +21,24 @@ import (
 	"deem/model"
 )
 
-// Options say how a run is judged.
+// Options says how a run is judged.
 type Options struct {
-	Concurrency   int // items that are judged at once
-	Trials        int // how often each item is judged
-	Retries       int // how often a call is made again when its error may pass
-	RPM, TPM      int // requests and tokens per minute at most; 0 means no bound
+	Concurrency   int // items judged concurrently
+	Trials        int // number of times each item is judged
+	Retries       int // maximum number of retries of a call after a transient error
+	RPM, TPM      int // maximum requests and tokens per minute; 0 means no limit
 	Prices        model.Prices
-	Purse         *model.Purse // pays for the calls; nil when they may cost what they cost
-	Total         *model.Purse // what several runs may cost together; nil for no bound
-	Fresh         bool         // do not resume an earlier run, and ask again what was asked before
-	RetryUnjudged bool         // judge again what an earlier part of the run could not judge
+	Purse         *model.Purse // pays for the calls; nil means no budget
+	Total         *model.Purse // common budget of several runs; nil means none
+	Fresh         bool         // do not resume an earlier run, and ignore cached replies
+	RetryUnjudged bool         // judge items again that an earlier part of the run could not judge
 }
 
-// Decorators returns what goes around every model that is asked.
+// Decorators returns the options of the decorators around every model.
 func (o Options) Decorators(replies model.ReplyCache) model.Options {
 	return model.Options{
 		Replies: replies,
-		// What could not be read once cannot be read from the cache either.
+		// A cached reply that could not be read cannot be read now either.
 		Cache:  model.CacheOptions{Fresh: o.Fresh || o.RetryUnjudged},
 		Retry:  model.RetryOptions{Attempts: o.Retries + 1},
 		Limit:  model.LimitOptions{Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM},
@@ -47,7 +46,7 @@ func (o Options) Decorators(replies model.ReplyCache) model.Options {
 	}
 }
 
-// Affordable refuses a model without a known price when there is a budget.
+// Affordable returns an error if there is a budget and the price of the model is unknown.
 func (o Options) Affordable(name, tier string) error {
 	if _, ok := o.Prices.OfTier(name, tier); ok || o.Purse == nil && o.Total == nil {
 		return nil
@@ -57,48 +56,48 @@ func (o Options) Affordable(name, tier string) error {
 
 // A Choice is a judge that was chosen, with its models open.
 type Choice interface {
-	// Assemble makes the judge, with what decorate puts around each of its models.
+	// Assemble builds the judge, with each of its models wrapped by decorate.
 	Assemble(decorate func(wire deem.Model) deem.Model) (deem.Judge, error)
 	Models() (names, endpoints string)
-	Asks() bool // whether it asks a model
+	Asks() bool // whether it uses a model
 }
 
-// A Setup is what a run is made of.
+// A Setup configures a run.
 type Setup struct {
 	Store   store.Store
 	Choice  Choice
 	Dataset store.DatasetSpec
 	Options Options
 
-	Telemetry *telemetry.Telemetry // nil tells nobody
+	Telemetry *telemetry.Telemetry // nil disables it
 
-	// Around, if it is set, goes around every model, outside the reply cache.
+	// Around, if set, wraps every model, outside the reply cache.
 	Around func(deem.Model) deem.Model
 
-	// Batched says that requests go through batches of the vendor. Without it a run whose
-	// requests are in batches is refused: they would be paid for twice.
+	// Batched means that requests use the vendor's batch API. If it is false, a run
+	// with requests in batches is rejected, because they would be paid for twice.
 	Batched bool
 
-	// Busy, if it is set, returns an error for a run that workers have.
+	// Busy, if set, returns an error if workers are judging the run.
 	Busy func(ctx context.Context, runID string) error
 }
 
 // A Run is a run that this process conducts.
 type Run struct {
-	store.Run // as it was begun
+	store.Run // as returned by Begin
 	Setup     Setup
-	Spec      store.Spec // without settings, which the caller may add until the run begins
+	Spec      store.Spec // without settings, which the caller may add before Begin
 	Judge     deem.Judge
-	Model     deem.Model // which the judge asks; nil when there is none, or more than one
+	Model     deem.Model // the model of the judge; nil if there is none, or more than one
 
 	Resumed    bool
-	Unfinished map[ItemTrial]bool // what the run has paid for and not judged
+	Unfinished map[ItemTrial]bool // trials with paid calls but no verdict
 
 	models  []deem.Model // to be closed
 	account *Account
 }
 
-// New makes the judge of a run, with the decorators around its models.
+// New builds the judge of a run, with the decorators around its models.
 func New(s Setup) (*Run, error) {
 	r := &Run{Setup: s}
 	var asked []deem.Model
@@ -111,7 +110,7 @@ func New(s Setup) (*Run, error) {
 			wire = s.Telemetry.Wire(wire)
 		}
 		decorators := s.Options.Decorators(s.Store)
-		decorators.Answered = func() bool { return r.Answered() } // It is known once the run has begun.
+		decorators.Answered = func() bool { return r.Answered() } // It is known only after the run has begun.
 		m := model.Assemble(wire, decorators)
 		if s.Around != nil {
 			m = s.Around(m)
@@ -134,7 +133,7 @@ func New(s Setup) (*Run, error) {
 	return r, nil
 }
 
-// Spec returns what a store keeps of a run, without its settings.
+// Spec returns the spec of a run for the store, without its settings.
 func Spec(c Choice, j deem.Judge, data store.DatasetSpec, trials int) (store.Spec, error) {
 	who, err := Describe(j, !c.Asks())
 	s := store.Spec{Judge: who, Dataset: data, Trials: trials}
@@ -142,7 +141,7 @@ func Spec(c Choice, j deem.Judge, data store.DatasetSpec, trials int) (store.Spe
 	return s, err
 }
 
-// Describe returns what a store keeps of a judge. A rule is a judge that asks no model.
+// Describe returns the spec of a judge for the store. A rule is a judge that uses no model.
 func Describe(j deem.Judge, rule bool) (store.JudgeSpec, error) {
 	hash, err := deem.JudgeHash(j)
 	if err != nil {
@@ -155,7 +154,7 @@ func Describe(j deem.Judge, rule bool) (store.JudgeSpec, error) {
 	return s, err
 }
 
-// Find returns the newest run with the given key, and whether there is one.
+// Find returns the newest run with the given key, and reports whether there is one.
 func Find(ctx context.Context, st store.Store, key string) (store.Run, bool, error) {
 	for row, err := range st.Runs(ctx) {
 		if err != nil || row.Key() == key {
@@ -165,7 +164,7 @@ func Find(ctx context.Context, st store.Store, key string) (store.Run, bool, err
 	return store.Run{}, false, nil
 }
 
-// Info describes a run to those who watch it.
+// Info describes a run for telemetry.
 func Info(row store.Run, m deem.Model, concurrency int) telemetry.RunInfo {
 	return telemetry.RunInfo{
 		ID: row.ID, Judge: row.Judge.Name, JudgeHash: row.Judge.Hash, Model: row.Model,
@@ -173,8 +172,8 @@ func Info(row store.Run, m deem.Model, concurrency int) telemetry.RunInfo {
 	}
 }
 
-// Begin claims the run, and refuses it when others are to answer for its requests. After an
-// error there is nothing left to end.
+// Begin claims the run. It returns an error if workers or batches have its requests. After
+// an error, End must not be called.
 func (r *Run) Begin(ctx context.Context) error {
 	st := r.Setup.Store
 	var err error
@@ -185,7 +184,7 @@ func (r *Run) Begin(ctx context.Context) error {
 		err = r.Setup.Busy(ctx, r.ID)
 	}
 	if err == nil && r.State == store.Done {
-		// The process died before it could forget them.
+		// The process died before it could remove them.
 		err = batch.Forget(ctx, st, r.ID)
 	}
 	if err == nil && !r.Setup.Batched {
@@ -201,8 +200,8 @@ func (r *Run) Begin(ctx context.Context) error {
 	return nil
 }
 
-// Do judges what the run lacks. The job says which items there are, when to stop, and who
-// is told; the rest is the run's.
+// Do judges the items without a record. The job contains the items, when to stop, and the
+// callbacks; Do sets the rest.
 func (r *Run) Do(ctx context.Context, job Job) error {
 	o := r.Setup.Options
 	ctx, told := r.Setup.Telemetry.Run(ctx, Info(r.Run, r.Model, o.Concurrency))
@@ -218,8 +217,8 @@ func (r *Run) Do(ctx context.Context, job Job) error {
 	return err
 }
 
-// End gives back money, models and the claim. It marks the run as done if err is nil, and
-// otherwise returns err.
+// End returns money, and releases the models and the claim. It marks the run as done if err
+// is nil, and otherwise returns err.
 func (r *Run) End(ctx context.Context, err error) error {
 	ctx = context.WithoutCancel(ctx)
 	err = End(ctx, r.Setup.Store, r.Run, errors.Join(err, r.Close(), r.account.Close(ctx)))
@@ -241,11 +240,11 @@ func (r *Run) Close() error {
 	return errors.Join(errs...)
 }
 
-// End marks a run as done if err is nil. Otherwise it gives up the claim on it, so that
-// the run can be resumed later, and returns err.
+// End marks a run as done if err is nil. Otherwise it releases the claim, so that the run
+// can be resumed later, and returns err.
 func End(ctx context.Context, st store.Store, row store.Run, err error) error {
 	if err != nil {
-		// A claim that cannot be given up dies with the process.
+		// A claim that cannot be released ends with the process.
 		_ = st.Release(row.ID)
 		return err
 	}

@@ -13,14 +13,14 @@ import (
 	"deem/model"
 )
 
-// A rule is a choice that asks no model.
+// A rule is a choice without a model.
 type rule struct{ deem.Judge }
 
 func (c rule) Assemble(func(deem.Model) deem.Model) (deem.Judge, error) { return c.Judge, nil }
 func (rule) Models() (names, endpoints string)                          { return "", "" }
 func (rule) Asks() bool                                                 { return false }
 
-// match returns a run of a rule over five items that is not begun yet.
+// match returns a run of a rule over five items that has not begun.
 func match(t *testing.T, st store.Store, edit func(*run.Setup)) *run.Run {
 	t.Helper()
 	s := run.Setup{
@@ -65,13 +65,14 @@ func TestRunOfOthersIsRefused(t *testing.T) {
 	if err := match(t, st, nil).Begin(t.Context()); err == nil {
 		t.Error("a run with requests in batches was begun without them")
 	}
-	// Each refusal gave up its claim.
+	// Each rejected run released its claim.
 	if err := match(t, st, func(s *run.Setup) { s.Batched = true }).Begin(t.Context()); err != nil {
 		t.Errorf("Begin of a run that goes on with its batches = %v", err)
 	}
 }
 
-// TestUnpricedModelIsRefused wants a budget for a model whose price is not known.
+// TestUnpricedModelIsRefused checks that a model without a known price is rejected if there
+// is a budget.
 func TestUnpricedModelIsRefused(t *testing.T) {
 	for _, o := range []run.Options{{Purse: model.NewPurse(1)}, {Total: model.NewPurse(1)}} {
 		if err := o.Affordable("nobody:knows", ""); err == nil {
@@ -83,8 +84,8 @@ func TestUnpricedModelIsRefused(t *testing.T) {
 	}
 }
 
-// TestPanicEndsTheRun has a judge that panics on the fourth item. The process goes on, and
-// what was judged and paid for is kept.
+// TestPanicEndsTheRun has a judge that panics on the fourth item. The process continues,
+// and verdicts and paid calls are stored.
 func TestPanicEndsTheRun(t *testing.T) {
 	for _, isRule := range []bool{true, false} {
 		t.Run(fmt.Sprint("rule ", isRule), func(t *testing.T) {
@@ -114,7 +115,7 @@ func TestPanicEndsTheRun(t *testing.T) {
 	}
 }
 
-// TestDone asks for items that are judged, unjudged, paid for but not judged, and new.
+// TestDone checks items that are judged, unjudged, paid for but not judged, and new.
 func TestDone(t *testing.T) {
 	st := open(t)
 	row := begin(t, st)
