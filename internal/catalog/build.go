@@ -18,26 +18,26 @@ import (
 	"deem/model"
 )
 
-// Parts are what a judge needs that its spec cannot hold. A judge that needs a part that
-// is missing cannot be made.
+// Parts are the parts of a judge that are not in its spec. [Build] fails if a part that the
+// judge needs is missing.
 type Parts struct {
-	// Model opens a model by its name and settings. It is called in the order of the
+	// Model opens a model by name and settings. It is called in the order of the
 	// members, once for each model.
 	Model func(name, settings string) (deem.Model, error)
 
-	Embedder  rule.Embedder         // for the rule that compares by meaning
-	Thesaurus rule.Thesaurus        // for the rule that knows synonyms
-	Labels    map[string]deem.Judge // files of labels by the name of their judge
+	Embedder  rule.Embedder         // for the rule that compares meanings
+	Thesaurus rule.Thesaurus        // for the rule that uses synonyms
+	Labels    map[string]deem.Judge // label files by the name of their judge
 
-	// Around, if it is set, goes around every member.
+	// Around, if set, wraps every member.
 	Around func(deem.Judge) deem.Judge
 
-	// Instead, if it is set, stands in for the i-th member of a panel or a cascade that
-	// cannot be made.
+	// Instead, if set, returns a replacement for the i-th member of a panel or a
+	// cascade that cannot be built.
 	Instead func(of judge.Spec, i int) deem.Judge
 }
 
-// Build makes the judge of a spec. It is the only way in which judges are made.
+// Build builds the judge of a spec. All judges are built by it.
 func Build(s judge.Spec, p Parts) (deem.Judge, error) {
 	if open := p.Model; open != nil {
 		opened := map[wireKey]deem.Model{}
@@ -55,9 +55,9 @@ func Build(s judge.Spec, p Parts) (deem.Judge, error) {
 	return p.build(s, 0)
 }
 
-// build makes a judge that is so many judges deep.
+// build builds a judge at the given nesting depth.
 func (p Parts) build(s judge.Spec, depth int) (deem.Judge, error) {
-	if depth > maxNesting+1 { // --repeat is one more than a file may have
+	if depth > maxNesting+1 { // --repeat adds one level to those of a file
 		return nil, fmt.Errorf("its judges are made of judges more than %d deep", maxNesting)
 	}
 	switch s.Kind {
@@ -87,7 +87,7 @@ func (p Parts) build(s judge.Spec, depth int) (deem.Judge, error) {
 	return nil, fmt.Errorf("%s judges by further data", s.Name)
 }
 
-// compose makes a judge out of its members.
+// compose builds a judge from its members.
 func (p Parts) compose(s judge.Spec, depth int) (deem.Judge, error) {
 	members := make([]deem.Judge, len(s.Members))
 	for i, m := range s.Members {
@@ -101,7 +101,7 @@ func (p Parts) compose(s judge.Spec, depth int) (deem.Judge, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.Around != nil && j != cascade.People() { // at which a cascade looks
+		if p.Around != nil && j != cascade.People() { // a cascade checks for it
 			j = p.Around(j)
 		}
 		members[i] = j
@@ -137,10 +137,11 @@ func (p Parts) compose(s judge.Spec, depth int) (deem.Judge, error) {
 	return orNil(cascade.New(s.Name, stages))
 }
 
-// maxTimes is how often repeat may ask. A spec may come from a file that somebody sent.
+// maxTimes is the maximum number of times that repeat may ask. A spec may come from an
+// untrusted file.
 const maxTimes = 1000
 
-// orNil keeps a nil pointer from becoming a judge.
+// orNil prevents a nil pointer from becoming a non-nil judge.
 func orNil[J deem.Judge](j J, err error) (deem.Judge, error) {
 	if err != nil {
 		return nil, err
@@ -148,7 +149,7 @@ func orNil[J deem.Judge](j J, err error) (deem.Judge, error) {
 	return j, nil
 }
 
-// fitted refuses a judge that is not the one that a threshold was fitted for.
+// fitted returns an error if the judge is not the one that a threshold was fitted for.
 func fitted(m judge.Member, j deem.Judge) error {
 	if m.Fitted == "" {
 		return nil
@@ -162,7 +163,7 @@ func fitted(m judge.Member, j deem.Judge) error {
 		"fit again with labels: deem cascade fit; or name the model and the reading that it was fitted with")
 }
 
-// rule makes a rule by its name.
+// rule returns the named rule.
 func (p Parts) rule(s judge.Spec) (deem.Judge, error) {
 	j, err := p.named(s)
 	if err != nil {
@@ -201,8 +202,8 @@ func (p Parts) named(s judge.Spec) (deem.Judge, error) {
 	return j, nil
 }
 
-// Protocol returns the protocol of a judge that asks a model: that of the benchmark that
-// the judge belongs to, or the declared one.
+// Protocol returns the protocol of a judge that uses a model: that of the judge's
+// benchmark, or the declared one.
 func Protocol(s judge.Spec) (judge.Readable, error) {
 	b, ok := benchmark.OfJudge(s.Name)
 	if !ok || s.External() {
@@ -219,8 +220,8 @@ func Protocol(s judge.Spec) (judge.Readable, error) {
 	return j.Protocol, same(j.Protocol.Spec(), s)
 }
 
-// same refuses a judge that differs from the one that a spec describes, as one of another
-// version of deem does.
+// same returns an error if a judge differs from the one that a spec describes, for example
+// one of another version of deem.
 func same(made, wanted judge.Spec) error {
 	d := judge.Diff(wanted, made)
 	if len(d) == 0 {
@@ -229,8 +230,8 @@ func same(made, wanted judge.Spec) error {
 	return fmt.Errorf("this deem has another judge %s: they differ in %s (%s)", wanted.Name, d[0].Name, d[0].Path)
 }
 
-// Stored makes the judge that a run keeps. It is an error when what comes of it is
-// another judge.
+// Stored rebuilds the judge stored with a run. It returns an error if the result is a
+// different judge.
 func Stored(kept store.JudgeSpec, p Parts) (deem.Judge, error) {
 	s, err := judge.ParseSpec(kept.Identity)
 	if err != nil {
@@ -247,9 +248,9 @@ func Stored(kept store.JudgeSpec, p Parts) (deem.Judge, error) {
 	return j, err
 }
 
-// Again returns the judge of a run as far as it costs nothing to ask it again: a rule, or
-// a protocol whose model is what the store has of its replies. It returns nil for a judge
-// that needs more, as a model of embeddings.
+// Again returns the judge of a run if it can be asked again without cost: a rule, or a
+// protocol with the stored replies as its model. It returns nil for a judge that needs
+// more, such as an embedding model.
 func Again(st store.Store, run store.Run) (deem.Judge, error) {
 	s, err := judge.ParseSpec(run.Judge.Identity)
 	if err != nil {
@@ -273,9 +274,8 @@ func Again(st store.Store, run store.Run) (deem.Judge, error) {
 	return &recalling{j, m}, nil
 }
 
-// A memory is a model that says nothing new. Behind a cache it stands for the model
-// whose replies the cache holds, and remembers that it was asked for one that is not
-// there.
+// A memory is a model without replies of its own. Behind a cache it represents the model
+// whose replies are cached, and records whether it was asked for one that is missing.
 type memory struct {
 	name, endpoint, settings string
 	asked                    bool
@@ -292,7 +292,7 @@ func (m *memory) Complete(context.Context, deem.Request) (deem.Reply, error) {
 	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Err: errata.ErrUnasked}
 }
 
-// recalling is a judge that asks a memory.
+// recalling is a judge that uses a memory.
 type recalling struct {
 	inside deem.Judge
 	memory *memory
@@ -300,7 +300,7 @@ type recalling struct {
 
 func (r *recalling) Name() string { return r.inside.Name() }
 
-// Judge returns the verdict that a reply from before gives.
+// Judge returns the verdict for a stored reply.
 func (r *recalling) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	r.memory.asked = false
 	v, err := r.inside.Judge(ctx, it)

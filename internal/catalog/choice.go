@@ -23,33 +23,33 @@ import (
 	"deem/model"
 )
 
-// A Choice is a judge that was chosen by name. Its spec lacks the models, unless they
-// were named, until [Choice.WithModels] opens them.
+// A Choice is a judge that was chosen by name. Its spec has no models, unless they were
+// named, until [Choice.WithModels] opens them.
 type Choice struct {
 	Spec    judge.Spec
-	As      string          // as the user named it
-	Promise *CascadePromise // what was promised of a cascade, nil when nothing was
+	As      string          // as named by the user
+	Promise *CascadePromise // the guarantee of a fitted cascade, or nil
 
 	parts Parts
 	wires map[wireKey]deem.Model // nil until the models are open
 }
 
-// A wireKey tells models apart: those with the same key are one.
+// A wireKey identifies a model.
 type wireKey struct{ name, settings string }
 
-// LooksLikeFile tells the file of a judge from the name of one.
+// LooksLikeFile distinguishes the file of a judge from the name of one.
 func LooksLikeFile(name string) bool {
 	ext := filepath.Ext(name)
 	return ext == ".yaml" || ext == ".yml" || strings.ContainsRune(name, filepath.Separator) && FileExists(name)
 }
 
-// FileExists reports whether there is a file of that name.
+// FileExists reports whether a file with that name exists.
 func FileExists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
 
-// ruleNames returns the names of the rules that belong to no benchmark.
+// ruleNames returns the names of the rules that do not belong to a benchmark.
 func ruleNames() []string {
 	names := rule.Names()
 	for _, c := range choice.Rules() {
@@ -67,8 +67,8 @@ func JudgeNames() []string {
 	return names
 }
 
-// KnownRule reports whether a name is that of a rule, or of several. What a client says
-// must not make us open files.
+// KnownRule reports whether a name is that of a rule, or of several. It is used for names
+// from clients, which must not cause files to be opened.
 func KnownRule(name string) bool {
 	for _, part := range together(name) {
 		if _, ok := benchmark.OfJudge(part); !ok && !slices.Contains(ruleNames(), part) {
@@ -78,7 +78,7 @@ func KnownRule(name string) bool {
 	return true
 }
 
-// Declaration returns the declared judge of that name or file.
+// Declaration returns the declared judge with that name or file.
 func Declaration(name string) (*judge.Declaration, error) {
 	if LooksLikeFile(name) {
 		d, err := judge.Load(name)
@@ -96,43 +96,43 @@ func Declaration(name string) (*judge.Declaration, error) {
 	return nil, usage.Mark(usage.Unknown("judge", name, JudgeNames()))
 }
 
-// ownName refuses a judge in a file that takes the name of another.
+// ownName returns the error for a judge in a file that has the name of another judge.
 func ownName(file, name string) error {
 	return usage.Mark(deem.WithHint(fmt.Errorf("%s: the name %q belongs to a judge that comes with deem", file, name), "choose a name of your own, as %q", "my-"+name))
 }
 
-// A JudgeOptions changes what a declared judge says of itself.
+// JudgeOptions are options that change a judge.
 type JudgeOptions struct {
-	Embedder    rule.Embedder     // for the judge that compares by meaning; nil when none was named
-	Thesaurus   rule.Thesaurus    // for the judge that knows synonyms; nil when none was named
-	With        map[string]string // what a benchmark has options of its own for
+	Embedder    rule.Embedder     // for the judge that compares meanings; may be nil
+	Thesaurus   rule.Thesaurus    // for the judge that uses synonyms; may be nil
+	With        map[string]string // options specific to a benchmark
 	Reading     string
 	Pass        Optional[float64]
 	Temperature Optional[float64]
 	MaxTokens   int
 }
 
-// Choose finds the judge of that name. An option that says nothing to it is a
-// mistake, unless it may be meant for another of several judges.
+// Choose returns the judge with that name. An option that does not apply to it is an error,
+// unless there are several judges and it may be meant for another.
 func Choose(name string, o JudgeOptions, several bool) (Choice, error) {
 	return chooseAt(name, o, several, 0)
 }
 
-// chooseAt is choose so many judges deep.
+// chooseAt is Choose at the given nesting depth.
 func chooseAt(name string, o JudgeOptions, several bool, depth int) (Choice, error) {
 	c, ok, err := chooseComposed(name, o, depth)
 	if !ok {
 		c, err = chooseSingle(name, o, several)
 	}
 	if err == nil && !c.Spec.Asks() {
-		// Whether a judge without a model can be made is known now.
+		// A judge without a model can be checked now.
 		_, err = Build(c.Spec, c.parts)
 	}
 	c.As = name
 	return c, usage.Mark(err)
 }
 
-// chooseSingle finds a judge that is made of no others.
+// chooseSingle returns a judge that is not composed.
 func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 	if spec, ok := strings.CutPrefix(name, LabelsPrefix); ok {
 		return chooseLabels(spec, o, several)
@@ -186,16 +186,17 @@ func Declared(d *judge.Declaration, reading string) (Choice, error) {
 	return Choice{Spec: p.Spec(), As: d.Name}, nil
 }
 
-// ProgramName returns the short name of a judge that is a program (command:./grade.py) or
-// a server (http://127.0.0.1:8000/grade), and whether it is one.
+// ProgramName returns the short name of a judge that is a program (command:./grade.py) or a
+// server (http://127.0.0.1:8000/grade), and reports whether it is one.
 func ProgramName(name string) (string, bool) {
 	if text, ok := strings.CutPrefix(name, commandVendor+":"); ok {
 		args, err := SplitCommand(text)
 		if err != nil {
-			return text, true // Opening it says what is wrong.
+			return text, true // Opening it reports the error.
 		}
 		for i, arg := range args {
-			// In "python3 grade.py" the program is the file, and not the interpreter.
+			// In "python3 grade.py" the program is the file, not the
+			// interpreter.
 			if FileExists(arg) && (i > 0 || len(args) == 1 || !FileExists(args[1])) {
 				return filepath.Base(arg), true
 			}
@@ -212,7 +213,7 @@ func ProgramName(name string) (string, bool) {
 	return u.Hostname(), true
 }
 
-// together splits "f1+rougeL+bleu". A name may end in + itself, as chrf++ does.
+// together splits "f1+rougeL+bleu". A name may itself end in +, like chrf++.
 func together(name string) []string {
 	var names []string
 	for _, part := range strings.Split(name, "+") {
@@ -225,7 +226,7 @@ func together(name string) []string {
 	return names
 }
 
-// severalRules returns the judge that "f1+rougeL+bleu" names.
+// severalRules returns the judge for a name such as "f1+rougeL+bleu".
 func (o JudgeOptions) severalRules(names []string) (Choice, error) {
 	c := Choice{
 		Spec:  judge.Spec{Kind: judge.KindRules, Name: strings.Join(names, "+")},
@@ -244,7 +245,7 @@ func (o JudgeOptions) severalRules(names []string) (Choice, error) {
 	return c, nil
 }
 
-// ChooseBenchmark returns a judge of a benchmark, which is asked as published.
+// ChooseBenchmark returns a judge of a benchmark, which is used as published.
 func ChooseBenchmark(b benchmark.Benchmark, name string, o JudgeOptions) (Choice, error) {
 	if o.Pass.Set || o.Temperature.Set || o.MaxTokens > 0 {
 		return Choice{}, usage.Errorf("judge %s is asked as published; --pass, --temperature and --max-tokens cannot change it", name)
@@ -265,7 +266,8 @@ func ChooseBenchmark(b benchmark.Benchmark, name string, o JudgeOptions) (Choice
 	return Choice{Spec: j.Protocol.Spec()}, nil
 }
 
-// chooseRule refuses what only a judge with a model can heed.
+// chooseRule returns the choice of a rule. It rejects options that only apply to a judge
+// with a model.
 func (o JudgeOptions) chooseRule(r deem.Judge, parts Parts, several bool) (Choice, error) {
 	var flag string
 	switch {
@@ -294,10 +296,10 @@ func (o JudgeOptions) chooseRule(r deem.Judge, parts Parts, several bool) (Choic
 // Name returns the judge's name.
 func (c Choice) Name() string { return c.Spec.Name }
 
-// Asks reports whether the judge asks a model.
+// Asks reports whether the judge uses a model.
 func (c Choice) Asks() bool { return c.Spec.Asks() }
 
-// Wanted returns the item fields that the judge may want from a dataset.
+// Wanted returns the item fields that the judge may need from a dataset.
 func (c Choice) Wanted() []string { return wanted(c.Spec) }
 
 func wanted(s judge.Spec) []string {
@@ -317,16 +319,16 @@ func wanted(s judge.Spec) []string {
 	return fields
 }
 
-// isChoice tells the rules for questions of multiple choice from others.
+// isChoice reports whether a name is that of a rule for multiple-choice questions.
 func isChoice(name string) bool {
 	return slices.ContainsFunc(choice.Rules(), func(c [2]string) bool { return c[0] == name })
 }
 
-// External reports whether the judge is a program of the user's own.
+// External reports whether the judge is a user's program.
 func (c Choice) External() bool { return c.Spec.External() }
 
-// Try says what the judge lacks in an item, without asking a model or a server: nil
-// when it lacks nothing. Of several members, one that lacks nothing is enough.
+// Try returns an error if an item lacks a value that the judge needs, without calling a
+// model or a server. Of several members, one that lacks nothing is enough.
 func (c Choice) Try(ctx context.Context, it deem.Item) error { return c.try(ctx, c.Spec, it) }
 
 func (c Choice) try(ctx context.Context, s judge.Spec, it deem.Item) error {
@@ -348,7 +350,7 @@ func (c Choice) try(ctx context.Context, s judge.Spec, it deem.Item) error {
 		}
 		return err
 	case rule.NeedsEmbedder(s.Name):
-		return nil // embeddings may have to be paid for
+		return nil // embeddings may cost money
 	}
 	j, err := Build(s, c.parts)
 	if err == nil {
@@ -357,8 +359,8 @@ func (c Choice) try(ctx context.Context, s judge.Spec, it deem.Item) error {
 	return err
 }
 
-// WithModels opens the models of a judge and of those that it is made of. The function
-// open is told which judge asks, and which model it names, if it names one.
+// WithModels opens the models of a judge and its members. The function open is given the
+// name of the judge, and the model that it names, if any.
 func (c Choice) WithModels(open func(judge, own string) (deem.Model, error)) (Choice, error) {
 	c.wires = map[wireKey]deem.Model{}
 	var err error
@@ -377,8 +379,8 @@ func (c Choice) WithModels(open func(judge, own string) (deem.Model, error)) (Ch
 	return c, err
 }
 
-// Assemble makes the judge, with what decorate puts around its models. Members that ask
-// the same model share it with its limits.
+// Assemble builds the judge, with its models wrapped by decorate. Members with the same
+// model share it and its limits.
 func (c Choice) Assemble(decorate func(wire deem.Model) deem.Model) (deem.Judge, error) {
 	parts := c.parts
 	parts.Model = func(name, settings string) (deem.Model, error) {
@@ -387,13 +389,13 @@ func (c Choice) Assemble(decorate func(wire deem.Model) deem.Model) (deem.Judge,
 	return Build(c.Spec, parts)
 }
 
-// Judge makes the judge with its models as they are.
+// Judge builds the judge with unwrapped models.
 func (c Choice) Judge() (deem.Judge, error) {
 	return c.Assemble(func(wire deem.Model) deem.Model { return wire })
 }
 
-// A Leaf is a judge in a composed one that asks a model, and how often it does so for
-// one item.
+// A Leaf is a judge inside a composed one that uses a model, with the number of times it is
+// asked per item.
 type Leaf struct {
 	Choice
 	Protocol judge.Readable
@@ -402,8 +404,7 @@ type Leaf struct {
 	AtMost   bool // it is not asked about every item
 }
 
-// Leaves returns the judges that ask a model: the judge itself, or those that it is
-// made of.
+// Leaves returns the judges that use a model: the judge itself, or its members.
 func (c Choice) Leaves() []Leaf { return c.leaves(c.Spec) }
 
 func (c Choice) leaves(s judge.Spec) []Leaf {
@@ -425,7 +426,7 @@ func (c Choice) leaves(s judge.Spec) []Leaf {
 				l.Times *= s.Times
 			case judge.KindPairwise:
 				l.Times *= 2
-				l.AtMost = true // the same text twice is not asked about
+				l.AtMost = true // a pair of equal texts needs no call
 			case judge.KindCascade:
 				l.AtMost = l.AtMost || i > 0
 			}
@@ -435,7 +436,7 @@ func (c Choice) leaves(s judge.Spec) []Leaf {
 	return list
 }
 
-// Single returns the judge itself if it asks a model and is not made of others.
+// Single returns the judge itself if it uses a model and is not composed.
 func (c Choice) Single() (Leaf, bool) {
 	if c.Spec.Kind != judge.KindModel {
 		return Leaf{}, false
@@ -443,7 +444,7 @@ func (c Choice) Single() (Leaf, bool) {
 	return c.Leaves()[0], true
 }
 
-// Models returns the names and endpoints of all models that are asked.
+// Models returns the names and endpoints of all models in use.
 func (c Choice) Models() (names, endpoints string) {
 	var es []string
 	for _, l := range c.Leaves() {
@@ -454,8 +455,8 @@ func (c Choice) Models() (names, endpoints string) {
 	return strings.Join(c.Spec.Models(), " + "), strings.Join(es, " + ")
 }
 
-// Requests returns what the judge may ask about an item: nothing if it decides without
-// asking or cannot ask.
+// Requests returns the requests that the judge may make about an item: none if it decides
+// without a model or cannot judge the item.
 func (l Leaf) Requests(it deem.Item) []deem.Request {
 	if d, ok := l.Protocol.(judge.Decider); ok {
 		if _, ok := d.Decide(it); ok {
@@ -469,7 +470,7 @@ func (l Leaf) Requests(it deem.Item) []deem.Request {
 	return reqs
 }
 
-// Bound says that a judge may be asked less often.
+// Bound returns "at most " if the judge may be asked less often.
 func (l Leaf) Bound() string {
 	if l.AtMost {
 		return "at most "
@@ -477,7 +478,7 @@ func (l Leaf) Bound() string {
 	return ""
 }
 
-// Who names the judge in a line about it, where there is more than one.
+// Who names the judge in a line about it, if there is more than one.
 func (l Leaf) Who(of Choice) string {
 	if !of.Spec.Composed() {
 		return ""
@@ -491,11 +492,11 @@ type Optional[T any] struct {
 	Set   bool
 }
 
-// LabelsPrefix is what the name of a judge begins with whose verdicts are in a file.
+// LabelsPrefix begins the name of a judge whose verdicts are in a file.
 const LabelsPrefix = "labels:"
 
 // chooseLabels returns the judge whose verdicts are in a file: labels:FILE, or
-// labels:FILE#COLUMN where the file has those of several.
+// labels:FILE#COLUMN if the file has several.
 func chooseLabels(spec string, o JudgeOptions, several bool) (Choice, error) {
 	file, column, picked := strings.Cut(spec, "#")
 	src := labels.Source{Names: []string{file}}
@@ -504,7 +505,7 @@ func chooseLabels(spec string, o JudgeOptions, several bool) (Choice, error) {
 		src.Columns = map[string]string{"label": column}
 		name += "#" + column
 	}
-	// The choice of a judge reads small files and is not interrupted.
+	// It reads small files and cannot be interrupted.
 	set, err := labels.Read(context.Background(), src)
 	if err != nil {
 		if strings.Contains(deem.HintOf(err), "--map label") {

@@ -14,18 +14,18 @@ import (
 	"deem/judge/pairwise"
 )
 
-// CascadePromise is what was promised of a cascade, as it is kept with a run.
+// CascadePromise is the guarantee of a fitted cascade, as stored with a run.
 type CascadePromise struct {
 	compose.Promise
 	Stages map[string]compose.Fitted `json:"stages"`
 }
 
-// maxNesting is how deep judges may be made of judges that are made of others. A file
-// that names itself would have no end.
+// maxNesting is the maximum depth of judges composed of composed judges. A file that names
+// itself would otherwise recurse without end.
 const maxNesting = 4
 
-// chooseComposed finds the judge that is made of others. It reports false when the name
-// is that of another judge.
+// chooseComposed returns a composed judge. It reports false if the name is that of another
+// judge.
 func chooseComposed(name string, o JudgeOptions, depth int) (Choice, bool, error) {
 	if name == judge.KindPairwise {
 		d := &compose.Declaration{Kind: judge.KindPairwise, Name: name, Members: []compose.Member{{}}}
@@ -79,7 +79,8 @@ func compositeOf(d *compose.Declaration, o JudgeOptions, depth int) (Choice, err
 	return c, nil
 }
 
-// chooseMember finds the judge that a member names, seen from the file that names it.
+// chooseMember returns the judge of a member. File names are relative to the file that
+// contains them.
 func chooseMember(d *compose.Declaration, m compose.Member, o JudgeOptions, depth int) (Choice, error) {
 	if m.Reading != "" {
 		o.Reading = m.Reading
@@ -106,7 +107,7 @@ func chooseMember(d *compose.Declaration, m compose.Member, o JudgeOptions, dept
 	return c.asking(m.Model), nil
 }
 
-// asking returns the judge with a model for those of its members that name none.
+// asking returns the judge with the given model for those of its members that name none.
 func (c Choice) asking(name string) Choice {
 	c.Spec, _ = c.Spec.Map(func(leaf judge.Spec) (judge.Spec, error) {
 		if leaf.Kind == judge.KindModel && leaf.Model == "" {
@@ -117,7 +118,7 @@ func (c Choice) asking(name string) Choice {
 	return c
 }
 
-// atMember says where the member stands that something is wrong with.
+// atMember adds the location of the member to an error.
 func atMember(d *compose.Declaration, m compose.Member, err error) error {
 	if d.File == "" {
 		return err
@@ -130,8 +131,8 @@ func atMember(d *compose.Declaration, m compose.Member, err error) error {
 	return err
 }
 
-// memberName returns the name of a member: its own, or that of its judge, with the
-// model where it names one. The one judge of repeat and pairwise needs no name.
+// memberName returns the name of a member: its own, or that of its judge, with the model if
+// it names one. The single judge of repeat and pairwise needs no name.
 func memberName(m compose.Member, c Choice) string {
 	switch {
 	case m.Name != "":
@@ -143,7 +144,7 @@ func memberName(m compose.Member, c Choice) string {
 	}
 }
 
-// Repeated returns the judge that asks another several times.
+// Repeated returns a judge that asks another several times.
 func Repeated(c Choice, times int, tie string) (Choice, error) {
 	if c.Spec.Composed() && c.Spec.Kind != judge.KindPairwise {
 		return Choice{}, usage.Errorf("--repeat asks one judge several times, and %s is made of several", c.Name())
@@ -159,7 +160,7 @@ func Repeated(c Choice, times int, tie string) (Choice, error) {
 	return c, nil
 }
 
-// WithTie returns a panel that says something else where it is evenly split.
+// WithTie returns a panel with a different rule for ties.
 func (c Choice) WithTie(tie string) (Choice, error) {
 	if c.Spec.Kind != judge.KindPanel && c.Spec.Kind != judge.KindRepeat {
 		return c, usage.Errorf("--tie says what a panel does, and %s is not a panel", c.Name())
@@ -172,7 +173,7 @@ func (c Choice) WithTie(tie string) (Choice, error) {
 	return c, usage.Mark(err)
 }
 
-// Relative returns a judge's file as it is named from the folder of another file.
+// Relative returns a judge's file relative to the folder of another file.
 func Relative(to, name string) (string, error) {
 	prefix, file := "", name
 	if rest, ok := strings.CutPrefix(name, LabelsPrefix); ok {

@@ -12,21 +12,21 @@ import (
 	"deem"
 )
 
-// An Environment is the process's environment, and behind it what a file .env
-// says. Keys come from here and from nowhere else.
+// An Environment is the process environment, with the file .env as a fallback. It is the
+// only source of API keys.
 type Environment struct {
 	file      map[string]string
 	providers []Vendor // of the user
 }
 
-// With returns the environment with further providers.
+// With returns the environment with additional providers.
 func (e Environment) With(providers []Vendor) Environment {
 	e.providers = providers
 	return e
 }
 
-// Get returns the value of a variable, "" when it is not set. What the process was
-// given goes before the file.
+// Get returns the value of a variable, or "". The process environment takes precedence over
+// the file.
 func (e Environment) Get(name string) string {
 	if v, ok := os.LookupEnv(name); ok {
 		return v
@@ -34,10 +34,10 @@ func (e Environment) Get(name string) string {
 	return e.file[name]
 }
 
-// envLine is NAME=value, with an optional "export" as shells have it.
+// envLine matches NAME=value, with an optional "export" as in shells.
 var envLine = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 
-// ReadEnvironment reads a .env file if there is one.
+// ReadEnvironment reads a .env file if it exists.
 func ReadEnvironment(name string) (Environment, error) {
 	e := Environment{file: map[string]string{}}
 	f, err := os.Open(name)
@@ -56,7 +56,7 @@ func ReadEnvironment(name string) (Environment, error) {
 		}
 		m := envLine.FindStringSubmatch(line)
 		if m == nil {
-			// The line itself is not shown: it may hold a key.
+			// The line itself is not shown, because it may contain a key.
 			return e, &deem.Problems{Total: 1, List: []deem.Problem{{File: name, Line: n, Message: "not of the form NAME=value"}}}
 		}
 		e.file[m[1]] = unquote(m[2])
@@ -67,7 +67,7 @@ func ReadEnvironment(name string) (Environment, error) {
 	return e, nil
 }
 
-// unquote takes the quotes off a value, or a comment behind a bare one.
+// unquote removes the quotes around a value, or the comment after an unquoted one.
 func unquote(v string) string {
 	for _, q := range []string{`"`, `'`} {
 		if strings.HasPrefix(v, q) {

@@ -10,8 +10,8 @@ import (
 	"deem/internal/catalog"
 )
 
-// FuzzEnvironment reads any .env file. An error names the line and repeats nothing of it,
-// which may be a key; and a plain NAME=value is read as it stands, whatever surrounds it.
+// FuzzEnvironment reads arbitrary .env files. An error names the line without quoting it,
+// because it may be a key; and a plain NAME=value is read correctly, whatever surrounds it.
 func FuzzEnvironment(f *testing.F) {
 	for _, seed := range []string{"A=1", "export A = \"x y\" # c", "A='#'\r\nB=", "# c\n\n=x", "A=\"x", "A B=1", "\ufeffA=1", "A=1 # secret", "A==", "A='x'y"} {
 		f.Add(seed)
@@ -41,8 +41,8 @@ func FuzzEnvironment(f *testing.F) {
 	})
 }
 
-// FuzzVendorOf holds that a model is a vendor there is and a name, which together are what
-// was said, or an error.
+// FuzzVendorOf checks that a model name is either split into an existing vendor and a name,
+// or an error.
 func FuzzVendorOf(f *testing.F) {
 	for _, seed := range []string{"openai:gpt-4o", "openai:ft:x:y", ":x", "x:", "openai", "", "ollama:gpt-oss:20b", "OpenAI:x", "fake:yes"} {
 		f.Add(seed)

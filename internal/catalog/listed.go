@@ -7,17 +7,17 @@ import (
 	"deem/judge/rule"
 )
 
-// A Listed is a named thing with what there is to say about it.
+// A Listed is a judge with its description.
 type Listed struct {
 	Name  string `json:"name"`
-	Kind  string `json:"kind,omitempty"` // of a judge "rule", or "model" when it asks one
+	Kind  string `json:"kind,omitempty"` // "rule", or "model" if the judge uses one
 	About string `json:"about"`
 
-	// Origin says who published the judge, where that is known.
+	// Origin says who published the judge, if that is known.
 	benchmark.Origin
 }
 
-// A ListedBenchmark is a benchmark with what there is to say about it.
+// A ListedBenchmark is a benchmark with its description.
 type ListedBenchmark struct {
 	Name     string            `json:"name"`
 	About    string            `json:"about"`

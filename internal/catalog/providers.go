@@ -22,7 +22,7 @@ import (
 //go:embed providers.yaml
 var providersFile []byte
 
-// A Provider is a vendor that is reached over a wire of another. See providers.yaml.
+// A Provider is a vendor that uses the wire protocol of another. See providers.yaml.
 type Provider struct {
 	Name    string            `yaml:"name"`
 	About   string            `yaml:"about"`
@@ -39,24 +39,23 @@ type Provider struct {
 	Models  []ProviderModel   `yaml:"models"`
 }
 
-// A ProviderModel is what is special about the models of a provider whose names begin
-// alike.
+// A ProviderModel describes the models of a provider whose names have a common prefix.
 type ProviderModel struct {
 	Prefix  string   `yaml:"prefix"`
 	Rejects []string `yaml:"rejects"`
 	Thinks  bool     `yaml:"thinks"`
 }
 
-// builtin are the vendors of providers.yaml.
+// builtin returns the vendors of providers.yaml.
 var builtin = sync.OnceValue(func() []Vendor {
 	list, err := ParseProviders(providersFile)
 	if err != nil {
-		panic("catalog: providers.yaml: " + err.Error()) // It is a part of the program.
+		panic("catalog: providers.yaml: " + err.Error()) // It is part of the program.
 	}
 	return list
 })
 
-// ParseProviders reads a list of providers in YAML.
+// ParseProviders parses a YAML list of providers.
 func ParseProviders(text []byte) ([]Vendor, error) {
 	var list []Provider
 	dec := yaml.NewDecoder(bytes.NewReader(text))
@@ -167,7 +166,7 @@ func (p Provider) open(name string, at access) (deem.Model, error) {
 		return nil, err
 	}
 	o.Vendor, o.KeyHeader, o.Authorize, o.Rename = p.Name, p.Header, authorize, p.Rename
-	o.Organization, o.Project = "", "" // which are OpenAI's
+	o.Organization, o.Project = "", "" // they are OpenAI's
 	o.KeyVariable = strings.Join(p.Keys, " or ")
 	o.Rejects = slices.Clone(p.Rejects)
 	for _, m := range p.Models {
@@ -179,13 +178,13 @@ func (p Provider) open(name string, at access) (deem.Model, error) {
 	return openai.New(o)
 }
 
-// base returns the base URL of the provider: the one that was given, or its own with the
-// variables that it names.
+// base returns the base URL of the provider: the given one, or its own with the variables
+// filled in.
 func (p Provider) base(at access) string {
 	base := at.base
 	if base == "" {
 		base = placeholder.ReplaceAllStringFunc(p.URL, func(m string) string {
-			return url.PathEscape(cmp.Or(at.env.Get(m[1:len(m)-1]), "any")) // Without it, nobody is called.
+			return url.PathEscape(cmp.Or(at.env.Get(m[1:len(m)-1]), "any")) // Without it, no call is made.
 		})
 	}
 	if base == "" && p.Wire != "bedrock" {

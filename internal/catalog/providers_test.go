@@ -14,7 +14,7 @@ import (
 	"deem/internal/catalog"
 )
 
-// A call is what a server saw.
+// A call is a request that a server received.
 type call struct {
 	path   string
 	header http.Header
@@ -38,7 +38,7 @@ func serve(t *testing.T, answer string) (string, *call) {
 
 const chatAnswer = `{"model":"m","choices":[{"message":{"role":"assistant","content":"CORRECT"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`
 
-// Each preset sends what its provider documents: the path, how the key travels, and the
+// Each preset sends what its provider documents: the path, the header of the key, and the
 // parameters by their names, without those that it rejects.
 func TestPresets(t *testing.T) {
 	zero, one, seed := 0.0, 1.0, int64(7)
@@ -52,7 +52,7 @@ func TestPresets(t *testing.T) {
 	}
 	quiet := without("logprobs", "top_logprobs")
 	for _, tt := range []struct {
-		model, path, key, auth string // auth is the header that carries the key
+		model, path, key, auth string // auth is the header with the key
 		fields                 []string
 		extra                  []string
 	}{
@@ -109,7 +109,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// The addresses of clouds are made of variables.
+// The addresses of clouds contain variables.
 func TestPresetAddress(t *testing.T) {
 	t.Setenv("GOOGLE_ACCESS_TOKEN", "token-1234")
 	_, err := catalog.Environment{}.Open(catalog.ModelOptions{Name: "vertex:google/gemini-2.5-flash"})
@@ -128,7 +128,7 @@ func TestPresetAddress(t *testing.T) {
 	}
 }
 
-// Bedrock is asked by its own call, signed.
+// Bedrock uses its own API, with signed requests.
 func TestBedrockPreset(t *testing.T) {
 	url, seen := serve(t, `{"output":{"message":{"role":"assistant","content":[{"text":"CORRECT"}]}},"stopReason":"end_turn","usage":{"inputTokens":3,"outputTokens":1}}`)
 	t.Setenv("BEDROCK_BASE_URL", url)
@@ -147,7 +147,7 @@ func TestBedrockPreset(t *testing.T) {
 	}
 }
 
-// A provider of the user's own needs no code.
+// A user's provider needs no code.
 func TestOwnProvider(t *testing.T) {
 	url, seen := serve(t, chatAnswer)
 	t.Setenv("ACME_KEY", "key-1234")

@@ -15,14 +15,14 @@ import (
 	"deem/model/fake"
 )
 
-// yes opens models that say yes to everything.
+// yes opens models that reply yes to everything.
 func yes(name, _ string) (deem.Model, error) {
 	return fake.Func(name, func(context.Context, deem.Request) (deem.Reply, error) {
 		return deem.Reply{Text: "yes", Stop: deem.StopEnd}, nil
 	}), nil
 }
 
-// kept returns what a store keeps of a judge that was chosen by name.
+// kept returns a judge chosen by name, and its spec in a store.
 func kept(t testing.TB, name string, o catalog.JudgeOptions) (deem.Judge, store.JudgeSpec) {
 	t.Helper()
 	c, err := catalog.Choose(name, o, false)
@@ -53,8 +53,8 @@ func kept(t testing.TB, name string, o catalog.JudgeOptions) (deem.Judge, store.
 	return j, store.JudgeSpec{Name: j.Name(), Hash: hash, Identity: text}
 }
 
-// TestStored makes every judge that can be chosen by name again from what a store keeps
-// of it: each is the same judge, and asks the same.
+// TestStored rebuilds every judge that can be chosen by name from its stored spec: each is
+// the same judge and makes the same requests.
 func TestStored(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -109,8 +109,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestStoredRefuses wants an error that says what differs when a spec is of another judge
-// than this deem has.
+// TestStoredRefuses checks that a spec of a judge that this version of deem does not have
+// gives an error that names the difference.
 func TestStoredRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, old, now, want string }{
 		{"match", `"version":6`, `"version":5`, "they differ in parser (version)"},
@@ -143,8 +143,8 @@ func TestStoredRefuses(t *testing.T) {
 	}
 }
 
-// FuzzBuild makes judges of what a run file from elsewhere says that they were. One that
-// is made has a spec from which it is made again, and gives verdicts or failures.
+// FuzzBuild builds judges from the specs in untrusted run files. A judge that can be built
+// can be rebuilt from its spec, and returns verdicts or failures.
 func FuzzBuild(f *testing.F) {
 	for _, name := range []string{"match", "f1+rougeL", "universal", "rubric", "longmemeval", "halumem", "locomo/strict", "locomo/f1", "longbench", "pairwise"} {
 		_, spec := kept(f, name, catalog.JudgeOptions{})

@@ -23,24 +23,24 @@ import (
 	"deem/model/replay"
 )
 
-// maxReply is the option that bounds the bytes of a reply.
+// maxReply is the option that limits the size of a reply in bytes.
 const maxReply = "max-reply"
 
-// A Vendor makes models.
+// A Vendor opens models.
 type Vendor struct {
 	Name, About string
-	Keys        []string // variables of which one must hold a key, unless a server is named
-	KeyOptional bool     // the vendor's own server wants no key
+	Keys        []string // variables of which one must contain a key, unless a server is named
+	KeyOptional bool     // the vendor's own server needs no key
 	Server      string   // the variable that names a server
-	Address     []string // the variables without which the address of the server is not known
-	Options     []string // what --model-option may set
+	Address     []string // the variables that the address of the server requires
+	Options     []string // the options for --model-option
 	open        func(name string, at access) (deem.Model, error)
-	Preset      bool   // it has a wire of another vendor
-	Auth        string // "aws" or "google": a cloud's credentials serve where no key is set
-	program     bool   // names something that only the person at the command line may name
+	Preset      bool   // it uses the wire protocol of another vendor
+	Auth        string // "aws" or "google": cloud credentials are used if no key is set
+	program     bool   // names something that only the command line may name
 }
 
-// own are the vendors that have a wire of their own.
+// own are the vendors with their own wire protocol.
 var own = []Vendor{
 	{
 		Name: "openai", About: "Chat Completions of OpenAI and of every compatible server (--base-url)",
@@ -84,7 +84,7 @@ var own = []Vendor{
 	},
 }
 
-// A ModelOptions says which model to ask and how to reach it.
+// ModelOptions selects a model and says how to reach it.
 type ModelOptions struct {
 	Name     string
 	BaseURL  string
@@ -92,15 +92,15 @@ type ModelOptions struct {
 	Timeout  time.Duration
 	Proxy    string
 	CAFile   string
-	Options  map[string]string          // of the vendor's own
-	Thinking string                     // how much the model thinks: the option of that name, which most vendors have
-	Uncalled bool                       // nobody will be called, so no key is needed
-	Programs bool                       // programs and servers of the user's own may be asked; never for what comes from a client or a file
-	Parallel int                        // requests at once, for programs
-	Log      func(program, line string) // what a program writes to standard error; nil drops it
+	Options  map[string]string          // specific to the vendor
+	Thinking string                     // amount of reasoning: the option with that name, which most vendors have
+	Uncalled bool                       // no call will be made, so no key is needed
+	Programs bool                       // the user's programs and servers are allowed; never for names from a client or a file
+	Parallel int                        // concurrent requests, for programs
+	Log      func(program, line string) // receives a program's standard error; nil drops it
 }
 
-// AllOptions returns the options of the vendor's own, how much to think among them.
+// AllOptions returns the options specific to the vendor, including the amount of reasoning.
 func (m ModelOptions) AllOptions() map[string]string {
 	if m.Thinking == "" {
 		return m.Options
@@ -110,10 +110,10 @@ func (m ModelOptions) AllOptions() map[string]string {
 	return options
 }
 
-// An access is how a server is reached, secrets included.
+// An access says how to reach a server, including secrets.
 type access struct {
 	env           Environment
-	uncalled      bool // nobody will be called
+	uncalled      bool // no call will be made
 	key, base     string
 	headers       map[string]string
 	timeout       time.Duration
@@ -124,7 +124,7 @@ type access struct {
 	log           func(program, line string)
 }
 
-// number returns an option that is a whole number, 0 when it is not given.
+// number returns an integer option, or 0 if it is not set.
 func (at access) number(name string) (int, error) {
 	text, ok := at.options[name]
 	if !ok {
@@ -137,11 +137,11 @@ func (at access) number(name string) (int, error) {
 	return n, nil
 }
 
-// Vendors returns all vendors: those with a wire of their own, the providers over these
-// wires, and those of the user.
+// Vendors returns all vendors: those with their own wire protocol, the providers that use
+// these protocols, and those of the user.
 func (e Environment) Vendors() []Vendor { return slices.Concat(own, builtin(), e.providers) }
 
-// State says whether a vendor can be asked, or what to set before.
+// State says whether a vendor can be used, or what to set first.
 func (e Environment) State(v Vendor) string {
 	missing := e.missing(v)
 	switch {
@@ -161,8 +161,8 @@ func (e Environment) State(v Vendor) string {
 
 func (e Environment) isSet(variable string) bool { return variable != "" && e.Get(variable) != "" }
 
-// missing returns what must be set before a vendor can be asked at its own address. A
-// server of the user's own needs no key.
+// missing returns what must be set before a vendor can be used at its own address. A user's
+// server needs no key.
 func (e Environment) missing(v Vendor) []string {
 	var list []string
 	if len(v.Keys) > 0 && !v.KeyOptional && !slices.ContainsFunc(v.Keys, e.isSet) && (len(v.Address) > 0 || !e.isSet(v.Server)) {
@@ -176,7 +176,8 @@ func (e Environment) missing(v Vendor) []string {
 	return list
 }
 
-// VendorOf splits "vendor:name". A provider of the user goes before others of its name.
+// VendorOf splits "vendor:name". A provider of the user takes precedence over others with
+// the same name.
 func (e Environment) VendorOf(model string) (Vendor, string, error) {
 	maker, name, ok := strings.Cut(model, ":")
 	if !ok || name == "" {
@@ -192,7 +193,7 @@ func (e Environment) VendorOf(model string) (Vendor, string, error) {
 	return Vendor{}, "", usage.Mark(usage.Unknown("vendor", maker, names))
 }
 
-// Open returns the bare model that the options name.
+// Open returns the unwrapped model that the options name.
 func (e Environment) Open(o ModelOptions) (deem.Model, error) {
 	v, name, err := e.VendorOf(o.Name)
 	if err != nil {
@@ -209,8 +210,8 @@ func (e Environment) Open(o ModelOptions) (deem.Model, error) {
 	return m, nil
 }
 
-// access finds out how to reach a vendor. A key that is missing is told of before
-// anything is asked.
+// access determines how to reach a vendor. A missing key is reported before any call is
+// made.
 func (e Environment) access(v Vendor, name string, o ModelOptions) (access, error) {
 	at := access{env: e, uncalled: o.Uncalled, base: o.BaseURL, timeout: o.Timeout, caFile: o.CAFile, options: o.AllOptions(), parallel: o.Parallel, log: o.Log}
 	if v.program && !o.Programs {
@@ -313,8 +314,8 @@ func openGoogle(name string, at access) (deem.Model, error) {
 // commandVendor begins the names of programs.
 const commandVendor = "command"
 
-// openCommand starts a program of the user's own. It is opened by people at the command
-// line, who may wait for it, so that there is no context to end it.
+// openCommand starts a user's program. It has no context, because it is used only on the
+// command line, where waiting is acceptable.
 func openCommand(name string, at access) (deem.Model, error) {
 	args, err := SplitCommand(name)
 	if err != nil {
@@ -333,8 +334,8 @@ func dial(url string, at access) (deem.Model, error) {
 	})
 }
 
-// SplitCommand splits a command at white space. Quotes keep words together, and a
-// backslash takes the meaning from the character after it.
+// SplitCommand splits a command at white space. Quotes keep words together, and a backslash
+// escapes the next character.
 func SplitCommand(text string) ([]string, error) {
 	var args []string
 	var word strings.Builder
@@ -382,8 +383,8 @@ func openOllama(name string, at access) (deem.Model, error) {
 	})
 }
 
-// Headers reads NAME=value and NAME=env:VARIABLE. The second form is for secrets,
-// which have no place on a command line.
+// Headers parses NAME=value and NAME=env:VARIABLE. The second form is for secrets, which
+// should not be on a command line.
 func (e Environment) Headers(list []string) (map[string]string, error) {
 	headers := map[string]string{}
 	for _, h := range list {
@@ -401,9 +402,9 @@ func (e Environment) Headers(list []string) (map[string]string, error) {
 	return headers, nil
 }
 
-// OpenEmbedder opens what --embeddings names: a model of a server as vendor:name, or
-// a folder with the files of a sentence model. What goes around a server's model is
-// added by around, so that it is asked with all the care that a judge's model gets.
+// OpenEmbedder opens the embedder named by --embeddings: a model on a server as
+// vendor:name, or a folder with the files of a sentence model. around adds the decorators
+// of a server's model, so that it gets the same retries and limits as a judge's model.
 func (e Environment) OpenEmbedder(name string, at ModelOptions, around func(rule.Embedder) (rule.Embedder, error)) (rule.Embedder, error) {
 	if name == "" {
 		return nil, nil
@@ -427,15 +428,15 @@ func (e Environment) OpenEmbedder(name string, at ModelOptions, around func(rule
 	return around(embedder)
 }
 
-// IsServed tells "vendor:name" from a folder.
+// IsServed distinguishes "vendor:name" from a folder.
 func (e Environment) IsServed(name string) bool {
 	_, _, err := e.VendorOf(name)
 	return err == nil
 }
 
-// Elsewhere returns how another model is reached. An address, headers and options that
-// were given belong to the vendor of --model, and nobody else is to see them; without
-// a --model they are for whomever they are sent to.
+// Elsewhere returns the options for another model. The given address, headers and options
+// belong to the vendor of --model and are not sent to another vendor; without a --model
+// they are used for any.
 func (m ModelOptions) Elsewhere(name string) ModelOptions {
 	maker, _, _ := strings.Cut(m.Name, ":")
 	other, _, _ := strings.Cut(name, ":")

@@ -11,7 +11,7 @@ import (
 	"deem/model/fake"
 )
 
-// TestVendorVotes: EverMemOS asks three times and takes the mean.
+// TestVendorVotes checks that EverMemOS asks three times and takes the mean.
 func TestVendorVotes(t *testing.T) {
 	c, err := catalog.Choose("locomo/evermemos", catalog.JudgeOptions{}, false)
 	if err != nil {
