@@ -42,7 +42,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestWrittenReadAgain holds what fit writes to what is read.
+// TestWrittenReadAgain checks that Parse reads what fit writes.
 func TestWrittenReadAgain(t *testing.T) {
 	mark := 0.93
 	d := compose.Declaration{

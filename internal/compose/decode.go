@@ -13,8 +13,8 @@ import (
 	"deem/judge"
 )
 
-// A decoder turns the nodes of a file into a declaration. It works on nodes so that
-// every complaint has a line.
+// A decoder converts the nodes of a file to a declaration. It works on nodes so that every
+// error has a line.
 type decoder struct {
 	file     string
 	problems deem.Problems
@@ -25,10 +25,10 @@ func (x *decoder) bad(n *yaml.Node, format string, args ...any) {
 	x.problems.Add(deem.Problem{File: x.file, Line: n.Line, Message: fmt.Sprintf(format, args...)})
 }
 
-// keys are what a mapping may hold, each with what reads it.
+// keys maps the keys of a mapping to the functions that read their values.
 type keys map[string]func(*yaml.Node)
 
-// mapping walks the keys of a mapping. Unknown and repeated keys are problems.
+// mapping walks the keys of a mapping. Unknown and repeated keys are reported.
 func (x *decoder) mapping(n *yaml.Node, what string, known keys) {
 	if n.Kind != yaml.MappingNode {
 		x.bad(n, "%s wants keys and values, as \"key: value\"", what)
@@ -61,7 +61,7 @@ func (x *decoder) unknown(key *yaml.Node, what string, known []string) {
 	x.bad(key, "%s has no key %q; it has %s", what, key.Value, strings.Join(known, ", "))
 }
 
-// into returns what reads a value of the type of to.
+// into returns a function that reads a value of the type of to.
 func (x *decoder) into(what string, to any) func(*yaml.Node) {
 	words := map[string]string{"*string": "a text", "*int": "a whole number", "*float64": "a number", "**float64": "a number"}
 	return func(n *yaml.Node) {
@@ -72,7 +72,7 @@ func (x *decoder) into(what string, to any) func(*yaml.Node) {
 	}
 }
 
-// declaration reads the whole file. Which keys there are depends on the kind.
+// declaration reads the whole file. The allowed keys depend on the kind.
 func (x *decoder) declaration(root *yaml.Node) {
 	d := &x.d
 	known := keys{
@@ -157,7 +157,7 @@ func (x *decoder) fitted(n *yaml.Node, m *Member) {
 	})
 }
 
-// check looks at the whole.
+// check validates the declaration as a whole.
 func (x *decoder) check(root *yaml.Node) {
 	d := &x.d
 	if d.Name == "" {
@@ -177,7 +177,7 @@ func (x *decoder) check(root *yaml.Node) {
 	}
 }
 
-// checkPromise refuses a promise about thresholds that nobody fitted.
+// checkPromise rejects a guarantee for thresholds that were not fitted.
 func (x *decoder) checkPromise() {
 	for _, m := range x.d.Members[:len(x.d.Members)-1] {
 		if m.Fitted == nil || m.Hash == "" || m.Threshold == nil {

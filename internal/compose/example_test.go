@@ -6,7 +6,7 @@ import (
 	"deem/internal/compose"
 )
 
-// A file that names judges is read without knowing any of them.
+// A file that names judges is read without resolving them.
 func ExampleParse() {
 	d, composed, err := compose.Parse("three.yaml", []byte(`
 kind: panel
