@@ -1,7 +1,8 @@
-// Package choice judges answers to questions of multiple choice, without a model: which of
-// the options that an item was shown does the response take, and is it the right one?
+// Package choice judges answers to multiple-choice questions without a model: it finds the
+// option that the response chooses among those that the item was shown, and compares it
+// with the right one.
 //
-// A response that takes none that can be told, or a letter that was not offered, is a
+// A response without a recognisable choice, or with a letter that was not offered, is a
 // failure and not a wrong answer.
 package choice
 
@@ -18,12 +19,12 @@ import (
 	"deem/judge"
 )
 
-// OptionsField is the field of an item that has the options of a question as they were
-// shown: an object from letters to texts, or a list. They are kept for each item, because
-// programs shuffle options in ways that cannot be repeated.
+// OptionsField is the field of an item with the options of a question as they were shown:
+// an object from letters to texts, or a list. They are stored for each item, because
+// programs shuffle options in ways that cannot be reproduced.
 const OptionsField = "options"
 
-// version is raised whenever the verdicts may change.
+// version is increased whenever the verdicts may change.
 const version = 1
 
 // The names of the rules.
@@ -35,7 +36,7 @@ const (
 	MemBench     = "choice/membench"
 )
 
-// Rules returns the names of the rules, with a line about each.
+// Rules returns the names of the rules, with a description of each.
 func Rules() [][2]string {
 	return [][2]string{
 		{Strict, "the option that the response clearly takes, by letter or by text, among the options that the item was shown; a letter that was not offered is a failure"},
@@ -46,11 +47,11 @@ func Rules() [][2]string {
 	}
 }
 
-// New returns the rule of that name. As the judge of a benchmark it has a name and a
-// reading of its own; otherwise as is the rule's name and the reading "".
+// New returns the named rule as a judge. The judge of a benchmark has its own name and
+// reading; otherwise as is the rule's name and the reading "".
 func New(rule, as, reading string) *Judge { return &Judge{as, rule, reading} }
 
-// A Judge judges which of several options a response takes.
+// A Judge judges which of several options a response chooses.
 type Judge struct{ name, rule, reading string }
 
 var _ deem.Identified = (*Judge)(nil)
@@ -58,7 +59,7 @@ var _ deem.Identified = (*Judge)(nil)
 // Name returns the name of the judge.
 func (j *Judge) Name() string { return j.name }
 
-// Reading returns the name of the reading, "" when there is none.
+// Reading returns the name of the reading, or "".
 func (j *Judge) Reading() string { return j.reading }
 
 // Identity returns the [judge.Spec] of the judge.
@@ -66,7 +67,7 @@ func (j *Judge) Identity() any {
 	return judge.Spec{Kind: judge.KindRule, Name: j.name, Version: version, Reading: j.reading}
 }
 
-// Judge compares the letters that the response takes with the right ones.
+// Judge compares the letters that the response chooses with the right ones.
 func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Verdict{}, err
@@ -99,8 +100,7 @@ func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	return deem.Verdict{Label: "wrong", Reason: "the response takes " + strings.Join(found[0], ", ")}, nil
 }
 
-// find returns the sets of letters that the response may be taken to take; one of them must
-// be right.
+// find returns the sets of letters that the response may choose; one of them must be right.
 func (j *Judge) find(response string, options map[string]string) ([][]string, error) {
 	var found [][]string
 	add := func(letters ...string) {
@@ -141,8 +141,8 @@ func (j *Judge) find(response string, options map[string]string) ([][]string, er
 	return found, nil
 }
 
-// Options returns the options of a question by letter. A list is lettered from A on, unless
-// its texts begin with letters, as "A. tea".
+// Options returns the options of a question by letter. A list is lettered from A, unless
+// its texts begin with letters, for example "A. tea".
 func Options(field string) (map[string]string, error) {
 	if text.Strip(field) == "" {
 		return nil, deem.Failf(deem.Input, "the item has no options under %q", OptionsField)
@@ -175,7 +175,7 @@ func Options(field string) (map[string]string, error) {
 func letters(options map[string]string) []string { return slices.Sorted(maps.Keys(options)) }
 
 // rightLetters returns the sets of letters that are right. Each reference is one: a letter,
-// several letters that must all be taken, or the text of an option.
+// several letters that must all be chosen, or the text of an option.
 func rightLetters(references []string, options map[string]string) ([][]string, error) {
 	var sets [][]string
 	for _, ref := range references {
@@ -211,8 +211,8 @@ func rightLetters(references []string, options map[string]string) ([][]string, e
 
 const finalAnswer = "<final_answer>"
 
-// What a letter looks like. Texts are Unicode, and a letter that follows a letter is part
-// of a word in every script.
+// The patterns of letters. Texts are Unicode, and a letter that follows a letter is part of
+// a word in every script.
 var (
 	exactLetter = regexp.MustCompile(`^[A-Z]$`)
 	lettered    = regexp.MustCompile(`(?s)^\(?([A-Za-z])[.):]\s*(.*)$`)
@@ -221,7 +221,7 @@ var (
 	inParens    = regexp.MustCompile(`\(([a-d])\)`)
 )
 
-// letterSet returns the letters of a text that is letters and nothing else: B, (b), A and C.
+// letterSet returns the letters of a text that consists only of letters: B, (b), A and C.
 func letterSet(s string) []string {
 	s = strings.Trim(text.Strip(s), "()[]*.\"'`“”$ ")
 	if !oneOrMore.MatchString(s) {
@@ -235,8 +235,8 @@ func letterSet(s string) []string {
 	return slices.Compact(list)
 }
 
-// personaMemPatterns are those of extract_final_answer in inference.py, in order. \s is
-// Unicode's in Python.
+// personaMemPatterns are those of extract_final_answer in inference.py, in order. In Python
+// \s is Unicode.
 var personaMemPatterns = func() []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for _, p := range []string{
@@ -258,7 +258,7 @@ func personaMemLetter(response string) []string {
 	return nil
 }
 
-// omniLetters returns the letters from a to d of a text: those in parentheses, else those
+// omniLetters returns the letters from a to d in a text: those in parentheses, else those
 // that stand alone.
 func omniLetters(s string) []string {
 	s = text.Lower(s)
@@ -278,14 +278,14 @@ func omniLetters(s string) []string {
 	return list
 }
 
-// The marks by which a response says which option it takes. A small letter counts only
-// where nothing but the end of a sentence follows, for "a" is also an article.
+// The phrases by which a response names its choice. A lower-case letter counts only at the
+// end of a sentence, because "a" is also an article.
 var (
 	boxed  = regexp.MustCompile(`\\boxed\{\s*\(?([A-Za-z])\)?\s*\}`)
 	marked = regexp.MustCompile(`(?i:\b(final\s+answer|answer|choice|option)\b\s*(?:is|:|=|-)*\s*(?:option\s+)?)[*_\[("'“<]*(?:([A-Z])(?:$|[^\p{L}\p{N}_'’])|([a-z])[*_\])"'”>]*\s*(?:$|[.,;!\n]))`)
 )
 
-// clearLetters returns the letters that the response clearly takes.
+// clearLetters returns the letters that the response clearly chooses.
 func clearLetters(response string, options map[string]string) ([]string, error) {
 	said := text.Strip(response)
 	if i := strings.LastIndex(said, finalAnswer); i >= 0 {

@@ -11,7 +11,8 @@ import (
 	"deem/internal/choice"
 )
 
-// taken returns what a rule says of a response: right, wrong, or the kind of its failure.
+// taken returns the result of a rule for a response: right, wrong, or the kind of its
+// failure.
 func taken(t *testing.T, name, options, reference, response string) string {
 	t.Helper()
 	v, err := choice.New(name, name, "").Judge(t.Context(), deem.Item{
@@ -70,7 +71,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestChoiceOptions: options come as JSON or as Python prints it, as an object or as a list.
+// TestChoiceOptions checks options in JSON and Python syntax, as an object and as a list.
 func TestChoiceOptions(t *testing.T) {
 	for _, options := range []string{
 		drinks, `{'A': 'Green tea', 'B': 'Coffee, black', 'C': "Milk", 'D': 'Water'}`, `{"(a)": "Green tea", "(b)": "Coffee, black"}`,
@@ -85,7 +86,7 @@ func TestChoiceOptions(t *testing.T) {
 			t.Errorf("%q: %s, want a failure of kind input", options, got)
 		}
 	}
-	// Options in another order are other letters: the order of the item counts.
+	// Options in another order have other letters: the order of the item counts.
 	if got := taken(t, choice.Strict, `{"A": "Coffee, black", "B": "Green tea"}`, "Coffee, black", "A"); got != "right" {
 		t.Errorf("the right text under another letter: %s", got)
 	}
@@ -112,7 +113,7 @@ func TestChoiceUpstream(t *testing.T) {
 	}
 }
 
-// TestChoiceVectors holds the rules to what the published functions return.
+// TestChoiceVectors compares the rules with the published functions.
 func TestChoiceVectors(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "field", "personamem-v2", "vectors", "replies.json"))
 	if err != nil {
@@ -132,7 +133,7 @@ func TestChoiceVectors(t *testing.T) {
 		t.Fatalf("%d and %d vectors, want 23 and 12", len(vectors.Upstream), len(vectors.Omni))
 	}
 	for _, v := range vectors.Upstream {
-		// A letter that was not offered is a failure, and so is not a letter.
+		// A letter that was not offered is a failure, and so is a missing letter.
 		want := map[string]string{"": "unparseable", "T": "out_of_range", "N": "out_of_range"}[v.Letter]
 		reference := "A"
 		if want == "" {
