@@ -1,14 +1,14 @@
-// Package batch takes the requests of a run through the batch endpoint of a vendor, which
-// answers within a day and charges less.
+// Package batch sends the requests of a run through the batch API of a vendor, which
+// answers within a day and costs less.
 //
-// [Run] is the first half: it cuts the requests that the run misses into batches, submits
-// them, waits, and keeps what came of each line in the store. It notes what it is about to
-// do before it does it, so a process that is killed at any moment leaves a batch behind
-// that the next one picks up, and none is submitted twice. See [Run] for how.
+// [Run] is the first half: it splits the missing requests of the run into batches, submits
+// them, waits, and stores the result of each line. It records each step before it takes it,
+// so that after a kill at any moment the next process picks up the batch, and no batch is
+// submitted twice. See [Run] for details.
 //
-// [Model] is the second half: a model that answers from what the batches brought, so that
-// the run itself goes as it always goes. What no batch answered is asked in the ordinary
-// way.
+// [Model] is the second half: a model that answers from the results of the batches, so that
+// the run itself proceeds as usual. Requests that no batch answered are made as direct
+// calls.
 package batch
 
 import (
@@ -22,52 +22,51 @@ import (
 	"deem/internal/usage"
 )
 
-// Options say which requests go into batches, and how.
+// Options configures [Run].
 type Options struct {
 	Store  store.Batches
 	RunID  string
 	Vendor deem.Batcher
 
-	// Key returns the content address of the reply to a request, as 64 hexadecimal
-	// digits.
+	// Key returns the cache key of the reply to a request, as 64 hexadecimal digits.
 	Key func(req deem.Request) string
 
-	// Requests are those that the run misses. The same one may come again. They are
-	// gone through more than once, and are the same each time.
+	// Requests are the missing requests of the run, possibly with duplicates. They are
+	// iterated more than once, and must be the same each time.
 	Requests iter.Seq2[deem.Request, error]
 
-	// Cost returns what a reply cost in a batch, and whether that is known.
+	// Cost returns the cost of a reply in a batch, and reports whether it is known.
 	Cost func(reply deem.Reply) (micros int64, known bool)
 
-	// Most returns the most that a request can cost in a batch. It is asked only
-	// when there is a Budget.
+	// Most returns the maximum cost of a request in a batch. It is called only if there
+	// is a Budget.
 	Most func(req deem.Request) int64
 
-	// Budget is what all batches of the run may cost together, of which records know
-	// nothing yet; nil means any sum.
+	// Budget is what all batches of the run whose cost is not yet in records may cost
+	// together; nil means no limit.
 	Budget *int64
 
-	// MaxLines is how many requests a batch has at most; 0 means as many as the vendor
-	// takes.
+	// MaxLines is the maximum number of requests in a batch; 0 means the vendor's
+	// limit.
 	MaxLines int
 
-	// Poll is how long to wait between two looks at the batches; 0 means five seconds
-	// at first, and longer and longer up to a minute.
+	// Poll is the polling interval; 0 means five seconds at first, growing up to a
+	// minute.
 	Poll time.Duration
 
-	// Settle is how long a batch may take to show up at the vendor after it was
+	// Settle is how long a batch may take to appear at the vendor after it was
 	// submitted; 0 means 30 seconds.
 	Settle time.Duration
 
-	// Folder is where lines are kept until they are submitted; "" means that of the
-	// system for such files.
+	// Folder is where lines are stored until they are submitted; "" means the default
+	// folder for temporary files.
 	Folder string
 
-	// Tell is told what happens, in words; nil means nobody is.
+	// Tell, if not nil, is called with progress messages.
 	Tell func(words string)
 }
 
-// The defaults of waiting.
+// The default intervals.
 const (
 	firstPoll   = 5 * time.Second
 	longestPoll = time.Minute
@@ -84,28 +83,28 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A BudgetError says that the requests that are missing may cost more than is left.
+// A BudgetError means that the missing requests may cost more than is left.
 type BudgetError struct {
-	Lines      int   // that are missing
+	Lines      int   // missing requests
 	Most, Left int64 // in millionths of a US dollar
 }
 
-// Error returns both sums.
+// Error returns both amounts.
 func (e *BudgetError) Error() string {
 	return fmt.Sprintf("a batch of %d requests may cost %d millionths of a dollar, and %d are left", e.Lines, e.Most, e.Left)
 }
 
-// Run brings the run to where every request that it misses has been in a batch, and all
-// that came of the batches is in the store.
+// Run ensures that every missing request of the run has been in a batch, and that all
+// results of the batches are in the store.
 //
-// A batch goes through three states, and each is in the store before the next step is
-// taken. It is planned, with the keys of its requests, before it is submitted; submitted,
-// with the vendor's id, when the vendor has said so; and collected when all replies are
-// kept. A process that finds a planned batch does not know whether the vendor has it, so the vendor
-// is asked, which knows it by our key. Only when the vendor is sure that it has no such batch
-// is the plan dropped, and its requests are planned anew.
+// A batch has three states, and each is stored before the next step is taken. It is
+// planned, with the keys of its requests, before it is submitted; submitted, with the
+// vendor's id, when the vendor has confirmed it; and collected when all replies are stored.
+// A process that finds a planned batch does not know whether the vendor has it, so it asks
+// the vendor, which can find it by its key. Only if the vendor is sure that the batch does
+// not exist is the plan dropped, and its requests are planned again.
 //
-// The error is that of ctx when Run was interrupted; the batches go on, and Run may be
+// If Run is interrupted, it returns the error of ctx. The batches continue, and Run may be
 // called again, also by another process. A request that fails does not fail Run.
 func Run(ctx context.Context, o Options) error {
 	r := &runner{Options: o.withDefaults(), size: o.MaxLines}
@@ -139,18 +138,18 @@ func Run(ctx context.Context, o Options) error {
 // A runner is one call of Run. It belongs to one goroutine.
 type runner struct {
 	Options
-	size int // how many lines a batch has at most
+	size int // maximum number of lines in a batch
 
-	running []store.Batch // those that the vendor has
+	running []store.Batch // batches at the vendor
 
-	// full means that the vendor takes no more before a batch has ended.
+	// full means that the vendor accepts no more until a batch has ended.
 	full bool
 
-	pause time.Duration  // before the next look
-	told  map[string]int // how many lines of each batch were done when it was last told
+	pause time.Duration  // before the next poll
+	told  map[string]int // number of finished lines of each batch in the last message
 }
 
-// recover finds out what became of the batches of earlier processes.
+// recover determines the state of the batches of earlier processes.
 func (r *runner) recover(ctx context.Context) error {
 	list, err := r.Store.Batches(ctx, r.RunID)
 	if err != nil {
@@ -182,7 +181,8 @@ func (r *runner) recover(ctx context.Context) error {
 	return nil
 }
 
-// afford refuses to begin what may cost more than is left: nothing is submitted then.
+// afford returns an error, before anything is submitted, if the requests may cost more than
+// is left.
 func (r *runner) afford(ctx context.Context) error {
 	if r.Budget == nil {
 		return nil
@@ -216,7 +216,7 @@ func (r *runner) afford(ctx context.Context) error {
 	return nil
 }
 
-// missing yields the requests that are in no batch yet.
+// missing yields the requests that are not yet in a batch.
 func (r *runner) missing(ctx context.Context) iter.Seq2[deem.Request, error] {
 	return func(yield func(deem.Request, error) bool) {
 		for req, err := range r.Requests {
@@ -234,7 +234,7 @@ func (r *runner) missing(ctx context.Context) iter.Seq2[deem.Request, error] {
 	}
 }
 
-// poll looks at each batch that the vendor has, and collects those that have ended.
+// poll checks each batch at the vendor, and collects those that have ended.
 func (r *runner) poll(ctx context.Context) error {
 	var still []store.Batch
 	for i, b := range r.running {
@@ -263,9 +263,9 @@ func (r *runner) poll(ctx context.Context) error {
 	return nil
 }
 
-// refused gives the requests of a batch back that the vendor did not begin. When it has too
-// much to do already, they are submitted again once one of the other batches has ended. If
-// there is no other, the batch itself is too much, and is cut in two.
+// refused releases the requests of a batch that the vendor did not begin. If the vendor is
+// overloaded, they are submitted again after one of the other batches has ended. If there
+// is no other, the batch itself is too large, and is split in two.
 func (r *runner) refused(ctx context.Context, b store.Batch, why error, others int) error {
 	if err := r.Store.DropBatch(ctx, r.RunID, b.Key); err != nil {
 		return err
@@ -286,7 +286,7 @@ func (r *runner) refused(ctx context.Context, b store.Batch, why error, others i
 	return nil
 }
 
-// tellProgress says how far a batch is when that has changed.
+// tellProgress reports the progress of a batch if it has changed.
 func (r *runner) tellProgress(b store.Batch, st deem.BatchStatus) {
 	if r.told == nil {
 		r.told = map[string]int{}
@@ -295,14 +295,14 @@ func (r *runner) tellProgress(b store.Batch, st deem.BatchStatus) {
 		return
 	}
 	r.told[b.ID] = st.Done
-	r.pause = 0 // It moves, so the next look may be soon.
+	r.pause = 0 // There was progress, so poll again soon.
 	r.tellf("batch %s: %d of %d done", b.ID, st.Done, max(st.Total, b.Lines))
 }
 
 func (r *runner) tellf(format string, args ...any) { r.Tell(fmt.Sprintf(format, args...)) }
 
-// Refuse returns an error for a run whose requests are in batches. Who asks them in another
-// way pays for them twice.
+// Refuse returns an error for a run whose requests are in batches, because direct calls
+// would be paid for twice.
 func Refuse(ctx context.Context, st store.Store, runID string) error {
 	bs, ok := st.(store.Batches)
 	if !ok {
@@ -316,7 +316,7 @@ func Refuse(ctx context.Context, st store.Store, runID string) error {
 		"deem run --batch resumes it, and deem run --fresh starts over"))
 }
 
-// Forget forgets the batches of a run that is done: its records have what they brought.
+// Forget removes the batches of a run that is done: its records contain the results.
 func Forget(ctx context.Context, st store.Store, runID string) error {
 	bs, ok := st.(store.Batches)
 	if !ok {

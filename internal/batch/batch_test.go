@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Whatever the limits of a vendor, each request is in one batch, and no batch exceeds them.
+// For any vendor limits, each request is in one batch, and no batch exceeds the limits.
 func TestCutting(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := &vendor{limits: deem.BatchLimits{Lines: rapid.IntRange(1, 9).Draw(rt, "lines"), Bytes: int64(rapid.IntRange(80, 600).Draw(rt, "bytes"))}}
@@ -48,8 +48,8 @@ func TestCutting(t *testing.T) {
 	})
 }
 
-// A process may be killed at every step, before or after the step took effect: however
-// often, no request is in two batches and no reply is lost.
+// A process may be killed at every step, before or after the step took effect. However
+// often this happens, no request is in two batches and no reply is lost.
 func TestKilledAtEveryStep(t *testing.T) {
 	for _, blind := range []bool{false, true} {
 		for _, after := range []bool{false, true} {
@@ -66,7 +66,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 						if !errors.Is(err, errKilled) || kills > 100 {
 							t.Fatalf("killed at step %d: %v", at, err)
 						}
-						// The next process is killed soon too, twice.
+						// The next process is killed soon too,
+						// twice.
 						r.at, r.steps = max(0, 2-kills)*at/2, 0
 						err = batch.Run(t.Context(), options(t, m, v, prompts...))
 					}
@@ -83,8 +84,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// An answer that is lost is no reason to submit again: the vendor is asked first, and a
-// batch has time to show up.
+// After a lost response the batch is not submitted again at once: the vendor is asked
+// first, and a batch has time to appear.
 func TestLostAnswers(t *testing.T) {
 	passing := func(status int) error {
 		return &deem.ModelError{Kind: deem.Provider, Passing: true, Status: status, Err: errors.New("hiccup")}
@@ -107,7 +108,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// Errors that do not pass end Run, and leave nothing behind that the vendor did not take.
+// Permanent errors end Run, and leave nothing behind that the vendor did not accept.
 func TestSubmitFails(t *testing.T) {
 	for _, me := range []deem.ModelError{{Status: 401, Fatal: true}, {Status: 413}, {Fatal: true}, {Status: 429, Passing: true}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -127,7 +128,7 @@ func TestSubmitFails(t *testing.T) {
 	}
 }
 
-// A vendor that has no room is given as much as it takes, and each request once.
+// A vendor at capacity gets as much as it accepts, and each request once.
 func TestNoRoom(t *testing.T) {
 	for _, capacity := range []int{1, 3, 10, 25} {
 		synctest.Test(t, func(t *testing.T) {
@@ -142,7 +143,7 @@ func TestNoRoom(t *testing.T) {
 		m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}, capacity: -1}
 		v.capacity = 1
 		v.batches = []*held{{id: "other", ids: []string{"x"}, taken: time.Now()}}
-		v.takes = 100 * time.Hour // Somebody else's batch fills the vendor.
+		v.takes = 100 * time.Hour // Another customer's batch fills the vendor.
 		err := batch.Run(t.Context(), options(t, m, v, numbered(4)...))
 		if me, ok := errors.AsType[*deem.ModelError](err); !ok || me.Code != "token_limit_exceeded" || deem.HintOf(err) == "" {
 			t.Errorf("no room at all: %v", err)
@@ -153,7 +154,7 @@ func TestNoRoom(t *testing.T) {
 	})
 }
 
-// Looks at a batch may fail for a while; a batch that the vendor forgot ends Run.
+// Status requests may fail for a while; a batch that the vendor no longer has ends Run.
 func TestLooking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
@@ -205,8 +206,8 @@ func TestInterrupted(t *testing.T) {
 	})
 }
 
-// Nothing is submitted that may cost more than is left, and what earlier batches may still
-// cost counts.
+// Nothing is submitted that may cost more than is left, and the possible cost of earlier
+// batches counts.
 func TestBudget(t *testing.T) {
 	for _, tt := range []struct {
 		budget int64
@@ -227,7 +228,7 @@ func TestBudget(t *testing.T) {
 		if tt.budget != 30 {
 			continue
 		}
-		// Two batches later 7 of each reply are owed, which leaves 9 of 30.
+		// After two batches, 7 of each reply are owed, which leaves 9 of 30.
 		o.Requests = requests(append(prompts, "one more")...)
 		if be, poor := errors.AsType[*batch.BudgetError](batch.Run(t.Context(), o)); !poor || be.Left != 9 || be.Lines != 1 {
 			t.Errorf("one more: %+v, want 9 left", be)

@@ -9,11 +9,11 @@ import (
 	"deem/internal/store"
 )
 
-// groupLines is how many lines are kept with one commit.
+// groupLines is the number of lines in one commit.
 const groupLines = 256
 
-// collect keeps what came of a batch that has ended. It may be done again: what is there
-// already stays as it is.
+// collect stores the results of a batch that has ended. It may be repeated: existing
+// results are not changed.
 func (r *runner) collect(ctx context.Context, b store.Batch) error {
 	err := r.patiently(ctx, func() error { return r.collectOnce(ctx, b) })
 	if err != nil {
@@ -54,7 +54,8 @@ func (r *runner) collectOnce(ctx context.Context, b store.Batch) error {
 	return nil
 }
 
-// line makes a line of what the vendor says of it. What is not of this batch is none.
+// line converts a vendor's result to a line. It reports false if the result does not belong
+// to this batch.
 func (r *runner) line(b store.Batch, from deem.BatchReply) (store.BatchLine, bool) {
 	key, ok := keyOf(b.Key, from.ID)
 	if !ok {
@@ -73,8 +74,9 @@ func (r *runner) line(b store.Batch, from deem.BatchReply) (store.BatchLine, boo
 	return l, true
 }
 
-// failure is what an error comes to in a record. An error that would end the run may pass
-// too: the next command is told what is wrong, and what to do about it.
+// failure converts an error to a failure, and reports whether it is transient. An error
+// that would end the run counts as transient too: the next command reports it with its
+// hint.
 func failure(err error) (*deem.Failure, bool) {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok {
@@ -87,7 +89,7 @@ func failure(err error) (*deem.Failure, bool) {
 	return &deem.Failure{Kind: kind, Detail: me.Error()}, me.Passing || me.Fatal
 }
 
-// status asks how far a batch is.
+// status returns the progress of a batch.
 func (r *runner) status(ctx context.Context, b store.Batch) (st deem.BatchStatus, err error) {
 	err = r.patiently(ctx, func() error {
 		st, err = r.Vendor.BatchStatus(ctx, b.ID)
@@ -96,7 +98,7 @@ func (r *runner) status(ctx context.Context, b store.Batch) (st deem.BatchStatus
 	return st, gone(b, err)
 }
 
-// patiently does something again as long as its error may pass.
+// patiently retries do after transient errors.
 func (r *runner) patiently(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
@@ -110,7 +112,7 @@ func (r *runner) patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// gone adds advice to the error of a batch that the vendor knows no more: results are kept
+// gone adds a hint to the error of a batch that the vendor no longer has: results are kept
 // for some weeks.
 func gone(b store.Batch, err error) error {
 	me, ok := errors.AsType[*deem.ModelError](err)
@@ -120,18 +122,18 @@ func gone(b store.Batch, err error) error {
 	return deem.WithHint(err, "the vendor knows no batch %s, or not for this key; the same command may work with another key, and --fresh starts over", b.ID)
 }
 
-// passing reports whether what failed may succeed later.
+// passing reports whether an error is transient.
 func passing(err error) bool {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	return ok && me.Passing
 }
 
-// backOff is how long to wait after the n-th error in a row.
+// backOff returns the time to wait after the n-th error in a row.
 func backOff(n int) time.Duration {
 	return min(time.Second<<min(n-1, 6), longestPoll)
 }
 
-// interval is how long to wait before the next look. Each time it grows.
+// interval returns the time to wait before the next poll. It grows each time.
 func (r *runner) interval(grow bool) time.Duration {
 	if r.Poll > 0 {
 		return r.Poll

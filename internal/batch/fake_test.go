@@ -20,11 +20,11 @@ import (
 	"deem/internal/store"
 )
 
-// errKilled stands for the death of the process.
+// errKilled represents the death of the process.
 var errKilled = errors.New("killed")
 
 // A reaper kills the process at the n-th step that changes something, before or after it
-// took effect. The zero value kills nobody.
+// took effect. The zero value never kills.
 type reaper struct {
 	at    int // from 1; 0 means never
 	after bool
@@ -47,7 +47,7 @@ func (r *reaper) step(do func() error) error {
 	return nil
 }
 
-// A memory is a store of one run that is written to in steps.
+// A memory is a store of one run that is written in steps.
 type memory struct {
 	reaper  *reaper
 	batches []store.Batch
@@ -115,28 +115,28 @@ func (m *memory) DropBatch(_ context.Context, _, key string) error {
 	})
 }
 
-// A vendor takes batches in memory.
+// A vendor accepts batches in memory.
 type vendor struct {
 	t      *testing.T
 	reaper *reaper
 	limits deem.BatchLimits
 
-	// submit may fail the n-th submission, from 0, after it was taken or not.
+	// submit may fail the n-th submission, from 0, after the batch was accepted or not.
 	submit func(n int) (taken bool, err error)
 
-	// capacity, unless it is 0, is how many lines may run at once.
+	// capacity, unless it is 0, is the maximum number of running lines.
 	capacity int
 
-	ripens time.Duration // how long a batch takes to be found
-	takes  time.Duration // how long a batch takes to end
-	blind  bool          // batches are told apart only when they have ended
-	status func() error  // what a look at a batch fails with
+	ripens time.Duration // time until a batch can be found
+	takes  time.Duration // time until a batch ends
+	blind  bool          // batches can be identified only after they have ended
+	status func() error  // the error of a status request
 
 	batches     []*held
 	submissions int
 }
 
-// A held batch is one that the vendor took.
+// A held batch is one that the vendor accepted.
 type held struct {
 	id, key string
 	ids     []string
@@ -154,7 +154,7 @@ func (v *vendor) Complete(context.Context, deem.Request) (deem.Reply, error) {
 
 func (v *vendor) BatchLimits() deem.BatchLimits { return v.limits }
 
-// validID is what vendors allow.
+// validID matches the ids that vendors allow.
 var validID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func (v *vendor) BatchLine(id string, req deem.Request) ([]byte, error) {
@@ -207,7 +207,7 @@ func (v *vendor) SubmitBatch(ctx context.Context, b deem.Batch, lines *io.Sectio
 	return id, err
 }
 
-// inProgress returns how many lines are running.
+// inProgress returns the number of running lines.
 func (v *vendor) inProgress() int {
 	n := 0
 	for _, h := range v.batches {
@@ -308,7 +308,7 @@ func numbered(n int) []string {
 	return list
 }
 
-// options returns what takes the prompts through v.
+// options returns options that send the prompts through v.
 func options(t *testing.T, m *memory, v *vendor, prompts ...string) batch.Options {
 	t.Helper()
 	if v.reaper == nil {
@@ -321,8 +321,8 @@ func options(t *testing.T, m *memory, v *vendor, prompts ...string) batch.Option
 	}
 }
 
-// settled holds that each prompt was in one batch that the vendor began, and that its reply
-// is kept.
+// settled checks that each prompt was in one batch that the vendor began, and that its
+// reply is stored.
 func settled(t *testing.T, m *memory, v *vendor, prompts ...string) {
 	t.Helper()
 	times := map[string]int{}

@@ -10,8 +10,8 @@ import (
 	"deem/internal/store"
 )
 
-// A Model answers from what the batches of a run brought, and asks another model what they
-// did not. See [NewModel].
+// A Model answers from the results of a run's batches, and uses another model for requests
+// without a result. See [NewModel].
 type Model struct {
 	inner deem.Model
 	key   func(deem.Request) string
@@ -21,38 +21,38 @@ type Model struct {
 	runID string
 
 	mu            sync.Mutex
-	recent, older map[string]struct{} // keys of replies that were given as new
+	recent, older map[string]struct{} // keys of replies that were returned as new
 	cost          int64               // of those replies
 }
 
 var _ deem.Model = (*Model)(nil)
 
-// NewModel returns a model that passes everything on to m until it is told of a run with
-// [Model.Serve]. The function key is that of [Options].
+// NewModel returns a model that forwards everything to m until [Model.Serve] is called. The
+// function key is that of [Options].
 //
-// A reply of a batch is new the first time, with what it cost, and cached from then on.
-// Whether it is new is known by the store, once its record is there; until then, by the
-// model. So the cost of a reply is in one record, however many ask for it and however often
-// the process is killed.
+// A reply from a batch is new the first time, with its cost, and cached afterwards. Whether
+// it is new is known from the store once its record is there, and before that from the
+// model. So the cost of a reply is in exactly one record, however many items use it and
+// however often the process is killed.
 //
-// A line that was not answered is asked in the ordinary way, unless asking again is no use:
-// then its error is that of the request. With only, nothing is asked again: each line
-// that was not answered ends its item.
+// A line without a reply is sent as a direct call, unless a retry is useless: then its
+// error is that of the request. If only is true, there are no direct calls: each line
+// without a reply is the failure of its item.
 func NewModel(m deem.Model, key func(deem.Request) string, only bool) *Model {
 	return &Model{inner: m, key: key, only: only, recent: map[string]struct{}{}}
 }
 
-// Serve makes the model answer from the batches of a run. It is called before the first
-// request.
+// Serve makes the model answer from the batches of a run. It must be called before the
+// first request.
 func (m *Model) Serve(s store.Batches, runID string) { m.store, m.runID = s, runID }
 
-// Name returns the name of the model inside.
+// Name returns the name of the inner model.
 func (m *Model) Name() string { return m.inner.Name() }
 
-// Unwrap returns the model inside.
+// Unwrap returns the inner model.
 func (m *Model) Unwrap() deem.Model { return m.inner }
 
-// Complete returns what came of the request in a batch, or asks the model inside.
+// Complete returns the result of the request in a batch, or calls the inner model.
 func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if m.store == nil {
 		return m.inner.Complete(ctx, req)
@@ -81,23 +81,23 @@ func (m *Model) give(l store.BatchLine) deem.Reply {
 		reply.Cached, reply.Attempts, reply.CostMicros, reply.Unpriced = true, 0, 0, false
 	}
 	if reply.Text == "" && reply.Refusal == "" {
-		reply.Key = "" // Such a reply is a hiccup, and must not stay in the cache for good.
+		reply.Key = "" // An empty reply is transient and must not be cached.
 	}
 	return reply
 }
 
-// remembered is how many keys are remembered at least. Records are in the store long before
-// as many others have come.
+// remembered is the minimum number of keys kept in memory. A record is in the store long
+// before as many others have come.
 const remembered = 1 << 16
 
-// CostMicros returns what the replies cost that were given as new.
+// CostMicros returns the cost of the replies that were returned as new.
 func (m *Model) CostMicros() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.cost
 }
 
-// first reports whether a reply is given for the first time, and counts its cost then.
+// first reports whether a reply is returned for the first time, and if so counts its cost.
 func (m *Model) first(key string, cost int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,7 +114,7 @@ func (m *Model) first(key string, cost int64) bool {
 	return true
 }
 
-// unanswered decides what becomes of a line without a reply.
+// unanswered handles a line without a reply.
 func (m *Model) unanswered(ctx context.Context, req deem.Request, l store.BatchLine) (deem.Reply, error) {
 	f, again := l.Failure, l.Passing
 	if f == nil {

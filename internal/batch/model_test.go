@@ -12,7 +12,7 @@ import (
 	"deem/internal/store"
 )
 
-// An ordinary model answers everything alike and counts.
+// An ordinary model gives the same reply to everything and counts calls.
 type ordinary struct{ calls int }
 
 func (o *ordinary) Name() string { return "fake:ordinary" }
@@ -43,7 +43,7 @@ func TestModelBeforeItServes(t *testing.T) {
 	}
 }
 
-// A reply costs once: the first time, unless a record has it already.
+// A reply costs once: the first time, unless a record already has it.
 func TestModelGivesRepliesOnceAsNew(t *testing.T) {
 	key := keyOf(deem.Prompt("a"))
 	reply := deem.Reply{Text: "yes", CostMicros: 5, Attempts: 1, Batch: "batch_1", Key: key}
@@ -68,7 +68,7 @@ func TestModelGivesRepliesOnceAsNew(t *testing.T) {
 	if fresh != 1 || cost != 5 || m.CostMicros() != 5 || inner.calls != 0 {
 		t.Errorf("%d new replies for %d, the model says %d, and %d ordinary calls; want 1, 5, 5 and 0", fresh, cost, m.CostMicros(), inner.calls)
 	}
-	// The next process knows from the store.
+	// The next process knows it from the store.
 	l := mem.lines[key]
 	l.Taken = true
 	mem.lines[key] = l
@@ -79,7 +79,7 @@ func TestModelGivesRepliesOnceAsNew(t *testing.T) {
 	}
 }
 
-// An empty reply is evidence for this run and is not kept for others.
+// An empty reply is evidence for this run and is not cached for others.
 func TestModelDoesNotCacheEmptyReplies(t *testing.T) {
 	key := keyOf(deem.Prompt("a"))
 	m, _, _ := served(false, store.BatchCollected, store.BatchLine{Key: key, Reply: &deem.Reply{Key: key}})
@@ -116,7 +116,7 @@ func TestModelWithoutAReply(t *testing.T) {
 	}
 }
 
-// What is still at the vendor is not paid for again.
+// A request that is still at the vendor is not paid for again.
 func TestModelBeforeCollection(t *testing.T) {
 	m, inner, _ := served(false, store.BatchSubmitted, store.BatchLine{Key: keyOf(deem.Prompt("a"))})
 	_, err := m.Complete(t.Context(), deem.Prompt("a"))
@@ -125,7 +125,7 @@ func TestModelBeforeCollection(t *testing.T) {
 	}
 }
 
-// A line that expires is a failure that passes.
+// A line that expires is a transient failure.
 func TestExpiredLine(t *testing.T) {
 	m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}}
 	o := options(t, m, v, "expires", "b")

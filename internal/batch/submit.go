@@ -18,8 +18,8 @@ import (
 	"deem/internal/store"
 )
 
-// submitMissing cuts the requests that are in no batch into batches, and submits each as
-// soon as it is whole.
+// submitMissing splits the requests that are not in a batch into batches, and submits each
+// as soon as it is complete.
 func (r *runner) submitMissing(ctx context.Context) error {
 	p, err := r.newParcel()
 	if err != nil {
@@ -60,11 +60,11 @@ func (r *runner) submitMissing(ctx context.Context) error {
 }
 
 // keyDigits is the length of the key of a batch. With the 43 characters of the key of a
-// request and a hyphen it makes 60, of the 64 that vendors allow as an id.
+// request and a hyphen it makes 60 of the 64 characters that vendors allow in an id.
 const keyDigits = 16
 
-// A parcel is a batch that is being packed. Its lines are in a file, as there may be
-// hundreds of megabytes of them.
+// A parcel is a batch under construction. Its lines are in a file, because they may take
+// hundreds of megabytes.
 type parcel struct {
 	r    *runner
 	file *os.File
@@ -75,12 +75,12 @@ type parcel struct {
 	bytes int64
 	most  int64
 
-	// name stands in the ids of the lines, and thus before the lines are known. So the
-	// key of a batch is made of the first of them, of the run and of the time: a request
-	// that is asked again later is in another batch.
+	// name is part of the ids of the lines, and so is needed before all lines are
+	// known. The key of a batch is therefore derived from its first request, the run
+	// and the time: a request that is repeated later is in a different batch.
 	name string
 
-	// The line that is about to be added.
+	// The line to be added next.
 	next    []byte
 	nextKey string
 	nextPay int64
@@ -91,7 +91,7 @@ func (r *runner) newParcel() (*parcel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make room for a batch: %w", err)
 	}
-	// Where a file that is open may be removed, nothing is left behind by a kill.
+	// On systems where an open file can be removed, a kill leaves nothing behind.
 	_ = os.Remove(f.Name())
 	return &parcel{r: r, file: f, w: bufio.NewWriterSize(f, 1<<16), has: map[string]bool{}}, nil
 }
@@ -102,7 +102,7 @@ func (p *parcel) close() {
 	_ = os.Remove(p.file.Name())
 }
 
-// check makes the line of a request.
+// check prepares the line of a request.
 func (p *parcel) check(key string, req deem.Request) error {
 	if p.name == "" {
 		sum := sha256.Sum256([]byte(p.r.RunID + "\n" + key + "\n" + strconv.FormatInt(time.Now().UnixNano(), 10)))
@@ -124,14 +124,14 @@ func (p *parcel) check(key string, req deem.Request) error {
 	return nil
 }
 
-// full reports whether the line that was checked has no place any more. A line that is too
-// long for any batch has a batch of its own, and the vendor says what it thinks of it.
+// full reports whether the prepared line no longer fits. A line that is too long for any
+// batch gets its own batch, and the vendor reports the error.
 func (p *parcel) full(size int) bool {
 	limits := p.r.Vendor.BatchLimits()
 	return len(p.keys) > 0 && (len(p.keys) >= size || p.bytes+int64(len(p.next)) > limits.Bytes)
 }
 
-// add adds the line that was checked.
+// add adds the prepared line.
 func (p *parcel) add() error {
 	if _, err := p.w.Write(p.next); err != nil {
 		return fmt.Errorf("keep a batch of %d bytes: %w", p.bytes, err)
@@ -142,7 +142,7 @@ func (p *parcel) add() error {
 	return nil
 }
 
-// lineID returns the id of the line with a request. The vendor's limit is 64 characters.
+// lineID returns the id of the line of a request. The vendor's limit is 64 characters.
 func lineID(batch, key string) (string, error) {
 	sum, err := hex.DecodeString(key)
 	if err != nil || len(sum) != sha256.Size {
@@ -151,19 +151,19 @@ func lineID(batch, key string) (string, error) {
 	return batch + "-" + base64.RawURLEncoding.EncodeToString(sum), nil
 }
 
-// keyOf returns the key of the request that the line with an id has, and whether it is a
-// line of this batch.
+// keyOf returns the key of the request for the id of a line, and reports whether the line
+// belongs to this batch.
 func keyOf(batch, id string) (string, bool) {
 	text, ok := strings.CutPrefix(id, batch+"-")
 	sum, err := base64.RawURLEncoding.DecodeString(text)
 	return hex.EncodeToString(sum), ok && err == nil && len(sum) == sha256.Size
 }
 
-// tries is how often a call that may pass is made before Run gives up. The next process
-// goes on.
+// tries is the maximum number of attempts after transient errors before Run gives up. The
+// next process continues.
 const tries = 6
 
-// submit hands a batch to the vendor, and notes before that that it is about to.
+// submit submits a batch to the vendor, after storing that it is about to.
 func (r *runner) submit(ctx context.Context, p *parcel) error {
 	if err := p.w.Flush(); err != nil {
 		return fmt.Errorf("keep a batch of %d bytes: %w", p.bytes, err)
@@ -178,7 +178,7 @@ func (r *runner) submit(ctx context.Context, p *parcel) error {
 		if err := r.Store.PutBatch(ctx, r.RunID, b, lines); err != nil {
 			return err
 		}
-		lines = nil // They are there now.
+		lines = nil // They are stored now.
 		id, err := r.Vendor.SubmitBatch(ctx, asked(b), io.NewSectionReader(p.file, 0, p.bytes))
 		if err == nil {
 			r.tellf("batch %s is submitted: %d requests", id, b.Lines)
@@ -191,12 +191,12 @@ func (r *runner) submit(ctx context.Context, p *parcel) error {
 	}
 }
 
-// asked is what a vendor is told of a batch.
+// asked returns a batch in the vendor's terms.
 func asked(b store.Batch) deem.Batch {
 	return deem.Batch{Key: b.Key, Lines: b.Lines, Planned: b.Planned}
 }
 
-// submitted notes that the vendor has a batch, come what may.
+// submitted stores that the vendor has a batch, even after cancellation.
 func (r *runner) submitted(ctx context.Context, b store.Batch, id string) error {
 	b.ID, b.State = id, store.BatchSubmitted
 	if err := r.Store.PutBatch(context.WithoutCancel(ctx), r.RunID, b, nil); err != nil {
@@ -206,12 +206,12 @@ func (r *runner) submitted(ctx context.Context, b store.Batch, id string) error 
 	return nil
 }
 
-// after decides what follows an error of submitting: that the batch is there in spite of
-// it, that it is to be submitted again, or that nothing more can be done.
+// after handles an error of submitting: the batch exists anyway, it has to be submitted
+// again, or Run must give up.
 func (r *runner) after(ctx context.Context, b *store.Batch, err error, try int) (done bool, _ error) {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok || ctx.Err() != nil {
-		return false, err // The batch stays planned: nobody knows whether the vendor has it.
+		return false, err // The batch stays planned: it is unknown whether the vendor has it.
 	}
 	if me.Status >= 400 && me.Status < 500 || me.Fatal {
 		if !me.Passing || try >= tries {
@@ -231,9 +231,8 @@ func (r *runner) after(ctx context.Context, b *store.Batch, err error, try int) 
 	return false, r.wait(ctx, backOff(try))
 }
 
-// look asks the vendor for a batch of which nobody knows whether it is there, until the
-// vendor is sure. A batch takes a moment to show up, so that none is there counts only when
-// it has had its time.
+// look asks the vendor for a batch that may or may not exist, until the vendor is sure. A
+// batch takes a moment to appear, so its absence counts only after the settle time.
 func (r *runner) look(ctx context.Context, b *store.Batch) (found bool, err error) {
 	var known []string
 	list, err := r.Store.Batches(ctx, r.RunID)
