@@ -1,12 +1,11 @@
-// Package gate holds conditions against what a run found, as "overall.lo >= 65%": the
-// same words mean the same wherever they are given, to a command, in a lock or to the
-// server.
+// Package gate checks conditions such as "overall.lo >= 65%" against the results of a run.
+// They have the same syntax and meaning in a command, in a lock file and on the server.
 //
-// [Parse] reads gates, and [CheckReport] refuses those that no report could meet. A
-// [Scope] says which number a name stands for, in a report
-// ([OfReport]), in a comparison ([OfComparison]) or elsewhere. [Hold] says what becomes
-// of each gate. What follows when one does not hold is for others to say: a command
-// ends with an exit code, and the server answers.
+// [Parse] parses gates, and [CheckReport] rejects those that no report could meet. A
+// [Scope] returns the number for a name, in a report ([OfReport]), in a comparison
+// ([OfComparison]) or elsewhere. [Hold] returns the outcome of each gate. The caller
+// decides what follows if a gate fails: a command sets an exit code, and the server
+// responds.
 package gate
 
 import (
@@ -25,60 +24,60 @@ import (
 	"deem/stat"
 )
 
-// A Gate is a condition that decides an exit code: "p < 0.05 and overall > 0". "and"
-// binds stronger than "or", and there are no parentheses.
+// A Gate is a condition that decides an exit code: "p < 0.05 and overall > 0". "and" binds
+// more tightly than "or", and there are no parentheses.
 type Gate struct {
-	Text  string        // as it was given
-	anyOf [][]Condition // one of these lists must hold as a whole
+	Text  string        // as given by the user
+	anyOf [][]Condition // all conditions of one of these lists must hold
 }
 
 // A Condition compares one number with another.
 type Condition struct {
 	Name   string
-	Quoted bool   // the name stands in quotes, so it is a category
+	Quoted bool   // the name is in quotes, so it is a category
 	Part   string // "lo" of "overall.lo"; "" is the value
 	op     string
 	want   float64
 	unit   string // "pp", "%" or ""
-	at     int    // where the number stands, in characters from 1
-	word   bool   // an outcome, as "equivalent", with nothing to compare it with
+	at     int    // position of the number, in characters from 1
+	word   bool   // an outcome, such as "equivalent", without a comparison
 }
 
-// A Measure says what a number in a gate is, and so how it may be written.
+// A Measure says what kind of number a gate refers to, and so how it may be written.
 type Measure int
 
 // The measures of numbers.
 const (
-	Points Measure = iota // a difference of two shares
+	Points Measure = iota // a difference between two shares
 	Share                 // a share from 0 to 1
 	Plain                 // a p-value or a count
 )
 
-// A Number is what a name in a gate stands for.
+// A Number is the value of a name in a gate.
 type Number struct {
 	Value  float64
 	What   Measure
 	Absent string // why there is no number, in a sentence without a full stop
-	Words  string // of an outcome: what was found
+	Words  string // for an outcome, what was found
 }
 
-// A Scope finds the number that a condition speaks of.
+// A Scope returns the number that a condition refers to.
 type Scope func(c Condition) Number
 
-// An Outcome is what became of a gate.
+// An Outcome is the result of a gate.
 type Outcome struct {
 	Gate   string `json:"gate"`
-	Run    string `json:"run,omitempty"` // the run it was held against, if there are several
+	Run    string `json:"run,omitempty"` // the run it was checked against, if there are several
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
 
-	// Warning says that the gate asks for more than so many items can show.
+	// Warning says that the gate demands more than this number of items can show.
 	Warning string `json:"warning,omitempty"`
 }
 
-// Hold holds every gate against what scope finds. Its error is a gate that is
-// wrong in itself, as one that wants a share in percentage points; a gate that does
-// not hold is an outcome.
+// Hold checks every gate against the numbers of scope. It returns an error if a gate is
+// invalid, for example if it compares a share with percentage points; a gate that does not
+// hold is an outcome.
 func Hold(gates []Gate, scope Scope) ([]Outcome, error) {
 	outcomes := make([]Outcome, 0, len(gates))
 	for _, g := range gates {
@@ -91,7 +90,7 @@ func Hold(gates []Gate, scope Scope) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// eval holds one gate against what scope finds.
+// eval checks one gate against the numbers of scope.
 func (g Gate) eval(scope Scope) (Outcome, error) {
 	out := Outcome{Gate: g.Text}
 	var details []string
@@ -113,7 +112,7 @@ func (g Gate) eval(scope Scope) (Outcome, error) {
 	return out, nil
 }
 
-// eval compares one number. A number that is not there holds nothing.
+// eval compares one number. A condition on a missing number does not hold.
 func (c Condition) eval(n Number) (ok bool, detail string, err error) {
 	if n.Absent != "" {
 		return false, n.Absent, nil
@@ -125,7 +124,7 @@ func (c Condition) eval(n Number) (ok bool, detail string, err error) {
 	if err != nil {
 		return false, "", err
 	}
-	// 2.6pp and 13 of 500 are one number, although their last digits may differ.
+	// 2.6pp and 13 of 500 are the same number, although their last digits may differ.
 	equal := math.Abs(n.Value-want) <= 1e-12
 	switch c.op {
 	case ">=":
@@ -144,8 +143,8 @@ func (c Condition) eval(n Number) (ok bool, detail string, err error) {
 	return ok, c.title() + " is " + n.String(), nil
 }
 
-// wanted returns the number of the condition in the measure of what it is compared
-// with. Percent of a difference could mean two things, so it means neither.
+// wanted returns the number of the condition in the measure of the value it is compared
+// with. A percentage of a difference is ambiguous, so it is an error.
 func (c Condition) wanted(what Measure) (float64, error) {
 	fault := func(format string, args ...any) error {
 		return fmt.Errorf("character %d: %s", c.at, fmt.Sprintf(format, args...))
@@ -168,7 +167,7 @@ func (c Condition) wanted(what Measure) (float64, error) {
 	return c.want, nil
 }
 
-// title returns the name and the part as they were written.
+// title returns the name and the part as written.
 func (c Condition) title() string {
 	name := c.Name
 	if c.Quoted {
@@ -180,7 +179,7 @@ func (c Condition) title() string {
 	return name
 }
 
-// String returns the number in its measure.
+// String formats the number in its measure.
 func (n Number) String() string {
 	switch n.What {
 	case Points:
@@ -191,13 +190,12 @@ func (n Number) String() string {
 	return strconv.FormatFloat(n.Value, 'g', 4, 64)
 }
 
-// Missing returns a number that is not there, with the reason in a sentence without a
-// full stop.
+// Missing returns a missing number, with the reason in a sentence without a full stop.
 func Missing(format string, args ...any) Number {
 	return Number{Absent: fmt.Sprintf(format, args...)}
 }
 
-// NoSuch returns the number of a name that means nothing, with the likeliest name.
+// NoSuch returns a missing number for an unknown name, with the closest known name.
 func NoSuch(c Condition, known []string) Number {
 	if near := text.Closest(c.Name, known); near != "" {
 		return Missing("there is no category %q; did you mean %q?", c.Name, near)
@@ -205,7 +203,7 @@ func NoSuch(c Condition, known []string) Number {
 	return Missing("there is no category %q; there are: %s", c.Name, strings.Join(known, ", "))
 }
 
-// OfComparison finds numbers in the comparison of a run with the baseline.
+// OfComparison returns the scope of the comparison of a run with the baseline.
 func OfComparison(c compare.Comparison, pair compare.Pair) Scope {
 	run := c.Runs[pair.Second]
 	return func(cond Condition) Number {
@@ -275,10 +273,10 @@ func differenceNumber(part string, d compare.Difference, hold *compare.Hold) Num
 	return Number{Value: d.Estimate.Value, What: Points}
 }
 
-// nonInferior is the outcome of a difference that lies above the margin below 0.
+// nonInferior is the outcome of a difference that is not worse than minus the margin.
 const nonInferior = "non-inferior"
 
-// CheckMargin refuses gates on equivalence when no margin is given.
+// CheckMargin rejects gates on equivalence if no margin is given.
 func CheckMargin(gates []Gate, margin float64) error {
 	for _, g := range gates {
 		for _, c := range slices.Concat(g.anyOf...) {
@@ -293,7 +291,7 @@ func CheckMargin(gates []Gate, margin float64) error {
 // outcomes are the words that a gate may consist of.
 var outcomes = []string{compare.Better, compare.Worse, compare.Equivalent, compare.Undecided, nonInferior}
 
-// outcomeNumber returns 1 when a difference has the outcome. A difference may be both
+// outcomeNumber returns 1 if a difference has the outcome. A difference may be both
 // established and equivalent.
 func outcomeNumber(word string, d compare.Difference, hold *compare.Hold) Number {
 	e := d.Equivalence
@@ -318,12 +316,13 @@ func outcomeNumber(word string, d compare.Difference, hold *compare.Hold) Number
 	return n
 }
 
-// rarely is the chance below which a gate that an unchanged system passes gets a warning.
+// rarely is the probability below which a gate gets a warning: that of an unchanged system
+// passing it.
 const rarely = 0.5
 
-// Caution says that a system which did not change would rarely pass a gate on the lower
-// end of the interval of a difference, and "" where it would pass often enough. The
-// difference of an unchanged system scatters about 0 as widely as its interval says.
+// Caution returns a warning if an unchanged system would rarely pass a gate on the lower
+// end of the interval of a difference, and "" otherwise. The difference of an unchanged
+// system scatters around 0 with the width of its interval.
 func (g Gate) Caution(d compare.Difference) string {
 	if d.Estimate == nil {
 		return ""
@@ -344,8 +343,8 @@ func (g Gate) Caution(d compare.Difference) string {
 	return ""
 }
 
-// OfReport finds numbers in the report of one run: "overall" and "score" are its
-// headline, and a category is the headline of that category.
+// OfReport returns the scope of the report of one run: "overall" and "score" are its
+// headline score, and a category is the score of that category.
 func OfReport(r report.Report) Scope {
 	return func(cond Condition) Number {
 		if !cond.Quoted {
@@ -369,10 +368,10 @@ func OfReport(r report.Report) Scope {
 	}
 }
 
-// CheckReport refuses gates that no report of a run could meet, before there is one and
-// before it is paid for: a number in the wrong unit, a part that a score does not have,
-// and a name that is neither a report's own nor one of the categories. Where categories
-// is nil nobody knows them yet, and any name may be one.
+// CheckReport rejects gates that no report of a run could meet, before the run is paid for:
+// a number in the wrong unit, a part that a score does not have, and a name that is neither
+// one of a report nor a category. If categories is nil they are not known yet, and any name
+// may be one.
 func CheckReport(gates []Gate, categories []string) error {
 	for _, g := range gates {
 		for _, c := range slices.Concat(g.anyOf...) {
@@ -388,7 +387,7 @@ func CheckReport(gates []Gate, categories []string) error {
 	return nil
 }
 
-// reportOn returns a report with every number that one over these categories may have.
+// reportOn returns a report with every number that a report over these categories may have.
 func reportOn(categories []string) report.Report {
 	all := report.Figures{Judged: new(stat.Estimate), Items: 1}
 	r := report.Report{Items: 1, Judged: 1, Metrics: []report.Figures{all}}
@@ -398,7 +397,7 @@ func reportOn(categories []string) report.Report {
 	return r
 }
 
-// check says what is wrong with a condition where scope has every number.
+// check returns the error of a condition if scope has every number.
 func (c Condition) check(scope Scope) error {
 	n := scope(c)
 	if n.Absent != "" {

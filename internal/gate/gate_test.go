@@ -44,7 +44,7 @@ func TestGates(t *testing.T) {
 	for _, tt := range []struct {
 		gate string
 		ok   bool
-		want string // in the detail
+		want string // part of the detail
 	}{
 		{"overall >= -1pp", true, "overall is 2.60 pp"},
 		{"overall>=-1pp", true, ""},
@@ -93,7 +93,7 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// What is wrong with a gate is said with the place, and is the user's to mend.
+// Errors in a gate have a position and are usage errors.
 func TestBadGates(t *testing.T) {
 	c := gated()
 	for text, want := range map[string]string{
@@ -127,7 +127,7 @@ func TestBadGates(t *testing.T) {
 	}
 }
 
-// A report has gates too: its headline, its categories, what is unjudged.
+// A report has gates too: its headline, its categories, the unjudged items.
 func TestReportGates(t *testing.T) {
 	est := stat.Proportion(70, 100)
 	r := report.Report{
@@ -149,13 +149,13 @@ func TestReportGates(t *testing.T) {
 	}
 }
 
-// What no report could meet is said before there is one, and names as soon as they are
-// known.
+// Gates that no report could meet are rejected before there is one, and unknown names as
+// soon as the categories are known.
 func TestCheckReport(t *testing.T) {
 	known := []string{"multi hop", "n", "zh"}
 	for _, tt := range []struct {
 		gate        string
-		early, late string // what is wrong while categories are not known, and when they are
+		early, late string // the errors before and after categories are known
 	}{
 		{"overall >= 70%", "", ""},
 		{"overall.lo >= 0.7 and unjudged <= 1% or score.n > 100", "", ""},
@@ -189,7 +189,7 @@ func TestCheckReport(t *testing.T) {
 	}
 }
 
-// Whatever is typed, a gate is read or refused with a place inside it.
+// Any text is either a valid gate or rejected with a position inside it.
 func FuzzParseGate(f *testing.F) {
 	for _, s := range []string{"overall >= -1pp", `"a b".lo < 5% and p < 0.05 or x == 1`, "'", "é>=1", "a.lo.hi>1"} {
 		f.Add(s)

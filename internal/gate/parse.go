@@ -12,7 +12,7 @@ import (
 	"deem/internal/usage"
 )
 
-// Parse reads all gates, or says what is wrong with the first bad one.
+// Parse parses all gates, or returns the error of the first invalid one.
 func Parse(texts []string) ([]Gate, error) {
 	gates := make([]Gate, 0, len(texts))
 	for _, t := range texts {
@@ -25,7 +25,7 @@ func Parse(texts []string) ([]Gate, error) {
 	return gates, nil
 }
 
-// parse reads one gate.
+// parse parses one gate.
 func parse(s string) (Gate, error) {
 	g := Gate{Text: s}
 	p := parser{text: s}
@@ -64,7 +64,7 @@ func (p *parser) skip() {
 	}
 }
 
-// fault says what was wanted at a place, and what stands there.
+// fault returns an error with what was expected at a position, and what was found.
 func (p *parser) fault(at int, wanted string) error {
 	found := "it ends"
 	if rest := p.text[at:]; rest != "" {
@@ -77,7 +77,7 @@ func (p *parser) fault(at int, wanted string) error {
 // ends are the characters at which a name without quotes ends.
 const ends = " \t<>=!\"'"
 
-// word reads the given word if it is next.
+// word consumes the given word if it is next.
 func (p *parser) word(w string) bool {
 	p.skip()
 	rest, ok := strings.CutPrefix(p.text[p.at:], w)
@@ -88,7 +88,7 @@ func (p *parser) word(w string) bool {
 	return true
 }
 
-// condition reads NAME OP NUMBER.
+// condition parses NAME OP NUMBER.
 func (p *parser) condition() (Condition, error) {
 	var c Condition
 	var err error
@@ -116,10 +116,10 @@ func (p *parser) condition() (Condition, error) {
 	return c, err
 }
 
-// parts are what one may ask of a number.
+// parts are the parts that a number may have.
 var parts = []string{"lo", "hi", "p", "n", "wins", "losses", "ties", "strict"}
 
-// name reads a name, in quotes or without, and its part.
+// name parses a name, with or without quotes, and its part.
 func (p *parser) name() (name, part string, quoted bool, err error) {
 	p.skip()
 	start := p.at
@@ -143,7 +143,7 @@ func (p *parser) name() (name, part string, quoted bool, err error) {
 		}
 		return name, part, true, nil
 	}
-	// A category may have a dot in its name, so only a known part is one.
+	// A category may have a dot in its name, so only a known part counts.
 	if i := strings.LastIndexByte(tail, '.'); i > 0 && slices.Contains(parts, tail[i+1:]) {
 		return tail[:i], tail[i+1:], false, nil
 	}
@@ -153,7 +153,7 @@ func (p *parser) name() (name, part string, quoted bool, err error) {
 	return tail, "", false, nil
 }
 
-// number reads a number and its unit.
+// number parses a number and its unit.
 func (p *parser) number() (float64, string, error) {
 	start := p.at
 	for p.at < len(p.text) && strings.ContainsRune("+-.0123456789eE", rune(p.text[p.at])) {
