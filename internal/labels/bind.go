@@ -14,15 +14,15 @@ import (
 	"deem"
 )
 
-// Bound reports whether labels that are bound to the first hash, or to its beginning,
-// are bound to the judge with the second.
+// Bound reports whether labels bound to the hash to, or to a prefix of a hash, are bound to
+// the judge with the hash judge.
 func Bound(to, judge string) bool {
 	return len(to) >= shortest && strings.HasPrefix(judge, to)
 }
 
-// Bind writes into a file of labels which judge it was made for, in place of another
-// if there is one. Nothing else in it changes; it is written beside and then takes the
-// place of the old one. Read must accept the file before and after.
+// Bind writes the hash of the judge into a label file, replacing an earlier one. Nothing
+// else in the file changes. It writes a new file and then renames it over the old one. Read
+// must accept the file before and after.
 func Bind(ctx context.Context, src Source, hash string) error {
 	if len(src.Names) != 1 || src.Names[0] == "-" {
 		return errors.New("only one file can be bound to a judge at a time, and standard input to none")
@@ -43,13 +43,13 @@ func Bind(ctx context.Context, src Source, hash string) error {
 	return replace(ctx, src, name, bound, hash)
 }
 
-// replace writes the file anew, and reads it before the old one goes.
+// replace writes a new file, and checks that it can be read before it replaces the old one.
 func replace(ctx context.Context, src Source, name string, data []byte, hash string) error {
 	info, err := os.Stat(name)
 	if err != nil {
 		return err
 	}
-	// The extension stays, because the format is told by it.
+	// The extension is kept, because it determines the format.
 	beside := filepath.Join(filepath.Dir(name), ".bind-"+filepath.Base(name))
 	if err := os.WriteFile(beside, data, info.Mode().Perm()); err != nil { //nolint:gosec // The user names the file.
 		return err
@@ -65,7 +65,7 @@ func replace(ctx context.Context, src Source, name string, data []byte, hash str
 	return os.Rename(beside, name)
 }
 
-// bound returns the text of a file with the hash in it.
+// bound returns the text of a file with the hash.
 func bound(name string, data []byte, old, hash string) ([]byte, error) {
 	if old != "" {
 		return bytes.ReplaceAll(data, []byte(old), []byte(hash)), nil

@@ -13,15 +13,15 @@ import (
 	"deem/judge"
 )
 
-// A part of a label, and the columns in which it is looked for.
+// A part is a part of a label with the names of its columns.
 type part struct {
 	name  string
 	names []string
 }
 
-// parts are in the order in which they are shown. The first column that a row has
-// counts. Ids, reasons and responses have the names that items and published results
-// have, after those that only labels have.
+// parts are in display order. The first column that a row has counts. The columns of ids,
+// reasons and responses are first those specific to labels, then those of items and
+// published results.
 var parts = []part{
 	{"item", namesOf("id", "item", "item_id")},
 	{"label", []string{"label", "human_label", "human_verdict", "human", "verdict", "judgment", "judgement", "pass", "passed", "correct", "is_correct", "expected_verdict"}},
@@ -34,7 +34,7 @@ var parts = []part{
 	{"drawn", []string{"drawn"}},
 }
 
-// namesOf returns names of columns: those that are given, and those of a part of an item.
+// namesOf returns the given column names, followed by those of a part of an item.
 func namesOf(part string, names ...string) []string {
 	for _, name := range dataset.ColumnNames(part) {
 		if !slices.Contains(names, name) {
@@ -44,7 +44,7 @@ func namesOf(part string, names ...string) []string {
 	return names
 }
 
-// Parts returns the names of what a label is made of, for help and messages.
+// Parts returns the names of the parts of a label, for help and messages.
 func Parts() []string {
 	names := make([]string, len(parts))
 	for i, p := range parts {
@@ -53,7 +53,7 @@ func Parts() []string {
 	return names
 }
 
-// Columns returns the columns in which a part is looked for.
+// Columns returns the column names of a part.
 func Columns(name string) []string {
 	for _, p := range parts {
 		if p.name == name {
@@ -70,14 +70,14 @@ var (
 	noLabel  = []string{"", "?", "-", "na", "n/a", "none", "null", "nan", "skip", "skipped", "unsure", "unknown", "unclear", "tbd", "todo"}
 )
 
-// A decision is what a label or a score says.
+// A decision is the parsed label or score.
 type decision struct {
 	yes, graded, blank bool
 	label              string
 	score              float64
 }
 
-// decide reads the label, or the score where there is no label.
+// decide parses the label, or the score if there is no label.
 func (r *reader) decide(label, score string) (decision, string, error) {
 	label, score = strings.TrimSpace(label), strings.TrimSpace(score)
 	word := strings.ToLower(label)
@@ -110,7 +110,7 @@ func (r *reader) decide(label, score string) (decision, string, error) {
 	return d, hint, err
 }
 
-// grade reads a score on the scale of the file.
+// grade parses a score on the scale of the file.
 func (r *reader) grade(text string) (decision, string, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
@@ -122,18 +122,19 @@ func (r *reader) grade(text string) (decision, string, error) {
 			fmt.Errorf("the score %s lies outside 0 to %v", text, scale)
 	}
 	share := x / scale
-	// A mark of 0 or 1 on a scale of 1 is a decision, and no grade.
+	// A 0 or 1 on a scale of 1 is a decision, not a grade.
 	return decision{yes: share >= cmp.Or(r.src.Pass, 0.5), graded: scale != 1 || share != 0 && share != 1, label: text, score: share}, "", nil
 }
 
-// hiddenFields are those that say who answered or what a probe is, and those in which
-// datasets keep what somebody said of the answer: a person who labels should not know.
+// hiddenFields are fields that reveal who answered, what a probe is, or an existing
+// judgement of the answer: a person who labels should not see them.
 var hiddenFields = slices.Concat([]string{
 	"answer_model", "answer_prompt", "system", "system_model",
 	"probe", "probe_want", "probe_of", "probe_variant",
 }, Columns("label"), Columns("score"), Columns("annotator"), Columns("confidence"), Columns("reason"))
 
-// Blind returns the fields of an item that a person who labels may see, sorted.
+// Blind returns the names of the fields of an item that a person who labels may see,
+// sorted.
 func Blind(it deem.Item) []string {
 	var names []string
 	for name, text := range it.Fields {

@@ -8,7 +8,7 @@ import (
 	"deem/judge"
 )
 
-// A labelled judge gives the verdicts that a set of labels holds.
+// A labelled judge returns the verdicts of a set of labels.
 type labelled struct {
 	name, hash string
 	opinions   map[string]Opinion
@@ -16,9 +16,9 @@ type labelled struct {
 
 var _ deem.Identified = (*labelled)(nil)
 
-// Judge returns the judge that says what the labels say: people's verdicts, or those
-// that another program gave, on the items of the same ids. An item without a label
-// lacks what this judge needs, and one on which annotators are evenly split is unsure.
+// Judge returns a judge whose verdicts are the labels of people, or those of another
+// program, on the items with the same ids. An item without a label is a failure of kind
+// input, and one on which annotators are evenly split is unsure.
 func (s *Set) Judge(name string) (deem.Judge, error) {
 	hash, err := s.Hash()
 	if err != nil {
@@ -27,10 +27,10 @@ func (s *Set) Judge(name string) (deem.Judge, error) {
 	return &labelled{name: name, hash: hash, opinions: s.Opinions()}, nil
 }
 
-// Name returns the name that was given.
+// Name returns the name of the judge.
 func (j *labelled) Name() string { return j.name }
 
-// Identity returns the [judge.Spec] of the judge: its name, and the hash of what was said.
+// Identity returns the [judge.Spec] of the judge: its name, and the hash of the labels.
 func (j *labelled) Identity() any {
 	return judge.Spec{Kind: judge.KindLabels, Name: j.name, Options: map[string]string{"hash": j.hash}}
 }
@@ -52,8 +52,7 @@ func (j *labelled) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error
 	return o.verdict(), nil
 }
 
-// otherResponse reports whether somebody labelled another response than the given
-// one.
+// otherResponse reports whether an annotator labelled another response than the given one.
 func (o Opinion) otherResponse(response string) bool {
 	for _, l := range o.Labels {
 		if l.Other(response) {
@@ -63,8 +62,8 @@ func (o Opinion) otherResponse(response string) bool {
 	return false
 }
 
-// Other reports whether the label says that it is about another response than the
-// given one. White space around a response is what a person's editor made of it.
+// Other reports whether the label is about another response than the given one. Surrounding
+// white space is ignored, because editors change it.
 func (l Label) Other(response string) bool {
 	return l.Response != nil && strings.TrimSpace(unguard(*l.Response)) != strings.TrimSpace(response)
 }
@@ -90,12 +89,12 @@ func (o Opinion) verdict() deem.Verdict {
 	return v
 }
 
-// risky are the characters with which a cell begins that a spreadsheet takes for a
-// formula, and may carry out. A response is untrusted text.
+// risky are the first characters for which a spreadsheet may treat a cell as a formula and
+// execute it. A response is untrusted text.
 const risky = "=+-@\t\r"
 
-// Guard returns text as it may stand in a table that people open in a spreadsheet.
-// [Label.Other] knows guarded responses again.
+// Guard returns text that is safe in a table that people open in a spreadsheet.
+// [Label.Other] recognises guarded responses.
 func Guard(text string) string {
 	if text != "" && strings.ContainsRune(risky, rune(text[0])) {
 		return "'" + text

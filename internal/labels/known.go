@@ -9,25 +9,24 @@ import (
 	"deem"
 )
 
-// A Known is a disagreement of a judge with people that somebody has looked at and
-// written down.
+// A Known is a disagreement of a judge with people that has been reviewed and recorded.
 type Known struct {
 	Item   string // its id
-	Judge  bool   // what the judge says
-	People bool   // what people say
+	Judge  bool   // the judge's verdict
+	People bool   // the human label
 	Why    string
 
 	File string
 	Line int
 }
 
-// ReadKnown reads a registry of known disagreements: for each the item, what the judge
-// says, what people say, and why they differ. One of the two suffices, since the other
-// is its opposite.
+// ReadKnown reads a registry of known disagreements: for each the item, the judge's
+// verdict, the human label, and why they differ. One of verdict and label is enough,
+// because the other is its opposite.
 //
 //   - {item: q7, judge: yes, people: no, why: "accepts the neighbouring year"}
 //
-// The forms are those of labels.
+// The formats are those of labels.
 func ReadKnown(ctx context.Context, name string) ([]Known, error) {
 	r := &reader{src: Source{Names: []string{name}}, set: &Set{}}
 	var list []Known
@@ -50,7 +49,7 @@ func ReadKnown(ctx context.Context, name string) ([]Known, error) {
 	return list, nil
 }
 
-// known reads one row of a registry.
+// known parses one row of a registry.
 func (r *reader) known(rw row) (Known, bool) {
 	const form = "write {item: q7, judge: yes, people: no, why: ...}"
 	id, ok := r.value(rw, "item")
@@ -78,7 +77,7 @@ func (r *reader) known(rw row) (Known, bool) {
 	return k, true
 }
 
-// side reads what one of the two says.
+// side parses the verdict of one of the two sides.
 func (r *reader) side(rw row, id string, columns ...string) (yes, ok bool) {
 	for _, column := range columns {
 		text, found := rw.get(column)
@@ -110,12 +109,12 @@ func WriteKnown(list []Known) string {
 	return b.String()
 }
 
-// quoted returns a JSON string. That is YAML too once the few characters are escaped that
-// JSON lets stand, and that YAML does not allow or takes for the end of a line.
+// quoted returns a JSON string that is also valid YAML: it escapes the few characters that
+// JSON allows but YAML does not, or treats as line breaks.
 func quoted(s string) string {
 	text, err := deem.Canonical(s)
 	if err != nil {
-		return `""` // every string has a JSON
+		return `""` // every string has a JSON form
 	}
 	var b strings.Builder
 	for _, r := range string(text) {

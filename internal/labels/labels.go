@@ -1,12 +1,11 @@
-// Package labels reads what people said about items: one label or score for each item
-// and annotator, from CSV, JSONL, JSON, Parquet or YAML.
+// Package labels reads human labels: one label or score for each item and annotator, from
+// CSV, JSONL, JSON, Parquet or YAML.
 //
-// [Read] returns a [Set]. What several annotators say of one item becomes an
-// [Opinion], by majority; where they are evenly split, there is none. A set is also a
-// [deem.Judge], so that verdicts which were recorded elsewhere, by people or by
-// another program, become a run like any other. [ReadKnown] reads a registry of
-// disagreements that are known, and [Bind] writes into a file which judge it was
-// made for.
+// [Read] returns a [Set]. The labels of several annotators on one item become an [Opinion]
+// by majority; a tie has no decision. A set can also be used as a [deem.Judge], so that
+// verdicts recorded elsewhere, by people or by another program, become a run like any
+// other. [ReadKnown] reads a registry of known disagreements, and [Bind] writes into a file
+// which judge it was made for.
 package labels
 
 import (
@@ -22,44 +21,44 @@ import (
 	"deem/judge"
 )
 
-// A Label is what one annotator said of one item.
+// A Label is the label of one annotator on one item.
 type Label struct {
 	Item      string `json:"item"`                // the item's id
-	Annotator string `json:"annotator,omitempty"` // "" when nobody said who it was
+	Annotator string `json:"annotator,omitempty"` // "" if unknown
 
-	// Yes is the decision. Label is how the file spells it, and Score how it counts,
-	// from 0 to 1.
+	// Yes is the decision. Label is its spelling in the file, and Score its value from
+	// 0 to 1.
 	Yes   bool    `json:"yes"`
 	Label string  `json:"label"`
 	Score float64 `json:"score"`
 
-	// Graded says that the decision was made from a score.
+	// Graded means that the decision was derived from a score.
 	Graded bool `json:"graded,omitempty"`
 
-	// Confidence is how sure the annotator was, nil when they did not say.
+	// Confidence is that of the annotator, nil if not given.
 	Confidence *float64 `json:"confidence,omitempty"`
 	Reason     string   `json:"reason,omitempty"`
 
-	// Response is what was labelled, nil when the file does not repeat it. A label is
-	// about a response, and another response to the same question has none.
+	// Response is the labelled response, nil if the file does not contain it. A label
+	// is about one response; another response to the same question has none.
 	Response *string `json:"response,omitempty"`
 
-	// Drawn says how a plan drew the item; zero when the file does not say.
+	// Drawn says how a plan drew the item; zero if unknown.
 	Drawn Drawn `json:"-"`
 
 	File string `json:"-"`
 	Line int    `json:"-"`
 }
 
-// Drawn says that N items were drawn at random of the Of items of a stratum. The name of
-// the stratum begins with that of the plan and a hyphen.
+// Drawn says that N of the Of items of a stratum were drawn at random. The name of the
+// stratum begins with that of the plan and a hyphen.
 type Drawn struct {
 	Stratum string
 	N, Of   int
 }
 
-// String returns what a plan writes into the column drawn, as "8c1f-2 5/340", or "" when
-// nobody says how the item was drawn.
+// String returns the value of the column drawn, for example "8c1f-2 5/340", or "" if it is
+// unknown how the item was drawn.
 func (d Drawn) String() string {
 	if d == (Drawn{}) {
 		return ""
@@ -67,7 +66,7 @@ func (d Drawn) String() string {
 	return fmt.Sprintf("%s %d/%d", d.Stratum, d.N, d.Of)
 }
 
-// ReadDrawn reads what String returns. Other texts say nothing about how an item was drawn.
+// ReadDrawn parses the result of String. It returns the zero value for other texts.
 func ReadDrawn(text string) Drawn {
 	var d Drawn
 	n, err := fmt.Sscanf(strings.Replace(strings.TrimSpace(text), "/", " ", 1), "%s %d %d", &d.Stratum, &d.N, &d.Of)
@@ -80,47 +79,46 @@ func ReadDrawn(text string) Drawn {
 // A Source says which files to read, and how.
 type Source struct {
 	Names  []string  // "-" is standard input
-	Stdin  io.Reader // what "-" reads
-	Format string    // a format of package dataset, or "yaml"; "" decides by name and first bytes
+	Stdin  io.Reader // the input for "-"
+	Format string    // a format of package dataset, or "yaml"; "" detects it by name and content
 
-	// Columns says which column holds which [Parts]. Others are found under the names
-	// that people use.
+	// Columns maps [Parts] to columns. Other parts are found by the usual names.
 	Columns map[string]string
 
-	// Scale is the largest score. 0 means what the file says, else 1.
+	// Scale is the largest score. 0 means the scale stated in the file, else 1.
 	Scale float64
 
-	// Pass is the share of the scale from which a score says yes; 0 means one half.
+	// Pass is the share of the scale from which a score means yes; 0 means one half.
 	Pass float64
 
-	// Labels are those of the judge that people are compared with. They go before the words
-	// for yes and no.
+	// Labels are those of the judge that people are compared with. They take precedence
+	// over the words for yes and no.
 	Labels []judge.Label
 
-	// Yes and No are further words for yes and no.
+	// Yes and No are additional words for yes and no.
 	Yes, No []string
 
-	// Annotator is who labelled, where the file does not say.
+	// Annotator is the annotator if the file does not name one.
 	Annotator string
 }
 
-// A Set is all labels of some files.
+// A Set contains all labels of some files.
 type Set struct {
 	Names  []string
-	Labels []Label // in the order of the files, each item and annotator once
+	Labels []Label // in file order, each item and annotator once
 
-	// JudgeHash is the hash of the judge that the labels are bound to, or its
-	// beginning; "" when they are bound to none.
+	// JudgeHash is the hash, or a prefix of the hash, of the judge that the labels are
+	// bound to; "" if there is none.
 	JudgeHash string
 
-	// Blank is how many rows have no label yet.
+	// Blank is the number of rows without a label.
 	Blank int
 
-	// Notes are what the user should know about the files.
+	// Notes are remarks about the files for the user.
 	Notes []string
 }
 
-// Read reads all labels. What is wrong in the files comes as *[deem.Problems].
+// Read reads all labels. Errors in the files are returned as *[deem.Problems].
 func Read(ctx context.Context, src Source) (*Set, error) {
 	if err := src.check(); err != nil {
 		return nil, err
@@ -152,24 +150,24 @@ func (src Source) check() error {
 	return nil
 }
 
-// A reader gathers the labels of several files.
+// A reader collects the labels of several files.
 type reader struct {
 	src      Source
 	set      *Set
 	problems deem.Problems
-	hint     string // for the first problem that has one
+	hint     string // of the first problem that has one
 
-	take func(row) // what becomes of a row
+	take func(row) // called for each row
 
 	scale     float64 // of this file, 0 for none
 	annotator string
 
-	lacks map[string]*lack // parts that rows of this file do not have, by part
+	lacks map[string]*lack // parts that rows of this file lack, by part
 
-	seen map[string]int // item and annotator to the place of the label
+	seen map[string]int // index of the label by item and annotator
 }
 
-// files reads all files. What is wrong in them comes with the first advice.
+// files reads all files. An error has the first hint.
 func (r *reader) files(ctx context.Context) error {
 	for _, name := range r.src.Names {
 		r.scale, r.annotator, r.lacks = r.src.Scale, r.src.Annotator, map[string]*lack{}
@@ -197,13 +195,13 @@ func isYAML(name string) bool {
 	return ext == ".yaml" || ext == ".yml"
 }
 
-// bad notes what is wrong at a place, and the first advice.
+// bad records a problem at a location, and the first hint.
 func (r *reader) bad(file string, line int, hint, format string, args ...any) {
 	r.problems.Add(deem.Problem{File: file, Line: line, Message: fmt.Sprintf(format, args...)})
 	r.hint = cmp.Or(r.hint, hint)
 }
 
-// bind notes which judge the file was made for.
+// bind records which judge the file was made for.
 func (r *reader) bind(file string, line int, hash string) {
 	switch hash = strings.TrimSpace(hash); {
 	case hash == "" || hash == r.set.JudgeHash:
@@ -216,10 +214,10 @@ func (r *reader) bind(file string, line int, hash string) {
 	}
 }
 
-// shortest is how many digits of a hash tell one judge from another.
+// shortest is the minimum number of digits of a hash that identifies a judge.
 const shortest = 8
 
-// add enters a label, once for each item and annotator.
+// add adds a label, once for each item and annotator.
 func (r *reader) add(l Label) {
 	key := l.Item + "\x00" + l.Annotator
 	at, known := r.seen[key]
@@ -230,7 +228,7 @@ func (r *reader) add(l Label) {
 	}
 	old := r.set.Labels[at]
 	if old.Yes == l.Yes && old.Score == l.Score {
-		return // said twice
+		return // duplicate
 	}
 	who := l.Annotator
 	hint := ""
@@ -240,8 +238,8 @@ func (r *reader) add(l Label) {
 	r.bad(l.File, l.Line, hint, "item %q is labelled twice by %s: %s in line %d, and %s here", l.Item, who, old.Label, old.Line, l.Label)
 }
 
-// Annotators returns who labelled, sorted. Labels of nobody in particular count as
-// one annotator, "".
+// Annotators returns the annotators, sorted. All labels without an annotator count as one
+// annotator, "".
 func (s *Set) Annotators() []string {
 	names := map[string]bool{}
 	for _, l := range s.Labels {
@@ -255,7 +253,7 @@ func (s *Set) Annotators() []string {
 	return list
 }
 
-// Hash returns the hash of what was said, whatever the form of the files.
+// Hash returns the hash of the labels, independent of the file format.
 func (s *Set) Hash() (string, error) {
 	list := slices.Clone(s.Labels)
 	slices.SortFunc(list, func(a, b Label) int {

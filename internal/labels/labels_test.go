@@ -31,7 +31,7 @@ func write(t *testing.T, name, text string) string {
 // text is a pointer to s.
 func text(s string) *string { return &s }
 
-// plain compares labels without where they stand.
+// plain compares labels without their location.
 var plain = cmpopts.IgnoreFields(labels.Label{}, "File", "Line")
 
 func yes(item, label string) labels.Label {
@@ -167,7 +167,7 @@ func TestReadProblems(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := labels.Read(t.Context(), labels.Source{Names: []string{write(t, c.file, c.text)}})
 			if c.want == "" {
-				// "nan" is what a table says that has no value there.
+				// "nan" means a missing value in a table.
 				if err != nil {
 					t.Errorf("Read: %v, want a row without a label", err)
 				}
@@ -258,7 +258,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestJudgeHash holds that what was said tells judges apart, and its order does not.
+// TestJudgeHash checks that the hash depends on the labels and not on their order.
 func TestJudgeHash(t *testing.T) {
 	hash := func(text string) string {
 		set, err := labels.Read(t.Context(), labels.Source{Names: []string{write(t, "l.csv", text)}})

@@ -2,23 +2,23 @@ package labels
 
 import "fmt"
 
-// An Opinion is what all annotators of an item say together.
+// An Opinion combines the labels of all annotators of an item.
 type Opinion struct {
 	Item         string
 	Yes          bool
-	Tie          bool // as many say yes as no: there is no decision
+	Tie          bool // equal numbers of yes and no: there is no decision
 	For, Against int
 
-	// Label is the label that more annotators gave than any other; "" when there is none.
+	// Label is the most frequent label; "" if there is none.
 	Label string
 
 	Score  float64 // the mean
-	Graded bool    // somebody gave a score
+	Graded bool    // some annotator gave a score
 
 	Labels []Label
 }
 
-// Opinions returns what is said of each item, by id.
+// Opinions returns the opinion on each item, by id.
 func (s *Set) Opinions() map[string]Opinion {
 	all := map[string]Opinion{}
 	for _, l := range s.Labels {
@@ -29,11 +29,11 @@ func (s *Set) Opinions() map[string]Opinion {
 	return all
 }
 
-// Resolved is the annotator of a label that people agreed on after they had disagreed. It
+// Resolved is the annotator of a label that people agreed on after a disagreement. It
 // decides alone, and is not one of the votes.
 const Resolved = "resolved"
 
-// Together returns what labels of one item say together.
+// Together combines the labels of one item.
 func Together(list []Label) Opinion {
 	var o Opinion
 	var settled *Label
@@ -74,5 +74,5 @@ func (o *Opinion) add(l Label) {
 	}
 }
 
-// votes returns how the annotators decided.
+// votes returns the numbers of votes as text.
 func (o Opinion) votes() string { return fmt.Sprintf("%d for yes, %d for no", o.For, o.Against) }

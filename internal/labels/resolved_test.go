@@ -2,7 +2,7 @@ package labels
 
 import "testing"
 
-// What people resolved decides, however many had said something else, and is not a vote.
+// A resolved label decides, however many votes disagree, and is not a vote.
 func TestResolved(t *testing.T) {
 	t.Parallel()
 	no := func(who string) Label { return Label{Item: "q", Annotator: who, Label: "no"} }

@@ -22,7 +22,7 @@ type row struct {
 	get   func(column string) (text string, ok bool)
 }
 
-// value returns a part of the row, and whether it is there.
+// value returns a part of the row, and reports whether it exists.
 func (r *reader) value(rw row, name string) (string, bool) {
 	if column, ok := r.src.Columns[name]; ok {
 		return rw.get(column)
@@ -35,8 +35,8 @@ func (r *reader) value(rw row, name string) (string, bool) {
 	return "", false
 }
 
-// named returns the row's own name of a column: names are compared without case, spaces
-// and marks.
+// named returns the row's own spelling of a column name. Case, spaces and punctuation are
+// ignored.
 func (rw row) named(column string) string {
 	plain := dataset.PlainName(column)
 	if i := slices.IndexFunc(rw.names, func(name string) bool { return dataset.PlainName(name) == plain }); i >= 0 && !slices.Contains(rw.names, column) {
@@ -45,7 +45,7 @@ func (rw row) named(column string) string {
 	return column
 }
 
-// rowsFile reads a file that package dataset knows how to read.
+// rowsFile reads a file in a format of package dataset.
 func (r *reader) rowsFile(ctx context.Context, name string) error {
 	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: []string{name}, Stdin: r.src.Stdin, Format: r.src.Format})
 	if err != nil {
@@ -72,22 +72,22 @@ func (r *reader) rowsFile(ctx context.Context, name string) error {
 	return files.Close()
 }
 
-// A head is what a file says of all its labels.
+// A head contains the values that apply to all labels of a file.
 type head struct {
 	JudgeHash string  `json:"judge_hash"`
 	Scale     float64 `json:"scale"`
 	Annotator string  `json:"annotator"`
 }
 
-// jsonHead reads what stands beside the list in a JSON file, whose rows come from
-// elsewhere. A file of another form has nothing there.
+// jsonHead reads the values next to the list in a JSON file; the rows are read separately.
+// Files in other formats have none.
 func (r *reader) jsonHead(name string) {
 	if !strings.HasSuffix(strings.ToLower(name), ".json") {
 		return
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return // opening it said so already
+		return // opening it has already reported the error
 	}
 	var h head
 	if json.Unmarshal(data, &h) == nil {
@@ -95,7 +95,7 @@ func (r *reader) jsonHead(name string) {
 	}
 }
 
-// head takes what a file says of all its labels. What the user said goes before.
+// head applies the values for all labels of a file. The user's settings take precedence.
 func (r *reader) head(h head, file string, line int) {
 	r.bind(file, line, h.JudgeHash)
 	if r.src.Scale == 0 && h.Scale > 0 {
@@ -106,8 +106,8 @@ func (r *reader) head(h head, file string, line int) {
 	}
 }
 
-// row enters one row: a label, a row that is not labelled yet, or the first line of a
-// JSONL file, which speaks of all.
+// row handles one row: a label, a row that is not labelled yet, or the first line of a
+// JSONL file, which applies to all.
 func (r *reader) row(rw row) {
 	id, hasID := r.value(rw, "item")
 	hash, hasHash := r.value(rw, "judge_hash")
@@ -141,21 +141,21 @@ func (r *reader) row(rw row) {
 	}
 }
 
-// A lack is a part that rows do not have. As long as no row of the file has it, that is
-// one problem and not one for each row.
+// A lack is a part that rows do not have. If no row of the file has it, that is one problem
+// and not one per row.
 type lack struct {
 	first    row
 	problems deem.Problems
 	found    bool // some row has it
 }
 
-// partHints says of the parts that a row must have how to name their columns.
+// partHints are the hints for the parts that a row must have.
 var partHints = map[string]string{
 	"item":  "say which column holds the item's id, as with --map item=NAME",
 	"label": "say which column holds the label, as with --map label=NAME",
 }
 
-// without notes that a row lacks a part.
+// without records that a row lacks a part.
 func (r *reader) without(part string, rw row, message string) {
 	l := r.lacks[part]
 	if l == nil {
@@ -170,7 +170,7 @@ func (r *reader) without(part string, rw row, message string) {
 	l.problems.Add(deem.Problem{File: rw.file, Line: rw.line, Message: message})
 }
 
-// has notes that a row has a part. Rows before it that have not are each a problem.
+// has records that a row has a part. Earlier rows without it are then each a problem.
 func (r *reader) has(part string) {
 	l := r.lacks[part]
 	if l == nil {
@@ -183,7 +183,7 @@ func (r *reader) has(part string) {
 	}
 }
 
-// spell enters the problems of a lack one by one.
+// spell adds the problems of a lack one by one.
 func (r *reader) spell(part string, l *lack) {
 	for _, p := range l.problems.List {
 		r.bad(p.File, p.Line, partHints[part], "%s", p.Message)
@@ -191,7 +191,7 @@ func (r *reader) spell(part string, l *lack) {
 	r.problems.Total += l.problems.Total - len(l.problems.List)
 }
 
-// lacking enters, at the end of a file, the parts that none of its rows had.
+// lacking adds, at the end of a file, the parts that none of its rows had.
 func (r *reader) lacking() {
 	for _, part := range []string{"item", "label"} {
 		l := r.lacks[part]
@@ -206,8 +206,8 @@ func (r *reader) lacking() {
 	}
 }
 
-// mayLabel reports whether the row has a place for a label, though it is empty: a
-// null in JSON is a label that is still to come.
+// mayLabel reports whether the row has an empty place for a label: a null in JSON is a
+// label that is still to come.
 func (r *reader) mayLabel(rw row) bool {
 	has := func(column string) bool { return slices.Contains(rw.names, column) }
 	for _, name := range []string{"label", "score"} {
@@ -224,7 +224,7 @@ func (r *reader) mayLabel(rw row) bool {
 	return false
 }
 
-// label enters the label of a row.
+// label adds the label of a row.
 func (r *reader) label(rw row, id string, d decision) {
 	l := Label{Item: id, Annotator: r.annotator, Yes: d.yes, Label: d.label, Score: d.score, Graded: d.graded, File: rw.file, Line: rw.line}
 	if who, ok := r.value(rw, "annotator"); ok && who != "" {
@@ -248,7 +248,7 @@ func (r *reader) label(rw row, id string, d decision) {
 	r.add(l)
 }
 
-// confidence reads a share from 0 to 1.
+// confidence parses a share from 0 to 1.
 func confidence(text string) (float64, error) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(x >= 0 && x <= 1) {

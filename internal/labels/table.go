@@ -9,19 +9,19 @@ import (
 	"deem"
 )
 
-// TableColumns are the columns of every table to label.
+// TableColumns are the columns of every labelling table.
 var TableColumns = []string{"id", "question", "references", "response", "label", "annotator", "note"}
 
-// A TableRow is an item in a table to label, and what somebody said of it.
+// A TableRow is an item in a labelling table, with its label.
 type TableRow struct {
 	deem.Item
 	Label, Annotator, Note string
-	Drawn                  string // how a plan drew the item, [Drawn.String]
-	Score, Numbers         string // in place of the label: how numbers count from 0 to 1, and the numbers
+	Drawn                  string // how a plan drew the item, see [Drawn.String]
+	Score, Numbers         string // instead of the label: the score from 0 to 1, and the numbers
 }
 
-// WriteTable writes a table that [Read] reads. It has columns for how items were drawn, and
-// for numbers, where a row has one.
+// WriteTable writes a table that [Read] can read. It has columns for how items were drawn,
+// and for numbers, if any row has one.
 func WriteTable(out io.Writer, rows []TableRow) error {
 	columns := slices.Clone(TableColumns)
 	drawn := slices.ContainsFunc(rows, func(r TableRow) bool { return r.Drawn != "" })

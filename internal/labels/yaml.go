@@ -12,18 +12,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// formatYAML is the format that package dataset does not read: YAML is for what
-// people write by hand, as labels are.
+// formatYAML is a format that package dataset does not read. YAML is for files written by
+// hand, such as labels.
 const formatYAML = "yaml"
 
-// yamlFile reads labels that were written by hand: a list of them, a list under a key,
-// as in
+// yamlFile reads labels written by hand: a list, a list under a key, such as
 //
 //	judge_hash: 3f9c2a10b7e4
 //	labels:
 //	  - {id: q1, output: "In March.", label: PASS}
 //
-// or a label for each id, as in "q1: PASS".
+// or a label for each id, such as "q1: PASS".
 func (r *reader) yamlFile(name string) error {
 	data, err := r.readAll(name)
 	if err != nil {
@@ -51,13 +50,13 @@ func (r *reader) readAll(name string) ([]byte, error) {
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
-// A flaw is why a text is not YAML.
+// A flaw says why a text is not YAML.
 type flaw struct {
 	line    int
 	message string
 }
 
-// parseYAML returns the root of a document, nil for an empty one.
+// parseYAML returns the root of a document, or nil if it is empty.
 func parseYAML(data []byte) (*yaml.Node, flaw) {
 	var doc yaml.Node
 	err := yaml.Unmarshal(data, &doc)
@@ -69,13 +68,13 @@ func parseYAML(data []byte) (*yaml.Node, flaw) {
 	}
 	msg := err.Error()
 	if m := yamlLine.FindStringSubmatch(msg); m != nil {
-		line, _ := strconv.Atoi(m[1]) // the pattern admits digits only
+		line, _ := strconv.Atoi(m[1]) // the pattern matches only digits
 		return nil, flaw{line, "no YAML: " + msg[len(m[0]):]}
 	}
 	return nil, flaw{0, "no YAML: " + strings.TrimPrefix(msg, "yaml: ")}
 }
 
-// resolve follows an alias to what it stands for.
+// resolve returns the target of an alias node.
 func resolve(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -96,7 +95,7 @@ func (r *reader) yamlRoot(name string, root *yaml.Node) {
 	}
 }
 
-// headKeys are the keys of a file that speak of all its labels.
+// headKeys are the keys that apply to all labels of a file.
 var headKeys = []string{"judge_hash", "scale", "annotator"}
 
 func (r *reader) yamlMapping(name string, root *yaml.Node) {
@@ -189,8 +188,8 @@ func yamlRow(name string, n *yaml.Node) row {
 	return rw
 }
 
-// scalar returns the text of a scalar, and false for anything else. An empty value is
-// an empty text: the label is still to come.
+// scalar returns the text of a scalar, and reports false for anything else. An empty value
+// is an empty text: the label is still to come.
 func scalar(n *yaml.Node) (string, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		return "", false
