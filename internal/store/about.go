@@ -11,20 +11,20 @@ import (
 	"deem"
 )
 
-// An About is what people note about a run. It is not part of what the run is, so it can
+// An About is the user's notes on a run. It is not part of the run's identity, so it can
 // change at any time.
 type About struct {
 	Name string   `json:"name,omitempty"`
-	Tags []string `json:"tags,omitempty"` // sorted, each once
+	Tags []string `json:"tags,omitempty"` // sorted, without duplicates
 	Note string   `json:"note,omitempty"`
 
-	// Deleted is when the run was deleted, zero if it was not. A deleted run is kept until
+	// Deleted is when the run was deleted, or zero. A deleted run is kept until
 	// [Editor.Purge], but only [Editor] finds it.
 	Deleted time.Time `json:"deleted,omitzero"`
 }
 
-// Clean returns the notes as stores keep them: a name on one line, tags sorted and without
-// repetitions, and nothing but spaces counts as nothing.
+// Clean returns the notes in the stored form: a name on one line, tags sorted and without
+// duplicates. Text that is only spaces becomes empty.
 func (a About) Clean() About {
 	a.Name, a.Note = strings.Join(strings.Fields(a.Name), " "), strings.TrimSpace(a.Note)
 	var tags []string
@@ -38,18 +38,17 @@ func (a About) Clean() About {
 	return a
 }
 
-// Editor is a store whose runs can be named, tagged, annotated and deleted. Callers ask a
-// [Store] whether it is one. Its methods take whole ids.
+// Editor is a store whose runs can be named, tagged, annotated and deleted. Callers check
+// with a type assertion whether a [Store] is one. Its methods take full ids.
 type Editor interface {
-	// Edit changes what is noted about a run, deleted or not, and returns the run as it is
-	// then. It may call change more than once. To delete a run that is being judged is
-	// [ErrBusy].
+	// Edit changes the notes on a run, deleted or not, and returns the updated run. It may
+	// call change more than once. Deleting a run that is being judged returns [ErrBusy].
 	Edit(ctx context.Context, runID string, change func(*About)) (Run, error)
 
 	// Deleted returns the runs that are deleted and not purged, newest first.
 	Deleted(ctx context.Context) iter.Seq2[Run, error]
 
-	// Purge removes a deleted run for good: its records, their calls and its batches.
+	// Purge removes a deleted run permanently: its records, their calls and its batches.
 	// Items, texts and replies stay, because other runs may share them.
 	Purge(ctx context.Context, runID string) error
 }

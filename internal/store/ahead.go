@@ -6,14 +6,14 @@ import (
 	"deem"
 )
 
-// aheadRows is how many records are handed over at once.
+// aheadRows is how many records are passed on at once.
 const aheadRows = 64
 
-// Ahead yields the records of seq and reads the next ones while the caller works on
-// those it has: reading a record and counting it take about as long, and most machines
-// can do both at once. At most three times aheadRows records are in memory.
+// Ahead yields the records of seq and reads ahead while the caller processes earlier ones:
+// reading a record and counting it take about the same time, and most machines can do both
+// in parallel. At most three times aheadRows records are in memory.
 //
-// The goroutine that reads is gone when the loop is over, however it ends.
+// The reading goroutine has ended when the loop is over, however it ends.
 func Ahead(seq iter.Seq2[deem.Record, error]) iter.Seq2[deem.Record, error] {
 	return func(yield func(deem.Record, error) bool) {
 		groups, enough := make(chan []deem.Record, 1), make(chan struct{})

@@ -10,8 +10,8 @@ import (
 	"deem/internal/store"
 )
 
-// numbered yields n records, and an error behind them if there is one. It counts those
-// that were taken.
+// numbered yields n records, followed by an error if end is not nil. It counts the records
+// taken.
 func numbered(n int, end error, taken *int) iter.Seq2[deem.Record, error] {
 	return func(yield func(deem.Record, error) bool) {
 		for i := range n {
@@ -26,12 +26,12 @@ func numbered(n int, end error, taken *int) iter.Seq2[deem.Record, error] {
 	}
 }
 
-// TestAhead holds that all records come, in order, with what ends them.
+// TestAhead checks that all records arrive in order, followed by the error.
 func TestAhead(t *testing.T) {
 	broken := errors.New("broken")
 	for _, n := range []int{0, 1, 63, 64, 65, 500} {
 		for _, end := range []error{nil, broken} {
-			synctest.Test(t, func(t *testing.T) { // It also finds goroutines that are left.
+			synctest.Test(t, func(t *testing.T) { // It also detects leaked goroutines.
 				got, taken := 0, 0
 				var last error
 				for rec, err := range store.Ahead(numbered(n, end, &taken)) {
@@ -52,8 +52,8 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// TestAheadStops holds that a loop that is left early leaves nothing behind, and that
-// the reader does not run away from a slow caller.
+// TestAheadStops checks that a loop that ends early leaks nothing, and that the reader does
+// not run far ahead of a slow caller.
 func TestAheadStops(t *testing.T) {
 	for _, at := range []int{0, 1, 64, 200} {
 		synctest.Test(t, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"deem"
 )
 
-// A BatchState says how far a batch of a run is.
+// A BatchState is the state of a batch of a run.
 type BatchState string
 
 // The states of a batch.
@@ -20,44 +20,43 @@ const (
 	// BatchSubmitted means that the vendor has it, under its ID.
 	BatchSubmitted BatchState = "submitted"
 
-	// BatchCollected means that all that came of it is kept.
+	// BatchCollected means that all of its results are stored.
 	BatchCollected BatchState = "collected"
 )
 
-// A Batch is a part of a run's requests that goes to the vendor together.
+// A Batch is a part of a run's requests that is submitted to the vendor together.
 type Batch struct {
-	// Key tells the batch from every other, also at the vendor.
+	// Key identifies the batch, also at the vendor.
 	Key   string     `json:"key"`
-	ID    string     `json:"id,omitempty"` // the vendor's, "" while it is planned
+	ID    string     `json:"id,omitempty"` // the vendor's; "" while it is planned
 	State BatchState `json:"state"`
-	Lines int        `json:"lines"` // how many requests it has
+	Lines int        `json:"lines"` // number of requests
 
-	// MostMicros is the most that it can cost, in millionths of a US dollar; 0 when
-	// nobody asked.
+	// MostMicros is its maximum cost, in millionths of a US dollar; 0 if it was not
+	// computed.
 	MostMicros int64     `json:"most_micros,omitempty"`
 	Planned    time.Time `json:"planned"`
 
-	// The rest is counted by the store, and is not put.
+	// The remaining fields are computed by the store, and ignored when a batch is put.
 
 	Replies int `json:"replies"` // lines with a reply
 	Failed  int `json:"failed"`  // lines with a failure
 
-	// OwedMicros is what those replies cost that no record has yet.
+	// OwedMicros is the cost of the replies that no record has yet.
 	OwedMicros int64 `json:"owed_micros,omitempty"`
 }
 
-// A BatchLine is one request of a batch and what came of it: a reply, a failure, or,
-// until the batch is collected, neither. A line of a collected batch that has neither
-// was not answered.
+// A BatchLine is one request of a batch with its result: a reply, a failure, or, until the
+// batch is collected, neither. A line of a collected batch with neither was not answered.
 type BatchLine struct {
 	Key     string        // of its reply in the reply cache
 	Reply   *deem.Reply   // as paid for
 	Failure *deem.Failure // why there is no reply
 
-	// Passing means that the same request may be answered if it is made again.
+	// Passing means that the same request may be answered if it is repeated.
 	Passing bool
 
-	// The rest is known by the store, and is not put.
+	// The remaining fields are set by the store, and ignored when a line is put.
 
 	Batch string     // the key of its batch
 	State BatchState // of its batch
@@ -66,21 +65,19 @@ type BatchLine struct {
 	Taken bool
 }
 
-// ErrLineTaken means that a request is in another batch of the run already.
+// ErrLineTaken means that a request is already in another batch of the run.
 var ErrLineTaken = errors.New("the request is in another batch of the run")
 
-// Batches is a store that also keeps the batches of its runs, so that a process that
-// was killed leaves nothing behind that the next one does not know of.
+// Batches is a store that also keeps the batches of its runs, so that a process knows
+// everything that a killed one left behind.
 //
-// A reply of a batch waits in its line until a record has it: [Store.Append] of a
-// record with a reply that says which batch brought it, and that is not cached, marks
-// the line as taken in the same commit. So its cost is counted once, however often
-// the process is killed.
+// A reply of a batch stays in its line until a record has it: if [Store.Append] gets a
+// record with a reply that names its batch and is not cached, it marks the line as taken in
+// the same commit. So its cost is counted once, however often the process is killed.
 type Batches interface {
-	// PutBatch adds a batch to a run, or takes the place of what is known of it, and
-	// adds its lines or takes the place of what is known of them: all or nothing.
-	// Lines that are not given stay as they are. A line that another batch of the run
-	// has is refused with [ErrLineTaken].
+	// PutBatch adds or replaces a batch of a run, and adds or replaces the given lines, all
+	// or nothing. Other lines are unchanged. If another batch of the run has one of the
+	// lines, the error is [ErrLineTaken].
 	PutBatch(ctx context.Context, runID string, b Batch, lines []BatchLine) error
 
 	// Batches returns the batches of a run in the order in which they were added.
@@ -90,11 +87,11 @@ type Batches interface {
 	// one.
 	BatchLine(ctx context.Context, runID, key string) (BatchLine, bool, error)
 
-	// DropBatch forgets a batch and its lines. It does nothing when there is none.
+	// DropBatch removes a batch and its lines. It does nothing if there is none.
 	DropBatch(ctx context.Context, runID, key string) error
 }
 
-// CheckBatchLine refuses a line that cannot be kept.
+// CheckBatchLine returns an error for a line that cannot be stored.
 func CheckBatchLine(l BatchLine) error {
 	switch {
 	case l.Key == "":

@@ -9,14 +9,13 @@ import (
 	"deem"
 )
 
-// An Order is what records are sorted by.
+// An Order is a sort order of records.
 type Order string
 
-// The orders of records. Records that are equal in one are ordered by position and then
-// by trial, both upwards whether the view descends or not. So every record has one place.
-// Where even these are equal, as in datasets that were put together, a store has an
-// order of its own and keeps to it. A view by position that descends is the one that
-// ascends, from its end.
+// The orders of records. Ties are broken by position and then by trial, both ascending even
+// in a descending view, so that every record has one place. If even these are equal, as in
+// merged datasets, the store uses a fixed order of its own. A descending view by position
+// is the exact reverse of the ascending one.
 const (
 	ByPosition   Order = "position"   // as in the dataset
 	ByScore      Order = "score"      // unjudged records last, in both directions
@@ -26,51 +25,47 @@ const (
 // Orders returns all orders.
 func Orders() []Order { return []Order{ByPosition, ByScore, ByConfidence} }
 
-// A View selects records of a run, as a person who looks at them does, and says in
-// which order they come. The zero value is the beginning of the run.
+// A View selects and orders records of a run for a person to look at. The zero value is the
+// beginning of the run.
 type View struct {
-	// Query selects by what records say; After is not used. Limit is how many records
-	// are wanted; 0 means 50.
+	// Query filters the records; After is not used. Limit is the number of records; 0 means
+	// 50.
 	Query
 
-	// Pass selects records whose verdict says yes, or no. [deem.Verdict.Yes] says what
-	// that means.
+	// Pass selects records whose verdict is yes, or no; see [deem.Verdict.Yes].
 	Pass *bool
 
-	// Text selects records in which all of its words occur: in the id, question,
-	// references or response of the item, or in the reason or failure of the judge,
-	// one word here and the other there. Words in quotes must occur together in one
-	// of these texts, as must the parts of a word with signs in it (well-known), and a
-	// word that ends in * is the beginning of one. Case, accents and other signs do
-	// not matter, so no text is wrong, and one without any word selects everything.
+	// Text selects records that contain all of its words: in the id, question, references
+	// or response of the item, or in the reason or failure of the judge; different words
+	// may be in different texts. Quoted words must be together in one of these texts, as
+	// must the parts of a word with punctuation (well-known), and a word that ends in * is
+	// a prefix. Case, accents and other punctuation are ignored, so every text is valid,
+	// and a text without words selects everything.
 	//
-	// Scripts that put no spaces between words, as Chinese does, are searched by
-	// character: any part of a sentence is found. Very long texts may be searched in
-	// their beginning only.
+	// Scripts without spaces between words, such as Chinese, are searched by character: any
+	// part of a sentence is found. Only the beginning of very long texts may be searched.
 	Text string
 
-	// Against is the id of another run. It selects the records to which that run's
-	// record of the same item and trial says something else: one says yes and the
-	// other no, or one has a verdict and the other a failure. Items that only one of
-	// the runs has are not selected.
+	// Against is the id of another run. It selects the records that differ from that run's
+	// record of the same item and trial: one is yes and the other no, or one has a verdict
+	// and the other a failure. Items that only one of the runs has are not selected.
 	Against string
 
 	Order      Order // "" means ByPosition
 	Descending bool
 
-	// From continues behind a record that was seen before; nil starts at the first.
-	// With Backward the view goes towards the beginning from there: the records that
-	// come right before it, nearest first.
+	// From continues after a record seen before; nil starts at the first. With Backward the
+	// view continues towards the beginning: the records right before it, nearest first.
 	From     *Place
 	Backward bool
 }
 
-// DefaultLimit is how many records a view has unless it says otherwise.
+// DefaultLimit is the number of records of a view by default.
 const DefaultLimit = 50
 
-// A Place is where a record stands in an order.
+// A Place is the position of a record in an order.
 type Place struct {
-	Value *float64 `json:"value,omitempty"` // what it is ordered by; nil where it has none, or by position
+	Value *float64 `json:"value,omitempty"` // the value it is ordered by; nil if it has none, or by position
 	Cursor
 }
 
@@ -88,7 +83,7 @@ func PlaceOf(rec deem.Record, o Order) *Place {
 	return p
 }
 
-// Check refuses a view that no store can show.
+// Check returns an error for a view that no store can show.
 func (v View) Check() error {
 	switch {
 	case v.Order != "" && !slices.Contains(Orders(), v.Order):
@@ -101,53 +96,53 @@ func (v View) Check() error {
 	return nil
 }
 
-// A Count is how many records have something.
+// A Count is the number of records with a name.
 type Count struct {
 	Name string `json:"name"`
 	N    int    `json:"n"`
 }
 
-// Counts are how many records a view has, of all pages together.
+// Counts are the numbers of records in a view, over all pages.
 type Counts struct {
 	Total    int `json:"total"`
 	Unjudged int `json:"unjudged"`
 
-	// By what the records say, the most frequent first, then by name. Items without
-	// a category are counted under "". Labels are those of verdicts and kinds those of
-	// failures, so that together they are all records.
+	// By value, the most frequent first, then by name. Items without a category are counted
+	// under "". Labels are those of verdicts and kinds those of failures, so that together
+	// they cover all records.
 	Categories []Count `json:"categories"`
 	Labels     []Count `json:"labels"`
 	Kinds      []Count `json:"kinds"`
 }
 
-// A Searched says how much of a run the index of words knows.
+// A Searched is the progress of the search index of a run.
 type Searched struct {
-	// Done is how many records are in the index. While records that were in it may have
-	// been replaced since, it stays below Total.
+	// Done is the number of indexed records. It stays below Total while indexed records may
+	// have been replaced.
 	Done  int `json:"done"`
 	Total int `json:"total"` // the records of the run
 }
 
-// Complete reports whether a search finds everything there is.
+// Complete reports whether a search covers all records.
 func (s Searched) Complete() bool { return s.Done >= s.Total }
 
-// Browser is a store that can be looked through by a person: filtered, sorted, searched
-// and counted. A caller that needs it asks a [Store] whether it is one.
+// Browser is a store in which a person can filter, sort, search and count records. Callers
+// check with a type assertion whether a [Store] is one.
 type Browser interface {
-	// View returns the records of one page, in the order of the view (also when it
-	// goes backward: then the nearest comes first).
+	// View returns the records of one page, in the order of the view (if it goes backward,
+	// nearest first).
 	View(ctx context.Context, runID string, v View) ([]deem.Record, error)
 
-	// Count counts what a view selects, whatever its limit, order and place. The database
-	// counts, so a record that was damaged is not noticed here: View and Records check each
-	// record that they return.
+	// Count counts the records that a view selects, whatever its limit, order and place.
+	// The database counts, so a damaged record is not noticed here: View and Records check
+	// each record that they return.
 	Count(ctx context.Context, runID string, v View) (Counts, error)
 
-	// Index brings the index of words up to date with the records of a run, for a
-	// bounded time, and says how far it has come. It is called again until it is
-	// complete. A search that finds the index incomplete looks at what is there.
+	// Index updates the search index of a run, for a limited time, and returns its
+	// progress. Call it again until it is complete. A search with an incomplete index
+	// covers the records indexed so far.
 	//
-	// The index is kept apart from the records: making it never holds up a run that
-	// is being judged, and it can be made again from them.
+	// The index is stored separately from the records: building it never delays a run that
+	// is being judged, and it can be rebuilt from them.
 	Index(ctx context.Context, runID string) (Searched, error)
 }

@@ -10,9 +10,9 @@ import (
 	"deem/internal/store"
 )
 
-// FuzzClean holds that an endpoint is kept without what may be a key: no query, no
-// fragment, and nothing before the @ of its host; and that cleaning it twice is cleaning it
-// once, since the key of a run is made of it.
+// FuzzClean checks that an endpoint is stored without anything that may be a key: no query,
+// no fragment, and nothing before the @ of its host; and that cleaning is idempotent, since
+// the key of a run depends on it.
 func FuzzClean(f *testing.F) {
 	for _, seed := range []string{
 		"https://api.example.com/v1", "user:key@host", "https://u:k@h:1/p?key=x#f", "http://u:a/b@h", "//u@h", "h/p@q", "https://h/%zz@x", "a:b@c@d/e", "://@", "http:////@",
@@ -42,7 +42,8 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
-// FuzzResolve holds that a reference means a run that there is, or none, with advice.
+// FuzzResolve checks that a reference resolves to an existing run, or to an error with a
+// hint.
 func FuzzResolve(f *testing.F) {
 	for _, seed := range []string{"last", "last~1", "last~99999999999", "last~-1", "2026", "20261115-9f", "9f3a2c", "", "-", "lastly"} {
 		f.Add(seed, "20261115-9f3a2c,20261115-9f3a2d,20261114-000001")

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Label is what a person said of one item. It belongs to the item and to no run:
-// whichever judge looks at the same item later can be set beside it.
+// A Label is a person's judgment of one item. It belongs to the item and not to a run: any
+// judge of the same item can be compared with it.
 type Label struct {
 	// Item is the hash of the item, [deem.Item.Hash]. An item with another response is
 	// another item, and has no label.
@@ -20,12 +20,12 @@ type Label struct {
 	Annotator string `json:"annotator,omitempty"`
 
 	Yes   bool    `json:"yes"`
-	Label string  `json:"label"` // as the person spelt it
-	Score float64 `json:"score"` // how it counts, from 0 to 1
+	Label string  `json:"label"` // as the person spelled it
+	Score float64 `json:"score"` // its value, from 0 to 1
 	Note  string  `json:"note,omitempty"`
 
-	// Drawn says how a plan drew the item, as "8c1f-2 5/340": the stratum, and how many of
-	// its items were drawn. It is "" when no plan did.
+	// Drawn says how a plan drew the item, for example "8c1f-2 5/340": the stratum, and how
+	// many of its items were drawn. It is "" without a plan.
 	Drawn string `json:"drawn,omitempty"`
 
 	Labelled time.Time `json:"labelled"`
@@ -38,23 +38,23 @@ type LabelQuery struct {
 	IDs        []string // only of items with these ids
 }
 
-// Labels is a store that keeps what people said. A caller that needs it asks a [Store]
-// whether it is one.
+// Labels is a store that keeps human labels. Callers check with a type assertion whether a
+// [Store] is one.
 type Labels interface {
-	// PutLabels keeps labels: all of them, or none and an error. A second label of the
-	// same item by the same annotator takes the place of the first.
+	// PutLabels stores labels, all or none. A second label of the same item by the same
+	// annotator replaces the first.
 	PutLabels(ctx context.Context, list []Label) error
 
-	// DropLabel takes back what an annotator said of the item with this hash. It does
-	// nothing when they have said nothing.
+	// DropLabel removes an annotator's label of the item with this hash. It does nothing if
+	// there is none.
 	DropLabel(ctx context.Context, item, annotator string) error
 
 	// Labels returns the labels that q selects, by id, then by item and annotator.
 	Labels(ctx context.Context, q LabelQuery) iter.Seq2[Label, error]
 }
 
-// CheckLabel says what is wrong with a label that no store can keep. Stores call it
-// before they write anything.
+// CheckLabel returns an error for a label that no store can keep. Stores call it before
+// they write anything.
 func CheckLabel(l Label) error {
 	switch {
 	case l.Item == "":

@@ -11,50 +11,48 @@ import (
 	"deem"
 )
 
-// An Importer is a store that takes runs in as they are in another one. A caller that needs it
-// asks a [Store] whether it is one; [Copy] does.
+// An Importer is a store that can import runs of another store unchanged. Callers check
+// with a type assertion whether a [Store] is one; [Copy] does.
 type Importer interface {
-	// Import adds a run as it is, with its id, its times and its state, but without
-	// records. If the store has a run with that id already it changes nothing, and
-	// added is false.
+	// Import adds a run unchanged, with its id, times and state, but without records. If
+	// the store already has a run with that id, it changes nothing, and added is false.
 	Import(ctx context.Context, run Run) (added bool, err error)
 
-	// PutReplies enters replies in the reply cache as they were paid for, each under its
+	// PutReplies adds replies to the reply cache with their original cost, each under its
 	// key. The first reply of a key stays.
 	PutReplies(ctx context.Context, list []deem.Reply) error
 
-	// Imported gives a run the state and the time of its last change that it has in the
-	// other store. It is called when everything else is there: appending records changes
-	// both.
+	// Imported sets the state and the update time of a run to those in the other store. It
+	// is called last, because appending records changes both.
 	Imported(ctx context.Context, run Run) error
 }
 
-// A BatchLister is a store that lists what is in its batches.
+// A BatchLister is a store that lists the lines of its batches.
 type BatchLister interface {
-	// BatchLines returns the lines of a batch by their keys.
+	// BatchLines returns the lines of a batch by key.
 	BatchLines(ctx context.Context, runID, batch string) iter.Seq2[BatchLine, error]
 }
 
-// Copied says what [Copy] did.
+// Copied is the result of [Copy].
 type Copied struct {
 	Runs    int `json:"runs"`    // that are in both stores now
-	There   int `json:"there"`   // how many of them were there before, with all of their records
+	There   int `json:"there"`   // how many of them were already there, with all of their records
 	Records int `json:"records"` // that were added
-	Labels  int `json:"labels"`  // that were added, or took the place of older ones
+	Labels  int `json:"labels"`  // that were added, or replaced older ones
 }
 
-// copyRows is how many records are copied with one commit.
+// copyRows is how many records are copied per commit.
 const copyRows = 128
 
 // Copy copies runs from one store to another: with their ids and times, records, calls,
 // replies and batches, so that a bundle of a run is the same from either. Without ids it
-// copies all runs, the oldest first, and all that people said of items; a label that is
-// newer in the other store stays.
+// copies all runs, the oldest first, and all labels; a newer label in the other store
+// stays.
 //
-// What was copied before is not copied again, so that a copy that was interrupted can be
-// made once more. A run that is in the other store with other records is an error, and
-// so is one that is appended to while it is copied. Runs that are in the other store
-// already count as older than those that are copied.
+// Runs that were already copied are not copied again, so that an interrupted copy can be
+// repeated. A run that has different records in the other store is an error, and so is a
+// run that is appended to while it is copied. Runs that are already in the other store
+// count as older than the copied ones.
 func Copy(ctx context.Context, from, to Store, ids ...string) (Copied, error) {
 	var done Copied
 	in, ok := to.(Importer)
@@ -78,8 +76,8 @@ func Copy(ctx context.Context, from, to Store, ids ...string) (Copied, error) {
 	return done, err
 }
 
-// chosen returns the runs with the given ids, or all, the one that was begun last at the
-// end, so that "last" means the same run in the copy.
+// chosen returns the runs with the given ids, or all, ordered so that the run begun last
+// comes last and "last" means the same run in the copy.
 func chosen(ctx context.Context, from Store, ids []string) ([]Run, error) {
 	var runs []Run
 	for run, err := range from.Runs(ctx) {
@@ -124,7 +122,7 @@ func (c *copier) run(ctx context.Context, run Run) error {
 			return nil
 		}
 	}
-	// Batches come first: a record takes what is its own out of them.
+	// Batches come first, because appending a record marks its line as taken.
 	if err := c.batches(ctx, run.ID); err != nil {
 		return err
 	}
@@ -134,7 +132,7 @@ func (c *copier) run(ctx context.Context, run Run) error {
 	return c.finish(ctx, run)
 }
 
-// finish makes sure that the runs are the same, and says so in the copy.
+// finish checks that the runs are the same, and marks the copy as imported.
 func (c *copier) finish(ctx context.Context, run Run) error {
 	now, err := c.from.Run(ctx, run.ID)
 	if err != nil {
@@ -158,15 +156,16 @@ func (c *copier) finish(ctx context.Context, run Run) error {
 	return nil
 }
 
-// sameRun reports whether two runs with one id hold the same, as far as they say.
+// sameRun reports whether two runs with the same id have the same contents, by their
+// metadata.
 func sameRun(a, b Run) bool {
 	return a.State == b.State && a.Updated.Equal(b.Updated) &&
 		a.Records == b.Records && a.Unjudged == b.Unjudged && a.CostMicros == b.CostMicros
 }
 
-// records copies the records that the other store does not have, which are all when the
-// run is fresh there. It appends them in the order in which they were read, which is kept
-// where positions are equal.
+// records copies the records that the other store does not have, which are all if the run
+// is fresh there. It appends them in the order in which they were read, which decides
+// between equal positions.
 func (c *copier) records(ctx context.Context, runID string, fresh bool) error {
 	group := make([]deem.Record, 0, copyRows)
 	for rec, err := range c.from.Records(ctx, runID, Query{WithCalls: true}) {
@@ -192,7 +191,7 @@ func (c *copier) records(ctx context.Context, runID string, fresh bool) error {
 	return c.group(ctx, runID, group)
 }
 
-// group copies some records, behind the replies that their calls found in the cache.
+// group copies some records, after the cached replies of their calls.
 func (c *copier) group(ctx context.Context, runID string, recs []deem.Record) error {
 	if len(recs) == 0 {
 		return nil
@@ -222,7 +221,7 @@ func (c *copier) group(ctx context.Context, runID string, recs []deem.Record) er
 	return nil
 }
 
-// batches copies the batches of a run, if both stores keep them.
+// batches copies the batches of a run, if both stores support them.
 func (c *copier) batches(ctx context.Context, runID string) error {
 	from, reads := c.from.(Batches)
 	to, writes := c.to.(Batches)
@@ -235,7 +234,7 @@ func (c *copier) batches(ctx context.Context, runID string) error {
 		return err
 	}
 	for _, b := range list {
-		// The batch comes with its first lines, and is there even without any.
+		// The batch is put with its first lines, and also if it has none.
 		var lines []BatchLine
 		for l, err := range lister.BatchLines(ctx, runID, b.Key) {
 			if err != nil {
@@ -255,7 +254,7 @@ func (c *copier) batches(ctx context.Context, runID string) error {
 	return nil
 }
 
-// copyLabels copies what people said, if both stores keep it.
+// copyLabels copies labels, if both stores support them.
 func copyLabels(ctx context.Context, from, to Store, done *Copied) error {
 	source, reads := from.(Labels)
 	target, writes := to.(Labels)

@@ -9,20 +9,18 @@ import (
 	"deem"
 )
 
-// ticks is into how many parts an id divides a day: six hexadecimal digits, about
-// 5 ms each.
+// ticks is the number of ticks of a day in an id: six hexadecimal digits, about 5 ms each.
 const ticks = 1 << 24
 
-// NewID returns the id of a run that is begun at t: the day, and how much of it
-// has passed, as "20261115-9f3a2c". Ids sort by time. A store that has that id
-// already tries the ids of the following ticks, which are NewID with a higher
-// attempt.
+// NewID returns the id of a run that begins at t: the date and the fraction of the day, for
+// example "20261115-9f3a2c". Ids sort by time. If the store already has that id, it tries
+// the following ticks, which are NewID with a higher attempt.
 func NewID(t time.Time, attempt int) string {
 	t = t.UTC()
 	midnight := t.Truncate(24 * time.Hour)
 	const day = int64(24 * time.Hour)
-	// A day in nanoseconds times 2^24 is more than an int64 holds, so the day
-	// is counted in microseconds.
+	// A day in nanoseconds times 2^24 overflows an int64, so the day is counted in
+	// microseconds.
 	tick := t.Sub(midnight).Microseconds()*ticks/(day/1000) + int64(attempt)
 	if tick >= ticks {
 		midnight = midnight.Add(24 * time.Hour)
@@ -34,10 +32,9 @@ func NewID(t time.Time, attempt int) string {
 // near is how many runs a hint names.
 const near = 5
 
-// Resolve returns the id that ref means among ids: the whole id, a beginning of it, or a
-// beginning of the part behind its dash. "last" means the first of counted, which are the
-// ids of the runs that [Run.Counts] holds for, most recent first, and "last~N" the N-th
-// after it.
+// Resolve returns the id that ref means among ids: the full id, a prefix of it, or a prefix
+// of the part after its dash. "last" means the first of counted, which are the ids of the
+// runs for which [Run.Counts] is true, most recent first, and "last~N" the N-th after it.
 func Resolve(ref string, ids, counted []string) (string, error) {
 	back, last := parseLast(ref)
 	switch {
@@ -63,7 +60,7 @@ func Resolve(ref string, ids, counted []string) (string, error) {
 	}
 }
 
-// parseLast reads "last" as 0 and "last~N" as N.
+// parseLast parses "last" as 0 and "last~N" as N.
 func parseLast(ref string) (back int, ok bool) {
 	rest, ok := strings.CutPrefix(ref, "last")
 	if !ok || rest == "" {
@@ -77,8 +74,8 @@ func parseLast(ref string) (back int, ok bool) {
 	return int(n), err == nil
 }
 
-// matches returns the ids that ref may mean. A whole id means only itself, and
-// what begins an id is not looked for behind a dash.
+// matches returns the ids that ref may mean. A full id means only itself, and parts after
+// the dash are searched only if no id has the prefix.
 func matches(ref string, ids []string) []string {
 	if ref == "" {
 		return nil
@@ -101,8 +98,7 @@ func matches(ref string, ids []string) []string {
 	return behind
 }
 
-// nearest returns the ids that share the longest beginning with ref, newest
-// first.
+// nearest returns the ids that share the longest prefix with ref, newest first.
 func nearest(ref string, ids []string) []string {
 	best := 0
 	for _, id := range ids {
@@ -117,7 +113,7 @@ func nearest(ref string, ids []string) []string {
 	return found
 }
 
-// common returns the length of the longest common beginning of a and b.
+// common returns the length of the longest common prefix of a and b.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -64,11 +64,11 @@ func TestResolve(t *testing.T) {
 		{"last1", "", store.ErrNotFound, "the nearest"},
 		{"LAST", "", store.ErrNotFound, "the nearest"},
 		{ids[1], ids[1], nil, ""},
-		{"20251231-00", "20251231-00", nil, ""}, // A whole id, though another begins so.
+		{"20251231-00", "20251231-00", nil, ""}, // A full id that is a prefix of another.
 		{"20251231-000", "20251231-000000", nil, ""},
 		{"20261115-2", ids[2], nil, ""},
 		{"20261114", ids[3], nil, ""},
-		{"9f3a2b", ids[1], nil, ""}, // Behind the dash.
+		{"9f3a2b", ids[1], nil, ""}, // After the dash.
 		{"9ff", ids[3], nil, ""},
 		{"20", "", store.ErrAmbiguous, "20261115-9f3a2c, 20261115-9f3a2b, 20261115-200000, 20261114-9fffff, 20251231-000000 and 1 more"},
 		{"9f", "", store.ErrAmbiguous, "20261115-9f3a2c, 20261115-9f3a2b, 20261114-9fffff"},

@@ -15,16 +15,15 @@ import (
 	"deem"
 )
 
-// Key returns what tells this run from others: the SHA-256, in hexadecimal, over
-// judge hash, dataset hash, model, endpoint and trials. Two specs with one key
-// are the same run.
+// Key returns the identity of the run: the SHA-256, in hexadecimal, over judge hash,
+// dataset hash, model, endpoint and trials. Two specs with the same key are the same run.
 func (s Spec) Key() string {
 	h := sha256.New()
 	for _, field := range []string{
 		s.Judge.Hash, s.Dataset.Hash, s.Model, cleanEndpoint(s.Endpoint), strconv.Itoa(s.Trials),
 	} {
-		// Each field goes in behind its length, so that no text can move from
-		// one field to the next and leave the key the same.
+		// Each field is preceded by its length, so that no text can move from one field to
+		// the next without changing the key.
 		var size [8]byte
 		binary.BigEndian.PutUint64(size[:], uint64(len(field)))
 		h.Write(size[:])
@@ -33,9 +32,9 @@ func (s Spec) Key() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Clean returns the spec as stores keep it, with an endpoint that has no user, no
-// password, no query and no fragment: keys travel in all of these. It is an error
-// if the spec says too little to be a run.
+// Clean returns the spec in the stored form, with an endpoint that has no user, password,
+// query or fragment: all of these may contain keys. It is an error if the spec is
+// incomplete.
 func (s Spec) Clean() (Spec, error) {
 	switch {
 	case s.Judge.Hash == "":
@@ -49,8 +48,8 @@ func (s Spec) Clean() (Spec, error) {
 	return s, nil
 }
 
-// cleanEndpoint works on the text, not on a parsed URL, because "user:key@host" is
-// an endpoint that people type and no URL.
+// cleanEndpoint works on the text, not on a parsed URL, because users type "user:key@host",
+// which is not a URL.
 func cleanEndpoint(endpoint string) string {
 	endpoint, _, _ = strings.Cut(endpoint, "?")
 	endpoint, _, _ = strings.Cut(endpoint, "#")
@@ -63,16 +62,16 @@ func cleanEndpoint(endpoint string) string {
 		host, path = rest[:slash], rest[slash:]
 	}
 	if _, err := url.Parse("//" + rest); err != nil {
-		// A password with a slash in it looks like this. An @ in the path is
-		// harmless elsewhere, but here it may end the password.
+		// A password with a slash in it looks like this. An @ in the path is harmless
+		// elsewhere, but here it may end the password.
 		host, path = rest, ""
 	}
 	host = host[strings.LastIndexByte(host, '@')+1:]
 	return scheme + host + path
 }
 
-// CheckRecord says what is wrong with a record that no store can keep. Stores call
-// it before they write anything.
+// CheckRecord returns an error for a record that no store can keep. Stores call it before
+// they write anything.
 func CheckRecord(rec deem.Record) error {
 	var problem string
 	switch {
@@ -119,17 +118,17 @@ func checkVerdict(v deem.Verdict) string {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// probesNamed begins the last name of a dataset of probes. The names of the files that the
-// probes were made from come before it.
+// probesNamed is the prefix of the last name of a dataset of probes. The names of the
+// source files come before it.
 const probesNamed = "probes, seed "
 
-// ProbeNames returns the names of a dataset of probes that were made from the given
-// files with the given seed.
+// ProbeNames returns the names of a dataset of probes generated from the given files with
+// the given seed.
 func ProbeNames(source []string, seed uint64) []string {
 	return append(slices.Clone(source), fmt.Sprint(probesNamed, seed))
 }
 
-// ProbesOf returns what the probes of a dataset were made from, false for other datasets.
+// ProbesOf returns the source of a dataset of probes, or false for other datasets.
 func (s Spec) ProbesOf() (source []string, seed uint64, ok bool) {
 	last := len(s.Dataset.Names) - 1
 	if last < 0 {

@@ -12,17 +12,16 @@ import (
 )
 
 func TestKeyPinned(t *testing.T) {
-	// A key that changes orphans every run that was interrupted. This one was
-	// computed apart, over "judge-", "dataset-", "fake:yes",
-	// "http://localhost:8080/v1" and "1", each behind its length in eight bytes.
+	// A changed key orphans every interrupted run. This one was computed independently,
+	// over "judge-", "dataset-", "fake:yes", "http://localhost:8080/v1" and "1", each
+	// preceded by its length in eight bytes.
 	const want = "c95b7a31b717c9bca8b34530e2d6baec5f495999d4d83bb51937ffcada3fc780"
 	if got := storetest.Spec("").Key(); got != want {
 		t.Errorf("Key = %s, want %s", got, want)
 	}
 }
 
-// TestKey holds that the key depends on the fields it is said to depend on, and on
-// no other.
+// TestKey checks that the key depends on its documented fields, and on no other.
 func TestKey(t *testing.T) {
 	base := storetest.Full[store.Spec]()
 	for _, tt := range []struct {
@@ -83,8 +82,8 @@ func TestCleanEndpoint(t *testing.T) {
 	}
 }
 
-// TestCleanTwice holds that what is clean stays as it is, so that a run that is
-// read back has the key it was begun with.
+// TestCleanTwice checks that Clean is idempotent, so that a run that is read back has the
+// key it was begun with.
 func TestCleanTwice(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		spec := storetest.Spec("")
@@ -100,7 +99,7 @@ func TestCleanTwice(t *testing.T) {
 	})
 }
 
-// A run over probes is known by the name of its dataset.
+// A run over probes is recognized by the name of its dataset.
 func TestProbesOf(t *testing.T) {
 	var spec store.Spec
 	spec.Dataset.Names = store.ProbeNames([]string{"a.jsonl", "b.jsonl"}, 42)

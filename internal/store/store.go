@@ -1,10 +1,8 @@
-// Package store keeps runs: which judge was asked about which dataset, and every
-// record that came of it.
+// Package store stores runs: a judge, a dataset, and every resulting record.
 //
-// A [Store] is begun with a [Spec] and hands out a [Run]. Records go in through a
-// [Writer], which groups them into commits, and come out of [Store.Records] in
-// the order of the dataset. A record that was committed survives the death of the
-// process, so a run that was interrupted goes on where it stopped:
+// [Store.Begin] takes a [Spec] and returns a [Run]. Records go in through a [Writer], which
+// groups them into commits, and come out of [Store.Records] in the order of the dataset. A
+// committed record survives a crash of the process, so an interrupted run can be resumed:
 //
 //	run, resumed, err := st.Begin(ctx, spec, false)
 //	w := store.NewWriter(st, run.ID, store.WriterOptions{})
@@ -16,13 +14,12 @@
 //	err = w.Close()
 //	err = st.Finish(ctx, run.ID)
 //
-// Items, their long texts and replies are kept once, by their content, however
-// many runs share them; that makes the store the reply cache as well. Prompts are
-// not kept: a call names the hash of its request, and the prompt can be rendered
-// again.
+// Items, their long texts and replies are stored once, by their content, however many runs
+// share them; so the store is also the reply cache. Prompts are not stored: a call has the
+// hash of its request, and the prompt can be rendered again.
 //
-// The implementations are in packages of their own, named after what they wrap,
-// and all of them pass the suite of package storetest.
+// The implementations are in separate packages, named after what they wrap, and all of them
+// pass the suite of package storetest.
 package store
 
 import (
@@ -36,70 +33,70 @@ import (
 	"deem"
 )
 
-// Errors that callers tell apart. All of them come with a hint.
+// Errors that callers distinguish. All of them come with a hint.
 var (
 	// ErrNotFound means that the store has no such run.
 	ErrNotFound = errors.New("no such run")
 
-	// ErrAmbiguous means that a reference fits several runs.
+	// ErrAmbiguous means that a reference matches several runs.
 	ErrAmbiguous = errors.New("more than one such run")
 
-	// ErrBusy means that the run is being judged by somebody else.
+	// ErrBusy means that the run is being judged by another process or store.
 	ErrBusy = errors.New("the run is being judged already")
 )
 
-// NotFound returns the error of a store that has no run with the given id.
+// NotFound returns the error for a run id that the store does not have.
 func NotFound(runID string) error {
 	return deem.WithHint(fmt.Errorf("run %q: %w", runID, ErrNotFound), "`deem list runs` shows all runs")
 }
 
-// A Spec says what a run is: one judge over one dataset with its settings.
+// A Spec describes a run: one judge over one dataset with its settings.
 type Spec struct {
 	Judge JudgeSpec `json:"judge"`
 
-	// Model is the name of the judge's model, "" for a rule.
+	// Model is the name of the judge's model, or "" for a rule.
 	Model string `json:"model,omitempty"`
 
-	// Endpoint is where the model was reached. It is not part of the judge, but
-	// two servers that go by one model's name may not be one model, so it is
-	// part of the key. [Spec.Clean] strips what may be secret in it.
+	// Endpoint is the address of the model. It is not part of the judge, but two servers
+	// with the same model name may have different models, so it is part of the key.
+	// [Spec.Clean] removes secrets from it.
 	Endpoint string `json:"endpoint,omitempty"`
 
 	Dataset DatasetSpec `json:"dataset"`
 
-	// Trials is how often each item goes to the judge, at least 1.
+	// Trials is how many times each item goes to the judge, at least 1.
 	Trials int `json:"trials"`
 
-	// Settings are what else the command was told. They are shown, and are no
-	// part of the key.
+	// Settings are the other options of the command. They are shown, and are not part of
+	// the key.
 	Settings json.RawMessage `json:"settings,omitempty"`
 }
 
-// A JudgeSpec says who judges.
+// A JudgeSpec identifies the judge.
 type JudgeSpec struct {
 	Name     string          `json:"name"`
 	Hash     string          `json:"hash"`               // of Identity
 	Identity json.RawMessage `json:"identity,omitempty"` // canonical JSON
-	Rule     bool            `json:"rule,omitempty"`     // the judge asks no model
+	Rule     bool            `json:"rule,omitempty"`     // the judge uses no model
 }
 
-// A DatasetSpec says what is judged.
+// A DatasetSpec identifies the dataset.
 type DatasetSpec struct {
 	Names []string `json:"names"` // as the user typed them
 	Hash  string   `json:"hash"`  // of the items
 	Items int      `json:"items"`
 }
 
-// A State says how far a run is.
+// A State is the state of a run.
 type State string
 
 // The states of a run.
 const (
 	Open State = "open" // being judged, interrupted or killed
-	Done State = "done" // every item was asked about
+	Done State = "done" // every item was judged or failed
 )
 
-// A Run is a spec that was begun, and what is kept of it so far.
+// A Run is a spec that was begun, and its stored state.
 type Run struct {
 	// ID is short, unique in its store, and sorts by time.
 	ID string `json:"id"`
@@ -107,25 +104,25 @@ type Run struct {
 	State   State     `json:"state"`
 	Created time.Time `json:"created"`
 
-	// Asked orders the runs of a store: the run with the highest number was begun last,
-	// for the first time or again.
+	// Asked orders the runs of a store: the run with the highest number was begun or
+	// resumed last.
 	Asked int64 `json:"-"`
 
-	// Updated is when it was started, last appended to, or became done. Beginning a
-	// run again that turns out to be done leaves it as it was.
+	// Updated is when it was started, last appended to, or became done. Resuming a run that
+	// turns out to be done does not change it.
 	Updated time.Time `json:"updated"`
 
-	Records  int `json:"records"`  // one for each item and trial that was asked about
+	Records  int `json:"records"`  // one for each item and trial so far
 	Unjudged int `json:"unjudged"` // how many of them are failures
 
-	// CostMicros is what the run's calls cost, in millionths of a US dollar:
-	// also the calls of records that were replaced, but not the replies that
-	// came from the cache, which were paid for before.
+	// CostMicros is the cost of the run's calls, in millionths of a US dollar. It includes
+	// the calls of replaced records, but not replies from the cache, which were paid for
+	// before.
 	CostMicros int64 `json:"cost_micros"`
 
-	// SetAsideMicros is what is set aside for calls of which no record says what they
-	// cost: those in flight, and those that timed out or whose process was killed. It
-	// counts as spent until [Money.Settle].
+	// SetAsideMicros is the money reserved for calls without a recorded cost: those in
+	// flight, and those that timed out or whose process was killed. It counts as spent
+	// until [Money.Settle].
 	SetAsideMicros int64 `json:"set_aside_micros,omitempty"`
 
 	About About `json:"about,omitzero"`
@@ -134,17 +131,17 @@ type Run struct {
 // Counts reports whether "last" counts the run: it has a record, and is not over probes.
 func (r Run) Counts() bool { return r.Records > 0 && !r.Probes() }
 
-// Answered reports whether an item has a verdict.
+// Answered reports whether at least one item has a verdict.
 func (r Run) Answered() bool { return r.Records > r.Unjudged }
 
-// A Status says what a run knows about one item and trial.
+// A Status is the status of one item and trial in a run.
 type Status int
 
-// What a run may know about an item and trial.
+// The statuses of an item and trial.
 const (
 	Missing  Status = iota // there is no record
-	Judged                 // the record holds a verdict
-	Unjudged               // the record holds a failure
+	Judged                 // the record has a verdict
+	Unjudged               // the record has a failure
 )
 
 // String returns the status in lower case.
@@ -159,9 +156,8 @@ func (s Status) String() string {
 	}
 }
 
-// A Query selects records of a run. The zero value selects all of them. Within a
-// field any one of the values suffices; what several fields ask for must all
-// hold.
+// A Query selects records of a run. The zero value selects all of them. Within a field any
+// one of the values is enough; all fields must match.
 type Query struct {
 	Labels     []string
 	Categories []string
@@ -170,19 +166,18 @@ type Query struct {
 	Unjudged   bool        // only records without a verdict
 	Trial      *int        // only this trial
 
-	// WithCalls brings the calls and their replies along. Without it the calls
-	// of every record are nil.
+	// WithCalls includes the calls and their replies. Otherwise the calls of every record
+	// are nil.
 	WithCalls bool
 
-	// Brief leaves the texts of the items out: their question, references,
-	// response and fields. What counting needs remains, at less than half of the cost.
+	// Brief omits the texts of the items: their question, references, response and fields.
+	// What counting needs remains, at less than half of the cost.
 	Brief bool
 
-	// After continues behind a record that was seen before; nil starts at the
-	// first.
+	// After continues after a record seen before; nil starts at the first.
 	After *Cursor
 
-	// Limit is the largest number of records wanted; 0 means all.
+	// Limit is the maximum number of records; 0 means all.
 	Limit int
 }
 
@@ -193,67 +188,65 @@ type Cursor struct {
 	ID       string `json:"id"` // of the item
 }
 
-// CursorOf returns the place right behind rec.
+// CursorOf returns the place right after rec.
 func CursorOf(rec deem.Record) *Cursor {
 	return &Cursor{Position: rec.Position, Trial: rec.Trial, ID: rec.Item.ID}
 }
 
-// A Store keeps runs. Its methods may be called from several goroutines at once,
-// and while other processes read and write the same runs.
+// A Store stores runs. It is safe for concurrent use, and other processes may read and
+// write the same runs.
 type Store interface {
-	// Begin continues the newest run with the key of spec, or starts one if
-	// there is none or fresh is set. It claims the run: until [Store.Finish],
-	// [Store.Release] or [Store.Close], another Begin with that key, in this
-	// process or another, gets [ErrBusy]. The claim dies with the process.
+	// Begin resumes the newest run with the key of spec, or starts one if there is none or
+	// fresh is set. It claims the run: until [Store.Finish], [Store.Release] or
+	// [Store.Close], another Begin with that key, in this process or another, returns
+	// [ErrBusy]. The claim ends with the process.
 	//
-	// A run that is continued takes over the settings, which are not part of the
-	// key. It takes over the names of the dataset only while it has no record:
-	// afterwards other files with the same items are no reason to call the run
-	// otherwise. A run that was done stays so until a record is appended.
+	// A resumed run takes over the settings, which are not part of the key. It takes over
+	// the names of the dataset only while it has no record: later, other files with the
+	// same items do not rename the run. A run that was done stays done until a record is
+	// appended.
 	Begin(ctx context.Context, spec Spec, fresh bool) (run Run, resumed bool, err error)
 
-	// Finish marks a run as done and gives up the claim on it.
+	// Finish marks a run as done and releases the claim on it.
 	Finish(ctx context.Context, runID string) error
 
-	// Release gives up the claim on a run that is not done. It does nothing if
-	// this store has not claimed the run.
+	// Release releases the claim on a run that is not done. It does nothing if this store
+	// has not claimed the run.
 	Release(runID string) error
 
-	// Run returns the run, not a deleted one, that ref means: its whole id, a beginning of it that
-	// no other id has, "last" for the run that was begun last, also when it was begun again,
-	// or "last~1" for the one before. "last" counts only runs that [Run.Counts] holds for.
-	// The error is [ErrNotFound] or [ErrAmbiguous] with a hint that names the nearest runs.
+	// Run returns the run, not a deleted one, that ref means: its full id, a unique prefix
+	// of it, "last" for the run that was begun or resumed last, or "last~1" for the one
+	// before. "last" counts only runs for which [Run.Counts] is true. The error is
+	// [ErrNotFound] or [ErrAmbiguous] with a hint that names the nearest runs.
 	Run(ctx context.Context, ref string) (Run, error)
 
-	// Runs returns all runs that are not deleted, newest first, which is the order of their ids.
+	// Runs returns all runs that are not deleted, newest first, which is the order of their
+	// ids.
 	Runs(ctx context.Context) iter.Seq2[Run, error]
 
-	// Status says what is known about an item and trial. It is meant to be
-	// asked for each item when a run is continued, and is fast.
+	// Status returns the status of an item and trial. It is fast, because it is called for
+	// each item when a run is resumed.
 	Status(ctx context.Context, runID, itemID string, trial int) (Status, error)
 
-	// Append adds records to a run: all of them, or none and an error. A record
-	// of an item and trial that is there already takes the old one's place, but
-	// the calls of the old one stay in front of the new calls: nothing that was
-	// paid for is lost. Replies with a key go to the reply cache.
+	// Append adds records to a run, all or none. A record replaces an earlier one of the
+	// same item and trial, but the earlier calls are kept before the new ones: nothing that
+	// was paid for is lost. Replies with a key go to the reply cache.
 	//
-	// What has no text in JSON is refused: a score that is not a number, a record
-	// with both a verdict and a failure, or with neither. Bytes that are not
-	// UTF-8 become U+FFFD.
+	// Records that cannot be encoded as JSON are refused, for example with a score that is
+	// not a number, and so are records with both a verdict and a failure, or with neither.
+	// Bytes that are not UTF-8 become U+FFFD.
 	Append(ctx context.Context, runID string, recs []deem.Record) error
 
-	// Records returns the records that q selects, by position, then by trial.
-	// It reads them in pages: records that are appended meanwhile behind the
-	// place it has reached are seen, others are not, and however long the
-	// caller takes, no writer waits for it.
+	// Records returns the records that q selects, by position, then by trial. It reads them
+	// in pages: it sees records that are appended meanwhile after the current place, and no
+	// others. However long the caller takes, no writer waits for it.
 	Records(ctx context.Context, runID string, q Query) iter.Seq2[deem.Record, error]
 
-	// Reply returns the first reply that was appended under the given key, and
-	// whether there is one. The caller says what being cached means for it:
-	// Cached is false, and latency, attempts and cost are those of the call
-	// that was paid for.
+	// Reply returns the first reply that was appended under the given key, and whether
+	// there is one. It is returned as it was paid for: Cached is false, and latency,
+	// attempts and cost are those of the original call.
 	Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 
-	// Close gives up all claims and closes the store.
+	// Close releases all claims and closes the store.
 	Close() error
 }

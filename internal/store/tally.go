@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// A Tally counts what records say. Stores make [Counts] with it. The zero value is ready
-// for use.
+// A Tally counts records. Stores build [Counts] with it. The zero value is ready for use.
 type Tally struct {
 	categories, labels, kinds map[string]int
 }
 
-// Add counts n records of a category that have the verdict with the given label or, if
-// they failed, the failure of the given kind.
+// Add counts n records of a category with a verdict of the given label or, if failed, a
+// failure of the given kind.
 func (t *Tally) Add(category, name string, failed bool, n int) {
 	if t.categories == nil {
 		t.categories, t.labels, t.kinds = map[string]int{}, map[string]int{}, map[string]int{}
@@ -26,7 +25,7 @@ func (t *Tally) Add(category, name string, failed bool, n int) {
 	}
 }
 
-// Counts returns what was counted.
+// Counts returns the counts.
 func (t *Tally) Counts() Counts {
 	c := Counts{Categories: ranked(t.categories), Labels: ranked(t.labels), Kinds: ranked(t.kinds)}
 	for _, n := range t.categories {
@@ -38,8 +37,8 @@ func (t *Tally) Counts() Counts {
 	return c
 }
 
-// ranked returns counts, the largest first. A name may be a part of a text that says all
-// of them, which is let go.
+// ranked returns counts, the largest first. It copies the names, which may be substrings of
+// a large text.
 func ranked(counts map[string]int) []Count {
 	list := make([]Count, 0, len(counts))
 	for name, n := range counts {

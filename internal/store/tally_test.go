@@ -10,7 +10,7 @@ import (
 
 func TestTally(t *testing.T) {
 	var tally store.Tally
-	// An empty tally shows empty lists, not null.
+	// An empty tally has empty lists, not null.
 	want := store.Counts{Categories: []store.Count{}, Labels: []store.Count{}, Kinds: []store.Count{}}
 	if d := cmp.Diff(want, tally.Counts()); d != "" {
 		t.Errorf("counts of nothing differ (-want +got):\n%s", d)

@@ -11,22 +11,20 @@ import (
 	"deem"
 )
 
-// WriterOptions say how a [Writer] groups records. The zero value of each field
-// means the default.
+// WriterOptions configure how a [Writer] groups records. The zero value of each field means
+// the default.
 type WriterOptions struct {
-	MaxRows  int           // records in a commit at most; 128
-	MaxBytes int           // bytes of text in a commit at most, roughly; 4 MiB
-	MaxWait  time.Duration // how long a record waits for others at most; 10 ms
+	MaxRows  int           // maximum records per commit; 128
+	MaxBytes int           // approximate maximum bytes of text per commit; 4 MiB
+	MaxWait  time.Duration // maximum time that a record waits for others; 10 ms
 
-	// Waiting is how many records may wait at most while a commit is on its way;
-	// three quarters of MaxRows. Many calls at once want more: where
-	// nothing can be handed over, no call is made, and the processor has nothing to
-	// do beside the commit.
+	// Waiting is the maximum number of records that may wait during a commit; three
+	// quarters of MaxRows. With many concurrent calls it should be higher: while no record
+	// can be handed over, no call is made, and the processor is idle during the commit.
 	Waiting int
 
-	// Committed, if set, is called after each commit with the records that are
-	// safe now, one call at a time. It must not keep the slice or call the
-	// writer.
+	// Committed, if set, is called after each commit with the committed records, one call
+	// at a time. It must not keep the slice or call the writer.
 	Committed func(recs []deem.Record)
 }
 
@@ -46,41 +44,41 @@ func (o WriterOptions) withDefaults() WriterOptions {
 	return o
 }
 
-// A Writer groups the records of a run into commits, because a commit costs far
-// more than a record: a commit happens as soon as MaxRows records wait, or
-// MaxWait after the first of them came. So a kill loses at most MaxRows and Waiting
-// records, however slow the disk: 224, and with the 32 that [deem.Run] may hold ready 256.
+// A Writer groups the records of a run into commits, because a commit costs far more than a
+// record: it commits as soon as MaxRows records wait, or MaxWait after the first of them
+// arrived. So a kill loses at most MaxRows and Waiting records, however slow the disk: 224,
+// or 256 with the 32 that [deem.Run] may buffer.
 //
 // Its methods may be called from several goroutines. It owns a goroutine, which
-// [Writer.Close] ends. That one sleeps until a commit is due: to be woken for each record
-// would take the processor from calls that are about to be made.
+// [Writer.Close] ends. The goroutine sleeps until a commit is due: waking it for each
+// record would delay calls that are about to be made.
 type Writer struct {
 	store Store
 	runID string
 	opts  WriterOptions
 
-	due  *time.Timer   // fires when the first of those who wait has waited long enough
-	now  chan struct{} // says that a commit is due before that
-	done chan struct{} // closed when the goroutine is over
+	due  *time.Timer   // fires when the oldest record has waited long enough
+	now  chan struct{} // signals that a commit is due earlier
+	done chan struct{} // closed when the goroutine has ended
 
 	mu         sync.Mutex
 	waiting    []waiting
-	size       int           // of the texts that wait
-	committing bool          // a group is on its way
-	room       chan struct{} // closed when some of those who wait were taken; nil if nobody wants to know
+	size       int           // of the waiting texts
+	committing bool          // a commit is in progress
+	room       chan struct{} // closed when records were taken from the queue; nil if nobody waits for it
 	closed     bool
 	err        error // the first error of a commit
-	dropped    int   // records that came too late to be refused
+	dropped    int   // records that were accepted but not committed
 }
 
-// waiting is a record with the time it came and the size of its texts.
+// waiting is a record with its arrival time and the size of its texts.
 type waiting struct {
 	rec  deem.Record
 	at   time.Time
 	size int
 }
 
-// errClosed is what Put returns once Close was called.
+// errClosed is returned by Put after Close.
 var errClosed = errors.New("the writer is closed")
 
 // NewWriter returns a writer that appends to a run of s.
@@ -96,9 +94,9 @@ func NewWriter(s Store, runID string, o WriterOptions) *Writer {
 	return w
 }
 
-// Put hands a record over. It returns before the record is committed, and blocks
-// only while too many others wait or until ctx is done. Once a commit has failed, Put
-// returns that error for every record.
+// Put queues a record. It returns before the record is committed, and blocks only while the
+// queue is full or until ctx is done. After a failed commit, Put returns its error for
+// every record.
 func (w *Writer) Put(ctx context.Context, rec deem.Record) error {
 	next := waiting{rec: rec, size: textSize(rec)}
 	for {
@@ -114,8 +112,8 @@ func (w *Writer) Put(ctx context.Context, rec deem.Record) error {
 	}
 }
 
-// join puts a record to those who wait. Where there is no room for it, it returns what is
-// closed when there may be.
+// join queues a record. If the queue is full, it returns a channel that is closed when
+// there may be room.
 func (w *Writer) join(next waiting) (room <-chan struct{}, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,21 +148,21 @@ func (w *Writer) most() int {
 	return max(w.opts.Waiting, w.opts.MaxRows)
 }
 
-// enough reports whether those who wait fill a commit. The caller holds the lock.
+// enough reports whether the waiting records fill a commit. The caller holds the lock.
 func (w *Writer) enough() bool {
 	return len(w.waiting) >= w.opts.MaxRows || w.size >= w.opts.MaxBytes
 }
 
-// hurry has the goroutine look now whether a commit is due.
+// hurry makes the goroutine check now whether a commit is due.
 func (w *Writer) hurry() {
 	select {
 	case w.now <- struct{}{}:
-	default: // It was told already.
+	default: // It was already signalled.
 	}
 }
 
-// Close commits what still waits, ends the writer, and returns the first error of
-// any commit. Calling it again returns the same.
+// Close commits the waiting records, ends the writer, and returns the first error of any
+// commit. Calling it again returns the same.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	w.closed = true
@@ -177,7 +175,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// loop commits group after group until the writer is closed or a commit fails.
+// loop commits one group after the other until the writer is closed or a commit fails.
 func (w *Writer) loop() {
 	defer close(w.done)
 	defer w.due.Stop()
@@ -192,13 +190,13 @@ func (w *Writer) loop() {
 				break
 			}
 			w.commit(group)
-			clear(group) // Lets go of the texts.
+			clear(group) // release the texts
 		}
 	}
 }
 
-// take moves those who wait longest to group if a commit is due. It reports whether none
-// will ever be due again.
+// take moves the records that waited longest to group if a commit is due. over reports that
+// there will be no further commit.
 func (w *Writer) take(group []deem.Record) (_ []deem.Record, over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -224,8 +222,7 @@ func (w *Writer) take(group []deem.Record) (_ []deem.Record, over bool) {
 	return group, false
 }
 
-// makeRoom tells those whose records found no room that there may be some. The caller
-// holds the lock.
+// makeRoom wakes callers that found the queue full. The caller holds the lock.
 func (w *Writer) makeRoom() {
 	if w.room != nil {
 		close(w.room)
@@ -233,8 +230,8 @@ func (w *Writer) makeRoom() {
 	}
 }
 
-// commit appends a group. It has no context of its own: the calls in these
-// records were paid for, and an interruption is no reason to lose them.
+// commit appends a group. It uses no caller's context: the calls in these records were paid
+// for, and an interruption is not a reason to lose them.
 func (w *Writer) commit(group []deem.Record) {
 	if err := w.store.Append(context.Background(), w.runID, group); err != nil {
 		w.fail(err, len(group))
@@ -245,7 +242,7 @@ func (w *Writer) commit(group []deem.Record) {
 	}
 }
 
-// fail refuses all further records. Those of the group and those who wait are lost.
+// fail refuses all further records. Those of the group and the waiting ones are lost.
 func (w *Writer) fail(err error, group int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -254,7 +251,7 @@ func (w *Writer) fail(err error, group int) {
 	w.makeRoom()
 }
 
-// textSize returns about how many bytes of text a record holds.
+// textSize returns the approximate number of bytes of text in a record.
 func textSize(rec deem.Record) int {
 	n := len(rec.Item.Question) + len(rec.Item.Response) + rec.Item.Messages.Size()
 	for _, ref := range rec.Item.References {

@@ -17,7 +17,7 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// A slowStore takes some time for each append, and fails when told.
+// A slowStore takes some time for each append, and fails on demand.
 type slowStore struct {
 	store.Store
 	takes time.Duration
@@ -27,7 +27,7 @@ type slowStore struct {
 	commits []commit
 }
 
-// A commit is how many records went in, and when.
+// A commit is the number of records in a commit, and its time.
 type commit struct {
 	Rows  int
 	After time.Duration
@@ -49,7 +49,7 @@ func (s *slowStore) Append(_ context.Context, runID string, recs []deem.Record) 
 	return nil
 }
 
-// start is when every synctest bubble begins.
+// start is the initial time of every synctest bubble.
 var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const ms = time.Millisecond
@@ -103,8 +103,8 @@ func TestWriterGroups(t *testing.T) {
 			[]commit{{1, 0}, {1, 0}},
 		},
 		{
-			// The record that comes during a commit has waited long enough when
-			// the commit is over.
+			// A record that arrives during a commit has waited long enough when the commit
+			// ends.
 			"waiting counts from the arrival", 30 * ms, store.WriterOptions{}, func(t *testing.T, w *store.Writer) {
 				put(t, w, 1)
 				time.Sleep(12 * ms) // The commit has begun.
@@ -129,8 +129,8 @@ func TestWriterGroups(t *testing.T) {
 	}
 }
 
-// TestWriterBounded holds that Put waits when the store cannot follow, and that an
-// interruption ends the waiting.
+// TestWriterBounded checks that Put waits if the store is too slow, and that an
+// interruption ends the wait.
 func TestWriterBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowStore{takes: time.Second}
@@ -156,8 +156,8 @@ func TestWriterBounded(t *testing.T) {
 	})
 }
 
-// TestWriterSticky holds that after an error every Put and Close say so, that
-// nobody hangs, and that nothing is committed behind the gap.
+// TestWriterSticky checks that after an error every Put and Close return it, that no caller
+// hangs, and that nothing is committed after the gap.
 func TestWriterSticky(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := deem.WithHint(errors.New("the disk is full"), "free some space")
@@ -223,8 +223,8 @@ func TestWriterClosed(t *testing.T) {
 	}
 }
 
-// TestWriterLosesNothing holds that every record that Put took is committed and
-// told of exactly once, though Put and Close race.
+// TestWriterLosesNothing checks that every record accepted by Put is committed and reported
+// exactly once, even if Put and Close race.
 func TestWriterLosesNothing(t *testing.T) {
 	for range 200 {
 		s := &slowStore{}
