@@ -1,8 +1,8 @@
-// Package bundled reads a run file as a store: one run that nobody writes to. So
-// every command that reads a run reads a bundle as well.
+// Package bundled reads a run file as a store: one read-only run. So every command that
+// reads a run can read a bundle as well.
 //
-// Records of a bundle lie in the order of the dataset, and are streamed. There is no
-// index: to find one item, the file is read through.
+// The records of a bundle are in the order of the dataset, and are streamed. There is no
+// index: finding one item reads the whole file.
 package bundled
 
 import (
@@ -26,14 +26,14 @@ type Store struct {
 	path string
 	run  store.Run
 
-	// Redacted means that texts are hashes.
+	// Redacted means that texts are replaced by their hashes.
 	Redacted bool
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens a bundle. It reads what stands before the first item; that the rest is
-// whole, Records finds out when it comes to the end.
+// Open opens a bundle. It reads only the part before the first item; Records checks at the
+// end that the rest is complete.
 func Open(path string) (*Store, error) {
 	s := &Store{path: path}
 	f, r, err := s.open()
@@ -57,7 +57,7 @@ func (s *Store) open() (io.Closer, *bundle.Reader, error) {
 	return f, r, nil
 }
 
-// explain says which file an error is about, and what helps.
+// explain adds the file and a hint to an error.
 func (s *Store) explain(err error) error {
 	wrapped := fmt.Errorf("%s: %w", s.path, err)
 	switch {
@@ -69,7 +69,7 @@ func (s *Store) explain(err error) error {
 	return wrapped
 }
 
-// RunOf returns the run that a bundle describes.
+// RunOf returns the run described by a bundle.
 func RunOf(r bundle.Run, j bundle.Judge) store.Run {
 	return store.Run{
 		ID: r.ID,
@@ -83,7 +83,7 @@ func RunOf(r bundle.Run, j bundle.Judge) store.Run {
 	}
 }
 
-// Describe returns a run as a bundle describes it.
+// Describe returns the description of a run in a bundle.
 func Describe(run store.Run) (bundle.Run, bundle.Judge) {
 	j := bundle.Judge{Name: run.Judge.Name, Hash: run.Judge.Hash, Identity: run.Judge.Identity, Rule: run.Judge.Rule}
 	return bundle.Run{
@@ -94,7 +94,7 @@ func Describe(run store.Run) (bundle.Run, bundle.Judge) {
 	}, j
 }
 
-// Run returns the run of the bundle, if ref means it.
+// Run returns the run of the bundle, if ref matches it.
 func (s *Store) Run(_ context.Context, ref string) (store.Run, error) {
 	if _, err := store.Resolve(ref, []string{s.run.ID}, []string{s.run.ID}); err != nil {
 		return store.Run{}, fmt.Errorf("%s: %w", s.path, err)
@@ -116,7 +116,7 @@ func (s *Store) Records(ctx context.Context, runID string, q store.Query) iter.S
 	}
 }
 
-// eachRecord hands the records that are selected to yield until it returns false.
+// eachRecord passes the selected records to yield until it returns false.
 func (s *Store) eachRecord(ctx context.Context, runID string, sel *selection, yield func(deem.Record) bool) error {
 	if err := s.knows(runID); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s *Store) eachRecord(ctx context.Context, runID string, sel *selection, yi
 	if err != nil {
 		return err
 	}
-	defer func() { _, _ = r.Close(), f.Close() }() // reading leaves nothing to lose
+	defer func() { _, _ = r.Close(), f.Close() }() // closing after reading loses nothing
 	for rec, err := range r.Records() {
 		if err != nil {
 			return s.explain(err)
@@ -143,7 +143,7 @@ func (s *Store) eachRecord(ctx context.Context, runID string, sel *selection, yi
 	return ctx.Err()
 }
 
-// knows refuses the id of another run.
+// knows returns an error for the id of another run.
 func (s *Store) knows(runID string) error {
 	if runID == s.run.ID {
 		return nil
@@ -151,7 +151,7 @@ func (s *Store) knows(runID string) error {
 	return deem.WithHint(fmt.Errorf("run %q: %w in %s", runID, store.ErrNotFound, s.path), "the file holds run %s", s.run.ID)
 }
 
-// Status reads the file through. Nobody continues a run in a bundle, so nobody asks
+// Status reads the whole file. A run in a bundle is never resumed, so Status is not called
 // for each item.
 func (s *Store) Status(ctx context.Context, runID, itemID string, trial int) (store.Status, error) {
 	status := store.Missing
@@ -166,8 +166,7 @@ func (s *Store) Status(ctx context.Context, runID, itemID string, trial int) (st
 	return status, err
 }
 
-// Reply reads the file through for the reply that was paid for. A redacted bundle has
-// no replies to give.
+// Reply searches the whole file for the original reply. A redacted bundle has no replies.
 func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error) {
 	var found *deem.Reply
 	if key == "" || s.Redacted {
@@ -188,22 +187,22 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	return *found, true, nil
 }
 
-// Begin is refused.
+// Begin returns an error.
 func (s *Store) Begin(context.Context, store.Spec, bool) (store.Run, bool, error) {
 	return store.Run{}, false, s.refuse()
 }
 
-// Finish is refused.
+// Finish returns an error.
 func (s *Store) Finish(context.Context, string) error { return s.refuse() }
 
-// Append is refused.
+// Append returns an error.
 func (s *Store) Append(context.Context, string, []deem.Record) error { return s.refuse() }
 
 func (s *Store) refuse() error {
 	return deem.WithHint(fmt.Errorf("%s: %w", s.path, ErrReadOnly), "deem run keeps what it judges in a database, named by --db")
 }
 
-// Release does nothing: nothing in a bundle is ever claimed.
+// Release does nothing: a run in a bundle is never claimed.
 func (s *Store) Release(string) error { return nil }
 
 // Close does nothing: files are open only while they are read.

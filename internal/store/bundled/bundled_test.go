@@ -68,7 +68,7 @@ func export(t *testing.T, name string, run store.Run, recs iter.Seq2[deem.Record
 	}
 }
 
-// records returns records of all kinds, several trials each.
+// records returns records of all kinds, with several trials each.
 func records(n int) []deem.Record {
 	var list []deem.Record
 	for i := range n {
@@ -97,7 +97,7 @@ func collect(t testing.TB, recs iter.Seq2[deem.Record, error]) []deem.Record {
 	return list
 }
 
-// A bundle answers every query as the database does that it was written from.
+// A bundle answers every query like the database it was written from.
 func TestSameAsDatabase(t *testing.T) {
 	t.Parallel()
 	db, file, run := kept(t, records(40))
@@ -105,7 +105,7 @@ func TestSameAsDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.Asked = 0 // A bundle holds one run.
+	run.Asked = 0 // A bundle contains one run.
 	if d := cmp.Diff(run, got); d != "" {
 		t.Errorf("run differs (-database +bundle):\n%s", d)
 	}
@@ -250,8 +250,8 @@ func TestOpenBad(t *testing.T) {
 	}
 }
 
-// A run that is cut off by its reader must not leave the file open, and one that is
-// cancelled must say so.
+// A loop that ends early must not leave the file open, and a cancelled one must return an
+// error.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	_, file, run := kept(t, records(50))

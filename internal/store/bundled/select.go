@@ -11,7 +11,7 @@ import (
 type selection struct {
 	q    store.Query
 	ids  map[string]bool // nil means all
-	left int             // how many records are wanted still, -1 for all
+	left int             // how many more records are wanted; -1 means all
 
 	passed bool // the record of the cursor was seen
 }
@@ -52,8 +52,8 @@ func (s *selection) wants(rec deem.Record) bool {
 	return true
 }
 
-// behind reports whether a record lies behind the cursor. Records of several items may
-// claim one place; then the one that the cursor names decides.
+// behind reports whether a record is after the cursor. Records of several items may have
+// the same position; then the one that the cursor names decides.
 func (s *selection) behind(rec deem.Record) bool {
 	if s.passed {
 		return true
@@ -71,7 +71,7 @@ func (s *selection) behind(rec deem.Record) bool {
 	return s.passed
 }
 
-// shape leaves out what nobody asked for, and counts the record.
+// shape omits the parts that were not requested, and counts the record.
 func (s *selection) shape(rec deem.Record) deem.Record {
 	if s.left > 0 {
 		s.left--
@@ -86,5 +86,5 @@ func (s *selection) shape(rec deem.Record) deem.Record {
 	return rec
 }
 
-// done reports whether enough records were given.
+// done reports whether the limit was reached.
 func (s *selection) done() bool { return s.left == 0 }
