@@ -18,17 +18,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// patience is how long the server may take to start or to stop.
+// patience is the timeout for starting or stopping the server.
 const patience = time.Minute
 
-// settings make the server fast and small: what it writes need not survive a power cut,
-// but what it has committed survives its own end. Everything else is as Postgres has it.
+// settings make the server fast and small: its data need not survive a power cut, but
+// committed data survives a restart. Everything else has Postgres's defaults.
 var settings = []string{
 	"fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=64MB",
 	"max_wal_size=256MB", "log_min_messages=fatal", "log_checkpoints=off",
 }
 
-// start makes a cluster and starts its server.
+// start creates a cluster and starts its server.
 func start(ctx context.Context, o Options) (*Cluster, error) {
 	bin, err := find()
 	if err != nil {
@@ -58,9 +58,9 @@ func (c *Cluster) create(ctx context.Context, o Options) error {
 	return c.makeTemplate(ctx, o)
 }
 
-// makeFolder makes the folder of the cluster, for the server's user alone, and has it
-// guarded. The path of a socket may have about a hundred characters, so the folder
-// is not where tests have theirs.
+// makeFolder creates the folder of the cluster, accessible only to the server's user, and
+// starts its guard. The path of a socket is limited to about a hundred characters, so the
+// folder is not in the tests' temporary directory.
 func (c *Cluster) makeFolder() error {
 	folder, err := os.MkdirTemp("", "pgtest-")
 	if err != nil {
@@ -81,8 +81,8 @@ func (c *Cluster) makeFolder() error {
 
 func (c *Cluster) data() string { return filepath.Join(c.folder, "data") }
 
-// initdb makes the files of the cluster. Connections over the socket are trusted,
-// since only its owner reaches it; TCP needs the password.
+// initdb creates the files of the cluster. Connections over the socket are trusted, since
+// only its owner reaches it; TCP needs the password.
 func (c *Cluster) initdb(ctx context.Context) error {
 	secret := filepath.Join(c.folder, "password")
 	if err := os.WriteFile(secret, []byte(c.password+"\n"), 0o600); err != nil {
@@ -101,8 +101,8 @@ func (c *Cluster) initdb(ctx context.Context) error {
 	return nil
 }
 
-// command returns a program of Postgres that is run as the server's user. Postgres
-// refuses to work for root.
+// command returns a Postgres program that runs as the server's user. Postgres refuses to
+// run as root.
 func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, name), args...) //nolint:gosec // Ours, found in a fixed place.
 	cmd.Dir = c.folder
@@ -111,8 +111,8 @@ func (c *Cluster) command(ctx context.Context, name string, args ...string) *exe
 	return cmd
 }
 
-// startServer starts the server and waits until it answers. The port of the first
-// start is kept, so that clients find the server again.
+// startServer starts the server and waits until it answers. Later starts use the same port,
+// so that clients find the server again.
 func (c *Cluster) startServer(ctx context.Context) error {
 	for attempt := 0; ; attempt++ {
 		keep := c.port
@@ -127,7 +127,7 @@ func (c *Cluster) startServer(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		// Somebody may have taken the port since it was free.
+		// Another process may have taken the port in the meantime.
 		if keep != 0 || attempt == 3 {
 			return err
 		}
@@ -140,7 +140,7 @@ func (c *Cluster) tryServer(ctx context.Context) error {
 	for _, s := range settings {
 		args = append(args, "-c", s)
 	}
-	// The server outlives the test that needed it first.
+	// The server outlives the test that started it.
 	cmd := c.command(context.WithoutCancel(ctx), "postgres", args...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -178,7 +178,7 @@ func (c *Cluster) await(ctx context.Context, over <-chan error) error {
 	}
 }
 
-// freePort returns a port that nobody listens on.
+// freePort returns an unused port.
 func freePort(ctx context.Context) (int, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -189,9 +189,9 @@ func freePort(ctx context.Context) (int, error) {
 	return port, l.Close()
 }
 
-// Shutdown stops the server and leaves its files. At once means that it stops as if it
-// was killed, in the middle of whatever it does, and has to recover when it is started
-// again; otherwise it tells its clients first, and undoes what they have not committed.
+// Shutdown stops the server and keeps its files. With atOnce it stops as if killed, and has
+// to recover when it is started again; otherwise it disconnects its clients first, and
+// rolls back what they have not committed.
 func (c *Cluster) Shutdown(t testing.TB, atOnce bool) {
 	t.Helper()
 	signal := syscall.SIGINT
@@ -230,7 +230,7 @@ func (c *Cluster) Restart(t testing.TB, atOnce bool) {
 	c.Resume(t)
 }
 
-// Stop stops the server and removes all that the cluster has.
+// Stop stops the server and removes everything of the cluster.
 func (c *Cluster) Stop() error {
 	c.mu.Lock()
 	c.server = nil

@@ -18,8 +18,8 @@ import (
 // An account is a user of the system.
 type account struct{ uid, gid int }
 
-// serverAccount returns the user that the server runs as: ours, which is nil, unless
-// that is root.
+// serverAccount returns the user that the server runs as, or nil for the current user
+// unless that is root.
 func serverAccount() (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil //nolint:nilnil // Nobody else is needed.
@@ -38,8 +38,8 @@ func serverAccount() (*account, error) {
 	return nil, errors.New("root may not run Postgres, and there is neither a user postgres nor a user nobody")
 }
 
-// detach has cmd run as the given user, in a session of its own: what the terminal
-// says to the tests, as Ctrl-C, is not meant for it.
+// detach makes cmd run as the given user, in a separate session: signals of the terminal,
+// such as Ctrl-C, do not reach it.
 func detach(cmd *exec.Cmd, u *account) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if u != nil {
@@ -47,17 +47,16 @@ func detach(cmd *exec.Cmd, u *account) {
 	}
 }
 
-// A guard is a process that waits until this one is gone, however it goes, and then
-// stops the server and removes its folder. It notices by a pipe that only this process
-// has the other end of.
+// A guard is a process that waits until this one has ended, in whatever way, and then stops
+// the server and removes its folder. It notices by a pipe of which only this process has
+// the other end.
 type guard struct {
 	cmd  *exec.Cmd
 	hold io.Closer
 }
 
-// watch is what a guard does. The server belongs to the same user, and pg_ctl finds it
-// by the file that the server keeps in its own folder, so that nobody else's can be
-// meant.
+// watch is the script of a guard. The server belongs to the same user, and pg_ctl finds it
+// by the pid file in the server's own folder, so that it cannot stop another server.
 const watch = `cat >/dev/null
 "$1" stop -s -m immediate -w -D "$2/data" >/dev/null 2>&1
 cd / && rm -rf "$2"`
@@ -76,7 +75,7 @@ func newGuard(c *Cluster) (*guard, error) {
 	return &guard{cmd, hold}, nil
 }
 
-// end has the guard do its work now, and waits for it.
+// end makes the guard clean up now, and waits for it.
 func (g *guard) end() error {
 	return errors.Join(g.hold.Close(), g.cmd.Wait())
 }

@@ -1,8 +1,8 @@
-// Package pgtest starts a real Postgres for tests: a cluster of its own in a folder
-// of its own, which is gone when the tests are over, however they end.
+// Package pgtest starts a real Postgres for tests: a separate cluster in its own folder,
+// which is removed when the tests are over, however they end.
 //
-// The tests of a package share one cluster, which the first of them that needs it
-// starts, and each test has a database of its own:
+// The tests of a package share one cluster, which is started by the first test that needs
+// it, and each test has its own database:
 //
 //	func TestMain(m *testing.M) { os.Exit(pgtest.Main(m, pgtest.Options{Template: migrate})) }
 //
@@ -11,9 +11,9 @@
 //		...
 //	}
 //
-// The programs initdb and postgres are looked for in PATH and where Debian puts them;
-// `scripts/need.sh postgres` installs them. Where there are none a test that needs them
-// is skipped, unless CI or DEEM_POSTGRES=required says that they have to be there.
+// The programs initdb and postgres are searched in PATH and in Debian's locations;
+// `scripts/need.sh postgres` installs them. If they are missing, a test that needs them is
+// skipped, or fails if CI or DEEM_POSTGRES=required is set.
 //
 // A cluster that this package did not start is never touched.
 package pgtest
@@ -35,11 +35,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Options say what the databases of a package's tests are like.
+// Options configure the databases of a package's tests.
 type Options struct {
-	// Template prepares the database at url, of which every database of a test is a
-	// copy: copying is far cheaper than migrating. It must close what it opens. With
-	// nil the databases are empty.
+	// Template prepares the database at url, of which every test's database is a copy:
+	// copying is far cheaper than migrating. It must close what it opens. If it is nil, the
+	// databases are empty.
 	Template func(ctx context.Context, url string) error
 }
 
@@ -51,8 +51,8 @@ var shared struct {
 	err     error // why there is none
 }
 
-// Main runs the tests of a package and stops the cluster that they started, if they
-// did. It returns the exit code.
+// Main runs the tests of a package and stops the cluster if they started one. It returns
+// the exit code.
 func Main(m *testing.M, o Options) int {
 	shared.options = o
 	code := m.Run()
@@ -67,7 +67,7 @@ func Main(m *testing.M, o Options) int {
 	return code
 }
 
-// Shared returns the cluster of this package's tests, which it starts if need be. The
+// Shared returns the cluster of this package's tests, and starts it if necessary. The
 // package's TestMain has to call [Main], which stops it.
 func Shared(t testing.TB) *Cluster {
 	t.Helper()
@@ -83,15 +83,15 @@ func Shared(t testing.TB) *Cluster {
 	return shared.cluster
 }
 
-// Database makes a database for the test, a copy of the template, and returns its URL.
+// Database creates a database for the test, a copy of the template, and returns its URL.
 // The database is dropped when the test is over, even with open connections.
 func Database(t testing.TB) (url string) {
 	t.Helper()
 	return Shared(t).Database(t)
 }
 
-// Start starts a cluster of the test's own, for one that stops and restarts it. It is
-// stopped when the test is over.
+// Start starts a separate cluster, for a test that stops and restarts it. It is stopped
+// when the test is over.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	skipShort(t)
@@ -107,10 +107,10 @@ func Start(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// errMissing means that there is no Postgres to start.
+// errMissing means that Postgres is not installed.
 var errMissing = errors.New("no Postgres found: neither initdb nor postgres is in PATH or below /usr/lib/postgresql; scripts/need.sh postgres installs it")
 
-// skipShort skips a test when go test was given -short, as make quick does.
+// skipShort skips a test if go test runs with -short, as in make quick.
 func skipShort(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -118,7 +118,7 @@ func skipShort(t testing.TB) {
 	}
 }
 
-// unavailable ends a test that cannot have a cluster.
+// unavailable ends a test that cannot get a cluster.
 func unavailable(t testing.TB, err error) {
 	t.Helper()
 	if !errors.Is(err, errMissing) || required() {
@@ -136,24 +136,23 @@ func required() bool {
 // A Cluster is a Postgres that this package started.
 type Cluster struct {
 	bin      string // folder of the programs
-	folder   string // all that the cluster has
+	folder   string // everything of the cluster
 	port     int
 	password string
-	template string // name of the database that is copied, "" for an empty one
+	template string // name of the database to copy; "" for an empty one
 	user     *account
 	guard    *guard
 	names    atomic.Int64
 
 	mu     sync.Mutex
 	server *exec.Cmd    // nil while it is down
-	over   <-chan error // says when the last server ended
+	over   <-chan error // receives the exit of the last server
 }
 
-// admin is the role that the tests have. It may do anything in its cluster.
+// admin is the role of the tests. It may do anything in its cluster.
 const admin = "deem"
 
-// find returns the folder that holds the programs of Postgres, the newest that there
-// is.
+// find returns the folder of the newest Postgres programs.
 func find() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil && isProgram(filepath.Join(filepath.Dir(path), "postgres")) {
@@ -187,18 +186,18 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// URL returns the URL of a database of the cluster, over its socket. Only this user,
-// and root, reach the socket, so no password is asked there.
+// URL returns the URL of a database of the cluster, over its socket. Only this user and
+// root reach the socket, so it needs no password.
 func (c *Cluster) URL(database string) string {
 	return fmt.Sprintf("postgres://%s@/%s?host=%s&port=%d", admin, database, c.folder, c.port)
 }
 
-// TCP returns the URL of a database over TCP, which takes a password.
+// TCP returns the URL of a database over TCP, with a password.
 func (c *Cluster) TCP(database string) string {
 	return fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/%s?sslmode=disable", admin, c.password, c.port, database)
 }
 
-// Password returns what [Cluster.TCP] says.
+// Password returns the password in [Cluster.TCP].
 func (c *Cluster) Password() string { return c.password }
 
 // Database is [Database] in this cluster.
@@ -233,7 +232,7 @@ func Execute(t testing.TB, url string, statements ...string) {
 	}
 }
 
-// execute runs a statement as the administrator. It waits out a restart.
+// execute runs a statement as the administrator. It waits during a restart.
 func (c *Cluster) execute(t testing.TB, statement string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
@@ -256,7 +255,7 @@ func (c *Cluster) down() bool {
 	return c.server == nil
 }
 
-// run connects, executes one statement and leaves.
+// run connects, executes one statement and disconnects.
 func (c *Cluster) run(ctx context.Context, statement string) error {
 	conn, err := pgx.Connect(ctx, c.URL("postgres"))
 	if err != nil {
@@ -266,7 +265,7 @@ func (c *Cluster) run(ctx context.Context, statement string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// makeTemplate makes the database that tests get copies of.
+// makeTemplate creates the database that tests get copies of.
 func (c *Cluster) makeTemplate(ctx context.Context, o Options) error {
 	if o.Template == nil {
 		return nil

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}}))
 }
 
-// ask connects and returns the one number that a query gives.
+// ask connects and returns the number that a query returns.
 func ask(t *testing.T, url, query string) int {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -45,7 +45,7 @@ func ask(t *testing.T, url, query string) int {
 	return n
 }
 
-// TestDatabase holds that every test has a copy of the template to itself.
+// TestDatabase checks that every test has its own copy of the template.
 func TestDatabase(t *testing.T) {
 	first, second := pgtest.Database(t), pgtest.Database(t)
 	if first == second {
@@ -59,7 +59,7 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
-// TestTCP holds that a password is asked for over TCP.
+// TestTCP checks that TCP requires a password.
 func TestTCP(t *testing.T) {
 	c := pgtest.Shared(t)
 	if got := ask(t, c.TCP("postgres"), "SELECT 1"); got != 1 {
@@ -71,7 +71,7 @@ func TestTCP(t *testing.T) {
 	}
 }
 
-// TestRestart holds that a cluster keeps its address and what was committed.
+// TestRestart checks that a cluster keeps its address and committed data.
 func TestRestart(t *testing.T) {
 	c := pgtest.Start(t, pgtest.Options{})
 	url := c.Database(t)
@@ -90,14 +90,14 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestKilled holds that a test that is killed leaves neither a server nor a folder.
+// TestKilled checks that a killed test leaves neither a server nor a folder.
 func TestKilled(t *testing.T) {
 	if os.Getenv(childEnv) != "" {
 		c := pgtest.Start(t, pgtest.Options{})
 		fmt.Println("url", c.URL("postgres"))
 		time.Sleep(time.Hour)
 	}
-	pgtest.Shared(t)                                                                         // Says it if there is no Postgres.
+	pgtest.Shared(t)                                                                         // Skips or fails if there is no Postgres.
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$", "-test.v") //nolint:gosec // This very test.
 	cmd.Env = append(os.Environ(), childEnv+"=1")
 	out, err := cmd.StdoutPipe()
@@ -120,7 +120,7 @@ func TestKilled(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // It says that it was killed.
+	_ = cmd.Wait() // The error says that it was killed.
 	_, socket, _ := strings.Cut(url, "host=")
 	socket, _, _ = strings.Cut(socket, "&")
 	deadline := time.Now().Add(20 * time.Second)

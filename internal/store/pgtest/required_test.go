@@ -2,8 +2,7 @@ package pgtest
 
 import "testing"
 
-// TestRequired holds where a missing Postgres is a failure, and not a test that is left
-// out.
+// TestRequired checks when a missing Postgres is a failure, and when the test is skipped.
 func TestRequired(t *testing.T) {
 	for _, tt := range []struct {
 		ci, postgres string
