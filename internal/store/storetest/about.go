@@ -8,7 +8,7 @@ import (
 	"deem/internal/store"
 )
 
-// edits returns the store as one whose runs can be edited, or false when they cannot.
+// edits returns the store as an Editor, or false if it is not one.
 func edits(t *testing.T, st store.Store) (store.Editor, bool) {
 	t.Helper()
 	e, ok := st.(store.Editor)
@@ -27,7 +27,7 @@ func mustEdit(t *testing.T, e store.Editor, id string, change func(*store.About)
 	return run
 }
 
-// testEdit checks that what is noted about a run comes back, and changes nothing else.
+// testEdit checks that notes on a run are stored, and that nothing else changes.
 func testEdit(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	e, ok := edits(t, st)
@@ -53,8 +53,8 @@ func testEdit(t *testing.T, s suite) {
 	}
 }
 
-// testDelete checks that a deleted run is found by the editor alone, that a new run does
-// not resume it, and that it can be brought back.
+// testDelete checks that only the editor finds a deleted run, that a new run does not
+// resume it, and that it can be restored.
 func testDelete(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	e, ok := edits(t, st)
@@ -123,7 +123,7 @@ func testPurge(t *testing.T, s suite) {
 		}
 	}
 	diff(t, "the records of the other run", all(t, st, kept.ID), want)
-	// The new run may take the numbers of the one that is gone, but not its words.
+	// The new run may reuse the row numbers of the purged one, but must not find its words.
 	next, _ := mustBegin(t, st, Spec("third"), false)
 	rec := Record(0)
 	rec.Item.Response = "gamma"

@@ -15,7 +15,7 @@ import (
 	"deem/internal/store"
 )
 
-// strange are texts that went wrong somewhere once.
+// strange are texts that once caused errors.
 var strange = []string{
 	"", " ", "\n", "a/b/../c", `"`, `'`, `'; DROP TABLE records; --`, "a\nb\r\n", "\\", "%", "_", "?", "$1", ":a",
 	"null", "NULL", "0", "1e5", "true", "{}", "[]", `{"id":"x"}`, "<&>", "\u2028\u2029", "é", "e\u0301", "日本語", "👩‍👩‍👧", "\U0010ffff",
@@ -70,13 +70,13 @@ func testRoundTrip(t *testing.T, s suite) {
 	}
 }
 
-// strangeRecord returns a record that says text wherever a person or a model may.
+// strangeRecord returns a record with text in every field that a person or a model writes.
 func strangeRecord(id, text string) deem.Record {
 	c := Call("key " + id)
 	c.Reply.Text, c.Reply.Refusal = text, text
 	bad := deem.Call{Model: text, Error: "HTTP 400: " + text, Attempts: 1}
 	if strings.Contains(text, "\x00") {
-		bad.Model = "m" // A vendor's model names hold no NUL, and not every database does.
+		bad.Model = "m" // Vendors' model names contain no NUL, and some databases do not allow it.
 		bad.Error = "HTTP 400"
 	}
 	return deem.Record{
@@ -121,7 +121,7 @@ func calls() []deem.Call {
 	}
 }
 
-// testRoundTripAny is testRoundTrip with records that nobody thought of.
+// testRoundTripAny is testRoundTrip with random records.
 func testRoundTripAny(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	n := 0
@@ -209,8 +209,8 @@ func drawCall(rt *rapid.T) deem.Call {
 	return c
 }
 
-// testNotUTF8 holds that bytes that are not text come back as U+FFFD, everywhere,
-// and that the record is found under the id it was given.
+// testNotUTF8 checks that invalid UTF-8 comes back as U+FFFD everywhere, and that the
+// record is found under the id it was given.
 func testNotUTF8(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	const bad, mended = "a\xff\xfeb", "a\ufffd\ufffdb"
@@ -225,7 +225,7 @@ func testNotUTF8(t *testing.T, s suite) {
 	}
 }
 
-// testReplace holds that what is appended again replaces the verdict and keeps the
+// testReplace checks that appending a record again replaces the verdict and keeps the
 // calls.
 func testReplace(t *testing.T, s suite) {
 	st, run := s.begin(t)
@@ -241,7 +241,7 @@ func testReplace(t *testing.T, s suite) {
 	want.Calls = append(append([]deem.Call{}, first.Calls...), second.Calls...)
 	diff(t, "records after the first replacement", all(t, st, run.ID), []deem.Record{want, bystander})
 
-	// Twice in one append counts as well.
+	// Duplicates within one append count as well.
 	mustAppend(t, st, run.ID, second, third)
 	want2 := third
 	want2.Calls = append(append([]deem.Call{}, want.Calls...), second.Calls...)
@@ -280,8 +280,7 @@ func testCounts(t *testing.T, s suite) {
 	}
 }
 
-// testRefused holds that an append with a record that cannot be kept leaves
-// nothing of the others.
+// testRefused checks that an append with an invalid record stores none of the others.
 func testRefused(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	for name, spoil := range map[string]func(*deem.Record){
@@ -336,6 +335,6 @@ func testCancelled(t *testing.T, s suite) {
 		t.Errorf("Records: error = %v, want context.Canceled", err)
 	}
 	diff(t, "records", all(t, st, run.ID), []deem.Record{Record(0)})
-	// A Begin that was cancelled left no claim.
+	// The cancelled Begin left no claim.
 	mustBegin(t, st, Spec("other"), false)
 }

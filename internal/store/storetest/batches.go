@@ -9,14 +9,13 @@ import (
 	"deem/internal/store"
 )
 
-// A BatchStore keeps runs and their batches.
+// A BatchStore stores runs and their batches.
 type BatchStore interface {
 	store.Store
 	store.Batches
 }
 
-// TestBatches runs the suite of stores that keep batches. The function open is that
-// of [Test].
+// TestBatches runs the suite for stores with batches. The function open is that of [Test].
 func TestBatches(t *testing.T, open func(t *testing.T) BatchStore) {
 	for _, tt := range []struct {
 		name string
@@ -57,7 +56,7 @@ func (s batchSuite) begin(t *testing.T) (BatchStore, store.Run) {
 	return st, run
 }
 
-// planned returns a batch with lines of the given keys that nothing came of yet.
+// planned returns a batch with lines of the given keys, without results.
 func planned(key string, keys ...string) (store.Batch, []store.BatchLine) {
 	var lines []store.BatchLine
 	for _, k := range keys {
@@ -98,7 +97,7 @@ func mustLine(t *testing.T, st store.Batches, runID, key string) store.BatchLine
 	return l
 }
 
-// What is put comes back, down to the last field of a reply.
+// All fields of a batch and its replies are stored.
 func testBatchRoundTrip(t *testing.T, s batchSuite) {
 	st, run := s.begin(t)
 	if list := mustBatches(t, st, run.ID); len(list) != 0 {
@@ -129,7 +128,7 @@ func testBatchRoundTrip(t *testing.T, s batchSuite) {
 	diff(t, "line without an outcome", mustLine(t, st, run.ID, "k3"), want)
 }
 
-// What came of lines is put part by part, and again after a kill.
+// The results of lines are put in parts, and again after a kill.
 func testBatchOutcome(t *testing.T, s batchSuite) {
 	st, run := s.begin(t)
 	b, lines := planned("b1", "k1", "k2", "k3")
@@ -147,7 +146,7 @@ func testBatchOutcome(t *testing.T, s batchSuite) {
 	diff(t, "a line that was put twice", *mustLine(t, st, run.ID, "k1").Reply, *answered("k1", 7).Reply)
 }
 
-// Batches come in the order in which they were added, whatever became of them since.
+// Batches are in the order in which they were added, whatever their state.
 func testBatchStates(t *testing.T, s batchSuite) {
 	st, run := s.begin(t)
 	for i := range 12 {
@@ -168,7 +167,7 @@ func testBatchStates(t *testing.T, s batchSuite) {
 	}
 }
 
-// A record that has the reply of a line takes it, with its cost, in one commit.
+// A record with the reply of a line takes it, with its cost, in one commit.
 func testBatchTaken(t *testing.T, s batchSuite) {
 	st, run := s.begin(t)
 	b, _ := planned("b1")
@@ -180,7 +179,7 @@ func testBatchTaken(t *testing.T, s batchSuite) {
 	rec := Record(0)
 	rec.Calls[0].Reply = mustLine(t, st, run.ID, "k1").Reply
 	bad := Record(1)
-	bad.Verdict = nil // A record that is refused, and the whole append with it.
+	bad.Verdict = nil // This record is refused, and the whole append with it.
 	if err := st.Append(t.Context(), run.ID, []deem.Record{rec, bad}); err == nil {
 		t.Error("Append took a record without a verdict")
 	}
@@ -200,7 +199,7 @@ func testBatchTaken(t *testing.T, s batchSuite) {
 	if got := mustRun(t, st, run.ID).CostMicros; got != 7 {
 		t.Errorf("the run cost %d, want 7", got)
 	}
-	// Once more as when the collection is repeated after a kill.
+	// Again, as if the collection were repeated after a kill.
 	mustPut(t, st, run.ID, b, answered("k1", 7))
 	if l := mustLine(t, st, run.ID, "k1"); !l.Taken {
 		t.Error("a line that was taken is not any more")
@@ -210,8 +209,8 @@ func testBatchTaken(t *testing.T, s batchSuite) {
 	}
 }
 
-// A reply from the cache, or of an ordinary call, takes nothing, and neither does
-// another run.
+// A reply from the cache, or of an ordinary call, takes nothing, and neither does another
+// run.
 func testBatchCached(t *testing.T, s batchSuite) {
 	st, run := s.begin(t)
 	b, _ := planned("b1")
@@ -235,7 +234,7 @@ func testBatchCached(t *testing.T, s batchSuite) {
 	}
 }
 
-// A request is in one batch of a run only, and what is refused leaves no trace.
+// A request is in only one batch of a run, and a refused one leaves no trace.
 func testBatchRefused(t *testing.T, s batchSuite) {
 	st, run := s.begin(t)
 	b1, lines := planned("b1", "k1", "k2")
@@ -260,7 +259,7 @@ func testBatchRefused(t *testing.T, s batchSuite) {
 		}
 	}
 	second, _ := mustBegin(t, st, Spec("other"), false)
-	mustPut(t, st, second.ID, b1, lines...) // Another run may ask the same.
+	mustPut(t, st, second.ID, b1, lines...) // Another run may have the same request.
 }
 
 func testBatchDrop(t *testing.T, s batchSuite) {

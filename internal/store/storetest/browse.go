@@ -17,7 +17,7 @@ import (
 	"deem/internal/store"
 )
 
-// browse returns the store as one that can be looked through, or false when it is none.
+// browse returns the store as a Browser, or false if it is not one.
 func browse(t *testing.T, st store.Store) (store.Browser, bool) {
 	t.Helper()
 	b, ok := st.(store.Browser)
@@ -27,7 +27,7 @@ func browse(t *testing.T, st store.Store) (store.Browser, bool) {
 	return b, ok
 }
 
-// index brings the index of words up to date.
+// index updates the search index.
 func index(t *testing.T, b store.Browser, runID string) store.Searched {
 	t.Helper()
 	for range 10_000 {
@@ -43,18 +43,17 @@ func index(t *testing.T, b store.Browser, runID string) store.Searched {
 	return store.Searched{}
 }
 
-// A browsed run is what a view is held against: all records, and those of the run that
-// it may be set against.
+// A browsed run is the reference for a view: all records, and those of the run it may be
+// compared with.
 type browsed struct {
 	recs    []deem.Record
 	against map[string]deem.Record // by item and trial
 }
 
-// words are what the records of browsedRecord are made of. Some begin as others do.
+// words are the words in the records of browsedRecord. Some share a prefix.
 var words = []string{"tower", "towers", "bridge", "harbour", "42", "pier", "piece"}
 
-// browsedRecord returns the i-th record of a run in which many are equal in one thing or
-// another.
+// browsedRecord returns the i-th record of a run with many ties.
 func browsedRecord(i int) deem.Record {
 	rec := Record(i / 3)
 	rec.Trial, rec.Calls = i%3, nil
@@ -81,7 +80,7 @@ func browsedRecord(i int) deem.Record {
 	return rec
 }
 
-// has is what a text selects, for texts of plain words and beginnings of words.
+// has reports whether text selects a record, for texts of plain words and prefixes.
 func has(rec deem.Record, text string) bool {
 	it := rec.Item
 	said := it.ID + " " + it.Question + " " + strings.Join(it.References, " ") + " " + it.Response
@@ -102,7 +101,7 @@ func has(rec deem.Record, text string) bool {
 	return true
 }
 
-// yes says what a record says: yes, no or nothing.
+// yes returns the decision of a record: yes, no or nothing.
 func yes(rec deem.Record) string {
 	if rec.Verdict == nil {
 		return "unjudged"
@@ -112,7 +111,7 @@ func yes(rec deem.Record) string {
 
 func recordKey(rec deem.Record) string { return fmt.Sprint(rec.Trial, rec.Item.ID) }
 
-// selected is what a view selects, whatever its order, place and limit.
+// selected returns the records that a view selects, ignoring its order, place and limit.
 func (b browsed) selected(v store.View) []deem.Record {
 	var list []deem.Record
 	for _, rec := range b.recs {
@@ -125,7 +124,7 @@ func (b browsed) selected(v store.View) []deem.Record {
 	return list
 }
 
-// compare is the order of a view, said once more.
+// compare is a reference implementation of the order of a view.
 func compare(v store.View, a, b deem.Record) int {
 	p, q := store.PlaceOf(a, v.Order), store.PlaceOf(b, v.Order)
 	places := cmp.Or(cmp.Compare(p.Position, q.Position), cmp.Compare(p.Trial, q.Trial))
@@ -148,7 +147,8 @@ func compare(v store.View, a, b deem.Record) int {
 	}
 }
 
-// page is what a view shows; from is the record behind or before which it goes on.
+// page returns the records that a view shows; from is the record after or before which it
+// continues.
 func (b browsed) page(v store.View, from *deem.Record) []deem.Record {
 	list := b.selected(v)
 	slices.SortFunc(list, func(x, y deem.Record) int { return compare(v, x, y) })
@@ -164,7 +164,7 @@ func (b browsed) page(v store.View, from *deem.Record) []deem.Record {
 	return list[:min(len(list), cmp.Or(v.Limit, store.DefaultLimit))]
 }
 
-// counts is what a view counts.
+// counts returns the expected counts of a view.
 func (b browsed) counts(v store.View) store.Counts {
 	var counts store.Counts
 	categories, labels, kinds := map[string]int{}, map[string]int{}, map[string]int{}
@@ -193,8 +193,7 @@ func ranked(counts map[string]int) []store.Count {
 	return list
 }
 
-// browsedRun fills a store with a run and another that says something else of half of
-// its records.
+// browsedRun fills a store with a run and another that differs in half of its records.
 func browsedRun(t *testing.T, st store.Store) (b browsed, runID, otherID string) {
 	t.Helper()
 	run, _ := mustBegin(t, st, Spec(""), false)
@@ -203,7 +202,7 @@ func browsedRun(t *testing.T, st store.Store) (b browsed, runID, otherID string)
 	var others []deem.Record
 	for i := range 120 {
 		rec := browsedRecord(i)
-		rec.Position *= 2 // Places between records are places too.
+		rec.Position *= 2 // Leave gaps: places between records are valid too.
 		b.recs = append(b.recs, rec)
 		if i%5 == 0 {
 			continue
@@ -223,8 +222,8 @@ func browsedRun(t *testing.T, st store.Store) (b browsed, runID, otherID string)
 	return b, run.ID, other.ID
 }
 
-// drawView returns any view of the run. Against is the id of the other run, if it is
-// set against it.
+// drawView returns a random view of the run. Against is the id of the other run, if it is
+// used.
 func drawView(rt *rapid.T, other string) store.View {
 	some := func(label string, of ...string) []string {
 		return rapid.OneOf(rapid.Just[[]string](nil), rapid.Just[[]string](nil),
@@ -250,8 +249,8 @@ func drawView(rt *rapid.T, other string) store.View {
 	return v
 }
 
-// testBrowse holds every view against what its fields mean: filters, orders, directions
-// and places, all at once.
+// testBrowse checks random views against a reference implementation: filters, orders,
+// directions and places, all at once.
 func testBrowse(t *testing.T, s suite) {
 	st := s.open(t)
 	b, ok := browse(t, st)
@@ -285,7 +284,7 @@ func testBrowse(t *testing.T, s suite) {
 	})
 }
 
-// trimmed leaves out what a brief view leaves out.
+// trimmed removes what a brief view omits.
 func trimmed(recs []deem.Record, v store.View) []deem.Record {
 	recs = slices.Clone(recs)
 	for i := range recs {
@@ -297,8 +296,8 @@ func trimmed(recs []deem.Record, v store.View) []deem.Record {
 	return recs
 }
 
-// testBrowsePages holds that pages put together are the whole, forward and backward, in
-// every order, also where items share a position and a trial.
+// testBrowsePages checks that the pages together are the whole, forward and backward, in
+// every order, even if items share a position and a trial.
 func testBrowsePages(t *testing.T, s suite) {
 	st := s.open(t)
 	b, ok := browse(t, st)
@@ -335,8 +334,7 @@ func testBrowsePages(t *testing.T, s suite) {
 	}
 }
 
-// testBrowseNames holds that categories and labels are counted and selected whatever
-// they are called.
+// testBrowseNames checks that categories and labels with any name are counted and selected.
 func testBrowseNames(t *testing.T, s suite) {
 	st := s.open(t)
 	b, ok := browse(t, st)
@@ -397,8 +395,8 @@ func pages(t *testing.T, b store.Browser, runID string, v store.View) []deem.Rec
 	}
 }
 
-// testBrowseWhole holds that a page has whole records: long texts, and calls if they are
-// wanted; and that there are as many as are wanted.
+// testBrowseWhole checks that a page has complete records: long texts, and calls if
+// requested; and that the number of records is right.
 func testBrowseWhole(t *testing.T, s suite) {
 	st := s.open(t)
 	b, ok := browse(t, st)
@@ -430,7 +428,7 @@ func testBrowseWhole(t *testing.T, s suite) {
 	diff(t, "pages without a limit that are empty", len(view(store.View{Query: store.Query{IDs: []string{"nobody"}}})), 0)
 }
 
-// testBrowseRefused holds what a store says to a view that it cannot show.
+// testBrowseRefused checks the errors for invalid views.
 func testBrowseRefused(t *testing.T, s suite) {
 	st := s.open(t)
 	b, ok := browse(t, st)
@@ -464,8 +462,8 @@ func testBrowseRefused(t *testing.T, s suite) {
 	}
 }
 
-// testBrowseEmpty holds that a run without records can be looked at, and that a search
-// before anything was indexed is not an error.
+// testBrowseEmpty checks that a run without records can be viewed, and that a search before
+// anything was indexed is not an error.
 func testBrowseEmpty(t *testing.T, s suite) {
 	st := s.open(t)
 	b, ok := browse(t, st)

@@ -13,8 +13,8 @@ import (
 	"deem/internal/store"
 )
 
-// TestCopy runs the suite of stores that take in the runs of others. The function open
-// returns a store of the given test: another one for each name, and empty.
+// TestCopy runs the suite for stores that import runs of others. The function open returns
+// an empty store of the given test, a different one for each name.
 func TestCopy(t *testing.T, open func(t *testing.T, name string) store.Store) {
 	for _, tt := range []struct {
 		name string
@@ -37,8 +37,8 @@ func TestCopy(t *testing.T, open func(t *testing.T, name string) store.Store) {
 	}
 }
 
-// FillForCopy puts runs of every sort into a store, with all that belongs to them, and
-// returns their ids, the oldest first.
+// FillForCopy fills a store with runs of every kind, including everything that belongs to
+// them, and returns their ids, the oldest first.
 func FillForCopy(t *testing.T, st store.Store) (ids []string) {
 	t.Helper()
 	run, _ := mustBegin(t, st, Spec("first"), false)
@@ -48,14 +48,14 @@ func FillForCopy(t *testing.T, st store.Store) (ids []string) {
 		if i%9 == 0 {
 			rec = Failed(i, deem.Kinds()[i%11])
 		}
-		// Several items claim one position, in no order of their ids.
+		// Several items share a position, not in the order of their ids.
 		rec.Position, rec.Item.ID = i/3, fmt.Sprintf("q%03d", i*7%300)
 		rec.Item.Fields = map[string]string{"dialogue": Text(fmt.Sprint("dialogue ", i/20), 2000)}
 		recs = append(recs, rec)
 	}
 	recs = append(recs, strangeRecord("NUL", "a\x00b\x01"))
 	mustAppend(t, st, run.ID, recs...)
-	again, lost := recs[9], recs[10] // In the place of others.
+	again, lost := recs[9], recs[10] // These replace others.
 	again.Calls = []deem.Call{Call("again")}
 	lost.Verdict, lost.Failure = nil, deem.Failf(deem.Timeout, "too late")
 	mustAppend(t, st, run.ID, again, lost)
@@ -67,7 +67,7 @@ func FillForCopy(t *testing.T, st store.Store) (ids []string) {
 		mustEdit(t, e, run.ID, func(a *store.About) { a.Name, a.Tags, a.Note = "the first", []string{"baseline"}, "a note" })
 	}
 
-	// One that found its replies in the cache, is not done, and has batches.
+	// A run with cached replies, not done, with batches.
 	run, _ = mustBegin(t, st, Spec("second"), false)
 	var cached []deem.Record
 	for i := range 20 {
@@ -89,10 +89,10 @@ func FillForCopy(t *testing.T, st store.Store) (ids []string) {
 	mustAppend(t, st, run.ID, cached...)
 	ids = append(ids, run.ID)
 
-	run, _ = mustBegin(t, st, Full[store.Spec](), false) // One without records.
+	run, _ = mustBegin(t, st, Full[store.Spec](), false) // A run without records.
 	ids = append(ids, run.ID)
 
-	// The first is begun again, so that it is the last.
+	// The first run is resumed, so that it is the last.
 	run, _ = mustBegin(t, st, Spec("first"), false)
 	if err := st.Release(run.ID); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func FillForCopy(t *testing.T, st store.Store) (ids []string) {
 	return ids
 }
 
-// SameForCopy fails the test unless both stores hold the same.
+// SameForCopy fails the test unless both stores have the same contents.
 func SameForCopy(t *testing.T, want, got store.Store) {
 	t.Helper()
 	runs := collect(t, want.Runs(t.Context()))
@@ -122,7 +122,7 @@ func SameForCopy(t *testing.T, want, got store.Store) {
 	}
 }
 
-// byAsked returns the ids of runs, the one that was begun last first.
+// byAsked returns the ids of runs, the one begun last first.
 func byAsked(runs []store.Run) []string {
 	runs = slices.SortedFunc(slices.Values(runs), func(a, b store.Run) int { return cmp.Compare(b.Asked, a.Asked) })
 	ids := make([]string, len(runs))
@@ -132,7 +132,7 @@ func byAsked(runs []store.Run) []string {
 	return ids
 }
 
-// withoutAsked returns the runs without the numbers that a store orders them by.
+// withoutAsked returns the runs without the numbers that order them in a store.
 func withoutAsked(runs []store.Run) []store.Run {
 	runs = slices.Clone(runs)
 	for i := range runs {
@@ -141,7 +141,7 @@ func withoutAsked(runs []store.Run) []store.Run {
 	return runs
 }
 
-// sameReplies compares what the caches hold under the keys of records.
+// sameReplies compares the cached replies under the keys of records.
 func sameReplies(t *testing.T, want, got store.Store, recs []deem.Record) {
 	t.Helper()
 	for _, rec := range recs {
@@ -179,7 +179,7 @@ func sameBatches(t *testing.T, want, got store.Store, runID string) {
 	}
 }
 
-// mustCopy copies and fails the test if that is not possible.
+// mustCopy copies and fails the test on an error.
 func mustCopy(t *testing.T, from, to store.Store, ids ...string) store.Copied {
 	t.Helper()
 	done, err := store.Copy(t.Context(), from, to, ids...)
@@ -189,7 +189,7 @@ func mustCopy(t *testing.T, from, to store.Store, ids ...string) store.Copied {
 	return done
 }
 
-// testCopyWhole holds that everything comes over, once.
+// testCopyWhole checks that everything is copied, once.
 func testCopyWhole(t *testing.T, from, to store.Store) {
 	ids := FillForCopy(t, from)
 	if done := mustCopy(t, from, to); done.Runs != 3 || done.Records != 322 || done.Labels != 2 || done.There != 0 {
@@ -198,7 +198,7 @@ func testCopyWhole(t *testing.T, from, to store.Store) {
 	SameForCopy(t, from, to)
 	diff(t, "a second copy", mustCopy(t, from, to), store.Copied{Runs: 3, There: 3})
 	SameForCopy(t, from, to)
-	// The copy can be continued.
+	// The copy can be resumed.
 	run, resumed := mustBegin(t, to, Spec("second"), false)
 	if !resumed || run.ID != ids[1] {
 		t.Errorf("Begin = %s, %v, want to continue %s", run.ID, resumed, ids[1])
@@ -209,14 +209,14 @@ func testCopyWhole(t *testing.T, from, to store.Store) {
 	}
 }
 
-// testCopyChosen holds that one run can be copied alone.
+// testCopyChosen checks that a single run can be copied.
 func testCopyChosen(t *testing.T, from, to store.Store) {
 	ids := FillForCopy(t, from)
 	if done := mustCopy(t, from, to, ids[1]); done.Runs != 1 || done.Labels != 0 {
 		t.Errorf("Copy = %+v, want 1 run and no labels", done)
 	}
 	diff(t, "records", all(t, to, ids[1]), all(t, from, ids[1]))
-	sameReplies(t, from, to, all(t, from, ids[1])) // As they were paid for, by a run that is not there.
+	sameReplies(t, from, to, all(t, from, ids[1])) // Their original cost, although the run that paid for them is not there.
 	if _, err := store.Copy(t.Context(), from, to, "nobody"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Copy of an unknown run: %v, want ErrNotFound", err)
 	}
@@ -230,7 +230,8 @@ type brittle struct {
 	left int
 }
 
-// batchKeeper is embedded under this name because its method Batches would hide it.
+// batchKeeper is an alias because its method Batches would hide an embedded field of that
+// name.
 type batchKeeper = store.Batches
 
 var errBrittle = errors.New("it broke")
@@ -242,8 +243,8 @@ func (b *brittle) Append(ctx context.Context, runID string, recs []deem.Record) 
 	return b.Store.Append(ctx, runID, recs)
 }
 
-// testCopyInterrupted holds that a copy that was interrupted is finished by the next,
-// without doubling what came over.
+// testCopyInterrupted checks that the next copy completes an interrupted one, without
+// duplicates.
 func testCopyInterrupted(t *testing.T, from, to store.Store) {
 	FillForCopy(t, from)
 	in, ok := to.(store.Importer)
@@ -260,8 +261,8 @@ func testCopyInterrupted(t *testing.T, from, to store.Store) {
 	SameForCopy(t, from, to)
 }
 
-// testCopyConflict holds that what is there already, and is something else, is neither
-// replaced nor mixed with what is copied.
+// testCopyConflict checks that different existing data is neither replaced nor mixed with
+// the copy.
 func testCopyConflict(t *testing.T, from, to store.Store) {
 	ids := FillForCopy(t, from)
 	mustCopy(t, from, to, ids[1])
@@ -285,7 +286,7 @@ func testCopyConflict(t *testing.T, from, to store.Store) {
 	}
 }
 
-// testCopyReplies holds that the first reply of a key stays.
+// testCopyReplies checks that the first reply of a key stays.
 func testCopyReplies(t *testing.T, _, st store.Store) {
 	in, ok := st.(store.Importer)
 	if !ok {
@@ -307,7 +308,7 @@ func testCopyReplies(t *testing.T, _, st store.Store) {
 	diff(t, "reply", got, first)
 }
 
-// testCopyLabels holds that the newer of two labels stays.
+// testCopyLabels checks that the newer of two labels stays.
 func testCopyLabels(t *testing.T, from, to store.Store) {
 	a, ok := keepsLabels(t, from)
 	b, _ := keepsLabels(t, to)

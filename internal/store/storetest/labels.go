@@ -11,7 +11,7 @@ import (
 	"deem/internal/store"
 )
 
-// keepsLabels returns the store as one that keeps labels, or false when it is none.
+// keepsLabels returns the store as Labels, or false if it does not support them.
 func keepsLabels(t *testing.T, st store.Store) (store.Labels, bool) {
 	t.Helper()
 	ls, ok := st.(store.Labels)
@@ -46,8 +46,8 @@ func labelsOf(t *testing.T, st store.Labels, q store.LabelQuery) []store.Label {
 	return collect(t, st.Labels(t.Context(), q))
 }
 
-// testLabels holds that labels come back as they were put, in order, however many
-// there are, and from a store that is opened again.
+// testLabels checks that labels come back unchanged and in order, however many there are,
+// also after the store is reopened.
 func testLabels(t *testing.T, s suite) {
 	st, ok := keepsLabels(t, s.open(t))
 	if !ok {
@@ -70,8 +70,8 @@ func testLabels(t *testing.T, s suite) {
 	diff(t, "labels of the store opened again", labelsOf(t, again, store.LabelQuery{}), want)
 }
 
-// testLabelsReplace holds that a person who labels again changes their mind, and
-// nobody else's, and that an item with another response is another item.
+// testLabelsReplace checks that a second label replaces the same person's first one and no
+// other, and that an item with another response is another item.
 func testLabelsReplace(t *testing.T, s suite) {
 	st, ok := keepsLabels(t, s.open(t))
 	if !ok {
@@ -92,8 +92,8 @@ func testLabelsReplace(t *testing.T, s suite) {
 	diff(t, "labels", got, want)
 }
 
-// testLabelsDrop holds that a label which is taken back is gone, nobody else's with it,
-// and that it can be given again.
+// testLabelsDrop checks that a dropped label is gone, that no other is affected, and that
+// it can be given again.
 func testLabelsDrop(t *testing.T, s suite) {
 	st, ok := keepsLabels(t, s.open(t))
 	if !ok {
@@ -109,7 +109,7 @@ func testLabelsDrop(t *testing.T, s suite) {
 	}
 	drop(mine.Item, mine.Annotator)
 	diff(t, "labels after one was dropped", labelsOf(t, st, store.LabelQuery{}), []store.Label{theirs, other})
-	drop(mine.Item, mine.Annotator) // There is nothing to take back any more.
+	drop(mine.Item, mine.Annotator) // There is nothing left to drop.
 	drop("no such item", "bert")
 	drop(other.Item, "nobody")
 	diff(t, "labels after nothing was dropped", labelsOf(t, st, store.LabelQuery{}), []store.Label{theirs, other})
@@ -117,7 +117,7 @@ func testLabelsDrop(t *testing.T, s suite) {
 	diff(t, "labels after one was given again", labelsOf(t, st, store.LabelQuery{}), []store.Label{mine, theirs, other})
 }
 
-// testLabelsFilters holds that each field of a query narrows it.
+// testLabelsFilters checks that each field of a query filters.
 func testLabelsFilters(t *testing.T, s suite) {
 	st, ok := keepsLabels(t, s.open(t))
 	if !ok {
@@ -143,7 +143,7 @@ func testLabelsFilters(t *testing.T, s suite) {
 	}
 }
 
-// testLabelsRefused holds that a label which is none is refused, and all that came
+// testLabelsRefused checks that an invalid label is refused together with all that came
 // with it.
 func testLabelsRefused(t *testing.T, s suite) {
 	st, ok := keepsLabels(t, s.open(t))

@@ -8,14 +8,14 @@ import (
 	"deem/internal/store"
 )
 
-// A MoneyStore keeps runs and the money that is set aside for them.
+// A MoneyStore stores runs and their reserved money.
 type MoneyStore interface {
 	store.Store
 	store.Money
 	store.Batches
 }
 
-// TestMoney runs the suite of stores that keep money. The function open is that of [Test].
+// TestMoney runs the suite for stores with money. The function open is that of [Test].
 func TestMoney(t *testing.T, open func(t *testing.T) MoneyStore) {
 	for _, tt := range []struct {
 		name string
@@ -42,7 +42,7 @@ func TestMoney(t *testing.T, open func(t *testing.T) MoneyStore) {
 	}
 }
 
-// paid returns a record whose call cost so much.
+// paid returns a record whose call cost micros.
 func paid(i int, micros int64) deem.Record {
 	rec := Record(i)
 	rec.Calls = rec.Calls[:1]
@@ -59,7 +59,7 @@ func mustDraw(t *testing.T, st store.Money, runID string, d store.Draw) store.Ba
 	return b
 }
 
-// wantMoney checks what a run cost and what is set aside for it.
+// wantMoney checks the cost of a run and its reserved money.
 func wantMoney(t *testing.T, st store.Store, runID string, cost, aside int64) {
 	t.Helper()
 	run, err := st.Run(t.Context(), runID)
@@ -68,7 +68,8 @@ func wantMoney(t *testing.T, st store.Store, runID string, cost, aside int64) {
 	}
 }
 
-// testMoneyLeave holds that a holder that leaves gives back all but what no record shows.
+// testMoneyLeave checks that a holder that leaves returns everything except what no record
+// shows.
 func testMoneyLeave(t *testing.T, open func(t *testing.T) MoneyStore) {
 	st := open(t)
 	run, _ := mustBegin(t, st, Spec(""), false)
@@ -89,14 +90,14 @@ func testMoneyLeave(t *testing.T, open func(t *testing.T) MoneyStore) {
 	wantMoney(t, st, run.ID, 70, 20)
 }
 
-// testMoneyKilled holds that a process that was killed leaves what it held set aside, and
-// that the next one draws on top of that.
+// testMoneyKilled checks that the money of a killed process stays reserved, and that the
+// next one draws in addition to it.
 func testMoneyKilled(t *testing.T, open func(t *testing.T) MoneyStore) {
 	st := open(t)
 	run, _ := mustBegin(t, st, Spec(""), false)
 	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100})
 	mustAppend(t, st, run.ID, paid(0, 30))
-	if err := st.Close(); err != nil { // Leave is not called, as when it is killed.
+	if err := st.Close(); err != nil { // Leave is not called, as in a kill.
 		t.Fatal(err)
 	}
 	st = open(t)
@@ -113,7 +114,7 @@ func testMoneyKilled(t *testing.T, open func(t *testing.T) MoneyStore) {
 	wantMoney(t, st, run.ID, 30, 70)
 }
 
-// testMoneyHolders holds that holders share the limit.
+// testMoneyHolders checks that holders share the limit.
 func testMoneyHolders(t *testing.T, open func(t *testing.T) MoneyStore) {
 	st := open(t)
 	run, _ := mustBegin(t, st, Spec(""), false)
@@ -121,7 +122,7 @@ func testMoneyHolders(t *testing.T, open func(t *testing.T) MoneyStore) {
 	if b := mustDraw(t, st, run.ID, store.Draw{Holder: "b", Limit: 1000, Need: 500}); b.Got != 0 || b.Free != 400 || !b.Others {
 		t.Errorf("Draw = %+v, want nothing while a has money", b)
 	}
-	mustDraw(t, st, run.ID, store.Draw{Holder: "a", Spent: 100, Lent: 100, Limit: 1000}) // gives 400 back
+	mustDraw(t, st, run.ID, store.Draw{Holder: "a", Spent: 100, Lent: 100, Limit: 1000}) // returns 400
 	if b := mustDraw(t, st, run.ID, store.Draw{Holder: "b", Limit: 1000, Need: 500}); b.Got != 500 || b.Free != 300 {
 		t.Errorf("Draw = %+v, want 500 with 300 left", b)
 	}
@@ -137,7 +138,7 @@ func testMoneyHolders(t *testing.T, open func(t *testing.T) MoneyStore) {
 	wantMoney(t, st, run.ID, 150, 20)
 }
 
-// testMoneyLend holds that blocks shrink towards the limit, so that all of it can be used.
+// testMoneyLend checks that loans shrink towards the limit, so that all of it can be used.
 func testMoneyLend(t *testing.T, open func(t *testing.T) MoneyStore) {
 	st := open(t)
 	run, _ := mustBegin(t, st, Spec(""), false)
@@ -156,8 +157,8 @@ func testMoneyLend(t *testing.T, open func(t *testing.T) MoneyStore) {
 	}
 }
 
-// testMoneySettle holds that the user releases what was never settled, but not while
-// somebody is at work.
+// testMoneySettle checks that the user can release money that was never settled, but not
+// while the run is being judged.
 func testMoneySettle(t *testing.T, open func(t *testing.T) MoneyStore) {
 	st := open(t)
 	run, _ := mustBegin(t, st, Spec(""), false)
@@ -179,8 +180,8 @@ func testMoneySettle(t *testing.T, open func(t *testing.T) MoneyStore) {
 	}
 }
 
-// testMoneyUnbudgeted holds that what is set aside stays so while the run goes on without
-// a budget.
+// testMoneyUnbudgeted checks that reserved money stays reserved while the run continues
+// without a budget.
 func testMoneyUnbudgeted(t *testing.T, open func(t *testing.T) MoneyStore) {
 	st := open(t)
 	run, _ := mustBegin(t, st, Spec(""), false)
@@ -193,8 +194,8 @@ func testMoneyUnbudgeted(t *testing.T, open func(t *testing.T) MoneyStore) {
 	wantMoney(t, st, run.ID, 500, 100)
 }
 
-// testMoneyBatches holds that replies of batches which no record has yet are not counted
-// twice: as set aside, and as owed.
+// testMoneyBatches checks that replies of batches that no record has yet are not counted
+// twice: as reserved, and as owed.
 func testMoneyBatches(t *testing.T, open func(t *testing.T) MoneyStore) {
 	st := open(t)
 	run, _ := mustBegin(t, st, Spec(""), false)

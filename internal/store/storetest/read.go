@@ -37,7 +37,7 @@ func testReplies(t *testing.T, s suite) {
 		t.Errorf(`Reply("") = %v, %v, want none: a reply without a key is not cached`, ok, err)
 	}
 
-	// Another run finds the reply and keeps what it cost there: nothing.
+	// Another run finds the reply, and its cost there is zero.
 	other, _ := mustBegin(t, st, Spec("other"), false)
 	again := Record(0)
 	r := again.Calls[0].Reply
@@ -52,8 +52,8 @@ func testReplies(t *testing.T, s suite) {
 	diff(t, "cached reply", got, *paid.Calls[0].Reply)
 }
 
-// testRepliesDiffer holds that a record never shows a reply that its call did not
-// get, even if somebody asked again in spite of the cache.
+// testRepliesDiffer checks that a record never shows a reply that its call did not get,
+// even if a request was repeated in spite of the cache.
 func testRepliesDiffer(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	first, second := Record(0), Record(1)
@@ -95,8 +95,8 @@ func testStatus(t *testing.T, s suite) {
 	}
 }
 
-// testOrder holds that records come by position, then trial, however they went
-// in.
+// testOrder checks that records are sorted by position, then trial, however they were
+// appended.
 func testOrder(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	var want []deem.Record
@@ -132,7 +132,7 @@ func testTrials(t *testing.T, s suite) {
 	diff(t, "records of trial 0", query(t, st, run.ID, store.Query{Trial: new(0), WithCalls: true}), recs[:1])
 }
 
-// mixed is a run with everything that filters look at.
+// mixed is a run with everything that filters use.
 func mixed() []deem.Record {
 	kinds := deem.Kinds()
 	var recs []deem.Record
@@ -152,7 +152,7 @@ func mixed() []deem.Record {
 	return recs
 }
 
-// queries are filters of every sort, and some that nothing meets.
+// queries are filters of every kind, including some that match nothing.
 func queries(recs []deem.Record) map[string]store.Query {
 	var some, many []string
 	for i := 0; i < len(recs); i += 3 {
@@ -187,7 +187,7 @@ func queries(recs []deem.Record) map[string]store.Query {
 	}
 }
 
-// meets is what a query means, said once more.
+// meets is a reference implementation of a query.
 func meets(rec deem.Record, q store.Query) bool {
 	oneOf := func(list []string, got string) bool { return len(list) == 0 || slices.Contains(list, got) }
 	label, kind := "\x00none", deem.Kind("\x00none")
@@ -206,7 +206,7 @@ func testFilters(t *testing.T, s suite) {
 	recs := mixed()
 	mustAppend(t, st, run.ID, recs...)
 	other, _ := mustBegin(t, st, Spec("other"), false)
-	mustAppend(t, st, other.ID, recs[:100]...) // What must not show up.
+	mustAppend(t, st, other.ID, recs[:100]...) // These must not show up.
 	for name, q := range queries(recs) {
 		var want []deem.Record
 		for _, rec := range recs {
@@ -220,8 +220,8 @@ func testFilters(t *testing.T, s suite) {
 	}
 }
 
-// testPages holds that pages put together are the whole, whatever their size, also
-// where items share a position.
+// testPages checks that the pages together are the whole, whatever their size, even if
+// items share a position.
 func testPages(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	recs := mixed()
@@ -238,7 +238,7 @@ func testPages(t *testing.T, s suite) {
 		}
 		for _, limit := range []int{1, 29, 257} {
 			if limit == 1 && len(want) > 100 {
-				continue // Slow, and says nothing that 29 does not.
+				continue // Slow, and covers nothing that 29 does not.
 			}
 			var got []deem.Record
 			for q := q; ; {
@@ -253,7 +253,7 @@ func testPages(t *testing.T, s suite) {
 			diff(t, fmt.Sprintf("pages of %d", limit), got, want)
 		}
 	}
-	// A place that is not a record is a place still.
+	// A place without a record is still valid.
 	got := query(t, st, run.ID, store.Query{After: &store.Cursor{Position: 100, Trial: 1 << 20}, Limit: 1})
 	if len(got) != 1 || got[0].Position != 120 {
 		t.Errorf("after position 100 came %v, want position 120", got)
@@ -276,8 +276,8 @@ func testBrief(t *testing.T, s suite) {
 	diff(t, "records without calls", query(t, st, run.ID, store.Query{Limit: 1}), []deem.Record{rec})
 }
 
-// testNested holds that reading takes nothing that others need: a caller that is
-// in the middle of many reads at once can still read and write.
+// testNested checks that reading holds no resource that others need: a caller in the middle
+// of many concurrent reads can still read and write.
 func testNested(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	mustAppend(t, st, run.ID, Record(0), Record(1))
@@ -298,8 +298,8 @@ func testNested(t *testing.T, s suite) {
 	diff(t, "records", all(t, st, run.ID), []deem.Record{Record(0), Record(1), Record(2)})
 }
 
-// testReadWhileWriting holds that readers see whole appends, in order, while a
-// writer is at work, in its own store and in another.
+// testReadWhileWriting checks that readers see complete appends, in order, during writes in
+// the same store and in another.
 func testReadWhileWriting(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	other := s.open(t)
@@ -332,7 +332,7 @@ func testReadWhileWriting(t *testing.T, s suite) {
 	}
 }
 
-// readOnce reads the run and returns how many records it has.
+// readOnce reads the run and returns the number of its records.
 func readOnce(t *testing.T, st store.Store, runID string, size, last int) int {
 	run, err := st.Run(t.Context(), runID)
 	if err != nil {
@@ -359,8 +359,8 @@ func readOnce(t *testing.T, st store.Store, runID string, size, last int) int {
 	return run.Records
 }
 
-// testWriters holds that two stores that write at once, into two runs, wait for
-// each other instead of failing.
+// testWriters checks that two stores that write concurrently into two runs wait for each
+// other instead of failing.
 func testWriters(t *testing.T, s suite) {
 	stores := []store.Store{s.open(t), s.open(t)}
 	var wg sync.WaitGroup

@@ -10,7 +10,7 @@ import (
 	"deem/internal/store"
 )
 
-// Epoch is when everything in this package happens.
+// Epoch is the time of everything in this package.
 var Epoch = time.Date(2026, 11, 15, 16, 30, 0, 123456789, time.UTC)
 
 // Spec returns a spec whose key depends on name.
@@ -69,8 +69,8 @@ func Failed(i int, kind deem.Kind) deem.Record {
 	return rec
 }
 
-// Full returns a value of type T in which every field is set, down to the last: a
-// field that somebody adds and a store forgets is missed when it comes back.
+// Full returns a value of type T in which every field is set, recursively: if a store
+// forgets a new field, it is missing when the value comes back.
 func Full[T any]() T {
 	var v T
 	n := 0
@@ -78,7 +78,7 @@ func Full[T any]() T {
 	return v
 }
 
-// fillValue sets v to something that is not zero, and different each time.
+// fillValue sets v to a non-zero value, different each time.
 func fillValue(v reflect.Value, n *int) {
 	*n++
 	switch v.Interface().(type) {
@@ -89,7 +89,7 @@ func fillValue(v reflect.Value, n *int) {
 		v.Set(reflect.ValueOf(json.RawMessage(fmt.Sprintf(`{"n":%d,"text":"é\n<&>"}`, *n))))
 		return
 	case deem.TokenLogprob:
-		// It holds itself, so it has to end somewhere.
+		// The type is recursive, so stop here.
 		v.Set(reflect.ValueOf(deem.TokenLogprob{
 			Token: "Yes", Logprob: -0.25, Top: []deem.TokenLogprob{{Token: "No", Logprob: -1.5}},
 		}))

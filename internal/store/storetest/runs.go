@@ -69,7 +69,7 @@ func testResume(t *testing.T, s suite) {
 	diff(t, "Run's run", mustRun(t, st, run.ID), run)
 }
 
-// testRename has a run begun twice before anything is judged: nothing has those names yet.
+// testRename begins a run twice before anything is judged: then the names are replaced.
 func testRename(t *testing.T, s suite) {
 	st, first := s.begin(t)
 	if err := st.Release(first.ID); err != nil {
@@ -142,8 +142,7 @@ func testFinish(t *testing.T, s suite) {
 	if !resumed || again.State != store.Done {
 		t.Errorf("Begin of a done run = %s, %v, want done, true", again.State, resumed)
 	}
-	// A report says how long the run took, so a reader must not move
-	// its end.
+	// A report says how long the run took, so a reader must not change its end.
 	if err := st.Finish(t.Context(), run.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +178,7 @@ func testClaim(t *testing.T, s suite) {
 	if _, _, err := other.Begin(t.Context(), Spec(""), false); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("Begin after a stranger's Release: error = %v, want ErrBusy", err)
 	}
-	// A refused Begin leaves the holder's claim as it was, and reading needs none.
+	// A refused Begin does not affect the holder's claim, and reading needs none.
 	if got := mustRun(t, other, run.ID); got.ID != run.ID {
 		t.Errorf("Run = %s, want %s", got.ID, run.ID)
 	}
@@ -225,8 +224,8 @@ func testRefs(t *testing.T, s suite) {
 			t.Errorf("Run(%q) = %s, want %s", ref, got.ID, want)
 		}
 	}
-	// Whatever the ids are, the shortest beginning that only one of them has
-	// means that one, and one character less means several.
+	// The shortest unique prefix of any id means that id, and one character less means
+	// several.
 	for _, id := range ids {
 		n := len(id)
 		for n > 1 && count(ids, id[:n-1]) == 1 {
@@ -244,8 +243,8 @@ func testRefs(t *testing.T, s suite) {
 	}
 }
 
-// testLast holds that "last" is the run that was begun last, for the first time or again,
-// among those that have a record, are not over probes and are not deleted.
+// testLast checks that "last" is the run that was begun or resumed last, among those that
+// have a record, are not over probes and are not deleted.
 func testLast(t *testing.T, s suite) {
 	st := s.open(t)
 	wantLast := func(after string, want ...string) {
@@ -326,7 +325,7 @@ func testRuns(t *testing.T, s suite) {
 	if n := len(collect(t, st.Runs(t.Context()))); n != 0 {
 		t.Fatalf("an empty store has %d runs", n)
 	}
-	const runs = 140 // Every other one is continued; the rest is more than a page.
+	const runs = 140 // Every other one is resumed; the rest is more than a page.
 	var want []store.Run
 	seen := map[string]bool{}
 	for i := range runs {
@@ -352,7 +351,7 @@ func testRuns(t *testing.T, s suite) {
 		if err != nil || run.ID != want[0].ID {
 			t.Errorf("first of Runs = %s, %v, want %s", run.ID, err, want[0].ID)
 		}
-		break // Stopping early must not hurt.
+		break // Stopping early must be harmless.
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"deem/internal/store"
 )
 
-// finds returns the ids of what a text selects, in order.
+// finds returns the ids of the records that a text selects, in order.
 func finds(t *testing.T, b store.Browser, runID, text string) []string {
 	t.Helper()
 	recs, err := b.View(t.Context(), runID, store.View{Text: text, Query: store.Query{Limit: 1000, Brief: true}})
@@ -27,7 +27,7 @@ func finds(t *testing.T, b store.Browser, runID, text string) []string {
 	return ids
 }
 
-// searched are records whose words are searched, by their ids.
+// searched are the records to search, with descriptive ids.
 func searched() []deem.Record {
 	judged := func(id, question, reference, response, reason string) deem.Record {
 		return deem.Record{
@@ -58,7 +58,7 @@ func searched() []deem.Record {
 	return recs
 }
 
-// testBrowseText holds what a search finds, whatever people type.
+// testBrowseText checks the results of searches, for anything that users may type.
 func testBrowseText(t *testing.T, s suite) {
 	st := s.open(t)
 	b, ok := browse(t, st)
@@ -78,7 +78,7 @@ func testBrowseText(t *testing.T, s suite) {
 		"en": {"en"}, "right": {"en"}, "climb right": {"en"}, "right tower zzz": nil, "Paris)": {"en"},
 		`"eiffel tower"`: {"en"}, `"tower eiffel"`: nil, `"eiffel tow"*`: {"en"}, `"the eiffel`: {"en"}, `"the eif`: nil, `“eiffel tower”`: {"en"},
 		"well-known": {"en"}, "well_known": {"en"}, "known-well": nil, "wellknown": nil, `tower"eiffel"`: {"en"},
-		// A phrase does not go from one text into the next.
+		// A phrase does not span two texts.
 		`"the end"`: {"phrases"}, `"end beginning"`: nil, `"of the"`: {"phrases"}, `"story of"`: nil, `"first beginning"`: nil,
 		// Accents, as one character or two, and case.
 		"cafe": {"accents", "apart"}, "CAFÉ": {"accents", "apart"}, "cafe\u0301": {"accents", "apart"}, "eglise": {"accents"},
@@ -88,7 +88,7 @@ func testBrowseText(t *testing.T, s suite) {
 		`"不是长城"`: {"zh"}, "東京": {"ja"}, "タワー": {"ja"}, "ワタ": nil, "東京タワーに": {"ja"}, "ラーメン": {"ja"}, "友達 東京": {"ja"},
 		"พระธาตุ": {"th"}, "ดอยสุเทพ": {"th"}, "เชียงราย": nil,
 		"경복궁": {"ko"}, "경복궁*": {"ko"}, "어제": {"ko"}, "ताजमहल": {"hi"}, "कल": {"hi"}, "эрмитаж": {"ru"}, "ХОДИЛИ": {"ru"},
-		// Signs are not operators.
+		// Operators are treated as words and punctuation.
 		"AND": {"signs"}, "a AND zzz": nil, "tower OR zzz": nil, "NOT tower": nil, "NEAR(a, b)": {"signs"}, "NOT": {"signs"},
 		"quoted": {"signs"}, `"quoted`: {"signs"}, `""quoted""`: {"signs"}, `\"quoted\"`: {"signs"}, "response:tower": nil,
 		"words:quoted": nil, "^quoted": {"signs"}, "-quoted": {"signs"}, "+quoted": {"signs"}, "{quoted}": {"signs"}, "quoted)": {"signs"},
@@ -106,7 +106,7 @@ func testBrowseText(t *testing.T, s suite) {
 	}
 }
 
-// testBrowseTyped holds that no text is an error.
+// testBrowseTyped checks that no text is an error.
 func testBrowseTyped(t *testing.T, s suite) {
 	st := s.open(t)
 	b, ok := browse(t, st)
@@ -117,7 +117,7 @@ func testBrowseTyped(t *testing.T, s suite) {
 	mustAppend(t, st, run.ID, searched()...)
 	index(t, b, run.ID)
 	signs := rapid.StringOfN(rapid.SampledFrom([]rune(`aé "*()^:-+{}.,;'\%_&|!~故タ`+"\x00")), 0, 12, -1)
-	for i := range 40 { // A property would be tried a hundred times, which takes longer than it is worth.
+	for i := range 40 { // A rapid property would run a hundred times, which takes too long.
 		text := rapid.OneOf(rapid.String(), signs, signs).Example(i)
 		if _, err := b.View(t.Context(), run.ID, store.View{Text: text}); err != nil {
 			t.Errorf("View(%q): %v", text, err)
@@ -125,8 +125,8 @@ func testBrowseTyped(t *testing.T, s suite) {
 	}
 }
 
-// testBrowseReplaced holds that records that take another's place are found by what they
-// say now, and that runs that share items do not share reasons.
+// testBrowseReplaced checks that replaced records are found by their current text, and that
+// runs that share items do not share reasons.
 func testBrowseReplaced(t *testing.T, s suite) {
 	st := s.open(t)
 	b, ok := browse(t, st)
@@ -184,7 +184,7 @@ func testBrowseReplaced(t *testing.T, s suite) {
 	check(run.ID, "granite")
 }
 
-// testBrowseLong holds that of long texts at least 32 KiB are searched, and that fields
+// testBrowseLong checks that at least 32 KiB of long texts are searched, and that fields
 // and conversations are not.
 func testBrowseLong(t *testing.T, s suite) {
 	st := s.open(t)
@@ -209,8 +209,8 @@ func testBrowseLong(t *testing.T, s suite) {
 	}
 }
 
-// testBrowseAtOnce holds that stores that index and search one run at once, while it is
-// being judged, find everything in the end.
+// testBrowseAtOnce checks that stores that index and search one run concurrently, while it
+// is being judged, find everything in the end.
 func testBrowseAtOnce(t *testing.T, s suite) {
 	st := s.open(t)
 	if _, ok := browse(t, st); !ok {

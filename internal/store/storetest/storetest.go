@@ -1,5 +1,5 @@
-// Package storetest is the suite that every [store.Store] passes. It also makes
-// records for tests that need some.
+// Package storetest is the test suite for every [store.Store]. It also creates records for
+// other tests.
 package storetest
 
 import (
@@ -14,10 +14,9 @@ import (
 	"deem/internal/store"
 )
 
-// Test runs the suite. The function open returns a store of the given test: an
-// empty one for a test that it has not seen before, and the same one, opened once
-// more, for a test that it has. The suite closes what it opens, and runs its tests
-// in parallel.
+// Test runs the suite. The function open returns a store of the given test: an empty one
+// for a new test, and the same one, opened again, for a test that it has seen. The suite
+// closes what it opens, and runs its tests in parallel.
 func Test(t *testing.T, open func(t *testing.T) store.Store) {
 	for _, tt := range []struct {
 		name string
@@ -167,7 +166,7 @@ func diff(t *testing.T, what string, got, want any) {
 	}
 }
 
-// shorten keeps a difference between texts of megabytes readable.
+// shorten keeps a diff of very long texts readable.
 func shorten(d string) string {
 	if len(d) > 4000 {
 		return d[:4000] + "..."
@@ -175,7 +174,7 @@ func shorten(d string) string {
 	return d
 }
 
-// wantError fails the test unless err is target, with a hint that says advice.
+// wantError fails the test unless err is target, with a hint that contains advice.
 func wantError(t *testing.T, what string, err, target error, advice string) {
 	t.Helper()
 	if !errors.Is(err, target) {

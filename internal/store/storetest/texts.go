@@ -16,8 +16,8 @@ func Text(name string, size int) string {
 	return strings.Repeat(line, size/len(line)+1)[:size]
 }
 
-// places put a text into an item, each in another place. Names of fields that look
-// like places of their own are among them.
+// places are functions that put a text into different places of an item, including fields
+// whose names look like other places.
 var places = map[string]func(it *deem.Item, text string){
 	"question": func(it *deem.Item, text string) { it.Question = text },
 	"response": func(it *deem.Item, text string) { it.Response = text },
@@ -51,7 +51,7 @@ var places = map[string]func(it *deem.Item, text string){
 	},
 }
 
-// textItem returns a record whose item has a text in a place.
+// textItem returns a record whose item has the text in the given place.
 func textItem(place, text string) deem.Record {
 	rec := Record(0)
 	rec.Item = deem.Item{ID: fmt.Sprintf("%s %d %.20q", place, len(text), text)}
@@ -60,8 +60,8 @@ func textItem(place, text string) deem.Record {
 	return rec
 }
 
-// testTexts holds that texts of every length come back from every place, whatever
-// a store does with long ones.
+// testTexts checks that texts of every length come back from every place, whatever a store
+// does with long ones.
 func testTexts(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	var want []deem.Record
@@ -70,7 +70,7 @@ func testTexts(t *testing.T, s suite) {
 		want = append(want, rec)
 	}
 	for place := range places {
-		// A store may draw the line between short and long anywhere.
+		// A store may use any threshold between short and long texts.
 		for size := 256; size <= 4096; size *= 2 {
 			for _, n := range []int{size - 1, size, size + 1} {
 				add(textItem(place, Text("someone", n)))
@@ -96,8 +96,8 @@ func testTexts(t *testing.T, s suite) {
 	}
 }
 
-// lookalikes are texts, short and long, that look like what a store may keep in
-// place of a text.
+// lookalikes are texts, short and long, that look like what a store may keep in place of a
+// text.
 func lookalikes() []string {
 	return []string{
 		"1", `{"response":1}`, `{"fields/dialogue":1,"question":2}`, `{"text":1}`, `{"$ref":1}`, `[1]`, "sha256:" + strings.Repeat("0", 64),
@@ -106,8 +106,8 @@ func lookalikes() []string {
 	}
 }
 
-// testTextsShared holds that items which share texts, in one run and in several,
-// in one append and in several, do not get in each other's way.
+// testTextsShared checks that items that share texts, in one run and in several, in one
+// append and in several, do not affect each other.
 func testTextsShared(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	other, _ := mustBegin(t, st, Spec("other"), false)
@@ -136,7 +136,7 @@ func testTextsShared(t *testing.T, s suite) {
 	diff(t, "records", all(t, st, run.ID), want)
 	diff(t, "records of the other run", all(t, again, other.ID), wantOther)
 
-	// Another dialogue for the same item, then the first again.
+	// Another conversation for the same item, then the first again.
 	moved := rec(3, 9, Text("a new response", 3000))
 	mustAppend(t, st, run.ID, moved)
 	diff(t, "replaced record", query(t, again, run.ID, store.Query{IDs: []string{moved.Item.ID}}), []deem.Record{moved})
@@ -144,8 +144,8 @@ func testTextsShared(t *testing.T, s suite) {
 	diff(t, "records after all", all(t, st, run.ID), want)
 }
 
-// testTextsNotUTF8 holds that bytes which are not text become U+FFFD in long texts
-// as they do in short ones.
+// testTextsNotUTF8 checks that invalid UTF-8 becomes U+FFFD in long texts as it does in
+// short ones.
 func testTextsNotUTF8(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	bad := strings.Repeat("a\xff\xfeb\xe2\x82", 1000)
@@ -167,8 +167,8 @@ func testTextsNotUTF8(t *testing.T, s suite) {
 	diff(t, "records", all(t, st, run.ID), want)
 }
 
-// testTextsLeftAlone holds that appending does not change the caller's items, and
-// that what was read belongs to the reader.
+// testTextsLeftAlone checks that appending does not change the caller's items, and that
+// records that were read belong to the reader.
 func testTextsLeftAlone(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	rec := textItem("everywhere", Text("someone", 6000))
