@@ -10,7 +10,7 @@ import (
 	"deem/internal/store/internal/body"
 )
 
-// writeStatements are what an append is made of.
+// writeStatements are the statements of an append.
 type writeStatements struct {
 	findText, addText, findItem, addItem, placeText *sql.Stmt
 	findReply, addReply, takeLine                   *sql.Stmt
@@ -50,7 +50,7 @@ type row struct {
 	rec     deem.Record
 	item    body.Item
 	parts   *string
-	replies []string // one for each call, "" where there is no reply
+	replies []string // one for each call; "" if there is no reply
 }
 
 // Append implements [store.Store].
@@ -62,8 +62,8 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 	if err != nil {
 		return s.explain("append to", err)
 	}
-	// Everything that can be wrong with a record is found before the
-	// transaction begins, and nobody waits for the encoding.
+	// Check and encode all records before the transaction begins, so that no other writer
+	// waits for it.
 	rows, items := make([]row, len(recs)), &body.Encoder{}
 	for i, rec := range recs {
 		if rows[i], err = newRow(rec, items); err != nil {
@@ -108,11 +108,12 @@ func newRow(rec deem.Record, items *body.Encoder) (row, error) {
 }
 
 // An appender writes rows in one transaction. It numbers records and replies itself,
-// because their seals cover the numbers: nobody else can while the transaction lasts.
+// because their seals cover the numbers: no other writer can add rows during the
+// transaction.
 type appender struct {
 	st            *writeStatements
 	run           int64
-	record, reply int64 // the last numbers that are taken
+	record, reply int64 // the highest numbers in use
 
 	// What the rows add to the counts of the run.
 	records, unjudged int
@@ -142,7 +143,7 @@ func (a *appender) add(ctx context.Context, r *row) error {
 	return nil
 }
 
-// addItem returns the number of an item, which it adds if it is new.
+// addItem returns the number of an item, adding it if it is new.
 func (a *appender) addItem(ctx context.Context, it body.Item) (int64, error) {
 	item, added, err := addOnce(ctx, a.st.findItem, a.st.addItem, it.Hash[:], it.JSON)
 	if err != nil || !added {
@@ -160,8 +161,8 @@ func (a *appender) addItem(ctx context.Context, it body.Item) (int64, error) {
 	return item, nil
 }
 
-// addOnce returns the number of the row with a hash, and adds it if there is none. Most
-// are new, so it tries that first.
+// addOnce returns the number of the row with a hash, adding it if there is none. Most are
+// new, so it tries to add first.
 func addOnce(ctx context.Context, find, add *sql.Stmt, hash []byte, body string) (n int64, added bool, err error) {
 	res, err := add.ExecContext(ctx, hash, body)
 	if added, err = isAdded(res, err); err != nil {
@@ -175,7 +176,7 @@ func addOnce(ctx context.Context, find, add *sql.Stmt, hash []byte, body string)
 	return n, added, err
 }
 
-// isAdded reports whether a statement that adds a row added it, or found it there.
+// isAdded reports whether a statement added a row, or found it already there.
 func isAdded(res sql.Result, err error) (bool, error) {
 	if err != nil {
 		return false, err
@@ -184,8 +185,8 @@ func isAdded(res sql.Result, err error) (bool, error) {
 	return n == 1, err
 }
 
-// addRecord writes the record itself, in the place of an earlier one of the same item and
-// trial if there is one. It returns its number, and how many calls the earlier one had.
+// addRecord writes the record itself, replacing an earlier one of the same item and trial.
+// It returns its number, and how many calls the earlier one had.
 func (a *appender) addRecord(ctx context.Context, r *row, item int64) (n int64, calls int, err error) {
 	added, err := isAdded(a.st.addRecord.ExecContext(ctx, r.columns(a.record+1, a.run, item, 0)...))
 	if err != nil {
@@ -211,8 +212,7 @@ func (a *appender) addRecord(ctx context.Context, r *row, item int64) (n int64, 
 	return n, calls, err
 }
 
-// columns returns the columns of a record in the order in which the statements have them,
-// and its seal.
+// columns returns the columns of a record in the order of the statements, and its seal.
 func (r *row) columns(n, run, item int64, earlier int) []any {
 	it := r.rec.Item
 	c := append(make([]any, 0, 20), n, run, text(it.ID), int64(r.rec.Trial),
@@ -228,7 +228,7 @@ func (r *row) columns(n, run, item int64, earlier int) []any {
 	return append(c, append(body.Seal(append(c, hash)), hash...))
 }
 
-// addCall writes a call of a record, and counts what it cost.
+// addCall writes a call of a record, and counts its cost.
 func (a *appender) addCall(ctx context.Context, record int64, seq int, c *deem.Call, said string) error {
 	columns := append(make([]any, 0, 16), record, int64(seq), text(c.Model), text(c.Request), nanos(c.Started), text(c.Error), int64(c.Attempts))
 	if r := c.Reply; r == nil {
@@ -252,17 +252,17 @@ func (a *appender) addCall(ctx context.Context, record int64, seq int, c *deem.C
 	return err
 }
 
-// addReply returns the number of a reply in the cache, to which it adds the reply if its
-// key is new, and 0 if the call has to keep it. Besides a reply without a key, that is a
-// reply whose key belongs to another reply: a request that was made again in spite of the
-// cache. The cache keeps the first, and the call keeps what it was really told.
+// addReply returns the number of a reply in the cache, adding it if its key is new, or 0 if
+// the call has to keep the reply: because it has no key, or because its key belongs to
+// another reply, of a request that was repeated in spite of the cache. The cache keeps the
+// first, and the call keeps the reply it actually got.
 func (a *appender) addReply(ctx context.Context, r *deem.Reply, said string) (n int64, err error) {
 	if r.Key == "" {
 		return 0, nil
 	}
 	key := text(r.Key)
 	if r.Batch != "" && !r.Cached {
-		// The record has the reply now, which waited in its batch.
+		// The reply waited in its batch; now the record has it.
 		if _, err := a.st.takeLine.ExecContext(ctx, a.run, key); err != nil {
 			return 0, err
 		}

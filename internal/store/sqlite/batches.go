@@ -40,7 +40,7 @@ func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, lines
 	return s.explain("put a batch into", err)
 }
 
-// putBatch adds or changes the batch itself and returns its number.
+// putBatch adds or updates the batch itself and returns its number.
 func putBatch(ctx context.Context, conn *sql.Conn, run int64, b store.Batch) (n int64, err error) {
 	err = conn.QueryRowContext(ctx, `INSERT INTO batches (run, key, id, state, lines, most_micros, planned)
 		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, key) DO UPDATE SET id = excluded.id, state = excluded.state,
@@ -49,8 +49,8 @@ func putBatch(ctx context.Context, conn *sql.Conn, run int64, b store.Batch) (n 
 	return n, err
 }
 
-// putLines adds or changes lines. A line that another batch has is left alone, which
-// is how it is found out.
+// putLines adds or updates lines. A line of another batch is not changed, which is how it
+// is detected.
 func putLines(ctx context.Context, conn *sql.Conn, run, batch int64, lines []store.BatchLine, bodies []string) error {
 	if len(lines) == 0 {
 		return nil

@@ -36,7 +36,7 @@ func open(tb testing.TB, path string) *sqlite.Store {
 	return s
 }
 
-// group is how many records the benchmarks append at once, as the writer does.
+// group is how many records the benchmarks append at once, like the writer.
 const group = 256
 
 func appendRecords(tb testing.TB, s store.Store, runID string, from, to int) {
@@ -52,9 +52,8 @@ func appendRecords(tb testing.TB, s store.Store, runID string, from, to int) {
 	}
 }
 
-// BenchmarkAppend is the cost of one record with its item, call and reply: of an
-// item of short texts, of one with a long response, and of one that shares a
-// dialogue with its neighbours.
+// BenchmarkAppend measures one record with its item, call and reply: for an item of short
+// texts, one with a long response, and one that shares a conversation with its neighbours.
 func BenchmarkAppend(b *testing.B) {
 	for _, bm := range []struct {
 		name   string
@@ -96,13 +95,13 @@ func benchmarkAppend(b *testing.B, record func(i int) deem.Record) {
 	perRecord(b, b.N*group, used)
 }
 
-// perRecord reports time on the clock and of the processor.
+// perRecord reports wall time and CPU time.
 func perRecord(b *testing.B, records int, cpu time.Duration) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(records), "ns/record")
 	b.ReportMetric(float64(cpu.Nanoseconds())/float64(records), "cpu-ns/record")
 }
 
-// BenchmarkStatus is the cost of asking whether an item was judged.
+// BenchmarkStatus measures Status.
 func BenchmarkStatus(b *testing.B) {
 	s, run := begin(b)
 	const records = 20_000
@@ -122,7 +121,7 @@ func BenchmarkStatus(b *testing.B) {
 	b.ReportMetric(float64((cpuTime()-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
 }
 
-// BenchmarkRecords is the cost of reading one record.
+// BenchmarkRecords measures reading one record.
 func BenchmarkRecords(b *testing.B) {
 	s, run := begin(b)
 	const records = 10_000
@@ -155,7 +154,7 @@ func BenchmarkRecords(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen is what a store adds to the start of every command.
+// BenchmarkOpen measures what a store adds to the start of every command.
 func BenchmarkOpen(b *testing.B) {
 	s, _ := begin(b)
 	path := s.Path()

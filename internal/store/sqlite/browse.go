@@ -16,17 +16,17 @@ import (
 
 var _ store.Browser = (*Store)(nil)
 
-// A view has no index of its own for every filter and order, which each append would
-// have to pay for. It walks along the index by position and stops when the page is full,
-// or sorts what it found. That index also holds what records are sorted by and the number
-// of the item, so that to sort or search a million records reads no row of the table but
-// those on the page.
+// Views have no index for every filter and order, because each append would have to
+// maintain it. A view walks along the index by position and stops when the page is full, or
+// sorts the records it found. That index also contains the sort values and the number of
+// the item, so that sorting or searching a million records reads only the table rows of the
+// page.
 
-// recordColumns are the columns that [pager.scan] reads, but for the item's.
+// recordColumns are the columns that [pager.scan] reads, except the item's.
 var recordColumns = `r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
 	r.label, r.score, r.pass, r.confidence, r.reason, r.parts, r.kind, r.detail, r.calls, substr(r.sum, 17), ` + soundRecord
 
-// saysYes is [deem.Verdict.Yes] of the record with the given alias, NULL for a failure.
+// saysYes is [deem.Verdict.Yes] of the record with the given alias, or NULL for a failure.
 func saysYes(alias string) string {
 	return "coalesce(" + alias + ".pass, " + alias + ".score >= 0.5)"
 }
@@ -70,9 +70,9 @@ func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Re
 	return recs, nil
 }
 
-// viewQuery returns the query for one page, without long texts. Which records are on it is
-// found without looking at their items; but in one statement, so that none
-// is there that was replaced meanwhile and does not belong there any more.
+// viewQuery returns the query for one page, without long texts. It finds the records of the
+// page without reading their items, but in one statement, so that no record appears that
+// was replaced meanwhile and no longer belongs there.
 func viewQuery(where selection, order query.Order, v store.View) string {
 	body, join := "i.body, "+placesColumn, "CROSS JOIN items i ON i.n = r.item"
 	if v.Brief {
@@ -104,7 +104,7 @@ func (s *Store) viewPage(ctx context.Context, where selection, order query.Order
 	return page, rows.Err()
 }
 
-// A selection is what a view selects, wherever it begins.
+// A selection is the records that a view selects, wherever it begins.
 type selection struct {
 	conditions
 	run     int64
@@ -112,7 +112,7 @@ type selection struct {
 	nothing bool // no record can meet the conditions
 }
 
-// selects returns the conditions on the records r that a view selects.
+// selects returns the conditions on the records r of a view.
 func (s *Store) selects(ctx context.Context, runID string, v store.View) (selection, error) {
 	run, err := s.number(ctx, runID)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Store) selects(ctx context.Context, runID string, v store.View) (select
 		if err != nil {
 			return selection{}, err
 		}
-		// A failure is NULL here, which IS NOT tells from yes and no, but not from
+		// A failure is NULL here: IS NOT distinguishes it from yes and no, but not from
 		// another failure.
 		sel.and(`EXISTS (SELECT 1 FROM records o INDEXED BY records_item
 			WHERE o.run = ? AND o.item_id = r.item_id AND o.trial = r.trial AND `+saysYes("o")+" IS NOT "+saysYes("r")+")", other)
@@ -139,8 +139,8 @@ func (s *Store) selects(ctx context.Context, runID string, v store.View) (select
 	return sel, err
 }
 
-// by returns the ORDER BY clause of a view. Records without a value come last, whichever
-// way the values go.
+// by returns the ORDER BY clause of a view. Records without a value come last in both
+// directions.
 func by(o query.Order) string {
 	if o.Value == "" {
 		return o.ByPlace()
@@ -152,7 +152,7 @@ func by(o query.Order) string {
 	return strings.Replace(o.ByValue(), ", ", nulls, 1)
 }
 
-// continues adds the condition that a record comes behind the given place.
+// continues adds the condition that a record comes after the given place.
 func (s *Store) continues(ctx context.Context, sel *selection, o query.Order, from store.Place) error {
 	n, err := s.recordNumber(ctx, sel.run, from.Cursor)
 	if err != nil {
@@ -177,8 +177,8 @@ func (s *Store) continues(ctx context.Context, sel *selection, o query.Order, fr
 	return nil
 }
 
-// recordNumber returns the number of the record at a place. If there is none, the place
-// is behind all that claim its position.
+// recordNumber returns the number of the record at a place. If there is none, the place is
+// after all records with its position.
 func (s *Store) recordNumber(ctx context.Context, run int64, at store.Cursor) (int64, error) {
 	var n int64
 	err := s.query.find.QueryRowContext(ctx, run, text(at.ID), at.Trial).Scan(&n, new(bool))
@@ -197,17 +197,16 @@ func (s *Store) Count(ctx context.Context, runID string, v store.View) (store.Co
 	return counts, s.explain("count records in", err)
 }
 
-// Signs that nobody uses in a name stand between what is counted.
+// Separators that do not occur in ordinary names.
 const (
 	afterRecord   = "\x1e"
 	beforeLabel   = "\x1f"
 	beforeFailure = "\x1d"
 )
 
-// countQuery returns the query for what is counted of all records in one text: the
-// category and the label, or the category and the kind. To hand 100,000 rows out one by
-// one takes twice as long as to walk over them, and to have SQLite group them, which
-// sorts them, five times.
+// countQuery returns a query that returns the data to count of all records in one text: the
+// category and the label, or the category and the kind. Returning 100,000 rows one by one
+// takes twice as long as scanning them, and grouping in SQLite, which sorts, five times.
 func countQuery(where selection) string {
 	return fmt.Sprintf(`SELECT count(*), coalesce(group_concat(r.category || coalesce('%s' || r.label, '%s' || r.kind), '%s'), '')
 		FROM records r INDEXED BY %s WHERE %s`, beforeLabel, beforeFailure, afterRecord, where.index, strings.Join(where.terms, " AND "))
@@ -229,7 +228,7 @@ func (s *Store) count(ctx context.Context, runID string, v store.View) (store.Co
 	return s.countGroups(ctx, where)
 }
 
-// countGroups counts in a run with names that have our signs in them after all.
+// countGroups counts in a run with names that contain our separators after all.
 func (s *Store) countGroups(ctx context.Context, where selection) (store.Counts, error) {
 	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT r.category, coalesce(r.label, r.kind), r.kind IS NOT NULL, count(*)
 		FROM records r INDEXED BY %s WHERE %s GROUP BY 1, 2, 3`, where.index, strings.Join(where.terms, " AND ")), where.args...)
@@ -250,14 +249,14 @@ func (s *Store) countGroups(ctx context.Context, where selection) (store.Counts,
 	return t.Counts(), rows.Err()
 }
 
-// readTally counts what countQuery returned for n records. It returns false if names have
-// signs in them: then there are more parts than records, or a part has more signs than
-// one.
+// readTally counts the result of countQuery for n records. It returns false if names
+// contain separators: then there are more parts than records, or a part has more than one
+// separator.
 func readTally(said string, n int) (t store.Tally, ok bool) {
 	if n == 0 {
 		return t, true
 	}
-	// Few records are unlike all others, so what they say is taken apart only once.
+	// Few records are distinct, so each distinct text is parsed only once.
 	alike := map[string]int{}
 	for part := range strings.SplitSeq(said, afterRecord) {
 		alike[part]++

@@ -18,11 +18,11 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// soakRecords is how many records the large store has.
+// soakRecords is the number of records in the large store.
 const soakRecords = 100_000
 
-// A talker makes texts of words as frequent as those of a language: the k-th about 1/k
-// times as often as the first.
+// A talker generates texts with a natural word frequency: the k-th word is about 1/k times
+// as frequent as the first.
 type talker struct {
 	rng   *rand.Rand
 	zipf  *rand.Zipf
@@ -52,7 +52,7 @@ func (t *talker) say(size int) string {
 	return b.String()
 }
 
-// record returns the i-th record: 3 KB, every text of its own.
+// record returns the i-th record: 3 KB, with unique texts.
 func (t *talker) record(i int) deem.Record {
 	rec := storetest.Record(i)
 	it := &rec.Item
@@ -77,7 +77,7 @@ func (t *talker) record(i int) deem.Record {
 	return rec
 }
 
-// soakStore makes the large store, or opens the one that DEEM_SOAK_DB names.
+// soakStore creates the large store, or opens the one that DEEM_SOAK_DB names.
 func soakStore(tb testing.TB) (*sqlite.Store, store.Run) {
 	tb.Helper()
 	path := os.Getenv("DEEM_SOAK_DB")
@@ -109,8 +109,7 @@ func soakStore(tb testing.TB) (*sqlite.Store, store.Run) {
 	return s, run
 }
 
-// TestSoakBrowse looks through a large run, and holds that nothing that a person does
-// there takes longer than they notice.
+// TestSoakBrowse browses a large run, and checks that no action takes noticeably long.
 func TestSoakBrowse(t *testing.T) {
 	s, run := soakStore(t)
 	start, before := time.Now(), cpuTime()
@@ -170,15 +169,14 @@ func TestSoakBrowse(t *testing.T) {
 			return counts.Total
 		})
 		t.Logf("%-26s page of %2d in %v, %6d counted in %v", tt.name, page, view, total, count)
-		// It is 150 ms on a machine with nothing else to do.
+		// It takes 150 ms on an idle machine.
 		if limit := 250 * time.Millisecond; view.cpu > limit || count.cpu > limit {
 			t.Errorf("%s takes %v and %v, want at most %v", tt.name, view, count, limit)
 		}
 	}
 }
 
-// A timing is what something took: by the clock, and of the processor. On a machine that
-// others use too, the second is what counts.
+// A timing is wall time and CPU time. On a shared machine, CPU time is what counts.
 type timing struct{ clock, cpu time.Duration }
 
 func (tm timing) String() string {
@@ -199,8 +197,8 @@ func quickest(t *testing.T, do func() int) (n int, best timing) {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// soakOther returns a run that shares the first items of the run, and says the opposite
-// of a few.
+// soakOther returns a run that shares the first items of the run, with a few opposite
+// verdicts.
 func soakOther(t *testing.T, s *sqlite.Store, run store.Run) string {
 	t.Helper()
 	other, resumed, err := s.Begin(t.Context(), storetest.Spec("soak, other"), false)

@@ -14,9 +14,9 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// TestViewPlans holds that a page by position is read along the index, in order, up to
-// the last record that is on it: to sort the run for every page would make the first
-// page as slow as any. It may sort the page.
+// TestViewPlans checks that a page by position is read along the index, in order, up to its
+// last record: sorting the run for every page would make the first page as slow as any.
+// Sorting the page itself is allowed.
 func TestViewPlans(t *testing.T) {
 	s := openInside(t)
 	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
@@ -45,8 +45,8 @@ func TestViewPlans(t *testing.T) {
 	}
 }
 
-// TestViewCovered holds that to sort or search a run reads the index and not the rows: in a
-// run of a million records the rows take more than twice as long.
+// TestViewCovered checks that sorting or searching a run reads the index and not the rows:
+// in a run of a million records, reading the rows takes more than twice as long.
 func TestViewCovered(t *testing.T) {
 	s := openInside(t)
 	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
@@ -86,8 +86,8 @@ func viewPlan(t *testing.T, s *Store, runID string, v store.View) string {
 	return planOf(t, s, viewQuery(where, order, v), append(where.args, 50)...)
 }
 
-// TestIndexSlices holds that one call of Index takes a bounded time, that the next goes
-// on where it stopped, also in another store, and that what is indexed is found already.
+// TestIndexSlices checks that one call of Index takes a limited time, that the next resumes
+// where it stopped, also in another store, and that a search finds what is indexed so far.
 func TestIndexSlices(t *testing.T) {
 	s := openInside(t)
 	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
@@ -118,7 +118,7 @@ func TestIndexSlices(t *testing.T) {
 		}
 		last = done
 		counts, err := s.Count(t.Context(), run.ID, store.View{Text: "lighthouse"})
-		// It may have all, and not know that it has.
+		// It may have indexed everything without knowing it.
 		if err != nil || counts.Total != done.Done && done.Done != done.Total-1 {
 			t.Errorf("%d records are found, %v, want the %d that are indexed", counts.Total, err, done.Done)
 		}
@@ -131,7 +131,7 @@ func TestIndexSlices(t *testing.T) {
 	}
 }
 
-// TestTally holds that counts are read right, or not at all.
+// TestTally checks that counts are read correctly, or not at all.
 func TestTally(t *testing.T) {
 	said := "a\x1fx\x1e\x1dempty\x1ea\x1fx\x1eé\x1f\x1eb\x1fy"
 	got, ok := readTally(said, 5)
@@ -151,10 +151,10 @@ func TestTally(t *testing.T) {
 		said string
 		n    int
 	}{
-		{"a\x1fx\x1eb\x1fx", 1}, // the label or the category has the sign between records
-		{"a\x1eb\x1fx", 1},      // the category has it
-		{"a\x1fb\x1fx", 1},      // the category or the label has the sign before labels
-		{"a\x1db\x1fx", 1},      // the category has the sign before failures, or the kind the other
+		{"a\x1fx\x1eb\x1fx", 1}, // the label or the category contains the separator of records
+		{"a\x1eb\x1fx", 1},      // the category contains it
+		{"a\x1fb\x1fx", 1},      // the category or the label contains the separator of labels
+		{"a\x1db\x1fx", 1},      // the category contains the separator of failures, or the kind the other
 	} {
 		if _, ok := readTally(strange.said, strange.n); ok {
 			t.Errorf("readTally(%q, %d) was sure of it", strange.said, strange.n)

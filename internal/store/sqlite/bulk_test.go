@@ -12,9 +12,9 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// TestBulk holds that records appended all at once leave the store as records appended
-// one by one do: with items, trials and replies that are new, that were there before,
-// and that come twice in the same append.
+// TestBulk checks that appending records all at once gives the same store as appending them
+// one by one: with items, trials and replies that are new, that already exist, and that
+// occur twice in the same append.
 func TestBulk(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
@@ -66,7 +66,7 @@ func jumble(rng *rand.Rand, n int) []deem.Record {
 	return recs
 }
 
-// contents returns all that a store says of a run.
+// contents returns everything that a store returns about a run.
 func contents(t *testing.T, s store.Store, runID string) map[string]any {
 	t.Helper()
 	var recs []deem.Record

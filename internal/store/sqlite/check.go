@@ -14,7 +14,7 @@ import (
 	"deem/internal/store"
 )
 
-// Health is what [Check] found.
+// Health is the result of [Check].
 type Health struct {
 	Path    string `json:"path"`
 	Exists  bool   `json:"exists"` // without a database the rest is zero
@@ -25,10 +25,10 @@ type Health struct {
 	Records int    `json:"records"` // of all runs
 }
 
-// Check says whether runs can be kept at path: the place can be written, and what
-// is there is a sound database that this deem knows. A database that is missing is
-// sound if it could be created. Check changes nothing, but reads all of the file: SQLite
-// checks its pages and indexes, and every record is read as a report would read it.
+// Check reports whether runs can be stored at path: the folder is writable, and an existing
+// file is an intact database that this deem knows. A missing database is fine if it could
+// be created. Check changes nothing, but reads the whole file: SQLite checks its pages and
+// indexes, and every record is read as a report would read it.
 func Check(ctx context.Context, path string, o Options) (Health, error) {
 	h := Health{Path: path, Latest: latest}
 	info, err := os.Stat(path)
@@ -60,7 +60,8 @@ func Check(ctx context.Context, path string, o Options) (Health, error) {
 	return h, checkRecords(ctx, path, o)
 }
 
-// checkRecords reads every run, record, reply and label, with all that belongs to them.
+// checkRecords reads every run, record, reply and label, with everything that belongs to
+// them.
 func checkRecords(ctx context.Context, path string, o Options) (err error) {
 	s, err := OpenReadOnly(ctx, path, o)
 	if err != nil {
@@ -90,7 +91,7 @@ func checkRecords(ctx context.Context, path string, o Options) (err error) {
 	return s.explain("check", err)
 }
 
-// existingFolder returns dir or the nearest folder above it that there is.
+// existingFolder returns dir or its nearest existing parent.
 func existingFolder(dir string) string {
 	for {
 		_, err := os.Stat(dir)
@@ -102,8 +103,8 @@ func existingFolder(dir string) string {
 	}
 }
 
-// checkFolder says whether a file can be created in dir, as the log beside the
-// database has to be. Permissions alone do not tell.
+// checkFolder checks that a file can be created in dir, as needed for the log next to the
+// database. Permissions alone are not enough to know.
 func checkFolder(dir string) error {
 	f, err := os.CreateTemp(dir, ".deem-check-*")
 	if err == nil {
@@ -115,7 +116,7 @@ func checkFolder(dir string) error {
 	return nil
 }
 
-// read fills in what the database says.
+// read reads the facts from the database.
 func (h *Health) read(ctx context.Context, db *sql.DB) error {
 	found, err := identify(ctx, db)
 	if err != nil {
@@ -133,7 +134,7 @@ func (h *Health) read(ctx context.Context, db *sql.DB) error {
 			return err
 		}
 	}
-	// To be given the lock for writing is as good as writing.
+	// Acquiring the write lock is as good a test as writing.
 	for _, statement := range []string{"BEGIN IMMEDIATE", "ROLLBACK"} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return err
@@ -145,21 +146,21 @@ func (h *Health) read(ctx context.Context, db *sql.DB) error {
 	return db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(records), 0) FROM runs`).Scan(&h.Runs, &h.Records)
 }
 
-// checkSound has SQLite go through the whole file.
+// checkSound makes SQLite check the whole file.
 func checkSound(ctx context.Context, db *sql.DB) error {
 	var says string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&says); err != nil {
 		return err
 	}
 	if says != "ok" {
-		// The first of two lines only says which database.
+		// The first of two lines only names the database.
 		says = says[strings.LastIndexByte(says, '\n')+1:]
 		return deem.WithHint(fmt.Errorf("%s: %s", damaged.says, says), "%s", damaged.advice)
 	}
 	return nil
 }
 
-// checkCounts counts the records of each run again, and what they cost.
+// checkCounts recounts the records of each run, and their cost.
 func checkCounts(ctx context.Context, db *sql.DB) error {
 	var run string
 	err := db.QueryRowContext(ctx, `SELECT id FROM runs LEFT JOIN (
@@ -177,7 +178,7 @@ func checkCounts(ctx context.Context, db *sql.DB) error {
 	return altered("what was counted of run %q", run)
 }
 
-// checkReferences looks whether there is a row that refers to one that is not there.
+// checkReferences looks for rows that refer to missing rows.
 func checkReferences(ctx context.Context, db *sql.DB) error {
 	var lost string
 	err := db.QueryRowContext(ctx, `SELECT printf('a row of %s refers to one of %s', "table", parent) FROM pragma_foreign_key_check LIMIT 1`).Scan(&lost)

@@ -15,14 +15,14 @@ import (
 	"deem/internal/store"
 )
 
-// A claim is a file that is locked. The operating system unlocks it when the
-// process dies, however it dies; a file that is left behind means nothing.
+// A claim is a locked file. The operating system unlocks it when the process ends, in
+// whatever way; a leftover file has no meaning.
 type claim struct {
 	file *os.File
 	path string
 }
 
-// tryLock locks the file at path, which it creates, or returns [flock.ErrLocked].
+// tryLock creates and locks the file at path, or returns [flock.ErrLocked].
 func tryLock(path string) (*claim, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
@@ -32,9 +32,9 @@ func tryLock(path string) (*claim, error) {
 		if err := flock.Try(f); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		// Subtleness ahead! The holder before may have removed the file between
-		// our opening and our locking it. Then a third process can create the
-		// file anew and lock that one, so ours is worth nothing.
+		// Subtle: the previous holder may have removed the file between our opening and our
+		// locking it. Then a third process can create and lock a new file, so our lock is
+		// worthless.
 		if sameFile(f, path) {
 			c := &claim{file: f, path: path}
 			c.sign()
@@ -55,9 +55,9 @@ func sameFile(f *os.File, path string) bool {
 	return err == nil && os.SameFile(ours, theirs)
 }
 
-// sign writes the process into the file, for the hint that others get. The lock
-// holds without it: where the disk is too full even for that, the hint says less,
-// and the database itself says that the disk is full.
+// sign writes the process into the file, for the hint that others get. The lock is valid
+// without it: if the disk is too full even for that, the hint says less, and the database
+// itself reports that the disk is full.
 func (c *claim) sign() {
 	if err := c.file.Truncate(0); err != nil {
 		return
@@ -65,9 +65,9 @@ func (c *claim) sign() {
 	_, _ = c.file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 }
 
-// release removes the file while it is still locked, so that nobody finds it
-// unlocked, and closes it, which unlocks it. Windows removes no file that is open, so
-// there it is closed first; a process that opens it in between keeps it, and it is not removed.
+// release removes the file while it is still locked, so that no process finds it unlocked,
+// and closes it, which unlocks it. Windows cannot remove an open file, so there it is
+// closed first; if another process opens it in between, it is not removed.
 func (c *claim) release() error {
 	if runtime.GOOS == "windows" {
 		err := c.file.Close()
@@ -76,12 +76,12 @@ func (c *claim) release() error {
 	}
 	err := os.Remove(c.path)
 	if errors.Is(err, os.ErrNotExist) {
-		err = nil // Somebody tidied up. That takes nothing from us.
+		err = nil // It was already removed, which does no harm.
 	}
 	return errors.Join(err, c.file.Close())
 }
 
-// waitLock locks the file at path, and waits while somebody else has it.
+// waitLock locks the file at path, and waits while another process has it.
 func waitLock(ctx context.Context, path string, wait time.Duration) (*claim, error) {
 	deadline := time.Now().Add(wait)
 	for {
@@ -111,7 +111,7 @@ func (s *Store) claimKey(key string) (*claim, error) {
 	return c, nil
 }
 
-// holder says who signed the lock file at path.
+// holder returns who signed the lock file at path.
 func holder(path string) string {
 	text, err := os.ReadFile(path)
 	pid := strings.TrimSpace(string(text))

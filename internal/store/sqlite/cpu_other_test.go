@@ -4,5 +4,5 @@ package sqlite_test
 
 import "time"
 
-// cpuTime is not known here.
+// cpuTime is unknown here.
 func cpuTime() time.Duration { return 0 }

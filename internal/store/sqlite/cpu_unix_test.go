@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime returns the processor time that this process has used. Unlike the time
-// on the clock it does not depend on what else the machine does.
+// cpuTime returns the CPU time that this process has used. Unlike wall time it does not
+// depend on other load on the machine.
 func cpuTime() time.Duration {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {

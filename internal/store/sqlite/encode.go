@@ -8,7 +8,7 @@ import (
 	"deem/internal/store/internal/body"
 )
 
-// text returns s as the database keeps it.
+// text returns s in the stored form.
 func text(s string) string { return body.Valid(s) }
 
 // nullText is text, but NULL for "".
@@ -19,7 +19,7 @@ func nullText(s string) any {
 	return text(s)
 }
 
-// nullable returns what p points to, or NULL.
+// nullable returns the value of p, or NULL.
 func nullable[T any](p *T) any {
 	if p == nil {
 		return nil
@@ -41,8 +41,8 @@ func rawJSON(s sql.NullString) json.RawMessage {
 	return json.RawMessage(s.String)
 }
 
-// nanos returns t as the database keeps it. The zero time has no nanoseconds since
-// 1970 that an integer could hold, and becomes NULL.
+// nanos returns t in the stored form. The zero time does not fit into nanoseconds since
+// 1970, and becomes NULL.
 func nanos(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -50,7 +50,7 @@ func nanos(t time.Time) any {
 	return t.UnixNano()
 }
 
-// timeOf returns the time that was kept.
+// timeOf returns the stored time.
 func timeOf(n sql.NullInt64) time.Time {
 	if !n.Valid {
 		return time.Time{}

@@ -11,8 +11,7 @@ import (
 	"deem"
 )
 
-// A trouble is what an error code of SQLite means to a person, and what they can
-// do about it.
+// A trouble is the meaning of an SQLite error code for the user, and what to do about it.
 type trouble struct {
 	says   string
 	advice string
@@ -23,8 +22,7 @@ var damaged = trouble{
 	"restore a copy of it, or move it away and run the command again; `sqlite3 FILE .recover` saves what can be read",
 }
 
-// troubles are by primary code. The low byte of an extended code is its primary
-// code.
+// troubles are by primary code. The low byte of an extended code is its primary code.
 var troubles = map[int]trouble{
 	sqlite3.SQLITE_FULL: {
 		"the disk is full",
@@ -53,15 +51,14 @@ var troubles = map[int]trouble{
 	},
 }
 
-// hasCode reports whether err is an error of SQLite with one of the given primary
-// codes.
+// hasCode reports whether err is an SQLite error with one of the given primary codes.
 func hasCode(err error, codes ...int) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && slices.Contains(codes, e.Code()&0xff)
 }
 
-// explain says what was being done to which store, and what an error of SQLite
-// means. An error that has a hint already keeps it.
+// explain adds the operation, the store and the meaning of an SQLite error. An error that
+// already has a hint keeps it.
 func (s *Store) explain(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -7,31 +7,32 @@ import (
 	"time"
 )
 
-// A replyFilter denies most keys that the reply cache does not have. Every call is looked
-// up before it is paid for, and in a new run hardly any is there; to ask the database each
-// time takes a sixth of the processor time of a run against a server that answers at once.
+// A replyFilter rules out most keys that the reply cache does not have. Every call is
+// looked up before it is paid for, and in a new run hardly any is there; asking the
+// database each time takes a sixth of the CPU time of a run against a server that answers
+// at once.
 //
-// It is a Bloom filter: it never denies a key that is there. The replies of this store are
-// in it before an append returns. Those of other processes are read in at most filterAge
+// It is a Bloom filter: it never rules out a key that is there. The replies of this store
+// are added before an append returns. Those of other processes are read at most filterAge
 // later: until then two processes that make the same request may both pay for it, as they
 // do anyway while both wait for the reply.
 type replyFilter struct {
 	mu   sync.Mutex
 	seed maphash.Seed
-	bits []uint64  // nil before the first look
-	last int64     // up to which reply they are in
-	at   time.Time // of the last look
-	off  bool      // there are too many replies to read them in
+	bits []uint64  // nil before the first lookup
+	last int64     // the last reply that is included
+	at   time.Time // of the last refresh
+	off  bool      // there are too many replies to read
 }
 
 const (
-	filterBits   = 1 << 22 // 512 KiB, in which half a million keys deny 98 of 100 others
+	filterBits   = 1 << 22 // 512 KiB; with half a million keys it rules out 98 of 100 others
 	filterHashes = 4
-	filterKeys   = 10_000 // the most that are read in at once, at some microseconds each
+	filterKeys   = 10_000 // the maximum read at once, at some microseconds each
 	filterAge    = 200 * time.Millisecond
 )
 
-// expire makes the next look read in what is new.
+// expire makes the next lookup read new replies.
 func (f *replyFilter) expire() {
 	f.mu.Lock()
 	f.at = time.Time{}
@@ -58,7 +59,7 @@ func (f *replyFilter) mayHave(ctx context.Context, s *Store, key string) (bool, 
 	return true, nil
 }
 
-// look reads in what is new.
+// look reads new replies.
 func (f *replyFilter) look(ctx context.Context, s *Store) error {
 	if f.bits == nil {
 		f.bits, f.seed = make([]uint64, filterBits/64), maphash.MakeSeed()

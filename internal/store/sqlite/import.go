@@ -85,7 +85,7 @@ func (s *Store) BatchLines(ctx context.Context, runID, batch string) iter.Seq2[s
 	}
 }
 
-// lineKeys returns the keys of the first lines of a batch behind the given one.
+// lineKeys returns the keys of the first lines of a batch after the given one.
 func (s *Store) lineKeys(ctx context.Context, runID, batch, after string) (keys []string, err error) {
 	run, err := s.number(ctx, runID)
 	if err != nil {

@@ -13,9 +13,8 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// TestPlans holds that SQLite reads every page along an index, in order. A plan
-// that sorts reads the whole run for every page, which nobody notices on a small
-// run.
+// TestPlans checks that SQLite reads every page along an index, in order. A plan that sorts
+// reads the whole run for every page, which goes unnoticed in a small run.
 func TestPlans(t *testing.T) {
 	s := openInside(t)
 	long := make([]string, fewIDs+1)
@@ -65,7 +64,7 @@ func explainPlan(t *testing.T, s *Store, q store.Query) string {
 	return planOf(t, s, p.query, append(p.args, -1, 0, 0, 10)...)
 }
 
-// planOf returns the steps in which SQLite answers a query.
+// planOf returns the query plan of SQLite.
 func planOf(t *testing.T, s *Store, query string, args ...any) string {
 	t.Helper()
 	rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
@@ -87,8 +86,8 @@ func planOf(t *testing.T, s *Store, query string, args ...any) string {
 	return strings.Join(plan, "; ")
 }
 
-// TestExplain makes SQLite give errors that a test running as root cannot get from
-// the file system.
+// TestExplain makes SQLite return errors that a test running as root cannot get from the
+// file system.
 func TestExplain(t *testing.T) {
 	s := openInside(t)
 	for _, tt := range []struct{ dsn, statement, says, advice string }{
@@ -118,8 +117,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestSchemaKeepsTheLaw holds that not even SQL can give a failure a score, or a
-// record neither verdict nor failure.
+// TestSchemaKeepsTheLaw checks that not even SQL can give a failure a score, or a record
+// neither verdict nor failure.
 func TestSchemaKeepsTheLaw(t *testing.T) {
 	s := openInside(t)
 	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
@@ -140,8 +139,8 @@ func TestSchemaKeepsTheLaw(t *testing.T) {
 	}
 }
 
-// TestTablesChanged holds that a store whose tables were changed under it says so, each time
-// it is asked, and can be closed.
+// TestTablesChanged checks that a store whose tables were changed externally returns an
+// error each time, and can be closed.
 func TestTablesChanged(t *testing.T) {
 	s := openInside(t)
 	run, _, err := s.Begin(t.Context(), storetest.Spec("x"), false)

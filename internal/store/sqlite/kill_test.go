@@ -19,7 +19,7 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// childPath is set in a process that only judges, until it is killed.
+// childPath is set in a child process that judges until it is killed.
 const childPath = "DEEM_TEST_CHILD_DB"
 
 func TestMain(m *testing.M) {
@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// judgeForever appends records through a writer. It prints the position of each
-// record that is committed.
+// judgeForever appends records through a writer. It prints the position of each committed
+// record.
 func judgeForever(path string) error {
 	ctx := context.Background()
 	s, err := sqlite.Open(ctx, path, sqlite.Options{})
@@ -66,8 +66,8 @@ func judgeForever(path string) error {
 	}
 }
 
-// longRecord returns a record with a text of its own, and one that its neighbours
-// share.
+// longRecord returns a record with a unique text, and one that it shares with its
+// neighbours.
 func longRecord(i int) deem.Record {
 	rec := storetest.Record(i)
 	rec.Item.Response = storetest.Text(fmt.Sprint("response ", i), 800)
@@ -75,8 +75,8 @@ func longRecord(i int) deem.Record {
 	return rec
 }
 
-// TestKill kills a process that judges, with SIGKILL and in the middle of its
-// work, and holds that every record it said was committed is there, each time.
+// TestKill repeatedly kills a judging process with SIGKILL, and checks that every record it
+// reported as committed is there.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deem.db")
@@ -99,8 +99,8 @@ func TestKill(t *testing.T) {
 			}
 			n++
 		}
-		// A commit may have been done whose news the kill cut off, but no news
-		// is of a commit that is not done.
+		// A commit may have completed whose report the kill cut off, but every reported
+		// commit has completed.
 		if n < committed || run.Records != n {
 			t.Fatalf("round %d: %d records, the run counts %d, and %d were committed", round, n, run.Records, committed)
 		}
@@ -115,8 +115,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killOne starts a process that judges, kills it once it has committed enough, and
-// returns how many records it said were committed.
+// killOne starts a judging process, kills it once it has committed enough, and returns how
+// many records it reported as committed.
 func killOne(t *testing.T, path string, enough int) int {
 	t.Helper()
 	self, err := os.Executable()
@@ -155,8 +155,8 @@ func killOne(t *testing.T, path string, enough int) int {
 	return n
 }
 
-// wantBusy holds that a run that another process judges cannot be begun, and that
-// the hint says which process it is.
+// wantBusy checks that a run that another process judges cannot be begun, and that the hint
+// names the process.
 func wantBusy(t *testing.T, path string, pid int) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})

@@ -50,8 +50,8 @@ func (s *Store) DropLabel(ctx context.Context, item, annotator string) error {
 	return s.explain("write labels to", err)
 }
 
-// ReadOnly reports whether the store was opened for reading only, so that nothing can
-// be labelled in it.
+// ReadOnly reports whether the store was opened for reading only, so that no labels can be
+// stored.
 func (s *Store) ReadOnly() bool { return s.write == nil }
 
 // Labels implements [store.Labels].
@@ -62,7 +62,7 @@ func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.
 	})
 }
 
-// labelPage returns the first labels behind the given one.
+// labelPage returns the first labels after the given one.
 func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.Label) ([]store.Label, error) {
 	var where conditions
 	if q.Dataset != "" {
@@ -70,7 +70,7 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 	}
 	where.oneOf("annotator", q.Annotators)
 	where.oneOf("item_id", q.IDs)
-	// No label has an item without a hash, so that the zero label is before all.
+	// Every label has an item hash, so the zero label is before all.
 	where.and("(item_id, item, annotator) > (?, ?, ?)", after.ID, after.Item, after.Annotator)
 	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, `+soundLabel+`
 		FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, strings.Join(where.terms, " AND "), pageRows), where.args...)

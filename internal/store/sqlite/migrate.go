@@ -11,14 +11,14 @@ import (
 	"deem"
 )
 
-// migrations are the SQL files that make the tables, each from those that the files
-// before it made. The version of a database, its user_version, is the number of files
-// that were applied; the next migration is one more file.
+// migrations are the SQL files that create the tables, each based on the files before it.
+// The version of a database, its user_version, is the number of applied files; a new
+// migration is one more file.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// steps are the texts of the migrations, in their order.
+// steps are the texts of the migrations, in order.
 var steps = func() (texts []string) {
 	files, err := fs.Glob(migrations, "migrations/*.sql") // Glob sorts.
 	for _, name := range files {
@@ -26,7 +26,7 @@ var steps = func() (texts []string) {
 		texts, err = append(texts, string(text)), errors.Join(err, readErr)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("sqlite: %v", err)) // They are a part of the program.
+		panic(fmt.Sprintf("sqlite: %v", err)) // They are part of the program.
 	}
 	return texts
 }()
@@ -34,17 +34,17 @@ var steps = func() (texts []string) {
 // latest is the version that this deem reads and writes.
 var latest = int64(len(steps))
 
-// applicationID is what the first migration writes into the head of the file.
+// applicationID is the id that the first migration writes into the file header.
 const applicationID = 1684366701
 
-// identity is what a file says it is.
+// identity is how a file identifies itself.
 type identity struct {
 	application, version int64
 	tables               int
 }
 
-// identify reads what the database says it is. It changes nothing, and reads all in one
-// statement: between two queries another process may make the tables.
+// identify reads the identity of the database. It changes nothing, and reads everything in
+// one statement: between two queries another process may create the tables.
 func identify(ctx context.Context, db *sql.DB) (id identity, err error) {
 	err = db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
 		(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`).
@@ -52,7 +52,7 @@ func identify(ctx context.Context, db *sql.DB) (id identity, err error) {
 	return id, err
 }
 
-// mustBeOurs refuses the database of another program, and of a newer deem.
+// mustBeOurs rejects the database of another program, and of a newer deem.
 func (id identity) mustBeOurs() error {
 	switch {
 	case id == identity{}: // an empty file
@@ -69,7 +69,7 @@ func (id identity) mustBeOurs() error {
 	return nil
 }
 
-// mustBeCurrent refuses what cannot be read as it is.
+// mustBeCurrent rejects a version that cannot be read without migration.
 func (id identity) mustBeCurrent() error {
 	if err := id.mustBeOurs(); err != nil {
 		return err
@@ -97,8 +97,8 @@ func migrate(ctx context.Context, db *sql.DB, path string, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("bring up to date: %w", err)
 	}
-	// WAL is a property of the file. It is set here, because two processes that
-	// set it at the same time get in each other's way without waiting.
+	// WAL is a property of the file. It is set here, under the lock, because two processes
+	// that set it at the same time fail without waiting.
 	_, err = db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
 	if err == nil {
 		err = apply(ctx, db)
@@ -106,9 +106,9 @@ func migrate(ctx context.Context, db *sql.DB, path string, opts Options) error {
 	return errors.Join(err, lock.release())
 }
 
-// apply applies the steps that the database does not have yet, all or none.
+// apply applies the missing steps, all or none.
 func apply(ctx context.Context, db *sql.DB) error {
-	// Another process may have been here while this one waited for the lock.
+	// Another process may have migrated while this one waited for the lock.
 	found, err := identify(ctx, db)
 	if err != nil {
 		return err

@@ -10,8 +10,9 @@ import (
 	"deem"
 )
 
-// TestNextMigration holds that one more file is all that a migration takes: an older
-// database keeps its rows and gets what is new, and who only reads it is told what to do.
+// TestNextMigration checks that adding a file is all that a migration takes: an older
+// database keeps its rows and gets the new tables, and opening it for reading returns a
+// hint.
 func TestNextMigration(t *testing.T) {
 	path := openInside(t).path
 	before, now := steps, latest
@@ -35,8 +36,7 @@ func TestNextMigration(t *testing.T) {
 	}
 }
 
-// TestApplyAllOrNone holds that a database in which some tables cannot be made is left as
-// it was.
+// TestApplyAllOrNone checks that a failed migration leaves the database unchanged.
 func TestApplyAllOrNone(t *testing.T) {
 	db, err := emptyStore(t).openWriterDB()
 	if err != nil {
@@ -54,7 +54,7 @@ func TestApplyAllOrNone(t *testing.T) {
 	}
 }
 
-// emptyStore returns a store of a file with nothing in it.
+// emptyStore returns a store of an empty file.
 func emptyStore(t *testing.T) *Store {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "deem.db")

@@ -10,8 +10,8 @@ import (
 
 var _ store.Money = (*Store)(nil)
 
-// moneyLeft is the money of a run that is set aside: all that was charged and is held, less
-// what records show, and less what replies of batches will show that no record has yet.
+// moneyLeft is the reserved money of a run: everything charged and held, minus the cost in
+// records, and minus the cost of batch replies that no record has yet.
 const moneyLeft = `max(0, charged_micros + (SELECT coalesce(sum(spent + lent), 0) FROM holdings h WHERE h.run = runs.n) - cost_micros
 	- (SELECT coalesce(sum(cost_micros), 0) FROM batch_lines l WHERE l.run = runs.n AND NOT l.taken))`
 
@@ -60,8 +60,8 @@ func (s *Store) Leave(ctx context.Context, runID, holder string, spent int64) er
 	return s.explain("give money back to", err)
 }
 
-// forfeit counts all that a holder has as charged. When nobody holds money any more, what
-// records do not show stays set aside.
+// forfeit counts all money of a holder as charged. When no holder is left, what records do
+// not show stays reserved.
 func forfeit(ctx context.Context, conn *sql.Conn, run int64, holder string) error {
 	for _, statement := range []string{
 		`UPDATE runs SET charged_micros = charged_micros + coalesce((SELECT spent + lent FROM holdings WHERE run = ?1 AND holder = ?2), 0) WHERE n = ?1`,

@@ -37,8 +37,8 @@ func TestOpenCreates(t *testing.T) {
 	}
 }
 
-// TestOpenNames holds that a path means the file of that name, also where a URI
-// would mean something else.
+// TestOpenNames checks that a path means the file of that name, even if a URI would mean
+// something else.
 func TestOpenNames(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{
@@ -69,8 +69,7 @@ func TestOpenNames(t *testing.T) {
 	}
 }
 
-// TestOpenAtOnce holds that processes that find no database do not trip over each
-// other when all of them create it.
+// TestOpenAtOnce checks that processes can create the same database concurrently.
 func TestOpenAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deem.db")
@@ -90,7 +89,7 @@ func TestOpenAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// TestOpenUnborn holds that a database whose creation was killed is finished.
+// TestOpenUnborn checks that an interrupted creation of a database is completed.
 func TestOpenUnborn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deem.db")
@@ -101,7 +100,7 @@ func TestOpenUnborn(t *testing.T) {
 	}
 }
 
-// TestOpenOutOfWAL holds that a tool that took the database out of WAL mode does no
+// TestOpenOutOfWAL checks that a tool that switched the database out of WAL mode does no
 // lasting harm.
 func TestOpenOutOfWAL(t *testing.T) {
 	t.Parallel()
@@ -141,7 +140,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckReferences holds that a row is found that refers to one that is not there.
+// TestCheckReferences checks that a row that refers to a missing row is found.
 func TestCheckReferences(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ remove, says string }{
@@ -157,16 +156,16 @@ func TestCheckReferences(t *testing.T) {
 	}
 }
 
-// TestLogBounded holds that the log beside the database is moved into it, and does
-// not grow with the run.
+// TestLogBounded checks that the log next to the database is checkpointed, and does not
+// grow with the run.
 func TestLogBounded(t *testing.T) {
 	t.Parallel()
 	s, run := begin(t)
-	const bound = 40 << 20 // It is moved at 32 MiB, after the commit that reaches them.
+	const bound = 40 << 20 // It is checkpointed after a commit, so one commit may exceed the threshold.
 	rec := storetest.Record(0)
 	rec.Calls = nil
 	for i := range 12 {
-		// Another text each time, since SQLite does not write what is there.
+		// A different text each time, since SQLite does not write unchanged data.
 		rec.Verdict.Reason = strings.Repeat(string(rune('a'+i)), 5<<20)
 		if err := s.Append(t.Context(), run.ID, []deem.Record{rec}); err != nil {
 			t.Fatal(err)
@@ -185,8 +184,7 @@ func TestLogBounded(t *testing.T) {
 	}
 }
 
-// TestReadOnlyFolder holds that a database can be read where nothing can be
-// written.
+// TestReadOnlyFolder checks that a database can be read in a read-only folder.
 func TestReadOnlyFolder(t *testing.T) {
 	path := file(t)
 	folder := filepath.Dir(path)

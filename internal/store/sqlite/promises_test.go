@@ -10,8 +10,9 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// TestSchemaKeepsPromises holds that SQLite itself refuses a second record of a run, item
-// and trial, a second row of a hash or key, and a row that refers to one that is not there.
+// TestSchemaKeepsPromises checks that SQLite itself refuses a second record of a run, item
+// and trial, a second row with the same hash or key, and a row that refers to a missing
+// row.
 func TestSchemaKeepsPromises(t *testing.T) {
 	s := openInside(t)
 	mustAppend(t, s, withLong(withKeys("a", 3)))
@@ -50,7 +51,7 @@ func TestSchemaKeepsPromises(t *testing.T) {
 }
 
 // TestAppendOnce appends records from two stores in turn, and then all of them again. No
-// text, item or reply may be there twice, and each store finds the replies of the other.
+// text, item or reply may be duplicated, and each store finds the replies of the other.
 func TestAppendOnce(t *testing.T) {
 	const part, parts = 10, 6
 	s := openInside(t)
@@ -74,7 +75,7 @@ func TestAppendOnce(t *testing.T) {
 	}
 }
 
-// withKeys returns n records whose replies have keys of their own.
+// withKeys returns n records whose replies have different keys.
 func withKeys(prefix string, n int) []deem.Record {
 	recs := make([]deem.Record, n)
 	for i := range recs {
@@ -102,7 +103,7 @@ func mustAppend(t *testing.T, s *Store, recs []deem.Record) {
 	}
 }
 
-// mustReply holds that the store has each of the keys, and none of as many others.
+// mustReply checks that the store has each of the keys, and none of as many others.
 func mustReply(t *testing.T, s *Store, prefix string, n int) {
 	t.Helper()
 	for i := range n {
@@ -115,7 +116,7 @@ func mustReply(t *testing.T, s *Store, prefix string, n int) {
 	}
 }
 
-// withLong gives each record a long text, every second of which it shares.
+// withLong gives each record a long text; every second one is shared.
 func withLong(recs []deem.Record) []deem.Record {
 	for i := range recs {
 		recs[i].Item.Response = storetest.Text(fmt.Sprint("response", i/2), body.LongText)
@@ -123,7 +124,7 @@ func withLong(recs []deem.Record) []deem.Record {
 	return recs
 }
 
-// TestAppendUndone holds that an append that is undone leaves nothing behind that a
+// TestAppendUndone checks that an append that is rolled back leaves nothing behind that a
 // later one could refer to.
 func TestAppendUndone(t *testing.T) {
 	s := openInside(t)

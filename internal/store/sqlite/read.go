@@ -39,8 +39,8 @@ func (s *Store) Status(ctx context.Context, runID, itemID string, trial int) (st
 	if err := ctx.Err(); err != nil {
 		return store.Missing, err
 	}
-	// A context that can be cancelled costs a goroutine per query, which takes
-	// longer than the query.
+	// A context that can be cancelled costs a goroutine per query, which takes longer than
+	// the query.
 	ctx = context.WithoutCancel(ctx)
 	run, err := s.number(ctx, runID)
 	if err != nil {
@@ -92,12 +92,12 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	return r, true, nil
 }
 
-// callsRows is for how many records the replies are read at once. A query costs as much
+// callsRows is the number of records whose replies are read at once. A query costs as much
 // as the replies of several records; but replies may be long, and are all in memory.
 const callsRows = 64
 
-// loadCalls reads the calls of records. It reads as many of each as the record had when
-// it was read itself: a record that was replaced since has its new calls behind those.
+// loadCalls reads the calls of records. It reads as many of each as the record had when it
+// was read: a record that was replaced since has its new calls after those.
 func (s *Store) loadCalls(ctx context.Context, page []found) error {
 	places := make(map[int64]*found, len(page))
 	for i := range page {

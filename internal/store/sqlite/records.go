@@ -14,8 +14,8 @@ import (
 	"deem/internal/store/internal/query"
 )
 
-// A page of records or runs is read at once. It is bounded in rows, and in bytes
-// because a few items may be very long.
+// A page of records or runs is read at once. It is limited in rows, and in bytes because
+// some items may be very long.
 const (
 	pageRows  = 256
 	pageRuns  = 64
@@ -31,7 +31,7 @@ func (s *Store) Records(ctx context.Context, runID string, q store.Query) iter.S
 	}
 }
 
-// eachRecord hands the records to yield until it returns false.
+// eachRecord passes the records to yield until it returns false.
 func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yield func(deem.Record) bool) error {
 	run, err := s.number(ctx, runID)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 		if err != nil {
 			return err
 		}
-		// No row is held while the caller has the record, however long that is.
+		// No row is held while the caller has the record, however long that takes.
 		for i := range page {
 			if err := texts.fill(ctx, &page[i]); err != nil {
 				return err
@@ -59,20 +59,19 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 			if !yield(page[i].rec) {
 				return nil
 			}
-			page[i] = found{} // Lets go of the texts.
+			page[i] = found{} // release the texts
 		}
 	}
 	return nil
 }
 
-// found is a record that was read, and what it takes to read its long texts and
-// its calls.
+// found is a record that was read, and what is needed to read its long texts and its calls.
 type found struct {
 	rec    deem.Record
-	item   string // the beginning of the hash of its item
-	body   string // JSON of the item, "" when it is not wanted
-	places string // JSON, "{}" for an item that is whole
-	calls  int    // how many there are
+	item   string // a prefix of the hash of its item
+	body   string // JSON of the item; "" if it is not wanted
+	places string // JSON; "{}" if all texts are in the item
+	calls  int    // number of calls
 	n      int64
 }
 
@@ -83,7 +82,7 @@ type pager struct {
 	run   int64
 	brief bool
 	query string
-	args  []any // of the conditions; those of the walk follow
+	args  []any // of the conditions; those of the cursor follow
 	done  bool
 }
 
@@ -100,15 +99,15 @@ func newPager(s *Store, run int64, q store.Query) *pager {
 	return p
 }
 
-// fewIDs is up to how many ids are looked up one by one. More are found by reading
-// through the run, because what is looked up must be sorted for every page.
+// fewIDs is the maximum number of ids that are looked up one by one. More are found by
+// scanning the run, because looked-up records must be sorted for every page.
 const fewIDs = 64
 
-// bestIndex returns the index along which the records of q are read. SQLite would
-// choose by statistics that it does not have. In all indexes but that of the ids
-// the records that are wanted lie in order, so that a page costs what is on it.
-// Labels and categories have no index, which every record would pay for: for them the
-// run is read through.
+// bestIndex returns the index along which the records of q are read. SQLite would choose by
+// statistics that it does not have. In all indexes except that of the ids, the selected
+// records are in order, so that the cost of a page is proportional to its size. Labels and
+// categories have no index, because every append would have to maintain it: for them the
+// run is scanned.
 func bestIndex(q store.Query) string {
 	switch {
 	case len(q.IDs) > 0 && len(q.IDs) <= fewIDs:
@@ -150,7 +149,7 @@ func (c *conditions) and(term string, args ...any) {
 	c.terms, c.args = append(c.terms, term), append(c.args, args...)
 }
 
-// oneOf asks for any of values, or for nothing if there are none.
+// oneOf requires any of values; without values it adds nothing.
 func (c *conditions) oneOf(column string, values []string) {
 	switch len(values) {
 	case 0:
@@ -166,7 +165,7 @@ func (c *conditions) oneOf(column string, values []string) {
 	c.and(column+" IN (SELECT value FROM json_each(?))", list)
 }
 
-// start moves the pager behind a record that was seen before.
+// start moves the pager after a record seen before.
 func (p *pager) start(ctx context.Context, after *store.Cursor) error {
 	if after == nil {
 		return nil
@@ -205,7 +204,7 @@ func (p *pager) next(ctx context.Context) ([]found, error) {
 	return page, nil
 }
 
-// scan reads one record and says about how many bytes it takes.
+// scan reads one record and returns its approximate size in bytes.
 func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	var v verdictColumns
 	var item, places, hash sql.NullString
@@ -232,7 +231,7 @@ func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	return f, len(item.String) + len(v.reason.String) + len(v.detail.String) + 256, nil
 }
 
-// verdictColumns are a verdict or a failure as a row has them.
+// verdictColumns are the columns of a verdict or a failure.
 type verdictColumns struct {
 	label, reason, parts, kind, detail sql.NullString
 	score, confidence                  sql.NullFloat64

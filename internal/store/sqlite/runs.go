@@ -21,8 +21,8 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 	if err != nil {
 		return store.Run{}, false, err
 	}
-	// The claim comes first: its holder is alone with the runs of this key,
-	// so that two processes cannot both find that there is none.
+	// The claim comes first: its holder has exclusive access to the runs of this key, so
+	// that two processes cannot both find that there is none.
 	c, err := s.claimKey(spec.Key())
 	if err != nil {
 		return store.Run{}, false, err
@@ -64,11 +64,11 @@ func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fres
 	return run, resumed, err
 }
 
-// adopt takes over what is not part of the key, but for the names of a run that has
+// adopt takes over what is not part of the key, except the dataset names of a run that has
 // records.
 func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error {
 	if _, err := scanRun(conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n)); err != nil {
-		return err // What is not what was written is not sealed anew.
+		return err // A damaged row must not get a new seal.
 	}
 	names, err := json.Marshal(spec.Dataset.Names)
 	if err != nil {
@@ -83,11 +83,11 @@ func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error 
 	return sealRun(ctx, conn, n)
 }
 
-// nextAsked is the number of a run that is begun now. Writers take turns, so no other run
-// has it.
+// nextAsked is the number of a run that is begun now. Writes are serialized, so no other
+// run has it.
 const nextAsked = `(SELECT coalesce(max(asked), 0) + 1 FROM runs)`
 
-// insertRun adds a run under the first id that is free, and returns its number.
+// insertRun adds a run under the first free id, and returns its number.
 func insertRun(ctx context.Context, conn *sql.Conn, spec store.Spec, now time.Time) (int64, error) {
 	run := store.Run{Spec: spec, State: store.Open, Created: now, Updated: now}
 	for attempt := 0; ; attempt++ {
@@ -98,8 +98,8 @@ func insertRun(ctx context.Context, conn *sql.Conn, spec store.Spec, now time.Ti
 	}
 }
 
-// addRun adds a run as it is, without what was counted, and returns its number, or 0 if
-// its id is taken.
+// addRun adds a run unchanged, without its counts, and returns its number, or 0 if its id
+// is taken.
 func addRun(ctx context.Context, conn *sql.Conn, run store.Run) (int64, error) {
 	names, err := json.Marshal(run.Dataset.Names)
 	if err != nil {
@@ -185,8 +185,8 @@ func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
 	return run, nil
 }
 
-// ids returns the ids of all runs, the one that was begun last first, and of those that
-// [store.Run.Counts] holds for.
+// ids returns the ids of all runs, the one begun last first, and of those for which
+// [store.Run.Counts] is true.
 func (s *Store) ids(ctx context.Context) (ids, counted []string, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT id, records > 0 AND NOT probes FROM runs WHERE deleted IS NULL ORDER BY asked DESC`)
 	if err != nil {
@@ -269,7 +269,7 @@ func scanRun(row interface{ Scan(dest ...any) error }) (store.Run, error) {
 	return run, err
 }
 
-// number returns the number of a run, under which other tables know it.
+// number returns the number of a run, which other tables refer to.
 func (s *Store) number(ctx context.Context, runID string) (int64, error) {
 	if n, ok := s.numbers.Load(runID); ok {
 		return n.(int64), nil //nolint:forcetypeassert // Only this function stores.

@@ -11,8 +11,8 @@ import (
 	"deem/internal/store/internal/body"
 )
 
-// Every row that a printed number depends on carries a seal, which a query checks that reads
-// the row: see [body.Seal].
+// Every row that affects a reported number has a seal, which is checked by the query that
+// reads the row: see [body.Seal].
 
 func init() {
 	sqlite.MustRegisterFunction("deem_seal", &sqlite.FunctionImpl{
@@ -23,10 +23,10 @@ func init() {
 	})
 }
 
-// The columns that are sealed, in their order, and the conditions that a row is as it was
-// written. A text is given to the function as a blob: the driver would cut it at a NUL. The
-// seal of a record is followed by the beginning of the hash of its item, so that the record
-// can be checked without the item, and the item by the record.
+// The sealed columns, in order, and the conditions that a row is unchanged. A text is
+// passed to the function as a blob: the driver would cut it at a NUL. The seal of a record
+// is followed by a prefix of the hash of its item, so that the record can be checked
+// without the item, and the item by the record.
 var (
 	recordSealed = blobs(`r.n, r.run, item_id*, r.trial, r.item, r.position, category*, cluster*, r.weight, judge*,
 		label*, r.score, r.pass, r.confidence, reason*, parts*, kind*, detail*, r.calls`, "r.")
@@ -45,17 +45,17 @@ var (
 	soundLabel  = `sum IS deem_seal(` + labelSealed + `)`
 )
 
-// blobs casts the columns that are marked with a star to blobs, with the prefix in front.
+// blobs casts the columns that are marked with a star to blobs, and adds the prefix.
 func blobs(columns, prefix string) string {
 	return regexp.MustCompile(`(\w+)\*`).ReplaceAllString(columns, "CAST("+prefix+"$1 AS BLOB)")
 }
 
-// altered is the error of a row that is not what was written.
+// altered returns the error for a row that was changed since it was written.
 func altered(format string, args ...any) error {
 	return deem.WithHint(fmt.Errorf("%s: %s is not what was written", damaged.says, fmt.Sprintf(format, args...)), "%s", damaged.advice)
 }
 
-// checkItem holds an item to the hash in the seal of its record.
+// checkItem checks an item against the hash in the seal of its record.
 func (f *found) checkItem(texts []body.Text) error {
 	sum := body.ItemSum([]byte(f.body), texts)
 	if string(sum[:body.SealBytes]) != f.item {

@@ -16,37 +16,36 @@ import (
 	"deem"
 )
 
-// The index of words is a database of its own beside that of the runs, deem.db.search:
-// writing it never holds up a run that is being judged in another process. It is
-// made from the records, knows nothing that they do not say, and may be deleted at any
-// time. A file of that name that is damaged, of another deem, or made from another
-// database is replaced by a new one without a word.
+// The search index is a separate database next to that of the runs, deem.db.search: writing
+// it never delays a run that another process is judging. It is derived from the records,
+// contains nothing else, and may be deleted at any time. If the file is damaged, belongs to
+// another version of deem, or was made from another database, it is silently replaced.
 //
 // It is opened for each slice of indexing and each search, which takes a millisecond or
-// two, and closed again: so it is no matter who deletes or replaces it in between. Two
-// processes that index at once take turns.
+// two, and closed again: so it may be deleted or replaced in between. Two processes that
+// index concurrently take turns.
 //
-// Where no file can be made beside the database, as on a disk that is only read, the
-// index is in a folder for temporary files, and goes when the store is closed.
+// If no file can be created next to the database, for example on a read-only disk, the
+// index is in a temporary folder, and removed when the store is closed.
 
 const (
-	// searchSuffix is what the name of the index adds to that of the database.
+	// searchSuffix is appended to the name of the database.
 	searchSuffix = ".search"
 
-	// searchID is "dems" in ASCII, and tells the file from those of other programs.
+	// searchID is "dems" in ASCII, and distinguishes the file from those of other programs.
 	searchID = 1684368755
 
-	// searchVersion changes whenever what is indexed, or how, changes. An index of
-	// another version is made anew.
+	// searchVersion changes whenever the content or format of the index changes. An index
+	// of another version is rebuilt.
 	searchVersion = 1
 )
 
 // The index has two tables of words, by the numbers of items and of records: an item is
-// in it once, however many runs share it. Beside them stands a print of what was
-// indexed under each number, which tells whether it is still what the records say.
+// indexed once, however many runs share it. Next to them is a fingerprint of the text
+// indexed under each number, which shows whether it is up to date.
 //
-// The texts of a number are one column, with a sign between them that no phrase goes
-// over. FTS5 keeps the words alone and not the texts.
+// The texts of a number are one column, with a separator that no phrase matches across.
+// FTS5 stores only the words and not the texts.
 var searchSchema = []string{
 	`CREATE TABLE about (source TEXT NOT NULL) STRICT`,
 	`CREATE TABLE runs (
@@ -63,18 +62,18 @@ var searchSchema = []string{
 	`CREATE TABLE records (n INTEGER PRIMARY KEY, print INTEGER NOT NULL) STRICT`,
 	createWords("item_words"),
 	createWords("record_words"),
-	// Fewer, larger pieces: a slice is written at once, and pieces are put together only
-	// when there are sixteen. That halves the time that indexing takes. FTS5 does so a
-	// little with every slice, but when it falls behind it puts all of a level together
-	// at once, which takes seconds; it is let fall further behind.
+	// Fewer, larger segments: a slice is written at once, and segments are merged only when
+	// there are sixteen. That halves the time of indexing. FTS5 merges a little with every
+	// slice, but when it falls behind it merges all of a level at once, which takes
+	// seconds; so it may fall further behind.
 	`INSERT INTO item_words (item_words, rank) VALUES ('hashsize', 8388608), ('automerge', 16), ('crisismerge', 256)`,
 	`INSERT INTO record_words (record_words, rank) VALUES ('hashsize', 8388608), ('automerge', 16), ('crisismerge', 256)`,
 	fmt.Sprintf("PRAGMA application_id = %d", searchID),
 	fmt.Sprintf("PRAGMA user_version = %d", searchVersion),
 }
 
-// createWords makes a table of words. Marks count as parts of words, because the vowels
-// of Indian scripts are marks; accents are taken off all the same.
+// createWords creates a table of words. Marks count as parts of words, because the vowels
+// of Indian scripts are marks; accents are removed nevertheless.
 func createWords(name string) string {
 	return "CREATE VIRTUAL TABLE " + name + ` USING fts5(words, content='', contentless_delete=1,
 		tokenize="unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'")`
@@ -83,17 +82,17 @@ func createWords(name string) string {
 // searchCache is the page cache of the index in KiB while it is open.
 const searchCache = 4 << 10
 
-// A searcher knows where the index of words is. The zero value is ready for use.
+// A searcher locates the search index. The zero value is ready for use.
 type searcher struct {
 	turn sync.Mutex // held while this process indexes, so that it does not wait for itself
 
 	slice time.Duration // how long one call of Index adds words; 0 means indexSlice
 
 	mu   sync.Mutex
-	temp string // the folder for temporary files; "" while the index is beside the database
+	temp string // the temporary folder; "" while the index is next to the database
 }
 
-// place returns where the index is.
+// place returns the path of the index.
 func (x *searcher) place(s *Store) string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -103,8 +102,8 @@ func (x *searcher) place(s *Store) string {
 	return s.real + searchSuffix
 }
 
-// giveUp moves the index that cannot be at the given path to a temporary folder. It
-// fails if it is there already.
+// giveUp moves an index that cannot be at the given path to a temporary folder. It fails if
+// it is already there.
 func (x *searcher) giveUp(s *Store, path string, why error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -117,12 +116,12 @@ func (x *searcher) giveUp(s *Store, path string, why error) error {
 		}
 		return nil
 	case path != filepath.Join(x.temp, "deem.db"+searchSuffix):
-		return nil // Somebody else gave it up first.
+		return nil // Another goroutine did it first.
 	}
 	return why
 }
 
-// close removes what was temporary.
+// close removes temporary files.
 func (x *searcher) close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -136,15 +135,15 @@ func (x *searcher) close() error {
 // errStrange means that the file is not an index of this database.
 var errStrange = errors.New("it is not an index of this database")
 
-// withSearch opens the index, makes it if need be, and lets do work with it. If the
-// index turns out to be damaged it is made anew, and do is called once more.
+// withSearch opens the index, creating it if necessary, and calls do with it. If the index
+// turns out to be damaged, it is rebuilt, and do is called once more.
 func (s *Store) withSearch(ctx context.Context, do func(*sql.DB) error) error {
 	source, err := s.searchSource(ctx)
 	if err != nil {
 		return err
 	}
-	// A few times are enough: an index is missing or damaged, then cannot be made where it
-	// should be, and is made elsewhere.
+	// A few attempts are enough: an index is missing or damaged, then cannot be created in
+	// its place, and is created elsewhere.
 	for attempt := 0; ; attempt++ {
 		path := s.search.place(s)
 		before, _ := os.Stat(path) //nolint:errcheck // nil if there is none.
@@ -160,16 +159,15 @@ func (s *Store) withSearch(ctx context.Context, do func(*sql.DB) error) error {
 	}
 }
 
-// beyondUse reports whether err says that another file would do better. A length that is
-// damaged may be that of more memory than there is.
+// beyondUse reports whether err means that the file should be replaced. A damaged length
+// may exceed the available memory.
 func beyondUse(err error) bool {
 	return errors.Is(err, errStrange) || hasCode(err, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOMEM,
 		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FORMAT)
 }
 
-// searchSource returns what tells this database from others: its first run, which
-// stays as it was begun. A database that was deleted and begun anew numbers its items
-// anew.
+// searchSource returns the identity of this database: its first run, whose start never
+// changes. A database that was deleted and recreated numbers its items anew.
 func (s *Store) searchSource(ctx context.Context) (string, error) {
 	var source string
 	err := s.read.QueryRowContext(ctx, `SELECT id || ' ' || created FROM runs ORDER BY n LIMIT 1`).Scan(&source)
@@ -179,7 +177,7 @@ func (s *Store) searchSource(ctx context.Context) (string, error) {
 	return source, err
 }
 
-// openSearch opens the index at path and lets do work with it.
+// openSearch opens the index at path and calls do with it.
 func (s *Store) openSearch(ctx context.Context, path, source string, do func(*sql.DB) error) (err error) {
 	db, err := s.searchDB(path)
 	if err != nil {
@@ -192,7 +190,7 @@ func (s *Store) openSearch(ctx context.Context, path, source string, do func(*sq
 	return do(db)
 }
 
-// searchDB returns the database at path, which is one connection.
+// searchDB returns the database at path, with one connection.
 func (s *Store) searchDB(path string) (*sql.DB, error) {
 	there := &Store{real: path, opts: Options{Wait: searchWait}}
 	db, err := sql.Open("sqlite", there.dsn(searchCache, "wal_autocheckpoint(2048)", "temp_store(MEMORY)"))
@@ -202,11 +200,11 @@ func (s *Store) searchDB(path string) (*sql.DB, error) {
 	return db, err
 }
 
-// searchWait is how long to wait for another process that has the index to itself, while
-// it makes or closes it. That takes milliseconds, unless the disk is very busy.
+// searchWait is how long to wait for another process that has the index locked while
+// creating or closing it. That takes milliseconds, unless the disk is very busy.
 const searchWait = 10 * time.Second
 
-// mustBeSearch refuses what is not an index of the database with the given source.
+// mustBeSearch rejects a file that is not an index of the database with the given source.
 func mustBeSearch(ctx context.Context, db *sql.DB, source string) error {
 	var id, version int64
 	row := db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version)`)
@@ -227,8 +225,8 @@ func mustBeSearch(ctx context.Context, db *sql.DB, source string) error {
 	return err
 }
 
-// makeSearch puts a new index at path, in place of the file that was there before. If
-// another process was faster, its file is left alone.
+// makeSearch creates a new index at path, replacing the file that was there before. If
+// another process was faster, its file is kept.
 func (s *Store) makeSearch(ctx context.Context, path, source string, before fs.FileInfo) error {
 	lock, err := waitLock(ctx, path+".lock", searchWait)
 	if err != nil {
@@ -248,7 +246,7 @@ func (s *Store) makeSearchLocked(ctx context.Context, path, source string, befor
 			return err
 		}
 	}
-	// It is made under another name, so that nobody finds half of it.
+	// It is created under another name, so that no process sees an incomplete one.
 	fresh := path + ".new"
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -262,7 +260,7 @@ func (s *Store) makeSearchLocked(ctx context.Context, path, source string, befor
 	return os.Rename(fresh, path)
 }
 
-// fillSearch makes the tables of a new index.
+// fillSearch creates the tables of a new index.
 func (s *Store) fillSearch(ctx context.Context, path, source string) (err error) {
 	db, err := s.searchDB(path)
 	if err != nil {

@@ -20,23 +20,23 @@ import (
 )
 
 const (
-	// indexSlice is how long one call of Index adds words. To commit them takes about
-	// half as long again.
+	// indexSlice is how long one call of Index adds words. Committing them takes about half
+	// as long again.
 	indexSlice = 130 * time.Millisecond
 
-	// indexRows is how many records are looked at together.
+	// indexRows is how many records are processed together.
 	indexRows = 256
 
-	// between stands between two texts of an item. It is a word of its own, for private
-	// use, that nobody types.
+	// between separates two texts of an item. It is a private-use character that counts as
+	// a word and that users do not type.
 	between = " \ue000 "
 )
 
 // Index implements [store.Browser]. A call takes about a fifth of a second.
 //
-// A pass goes through the run by position and indexes what is not in the index as it is
-// now. If the run has changed since the pass began, another one follows: records may
-// have been replaced, and only looking at them tells which.
+// A pass goes through the run by position and indexes records that are missing or out of
+// date. If the run has changed since the pass began, another one follows: records may have
+// been replaced, and only reading them shows which.
 func (s *Store) Index(ctx context.Context, runID string) (store.Searched, error) {
 	run, err := s.number(ctx, runID)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) Index(ctx context.Context, runID string) (store.Searched, error)
 	return done, s.explain("index", err)
 }
 
-// indexRun does one slice of work on a run.
+// indexRun indexes one slice of a run.
 func (s *Store) indexRun(ctx context.Context, db *sql.DB, run int64) (store.Searched, error) {
 	now, total, err := s.runStamp(ctx, run)
 	if err != nil {
@@ -63,11 +63,11 @@ func (s *Store) indexRun(ctx context.Context, db *sql.DB, run int64) (store.Sear
 	if err != nil || st.checked == now {
 		return st.searched(now, total), err
 	}
-	// The lock is taken before anything is looked at: what this slice finds missing is
-	// missing still when it is added. It is held for no longer than a slice.
+	// The lock is taken before anything is read, so that what this slice finds missing is
+	// still missing when it is added. It is held for no longer than a slice.
 	if _, err := db.ExecContext(ctx, "PRAGMA busy_timeout = 300; BEGIN IMMEDIATE"); err != nil {
 		if hasCode(err, sqlite3.SQLITE_BUSY) {
-			err = nil // Another process is at it, and gets further.
+			err = nil // Another process is indexing.
 		}
 		return st.searched(now, total), err
 	}
@@ -83,15 +83,15 @@ func (s *Store) indexRun(ctx context.Context, db *sql.DB, run int64) (store.Sear
 	return x.state.searched(now, total), nil
 }
 
-// runStamp returns what changes whenever records are appended to a run, and how many
-// records it has.
+// runStamp returns a stamp that changes whenever records are appended to a run, and the
+// number of records.
 func (s *Store) runStamp(ctx context.Context, run int64) (stamp string, records int, err error) {
 	err = s.read.QueryRowContext(ctx, `SELECT id || ' ' || updated || ' ' || records || ' ' || unjudged || ' ' || cost_micros, records
 		FROM runs WHERE n = ?`, run).Scan(&stamp, &records)
 	return stamp, records, err
 }
 
-// An indexState says how far the index is with a run.
+// An indexState is the progress of indexing a run.
 type indexState struct {
 	run           int64
 	checked, pass string
@@ -120,7 +120,7 @@ func (st *indexState) write(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// searched says how far the index is with a run that is now as the stamp says.
+// searched returns the progress for a run with the current stamp.
 func (st *indexState) searched(now string, total int) store.Searched {
 	if st.checked == now {
 		return store.Searched{Done: total, Total: total}
@@ -138,7 +138,7 @@ func (st *indexState) end() {
 	st.checked, st.done, st.pass, st.passed = st.pass, st.passed, "", 0
 }
 
-// saw notes that a record is in the index.
+// saw records that a record is in the index.
 func (st *indexState) saw(r *indexedRow) {
 	st.passed++
 	st.at = [3]int64{r.position, r.trial, r.n}
@@ -146,8 +146,7 @@ func (st *indexState) saw(r *indexedRow) {
 	st.records.widen(r.n)
 }
 
-// widen moves the bounds apart until n is between them. Numbers begin at 1, so 0 is
-// none yet.
+// widen extends the bounds to include n. Numbers begin at 1, so 0 means none yet.
 func (b *bounds) widen(n int64) {
 	if b.low == 0 || n < b.low {
 		b.low = n
@@ -165,7 +164,7 @@ type indexer struct {
 	insert   indexStatements
 }
 
-// indexStatements are what is done for each record and item.
+// indexStatements are executed for each record and item.
 type indexStatements struct {
 	dropItem, addItem, markItem       *sql.Stmt
 	dropRecord, addRecord, markRecord *sql.Stmt
@@ -186,7 +185,7 @@ func (st *indexStatements) list() []statement {
 func (x *indexer) slice(given context.Context, run int64, now string) (err error) {
 	// A context that can be cancelled costs a goroutine per statement.
 	ctx := context.WithoutCancel(given)
-	// Read once more: until the lock was there, another process may have gone on.
+	// Read it again: before we got the lock, another process may have made progress.
 	if x.state, err = readIndexState(ctx, x.db, run); err != nil {
 		return err
 	}
@@ -200,7 +199,7 @@ func (x *indexer) slice(given context.Context, run int64, now string) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, closeAll(x.insert.list())) }()
-	// However slow the machine is, every slice gets further.
+	// However slow the machine is, every slice makes progress.
 	x.deadline = time.Now().Add(cmp.Or(x.s.search.slice, indexSlice))
 	for more := true; more; more = more && time.Now().Before(x.deadline) {
 		if err := given.Err(); err != nil {
@@ -226,7 +225,7 @@ func (x *indexer) step(ctx context.Context) (more bool, err error) {
 	return true, x.add(ctx, rows)
 }
 
-// An indexedRow is what the index wants to know of a record.
+// An indexedRow is what the index needs of a record.
 type indexedRow struct {
 	n, item, position, trial int64
 	words                    string
@@ -263,13 +262,13 @@ func (x *indexer) rows(ctx context.Context) ([]indexedRow, error) {
 	return list, rows.Err()
 }
 
-// printOf returns a number that is the same only for the same bytes.
+// printOf returns a fingerprint of b.
 func printOf(b []byte) int64 {
 	sum := sha256.Sum256(b)
 	return int64(binary.LittleEndian.Uint64(sum[:])) //nolint:gosec // Any number will do.
 }
 
-// add indexes what is new of some records, one after the other until the deadline.
+// add indexes the new parts of some records, one after the other until the deadline.
 func (x *indexer) add(ctx context.Context, rows []indexedRow) error {
 	records, err := x.prints(ctx, selectRecordPrints, rows, func(r *indexedRow) int64 { return r.n })
 	if err != nil {
@@ -300,7 +299,7 @@ const (
 	selectItemPrints   = `SELECT t.n, t.print FROM json_each(?) j CROSS JOIN items t ON t.n = j.value`
 )
 
-// prints returns the prints of what is indexed under the numbers of some records.
+// prints returns the fingerprints of what is indexed under the numbers of some records.
 func (x *indexer) prints(ctx context.Context, query string, rows []indexedRow, number func(*indexedRow) int64) (map[int64]int64, error) {
 	list := []byte{'['}
 	for i := range rows {
@@ -325,7 +324,7 @@ func (x *indexer) prints(ctx context.Context, query string, rows []indexedRow, n
 	return prints, found.Err()
 }
 
-// addRecord indexes what the judge said, unless that is there.
+// addRecord indexes the judge's text, unless it is already indexed.
 func (x *indexer) addRecord(ctx context.Context, r *indexedRow, prints map[int64]int64) error {
 	old, there := prints[r.n]
 	if there && old == r.print {
@@ -334,8 +333,8 @@ func (x *indexer) addRecord(ctx context.Context, r *indexedRow, prints map[int64
 	return replaceWords(ctx, x.insert.dropRecord, x.insert.addRecord, x.insert.markRecord, there, r.n, r.print, r.words)
 }
 
-// addItem indexes an item, unless it is there. An item whose number belonged to another
-// one, in a database that was put back to an earlier state, takes its place.
+// addItem indexes an item, unless it is already indexed. If its number belonged to another
+// item, because the database was restored to an earlier state, it replaces that one.
 func (x *indexer) addItem(ctx context.Context, r *indexedRow, prints map[int64]int64) error {
 	old, there := prints[r.item]
 	if there && old == r.itemPrint {
@@ -349,7 +348,7 @@ func (x *indexer) addItem(ctx context.Context, r *indexedRow, prints map[int64]i
 	return replaceWords(ctx, x.insert.dropItem, x.insert.addItem, x.insert.markItem, there, r.item, r.itemPrint, words)
 }
 
-// replaceWords puts words under a number, in place of those that are there.
+// replaceWords stores words under a number, replacing existing ones.
 func replaceWords(ctx context.Context, drop, add, mark *sql.Stmt, there bool, n, print int64, words string) error {
 	if there {
 		if _, err := drop.ExecContext(ctx, n); err != nil {
@@ -363,8 +362,8 @@ func replaceWords(ctx context.Context, drop, add, mark *sql.Stmt, there bool, n,
 	return err
 }
 
-// itemWords returns the texts of an item that are searched. Its fields are not among
-// them: they are what the system was given, often as long as a book.
+// itemWords returns the searchable texts of an item. Fields are excluded: they are the
+// system's input, often as long as a book.
 func (x *indexer) itemWords(ctx context.Context, n int64) (string, error) {
 	var said string
 	var f found
@@ -383,7 +382,7 @@ func (x *indexer) itemWords(ctx context.Context, n int64) (string, error) {
 	return joinTexts(it), nil
 }
 
-// fill puts the long texts of an item back, but for its fields.
+// fill restores the long texts of an item, except its fields.
 func (x *indexer) fill(ctx context.Context, f *found) error {
 	if f.places == "{}" {
 		return nil
@@ -407,7 +406,7 @@ func (x *indexer) fill(ctx context.Context, f *found) error {
 	return nil
 }
 
-// joinTexts returns the texts of an item with a sign between them.
+// joinTexts returns the texts of an item with separators.
 func joinTexts(it *deem.Item) string {
 	words := it.ID + between + search.Cut(it.Question, search.TextBytes) + between + search.Cut(it.Response, search.TextBytes)
 	for _, ref := range it.References {

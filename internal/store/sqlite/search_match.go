@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// selectText adds the condition that all words of a text occur, each of them in the item
-// or in the record.
+// selectText adds the condition that all words of a text occur, each in the item or in the
+// record.
 func (s *Store) selectText(ctx context.Context, sel *selection, text string) error {
 	list := terms(text)
 	if len(list) == 0 {
 		return nil
 	}
 	return s.withSearch(ctx, func(db *sql.DB) error {
-		// If this is a second attempt, the first added what it found in an index that
-		// turned out to be damaged.
+		// In a second attempt, drop the conditions from an index that turned out to be
+		// damaged.
 		base := selection{conditions: sel.conditions}
 		var of span
 		err := db.QueryRowContext(ctx, `SELECT low_item, high_item, low_record, high_record FROM runs WHERE run = ?`, sel.run).
@@ -48,14 +48,14 @@ func (s *Store) selectText(ctx context.Context, sel *selection, text string) err
 	})
 }
 
-// A span says between which numbers the items and records of a run lie.
+// A span is the range of numbers of the items and records of a run.
 type span struct{ items, records bounds }
 
 type bounds struct{ low, high int64 }
 
-// numbers are a set of numbers from low on: a byte for each, which is a 1 for those that
-// are in it. To look into it costs a query less than half of what a list costs, and
-// what a frequent word has is no more than what a rare one has. nil is the empty set.
+// numbers are a set of numbers from low on: one byte for each, which is a 1 for members.
+// Looking into it costs a query less than half of what a list costs, and the cost does not
+// depend on the frequency of the word. nil is the empty set.
 type numbers struct {
 	low  int64
 	bits []byte
@@ -83,7 +83,7 @@ const (
 	matchRecords = `SELECT json_group_array(rowid) FROM record_words WHERE record_words MATCH ? AND rowid BETWEEN ? AND ?`
 )
 
-// findWords returns the numbers within bounds under which a term is found by a query.
+// findWords returns the numbers within bounds under which a query finds a term.
 func findWords(ctx context.Context, db *sql.DB, query, term string, within bounds) (*numbers, error) {
 	var list string
 	if err := db.QueryRowContext(ctx, query, term, within.low, within.high).Scan(&list); err != nil {
@@ -107,7 +107,7 @@ func findWords(ctx context.Context, db *sql.DB, query, term string, within bound
 	return set, nil
 }
 
-// put adds a number that is higher than all that are in the set.
+// put adds a number that is higher than all in the set.
 func (s *numbers) put(n int64) {
 	for at := s.low + int64(len(s.bits)); at < n; at++ {
 		s.bits = append(s.bits, '0')

@@ -15,7 +15,7 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// indexAll brings the index of words up to date, and returns after how many calls.
+// indexAll updates the search index, and returns the number of calls.
 func indexAll(t *testing.T, s *sqlite.Store, runID string) (calls int) {
 	t.Helper()
 	for calls = 1; calls < 1000; calls++ {
@@ -31,7 +31,7 @@ func indexAll(t *testing.T, s *sqlite.Store, runID string) (calls int) {
 	return 0
 }
 
-// wantFound fails the test unless a word is found in as many records as wanted.
+// wantFound fails the test unless a word is found in the expected number of records.
 func wantFound(t *testing.T, s *sqlite.Store, runID, word string, want int) {
 	t.Helper()
 	counts, err := s.Count(t.Context(), runID, store.View{Text: word})
@@ -55,7 +55,7 @@ func readOnly(t *testing.T, path string) *sqlite.Store {
 	return s
 }
 
-// names returns what is in a folder.
+// names returns the names of the files in a folder.
 func names(t *testing.T, folder string) string {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -69,9 +69,9 @@ func names(t *testing.T, folder string) string {
 	return strings.Join(list, " ")
 }
 
-// TestSearchReadOnly holds that a store that was opened for reading can be searched, and
-// that the index is one file beside the database, for the user alone, which others use
-// again.
+// TestSearchReadOnly checks that a store that was opened for reading can be searched, and
+// that the index is one file next to the database, accessible only to the user, and reused
+// by others.
 func TestSearchReadOnly(t *testing.T) {
 	path := file(t)
 	before, err := os.ReadFile(path)
@@ -107,8 +107,8 @@ func TestSearchReadOnly(t *testing.T) {
 	}
 }
 
-// TestSearchMadeAnew holds that whatever happens to the file of the index, nobody hears
-// of it: it is made again.
+// TestSearchMadeAnew checks that the index is silently rebuilt, whatever happens to its
+// file.
 func TestSearchMadeAnew(t *testing.T) {
 	run, database, index := indexed(t)
 	for _, tt := range []struct {
@@ -169,7 +169,7 @@ func TestSearchMadeAnew(t *testing.T) {
 	}
 }
 
-// indexed returns a run, and the files of a database that has it and of its index.
+// indexed returns a run, and the contents of a database with it and of its index.
 func indexed(t *testing.T) (run store.Run, database, index []byte) {
 	t.Helper()
 	path := file(t)
@@ -202,12 +202,12 @@ func overwrite(t *testing.T, path string, data []byte) {
 	}
 }
 
-// TestSearchElsewhere holds that a search works where no file can be made beside the
+// TestSearchElsewhere checks that a search works if no file can be created next to the
 // database, and leaves nothing behind.
 func TestSearchElsewhere(t *testing.T) {
 	path, temp := file(t), t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	// A folder of that name cannot be made a file by anybody, not even by root.
+	// A folder of that name cannot be replaced by a file, not even by root.
 	if err := os.MkdirAll(filepath.Join(path+".search", "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,8 @@ func TestSearchElsewhere(t *testing.T) {
 	}
 }
 
-// TestSearchNowhere holds that a search that can keep its index nowhere says so.
+// TestSearchNowhere checks that a search returns an error if the index cannot be stored
+// anywhere.
 func TestSearchNowhere(t *testing.T) {
 	path := file(t)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
@@ -249,8 +250,8 @@ func TestSearchNowhere(t *testing.T) {
 	}
 }
 
-// TestSearchOtherDatabase holds that an index that was made from a database that is gone
-// is not taken for that of the next one, whose numbers mean other items.
+// TestSearchOtherDatabase checks that the index of a deleted database is not used for the
+// next one, whose numbers mean other items.
 func TestSearchOtherDatabase(t *testing.T) {
 	path, other := file(t), file(t)
 	s := open(t, path)
@@ -273,8 +274,8 @@ func TestSearchOtherDatabase(t *testing.T) {
 	wantFound(t, s, run.ID, "lighthouse", 120)
 }
 
-// TestSearchPutBack holds that a database that is put back to an earlier state, and goes
-// on another way, is not searched by what it said before.
+// TestSearchPutBack checks that a database that is restored to an earlier state, and then
+// changes differently, is not searched with stale words.
 func TestSearchPutBack(t *testing.T) {
 	path := file(t)
 	early, err := os.ReadFile(path)
@@ -315,8 +316,8 @@ func TestSearchPutBack(t *testing.T) {
 	wantFound(t, s, run.ID, "velvet", 0)
 }
 
-// TestSearchBusy holds that a process that finds another one indexing lets it, and
-// reports how far that one is.
+// TestSearchBusy checks that a process that finds another one indexing does not wait, and
+// reports the other's progress.
 func TestSearchBusy(t *testing.T) {
 	path := file(t)
 	s := readOnly(t, path)
@@ -324,7 +325,7 @@ func TestSearchBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantFound(t, s, run.ID, "lighthouse", 0) // It makes the file.
+	wantFound(t, s, run.ID, "lighthouse", 0) // It creates the file.
 	db := raw(t, path+".search")
 	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
@@ -340,8 +341,8 @@ func TestSearchBusy(t *testing.T) {
 	wantFound(t, s, run.ID, "lighthouse", 120)
 }
 
-// TestSearchMadeAtOnce holds that stores that find no index, or a damaged one, do not
-// trip over each other when all of them make it.
+// TestSearchMadeAtOnce checks that stores can create a missing or damaged index
+// concurrently.
 func TestSearchMadeAtOnce(t *testing.T) {
 	path := file(t)
 	for _, spoil := range []func(){func() {}, func() { overwrite(t, path+".search", []byte("hello")) }} {

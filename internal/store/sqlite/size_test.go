@@ -16,7 +16,7 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// sizeOf returns how many bytes a database with the given records has.
+// sizeOf returns the size in bytes of a database with the given records.
 func sizeOf(t *testing.T, recs []deem.Record) int64 {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "deem.db")
@@ -45,8 +45,7 @@ func sizeOf(t *testing.T, recs []deem.Record) int64 {
 	return info.Size()
 }
 
-// TestSharedDialogue holds that a dialogue which 500 items carry along is there
-// once.
+// TestSharedDialogue checks that a conversation that 500 items share is stored once.
 func TestSharedDialogue(t *testing.T) {
 	t.Parallel()
 	const items, size = 500, 50_000
@@ -57,18 +56,18 @@ func TestSharedDialogue(t *testing.T) {
 	}
 	without := sizeOf(t, recs)
 	for i := range recs {
-		// Readers hand out one string, but nothing depends on that.
+		// Readers return one shared string, but nothing depends on that.
 		recs[i].Item.Fields = map[string]string{"dialogue": strings.Clone(dialogue)}
 	}
-	// Besides the text, each item says where it goes.
+	// In addition to the text, each item has a reference to it.
 	more, most := sizeOf(t, recs)-without, int64(size+items*64+16_384)
 	if more > most {
 		t.Errorf("500 items with a dialogue of %d bytes take %d bytes more than without, want at most %d", size, more, most)
 	}
 }
 
-// TestSessions holds that a user of the benchmark HaluMem gives a database of at
-// most three times the input. Ten sessions tell as much as the 65 of a real user:
+// TestSessions checks that the data of a user of the benchmark HaluMem gives a database of
+// at most three times the input. Ten sessions are as good as the 65 of a real user:
 // sessions share nothing.
 func TestSessions(t *testing.T) {
 	t.Parallel()
@@ -90,8 +89,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// A session is one of a user of HaluMem with what a memory system made of it. Its
-// numbers and lengths are those of published results, rounded.
+// A session is one session of a HaluMem user with the output of a memory system. Its counts
+// and lengths are those of published results, rounded.
 type session struct {
 	Dialogue  []turn   `json:"dialogue"`
 	Points    []point  `json:"memory_points"`
@@ -182,7 +181,7 @@ func (s session) records(i int) []deem.Record {
 	return recs
 }
 
-// judged returns a record with a call as a model would have made it.
+// judged returns a record with a typical call.
 func judged(it deem.Item, position int) deem.Record {
 	rec := storetest.Record(position)
 	rec.Item = it
@@ -194,11 +193,11 @@ func judged(it deem.Item, position int) deem.Record {
 	return rec
 }
 
-// TestStreamFlat holds that reading a run takes memory for some records, and not
-// for all of its texts.
+// TestStreamFlat checks that reading a run takes memory for some records, and not for all
+// of its texts.
 func TestStreamFlat(t *testing.T) {
 	s, run := begin(t)
-	const records, size = 60, 400_000 // 24 MB in all, in two places each.
+	const records, size = 60, 400_000 // 24 MB in total, each in two places.
 	rec := storetest.Record(0)
 	rec.Calls = nil
 	for i := range records {
@@ -219,7 +218,7 @@ func TestStreamFlat(t *testing.T) {
 			most = max(most, heap())
 		}
 	}
-	const bound = 12 << 20 // What is remembered, twice over, and some.
+	const bound = 12 << 20 // Twice what is cached, plus some.
 	if n != records || most > before+bound {
 		t.Errorf("reading %d records took %d bytes more, want at most %d", n, most-before, bound)
 	}
@@ -233,8 +232,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestReadOnlyTexts holds that a store which was opened for reading only has the
-// long texts as well.
+// TestReadOnlyTexts checks that a store that was opened for reading only can read long
+// texts too.
 func TestReadOnlyTexts(t *testing.T) {
 	t.Parallel()
 	s, run := begin(t)

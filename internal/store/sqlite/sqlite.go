@@ -1,15 +1,14 @@
-// Package sqlite keeps runs in an SQLite database: one file, with a second one
-// beside it while it is in use.
+// Package sqlite stores runs in an SQLite database: one file, with a second one next to it
+// while it is in use.
 //
-// One connection writes and a few read. Because the database is in WAL mode, the
-// readers, here and in other processes, never wait for the writer nor it for
-// them. A commit is in the operating system's hands when it returns, so killing
-// the process loses nothing that was committed. The disk is waited for only at
-// checkpoints (synchronous=NORMAL): a power cut may lose the last commits, but
-// never tears one apart or damages the file.
+// One connection writes and a few read. Because the database is in WAL mode, readers, here
+// and in other processes, never wait for the writer, nor the writer for them. A commit has
+// been passed to the operating system when it returns, so killing the process loses no
+// committed data. The disk is synced only at checkpoints (synchronous=NORMAL): a power cut
+// may lose the last commits, but never breaks one apart or damages the file.
 //
-// Once somebody searches a run, the index of its words is a further file, with .search
-// at the end of its name. It can be deleted at any time.
+// Once a run is searched, its search index is a further file, with the suffix .search. It
+// can be deleted at any time.
 package sqlite
 
 import (
@@ -31,17 +30,16 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Options are what a store may be told. The zero value of each field means the
-// default.
+// Options configure a store. The zero value of each field means the default.
 type Options struct {
-	// Wait is how long to wait for another process that writes; 10 s.
+	// Wait is how long to wait for another process that is writing; 10 s.
 	Wait time.Duration
 
-	// MaxPages bounds the database in pages of 4 KiB; 0 means that only the disk
-	// does. A database that has reached the bound behaves like a full disk.
+	// MaxPages limits the database in pages of 4 KiB; 0 means no limit except the disk. At
+	// the limit, the database behaves as if the disk were full.
 	MaxPages int
 
-	// Now tells the time; nil means time.Now.
+	// Now returns the time; nil means time.Now.
 	Now func() time.Time
 }
 
@@ -55,20 +53,19 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// readers is how many connections read at once. Each may hold cacheReader of
-// pages, so there are few.
+// readers is the number of reading connections. Each may have cacheReader of pages in
+// memory, so there are few.
 const readers = 4
 
-// The page caches in KiB. They bound the memory that the database takes however
-// large it grows. The writer's has to hold the pages that one commit changes, a few
-// hundred; that of a large database would not fit into any, and the system has its
-// pages in memory anyway.
+// The page caches in KiB. They bound the memory of the database however large it grows. The
+// writer's has to hold the pages that one commit changes, a few hundred; a large database
+// would not fit into any cache, and the operating system caches its pages anyway.
 const (
 	cacheWriter = 3 << 10
 	cacheReader = 1 << 10
 )
 
-// A Store keeps runs in one database. [Open] and [OpenReadOnly] make one.
+// A Store stores runs in one database. [Open] and [OpenReadOnly] return one.
 type Store struct {
 	path string // as the user gave it
 	real string // without symbolic links, for lock files
@@ -95,9 +92,8 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the database at path for reading and writing. It creates the file,
-// and the folders above it, if they are missing, for the user alone; and brings
-// an older database up to date.
+// Open opens the database at path for reading and writing. It creates the file and its
+// folders if they are missing, accessible only to the user, and migrates an older database.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := create(path); err != nil {
 		return nil, err
@@ -106,7 +102,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.write, err = openWriter(ctx, s); err == nil { // It knows now what the database is.
+	if s.write, err = openWriter(ctx, s); err == nil { // It has checked and migrated the database.
 		err = s.openReaders()
 	}
 	if err == nil {
@@ -118,8 +114,8 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// OpenReadOnly opens the database at path for reading. It creates nothing: if
-// there is no database, the error is [fs.ErrNotExist] with a hint.
+// OpenReadOnly opens the database at path for reading. It creates nothing: if there is no
+// database, the error is [fs.ErrNotExist] with a hint.
 func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := mustExist(path); err != nil {
 		return nil, err
@@ -130,9 +126,9 @@ func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 	}
 	err = s.readCurrent(ctx)
 	if hasCode(err, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) && !exists(s.real+"-wal") {
-		// Even readers keep a file beside the database, to tell writers where
-		// they are. On a disk that cannot be written there are no writers, and
-		// without a log the file is all there is.
+		// Even readers need a file next to the database, to tell writers their position. On
+		// a read-only disk there are no writers, and without a log the database file is
+		// complete.
 		err = errors.Join(s.read.Close(), s.readCurrent(ctx, "immutable"))
 	}
 	if err != nil {
@@ -149,8 +145,8 @@ func newStore(path string, o Options) (*Store, error) {
 	return &Store{path: path, real: resolved, opts: o.withDefaults(), claims: map[string]*claim{}}, nil
 }
 
-// readCurrent opens the pool of connections that read and makes sure that the database
-// is one of ours, and of this version.
+// readCurrent opens the pool of reading connections and checks that the database is ours
+// and of this version.
 func (s *Store) readCurrent(ctx context.Context, params ...string) error {
 	if err := s.openReaders(params...); err != nil {
 		return err
@@ -165,8 +161,7 @@ func (s *Store) readCurrent(ctx context.Context, params ...string) error {
 	return s.query.prepare(ctx, s.read)
 }
 
-// openReaders opens the pool of connections that read, with the given parameters
-// of SQLite set.
+// openReaders opens the pool of reading connections, with the given SQLite parameters set.
 func (s *Store) openReaders(params ...string) error {
 	name := s.dsn(cacheReader, "query_only(1)")
 	for _, param := range params {
@@ -182,8 +177,7 @@ func (s *Store) openReaders(params ...string) error {
 	return nil
 }
 
-// Close gives up all claims and closes the database. Closing it again does
-// nothing.
+// Close releases all claims and closes the database. Closing it again does nothing.
 func (s *Store) Close() error {
 	s.closing.Do(func() { s.closeErr = s.close() })
 	return s.closeErr
@@ -197,8 +191,8 @@ func (s *Store) close() error {
 		delete(s.claims, id)
 	}
 	s.mu.Unlock()
-	// The writer goes last: the last connection to close moves the log into the
-	// database, and only a connection that may write can do that.
+	// The writer is closed last: the last connection to close moves the log into the
+	// database, which only a writing connection can do.
 	if s.read != nil {
 		errs = append(errs, s.query.close(), s.read.Close(), s.search.close())
 	}
@@ -211,8 +205,8 @@ func (s *Store) close() error {
 	return nil
 }
 
-// dsn returns the name under which the driver opens the database, with the
-// pragmas that every connection needs.
+// dsn returns the data source name for the driver, with the pragmas that every connection
+// needs.
 func (s *Store) dsn(cacheKiB int, pragmas ...string) string {
 	q := url.Values{}
 	// The file was created before, with our own permissions.
@@ -223,12 +217,12 @@ func (s *Store) dsn(cacheKiB int, pragmas ...string) string {
 		"busy_timeout(" + strconv.FormatInt(s.opts.Wait.Milliseconds(), 10) + ")",
 		"cache_size(-" + strconv.Itoa(cacheKiB) + ")",
 		"foreign_keys(1)",
-		// See the package comment for what NORMAL promises.
+		// See the package comment for the guarantees of NORMAL.
 		"synchronous(NORMAL)",
 	}, pragmas...) {
 		q.Add("_pragma", pragma)
 	}
-	// A path may hold a '?', a '#' or a '%'; as part of a URI it is escaped.
+	// A path may contain '?', '#' or '%'; as part of a URI it is escaped.
 	name := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(s.real), RawQuery: q.Encode()}
 	if !filepath.IsAbs(s.real) {
 		name.Path, name.Opaque = "", (&url.URL{Path: filepath.ToSlash(s.real)}).EscapedPath()
@@ -236,8 +230,8 @@ func (s *Store) dsn(cacheKiB int, pragmas ...string) string {
 	return name.String()
 }
 
-// create makes an empty file at path for the user alone, and the folders above
-// it, unless there is one.
+// create creates an empty file at path and its folders, accessible only to the user, unless
+// it exists.
 func create(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -249,9 +243,8 @@ func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return unwritable(fmt.Errorf("create folder for store: %w", err))
 	}
-	// O_EXCL: if another process creates the file first, it is not opened here.
-	// Opening and closing a database's file drops the locks that this process
-	// has on it, which is how POSIX locks work.
+	// O_EXCL: if another process creates the file first, it is not opened here. Opening and
+	// closing a database's file drops the POSIX locks that this process has on it.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -262,7 +255,7 @@ func create(path string) error {
 	return f.Close()
 }
 
-// mustExist says clearly what is missing.
+// mustExist returns a clear error if the file is missing.
 func mustExist(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -291,5 +284,5 @@ func unwritable(err error) error {
 	return deem.WithHint(err, "check that you may write there, or name another place with --db")
 }
 
-// Path returns where the database is, as it was given to [Open].
+// Path returns the path of the database, as given to [Open].
 func (s *Store) Path() string { return s.path }

@@ -16,8 +16,8 @@ func TestStore(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) store.Store { return opens(t) })
 }
 
-// opener returns a function that opens the database of a test, each time the same. At
-// the end of the test every row has what it refers to.
+// opener returns a function that opens the database of a test, the same one each time. At
+// the end of the test, no row may refer to a missing row.
 func opener() func(t *testing.T) *sqlite.Store {
 	var folders sync.Map
 	return func(t *testing.T) *sqlite.Store {

@@ -13,28 +13,26 @@ import (
 	"deem/internal/store/internal/body"
 )
 
-// placesColumn is the JSON that says which text goes where in the item i, as
+// placesColumn is the JSON that maps places in the item i to texts, for example
 // {"fields/dialogue":12}.
 const placesColumn = `(SELECT json_group_object(place, text) FROM item_texts WHERE item = i.n)`
 
-// A textReader puts the long texts of the records of one query back. It remembers texts
-// until they fill keptBytes, so that neighbours which share a text cost one query and one
-// string.
+// A textReader restores the long texts of the records of one query. It caches texts up to
+// keptBytes, so that neighbours that share a text cost one query and one string.
 type textReader struct {
 	s    *Store
 	kept map[int64]body.Text
 	size int
 }
 
-// keptBytes bounds the texts that one query remembers. It is some hundred
-// dialogues.
+// keptBytes limits the cached texts of one query. It is some hundred conversations.
 const keptBytes = 4 << 20
 
 func newTextReader(s *Store) *textReader {
 	return &textReader{s: s, kept: map[int64]body.Text{}}
 }
 
-// fill puts the long texts of a record back, and checks that its item is the one that was
+// fill restores the long texts of a record, and checks that its item is the one that was
 // judged.
 func (r *textReader) fill(ctx context.Context, f *found) error {
 	switch {
@@ -66,8 +64,8 @@ func (r *textReader) fill(ctx context.Context, f *found) error {
 	return f.checkItem(texts)
 }
 
-// text returns the text with the given number. Texts are never changed or removed,
-// so it does not matter when it is read.
+// text returns the text with the given number. Texts are never changed or removed, so it
+// does not matter when it is read.
 func (r *textReader) text(ctx context.Context, n int64) (body.Text, error) {
 	if text, ok := r.kept[n]; ok {
 		return text, nil
@@ -80,7 +78,7 @@ func (r *textReader) text(ctx context.Context, n int64) (body.Text, error) {
 	if err != nil {
 		return text, err
 	}
-	text.Hash = sha256.Sum256([]byte(text.Body)) // The hash of the item tells whether it is the right one.
+	text.Hash = sha256.Sum256([]byte(text.Body)) // The hash of the item shows whether it is the right one.
 	if r.size += len(text.Body); r.size > keptBytes {
 		clear(r.kept)
 		r.size = len(text.Body)

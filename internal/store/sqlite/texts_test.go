@@ -30,8 +30,8 @@ func withText(i int, response, dialogue string) deem.Record {
 	return rec
 }
 
-// TestTextsOnce holds that the database has each long text once: within an append,
-// across appends and runs.
+// TestTextsOnce checks that each long text is stored once: within an append, and across
+// appends and runs.
 func TestTextsOnce(t *testing.T) {
 	t.Parallel()
 	s := openInside(t)
@@ -59,13 +59,13 @@ func TestTextsOnce(t *testing.T) {
 			t.Errorf("%d texts, want %d", got, texts)
 		}
 	}
-	// The last item of each run says only texts, so it is one item.
+	// The last item of each run has only shared texts, so it is one item.
 	if got := count(t, s, "items"); got != 2*texts+1 {
 		t.Errorf("%d items, want %d", got, 2*texts+1)
 	}
 }
 
-// TestTextsUndone holds that the number of a text whose append was undone is
+// TestTextsUndone checks that the number of a text whose append was rolled back is
 // forgotten: the next text gets it.
 func TestTextsUndone(t *testing.T) {
 	t.Parallel()
@@ -102,8 +102,8 @@ func TestTextsUndone(t *testing.T) {
 	}
 }
 
-// TestTextsMissing holds that a text which is not there is an error and never an
-// empty response, and that brief records do not need it.
+// TestTextsMissing checks that a missing text is an error and never an empty response, and
+// that brief records do not need it.
 func TestTextsMissing(t *testing.T) {
 	t.Parallel()
 	s := openInside(t)

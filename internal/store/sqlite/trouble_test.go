@@ -19,7 +19,7 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// file returns a database with some records in it, closed.
+// file returns a closed database with some records.
 func file(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "deem.db")
@@ -38,7 +38,7 @@ func file(t *testing.T) string {
 	return path
 }
 
-// raw opens a database past the store.
+// raw opens a database bypassing the store.
 func raw(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -68,8 +68,8 @@ func execute(t *testing.T, path string, statements ...string) {
 	}
 }
 
-// wantTrouble fails the test unless err says and advises what is wanted, in the
-// form that all our errors have.
+// wantTrouble fails the test unless err has the expected message and hint, in the format of
+// all our errors.
 func wantTrouble(t *testing.T, what string, err error, says, advice string) {
 	t.Helper()
 	if err == nil {
@@ -106,7 +106,8 @@ var openers = map[string]func(ctx context.Context, path string) error{
 	},
 }
 
-// TestCannotOpen holds that what cannot be opened is named, and left as it was.
+// TestCannotOpen checks that a file that cannot be opened is named in the error, and left
+// unchanged.
 func TestCannotOpen(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -220,8 +221,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestFull fills the database up and holds that nothing is half written, that what
-// was committed is there, and that the run goes on once there is space.
+// TestFull fills the database up and checks that nothing is half written, that committed
+// data is there, and that the run can be resumed once there is space.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deem.db")
@@ -264,8 +265,7 @@ func TestFull(t *testing.T) {
 	appendRecords(t, again, run.ID, 10_000, 10_100)
 }
 
-// mustHold fails the test unless the run has exactly the given items, and its
-// counts say so.
+// mustHold fails the test unless the run has exactly the given items, with matching counts.
 func mustHold(t *testing.T, s *sqlite.Store, runID string, want map[string]bool) {
 	t.Helper()
 	n := 0
@@ -284,7 +284,7 @@ func mustHold(t *testing.T, s *sqlite.Store, runID string, want map[string]bool)
 	}
 }
 
-// TestLocked holds that a store waits for another writer, but not for ever.
+// TestLocked checks that a store waits for another writer, but not forever.
 func TestLocked(t *testing.T) {
 	path := file(t)
 	s, err := sqlite.Open(t.Context(), path, sqlite.Options{Wait: 30 * time.Millisecond})
@@ -320,7 +320,7 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestDamaged spoils pages in the middle of the file.
+// TestDamaged corrupts pages in the middle of the file.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	path := file(t)

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// A writer is the one connection that writes. SQLite has one writer at a time
-// anyway; to queue for it here is cheaper than to wait for its lock.
+// A writer is the only writing connection. SQLite has one writer at a time anyway; queueing
+// here is cheaper than waiting for its lock.
 type writer struct {
 	db *sql.DB
 
@@ -19,11 +19,10 @@ type writer struct {
 	stmt writeStatements
 }
 
-// errReadOnly is what a store that was opened for reading says to a write.
+// errReadOnly is returned for a write to a store that was opened for reading.
 var errReadOnly = errors.New("it was opened for reading only")
 
-// openWriter opens the connection of s that writes, and brings the database up to
-// date.
+// openWriter opens the writing connection of s, and migrates the database.
 func openWriter(ctx context.Context, s *Store) (*writer, error) {
 	db, err := s.openWriterDB()
 	if err != nil {
@@ -36,10 +35,10 @@ func openWriter(ctx context.Context, s *Store) (*writer, error) {
 	return w, nil
 }
 
-// openWriterDB opens the pool of the one connection that writes.
+// openWriterDB opens the pool of the single writing connection.
 func (s *Store) openWriterDB() (*sql.DB, error) {
-	// A commit moves the log into the database when it has 4 MiB, and a log that grew
-	// beyond 48 MiB while readers held on to it is cut back.
+	// A commit checkpoints the log at 4 MiB, and a log that grew beyond 48 MiB while
+	// readers blocked it is truncated.
 	pragmas := []string{"journal_size_limit(50331648)"}
 	if s.opts.MaxPages > 0 {
 		pragmas = append(pragmas, fmt.Sprintf("max_page_count(%d)", s.opts.MaxPages))
@@ -67,7 +66,7 @@ func (w *writer) open(ctx context.Context, s *Store) error {
 	return prepareAll(ctx, conn, w.stmt.list())
 }
 
-// keepWAL puts a database back into WAL mode if some tool took it out.
+// keepWAL switches a database back to WAL mode if some tool changed that.
 func keepWAL(ctx context.Context, db *sql.DB) error {
 	var mode string
 	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
@@ -88,12 +87,12 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.db.Close())...)
 }
 
-// transact runs do in a transaction, which is committed if do returns nil and
-// undone if not.
+// transact runs do in a transaction, which is committed if do returns nil and rolled back
+// otherwise.
 //
-// Neither the statements nor the commit can be cancelled: they take milliseconds,
-// and a context that could cancel them would cost a goroutine per statement. A
-// context that is done already starts nothing.
+// Neither the statements nor the commit can be cancelled: they take milliseconds, and a
+// cancellable context would cost a goroutine per statement. If the context is already done,
+// nothing is started.
 func (s *Store) transact(ctx context.Context, do func(context.Context, *writer) error) error {
 	w := s.write
 	if w == nil {
@@ -105,8 +104,8 @@ func (s *Store) transact(ctx context.Context, do func(context.Context, *writer) 
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	// IMMEDIATE takes the lock for writing now. A transaction that begins by
-	// reading could be refused the lock later without being allowed to wait.
+	// IMMEDIATE takes the write lock now. A transaction that begins by reading could be
+	// refused the lock later without waiting.
 	if _, err := w.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -115,15 +114,14 @@ func (s *Store) transact(ctx context.Context, do func(context.Context, *writer) 
 		_, err = w.conn.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
-		// SQLite may have undone the transaction itself, as it does when the
-		// disk is full. Then there is nothing to roll back, and its saying so
-		// is not news.
+		// SQLite may have rolled back the transaction itself, for example if the disk is
+		// full. Then there is nothing to roll back, and the error can be ignored.
 		_, _ = w.conn.ExecContext(ctx, "ROLLBACK")
 	}
 	return err
 }
 
-// statement is one that is prepared, with the text it is made of.
+// statement is a prepared statement with its text.
 type statement struct {
 	into **sql.Stmt
 	text string
