@@ -14,18 +14,18 @@ import (
 
 // Append implements [store.Store].
 //
-// All that belongs to it goes to the server at once and is one commit, and a server that
-// restarts meanwhile is waited for. Any number of processes append to a run at the same
-// time: every statement writes its rows in the order of their keys, and the tables come
-// in one order, so that no two appends wait for each other.
+// All statements are sent to the server at once and are one commit; if the server restarts
+// meanwhile, Append waits for it. Any number of processes can append to a run concurrently:
+// every statement writes its rows in the order of their keys, and the order of tables is
+// fixed, so that appends cannot deadlock.
 func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) error {
 	return s.append(ctx, runID, recs, replaceAll)
 }
 
 // AppendMissing is [Store.Append] for one of several processes that may judge the same
-// items at the same time. An item keeps the record that it has, and the calls in the one
-// that is dropped are not counted, unless its record is unfinished or, with failures, it
-// is a failure. A run that is done stays so.
+// items concurrently. An item that has a record keeps it, and the calls of the dropped
+// record are not counted. The record is replaced only if it is unfinished or, with
+// failures, if it is a failure. A run that is done stays done.
 func (s *Store) AppendMissing(ctx context.Context, runID string, recs []deem.Record, failures bool) error {
 	if failures {
 		return s.append(ctx, runID, recs, replaceFailures)
@@ -49,8 +49,7 @@ func (s *Store) append(ctx context.Context, runID string, recs []deem.Record, re
 	return nil
 }
 
-// newAppender finds everything that can be wrong with the records before anything is
-// sent.
+// newAppender checks all records before anything is sent.
 func (s *Store) newAppender(ctx context.Context, runID string, recs []deem.Record) (*appender, error) {
 	if s.readOnly {
 		return nil, errReadOnly
@@ -69,10 +68,10 @@ func (s *Store) newAppender(ctx context.Context, runID string, recs []deem.Recor
 	return a, a.add(recs)
 }
 
-// A row is a record, or several of one item and trial, of which the last counts and
+// A row is a record, or several of the same item and trial, of which the last counts and
 // all calls are kept.
 type row struct {
-	ord   int // place in the append
+	ord   int // index in the append
 	rec   deem.Record
 	item  encodedItem
 	key   []byte // see keyOf
@@ -81,18 +80,18 @@ type row struct {
 	parts *string // JSON
 }
 
-// A call is one with the body of its reply.
+// A call is a call with the body of its reply.
 type call struct {
 	deem.Call
 	body string
 }
 
-// An appender holds the rows of one append, by table and in the order of their keys.
+// An appender contains the rows of one append, by table and in the order of their keys.
 type appender struct {
 	run, now int64
 	rows     []*row
-	known    *texts // that need not be sent
-	replace  string // which records of the same items the new ones replace
+	known    *texts // texts that need not be sent
+	replace  string // which existing records the new ones replace
 
 	texts   []body.Text
 	items   []encodedItem
@@ -100,10 +99,10 @@ type appender struct {
 	lines   []string // keys of replies that a batch brought
 }
 
-// blockRows is how many records one append can have: that many numbers are in a block.
+// blockRows is the maximum number of records in one append: the size of a block of numbers.
 const blockRows = 1 << 20
 
-// add takes records in.
+// add adds records.
 func (a *appender) add(recs []deem.Record) error {
 	if len(recs) >= blockRows {
 		return fmt.Errorf("%d records are too many for one append", len(recs))
@@ -163,8 +162,8 @@ func newRow(run int64, rec deem.Record, items *body.Encoder) (*row, error) {
 	return r, nil
 }
 
-// gather collects what the rows have in common, each once and sorted: texts, items and
-// replies.
+// gather collects the shared data of the rows, sorted and without duplicates: texts, items
+// and replies.
 func (a *appender) gather() {
 	for _, r := range a.rows {
 		a.items = append(a.items, r.item)

@@ -16,13 +16,13 @@ import (
 
 var _ store.Batches = (*Store)(nil)
 
-// A line is one of a batch, with the body of its reply.
+// A line is a line of a batch, with the body of its reply.
 type line struct {
 	store.BatchLine
 	body *string
 }
 
-// newLines checks lines and returns them by their keys, of each key the last.
+// newLines checks lines and returns them by key; of each key the last.
 func newLines(list []store.BatchLine) ([]line, error) {
 	lines := make([]line, len(list))
 	for i, l := range list {
@@ -95,8 +95,8 @@ func (c *lineColumns) add(l line) {
 	c.unpriced, c.kinds, c.details = append(c.unpriced, unpriced), append(c.kinds, kind), append(c.details, detail)
 }
 
-// putLines adds or changes lines. A line that another batch has is left alone, which is
-// how it is found out.
+// putLines adds or updates lines. A line of another batch is not changed, which is how it
+// is detected.
 func putLines(ctx context.Context, tx pgx.Tx, run, batch int64, lines []line) error {
 	var c lineColumns
 	for _, l := range lines {

@@ -13,7 +13,7 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// benchRecords are records of 3 KB, each with texts of its own.
+// benchRecords returns records of 3 KB with unique texts.
 func benchRecords(n int) []deem.Record {
 	recs := make([]deem.Record, n)
 	for i := range recs {
@@ -39,7 +39,7 @@ func appendAll(b *testing.B, s store.Store, spec string, recs []deem.Record) tim
 	return time.Since(start)
 }
 
-// BenchmarkAppend appends 10,000 records to a new store of each sort, and says how many
+// BenchmarkAppend appends 10,000 records to a new store of each kind, and reports how many
 // times as long Postgres takes.
 func BenchmarkAppend(b *testing.B) {
 	recs := benchRecords(10_000)

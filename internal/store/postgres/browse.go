@@ -66,14 +66,14 @@ func (s *Store) finishView(ctx context.Context, page []found, withCalls bool) ([
 	return recs, nil
 }
 
-// A selection is what a view selects, wherever it begins.
+// A selection is the records that a view selects, wherever it begins.
 type selection struct {
 	conditions
 	run  int64
 	join string
 }
 
-// selects returns the conditions on the records r that a view selects.
+// selects returns the conditions on the records r of a view.
 func (s *Store) selects(ctx context.Context, runID string, v store.View) (*selection, error) {
 	run, err := s.number(ctx, runID)
 	if err != nil {
@@ -94,25 +94,25 @@ func (s *Store) selects(ctx context.Context, runID string, v store.View) (*selec
 	return sel, nil
 }
 
-// differs is true of a record to which the other run says something else. A failure is
-// NULL in yes, which is distinct from yes and no, but not from another failure.
+// differs is true for a record that differs from that of the other run. A failure is NULL
+// in yes, which is distinct from yes and no, but not from another failure.
 //
-// Postgres reads the other run once for each case, into memory: a CASE keeps it from
-// making a join of this, for which it has no idea how many records a new run has.
+// Postgres reads the other run once for each case, into memory: the CASE prevents a join,
+// for which Postgres cannot estimate the number of records of a new run.
 const differs = `CASE WHEN r.yes THEN (r.item_id, r.trial) IN (SELECT o.item_id, o.trial FROM records o WHERE o.run = $%[1]d AND o.yes IS NOT true)
 	WHEN NOT r.yes THEN (r.item_id, r.trial) IN (SELECT o.item_id, o.trial FROM records o WHERE o.run = $%[1]d AND o.yes IS NOT false)
 	ELSE (r.item_id, r.trial) IN (SELECT o.item_id, o.trial FROM records o WHERE o.run = $%[1]d AND o.yes IS NOT NULL) END`
 
-// A segment is a part of a view that an index has in order. Segments follow each other:
-// the rest of the records with the value that was seen last, those with further values,
-// and those without one.
+// A segment is a part of a view that an index has in order. Segments follow each other: the
+// rest of the records with the value seen last, those with further values, and those
+// without one.
 type segment struct {
 	where string
 	args  []any // for $%d in where, in this order
 	by    string
 }
 
-// segments returns the parts of a view behind a place.
+// segments returns the parts of a view after a place.
 func (s *Store) segments(ctx context.Context, sel *selection, o query.Order, from *store.Place) ([]segment, error) {
 	if from == nil {
 		if o.Value == "" {
@@ -124,7 +124,7 @@ func (s *Store) segments(ctx context.Context, sel *selection, o query.Order, fro
 	if err != nil {
 		return nil, err
 	}
-	if n == 0 { // The place of no record is behind all that claim its position.
+	if n == 0 { // A place without a record is after all records with its position.
 		n = math.MaxInt64
 	}
 	rest := segment{
@@ -135,8 +135,8 @@ func (s *Store) segments(ctx context.Context, sel *selection, o query.Order, fro
 	return behind(o, rest, from.Value), nil
 }
 
-// behind returns what follows a place with the given value, of which rest are the
-// records with that value.
+// behind returns the segments after a place with the given value; rest are the records with
+// that value.
 func behind(o query.Order, rest segment, value *float64) []segment {
 	switch {
 	case o.Value == "":

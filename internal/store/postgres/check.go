@@ -11,20 +11,20 @@ import (
 	"deem/internal/store"
 )
 
-// Health is what [Check] found.
+// Health is the result of [Check].
 type Health struct {
 	Path    string `json:"path"`   // the URL, without a password
 	Server  string `json:"server"` // version of Postgres
 	Bytes   int64  `json:"bytes"`  // of the database
-	Schema  int64  `json:"schema"` // version of the schema, 0 when there is none yet
+	Schema  int64  `json:"schema"` // version of the schema; 0 if there is none yet
 	Latest  int64  `json:"latest"` // version that this deem writes
 	Runs    int    `json:"runs"`
 	Records int    `json:"records"` // of all runs
 }
 
-// Check says whether runs can be kept in the database at url: it can be reached, and what
-// is there is a schema that this deem knows, or none that it may make. It reads every run,
-// record, reply and label as a report would, and counts anew. It changes nothing.
+// Check reports whether runs can be stored in the database at url: it can be reached, and
+// its schema is known to this deem, or is missing and may be created. It reads every run,
+// record, reply and label as a report would, and recounts. It changes nothing.
 func Check(ctx context.Context, url string, o Options) (Health, error) {
 	s, err := connect(ctx, url, o, true)
 	if err != nil {
@@ -38,7 +38,7 @@ func Check(ctx context.Context, url string, o Options) (Health, error) {
 	return h, errors.Join(s.explain("check", err), s.Close())
 }
 
-// read fills in what the database says.
+// read reads the facts from the database.
 func (h *Health) read(ctx context.Context, s *Store) error {
 	found, err := identify(ctx, s.pool)
 	if err != nil {
@@ -55,8 +55,8 @@ func (h *Health) read(ctx context.Context, s *Store) error {
 	return s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM runs), (SELECT coalesce(sum(records), 0)::bigint FROM counts)`).Scan(&h.Runs, &h.Records)
 }
 
-// wrongRow names a row that fits no other, if there is one: a run whose records are not as
-// many as were counted, or cost something else, and rows that belong to nothing.
+// wrongRow names an inconsistent row, if there is one: a run whose counts or cost do not
+// match its records, or a row that belongs to nothing.
 const wrongRow = `SELECT 'what was counted of run ' || r.id FROM runs r,
 		LATERAL (SELECT coalesce(sum(records), 0) AS records, coalesce(sum(unjudged), 0) AS unjudged, coalesce(sum(cost_micros), 0) AS cost_micros
 			FROM counts WHERE run = r.n) c,
@@ -69,7 +69,7 @@ const wrongRow = `SELECT 'what was counted of run ' || r.id FROM runs r,
 	UNION ALL SELECT 'the record of call ' || record FROM calls c WHERE NOT EXISTS (SELECT FROM records WHERE n = c.record)
 	LIMIT 1`
 
-// checkRows reads every run, record, reply and label, with all that belongs to them.
+// checkRows reads every run, record, reply and label, with everything that belongs to them.
 func (s *Store) checkRows(ctx context.Context) error {
 	var wrong string
 	switch err := s.pool.QueryRow(ctx, wrongRow).Scan(&wrong); {

@@ -18,25 +18,25 @@ import (
 	"deem/internal/store"
 )
 
-// claims are advisory locks that one connection of the store holds. The server gives
-// them up when the connection ends, so they die with the process, however it dies.
+// claims are advisory locks held by one connection of the store. The server releases them
+// when the connection ends, so they end with the process, in whatever way.
 //
-// A connection may also end by itself: the server restarts, or somebody between closes
-// what is idle. A goroutine looks after it, makes a new one and takes the locks again.
-// If somebody else was faster, the claim is lost, and an append to its run says so.
-// The goroutine begins with the first claim; close ends it.
+// A connection may also break: the server restarts, or something in between closes idle
+// connections. A goroutine checks it, reconnects and takes the locks again. If another
+// process was faster, the claim is lost, and an append to its run returns an error. The
+// goroutine starts with the first claim; close ends it.
 type claims struct {
 	config *pgx.ConnConfig
-	every  time.Duration // how often the connection is looked after
-	name   string        // of our connection, by which we know it again
+	every  time.Duration // how often the connection is checked
+	name   string        // of our connection, to recognize it
 
 	mu   sync.Mutex
-	conn *pgx.Conn        // nil before the first claim, and while there is none
+	conn *pgx.Conn        // nil before the first claim, and while disconnected
 	held map[int64]*claim // by lock
 	runs map[string]*claim
 
 	stop    context.CancelFunc
-	stopped chan struct{} // closed when the goroutine is over; nil when there was none
+	stopped chan struct{} // closed when the goroutine has ended; nil if there was none
 }
 
 // A claim is the right to judge the runs with one key.
@@ -57,14 +57,14 @@ func newClaims(config *pgx.ConnConfig, every time.Duration) *claims {
 	return &claims{config: config, every: every, name: name, held: map[int64]*claim{}, runs: map[string]*claim{}}
 }
 
-// lockOf returns the lock of the runs with a key. Two keys with one lock, of which there
-// are 2^64, would wait for each other and do no harm.
+// lockOf returns the lock of the runs with a key. If two keys had the same lock, of which
+// there are 2^64, they would wait for each other and do no harm.
 func lockOf(key string) int64 {
 	sum := sha256.Sum256([]byte("deem run " + key))
 	return int64(binary.BigEndian.Uint64(sum[:8])) //nolint:gosec // All bits count.
 }
 
-// take claims the runs with a key. The error is [store.ErrBusy] when somebody has it.
+// take claims the runs with a key. The error is [store.ErrBusy] if another process has it.
 func (c *claims) take(ctx context.Context, key string) (*claim, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +99,7 @@ func busy(who string) error {
 	return deem.WithHint(store.ErrBusy, "%s is at it; wait for it, or stop it and run the command again to continue", who)
 }
 
-// describe makes "process 12 on host" of "deem 12@host 7Q2M...".
+// describe converts "deem 12@host 7Q2M..." to "process 12 on host".
 func describe(name string) string {
 	var pid int
 	var host string
@@ -109,8 +109,8 @@ func describe(name string) string {
 	return fmt.Sprintf("process %d on %s", pid, host)
 }
 
-// connect makes the connection unless there is one. It is kept alive over the network,
-// so that the server notices soon when this machine is gone.
+// connect connects unless there is a connection. It uses TCP keepalive, so that the server
+// notices soon if this machine is gone.
 func (c *claims) connect(ctx context.Context) error {
 	if c.conn != nil && !c.conn.IsClosed() {
 		return nil
@@ -129,14 +129,14 @@ func (c *claims) connect(ctx context.Context) error {
 	return nil
 }
 
-// drop closes a connection that is of no use any more.
+// drop closes a connection that is no longer usable.
 func (c *claims) drop() {
 	if c.conn == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = c.conn.Close(ctx) // It is broken, and says so.
+	_ = c.conn.Close(ctx) // It is broken, so an error is expected.
 	c.conn = nil
 }
 
@@ -146,7 +146,7 @@ func (c *claims) try(ctx context.Context, lock int64) (got bool, err error) {
 }
 
 // holder returns the connection that has a lock: its name and its process at the server.
-// Both are zero if it was given up since.
+// Both are zero if the lock was released since.
 func (c *claims) holder(ctx context.Context, lock int64) (name string, pid int, err error) {
 	err = c.conn.QueryRow(ctx, `SELECT a.application_name, a.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 		WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
@@ -158,7 +158,7 @@ func (c *claims) holder(ctx context.Context, lock int64) (name string, pid int, 
 	return name, pid, err
 }
 
-// watch starts the goroutine that looks after the connection.
+// watch starts the goroutine that checks the connection.
 func (c *claims) watch() {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.stop, c.stopped = cancel, make(chan struct{})
@@ -177,8 +177,8 @@ func (c *claims) watch() {
 	}()
 }
 
-// check makes sure that all claims are held. What cannot be done now, because the server
-// is down, is done the next time.
+// check makes sure that all claims are held. If that fails because the server is down, it
+// is repeated the next time.
 func (c *claims) check(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,8 +202,8 @@ func (c *claims) check(ctx context.Context) {
 	}
 }
 
-// retake takes the lock of a claim again. It returns false when it could not find out
-// who has it.
+// retake takes the lock of a claim again. It returns false if it could not determine who
+// has it.
 func (c *claims) retake(ctx context.Context, cl *claim) bool {
 	got, err := c.try(ctx, cl.lock)
 	if err != nil {
@@ -218,8 +218,8 @@ func (c *claims) retake(ctx context.Context, cl *claim) bool {
 		return false
 	}
 	if name == c.name {
-		// It is our own connection, of whose end the server does not know yet. Whether
-		// that can be helped shows the next time.
+		// It is our own old connection, whose end the server has not noticed yet. The next
+		// check shows whether this helped.
 		_, _ = c.conn.Exec(ctx, `SELECT pg_terminate_backend($1)`, pid)
 		return false
 	}
@@ -227,14 +227,14 @@ func (c *claims) retake(ctx context.Context, cl *claim) bool {
 	return true
 }
 
-// keep remembers which run a claim is for.
+// keep associates a claim with a run.
 func (c *claims) keep(runID string, cl *claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.runs[runID] = cl
 }
 
-// release gives up the claim on a run, if there is one.
+// release releases the claim on a run, if there is one.
 func (c *claims) release(runID string) error {
 	c.mu.Lock()
 	cl, ok := c.runs[runID]
@@ -246,7 +246,7 @@ func (c *claims) release(runID string) error {
 	return c.giveUp(cl)
 }
 
-// giveUp unlocks. A connection that is broken holds nothing.
+// giveUp unlocks. A broken connection holds nothing.
 func (c *claims) giveUp(cl *claim) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -264,7 +264,7 @@ func (c *claims) giveUp(cl *claim) error {
 	return err
 }
 
-// lostRun says so when the claim on a run was lost to somebody else.
+// lostRun returns an error if the claim on a run was lost to another process.
 func (c *claims) lostRun(runID string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -275,7 +275,7 @@ func (c *claims) lostRun(runID string) error {
 		"everything committed so far is kept; wait for the other process, and run the command again to continue")
 }
 
-// close gives up all claims and ends the goroutine.
+// close releases all claims and ends the goroutine.
 func (c *claims) close() error {
 	if c == nil {
 		return nil
@@ -296,7 +296,7 @@ func (c *claims) close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
-	// The server ends a closed connection in its own time. Unlocking first frees the claims
+	// The server closes a connection asynchronously. Unlocking first releases the claims
 	// before this returns; an error here means that the connection is broken.
 	_, _ = c.conn.Exec(ctx, `SELECT pg_advisory_unlock_all()`)
 	err := c.conn.Close(ctx)

@@ -18,10 +18,10 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// childURL is set in a process that only holds a claim, until it is killed.
+// childURL is set in a child process that holds a claim until it is killed.
 const childURL = "DEEM_TEST_CHILD_POSTGRES"
 
-// holdForever begins a run and says so.
+// holdForever begins a run and reports it.
 func holdForever(url string) error {
 	ctx := context.Background()
 	s, err := postgres.Open(ctx, url, postgres.Options{})
@@ -40,8 +40,8 @@ func holdForever(url string) error {
 	return nil
 }
 
-// TestKill kills a process that holds a claim, with SIGKILL, and holds that the claim
-// dies with it and that what it appended does not.
+// TestKill kills a process that holds a claim with SIGKILL, and checks that the claim ends
+// and the appended records stay.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -67,7 +67,7 @@ func TestKill(t *testing.T) {
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = child.Wait() // It says that it was killed.
+	_ = child.Wait() // The error says that it was killed.
 	waitFor(t, "the claim is free", func() bool {
 		run, resumed, err := s.Begin(t.Context(), storetest.Spec(""), false)
 		if err != nil && !errors.Is(err, store.ErrBusy) {
@@ -77,8 +77,8 @@ func TestKill(t *testing.T) {
 	})
 }
 
-// TestClaimStolen holds that a store whose claim was taken over while its connection was
-// gone says so, instead of judging what somebody else judges.
+// TestClaimStolen checks that a store whose claim was taken over while its connection was
+// broken returns an error, instead of judging what another process judges.
 func TestClaimStolen(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -105,8 +105,7 @@ func TestClaimStolen(t *testing.T) {
 	}
 }
 
-// holder returns the server's process that holds the claim in the database of s, and 0
-// while there is none.
+// holder returns the server process that holds the claim in the database of s, or 0.
 func holder(t *testing.T, s *postgres.Store) (pid int) {
 	t.Helper()
 	err := s.Pool().QueryRow(t.Context(), `SELECT coalesce(max(l.pid), 0) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
@@ -117,8 +116,8 @@ func holder(t *testing.T, s *postgres.Store) (pid int) {
 	return pid
 }
 
-// TestClaimKept holds that a connection that is lost while nobody else wants the run is
-// no loss.
+// TestClaimKept checks that a lost connection does no harm if no other process wants the
+// run.
 func TestClaimKept(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

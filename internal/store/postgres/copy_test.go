@@ -60,8 +60,9 @@ func bundled(t *testing.T, s store.Store, id string) []byte {
 	return buf.Bytes()
 }
 
-// TestCopyThereAndBack holds that a store that goes from SQLite to Postgres and back is
-// what it was: every bundle is the same to the byte, and so is all that no bundle has.
+// TestCopyThereAndBack checks that copying a store from SQLite to Postgres and back changes
+// nothing: every bundle is identical to the byte, and so is everything that is not in
+// bundles.
 func TestCopyThereAndBack(t *testing.T) {
 	t.Parallel()
 	first, second, third := openFile(t), open(t, pgtest.Database(t), postgres.Options{}), openFile(t)

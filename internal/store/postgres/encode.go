@@ -7,13 +7,13 @@ import (
 	"deem/internal/store/internal/body"
 )
 
-// An encodedItem is an item as the database keeps it.
+// An encodedItem is an item in the stored form.
 type encodedItem struct {
 	body.Item
-	places *string // JSON: which text goes where, nil if there are none
+	places *string // JSON: maps places to texts; nil if there are none
 }
 
-// encodeItem returns an item as the database keeps it.
+// encodeItem returns an item in the stored form.
 func encodeItem(it deem.Item, items *body.Encoder) (encodedItem, error) {
 	kept, err := items.Item(it)
 	if err != nil || len(kept.Long) == 0 {

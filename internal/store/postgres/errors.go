@@ -14,11 +14,10 @@ import (
 	"deem"
 )
 
-// errReadOnly is what a store that was opened for reading says to a write.
+// errReadOnly is returned for a write to a store that was opened for reading.
 var errReadOnly = errors.New("it was opened for reading only")
 
-// A trouble is what an error code of Postgres means to a person, and what they can do
-// about it.
+// A trouble is the meaning of a Postgres error code for the user, and what to do about it.
 type trouble struct {
 	says   string
 	advice string
@@ -52,13 +51,13 @@ var troubles = map[string]trouble{
 	},
 }
 
-// unreachable is the trouble of errors that come from no server.
+// unreachable is the trouble of errors that do not come from a server.
 var unreachable = trouble{
 	"the server cannot be reached",
 	"check its address and that it is up; everything committed so far is kept",
 }
 
-// codeOf returns the SQLSTATE of an error of Postgres, or "".
+// codeOf returns the SQLSTATE of a Postgres error, or "".
 func codeOf(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
@@ -66,8 +65,8 @@ func codeOf(err error) string {
 	return ""
 }
 
-// passing reports whether the same statement may succeed a little later: the server
-// restarts, or the connection broke, or two transactions were in each other's way.
+// passing reports whether an error is transient: the server restarts, the connection broke,
+// or two transactions conflicted.
 func passing(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return false
@@ -76,7 +75,7 @@ func passing(err error) bool {
 	case code == "":
 		return broken(err)
 	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "40"):
-		return true // Connection broken; deadlock or serialization.
+		return true // Connection broken; deadlock or serialization failure.
 	default:
 		// Shutdown, crash, starting up, idle session closed; too many connections;
 		// the database is being copied.
@@ -84,15 +83,15 @@ func passing(err error) bool {
 	}
 }
 
-// starting reports whether a server is there but not ready, which is worth waiting for
-// even when nothing ever worked.
+// starting reports whether a server is there but not ready, which is worth waiting for even
+// on the first attempt.
 func starting(err error) bool {
 	code := codeOf(err)
 	return code == "57P03" || code == "53300" || strings.HasPrefix(code, "40")
 }
 
-// broken reports whether a connection could not be made or was lost. A host that has no
-// address is no such thing: it is misspelt.
+// broken reports whether a connection could not be made or was lost. A host name that does
+// not resolve is not included: it is misspelled.
 func broken(err error) bool {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return !dns.IsNotFound
@@ -105,8 +104,8 @@ func broken(err error) bool {
 		strings.Contains(err.Error(), "conn closed") || pgconn.SafeToRetry(err)
 }
 
-// explain says what was being done to which store, and what an error of Postgres means.
-// An error that has a hint already keeps it.
+// explain adds the operation, the store and the meaning of a Postgres error. An error that
+// already has a hint keeps it.
 func (s *Store) explain(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -119,7 +118,7 @@ func (s *Store) explain(doing string, err error) error {
 	return fmt.Errorf("%s: %w", where, err)
 }
 
-// A brief is an error whose text was shortened.
+// A brief is an error with a shortened text.
 type brief struct {
 	text string
 	error
@@ -129,8 +128,8 @@ func (b *brief) Error() string { return b.text }
 
 func (b *brief) Unwrap() error { return b.error }
 
-// inBrief puts an error of pgconn into one line. It has one for each address and for
-// each of them once more without TLS, below one that repeats what --db said.
+// inBrief shortens an error of pgconn to one line. It has one line for each address, with
+// and without TLS, below one that repeats the value of --db.
 func inBrief(err error) error {
 	head, rest, ok := strings.Cut(err.Error(), ":\n")
 	if _, connecting := errors.AsType[*pgconn.ConnectError](err); !ok || !connecting {

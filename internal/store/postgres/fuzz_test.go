@@ -8,8 +8,8 @@ import (
 	"deem"
 )
 
-// FuzzParse puts a password into URLs of all kinds. Nothing that is said of a URL holds it,
-// whether it can be read or not: neither the error nor the name of the database.
+// FuzzParse puts a password into URLs of all kinds. Neither the error nor the name of the
+// database may contain it, whether the URL can be parsed or not.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []struct{ scheme, before, after, tail string }{
 		{"postgres", "", "", "db"},
@@ -27,7 +27,7 @@ func FuzzParse(f *testing.F) {
 	const secret = "hunter2-0123"
 	f.Fuzz(func(t *testing.T, scheme, before, after, tail string) {
 		if strings.Contains(before, "@") || strings.Contains(after, "@") {
-			return // What stands behind it is the host.
+			return // The part after it is the host.
 		}
 		raw := scheme + "://user:" + before + secret + after + "@localhost:5432/" + tail
 		cfg, err := parse(raw)

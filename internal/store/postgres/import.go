@@ -72,7 +72,7 @@ func (s *Store) BatchLines(ctx context.Context, runID, batch string) iter.Seq2[s
 	})
 }
 
-// linePage returns the first lines of a batch behind a key.
+// linePage returns the first lines of a batch after a key.
 func (s *Store) linePage(ctx context.Context, runID, batch, after string) (page []store.BatchLine, err error) {
 	run, err := s.number(ctx, runID)
 	if err != nil {

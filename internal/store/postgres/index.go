@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// indexSlice is about how long one call of Index takes.
+	// indexSlice is the approximate duration of one call of Index.
 	indexSlice = 200 * time.Millisecond
 
-	// indexRows is how many records are indexed with one statement.
+	// indexRows is how many records one statement indexes.
 	indexRows = 64
 )
 
-// Index implements [store.Browser]. It adds the words of records that are not in the
-// index in their present version. Who appends does not wait for it: it only looks at the
-// records. Two processes that index at once do the same work twice, which does no harm.
+// Index implements [store.Browser]. It adds the words of records whose current version is
+// not in the index. Appends do not wait for it: it only reads the records. Two processes
+// that index concurrently do the same work twice, which does no harm.
 func (s *Store) Index(ctx context.Context, runID string) (store.Searched, error) {
 	done, err := s.index(ctx, runID)
 	return done, s.explain("index", err)
@@ -40,7 +40,7 @@ func (s *Store) index(ctx context.Context, runID string) (store.Searched, error)
 	}
 	done := store.Searched{Done: total - len(missing), Total: total}
 	if s.readOnly {
-		return done, nil // A writer makes it.
+		return done, nil // A writer creates it.
 	}
 	cache := &textCache{}
 	deadline := time.Now().Add(indexSlice)
@@ -58,8 +58,8 @@ func (s *Store) index(ctx context.Context, runID string) (store.Searched, error)
 // A versioned record is the number of a record and its version.
 type versioned struct{ n, version int64 }
 
-// unindexed returns the records of a run that the index does not know as they are, and
-// how many records there are.
+// unindexed returns the records of a run whose current version is not indexed, and the
+// number of records.
 func (s *Store) unindexed(ctx context.Context, run int64) (missing []versioned, total int, err error) {
 	err = s.retry(ctx, func(ctx context.Context) error {
 		if err := s.pool.QueryRow(ctx, `SELECT count(*) FROM records WHERE run = $1`, run).Scan(&total); err != nil {
@@ -76,7 +76,7 @@ func (s *Store) unindexed(ctx context.Context, run int64) (missing []versioned, 
 		})
 		return err
 	})
-	// Records that came between the two queries are counted with the next call.
+	// Records that arrived between the two queries are counted by the next call.
 	return missing, max(total, len(missing)), err
 }
 
@@ -85,8 +85,8 @@ const putWords = `INSERT INTO words (record, version, said, found)
 	FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS u (record, version, said, words)
 	ON CONFLICT (record) DO UPDATE SET version = excluded.version, said = excluded.said, found = excluded.found`
 
-// indexGroup indexes some records. Their versions were read before their texts are: if
-// one is replaced in between, what is indexed counts as out of date.
+// indexGroup indexes some records. Their versions were read before their texts: if one is
+// replaced in between, its index entry counts as out of date.
 func (s *Store) indexGroup(ctx context.Context, group []versioned, cache *textCache) error {
 	versions := map[int64]int64{}
 	for _, v := range group {
@@ -118,7 +118,7 @@ func (s *Store) indexGroup(ctx context.Context, group []versioned, cache *textCa
 	})
 }
 
-// vector returns words as a list for a tsvector, nil when it cannot hold them.
+// vector returns words as a list for a tsvector, or nil if they do not fit.
 func vector(words []string) *string {
 	if !indexable(words) {
 		return nil
@@ -126,7 +126,7 @@ func vector(words []string) *string {
 	return new(strings.Join(words, " "))
 }
 
-// withoutFields lets go of fields, which are not searched, before they are read.
+// withoutFields drops fields, which are not searched, before their texts are read.
 func withoutFields(page []found) []found {
 	for i := range page {
 		page[i].rec.Item.Fields = nil

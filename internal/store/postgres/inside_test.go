@@ -20,10 +20,11 @@ import (
 	"deem/internal/store/internal/search"
 )
 
-// drawText returns texts with NUL and the characters that stand for it.
+// drawText returns texts with NUL and the characters that encode it.
 var drawText = rapid.StringOfN(rapid.OneOf(rapid.SampledFrom([]rune{0, 1, 2, 3, 'a', 'é', utf8.MaxRune}), rapid.Rune()), 0, 12, -1)
 
-// TestPack holds that packed texts come back, hold no NUL, and compare as the texts do.
+// TestPack checks that packed texts can be unpacked, contain no NUL, and compare like the
+// texts.
 func TestPack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawText.Draw(t, "a"), drawText.Draw(t, "b")
@@ -40,7 +41,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestKeys holds that the items of different runs, and different items, have different
+// TestKeys checks that the items of different runs, and different items, have different
 // keys.
 func TestKeys(t *testing.T) {
 	seen := map[string]string{}
@@ -101,8 +102,8 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestFoldLosesNoWord holds that what is a word is one when it is folded, so that no term
-// is without words.
+// TestFoldLosesNoWord checks that a folded word is still a word, so that no term is without
+// words.
 func TestFoldLosesNoWord(t *testing.T) {
 	for r := range unicode.MaxRune + 1 {
 		if s := string(r); len(search.Words(s)) > 0 && len(wordsOf(s)) == 0 {
@@ -111,7 +112,7 @@ func TestFoldLosesNoWord(t *testing.T) {
 	}
 }
 
-// TestIndexable holds that what no tsvector can hold is not given to one.
+// TestIndexable checks that words that do not fit into a tsvector are not put into one.
 func TestIndexable(t *testing.T) {
 	rec := deem.Record{Item: deem.Item{ID: "q", Response: strings.Repeat("x", 70_000) + " after"}, Verdict: &deem.Verdict{Reason: "why"}}
 	inOrder, words := said(rec)
@@ -133,7 +134,7 @@ func TestIndexable(t *testing.T) {
 	}
 }
 
-// TestPassing holds which errors are waited out.
+// TestPassing checks which errors are transient.
 func TestPassing(t *testing.T) {
 	code := func(c string) error { return fmt.Errorf("x: %w", &pgconn.PgError{Code: c}) }
 	for _, tt := range []struct {
@@ -164,7 +165,7 @@ func TestPassing(t *testing.T) {
 	}
 }
 
-// TestItems holds that the long texts of an item are found by what is kept beside it.
+// TestItems checks that the long texts of an item are found by the stored references.
 func TestItems(t *testing.T) {
 	long := strings.Repeat("long ", 200)
 	for i, it := range []deem.Item{

@@ -47,8 +47,8 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 	return s.explain("write labels to", err)
 }
 
-// lastLabels returns the labels by their keys, and of one person's about one item the
-// last, since a statement cannot write a row twice.
+// lastLabels returns the labels by key, and only the last of each person about each item,
+// since a statement cannot write a row twice.
 func lastLabels(list []store.Label) []store.Label {
 	list = slices.Clone(list)
 	slices.Reverse(list)
@@ -79,10 +79,10 @@ func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.
 // pageLabels is how many labels are read at once. They are sorted for every page.
 const pageLabels = 2048
 
-// labelPage returns the first labels behind the given one.
+// labelPage returns the first labels after the given one.
 func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.Label) (page []store.Label, err error) {
 	var where conditions
-	// No label has an item without a hash, so that the zero label is before all.
+	// Every label has an item hash, so the zero label is before all.
 	where.and("(item_id, item, annotator) > ($%d, $%d, $%d)", pack(after.ID), pack(after.Item), pack(after.Annotator))
 	if q.Dataset != "" {
 		where.and("dataset = $%d", pack(q.Dataset))

@@ -13,23 +13,23 @@ import (
 	"deem"
 )
 
-// Migrations only add to the schema: workers of an older deem that are at work while a
-// newer one migrates go on with the tables they know. An older deem that is started
-// afterwards is refused, because it would not keep what the newer one does.
+// Migrations only add to the schema: running workers of an older deem continue with the
+// tables they know while a newer one migrates. An older deem that is started afterwards is
+// rejected, because it would not maintain the new tables.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// runTables are those of the runs.
+// runTables are the tables of the runs.
 var runTables = NewTables(migrations, "deem_migrations", 0x6465656d6d696772) // "deemmigr" in ASCII
 
-// identity is what a database says it is.
+// identity is how a database identifies itself.
 type identity struct {
-	version int64 // of the schema, 0 before the first migration
-	foreign bool  // it has a table named as one of ours, but we did not make it
+	version int64 // of the schema; 0 before the first migration
+	foreign bool  // it has a table with one of our names that we did not create
 }
 
-// identify reads what the database says it is. It changes nothing.
+// identify reads the identity of the database. It changes nothing.
 func identify(ctx context.Context, pool *pgxpool.Pool) (identity, error) {
 	var versioned, runs bool
 	row := pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL, to_regclass('runs') IS NOT NULL`, runTables.versions)
@@ -43,7 +43,7 @@ func identify(ctx context.Context, pool *pgxpool.Pool) (identity, error) {
 	return identity{version: version}, err
 }
 
-// mustBeOurs refuses the tables of another program, and of a newer deem.
+// mustBeOurs rejects the tables of another program, and of a newer deem.
 func (id identity) mustBeOurs() error {
 	if id.foreign {
 		return deem.WithHint(errors.New("its schema holds the tables of another program"),
@@ -52,7 +52,7 @@ func (id identity) mustBeOurs() error {
 	return runTables.refuseNewer(id.version)
 }
 
-// mustBeCurrent refuses what cannot be read as it is.
+// mustBeCurrent rejects a version that cannot be read without migration.
 func (id identity) mustBeCurrent() error {
 	if err := id.mustBeOurs(); err != nil {
 		return err
@@ -64,8 +64,8 @@ func (id identity) mustBeCurrent() error {
 	return runTables.refuseOlder(id.version)
 }
 
-// migrate brings the database up to date. Of processes that start together one does
-// it, and the others wait.
+// migrate brings the database up to date. If several processes start together, one does it,
+// and the others wait.
 func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	found, err := identify(ctx, pool)
 	if err != nil {
@@ -78,7 +78,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 func migrateLocked(ctx context.Context, pool *pgxpool.Pool) error {
-	// Another process may have been here while this one waited for the lock.
+	// Another process may have migrated while this one waited for the lock.
 	found, err := identify(ctx, pool)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func migrateLocked(ctx context.Context, pool *pgxpool.Pool) error {
 	return runTables.Up(ctx, pool)
 }
 
-// createSchema makes the schema that is ours. One that the URL names is the user's.
+// createSchema creates our own schema. A schema named in the URL is the user's.
 func createSchema(ctx context.Context, pool *pgxpool.Pool) error {
 	if path := pool.Config().ConnConfig.RuntimeParams["search_path"]; strings.TrimSpace(path) != schema {
 		return nil

@@ -11,15 +11,15 @@ import (
 
 var _ store.Money = (*Store)(nil)
 
-// recorded is what the records of run r cost.
+// recorded is the cost of the records of run r.
 const recorded = `(SELECT coalesce(sum(k.cost_micros), 0)::bigint FROM counts k WHERE k.run = r.n)`
 
-// moneyLeft is the money of run r that is set aside: all that was charged and is held, less
-// what records show, and less what replies of batches will show that no record has yet.
+// moneyLeft is the reserved money of run r: everything charged and held, minus the cost in
+// records, and minus the cost of batch replies that no record has yet.
 const moneyLeft = `greatest(0, r.charged_micros + (SELECT coalesce(sum(h.spent + h.lent), 0)::bigint FROM holdings h WHERE h.run = r.n) - ` + recorded + `
 	- (SELECT coalesce(sum(l.cost_micros), 0)::bigint FROM batch_lines l WHERE l.run = r.n AND NOT l.taken))`
 
-// Draw implements [store.Money]. All holders of a run wait for its row.
+// Draw implements [store.Money]. Holders of a run are serialized by a lock on its row.
 func (s *Store) Draw(ctx context.Context, runID string, d store.Draw) (b store.Balance, err error) {
 	run, err := s.number(ctx, runID)
 	if err != nil {
@@ -67,8 +67,8 @@ func (s *Store) Leave(ctx context.Context, runID, holder string, spent int64) er
 	return s.explain("give money back to", err)
 }
 
-// ForfeitTx counts all that a holder has of a run as spent, for nobody knows what it did
-// with it, in a transaction of the caller's.
+// ForfeitTx counts all money of a holder in a run as spent, because it is unknown what it
+// did with it. It runs in the caller's transaction.
 func (s *Store) ForfeitTx(ctx context.Context, tx pgx.Tx, runID, holder string) error {
 	run, err := s.numberIn(ctx, tx, runID)
 	if err == nil {
@@ -80,14 +80,14 @@ func (s *Store) ForfeitTx(ctx context.Context, tx pgx.Tx, runID, holder string) 
 	return s.explain("count the money of a holder in", err)
 }
 
-// lockMoney waits until nobody else changes the money of a run.
+// lockMoney waits until no other transaction changes the money of a run.
 func lockMoney(ctx context.Context, tx pgx.Tx, run int64) error {
 	_, err := tx.Exec(ctx, `SELECT FROM runs WHERE n = $1 FOR NO KEY UPDATE`, run)
 	return err
 }
 
-// forfeit counts all that a holder has as charged. When nobody holds money any more, what
-// records do not show stays set aside.
+// forfeit counts all money of a holder as charged. When no holder is left, what records do
+// not show stays reserved.
 func forfeit(ctx context.Context, tx pgx.Tx, run int64, holder string) error {
 	_, err := tx.Exec(ctx, `WITH gone AS (DELETE FROM holdings WHERE run = $1 AND holder = $2 RETURNING spent + lent AS sum)
 		UPDATE runs r SET charged_micros = r.charged_micros + gone.sum FROM gone WHERE r.n = $1`, run, pack(holder))
@@ -99,8 +99,8 @@ func forfeit(ctx context.Context, tx pgx.Tx, run int64, holder string) error {
 	return err
 }
 
-// Settle implements [store.Money]. Workers do not claim runs: whether one of them is at
-// work is for the caller to know.
+// Settle implements [store.Money]. Workers do not claim runs: the caller must know whether
+// one of them is working.
 func (s *Store) Settle(ctx context.Context, runID string) (released int64, err error) {
 	run, err := s.Run(ctx, runID)
 	if err != nil {

@@ -30,7 +30,7 @@ func open(t testing.TB, url string, o postgres.Options) *postgres.Store {
 	return s
 }
 
-// empty makes a database without tables and returns its URL.
+// empty creates a database without tables and returns its URL.
 func empty(t *testing.T) string {
 	t.Helper()
 	url := pgtest.Database(t)
@@ -38,8 +38,7 @@ func empty(t *testing.T) string {
 	return url
 }
 
-// TestOpenAtOnce holds that workers that start together on an empty database do not trip
-// over each other.
+// TestOpenAtOnce checks that workers can start concurrently on an empty database.
 func TestOpenAtOnce(t *testing.T) {
 	url := empty(t)
 	var wg sync.WaitGroup
@@ -61,8 +60,8 @@ func TestOpenAtOnce(t *testing.T) {
 	}
 }
 
-// TestOpenRefused holds that what is not ours, or newer than we are, is left alone, with
-// advice.
+// TestOpenRefused checks that tables of another program or a newer deem are left unchanged,
+// and that the error has a hint.
 func TestOpenRefused(t *testing.T) {
 	t.Parallel()
 	newer, foreign := pgtest.Database(t), empty(t)
@@ -101,7 +100,7 @@ func TestOpenRefused(t *testing.T) {
 	}
 }
 
-// TestReadOnly holds that a store that was opened for reading reads, and changes nothing.
+// TestReadOnly checks that a store that was opened for reading reads, and changes nothing.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	if s, err := postgres.OpenReadOnly(t.Context(), empty(t), postgres.Options{}); !errors.Is(err, fs.ErrNotExist) {
@@ -138,7 +137,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestSecrets holds that no error and no name of a store says its password.
+// TestSecrets checks that no error and no name of a store contains its password.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	c := pgtest.Shared(t)

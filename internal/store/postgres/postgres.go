@@ -1,13 +1,13 @@
-// Package postgres keeps runs in a Postgres database, for work that is spread over
-// machines: any number of processes read and append to the same run at once.
+// Package postgres stores runs in a Postgres database, for work on several machines: any
+// number of processes can read and append to the same run concurrently.
 //
-// All tables are in a schema of their own, named deem, unless the URL has a
-// search_path; other programs may share the database. A connection pooler in front of
-// it has to pool sessions, because a claim is a lock that a session holds.
+// All tables are in a separate schema named deem, unless the URL has a search_path; other
+// programs may share the database. A connection pooler in front of it must use session
+// pooling, because a claim is a session lock.
 //
-// A Postgres that restarts, or cannot be reached for a while, is waited for: appends
-// and reads are made again until they succeed or [Options.Wait] is over. An append
-// whose acknowledgement was lost is not made twice.
+// If Postgres restarts, or cannot be reached for a while, appends and reads are retried
+// until they succeed or [Options.Wait] is over. An append whose acknowledgement was lost is
+// not made twice.
 package postgres
 
 import (
@@ -25,20 +25,19 @@ import (
 	"deem/internal/store"
 )
 
-// Options are what a store may be told. The zero value of each field means the
-// default.
+// Options configure a store. The zero value of each field means the default.
 type Options struct {
 	// Wait is how long to wait for a server that restarts or cannot be reached; 2 min.
 	Wait time.Duration
 
-	// Conns is how many connections the store has at most, besides one for claims; that
-	// of pgxpool, which is 4 or as many as there are cores.
+	// Conns is the maximum number of connections, in addition to one for claims; the
+	// default is that of pgxpool, which is 4 or the number of cores.
 	Conns int
 
-	// Check is how often the connection that holds the claims is looked after; 2 s.
+	// Check is how often the connection that holds the claims is checked; 2 s.
 	Check time.Duration
 
-	// Now tells the time; nil means time.Now.
+	// Now returns the time; nil means time.Now.
 	Now func() time.Time
 }
 
@@ -55,7 +54,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Store keeps runs in one database. [Open] and [OpenReadOnly] make one.
+// A Store stores runs in one database. [Open] and [OpenReadOnly] return one.
 type Store struct {
 	path     string // the URL without its secrets
 	opts     Options
@@ -73,10 +72,9 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the database at a URL for reading and writing, as
-// "postgres://user@host:5432/database". It makes the tables if they are missing, and
-// brings those of an older deem up to date. A password may also come from PGPASSWORD
-// or ~/.pgpass.
+// Open opens the database at a URL, such as "postgres://user@host:5432/database", for
+// reading and writing. It creates missing tables, and migrates those of an older deem. A
+// password may also come from PGPASSWORD or ~/.pgpass.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s, err := connect(ctx, url, o, false)
 	if err != nil {
@@ -92,8 +90,8 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// OpenReadOnly opens the database at a URL for reading. It changes nothing: if the
-// database holds no runs, that is an error.
+// OpenReadOnly opens the database at a URL for reading. It changes nothing: if the database
+// has no tables of runs, it returns an error.
 func OpenReadOnly(ctx context.Context, url string, o Options) (*Store, error) {
 	s, err := connect(ctx, url, o, true)
 	if err != nil {
@@ -112,13 +110,13 @@ func OpenReadOnly(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// schema is where our tables are.
+// schema is the schema of our tables.
 const schema = "deem"
 
-// connectTimeout bounds the wait for a host that does not answer at all.
+// connectTimeout limits the wait for a host that does not answer at all.
 const connectTimeout = 10 * time.Second
 
-// connect returns a store whose database was not looked at yet.
+// connect returns a store whose database was not checked yet.
 func connect(ctx context.Context, url string, o Options, readOnly bool) (*Store, error) {
 	cfg, err := parse(url)
 	if err != nil {
@@ -133,8 +131,8 @@ func connect(ctx context.Context, url string, o Options, readOnly bool) (*Store,
 	params := cfg.ConnConfig.RuntimeParams
 	setDefault(params, "search_path", schema)
 	setDefault(params, "application_name", "deem")
-	// A plan that was made while a table was empty would be kept when it is large.
-	// To plan again takes less than a statement for a hundred records does.
+	// A plan that was made while a table was empty would be kept when it is large. Planning
+	// again takes less time than a statement for a hundred records.
 	setDefault(params, "plan_cache_mode", "force_custom_plan")
 	setDefault(params, "jit", "off")
 	if readOnly {
@@ -157,13 +155,13 @@ func setDefault(params map[string]string, name, value string) {
 	}
 }
 
-// IsURL reports whether a store is meant to be a Postgres, and not a file.
+// IsURL reports whether a store name is a Postgres URL, and not a file.
 func IsURL(store string) bool {
 	return strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://")
 }
 
-// parse reads a URL. What it says of a bad one must not hold the password, and in a bad
-// URL anything may be the password.
+// parse parses a URL. The error for an invalid URL must not contain the password, and in an
+// invalid URL any part may be the password.
 func parse(raw string) (*pgxpool.Config, error) {
 	bad := func(reason string) error {
 		return deem.WithHint(fmt.Errorf("open store: %s", reason),
@@ -174,7 +172,7 @@ func parse(raw string) (*pgxpool.Config, error) {
 		return nil, bad("this is not a URL of a Postgres database")
 	}
 	if strings.Contains(u.EscapedPath(), "@") {
-		// The name of the database is shown, and this one may be half a password.
+		// The name of the database is shown, and this one may contain half a password.
 		return nil, bad("this URL of a Postgres database has an @ behind the host, where it is written as %40")
 	}
 	cfg, err := pgxpool.ParseConfig(raw)
@@ -189,7 +187,7 @@ func parse(raw string) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// redacted returns the URL by which people know the database.
+// redacted returns the URL of the database without secrets.
 func redacted(cfg *pgxpool.Config) string {
 	c := cfg.ConnConfig
 	u := url.URL{Scheme: "postgres", Host: fmt.Sprintf("%s:%d", c.Host, c.Port), Path: "/" + c.Database}
@@ -206,10 +204,10 @@ func redacted(cfg *pgxpool.Config) string {
 func (s *Store) Path() string { return s.path }
 
 // Pool returns the connections of the store, for work that has to commit together with
-// records. A caller that takes one gives it back: the store needs them too.
+// records. Callers must release connections, because the store needs them too.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
-// Close gives up all claims and closes the connections. Closing it again does nothing.
+// Close releases all claims and closes the connections. Closing it again does nothing.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.closeErr = s.claims.close()

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(pgtest.Main(m, pgtest.Options{Template: migrated}))
 }
 
-// migrated brings a database up to date.
+// migrated migrates a database.
 func migrated(ctx context.Context, url string) error {
 	s, err := postgres.Open(ctx, url, postgres.Options{})
 	if err != nil {

@@ -69,19 +69,19 @@ func (s *Store) Reply(ctx context.Context, key string) (reply deem.Reply, ok boo
 	return reply, ok, s.explain("read", err)
 }
 
-// paid is a reply as rows have it, all of it NULL when there is none.
+// paid is the columns of a reply, all NULL if there is none.
 type paid struct {
 	body                    *string
 	latency, attempts, cost *int64
 	unpriced                *bool
 }
 
-// paidFor returns a reply with the given body as rows have it.
+// paidFor returns the columns of a reply with the given body.
 func paidFor(r *deem.Reply, body string) paid {
 	return paid{&body, new(int64(r.Latency)), new(int64(r.Attempts)), &r.CostMicros, &r.Unpriced}
 }
 
-// reply returns the reply, which there is, with its key.
+// reply returns the reply, which must exist, with its key.
 func (p *paid) reply(key string) (deem.Reply, error) {
 	r, err := body.DecodeReply(*p.body)
 	if p.latency != nil && p.attempts != nil && p.cost != nil && p.unpriced != nil {
@@ -91,8 +91,8 @@ func (p *paid) reply(key string) (deem.Reply, error) {
 	return r, err
 }
 
-// loadCalls reads the calls of records. It reads as many of each as the record had when
-// it was read itself: a record that was replaced since has its new calls behind those.
+// loadCalls reads the calls of records. It reads as many of each as the record had when it
+// was read: a record that was replaced since has its new calls after those.
 func (s *Store) loadCalls(ctx context.Context, page []found) error {
 	numbers, places := make([]int64, len(page)), make(map[int64]*found, len(page))
 	for i := range page {
@@ -124,7 +124,7 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 	return nil
 }
 
-// scanCall reads a call into its place.
+// scanCall reads a call into its record.
 func scanCall(row pgx.Row, places map[int64]*found) error {
 	var c callRow
 	var record, trial int64
@@ -162,7 +162,7 @@ func scanCall(row pgx.Row, places map[int64]*found) error {
 	return nil
 }
 
-// A textRef says which text goes to a place. It is a list in JSON.
+// A textRef says which text belongs to a place. In JSON it is a list.
 type textRef struct {
 	hash body.Sum
 	size int // in bytes
@@ -182,17 +182,17 @@ func (r *textRef) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// A textCache remembers the texts that one query read last, so that neighbours which
-// share a text cost one query and one string.
+// A textCache caches the texts that one query read last, so that neighbours that share a
+// text cost one query and one string.
 type textCache struct {
 	bodies map[body.Sum]string
 	size   int
 }
 
-// keptBytes bounds what one query remembers.
+// keptBytes limits the cache of one query.
 const keptBytes = 4 << 20
 
-// fillTexts puts the long texts of records back.
+// fillTexts restores the long texts of records.
 func (s *Store) fillTexts(ctx context.Context, page []found, cache *textCache) error {
 	if err := s.readTexts(ctx, page, cache); err != nil {
 		return err
@@ -238,7 +238,7 @@ func (s *Store) readTexts(ctx context.Context, page []found, cache *textCache) e
 		}
 		var hash, text []byte
 		_, err = pgx.ForEachRow(rows, []any{&hash, &text}, func() error {
-			if sha256.Sum256(text) == body.Sum(hash) { // One that is another is not found.
+			if sha256.Sum256(text) == body.Sum(hash) { // A changed text counts as not found.
 				cache.put(body.Sum(hash), string(text))
 			}
 			return nil

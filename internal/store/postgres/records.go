@@ -31,8 +31,8 @@ func (s *Store) Records(ctx context.Context, runID string, q store.Query) iter.S
 	}
 }
 
-// eachRecord hands the records to yield until it returns false. No connection is held
-// while the caller has a record, however long that is.
+// eachRecord passes the records to yield until it returns false. No connection is held
+// while the caller has a record, however long that takes.
 func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yield func(deem.Record) bool) error {
 	run, err := s.number(ctx, runID)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 				if !yield(page[i].rec) {
 					return nil
 				}
-				page[i] = found{} // Lets go of the texts.
+				page[i] = found{} // release the texts
 			}
 			page = page[n:]
 		}
@@ -65,8 +65,7 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 	return nil
 }
 
-// found is a record that was read, and what it takes to read its long texts and its
-// calls.
+// found is a record that was read, and what is needed to read its long texts and its calls.
 type found struct {
 	rec    deem.Record
 	places map[string]textRef
@@ -76,8 +75,8 @@ type found struct {
 	now, seen int // how many calls the record has when they are read, and how many were read
 }
 
-// fitRows and fitBytes bound how many records get their long texts and calls at once: a
-// few items may be very long.
+// fitRows and fitBytes limit how many records get their long texts and calls at once: some
+// items may be very long.
 const (
 	fitRows  = 64
 	fitBytes = 1 << 20
@@ -95,7 +94,7 @@ func fit(page []found) int {
 	return n
 }
 
-// complete brings the long texts and the calls of records.
+// complete reads the long texts and the calls of records.
 func (s *Store) complete(ctx context.Context, page []found, withCalls bool, cache *textCache) error {
 	if err := s.fillTexts(ctx, page, cache); err != nil {
 		return err
@@ -113,7 +112,7 @@ type pager struct {
 	run   int64
 	brief bool
 	query string
-	args  []any // of the conditions; those of the walk follow
+	args  []any // of the conditions; those of the cursor follow
 	done  bool
 }
 
@@ -127,9 +126,9 @@ func newPager(s *Store, run int64, q store.Query) *pager {
 	return p
 }
 
-// selectRecords returns a query that scanRecord reads. Argument limit says how many
-// records are wanted. Which they are is settled before their items are looked up, one by
-// one: Postgres would sooner read all items there are.
+// selectRecords returns a query for scanRecord. Argument limit is the maximum number of
+// records. The records are chosen before their items are looked up, one by one: otherwise
+// Postgres would rather read all items.
 func selectRecords(join, where, by string, limit int, brief bool) string {
 	columns, items := "i.body, i.texts", "LEFT JOIN LATERAL (SELECT body, texts FROM items WHERE hash = r.item LIMIT 1) i ON true"
 	if brief {
@@ -153,7 +152,7 @@ func (c *conditions) add(arg any) int {
 	return len(c.args)
 }
 
-// and adds a condition in which each %d is the number of an argument, one after the other.
+// and adds a condition in which each %d becomes the number of the next argument.
 func (c *conditions) and(format string, args ...any) {
 	numbers := make([]any, len(args))
 	for i, arg := range args {
@@ -167,7 +166,7 @@ func (c *conditions) String() string { return strings.Join(c.terms, " AND ") }
 
 func newConditions(run int64, q store.Query) *conditions {
 	c := &conditions{}
-	if len(q.IDs) == 0 { // The keys of items are those of one run.
+	if len(q.IDs) == 0 { // The keys of items are specific to a run.
 		c.and("r.run = $%d", run)
 	}
 	c.oneOf("r.label", q.Labels)
@@ -187,8 +186,8 @@ func newConditions(run int64, q store.Query) *conditions {
 	return c
 }
 
-// oneOf asks for any of values, or for nothing if there are none. The index has the
-// beginnings of values.
+// oneOf requires any of values; without values it adds nothing. The index has prefixes of
+// values.
 func (c *conditions) oneOf(column string, values []string) {
 	switch len(values) {
 	case 0:
@@ -199,7 +198,7 @@ func (c *conditions) oneOf(column string, values []string) {
 	}
 }
 
-// start moves the pager behind a record that was seen before.
+// start moves the pager after a record seen before.
 func (p *pager) start(ctx context.Context, after *store.Cursor) error {
 	if after == nil {
 		return nil
@@ -212,7 +211,7 @@ func (p *pager) start(ctx context.Context, after *store.Cursor) error {
 	return err
 }
 
-// recordNumber returns the number of a record, 0 if there is none.
+// recordNumber returns the number of a record, or 0 if there is none.
 func (s *Store) recordNumber(ctx context.Context, run int64, id string, trial int) (n int64, err error) {
 	err = s.retry(ctx, func(ctx context.Context) error {
 		err := s.pool.QueryRow(ctx, `SELECT n FROM records WHERE item_key = $1 AND trial = $2`, keyOf(run, id), trial).Scan(&n)
@@ -279,7 +278,7 @@ func scanRecord(row pgx.Row, brief bool) (found, error) {
 	return f, nil
 }
 
-// decodeItem reads the JSON of the item, which says all of it, and holds it to its hash.
+// decodeItem decodes the JSON of the complete item, and checks it against its hash.
 func (f *found) decodeItem(hash []byte, item, places *string) error {
 	id := f.rec.Item.ID
 	if item == nil {
@@ -301,7 +300,7 @@ func (f *found) decodeItem(hash []byte, item, places *string) error {
 	return nil
 }
 
-// outcome is a verdict or a failure as a row has it.
+// outcome is the columns of a verdict or a failure.
 type outcome struct {
 	label, reason, parts, kind, detail *string
 	score, confidence                  *float64

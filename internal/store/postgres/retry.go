@@ -11,21 +11,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The pauses between two tries. They are drawn from the upper half, so that a fleet
-// that lost its server does not come back as one.
+// The pauses between two attempts. They are drawn from the upper half, so that a fleet that
+// lost its server does not reconnect all at once.
 const (
 	firstPause = 20 * time.Millisecond
 	maxPause   = 2 * time.Second
 )
 
-// retry does something that can be done again until it succeeds, fails in a way that
-// does not pass, or the time that [Options.Wait] gives is over.
+// retry calls do, which must be repeatable, until it succeeds, fails with an error that is
+// not transient, or [Options.Wait] is over.
 func (s *Store) retry(ctx context.Context, do func(context.Context) error) error {
 	return s.retryIf(ctx, passing, do)
 }
 
-// retryStart is retry for the first that is done with a server: one that cannot be
-// reached then is more likely misspelt than restarting.
+// retryStart is retry for the first contact with a server: if it cannot be reached then,
+// its address is more likely misspelled than the server restarting.
 func (s *Store) retryStart(ctx context.Context, do func(context.Context) error) error {
 	return s.retryIf(ctx, starting, do)
 }
@@ -58,10 +58,10 @@ func draw(most time.Duration) time.Duration {
 	return time.Duration(n.Int64())
 }
 
-// addCommit is the first statement of a commit that happens once.
+// addCommit is the first statement of a commit that must happen only once.
 const addCommit = `INSERT INTO commits (id, at) VALUES ($1, $2)`
 
-// isDone reports whether a commit was refused because it happened already.
+// isDone reports whether a commit was refused because it already happened.
 func isDone(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.ConstraintName == "commits_once"
@@ -74,13 +74,13 @@ func newCommit() []byte {
 	return id
 }
 
-// once sends statements to the server that commit together, and that do so once: when
-// the connection breaks before the server has said that they are committed, they are
-// sent again under the same id, and if the server knows the id they were.
+// once sends statements to the server that commit together, exactly once: if the connection
+// breaks before the server has acknowledged the commit, they are sent again under the same
+// id, and if the server knows the id, the first attempt was committed.
 //
-// A try that the server has not finished yet, because the connection broke and nobody
-// told it, is waited for by the id being unique; one that it has not even begun finds
-// the id taken.
+// If an attempt is still running on the server because it has not noticed the broken
+// connection, the unique id makes the next attempt wait for it; if it has not even begun,
+// it will find the id taken.
 func (s *Store) once(ctx context.Context, queue func(b *pgx.Batch)) error {
 	if s.readOnly {
 		return errReadOnly
@@ -90,8 +90,8 @@ func (s *Store) once(ctx context.Context, queue func(b *pgx.Batch)) error {
 		b := &pgx.Batch{}
 		b.Queue(addCommit, id, s.opts.Now().UnixNano())
 		queue(b)
-		// What is on its way is not called back: it takes milliseconds, and whether it
-		// was committed would be unknown.
+		// Statements in flight are not cancelled: they take milliseconds, and it would be
+		// unknown whether they were committed.
 		err := s.pool.SendBatch(context.WithoutCancel(ctx), b).Close()
 		if isDone(err) {
 			return nil
@@ -100,9 +100,9 @@ func (s *Store) once(ctx context.Context, queue func(b *pgx.Batch)) error {
 	})
 }
 
-// transact is once for work that has to see what it finds. When an earlier try was
-// committed and only its acknowledgement was lost, do is not called again: what it left
-// behind is that of the try that counts.
+// transact is once for work that depends on query results. If an earlier attempt was
+// committed and only its acknowledgement was lost, do is not called again: the results are
+// those of that attempt.
 func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
 	if s.readOnly {
 		return errReadOnly
@@ -123,7 +123,7 @@ func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx pg
 	})
 }
 
-// forget removes the ids of commits that nobody can be in doubt of any more.
+// forget removes the ids of commits that can no longer be in doubt.
 func (s *Store) forget(ctx context.Context) error {
 	return s.retryStart(ctx, func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, `DELETE FROM commits WHERE at < $1`, s.opts.Now().Add(-24*time.Hour).UnixNano())

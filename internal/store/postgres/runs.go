@@ -23,8 +23,8 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 	if err != nil {
 		return store.Run{}, false, err
 	}
-	// The claim comes first: its holder is alone with the runs of this key, so that
-	// two processes cannot both find that there is none.
+	// The claim comes first: its holder has exclusive access to the runs of this key, so
+	// that two processes cannot both find that there is none.
 	var c *claim
 	err = s.retry(ctx, func(ctx context.Context) error {
 		c, err = s.claims.take(ctx, spec.Key())
@@ -44,9 +44,9 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 	return run, resumed, nil
 }
 
-// begin finds or adds the run. Only the holder of the claim adds runs with its key, so
-// the newest of them is the one that was begun here, also when the answer of the server
-// was lost and is asked for again.
+// begin finds or adds the run. Only the holder of the claim adds runs with its key, so the
+// newest of them is the one begun here, even if the server's answer was lost and is
+// requested again.
 func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run store.Run, resumed bool, err error) {
 	err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		var n int64
@@ -73,11 +73,11 @@ func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 
 const newestRun = `SELECT coalesce(max(n), 0) FROM runs WHERE key = $1 AND deleted IS NULL`
 
-// adopt takes over what is not part of the key, but for the names of a run that has
+// adopt takes over what is not part of the key, except the dataset names of a run that has
 // records.
 func adopt(ctx context.Context, tx pgx.Tx, n int64, spec store.Spec) error {
 	if _, err := scanRun(tx.QueryRow(ctx, selectRun+` WHERE r.n = $1`, n)); err != nil {
-		return err // What is not what was written is not sealed anew.
+		return err // A damaged row must not get a new seal.
 	}
 	names, err := json.Marshal(spec.Dataset.Names)
 	if err != nil {
@@ -102,7 +102,7 @@ func sealRun(ctx context.Context, tx pgx.Tx, n int64) error {
 	return err
 }
 
-// insertRun adds a run under the first id that is free.
+// insertRun adds a run under the first free id.
 func (s *Store) insertRun(ctx context.Context, tx pgx.Tx, spec store.Spec) error {
 	now := s.opts.Now()
 	run := store.Run{Spec: spec, State: store.Open, Created: now, Updated: now}
@@ -114,7 +114,7 @@ func (s *Store) insertRun(ctx context.Context, tx pgx.Tx, spec store.Spec) error
 	}
 }
 
-// addRun adds a run as it is, without what was counted, unless its id is taken.
+// addRun adds a run unchanged, without its counts, unless its id is taken.
 func addRun(ctx context.Context, tx pgx.Tx, run store.Run) (added bool, err error) {
 	names, err := json.Marshal(run.Dataset.Names)
 	if err != nil {
@@ -160,15 +160,15 @@ func (s *Store) Finish(ctx context.Context, runID string) error {
 	return s.Release(runID)
 }
 
-// learnRecords is from how many records on a run is worth knowing.
+// learnRecords is the number of records from which updating the statistics pays off.
 const learnRecords = 2000
 
-// learn has Postgres count again what its tables hold, so that it knows of the run when
-// somebody looks through it. It would do so by itself, in some minutes.
+// learn makes Postgres update its statistics, so that it plans well when the run is
+// browsed. It would do so by itself after some minutes.
 func (s *Store) learn(ctx context.Context, runID string) {
 	run, err := s.Run(ctx, runID)
 	if err == nil && run.Records >= learnRecords {
-		_, _ = s.pool.Exec(ctx, `ANALYZE records`) // Without it views are slower, and that is all.
+		_, _ = s.pool.Exec(ctx, `ANALYZE records`) // Without it views are only slower.
 	}
 }
 
@@ -244,7 +244,7 @@ func (s *Store) runPage(ctx context.Context, condition string, last store.Run) (
 	return page, err
 }
 
-// runRow holds the sealed columns of a run, texts packed, and the seal that it has.
+// runRow contains the sealed columns of a run, texts packed, and its seal.
 type runRow struct {
 	n, created, items, trials                        int64
 	id, key, judge, judgeHash, model, endpoint, hash string
@@ -256,7 +256,7 @@ type runRow struct {
 const runColumns = `r.n, r.id, r.key, r.created, r.judge_name, r.judge_hash, r.judge_identity, r.judge_rule,
 	r.model, r.endpoint, r.dataset_names, r.dataset_hash, r.dataset_items, r.trials, r.settings, r.sum`
 
-// targets returns where runColumns are scanned to.
+// targets returns the scan targets of runColumns.
 func (r *runRow) targets() []any {
 	return []any{
 		&r.n, &r.id, &r.key, &r.created, &r.judge, &r.judgeHash, &r.identity, &r.rule,
@@ -311,7 +311,7 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// number returns the number of a run, under which other tables know it.
+// number returns the number of a run, which other tables refer to.
 func (s *Store) number(ctx context.Context, runID string) (n int64, err error) {
 	err = s.retry(ctx, func(ctx context.Context) error {
 		n, err = s.numberIn(ctx, s.pool, runID)
@@ -323,7 +323,7 @@ func (s *Store) number(ctx context.Context, runID string) (n int64, err error) {
 	return n, err
 }
 
-// numberIn is number in a transaction, whose own run may be undone.
+// numberIn is number in a transaction, whose own run may be rolled back.
 func (s *Store) numberIn(ctx context.Context, q querier, runID string) (int64, error) {
 	if n, ok := s.numbers.Load(runID); ok {
 		return n.(int64), nil //nolint:forcetypeassert // Only number stores.

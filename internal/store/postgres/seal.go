@@ -7,11 +7,11 @@ import (
 	"deem/internal/store/internal/body"
 )
 
-// Runs, records, calls, replies and labels carry a seal, which is checked when they are
-// read: see [body.Seal]. Items and texts are kept under a hash of what they say.
+// Runs, records, calls, replies and labels have a seal, which is checked when they are
+// read: see [body.Seal]. Items and texts are stored under a hash of their content.
 
-// recordRow holds the sealed columns of a record, texts packed. Its number is not among
-// them, which the server makes, nor what depends on a record that was there before.
+// recordRow contains the sealed columns of a record, texts packed. It excludes its number,
+// which the server assigns, and what depends on an earlier record.
 type recordRow struct {
 	run, trial, position         int64
 	item, key                    []byte
@@ -45,8 +45,8 @@ func (c *recordRow) seal() []byte {
 	})
 }
 
-// callRow holds the sealed columns of a call, texts packed, with what its reply says
-// wherever that is kept.
+// callRow contains the sealed columns of a call, texts packed, with those of its reply
+// wherever that is stored.
 type callRow struct {
 	model, request, err string
 	started             *int64
@@ -65,7 +65,7 @@ func (c *call) columns() callRow {
 	return row
 }
 
-// seal seals the call as one of the record with the key and trial.
+// seal returns the seal of a call of the record with the key and trial.
 func (c *callRow) seal(key []byte, trial int64) []byte {
 	return body.Seal([]any{
 		key, trial, c.model, c.request, c.err, null(c.started), c.tries, null(c.key), null(c.body),
@@ -73,12 +73,12 @@ func (c *callRow) seal(key []byte, trial int64) []byte {
 	})
 }
 
-// seal seals a reply in the cache.
+// seal returns the seal of a reply in the cache.
 func (p paid) seal(key string) []byte {
 	return body.Seal([]any{key, null(p.body), null(p.latency), null(p.attempts), null(p.cost), null(p.unpriced)})
 }
 
-// null returns what p points to, or NULL.
+// null returns the value of p, or NULL.
 func null[T any](p *T) any {
 	if p == nil {
 		return nil
@@ -86,7 +86,7 @@ func null[T any](p *T) any {
 	return *p
 }
 
-// altered is the error of a row that is not what was written.
+// altered returns the error for a row that was changed since it was written.
 func altered(format string, args ...any) error {
 	return deem.WithHint(fmt.Errorf("the database is damaged: %s is not what was written", fmt.Sprintf(format, args...)),
 		"restore a copy of it")

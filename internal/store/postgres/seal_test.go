@@ -19,7 +19,7 @@ import (
 )
 
 // unsealed are the columns that no seal covers, and why no number of a report depends on
-// them. All other columns of all tables are damaged by TestDamage.
+// them. TestDamage damages all other columns of all tables.
 var unsealed = map[string]string{
 	"runs.state": "changes with every append", "runs.updated": "changes with every append",
 	"runs.asked": "which run is the last", "runs.probes": "which run is the last",
@@ -32,7 +32,7 @@ var unsealed = map[string]string{
 	"deem_migrations": "versions of the schema",
 }
 
-// other returns an expression for a value that is not that of the column.
+// other returns an expression for a different value of the column.
 func other(column, kind string) string {
 	switch kind {
 	case "bigint":
@@ -43,7 +43,7 @@ func other(column, kind string) string {
 		return "NOT " + column
 	case "bytea":
 		return fmt.Sprintf("set_byte(%[1]s, length(%[1]s) / 2, get_byte(%[1]s, length(%[1]s) / 2) # 1)", column)
-	default: // Another character, which leaves JSON what it is wherever it is within a word.
+	default: // Another character, which keeps JSON valid anywhere within a word.
 		return fmt.Sprintf("overlay(%[1]s placing CASE WHEN substr(%[1]s, length(%[1]s) / 2, 1) = 'e' THEN 'a' ELSE 'e' END from length(%[1]s) / 2)", column)
 	}
 }
@@ -64,9 +64,8 @@ func columnsOf(t *testing.T, conn *pgx.Conn) map[string]string {
 	return columns
 }
 
-// TestDamage changes one value in each column that a number can depend on. The doctor
-// names the damage each time, and a reader of the whole store gets an error or what
-// was written.
+// TestDamage changes one value in each column that a number can depend on. Check reports
+// the damage each time, and reading the whole store returns an error or the original data.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -123,7 +122,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// fill keeps two runs in a store that set every column.
+// fill stores two runs that set every column.
 func fill(t *testing.T, s *postgres.Store) {
 	t.Helper()
 	rule, judged := storetest.Spec("rule"), begin(t, s)
@@ -142,7 +141,7 @@ func fill(t *testing.T, s *postgres.Store) {
 		if rec.Verdict != nil {
 			rec.Verdict.Pass, rec.Verdict.Confidence, rec.Verdict.Aspects = new(i%3 != 0), new(0.75), map[string]float64{"tone": 0.5}
 		}
-		// A call that failed, and one that was made in spite of the cache.
+		// A failed call, and one that was repeated in spite of the cache.
 		again := storetest.Call(rec.Calls[0].Reply.Key)
 		again.Reply.Text = "Verdict: INCORRECT"
 		failed := deem.Call{Model: "fake:yes", Request: "hash", Started: storetest.Epoch, Error: "no answer", Attempts: 2}
@@ -163,10 +162,10 @@ func fill(t *testing.T, s *postgres.Store) {
 	}
 }
 
-// testDamage damages a table with a statement, looks, and mends the table.
+// testDamage damages a table with a statement, checks, and restores the table.
 func testDamage(t *testing.T, conn *pgx.Conn, url string, s *postgres.Store, table, statement, before string) {
 	t.Helper()
-	const alone = `SET session_replication_role = replica; ` // No other table is changed with this one.
+	const alone = `SET session_replication_role = replica; ` // No other table changes with this one.
 	if _, err := conn.Exec(t.Context(), alone+`CREATE TEMP TABLE saved AS SELECT * FROM `+table); err != nil {
 		t.Fatal(err)
 	}
@@ -178,14 +177,14 @@ func testDamage(t *testing.T, conn *pgx.Conn, url string, s *postgres.Store, tab
 	if _, err := postgres.Check(t.Context(), url, postgres.Options{}); err == nil || !strings.Contains(err.Error(), "the database is damaged") {
 		t.Errorf("after %s, the doctor says: %v", statement, err)
 	}
-	// A record that is lost to its run is found by the doctor alone, who counts anew.
+	// Only Check, which recounts, finds a record that is lost to its run.
 	lost := table == "counts" || strings.HasSuffix(t.Name(), "lost") || strings.HasSuffix(t.Name(), "records.run")
 	if got := everything(t, s); got != before && !lost && !strings.Contains(got, "the database is damaged") {
 		t.Errorf("after %s, other values are read in silence", statement)
 	}
 }
 
-// mend puts the saved rows of a table back.
+// mend restores the saved rows of a table.
 func mend(t *testing.T, conn *pgx.Conn, table string) {
 	t.Helper()
 	var columns string
@@ -201,7 +200,7 @@ func mend(t *testing.T, conn *pgx.Conn, table string) {
 	}
 }
 
-// everything returns all that can be read of a store, up to the first error.
+// everything returns all that can be read from a store, up to the first error.
 func everything(t *testing.T, s *postgres.Store) string {
 	t.Helper()
 	var b strings.Builder

@@ -8,7 +8,7 @@ import (
 	"deem/internal/store/internal/body"
 )
 
-// Which records the new ones replace, where an item has one.
+// Which existing records the new ones replace.
 const (
 	replaceAll        = "all"
 	replaceFailures   = "failures"
@@ -16,8 +16,7 @@ const (
 )
 
 // The statements of an append. Each takes a list for every column, and so any number of
-// rows. What is there already is left alone, but for records, which take the place of
-// the old ones.
+// rows. Existing rows are not changed, except records, which are replaced.
 const (
 	addTexts = `INSERT INTO texts (hash, body) SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT DO NOTHING`
 
@@ -30,13 +29,14 @@ const (
 		(SELECT key FROM batch_lines WHERE run = $1 AND key = ANY ($2::text[]) AND NOT taken ORDER BY key FOR UPDATE)
 		UPDATE batch_lines SET taken = true WHERE run = $1 AND key IN (SELECT key FROM lines)`
 
-	// A run that was done is not any more. Mostly it was not, and nothing is written.
+	// A run that was done is reopened. Usually it was not, and nothing is written.
 	reopen = `UPDATE runs SET state = 'open' WHERE n = $1 AND state <> 'open'`
 
-	// Records, their calls, and what both add to the counts of the run are one statement,
-	// so that no record has to be looked for. The calls of a record go behind those that it
-	// had. A call names its reply by its number in the cache or, where the cache has another
-	// reply under that key, keeps it: a request that was made again in spite of the cache.
+	// Records, their calls, and the additions to the counts of the run are one statement,
+	// so that no record has to be looked up. New calls of a record go after its earlier
+	// ones. A call refers to its reply by its number in the cache or, if the cache has
+	// another reply under that key, keeps it: the request was repeated in spite of the
+	// cache.
 	addRecords = `WITH block AS MATERIALIZED (SELECT nextval('record_blocks') * 1048576 AS first),
 	put AS (INSERT INTO records AS r (n, run, item_id, item_key, trial, item, position, category, cluster, weight, judge,
 			label, score, pass, confidence, reason, parts, kind, detail, calls, sum)
@@ -84,10 +84,11 @@ func (a *appender) queue(b *pgx.Batch) {
 	a.queueRecords(b)
 }
 
-// maxBytes is about how much goes with one statement. A message can have a gigabyte.
+// maxBytes is the approximate maximum size of one statement. A message is limited to a
+// gigabyte.
 const maxBytes = 32 << 20
 
-// parts cuts a list where its elements have maxBytes together.
+// parts splits a list into parts of about maxBytes.
 func parts[T any](list []T, size func(T) int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		for len(list) > 0 {
@@ -183,7 +184,7 @@ func (a *appender) callColumns() (c callColumns) {
 	for _, r := range a.rows {
 		for i := range r.calls {
 			p := r.calls[i].columns()
-			// How many calls of the record follow it, itself among them.
+			// The number of calls of the record from this one on.
 			c.keys, c.trials, c.behind = append(c.keys, r.key), append(c.trials, int64(r.rec.Trial)), append(c.behind, int64(len(r.calls)-i))
 			c.models, c.requests, c.errors = append(c.models, p.model), append(c.requests, p.request), append(c.errors, p.err)
 			c.started, c.tries, c.replies = append(c.started, p.started), append(c.tries, p.tries), append(c.replies, p.key)

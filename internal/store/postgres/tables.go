@@ -13,8 +13,8 @@ import (
 	"deem"
 )
 
-// Tables are tables of one owner, which are brought up to date together: those of the
-// runs, and those of other owners in the same database.
+// Tables are the tables of one owner, which are migrated together: those of the runs, and
+// those of other owners in the same database.
 type Tables struct {
 	files    fs.FS
 	versions string
@@ -22,10 +22,10 @@ type Tables struct {
 	latest   int64
 }
 
-// NewTables returns the tables that the SQL files in the folder migrations make. What was
-// applied is noted in the table versions. lock is the number of the advisory lock of
-// their caller. Each owner has a table and a number of its own. It panics if the
-// files are not migrations: they are a part of the program.
+// NewTables returns the tables that the SQL files in the folder migrations create. Applied
+// migrations are recorded in the table versions. lock is the number of the advisory lock.
+// Each owner has its own table and number. It panics if the files are not migrations: they
+// are part of the program.
 func NewTables(files fs.FS, versions string, lock int64) Tables {
 	folder, err := fs.Sub(files, "migrations")
 	if err != nil {
@@ -42,19 +42,18 @@ func NewTables(files fs.FS, versions string, lock int64) Tables {
 	return Tables{folder, versions, lock, latest}
 }
 
-// Latest returns the version that this program knows.
+// Latest returns the latest version that this program knows.
 func (t Tables) Latest() int64 { return t.latest }
 
-// Version returns the version of the tables that are there. It is an error if there are
-// none.
+// Version returns the version of the existing tables. It is an error if there are none.
 func (t Tables) Version(ctx context.Context, pool *pgxpool.Pool) (version int64, err error) {
-	// There is a row for each migration that was applied.
+	// There is a row for each applied migration.
 	err = pool.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM `+t.versions+` WHERE is_applied`).Scan(&version)
 	return version, err
 }
 
-// Alone calls do while no other process is in a call of Alone for the same tables. Until
-// then it waits.
+// Alone calls do while no other process is in a call of Alone for the same tables, waiting
+// if necessary.
 func (t Tables) Alone(ctx context.Context, pool *pgxpool.Pool, do func() error) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -69,7 +68,7 @@ func (t Tables) Alone(ctx context.Context, pool *pgxpool.Pool, do func() error) 
 	return errors.Join(err, unlockErr)
 }
 
-// Up brings the tables up to date. It is called in [Tables.Alone].
+// Up migrates the tables. It is called in [Tables.Alone].
 func (t Tables) Up(ctx context.Context, pool *pgxpool.Pool) error {
 	db := stdlib.OpenDBFromPool(pool)
 	p, err := goose.NewProvider(goose.DialectPostgres, db, t.files, goose.WithTableName(t.versions),
@@ -90,7 +89,7 @@ func (t Tables) refuseNewer(version int64) error {
 		"nothing was changed; install a newer deem, or name another database with --db")
 }
 
-// refuseOlder returns an error for tables that cannot be read as they are.
+// refuseOlder returns an error for tables that cannot be read without migration.
 func (t Tables) refuseOlder(version int64) error {
 	if version >= t.latest {
 		return nil

@@ -15,7 +15,7 @@ var testFiles = fstest.MapFS{
 	"elsewhere/00011_not.sql": {Data: []byte("-- +goose Up\nCREATE TABLE d (n INTEGER);\n")},
 }
 
-// TestLatest holds that versions are numbers, and only those in the folder.
+// TestLatest checks that versions are numbers, from the folder only.
 func TestLatest(t *testing.T) {
 	if got := NewTables(testFiles, "versions", 1).Latest(); got != 10 {
 		t.Errorf("Latest = %d, want 10", got)
@@ -50,7 +50,7 @@ func wantError(t *testing.T, what string, err error, want string) {
 	}
 }
 
-// TestNoMigrations holds that a program built without its migrations says so at once.
+// TestNoMigrations checks that a program built without its migrations panics at once.
 func TestNoMigrations(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -10,8 +10,8 @@ import (
 	"deem/internal/store/internal/body"
 )
 
-// pack returns s as a column keeps it. The character NUL, which no text of Postgres can hold, is written as \x01\x01,
-// and \x01 as \x01\x02: packed texts compare as the texts do.
+// pack returns s in the stored form. Postgres texts cannot contain NUL, so it is written as
+// \x01\x01, and \x01 as \x01\x02: packed texts compare like the texts.
 func pack(s string) string {
 	s = body.Valid(s)
 	if strings.IndexByte(s, 0) < 0 && strings.IndexByte(s, 1) < 0 {
@@ -25,7 +25,7 @@ var (
 	unpacker = strings.NewReplacer("\x01\x01", "\x00", "\x01\x02", "\x01")
 )
 
-// unpack returns the text that was packed.
+// unpack reverses pack.
 func unpack(s string) string {
 	if strings.IndexByte(s, 1) < 0 {
 		return s
@@ -33,7 +33,7 @@ func unpack(s string) string {
 	return unpacker.Replace(s)
 }
 
-// packAll packs each of a list.
+// packAll packs each element of a list.
 func packAll[T ~string](list []T) []string {
 	packed := make([]string, len(list))
 	for i, s := range list {
@@ -58,16 +58,16 @@ func unpackNull(s *string) string {
 	return unpack(*s)
 }
 
-// keyOf returns the key under which a record of an item is found: the first half of the
-// SHA-256 of the run's number and the id.
+// keyOf returns the key of an item's records: the first half of the SHA-256 of the run's
+// number and the id.
 func keyOf(run int64, id string) []byte {
 	h := sha256.New()
-	_ = binary.Write(h, binary.BigEndian, run) // A hash takes everything.
+	_ = binary.Write(h, binary.BigEndian, run) // A hash never fails.
 	h.Write([]byte(pack(id)))
 	return h.Sum(nil)[:16]
 }
 
-// keysOf is keyOf for each of a list.
+// keysOf is keyOf for each element of a list.
 func keysOf(run int64, ids []string) [][]byte {
 	keys := make([][]byte, len(ids))
 	for i, id := range ids {
@@ -90,8 +90,8 @@ func unpackJSON(s *string) json.RawMessage {
 	return json.RawMessage(unpack(*s))
 }
 
-// nanos returns t as the database keeps it. The zero time has no nanoseconds since 1970
-// that an integer could hold, and becomes NULL.
+// nanos returns t in the stored form. The zero time does not fit into nanoseconds since
+// 1970, and becomes NULL.
 func nanos(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -99,7 +99,7 @@ func nanos(t time.Time) *int64 {
 	return new(t.UnixNano())
 }
 
-// timeOf returns the time that was kept.
+// timeOf returns the stored time.
 func timeOf(n *int64) time.Time {
 	if n == nil {
 		return time.Time{}

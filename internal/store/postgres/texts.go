@@ -6,18 +6,19 @@ import (
 	"deem/internal/store/internal/body"
 )
 
-// texts remembers long texts that are in the database, so that the dialogue which item
-// after item carries along is sent once. Texts are never removed. The zero value is
-// ready for use, and a nil one remembers nothing.
+// texts remembers long texts that are in the database, so that a conversation shared by
+// many items is sent once. Texts are never removed. The zero value is ready for use, and a
+// nil one remembers nothing.
 type texts struct {
 	mu         sync.Mutex
 	young, old map[body.Sum]bool
 }
 
-// rememberTexts is how many texts are remembered at least, once there are that many.
+// rememberTexts is the minimum number of texts that are remembered, once there are that
+// many.
 const rememberTexts = 4096
 
-// missing returns those of list that are not known to be there.
+// missing returns the elements of list that are not known to be in the database.
 func (k *texts) missing(list []body.Text) []body.Text {
 	if k == nil || len(list) == 0 {
 		return list
@@ -33,7 +34,7 @@ func (k *texts) missing(list []body.Text) []body.Text {
 	return missing
 }
 
-// add remembers texts that were committed. What was not used for long is forgotten.
+// add remembers committed texts. Texts that were not used for long are forgotten.
 func (k *texts) add(list []body.Text) {
 	if len(list) == 0 {
 		return

@@ -42,8 +42,8 @@ func read(t testing.TB, s store.Store, runID string) []deem.Record {
 	return list
 }
 
-// TestAppendAtOnce holds that workers in several processes append to one run at the same
-// time, also the same items, and that nothing is lost, counted twice or refused.
+// TestAppendAtOnce checks that workers in several processes can append to one run
+// concurrently, even the same items, and that nothing is lost, counted twice or refused.
 func TestAppendAtOnce(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -61,8 +61,8 @@ func TestAppendAtOnce(t *testing.T) {
 			for g := range groups {
 				var recs []deem.Record
 				for k := range size {
-					// Each worker goes through the items in an order of its own, and
-					// shares texts with the others.
+					// Each worker goes through the items in a different order, and shares
+					// texts with the others.
 					i := (w*17 + (g*size+k)*(2*w+1)) % items
 					rec := storetest.Record(i)
 					if (w+g+k)%5 == 0 {
@@ -104,7 +104,7 @@ func TestAppendAtOnce(t *testing.T) {
 	}
 }
 
-// deadlocks returns how many of them the server saw in the database.
+// deadlocks returns the number of deadlocks that the server saw in the database.
 func deadlocks(t *testing.T, s *postgres.Store) (n int) {
 	t.Helper()
 	err := s.Pool().QueryRow(t.Context(), `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`).Scan(&n)
@@ -114,8 +114,9 @@ func deadlocks(t *testing.T, s *postgres.Store) (n int) {
 	return n
 }
 
-// TestAppendMissing holds that of two processes that judge the same item the first record
-// stays, with its calls and its cost, and that only what is to be judged again is replaced.
+// TestAppendMissing checks that if two processes judge the same item, the first record
+// stays, with its calls and its cost, and that only records to be judged again are
+// replaced.
 func TestAppendMissing(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.Database(t), postgres.Options{})
@@ -131,7 +132,7 @@ func TestAppendMissing(t *testing.T) {
 		rec      deem.Record
 		failures bool
 		kept     bool
-		calls    int // that the record has then
+		calls    int // of the record afterwards
 	}{
 		{"one that is unfinished", failure(store.Unfinished), false, true, 1},
 		{"a failure in its place", failure(deem.Unparseable), false, true, 2},
@@ -166,8 +167,8 @@ func TestAppendMissing(t *testing.T) {
 	}
 }
 
-// waitForAll waits until each worker has appended a group that it began after now: one
-// that it is at may have been begun before.
+// waitForAll waits until each worker has appended a group that it began after now: the
+// current one may have begun before.
 func waitForAll(t *testing.T, done *[3]atomic.Int64, appended <-chan struct{}) {
 	t.Helper()
 	var want [3]int64
@@ -177,7 +178,7 @@ func waitForAll(t *testing.T, done *[3]atomic.Int64, appended <-chan struct{}) {
 	patience := time.After(5 * time.Minute)
 	for w := 0; w < len(done); {
 		if t.Failed() {
-			return // A worker that ended in an error appends nothing more.
+			return // A worker that failed appends nothing more.
 		}
 		if done[w].Load() >= want[w] {
 			w++
@@ -191,8 +192,8 @@ func waitForAll(t *testing.T, done *[3]atomic.Int64, appended <-chan struct{}) {
 	}
 }
 
-// TestRestart restarts the server while workers append, once politely and once as if it
-// was killed, and holds that nothing is lost and nothing is doubled.
+// TestRestart restarts the server while workers append, once gracefully and once as if
+// killed, and checks that nothing is lost or duplicated.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	c := pgtest.Start(t, pgtest.Options{Template: migrated})
@@ -224,7 +225,7 @@ func TestRestart(t *testing.T) {
 				}
 				select {
 				case appended <- struct{}{}:
-				default: // It is known already that something happened.
+				default: // The signal is already pending.
 				}
 				if err != nil {
 					return
@@ -262,7 +263,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// waitFor waits until something holds.
+// waitFor waits until a condition is true.
 func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
@@ -272,7 +273,7 @@ func waitFor(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// TestDown holds that a server that stays away is an error in the end, with advice, and
+// TestDown checks that a server that stays down is an error in the end, with a hint, and
 // that the store works when it is back.
 func TestDown(t *testing.T) {
 	t.Parallel()
@@ -293,8 +294,8 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// A lossy proxy stands between a store and its server. When told, it lets the next
-// statements through, throws the answer away, and closes the connection.
+// A lossy proxy is between a store and its server. On demand, it forwards the next
+// statements, discards the answer, and closes the connection.
 type lossy struct {
 	net.Listener
 	server string // path of the socket
@@ -346,7 +347,7 @@ func (p *lossy) serve(t *testing.T, client net.Conn) {
 		}
 		if p.lose.CompareAndSwap(true, false) {
 			p.lost.Add(1)
-			return // The server has done it all: it answers when it has committed.
+			return // The server has finished: it answers after the commit.
 		}
 		if _, err := client.Write(buf[:n]); err != nil {
 			return
@@ -354,8 +355,8 @@ func (p *lossy) serve(t *testing.T, client net.Conn) {
 	}
 }
 
-// TestAnswerLost holds that a commit whose acknowledgement was lost is not made twice:
-// the calls of a record would be there, and paid for, twice.
+// TestAnswerLost checks that a commit whose acknowledgement was lost is not made twice:
+// otherwise the calls of a record would be stored and paid for twice.
 func TestAnswerLost(t *testing.T) {
 	t.Parallel()
 	c := pgtest.Shared(t)
@@ -385,7 +386,7 @@ func TestAnswerLost(t *testing.T) {
 	if err != nil || got.Records != 6 || got.CostMicros != 240 {
 		t.Errorf("Records, CostMicros = %d, %d, %v, want 6, 240", got.Records, got.CostMicros, err)
 	}
-	// The same for a run that is begun.
+	// The same for beginning a run.
 	p.lose.Store(true)
 	if err := s.Release(run.ID); err != nil {
 		t.Fatal(err)

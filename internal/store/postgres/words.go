@@ -14,17 +14,17 @@ import (
 	"deem/internal/store/internal/search"
 )
 
-// Words are in lower case and without the accents of Latin letters, as in the index of
-// the SQLite store, so that a search finds the same in both.
+// Words are in lower case and without the accents of Latin letters, as in the index of the
+// SQLite store, so that a search finds the same in both.
 //
-// Postgres could make words too, but its dictionaries do not know those of package
-// search, and forget in which order they were after the first 16,383.
+// Postgres could extract words too, but its parsers split differently from package search,
+// and it loses word positions after the first 16,383.
 
-// wordsOf returns the words of a text in order, folded. They are parts of one string.
+// wordsOf returns the words of a text in order, folded. They are substrings of one string.
 func wordsOf(text string) []string { return search.Words(fold(text)) }
 
-// fold returns a text in lower case, and its Latin letters without accents. Other
-// scripts keep theirs: й and и are two letters.
+// fold returns a text in lower case, with its Latin letters without accents. Other scripts
+// keep theirs: й and и are two letters.
 func fold(text string) string {
 	if isASCII(text) {
 		return strings.ToLower(text)
@@ -48,12 +48,12 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// wordBytes is from how many bytes on a word is none that Postgres can index.
+// wordBytes is the number of bytes from which Postgres cannot index a word.
 const wordBytes = 1024
 
-// said returns the words of a record in order, with a space around each, and a line
-// break between two texts, over which no phrase goes. Fields are not among them: they
-// are what the system was given, often as long as a book.
+// said returns the words of a record in order, each with a space around it, and a line
+// break between two texts, which no phrase spans. Fields are excluded: they are the
+// system's input, often as long as a book.
 func said(rec deem.Record) (inOrder string, each []string) {
 	texts := append([]string{rec.Item.ID, rec.Item.Question, rec.Item.Response}, rec.Item.References...)
 	left := search.ItemBytes
@@ -83,8 +83,8 @@ func said(rec deem.Record) (inOrder string, each []string) {
 	return b.String(), slices.Sorted(maps.Keys(seen))
 }
 
-// indexable reports whether a tsvector can hold the words: it has a megabyte for all of
-// them, and no long ones.
+// indexable reports whether the words fit into a tsvector: it is limited to a megabyte, and
+// to short words.
 func indexable(words []string) bool {
 	size := 0
 	for _, w := range words {
@@ -95,14 +95,13 @@ func indexable(words []string) bool {
 	return true
 }
 
-// A term is one thing to look for: words that stand together, of which the last may be
-// only the beginning of one.
+// A term is one search term: adjacent words, of which the last may be a prefix.
 type term struct {
 	words  []string
 	prefix bool
 }
 
-// terms returns what to look for.
+// terms returns the search terms.
 func terms(query string) []term {
 	var list []term
 	for _, t := range search.Terms(query) {
@@ -111,7 +110,7 @@ func terms(query string) []term {
 	return list
 }
 
-// inOrder returns the text that is part of what a record with the term said.
+// inOrder returns the text that occurs in the words of a record with the term.
 func (t term) inOrder() string {
 	text := " " + strings.Join(t.words, " ")
 	if !t.prefix {
@@ -120,9 +119,9 @@ func (t term) inOrder() string {
 	return text
 }
 
-// tsquery returns the query of Postgres that all words of the terms occur, and whether
-// it could be made: a word that is too long for Postgres is in no tsvector either. Words
-// are letters and digits, so there is nothing in them to be quoted.
+// tsquery returns the Postgres query that all words of the terms occur, and whether it
+// could be built: a word that is too long for Postgres is in no tsvector either. Words are
+// letters and digits, so nothing needs quoting.
 func tsquery(list []term) (query string, ok bool) {
 	var parts []string
 	for _, t := range list {
@@ -140,8 +139,8 @@ func tsquery(list []term) (query string, ok bool) {
 	return strings.Join(parts, " & "), true
 }
 
-// selectText adds the condition that all terms of a text occur, and returns what has to
-// be joined for it. A text without a word selects everything.
+// selectText adds the condition that all terms of a text occur, and returns the necessary
+// join. A text without a word selects everything.
 func (c *conditions) selectText(text string) (join string) {
 	list := terms(text)
 	if len(list) == 0 {
@@ -155,7 +154,7 @@ func (c *conditions) selectText(text string) (join string) {
 			phrases = append(phrases, condition)
 		}
 	}
-	// Records with too many words are looked through.
+	// Records with too many words are scanned.
 	all := "w.found IS NULL AND " + strings.Join(each, " AND ")
 	if query, ok := tsquery(list); ok {
 		all = fmt.Sprintf("(w.found @@ $%d::tsquery OR %s)", c.add(query), all)
