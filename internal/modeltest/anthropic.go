@@ -11,9 +11,8 @@ import (
 	"deem"
 )
 
-// Anthropic returns the wire format of the Messages API with its errors. It is
-// written from the public description of that API, and apart from the client that
-// it checks.
+// Anthropic returns the wire format of the Messages API with its errors. It is written from
+// the public API documentation, independently of the client that it checks.
 func Anthropic() Wire {
 	return Wire{
 		Read:       readAnthropic,
@@ -50,11 +49,11 @@ type anthropicRequest struct {
 	} `json:"tool_choice"`
 }
 
-// readAnthropic decodes a request and is as strict as the real server.
+// readAnthropic decodes a request as strictly as the real server.
 func readAnthropic(r *http.Request, body []byte) (string, deem.Request, error) {
 	var w anthropicRequest
 	dec := json.NewDecoder(strings.NewReader(string(body)))
-	dec.DisallowUnknownFields() // the real server takes no seed, for one
+	dec.DisallowUnknownFields() // the real server rejects unknown fields, for example a seed
 	if err := dec.Decode(&w); err != nil {
 		return "", deem.Request{}, fmt.Errorf("body is not the JSON of a request: %w", err)
 	}
@@ -78,7 +77,7 @@ func readAnthropic(r *http.Request, body []byte) (string, deem.Request, error) {
 	return w.Model, req, nil
 }
 
-// checkAnthropic refuses what the real server would.
+// checkAnthropic rejects what the real server would reject.
 func checkAnthropic(r *http.Request, w *anthropicRequest) error {
 	switch {
 	case r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/v1/messages"):
@@ -104,8 +103,8 @@ func checkAnthropic(r *http.Request, w *anthropicRequest) error {
 	return nil
 }
 
-// replyAnthropic encodes a reply, with a thought before the text as models that
-// think have it.
+// replyAnthropic encodes a reply, with a thinking block before the text as in models that
+// think.
 func replyAnthropic(reply deem.Reply) Raw {
 	reasons := map[deem.Stop]string{
 		deem.StopEnd: "end_turn", deem.StopLength: "max_tokens", deem.StopFilter: "refusal", deem.StopOther: "pause_turn",
@@ -139,7 +138,7 @@ func replyAnthropic(reply deem.Reply) Raw {
 		},
 	})
 	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // It holds nothing that has no JSON.
+		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // It always has a JSON encoding.
 	}
 	return Raw{Body: string(body), Header: map[string]string{"Request-Id": reply.RequestID}}
 }
@@ -152,12 +151,12 @@ func anthropicError(kind, message string) string {
 		"request_id": "req_1",
 	})
 	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode error: %v", err)) // It holds nothing that has no JSON.
+		panic(fmt.Sprintf("modeltest: encode error: %v", err)) // It always has a JSON encoding.
 	}
 	return string(body)
 }
 
-// anthropicErrors are the errors of Anthropic and of what stands before it.
+// anthropicErrors are the errors of Anthropic and of proxies in front of it.
 func anthropicErrors() map[Trouble][]Raw {
 	raw := func(status int, kind, message string) Raw {
 		return Raw{Status: status, Body: anthropicError(kind, message)}

@@ -15,42 +15,42 @@ import (
 	"time"
 )
 
-// A BatchWire is how a vendor's batch endpoints speak.
+// A BatchWire is the format of a vendor's batch endpoints.
 type BatchWire string
 
-// The vendors that have batches.
+// The vendors with batches.
 const (
 	OpenAIBatches    BatchWire = "openai"
 	AnthropicBatches BatchWire = "anthropic"
 )
 
-// A Fate is what becomes of a batch. The zero value answers all of its lines at once.
+// A Fate is the outcome of a batch. The zero value answers all of its lines at once.
 type Fate struct {
-	// Refuse is the code of an error for which the batch is taken and then not begun,
-	// as "token_limit_exceeded". Only OpenAI does that.
+	// Refuse is the code of an error with which the batch is accepted and then rejected,
+	// for example "token_limit_exceeded". Only OpenAI does that.
 	Refuse string
 
-	// Status and Body, unless Status is 0, are the answer to the call that submits
-	// the batch, which is then not taken.
+	// Status and Body, unless Status is 0, are the answer to the call that submits the
+	// batch, which is then not accepted.
 	Status int
 	Body   string
 
 	// Delay is how long the answer to the call that submits the batch takes, after the
-	// batch was taken; Lose breaks the connection instead of answering.
+	// batch was accepted; Lose breaks the connection instead of answering.
 	Delay time.Duration
 	Lose  bool
 
-	// Hold keeps the batch running until Release; Polls keeps it running until its
-	// status was asked for so often.
+	// Hold keeps the batch running until Release; Polls keeps it running until its status
+	// was requested that many times.
 	Hold  bool
 	Polls int
 
-	// Line says what becomes of a line in place of an answer: "expired", "canceled",
-	// or "missing" for one that the vendor says nothing of. "" answers it.
+	// Line returns the outcome of a line that gets no answer: "expired", "canceled", or
+	// "missing" for a line without a result. "" answers it.
 	Line func(a Asked) string
 }
 
-// A BatchServer is a [Server] that also takes batches. Their lines are answered by the
+// A BatchServer is a [Server] that also accepts batches. Their lines are answered by the
 // function that answers calls. Its methods are safe for concurrent use.
 type BatchServer struct {
 	*Server
@@ -59,13 +59,13 @@ type BatchServer struct {
 	fate func(n int) Fate
 
 	batchMu  sync.Mutex
-	files    map[string][]byte // what was uploaded, by the id of the file
+	files    map[string][]byte // uploaded files by id
 	batches  []*servedBatch    // oldest first
 	polls    int
 	released bool
 }
 
-// A servedBatch is a batch that was taken.
+// A servedBatch is a batch that was accepted.
 type servedBatch struct {
 	id       string
 	created  time.Time
@@ -74,7 +74,7 @@ type servedBatch struct {
 	lines    []servedLine
 	fate     Fate
 	polls    int
-	refused  []batchError // why it was not begun
+	refused  []batchError // why it was rejected
 }
 
 // A servedLine is a request of a batch.
@@ -83,7 +83,7 @@ type servedLine struct {
 	body json.RawMessage
 }
 
-// A batchError is what is wrong with a batch, as OpenAI says it.
+// A batchError is an error of a batch in OpenAI's format.
 type batchError struct {
 	Code    string `json:"code"`
 	Line    *int   `json:"line"`
@@ -91,8 +91,8 @@ type batchError struct {
 	Param   any    `json:"param"`
 }
 
-// NewBatchServer starts a server that ends with the test. The function fate, which may
-// be nil, says what becomes of the n-th batch, from 0.
+// NewBatchServer starts a server for the duration of the test. The function fate, which may
+// be nil, returns the outcome of the n-th batch, from 0.
 func NewBatchServer(tb testing.TB, wire BatchWire, answer func(Asked) Answer, fate func(n int) Fate) *BatchServer {
 	tb.Helper()
 	calls := OpenAI()
@@ -118,7 +118,7 @@ func NewBatchServer(tb testing.TB, wire BatchWire, answer func(Asked) Answer, fa
 	return s
 }
 
-// Batches returns how many batches were taken and begun.
+// Batches returns how many batches were accepted and begun.
 func (s *BatchServer) Batches() int {
 	s.batchMu.Lock()
 	defer s.batchMu.Unlock()
@@ -131,7 +131,7 @@ func (s *BatchServer) Batches() int {
 	return n
 }
 
-// Lines returns how many lines the batches have that were begun.
+// Lines returns the number of lines of the batches that were begun.
 func (s *BatchServer) Lines() int {
 	s.batchMu.Lock()
 	defer s.batchMu.Unlock()
@@ -144,21 +144,21 @@ func (s *BatchServer) Lines() int {
 	return n
 }
 
-// Polls returns how often the status of a batch was asked for.
+// Polls returns how many times the status of a batch was requested.
 func (s *BatchServer) Polls() int {
 	s.batchMu.Lock()
 	defer s.batchMu.Unlock()
 	return s.polls
 }
 
-// Release lets the batches end that are held, and those that come later.
+// Release ends the batches that are held, and later ones.
 func (s *BatchServer) Release() {
 	s.batchMu.Lock()
 	defer s.batchMu.Unlock()
 	s.released = true
 }
 
-// route sends a request to where it is answered.
+// route dispatches a request.
 func (s *BatchServer) route(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, "/v1")
 	if s.wire == AnthropicBatches {
@@ -179,14 +179,14 @@ func (s *BatchServer) route(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r)
 }
 
-// take keeps a batch and answers the call that submits it as its fate says. It is in
-// the list before it is answered, as at a vendor.
+// take stores a batch and answers the call that submits it according to its fate. As at a
+// vendor, the batch is in the list before it is answered.
 func (s *BatchServer) take(w http.ResponseWriter, r *http.Request, b *servedBatch, show func(*servedBatch) any) {
 	s.batchMu.Lock()
 	n := len(s.batches)
 	b.fate = s.fate(n)
 	if b.fate.Status != 0 {
-		// It counts for its fate, and is refused for good.
+		// It counts as a batch for fate, and is rejected for good.
 		b.refused = []batchError{{Code: "not taken"}}
 		s.batches = append(s.batches, b)
 		s.batchMu.Unlock()
@@ -217,13 +217,13 @@ func (s *BatchServer) find(id string) *servedBatch {
 	return s.batches[i]
 }
 
-// ended reports whether a batch is over. The caller holds the lock.
+// ended reports whether a batch has ended. The caller holds the lock.
 func (s *BatchServer) ended(b *servedBatch) bool {
 	return len(b.refused) == 0 && (!b.fate.Hold || s.released) && b.polls >= b.fate.Polls
 }
 
-// newest returns the batches that were taken, newest first, behind the one with the given
-// id. The caller holds the lock.
+// newest returns the accepted batches, newest first, after the one with the given id. The
+// caller holds the lock.
 func (s *BatchServer) newest(after string) []*servedBatch {
 	var list []*servedBatch
 	for _, b := range slices.Backward(s.batches) {
@@ -237,8 +237,7 @@ func (s *BatchServer) newest(after string) []*servedBatch {
 	return list
 }
 
-// askLine asks the function that answers calls about a line. The outcome is "" for one
-// that was answered.
+// askLine gets the answer to a line. The outcome is "" if it was answered.
 func (s *BatchServer) askLine(b *servedBatch, l servedLine) (outcome string, a Answer) {
 	path := "/v1/chat/completions"
 	if s.wire == AnthropicBatches {

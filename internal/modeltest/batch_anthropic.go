@@ -48,11 +48,11 @@ func (s *BatchServer) serveAnthropic(w http.ResponseWriter, id string, results b
 	}
 }
 
-// validID is what the API allows as the id of a request.
+// validID matches valid request ids of the API.
 var validID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// createAnthropic takes a batch. What is wrong with ids is said at once, and what is wrong
-// with a request comes as its result.
+// createAnthropic creates a batch. Invalid ids are reported at once, and errors of a
+// request in its result.
 func (s *BatchServer) createAnthropic(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Requests []struct {
@@ -95,8 +95,8 @@ func (s *BatchServer) listAnthropic(w http.ResponseWriter, r *http.Request) {
 	sendJSON(w, map[string]any{"data": page, "has_more": len(list) > 2, "last_id": last})
 }
 
-// showAnthropic returns a batch as the API shows it: all requests are being processed
-// until the batch has ended. The caller holds the lock.
+// showAnthropic returns a batch in the API's format: all requests are being processed until
+// the batch has ended. The caller holds the lock.
 func (s *BatchServer) showAnthropic(b *servedBatch) any {
 	counts := map[string]int{"processing": len(b.lines), "succeeded": 0, "errored": 0, "canceled": 0, "expired": 0}
 	show := map[string]any{
@@ -115,8 +115,8 @@ func (s *BatchServer) showAnthropic(b *servedBatch) any {
 	return show
 }
 
-// anthropicResults returns the results of a batch, last request first, and how many there
-// are of each kind.
+// anthropicResults returns the results of a batch, last request first, and the number of
+// each kind.
 func (s *BatchServer) anthropicResults(b *servedBatch) (lines []any, counts map[string]int) {
 	counts = map[string]int{}
 	for _, l := range slices.Backward(b.lines) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// openAIFiles serves /v1/files: the upload of lines, and what came of them.
+// openAIFiles serves /v1/files: the upload of lines, and their results.
 func (s *BatchServer) openAIFiles(w http.ResponseWriter, r *http.Request, rest string) {
 	if rest == "" && r.Method == http.MethodPost {
 		s.upload(w, r)
@@ -37,7 +37,7 @@ func (s *BatchServer) openAIFiles(w http.ResponseWriter, r *http.Request, rest s
 	writeLines(w, good)
 }
 
-// upload keeps a file of lines.
+// upload stores a file of lines.
 func (s *BatchServer) upload(w http.ResponseWriter, r *http.Request) {
 	invalid := func(message string) {
 		s.send(w, Fail(http.StatusBadRequest, fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error","param":null,"code":null}}`, message)))
@@ -85,8 +85,8 @@ func (s *BatchServer) openAIBatches(w http.ResponseWriter, r *http.Request, id s
 	}
 }
 
-// createOpenAI makes a batch of a file. What is wrong with the lines is found out after
-// it was taken.
+// createOpenAI creates a batch from a file. Errors in the lines are reported after it was
+// accepted.
 func (s *BatchServer) createOpenAI(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		File     string            `json:"input_file_id"`
@@ -107,7 +107,7 @@ func (s *BatchServer) createOpenAI(w http.ResponseWriter, r *http.Request) {
 	s.take(w, r, b, s.showOpenAI)
 }
 
-// readOpenAILines reads the lines of a file, and says what is wrong with them.
+// readOpenAILines parses the lines of a file, and returns their errors.
 func readOpenAILines(text []byte, endpoint string) (lines []servedLine, wrong []batchError) {
 	seen := map[string]bool{}
 	scanner := bufio.NewScanner(bytes.NewReader(text))
@@ -142,8 +142,8 @@ func readOpenAILines(text []byte, endpoint string) (lines []servedLine, wrong []
 	return lines, wrong
 }
 
-// listOpenAI lists the batches in pages of at most two, however many are asked for, so that
-// a client that lists them has to turn pages.
+// listOpenAI lists the batches in pages of at most two, whatever limit is requested, so
+// that clients have to follow the pages.
 func (s *BatchServer) listOpenAI(w http.ResponseWriter, r *http.Request) {
 	s.batchMu.Lock()
 	defer s.batchMu.Unlock()
@@ -155,7 +155,7 @@ func (s *BatchServer) listOpenAI(w http.ResponseWriter, r *http.Request) {
 	sendJSON(w, map[string]any{"object": "list", "data": page, "has_more": len(list) > 2})
 }
 
-// showOpenAI returns a batch as the API shows it. The caller holds the lock.
+// showOpenAI returns a batch in the API's format. The caller holds the lock.
 func (s *BatchServer) showOpenAI(b *servedBatch) any {
 	show := map[string]any{
 		"id": b.id, "object": "batch", "endpoint": "/v1/chat/completions", "completion_window": "24h",
@@ -185,7 +185,7 @@ func (s *BatchServer) showOpenAI(b *servedBatch) any {
 	return show
 }
 
-// openAIResults returns the lines of the two files that a batch leaves, last line first,
+// openAIResults returns the lines of the two result files of a batch, last line first,
 // since their order is not that of the requests.
 func (s *BatchServer) openAIResults(b *servedBatch) (good, bad []any) {
 	for i, l := range slices.Backward(b.lines) {
@@ -212,7 +212,7 @@ func (s *BatchServer) openAIResults(b *servedBatch) (good, bad []any) {
 	return good, bad
 }
 
-// bodyOf returns a body as JSON, or as a text if it is none.
+// bodyOf returns a body as JSON, or as a string if it is not JSON.
 func bodyOf(body string) any {
 	if json.Valid([]byte(body)) {
 		return json.RawMessage(body)

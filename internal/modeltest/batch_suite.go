@@ -17,8 +17,8 @@ import (
 	"deem"
 )
 
-// TestBatches checks that the model that open makes keeps the contract of
-// [deem.Batcher] when its server speaks the given wire.
+// TestBatches checks that the model returned by open keeps the contract of [deem.Batcher]
+// with a server of the given wire format.
 func TestBatches(t *testing.T, open func(tb testing.TB, s Setup) deem.Model, wire BatchWire) {
 	s := batchSuite{suite{open: open}, wire}
 	t.Run("same as direct", s.testSameAsDirect)
@@ -34,7 +34,7 @@ func TestBatches(t *testing.T, open func(tb testing.TB, s Setup) deem.Model, wir
 	t.Run("dead context", s.testDeadBatch)
 }
 
-// A batchSuite is a suite of a vendor that has batches.
+// A batchSuite is a suite for a vendor with batches.
 type batchSuite struct {
 	suite
 	batches BatchWire
@@ -51,13 +51,13 @@ func (s batchSuite) start(t *testing.T, answer func(Asked) Answer, fate func(n i
 	return m, server
 }
 
-// always is the same fate for all batches.
+// alwaysFate returns the same fate for all batches.
 func alwaysFate(f Fate) func(int) Fate { return func(int) Fate { return f } }
 
 // batchKey is the key of the i-th batch of a test.
 func batchKey(i int) string { return fmt.Sprintf("0123456789abcd%02d", i) }
 
-// lineID is the id of the i-th line of a batch, as long as ids may be.
+// lineID is the id of the i-th line of a batch, with the maximum length.
 func lineID(key string, i int) string {
 	return key + "-" + fmt.Sprintf("%0*d", 64-len(key)-1, i)
 }
@@ -79,7 +79,7 @@ func submit(ctx context.Context, m deem.Batcher, key string, reqs ...deem.Reques
 	return m.SubmitBatch(ctx, b, io.NewSectionReader(bytes.NewReader(lines.Bytes()), 0, int64(lines.Len())))
 }
 
-// mustSubmit submits requests and returns what came of them, by the id of the line.
+// mustSubmit submits requests and returns their results, by the id of the line.
 func mustSubmit(t *testing.T, m deem.Batcher, reqs ...deem.Request) (string, map[string]deem.BatchReply) {
 	t.Helper()
 	id, err := submit(t.Context(), m, batchKey(0), reqs...)
@@ -100,7 +100,7 @@ func mustSubmit(t *testing.T, m deem.Batcher, reqs ...deem.Request) (string, map
 	return id, replies
 }
 
-// waitEnded asks for the status until the batch has ended.
+// waitEnded polls the status until the batch has ended.
 func waitEnded(t *testing.T, m deem.Batcher, id string) {
 	t.Helper()
 	for range 20 {
@@ -126,7 +126,7 @@ func prompts(n int) []deem.Request {
 	return reqs
 }
 
-// A line gets the reply that the request gets alone, in every field.
+// A line gets the same reply as a single request, in every field.
 func (s batchSuite) testSameAsDirect(t *testing.T) {
 	answer := func(a Asked) Answer {
 		reply := fullReply()
@@ -165,7 +165,7 @@ func (s batchSuite) testSameAsDirect(t *testing.T) {
 	}
 }
 
-// A line fails as the request fails alone.
+// A line gets the same error as a single request.
 func (s batchSuite) testSameErrors(t *testing.T) {
 	wire := OpenAI()
 	if s.batches == AnthropicBatches {
@@ -173,7 +173,7 @@ func (s batchSuite) testSameErrors(t *testing.T) {
 	}
 	for trouble, raws := range wire.Errors {
 		for _, raw := range raws {
-			// What stands before the servers of a vendor is not in a batch.
+			// Errors of proxies in front of a vendor do not occur in a batch.
 			if raw.Status < 400 || !strings.Contains(raw.Body, `"message"`) || raw.Status == 405 ||
 				s.batches == AnthropicBatches && !strings.Contains(raw.Body, `"type":"error"`) {
 				continue
@@ -194,7 +194,7 @@ func (s batchSuite) testSameErrors(t *testing.T) {
 	}
 }
 
-// Lines that were not asked say so, and may be asked again.
+// Lines that were not processed are errors, and may be repeated.
 func (s batchSuite) testUnanswered(t *testing.T) {
 	fates := map[string]string{"question 0": "expired", "question 1": "canceled", "question 2": "missing"}
 	m, _ := s.start(t, nil, alwaysFate(Fate{Line: func(a Asked) string {
@@ -235,7 +235,7 @@ func (s batchSuite) testProgress(t *testing.T) {
 	}
 }
 
-// A batch is found by its key among others, and one that is not there is not.
+// A batch is found by its key among others, and a missing one is not found.
 func (s batchSuite) testFind(t *testing.T) {
 	m, _ := s.start(t, nil, nil)
 	var ids []string
@@ -262,8 +262,8 @@ func (s batchSuite) testFind(t *testing.T) {
 	}
 }
 
-// A batch that was taken though nobody was told is found, at the latest when it has
-// ended. Until then the answer is never that it is not there.
+// A batch whose acceptance was not acknowledged is found, at the latest when it has ended.
+// Until then the answer is never that it does not exist.
 func (s batchSuite) testFindLost(t *testing.T) {
 	m, server := s.start(t, nil, alwaysFate(Fate{Lose: true, Hold: true}))
 	_, err := submit(t.Context(), m, batchKey(0), prompts(2)...)
@@ -283,7 +283,7 @@ func (s batchSuite) testFindLost(t *testing.T) {
 	}
 }
 
-// Errors of the call that submits are told apart as those of any call.
+// Errors of the submitting call are classified like those of any call.
 func (s batchSuite) testSubmitErrors(t *testing.T) {
 	for _, tt := range []struct {
 		status         int
@@ -298,7 +298,7 @@ func (s batchSuite) testSubmitErrors(t *testing.T) {
 	}
 }
 
-// A batch that is taken and not begun says why, and whether it may be later.
+// A rejected batch says why, and whether it may be accepted later.
 func (s batchSuite) testRefused(t *testing.T) {
 	if s.batches == AnthropicBatches {
 		m, _ := s.start(t, nil, nil)
@@ -338,7 +338,7 @@ func (s batchSuite) testRefused(t *testing.T) {
 	}
 }
 
-// A batch that the vendor does not know is an error with its status.
+// An unknown batch is an error with its status.
 func (s batchSuite) testUnknownBatch(t *testing.T) {
 	m, _ := s.start(t, nil, nil)
 	_, err := m.BatchStatus(t.Context(), "batch_77")
@@ -352,7 +352,7 @@ func (s batchSuite) testUnknownBatch(t *testing.T) {
 	}
 }
 
-// Lines and replies may be long, and a caller may have enough.
+// Lines and replies may be long, and a caller may stop early.
 func (s batchSuite) testLargeBatch(t *testing.T) {
 	long := strings.Repeat("a long story, ", 20_000)
 	m, _ := s.start(t, always(Say(long)), nil)

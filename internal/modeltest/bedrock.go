@@ -11,7 +11,7 @@ import (
 )
 
 // Bedrock returns the wire format of the Converse API with its errors. It is written from
-// the public description of that API, and apart from the client that it checks.
+// the public API documentation, independently of the client that it checks.
 func Bedrock() Wire {
 	return Wire{
 		Read:   readBedrock,
@@ -58,7 +58,7 @@ type bedrockRequest struct {
 	} `json:"toolConfig"`
 }
 
-// readBedrock decodes a request and is as strict as the real server.
+// readBedrock decodes a request as strictly as the real server.
 func readBedrock(r *http.Request, body []byte) (string, deem.Request, error) {
 	name, ok := strings.CutPrefix(r.URL.Path, "/model/")
 	name, call := strings.CutSuffix(name, "/converse")
@@ -93,7 +93,8 @@ func readBedrock(r *http.Request, body []byte) (string, deem.Request, error) {
 	return name, req, nil
 }
 
-// replyBedrock encodes a reply, with a thought before the text as models that think have it.
+// replyBedrock encodes a reply, with a thinking block before the text as in models that
+// think.
 func replyBedrock(reply deem.Reply) Raw {
 	reasons := map[deem.Stop]string{deem.StopEnd: "end_turn", deem.StopLength: "max_tokens", deem.StopFilter: "content_filtered", deem.StopOther: "tool_use"}
 	reason, ok := reasons[reply.Stop]
@@ -115,7 +116,7 @@ func replyBedrock(reply deem.Reply) Raw {
 		"metrics": map[string]any{"latencyMs": 551},
 	})
 	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // It holds nothing that has no JSON.
+		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // It always has a JSON encoding.
 	}
 	return Raw{Body: string(body), Header: map[string]string{"X-Amzn-Requestid": reply.RequestID}}
 }
@@ -123,12 +124,12 @@ func replyBedrock(reply deem.Reply) Raw {
 func bedrockError(status int, kind, message string) Raw {
 	body, err := json.Marshal(map[string]string{"message": message})
 	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode error: %v", err)) // It holds nothing that has no JSON.
+		panic(fmt.Sprintf("modeltest: encode error: %v", err)) // It always has a JSON encoding.
 	}
 	return Raw{Status: status, Body: string(body), Header: map[string]string{"X-Amzn-Errortype": kind + ":http://internal.amazon.com/coral/com.amazon.bedrock/"}}
 }
 
-// bedrockErrors are the errors of Bedrock and of what stands before it.
+// bedrockErrors are the errors of Bedrock and of proxies in front of it.
 func bedrockErrors() map[Trouble][]Raw {
 	invalid := func(message string) Raw { return bedrockError(400, "ValidationException", message) }
 	return map[Trouble][]Raw{

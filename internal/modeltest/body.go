@@ -17,8 +17,8 @@ func (s suite) testLargeReply(t *testing.T) {
 	}
 }
 
-// testOversizedReply checks that a reply is not read to its end when it has far more
-// bytes than the tokens that were asked for can have.
+// testOversizedReply checks that a reply is not read to its end if it has far more bytes
+// than the requested tokens can have.
 func (s suite) testOversizedReply(t *testing.T) {
 	m, _ := s.start(t, always(Say(strings.Repeat("yes ", 3<<18))))
 	req := deem.Prompt("Is it so?")
@@ -33,8 +33,8 @@ func (s suite) testOversizedReply(t *testing.T) {
 	}
 }
 
-// testBrokenBody breaks a reply in the ways that servers and what stands before
-// them do. All may pass.
+// testBrokenBody breaks a reply in the ways that servers and proxies do. All of these
+// errors are transient.
 func (s suite) testBrokenBody(t *testing.T) {
 	whole := s.wire.Reply(fullReply()).Body
 	page := "<!DOCTYPE html><html><head><title>Sign in</title></head><body>" + Key + "</body></html>"
@@ -50,8 +50,8 @@ func (s suite) testBrokenBody(t *testing.T) {
 	}
 }
 
-// testContentType sends a reply under another name, as small servers do. What is
-// JSON is read.
+// testContentType sends a reply with another content type, as small servers do. JSON is
+// parsed nevertheless.
 func (s suite) testContentType(t *testing.T) {
 	for _, name := range []string{"text/plain", "application/octet-stream", "text/html; charset=utf-8"} {
 		raw := s.wire.Reply(Say("yes").Reply)
@@ -63,8 +63,8 @@ func (s suite) testContentType(t *testing.T) {
 	}
 }
 
-// testNotUTF8 has the server send bytes that are not text, as models do whose tokens
-// are cut in the middle of a character.
+// testNotUTF8 makes the server send invalid UTF-8, like models whose tokens are cut in the
+// middle of a character.
 func (s suite) testNotUTF8(t *testing.T) {
 	raw := s.wire.Reply(Say("yesXno").Reply)
 	raw.Body = strings.Replace(raw.Body, "yesX", "yes\xff\xc3", 1)

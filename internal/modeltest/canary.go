@@ -18,8 +18,8 @@ import (
 	"deem"
 )
 
-// testCanary makes every kind of failure there is, has the server repeat the key
-// wherever it can, and looks for the key in everything that could be printed.
+// testCanary causes every kind of failure, makes the server repeat the key wherever
+// possible, and looks for the key in everything that could be printed.
 func (s suite) testCanary(t *testing.T) {
 	for _, trouble := range slices.Sorted(maps.Keys(s.wire.Errors)) {
 		for i, raw := range s.wire.Errors[trouble] {
@@ -40,8 +40,8 @@ func (s suite) testCanary(t *testing.T) {
 	t.Run("interrupted", s.testCanaryInterrupted)
 }
 
-// echoes returns an answer with the key in its headers, and in its body in two ways:
-// as the value of every text, and before the whole.
+// echoes returns an answer with the key in its headers, and in its body in two ways: as the
+// value of every string, and before the whole.
 func echoes(raw Raw) []Raw {
 	header := map[string]string{"Retry-After": Key, "X-Request-Id": Key, "Request-Id": Key}
 	maps.Copy(header, raw.Header)
@@ -57,7 +57,7 @@ func echoes(raw Raw) []Raw {
 	return list
 }
 
-// poison puts the key before every text of a JSON tree.
+// poison puts the key before every string of a JSON tree.
 func poison(tree any) any {
 	switch t := tree.(type) {
 	case string:
@@ -74,8 +74,8 @@ func poison(tree any) any {
 	return tree
 }
 
-// failAndLook makes a call. A server that says the key in a reply that can be read
-// has not failed, so only errors are looked at.
+// failAndLook makes a call. A readable reply that contains the key is not a failure, so
+// only errors are checked.
 func (s suite) failAndLook(t *testing.T, a Answer) {
 	t.Helper()
 	server := Serve(s.wire, always(a))
@@ -89,9 +89,8 @@ func (s suite) failAndLook(t *testing.T, a Answer) {
 	lookForKey(t, m, err)
 }
 
-// testEchoedKey has the server repeat the request's headers in a reply that can be read,
-// in all the ways in which servers write them. What is kept of a reply must not hold
-// the key.
+// testEchoedKey makes the server repeat the request's headers in a readable reply, in all
+// formats that servers use. What is stored of a reply must not contain the key.
 func (s suite) testEchoedKey(t *testing.T) {
 	quoted, err := json.Marshal(map[string]string{"authorization": "Bearer " + Key})
 	if err != nil {
@@ -161,8 +160,7 @@ func (s suite) testCanaryInterrupted(t *testing.T) {
 	lookForKey(t, m, err)
 }
 
-// lookForKey looks for the key in a model and an error, printed in all the ways
-// that there are.
+// lookForKey looks for the key in a model and an error, printed in all possible ways.
 func lookForKey(t *testing.T, m deem.Model, err error) {
 	t.Helper()
 	var log strings.Builder
@@ -183,7 +181,7 @@ func lookForKey(t *testing.T, m deem.Model, err error) {
 	}
 }
 
-// printed returns what the verbs and the encoders make of a value.
+// printed returns the results of the verbs and the encoders for a value.
 func printed(v any) []string {
 	texts := []string{fmt.Sprint(v)}
 	for _, verb := range []string{"%s", "%q", "%v", "%+v", "%#v", "%x"} {

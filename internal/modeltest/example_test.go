@@ -9,7 +9,7 @@ import (
 	"deem/model/openai"
 )
 
-// A server on this machine speaks a vendor's wire and says what it is told to.
+// A local server implements a vendor's wire format and returns fixed answers.
 func ExampleServe() {
 	server := modeltest.Serve(modeltest.OpenAI(), func(asked modeltest.Asked) modeltest.Answer {
 		if asked.Model == "gpt-broken" {

@@ -11,9 +11,9 @@ import (
 	"deem"
 )
 
-// Google returns the wire format of the Gemini API's generateContent, with the errors
-// that it gives. It is written from the public description of that API and from the
-// errors that people show, and apart from the client that it checks.
+// Google returns the wire format of the Gemini API's generateContent, with its errors. It
+// is written from the public API documentation and from errors that users have reported,
+// independently of the client that it checks.
 func Google() Wire {
 	return Wire{
 		Read:       readGoogle,
@@ -62,7 +62,7 @@ type googleRequest struct {
 	} `json:"generationConfig"`
 }
 
-// readGoogle decodes a request and is as strict as the real server.
+// readGoogle decodes a request as strictly as the real server.
 func readGoogle(r *http.Request, body []byte) (string, deem.Request, error) {
 	var w googleRequest
 	c := &w.GenerationConfig
@@ -127,8 +127,8 @@ func (w googleRequest) messages() ([]deem.Message, error) {
 	return messages, nil
 }
 
-// replyGoogle encodes a reply. A reply that was reasoned about has its thoughts in a
-// part before it, as models send them that were asked to think aloud; not so one with
+// replyGoogle encodes a reply. A reply with reasoning has its thoughts in a part before it,
+// like models that were asked to include their thoughts; but not a reply with
 // log-probabilities, which are those of the text alone.
 func replyGoogle(reply deem.Reply) Raw {
 	reasons := map[deem.Stop]string{
@@ -202,7 +202,7 @@ func encodeGoogle(v any) Raw {
 func googleError(code int, status, message string, details ...string) Raw {
 	text, err := json.Marshal(message)
 	if err != nil {
-		panic(err) // Every string has a JSON.
+		panic(err) // Every string can be encoded.
 	}
 	list := ""
 	if len(details) > 0 {
@@ -211,7 +211,7 @@ func googleError(code int, status, message string, details ...string) Raw {
 	return Raw{Status: code, Body: fmt.Sprintf(`{"error":{"code":%d,"message":%s,"status":%q%s}}`, code, text, status, list)}
 }
 
-// The details that errors come with.
+// The details of errors.
 const (
 	googleHelp     = `{"@type":"type.googleapis.com/google.rpc.Help","links":[{"description":"Learn more about Gemini API quotas","url":"https://ai.google.dev/gemini-api/docs/rate-limits"}]}`
 	googleRetry    = `{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"38s"}`
@@ -222,12 +222,12 @@ const (
 	googleExceeded = "You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. "
 )
 
-// googleErrors are the errors of the Gemini API, and of what may stand before it.
+// googleErrors are the errors of the Gemini API, and of proxies in front of it.
 func googleErrors() map[Trouble][]Raw {
 	return together(googlePassing(), googleFatal(), googleOwn())
 }
 
-// googlePassing are those that may pass.
+// googlePassing are the transient errors.
 func googlePassing() map[Trouble][]Raw {
 	return map[Trouble][]Raw{
 		ServerError: {
@@ -264,7 +264,7 @@ func googlePassing() map[Trouble][]Raw {
 	}
 }
 
-// googleFatal are those after which no further request can succeed.
+// googleFatal are the errors after which no further request can succeed.
 func googleFatal() map[Trouble][]Raw {
 	return map[Trouble][]Raw{
 		QuotaExhausted: {
@@ -304,7 +304,7 @@ func googleFatal() map[Trouble][]Raw {
 	}
 }
 
-// googleOwn are those that concern one request alone.
+// googleOwn are the errors that concern one request alone.
 func googleOwn() map[Trouble][]Raw {
 	return map[Trouble][]Raw{
 		TooLong: {

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// Llama starts a real llama.cpp server on a free port of this machine, and returns
-// its base URL without a path. It has a model of random weights, which answers
-// nonsense, often no UTF-8 even, within a context of [LlamaContext] tokens, and asks
-// for [Key]. The server ends with the test.
+// Llama starts a real llama.cpp server on a free local port, and returns its base URL
+// without a path. Its model has random weights and answers nonsense, often not even valid
+// UTF-8, with a context of [LlamaContext] tokens. It requires [Key]. The server ends with
+// the test.
 //
-// Where scripts/llama-server.sh did not unpack it, the test is skipped. In CI such a skip
+// If scripts/llama-server.sh has not installed it, the test is skipped. In CI such a skip
 // is a failure.
 func Llama(tb testing.TB) string {
 	tb.Helper()
@@ -36,10 +36,10 @@ func Llama(tb testing.TB) string {
 	return ""
 }
 
-// LlamaContext is how many tokens fit into the context of the server of [Llama].
+// LlamaContext is the size of the context of the [Llama] server in tokens.
 const LlamaContext = 512
 
-// repository returns the folder that this module is in.
+// repository returns the root folder of this module.
 func repository(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.Getwd()
@@ -57,8 +57,7 @@ func repository(tb testing.TB) string {
 	}
 }
 
-// startLlama starts a server and returns its URL once it answers, "" if it ended
-// before.
+// startLlama starts a server and returns its URL once it answers, or "" if it ended before.
 func startLlama(tb testing.TB, program, model string) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -100,8 +99,8 @@ func startLlama(tb testing.TB, program, model string) string {
 	return url
 }
 
-// healthy waits until a server is ready, and reports false if it ended or takes a
-// minute.
+// healthy waits until a server is ready, and returns false if it ended or takes longer than
+// a minute.
 func healthy(tb testing.TB, url string, ended <-chan struct{}) bool {
 	tb.Helper()
 	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}

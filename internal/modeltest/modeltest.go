@@ -23,11 +23,10 @@ import (
 	"deem"
 )
 
-// Key is the key that the suite expects models to use, and looks for in all
-// their texts.
+// Key is the key that models must use, and that the suite looks for in all their texts.
 const Key = "sk-modeltest-0123456789-never-to-be-seen"
 
-// A Setup is what a model under test is made from.
+// A Setup is the configuration of a model under test.
 type Setup struct {
 	URL     string // of the server, without a path
 	Key     string
@@ -35,9 +34,8 @@ type Setup struct {
 	Timeout time.Duration // of one call
 }
 
-// Test checks that the model that open makes keeps the contract of [deem.Model]
-// when its server speaks the given wire. A model with a Close method is closed
-// after each test.
+// Test checks that the model returned by open keeps the contract of [deem.Model] with a
+// server of the given wire format. A model with a Close method is closed after each test.
 func Test(t *testing.T, open func(tb testing.TB, s Setup) deem.Model, wire Wire) {
 	s := suite{open: open, wire: wire}
 	t.Run("reply", s.testReply)
@@ -65,7 +63,7 @@ func Test(t *testing.T, open func(tb testing.TB, s Setup) deem.Model, wire Wire)
 	t.Run("leaks", s.testLeaks)
 }
 
-// A suite is a model's maker with its wire.
+// A suite is a constructor of models with its wire format.
 type suite struct {
 	open func(tb testing.TB, s Setup) deem.Model
 	wire Wire
@@ -93,15 +91,15 @@ func (s suite) model(tb testing.TB, url string, timeout time.Duration) deem.Mode
 	return m
 }
 
-// lacks reports whether the wire does not carry a field.
+// lacks reports whether the wire format does not have a field.
 func (s suite) lacks(field string) bool { return slices.Contains(s.wire.Lacks, field) }
 
-// always answers everything alike.
+// always gives the same answer to every request.
 func always(a Answer) func(Asked) Answer {
 	return func(Asked) Answer { return a }
 }
 
-// fullReply has all that a vendor can say.
+// fullReply sets all fields that a vendor can send.
 func fullReply() deem.Reply {
 	return deem.Reply{
 		Text:        "yes <&> \"quoted\" \u00e4\u4e2d\U0001F600\nsecond line",
@@ -141,7 +139,7 @@ func (s suite) testReply(t *testing.T) {
 	}
 }
 
-// replyFields returns those of the names that are fields of a reply.
+// replyFields returns the names that are fields of a reply.
 func replyFields(names []string) []string {
 	var fields []string
 	for _, n := range names {
@@ -182,7 +180,7 @@ func (s suite) testStops(t *testing.T) {
 	}
 }
 
-// testRequest checks that all of a request arrives.
+// testRequest checks that the complete request arrives.
 func (s suite) testRequest(t *testing.T) {
 	half, seed := 0.5, int64(42)
 	want := deem.Request{
@@ -224,7 +222,7 @@ func (s suite) testRequest(t *testing.T) {
 	}
 }
 
-// requestFields returns those of the names that are fields of a request.
+// requestFields returns the names that are fields of a request.
 func requestFields(names []string) []string {
 	fields := []string{"Trial"} // never sent
 	for _, n := range names {
@@ -253,8 +251,8 @@ func (s suite) sent(t *testing.T, req deem.Request) (got deem.Request, model str
 	return got, model
 }
 
-// testSent checks that a reply says with which parameters it was asked for: each of the
-// request arrived at the server with the value that is in Sent, or is in Dropped.
+// testSent checks that a reply reports the parameters of its request: each parameter
+// arrived at the server with the value in Sent, or is in Dropped.
 func (s suite) testSent(t *testing.T) {
 	half, seed := 0.5, int64(42)
 	req := deem.Request{
@@ -311,8 +309,8 @@ func (s suite) testSent(t *testing.T) {
 	}
 }
 
-// testTemperatureZero guards the oldest mistake of this trade: a zero that is
-// dropped as if it were not given, so that the judge runs at the vendor's default.
+// testTemperatureZero guards against a classic mistake: a zero that is dropped as if it
+// were unset, so that the judge runs at the vendor's default.
 func (s suite) testTemperatureZero(t *testing.T) {
 	zero := 0.0
 	req := deem.Prompt("Is it so?")
@@ -366,7 +364,7 @@ func checkError(t *testing.T, err error, want expectation) *deem.ModelError {
 	return me
 }
 
-// checkText checks that a text is one short line and shows no key.
+// checkText checks that a text is one short line without the key.
 func checkText(t *testing.T, text string) {
 	t.Helper()
 	if strings.Contains(text, Key) || strings.Contains(text, Key[:len(Key)/2]) {
@@ -403,7 +401,7 @@ func (s suite) testSlow(t *testing.T) {
 	}
 }
 
-// testHang checks that the call's own timeout is an error that may pass.
+// testHang checks that a timeout of the call is a transient error.
 func (s suite) testHang(t *testing.T) {
 	server := Serve(s.wire, always(Answer{Hang: true}))
 	defer server.Close()
@@ -415,8 +413,7 @@ func (s suite) testHang(t *testing.T) {
 	}
 }
 
-// testInterrupted checks that the end of the caller's context is not an error of the
-// model.
+// testInterrupted checks that the end of the caller's context is not an error of the model.
 func (s suite) testInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -463,8 +460,8 @@ func (s suite) testCutOff(t *testing.T) {
 	checkError(t, err, expectation{kind: deem.Provider, passing: true, billed: true})
 }
 
-// testRefusedConnection calls a port at which nobody listens. The server may just
-// be restarting, so that this may pass; the hint is for when it does not.
+// testRefusedConnection calls a port without a listener. The server may be restarting, so
+// the error is transient; the hint is for when it is not.
 func (s suite) testRefusedConnection(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -482,8 +479,8 @@ func (s suite) testRefusedConnection(t *testing.T) {
 	}
 }
 
-// testHugeError checks that a page of an error does not become a page of text,
-// not even one with the key across the place where it is cut.
+// testHugeError checks that a long error body does not become a long error text, and that a
+// key across the cut is not shown.
 func (s suite) testHugeError(t *testing.T) {
 	for pad := 240; pad < 320; pad += 7 {
 		body := strings.Repeat("x", pad) + Key + strings.Repeat(" word", 10_000)
@@ -493,13 +490,12 @@ func (s suite) testHugeError(t *testing.T) {
 	}
 }
 
-// testManyAtOnce checks that calls do not mix, and that connections are used
-// again.
+// testManyAtOnce checks that concurrent calls do not mix, and that connections are reused.
 func (s suite) testManyAtOnce(t *testing.T) {
 	const workers, rounds = 32, 6
 	m, server := s.start(t, func(a Asked) Answer {
 		answer := Say("echo " + a.Prompt())
-		answer.Delay = 10 * time.Millisecond // so that all are in flight at once
+		answer.Delay = 10 * time.Millisecond // so that all calls are in flight at once
 		return answer
 	})
 	for r := range rounds {
@@ -524,7 +520,7 @@ func (s suite) testManyAtOnce(t *testing.T) {
 	}
 }
 
-// testLeaks checks that nothing runs on when all is closed.
+// testLeaks checks that nothing keeps running after Close.
 func (s suite) testLeaks(t *testing.T) {
 	others := goleak.IgnoreCurrent()
 	t.Run("calls", func(t *testing.T) {

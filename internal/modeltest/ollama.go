@@ -10,10 +10,10 @@ import (
 	"deem"
 )
 
-// Ollama returns the wire format of Ollama's own /api/chat, with the errors that its
-// versions give. It is written from the public description of that API and from the
-// errors that people show, and apart from the client that it checks. It has nothing
-// to say about models, as a server behind a strict proxy.
+// Ollama returns the wire format of Ollama's own /api/chat, with the errors of its
+// versions. It is written from the public API documentation and from errors that users have
+// reported, independently of the client that it checks. It does not describe models, like a
+// server behind a strict proxy.
 func Ollama() Wire {
 	return Wire{
 		Read:       readOllama,
@@ -44,8 +44,8 @@ type ollamaRequest struct {
 	} `json:"options"`
 }
 
-// readOllama decodes a request and is as strict as the real server, and stricter where
-// that would cut a prompt without a word.
+// readOllama decodes a request as strictly as the real server, and more strictly where that
+// would silently truncate a prompt.
 func readOllama(r *http.Request, body []byte) (string, deem.Request, error) {
 	var w ollamaRequest
 	switch err := json.Unmarshal(body, &w); {
@@ -81,8 +81,7 @@ func readOllama(r *http.Request, body []byte) (string, deem.Request, error) {
 	return w.Model, req, nil
 }
 
-// replyOllama encodes a reply. A reply that was reasoned about has its thoughts beside
-// it.
+// replyOllama encodes a reply. A reply with reasoning has its thoughts in a separate field.
 func replyOllama(reply deem.Reply) Raw {
 	reasons := map[deem.Stop]string{deem.StopEnd: "stop", deem.StopLength: "length", deem.StopOther: "load"}
 	reason, ok := reasons[reply.Stop]
@@ -129,7 +128,7 @@ func logprobsOllama(tokens []deem.TokenLogprob) []any {
 	return list
 }
 
-// ollamaErrors are the errors of Ollama, and of what may stand before it.
+// ollamaErrors are the errors of Ollama, and of proxies in front of it.
 func ollamaErrors() map[Trouble][]Raw {
 	return map[Trouble][]Raw{
 		ServerError: {
@@ -204,8 +203,7 @@ func ollamaErrors() map[Trouble][]Raw {
 	}
 }
 
-// ollamaRateLimits are the ways to say how long to wait, as hosted servers and proxies
-// do.
+// ollamaRateLimits are the ways in which hosted servers and proxies say how long to wait.
 func ollamaRateLimits() []RateLimit {
 	limited := func(wait string, header map[string]string) RateLimit {
 		return RateLimit{Wait: wait, Raw: Raw{Status: 429, Header: header, Body: `{"error":"too many requests"}`}}

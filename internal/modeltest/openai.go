@@ -10,9 +10,9 @@ import (
 	"deem"
 )
 
-// OpenAI returns the wire format of Chat Completions, with the errors of OpenAI
-// and of the servers that are compatible with it. It is written from the public
-// descriptions of those APIs, and apart from the client that it checks.
+// OpenAI returns the wire format of Chat Completions, with the errors of OpenAI and of
+// compatible servers. It is written from the public API documentation, independently of the
+// client that it checks.
 func OpenAI() Wire {
 	return Wire{
 		Read:       readOpenAI,
@@ -45,7 +45,7 @@ type openAIRequest struct {
 	} `json:"response_format"`
 }
 
-// readOpenAI decodes a request and is as strict as the real server.
+// readOpenAI decodes a request as strictly as the real server.
 func readOpenAI(r *http.Request, body []byte) (string, deem.Request, error) {
 	var w openAIRequest
 	switch err := json.Unmarshal(body, &w); {
@@ -113,7 +113,7 @@ func replyOpenAI(reply deem.Reply) Raw {
 	return Raw{Body: string(body), Header: map[string]string{"X-Request-Id": reply.RequestID}}
 }
 
-// orNull returns s, or nil when it is empty, as the API writes it.
+// orNull returns s, or nil if it is empty, as in the API.
 func orNull(s string) any {
 	if s == "" {
 		return nil
@@ -141,12 +141,12 @@ func logprobsOpenAI(tokens []deem.TokenLogprob) any {
 	return map[string]any{"content": encode(tokens, true), "refusal": nil}
 }
 
-// openAIErrors are the errors of OpenAI and of those who imitate it.
+// openAIErrors are the errors of OpenAI and of compatible servers.
 func openAIErrors() map[Trouble][]Raw {
 	return together(openAIPassing(), openAIFatal(), openAIOwn())
 }
 
-// openAIPassing are those that may pass.
+// openAIPassing are the transient errors.
 func openAIPassing() map[Trouble][]Raw {
 	return map[Trouble][]Raw{
 		ServerError: {
@@ -184,7 +184,7 @@ func openAIPassing() map[Trouble][]Raw {
 	}
 }
 
-// openAIFatal are those after which no further request can succeed.
+// openAIFatal are the errors after which no further request can succeed.
 func openAIFatal() map[Trouble][]Raw {
 	return map[Trouble][]Raw{
 		QuotaExhausted: {
@@ -222,7 +222,7 @@ func openAIFatal() map[Trouble][]Raw {
 	}
 }
 
-// openAIOwn are those that concern one request alone.
+// openAIOwn are the errors that concern one request alone.
 func openAIOwn() map[Trouble][]Raw {
 	return map[Trouble][]Raw{
 		TooLong: {

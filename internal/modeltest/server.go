@@ -15,14 +15,14 @@ import (
 	"deem"
 )
 
-// Asked is what a server was asked.
+// Asked is a request to a server.
 type Asked struct {
-	Request deem.Request // as far as the wire carries it
+	Request deem.Request // the fields that the wire format has
 	Model   string
 	Header  http.Header
 	Path    string
 
-	// Nth says how often these messages have come, this time included.
+	// Nth is how many times these messages have come, including this time.
 	Nth int
 }
 
@@ -36,15 +36,14 @@ func (a Asked) Prompt() string {
 	return ""
 }
 
-// An Answer is what a server does with a request. The zero value answers with an
-// empty reply.
+// An Answer is how a server answers a request. The zero value is an empty reply.
 type Answer struct {
 	Reply deem.Reply // sent in the vendor's format, unless Raw is set
-	Raw   *Raw       // sent as it is
+	Raw   *Raw       // sent unchanged
 
 	Delay time.Duration // before the first byte
 	Hang  bool          // never answer; ends when the caller goes away or the server closes
-	Cut   bool          // break the connection off in the middle of the body
+	Cut   bool          // break the connection in the middle of the body
 }
 
 // Say returns an answer with the given text.
@@ -57,9 +56,8 @@ func Fail(status int, body string) Answer {
 	return Answer{Raw: &Raw{Status: status, Body: body}}
 }
 
-// A Server is a vendor on this machine: it speaks a wire format on a loopback
-// address, answers as it is told to, and counts. Its methods are safe for
-// concurrent use.
+// A Server is a local fake of a vendor: it implements a wire format on a loopback address,
+// answers as configured, and counts. Its methods are safe for concurrent use.
 type Server struct {
 	// URL is the base URL to call, without a path.
 	URL string
@@ -78,8 +76,8 @@ type Server struct {
 	dials    int
 }
 
-// NewServer starts an OpenAI-compatible server that ends with the test. The
-// function is called for each request, concurrently; nil says "yes" to all.
+// NewServer starts an OpenAI-compatible server for the duration of the test. The function
+// is called for each request, concurrently; nil answers "yes" to all.
 func NewServer(tb testing.TB, answer func(Asked) Answer) *Server {
 	tb.Helper()
 	s := Serve(OpenAI(), answer)
@@ -87,7 +85,7 @@ func NewServer(tb testing.TB, answer func(Asked) Answer) *Server {
 	return s
 }
 
-// Serve starts a server that speaks the given wire format, until Close.
+// Serve starts a server with the given wire format, until Close.
 func Serve(wire Wire, answer func(Asked) Answer) *Server {
 	if answer == nil {
 		answer = func(Asked) Answer { return Say("yes") }
@@ -101,7 +99,7 @@ func Serve(wire Wire, answer func(Asked) Answer) *Server {
 	return s
 }
 
-// Close lets go of those who hang and stops the server.
+// Close releases hanging requests and stops the server.
 func (s *Server) Close() {
 	s.close()
 	s.http.CloseClientConnections()
@@ -117,21 +115,21 @@ func (s *Server) connState(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// Requests returns how many requests came.
+// Requests returns the number of requests.
 func (s *Server) Requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests
 }
 
-// Count returns how often the messages of req came, whatever its parameters.
+// Count returns how many times the messages of req came, whatever its parameters.
 func (s *Server) Count(req deem.Request) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.counts[promptHash(req)]
 }
 
-// Counts returns how often each prompt came, by the hash of its messages.
+// Counts returns how many times each prompt came, by the hash of its messages.
 func (s *Server) Counts() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,14 +140,14 @@ func (s *Server) Counts() map[string]int {
 	return counts
 }
 
-// HighWater returns the most requests that were in flight at once.
+// HighWater returns the maximum number of concurrent requests.
 func (s *Server) HighWater() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.high
 }
 
-// Dials returns how many connections were made.
+// Dials returns the number of connections.
 func (s *Server) Dials() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +178,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter counts a request and returns how often its messages have come.
+// enter counts a request and returns how many times its messages have come.
 func (s *Server) enter(req deem.Request) int {
 	hash := promptHash(req)
 	s.mu.Lock()
@@ -198,11 +196,11 @@ func (s *Server) leave() {
 	s.inFlight--
 }
 
-// hold waits as the answer says, and reports whether anybody is still there.
+// hold waits as configured, and reports whether the caller is still there.
 func (s *Server) hold(ctx context.Context, a Answer) bool {
 	var due <-chan time.Time
 	switch {
-	case a.Hang: // due never comes
+	case a.Hang: // due never fires
 	case a.Delay > 0:
 		t := time.NewTimer(a.Delay)
 		defer t.Stop()
@@ -244,7 +242,7 @@ func (s *Server) send(w http.ResponseWriter, a Answer) {
 	_, _ = io.WriteString(w, raw.Body) // the client may leave early
 }
 
-// cut promises the whole body, sends half of it and breaks the connection off.
+// cut announces the whole body, sends half of it and breaks the connection.
 func cut(w http.ResponseWriter, status int, body string) {
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body[:len(body)/2])
@@ -252,7 +250,7 @@ func cut(w http.ResponseWriter, status int, body string) {
 	panic(http.ErrAbortHandler)
 }
 
-// guessType returns the content type that a server would give a body.
+// guessType returns the usual content type of a body.
 func guessType(body string) string {
 	switch {
 	case json.Valid([]byte(body)):

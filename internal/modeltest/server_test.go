@@ -42,7 +42,7 @@ func TestServerCounts(t *testing.T) {
 		wg.Go(func() {
 			for n := 1; n <= 3; n++ {
 				req := deem.Prompt(fmt.Sprint(w))
-				req.MaxTokens = n // parameters do not tell prompts apart
+				req.MaxTokens = n // prompts with different parameters count as the same
 				reply, err := m.Complete(t.Context(), req)
 				if want := fmt.Sprintf("%d %d", w, n); err != nil || reply.Text != want {
 					t.Errorf("reply %q, error %v, want %q", reply.Text, err, want)

@@ -1,12 +1,13 @@
-// Package modeltest checks that a model keeps the contract of [deem.Model], and
-// has a server to check it against.
+// Package modeltest checks that a model keeps the contract of [deem.Model], and provides a
+// server to check it against.
 //
-// A vendor's package runs [Test] with its [Wire], which says how that vendor's
-// server speaks: [OpenAI], [Anthropic], or one that the package writes. All vendors then treat a reply, a refusal, a rate limit or a
-// broken connection alike, and a judge need not know which one it asks.
+// A vendor's package runs [Test] with its [Wire], which describes the format of that
+// vendor's server: [OpenAI], [Anthropic], or one that the package defines. All vendors then
+// handle a reply, a refusal, a rate limit or a broken connection in the same way, and a
+// judge need not know which vendor it uses.
 //
-// A [Server] is also of use alone: it is an OpenAI-compatible server on this
-// machine that answers as it is told and counts what it is asked.
+// A [Server] is also useful alone: it is a local OpenAI-compatible server that answers as
+// configured and counts its requests.
 package modeltest
 
 import (
@@ -16,65 +17,65 @@ import (
 	"deem"
 )
 
-// A Wire is how a vendor's server speaks.
+// A Wire is the format of a vendor's server.
 type Wire struct {
-	// Read decodes a request that the vendor's client sent. It returns the name
-	// of the model and what of the request the wire carries.
+	// Read decodes a request of the vendor's client. It returns the name of the model and
+	// the fields that the wire format has.
 	Read func(r *http.Request, body []byte) (model string, req deem.Request, err error)
 
-	// Reply encodes a reply as the vendor sends it.
+	// Reply encodes a reply in the vendor's format.
 	Reply func(reply deem.Reply) Raw
 
-	// Errors are what the vendor answers in each trouble. A trouble that is not
-	// there does not occur with this vendor. There may be several forms of one.
+	// Errors are the vendor's answers in each trouble. A missing trouble does not occur
+	// with this vendor. A trouble may have several answers.
 	Errors map[Trouble][]Raw
 
-	// RateLimits are answers to too many requests, with how long each asks the
-	// caller to wait. A wait may be a tenth shorter, as dates are whole seconds.
+	// RateLimits are answers to too many requests, with the requested wait. A wait may be a
+	// tenth shorter, as dates are whole seconds.
 	RateLimits []RateLimit
 
-	// Lacks names the fields of deem.Request, deem.Reply and deem.Usage that the
-	// wire does not carry, as "Seed", "Logprobs" or "Reasoning", and "StopFilter"
-	// where nothing is filtered.
+	// Lacks lists the fields of deem.Request, deem.Reply and deem.Usage that the wire
+	// format does not have, for example "Seed", "Logprobs" or "Reasoning", and "StopFilter"
+	// if there are no filters.
 	Lacks []string
 }
 
-// A Raw is an answer as it goes over the wire.
+// A Raw is an answer on the wire.
 type Raw struct {
 	Status int // 0 means 200
 	Header map[string]string
 	Body   string
 }
 
-// A RateLimit is an answer to too many requests and the wait it asks for.
+// A RateLimit is an answer to too many requests and the requested wait.
 type RateLimit struct {
 	Raw  Raw
-	Wait string // as time.ParseDuration reads it
+	Wait string // in the format of time.ParseDuration
 }
 
 // A Trouble is a situation in which a vendor gives no reply.
 type Trouble string
 
-// The troubles that models tell apart, each with what is expected of a model.
+// The troubles that models distinguish, each with the expected error.
 const (
-	ServerError    Trouble = "server error"         // passing
-	Overloaded     Trouble = "overloaded"           // passing
-	RateLimited    Trouble = "rate limited"         // passing
-	GatewayTimeout Trouble = "gateway timeout"      // passing, of kind timeout
+	ServerError    Trouble = "server error"         // transient
+	Overloaded     Trouble = "overloaded"           // transient
+	RateLimited    Trouble = "rate limited"         // transient
+	GatewayTimeout Trouble = "gateway timeout"      // transient, of kind timeout
 	QuotaExhausted Trouble = "quota exhausted"      // fatal, with a hint
 	BadKey         Trouble = "bad key"              // fatal, with a hint
 	Forbidden      Trouble = "forbidden"            // fatal, with a hint
 	NoSuchModel    Trouble = "no such model"        // fatal, with a hint
 	WrongAddress   Trouble = "wrong address"        // fatal, with a hint
 	BadSetting     Trouble = "unsupported setting"  // fatal, with a hint
-	TooLong        Trouble = "prompt too long"      // the item's own
-	Unprocessable  Trouble = "unprocessable"        // the item's own
-	Filtered       Trouble = "prompt was filtered"  // the item's own, of kind refused
-	Garbled        Trouble = "garbled success body" // passing
+	TooLong        Trouble = "prompt too long"      // concerns the item
+	Unprocessable  Trouble = "unprocessable"        // concerns the item
+	Filtered       Trouble = "prompt was filtered"  // concerns the item, of kind refused
+	Garbled        Trouble = "garbled success body" // transient
 )
 
-// together returns the troubles of all sets. A vendor has so many errors that they are
-// written down by what follows from them.
+// together merges sets of troubles. A vendor has so many errors that they are grouped by
+// their consequence.
 func together(sets ...map[Trouble][]Raw) map[Trouble][]Raw {
 	all := map[Trouble][]Raw{}
 	for _, set := range sets {
@@ -83,7 +84,7 @@ func together(sets ...map[Trouble][]Raw) map[Trouble][]Raw {
 	return all
 }
 
-// expectation is what a model must make of a trouble.
+// expectation is the required error of a model for a trouble.
 type expectation struct {
 	kind           deem.Kind
 	passing, fatal bool
