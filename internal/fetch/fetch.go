@@ -1,14 +1,14 @@
-// Package fetch brings files from web servers and from the Hugging Face Hub to this
-// machine, and keeps them in a cache.
+// Package fetch downloads files from web servers and from the Hugging Face Hub, and caches
+// them.
 //
 // An address is https://HOST/PATH, which may end in #sha256=HEX, or
 // hf://datasets/OWNER/NAME[@REVISION]/PATH, where the path is a file, a folder or a
-// pattern. A revision of the hub that is not a commit is resolved to one first, so that
-// the name of the dataset says which data it was.
+// pattern. A hub revision that is not a commit is resolved to one first, so that the name
+// of the dataset identifies the data.
 //
-// A file is downloaded once. One that a commit or a checksum names is never asked for
-// again; of any other the server is asked whether it has changed. A download that broke
-// off is resumed.
+// A file is downloaded once. If its address has a commit or a checksum, it is never
+// requested again; otherwise the server is asked whether it has changed. An interrupted
+// download is resumed.
 package fetch
 
 import (
@@ -36,27 +36,27 @@ import (
 	"deem/internal/words"
 )
 
-// A File is one that was fetched.
+// A File is a fetched file.
 type File struct {
-	Name string // its address, with the commit for files of the hub
-	Path string // where it is on this machine
+	Name string // its address, with the commit for hub files
+	Path string // its path on this machine
 }
 
-// Options say how files are fetched.
+// Options configure how files are fetched.
 type Options struct {
-	Cache    string                   // the folder of the cache; "" means deem in the user's cache folder
+	Cache    string                   // the cache folder; "" means deem in the user's cache folder
 	MaxBytes int64                    // of one file; 0 means 8 GiB
 	Get      func(name string) string // reads environment variables; nil means [os.Getenv]
-	Wanted   func(name string) bool   // chooses files in a folder of the hub; nil takes all
+	Wanted   func(name string) bool   // selects files in a hub folder; nil selects all
 }
 
-// IsRemote reports whether a name is an address that this package fetches.
+// IsRemote reports whether a name is an address that this package can fetch.
 func IsRemote(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")
 	return ok && (scheme == "https" || scheme == "http" || scheme == "hf")
 }
 
-// Files fetches what an address names: one file, or several of the hub.
+// Files fetches the files of an address: one file, or several of the hub.
 func Files(ctx context.Context, address string, o Options) ([]File, error) {
 	if o.Get == nil {
 		o.Get = os.Getenv
@@ -84,7 +84,7 @@ func Files(ctx context.Context, address string, o Options) ([]File, error) {
 	return []File{{Name: address, Path: file}}, nil
 }
 
-// explain names the address, and keeps the hint.
+// explain adds the address to an error, and keeps the hint.
 func explain(address string, err error) error {
 	if hint := deem.HintOf(err); hint != "" {
 		return deem.WithHint(fmt.Errorf("fetch %s: %w", address, err), "%s", hint)
@@ -92,19 +92,19 @@ func explain(address string, err error) error {
 	return fmt.Errorf("fetch %s: %w", address, err)
 }
 
-// A download is one file on its way.
+// A download is the download of one file.
 type download struct {
 	o      Options
 	url    *url.URL
-	sum    string // the SHA-256 that it must have, "" when that is not known
-	size   int64  // the size that it must have, 0 when that is not known
-	pinned bool   // the address names these bytes and no others
+	sum    string // the required SHA-256; "" if unknown
+	size   int64  // the required size; 0 if unknown
+	pinned bool   // the address identifies the exact bytes
 	token  string
 }
 
 var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// parse reads the address of a web server.
+// parse parses the address of a file on a web server.
 func parse(address string) (download, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -129,22 +129,22 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// local reports whether a host is this machine or one of a private network.
+// local reports whether a host is this machine or in a private network.
 func local(host string) bool {
 	ip := net.ParseIP(host)
 	return loopback(host) || ip != nil && (ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified())
 }
 
-// A meta is what is known about a file in the cache, whole or in part.
+// A meta is the metadata of a file in the cache, complete or partial.
 type meta struct {
 	URL      string `json:"url"`
 	ETag     string `json:"etag,omitempty"`
 	Modified string `json:"last_modified,omitempty"`
 	Size     int64  `json:"size"`
-	SHA256   string `json:"sha256,omitempty"` // "" while the file is not whole
+	SHA256   string `json:"sha256,omitempty"` // "" while the file is incomplete
 }
 
-// fetch returns the path of the file in the cache, after it was brought there.
+// fetch downloads the file if necessary and returns its path in the cache.
 func (d download) fetch(ctx context.Context) (string, error) {
 	key := sha256.Sum256([]byte(d.url.String()))
 	dir := filepath.Join(d.o.Cache, hex.EncodeToString(key[:16]))
@@ -156,7 +156,7 @@ func (d download) fetch(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	// The name is kept, since its ending tells the format.
+	// The name is kept, since its extension tells the format.
 	file := filepath.Join(dir, "data-"+strings.Map(plain, path.Base(d.url.Path)))
 	known := readMeta(dir, "meta.json")
 	info, err := os.Stat(file)
@@ -165,7 +165,7 @@ func (d download) fetch(ctx context.Context) (string, error) {
 	if whole && d.pinned {
 		return file, nil
 	}
-	if !whole { // Also where these are not the bytes that the checksum names.
+	if !whole { // Also if the checksum does not match.
 		known = meta{}
 	}
 	if err := d.bring(ctx, dir, file, known); err != nil {
@@ -174,8 +174,8 @@ func (d download) fetch(ctx context.Context) (string, error) {
 	return file, nil
 }
 
-// lock waits until no other process is at a folder of the cache. Two that download the same
-// file would write into one.
+// lock waits until no other process uses a cache folder. Two processes that download the
+// same file would write into the same one.
 func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -201,7 +201,7 @@ func plain(r rune) rune {
 	return '_'
 }
 
-// bring downloads the file, unless the server says that what is known has not changed.
+// bring downloads the file, unless the server says that the cached one has not changed.
 func (d download) bring(ctx context.Context, dir, file string, known meta) error {
 	part := readMeta(dir, "part.json")
 	partFile := filepath.Join(dir, "part")
@@ -266,7 +266,7 @@ func setIf(h http.Header, name, value string) {
 	}
 }
 
-// strong returns an ETag that identifies bytes, "" for others.
+// strong returns a strong ETag, or "".
 func strong(etag string) string {
 	if strings.HasPrefix(etag, "W/") {
 		return ""
@@ -278,7 +278,7 @@ func (d download) tooLarge() error {
 	return deem.WithHint(fmt.Errorf("it has more than %s bytes", words.Comma(int(d.o.MaxBytes))), "download it yourself, and name the file")
 }
 
-// save appends what comes to the part that is there.
+// save appends the body to the partial file.
 func (d download) save(partFile string, have int64, body io.Reader) error {
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if have == 0 {
@@ -330,10 +330,10 @@ func writeMeta(dir, name string, m meta) error {
 	return os.Rename(tmp, filepath.Join(dir, name))
 }
 
-// maxRedirects is how often a server may send us elsewhere.
+// maxRedirects is the maximum number of redirects.
 const maxRedirects = 5
 
-// get asks a server. A token is sent to the host that it is for and to no other.
+// get sends a request. A token is sent only to the host that it is for.
 func (d download) get(ctx context.Context, header http.Header) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url.String(), nil)
 	if err != nil {
@@ -359,7 +359,7 @@ func (d download) get(ctx context.Context, header http.Header) (*http.Response, 
 	if err != nil {
 		var inner *url.Error
 		if errors.As(err, &inner) {
-			err = inner.Err // The whole would repeat the address, with what is secret in it.
+			err = inner.Err // The outer error would repeat the address, with its secrets.
 		}
 		return nil, err
 	}
@@ -369,11 +369,11 @@ func (d download) get(ctx context.Context, header http.Header) (*http.Response, 
 var transport = func() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = 60 * time.Second
-	t.DisableCompression = true // What is stored packed stays so.
+	t.DisableCompression = true // Compressed files stay compressed.
 	return t
 }()
 
-// refusal says why a server did not send the file.
+// refusal returns why a server did not send the file.
 func (d download) refusal(resp *http.Response) error {
 	err := fmt.Errorf("the server answers HTTP %d %s", resp.StatusCode, strings.ToLower(http.StatusText(resp.StatusCode)))
 	switch {

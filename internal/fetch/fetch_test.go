@@ -32,7 +32,7 @@ type site struct {
 	files    map[string][]byte
 	requests []string // path, range and status
 	cut      int
-	token    string // that files want
+	token    string // required for files
 }
 
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +89,7 @@ func read(t *testing.T, files []fetch.File, err error) string {
 	return string(all)
 }
 
-// A file is fetched once, asked about afterwards, and fetched again when it has changed.
+// A file is downloaded once, then revalidated, and downloaded again if it has changed.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	s := &site{files: map[string][]byte{"/a.jsonl": []byte("one\n")}}
@@ -114,7 +114,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// A download that broke off goes on where it stopped.
+// An interrupted download resumes where it stopped.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	data := bytes.Repeat([]byte("0123456789\n"), 20_000)
@@ -161,7 +161,7 @@ func TestRefused(t *testing.T) {
 
 const commit = "0123456789abcdef0123456789abcdef01234567"
 
-// A dataset of the hub is read at a commit, over pages of its list, with its checksums and
+// A hub dataset is read at a commit, over several pages of its list, with its checksums and
 // the user's token, which no other host gets.
 func TestHub(t *testing.T) {
 	t.Parallel()
@@ -229,7 +229,7 @@ func TestHub(t *testing.T) {
 	}
 }
 
-// A checksum holds for a file in the cache too, where the server says that it has not changed.
+// A checksum is also checked for a cached file if the server says that it has not changed.
 func TestChecksumOfCached(t *testing.T) {
 	t.Parallel()
 	url := start(t, &site{files: map[string][]byte{"/a.jsonl": []byte("one\n")}})
@@ -245,7 +245,7 @@ func TestChecksumOfCached(t *testing.T) {
 	}
 }
 
-// A hub whose list changes between its pages, never ends or lies about a file is refused.
+// A hub whose list changes between pages, never ends or is wrong about a file is rejected.
 func TestHubTrouble(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{
@@ -284,8 +284,8 @@ func TestHubTrouble(t *testing.T) {
 	}
 }
 
-// Two commands that fetch the same address at once do not write into one file: one waits
-// for the other, and then has the file already.
+// Two commands that fetch the same address concurrently do not write into the same file:
+// one waits for the other, and then finds the file cached.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	data := bytes.Repeat([]byte(`{"id":"a"}`+"\n"), 20_000)
@@ -322,7 +322,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// One who waits for another command can be interrupted.
+// Waiting for another command can be interrupted.
 func TestAtOnceInterrupted(t *testing.T) {
 	t.Parallel()
 	asked, release := make(chan struct{}), make(chan struct{})
@@ -349,7 +349,7 @@ func TestAtOnceInterrupted(t *testing.T) {
 	group.Wait()
 }
 
-// A slowly writer takes its time.
+// A slowly writer is slow.
 type slowly struct{ http.ResponseWriter }
 
 func (s slowly) Write(b []byte) (int, error) {

@@ -23,7 +23,7 @@ var hubAddress = regexp.MustCompile(`^hf://datasets/([\w.-]+/[\w.-]+)(?:@([^/]+)
 
 var isCommit = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// maxFiles bounds the files that one address names, and maxPages the pages of the list.
+// maxFiles limits the files of one address, and maxPages the pages of the list.
 const (
 	maxFiles = 1000
 	maxPages = 1000
@@ -38,7 +38,7 @@ type hub struct {
 	commit   string
 }
 
-// An entry is a file or folder as the hub lists it.
+// An entry is a file or folder in the hub's list.
 type entry struct {
 	Type string `json:"type"`
 	Path string `json:"path"`
@@ -48,7 +48,7 @@ type entry struct {
 	} `json:"lfs"`
 }
 
-// fromHub fetches the files of a dataset on the hub.
+// fromHub fetches the files of a hub dataset.
 func fromHub(ctx context.Context, address string, o Options) ([]File, error) {
 	m := hubAddress.FindStringSubmatch(address)
 	if m == nil {
@@ -101,8 +101,8 @@ func (h *hub) fetch(ctx context.Context, name string) ([]File, error) {
 	return files, nil
 }
 
-// list returns the files that a path names: itself, those in a folder, or those that fit a
-// pattern.
+// list returns the files that a path names: itself, those in a folder, or those that match
+// a pattern.
 func (h *hub) list(ctx context.Context, name string) ([]entry, error) {
 	folder := name
 	if i := strings.IndexAny(name, "*?["); i >= 0 {
@@ -145,7 +145,7 @@ func (h *hub) list(ctx context.Context, name string) ([]entry, error) {
 	return list, nil
 }
 
-// fits reports whether a file is one that was asked for.
+// fits reports whether a file was requested.
 func (h *hub) fits(file, name, folder string) bool {
 	if file == name {
 		return true
@@ -158,7 +158,7 @@ func (h *hub) fits(file, name, folder string) bool {
 	return in && (h.o.Wanted == nil || h.o.Wanted(file))
 }
 
-// ask asks the API of the hub, and returns where the next page of the answer is.
+// ask calls the hub's API, and returns the address of the next page.
 func (h *hub) ask(ctx context.Context, where string, into any) (next string, err error) {
 	u, err := h.endpoint.Parse(strings.TrimSuffix(h.endpoint.Path, "/") + where)
 	if err != nil {
