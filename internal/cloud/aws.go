@@ -1,8 +1,8 @@
-// Package cloud authorizes calls to clouds that want more than a key: signatures of
-// Amazon Web Services, version 4, and tokens of Google Cloud.
+// Package cloud authorizes calls to clouds that need more than a key: AWS Signature Version
+// 4, and Google Cloud tokens.
 //
-// The official SDKs do the same and much more. They were left out for their size: each
-// adds some twenty modules to a program that needs a hundred lines of them.
+// The official SDKs do the same and much more. They are not used because of their size:
+// each adds some twenty modules to a program that needs a hundred lines of them.
 package cloud
 
 import (
@@ -30,17 +30,17 @@ import (
 type AWS struct {
 	words.Hidden
 	Key, Secret string
-	Session     string // of credentials that expire, "" for others
+	Session     string // of temporary credentials; "" for others
 	Region      string
-	Service     string // as signatures name it, "bedrock"
+	Service     string // its name in signatures, for example "bedrock"
 
 	Now func() time.Time // nil means [time.Now]
 }
 
-// FindAWS finds credentials where the tools of AWS look first: in the variables
+// FindAWS finds credentials where the AWS tools look first: in the variables
 // AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, then in the file
-// ~/.aws/credentials under the profile that AWS_PROFILE names. The region is that of
-// AWS_REGION or AWS_DEFAULT_REGION, or of the profile in ~/.aws/config.
+// ~/.aws/credentials under the profile in AWS_PROFILE. The region comes from AWS_REGION or
+// AWS_DEFAULT_REGION, or from the profile in ~/.aws/config.
 func FindAWS(get func(variable string) string, service string) (AWS, error) {
 	profile := cmp.Or(get("AWS_PROFILE"), "default")
 	credentials := cmp.Or(get("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(home(get), ".aws", "credentials"))
@@ -54,7 +54,7 @@ func FindAWS(get func(variable string) string, service string) (AWS, error) {
 		a.Key, a.Secret, a.Session = p["aws_access_key_id"], p["aws_secret_access_key"], p["aws_session_token"]
 	}
 	if a.Region == "" {
-		// Profiles other than the default one are called "profile NAME" in this file.
+		// Profiles other than the default are named "profile NAME" in this file.
 		a.Region = cmp.Or(section(config, profile)["region"], section(config, "profile "+profile)["region"])
 	}
 	switch {
@@ -69,8 +69,8 @@ func FindAWS(get func(variable string) string, service string) (AWS, error) {
 
 func home(get func(string) string) string { return cmp.Or(get("HOME"), get("USERPROFILE"), ".") }
 
-// section returns the settings of one section of an INI file, none if there is no such
-// file or section.
+// section returns the settings of one section of an INI file, or none if the file or
+// section does not exist.
 func section(file, name string) map[string]string {
 	f, err := os.Open(file) //nolint:gosec // The user names it.
 	if err != nil {
@@ -91,8 +91,8 @@ func section(file, name string) map[string]string {
 	return settings
 }
 
-// Authorize signs a call by Signature Version 4. The secret that it returns is the session
-// token, which is the only one that is sent.
+// Authorize signs a call with Signature Version 4. The returned secret is the session
+// token, the only secret that is sent.
 func (a AWS) Authorize(r *http.Request, body []byte) (secret string, err error) {
 	now := time.Now
 	if a.Now != nil {
@@ -115,8 +115,8 @@ func (a AWS) Authorize(r *http.Request, body []byte) (secret string, err error) 
 	return a.Session, nil
 }
 
-// canonicalHeaders returns the headers that are signed, one a line, and their names. Only
-// what AWS asks for is signed: proxies may change the others.
+// canonicalHeaders returns the signed headers, one per line, and their names. Only the
+// required headers are signed: proxies may change the others.
 func canonicalHeaders(r *http.Request) (lines, names string) {
 	values := map[string]string{"host": cmp.Or(r.Host, r.URL.Host)}
 	for name, list := range r.Header {
@@ -142,8 +142,8 @@ func canonicalHeaders(r *http.Request) (lines, names string) {
 	return b.String(), strings.Join(keys, ";")
 }
 
-// canonicalPath returns the path as it is signed: each segment of the path as it is sent is
-// escaped once more, as all services but S3 want it.
+// canonicalPath returns the path as it is signed: each segment of the sent path is escaped
+// once more, as all services except S3 require.
 func canonicalPath(u *url.URL) string {
 	segments := strings.Split(cmp.Or(u.EscapedPath(), "/"), "/")
 	for i, s := range segments {
@@ -163,7 +163,7 @@ func canonicalQuery(u *url.URL) string {
 	return strings.Join(pairs, "&")
 }
 
-// escape escapes all bytes but the unreserved ones of RFC 3986.
+// escape escapes all bytes except the unreserved characters of RFC 3986.
 func escape(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {

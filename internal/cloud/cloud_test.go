@@ -22,7 +22,7 @@ import (
 	"deem/internal/cloud"
 )
 
-// The signatures are those of the test suite that AWS published for Signature Version 4.
+// The signatures are from the test suite that AWS published for Signature Version 4.
 func TestSignatureVectors(t *testing.T) {
 	const session = "AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxfpSPfIeoIYRqTflfKD8YUuwthAx7mSEI/qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPkyQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8YQcHNVXAkiY9q6d+xo0rKwT38xVqr7ZD0u0iPPkUL64lIZbqBAz+scqKmlzm8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlTJabIQwj2ICCR/oLxBA=="
 	for _, tt := range []struct{ name, method, url, contentType, body, session, want string }{
@@ -149,7 +149,8 @@ func TestServiceAccount(t *testing.T) {
 	}
 }
 
-// What a person signed in with is refreshed, and a refusal is told without secrets.
+// The credentials of a signed-in person are refreshed, and the error of a refusal contains
+// no secrets.
 func TestAuthorizedUser(t *testing.T) {
 	t.Parallel()
 	status := http.StatusOK

@@ -27,16 +27,17 @@ import (
 	"deem/internal/words"
 )
 
-// scope is what a token allows: all of Google Cloud that the account may use.
+// scope is the scope of a token: all of Google Cloud that the account may use.
 const scope = "https://www.googleapis.com/auth/cloud-platform"
 
-// A Google account authorizes calls to Google Cloud by tokens that expire. It is safe for
+// A Google account authorizes calls to Google Cloud with tokens that expire. It is safe for
 // concurrent use.
 type Google struct {
 	words.Hidden
-	Project string // of the account, "" when its file names none
+	Project string // of the account; "" if its file has none
 
-	// Client asks for tokens; nil means [http.DefaultClient]. Now is nil for [time.Now].
+	// Client requests tokens; nil means [http.DefaultClient]. Now may be nil for
+	// [time.Now].
 	Client *http.Client
 	Now    func() time.Time
 
@@ -48,8 +49,8 @@ type Google struct {
 	expires time.Time
 }
 
-// An account is a file of credentials as Google Cloud writes them: of a service account,
-// or of a person who signed in with gcloud.
+// An account is a Google Cloud credentials file: of a service account, or of a person who
+// signed in with gcloud.
 type account struct {
 	Type         string `json:"type"`
 	Project      string `json:"project_id"`
@@ -65,9 +66,9 @@ type account struct {
 	RefreshToken string `json:"refresh_token"`
 }
 
-// FindGoogle reads the credentials that GOOGLE_APPLICATION_CREDENTIALS names, or those that
-// "gcloud auth application-default login" wrote. A token in GOOGLE_ACCESS_TOKEN goes before
-// both, and is used as it is.
+// FindGoogle reads the credentials file in GOOGLE_APPLICATION_CREDENTIALS, or the one that
+// "gcloud auth application-default login" wrote. A token in GOOGLE_ACCESS_TOKEN takes
+// precedence over both, and is used unchanged.
 func FindGoogle(get func(variable string) string) (*Google, error) {
 	if token := get("GOOGLE_ACCESS_TOKEN"); token != "" {
 		return &Google{token: token, source: "GOOGLE_ACCESS_TOKEN", expires: time.Now().AddDate(1, 0, 0)}, nil
@@ -81,7 +82,7 @@ func FindGoogle(get func(variable string) string) (*Google, error) {
 	}
 	g := &Google{source: file}
 	if err := json.Unmarshal(text, &g.account); err != nil {
-		return nil, fmt.Errorf("read %s: not JSON", file) // The error of the decoder may show a key.
+		return nil, fmt.Errorf("read %s: not JSON", file) // The decoder's error may show a key.
 	}
 	g.Project = cmp.Or(g.account.Project, g.account.QuotaProject)
 	switch g.account.Type {
@@ -108,7 +109,7 @@ func (g *Google) Authorize(r *http.Request, _ []byte) (secret string, err error)
 	return token, nil
 }
 
-// Token returns a token that is valid for a minute at least.
+// Token returns a token that is valid for at least a minute.
 func (g *Google) Token(ctx context.Context) (string, error) {
 	now := time.Now
 	if g.Now != nil {
@@ -141,13 +142,13 @@ func (a account) grant(now time.Time) (url.Values, error) {
 
 func (a account) tokenURI() string { return cmp.Or(a.TokenURI, "https://oauth2.googleapis.com/token") }
 
-// assertion returns a JSON Web Token that says who asks, signed with RS256.
+// assertion returns a JSON Web Token that identifies the account, signed with RS256.
 func (a account) assertion(now time.Time) (string, error) {
 	key, err := a.key()
 	if err != nil {
 		return "", err
 	}
-	head, _ := json.Marshal(map[string]string{"alg": "RS256", "typ": "JWT", "kid": a.KeyID}) // Texts have a JSON.
+	head, _ := json.Marshal(map[string]string{"alg": "RS256", "typ": "JWT", "kid": a.KeyID}) // strings can always be encoded
 	claims, _ := json.Marshal(map[string]any{
 		"iss": a.Email, "scope": scope, "aud": a.tokenURI(), "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
 	})
@@ -174,7 +175,7 @@ func (a account) key() (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// exchange asks for a token. Errors that may pass are marked so: the call is made again.
+// exchange requests a token. Transient errors are marked, so that the call is retried.
 func (g *Google) exchange(ctx context.Context, form url.Values, now time.Time) (token string, expires time.Time, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, g.account.tokenURI(), strings.NewReader(form.Encode()))
 	if err != nil {
