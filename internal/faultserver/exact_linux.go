@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exactly waits with a timer of the system, unless the caller or the server ends. Go waits
-// for its own timers in whole milliseconds once nothing else is to be done, so they fire
-// late by a quarter of one and more, and several of them at once. A call that takes 50 ms
-// would take half a percent longer, of which a benchmark would be blamed.
+// exactly waits with a timer of the system, unless the caller or the server ends. When
+// idle, Go waits for its own timers in whole milliseconds, so they fire late by a quarter
+// of one or more, and several at once. A call of 50 ms would take half a percent longer,
+// which would distort a benchmark.
 func exactly(caller, server context.Context, d time.Duration) error {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {

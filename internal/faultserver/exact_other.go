@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// exactly waits with a timer of Go, unless the caller or the server ends.
+// exactly waits with a Go timer, unless the caller or the server ends.
 func exactly(caller, server context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -8,22 +8,22 @@ import (
 	"slices"
 )
 
-// A Fault is a way in which an answer goes wrong.
+// A Fault is a way in which an answer fails.
 type Fault string
 
-// The faults. The order is that in which shares of them are laid out, and so part of
-// what a seed means.
+// The faults. Their order is the order in which shares are laid out, and so part of the
+// meaning of a seed.
 const (
-	Busy        Fault = "busy"        // 429 with a Retry-After, as if too much were asked
+	Busy        Fault = "busy"        // 429 with a Retry-After, as if there were too many calls
 	Unavailable Fault = "unavailable" // 500, 502, 503 or 529
 	Reset       Fault = "reset"       // the connection is reset before the answer
-	Slow        Fault = "slow"        // the body drips, and is complete at last
+	Slow        Fault = "slow"        // the body arrives slowly, but completely
 	Malformed   Fault = "malformed"   // a body that is not JSON
 	Truncated   Fault = "truncated"   // the connection breaks in the middle of the body
 	WrongType   Fault = "wrong_type"  // a web page with status 200
 	NoChoices   Fault = "no_choices"  // JSON without a reply in it
 	Filtered    Fault = "filtered"    // a reply that a content filter stopped
-	CutShort    Fault = "cut_short"   // a reply that ended at its limit of tokens
+	CutShort    Fault = "cut_short"   // a reply truncated at its token limit
 )
 
 // Faults returns every fault.
@@ -31,19 +31,20 @@ func Faults() []Fault {
 	return []Fault{Busy, Unavailable, Reset, Slow, Malformed, Truncated, WrongType, NoChoices, Filtered, CutShort}
 }
 
-// answered reports whether a caller gets a complete answer in spite of the fault, one
-// that a vendor charges for.
+// answered reports whether a caller gets a complete answer in spite of the fault, which a
+// vendor charges for.
 func (f Fault) answered() bool {
 	return f == "" || f == Slow || f == Filtered || f == CutShort
 }
 
-// A share is a fault with the end of its stretch in 0 to 1.
+// A share is a fault with the end of its interval in 0 to 1.
 type share struct {
 	fault Fault
 	upTo  float64
 }
 
-// sharesOf lays the shares end to end. Wrong shares are a mistake in a test.
+// sharesOf lays the shares end to end. It panics on invalid shares, which are a mistake in
+// a test.
 func sharesOf(faults map[Fault]float64) []share {
 	var list []share
 	sum := 0.0
@@ -67,7 +68,7 @@ func sharesOf(faults map[Fault]float64) []share {
 	return list
 }
 
-// A digest is the beginning of a SHA-256: enough to tell requests apart.
+// A digest is a prefix of a SHA-256: enough to distinguish requests.
 type digest [16]byte
 
 func digestOf(text []byte) digest {
@@ -75,13 +76,13 @@ func digestOf(text []byte) digest {
 	return digest(sum[:16])
 }
 
-// A fate is what will happen to one attempt.
+// A fate is the outcome of one attempt.
 type fate struct {
 	fault Fault
-	draw  uint64 // further chance: which status, how much jitter
+	draw  uint64 // further randomness: which status, how much jitter
 }
 
-// fateOf decides about the attempt, from 0, of the request with the given digest.
+// fateOf returns the fate of an attempt, from 0, of the request with the given digest.
 func (s *Server) fateOf(d digest, attempt int) fate {
 	var seed [len(d) + 16]byte
 	copy(seed[:], d[:])
@@ -99,8 +100,8 @@ func (s *Server) fateOf(d digest, attempt int) fate {
 	return fate
 }
 
-// unit maps 64 random bits to 0 up to 1.
+// unit maps 64 random bits to a number from 0 up to 1.
 func unit(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
 
-// statuses are how vendors say that they cannot.
+// statuses are the statuses of vendors that are unavailable.
 var statuses = []int{500, 502, 503, 529}

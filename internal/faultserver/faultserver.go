@@ -1,19 +1,19 @@
-// Package faultserver is a vendor that misbehaves on purpose: an OpenAI-compatible
-// server for tests and benchmarks that is slow, full, broken or rude, as it is told,
-// and counts what its callers do about it.
+// Package faultserver is a vendor that misbehaves on purpose: an OpenAI-compatible server
+// for tests and benchmarks that is slow, overloaded or broken, as configured, and counts
+// how its callers react.
 //
-// A [Server] is an [http.Handler]; [Server.Start] puts it on a loopback address. It
-// answers POST .../chat/completions with a verdict, "CORRECT" or "INCORRECT", which the
-// hash of the messages decides. [Options] say how long that takes, how many callers are
-// served at once, and which share of the answers goes wrong in which way.
+// A [Server] is an [http.Handler]; [Server.Start] serves it on a loopback address. It
+// answers POST .../chat/completions with a verdict, "CORRECT" or "INCORRECT", determined by
+// the hash of the messages. [Options] configure how long that takes, how many callers are
+// served concurrently, and which share of the answers fails in which way.
 //
-// What happens to a request is decided by the hash of the seed, the request's body and
-// how often that body was let in before. It does not depend on which goroutine comes
-// first, so two runs over the same items meet the same trouble. Only [Options.Slots],
+// The outcome of a request is determined by the hash of the seed, the request's body and
+// how many times that body was admitted before. It does not depend on the order of
+// goroutines, so two runs over the same items get the same faults. Only [Options.Slots],
 // [Options.Rate] and [Options.Storm] depend on the clock, as they do at a vendor.
 //
-// It shares the machine with what it measures, so it is frugal: a request is hashed
-// and never parsed, and answers are written by hand.
+// It shares the machine with what it measures, so it is frugal: a request is hashed and
+// never parsed, and answers are written by hand.
 package faultserver
 
 import (
@@ -25,55 +25,52 @@ import (
 	"time"
 )
 
-// Options say how a [Server] behaves. The zero value answers every request at once and
-// as it should.
+// Options configure a [Server]. The zero value answers every request at once and correctly.
 type Options struct {
-	// Seed decides, with the request, what happens to it.
+	// Seed determines, with the request, its outcome.
 	Seed uint64
 
-	// Latency is how long an answer takes. Up to Jitter is added, by the hash of
-	// the request.
+	// Latency is how long an answer takes. Up to Jitter is added, by the hash of the
+	// request.
 	Latency time.Duration
 	Jitter  time.Duration
 
-	// Exact takes the time from a timer of the system, where there is one that is
-	// more exact than Go's. A benchmark wants that; package synctest does not know
-	// such timers.
+	// Exact uses a timer of the system, if there is one that is more exact than Go's.
+	// Benchmarks need it; package synctest does not support such timers.
 	Exact bool
 
-	// Slots is how many requests are served at once; a request that comes when all are
-	// taken is refused with a 429. 0 means any number.
+	// Slots is how many requests are served concurrently; if all are taken, a request is
+	// refused with a 429. 0 means no limit.
 	Slots int
 
-	// Rate is how many requests are let in per second, up to a second's worth at
-	// once; a request that comes too early is refused with a 429. 0 means any number.
+	// Rate is how many requests are admitted per second, up to a second's worth at once; a
+	// request that comes too early is refused with a 429. 0 means no limit.
 	Rate float64
 
-	// Storm, every so often, refuses everybody for a while.
+	// Storm periodically refuses all requests for a while.
 	Storm Storm
 
-	// RetryAfter is how long those who are refused are asked to wait, rounded up to
-	// seconds as the header wants it; 0 means one second, and below 0 they are not
-	// told.
+	// RetryAfter is the Retry-After of refusals, rounded up to seconds as the header
+	// requires; 0 means one second, and a negative value omits the header.
 	RetryAfter time.Duration
 
-	// Grace is how long after the first refusal a caller may still run into the
-	// limits without being counted in [Stats.Exceeded]; 0 means two seconds.
+	// Grace is how long after the first refusal a caller may still exceed the limits
+	// without being counted in [Stats.Exceeded]; 0 means two seconds.
 	Grace time.Duration
 
-	// Faults are the shares of requests, each from 0 to 1, that go wrong. Together
-	// they are at most 1.
+	// Faults are the shares of requests, each from 0 to 1, that fail. Together they are at
+	// most 1.
 	Faults map[Fault]float64
 
 	// Drip is how long the body of a [Slow] answer takes; 0 means one second.
 	Drip time.Duration
 
-	// Labels are what it answers; empty means CORRECT and INCORRECT. They must need
-	// no escape in JSON.
+	// Labels are the possible answers; empty means CORRECT and INCORRECT. They must not
+	// need escaping in JSON.
 	Labels []string
 }
 
-// A Storm is a time in which everybody is refused: the last For of every Every.
+// A Storm is a period in which all requests are refused: the last For of every Every.
 type Storm struct {
 	Every, For time.Duration
 }
@@ -94,14 +91,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Server answers as its options say. Its methods are safe for concurrent use.
+// A Server answers according to its options. Its methods are safe for concurrent use.
 type Server struct {
 	opts    Options
 	shares  []share
 	replies []string // one for each label
 	started time.Time
 
-	closing context.Context // done once the server shall answer no more
+	closing context.Context // done once the server must not answer any more
 	close   context.CancelFunc
 	serving sync.WaitGroup
 
@@ -114,8 +111,8 @@ type Server struct {
 	first  time.Time // of the refusals
 }
 
-// New returns a server. It panics when the shares of faults are not shares, or name a
-// fault that there is not.
+// New returns a server. It panics if the shares of faults are invalid, or name an unknown
+// fault.
 func New(o Options) *Server {
 	o = o.withDefaults()
 	s := &Server{
@@ -130,8 +127,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// Start serves on a free port of the loopback address and returns the base URL to
-// call, as "http://127.0.0.1:40123/v1". It owns goroutines until [Server.Close].
+// Start serves on a free port of the loopback address and returns the base URL to call, for
+// example "http://127.0.0.1:40123/v1". It owns goroutines until [Server.Close].
 func (s *Server) Start(ctx context.Context) (string, error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -142,11 +139,11 @@ func (s *Server) Start(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	s.http = srv
 	s.mu.Unlock()
-	s.serving.Go(func() { _ = srv.Serve(ln) }) // It always ends with an error, and Close is why.
+	s.serving.Go(func() { _ = srv.Serve(ln) }) // It always returns an error, because of Close.
 	return fmt.Sprintf("http://%s/v1", ln.Addr()), nil
 }
 
-// Close ends the server, breaks off what is in flight, and waits until it is gone.
+// Close ends the server, aborts requests in flight, and waits until they have ended.
 func (s *Server) Close() error {
 	s.close()
 	s.mu.Lock()

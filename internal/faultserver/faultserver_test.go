@@ -29,8 +29,8 @@ func body(i int) string {
 	return fmt.Sprintf(`{"model":"test","messages":[{"role":"user","content":"question %d, with \"quotes\", ] and }"}],"n":1}`, i)
 }
 
-// start puts a server on the network and returns what asks it: the status, the body,
-// and the error of reading it.
+// start serves on the network and returns a function that makes a request and returns the
+// status, the body, and the error of reading it.
 func start(t *testing.T, o faultserver.Options) (*faultserver.Server, func(i int) answer) {
 	t.Helper()
 	s := faultserver.New(o)
@@ -90,8 +90,8 @@ func (a answer) reply(t *testing.T) reply {
 	return r
 }
 
-// TestReplies holds that both labels come, that the messages alone decide which, and
-// that an answer is whole.
+// TestReplies checks that both labels occur, that the messages alone determine which, and
+// that an answer is complete.
 func TestReplies(t *testing.T) {
 	s, ask := start(t, faultserver.Options{})
 	labels := map[string]int{}
@@ -115,8 +115,8 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestLabelIsOfMessages holds that parameters change what happens to a request, and not
-// the verdict.
+// TestLabelIsOfMessages checks that parameters change the fate of a request, and not the
+// verdict.
 func TestLabelIsOfMessages(t *testing.T) {
 	s := faultserver.New(faultserver.Options{})
 	for i := range 50 {
@@ -160,7 +160,7 @@ func TestOtherPlaces(t *testing.T) {
 	}
 }
 
-// TestFaults holds each fault to what a caller of it sees.
+// TestFaults checks what a caller sees of each fault.
 func TestFaults(t *testing.T) {
 	for fault, check := range map[faultserver.Fault]func(t *testing.T, a answer){
 		faultserver.Busy: func(t *testing.T, a answer) {
@@ -219,12 +219,12 @@ func TestFaults(t *testing.T) {
 				Faults: map[faultserver.Fault]float64{fault: 1}, RetryAfter: 2500 * time.Millisecond, Drip: 8 * time.Millisecond,
 			})
 			check(t, ask(0))
-			// The caller of a connection that breaks off may hear of it first.
+			// The caller may notice a broken connection before the server counts it.
 			st := s.Stats()
 			for deadline := time.Now().Add(time.Minute); st.InFlight > 0 && time.Now().Before(deadline); st = s.Stats() {
 				time.Sleep(time.Millisecond)
 			}
-			// The transport may ask again by itself when a connection is reset.
+			// The transport may retry by itself if a connection is reset.
 			if st.Faults[fault] < 1 || st.Faults[fault] != st.Requests || st.InFlight != 0 {
 				t.Errorf("stats = %+v, want the fault for each request, and nobody left", st)
 			}
@@ -232,8 +232,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFate holds that what happens depends on seed, body and attempt, and not on who
-// comes first.
+// TestFate checks that the outcome depends on seed, body and attempt, and not on the order
+// of requests.
 func TestFate(t *testing.T) {
 	fates := func(seed uint64, at []int) map[int][]int {
 		s := faultserver.New(faultserver.Options{Seed: seed, Faults: map[faultserver.Fault]float64{
@@ -283,8 +283,8 @@ func TestFate(t *testing.T) {
 	}
 }
 
-// TestSlots holds that no more than the slots are served at once, that the others are
-// told when to come, and that those who do not learn are counted.
+// TestSlots checks that no more requests than slots are served concurrently, that the
+// others get a Retry-After, and that callers that do not adapt are counted.
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := faultserver.New(faultserver.Options{Slots: 3, Latency: time.Second, Grace: 5 * time.Second})
@@ -309,7 +309,7 @@ func TestSlots(t *testing.T) {
 		if d := cmp.Diff(map[int]int{200: 3, 429: 2}, codes()); d != "" {
 			t.Errorf("statuses differ (-want +got):\n%s", d)
 		}
-		codes() // Still within the grace.
+		codes() // Still within the grace period.
 		st := s.Stats()
 		if st.Refused != 4 || st.Exceeded != 0 || st.Peak != 3 || st.Requests != 10 {
 			t.Errorf("stats = %+v, want 4 refused of 10, none exceeding, peak 3", st)
@@ -326,7 +326,7 @@ func TestRateAndStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := faultserver.New(faultserver.Options{Rate: 10, RetryAfter: -1})
 		served := 0
-		for i := range 100 { // Twenty a second for five seconds.
+		for i := range 100 { // Twenty per second for five seconds.
 			w := serve(s, body(i))
 			if w.Code == 200 {
 				served++
@@ -353,8 +353,8 @@ func TestRateAndStorm(t *testing.T) {
 	})
 }
 
-// TestExactLatency holds that the system's timer is never early, and keeps nobody longer
-// than the caller and the server are there.
+// TestExactLatency checks that the system's timer is never early, and ends with the caller
+// or the server.
 func TestExactLatency(t *testing.T) {
 	const latency = 20 * time.Millisecond
 	began := time.Now()
@@ -376,7 +376,7 @@ func TestExactLatency(t *testing.T) {
 	}
 }
 
-// aborts reports whether the server broke off instead of answering.
+// aborts reports whether the server aborted instead of answering.
 func aborts(ctx context.Context, s http.Handler) (aborted bool) {
 	defer func() { aborted = recover() == http.ErrAbortHandler }()
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/chat/completions", strings.NewReader(body(2)))
@@ -384,7 +384,7 @@ func aborts(ctx context.Context, s http.Handler) (aborted bool) {
 	return false
 }
 
-// TestLatency holds that answers take their time, with jitter that the request decides.
+// TestLatency checks the latency of answers, with jitter determined by the request.
 func TestLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := faultserver.New(faultserver.Options{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond})
@@ -404,7 +404,7 @@ func TestLatency(t *testing.T) {
 	})
 }
 
-// TestClose holds that a server that is closed lets nobody hang.
+// TestClose checks that Close leaves no caller hanging.
 func TestClose(t *testing.T) {
 	s := faultserver.New(faultserver.Options{Latency: time.Hour})
 	url, err := s.Start(t.Context())
@@ -454,7 +454,7 @@ func TestWrongShares(t *testing.T) {
 	}
 }
 
-// BenchmarkServe is what a request costs the server beside the network.
+// BenchmarkServe measures the cost of a request in the server, without the network.
 func BenchmarkServe(b *testing.B) {
 	s := faultserver.New(faultserver.Options{})
 	text := body(1)

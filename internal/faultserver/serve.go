@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// ServeHTTP answers a request: completions as the options say, GET .../models with the
-// one model there is, and GET /stats with the [Stats] as JSON.
+// ServeHTTP answers a request: completions according to the options, GET .../models with
+// the only model, and GET /stats with the [Stats] as JSON.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/chat/completions") && r.Method == http.MethodPost:
@@ -34,7 +34,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // buffers hold bodies while they are hashed.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// complete reads a request, lets it in, and does to it what was decided.
+// complete reads a request, admits it, and applies its fate.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	came := time.Now()
 	buf := buffers.Get().(*bytes.Buffer)
@@ -59,9 +59,9 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	defer func() { s.leave(d, f.fault, answered) }()
 	label := digestOf(prompt)
 	n := binary.LittleEndian.Uint64(label[:]) % uint64(len(s.replies))
-	// What was done so far is part of the latency, as it is at a vendor.
+	// The time spent so far is part of the latency, as it is at a vendor.
 	if s.wait(r.Context(), s.opts.Latency+s.jitter(f)-time.Since(came)) != nil {
-		panic(http.ErrAbortHandler) // No answer must not look like an empty one.
+		panic(http.ErrAbortHandler) // A missing answer must not look like an empty one.
 	}
 	answered = s.answer(w, r, f, s.replies[n]) == nil && f.fault.answered()
 }
@@ -71,7 +71,7 @@ func (s *Server) jitter(f fate) time.Duration {
 	return time.Duration(unit(f.draw) * float64(s.opts.Jitter))
 }
 
-// wait sleeps, unless the caller goes away or the server is closed.
+// wait sleeps until d has passed, the caller goes away or the server is closed.
 func (s *Server) wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
@@ -100,11 +100,11 @@ func (s *Server) refused(w http.ResponseWriter) {
 	_ = send(w, http.StatusTooManyRequests, trouble("too many requests at once", "rate_limit_exceeded"))
 }
 
-// page is what a portal in between shows to those who have not signed in.
+// page is what a captive portal shows to users who have not signed in.
 const page = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Sign in to go on.</body></html>\n"
 
-// answer writes the answer to one attempt, which goes wrong as its fate says. The
-// error says that the caller did not get all of it.
+// answer writes the answer to one attempt, which fails according to its fate. The error
+// means that the caller did not get all of it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, f fate, body string) error {
 	switch f.fault {
 	case Busy:
@@ -121,7 +121,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f fate, body str
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		_, _ = io.WriteString(w, body[:len(body)/2])
 		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler) // The way to break a connection off.
+		panic(http.ErrAbortHandler) // This breaks the connection.
 	case WrongType:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, page)
@@ -130,7 +130,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f fate, body str
 	case Filtered:
 		return send(w, http.StatusOK, reply("", "content_filter"))
 	case CutShort:
-		// Not empty: an empty reply that used all tokens is how reasoning models are known.
+		// Not empty: an empty reply that used all tokens is how reasoning models are
+		// recognized.
 		return send(w, http.StatusOK, reply("The", "length"))
 	default:
 		return send(w, http.StatusOK, body)
@@ -138,19 +139,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f fate, body str
 	return nil
 }
 
-// reset closes the connection so that the caller is told of a reset and not of an end.
+// reset closes the connection so that the caller sees a reset and not an end of file.
 func reset(w http.ResponseWriter) error {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // What is not sent yet is thrown away, which makes it a reset.
+		_ = tcp.SetLinger(0) // Unsent data is discarded, which makes it a reset.
 	}
 	return errors.Join(errors.New("reset"), conn.Close())
 }
 
-// drips is in how many pieces a slow body comes.
+// drips is the number of pieces of a slow body.
 const drips = 8
 
 // drip sends the body in pieces.
@@ -160,10 +161,10 @@ func (s *Server) drip(w http.ResponseWriter, r *http.Request, body string) error
 	out := http.NewResponseController(w)
 	for i := range drips {
 		if s.wait(r.Context(), s.opts.Drip/drips) != nil {
-			panic(http.ErrAbortHandler) // Half an answer must not look like a whole one.
+			panic(http.ErrAbortHandler) // Half an answer must not look like a complete one.
 		}
-		// The last piece goes out when the attempt has left, so that the caller who
-		// comes back at once finds its slot free.
+		// The last piece is sent after the attempt has left, so that a caller that returns
+		// at once finds its slot free.
 		if err := out.Flush(); err != nil {
 			return err
 		}
@@ -186,7 +187,7 @@ func send(w http.ResponseWriter, status int, body string) error {
 	return err
 }
 
-// reply returns the JSON of a reply. Its text must need no escape.
+// reply returns the JSON of a reply. Its text must not need escaping.
 func reply(text, finish string) string {
 	return `{"id":"chatcmpl-0","object":"chat.completion","created":1700000000,"model":"test","choices":[{"index":0,` +
 		`"message":{"role":"assistant","content":"` + text + `"},"finish_reason":"` + finish + `"}],` +
@@ -198,8 +199,8 @@ func trouble(message, code string) string {
 	return `{"error":{"message":"` + message + `","type":"` + code + `","param":null,"code":"` + code + `"}}`
 }
 
-// messages returns the bytes of the value of "messages" in a request. It looks for
-// brackets and strings alone: a benchmark's server has no time for more.
+// messages returns the bytes of the value of "messages" in a request. It scans only
+// brackets and strings, because a server for benchmarks must be fast.
 func messages(body []byte) ([]byte, bool) {
 	const key = `"messages":`
 	i := bytes.Index(body, []byte(key))

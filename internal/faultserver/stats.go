@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// Stats are what a server has seen.
+// Stats are the counters of a server.
 type Stats struct {
-	Requests int `json:"requests"` // completions that were asked for, refused ones too
-	Distinct int `json:"distinct"` // different bodies among those let in
+	Requests int `json:"requests"` // completion requests, including refused ones
+	Distinct int `json:"distinct"` // different bodies among the admitted ones
 	Answered int `json:"answered"` // answers that a vendor would charge for
 
-	// Duplicates are requests that were let in though the same body had been
-	// answered: what a caller pays twice.
+	// Duplicates are requests that were admitted although the same body had been answered:
+	// what a caller pays twice.
 	Duplicates int `json:"duplicates"`
 
-	Refused  int `json:"refused"`  // for want of a slot, by the rate or in a storm
-	Exceeded int `json:"exceeded"` // the same, after the grace
+	Refused  int `json:"refused"`  // because of slots, the rate or a storm
+	Exceeded int `json:"exceeded"` // the same, after the grace period
 
-	InFlight int `json:"in_flight"` // let in and not answered yet
+	InFlight int `json:"in_flight"` // admitted and not answered yet
 	Peak     int `json:"peak"`      // of InFlight
 
-	Faults map[Fault]int `json:"faults"` // how often each was met
+	Faults map[Fault]int `json:"faults"` // how many times each occurred
 }
 
-// PerItem returns how many requests were made for each different body.
+// PerItem returns the number of requests per different body.
 func (s Stats) PerItem() float64 { return float64(s.Requests) / float64(max(1, s.Distinct)) }
 
-// Stats returns what was counted so far.
+// Stats returns the counters.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,15 +37,14 @@ func (s *Server) Stats() Stats {
 	return st
 }
 
-// asked is what is known of a body.
+// asked is the state of a body.
 type asked struct {
 	attempts int // that were let in
 	answered bool
 }
 
-// admit lets a request in, or refuses it. Refused attempts are not counted as attempts
-// of the body: when they happen depends on the clock, and what happens to a body must
-// not.
+// admit admits a request, or refuses it. Refusals do not count as attempts of the body:
+// they depend on the clock, and the fate of a body must not.
 func (s *Server) admit(d digest) (attempt int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,8 +69,8 @@ func (s *Server) admit(d digest) (attempt int, ok bool) {
 	return a.attempts - 1, true
 }
 
-// full reports whether a request cannot be let in now, and takes its token if it can.
-// The caller holds the lock.
+// full reports whether a request cannot be admitted now, and takes its token if it can. The
+// caller holds the lock.
 func (s *Server) full(now time.Time) bool {
 	if s.opts.Slots > 0 && s.stats.InFlight >= s.opts.Slots || s.stormy(now) {
 		return true
@@ -107,7 +106,7 @@ func (s *Server) refuse(now time.Time) {
 	}
 }
 
-// leave counts the end of an attempt. When its caller got an answer it is paid for.
+// leave counts the end of an attempt. If its caller got an answer, it is charged.
 func (s *Server) leave(d digest, fault Fault, answered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
