@@ -9,16 +9,16 @@ import (
 	"deem/internal/store"
 )
 
-// perCall is what the vendor charges for an answer, in millionths of a dollar: a hundred
-// tokens of a prompt and two of a reply, at the prices below.
+// perCall is the price of an answer, in millionths of a dollar: a hundred tokens of a
+// prompt and two of a reply, at the prices below.
 const perCall = 102
 
-// prices are a dollar for a million tokens.
+// prices are a dollar per million tokens.
 const prices = `{"version": "test", "date": "2026-11-15", "prices": [{"model": "openai:soak", "input": 1, "output": 1}]}`
 
-// check holds what is kept of a run against what its vendor saw: every item has exactly
-// one record, a verdict or a failure of a kind; hardly anything was asked about again;
-// and what was paid is what was charged.
+// check compares the stored run with what its vendor saw: every item has exactly one
+// record, a verdict or a failure with a kind; hardly any request was repeated; and the
+// recorded cost is what was charged.
 func (l *lane) check(ctx context.Context, st store.Store, id string) (tally, error) {
 	if err := until(ctx, "the vendor of "+l.name+" to have nothing to do", func() (bool, error) {
 		return l.srv.Stats().InFlight == 0, nil
@@ -40,7 +40,8 @@ func (l *lane) check(ctx context.Context, st store.Store, id string) (tally, err
 	return got, err
 }
 
-// count reads all records, holds that each is of its own item, and adds up their calls.
+// count reads all records, checks that each belongs to a different item, and adds up their
+// calls.
 func (l *lane) count(ctx context.Context, st store.Store, id string) (got tally, paid int64, err error) {
 	for rec, err := range st.Records(ctx, id, store.Query{WithCalls: true}) {
 		if err != nil {
@@ -75,7 +76,7 @@ func costOf(rec deem.Record) (micros int64) {
 	return micros
 }
 
-// checkRun holds that nothing is lost and nothing doubled.
+// checkRun checks that nothing is lost or duplicated.
 func (l *lane) checkRun(r store.Run, got tally) error {
 	var errs []error
 	if n := got.Verdicts + got.Failures; n != l.n || r.Records != l.n || r.Unjudged != got.Failures || r.State != store.Done {
@@ -92,11 +93,12 @@ func (l *lane) checkRun(r store.Run, got tally) error {
 	return errors.Join(errs...)
 }
 
-// again returns how many requests may be made again: what a killed process had in flight.
+// again returns how many requests may be repeated: those that killed processes had in
+// flight.
 func (l *lane) again() int { return l.kills * l.slack * l.asks }
 
-// checkBill holds that what was paid is what was charged. What a killed process was
-// answered and could not keep, it paid for all the same.
+// checkBill checks that the recorded cost is what was charged. A killed process also paid
+// for answers that it could not store.
 func (l *lane) checkBill(r store.Run, paid int64) error {
 	charged := int64(l.srv.Stats().Answered) * perCall
 	lost := int64(l.again()) * perCall

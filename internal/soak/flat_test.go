@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// A series is a number that was measured again and again.
+// A series is a number measured repeatedly.
 type series []point
 
 type point struct {
-	at time.Duration // since the beginning
+	at time.Duration // since the start
 	v  float64
 }
 
-// settled leaves out the first fifth of a time: caches fill, pools open connections, and
-// the collector of garbage learns how much there is.
+// settled omits the first fifth of the time: caches fill, pools open connections, and the
+// garbage collector adapts.
 func (s series) settled(whole time.Duration) series {
 	i := slices.IndexFunc(s, func(p point) bool { return p.at >= whole/5 })
 	if i < 0 {
@@ -26,9 +26,9 @@ func (s series) settled(whole time.Duration) series {
 	return s[i:]
 }
 
-// growth returns by how much the number grew from the first point to the last, going by
-// the median of the slopes between all pairs of points (Theil and Sen): a third of the
-// points may be anything, peaks of a collector's cycle say, and it stays what it is.
+// growth returns how much the number grew from the first point to the last, by the median
+// of the slopes between all pairs of points (Theil-Sen): it is robust even if a third of
+// the points are outliers, such as peaks of a garbage collection cycle.
 func (s series) growth() float64 {
 	var slopes []float64
 	for i, p := range s {
@@ -75,11 +75,11 @@ func median(list []float64) float64 {
 	return (list[(n-1)/2] + list[n/2]) / 2
 }
 
-// A bound says how much a number may grow: by so much, or by a share of what it was,
+// A bound is the allowed growth of a number: an absolute amount, or a share of its value,
 // whichever is more.
 type bound struct{ by, share float64 }
 
-// What is noise and what is growth, in the whole time.
+// The limits between noise and growth, over the whole time.
 var (
 	memoryBound = bound{by: 8 << 20, share: 0.10}
 	countBound  = bound{by: 4, share: 0.05} // goroutines and descriptors of an idle process
@@ -92,15 +92,15 @@ func (b bound) allows(s series) float64 {
 	return math.Max(b.by, b.share*first)
 }
 
-// A process that keeps its size is flat, however much the size swings; one that grows by
-// a fifth is not, nor is one that grows in steps.
+// A process of constant size is flat, however much the size fluctuates; one that grows by a
+// fifth is not, nor is one that grows in steps.
 func TestGrowth(t *testing.T) {
 	const mb = 1 << 20
 	rng := rand.New(rand.NewPCG(1, 2))
 	measured := func(size func(share float64) float64) series {
 		var s series
 		for at := time.Duration(0); at < time.Hour; at += 5 * time.Second {
-			saw := float64(at%(40*time.Second)) / float64(40*time.Second) // A collector's cycle.
+			saw := float64(at%(40*time.Second)) / float64(40*time.Second) // A garbage collection cycle.
 			noise := 10*mb*saw + 2*mb*rng.NormFloat64()
 			if rng.IntN(20) == 0 {
 				noise += 60 * mb // A large page.

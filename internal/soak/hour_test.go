@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// enough is how long a life must be for what is said of sizes. Pages, reports and
-// connections are kept in caches that have bounds, and until these are full a cache that
-// fills and a leak look the same.
+// enough is the minimum duration for conclusions about sizes. Pages, reports and
+// connections are kept in bounded caches, and until these are full, a filling cache looks
+// like a leak.
 const enough = 30 * time.Minute
 
-// The hour of faults: nothing is lost, nothing is doubled, and nothing grows. SOAKTIME
-// makes it longer or shorter.
+// The hour of faults: nothing is lost, duplicated or grows. SOAKTIME makes it longer or
+// shorter.
 func TestSoakHour(t *testing.T) {
 	whole := time.Hour
 	if text := os.Getenv("SOAKTIME"); text != "" {

@@ -1,15 +1,15 @@
-// Package soak_test lives with deem for an hour, or for half a minute: the real command
-// serves pages and judges runs, by itself, for workers and over HTTP, against a vendor
-// that misbehaves, while processes are killed and started again.
+// Package soak_test runs deem for an hour, or for half a minute: the real command serves
+// pages and judges runs, by itself, for workers and over HTTP, against a vendor that
+// misbehaves, while processes are killed and restarted.
 //
-// Time goes in rounds. A round is a handful of runs at once, each over items of its own,
-// and ends when nothing is left to do. Then every item must have exactly one record, no
-// item may have been asked about again beyond what a kill may cost, and the store must
-// have paid what the vendor counted. The processes that live through all rounds are
-// measured meanwhile: in the end they must be as large as they were in the beginning.
+// Time is divided into rounds. A round is several concurrent runs, each over different
+// items, and ends when nothing is left to do. Then every item must have exactly one record,
+// no request may have been repeated beyond the cost of kills, and the store must have
+// recorded the cost that the vendor counted. The long-lived processes are measured
+// meanwhile: at the end they must be as large as at the beginning.
 //
-// What happens in a round is drawn from its seed, which is printed. SOAKSEED=N begins
-// with that seed, so the first round then repeats one that failed.
+// The events of a round are drawn from its seed, which is printed. SOAKSEED=N begins with
+// that seed, so the first round repeats one that failed.
 package soak_test
 
 import (
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// built is the command that the tests made.
+// built is the command that the tests built.
 var built struct {
 	once sync.Once
 	dir  string
@@ -41,8 +41,8 @@ var built struct {
 	err  error
 }
 
-// command returns the file of the command deem. It is built once, and with the race
-// detector where the tests have it; SOAKBIN names one that was built before.
+// command returns the path of the command deem. It is built once, with the race detector if
+// the tests have it; SOAKBIN names an existing binary.
 func command(ctx context.Context) (string, error) {
 	if name := os.Getenv("SOAKBIN"); name != "" {
 		return filepath.Abs(name)
@@ -64,8 +64,8 @@ func command(ctx context.Context) (string, error) {
 	return built.name, built.err
 }
 
-// postgresURL returns a database for the test, "" where there is no Postgres to be had
-// and nobody demands one.
+// postgresURL returns a database for the test, or "" if there is no Postgres and none is
+// required.
 func postgresURL(t *testing.T) string {
 	t.Helper()
 	found := false
@@ -80,7 +80,7 @@ func postgresURL(t *testing.T) string {
 	return pgtest.Database(t)
 }
 
-// together calls all functions at once and returns their errors when all are done.
+// together calls all functions concurrently and returns their errors when all are done.
 func together(do ...func() error) error {
 	errs := make([]error, len(do))
 	var wg sync.WaitGroup

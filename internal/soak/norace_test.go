@@ -2,5 +2,5 @@
 
 package soak_test
 
-// raced says that the tests have the race detector, and so have the processes.
+// raced reports whether the tests, and so the processes, have the race detector.
 const raced = false

@@ -17,7 +17,7 @@ import (
 	"deem/internal/store"
 )
 
-// The types of bodies.
+// The content types of bodies.
 const (
 	lines = "application/x-ndjson"
 	asOne = "application/json"
@@ -36,8 +36,8 @@ func (r *round) submit(ctx context.Context, l *lane, judge string) (string, erro
 	return run.ID, err
 }
 
-// overHTTP has a run judged by one call for each item, watches it to its end, sends the
-// same again, which must cost nothing, and takes it away as a run file.
+// overHTTP judges a run with one call per item, watches it to its end, sends the same
+// again, which must cost nothing, and downloads it as a run file.
 func (r *round) overHTTP(l *lane) func(context.Context) error {
 	return func(ctx context.Context) error {
 		id, err := r.submit(ctx, l, "universal")
@@ -69,7 +69,7 @@ func (r *round) watchAll(ctx context.Context, w *web, id string, most int) error
 	return err
 }
 
-// takeAway downloads a run as a run file, which must hold, and as a table.
+// takeAway downloads a run as a run file, which must verify, and as a table.
 func (r *round) takeAway(ctx context.Context, w *web, id string, l *lane) error {
 	file, err := w.get(ctx, "/api/v1/runs/"+id+"/export?format=deem")
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *round) takeAway(ctx context.Context, w *web, id string, l *lane) error 
 	return err
 }
 
-// declaredOverHTTP has a run judged by a judge that is sent along.
+// declaredOverHTTP judges a run with a judge that is sent in the request.
 func (r *round) declaredOverHTTP(l *lane) func(context.Context) error {
 	return func(ctx context.Context) error {
 		body, err := json.Marshal(map[string]any{"declaration": declared, "dataset": l.name, "items": l.items()})
@@ -108,7 +108,7 @@ func (r *round) declaredOverHTTP(l *lane) func(context.Context) error {
 	}
 }
 
-// ruleOverHTTP has a run judged by rules, and labelled by two people.
+// ruleOverHTTP judges a run with rules; two people label it.
 func (r *round) ruleOverHTTP(l *lane) func(context.Context) error {
 	return func(ctx context.Context) error {
 		id, err := r.submit(ctx, l, "f1%2BrougeL")
@@ -125,7 +125,7 @@ func (r *round) ruleOverHTTP(l *lane) func(context.Context) error {
 	}
 }
 
-// label labels a few items in the page as one person does who undoes every third.
+// label labels a few items in the page, as a person who undoes every third label.
 func (r *round) label(ctx context.Context, id, who string) error {
 	page := "/runs/" + id + "/label"
 	kept := 0
@@ -155,7 +155,7 @@ func (r *round) label(ctx context.Context, id, who string) error {
 	return r.checkLabels(ctx, id, who, kept)
 }
 
-// checkLabels holds that so many labels of a person are kept.
+// checkLabels checks that want labels of a person are stored.
 func (r *round) checkLabels(ctx context.Context, id, who string, want int) error {
 	text, err := r.page.get(ctx, "/api/v1/runs/"+id+"/labels")
 	if err != nil {
@@ -179,7 +179,7 @@ func (r *round) checkLabels(ctx context.Context, id, who string, want int) error
 	return nil
 }
 
-// waitedFor asks for the verdicts of a few items and reads them as they come.
+// waitedFor requests the verdicts of a few items and reads them as they come.
 func (r *round) waitedFor(l *lane) func(context.Context) error {
 	return func(ctx context.Context) error {
 		body, err := json.Marshal(map[string]any{"judge": "universal", "dataset": l.name, "items": l.items()})
@@ -218,8 +218,7 @@ func (r *round) waitedFor(l *lane) func(context.Context) error {
 	}
 }
 
-// requests waits until the vendor of a lane has had so many requests, or something else
-// has happened.
+// requests waits until the vendor of a lane has had n requests, or until or returns true.
 func requests(ctx context.Context, l *lane, n int, or func() (bool, error)) error {
 	return until(ctx, fmt.Sprintf("%d requests of %s", n, l.name), func() (bool, error) {
 		if l.asked() >= n {
@@ -229,7 +228,7 @@ func requests(ctx context.Context, l *lane, n int, or func() (bool, error)) erro
 	})
 }
 
-// cancelled cancels a run in the middle, holds that all that was paid for is kept, and
+// cancelled cancels a run in the middle, checks that everything paid for is stored, and
 // resumes it.
 func (r *round) cancelled(l *lane, after int) func(context.Context) error {
 	return func(ctx context.Context) error {
@@ -272,8 +271,8 @@ func (r *round) cancelled(l *lane, after int) func(context.Context) error {
 	}
 }
 
-// paidIsKept waits until nobody judges a run any more, and holds that every answer that
-// its vendor charges for is in the store.
+// paidIsKept waits until the run is no longer judged, and checks that every answer that its
+// vendor charges for is in the store.
 func (r *round) paidIsKept(ctx context.Context, id string, l *lane) error {
 	var run runInfo
 	err := until(ctx, "run "+id+" to stop", func() (bool, error) {
@@ -290,16 +289,16 @@ func (r *round) paidIsKept(ctx context.Context, id string, l *lane) error {
 	return nil
 }
 
-// The most that a kill may cost: what is in flight, and two commits, one that gathers
-// and one on its way.
+// The maximum cost of a kill: the calls in flight, and two commits, one being collected and
+// one in progress.
 const (
 	inFlight     = 16
 	commandSlack = inFlight + 2*128
 	workerSlack  = slots + 2*250
 )
 
-// killed has a run judged by a command that is killed after so many requests each time,
-// and goes on.
+// killed judges a run with a command that is killed after a number of requests each time,
+// and resumed.
 func (r *round) killed(l *lane, db, judge string, moments []int) func(context.Context) error {
 	l.slack = commandSlack
 	return func(ctx context.Context) error {
@@ -328,8 +327,7 @@ func (r *round) killed(l *lane, db, judge string, moments []int) func(context.Co
 	}
 }
 
-// command writes the items of a lane to a file and returns the arguments that judge
-// them.
+// command writes the items of a lane to a file and returns the arguments that judge them.
 func (r *round) command(l *lane, db, judge string) ([]string, error) {
 	text, err := l.lines()
 	if err != nil {
@@ -346,8 +344,8 @@ func (r *round) command(l *lane, db, judge string) ([]string, error) {
 	return args, os.WriteFile(filepath.Join(r.dir, name), text, 0o600)
 }
 
-// reported checks a run that a command has ended, and has it written to a run file and
-// verified.
+// reported checks a run that a command has finished, writes it to a run file and verifies
+// that.
 func (r *round) reported(ctx context.Context, l *lane, db, out string) error {
 	var rep struct {
 		Head  struct{ Run string } `json:"head"`
@@ -376,7 +374,7 @@ func (r *round) reported(ctx context.Context, l *lane, db, out string) error {
 	return nil
 }
 
-// detach leaves a run to workers and returns its id.
+// detach hands a run over to workers and returns its id.
 func (r *round) detach(ctx context.Context, l *lane, judge string) (string, error) {
 	args, err := r.command(l, "", judge)
 	if err != nil {
@@ -386,7 +384,7 @@ func (r *round) detach(ctx context.Context, l *lane, judge string) (string, erro
 	return strings.TrimSpace(out), err
 }
 
-// detached has a run judged by workers.
+// detached judges a run with workers.
 func (r *round) detached(l *lane, judge string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		id, err := r.detach(ctx, l, judge)
@@ -400,8 +398,7 @@ func (r *round) detached(l *lane, judge string) func(context.Context) error {
 	}
 }
 
-// killWorker kills a worker after so many requests of a lane and starts another one in
-// its place.
+// killWorker kills a worker after a number of requests of a lane and starts another one.
 func (r *round) killWorker(l *lane, after int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := requests(ctx, l, after, func() (bool, error) { return false, nil }); err != nil {
@@ -417,8 +414,7 @@ func (r *round) killWorker(l *lane, after int) func(context.Context) error {
 	}
 }
 
-// steered pauses a run that workers judge, and cancels it, each time in the page, and
-// lets it go on.
+// steered pauses a run of workers, and cancels it, each time in the page, and resumes it.
 func (r *round) steered(l *lane, moments []int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		id, err := r.detach(ctx, l, "universal")
@@ -441,8 +437,8 @@ func (r *round) steered(l *lane, moments []int) func(context.Context) error {
 	}
 }
 
-// steer stops a run after so many requests and lets it go on, and reports whether the
-// run was done before.
+// steer stops a run after a number of requests and resumes it, and reports whether the run
+// was done before.
 func (r *round) steer(ctx context.Context, id string, l *lane, verb string, after int) (over bool, err error) {
 	w := r.shared
 	done := func() (bool, error) {
@@ -470,7 +466,7 @@ func (r *round) steer(ctx context.Context, id string, l *lane, verb string, afte
 	return false, w.form(ctx, page, page+"/queue", url.Values{"verb": {"resume"}})
 }
 
-// quiet waits until nobody has asked a vendor anything for a second.
+// quiet waits until a vendor has had no request for a second.
 func (r *round) quiet(ctx context.Context, l *lane) error {
 	asked, since := l.asked(), time.Now()
 	return until(ctx, l.name+" to be quiet", func() (bool, error) {

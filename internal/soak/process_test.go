@@ -13,19 +13,19 @@ import (
 	"deem/internal/proctest"
 )
 
-// A process is a deem that runs, or ran.
+// A process is a deem process, running or finished.
 type process struct {
 	cmd      *exec.Cmd
 	args     []string
 	out, err proctest.Stream
-	over     chan struct{} // closed when it has ended
+	over     chan struct{} // closed when it has exited
 }
 
-// key is what the vendor is told. Nobody checks it, and nobody may print it.
+// key is the vendor's key. It is not checked, and must never be printed.
 const key = "sk-test-0123456789abcdef"
 
-// start starts the command in dir with further variables. The caller waits for
-// its end, or kills it.
+// start starts the command in dir with additional environment variables. The caller waits
+// for its end, or kills it.
 func start(ctx context.Context, dir string, env []string, args ...string) (*process, error) {
 	name, err := command(ctx)
 	if err != nil {
@@ -39,19 +39,19 @@ func start(ctx context.Context, dir string, env []string, args ...string) (*proc
 		return nil, err
 	}
 	go func() { // It ends with the process.
-		_ = p.cmd.Wait() // How it ended is in its state.
+		_ = p.cmd.Wait() // The exit is in the process state.
 		close(p.over)
 	}()
 	return p, nil
 }
 
-// longest bounds what hangs and not what is slow.
+// longest is a timeout for what hangs, not for what is slow.
 const longest = 5 * time.Minute
 
-// errHung means that something did not happen in a quarter of an hour.
+// errHung is returned if something did not happen within longest.
 var errHung = errors.New("waited in vain")
 
-// wait returns the exit code. A process that hangs is asked where.
+// wait returns the exit code. A process that hangs gets a SIGQUIT, to show where.
 func (p *process) wait() (int, error) {
 	select {
 	case <-p.over:
@@ -63,13 +63,13 @@ func (p *process) wait() (int, error) {
 	}
 }
 
-// kill ends the process as nothing can prevent.
+// kill kills the process.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.over
 }
 
-// stop asks the process to end, and holds it to the exit code 0.
+// stop asks the process to end, and checks that its exit code is 0.
 func (p *process) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return p.trouble(err)
@@ -81,7 +81,7 @@ func (p *process) stop() error {
 	return err
 }
 
-// gone reports whether the process has ended.
+// gone reports whether the process has exited.
 func (p *process) gone() bool {
 	select {
 	case <-p.over:
@@ -91,13 +91,12 @@ func (p *process) gone() bool {
 	}
 }
 
-// trouble adds to an error what the process is and what it said.
+// trouble adds the process and its output to an error.
 func (p *process) trouble(err error) error {
 	return fmt.Errorf("deem %s: %w\n%s%s", strings.Join(p.args, " "), err, p.out.String(), p.err.String())
 }
 
-// complaint returns the first line in which the process says that it has a bug, "" for
-// none.
+// complaint returns the first line of output that reports a bug, or "".
 func (p *process) complaint() string {
 	for line := range strings.Lines(p.err.String()) {
 		for _, sign := range []string{"panic", "DATA RACE", "level=ERROR", "fatal error", key} {
@@ -109,8 +108,7 @@ func (p *process) complaint() string {
 	return ""
 }
 
-// run runs the command to its end, holds it to the exit code 0, and returns what it
-// wrote.
+// run runs the command to its end, checks that the exit code is 0, and returns its output.
 func run(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	p, err := start(ctx, dir, env, args...)
 	if err != nil {

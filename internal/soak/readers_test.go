@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// readAll reads pages of both servers, as several people do, until ctx is done.
+// readAll reads pages of both servers, like several users, until ctx is done.
 func (r *round) readAll(ctx context.Context) error {
 	var do []func() error
 	for i := range 3 {
@@ -24,7 +24,7 @@ func (r *round) readAll(ctx context.Context) error {
 	return together(do...)
 }
 
-// read reads one page after the other. It is in no hurry, as people are not.
+// read reads one page after the other, with pauses like a user.
 func (r *round) read(ctx context.Context, w *web, rng *rand.Rand) error {
 	for ctx.Err() == nil {
 		runs, err := newest(ctx, w)
@@ -59,7 +59,7 @@ func newest(ctx context.Context, w *web) ([]string, error) {
 	return ids, nil
 }
 
-// readOne reads a page that is drawn, and takes its time.
+// readOne reads a random page, and pauses.
 func (r *round) readOne(ctx context.Context, w *web, rng *rand.Rand, runs []string) error {
 	path := pageOf(rng, runs)
 	resp, err := w.do(ctx, http.MethodGet, path, nil)
@@ -75,7 +75,7 @@ func (r *round) readOne(ctx context.Context, w *web, rng *rand.Rand, runs []stri
 	return err
 }
 
-// pageOf draws a page to read.
+// pageOf returns a random page to read.
 func pageOf(rng *rand.Rand, runs []string) string {
 	if len(runs) == 0 {
 		return "/"
@@ -92,7 +92,7 @@ func pageOf(rng *rand.Rand, runs []string) string {
 	return pages[rng.IntN(len(pages))]
 }
 
-// readStatus reads a page to its end and holds that it was shown.
+// readStatus reads a page to its end and checks that it was shown.
 func readStatus(resp *http.Response, path string) error {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)

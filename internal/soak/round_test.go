@@ -16,37 +16,36 @@ import (
 
 // A scale says how much a round does.
 type scale struct {
-	share float64 // of the items of a round of the hour
+	share float64 // of the items of a round in the hour test
 }
 
 // items returns about n items.
 func (sc scale) items(n int) int { return max(10, int(float64(n)*sc.share)) }
 
-// A round is some runs at once, and what else happens meanwhile.
+// A round is several concurrent runs, and the events meanwhile.
 type round struct {
 	*site
 	scale
 	n    int
 	seed uint64
-	dir  string // of its own
+	dir  string // the round's own folder
 	rng  *rand.Rand
 }
 
-// lane opens the vendor of a run with about n items, about each of which it is asked so
-// many times.
+// lane opens the vendor of a run with about n items, with asks calls for each.
 func (r *round) lane(name string, n, asks int) *lane {
 	l := &lane{name: fmt.Sprintf("r%d-%s", r.n, name), n: r.items(n), asks: asks}
 	return r.vendor.open(l, badly(r.rng))
 }
 
-// A part of a round has a name for those who look for what went wrong.
+// A part of a round has a name for diagnosis.
 type part struct {
 	name string
 	do   func(ctx context.Context) error
 }
 
-// parts are what happens at once. All that is drawn is drawn here, in one order, so that
-// the seed decides.
+// parts are the concurrent parts of a round. All random draws are made here, in a fixed
+// order, so that the seed determines them.
 func (r *round) parts() []part {
 	list := []part{
 		{"single call over HTTP", r.overHTTP(r.lane("universal", 400, 1))},
@@ -63,8 +62,8 @@ func (r *round) parts() []part {
 	return append(list, r.workerParts()...)
 }
 
-// workerParts are what happens in the Postgres. Every other time a worker is killed,
-// who has a share of every run.
+// workerParts are the parts that use Postgres. Every other time a worker that shares every
+// run is killed.
 func (r *round) workerParts() []part {
 	long, panel := r.lane("workers", 900, 1), r.calmLane("workers-panel", 100, 2)
 	inJSON, steered := r.jsonLane("workers-json", 100), r.calmLane("steered", 300, 1)
@@ -84,9 +83,9 @@ func (r *round) workerParts() []part {
 	return append(list, part{"worker killed", r.killWorker(long, after)})
 }
 
-// calmLane opens a vendor that refuses nobody for having asked too much, whatever else
-// it does. All who ask one model slow down when one of them is refused, and a round in
-// which all vendors take turns at that would take minutes.
+// calmLane opens a vendor that never refuses calls for their number, whatever else it does.
+// All callers of a model slow down if one of them is refused, and a round in which all
+// vendors did that in turn would take minutes.
 func (r *round) calmLane(name string, n, asks int) *lane {
 	l := &lane{name: fmt.Sprintf("r%d-%s", r.n, name), n: r.items(n), asks: asks}
 	return r.vendor.open(l, calm(badly(r.rng)))
@@ -96,7 +95,7 @@ func (r *round) calmLane(name string, n, asks int) *lane {
 func (r *round) jsonLane(name string, n int) *lane {
 	l := &lane{name: fmt.Sprintf("r%d-%s", r.n, name), n: r.items(n), asks: 1}
 	o := calm(badly(r.rng))
-	// The quotes are escaped for the string of JSON that they end up in.
+	// The quotes are escaped for the JSON string that they end up in.
 	o.Labels = []string{`{\"label\": \"SAME\", \"why\": \"by lot\"}`, `{\"label\": \"DIFFERENT\"}`}
 	return r.vendor.open(l, o)
 }
@@ -111,7 +110,7 @@ func (r *round) moments(k, below int) []int {
 	return list
 }
 
-// round does one round and holds what came of it.
+// round runs one round and checks the results.
 func (s *site) round(ctx context.Context, sc scale, n int, seed uint64) error {
 	r := &round{site: s, scale: sc, n: n, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), dir: filepath.Join(s.dir, fmt.Sprintf("round-%d", n))}
 	if err := makeFolder(r.dir); err != nil {
@@ -120,7 +119,7 @@ func (s *site) round(ctx context.Context, sc scale, n int, seed uint64) error {
 	began := time.Now()
 	within, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	s.vendor.begin(giveUp) // A round in which somebody is lost does not end by itself.
+	s.vendor.begin(giveUp) // A round with a stray request does not end by itself.
 	around, leave := context.WithCancel(within)
 	var readers sync.WaitGroup
 	var reading error
@@ -145,7 +144,7 @@ func (s *site) round(ctx context.Context, sc scale, n int, seed uint64) error {
 	return err
 }
 
-// note prints what only those want to know who look for something.
+// note prints details for diagnosis.
 func (s *site) note(format string, args ...any) {
 	if os.Getenv("SOAKNOTES") != "" {
 		s.t.Logf(format, args...)
@@ -166,7 +165,7 @@ func (r *round) account() error {
 	return removeFolder(r.dir)
 }
 
-// healthy holds that all processes are there and none complained.
+// healthy checks that all processes are running and none complained.
 func (s *site) healthy() error {
 	for _, p := range s.processes() {
 		if p.gone() {
@@ -179,7 +178,7 @@ func (s *site) healthy() error {
 	return nil
 }
 
-// A tally is what was done and seen.
+// A tally is the counts of what was done and seen.
 type tally struct {
 	Rounds, Runs, Items, Verdicts, Failures int
 	Requests, Answered, Refused, Twice      int

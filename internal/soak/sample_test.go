@@ -18,13 +18,13 @@ import (
 type watched struct {
 	name string
 	*process
-	url string // where /metrics is
-	log string // the write-ahead log that it keeps, "" for none
+	url string // the address of /metrics
+	log string // its write-ahead log; "" for none
 
 	mu                         sync.Mutex
 	memory, wal                series // every few seconds
-	goroutines, files, resting series // between rounds, when there is nothing to do
-	heap                       series // the same; it is told and not judged
+	goroutines, files, resting series // between rounds, when it is idle
+	heap                       series // the same; it is reported and not checked
 }
 
 // pid returns the number of the process.
@@ -48,9 +48,9 @@ func (w *watched) sample(at time.Duration) error {
 	return nil
 }
 
-// idle notes what is left when there is nothing to do. What ends with a run may take a
-// moment to end, so the numbers are taken when they have stood still for a second, or
-// after a while in which they did not.
+// idle measures what is left when there is nothing to do. What ends with a run may take a
+// moment to end, so the numbers are taken when they have been stable for a second, or after
+// a timeout.
 func (w *watched) idle(ctx context.Context, at time.Duration) error {
 	const still, patience = 5, 100
 	var n float64
@@ -89,8 +89,8 @@ func (w *watched) idle(ctx context.Context, at time.Duration) error {
 	return nil
 }
 
-// residentOf returns the bytes of a process that are in RAM, 0 where the system does not
-// say.
+// residentOf returns the resident memory of a process in bytes, or 0 if the system does not
+// report it.
 func residentOf(pid int) (float64, error) {
 	if !measurable() {
 		return 0, nil
@@ -107,8 +107,8 @@ func residentOf(pid int) (float64, error) {
 	return float64(pages * os.Getpagesize()), err
 }
 
-// filesOf returns how many descriptors a process has open, 0 where the system does not
-// say.
+// filesOf returns the number of open descriptors of a process, or 0 if the system does not
+// report it.
 func filesOf(pid int) (float64, error) {
 	if !measurable() {
 		return 0, nil
@@ -117,7 +117,7 @@ func filesOf(pid int) (float64, error) {
 	return float64(len(names)), err
 }
 
-// sizeOf returns the size of a file, 0 for one that is not there.
+// sizeOf returns the size of a file, or 0 if it does not exist.
 func sizeOf(name string) float64 {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -140,13 +140,13 @@ func sizeBelow(dir string) (bytes int64) {
 	return bytes
 }
 
-// measurable reports whether the system says what processes take.
+// measurable reports whether the system reports the resources of processes.
 func measurable() bool {
 	_, err := os.Stat("/proc/self/statm")
 	return err == nil
 }
 
-// verdict says whether a process kept its size in all the time that it was watched.
+// verdict returns an error if a process grew while it was watched.
 func (w *watched) verdict(whole time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -174,7 +174,7 @@ func (w *watched) verdict(whole time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// row writes what was measured.
+// row writes the measurements.
 func (w *watched) row(b *strings.Builder, whole time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"deem/internal/store/sqlite"
 )
 
-// A site is all that lives through the rounds: a vendor, a server of a file, and, where
+// A site is everything that lives through the rounds: a vendor, a server of a file, and, if
 // there is a Postgres, a server of that and workers.
 type site struct {
 	t      *testing.T
@@ -29,7 +29,7 @@ type site struct {
 
 	page *web // of the file
 
-	url    string // of the Postgres, "" for none
+	url    string // of the Postgres; "" for none
 	shared *web   // its page
 	kept   *postgres.Store
 	third  *process // the worker that is killed
@@ -40,10 +40,10 @@ type site struct {
 	sum tally
 }
 
-// dead is after how long a worker that says nothing is taken for dead.
+// dead is the time after which a silent worker counts as dead.
 const dead = "10s"
 
-// declared is a judge that wants JSON.
+// declared is a judge that requires JSON.
 const declared = `name: soak-json
 prompt: |
   Question: {question}
@@ -54,7 +54,7 @@ labels: {SAME: 1, DIFFERENT: 0}
 read: {how: json, reason: why}
 `
 
-// second is a judge that asks in other words than universal and is answered in the same.
+// second is a judge with a different prompt than universal and the same labels.
 const second = `name: soak-second
 prompt: |
   {question} {reference}, they say. The response is: {response}
@@ -88,9 +88,9 @@ func newSite(t *testing.T, sc scale) *site {
 	return s
 }
 
-// fill puts an old run into the file, so that it is one in use from the beginning. SQLite
-// keeps pages of it for each connection, up to a bound that a file of some megabytes does
-// not reach: while the file is small, what the server keeps grows with it.
+// fill puts an old run into the file, so that it is in use from the beginning. SQLite
+// caches pages of it for each connection, up to a bound that a file of some megabytes does
+// not reach: while the file is small, the memory of the server grows with it.
 func (s *site) fill(ctx context.Context, n int) error {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	some := func(n int) string {
@@ -136,10 +136,10 @@ func (s *site) startAll(ctx context.Context) error {
 	return err
 }
 
-// file is the database that is a file.
+// file returns the path of the SQLite database.
 func (s *site) file() string { return filepath.Join(s.dir, "runs.db") }
 
-// serve starts a server that is watched.
+// serve starts a watched server.
 func (s *site) serve(ctx context.Context, name, db string) (*web, error) {
 	w, err := serve(ctx, s.dir, nil, "--db", db, "--model", "openai:soak", "--base-url", s.vendor.url, "-j", "8", "--runs", "4",
 		"--prices", "prices.json", "--max-cost", "100", "--max-total", "100000", "--spool", "spool-"+name)
@@ -155,7 +155,7 @@ func (s *site) serve(ctx context.Context, name, db string) (*web, error) {
 	return w, nil
 }
 
-// endWith kills a process that is still there when the test is over.
+// endWith kills a process that is still running when the test is over.
 func (s *site) endWith(p *process) {
 	s.t.Cleanup(func() {
 		if !p.gone() {
@@ -164,7 +164,7 @@ func (s *site) endWith(p *process) {
 	})
 }
 
-// slots is how many items a worker judges at once.
+// slots is how many items a worker judges concurrently.
 const slots = 8
 
 // worker starts a worker.
@@ -177,7 +177,7 @@ func (s *site) worker(ctx context.Context) (*process, error) {
 	return p, err
 }
 
-// startWorker starts a worker that is watched.
+// startWorker starts a watched worker.
 func (s *site) startWorker(ctx context.Context, name string) error {
 	p, err := s.worker(ctx)
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *site) checkFile(ctx context.Context, file, id string, l *lane) error {
 	return s.stored(ctx, file, func(st store.Store) error { return s.check(ctx, st, id, l) })
 }
 
-// check checks a lane and counts what it came to.
+// check checks a lane and adds its counts.
 func (s *site) check(ctx context.Context, st store.Store, id string, l *lane) error {
 	got, err := l.check(ctx, st, id)
 	got.Items = l.n
@@ -223,7 +223,7 @@ func (s *site) add(t tally) {
 	s.sum.add(t)
 }
 
-// sampling measures all watched processes again and again until ctx is done.
+// sampling measures all watched processes periodically until ctx is done.
 func (s *site) sampling(ctx context.Context, every time.Duration) error {
 	ticks := time.NewTicker(every)
 	defer ticks.Stop()
@@ -241,7 +241,7 @@ func (s *site) sampling(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// idle lets go of connections and measures what is left.
+// idle closes connections and measures what is left.
 func (s *site) idle(ctx context.Context) error {
 	s.vendor.srv.CloseClientConnections()
 	for _, w := range []*web{s.page, s.shared} {
@@ -256,8 +256,7 @@ func (s *site) idle(ctx context.Context) error {
 	return together(do...)
 }
 
-// stop ends all processes as one who is told to stop does, and holds that none of them
-// complained.
+// stop gracefully stops all processes, and checks that none of them complained.
 func (s *site) stop() error {
 	var errs []error
 	all := s.processes()
@@ -270,7 +269,7 @@ func (s *site) stop() error {
 	return errors.Join(errs...)
 }
 
-// processes are those that are alive.
+// processes returns the running processes.
 func (s *site) processes() []*process {
 	var list []*process
 	for _, w := range s.watched {

@@ -13,8 +13,8 @@ import (
 	"deem/internal/faultserver"
 )
 
-// soak lives for a time, two rounds at least, and returns the site with what it has
-// counted. It ends early after a round that went wrong: what follows would only hide it.
+// soak runs for a time, at least two rounds, and returns the site with its counts. It ends
+// early after a failed round: what follows would only hide the failure.
 func soak(t *testing.T, whole time.Duration, sc scale, every time.Duration) *site {
 	t.Helper()
 	s := newSite(t, sc)
@@ -39,12 +39,12 @@ func soak(t *testing.T, whole time.Duration, sc scale, every time.Duration) *sit
 	return s
 }
 
-// firstSeed returns the seed of the first round; that of each later one is one more.
+// firstSeed returns the seed of the first round; each later one is one higher.
 func firstSeed(t *testing.T) uint64 {
 	t.Helper()
 	text := os.Getenv("SOAKSEED")
 	if text == "" {
-		return rand.Uint64() >> 16 // Short enough to be typed.
+		return rand.Uint64() >> 16 // Short enough to type.
 	}
 	seed, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
@@ -53,7 +53,7 @@ func firstSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// tell prints what was done and seen, and writes it to the file SOAKOUT if that is named.
+// tell prints the results, and writes them to the file SOAKOUT if it is set.
 func (s *site) tell(whole time.Duration) {
 	s.t.Helper()
 	text := s.table(whole)
@@ -65,7 +65,7 @@ func (s *site) tell(whole time.Duration) {
 	}
 }
 
-// table returns what was done and seen.
+// table returns the results as text.
 func (s *site) table(whole time.Duration) string {
 	s.mu.Lock()
 	c := s.sum
@@ -106,7 +106,7 @@ func (s *site) table(whole time.Duration) string {
 	return b.String()
 }
 
-// A few rounds, so that the hour works when it is wanted. Nothing is said of sizes here:
+// A few rounds, so that the hour test works when it is needed. Sizes are not checked here:
 // half a minute is all warm-up.
 func TestRounds(t *testing.T) {
 	if testing.Short() {

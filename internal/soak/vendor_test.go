@@ -16,26 +16,26 @@ import (
 	"deem/internal/faultserver"
 )
 
-// A lane is the items of one run and the vendor that is asked about them. The name of
-// the lane stands in every response, so that each run has a vendor of its own, with its
-// own faults and its own counters, though all of them are at one address.
+// A lane is the items of one run and their vendor. The name of the lane is in every
+// response, so that each run has its own vendor, with its own faults and counters, although
+// all of them share one address.
 type lane struct {
 	name string
 	n    int // items
-	asks int // calls about each of them
+	asks int // calls per item
 	srv  *faultserver.Server
 
 	kills int // of processes that judged it
-	slack int // requests that each of these may cost
+	slack int // requests that each kill may cost
 }
 
-// The marks around the name of a lane in a response.
+// The markers around the name of a lane in a response.
 const (
 	markFrom = "(lane "
 	markTo   = ")"
 )
 
-// words are what responses are made of, for those who search.
+// words are the words in responses, for searches.
 var words = strings.Fields("amber birch cedar delta ember frost grove heath inlet jetty knoll larch maple north ocean plaza quartz ridge stone tulip")
 
 // An item is one line of a dataset.
@@ -74,12 +74,11 @@ func (l *lane) lines() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// asked reports how many requests the vendor of a lane has had.
+// asked returns the number of requests to the vendor of a lane.
 func (l *lane) asked() int { return l.srv.Stats().Requests }
 
-// shares are how often each fault is met where it is met as often as usual. One who is
-// told to come in a second is alone with that only now and then: refusals come in bursts,
-// since everybody who asks the same model waits then.
+// shares are the usual shares of faults. The share of refusals is low because they come in
+// bursts: everyone who calls the same model waits then.
 var shares = map[faultserver.Fault]float64{
 	faultserver.Busy: 0.002, faultserver.Unavailable: 0.05, faultserver.Reset: 0.03, faultserver.Slow: 0.02,
 	faultserver.Malformed: 0.02, faultserver.Truncated: 0.02, faultserver.WrongType: 0.02, faultserver.NoChoices: 0.02,
@@ -87,14 +86,14 @@ var shares = map[faultserver.Fault]float64{
 }
 
 // badly draws how a vendor misbehaves: some faults hardly ever, some twice as often as
-// usual; some of the vendors are full now and then, and some refuse everybody for a
-// second every few.
+// usual; some vendors are occasionally full, and some periodically refuse all requests for
+// a second.
 func badly(rng *rand.Rand) faultserver.Options {
 	o := faultserver.Options{
 		Seed: rng.Uint64(), Latency: time.Duration(5+rng.IntN(20)) * time.Millisecond, Jitter: 30 * time.Millisecond,
 		Drip: time.Duration(200+rng.IntN(800)) * time.Millisecond, Faults: map[faultserver.Fault]float64{},
 	}
-	for _, f := range faultserver.Faults() { // In an order, so that the seed decides.
+	for _, f := range faultserver.Faults() { // In a fixed order, so that the seed determines the result.
 		o.Faults[f] = shares[f] * 2 * rng.Float64()
 	}
 	switch rng.IntN(6) {
@@ -106,20 +105,20 @@ func badly(rng *rand.Rand) faultserver.Options {
 	return o
 }
 
-// calm leaves out what a vendor does to those who ask too much.
+// calm removes refusals for too many calls.
 func calm(o faultserver.Options) faultserver.Options {
 	o.Slots, o.Storm, o.Faults[faultserver.Busy] = 0, faultserver.Storm{}, 0
 	return o
 }
 
-// A vendor hands requests to the lanes that they belong to.
+// A vendor dispatches requests to their lanes.
 type vendor struct {
 	url string
 	srv *httptest.Server
 
 	mu     sync.Mutex
 	lanes  map[string]*lane
-	strays []string // requests that belong to no lane, or to one that was done
+	strays []string // requests of no lane, or of one that was done
 	stray  func()   // is called with the first of them
 }
 
@@ -132,7 +131,7 @@ func newVendor(t *testing.T) *vendor {
 	return v
 }
 
-// open makes the vendor of a lane.
+// open creates the vendor of a lane.
 func (v *vendor) open(l *lane, o faultserver.Options) *lane {
 	l.srv = faultserver.New(o)
 	v.mu.Lock()
@@ -141,15 +140,14 @@ func (v *vendor) open(l *lane, o faultserver.Options) *lane {
 	return l
 }
 
-// begin says what to do when a request belongs to nobody, from now on.
+// begin sets the function that is called for a request without a lane.
 func (v *vendor) begin(stray func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.stray = stray
 }
 
-// close ends the vendors of all lanes, and returns them with the requests that came to
-// none.
+// close ends the vendors of all lanes, and returns them with the stray requests.
 func (v *vendor) close() (lanes []*lane, strays []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A web is a deem that serves, seen by browsers and programs.
+// A web is a serving deem, as browsers and programs see it.
 type web struct {
 	*process
 	url    string
@@ -38,7 +38,7 @@ func serve(ctx context.Context, dir string, env []string, args ...string) (*web,
 		if p.gone() {
 			return false, p.trouble(errors.New("the server does not start"))
 		}
-		if json.Unmarshal([]byte(p.out.String()), &said) == nil { // It has said all of it.
+		if json.Unmarshal([]byte(p.out.String()), &said) == nil { // The output is complete.
 			w.url = strings.TrimSuffix(said.URL, "/")
 		}
 		return w.url != "", nil
@@ -61,7 +61,7 @@ func (w *web) do(ctx context.Context, method, path string, body []byte, headers 
 	return w.client.Do(req)
 }
 
-// ask sends a request, holds the answer to a status, and returns its body.
+// ask sends a request, checks the status of the answer, and returns its body.
 func (w *web) ask(ctx context.Context, want int, method, path string, body []byte, headers ...string) ([]byte, error) {
 	resp, err := w.do(ctx, method, path, body, headers...)
 	if err != nil {
@@ -78,13 +78,13 @@ func (w *web) ask(ctx context.Context, want int, method, path string, body []byt
 	return text, nil
 }
 
-// get returns what a page shows.
+// get returns the content of a page.
 func (w *web) get(ctx context.Context, path string) ([]byte, error) {
 	return w.ask(ctx, http.StatusOK, http.MethodGet, path, nil)
 }
 
-// shown returns a page of which parts take time, once it is made: until then the server
-// shows another one, which is loaded again.
+// shown returns a page of which parts take time, once it is complete: until then the server
+// shows another one, which reloads.
 func (w *web) shown(ctx context.Context, path string) (text []byte, err error) {
 	err = until(ctx, path+" to be shown", func() (bool, error) {
 		resp, err := w.do(ctx, http.MethodGet, path, nil)
@@ -100,7 +100,7 @@ func (w *web) shown(ctx context.Context, path string) (text []byte, err error) {
 	return text, err
 }
 
-// A runInfo is what the API says of a run.
+// A runInfo is the API's description of a run.
 type runInfo struct {
 	ID      string          `json:"id"`
 	State   string          `json:"state"`
@@ -110,7 +110,7 @@ type runInfo struct {
 	Problem json.RawMessage `json:"problem"`
 }
 
-// tell sends a request about a run and returns what the API says of it then.
+// tell sends a request about a run and returns the API's description of the run.
 func (w *web) tell(ctx context.Context, want int, method, path string, body []byte, headers ...string) (runInfo, error) {
 	text, err := w.ask(ctx, want, method, path, body, headers...)
 	var r runInfo
@@ -120,7 +120,7 @@ func (w *web) tell(ctx context.Context, want int, method, path string, body []by
 	return r, err
 }
 
-// look returns how far a run is.
+// look returns the progress of a run.
 func (w *web) look(ctx context.Context, id string) (runInfo, error) {
 	return w.tell(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs/"+id, nil)
 }
@@ -136,8 +136,8 @@ func (w *web) done(ctx context.Context, id string) error {
 	})
 }
 
-// form sends what a form of a page would, and holds the answer to a redirect. The page
-// is the one on which the form stands.
+// form submits a form of a page, and checks that the answer is a redirect. page is the page
+// that contains the form.
 func (w *web) form(ctx context.Context, page, action string, values url.Values) error {
 	text, err := w.get(ctx, page)
 	if err != nil {
@@ -148,7 +148,7 @@ func (w *web) form(ctx context.Context, page, action string, values url.Values) 
 	return err
 }
 
-// between returns what stands between two texts, "" where they do not occur.
+// between returns the text between two texts, or "" if they do not occur.
 func between(text, from, to string) string {
 	_, rest, ok := strings.Cut(text, from)
 	found, _, ends := strings.Cut(rest, to)
@@ -158,8 +158,8 @@ func between(text, from, to string) string {
 	return found
 }
 
-// watch reads the events of a run until it is done or, with a number above 0, until so
-// many have come.
+// watch reads the events of a run until it is done or, if most is above 0, until that many
+// have come.
 func (w *web) watch(ctx context.Context, id string, most int) (events int, err error) {
 	ctx, leave := context.WithTimeout(ctx, longest)
 	defer leave()
@@ -171,7 +171,7 @@ func (w *web) watch(ctx context.Context, id string, most int) (events int, err e
 	if resp.StatusCode != http.StatusOK {
 		return 0, fmt.Errorf("the events of run %s: status %d", id, resp.StatusCode)
 	}
-	var last string // what the latest event said, to be shown when there is no further one
+	var last string // the latest event, for the error message
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		name, ok := strings.CutPrefix(lines.Text(), "event: ")
 		if !ok {
@@ -190,7 +190,7 @@ func (w *web) watch(ctx context.Context, id string, most int) (events int, err e
 	return events, fmt.Errorf("the events of run %s ended after %d without the last; the latest says %s", id, events, last)
 }
 
-// metric returns a number of the server's page for Prometheus.
+// metric returns a number of the server's Prometheus page.
 func metric(ctx context.Context, base, name string) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -198,7 +198,7 @@ func metric(ctx context.Context, base, name string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	req.Close = true // A connection that stays would be counted among what is open.
+	req.Close = true // A kept connection would be counted as open.
 	resp, err := scrapes.Do(req)
 	if err != nil {
 		return 0, err
@@ -215,5 +215,5 @@ func metric(ctx context.Context, base, name string) (float64, error) {
 	return v, nil
 }
 
-// scrapes is who reads pages for Prometheus.
+// scrapes is the HTTP client for Prometheus pages.
 var scrapes = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
