@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkEmbed embeds sentences of so many tokens, each of them new.
+// BenchmarkEmbed embeds sentences of several lengths in tokens, each of them new.
 func BenchmarkEmbed(b *testing.B) {
 	m := realModel(b)
 	n := 0
@@ -26,7 +26,7 @@ func BenchmarkEmbed(b *testing.B) {
 	}
 }
 
-// BenchmarkEmbedBatch embeds fifty sentences in a call, over all processors.
+// BenchmarkEmbedBatch embeds fifty sentences per call, on all processors.
 func BenchmarkEmbedBatch(b *testing.B) {
 	m := realModel(b)
 	n := 0

@@ -23,12 +23,12 @@ func TestWords(t *testing.T) {
 		"e\u0301":                 {"e"},
 		"ﬁne ½":                   {"ﬁne", "½"}, // only canonical decompositions
 		"北京是首都":                   {"北", "京", "是", "首", "都"},
-		"カタカナ ひらがな":               {"カタカナ", "ひらかな"}, // the mark of が goes
+		"カタカナ ひらがな":               {"カタカナ", "ひらかな"}, // the mark of が is removed
 		"한국":                      {"\u1112\u1161\u11ab\u1100\u116e\u11a8"},
 		"ΣΑΣ":                     {"σασ"}, // letter by letter: no final sigma
 		"naïve—co‑op “quoted”…":   {"naive", "—", "co", "‑", "op", "“", "quoted", "”", "…"},
 		"soft\u00adhyphen zero\u200dwidth \ufeffbom": {"softhyphen", "zerowidth", "bom"},
-		"a\x00b\x07c\x0bd\u0085e":                    {"abcde"}, // vertical tab and next line are control characters first
+		"a\x00b\x07c\x0bd\u0085e":                    {"abcde"}, // vertical tab and next line count as control characters
 		"tab\tand\r\nline":                           {"tab", "and", "line"},
 		"\xff\xfe bad":                               {"bad"},
 		"👍🏽 ok":                                      {"👍🏽", "ok"},
@@ -40,7 +40,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// small is a tokenizer of few words.
+// small is a tokenizer with few words.
 func small(tb testing.TB) *tokenizer {
 	tb.Helper()
 	t, err := readVocab([]byte("[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\n[MASK]\r\nun\r\n##able\r\n##a\r\n##ff\r\nfan\r\n#\r\n京\r\n[\r\n##"))
@@ -60,8 +60,8 @@ func TestEncode(t *testing.T) {
 		{"", 256, []int{cls, sep}},
 		{"unaffable", 256, []int{cls, un, a, ff, able, sep}},
 		{"Unable", 256, []int{cls, un, able, sep}},
-		{"able", 256, []int{cls, unk, sep}},         // it only goes on with a word
-		{"unx fan", 256, []int{cls, unk, fan, sep}}, // all of the word is unknown
+		{"able", 256, []int{cls, unk, sep}},         // it only continues a word
+		{"unx fan", 256, []int{cls, unk, fan, sep}}, // the whole word is unknown
 		{"##able", 256, []int{cls, hash, hash, unk, sep}},
 		{"京fan", 256, []int{cls, jing, fan, sep}},
 		{"fan [SEP]un[MASK] [sep] [", 256, []int{cls, fan, sep, un, mask, bracket, unk, unk, bracket, sep}},
@@ -87,7 +87,7 @@ func slicesOf(id, n int) []int {
 	return list
 }
 
-// TestRealVocabulary checks pieces that are known from BERT's uncased vocabulary.
+// TestRealVocabulary checks known pieces of BERT's uncased vocabulary.
 func TestRealVocabulary(t *testing.T) {
 	data, err := os.ReadFile("../../.tools/minilm/tokenizer.json")
 	if err != nil {
@@ -100,7 +100,7 @@ func TestRealVocabulary(t *testing.T) {
 	if got := tok.size(); got != miniLM.Vocab {
 		t.Errorf("%d pieces, want %d", got, miniLM.Vocab)
 	}
-	// "hello world" and "embeddings" (em ##bed ##ding ##s) are stock examples.
+	// "hello world" and "embeddings" (em ##bed ##ding ##s) are standard examples.
 	want := []int{101, 7592, 2088, 7861, 8270, 4667, 2015, 102}
 	if diff := cmp.Diff(want, tok.encode("Hello world embeddings", maxTokens)); diff != "" {
 		t.Errorf("encode (-want +got):\n%s", diff)
@@ -131,7 +131,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// TestHalf compares every half with the number that the definition gives.
+// TestHalf compares every half-precision number with its definition.
 func TestHalf(t *testing.T) {
 	for i := range 1 << 16 {
 		h := uint16(i)
@@ -169,8 +169,8 @@ func TestGelu(t *testing.T) {
 	}
 }
 
-// TestLinear compares the unrolled loops with the plain one, for sizes that they
-// do and do not divide.
+// TestLinear compares the unrolled loops with a plain one, for sizes that they do and do
+// not divide.
 func TestLinear(t *testing.T) {
 	for _, size := range []struct{ rows, in, out int }{{1, 1, 1}, {2, 3, 3}, {3, 5, 7}, {4, 384, 6}, {5, 8, 2}, {7, 13, 8}} {
 		number := func(i int) float32 { return float32(i*i%17) - 8 }
@@ -219,8 +219,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// FuzzSafetensors checks that a broken file gives an error and no panic, however
-// it is broken.
+// FuzzSafetensors checks that a damaged file gives an error and no panic.
 func FuzzSafetensors(f *testing.F) {
 	file := func(header string, body int) []byte {
 		return append(append([]byte{byte(len(header)), 0, 0, 0, 0, 0, 0, 0}, header...), make([]byte, body)...)
@@ -251,8 +250,8 @@ func FuzzSafetensors(f *testing.F) {
 	})
 }
 
-// FuzzReadVocab checks that a vocabulary in either form is refused or makes tokens that the
-// network has a row for.
+// FuzzReadVocab checks that a vocabulary in either format is rejected or gives tokens that
+// the network has a row for.
 func FuzzReadVocab(f *testing.F) {
 	f.Add([]byte("[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n##able\n"), "unable [SEP] café 京")
 	f.Add([]byte("[UNK]\n[CLS]\n[SEP]\n\n##\n"), "##")
@@ -274,7 +273,7 @@ func FuzzReadVocab(f *testing.F) {
 	})
 }
 
-// FuzzReadConfig checks that a network is refused or has sizes that can be computed with.
+// FuzzReadConfig checks that a network is rejected or has usable sizes.
 func FuzzReadConfig(f *testing.F) {
 	for _, seed := range []string{
 		"", `{}`, `{"hidden_size":384,"num_attention_heads":12}`, `{"hidden_size":0}`, `{"hidden_size":385}`, `{"num_hidden_layers":1e9}`,

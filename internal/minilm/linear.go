@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// A linear is a matrix and what is added: row by row y = weight*x + bias.
+// A linear is an affine map: row by row y = weight*x + bias.
 type linear struct {
 	in, out int
 	bias    []float32
 
-	// The rows of the matrix lie three by three: the first numbers of three rows,
-	// then their second numbers, and so on. Rows that are left over follow whole.
+	// The rows of the matrix are interleaved in threes: the first numbers of three rows,
+	// then their second numbers, and so on. The remaining rows follow whole.
 	threes [][3]float32
 	rest   []float32
 }
 
-// newLinear returns a linear of a matrix that lies row by row.
+// newLinear returns a linear for a row-major matrix.
 func newLinear(weight, bias []float32, in, out int) linear {
 	l := linear{in: in, out: out, bias: bias, threes: make([][3]float32, 0, out/3*in)}
 	for len(weight) >= 3*in && in > 0 {
@@ -31,14 +31,13 @@ func newLinear(weight, bias []float32, in, out int) linear {
 
 // apply writes weight*x + bias for each row of x into y.
 //
-// Nearly all time is spent here. Two rows of x and three of the weights are
-// multiplied at once: those six sums, their factors and the products stay in the
-// registers that a compiler without vectors has, and of the shapes tried this one
-// was the fastest. The weights are in the outer loop, so that they come from
-// memory once and in one stream; the rows of x fit the cache.
+// Nearly all time is spent here. Two rows of x and three of the weights are multiplied at
+// once: the six sums, their factors and the products fit into the registers without vector
+// instructions, and this was the fastest of the shapes tried. The weights are in the outer
+// loop, so that they are read from memory once, sequentially; the rows of x fit the cache.
 //
-// Each sum is made in the order of the numbers, whichever loop it is made in.
-// So a vector is the same to the bit however texts are put together.
+// Each sum is computed in the same order, whichever loop computes it. So a vector is the
+// same to the bit however texts are batched.
 func (l *linear) apply(y, x []float32) {
 	j := 0
 	for ; j+3 <= l.out; j += 3 {
@@ -51,8 +50,8 @@ func (l *linear) apply(y, x []float32) {
 	}
 }
 
-// three does the work of apply for three rows of weights from row j on. Where the
-// number of rows of x is odd, the last of them is multiplied twice.
+// three is apply for three rows of weights from row j on. If the number of rows of x is
+// odd, the last of them is multiplied twice.
 func (l *linear) three(y, x []float32, j int) {
 	w := l.threes[j/3*l.in:][:l.in]
 	b := l.bias[j:][:3]
@@ -70,12 +69,12 @@ func (l *linear) three(y, x []float32, j int) {
 
 // dots returns the products of u and v with each of three rows.
 //
-// The race detector leaves it alone, as it does dot: they only read what their
-// caller reads anyway, and would be ten times slower in every test.
+// It is excluded from the race detector, like dot: they only read what their caller reads
+// anyway, and would be ten times slower in every test.
 //
 //go:norace
 func dots(u, v []float32, w [][3]float32) (s0, s1, s2, t0, t1, t2 float32) {
-	v, w = v[:len(u)], w[:len(u)] // The compiler then knows that no index is out of range.
+	v, w = v[:len(u)], w[:len(u)] // This eliminates bounds checks.
 	for p, a := range u {
 		b, row := v[p], &w[p]
 		c := row[0]
@@ -103,14 +102,14 @@ func dot(u, v []float32) float32 {
 	return s
 }
 
-// The table of gelu reaches from -geluEnd to geluEnd, beyond which the normal
-// distribution is 0 or 1 to a float.
+// The table of gelu covers -geluEnd to geluEnd, beyond which the normal distribution is 0
+// or 1 in float32.
 const (
 	geluEnd   = 6
-	geluSteps = 256 // for each unit
+	geluSteps = 256 // per unit
 )
 
-// geluTable has the normal distribution and its density at each step.
+// geluTable contains the normal distribution and its density at each step.
 var geluTable = sync.OnceValue(func() *[2*geluEnd*geluSteps + 1]struct{ distribution, density float32 } {
 	var table [2*geluEnd*geluSteps + 1]struct{ distribution, density float32 }
 	for i := range table {
@@ -121,10 +120,10 @@ var geluTable = sync.OnceValue(func() *[2*geluEnd*geluSteps + 1]struct{ distribu
 	return &table
 })
 
-// gelu replaces each x by x times the normal distribution at x. That is the exact
-// function and not the usual shortcut by tanh. The distribution comes from the
-// nearest step by Taylor's formula: its third term is below 1e-9, and float32
-// has no such digit. To call math.Erf would take as long as a matrix.
+// gelu replaces each x by x times the normal distribution at x. That is the exact function
+// and not the usual approximation by tanh. The distribution is computed from the nearest
+// step by a Taylor expansion: its third term is below 1e-9, beyond the precision of
+// float32. Calling math.Erf would take as long as a matrix.
 func gelu(list []float32) {
 	table := geluTable()
 	for i, x := range list {

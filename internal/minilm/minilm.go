@@ -1,14 +1,13 @@
-// Package minilm embeds sentences with all-MiniLM-L6-v2, on this machine and
-// without a server.
+// Package minilm embeds sentences with all-MiniLM-L6-v2, locally and without a server.
 //
-// [Open] reads the model's own files: its weights (safetensors, in halves or in
-// floats) and its vocabulary. A text is cut into pieces of words as BERT does it,
-// goes through the layers of the network, and becomes the mean of what comes out,
-// scaled to length 1. The vectors are those of sentence-transformers but for
-// rounding: the tests hold cosines to four decimals.
+// [Open] reads the model's own files: its weights (safetensors, in float16, bfloat16 or
+// float32) and its vocabulary. A text is split into word pieces like in BERT, passes
+// through the layers of the network, and becomes the mean of the outputs, scaled to length
+// 1. The vectors are those of sentence-transformers except for rounding: the tests check
+// cosines to four decimals.
 //
-// It is the embedder of the judge "semantic" in package deem/judge/rule. Weights
-// are not part of deem; they are had under Apache-2.0 from
+// It is the embedder of the judge "semantic" in package deem/judge/rule. Weights are not
+// part of deem; they are available under Apache-2.0 from
 // https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2.
 package minilm
 
@@ -18,12 +17,12 @@ import (
 	"sync"
 )
 
-// batchTokens is how many tokens go through the network together. The weights are
-// read from memory once for all of them; beyond this nothing is gained, and what
-// the layers keep between them no longer fits the caches.
+// batchTokens is how many tokens go through the network together. The weights are read from
+// memory once for all of them; with more there is no gain, and the intermediate results no
+// longer fit the caches.
 const batchTokens = 96
 
-// maxRecent is how many vectors are kept, about 7 MB of them.
+// maxRecent is how many vectors are cached, about 7 MB.
 const maxRecent = 4096
 
 // A Model embeds texts. It is safe for concurrent use.
@@ -31,13 +30,13 @@ type Model struct {
 	name    string
 	words   *tokenizer
 	network *network
-	slots   chan struct{} // one for each batch that may be at work at once
+	slots   chan struct{} // one for each concurrent batch
 
 	mu     sync.Mutex
 	recent *recent
 }
 
-// newModel puts the parts together.
+// newModel assembles a model.
 func newModel(name string, words *tokenizer, net *network) *Model {
 	return &Model{
 		name:    name,
@@ -48,21 +47,20 @@ func newModel(name string, words *tokenizer, net *network) *Model {
 	}
 }
 
-// Name returns "minilm:" and the beginning of a SHA-256 of the weights, the
-// vocabulary and all else that makes up a vector, so that two models of one name
-// give the same vectors.
+// Name returns "minilm:" and a prefix of a SHA-256 of the weights, the vocabulary and
+// everything else that affects a vector, so that two models with the same name give the
+// same vectors.
 func (m *Model) Name() string { return m.name }
 
 // Dim returns the length of the vectors.
 func (m *Model) Dim() int { return m.network.Hidden }
 
-// Embed returns a vector of length 1 for each text. A text of more than 256
-// tokens is cut off there, as sentence-transformers does; the empty text has a
-// vector too. Vectors do not depend on the texts beside them. The only error is
-// that of ctx.
+// Embed returns a vector of length 1 for each text. A text of more than 256 tokens is
+// truncated, as in sentence-transformers; the empty text has a vector too. A vector does
+// not depend on the other texts. The only error is that of ctx.
 //
-// As many goroutines work as there are processors, over all calls together, and
-// none of them outlives the call.
+// There are as many goroutines as processors, over all calls together, and none of them
+// outlives its call.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	missing := m.recall(texts, vectors)
@@ -86,7 +84,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return vectors, nil
 }
 
-// acquire waits for a slot, and reports false when ctx is done first.
+// acquire waits for a slot, and returns false if ctx is done first.
 func (m *Model) acquire(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
@@ -99,8 +97,8 @@ func (m *Model) acquire(ctx context.Context) bool {
 	}
 }
 
-// recall fills in the vectors that are known and returns the places of the first
-// occurrence of each other text.
+// recall fills in the cached vectors and returns the indices of the first occurrence of
+// each other text.
 func (m *Model) recall(texts []string, vectors [][]float32) []int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,7 +115,7 @@ func (m *Model) recall(texts []string, vectors [][]float32) []int {
 	return missing
 }
 
-// remember keeps the new vectors, and fills in those of texts that occur again.
+// remember caches the new vectors, and fills in those of repeated texts.
 func (m *Model) remember(texts []string, vectors [][]float32, missing []int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,8 +137,8 @@ type batch struct {
 	tokens [][]int // of each text
 }
 
-// batches cuts the missing texts into batches of about batchTokens tokens. A
-// longer text is a batch of its own.
+// batches splits the missing texts into batches of about batchTokens tokens. A longer text
+// is a separate batch.
 func (m *Model) batches(texts []string, missing []int) []batch {
 	var list []batch
 	var b batch

@@ -21,11 +21,11 @@ import (
 	"deem/internal/minilm"
 )
 
-// weights is where scripts/minilm.sh puts the weights. `make test` runs it.
+// weights is the folder in which scripts/minilm.sh puts the weights. `make test` runs it.
 const weights = "../../.tools/minilm"
 
-// realModel opens the real model. Where its weights are missing the test is skipped; the
-// tiny models of reference_test.go are always tested.
+// realModel opens the real model. If its weights are missing, the test is skipped; the tiny
+// models of reference_test.go are always tested.
 func realModel(tb testing.TB) *minilm.Model {
 	tb.Helper()
 	if _, err := os.Stat(filepath.Join(weights, "model.safetensors")); errors.Is(err, fs.ErrNotExist) {
@@ -38,7 +38,7 @@ func realModel(tb testing.TB) *minilm.Model {
 	return m
 }
 
-// embed returns the vectors of the texts or ends the test.
+// embed returns the vectors of the texts or fails the test.
 func embed(tb testing.TB, m *minilm.Model, texts ...string) [][]float32 {
 	tb.Helper()
 	vectors, err := m.Embed(tb.Context(), texts)
@@ -56,8 +56,8 @@ func product(a, b []float32) float64 {
 	return sum
 }
 
-// A pair is two sentences with the cosine that the original gives them (PyTorch
-// 1.13, the same weights), to four decimals.
+// A pair is two sentences with their cosine in the original implementation (PyTorch 1.13,
+// the same weights), to four decimals.
 type pair struct {
 	A, B   string
 	Cosine float64
@@ -80,7 +80,7 @@ func TestPairs(t *testing.T) {
 	m := realModel(t)
 	for _, p := range readPairs(t) {
 		v := embed(t, m, p.A, p.B)
-		// Four decimals are rounded by half a unit, and our own rounding is
+		// Rounding to four decimals is off by at most half a unit, and our own rounding is
 		// far below that.
 		if got := product(v[0], v[1]); math.Abs(got-p.Cosine) > .00006 {
 			t.Errorf("cosine of %q and %q = %.5f, want %.4f", p.A, p.B, got, p.Cosine)
@@ -91,7 +91,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestEdges embeds texts that are strange with the real weights.
+// TestEdges embeds unusual texts with the real weights.
 func TestEdges(t *testing.T) {
 	m := realModel(t)
 	for _, tt := range []struct {
@@ -117,8 +117,8 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestEmbedIsTheSameInAnyCompany checks to the bit that a vector does not depend
-// on the texts beside it, on repetition, on what was kept, or on the caller.
+// TestEmbedIsTheSameInAnyCompany checks to the bit that a vector does not depend on the
+// other texts, on repetition, on the cache, or on the caller.
 func TestEmbedIsTheSameInAnyCompany(t *testing.T) {
 	dir := tiny{dtype: "F32"}.write(t)
 	texts := []string{"a b c", "", "c", "a b c", strings.Repeat("b a ", 200), "zzz", "b", "c c c c c", "", "a"}
@@ -141,7 +141,7 @@ func TestEmbedIsTheSameInAnyCompany(t *testing.T) {
 	wg.Wait()
 }
 
-// TestVectorsAreTheCallers checks that writing to a vector spoils no other.
+// TestVectorsAreTheCallers checks that writing to a vector does not change any other.
 func TestVectorsAreTheCallers(t *testing.T) {
 	m := open(t, tiny{dtype: "F32"}.write(t))
 	first := embed(t, m, "a b", "a b", "c")
@@ -160,7 +160,7 @@ func TestVectorsAreTheCallers(t *testing.T) {
 	}
 }
 
-// TestEmbedManyTexts has more texts than are kept.
+// TestEmbedManyTexts has more texts than the cache.
 func TestEmbedManyTexts(t *testing.T) {
 	m := open(t, tiny{dtype: "F32"}.write(t))
 	var texts []string
@@ -183,18 +183,18 @@ func TestEmbedInterrupted(t *testing.T) {
 	m := open(t, tiny{dtype: "F32"}.write(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 100 { // more often than there are slots, none of which may get lost
+	for range 100 { // more often than there are slots, none of which may be lost
 		if v, err := m.Embed(ctx, []string{"a"}); !errors.Is(err, context.Canceled) || v != nil {
 			t.Errorf("Embed in a done context = %v, %v, want its error", v, err)
 		}
 	}
-	// What was interrupted must not be kept half done.
+	// Interrupted work must not be cached.
 	if v := embed(t, m, "a")[0]; math.Abs(product(v, v)-1) > 1e-5 {
 		t.Errorf("the vector after an interruption is %v", v)
 	}
 }
 
-// TestEmbedInterruptedMidway cancels calls while they work.
+// TestEmbedInterruptedMidway cancels calls while they run.
 func TestEmbedInterruptedMidway(t *testing.T) {
 	m := open(t, tiny{dtype: "F32"}.write(t))
 	text := strings.Repeat("a b ", 100)
@@ -216,7 +216,7 @@ func TestEmbedInterruptedMidway(t *testing.T) {
 	embed(t, m, text)
 }
 
-// TestName checks that all that makes up a vector makes up the name.
+// TestName checks that everything that affects a vector affects the name.
 func TestName(t *testing.T) {
 	names := map[string]string{}
 	for what, tm := range map[string]tiny{
@@ -303,7 +303,7 @@ func cut(name string, n int64) func(string) error {
 	}
 }
 
-// change replaces a text in a file by another, which must be there.
+// change replaces a text in a file, which must contain it.
 func change(name, from, to string) func(string) error {
 	return func(dir string) error {
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -318,7 +318,8 @@ func change(name, from, to string) func(string) error {
 	}
 }
 
-// TestOpenFindsWeights opens files of another name, and not when it must guess.
+// TestOpenFindsWeights opens weights with another file name, unless the choice is
+// ambiguous.
 func TestOpenFindsWeights(t *testing.T) {
 	dir := tiny{dtype: "F32"}.write(t)
 	usual := filepath.Join(dir, "model.safetensors")

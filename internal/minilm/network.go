@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A network is BERT as Devlin et al. (2019) describe it, without what they use in
-// training only. Its words are theirs.
+// A network is BERT as in Devlin et al. (2019), without the parts used only in training.
+// Names follow the paper.
 type network struct {
 	geometry
 	words, positions, types tensor
@@ -16,8 +16,8 @@ type network struct {
 	layers                  []layer
 }
 
-// A layer is attention and then a network of two levels, each added to what came
-// in and normalised.
+// A layer is attention and then a two-layer feed-forward network, each with a residual
+// connection and normalized.
 type layer struct {
 	query, key, value, attended linear
 	attendedNorm                layerNorm
@@ -61,7 +61,7 @@ type builder struct {
 	err     error
 }
 
-// find returns an array of that shape. Some files have "bert." before each name.
+// find returns an array of that shape. Some files have the prefix "bert." in each name.
 func (b *builder) find(name string, shape ...int) tensor {
 	if b.err != nil {
 		return tensor{}
@@ -81,15 +81,14 @@ func (b *builder) find(name string, shape ...int) tensor {
 	return t
 }
 
-// raw returns a copy of an array as its bytes, so that the rest of the file can be
-// forgotten.
+// raw returns a copy of an array as its bytes, so that the rest of the file can be freed.
 func (b *builder) raw(name string, shape ...int) tensor {
 	t := b.find(name, shape...)
 	t.bytes = slices.Clone(t.bytes)
 	return t
 }
 
-// floats returns the numbers of an array, all of which must be numbers.
+// floats returns the numbers of an array, all of which must be finite.
 func (b *builder) floats(name string, shape ...int) []float32 {
 	t := b.find(name, shape...)
 	if b.err != nil {
@@ -116,8 +115,8 @@ type layerNorm struct {
 	epsilon      float64
 }
 
-// apply normalises each row of x in place. Mean and variance are summed in
-// float64: they are a small part of the work and carry into every number.
+// apply normalizes each row of x in place. Mean and variance are summed in float64: they
+// are a small part of the work and affect every number.
 func (l layerNorm) apply(x []float32) {
 	size := len(l.weight)
 	for row := range slices.Chunk(x, size) {
@@ -138,14 +137,14 @@ func (l layerNorm) apply(x []float32) {
 	}
 }
 
-// scratch is what the layers write into. Rows are the tokens of all texts, one
-// after the other.
+// scratch contains the buffers of the layers. Rows are the tokens of all texts, one after
+// the other.
 type scratch struct {
 	x, y, query, key, value, inner []float32
 	scores                         []float32 // of one token with those of its text
 }
 
-// forward returns the vector of each text, or nothing once ctx is done.
+// forward returns the vector of each text, or nil if ctx is done.
 func (n *network) forward(ctx context.Context, texts [][]int) [][]float32 {
 	rows, long := 0, 0
 	for _, tokens := range texts {
@@ -168,7 +167,7 @@ func (n *network) forward(ctx context.Context, texts [][]int) [][]float32 {
 	return n.pool(s.x, texts)
 }
 
-// embed writes what the network is told of each token: which it is, and where.
+// embed writes the input of the network for each token: its word and position embeddings.
 func (n *network) embed(x []float32, texts [][]int) {
 	row := 0
 	for _, tokens := range texts {
@@ -183,14 +182,14 @@ func (n *network) embed(x []float32, texts [][]int) {
 	n.norm.apply(x)
 }
 
-// apply takes x through one layer.
+// apply applies one layer to x.
 func (l *layer) apply(s *scratch, n *network, texts [][]int) {
 	l.query.apply(s.query, s.x)
 	l.key.apply(s.key, s.x)
 	l.value.apply(s.value, s.x)
 	first := 0
 	for _, tokens := range texts {
-		// Texts lie side by side and must not see each other.
+		// Texts are stored next to each other and must not attend to each other.
 		end := first + len(tokens)*n.Hidden
 		attend(s.y[first:end], s.query[first:end], s.key[first:end], s.value[first:end], s.scores[:len(tokens)], n.Hidden, n.Heads)
 		first = end
@@ -213,8 +212,8 @@ func addTo(x, y []float32) {
 	}
 }
 
-// attend writes for each token and each head the mean of the values of all tokens
-// of the text, weighted by how well its query meets their keys.
+// attend writes for each token and each head the mean of the values of all tokens of the
+// text, weighted by the match of its query with their keys.
 func attend(out, query, key, value, scores []float32, hidden, heads int) {
 	size := hidden / heads
 	scale := float32(1 / math.Sqrt(float64(size)))
@@ -236,7 +235,7 @@ func attend(out, query, key, value, scores []float32, hidden, heads int) {
 	}
 }
 
-// softmax makes weights of scores that add up to 1.
+// softmax converts scores to weights with sum 1.
 func softmax(scores []float32) {
 	top := slices.Max(scores)
 	var sum float64
@@ -266,8 +265,8 @@ func (n *network) pool(x []float32, texts [][]int) [][]float32 {
 		for _, v := range sum {
 			squares += v * v
 		}
-		// The length of the sum does as well as that of the mean. It is bounded
-		// from below as in the original, so that no vector is not a number.
+		// Scaling the sum gives the same as scaling the mean. The length is bounded from
+		// below as in the original, to avoid NaN.
 		length := max(math.Sqrt(squares), 1e-12)
 		vectors[t] = make([]float32, n.Hidden)
 		for i, v := range sum {

@@ -12,14 +12,13 @@ import (
 	"deem"
 )
 
-// version is raised whenever the vectors may change by more than rounding. It is
-// part of the name.
+// version is increased whenever the vectors may change by more than rounding. It is part of
+// the name.
 const version = 1
 
-// Open reads a model from the files of its repository in dir: model.safetensors
-// (or the only file of that kind), tokenizer.json or else vocab.txt, and
-// config.json if it is there. Without a config.json the shape is that of
-// all-MiniLM-L6-v2.
+// Open reads a model from the files of its repository in dir: model.safetensors (or the
+// only safetensors file), tokenizer.json or else vocab.txt, and config.json if it exists.
+// Without a config.json the shape is that of all-MiniLM-L6-v2.
 func Open(dir string) (*Model, error) {
 	f, err := readFiles(dir)
 	if err != nil {
@@ -38,12 +37,12 @@ type file struct {
 	data []byte
 }
 
-// files are those of a model.
+// files are the files of a model.
 type files struct {
 	weights, words, config file // config may be empty
 }
 
-// where says where the files are had.
+// where is a hint that says where to get the files.
 const where = "fetch model.safetensors, tokenizer.json and config.json from https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2"
 
 func readFiles(dir string) (files, error) {
@@ -87,15 +86,14 @@ func findWeights(dir string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return usual, nil // which gives the error that it is not there
+		return usual, nil // which gives the error that it does not exist
 	case 1:
 		return found[0], nil
 	}
 	return "", deem.WithHint(fmt.Errorf("%s has %d files of weights and none is %s", dir, len(found), usual), "rename the one to use")
 }
 
-// readFirst reads the first of the files that there is. The error is that of the
-// first name.
+// readFirst reads the first existing file. The error is that of the first name.
 func readFirst(dir string, names ...string) (file, error) {
 	var first error
 	for _, name := range names {
@@ -114,7 +112,7 @@ func readFirst(dir string, names ...string) (file, error) {
 	return file{}, first
 }
 
-// model puts the files together.
+// model assembles the model from the files.
 func (f files) model() (*Model, error) {
 	geometry, err := readConfig(f.config.data)
 	if err != nil {
@@ -149,7 +147,7 @@ func (f files) hash(g geometry) string {
 	return fmt.Sprintf("minilm:%.12x", h.Sum(nil)[:6])
 }
 
-// A geometry is the shape of a network, named as in config.json.
+// A geometry is the shape of a network, with the names of config.json.
 type geometry struct {
 	Hidden    int     `json:"hidden_size"`
 	Layers    int     `json:"num_hidden_layers"`
@@ -163,11 +161,10 @@ type geometry struct {
 // miniLM is the shape of all-MiniLM-L6-v2.
 var miniLM = geometry{Hidden: 384, Layers: 6, Heads: 12, Inner: 1536, Positions: 512, Vocab: 30522, Epsilon: 1e-12}
 
-// maxSize bounds each size in a config.json, so that their products are numbers
-// of this machine.
+// maxSize limits each size in a config.json, so that their products do not overflow.
 const maxSize = 1 << 20
 
-// readConfig reads a config.json. What it does not say is as in all-MiniLM-L6-v2.
+// readConfig parses a config.json. Missing fields are as in all-MiniLM-L6-v2.
 func readConfig(data []byte) (geometry, error) {
 	c := struct {
 		geometry

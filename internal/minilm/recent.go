@@ -6,12 +6,11 @@ import (
 	"slices"
 )
 
-// recent keeps the vectors that were used last. References come again with each
-// system and each trial, and a text is dear to embed. It is not safe for
-// concurrent use.
+// recent is an LRU cache of vectors. References are repeated with each system and each
+// trial, and embedding a text is expensive. It is not safe for concurrent use.
 type recent struct {
 	max    int
-	order  *list.List // of *kept, the latest in front
+	order  *list.List // of *kept, most recent first
 	places map[[sha256.Size]byte]*list.Element
 }
 
@@ -25,8 +24,8 @@ func newRecent(entries int) *recent {
 	return &recent{max: entries, order: list.New(), places: make(map[[sha256.Size]byte]*list.Element)}
 }
 
-// get returns a copy of the vector of text, which the caller may write to, and
-// makes it the latest.
+// get returns a copy of the vector of text, which the caller may write to, and makes it the
+// most recent.
 func (r *recent) get(text string) ([]float32, bool) {
 	e, ok := r.places[sha256.Sum256([]byte(text))]
 	if !ok {
@@ -36,8 +35,8 @@ func (r *recent) get(text string) ([]float32, bool) {
 	return slices.Clone(e.Value.(*kept).vector), true
 }
 
-// put keeps a copy of the vector of text and forgets the oldest if there are too
-// many.
+// put stores a copy of the vector of text and drops the least recently used if there are
+// too many.
 func (r *recent) put(text string, vector []float32) {
 	key := sha256.Sum256([]byte(text))
 	if e, ok := r.places[key]; ok {
@@ -49,7 +48,7 @@ func (r *recent) put(text string, vector []float32) {
 	}
 }
 
-// drop forgets one vector.
+// drop removes one vector.
 func (r *recent) drop(e *list.Element) {
 	delete(r.places, r.order.Remove(e).(*kept).key)
 }

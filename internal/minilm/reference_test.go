@@ -16,14 +16,14 @@ import (
 	"deem/internal/minilm"
 )
 
-// A tiny is a model with random weights. It has all that the real one has, and
-// sizes that no loop divides evenly.
+// A tiny is a model with random weights. It has all parts of the real one, and sizes that
+// no unrolled loop divides evenly.
 type tiny struct {
 	dtype    string // "F32", "F16" or "BF16"
 	seed     uint64
 	heads    int    // 0 means 3
 	prefix   string // before the name of each array
-	vocabTxt bool   // the words come in a vocab.txt
+	vocabTxt bool   // the words are in a vocab.txt
 }
 
 // The sizes of a tiny model.
@@ -34,13 +34,13 @@ const (
 	tinyPositions = 300
 )
 
-// tinyWords are all that a tiny model knows.
+// tinyWords is the vocabulary of a tiny model.
 var tinyWords = []string{
 	"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "##a", "##b",
 	"##c", "ab", "!", "-", "1", "##1", "的", "é", "e", "##é",
 }
 
-// open opens a model or ends the test.
+// open opens a model or fails the test.
 func open(tb testing.TB, dir string) *minilm.Model {
 	tb.Helper()
 	m, err := minilm.Open(dir)
@@ -50,7 +50,7 @@ func open(tb testing.TB, dir string) *minilm.Model {
 	return m
 }
 
-// numHeads returns how many heads the model has.
+// numHeads returns the number of heads.
 func (tm tiny) numHeads() int {
 	if tm.heads == 0 {
 		return 3
@@ -58,8 +58,8 @@ func (tm tiny) numHeads() int {
 	return tm.heads
 }
 
-// arrays returns the random numbers of the model. All of them are sixteenths, so
-// that every type of number holds them exactly.
+// arrays returns the random numbers of the model. All of them are multiples of 1/16, so
+// that every number type represents them exactly.
 func (tm tiny) arrays() (names []string, shapes map[string][]int, numbers map[string][]float64) {
 	shapes, numbers = map[string][]int{}, map[string][]float64{}
 	r := rand.New(rand.NewPCG(tm.seed, 7))
@@ -138,8 +138,7 @@ func tinyTokenizer(tb testing.TB) []byte {
 	return data
 }
 
-// safetensors returns the file of weights, with an array beside that is not
-// numbers of ours.
+// safetensors returns the weights file, with an additional array of another type.
 func (tm tiny) safetensors(tb testing.TB) []byte {
 	tb.Helper()
 	names, shapes, numbers := tm.arrays()
@@ -168,7 +167,7 @@ func (tm tiny) safetensors(tb testing.TB) []byte {
 	return slices.Concat(file, text, body.Bytes())
 }
 
-// appendNumber appends a number that its type holds exactly.
+// appendNumber appends a number that its type represents exactly.
 func appendNumber(data []byte, dtype string, x float64) []byte {
 	switch dtype {
 	case "F32":
@@ -187,8 +186,8 @@ func appendNumber(data []byte, dtype string, x float64) []byte {
 	return binary.LittleEndian.AppendUint16(data, bits)
 }
 
-// A matrix is rows of numbers. The reference below is written in the words of the
-// formulas, in float64, and shares nothing with the code under test.
+// A matrix is rows of numbers. The reference below follows the formulas directly, in
+// float64, and shares nothing with the code under test.
 type matrix [][]float64
 
 type reference struct {

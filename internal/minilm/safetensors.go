@@ -12,24 +12,24 @@ import (
 	"deem"
 )
 
-// A tensor is one array of a safetensors file, as its bytes. They are read when
-// they are needed: of the embeddings of all words that is a handful of rows.
+// A tensor is one array of a safetensors file, as bytes. Numbers are decoded on demand:
+// only a few rows of the word embeddings are needed.
 type tensor struct {
 	dtype string
 	shape []int
 	bytes []byte
 }
 
-// widths are the bytes that a number takes, of the types that can be read.
+// widths are the sizes in bytes of the supported number types.
 var widths = map[string]int{"F32": 4, "F16": 2, "BF16": 2}
 
-// maxHeader is how long the table of contents may be, as the format has it.
+// maxHeader is the maximum length of the header in the format.
 const maxHeader = 100 << 20
 
-// readSafetensors reads the table of contents of a safetensors file: a length in
-// eight bytes, so much JSON, and then the numbers. Of the arrays it checks that
-// they lie in the file; whether they can be read is seen when they are wanted,
-// for a file may hold others, as the positions, which are whole numbers.
+// readSafetensors parses the header of a safetensors file: a length in eight bytes, that
+// much JSON, and then the numbers. It checks that the arrays are within the file; whether
+// they can be decoded is checked on use, because a file may contain others, such as the
+// positions, which are integers.
 func readSafetensors(data []byte) (map[string]tensor, error) {
 	if strings.HasPrefix(string(data[:min(len(data), 64)]), "version https://git-lfs") {
 		return nil, deem.WithHint(errors.New("it is a pointer of Git LFS and not the file itself"), "fetch the file with git lfs pull")
@@ -59,7 +59,7 @@ func readSafetensors(data []byte) (map[string]tensor, error) {
 	return tensors, nil
 }
 
-// readEntry reads one entry of the table of contents.
+// readEntry parses one entry of the header.
 func readEntry(entry []byte, body []byte) (tensor, error) {
 	var e struct {
 		Dtype   string    `json:"dtype"`
@@ -75,7 +75,7 @@ func readEntry(entry []byte, body []byte) (tensor, error) {
 	return tensor{dtype: e.Dtype, shape: e.Shape, bytes: body[e.Offsets[0]:e.Offsets[1]]}, nil
 }
 
-// check reports why the tensor is not one of that shape that can be read.
+// check returns an error unless the tensor has that shape and a supported type.
 func (t tensor) check(shape ...int) error {
 	width, ok := widths[t.dtype]
 	if !ok {
@@ -94,7 +94,7 @@ func (t tensor) check(shape ...int) error {
 	return nil
 }
 
-// add adds the numbers from place first on to those in dst.
+// add adds the numbers from index first on to those in dst.
 func (t tensor) add(dst []float32, first int) {
 	width := widths[t.dtype]
 	b := t.bytes[first*width:]
@@ -113,7 +113,7 @@ func (t tensor) floats() []float32 {
 	return list
 }
 
-// number reads the number that b begins with.
+// number decodes the number at the start of b.
 func (t tensor) number(b []byte) float32 {
 	switch t.dtype {
 	case "F32":
@@ -125,14 +125,14 @@ func (t tensor) number(b []byte) float32 {
 	}
 }
 
-// half returns the number that 16 bits of IEEE 754 stand for.
+// half converts an IEEE 754 half-precision number.
 func half(h uint16) float32 {
 	sign := uint32(h>>15) << 31
 	exponent, fraction := uint32(h>>10)&0x1f, uint32(h)&0x3ff
 	switch exponent {
-	case 0: // zero and the subnormal ones, which are multiples of 2^-24
+	case 0: // zero and subnormals, which are multiples of 2^-24
 		return math.Float32frombits(sign | math.Float32bits(float32(fraction)*0x1p-24))
-	case 0x1f: // infinity and what is not a number
+	case 0x1f: // infinity and NaN
 		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
 	default: // the exponents are biased by 15 and by 127
 		return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)

@@ -8,23 +8,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxTokens is how many tokens of a text count, the two around it included. It is
-// what sentence-transformers sets for this model; the network itself could take
-// 512, and the tokenizer's own file says 128.
+// maxTokens is the maximum number of tokens of a text, including the two around it. It is
+// the setting of sentence-transformers for this model; the network itself supports 512, and
+// the tokenizer's own file says 128.
 const maxTokens = 256
 
-// maxWord is how many characters a word may have. A longer one is unknown.
+// maxWord is the maximum number of characters of a word. A longer one is unknown.
 const maxWord = 100
 
-// maxSpecial is how many bytes a special token may have, so that looking for one
-// behind each bracket of a long text takes no long time.
+// maxSpecial is the maximum number of bytes of a special token, so that searching for one
+// after each bracket of a long text is fast.
 const maxSpecial = 64
 
-// A tokenizer cuts texts into the pieces of words that the network knows.
+// A tokenizer splits texts into the word pieces that the network knows.
 type tokenizer struct {
 	heads   map[string]int // pieces that begin a word
-	tails   map[string]int // pieces that go on with one, without their "##"
-	special map[string]int // tokens that stand for themselves, as "[SEP]"
+	tails   map[string]int // pieces that continue a word, without their "##"
+	special map[string]int // special tokens, such as "[SEP]"
 	unknown int
 	begin   int // "[CLS]"
 	end     int // "[SEP]"
@@ -49,9 +49,9 @@ func (t *tokenizer) encode(text string, limit int) []int {
 	return append(tokens, t.end)
 }
 
-// nextSpecial cuts text at the first special token. The id is -1 when there is
-// none. Special tokens are looked for in the text as it is, and so a text can
-// hold them; the published program does the same.
+// nextSpecial splits text at the first special token. The id is -1 if there is none.
+// Special tokens are searched in the raw text, so a text can contain them; the original
+// implementation does the same.
 func (t *tokenizer) nextSpecial(text string) (plain string, id int, rest string) {
 	for i := 0; ; i++ {
 		open := strings.IndexByte(text[i:], '[')
@@ -88,8 +88,8 @@ func words(text string) []string {
 	return list
 }
 
-// normalise cleans a text as BERT does for its uncased models. The order is that
-// of the original: accents go before the letters are made small.
+// normalise cleans a text as BERT does for its uncased models. The order is that of the
+// original: accents are removed before lower-casing.
 func normalise(text string) string {
 	text = clean(text)
 	if !ascii(text) {
@@ -103,8 +103,8 @@ func normalise(text string) string {
 	return strings.Map(unicode.ToLower, text)
 }
 
-// clean drops what cannot be seen, makes every white space a blank, and sets
-// Chinese characters apart.
+// clean removes invisible characters, replaces all white space by blanks, and separates
+// Chinese characters.
 func clean(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -126,7 +126,7 @@ func clean(text string) string {
 	return b.String()
 }
 
-// ascii reports whether a text has ASCII characters alone.
+// ascii reports whether a text is all ASCII.
 func ascii(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
@@ -136,8 +136,8 @@ func ascii(text string) bool {
 	return true
 }
 
-// punctuation reports whether r stands alone. All ASCII that is neither letter nor
-// digit does, "$" and "+" too, which Unicode counts as symbols.
+// punctuation reports whether r is a separate word. All ASCII except letters and digits is,
+// including "$" and "+", which Unicode counts as symbols.
 func punctuation(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > ' ' && r < 0x7f && !(r >= '0' && r <= '9') && !(r >= 'a' && r <= 'z') && !(r >= 'A' && r <= 'Z')
@@ -145,8 +145,8 @@ func punctuation(r rune) bool {
 	return unicode.IsPunct(r)
 }
 
-// chinese reports whether r is an ideograph. The blocks are those of the original;
-// kana and hangul are not among them, since they form words.
+// chinese reports whether r is an ideograph. The blocks are those of the original; kana and
+// hangul are excluded, since they form words.
 func chinese(r rune) bool {
 	switch {
 	case r < 0x3400:
@@ -161,8 +161,8 @@ func chinese(r rune) bool {
 	return false
 }
 
-// pieces appends the longest known pieces that make up a word, or the unknown
-// token when they do not.
+// pieces appends the longest known pieces that make up a word, or the unknown token if
+// there are none.
 func (t *tokenizer) pieces(tokens []int, word string) []int {
 	if utf8.RuneCountInString(word) > maxWord {
 		return append(tokens, t.unknown)
@@ -179,8 +179,8 @@ func (t *tokenizer) pieces(tokens []int, word string) []int {
 	return tokens
 }
 
-// longest returns the longest piece that rest begins with and its length, 0 when
-// there is none.
+// longest returns the longest piece that is a prefix of rest, and its length, or 0 if there
+// is none.
 func longest(known map[string]int, rest string) (id, n int) {
 	for n := len(rest); n > 0; n-- {
 		if n < len(rest) && !utf8.RuneStart(rest[n]) {

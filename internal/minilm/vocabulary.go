@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A tokenizerFile is the part of tokenizer.json that matters here.
+// A tokenizerFile is the relevant part of tokenizer.json.
 type tokenizerFile struct {
 	Added []struct {
 		ID      int    `json:"id"`
@@ -17,7 +17,7 @@ type tokenizerFile struct {
 		Type         string `json:"type"`
 		Clean        *bool  `json:"clean_text"`
 		Chinese      *bool  `json:"handle_chinese_chars"`
-		StripAccents *bool  `json:"strip_accents"` // null means with lower case
+		StripAccents *bool  `json:"strip_accents"` // null means the same as lowercase
 		Lower        *bool  `json:"lowercase"`
 	} `json:"normalizer"`
 	PreTokenizer struct {
@@ -31,9 +31,8 @@ type tokenizerFile struct {
 	} `json:"model"`
 }
 
-// readTokenizer reads a tokenizer.json. Settings that the code does not heed must
-// be what it does anyway; another tokenizer would give vectors that are wrong
-// without looking so.
+// readTokenizer parses a tokenizer.json. Settings that the code ignores must be what it
+// does anyway; another tokenizer would give wrong vectors without an error.
 func readTokenizer(data []byte) (*tokenizer, error) {
 	var f tokenizerFile
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -49,7 +48,7 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 	return newTokenizer(f.Model.Vocab, special)
 }
 
-// check refuses every tokenizer but that of the uncased BERT models.
+// check rejects every tokenizer except that of the uncased BERT models.
 func (f *tokenizerFile) check() error {
 	yes := func(b *bool) bool { return b == nil || *b }
 	switch {
@@ -73,7 +72,7 @@ func (f *tokenizerFile) check() error {
 	return nil
 }
 
-// readVocab reads a vocab.txt, which has a piece a line.
+// readVocab parses a vocab.txt, which has one piece per line.
 func readVocab(data []byte) (*tokenizer, error) {
 	vocab := make(map[string]int)
 	id := 0
@@ -90,7 +89,7 @@ func readVocab(data []byte) (*tokenizer, error) {
 	return newTokenizer(vocab, special)
 }
 
-// newTokenizer sorts a vocabulary.
+// newTokenizer builds a tokenizer from a vocabulary.
 func newTokenizer(vocab, special map[string]int) (*tokenizer, error) {
 	t := &tokenizer{heads: make(map[string]int, len(vocab)), tails: make(map[string]int), special: special}
 	for name, id := range special {
@@ -102,8 +101,8 @@ func newTokenizer(vocab, special map[string]int) (*tokenizer, error) {
 		if id < 0 {
 			return nil, fmt.Errorf("piece %q has the id %d", piece, id)
 		}
-		// A text can hold "##ing" as well: its "#" are words by themselves, so
-		// that nothing else begins with one.
+		// A text can contain "##ing" as well: each "#" is a separate word, so no other
+		// piece begins with one.
 		if tail, ok := strings.CutPrefix(piece, "##"); ok && tail != "" {
 			t.tails[tail] = id
 			continue
