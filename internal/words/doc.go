@@ -1,2 +1,2 @@
-// Package words writes numbers, money and other people's text for people to read.
+// Package words formats numbers, money and untrusted text for people to read.
 package words

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Printable replaces what would move a terminal's cursor or change its colours.
+// Printable replaces characters that would move a terminal's cursor or change its colours.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) && !reorders(r) {
@@ -23,7 +23,7 @@ func reorders(r rune) bool {
 }
 
 // Clean escapes everything that could move the cursor, colour the terminal, break a line or
-// hide: names come from data, and data is untrusted.
+// be invisible: names come from data, and data is untrusted.
 func Clean(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Comma writes a number with commas between its thousands.
+// Comma formats a number with commas as thousands separators.
 func Comma[I ~int | ~int64](n I) string {
 	s := strconv.FormatInt(int64(n), 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -17,10 +17,10 @@ func Comma[I ~int | ~int64](n I) string {
 	return s
 }
 
-// Count writes a number with its noun: "1 item", "1,000 items".
+// Count formats a number with its noun: "1 item", "1,000 items".
 func Count(n int, noun string) string { return Plural(n, noun, noun+"s") }
 
-// Plural writes a number with the noun for one or for several: "1 retry", "2 retries".
+// Plural formats a number with the singular or plural noun: "1 retry", "2 retries".
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -28,7 +28,7 @@ func Plural(n int, one, many string) string {
 	return Comma(n) + " " + many
 }
 
-// IsAre returns the verb for n.
+// IsAre returns "is" or "are" for n.
 func IsAre(n int) string {
 	if n == 1 {
 		return "is"
@@ -53,7 +53,7 @@ func UpperFirst(s string) string {
 	return s
 }
 
-// Dollars writes millionths of a dollar with four decimals, for money that was spent.
+// Dollars formats millionths of a dollar with four decimals, for money that was spent.
 func Dollars(micros int64) string {
 	if micros > 0 && micros < 50 {
 		return "less than $0.0001"
@@ -62,14 +62,14 @@ func Dollars(micros int64) string {
 	return fmt.Sprintf("$%s.%04d", Comma(tenths/10_000), tenths%10_000)
 }
 
-// ExactDollars writes millionths of a dollar to the last digit, for limits and prices:
+// ExactDollars formats millionths of a dollar to the last digit, for limits and prices:
 // "$1.50", "$0.002682".
 func ExactDollars(micros int64) string {
 	cents := strings.TrimRight(fmt.Sprintf("%06d", micros%1_000_000), "0")
 	return "$" + Comma(micros/1_000_000) + "." + cents + strings.Repeat("0", max(0, 2-len(cents)))
 }
 
-// AboutDollars writes an estimate in millionths of a dollar: whole dollars from 1,000 on,
+// AboutDollars formats an estimate in millionths of a dollar: whole dollars from 1,000 on,
 // cents down to one, and four decimals below that.
 func AboutDollars(micros int64) string {
 	switch {
@@ -86,7 +86,7 @@ func AboutDollars(micros int64) string {
 	return "$" + strings.TrimRight(fmt.Sprintf("0.%06d", micros), "0")
 }
 
-// Round keeps so many digits of a count or a duration.
+// Round rounds a count or a duration to the given number of digits.
 func Round[I ~int64](n I, digits int) I {
 	most, unit := I(1), I(1)
 	for range digits {
@@ -102,7 +102,7 @@ func Round[I ~int64](n I, digits int) I {
 	return n - rest
 }
 
-// Took writes a duration with three digits, and one of ten seconds or more in whole seconds.
+// Took formats a duration with three digits, or in whole seconds from ten seconds on.
 func Took(d time.Duration) string {
 	if d >= 10*time.Second {
 		return d.Round(time.Second).String()
@@ -110,7 +110,8 @@ func Took(d time.Duration) string {
 	return Round(d, 3).String()
 }
 
-// Clip returns a text of at most so many characters, with "..." for the rest.
+// Clip returns the first characters of a text, limited to most, followed by "..." if there
+// are more.
 func Clip(s string, most int) string {
 	n := 0
 	for i := range s {
@@ -122,7 +123,7 @@ func Clip(s string, most int) string {
 	return s
 }
 
-// Cut returns at most so many bytes from the beginning of a text, and never half a
+// Cut returns the beginning of a text, limited to most bytes, without splitting a
 // character.
 func Cut(s string, most int) string {
 	if len(s) <= most {
