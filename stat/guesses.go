@@ -35,8 +35,9 @@ func (g *Guesses) SE(total, calibration float64) float64 {
 	return math.Sqrt(g.mixed+float64(shared*shared)) / total
 }
 
-// calibrationSets is about how many labelled sets a calibration error is known from, which
-// are the degrees of freedom of Student's quantile: the error itself is an estimate.
+// calibrationSets is how many labelled sets the calibration error of match is known from. It is
+// the root mean square of their gaps around zero, so it has as many degrees of freedom, and an
+// interval that takes it for a standard error needs Student's quantile with as many.
 const calibrationSets = 14
 
 // Widened returns the estimate with an interval that also allows for an error with the

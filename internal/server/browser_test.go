@@ -278,7 +278,7 @@ func TestBrowser(t *testing.T) {
 	b.until(fmt.Sprintf("document.querySelector('a[href=\"/runs/%s\"]')", first.ID))
 	check("runs")
 	b.follow(fmt.Sprintf("a[href='/runs/%s']", first.ID))
-	b.until("document.body.innerText.includes('69.7%')")
+	b.until("document.body.innerText.includes('69.9%')")
 	check("run")
 
 	// Filter to failures: one item is unsure.

@@ -13,7 +13,7 @@ import (
 // s, unless every occurrence is in doubt.
 func (c *comparison) checked(a *reading, s span, conf float64, why string) finding {
 	if !c.listed && c.listsMore(a) {
-		return finding{call: unsure, why: fmt.Sprintf("the response lists others with %q, and does not choose", a.source()), share: .5}.unseen()
+		return finding{call: unsure, why: fmt.Sprintf("the response lists others with %q, and does not choose", a.source()), share: .5}.amongOthers()
 	}
 	if s.len() == 0 {
 		return finding{call: right, conf: conf, why: why}
@@ -58,11 +58,11 @@ func (c *comparison) doubt(a *reading, s span) (finding, bool) {
 	}
 	switch {
 	case r.amongAlternatives(s):
-		return finding{call: unsure, why: "the response names " + said + " and an alternative", share: .5}.unseen(), true
+		return finding{call: unsure, why: "the response names " + said + " and an alternative", share: .5}.amongOthers(), true
 	case c.guessed(s):
 		return finding{call: unsure, why: "the response offers " + said + " as a guess among others", share: .5}.unseen(), true
 	case r.outdated(s):
-		return finding{call: unsure, why: "the response may name " + said + " as what was so before", share: .5}.unseen(), true
+		return finding{call: unsure, why: "the response may name " + said + " as what was so before", share: .5}.amongOthers(), true
 	}
 	return finding{}, false
 }
@@ -250,7 +250,7 @@ func (r *reading) asksSeveral() bool {
 		}
 		for k := i + 1; k < min(len(r.toks), i+4); k++ {
 			w := r.toks[k].text
-			if w == "are" || w == "were" || w == "some" || w == "all" || w == "些" || len(w) > 3 && w[len(w)-1] == 's' && stem(w) != w && !r.toks[k].upper {
+			if w == "are" || w == "were" || w == "some" || w == "all" || w == "些" || len(w) > 3 && w[len(w)-1] == 's' && stem(w) != w && !r.toks[k].upper && !stopWords[w] {
 				return true
 			}
 		}

@@ -85,16 +85,46 @@ func NewEvidence(it deem.Item, words *Words) Evidence {
 
 // Probability returns the probability that [New] goes by if it weighs with m.
 func (e Evidence) Probability(m *Model) float64 {
-	return e.Bounded(m.Probability(e.Numbers))
+	return e.Sloped(e.Bounded(m.Probability(e.Numbers)), m.Slopes)
 }
+
+// Slope returns which of [Slopes] an item has at probability p, -1 for none.
+func (e Evidence) Slope(p float64) int {
+	side := 0
+	if p < .5 {
+		side = 1
+	}
+	switch {
+	case e.decided() && e.Numbers[eStep] >= float64(byList):
+		return -1
+	case e.decided():
+		return side
+	case e.Numbers[eRefWords] >= 3 && e.Numbers[eRefWords] <= longest && e.Numbers[eUnspaced] < .3:
+		return 2 + side
+	}
+	return -1
+}
+
+// Sloped returns a probability with its log-odds multiplied by the slope of the item. It stays
+// on the same side of one half.
+func (e Evidence) Sloped(p float64, s Slopes) float64 {
+	k := e.Slope(p)
+	if k < 0 || s[k] == 0 {
+		return p
+	}
+	return 1 / (1 + math.Pow((1-p)/p, s[k]))
+}
+
+// decided reports whether values have decided.
+func (e Evidence) decided() bool { return e.Least > .6 || e.Most < .4 }
 
 // Bounded returns a probability within the bounds.
 func (e Evidence) Bounded(p float64) float64 { return min(max(p, e.Least), e.Most) }
 
 // Decides reports whether [New] decides at probability p if it weighs with m.
 func (e Evidence) Decides(p float64, m *Model) bool {
-	if e.Least > .6 || e.Most < .4 {
-		return true // values have decided
+	if e.decided() {
+		return true
 	}
 	return p >= m.Accept && !e.Vague || p <= m.Reject && !e.Spared
 }

@@ -31,7 +31,7 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 		return finding{call: unsure, why: "the response has the entries of the reference in another order", share: .5}.doubtful(), true
 	}
 	if len(missing) == 0 && c.listsMore(a) {
-		return finding{call: unsure, why: fmt.Sprintf("the response lists many others with %q", a.source()), share: .5}.unseen(), true
+		return finding{call: unsure, why: fmt.Sprintf("the response lists many others with %q", a.source()), share: .5}.amongOthers(), true
 	}
 	switch {
 	case len(missing) == 0 && doubt == "":
@@ -41,23 +41,27 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 	case len(missing) < len(entries) && doubt != "":
 		return finding{call: unsure, why: fmt.Sprintf("the response lacks %q of the list and perhaps more", missing[0]), share: share}.doubtful(), true
 	}
-	conf = .75
+	f := finding{call: wrong, conf: .75, why: fmt.Sprintf("the response lacks %s of the list", quoteAll(missing)), share: share}
 	if len(missing) == len(entries) {
-		conf = .87
+		f.conf = .87
+		return c.leaning(f, brief*2/3), true
 	}
-	return c.leaning(finding{call: wrong, conf: conf, why: fmt.Sprintf("the response lacks %s of the list", quoteAll(missing)), share: share}, brief*2/3), true
+	if f = c.leaning(f, brief*2/3); f.most < .4 {
+		f.most = .3 // many people accept a part of a list
+	}
+	return f, true
 }
 
 // entry judges the response by one entry of a list.
 func (c *comparison) entry(text string) finding {
 	a := read(text)
-	if f, ok := c.byDate(text, a); ok {
+	among := *c
+	among.listed = true
+	if f, ok := among.byDate(text, a); ok {
 		return f
 	}
 	want, ok := c.soleQuantity(a)
 	if !ok {
-		among := *c
-		among.listed = true
 		return among.byWords(a)
 	}
 	// Other entries have other numbers, so they are not rivals.

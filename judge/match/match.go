@@ -51,7 +51,7 @@ func (j *match) Name() string { return j.name }
 // with and the error of its probabilities. The version is raised whenever the verdicts may
 // change.
 func (j *match) Identity() any {
-	s := judge.Spec{Kind: judge.KindRule, Name: j.name, Version: 6, Options: map[string]string{"model": Default().Hash()}}
+	s := judge.Spec{Kind: judge.KindRule, Name: j.name, Version: 7, Options: map[string]string{"model": Default().Hash()}}
 	if !j.forced {
 		s.Options[judge.CalibrationError] = strconv.FormatFloat(Default().Error, 'g', -1, 64)
 	}
@@ -122,8 +122,12 @@ func (f finding) marked(at, want span) finding {
 	return f
 }
 
-// doubtMost is the largest probability where the model does not see what is doubtful.
-const doubtMost = .69
+// The largest probability where the model does not see what is doubtful: in general, and where
+// the response has the answer among others.
+const (
+	doubtMost = .69
+	amongMost = .9
+)
 
 // settled bounds the probability by what the finding says: numbers, dates and
 // options are compared by value, and what the model learned about words does not
@@ -164,6 +168,16 @@ func (f finding) doubtful() finding {
 // who does what.
 func (f finding) unseen() finding {
 	f.vague, f.most = true, doubtMost
+	return f
+}
+
+// valueMost is by how much more often people accept another value than the comparison allows.
+const valueMost = 1.75
+
+// amongOthers is unseen where the response has the answer and something else that may be its
+// answer. People accept nine in ten of such answers, so the probability stays high.
+func (f finding) amongOthers() finding {
+	f.vague, f.most = true, amongMost
 	return f
 }
 
@@ -311,7 +325,11 @@ func (c *comparison) reference(ref string) finding {
 		return finding{call: wrong, conf: .85, why: "the response only repeats the question", by: byNothing, against: whole}.settled()
 	}
 	var best finding
-	for i, answer := range accepted(ref) {
+	answers := accepted(ref)
+	if first, _, several := strings.Cut(ref, ". "); several && c.question.asked() == 4 && len(c.response.toks) <= brief {
+		answers = append(answers, first) // the number that was asked for, before the details
+	}
+	for i, answer := range answers {
 		if f := c.answer(answer); i == 0 || better(f, best) {
 			best = f
 		}
@@ -335,6 +353,13 @@ func (c *comparison) beyond(f finding, whole *reading) finding {
 	theirs, ours := c.response.language(), c.question.language()
 	if ours == "" {
 		ours = whole.language()
+	}
+	// Without small words a text still has a script.
+	switch {
+	case theirs == "" && whole.language() == unspacedLanguage && c.response.inLetters():
+		theirs = "Latin letters"
+	case ours == "" && theirs == unspacedLanguage && whole.inLetters():
+		ours = "Latin letters"
 	}
 	if theirs == "" || ours == "" || theirs == ours || c.abstains {
 		return f
@@ -382,7 +407,9 @@ func (c *comparison) unanswerable() finding {
 	case c.response.wordless():
 		return finding{call: unsure, why: unreadable}.open()
 	case c.response.negationIn():
-		return finding{call: unsure, why: "the reference says that there is no answer, and the response denies something"}.open()
+		f := finding{call: unsure, why: "the reference says that there is no answer, and the response denies something"}.open()
+		f.least = .6 // most likely that it has one
+		return f
 	}
 	return finding{call: wrong, conf: .85, why: "the reference says that there is no answer, but the response gives one"}
 }
@@ -431,6 +458,9 @@ func (c *comparison) noted(f finding, by step, a *reading) finding {
 		f = f.settled()
 	case byTime, byDate, byQuantity, byInitials:
 		f = f.settled()
+		if f.call == wrong {
+			f.most = min(valueMost*(1-f.conf), .39)
+		}
 	}
 	if f.call != right && len(a.elems) > 0 {
 		want := c.informative(a)

@@ -52,6 +52,11 @@ type Knot struct {
 	Probability float64 `json:"p"`
 }
 
+// Slopes say by how much log-odds are multiplied: where values decide, above and below one half,
+// and for references of three words and more that are weighed as words, above and below. A
+// slope of 0 leaves the log-odds as they are.
+type Slopes [4]float64
+
 // A Model turns evidence into the probability that a person would call a response right:
 // how common words are, a few hundred shallow trees, and a table from their sum to a
 // probability. It is numbers only. It was fitted to what people said about answers, and
@@ -71,6 +76,9 @@ type Model struct {
 
 	// Line is the calibration: straight between knots, level beyond them.
 	Line []Knot `json:"line"`
+
+	// Slopes make the probabilities hold on sets of other kinds than the trees were fitted to.
+	Slopes Slopes `json:"slopes"`
 
 	// Accept and Reject are the probabilities from which, and up to which, the
 	// model's word is taken. Between them the judge is unsure.
@@ -201,6 +209,11 @@ func (m *Model) check() error {
 	}
 	if !(0 <= m.Reject && m.Reject <= .5 && .5 <= m.Accept && m.Accept <= 1) {
 		return fmt.Errorf("read match model: it accepts from %v and rejects up to %v", m.Accept, m.Reject)
+	}
+	for _, slope := range m.Slopes {
+		if !(slope >= 0 && slope <= 4) {
+			return fmt.Errorf("read match model: a slope is %v; want a number from 0 to 4", slope)
+		}
 	}
 	if !(m.Error > 0 && m.Error < .5) {
 		return fmt.Errorf("read match model: the error of its probabilities is %v; want a number above 0 and below 0.5", m.Error)

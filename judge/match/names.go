@@ -4,6 +4,7 @@ import (
 	"embed"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 //go:embed data
@@ -150,6 +151,14 @@ var smallWords = sync.OnceValue(func() map[string][]language {
 	return m
 })
 
+// unspacedLanguage is the language of a text in a script without spaces.
+const unspacedLanguage language = "Chinese or Japanese"
+
+// inLetters reports whether a text has words, and none in a script without spaces.
+func (r *reading) inLetters() bool {
+	return len(r.elems) > 0 && !strings.ContainsFunc(r.text, func(c rune) bool { return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana) })
+}
+
 // language returns the language of a text: by its script, or by its small words if one
 // language has more of them than any other. One small word is enough in a short text only.
 func (r *reading) language() language {
@@ -170,7 +179,7 @@ func (r *reading) language() language {
 		}
 	}
 	if unspaced > 0 && unspaced >= 2*letters {
-		return "Chinese or Japanese"
+		return unspacedLanguage
 	}
 	best, most, second := language(""), 0, 0
 	for l, n := range votes {

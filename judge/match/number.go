@@ -419,9 +419,12 @@ func readHan(toks []token, i int) (numeral, bool) {
 		digit, run = 0, 0
 	}
 	if n.to == i {
-		return numeral{}, false
+		return numeral{value: .5, to: i + 1}, halfOf(toks, i) // 半小时
 	}
 	n.value = total + group + max(digit, 0)
+	if at(toks, n.to, "个") && halfOf(toks, n.to+1) {
+		return numeral{value: n.value + .5, to: n.to + 2}, true // 一个半小时
+	}
 	if at(toks, n.to, "分") && at(toks, n.to+1, "之") && n.to+2 < len(toks) && n.value > 0 {
 		if m, ok := readWhole(toks, n.to+2); ok {
 			return numeral{value: m.value / n.value, to: m.to}, true // 四分之一
@@ -433,16 +436,22 @@ func readHan(toks []token, i int) (numeral, bool) {
 	return n, true
 }
 
-// insideName reports whether the single digit at token i goes on from another
-// character and counts nothing.
-func insideName(toks []token, i int) bool {
-	if i == 0 {
+// halfOf reports whether token i is 半 before a unit.
+func halfOf(toks []token, i int) bool {
+	if !at(toks, i, "半") || i+1 >= len(toks) || toks[i+1].kind != han || toks[i+1].brk != none {
 		return false
 	}
+	u, _ := readHanUnit(toks, i+1)
+	return u.dim != noDimension
+}
+
+// insideName reports whether the single digit at token i goes on from or to another
+// character and counts nothing.
+func insideName(toks []token, i int) bool {
 	if i+1 < len(toks) {
-		return !measures[toks[i+1].text]
+		return !measures[toks[i+1].text] && (i > 0 || toks[1].kind == han && toks[1].brk == none) // 四川
 	}
-	return toks[i].brk == none && toks[i-1].kind == han
+	return i > 0 && toks[i].brk == none && toks[i-1].kind == han
 }
 
 // measures follow a number that counts.

@@ -39,9 +39,12 @@ var dateFillers = set("year month day date on since circa ad ce year's")
 func (c *comparison) dateFinding(want date, best relation, got date, others []date) finding {
 	switch best {
 	case agrees:
+		if c.listsDates(got, others) {
+			return finding{call: unsure, why: fmt.Sprintf("the response lists others with %s, and does not choose", got), share: .5}.amongOthers()
+		}
 		for _, other := range others {
 			if c.offersChoice(got.span, other.span) {
-				return finding{call: unsure, why: fmt.Sprintf("the response names both %s and %s", other, got), share: .5}.unseen()
+				return finding{call: unsure, why: fmt.Sprintf("the response names both %s and %s", other, got), share: .5}.amongOthers()
 			}
 		}
 		conf := .97
@@ -62,6 +65,18 @@ func (c *comparison) dateFinding(want date, best relation, got date, others []da
 		return f.open()
 	}
 	return f
+}
+
+// listsDates reports whether the response is a bare list of dates, and got is one of them.
+func (c *comparison) listsDates(got date, others []date) bool {
+	entries, joined := c.response.entries()
+	if c.listed || len(entries) < 2 || len(entries) == 2 && !joined {
+		return false
+	}
+	return !slices.ContainsFunc(entries, func(s span) bool {
+		other := slices.ContainsFunc(others, func(d date) bool { return s.has(d.from) })
+		return !s.has(got.from) && !other && monthNames[c.response.toks[s.from].text] == 0
+	})
 }
 
 // tellsTime reports whether a text says when by something else than a date: a day of
@@ -323,7 +338,7 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	case addsUp(want, t.rivals) || c.stands(t.hits, t.rivals):
 		return finding{call: right, conf: .9, why: why + ", among others that lead to it"}
 	}
-	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}.unseen()
+	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}.amongOthers()
 }
 
 // hedgedWith returns the bare number that a response offers in place of the right one:

@@ -67,6 +67,9 @@ func (r *reading) stretchOf(d date, year int) (stretch, bool) {
 	}
 	switch w := r.toks[i].text; w {
 	case "before", "preceding", "prior":
+		if at(r.toks, i-1, "or") && at(r.toks, i-2, "on") {
+			return stretch{s.lo - 6, s.hi, span{i - 2, d.to}}, true
+		}
 		return r.beside(s, i, -1), true
 	case "after", "following":
 		return r.beside(s, i, +1), true
@@ -218,7 +221,26 @@ func (c *comparison) timeFinding(a *reading, want, got stretch) finding {
 	case got.overlaps(want):
 		return finding{call: unsure, why: fmt.Sprintf("%q may be %q", said, meant), share: .6}
 	}
-	return finding{call: wrong, conf: .88, why: fmt.Sprintf("%q is not %q", said, meant)}
+	f := finding{call: wrong, conf: .88, why: fmt.Sprintf("%q is not %q", said, meant)}
+	if a.mayMean(got, want) {
+		f.call, f.most, f.spared = unsure, .49, true
+	}
+	return f
+}
+
+// mayMean reports whether a day may be what some people mean by words as "the Friday before 15
+// July": the Friday of the week before, or about that day.
+func (r *reading) mayMean(got, want stretch) bool {
+	anchor, ok := r.dates[0].plainStretch(0)
+	switch {
+	case !ok || got.len() > 4:
+		return false
+	case want.hi < anchor.lo:
+		return got.lo >= want.lo-7 && got.hi <= anchor.hi
+	case want.lo > anchor.hi:
+		return got.lo >= anchor.lo && got.hi <= want.hi+7
+	}
+	return false
 }
 
 // onlyTime reports whether an answer says nothing but when.

@@ -50,7 +50,7 @@ func TestIdentity(t *testing.T) {
 		want  string
 	}{
 		{rule.Exact(), `{"kind":"rule","name":"exact","version":1}`},
-		{match.New(), `{"kind":"rule","name":"match","options":{"calibration_error":"0.11","model":"` + match.Default().Hash() + `"},"version":6}`},
+		{match.New(), `{"kind":"rule","name":"match","options":{"calibration_error":"0.09","model":"` + match.Default().Hash() + `"},"version":7}`},
 		{withPass(t, ruleNamed("f1"), .5), `{"kind":"rule","name":"f1","pass":0.5,"version":1}`},
 	} {
 		id, ok := tt.judge.(deem.Identified)

@@ -18,10 +18,10 @@ type Settings struct {
 
 func (s Settings) withDefaults() Settings {
 	if s.Trees == 0 {
-		s.Trees = 120
+		s.Trees = 160
 	}
 	if s.Shrink == 0 {
-		s.Shrink = .1
+		s.Shrink = .075
 	}
 	if s.Leaf == 0 {
 		s.Leaf = 12

@@ -21,7 +21,8 @@ func fitFile(data, out string, agreement float64) error {
 	}
 	m := sheet.Fit(Settings{}, agreement)
 	m.About = fmt.Sprintf("fitted to the labels of %d items in %s", len(rows), filepath.Base(filepath.Dir(data)))
-	m.Error = match.Default().Error // The second form measures it, and says what the file should have.
+	// The second form measures these, and says what the file should have.
+	m.Error, m.Slopes = match.Default().Error, match.Default().Slopes
 	raw, err := encode(m)
 	if err != nil {
 		return err

@@ -25,7 +25,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 )
 
 func main() {
@@ -51,15 +50,11 @@ func main() {
 }
 
 func measureFolder(stdout io.Writer, data, out string) error {
-	people, err := HeldOut(filepath.Join(data, "human_evouna/derived.jsonl.gz"))
+	r, err := Measure(data)
 	if err != nil {
 		return err
 	}
-	others, err := Others(data)
-	if err != nil {
-		return err
-	}
-	page := Page(people, others)
+	page := r.Page()
 	if _, err := io.WriteString(stdout, page); err != nil {
 		return err
 	}

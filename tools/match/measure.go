@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,12 +20,15 @@ type Figure struct {
 	At95      float64 // share decided at 95% agreement, the surest first
 	At97      float64
 	ECE       float64
+	Chance    float64 // the ECE that a perfectly calibrated judge shows on as many items, in the mean
 	Decided   float64 // share that match decides with the limits of the program
 	Agrees    float64 // its agreement there
 	Accepts   float64 // share of all items that match/forced calls correct
 	Sure      float64 // share of all items that match calls correct
 	Open      int     // items that match does not decide
 	Gap       float64 // the mean of their probabilities minus the share of them that is right
+	Weak      int     // references of a few words to which the trees give 0.1 to 0.4
+	WeakRight int     // how many of these responses the labeller calls right
 }
 
 // figure measures scores against labels.
@@ -33,12 +37,24 @@ func figure(name string, scored []Scored, right []bool) (Figure, error) {
 	for i, s := range scored {
 		probs[i] = s.P
 	}
+	drawn := make([]bool, len(probs))
 	f := Figure{Name: name, N: len(probs), At95: Coverage(probs, right, .95), At97: Coverage(probs, right, .97)}
 	ece, err := stat.ECE(probs, right, stat.Binning{})
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", name, err)
 	}
 	f.ECE = ece.Mean
+	draw := rand.New(rand.NewPCG(1, 2))
+	for range chanceDraws {
+		for i, p := range probs {
+			drawn[i] = draw.Float64() < p
+		}
+		ece, err := stat.ECE(probs, drawn, stat.Binning{})
+		if err != nil {
+			return f, err
+		}
+		f.Chance += ece.Mean / chanceDraws
+	}
 	agree, decided, decidedAgree, accepts, sure := 0, 0, 0, 0, 0
 	for i, p := range probs {
 		yes := p >= .5
@@ -60,6 +76,9 @@ func figure(name string, scored []Scored, right []bool) (Figure, error) {
 	return f, nil
 }
 
+// chanceDraws is how many times labels are drawn to see what chance does to the ECE.
+const chanceDraws = 100
+
 func count(b bool) int {
 	if b {
 		return 1
@@ -67,9 +86,17 @@ func count(b bool) int {
 	return 0
 }
 
-// HeldOut measures match on the questions of a file, each by a model that was fitted
-// to the other folds of it: per system, and all together last.
-func HeldOut(name string) ([]Figure, error) {
+// A Judged item has what match sees in it, and the probability before the slopes.
+type Judged struct {
+	Set   string // the folder, and after a space the part of it
+	Right bool
+	match.Evidence
+	P float64
+}
+
+// People judges the items of a file, each by a model that was fitted to the other folds of its
+// questions. A set is what one system answered.
+func People(name string) ([]Judged, error) {
 	rows, err := ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -78,34 +105,10 @@ func HeldOut(name string) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bySystem(rows, sheet.Scores(sheet.HeldOut(Settings{}), match.Default().Accept))
-}
-
-func bySystem(rows []Row, scored []Scored) ([]Figure, error) {
-	var names []string
-	index := map[string][]int{}
+	scored := sheet.Scores(sheet.HeldOut(Settings{}), match.Default().Accept)
+	list := make([]Judged, len(rows))
 	for i, r := range rows {
-		if index[r.From] == nil {
-			names = append(names, r.From)
-		}
-		index[r.From] = append(index[r.From], i)
-		index["all"] = append(index["all"], i)
-	}
-	var list []Figure
-	if len(names) > 1 {
-		names = append(names, "all")
-	}
-	for _, name := range names {
-		var part []Scored
-		var right []bool
-		for _, i := range index[name] {
-			part, right = append(part, scored[i]), append(right, rows[i].Right)
-		}
-		f, err := figure(name, part, right)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, f)
+		list[i] = Judged{filepath.Base(filepath.Dir(name)) + " " + r.From, r.Right, sheet.seen[i], scored[i].P}
 	}
 	return list, nil
 }
@@ -129,10 +132,9 @@ var others = []string{
 // whatever a judge said about them.
 const adversarial = "adversarial-v1"
 
-// Others measures the model of the program on sets that it was not fitted to.
-func Others(data string) ([]Figure, error) {
-	var rows []Row
-	var scored []Scored
+// Others judges the items of the sets that the trees were not fitted to.
+func Others(data string) ([]Judged, error) {
+	var judged []Judged
 	m := match.Default()
 	for _, pattern := range others {
 		files, err := filepath.Glob(filepath.Join(data, pattern))
@@ -147,59 +149,179 @@ func Others(data string) ([]Figure, error) {
 			}
 			for _, r := range list {
 				e := match.NewEvidence(r.Item, &m.Words)
-				p := e.Probability(m)
-				scored = append(scored, Scored{p, e.Decides(p, m)})
+				j := Judged{set, r.Right, e, e.Bounded(m.Probability(e.Numbers))}
 				if r.From == adversarial {
-					r.From, r.Right = set+" "+adversarial, false
-				} else {
-					r.From = set
+					j.Set, j.Right = set+" "+adversarial, false
 				}
-				rows = append(rows, r)
+				judged = append(judged, j)
 			}
 		}
 		if len(files) == 0 {
 			return nil, fmt.Errorf("%s is not there", filepath.Join(data, pattern))
 		}
 	}
-	return bySystem(rows, scored)
+	return judged, nil
+}
+
+// measuredOnly is the folder that nothing is fitted to: it is not free for all uses.
+const measuredOnly = "locomo_audit"
+
+// FitSlopes fits the slopes to the items of all folders but one. The folders have the same
+// weight, for each has a labeller of its own, and how labellers differ is what the slopes are
+// for.
+func FitSlopes(items []Judged, without string) match.Slopes {
+	type point struct{ odds, right, weight float64 }
+	var points [len(match.Slopes{})][]point
+	sizes := map[string]float64{}
+	for _, j := range items {
+		sizes[j.folder()]++
+	}
+	for _, j := range items {
+		if k, folder := j.Slope(j.P), j.folder(); k >= 0 && folder != without && folder != measuredOnly {
+			points[k] = append(points[k], point{math.Log(j.P / (1 - j.P)), number(j.Right), perFolder / sizes[folder]})
+		}
+	}
+	var slopes match.Slopes
+	for k := range slopes {
+		slope, step := 1.0, 1.0
+		for math.Abs(step) > 1e-4 {
+			// Newton's step for the logistic loss, with a weak pull towards 1.
+			grad, curve := 1-slope, 1.0
+			for _, q := range points[k] {
+				p := 1 / (1 + math.Exp(-slope*q.odds))
+				grad += q.weight * q.odds * (q.right - p)
+				curve += q.weight * q.odds * q.odds * p * (1 - p)
+			}
+			step = grad / curve
+			slope += step
+		}
+		slopes[k] = math.Round(100*slope) / 100
+	}
+	return slopes
+}
+
+func (j Judged) folder() string {
+	folder, _, _ := strings.Cut(j.Set, " ")
+	return folder
+}
+
+// perFolder is as how many items a folder counts.
+const perFolder = 400
+
+// Figures measures each set with slopes that were fitted to the other folders, and all sets
+// together last.
+func Figures(judged, fitted []Judged) ([]Figure, error) {
+	var names []string
+	sets := map[string][]Judged{}
+	for _, j := range judged {
+		if sets[j.Set] == nil {
+			names = append(names, j.Set)
+		}
+		sets[j.Set] = append(sets[j.Set], j)
+	}
+	var list []Figure
+	var all []Scored
+	var allRight []bool
+	weak, weakRight := 0, 0
+	for _, name := range names {
+		scored, right := scores(sets[name], FitSlopes(fitted, sets[name][0].folder()))
+		f, err := figure(name, scored, right)
+		if err != nil {
+			return nil, err
+		}
+		for _, j := range sets[name] {
+			if j.Slope(j.P) == 3 && j.P >= .1 && j.P <= .4 {
+				f.Weak++
+				f.WeakRight += count(j.Right)
+			}
+		}
+		weak, weakRight = weak+f.Weak, weakRight+f.WeakRight
+		list = append(list, f)
+		all, allRight = append(all, scored...), append(allRight, right...)
+	}
+	f, err := figure("all", all, allRight)
+	f.Weak, f.WeakRight = weak, weakRight
+	return append(list, f), err
+}
+
+// scores returns what match says of items with the given slopes, and their labels.
+func scores(items []Judged, slopes match.Slopes) ([]Scored, []bool) {
+	scored, right := make([]Scored, len(items)), make([]bool, len(items))
+	for i, j := range items {
+		p := j.Sloped(j.P, slopes)
+		scored[i], right[i] = Scored{p, j.Decides(p, match.Default())}, j.Right
+	}
+	return scored, right
 }
 
 // enough is how many undecided items a set has for its gap to say something.
 const enough = 30
 
 // Error returns the error of the probabilities of undecided items: the root mean square of
-// the gaps of the sets, rounded up to hundredths. Sums over several sets do not count, and
-// neither does the set of answers that were made wrong on purpose.
-func Error(sets []Figure) float64 {
-	sum, n := 0.0, 0
+// the gaps of the sets, rounded up to hundredths, and how many sets there are. Sums over several
+// sets do not count, and neither does the set of answers that were made wrong on purpose.
+func Error(sets []Figure) (rms float64, n int) {
+	sum := 0.0
 	for _, f := range sets {
 		if f.Open >= enough && !strings.HasSuffix(f.Name, "all") && !strings.HasSuffix(f.Name, "adversarial-v1") {
 			sum += f.Gap * f.Gap
 			n++
 		}
 	}
-	return math.Ceil(100*math.Sqrt(sum/float64(max(1, n)))) / 100
+	return math.Ceil(100*math.Sqrt(sum/float64(max(1, n)))) / 100, n
+}
+
+// Results are what was measured on all sets.
+type Results struct {
+	People, Others []Figure
+	Slopes         match.Slopes // fitted to all sets
+	Error          float64
+	Sets           int // that the error was measured on
+	items          []Judged
+}
+
+// Measure measures match on the sets of a folder.
+func Measure(data string) (*Results, error) {
+	people, err := People(filepath.Join(data, "human_evouna/derived.jsonl.gz"))
+	if err != nil {
+		return nil, err
+	}
+	others, err := Others(data)
+	if err != nil {
+		return nil, err
+	}
+	r := &Results{items: append(slices.Clone(people), others...)}
+	if r.People, err = Figures(people, r.items); err != nil {
+		return nil, err
+	}
+	if r.Others, err = Figures(others, r.items); err != nil {
+		return nil, err
+	}
+	r.Slopes = FitSlopes(r.items, "")
+	r.Error, r.Sets = Error(append(slices.Clone(r.People), r.Others...))
+	return r, nil
 }
 
 // Page renders the figures.
-func Page(people, others []Figure) string {
+func (r *Results) Page() string {
 	var b strings.Builder
 	m := match.Default()
 	b.WriteString("# How good match is\n\n")
-	fmt.Fprintf(&b, "Made by `make bench-match`. Model %s, %s; it accepts from %.2f and rejects up to %.2f. The gap is the mean probability of undecided items minus the share of them that is right; its root mean square over the sets is %.2f, and the model says %.2f.\n\n",
-		m.Hash(), m.About, m.Accept, m.Reject, Error(append(slices.Clone(people), others...)), m.Error)
-	b.WriteString("## Against people\n\nEach question is judged by a model fitted to the other four fifths of the questions.\n\n")
-	figureTable(&b, people)
-	b.WriteString("\n## On sets that it was not fitted to\n\nPeople gave the labels of human_cognee_hotpot, and models those of the others, with their faults: they accept half of a list and answers on the topic. All answers of `adversarial-v1` were made wrong, and have that label.\n\n")
-	figureTable(&b, others)
+	fmt.Fprintf(&b, "Made by `make bench-match`. Model %s, %s; it accepts from %.2f and rejects up to %.2f. The gap is the mean probability of undecided items minus the share of them that is right; its root mean square over %d sets is %.2f, and the model says %.2f. The ECE has ten bins of equal width; by chance, a perfectly calibrated judge would show the one beside it.\n\n",
+		m.Hash(), m.About, m.Accept, m.Reject, r.Sets, r.Error, m.Error)
+	fmt.Fprintf(&b, "The slopes for a set are fitted to the other folders. Fitted to all folders they are %v, and the model says %v. Nothing is fitted to locomo_audit. Weak phrases are references of three to eight words to which the trees give a probability of 0.1 to 0.4: how many the labeller calls right shows how strict it is.\n\n", r.Slopes, m.Slopes)
+	b.WriteString("## Against people\n\nEach question is judged by trees fitted to the other four fifths of the questions.\n\n")
+	figureTable(&b, r.People)
+	b.WriteString("\n## On sets that the trees were not fitted to\n\nPeople gave the labels of human_cognee_hotpot, and models those of the others, with their faults: they accept half of a list and answers on the topic. All answers of `adversarial-v1` were made wrong, and have that label.\n\n")
+	figureTable(&b, r.Others)
 	return b.String()
 }
 
 func figureTable(b *strings.Builder, list []Figure) {
-	b.WriteString("| set | n | agreement | decided at 95% | at 97% | ECE | match decides | and agrees | accepts, forced | accepts | undecided | gap |\n")
-	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	b.WriteString("| set | n | agreement | decided at 95% | at 97% | ECE | by chance | match decides | and agrees | accepts, forced | accepts | undecided | gap | weak phrases right |\n")
+	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, f := range list {
-		fmt.Fprintf(b, "| %s | %d | %.4f | %.3f | %.3f | %.4f | %.3f | %.4f | %.4f | %.4f | %d | %+.3f |\n",
-			f.Name, f.N, f.Agreement, f.At95, f.At97, f.ECE, f.Decided, f.Agrees, f.Accepts, f.Sure, f.Open, f.Gap)
+		fmt.Fprintf(b, "| %s | %d | %.4f | %.3f | %.3f | %.4f | %.4f | %.3f | %.4f | %.4f | %.4f | %d | %+.3f | %d of %d |\n",
+			f.Name, f.N, f.Agreement, f.At95, f.At97, f.ECE, f.Chance, f.Decided, f.Agrees, f.Accepts, f.Sure, f.Open, f.Gap, f.WeakRight, f.Weak)
 	}
 }

@@ -262,7 +262,7 @@ func TestActionJudges(t *testing.T) {
 		inputs map[string]string
 		want   map[string]string
 	}{
-		{"a rule", map[string]string{}, map[string]string{"exit-code": "0", "score": "0.6974166666666667", "unjudged": "0"}},
+		{"a rule", map[string]string{}, map[string]string{"exit-code": "0", "score": "0.6991666666666667", "unjudged": "0"}},
 		{
 			"a model and a gate that holds",
 			map[string]string{"judge": "universal", "model": "openai:gpt-4o-mini", "max-cost": "1.00", "run-gates": "unjudged <= 1%\noverall > 0%\n", "args": "-j 4 --trials 1"},
@@ -274,7 +274,7 @@ func TestActionJudges(t *testing.T) {
 			map[string]string{"exit-code": "4"},
 		},
 		{"one argument on a line", map[string]string{"args": "--trials=1\n"}, map[string]string{"exit-code": "0"}},
-		{"a gate that fails", map[string]string{"run-gates": "overall.lo >= 99%"}, map[string]string{"exit-code": "4", "score": "0.6974166666666667"}},
+		{"a gate that fails", map[string]string{"run-gates": "overall.lo >= 99%"}, map[string]string{"exit-code": "4", "score": "0.6991666666666667"}},
 		{"too many unjudged", map[string]string{"judge": "universal", "model": "fake:gibberish"}, map[string]string{"exit-code": "3", "score": "", "unjudged": "120"}},
 		{"a baseline", map[string]string{"baseline": "baseline.json", "gates": "overall.hi >= 0pp"}, map[string]string{"exit-code": "0"}},
 		{"a baseline that is better", map[string]string{"baseline": "baseline.json", "gates": "overall >= 50pp"}, map[string]string{"exit-code": "4"}},
@@ -322,7 +322,7 @@ func TestActionFindsRunAgain(t *testing.T) {
 			t.Fatalf("the step ends with %d, want 0 and a run that is done already\n%s", code, out)
 		}
 		got := r.outputs(t)
-		if got["score"] != "0.6974166666666667" || got["run"] == "" || !strings.Contains(out, got["run"]) {
+		if got["score"] != "0.6991666666666667" || got["run"] == "" || !strings.Contains(out, got["run"]) {
 			t.Errorf("score is %q of run %q, want that of answers.jsonl\n%s", got["score"], got["run"], out)
 		}
 		shown, code := r.do(t, a, step{Run: "cat deem-junit.xml; cat deem-report.md; deem report deem-run.deem"}, nil)

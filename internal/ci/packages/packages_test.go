@@ -132,7 +132,7 @@ func TestPython(t *testing.T) {
 	run(t, dir, bare, "bash", "-c", installLine(t, "pip install"))
 
 	t.Run("command", func(t *testing.T) {
-		if out := run(t, dir, bare, filepath.Join(venv, "bin", "deem"), "demo"); !strings.Contains(out, "69.7%") {
+		if out := run(t, dir, bare, filepath.Join(venv, "bin", "deem"), "demo"); !strings.Contains(out, "69.9%") {
 			t.Errorf("deem demo printed\n%s", out)
 		}
 	})
@@ -189,7 +189,7 @@ func TestNPM(t *testing.T) {
 	bare := bare(t, filepath.Dir(node), dir)
 	bare = append(bare, "DEEM=file://"+filepath.Join(dir, "dist"), "npm_config_offline=true", "npm_config_audit=false")
 	run(t, app, bare, "bash", "-c", installLine(t, "npm install"))
-	if out := run(t, app, bare, "npx", "--offline", "deem", "demo"); !strings.Contains(out, "69.7%") {
+	if out := run(t, app, bare, "npx", "--offline", "deem", "demo"); !strings.Contains(out, "69.9%") {
 		t.Errorf("npx deem demo printed\n%s", out)
 	}
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // wantDemo is in what deem demo prints.
-const wantDemo = "69.7%"
+const wantDemo = "69.9%"
 
 func TestDebian(t *testing.T) {
 	if _, err := exec.LookPath("dpkg"); err != nil {
