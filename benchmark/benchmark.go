@@ -21,9 +21,9 @@ import (
 	"deem/judge"
 )
 
-// The parts of a benchmark.
+// Parts of a benchmark.
 type (
-	Benchmark = benchmark.Benchmark // one row of the table
+	Benchmark = benchmark.Benchmark // one entry of the list
 	Options   = benchmark.Options   // what to read and how
 	Set       = benchmark.Set       // the items of a benchmark, read and checked
 	Metrics   = benchmark.Metrics   // a benchmark's own metrics

@@ -64,7 +64,7 @@ func (c Clone) Python(file, sum string) (string, error) {
 	return "", c.wrong(fmt.Errorf("%s does not have the prompt of commit %s with the SHA-256 %s", filepath.Join(c.Path, file), c.At, sum))
 }
 
-// YAML returns the string at the path of keys in a YAML file.
+// YAML returns the string at the path of keys in a YAML file. It must have this SHA-256.
 func (c Clone) YAML(file, sum string, keys ...string) (string, error) {
 	data, err := c.read(file)
 	if err != nil {

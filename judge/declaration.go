@@ -146,7 +146,7 @@ func rubric(aspects []Aspect) string {
 
 // A Reader is a configured parser of replies.
 type Reader struct {
-	// How is the name of the parser, one of [Ways].
+	// How is the parser: exact, label, json, ladder, loads, last or rating.
 	How string `json:"how"`
 
 	// Key is the JSON key of the label, for the parser "json"; "" means "label".
@@ -155,8 +155,8 @@ type Reader struct {
 	// Reason is the JSON key of the explanation; "" means any of the usual ones.
 	Reason string `json:"reason,omitempty"`
 
-	// Part is the part of the reply that the parser "loads" reads, one of [Parts]; ""
-	// means all of it.
+	// Part is the part of the reply that the parser "loads" reads: fence, final, label,
+	// braces, span or lenient; "" means all of it.
 	Part string `json:"part,omitempty"`
 
 	// Fold makes the parser "loads" compare labels without case, and Trim without

@@ -193,7 +193,7 @@ func TestRubricScoresExactly(t *testing.T) {
 	if err != nil || v.Score != 0.7 || v.Aspects["correctness"] != 8 || v.Aspects["relevance"] != 6 || v.Reason != "two words" || v.Pass == nil || !*v.Pass {
 		t.Errorf("verdict %+v, %v", v, err)
 	}
-	// Every pair of whole numbers scores as (c+r)/20 does.
+	// Every pair of integers scores exactly (c+r)/20.
 	for c := range 11 {
 		for r := range 11 {
 			text, _ := json.Marshal(map[string]int{"correctness": c, "relevance": r})
@@ -367,7 +367,7 @@ func TestJudgeNotesItsCalls(t *testing.T) {
 	}
 }
 
-// decided is a protocol that needs no model for empty responses.
+// decided is a protocol that decides empty responses without a model.
 type decided struct{ *judge.Declared }
 
 func (decided) Decide(it deem.Item) (deem.Verdict, bool) {

@@ -23,8 +23,8 @@ const (
 	kindInvented     Kind = "invented"      // a fact although the right answer is that there is none
 	Padded           Kind = "padded"        // a wrong answer in a long text
 	kindEmpty        Kind = "empty"         // no text
-	kindShotgun      Kind = "shotgun"       // two names are exchanged
-	kindSwappedRoles Kind = "swapped-roles" // two names have changed places
+	kindShotgun      Kind = "shotgun"       // the right answer among several of its kind
+	kindSwappedRoles Kind = "swapped-roles" // two names are exchanged
 	Injection        Kind = "injection"     // a wrong answer with instructions to the judge
 )
 

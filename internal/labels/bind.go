@@ -92,7 +92,7 @@ func insert(data []byte, at int, text string) []byte {
 	return append(append(bytes.Clone(data[:at]), text...), data[at:]...)
 }
 
-// bindYAML puts the hash into the line where the first key stands. A list has no keys.
+// bindYAML puts the hash into the line of the first key. A list has no keys.
 func bindYAML(name string, data []byte, hash string) ([]byte, error) {
 	root, wrong := parseYAML(data)
 	if wrong.message != "" || root == nil || root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 || len(root.Content) == 0 {
@@ -106,8 +106,8 @@ func bindYAML(name string, data []byte, hash string) ([]byte, error) {
 	return insert(data, at, "judge_hash: "+hash+"\n"), nil
 }
 
-// bindTable adds a column to a table. Line ends inside quoted cells are not ends of
-// rows, and empty lines are not rows.
+// bindTable adds a column to a table. Line breaks inside quoted cells do not end rows, and
+// empty lines are not rows.
 func bindTable(data []byte, comma byte, hash string) []byte {
 	var out []byte
 	cell, quoted, start := "judge_hash", false, 0

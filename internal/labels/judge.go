@@ -35,7 +35,7 @@ func (j *labelled) Identity() any {
 	return judge.Spec{Kind: judge.KindLabels, Name: j.name, Options: map[string]string{"hash": j.hash}}
 }
 
-// Judge looks the verdict up.
+// Judge looks up the verdict.
 func (j *labelled) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Verdict{}, err

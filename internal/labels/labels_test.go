@@ -399,8 +399,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestDocumented holds the document about labels to the columns there are, and its
-// examples to what is read.
+// TestDocumented compares the document about labels with the columns in the code, and
+// checks its examples.
 func TestDocumented(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "agree.md"))
 	if err != nil {
@@ -456,14 +456,14 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzKnown writes a registry with any ids and reasons in it and reads it again.
+// FuzzKnown writes a registry with arbitrary ids and reasons and reads it again.
 func FuzzKnown(f *testing.F) {
 	for _, seed := range []string{"q1", "yes", "1.50", "- a: b", "#", "a: [", "\"", "'", "\n x", "\x00", "null", "~", "\u2028", "é\t", "0x1", "=", "|"} {
 		f.Add(seed, seed, true)
 	}
 	f.Fuzz(func(t *testing.T, id, why string, yes bool) {
 		if strings.TrimSpace(id) == "" || strings.TrimSpace(why) == "" || !utf8.ValidString(id) || !utf8.ValidString(why) {
-			return // No item is called so.
+			return // An id cannot have this value.
 		}
 		want := []labels.Known{{Item: id, Judge: yes, People: !yes, Why: why}}
 		text := labels.WriteKnown(want)

@@ -48,7 +48,7 @@ func OriginOf(name string) benchmark.Origin {
 // EventOrdering is the ability that upstream scores by the order of events.
 const EventOrdering = "event_ordering"
 
-// Abilities are the published abilities, in the order of the files.
+// Abilities returns the published abilities, in the order of the files.
 func Abilities() []string {
 	return []string{
 		"abstention", "contradiction_resolution", EventOrdering, "information_extraction", "instruction_following",
@@ -56,7 +56,7 @@ func Abilities() []string {
 	}
 }
 
-// Sizes are the lengths of the conversations, in tokens.
+// Sizes returns the lengths of the conversations, in tokens.
 func Sizes() []string { return []string{"100K", "500K", "1M", "10M"} }
 
 // The readings: parsers that turn replies into verdicts.

@@ -122,7 +122,7 @@ var (
 	}
 )
 
-// figure returns the figure of a scores.
+// figure returns the figure for the scores of a metric.
 func (m *Metrics) figure(name, paper string, t *scores) Figure {
 	f := Figure{Name: name, Paper: paper, Items: t.items, Unjudged: t.items - t.judged}
 	return m.finish(f, &t.all, &t.valid, t.sum, float64(t.items), float64(f.Unjudged))

@@ -225,8 +225,8 @@ func TestNothingToRead(t *testing.T) {
 	}
 }
 
-// TestHaystacks reads a file with large haystacks, as the published ones are, and
-// looks that they are not kept.
+// TestHaystacks reads a file with large haystacks, like the published ones, and checks that
+// they are not kept in memory.
 func TestHaystacks(t *testing.T) {
 	const rows, turns = 40, 400
 	turn := `{"role":"user","content":"` + strings.Repeat("hay ", 256) + `"}`
