@@ -53,8 +53,8 @@ var composed = map[string]func(t testing.TB, model func(name string) deem.Model)
 }
 
 // made returns a panel that must be one.
-func made(t testing.TB) func(*panel.Panel, error) deem.Judge {
-	return func(p *panel.Panel, err error) deem.Judge {
+func made(t testing.TB) func(deem.Judge, error) deem.Judge {
+	return func(p deem.Judge, err error) deem.Judge {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)

@@ -86,7 +86,7 @@ func run(t testing.TB, list []deem.Item, j deem.Judge, trials int) judged {
 		Records:  seq(recs),
 		Numbers:  &tally{},
 	}
-	if _, ok := j.(*judge.Judge); ok {
+	if judge.SpecOf(j).Kind == judge.KindModel {
 		src.Run.Model = "fake:labels"
 	} else {
 		src.Judge.Rule = true

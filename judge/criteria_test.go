@@ -23,7 +23,7 @@ labels: {MET: 1, PARTLY: 0.5, MISSED: 0}
 
 // checklistJudge returns the judge under test and a counter of its calls. Its model replies
 // with the entry of replies for the criterion in the prompt.
-func checklistJudge(t *testing.T, ask, score, failed string, replies map[string]string) (*judge.Judge, *int) {
+func checklistJudge(t *testing.T, ask, score, failed string, replies map[string]string) (deem.Judge, *int) {
 	t.Helper()
 	slot := map[string]string{"each": "criterion", "together": "criteria"}[ask]
 	file := strings.NewReplacer("ASK", ask, "SCORE", score, "FAILED", failed, "SLOT", slot).Replace(checklist)
@@ -120,7 +120,11 @@ func TestCriteriaTogether(t *testing.T) {
 // the verdict read from them again.
 func TestCriteriaCalls(t *testing.T) {
 	j, _ := checklistJudge(t, "each", "mean", "partial", map[string]string{"/ a": "MET", "/ b": "!", "/ c": "MISSED"})
-	reqs, err := judge.Requests(j.Protocol(), listed)
+	p, err := judge.SpecOf(j).Protocol()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reqs, err := judge.Requests(p, listed)
 	if err != nil || len(reqs) != 3 {
 		t.Fatalf("%d requests, %v", len(reqs), err)
 	}
@@ -135,13 +139,13 @@ func TestCriteriaCalls(t *testing.T) {
 			t.Errorf("call %d is not the request that was announced", i)
 		}
 	}
-	again, can, err := judge.Again(j.Protocol(), rec)
+	again, can, err := judge.Again(p, rec)
 	again.Parts[1].Failure.Kind = deem.Timeout // A call does not keep the kind of its error.
 	if diff := cmp.Diff(v, again); !can || err != nil || diff != "" {
 		t.Errorf("read again: %v %v (-first +again):\n%s", can, err, diff)
 	}
 	rec.Calls = rec.Calls[:2]
-	if _, can, err := judge.Again(j.Protocol(), rec); can || err != nil {
+	if _, can, err := judge.Again(p, rec); can || err != nil {
 		t.Errorf("a reply is missing: %v %v", can, err)
 	}
 }

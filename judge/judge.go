@@ -1,5 +1,5 @@
 // Package judge builds LLM judges: a [Protocol] says what to ask about an item and how to
-// read the reply, and a [Judge] is a protocol with a model.
+// read the reply, and a asker is a protocol with a model.
 //
 // Most protocols are declared rather than programmed. A [Declaration] is a YAML file with
 // the prompt, its slots, the labels or aspects of a verdict, the parsers of a reply, and
@@ -87,25 +87,22 @@ func Requests(p Protocol, it deem.Item) ([]deem.Request, error) {
 	return []deem.Request{req}, err
 }
 
-// A Judge is a model that follows a protocol.
-type Judge struct {
+// An asker is a model that follows a protocol.
+type asker struct {
 	protocol Protocol
 	model    deem.Model
 }
 
-var _ deem.Identified = (*Judge)(nil)
+var _ deem.Identified = (*asker)(nil)
 
 // New returns a judge that follows p with the model m.
-func New(p Protocol, m deem.Model) *Judge { return &Judge{protocol: p, model: m} }
+func New(p Protocol, m deem.Model) deem.Judge { return &asker{protocol: p, model: m} }
 
 // Name returns the name of the protocol.
-func (j *Judge) Name() string { return j.protocol.Name() }
+func (j *asker) Name() string { return j.protocol.Name() }
 
-// Protocol returns the protocol that the judge follows.
-func (j *Judge) Protocol() Protocol { return j.protocol }
-
-// Judge asks the model about the item and reads the reply.
-func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+// asker asks the model about the item and reads the reply.
+func (j *asker) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if d, ok := j.protocol.(Decider); ok {
 		if v, ok := d.Decide(it); ok {
 			return v, nil
@@ -259,7 +256,7 @@ type Readable interface {
 }
 
 // Identity returns the [Spec] of the judge: that of its protocol, with the model.
-func (j *Judge) Identity() any {
+func (j *asker) Identity() any {
 	s := Spec{Kind: KindModel, Name: j.protocol.Name()}
 	if p, ok := j.protocol.(interface{ Spec() Spec }); ok {
 		s = p.Spec()

@@ -292,7 +292,7 @@ func TestJudgeCanBeRestored(t *testing.T) {
 	it := deem.Item{ID: "1", Question: "q", References: []string{"a", "b"}, Response: "r"}
 	for _, name := range judge.Builtins() {
 		p := protocol(t, name, judge.Strict)
-		id, err := deem.Canonical(judge.New(p, model{name: "openai:m"}).Identity())
+		id, err := deem.Canonical(judge.SpecOf(judge.New(p, model{name: "openai:m"})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,7 +305,7 @@ func TestJudgeCanBeRestored(t *testing.T) {
 		if a.Hash() != b.Hash() || back.Reading() != judge.Strict {
 			t.Errorf("%s: the restored judge asks or reads otherwise", name)
 		}
-		again, err := deem.Canonical(judge.New(back, model{name: "openai:m"}).Identity())
+		again, err := deem.Canonical(judge.SpecOf(judge.New(back, model{name: "openai:m"})))
 		if err != nil || string(again) != string(id) {
 			t.Errorf("%s: the restored judge has another identity", name)
 		}

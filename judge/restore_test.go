@@ -57,7 +57,7 @@ func identityOf(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := deem.Canonical(judge.New(p, m).Identity())
+	text, err := deem.Canonical(judge.SpecOf(judge.New(p, m)))
 	if err != nil {
 		t.Fatal(err)
 	}

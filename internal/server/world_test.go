@@ -89,7 +89,7 @@ func specOf(t testing.TB, j deem.Judge, names string, items, trials int) store.S
 		Judge: store.JudgeSpec{Name: j.Name()}, Model: "fake:test", Endpoint: "http://localhost:9/v1",
 		Dataset: store.DatasetSpec{Names: []string{names}, Hash: "dataset-" + names, Items: items}, Trials: trials,
 	}
-	if _, asks := j.(*judge.Judge); !asks {
+	if judge.SpecOf(j).Kind != judge.KindModel {
 		spec.Judge.Rule, spec.Model, spec.Endpoint = true, "", ""
 	}
 	var err error

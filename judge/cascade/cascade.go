@@ -28,22 +28,22 @@ type Stage struct {
 }
 
 // A Cascade is a judge that asks several judges in turn.
-type Cascade struct {
+type cascade struct {
 	name   string
 	stages []Stage
 }
 
-var _ deem.Identified = (*Cascade)(nil)
+var _ deem.Identified = (*cascade)(nil)
 
 // New returns a cascade of the given stages. An empty name means "cascade".
-func New(name string, stages []Stage) (*Cascade, error) {
+func New(name string, stages []Stage) (deem.Judge, error) {
 	if len(stages) < 2 {
 		return nil, fmt.Errorf("a cascade wants two stages or more, and has %d", len(stages))
 	}
 	if name == "" {
 		name = judge.KindCascade
 	}
-	c := &Cascade{name: name}
+	c := &cascade{name: name}
 	seen := map[string]bool{}
 	for i, s := range stages {
 		if s.Name == "" {
@@ -66,19 +66,10 @@ func New(name string, stages []Stage) (*Cascade, error) {
 }
 
 // Name returns the name of the cascade.
-func (c *Cascade) Name() string { return c.name }
-
-// Stages returns the names of the stages in order.
-func (c *Cascade) Stages() []string {
-	names := make([]string, len(c.stages))
-	for i, s := range c.stages {
-		names[i] = s.Name
-	}
-	return names
-}
+func (c *cascade) Name() string { return c.name }
 
 // Identity returns the [judge.Spec] of the cascade.
-func (c *Cascade) Identity() any {
+func (c *cascade) Identity() any {
 	spec := judge.Spec{Kind: judge.KindCascade, Name: c.name}
 	for _, s := range c.stages {
 		spec.Members = append(spec.Members, judge.Member{Name: s.Name, Threshold: s.Threshold, Judge: judge.SpecOf(s.Judge)})
@@ -90,7 +81,7 @@ func (c *Cascade) Identity() any {
 const StageAspect = "stage"
 
 // Judge asks one stage after another until one is confident.
-func (c *Cascade) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+func (c *cascade) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	var before []string // the verdicts of the stages that did not decide
 	kind := deem.Unsure
 	for i, s := range c.stages {
@@ -133,7 +124,7 @@ func short(x float64) string { return fmt.Sprintf("%.3f", math.Floor(x*1000)/100
 
 // verdict returns the verdict of the i-th stage with the labels of the cascade, because
 // stages use different labels for the same decision.
-func (c *Cascade) verdict(i int, v deem.Verdict, before []string) deem.Verdict {
+func (c *cascade) verdict(i int, v deem.Verdict, before []string) deem.Verdict {
 	label := "no"
 	if v.Yes() {
 		label = "yes"

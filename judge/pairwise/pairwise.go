@@ -50,27 +50,27 @@ func Declaration() *judge.Declaration {
 }
 
 // A Pairwise asks a judge about both orders of a pair.
-type Pairwise struct {
+type pairwise struct {
 	name  string
 	judge deem.Judge
 }
 
-var _ deem.Identified = (*Pairwise)(nil)
+var _ deem.Identified = (*pairwise)(nil)
 
 // New returns a judge that asks j about both orders. A score of j above one half prefers
 // the response, and one below prefers the field "other". An empty name means "pairwise".
-func New(name string, j deem.Judge) *Pairwise {
+func New(name string, j deem.Judge) deem.Judge {
 	if name == "" {
 		name = judge.KindPairwise
 	}
-	return &Pairwise{name: name, judge: j}
+	return &pairwise{name: name, judge: j}
 }
 
 // Name returns the name of the judge.
-func (p *Pairwise) Name() string { return p.name }
+func (p *pairwise) Name() string { return p.name }
 
 // Identity returns the [judge.Spec] of the comparison.
-func (p *Pairwise) Identity() any {
+func (p *pairwise) Identity() any {
 	return judge.Spec{Kind: judge.KindPairwise, Name: p.name, Members: []judge.Member{{Judge: judge.SpecOf(p.judge)}}}
 }
 
@@ -83,7 +83,7 @@ const (
 )
 
 // Judge asks about both orders.
-func (p *Pairwise) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+func (p *pairwise) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	other, ok := it.Fields[Field]
 	if !ok {
 		return deem.Verdict{}, deem.Failf(deem.Input, "the item has no field %q with the response to compare with", Field)
@@ -104,7 +104,7 @@ func (p *Pairwise) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error
 }
 
 // ask asks about one order. A failure names the order.
-func (p *Pairwise) ask(ctx context.Context, it deem.Item, order string) (deem.Verdict, error) {
+func (p *pairwise) ask(ctx context.Context, it deem.Item, order string) (deem.Verdict, error) {
 	v, err := p.judge.Judge(ctx, it)
 	if f, ok := errors.AsType[*deem.Failure](err); ok {
 		return v, &deem.Failure{Kind: f.Kind, Detail: order + ": " + f.Detail}

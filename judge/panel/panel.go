@@ -70,20 +70,20 @@ type Options struct {
 }
 
 // A Panel is a judge that lets several judges vote. Members are asked concurrently.
-type Panel struct {
+type panel struct {
 	members []Member
 	opts    Options
 	kind    string
 }
 
-var _ deem.Identified = (*Panel)(nil)
+var _ deem.Identified = (*panel)(nil)
 
 // New returns a panel of the given members.
-func New(members []Member, o Options) (*Panel, error) {
+func New(members []Member, o Options) (deem.Judge, error) {
 	if len(members) < 2 {
 		return nil, fmt.Errorf("a panel wants two members or more, and has %d", len(members))
 	}
-	p := &Panel{opts: o, kind: judge.KindPanel}
+	p := &panel{opts: o, kind: judge.KindPanel}
 	seen := map[string]string{}
 	names := map[string]bool{}
 	for _, m := range members {
@@ -109,11 +109,11 @@ func New(members []Member, o Options) (*Panel, error) {
 
 // Repeat returns a judge that asks j k times and lets the answers vote. Each time is a
 // separate trial, so that the cached reply of one is not used for another.
-func Repeat(j deem.Judge, k int, o Options) (*Panel, error) {
+func Repeat(j deem.Judge, k int, o Options) (deem.Judge, error) {
 	if k < 2 {
 		return nil, fmt.Errorf("asking %d times is not repeating it: ask two times or more", k)
 	}
-	p := &Panel{opts: o, kind: judge.KindRepeat}
+	p := &panel{opts: o, kind: judge.KindRepeat}
 	for i := range k {
 		p.members = append(p.members, Member{Name: fmt.Sprint(i + 1), Judge: j})
 	}
@@ -121,7 +121,7 @@ func Repeat(j deem.Judge, k int, o Options) (*Panel, error) {
 }
 
 // check fills in the defaults and rejects invalid options.
-func (p *Panel) check() error {
+func (p *panel) check() error {
 	o := &p.opts
 	if o.Name == "" {
 		o.Name = p.kind
@@ -160,7 +160,7 @@ func known[T comparable](list []T, x T) bool {
 	return false
 }
 
-func (p *Panel) checkWeights() error {
+func (p *panel) checkWeights() error {
 	for i, m := range p.members {
 		switch {
 		case m.Weight == 0:
@@ -176,19 +176,10 @@ func (p *Panel) checkWeights() error {
 }
 
 // Name returns the name of the panel.
-func (p *Panel) Name() string { return p.opts.Name }
-
-// Members returns the names of the members in order.
-func (p *Panel) Members() []string {
-	names := make([]string, len(p.members))
-	for i, m := range p.members {
-		names[i] = m.Name
-	}
-	return names
-}
+func (p *panel) Name() string { return p.opts.Name }
 
 // Identity returns the [judge.Spec] of the panel.
-func (p *Panel) Identity() any {
+func (p *panel) Identity() any {
 	s := judge.Spec{Kind: p.kind, Name: p.opts.Name, Rule: string(p.opts.Rule), Tie: string(p.opts.Tie), Quorum: p.opts.Quorum}
 	if p.opts.Rule == Mean {
 		s.Pass = &p.opts.Pass
@@ -204,7 +195,7 @@ func (p *Panel) Identity() any {
 }
 
 // Judge asks every member and counts the votes.
-func (p *Panel) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+func (p *panel) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	ballots := p.ask(ctx, it)
 	for _, b := range ballots {
 		for _, c := range b.calls {
@@ -235,7 +226,7 @@ type ballot struct {
 // ask asks all members concurrently and waits for all of them, so that a paid reply is not
 // lost because another member fails. Each member has its own ledger, so that calls are
 // recorded in the order of the members.
-func (p *Panel) ask(ctx context.Context, it deem.Item) []ballot {
+func (p *panel) ask(ctx context.Context, it deem.Item) []ballot {
 	ballots := make([]ballot, len(p.members))
 	var wg sync.WaitGroup
 	for i, m := range p.members {
@@ -256,7 +247,7 @@ func (p *Panel) ask(ctx context.Context, it deem.Item) []ballot {
 
 // trial returns the trial number for the i-th member. Repeat uses several trials for each
 // of its own.
-func (p *Panel) trial(ctx context.Context, i int) int {
+func (p *panel) trial(ctx context.Context, i int) int {
 	if p.kind == judge.KindRepeat {
 		return deem.TrialOf(ctx)*len(p.members) + i
 	}

@@ -154,7 +154,7 @@ func TestKeepsWhatWasSaid(t *testing.T) {
 	if got := strings.Join(noted, " "); got != "a5 a5 b5 c5" {
 		t.Errorf("calls %q, want those of each member in the panel's trial, in their order", got)
 	}
-	votes, ok := panel.Votes(p.Members(), deem.Record{Verdict: &v})
+	votes, ok := panel.Votes(panel.Members(p), deem.Record{Verdict: &v})
 	if diff := cmp.Diff([]panel.Vote{panel.VoteNo, panel.VoteYes, panel.VoteNone, panel.VoteYes}, votes); !ok || diff != "" {
 		t.Errorf("votes (-want +got):\n%s", diff)
 	}
@@ -173,7 +173,7 @@ func TestVotesReadAgain(t *testing.T) {
 		if f, ok := errors.AsType[*deem.Failure](err); ok {
 			rec = deem.Record{Failure: f}
 		}
-		votes, ok := panel.Votes(p.Members(), rec)
+		votes, ok := panel.Votes(panel.Members(p), rec)
 		if !ok {
 			rt.Fatalf("%s: the votes were not found in %+v", word, rec)
 		}

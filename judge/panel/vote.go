@@ -90,7 +90,7 @@ func (c count) words() string {
 }
 
 // decide returns the verdict for the votes, or a failure.
-func (p *Panel) decide(ballots []ballot) (deem.Verdict, error) {
+func (p *panel) decide(ballots []ballot) (deem.Verdict, error) {
 	c := countVotes(ballots)
 	vetoed := p.opts.Rule == Veto && c.no > 0
 	if c.yes+c.no < p.opts.Quorum && !vetoed {
@@ -111,7 +111,7 @@ func (p *Panel) decide(ballots []ballot) (deem.Verdict, error) {
 }
 
 // outcome applies the rule to the votes, and reports whether they are tied.
-func (p *Panel) outcome(c count) (yes, tie bool) {
+func (p *panel) outcome(c count) (yes, tie bool) {
 	switch p.opts.Rule {
 	case Mean:
 		return c.mean() >= p.opts.Pass, false
@@ -134,7 +134,7 @@ func (c count) mean() float64 {
 }
 
 // verdict returns the verdict with the members' votes and reasons.
-func (p *Panel) verdict(c count, yes bool) deem.Verdict {
+func (p *panel) verdict(c count, yes bool) deem.Verdict {
 	v := deem.Verdict{Label: VoteNo.String(), Reason: c.tally() + c.words(), Aspects: map[string]float64{}}
 	side := c.forNo
 	if yes {

@@ -20,14 +20,16 @@ type literal struct {
 
 var _ deem.Identified = (*literal)(nil)
 
-// literals lists the rules that compare spellings. [text.SQuAD] is the normalisation of
+// literals returns the rules that compare spellings. [text.SQuAD] is the normalisation of
 // SQuAD v1.1. Published studies use "contains/text" to check that "the answer contains the
 // gold"; it finds "4" in "1947".
-var literals = []entry{
-	{Exact(), "the response equals a reference, white space around it aside"},
-	{&literal{name: "exact/squad", yes: "match", no: "differ", normal: text.SQuAD, meets: equal}, "the response equals a reference after SQuAD v1.1 normalisation"},
-	{Contains(), "a reference occurs in the response as whole words after SQuAD v1.1 normalisation"},
-	{&literal{name: "contains/text", yes: "contained", no: "missing", normal: text.SQuAD, meets: containsText}, "a reference occurs anywhere in the response after SQuAD v1.1 normalisation, also within a word"},
+func literals() []entry {
+	return []entry{
+		{Exact(), "the response equals a reference, white space around it aside"},
+		{&literal{name: "exact/squad", yes: "match", no: "differ", normal: text.SQuAD, meets: equal}, "the response equals a reference after SQuAD v1.1 normalisation"},
+		{Contains(), "a reference occurs in the response as whole words after SQuAD v1.1 normalisation"},
+		{&literal{name: "contains/text", yes: "contained", no: "missing", normal: text.SQuAD, meets: containsText}, "a reference occurs anywhere in the response after SQuAD v1.1 normalisation, also within a word"},
+	}
 }
 
 // Exact returns the judge "exact": the response equals a reference byte for byte, ignoring

@@ -9,17 +9,19 @@ import (
 	"deem/internal/text/nltk"
 )
 
-// nltkMetrics lists the rules based on NLTK, in display order.
-var nltkMetrics = []entry{
-	// Without smoothing, NLTK gives almost 0 to a response that does not share four
-	// consecutive words with a reference, which includes every short answer. Case
-	// matters.
-	{&byMetric{name: "bleu/nltk", score: func(response string, references []string) metric.PRF {
-		return one(nltk.BLEU{Smoothing: 1}.Sentence(nltk.Words(response), tokenized(references)))
-	}}, "sentence BLEU of NLTK over the words of word_tokenize, smoothing method 1, all references at once"},
-	{meteorBy("meteor/stem", nil), "METEOR of NLTK over the words of word_tokenize, without synonyms: equal words and equal stems"},
-	{byF1("mem0/f1", metric.Mem0F1), "the F1 in result files of Mem0: words in common, each once"},
-	{byF1("mem0/bleu1", metric.Mem0BLEU1), "the BLEU in result files of Mem0: BLEU-1 of NLTK in lower case"},
+// nltkMetrics returns the rules based on NLTK, in display order.
+func nltkMetrics() []entry {
+	return []entry{
+		// Without smoothing, NLTK gives almost 0 to a response that does not share four
+		// consecutive words with a reference, which includes every short answer. Case
+		// matters.
+		{&byMetric{name: "bleu/nltk", score: func(response string, references []string) metric.PRF {
+			return one(nltk.BLEU{Smoothing: 1}.Sentence(nltk.Words(response), tokenized(references)))
+		}}, "sentence BLEU of NLTK over the words of word_tokenize, smoothing method 1, all references at once"},
+		{meteorBy("meteor/stem", nil), "METEOR of NLTK over the words of word_tokenize, without synonyms: equal words and equal stems"},
+		{byF1("mem0/f1", metric.Mem0F1), "the F1 in result files of Mem0: words in common, each once"},
+		{byF1("mem0/bleu1", metric.Mem0BLEU1), "the BLEU in result files of Mem0: BLEU-1 of NLTK in lower case"},
+	}
 }
 
 // A Thesaurus returns synonyms. *nltk.WordNet of deem/text/nltk implements it. It must be

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"deem"
 	"deem/judge"
@@ -33,17 +34,19 @@ type entry struct {
 }
 
 // table lists every rule, in display order.
-var table = slices.Concat([]entry{
-	{match.New(), "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence"},
-	{match.Forced(), "match, but takes the likelier label where it would be unsure"},
-}, literals, metrics, nltkMetrics, []entry{
-	{METEOR(nil), meteorDoc},
-	{Semantic(nil), semanticDoc},
+var table = sync.OnceValue(func() []entry {
+	return slices.Concat([]entry{
+		{match.New(), "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence"},
+		{match.Forced(), "match, but takes the likelier label where it would be unsure"},
+	}, literals(), metrics(), nltkMetrics(), []entry{
+		{METEOR(nil), meteorDoc},
+		{Semantic(nil), semanticDoc},
+	})
 })
 
 // find returns the index of a rule in the table, or -1.
 func find(name string) int {
-	return slices.IndexFunc(table, func(e entry) bool { return e.Name() == name })
+	return slices.IndexFunc(table(), func(e entry) bool { return e.Name() == name })
 }
 
 // Named returns the named rule, and reports whether it exists. A rule that needs an
@@ -51,7 +54,7 @@ func find(name string) int {
 // [NeedsThesaurus].
 func Named(name string) (deem.Judge, bool) {
 	if i := find(name); i >= 0 {
-		return table[i].Judge, true
+		return table()[i].Judge, true
 	}
 	return nil, false
 }
@@ -75,7 +78,7 @@ func NeedsEmbedder(name string) bool {
 // Names returns the names of all rules.
 func Names() []string {
 	var names []string
-	for _, e := range table {
+	for _, e := range table() {
 		names = append(names, e.Name())
 	}
 	return names
@@ -84,7 +87,7 @@ func Names() []string {
 // Doc describes the named rule in one line. It is "" if the rule does not exist.
 func Doc(name string) string {
 	if i := find(name); i >= 0 {
-		return table[i].doc
+		return table()[i].doc
 	}
 	return ""
 }
@@ -101,7 +104,7 @@ func WithPass(j deem.Judge, mark float64) (deem.Judge, error) {
 	g, ok := j.(graded)
 	if !ok {
 		var names []string
-		for _, e := range table {
+		for _, e := range table() {
 			if _, ok := e.Judge.(graded); ok {
 				names = append(names, e.Name())
 			}

@@ -25,7 +25,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	metrics := locomo.NewMetrics(locomo.MetricsOptions{Category5: rule.Category5(), Reading: rule.Reading()})
+	metrics := locomo.NewMetrics(locomo.MetricsOptions{Category5: locomo.Phrases, Reading: locomo.Upstream})
 	for rec, err := range deem.Run(ctx, set.Items(), rule, deem.Options{Concurrency: 1}) {
 		if err != nil {
 			fmt.Println(err)

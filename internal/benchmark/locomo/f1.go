@@ -96,9 +96,6 @@ func (j *F1) Identity() any {
 // Reading returns the name of the reading.
 func (j *F1) Reading() string { return j.reading }
 
-// Category5 returns the policy.
-func (j *F1) Category5() Policy { return j.policy }
-
 // Judge scores the response with its best reference.
 func (j *F1) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ctx.Err(); err != nil {

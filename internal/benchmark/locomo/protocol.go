@@ -123,9 +123,6 @@ func (p *QA) Name() string { return p.main.Name() }
 // Reading returns the name of the current reading.
 func (p *QA) Reading() string { return p.main.Reading() }
 
-// Category5 returns the policy.
-func (p *QA) Category5() Policy { return p.policy }
-
 // FailuresWrong returns the FailuresWrong field of the declaration.
 func (p *QA) FailuresWrong() bool { return p.main.FailuresWrong() }
 

@@ -181,9 +181,6 @@ type Report struct {
 	Notes []string `json:"notes"`
 }
 
-// Agrees reports whether every claim agrees with the rows.
-func (r Report) Agrees() bool { return len(r.Disagreeing()) == 0 }
-
 // Disagreeing returns the claims that the rows do not give.
 func (r Report) Disagreeing() []Claim {
 	var list []Claim
