@@ -63,7 +63,7 @@ var arrows = []arrow{
 	{"internal/report/errata", []string{".", "stat", "internal/text", "report", "internal/doc", "internal/dataset"}, "a list of faults is a file, and what it does to a score is a report of fewer records"},
 	{"internal/report/card", []string{".", "judge", "stat", "report", "internal/doc"}, "a card is a report told to strangers: who made the number, and of what"},
 	{"internal/report/probe", []string{".", "stat", "probe", "internal/doc"}, "the card of a judge is counted in probe and shown here"},
-	{"internal/report/compare", []string{".", "judge", "stat", "internal/doc", "internal/report/spent"}, "a comparison is made of records, and says what two judges differ in"},
+	{"internal/report/compare", []string{".", "judge", "stat", "report", "internal/doc", "internal/report/spent"}, "a comparison is made of records, and says what two judges differ in"},
 	{"internal/report/*", []string{".", "stat", "internal/doc"}, "a kind of report that only the command and the server show"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 

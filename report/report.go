@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -252,9 +251,4 @@ func (r Report) WithheldReason() string {
 }
 
 // JSON writes the report as indented JSON.
-func (r Report) JSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
-}
+func (r Report) JSON(w io.Writer) error { return doc.JSON(w, r) }

@@ -8,13 +8,23 @@
 package doc
 
 import (
+	"encoding/json"
 	"html/template"
+	"io"
 	"net/url"
 	"slices"
 
 	"deem/internal/words"
 	"deem/stat"
 )
+
+// JSON writes the data of a report as indented JSON.
+func JSON(w io.Writer, report any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(report)
+}
 
 // A Document is a report in the order in which it is read.
 type Document struct {

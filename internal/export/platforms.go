@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -80,15 +81,8 @@ func (run Run) findings(rec deem.Record) []finding {
 func (f finding) id() string { return fmt.Sprintf("%s-%d-%d-%s", f.Run, f.Position, f.Trial, f.name) }
 
 // trace and span return what the item was read from, else its id.
-func (f finding) trace() string { return orElse(f.Fields[deem.FieldTrace], f.ID) }
-func (f finding) span() string  { return orElse(f.Fields[deem.FieldSpan], f.ID) }
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
+func (f finding) trace() string { return cmp.Or(f.Fields[deem.FieldTrace], f.ID) }
+func (f finding) span() string  { return cmp.Or(f.Fields[deem.FieldSpan], f.ID) }
 
 // metadata returns what platforms have no place of their own for.
 func (f finding) metadata() members {

@@ -2,6 +2,7 @@ package published
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -102,7 +103,7 @@ func (s *Set) readHaluMemInput(ctx context.Context, _ Source, c *content) error 
 	}
 	set, err := halumem.Open(ctx, o)
 	if err != nil {
-		return deem.WithHint(err, "%s", orElse(deem.HintOf(err), "the file is read as a system's results on HaluMem: uuid, sessions, memory_points, extracted_memories, questions"))
+		return deem.WithHint(err, "%s", cmp.Or(deem.HintOf(err), "the file is read as a system's results on HaluMem: uuid, sessions, memory_points, extracted_memories, questions"))
 	}
 	defer func() { _ = set.Close() }()
 	for it, err := range set.Items() {
@@ -113,13 +114,6 @@ func (s *Set) readHaluMemInput(ctx context.Context, _ Source, c *content) error 
 	}
 	s.notes = append(s.notes, set.Notes()...)
 	return nil
-}
-
-func orElse(s, otherwise string) string {
-	if s != "" {
-		return s
-	}
-	return otherwise
 }
 
 // appendJSON writes the value as JSON, in the order of the file.

@@ -110,7 +110,7 @@ func (s *Set) inspectSample(n node, i int, scorer string, epochs bool) {
 	score := n.member("scores").member(scorer)
 	o := inspectValue(score.member("value"))
 	if e := n.member("error"); score.kind == missing && e.kind != missing {
-		o = failed(deem.Provider, "inspect recorded an error: %s", clip(orElse(e.member("message").str(), e.str())))
+		o = failed(deem.Provider, "inspect recorded an error: %s", clip(cmp.Or(e.member("message").str(), e.str())))
 	}
 	rec.Verdict, rec.Failure = o.verdict, o.failure
 	if rec.Verdict != nil {

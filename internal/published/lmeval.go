@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -40,7 +41,7 @@ func (s *Set) readLMEval(_ context.Context, src Source, c *content) error {
 	if len(filters) > 1 {
 		s.notes = append(s.notes, fmt.Sprintf("there are several filters: %s; --pick chooses another than %s", listed(filters), filter))
 	}
-	metric := orElse(src.Map[partLabel], lmMetric(pieces))
+	metric := cmp.Or(src.Map[partLabel], lmMetric(pieces))
 	if metric == "" {
 		return deem.WithHint(fmt.Errorf("%s: rows of lm-eval without a number for each of them", pieces[0].file), "say which column holds it: --map label=COLUMN; the columns here are %s", listed(pieces[0].keys))
 	}

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -98,7 +99,7 @@ func (s *Set) promptfooRow(r node, i int) {
 	question := valueByName(vars, partQuestion)
 	it.Question = question.str()
 	if question.kind == missing {
-		it.Question = orElse(onlyText(vars), r.at("prompt.raw").str())
+		it.Question = cmp.Or(onlyText(vars), r.at("prompt.raw").str())
 	}
 	for _, v := range elements(valueByName(vars, partReferences)) {
 		if !v.blank() {

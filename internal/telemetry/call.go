@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,7 +104,7 @@ func (w *watchedModel) describe(ctx context.Context, span trace.Span, reply deem
 		return
 	}
 	attrs := []attribute.KeyValue{
-		w.t.text(attrResponseModel, or(reply.Model, w.model)),
+		w.t.text(attrResponseModel, cmp.Or(reply.Model, w.model)),
 		attribute.StringSlice(attrFinish, []string{finish(reply.Stop)}),
 		attribute.Bool(attrCached, reply.Cached),
 	}
@@ -197,7 +198,7 @@ func (t *Telemetry) contentAttrs(req deem.Request, reply deem.Reply, err error) 
 		attrs = append(attrs, jsonAttr(attrInstructions, instructions))
 	}
 	if err == nil {
-		answer := chatMessage{Role: "assistant", Parts: []part{{Type: "text", Content: t.redact.clean(or(reply.Text, reply.Refusal))}}, Finish: finish(reply.Stop)}
+		answer := chatMessage{Role: "assistant", Parts: []part{{Type: "text", Content: t.redact.clean(cmp.Or(reply.Text, reply.Refusal))}}, Finish: finish(reply.Stop)}
 		attrs = append(attrs, jsonAttr(attrOutput, []chatMessage{answer}))
 	}
 	return attrs

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -173,7 +174,7 @@ func (w *watchedWire) Complete(ctx context.Context, req deem.Request) (deem.Repl
 		attrs = with(attrs, attribute.String(attrErrorType, kind))
 		w.trouble(ctx, span, n, took, kind, err)
 	} else {
-		attrs = with(attrs, w.t.text(attrResponseModel, or(reply.Model, w.model)))
+		attrs = with(attrs, w.t.text(attrResponseModel, cmp.Or(reply.Model, w.model)))
 		w.t.countTokens(ctx, attrs, reply.Usage)
 	}
 	w.t.meters.duration.Record(ctx, took.Seconds(), metric.WithAttributes(attrs...))
@@ -237,11 +238,4 @@ func (t *Telemetry) countTokens(ctx context.Context, who []attribute.KeyValue, u
 // with returns the attributes and more, and leaves the first as they are.
 func with(attrs []attribute.KeyValue, more ...attribute.KeyValue) []attribute.KeyValue {
 	return append(slices.Clip(attrs), more...)
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

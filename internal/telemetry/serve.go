@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -63,5 +64,5 @@ func splitAddress(address string) (host, port string, err error) {
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
 		return "", "", fmt.Errorf("%q has no port from 0 to 65535", address)
 	}
-	return or(host, "127.0.0.1"), port, nil
+	return cmp.Or(host, "127.0.0.1"), port, nil
 }

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -63,7 +64,7 @@ func (s settings) secrets() []string {
 // readSettings reads the variables. A signal whose variables make no sense is not sent,
 // and the error says why, without their values.
 func readSettings(getenv func(string) string) (settings, error) {
-	s := settings{service: or(getenv("OTEL_SERVICE_NAME"), "deem")}
+	s := settings{service: cmp.Or(getenv("OTEL_SERVICE_NAME"), "deem")}
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
 		return s, nil
 	}

@@ -2,7 +2,6 @@ package agree
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -16,12 +15,7 @@ import (
 )
 
 // JSON writes the agreement as JSON.
-func (a Agreement) JSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(a)
-}
+func (a Agreement) JSON(w io.Writer) error { return doc.JSON(w, a) }
 
 // Text writes the short form for people, 80 columns wide: how far judge and people agree,
 // the corrected score, and the worst disagreements.

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"deem/internal/doc"
 	"deem/report"
 	"deem/stat"
 )
@@ -127,12 +129,12 @@ func Aggregate(w io.Writer, r report.Report, src Source) error {
 	b := aggregator{r: r, c: New(r)}
 	b.c.Dataset = baseNames(b.c.Dataset)
 	system := b.system()
-	return writeJSON(w, aggregate{
+	return doc.JSON(w, aggregate{
 		Schema:    AggregateVersion,
 		ID:        strings.Join([]string{or(b.c.Dataset), system.ID, epoch(src.Retrieved)}, "/"),
 		Timestamp: epoch(r.Head.Started), Retrieved: epoch(src.Retrieved),
 		Source: sourceMeta{
-			Name: "deem", Type: "evaluation_run", Organization: or(src.Organization), Relationship: orElse(src.Relationship, "other"),
+			Name: "deem", Type: "evaluation_run", Organization: or(src.Organization), Relationship: cmp.Or(src.Relationship, "other"),
 			Details: some("run", b.c.Run),
 		},
 		Library: library{Name: "deem", Version: or(b.c.Deem), Details: some("report_version", r.Version, "card_version", Version)},
@@ -211,7 +213,7 @@ var metricIDs = map[string]string{report.PassRate: "pass_rate", report.Score: "a
 
 // result returns one number. How tells which of a metric's numbers it is.
 func (b aggregator) result(category string, f report.Figures, est stat.Estimate, how string) evalResult {
-	id := orElse(metricIDs[f.Metric], strings.ReplaceAll(f.Metric, " ", "_"))
+	id := cmp.Or(metricIDs[f.Metric], strings.ReplaceAll(f.Metric, " ", "_"))
 	words := "share of judged items; items without a verdict are left out"
 	if how != "" {
 		words = "share of all items; items without a verdict count as wrong"
@@ -326,14 +328,7 @@ func joinIDs(by string, parts ...string) string {
 	return strings.Join(list, by)
 }
 
-func or(s string) string { return orElse(s, "unknown") }
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
+func or(s string) string { return cmp.Or(s, "unknown") }
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 

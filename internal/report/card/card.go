@@ -10,10 +10,10 @@
 package card
 
 import (
-	"encoding/json"
 	"io"
 	"time"
 
+	"deem/internal/doc"
 	"deem/report"
 )
 
@@ -92,11 +92,4 @@ func New(r report.Report) Card {
 }
 
 // JSON writes the card as indented JSON.
-func (c Card) JSON(w io.Writer) error { return writeJSON(w, c) }
-
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
+func (c Card) JSON(w io.Writer) error { return doc.JSON(w, c) }

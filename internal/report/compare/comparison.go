@@ -1,10 +1,10 @@
 package compare
 
 import (
-	"encoding/json"
 	"io"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/report/spent"
 	"deem/stat"
 )
@@ -264,9 +264,4 @@ type Pairing struct {
 }
 
 // JSON writes the comparison as indented JSON.
-func (c Comparison) JSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(c)
-}
+func (c Comparison) JSON(w io.Writer) error { return doc.JSON(w, c) }

@@ -5,12 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"deem"
 	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/judge"
+	"deem/report"
 )
 
 // The levels of a finding.
@@ -258,54 +258,13 @@ func lintAnswers(runs []Run) []Finding {
 		}
 	}
 	for _, r := range runs {
-		if family := familyOf(r.Model); family != "" && family == familyOf(r.AnswerModel) {
+		if _, same := report.SameFamily(r.Model, r.AnswerModel); same {
 			list = append(list, Finding{Level: Warning, Kind: KindSelf, Message: fmt.Sprintf(
 				"%s answered with %s and was judged by %s: judges prefer their own family's answers",
 				r.called(), doc.Clip(r.AnswerModel, 48), doc.Clip(r.Model, 48))})
 		}
 	}
 	return list
-}
-
-// families are the names by which models of one maker are known.
-var families = [][]string{
-	{"gpt", "chatgpt", "o1", "o3", "o4", "davinci"},
-	{"claude"},
-	{"gemini", "gemma", "palm"},
-	{"llama"},
-	{"mistral", "mixtral", "ministral", "magistral"},
-	{"qwen", "qwq"},
-	{"deepseek"},
-	{"glm", "chatglm"},
-	{"grok"},
-	{"command"},
-	{"phi"},
-	{"kimi", "moonshot"},
-}
-
-// familyOf returns the first name of the family of a model, "" for one that is not
-// known. The vendor in front of the name says nothing, since one vendor serves models
-// of many makers.
-func familyOf(model string) string {
-	_, name, ok := strings.Cut(model, ":")
-	if !ok {
-		name = model
-	}
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	for _, family := range families {
-		for _, word := range words {
-			if slices.ContainsFunc(family, func(name string) bool { return begins(word, name) }) {
-				return family[0]
-			}
-		}
-	}
-	return ""
-}
-
-// begins reports whether a word is a name, with or without a number behind it.
-func begins(word, name string) bool {
-	rest, ok := strings.CutPrefix(word, name)
-	return ok && (rest == "" || rest[0] >= '0' && rest[0] <= '9')
 }
 
 // called returns the name of a run in a sentence.

@@ -6,6 +6,7 @@ import (
 	"deem"
 	"deem/internal/report/spent"
 	"deem/judge"
+	"deem/report"
 	"deem/stat"
 )
 
@@ -92,11 +93,11 @@ func (o Options) sane() Options {
 	return o
 }
 
-// The metrics that runs are compared by. They are those of a report.
+// The metrics that runs are compared by. The score of several trials is their mean.
 const (
-	PassRate  = "pass rate"  // the share of items that meet the judge's pass mark
-	Score     = "score"      // the share of items with score 1, when all scores are 0 or 1, averaged over trials
-	MeanScore = "mean score" // the mean of scores between 0 and 1
+	PassRate  = report.PassRate
+	Score     = report.Score
+	MeanScore = report.MeanScore
 )
 
 // A Row is one item with what each run says about it.

@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -15,12 +14,7 @@ import (
 )
 
 // JSON writes the card as JSON.
-func JSON(w io.Writer, c probe.Card) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(c)
-}
+func JSON(w io.Writer, c probe.Card) error { return doc.JSON(w, c) }
 
 // Text writes the card for a person.
 func Text(w io.Writer, c probe.Card) error { return doc.Text(w, Document(c), doc.TextOptions{}) }

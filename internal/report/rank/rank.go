@@ -8,7 +8,6 @@ package rank
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -230,12 +229,7 @@ func extremeNote(s System, extreme int) string {
 }
 
 // JSON writes the report as indented JSON.
-func (r Report) JSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
-}
+func (r Report) JSON(w io.Writer) error { return doc.JSON(w, r) }
 
 // Text writes the report for a person.
 func (r Report) Text(w io.Writer) error { return doc.Text(w, r.Document(), doc.TextOptions{}) }

@@ -1,9 +1,9 @@
 package sensitivity
 
 import (
-	"encoding/json"
 	"io"
 
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -195,9 +195,4 @@ func (r Report) Disagreeing() []Claim {
 }
 
 // JSON writes the report as JSON.
-func (r Report) JSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
-}
+func (r Report) JSON(w io.Writer) error { return doc.JSON(w, r) }
