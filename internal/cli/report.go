@@ -145,7 +145,7 @@ func runArg(args []string) string {
 // findRun returns the run that ref means. A run that is not there is the user's to
 // mend.
 func findRun(ctx context.Context, st store.Store, ref string) (store.Run, error) {
-	run, err := st.Run(ctx, ref)
+	run, err := store.Find(ctx, st, ref)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrAmbiguous) {
 		return run, usage.Mark(err)
 	}

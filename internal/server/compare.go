@@ -127,7 +127,7 @@ func (s *Server) comparedRuns(ctx context.Context, refs []string) ([]findings.Co
 	}
 	var runs []findings.Compared
 	for _, ref := range refs {
-		run, err := s.store.Run(ctx, ref)
+		run, err := store.Find(ctx, s.store, ref)
 		if err != nil {
 			return nil, err
 		}

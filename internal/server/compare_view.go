@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,9 @@ func (s *Server) compareView(ctx context.Context, b *beside, ask compareAsk) (v 
 	v = compareView{Title: d.Title, Ask: ask, Refused: b.Refused}
 	if !b.Refused {
 		b.addWins(d)
+		if len(b.Runs) > 2 {
+			labelsBelow(d)
+		}
 	}
 	if v.Report, err = doc.Fragment(d, links("")); err != nil {
 		return v, err
@@ -44,6 +48,23 @@ func (s *Server) compareView(ctx context.Context, b *beside, ask compareAsk) (v 
 		return v, nil
 	}
 	return v, s.addFlips(ctx, &v, b)
+}
+
+// labelsBelow moves what the labels say about many runs below the scores, so that the answer
+// and the scores are on the first screen.
+func labelsBelow(d *doc.Document) {
+	var said []doc.Block
+	d.Sections[0].Blocks = slices.DeleteFunc(d.Sections[0].Blocks, func(b doc.Block) bool {
+		p, ok := b.(doc.Paragraph)
+		if ok = ok && (strings.HasPrefix(p.Text, "Corrected by labels") || strings.HasPrefix(p.Text, "By the labels")); ok {
+			said = append(said, p)
+		}
+		return ok
+	})
+	if said != nil {
+		at := slices.IndexFunc(d.Sections, func(s doc.Section) bool { return s.ID == "made" })
+		d.Sections = slices.Insert(d.Sections, at, doc.Section{ID: "labelled", Title: "What the labels say", Blocks: said})
+	}
 }
 
 // refused says why runs are not compared and what to do about it.

@@ -148,7 +148,11 @@ func (g *gallery) scored(t testing.TB) store.Run {
 	t.Helper()
 	j := judgeOf(t, "name: helpdesk\nprompt: \"Rate {response}.\"\naspects: {accuracy: {min: 1, max: 5, integer: true}, tone: {min: 1, max: 5, integer: true}, brevity: {min: 0, max: 1}}\n")
 	begun := time.Date(2026, 11, 3, 14, 0, 0, 0, time.UTC)
-	return judged(t, g.store, j, "helpdesk.jsonl", galleryItems("helpdesk", 0, 240), 1, func(rec *deem.Record) {
+	items := galleryItems("helpdesk", 0, 240)
+	for i := range items {
+		items[i].ID = "helpdesk-" + items[i].ID
+	}
+	return judged(t, g.store, j, "helpdesk.jsonl", items, 1, func(rec *deem.Record) {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(rec.Item.ID))
 		n := h.Sum32()
@@ -188,6 +192,7 @@ func (g *gallery) frontier(t testing.TB) (ids []string) {
 		items := galleryItems("frontier"+s.system, s.shift, 240)
 		for k := range items {
 			vary := 0.8 + 0.4*float64(k%11)/10
+			items[k].ID = "frontier-" + items[k].ID
 			items[k].Fields = map[string]string{
 				deem.FieldCost: fmt.Sprintf("%.6f", s.cost*vary), deem.FieldLatency: fmt.Sprintf("%.0f", s.latency*vary),
 				deem.FieldTokensIn: fmt.Sprint(400 + 90*i + k%50), deem.FieldTokensOut: fmt.Sprint(20 + 4*i + k%9),

@@ -242,18 +242,21 @@ func TestScreens(t *testing.T) {
 	s := newServer(t, server.Options{Store: g.store})
 	base := "/runs/" + run.ID
 	others := []string{g.runs["borealis 0.9"].ID, run.ID, g.runs["compass"].ID, g.runs["notepad baseline"].ID}
-	screens := []struct{ name, path string }{
-		{"runs", "/?judge=universal&tag=nightly"},
-		{"run", base},
-		{"item", base + "/items/" + g.wrong("atlas1.5", "dates", 360)},
-		{"rule-item", "/runs/" + rule.ID + "/items/" + g.wrong("atlasrule", "dates", 120)},
-		{"compare", "/compare?runs=" + strings.Join(others, ",")},
-		{"label", base + "/label?who=anna"},
-		{"agreement", base + "/agreement"},
-		{"trend", "/trend?judge=universal&tag=nightly"},
-		{"card", "/runs/" + g.probes(t).ID + "/card"},
-		{"scores", "/runs/" + g.scored(t).ID},
-		{"frontier", "/compare?runs=" + strings.Join(g.frontier(t), ",")},
+	screens := []struct {
+		name, path string
+		kept       bool // as a picture
+	}{
+		{"runs", "/?judge=universal&tag=nightly", true},
+		{"run", base, true},
+		{"item", base + "/items/" + g.wrong("atlas1.5", "dates", 360), true},
+		{"rule-item", "/runs/" + rule.ID + "/items/" + g.wrong("atlasrule", "dates", 120), true},
+		{"compare", "/compare?runs=" + strings.Join(others, ","), true},
+		{"label", base + "/label?who=anna", true},
+		{"agreement", base + "/agreement", true},
+		{"trend", "/trend?judge=universal&tag=nightly", true},
+		{"card", "/runs/" + g.probes(t).ID + "/card", true},
+		{"scores", "/runs/" + g.scored(t).ID, false},
+		{"frontier", "/compare?runs=" + strings.Join(g.frontier(t), ","), false},
 	}
 	for _, view := range []struct {
 		name          string
@@ -275,7 +278,7 @@ func TestScreens(t *testing.T) {
 			if _, err := fmt.Sscan(b.text(loaded), &size); err != nil || size > heaviest || size == 0 {
 				t.Errorf("%s%s loads %d bytes, want at most %d", screen.name, view.name, size, heaviest)
 			}
-			if dir := os.Getenv("DEEM_SCREENSHOTS"); dir != "" && view.width < 2000 {
+			if dir := os.Getenv("DEEM_SCREENSHOTS"); dir != "" && view.width < 2000 && screen.kept {
 				shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 				if err == nil {
 					err = os.WriteFile(filepath.Join(dir, screen.name+view.name+".png"), small(t, shot), 0o644) //nolint:gosec // A picture of the documentation.

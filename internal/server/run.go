@@ -41,7 +41,7 @@ func (s *Server) runTabs(run store.Run, current string) []tab {
 
 // runOf returns the run that an address names.
 func (s *Server) runOf(r *http.Request) (store.Run, error) {
-	return s.store.Run(r.Context(), r.PathValue("id"))
+	return store.Find(r.Context(), s.store, r.PathValue("id"))
 }
 
 // A runView is what the page of a run shows.

@@ -91,6 +91,14 @@ func TestRunsEdit(t *testing.T) {
 	if got := listedRuns(t, s, "/?tag=baseline"); len(got) != 1 {
 		t.Errorf("the tag baseline has %v, want the second run alone", got)
 	}
+	if page := get(t, s, "/runs/The%20First/items").Body.String(); !strings.Contains(page, first.ID) {
+		t.Error("the run is not found by its name")
+	}
+	post(t, s, "/", "/runs/edit?do=note", url.Values{"run": {second.ID}, "name": {"the first"}})
+	if answer := get(t, s, "/runs/the%20first"); answer.Code == http.StatusOK {
+		t.Error("a name that two runs have means one of them")
+	}
+	post(t, s, "/", "/runs/edit?do=note", url.Values{"run": {second.ID}, "name": {""}})
 	to := post(t, s, "/", "/runs/edit?do=delete", both)
 	page := get(t, s, to).Body.String()
 	if !strings.Contains(page, "2 runs deleted.") || len(listedRuns(t, s, "/")) != 0 {
@@ -188,7 +196,7 @@ func TestRunCharts(t *testing.T) {
 	wantNone(t, "the page of a run with yes and no", plain, "Scores by aspect and category")
 	scored := page(t, s, "/runs/"+g.scored(t).ID)
 	wantAll(t, "the page of a run with numbers", scored,
-		"Scores by aspect and category", "240 verdicts, mean 0.5", `aria-label="Distribution of accuracy"`, "1 to 5</span>", "mean 3.45", `aria-label="Distribution of dates"`,
+		"Scores by aspect and category", "240 verdicts, mean 0.5", `aria-label="Distribution of accuracy"`, "1 to 5</span>", "mean 3.50", `aria-label="Distribution of dates"`,
 		"$0.0504 spent in 3m59s", "until 3m59s: $0.0504", "<td>3m59s</td><td>$0.0504</td>")
 	if n := strings.Count(scored, "<summary>As a table</summary>"); n != 4 {
 		t.Errorf("%d charts have a table, want those of scores, latency, latency over time and cost over time", n)
@@ -201,7 +209,11 @@ func TestCompareWins(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
 	s := newServer(t, server.Options{Store: g.store})
+	g.label(t, g.runs["atlas 1.5"])
 	three := get(t, s, fmt.Sprintf("/compare?runs=%s,%s,%s", g.runs["atlas 1.5"].ID, g.runs["compass"].ID, g.runs["notepad baseline"].ID)).Body.String()
+	if at := strings.Index(three, "Corrected by labels"); at < strings.Index(three, `id="labelled"`) || at < strings.Index(three, "Lines are 95% confidence intervals") {
+		t.Error("what the labels say is not below the scores")
+	}
 	found := regexp.MustCompile(`(?s)<section[^>]* id="wins">(.*?)</section>`).FindStringSubmatch(three)
 	if found == nil {
 		t.Fatal("there is no matrix of wins")

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -58,6 +60,32 @@ func Resolve(ref string, ids, counted []string) (string, error) {
 		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrAmbiguous),
 			"type more of it: %s", join(found))
 	}
+}
+
+// Find returns the run that ref means to [Store.Run], or else the run with that name. Case
+// does not matter.
+func Find(ctx context.Context, st Store, ref string) (Run, error) {
+	found, err := st.Run(ctx, ref)
+	if ref == "" || !errors.Is(err, ErrNotFound) {
+		return found, err
+	}
+	var ids []string
+	for run, readErr := range st.Runs(ctx) {
+		if readErr != nil {
+			return Run{}, readErr
+		}
+		if strings.EqualFold(run.About.Name, ref) {
+			found = run
+			ids = append(ids, run.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return Run{}, err
+	case 1:
+		return found, nil
+	}
+	return Run{}, deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrAmbiguous), "several runs have this name: %s", join(ids))
 }
 
 // parseLast parses "last" as 0 and "last~N" as N.
