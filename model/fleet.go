@@ -66,8 +66,8 @@ func (p *Purse) Borrow(b Bank) {
 	}
 }
 
-// Repay removes the money that no call needs, except for keep, from a purse that borrows,
-// and returns it to the bank. It also returns the total spent so far.
+// Repay takes the money that no call needs, except for keep, out of a purse that borrows, and
+// returns the total spent so far and the sum taken out, which the caller owes to the bank.
 func (p *Purse) Repay(keep int64) (spent, back int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

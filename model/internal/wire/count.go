@@ -3,9 +3,8 @@ package wire
 // maxCount is more tokens than any call has.
 const maxCount = 1 << 40
 
-// Count returns the sum of a server's token counts. Negative counts count as 0, and the sum
-// is limited to maxCount: a server's miscounts must neither reduce nor overflow the sums of
-// a run.
+// Count returns the sum of a server's token counts. Each is limited to the range from 0 to
+// maxCount: a server's miscounts must neither reduce nor overflow the sums of a run.
 func Count(parts ...int) int {
 	sum := 0
 	for _, n := range parts {
