@@ -21,9 +21,9 @@ import (
 	"deem/judge"
 )
 
-// Parts of a benchmark.
+// Benchmark is one entry of the list; the other types are its parts.
 type (
-	Benchmark = benchmark.Benchmark // one entry of the list
+	Benchmark = benchmark.Benchmark // see [All]
 	Options   = benchmark.Options   // what to read and how
 	Set       = benchmark.Set       // the items of a benchmark, read and checked
 	Metrics   = benchmark.Metrics   // a benchmark's own metrics

@@ -248,8 +248,7 @@ func (vs *Verdicts) AllowUnjudged(share float64) *Verdicts {
 	return &Verdicts{t: vs.t, Records: slices.DeleteFunc(slices.Clone(vs.Records), func(rec deem.Record) bool { return rec.Verdict == nil })}
 }
 
-// complete fails the test if too many items are unjudged, and reports whether the test may
-// continue.
+// complete reports whether few enough items are unjudged, and fails the test otherwise.
 func (vs *Verdicts) complete(unjudged int, share float64) bool {
 	vs.t.Helper()
 	if float64(unjudged) <= share*float64(len(vs.Records)) {

@@ -22,7 +22,7 @@ type Metrics struct {
 
 	reading   string
 	later     int // records of later trials
-	strangers int // records that belong to no stage
+	strangers int // records whose category or label does not belong to the benchmark
 	failures  map[string]map[deem.Kind]int
 
 	users     benchmark.Clustered // all records, to detect users with several
