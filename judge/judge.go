@@ -101,7 +101,7 @@ func New(p Protocol, m deem.Model) deem.Judge { return &asker{protocol: p, model
 // Name returns the name of the protocol.
 func (j *asker) Name() string { return j.protocol.Name() }
 
-// asker asks the model about the item and reads the reply.
+// Judge asks the model about the item and reads the reply.
 func (j *asker) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if d, ok := j.protocol.(Decider); ok {
 		if v, ok := d.Decide(it); ok {

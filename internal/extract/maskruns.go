@@ -25,7 +25,7 @@ func copies(reply, response string) []span {
 	if len(response) < len(small) {
 		small = response
 	}
-	shared := make(map[string]uint8, len(small))
+	shared := map[string]uint8{} // It grows with the different windows: long texts repeat themselves.
 	for i := 0; i+minRun <= len(small); i++ {
 		shared[small[i:i+minRun]] = 0
 	}
