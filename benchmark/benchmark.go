@@ -21,17 +21,33 @@ import (
 	"deem/judge"
 )
 
-// Benchmark is one entry of the list; the other types are its parts.
 type (
-	Benchmark = benchmark.Benchmark // see [All]
-	Options   = benchmark.Options   // what to read and how
-	Set       = benchmark.Set       // the items of a benchmark, read and checked
-	Metrics   = benchmark.Metrics   // a benchmark's own metrics
-	Judge     = benchmark.Judge     // a rule, or a protocol for a model
-	Origin    = benchmark.Origin    // who published a judge
-	Param     = benchmark.Param     // an option specific to one benchmark
-	Category  = benchmark.Category  // a published category of a benchmark's questions
-	Finished  = benchmark.Finished  // the contents of a result file
+	// A Benchmark is one entry of the list.
+	Benchmark = benchmark.Benchmark
+
+	// Options says what to read and how.
+	Options = benchmark.Options
+
+	// A Set contains the items of a benchmark, read and checked.
+	Set = benchmark.Set
+
+	// Metrics are a benchmark's own metrics.
+	Metrics = benchmark.Metrics
+
+	// A Judge is a rule, or a protocol for a model.
+	Judge = benchmark.Judge
+
+	// An Origin says who published a judge.
+	Origin = benchmark.Origin
+
+	// A Param is an option specific to one benchmark.
+	Param = benchmark.Param
+
+	// A Category is a published category of a benchmark's questions.
+	Category = benchmark.Category
+
+	// A Finished run is the input of a result file.
+	Finished = benchmark.Finished
 )
 
 // All returns all benchmarks.
