@@ -114,6 +114,15 @@ func TestConvertedUnit(t *testing.T) {
 		if got := sureOf(rt, "How much is it?", reference, other); got == match.Correct {
 			rt.Fatalf("%s for %s is %q", other, reference, got)
 		}
+		celsius := 5 * rapid.IntRange(-6, 20).Draw(rt, "celsius")
+		reference, same = fmt.Sprintf("%d °C", celsius), fmt.Sprintf("%d °F", celsius*9/5+32)
+		if got := sureOf(rt, "How warm was it?", reference, same); got != match.Correct {
+			rt.Fatalf("%s for %s is %q", same, reference, got)
+		}
+		reference, same = fmt.Sprintf("%d miles", n), fmt.Sprintf("%.2f km", float64(n)*1.609344)
+		if got := sureOf(rt, "How far is it?", reference, same); got == match.Incorrect {
+			rt.Fatalf("%s for %s is %q", same, reference, got)
+		}
 	})
 }
 

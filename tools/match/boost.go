@@ -9,8 +9,8 @@ import (
 
 // Settings say how a model is fitted. The zero value means the defaults.
 type Settings struct {
-	Trees  int     // 0 means 120
-	Shrink float64 // how much of each tree is taken; 0 means 0.1
+	Trees  int     // 0 means 160
+	Shrink float64 // how much of each tree is taken; 0 means 0.075
 	Leaf   float64 // least curvature in a leaf, about a quarter of its least items; 0 means 12
 	Misses float64 // weight of a near miss beside a labelled item; 0 means 0.05
 	Ridge  float64 // pull of each leaf towards nothing; 0 means 4
