@@ -79,6 +79,7 @@ type app struct {
 	helpAll bool   // --help-all: help shows every flag
 	json    bool   // --json
 	verbose bool   // -v, of commands that print a report
+	quiet   bool   // -q, of the same
 	config  string // --config
 	db      string // --db
 
@@ -155,6 +156,7 @@ func (a *app) root() *cobra.Command {
 		a.workerCommand(), a.queueCommand(), a.claimsCommand(), a.runsCommand(), a.rmCommand(), a.tagCommand(), a.renameCommand(),
 	)
 	mindHelp(root)
+	a.completeValues(root)
 	return root
 }
 
@@ -252,6 +254,7 @@ func (a *app) report(err error) {
 	case a.json:
 		a.reportJSON(err)
 	default:
+		a.quiet = false
 		for line := range strings.Lines(err.Error()) {
 			a.say("error: %s", strings.TrimSuffix(line, "\n"))
 		}
@@ -279,7 +282,7 @@ func (a *app) reportJSON(err error) {
 // say prints a line for the person at the terminal. With --json there is none:
 // a reader of standard error then wants one object, and only if something failed.
 func (a *app) say(format string, args ...any) {
-	if a.json || a.stream {
+	if a.json || a.stream || a.quiet {
 		return
 	}
 	fmt.Fprintf(a.err, "deem: %s\n", fmt.Sprintf(format, args...))
@@ -344,7 +347,7 @@ var flagGroups = []struct {
 	{"JUDGE", []string{"judge", "reading", "trials"}},
 	{"MODEL", []string{"model", "thinking", "max-tokens", "base-url"}},
 	{"LIMITS", []string{"concurrency", "rpm", "max-cost", "max-unjudged", "until"}},
-	{"OUTPUT", []string{"gate", "dry-run", "fresh", "retry-unjudged", "verbose"}},
+	{"OUTPUT", []string{"gate", "dry-run", "fresh", "retry-unjudged", "verbose", "quiet"}},
 }
 
 // manyFlags is the number of flags from which help shows them in groups, and only the most

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
@@ -20,15 +21,23 @@ const (
 	mostColumns  = 120
 )
 
-// verboseFlag adds -v to a command that prints a report.
+// verboseFlag adds -v and -q to a command that prints a report.
 func (a *app) verboseFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&a.quiet, "quiet", "q", false, "print only the section with the score, and errors")
 	cmd.Flags().BoolVarP(&a.verbose, "verbose", "v", false, "print all details: hashes, parameters, power, parsers, confidence, notes")
 }
 
 // document prints a report: on a terminal as wide as that and in colour, elsewhere in 80
 // columns without.
 func (a *app) document(d *doc.Document) error {
-	o := doc.TextOptions{Detail: a.verbose}
+	if a.quiet {
+		d.Title = ""
+		d.Sections = slices.DeleteFunc(d.Sections, func(s doc.Section) bool {
+			return !slices.Contains(scoreSections, cmp.Or(s.ID, strings.ToLower(s.Title)))
+		})
+		d.NotesInDetail = true
+	}
+	o := doc.TextOptions{Detail: a.verbose && !a.quiet}
 	out, ok := a.out.(*screen)
 	if !ok {
 		return doc.Text(a.out, d, o)
@@ -42,6 +51,10 @@ func (a *app) document(d *doc.Document) error {
 	// A document has no control characters but its own colours.
 	return doc.Text(trusted{out}, d, o)
 }
+
+// scoreSections are the sections that -q leaves: the score of a run, the answer of a
+// comparison, and the scores of judges.
+var scoreSections = []string{"score", "answer", "scores"}
 
 // next adds what to look at after the report of a run. The commands work as they are
 // printed.

@@ -197,8 +197,8 @@ func (a *app) listRuns(ctx context.Context, all bool) error {
 // records, which takes a while.
 const listedRuns = 30
 
-// runRow is a run in a list, under the name that people gave it, else that of its system,
-// else that of its data.
+// runRow is a run in a list, under the name that people gave it and that of its system, else
+// that of its data.
 func runRow(ctx context.Context, st store.Store, run store.Run) ([]doc.Cell, error) {
 	found, err := findings.Of(ctx, st, run, findings.Options{MaxUnjudged: report.DefaultMaxUnjudged})
 	if err != nil {
@@ -210,7 +210,7 @@ func runRow(ctx context.Context, st store.Store, run store.Run) ([]doc.Cell, err
 	}
 	_, model, _ := strings.Cut(run.Model, ":")
 	who := doc.Join(" ", run.Judge.Name, cmp.Or(model, run.Model))
-	what := cmp.Or(run.About.Name, findings.SettingsOf(run.Spec).System, findings.FileName(run))
+	what := cmp.Or(doc.Join(", ", run.About.Name, findings.SettingsOf(run.Spec).System), findings.FileName(run))
 	items := words.Comma(run.Records)
 	if run.State != store.Done {
 		items += " of " + words.Comma(run.Dataset.Items*run.Trials)

@@ -65,7 +65,7 @@ func (a *app) startProgress(r *run.Run, o runOptions) *progress {
 		p.batches, _ = model.As[*batch.Model](m)
 	}
 	switch {
-	case a.json:
+	case a.json, a.quiet:
 	case isTerminal(a.terminal):
 		p.drawBar()
 	default:

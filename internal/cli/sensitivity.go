@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -510,7 +511,7 @@ func (s *stand) print(r sensitivity.Report) error {
 		return err
 	}
 	for _, sys := range s.systems {
-		if sys.metrics == nil {
+		if sys.metrics == nil || s.app.quiet {
 			continue
 		}
 		which := ""
@@ -520,7 +521,11 @@ func (s *stand) print(r sensitivity.Report) error {
 		if _, err := fmt.Fprintf(s.app.out, "\n%s, by the benchmark's own metrics%s\n\n", words.Printable(sys.name), which); err != nil {
 			return err
 		}
-		if err := sys.metrics.Text(s.app.out); err != nil {
+		write := sys.metrics.Text
+		if t, ok := sys.metrics.(interface{ Table(w io.Writer) error }); ok && !s.app.verbose {
+			write = t.Table
+		}
+		if err := write(s.app.out); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -86,7 +87,7 @@ func writeShown(w io.Writer, s findings.Shown) {
 	if rec.Trial > 0 {
 		fmt.Fprintf(w, ", trial %d", rec.Trial)
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, words.Printable(doc.Prefix(", system ", s.System)))
 	block(w, "category", rec.Item.Category)
 	block(w, "question", rec.Item.Question)
 	for _, r := range rec.Item.References {

@@ -19,8 +19,8 @@ type Compared struct {
 	Name string
 }
 
-// NameRuns gives every run without a name that of its file, or its id when another
-// run's file has that name.
+// NameRuns gives every run without a name that of its system, of its file, or its id: the
+// first that no other run has.
 func NameRuns(runs []Compared) ([]Compared, error) {
 	given := map[string]int{}
 	for i := range runs {
@@ -30,20 +30,19 @@ func NameRuns(runs []Compared) ([]Compared, error) {
 			}
 		}
 	}
-	seen := map[string]int{}
-	for i := range runs {
-		if runs[i].Name == "" {
-			seen[FileName(runs[i].Run)]++
+	for _, nameOf := range []func(store.Run) string{
+		func(run store.Run) string { return SettingsOf(run.Spec).System }, FileName, func(run store.Run) string { return run.ID },
+	} {
+		seen := map[string]int{}
+		for _, r := range runs {
+			if r.Name == "" {
+				seen[nameOf(r.Run)]++
+			}
 		}
-	}
-	for i := range runs {
-		if runs[i].Name != "" {
-			continue
-		}
-		if name := FileName(runs[i].Run); name != "" && seen[name] == 1 && given[name] == 0 {
-			runs[i].Name = name
-		} else {
-			runs[i].Name = runs[i].ID
+		for i, r := range runs {
+			if name := nameOf(r.Run); r.Name == "" && name != "" && seen[name] == 1 && given[name] == 0 {
+				runs[i].Name, given[name] = name, 1
+			}
 		}
 	}
 	return runs, nil

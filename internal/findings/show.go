@@ -9,6 +9,7 @@ import (
 // A Shown is one record as "deem show" has it.
 type Shown struct {
 	Run    string      `json:"run"`
+	System string      `json:"system,omitempty"` // under test
 	Record deem.Record `json:"record"`
 
 	// Prompt is rendered again, for a judge that asks several times once for each call;
@@ -29,7 +30,7 @@ type ShownReading struct {
 
 // Show renders the prompt of a record again and reads its reply both ways.
 func Show(run store.Run, p judge.Readable, rec deem.Record) Shown {
-	s := Shown{Run: run.ID, Record: rec}
+	s := Shown{Run: run.ID, System: SettingsOf(run.Spec).System, Record: rec}
 	if p == nil {
 		return s
 	}

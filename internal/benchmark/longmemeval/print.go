@@ -81,6 +81,17 @@ func pythonRounded(x float64) string {
 
 // Text writes the metrics with their intervals, then the output of upstream's scripts.
 func (m *Metrics) Text(w io.Writer) error {
+	n := words.Count(m.overall.upstream, "item")
+	err := m.Table(w)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "\nas print_qa_metrics.py prints it, over %s:\n%s\nas evaluate_qa.py prints it, over %s, its types in a fixed order:\n\n%s",
+			n, m.Upstream(), n, m.UpstreamStdout())
+	}
+	return err
+}
+
+// Table writes the numbers with their intervals.
+func (m *Metrics) Table(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-28s %9s  %-15s %5s  %s\n", "accuracy", "value", "95% interval", "n", "unjudged")
 	for _, l := range m.lines() {
@@ -95,9 +106,6 @@ func (m *Metrics) Text(w io.Writer) error {
 	for _, warning := range m.Warnings() {
 		fmt.Fprintf(&b, "note: %s\n", warning)
 	}
-	n := words.Count(m.overall.upstream, "item")
-	fmt.Fprintf(&b, "\nas print_qa_metrics.py prints it, over %s:\n%s", n, m.Upstream())
-	fmt.Fprintf(&b, "\nas evaluate_qa.py prints it, over %s, its types in a fixed order:\n\n%s", n, m.UpstreamStdout())
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem/internal/catalog"
+	"deem/internal/dataset"
+	"deem/internal/findings"
+	"deem/internal/words"
+	"deem/model/fake"
+)
+
+// completedRuns is how many runs a shell is offered.
+const completedRuns = 50
+
+// completeValues has shells complete the values of flags and arguments: judges, models,
+// formats and runs.
+func (a *app) completeValues(cmd *cobra.Command) {
+	lists := map[string]func(ctx context.Context) []string{
+		"judge": func(context.Context) []string {
+			var names []string
+			for _, j := range catalog.Judges() {
+				names = append(names, j.Name+"\t"+j.About)
+			}
+			return names
+		},
+		"model": func(context.Context) []string { return a.modelNames() },
+		"format": func(context.Context) []string {
+			if cmd.Name() == "export" {
+				return exportFormats
+			}
+			return dataset.Formats()
+		},
+		"run": a.runNames,
+	}
+	complete := func(list func(context.Context) []string, also cobra.ShellCompDirective) cobra.CompletionFunc {
+		return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if a.prepare(cmd) != nil { // A shell has nowhere to show an error.
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			names := slices.DeleteFunc(slices.Clone(list(cmd.Context())), func(name string) bool { return !strings.HasPrefix(name, typed) })
+			return names, also
+		}
+	}
+	for name, list := range lists {
+		also := cobra.ShellCompDirectiveNoFileComp
+		if name == "judge" {
+			also = cobra.ShellCompDirectiveDefault // A YAML file is a judge too.
+		}
+		if name == "model" {
+			also |= cobra.ShellCompDirectiveNoSpace
+		}
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, complete(list, also)) // It fails only without the flag.
+		}
+	}
+	if strings.Contains(cmd.Use, "RUN") && len(cmd.ValidArgs) == 0 {
+		cmd.ValidArgsFunction = complete(a.runNames, cobra.ShellCompDirectiveDefault) // A run file is a run too.
+	}
+	for _, sub := range cmd.Commands() {
+		a.completeValues(sub)
+	}
+}
+
+// modelNames returns the beginnings of the names of models, and the models made for tests.
+func (a *app) modelNames() []string {
+	var names []string
+	for _, v := range a.env.Vendors() {
+		names = append(names, v.Name+":\t"+v.About)
+	}
+	for _, f := range fake.Names() {
+		name, _, _ := strings.Cut(f.Spec, "[")
+		names = append(names, "fake:"+name+"\t"+f.Doc)
+	}
+	return names
+}
+
+// runNames returns the ids of the latest runs, none where they cannot be read.
+func (a *app) runNames(ctx context.Context) []string {
+	st, err := a.readStore(ctx)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = st.Close() }()
+	names := []string{"last\tthe run that was judged last"}
+	for run, err := range st.Runs(ctx) {
+		if err != nil || len(names) > completedRuns {
+			break
+		}
+		names = append(names, run.ID+"\t"+words.Printable(run.Judge.Name+", "+findings.FileName(run)))
+	}
+	return names
+}
