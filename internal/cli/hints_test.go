@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -12,10 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"deem/internal/catalog"
-	"deem/internal/cli"
 	"deem/internal/modeltest"
 )
 
@@ -38,46 +37,32 @@ type hintCase struct {
 // every flag and every command in a hint exists, and that a case follows it. A new hint that
 // says what to type needs a case.
 func TestHints(t *testing.T) {
+	t.Parallel()
 	server := modeltest.NewServer(t, answer)
-	t.Setenv("OPENAI_API_KEY", "")
-	t.Setenv("SERVER", server.URL)
 	sources := sourceHints(t)
 	if len(sources) < 200 {
 		t.Fatalf("only %d hints were found in the source", len(sources))
 	}
 	flags, commands := knownWords(t)
+	var mu sync.Mutex
 	followed, ran := map[string]string{}, 0 // by hint, what cases type
-	for _, tt := range hintCases {
-		lines := strings.Split(tt.when, "\n")
-		t.Run(lines[len(lines)-1], func(t *testing.T) {
-			t.Chdir(t.TempDir())
-			for name, text := range hintFiles {
-				writeFile(t, name, text)
-			}
-			for _, line := range lines[:len(lines)-1] {
-				if code, said := typed(t, line); code == 1 || code == 2 {
-					t.Fatalf("%s: exit code %d\n%s", line, code, said)
+	t.Run("cases", func(t *testing.T) {
+		for _, tt := range hintCases {
+			lines := strings.Split(tt.when, "\n")
+			t.Run(lines[len(lines)-1], func(t *testing.T) {
+				t.Parallel()
+				hint := followCase(t, shell{t.TempDir(), server.URL}, tt, lines)
+				mu.Lock()
+				defer mu.Unlock()
+				for source := range sources {
+					if fits(source, hint) {
+						followed[source] += tt.follow + "\n"
+					}
 				}
-			}
-			when := lines[len(lines)-1]
-			code, said := typed(t, when)
-			hint := hintIn(said)
-			if code == 0 || hint == "" {
-				t.Fatalf("%s: exit code %d, want an error with a hint\n%s", when, code, said)
-			}
-			if tt.follow != "" {
-				for line := range strings.SplitSeq(tt.follow, "\n") {
-					followHint(t, tt, when, said, line)
-				}
-			}
-			for source := range sources {
-				if fits(source, hint) {
-					followed[source] += tt.follow + "\n"
-				}
-			}
-			ran++
-		})
-	}
+				ran++
+			})
+		}
+	})
 	if ran < len(hintCases) {
 		return // -run chose some, or some failed.
 	}
@@ -113,8 +98,36 @@ func TestHints(t *testing.T) {
 	}
 }
 
+// A shell is where commands are typed: a folder, and the address of a model.
+type shell struct{ dir, server string }
+
+// followCase provokes the hint of a case, follows it and returns it.
+func followCase(t *testing.T, sh shell, tt hintCase, lines []string) string {
+	t.Helper()
+	for name, text := range hintFiles {
+		writeFile(t, filepath.Join(sh.dir, name), text)
+	}
+	for _, line := range lines[:len(lines)-1] {
+		if code, said := sh.typed(t, line); code == 1 || code == 2 {
+			t.Fatalf("%s: exit code %d\n%s", line, code, said)
+		}
+	}
+	when := lines[len(lines)-1]
+	code, said := sh.typed(t, when)
+	hint := hintIn(said)
+	if code == 0 || hint == "" {
+		t.Fatalf("%s: exit code %d, want an error with a hint\n%s", when, code, said)
+	}
+	if tt.follow != "" {
+		for line := range strings.SplitSeq(tt.follow, "\n") {
+			followHint(t, sh, tt, when, said, line)
+		}
+	}
+	return hint
+}
+
 // followHint types what a hint says and holds that the error is gone.
-func followHint(t *testing.T, tt hintCase, when, said, line string) {
+func followHint(t *testing.T, sh shell, tt hintCase, when, said, line string) {
 	t.Helper()
 	printed, instead, filled := strings.Cut(line, " => ")
 	if !strings.Contains(hintIn(said), printed) {
@@ -138,7 +151,7 @@ func followHint(t *testing.T, tt hintCase, when, said, line string) {
 	if next == when {
 		t.Fatalf("following %q leaves the command as it was: %s", printed, when)
 	}
-	code, now := typed(t, next)
+	code, now := sh.typed(t, next)
 	switch {
 	case code != 1 && code != 2:
 	case tt.past && errorIn(now) != errorIn(said):
@@ -160,21 +173,16 @@ func withFlags(t *testing.T, command, flags string) string {
 	return command + " " + flags
 }
 
-// typed runs a command line of deem in this process.
-func typed(t *testing.T, line string) (code int, said string) {
+// typed runs a command line of deem. It is a process of its own, because the memory that this
+// one takes counts as that of the processes that other tests start.
+func (sh shell) typed(t *testing.T, line string) (code int, said string) {
 	t.Helper()
-	args, err := catalog.SplitCommand(os.Expand(line, func(name string) string {
-		if name == "SERVER" {
-			return os.Getenv(name)
-		}
-		return "$" + name
-	}))
+	args, err := catalog.SplitCommand(strings.ReplaceAll(line, "$SERVER", sh.server))
 	if err != nil || len(args) == 0 || args[0] != "deem" {
 		t.Fatalf("%q is not a command of deem: %v", line, err)
 	}
-	var out, errw bytes.Buffer
-	code = cli.Main(args[1:], strings.NewReader(""), &out, &errw)
-	return code, errw.String()
+	p := startWith(t, sh.dir, []string{"OPENAI_API_KEY="}, args[1:]...)
+	return p.wait(t), p.err.String()
 }
 
 func hintIn(said string) string { return lineIn(said, "hint") }
