@@ -180,8 +180,6 @@ func TestDemoFitsATerminal(t *testing.T) {
 	}
 }
 
-// deemOut runs the command in this process and returns what it printed. A number that a
-// file claims may be wrong, and items may be unjudged.
 // agreesOnUndecided holds that deem agree has the same score and interval as the report of a
 // run with undecided items, corrects it with labels of decided and undecided items, and
 // compares decisions only.
@@ -222,6 +220,8 @@ func agreesOnUndecided(t *testing.T, run string, want stat.Estimate) {
 	}
 }
 
+// deemOut runs the command in this process and returns what it printed. A number that a
+// file claims may be wrong, and items may be unjudged.
 func deemOut(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, said bytes.Buffer
