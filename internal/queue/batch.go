@@ -5,10 +5,11 @@ import (
 	"sync"
 )
 
-// A batch asks the database for many at once: those who ask while it is being asked are
-// asked for together next. It owns a goroutine while somebody asks.
+// A batch combines concurrent queries to the database: questions that arrive while a query
+// is running are sent together in the next one. It has a goroutine while questions are
+// waiting.
 type batch[Q, A any] struct {
-	// ask answers every question. It is called from one goroutine.
+	// ask answers all questions, in order. It is called from one goroutine at a time.
 	ask func(questions []Q) []A
 
 	mu      sync.Mutex
@@ -40,7 +41,7 @@ func (b *batch[Q, A]) get(ctx context.Context, q Q) (A, error) {
 	}
 }
 
-// serve answers until nobody asks.
+// serve answers questions until none are waiting.
 func (b *batch[Q, A]) serve() {
 	for {
 		b.mu.Lock()

@@ -13,10 +13,10 @@ import (
 	"deem/internal/dataset"
 )
 
-// A chunk is some items of a run. It is a job of River.
+// A chunk is a group of items of a run. It is the arguments of a River job.
 type chunk struct {
 	Run   string `json:"run"`
-	Items []byte `json:"items"` // lines of JSON, compressed; as JSON they could not hold the character NUL
+	Items []byte `json:"items"` // JSON lines, compressed; Postgres cannot store NUL characters in JSON
 
 	count int
 }
@@ -24,28 +24,29 @@ type chunk struct {
 // Kind implements [river.JobArgs].
 func (chunk) Kind() string { return "deem_chunk" }
 
-// A placed item is one with its place in the dataset.
+// A placed item is an item with its position in the dataset.
 type placed struct {
 	Position int       `json:"p"`
 	Item     deem.Item `json:"i"`
 }
 
 const (
-	// maxItems and maxBytes bound a chunk. A worker holds two of each run in memory.
+	// maxItems and maxBytes limit the size of a chunk. A worker holds two chunks of each
+	// run in memory.
 	maxItems = 250
 	maxBytes = 2 << 20
 
-	// spread is into how many chunks a run is cut at least, if it has as many items: a
-	// small run is to be shared by workers, too.
+	// spread is the minimum number of chunks of a run with enough items, so that workers
+	// can share small runs too.
 	spread = 24
 )
 
-// cut makes chunks of the items of a run.
+// cut splits the items of a run into chunks of at most most items.
 func cut(run string, items iter.Seq2[placed, error], most int) iter.Seq2[chunk, error] {
 	return func(yield func(chunk, error) bool) {
 		next, size := chunk{Run: run}, 0
 		var buf bytes.Buffer
-		zip, _ := flate.NewWriter(&buf, flate.BestSpeed) // The level is a good one.
+		zip, _ := flate.NewWriter(&buf, flate.BestSpeed) // The error is for invalid levels only.
 		enc := json.NewEncoder(zip)
 		enc.SetEscapeHTML(false)
 		flush := func() bool {

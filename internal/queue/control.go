@@ -11,14 +11,14 @@ import (
 	"deem"
 )
 
-// Pause lets no worker take items of a run until [Control.Resume]. Workers notice within
-// about two seconds; what they have asked by then they keep.
+// Pause stops workers from taking items of a run until [Control.Resume]. Workers notice
+// within about two seconds and keep the results of calls made by then.
 func (c *Control) Pause(ctx context.Context, runID string) error {
 	return c.halt(ctx, runID, Paused)
 }
 
-// Cancel ends a run: no worker takes further items, and what is paid for is kept. The
-// jobs stay, so that it can be resumed after all.
+// Cancel ends a run: workers take no further items, and results that were paid for are
+// kept. The jobs stay, so that the run can still be resumed.
 func (c *Control) Cancel(ctx context.Context, runID string) error {
 	return c.halt(ctx, runID, Cancelled)
 }
@@ -31,9 +31,9 @@ func (c *Control) halt(ctx context.Context, runID string, to State) error {
 	return nil
 }
 
-// stop ends a run whose money is spent, as somebody who read it at changed found. A run
-// that was changed since may have been given more, and is left as it is: a worker that judges
-// it next knows. It reports whether the run is stopped.
+// stop ends a run whose budget is spent, as determined from its state at time changed. If
+// the run was changed since, it may have a larger budget and is left as it is; the next
+// worker that judges it will find out. It reports whether the run is stopped.
 func (c *Control) stop(ctx context.Context, runID string, changed time.Time, reason string) (stopped bool, err error) {
 	err = pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
 		var state State
@@ -54,7 +54,7 @@ func (c *Control) stop(ctx context.Context, runID string, changed time.Time, rea
 
 var verbs = map[State]string{Paused: "pause", Cancelled: "cancel"}
 
-// haltTx sets the state. Workers notice when they next look, and give their chunks back.
+// haltTx sets the state. Workers notice at their next heartbeat and return their chunks.
 func (c *Control) haltTx(ctx context.Context, tx pgx.Tx, runID string, to State, reason string) error {
 	old, err := state(ctx, tx, runID, "FOR UPDATE")
 	if err != nil || old == Done || old == to {
@@ -64,14 +64,15 @@ func (c *Control) haltTx(ctx context.Context, tx pgx.Tx, runID string, to State,
 	return err
 }
 
-// A Change is what [Control.Resume] changes of a run. What is nil stays.
+// A Change lists the settings of a run that [Control.Resume] changes. A nil field keeps its
+// value.
 type Change struct {
 	MaxMicros *int64
 	Priority  *Priority
 }
 
-// Resume lets workers go on with a run that was paused, cancelled or stopped. A run that
-// goes on already only gets the change.
+// Resume makes workers continue a run that was paused, cancelled or stopped. For a run that
+// is already queued it only applies the change.
 func (c *Control) Resume(ctx context.Context, runID string, ch Change) error {
 	err := pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error { return c.resume(ctx, tx, runID, ch) })
 	if err != nil {
@@ -111,7 +112,7 @@ func (c *Control) resume(ctx context.Context, tx pgx.Tx, runID string, ch Change
 	if err != nil {
 		return err
 	}
-	// A chunk that failed too often has all its attempts again.
+	// A chunk that failed too many times gets all its attempts again.
 	_, err = tx.Exec(ctx, `UPDATE river_job SET state = 'available', attempt = 0, scheduled_at = now(), finalized_at = NULL
 		WHERE queue = $1 AND state IN ('available', 'retryable', 'scheduled', 'discarded', 'cancelled')`, queueOf(runID))
 	return err

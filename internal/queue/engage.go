@@ -16,10 +16,10 @@ import (
 	"deem/model"
 )
 
-// An engagement is what a worker needs to judge the items of one run: its judge, made
-// from its identity, with its models, limits and money. All chunks of the run share it. It
-// begins before the worker listens to the queue of the run, and ends when the worker does
-// not listen any more and has given back all chunks.
+// An engagement holds what a worker needs to judge the items of one run: the judge, built
+// from its identity, with its models, limits and budget. All chunks of the run share it. It
+// begins before the worker listens to the queue of the run, and ends after the worker has
+// stopped listening and has returned all chunks.
 type engagement struct {
 	w       *Worker
 	run     store.Run
@@ -30,18 +30,18 @@ type engagement struct {
 	ctx  context.Context //nolint:containedctx // in which all chunks of the run are judged
 	told *telemetry.Run
 
-	share *share       // nil when calls at once are not bounded
-	money *run.Account // nil when money is not
+	share *share       // nil if concurrent calls are not limited
+	money *run.Account // nil without a budget
 
-	models []deem.Model // that are open
-	asks   deem.Model   // the last of them, with its decorators
+	models []deem.Model // the open models
+	asks   deem.Model   // the last of models, with its decorators
 
-	halted context.Context // done once no further item is taken
+	halted context.Context // done when no further item may be taken
 	stop   context.CancelFunc
 }
 
-// newEngagement returns the engagement with a run. Its error is why this worker cannot
-// judge the run, unless it passes.
+// newEngagement returns an engagement for a run. Unless the error is transient, it says why
+// this worker cannot judge the run.
 func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, error) {
 	e := &engagement{w: w}
 	var options string
@@ -60,7 +60,7 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 		e.share = w.c.newShare(runID, w.id, w.o.Dead*2/3)
 	}
 	if e.o.MaxMicros != nil {
-		// An engagement that ends may still hold money when the next one begins.
+		// The previous engagement may still hold money when the next one begins.
 		e.money = w.c.account(runID, fmt.Sprintf("%s#%d", w.id, w.accounts.Add(1)), *e.o.MaxMicros)
 	}
 	j, err := Restore(e.run, e.open)
@@ -77,14 +77,14 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 	return e, nil
 }
 
-// Restore makes the judge of a run from its spec. It is an error when what comes of it is
-// another judge.
+// Restore builds the judge of a run from its spec. It returns an error if the result is a
+// different judge.
 func Restore(row store.Run, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
 	return catalog.Stored(row.Judge, catalog.Parts{Model: open})
 }
 
-// open opens a model with the keys of this worker and puts the decorators around it. It
-// must be reached where the run's was.
+// open opens a model with the keys of this worker and adds the decorators. The model must
+// be at the same address, with the same settings, as in the run.
 func (e *engagement) open(name, settings string) (deem.Model, error) {
 	m, ok := e.o.model(name, settings)
 	if !ok {
@@ -111,8 +111,8 @@ func (e *engagement) open(name, settings string) (deem.Model, error) {
 	return e.asks, nil
 }
 
-// account returns the money of a run that a worker has. The holder is the id of the worker
-// and what follows a "#". What the run may cost can be changed at any time.
+// account returns this worker's account of the money of a run. The holder is the worker's
+// id followed by "#" and a number. The budget of the run can change at any time.
 func (c *Control) account(runID, holder string, sum int64) *run.Account {
 	return run.ShareAccount(c.st, runID, sum, run.AccountOptions{
 		Holder: holder, Passing: passing,
@@ -131,7 +131,7 @@ func orVendor(endpoint string) string {
 	return endpoint
 }
 
-// model finds how a model was reached.
+// model returns the model of the run with a name and settings.
 func (o Options) model(name, settings string) (Model, bool) {
 	for _, m := range o.Models {
 		if m.Name == name && m.Settings == settings {
@@ -141,7 +141,7 @@ func (o Options) model(name, settings string) (Model, bool) {
 	return Model{}, false
 }
 
-// renew settles money and the share of calls.
+// renew settles the money and renews the share of calls.
 func (e *engagement) renew(ctx context.Context) error {
 	if e.money != nil {
 		if err := e.money.Settle(ctx); err != nil {
@@ -154,7 +154,7 @@ func (e *engagement) renew(ctx context.Context) error {
 	return nil
 }
 
-// end gives back what the engagement has. No chunk is under way.
+// end returns everything the engagement holds. No chunk may be in progress.
 func (e *engagement) end(ctx context.Context) error {
 	e.stop()
 	e.told.End(nil)

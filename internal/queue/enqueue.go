@@ -14,25 +14,25 @@ import (
 	"deem/internal/store"
 )
 
-// Work is a run that is to be judged by workers.
+// Work is a run to be judged by workers.
 type Work struct {
-	Run   store.Run // which the caller has begun, and has the claim on
+	Run   store.Run // begun and claimed by the caller
 	Items iter.Seq2[deem.Item, error]
 	Options
 }
 
-// Queuing says what was queued.
+// Queuing is the result of [Control.Enqueue].
 type Queuing struct {
-	Items  int // that have no record yet
+	Items  int // without a record
 	Chunks int
-	Again  bool // the run was queued before, and goes on
+	Again  bool // the run was queued before and is continued
 }
 
-// Enqueue gives a run to workers: all of it that has no record yet, or nothing and an
-// error. A run that workers have already is [ErrQueued]; one that was paused, cancelled
-// or stopped is queued anew, with its new options.
+// Enqueue queues all items of a run that have no record yet, or none if it returns an
+// error. The error is [ErrQueued] if workers already have the run. A run that was paused,
+// cancelled or stopped is queued again, with its new options.
 //
-// The items are written as they come, so memory does not grow with their number.
+// The items are written as they are read, so memory use does not depend on their number.
 func (c *Control) Enqueue(ctx context.Context, w Work) (Queuing, error) {
 	if w.Priority == 0 {
 		w.Priority = Normal
@@ -58,8 +58,7 @@ func (c *Control) Enqueue(ctx context.Context, w Work) (Queuing, error) {
 	return q, nil
 }
 
-// register adds the run, or takes it again after it was paused, cancelled, stopped or
-// done.
+// register adds the run, or updates it if it was paused, cancelled, stopped or done.
 func register(ctx context.Context, tx pgx.Tx, w Work) (again bool, err error) {
 	switch old, err := state(ctx, tx, w.Run.ID, "FOR UPDATE"); {
 	case errors.Is(err, ErrNotQueued):
@@ -91,11 +90,11 @@ func register(ctx context.Context, tx pgx.Tx, w Work) (again bool, err error) {
 	return again, err
 }
 
-// maxAttempts is how often a chunk is tried. A run with a chunk that failed as often is
-// stopped.
+// maxAttempts is the maximum number of attempts for a chunk. A run with a chunk that failed
+// this many times is stopped.
 const maxAttempts = 25
 
-// insertChunks makes the jobs, some megabytes of them at a time.
+// insertChunks inserts the jobs, a few megabytes at a time.
 func (c *Control) insertChunks(ctx context.Context, tx pgx.Tx, w Work, q *Queuing) error {
 	var list []river.InsertManyParams
 	size := 0
@@ -123,8 +122,8 @@ func (c *Control) insertChunks(ctx context.Context, tx pgx.Tx, w Work, q *Queuin
 	return insert()
 }
 
-// missing returns the items that lack a record, with their places. Of a new run that is
-// all of them.
+// missing returns the items without a record, with their positions. For a new run these are
+// all items.
 func (c *Control) missing(ctx context.Context, w Work) iter.Seq2[placed, error] {
 	return func(yield func(placed, error) bool) {
 		position := 0
@@ -165,17 +164,17 @@ func (c *Control) missing(ctx context.Context, w Work) iter.Seq2[placed, error] 
 	}
 }
 
-// trialOf is one trial of an item.
+// A trialOf identifies one trial of an item.
 type trialOf struct {
 	id    string
 	trial int
 }
 
-// A recordedSet is which trials have a record that counts.
+// A recordedSet is the set of trials that have a record.
 type recordedSet map[trialOf]bool
 
-// recorded returns which trials of the given items have a record. Failures do not count
-// when they are to be judged again.
+// recorded returns the trials of the given items that have a record. Failures do not count
+// if retry is set.
 func recorded(ctx context.Context, st store.Store, run store.Run, list []placed, retry bool) (recordedSet, error) {
 	done := recordedSet{}
 	if len(list) == 0 {

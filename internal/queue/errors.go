@@ -12,9 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// passing reports whether the same may succeed later: the server restarts, the connection
-// broke, or two transactions were in each other's way. What the server says of a
-// statement itself does not pass.
+// passing reports whether an error is transient: the server restarts, the connection broke,
+// or two transactions conflicted. Errors in a statement itself are permanent.
 func passing(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return false

@@ -19,7 +19,7 @@ import (
 	"deem/internal/store/pgtest"
 )
 
-// A vendor is a fault server that remembers when it was asked.
+// A vendor is a fault server that records the times of requests.
 type vendor struct {
 	*faultserver.Server
 	url string
@@ -57,7 +57,7 @@ func (v *vendor) most(window time.Duration) int {
 	return most
 }
 
-// askedSince returns how many requests came after a time.
+// askedSince returns the number of requests after a time.
 func (v *vendor) askedSince(at time.Time) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -65,18 +65,18 @@ func (v *vendor) askedSince(at time.Time) int {
 	return len(v.times) - i
 }
 
-// asking are the arguments of a run that asks the vendor.
+// asking returns the arguments of a run that uses the vendor.
 func (v *vendor) asking(more ...string) []string {
 	return append([]string{"--judge", "universal", "--model", "openai:any", "--base-url", v.url}, more...)
 }
 
-// worker starts a worker that may ask the vendor.
+// worker starts a worker that may use the vendor.
 func (v *vendor) worker(t testing.TB, url string, more ...string) *process {
 	t.Helper()
 	return start(t, t.TempDir(), url, append([]string{"worker", "--base-url", "openai=" + v.url, "--dead-after", "3s"}, more...)...)
 }
 
-// writePrices writes what a call costs: a dollar for a million tokens.
+// writePrices writes a price list: one dollar per million tokens.
 func writePrices(t testing.TB, dir string) {
 	t.Helper()
 	text := `{"version": "test", "date": "2026-11-15", "prices": [{"model": "openai:any", "input": 1, "output": 1}]}`
@@ -85,18 +85,18 @@ func writePrices(t testing.TB, dir string) {
 	}
 }
 
-// A killing is how a test of kills goes.
+// A killing configures killWorkers.
 type killing struct {
 	items, kills, workers, slots, rpm int
 	restarts                          int           // of Postgres
 	window                            time.Duration // in which requests are counted
-	late                              int           // calls that may come late into a window
+	late                              int           // calls that may arrive late in a window
 	maxCost                           string
 }
 
-// killWorkers kills a worker again and again, starts another in its place, and holds that
-// every item has one record, that hardly anything was asked twice, that all workers
-// together kept to the requests a minute, and that no more than the budget was spent.
+// killWorkers repeatedly kills a worker and starts another in its place. It checks that
+// every item has one record, that hardly any call was made twice, that all workers together
+// kept to the requests per minute, and that the budget was not exceeded.
 func killWorkers(t *testing.T, k killing) {
 	var url string
 	var c *pgtest.Cluster
@@ -137,13 +137,14 @@ func killWorkers(t *testing.T, k killing) {
 	r := finished(t, st, id)
 	s := v.Stats()
 	most := v.most(k.window)
-	// A call may reach the vendor later than it was sent, and on a machine that stands
-	// still for a second, a second of them do. In a minute that does not matter.
+	// A call may reach the vendor later than it was sent. On a machine that stalls for a
+	// second, a second's worth of calls does. In a window of a minute that does not matter.
 	allowed := int(float64(k.rpm)*k.window.Minutes()*1.05) + k.late
 	t.Logf("%d items in %v: %d requests, %d answered twice; at most %d requests in %v, %d allowed; %d micros",
 		k.items, time.Since(began).Round(time.Second), s.Requests, s.Duplicates, most, k.window, allowed, r.CostMicros)
 	checkRecords(t, st, id, k.items, 1)
-	// What was in flight, and what waited for a commit: one that gathers and one on its way.
+	// Calls in flight, plus records waiting for a commit: one group that is being collected
+	// and one being written.
 	const groups = 2 * 250
 	if again := s.Requests - k.items; again > k.kills*(k.slots+groups) {
 		t.Errorf("%d requests were made again, want at most %d for each kill", again, k.slots+groups)
@@ -156,8 +157,8 @@ func killWorkers(t *testing.T, k killing) {
 	if _, err := fmt.Sscan(k.maxCost, &limit); err != nil {
 		t.Fatal(err)
 	}
-	// What the vendor bills is between what is counted and the budget: what killed workers
-	// had been lent is set aside.
+	// The vendor's bill is between the counted cost and the budget: money lent to killed
+	// workers is set aside.
 	counted, billed := r.CostMicros+r.SetAsideMicros, perCall*int64(s.Answered)
 	t.Logf("%d micros billed, %d recorded, %d set aside", billed, r.CostMicros, r.SetAsideMicros)
 	if counted > int64(limit*1e6) || billed > counted {
@@ -165,14 +166,14 @@ func killWorkers(t *testing.T, k killing) {
 	}
 }
 
-// Workers that are killed cost hardly anything.
+// Killing workers costs hardly any extra calls.
 func TestKilledWorkers(t *testing.T) {
 	t.Parallel()
 	killWorkers(t, killing{items: 600, kills: 2, workers: 3, slots: 8, rpm: 3600, window: 5 * time.Second, late: 60, maxCost: "3"})
 }
 
-// A Postgres that is restarted in the middle is waited for: nothing is lost and nothing
-// doubled.
+// Workers wait for a Postgres that is restarted during a run: nothing is lost or
+// duplicated.
 func TestPostgresRestart(t *testing.T) {
 	t.Parallel()
 	c := pgtest.Start(t, pgtest.Options{Template: makeTables})
@@ -199,8 +200,8 @@ func TestPostgresRestart(t *testing.T) {
 	}
 }
 
-// A run that is cancelled stops on all workers within seconds, keeps what was paid for,
-// and goes on when it is resumed.
+// A cancelled run stops on all workers within seconds, keeps the results that were paid
+// for, and continues when it is resumed.
 func TestCancelAndResume(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -237,8 +238,8 @@ func TestCancelAndResume(t *testing.T) {
 	v.askedOnce(t, st, id, n)
 }
 
-// askedOnce waits for the end of a run and holds that each of its n items has a record
-// and was asked about once.
+// askedOnce waits for the end of a run and checks that each of its n items has a record and
+// caused one call.
 func (v *vendor) askedOnce(t *testing.T, st store.Store, id string, n int) {
 	t.Helper()
 	finished(t, st, id)
@@ -248,7 +249,7 @@ func (v *vendor) askedOnce(t *testing.T, st store.Store, id string, n int) {
 	}
 }
 
-// A worker that is told to stop gives back what it has not begun, at once.
+// A worker that is stopped returns the items that it has not begun at once.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -270,11 +271,11 @@ func TestDrain(t *testing.T) {
 	if r, err := st.Run(t.Context(), id); err != nil || r.Records != asked {
 		t.Errorf("%d records after %d requests, %v", r.Records, asked, err)
 	}
-	v.worker(t, url, "-j", "16", "--dead-after", "1h") // Nobody is thought dead in this test.
+	v.worker(t, url, "-j", "16", "--dead-after", "1h") // No worker is declared dead in this test.
 	v.askedOnce(t, st, id, n)
 }
 
-// A run whose money is spent is stopped before it is exceeded, and goes on with more.
+// A run is stopped before it exceeds its budget, and continues with a larger one.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -301,7 +302,7 @@ func TestBudget(t *testing.T) {
 	checkRecords(t, st, id, n, 1)
 }
 
-// A worker does not take a run elsewhere than it was told to go, and says so.
+// A worker refuses a run whose model is at a different address, and says why.
 func TestRefusedAddress(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

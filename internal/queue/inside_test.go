@@ -28,8 +28,8 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// However items are cut into chunks, they come out as they went in, and a chunk keeps to
-// its bounds.
+// Items survive packing and unpacking, however they are split, and chunks keep to their
+// limits.
 func TestChunks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
@@ -57,7 +57,7 @@ func TestChunks(t *testing.T) {
 	})
 }
 
-// Long items are in small chunks: a worker holds chunks in memory.
+// Long items are put in small chunks, because a worker holds chunks in memory.
 func TestChunksOfLongItems(t *testing.T) {
 	var list []placed
 	for i := range 10 {
@@ -84,8 +84,8 @@ func all(list []placed) func(func(placed, error) bool) {
 	}
 }
 
-// FuzzUnpack checks that a chunk that was damaged is refused or read as items that can be
-// packed again.
+// FuzzUnpack checks that a damaged chunk is refused, or read as items that can be packed
+// again.
 func FuzzUnpack(f *testing.F) {
 	list := []placed{{0, deem.Item{ID: "a", Response: "an answer"}}, {1, deem.Item{ID: "b"}}}
 	for ch, err := range cut("any", all(list), maxItems) {

@@ -10,40 +10,40 @@ import (
 )
 
 const (
-	// late is how much too late a promised time may be used. A worker that stood still for
-	// longer asks again, or it would make up for it in a burst.
+	// late is how long after a promised time a call may still begin. A worker that was
+	// stalled for longer asks for a new time; otherwise it would catch up in a burst.
 	late = 300 * time.Millisecond
 
-	// farthest is how far ahead times are promised: a run that is halted meanwhile does not
-	// keep the others waiting for longer.
+	// farthest is how far ahead times are promised. It limits how long the times of a
+	// halted run delay others.
 	farthest = time.Second
 
-	// margin keeps the pace a little below what the user allows, since a call reaches the
-	// vendor a little later than it was meant to, and not always by as much.
+	// margin keeps the pace slightly below the user's limit, because calls reach the vendor
+	// with a small, varying delay.
 	margin = 0.99
 )
 
-// A limit keeps the calls of a worker to what the run allows all workers together. It is
-// the [model.Fleet] of a model. Requests and tokens a minute are times on a line that is
-// kept in one row of the database: a worker that wants to make calls moves the end of the line
-// by as many as it wants to make now, and makes them at these times. Nothing is saved up,
-// so nothing can burst. How much the vendor itself bears each worker learns on its own, as
-// a single process does ([model.Limit]).
+// A limit keeps the calls of a worker within the limits that a run sets for all workers
+// together. It is the [model.Fleet] of a model. Requests and tokens per minute are
+// timelines whose ends are stored in one row of the database: a worker moves the ends
+// forward by the calls it wants to make now, and makes them at the times in between. Unused
+// time is not saved up, so there are no bursts. Each worker learns the vendor's own limits
+// separately, as a single process does ([model.Limit]).
 type limit struct {
 	c        *Control
 	key      string
-	gap      time.Duration // between two requests; 0 is not a bound
-	perToken time.Duration // 0 is not a bound
-	share    *share        // of the calls at once; nil when they are not bounded
+	gap      time.Duration // between two requests; 0 means no limit
+	perToken time.Duration // 0 means no limit
+	share    *share        // of the concurrent calls; nil if they are not limited
 	line     batch[int, time.Time]
 
 	mu     sync.Mutex
-	credit int // tokens that were promised and not used
+	credit int // promised but not used
 }
 
 var _ model.Fleet = (*limit)(nil)
 
-// newLimit returns what keeps a worker to the limits of a model at its address.
+// newLimit returns the limit for calls of a model at its address.
 func (c *Control) newLimit(m Model, o Options, s *share) *limit {
 	l := &limit{c: c, key: m.Name + " " + m.Endpoint, share: s}
 	perMinute := func(n int) time.Duration {
@@ -71,7 +71,7 @@ func (l *limit) Begin(ctx context.Context, tokens int) error {
 	return err
 }
 
-// wait waits for the time at which a call may begin.
+// wait waits until a call may begin.
 func (l *limit) wait(ctx context.Context, tokens int) error {
 	for l.gap > 0 || l.perToken > 0 {
 		at, err := l.line.get(ctx, tokens)
@@ -100,14 +100,15 @@ func (l *limit) End(c model.FleetCall) {
 	}
 }
 
-// promise returns when calls of so many tokens each may begin. A zero time means that the
-// caller has to ask again: the line is long, or the database does not answer.
+// promise returns the times at which calls with the given numbers of tokens may begin. A
+// zero time means that the caller must ask again: the line is long, or the database does
+// not answer.
 func (l *limit) promise(calls []int) []time.Time {
 	l.mu.Lock()
 	credit := l.credit
 	l.mu.Unlock()
-	// What earlier calls did not use of their estimates is used at once, since its time is
-	// past. So that this does not become a burst it is no more than two calls use.
+	// Tokens that earlier calls left unused are available at once, because their time has
+	// passed. To avoid a burst, use at most as many as two calls need.
 	credit = min(credit, 2*slices.Max(calls))
 	n, tokens := 0, -credit
 	for n < len(calls) && (n == 0 || time.Duration(n)*l.gap < farthest && time.Duration(tokens)*l.perToken < farthest) {
@@ -131,8 +132,8 @@ func (l *limit) promise(calls []int) []time.Time {
 	return times
 }
 
-// extend moves the ends of the lines, and returns where they were, by the clock of this
-// process. It is an error when they are too far ahead already.
+// extend moves the ends of the lines forward and returns their previous positions, by the
+// clock of this process. It returns an error if they are too far ahead.
 func (l *limit) extend(requests, tokens time.Duration) (requestsAt, tokensAt time.Time, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
 	defer cancel()
@@ -154,7 +155,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// wait sleeps, unless ctx ends before.
+// wait sleeps for d, or until ctx is done.
 func wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

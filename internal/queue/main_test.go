@@ -21,7 +21,7 @@ import (
 	"deem/internal/store/postgres"
 )
 
-// commandEnv makes this program be the command deem.
+// commandEnv makes this test binary run the deem command.
 const commandEnv = "DEEM_TEST_QUEUE_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(pgtest.Main(m, pgtest.Options{Template: makeTables}))
 }
 
-// makeTables makes what every database of a test begins with.
+// makeTables creates the tables that every test database starts with.
 func makeTables(ctx context.Context, url string) error {
 	st, err := postgres.Open(ctx, url, postgres.Options{})
 	if err != nil {
@@ -56,7 +56,7 @@ func open(t testing.TB, url string) (*postgres.Store, *queue.Control) {
 	return st, c
 }
 
-// A process is a deem that runs, or ran.
+// A process is a running or finished deem.
 type process struct {
 	cmd      *exec.Cmd
 	out, err proctest.Stream
@@ -73,7 +73,7 @@ func start(t testing.TB, dir, url string, args ...string) *process {
 		t.Fatal(err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // How it ended is in its state.
+		_ = p.cmd.Wait() // The process state has the result.
 		close(p.over)
 	}()
 	t.Cleanup(func() {
@@ -86,7 +86,7 @@ func start(t testing.TB, dir, url string, args ...string) *process {
 	return p
 }
 
-// longest bounds what hangs and not what is slow.
+// longest is a timeout for hanging tests, not for slow ones.
 const longest = 5 * time.Minute
 
 // wait returns the exit code.
@@ -102,13 +102,13 @@ func (p *process) wait(t testing.TB) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// kill kills the process as nothing can prevent.
+// kill kills the process with SIGKILL.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.over
 }
 
-// run runs the command to its end and holds it to an exit code.
+// run runs the command to its end and checks the exit code.
 func run(t testing.TB, dir, url string, want int, args ...string) *process {
 	t.Helper()
 	p := start(t, dir, url, args...)
@@ -168,8 +168,8 @@ func finished(t testing.TB, st store.Store, id string) store.Run {
 	return r
 }
 
-// checkRecords holds that every item has one record, at its place, made of one paid call
-// or, with a rule, of none.
+// checkRecords checks that every item has one record, at its position, made with one paid
+// call or, with a rule, none.
 func checkRecords(t testing.TB, st store.Store, id string, n, calls int) {
 	t.Helper()
 	position := 0
@@ -190,7 +190,7 @@ func checkRecords(t testing.TB, st store.Store, id string, n, calls int) {
 	}
 }
 
-// pgURL returns a database of the test's own.
+// pgURL returns a separate database for the test.
 func pgURL(t testing.TB) string {
 	t.Helper()
 	return pgtest.Database(t)

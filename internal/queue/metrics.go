@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// WriteMetrics writes what the worker does in the text format of Prometheus.
+// WriteMetrics writes the metrics of the worker in the Prometheus text format.
 func (w *Worker) WriteMetrics(to io.Writer) {
 	w.mu.Lock()
 	refused, runs := len(w.refused), len(w.engaged)
@@ -29,5 +29,5 @@ func (w *Worker) WriteMetrics(to io.Writer) {
 	} {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", m.name, m.help, m.name, m.kind, m.name, m.value)
 	}
-	_, _ = io.WriteString(to, b.String()) // The client may have gone.
+	_, _ = io.WriteString(to, b.String()) // The client may have disconnected.
 }

@@ -14,17 +14,17 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// tables are ours, beside those of River.
+// tables are deem's own tables, in addition to those of River.
 var tables = postgres.NewTables(migrations, "deem_queue_migrations", 0x6465656d71756575) // "deemqueu" in ASCII
 
-// hasTables reports whether there is a queue.
+// hasTables reports whether the database has a queue.
 func hasTables(ctx context.Context, pool *pgxpool.Pool) (there bool, err error) {
 	err = pool.QueryRow(ctx, `SELECT to_regclass('queue_limits') IS NOT NULL AND to_regclass('river_job') IS NOT NULL`).Scan(&there)
 	return there, err
 }
 
-// migrate makes the tables of River and ours, or brings them up to date. Of processes
-// that start together one does it, and the others wait.
+// migrate creates or upgrades River's tables and ours. If several processes start together,
+// one migrates and the others wait.
 func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	return tables.Alone(ctx, pool, func() error {
 		rivers, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: quiet})

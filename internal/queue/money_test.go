@@ -15,7 +15,7 @@ import (
 	"deem/model/fake"
 )
 
-// newTestControl returns the queue of a database of its own, with a run in it.
+// newTestControl returns the queue of a new database with one run.
 func newTestControl(t *testing.T, micros int64) (*Control, string) {
 	t.Helper()
 	st, err := postgres.Open(t.Context(), pgtest.Database(t), postgres.Options{Conns: 10})
@@ -40,8 +40,8 @@ func newTestControl(t *testing.T, micros int64) (*Control, string) {
 	return c, r.ID
 }
 
-// Three workers spend the money of a run to the end: never more than there is, and all
-// that calls can be paid with, also what others borrowed and did not need.
+// Three workers spend the whole budget of a run: never more, and everything that can pay
+// for a call, including money that others borrowed and did not need.
 func TestBanksShareTheMoney(t *testing.T) {
 	t.Parallel()
 	const sum, cost = 100_000, 900
@@ -105,14 +105,14 @@ func TestBanksShareTheMoney(t *testing.T) {
 	if s.SpentMicros != billed || s.LentMicros != 0 {
 		t.Errorf("%d spent and %d lent, want the %d that were billed and none", s.SpentMicros, s.LentMicros, billed)
 	}
-	// The last call may cost 1000 at most, so no more than that is left, and each worker
-	// may give up while another has the rest.
+	// The last call may cost up to 1000, so at most that much is left, and each worker may
+	// give up while another has the rest.
 	if billed > sum || billed < sum-5*1000 {
 		t.Errorf("%d were spent of %d", billed, sum)
 	}
 }
 
-// What a worker that died had been lent counts as spent.
+// Money lent to a worker that died counts as spent.
 func TestMoneyOfTheDead(t *testing.T) {
 	t.Parallel()
 	const sum = 100_000
@@ -133,7 +133,7 @@ func TestMoneyOfTheDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.steady = time.Now().Add(-time.Hour)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // The server has to be up for a second.
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // The server must have been up for a second.
 		if err := w.forgetDead(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestMoneyOfTheDead(t *testing.T) {
 	}
 }
 
-// Two workers that keep one pace make no more calls together than one may.
+// Two workers that share a rate limit make no more calls together than one worker may.
 func TestLimitsShareThePace(t *testing.T) {
 	t.Parallel()
 	c, _ := newTestControl(t, 1)
@@ -176,7 +176,7 @@ func TestLimitsShareThePace(t *testing.T) {
 		for times[to].Sub(times[from]) >= time.Second {
 			from++
 		}
-		// Places may be used late by 300 ms.
+		// Slots may be used up to 300 ms late.
 		if n := to - from + 1; n > rpm/60*14/10 {
 			t.Fatalf("%d calls in a second, want %d", n, rpm/60)
 		}
@@ -187,8 +187,8 @@ func TestLimitsShareThePace(t *testing.T) {
 	}
 }
 
-// Tokens a minute hold for two workers together, and what a call did not use of its
-// estimate is used by others.
+// The token limit applies to two workers together, and tokens that a call did not use of
+// its estimate are used by others.
 func TestLimitsShareTokens(t *testing.T) {
 	t.Parallel()
 	c, _ := newTestControl(t, 1)

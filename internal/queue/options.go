@@ -7,44 +7,44 @@ import (
 	"deem/model"
 )
 
-// Options are what workers have to know of a run besides what the store keeps of it. They
-// hold no secret: keys and headers are the workers' own.
+// Options are the settings of a run that workers need and the store does not keep. They
+// contain no secrets: workers use their own keys and headers.
 type Options struct {
-	Models []Model `json:"models,omitempty"` // that the judge asks
+	Models []Model `json:"models,omitempty"` // used by the judge
 
-	Concurrency int           `json:"concurrency,omitempty"` // calls of all workers at once; 0 is any number
-	RPM         int           `json:"rpm,omitempty"`         // requests a minute of all workers
-	TPM         int           `json:"tpm,omitempty"`         // tokens a minute of all workers
-	MaxMicros   *int64        `json:"max_micros,omitempty"`  // what the run may cost, earlier parts included
+	Concurrency int           `json:"concurrency,omitempty"` // concurrent calls of all workers; 0 means no limit
+	RPM         int           `json:"rpm,omitempty"`         // requests per minute of all workers
+	TPM         int           `json:"tpm,omitempty"`         // tokens per minute of all workers
+	MaxMicros   *int64        `json:"max_micros,omitempty"`  // budget of the run, including earlier parts
 	Retries     int           `json:"retries"`
 	Timeout     time.Duration `json:"timeout,omitempty"` // of one call
 	Prices      model.Prices  `json:"prices,omitzero"`
 
-	Fresh         bool     `json:"fresh,omitempty"` // what was asked before is asked again
+	Fresh         bool     `json:"fresh,omitempty"` // do not use cached replies
 	RetryUnjudged bool     `json:"retry_unjudged,omitempty"`
 	Priority      Priority `json:"priority"`
-	Version       string   `json:"version,omitempty"` // the deem that queued it
+	Version       string   `json:"version,omitempty"` // of the deem that queued it
 }
 
-// A Model is one that the judge of a run asks, and how it was reached. A worker reaches
-// it with its own settings, and refuses the run when that is another place: its key goes
-// nowhere else.
+// A Model is a model that the judge of a run uses, and its address. A worker opens it with
+// its own configuration and refuses the run if that leads to a different address, so that
+// its key is sent nowhere else.
 type Model struct {
 	Name     string            `json:"name"`
-	Settings string            `json:"settings,omitempty"` // as they are part of the judge
+	Settings string            `json:"settings,omitempty"` // part of the judge's identity
 	Endpoint string            `json:"endpoint,omitempty"`
-	Options  map[string]string `json:"options,omitempty"` // of the vendor's own
+	Options  map[string]string `json:"options,omitempty"` // vendor-specific
 }
 
-// CleanEndpoint returns an address as it is kept, without what may be secret in it.
+// CleanEndpoint returns an address as it is stored, without parts that may be secret.
 func CleanEndpoint(endpoint string) string {
 	s, err := store.Spec{Judge: store.JudgeSpec{Hash: "any"}, Dataset: store.DatasetSpec{Hash: "any"}, Trials: 1, Endpoint: endpoint}.Clean()
 	if err != nil {
-		panic(err) // It lacks nothing.
+		panic(err) // Cannot happen: the spec is complete.
 	}
 	return s.Endpoint
 }
 
-// queueOf returns the River queue of a run. Each has its own, so that a worker listens
-// only where it can judge, and runs take turns in each worker.
+// queueOf returns the name of the River queue of a run. Each run has its own queue, so that
+// a worker listens only to runs it can judge, and runs take turns in each worker.
 func queueOf(runID string) string { return "run_" + runID }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A run that was left to workers is judged by them and finished, with a rule and with a
-// model, and the worker goes when it is told to.
+// Workers judge and finish a queued run, with a rule and with a model, and a worker exits
+// when it is stopped.
 func TestWorkersJudge(t *testing.T) {
 	t.Parallel()
 	url := pgURL(t)
@@ -34,8 +34,8 @@ func TestWorkersJudge(t *testing.T) {
 	}
 }
 
-// A run that workers have is not judged by a command beside them, is not queued twice,
-// and needs a database that they can share.
+// A run that workers have cannot be judged by a command at the same time, cannot be queued
+// twice, and needs a database that workers can share.
 func TestQueuedIsBusy(t *testing.T) {
 	t.Parallel()
 	url := pgURL(t)
@@ -62,7 +62,7 @@ func TestQueuedIsBusy(t *testing.T) {
 	run(t, dir, filepath.Join(dir, "file.db"), 2, "worker")
 }
 
-// A worker says that it is alive and ready, and what it did.
+// A worker reports that it is alive and ready, and its metrics.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	url := pgURL(t)

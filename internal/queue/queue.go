@@ -1,18 +1,19 @@
-// Package queue spreads runs over workers, any number of processes on any machines that
-// share one Postgres. River, a job queue inside that Postgres, hands the work out.
+// Package queue distributes runs over workers: any number of processes, on any machines,
+// that share one Postgres. The work is distributed by River, a job queue inside that
+// Postgres.
 //
-// A [Control] queues a run: its items are cut into chunks, and each chunk is a job of
-// River, in a queue of the run's own. It also pauses, resumes and cancels runs, and says
-// how far they are. A [Worker] listens to the queues of the runs that it can judge, makes
-// their judges, and judges the items of a chunk that have no record yet.
+// A [Control] queues a run: its items are split into chunks, and each chunk is a River job
+// in the run's own queue. It also pauses, resumes and cancels runs, and reports their
+// progress. A [Worker] listens to the queues of the runs that it can judge, builds their
+// judges, and judges the items of a chunk that have no record yet.
 //
-// River retries jobs that failed and rescues those of workers that died. A job may
-// therefore run twice, at worst at the same time. The records make that harmless: the
-// store keeps the first record of an item and drops any other.
+// River retries failed jobs and rescues the jobs of dead workers. A job may therefore run
+// twice, even at the same time. This is harmless: the store keeps the first record of an
+// item and drops any other.
 //
-// All limits hold for the workers together. Calls a minute and tokens a minute are times
-// on one line for each model; calls at once are divided among workers; money is lent to
-// workers in small sums. What a worker that died had been lent counts as spent.
+// All limits apply to the workers together. Requests and tokens per minute are times on one
+// line for each model; concurrent calls are divided among workers; money is lent to workers
+// in small amounts. Money lent to a worker that died counts as spent.
 package queue
 
 import (
@@ -31,24 +32,24 @@ import (
 	"deem/internal/store/postgres"
 )
 
-// Errors that callers tell apart. All of them come with a hint.
+// Errors that callers distinguish. All of them come with a hint.
 var (
-	// ErrNotQueued means that the run was never given to workers.
+	// ErrNotQueued is returned if the run was never given to workers.
 	ErrNotQueued = errors.New("the run was not given to workers")
 
-	// ErrQueued means that workers are judging the run.
+	// ErrQueued is returned if workers are judging the run.
 	ErrQueued = fmt.Errorf("workers have the run: %w", store.ErrBusy)
 )
 
-// A Control queues runs and says what becomes of them. It owns no goroutine, and lives
-// as long as its store.
+// A Control queues runs and reports their progress. It has no goroutine, and may be used as
+// long as its store is open.
 type Control struct {
 	st     *postgres.Store
 	pool   *pgxpool.Pool
-	client *river.Client[pgx.Tx] // that only inserts
+	client *river.Client[pgx.Tx] // insert-only
 }
 
-// Open returns the control of the queue in a store, whose tables it makes if they are
+// Open returns the control of the queue in a store. It creates the tables if they are
 // missing.
 func Open(ctx context.Context, st *postgres.Store) (*Control, error) {
 	if err := migrate(ctx, st.Pool()); err != nil {
@@ -57,8 +58,8 @@ func Open(ctx context.Context, st *postgres.Store) (*Control, error) {
 	return newControl(st)
 }
 
-// Look returns the control of the queue in a store that is read only. It is nil when
-// nothing was ever queued there.
+// Look returns the control of the queue in a read-only store, or nil if nothing was ever
+// queued there.
 func Look(ctx context.Context, st *postgres.Store) (*Control, error) {
 	there, err := hasTables(ctx, st.Pool())
 	if err != nil || !there {
@@ -75,11 +76,11 @@ func newControl(st *postgres.Store) (*Control, error) {
 	return &Control{st: st, pool: st.Pool(), client: client}, nil
 }
 
-// quiet is a log that nobody reads.
+// quiet discards all log messages.
 var quiet = slog.New(slog.DiscardHandler)
 
-// Busy returns [ErrQueued] when workers have the run. A process that wants to judge it
-// alone asks this first.
+// Busy returns [ErrQueued] if workers have the run. Processes call it before they judge a
+// run alone.
 func (c *Control) Busy(ctx context.Context, runID string) error {
 	state, err := state(ctx, c.pool, runID, "")
 	switch {
@@ -93,8 +94,7 @@ func (c *Control) Busy(ctx context.Context, runID string) error {
 	return held(ctx, c.pool, runID)
 }
 
-// held returns [ErrQueued] while workers that are alive have chunks or money of a run that
-// was halted.
+// held returns [ErrQueued] while live workers still have chunks or money of a halted run.
 func held(ctx context.Context, q querier, runID string) error {
 	var held bool
 	err := q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM queue_workers w WHERE w.seen > now() - $3::interval AND (
@@ -107,7 +107,7 @@ func held(ctx context.Context, q querier, runID string) error {
 	return err
 }
 
-// owner is the worker that has job j, and open are the states of a job that is not done.
+// owner is the worker that has job j; open lists the states of unfinished jobs.
 const (
 	owner = `j.attempted_by[array_upper(j.attempted_by, 1)]`
 	open  = `('available', 'running', 'retryable', 'scheduled', 'pending', 'discarded', 'cancelled')`
@@ -128,20 +128,20 @@ func state(ctx context.Context, q querier, runID, lock string) (State, error) {
 	return state, err
 }
 
-// A State says what is to become of a run.
+// A State is the state of a run in the queue.
 type State string
 
 // The states of a run in the queue.
 const (
 	Queued    State = "queued"    // workers take its chunks
-	Paused    State = "paused"    // no worker takes any until it is resumed
-	Cancelled State = "cancelled" // the same, and nobody expects that it will be
-	Stopped   State = "stopped"   // its money is spent, or its judge cannot be asked
+	Paused    State = "paused"    // workers take no chunks until it is resumed
+	Cancelled State = "cancelled" // like Paused, but not expected to be resumed
+	Stopped   State = "stopped"   // its budget is spent, or a chunk failed
 	Done      State = "done"      // every item has a record
 )
 
-// A Priority says which runs come first. A run of a higher one is served before all of
-// lower ones, and runs of the same one take turns.
+// A Priority orders runs. Runs with a higher priority are served before all others, and
+// runs with the same priority take turns.
 type Priority int
 
 // The priorities.

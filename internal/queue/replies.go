@@ -11,9 +11,9 @@ import (
 	"deem/model"
 )
 
-// known is the reply cache of a worker. Most replies that are looked for are not there,
-// and one query for each would take more time than everything else, so that one query
-// looks for the keys of all who ask at the same moment.
+// known is the reply cache of a worker. Most lookups find nothing, and one query for each
+// would take more time than everything else, so one query looks up the keys of all
+// concurrent lookups.
 type known struct {
 	c      *Control
 	lookup batch[string, bool]
@@ -35,8 +35,8 @@ func (k *known) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	return k.c.st.Reply(ctx, key)
 }
 
-// ask returns which keys may have a reply. Where the database does not answer, all may:
-// the store finds out, with more patience.
+// ask reports which keys may have a reply. If the database does not answer, all may: the
+// store is asked next, and waits longer.
 func (k *known) ask(keys []string) []bool {
 	ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
 	defer cancel()
@@ -51,11 +51,11 @@ func (k *known) ask(keys []string) []bool {
 	}
 	list := make([]bool, len(keys))
 	for i, key := range keys {
-		list[i] = err != nil || there[key] || strings.ContainsAny(key, "\x00\x01") // which the store writes in another way
+		list[i] = err != nil || there[key] || strings.ContainsAny(key, "\x00\x01") // the store encodes these keys differently
 	}
 	return list
 }
 
-// beatTimeout bounds what is asked of the database many times: a server that takes longer
-// is as good as away.
+// beatTimeout is the timeout of frequent queries. A server that takes longer is treated as
+// unavailable.
 const beatTimeout = 5 * time.Second

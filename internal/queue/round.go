@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// chunksAtOnce is how many chunks of a run a worker has: while the last items of one
-	// are being judged, another is under way.
+	// chunksAtOnce is the number of chunks of a run that a worker has: while the last items
+	// of one chunk are being judged, the next one has begun.
 	chunksAtOnce = 2
 
-	// refuseAgain is how long a worker does not look again at what it could not judge.
+	// refuseAgain is how long a worker waits before it tries again to judge a run that it
+	// refused.
 	refuseAgain = 30 * time.Second
 )
 
-// beatUntil beats until over is closed.
+// beatUntil sends heartbeats until over is closed.
 func (w *Worker) beatUntil(over <-chan struct{}) {
 	tick := time.NewTicker(w.o.beatEvery())
 	defer tick.Stop()
@@ -41,7 +42,7 @@ func (w *Worker) beatUntil(over <-chan struct{}) {
 	}
 }
 
-// noteBeat remembers whether the database answers.
+// noteBeat records whether the database answers.
 func (w *Worker) noteBeat(err error) {
 	w.mu.Lock()
 	away := w.steady.IsZero()
@@ -59,8 +60,8 @@ func (w *Worker) noteBeat(err error) {
 	}
 }
 
-// beat says that the worker is alive. One that finds that it was thought dead lost its
-// money, and begins anew.
+// beat sends a heartbeat. If other workers had declared this worker dead, its money is
+// lost, and it starts over.
 func (w *Worker) beat(ctx context.Context) error {
 	state := "working"
 	if w.draining.Err() != nil {
@@ -84,7 +85,7 @@ func (w *Worker) beat(ctx context.Context) error {
 	err = w.c.pool.QueryRow(ctx, `INSERT INTO queue_workers AS q (id, version, state, slots, in_flight, records, rate, refused)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO UPDATE SET seen = now(), state = excluded.state,
 		in_flight = excluded.in_flight, records = excluded.records, rate = excluded.rate, refused = excluded.refused
-		RETURNING q.xmax = 0`, // A row that was not there has no older version.
+		RETURNING q.xmax = 0`, // A new row has no older version.
 		w.id, w.o.Version, state, w.o.Slots, w.inFlight.Load(), n, w.rate, string(text)).Scan(&added)
 	if err != nil {
 		return err
@@ -101,16 +102,16 @@ func (w *Worker) beat(ctx context.Context) error {
 	return nil
 }
 
-// A seen run is one that is queued.
+// A seen is a queued run.
 type seen struct {
 	run     string
 	changed time.Time
 	over    bool    // all chunks are done
-	failed  *string // why a chunk was given up
+	failed  *string // why a chunk failed for good
 }
 
-// round looks which runs are queued, begins and ends to listen to their queues, keeps the
-// jobs of this worker from being rescued, and settles money and shares.
+// round lists the queued runs, starts and stops listening to their queues, renews the
+// leases on this worker's jobs, and settles money and shares.
 func (w *Worker) round(ctx context.Context) error {
 	rows, err := w.c.pool.Query(ctx, `SELECT q.run, q.changed_at, NOT EXISTS (SELECT FROM river_job j WHERE j.queue = 'run_' || q.run AND j.state IN `+open+`),
 		(SELECT CASE j.state WHEN 'cancelled' THEN 'somebody cancelled a job' ELSE format('a chunk failed %s times: %s', j.attempt, j.errors[array_upper(j.errors, 1)]->>'error') END
@@ -144,7 +145,7 @@ func (w *Worker) round(ctx context.Context) error {
 	return errors.Join(append(errs, w.renew(ctx), w.forgetDead(ctx))...)
 }
 
-// finish marks a run as done, of which no chunk is left.
+// finish marks a run as done if no chunk is left.
 func (c *Control) finish(ctx context.Context, run string) error {
 	if err := c.st.Finish(ctx, run); err != nil {
 		return err
@@ -154,8 +155,8 @@ func (c *Control) finish(ctx context.Context, run string) error {
 	return err
 }
 
-// release ends the engagement with runs that are not queued any more, were changed, or
-// cannot be judged by this worker.
+// release ends the engagements with runs that are no longer queued, were changed, or cannot
+// be judged by this worker.
 func (w *Worker) release(ctx context.Context, list []seen) {
 	queued := map[string]time.Time{}
 	for _, s := range list {
@@ -166,8 +167,8 @@ func (w *Worker) release(ctx context.Context, list []seen) {
 			continue
 		}
 		e.stop()
-		// Its chunks are given back first. The next round tries again: it must not wait for
-		// them.
+		// Its chunks must be returned first. Do not wait for them: the next round tries
+		// again.
 		soon, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 		err := w.client.Queues().Remove(soon, queueOf(e.run.ID))
 		cancel()
@@ -178,14 +179,13 @@ func (w *Worker) release(ctx context.Context, list []seen) {
 		delete(w.engaged, e.run.ID)
 		w.mu.Unlock()
 		if err := e.end(ctx); err != nil {
-			// What was lent counts as spent when the worker is gone.
+			// Money lent counts as spent once the worker is gone.
 			w.say("end "+e.run.ID, "settle run %s: %v", e.run.ID, err)
 		}
 	}
 }
 
-// listen makes River hand out the chunks of the runs that this worker can judge, and of no
-// others.
+// listen subscribes to the queues of the runs that this worker can judge.
 func (w *Worker) listen(ctx context.Context, list []seen) error {
 	for _, s := range list {
 		w.mu.Lock()
@@ -208,20 +208,20 @@ func (w *Worker) listen(ctx context.Context, list []seen) error {
 		w.engaged[s.run] = e
 		w.mu.Unlock()
 		if err := w.client.Queues().Add(queueOf(s.run), river.QueueConfig{MaxWorkers: chunksAtOnce}); err != nil {
-			e.stop() // and begin again
+			e.stop() // start over
 			return err
 		}
 	}
 	return nil
 }
 
-// A refusal is why a worker does not judge a run.
+// A refusal says why a worker does not judge a run.
 type refusal struct {
 	why   string
 	until time.Time
 }
 
-// refuse remembers that this worker cannot judge a run.
+// refuse records that this worker cannot judge a run.
 func (w *Worker) refuse(run string, why error) {
 	w.mu.Lock()
 	w.refused[run] = refusal{why.Error(), time.Now().Add(refuseAgain)}
@@ -229,8 +229,9 @@ func (w *Worker) refuse(run string, why error) {
 	w.say("run "+run, "run %s is not judged by this worker: %v", run, why)
 }
 
-// renew keeps the jobs of this worker from being rescued, and settles money and shares. A
-// job that was rescued in spite of it belongs to another worker, and so it stays.
+// renew renews the leases on this worker's jobs, so that River does not rescue them, and
+// settles money and shares. A job that was rescued anyway belongs to another worker and is
+// left alone.
 func (w *Worker) renew(ctx context.Context) error {
 	w.mu.Lock()
 	jobs := make([]int64, 0, len(w.jobs))
@@ -252,10 +253,10 @@ func (w *Worker) renew(ctx context.Context) error {
 	return nil
 }
 
-// forgetDead counts the money of dead workers as spent, for nobody knows what they did with
-// it, and gives their places to others. Nobody is dead to a worker that could not reach the
-// database itself lately, nor by the word of a server that was just started: the others
-// could not reach it either.
+// forgetDead counts the money of dead workers as spent, because it is unknown what they
+// spent, and frees their shares. It does nothing if this worker could not reach the
+// database recently or the server has just started: then the other workers could not reach
+// it either.
 func (w *Worker) forgetDead(ctx context.Context) error {
 	w.mu.Lock()
 	steady := !w.steady.IsZero() && time.Since(w.steady) > w.o.Dead
@@ -290,8 +291,8 @@ func (w *Worker) forgetDead(ctx context.Context) error {
 	})
 }
 
-// Ready reports whether the worker works: the database answered lately, and it does not
-// drain.
+// Ready reports whether the worker takes work: the database answered recently, and the
+// worker is not draining.
 func (w *Worker) Ready() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

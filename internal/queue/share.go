@@ -9,15 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A share is how many calls of a run this worker may have in flight, of those that the
-// run may have in all workers together. Unused places go back with each beat, and those
-// of a worker that is gone are free once it is known to be.
+// A share is the number of calls of a run that this worker may have in flight, out of the
+// number that all workers may have together. Unused slots are returned at each heartbeat;
+// the slots of a dead worker are freed when its death is noticed.
 type share struct {
 	c           *Control
 	run, worker string
-	stale       time.Duration // a share that was not renewed for so long is worth nothing
+	stale       time.Duration // a share that was not renewed for this long is invalid
 
-	asking sync.Mutex // one asks the database at a time
+	asking sync.Mutex // held while asking the database
 
 	mu      sync.Mutex
 	slots   int
@@ -25,17 +25,17 @@ type share struct {
 	waiting int
 	renewed time.Time
 	asked   time.Time
-	free    chan struct{} // closed and made anew when a place may be free
+	free    chan struct{} // closed and replaced when a slot may be free
 }
 
 func (c *Control) newShare(run, worker string, stale time.Duration) *share {
 	return &share{c: c, run: run, worker: worker, stale: stale, free: make(chan struct{})}
 }
 
-// shareEvery is how often a share is asked for that is too small.
+// shareEvery is the interval at which a worker asks for a larger share.
 const shareEvery = 200 * time.Millisecond
 
-// acquire waits for a place.
+// acquire waits for a slot.
 func (s *share) acquire(ctx context.Context) error {
 	if s.try(0) {
 		return nil
@@ -45,7 +45,8 @@ func (s *share) acquire(ctx context.Context) error {
 	s.mu.Unlock()
 	for {
 		if s.due() {
-			// While the server is away the share gets stale, and nobody calls.
+			// Ignore the error: while the server is away the share goes stale, and no calls
+			// begin.
 			_ = s.renew(ctx)
 		}
 		if s.try(1) {
@@ -69,7 +70,8 @@ func (s *share) acquire(ctx context.Context) error {
 	}
 }
 
-// try takes a place if there is one. A call that waited for it waits no more.
+// try takes a slot if one is free. It then subtracts waited from the number of waiting
+// calls.
 func (s *share) try(waited int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +91,8 @@ func (s *share) release() {
 	s.free = make(chan struct{})
 }
 
-// due reports whether it is time to ask again, and that somebody does.
+// due reports whether the caller should ask the database again. It returns true to at most
+// one caller per interval.
 func (s *share) due() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +103,7 @@ func (s *share) due() bool {
 	return true
 }
 
-// renew asks for as many places as are used and waited for.
+// renew asks for as many slots as are used and waited for.
 func (s *share) renew(ctx context.Context) error {
 	s.asking.Lock()
 	defer s.asking.Unlock()
@@ -122,8 +125,8 @@ func (s *share) renew(ctx context.Context) error {
 	return nil
 }
 
-// divide gives a worker its places. A worker that has more than an equal part while
-// others want for some gets no more than it uses, until its calls are done.
+// divide assigns slots to a worker. A worker with more than an equal part, while others are
+// short of slots, gets only as many as it uses until its calls are done.
 func (c *Control) divide(ctx context.Context, run, worker string, used, wanted int) (slots int, err error) {
 	err = pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
 		var bound *int64
@@ -149,8 +152,8 @@ func (c *Control) divide(ctx context.Context, run, worker string, used, wanted i
 	return slots, err
 }
 
-// part returns how many of bound places a worker gets that uses and wants so many, when
-// others have taken some and so many of them are short of places.
+// part returns how many of bound slots a worker gets that uses and wants the given numbers,
+// if the others have taken some and short of them want more.
 func part(bound, others, taken, short, used, wanted int) int {
 	slots := min(wanted, bound-taken)
 	if short > 0 {

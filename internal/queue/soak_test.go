@@ -43,7 +43,8 @@ func writeMany(t testing.TB, dir string, n, size int) {
 	}
 }
 
-// A million items are queued in under two minutes, and memory does not grow with them.
+// A million items are queued in under two minutes, and memory use does not grow with their
+// number.
 func TestSoakEnqueueAMillion(t *testing.T) {
 	enqueue := func(n int) (time.Duration, int64) {
 		url := pgtest.Database(t)
@@ -68,15 +69,15 @@ func TestSoakEnqueueAMillion(t *testing.T) {
 	}
 }
 
-// A worker judges at least half as fast as one process that keeps its run in a file,
-// when judging itself takes no time.
+// A worker judges at least half as fast as one process with its run in a file, if judging
+// itself takes no time.
 func TestSoakOverhead(t *testing.T) {
 	const n = 50_000
 	dir := t.TempDir()
 	writeMany(t, dir, n, 210)
 	judge := []string{"--judge", "universal", "--model", "fake:labels=CORRECT|INCORRECT"}
 	best := 0.0
-	for range 3 { // Who else uses the machine is not to decide.
+	for range 3 { // Other load on the machine must not decide.
 		best = max(best, overhead(t, dir, n, judge))
 		if best >= 0.5 {
 			return
@@ -85,8 +86,8 @@ func TestSoakOverhead(t *testing.T) {
 	t.Errorf("a worker reaches %.2f of the rate of one process, want at least 0.5", best)
 }
 
-// overhead judges items in one process, and then in a worker, and returns which share of
-// the rate of the first the second reached.
+// overhead judges items in one process and then in a worker, and returns the worker's rate
+// as a share of the process's rate.
 func overhead(t *testing.T, dir string, n int, judge []string) float64 {
 	t.Helper()
 	began := time.Now()
@@ -112,7 +113,7 @@ func overhead(t *testing.T, dir string, n int, judge []string) float64 {
 	return ratio
 }
 
-// logSizes says how many bytes each table has for a record, with its indexes.
+// logSizes logs the bytes per record of each table, including its indexes.
 func logSizes(t *testing.T, st *postgres.Store, records int) {
 	t.Helper()
 	rows, err := st.Pool().Query(t.Context(), `SELECT relname, pg_total_relation_size(relid), pg_indexes_size(relid), n_live_tup

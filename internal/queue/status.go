@@ -10,40 +10,40 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Status is what the queue is doing, for those who watch it.
+// A Status is the state of the queue.
 type Status struct {
 	Runs    []RunStatus    `json:"runs"` // newest first
 	Workers []WorkerStatus `json:"workers"`
 }
 
-// A RunStatus is how far a run is.
+// A RunStatus is the progress of a run.
 type RunStatus struct {
 	Run      string   `json:"run"`
 	State    State    `json:"state"`
 	Reason   string   `json:"reason,omitempty"` // why it was stopped
 	Priority Priority `json:"priority"`
 
-	Total   int `json:"total"`   // records that the run will have
-	Records int `json:"records"` // that it has
-	Chunks  int `json:"chunks"`  // that are not done
-	Taken   int `json:"taken"`   // of them, that workers have
-	Workers int `json:"workers"` // that have some
+	Total   int `json:"total"`   // records of the complete run
+	Records int `json:"records"` // records so far
+	Chunks  int `json:"chunks"`  // unfinished chunks
+	Taken   int `json:"taken"`   // unfinished chunks that workers have
+	Workers int `json:"workers"` // workers that have chunks
 
-	Rate float64 `json:"rate"`          // records a second, lately
-	ETA  *int64  `json:"eta,omitempty"` // seconds until it is done, if it goes on so; nil when nobody knows
+	Rate float64 `json:"rate"`          // recent records per second
+	ETA  *int64  `json:"eta,omitempty"` // seconds until it is done at the current rate; nil if unknown
 
-	SpentMicros int64  `json:"spent_micros"` // by calls, also those that no record shows, and what was set aside and never settled
-	LentMicros  int64  `json:"lent_micros"`  // that workers may spend
+	SpentMicros int64  `json:"spent_micros"` // on calls, including those without a record, and money set aside and never settled
+	LentMicros  int64  `json:"lent_micros"`  // to workers, not spent yet
 	MaxMicros   *int64 `json:"max_micros,omitempty"`
 
 	QueuedAt  time.Time `json:"queued_at"`
 	ChangedAt time.Time `json:"changed_at"`
 
-	// Refused says which workers do not judge the run, and why.
+	// Refused maps workers that do not judge the run to the reason.
 	Refused map[string]string `json:"refused,omitempty"`
 }
 
-// A WorkerStatus is what a worker is doing.
+// A WorkerStatus is the state of a worker.
 type WorkerStatus struct {
 	ID       string            `json:"id"`
 	Version  string            `json:"version"`
@@ -54,14 +54,14 @@ type WorkerStatus struct {
 	InFlight int               `json:"in_flight"`
 	Records  int               `json:"records"`
 	Rate     float64           `json:"rate"`
-	Refused  map[string]string `json:"refused,omitempty"` // runs, and why
+	Refused  map[string]string `json:"refused,omitempty"` // runs and reasons
 }
 
-// silent is from when on a worker is shown as one.
+// silent is how long after its last heartbeat a worker is shown as silent.
 const silent = 5 * time.Second
 
-// Status says what the queue is doing. Runs that are done are left out, but for those
-// that were within the last hour.
+// Status returns the state of the queue. It includes finished runs only if they finished
+// within the last hour.
 func (c *Control) Status(ctx context.Context) (Status, error) {
 	var s Status
 	workers, err := c.workers(ctx)
@@ -77,7 +77,7 @@ func (c *Control) Status(ctx context.Context) (Status, error) {
 	return s, nil
 }
 
-// Run says how far one run is.
+// Run returns the progress of one run.
 func (c *Control) Run(ctx context.Context, runID string) (RunStatus, error) {
 	if _, err := state(ctx, c.pool, runID, ""); err != nil {
 		return RunStatus{}, err
@@ -140,8 +140,8 @@ func (c *Control) runsWhere(ctx context.Context, where string, args ...any) ([]R
 	})
 }
 
-// share divides the rate of the workers among the runs that are under way, by the chunks
-// that they have: nobody counts records by run and second.
+// share divides the rate of the workers among the active runs, in proportion to their
+// chunks, because records per second are not counted by run.
 func (s *Status) share() {
 	rate, taken := 0.0, 0
 	for _, w := range s.Workers {

@@ -8,13 +8,13 @@ import (
 	"deem"
 )
 
-// turns bound how many items a worker judges at once, whichever runs they belong to.
-// Items of a higher priority go first, and those of one priority in the order in which
-// they came: so runs of one priority get equal shares of the worker.
+// turns limits how many items a worker judges at once, across runs. Items with a higher
+// priority go first, and items with the same priority in order of arrival, so that runs
+// with the same priority get equal shares of the worker.
 type turns struct {
 	mu      sync.Mutex
 	free    int
-	waiting [Low + 1][]chan struct{} // by priority; closed when its owner has a turn
+	waiting [Low + 1][]chan struct{} // by priority; a channel is closed when its owner gets a turn
 }
 
 // take waits for a turn, until the run stops or ctx is done.
@@ -42,7 +42,7 @@ func (t *turns) take(ctx context.Context, p Priority) error {
 	if i := slices.Index(t.waiting[p], turn); i >= 0 {
 		t.waiting[p] = slices.Delete(t.waiting[p], i, i+1)
 	} else {
-		t.pass() // It came meanwhile.
+		t.pass() // The turn came meanwhile.
 	}
 	return err
 }
@@ -54,7 +54,7 @@ func (t *turns) give() {
 	t.pass()
 }
 
-// pass lets the next one have a turn. The caller holds the lock.
+// pass gives the turn to the next waiter. The caller holds the lock.
 func (t *turns) pass() {
 	for p, list := range t.waiting {
 		if len(list) > 0 {
@@ -66,7 +66,7 @@ func (t *turns) pass() {
 	t.free++
 }
 
-// A waiter is a judge whose items wait for their turns.
+// A waiter is a judge that waits for a turn before it judges an item.
 type waiter struct {
 	judge    deem.Judge
 	w        *Worker

@@ -14,17 +14,18 @@ import (
 	"deem/internal/store"
 )
 
-// A chunkWorker is what River calls with a job.
+// A chunkWorker handles River jobs.
 type chunkWorker struct {
 	river.WorkerDefaults[chunk]
 	w *Worker
 }
 
-// NextRetry implements [river.Worker]. A job fails when the database does not answer, and
-// is rescued when its worker died: both need no long pause.
+// NextRetry implements [river.Worker]. Jobs fail if the database does not answer, and are
+// rescued if their worker died; neither needs a long backoff.
 func (cw *chunkWorker) NextRetry(*river.Job[chunk]) time.Time { return time.Now().Add(time.Second) }
 
-// Work judges what a chunk lacks. What it does not come to goes back to the queue.
+// Work judges the items of a chunk that have no record. Items that it does not get to
+// return to the queue.
 func (cw *chunkWorker) Work(ctx context.Context, job *river.Job[chunk]) error {
 	w := cw.w
 	w.mu.Lock()
@@ -47,9 +48,9 @@ func (cw *chunkWorker) Work(ctx context.Context, job *river.Job[chunk]) error {
 	return river.JobSnooze(time.Second)
 }
 
-// judgeChunk judges the items of a chunk that have no record, until all have one, or the
-// time of the job is over, the worker drains or the run is halted. Calls in flight then
-// finish and are kept; after a halt they have their grace.
+// judgeChunk judges the items of a chunk that have no record. It stops early if the job
+// times out, the worker drains or the run is halted. Calls in flight then finish, and their
+// results are kept; after a drain or halt they have the grace period.
 func (e *engagement) judgeChunk(ctx context.Context, c chunk) error {
 	items, err := c.unpack()
 	if err != nil {
@@ -78,7 +79,7 @@ func (e *engagement) judgeChunk(ctx context.Context, c chunk) error {
 	}
 	return run.Job{
 		Store: k, Run: e.run, Judge: waiter{judge: e.judge, w: e.w, priority: e.o.Priority}, Items: stream(items), Each: e.told.Add,
-		// Commits go over a network, so they are larger than those of one process.
+		// Commits go over a network, so they are larger than those of a single process.
 		Commits: store.WriterOptions{MaxRows: 250, MaxWait: 30 * time.Millisecond},
 		Options: deem.Options{
 			Concurrency: min(e.w.o.Slots, len(items)*e.run.Trials), Trials: e.run.Trials, Stop: stop,
@@ -99,16 +100,16 @@ func stream(items []placed) iter.Seq2[deem.Item, error] {
 	}
 }
 
-// A keeper is the store as the records of a chunk see it.
+// A keeper is the store for the records of a chunk.
 type keeper struct {
 	store.Store
 	e      *engagement
-	places map[string]int // of the items in the dataset
+	places map[string]int // position of each item in the dataset
 }
 
-// Append implements [store.Store]. It drops records of items that another worker judged
-// meanwhile, and waits for a server that restarts until the calls in flight are cancelled:
-// a worker that is told to go at once goes.
+// Append implements [store.Store]. It drops records of items that another worker has judged
+// meanwhile. It waits for a server that restarts, until the calls in flight are cancelled,
+// so that a worker that must stop at once does.
 func (k keeper) Append(ctx context.Context, runID string, recs []deem.Record) error {
 	for i := range recs {
 		recs[i].Position = k.places[recs[i].Item.ID]
@@ -125,8 +126,8 @@ func (k keeper) Append(ctx context.Context, runID string, recs []deem.Record) er
 	}
 }
 
-// explain says why a chunk was not judged, and draws the conclusion: a run whose money is
-// spent is stopped, and one that this worker cannot judge it leaves to others.
+// explain handles the error of a chunk that was not judged: it stops a run whose budget is
+// spent, and leaves a run that this worker cannot judge to others.
 func (w *Worker) explain(ctx context.Context, e *engagement, err error) {
 	run := e.run.ID
 	defer e.stop()

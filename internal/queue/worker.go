@@ -22,27 +22,28 @@ import (
 	"deem/internal/telemetry"
 )
 
-// WorkerOptions say how a worker goes about its work. The zero value of each field but
-// Open means the default.
+// WorkerOptions configure a worker. The zero value of each field except Open means the
+// default.
 type WorkerOptions struct {
-	Slots int // items that are judged at once; 16
+	Slots int // items judged at once; default 16
 
-	// Open opens a model with the keys and addresses of this process. Its error is why
-	// the worker does not judge runs that ask the model.
+	// Open opens a model with the keys and addresses of this process. If it fails, the
+	// worker does not judge runs that use the model.
 	Open func(m Model, timeout time.Duration) (deem.Model, error)
 
-	Telemetry *telemetry.Telemetry // nil tells nobody
+	Telemetry *telemetry.Telemetry // nil means none
 
-	// Say is told what a person may want to know; nil means nobody is.
+	// Say receives messages for the user; nil discards them.
 	Say func(message string)
 
 	Version string        // of deem
-	Grace   time.Duration // calls in flight have it to finish once the worker stops or the run is halted; 30 s
-	Dead    time.Duration // a worker that was not heard of for so long is dead; 30 s
-	Log     *slog.Logger  // of River; nil means none
+	Grace   time.Duration // time for calls in flight to finish after the worker stops or the run is halted; default 30 s
+	Dead    time.Duration // a worker without a heartbeat for this long is dead; default 30 s
+	Log     *slog.Logger  // for River; nil means none
 }
 
-// beatEvery is how often a worker says that it is alive, and looks which runs there are.
+// beatEvery returns the interval between heartbeats. With each heartbeat a worker also
+// looks for runs.
 func (o WorkerOptions) beatEvery() time.Duration { return min(time.Second, o.Dead/5) }
 
 func (o WorkerOptions) withDefaults() WorkerOptions {
@@ -64,8 +65,8 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 	return o
 }
 
-// A Worker judges for a shared database. [NewWorker] makes one, and [Worker.Run] lets it
-// work.
+// A Worker judges runs of a shared database. [NewWorker] creates one, and [Worker.Run] runs
+// it.
 type Worker struct {
 	c      *Control
 	o      WorkerOptions
@@ -74,27 +75,27 @@ type Worker struct {
 	turns  turns
 	known  *known
 
-	draining context.Context // done once no further item is taken
+	draining context.Context // done when no further item may be taken
 	drain    context.CancelFunc
-	hard     context.Context // done once calls in flight are cancelled
+	hard     context.Context // done when calls in flight are cancelled
 	cancel   context.CancelFunc
 
 	inFlight, records, accounts atomic.Int64
 
 	mu       sync.Mutex
-	jobs     map[int64]bool         // that are under way
+	jobs     map[int64]bool         // in progress
 	engaged  map[string]*engagement // by run; the worker listens to their queues
 	refused  map[string]refusal     // by run
-	beaten   time.Time              // the last beat that succeeded
-	steady   time.Time              // since when beats succeed
+	beaten   time.Time              // last successful heartbeat
+	steady   time.Time              // start of the current series of successful heartbeats; zero after a failure
 	lastSaid map[string]string
 
-	// Only the goroutine that beats has these.
-	counted int64   // records at the last beat
-	rate    float64 // records a second, lately
+	// Only the heartbeat goroutine uses these.
+	counted int64   // records at the last heartbeat
+	rate    float64 // recent records per second
 }
 
-// NewWorker returns a worker that does nothing yet.
+// NewWorker returns a worker that has not started.
 func NewWorker(c *Control, o WorkerOptions) (*Worker, error) {
 	w := &Worker{
 		c: c, o: o.withDefaults(), id: newWorkerID(), known: newKnown(c), jobs: map[int64]bool{},
@@ -110,9 +111,9 @@ func NewWorker(c *Control, o WorkerOptions) (*Worker, error) {
 	var err error
 	w.client, err = river.NewClient(riverpgxv5.New(c.pool), &river.Config{
 		ID: w.id, Workers: workers, Logger: w.o.Log,
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 1}}, // It must have one. Those of runs come and go.
-		// A job takes no further items when its time is over, and is rescued when its worker
-		// was not heard of for longer.
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 1}}, // River requires one. The queues of runs are added and removed later.
+		// A job takes no further items after its timeout, and is rescued if its worker sent
+		// no heartbeat for longer.
 		JobTimeout: w.o.Dead * 2 / 3, RescueStuckJobsAfter: w.o.Dead, JobStuckThreshold: time.Hour,
 		FetchCooldown: 20 * time.Millisecond, FetchPollInterval: time.Second,
 		CompletedJobRetentionPeriod: 10 * time.Minute, CancelledJobRetentionPeriod: -1, DiscardedJobRetentionPeriod: -1,
@@ -120,7 +121,7 @@ func NewWorker(c *Control, o WorkerOptions) (*Worker, error) {
 	return w, err
 }
 
-// newWorkerID returns a name that no other process has, now or later.
+// newWorkerID returns a globally unique name.
 func newWorkerID() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -129,16 +130,17 @@ func newWorkerID() string {
 	return fmt.Sprintf("%.50s-%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
 }
 
-// ID returns the name of the worker, which no other process has.
+// ID returns the globally unique name of the worker.
 func (w *Worker) ID() string { return w.id }
 
-// Drain ends the work gently: no new item is taken, calls in flight finish and are kept,
-// and what is left of the chunks goes to others at once. [Worker.Run] then returns.
+// Drain stops the worker gracefully: it takes no new items, finishes calls in flight and
+// keeps their results, and returns the rest of its chunks to the queue at once.
+// [Worker.Run] then returns.
 func (w *Worker) Drain() { w.drain() }
 
 // Run works until [Worker.Drain] is called or ctx is done, which cancels the calls in
-// flight. It returns when nothing of the worker is left, neither here nor in the
-// database. A Postgres that restarts meanwhile is waited for.
+// flight. When it returns, nothing of the worker is left in this process or in the
+// database. Run waits for a Postgres that restarts.
 func (w *Worker) Run(ctx context.Context) error {
 	defer w.cancel()
 	if err := w.beat(ctx); err != nil {
@@ -148,8 +150,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.beaten = time.Now()
 	w.steady = w.beaten
 	w.mu.Unlock()
-	// The client ends when it is told to, and not when ctx does: jobs have to be given
-	// back first.
+	// The client ends when it is stopped, not when ctx is done: jobs must be returned
+	// first.
 	if err := w.client.Start(context.WithoutCancel(ctx)); err != nil {
 		return errors.Join(err, w.leave(ctx))
 	}
@@ -169,7 +171,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	return errors.Join(err, w.leave(context.WithoutCancel(ctx)))
 }
 
-// leave removes what the worker has in the database.
+// leave removes the worker's rows from the database.
 func (w *Worker) leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, w.o.Dead)
 	defer cancel()
@@ -188,7 +190,7 @@ func (w *Worker) list() []*engagement {
 	return slices.Collect(maps.Values(w.engaged))
 }
 
-// say says something once, until something else is to be said about the same.
+// say passes on a message unless it is the same as the last one about the same subject.
 func (w *Worker) say(about, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	w.mu.Lock()

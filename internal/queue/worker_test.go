@@ -20,7 +20,7 @@ import (
 	"deem/model/fake"
 )
 
-// fakeModel is the name of the model that runs of these tests ask.
+// fakeModel is the name of the model that the runs of these tests use.
 const fakeModel = "fake:test"
 
 // begin begins a run of n items and queues it.
@@ -63,7 +63,7 @@ func begin(t testing.TB, st *postgres.Store, c *queue.Control, name string, n in
 	return r
 }
 
-// employ lets a worker work in this process until the test is over, or it is drained.
+// employ runs a worker in this process until the test ends or the worker is drained.
 func employ(t testing.TB, c *queue.Control, o queue.WorkerOptions, ask func(ctx context.Context, req deem.Request) (deem.Reply, error)) (w *queue.Worker, leave func()) {
 	t.Helper()
 	o.Open = func(m queue.Model, _ time.Duration) (deem.Model, error) { return fake.Func(m.Name, ask), nil }
@@ -92,7 +92,7 @@ func yes(context.Context, deem.Request) (deem.Reply, error) {
 	return deem.Reply{Text: "CORRECT", Stop: deem.StopEnd}, nil
 }
 
-// connect returns a connection to look into the tables with.
+// connect returns a function that queries the tables directly.
 func connect(t testing.TB, st *postgres.Store) func(sql string, args ...any) int {
 	t.Helper()
 	return func(sql string, args ...any) int {
@@ -105,8 +105,8 @@ func connect(t testing.TB, st *postgres.Store) func(sql string, args ...any) int
 	}
 }
 
-// A worker that finds the money spent after somebody gave the run more does not stop it:
-// what it found is of before.
+// A worker that finds the budget spent does not stop the run if the budget was raised
+// meanwhile.
 func TestStopOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	st, c := open(t, pgtest.Database(t))
@@ -139,7 +139,7 @@ func TestStopOfAnotherTime(t *testing.T) {
 	}
 }
 
-// Runs of one priority share a worker evenly, whichever came first and is larger. One with
+// Runs of the same priority share a worker evenly, regardless of order and size. A run with
 // a higher priority goes first.
 func TestRunsTakeTurns(t *testing.T) {
 	t.Parallel()
@@ -175,7 +175,7 @@ func TestRunsTakeTurns(t *testing.T) {
 		}
 	}
 	t.Logf("%d items of others while 240 urgent ones were asked, and %d of the huge run while 240 of the small one were", others, share)
-	// Between two chunks of the urgent run, others have a turn or two.
+	// Between two chunks of the urgent run, others get a turn or two.
 	if others > 120 {
 		t.Errorf("%d items of others were asked before the last of 240 urgent ones, want few", others)
 	}
@@ -184,8 +184,8 @@ func TestRunsTakeTurns(t *testing.T) {
 	}
 }
 
-// A chunk that two workers judge at the same time, because one of them was thought dead,
-// leaves one record of each item: the first.
+// If two workers judge a chunk at the same time, because one of them was declared dead,
+// only the first record of each item is kept.
 func TestFence(t *testing.T) {
 	t.Parallel()
 	st, c := open(t, pgtest.Database(t))
@@ -221,8 +221,8 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// A call that takes longer than it takes to miss a worker is made once: its worker says
-// that it is at it.
+// A call that takes longer than the dead-worker timeout is made once, because its worker
+// renews the lease.
 func TestSlowCall(t *testing.T) {
 	t.Parallel()
 	st, c := open(t, pgtest.Database(t))
@@ -243,7 +243,7 @@ func TestSlowCall(t *testing.T) {
 	}
 }
 
-// A chunk that was given up stops its run, with the reason, and is tried again when the
+// A chunk that failed for good stops its run, with the reason, and is tried again when the
 // run is resumed.
 func TestBrokenChunk(t *testing.T) {
 	t.Parallel()
@@ -265,7 +265,7 @@ func TestBrokenChunk(t *testing.T) {
 	checkRecords(t, st, r.ID, 3, 1)
 }
 
-// A run that is paused is not touched, until it is resumed, with the priority it is given.
+// A paused run is not judged until it is resumed, with the priority given then.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	st, c := open(t, pgtest.Database(t))
@@ -301,7 +301,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// All workers together have no more calls in flight than the run allows.
+// All workers together never have more calls in flight than the run allows.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	st, c := open(t, pgtest.Database(t))
@@ -326,7 +326,7 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// A vendor that refuses calls now and then costs no record, and none is made twice.
+// If a vendor occasionally refuses calls, no record is lost or made twice.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	st, c := open(t, pgtest.Database(t))
@@ -353,7 +353,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A worker whose key is no good leaves the run to others, and says why.
+// A worker with an invalid key leaves the run to others, and says why.
 func TestBadKey(t *testing.T) {
 	t.Parallel()
 	st, c := open(t, pgtest.Database(t))
@@ -375,8 +375,8 @@ func TestBadKey(t *testing.T) {
 	}
 }
 
-// A small run that comes later is done long before a huge one that was there, and the
-// huge one goes on meanwhile.
+// A small run that comes later finishes long before a huge one that came first, and the
+// huge one continues meanwhile.
 func TestSmallRunIsNotStarved(t *testing.T) {
 	t.Parallel()
 	st, c := open(t, pgtest.Database(t))
