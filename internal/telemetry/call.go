@@ -16,10 +16,10 @@ import (
 	"deem"
 )
 
-// A watchedModel tells of calls.
+// A watchedModel reports calls.
 type watchedModel struct{ watched }
 
-// Complete asks the model inside and tells what came of it, with all retries.
+// Complete calls the inner model and reports the result, including all retries.
 func (w *watchedModel) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	ctx, span := w.t.tracer.Start(context.WithValue(ctx, callKey{}, &call{}), operationChat+" "+w.t.redact.clean(w.model),
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(with(w.spans, requestAttrs(req)...)...))
@@ -39,7 +39,7 @@ func (w *watchedModel) Complete(ctx context.Context, req deem.Request) (deem.Rep
 	return reply, err
 }
 
-// outcomeOf says in one word how a call ended.
+// outcomeOf returns the outcome of a call in one word.
 func outcomeOf(ctx context.Context, reply deem.Reply, err error) string {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -55,14 +55,15 @@ func outcomeOf(ctx context.Context, reply deem.Reply, err error) string {
 	}
 }
 
-// countCall counts a call and what it cost. What was paid for earlier was counted then.
+// countCall counts a call and its cost. The cost of a cached reply was counted when it was
+// paid.
 func (t *Telemetry) countCall(ctx context.Context, who []attribute.KeyValue, outcome string, reply deem.Reply) {
 	t.meters.calls.Add(ctx, 1, metric.WithAttributes(with(who, attribute.String(attrOutcome, outcome))...))
 	if outcome != outcomeReplied && outcome != outcomeBatched {
 		return
 	}
 	if outcome == outcomeBatched {
-		t.countTokens(ctx, who, reply.Usage) // which no attempt has counted
+		t.countTokens(ctx, who, reply.Usage) // not counted by any attempt
 	}
 	t.meters.cost.Add(ctx, reply.CostMicros, metric.WithAttributes(who...))
 	if reply.Unpriced {
@@ -70,7 +71,7 @@ func (t *Telemetry) countCall(ctx context.Context, who []attribute.KeyValue, out
 	}
 }
 
-// requestAttrs returns what a request asks for, apart from its text.
+// requestAttrs returns the parameters of a request, without its text.
 func requestAttrs(req deem.Request) []attribute.KeyValue {
 	var attrs []attribute.KeyValue
 	if req.MaxTokens > 0 {
@@ -91,8 +92,8 @@ func requestAttrs(req deem.Request) []attribute.KeyValue {
 	return attrs
 }
 
-// describe writes what came of a call into its span. Tokens and cost of a cached reply
-// are left out: a sum over spans would count them twice.
+// describe writes the result of a call into its span. Tokens and cost of a cached reply are
+// omitted: a sum over spans would count them twice.
 func (w *watchedModel) describe(ctx context.Context, span trace.Span, reply deem.Reply, err error) {
 	if err != nil {
 		kind := errorType(ctx, err)
@@ -121,7 +122,7 @@ func (w *watchedModel) describe(ctx context.Context, span trace.Span, reply deem
 	span.SetAttributes(attrs...)
 }
 
-// finish spells a reason to stop as the conventions do.
+// finish returns the name of a stop reason in the OpenTelemetry conventions.
 func finish(s deem.Stop) string {
 	switch s {
 	case deem.StopEnd:
@@ -133,8 +134,7 @@ func finish(s deem.Stop) string {
 	}
 }
 
-// log tells of a call: of a failure to all, of a reply to those who want to know
-// everything.
+// log logs a call: failures as warnings, replies at debug level.
 func (w *watchedModel) log(ctx context.Context, req deem.Request, reply deem.Reply, err error, took time.Duration) {
 	about := func(more ...slog.Attr) []slog.Attr {
 		attrs := append([]slog.Attr{slog.String("model", w.Name()), millis("duration_ms", took)}, more...)
@@ -169,7 +169,7 @@ func (t *Telemetry) cleaned(list []deem.Message) []deem.Message {
 	return clean
 }
 
-// A chatMessage is a message in the form that the conventions give it.
+// A chatMessage is a message in the format of the OpenTelemetry conventions.
 type chatMessage struct {
 	Role   string `json:"role"`
 	Parts  []part `json:"parts"`
@@ -181,7 +181,7 @@ type part struct {
 	Content string `json:"content"`
 }
 
-// contentAttrs returns the texts of a call, for those who asked for them.
+// contentAttrs returns the texts of a call, which are sent only on request.
 func (t *Telemetry) contentAttrs(req deem.Request, reply deem.Reply, err error) []attribute.KeyValue {
 	var instructions []part
 	var input []chatMessage
@@ -204,11 +204,11 @@ func (t *Telemetry) contentAttrs(req deem.Request, reply deem.Reply, err error) 
 	return attrs
 }
 
-// jsonAttr returns a value as JSON. What is written here was cleaned before.
+// jsonAttr returns a value as JSON. The caller has removed secrets from it.
 func jsonAttr(key string, v any) attribute.KeyValue {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // Texts always have a JSON.
+		panic(err) // Cannot happen: strings can always be encoded.
 	}
 	return attribute.String(key, string(text))
 }

@@ -29,22 +29,22 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A collector takes what OTLP over HTTP brings, and remembers it.
+// A collector receives OTLP over HTTP and records it.
 type collector struct {
 	*httptest.Server
 
 	mu       sync.Mutex
 	open     int             // connections
-	raw      strings.Builder // all that came, as it came
+	raw      strings.Builder // everything received, unparsed
 	header   http.Header
 	paths    []string
 	spans    []*trace.Span
 	resource map[string]string
-	metrics  map[string]*metrics.Metric // the last of each
+	metrics  map[string]*metrics.Metric // the latest of each
 }
 
-// newCollector starts a collector. What before does with a request comes first; when it
-// returns false nothing else is done.
+// newCollector starts a collector. It calls before with each request first, and does
+// nothing else if before returns false.
 func newCollector(t *testing.T, before func(w http.ResponseWriter, r *http.Request) bool) *collector {
 	t.Helper()
 	c := &collector{metrics: map[string]*metrics.Metric{}}
@@ -119,8 +119,8 @@ func (c *collector) take(t *testing.T, r *http.Request, body []byte) {
 	}
 }
 
-// checkLeft looks whether all connections are closed, for which the other side has all
-// the time that a busy machine may take.
+// checkLeft checks that all connections are closed. It allows as much time as a busy
+// machine may need.
 func (c *collector) checkLeft(t *testing.T) {
 	t.Helper()
 	open := func() int {
@@ -136,7 +136,7 @@ func (c *collector) checkLeft(t *testing.T) {
 	t.Errorf("%d connections are open after Close", open())
 }
 
-// texts returns attributes as texts.
+// texts returns attributes as strings.
 func texts(list []*common.KeyValue) map[string]string {
 	m := map[string]string{}
 	for _, kv := range list {
@@ -160,8 +160,8 @@ func texts(list []*common.KeyValue) map[string]string {
 	return m
 }
 
-// tree returns the spans as lines, each below its parent and behind its depth, in the
-// order of their begin.
+// tree returns the spans as lines, each after its parent and prefixed with its depth,
+// ordered by start time.
 func (c *collector) tree() []string {
 	children := map[string][]*trace.Span{}
 	for _, s := range c.spans {
@@ -190,8 +190,8 @@ func (c *collector) named(name string) []*trace.Span {
 	return list
 }
 
-// sum returns the value of a counter for the points that have all the attributes, which
-// are "key=value".
+// sum returns the value of a counter for the points that have all the attributes, given as
+// "key=value".
 func (c *collector) sum(t *testing.T, name string, want ...string) int64 {
 	t.Helper()
 	m, ok := c.metrics[name]
@@ -210,7 +210,7 @@ func (c *collector) sum(t *testing.T, name string, want ...string) int64 {
 	return n
 }
 
-// histogram returns count and sum of a histogram in the same way.
+// histogram returns the count and sum of a histogram in the same way.
 func (c *collector) histogram(t *testing.T, name string, want ...string) (count uint64, sum float64) {
 	t.Helper()
 	m, ok := c.metrics[name]
@@ -236,7 +236,7 @@ func has(attrs map[string]string, want []string) bool {
 	return true
 }
 
-// env returns a Getenv of a few variables.
+// env returns a Getenv with a few variables.
 func env(pairs ...string) func(string) string {
 	return func(name string) string {
 		for _, kv := range pairs {
@@ -248,17 +248,18 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
-// A story is a small run: what the model does with the n-th attempt at an item.
+// A story is a small run: the model's reaction to the n-th attempt at an item.
 type story struct {
 	items []string
 	asks  func(prompt string, nth int) (deem.Reply, error)
 	opts  model.Options
 }
 
-// prompt is what the judge of a story asks, and must not be seen unless asked for.
+// prompt returns the prompt of a story's judge, which must not appear unless content is
+// enabled.
 func prompt(id string) string { return "a secret prompt about " + id }
 
-// play judges the items of a story one by one, and tells t of it.
+// play judges the items of a story one by one and reports them to tel.
 func play(t *testing.T, tel *telemetry.Telemetry, s story) {
 	t.Helper()
 	nth := map[string]int{}
@@ -294,13 +295,13 @@ func items(ids []string) func(func(deem.Item, error) bool) {
 	}
 }
 
-// asker is a judge that asks its model and takes the reply for a label.
+// asker is a judge that calls its model and treats the reply as a label.
 type asker struct{ m deem.Model }
 
 func (asker) Name() string { return "asker" }
 
 func (a asker) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
-	id, _, _ := strings.Cut(it.ID, "#") // "a#2" asks what "a" asked
+	id, _, _ := strings.Cut(it.ID, "#") // "a#2" has the same prompt as "a"
 	temperature := 0.5
 	req := deem.Request{Temperature: &temperature, MaxTokens: 7, Messages: []deem.Message{
 		{Role: "system", Content: "You are a judge."}, {Role: "user", Content: prompt(id)},

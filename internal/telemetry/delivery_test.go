@@ -25,7 +25,7 @@ import (
 	"deem/model/openai"
 )
 
-// closed returns an address at which nobody listens.
+// closed returns an address without a listener.
 func closed(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
@@ -36,8 +36,8 @@ func closed(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
-// A collector that is down, hangs or answers rudely costs one warning and a moment at
-// the end, and its key is in no warning. OpenTelemetry itself would wait for half a minute.
+// A collector that is down, hangs or returns errors costs one warning and a moment at the
+// end, and no warning contains its key. OpenTelemetry itself would wait for half a minute.
 func TestTroubledCollector(t *testing.T) {
 	const key = "otel-canary-0123456789"
 	hang := func(w http.ResponseWriter, r *http.Request) bool {
@@ -85,8 +85,8 @@ func TestTroubledCollector(t *testing.T) {
 	}
 }
 
-// A delivery that the collector puts off is made again, and a part that it refuses is
-// told. What arrives is what OTLP's own types read.
+// A delivery that the collector defers is retried, and a partial rejection is reported.
+// OTLP's generated types can decode what arrives.
 func TestDeliveries(t *testing.T) {
 	var puts atomic.Int32
 	c := newCollector(t, func(w http.ResponseWriter, r *http.Request) bool {
@@ -133,13 +133,13 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-// Spans that the collector is too slow for are dropped, and that is said.
+// If the collector is too slow, spans are dropped and a warning says so.
 func TestDroppedSpans(t *testing.T) {
 	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "2")
 	t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")
 	over := make(chan struct{})
 	c := newCollector(t, func(http.ResponseWriter, *http.Request) bool {
-		<-over // Nothing is taken before all has come.
+		<-over // Accept nothing before all spans have ended.
 		return true
 	})
 	tel, warnings := start(t, telemetry.Options{Getenv: env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=" + c.URL + "/v1/traces")})
@@ -151,7 +151,7 @@ func TestDroppedSpans(t *testing.T) {
 	}
 }
 
-// Variables that make no sense cost a warning, and the rest goes on.
+// Invalid variables cause a warning, and everything else continues.
 func TestSettingsInDisorder(t *testing.T) {
 	for _, tt := range []struct {
 		env  []string
@@ -171,10 +171,10 @@ func TestSettingsInDisorder(t *testing.T) {
 	}
 }
 
-// TestCanary makes every kind of failure that a vendor has, with the key in the error's
-// body and headers and in replies, and looks for the key in everything that is told:
-// events, spans, metrics, the page for Prometheus and warnings. Prompts and replies are
-// told as well, as that is where most could slip through.
+// TestCanary provokes every kind of vendor failure, with the key in the error's body and
+// headers and in replies, and looks for the key in all output: events, spans, metrics, the
+// Prometheus page and warnings. Prompts and replies are enabled, because most leaks could
+// happen there.
 func TestCanary(t *testing.T) {
 	c := newCollector(t, nil)
 	var log bytes.Buffer
@@ -223,7 +223,7 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// callOnce makes one call of a server that answers as it is told.
+// callOnce makes one call to a server that returns the given answer.
 func callOnce(t *testing.T, tel *telemetry.Telemetry, a modeltest.Answer, name string) {
 	t.Helper()
 	srv := modeltest.Serve(modeltest.OpenAI(), func(modeltest.Asked) modeltest.Answer { return a })

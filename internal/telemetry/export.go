@@ -10,7 +10,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// export starts what the settings ask for.
+// export starts the exporters that the settings ask for.
 func (t *Telemetry) export(ctx context.Context, s settings, prometheus bool) {
 	t.meters = noMeters()
 	if !s.any() && !prometheus {
@@ -25,13 +25,13 @@ func (t *Telemetry) export(ctx context.Context, s settings, prometheus bool) {
 	t.exportMetrics(s.metrics, res, prometheus)
 }
 
-// zero returns the zero value of what a function takes: here a logger that says nothing.
-// The logger of OpenTelemetry would print variables that it cannot read, with their
-// values, and its type is of a library that we have no other use for.
+// zero returns the zero value of a function's parameter: here a logger that discards
+// everything. OpenTelemetry's logger would print variables that it cannot parse, with their
+// values. Its type belongs to a library that we do not use otherwise.
 func zero[T any](func(T)) (none T) { return none }
 
-// resource says who measures. The arguments of the process are left out, as they may
-// hold anything.
+// resource describes this process. It omits the command-line arguments, which may contain
+// anything.
 func (t *Telemetry) resource(ctx context.Context, service string) *resource.Resource {
 	res, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),
@@ -45,8 +45,8 @@ func (t *Telemetry) resource(ctx context.Context, service string) *resource.Reso
 	return res
 }
 
-// exporter returns what sends to a target. Each has a transport of its own, so that its
-// connections can be closed in the end.
+// exporter returns an exporter to a target. Each has its own transport, so that its
+// connections can be closed at the end.
 func (s *sender) exporter(to target) *exporter {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = to.tls
@@ -55,8 +55,8 @@ func (s *sender) exporter(to target) *exporter {
 }
 
 func (t *Telemetry) exportTraces(to target, res *resource.Resource) {
-	// The sampler, the size of the queue and of batches are the SDK's own variables:
-	// OTEL_TRACES_SAMPLER, OTEL_BSP_*.
+	// The SDK reads the sampler and the sizes of the queue and of batches from its own
+	// variables: OTEL_TRACES_SAMPLER, OTEL_BSP_*.
 	p := sdktrace.NewTracerProvider(sdktrace.WithResource(res), sdktrace.WithSpanProcessor(t.sender),
 		sdktrace.WithBatcher(t.sender.exporter(to)))
 	t.tracer = p.Tracer(scope)
@@ -73,7 +73,7 @@ func (t *Telemetry) exportMetrics(to *target, res *resource.Resource, prometheus
 		opts = append(opts, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(metricExporter{t.sender.exporter(*to)})))
 	}
 	if len(opts) == 1 {
-		return // Nobody reads metrics.
+		return // Metrics have no reader.
 	}
 	p := sdkmetric.NewMeterProvider(opts...)
 	t.meters = newMeters(p)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// FuzzSettings reads any variables. A signal has an address that can be called, without a
-// password in it, and time to be delivered; or there is an error, and it repeats no value,
-// since a value may be a key.
+// FuzzSettings reads arbitrary variables. Either a signal has a usable address without a
+// password, and a timeout; or there is an error that repeats no value, because a value may
+// be a key.
 func FuzzSettings(f *testing.F) {
 	f.Add("http://localhost:4318", "a=b,c=%41", "1500", "gzip", "otlp")
 	f.Add("https://u:hunter2-0123@h/p?q#f", "Authorization=Bearer hunter2-0123", "", "", "")

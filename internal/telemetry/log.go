@@ -9,7 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// newLogger returns a logger of JSON lines, or one that says nothing when w is nil.
+// newLogger returns a logger that writes JSON lines, or one that discards everything if w
+// is nil.
 func newLogger(w io.Writer, level slog.Level, r redactor) *slog.Logger {
 	if w == nil {
 		return slog.New(slog.DiscardHandler)
@@ -25,8 +26,8 @@ func newLogger(w io.Writer, level slog.Level, r redactor) *slog.Logger {
 	}))
 }
 
-// tell writes an event, with where in the run it happened. The attributes are made only
-// when somebody reads them.
+// tell logs an event with its place in the run. It calls attrs only if the level is
+// enabled.
 func (t *Telemetry) tell(ctx context.Context, level slog.Level, event string, attrs func() []slog.Attr) {
 	if !t.log.Enabled(ctx, level) {
 		return
@@ -41,14 +42,14 @@ func (t *Telemetry) tell(ctx context.Context, level slog.Level, event string, at
 	t.log.LogAttrs(ctx, level, event, append(all, attrs()...)...)
 }
 
-// Program writes what a program of the user's own wrote to its standard error.
+// Program logs a line that a user's program wrote to its standard error.
 func (t *Telemetry) Program(name, line string) {
 	if t != nil {
 		t.log.Info("program", "program", name, "line", line)
 	}
 }
 
-// A place says where in a run something happens. It travels in the context.
+// A place is a position in a run: the run, item and trial. It is passed in the context.
 type place struct {
 	run  string
 	item *string // nil outside of items
@@ -65,7 +66,7 @@ func (p *place) attrs() []slog.Attr {
 	return attrs
 }
 
-// millis returns a duration as logs and dashboards read it.
+// millis returns a duration in milliseconds.
 func millis(key string, d time.Duration) slog.Attr {
 	return slog.Float64(key, float64(d.Microseconds())/1000)
 }

@@ -5,7 +5,7 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 )
 
-// meters are the instruments that a run measures with.
+// meters are the instruments of a run.
 type meters struct {
 	meter metric.Meter
 
@@ -17,8 +17,7 @@ type meters struct {
 	inFlight, allowed metric.Int64ObservableGauge
 }
 
-// newMeters makes the instruments. Their names and units are ours, so an error is a
-// bug.
+// newMeters creates the instruments. It panics on errors: names and units are constants.
 func newMeters(p metric.MeterProvider) meters {
 	m := meters{meter: p.Meter(scope)}
 	counter := func(name string) metric.Int64Counter {
@@ -41,7 +40,7 @@ func newMeters(p metric.MeterProvider) meters {
 	return m
 }
 
-// noMeters measure nothing.
+// noMeters returns instruments that measure nothing.
 func noMeters() meters { return newMeters(noop.NewMeterProvider()) }
 
 func must[T any](v T, err error) T {

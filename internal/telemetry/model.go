@@ -21,8 +21,8 @@ import (
 	"deem/model"
 )
 
-// Wire returns wire with each attempt told of. It goes under the limit, so that time
-// spent waiting for a place is not mistaken for the model's.
+// Wire returns wire with each attempt reported. It belongs below the limiter, so that time
+// spent waiting for a slot does not count as the model's latency.
 func (t *Telemetry) Wire(wire deem.Model) deem.Model {
 	if t == nil || wire == nil {
 		return wire
@@ -30,8 +30,8 @@ func (t *Telemetry) Wire(wire deem.Model) deem.Model {
 	return &watchedWire{watched: t.watch(wire)}
 }
 
-// Model returns m with each call told of. It goes around all other decorators, so that
-// a call is one however often it was tried.
+// Model returns m with each call reported. It goes around all other decorators, so that a
+// call is counted once, however many times it was tried.
 func (t *Telemetry) Model(m deem.Model) deem.Model {
 	if t == nil || m == nil {
 		return m
@@ -39,14 +39,14 @@ func (t *Telemetry) Model(m deem.Model) deem.Model {
 	return &watchedModel{watched: t.watch(m)}
 }
 
-// watched is what both decorators know of the model inside.
+// watched is the common part of both decorators.
 type watched struct {
 	t     *Telemetry
 	inner deem.Model
 
 	provider, model string
-	who             []attribute.KeyValue // of every metric
-	spans           []attribute.KeyValue // of every span
+	who             []attribute.KeyValue // attributes of every metric
+	spans           []attribute.KeyValue // attributes of every span
 }
 
 var (
@@ -67,13 +67,14 @@ func (t *Telemetry) watch(m deem.Model) watched {
 	return w
 }
 
-// who returns the attributes that say what was asked of whom.
+// who returns the attributes for the operation, provider and model.
 func (t *Telemetry) who(operation, name string) []attribute.KeyValue {
 	provider, model := split(name)
 	return []attribute.KeyValue{attribute.String(attrOperation, operation), t.text(attrProvider, provider), t.text(attrRequestModel, model)}
 }
 
-// split takes "vendor:name" apart, and spells the vendor as the conventions do.
+// split splits "vendor:name", and returns the vendor's name in the OpenTelemetry
+// conventions.
 func split(name string) (provider, model string) {
 	vendor, model, ok := strings.Cut(name, ":")
 	if !ok {
@@ -95,14 +96,14 @@ func portOf(u *url.URL) int {
 	return 443
 }
 
-// Name returns the name of the model inside.
+// Name returns the name of the inner model.
 func (w *watched) Name() string { return w.inner.Name() }
 
-// Unwrap returns the model inside.
+// Unwrap returns the inner model.
 func (w *watched) Unwrap() deem.Model { return w.inner }
 
-// A call is what the attempts of one call share. The outer decorator puts it into the
-// context and the inner one finds it there.
+// A call is the state that the attempts of one call share. The outer decorator puts it into
+// the context, where the inner one finds it.
 type call struct {
 	mu       sync.Mutex
 	attempts int
@@ -111,8 +112,8 @@ type call struct {
 
 type callKey struct{}
 
-// attempt counts an attempt of the call in ctx. It returns its number and the error of
-// the one before.
+// attempt counts an attempt of the call in ctx. It returns the attempt's number and the
+// error type of the previous one.
 func attempt(ctx context.Context) (n int, last string) {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
@@ -124,7 +125,7 @@ func attempt(ctx context.Context) (n int, last string) {
 	return c.attempts, c.last
 }
 
-// attempted notes how an attempt of the call in ctx ended.
+// attempted records the error type of an attempt of the call in ctx.
 func attempted(ctx context.Context, errorType string) {
 	if c, ok := ctx.Value(callKey{}).(*call); ok {
 		c.mu.Lock()
@@ -133,8 +134,9 @@ func attempted(ctx context.Context, errorType string) {
 	}
 }
 
-// errorType says in one word what went wrong, "" when nothing did: a status, a kind of
-// failure, or "canceled". The words are few, so that they can be counted.
+// errorType returns the type of an error in one word, or "" without an error: an HTTP
+// status, a kind of failure, or "canceled". The number of different words is small, so that
+// they can be used as labels.
 func errorType(ctx context.Context, err error) string {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	switch {
@@ -151,10 +153,10 @@ func errorType(ctx context.Context, err error) string {
 	}
 }
 
-// A watchedWire tells of attempts.
+// A watchedWire reports attempts.
 type watchedWire struct{ watched }
 
-// Complete asks the model inside and tells how that went.
+// Complete calls the inner model and reports the attempt.
 func (w *watchedWire) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	n, last := attempt(ctx)
 	if n > 1 {
@@ -181,7 +183,7 @@ func (w *watchedWire) Complete(ctx context.Context, req deem.Request) (deem.Repl
 	return reply, err
 }
 
-// trouble tells of an attempt that brought no reply.
+// trouble reports an attempt without a reply.
 func (w *watchedWire) trouble(ctx context.Context, span trace.Span, n int, took time.Duration, kind string, err error) {
 	span.SetStatus(codes.Error, kind)
 	span.SetAttributes(attribute.String(attrErrorType, kind))
@@ -194,15 +196,15 @@ func (w *watchedWire) trouble(ctx context.Context, span trace.Span, n int, took 
 	}
 	level := slog.LevelWarn
 	if kind == "canceled" {
-		level = slog.LevelDebug // somebody stopped the run: that is not trouble of the model
+		level = slog.LevelDebug // the run was stopped; the model did not fail
 	}
 	w.t.tell(ctx, level, "attempt failed", func() []slog.Attr {
 		return append([]slog.Attr{slog.String("model", w.Name()), slog.Int("attempt", n), millis("duration_ms", took)}, w.t.errorAttrs(kind, err)...)
 	})
 }
 
-// errorAttrs says of an error what a log may hold. What a vendor says of one request may
-// quote it, so that is left out unless prompts may be told.
+// errorAttrs returns the parts of an error that may be logged. A vendor's message about a
+// single request may quote the prompt, so it is omitted unless content may be logged.
 func (t *Telemetry) errorAttrs(kind string, err error) []slog.Attr {
 	attrs := []slog.Attr{slog.String("error_type", kind)}
 	me, ok := errors.AsType[*deem.ModelError](err)
@@ -225,8 +227,8 @@ func (t *Telemetry) errorAttrs(kind string, err error) []slog.Attr {
 	return attrs
 }
 
-// countTokens counts the tokens of a reply. A vendor that counts none says nothing
-// about them, which is not the same as 0.
+// countTokens counts the tokens of a reply. If a vendor does not count tokens, nothing is
+// recorded, which is not the same as 0.
 func (t *Telemetry) countTokens(ctx context.Context, who []attribute.KeyValue, u deem.Usage) {
 	if u.Input == 0 && u.Output == 0 {
 		return
@@ -235,7 +237,7 @@ func (t *Telemetry) countTokens(ctx context.Context, who []attribute.KeyValue, u
 	t.meters.tokens.Record(ctx, int64(u.Output), metric.WithAttributes(with(who, attribute.String(attrTokenType, "output"))...))
 }
 
-// with returns the attributes and more, and leaves the first as they are.
+// with returns attrs followed by more. It does not change attrs.
 func with(attrs []attribute.KeyValue, more ...attribute.KeyValue) []attribute.KeyValue {
 	return append(slices.Clip(attrs), more...)
 }

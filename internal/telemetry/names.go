@@ -1,17 +1,17 @@
 package telemetry
 
-// scope names who measures, for collectors that hear of several.
+// scope is the name of the instrumentation scope.
 const scope = "deem"
 
-// The attributes of OpenTelemetry's conventions for models, which collectors know. They
-// are spelt out here because the conventions are still being developed: a name changes
-// when we decide so, and not with a library.
+// Attributes of the OpenTelemetry conventions for generative AI. They are written out
+// because the conventions are still changing: a name changes when we decide so, not when a
+// library does.
 //
 //nolint:gosec // tokens of text are not credentials
 const (
 	attrOperation     = "gen_ai.operation.name"
 	attrProvider      = "gen_ai.provider.name"
-	attrSystem        = "gen_ai.system" // what attrProvider was called before; many dashboards still read it
+	attrSystem        = "gen_ai.system" // the former name of attrProvider; many dashboards still read it
 	attrRequestModel  = "gen_ai.request.model"
 	attrMaxTokens     = "gen_ai.request.max_tokens"
 	attrTemperature   = "gen_ai.request.temperature"
@@ -34,7 +34,7 @@ const (
 	attrPort      = "server.port"
 )
 
-// The attributes of our own.
+// Attributes defined by deem.
 const (
 	attrRun        = "deem.run.id"
 	attrRunEnd     = "deem.run.outcome"
@@ -59,16 +59,16 @@ const (
 	attrRetryAfter = "deem.retry_after_ms"
 )
 
-// The operations that the conventions have a word for.
+// Operation names of the conventions.
 const (
 	operationChat       = "chat"
 	operationEmbeddings = "embeddings"
 )
 
-// providers are the vendors as the conventions spell them. Others are spelt as we do.
+// providers maps vendors to their names in the conventions, if these differ.
 var providers = map[string]string{"google": "gcp.gemini"}
 
-// The instruments, with what they are called in OpenTelemetry.
+// OpenTelemetry names of the instruments.
 //
 //nolint:gosec // tokens of text are not credentials
 const (
@@ -84,15 +84,15 @@ const (
 	metricAllowed  = "deem.concurrency.limit"
 )
 
-// An instrument is a row of the table of instruments.
+// An instrument describes one instrument.
 type instrument struct {
-	unit string // in the spelling of UCUM
-	prom string // the name for Prometheus, with the unit in it
+	unit string // in UCUM notation
+	prom string // the Prometheus name, which includes the unit
 	help string
 }
 
-// instruments lists what is measured. Prometheus wants units in names and a suffix for
-// counters, so its names are written out and not made.
+// instruments lists all instruments. Prometheus wants units in names and a suffix for
+// counters, so its names are written out.
 var instruments = map[string]instrument{
 	metricDuration: {"s", "gen_ai_client_operation_duration_seconds", "How long the model took to answer, attempt by attempt."},
 	metricTokens:   {"{token}", "gen_ai_client_token_usage", "Tokens of a call, as the vendor counts them."},
@@ -106,17 +106,17 @@ var instruments = map[string]instrument{
 	metricAllowed:  {"{call}", "deem_concurrency_limit", "Calls that may be made at once now."},
 }
 
-// The bounds of the histograms' buckets, as the conventions advise.
+// Bucket boundaries of the histograms, as recommended by the conventions.
 var (
 	durationBounds = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
 	tokenBounds    = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
 )
 
-// How a call ended.
+// Outcomes of a call.
 const (
 	outcomeReplied     = "replied"
 	outcomeCached      = "cached"
-	outcomeBatched     = "batched" // brought by a vendor's batch
+	outcomeBatched     = "batched" // from a vendor's batch
 	outcomeFailed      = "failed"
 	outcomeInterrupted = "interrupted"
 )

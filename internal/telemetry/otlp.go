@@ -24,26 +24,27 @@ import (
 )
 
 // An exporter sends spans or metrics to a collector as OTLP: protocol buffers over HTTP.
-// OpenTelemetry's own exporters do the same and bring gRPC and the whole of protobuf with
-// them, a tenth of the time that it takes to compile deem.
+// OpenTelemetry's own exporters do the same, but depend on gRPC and all of protobuf, which
+// would take a tenth of deem's compile time.
 type exporter struct {
 	s      *sender
 	to     target
 	client *http.Client
 }
 
-// How long a delivery is tried again, and the pauses in between, as OpenTelemetry has them.
+// How long a delivery is retried, and the backoff in between; the values are
+// OpenTelemetry's.
 const (
 	retryFor   = time.Minute
 	retryFirst = 5 * time.Second
 	retryMost  = 30 * time.Second
-	maxAnswer  = 64 << 10 // bytes of a collector's answer that are read
+	maxAnswer  = 64 << 10 // bytes read of a collector's response
 )
 
 // Shutdown does nothing: the sender closes the connections.
 func (e *exporter) Shutdown(context.Context) error { return nil }
 
-// post delivers a message. It tries again when the collector asks for that.
+// post delivers a message, with retries if the collector asks for them.
 func (e *exporter) post(ctx context.Context, body message) error {
 	ctx, done := e.s.bound(ctx)
 	defer done()
@@ -78,8 +79,8 @@ func (e *exporter) post(ctx context.Context, body message) error {
 	}
 }
 
-// try makes one request. With an error it returns how long the collector wants us to
-// wait: 0 when it does not say, negative when another try is useless.
+// try makes one request. With an error it returns how long to wait before a retry: 0 if the
+// collector does not say, negative if a retry is useless.
 func (e *exporter) try(ctx context.Context, body []byte) (time.Duration, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to.url, bytes.NewReader(body))
 	if err != nil {
@@ -104,7 +105,7 @@ func (e *exporter) try(ctx context.Context, body []byte) (time.Duration, error) 
 	}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // A date counts as no wish.
+		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // A date is ignored.
 		return time.Duration(max(0, min(seconds, 3600))) * time.Second, fmt.Errorf("%s: %s", resp.Status, strings.TrimSpace(string(text)))
 	}
 	if resp.StatusCode/100 != 2 {
@@ -116,7 +117,8 @@ func (e *exporter) try(ctx context.Context, body []byte) (time.Duration, error) 
 	return -1, nil
 }
 
-// refused reads from a collector's answer that it did not take everything.
+// refused returns an error if a collector's response says that it rejected part of the
+// data.
 func refused(answer []byte) error {
 	var count uint64
 	var why string
@@ -144,7 +146,8 @@ func refused(answer []byte) error {
 	return fmt.Errorf("the collector refused %d of them: %s", count, why)
 }
 
-// field returns a field that is a message, nil when b does not begin with it.
+// field returns the content of an embedded message, or nil if b does not begin with that
+// field.
 func field(b []byte, want protowire.Number) []byte {
 	num, kind, n := protowire.ConsumeTag(b)
 	if n < 0 || num != want || kind != protowire.BytesType {
@@ -157,8 +160,8 @@ func field(b []byte, want protowire.Number) []byte {
 	return inner
 }
 
-// A message is a protocol buffer that is being written. The numbers of its fields are
-// those of opentelemetry-proto 1.x; the tests decode with its generated types.
+// A message is a protocol buffer being written. Its field numbers are those of
+// opentelemetry-proto 1.x; the tests decode it with the generated types.
 type message []byte
 
 func (m message) bytes(n protowire.Number, b []byte) message {
@@ -214,14 +217,14 @@ func anyValue(v attribute.Value) message {
 	return m.text(1, v.String())
 }
 
-// envelope wraps spans or metrics with who measured and with what.
+// envelope wraps spans or metrics with their resource and scope.
 func envelope(res *resource.Resource, scope instrumentation.Scope, inside message) message {
 	scoped := append(message(nil).bytes(1, message(nil).text(1, scope.Name).text(2, scope.Version)), inside...)
 	return message(nil).bytes(1, message(nil).bytes(1, message(nil).attributes(1, res.Attributes())).bytes(2, scoped).text(3, res.SchemaURL()))
 }
 
-// ExportSpans delivers spans, which are all of one provider and one scope. Its errors
-// end here: the SDK would print each of them.
+// ExportSpans delivers spans, which must have the same provider and scope. It reports
+// errors itself and returns nil, because the SDK would print each error.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	if len(spans) == 0 {
 		return nil
@@ -238,7 +241,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	return nil
 }
 
-// Spans of ours have no events and no links.
+// spanMessage encodes a span. Our spans have no events and no links.
 func spanMessage(s sdktrace.ReadOnlySpan) message {
 	sc, parent := s.SpanContext(), s.Parent()
 	trace, span := sc.TraceID(), sc.SpanID()
@@ -250,30 +253,30 @@ func spanMessage(s sdktrace.ReadOnlySpan) message {
 	m = m.attributes(9, s.Attributes()).varint(10, s.DroppedAttributes())
 	status := map[codes.Code]int{codes.Ok: 1, codes.Error: 2}[s.Status().Code]
 	m = m.bytes(15, message(nil).text(2, s.Status().Description).varint(3, status))
-	flags := uint32(sc.TraceFlags()) | 0x100 // It is known whether the parent is remote.
+	flags := uint32(sc.TraceFlags()) | 0x100 // The flag says whether IsRemote is known.
 	if parent.IsRemote() {
 		flags |= 0x200
 	}
 	return protowire.AppendFixed32(protowire.AppendTag(m, 16, protowire.Fixed32Type), flags)
 }
 
-// A metricExporter is an exporter of metrics, as the SDK wants it.
+// A metricExporter is an exporter of metrics. It implements [sdkmetric.Exporter].
 type metricExporter struct{ *exporter }
 
-// Temporality says that counts are since the start.
+// Temporality returns the SDK's default: counts are cumulative.
 func (metricExporter) Temporality(k sdkmetric.InstrumentKind) metricdata.Temporality {
 	return sdkmetric.DefaultTemporalitySelector(k)
 }
 
-// Aggregation is the SDK's own.
+// Aggregation returns the SDK's default.
 func (metricExporter) Aggregation(k sdkmetric.InstrumentKind) sdkmetric.Aggregation {
 	return sdkmetric.DefaultAggregationSelector(k)
 }
 
-// ForceFlush does nothing: nothing is kept.
+// ForceFlush does nothing: there is no buffer.
 func (metricExporter) ForceFlush(context.Context) error { return nil }
 
-// Export delivers metrics. Its errors end here too.
+// Export delivers metrics. Like ExportSpans, it reports errors itself and returns nil.
 func (e metricExporter) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
 	for _, scope := range data.ScopeMetrics {
 		var list message
@@ -287,7 +290,7 @@ func (e metricExporter) Export(ctx context.Context, data *metricdata.ResourceMet
 	return nil
 }
 
-// metricMessage writes the kinds of metrics that there are (meters.go).
+// metricMessage encodes the kinds of metrics that we use (meters.go).
 func metricMessage(m metricdata.Metrics) message {
 	to := message(nil).text(1, m.Name).text(2, m.Description).text(3, m.Unit)
 	switch data := m.Data.(type) {
@@ -307,7 +310,7 @@ func metricMessage(m metricdata.Metrics) message {
 	return to
 }
 
-// temporality returns the number of OTLP, which counts in another order than the SDK.
+// temporality returns the number in OTLP, which differs from the SDK's.
 func temporality(t metricdata.Temporality) int {
 	return map[metricdata.Temporality]int{metricdata.DeltaTemporality: 1, metricdata.CumulativeTemporality: 2}[t]
 }
@@ -344,7 +347,7 @@ func histogram[N int64 | float64](points []metricdata.HistogramDataPoint[N], kin
 	return list.varint(2, temporality(kind))
 }
 
-// exemplars are single measurements with the spans that they were made in.
+// exemplars appends single measurements with the spans in which they were made.
 func exemplars[N int64 | float64](m message, n protowire.Number, list []metricdata.Exemplar[N]) message {
 	for _, x := range list {
 		one := message(nil).time(2, x.Time).double(3, float64(x.Value)).bytes(4, x.SpanID).bytes(5, x.TraceID)

@@ -10,13 +10,13 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// heapObjects is what the runtime calls the bytes of live and not yet swept objects.
+// heapObjects is the runtime metric for the bytes of live and not yet swept objects.
 const heapObjects = "/memory/classes/heap/objects:bytes"
 
-// process writes what the process itself takes, under the names that the exporters of
-// other Go programs use, so that the alerts somebody has already hold for deem too: a
-// server or a worker lives for months, and who watches it wants to see that it does not
-// grow. What the system does not tell is left out.
+// process writes the resource usage of this process. The names are those of other Go
+// programs' exporters, so that existing alerts work for deem too: servers and workers run
+// for months, and a leak should be visible. Values that the system does not provide are
+// omitted.
 func (p *page) process() {
 	p.gauge("go_goroutines", "Goroutines that there are now.", uint64(runtime.NumGoroutine()))
 	heap := []metrics.Sample{{Name: heapObjects}}
@@ -36,7 +36,7 @@ func (p *page) gauge(name, help string, n uint64) {
 	p.line(name, attribute.Set{}, "", "", strconv.FormatUint(n, 10))
 }
 
-// resident returns the bytes in RAM, where Linux says how many they are.
+// resident returns the resident memory in bytes, if the system is Linux.
 func resident() (uint64, bool) {
 	text, err := os.ReadFile("/proc/self/statm")
 	fields := bytes.Fields(text)
@@ -47,8 +47,8 @@ func resident() (uint64, bool) {
 	return pages * uint64(os.Getpagesize()), err == nil
 }
 
-// openFiles returns how many descriptors are open. The one with which they are counted is
-// not among them.
+// openFiles returns the number of open file descriptors, without the one used to count
+// them.
 func openFiles() (uint64, bool) {
 	names, err := os.ReadDir("/proc/self/fd")
 	if err != nil || len(names) == 0 {

@@ -12,11 +12,11 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// promHandler shows the metrics in the text format that Prometheus reads, version 0.0.4.
+// promHandler serves the metrics in the Prometheus text format, version 0.0.4.
 //
-// The format is a dozen lines of rules and the numbers are all there, so it is written
-// here: the client library of Prometheus would count everything a second time, and
-// bring five modules and 2.7 MB.
+// The format has only a dozen rules and the numbers exist already, so it is written here:
+// the Prometheus client library would count everything a second time, and add five modules
+// and 2.7 MB.
 type promHandler struct{ t *Telemetry }
 
 const promType = "text/plain; version=0.0.4; charset=utf-8"
@@ -43,13 +43,14 @@ func (h promHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p.process()
 	w.Header().Set("Content-Type", promType)
-	_, _ = w.Write(p.Bytes()) // The client may have gone.
+	_, _ = w.Write(p.Bytes()) // The client may have disconnected.
 }
 
-// A page is an answer being written.
+// A page is a response being written.
 type page struct{ bytes.Buffer }
 
-// metric writes one instrument. One that is not in the table is not ours.
+// metric writes one instrument. Instruments that are not in the table are not ours and are
+// omitted.
 func (p *page) metric(m metricdata.Metrics) {
 	row, ok := instruments[m.Name]
 	if !ok {
@@ -84,7 +85,7 @@ func (p *page) points(name string, points []metricdata.DataPoint[int64]) {
 	}
 }
 
-// histograms writes buckets, which are cumulative for Prometheus and not for
+// histograms writes histograms. Buckets are cumulative in Prometheus, but not in
 // OpenTelemetry.
 func histograms[N int64 | float64](p *page, name string, points []metricdata.HistogramDataPoint[N]) {
 	sortBySet(points, func(d metricdata.HistogramDataPoint[N]) attribute.Set { return d.Attributes })
@@ -102,7 +103,7 @@ func histograms[N int64 | float64](p *page, name string, points []metricdata.His
 
 func float(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// sortBySet gives series a fixed order, so that two scrapes can be compared.
+// sortBySet sorts series, so that two scrapes can be compared.
 func sortBySet[T any](points []T, set func(T) attribute.Set) {
 	encoder := attribute.DefaultEncoder()
 	slices.SortFunc(points, func(a, b T) int {
@@ -111,7 +112,7 @@ func sortBySet[T any](points []T, set func(T) attribute.Set) {
 	})
 }
 
-// line writes one value with its labels, and one more label unless its name is "".
+// line writes one value with its labels, and one additional label unless its name is "".
 func (p *page) line(name string, set attribute.Set, more, value, number string) {
 	var labels []string
 	for _, kv := range set.ToSlice() {
@@ -129,8 +130,8 @@ func (p *page) line(name string, set attribute.Set, more, value, number string) 
 
 var labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
-// label writes name="value". Names of ours have dots, which Prometheus does not take;
-// values come from anywhere.
+// label returns name="value". It replaces dots in the name, which Prometheus does not
+// allow, and escapes the value, which is arbitrary.
 func label(name, value string) string {
 	return strings.ReplaceAll(name, ".", "_") + `="` + labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
 }

@@ -27,7 +27,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// scrape returns what Prometheus would read.
+// scrape returns the page that Prometheus would read.
 func scrape(t *testing.T, h http.Handler) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -39,7 +39,7 @@ func scrape(t *testing.T, h http.Handler) string {
 	return w.Body.String()
 }
 
-// A page of the whole story, in a time that is made up.
+// The page of the whole story, in fake time.
 func TestPrometheusPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tel, _ := start(t, telemetry.Options{Version: "v1", Prometheus: true})
@@ -68,15 +68,15 @@ func TestPrometheusPage(t *testing.T) {
 	})
 }
 
-// apart cuts a page in two: what was counted, and what the process takes, which differs
-// from one moment to the next.
+// apart splits a page in two: the counts of the run, and the resource usage of the process,
+// which varies.
 func apart(page string) (counted, process string) {
 	const first = "# HELP go_goroutines "
 	counted, process, _ = strings.Cut(page, first)
 	return counted, first + process
 }
 
-// The page says what the process takes, so that one that grows is seen.
+// The page shows the resource usage of the process, so that a leak is visible.
 func TestPrometheusProcess(t *testing.T) {
 	tel, _ := start(t, telemetry.Options{Prometheus: true})
 	read := func(name string) float64 {
@@ -123,7 +123,7 @@ func TestPrometheusProcess(t *testing.T) {
 	}
 }
 
-// price returns a table in which the model of the story has a price.
+// price returns a price list that includes the model of the story.
 func price(t *testing.T) model.Prices {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "prices.json")
@@ -143,9 +143,9 @@ var (
 	labelPair  = regexp.MustCompile(`^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)`)
 )
 
-// checkExposition holds a page to the rules of the text format: each name is declared
-// once and before its values, no series is there twice, buckets grow, and the last of
-// them is the count.
+// checkExposition checks a page against the rules of the text format: each name is declared
+// once and before its values, no series occurs twice, buckets are cumulative, and the last
+// bucket equals the count.
 func checkExposition(t *testing.T, page string) {
 	t.Helper()
 	if !strings.HasSuffix(page, "\n") {
@@ -214,7 +214,7 @@ func readLabels(t *testing.T, text string) map[string]string {
 	return labels
 }
 
-// Names of models and labels of failures come from anywhere.
+// Names of models and labels of failures can be arbitrary text.
 func FuzzPrometheusLabels(f *testing.F) {
 	for _, s := range []string{"plain", `quote " and \ back`, "new\nline", `\n`, "two, {of} them=\"x\"", "\xff\xfe", "中文", ""} {
 		f.Add(s)
@@ -234,8 +234,8 @@ func FuzzPrometheusLabels(f *testing.F) {
 	})
 }
 
-// The gauges follow the limiter while a run lasts, and are gone afterwards. It is read
-// by HTTP, as Prometheus does it.
+// The gauges follow the limiter during a run, and disappear afterwards. The test reads them
+// over HTTP, as Prometheus does.
 func TestScrapeDuringARun(t *testing.T) {
 	tel, _ := start(t, telemetry.Options{Prometheus: true})
 	url, public, err := tel.Serve(t.Context(), "0")
@@ -336,7 +336,7 @@ func TestServeAddress(t *testing.T) {
 	}
 }
 
-// Nothing but a look is allowed, and there is nothing to see without a run.
+// Only GET and HEAD are allowed, and there is nothing to see without a run.
 func TestHandlerMethods(t *testing.T) {
 	tel, _ := start(t, telemetry.Options{Prometheus: true})
 	for method, want := range map[string]int{"GET": 200, "HEAD": 200, "POST": 405, "DELETE": 405} {

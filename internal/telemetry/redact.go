@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// minSecret is how long a text must be to be blacked out. Shorter ones are
-// placeholders, and would black out ordinary words.
+// minSecret is the minimum length of a secret to redact. Shorter ones are placeholders, and
+// redacting them would hide ordinary words.
 const minSecret = 6
 
-// A redactor blacks secrets out of texts. The wires do the same with what they return;
-// this is the second net, for what a server says in a reply that is none of its errors.
+// A redactor removes secrets from text. The clients of vendors redact their errors; this is
+// a second safeguard, which also covers replies.
 type redactor struct {
 	replace *strings.Replacer
 }
 
 func newRedactor(secrets []string) redactor {
 	secrets = slices.Clone(secrets)
-	// Of two secrets one of which begins the other, the longer must go first.
+	// If one secret is a prefix of another, the longer one must be replaced first.
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var pairs []string
 	for _, s := range secrets {
@@ -34,11 +34,11 @@ func newRedactor(secrets []string) redactor {
 	return redactor{strings.NewReplacer(pairs...)}
 }
 
-// inJSON returns s as it stands inside a JSON text.
+// inJSON returns s as it appears inside a JSON string.
 func inJSON(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // Every string has a JSON.
+		panic(err) // Cannot happen: strings can always be encoded.
 	}
 	return string(text[1 : len(text)-1])
 }

@@ -16,7 +16,7 @@ import (
 	"deem/model"
 )
 
-// RunInfo says which run is watched.
+// RunInfo describes the observed run.
 type RunInfo struct {
 	ID, Judge, JudgeHash string
 	Model                string // "" for a rule
@@ -24,12 +24,12 @@ type RunInfo struct {
 	Concurrency          int // items judged at once
 	Before               int // records of earlier parts of the run
 
-	// Asks is the model that the judge asks, with its decorators; nil for a rule, and for
-	// a judge that asks several. Its limiter says how many calls are made at once.
+	// Asks is the model that the judge uses, with its decorators; nil for a rule and for a
+	// judge with several models. Its limiter provides the number of concurrent calls.
 	Asks deem.Model
 }
 
-// A Run tells of one run. All methods of a nil *Run work and do nothing.
+// A Run reports one run. All methods of a nil *Run do nothing.
 type Run struct {
 	t    *Telemetry
 	info RunInfo
@@ -40,12 +40,12 @@ type Run struct {
 	judged, unjudged attribute.Set
 	started          time.Time
 
-	mu              sync.Mutex // held while a record is told of
+	mu              sync.Mutex // held while a record is reported
 	records, failed int
 }
 
-// Run begins to tell of a run. The context that it returns is the one to judge in.
-// [Run.End] must be called.
+// Run starts reporting a run. Judge in the context that it returns. [Run.End] must be
+// called.
 func (t *Telemetry) Run(ctx context.Context, info RunInfo) (context.Context, *Run) {
 	if t == nil {
 		return ctx, nil
@@ -73,7 +73,7 @@ func (t *Telemetry) Run(ctx context.Context, info RunInfo) (context.Context, *Ru
 	return ctx, r
 }
 
-// gauge shows how many calls are made at once, until the function it returns is called.
+// gauge shows the number of concurrent calls until the returned function is called.
 func (r *Run) gauge() func() {
 	if r.info.Asks == nil {
 		return func() {}
@@ -89,12 +89,12 @@ func (r *Run) gauge() func() {
 		return nil
 	}, m.inFlight, m.allowed)
 	if err != nil {
-		panic(err) // The instruments are ours.
+		panic(err) // Cannot happen: the instruments are ours.
 	}
-	return func() { _ = registered.Unregister() } // It fails only for what was not registered.
+	return func() { _ = registered.Unregister() } // It fails only for callbacks that were not registered.
 }
 
-// Judge returns j with each item told of.
+// Judge returns j with each item reported.
 func (r *Run) Judge(j deem.Judge) deem.Judge {
 	if r == nil {
 		return j
@@ -102,7 +102,7 @@ func (r *Run) Judge(j deem.Judge) deem.Judge {
 	return watchedJudge{inner: j, run: r}
 }
 
-// A watchedJudge tells of items.
+// A watchedJudge reports items.
 type watchedJudge struct {
 	inner deem.Judge
 	run   *Run
@@ -110,10 +110,10 @@ type watchedJudge struct {
 
 var _ deem.Judge = watchedJudge{}
 
-// Name returns the name of the judge inside.
+// Name returns the name of the inner judge.
 func (w watchedJudge) Name() string { return w.inner.Name() }
 
-// Judge asks the judge inside.
+// Judge calls the inner judge and reports the item.
 func (w watchedJudge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	t, trial := w.run.t, deem.TrialOf(ctx)
 	ctx = context.WithValue(ctx, placeKey{}, &place{run: w.run.info.ID, item: &it.ID, try: trial})
@@ -132,8 +132,8 @@ func (w watchedJudge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, er
 	return v, nil
 }
 
-// unjudged writes into the span of an item why it has no verdict. The detail may quote
-// the reply, so it is told only to those who asked for texts.
+// unjudged writes into the span of an item why it has no verdict. The detail may quote the
+// reply, so it is included only if content may be reported.
 func (t *Telemetry) unjudged(ctx context.Context, span trace.Span, err error) {
 	kind := errorType(ctx, err)
 	f, ok := errors.AsType[*deem.Failure](err)
@@ -147,7 +147,7 @@ func (t *Telemetry) unjudged(ctx context.Context, span trace.Span, err error) {
 	}
 }
 
-// Add tells of a record.
+// Add reports a record.
 func (r *Run) Add(rec deem.Record) {
 	if r == nil {
 		return
@@ -174,13 +174,13 @@ func (r *Run) Add(rec deem.Record) {
 		})
 	}
 	t.meters.records.Add(ctx, 1, metric.WithAttributeSet(set))
-	if r.info.Model == "" { // A rule; a judge of several models has no one model that it asks.
+	if r.info.Model == "" { // A rule. Judges with several models have no Model here either.
 		r.countNoted(ctx, rec.Calls)
 	}
 }
 
-// countNoted counts the calls that a rule made for embeddings. No decorator goes around
-// those, but the record has them.
+// countNoted counts the calls that a rule made for embeddings. They have no decorator, but
+// are in the record.
 func (r *Run) countNoted(ctx context.Context, calls []deem.Call) {
 	t := r.t
 	for _, c := range calls {
@@ -200,7 +200,7 @@ func (r *Run) countNoted(ctx context.Context, calls []deem.Call) {
 	}
 }
 
-// End tells that the run is over, and with which error.
+// End reports the end of the run and its error.
 func (r *Run) End(err error) {
 	if r == nil {
 		return

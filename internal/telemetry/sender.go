@@ -13,13 +13,13 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// A sender watches over the deliveries to collectors. It counts spans, turns all errors
-// into one warning, and can end deliveries at once.
+// A sender supervises the deliveries to collectors. It counts spans, turns all errors into
+// one warning, and can abort deliveries.
 type sender struct {
 	t    *Telemetry
 	tell func(string)
 
-	life context.Context // done when deliveries shall fail
+	life context.Context // done when deliveries must be aborted
 	kill context.CancelFunc
 
 	once        sync.Once
@@ -34,11 +34,11 @@ func newSender(t *Telemetry, warn func(string)) *sender {
 	return s
 }
 
-// maxWarning is how long a warning may be. Collectors behind a gateway answer with
+// maxWarning is the maximum length of a warning. Collectors behind a gateway respond with
 // whole pages.
 const maxWarning = 300
 
-// warn says something once. What comes later is only logged.
+// warn passes the first message to the user. Later messages are only logged.
 func (s *sender) warn(message string) {
 	message = s.t.redact.clean(strings.Join(strings.Fields(message), " "))
 	if len(message) > maxWarning {
@@ -54,7 +54,7 @@ func (s *sender) warn(message string) {
 	})
 }
 
-// failed notes that something could not be delivered.
+// failed records that something could not be delivered.
 func (s *sender) failed(err error) {
 	s.bad.Store(true)
 	if s.life.Err() != nil {
@@ -63,10 +63,10 @@ func (s *sender) failed(err error) {
 	s.warn(fmt.Sprintf("spans and metrics are not delivered, which changes nothing in the run: %v", err))
 }
 
-// failing reports whether deliveries failed.
+// failing reports whether a delivery failed.
 func (s *sender) failing() bool { return s.bad.Load() }
 
-// finish says what was lost silently, and lets connections go.
+// finish warns about spans that were dropped silently, and closes connections.
 func (s *sender) finish() {
 	s.kill()
 	if lost := s.ended.Load() - s.sent.Load(); lost > 0 && !s.failing() {
@@ -77,7 +77,7 @@ func (s *sender) finish() {
 	}
 }
 
-// bound returns ctx, which is done also when deliveries shall fail.
+// bound returns a copy of ctx that is also done when deliveries must be aborted.
 func (s *sender) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.life, cancel)
@@ -87,10 +87,10 @@ func (s *sender) bound(ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// OnStart does nothing: a span counts when it ends.
+// OnStart does nothing: spans are counted when they end.
 func (s *sender) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 
-// OnEnd counts a span that is to be delivered.
+// OnEnd counts a span that must be delivered.
 func (s *sender) OnEnd(span sdktrace.ReadOnlySpan) {
 	if span.SpanContext().IsSampled() {
 		s.ended.Add(1)

@@ -11,16 +11,15 @@ import (
 	"time"
 )
 
-// A server shows the metrics on an address of its own.
+// A server serves the metrics at its own address.
 type server struct {
 	http *http.Server
 	done chan struct{}
 }
 
-// Serve shows what [Telemetry.Handler] shows at an address, under /metrics, until
-// [Telemetry.Close]. The address is host:port or a port alone, and without a host it is
-// the loopback: to let others read it, name the host. Port 0 is any free
-// one.
+// Serve serves [Telemetry.Handler] at an address, under /metrics, until [Telemetry.Close].
+// The address is host:port or a port. Without a host it is the loopback address: name the
+// host to make the metrics available to other machines. Port 0 means any free port.
 //
 // It returns the URL to scrape, and whether other machines may reach it.
 func (t *Telemetry) Serve(ctx context.Context, address string) (url string, public bool, err error) {
@@ -38,7 +37,7 @@ func (t *Telemetry) Serve(ctx context.Context, address string) (url string, publ
 	s := &server{http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
-		_ = s.http.Serve(ln) // It always ends with an error, and close is why.
+		_ = s.http.Serve(ln) // It always returns an error; close is the cause.
 	}()
 	t.servers = append(t.servers, s)
 	at := ln.Addr().(*net.TCPAddr)
@@ -47,13 +46,13 @@ func (t *Telemetry) Serve(ctx context.Context, address string) (url string, publ
 	return url, !at.IP.IsLoopback(), nil
 }
 
-// close ends the server and waits until it is gone. A scrape under way is broken off.
+// close stops the server and waits until it has ended. Scrapes in progress are aborted.
 func (s *server) close() {
-	_ = s.http.Close() // A listener that is closed already is closed.
+	_ = s.http.Close() // The listener may be closed already.
 	<-s.done
 }
 
-// splitAddress takes host:port, :port or port apart.
+// splitAddress splits host:port, :port or port.
 func splitAddress(address string) (host, port string, err error) {
 	host, port = "", address
 	if _, err := strconv.Atoi(address); err != nil {

@@ -14,39 +14,39 @@ import (
 	"time"
 )
 
-// The signals, as OpenTelemetry's variables name them.
+// The signals, as they appear in the names of OpenTelemetry's variables.
 const (
 	signalTraces  = "TRACES"
 	signalMetrics = "METRICS"
 )
 
-// defaultTimeout is how long one delivery may take, as OpenTelemetry has it.
+// defaultTimeout is OpenTelemetry's default timeout of one delivery.
 const defaultTimeout = 10 * time.Second
 
-// maxTimeout is a day in milliseconds. Much more would not fit into a duration.
+// maxTimeout is one day in milliseconds. Much larger values would overflow a duration.
 const maxTimeout = 24 * 60 * 60 * 1000
 
-// settings are what the variables of OpenTelemetry say. We read them, and not the
-// exporters, because a .env file counts too, and because the exporters print the value
-// of a variable that they cannot read, which may be a key.
+// settings are the values of OpenTelemetry's variables. We read them ourselves, because a
+// .env file counts too, and because OpenTelemetry's exporters print the value of a variable
+// that they cannot parse, which may be a key.
 type settings struct {
 	service         string
-	traces, metrics *target // nil when nothing is sent
+	traces, metrics *target // nil if the signal is not sent
 }
 
-// A target is where one signal goes, secrets included.
+// A target is the destination of one signal, including secrets.
 type target struct {
 	url     string // without a password
 	headers map[string]string
 	timeout time.Duration
 	gzip    bool
-	tls     *tls.Config // nil for the system's
+	tls     *tls.Config // nil for the system's default
 }
 
-// any reports whether anything is sent.
+// any reports whether any signal is sent.
 func (s settings) any() bool { return s.traces != nil || s.metrics != nil }
 
-// secrets returns what must not be said: all values of headers.
+// secrets returns the texts to redact: all header values.
 func (s settings) secrets() []string {
 	var list []string
 	for _, to := range []*target{s.traces, s.metrics} {
@@ -54,15 +54,15 @@ func (s settings) secrets() []string {
 			continue
 		}
 		for _, v := range to.headers {
-			_, credentials, _ := strings.Cut(v, " ") // as "Bearer key"
+			_, credentials, _ := strings.Cut(v, " ") // for example "Bearer key"
 			list = append(list, v, credentials)
 		}
 	}
 	return list
 }
 
-// readSettings reads the variables. A signal whose variables make no sense is not sent,
-// and the error says why, without their values.
+// readSettings reads the variables. A signal with invalid variables is not sent, and the
+// error says why, without their values.
 func readSettings(getenv func(string) string) (settings, error) {
 	s := settings{service: cmp.Or(getenv("OTEL_SERVICE_NAME"), "deem")}
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
@@ -77,7 +77,7 @@ func readSettings(getenv func(string) string) (settings, error) {
 	return s, errors.Join(terr, merr)
 }
 
-// readTarget reads where a signal goes, nil when it goes nowhere.
+// readTarget returns the destination of a signal, or nil if it is not sent.
 func readTarget(getenv func(string) string, signal, path string) (*target, error) {
 	v := variables{getenv, signal}
 	switch exporter := strings.ToLower(getenv("OTEL_" + signal + "_EXPORTER")); exporter {
@@ -117,7 +117,7 @@ func readTarget(getenv func(string) string, signal, path string) (*target, error
 
 const otlp = "OTEL_EXPORTER_OTLP_"
 
-// variables are those of one signal, which go before those of all.
+// variables reads the variables of one signal, which take precedence over the general ones.
 type variables struct {
 	getenv func(string) string
 	signal string
@@ -132,8 +132,8 @@ func (v variables) get(what string) (name, value string) {
 	return otlp + what, strings.TrimSpace(v.getenv(otlp + what))
 }
 
-// headers reads "name=value,name=value", with values escaped as in addresses. A password
-// in the address becomes a header, as it does for browsers.
+// headers reads "name=value,name=value" with URL-escaped values. A password in the address
+// becomes an Authorization header.
 func (v variables) headers(u *url.URL) (map[string]string, error) {
 	headers := map[string]string{}
 	if u.User != nil {
@@ -159,7 +159,7 @@ func userinfo(user *url.Userinfo) string {
 	return user.Username() + ":" + password
 }
 
-// rest reads how to deliver: how long that may take, how it is packed, whom to trust.
+// rest reads the timeout, compression and certificates.
 func (v variables) rest(to *target) error {
 	if name, value := v.get("TIMEOUT"); value != "" {
 		n, err := strconv.Atoi(value)

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// variable returns a Getenv of lines "NAME=value", with the prefix of OTLP for "*".
+// variable returns a Getenv of lines "NAME=value", where "*" stands for the OTLP prefix.
 func variable(lines string) func(string) string {
 	values := map[string]string{}
 	for line := range strings.Lines(lines) {
@@ -108,7 +108,8 @@ func TestReadHowToDeliver(t *testing.T) {
 	}
 }
 
-// Of what is long enough to be a key nothing is left, in any form in which it may come.
+// Nothing is left of a text that is long enough to be a key, in any encoding in which it
+// may appear.
 func TestRedact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secrets := rapid.SliceOfN(rapid.StringMatching(`[a-zA-Z0-9"\\/+=%& -]{6,20}`), 1, 4).Draw(t, "secrets")
@@ -131,7 +132,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// Every instrument has a row for Prometheus with a name of its own.
+// Every instrument has its own name for Prometheus.
 func TestInstruments(t *testing.T) {
 	seen := map[string]bool{}
 	for name, row := range instruments {
@@ -149,8 +150,8 @@ func pemOf(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// The document for those who watch names every instrument, and every attribute but those
-// that are the same in all places.
+// The documentation names every instrument, and every attribute except those that are the
+// same everywhere.
 func TestDocument(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "observability.md"))
 	if err != nil {

@@ -1,22 +1,21 @@
-// Package telemetry tells those who watch a run what it does: people by a log, a
-// collector of OpenTelemetry by spans and metrics, and Prometheus by counters.
+// Package telemetry reports what a run does: in a log, as spans and metrics to an
+// OpenTelemetry collector, and as metrics for Prometheus.
 //
-// [Start] looks who watches. When nobody does it returns nil, and a nil [*Telemetry]
-// hands back the models and judges that it is given, so that a run which nobody
-// watches carries nothing with it.
+// [Start] returns nil if none of these is configured. A nil [*Telemetry] returns the models
+// and judges that it is given unchanged, so that an unobserved run has no overhead.
 //
-// Otherwise two decorators go around a model. [Telemetry.Wire] is next to the wire and
-// sees every attempt, as the vendor bills it; [Telemetry.Model] is outermost and sees
-// calls, whose retries, waiting and cached replies are inside. [Run.Judge] goes around
-// the judge and sees items, and [Run.Add] is told of each record. So the spans of a run
-// are nested as the work is: run, item, call, attempt.
+// Otherwise a model gets two decorators. [Telemetry.Wire] is the innermost and sees every
+// attempt, as the vendor bills it; [Telemetry.Model] is the outermost and sees calls,
+// including retries, waiting and cached replies. [Run.Judge] wraps the judge and sees
+// items, and [Run.Add] receives each record. The spans of a run are nested accordingly:
+// run, item, call, attempt.
 //
-// There is one set of instruments. A collector gets them by OTLP over HTTP, and
-// [Telemetry.Handler] shows the same numbers as Prometheus reads them.
+// There is one set of instruments. A collector receives them by OTLP over HTTP, and
+// [Telemetry.Handler] serves the same numbers in the Prometheus format.
 //
-// Telemetry changes nothing: a collector that is down, slow or rude costs one
-// warning and never an item. What is said holds no prompt and no reply unless that is
-// asked for, and no key ever.
+// Telemetry never affects a run: if a collector is down, slow or returns errors, the result
+// is one warning and never a lost item. Reports contain prompts and replies only on
+// request, and never keys.
 package telemetry
 
 import (
@@ -35,64 +34,63 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 )
 
-// Options say who watches. With the zero value nobody does.
+// Options configure telemetry. The zero value means none.
 type Options struct {
-	// Version is the version of deem, for those who watch several.
+	// Version is the version of deem.
 	Version string
 
-	// Log is where events are written as lines of JSON, from Level on; nil means
-	// nowhere.
+	// Log receives events at or above Level as JSON lines; nil means no log.
 	Log   io.Writer
 	Level slog.Level
 
-	// Prometheus makes [Telemetry.Handler] show something.
+	// Prometheus enables [Telemetry.Handler].
 	Prometheus bool
 
-	// Getenv reads the variables of OpenTelemetry, OTEL_EXPORTER_OTLP_ENDPOINT and
-	// its like; nil means that there are none.
+	// Getenv reads OpenTelemetry's variables, such as OTEL_EXPORTER_OTLP_ENDPOINT; nil
+	// means that none are set.
 	Getenv func(string) string
 
-	// Secrets are blacked out of everything that is said, wherever it comes from.
+	// Secrets are redacted from all output.
 	Secrets []string
 
-	// Warn is told, once, when something cannot be delivered; nil means nobody is.
-	// It is called from any goroutine.
+	// Warn is called once if something cannot be delivered; it may be nil. It may be called
+	// from any goroutine.
 	Warn func(message string)
 }
 
-// captureVariable asks for the texts of prompts and replies. It is the name that other
-// instrumentations of models use.
+// captureVariable enables the texts of prompts and replies. Other instrumentations of
+// models use the same name.
 const captureVariable = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 // flushWait is how long [Telemetry.Close] waits for the last spans and metrics to be
-// delivered, and givenUpWait how long when deliveries failed before.
+// delivered; givenUpWait applies if deliveries failed before.
 const (
 	flushWait   = 3 * time.Second
 	givenUpWait = 300 * time.Millisecond
 )
 
-// A Telemetry tells those who watch. All methods of a nil *Telemetry work and do
-// nothing. It is safe for concurrent use.
+// A Telemetry reports runs. All methods of a nil *Telemetry do nothing. It is safe for
+// concurrent use.
 type Telemetry struct {
 	log     *slog.Logger
 	tracer  trace.Tracer
 	meters  meters
 	redact  redactor
-	content bool // prompts and replies are told
+	content bool // report prompts and replies
 
 	version string
-	prom    *sdkmetric.ManualReader // nil unless Prometheus watches
+	prom    *sdkmetric.ManualReader // nil without Prometheus
 	sender  *sender
 	closers []func(context.Context) error
 	servers []*server
 	once    sync.Once
 }
 
-// Start returns a Telemetry for those who watch, nil when nobody does. The exporters
-// of OpenTelemetry begin here and own goroutines until [Telemetry.Close].
+// Start returns a Telemetry, or nil if nothing is configured. It starts the exporters,
+// which have goroutines until [Telemetry.Close].
 //
-// Settings of OpenTelemetry that make no sense cost a warning and not the run: they are
-// often made for a whole machine by somebody else.
+// Invalid OpenTelemetry settings cause a warning and do not stop the run: they are often
+// made for a whole machine by someone else.
 func Start(ctx context.Context, o Options) *Telemetry {
 	if o.Getenv == nil {
 		o.Getenv = func(string) string { return "" }
@@ -116,8 +114,8 @@ func Start(ctx context.Context, o Options) *Telemetry {
 	return t
 }
 
-// Close delivers what was not delivered yet, and waits for that no longer than a few
-// seconds. Afterwards nothing is told any more, and all goroutines are gone.
+// Close delivers pending data, for at most a few seconds. Afterwards nothing is reported,
+// and all goroutines have ended.
 func (t *Telemetry) Close() {
 	if t == nil {
 		return
@@ -135,8 +133,8 @@ func (t *Telemetry) Close() {
 		var wg sync.WaitGroup
 		for _, c := range t.closers {
 			wg.Go(func() {
-				// The context has no bound: when the time is over the sender fails at
-				// once, and exporters that still have something to send end by then.
+				// The context has no timeout: when the time is over the sender fails at
+				// once, and exporters with pending data end then.
 				if err := c(context.WithoutCancel(t.sender.life)); err != nil {
 					t.sender.failed(err)
 				}
@@ -147,8 +145,8 @@ func (t *Telemetry) Close() {
 	})
 }
 
-// Handler returns what Prometheus reads. It is empty unless [Options.Prometheus] was
-// set.
+// Handler returns the handler for Prometheus. It responds with 404 unless
+// [Options.Prometheus] was set.
 func (t *Telemetry) Handler() http.Handler {
 	if t == nil || t.prom == nil {
 		return http.NotFoundHandler()
@@ -156,8 +154,8 @@ func (t *Telemetry) Handler() http.Handler {
 	return promHandler{t}
 }
 
-// text returns an attribute without secrets. Every attribute that is a text is made
-// here.
+// text returns an attribute without secrets. Every text attribute with foreign content is
+// made here.
 func (t *Telemetry) text(key, value string) attribute.KeyValue {
 	return attribute.String(key, t.redact.clean(value))
 }

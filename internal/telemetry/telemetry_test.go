@@ -20,7 +20,7 @@ import (
 	"deem/model/fake"
 )
 
-// asFailure makes of a model's error what a judge makes of it.
+// asFailure converts a model's error as a judge does.
 func asFailure(err error) error {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok || me.Fatal {
@@ -29,8 +29,8 @@ func asFailure(err error) error {
 	return deem.Failf(me.Kind, "%v", me)
 }
 
-// trouble is a run with a bit of everything: a reply, the same again from the cache, a
-// reply after two refusals, one that cannot be read, and one that never comes.
+// trouble is a run with a bit of everything: a reply, the same reply from the cache, a
+// reply after two refusals, a reply that cannot be parsed, and a reply that never arrives.
 var trouble = story{
 	items: []string{"good", "good#2", "late", "odd", "lost"},
 	asks: func(id string, nth int) (deem.Reply, error) {
@@ -50,7 +50,8 @@ var trouble = story{
 	},
 }
 
-// start starts a telemetry that ends with the test, and collects its warnings.
+// start starts a Telemetry that is closed at the end of the test, and collects its
+// warnings.
 func start(t *testing.T, o telemetry.Options) (*telemetry.Telemetry, *[]string) {
 	t.Helper()
 	var warnings []string
@@ -162,7 +163,7 @@ func checkCalls(t *testing.T, c *collector) {
 	}
 }
 
-// checkAround looks at the spans around calls and at those inside.
+// checkAround checks the spans around calls and those inside.
 func checkAround(t *testing.T, c *collector) {
 	t.Helper()
 	run := attrs(c.named("run")[0])
@@ -192,7 +193,7 @@ func checkAround(t *testing.T, c *collector) {
 	}
 }
 
-// Prompts and replies are told to those who ask for them, without keys.
+// Prompts and replies are reported on request, without keys.
 func TestContent(t *testing.T) {
 	c := newCollector(t, nil)
 	var log bytes.Buffer
@@ -280,9 +281,9 @@ func TestMetricsByOTLP(t *testing.T) {
 	}
 }
 
-// events decodes a log, and takes away what the clock decides: times, and whether a
-// record is told of before or after the next item is asked about. The events of one
-// item keep their order.
+// events decodes a log and removes what depends on the clock: times, and whether a record
+// is reported before or after the next item begins. The events of one item keep their
+// order.
 func events(t *testing.T, log []byte) []string {
 	t.Helper()
 	var list []string
@@ -307,8 +308,8 @@ func events(t *testing.T, log []byte) []string {
 	return list
 }
 
-// itemOf returns the item that an event is about, with what the run says of itself
-// before or after all items.
+// itemOf returns a sort key for the item of an event. The start of the run sorts before all
+// items, and other events of the whole run after them.
 func itemOf(event string) string {
 	_, after, about := strings.Cut(event, `"item":"`)
 	switch {
@@ -363,7 +364,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// How a run ended is told, and an interruption is not an error.
+// The outcome of a run is reported, and an interruption is not an error.
 func TestRunEnds(t *testing.T) {
 	for _, tt := range []struct {
 		err   error
@@ -402,8 +403,8 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// A rule that asks for embeddings has no model with decorators. Its calls are counted
-// when its records come.
+// A rule that uses embeddings has no decorated model. Its calls are counted when its
+// records arrive.
 func TestEmbeddings(t *testing.T) {
 	c := newCollector(t, nil)
 	tel, _ := start(t, telemetry.Options{Getenv: env("OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL)})
@@ -425,8 +426,8 @@ func TestEmbeddings(t *testing.T) {
 	}
 }
 
-// The calls of a judge that asks several models are counted where they are made, and not
-// once more when its records come.
+// The calls of a judge with several models are counted when they are made, and not again
+// when its records arrive.
 func TestSeveralModels(t *testing.T) {
 	c := newCollector(t, nil)
 	tel, _ := start(t, telemetry.Options{Getenv: env("OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL)})
@@ -442,7 +443,7 @@ func TestSeveralModels(t *testing.T) {
 	}
 }
 
-// What a vendor's batch brought was asked by no attempt, and counts all the same.
+// Replies from a vendor's batch are counted, although no attempt was made for them.
 func TestBatched(t *testing.T) {
 	c := newCollector(t, nil)
 	tel, _ := start(t, telemetry.Options{Getenv: env("OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL)})
