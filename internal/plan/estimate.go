@@ -10,43 +10,45 @@ import (
 // A rate estimates tokens by kinds of characters.
 //
 // The weights were fitted, by least squares on relative errors, to the counts of o200k_base
-// and cl100k_base over 7,700 texts: judge prompts, conversations, answers, judges' replies and
-// source code in English and Chinese. Counts by the weights lie within 10% of the real ones for
-// each kind of text, where a fixed number of bytes is 50% off for code. Other vendors'
-// tokenizers are then so much finer (times) as their documents or measurements by others say.
+// and cl100k_base over 7,700 texts: judge prompts, conversations, answers, judges' replies
+// and source code in English and Chinese. The estimates are within 10% of the real counts
+// for each kind of text, whereas a fixed number of bytes per token is 50% off for code. For
+// other vendors' tokenizers the estimate is multiplied by times, from the vendor's
+// documentation or published measurements.
 type rate struct {
 	prefix  string
-	times   float64 // how many tokens the model makes of English for one of o200k_base
-	chinese float64 // tokens for a Chinese, Japanese or Korean character
+	times   float64 // tokens of English text per token of o200k_base
+	chinese float64 // tokens per Chinese, Japanese or Korean character
 }
 
-// The tokens of a character in o200k_base, by its kind.
+// Tokens per character in o200k_base, by kind of character.
 const (
 	letterWeight  = 0.19 // ASCII letters and spaces
 	digitWeight   = 0.80
-	markWeight    = 0.65 // all else in ASCII
+	markWeight    = 0.65 // other ASCII characters
 	foreignWeight = 0.45 // letters of other scripts
-	symbolWeight  = 1.60 // all else: quotation marks, dashes, emoji
+	symbolWeight  = 1.60 // other characters: quotation marks, dashes, emoji
 )
 
-// englishBytes is how many bytes of English a token of o200k_base has, in the same texts.
+// englishBytes is the number of bytes of English per token of o200k_base, in the same
+// texts.
 const englishBytes = 4.6
 
-// rates are by the beginning of a model's own name. The first that fits counts; the last fits
-// all, and is on the safe side.
+// rates are listed by prefix of the model's bare name. The first match counts; the last
+// matches every model and is conservative.
 var rates = []rate{
-	// Claude from Opus 4.7 and from generation 5 on has a tokenizer that makes about 30% more of
-	// the same text, by its announcement.
+	// Claude from Opus 4.7 and from generation 5 on has a tokenizer that produces about 30%
+	// more tokens for the same text, according to its announcement.
 	{"claude-opus-4-7", 1.55, 1.3},
 	{"claude-opus-4-8", 1.55, 1.3},
 	{"claude-opus-5", 1.55, 1.3},
 	{"claude-sonnet-5", 1.55, 1.3},
 	{"claude-haiku-5", 1.55, 1.3},
 	{"claude", 1.2, 1.2},
-	{"gemini", 1.1, .7}, // Google says about four characters.
+	{"gemini", 1.1, .7}, // Google says about four characters per token.
 	{"gemma", 1.1, .7},
 	{"llama", 1.05, 1},
-	{"deepseek", 1.2, .6}, // DeepSeek says 0.3 tokens for an English character and 0.6 for a Chinese one.
+	{"deepseek", 1.2, .6}, // DeepSeek says 0.3 tokens per English character and 0.6 per Chinese character.
 	{"qwen", 1.1, .7},
 	{"", 1.15, 1.2},
 }
@@ -61,7 +63,7 @@ func rateOf(model string) rate {
 	panic("tokens: the last rate fits every model")
 }
 
-// how says the rule in words.
+// how describes the rule in words.
 func (r rate) how() string {
 	return fmt.Sprintf("estimate: about %.1f bytes a token in English, %.1f tokens a Chinese character", englishBytes/r.times, r.chinese)
 }
@@ -94,8 +96,8 @@ func weight(c rune) float64 {
 	return symbolWeight
 }
 
-// isChinese reports whether c is written as Chinese, Japanese or Korean is: their characters,
-// and the punctuation and wide forms that go with them.
+// isChinese reports whether c is a Chinese, Japanese or Korean character, or belongs to the
+// punctuation and wide forms used with them.
 func isChinese(c rune) bool {
 	if c < 0x2e80 {
 		return false

@@ -1,4 +1,4 @@
 package plan
 
-// Text returns the tokens of a text by itself.
+// Text returns the tokens of a text without a message around it.
 func (c Counter) Text(s string) int { return c.text(s) }

@@ -7,9 +7,9 @@ import (
 	"deem/internal/plan"
 )
 
-// FuzzCount counts any text for a model of each kind. Where the vocabulary is known there
-// are no more tokens than bytes, on which budgets rely, and some where there is a text; and
-// a request has at least the tokens of its text.
+// FuzzCount counts arbitrary text for a model of each kind. With a known vocabulary there
+// are at most as many tokens as bytes, on which budgets rely, and at least one for a
+// non-empty text; and a request has at least the tokens of its text.
 func FuzzCount(f *testing.F) {
 	for _, seed := range []string{"", "a", "Hello, world", "東京タワー", "\xff\xfe", "🙂🙂", "   \n\n\t", "don't I'LL", "12345678", "<|endoftext|>", "\u200d\u0301", "aaaaaaaaaaaaaaaaaaaaaaaa", "\x7f"} {
 		f.Add(seed)

@@ -10,19 +10,20 @@ import (
 	"deem/model"
 )
 
-// What replies are guessed to have, in tokens. The numbers are rounded means of replies of
-// judges that we have seen: labels alone, JSON with a label and a short reason, and prose. The
-// last is of what models spend on thinking about such a question, and is the least sure.
+// Guessed lengths of replies, in tokens. The numbers are rounded means of judges' replies
+// that we have seen: a label alone, JSON with a label and a short reason, and prose. The
+// last one is what models spend on reasoning about such a question, and is the least
+// certain.
 const (
 	labelReply = 3
 	jsonReply  = 60
 	proseReply = 120
 	thought    = 300
 
-	labelRoom = 16 // Who allows no more than this wants a label alone.
+	labelRoom = 16 // A request that allows at most this many tokens expects a label alone.
 )
 
-// output returns how many tokens the reply to req is expected to have.
+// output returns the expected number of tokens in the reply to req.
 func (p *Planner) output(req deem.Request) int {
 	if p.o.Output > 0 {
 		return p.o.Output
@@ -40,13 +41,13 @@ func (p *Planner) output(req deem.Request) int {
 	return n
 }
 
-// The latency of a call is guessed as that of a large model at an ordinary hour.
+// The guessed latency of a call is that of a large model under normal load.
 const (
 	firstToken = 600 * time.Millisecond
 	nextToken  = 20 * time.Millisecond
 )
 
-// money adds what the calls cost, if a price is known.
+// money adds the cost of the calls, if the price is known.
 func (p *Planner) money(out *Plan, cost, most int64) {
 	if !p.priced {
 		out.Unpriced = "no table knows the price of " + model.AtTier(p.o.Model, p.o.Tier)
@@ -59,7 +60,7 @@ func (p *Planner) money(out *Plan, cost, most int64) {
 	}
 }
 
-// time adds how long the run takes at its limits, and which of them it waits for.
+// time adds how long the run takes within its limits, and which limit determines it.
 func (p *Planner) time(out *Plan) {
 	if out.Calls == 0 {
 		return
@@ -68,7 +69,7 @@ func (p *Planner) time(out *Plan) {
 	if out.LatencyGuessed {
 		out.Latency = firstToken + time.Duration(out.OutputTokens/int64(out.Calls))*nextToken
 	}
-	// The last call ends a latency after it began.
+	// The last call ends one latency after it began.
 	calls := float64(out.Calls)
 	out.Time, out.Bound = max(out.Latency, times(out.Latency, calls/float64(p.o.Concurrency))), ByConcurrency
 	if p.o.RPM > 0 {
@@ -79,19 +80,19 @@ func (p *Planner) time(out *Plan) {
 	}
 }
 
-// times returns so many times d, and no more than a time can hold.
+// times returns n times d, capped to avoid overflow.
 func times(d time.Duration, n float64) time.Duration {
 	return time.Duration(min(math.Round(float64(d)*n), math.MaxInt64/2))
 }
 
-// wait makes a limit the one that is waited for, if it takes longest.
+// wait makes a limit the one that determines the time, if it takes longer.
 func (p *Plan) wait(d time.Duration, by Bound) {
 	if d > p.Time {
 		p.Time, p.Bound = d, by
 	}
 }
 
-// warnings returns what a person should know before the run begins.
+// warnings returns what the user should know before the run begins.
 func (p *Planner) warnings(out Plan) []string {
 	var list []string
 	warn := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }

@@ -1,8 +1,8 @@
-// Package plan says what a run would ask, cost and take, and calls nobody.
+// Package plan estimates the calls, cost and time of a run without calling a model.
 //
-// The caller renders the requests of each item, as the run would, and hands them to
-// a [Planner]. It keeps sums, and of each request eight bytes, so a plan of a million items
-// is as light as the run:
+// The caller renders the requests of each item, as the run would, and passes them to a
+// [Planner]. It keeps sums and eight bytes per request, so a plan of a million items needs
+// no more memory than the run:
 //
 //	p := plan.New(plan.Options{Model: "openai:gpt-4o-mini", Concurrency: 8})
 //	for it := range items {
@@ -10,9 +10,9 @@
 //	}
 //	p.Plan().Text(os.Stdout)
 //
-// Two of its numbers are expectations. The length of replies is that of earlier ones, or a
-// guess by what the requests ask for; beside it stands the most that they allow. The time is
-// that of calls that all take as long as one, at the limits given.
+// Two of the numbers are expectations. The length of replies comes from earlier replies, or
+// is guessed from the kind of request; the plan also has the maximum that the requests
+// allow. The time assumes that all calls take equally long, at the given limits.
 package plan
 
 import (
@@ -27,59 +27,60 @@ import (
 	"deem/model"
 )
 
-// Options say what the run would be like.
+// Options describe the run.
 type Options struct {
-	Model  string       // the model to be asked, as "openai:gpt-4o-mini"
-	Prices model.Prices // go before the built-in ones; the zero value adds nothing
-	Tier   string       // the class of service, if it has prices of its own
+	Model  string       // for example "openai:gpt-4o-mini"
+	Prices model.Prices // take precedence over the built-in prices; the zero value adds none
+	Tier   string       // the service tier, if it has its own prices
 
-	Concurrency int // calls at once; 0 means 8
-	RPM         int // requests a minute; 0 means no limit
-	TPM         int // tokens a minute; 0 means no limit
+	Concurrency int // concurrent calls; 0 means 8
+	RPM         int // requests per minute; 0 means no limit
+	TPM         int // tokens per minute; 0 means no limit
 
-	// Latency is how long one call takes, from earlier calls or as assumed. 0 means a guess:
-	// 0.6 s, and 20 ms for each token of the reply.
+	// Latency is the duration of one call, measured or assumed. 0 means a guess: 0.6 s,
+	// plus 20 ms for each token of the reply.
 	Latency time.Duration
 
-	Trials int // how often each item is judged; 0 means once
+	Trials int // how many times each item is judged; 0 means once
 
-	// Cached reports whether the reply to a request is there already. It is asked once for
-	// each distinct request. Nil means that none is.
+	// Cached reports whether the reply to a request is cached. It is called once for each
+	// distinct request. Nil means that no reply is cached.
 	Cached func(ctx context.Context, req deem.Request) (bool, error)
 
-	// Estimate means that tokens are estimated even where the model's tokenizer is known.
-	// That loads no vocabulary, and is enough for a line before a run.
+	// Estimate makes the planner estimate tokens even if the model's tokenizer is known. No
+	// vocabulary is loaded then, and the result is good enough for a one-line summary.
 	Estimate bool
 
-	// Room is how many tokens a request has for thoughts besides its own limit, for a model
-	// that reasons before it answers; 0 means that it does not.
+	// Room is how many tokens a request allows for reasoning in addition to its own limit;
+	// 0 means that the model does not reason first.
 	Room int
 
-	// Output is how many tokens a reply has on average, from earlier replies to the same
-	// judge. 0 means a guess: 3 where a request allows no more than 16, 60 where it asks for
-	// JSON, otherwise 120; and 300 more for models that think first. No reply is taken to be
-	// longer than its request and the room for thoughts allow.
+	// Output is the average number of tokens of a reply, from earlier replies of the same
+	// judge. 0 means a guess: 3 if a request allows at most 16, 60 if it asks for JSON,
+	// otherwise 120; and 300 more for models that reason first. A reply is never assumed to
+	// be longer than its request and Room allow.
 	Output int
 }
 
-// A Planner adds up requests. It may be used by one goroutine at a time.
+// A Planner adds up requests. It is not safe for concurrent use.
 type Planner struct {
 	o       Options
 	count   Counter
 	price   model.Price
 	priced  bool
 	window  int
-	longest int // the longest reply of the model, where a request sets no limit
+	longest int // the longest reply of the model, for requests without a limit
 
-	// seen holds 64 bits of the hash of each request. Among a million requests two collide
-	// with a chance of one in forty million, and then the plan is off by one call.
+	// seen has 64 bits of the hash of each request. Among a million requests the
+	// probability of a collision is one in forty million, and then the plan is off by one
+	// call.
 	seen map[uint64]struct{}
 
 	plan        Plan
 	unjudgeable error // the first
 	schema      bool  // a request had a schema
-	unbounded   bool  // a request set no limit to its reply
-	tooLong     int   // requests that do not fit into the window
+	unbounded   bool  // a request set no limit for its reply
+	tooLong     int   // requests that do not fit into the context window
 	cost        int64
 	costMax     int64
 }
@@ -97,14 +98,14 @@ func New(o Options) *Planner {
 	return p
 }
 
-// Add adds an item with the requests that its judge would make, usually one, for every trial.
+// Add adds an item with the requests that its judge would make in each trial, usually one.
 // The error is that of ctx or of Options.Cached.
 func (p *Planner) Add(ctx context.Context, reqs ...deem.Request) error {
 	return p.add(ctx, nil, reqs)
 }
 
-// AddMissing adds an item of which an earlier run has some trials: only those that are
-// missing are asked.
+// AddMissing adds an item that has some of its trials from an earlier run. Only the missing
+// trials are planned.
 func (p *Planner) AddMissing(ctx context.Context, missing []int, reqs ...deem.Request) error {
 	if len(missing) == 0 {
 		p.AddDone()
@@ -114,19 +115,19 @@ func (p *Planner) AddMissing(ctx context.Context, missing []int, reqs ...deem.Re
 	return p.add(ctx, missing, reqs)
 }
 
-// AddDone adds an item of which an earlier run has every trial.
+// AddDone adds an item that has all its trials from an earlier run.
 func (p *Planner) AddDone() {
 	p.plan.Items++
 	p.plan.Done += p.o.Trials
 }
 
-// AddDecided adds an item that the protocol decides without asking.
+// AddDecided adds an item that the protocol decides without a call.
 func (p *Planner) AddDecided() {
 	p.plan.Items++
 	p.plan.Decided++
 }
 
-// AddUnjudgeable adds an item that will fail before a model is asked, and why.
+// AddUnjudgeable adds an item that will fail before a model is called, and the reason.
 func (p *Planner) AddUnjudgeable(err error) {
 	p.plan.Items++
 	p.plan.Unjudgeable++
@@ -135,7 +136,7 @@ func (p *Planner) AddUnjudgeable(err error) {
 	}
 }
 
-// add adds an item whose given trials are asked, all if there are none given.
+// add adds an item with calls for the given trials, or for all trials if trials is nil.
 func (p *Planner) add(ctx context.Context, trials []int, reqs []deem.Request) error {
 	p.plan.Items++
 	for _, req := range reqs {
@@ -150,7 +151,7 @@ func (p *Planner) add(ctx context.Context, trials []int, reqs []deem.Request) er
 	return nil
 }
 
-// calls returns how many of the trials of a request must be paid for.
+// calls returns the number of trials of a request that must be paid for.
 func (p *Planner) calls(ctx context.Context, trials []int, req deem.Request) (int, error) {
 	req.Trial = 0
 	hash := hash64(req)
@@ -171,11 +172,11 @@ func (p *Planner) calls(ctx context.Context, trials []int, req deem.Request) (in
 	return calls, nil
 }
 
-// hash64 returns the beginning of the hash of a request.
+// hash64 returns the first 64 bits of the hash of a request.
 func hash64(req deem.Request) uint64 {
 	digits, err := hex.DecodeString(req.Hash()[:16])
 	if err != nil {
-		panic(err) // a hash is hexadecimal
+		panic(err) // Cannot happen: a hash is hexadecimal.
 	}
 	n := uint64(0)
 	for _, b := range digits {
@@ -184,14 +185,14 @@ func hash64(req deem.Request) uint64 {
 	return n
 }
 
-// known counts a request and reports whether its reply is there, or will be once an earlier
-// request of this run has been answered.
+// known counts a request and reports whether its reply is cached, or will be because the
+// same request occurs earlier in this run.
 func (p *Planner) known(ctx context.Context, hash uint64, req deem.Request) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
 	p.plan.Requests++
-	// Trials of one request have hashes of their own; the factor is odd, so none are lost.
+	// Each trial of a request has a distinct key, because the factor is odd.
 	key := hash + uint64(req.Trial)*0x9e3779b97f4a7c15
 	if _, ok := p.seen[key]; ok {
 		p.plan.Duplicates++
@@ -211,7 +212,7 @@ func (p *Planner) known(ctx context.Context, hash uint64, req deem.Request) (boo
 	return cached, nil
 }
 
-// pay adds what a number of equal calls need.
+// pay adds the tokens and cost of a number of equal calls.
 func (p *Planner) pay(req deem.Request, calls int64) {
 	input := p.count.Count(req)
 	most := p.longest
@@ -232,10 +233,10 @@ func (p *Planner) pay(req deem.Request, calls int64) {
 	}
 }
 
-// margin is how much longer than its estimate a prompt may be, in per cent.
+// margin is by how many percent a prompt may exceed its estimate.
 const margin = 30
 
-// atMost returns the tokens that a prompt may have in the end.
+// atMost returns the maximum number of tokens of a prompt.
 func (p *Planner) atMost(req deem.Request, input int) int {
 	if p.count.Exact() && len(req.Schema) == 0 {
 		return input
@@ -243,7 +244,7 @@ func (p *Planner) atMost(req deem.Request, input int) int {
 	return input + (input*margin+99)/100
 }
 
-// notice keeps what will be warned of.
+// notice records the causes of warnings.
 func (p *Planner) notice(req deem.Request, input int) {
 	p.schema = p.schema || len(req.Schema) > 0
 	p.unbounded = p.unbounded || req.MaxTokens <= 0
@@ -252,11 +253,12 @@ func (p *Planner) notice(req deem.Request, input int) {
 	}
 }
 
-// Plan returns what was added up so far.
+// Plan returns the plan for the items added so far.
 func (p *Planner) Plan() Plan { return p.plans(p.plan, p.cost, p.costMax) }
 
-// PlanOf returns the plan of a dataset of which only the first items were added: the
-// others are taken to be like them. It is the same as Plan when all were added.
+// PlanOf returns the plan of a dataset with the given number of items, of which only the
+// first were added: the others are assumed to be like them. It equals Plan if all were
+// added.
 func (p *Planner) PlanOf(items int) Plan {
 	seen := p.plan.Items
 	if seen == 0 || items <= seen {
@@ -273,7 +275,7 @@ func (p *Planner) PlanOf(items int) Plan {
 	return p.plans(out, grow(p.cost), grow(p.costMax))
 }
 
-// plans makes a plan of sums.
+// plans makes a plan from sums.
 func (p *Planner) plans(out Plan, cost, most int64) Plan {
 	out.Model, out.Trials, out.Concurrency, out.RPM, out.TPM = p.o.Model, p.o.Trials, p.o.Concurrency, p.o.RPM, p.o.TPM
 	out.InputExact, out.CountedBy = p.count.Exact() && !p.schema, p.count.How()

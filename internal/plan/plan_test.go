@@ -23,14 +23,15 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// prompt returns the n-th request of a judge that wants a label.
+// prompt returns the n-th request of a judge that expects a label.
 func prompt(n int) deem.Request {
 	req := deem.Prompt(strings.Repeat("Does the response say what the reference says?\n", 30) + fmt.Sprintf("Response %d: he moved in 2021.", n))
 	req.MaxTokens = 10
 	return req
 }
 
-// TestText holds what people see. Each file has the text and, after an empty line, the line.
+// TestText checks the output for people. Each file has the text and, after an empty line,
+// the one-line form.
 func TestText(t *testing.T) {
 	ctx := t.Context()
 	for name, tt := range map[string]struct {
@@ -128,7 +129,7 @@ func TestJSON(t *testing.T) {
 	checkGolden(t, "plan.json", string(text)+"\n")
 }
 
-// TestCounts: requests are duplicates, cached replies and calls, whatever is added.
+// TestCounts checks that requests are the sum of duplicates, cached replies and calls.
 func TestCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trials := rapid.IntRange(0, 3).Draw(t, "trials")
@@ -160,7 +161,7 @@ func TestCounts(t *testing.T) {
 	})
 }
 
-// TestCost holds the sums to what a meter would say of such calls.
+// TestCost checks the sums against the cost that a meter computes for such calls.
 func TestCost(t *testing.T) {
 	req := deem.Request{Messages: []deem.Message{{Role: "system", Content: "You are a helpful assistant."}, {Role: "user", Content: "Hello!"}}, MaxTokens: 100}
 	prices := model.Prices{Entries: []model.Price{{Model: "openai:gpt-4o", Input: 1_000_000, Output: 2_000_000}}}
@@ -182,7 +183,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestSchema: with a schema no count is exact, and the most has a margin.
+// TestSchema checks that no count with a schema is exact, and that the maximum has a
+// margin.
 func TestSchema(t *testing.T) {
 	req := prompt(1)
 	req.Schema = []byte(`{"type": "object"}`)
@@ -195,7 +197,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestOutput pins the guesses that the documentation names.
+// TestOutput checks the guesses given in the documentation.
 func TestOutput(t *testing.T) {
 	object := []byte(`{"type":"object"}`)
 	for _, tt := range []struct {
@@ -234,12 +236,12 @@ func TestTime(t *testing.T) {
 		want  time.Duration
 		bound plan.Bound
 	}{
-		{plan.Options{Latency: time.Second}, 125 * time.Second / 10, plan.ByConcurrency}, // 100 calls, 8 at once
+		{plan.Options{Latency: time.Second}, 125 * time.Second / 10, plan.ByConcurrency}, // 100 calls, 8 at a time
 		{plan.Options{Latency: time.Second, Concurrency: 500}, time.Second, plan.ByConcurrency},
 		{plan.Options{Latency: time.Second, Concurrency: 500, RPM: 60}, 100 * time.Second, plan.ByRequests},
 		{plan.Options{Latency: time.Second, RPM: 6000}, 125 * time.Second / 10, plan.ByConcurrency},
 		{plan.Options{Latency: time.Second, RPM: 60, TPM: 320}, 5 * time.Minute, plan.ByTokens},
-		{plan.Options{Concurrency: 1}, 100 * 660 * time.Millisecond, plan.ByConcurrency}, // 0.6 s and three tokens
+		{plan.Options{Concurrency: 1}, 100 * 660 * time.Millisecond, plan.ByConcurrency}, // 0.6 s plus three tokens
 	} {
 		tt.o.Model = "openai:gpt-4o"
 		p := plan.New(tt.o)
@@ -272,7 +274,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestSeveralRequests: a judge that asks more than once about an item has one item.
+// TestSeveralRequests checks that several requests of an item count as one item.
 func TestSeveralRequests(t *testing.T) {
 	p := plan.New(plan.Options{Model: "openai:gpt-4o"})
 	if err := p.Add(t.Context(), prompt(1), prompt(2), prompt(1)); err != nil {
@@ -286,7 +288,8 @@ func TestSeveralRequests(t *testing.T) {
 	}
 }
 
-// TestPlanTwice: a plan may be looked at before all is added, and what was seen stays.
+// TestPlanTwice checks that a plan can be read before all items are added, and does not
+// change afterwards.
 func TestPlanTwice(t *testing.T) {
 	p := plan.New(plan.Options{Model: "openai:gpt-4o"})
 	if err := p.Add(t.Context(), prompt(1)); err != nil {
@@ -302,7 +305,7 @@ func TestPlanTwice(t *testing.T) {
 	}
 }
 
-// TestMemory: of each request a few bytes are kept.
+// TestMemory checks that only a few bytes per request are kept.
 func TestMemory(t *testing.T) {
 	const n = 40_000
 	p := plan.New(plan.Options{Model: "anthropic:claude-opus-5"})
@@ -329,7 +332,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// A plan of the first items speaks for all of them, and one of all items for itself.
+// A plan of the first items is extrapolated to all items; a plan of all items is not.
 func TestPlanOfFirstItems(t *testing.T) {
 	p := plan.New(plan.Options{Model: "openai:gpt-4o-mini", Estimate: true})
 	for i := range 100 {

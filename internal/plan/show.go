@@ -10,34 +10,34 @@ import (
 	"deem/internal/words"
 )
 
-// A Plan is what a run would do. Requests are Duplicates, Cached and Calls together.
+// A Plan is the estimate for a run. Requests is the sum of Duplicates, Cached and Calls.
 type Plan struct {
 	Model  string `json:"model"`
 	Items  int    `json:"items"`
 	Trials int    `json:"trials"`
 
-	Decided     int `json:"decided"`     // items that are decided without asking
-	Unjudgeable int `json:"unjudgeable"` // items that fail before a model is asked
-	Done        int `json:"done"`        // records that an earlier run has: items times trials
+	Decided     int `json:"decided"`     // items decided without a call
+	Unjudgeable int `json:"unjudgeable"` // items that fail before a call
+	Done        int `json:"done"`        // records of an earlier run: items times trials
 
 	Requests   int `json:"requests"`
-	Cached     int `json:"cached"`     // replies that were paid for earlier
-	Duplicates int `json:"duplicates"` // requests that are the same as another of this run
-	Calls      int `json:"calls"`      // what is left to pay for
+	Cached     int `json:"cached"`     // replies paid for earlier
+	Duplicates int `json:"duplicates"` // requests equal to another one of this run
+	Calls      int `json:"calls"`      // requests to pay for
 
 	InputTokens   int64  `json:"input_tokens"`
 	InputExact    bool   `json:"input_exact"`    // counted by the model's own tokenizer
-	CountedBy     string `json:"counted_by"`     // as "o200k_base"
+	CountedBy     string `json:"counted_by"`     // for example "o200k_base"
 	LongestPrompt int    `json:"longest_prompt"` // in tokens
 	Window        int    `json:"window,omitempty"`
 
-	OutputTokens    int64 `json:"output_tokens"` // as expected
+	OutputTokens    int64 `json:"output_tokens"` // expected
 	OutputTokensMax int64 `json:"output_tokens_max"`
-	OutputGuessed   bool  `json:"output_guessed"` // and not learnt from earlier replies
-	Room            int   `json:"room,omitempty"` // tokens that each reply may have for thoughts
+	OutputGuessed   bool  `json:"output_guessed"` // not learnt from earlier replies
+	Room            int   `json:"room,omitempty"` // tokens for reasoning in each reply
 
-	// Money is in millionths of a US dollar. It is absent when no price is known, and Unpriced
-	// says why. The price of a batch is absent when the vendor has none.
+	// Costs are in millionths of a US dollar. They are nil if the price is unknown, and
+	// Unpriced says why. The batch costs are nil if the vendor has no batch price.
 	CostMicros         *int64 `json:"cost_micros,omitempty"`
 	CostMaxMicros      *int64 `json:"cost_max_micros,omitempty"`
 	BatchCostMicros    *int64 `json:"batch_cost_micros,omitempty"`
@@ -45,7 +45,7 @@ type Plan struct {
 	Unpriced           string `json:"unpriced,omitempty"`
 
 	Time           time.Duration `json:"time_ns"`
-	Bound          Bound         `json:"bound,omitempty"` // what the run waits for
+	Bound          Bound         `json:"bound,omitempty"` // the limit that determines Time
 	Latency        time.Duration `json:"latency_ns"`
 	LatencyGuessed bool          `json:"latency_guessed"`
 	Concurrency    int           `json:"concurrency"`
@@ -55,7 +55,7 @@ type Plan struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// A Bound is the limit that a run waits for.
+// A Bound is the limit that determines the duration of a run.
 type Bound string
 
 // The limits of a run.
@@ -65,8 +65,8 @@ const (
 	ByTokens      Bound = "tpm"
 )
 
-// Line returns the plan in one line, as "1,000 calls, about 412,000 tokens, about $0.31 (at
-// most $0.52), about 2 min at -j 8".
+// Line returns the plan in one line, for example "1,000 calls, about 412,000 tokens, about
+// $0.31 (at most $0.52), about 2 min at -j 8".
 func (p Plan) Line() string {
 	if p.Calls == 0 {
 		return "no calls" + p.instead()
@@ -75,7 +75,7 @@ func (p Plan) Line() string {
 	return strings.Join([]string{words.Count(p.Calls, "call"), all, p.money(p.CostMicros, p.CostMaxMicros), p.duration() + " at " + p.limit()}, ", ")
 }
 
-// instead says why there is nothing to ask.
+// instead says why there are no calls.
 func (p Plan) instead() string {
 	var list []string
 	for _, part := range []struct {
@@ -92,7 +92,7 @@ func (p Plan) instead() string {
 	return ": " + strings.Join(list, ", ")
 }
 
-// money writes what is expected and the most that it can be.
+// money formats the expected and the maximum cost.
 func (p Plan) money(cost, most *int64) string {
 	switch {
 	case cost == nil:
@@ -105,7 +105,7 @@ func (p Plan) money(cost, most *int64) string {
 	return fmt.Sprintf("about %s (at most %s)", words.AboutDollars(*cost), words.AboutDollars(*most))
 }
 
-// limit says what the time hangs on.
+// limit describes the limit that determines the time.
 func (p Plan) limit() string {
 	switch p.Bound {
 	case ByRequests:
@@ -116,7 +116,7 @@ func (p Plan) limit() string {
 	return fmt.Sprintf("-j %d", p.Concurrency)
 }
 
-// Text writes the plan for people, one fact to a line, and the warnings below.
+// Text writes the plan for people, one fact per line, followed by the warnings.
 func (p Plan) Text(w io.Writer) error {
 	var b strings.Builder
 	for _, r := range append(p.counts(), p.costs()...) {
@@ -131,7 +131,7 @@ func (p Plan) Text(w io.Writer) error {
 	return err
 }
 
-// A row is a line of the text: what, how much, and what to know about it.
+// A row is a line of the text: name, value and remark.
 type row struct{ left, value, note string }
 
 func aside(note string) string {
@@ -141,7 +141,8 @@ func aside(note string) string {
 	return "  " + note
 }
 
-// counts returns the rows about items and calls. Those without a number are left out.
+// counts returns the rows about items and calls. Optional rows are empty if their number is
+// 0.
 func (p Plan) counts() []row {
 	items := row{"items", words.Comma(int64(p.Items)), ""}
 	if p.Trials > 1 {
@@ -167,7 +168,7 @@ func some(left string, n int, note string) row {
 	return row{left, words.Comma(int64(n)), note}
 }
 
-// costs returns the rows about tokens, money and time, if there is anything to pay for.
+// costs returns the rows about tokens, money and time, or nil if there are no calls.
 func (p Plan) costs() []row {
 	if p.Calls == 0 {
 		return nil
@@ -196,7 +197,7 @@ func (p Plan) costs() []row {
 	return append(rows, row{"time", p.duration(), fmt.Sprintf("at %s, %s", p.limit(), latency)})
 }
 
-// about writes a number of input tokens: all digits when they are exact.
+// about formats a number of input tokens, with all digits if it is exact.
 func about(p Plan, n int64) string {
 	if p.InputExact {
 		return words.Comma(n)
@@ -204,7 +205,7 @@ func about(p Plan, n int64) string {
 	return "about " + words.Comma(words.Round(n, 3))
 }
 
-// duration writes how long the run takes, in the unit that a person would use.
+// duration formats the duration of the run in a suitable unit.
 func (p Plan) duration() string {
 	d := p.Time
 	switch {
@@ -220,7 +221,7 @@ func (p Plan) duration() string {
 	return fmt.Sprintf("about %.1f days", d.Hours()/24)
 }
 
-// seconds writes a latency.
+// seconds formats a latency.
 func seconds(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())

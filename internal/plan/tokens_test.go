@@ -37,7 +37,7 @@ func TestFor(t *testing.T) {
 		{"openai:o3-mini", true, o200k},
 		{"openai:o4-mini-2025-04-16", true, o200k},
 		{"openai:ft:gpt-4o-mini:acme::8x", true, o200k},
-		{"openai:openai/gpt-4o", true, o200k}, // as routers spell it
+		{"openai:openai/gpt-4o", true, o200k}, // as spelt by routers
 		{"GPT-4o", true, o200k},
 		{"openai:gpt-4", true, cl100k},
 		{"openai:gpt-4-turbo", true, cl100k},
@@ -58,7 +58,8 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// TestCount holds counts to the usage that OpenAI's own documents show for the same requests.
+// TestCount checks counts against the usage that OpenAI's documentation shows for the same
+// requests.
 func TestCount(t *testing.T) {
 	helpful := deem.Request{Messages: []deem.Message{
 		{Role: "system", Content: "You are a helpful assistant."}, {Role: "user", Content: "Hello!"},
@@ -85,7 +86,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestLines holds that to count line by line gives what counting the whole gives.
+// TestLines checks that counting line by line equals counting the whole text.
 func TestLines(t *testing.T) {
 	whole := map[string]*codec.Codec{"openai:gpt-4o": codec.NewO200kBase(), "openai:gpt-4": codec.NewCl100kBase()}
 	text := rapid.StringOf(rapid.RuneFrom([]rune("aZé界7.,-/'\"{}\n\r\t \u00a0\u2028\u3000’")))
@@ -103,8 +104,8 @@ func TestLines(t *testing.T) {
 	})
 }
 
-// TestEstimate holds estimates to the counts of a real tokenizer on the prompts of this
-// repository, for a model that makes as many tokens.
+// TestEstimate checks estimates against the counts of a real tokenizer on the prompts of
+// this repository, for a model with as many tokens.
 func TestEstimate(t *testing.T) {
 	exact, llama := plan.CounterOf("openai:gpt-4"), plan.CounterOf("ollama:llama3.2")
 	texts := map[string]string{
@@ -175,8 +176,9 @@ func TestTogether(t *testing.T) {
 	group.Wait()
 }
 
-// TestManyPrompts counts as many prompts as a large run has, which differ in a few lines, and
-// holds that nothing piles up. How long it takes is told, and is for BenchmarkCount to say.
+// TestManyPrompts counts as many prompts as a large run has, which differ in a few lines,
+// and checks that memory use stays bounded. It only logs the time; BenchmarkCount measures
+// it.
 func TestManyPrompts(t *testing.T) {
 	template := strings.Repeat("Judge whether the response gives the same answer as the reference.\nSay yes or no.\n", 24)
 	c := plan.CounterOf("openai:gpt-4o")
@@ -199,6 +201,6 @@ func BenchmarkCount(b *testing.B) {
 	c := plan.CounterOf("openai:gpt-4o")
 	line := strings.Repeat("How long has Tobias been a nurse? He has been one for six years. ", 31)
 	for i := 0; b.Loop(); i++ {
-		c.Count(deem.Prompt(time.Unix(int64(i), 0).String() + line)) // No line is ever the same.
+		c.Count(deem.Prompt(time.Unix(int64(i), 0).String() + line)) // All lines differ.
 	}
 }

@@ -10,37 +10,37 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// A vocabulary cuts text into the tokens of a model.
+// A vocabulary splits text into the tokens of a model.
 type vocabulary struct {
 	name string
 	load func() *codec.Codec
 
 	mu    sync.Mutex
-	known map[uint64]int32 // the counts of lines that were cut before, by hash
+	known map[uint64]int32 // cached token counts of lines, by hash
 }
 
-// maxKnown is how many lines are remembered before all are forgotten: some 2 MB.
+// maxKnown is the number of cached lines at which the cache is cleared, about 2 MB.
 const maxKnown = 1 << 16
 
-// seed makes the hashes of lines. They are random in each process, so nobody can write a
-// text whose lines collide; by chance it happens once in some billions of runs.
+// seed is the seed of the line hashes. It is random in each process, so that texts with
+// colliding lines cannot be prepared; a collision by chance happens once in billions of
+// runs.
 var seed = maphash.MakeSeed()
 
-// The vocabularies are those of chat models. Older ones are left out, so that the linker
-// leaves out their tables, which are megabytes.
+// The vocabularies of chat models. Older ones are omitted, so that the linker can drop
+// their tables, which are megabytes.
 var (
 	o200k  = &vocabulary{name: "o200k_base", load: sync.OnceValue(codec.NewO200kBase)}
 	cl100k = &vocabulary{name: "cl100k_base", load: sync.OnceValue(codec.NewCl100kBase)}
 )
 
-// families are the beginnings of names and what their models use. The first that fits
-// counts.
+// families maps prefixes of model names to vocabularies. The first match counts.
 var families = []struct {
 	prefix string
 	v      *vocabulary
 	exact  bool
 }{
-	{"gpt-oss", o200k, false}, // Its server puts a page of its own before the prompt.
+	{"gpt-oss", o200k, false}, // Its server adds a page of text before the prompt.
 	{"gpt-4o", o200k, true},
 	{"chatgpt-4o", o200k, true},
 	{"gpt-4.", o200k, true},
@@ -50,13 +50,13 @@ var families = []struct {
 	{"o4", o200k, true},
 	{"gpt-4", cl100k, true},
 	{"gpt-3.5", cl100k, true},
-	{"gpt-35", cl100k, true}, // as Azure spells it
+	{"gpt-35", cl100k, true}, // Azure's spelling
 	{"text-embedding-3", cl100k, true},
 	{"text-embedding-ada-002", cl100k, true},
 }
 
-// vocabularyOf returns the vocabulary of the named model, nil if it is not known, and
-// whether nothing else is needed to count its tokens.
+// vocabularyOf returns the vocabulary of a model, or nil if it is unknown, and whether
+// counts with it are exact.
 func vocabularyOf(model string) (*vocabulary, bool) {
 	name := bare(model)
 	for _, f := range families {
@@ -72,8 +72,8 @@ func isLetterOrDigit(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z'
 }
 
-// count returns the tokens of s, a group of lines at a time. The prompts of a run have most of
-// their lines in common, so most are found among those counted before.
+// count returns the tokens of s, a group of lines at a time. The prompts of a run have most
+// lines in common, so most counts come from the cache.
 func (v *vocabulary) count(s string) int {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s)) // as it will be in JSON
@@ -87,9 +87,10 @@ func (v *vocabulary) count(s string) int {
 	return n
 }
 
-// lineEnd returns where the first line of s ends that can be cut by itself. A token never
-// goes from a line break on to a character that is neither white space nor a slash: every
-// rule by which the vocabularies cut words ends there at the latest, and none looks back.
+// lineEnd returns the end of the shortest prefix of lines of s that can be tokenized
+// separately. A token never continues from a line break to a character that is neither
+// white space nor a slash: every splitting rule of the vocabularies ends there at the
+// latest, and none looks back.
 func lineEnd(s string) int {
 	for i := 0; ; {
 		j := strings.IndexByte(s[i:], '\n')
@@ -106,7 +107,7 @@ func lineEnd(s string) int {
 	}
 }
 
-// line returns the tokens of one line.
+// line returns the tokens of one group of lines.
 func (v *vocabulary) line(s string) int {
 	h := maphash.String(seed, s)
 	v.mu.Lock()
@@ -125,13 +126,13 @@ func (v *vocabulary) line(s string) int {
 	return int(n)
 }
 
-// cut counts without looking among the known lines.
+// cut counts without the cache.
 func (v *vocabulary) cut(s string) int {
 	n, err := v.load().Count(s)
 	if err != nil {
-		// The library's matcher can time out, though no limit is set. A plan is better off
-		// with an estimate than without a number.
+		// The library's matcher can time out, although no timeout is set. An estimate is
+		// better than no number.
 		return rateOf("").count(s)
 	}
-	return max(n, 1) // A line is not empty, but the library drops a DEL that stands alone.
+	return max(n, 1) // A line is not empty, but the library drops a DEL on its own.
 }
