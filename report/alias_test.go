@@ -1,4 +1,4 @@
 package report
 
-// What tests outside the package must see inside.
+// Unexported names for tests in package report_test.
 var SelfGrading = selfGrading

@@ -29,7 +29,7 @@ func BenchmarkReport100k(b *testing.B) {
 	}
 }
 
-// benchRecords returns records with everything that costs time.
+// benchRecords returns n records that use every feature that costs time.
 func benchRecords(n int) []deem.Record {
 	rng := rand.New(rand.NewPCG(1, 2))
 	recs := many(n/2, n)

@@ -11,8 +11,8 @@ import (
 	"deem/stat"
 )
 
-// Report returns the report of the records so far. The builder stays usable, so
-// a report can be made while a run goes on.
+// Report returns the report of the records added so far. The builder stays usable, so a
+// report can be made while the run continues.
 func (b *Builder) Report() Report {
 	b = b.settled()
 	metrics := b.main.metrics()
@@ -54,8 +54,8 @@ func (b *Builder) Report() Report {
 	return r
 }
 
-// hold returns why the headline is withheld, or nil. With several trials each trial of an
-// item that has no verdict counts.
+// hold returns why the headline is withheld, or nil. With several trials, every trial
+// without a verdict counts.
 func (b *Builder) hold() *Hold {
 	if b.head.Trials < 2 {
 		return b.main.hold(b.head.MaxUnjudged, "item")
@@ -68,15 +68,15 @@ func (b *Builder) hold() *Hold {
 	return all.hold(b.head.MaxUnjudged, "trial")
 }
 
-// clusters counts the clusters and says whether intervals must allow for them.
+// clusters counts the clusters and reports whether intervals must allow for them.
 func (b *Builder) clusters() Clusters {
 	named := &b.main.cast.named
 	c := Clusters{N: len(named.of), Items: b.inClusters}
 	if named.shift > 0 {
 		c.N, c.More = maxNamed, true
 	}
-	// Clusters of one item each are not clusters. When there are too many to tell, they
-	// are taken for clusters, which is right in either case.
+	// Clusters of one item each have no effect. If there are too many clusters to check,
+	// they are treated as real clusters, which is correct in either case.
 	c.Robust = c.More || named.several()
 	return c
 }
@@ -89,7 +89,7 @@ func (c Clusters) with(est *stat.Estimate) Clusters {
 	return c
 }
 
-// upstream returns the number of an upstream that counts failures as wrong.
+// upstream returns the score of an upstream that counts failures as wrong.
 func (b *Builder) upstream(f Figures) *Upstream {
 	if b.head.UpstreamName == "" {
 		return nil
@@ -97,8 +97,8 @@ func (b *Builder) upstream(f Figures) *Upstream {
 	return &Upstream{Name: b.head.UpstreamName, Metric: f.Metric, Estimate: f.Strict, Unjudged: f.Unjudged}
 }
 
-// failureRows returns the unjudged items by kind, in the order of [deem.Kinds];
-// kinds that this version does not know come after.
+// failureRows returns the unjudged items by kind, in the order of [deem.Kinds]. Unknown
+// kinds come last.
 func (b *Builder) failureRows() []Failures {
 	rows := make([]Failures, 0, len(b.failures))
 	for kind, n := range b.failures {
@@ -117,8 +117,8 @@ func (b *Builder) failureRows() []Failures {
 	return rows
 }
 
-// categoryRows returns the figures of each category under the metric of the
-// whole: a category whose scores happen to be all 0 or 1 is no other metric.
+// categoryRows returns the figures of each category under the metric of the whole run. A
+// category whose scores happen to be all 0 or 1 keeps that metric.
 func (b *Builder) categoryRows(by estimator, metric string, withheld bool) []Category {
 	rows := make([]Category, 0, len(b.categories))
 	if _, ok := b.categories[doc.None]; ok && len(b.categories) == 1 {
@@ -136,8 +136,7 @@ func (b *Builder) categoryRows(by estimator, metric string, withheld bool) []Cat
 	return rows
 }
 
-// trialRows returns the figures of each trial, each held back by its own
-// failures.
+// trialRows returns the figures of each trial. Each trial is withheld by its own failures.
 func (b *Builder) trialRows(by estimator) []Trial {
 	rows := make([]Trial, 0, len(b.trials))
 	trials := maps.Clone(b.trials)
@@ -155,8 +154,8 @@ func (b *Builder) trialRows(by estimator) []Trial {
 	return rows
 }
 
-// aspectRows returns the mean of each aspect. An aspect has a scale of its own
-// that records do not tell, so its interval has no bounds.
+// aspectRows returns the mean of each aspect. Records do not contain the scale of an
+// aspect, so its interval is unbounded.
 func (b *Builder) aspectRows(by estimator, withheld bool) []Aspect {
 	rows := make([]Aspect, 0, len(b.aspects))
 	for _, name := range slices.Sorted(maps.Keys(b.aspects)) {
@@ -177,7 +176,7 @@ func (b *Builder) aspectRows(by estimator, withheld bool) []Aspect {
 	return rows
 }
 
-// labelRows returns the labels, the most frequent first.
+// labelRows returns the labels, most frequent first.
 func (b *Builder) labelRows() []Label {
 	rows := make([]Label, 0, len(b.labels))
 	for label, n := range b.labels {
@@ -189,8 +188,8 @@ func (b *Builder) labelRows() []Label {
 	return rows
 }
 
-// readingRows returns what the other readings would have given, each held back
-// by its own failures.
+// readingRows returns the figures of the other readings. Each is withheld by its own
+// failures.
 func (b *Builder) readingRows(by estimator) []Reading {
 	rows := make([]Reading, 0, len(b.readings))
 	for _, name := range slices.Sorted(maps.Keys(b.readings)) {

@@ -11,29 +11,29 @@ import (
 	"deem/stat"
 )
 
-// How many ids a report names.
+// The number of ids that a report lists.
 const (
 	failureExamples = 3
 	readingExamples = 10
 )
 
-// noVerdict is the kind of a record that holds neither a verdict nor a failure,
-// which only a damaged file can bring.
+// noVerdict is the kind of a record with neither a verdict nor a failure. It occurs only in
+// damaged files.
 const noVerdict deem.Kind = "no_verdict"
 
-// A Builder gathers records into a report. Its memory grows with the number of
-// distinct categories, labels, aspects, trials and models, and with the number of
-// clusters in each category up to a limit, and not with the number of records. Where
-// items are judged several times, [Head.Trials] must say how often: every number is then
-// made of the means of items over their trials, and an item is held until all its trials
-// are there. A Builder is not safe for use by several goroutines at once.
+// A Builder collects records for a report. Its memory depends on the number of distinct
+// categories, labels, aspects, trials and models, and on the number of clusters per
+// category up to a limit, but not on the number of records. If items are judged several
+// times, [Head.Trials] must be set: every number then uses the mean of an item over its
+// trials, and an item is buffered until all its trials are added. A Builder is not safe for
+// concurrent use.
 type Builder struct {
 	head    Head
 	records int
 
 	sums
 	items    gather
-	trials   map[int]*tally // of each trial, if there are several
+	trials   map[int]*tally // by trial, if there are several
 	readings map[string]*reread
 
 	failures  map[deem.Kind]*named
@@ -44,12 +44,12 @@ type Builder struct {
 	spent     spent.Meter
 	ranked    *retrieval.Builder
 	sureness  sureness
-	looks     *looks // nil without a rule to stop by
+	looks     *looks // nil without a stopping rule
 
 	badScores, badWeights, bothSet int
 }
 
-// sums are what items come to whose trials are all there.
+// sums are the totals over items with all their trials.
 type sums struct {
 	main       *tally
 	categories map[string]*tally
@@ -59,7 +59,7 @@ type sums struct {
 	badAspects int
 }
 
-// clone returns a copy that shares nothing that changes.
+// clone returns a deep copy.
 func (s *sums) clone() sums {
 	out := *s
 	out.main, out.noise = s.main.clone(), *s.noise.clone()
@@ -73,7 +73,7 @@ func (s *sums) clone() sums {
 	return out
 }
 
-// A named counts items and remembers the first few of them.
+// A named counts items and stores the ids of the first few.
 type named struct {
 	n     int
 	first firsts
@@ -81,14 +81,14 @@ type named struct {
 
 func (n *named) clone() *named { return &named{n.n, slices.Clone(n.first)} }
 
-// An aspect gathers one aspect of many verdicts.
+// An aspect collects one aspect of many verdicts.
 type aspect struct {
 	values   stat.Moments
 	min, max float64
 	seen     bool
 }
 
-// A reread gathers what another reading gives.
+// A reread collects the results of another reading.
 type reread struct {
 	tally
 	differ named
@@ -103,7 +103,7 @@ func (r *reread) add(it *gathered, limit int) {
 	}
 }
 
-// New returns a builder of a report under the given head.
+// New returns a builder for a report with the given head.
 func New(h Head) *Builder {
 	h = h.sane()
 	b := &Builder{
@@ -123,15 +123,15 @@ func New(h Head) *Builder {
 	return b
 }
 
-// End says how far the run is whose records were added, and when it was last at work.
-// A report that is made of records as they come learns that only at the end.
+// End sets whether the run is complete and when it last made progress. A report on a stream
+// of records knows this only at the end.
 func (b *Builder) End(complete bool, ended time.Time) {
 	b.head.Complete, b.head.Ended = complete, ended
 }
 
-// Add adds one record. It keeps nothing of it but a few names. With [Head.Until], records
-// come in the order of their positions, and those after the rule holds are not counted.
-// Add reports whether the record was.
+// Add adds one record, of which it retains only a few names. With [Head.Until], records
+// must be added in the order of their positions, and records after the rule holds are not
+// counted. Add reports whether the record was counted.
 func (b *Builder) Add(rec deem.Record) (counted bool) {
 	if b.looks != nil && !b.takes(rec) {
 		b.AddLate(rec)
@@ -154,7 +154,7 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 		entry(b.trials, rec.Trial).add(o)
 	}
 	if rec.Trial != 0 && b.head.Trials < 2 {
-		// Nobody says how many trials there are, so that an item cannot wait for them.
+		// The number of trials is unknown, so items cannot wait for them.
 		return true
 	}
 	if rec.Trial == 0 {
@@ -176,7 +176,7 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 		b.addItem(it)
 		b.items.release(it)
 	}
-	if b.looks != nil { // which goes with one trial alone
+	if b.looks != nil { // requires a single trial
 		b.looks.add(rec.Position, rec.Item, v, weight)
 		if rec.Item.Cluster == "" || b.main.items == b.head.Items {
 			b.look()
@@ -185,7 +185,7 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 	return true
 }
 
-// addItem adds an item whose trials are there.
+// addItem adds an item with all its trials.
 func (b *Builder) addItem(it *gathered) {
 	o := it.outcome(b.head.maxAlone())
 	b.main.add(o)
@@ -199,8 +199,8 @@ func (b *Builder) addItem(it *gathered) {
 	}
 }
 
-// settled returns the builder with the items that still wait for a trial: itself, if there
-// are none, and otherwise a copy.
+// settled returns a builder that includes the items still waiting for a trial: b itself if
+// there are none, and otherwise a copy.
 func (b *Builder) settled() *Builder {
 	waits := len(b.items.pending) > 0
 	for _, r := range b.readings {
@@ -225,8 +225,8 @@ func (b *Builder) settled() *Builder {
 	return &out
 }
 
-// outcome returns the verdict of rec, or nil and why there is none. A score that
-// is not a score is not counted as one: the item is unjudged, and a note says so.
+// outcome returns the verdict of rec, or nil and the kind of failure. An invalid score
+// makes the item unjudged, and a note says so.
 func (b *Builder) outcome(rec deem.Record) (*deem.Verdict, deem.Kind) {
 	switch {
 	case rec.Failure != nil:
@@ -243,8 +243,7 @@ func (b *Builder) outcome(rec deem.Record) (*deem.Verdict, deem.Kind) {
 	return rec.Verdict, ""
 }
 
-// guess returns the probability that counts in the place of a verdict, nil where there is
-// none.
+// guess returns the probability that counts in place of a verdict, or nil.
 func (b *Builder) guess(rec deem.Record) *float64 {
 	if f := rec.Failure; b.head.CalibrationError > 0 && f != nil && rec.Verdict == nil && f.Probability != nil && usableScore(*f.Probability) {
 		return f.Probability
@@ -252,7 +251,6 @@ func (b *Builder) guess(rec deem.Record) *float64 {
 	return nil
 }
 
-// addLabel counts the label.
 func (b *Builder) addLabel(label string) {
 	if _, ok := b.labels[label]; !ok {
 		label = strings.Clone(label)
@@ -260,7 +258,7 @@ func (b *Builder) addLabel(label string) {
 	b.labels[label]++
 }
 
-// addAspects adds the aspects of an item, each the mean over the trials that have it.
+// addAspects adds the aspects of an item, each as the mean over the trials that have it.
 func (b *Builder) addAspects(it *gathered) {
 	var means map[string]stat.Moments
 	for _, v := range it.votes {
@@ -291,8 +289,8 @@ func (b *Builder) addAspects(it *gathered) {
 	}
 }
 
-// AddReread adds what the named reading of the reply in rec would have given: a
-// verdict or a failure.
+// AddReread adds the result of the named reading for the reply in rec: a verdict or a
+// failure.
 func (b *Builder) AddReread(reading string, rec deem.Record, v *deem.Verdict, f *deem.Failure) {
 	if rec.Trial != 0 && b.head.Trials < 2 {
 		return
@@ -313,8 +311,8 @@ func (b *Builder) AddReread(reading string, rec deem.Record, v *deem.Verdict, f 
 	}
 }
 
-// differ reports whether two readings decide differently. Two failures do not
-// differ, whatever their kinds: the item is unjudged in either reading.
+// differ reports whether two readings decide differently. Two failures do not differ,
+// whatever their kinds, because the item is unjudged in both readings.
 func differ(a, b *deem.Verdict) bool {
 	if a == nil || b == nil {
 		return a != b
@@ -325,14 +323,14 @@ func differ(a, b *deem.Verdict) bool {
 	return a.Label != b.Label || a.Score != b.Score
 }
 
-// add counts an item and remembers it if it is among the first limit.
+// add counts an item and stores it if it is among the first limit items.
 func (n *named) add(position int, id string, limit int) {
 	n.n++
 	n.first.add(position, id, limit)
 }
 
-// A firsts holds the ids of the items with the smallest positions. Position
-// decides and not arrival, so that the order of the records does not matter.
+// A firsts holds the ids of the items with the smallest positions. The position decides,
+// not the time of arrival, so the order of the records does not matter.
 type firsts []place
 
 type place struct {
@@ -340,7 +338,7 @@ type place struct {
 	id       string
 }
 
-// add enters the item if it is among the first limit and not there yet.
+// add adds the item if it is among the first limit items and not present yet.
 func (f *firsts) add(position int, id string, limit int) {
 	p := place{position, id}
 	at := len(*f)
@@ -350,7 +348,7 @@ func (f *firsts) add(position int, id string, limit int) {
 	if at >= limit || at > 0 && (*f)[at-1] == p {
 		return
 	}
-	// The id may be a piece of a long line, which must not be kept alive.
+	// The id may be a substring of a long line, which must not stay in memory.
 	p.id = strings.Clone(id)
 	*f = append(*f, place{})
 	copy((*f)[at+1:], (*f)[at:])
@@ -375,7 +373,7 @@ func (f firsts) ids() []string {
 	return ids
 }
 
-// entry returns the value of a key, made when the key is new.
+// entry returns the value of a key. It creates the value if the key is new.
 func entry[K comparable, V any](m map[K]*V, key K) *V {
 	v, ok := m[key]
 	if !ok {
@@ -385,7 +383,7 @@ func entry[K comparable, V any](m map[K]*V, key K) *V {
 	return v
 }
 
-// enter enters a name in a set.
+// enter adds a name to a set.
 func enter(set map[string]struct{}, name string) {
 	if _, ok := set[name]; !ok {
 		set[strings.Clone(name)] = struct{}{}

@@ -10,17 +10,17 @@ import (
 	"deem/stat"
 )
 
-// Calls are what the judge asked of models, over all trials. A cached reply was
-// paid for earlier: it is counted as a call and as cached, and in nothing else.
+// Calls sums up the model calls of the judge over all trials. A cached reply was paid for
+// earlier: it counts as a call and as cached, and in no other field.
 type Calls struct {
 	N        int `json:"n"`
 	Cached   int `json:"cached"`
 	Failed   int `json:"failed"`   // ended without a reply
-	Attempts int `json:"attempts"` // how often vendors were asked
+	Attempts int `json:"attempts"` // requests sent to vendors
 	Retries  int `json:"retries"`  // attempts beyond the first of each call
 
 	CostMicros int64 `json:"cost_micros"` // millionths of a US dollar
-	Unpriced   int   `json:"unpriced"`    // calls whose price is not known and not in the cost
+	Unpriced   int   `json:"unpriced"`    // calls with an unknown price, which the cost does not include
 
 	// Estimated counts the calls whose usage the vendor did not report. Their cost is an
 	// upper bound.
@@ -31,22 +31,22 @@ type Calls struct {
 	CachedInputTokens int64 `json:"cached_input_tokens"`
 	ReasoningTokens   int64 `json:"reasoning_tokens"`
 
-	Latency *Latency `json:"latency"` // null when no call of its own succeeded
+	Latency *Latency `json:"latency"` // null if no uncached call succeeded
 	Models  []Model  `json:"models"`
 
-	// Wire says with which parameters models were asked, for replies that tell.
+	// Wire lists the parameters that models were called with, for replies that report them.
 	Wire []Wire `json:"wire,omitempty"`
 }
 
-// Latency is how long replies took, over calls that succeeded and were not
-// cached, those in batches aside. The quantiles are within 1%, and are given with three digits.
+// Latency is the distribution of reply times over calls that succeeded, except cached calls
+// and batches. Quantiles are accurate to 1% and given with three digits.
 type Latency struct {
 	N   int           `json:"n"`
 	P50 time.Duration `json:"p50_ns"`
 	P95 time.Duration `json:"p95_ns"`
 }
 
-// A Model is a model as it was asked for and as its vendor reports it.
+// A Model is a model as requested and as reported by its vendor.
 type Model struct {
 	Asked       string `json:"asked"`
 	Reported    string `json:"reported,omitempty"`
@@ -54,7 +54,7 @@ type Model struct {
 	Replies     int    `json:"replies"` // cached ones included
 }
 
-// identity is what tells two models apart.
+// identity is what distinguishes two models.
 type identity struct{ asked, reported, fingerprint string }
 
 // A ledger sums up calls.
@@ -82,14 +82,14 @@ func (l *ledger) add(c *deem.Call) {
 	}
 }
 
-// addAttempts adds the attempts of one call, which are at least one.
+// addAttempts adds the attempts of one call, at least one.
 func (l *ledger) addAttempts(n int) {
 	n = max(n, 1)
 	l.sum.Attempts += n
 	l.sum.Retries += n - 1
 }
 
-// addReply adds what a reply cost.
+// addReply adds the cost of a reply.
 func (l *ledger) addReply(r *deem.Reply) {
 	l.sum.CostMicros += r.CostMicros
 	if r.Unpriced {
@@ -102,7 +102,7 @@ func (l *ledger) addReply(r *deem.Reply) {
 	l.sum.OutputTokens += int64(r.Usage.Output)
 	l.sum.CachedInputTokens += int64(r.Usage.CachedInput)
 	l.sum.ReasoningTokens += int64(r.Usage.Reasoning)
-	if r.Batch == "" { // A batch says nothing of how long each reply took.
+	if r.Batch == "" { // a batch does not report the time of each reply
 		l.latency.Add(float64(r.Latency))
 	}
 }

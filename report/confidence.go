@@ -5,36 +5,36 @@ import (
 	"deem/stat"
 )
 
-// Where a confidence comes from.
+// The sources of a confidence.
 const (
-	FromVerdicts = "verdicts" // the judge says how sure it is
-	FromTrials   = "trials"   // the share of an item's trials that side with the majority
+	FromVerdicts = "verdicts" // the judge states its confidence
+	FromTrials   = "trials"   // the share of an item's trials that agree with the majority
 )
 
-// Confidence is how sure the judge is. It is not a claim about truth: how often a sure
-// judge is right, only labels can tell.
+// Confidence is the confidence of the judge. It does not say how often the judge is right;
+// only labels can show that.
 type Confidence struct {
 	Source string  `json:"source"` // "verdicts" or "trials"
 	N      int     `json:"n"`      // verdicts with a confidence, or items with several trials
 	Mean   float64 `json:"mean"`
 
-	Below60 int `json:"below_60"` // how many are less than 0.6 sure
-	Below90 int `json:"below_90"` // how many are less than 0.9 sure
+	Below60 int `json:"below_60"` // number below 0.6
+	Below90 int `json:"below_90"` // number below 0.9
 
-	// Levels count verdicts by tenths, or items by the share of trials that agree.
-	// Empty levels are left out.
+	// Levels counts verdicts by tenths, or items by the share of trials that agree. Empty
+	// levels are omitted.
 	Levels []ConfidenceLevel `json:"levels"`
 }
 
-// A ConfidenceLevel counts what lies in [From, To), or at From when both are equal. The
-// last tenth holds 1 too.
+// A ConfidenceLevel counts confidences in [From, To), or at From if both are equal. The
+// last tenth includes 1.
 type ConfidenceLevel struct {
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
 	N    int     `json:"n"`
 }
 
-// sureness gathers the confidence of verdicts.
+// sureness collects the confidence of verdicts.
 type sureness struct {
 	values           stat.Moments
 	tenths           [10]int
@@ -62,8 +62,8 @@ func (s *sureness) add(v *deem.Verdict) {
 	}
 }
 
-// confidence returns how sure the judge is, from what it says or, if it says nothing,
-// from how its trials agree. It is nil when neither is known.
+// confidence returns the confidence of the judge: as stated or, if the judge states none,
+// from the agreement of its trials. It is nil if neither is known.
 func (b *Builder) confidence(n *Noise) *Confidence {
 	s := &b.sureness
 	if s.values.N() == 0 {
@@ -88,7 +88,7 @@ func (n *Noise) confidence() *Confidence {
 	for _, l := range n.Agreement {
 		share := float64(l.Agree) / float64(l.Trials)
 		values.Add(share, float64(l.Items))
-		if last := len(c.Levels) - 1; last >= 0 && c.Levels[last].From == share { // 2 of 2 is as much as 3 of 3
+		if last := len(c.Levels) - 1; last >= 0 && c.Levels[last].From == share { // 2 of 2 equals 3 of 3
 			c.Levels[last].N += l.Items
 		} else {
 			c.Levels = append(c.Levels, ConfidenceLevel{From: share, To: share, N: l.Items})

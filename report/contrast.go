@@ -6,43 +6,42 @@ import (
 	"deem/stat"
 )
 
-// differs is the footnote of a category whose number differs from that of all other
-// items.
+// differs is the footnote of a category whose score differs from that of all other items.
 const differs = "differs from the rest: the interval of the difference leaves out 0, and all such intervals hold together with 95% confidence"
 
 // significant is the p-value below which a category differs from the rest.
 const significant = 0.05
 
-// smallestP is where the search for a p-value ends. A smaller one is a promise that no
-// interval made for 95% can keep.
+// smallestP is where the search for a p-value ends. A 95% interval cannot support a smaller
+// one.
 const smallestP = 1e-9
 
-// methodMover is the method of a difference whose interval is made of those of its two
-// sides.
+// methodMover is the method of a difference whose interval is combined from the intervals
+// of its two sides.
 const methodMover = "mover"
 
-// A Contrast sets the judged items of a category beside all other judged items.
+// A Contrast compares the judged items of a category with all other judged items.
 type Contrast struct {
-	// Difference is the number of the category less that of the rest. The intervals of
-	// all categories hold together with 95% confidence, so that each has a higher level
-	// of its own. An interval leaves out 0 exactly where PAdjusted is below 0.05.
+	// Difference is the score of the category minus that of the rest. The intervals of all
+	// categories hold simultaneously with 95% confidence, so each has a higher level. An
+	// interval excludes 0 exactly if PAdjusted is below 0.05.
 	Difference stat.Estimate `json:"difference"`
 
-	// P is the larger of two p-values: that of an exact test, where all scores are 0 or 1,
-	// and the smallest p at which an interval at the level 1-p leaves out 0, which is not
-	// followed below 1e-9. PAdjusted is P times the number of comparisons, at most 1.
+	// P is the larger of two p-values: that of an exact test, if all scores are 0 or 1, and
+	// the smallest p at which an interval at level 1-p excludes 0, with a lower limit of
+	// 1e-9. PAdjusted is P times the number of comparisons, at most 1.
 	P         float64 `json:"p"`
 	PAdjusted float64 `json:"p_adjusted"`
 }
 
-// contrast sets each category beside the rest of all, and adjusts for their number.
-// With two categories there is one comparison, seen from both sides.
+// contrast compares each category with the rest and corrects for the number of comparisons.
+// Two categories make one comparison, seen from both sides.
 //
-// It adjusts by Bonferroni's method and not by Holm's. Holm's finds a little more, but
-// the intervals that go with it say nothing about the size of what was found
-// (K. Strassburger and F. Bretz, "Compatible simultaneous lower confidence bounds for
-// the Holm procedure and other Bonferroni-based closed tests", Statistics in Medicine 27
-// (2008), 4914-4927), and a reader needs both.
+// It uses Bonferroni's correction rather than Holm's. Holm's detects a little more, but its
+// compatible intervals say nothing about the size of what was detected (K. Strassburger and
+// F. Bretz, "Compatible simultaneous lower confidence bounds for the Holm procedure and
+// other Bonferroni-based closed tests", Statistics in Medicine 27 (2008), 4914-4927), and a
+// reader needs both.
 func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric string) {
 	if len(rows) < 2 {
 		return
@@ -68,19 +67,19 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 		case c.PAdjusted >= significant:
 			c.Difference = c.Difference.Holding(0)
 		case !c.Difference.LeavesOut(0):
-			c.PAdjusted = significant // p has four digits, and rounding took it below
+			c.PAdjusted = significant // p has four digits, and rounding moved it below
 		}
 		rows[i].Rest = c
 	}
 }
 
-// widened returns the estimates of of with one more standard error.
+// widened returns the estimates of of, with se added to their standard error.
 func widened(of func(level float64) stat.Estimate, se float64) func(level float64) stat.Estimate {
 	return func(level float64) stat.Estimate { return of(level).Widened(se, stat.Unit) }
 }
 
-// restsOf returns, for each part, the moments of all others. Sums from the left and
-// from the right make that a matter of as many steps as there are parts.
+// restsOf returns, for each part, the moments of all other parts. Prefix and suffix sums
+// make this linear in the number of parts.
 func restsOf(parts []*tally, metric string) []stat.Moments {
 	rests := make([]stat.Moments, len(parts))
 	var left, right stat.Moments
@@ -95,20 +94,20 @@ func restsOf(parts []*tally, metric string) []stat.Moments {
 	return rests
 }
 
-// A pair is two shares of items: one and rest give the estimate of either at a level, and
-// correlation is how far they rise and fall together because they share clusters.
+// A pair is two groups of items: one and rest return the estimate of each at a level, and
+// correlation is the correlation of their means due to shared clusters.
 type pair struct {
 	one, rest   func(level float64) stat.Estimate
 	correlation float64
-	exact       float64 // the p-value of an exact test, 0 where there is none
+	exact       float64 // the p-value of an exact test, 0 if there is none
 }
 
-// pairOf returns a category and the rest of all items. Tests always use formulas, also
-// where intervals are resampled: a p-value is asked for at levels far beyond what a few
-// thousand draws can show.
+// pairOf returns a category and all other items. Tests always use formulas, even if
+// intervals are resampled: p-values need levels beyond what a few thousand draws can
+// resolve.
 func (by estimator) pairOf(part *tally, whole *cast, rest stat.Moments, metric string) pair {
 	one := part.values(metric)
-	// Means of trials are counted as if rounded in sum, which makes the test more careful.
+	// Means of trials count as the rounded sum, which makes the test more conservative.
 	countable := (metric != MeanScore || one.Binary() && rest.Binary()) && !one.Weighted() && !rest.Weighted()
 	if !by.clustered {
 		out := pair{one: independent(metric, one), rest: independent(metric, rest)}
@@ -131,12 +130,13 @@ func (by estimator) pairOf(part *tally, whole *cast, rest stat.Moments, metric s
 	return out
 }
 
-// hits returns how many of zeros and ones are ones, and the nearest such number of others.
+// hits returns the number of ones among zeros and ones; for other values, the nearest such
+// number.
 func hits(m stat.Moments) int { return int(math.Round(m.Mean() * float64(m.N()))) }
 
-// exactWithin returns the p-value of the exact test of whether the items of a category
-// are right as often as the other items of their clusters. It returns 0, for no test,
-// when most items of the category have no other items in their cluster.
+// exactWithin returns the p-value of the exact test of whether the items of a category are
+// right as often as the other items of their clusters. It returns 0, for no test, if most
+// items of the category have no other items in their cluster.
 func exactWithin(mine, others *cast, s side) float64 {
 	var strata []stat.Stratum
 	shared, all := 0, 0
@@ -152,23 +152,23 @@ func exactWithin(mine, others *cast, s side) float64 {
 			strata = append(strata, stat.Stratum{K1: int(math.Round(x * n)), N1: int(n), K2: int(math.Round(y * m)), N2: int(m)})
 		}
 	}
-	for _, key := range mine.named.keys() { // in order, so that no digit depends on it
+	for _, key := range mine.named.keys() { // in order, so that the sum is reproducible
 		add(mine.named.of[key], others.named.of[key])
 	}
-	add(mine.alone.sum(), others.alone.sum()) // items that stand alone are alike
+	add(mine.alone.sum(), others.alone.sum()) // items without a cluster are exchangeable
 	if 2*shared < all {
 		return 0
 	}
 	return stat.StratifiedExact(strata).P
 }
 
-// robustly returns the estimate from clusters at any level.
+// robustly returns the cluster-robust estimate at any level.
 func robustly(c *stat.Clustered, m stat.Moments) func(float64) stat.Estimate {
 	return func(level float64) stat.Estimate { return ofItems(c.Mean(level, stat.Unit), m) }
 }
 
-// correlation returns the correlation of two means that is due to the clusters they
-// share: in a conversation that is hard, the questions of all categories are.
+// correlation returns the correlation of two means due to shared clusters: in a difficult
+// conversation, the questions of all categories are difficult.
 func correlation(a, b *cast, s side, meanA, meanB float64) float64 {
 	both, ones, others := 0.0, 0.0, 0.0
 	for _, kind := range [][2]groups{{a.named, b.named}, {a.alone, b.alone}} {
@@ -189,22 +189,22 @@ func correlation(a, b *cast, s side, meanA, meanB float64) float64 {
 	return r
 }
 
-// excess returns by how much the items of a group exceed a mean in sum.
+// excess returns the weighted sum of the deviations of a group from a mean.
 func excess(s side, g group, mean float64) float64 {
 	x, w, ok := s.of(g)
 	if !ok {
 		return 0
 	}
-	return float64(w * (x - mean)) // not fused into the sums that follow
+	return float64(w * (x - mean)) // the conversion prevents fusing with the sums that follow
 }
 
-// difference returns the difference of the two with an interval at the level.
+// difference returns the difference of the two means with an interval at the level.
 //
 // Source: G. Y. Zou and A. Donner, "Construction of confidence limits about effect
 // measures: a general approach", Statistics in Medicine 27 (2008), 1693-1702: the
-// distances from a value to the ends of its interval stand for standard errors, each
-// on its own side. For independent shares it is Newcombe's method 10. It is valid
-// where the two intervals are.
+// distances from a value to the ends of its interval replace the standard errors, each
+// on its own side. For independent proportions it is Newcombe's method 10. It is valid
+// if the two intervals are.
 func (p pair) difference(level float64) stat.Estimate {
 	a, b := p.one(level), p.rest(level)
 	est := stat.Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: methodMover}
@@ -219,19 +219,19 @@ func (p pair) difference(level float64) stat.Estimate {
 	return est
 }
 
-// join returns the distance that two distances make together.
+// join combines the distances of two correlated values.
 func (p pair) join(x, y float64) float64 {
 	return math.Sqrt(math.Max(0, float64(x*x)+float64(y*y)-float64(2*p.correlation*x*y)))
 }
 
-// short returns a p-value with four digits, which is what the bisection finds.
+// short rounds a p-value to four digits, the precision of the bisection.
 func short(p float64) float64 {
 	scale := math.Pow(10, 3-math.Floor(math.Log10(p)))
 	return math.Min(math.Round(p*scale)/scale, 1)
 }
 
-// p returns the p-value that belongs to the intervals: where the end of the interval
-// that is nearer to 0 reaches it.
+// p returns the p-value that corresponds to the intervals: the one at which the end of the
+// interval nearer to 0 reaches 0.
 func (p pair) p() float64 {
 	beyond := func(log float64) float64 {
 		est := p.difference(1 - math.Exp(log))
@@ -243,12 +243,12 @@ func (p pair) p() float64 {
 	return short(math.Exp(root(beyond, math.Log(smallestP), math.Log(1-1e-9))))
 }
 
-// root returns where f, which rises, crosses 0 between lo and hi, to one part in a
-// million, or the end that is nearer.
+// root returns where f, an increasing function, crosses 0 between lo and hi, to one part in
+// a million, or the nearer end if it does not.
 //
-// Source: the Illinois method (M. Dowell and P. Jarratt, "A modified regula falsi
-// method for computing the root of an equation", BIT 11, 1971): a line through both
-// ends finds the crossing in few steps, and an end that stays twice counts half.
+// Source: the Illinois method (M. Dowell and P. Jarratt, "A modified regula falsi method
+// for computing the root of an equation", BIT 11, 1971): a line through both ends finds the
+// crossing in few steps, and an end that stays twice counts half.
 func root(f func(float64) float64, lo, hi float64) float64 {
 	below, above := f(lo), f(hi)
 	if below > 0 {

@@ -13,8 +13,8 @@ import (
 	"deem/stat"
 )
 
-// inCategories returns records of categories, of which each has so many right of so
-// many.
+// inCategories returns records of categories, given the number of right items and of all
+// items in each.
 func inCategories(parts map[string][2]int) []deem.Record {
 	var recs []deem.Record
 	for name, p := range parts {
@@ -27,8 +27,8 @@ func inCategories(parts map[string][2]int) []deem.Record {
 	return recs
 }
 
-// For independent items the interval is Newcombe's, at a level that makes three intervals
-// hold together with 95% confidence, and p is the larger of Newcombe's and Fisher's.
+// For independent items the interval is Newcombe's, at a level at which three intervals
+// hold simultaneously with 95% confidence, and p is the larger of Newcombe's and Fisher's.
 func TestContrastIsNewcombes(t *testing.T) {
 	r := build(head(), inCategories(map[string][2]int{"a": {30, 40}, "b": {20, 50}, "c": {33, 60}})).Report()
 	a := r.Categories[0].Rest
@@ -47,7 +47,7 @@ func TestContrastIsNewcombes(t *testing.T) {
 	}
 }
 
-// Two categories are one comparison, and need no correction.
+// Two categories make one comparison and need no correction.
 func TestContrastOfTwo(t *testing.T) {
 	r := build(head(), inCategories(map[string][2]int{"a": {30, 40}, "b": {20, 50}})).Report()
 	a, b := r.Categories[0].Rest, r.Categories[1].Rest
@@ -87,7 +87,8 @@ func TestContrastMarks(t *testing.T) {
 	}
 }
 
-// A category without a verdict, or that is everything, is beside nothing.
+// A category without a verdict, or one that contains all items, has nothing to be compared
+// with.
 func TestContrastOfNothing(t *testing.T) {
 	h := head()
 	h.MaxUnjudged = 1
@@ -109,10 +110,10 @@ func TestContrastOfNothing(t *testing.T) {
 	}
 }
 
-// When no category differs, a report rarely says that one does; with and without
-// clusters that make all items of a conversation hard or easy.
+// If no category differs, a report rarely says that one does, with and without clusters
+// that make all items of a conversation hard or easy.
 func TestContrastFalseAlarms(t *testing.T) {
-	runs, most := 120, 13 // the chance is at most 0.05; that many are three standard errors above
+	runs, most := 120, 13 // the probability is at most 0.05; 13 is three standard errors above
 	if raced {
 		runs, most = 20, 4
 	}
@@ -144,8 +145,8 @@ func TestContrastFalseAlarms(t *testing.T) {
 	}
 }
 
-// Two categories that are asked in the same conversations are compared within them:
-// what makes a conversation hard does not blur the difference.
+// Two categories that occur in the same conversations are compared within them, so the
+// difficulty of a conversation does not blur the difference.
 func TestContrastWithinClusters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var recs []deem.Record

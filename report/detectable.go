@@ -10,30 +10,30 @@ import (
 // Systems that are worth comparing usually differ on a tenth to a third of the items.
 const AssumedDiscordance = 0.2
 
-// Detectable is the smallest difference to another run over the same items that would be
+// Detectable is the smallest difference from another run over the same items that would be
 // detected with the given power.
 type Detectable struct {
 	N int `json:"n"`
 
-	// EffectiveN is what N is worth when items come in clusters, of which there are
-	// Clusters. Both are 0 when they do not, and EffectiveN where they take nothing from
-	// what N is worth.
+	// EffectiveN is the equivalent number of independent items if items come in clusters,
+	// and Clusters is the number of clusters. Both are 0 without clusters. EffectiveN is
+	// also 0 if clustering does not reduce N.
 	EffectiveN float64 `json:"effective_n,omitempty"`
 	Clusters   int     `json:"clusters,omitempty"`
 
-	Difference float64 `json:"difference"` // 1 when no difference would be detected
+	Difference float64 `json:"difference"` // 1 if no difference would be detected
 	Level      float64 `json:"level"`
-	Power      float64 `json:"power"` // the chance of seeing it
+	Power      float64 `json:"power"` // the probability of detecting it
 
-	// Discordance is the share of items that is assumed to get other verdicts in the
-	// other run. It is 0 for a mean score, where SD is the assumed standard deviation
-	// of the differences: that of the scores themselves.
+	// Discordance is the assumed share of items with different verdicts in the other run.
+	// It is 0 for a mean score, where SD is the assumed standard deviation of the
+	// differences: that of the scores themselves.
 	Discordance float64 `json:"discordance,omitempty"`
 	SD          float64 `json:"sd,omitempty"`
 }
 
-// detectable returns the smallest difference that the judged items could show, nil
-// when there are none.
+// detectable returns the smallest difference that the judged items could show, or nil if no
+// item is judged.
 func (t *tally) detectable(metric string, est *stat.Estimate) *Detectable {
 	m := t.values(metric)
 	if est == nil || m.N() < 2 {
@@ -58,15 +58,16 @@ func (t *tally) detectable(metric string, est *stat.Estimate) *Detectable {
 	}
 	d.Discordance = AssumedDiscordance
 	d.Difference = max(stat.MinDetectablePaired(n, d.Discordance, d.Level, d.Power), d.inClusters(math.Sqrt(d.Discordance), n))
-	if d.Difference > d.Discordance { // which no difference can be
+	if d.Difference > d.Discordance { // a difference cannot exceed the discordance
 		d.Difference = 1
 	}
 	return d
 }
 
-// inClusters returns the smallest difference that the clusters show, when differences
-// have the standard deviation sd and are worth n items; 0 without clusters. A comparison
-// turns whole clusters, and a handful of those shows little, however many items it has.
+// inClusters returns the smallest difference that the clusters can show if differences have
+// the standard deviation sd and n is the effective number of items; 0 without clusters. A
+// comparison permutes whole clusters, so a handful of clusters shows little, however many
+// items they have.
 func (d *Detectable) inClusters(sd float64, n int) float64 {
 	if d.Clusters == 0 {
 		return 0

@@ -18,18 +18,18 @@ import (
 	"deem/stat"
 )
 
-// maxLabels is how many labels a document names; JSON has them all.
+// maxLabels is the number of labels in a document; JSON has them all.
 const maxLabels = 20
 
-// Text writes the short report for people, 80 columns wide: the score with its interval,
-// what is judged and unjudged, the categories, the cost, and at most one warning.
+// Text writes the short report, 80 columns wide: the score with its interval, the judged
+// and unjudged items, the categories, the cost, and at most one warning.
 func (r Report) Text(w io.Writer) error { return doc.Text(w, r.Document(), doc.TextOptions{}) }
 
-// HTML writes the whole report as one file that stands alone: it loads nothing, runs no
-// script, and follows the reader's choice of light and dark.
+// HTML writes the whole report as one self-contained file: it loads nothing, runs no
+// script, and follows the reader's choice of light or dark mode.
 func (r Report) HTML(w io.Writer) error { return doc.HTML(w, r.Document()) }
 
-// Document lays the report out: the answer first, then what it is made of.
+// Document lays out the report: the score first, then the details.
 func (r Report) Document() *doc.Document {
 	p := &paper{Report: r, Document: &doc.Document{Title: r.title(), NotesInDetail: true}}
 	p.headline()
@@ -52,23 +52,22 @@ func (r Report) Document() *doc.Document {
 	return p.Document
 }
 
-// part adds what another package says about the run. A report that was read from JSON
-// has no such part.
+// part adds the section that another package supplies. A report read from JSON has none.
 func (p *paper) part(of any) {
 	if part, ok := of.(interface{ AddTo(d *doc.Document) }); ok {
 		part.AddTo(p.Document)
 	}
 }
 
-// A paper is a document of a report as it is written.
+// A paper builds the document of a report.
 type paper struct {
 	Report
 	*doc.Document
-	rest doc.Section // categories against the rest, for the detail
+	rest doc.Section // categories against the rest, for the details
 }
 
-// mark returns the marks of the warnings, without one that a note says of all numbers
-// together.
+// mark returns the marks of the warnings, except a warning that a note already gives for
+// all numbers.
 func (p *paper) mark(warnings ...string) []int {
 	if p.Clusters.few(p.Items) {
 		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return w == stat.WarnFewClusters || w == stat.WarnVeryFewClusters })
@@ -76,7 +75,7 @@ func (p *paper) mark(warnings ...string) []int {
 	return p.Mark(warnings...)
 }
 
-// estimate returns a cell with an estimate, or with why there is none.
+// estimate returns a cell with an estimate, or with the reason why it is missing.
 func (p *paper) estimate(est *stat.Estimate, withheld bool) doc.Cell {
 	if est == nil {
 		return doc.T(doc.Absent(withheld))
@@ -84,7 +83,7 @@ func (p *paper) estimate(est *stat.Estimate, withheld bool) doc.Cell {
 	return doc.Cell{Text: doc.Share(*est), Estimate: est, Marks: p.mark(est.Warnings...)}
 }
 
-// title says what was judged, by whom, and how many items there are.
+// title returns what was judged, by which judge, and the number of items.
 func (r Report) title() string {
 	h := r.Head
 	name := h.Dataset
@@ -105,7 +104,7 @@ func (r Report) title() string {
 	return doc.Join(" · ", name, doc.Prefix("system ", h.System), judge, items)
 }
 
-// headline shows the number that people came for, and what unjudged items do to it.
+// headline shows the main score and the effect of unjudged items on it.
 func (p *paper) headline() {
 	var tiles doc.Tiles
 	for i, f := range p.Metrics {
@@ -154,7 +153,7 @@ func (p *paper) headline() {
 	p.Add(doc.Section{ID: "score", Blocks: blocks})
 }
 
-// counted says how many items the score counts and how many are unjudged.
+// counted returns how many items the score counts and how many are unjudged.
 func (p *paper) counted(f Figures) string {
 	if f.Undecided == 0 {
 		return fmt.Sprintf("%s judged, %s", words.Comma(f.Items-f.Unjudged), p.unjudged(f.Unjudged))
@@ -166,7 +165,7 @@ func (p *paper) counted(f Figures) string {
 	return text
 }
 
-// open names the items that may turn out either way, "" when there are none.
+// open describes the items that may be right or wrong. It returns "" if there are none.
 func (p *paper) open(f Figures) string {
 	switch {
 	case f.Undecided > 0 && len(p.Failures) > 0:
@@ -181,7 +180,7 @@ func (p *paper) open(f Figures) string {
 	return ""
 }
 
-// unjudged says how many items are unjudged and why, with an example for a single one.
+// unjudged returns how many items are unjudged and why, with the id of a single one.
 func (p *paper) unjudged(n int) string {
 	text := words.Comma(n) + " unjudged"
 	var kinds []string
@@ -206,8 +205,8 @@ func (p *paper) unjudged(n int) string {
 // kindName returns the name of a kind of failure.
 func kindName(k deem.Kind) string { return doc.OrNone(string(k)) }
 
-// figuresTable returns a table of figures with one row for each stratum, drawn. Where
-// the score is withheld, the strict one is shown and drawn.
+// figuresTable returns a table of figures with one row and one bar for each stratum. If the
+// score is withheld, the strict score is shown instead.
 func (p *paper) figuresTable(what, metric string) doc.Table {
 	t := doc.Table{
 		Columns: []doc.Column{doc.Col(what), doc.Est(metric), doc.Num("n"), doc.Num("unjudged").InDetail(), doc.Est("strict").InDetail()},
@@ -223,8 +222,8 @@ func (p *paper) figuresTable(what, metric string) doc.Table {
 	return t
 }
 
-// figuresRow returns a row of such a table. Without unjudged items the strict number is
-// the score itself, and is left out. Both warn of nearly the same, and share their marks.
+// figuresRow returns a row of such a table. Without unjudged items the strict score equals
+// the score and is omitted. Both have nearly the same warnings and share their marks.
 func (p *paper) figuresRow(name doc.Cell, f Figures) []doc.Cell {
 	score, strict := p.estimate(f.Judged, f.Items > f.Unjudged), doc.Cell{}
 	if (len(p.Failures) > 0 || p.Undecided != nil) && f.Items > 0 {
@@ -238,14 +237,14 @@ func (p *paper) figuresRow(name doc.Cell, f Figures) []doc.Cell {
 	return []doc.Cell{name, score, doc.N(f.Items - f.Unjudged), doc.N(f.Unjudged), strict}
 }
 
-// Which items a cell of the document is about, as the query of a link.
+// The items that a cell of the document refers to, as the query of a link.
 const (
 	byCategory = "category"
 	byLabel    = "label"
 	byKind     = "kind"
 )
 
-// about returns a cell that leads to the items it names.
+// about returns a cell that links to the items it names.
 func about(text, filter, value string) doc.Cell {
 	return doc.Cell{Text: text, Link: doc.Link{Items: url.Values{filter: {value}}}}
 }
@@ -275,7 +274,7 @@ func (p *paper) categories() {
 	p.rest = doc.Section{ID: "rest", Title: "Categories against the rest, intervals simultaneous", Detail: true, Blocks: []doc.Block{rest}}
 }
 
-// trials shows the trials, and how much of the uncertainty is the judge's.
+// trials shows the trials, and how much of the uncertainty is due to the judge.
 func (p *paper) trials() {
 	if len(p.Trials) == 0 {
 		return
@@ -307,8 +306,7 @@ func (p *paper) aspects() {
 	p.Add(doc.Section{ID: "aspects", Blocks: []doc.Block{t}})
 }
 
-// summary says what the run cost, what the judge is, and the one warning that matters
-// most.
+// summary shows the cost of the run, the judge, and the most important warning.
 func (p *paper) summary() {
 	c := p.Calls
 	var cost string
@@ -332,8 +330,8 @@ func (p *paper) summary() {
 	p.Add(doc.Section{ID: "cost", Blocks: blocks})
 }
 
-// judges returns "judge " where the report also says what the system under test took, so
-// that nobody takes the cost of one for that of the other.
+// judges returns "judge " if the report also shows the cost of the system under test, to
+// distinguish the two.
 func (p *paper) judges() string {
 	if len(p.System) == 0 {
 		return ""
@@ -341,9 +339,8 @@ func (p *paper) judges() string {
 	return "judge "
 }
 
-// Warning returns the one thing that a reader of the score must know first: a broken
-// promise, a note about the whole run, or else what the score itself warns of. It returns
-// "" when there is nothing to warn of.
+// Warning returns the most important warning: a broken lock, a note about the whole run, or
+// a warning of the score itself. It returns "" if there is none.
 func (r Report) Warning() string {
 	if l := r.Head.harness().Lock; l != nil && !l.Kept {
 		return l.Words()
@@ -359,7 +356,7 @@ func (r Report) Warning() string {
 	return ""
 }
 
-// informs reports whether a note only says how numbers were made.
+// informs reports whether a note only explains how numbers were computed.
 func (r Report) informs(note string) bool {
 	return note == noteTrials(r.Head.Trials) || note == noteClusters(r.Clusters, r.Items) && !r.Clusters.few(r.Items)
 }
@@ -381,8 +378,8 @@ func (p *paper) failures() {
 	}
 }
 
-// metrics shows all numbers of all metrics where there is more than one, and what a run
-// of this size can show.
+// metrics shows all numbers of all metrics if there are several, and the smallest
+// difference that the run could detect.
 func (p *paper) metrics() {
 	t := doc.Table{Columns: []doc.Column{doc.Col("metric"), doc.Est("value [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Est("strict [95%]"), doc.Est("band")}}
 	for _, f := range p.Metrics {
@@ -402,7 +399,7 @@ func (p *paper) metrics() {
 	}
 }
 
-// labels shows how often each label was given.
+// labels shows the number of verdicts with each label.
 func (p *paper) labels() {
 	t := doc.Table{Columns: []doc.Column{doc.Col("label"), doc.Num("verdicts")}}
 	for i, l := range p.Labels {
@@ -415,7 +412,7 @@ func (p *paper) labels() {
 	p.Add(doc.Section{ID: "labels", Title: "Labels", Detail: true, Blocks: []doc.Block{t}})
 }
 
-// readings shows what other ways to read the same replies would have given.
+// readings shows the scores under other readings of the same replies.
 func (p *paper) readings() {
 	t := doc.Table{Columns: []doc.Column{
 		doc.Col("parser"), doc.Est("value [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Est("strict"), doc.Num("differ"), doc.Col("first ones"),
@@ -430,7 +427,7 @@ func (p *paper) readings() {
 	p.Add(doc.Section{ID: "readings", Title: "Other parsers of the same replies", Detail: true, Blocks: []doc.Block{t}})
 }
 
-// facts lists who made the numbers and of what.
+// facts lists where the numbers come from.
 func (p *paper) facts() doc.Facts {
 	h, n, c := p.Head, p.Head.harness(), p.Calls
 	state := "complete"
@@ -488,7 +485,7 @@ func (p *paper) facts() doc.Facts {
 	return append(list, doc.Fact{Name: "report", Text: p.Version})
 }
 
-// recordsLine says how many items there are and how many of them are judged.
+// recordsLine returns the number of items and how many of them are judged.
 func recordsLine(r Report) string {
 	done := words.Count(r.Items, "item")
 	if r.Head.Items > r.Items {
@@ -504,7 +501,7 @@ func recordsLine(r Report) string {
 	return text
 }
 
-// span says when a run began and how long it took.
+// span returns when a run began and how long it took.
 func span(started, ended time.Time) string {
 	if started.IsZero() {
 		return ""
@@ -516,8 +513,8 @@ func span(started, ended time.Time) string {
 	return text
 }
 
-// published returns the benchmark's own numbers: the text of its package or, if the
-// report was read from JSON, that.
+// published returns the benchmark's own numbers: the text of its package, or the JSON if
+// the report was read from JSON.
 func (r Report) published() string {
 	if r.PublishedText != "" || r.Published == nil {
 		return r.PublishedText
@@ -529,7 +526,7 @@ func (r Report) published() string {
 	return string(text)
 }
 
-// pText returns a p-value in words that do not promise more than it holds.
+// pText formats a p-value without claiming more precision than it has.
 func pText(p float64) string {
 	if p < 0.001 {
 		return "below 0.001"

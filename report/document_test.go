@@ -9,8 +9,8 @@ import (
 	"deem/stat"
 )
 
-// The page about statistics names every method and footnote that a report can show,
-// and the figures in it are those that the code gives.
+// The page about statistics names every method and footnote that a report can show, and its
+// figures match the code.
 func TestStatisticsDocument(t *testing.T) {
 	raw, err := os.ReadFile("../docs/statistics.md")
 	if err != nil {

@@ -7,19 +7,19 @@ import (
 	"deem/stat"
 )
 
-// fewItems is the number of items below which an estimate carries WarnFew.
+// fewItems is the number of items below which an estimate has the warning WarnFew.
 const fewItems = 30
 
 // The warnings that a report adds to those of package stat.
 const (
 	warnFew = "fewer than 30 items: a few other verdicts would move this number a lot"
 
-	// warnIndependent goes with the mean of an aspect when items come in clusters.
+	// warnIndependent marks the mean of an aspect if items come in clusters.
 	warnIndependent = spent.WarnIndependent
 )
 
-// An estimator makes estimates in the way that fits the whole run: all numbers of a
-// report have intervals of one kind, or they could not be compared by eye.
+// An estimator computes all estimates of a report with the same kind of interval, so that
+// they can be compared.
 type estimator struct {
 	clustered bool
 	resample  *stat.Resampling // nil means intervals from formulas
@@ -47,15 +47,15 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 	if !s.strict && !s.decided {
 		est = est.Widened(t.guesses.SE(m.Weight(), by.calibration), stat.Unit)
 	}
-	// An estimate that stands on nothing, or a mean of one, already says worse.
+	// An estimate without data, or a mean of one value, already has a stronger warning.
 	if est.N < fewItems && est.Method != stat.MethodNone {
 		est = est.Warn(warnFew)
 	}
 	return est
 }
 
-// independent returns the estimate of a metric at any level from values that do not depend on each
-// other. Scores that are all 0 or 1 are shares, as in the table of a benchmark.
+// independent returns a function that estimates a metric at any level from independent
+// values. Scores that are all 0 or 1 are treated as proportions.
 func independent(metric string, m stat.Moments) func(level float64) stat.Estimate {
 	if metric == MeanScore && !m.Binary() {
 		return func(level float64) stat.Estimate { return stat.MeanIn(m, level, stat.Unit) }
@@ -63,7 +63,7 @@ func independent(metric string, m stat.Moments) func(level float64) stat.Estimat
 	return func(level float64) stat.Estimate { return stat.WeightedProportion(m, level) }
 }
 
-// robust returns the estimate from clusters.
+// robust returns the cluster-robust estimate.
 func (by estimator) robust(t *tally, s side, m stat.Moments) stat.Estimate {
 	var est stat.Estimate
 	if by.resample != nil {
@@ -75,8 +75,8 @@ func (by estimator) robust(t *tally, s side, m stat.Moments) stat.Estimate {
 	return ofItems(est, m)
 }
 
-// ofItems returns the estimate from groups with the mean and the number of the items
-// in them. The mean of groups is the same but for the last digit.
+// ofItems returns the estimate from groups with the mean and the number of their items. The
+// mean of groups differs only in the last digit.
 func ofItems(est stat.Estimate, m stat.Moments) stat.Estimate {
 	est = est.OfClusters(m)
 	est.Value, est.N = math.Min(math.Max(m.Mean(), 0), 1), m.N()
@@ -87,8 +87,8 @@ func ofItems(est stat.Estimate, m stat.Moments) stat.Estimate {
 	return est
 }
 
-// resampled returns the BCa interval of values that do not depend on each other, or
-// the estimate from a formula when there is no spread to resample.
+// resampled returns the BCa interval of independent values, or the estimate from a formula
+// if the values do not vary.
 func (by estimator) resampled(t *tally, s side, m stat.Moments, formula stat.Estimate) stat.Estimate {
 	if m.N() < 2 || m.Variance() == 0 {
 		return formula
@@ -109,7 +109,7 @@ func (by estimator) resampled(t *tally, s side, m stat.Moments, formula stat.Est
 	return est
 }
 
-// zerosAndOnes returns the values that equal weights and a mean leave no doubt about.
+// zerosAndOnes returns the zeros and ones that have the mean and number of m.
 func zerosAndOnes(m stat.Moments) []float64 {
 	values := make([]float64, m.N())
 	for i := range int(math.Round(m.Mean() * float64(m.N()))) {

@@ -34,11 +34,11 @@ func clustered(rng *rand.Rand, clusters, items int, fractions bool) []deem.Recor
 	return recs
 }
 
-// near reports whether two numbers are equal but for rounding.
+// near reports whether two numbers are equal up to rounding.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b)) }
 
-// The report keeps sums by cluster in whole numbers, and must say what package stat
-// says of the items themselves.
+// The report keeps fixed-point sums by cluster. They must give the same result as package
+// stat gives for the items themselves.
 func TestClustersAreThoseOfStat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -66,7 +66,7 @@ func TestClustersAreThoseOfStat(t *testing.T) {
 		}
 		r := build(h, recs).Report()
 		if !r.Clusters.Robust || judged.N() == 0 {
-			return // every item stands alone, or nothing was judged
+			return // no item has a cluster, or nothing was judged
 		}
 		f := r.Metrics[0]
 		compareEstimates(t, "judged", *f.Judged, judged.Mean(0.95, stat.Unit))
@@ -77,8 +77,8 @@ func TestClustersAreThoseOfStat(t *testing.T) {
 	})
 }
 
-// compareEstimates compares what the report says with what stat says of few clusters,
-// whose interval the report may only widen.
+// compareEstimates compares the estimate of the report with that of stat. With few
+// clusters, the report may only widen the interval.
 func compareEstimates(t *rapid.T, what string, got, want stat.Estimate) {
 	t.Helper()
 	const rounding = 1e-9
@@ -91,8 +91,7 @@ func compareEstimates(t *rapid.T, what string, got, want stat.Estimate) {
 	}
 }
 
-// Few clusters in which items differ more than elsewhere make no number surer, and many
-// do.
+// Few clusters whose items differ more than elsewhere do not narrow an interval; many do.
 func TestFewClustersNarrowNothing(t *testing.T) {
 	for clusters, narrower := range map[int]bool{6: false, 60: true} {
 		var recs []deem.Record
@@ -109,14 +108,14 @@ func TestFewClustersNarrowNothing(t *testing.T) {
 	}
 }
 
-// What would be detected is bounded by the number of clusters: a comparison turns them round
-// as a whole, and five can be turned in 32 ways only.
+// The detectable difference is bounded by the number of clusters: a comparison flips whole
+// clusters, and five clusters have only 32 combinations.
 func TestDetectableInFewClusters(t *testing.T) {
 	least := func(clusters int) float64 {
 		recs := many(301, 600)
 		for i := range recs {
 			if clusters > 0 {
-				recs[i].Item.Cluster = fmt.Sprint("c", i%clusters) // nearly all alike, so that they cost nothing by themselves
+				recs[i].Item.Cluster = fmt.Sprint("c", i%clusters) // nearly identical, so that clustering itself has no cost
 			}
 		}
 		return build(head(), recs).Report().Detectable.Difference
@@ -124,7 +123,7 @@ func TestDetectableInFewClusters(t *testing.T) {
 	alone := least(0)
 	for _, tt := range []struct {
 		clusters int
-		lo, hi   float64 // as multiples of what independent items show
+		lo, hi   float64 // as multiples of the difference that independent items show
 	}{
 		{1, 1 / alone, 1 / alone},
 		{5, 1 / alone, 1 / alone},
@@ -138,7 +137,7 @@ func TestDetectableInFewClusters(t *testing.T) {
 	}
 }
 
-// Items of one cluster that are not independent are worth one item.
+// Fully dependent items of one cluster count as one item.
 func TestClustersWiden(t *testing.T) {
 	recs := many(0, 400)
 	for i := range recs {
@@ -159,7 +158,8 @@ func TestClustersWiden(t *testing.T) {
 	}
 }
 
-// With more clusters than are told apart, intervals stay honest and depend on no order.
+// With more clusters than can be kept apart, intervals stay valid and do not depend on the
+// order.
 func TestManyClusters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	n := report.MaxNamed + 5_000
@@ -195,7 +195,7 @@ func TestManyClusters(t *testing.T) {
 	}
 }
 
-// Sums in whole numbers are right to the last digits, whatever the order.
+// Fixed-point sums are accurate to the last digits in any order.
 func TestFixed(t *testing.T) {
 	tests := []struct {
 		numbers []float64
@@ -234,7 +234,7 @@ func TestFixed(t *testing.T) {
 	})
 }
 
-// Resampled intervals are those of package stat.
+// Resampled intervals match those of package stat.
 func TestBootstrapIsThatOfStat(t *testing.T) {
 	h := head()
 	h.Bootstrap = &report.Bootstrap{Draws: 300, Seed: 5}
@@ -268,7 +268,7 @@ func TestBootstrapIsThatOfStat(t *testing.T) {
 	}
 }
 
-// Without spread there is nothing to resample, and an interval of no width would lie.
+// Without spread there is nothing to resample, and an interval of width 0 would be wrong.
 func TestBootstrapWithoutSpread(t *testing.T) {
 	h := head()
 	h.Bootstrap = &report.Bootstrap{Draws: 200}
@@ -277,8 +277,8 @@ func TestBootstrapWithoutSpread(t *testing.T) {
 	}
 }
 
-// A hundred thousand records with all intervals resampled take seconds and little
-// memory.
+// A report on a hundred thousand records with all intervals resampled takes seconds and
+// little memory.
 func TestBootstrapOfManyRecords(t *testing.T) {
 	if testing.Short() || raced {
 		t.Log("left out: it measures time and memory")
@@ -321,10 +321,10 @@ func bootstrapMany(t *testing.T, cluster func(int) string, method string, limit 
 	t.Logf("100,000 records in %v, %d KiB held", time.Since(start).Round(time.Millisecond), held>>10)
 }
 
-// heap returns how much memory is held.
+// heap returns the memory in use.
 func heap() int {
 	runtime.GC()
-	runtime.GC() // what a pool or a finalizer held back
+	runtime.GC() // frees what a pool or a finalizer kept
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc)

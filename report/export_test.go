@@ -3,7 +3,7 @@ package report
 // Pending returns how many items wait for a trial.
 func (b *Builder) Pending() int { return len(b.items.pending) }
 
-// Fixed returns the sum of the numbers as groups sum them up.
+// Fixed returns the fixed-point sum of the numbers, as groups compute it.
 func Fixed(numbers ...float64) float64 {
 	var sum fixed
 	for _, x := range numbers {
@@ -12,7 +12,7 @@ func Fixed(numbers ...float64) float64 {
 	return sum.float()
 }
 
-// MaxNamed is how many clusters are told apart.
+// MaxNamed is the number of clusters that are kept apart.
 
 const (
 	Differs        = differs

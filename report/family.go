@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// A family is a name, with the pattern that the names of its models match.
+// A family is a name and the pattern that its models' names match.
 type family struct {
 	name    string
 	pattern func() *regexp.Regexp
 }
 
-// families are the names under which models of one family go. A model that was
-// distilled into another carries both names and belongs to both families.
+// families are the known model families. A model that was distilled into another has both
+// names and belongs to both families.
 var families = []family{
 	{"GPT", pattern(`(?i)(^|[^a-z])(chatgpt|gpt)[-_ ]?[0-9o]|(^|[^a-z])(chatgpt|davinci)|(^|[^a-z0-9])o[1-9]($|[^a-z0-9])`)},
 	{"Claude", word("claude")},
@@ -42,19 +42,19 @@ var families = []family{
 	{"ERNIE", word("ernie")},
 }
 
-// word returns the pattern of names that begin a word: "phi-4" is of the family Phi,
-// and "dolphin" is not.
+// word returns a pattern of names that must begin a word: "phi-4" belongs to the family
+// Phi, "dolphin" does not.
 func word(names string) func() *regexp.Regexp { return pattern(`(?i)(^|[^a-z])(` + names + `)`) }
 
-// pattern returns a pattern that is compiled when it is first asked for: most reports
-// name no second model.
+// pattern returns a pattern that is compiled on first use, because most reports name no
+// second model.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// familiesOf returns the families that a model's name tells: "openai:gpt-4o" is of
-// GPT, "deepseek-r1-distill-llama-70b" of DeepSeek and of Llama. It returns none for a
-// name that it does not know.
+// familiesOf returns the families of a model by its name: "openai:gpt-4o" belongs to GPT,
+// "deepseek-r1-distill-llama-70b" to DeepSeek and Llama. It returns none for an unknown
+// name.
 func familiesOf(model string) []string {
 	var list []string
 	for _, f := range families {
@@ -65,9 +65,9 @@ func familiesOf(model string) []string {
 	return list
 }
 
-// SameFamily reports whether two models are of one family, and of which. The vendor in
-// front of a name does not matter. Models that go by the same name are of one family
-// though nobody knows it, and the name stands for it.
+// SameFamily reports whether two models belong to one family, and to which. It ignores the
+// vendor prefix of a name. Two models with the same unknown name form a family of that
+// name.
 func SameFamily(a, b string) (family string, same bool) {
 	if a == "" || b == "" {
 		return "", false
@@ -84,9 +84,9 @@ func SameFamily(a, b string) (family string, same bool) {
 	return "", false
 }
 
-// selfGrading returns what every report says when judge and system share a model or
-// the family of one, and "" when they do not. A model tends to accept what it would
-// have said itself, faults included.
+// selfGrading returns the note for a judge and a system that share a model or a model
+// family, and "" if they do not. A model tends to accept answers that it would have given
+// itself, including its errors.
 func selfGrading(judgeModel, systemModel string) string {
 	family, same := SameFamily(judgeModel, systemModel)
 	if !same {

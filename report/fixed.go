@@ -5,19 +5,18 @@ import (
 	"math/bits"
 )
 
-// unitBits is the size of the smallest step of a [fixed], as a power of one half. The
-// largest sum is then 2^56, which seventy million items of the largest weight do not
-// reach, and an item of weight 1 is counted to 22 decimals.
+// unitBits is the number of fraction bits of a [fixed]. The largest sum is then 2^56, which
+// seventy million items of the largest weight do not reach, and an item of weight 1 is
+// counted to 22 decimals.
 const unitBits = 72
 
-// A fixed is a sum of numbers that are not negative, as a whole number of steps. Each
-// number is rounded to a step before it is added, and whole numbers have the same sum
-// in any order: two people who read the same records in another order get the same
-// interval to the last digit. It needs 16 bytes, which matters where there is one for
-// every cluster.
+// A fixed is a fixed-point sum of non-negative numbers. Each number is rounded before it is
+// added, and integer addition is associative, so the sum, and every interval computed from
+// it, does not depend on the order of the records. It needs 16 bytes, which matters because
+// there is one per cluster.
 type fixed struct{ hi, lo uint64 }
 
-// fixedOf returns x, which must not be negative, as a whole number of steps.
+// fixedOf returns x, which must not be negative, as a fixed-point number.
 func fixedOf(x float64) fixed {
 	if !(x > 0) {
 		return fixed{}
@@ -37,7 +36,7 @@ func fixedOf(x float64) fixed {
 	return fixed{}
 }
 
-// plus returns the sum of a and b, or the largest there is.
+// plus returns the sum of a and b, or the largest value on overflow.
 func (a fixed) plus(b fixed) fixed {
 	lo, carry := bits.Add64(a.lo, b.lo, 0)
 	hi, over := bits.Add64(a.hi, b.hi, carry)
@@ -47,7 +46,7 @@ func (a fixed) plus(b fixed) fixed {
 	return fixed{hi, lo}
 }
 
-// minus returns a without b, which must be part of it.
+// minus returns a minus b, which must not exceed a.
 func (a fixed) minus(b fixed) fixed {
 	lo, borrow := bits.Sub64(a.lo, b.lo, 0)
 	hi, under := bits.Sub64(a.hi, b.hi, borrow)
@@ -57,7 +56,7 @@ func (a fixed) minus(b fixed) fixed {
 	return fixed{hi, lo}
 }
 
-// float returns the sum as a number.
+// float returns the sum as a float64.
 func (a fixed) float() float64 {
 	return math.Ldexp(float64(a.hi), 64-unitBits) + math.Ldexp(float64(a.lo), -unitBits)
 }

@@ -15,9 +15,9 @@ import (
 	"deem/report"
 )
 
-// FuzzReport makes a report of records with any names and scores. As text nothing in it
-// moves the cursor of a terminal, as JSON it is JSON that is read back, and as a page its
-// tags close and nothing runs; and unjudged items are counted and never scored.
+// FuzzReport makes a report of records with arbitrary names and scores. The text must not
+// move the cursor of a terminal, the JSON must be readable, and the HTML must close its
+// tags and run nothing. Unjudged items must be counted and never scored.
 func FuzzReport(f *testing.F) {
 	f.Add("cat", "id", "yes", 1.0, uint8(3))
 	f.Add("</td><script>", "\x1b[2J", "no\u202e", math.NaN(), uint8(0))
@@ -49,10 +49,10 @@ func FuzzReport(f *testing.F) {
 	})
 }
 
-// oddScore reports whether a score is none, which makes an item unjudged.
+// oddScore reports whether a score is invalid, which makes an item unjudged.
 func oddScore(x float64) bool { return !(x >= 0 && x <= 1) }
 
-// checkWritten holds the text and the JSON of a report.
+// checkWritten checks the text and the JSON of a report.
 func checkWritten(t *testing.T, r report.Report) {
 	t.Helper()
 	var text, data bytes.Buffer
@@ -70,7 +70,7 @@ func checkWritten(t *testing.T, r report.Report) {
 	}
 }
 
-// checkPage reads a page to its end. Ours close all tags, but for a few that have no end.
+// checkPage parses the whole page. It must close all tags, except void elements.
 func checkPage(t *testing.T, r report.Report) {
 	t.Helper()
 	page := html(t, r)

@@ -44,8 +44,7 @@ func item(i int) deem.Record {
 	}
 }
 
-// yes returns the record of the i-th item with a verdict of yes or no, for which
-// one call was made.
+// yes returns the record of the i-th item with a right or wrong verdict and one call.
 func yes(i int, right bool) deem.Record {
 	rec := item(i)
 	rec.Verdict = &deem.Verdict{Label: "no"}
@@ -73,7 +72,7 @@ func failed(i int, kind deem.Kind) deem.Record {
 	return rec
 }
 
-// many returns n records of which k are right.
+// many returns n records, k of them right.
 func many(k, n int) []deem.Record {
 	recs := make([]deem.Record, n)
 	for i := range recs {
@@ -91,7 +90,7 @@ func build(h report.Head, recs []deem.Record) *report.Builder {
 	return b
 }
 
-// scenes are the reports that the golden files show.
+// scenes are the reports in the golden files.
 type scene struct {
 	name  string
 	build func() *report.Builder
@@ -185,7 +184,7 @@ func scenePass() *report.Builder {
 	return build(h, recs)
 }
 
-// sceneRule has a rule for its judge, which calls no model.
+// sceneRule has a rule as its judge, which calls no model.
 func sceneRule() *report.Builder {
 	h := head()
 	h.Judge, h.JudgeKind, h.Model, h.Reading = "match", report.KindRule, "", ""
@@ -198,7 +197,7 @@ func sceneRule() *report.Builder {
 	return build(h, recs)
 }
 
-// sceneUndecided has a rule that states probabilities for items that it does not decide.
+// sceneUndecided has a rule that gives probabilities for items that it does not decide.
 func sceneUndecided() *report.Builder {
 	h := head()
 	h.Judge, h.JudgeKind, h.JudgeNote, h.Model, h.Reading, h.CalibrationError = "match", report.KindRule, "match is a rule", "", "", 0.1
@@ -264,8 +263,7 @@ func sceneTrials() *report.Builder {
 	return b
 }
 
-// sceneHostile has names made to break a table or a terminal, and numbers that
-// are none.
+// sceneHostile has names that try to break a table or a terminal, and invalid numbers.
 func sceneHostile() *report.Builder {
 	h := head()
 	h.Run, h.Model, h.MaxUnjudged = "nightly\x1b[2J", "openai:\u202egpt", 1

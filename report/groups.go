@@ -9,11 +9,11 @@ import (
 	"deem/stat"
 )
 
-// How many groups a tally tells apart: of items that name a cluster, of items that
-// name none, of either when an interval is resampled, and of either when a category is
-// tested, from the most down to the least for hundreds of categories. When groups are put together, the
-// spread between n of them is known to one part in sqrt(2n): 0.3%, 2%, 0.8% and 1% to 4%
-// of an interval's width. Two thousand draws do not say more than 1.6%.
+// The number of groups that a tally keeps apart: for items with a cluster, for items
+// without one, for either if intervals are resampled, and for either if categories are
+// tested, from the maximum down to the minimum for hundreds of categories. If groups are
+// merged into n, the spread between them is known to one part in sqrt(2n): 0.3%, 2%, 0.8%
+// and 1% to 4% of an interval's width. Two thousand draws are not more precise than 1.6%.
 const (
 	maxNamed    = 1 << 16
 	maxAlone    = 1 << 10
@@ -22,8 +22,8 @@ const (
 	minTested   = 1 << 8
 )
 
-// A member says which group an item belongs to: that of its cluster or, if it names
-// none, one of its own.
+// A member is the group that an item belongs to: that of its cluster or, without a cluster,
+// its own.
 type member struct {
 	key   uint64
 	named bool
@@ -37,12 +37,12 @@ func memberOf(it deem.Item) member {
 	return member{key: scatter(it.ID)}
 }
 
-// scatter returns 64 bits that look random and depend on nothing but the name. Among
-// the 65,536 groups that are told apart, two names get the same bits with a chance of
-// one in ten thousand million, and would then count as one cluster.
+// scatter returns a 64-bit hash of the name. Among the 65,536 groups that are kept apart,
+// two names collide with a probability of one in ten billion, and would then count as one
+// cluster.
 //
-// Source: the FNV-1a hash of Fowler, Noll and Vo, and the last step of Appleby's
-// MurmurHash3, which spreads what FNV leaves in the lower bits.
+// Source: the FNV-1a hash of Fowler, Noll and Vo, and the finalizer of Appleby's
+// MurmurHash3, which mixes the lower bits that FNV leaves weak.
 func scatter(name string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(name) {
@@ -53,7 +53,7 @@ func scatter(name string) uint64 {
 	return h ^ h>>33
 }
 
-// A group is what the items of one cluster sum up to.
+// A group is the sums over the items of one cluster.
 type group struct {
 	w       fixed // the weight of judged items
 	missing fixed // the weight of the others
@@ -61,12 +61,12 @@ type group struct {
 	pass    fixed // the weight of those that pass
 	items   uint32
 
-	// lostScore and lostPass are how much of score and pass is lost when failed trials of
-	// judged items count as wrong.
+	// lostScore and lostPass are the parts of score and pass that are lost if failed trials
+	// of judged items count as wrong.
 	lostScore, lostPass fixed
 
-	guessed fixed // the weight of undecided items, which is part of w
-	guess   fixed // weight times probability of these, which is part of score and of pass
+	guessed fixed // the weight of undecided items, included in w
+	guess   fixed // weight times probability of these, included in score and pass
 }
 
 func (g group) plus(o group) group {
@@ -83,14 +83,13 @@ func (g group) minus(o group) group {
 	}
 }
 
-// Groups are the sums of clusters by their keys. When there are more of them than the
-// limit, groups become one, at random and as often as needed. That keeps
-// memory bounded and intervals honest: items that are not independent still do, so
-// a coarser group is a cluster too. Which groups become one depends on their names
-// alone, and not on the order in which they came.
+// groups are the sums of clusters by their keys. If there are more than the limit, groups
+// are merged at random, repeatedly if needed. This bounds memory and keeps intervals valid:
+// dependent items stay in the same group, so a merged group is still a cluster. Which
+// groups are merged depends only on their names, not on the order of arrival.
 type groups struct {
 	of    map[uint64]group
-	shift uint // keys have lost so many bits
+	shift uint // the number of bits removed from keys
 }
 
 // add adds an item to its group.
@@ -105,14 +104,14 @@ func (gs *groups) add(key uint64, g group, limit int) {
 	}
 }
 
-// coarser returns how many bits keys lose next when there are more than limit. Losing
-// one of 64 bits would make hardly any two keys one, so all are lost at once but one
-// more than the limit needs.
+// coarser returns how many bits to remove from keys next if there are more than limit.
+// Removing one of 64 bits would merge hardly any two keys, so the first step removes all
+// bits but one more than the limit needs.
 func coarser(shift uint, limit int) uint {
 	return max(shift+1, uint(64-bits.Len(uint(limit))))
 }
 
-// coarse returns the groups with keys that have lost so many bits.
+// coarse returns the groups with shift bits removed from their keys.
 func (gs *groups) coarse(shift uint) groups {
 	if shift <= gs.shift {
 		return *gs
@@ -125,7 +124,7 @@ func (gs *groups) coarse(shift uint) groups {
 	return out
 }
 
-// atMost returns at most so many groups.
+// atMost returns at most limit groups.
 func (gs *groups) atMost(limit int) groups {
 	out := *gs
 	for len(out.of) > limit {
@@ -134,7 +133,7 @@ func (gs *groups) atMost(limit int) groups {
 	return out
 }
 
-// without returns the groups of the items that are not in other, a part of them.
+// without returns the groups of the items that are not in other, which must be a subset.
 func (gs *groups) without(other *groups) groups {
 	shift := max(gs.shift, other.shift)
 	all, part := gs.coarse(shift), other.coarse(shift)
@@ -147,7 +146,7 @@ func (gs *groups) without(other *groups) groups {
 	return out
 }
 
-// sum returns what all groups sum up to.
+// sum returns the total of all groups.
 func (gs *groups) sum() group {
 	var all group
 	for _, g := range gs.of {
@@ -156,10 +155,10 @@ func (gs *groups) sum() group {
 	return all
 }
 
-// keys returns the keys in order, for sums that depend on it.
+// keys returns the keys in order, for sums that depend on the order.
 func (gs *groups) keys() []uint64 { return slices.Sorted(maps.Keys(gs.of)) }
 
-// several reports whether a group holds more than one item.
+// several reports whether a group has more than one item.
 func (gs *groups) several() bool {
 	for _, g := range gs.of {
 		if g.items > 1 {
@@ -169,7 +168,7 @@ func (gs *groups) several() bool {
 	return false
 }
 
-// A side says which numbers of a group a metric is made of.
+// A side selects the numbers of a group that a metric uses.
 type side struct {
 	metric  string
 	strict  bool // failures and undecided items count as wrong
@@ -198,14 +197,14 @@ func (s side) of(g group) (mean, weight float64, ok bool) {
 // A cast is all groups of a tally.
 type cast struct{ named, alone groups }
 
-// atMost returns a cast with at most so many groups of each kind.
+// atMost returns a cast with at most limit groups of each kind.
 func (c *cast) atMost(limit int) cast {
 	return cast{named: c.named.atMost(limit), alone: c.alone.atMost(limit)}
 }
 
-// clustered returns the groups as package stat wants them. Each is one value there,
-// its mean, with the weight of all its items: the sums of a cluster are all that its
-// estimates ask for.
+// clustered returns the groups as input for package stat. Each group is one value, its
+// mean, with the weight of all its items, because the estimates need only the sums of a
+// cluster.
 func (c *cast) clustered(s side) *stat.Clustered {
 	out := &stat.Clustered{}
 	for _, gs := range []groups{c.named, c.alone} {
@@ -230,7 +229,7 @@ func (c *cast) values(s side) (means, weights []float64) {
 	return means, weights
 }
 
-// clone returns a copy that shares nothing.
+// clone returns a deep copy.
 func (c *cast) clone() cast {
 	return cast{
 		named: groups{maps.Clone(c.named.of), c.named.shift},

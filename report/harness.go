@@ -12,69 +12,67 @@ import (
 	"deem/internal/words"
 )
 
-// A Harness is what else a stranger must know to make the number again, or to see that
-// two numbers cannot be compared. With the rest of a [Head] and the models in [Calls] it
-// is the harness card, which every report opens with.
+// A Harness is the additional information needed to reproduce the score, or to see that two
+// scores are not comparable. With the rest of a [Head] and the models in [Calls] it forms
+// the harness card at the start of every report.
 type Harness struct {
 	// Deem is the version of deem that judged.
 	Deem string `json:"deem,omitempty"`
 
-	// Prompts are what the judge asks with. A rule has none.
+	// Prompts are the prompts of the judge. A rule has none.
 	Prompts []Prompt `json:"prompts,omitempty"`
 
-	// Params are the parameters of the judge's requests as they were sent, by the names
-	// that the vendor has for them, or those of the rule. Before the first reply they are
-	// what the judge declares. What is not there was left to the vendor.
+	// Params are the parameters of the judge's requests as sent, under the vendor's names,
+	// or those of the rule. Before the first reply they are the parameters that the judge
+	// declares. Parameters not listed were left to the vendor.
 	Params map[string]string `json:"params,omitempty"`
 
-	// Dropped are parameters that the judge declares and that were not sent, with the
-	// reason.
+	// Dropped are declared parameters that were not sent, with the reason.
 	Dropped map[string]string `json:"dropped,omitempty"`
 
-	// Policy says what becomes of categories that do not simply count, as "category 5
-	// (adversarial) excluded". "" means that all categories count alike.
+	// Policy describes categories with special treatment, for example "category 5
+	// (adversarial) excluded". "" means that all categories count equally.
 	Policy string `json:"category_policy,omitempty"`
 
-	// Excluded are the items that were left out on purpose, as "category=adversarial
-	// (446 items)".
+	// Excluded lists the items left out on purpose, for example "category=adversarial (446
+	// items)".
 	Excluded []string `json:"excluded,omitempty"`
 
-	// Errata is the list of faults in the answer key that was looked at. It is null
-	// when there was none.
+	// Errata is the list of known errors in the answer key that was used, or null.
 	Errata *ErrataFile `json:"errata,omitempty"`
 
-	// Lock is what was promised before the run. It is null when nothing was.
+	// Lock is the lock that was made before the run, or null.
 	Lock *Lock `json:"lock,omitempty"`
 }
 
-// A Prompt is one prompt of a judge by its bytes.
+// A Prompt is one prompt of a judge, identified by its bytes.
 type Prompt struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 	Text   string `json:"-"`
 }
 
-// An ErrataFile is a list of known faults in an answer key.
+// An ErrataFile is a list of known errors in an answer key.
 type ErrataFile struct {
 	File   string `json:"file"`
 	Hash   string `json:"hash"`
 	Faulty int    `json:"faulty"` // items of the run with a wrong reference
 }
 
-// A Lock is what was promised before a run, and whether it was kept.
+// A Lock is what was promised before a run, and whether the run kept it.
 type Lock struct {
 	Hash    string    `json:"hash"` // of the lock file
 	Created time.Time `json:"created"`
 	Kept    bool      `json:"kept"`
 
-	// Broken says in words what differs, as "judge hash differs".
+	// Broken describes the differences, for example "judge hash differs".
 	Broken []string `json:"broken,omitempty"`
 
-	// Gates are the conditions that were promised.
+	// Gates are the promised conditions.
 	Gates []string `json:"gates,omitempty"`
 }
 
-// Words returns in one line whether the lock was kept.
+// Words returns one line on whether the lock was kept.
 func (l Lock) Words() string {
 	if l.Kept {
 		return "locked before the run: kept"
@@ -82,7 +80,7 @@ func (l Lock) Words() string {
 	return "locked, and broken: " + strings.Join(l.Broken, "; ")
 }
 
-// harness returns the harness of the head, an empty one when there is none.
+// harness returns the harness of the head, or an empty one.
 func (h Head) harness() Harness {
 	if h.Harness == nil {
 		return Harness{}
@@ -90,7 +88,7 @@ func (h Head) harness() Harness {
 	return *h.Harness
 }
 
-// ParamList returns the parameters in a fixed order, as "temperature 0".
+// ParamList returns the parameters in a fixed order, for example "temperature 0".
 func (h Harness) ParamList() []string {
 	list := make([]string, 0, len(h.Params))
 	for _, name := range slices.Sorted(maps.Keys(h.Params)) {
@@ -99,10 +97,10 @@ func (h Harness) ParamList() []string {
 	return list
 }
 
-// seen is how many models a line names.
+// seen is the maximum number of models in a line.
 const seen = 3
 
-// Seen returns what vendors say they ran, as "gpt-4o-2024-08-06 (fp_a1)".
+// Seen returns the models that vendors reported, for example "gpt-4o-2024-08-06 (fp_a1)".
 func (r Report) Seen() []string {
 	var list []string
 	for _, m := range r.Calls.Models {
@@ -117,7 +115,7 @@ func (r Report) Seen() []string {
 	return list
 }
 
-// seenWords returns the same for a line.
+// seenWords returns the same as one line.
 func seenWords(r Report) string {
 	list := r.Seen()
 	more := len(list) - seen
@@ -127,7 +125,7 @@ func seenWords(r Report) string {
 	return doc.Prefix("seen as ", strings.Join(list, ", "))
 }
 
-// Counts says which items make the number: what categories do to it, what was left out,
+// Counts describes which items the score counts: the category policy, the excluded items
 // and the denominators.
 func (r Report) Counts() string {
 	h := r.Head.harness()
@@ -160,7 +158,7 @@ func (r Report) metric() string {
 	return r.Metrics[0].Metric
 }
 
-// errataWords returns the list of faults for a line.
+// errataWords describes the errata in one line.
 func errataWords(e *ErrataFile) string {
 	if e == nil {
 		return ""
@@ -168,7 +166,7 @@ func errataWords(e *ErrataFile) string {
 	return fmt.Sprintf("%s, hash %s, %s with a wrong reference", e.File, deem.ShortHash(e.Hash), words.Count(e.Faulty, "item"))
 }
 
-// lockWords returns the lock for a line.
+// lockWords describes the lock in one line.
 func lockWords(l *Lock) string {
 	if l == nil {
 		return ""

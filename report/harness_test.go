@@ -9,7 +9,7 @@ import (
 	"deem/report"
 )
 
-// harness returns a harness that has something to say on every line.
+// harness returns a harness with every field set.
 func harness() *report.Harness {
 	return &report.Harness{
 		Deem: "v1.2.3",
@@ -27,7 +27,7 @@ func harness() *report.Harness {
 	}
 }
 
-// The detail holds all that a stranger must know to make the number again.
+// The details contain everything needed to reproduce the score.
 func TestHarnessCard(t *testing.T) {
 	h := head()
 	h.Harness = harness()
@@ -55,7 +55,7 @@ deem          v1.2.3
 	}
 }
 
-// A promise that was not kept is said where the number is.
+// A broken lock is reported next to the score.
 func TestBrokenLock(t *testing.T) {
 	h := head()
 	h.Harness = harness()
@@ -75,7 +75,7 @@ func TestBrokenLock(t *testing.T) {
 	}
 }
 
-// Prompts are named in JSON by their hashes, and their texts stay out of it.
+// JSON identifies prompts by their hashes and omits their texts.
 func TestHarnessJSON(t *testing.T) {
 	text, err := json.Marshal(harness())
 	if err != nil {
@@ -86,7 +86,7 @@ func TestHarnessJSON(t *testing.T) {
 	}
 }
 
-// Names of a harness come from files, and files are untrusted.
+// Names in a harness come from files, which are untrusted.
 func TestHarnessEscapes(t *testing.T) {
 	const evil = "</dd><script>x</script>\x1b[2J\u202e"
 	h := head()

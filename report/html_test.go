@@ -19,7 +19,7 @@ func html(t testing.TB, r report.Report) []byte {
 	return b.Bytes()
 }
 
-// Names come from data, and a page that shows them must show them as text.
+// Names come from data, so the page must show them as text.
 func TestHTMLEscapes(t *testing.T) {
 	const evil = `</text></svg><script>alert("x")</script><img src=x onerror=alert(1)>'"&\u202e`
 	h := head()
@@ -56,7 +56,7 @@ func TestHTMLEscapes(t *testing.T) {
 	}
 }
 
-// The page must work from a disk without a network.
+// The page must work from disk without a network.
 func TestHTMLStandsAlone(t *testing.T) {
 	for _, sc := range scenes {
 		got := string(html(t, sc.build().Report()))
@@ -68,7 +68,7 @@ func TestHTMLStandsAlone(t *testing.T) {
 	}
 }
 
-// What the text withholds, the page withholds too.
+// The page withholds what the text withholds.
 func TestHTMLWithholds(t *testing.T) {
 	got := string(html(t, sceneWithheld().Report()))
 	if !strings.Contains(got, "The score is withheld: 10 of 40 items") {
@@ -79,7 +79,7 @@ func TestHTMLWithholds(t *testing.T) {
 	}
 }
 
-// Every mark leads to a note.
+// Every mark links to a note.
 func TestHTMLMarks(t *testing.T) {
 	for _, sc := range scenes {
 		got := string(html(t, sc.build().Report()))
@@ -102,7 +102,7 @@ func withItems(t testing.TB, r report.Report, items report.Items) string {
 	return b.String()
 }
 
-// The page lists items, and says exactly how many it does not list.
+// The page lists items and says exactly how many it omits.
 func TestHTMLItems(t *testing.T) {
 	b := report.New(head())
 	var recs []deem.Record
@@ -151,7 +151,7 @@ func TestHTMLItems(t *testing.T) {
 	}
 }
 
-// What was judged is shown as text, whatever it holds.
+// Items are shown as text, whatever they contain.
 func TestHTMLItemsEscape(t *testing.T) {
 	const evil = "</p></article><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\x1b[2J\xff"
 	rec := yes(1, true)

@@ -12,15 +12,15 @@ import (
 
 // Items are the records that a page lists below its report.
 type Items struct {
-	First []deem.Record // the first of them, in the order of the dataset
-	All   int           // how many the run has
+	First []deem.Record // the first records, in the order of the dataset
+	All   int           // the number of items in the run
 
-	// Redacted says that the texts of the items were removed.
+	// Redacted reports whether the texts of the items were removed.
 	Redacted bool
 }
 
-// HTMLWith writes the report as [Report.HTML] does, and items below it. Long texts are
-// shortened, and the page says how many items it leaves out.
+// HTMLWith writes the report like [Report.HTML], followed by items. Long texts are
+// shortened, and the page says how many items it omits.
 func (r Report) HTMLWith(w io.Writer, items Items) error {
 	d := r.Document()
 	list := doc.Items{}
@@ -33,14 +33,14 @@ func (r Report) HTMLWith(w io.Writer, items Items) error {
 	return doc.HTML(w, d)
 }
 
-// itemLetters is how many characters of a text a page shows, and maxReferences how many
-// right answers of an item.
+// itemLetters is the number of characters of a text that a page shows, and maxReferences
+// the number of reference answers of an item.
 const (
 	itemLetters   = 600
 	maxReferences = 3
 )
 
-// words says which items are listed and how many are not.
+// words says how many items are listed and how many are not.
 func (items Items) words() string {
 	shown, all := len(items.First), max(items.All, len(items.First))
 	switch {

@@ -11,19 +11,19 @@ import (
 	"deem/report"
 )
 
-// A markCell is a setting in which no category differs from the others, so that every
-// mark in its report is false.
+// A markCell is a setting in which no category differs from the others, so every mark in
+// its report is false.
 type markCell struct {
 	name     string
 	sizes    []int   // items in each category
-	p        float64 // the chance that an item is right
-	clusters int     // 0 means that items are independent
+	p        float64 // the probability that an item is right
+	clusters int     // 0 means independent items
 	nested   bool    // a cluster has items of one category only
 	graded   bool    // scores between 0 and 1
 }
 
-// markCells are the settings. Categories of a few items are the hard ones: their number
-// moves in large steps.
+// markCells are the settings. Categories of a few items are the hard cases, because their
+// score moves in large steps.
 var markCells = []markCell{
 	{name: "small categories", sizes: []int{200, 150, 100, 10, 6, 4, 3}, p: .9},
 	{name: "tiny categories", sizes: []int{300, 8, 7, 6, 5, 4, 3, 2, 2, 1, 1}, p: .8},
@@ -107,8 +107,8 @@ func gamma(rng *rand.Rand, shape float64) float64 {
 	}
 }
 
-// A report marks a category that differs from no other in at most 5% of runs, also when
-// categories are small. This runs the whole path, from records to marks.
+// If no category differs, a report marks one in at most 5% of runs, even if categories are
+// small. This tests the whole path from records to marks.
 func TestFalseMarks(t *testing.T) {
 	runs := 300
 	if testing.Short() || raced {
@@ -133,8 +133,7 @@ func TestFalseMarks(t *testing.T) {
 	}
 }
 
-// The mark of a category, its interval and its p-value say the same, also where
-// categories do differ.
+// The mark, interval and p-value of a category agree, also if categories differ.
 func TestMarkAndIntervalAgree(t *testing.T) {
 	marked := 0
 	for i, cell := range markCells {

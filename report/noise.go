@@ -12,41 +12,40 @@ import (
 	"deem/stat"
 )
 
-// The warnings about repeated trials.
+// Warnings about repeated trials.
 const (
 	warnFewTrials  = "fewer than three trials: the spread of their means is rough"
 	warnFractional = "not all scores are 0 or 1: flips count a score from one half on as yes"
 )
 
-// flipExamples is how many items a report names whose trials differ.
+// flipExamples is the number of items with differing trials that a report lists.
 const flipExamples = 10
 
-// Noise tells apart two kinds of noise that are often taken for one, when items were
-// judged more than once: which items happened to be asked, and what the judge happened
-// to say.
+// Noise separates two sources of noise if items were judged more than once: the choice of
+// items, and the variation of the judge.
 type Noise struct {
 	Metric string `json:"metric"`
 
-	// Trials is how often an item was to be judged. Items counts those with a verdict
-	// in any trial, Repeated those with two and more.
+	// Trials is how many times an item was to be judged. Items counts the items with a
+	// verdict in any trial, Repeated those with two or more.
 	Trials   int `json:"trials"`
 	Items    int `json:"items"`
 	Repeated int `json:"repeated"`
 
-	// Unjudged counts the items that no trial gave a verdict on, and Failed the trials
+	// Unjudged counts the items without a verdict in any trial, and Failed the trials
 	// without a verdict of the other items.
 	Unjudged int `json:"unjudged"`
 	Failed   int `json:"failed"`
 
-	// FlipRate is the share of the repeated items whose trials differ, where a score
-	// from one half on is a yes and a pass mark decides if there is one. Examples are
-	// the ids of the first ten.
+	// FlipRate is the share of the repeated items whose trials differ. A pass mark decides
+	// if there is one; otherwise a score of at least one half is a yes. Examples are the
+	// ids of the first ten.
 	FlipRate stat.Estimate `json:"flip_rate"`
 	Flipped  int           `json:"flipped"`
 	Examples []string      `json:"examples"`
 
-	// SESampling and SEJudge are the standard errors of the headline that come from the
-	// choice of items and from the judge; SETotal is both together.
+	// SESampling and SEJudge are the standard errors of the headline due to the choice of
+	// items and to the judge; SETotal combines both.
 	SESampling float64 `json:"se_sampling"`
 	SEJudge    float64 `json:"se_judge"`
 	SETotal    float64 `json:"se_total"`
@@ -55,45 +54,45 @@ type Noise struct {
 	DFSampling float64 `json:"df_sampling"`
 	DFJudge    float64 `json:"df_judge"`
 
-	// SamplingUnknown says that all items come from one cluster, so that nothing is
-	// known about the choice of items: SESampling is 0 then, and SETotal the judge's.
+	// SamplingUnknown reports that all items are in one cluster, so the noise from the
+	// choice of items is unknown: SESampling is then 0, and SETotal is SEJudge.
 	SamplingUnknown bool `json:"sampling_unknown,omitempty"`
 
-	// TrialSD is the standard deviation of the means of the trials, the "±" that is
-	// often published. It holds the judge's noise only.
+	// TrialSD is the standard deviation of the means of the trials, the "±" that is often
+	// published. It includes only the judge's noise.
 	TrialSD float64 `json:"trial_sd"`
 
-	// Agreement counts the repeated items by how many of their trials side with the
-	// majority, the most united first.
+	// Agreement counts the repeated items by how many of their trials agree with the
+	// majority, highest agreement first.
 	Agreement []Level `json:"agreement"`
 
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// A Level is a number of items of which Agree of Trials trials say the same.
+// A Level is the number of items of which Agree of Trials trials agree.
 type Level struct {
 	Agree  int `json:"agree"`
 	Trials int `json:"trials"`
 	Items  int `json:"items"`
 }
 
-// gather brings together the trials of each item. An item is held until all its trials
-// are there, so memory does not grow with items as long as the trials of one item come
-// next to each other, as they do from a store. In any other order the items that wait for
-// a trial are held, some hundred bytes each. The zero value is for one trial.
+// gather combines the trials of each item. An item is buffered until all its trials are
+// added. If the trials of an item are adjacent, as they are in a store, memory does not
+// grow with the number of items. In any other order the items that wait for a trial take
+// some hundred bytes each. The zero value is for one trial.
 type gather struct {
 	want    int
 	pending map[itemKey]*gathered
 	free    []*gathered
 }
 
-// itemKey tells items apart, also in a file that holds an id twice.
+// itemKey identifies an item, even in a file with duplicate ids.
 type itemKey struct {
 	position int
 	id       uint64
 }
 
-// gathered is one item with what its trials gave.
+// gathered is one item with the results of its trials.
 type gathered struct {
 	id, category string
 	place        int
@@ -101,10 +100,10 @@ type gathered struct {
 	member       member
 	seen         int
 	votes        []vote
-	differs      bool // some trial differs from another reading of it
+	differs      bool // some trial has a different result under another reading
 }
 
-// A vote is what one trial gave.
+// A vote is the result of one trial.
 type vote struct {
 	trial   int
 	score   float64
@@ -114,8 +113,8 @@ type vote struct {
 	guess   bool // the judge did not decide, and score is a probability
 }
 
-// add adds one trial of an item, which may differ from another reading of it, and returns
-// the item if it was the last.
+// add adds one trial of an item. differs says whether another reading of it gives a
+// different result. add returns the item after its last trial.
 func (g *gather) add(rec *deem.Record, v *deem.Verdict, guess *float64, weight float64, differs bool) *gathered {
 	key := itemKey{rec.Position, scatter(rec.Item.ID)}
 	it, ok := g.pending[key]
@@ -139,14 +138,14 @@ func (g *gather) add(rec *deem.Record, v *deem.Verdict, guess *float64, weight f
 		if g.pending == nil {
 			g.pending = map[itemKey]*gathered{}
 		}
-		// The texts may be pieces of a long line, which must not be kept alive.
+		// The texts may be substrings of a long line, which must not stay in memory.
 		it.id, it.category = strings.Clone(it.id), strings.Clone(it.category)
 		g.pending[key] = it
 	}
 	return nil
 }
 
-// fresh returns an empty item, if possible one that is no longer needed.
+// fresh returns an empty item, reusing a released one if possible.
 func (g *gather) fresh() *gathered {
 	if n := len(g.free); n > 0 {
 		it := g.free[n-1]
@@ -157,7 +156,7 @@ func (g *gather) fresh() *gathered {
 	return &gathered{votes: make([]vote, 0, max(g.want, 1))}
 }
 
-// release takes back an item that is no longer needed.
+// release takes back an item for reuse.
 func (g *gather) release(it *gathered) {
 	clear(it.votes)
 	g.free = append(g.free, it)
@@ -171,9 +170,9 @@ func voteOf(trial int, v *deem.Verdict) vote {
 	return out
 }
 
-// outcome returns what became of the item.
+// outcome returns the outcome of the item.
 func (it *gathered) outcome(limit int) outcome {
-	// The order of trials must not show in the last digit of their mean.
+	// The mean must not depend on the order of trials, not even in its last digit.
 	slices.SortFunc(it.votes, func(a, b vote) int {
 		return cmp.Or(cmp.Compare(a.trial, b.trial), cmp.Compare(a.score, b.score), cmp.Compare(a.pass, b.pass))
 	})
@@ -192,8 +191,8 @@ func (it *gathered) outcome(limit int) outcome {
 	return o
 }
 
-// repeatSums are what the trials of all items sum up to, for the score and for the
-// pass mark: which of them is the metric is known only at the end.
+// repeatSums are the sums over the trials of all items, for the score and for the pass
+// mark, because the metric is known only at the end.
 type repeatSums struct {
 	score, pass noiseSums
 	failed      int
@@ -231,9 +230,9 @@ func (s *repeatSums) add(it *gathered, limit int) {
 type noiseSums struct {
 	flips tally
 
-	// within has the variance of each repeated item's trials, weighted by the trials
-	// beyond its first, so that its mean is the pooled one. shares has one part in so
-	// many as an item has trials, weighted by the square of the item's weight.
+	// within has the variance of each repeated item's trials, weighted by its number of
+	// trials minus one, so that its mean is the pooled variance. shares has 1/trials of
+	// each item, weighted by the square of the item's weight.
 	within, shares stat.Moments
 
 	flipped    named
@@ -247,7 +246,7 @@ func (s *noiseSums) clone() noiseSums {
 	return out
 }
 
-// add adds an item, of which value gives the number that counts.
+// add adds an item; value returns the number of a vote that counts.
 func (s *noiseSums) add(it *gathered, limit int, value func(vote) float64) {
 	n := len(it.votes)
 	sum, yes := 0.0, 0
@@ -281,7 +280,7 @@ func (s *noiseSums) add(it *gathered, limit int, value func(vote) float64) {
 	s.levels[[2]int{max(yes, n-yes), n}]++
 }
 
-// noiseOf returns what the trials say about noise, nil when no item was judged twice.
+// noiseOf returns the noise measured from trials, nil if no item was judged twice.
 func (b *Builder) noiseOf(by estimator, headline Figures) *Noise {
 	s := b.noise.of(headline.Metric)
 	if s.flips.items == 0 {
@@ -303,12 +302,12 @@ func (b *Builder) noiseOf(by estimator, headline Figures) *Noise {
 	return n
 }
 
-// spread fills in the standard errors.
+// spread sets the standard errors.
 //
-// Source: the law of total variance, as in the one-way analysis of variance with
-// random effects (R. A. Fisher, Statistical Methods for Research Workers, 1925): the
-// spread of an item's trials about their mean is the judge's, and what the means of
-// items vary beyond that comes from the items.
+// Source: the law of total variance, as in the one-way analysis of variance with random
+// effects (R. A. Fisher, Statistical Methods for Research Workers, 1925): the variance of
+// an item's trials about their mean is due to the judge, and the remaining variance of the
+// item means is due to the items.
 func (n *Noise) spread(s *noiseSums, items *tally, mean stat.Estimate) {
 	m := items.values(n.Metric)
 	total := m.Variance() / m.EffectiveN()
@@ -323,7 +322,7 @@ func (n *Noise) spread(s *noiseSums, items *tally, mean stat.Estimate) {
 		// Clusters that do not differ count as one item each, as in the interval.
 		total = m.Variance() / float64(mean.Clusters)
 	case mean.Clusters > 0:
-		total = float64(mean.SE * mean.SE) // not fused into the difference below
+		total = float64(mean.SE * mean.SE) // the conversion prevents fusing with the difference below
 	}
 	judge := s.within.Mean() * s.shares.Mean() * s.shares.Weight() / m.Weight() / m.Weight()
 	n.SEJudge = math.Sqrt(judge)
@@ -342,7 +341,7 @@ func (b *Builder) trialSD(metric string) float64 {
 	return math.Sqrt(means.Variance())
 }
 
-// agreement returns the levels of agreement, the most united first.
+// agreement returns the levels of agreement, highest first.
 func (s *noiseSums) agreement() []Level {
 	levels := make([]Level, 0, len(s.levels))
 	for l, items := range s.levels {
@@ -354,7 +353,7 @@ func (s *noiseSums) agreement() []Level {
 	return levels
 }
 
-// warn fills in the warnings.
+// warn sets the warnings.
 func (n *Noise) warn(s *noiseSums) {
 	if n.Trials < 3 {
 		n.Warnings = append(n.Warnings, warnFewTrials)

@@ -16,9 +16,8 @@ import (
 	"deem/report"
 )
 
-// audited are answers to LoCoMo that somebody had judged three times each, and what he
-// published about them. The files are not ours to pass on, so the test says when they
-// are missing.
+// audited are answers to LoCoMo that were judged three times each, with the published
+// results. The files may not be redistributed, so the test is skipped without them.
 var audited = []struct {
 	path     string
 	mean, sd float64 // in percent; the deviation divides by 3, where ours divides by 2
@@ -60,7 +59,7 @@ func checkPercent(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// auditRecords reads a file of the audit. It skips the test if the file is not there.
+// auditRecords reads a file of the audit. It skips the test if the file is missing.
 func auditRecords(t *testing.T, path string) []deem.Record {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -120,9 +119,9 @@ func trialRecords(t *rapid.T) (recs []deem.Record, scores [][]float64) {
 	return recs, scores
 }
 
-// Every trial counts: the score is the mean over items of the mean of their trials, and
-// the two kinds of noise are those of the textbook, computed here from all scores, where
-// the report holds sums.
+// Every trial counts: the score is the mean over items of the mean of their trials, and the
+// two kinds of noise match the textbook formulas, computed here from all scores rather than
+// from sums.
 func TestEveryTrialCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		recs, scores := trialRecords(t)
@@ -188,7 +187,7 @@ func TestEveryTrialCounts(t *testing.T) {
 	})
 }
 
-// Trials may come in any order; those of one item need not be neighbours.
+// Trials may come in any order; the trials of one item need not be adjacent.
 func TestTrialOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		recs, _ := trialRecords(t)
@@ -207,7 +206,7 @@ func TestTrialOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// A pass mark decides flips where there is one, and not the score.
+// Pass marks decide flips if there are any, not scores.
 func TestFlipsOfPassMarks(t *testing.T) {
 	h := head()
 	h.Trials = 2
@@ -227,7 +226,7 @@ func TestFlipsOfPassMarks(t *testing.T) {
 	}
 }
 
-// No spread is not proof that there is none.
+// Zero observed spread does not prove that there is none.
 func TestNoiseOfNothing(t *testing.T) {
 	h := head()
 	h.Trials = 2
@@ -268,7 +267,7 @@ func TestNoiseWithheld(t *testing.T) {
 	}
 }
 
-// An item is let go of once all its trials are there.
+// An item is released once all its trials are added.
 func TestTrialsAreNotKept(t *testing.T) {
 	h := head()
 	h.Trials = 3
@@ -289,15 +288,15 @@ func TestTrialsAreNotKept(t *testing.T) {
 	}
 }
 
-// One conversation says nothing about others, and clusters that do not differ are no
-// proof that items do not: neither makes the noise from the choice of items 0.
+// One conversation says nothing about others, and clusters that do not differ do not prove
+// that items do not: neither makes the noise from the choice of items 0.
 func TestNoiseOfFewClusters(t *testing.T) {
 	for _, tt := range []struct {
 		clusters int
 		want     string
 	}{
 		{1, "one cluster says nothing about the choice of items, ± 0.0 pp from the judge's own noise"},
-		{10, "± 36.2 pp from the choice of items"}, // 2.262 · sqrt(0.2564/10), by t with 9 degrees of freedom, a cluster being one item
+		{10, "± 36.2 pp from the choice of items"}, // 2.262 · sqrt(0.2564/10), from t with 9 degrees of freedom, one cluster counting as one item
 	} {
 		h := head()
 		h.Trials = 2

@@ -11,7 +11,7 @@ import (
 	"deem/stat"
 )
 
-// notes returns what a reader must know beside the numbers, the gravest first.
+// notes returns the notes on the numbers, most serious first.
 func (b *Builder) notes(r Report) []string {
 	all := []string{
 		b.noteProgress(r),
@@ -35,7 +35,7 @@ func (b *Builder) notes(r Report) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
-// noteProgress says how much of the dataset the numbers speak of.
+// noteProgress says how much of the dataset the numbers cover.
 func (b *Builder) noteProgress(r Report) string {
 	items, seen := r.Head.Items, r.Items
 	switch {
@@ -68,10 +68,10 @@ func (b *Builder) noteNothing(r Report) string {
 	return ""
 }
 
-// noteSelf says that the judge may favour its own kind.
+// noteSelf says that the judge may favour its own family.
 func noteSelf(h Head) string { return selfGrading(words.Clean(h.Model), words.Clean(h.SystemModel)) }
 
-// noteTrials says how the trials count.
+// noteTrials says how trials are counted.
 func noteTrials(trials int) string {
 	if trials < 2 {
 		return ""
@@ -79,7 +79,7 @@ func noteTrials(trials int) string {
 	return fmt.Sprintf("every item counts with the mean of its %d trials: judging an item again makes no new item", trials)
 }
 
-// noteUntold says why several trials say nothing about the judge's noise.
+// noteUntold says why several trials do not measure the judge's noise.
 func (b *Builder) noteUntold() string {
 	if len(b.trials) == 0 || b.head.Trials > 1 {
 		return ""
@@ -87,7 +87,7 @@ func (b *Builder) noteUntold() string {
 	return "the head of the report does not say how often items are judged, so only the first trial counts"
 }
 
-// noteJudges says that records of several judges were mixed.
+// noteJudges says that records of several judges are mixed.
 func (b *Builder) noteJudges() string {
 	names := slices.Sorted(maps.Keys(b.judges))
 	for i, name := range names {
@@ -99,7 +99,7 @@ func (b *Builder) noteJudges() string {
 	return fmt.Sprintf("the records come from %d judges (%s): the numbers mix them", len(names), strings.Join(names, ", "))
 }
 
-// noteModels says that the judge may have changed under the run.
+// noteModels says that the judge's model may have changed during the run.
 func noteModels(models []Model) string {
 	if len(models) < 2 {
 		return ""
@@ -108,7 +108,7 @@ func noteModels(models []Model) string {
 		"verdicts may not be comparable with one another", len(models))
 }
 
-// noteClusters says that the items are not independent, and what was done about it.
+// noteClusters says that the items are not independent, and how intervals allow for it.
 func noteClusters(c Clusters, items int) string {
 	if !c.Robust {
 		return ""
@@ -122,7 +122,7 @@ func noteClusters(c Clusters, items int) string {
 			"to keep memory bounded, clusters were put together at random, which is safe", which, words.Comma(c.N))
 	}
 	if c.few(items) {
-		units := c.N + items - c.Items // An item without a cluster stands alone, and is as good as one.
+		units := c.N + items - c.Items // An item without a cluster counts as one cluster.
 		but := "are too narrow where a few clusters hold most failures"
 		if units < stat.VeryFewClusters {
 			but = "are too wide rather than too narrow"
@@ -133,7 +133,7 @@ func noteClusters(c Clusters, items int) string {
 	return fmt.Sprintf("%s come in %s, and intervals allow for that", which, words.Count(c.N, "cluster"))
 }
 
-// degrees returns a number of degrees of freedom.
+// degrees formats a number of degrees of freedom.
 func degrees(n int) string {
 	if n == 1 {
 		return "1 degree of freedom"
@@ -141,13 +141,13 @@ func degrees(n int) string {
 	return words.Comma(n) + " degrees of freedom"
 }
 
-// few reports whether the intervals of all numbers stand on few clusters.
+// few reports whether all intervals are based on few clusters.
 func (c Clusters) few(items int) bool {
-	// An item without a cluster stands alone, and is as good as one.
+	// An item without a cluster counts as one cluster.
 	return c.Robust && !c.More && c.N+items-c.Items < stat.FewClusters
 }
 
-// noteMarks says why there is no pass rate although some verdicts would make one.
+// noteMarks says why there is no pass rate although some verdicts have a pass mark.
 func (b *Builder) noteMarks() string {
 	if t := b.main; t.unmarked > 0 && t.unmarked < t.judged() {
 		return fmt.Sprintf("%s of %s carry no pass mark, so there is no pass rate",
@@ -175,7 +175,7 @@ func noteEstimated(n int) string {
 	return fmt.Sprintf("the vendor did not report the tokens of %s: the cost counts one for each byte instead, which is an upper bound", words.Count(n, "call"))
 }
 
-// noteOdd says that records hold what they should not.
+// noteOdd says that records contain invalid values.
 func noteOdd(n int, noun, what string) string {
 	if n == 0 {
 		return ""

@@ -2,5 +2,5 @@
 
 package report_test
 
-// raced says that the race detector is on, which makes everything ten times slower.
+// raced reports whether the race detector is on, which makes everything ten times slower.
 const raced = true

@@ -12,112 +12,110 @@ import (
 	"deem/stat"
 )
 
-// A Report is what a run showed, as data. Its JSON is a contract: fields are
-// added, and never change their meaning within one version.
+// A Report is the result of a run as data. Its JSON is a contract: fields may be added, but
+// do not change their meaning within one version.
 type Report struct {
 	Version string `json:"version"` // "deem.report/1"
 	Head    Head   `json:"head"`
 
-	// Records counts all records, those of every trial. Judged counts the items with a
-	// verdict in any trial, Undecided those for which the judge gave only a probability,
-	// and Unjudged the others.
+	// Records counts all records of every trial. Judged counts the items with a verdict in
+	// any trial, Undecided those for which the judge gave only a probability, and Unjudged
+	// the others.
 	Records  int `json:"records"`
 	Items    int `json:"items"`
 	Judged   int `json:"judged"`
 	Unjudged int `json:"unjudged"`
 
 	// Undecided are the items that the judge did not decide, with the first of them. The
-	// score counts each with its probability. It is absent when all were decided.
+	// score counts each with its probability. It is absent if all were decided.
 	Undecided *Failures `json:"undecided,omitempty"`
 
-	// Hold says why the headline is withheld. It is null when it is not.
+	// Hold says why the headline is withheld. It is null if the headline is given.
 	Hold *Hold `json:"withheld"`
 
-	// Metrics are the headline and, when verdicts carry a pass mark as well as a
-	// score, the second number beside it.
+	// Metrics are the headline and, if verdicts have both a pass mark and a score, the
+	// second metric.
 	Metrics []Figures `json:"metrics"`
 
-	// Stopped says what became of the rule by which the run stops before its last item.
-	// It is absent without such a rule.
+	// Stopped is the result of the run's stopping rule. It is absent without such a rule.
 	Stopped *Stopped `json:"stopped,omitempty"`
 
-	// Upstream is the number as an upstream would print it that counts failures
-	// as wrong. It is null when there is no such upstream.
+	// Upstream is the score according to an upstream that counts failures as wrong. It is
+	// null if there is no such upstream.
 	Upstream *Upstream `json:"upstream"`
 
 	Failures   []Failures `json:"failures"`
-	Categories []Category `json:"categories"` // sorted by name; empty when no item has one
+	Categories []Category `json:"categories"` // sorted by name; empty if no item has one
 	Trials     []Trial    `json:"trials"`     // empty unless there is more than one
 
-	// Noise tells the noise of the judge from that of the choice of items. It is null
+	// Noise separates the noise of the judge from that of the choice of items. It is null
 	// unless items were judged more than once.
 	Noise *Noise `json:"noise"`
 
-	// Confidence is how sure the judge is. It is null when nobody can tell.
+	// Confidence is the confidence of the judge. It is null if unknown.
 	Confidence *Confidence `json:"confidence"`
 
-	// Detectable is the smallest difference to another run that would be detected with 80% probability. It is
-	// null when the headline is.
+	// Detectable is the smallest difference from another run that would be detected with
+	// 80% probability. It is null if the headline is.
 	Detectable *Detectable `json:"detectable"`
 
 	Aspects  []Aspect  `json:"aspects"`
-	Labels   []Label   `json:"labels"` // the most frequent first
+	Labels   []Label   `json:"labels"` // most frequent first
 	Readings []Reading `json:"readings"`
 	Clusters Clusters  `json:"clusters"`
 
-	// Retrieval scores what the system retrieved, where items say it in their fields. It is
+	// Retrieval scores what the system retrieved, if the items' fields contain it. It is
 	// absent otherwise.
 	Retrieval *retrieval.Summary `json:"retrieval,omitempty"`
 
-	// System is what the responses took the system under test, where items say it in their
-	// fields tokens_in, tokens_out, latency_ms and cost. Calls are what the judge took.
+	// System is what the responses cost the system under test, if the items have the fields
+	// tokens_in, tokens_out, latency_ms and cost. Calls is what the judge used.
 	System []spent.Sum `json:"system_under_test,omitempty"`
 	Calls  Calls       `json:"calls"`
 
-	// Published are a benchmark's own metrics, in the form that its package gives
-	// them. They are absent when the run is of no benchmark.
+	// Published are a benchmark's own metrics, in the form that its package returns. They
+	// are absent if the run is not of a benchmark.
 	Published any `json:"published,omitempty"`
 
-	// Errata are what known faults of the answer key do to the numbers, in the form
-	// that package errata gives them. They are absent when no list was named.
+	// Errata is the effect of known errors in the answer key on the numbers, in the form
+	// that package errata returns. It is absent without a list of errors.
 	Errata any `json:"errata,omitempty"`
 
-	// Members are what the parts of a judge did that is made of others, in the form
-	// that package members gives them. They are absent for other judges.
+	// Members are the results of the members of a composite judge, in the form that package
+	// members returns. They are absent for other judges.
 	Members any `json:"members,omitempty"`
 
-	// Gates are the conditions that were held against the report, with what became
-	// of each, in the form that the command gives them. They are absent without any.
+	// Gates are the conditions that the report was checked against, with their results, in
+	// the form that the command uses. They are absent if there are none.
 	Gates any `json:"gates,omitempty"`
 
-	// PublishedText is the same for people, as the benchmark's package prints it. It is
-	// shown in the HTML form.
+	// PublishedText is Published as text, as the benchmark's package prints it. The HTML
+	// form shows it.
 	PublishedText string `json:"-"`
 
-	// Notes say in plain words what to beware of. Warnings about one number are
-	// with that number.
+	// Notes are warnings about the whole report. Warnings about one number are with that
+	// number.
 	Notes []string `json:"notes"`
 }
 
 // The metrics of a report.
 const (
-	PassRate  = "pass rate"  // the share of items that meet the judge's pass mark, averaged over trials
-	Score     = "score"      // the share of items with score 1, when all scores are 0 or 1, averaged over trials
+	PassRate  = "pass rate"  // the share of items that reach the judge's pass mark, averaged over trials
+	Score     = "score"      // the share of items with score 1, if all scores are 0 or 1, averaged over trials
 	MeanScore = "mean score" // the mean of scores between 0 and 1
 )
 
-// Figures are the numbers of one metric that always go together.
+// Figures are the numbers of one metric, which are always shown together.
 type Figures struct {
 	Metric string `json:"metric"`
 
-	// Judged is the estimate over judged and undecided items. An undecided item counts
-	// with the probability that its response is right, and the interval allows for the
-	// error of the probabilities. Judged is null when it is withheld, and when no item was
-	// judged.
+	// Judged is the estimate over judged and undecided items. An undecided item counts with
+	// the probability that its response is right, and the interval allows for the error of
+	// the probabilities. Judged is null if it is withheld or no item was judged.
 	Judged *stat.Estimate `json:"judged"`
 
-	// Decided is the estimate over judged items alone. It is absent when no item is
-	// undecided, and when Judged is null.
+	// Decided is the estimate over judged items alone. It is absent if no item is undecided
+	// or Judged is null.
 	Decided *stat.Estimate `json:"decided,omitempty"`
 
 	// Strict is the estimate over all items with each failure, and each undecided item,
@@ -131,29 +129,29 @@ type Figures struct {
 	Undecided int `json:"undecided,omitempty"`
 }
 
-// A Band reaches from the number with all failures and undecided items wrong to the number
+// A Band ranges from the score with all failures and undecided items wrong to the score
 // with all of them right.
 type Band struct {
 	Lo float64 `json:"lo"`
 	Hi float64 `json:"hi"`
 }
 
-// A Hold says why a headline is withheld. With several trials it counts trials of items.
+// A Hold says why a headline is withheld. With several trials it counts trials, not items.
 type Hold struct {
-	Reason   string  `json:"reason"` // the same in plain words, without a full stop
+	Reason   string  `json:"reason"` // the reason in words, without a full stop
 	Unjudged int     `json:"unjudged"`
 	Items    int     `json:"items"`
-	Limit    float64 `json:"limit"` // the share of unjudged items that would have been allowed
+	Limit    float64 `json:"limit"` // the largest allowed share of unjudged items
 }
 
-// reason returns the reason in plain words.
+// reason returns the reason in words.
 func (h Hold) reason(noun string) string {
 	part := float64(h.Unjudged) / float64(max(h.Items, 1))
 	return fmt.Sprintf("%s of %s (%s%%) %s unjudged, and at most %s%% may be",
 		words.Comma(h.Unjudged), words.Count(h.Items, noun), doc.Short(100*part), words.IsAre(h.Unjudged), doc.Short(100*h.Limit))
 }
 
-// Upstream is a number under the name of those who would print it.
+// Upstream is a score under the name of the upstream that computes it this way.
 type Upstream struct {
 	Name     string        `json:"name"`
 	Metric   string        `json:"metric"`
@@ -161,8 +159,8 @@ type Upstream struct {
 	Unjudged int           `json:"unjudged"`
 }
 
-// Failures are the unjudged items of one kind or, where items are judged several times,
-// the trials of items without a verdict.
+// Failures are the unjudged items of one kind or, if items are judged several times, the
+// trials without a verdict.
 type Failures struct {
 	Kind deem.Kind `json:"kind"`
 	N    int       `json:"n"`
@@ -176,13 +174,13 @@ type Category struct {
 	Name string `json:"name"` // "(none)" for items without one
 	Figures
 
-	// Rest sets the category beside all other items. It is null when either has no
-	// verdict, and when the headline is withheld.
+	// Rest compares the category with all other items. It is null if either has no verdict
+	// or the headline is withheld.
 	Rest *Contrast `json:"rest"`
 }
 
-// Differs reports whether the category differs from the rest: whether the interval of
-// the difference leaves out 0.
+// Differs reports whether the category differs from the rest: whether the interval of the
+// difference excludes 0.
 func (c Category) Differs() bool { return c.Rest != nil && c.Rest.Difference.LeavesOut(0) }
 
 // A Trial is one pass over the items with its headline figures.
@@ -196,8 +194,8 @@ type Trial struct {
 type Aspect struct {
 	Name string `json:"name"`
 
-	// Judged is the mean over judged items. It is null when it is withheld, and
-	// when fewer than two verdicts carry the aspect.
+	// Judged is the mean over judged items. It is null if it is withheld or fewer than two
+	// verdicts have the aspect.
 	Judged *stat.Estimate `json:"judged"`
 
 	N        int     `json:"n"`
@@ -206,34 +204,33 @@ type Aspect struct {
 	Unjudged int     `json:"unjudged"`
 }
 
-// A Label is a label with the number of verdicts that carry it.
+// A Label is a label with the number of verdicts that have it.
 type Label struct {
 	Label string `json:"label"`
 	N     int    `json:"n"`
 }
 
-// A Reading is what another reading of the same replies would have given.
+// A Reading is the result of another reading of the same replies.
 type Reading struct {
 	Reading string `json:"reading"`
 	Hold    *Hold  `json:"withheld"`
 	Figures
 
-	// Differ counts the items whose verdict would be another, or which only one
-	// of the two readings can judge. Examples are the ids of the first ten.
+	// Differ counts the items with a different verdict, or that only one of the two
+	// readings can judge. Examples are the ids of the first ten.
 	Differ   int      `json:"differ"`
 	Examples []string `json:"examples"`
 }
 
-// Clusters count the groups of items that are not independent.
+// Clusters counts the groups of items that are not independent.
 type Clusters struct {
 	N     int  `json:"n"`
 	More  bool `json:"more,omitempty"` // there are more than N; counting stopped there
-	Items int  `json:"items"`          // how many items name a cluster
+	Items int  `json:"items"`          // the number of items with a cluster
 
-	// Robust says that intervals allow for clusters, which they do when a cluster
-	// holds several items. DesignEffect is then how many times as many items in
-	// clusters it takes to know as much as from independent ones, for the headline; it
-	// is 0 when that is not known.
+	// Robust reports whether intervals allow for clusters, which they do if a cluster has
+	// several items. DesignEffect is then the number of clustered items that are worth one
+	// independent item, for the headline; it is 0 if unknown.
 	Robust       bool    `json:"robust,omitempty"`
 	DesignEffect float64 `json:"design_effect,omitempty"`
 }
@@ -241,8 +238,7 @@ type Clusters struct {
 // Withheld reports whether the headline is withheld.
 func (r Report) Withheld() bool { return r.Hold != nil }
 
-// WithheldReason says in plain words why the headline is withheld. It returns ""
-// when it is not.
+// WithheldReason returns why the headline is withheld, or "" if it is not.
 func (r Report) WithheldReason() string {
 	if r.Hold == nil {
 		return ""

@@ -23,7 +23,7 @@ import (
 	"deem/report"
 )
 
-// text returns the report as text in all detail, on long lines.
+// text returns the report as text in full detail, on long lines.
 func text(t testing.TB, r report.Report) string {
 	t.Helper()
 	var b strings.Builder
@@ -94,8 +94,7 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
-// When the headline is withheld, no form of the report lets an estimate over
-// judged items slip through.
+// If the headline is withheld, no form of the report shows an estimate over judged items.
 func TestWithheldEverywhere(t *testing.T) {
 	pass := true
 	recs := []deem.Record{failed(0, deem.Empty)}
@@ -156,7 +155,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A category whose scores happen to be all 0 or 1 is measured as the whole is.
+// A category whose scores happen to be all 0 or 1 uses the metric of the whole run.
 func TestCategoriesShareTheMetric(t *testing.T) {
 	b := report.New(head())
 	for i, score := range []float64{0, 1, 1, 0.5, 0.25} {
@@ -279,7 +278,7 @@ func TestRuleWithoutNote(t *testing.T) {
 	}
 }
 
-// A report is only a look: the builder goes on.
+// Report does not change the builder, which can take more records.
 func TestReportTwice(t *testing.T) {
 	b := build(head(), many(20, 40))
 	first := data(t, b.Report())
@@ -301,7 +300,7 @@ func TestReportTwice(t *testing.T) {
 func TestJSONReadsBack(t *testing.T) {
 	for _, sc := range scenes {
 		want := sc.build().Report()
-		// A byte that is not UTF-8 is written as an escape and read as a character.
+		// An invalid UTF-8 byte is written as an escape and read as a character.
 		raw := bytes.ReplaceAll(data(t, want), []byte(`\ufffd`), []byte("\ufffd"))
 		var got report.Report
 		if err := json.Unmarshal(raw, &got); err != nil {
@@ -324,12 +323,12 @@ func TestWriteErrors(t *testing.T) {
 
 var errFull = errors.New("disk full")
 
-// full is a disk without room.
+// full is a writer whose disk is full.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// records draws what a run may hold, hostile names and numbers included.
+// records draws records of a run, including hostile names and invalid numbers.
 func records() *rapid.Generator[[]deem.Record] {
 	name := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "b", "时间"}), rapid.StringN(0, 5, -1))
 	score := rapid.OneOf(rapid.SampledFrom([]float64{0, 1, 0.1, 0.7}), rapid.Float64Range(-0.1, 1.1))
@@ -409,7 +408,7 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// checkFigures holds the three numbers to what they mean.
+// checkFigures checks the relations between the three numbers.
 func checkFigures(t *rapid.T, f report.Figures) {
 	const tiny = 1e-12
 	if f.Items > 0 && f.Band.Lo != f.Strict.Value {
@@ -428,7 +427,7 @@ func checkFigures(t *rapid.T, f report.Figures) {
 
 var trailingMarks = regexp.MustCompile(`( *\(\d+\))+$`)
 
-// checkText holds the text to what a terminal can bear.
+// checkText checks that a terminal can show the text.
 func checkText(t *rapid.T, r report.Report) {
 	var b strings.Builder
 	if err := r.Text(&b); err != nil {
@@ -445,7 +444,7 @@ func checkText(t *rapid.T, r report.Report) {
 		if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") {
 			t.Fatalf("the line %q holds a number that is none", line)
 		}
-		// The marks of footnotes may stand beyond the edge, after rows of huge numbers.
+		// Footnote marks may exceed the width after rows of huge numbers.
 		if w := runewidth.StringWidth(trailingMarks.ReplaceAllString(line, "")); w > 100 {
 			t.Fatalf("the line %q is %d columns wide", line, w)
 		}
@@ -455,8 +454,7 @@ func checkText(t *rapid.T, r report.Report) {
 	}
 }
 
-// Rows of a table begin and end their columns in the same place, whatever script
-// their names are in.
+// The columns of a table align, whatever script the names use.
 func TestChineseAligns(t *testing.T) {
 	var starts []int
 	for line := range strings.Lines(text(t, sceneChinese().Report())) {

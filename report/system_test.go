@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestSystem shows the system under test in the head, and notes a judge of its family in
-// every report, as text and as data.
+// TestSystem checks that every report shows the system under test in the head and notes a
+// judge of the same family, as text and as data.
 func TestSystem(t *testing.T) {
 	for _, tt := range []struct {
 		name, system, model string
-		line                string // in the head; "" when there is none
+		line                string // in the head; "" if there is none
 		noted               bool
 	}{
 		{"nobody said", "", "", "", false},

@@ -5,26 +5,26 @@ import (
 	"deem/stat"
 )
 
-// A tally gathers the outcomes of many items. Which metric they make is known
-// only at the end, so it gathers for all of them.
+// A tally collects the outcomes of many items. The metric is known only at the end, so it
+// collects values for all metrics.
 type tally struct {
 	items, unjudged int
 	guesses         stat.Guesses // items that the judge did not decide
-	unmarked        int          // judged items of which some verdict has no pass mark
+	unmarked        int          // judged items with some verdict without a pass mark
 	graded          bool         // some verdict has a score other than 0 and 1
 
 	score, pass sides
 
-	// failed has the share of trials without a verdict of each item that has one. An
+	// failed has the share of trials without a verdict of each item with a verdict. An
 	// undecided item counts as failed here.
 	failed stat.Moments
 
 	cast cast
 }
 
-// sides are the values of a metric: of items that every trial judged, of those that only
-// some did, of undecided items, and of all items with a failure or undecided, where these
-// count as wrong.
+// sides are the values of a metric: of items that every trial judged, of items that only
+// some trials judged, of undecided items, and of all items with a failure or undecided,
+// counted as wrong.
 type sides struct{ whole, part, guessed, strict stat.Moments }
 
 // add adds the value of an outcome.
@@ -41,7 +41,7 @@ func (s *sides) add(x float64, o outcome) {
 	s.strict.Add(float64(x*(1-o.lost())), o.weight)
 }
 
-// An outcome is what became of one item: the means of its verdicts.
+// An outcome is the result of one item: the means of its verdicts.
 type outcome struct {
 	score, pass float64
 	marked      bool    // every verdict has a pass mark
@@ -51,7 +51,7 @@ type outcome struct {
 
 	weight float64
 	member member
-	limit  int // how many groups of items without a cluster are told apart
+	limit  int // the number of groups of items without a cluster that are kept apart
 }
 
 // lost returns the share of the outcome that may be wrong or right.
@@ -62,7 +62,8 @@ func (o outcome) lost() float64 {
 	return o.failed
 }
 
-// set takes over a verdict or, without one, a probability; neither is a failure.
+// set sets the outcome from a verdict or, without one, a probability. With neither it is a
+// failure.
 func (o *outcome) set(v *deem.Verdict, guess *float64) {
 	switch {
 	case v == nil && guess == nil:
@@ -76,7 +77,6 @@ func (o *outcome) set(v *deem.Verdict, guess *float64) {
 	o.score, o.pass, o.marked, o.graded = v.Score, one.pass, one.marked, v.Score != 0 && v.Score != 1
 }
 
-// add adds an outcome.
 func (t *tally) add(o outcome) {
 	t.items++
 	g := group{items: 1}
@@ -110,7 +110,7 @@ func (t *tally) add(o outcome) {
 	}
 }
 
-// clone returns a copy that shares nothing that changes.
+// clone returns a deep copy.
 func (t *tally) clone() *tally {
 	out := *t
 	out.cast = t.cast.clone()
@@ -120,7 +120,7 @@ func (t *tally) clone() *tally {
 // judged returns how many outcomes are verdicts.
 func (t *tally) judged() int { return t.items - t.unjudged - t.guesses.N() }
 
-// metrics returns the metrics that the verdicts make, the headline first.
+// metrics returns the metrics of the verdicts, the headline first.
 func (t *tally) metrics() []string {
 	score := MeanScore
 	if !t.graded {
@@ -148,7 +148,7 @@ func (t *tally) decided(metric string) stat.Moments {
 	return m
 }
 
-// values returns what the metric is computed from.
+// values returns the values that the metric is computed from.
 func (t *tally) values(metric string) stat.Moments {
 	m := t.decided(metric)
 	m.Merge(t.of(metric).guessed)
@@ -163,7 +163,7 @@ func (t *tally) strict(metric string) stat.Moments {
 	return m
 }
 
-// hold returns why an estimate over the judged items would mislead, or nil.
+// hold returns why the score over the judged items would mislead, or nil.
 func (t *tally) hold(limit float64, noun string) *Hold {
 	if t.items == 0 || float64(t.unjudged)/float64(t.items) <= limit {
 		return nil
@@ -173,8 +173,7 @@ func (t *tally) hold(limit float64, noun string) *Hold {
 	return h
 }
 
-// figures returns the numbers of one metric, without the first of them when it
-// is withheld.
+// figures returns the numbers of one metric, without the score if it is withheld.
 func (t *tally) figures(by estimator, metric string, withheld bool) Figures {
 	f := Figures{
 		Metric: metric,
@@ -192,7 +191,7 @@ func (t *tally) figures(by estimator, metric string, withheld bool) Figures {
 	switch {
 	case withheld || t.items == t.unjudged:
 	case t.failed.N() == 0:
-		// Without failures the two are one, and resampling takes time.
+		// Without failures the two are equal, and resampling takes time.
 		est := f.Strict
 		f.Judged = &est
 	default:
@@ -205,11 +204,11 @@ func (t *tally) figures(by estimator, metric string, withheld bool) Figures {
 	return f
 }
 
-// usableScore reports whether x may be counted as a score. It is false for NaN.
+// usableScore reports whether x is a valid score. It is false for NaN.
 func usableScore(x float64) bool { return x >= 0 && x <= 1 }
 
-// weightOf returns the weight of an item and whether it was usable. An unusable
-// weight counts as 1, so that no item disappears from the count.
+// weightOf returns the weight of an item and whether it is valid. An invalid weight counts
+// as 1, so that no item disappears from the count.
 func weightOf(it deem.Item) (weight float64, ok bool) {
 	switch {
 	case it.Weight == 0:

@@ -10,52 +10,52 @@ import (
 	"deem/stat"
 )
 
-// Until is the rule by which a run stops before its last item. The items of such a run
-// come in random order, and records must be added in that order: the interval of the
-// headline is then one that holds at every look ([stat.Sequence]), and what comes after
-// the look at which the rule holds is not counted.
+// Until is the stopping rule of a run. The items of such a run come in random order, and
+// records must be added in that order. The interval of the headline then holds at every
+// look ([stat.Sequence]), and records after the look at which the rule holds are not
+// counted.
 type Until struct {
-	Rule string `json:"rule"` // as it is printed: "±2 pp" or "better than RUN"
+	Rule string `json:"rule"` // as printed: "±2 pp" or "better than RUN"
 	Seed uint64 `json:"seed"` // of the random order
 
-	// Within stops the run when both ends of the interval are this near to the score.
+	// Within stops the run if both ends of the interval are within this distance of the
+	// score.
 	Within float64 `json:"within,omitempty"`
 
-	// Against is the run that this one is compared with, item by item. The run stops
-	// when it is known to be better or worse. It is "" when there is none.
+	// Against is the run that this one is compared with, item by item. The run stops once
+	// it is known to be better or worse. It is "" without a comparison.
 	Against string `json:"against,omitempty"`
 
-	// Aim is the distance that the bets for the score aim at. It stays what it was when
-	// the run began: bets that change with the results would not be fair. 0 means
-	// several at once.
+	// Aim is the distance that the bets for the score aim at. It is fixed when the run
+	// begins: bets that change with the results would not be fair. 0 means several at once.
 	Aim float64 `json:"aim,omitempty"`
 
-	// Largest is the largest weight of a unit, that is of a cluster or of an item
-	// without one. [LargestUnit] returns it.
+	// Largest is the largest weight of a unit, which is a cluster or an item without one.
+	// [LargestUnit] returns it.
 	Largest float64 `json:"largest"`
 
-	// Base are the results of the run Against, by the position of the item; null is
-	// unjudged. They are pass marks if Passes is set, and scores otherwise.
+	// Base are the results of the run Against, by item position; null is unjudged. They are
+	// pass marks if Passes is set, and scores otherwise.
 	Base   []*float64 `json:"-"`
 	Passes bool       `json:"-"`
 }
 
-// severalAims are what bets aim at when the rule does not say how near is enough.
+// severalAims are the aims of the bets if the rule does not set one.
 var severalAims = []float64{0.02, 0.04, 0.08, 0.16}
 
-// Stopped says what became of the rule of a run.
+// Stopped is the result of the stopping rule of a run.
 type Stopped struct {
 	Until
-	Holds bool `json:"holds"` // the rule holds, and the run took no further item
-	Items int  `json:"items"` // how many items were looked at
-	Late  int  `json:"late"`  // records of further items, which were judged at the same time and are not counted
+	Holds bool `json:"holds"` // the rule holds, and the run took no more items
+	Items int  `json:"items"` // the number of items looked at
+	Late  int  `json:"late"`  // records of further items that were being judged at that time and are not counted
 
 	// Difference is this run minus the other, over the same items, with an interval that
-	// holds at every look too. It is null without another run.
+	// also holds at every look. It is null without another run.
 	Difference *stat.Estimate `json:"difference"`
 }
 
-// LargestUnit returns the largest weight of a cluster, or of an item without one.
+// LargestUnit returns the largest weight of a cluster or of an item without one.
 func LargestUnit(items iter.Seq2[deem.Item, error]) (float64, error) {
 	largest, clusters := 1.0, map[string]float64{}
 	for it, err := range items {
@@ -72,15 +72,15 @@ func LargestUnit(items iter.Seq2[deem.Item, error]) (float64, error) {
 	return largest, nil
 }
 
-// looks look at a run after every unit: an item, or a whole cluster.
+// looks evaluates the rule after every unit: an item or a whole cluster.
 type looks struct {
 	until Until
 
-	// Confidence sequences, with the sums of the unit that is not complete. The
-	// difference has none without another run.
+	// Confidence sequences, with the sums of the incomplete unit. The difference is unused
+	// without another run.
 	pass, score, difference track
 
-	open   string // the cluster whose items are coming
+	open   string // the cluster of the incomplete unit
 	weight float64
 	units  int
 	items  int
@@ -89,20 +89,20 @@ type looks struct {
 	late  int
 }
 
-// A track is a sequence with the sums of the unit that is not complete, with unjudged
-// items at their lowest and at their highest.
+// A track is a sequence with the sums of the incomplete unit, with unjudged items at their
+// lowest and at their highest.
 type track struct {
 	*stat.Sequence
 	sum Band
 }
 
-// add adds an item, whose value lies from lo to hi.
+// add adds an item whose value is between lo and hi.
 func (t *track) add(lo, hi, weight float64) {
 	t.sum.Lo += lo * weight
 	t.sum.Hi += hi * weight
 }
 
-// newLooks returns what watches over a run with a rule.
+// newLooks returns the looks for a rule.
 func newLooks(u Until) *looks {
 	if !(u.Largest > 0) {
 		u.Largest = 1
@@ -115,7 +115,7 @@ func newLooks(u Until) *looks {
 	l.pass.Sequence = stat.NewSequence(stat.DefaultLevel, aims...)
 	l.score.Sequence = stat.NewSequence(stat.DefaultLevel, aims...)
 	if u.Base != nil {
-		// A difference from -1 to 1 is halved and moved to 0 to 1.
+		// A difference from -1 to 1 is scaled to 0 to 1.
 		var halves []float64
 		for _, aim := range severalAims {
 			halves = append(halves, aim/2)
@@ -128,7 +128,7 @@ func newLooks(u Until) *looks {
 // begins reports whether an item is the first of a unit.
 func (l *looks) begins(it deem.Item) bool { return it.Cluster == "" || it.Cluster != l.open }
 
-// add adds an item to the unit that is not complete.
+// add adds an item to the incomplete unit.
 func (l *looks) add(position int, it deem.Item, v *deem.Verdict, weight float64) {
 	l.open = it.Cluster
 	l.items++
@@ -159,8 +159,8 @@ func (l *looks) add(position int, it deem.Item, v *deem.Verdict, weight float64)
 	l.difference.add((1+own.Lo-other.Hi)/2, (1+own.Hi-other.Lo)/2, weight)
 }
 
-// look completes the unit and looks at all units so far. The value is that of the
-// headline.
+// look completes the unit and evaluates the rule over all units so far. The value is that
+// of the headline.
 func (l *looks) look(metric string, value float64) {
 	if l.weight == 0 {
 		return
@@ -189,7 +189,7 @@ func (l *looks) estimate(metric string) stat.Estimate {
 	return l.score.Estimate()
 }
 
-// gap returns the difference from the other run, nil without one.
+// gap returns the difference from the other run, or nil.
 func (l *looks) gap() *stat.Estimate {
 	if l.difference.Sequence == nil {
 		return nil
@@ -199,8 +199,8 @@ func (l *looks) gap() *stat.Estimate {
 	return &d
 }
 
-// over returns est with the interval that holds at every look, which is widened to hold
-// the value: before a cluster is complete only the value has its items.
+// over returns est with the interval that holds at every look. It widens the interval to
+// include the value, because only the value includes the items of an incomplete cluster.
 func (l *looks) over(metric string, est stat.Estimate) stat.Estimate {
 	at := l.estimate(metric)
 	at.Value, at.N = est.Value, est.N
@@ -214,12 +214,12 @@ func (l *looks) over(metric string, est stat.Estimate) stat.Estimate {
 	return at
 }
 
-// Stopped reports whether the rule of the run holds, so that no further item is needed.
-// It is false without a rule.
+// Stopped reports whether the stopping rule holds, so that no more items are needed. It is
+// false without a rule.
 func (b *Builder) Stopped() bool { return b.looks != nil && b.looks.holds }
 
-// AddLate adds a record of an item that is not counted, because it was judged after the
-// rule held or out of turn. Its calls were paid for.
+// AddLate adds a record that is not counted, because it was judged after the rule held or
+// out of order. Its calls count, because they were paid for.
 func (b *Builder) AddLate(rec deem.Record) {
 	for i := range rec.Calls {
 		b.calls.add(&rec.Calls[i])
@@ -229,7 +229,7 @@ func (b *Builder) AddLate(rec deem.Record) {
 	}
 }
 
-// takes looks at the units before rec, and reports whether rec is to be counted.
+// takes looks at the units before rec, and reports whether rec counts.
 func (b *Builder) takes(rec deem.Record) bool {
 	if b.looks.weight > 0 && b.looks.begins(rec.Item) {
 		b.look()
@@ -244,8 +244,8 @@ func (b *Builder) look() {
 	b.looks.look(metric, values.Mean())
 }
 
-// stopped says what became of the rule, and puts the intervals that hold at every look
-// into the figures.
+// stopped returns the result of the rule, and replaces the intervals in the figures by
+// those that hold at every look.
 func (b *Builder) stopped(metrics []Figures) *Stopped {
 	l := b.looks
 	if l == nil {
@@ -262,7 +262,7 @@ func (b *Builder) stopped(metrics []Figures) *Stopped {
 	return &Stopped{Until: l.until, Holds: l.holds, Items: l.items, Late: l.late, Difference: l.gap()}
 }
 
-// Words say in one sentence, without a full stop, what became of the rule.
+// Words describes the result of the rule in one sentence, without a full stop.
 func (s *Stopped) Words(of int) string {
 	rule := words.Clean(s.Rule)
 	if d := s.Difference; d != nil && s.Holds && d.Hi < 0 {
@@ -282,7 +282,7 @@ func (s *Stopped) Words(of int) string {
 	return fmt.Sprintf("%s; items in random order, seed %d", text, s.Seed)
 }
 
-// note says what a reader must know about the numbers of a run that stops by a rule.
+// note returns the note about the numbers of a run with a stopping rule.
 func (s *Stopped) note() string {
 	if s == nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Wire is a set of parameters with which a model was asked, as the vendor names them.
+// A Wire is a set of parameters that a model was called with, under the vendor's names.
 type Wire struct {
 	Model   string            `json:"model"`
 	Sent    map[string]string `json:"sent,omitempty"`
@@ -16,7 +16,7 @@ type Wire struct {
 	Replies int               `json:"replies"`
 }
 
-// wired is a wire before it is taken apart.
+// wired is a wire before parsing.
 type wired struct{ model, sent, dropped string }
 
 // wires returns the wires in a fixed order.
@@ -31,7 +31,7 @@ func wires(counts map[wired]int) []Wire {
 	return list
 }
 
-// parseWire reads [deem.Reply.Sent] or [deem.Reply.Dropped].
+// parseWire parses [deem.Reply.Sent] or [deem.Reply.Dropped].
 func parseWire(text string) map[string]string {
 	values, err := url.ParseQuery(text)
 	if err != nil || len(values) == 0 {
@@ -44,16 +44,16 @@ func parseWire(text string) map[string]string {
 	return params
 }
 
-// WireList returns what [deem.Reply.Sent] or [deem.Reply.Dropped] says, as
+// WireList returns the entries of [deem.Reply.Sent] or [deem.Reply.Dropped], for example
 // "max_completion_tokens 8197".
 func WireList(text string) []string { return Harness{Params: parseWire(text)}.ParamList() }
 
-// asked are the parameters of a judge that say how it asks. What was sent takes their
-// place.
+// asked are the parameters of a judge that affect its requests. The parameters as sent
+// replace them.
 var asked = []string{"json", "max_tokens", "optional", "schema", "seed", "stop", "temperature", "top_logprobs", "top_p", "settings"}
 
-// asSent returns the harness with the parameters that were sent in place of those that the
-// judge declares. Where calls differ, all their values are given.
+// asSent returns the harness with the parameters as sent in place of those that the judge
+// declares. If calls differ, it lists all their values.
 func (h Harness) asSent(list []Wire) Harness {
 	if len(list) == 0 {
 		return h
@@ -68,7 +68,7 @@ func (h Harness) asSent(list []Wire) Harness {
 		h.Params = map[string]string{}
 	}
 	if room := settings["room"]; room != "" {
-		h.Params["room"] = room // It is part of the limit that was sent, and explains it.
+		h.Params["room"] = room // part of the limit that was sent, which it explains
 	}
 	for _, w := range list {
 		for name, value := range w.Sent {
@@ -84,7 +84,7 @@ func (h Harness) asSent(list []Wire) Harness {
 	return h
 }
 
-// Structured says in which way replies were held to a schema, "" if the judge has none.
+// Structured returns how replies were constrained to a schema, "" if the judge has none.
 func (h Harness) Structured() string {
 	var ways []string
 	for _, name := range slices.Sorted(maps.Keys(h.Params)) {
@@ -94,7 +94,7 @@ func (h Harness) Structured() string {
 			ways = append(ways, "the input of a tool call ("+name+")")
 		case name == "format":
 			ways = append(ways, "a grammar ("+name+")")
-		case name != "schema": // which is the judge's own, before the first reply
+		case name != "schema": // the judge's own schema, before the first reply
 			ways = append(ways, "a JSON schema ("+name+")")
 		}
 	}
@@ -104,7 +104,7 @@ func (h Harness) Structured() string {
 	return strings.Join(ways, " or ")
 }
 
-// either adds a value to those that there are.
+// either adds a value to a list of alternatives.
 func either(values, value string) string {
 	if values == "" || slices.Contains(strings.Split(values, " or "), value) {
 		return cmp.Or(values, value)
@@ -112,8 +112,8 @@ func either(values, value string) string {
 	return values + " or " + value
 }
 
-// DroppedList returns what was not sent in a fixed order, as "temperature: the model
-// rejects it".
+// DroppedList returns the parameters that were not sent, in a fixed order, for example
+// "temperature: the model rejects it".
 func (h Harness) DroppedList() []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(h.Dropped)) {

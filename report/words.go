@@ -8,7 +8,7 @@ import (
 	"deem/stat"
 )
 
-// intervals says in words how the intervals were made, unless by the usual formulas.
+// intervals describes how the intervals were computed, unless by the usual formulas.
 func intervals(r Report) string {
 	b := r.Head.Bootstrap
 	switch {
@@ -24,8 +24,9 @@ func intervals(r Report) string {
 	return "from formulas, items taken as independent"
 }
 
-// Words says in one sentence, without a full stop, how much of the uncertainty comes
-// from the items and how much from the judge. What follows ± is half of a 95% interval.
+// Words says in one sentence, without a full stop, how much of the uncertainty comes from
+// the items and how much from the judge. The number after ± is half the width of a 95%
+// interval.
 func (n *Noise) Words() string {
 	flips := fmt.Sprintf("%s on %s of %s (%s)", trialsDiffer(n.Trials), words.Comma(n.Flipped), words.Count(n.Repeated, "item"), doc.Share(n.FlipRate))
 	judge := fmt.Sprintf("%s from the judge's own noise (standard deviation of the trials %s)", points(n.SEJudge, n.DFJudge), plainPoints(n.TrialSD))
@@ -33,7 +34,7 @@ func (n *Noise) Words() string {
 		return fmt.Sprintf("one cluster says nothing about the choice of items, %s; %s", judge, flips)
 	}
 	if n.SETotal == 0 {
-		// An error of 0 would claim too much: the interval of the mean does not.
+		// An error of 0 would claim too much; the interval of the mean does not.
 		return "nothing varies, neither from item to item nor from trial to trial, so neither noise can be measured; " + flips
 	}
 	return fmt.Sprintf("%s from the choice of items, %s; %s", points(n.SESampling, n.DFSampling), judge, flips)
@@ -48,14 +49,14 @@ func trialsDiffer(trials int) string {
 	return words.Comma(trials) + " trials differ"
 }
 
-// points returns half of the 95% interval that a standard error with so many degrees of
-// freedom makes, in percentage points.
+// points returns half the width of the 95% interval for a standard error with df degrees of
+// freedom, in percentage points.
 func points(se, df float64) string {
 	return "± " + plainPoints(stat.HalfWidth(se, df, stat.DefaultLevel))
 }
 
-// plainPoints returns a share in percentage points, with two decimals where one would
-// say nothing.
+// plainPoints returns a share in percentage points, with two decimals if one would round it
+// to nothing.
 func plainPoints(x float64) string {
 	if x > 0 && x < 0.01 {
 		return fmt.Sprintf("%.2f pp", 100*x)
@@ -63,7 +64,7 @@ func plainPoints(x float64) string {
 	return fmt.Sprintf("%.1f pp", 100*x)
 }
 
-// Words says how sure the judge is, and that this does not say how often it is right.
+// Words describes the confidence of the judge, and says that it is not accuracy.
 func (c *Confidence) Words() string {
 	of, how := "verdict", "stated by the judge"
 	if c.Source == FromTrials {
@@ -76,7 +77,7 @@ func (c *Confidence) Words() string {
 		c.Mean, words.Count(c.N, of), how, part(c.Below60), part(c.Below90))
 }
 
-// Words says which difference would be detected, without a full stop.
+// Words describes the detectable difference, without a full stop.
 func (d *Detectable) Words() string {
 	n := doc.NEquals(d.N)
 	if d.Clusters > 0 {
