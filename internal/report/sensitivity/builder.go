@@ -8,15 +8,15 @@ import (
 	"deem/stat"
 )
 
-// examples is how many items of a kind are named.
+// examples is the number of items of a kind that are listed.
 const examples = 10
 
-// A Builder gathers systems into a [Report]. It keeps what each judge says of each
-// item as a number, and none of the texts.
+// A Builder collects systems for a [Report]. It stores the verdict of each judge on each
+// item as a number, and no texts.
 type Builder struct {
 	judges  []Judge
 	systems []*Part
-	graded  []bool // judges that gave a score between no and yes
+	graded  []bool // judges that gave a score other than 0 and 1
 }
 
 // New returns a builder for the given judges.
@@ -24,21 +24,21 @@ func New(judges []Judge) *Builder {
 	return &Builder{judges: judges, graded: make([]bool, len(judges))}
 }
 
-// A Part gathers what is found about one system.
+// A Part collects the results of one system.
 type Part struct {
 	system  System
 	judges  int
 	graded  []bool                // of the builder
 	crosses [][]cross             // of judges i < j
-	changes [][2]Items            // of each judge beside the first: up, down
+	changes [][2]Items            // of each judge versus the first: up, down
 	items   map[string]judgedItem // by id
 }
 
-// A cross counts what two judges say of the same items.
+// A cross counts the verdicts of two judges on the same items.
 type cross struct{ yes, first, second, no, unpaired int }
 
-// System begins a further system, in the order in which systems are shown. Of s, what
-// is known before items are added is taken.
+// System adds a system. Systems are shown in the order in which they are added. Of s, only
+// the fields that are known before items are added are used.
 func (b *Builder) System(s System) *Part {
 	p := &Part{system: s, judges: len(b.judges), graded: b.graded, changes: make([][2]Items, len(b.judges)), items: map[string]judgedItem{}}
 	for range b.judges {
@@ -48,11 +48,11 @@ func (b *Builder) System(s System) *Part {
 	return p
 }
 
-// Score adds the score that a judge gives, before items are added. A judge without one has not judged this
-// system.
+// Score adds the score of a judge, before items are added. A judge without a score has not
+// judged this system.
 func (p *Part) Score(s Score) { p.system.Scores = append(p.system.Scores, s) }
 
-// Add adds an item with the verdicts of all judges, nil where there is none.
+// Add adds an item with the verdicts of all judges; nil means no verdict.
 func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
 	p.system.Items++
 	p.keep(it, verdicts)
@@ -119,7 +119,7 @@ func (c *cross) add(first, second *deem.Verdict) {
 
 func (c cross) n() int { return c.yes + c.first + c.second + c.no }
 
-// Report returns what was found. The builder stays usable.
+// Report returns the report. The builder stays usable.
 func (b *Builder) Report() Report {
 	r := Report{Version: Version, Judges: b.judges, Systems: []System{}, Pairs: []Pair{}, Ranks: []Ranks{}, Orders: []Order{}, Notes: []string{}}
 	for _, p := range b.systems {
@@ -141,7 +141,7 @@ func (b *Builder) Report() Report {
 	return r
 }
 
-// finish computes what the counts of a system come to.
+// finish computes the results of a system from its counts.
 func (p *Part) finish() System {
 	s := p.system
 	s.Scores = append([]Score{}, s.Scores...)
@@ -166,7 +166,7 @@ func (p *Part) finish() System {
 	return s
 }
 
-// change sets a judge beside the first; nil when they have no item in common.
+// change compares a judge with the first. It returns nil if they have no item in common.
 func (p *Part) change(j int) *Change {
 	c := p.crosses[0][j]
 	if c.n() == 0 {
@@ -180,7 +180,7 @@ func (p *Part) change(j int) *Change {
 	}
 }
 
-// whole returns the items with a list that is one in JSON, if only an empty one.
+// whole returns the items with a list that is not nil, so that JSON has an array.
 func (it Items) whole() Items {
 	if it.Examples == nil {
 		it.Examples = []string{}
@@ -204,8 +204,8 @@ func bandOf(scores []Score) *Band {
 	return &b
 }
 
-// pair sets two judges beside each other over all systems. It returns false when they
-// have no item in common.
+// pair compares two judges over all systems. It returns false if they have no item in
+// common.
 func (b *Builder) pair(i, j int) (Pair, bool) {
 	p := Pair{First: i, Second: j}
 	for _, part := range b.systems {

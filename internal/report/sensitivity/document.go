@@ -12,14 +12,14 @@ import (
 	"deem/internal/words"
 )
 
-// Text writes the report for people, 80 columns wide.
+// Text writes the report as text, 80 columns wide.
 func (r Report) Text(w io.Writer) error { return doc.Text(w, r.Document(), doc.TextOptions{}) }
 
-// HTML writes the report as one file that stands alone.
+// HTML writes the report as one self-contained file.
 func (r Report) HTML(w io.Writer) error { return doc.HTML(w, r.Document()) }
 
-// Document lays the report out: all systems together, and then each with what is claimed,
-// what its judges say and where they differ.
+// Document lays out the report: first all systems, then each system with its claims, its
+// scores and the differences between judges.
 func (r Report) Document() *doc.Document {
 	names := make([]string, len(r.Systems))
 	for i, s := range r.Systems {
@@ -40,7 +40,7 @@ func (r Report) Document() *doc.Document {
 	return p.Document
 }
 
-// A paper is the document of a report as it is written.
+// A paper builds the document of a report.
 type paper struct {
 	Report
 	*doc.Document
@@ -68,14 +68,14 @@ func (p *paper) system(s System) {
 	}
 }
 
-// recognised says in one sentence what was read: the shape, the rows, the columns, the
-// judge, its trials, the rule, and what was left out.
+// recognised describes in one sentence what was read: the format, the rows, the columns,
+// the judge, its trials, the rule, and what was left out.
 func (s System) recognised() string {
 	src := s.Source
 	var b strings.Builder
 	files := slices.Clone(src.Files)
 	for i, name := range files {
-		if doc.IDs([]string{name}, 0) != name { // It would be cut.
+		if doc.IDs([]string{name}, 0) != name { // a longer name would be truncated
 			files[i] = filepath.Base(name)
 		}
 	}
@@ -116,14 +116,14 @@ func (s System) recognised() string {
 	return b.String() + "; " + words.Fold(strings.Join(src.LeftOut, "; "))
 }
 
-// claims lists the claimed numbers about all rows, and all that do not agree. The others
-// are only counted.
+// claims lists the claims about all rows, and all claims that do not agree. The others are
+// only counted.
 func (p *paper) claims(s System) {
 	if s.Source.Judge == "" {
 		return
 	}
 	name := doc.Col("claim")
-	name.Width = 44 // It is a path in a file.
+	name.Width = 44 // the name is a path in a file
 	t := doc.Table{Columns: []doc.Column{name, doc.Num("claimed"), doc.Num("the rows"), doc.Num(""), doc.Col("")}}
 	blocks := []doc.Block{}
 	for _, c := range s.Claims {
@@ -153,10 +153,10 @@ func (p *paper) claims(s System) {
 	p.Add(doc.Section{Blocks: []doc.Block{also}})
 }
 
-// mainClaims is how many claims that agree are listed.
+// mainClaims is the maximum number of agreeing claims that are listed.
 const mainClaims = 24
 
-// given writes what the rows give in the form of the claim.
+// given formats the value of the rows like the claim.
 func (c Claim) given() string {
 	switch {
 	case !c.Counted:
@@ -191,7 +191,7 @@ func (c Claim) outcome() string {
 	return "agrees"
 }
 
-// name tells a judge from the others.
+// name returns a name that distinguishes a judge from the others.
 func (r Report) name(j int) string {
 	judge := r.Judges[j]
 	if judge.Kind != Rejudged {
@@ -207,7 +207,8 @@ func (r Report) name(j int) string {
 	return name
 }
 
-// scores lists what each judge gives. One system is drawn here, several below on one axis.
+// scores lists the score of each judge. A single system is plotted here, several systems
+// are plotted below on one axis.
 func (p *paper) scores(s System) {
 	t := doc.Table{Columns: []doc.Column{doc.Col("judge"), doc.Est("score [95%]"), doc.Num("items"), doc.Num("unjudged")}}
 	if len(p.Systems) == 1 && len(s.Scores) > 1 {
@@ -286,7 +287,7 @@ func says(f Flip, j int) string {
 	return "no"
 }
 
-// pairs lists how far judges agree, when there are more than two: with two, the changes
+// pairs lists the agreement of judges if there are more than two. With two, the changes
 // show it.
 func (p *paper) pairs() {
 	if len(p.Pairs) < 2 && len(p.Systems) < 2 {
@@ -303,7 +304,7 @@ func (p *paper) pairs() {
 	p.Add(doc.Section{Title: "Agreement of judges", Blocks: []doc.Block{t}})
 }
 
-// picture draws the score of every system under every judge on one axis.
+// picture plots the score of every system under every judge on one axis.
 func (p *paper) picture() {
 	if len(p.Systems) < 2 {
 		return
@@ -318,7 +319,7 @@ func (p *paper) picture() {
 	p.Add(doc.Section{Title: "Every score", Blocks: []doc.Block{t}})
 }
 
-// orders says whether systems keep their order, and shows each pair of them.
+// orders shows whether systems keep their order, and each pair of systems.
 func (p *paper) orders() {
 	if len(p.Orders) == 0 {
 		return
@@ -343,7 +344,7 @@ func (p *paper) orders() {
 	p.Add(doc.Section{Title: "Does the order of systems depend on the judge?", Blocks: []doc.Block{doc.Paragraph{Text: p.Survives()}, t, ranks}})
 }
 
-// head says what becomes of a pair of systems.
+// head describes the fate of a pair of systems.
 func (o Order) head() string {
 	how := ", not paired: different questions"
 	if o.Paired {
@@ -352,7 +353,7 @@ func (o Order) head() string {
 	return fmt.Sprintf("%s over %s: %s%s", o.A, o.B, fates[o.Fate], how)
 }
 
-// fates are the fates of an order in words.
+// fates describes the fates of an order.
 var fates = map[string]string{
 	Stands:  "holds, and every judge establishes it",
 	Kept:    "same order, not established by every judge",
@@ -360,7 +361,7 @@ var fates = map[string]string{
 	Turned:  "REVERSED: judges establish opposite orders",
 }
 
-// text returns a lead in percentage points, with ~ where it may be chance.
+// text returns a lead in percentage points, with ~ if it is not significant.
 func (l Lead) text() string {
 	mark := ""
 	if !l.Difference.LeavesOut(0) {

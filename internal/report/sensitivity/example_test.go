@@ -7,7 +7,7 @@ import (
 	"deem/internal/report/sensitivity"
 )
 
-// Two judges over the same answers of one system: how far apart are they?
+// Two judges grade the same answers of one system.
 func Example() {
 	yes, no := &deem.Verdict{Label: "yes", Score: 1}, &deem.Verdict{Label: "no"}
 	b := sensitivity.New([]sensitivity.Judge{{Name: "published"}, {Name: "match"}})

@@ -11,11 +11,11 @@ import (
 	"deem/stat"
 )
 
-// The fates of the order of two systems when the judge changes.
+// The fates of the order of two systems if the judge changes.
 const (
 	Stands  = "stands"  // the same system is better under all judges, and each of them establishes it
-	Kept    = "kept"    // the same system is ahead under all judges, and not all establish it
-	Unclear = "unclear" // not all judges put the same system ahead, and the differences may be chance
+	Kept    = "kept"    // the same system is ahead under all judges, but not all establish it
+	Unclear = "unclear" // judges disagree on which system is ahead, and the differences may be chance
 	Turned  = "turned"  // one judge establishes that the first is better, and another that the second is
 )
 
@@ -23,26 +23,26 @@ const (
 type Order struct {
 	A      string `json:"a"`
 	B      string `json:"b"`
-	Paired bool   `json:"paired"` // by the ids of the items; otherwise the systems answered different questions
+	Paired bool   `json:"paired"` // by item id; otherwise the systems answered different questions
 	Fate   string `json:"fate"`
 	Under  []Lead `json:"under"`
 }
 
-// A Lead is by how much the first of two systems is above the second under one judge.
+// A Lead is the score of the first of two systems minus that of the second under one judge.
 // The intervals of all leads are simultaneous: they hold together at 95%.
 type Lead struct {
-	Judge      int           `json:"judge"` // its place in the list of judges
-	N          int           `json:"n"`     // items that the judge judged of both systems
+	Judge      int           `json:"judge"` // index in the list of judges
+	N          int           `json:"n"`     // items of both systems that the judge judged
 	Difference stat.Estimate `json:"difference"`
 }
 
-// A judgedItem is what judges make of one item: a value for each, NaN where there is none.
+// A judgedItem is one item with a value for each judge, NaN if there is no verdict.
 type judgedItem struct {
 	cluster string
 	values  []float64
 }
 
-// keep remembers an item, so that other systems can be paired with this one.
+// keep stores an item, so that other systems can be paired with this one.
 func (p *Part) keep(it deem.Item, verdicts []*deem.Verdict) {
 	item := judgedItem{cluster: it.Cluster, values: make([]float64, len(verdicts))}
 	for i, v := range verdicts {
@@ -60,7 +60,7 @@ func (p *Part) keep(it deem.Item, verdicts []*deem.Verdict) {
 	p.items[it.ID] = item
 }
 
-// rank says what becomes of the order of systems when the judge changes.
+// rank determines how the order of systems changes with the judge.
 func (b *Builder) rank(r *Report) {
 	if len(r.Systems) < 2 {
 		return
@@ -98,7 +98,7 @@ func (b *Builder) rank(r *Report) {
 	}
 }
 
-// column returns the scores that a judge gives all systems, nil when one is missing.
+// column returns the scores of a judge for all systems, nil if one is missing.
 func (r *Report) column(judge int) []float64 {
 	var list []float64
 	for _, s := range r.Systems {
@@ -114,8 +114,8 @@ func (r *Report) column(judge int) []float64 {
 	return list
 }
 
-// order compares two systems under every judge, by the ids of their items or, where they
-// have none in common, as two lists of items.
+// order compares two systems under every judge, paired by item id or, if they have no item
+// in common, as two independent lists of items.
 func (b *Builder) order(first, second *Part, level float64) Order {
 	o := Order{A: first.system.Name, B: second.system.Name, Under: []Lead{}}
 	for id := range first.items {
@@ -127,7 +127,7 @@ func (b *Builder) order(first, second *Part, level float64) Order {
 	for j := range b.judges {
 		a, b := first.score(j), second.score(j)
 		if a == nil || b == nil {
-			continue // One of the two scores is withheld, or the judge did not judge it.
+			continue // One of the two scores is withheld or missing.
 		}
 		d := stat.Unpaired{First: *b, Second: *a}.At(level)
 		if o.Paired {
@@ -165,8 +165,8 @@ func (b *Builder) order(first, second *Part, level float64) Order {
 	return o
 }
 
-// paired returns by how much the first system is above the second over the items that a
-// judge judged of both. It is the interval of "deem compare".
+// paired returns the difference between two systems over the items that a judge judged of
+// both. It is the interval of "deem compare".
 func paired(first, second *Part, judge int, level float64) stat.Estimate {
 	var diffs stat.Clustered
 	up, down := 0, 0
@@ -196,7 +196,7 @@ func paired(first, second *Part, judge int, level float64) stat.Estimate {
 	return est
 }
 
-// score returns what a judge gives the system, nil where there is no score.
+// score returns the score of a judge for the system, or nil.
 func (p *Part) score(judge int) *stat.Estimate {
 	for _, s := range p.system.Scores {
 		if s.Judge == judge {
@@ -206,8 +206,8 @@ func (p *Part) score(judge int) *stat.Estimate {
 	return nil
 }
 
-// Survives says in a sentence whether the order of the systems survives a change of judge,
-// "" when there is nothing to say.
+// Survives says in a sentence whether the order of the systems survives a change of judge.
+// It returns "" if there is nothing to say.
 func (r Report) Survives() string {
 	if len(r.Orders) == 0 {
 		return ""
@@ -234,7 +234,7 @@ func (r Report) Survives() string {
 	return fmt.Sprintf("%s: of %s of systems, %s.", text, words.Count(len(r.Orders), "pair"), strings.Join(parts, ", "))
 }
 
-// counted are the fates of several orders in words.
+// counted describes the fates of several orders.
 var counted = map[string]string{
 	Stands:  "in the same order and established by all judges",
 	Kept:    "in the same order but not established by all judges",

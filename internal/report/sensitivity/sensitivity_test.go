@@ -27,7 +27,7 @@ var judges = []sensitivity.Judge{
 	{Name: "universal", Kind: sensitivity.Rejudged, Model: "openai:gpt-4o-mini", Hash: "abc"},
 }
 
-// verdict reads a letter: y, n, or - for none.
+// verdict parses a letter: y, n, or - for no verdict.
 func verdict(c byte) *deem.Verdict {
 	switch c {
 	case 'y':
@@ -161,8 +161,8 @@ func TestNumbers(t *testing.T) {
 	if zep := r.Systems[1]; zep.Scores[1].Estimate != nil || !zep.Scores[1].Withheld || zep.Scores[1].Change.Unpaired != 1 {
 		t.Errorf("zep re-read = %+v, want it withheld and one item unpaired", zep.Scores[1])
 	}
-	// mem0 is above zep as published, and below it for universal; re-read has no score of
-	// zep and cannot order them.
+	// mem0 is above zep as published, and below it under universal; re-read has no score
+	// for zep and cannot rank them.
 	if len(r.Ranks) != 1 || r.Ranks[0].Tau == nil || *r.Ranks[0].Tau != -1 {
 		t.Errorf("ranks = %+v, want two judges with opposite orders", r.Ranks)
 	}
@@ -174,7 +174,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// One judge alone has nothing to be set beside, and systems with equal scores no order.
+// A single judge has nothing to be compared with, and systems with equal scores have no
+// order.
 func TestLittle(t *testing.T) {
 	b := sensitivity.New(judges[:1])
 	add(b, sensitivity.System{Name: "only"}, "y n")
@@ -194,7 +195,7 @@ func TestLittle(t *testing.T) {
 	}
 }
 
-// A score between no and yes is a yes from one half on, and the report says so.
+// A score of at least one half is a yes, and the report says so.
 func TestGraded(t *testing.T) {
 	b := sensitivity.New(judges[:2])
 	p := b.System(sensitivity.System{Name: "a"})
@@ -205,7 +206,7 @@ func TestGraded(t *testing.T) {
 	}
 }
 
-// Whatever judges say, counts add up and nothing is beyond its bounds.
+// For any verdicts, counts add up and every value is within its bounds.
 func TestCountsAddUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 20).Draw(rt, "items")
@@ -238,10 +239,10 @@ func TestCountsAddUp(t *testing.T) {
 	})
 }
 
-// The order of two systems stands, is kept, is unclear or is turned over. Pairing by id
-// establishes what two independent lists of items would not.
+// The order of two systems stands, is kept, is unclear or is turned. Pairing by id
+// establishes differences that two independent lists of items would not.
 func TestFates(t *testing.T) {
-	// wins says how many of 200 items only the first system passes, and only the second.
+	// wins gives how many of 200 items only the first system passes, and only the second.
 	run := func(wins ...[2]int) sensitivity.Order {
 		b := sensitivity.New(judges[:len(wins)])
 		yes, no := &deem.Verdict{Label: "yes", Score: 1}, &deem.Verdict{Label: "no"}
@@ -287,7 +288,7 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// The page holds the picture, and the numbers that it shows.
+// The page contains the plot and its numbers.
 func TestPage(t *testing.T) {
 	var page bytes.Buffer
 	r := report()
