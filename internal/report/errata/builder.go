@@ -8,20 +8,19 @@ import (
 	"deem/report"
 )
 
-// ErrUnasked is the error of a judge that would have to ask a model about an item and
-// may not.
+// ErrUnasked is returned by a judge that would have to call a model for an item and may
+// not.
 var ErrUnasked = errors.New("the model was never asked about this item")
 
-// unasked is the failure in the place of a verdict that nobody has asked for.
+// unasked is the failure of an item for which no verdict was requested.
 const unasked deem.Kind = "unasked"
 
-// A Builder takes the records of a run and sets its numbers beside those that the
-// errata make of them. Each of these is a report of its own over other records, so that
-// all have intervals of the same kind. A Builder is not safe for use by several
-// goroutines at once.
+// A Builder takes the records of a run and compares its numbers with those that account for
+// the errata. Each of these comes from a separate report over modified records, so that all
+// have the same kind of interval. A Builder is not safe for concurrent use.
 type Builder struct {
 	matched *Matched
-	judge   deem.Judge // nil when nothing can be judged again
+	judge   deem.Judge // nil if nothing can be judged again
 
 	published, sound, faulty, corrected, ceiling *report.Builder
 
@@ -30,23 +29,23 @@ type Builder struct {
 	met   accepted
 }
 
-// accepted remembers items with a wrong reference that were taken for right.
+// accepted counts items with a wrong reference that were judged right.
 type accepted struct {
 	n   int
 	ids []string // the first few
 }
 
-// maxExamples is how many ids a report names.
+// maxExamples is the maximum number of ids in a report.
 const maxExamples = 10
 
-// New returns a builder under the head of the run's own report. The judge is asked
-// about items with corrected references. It must be the one of the run, and must cost
-// nothing; where it cannot know, its error is [ErrUnasked]. It is nil when the run's
-// judge is not available.
+// New returns a builder with the head of the run's own report. The judge grades items with
+// corrected references. It must be the judge of the run and must cost nothing; it returns
+// [ErrUnasked] if it would have to call a model. It is nil if the run's judge is not
+// available.
 func New(m *Matched, h report.Head, judge deem.Judge) *Builder {
 	h.Trials, h.UpstreamName = 1, ""
 	all := h
-	h.Items = 0 // A part of the items is not a run that was left unfinished.
+	h.Items = 0 // A subset of the items is not an unfinished run.
 	return &Builder{
 		matched: m, judge: judge, kinds: map[string]int{},
 		published: report.New(all), ceiling: report.New(all),
@@ -54,8 +53,8 @@ func New(m *Matched, h report.Head, judge deem.Judge) *Builder {
 	}
 }
 
-// Add adds a record of the run. Of an item that was judged several times, the first
-// trial counts. An error is one of the judge, or of ctx.
+// Add adds a record of the run. If an item was judged several times, only the first trial
+// counts. An error comes from the judge or from ctx.
 func (b *Builder) Add(ctx context.Context, rec deem.Record) error {
 	if rec.Trial != 0 {
 		return nil
@@ -76,7 +75,7 @@ func (b *Builder) Add(ctx context.Context, rec deem.Record) error {
 	return b.rejudge(ctx, rec, calls)
 }
 
-// perfect returns the record that a system would have which answers everything rightly.
+// perfect returns the record of a system that answers everything right.
 func perfect(rec deem.Record, faulty bool) deem.Record {
 	v := deem.Verdict{Label: "right", Score: 1}
 	if faulty {
@@ -90,7 +89,7 @@ func perfect(rec deem.Record, faulty bool) deem.Record {
 	return rec
 }
 
-// add looks whether an item with a wrong reference was taken for right.
+// add counts the item if it has a wrong reference and was judged right.
 func (a *accepted) add(rec deem.Record) {
 	if rec.Verdict == nil || !rec.Verdict.Yes() {
 		return
@@ -101,8 +100,8 @@ func (a *accepted) add(rec deem.Record) {
 	}
 }
 
-// rejudge adds what the judge says with the references corrected. An item for which
-// nobody knows what is right cannot be judged, and is left out.
+// rejudge adds the verdict with corrected references. An item without a known correct
+// answer cannot be judged and is left out.
 func (b *Builder) rejudge(ctx context.Context, rec deem.Record, calls []deem.Call) error {
 	it, ok := b.matched.Correct(rec.Item)
 	if !ok {
@@ -129,7 +128,6 @@ func (b *Builder) rejudge(ctx context.Context, rec deem.Record, calls []deem.Cal
 	return nil
 }
 
-// ask asks the judge about an item.
 func (b *Builder) ask(ctx context.Context, it deem.Item) (*deem.Verdict, *deem.Failure, error) {
 	if b.judge == nil {
 		return nil, deem.Failf(unasked, "the judge of the run is not available"), nil
@@ -147,7 +145,7 @@ func (b *Builder) ask(ctx context.Context, it deem.Item) (*deem.Verdict, *deem.F
 	return nil, nil, err
 }
 
-// count counts a verdict beside the one with the wrong reference, if there was one.
+// count compares a verdict with the one for the wrong reference, if there was one.
 func (r *Rejudged) count(before *deem.Verdict, after deem.Verdict) {
 	r.Judged++
 	switch {
@@ -159,7 +157,7 @@ func (r *Rejudged) count(before *deem.Verdict, after deem.Verdict) {
 	}
 }
 
-// costs adds what the calls about an item cost the first time.
+// costs adds the original cost of the calls for an item.
 func (r *Rejudged) costs(calls []deem.Call) {
 	for _, c := range calls {
 		if c.Reply != nil {

@@ -27,7 +27,7 @@ func (f judgeFunc) Name() string { return "test" }
 
 func (f judgeFunc) Judge(_ context.Context, it deem.Item) (deem.Verdict, error) { return f(it) }
 
-// equal is a rule: the response is one of the references.
+// equal is a rule: the response equals one of the references.
 var equal = judgeFunc(func(it deem.Item) (deem.Verdict, error) {
 	for _, ref := range it.References {
 		if ref == it.Response {
@@ -37,7 +37,7 @@ var equal = judgeFunc(func(it deem.Item) (deem.Verdict, error) {
 	return yes(false), nil
 })
 
-// mute is a judge that would have to ask a model.
+// mute is a judge that would have to call a model.
 var mute = judgeFunc(func(deem.Item) (deem.Verdict, error) { return deem.Verdict{}, errata.ErrUnasked })
 
 func yes(right bool) deem.Verdict {
@@ -47,14 +47,14 @@ func yes(right bool) deem.Verdict {
 	return deem.Verdict{Label: "no"}
 }
 
-// The key says "old" of every item. Of the last two it is wrong: of the one "new" is
-// right, and of the other nobody knows what is.
+// The key says "old" for every item. It is wrong for the last two: for one, "new" is right,
+// and for the other the right answer is unknown.
 const twoFaults = `{"id": "c", "kind": "stale", "corrected": "new"}
 {"id": "d", "kind": "cannot be answered"}
 {"id": "a", "kind": "wrong citation", "corrected": "old"}
 `
 
-// records are what equal says of the responses to items a, b, c and so on, in two
+// records returns the verdicts of equal on the responses to items a, b, c and so on, in two
 // categories.
 func records(responses ...string) []deem.Record {
 	var list []deem.Record
@@ -102,7 +102,7 @@ func reportOf(t testing.TB, list string, judge deem.Judge, recs []deem.Record) e
 	return b.Report()
 }
 
-// values returns the five numbers of a line; "-" is one that is withheld.
+// values returns the five numbers of a line; "-" is a withheld one.
 func values(l errata.Line) string {
 	var parts []string
 	for _, f := range []report.Figures{l.Published, l.Sound, l.Wrong, l.Corrected} {
@@ -123,7 +123,7 @@ func TestNumbers(t *testing.T) {
 		judge     deem.Judge
 		responses []string
 		overall   string
-		odd       string // the category with the faults
+		odd       string // the category with the errors
 	}{
 		{"right where the key is wrong", equal, []string{"old", "old", "new", "none"}, "0.500/4 1.000/2 0.000/2 1.000/3 0.500/4", "0.000/2 - 0.000/2 1.000/1 0.000/2"},
 		{"right as the key has it", equal, []string{"old", "no", "old", "old"}, "0.750/4 0.500/2 1.000/2 0.333/3 0.500/4", "1.000/2 - 1.000/2 0.000/1 0.000/2"},
@@ -147,7 +147,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestRejudged counts what became of the items with a wrong reference.
+// TestRejudged checks the counts of the items with a wrong reference.
 func TestRejudged(t *testing.T) {
 	failing := judgeFunc(func(deem.Item) (deem.Verdict, error) { return deem.Verdict{}, deem.Failf(deem.Unsure, "hm") })
 	for _, tt := range []struct {
@@ -170,7 +170,7 @@ func TestRejudged(t *testing.T) {
 	}
 }
 
-// TestTrials makes sure that only the first trial counts.
+// TestTrials checks that only the first trial counts.
 func TestTrials(t *testing.T) {
 	recs := records("old", "old", "new", "x")
 	again := recs[0]
@@ -180,7 +180,7 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// TestPassMark holds the ceiling to the metric of the run.
+// TestPassMark checks that the ceiling uses the metric of the run.
 func TestPassMark(t *testing.T) {
 	recs := records("old", "old", "new", "x")
 	for i := range recs {
@@ -193,7 +193,7 @@ func TestPassMark(t *testing.T) {
 	}
 }
 
-// TestJudgeEnds returns an error that is not a failure of one item.
+// TestJudgeEnds checks that an error that is not a failure of one item is returned.
 func TestJudgeEnds(t *testing.T) {
 	broken := errors.New("disk on fire")
 	judge := judgeFunc(func(deem.Item) (deem.Verdict, error) { return deem.Verdict{}, broken })
@@ -205,7 +205,7 @@ func TestJudgeEnds(t *testing.T) {
 	}
 }
 
-// TestMatchEnds returns the error of the items.
+// TestMatchEnds checks that the error of the items is returned.
 func TestMatchEnds(t *testing.T) {
 	broken := errors.New("disk on fire")
 	e := read(t, write(t, "l.jsonl", twoFaults), errata.Options{})
@@ -214,9 +214,9 @@ func TestMatchEnds(t *testing.T) {
 	}
 }
 
-// TestLaws holds for any run and any faults: the score lies between that of the sound
-// items and that of the others, the ceiling is the share of the sound ones, and a score
-// above it needs items taken for right whose reference is wrong.
+// TestLaws checks for any run and any errors that the score is between that of the sound
+// items and that of the others, that the ceiling is the share of the sound items, and that
+// a score above it requires items with a wrong reference that were judged right.
 func TestLaws(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 20).Draw(rt, "n")
@@ -252,7 +252,7 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// TestText compares what people read with golden files.
+// TestText compares the text with golden files.
 func TestText(t *testing.T) {
 	tests := []struct {
 		name  string

@@ -11,13 +11,13 @@ import (
 	"deem/internal/text"
 )
 
-// Correct returns an item with its references corrected, and whether they are. Where
-// the list does not say what is right, the item stays as it is.
+// Correct returns an item with its references corrected, and whether they are. If the list
+// does not give the correct answer, the item is unchanged.
 //
-// Readers keep fields that say the references again, as published programs write them
-// into a prompt. These are corrected in the form that they have. Where that form is not
-// known, such a field is left out, and protocols take the references themselves: a
-// judge must never see the wrong reference beside the right one.
+// Readers keep fields that repeat the references in the form that published programs write
+// into a prompt. These are corrected in the same form. If the form is unknown, the field is
+// removed and protocols use the references themselves: a judge must never see the wrong
+// reference next to the right one.
 func (m *Matched) Correct(it deem.Item) (deem.Item, bool) {
 	x, ok := m.Of(it)
 	if !ok || len(x.References) == 0 {
@@ -43,11 +43,11 @@ func (m *Matched) Correct(it deem.Item) (deem.Item, bool) {
 	return it, true
 }
 
-// groundTruth is the field that holds the references whatever it looks like.
+// groundTruth is the field that repeats the references in any form.
 const groundTruth = "ground_truth"
 
-// truthFields are the names under which references go. A field of another name that
-// says the same, as a place that is also the answer, is not a copy of them.
+// truthFields returns the names of fields with references. A field of another name with the
+// same text, for example a place that is also the answer, is not a copy of them.
 func truthFields() []string {
 	names := []string{"label"} // of InfiniteBench
 	for _, c := range dataset.Columns() {
@@ -58,7 +58,7 @@ func truthFields() []string {
 	return names
 }
 
-// restates reports whether a value is JSON that says the references.
+// restates reports whether a value is JSON that repeats the references.
 func restates(value string, refs []string) bool {
 	var list []json.RawMessage
 	if json.Unmarshal([]byte(value), &list) != nil {
@@ -67,15 +67,15 @@ func restates(value string, refs []string) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(raw json.RawMessage) bool {
 		said := string(raw)
 		if json.Unmarshal(raw, &said) != nil {
-			said = string(raw) // A number says itself.
+			said = string(raw) // a number is its own text
 		}
 		return !share(refs, []string{said})
 	})
 }
 
-// forms are the ways in which a field may say references again: as Python writes a list
-// of them, as JSON does, as a list of what need not be quoted, a single one as a JSON
-// text, and the first as it is. A form that does not fit so many references gives "".
+// forms are the forms in which a field may repeat references: as a Python list, as JSON, as
+// a list without quotes where none are needed, a single one as a JSON string, and the first
+// as plain text. A form that does not fit the number of references returns "".
 var forms = []func(refs []string) string{
 	func(refs []string) string { return text.Repr(refs) },
 	func(refs []string) string { return asJSON(refs) },
@@ -90,7 +90,7 @@ var forms = []func(refs []string) string{
 	func(refs []string) string { return refs[0] },
 }
 
-// asJSON returns the JSON of texts, which always have one.
+// asJSON returns v, which must be text or a list of texts, as JSON.
 func asJSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -99,7 +99,7 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// sayAgain returns the corrected references in the form in which a value says the old
+// sayAgain returns the corrected references in the form in which a value repeats the old
 // ones, and whether it does.
 func sayAgain(value string, old, corrected []string) (string, bool) {
 	if len(old) == 0 || value == "" {

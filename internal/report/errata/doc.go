@@ -1,16 +1,16 @@
-// Package errata says what known faults of an answer key do to a score.
+// Package errata computes the effect of known errors in an answer key on a score.
 //
-// Answer keys have mistakes, and a system that answers rightly where the key is wrong is
-// marked wrong. A list of such faults, which somebody else has found, tells three
-// things about a run of any dataset:
+// Answer keys have errors, and a system that answers correctly where the key is wrong is
+// marked wrong. A published list of such errors gives three results for a run of any
+// dataset:
 //
-//   - the ceiling: what a system that answers everything rightly would score. A score
-//     above it is odd: wrong references were met, or the judge is generous;
-//   - the score over the sound items, those whose reference is right;
-//   - the score with the references corrected, where the judge can be asked again.
+//   - the ceiling: the score of a system that answers everything right. A score above it
+//     is suspicious: wrong references were matched, or the judge is lenient;
+//   - the score over the sound items, those with a right reference;
+//   - the score with corrected references, if items can be judged again.
 //
-// [Read] reads a list. [Errata.Match] finds the items of a run that it is about. A
-// [Builder] takes the records of the run and makes a [Report]. It asks no model:
-// a caller that wants items judged again hands it a judge, which may be a rule, or one
-// that knows replies from before.
+// [Read] reads a list. [Errata.Match] finds the items of a run that it applies to. A
+// [Builder] takes the records of the run and makes a [Report]. It calls no model: a caller
+// that wants items judged again passes a judge, which may be a rule or a judge that replays
+// earlier replies.
 package errata

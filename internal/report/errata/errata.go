@@ -8,26 +8,26 @@ import (
 	"deem"
 )
 
-// An Erratum is one known fault of an answer key.
+// An Erratum is one known error in an answer key.
 type Erratum struct {
-	ID       string `json:"id,omitempty"`       // of the item, or
-	Question string `json:"question,omitempty"` // its question; or both
-	Category string `json:"category,omitempty"` // of the item, if the list says so
-	Kind     string `json:"kind"`               // what is wrong, as the list calls it
+	ID       string `json:"id,omitempty"`       // of the item; at least one of ID and Question is set
+	Question string `json:"question,omitempty"` // of the item
+	Category string `json:"category,omitempty"` // of the item, if given
+	Kind     string `json:"kind"`               // the kind of error, in the words of the list
 
-	// Published are the references that are wrong, if the list says so.
+	// Published are the wrong references, if given.
 	Published []string `json:"published,omitempty"`
 
-	// References are what is right. They are empty when the list does not say, or
-	// when nothing is: a question that cannot be answered.
+	// References are the correct answers. They are empty if the list does not give them or
+	// the question cannot be answered.
 	References []string `json:"references,omitempty"`
 
-	// Corrupts says that the fault can move a score. A reference that is right and
-	// cites the wrong turns does not.
+	// Corrupts reports whether the error can change a score. A right reference that cites
+	// the wrong turns does not.
 	Corrupts bool `json:"corrupts"`
 }
 
-// Errata are the known faults of one answer key.
+// Errata are the known errors of one answer key.
 type Errata struct {
 	name   string
 	hash   string
@@ -47,25 +47,25 @@ func (e *Errata) Hash() string { return e.hash }
 // List returns the errata in the order of the file.
 func (e *Errata) List() []Erratum { return slices.Clone(e.list) }
 
-// plain returns text as it is compared: in lower case, with single spaces. Files that
-// keep the same question differ in such things.
+// plain returns text normalized for comparison: in lower case, with single spaces. Files
+// with the same question differ in these.
 func plain(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
 
-// A Matched list knows which items of a run it is about.
+// A Matched is a list of errata matched with the items of a run.
 type Matched struct {
 	errata *Errata
-	of     map[string]int // item id to the place of its erratum
-	mended int            // items whose reference is corrected already
-	absent int            // errata that can move a score and name no item of the run
+	of     map[string]int // item id to the index of its erratum
+	mended int            // items whose reference is already corrected
+	absent int            // errata that can change a score and match no item of the run
 }
 
-// Match finds the items that the errata are about, in one pass over all items of a run.
+// Match finds the items that the errata apply to, in one pass over all items of a run.
 //
-// An erratum with an id means the item of that id alone, since equal questions need not
-// have equal faults. If there is no such item, because the dataset numbers its items
-// otherwise, or if the erratum has no id, it means every item with its question, its
-// category and the reference that it calls wrong, as far as it says these. An item whose
-// reference is the corrected one already has no fault any more.
+// An erratum with an id applies only to the item with that id, because equal questions need
+// not have equal errors. If there is no such item, because the dataset uses other ids, or
+// if the erratum has no id, it applies to every item with its question, its category and
+// its wrong reference, as far as these are given. It does not apply to an item whose
+// reference is already the corrected one.
 func (e *Errata) Match(items iter.Seq2[deem.Item, error]) (*Matched, error) {
 	byID, byText := map[int][]deem.Item{}, map[int][]deem.Item{}
 	for it, err := range items {
@@ -93,10 +93,10 @@ func (e *Errata) Match(items iter.Seq2[deem.Item, error]) (*Matched, error) {
 	return m, nil
 }
 
-// slim returns what is needed of an item to the end of the pass.
+// slim returns the parts of an item that are needed until the end of the pass.
 func slim(it deem.Item) deem.Item { return deem.Item{ID: it.ID, References: it.References} }
 
-// take enters the items that the i-th erratum is about.
+// take adds the items that the i-th erratum applies to.
 func (m *Matched) take(i int, found []deem.Item) {
 	x := m.errata.list[i]
 	if !x.Corrupts {
@@ -114,8 +114,8 @@ func (m *Matched) take(i int, found []deem.Item) {
 	}
 }
 
-// asks reports whether the question of an item with the erratum's id is not another
-// one, which it is when two files number their items differently.
+// asks reports whether an item with the erratum's id does not have a different question. It
+// has one if two files number their items differently.
 func (x Erratum) asks(it deem.Item) bool {
 	return x.Question == "" || it.Question == "" || plain(x.Question) == plain(it.Question)
 }
@@ -129,7 +129,7 @@ func (x Erratum) describes(it deem.Item) bool {
 	return len(x.Published) == 0 || len(it.References) == 0 || share(x.Published, it.References)
 }
 
-// mended reports whether an item has the corrected references already.
+// mended reports whether an item already has the corrected references.
 func (x Erratum) mended(it deem.Item) bool {
 	if len(x.References) == 0 || len(it.References) == 0 || share(x.Published, it.References) {
 		return false
@@ -150,8 +150,7 @@ func (m *Matched) Errata() *Errata { return m.errata }
 // Faulty returns how many items have a wrong reference.
 func (m *Matched) Faulty() int { return len(m.of) }
 
-// Of returns the erratum because of which the reference of an item is wrong, and
-// whether there is one.
+// Of returns the erratum that applies to an item, and whether there is one.
 func (m *Matched) Of(it deem.Item) (Erratum, bool) {
 	i, ok := m.of[it.ID]
 	if !ok {

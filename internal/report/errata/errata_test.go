@@ -14,7 +14,7 @@ import (
 	"deem/internal/report/errata"
 )
 
-// write writes a file into a folder of the test's own.
+// write writes a file into a temporary folder.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
@@ -33,7 +33,7 @@ func read(t *testing.T, file string, o errata.Options) *errata.Errata {
 	return e
 }
 
-// each yields items as a dataset does.
+// each yields items like a dataset.
 func each(items ...deem.Item) iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		for _, it := range items {
@@ -53,7 +53,7 @@ func match(t *testing.T, e *errata.Errata, items ...deem.Item) *errata.Matched {
 	return m
 }
 
-// TestReadForms reads the same list from each format, in our words and in those of
+// TestReadForms reads the same list from each format, with our column names and with
 // others.
 func TestReadForms(t *testing.T) {
 	want := []errata.Erratum{
@@ -103,8 +103,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestMatch looks which items an erratum is about when ids and questions say different
-// things.
+// TestMatch checks which items an erratum applies to if ids and questions conflict.
 func TestMatch(t *testing.T) {
 	const list = `{"id": "a1", "question": "Which snakes?", "corrected": "Two"}
 {"question": "Which books?", "category": 4, "corrected": "None"}
@@ -116,7 +115,7 @@ func TestMatch(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		items []deem.Item
-		want  string // item and corrected reference of each faulty item; "?" when nobody knows
+		want  string // item and corrected reference of each faulty item; "?" if unknown
 	}{
 		{"by id", []deem.Item{{ID: "a1"}}, "a1=Two"},
 		{"an id means one item of several with a question", []deem.Item{{ID: "b", Question: "Which snakes?"}, {ID: "a1", Question: "which  snakes?"}}, "a1=Two"},
@@ -147,8 +146,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestCorrectKeepsItem makes sure that correcting an item does not change the one that
-// it was made from.
+// TestCorrectKeepsItem checks that Correct does not modify its argument.
 func TestCorrectKeepsItem(t *testing.T) {
 	m := match(t, read(t, write(t, "l.jsonl", `{"id": "a", "corrected": "new"}`), errata.Options{}), deem.Item{ID: "a", References: []string{"old"}})
 	it := deem.Item{ID: "a", References: []string{"old"}, Response: "r"}
@@ -162,15 +160,14 @@ func TestCorrectKeepsItem(t *testing.T) {
 	}
 }
 
-// TestCorrectFields makes sure that no field keeps saying the wrong reference, in
-// whichever form the readers of datasets and benchmarks keep it, and that other fields
-// stay.
+// TestCorrectFields checks that no field still contains the wrong reference, in any form
+// that the readers of datasets and benchmarks use, and that other fields stay.
 func TestCorrectFields(t *testing.T) {
 	for _, tt := range []struct {
 		name, value string
 		old         []string
 		corrected   string // JSON
-		want        string // "-" when the field is left out
+		want        string // "-" if the field is removed
 	}{
 		{"ground_truth", "['a cat']", []string{"a cat"}, `["a dog"]`, "['a dog']"},
 		{"ground_truth", "['a', 'b']", []string{"a", "b"}, `"c"`, "['c']"},

@@ -10,7 +10,7 @@ import (
 	"deem/internal/report/errata"
 )
 
-// A list of known faults is matched with the items of a dataset.
+// A list of known errors is matched with the items of a dataset.
 func ExampleRead() {
 	dir, err := os.MkdirTemp("", "errata")
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"deem/internal/report/errata"
 )
 
-// FuzzRead reads any list of faults and corrects an item with it. There is an error that
-// names the file; or the item is as it was but for its references and the fields that say
-// them, it is corrected once and for all, and no field still says the wrong reference.
+// FuzzRead reads an arbitrary list of errors and corrects an item with it. Either there is
+// an error that names the file, or only the references of the item and the fields that
+// repeat them change, a second correction changes nothing, and no field still contains the
+// wrong reference.
 func FuzzRead(f *testing.F) {
 	f.Add(`{"id": "q1", "corrected": ["b"], "kind": "wrong"}`, "a", "['a']")
 	f.Add("id,published,correct_answer,corrupts\nq1,a,b,yes\n", "a", `["a"]`)
@@ -31,7 +32,7 @@ func FuzzRead(f *testing.F) {
 		it := deem.Item{ID: "q1", Question: "Who?", References: []string{reference}, Response: "r", Fields: map[string]string{"ground_truth": said, "place": said}}
 		m, err := e.Match(each(it))
 		if err != nil {
-			return // Nothing in the list is about this item.
+			return // nothing in the list applies to this item
 		}
 		got, changed := m.Correct(it)
 		again, _ := m.Correct(got)

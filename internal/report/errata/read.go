@@ -12,16 +12,15 @@ import (
 	"deem/internal/dataset"
 )
 
-// Options say how a list is read. The zero value is usable.
+// Options configures how a list is read. The zero value is usable.
 type Options struct {
-	// ID returns the form of an id that is the same in all files of a benchmark, which
-	// may write the ids of its questions in several ways; nil means that ids are equal
-	// when their texts are.
+	// ID returns a canonical form of an id, for benchmarks whose files write the ids of
+	// questions in several ways; nil means that ids are compared as text.
 	ID func(id string) string
 }
 
 // The columns of a list: our own names first, then those of others. The locomo-audit
-// project has question_id, golden_answer, correct_answer and error_type.
+// project uses question_id, golden_answer, correct_answer and error_type.
 var (
 	idColumns        = []string{"id", "item_id", "question_id", "qid"}
 	questionColumns  = []string{"question", "query", "input"}
@@ -32,12 +31,11 @@ var (
 	corruptsColumns  = []string{"corrupts", "corrupts_score", "score_corrupting"}
 )
 
-// Read reads a list of errata from JSON, JSONL, CSV or Parquet. A row names an item by
-// "id", by "question", or by both, and may say what is right ("corrected", a text or a
-// list), what is wrong ("published"), what kind of fault it is ("kind"), and whether it
-// can move a score ("corrupts", yes or no). Without the last, all faults can but those
-// whose kind has "citation" in it. When rows are wrong, the error is a
-// [*deem.Problems].
+// Read reads a list of errata from JSON, JSONL, CSV or Parquet. A row identifies an item by
+// "id", by "question", or by both. It may give the correct answer ("corrected", a text or a
+// list), the wrong one ("published"), the kind of error ("kind"), and whether it can change
+// a score ("corrupts", yes or no). By default all errors can, except those whose kind
+// contains "citation". If rows are invalid, the error is a [*deem.Problems].
 func Read(ctx context.Context, path string, o Options) (*Errata, error) {
 	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: []string{path}, Whole: isErratum})
 	if err != nil {
@@ -55,7 +53,7 @@ func Read(ctx context.Context, path string, o Options) (*Errata, error) {
 	return e, err
 }
 
-// isErratum reports whether the only object of a file is an erratum itself.
+// isErratum reports whether the only object of a file is itself an erratum.
 func isErratum(keys []string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool {
 		return slices.Contains(idColumns, k) || slices.Contains(questionColumns, k)
@@ -81,7 +79,7 @@ func (e *Errata) rows(ctx context.Context, path string, files *dataset.Files) er
 	return problems.Err()
 }
 
-// row takes one row of the file.
+// row adds one row of the file.
 func (e *Errata) row(r *dataset.Row) error {
 	x := Erratum{
 		ID: one(r, idColumns), Question: one(r, questionColumns), Category: one(r, categoryColumns), Kind: one(r, kindColumns),
@@ -109,7 +107,7 @@ func (e *Errata) row(r *dataset.Row) error {
 	return nil
 }
 
-// corrupts says whether a fault can move a score.
+// corrupts reports whether an error can change a score.
 func corrupts(r *dataset.Row, kind string) (bool, error) {
 	switch said := one(r, corruptsColumns); strings.ToLower(said) {
 	case "":
@@ -133,7 +131,7 @@ func find(r *dataset.Row, columns []string) (dataset.Value, bool) {
 	return dataset.Value{}, false
 }
 
-// one returns a text without white space around it, "" when there is none.
+// one returns a text without surrounding white space, "" if there is none.
 func one(r *dataset.Row, columns []string) string {
 	v, ok := find(r, columns)
 	if !ok {
@@ -161,7 +159,7 @@ func texts(r *dataset.Row, columns []string) []string {
 	return list
 }
 
-// at says what is wrong with a row.
+// at returns an error about a row.
 func at(r *dataset.Row, format string, args ...any) error {
 	return deem.Problem{File: r.File, Line: r.Line, Message: fmt.Sprintf(format, args...)}
 }

@@ -14,37 +14,37 @@ import (
 // Version is the version of the JSON form of a [Report].
 const Version = "deem.errata/1"
 
-// A Report is what the known faults of an answer key do to the numbers of a run.
+// A Report is the effect of the known errors of an answer key on the numbers of a run.
 type Report struct {
 	Version string `json:"version"`
 	File    string `json:"file"` // the name of the list
 	Hash    string `json:"hash"` // of its content
 
 	Known      int `json:"known"`      // errata in the list
-	Corrupting int `json:"corrupting"` // those that can move a score
-	Absent     int `json:"absent"`     // those of them that name no item of the run
-	Mended     int `json:"mended"`     // items whose reference is corrected already
+	Corrupting int `json:"corrupting"` // those that can change a score
+	Absent     int `json:"absent"`     // those of them that match no item of the run
+	Mended     int `json:"mended"`     // items whose reference is already corrected
 
-	Kinds []Kind `json:"kinds"` // of the faults in the run, the most frequent first
+	Kinds []Kind `json:"kinds"` // of the errors in the run, most frequent first
 
 	Overall Line `json:"overall"`
 
-	// Categories are those with a wrong reference, sorted by name. Whole counts the
-	// others, whose numbers stay as they are and whose ceiling is 1.
+	// Categories are those with a wrong reference, sorted by name. Whole counts the others,
+	// whose numbers do not change and whose ceiling is 1.
 	Categories []Line `json:"categories"`
 	Whole      int    `json:"whole"`
 
 	Rejudged Rejudged `json:"rejudged"`
 
-	// Accepted counts the items with a wrong reference that were taken for right.
-	// Examples are the ids of the first ten.
+	// Accepted counts the items with a wrong reference that were judged right. Examples are
+	// the ids of the first ten.
 	Accepted int      `json:"accepted"`
 	Examples []string `json:"examples"`
 
 	Notes []string `json:"notes"`
 }
 
-// A Kind is a kind of fault with the number of items that have it.
+// A Kind is a kind of error with the number of items that have it.
 type Kind struct {
 	Kind string `json:"kind"`
 	N    int    `json:"n"`
@@ -56,43 +56,41 @@ type Line struct {
 	Items    int    `json:"items"`
 	Faulty   int    `json:"faulty"` // items with a wrong reference
 
-	Published report.Figures `json:"published"` // with the key as it is
+	Published report.Figures `json:"published"` // with the original key
 
-	// Sound is over the items with a right reference, and Wrong over the others. A
-	// system that answers rightly has nothing to gain in the latter.
+	// Sound is the score over the items with a right reference, and Wrong over the others.
+	// A system that answers correctly gains nothing in the latter.
 	Sound report.Figures `json:"sound"`
 	Wrong report.Figures `json:"wrong"`
 
-	// Corrected is with the references corrected. Items for which nobody has asked the
-	// judge again are unjudged in it, and items for which the list does not say what is
-	// right are left out.
+	// Corrected is the score with corrected references. Items that were not judged again
+	// are unjudged in it, and items without a known correct answer are left out.
 	Corrected report.Figures `json:"corrected"`
 
-	// Ceiling is what a system would score that answers everything rightly.
+	// Ceiling is the score of a system that answers everything right.
 	Ceiling stat.Estimate `json:"ceiling"`
 }
 
-// Above reports whether the score lies above the ceiling.
+// Above reports whether the score is above the ceiling.
 func (l Line) Above() bool {
 	return l.Faulty > 0 && l.Published.Judged != nil && l.Published.Judged.Value > l.Ceiling.Value
 }
 
-// Rejudged is what became of the items whose references were corrected.
+// Rejudged counts the results of the items with corrected references.
 type Rejudged struct {
-	Items    int `json:"items"`    // with a wrong reference, for which the list says what is right
+	Items    int `json:"items"`    // with a wrong reference and a known correct answer
 	Judged   int `json:"judged"`   // of them, judged again
 	Better   int `json:"better"`   // with a higher score than before
 	Worse    int `json:"worse"`    // with a lower one
 	Unjudged int `json:"unjudged"` // the judge was asked and gave no verdict
 
-	// Unasked counts the items about which a model would have to be asked. CostMicros
-	// is what the same items cost the first time; Unpriced says that this is not known
-	// of all of them.
+	// Unasked counts the items that need a model call. CostMicros is what the same items
+	// cost the first time; Unpriced reports that the cost of some of them is unknown.
 	Unasked    int   `json:"unasked"`
 	CostMicros int64 `json:"cost_micros,omitempty"`
 	Unpriced   bool  `json:"unpriced,omitempty"`
 
-	NoReference int `json:"no_reference"` // items for which the list does not say what is right
+	NoReference int `json:"no_reference"` // items without a known correct answer
 }
 
 // Report returns the report of the records so far.
@@ -115,7 +113,7 @@ func (b *Builder) Report() Report {
 	return r
 }
 
-// kindRows returns the kinds of faults, the most frequent first.
+// kindRows returns the kinds of errors, most frequent first.
 func (b *Builder) kindRows() []Kind {
 	rows := make([]Kind, 0, len(b.kinds))
 	for kind, n := range b.kinds {
@@ -127,7 +125,7 @@ func (b *Builder) kindRows() []Kind {
 	return rows
 }
 
-// lines fills in the numbers of all items and of each category.
+// lines sets the numbers of all items and of each category.
 func (b *Builder) lines(r *Report) {
 	published, ceiling := b.published.Report(), b.ceiling.Report()
 	sound, faulty, corrected := b.sound.Report(), b.faulty.Report(), b.corrected.Report()
@@ -150,7 +148,7 @@ func line(name string, published, sound, wrong, corrected, ceiling report.Figure
 	}
 }
 
-// category returns the figures of a category. A report in which no item has one lists
+// category returns the figures of a category. A report on items without categories has
 // none.
 func category(r report.Report, name string) report.Figures {
 	for _, c := range r.Categories {
@@ -164,7 +162,7 @@ func category(r report.Report, name string) report.Figures {
 	return report.Figures{}
 }
 
-// notes returns what a reader must know beside the numbers, the gravest first.
+// notes returns the notes on the numbers, most serious first.
 func (r Report) notes() []string {
 	all := []string{r.noteNothing()}
 	for _, l := range append([]Line{r.Overall}, r.Categories...) {
@@ -181,7 +179,7 @@ func (r Report) noteNothing() string {
 	return "no item of the run has a reference that the list calls wrong: it may be of another dataset, or number its items otherwise"
 }
 
-// noteAbove warns of a score that right answers cannot give.
+// noteAbove warns of a score that right answers cannot reach.
 func noteAbove(l Line) string {
 	if !l.Above() {
 		return ""
@@ -206,7 +204,7 @@ func (r Report) noteAccepted() string {
 		words.Comma(r.Accepted), words.Count(r.Overall.Faulty, "item"), wasWere(r.Accepted), ids)
 }
 
-// noteUnasked says what judging again would need.
+// noteUnasked describes what judging again would need.
 func (r Report) noteUnasked() string {
 	n := r.Rejudged.Unasked
 	if n == 0 {
@@ -247,7 +245,7 @@ func (r Report) noteCeiling() string {
 	return "the ceiling counts known faults: those that nobody has found yet lower it further, and a judge that gives part of the score may exceed it a little"
 }
 
-// percent returns a share with two decimals, as the published ceilings have.
+// percent formats a share with two decimals, like the published ceilings.
 func percent(x float64) string { return fmt.Sprintf("%.2f%%", 100*x) }
 
 func wasWere(n int) string { return pick(n, "was", "were") }
@@ -257,7 +255,7 @@ func concerns(n int) string {
 	return pick(n, "concerns", "concern")
 }
 
-// pick returns the word that goes with n.
+// pick returns the word form for n.
 func pick(n int, singular, plural string) string {
 	if n == 1 {
 		return singular

@@ -14,11 +14,11 @@ import (
 	"deem/report"
 )
 
-// shared is where real data lies that others published and we do not ship.
+// shared is the folder of published data, which we do not ship.
 const shared = "../../../../shared"
 
-// audit returns the list of the locomo-audit project. It skips the test if the list is not
-// there.
+// audit returns the list of the locomo-audit project. It skips the test if the list is
+// missing.
 func audit(t *testing.T) *errata.Errata {
 	t.Helper()
 	file := filepath.Join(shared, "data/locomo_audit/errors.json")
@@ -44,7 +44,7 @@ func open(t *testing.T, o locomo.Options) []deem.Item {
 	return list
 }
 
-// build judges items and hands the records to a builder.
+// build judges items and passes the records to a builder.
 func build(t *testing.T, m *errata.Matched, items []deem.Item, judge, again deem.Judge) errata.Report {
 	t.Helper()
 	b := errata.New(m, report.Head{Complete: true, Items: len(items)}, again)
@@ -62,14 +62,14 @@ func build(t *testing.T, m *errata.Matched, items []deem.Item, judge, again deem
 	return b.Report()
 }
 
-// The answers of a run that the audit made, and of one with ids of no use.
+// The answers of a run of the audit, and of one with unusable ids.
 var (
 	auditRun    = filepath.Join(shared, "data/locomo_audit/fc-baseline/results/gpt-4o-mini-memos/eval_results.json")
 	memobaseRun = filepath.Join(shared, "data/locomo_memobase/docs/experiments/locomo-benchmark/fixture/memobase/memobase_eval_0503_3000.json")
 )
 
-// TestPublishedCeiling makes the ceilings of the locomo-audit project again, from items
-// with ids in its own style, in ours, and with ids of no use.
+// TestPublishedCeiling reproduces the ceilings of the locomo-audit project, from items with
+// ids in its own style, in ours, and with unusable ids.
 func TestPublishedCeiling(t *testing.T) {
 	e := audit(t)
 	rule, err := locomo.NewF1("", "")
@@ -98,8 +98,8 @@ func TestPublishedCeiling(t *testing.T) {
 	}
 }
 
-// TestPublishedCorrection corrects real answers in two ways: in the report, and by
-// judging all items with the references corrected.
+// TestPublishedCorrection corrects real answers in two ways: in the report, and by judging
+// all items with corrected references.
 func TestPublishedCorrection(t *testing.T) {
 	e := audit(t)
 	rule, err := locomo.NewF1("", "")

@@ -11,10 +11,10 @@ import (
 	"deem/report"
 )
 
-// maxKinds is how many kinds of faults the text names; JSON has them all.
+// maxKinds is the number of kinds of errors in the text; JSON has them all.
 const maxKinds = 6
 
-// Text writes the report for people.
+// Text writes the report as text.
 func (r Report) Text(w io.Writer) error {
 	d := &doc.Document{}
 	r.AddTo(d)
@@ -44,7 +44,7 @@ func (r Report) AddTo(d *doc.Document) {
 	d.Mark(r.Notes...)
 }
 
-// block returns the numbers of one line below each other.
+// block returns the numbers of one line as rows.
 func (r Report) block(d *doc.Document, title string, l Line) [][]doc.Cell {
 	rows := [][]doc.Cell{
 		{doc.T(title)},
@@ -58,7 +58,7 @@ func (r Report) block(d *doc.Document, title string, l Line) [][]doc.Cell {
 	return append(rows, []doc.Cell{doc.T("ceiling"), d.Share(l.Ceiling), doc.N(l.Ceiling.N)})
 }
 
-// row returns one number. One that is withheld is told by the band that it lies in.
+// row returns one number. A withheld number is replaced by its band.
 func row(d *doc.Document, name string, f report.Figures, remark string) []doc.Cell {
 	n := f.Items - f.Unjudged
 	value := doc.T(doc.Absent(n > 0))
@@ -68,7 +68,7 @@ func row(d *doc.Document, name string, f report.Figures, remark string) []doc.Ce
 	return []doc.Cell{doc.T(name), value, doc.N(n), doc.N(f.Unjudged), doc.T(remark)}
 }
 
-// kinds returns what is wrong, and how often, unless the list never says.
+// kinds returns the kinds of errors with their counts, unless the list has no kinds.
 func (r Report) kinds() string {
 	if len(r.Kinds) == 1 && r.Kinds[0].Kind == doc.None {
 		return ""
@@ -84,7 +84,7 @@ func (r Report) kinds() string {
 	return strings.Join(parts, ", ")
 }
 
-// between returns the band that a withheld number lies in, "" for one that is shown.
+// between returns the band of a withheld number, "" for one that is shown.
 func between(f report.Figures) string {
 	if f.Judged != nil || f.Items == 0 {
 		return ""
