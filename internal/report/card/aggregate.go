@@ -18,22 +18,23 @@ import (
 // follows (evaleval/every_eval_ever, every_eval_ever/schemas/eval.schema.json).
 const AggregateVersion = "0.2.2"
 
-// ErrNoScore means that a report has no number to publish.
+// ErrNoScore is returned if a report has no score to publish.
 var ErrNoScore = errors.New("no item was asked about, so there is no score")
 
-// A Source says who publishes the numbers. The schema asks for it, and no run knows.
+// A Source identifies the publisher of the numbers. The schema requires it, and a run does
+// not contain it.
 type Source struct {
 	Organization string    // "" means "unknown"
 	Relationship string    // to the system: one of [Relationships]; "" means "other"
 	Retrieved    time.Time // when the aggregate is made
 }
 
-// Relationships are those between evaluator and system that the schema knows.
+// Relationships returns the relationships of evaluator and system that the schema allows.
 func Relationships() []string {
 	return []string{"first_party", "third_party", "collaborative", "other"}
 }
 
-// The words of the schema are kept as they are: here they are the border.
+// The names follow the schema.
 type (
 	aggregate struct {
 		Schema    string       `json:"schema_version"`
@@ -120,8 +121,8 @@ type (
 	}
 )
 
-// Aggregate writes card and scores of a report in the aggregate schema of Every Eval
-// Ever. A score that is withheld is not written; the strict one beside it is.
+// Aggregate writes the card and scores of a report in the aggregate schema of Every Eval
+// Ever. It omits a withheld score and writes the strict one.
 func Aggregate(w io.Writer, r report.Report, src Source) error {
 	if r.Items == 0 {
 		return ErrNoScore
@@ -143,8 +144,8 @@ func Aggregate(w io.Writer, r report.Report, src Source) error {
 	})
 }
 
-// baseNames returns the names of files without their folders: those are nobody's
-// business, and a slash would make the id of the aggregate another one.
+// baseNames returns the names of files without their folders. Folders are private, and a
+// slash would change the id of the aggregate.
 func baseNames(names string) string {
 	list := strings.Split(names, ", ")
 	for i, name := range list {
@@ -153,13 +154,13 @@ func baseNames(names string) string {
 	return strings.Join(list, ", ")
 }
 
-// An aggregator turns a report into results.
+// An aggregator converts a report to results.
 type aggregator struct {
 	r report.Report
 	c Card
 }
 
-// system returns the system under test. Its id is in the form that the schema wants, as
+// system returns the system under test. Its id has the form of the schema, for example
 // "openai/gpt-4o".
 func (b aggregator) system() modelInfo {
 	info := modelOf(b.c.SystemModel)
@@ -173,7 +174,7 @@ func (b aggregator) system() modelInfo {
 	return info
 }
 
-// modelOf returns a model by the name that deem has for it.
+// modelOf returns the model with the given name in deem.
 func modelOf(name string) modelInfo {
 	if name == "" {
 		return modelInfo{Name: "unknown", ID: "unknown"}
@@ -208,10 +209,10 @@ func (b aggregator) figures(category string, f report.Figures) []evalResult {
 	return list
 }
 
-// metricIDs are the names that the schema recommends, where it has one.
+// metricIDs are the names that the schema recommends, if any.
 var metricIDs = map[string]string{report.PassRate: "pass_rate", report.Score: "accuracy", report.MeanScore: "mean_score"}
 
-// result returns one number. How tells which of a metric's numbers it is.
+// result returns one number. how says which of a metric's numbers it is.
 func (b aggregator) result(category string, f report.Figures, est stat.Estimate, how string) evalResult {
 	id := cmp.Or(metricIDs[f.Metric], strings.ReplaceAll(f.Metric, " ", "_"))
 	words := "share of judged items; items without a verdict are left out"
@@ -235,7 +236,7 @@ func (b aggregator) result(category string, f report.Figures, est stat.Estimate,
 	}
 }
 
-// uncertainty returns the interval as it was made, and none where the data allow none.
+// uncertainty returns the interval with its method, and none if the data allow none.
 func (b aggregator) uncertainty(est stat.Estimate) uncertainty {
 	u := uncertainty{N: est.N}
 	if est.Method != stat.MethodNone {
@@ -244,14 +245,14 @@ func (b aggregator) uncertainty(est stat.Estimate) uncertainty {
 	if est.SE > 0 {
 		u.SE = &standardError{est.SE, est.Method}
 	}
-	// Too few items are not resampled, and their interval is another.
+	// Too few items are not resampled, so their interval has a different method.
 	if boot := b.r.Head.Bootstrap; boot != nil && strings.Contains(est.Method, "bootstrap") {
 		u.Bootstrap = boot.Draws
 	}
 	return u
 }
 
-// scoring returns the judge when it asks a model, with the texts of its prompts.
+// scoring returns the judge if it uses a model, with the texts of its prompts.
 func (b aggregator) scoring() *llmScoring {
 	if b.c.JudgeKind == report.KindRule || b.c.Model == "" || len(b.c.Prompts) == 0 {
 		return nil
@@ -261,7 +262,7 @@ func (b aggregator) scoring() *llmScoring {
 		temperature = &t
 	}
 	scoring := &llmScoring{Prompt: promptText(b.c.Prompts)}
-	for name := range strings.SplitSeq(b.c.Model, " + ") { // A panel asks several.
+	for name := range strings.SplitSeq(b.c.Model, " + ") { // a panel uses several
 		scoring.Judges = append(scoring.Judges, judgeConfig{
 			Model: modelOf(name), Temperature: temperature,
 			Details: some("judge", b.c.Judge, "judge_hash", b.c.JudgeHash, "reading", b.c.Reading),
@@ -270,7 +271,7 @@ func (b aggregator) scoring() *llmScoring {
 	return scoring
 }
 
-// promptText returns one prompt as it is, and several one after another with names.
+// promptText returns a single prompt unchanged, and several in sequence with their names.
 func promptText(list []report.Prompt) string {
 	if len(list) == 1 {
 		return list[0].Text
@@ -285,7 +286,7 @@ func promptText(list []report.Prompt) string {
 	return b.String()
 }
 
-// metricDetails returns what else the card says.
+// metricDetails returns the remaining information of the card.
 func (b aggregator) metricDetails() map[string]string {
 	c := b.c
 	d := some("judge", c.Judge, "judge_hash", c.JudgeHash, "judge_kind", c.JudgeKind, "judge_note", c.JudgeNote, "reading", c.Reading,
@@ -307,7 +308,7 @@ func (b aggregator) metricDetails() map[string]string {
 	return d
 }
 
-// some returns the pairs of names and values that have a value.
+// some returns the pairs whose value is not empty.
 func some(pairs ...string) map[string]string {
 	m := map[string]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -332,7 +333,7 @@ func or(s string) string { return cmp.Or(s, "unknown") }
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// epoch returns a time as seconds since 1970, which the schema wants, or nothing.
+// epoch returns a time as seconds since 1970, as the schema requires, or "".
 func epoch(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -1,12 +1,13 @@
-// Package card tells strangers who made a number, and of what.
+// Package card describes how a score was produced.
 //
 // The harness card of a run names its judge, prompts, parameters, model, dataset,
-// categories, denominators, errata and lock. Every report opens with it; here it is
-// alone, as data and as Markdown for a README. [Write] makes Markdown of a whole report,
-// and [Aggregate] puts card and scores into the schema of Every Eval Ever.
+// categories, denominators, errata and lock. Every report opens with it. This package
+// renders the card alone, as data and as Markdown for a README. [Write] renders a whole
+// report as Markdown, and [Aggregate] converts card and scores to the schema of Every Eval
+// Ever.
 //
-// What a card says comes out of a [report.Report]. [Describe] reads prompts and
-// parameters out of the identity of a judge, for those who make the report.
+// The content of a card comes from a [report.Report]. [Describe] extracts prompts and
+// parameters from the spec of a judge, for code that creates the report.
 package card
 
 import (
@@ -20,7 +21,7 @@ import (
 // Version is the version of the JSON form of a [Card].
 const Version = "deem.card/1"
 
-// A Card is the harness card of a run. Its JSON is a contract, as that of a report is.
+// A Card is the harness card of a run. Its JSON is a contract, like that of a report.
 type Card struct {
 	Version string `json:"version"` // [Version]
 	Run     string `json:"run,omitempty"`
@@ -32,10 +33,10 @@ type Card struct {
 	Reading   string            `json:"reading,omitempty"`
 	Prompts   []report.Prompt   `json:"prompts"`
 	Params    map[string]string `json:"params"`
-	Dropped   map[string]string `json:"dropped,omitempty"` // declared by the judge and not sent, with the reason
+	Dropped   map[string]string `json:"dropped,omitempty"` // declared by the judge but not sent, with the reason
 
-	Model string         `json:"model,omitempty"` // that was asked for
-	Seen  []report.Model `json:"seen"`            // what vendors say they ran, with fingerprints
+	Model string         `json:"model,omitempty"` // as requested
+	Seen  []report.Model `json:"seen"`            // as reported by vendors, with fingerprints
 
 	System      string `json:"system,omitempty"`
 	SystemModel string `json:"system_model,omitempty"`
@@ -44,11 +45,11 @@ type Card struct {
 	DatasetHash string `json:"dataset_hash,omitempty"`
 	Items       int    `json:"items"` // of the dataset
 
-	Categories int      `json:"categories"`                // how many there are
-	Policy     string   `json:"category_policy,omitempty"` // "" means that all count alike
+	Categories int      `json:"categories"`                // the number of categories
+	Policy     string   `json:"category_policy,omitempty"` // "" means that all count equally
 	Excluded   []string `json:"excluded"`
 
-	// Judged is the denominator of the score, and Asked that of the strict one.
+	// Judged is the denominator of the score, and Asked that of the strict score.
 	Judged   int `json:"judged"`
 	Unjudged int `json:"unjudged"`
 	Asked    int `json:"asked"`

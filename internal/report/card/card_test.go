@@ -30,7 +30,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// sample returns a report with all that a card can hold.
+// sample returns a report with everything that a card can contain.
 func sample(n int) report.Report {
 	b := report.New(report.Head{
 		Run: "20261115-9f3a2c", Judge: "longmemeval", JudgeHash: strings.Repeat("4f0c2a91", 8), JudgeKind: report.KindModel,
@@ -124,7 +124,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// A number that is withheld stands nowhere.
+// A withheld score appears nowhere.
 func TestWithheld(t *testing.T) {
 	r := sample(60)
 	value := fmt.Sprintf("%.1f%%", 100*r.Metrics[0].Judged.Value)
@@ -142,10 +142,10 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
-// Where the data allow no interval, none is written: 0 and 1 would be a claim.
+// If the data allow no interval, none is written: [0, 1] would be a claim.
 func TestAggregateWithoutInterval(t *testing.T) {
 	b := report.New(report.Head{Judge: "exact", Dataset: "d.jsonl", Items: 40, Complete: true})
-	for i := range 40 { // of one conversation
+	for i := range 40 { // of a single conversation
 		rec := deem.Record{Item: deem.Item{ID: fmt.Sprint(i), Cluster: "c"}, Position: i, Verdict: &deem.Verdict{Label: "x", Score: float64(i % 2)}}
 		b.Add(rec)
 	}
@@ -161,8 +161,7 @@ func TestAggregateOfNothing(t *testing.T) {
 	}
 }
 
-// Whatever names hold, a table keeps its columns and nothing outside code spans is
-// markup.
+// With any names, a table keeps its columns and there is no markup outside code spans.
 func TestHostileNames(t *testing.T) {
 	const evil = "a|b`c``|@someone #1 <img src=x> ![i](u) [l](u)\n# head\x1b[2J\u202e"
 	r := sample(60)
@@ -199,13 +198,13 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// outsideCode returns Markdown without its code spans and without what is escaped.
+// outsideCode returns Markdown without its code spans and escaped characters.
 func outsideCode(text string) string {
 	text = regexp.MustCompile("```[^\n]*?[^`]```|``[^\n]*?[^`]``|`[^`\n]*`").ReplaceAllString(text, "")
 	return regexp.MustCompile(`\\.(<!-- -->)?`).ReplaceAllString(text, "_")
 }
 
-// nobody is a model that is never asked.
+// nobody is a model that is never called.
 var nobody = fake.Func("fake:nobody", nil)
 
 func names(list []report.Prompt) []string {
@@ -216,7 +215,7 @@ func names(list []report.Prompt) []string {
 	return names
 }
 
-// The hash of a prompt is that of the file it was read from.
+// The hash of a prompt is that of its file.
 func TestDescribeDeclared(t *testing.T) {
 	d, ok := judge.Builtin("universal")
 	if !ok {
@@ -237,14 +236,14 @@ func TestDescribeDeclared(t *testing.T) {
 	}
 }
 
-// Every judge of every benchmark that asks a model has prompts to show.
+// Every benchmark judge that uses a model has prompts to show.
 func TestDescribeBenchmarks(t *testing.T) {
 	asked := 0
 	for _, b := range benchmark.All() {
 		for _, name := range b.Judges {
 			j, err := b.Judge(name, benchmark.Options{})
 			if err != nil && strings.Contains(deem.HintOf(err), "--with repo=") {
-				continue // Its prompts are in a clone that the user has.
+				continue // its prompts are in the user's clone
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -289,7 +288,7 @@ func TestDescribeForms(t *testing.T) {
 			map[string]string{"max_tokens": "10", "temperature": "0"},
 			"abstention prompt where the id contains _abs",
 		},
-		{ // A panel of two models and a rule.
+		{ // a panel of two models and a rule
 			`{"kind":"panel","rule":"majority","tie":"fail","quorum":2,"members":[
 				{"name":"a","judge":{"kind":"model","declaration":{"prompt":"x","params":{"temperature":0}},"model":"m"}},
 				{"name":"b","judge":{"kind":"model","declaration":{"prompt":"y","params":{"temperature":1}},"model":"n"}},
@@ -344,7 +343,7 @@ func FuzzDescribe(f *testing.F) {
 	})
 }
 
-// Where somebody keeps a dataset is nobody's business.
+// The folder of a dataset is private.
 func TestAggregateNamesNoFolders(t *testing.T) {
 	r := sample(60)
 	r.Head.Dataset = `/home/somebody/secret/a.jsonl, C:\Users\somebody\b.jsonl`

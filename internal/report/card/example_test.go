@@ -8,7 +8,7 @@ import (
 	"deem/report"
 )
 
-// The card of a report says who judged, so that two numbers can be told to be comparable.
+// The card of a report identifies the judge, which shows whether two scores are comparable.
 func ExampleNew() {
 	b := report.New(report.Head{Judge: "match", JudgeKind: report.KindRule, JudgeHash: "c91d86c92816", Dataset: "answers.jsonl", Items: 2, Complete: true})
 	for i, label := range []string{"correct", "incorrect"} {

@@ -15,8 +15,8 @@ import (
 	"deem/report"
 )
 
-// Describe returns what the spec of a judge says that a stranger wants to know: its
-// prompts by their bytes, its parameters, and what it does with categories.
+// Describe returns the public information in the spec of a judge: its prompts by their
+// bytes, its parameters, and its treatment of categories.
 func Describe(s judge.Spec) report.Harness {
 	d := &describer{params: map[string]string{}}
 	d.judge("", s, nil)
@@ -25,9 +25,9 @@ func Describe(s judge.Spec) report.Harness {
 	return report.Harness{Prompts: d.prompts, Params: d.params, Dropped: dropped, Policy: strings.Join(d.policy, "; ")}
 }
 
-// reject takes parameters away that the settings of the model say it rejects, and returns
-// them with the reason. With them go those of the judges of a panel: which of them are sent
-// their replies tell.
+// reject removes the parameters that the model rejects according to its settings, and returns
+// them with the reason. A parameter that members of a panel have under the same name is
+// removed as well; their replies show whether it was sent.
 func (d *describer) reject() map[string]string {
 	settings, err := url.ParseQuery(d.params["settings"])
 	if err != nil || !settings.Has("rejects") {
@@ -43,15 +43,15 @@ func (d *describer) reject() map[string]string {
 	return dropped
 }
 
-// A describer gathers while it goes through a spec.
+// A describer collects information while it walks a spec.
 type describer struct {
 	prompts []report.Prompt
 	params  map[string]string
 	policy  []string
 }
 
-// judge enters what a judge says, and then its members. The member that it is has a name
-// and may have a threshold.
+// judge adds the information of a judge and then of its members. who is the name of a
+// member, which may have a threshold.
 func (d *describer) judge(who string, s judge.Spec, threshold *float64) {
 	params, pass := s.Params, s.Pass
 	if decl := s.Declaration; decl != nil {
@@ -73,7 +73,7 @@ func (d *describer) judge(who string, s judge.Spec, threshold *float64) {
 		own["version"] = s.Version
 	}
 	if text, err := json.Marshal(params); err == nil && params != nil {
-		_ = json.Unmarshal(text, &own) // It is an object.
+		_ = json.Unmarshal(text, &own) // the JSON is always an object
 	}
 	delete(own, "optional")
 	if schema, ok := own["schema"].(string); ok {
@@ -90,7 +90,7 @@ func (d *describer) judge(who string, s judge.Spec, threshold *float64) {
 	}
 }
 
-// prompt enters a text with its hash. The same prompt under the same name is one.
+// prompt adds a text with its hash. The same prompt under the same name is added once.
 func (d *describer) prompt(name, text string) {
 	if text == "" {
 		return
@@ -102,7 +102,8 @@ func (d *describer) prompt(name, text string) {
 	}
 }
 
-// param enters a parameter. One that two judges have with two values names the second.
+// param adds a parameter. If two judges have different values, the second is added under
+// the judge's name.
 func (d *describer) param(who, key string, v any) {
 	text, err := deem.Canonical(v)
 	value := strings.Trim(string(text), `"`)

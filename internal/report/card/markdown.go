@@ -8,7 +8,7 @@ import (
 	"deem/report"
 )
 
-// Markdown writes the card of a report for a README: the score, and who made it of what.
+// Markdown writes the card of a report for a README: the score and how it was produced.
 func Markdown(w io.Writer, r report.Report) error {
 	d := r.Document()
 	d.Sections = slices.DeleteFunc(d.Sections, func(s doc.Section) bool { return s.ID != "score" && s.ID != "made" })
