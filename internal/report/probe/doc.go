@@ -1,7 +1,6 @@
-// Package probe shows the card of a judge: what it did with answers that were made to
-// fool it, as text, JSON and a page.
+// Package probe renders the card of a judge, which shows how it handled answers made to
+// fool it, as text, JSON and HTML.
 //
-// The card is counted by deem/probe. It holds for the judge whose hash it bears and for
-// no other: another prompt, another reading or another model is another judge, and needs
-// a card of its own.
+// deem/probe computes the card. It is valid only for the judge with the hash on the card: a
+// different prompt, reading or model makes a different judge, which needs its own card.
 package probe

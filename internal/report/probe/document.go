@@ -16,13 +16,13 @@ import (
 // JSON writes the card as JSON.
 func JSON(w io.Writer, c probe.Card) error { return doc.JSON(w, c) }
 
-// Text writes the card for a person.
+// Text writes the card as text.
 func Text(w io.Writer, c probe.Card) error { return doc.Text(w, Document(c), doc.TextOptions{}) }
 
-// HTML writes the card as one page that needs nothing else.
+// HTML writes the card as one self-contained page.
 func HTML(w io.Writer, c probe.Card) error { return doc.HTML(w, Document(c)) }
 
-// Document lays the card out.
+// Document lays out the card.
 func Document(c probe.Card) *doc.Document {
 	d := &doc.Document{Title: "Judge card: " + doc.OrNone(c.Judge)}
 	made := words.Comma(c.Probes)
@@ -68,7 +68,7 @@ func reasons(list []probe.Failures) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// headline shows the rates over all kinds, but for those without probes.
+// headline shows the rates over all kinds, except kinds without probes.
 func headline(d *doc.Document, c probe.Card) {
 	var tiles doc.Tiles
 	add := func(name, about string, r probe.Rate) {
@@ -90,7 +90,7 @@ func headline(d *doc.Document, c probe.Card) {
 	d.Add(doc.Section{ID: "rates", Blocks: []doc.Block{tiles}})
 }
 
-// tone says what a rate of errors means.
+// tone returns the tone for an error rate.
 func tone(r probe.Rate) doc.Tone {
 	switch e := r.Estimate; {
 	case e == nil:
@@ -103,7 +103,7 @@ func tone(r probe.Rate) doc.Tone {
 	return doc.Warning
 }
 
-// band says between what bounds the rate lies, when probes are unjudged.
+// band returns the bounds of the rate if probes are unjudged.
 func band(r probe.Rate) string {
 	if r.Unjudged == 0 {
 		return ""
@@ -121,7 +121,7 @@ func rate(d *doc.Document, r probe.Rate) doc.Cell {
 	return cell
 }
 
-// kinds adds a table of the kinds that are right, or of those that are wrong.
+// kinds adds a table of the kinds of right answers, or of those of wrong answers.
 func kinds(d *doc.Document, c probe.Card, want bool, id, title string) {
 	t := doc.Table{
 		Columns: []doc.Column{doc.Col("kind"), doc.Est("share [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Col("what it is")},
@@ -176,8 +176,8 @@ func length(d *doc.Document, l *probe.Length) {
 	d.Add(doc.Section{ID: "length", Title: "Accepted more often in a long text", Blocks: []doc.Block{t, doc.Paragraph{Text: "~ = not distinguishable from zero at 5%.", Tone: doc.Dim}}})
 }
 
-// points returns a difference in percentage points. One whose interval holds 0 may be
-// noise, and is marked so.
+// points returns a difference in percentage points. A difference whose interval includes 0
+// is marked, because it may be noise.
 func points(e stat.Estimate) string {
 	text := doc.Points(e)
 	if e.Lo <= 0 && e.Hi >= 0 {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// record returns what a judge said of a probe of item n: yes, no, or nothing.
+// record returns the record of a probe of item n with the verdict yes, no or none.
 func record(kind probe.Kind, variant string, n, trial int, said string) deem.Record {
 	want, known := kind.Want()
 	if !known {
@@ -42,7 +42,7 @@ func record(kind probe.Kind, variant string, n, trial int, said string) deem.Rec
 	return rec
 }
 
-// cards are the cards that the golden files show.
+// cards are the cards in the golden files.
 func cards() map[string]probe.Card {
 	head := probe.Head{
 		Judge: "my <judge>", JudgeHash: "0123456789abcdef0123", Model: "fake:x", Run: "20260101-aaaaaa",
@@ -101,7 +101,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The page loads nothing, runs nothing, and shows what the judge said as text.
+// The page loads nothing, runs nothing, and shows the judge's words as text.
 func TestPageIsSafe(t *testing.T) {
 	var b strings.Builder
 	if err := reportprobe.HTML(&b, cards()["full"]); err != nil {
@@ -118,7 +118,7 @@ func TestPageIsSafe(t *testing.T) {
 	}
 }
 
-// The text moves no cursor, and has the hash of the judge.
+// The text does not move the cursor, and contains the hash of the judge.
 func TestTextIsSafe(t *testing.T) {
 	var b strings.Builder
 	if err := reportprobe.Text(&b, cards()["full"]); err != nil {
@@ -129,7 +129,7 @@ func TestTextIsSafe(t *testing.T) {
 	}
 }
 
-// What is written as JSON is read as the same card.
+// JSON round-trips the card.
 func TestJSONIsTheCard(t *testing.T) {
 	want := cards()["full"]
 	var b bytes.Buffer

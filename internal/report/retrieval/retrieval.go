@@ -1,7 +1,7 @@
-// Package retrieval scores ranked lists of documents against the documents that hold the
-// answer. Each metric has one name and one definition, because hit@k, recall@k and all@k
-// are mixed up in public: a list that finds one of two documents has a hit, half of the
-// recall, and not all.
+// Package retrieval scores ranked lists of documents against the documents that contain the
+// answer. Each metric has one name and one definition, because publications confuse hit@k,
+// recall@k and all@k: a list that finds one of two documents has a hit, a recall of one
+// half, and not all.
 package retrieval
 
 import (
@@ -17,8 +17,8 @@ import (
 	"deem/stat"
 )
 
-// The fields of an item that hold a ranked list and the documents that it should find,
-// both as JSON lists of ids. The first of several names counts.
+// The fields of an item with a ranked list and with the documents that it should contain,
+// both as JSON lists of ids. The first name that is present counts.
 var (
 	rankedFields = []string{"retrieved", "context_ids"}
 	goldFields   = []string{"gold_ids", "evidence"}
@@ -27,11 +27,11 @@ var (
 // A List is what a system retrieved for one question.
 type List struct {
 	ID, Cluster string
-	Ranked      []string // ids of documents, the best first
-	Gold        []string // ids of the documents that hold the answer
+	Ranked      []string // ids of documents, best first
+	Gold        []string // ids of the documents that contain the answer
 }
 
-// Of returns the list that the fields of an item hold, false when they hold none.
+// Of returns the list in the fields of an item, and false if there is none.
 func Of(it deem.Item) (List, bool) {
 	l := List{ID: it.ID, Cluster: it.Cluster}
 	var ranked, gold bool
@@ -49,13 +49,13 @@ func ids(fields map[string]string, names []string) ([]string, bool) {
 	return nil, false
 }
 
-// decode stands apart, so that an item without a list costs no memory.
+// decode is a separate function so that an item without a list allocates nothing.
 func decode(text string) (list []string, ok bool) {
 	err := json.Unmarshal([]byte(text), &list)
 	return list, err == nil
 }
 
-// DefaultK are the depths at which lists are scored when nobody asks for others.
+// DefaultK returns the default depths at which lists are scored.
 func DefaultK() []int { return []int{5, 10} }
 
 // A metric is a number between 0 and 1 for one list.
@@ -98,7 +98,7 @@ func count(found []bool) (n int) {
 	return n
 }
 
-// ndcg returns the gain of what was found over that of all gold documents in front.
+// ndcg returns the gain of the list divided by the gain of the ideal list.
 func ndcg(found []bool, gold int, discount func(place int) float64) float64 {
 	got, best := 0.0, 0.0
 	for i, f := range found {
@@ -114,21 +114,21 @@ func ndcg(found []bool, gold int, discount func(place int) float64) float64 {
 
 // A Figure is one metric over all lists.
 type Figure struct {
-	Metric   string        `json:"metric"` // as "recall@5"
+	Metric   string        `json:"metric"` // for example "recall@5"
 	About    string        `json:"about"`
 	Estimate stat.Estimate `json:"estimate"`
 }
 
-// A Summary is what ranked lists are worth.
+// A Summary is the scores of ranked lists.
 type Summary struct {
 	Version string   `json:"version"` // "deem.retrieval/1"
-	N       int      `json:"n"`       // lists that are scored
-	NoGold  int      `json:"no_gold"` // lists without a gold document, in no number
+	N       int      `json:"n"`       // scored lists
+	NoGold  int      `json:"no_gold"` // lists without a gold document, which are not scored
 	Short   int      `json:"short"`   // lists with fewer documents than the largest k
 	Figures []Figure `json:"figures"`
 }
 
-// A Builder gathers lists. Make one with [New].
+// A Builder collects lists. Make one with [New].
 type Builder struct {
 	ks      []int
 	values  map[string]*stat.Clustered
@@ -138,7 +138,7 @@ type Builder struct {
 	largest int
 }
 
-// New returns a builder that scores at these depths; none means [DefaultK].
+// New returns a builder that scores at the given depths, by default [DefaultK].
 func New(ks ...int) *Builder {
 	if len(ks) == 0 {
 		ks = DefaultK()
@@ -147,8 +147,8 @@ func New(ks ...int) *Builder {
 	return &Builder{ks: ks, values: map[string]*stat.Clustered{}, largest: ks[len(ks)-1]}
 }
 
-// Add adds a list. A list without gold documents has no score: whatever was retrieved,
-// there was nothing to find.
+// Add adds a list. A list without gold documents has no score, because there was nothing to
+// find.
 func (b *Builder) Add(l List) {
 	gold := map[string]bool{}
 	for _, id := range l.Gold {
@@ -164,7 +164,7 @@ func (b *Builder) Add(l List) {
 	}
 	found, seen, reciprocal := make([]bool, max(len(l.Ranked), b.largest)), map[string]bool{}, 0.0
 	for i, id := range l.Ranked {
-		// A document that is listed twice counts at its first place.
+		// A duplicate document counts at its first place.
 		if found[i] = gold[id] && !seen[id]; found[i] && reciprocal == 0 {
 			reciprocal = 1 / float64(i+1)
 		}
@@ -189,7 +189,7 @@ func (b *Builder) add(name, cluster string, x float64) {
 
 func name(m metric, k int) string { return m.name + "@" + strconv.Itoa(k) }
 
-// Summary returns the numbers, nil when no list was added.
+// Summary returns the scores, or nil if no list was added.
 func (b *Builder) Summary() *Summary {
 	if b.n+b.noGold == 0 {
 		return nil

@@ -17,8 +17,7 @@ import (
 	"deem/internal/report/retrieval"
 )
 
-// program computes the metrics from their textbook definitions, in another language and
-// without a line of ours.
+// program computes the metrics from their textbook definitions, independently of our code.
 const program = `
 import json, math, sys
 def dcg(rel, d): return sum(r / d(i + 1) for i, r in enumerate(rel))
@@ -56,7 +55,7 @@ func lists(n int) []retrieval.List {
 	return all
 }
 
-// TestPython holds every number to what an independent program computes.
+// TestPython checks every number against an independent program.
 func TestPython(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -92,7 +91,7 @@ func TestPython(t *testing.T) {
 	}
 }
 
-// A ranking is a case of LongMemEval's evaluate_retrieval: places in a corpus, the best
+// A ranking is a case of LongMemEval's evaluate_retrieval: positions in a corpus, best
 // first.
 type ranking struct {
 	Rankings []int
@@ -119,8 +118,8 @@ func (r ranking) scores() map[string]any {
 	return got
 }
 
-// findable reports whether there is something to find, and all of it is in the corpus, which
-// a list of ids does not know.
+// findable reports whether there is something to find and all of it is in the corpus. A
+// list of ids does not show the latter.
 func (r ranking) findable() bool {
 	for _, id := range r.Correct {
 		if !slices.Contains(r.Corpus, id) {
@@ -133,8 +132,8 @@ func (r ranking) findable() bool {
 // sessionsLeft says why scores by session are not compared.
 const sessionsLeft = "lists are scored as they are, not by the sessions of their turns"
 
-// None of these vectors may be part of the repository; testdata/longmemeval.jsonl holds
-// rankings of our own.
+// These vectors may not be part of the repository; testdata/longmemeval.jsonl has our own
+// rankings.
 func TestGolden(t *testing.T) {
 	golden.Test(t, map[string]golden.Metric{
 		"longmemeval_retrieval": golden.Of(func(r ranking) (any, error) {
@@ -148,7 +147,7 @@ func TestGolden(t *testing.T) {
 	}})
 }
 
-// TestLongMemEval compares with upstream's functions, run on rankings that we drew.
+// TestLongMemEval compares with upstream's functions, run on our own rankings.
 func TestLongMemEval(t *testing.T) {
 	f, err := os.Open("testdata/longmemeval.jsonl")
 	if err != nil {
@@ -179,7 +178,7 @@ func TestLongMemEval(t *testing.T) {
 	}
 }
 
-// TestOf: an item has a list when its fields hold both sides.
+// TestOf checks that an item has a list if its fields contain both sides.
 func TestOf(t *testing.T) {
 	if _, ok := retrieval.Of(deem.Item{Fields: map[string]string{"retrieved": `["a"]`}}); ok {
 		t.Error("a list without gold documents")
