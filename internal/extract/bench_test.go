@@ -6,7 +6,7 @@ import (
 	"deem/internal/extract"
 )
 
-// A report re-reads every reply of a run, so reading must be cheap beside the rest.
+// A report reads every reply of a run again, so reading must be cheap compared to the rest.
 func BenchmarkLabel(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
 		{"json", "```json\n{\"reason\": \"The response names the town of the reference and adds the year, which is right.\", \"label\": \"CORRECT\"}\n```"},

@@ -8,8 +8,8 @@ import (
 // A span is a half-open range of bytes.
 type span struct{ start, end int }
 
-// thinkTag matches a tag around thinking, as models are known to leak them, at the
-// beginning of a text. The group that matched is a slash or "end" for a closing tag.
+// thinkTag matches a tag around reasoning, in the forms that models are known to leak, at
+// the beginning of a text. The matching group is a slash or "end" for a closing tag.
 var thinkTag = lazy(`^(?i)(?:` +
 	`<(/?)(?:seed:|antml:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)\s*>` +
 	`|\[(/?)(?:think|thinking)\]` +
@@ -17,15 +17,15 @@ var thinkTag = lazy(`^(?i)(?:` +
 	`|<\|(begin|end)_of_thought\|>` +
 	`|<\|(start|end)_thinking\|>)`)
 
-// channelTag matches the control tokens of the channel format, in which a reply
-// is a row of messages and only those of the channel "final" are for the reader.
+// channelTag matches the control tokens of the channel format, in which a reply is a
+// sequence of messages and only those of the channel "final" are for the reader.
 var channelTag = lazy(`<\|(channel|message|start|end|return|call|constrain)\|>`)
 
-// Body returns the reply without the model's thinking and without space around
-// it. A block that is never closed swallows the rest, because nothing was said
-// yet. A closing tag that was never opened drops everything before it: some
-// templates put the opening tag in the prompt. Tags that are themselves quoted,
-// or part of a JSON string, are text and stay.
+// Body returns the reply without the model's reasoning and without surrounding space. A
+// block that is never closed extends to the end, because the model has not answered yet. A
+// closing tag without an opening tag drops everything before it: some templates put the
+// opening tag in the prompt. Tags that are quoted, or part of a JSON string, are text and
+// stay.
 func Body(reply string) string {
 	drop, _ := thinking(reply)
 	if len(drop) == 0 {
@@ -41,8 +41,8 @@ func Body(reply string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// blankThinking returns reply with its thinking replaced by spaces, so that
-// offsets stay true, and says whether the thinking was never closed.
+// blankThinking returns reply with its reasoning replaced by spaces, so that offsets remain
+// valid, and reports whether the reasoning was never closed.
 func blankThinking(reply string) (string, bool) {
 	drop, open := thinking(reply)
 	return blank(reply, drop), open
@@ -57,11 +57,10 @@ func blank(s string, spans []span) string {
 	return b.String()
 }
 
-// A blanker replaces parts of a text by spaces, byte for byte. Line breaks stay, so that
-// what stood on different lines still does.
+// A blanker replaces parts of a text by spaces, byte for byte. Line breaks stay.
 type blanker struct {
 	text string
-	out  []byte // nil as long as it would be the text
+	out  []byte // nil until something is blanked
 }
 
 func (b *blanker) blank(s span) {
@@ -83,8 +82,8 @@ func (b *blanker) String() string {
 	return string(b.out)
 }
 
-// thinking returns the spans of reply that are thinking, in order and apart, and
-// says whether the last of them was never closed.
+// thinking returns the spans of reply that are reasoning, in order and without overlap, and
+// reports whether the last one was never closed.
 func thinking(reply string) (drop []span, open bool) {
 	if strings.Contains(reply, "<|channel|>") {
 		return channels(reply)
@@ -94,15 +93,15 @@ func thinking(reply string) (drop []span, open bool) {
 	}
 	opened := -1
 	var nextObject func() (*object, place, bool)
-	var json span // the last valid object that was looked at
+	var json span // the last valid object that was examined
 	for m := range thinkTags(reply) {
 		if nextObject == nil {
 			var stop func()
 			nextObject, stop = iter.Pull2(scanObjects(reply, beginning(reply)))
 			defer stop() //nolint:revive,gocritic // It is called once.
 		}
-		// A tag in a valid object is part of a string, because it would make the object
-		// invalid anywhere else.
+		// A tag inside a valid object is part of a string, because anywhere else it would
+		// make the object invalid.
 		for json.end <= m[0] {
 			o, _, ok := nextObject()
 			if !ok {
@@ -132,7 +131,7 @@ func thinking(reply string) (drop []span, open bool) {
 
 // thinkTags yields the matches of thinkTag in reply.
 func thinkTags(reply string) iter.Seq[[]int] {
-	const longest = 40 // no tag is longer
+	const longest = 40 // maximum length of a tag
 	return func(yield func([]int) bool) {
 		for pos := 0; ; pos++ {
 			i := strings.IndexAny(reply[pos:], "<[◁")
@@ -157,7 +156,7 @@ func thinkTags(reply string) iter.Seq[[]int] {
 	}
 }
 
-// closes says whether the tag at m closes a block.
+// closes reports whether the tag at m closes a block.
 func closes(reply string, m []int) bool {
 	for g := 2; g < len(m); g += 2 {
 		if m[g] >= 0 {
@@ -168,15 +167,15 @@ func closes(reply string, m []int) bool {
 	return false
 }
 
-// quotedTag says whether the tag stands in quotes of its own, as when a judge
-// writes that the response leaked a `<think>` tag.
+// quotedTag reports whether the tag itself is in quotes, for example if a judge writes that
+// the response leaked a `<think>` tag.
 func quotedTag(s string, start, end int) bool {
 	const opens, closes = "`\"'“‘「", "`\"'”’」"
 	before, after := lastRune(s[:start]), firstRune(s[end:])
 	return before != 0 && after != 0 && strings.ContainsRune(opens, before) && strings.ContainsRune(closes, after)
 }
 
-// within says whether pos lies in one of the spans, which are in order.
+// within reports whether pos is in one of the spans, which are in order.
 func within(spans []span, pos int) bool {
 	lo, hi := 0, len(spans)
 	for lo < hi {
@@ -190,13 +189,13 @@ func within(spans []span, pos int) bool {
 	return lo < len(spans) && spans[lo].start <= pos
 }
 
-// channels returns what is not said on the final channel.
+// channels returns the spans outside the final channel.
 func channels(reply string) (drop []span, open bool) {
 	var (
-		pos   int // where the text not yet dealt with begins
+		pos   int // start of the unprocessed text
 		keep  = true
 		name  bool // between <|channel|> and <|message|>, or after <|start|>
-		final bool // the last channel named was the final one
+		final bool // the last named channel is the final one
 	)
 	for m := range matches(channelTag(), reply) {
 		text := reply[pos:m[0]]
@@ -229,8 +228,8 @@ func channels(reply string) (drop []span, open bool) {
 	return drop, open
 }
 
-// bareChannel finds the end of the analysis when a server has taken the control
-// tokens away and left their names: "analysisThe user ... assistantfinalYes".
+// bareChannel finds the end of the analysis if a server has removed the control tokens and
+// left their names: "analysisThe user ... assistantfinalYes".
 func bareChannel(reply string) (int, bool) {
 	lead := len(reply) - len(strings.TrimLeft(reply, " \t\r\n"))
 	if !strings.HasPrefix(reply[lead:], "analysis") {

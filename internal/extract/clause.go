@@ -9,7 +9,7 @@ import (
 	"deem/internal/text"
 )
 
-// What may follow a mention.
+// Kinds of text that may follow a mention.
 const (
 	endFollows      = iota // the end of the line
 	stopFollows            // punctuation
@@ -17,16 +17,16 @@ const (
 	wordFollows            // another word
 )
 
-// A following is what comes after a mention.
+// A following is the text after a mention.
 type following struct {
 	kind    int
 	stop    rune   // the punctuation
 	word    string // the word, in lower case
-	after   string // the text from that word on
-	dressed bool   // markup closes between the mention and what follows
+	after   string // the text starting at that word
+	dressed bool   // markup closes between the mention and the following text
 }
 
-// follows returns what comes after the mention.
+// follows returns the text after the mention.
 func (r *reading) follows(mt mention) following {
 	var f following
 	rest := r.text[mt.end:]
@@ -60,7 +60,7 @@ func (r *reading) follows(mt mention) following {
 	return f
 }
 
-// leadingWord returns the word that s begins with, or its first rune.
+// leadingWord returns the first word of s, or its first rune.
 func leadingWord(s string) string {
 	const longest = 40
 	end := strings.IndexFunc(s, func(r rune) bool { return !isWord(r) && r != '\'' && r != '’' })
@@ -73,15 +73,15 @@ func leadingWord(s string) string {
 	return s[:min(end, longest)]
 }
 
-// goesOnWords may follow a verdict in the same clause. A noun may not: the verdict
-// would be its adjective.
+// goesOnWords may follow a verdict in the same clause. A noun may not: the verdict would be
+// its adjective.
 var goesOnWords = wordSet(`because since as given based according for in and but so with by due when although
 	though however which that here overall on per considering despite regardless while after under at to from about`)
 
-// goesOnShort may follow yes or no.
+// goesOnShort are the words that may follow yes or no.
 var goesOnShort = wordSet(`because since as but given based`)
 
-// goesOn says whether a verdict may be followed by the word in f.
+// goesOn reports whether a verdict may be followed by the word in f.
 func (r *reading) goesOn(f following, label string) bool {
 	switch c := firstRune(f.after); {
 	case ordinary(label):
@@ -94,8 +94,8 @@ func (r *reading) goesOn(f following, label string) bool {
 	return goesOnWords[f.word]
 }
 
-// predicateDe says whether s begins with a particle that ends a predicate, as in
-// 是正确的。 and not one before a noun, as in 正确的答案.
+// predicateDe reports whether s begins with a particle that ends a predicate, as in 是正确的。
+// and not with one before a noun, as in 正确的答案.
 func predicateDe(s string) bool {
 	for _, particle := range []string{"的", "です", "である", "だ", "了", "입니다"} {
 		if rest, ok := strings.CutPrefix(s, particle); ok {
@@ -106,8 +106,8 @@ func predicateDe(s string) bool {
 	return false
 }
 
-// ordinary says whether label is a word so common that only its own clause can be
-// a verdict: yes, no, a single letter.
+// ordinary reports whether label is so common that it is a verdict only as a clause by
+// itself: yes, no, a single letter.
 func ordinary(label string) bool {
 	switch strings.ToLower(label) {
 	case "yes", "no", "true", "false", "是", "否", "对", "错", "不", "pass", "good", "bad":
@@ -116,7 +116,7 @@ func ordinary(label string) bool {
 	return isLetterLabel(label)
 }
 
-// votes says whether the mention states its label as a verdict in running text.
+// votes reports whether the mention states its label as a verdict in running text.
 func (r *reading) votes(i int) bool {
 	mt := r.mention(i)
 	if r.echo(i) || struck(r.text, mt) {
@@ -142,24 +142,24 @@ func (r *reading) votes(i int) bool {
 	return shouted(mt.label) && r.spelt(mt) || c.predicate() || c.announced()
 }
 
-// aloneBefore matches what stands before a label that is a sentence of its own, or
-// the consequence at the end of one: "The town is right. Yes." and "..., so no."
+// aloneBefore matches the text before a label that is a sentence by itself, or the
+// consequence at the end of one: "The town is right. Yes." and "..., so no."
 var aloneBefore = lazy(`(?i)(?:(?:^|[.!?。！？\n])[\s*_]*(?:(?:so|therefore|thus|hence|overall|in conclusion|因此|所以)[,，\s]+)?|[,;，；]\s*(?:so|therefore|thus|hence|所以)[,，\s]+)$`)
 
-// sentence says whether the mention, followed by f, is a sentence of its own.
+// sentence reports whether the mention, followed by f, is a sentence by itself.
 func (r *reading) sentence(mt mention, f following) bool {
 	ends := f.kind == endFollows || strings.ContainsRune(".!。！", f.stop)
 	return ends && aloneBefore().MatchString(tail(r.text[:mt.start]))
 }
 
-// prefers matches what follows the better of two labels that name candidates.
+// prefers matches the text after the better of two labels that name candidates.
 var prefers = lazy(`^(?i)[\s*_"')\]]*(?:is|was|are)\s+(?:(?:\w+ly|much|far|the|a|also|still|thus|therefore|overall)\s+)*(?:better|best|superior|preferable|preferred|winner)\b`)
 
-// spelt says whether the mention has the label's own spelling.
+// spelt reports whether the mention has exactly the spelling of the label.
 func (r *reading) spelt(mt mention) bool { return r.text[mt.start:mt.end] == mt.label }
 
-// shouted says whether label cannot be mistaken for an ordinary word: it is in
-// capitals, or in a script without them.
+// shouted reports whether label cannot be mistaken for an ordinary word: it is in capitals,
+// or in a script without them.
 func shouted(label string) bool {
 	letters := 0
 	for _, c := range label {
@@ -173,17 +173,17 @@ func shouted(label string) bool {
 	return letters > 1
 }
 
-// struck says whether the mention is struck through.
+// struck reports whether the mention is struck through.
 func struck(text string, mt mention) bool {
 	return strings.HasSuffix(text[:mt.start], "~~")
 }
 
-// A clause is what stands before a mention in its own clause.
+// A clause is the part of a clause before a mention.
 type clause struct {
-	words    []string // lower case, nearest last, at most a dozen
+	words    []string // in lower case, at most twelve, nearest last
 	raw      string   // the clause as written
 	sentence string   // the sentence up to the mention
-	mark     rune     // the punctuation that the mention follows directly, or 0
+	mark     rune     // the punctuation directly before the mention, or 0
 }
 
 // clause returns the clause before the mention.
@@ -213,14 +213,14 @@ func (r *reading) clause(mt mention) clause {
 	return c
 }
 
-// isMark says whether a verdict may follow r directly.
+// isMark reports whether a verdict may follow r directly.
 func isMark(r rune) bool { return strings.ContainsRune(":：=→⇒", r) && r != 0 }
 
 // nearest returns the last n words.
 func (c clause) nearest(n int) []string { return c.words[max(0, len(c.words)-n):] }
 
-// negationReach is how many words may stand between "not" and what it negates. Mask
-// knows it too: it leaves that many words before what it does not blank.
+// negationReach is the maximum number of words between "not" and what it negates. Mask uses
+// it too: it keeps that many words before text that it does not blank.
 const negationReach = 4
 
 var (
@@ -233,15 +233,15 @@ var (
 	copulas = wordSet(`is are was were be being as seems appears considered deemed judged marked labeled labelled
 		rated graded classified remains find found it's that's answer's say choose prefer pick select favor favour
 		therefore thus hence mark label grade judge rate deem consider`)
-	// opinions may stand before "to be": "it seems to be CORRECT" states something,
-	// "to be CORRECT it must" does not.
+	// opinions may precede "to be": "it seems to be CORRECT" states something, "to be
+	// CORRECT it must" does not.
 	opinions   = wordSet(`seems appears consider considered judge judged find found deem deemed believe`)
 	conditions = wordSet(`if unless when suppose supposing assuming should had were whenever to 如果 若 假如`)
 	others     = wordSet(`reference gold golden expected correct response candidate model system generated predicted
 		truth question user ground actual right real true prediction assistant assistant's`)
 )
 
-// negated says whether the clause denies what follows.
+// negated reports whether the clause negates what follows.
 func (c clause) negated() bool {
 	for _, w := range c.nearest(negationReach) {
 		if negators[w] || strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t") {
@@ -251,9 +251,9 @@ func (c clause) negated() bool {
 	return strings.ContainsAny(lastRunes(c.raw, 5), "不非未没無无別别")
 }
 
-// compares says whether the clause compares something with what follows, as in "not as
-// helpful as" or "no better than". That neither states nor denies what follows. A single
-// "as" does not compare ("not labelled as"), and "rather than" denies.
+// compares reports whether the clause compares something with what follows, as in "not as
+// helpful as" or "no better than". That neither states nor negates what follows. A single
+// "as" does not compare ("not labelled as"), and "rather than" negates.
 func (c clause) compares() bool {
 	words := c.words
 	if n := len(words); n >= 2 && (words[n-2] == "that" || words[n-2] == "those") && words[n-1] == "of" {
@@ -274,12 +274,12 @@ func (c clause) compares() bool {
 	return false
 }
 
-// hedged says whether the clause, or the one that its sentence begins with, only
-// supposes what follows.
+// hedged reports whether the clause, or the first clause of its sentence, makes what
+// follows hypothetical.
 func (c clause) hedged() bool {
 	near := c.nearest(8)
 	for i, w := range near {
-		// "I would mark this INCORRECT" is politeness, not doubt.
+		// "I would mark this INCORRECT" is polite, not hypothetical.
 		if hedges[w] && !(i > 0 && near[i-1] == "i") {
 			return true
 		}
@@ -295,12 +295,12 @@ func (c clause) hedged() bool {
 	return conditions[strings.ToLower(leadingWord(c.sentence))]
 }
 
-// degrees say that a label holds by half, which is not what the label says.
+// degrees are words that qualify a label, which then no longer applies as such.
 var degrees = wordSet(`partially partly half mostly mainly largely nearly almost somewhat semi quasi roughly
 	broadly essentially barely sort kind`)
 
-// graded says whether the clause lets the label hold only in part: "partially
-// CORRECT" is none of CORRECT and INCORRECT.
+// graded reports whether the clause qualifies the label: "partially CORRECT" is neither
+// CORRECT nor INCORRECT.
 func (c clause) graded() bool {
 	for _, w := range c.nearest(2) {
 		if degrees[w] {
@@ -316,17 +316,18 @@ func (c clause) graded() bool {
 	return false
 }
 
-// reported says whether the clause gives somebody else's words.
+// reported reports whether the clause quotes someone else.
 func (c clause) reported() bool {
 	return slices.ContainsFunc(c.words, func(w string) bool { return reporters[w] })
 }
 
-// foreign says whether the clause speaks of somebody else's answer.
+// foreign reports whether the clause is about another answer, such as the reference or the
+// response.
 func (c clause) foreign() bool {
 	return slices.ContainsFunc(c.words, func(w string) bool { return others[strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")] })
 }
 
-// predicate says whether what follows is said of something: "is", "is clearly",
+// predicate reports whether what follows is a predicate: it comes after "is", "is clearly",
 // "is labelled as".
 func (c clause) predicate() bool {
 	for _, w := range slices.Backward(c.words) {
@@ -341,7 +342,7 @@ func (c clause) predicate() bool {
 	return strings.ContainsAny(tail, "是为為")
 }
 
-// announced says whether a colon or an arrow stands before what follows.
+// announced reports whether a colon or an arrow precedes what follows.
 func (c clause) announced() bool { return c.mark != 0 }
 
 // lastRunes returns the last n runes of s.

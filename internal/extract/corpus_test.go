@@ -24,12 +24,12 @@ type realReply struct {
 	Expected string `json:"expected"`
 }
 
-// understood lists the replies that we read differently from the run that kept
-// them, with the reason. It holds ids only; the texts are not ours.
+// understood maps replies that we read differently from the original run to the reason. It
+// contains ids only; the texts are not ours.
 var understood = map[string]string{}
 
-// shared finds a file of the shared data by walking up from the test's folder. It
-// returns "" when there is none.
+// shared finds a file of the shared data in the parent folders of the test. It returns ""
+// if there is none.
 func shared(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -49,7 +49,7 @@ func shared(t *testing.T, name string) string {
 	}
 }
 
-// readReal reads one reply the way its protocol asks for.
+// readReal reads one reply as its protocol requires.
 func readReal(r realReply) (got string, trusted bool, err error) {
 	proto, menu, _ := strings.Cut(r.Protocol, ":")
 	var f extract.Found
@@ -83,11 +83,11 @@ func readReal(r realReply) (got string, trusted bool, err error) {
 	return "", false, errors.ErrUnsupported
 }
 
-// A tally counts how our reading of a protocol compares with the kept one.
+// A tally compares our readings of a protocol with the recorded ones.
 type tally struct{ agree, differ, none, fail int }
 
-// TestRealReplies reads a collection of real replies when it is at hand. A failure
-// to read is tolerable; a label that the run did not record is not.
+// TestRealReplies reads a collection of real replies if it is available. A failure to read
+// is acceptable; a label that the run did not record is not.
 func TestRealReplies(t *testing.T) {
 	path := shared(t, "data/replies/replies.jsonl")
 	if path == "" {
@@ -154,8 +154,8 @@ func compareReal(t *testing.T, r realReply, tallies map[string]*tally) {
 	}
 }
 
-// cutReal checks that a JSON reply cut off anywhere says what the whole says, or
-// nothing.
+// cutReal checks that a JSON reply cut off anywhere gives the same result as the whole, or
+// none.
 func cutReal(t *testing.T, r realReply) {
 	t.Helper()
 	if !strings.Contains(r.Protocol, "_json:") {

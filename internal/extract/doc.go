@@ -1,79 +1,77 @@
-// Package extract finds the verdict in a model's prose.
+// Package extract finds the verdict in a model's reply.
 //
-// A judge model is asked for one label or a few numbers and answers with a
-// paragraph, a fenced JSON object, a table, its thoughts, or half of any of
-// these. This package is lenient about such wrapping and strict about what is
-// wrapped: it never returns a label that was not offered nor a number outside
-// its scale. Where a reply does not clearly say one thing, the answer is a
+// A judge model is asked for one label or a few numbers and answers with a paragraph, a
+// fenced JSON object, a table, its reasoning, or half of any of these. This package is
+// lenient about the wrapping and strict about the content: it never returns a label that
+// was not offered or a number outside its scale. If a reply is not clear, the result is a
 // [deem.Failure], because unjudged is not wrong.
 //
-// A protocol usually does this with a reply:
+// A protocol usually reads a reply like this:
 //
 //	body := extract.Mask(extract.Body(reply), item.Response)
 //	found, err := extract.Label(body, []string{"CORRECT", "INCORRECT"})
 //
 // # Thinking
 //
-// [Body] takes the model's thinking away. [Label], [LabelIn], [Labelled],
-// [Aspects] and [Rating] overlook thinking by themselves, so that calling Body first is a
-// convenience, not a duty. [Objects] and [Last] read the text as it is.
+// [Body] removes the model's reasoning. [Label], [LabelIn], [Labelled], [Aspects] and
+// [Rating] ignore reasoning themselves, so calling Body first is optional. [Objects] and
+// [Last] read the text unchanged.
 //
 // # Which mention is the verdict
 //
-// Label looks for a verdict in this order of trust. Within one step the last
-// one counts, because models reason first and conclude later.
+// Label looks for a verdict in the following order of trust. Within one step the last match
+// counts, because models reason first and conclude later.
 //
 //  1. json: a JSON object with a label under a key such as "label" or "verdict"
 //     (or the only label among its values). The last such object counts. true
-//     and false count only where the labels are yes/no or true/false. When that
-//     key holds something that was not offered, prose cannot make up for it
-//     unless a marked verdict or a line of its own follows.
+//     and false count only if the labels are yes/no or true/false. If that key
+//     has a value that was not offered, prose cannot replace it, but a later marked
+//     verdict or line by itself can.
 //  2. marked: [[X]], \boxed{X}, <answer>X</answer>, "Verdict: X",
 //     "the final answer is X", "结论：X". The mark must begin a line or a clause,
-//     and nobody else's name may stand before it: "Reference answer: yes" is
-//     not a verdict.
-//  3. line: a line with nothing on it but a label, its markdown and punctuation.
+//     and must not belong to someone else: "Reference answer: yes" is not a
+//     verdict.
+//  3. line: a line that has only a label, its markdown and punctuation.
 //  4. first: the text begins with a label followed by punctuation, as in
 //     "CORRECT. The response ..." or "No - the year is wrong".
-//  5. only: one label alone is stated anywhere in the text.
+//  5. only: exactly one label is stated anywhere in the text.
 //  6. last: several labels are stated, and the last sentence draws a conclusion
 //     ("Therefore, ...") that names one of them.
 //
-// These never vote:
+// The following never count:
 //
-//   - the menu echoed, at any step: "CORRECT or INCORRECT", "yes/no", two labels
-//     on lines next to each other;
-//   - a negated or supposed mention: "not correct", "不正确", "neither X nor Y",
+//   - the menu repeated, at any step: "CORRECT or INCORRECT", "yes/no", two labels
+//     on adjacent lines;
+//   - a negated or hypothetical mention: "not correct", "不正确", "neither X nor Y",
 //     "whether it is CORRECT", "if it names Lisbon, it is CORRECT";
-//   - what something is compared with: "(b) is not as helpful as Output (a)" neither
-//     states nor denies Output (a);
-//   - somebody else's words, as far as verbs show them: "the response says yes";
+//   - the object of a comparison: "(b) is not as helpful as Output (a)" neither
+//     states nor negates Output (a);
+//   - someone else's words, as far as verbs show them: "the response says yes";
 //   - part of a longer word: "INCORRECT" for CORRECT, "yes-man", "non-correct",
 //     "nothing", "NOT_CORRECT";
 //   - ordinary English that happens to be a label: "the correct answer is Rome",
-//     "there is no evidence". At steps 5 and 6 a word counts when it is written
-//     in capitals as the label is, or is what something is said to be ("is
-//     correct", "labelled wrong"), and no noun follows it. Yes and no also count as
-//     a sentence of their own ("The town is there. Yes.").
+//     "there is no evidence". At steps 5 and 6 a word counts if it is written in
+//     capitals like the label, or is a predicate ("is correct", "labelled wrong"),
+//     and no noun follows it. Yes and no also count as a sentence by themselves
+//     ("The town is there. Yes.").
 //
-// Steps that disagree are settled so: a marked verdict or a line of its own beats
-// an earlier first word; a JSON verdict followed by a different mark or line, a
-// mark followed by a different line, and a first word or line whose text ends by
-// stating another label are Contradictory. One object that gives two
-// verdicts is Contradictory too.
+// Conflicts between steps are resolved as follows: a marked verdict or a line by itself
+// beats an earlier first word; a JSON verdict followed by a different mark or line, a mark
+// followed by a different line, and a first word or line whose text ends by stating another
+// label are Contradictory. One object with two verdicts is Contradictory too.
 //
 // # Failures
 //
-// Empty: there is no text. Truncated: the thinking never ended, or a JSON object
-// was cut off before its verdict was complete. Contradictory: several labels and
-// no clear last one. Refused: no verdict, and the text declines to judge.
-// OutOfRange: a number outside its scale. Unparseable: all else.
+// Empty: there is no text. Truncated: the reasoning never ended, or a JSON object was cut
+// off before its verdict was complete. Contradictory: several labels and no clear last one.
+// Refused: no verdict, and the text declines to judge. OutOfRange: a number outside its
+// scale. Unparseable: everything else.
 //
 // # Repairing JSON
 //
-// Replies hold JSON with trailing commas, single quotes, comments, raw line
-// breaks, Python's True, unescaped quotes and missing ends. We read these with
-// a parser of our own instead of a general repair library: repairing makes
-// valid text out of broken text and cannot say which values were complete, so
-// a score cut off after its first digit would become a score.
+// Replies contain JSON with trailing commas, single quotes, comments, raw line breaks,
+// Python's True, unescaped quotes and missing ends. We read these with our own parser
+// instead of a general repair library: a repair library turns broken text into valid text
+// and cannot tell which values were complete, so a score cut off after its first digit
+// would become a score.
 package extract

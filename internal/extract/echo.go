@@ -2,8 +2,8 @@ package extract
 
 import "strings"
 
-// echo says whether the i-th mention only repeats the menu: another label stands
-// beside it with no more than "or" between them.
+// echo reports whether the i-th mention only repeats the menu: another label is next to it
+// with at most "or" between them.
 func (r *reading) echo(i int) bool {
 	if !r.echoed {
 		r.findEchoes()
@@ -11,8 +11,8 @@ func (r *reading) echo(i int) bool {
 	return r.mentions[i].label&echoBit != 0
 }
 
-// findEchoes marks the mentions that repeat the menu. It goes backwards, because it
-// is the "or" before the last label that makes a list of "A, B or C".
+// findEchoes marks the mentions that repeat the menu. It goes backwards, because the "or"
+// before the last label makes "A, B or C" a list.
 func (r *reading) findEchoes() {
 	r.echoed = true
 	for i := len(r.mentions) - 1; i > 0; i-- {
@@ -24,8 +24,8 @@ func (r *reading) findEchoes() {
 	}
 }
 
-// enumerated says whether a and b, which are neighbours, are listed side by side.
-// listed says that b stands in a list already.
+// enumerated reports whether the neighbouring mentions a and b are listed side by side. If
+// listed is set, b is known to be in a list.
 func (r *reading) enumerated(a, b mention, listed bool) bool {
 	const longest = 40
 	gap := r.text[a.end:b.start]
@@ -39,8 +39,8 @@ func (r *reading) enumerated(a, b mention, listed bool) bool {
 	case "or", "and", "/", "and/or", "vs", "versus", "nor", "&", "或", "或者", "还是", "還是", "和", "与", "또는", "or a", "oder", "ou", "o":
 		return true
 	case "":
-		// Side by side, or on neighbouring lines. "Yes, no doubt" is not a list,
-		// and neither is "Yes. No ...": a sentence has ended.
+		// Side by side, or on adjacent lines. "Yes, no doubt" is not a list, and neither is
+		// "Yes. No ...", where a sentence has ended.
 		return !strings.ContainsAny(gap, ".;") && (listed || r.follows(b).kind != wordFollows)
 	}
 	return false

@@ -13,7 +13,7 @@ import (
 	"deem/internal/extract"
 )
 
-// menus are sets of labels that tempt a reader in different ways.
+// menus are sets of labels that are difficult in different ways.
 var menus = [][]string{
 	{"CORRECT", "INCORRECT"},
 	{"yes", "no"},
@@ -43,7 +43,7 @@ func seedReplies(f *testing.F, add func(text string)) {
 	}
 }
 
-// checkFound fails unless f is a label on the menu at a place in text, or err is a
+// checkFound fails unless f is a label on the menu at a position in text, or err is a
 // failure that this package may return.
 func checkFound(t *testing.T, text string, labels []string, f extract.Found, err error) {
 	t.Helper()
@@ -106,7 +106,7 @@ func FuzzObjects(f *testing.F) {
 				t.Fatalf("object is truncated, but %.20q follows", text[o.End:])
 			}
 		}
-		// What encoding/json reads, we read alike.
+		// Anything that encoding/json accepts must have the same result here.
 		var want map[string]any
 		dec := json.NewDecoder(strings.NewReader(text))
 		dec.UseNumber()
@@ -119,7 +119,7 @@ func FuzzObjects(f *testing.F) {
 	})
 }
 
-// depth returns how deep a JSON value nests.
+// depth returns the nesting depth of a JSON value.
 func depth(v any) int {
 	d := 0
 	switch v := v.(type) {
@@ -135,7 +135,7 @@ func depth(v any) int {
 	return d
 }
 
-// sameJSON compares values by their canonical text.
+// sameJSON compares values by their canonical JSON.
 func sameJSON(a, b any) bool {
 	x, err1 := json.Marshal(a)
 	y, err2 := json.Marshal(b)
@@ -176,8 +176,8 @@ func FuzzLabelled(f *testing.F) {
 	})
 }
 
-// err2 returns err, or a failure where lo itself is not on the scale, so that the
-// caller's check of lo holds.
+// err2 returns err, or a failure if lo itself is not on the scale, so that the caller's
+// check of lo is valid.
 func err2(err error, lo float64, s extract.Scale) error {
 	if err == nil {
 		_, err = extract.Number(lo, s)

@@ -9,7 +9,7 @@ import (
 	"deem"
 )
 
-// verdictKeys are the keys under which judges give their verdict, best first.
+// verdictKeys are the keys under which judges give their verdict, in order of preference.
 var verdictKeys = []string{
 	"label", "verdict", "final_verdict", "judgment", "judgement", "final_judgment", "final_judgement",
 	"decision", "final_decision", "evaluation_result", "classification",
@@ -19,22 +19,22 @@ var verdictKeys = []string{
 	"标签", "判断", "判定", "结论", "结果", "评估结果", "评价", "答案",
 }
 
-// surely is how many of verdictKeys, from the first, can only hold a verdict. An
-// "answer" may also be the reference's.
+// surely is the number of verdictKeys, from the first, that always hold a verdict. An
+// "answer" may also be the reference answer.
 const surely = 11
 
-// otherKeys matches keys whose values are about somebody else's words.
+// otherKeys matches keys whose values are not the judge's verdict.
 var otherKeys = lazy(`reference|gold|expected|response|question|candidate|ground|target|hypothesis|predict|example|option|label_set|choices|labels|reason|explan|ration|thought|analysis|comment|feedback|evidence|quote|理由|原因|解释|分析`)
 
-// A jsonVerdict is what an object says: a label or a failure.
+// A jsonVerdict is the verdict of an object: a label or a failure.
 type jsonVerdict struct {
 	found Found
 	err   error
-	end   int // where the object ends
+	end   int // end of the object
 }
 
-// json returns the verdict of the last object that has one. It returns false when
-// no object tries to give one.
+// json returns the verdict of the last object that has one. It returns false if no object
+// tries to give one.
 func (m *menu) json(found *objects) (jsonVerdict, bool) {
 	for o := range found.backward() {
 		if v, ok := m.objectVerdict(o); ok {
@@ -45,8 +45,8 @@ func (m *menu) json(found *objects) (jsonVerdict, bool) {
 	return jsonVerdict{}, false
 }
 
-// objectVerdict returns what o says under a verdict's key, or as the only label
-// among its values, or in an object within it.
+// objectVerdict returns the value of o under a verdict key, or the only label among its
+// values, or the verdict of an object within it.
 func (m *menu) objectVerdict(o *object) (jsonVerdict, bool) {
 	var refused *jsonVerdict
 	for _, key := range verdictKeys {
@@ -85,8 +85,8 @@ func (m *menu) objectVerdict(o *object) (jsonVerdict, bool) {
 	return jsonVerdict{}, false
 }
 
-// disputed returns a contradiction when a key that can only hold a verdict holds
-// another one than label.
+// disputed returns a contradiction if a key that always holds a verdict holds a different
+// label.
 func (m *menu) disputed(o *object, label string) error {
 	for _, key := range verdictKeys[:surely] {
 		if f, ok := o.get(key); ok {
@@ -98,13 +98,13 @@ func (m *menu) disputed(o *object, label string) error {
 	return nil
 }
 
-// isContradiction says whether err is the failure of saying two labels.
+// isContradiction reports whether err is a Contradictory failure.
 func isContradiction(err error) bool {
 	f, ok := errors.AsType[*deem.Failure](err)
 	return ok && f.Kind == deem.Contradictory
 }
 
-// onlyValue returns the label that is the only one among the values of o.
+// onlyValue returns the label of o if exactly one label occurs among its values.
 func (m *menu) onlyValue(o *object) (jsonVerdict, bool) {
 	var found []jsonVerdict
 	for _, f := range o.fields {
@@ -123,7 +123,7 @@ func (m *menu) onlyValue(o *object) (jsonVerdict, bool) {
 	return found[0], true
 }
 
-// verdict reads the value that o has under key.
+// verdict reads the value of o under key.
 func (m *menu) verdict(o *object, key string) jsonVerdict {
 	f, _ := o.get(key)
 	label, ok := m.any(f.value)
@@ -157,8 +157,7 @@ func (m *menu) any(v any) (string, bool) {
 	return "", false
 }
 
-// boolean reads true and false where they answer the question: the labels are yes
-// and no, or true and false.
+// boolean reads true and false as labels if the labels are yes and no, or true and false.
 func (m *menu) boolean(b bool) (string, bool) {
 	if len(m.labels) != 2 {
 		return "", false
@@ -176,8 +175,8 @@ func (m *menu) boolean(b bool) (string, bool) {
 	return "", false
 }
 
-// value reads a string as a label: the label alone, dressed or not, or the label
-// followed by punctuation and remarks that mention no other.
+// value reads a string as a label: the label alone, with or without decoration, or the
+// label followed by punctuation and remarks that mention no other label.
 func (m *menu) value(s string) (string, bool) {
 	core := strings.TrimFunc(s, undress)
 	if label, ok := m.equal(core); ok {
@@ -199,7 +198,7 @@ func (m *menu) value(s string) (string, bool) {
 	return f.Label, true
 }
 
-// undress says whether r may be stripped from around a label.
+// undress reports whether r is decoration that may surround a label.
 func undress(r rune) bool {
 	return isSpace(r) || isMarkup(r) || isStop(r) || strings.ContainsRune("✅❌✔✖☑✓✗🟢🔴-=•", r)
 }

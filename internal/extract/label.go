@@ -6,7 +6,7 @@ import (
 	"deem"
 )
 
-// A Found says what was found and how, for the trace of a reading.
+// A Found is a label, how it was found, and where.
 type Found struct {
 	// Label is spelt as the protocol offers it.
 	Label string
@@ -15,14 +15,13 @@ type Found struct {
 	// "last". The package comment explains the steps.
 	How string
 
-	// Start and End are the place of the label in the text.
+	// Start and End are the position of the label in the text.
 	Start, End int
 }
 
-// Label finds the one label that text says. The labels are spelt as the protocol
-// offers them; the text may spell them in any case. Spaces, hyphens and underscores
-// within a label are alike. The package comment says what counts as a verdict and
-// which failure is returned when there is none.
+// Label finds the one label that text states. The labels are spelt as the protocol offers
+// them; case is ignored in the text. Spaces, hyphens and underscores within a label are
+// equivalent. The package comment defines what counts as a verdict, and the failures.
 func Label(text string, labels []string) (Found, error) {
 	if f, ok := word(text, labels); ok {
 		return f, nil
@@ -30,9 +29,8 @@ func Label(text string, labels []string) (Found, error) {
 	return readWhole(text, labels)
 }
 
-// word returns the label that text is, where text is one word. Most replies are no more
-// than that, and to read them as if they were would take longer than all else that is
-// done about them.
+// word returns text as a label if it is a single word. Most replies are, and reading them
+// in full would take longer than all other processing of the reply.
 func word(text string, labels []string) (Found, bool) {
 	const letter = 1 // A single letter may be the name of an option.
 	if len(text) <= letter || strings.ContainsFunc(text, func(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' }) {
@@ -45,14 +43,14 @@ func word(text string, labels []string) (Found, bool) {
 			known = true
 		default:
 			if n, ok := foldPrefix(text, l); ok && n == len(text) {
-				return Found{}, false // The first of them is meant.
+				return Found{}, false // The first of them counts.
 			}
 		}
 	}
 	return Found{Label: text, How: "line", End: len(text)}, known
 }
 
-// readWhole is Label for a text that may be anything.
+// readWhole is Label for arbitrary text.
 func readWhole(text string, labels []string) (Found, error) {
 	m := newMenu(labels)
 	t, err := speech(text)
@@ -79,7 +77,7 @@ func readWhole(text string, labels []string) (Found, error) {
 	return r.prose(t)
 }
 
-// later returns whichever of two findings stands further back, or nil.
+// later returns the one of two findings that starts later, or nil.
 func later(a, b *Found) *Found {
 	if a == nil || b != nil && b.Start > a.Start {
 		return b
@@ -87,7 +85,7 @@ func later(a, b *Found) *Found {
 	return a
 }
 
-// settleJSON decides between a verdict in JSON and a mark or line outside it.
+// settleJSON decides between a JSON verdict and a mark or line outside it.
 func settleJSON(js jsonVerdict, outside *Found) (Found, error) {
 	after := outside != nil && outside.Start >= js.end
 	switch {
@@ -101,8 +99,8 @@ func settleJSON(js jsonVerdict, outside *Found) (Found, error) {
 	return js.found, nil
 }
 
-// settle decides between the verdicts that stand apart from running prose. It
-// returns false when there are none.
+// settle decides between the verdicts outside running prose. It returns false if there are
+// none.
 func settle(marked, line, first *Found, r *reading) (f Found, ok bool, err error) {
 	switch {
 	case marked != nil:
@@ -126,14 +124,14 @@ func (r *reading) unlessTakenBack(found Found) (f Found, ok bool, err error) {
 	return found, true, nil
 }
 
-// contradiction is the failure of a text that says two labels.
+// contradiction returns the failure of a text that states two labels.
 func contradiction(a, b string) error {
 	return deem.Failf(deem.Contradictory, "the reply says both %q and %q", a, b)
 }
 
-// LabelIn reads a label out of JSON: the value under key in the last object that
-// has it, at any depth. The value must be a label, or a number spelt as one; true
-// and false are labels where the labels are yes/no or true/false.
+// LabelIn reads a label from JSON: the value under key in the last object that has the key,
+// at any depth. The value must be a label, or a number spelt as one; true and false are
+// labels if the labels are yes/no or true/false.
 func LabelIn(text, key string, labels []string) (Found, error) {
 	m := newMenu(labels)
 	t, err := speech(text)
@@ -141,7 +139,7 @@ func LabelIn(text, key string, labels []string) (Found, error) {
 		return Found{}, err
 	}
 	for o := range findObjects(t, nil).backward() {
-		// Half a value is behind every whole one, so it would have been the last.
+		// A cut-off value comes after all complete ones, so it would have been the last.
 		if o.halved(key) {
 			return Found{}, deem.Failf(deem.Truncated, "the value of %q was cut off", key)
 		}

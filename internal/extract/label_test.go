@@ -9,7 +9,7 @@ import (
 	"deem/internal/extract"
 )
 
-// wrappings are ways to say a label, which stands for %. All of them must be read.
+// wrappings are ways to state a label, which replaces %. All of them must be read.
 var wrappings = []string{
 	"%", "%.", "**%**", "`%`", "\"%\"", "\n\n%\n", "### %", "Verdict: %", "**Verdict:** %", "Final answer: **%**",
 	"Label - %", "My final verdict is %.", "判断：%", "结论: %。", "[[%]]", "\\boxed{%}", "<answer>%</answer>",
@@ -43,8 +43,8 @@ func TestWrappings(t *testing.T) {
 	}
 }
 
-// TestNothingSaid draws texts from words that say no label, and checks that none is
-// found in them.
+// TestNothingSaid generates texts from words that state no label, and checks that none is
+// found.
 func TestNothingSaid(t *testing.T) {
 	words := []string{
 		"the", "response", "is", "not", "correct", "answer", "yesterday", "nothing", "incorrectly", "correctness", "correctly",
@@ -68,8 +68,8 @@ func TestNothingSaid(t *testing.T) {
 	})
 }
 
-// TestLabelPlace checks that Start and End point at the label in the text that was
-// passed in, thinking and all.
+// TestLabelPlace checks that Start and End are the position of the label in the original
+// text, including its reasoning.
 func TestLabelPlace(t *testing.T) {
 	const text = "<think>CORRECT?</think>\n**Verdict:** incorrect"
 	f, err := extract.Label(text, []string{"CORRECT", "INCORRECT"})
@@ -78,7 +78,7 @@ func TestLabelPlace(t *testing.T) {
 	}
 }
 
-// TestOddMenus checks that menus nobody should write do no harm.
+// TestOddMenus checks that senseless menus do no harm.
 func TestOddMenus(t *testing.T) {
 	for _, labels := range [][]string{nil, {}, {""}, {" ", "\t"}, {"\xff"}, {"*"}, {"-"}, {"a", "A"}, {"[["}, {"\n"}} {
 		for _, text := range []string{"", "a", "*", "-", "\xff", "[[", "x\n\ny", "- - -"} {

@@ -9,24 +9,23 @@ import (
 	"deem"
 )
 
-// between matches what may stand between a name and its number: markup, a table's
-// bar, "score", an aside such as "(0-10)", and a colon, equals sign or "is".
+// between matches the text between a name and its number: markup, a table's bar, "score",
+// an aside such as "(0-10)", and a colon, equals sign or "is".
 const between = "[\\s*_`\"'“”|]*" +
 	`(?:(?:score|rating|points|得分|评分|分数|分)[\s*_` + "`" + `"'“”]*)?` +
 	`(?:[(（\[][^()（）\[\]\n]{0,40}[)）\]][\s*_` + "`" + `"'“”]*)?` +
 	`(?::|：|=|\||—|–|->|→|\s-\s|\b(?:is|of|was|gets|at)\b|是|为)` +
 	"[\\s*_`\"'“”|\\[(（]*"
 
-// aside matches a number in brackets straight after a name: "Relevance (8/10)".
+// aside matches a bracket before a number directly after a name: "Relevance (8/10)".
 const aside = "[\\s*_`]*[(（\\[]\\s*"
 
-// Labelled finds "name: number" in prose for each name, as in "**Correctness:**
-// 8/10", "relevance = 7", "准确性：9分" or the table row "| Correctness | 8 |". Names
-// are compared without regard to case. The last number given for a name counts.
+// Labelled finds "name: number" in prose for each name, as in "**Correctness:** 8/10",
+// "relevance = 7", "准确性：9分" or the table row "| Correctness | 8 |". Case is ignored in
+// names. The last number for a name counts.
 //
-// The failure is OutOfRange when that number is off its scale, Truncated when the
-// number is the last thing of JSON that was cut off, and otherwise Unparseable
-// when a name has no number.
+// The failure is OutOfRange if that number is off its scale, Truncated if the number is at
+// the end of JSON that was cut off, and otherwise Unparseable if a name has no number.
 func Labelled(text string, scales map[string]Scale) (map[string]float64, error) {
 	text, err := speech(text)
 	if err != nil {
@@ -52,8 +51,8 @@ func Labelled(text string, scales map[string]Scale) (map[string]float64, error) 
 	return out, nil
 }
 
-// Aspects finds a number for each name, in the last JSON object that has all the
-// names or else in prose as [Labelled] does.
+// Aspects finds a number for each name, in the last JSON object that has all the names, or
+// else in prose like [Labelled].
 func Aspects(text string, scales map[string]Scale) (map[string]float64, error) {
 	t, err := speech(text)
 	if err != nil {
@@ -79,7 +78,7 @@ func Aspects(text string, scales map[string]Scale) (map[string]float64, error) {
 	return out, nil
 }
 
-// about puts the name that a failure is about before its detail.
+// about prefixes the detail of a failure with a name.
 func about(name string, err error) error {
 	f, ok := errors.AsType[*deem.Failure](err)
 	if !ok {
@@ -88,8 +87,8 @@ func about(name string, err error) error {
 	return deem.Failf(f.Kind, "%s: %s", name, f.Detail)
 }
 
-// sortedNames returns the names in order, so that of several faults the same is
-// reported each time.
+// sortedNames returns the names in sorted order, so that the reported failure is
+// deterministic.
 func sortedNames(scales map[string]Scale) []string {
 	names := make([]string, 0, len(scales))
 	for name := range scales {
@@ -99,7 +98,7 @@ func sortedNames(scales map[string]Scale) []string {
 	return names
 }
 
-// lastOf returns the last number that text gives for name.
+// lastOf returns the last number in text for name.
 func lastOf(text, name string, s Scale, cut bool) (float64, bool, error) {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '_' || r == '-' })
 	for i, w := range words {
@@ -122,7 +121,7 @@ func lastOf(text, name string, s Scale, cut bool) (float64, bool, error) {
 	return x, true, nil
 }
 
-// A located is a number with its place.
+// A located is a number with its position.
 type located struct {
 	num, outOf string
 	end        int
@@ -131,13 +130,13 @@ type located struct {
 // numberHere matches a number at the beginning of a text.
 var numberHere = lazy(`^(?i)` + numberBody)
 
-// betweenHere and asideHere match the way from a name to its number.
+// betweenHere and asideHere match the text between a name and its number.
 var (
 	betweenHere = lazy(`^(?i)` + between)
 	asideHere   = lazy(`^` + aside)
 )
 
-// numberAfter returns the last number that is given for a match of name.
+// numberAfter returns the last number for a match of name.
 func numberAfter(text string, name *regexp.Regexp) (last located, ok bool) {
 	for m := range matches(name, text) {
 		if isLatinWord(firstRune(text[m[0]:])) && isLatinWord(lastRune(text[:m[0]])) {
@@ -158,7 +157,7 @@ func numberAfter(text string, name *regexp.Regexp) (last located, ok bool) {
 	return last, ok
 }
 
-// numberAt returns the number that stands at pos.
+// numberAt returns the number at pos.
 func numberAt(text string, pos int) (located, bool) {
 	rest := head(text[pos:])
 	n := numberHere().FindStringSubmatchIndex(rest)
@@ -172,7 +171,7 @@ func numberAt(text string, pos int) (located, bool) {
 	return l, true
 }
 
-// numberEnds says whether a number may end before rest: not within a word, a longer
+// numberEnds reports whether a number may end before rest: not within a word, a longer
 // number, or a range such as 7-8.
 func numberEnds(rest string) bool {
 	r := firstRune(rest)
@@ -189,7 +188,7 @@ func numberEnds(rest string) bool {
 	return !isLatinWord(r)
 }
 
-// Marks that say that a number is the rating, in order of trust.
+// Marks of a rating, in order of trust.
 var (
 	doubleBrackets = lazy(`\[\[([^\[\]\n]{1,60})\]\]`)
 	boxed          = lazy(`\\+boxed\s*\{\s*(?:\\+(?:text|textbf|mathrm|mathbf)\s*\{)?([^{}\n]{1,60})\}`)
@@ -197,9 +196,9 @@ var (
 	ratingTag      = lazy(`(?i)<(?:rating|score|points|grade|answer)>\s*`)
 )
 
-// Rating finds the one number that text gives as its rating: the last [[n]], or
-// else the last \boxed{n}, or else the last "Rating: n" or <score>n</score>. The
-// failure is OutOfRange when that number is off the scale.
+// Rating finds the one number that text gives as its rating: the last [[n]], or else the
+// last \boxed{n}, or else the last "Rating: n" or <score>n</score>. The failure is
+// OutOfRange if that number is off the scale.
 func Rating(text string, s Scale) (float64, error) {
 	text, err := speech(text)
 	if err != nil {

@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// lazy returns a pattern that is compiled when it is first asked for. To compile all of
-// them took a fifth of the time in which a command starts, and most commands read no
-// reply.
+// lazy returns a function that compiles the pattern on first use. Compiling all patterns at
+// start took a fifth of the startup time of a command, and most commands read no reply.
 func lazy(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

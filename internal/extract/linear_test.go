@@ -8,10 +8,10 @@ import (
 	"deem/internal/extract"
 )
 
-// slowdown divides the sizes of long texts where time means little.
+// slowdown divides the sizes of long texts in builds whose timing means little.
 var slowdown = 1
 
-// A reader is one function of the package, called for its time only.
+// A reader is a function of the package whose time is measured.
 type reader func(text string)
 
 var readers = map[string]reader{
@@ -35,7 +35,7 @@ func timed(t *testing.T, name, unit string, size int, most time.Duration) {
 	}
 }
 
-// TestLongReplies reads a lot of everything that tempts a reader to start over.
+// TestLongReplies reads long repetitions of texts that could make a reader start over.
 func TestLongReplies(t *testing.T) {
 	for _, unit := range []string{
 		"{", `"`, "'", "`", "“", "«", `{"`, `{"a":`, `{"a":[`, `{"a":"`, `{"a":"b",`, `{a:`, `","`, `" "`, `\"`, "{'a': '", "[[", "```\n{",
@@ -48,8 +48,8 @@ func TestLongReplies(t *testing.T) {
 	}
 }
 
-// TestMegabyte reads a megabyte of the worst. In quadratic time that takes many
-// minutes; in linear time about a second.
+// TestMegabyte reads a megabyte of the worst cases. Quadratic time would be many minutes;
+// linear time is about a second.
 func TestMegabyte(t *testing.T) {
 	for _, c := range []struct{ name, unit string }{
 		{"LabelIn", "{"}, {"LabelIn", `{"a":`}, {"Mask", `"`}, {"Mask", "“a"}, {"Label", "Verdict: CORRECT or "}, {"Body", "<think>"},

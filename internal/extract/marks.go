@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// markNouns are the words that announce a verdict. The value is true for those that
-// judges also use of the question's own answer.
+// markNouns are the words that announce a verdict. The value is true for words that judges
+// also use for the answer to the question.
 var markNouns = map[string]bool{
 	"verdict": false, "label": false, "judgment": false, "judgement": false, "decision": false, "grade": false,
 	"evaluation": false, "assessment": false, "classification": false, "conclusion": false, "correctness": false,
@@ -16,14 +16,13 @@ var markNouns = map[string]bool{
 	"answer": true, "output": true,
 }
 
-// wideNouns are such words in scripts without spaces, the longer before those that
-// they begin with.
+// wideNouns are such words in scripts without spaces. A word comes before its prefixes.
 var wideNouns = []string{
 	"判断结果", "评估结果", "评判结果", "判断", "结论", "判定", "结果", "评判", "评估", "评价", "答案", "裁定", "标签",
 	"標籤", "結論", "판정", "결론", "回答",
 }
 
-// wideFirst holds the first runes of wideNouns.
+// wideFirst is the set of the first runes of wideNouns.
 var wideFirst = func() map[rune]bool {
 	m := map[rune]bool{}
 	for _, n := range wideNouns {
@@ -32,12 +31,12 @@ var wideFirst = func() map[rune]bool {
 	return m
 }()
 
-// A mark is looked for in three parts, the word that announces a verdict, what
-// stands before it and what stands behind it. One expression for all three would
-// be shorter and a hundred times slower on long replies.
+// A mark is matched in three parts: the word that announces a verdict, the text before it
+// and the text after it. A single expression would be shorter, but a hundred times slower
+// on long replies.
 var (
-	// markLead matches what may stand before the noun: the beginning of a line or
-	// clause, dress, and adjectives that leave the verdict the judge's own. Thus
+	// markLead matches the text before the noun: the beginning of a line or clause,
+	// decoration, and adjectives with which the verdict is still the judge's own. Thus
 	// "Reference answer:" announces nothing.
 	markLead = lazy("(?i)(?:^|[.!?;,:。！？；，：>*#(（\\n])[ \\t>*_#•\"'“`\\d.)(-]*" +
 		`(?:(?:so|thus|therefore|hence|and|my|the|our|final|overall|this)[\s,]+)*(?:(?:最终|最后|我的|综合|总体|因此|所以|故)的?)?$`)
@@ -45,7 +44,7 @@ var (
 	// markMine matches the end of a lead that makes even "the answer" the judge's.
 	markMine = lazy(`(?i)\b(?:my|final)\s+$`)
 
-	// markColon and markIs match what may stand between the noun and the verdict.
+	// markColon and markIs match the text between the noun and the verdict.
 	markColon = lazy(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*[:：])[\s*_:：]*`)
 	markIs    = lazy(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*:?|\bwould be\b|\bremains\b|是|为|為)[\s*_:：]*`)
 )
@@ -55,7 +54,7 @@ const (
 	colons  = `:|：|=|—|–|-+>?|→|⇒`
 )
 
-// marks yields the places behind which a verdict is announced, in order.
+// marks yields the positions after which a verdict is announced, in order.
 func marks(text string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := 0; i < len(text); {
@@ -79,8 +78,8 @@ func marks(text string) iter.Seq[int] {
 	}
 }
 
-// nounAt returns the length of the word or rune at i, whether it is a noun that
-// announces a verdict, and whether judges use it of other answers too.
+// nounAt returns the length of the word or rune at i, whether it is a noun that announces a
+// verdict, and whether judges use it for other answers too.
 func nounAt(text string, i int) (n int, noun, shared bool) {
 	const longest = len("classification")
 	r, n := utf8.DecodeRuneInString(text[i:])
@@ -108,14 +107,14 @@ func nounAt(text string, i int) (n int, noun, shared bool) {
 	return n, noun && openRight(text[i+n:], word), shared
 }
 
-// asciiLetter says whether c is a letter of ASCII.
+// asciiLetter reports whether c is an ASCII letter.
 func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// window is how much text is looked at around a place. What belongs together in a
-// verdict is nearer than that.
+// window is the number of bytes examined around a position. The parts of a verdict are
+// closer together.
 const window = 200
 
-// head returns the beginning of s.
+// head returns the first window bytes of s.
 func head(s string) string {
 	if len(s) <= window {
 		return s
@@ -127,8 +126,8 @@ func head(s string) string {
 	return s[:end]
 }
 
-// tail returns the end of s. A letter stands for what is left out, so that the
-// end is not taken for the whole.
+// tail returns the last window bytes of s. If something is omitted, it is replaced by a
+// letter, so that the result is not mistaken for the whole text.
 func tail(s string) string {
 	if len(s) <= window {
 		return s
@@ -140,8 +139,8 @@ func tail(s string) string {
 	return "x" + s[start:]
 }
 
-// matches yields what FindAllStringSubmatchIndex returns. The expression must not match
-// nothing, and must match alike whatever stands before the match that came before.
+// matches yields the results of FindAllStringSubmatchIndex. The expression must not match
+// the empty string, and its matches must not depend on the text before the previous match.
 func matches(re *regexp.Regexp, text string) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		for pos := 0; ; {
@@ -163,7 +162,7 @@ func matches(re *regexp.Regexp, text string) iter.Seq[[]int] {
 }
 
 // findAll is matches for expressions that need a bracket, a backslash or a tag, which most
-// texts do not have.
+// texts do not contain.
 func findAll(re *regexp.Regexp, text string) iter.Seq[[]int] {
 	if !strings.ContainsAny(text, `\<[`) {
 		return func(func([]int) bool) {}

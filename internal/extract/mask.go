@@ -8,20 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// minRun is the length in bytes from which words that stand in the response
-// verbatim are taken to be copied from it, quotes or not.
+// minRun is the minimum length in bytes of unquoted text that counts as copied from the
+// response.
 const minRun = 20
 
-// Mask replaces what the reply quotes from the response under test by spaces, byte
-// for byte, so that a response which says "Verdict: CORRECT" cannot vote through
-// the judge's mouth. Blanked are quotations, blockquote lines and fenced blocks
-// whose text occurs in the response, and unquoted runs of at least 20 bytes copied
-// from it.
+// Mask replaces quotations from the response under test in the reply by spaces, byte for
+// byte, so that a response which says "Verdict: CORRECT" cannot vote through the judge. It
+// blanks quotations, blockquote lines and fenced blocks whose text occurs in the response,
+// and unquoted runs of at least 20 bytes copied from it.
 //
-// The judge's own bare verdict stays even where the response has the same words:
-// the only words on the first or last line, what a mark such as "Verdict:"
-// announces, the short first clause of the reply, and in JSON all but the free
-// text. Nor is a negation blanked while the word it negates stays.
+// The judge's own bare verdict stays even if the response has the same words: the only
+// words on the first or last line, the text after a mark such as "Verdict:", the short
+// first clause of the reply, and in JSON everything except free text. A negation is never
+// blanked while the word it negates stays.
 func Mask(reply, response string) string {
 	if strings.TrimSpace(response) == "" || terse(reply) {
 		return reply
@@ -42,24 +41,24 @@ func mask(reply, response string) string {
 	return b.String()
 }
 
-// terse says whether a reply is too short to copy anything and has nothing to quote
-// with. Most replies are one word, and need not be looked at any closer.
+// terse reports whether a reply is too short to contain a copy and has no quotes. Most
+// replies are one word and need no further work.
 func terse(reply string) bool {
 	return len(reply) < minRun && !strings.ContainsFunc(reply, func(r rune) bool {
 		return !isLatinWord(r) && !strings.ContainsRune(" .:,-", r)
 	})
 }
 
-// A masker holds what Mask knows about one reply.
+// A masker is the state of Mask for one reply.
 type masker struct {
 	reply       string
-	open        string // the reply with fences and everything guarded blanked
-	guards      []span // what must stay, in order and apart
-	first, last span   // the first and the last line that are not blank
-	core        []span // what is left of the two lines and of the reply, undressed
-	marks       []int  // where verdicts are announced, in order
+	open        string // the reply with fences and guarded text blanked
+	guards      []span // spans that must stay, in order and without overlap
+	first, last span   // the first and the last non-blank line
+	core        []span // the two lines and the reply, without decoration
+	marks       []int  // positions after which verdicts are announced, in order
 	quoted      *quoted
-	copied      []span // runs of the reply that stand in the response
+	copied      []span // runs of the reply that occur in the response
 }
 
 func newMasker(reply, response string) *masker {
@@ -90,8 +89,8 @@ func (o *object) skeleton() []span {
 	return append(out, span{pos, o.end})
 }
 
-// freeText returns the insides of the string values of o in which a judge may
-// quote. A short value under a key that does not ask for words may be the verdict.
+// freeText returns the contents of the string values of o in which a judge may quote. A
+// short value under a key that does not ask for prose may be the verdict.
 func (o *object) freeText() []span {
 	var out []span
 	for _, f := range o.fields {
@@ -108,7 +107,7 @@ func (o *object) freeText() []span {
 	return out
 }
 
-// outerLines returns the first and the last line of s that are not blank.
+// outerLines returns the first and the last non-blank line of s.
 func outerLines(s string) (first, last span) {
 	pos, found := 0, false
 	for line := range strings.Lines(s) {
@@ -123,8 +122,8 @@ func outerLines(s string) (first, last span) {
 	return first, last
 }
 
-// unguarded hands the parts of s that are not guarded to do. A guard that lies within a
-// quotation is quoted too and does not hold.
+// unguarded calls do with the parts of s that are not guarded. A guard inside a quotation
+// is itself quoted and does not count.
 func (k *masker) unguarded(s span, do func(span)) {
 	pos := s.start
 	i, _ := slices.BinarySearchFunc(k.guards, s.start, func(g span, at int) int { return cmp.Compare(g.end, at) })
@@ -142,13 +141,13 @@ func (k *masker) unguarded(s span, do func(span)) {
 	}
 }
 
-// marked says whether a verdict is announced right before pos.
+// marked reports whether a verdict is announced right before pos.
 func (k *masker) marked(pos int) bool {
 	_, ok := slices.BinarySearch(k.marks, pos)
 	return ok
 }
 
-// enclosed says whether s stands between quotes that JSON does not use.
+// enclosed reports whether s is between quotes that JSON does not use.
 func (k *masker) enclosed(s span) bool {
 	switch lastRune(k.reply[:s.start]) {
 	case '`', '“', '«', '「', '『', '„':
@@ -157,7 +156,7 @@ func (k *masker) enclosed(s span) bool {
 	return false
 }
 
-// tidy keeps the edges of s from splitting an escape sequence or a rune.
+// tidy shortens s so that it does not split an escape sequence or a rune.
 func (k *masker) tidy(s span) span {
 	for s.start < s.end && !utf8.RuneStart(k.reply[s.start]) {
 		s.start++
@@ -175,8 +174,8 @@ func (k *masker) tidy(s span) span {
 	return s
 }
 
-// bare says whether the reply's text from i to j, quotes and all, is the judge's
-// own verdict: short, and alone on the first or last line or announced by a mark.
+// bare reports whether the reply's text from i to j, including quotes, is the judge's own
+// verdict: short, and alone on the first or last line or announced by a mark.
 func (k *masker) bare(i, j int) bool {
 	const longest = 60
 	if j-i > longest || strings.Contains(k.reply[i:j], "\n") {
@@ -193,16 +192,15 @@ func (k *masker) bare(i, j int) bool {
 	return false
 }
 
-// core returns s without the dress at both ends. It is worked out once: doing so
-// for every quotation on a long line would take quadratic time.
+// core returns s without the decoration at both ends. It is computed once: doing so for
+// every quotation on a long line would take quadratic time.
 func core(text string, s span) span {
 	inner := strings.TrimLeftFunc(text[s.start:s.end], undress)
 	start := s.end - len(inner)
 	return span{start, start + len(strings.TrimRightFunc(inner, undress))}
 }
 
-// fences yields the insides of fenced blocks that the response contains and that
-// are not JSON.
+// fences yields the contents of fenced blocks that occur in the response and are not JSON.
 func (k *masker) fences() iter.Seq[span] {
 	return func(yield func(span) bool) {
 		opened := -1
@@ -226,10 +224,10 @@ func (k *masker) fences() iter.Seq[span] {
 	}
 }
 
-// leading returns the length of the white space that s begins with.
+// leading returns the length of the leading white space of s.
 func leading(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
 
-// blockquotes yields the lines that markdown quotes and the response contains.
+// blockquotes yields the markdown blockquote lines that occur in the response.
 func (k *masker) blockquotes() iter.Seq[span] {
 	return func(yield func(span) bool) {
 		pos := 0

@@ -13,10 +13,10 @@ var quotePairs = map[rune]string{
 	'"': `"`, '\'': `'`, '`': "`", '“': "”", '‘': "’", '«': "»", '「': "」", '『': "』", '„': "“", '＂': "＂", '《': "》",
 }
 
-// quotes yields the insides of quotations that the response contains.
+// quotes yields the contents of quotations that occur in the response.
 func (k *masker) quotes() iter.Seq[span] {
 	return func(yield func(span) bool) {
-		next := map[string]int{} // the next place of each closing quote
+		next := map[string]int{} // the next position of each closing quote
 		for i := 0; i < len(k.open); {
 			r, n := utf8.DecodeRuneInString(k.open[i:])
 			closer, ok := quotePairs[r]
@@ -41,9 +41,9 @@ func (k *masker) quotes() iter.Seq[span] {
 	}
 }
 
-// closing returns the place of the quote that closes one whose inside begins at
-// pos, or -1. next remembers where the search for each kind has come to, so that
-// all searches together read the reply once.
+// closing returns the position of the quote that closes a quotation whose content begins at
+// pos, or -1. next has the position reached for each kind of quote, so that all searches
+// together read the reply once.
 func (k *masker) closing(closer string, pos int, next map[string]int) int {
 	j, ok := next[closer]
 	if !ok || j >= 0 && j < pos {
@@ -53,8 +53,8 @@ func (k *masker) closing(closer string, pos int, next map[string]int) int {
 	return j
 }
 
-// find returns the first closing quote at pos or later, or -1. An apostrophe within
-// a word closes nothing.
+// find returns the first closing quote at or after pos, or -1. An apostrophe within a word
+// does not close a quotation.
 func (k *masker) find(closer string, pos int) int {
 	for {
 		i := strings.Index(k.open[pos:], closer)
@@ -70,24 +70,24 @@ func (k *masker) find(closer string, pos int) int {
 	}
 }
 
-// A quoted answers whether the response contains a text.
+// A quoted searches the response for quotations.
 type quoted struct {
 	response  string
 	allowance int                // bytes that may still be looked up
-	exact     *suffixarray.Index // made when the first quotation needs it
+	exact     *suffixarray.Index // built on first use
 	folded    *suffixarray.Index
 }
 
 func newQuoted(reply, response string) *quoted {
-	// Nested quotes can make the reply's quotations overlap a thousandfold; the
-	// allowance keeps the work linear.
+	// Nested quotes can make the reply's quotations overlap a thousand times; the allowance
+	// keeps the work linear.
 	return &quoted{response: response, allowance: 32*len(reply) + 1<<16}
 }
 
-// holds says whether the response contains text, give or take white space, case
-// and the punctuation at its ends. One word alone must be spelt alike: the CORRECT
-// of a judge is not the correct of a response. When the allowance is spent it says
-// yes, because it is the safe error to blank too much.
+// holds reports whether the response contains text, ignoring white space, case and the
+// punctuation at its ends. A single word must have the same case: the CORRECT of a judge is
+// not the correct of a response. If the allowance is spent it returns true, because
+// blanking too much is the safe error.
 func (q *quoted) holds(text string) bool {
 	q.allowance -= len(text)
 	if q.allowance < 0 {
@@ -112,7 +112,7 @@ func (q *quoted) holds(text string) bool {
 	return found(q.folded, strings.ToLower(clean))
 }
 
-// normal collapses white space, undoes JSON's escapes and straightens quotes.
+// normal collapses white space, undoes JSON escapes and straightens quotes.
 func normal(s string) string {
 	s = unescaper.Replace(s)
 	var b strings.Builder
@@ -129,7 +129,7 @@ func normal(s string) string {
 var unescaper = strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, `"`, `\'`, `'`, `\\`, `\`,
 	"“", `"`, "”", `"`, "‘", `'`, "’", `'`, "*", "")
 
-// found says whether the text of index holds s between word boundaries.
+// found reports whether the text of index contains s between word boundaries.
 func found(index *suffixarray.Index, s string) bool {
 	const enough = 32
 	text := index.Bytes()

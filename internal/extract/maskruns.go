@@ -6,26 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// What is known about minRun bytes of the reply.
+// Properties of minRun bytes of the reply.
 const (
-	inResponse   = 1 << iota // the response has them too
+	inResponse   = 1 << iota // they occur in the response
 	beginsAsWord             // there they do not begin within a word
 	endsAsWord               // there they do not end within a word
 )
 
 // copies returns the runs of at least minRun bytes in reply in which every minRun
-// bytes in a row stand in response. A word that goes on in the response, as CORRECT
+// consecutive bytes occur in response. A word that continues in the response, as CORRECT
 // does in CORRECTLY, is not part of a run.
 func copies(reply, response string) []span {
 	if len(reply) < minRun || len(response) < minRun {
 		return nil
 	}
-	// What is known about the windows of the shorter text.
+	// The windows of the shorter text.
 	small := reply
 	if len(response) < len(small) {
 		small = response
 	}
-	shared := map[string]uint8{} // It grows with the different windows: long texts repeat themselves.
+	shared := map[string]uint8{} // No size hint: long texts repeat themselves, and only distinct windows need room.
 	for i := 0; i+minRun <= len(small); i++ {
 		shared[small[i:i+minRun]] = 0
 	}
@@ -56,7 +56,7 @@ func copies(reply, response string) []span {
 	return out
 }
 
-// edges says how text[i:j] stands in text.
+// edges returns the properties of text[i:j] in text.
 func edges(text string, i, j int) uint8 {
 	e := uint8(inResponse)
 	if !isLatinWord(firstRune(text[i:j])) || !isLatinWord(lastRune(text[:i])) {
@@ -68,7 +68,7 @@ func edges(text string, i, j int) uint8 {
 	return e
 }
 
-// skipWord returns where s begins without the word that it begins with.
+// skipWord returns the start of s without its first word.
 func skipWord(text string, s span) int {
 	for s.start < s.end {
 		r, n := utf8.DecodeRuneInString(text[s.start:])
@@ -80,7 +80,7 @@ func skipWord(text string, s span) int {
 	return min(s.start, s.end)
 }
 
-// dropWord returns where s ends without the word that it ends with.
+// dropWord returns the end of s without its last word.
 func dropWord(text string, s span) int {
 	for s.end > s.start {
 		r, n := utf8.DecodeLastRuneInString(text[:s.end])
@@ -92,7 +92,7 @@ func dropWord(text string, s span) int {
 	return max(s.start, s.end)
 }
 
-// runs yields the copied runs without what must stay.
+// runs yields the copied runs without the parts that must stay.
 func (k *masker) runs() iter.Seq[span] {
 	return func(yield func(span) bool) {
 		for _, s := range k.copied {
@@ -123,9 +123,9 @@ func (k *masker) trimWords(s span) span {
 	return s
 }
 
-// keepOpening leaves the short first clause of the reply alone: in "Yes, Bob Geldof
-// played Pink." the first word is the judge's even where the response, being right,
-// begins alike.
+// keepOpening excludes the short first clause of the reply from s: in "Yes, Bob Geldof
+// played Pink." the first word is the judge's even if the response, being right, begins
+// with it too.
 func (k *masker) keepOpening(s span) span {
 	if k.core[2].start < s.start {
 		return s
@@ -139,8 +139,8 @@ func (k *masker) keepOpening(s span) span {
 	return span{s.start + lead + i, s.end}
 }
 
-// keepNegation leaves the end of s alone when the clause goes on behind it: with
-// "the response is not" blanked and CORRECT left, the reply would say the opposite.
+// keepNegation excludes the end of s if the clause continues after it: with "the response
+// is not" blanked and CORRECT left, the reply would say the opposite.
 func (k *masker) keepNegation(s span) span {
 	rest := strings.TrimLeft(k.reply[s.end:], " \t")
 	r := firstRune(rest)
@@ -157,7 +157,7 @@ func (k *masker) keepNegation(s span) span {
 			break
 		}
 	}
-	// No negation reaches across the end of a clause.
+	// A negation does not extend beyond the end of a clause.
 	if i := strings.LastIndexFunc(text, isStop); i >= cut {
 		_, n := utf8.DecodeRuneInString(text[i:])
 		cut = i + n
@@ -165,8 +165,8 @@ func (k *masker) keepNegation(s span) span {
 	return span{s.start, s.start + cut}
 }
 
-// ownVerdict says whether s is all of the first or last line and announces a
-// verdict there: "Final answer: CORRECT" is how judges end, whatever responses say.
+// ownVerdict reports whether s is all of the first or last line and announces a verdict
+// there: judges end with "Final answer: CORRECT", whatever the response says.
 func (k *masker) ownVerdict(s span) bool {
 	for n, line := range []span{k.first, k.last} {
 		if s.start < line.start || s.end > line.end || s.start > k.core[n].start {

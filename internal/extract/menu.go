@@ -12,34 +12,34 @@ import (
 
 // A menu is the set of labels that a protocol offers.
 type menu struct {
-	labels []string  // longest first, so that no label hides in a longer one
+	labels []string  // longest first, so that a label is not found inside a longer one
 	begins [128]bool // the ASCII characters with which a label may begin
 }
 
-// A mention is a place where text spells a label.
+// A mention is an occurrence of a label in a text.
 type mention struct {
 	label      string
 	start, end int
 }
 
-// A packed is a mention in few bytes: a reply may be nothing but labels.
+// A packed is a compact mention: a reply may consist of nothing but labels.
 type packed struct {
 	start uint32
-	label uint32 // its index, and echoBit
+	label uint32 // its index, plus echoBit
 }
 
 // echoBit marks a mention that only repeats the menu.
 const echoBit = 1 << 31
 
-// unpack returns the mention of text that p stands for.
+// unpack returns the mention of text for p.
 func (m *menu) unpack(text string, p packed) mention {
 	label, start := m.labels[p.label&^echoBit], int(p.start)
 	n, _ := foldPrefix(text[start:], label)
 	return mention{label, start, start + n}
 }
 
-// newMenu returns the menu of labels. Blank labels and those that differ only in
-// case from an earlier one are left out: no text can tell them apart.
+// newMenu returns the menu of labels. Blank labels and labels that differ from an earlier
+// one only in case are omitted, because texts cannot distinguish them.
 func newMenu(labels []string) *menu {
 	m := &menu{}
 	for _, l := range labels {
@@ -66,8 +66,8 @@ func (m *menu) equal(s string) (string, bool) {
 	return "", false
 }
 
-// mentions returns every place where text spells a label as a word or phrase of its own, in
-// order and apart. It counts them first, so that no room is made in vain.
+// mentions returns all occurrences of labels in text as separate words or phrases, in order
+// and without overlap. It counts them first, to allocate exactly as many.
 func (m *menu) mentions(text string) []packed {
 	n := 0
 	for range m.eachMention(text) {
@@ -83,7 +83,7 @@ func (m *menu) mentions(text string) []packed {
 	return out
 }
 
-// eachMention yields the mentions in text, of which the first 4 GB are looked at.
+// eachMention yields the mentions in the first 4 GB of text.
 func (m *menu) eachMention(text string) iter.Seq[packed] {
 	return func(yield func(packed) bool) {
 	next:
@@ -109,8 +109,8 @@ func (m *menu) eachMention(text string) iter.Seq[packed] {
 	}
 }
 
-// foldPrefix says whether text begins with label but for case, and for how the
-// words of the label are joined. It returns the length of that beginning.
+// foldPrefix reports whether text begins with label, ignoring case and how the words of the
+// label are joined. It returns the length of that prefix.
 func foldPrefix(text, label string) (int, bool) {
 	pos := 0
 	for i, r := range label {
@@ -135,11 +135,11 @@ func foldPrefix(text, label string) (int, bool) {
 	return pos, pos > 0
 }
 
-// isJoint says whether r joins the words of a label.
+// isJoint reports whether r joins the words of a label.
 func isJoint(r rune) bool { return r == ' ' || r == '_' || r == '-' }
 
-// joints returns the length of the joint at the beginning of s, at most two bytes:
-// a line full of dashes is a rule, not a joint.
+// joints returns the length of the joint at the beginning of s, at most two bytes: a line
+// of dashes is a rule, not a joint.
 func joints(s string) int {
 	n := 0
 	for n < len(s) && n < 2 && isJoint(rune(s[n])) {
@@ -148,7 +148,7 @@ func joints(s string) int {
 	return n
 }
 
-// bounded says whether text[i:j], which spells label, is not part of a longer word.
+// bounded reports whether text[i:j], which spells label, is not part of a longer word.
 func bounded(text string, i, j int, label string) bool {
 	if isLatinWord(firstRune(label)) && !openLeft(text[:i]) {
 		return false
@@ -159,8 +159,8 @@ func bounded(text string, i, j int, label string) bool {
 	return !isLetterLabel(label) || !operatorAround(text, i, j)
 }
 
-// openLeft says whether a word may begin after s. A hyphen, apostrophe or underscore
-// that follows a letter belongs to the word before: non-correct, is_correct.
+// openLeft reports whether a word may begin after s. A hyphen, apostrophe or underscore
+// after a letter belongs to the preceding word: non-correct, is_correct.
 func openLeft(s string) bool {
 	r := lastRune(s)
 	if isLatinWord(r) {
@@ -175,7 +175,7 @@ func openLeft(s string) bool {
 	return true
 }
 
-// openRight says whether the word that label ends with may end before s.
+// openRight reports whether the last word of label may end before s.
 func openRight(s, label string) bool {
 	r := firstRune(s)
 	if isLatinWord(r) {
@@ -195,11 +195,11 @@ func openRight(s, label string) bool {
 	return true
 }
 
-// isLetterLabel says whether label is one letter or digit, as A.
+// isLetterLabel reports whether label is one letter or digit, such as A.
 func isLetterLabel(label string) bool { return utf8.RuneCountInString(label) == 1 }
 
-// operatorAround says whether an operator joins text[i:j] to something else: the A
-// of A+ and A>B is not the label A.
+// operatorAround reports whether an operator joins text[i:j] to something else: the A of A+
+// and A>B is not the label A.
 func operatorAround(text string, i, j int) bool {
 	const ops = "+<>=&@%^~"
 	before, after := lastRune(text[:i]), firstRune(text[j:])

@@ -13,31 +13,30 @@ import (
 type Scale struct {
 	Min, Max float64
 
-	// Integer says that only whole numbers are on the scale.
+	// Integer restricts the scale to whole numbers.
 	Integer bool
 }
 
-// decimal is a number in plain notation. ParseFloat takes more than that (0x10,
-// inf, 1_000), none of which a judge means.
+// decimal matches a number in plain notation. ParseFloat accepts more (0x10, inf, 1_000),
+// which judges do not use.
 const decimal = `[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)`
 
-// numberText matches a number with what may stand around it: "8", "8/10",
-// "8 out of 10", "8分", "**8** points".
+// numberText matches a number with its wrapping: "8", "8/10", "8 out of 10", "8分", "**8**
+// points".
 var numberText = lazy(`^` + numberBody + `\.?$`)
 
-// numberBody has two groups, the number and the greatest number it is out of.
+// numberBody has two groups: the number and the maximum that it is out of.
 const numberBody = `(` + decimal + `(?:[eE][+-]?[0-9]+)?)` +
 	`(?:\s*(?:/|out\s+of|of)\s*(` + decimal + `)|\s*(?:分|点|점))?` +
 	`(?:\s*(?:points?|pts?|分|点|점))?`
 
-// Number reads one number out of a field's value: a JSON number, or a string such
-// as "8", "8/10", "8 out of 10" or "8分". What the number is out of must be the top
-// of the scale, because 4/5 on a scale to ten is neither 4 nor surely 8. In an
-// object such as {"score": 8, "reason": "..."} the score counts. Booleans and null
-// are not numbers.
+// Number reads one number from a field's value: a JSON number, or a string such as "8",
+// "8/10", "8 out of 10" or "8分". The maximum given must be that of the scale, because 4/5
+// on a scale to ten is neither 4 nor certainly 8. In an object such as {"score": 8,
+// "reason": "..."} the score counts. Booleans and null are not numbers.
 //
-// The failure is OutOfRange when the number is outside the scale, or not whole on
-// a scale of whole numbers, and Unparseable when there is no number.
+// The failure is OutOfRange if the number is outside the scale, or not whole on a scale of
+// whole numbers, and Unparseable if there is no number.
 func Number(v any, s Scale) (float64, error) {
 	switch v := v.(type) {
 	case json.Number:
@@ -61,7 +60,7 @@ func Number(v any, s Scale) (float64, error) {
 	return 0, deem.Failf(deem.Unparseable, "%s is not a number", show(v))
 }
 
-// numberIn reads a number that is all of text but for its wrapping.
+// numberIn reads a text that is a number with optional wrapping.
 func numberIn(text string, s Scale) (float64, error) {
 	if len(text) > window {
 		return 0, deem.Failf(deem.Unparseable, "%s is not a number", show(text))
@@ -69,7 +68,7 @@ func numberIn(text string, s Scale) (float64, error) {
 	clean := strings.TrimFunc(narrow(text), func(r rune) bool {
 		return isSpace(r) || isMarkup(r)
 	})
-	// The sign of a percent is meaningful only where the top is 100.
+	// A percent sign is meaningful only if the maximum is 100.
 	if s.Max == 100 {
 		clean = strings.TrimRight(clean, "% ")
 	}
@@ -80,7 +79,7 @@ func numberIn(text string, s Scale) (float64, error) {
 	return s.parse(m[1], m[2])
 }
 
-// parse reads a number and, if it is not empty, what it is out of.
+// parse parses a number and, if it is not empty, the maximum it is out of.
 func (s Scale) parse(num, outOf string) (float64, error) {
 	if outOf != "" {
 		if d, err := strconv.ParseFloat(outOf, 64); err != nil || d != s.Max {
@@ -107,7 +106,7 @@ func (s Scale) check(x float64) (float64, error) {
 	return x + 0, nil // -0 + 0 is 0.
 }
 
-// narrow turns full-width digits and punctuation into ASCII.
+// narrow converts full-width digits and punctuation to ASCII.
 func narrow(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

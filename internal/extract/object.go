@@ -7,29 +7,29 @@ import (
 
 // An Object is a JSON object found in prose.
 type Object struct {
-	// Fields holds the values that were complete: string, json.Number, bool, nil,
-	// []any or map[string]any. A key that occurs twice has its last value.
+	// Fields has the values that were complete: string, json.Number, bool, nil, []any or
+	// map[string]any. A duplicate key has its last value.
 	Fields map[string]any
 
-	// Start and End are the object's place in the text.
+	// Start and End are the object's position in the text.
 	Start, End int
 
-	// Repaired says that the text was not valid JSON as it stood.
+	// Repaired means that the text was not valid JSON.
 	Repaired bool
 
-	// Truncated says that the text ended before the object did.
+	// Truncated means that the text ended before the object did.
 	Truncated bool
 
-	// HalfKey and HalfText are the key and the beginning of a string value that
-	// was cut off. It is not in Fields, because half a label is not a label; half a
-	// reason may still be worth showing.
+	// HalfKey and HalfText are the key and the beginning of a string value that was cut
+	// off. It is not in Fields, because half a label is not a label; half a reason may
+	// still be worth showing.
 	HalfKey, HalfText string
 
-	// Twice lists the keys that were given different values in this object.
+	// Twice lists the keys with different values in this object.
 	Twice []string
 }
 
-// Text returns the string under key, or what there is of it when it was cut off.
+// Text returns the string under key, or its beginning if it was cut off.
 func (o Object) Text(key string) string {
 	if v, ok := o.Field(key); ok {
 		s, _ := v.(string)
@@ -41,7 +41,7 @@ func (o Object) Text(key string) string {
 	return ""
 }
 
-// Field returns the value under key, compared as [Last] compares keys.
+// Field returns the value under key. It compares keys like [Last].
 func (o Object) Field(key string) (any, bool) {
 	if v, ok := o.Fields[key]; ok {
 		return v, true
@@ -55,13 +55,13 @@ func (o Object) Field(key string) (any, bool) {
 	if len(names) == 0 {
 		return nil, false
 	}
-	// Two spellings of one key: any fixed choice will do, so long as it is fixed.
+	// Two spellings of one key: any deterministic choice will do.
 	return o.Fields[slices.Min(names)], true
 }
 
-// Objects returns the JSON objects in text in order: bare, fenced, amid prose,
-// broken in the ways that models break JSON, or cut off at the end. Objects
-// inside objects are values of the outer ones.
+// Objects returns the JSON objects in text, in order. They may be bare, fenced, surrounded
+// by prose, broken in the ways that models break JSON, or cut off at the end. Nested
+// objects are values of the outer ones.
 func Objects(text string) []Object {
 	out := []Object{}
 	for o := range scanObjects(text, beginning(text)) {
@@ -70,10 +70,9 @@ func Objects(text string) []Object {
 	return out
 }
 
-// Last returns the last object that has all the keys. Keys are compared without
-// regard to case, to space around them, and to whether space, hyphen or
-// underscore joins their words. An object within an object is found too; it has
-// the place of the outer one.
+// Last returns the last object that has all the keys. Comparison of keys ignores case,
+// surrounding space, and whether a space, hyphen or underscore joins their words. Nested
+// objects are found too; they have the position of the outer object.
 func Last(text string, keys ...string) (Object, bool) {
 	for o := range findObjects(text, nil).backward() {
 		if in := o.having(keys); in != nil {
@@ -83,8 +82,8 @@ func Last(text string, keys ...string) (Object, bool) {
 	return Object{}, false
 }
 
-// LastOfAny returns the last object that has the first of the keys, or else the last that
-// has the second, and so on, and which key that is. It compares keys as [Last] does.
+// LastOfAny returns the last object that has the first of the keys, or else the last one
+// that has the second, and so on, and the key. It compares keys like [Last].
 func LastOfAny(text string, keys ...string) (o Object, key string, ok bool) {
 	best := len(keys)
 	for outer := range findObjects(text, nil).backward() {
@@ -101,10 +100,10 @@ func LastOfAny(text string, keys ...string) (o Object, key string, ok bool) {
 	return o, key, ok
 }
 
-// sameKey says whether two keys are the same but for their spelling.
+// sameKey reports whether two keys differ only in their spelling.
 func sameKey(a, b string) bool { return a == b || keyOf(a) == keyOf(b) }
 
-// keyOf returns the spelling of a key that comparisons use.
+// keyOf returns the canonical spelling of a key.
 func keyOf(k string) string {
 	k = strings.ToLower(strings.Trim(strings.TrimSpace(k), "*_`"))
 	return strings.Map(func(r rune) rune {
@@ -115,7 +114,7 @@ func keyOf(k string) string {
 	}, k)
 }
 
-// An object is a parsed object that remembers where its values stood.
+// An object is a parsed object with the positions of its values.
 type object struct {
 	fields              []field
 	start, end          int
@@ -123,7 +122,7 @@ type object struct {
 	halfKey, halfText   string
 }
 
-// A field is one key of an object with the place of its value.
+// A field is one key of an object, with its value and the value's position.
 type field struct {
 	key        string
 	value      any // string, json.Number, bool, nil, []any or *object
@@ -140,7 +139,7 @@ func (o *object) get(key string) (field, bool) {
 	return field{}, false
 }
 
-// having returns the last object in o, or o itself, that has all the keys.
+// having returns the last object within o, or o itself, that has all the keys.
 func (o *object) having(keys []string) *object {
 	all := true
 	for _, k := range keys {
@@ -162,7 +161,7 @@ func (o *object) having(keys []string) *object {
 	return nil
 }
 
-// halved says whether the text was cut off in the value of key, at any depth.
+// halved reports whether the text was cut off in the value of key, at any depth.
 func (o *object) halved(key string) bool {
 	if o.halfKey != "" {
 		return sameKey(o.halfKey, key)
@@ -189,7 +188,7 @@ func objectsIn(v any) []*object {
 	return nil
 }
 
-// twice lists the keys that o gives different values.
+// twice lists the keys of o that have different values.
 func (o *object) twice() []string {
 	var out []string
 	seen := map[string]any{}
@@ -204,8 +203,8 @@ func (o *object) twice() []string {
 	return out
 }
 
-// sameValue compares two scalar values. Lists and objects are never the same,
-// because nobody repeats them by accident.
+// sameValue compares two scalar values. Lists and objects are never the same, because they
+// are not repeated by accident.
 func sameValue(a, b any) bool {
 	switch a.(type) {
 	case map[string]any, []any:
@@ -218,7 +217,7 @@ func sameValue(a, b any) bool {
 	return a == b
 }
 
-// export returns o as callers see it.
+// export returns o for callers.
 func (o *object) export() Object {
 	return Object{
 		Fields: o.plain(), Start: o.start, End: o.end,
@@ -228,7 +227,7 @@ func (o *object) export() Object {
 	}
 }
 
-// exportWithin returns o, which stands in outer, with the place of outer.
+// exportWithin returns o, which is nested in outer, with the position of outer.
 func (o *object) exportWithin(outer *object) Object {
 	out := o.export()
 	out.Start, out.End = outer.start, outer.end
@@ -245,7 +244,7 @@ func (o *object) plain() map[string]any {
 	return m
 }
 
-// export turns a parsed value into one that callers see.
+// export converts a parsed value for callers.
 func export(v any) any {
 	switch v := v.(type) {
 	case *object:

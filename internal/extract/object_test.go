@@ -11,7 +11,7 @@ import (
 	"deem/internal/extract"
 )
 
-// fields is a short name for what an object holds.
+// fields is a short name for the fields of an object.
 type fields = map[string]any
 
 func num(s string) json.Number { return json.Number(s) }
@@ -86,7 +86,7 @@ func TestObjectFlags(t *testing.T) {
 }
 
 func TestLast(t *testing.T) {
-	const spaced = "A " // a key as a careless model writes it
+	const spaced = "A " // a key with a careless space
 	const text = `{"a": 1, "b": 2} {"A ": 3, "c": {"d e": 4, "f": 5}} {"z": 6}`
 	for _, c := range []struct {
 		keys []string
@@ -109,7 +109,7 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// genValue draws a JSON value.
+// genValue generates a JSON value.
 func genValue(deep int) *rapid.Generator[any] {
 	return rapid.Custom(func(t *rapid.T) any {
 		switch rapid.IntRange(0, 5+min(deep, 1)*2).Draw(t, "kind") {
@@ -128,13 +128,13 @@ func genValue(deep int) *rapid.Generator[any] {
 	})
 }
 
-// genObject draws a JSON object.
+// genObject generates a JSON object.
 func genObject(deep int) *rapid.Generator[map[string]any] {
 	return rapid.MapOfN(rapid.String(), genValue(deep), 0, 4)
 }
 
-// TestValidJSON checks that what is valid is read as encoding/json reads it, and
-// that whatever is left after a cut at any byte was there before the cut.
+// TestValidJSON checks that valid JSON is read as encoding/json reads it, and that the
+// values read after a cut at any byte were there before the cut.
 func TestValidJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data, err := json.Marshal(genObject(3).Draw(t, "object"))
@@ -168,7 +168,7 @@ func TestValidJSON(t *testing.T) {
 	})
 }
 
-// scalar says whether v is neither list nor object.
+// scalar reports whether v is neither a list nor an object.
 func scalar(v any) bool {
 	switch v.(type) {
 	case []any, map[string]any:

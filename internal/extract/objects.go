@@ -7,25 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// How many objects are kept at once, and in how much text. A reply may be a million
-// objects, and each takes twenty times the memory of its text.
+// Limits on how many objects are kept at once, and from how much text. A reply may be a
+// million objects, and each takes twenty times the memory of its text.
 const (
 	blockObjects = 64
 	blockBytes   = 1 << 16
 )
 
-// A place is where the search for objects goes on.
+// A place is a position from which the search for objects continues.
 type place struct {
 	pos       int
 	allowance int // bytes that may still be read
 }
 
-// beginning is where the search for objects in text begins. A failed attempt to read an
-// object may have read far before it failed, and the next brace may do so again. The
-// allowance keeps the sum of all attempts linear in the text.
+// beginning returns the place where the search for objects in text begins. A failed attempt
+// to read an object may have read far before it failed, and the next brace may cause the
+// same. The allowance keeps the total linear in the length of the text.
 func beginning(text string) place { return place{allowance: 8*len(text) + 4096} }
 
-// scanObjects yields the objects in text from a place on, each with the place behind it.
+// scanObjects yields the objects in text after a place, each with the place that follows
+// it.
 func scanObjects(text string, from place) iter.Seq2[*object, place] {
 	return func(yield func(*object, place) bool) {
 		p := parser{s: text, allowance: from.allowance}
@@ -51,16 +52,15 @@ func scanObjects(text string, from place) iter.Seq2[*object, place] {
 	}
 }
 
-// objects are the objects in a text. All but the last few are read again when they are
-// asked for.
+// objects are the objects in a text. All but the last few are parsed again on demand.
 type objects struct {
 	text   string
-	blocks []place   // where each block of objects begins
+	blocks []place   // start of each block of objects
 	tail   []*object // the objects of the last block
-	next   place     // behind them
+	next   place     // after them
 }
 
-// findObjects finds the objects in text and hands each to do, which may be nil.
+// findObjects finds the objects in text and calls do, which may be nil, with each.
 func findObjects(text string, do func(*object)) *objects {
 	x := &objects{text: text, blocks: []place{beginning(text)}}
 	for o, next := range scanObjects(text, x.blocks[0]) {

@@ -7,41 +7,41 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep objects and lists may nest. No protocol asks for more than
+// maxDepth is the maximum nesting of objects and lists. No protocol asks for more than
 // three levels, and a reply of a million braces must not exhaust the stack.
 const maxDepth = 24
 
-// maxBare is the length of the longest unquoted value. Anything longer is prose.
+// maxBare is the maximum length of an unquoted value. Anything longer is prose.
 const maxBare = 120
 
-// maxValues is how many values one object may hold, at all depths. An object with more is
-// not a verdict, and would take thirty times the memory of its text.
+// maxValues is the maximum number of values in one object, at all depths. A larger object
+// is not a verdict, and would take thirty times the memory of its text.
 const maxValues = 1 << 14
 
 // jsonNumber matches a number as JSON spells it.
 var jsonNumber = lazy(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
 
-// A parser reads one object. Every method leaves pos behind what it read, and
-// returns false when the text cannot be an object.
+// A parser reads one object. Every method leaves pos after the text that it read, and
+// returns false if the text cannot be an object.
 type parser struct {
 	s         string
 	pos       int
 	allowance int
-	values    int // how many were read
+	values    int // number of values read
 
 	repaired bool // something was not valid JSON
 	cut      bool // the text ended inside the object
 	bareKey  bool // a key had no quotes
 }
 
-// reset prepares for reading an object at pos.
+// reset prepares the parser to read an object at pos.
 func (p *parser) reset(pos int) {
 	p.pos, p.values, p.repaired, p.cut, p.bareKey = pos, 0, false, false, false
 }
 
 func (p *parser) done() bool { return p.pos >= len(p.s) }
 
-// take consumes ascii or its full-width twin wide.
+// take consumes ascii or its full-width form wide.
 func (p *parser) take(ascii byte, wide string) bool {
 	if p.done() {
 		return false
@@ -93,7 +93,7 @@ func (p *parser) space() {
 	}
 }
 
-// skipTo moves behind the next end, or to the end of the text.
+// skipTo moves past the next end, or to the end of the text.
 func (p *parser) skipTo(end string) {
 	i := strings.Index(p.s[p.pos:], end)
 	if i < 0 {
@@ -114,8 +114,8 @@ func (p *parser) object(depth int) (*object, bool) {
 		switch {
 		case p.done():
 			p.cut = true
-			// A brace in prose that is followed by "key: text" up to the end of the
-			// reply looks like this too; only quoted keys prove JSON.
+			// A brace in prose followed by "key: text" up to the end of the reply looks
+			// like this too; only quoted keys prove JSON.
 			o.truncated = true
 			return o, !p.bareKey
 		case p.shut():
@@ -142,7 +142,7 @@ func (p *parser) object(depth int) (*object, bool) {
 	return nil, false
 }
 
-// field reads a key, its value and the comma behind it.
+// field reads a key, its value and the comma after it.
 func (p *parser) field(o *object, depth int) bool {
 	key, ok := p.key()
 	if !ok || p.cut {
@@ -179,8 +179,7 @@ func (p *parser) field(o *object, depth int) bool {
 	return p.cut || p.next()
 }
 
-// next reads the comma after a value. A missing comma is forgiven only before a
-// key in quotes.
+// next reads the comma after a value. It may be missing only before a quoted key.
 func (p *parser) next() bool {
 	p.space()
 	if p.done() {
@@ -257,17 +256,17 @@ func (p *parser) quotedKey(n int, closers string) (string, bool) {
 	return "", true
 }
 
-// A state says how a value came out.
+// A state is the result of reading a value.
 type state int
 
 const (
-	bad   state = iota // this is not JSON
-	none               // there is nothing where a value should be
+	bad   state = iota // not JSON
+	none               // the value is missing
 	half               // the text ended inside the value
 	whole              // the value is complete
 )
 
-// value reads any value. inList says whether it stands in a list.
+// value reads any value. inList reports whether it is in a list.
 func (p *parser) value(depth int, inList bool) (any, state) {
 	if p.values++; p.values > maxValues {
 		return nil, bad
@@ -290,7 +289,7 @@ func (p *parser) value(depth int, inList bool) (any, state) {
 	return p.bare()
 }
 
-// list reads a list. A cut-off element is left out.
+// list reads a list. A cut-off element is omitted.
 func (p *parser) list(depth int) (any, state) {
 	out := []any{}
 	if depth > maxDepth || !p.openL() {
@@ -330,8 +329,8 @@ func (p *parser) list(depth int) (any, state) {
 	return nil, bad
 }
 
-// bare reads a value without quotes: a number, a constant, or a word such as the
-// 8/10 in {"score": 8/10}, which is kept as a string and never guessed at.
+// bare reads an unquoted value: a number, a constant, or a word such as the 8/10 in
+// {"score": 8/10}, which is kept as a string.
 func (p *parser) bare() (any, state) {
 	start := p.pos
 	end := p.bareEnd()
@@ -343,7 +342,7 @@ func (p *parser) bare() (any, state) {
 	p.pos = start + len(strings.TrimRight(p.s[start:end], " \t\r"))
 	if end == len(p.s) {
 		p.pos = end
-		return nil, half // {"score": 1 may have been going to be 10.
+		return nil, half // {"score": 1 may be the beginning of 10.
 	}
 	switch {
 	case word == "":
@@ -366,8 +365,7 @@ func (p *parser) bare() (any, state) {
 	return word, whole
 }
 
-// bareEnd finds the end of a value without quotes, or returns -1 when what stands
-// here cannot be one.
+// bareEnd finds the end of an unquoted value, or returns -1 if there cannot be one here.
 func (p *parser) bareEnd() int {
 	for i, r := range p.s[p.pos:] {
 		if i > maxBare {

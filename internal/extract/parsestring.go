@@ -26,9 +26,9 @@ func closerOf(r rune) string {
 	return ""
 }
 
-// str reads the rest of a string value after its opening quote. Models forget to
-// escape quotes, so a quote ends the string only if what follows may follow a
-// value. In valid JSON that is always so for the first quote.
+// str reads the rest of a string value after its opening quote. Models forget to escape
+// quotes, so a quote ends the string only if the text after it may follow a value. In valid
+// JSON that is always true of the first quote.
 func (p *parser) str(closers string, inList bool) (any, state) {
 	u := unescaped{from: p.pos}
 	for !p.done() && p.allowance > 0 {
@@ -57,14 +57,14 @@ func (p *parser) str(closers string, inList bool) (any, state) {
 	return strings.ToValidUTF8(u.text(p), "\ufffd"), half
 }
 
-// An unescaped is a string of JSON as it is read. It is a part of the text until the first
+// An unescaped is a JSON string being read. It is a substring of the text until the first
 // escape.
 type unescaped struct {
-	from int // where the part begins that b does not have yet
+	from int // start of the part that is not in b yet
 	b    strings.Builder
 }
 
-// text returns the string up to where p is.
+// text returns the string up to the position of p.
 func (u *unescaped) text(p *parser) string {
 	if u.b.Len() == 0 {
 		return p.s[u.from:p.pos]
@@ -73,7 +73,7 @@ func (u *unescaped) text(p *parser) string {
 	return u.b.String()
 }
 
-// ends says whether a string value may end before pos.
+// ends reports whether a string value may end before pos.
 func (p *parser) ends(pos int, inList bool) bool {
 	rest := strings.TrimLeft(p.s[pos:], " \t\r\n")
 	p.allowance -= len(p.s) - pos - len(rest)
@@ -87,14 +87,14 @@ func (p *parser) ends(pos int, inList bool) bool {
 	case ',', '，':
 		return inList || p.keyFollows(rest[n:])
 	}
-	// A comma was forgotten, but the next key is there.
+	// A comma is missing, but a key follows.
 	return closerOf(r) != "" && len(rest) < len(p.s)-pos && p.keyFollows(rest)
 }
 
-// keyFollows says whether rest, which stands behind a comma, may go on with a key
-// or with the end of the object.
+// keyFollows reports whether rest, which comes after a comma, may continue with a key or
+// the end of the object.
 func (p *parser) keyFollows(rest string) bool {
-	const far = 200 // longer than any key, short enough to look at again and again
+	const far = 200 // longer than any key, and short enough to examine repeatedly
 	rest = strings.TrimLeft(rest, " \t\r\n")
 	p.allowance -= 8
 	if rest == "" {
@@ -118,9 +118,8 @@ func (p *parser) keyFollows(rest string) bool {
 	return true // Cut off inside a key.
 }
 
-// quotedKeyIn says whether s is the rest of a key in quotes and a colon. When that
-// cannot be seen within far bytes it is taken to be so, since valid JSON may have
-// long keys.
+// quotedKeyIn reports whether s is the rest of a quoted key and a colon. If that cannot be
+// decided within far bytes it returns true, because valid JSON may have long keys.
 func quotedKeyIn(s, closers string, far int) bool {
 	escaped := false
 	for i, r := range s {
@@ -139,8 +138,7 @@ func quotedKeyIn(s, closers string, far int) bool {
 	return true
 }
 
-// escape reads a backslash and what it escapes. It returns false when the text
-// ends before that.
+// escape reads an escape sequence. It returns false if the text ends within it.
 func (p *parser) escape(u *unescaped) bool {
 	rest := p.s[p.pos+1:]
 	if rest == "" {
@@ -159,8 +157,8 @@ func (p *parser) escape(u *unescaped) bool {
 		p.pos += 2
 		return true
 	}
-	// \' and \( are not JSON. The former means the quote; in the latter, from
-	// LaTeX, the backslash is meant.
+	// \' and \( are not JSON. The former means the quote; the latter is LaTeX, where the
+	// backslash is meant.
 	p.repaired = true
 	if rest[0] != '\'' {
 		b.WriteByte('\\')
@@ -172,7 +170,7 @@ func (p *parser) escape(u *unescaped) bool {
 	return true
 }
 
-// unicodeEscape reads \uXXXX, or a pair of them for one rune.
+// unicodeEscape reads \uXXXX, or a surrogate pair.
 func (p *parser) unicodeEscape(b *strings.Builder) bool {
 	r, ok := hex4(p.s[p.pos:])
 	if !ok {

@@ -2,6 +2,5 @@
 
 package extract_test
 
-// The race detector makes everything ten times slower, and time is not what it is
-// run for.
+// The race detector makes everything ten times slower, and it is not run to measure time.
 func init() { slowdown = 16 }

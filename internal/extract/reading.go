@@ -7,7 +7,7 @@ import (
 	"deem"
 )
 
-// A reading is a text in which a label is looked for.
+// A reading is a text in which a label is searched.
 type reading struct {
 	*menu
 	text     string
@@ -22,10 +22,10 @@ func newReading(m *menu, text string) reading {
 // mention returns the i-th mention.
 func (r *reading) mention(i int) mention { return r.unpack(r.text, r.mentions[i]) }
 
-// markTag matches an element that holds a verdict.
+// markTag matches an element that contains a verdict.
 var markTag = lazy(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decision|grade|result|conclusion|choice|rating|score|evaluation|classification|判断|结论)>([^<]{1,80})</`)
 
-// marked returns the last verdict that is announced as one.
+// marked returns the last verdict that is announced by a mark.
 func (r *reading) marked() *Found {
 	var best *Found
 	for _, re := range []*regexp.Regexp{doubleBrackets(), boxed(), markTag()} {
@@ -44,8 +44,8 @@ func (r *reading) marked() *Found {
 	return best
 }
 
-// inside returns the label that s, taken from between two marks, is. Some
-// protocols count the brackets as part of the label.
+// inside returns s, the text between two marks, as a label. In some protocols the brackets
+// are part of the label.
 func (r *reading) inside(s string) (string, bool) {
 	if label, ok := r.equal("[[" + strings.TrimSpace(s) + "]]"); ok {
 		return label, true
@@ -53,9 +53,8 @@ func (r *reading) inside(s string) (string, bool) {
 	return r.value(s)
 }
 
-// mentionFrom returns the index of the mention that stands at pos but for its
-// dress. The mark may have swallowed the first runes of a label that begins with
-// dress itself.
+// mentionFrom returns the index of the mention at pos, ignoring decoration. The mark may
+// have consumed the first runes of a label that itself begins with decoration.
 func (r *reading) mentionFrom(pos int) (int, bool) {
 	for i := r.mentionAfter(pos - 4); i < len(r.mentions); i++ {
 		mt := r.mention(i)
@@ -74,7 +73,7 @@ func (r *reading) mentionFrom(pos int) (int, bool) {
 	return 0, false
 }
 
-// mentionAfter returns the index of the first mention that starts at pos or later.
+// mentionAfter returns the index of the first mention that starts at or after pos.
 func (r *reading) mentionAfter(pos int) int {
 	lo, hi := 0, len(r.mentions)
 	for lo < hi {
@@ -88,14 +87,14 @@ func (r *reading) mentionAfter(pos int) int {
 	return lo
 }
 
-// standsAlone says whether nothing follows the mention that would make it part of
-// a phrase: "Verdict: correct answer given" does not say correct.
+// standsAlone reports whether nothing after the mention makes it part of a phrase:
+// "Verdict: correct answer given" does not say correct.
 func (r *reading) standsAlone(mt mention) bool {
 	f := r.follows(mt)
 	return f.kind != wordFollows || f.dressed || r.goesOn(f, mt.label)
 }
 
-// line returns the last line that is nothing but a label.
+// line returns the last line that consists only of a label.
 func (r *reading) line() *Found {
 	var best *Found
 	pos, next := 0, 0
@@ -117,13 +116,13 @@ func (r *reading) line() *Found {
 	return best
 }
 
-// bareAround says whether what surrounds a label on its line says nothing. A
-// question mark does.
+// bareAround reports whether the text around a label on its line is only decoration. A
+// question mark is not.
 func bareAround(s string) bool {
 	return strings.TrimFunc(s, undress) == "" && !strings.ContainsAny(s, "?？")
 }
 
-// first returns the label that the text begins with, if punctuation follows.
+// first returns the label at the beginning of the text, if punctuation follows.
 func (r *reading) first() *Found {
 	start := len(r.text) - len(strings.TrimLeftFunc(r.text, undress))
 	if len(r.mentions) == 0 || int(r.mentions[0].start) > start {
@@ -140,8 +139,8 @@ func (r *reading) first() *Found {
 	return &Found{mt.label, "first", mt.start, mt.end}
 }
 
-// enumerates says whether the letter or digit at the beginning of the text numbers
-// a list instead of giving a verdict.
+// enumerates reports whether the letter or digit at the beginning of the text is a list
+// number instead of a verdict.
 func (r *reading) enumerates(mt mention, f following) bool {
 	digit := mt.label[0] >= '0' && mt.label[0] <= '9'
 	if digit && f.kind == stopFollows && (f.stop == '.' || f.stop == ')') {
@@ -155,16 +154,15 @@ func (r *reading) enumerates(mt mention, f following) bool {
 	return false
 }
 
-// beginsLine says whether no more than a little space stands before pos on its
-// line.
+// beginsLine reports whether only a little space precedes pos on its line.
 func beginsLine(text string, pos int) bool {
 	const indent = 16
 	before := strings.TrimRight(text[max(0, pos-indent):pos], " \t")
 	return before == "" && pos <= indent || strings.HasSuffix(before, "\n")
 }
 
-// prose looks for a verdict in running text: the only label that is stated, or the
-// one in a concluding last sentence. whole is the text with its JSON.
+// prose looks for a verdict in running text: the only label that is stated, or the label in
+// a concluding last sentence. whole is the text including its JSON.
 func (r *reading) prose(whole string) (Found, error) {
 	if cutOff(whole) {
 		return Found{}, noVerdict(whole, "")
@@ -192,7 +190,7 @@ func (r *reading) prose(whole string) (Found, error) {
 	return Found{}, noVerdict(whole, "the reply says none of the labels")
 }
 
-// takenBack says whether the text also denies the label.
+// takenBack reports whether the text also negates the label.
 func (r *reading) takenBack(label string) bool {
 	for i := range r.mentions {
 		mt := r.mention(i)
@@ -221,8 +219,8 @@ func (r *reading) named() map[string]bool {
 // concluding matches the beginning of a sentence that draws a conclusion.
 var concluding = lazy(`(?i)^[\s*_#>"'-]*(?:therefore|thus|hence|so|overall|in (?:conclusion|summary|short|total)|to (?:conclude|sum up|summari[sz]e)|consequently|finally|accordingly|as a result|based on|given (?:this|that|the above)|all in all|因此|所以|综上|总之|总的来说|总体|故|由此)`)
 
-// conclusion returns the label of a last sentence that draws a conclusion and
-// states one label alone.
+// conclusion returns the label of the last sentence if it draws a conclusion and states
+// exactly one label.
 func (r *reading) conclusion() *Found {
 	start := lastSentence(r.text)
 	if !concluding().MatchString(head(r.text[start:])) {
@@ -242,8 +240,8 @@ func (r *reading) conclusion() *Found {
 	return found
 }
 
-// closing returns the one label that the last sentence states, if that sentence
-// begins behind pos, or "".
+// closing returns the one label that the last sentence states, if that sentence begins
+// after pos, or "".
 func (r *reading) closing(pos int) string {
 	start := lastSentence(r.text)
 	if start < pos {
@@ -263,7 +261,7 @@ func (r *reading) closing(pos int) string {
 	return label
 }
 
-// lastSentence returns where the last sentence of text begins.
+// lastSentence returns the start of the last sentence of text.
 func lastSentence(text string) int {
 	end := len(strings.TrimRightFunc(text, undress))
 	start := 0

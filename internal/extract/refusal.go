@@ -6,9 +6,9 @@ import (
 	"deem"
 )
 
-// refusals matches the beginning of a text that declines. Each alternative needs
-// both the speaker and the declining, so that "Sorry, the response is wrong" and
-// "I cannot find the date in the response" are judgments and not refusals.
+// refusals matches the beginning of a text that declines. Each alternative needs both the
+// speaker and the refusal, so that "Sorry, the response is wrong" and "I cannot find the
+// date in the response" are judgments and not refusals.
 var refusals = lazy(`(?is)^\s*(?:` + strings.Join([]string{
 	`(?:(?:i['’]?m|i am|we['’]?re|we are)\s+(?:very |so |really |deeply )?sorry|sorry|apologies|my apologies|i apologi[sz]e|unfortunately)[\s,.!—–-]+(?:but\s+)?(?:as an? (?:ai|large language|language)[^.]{0,40},\s*)?` + declines,
 	`as an? (?:ai|large language|language)\b[^.]{0,60}?,?\s*` + declines,
@@ -26,18 +26,18 @@ var refusals = lazy(`(?is)^\s*(?:` + strings.Join([]string{
 	`(?:извините|простите|к сожалению)[,.]?\s+(?:но\s+)?я не могу`,
 }, "|") + `)`)
 
-// declines matches a first person who will not do what a judge is asked to do.
+// declines matches a first person who declines a judge's task.
 const declines = `(?:i|we)\s+(?:can['’]?t|can\s?not|could not|couldn['’]t|won['’]t|will not|must decline|have to decline|(?:am|['’]m|are)\s+(?:not able|unable|not allowed|not permitted)|['’]m unable)` +
 	`(?:\s+to)?(?:\s+(?:further|directly|really|currently|ethically|in good conscience))?` +
 	`(?:\s+(?:assist|help|comply|provide|evaluate|judge|grade|rate|assess|answer|engage|fulfill|fulfil|participate|process|do (?:that|this)|complete|continue|discuss|respond|offer|generate|give|perform|make)\b|\s*[.,!]|\s*$)` +
 	`|i['’]m\s+(?:unable|not able)\s+to\s+(?:assist|help|comply|provide|evaluate|judge|grade|rate|assess|answer|engage|fulfill|process|complete|discuss|respond|perform|make)\b`
 
-// refusalAfter matches sentences that stay refusals in the middle of a short text.
+// refusalAfter matches sentences that are refusals even in the middle of a short text.
 var refusalAfter = lazy(`(?i)\b(?:i (?:can['’]?t|cannot) (?:assist|help) with (?:that|this)|against my (?:guidelines|policy|programming)|violates? (?:my|our|the) (?:content |usage |safety )?(?:policy|policies|guidelines))\b`)
 
-// Refusal says whether text, which holds no verdict, declines to judge. It is
-// conservative: the text must begin by declining, or be short and say so in set
-// words. A judge that describes a response which refused is not refusing.
+// Refusal reports whether text, which contains no verdict, declines to judge. It is
+// conservative: the text must begin by declining, or be short and contain a fixed phrase. A
+// judge that describes a response which refused is not refusing.
 func Refusal(text string) bool {
 	const short = 300
 	clean := strings.TrimLeft(Body(text), " \t\r\n*_#>`\"'“")
@@ -47,11 +47,10 @@ func Refusal(text string) bool {
 	return len(clean) <= short && refusalAfter().MatchString(clean) && !quotesSpeech().MatchString(clean)
 }
 
-// quotesSpeech matches signs that a text speaks about somebody else's words.
+// quotesSpeech matches signs that a text is about someone else's words.
 var quotesSpeech = lazy(`(?i)["“”「]|\b(?:response|candidate|assistant|model|system|answer)\b[^.]{0,40}\b(?:says?|said|states?|stated|claims?|replied|refus|declin)`)
 
-// speech returns text with its thinking blanked, or the failure of having nothing
-// to read.
+// speech returns text with its reasoning blanked, or a failure if nothing is left.
 func speech(text string) (string, error) {
 	t, open := blankThinking(text)
 	if strings.TrimFunc(t, isSpace) != "" {
@@ -63,7 +62,7 @@ func speech(text string) (string, error) {
 	return "", deem.Failf(deem.Empty, "the reply has no text")
 }
 
-// cutOff says whether text ends inside a JSON object.
+// cutOff reports whether text ends inside a JSON object.
 func cutOff(text string) bool {
 	cut := false
 	for o := range scanObjects(text, beginning(text)) {
@@ -72,7 +71,7 @@ func cutOff(text string) bool {
 	return cut
 }
 
-// noVerdict returns the failure that explains best why text holds no verdict.
+// noVerdict returns the failure that best explains why text contains no verdict.
 func noVerdict(text, format string, args ...any) error {
 	switch {
 	case cutOff(text):

@@ -14,9 +14,8 @@ import (
 	"deem/internal/extract"
 )
 
-// A reply is one file of testdata/replies: header lines, a blank line, and the
-// reply to the last byte. The header says how to read the reply and what should
-// come of it:
+// A reply is one file of testdata/replies: header lines, a blank line, and the reply, up to
+// the last byte. The header says how to read the reply and what the result should be:
 //
 //	# why this case exists
 //	labels: CORRECT | INCORRECT       read with Label
@@ -33,7 +32,7 @@ type reply struct {
 	text   string
 }
 
-// readReply reads one case and refuses headers that it does not know.
+// readReply reads one case and rejects unknown headers.
 func readReply(t *testing.T, path string) reply {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -59,7 +58,7 @@ func readReply(t *testing.T, path string) reply {
 	return r
 }
 
-// list splits a header value at its bars.
+// list splits a header value at "|".
 func list(s string) []string {
 	parts := strings.Split(s, " | ")
 	for i := range parts {
@@ -81,15 +80,15 @@ func scale(t *testing.T, s string) extract.Scale {
 	return extract.Scale{Min: low, Max: high, Integer: rest == "int"}
 }
 
-// read does with the reply what its header asks, and returns the outcome in the
-// words of the header.
+// read reads the reply as its header says, and returns the result in the notation of the
+// header.
 func (r reply) read(t *testing.T) (got, how string, err error) {
 	t.Helper()
 	text := extract.Body(r.text)
 	if resp, ok := r.header["response"]; ok {
 		text = extract.Mask(text, strings.ReplaceAll(resp, `\n`, "\n"))
 	}
-	// Thinking that never ends is seen only in the reply itself.
+	// Unfinished reasoning is visible only in the reply itself.
 	if text == "" {
 		text = r.text
 	}
@@ -114,7 +113,7 @@ func (r reply) read(t *testing.T) (got, how string, err error) {
 	return f.Label, f.How, err
 }
 
-// aspects spells numbers as the header does.
+// aspects formats numbers as in the header.
 func aspects(m map[string]float64) string {
 	var parts []string
 	for name, x := range m {

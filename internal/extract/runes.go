@@ -25,16 +25,15 @@ func lastRune(s string) rune {
 	return r
 }
 
-// isWord says whether r is part of a word: a letter, a mark on one, or a digit.
+// isWord reports whether r is part of a word: a letter, a combining mark, or a digit.
 func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// isLatinWord says whether r is part of a word that spaces set apart.
+// isLatinWord reports whether r is part of a word in a script with spaces between words.
 func isLatinWord(r rune) bool { return isWord(r) && !text.Unspaced(r) }
 
-// isMarkup says whether r only dresses what it surrounds: markdown, quotes and
-// brackets.
+// isMarkup reports whether r is decoration: markdown, quotes and brackets.
 func isMarkup(r rune) bool {
 	switch r {
 	case '*', '_', '`', '"', '\'', '“', '”', '‘', '’', '«', '»', '「', '」', '『', '』', '【', '】',
@@ -44,12 +43,12 @@ func isMarkup(r rune) bool {
 	return false
 }
 
-// isSpace says whether r is white space or invisible.
+// isSpace reports whether r is white space or invisible.
 func isSpace(r rune) bool {
 	return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' || r == '\u200d' || r == '\ufe0f'
 }
 
-// isStop says whether r ends a clause.
+// isStop reports whether r ends a clause.
 func isStop(r rune) bool {
 	switch r {
 	case '.', ',', ';', ':', '!', '?', '\n', '\r', '—', '–', '…', '。', '，', '；', '：', '！', '？', '、', '．':

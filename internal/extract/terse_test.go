@@ -2,7 +2,7 @@ package extract
 
 import "testing"
 
-// A terse reply is one of which nothing would be blanked, whatever the response is.
+// Mask blanks nothing of a terse reply, whatever the response is.
 func FuzzTerse(f *testing.F) {
 	for _, reply := range []string{"CORRECT", "Verdict: CORRECT", "no, not at all", "yes.", "ÉTÉ: ça", "label_a", "a: b, c.", ""} {
 		f.Add(reply, "CORRECT")

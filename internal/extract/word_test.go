@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A reply of one word is read as it would be if it could be anything.
+// A reply of one word gives the same result as the full reading.
 func FuzzWord(f *testing.F) {
 	for _, labels := range []string{
 		"CORRECT\nINCORRECT", "yes\nno", "Yes\nyes\nno", "A\nB", "true\nfalse", "correct\nnot correct\ncorrect_", "None\nnone",
@@ -32,7 +32,7 @@ func FuzzWord(f *testing.F) {
 	})
 }
 
-// Most replies are one word, so most must be read the short way.
+// Most replies are one word, so most must take the fast path.
 func TestWord(t *testing.T) {
 	for _, tt := range []struct {
 		text, labels string
