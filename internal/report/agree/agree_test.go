@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// options are those of a judge with a model beside people.
+// options are those of a model judge compared with people.
 func options() agree.Options {
 	return agree.Options{
 		Judge:  agree.Party{Run: "20261115-9f3a2c", Judge: "universal", JudgeHash: strings.Repeat("4f0c2a91", 8), Model: "openai:gpt-4o-mini"},
@@ -37,7 +37,7 @@ func item(i int, category string, yes bool) agree.Pair {
 	return agree.Pair{Item: deem.Item{ID: fmt.Sprint("q", i), Category: category}, Position: i, Verdict: verdict(yes)}
 }
 
-// build gathers pairs.
+// build adds pairs to a new builder.
 func build(o agree.Options, pairs []agree.Pair) *agree.Builder {
 	b := agree.New(o)
 	for _, p := range pairs {
@@ -46,8 +46,8 @@ func build(o agree.Options, pairs []agree.Pair) *agree.Builder {
 	return b
 }
 
-// everyFourth returns 200 items of two categories, of which the judge accepts too
-// many, with a label for every fourth.
+// everyFourth returns 200 items of two categories with a lenient judge and a label for
+// every fourth item.
 func everyFourth() []agree.Pair {
 	var pairs []agree.Pair
 	for i := range 200 {
@@ -61,7 +61,7 @@ func everyFourth() []agree.Pair {
 	return pairs
 }
 
-// scenes are the agreements that the golden files show.
+// scenes are the agreements in the golden files.
 var scenes = []struct {
 	name  string
 	build func() *agree.Builder
@@ -117,7 +117,7 @@ var scenes = []struct {
 	}},
 }
 
-// sceneConfidence is a judge that is too sure, and grades beside.
+// sceneConfidence has an overconfident judge, and grades.
 func sceneConfidence() *agree.Builder {
 	pairs := everyFourth()
 	for i := range pairs {
@@ -132,7 +132,7 @@ func sceneConfidence() *agree.Builder {
 	return build(options(), pairs)
 }
 
-// sceneAnnotators has three people, who are split on some items.
+// sceneAnnotators has three people who are split on some items.
 func sceneAnnotators() *agree.Builder {
 	pairs := everyFourth()
 	for i := range pairs {
@@ -152,8 +152,8 @@ func sceneAnnotators() *agree.Builder {
 	return build(options(), pairs)
 }
 
-// sceneKnown has a registry with one disagreement too many, one too few, and one that
-// nobody labelled.
+// sceneKnown has a registry with one disagreement missing, one too many, and one without a
+// label.
 func sceneKnown() *agree.Builder {
 	o := options()
 	o.Registry = []agree.Known{
@@ -216,7 +216,7 @@ func TestGoldenWidths(t *testing.T) {
 	}
 }
 
-// text returns an agreement as text, which has no control character and no NaN.
+// text returns an agreement as text, without control characters and NaN.
 func text(t *testing.T, a agree.Agreement, o doc.TextOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -246,7 +246,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// TestCounts holds the counts to what was added.
+// TestCounts checks the counts.
 func TestCounts(t *testing.T) {
 	pairs := everyFourth()
 	pairs[0].Verdict = nil
@@ -267,7 +267,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// A confidence that is none, as a run file of others may hold, takes nothing from the rest.
+// An invalid confidence, which an external run file may contain, does not affect the rest.
 func TestConfidenceOutOfRange(t *testing.T) {
 	pairs := everyFourth()
 	for i, c := range []float64{0.9, 0.8, 1.5, math.NaN(), -2, 0.7} {
@@ -278,8 +278,8 @@ func TestConfidenceOutOfRange(t *testing.T) {
 	}
 }
 
-// TestWorstFirst holds that the surest mistakes come first, then those on which people
-// are of one mind, then the first in the dataset.
+// TestWorstFirst checks that the most confident mistakes come first, then those on which
+// people agree, then the first in the dataset.
 func TestWorstFirst(t *testing.T) {
 	wrong := func(i int, confidence float64, votes ...bool) agree.Pair {
 		p := item(i, "", true)
@@ -304,7 +304,7 @@ func TestWorstFirst(t *testing.T) {
 	}
 }
 
-// TestRegistry holds that any difference between what is known and what is the case is
+// TestRegistry checks that every difference between known and actual disagreements is
 // found, and nothing else.
 func TestRegistry(t *testing.T) {
 	pairs := []agree.Pair{item(0, "", true), item(1, "", true), item(2, "", false), item(3, "", true)}
@@ -363,8 +363,8 @@ func TestAnnotatorsAgree(t *testing.T) {
 	}
 }
 
-// TestAny holds that whatever is added, numbers are numbers and add up, and the
-// order of the items changes no count.
+// TestAny checks that for any input, numbers are finite and add up, and the order of the
+// items changes no count.
 func TestAny(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(0, 60).Draw(rt, "n")
@@ -421,7 +421,7 @@ func TestAny(t *testing.T) {
 	})
 }
 
-// Every item counts once here, and a reader of a weighted score must be told.
+// Every item counts once here, which a reader of a weighted score must be told.
 func TestWeightsAreNoted(t *testing.T) {
 	pairs := everyFourth()
 	noted := func() bool {
@@ -439,7 +439,7 @@ func TestWeightsAreNoted(t *testing.T) {
 	}
 }
 
-// A corrected mean of grades, and its interval, stay where grades are.
+// A corrected mean of grades and its interval stay in the range of grades.
 func TestGradesStayInRange(t *testing.T) {
 	var pairs []agree.Pair
 	for i := range 120 {
@@ -460,7 +460,7 @@ func TestGradesStayInRange(t *testing.T) {
 	}
 }
 
-// Where there is no wrong answer nobody can say how often one is accepted.
+// Without wrong answers, the rate at which they are accepted is unknown.
 func TestOwnWithoutWrongAnswers(t *testing.T) {
 	o := options()
 	o.Judge.Model, o.SameFamily = "mistral:mistral-small", sameFamily
@@ -501,8 +501,8 @@ func TestPlanGivesTheJudgeOneInterval(t *testing.T) {
 	}
 }
 
-// An undecided item counts with its probability in the raw score and as the judge's prediction
-// in the correction, and not in the agreement of decisions.
+// An undecided item counts with its probability in the raw score and as the judge's
+// prediction in the correction, but not in the agreement of decisions.
 func TestUndecidedItemsAreCorrectedByTheirProbability(t *testing.T) {
 	o := options()
 	o.CalibrationError = 0.05

@@ -4,52 +4,52 @@ import (
 	"deem/stat"
 )
 
-// An Agreement says how a judge does beside people, or beside another judge who is
-// taken to be right. "People" below means that side.
+// An Agreement compares a judge with people, or with another judge that is treated as
+// correct. "People" below means that side.
 type Agreement struct {
 	Version string `json:"version"`
 	Judge   Party  `json:"judge"`
 	Truth   Party  `json:"truth"`
-	People  bool   `json:"people"` // the truth is people's
+	People  bool   `json:"people"` // the truth comes from people
 
 	Counts Counts `json:"counts"`
 
-	Seed uint64 `json:"seed"` // of the intervals that are drawn
+	Seed uint64 `json:"seed"` // of the bootstrap intervals
 
 	All        Measures   `json:"all"`
-	Categories []Measures `json:"categories"` // sorted by name; empty when no item has one
+	Categories []Measures `json:"categories"` // sorted by name; empty if no item has one
 
-	// Labels compare the labels of a judge that has more than two, and are nil for others.
+	// Labels compares the labels of a judge with more than two labels, and is nil for
+	// others.
 	Labels *LabelTable `json:"labels,omitempty"`
 
-	// Scores compare grades, and are nil when judge and people both decide only yes
-	// or no.
+	// Scores compares grades, and is nil if judge and people both only decide yes or no.
 	Scores *Scores `json:"scores,omitempty"`
 
-	Confidence *Confidence `json:"confidence,omitempty"` // nil when the judge gives none
+	Confidence *Confidence `json:"confidence,omitempty"` // nil if the judge gives none
 	Annotators *Annotators `json:"annotators,omitempty"` // nil for one annotator
-	Corrected  *Corrected  `json:"corrected"`            // nil when there is nothing to correct with
+	Corrected  *Corrected  `json:"corrected"`            // nil if no correction is possible
 
-	// Withheld says why there are no scores of the run, or is nil. Agreement on the
-	// items that were judged is given all the same.
+	// Withheld says why there are no scores of the run, or is nil. Agreement on the judged
+	// items is given in any case.
 	Withheld *Hold `json:"withheld"`
 
-	Disagreements []Disagreement `json:"disagreements"` // the worst first
+	Disagreements []Disagreement `json:"disagreements"` // worst first
 
-	Own      *Own           `json:"own,omitempty"`      // nil when nobody said who answered
+	Own      *Own           `json:"own,omitempty"`      // nil if the answering model is unknown
 	Registry *RegistryCheck `json:"registry,omitempty"` // nil without a registry
 
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Counts are how many items there are of which kind.
+// Counts are the numbers of items of each kind.
 type Counts struct {
 	Items    int `json:"items"`
 	Judged   int `json:"judged"`
 	Unjudged int `json:"unjudged"`
 	Labelled int `json:"labelled"` // by people, whether or not the judge judged
 
-	// Undecided items have a probability in place of a verdict. They count with it in the
+	// Undecided items have a probability instead of a verdict. They count with it in the
 	// score of the run, and not in the agreement.
 	Undecided int `json:"undecided,omitempty"`
 
@@ -64,7 +64,7 @@ type Hold struct {
 	MaxUnjudged float64 `json:"max_unjudged"`
 }
 
-// Measures are how far judge and people agree on some items.
+// Measures are the agreement of judge and people on some items.
 type Measures struct {
 	Category string `json:"category,omitempty"` // "" for all items, "(none)" for those without one
 
@@ -79,38 +79,37 @@ type Measures struct {
 
 	FalseAccept stat.Estimate `json:"false_accept"` // the share of wrong answers that the judge accepts
 	FalseReject stat.Estimate `json:"false_reject"` // the share of right answers that it rejects
-	PeopleRate  stat.Estimate `json:"people_rate"`  // the share to which people say yes
-	JudgeRate   stat.Estimate `json:"judge_rate"`   // the share to which the judge says yes
+	PeopleRate  stat.Estimate `json:"people_rate"`  // the share of yes from people
+	JudgeRate   stat.Estimate `json:"judge_rate"`   // the share of yes from the judge
 	MCC         float64       `json:"mcc"`          // Matthews' correlation
 }
 
-// Scores say how far the judge's grades rise with people's.
+// Scores correlates the judge's grades with people's.
 type Scores struct {
 	N int `json:"n"`
 
-	Pearson  *stat.Correlation `json:"pearson,omitempty"` // nil where one side has no spread
+	Pearson  *stat.Correlation `json:"pearson,omitempty"` // nil if one side has no spread
 	Spearman *stat.Correlation `json:"spearman,omitempty"`
 	Kendall  *stat.Correlation `json:"kendall,omitempty"`
 
-	Raw       *stat.Estimate `json:"raw,omitempty"` // the judge's mean over all judged items; nil when withheld
+	Raw       *stat.Estimate `json:"raw,omitempty"` // the judge's mean over all judged items; nil if withheld
 	People    stat.Estimate  `json:"people"`        // people's mean over labelled items
-	Corrected *stat.PPI      `json:"ppi,omitempty"` // nil when withheld, or when every item is labelled
+	Corrected *stat.PPI      `json:"ppi,omitempty"` // nil if withheld or if every item is labelled
 }
 
-// Confidence says how much the judge's confidence is worth: whether it is right as
-// often as it says.
+// Confidence says how well calibrated the judge's confidence is.
 type Confidence struct {
 	N     int                   `json:"n"` // items with a confidence
 	Bins  []stat.Bin            `json:"bins"`
 	ECE   stat.CalibrationError `json:"ece"`
 	Brier float64               `json:"brier"`
 
-	// AUROC is the chance that the judge is surer of a right verdict than of a wrong
-	// one; nil when all are right, or all wrong.
+	// AUROC is the probability that the judge is more confident in a right verdict than in
+	// a wrong one; nil if all are right or all are wrong.
 	AUROC *stat.Estimate `json:"auroc,omitempty"`
 }
 
-// Annotators say how far people agree with one another. The judge is compared with their
+// Annotators is the agreement of people with one another. The judge is compared with their
 // majority.
 type Annotators struct {
 	Names []string `json:"names"`
@@ -118,30 +117,30 @@ type Annotators struct {
 	Ties  int      `json:"ties"`
 
 	Kappa  *stat.Estimate `json:"kappa,omitempty"`  // Cohen's, for two annotators
-	Fleiss *stat.Estimate `json:"fleiss,omitempty"` // for three and more
+	Fleiss *stat.Estimate `json:"fleiss,omitempty"` // for three or more
 	Alpha  stat.Estimate  `json:"alpha"`            // Krippendorff's
 }
 
-// Corrected is the run's score as people would have it.
+// Corrected is the run's score corrected to match people.
 type Corrected struct {
-	Raw    stat.Estimate `json:"raw"`    // the judge's verdicts as they are, and the probabilities of undecided items
-	People stat.Estimate `json:"people"` // people's own, over the labelled items alone
+	Raw    stat.Estimate `json:"raw"`    // from the judge's verdicts, and the probabilities of undecided items
+	People stat.Estimate `json:"people"` // from people, over the labelled items alone
 
 	PPI         stat.PPI      `json:"ppi"`
 	RoganGladen stat.Estimate `json:"rogan_gladen"` // of the items that people did not label
 	Stratified  stat.Estimate `json:"stratified"`   // by verdict and category
 
-	// Unlabelled is how many judged items have no label. Without any, nothing needs to
-	// be corrected.
+	// Unlabelled is the number of judged items without a label. If it is 0, no correction
+	// is needed.
 	Unlabelled int `json:"unlabelled"`
 
-	// Mix says whether the labelled items look like the others.
+	// Mix compares the labelled items with the others.
 	Mix Mix `json:"mix"`
 
 	// Quote names the number to quote: "people", "ppi", "stratified".
 	Quote string `json:"quote"`
 
-	More *More `json:"more,omitempty"` // nil when nobody asked for a width
+	More *More `json:"more,omitempty"` // nil if no width was requested
 }
 
 // Quoted returns the number to quote.
@@ -156,33 +155,33 @@ func (c Corrected) Quoted() stat.Estimate {
 	}
 }
 
-// A Mix compares the labelled items with the others. Corrections want labels that were
+// A Mix compares the labelled items with the others. Corrections assume that labels were
 // drawn at random.
 type Mix struct {
 	Labelled   stat.Estimate `json:"labelled"`   // the judge's rate of yes on labelled items
 	Unlabelled stat.Estimate `json:"unlabelled"` // and on the others
-	Differs    bool          `json:"differs"`    // in some respect, more than chance explains
+	Differs    bool          `json:"differs"`    // in some respect, beyond chance
 
-	// Drawn says how labels were drawn: "at random" as far as can be seen, by a "plan" for
-	// this judge, with the "probability" of a plan for another judge, or more of some
-	// "verdict" or category than of others. Tests are what was looked at.
+	// Drawn is how labels were drawn: "at random" as far as can be seen, by a "plan" for
+	// this judge, with the "probability" of a plan for another judge, or with more of some
+	// "verdict" or category than of others. Tests lists the tests that were made.
 	Drawn string          `json:"drawn,omitempty"`
 	Tests []SelectionTest `json:"tests,omitempty"`
 
-	// Categories are those of which people labelled more, or fewer, than chance
-	// explains.
+	// Categories are those of which people labelled more, or fewer, than chance explains.
 	Categories []string `json:"categories,omitempty"`
 }
 
 // Planned reports whether one plan drew all labels, with probabilities that are known.
 func (m Mix) Planned() bool { return m.Drawn == string(byPlan) || m.Drawn == string(byProbability) }
 
-// More is how many more labels make the corrected interval as narrow as was wished.
+// More is the number of additional labels for the requested width of the corrected
+// interval.
 type More struct {
-	Width   float64 `json:"width"`  // wished, from end to end
-	Now     float64 `json:"now"`    // as it is
-	Labels  int     `json:"labels"` // that are missing
-	Enough  bool    `json:"enough"` // false when even labelling everything would not do
+	Width   float64 `json:"width"`  // requested, from end to end
+	Now     float64 `json:"now"`    // current
+	Labels  int     `json:"labels"` // additional labels needed
+	Enough  bool    `json:"enough"` // false if even labelling everything would not be enough
 	Present int     `json:"present"`
 }
 
@@ -198,8 +197,8 @@ type Disagreement struct {
 	Confidence *float64 `json:"confidence,omitempty"`
 	Score      float64  `json:"score"`
 
-	// For and Of are how many of the annotators made the decision; 0 of 0 when
-	// another judge did.
+	// For and Of are how many of the annotators made the decision; 0 of 0 if another judge
+	// made it.
 	For int `json:"for,omitempty"`
 	Of  int `json:"of,omitempty"`
 

@@ -10,7 +10,7 @@ import (
 	"deem/stat"
 )
 
-// Agreement returns what was found. The builder stays usable.
+// Agreement returns the agreement. The builder stays usable.
 func (b *Builder) Agreement() Agreement {
 	a := Agreement{
 		Version: Version, Judge: b.o.Judge, Truth: b.o.Truth, People: b.o.People, Seed: b.o.Seed,
@@ -33,7 +33,7 @@ func (b *Builder) Agreement() Agreement {
 	} else {
 		a.Corrected = b.Corrected()
 		if a.Corrected != nil && a.Corrected.Mix.Drawn == string(byPlan) && a.Counts.Undecided == 0 {
-			a.All.JudgeRate = a.Corrected.Raw // The weighted labels give the same share, known from all items.
+			a.All.JudgeRate = a.Corrected.Raw // The weighted labels give the same share, which is known from all items.
 		}
 	}
 	a.Scores = b.scores(a.Withheld != nil)
@@ -41,8 +41,8 @@ func (b *Builder) Agreement() Agreement {
 	return a
 }
 
-// measure computes everything about some labelled items, which stand for these judged items
-// without a label too.
+// measure computes all measures for some labelled items, which also represent the judged
+// items in alone, which have no label.
 func (b *Builder) measure(category string, items []paired, alone []single) Measures {
 	var c stat.Confusion
 	for _, it := range items {
@@ -71,9 +71,9 @@ func number(yes bool) float64 {
 	return 0
 }
 
-// A bootstrap draws so many ratings at most, so that it takes a second or two however
-// many items there are, but so many times at least. Where there are many items the
-// interval is narrow, and a rough end of it does no harm.
+// A bootstrap draws a limited number of ratings, so that it takes a second or two for any
+// number of items, but a minimum number of times. With many items the interval is narrow,
+// and a less precise end does no harm.
 const (
 	mostRatings = 20_000_000
 	leastDraws  = 100
@@ -88,8 +88,8 @@ func (b *Builder) alpha(ratings [][]float64) stat.Estimate {
 	return stat.KrippendorffInterval(ratings, stat.ScaleNominal, draws, b.o.Seed, b.o.Level)
 }
 
-// categories returns the measures of each category, sorted by name; none when no item
-// has one.
+// categories returns the measures of each category, sorted by name. It returns none if no
+// item has a category.
 func (b *Builder) categories() []Measures {
 	by, alone := map[string][]paired{}, map[string][]single{}
 	for _, it := range b.both {
@@ -108,7 +108,7 @@ func (b *Builder) categories() []Measures {
 	return rows
 }
 
-// confidence returns what the judge's confidence is worth.
+// confidence returns the calibration of the judge's confidence.
 func (b *Builder) confidence() *Confidence {
 	var probs []float64
 	var right []bool
@@ -122,7 +122,7 @@ func (b *Builder) confidence() *Confidence {
 		return nil
 	}
 	c := &Confidence{N: len(probs), Bins: bins}
-	// The lists are as Reliability wants them, so that these have no error either.
+	// The lists satisfy the requirements of Reliability, so these return no error either.
 	c.ECE, _ = stat.ECE(probs, right, stat.Binning{})
 	c.Brier, _ = stat.Brier(probs, right)
 	if area, err := stat.AUROC(probs, right, nil); err == nil {
@@ -131,7 +131,7 @@ func (b *Builder) confidence() *Confidence {
 	return c
 }
 
-// annotators returns how far people agree with one another.
+// annotators returns the agreement of people with one another.
 func (b *Builder) annotators() *Annotators {
 	seen := map[string]bool{}
 	for _, votes := range b.votes {
@@ -172,7 +172,7 @@ func (b *Builder) annotators() *Annotators {
 	return a
 }
 
-// crossed counts how two annotators decide; the first stands for the truth.
+// crossed counts the decisions of two annotators; the first is treated as the truth.
 func crossed(ratings [][]float64) stat.Confusion {
 	var c stat.Confusion
 	for i, x := range ratings[0] {
@@ -183,9 +183,9 @@ func crossed(ratings [][]float64) stat.Confusion {
 	return c
 }
 
-// disagreements returns the items on which judge and people differ. The worst are
-// those of which the judge was surest; among the others, those on which people were of
-// one mind; then they come in the order of the dataset.
+// disagreements returns the items on which judge and people differ, worst first: those with
+// the most confident verdicts, then those on which people agree, then in the order of the
+// dataset.
 func (b *Builder) disagreements() []Disagreement {
 	list := []Disagreement{}
 	for _, it := range b.both {
@@ -221,7 +221,7 @@ func (d Disagreement) unity() float64 {
 	return float64(d.For) / float64(d.Of)
 }
 
-// scores compares grades, where the judge or people give them.
+// scores compares grades, if the judge or people give them.
 func (b *Builder) scores(withheld bool) *Scores {
 	if !b.graded || !b.truthful || len(b.both) < 2 {
 		return nil
@@ -252,8 +252,8 @@ func (b *Builder) scores(withheld bool) *Scores {
 	return s
 }
 
-// ppi returns prediction-powered inference of a mean from 0 to 1, from what people and the
-// judge say of labelled items, and the judge of the others. There are some of both.
+// ppi returns prediction-powered inference of a mean from 0 to 1, from the values of people
+// and judge on labelled items and of the judge on the others. There must be some of both.
 func (b *Builder) ppi(people, judge func(paired) float64, alone func(single) float64) stat.PPI {
 	var y, yhat, others []float64
 	for _, it := range b.both {
@@ -262,7 +262,7 @@ func (b *Builder) ppi(people, judge func(paired) float64, alone func(single) flo
 	for _, it := range b.alone {
 		others = append(others, alone(it))
 	}
-	// The lists are as NewPPI wants them, so that there is no error.
+	// The lists satisfy the requirements of NewPPI, so there is no error.
 	ppi, _ := stat.NewPPI(y, yhat, others, stat.PPIOptions{Level: b.o.Level})
 	mean := stat.MomentsOf(others).Mean()
 	rectifier := ppi.Value - float64(ppi.Lambda*mean)
@@ -273,7 +273,7 @@ func (b *Builder) ppi(people, judge func(paired) float64, alone func(single) flo
 		},
 		func(it single) float64 { return all / unlabelled * ppi.Lambda * (alone(it) - mean) })
 	ppi.Estimate = d.Widen(ppi.Estimate)
-	// A normal interval does not know the bounds.
+	// A normal interval may exceed the bounds.
 	for _, x := range []*float64{&ppi.Value, &ppi.Lo, &ppi.Hi} {
 		*x = min(max(*x, 0), 1)
 	}

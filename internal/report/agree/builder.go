@@ -12,90 +12,90 @@ import (
 // Version is the version of the JSON form of an [Agreement].
 const Version = "deem.agreement/1"
 
-// Options say who is set beside whom. The zero value of each field is usable.
+// Options configures a comparison. The zero value of each field is usable.
 type Options struct {
-	Judge Party // whose verdicts are looked at
+	Judge Party // whose verdicts are checked
 
-	// Truth is who is taken to be right: people, whose Judge is the name of their
-	// file, or another judge.
+	// Truth is the side treated as correct: people, whose Judge is the name of their file,
+	// or another judge.
 	Truth  Party
 	People bool // Truth are people
 
-	// Items is how many items the run has, 0 when that is not known, and Trials how often
-	// each is judged; 0 means once.
+	// Items is the number of items in the run, 0 if unknown, and Trials how many times each
+	// is judged; 0 means once.
 	Items, Trials int
 
-	// Labels are the labels of the judge, those with the highest score first, and Ordered
-	// says that no two of them have the same score. None are needed for yes and no.
+	// Labels are the labels of the judge, highest score first, and Ordered says that no two
+	// of them have the same score. They are not needed for yes and no.
 	Labels  []string
 	Ordered bool
 
 	Level float64 // of all intervals; 0 means 0.95
 	Seed  uint64  // of the bootstrap of alpha
-	Draws int     // of the same; 0 means [stat.DefaultDraws], and fewer for very many items
+	Draws int     // of the bootstrap; 0 means [stat.DefaultDraws], and fewer for very many items
 
-	// Width is how wide the corrected interval may be, from end to end; 0 means that
-	// nobody asked.
+	// Width is the requested width of the corrected interval, from end to end; 0 means
+	// none.
 	Width float64
 
-	// CalibrationError is the error of the probabilities that the judge states for items
+	// CalibrationError is the error of the probabilities that the judge gives for items
 	// that it does not decide.
 	CalibrationError float64
 
 	// MaxUnjudged is the share of unjudged items above which scores are withheld.
 	MaxUnjudged float64
 
-	// SystemModel is the model under test, "" when that is not known. An item's field
-	// "answer_model" or "system" says who gave its response where there are several.
+	// SystemModel is the model under test, "" if unknown. An item's field "answer_model" or
+	// "system" names the model of its response if there are several.
 	SystemModel string
 
 	// Own is the model or family whose answers are the judge's own; "" means the
 	// judge's model.
 	Own string
 
-	// SameFamily says whether two models are of one family. Without it nothing is
-	// said about self-grading.
+	// SameFamily reports whether two models belong to one family. Without it, self-grading
+	// is not checked.
 	SameFamily func(a, b string) (family string, same bool)
 
-	// Registry are the disagreements that are known, nil when there is no registry.
+	// Registry are the known disagreements, nil without a registry.
 	Registry []Known
 }
 
-// A Truth is what people, or another judge, said of an item.
+// A Truth is the decision of people, or of another judge, on an item.
 type Truth struct {
 	Yes   bool
 	Score float64 // from 0 to 1
-	Label string  // as the judge spells it; "" when annotators chose no label more often than others
+	Label string  // as the judge spells it; "" if no label has the most votes of annotators
 
-	// Tie says that as many annotators said yes as no: there is no truth then, but
-	// there are votes.
+	// Tie means that equally many annotators said yes and no: there are votes, but no
+	// decision.
 	Tie bool
 
-	// Votes are the decisions of the annotators by name. There are none when another
-	// judge is the truth.
+	// Votes are the decisions of the annotators by name. There are none if another judge is
+	// the truth.
 	Votes map[string]bool
 
 	Reason string
 
-	// Stratum and Probability say how a plan drew the item to be labelled: from which
-	// part of the run, how many items that part had, and with what probability; zero
-	// when no plan says so.
+	// Stratum and Probability describe how a plan drew the item to be labelled: from which
+	// part of the run, the number of items in that part, and with what probability. They
+	// are zero without a plan.
 	Stratum     string
 	Of          int
 	Probability float64
 }
 
-// A Pair is one item of the run: what the judge said of it, and what is true.
+// A Pair is one item of the run with the judge's verdict and the truth.
 type Pair struct {
 	Item     deem.Item
 	Position int
-	Verdict  *deem.Verdict // nil when the item is undecided or unjudged
-	Guess    *float64      // how likely the response is right, of an undecided item; nil otherwise
-	Truth    *Truth        // nil when the item has no label
+	Verdict  *deem.Verdict // nil if the item is undecided or unjudged
+	Guess    *float64      // the probability that the response of an undecided item is right; nil otherwise
+	Truth    *Truth        // nil if the item has no label
 }
 
-// A Builder gathers pairs into an [Agreement]. Its memory grows with the items that
-// have a label, and by a few numbers for each of the others.
+// A Builder collects pairs for an [Agreement]. Its memory grows with the number of labelled
+// items, and by a few numbers for each of the others.
 type Builder struct {
 	o Options
 
@@ -108,27 +108,27 @@ type Builder struct {
 	alone    []single // judged items without a label
 	open     []paired // undecided items with a label
 	openOnly []single // undecided items without a label
-	how      drawing  // how labels were drawn; "" before that was looked at
+	how      drawing  // how labels were drawn; "" until it is determined
 	tests    []SelectionTest
-	names    map[string]string // categories and clusters, each kept once
+	names    map[string]string // categories and clusters, interned
 	graded   bool              // the judge gave a score between 0 and 1
 	truthful bool              // the truth has a score between 0 and 1
 
 	votes    []map[string]bool // of each labelled item
-	fields   bool              // some item says which model answered
+	fields   bool              // some item names the model that answered
 	registry *registry
 
-	weight   float64 // of the first judged item; 0 before there is one
+	weight   float64 // of the first judged item; 0 before the first
 	weighted bool    // judged items have different weights
 }
 
-// A cell is the part of the run in which the judge says the same.
+// A cell is the part of a category with the same verdict of the judge.
 type cell struct {
 	category string
 	yes      bool
 }
 
-// A paired is an item with a verdict and a label. Texts are left out.
+// A paired is an item with a verdict and a label, without its texts.
 type paired struct {
 	traits
 	id, model          string
@@ -150,7 +150,7 @@ func New(o Options) *Builder {
 	return &Builder{o: o, names: map[string]string{}, registry: newRegistry(o.Registry)}
 }
 
-// Add adds one item of the run. Items are best added in the order of the dataset.
+// Add adds one item of the run. Items should be added in the order of the dataset.
 func (b *Builder) Add(p Pair) {
 	b.items++
 	b.how = ""
@@ -204,8 +204,8 @@ func (b *Builder) addOpen(p Pair) {
 	})
 }
 
-// whole returns the builder with undecided items among the others: they have a part in the
-// score of the run, but not in the agreement of decisions.
+// whole returns the builder with undecided items included. They count in the score of the
+// run, but not in the agreement of decisions.
 func (b *Builder) whole() *Builder {
 	w := *b
 	w.both, w.alone = slices.Concat(b.both, b.open), slices.Concat(b.alone, b.openOnly)
@@ -213,7 +213,7 @@ func (b *Builder) whole() *Builder {
 	return &w
 }
 
-// weigh notes whether items have different weights. As everywhere, 0 means 1.
+// weigh records whether items have different weights. 0 means 1.
 func (b *Builder) weigh(weight float64) {
 	if weight == 0 {
 		weight = 1
@@ -224,7 +224,7 @@ func (b *Builder) weigh(weight float64) {
 	b.weighted = b.weighted || weight != b.weight
 }
 
-// between reports whether a score is a grade and no decision.
+// between reports whether a score is a grade rather than a decision.
 func between(score float64) bool { return score != 0 && score != 1 }
 
 func (b *Builder) addBoth(p Pair) {
@@ -249,7 +249,7 @@ func (b *Builder) addBoth(p Pair) {
 	b.both = append(b.both, it)
 }
 
-// traits returns what is known of a judged item.
+// traits returns the known properties of a judged item.
 func (b *Builder) traits(p Pair) traits {
 	once := func(name string) string {
 		if _, known := b.names[name]; !known {
@@ -265,21 +265,21 @@ func (b *Builder) traits(p Pair) traits {
 	if p.Verdict == nil {
 		return t
 	}
-	if c := p.Verdict.Confidence; c != nil && *c >= 0 && *c <= 1 { // A run file of others may hold anything.
+	if c := p.Verdict.Confidence; c != nil && *c >= 0 && *c <= 1 { // an external run file may contain any value
 		t.confidence = *c
 	}
 	return t
 }
 
-// clip keeps a reason short: a disagreement is a line, and "deem show" has the rest.
+// clip shortens a reason: a disagreement is one line, and "deem show" has the rest.
 func clip(s string) string {
 	return strings.Clone(words.Clip(s, 400))
 }
 
-// modelFields are the fields of an item that may say which model answered.
+// modelFields are the fields of an item that may name the model that answered.
 var modelFields = []string{"answer_model", "system", "system_model"}
 
-// answeredBy returns the model that gave the response, "" when nobody says.
+// answeredBy returns the model that gave the response, "" if unknown.
 func (b *Builder) answeredBy(it deem.Item) string {
 	for _, name := range modelFields {
 		if model := it.Fields[name]; model != "" {

@@ -9,34 +9,35 @@ import (
 	"deem/stat"
 )
 
-// The numbers that may be quoted.
+// The scores that may be quoted.
 const (
 	quotePeople     = "people"
 	quotePPI        = "ppi"
 	quoteStratified = "stratified"
 )
 
-// MethodStratified is the interval of a share that is estimated in parts.
+// MethodStratified is the method of an interval of a proportion that is estimated by
+// strata.
 const MethodStratified = "two-phase-wilson"
 
-// WarnPart says that the labels leave a part of the run out.
+// WarnPart warns that a part of the run has no labels.
 const WarnPart = "to one of the judge's two verdicts there is no label at all: there is no interval"
 
-// WarnFewInStrata goes with a stratified number from few labels. By simulation (make
-// coverage) 40 labels of a plan make an interval at 95% that holds the truth in 99% of the
-// draws: with an error or two among them, the half label that is added to each stratum is a
-// large part of the variance. Without it, labels without an error would claim to be certain.
+// WarnFewInStrata warns of a stratified score from few labels. In simulations (make
+// coverage), 40 labels of a plan give a 95% interval that contains the truth in 99% of the
+// draws: with one or two errors among them, the half label that is added to each stratum is
+// a large part of the variance. Without it, labels without an error would claim certainty.
 const WarnFewInStrata = "fewer than 50 labels: half a label of either kind was added to each category and verdict, " +
 	"which makes the interval too wide rather than too narrow"
 
-// WarnSelected says that a corrected number rests on labels that were chosen.
+// WarnSelected warns that a corrected score uses labels that were not drawn at random.
 const WarnSelected = "the labelled items were not drawn at random from the run, which this number assumes: see the notes"
 
-// Corrected returns the run's score as people would have it, without all else that
-// [Builder.Agreement] computes; nil without labels. It does not withhold.
+// Corrected returns the run's score corrected to match people, without the rest of
+// [Builder.Agreement]; nil without labels. It does not withhold.
 //
-// An undecided item counts with its probability as the judge's prediction. Where only yes and
-// no are used, it is a yes from 1/2 on.
+// An undecided item counts with its probability as the judge's prediction. If only yes and
+// no are used, a probability of at least 1/2 is a yes.
 func (b *Builder) Corrected() *Corrected {
 	w := b.whole()
 	if len(w.both) == 0 {
@@ -50,8 +51,8 @@ func (b *Builder) Corrected() *Corrected {
 	return w.correct(c, s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true }))
 }
 
-// correct returns the run's score as people would have it, nil without labels. People is
-// the share of yes among the labels, with the weights that the labels have.
+// correct returns the run's score corrected to match people, nil without labels. people is
+// the weighted share of yes among the labels.
 func (b *Builder) correct(c stat.Confusion, people stat.Estimate) *Corrected {
 	if c.N() == 0 {
 		return nil
@@ -108,14 +109,14 @@ func (b *Builder) correct(c stat.Confusion, people stat.Estimate) *Corrected {
 	return k
 }
 
-// clusteredBy returns the design of an estimate from the influence of labelled items and
-// of the others.
+// clusteredBy returns the design of an estimate from the influence of labelled items and of
+// the others.
 func (b *Builder) clusteredBy(labelled func(truth, judge bool) float64, alone func(judge bool) float64) stat.Design {
 	return b.clustered(func(it paired) float64 { return labelled(it.truth, it.judge) }, func(it single) float64 { return alone(it.yes) })
 }
 
-// clustered returns what clusters do to an estimate that all judged items have a part in,
-// from the influence of each, summed over clusters.
+// clustered returns the effect of clusters on an estimate that uses all judged items, from
+// the influence of each item, summed over clusters.
 func (b *Builder) clustered(labelled func(paired) float64, alone func(single) float64) stat.Design {
 	places := map[string]int{}
 	var whole, apart []stat.Cluster
@@ -142,20 +143,20 @@ func (b *Builder) clustered(labelled func(paired) float64, alone func(single) fl
 	return stat.InClusters(whole, apart)
 }
 
-// more returns how many labels are missing.
+// more returns the number of additional labels needed.
 func more(ppi stat.PPI, width float64) *More {
 	m := &More{Width: width, Now: ppi.Hi - ppi.Lo, Present: ppi.Labels}
 	m.Labels, m.Enough = stat.MoreLabels(ppi, width)
 	return m
 }
 
-// A drawing says how labels were drawn, as far as can be seen.
+// A drawing is how labels were drawn, as far as can be seen.
 type drawing string
 
 const (
 	atRandom      drawing = "at random"
 	byPlan        drawing = "plan"        // by a plan of deem for this judge: at random within each category and verdict
-	byProbability drawing = "probability" // by a plan for another judge: with probabilities that are known
+	byProbability drawing = "probability" // by a plan for another judge: with known probabilities
 	byVerdict     drawing = "verdict"     // more of some verdicts or categories than chance explains
 )
 
@@ -164,7 +165,7 @@ func (b *Builder) drawn() drawing {
 	if b.how != "" {
 		return b.how
 	}
-	if len(b.open)+len(b.openOnly) > 0 { // They were drawn with the others.
+	if len(b.open)+len(b.openOnly) > 0 { // they were drawn together with the others
 		w := b.whole()
 		b.how, b.tests = w.drawn(), w.tests
 		return b.how
@@ -195,7 +196,7 @@ func (b *Builder) drawn() drawing {
 		item(it.traits, it.yes, false)
 	}
 	b.tests = nil
-	if b.how != byProbability { // The strata of the other items are not known then.
+	if b.how != byProbability { // the strata of the other items are unknown in this case
 		b.tests = Selection(items, b.o.Seed)
 	}
 	for _, t := range b.tests {
@@ -220,7 +221,7 @@ func (b *Builder) planned() bool {
 }
 
 // plannedHere reports whether the strata of the plan are the categories and verdicts of
-// this run: it was made for this judge.
+// this run, which means that the plan was made for this judge.
 func (b *Builder) plannedHere() bool {
 	sizes := map[cell]int{}
 	for _, it := range b.both {
@@ -240,12 +241,12 @@ func (b *Builder) plannedHere() bool {
 	return true
 }
 
-// beyondWeights reports whether labels were chosen by something that no weights make good.
+// beyondWeights reports whether labels were selected in a way that weights cannot correct.
 func (b *Builder) beyondWeights() bool {
 	return slices.ContainsFunc(b.tests, func(t SelectionTest) bool { return t.Differs && t.Of != ofVerdict && t.Of != ofCategory })
 }
 
-// differs is the level at which a category is named that has more or fewer labels than
+// differs is the confidence level for naming a category with more or fewer labels than
 // chance explains.
 const differs = 0.99
 
@@ -270,7 +271,7 @@ func (b *Builder) mix(c stat.Confusion, yes, n int) Mix {
 		there[it.category]++
 		names[it.category] = true
 	}
-	// With many categories one of them differs by chance alone.
+	// With many categories, one of them may differ by chance alone.
 	level := 1 - (1-differs)/float64(len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		d := stat.DifferenceOfProportions(here[name], c.N(), there[name], n, level)
@@ -281,12 +282,12 @@ func (b *Builder) mix(c stat.Confusion, yes, n int) Mix {
 	return m
 }
 
-// stratified returns the share of items that people would say yes to, from their share
-// in each category among those the judge accepted and among those it rejected. Unlike
-// prediction-powered inference it stays right when some of these parts have more than
-// their share of labels, as those of a sampling plan have, as long as labels were
-// drawn at random within each. Where a plan for another judge drew the labels, each counts
-// by the inverse of its probability instead.
+// stratified returns the share of items that people would accept, from their share in each
+// category among those the judge accepted and among those it rejected. Unlike
+// prediction-powered inference, it stays valid if some of these parts have more than their
+// share of labels, as in a sampling plan, provided that labels were drawn at random within
+// each. If a plan for another judge drew the labels, each label is instead weighted by the
+// inverse of its probability.
 func (b *Builder) stratified() stat.Estimate {
 	how := b.drawn()
 	if how == atRandom {

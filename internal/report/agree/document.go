@@ -17,14 +17,14 @@ import (
 // JSON writes the agreement as JSON.
 func (a Agreement) JSON(w io.Writer) error { return doc.JSON(w, a) }
 
-// Text writes the short form for people, 80 columns wide: how far judge and people agree,
+// Text writes the short form as text, 80 columns wide: the agreement of judge and people,
 // the corrected score, and the worst disagreements.
 func (a Agreement) Text(w io.Writer) error { return doc.Text(w, a.Document(), doc.TextOptions{}) }
 
-// ModelFields returns the fields of an item that may say which model answered.
+// ModelFields returns the fields of an item that may name the model that answered.
 func ModelFields() []string { return slices.Clone(modelFields) }
 
-// Who returns who is taken to be right: "people", or the name of another judge.
+// Who returns the side treated as correct: "people", or the name of another judge.
 func (a Agreement) Who() string {
 	if a.People {
 		return "people"
@@ -40,16 +40,16 @@ func (p Party) name() string {
 	return p.Judge
 }
 
-// Which items a cell of the document is about, as the query of a link.
+// The items that a cell of the document refers to, as the query of a link.
 const (
-	ByJudge    = "judge" // what the judge says
+	ByJudge    = "judge" // the judge's decision
 	ByPeople   = "people"
 	ByCategory = "category"
 	SaysYes    = "yes"
 	SaysNo     = "no"
 )
 
-// Document lays the agreement out: the answer first, then what it is made of.
+// Document lays out the agreement: the result first, then the details.
 func (a Agreement) Document() *doc.Document {
 	p := &paper{Agreement: a, truth: "truth", Document: &doc.Document{NotesInDetail: true}}
 	if a.People {
@@ -78,15 +78,15 @@ func (a Agreement) Document() *doc.Document {
 	return p.Document
 }
 
-// A paper is the document of an agreement as it is written.
+// A paper builds the document of an agreement.
 type paper struct {
 	Agreement
 	*doc.Document
-	truth  string      // names who is taken to be right in the head of a column
-	counts doc.Section // of categories, for the detail
+	truth  string      // the column heading of the side treated as correct
+	counts doc.Section // of categories, for the details
 }
 
-// warning returns the note that a reader of the numbers must know first.
+// warning returns the most important note.
 func (p *paper) warning() string {
 	c := p.Counts
 	if c.Both >= few && (p.Corrected == nil || !p.Corrected.Mix.Differs || p.Corrected.Mix.Planned()) || len(p.Agreement.Notes) == 0 {
@@ -108,7 +108,7 @@ func (p *paper) facts() doc.Facts {
 	}
 }
 
-// compared says which items agreement is over.
+// compared describes the items that agreement is computed over.
 func (p *paper) compared() string {
 	if p.Counts.Undecided > 0 {
 		return "decided items"
@@ -116,7 +116,7 @@ func (p *paper) compared() string {
 	return "items"
 }
 
-// outOf returns the counts of a share.
+// outOf formats the counts of a share.
 func (p *paper) outOf(k, n int, what string) string {
 	if c := p.Corrected; c != nil && c.Mix.Drawn != "" && c.Mix.Drawn != string(atRandom) {
 		what += ", weighted"
@@ -124,7 +124,7 @@ func (p *paper) outOf(k, n int, what string) string {
 	return fmt.Sprintf("%s of %s %s", words.Comma(k), words.Comma(n), what)
 }
 
-// headline shows the numbers that people came for, and what they mean for the score.
+// headline shows the main numbers and what they mean for the score.
 func (p *paper) headline() {
 	m, c := p.All, p.All.Confusion
 	if c.N() == 0 {
@@ -153,7 +153,7 @@ func (p *paper) headline() {
 	p.Add(doc.Section{ID: "score", Blocks: append([]doc.Block{tiles}, blocks...)})
 }
 
-// quoted returns the name of the number to quote.
+// quoted returns the name of the score to quote.
 func (p *paper) quoted(quote string) string {
 	switch quote {
 	case quotePeople:
@@ -165,7 +165,7 @@ func (p *paper) quoted(quote string) string {
 	}
 }
 
-// alone names the score in which the judge has no part.
+// alone names the score that does not use the judge.
 func (p *paper) alone() string {
 	if p.People {
 		return "labels alone"
@@ -194,7 +194,7 @@ func (p *paper) meaning(k Corrected) string {
 	}
 }
 
-// words says how many labels are missing.
+// words says how many labels are needed.
 func (m *More) words() string {
 	if m == nil {
 		return ""
@@ -211,7 +211,8 @@ func (m *More) words() string {
 	}
 }
 
-// cell returns a count of items of which judge and people say this, "" for any category.
+// cell returns the count of items with these decisions of judge and people. The category ""
+// means all.
 func (p *paper) cell(n int, judge, people bool, category string) doc.Cell {
 	c := doc.N(n)
 	if n == 0 {
@@ -258,10 +259,10 @@ func (p *paper) categories() {
 	p.counts = doc.Section{ID: "counts", Title: "Who says yes, by category", Detail: true, Blocks: []doc.Block{counts}}
 }
 
-// shown is how many disagreements of each kind a document names; JSON has them all.
+// shown is the number of disagreements of each kind in a document; JSON has them all.
 const shown = 10
 
-// disagreements names the worst of either kind.
+// disagreements lists the worst of each kind.
 func (p *paper) disagreements() {
 	for _, accepts := range []bool{true, false} {
 		list := slices.DeleteFunc(slices.Clone(p.Disagreements), func(d Disagreement) bool { return d.Judge != accepts })
@@ -295,7 +296,7 @@ func (p *paper) disagreements() {
 	}
 }
 
-// registry says how the disagreements differ from those that are known.
+// registry shows how the disagreements differ from the known ones.
 func (p *paper) registry() {
 	c := p.Registry
 	if c == nil {
@@ -319,7 +320,7 @@ func (p *paper) registry() {
 	p.Add(s)
 }
 
-// measured returns a table of numbers with what they are.
+// measured returns a table of numbers with descriptions.
 func measured(name string) doc.Table {
 	return doc.Table{Columns: []doc.Column{doc.Col(name), doc.Est("value [95%]"), doc.Col("")}}
 }
@@ -368,7 +369,7 @@ func (p *paper) corrected() {
 	p.Add(doc.Section{ID: "corrected", Title: "Score by the judge, and as " + p.Who() + " would give it", Detail: true, Blocks: []doc.Block{t}})
 }
 
-// grades compares scores, where both sides give them.
+// grades compares scores, if both sides give them.
 func (p *paper) grades() {
 	s := p.Scores
 	if s == nil {
@@ -453,8 +454,8 @@ func (p *paper) own() {
 	p.Add(doc.Section{ID: "own", Title: "Answers of the judge's own model family, " + o.Family, Detail: true, Blocks: []doc.Block{t, doc.Paragraph{Text: o.words()}}})
 }
 
-// words says whether the judge favours answers of its own family, "" where nothing shows
-// it.
+// words says whether the judge favours answers of its own family, "" if there is no
+// evidence.
 func (o *Own) words() string {
 	d := o.FalseAccept
 	if d == nil || d.N == 0 {
@@ -470,7 +471,7 @@ func (o *Own) words() string {
 	return fmt.Sprintf("The judge accepts wrong answers of its own family %s those of others: %s.", how, doc.Points(*d))
 }
 
-// Document lays the comparison of two judges out.
+// Document lays out the comparison of two judges.
 func (a Pairing) Document() *doc.Document {
 	d := &doc.Document{Title: "Judge " + a.First.name() + " versus " + a.Second.name()}
 	t := doc.Table{Columns: []doc.Column{doc.Col("category"), doc.Est("agreement"), doc.Est("kappa"), doc.Num("n")}}

@@ -9,19 +9,19 @@ import (
 // A Candidate is an item that may be labelled.
 type Candidate struct {
 	Category string
-	Yes      bool // what the judge says
-	Labelled bool // people have seen it already
+	Yes      bool // the judge's decision
+	Labelled bool // it already has a label
 }
 
-// enough is how many labels each category and verdict gets at least, where there are
-// as many items: with fewer, an error rate is a guess.
+// enough is the minimum number of labels for each category and verdict, if there are enough
+// items. With fewer, an error rate is a guess.
 const enough = 5
 
-// Draw chooses n of the candidates to be labelled, at random and in random order, and
-// returns their places. Every category and verdict gets its share; those that would
-// get fewer than five labels get five, or as many as there are, as long as that takes
-// no more than half of all. It chooses fewer when there are fewer. The same seed
-// chooses the same.
+// Draw selects n of the candidates to be labelled, at random and in random order, and
+// returns their indices. Labels are proportional to the size of each category and verdict;
+// those that would get fewer than five labels get five, or as many as there are, as long as
+// that takes no more than half of all. Draw selects fewer if there are fewer candidates.
+// The same seed selects the same items.
 func Draw(from []Candidate, n int, seed uint64) []int {
 	var places []int
 	for _, c := range DrawStrata(from, n, seed) {
@@ -30,12 +30,12 @@ func Draw(from []Candidate, n int, seed uint64) []int {
 	return places
 }
 
-// A Chosen is a candidate that was drawn: its place, and how it was drawn. Of the Of items
-// of its stratum, Drawn were drawn at random. The number of a stratum says nothing about
-// what the judge said, because people who label may see it.
+// A Chosen is a selected candidate: its index and how it was drawn. Of the Of items of its
+// stratum, Drawn were drawn at random. The number of a stratum does not reveal the judge's
+// decision, because people who label may see it.
 type Chosen struct{ Place, Stratum, Drawn, Of int }
 
-// DrawStrata chooses as [Draw] does, and says how each was drawn.
+// DrawStrata selects like [Draw], and returns how each item was drawn.
 func DrawStrata(from []Candidate, n int, seed uint64) []Chosen {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	cells := map[cell]*pool{}
@@ -54,7 +54,7 @@ func DrawStrata(from []Candidate, n int, seed uint64) []Chosen {
 	for _, p := range cells {
 		pools = append(pools, p)
 	}
-	// Not in the order of a map, because the random numbers are taken one by one.
+	// The order must not be that of a map, because the pools share one random source.
 	slices.SortFunc(pools, func(x, y *pool) int {
 		return cmp.Or(cmp.Compare(x.key.category, y.key.category), cmp.Compare(number(x.key.yes), number(y.key.yes)))
 	})
@@ -77,12 +77,12 @@ func DrawStrata(from []Candidate, n int, seed uint64) []Chosen {
 // A pool is the items of one category and verdict.
 type pool struct {
 	key      cell
-	places   []int // of those without a label
+	places   []int // indices of items without a label
 	labelled int
-	quota    int // how many of them are drawn
+	quota    int // how many of them to draw
 }
 
-// allot sets the quotas: first what each pool lacks to have enough, then the rest in
+// allot sets the quotas: first what each pool needs to have enough, then the rest in
 // proportion, by the largest remainders.
 func allot(pools []*pool, n int) {
 	left, lacking := 0, 0
@@ -105,8 +105,8 @@ func allot(pools []*pool, n int) {
 // lacks returns how many labels the pool needs to have enough.
 func (p *pool) lacks() int { return min(len(p.places), max(0, enough-p.labelled)) }
 
-// proportionally hands out up to n more, and returns how many. A pool that is used up
-// leaves its part to the others, so that it may take several rounds.
+// proportionally distributes up to n more, and returns how many. A pool that is exhausted
+// leaves its part to the others, so several rounds may be needed.
 func proportionally(pools []*pool, n int) int {
 	free := 0
 	for _, p := range pools {

@@ -11,8 +11,8 @@ import (
 	"deem/internal/report/agree"
 )
 
-// TestDraw holds that a draw has as many items as were asked for, each once, none of
-// them labelled, and its share of every part.
+// TestDraw checks that a draw has the requested number of items, each once and unlabelled,
+// and its share of every part.
 func TestDraw(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var from []agree.Candidate
@@ -47,8 +47,7 @@ func TestDraw(t *testing.T) {
 	})
 }
 
-// TestDrawRare holds that a rare part gets enough labels to say something about it,
-// and that what it has already counts.
+// TestDrawRare checks that a rare part gets enough labels, and that existing labels count.
 func TestDrawRare(t *testing.T) {
 	var from []agree.Candidate
 	for i := range 1000 {
@@ -77,8 +76,8 @@ func TestDrawRare(t *testing.T) {
 	}
 }
 
-// TestPlannedCoverage labels the items of sampling plans, whose parts do not all have
-// their share, and counts how often the number to quote holds the truth.
+// TestPlannedCoverage labels the items of sampling plans, which are not proportional, and
+// counts how often the interval of the score to quote contains the truth.
 func TestPlannedCoverage(t *testing.T) {
 	const items, labels, draws = 1500, 120, 200
 	held := 0
@@ -98,7 +97,7 @@ func TestPlannedCoverage(t *testing.T) {
 			pairs[i].Truth = truth(right[i])
 		}
 		k := build(options(), pairs).Corrected()
-		// The truth is the share in all items that there might be, 0.7.
+		// The truth is the share in the population, 0.7.
 		if k.Stratified.Lo <= 0.7 && 0.7 <= k.Stratified.Hi {
 			held++
 		}

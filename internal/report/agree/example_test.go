@@ -7,8 +7,7 @@ import (
 	"deem/internal/report/agree"
 )
 
-// A lenient judge is set beside people on 100 of 400 items, and its score is corrected
-// by what was found.
+// A lenient judge is compared with people on 100 of 400 items, and its score is corrected.
 func Example() {
 	b := agree.New(agree.Options{Judge: agree.Party{Judge: "lenient"}, Truth: agree.Party{Judge: "labels.csv"}, People: true, Items: 400})
 	for i := range 400 {

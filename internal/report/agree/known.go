@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Known is a disagreement that somebody has looked at and written down.
+// A Known is a disagreement that was reviewed and recorded.
 type Known struct {
 	Item   string `json:"item"`
 	Judge  bool   `json:"judge"`
@@ -13,28 +13,28 @@ type Known struct {
 	Why    string `json:"why,omitempty"`
 }
 
-// A RegistryCheck says how the disagreements differ from those that are known. Any
-// difference is a reason to look: a new one may be a fault of the judge, and one that
-// went away a judge that changed.
+// A RegistryCheck lists how the disagreements differ from the known ones. Every difference
+// needs a look: a new disagreement may be an error of the judge, and one that disappeared
+// may mean that the judge changed.
 type RegistryCheck struct {
 	Known    int     `json:"known"`    // in the registry
-	Appeared []Known `json:"appeared"` // and not in the registry
-	Gone     []Gone  `json:"gone"`     // in the registry, and no longer there
+	Appeared []Known `json:"appeared"` // but not in the registry
+	Gone     []Gone  `json:"gone"`     // in the registry, but not found
 }
 
-// Gone is a known disagreement that is there no longer, or could not be looked at.
+// Gone is a known disagreement that no longer exists or could not be checked.
 type Gone struct {
 	Known
-	Now string `json:"now"` // what is the case
+	Now string `json:"now"` // the current state
 }
 
 // Pass reports whether nothing differs.
 func (c RegistryCheck) Pass() bool { return len(c.Appeared) == 0 && len(c.Gone) == 0 }
 
-// A registry is compared with the disagreements as they are seen.
+// A registry is compared with the disagreements as items are added.
 type registry struct {
 	known map[string]Known
-	now   map[string]string // of known items, what is the case where it is not as known
+	now   map[string]string // the current state of known items, if it is not as known
 	met   map[string]bool
 
 	appeared []Known
@@ -52,7 +52,7 @@ func newRegistry(list []Known) *registry {
 	return r
 }
 
-// see notes what judge and people say of an item.
+// see records the decisions of judge and people on an item.
 func (r *registry) see(id string, judge, people bool) {
 	if r == nil {
 		return
@@ -69,7 +69,7 @@ func (r *registry) see(id string, judge, people bool) {
 	}
 }
 
-// skip notes that nothing can be said of an item.
+// skip records why an item cannot be checked.
 func (r *registry) skip(id, why string) {
 	if r == nil {
 		return
@@ -79,7 +79,7 @@ func (r *registry) skip(id, why string) {
 	}
 }
 
-// check returns what differs, by item; nil without a registry.
+// check returns the differences by item; nil without a registry.
 func (r *registry) check() *RegistryCheck {
 	if r == nil {
 		return nil

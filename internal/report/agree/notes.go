@@ -12,7 +12,7 @@ import (
 // few is the number of labels below which agreement is a rough guess.
 const few = 30
 
-// notes returns what a reader must know about the numbers, the most serious first.
+// notes returns the notes on the numbers, most serious first.
 func (b *Builder) notes(a Agreement) []string {
 	all := []string{
 		noteFew(a.Counts),
@@ -30,7 +30,7 @@ func (b *Builder) notes(a Agreement) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
-// noteTrials says which verdict is compared, where there are several.
+// noteTrials says which verdict is compared if there are several.
 func noteTrials(trials int) string {
 	if trials < 2 {
 		return ""
@@ -92,7 +92,7 @@ func (b *Builder) noteMix(c *Corrected) string {
 	return note
 }
 
-// how says in which way the labelled items differ.
+// how describes how the labelled items differ.
 func (m Mix) how(of string) string {
 	switch {
 	case of == ofVerdict:
@@ -129,7 +129,7 @@ func noteTies(n int) string {
 	return fmt.Sprintf("on %s the annotators are evenly split: these have no label", words.Count(n, "item"))
 }
 
-// noteMissing says that the run goes on.
+// noteMissing says that the run is incomplete.
 func (b *Builder) noteMissing(c Counts) string {
 	if b.o.Items <= c.Items {
 		return ""
@@ -138,7 +138,7 @@ func (b *Builder) noteMissing(c Counts) string {
 		words.Comma(b.o.Items-c.Items), words.Count(b.o.Items, "item"))
 }
 
-// noteTruth says that a judge stands in for people.
+// noteTruth says that a judge takes the place of people.
 func noteTruth(a Agreement) string {
 	if a.People {
 		return ""
@@ -146,7 +146,7 @@ func noteTruth(a Agreement) string {
 	return a.Who() + " counts as the truth here, and may be wrong itself: human labels say more"
 }
 
-// noteWeights says that the scores here are not those of a report.
+// noteWeights says that the scores differ from those of a report.
 func (b *Builder) noteWeights() string {
 	if !b.weighted {
 		return ""
@@ -170,7 +170,7 @@ func (b *Builder) noteClusters(both int) string {
 		words.Comma(n), words.Count(both, "labelled item"), words.Count(len(clusters), "cluster"), words.Plural(both-n+len(clusters)-1, "degree", "degrees"))
 }
 
-// noteOwn says that a model judges its own kind.
+// noteOwn says that a model judges its own family.
 func (b *Builder) noteOwn(o *Own) string {
 	switch {
 	case o == nil:

@@ -2,27 +2,28 @@ package agree
 
 import "deem/stat"
 
-// Own says whether the judge is more lenient with answers of its own model family
-// than with those of others.
+// Own shows whether the judge is more lenient with answers of its own model family than
+// with those of others.
 type Own struct {
 	Family string `json:"family"` // that judge and system share
 	Model  string `json:"model"`  // whose answers count as own
 
-	// Own and Others are the agreement with people on either kind of answer. Others
-	// is nil when there are no others.
+	// Own and Others are the agreement with people on each kind of answer. Others is nil if
+	// there are no others.
 	Own    *Measures `json:"own"`
 	Others *Measures `json:"others,omitempty"`
 
-	// Leniency is by how much more often the judge says yes than people do.
+	// Leniency is the judge's rate of yes minus that of people.
 	OwnLeniency    *stat.Estimate `json:"own_leniency,omitempty"`
 	OthersLeniency *stat.Estimate `json:"others_leniency,omitempty"`
 
-	// FalseAccept is by how much more often wrong answers of its own are accepted.
+	// FalseAccept is the rate of accepted wrong answers of its own family minus that of
+	// others.
 	FalseAccept *stat.Estimate `json:"false_accept_difference,omitempty"`
 }
 
-// own compares the judge's own answers with those of others, nil when nobody says who
-// answered or none are its own.
+// own compares the judge's own answers with those of others. It returns nil if the
+// answering model is unknown or no answer is its own.
 func (b *Builder) own() *Own {
 	model := b.o.Own
 	if model == "" {
@@ -42,7 +43,7 @@ func (b *Builder) own() *Own {
 		}
 	}
 	if family, same := b.o.SameFamily(model, b.o.SystemModel); same && o.Family == "" {
-		o.Family = family // there is something to say though there is nothing to measure
+		o.Family = family // the family is worth reporting even without measurements
 	}
 	if o.Family == "" {
 		return nil
@@ -67,8 +68,7 @@ func (o *Own) measure(b *Builder, mine, others []paired) {
 	}
 }
 
-// leniency returns by how much more often the judge says yes than people do, on the
-// same items.
+// leniency returns the judge's rate of yes minus that of people, on the same items.
 func leniency(c stat.Confusion, level float64) *stat.Estimate {
 	est := stat.PairedProportions(c.FP, c.FN, c.N(), level)
 	return &est

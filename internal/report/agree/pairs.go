@@ -17,28 +17,27 @@ type Party struct {
 	Model     string `json:"model,omitempty"`
 }
 
-// A Pairing says how far two judges say the same of the same items. A verdict
-// says yes when it passes, or, where there is no pass mark, when its score is at
-// least one half.
+// A Pairing is the agreement of two judges on the same items. A verdict is a yes if it
+// passes or, without a pass mark, if its score is at least one half.
 type Pairing struct {
 	First  Party `json:"first"`
 	Second Party `json:"second"`
 
 	All        Crossing   `json:"all"`
-	Categories []Crossing `json:"categories"` // sorted by name; empty when no item has one
+	Categories []Crossing `json:"categories"` // sorted by name; empty if no item has one
 
-	// FirstOnly and SecondOnly are items to which one says yes and the other no.
+	// FirstOnly and SecondOnly are the items that only one judge accepts.
 	FirstOnly  Differing `json:"first_only"`
 	SecondOnly Differing `json:"second_only"`
 
-	// Unpaired are items without a verdict of both.
+	// Unpaired counts the items without a verdict of both.
 	Unpaired int `json:"unpaired"`
 
-	// Note says what to know about the two judges, if anything.
+	// Note is a note on the two judges, or "".
 	Note string `json:"note,omitempty"`
 }
 
-// A Crossing is the table of two judges' verdicts with what it comes to.
+// A Crossing is the contingency table of two judges' verdicts with its measures.
 type Crossing struct {
 	Category   string `json:"category,omitempty"` // "(none)" for items without one
 	BothYes    int    `json:"both_yes"`
@@ -56,23 +55,23 @@ type Differing struct {
 	Examples []string `json:"examples"` // ids of the first ones
 }
 
-// maxDiffering is how many items on which judges differ are named.
+// maxDiffering is the maximum number of differing items that are listed.
 const maxDiffering = 10
 
-// Pairs sets two judges beside each other, item by item. It keeps counts and a few
-// ids, however many items there are.
+// Pairs compares two judges item by item. It keeps counts and a few ids, for any number of
+// items.
 type Pairs struct {
 	pairing    Pairing
 	categories map[string]*Crossing
 }
 
-// NewPairs returns Pairs of two judges.
+// NewPairs returns a comparison of two judges.
 func NewPairs(first, second Party) *Pairs {
 	return &Pairs{pairing: Pairing{First: first, Second: second}, categories: map[string]*Crossing{}}
 }
 
-// Add adds the verdicts of both judges on one item; nil means that there is none.
-// Items are best added in the order of the dataset, whose first ones are named.
+// Add adds the verdicts of both judges on one item; nil means no verdict. Items should be
+// added in the order of the dataset, because the first ones are listed.
 func (p *Pairs) Add(it deem.Item, first, second *deem.Verdict) {
 	if first == nil || second == nil {
 		p.pairing.Unpaired++
@@ -113,7 +112,7 @@ func (c *Crossing) add(first, second bool) {
 	}
 }
 
-// close computes what the counts come to.
+// close computes the measures from the counts.
 func (c Crossing) close() Crossing {
 	n := c.BothYes + c.FirstOnly + c.SecondOnly + c.BothNo
 	c.Agreement = stat.Proportion(c.BothYes+c.BothNo, n)
@@ -121,7 +120,7 @@ func (c Crossing) close() Crossing {
 	return c
 }
 
-// Pairing returns what was found.
+// Pairing returns the result.
 func (p *Pairs) Pairing() Pairing {
 	a := p.pairing
 	a.All = a.All.close()

@@ -17,11 +17,11 @@ func TestPairing(t *testing.T) {
 		id, category  string
 		first, second *deem.Verdict
 	}{
-		{"q1", "zh", no, yes}, // as the two people called 阿四: the rule says no, the judge yes
+		{"q1", "zh", no, yes}, // like the two people called 阿四: the rule says no, the judge yes
 		{"q2", "zh", yes, yes},
 		{"q3", "en", no, no},
 		{"q4", "en", yes, no},
-		{"q5", "en", graded, yes}, // a pass mark goes before the score
+		{"q5", "en", graded, yes}, // a pass mark takes precedence over the score
 		{"q6", "en", yes, nil},
 	} {
 		p.Add(deem.Item{ID: c.id, Category: c.category}, c.first, c.second)

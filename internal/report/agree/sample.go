@@ -16,16 +16,16 @@ type single struct {
 	score float64
 }
 
-// Traits are what is known of a judged item whether or not it has a label. A choice of
-// items to label may have gone by any of them.
+// traits are the known properties of a judged item, with or without a label. Items to label
+// may have been selected by any of them.
 type traits struct {
 	category, cluster string
-	confidence        float64 // -1 when the judge gives none
-	position, length  int     // place in the dataset, and bytes of the response
-	undecided         bool    // the score is the probability that the judge states
+	confidence        float64 // -1 if the judge gives none
+	position, length  int     // position in the dataset, and bytes of the response
+	undecided         bool    // the score is a probability given by the judge
 }
 
-// predicted returns what the judge predicts that people say: its decision, or the
+// predicted returns the judge's prediction of people's decision: its own decision, or the
 // probability of an undecided item.
 func (t traits) predicted(yes bool, score float64) float64 {
 	if t.undecided {
@@ -34,26 +34,25 @@ func (t traits) predicted(yes bool, score float64) float64 {
 	return number(yes)
 }
 
-// A sample is labelled items with the way in which they were drawn from the judged items
-// of a run.
+// A sample is labelled items with the way they were drawn from the judged items of a run.
 type sample struct {
 	level float64
 	both  []paired
 	table stat.YesNo // of weights
 
-	weight []float64 // of each labelled item: how many judged items it stands for
+	weight []float64 // of each labelled item: the number of judged items it represents
 	place  []int     // of each labelled item: its cluster
 	sizes  []float64 // weight of the items in each cluster
 
-	// Where the run is divided into strata, within which labels were drawn at random.
+	// The strata of the run, within which labels were drawn at random, if it has strata.
 	strata []stratum
 	of     []int // of each labelled item: its stratum
 	alone  []int // of each judged item without a label: its stratum
 	at     []int // and its cluster
 }
 
-// A stratum is a part of the run in which the judge says the same and labels were drawn
-// at random: of its items, labels have a label, and people say yes to yes of these.
+// A stratum is a part of the run with the same verdict of the judge, in which labels were
+// drawn at random: labels of its items have a label, and yes of these are a yes.
 type stratum struct {
 	items, labels, yes int
 	verdict            bool
@@ -65,8 +64,8 @@ func (s *stratum) add(o stratum) {
 	s.yes += o.yes
 }
 
-// sampleOf returns some labelled items as a sample of judged ones, of which alone have no
-// label.
+// sampleOf returns labelled items as a sample of judged items, of which those in alone have
+// no label.
 func (b *Builder) sampleOf(both []paired, alone []single) *sample {
 	s := &sample{level: b.o.Level, both: both, weight: make([]float64, len(both)), place: make([]int, len(both))}
 	how := b.drawn()
@@ -106,8 +105,8 @@ func (b *Builder) sampleOf(both []paired, alone []single) *sample {
 	return s
 }
 
-// stratify divides the run by category and verdict. It leaves the strata nil when one of
-// the judge's verdicts has no label at all, since nothing is known of such items.
+// stratify divides the run by category and verdict. It leaves the strata nil if one of the
+// judge's verdicts has no label at all, because nothing is known about such items.
 func (s *sample) stratify(alone []single, planned bool) {
 	cells := map[cell]*stratum{}
 	count := func(key cell, one stratum) {
@@ -128,7 +127,7 @@ func (s *sample) stratify(alone []single, planned bool) {
 	}
 	least := thin
 	if planned {
-		least = 1 // Each cell was drawn from by itself, and its probability is known.
+		least = 1 // Each cell was drawn from separately, with a known probability.
 	}
 	strata, index, ok := merge(cells, least)
 	if !ok {
@@ -143,13 +142,13 @@ func (s *sample) stratify(alone []single, planned bool) {
 	}
 }
 
-// thin is below how many labels a stratum is put together with others, unless a plan drew
-// from it.
+// thin is the number of labels below which a stratum is merged with others, unless a plan
+// drew from it.
 const thin = 5
 
-// merge puts cells with fewer than so many labels together: those of one verdict first,
-// and if that does not help, all of the verdict. It reports false where a verdict has
-// items but no labels.
+// merge merges the cells of one verdict that have fewer than least labels and, if that is
+// not enough, all cells of that verdict. It returns false if a verdict has items but no
+// labels.
 func merge(cells map[cell]*stratum, least int) (strata []stratum, index map[cell]int, ok bool) {
 	keys := slices.SortedFunc(maps.Keys(cells), func(x, y cell) int { return strings.Compare(x.category, y.category) })
 	index = map[cell]int{}
@@ -190,20 +189,20 @@ func merge(cells map[cell]*stratum, least int) (strata []stratum, index map[cell
 	return strata, index, true
 }
 
-// influence says how far an estimate moves with an item of which people and the judge say
-// this, times the number of items.
+// An influence returns how much an estimate changes with an item with these decisions of
+// people and judge, times the number of items.
 type influence func(truth, judge bool) float64
 
-// design returns how much less the sample says about an estimate than as many independent
-// items would.
+// design returns how much less information the sample has about an estimate than the same
+// number of independent items.
 func (s *sample) design(z influence) stat.Design {
 	n := float64(len(s.both))
 	clustered := len(s.sizes) < len(s.both)+len(s.at)
 	if n < 2 || s.strata == nil && !clustered && !s.weighted() {
 		return stat.Design{}
 	}
-	// The ratio of the variances with and without clusters is taken from what was seen,
-	// and applies to the variance, which allows for what was not seen.
+	// The ratio of the variances with and without clusters is computed from the observed
+	// data, and applied to the variance, which allows for what was not observed.
 	d := stat.Design{Effect: 1, DF: max(n-float64(max(len(s.strata), 1)), 1)}
 	if clustered {
 		d = stat.InClusters(s.sums(z))
@@ -215,18 +214,19 @@ func (s *sample) design(z influence) stat.Design {
 	return d
 }
 
-// weighted reports whether items count differently.
+// weighted reports whether items have different weights.
 func (s *sample) weighted() bool {
 	return slices.ContainsFunc(s.weight, func(w float64) bool { return w != s.weight[0] })
 }
 
-// variance returns the variance of an estimate if there were no clusters, and what it
-// would be for as many independent items of equal weight.
+// variance returns the variance of an estimate without clusters, and its variance for the
+// same number of independent items of equal weight.
 //
 // Source: W. G. Cochran, Sampling Techniques (1977), section 12.2, double sampling for
-// stratification, applied to the influence of the items: the variance is that within the
-// strata, by the square of their weight, and that between them. Half a label of either
-// kind is added within a stratum, so that one without errors does not claim to be certain.
+// stratification, applied to the influence of the items: the variance within the strata,
+// weighted by the square of their weight, plus the variance between them. Half a label of
+// either kind is added within a stratum, so that one without errors does not claim
+// certainty.
 func (s *sample) variance(z influence) (variance, base float64) {
 	n := float64(len(s.both))
 	if s.strata == nil {
@@ -251,7 +251,7 @@ func (s *sample) variance(z influence) (variance, base float64) {
 	return variance, base / max(n-1, 1)
 }
 
-// sums returns the influence of clusters, and of items alone.
+// sums returns the influence of clusters and of single items.
 func (s *sample) sums(z influence) (whole, apart []stat.Cluster) {
 	whole = make([]stat.Cluster, len(s.sizes))
 	for i, size := range s.sizes {
@@ -280,8 +280,8 @@ func (s *sample) sums(z influence) (whole, apart []stat.Cluster) {
 	return whole, apart
 }
 
-// share returns the share of the items that the first function picks among those that the
-// second does, with its interval, and how many labels it stands on.
+// share returns the share of the items selected by hit among those selected by of, with its
+// interval and the number of labels.
 func (s *sample) share(hit, of func(truth, judge bool) bool) stat.Estimate {
 	n, weight, hits := 0, 0.0, 0.0
 	for i, it := range s.both {
@@ -308,20 +308,20 @@ func (s *sample) share(hit, of func(truth, judge bool) bool) stat.Estimate {
 		return -p / part
 	})
 	if s.strata != nil {
-		// Few labels tell how large the variance is, where few items are of the kind
-		// that the share is about.
+		// Few labels determine the variance if few items are of the kind that the share is
+		// about.
 		d.DF = max(min(d.DF, float64(n-len(s.strata))), 1)
 	}
 	return d.Share(p, n, s.level)
 }
 
-// beyond returns a coefficient of agreement beyond chance.
+// beyond returns a chance-corrected coefficient of agreement.
 func (s *sample) beyond(c stat.Coefficient) stat.Estimate {
 	d := s.design(func(truth, judge bool) float64 { return s.table.Influence(c, truth, judge) })
 	return s.table.Beyond(c, len(s.both), d, s.level)
 }
 
-// mcc returns Matthews' correlation of the weighted counts, 0 where a side has no spread.
+// mcc returns Matthews' correlation of the weighted counts, 0 if a side has no spread.
 func (s *sample) mcc() float64 {
 	t := s.table
 	spread := math.Sqrt((t.TP + t.FN) * (t.FP + t.TN) * (t.TP + t.FP) * (t.FN + t.TN))

@@ -9,43 +9,43 @@ import (
 	"deem/stat"
 )
 
-// An Item is a judged item, of which it is known whether people labelled it.
+// An Item is a judged item that may have a label.
 type Item struct {
 	Labelled bool
 
-	Yes        bool // what the judge says
+	Yes        bool // the judge's decision
 	Category   string
 	Cluster    string
-	Confidence *float64 // of the judge, nil when it gives none
+	Confidence *float64 // of the judge, nil if it gives none
 	Position   int      // in the dataset
-	Length     int      // bytes of the response, 0 when nobody looked
+	Length     int      // bytes of the response, 0 if unknown
 
-	// Stratum names the part of the run that the item was drawn from, where a plan says
-	// so. Items are compared within their stratum.
+	// Stratum names the part of the run that the item was drawn from, if there is a plan.
+	// Items are compared within their stratum.
 	Stratum string
 }
 
-// A SelectionTest says whether the labelled items look like the others in one respect.
+// A SelectionTest tests whether the labelled items look like the others in one respect.
 type SelectionTest struct {
 	Of    string  `json:"of"` // "verdict", "category", "confidence", "cluster", "position" or "response length"
 	P     float64 `json:"p"`
 	PHolm float64 `json:"p_holm"` // adjusted for the number of tests
 
-	// Differs says that chance hardly explains the difference: PHolm is below 0.05.
+	// Differs reports whether the difference is significant: PHolm is below 0.05.
 	Differs bool `json:"differs"`
 }
 
-// selected is the p-value below which labels were hardly drawn at random.
+// selected is the p-value below which labels are considered not drawn at random.
 const selected = 0.05
 
-// Selection tests whether the labelled items were drawn at random, by what is known of all
-// judged items. A test is left out where items do not differ. Without labels, or without
-// other items, there are none.
+// Selection tests whether the labelled items were drawn at random, by the known properties
+// of all judged items. A test is omitted if items do not differ in its property. Without
+// labels, or without other items, there are none.
 //
-// Each test is a permutation test, which is exact: so many items are drawn again and again
-// at random, within their strata, and the labelled ones are compared with these draws.
-// Verdict, confidence, position and length are compared by the sum of ranks, category and
-// cluster by Pearson's chi-squared. The same seed draws the same.
+// Each test is a permutation test, which is exact: the same number of items is repeatedly
+// drawn at random, within their strata, and the labelled items are compared with these
+// draws. Verdict, confidence, position and length are compared by rank sum, category and
+// cluster by Pearson's chi-squared. The same seed draws the same items.
 func Selection(items []Item, seed uint64) []SelectionTest {
 	labels := 0
 	for _, it := range items {
@@ -71,7 +71,7 @@ func Selection(items []Item, seed uint64) []SelectionTest {
 	return tests
 }
 
-// A respect is one thing that labels may have been chosen by: a number, or the name of a
+// A respect is a property that labels may have been selected by: a number, or the name of a
 // group.
 type respect struct {
 	name   string
@@ -79,7 +79,7 @@ type respect struct {
 	group  func(Item) string
 }
 
-// The respects. A choice by verdict or category can be made good by weights.
+// The respects. Weights can correct a selection by verdict or category.
 const (
 	ofVerdict  = "verdict"
 	ofCategory = "category"
@@ -99,7 +99,7 @@ var respects = []respect{
 	{name: "response length", number: func(it Item) float64 { return float64(it.Length) }},
 }
 
-// draws are the places of labelled items, and of as many items drawn at random.
+// draws are the indices of labelled items, and of equally many items drawn at random.
 type draws struct {
 	items    []Item
 	labelled []int
@@ -143,7 +143,7 @@ func newDraws(items []Item, seed uint64) *draws {
 	return d
 }
 
-// test returns the p-value in one respect, and false where the items do not differ in it.
+// test returns the p-value in one respect, and false if the items do not differ in it.
 func (d *draws) test(r respect) (p float64, ok bool) {
 	var distance func(places []int) float64
 	if r.number != nil {
@@ -163,8 +163,8 @@ func (d *draws) test(r respect) (p float64, ok bool) {
 	return float64(1+as) / float64(1+len(d.random)), true
 }
 
-// ranks returns how far the ranks of some items are in sum from what is expected of a
-// random draw within strata.
+// ranks returns a function that measures the distance between the rank sum of some items
+// and its expectation for a random draw within strata.
 func (d *draws) ranks(of func(Item) float64) (distance func([]int) float64, ok bool) {
 	order := make([]int, len(d.items))
 	values := make([]float64, len(d.items))
@@ -183,8 +183,8 @@ func (d *draws) ranks(of func(Item) float64) (distance func([]int) float64, ok b
 		}
 		i = j
 	}
-	// Taken from the mean of its stratum, a rank says nothing about which strata have
-	// more labels.
+	// Relative to the mean of its stratum, a rank does not depend on which strata have more
+	// labels.
 	sum, n := map[string]float64{}, map[string]float64{}
 	for i, it := range d.items {
 		sum[it.Stratum] += ranks[i]
@@ -203,8 +203,9 @@ func (d *draws) ranks(of func(Item) float64) (distance func([]int) float64, ok b
 	}, ok
 }
 
-// groups returns Pearson's chi-squared of the groups of some items, but for constants. An
-// item without a cluster is a group of its own, and tells nothing.
+// groups returns a function that computes Pearson's chi-squared of the groups of some
+// items, up to constants. An item without a cluster is its own group and is not
+// informative.
 func (d *draws) groups(of func(Item) string) (distance func([]int) float64, ok bool) {
 	index := map[string]int{}
 	group := make([]int, len(d.items)) // of each item; -1 for none
@@ -231,7 +232,7 @@ func (d *draws) groups(of func(Item) string) (distance func([]int) float64, ok b
 		total := 0.0
 		for _, i := range places {
 			if g := group[i]; g >= 0 {
-				total += (2*seen[g] + 1) / size[g] // what the square of the count grows by
+				total += (2*seen[g] + 1) / size[g] // the increase of the squared count
 				seen[g]++
 			}
 		}

@@ -9,28 +9,29 @@ import (
 	"deem/stat"
 )
 
-// A LabelTable says how far judge and people agree on the judge's labels, where it has
-// more than two. Yes and no are only what these labels amount to.
+// A LabelTable is the agreement of judge and people on the judge's labels, if it has more
+// than two. Yes and no are derived from these labels.
 type LabelTable struct {
-	Labels []string `json:"labels"` // those with the highest score first
+	Labels []string `json:"labels"` // highest score first
 
-	// Ordered says that each label has a score of its own, so that some labels are nearer
-	// to each other than others.
+	// Ordered reports whether each label has a different score, so that some labels are
+	// closer to each other than others.
 	Ordered bool `json:"ordered"`
 
-	// Counts[i][j] is how many items people gave label i and the judge label j. Others is
-	// how many items have a verdict and a label of which one is not in Labels.
+	// Counts[i][j] is the number of items with label i from people and label j from the
+	// judge. Others is the number of items with a verdict and a label of which one is not
+	// in Labels.
 	Counts [][]int `json:"counts"`
 	Others int     `json:"others"`
 
 	Agreement stat.Estimate  `json:"agreement"`           // the share of items with the same label
 	Kappa     stat.Estimate  `json:"kappa"`               // Cohen's, in which only equal labels agree
 	Linear    *stat.Estimate `json:"linear,omitempty"`    // weighted kappa; nil unless labels are ordered
-	Quadratic *stat.Estimate `json:"quadratic,omitempty"` // the same with the squares of the distances
+	Quadratic *stat.Estimate `json:"quadratic,omitempty"` // with squared distances
 }
 
-// labelTable counts labels; nil when the judge has two labels or none, or
-// people gave none of them.
+// labelTable counts labels. It returns nil if the judge has at most two labels, or people
+// gave none of them.
 func (b *Builder) labelTable() *LabelTable {
 	k := len(b.o.Labels)
 	if k < 3 || len(b.both) == 0 {
@@ -59,7 +60,7 @@ func (b *Builder) labelTable() *LabelTable {
 		}
 	}
 	if len(list) == 0 {
-		return nil // People say yes and no.
+		return nil // people say only yes and no
 	}
 	share := hits / total
 	d := designOf(list, func(i, j int) float64 { return number(i == j) - share })
@@ -82,8 +83,8 @@ type labelled struct {
 	weight                 float64
 }
 
-// designOf returns the design of an estimate from the influence of its items. Strata make
-// an interval narrower; here they are not used, which is on the safe side.
+// designOf returns the design of an estimate from the influence of its items. It ignores
+// strata, which would narrow an interval, so it is conservative.
 func designOf(list []labelled, z func(people, judge int) float64) stat.Design {
 	var whole, apart []stat.Cluster
 	at := map[int]int{}

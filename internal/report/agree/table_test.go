@@ -23,8 +23,8 @@ func graded(i int, people, judge, cluster string) agree.Pair {
 	}
 }
 
-// TestLabelTable compares the table of labels with kappa and the lower ends of the intervals
-// of Fleiss, Cohen and Everitt, which were computed by hand from their formulas.
+// TestLabelTable compares the table of labels with kappa and the lower ends of the
+// intervals of Fleiss, Cohen and Everitt, which were computed by hand from their formulas.
 func TestLabelTable(t *testing.T) {
 	counts := [][]int{{20, 4, 1}, {3, 15, 5}, {0, 2, 10}}
 	b := agree.New(agree.Options{Labels: grades, Ordered: true})
@@ -68,8 +68,8 @@ func TestLabelTable(t *testing.T) {
 	}
 }
 
-// TestLabelTableClusters holds that items that stand together make the interval wider, and
-// that it then holds the true kappa about as often as it says.
+// TestLabelTableClusters checks that clusters make the interval wider, and that it then
+// contains the true kappa about as often as its level.
 func TestLabelTableClusters(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	simulate := func(clusters, size int) *agree.LabelTable {

@@ -27,8 +27,8 @@ type trivia struct {
 	Judges     map[string]bool `json:"judges"`
 }
 
-// readTrivia reads the published verdicts. It skips the test if they are not there: they
-// are not ours to pass on.
+// readTrivia reads the published verdicts. It skips the test if they are missing, because
+// they may not be redistributed.
 func readTrivia(t *testing.T) []trivia {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "human_triviaqa_9judges", "derived.jsonl.gz"))
@@ -55,8 +55,8 @@ func readTrivia(t *testing.T) []trivia {
 	}
 }
 
-// triviaPair returns an answer beside one judge. Without a label nobody but the judge
-// has seen it.
+// triviaPair returns an answer with the verdict of one judge. Unless labelled is set, it
+// has no human label.
 func triviaPair(i int, row trivia, judge string, labelled bool) agree.Pair {
 	p := agree.Pair{
 		Item:     deem.Item{ID: fmt.Sprint("t", i), Category: row.System, Fields: map[string]string{"system": row.System}},
@@ -118,12 +118,12 @@ func TestPublishedAgreement(t *testing.T) {
 	}
 }
 
-// seeds is how often labels are drawn anew. docs/agree.md tells what 200 give.
+// seeds is how many times labels are drawn. docs/agree.md gives the results for 200.
 var seeds = flag.Int("seeds", 30, "draw the labels of published verdicts so many times")
 
-// TestCorrectedCoverage hides the labels of all but 300 answers, again and again, and
-// counts how often the corrected interval holds what people said of all of them. For a
-// judge whose own interval does not hold it, this is what the labels are for.
+// TestCorrectedCoverage repeatedly hides the labels of all but 300 answers, and counts how
+// often the corrected interval contains people's score on all of them. This matters for a
+// judge whose own interval does not contain it.
 func TestCorrectedCoverage(t *testing.T) {
 	rows := readTrivia(t)
 	people := 0.0
@@ -152,7 +152,7 @@ func TestCorrectedCoverage(t *testing.T) {
 		off := raw.Lo > people || people > raw.Hi
 		t.Logf("%-10s raw %.3f [%.3f, %.3f], off: %-5v held of %d: %v", judge, raw.Value, raw.Lo, raw.Hi, off, *seeds, held)
 		for name, n := range held {
-			// 95%, less three times the spread that chance gives.
+			// 95%, minus three standard deviations.
 			least := 0.95*float64(*seeds) - 3*math.Sqrt(0.95*0.05*float64(*seeds))
 			if float64(n) < least {
 				t.Errorf("%s: %s held the score of people in %d of %d draws, want at least %.0f", judge, name, n, *seeds, least)
@@ -161,8 +161,7 @@ func TestCorrectedCoverage(t *testing.T) {
 	}
 }
 
-// hidden returns the corrected score when only some answers, drawn at random, have a
-// label.
+// hidden returns the corrected score if only some answers, drawn at random, have a label.
 func hidden(pairs []agree.Pair, labels int, seed uint64) *agree.Corrected {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	seen := make([]bool, len(pairs))
