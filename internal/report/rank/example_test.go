@@ -6,7 +6,7 @@ import (
 	"deem/internal/report/rank"
 )
 
-// Four of five pairs prefer the response of memory, whichever was shown first.
+// Four of five pairs prefer the response of memory, in either order.
 func Example() {
 	var b rank.Builder
 	for i := range 50 {

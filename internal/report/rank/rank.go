@@ -1,9 +1,9 @@
-// Package rank orders several systems that a judge compared in pairs.
+// Package rank ranks several systems that a judge compared in pairs.
 //
-// Each pair of responses was shown in both orders, which makes two comparisons. [Builder.Add]
-// takes them, and [Builder.Report] fits a Bradley-Terry model with ties and an effect of order
-// (see [stat.NewBradleyTerry]): how strong each system is, how probable it is that one beats
-// another, and which order of the systems is established.
+// Each pair of responses was shown in both orders, which makes two comparisons.
+// [Builder.Add] takes them, and [Builder.Report] fits a Bradley-Terry model with ties and
+// an order effect (see [stat.NewBradleyTerry]). The report gives the strength of each
+// system, the probability that one beats another, and the established order of the systems.
 package rank
 
 import (
@@ -18,11 +18,11 @@ import (
 	"deem/stat"
 )
 
-// Version is the version of the JSON form. It grows when a field changes its meaning or
-// goes away; new fields do not change it.
+// Version is the version of the JSON form. It changes if a field changes its meaning or is
+// removed; new fields do not change it.
 const Version = "deem.rank/1"
 
-// A Report says how strong systems are that were compared in pairs.
+// A Report gives the strengths of systems that were compared in pairs.
 type Report struct {
 	Version string   `json:"version"` // "deem.rank/1"
 	Judge   string   `json:"judge"`
@@ -30,73 +30,75 @@ type Report struct {
 	Level   float64  `json:"level"`
 
 	Items    int `json:"items"`    // pairs of responses, each shown in both orders
-	Unjudged int `json:"unjudged"` // pairs without a verdict, which count for nothing
-	Clusters int `json:"clusters"` // questions, or groups of them, that differ independently
+	Unjudged int `json:"unjudged"` // pairs without a verdict, which are not counted
+	Clusters int `json:"clusters"` // independent questions, or groups of questions
 
 	Systems []System `json:"systems"` // strongest first
-	Pairs   []Pair   `json:"pairs"`   // of systems that have a strength
+	Pairs   []Pair   `json:"pairs"`   // of systems with a strength
 
-	// Ordered says that some system is shown to be stronger than another.
+	// Ordered reports whether some system is shown to be stronger than another.
 	Ordered bool `json:"ordered"`
 
-	// First is the probability that the response shown first beats an equally strong one,
-	// where they do not tie. It is null where there are no strengths.
+	// First is the probability that the response shown first beats an equally strong one if
+	// they do not tie. It is null if there are no strengths.
 	First *stat.Estimate `json:"first_place"`
 
 	// Ties is the probability that equally strong systems tie.
 	Ties float64 `json:"ties"`
 
-	// Reason says why there are no strengths. It is "" if there are.
+	// Reason says why there are no strengths, or is "".
 	Reason string `json:"reason,omitempty"`
 
 	Notes []string `json:"notes"`
 }
 
-// A System is one of the systems, with its comparisons. Each order counts as one.
+// A System is one of the systems, with its comparisons. Each order counts as one
+// comparison.
 type System struct {
 	Name string `json:"name"`
 	Won  int    `json:"won"`
 	Tied int    `json:"tied"`
 	Lost int    `json:"lost"`
 
-	// Strength are log odds with the mean 0 over the systems. It is null for a system that
-	// won or lost every comparison, which no finite strength fits.
+	// Strength is the log odds, with mean 0 over the systems. It is null for a system that
+	// won or lost every comparison, because its strength would be infinite.
 	Strength *stat.Estimate `json:"strength"`
 
-	// Rank is one more than the number of systems that are shown to be stronger. It is 0,
-	// and absent from JSON, where no order is established.
+	// Rank is one plus the number of systems that are shown to be stronger. It is 0, and
+	// absent from JSON, if no order is established.
 	Rank int `json:"rank,omitempty"`
 
 	extreme int // 1 if it won everything, -1 if it lost everything
 }
 
-// A Pair says how probable it is that one system beats another.
+// A Pair gives the probability that one system beats another.
 type Pair struct {
-	First  string `json:"first"` // the one with the larger strength
+	First  string `json:"first"` // the system with the larger strength
 	Second string `json:"second"`
 
-	// Beats is the probability that the first beats the second where they do not tie and
-	// the order does not matter.
+	// Beats is the probability that the first beats the second if they do not tie, without
+	// the order effect.
 	Beats stat.Estimate `json:"beats"`
 
-	// P tests whether both are equally strong, and Adjusted is P after Holm over all pairs.
+	// P tests whether both are equally strong; Adjusted is P after Holm's correction over
+	// all pairs.
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"p_adjusted"`
 	Stronger bool    `json:"stronger"` // the first is shown to be stronger
 }
 
-// A Verdict is what a judge said about two responses to one item.
+// A Verdict is a judge's verdict on two responses to one item.
 type Verdict struct {
 	A, B string // the systems
 
-	// ShownFirst and ShownSecond say how good A looked in either place: above one half it
-	// is better than B, below it is worse.
+	// ShownFirst and ShownSecond score A in either position: above one half it is better
+	// than B, below it is worse.
 	ShownFirst, ShownSecond float64
 
 	Item, Cluster string
 }
 
-// A Builder gathers verdicts. Its zero value is ready to use.
+// A Builder collects verdicts. Its zero value is ready to use.
 type Builder struct {
 	systems  []System
 	contests []stat.Contest
@@ -106,8 +108,8 @@ type Builder struct {
 // Unjudged counts a pair of responses without a verdict.
 func (b *Builder) Unjudged() { b.unjudged++ }
 
-// Add adds a verdict. Verdicts about one item depend on each other, whichever systems
-// they compare.
+// Add adds a verdict. Verdicts on one item are treated as dependent, whichever systems they
+// compare.
 func (b *Builder) Add(v Verdict) {
 	first, second := b.system(v.A), b.system(v.B)
 	cluster := "item " + v.Item
@@ -130,7 +132,7 @@ func (b *Builder) Add(v Verdict) {
 	}
 }
 
-// system returns the place of a system, made when its name is new.
+// system returns the index of a system. It adds the system if its name is new.
 func (b *Builder) system(name string) int {
 	if i := slices.IndexFunc(b.systems, func(s System) bool { return s.Name == name }); i >= 0 {
 		return i
@@ -139,7 +141,7 @@ func (b *Builder) system(name string) int {
 	return len(b.systems) - 1
 }
 
-// Report returns what the verdicts show at a confidence level.
+// Report returns the result at a confidence level.
 func (b *Builder) Report(level float64) (Report, error) {
 	fit, err := stat.NewBradleyTerry(len(b.systems), b.contests, level)
 	if err != nil {
@@ -175,8 +177,8 @@ func (b *Builder) Report(level float64) (Report, error) {
 	return r, nil
 }
 
-// place orders systems by strength, with those that won everything before and those that
-// lost everything behind.
+// place returns the sort key of a system: its strength, with systems that won everything
+// first and those that lost everything last.
 func (s System) place() float64 {
 	if s.Strength != nil {
 		return s.Strength.Value
@@ -184,8 +186,8 @@ func (s System) place() float64 {
 	return math.Inf(s.extreme)
 }
 
-// pairs adds all pairs of systems that have a strength to r. It returns how many systems
-// are shown to be stronger than each.
+// pairs adds all pairs of systems with a strength to r. It returns for each system how many
+// are shown to be stronger.
 func (b *Builder) pairs(r *Report, fit stat.BradleyTerry) []int {
 	type pairing struct{ i, j int }
 	var places []pairing
@@ -231,10 +233,10 @@ func extremeNote(s System, extreme int) string {
 // JSON writes the report as indented JSON.
 func (r Report) JSON(w io.Writer) error { return doc.JSON(w, r) }
 
-// Text writes the report for a person.
+// Text writes the report as text.
 func (r Report) Text(w io.Writer) error { return doc.Text(w, r.Document(), doc.TextOptions{}) }
 
-// Document lays the report out.
+// Document lays out the report.
 func (r Report) Document() *doc.Document {
 	d := &doc.Document{Title: words.Count(len(r.Systems), "system") + " compared in pairs"}
 	d.Add(doc.Section{ID: "made", Blocks: []doc.Block{doc.Facts{

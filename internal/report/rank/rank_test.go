@@ -8,7 +8,7 @@ import (
 	"deem/internal/report/rank"
 )
 
-// Verdicts about one item are one cluster, whichever systems they compare.
+// Verdicts on one item form one cluster, whichever systems they compare.
 func TestItemsAreClusters(t *testing.T) {
 	var b rank.Builder
 	for i := range 40 {
@@ -26,8 +26,8 @@ func TestItemsAreClusters(t *testing.T) {
 	}
 }
 
-// Systems that won everything come first although no strength fits them, also if they
-// did so only against those that are left.
+// Systems that won everything come first although they have no finite strength, even if
+// they did so only against the remaining systems.
 func TestExtremeSystems(t *testing.T) {
 	var b rank.Builder
 	for i := range 40 {
