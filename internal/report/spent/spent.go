@@ -1,6 +1,5 @@
-// Package spent sums up what responses took the system under test: tokens, time and
-// money, as the fields of the items say. What the judge took is another matter, and a
-// report has it under calls.
+// Package spent sums up what responses cost the system under test: tokens, time and money,
+// according to the fields of the items. What the judge used is in the calls of a report.
 package spent
 
 import (
@@ -15,7 +14,7 @@ import (
 	"deem/stat"
 )
 
-// A measure is one field with how it is shown.
+// A measure is a field with its format.
 type measure struct {
 	field, name, unit string
 }
@@ -27,7 +26,7 @@ var measures = []measure{
 	{deem.FieldCost, "cost", "USD"},
 }
 
-// Fields returns the fields of items that say what a response took.
+// Fields returns the fields of items with the cost of a response.
 func Fields() []string {
 	var list []string
 	for _, m := range measures {
@@ -36,35 +35,35 @@ func Fields() []string {
 	return list
 }
 
-// A Sum is one of the fields over all items that have it, judged or not.
+// A Sum is the total of one field over all items that have it, judged or not.
 type Sum struct {
-	Field string `json:"field"` // as "tokens_in"
+	Field string `json:"field"` // for example "tokens_in"
 	Unit  string `json:"unit"`  // "tokens", "ms" or "USD"
 
-	N        int `json:"n"`                  // items with a usable value
+	N        int `json:"n"`                  // items with a valid value
 	Missing  int `json:"missing,omitempty"`  // items without one
-	Unusable int `json:"unusable,omitempty"` // items whose value is not a number from 0 on
+	Unusable int `json:"unusable,omitempty"` // items whose value is not a number or negative
 
 	Mean stat.Estimate `json:"mean"` // per item
 
-	// P50 and P95 are values of items: at least that share of items takes no more. Of more
-	// than 10,000 items they are within 1%.
+	// P50 and P95 are quantiles: at least that share of items has no larger value. For more
+	// than 10,000 items they are accurate to 1%.
 	P50 float64 `json:"p50"`
 	P95 float64 `json:"p95"`
 
 	Total float64 `json:"total"`
 }
 
-// A Meter gathers items. The zero value is ready to use. Its memory does not grow with
-// the number of items beyond 10,000.
+// A Meter collects items. The zero value is ready to use. Its memory does not grow beyond
+// 10,000 items.
 type Meter struct {
 	items int
-	of    [4]gauge // as measures
+	of    [4]gauge // in the order of measures
 }
 
 type gauge struct {
 	values   stat.Moments
-	few      []float64 // all values, as long as there are not more than fewValues
+	few      []float64 // all values, up to fewValues
 	sizes    stat.Histogram
 	unusable int
 }
@@ -88,11 +87,11 @@ func (g *gauge) quantile(q float64) float64 {
 	return sorted[int(math.Ceil(q*float64(n)))-1]
 }
 
-// A Took is what one response took, as the fields of its item say: less than 0 where the
-// item does not say it, and NaN where it says something else than a number from 0 on.
-type Took [4]float64 // as measures
+// A Took is the cost of one response according to the fields of its item. A value is
+// negative if the item does not have it, and NaN if it is invalid.
+type Took [4]float64 // in the order of measures
 
-// Of returns what the response of an item took, nil when the item says nothing of it.
+// Of returns the cost of the response of an item, nil if the item has none of the fields.
 func Of(it deem.Item) *Took {
 	took, said := Took{-1, -1, -1, -1}, false
 	for i := range measures {
@@ -109,11 +108,11 @@ func Of(it deem.Item) *Took {
 	if !said {
 		return nil
 	}
-	kept := took // Only what is kept is allocated.
+	kept := took // allocate only what is returned
 	return &kept
 }
 
-// Add adds an item by what its response took.
+// Add adds an item by the cost of its response.
 func (m *Meter) Add(took *Took) {
 	m.items++
 	if took == nil {
@@ -129,8 +128,8 @@ func (m *Meter) Add(took *Took) {
 	}
 }
 
-// Sums returns the sums of the fields that some item has. Clustered says that items come
-// in clusters, for which the intervals of the means do not allow.
+// Sums returns the sums of the fields that some item has. clustered says that items come in
+// clusters, which the intervals of the means do not allow for.
 func (m *Meter) Sums(clustered bool) []Sum {
 	var list []Sum
 	for i := range m.of {
@@ -144,7 +143,7 @@ func (m *Meter) Sums(clustered bool) []Sum {
 			Mean: stat.Mean(g.values, stat.DefaultLevel), Total: g.values.Sum(),
 			P50: g.quantile(0.5), P95: g.quantile(0.95),
 		}
-		s.Mean.Lo = max(s.Mean.Lo, 0) // no response takes less than nothing
+		s.Mean.Lo = max(s.Mean.Lo, 0) // a cost cannot be negative
 		if clustered {
 			s.Mean = s.Mean.Warn(WarnIndependent)
 		}
@@ -153,7 +152,7 @@ func (m *Meter) Sums(clustered bool) []Sum {
 	return list
 }
 
-// WarnIndependent says that an interval takes items for independent.
+// WarnIndependent warns that an interval treats items as independent.
 const WarnIndependent = "the interval takes items for independent, and they come in clusters: it may be too narrow"
 
 // AddTo adds a section with the sums to a document.
@@ -178,11 +177,10 @@ func AddTo(d *doc.Document, sums []Sum) {
 	d.Add(doc.Section{ID: "system", Blocks: []doc.Block{t}})
 }
 
-// WarnUnusable says that values were left out.
+// WarnUnusable warns that values were left out.
 const WarnUnusable = "some items have a value here that is not a number from 0 on; these items are left out"
 
-// Name returns the name of the field for people, with its unit where the numbers do not
-// show it.
+// Name returns the display name of the field, with its unit if the numbers do not show it.
 func (s Sum) Name() string {
 	i := slices.IndexFunc(measures, func(m measure) bool { return m.field == s.Field })
 	if i < 0 {
@@ -194,7 +192,7 @@ func (s Sum) Name() string {
 	return measures[i].name
 }
 
-// Amount returns a number in the unit of the sum.
+// Amount formats a number in the unit of the sum.
 func (s Sum) Amount(x float64) string {
 	text := words.Comma(int64(math.Round(x)))
 	if x < 100 {

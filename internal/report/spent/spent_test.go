@@ -19,8 +19,8 @@ func item(pairs ...string) deem.Item {
 	return it
 }
 
-// TestSums: an item without a value is missing and not 0, and a value that is not a
-// number from 0 on is counted apart.
+// TestSums checks that an item without a value is missing and not 0, and that invalid
+// values are counted separately.
 func TestSums(t *testing.T) {
 	var m spent.Meter
 	for _, it := range []deem.Item{
@@ -43,7 +43,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestSumsMany: beyond 10,000 items quantiles are within 1%, and below they are exact.
+// TestSumsMany checks that quantiles are exact up to 10,000 items, and accurate to 1%
+// beyond.
 func TestSumsMany(t *testing.T) {
 	var m spent.Meter
 	for n := 1; n <= 30_000; n++ {
@@ -61,7 +62,8 @@ func TestSumsMany(t *testing.T) {
 	}
 }
 
-// TestAddTo: a report says what was left out, and that clusters are not allowed for.
+// TestAddTo checks that a report says what was left out, and that clusters are not allowed
+// for.
 func TestAddTo(t *testing.T) {
 	var m spent.Meter
 	m.Add(spent.Of(item("latency_ms", "1500", "cost", "free")))
@@ -79,7 +81,7 @@ func TestAddTo(t *testing.T) {
 	}
 }
 
-// TestEqual: equal values have an interval without width, and not one without an end.
+// TestEqual checks that equal values have an interval of width 0, and not an infinite one.
 func TestEqual(t *testing.T) {
 	var m spent.Meter
 	for range 6 {
