@@ -17,13 +17,13 @@ import (
 	"deem/stat"
 )
 
-// A Saved is the baseline that a file holds: a run's numbers without its items.
+// A Saved is a baseline from a file: a run's numbers without its items.
 type Saved struct {
 	Side   Side
 	Metric string
 }
 
-// reportFile is as much of a report's JSON as a baseline needs.
+// reportFile is the part of a report's JSON that a baseline needs.
 type reportFile struct {
 	Version string `json:"version"`
 	Head    struct {
@@ -52,8 +52,8 @@ type reportFigures struct {
 	Unjudged int            `json:"unjudged"`
 }
 
-// ReadBaseline reads a report that "deem report --json" wrote, or a comparison that
-// "deem compare --json" wrote, whose own baseline is then the baseline.
+// ReadBaseline reads a report written by "deem report --json", or a comparison written by
+// "deem compare --json", in which case its baseline is used.
 func ReadBaseline(r io.Reader) (Saved, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -82,8 +82,8 @@ func ReadBaseline(r io.Reader) (Saved, error) {
 	return file.saved().checked()
 }
 
-// checked refuses a baseline whose numbers no report has: a difference from them, and a
-// gate on it, would mean nothing.
+// checked rejects a baseline with impossible numbers: a difference from them, and a gate on
+// it, would be meaningless.
 func (s Saved) checked() (Saved, error) {
 	for _, f := range append([]Figures{s.Side.Figures}, s.Side.Categories...) {
 		if !possible(f.Strict) || f.Judged != nil && !possible(*f.Judged) || f.Unjudged < 0 || f.Items < f.Unjudged {
@@ -93,8 +93,8 @@ func (s Saved) checked() (Saved, error) {
 	return s, nil
 }
 
-// possible reports whether an estimate is one of scores: within its interval, and that
-// within 0 and 1.
+// possible reports whether an estimate is a valid score: the value is within its interval,
+// and the interval is within 0 and 1.
 func possible(est stat.Estimate) bool {
 	return est.Lo >= 0 && est.Lo <= est.Value && est.Value <= est.Hi && est.Hi <= 1 && est.N >= 0
 }
@@ -121,15 +121,15 @@ func (f reportFigures) figures() Figures {
 	return Figures{Category: f.Name, Judged: f.Judged, Strict: f.Strict, Items: f.Items, Unjudged: f.Unjudged}
 }
 
-// Against compares runs with a saved baseline. The items of the baseline are gone, so
-// that nothing can be paired: the intervals are those of two independent lists of
-// items, which are wider than need be, and there is no ranking. It is an error if the
-// baseline has another metric.
+// Against compares runs with a saved baseline. The items of the baseline are not available,
+// so nothing can be paired: the intervals are those of two independent lists of items,
+// which are wider than paired ones, and there is no ranking. It is an error if the baseline
+// has a different metric.
 //
-// The interval of a difference is made of the intervals of both sides, whichever they
-// are (G. Y. Zou and A. Donner, "Construction of confidence limits about effect
+// The interval of a difference is combined from the intervals of both sides, whatever their
+// method (G. Y. Zou and A. Donner, "Construction of confidence limits about effect
 // measures: a general approach", Statistics in Medicine 27 (2008), 1693-1702). For two
-// shares it is Newcombe's.
+// proportions it is Newcombe's.
 func (b *Builder) Against(base Saved) (Comparison, error) {
 	c := b.Comparison()
 	if base.Metric != c.Metric {
@@ -157,7 +157,7 @@ func (b *Builder) Against(base Saved) (Comparison, error) {
 	return c, nil
 }
 
-// lintSaved compares runs with a saved baseline.
+// lintSaved checks the fairness of a comparison with a saved baseline.
 func (b *Builder) lintSaved(base Side, c Comparison) []Finding {
 	runs := []Run{base.Run}
 	list := []Finding{{Level: Warning, Kind: KindUnpaired, Message: "the baseline is a saved report: whether its items, references and categories are the same is not known"}}
@@ -173,7 +173,7 @@ func (b *Builder) lintSaved(base Side, c Comparison) []Finding {
 	}
 	list = append(list, c.Lint...)
 	for _, f := range lintRuns(runs) {
-		if f.Kind != KindEndpoint { // A report does not say where the model was reached.
+		if f.Kind != KindEndpoint { // a report does not contain the endpoint of the model
 			list = append(list, f)
 		}
 	}
@@ -228,9 +228,9 @@ func (b *Builder) unpaired(base, run Figures, c Comparison) found {
 	return found{Difference: d, at: sides.At, strict: strict.At}
 }
 
-// sharesTest returns the test of whether two lists of zeros and ones differ: Welch's, or
-// Fisher's exact one where Welch's is not defined, because neither list varies. There
-// 0% and 100% would count as equal.
+// sharesTest tests whether two lists of zeros and ones differ: by Welch's test, or by
+// Fisher's exact test if neither list varies. Welch's is then undefined, and 0% and 100%
+// would count as equal.
 func sharesTest(x, y []float64) stat.Test {
 	if test := stat.WelchTest(x, y); !test.Has(stat.WarnNoSpreadTest) && !test.Has(stat.WarnTooFew) {
 		return test
@@ -247,8 +247,8 @@ func ones(list []float64) int {
 	return n
 }
 
-// counts returns the zeros and ones that a share was made of, and nil when items had
-// weights, clusters or trials and a share says less than that.
+// counts returns the zeros and ones of a proportion. It returns nil if items had weights,
+// clusters or trials, because the proportion does not determine them.
 func counts(est stat.Estimate) []float64 {
 	if est.EffectiveN != 0 || est.SE != 0 || est.Clusters != 0 || est.N > 10_000_000 || est.N < 1 {
 		return nil

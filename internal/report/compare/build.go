@@ -11,7 +11,7 @@ import (
 	"deem/stat"
 )
 
-// Comparison returns what the rows so far come to.
+// Comparison returns the comparison of the rows so far.
 func (b *Builder) Comparison() Comparison {
 	runs := b.described()
 	c := Comparison{
@@ -39,7 +39,7 @@ func (b *Builder) Comparison() Comparison {
 	return c
 }
 
-// described returns the runs with what their items tell about them.
+// described returns the runs with the information found in their items.
 func (b *Builder) described() []Run {
 	runs := slices.Clone(b.runs)
 	for i := range runs {
@@ -53,8 +53,8 @@ func (b *Builder) described() []Run {
 	return runs
 }
 
-// metric returns what the runs are compared by, which is the headline of a report:
-// the pass rate when every verdict has a pass mark, and the score otherwise.
+// metric returns the metric of the comparison, which is the headline of a report: the pass
+// rate if every verdict has a pass mark, and the score otherwise.
 func (b *Builder) metric() string {
 	judged, binary := 0, true
 	for i := range b.sides {
@@ -106,7 +106,7 @@ func (b *Builder) sideOf(i int, r Run, metric string) Side {
 	return out
 }
 
-// categoryNames returns the categories in order, and none when no item has one.
+// categoryNames returns the categories in order, and none if no item has one.
 func categoryNames[V any](m map[string]V) []string {
 	if _, ok := m[doc.None]; ok && len(m) == 1 {
 		return nil
@@ -137,17 +137,15 @@ func (p *pair) contrasts(metric string) (judged, strict *contrast) {
 	return &p.score, &p.allScore
 }
 
-// A found is a difference whose outcome is not settled yet, with its intervals at any
-// level.
+// A found is a difference without its outcome, with its intervals at any level.
 type found struct {
 	Difference
 	at, strict func(level float64) stat.Estimate
 	oneSided   func(level float64) stat.Estimate // like at, for one-sided tests; nil for at itself
-	failed     bool                              // some trial has no verdict, so that strict differs
+	failed     bool                              // some trial has no verdict, so the strict difference is another
 }
 
-// difference returns the difference of a pair by a metric, before p-values are
-// adjusted.
+// difference returns the difference of a pair by a metric, before p-values are adjusted.
 func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 	judged, strict := p.contrasts(metric)
 	d := Difference{
@@ -177,13 +175,12 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 	}
 }
 
-// settle gives differences that are looked at together their adjusted p-values and their
-// outcomes.
+// settle sets the adjusted p-values and outcomes of a family of differences.
 //
-// The p-values of categories are adjusted by Bonferroni's method, because simultaneous
-// intervals belong to it: an interval leaves out 0 exactly where a difference is
-// established. Those of pairs of runs are adjusted by Holm's, and their intervals hold
-// one by one.
+// The p-values of categories are adjusted by Bonferroni's method, because it has matching
+// simultaneous intervals: an interval excludes 0 exactly if a difference is established.
+// Those of pairs of runs are adjusted by Holm's method, and their intervals hold
+// individually.
 func (b *Builder) settle(list []*found, categories bool) {
 	var tested []*found
 	var p []float64
@@ -225,8 +222,7 @@ func (b *Builder) settle(list []*found, categories bool) {
 	}
 }
 
-// equivalence says whether the difference, which is one of so many, lies within the
-// margin.
+// equivalence tests whether the difference, one of many, is within the margin.
 func (d *found) equivalence(o Options, many int) {
 	if o.Margin == 0 {
 		return
@@ -290,8 +286,8 @@ func (b *Builder) pairRows(pairings []Pairing, metric string, withheld bool) []P
 	return rows
 }
 
-// secondDifference returns the difference of mean scores, when the metric is the pass
-// rate and scores are not that alone.
+// secondDifference returns the difference of mean scores if the metric is the pass rate and
+// scores differ from it.
 func (b *Builder) secondDifference(p *pair, metric string, withheld bool) *Difference {
 	if metric != PassRate || !b.graded() {
 		return nil
@@ -301,8 +297,7 @@ func (b *Builder) secondDifference(p *pair, metric string, withheld bool) *Diffe
 	return &d.Difference
 }
 
-// flipsOf returns the items that the j-th run passes and the i-th does not, and the
-// opposite.
+// flipsOf returns the items that the j-th run passes and the i-th does not, and vice versa.
 func flipsOf(flips []Flip, i, j, limit int) (won, lost Flips) {
 	won, lost = Flips{First: []Flip{}}, Flips{First: []Flip{}}
 	for _, f := range flips {
@@ -317,8 +312,8 @@ func flipsOf(flips []Flip, i, j, limit int) (won, lost Flips) {
 	return won, lost
 }
 
-// between returns won when the j-th run passes and the i-th does not, lost for the
-// opposite, and nil when they do not differ.
+// between returns won if the j-th run passes and the i-th does not, lost for the opposite,
+// and nil if they do not differ.
 func (f Flip) between(i, j int, won, lost *Flips) *Flips {
 	x, y := f.Outcomes[i].Yes, f.Outcomes[j].Yes
 	switch {

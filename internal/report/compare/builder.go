@@ -10,9 +10,9 @@ import (
 	"deem/stat"
 )
 
-// A Builder gathers rows into a comparison. Its memory grows with the number of
-// distinct categories, clusters and scores and with the items on which runs differ,
-// and not with all items. It is not safe for use by several goroutines at once.
+// A Builder collects rows for a comparison. Its memory grows with the number of distinct
+// categories, clusters and scores and with the items on which runs differ, but not with the
+// number of items. It is not safe for concurrent use.
 type Builder struct {
 	runs []Run
 	opts Options
@@ -21,23 +21,23 @@ type Builder struct {
 	pairs  []*pair            // of all pairs of runs, in the order (0,1), (0,2), ..., (1,2), ...
 	strata map[string]*strata // by category
 	common []tally            // of each run, over the items that all judged
-	crowds map[string]int     // how often runs said yes and no in this pattern, as "\x01\x00\x01", of items without a cluster
+	crowds map[string]int     // counts of yes/no patterns such as "\x01\x00\x01" over items without a cluster
 
-	clusters map[string][]float64 // how many items of a cluster each run passes
-	split    [][]float64          // the same of items without a cluster whose trials differ
+	clusters map[string][]float64 // the number of items of a cluster that each run passes
+	split    [][]float64          // the same for items without a cluster whose trials differ
 
 	rows, inAll, judgedByAll int
 	missing                  []named // by run
-	questions, references    named   // items that runs do not have alike
+	questions, references    named   // items that differ between runs
 	categories, weights      named
 	unmarked                 int // verdicts without a pass mark
 	flips                    []Flip
 
-	labelled   [][]twice // by run: the items that it and the baseline judged, when there are labels
+	labelled   [][]twice // by run: the items judged by it and the baseline, if there are labels
 	labellings map[int]Labelling
 }
 
-// A side gathers what one run says.
+// A side collects the results of one run.
 type side struct {
 	tally
 	strata        map[string]*tally
@@ -46,11 +46,11 @@ type side struct {
 	spent         spent.Meter
 }
 
-// strata are the tallies of one category: the differences of each other run from the
+// strata are the tallies of one category: the differences of the other runs from the
 // baseline.
 type strata struct{ pairs []pair }
 
-// A tally gathers the scores of one run.
+// A tally collects the scores of one run.
 type tally struct {
 	items, unjudged   int
 	guesses           stat.Guesses
@@ -59,7 +59,7 @@ type tally struct {
 	graded            bool   // some score is neither 0 nor 1
 }
 
-// add adds what a run says about an item.
+// add adds the result of a run for an item.
 func (t *tally) add(c *Cell) {
 	t.items++
 	score, pass := 0.0, 0.0
@@ -74,24 +74,24 @@ func (t *tally) add(c *Cell) {
 		t.graded = t.graded || c.graded()
 	} else if c.Guess != nil {
 		t.guesses.Add(score, c.Weight)
-		score, pass = 0, 0 // wrong, where failures are
+		score, pass = 0, 0 // wrong, if failures count as wrong
 	}
 	t.allScore.add(c.Cluster, score*(1-c.Failed), c.Weight)
 	t.allPass.add(c.Cluster, pass*(1-c.Failed), c.Weight)
 }
 
-// A pair gathers the differences of two runs.
+// A pair collects the differences of two runs.
 type pair struct {
-	unjudged          int // items that not both judged
+	unjudged          int // items that were not judged by both
 	score, pass       contrast
 	allScore, allPass contrast // with failures as 0
 	failed            bool     // some trial has no verdict
 	guesses           [2]stat.Guesses
-	of                [2]int // the numbers of the runs
+	of                [2]int // the indices of the runs
 }
 
-// add adds what two runs say about an item that both have. The baseline's weight and
-// cluster count.
+// add adds the results of two runs for an item that both have. It uses the weight and
+// cluster of the baseline.
 func (p *pair) add(a, b *Cell) {
 	var score, pass, kept [2]float64
 	for i, c := range []*Cell{a, b} {
@@ -118,8 +118,7 @@ func (p *pair) add(a, b *Cell) {
 	p.allPass.add(a.Cluster, pass[0]*kept[0], pass[1]*kept[1], a.Weight)
 }
 
-// New returns a builder of a comparison of the runs, of which the first is the
-// baseline.
+// New returns a builder for a comparison of the runs. The first run is the baseline.
 func New(runs []Run, o Options) *Builder {
 	k := len(runs)
 	b := &Builder{
@@ -136,7 +135,7 @@ func New(runs []Run, o Options) *Builder {
 	return b
 }
 
-// place returns where the pair of the i-th and the j-th run is kept, for i < j.
+// place returns the index of the pair of the i-th and the j-th run, for i < j.
 func place(i, j, k int) int { return i*(2*k-i-1)/2 + j - i - 1 }
 
 // Add adds a row. Rows may come in any order.
@@ -183,7 +182,7 @@ func (r Row) first() *Cell {
 	return nil
 }
 
-// addSide adds what one run says.
+// addSide adds the result of one run.
 func (b *Builder) addSide(i int, c *Cell) {
 	s := &b.sides[i]
 	s.add(c)
@@ -252,7 +251,7 @@ func (b *Builder) addCommon(r Row) {
 	}
 }
 
-// addFlip keeps the row if two runs differ on it.
+// addFlip stores the row if two runs differ on it.
 func (b *Builder) addFlip(r Row, first *Cell) {
 	var yes, no bool
 	for i := range r.Cells {
@@ -283,8 +282,8 @@ func (b *Builder) Flips() []Flip {
 	return b.flips
 }
 
-// A named counts items and remembers those with the smallest positions, so that the
-// order of the rows does not matter.
+// A named counts items and stores those with the smallest positions, so that the order of
+// the rows does not matter.
 type named struct {
 	n     int
 	first []nameAt
@@ -316,7 +315,7 @@ func (n *named) named() Named {
 	return Named{N: n.n, Examples: ids}
 }
 
-// names are what items say of one matter: nothing, one thing, or several.
+// names are the distinct values of a property of items: none, one, or several.
 type names struct {
 	name    string
 	seen    bool
@@ -328,10 +327,10 @@ func (n *names) add(name string) {
 	n.name, n.seen = name, true
 }
 
-// several stands for names of which there are several.
+// several is the name shown for several values.
 const several = "(several)"
 
-// String returns the name, or what stands for several.
+// String returns the name, or [several].
 func (n names) String() string {
 	if n.several {
 		return several
@@ -339,7 +338,7 @@ func (n names) String() string {
 	return n.name
 }
 
-// entry returns the value of a key, made when the key is new.
+// entry returns the value of a key. It creates the value if the key is new.
 func entry[K comparable, V any](m map[K]*V, key K) *V {
 	v, ok := m[key]
 	if !ok {

@@ -18,7 +18,7 @@ import (
 	"deem/stat"
 )
 
-// runOf returns a run as most tests want it: judged by the same judge as all others.
+// runOf returns a run with the same judge as all others.
 func runOf(name string) compare.Run {
 	return compare.Run{
 		Name: name, Run: "20261115-" + name, Judge: "universal", JudgeHash: strings.Repeat("4f0c", 16),
@@ -27,8 +27,8 @@ func runOf(name string) compare.Run {
 	}
 }
 
-// A pattern says what a run makes of each item, in a letter: y and n for verdicts, f
-// for a failure, and - for an item that the run does not have.
+// A pattern gives the result of each item as a letter: y and n for verdicts, f for a
+// failure, and - for an item that the run does not have.
 func pattern(s string) []deem.Record {
 	var recs []deem.Record
 	for i, letter := range s {
@@ -50,7 +50,7 @@ func pattern(s string) []deem.Record {
 	return recs
 }
 
-// seq returns records as a store hands them out.
+// seq returns records like a store.
 func seq(recs []deem.Record) iter.Seq2[deem.Record, error] {
 	return func(yield func(deem.Record, error) bool) {
 		for _, rec := range recs {
@@ -61,7 +61,7 @@ func seq(recs []deem.Record) iter.Seq2[deem.Record, error] {
 	}
 }
 
-// gather gathers the records of runs.
+// gather adds the records of runs to a builder.
 func gather(o compare.Options, runs []compare.Run, records ...[]deem.Record) (*compare.Builder, error) {
 	var seqs []iter.Seq2[deem.Record, error]
 	for _, recs := range records {
@@ -77,7 +77,7 @@ func gather(o compare.Options, runs []compare.Run, records ...[]deem.Record) (*c
 	return b, nil
 }
 
-// build is gather for tests whose records are sound.
+// build is gather for tests with valid records.
 func build(tb testing.TB, o compare.Options, runs []compare.Run, records ...[]deem.Record) *compare.Builder {
 	tb.Helper()
 	b, err := gather(o, runs, records...)
@@ -90,7 +90,7 @@ func build(tb testing.TB, o compare.Options, runs []compare.Run, records ...[]de
 // lenient allows all items to be unjudged.
 var lenient = compare.Options{MaxUnjudged: 1, Seed: 1}
 
-// patterns compares runs that are given as patterns.
+// patterns compares runs given as patterns.
 func patterns(tb testing.TB, o compare.Options, texts ...string) compare.Comparison {
 	tb.Helper()
 	var runs []compare.Run
@@ -128,8 +128,8 @@ func TestTwoRuns(t *testing.T) {
 	}
 }
 
-// An item that one run could not judge says nothing about the difference, and is
-// never wrong but in the strict number.
+// An item that one run could not judge says nothing about the difference, and is wrong only
+// in the strict number.
 func TestUnjudgedIsUnpaired(t *testing.T) {
 	c := patterns(t, lenient, "yyyyyyyynn", "yyyyyyffnf")
 	d := c.Pairs[0].Overall
@@ -226,7 +226,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// What differs between two judges is named by the word that people use for it.
+// Differences between two judges are named by the usual words.
 func TestJudgePartsAreNamed(t *testing.T) {
 	second := runOf("B")
 	second.JudgeHash = "beef"
@@ -250,7 +250,7 @@ func TestJudgePartsAreNamed(t *testing.T) {
 	}
 }
 
-// Seen from the other side, a difference has the other sign and everything else stays.
+// Swapping the runs changes the sign of a difference and nothing else.
 func TestSwapTurnsTheSign(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "items")
@@ -277,7 +277,7 @@ func TestSwapTurnsTheSign(t *testing.T) {
 }
 
 // Every trial counts: an item has the mean of its trials, and a failed trial of a judged
-// item counts as wrong in the strict number alone.
+// item counts as wrong only in the strict number.
 func TestEveryTrialCounts(t *testing.T) {
 	var recs []deem.Record
 	for trial, said := range []string{"yyyn", "ynyn", "yn!n"} { // "!" is a failure
@@ -300,8 +300,8 @@ func TestEveryTrialCounts(t *testing.T) {
 	}
 }
 
-// Items of one conversation turn together: with all wins in one cluster there is one
-// win, and no test may call that a difference.
+// Items of one conversation are flipped together: if all wins are in one cluster there is
+// one win, which must not be a significant difference.
 func TestClusters(t *testing.T) {
 	a, b := pattern(strings.Repeat("n", 20)+strings.Repeat("y", 40)), pattern(strings.Repeat("y", 60))
 	for i := range a {
@@ -325,7 +325,7 @@ func TestClusters(t *testing.T) {
 	if c.Runs[0].Judged.Method != stat.MethodClusterRobust {
 		t.Errorf("the first run's interval is %s, want %s", c.Runs[0].Judged.Method, stat.MethodClusterRobust)
 	}
-	for i := range a { // A cluster for each item is not a cluster.
+	for i := range a { // A cluster of one item is not a cluster.
 		name := fmt.Sprint("c", i)
 		a[i].Item.Cluster, b[i].Item.Cluster = name, name
 	}
@@ -335,8 +335,9 @@ func TestClusters(t *testing.T) {
 	}
 }
 
-// What is said to be seen four times out of five must be something that the test could
-// see: with five clusters it is nothing, and with few more than by the normal quantile.
+// A difference that is called detectable with 80% power must be one that the test can
+// detect: none with five clusters, and with few clusters a larger one than by the normal
+// quantile.
 func TestFewClustersShowLittle(t *testing.T) {
 	for _, tt := range []struct{ clusters, least int }{{5, 0}, {6, 4}, {10, 3}} {
 		var x, y strings.Builder
@@ -367,8 +368,8 @@ func TestFewClustersShowLittle(t *testing.T) {
 	}
 }
 
-// Scores that cancel out within every cluster are not a difference, whatever rounding makes
-// of their sum.
+// Scores that cancel out within every cluster are not a difference, despite rounding of
+// their sum.
 func TestScoresThatCancelOut(t *testing.T) {
 	a, b := pattern(strings.Repeat("y", 30)), pattern(strings.Repeat("y", 30))
 	for i := range a {
@@ -382,7 +383,7 @@ func TestScoresThatCancelOut(t *testing.T) {
 	}
 }
 
-// Items that differ within clusters are not all equal because their clusters are.
+// Items that differ within clusters are not all equal even if their clusters are.
 func TestSteadyClusters(t *testing.T) {
 	a, b := pattern(strings.Repeat("yn", 20)), pattern(strings.Repeat("yy", 20))
 	for i := range a {
@@ -400,7 +401,7 @@ func TestSteadyClusters(t *testing.T) {
 	}
 }
 
-// A heavy item counts for more, and McNemar, which counts items, gives way.
+// A heavy item counts for more, and McNemar's test, which counts items, is not used.
 func TestWeights(t *testing.T) {
 	a, b := pattern("nnnnnyyyyy"), pattern("yyyyynyyyy")
 	for _, recs := range [][]deem.Record{a, b} {
@@ -410,12 +411,12 @@ func TestWeights(t *testing.T) {
 	if want := (5.0 - 11) / 20; math.Abs(d.Estimate.Value-want) > 1e-12 || d.Wins != 5 || d.Losses != 1 {
 		t.Errorf("difference %v, wins %d, losses %d; want %v, 5, 1", d.Estimate.Value, d.Wins, d.Losses, want)
 	}
-	// Of the 64 patterns of signs of 11 and five ones, 6 or more in size is reached by
-	// all: the heavy one decides alone.
+	// Of the 64 sign patterns of 11 and five ones, all reach an absolute sum of 6 or more:
+	// the heavy item alone decides.
 	if d.Test.Method != "permutation-exact" || d.Test.P != 1 || !d.Estimate.Has(stat.WarnWeighted) {
 		t.Errorf("test %+v, warnings %q; want p 1 of a permutation and a warning of weights", *d.Test, d.Estimate.Warnings)
 	}
-	// Sixty items of which four have nearly all of the weight show what four do.
+	// Sixty items of which four have nearly all of the weight show as much as four.
 	a, b = pattern(strings.Repeat("nyny", 15)), pattern(strings.Repeat("nnyy", 15))
 	for i := range 4 {
 		a[i].Item.Weight, b[i].Item.Weight = 100, 100
@@ -426,8 +427,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// Scores are compared by a permutation test whose seed is printed, and pass marks go
-// before scores.
+// Scores are compared by a permutation test whose seed is printed, and pass marks take
+// precedence over scores.
 func TestScores(t *testing.T) {
 	a, b := pattern(strings.Repeat("y", 200)), pattern(strings.Repeat("y", 200))
 	for i := range a {
@@ -452,7 +453,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// A rank is shared by runs that nothing tells apart, and Cochran's Q speaks of all.
+// Indistinguishable runs share a rank, and Cochran's Q tests all of them.
 func TestRanking(t *testing.T) {
 	c := patterns(t, lenient,
 		strings.Repeat("y", 40)+strings.Repeat("n", 60),
@@ -482,7 +483,7 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// A long row of small steps does not make the first and the last equal.
+// A long chain of small steps does not make the first and the last equal.
 func TestRankOfChain(t *testing.T) {
 	c := patterns(t, lenient,
 		strings.Repeat("y", 60)+strings.Repeat("n", 40),

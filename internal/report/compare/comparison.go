@@ -9,33 +9,32 @@ import (
 	"deem/stat"
 )
 
-// A Comparison is what runs showed beside each other, as data. The first run is the
-// baseline. Its JSON is a contract: fields are added, and never change their meaning
-// within one version.
+// A Comparison is the result of comparing runs, as data. The first run is the baseline. Its
+// JSON is a contract: fields may be added, but do not change their meaning within one
+// version.
 type Comparison struct {
 	Version string `json:"version"` // "deem.compare/1"
-	Metric  string `json:"metric"`  // what all scores and differences are of
+	Metric  string `json:"metric"`  // of all scores and differences
 
 	Level       float64 `json:"level"`
-	Margin      float64 `json:"margin,omitempty"` // within which runs count as equivalent; 0 means that nobody asked
+	Margin      float64 `json:"margin,omitempty"` // within which runs count as equivalent; 0 means no such test
 	Seed        uint64  `json:"seed"`             // of permutation tests
 	MaxUnjudged float64 `json:"max_unjudged"`
 
 	Runs []Side `json:"runs"`
 
-	// Unpaired says why items are not paired at all: the baseline is a saved report
-	// and not a run. It is "" when they are.
+	// Unpaired says why items are not paired: the baseline is a saved report and not a run.
+	// It is "" if they are paired.
 	Unpaired string `json:"unpaired,omitempty"`
 
-	// Lint says what makes the comparison unfair, errors first.
+	// Lint lists what makes the comparison unfair, errors first.
 	Lint []Finding `json:"lint"`
 
-	// Refused says that there is an error in the lint and nobody asked to go on, so
-	// that there are no pairs and no ranking.
+	// Refused reports whether Lint has an error and Options.Anyway is not set. There are
+	// then no pairs and no ranking.
 	Refused bool `json:"refused"`
 
-	// Hold says why the differences between judged items are withheld. It is null when
-	// they are not.
+	// Hold says why the differences between judged items are withheld, or is null.
 	Hold *Hold `json:"withheld"`
 
 	Items Items `json:"items"`
@@ -43,14 +42,14 @@ type Comparison struct {
 	// Pairs are the differences of the other runs from the baseline, in their order.
 	Pairs []Pair `json:"pairs"`
 
-	// Ranking orders the runs. It is null when differences are refused or withheld.
+	// Ranking ranks the runs. It is null if differences are refused or withheld.
 	Ranking *Ranking `json:"ranking"`
 
-	// Frontiers set the scores against what the responses took, one for each measure that
-	// two runs or more say.
+	// Frontiers plot the scores against the cost of the responses, one for each measure
+	// that at least two runs have.
 	Frontiers []Frontier `json:"frontiers,omitempty"`
 
-	// Notes say in plain words what to beware of. Warnings about one number are with
+	// Notes are warnings about the whole comparison. Warnings about one number are with
 	// that number.
 	Notes []string `json:"notes"`
 }
@@ -59,18 +58,18 @@ type Comparison struct {
 type Side struct {
 	Run
 	Figures
-	Categories []Figures `json:"categories"` // sorted by name; empty when no item has one
+	Categories []Figures `json:"categories"` // sorted by name; empty if no item has one
 
-	// System is what the responses took the system, where the items say it.
+	// System is the cost of the responses for the system, if the items contain it.
 	System []spent.Sum `json:"system_under_test,omitempty"`
 }
 
-// Figures are the numbers of a run that always go together.
+// Figures are the numbers of a run, which are always shown together.
 type Figures struct {
 	Category string `json:"category,omitempty"` // "(none)" for items without one
 
-	// Judged is the estimate over judged items. It is null when too many items are
-	// unjudged, and when none was judged.
+	// Judged is the estimate over judged items. It is null if too many items are unjudged
+	// or none was judged.
 	Judged *stat.Estimate `json:"judged"`
 
 	// Strict is the estimate over all items with each failure counted as wrong.
@@ -80,18 +79,18 @@ type Figures struct {
 	Unjudged int `json:"unjudged"`
 }
 
-// Items count how the items of the runs meet.
+// Items counts the items that the runs have in common.
 type Items struct {
 	All    int `json:"all"`    // items that some run has
 	Common int `json:"common"` // items that all runs have
 	Judged int `json:"judged"` // items that all runs have a verdict for
 
-	// Missing are the items that a run does not have although another does, in the
-	// order of the runs.
+	// Missing are the items that a run does not have although another does, in the order of
+	// the runs.
 	Missing []Named `json:"missing"`
 }
 
-// Named are items of which the first are named.
+// Named counts items and lists the first of them.
 type Named struct {
 	N        int      `json:"n"`
 	Examples []string `json:"examples"`
@@ -100,7 +99,7 @@ type Named struct {
 // A Hold says why differences are withheld.
 type Hold struct {
 	Reason   string  `json:"reason"` // without a full stop
-	Run      string  `json:"run"`    // the name of the run with most items unjudged
+	Run      string  `json:"run"`    // the name of the run with the most unjudged items
 	Unjudged int     `json:"unjudged"`
 	Items    int     `json:"items"`
 	Limit    float64 `json:"limit"`
@@ -110,33 +109,34 @@ type Hold struct {
 const (
 	Better     = "better"     // the second is better
 	Worse      = "worse"      // the second is worse
-	Equivalent = "equivalent" // neither is shown, and the difference lies within the margin
+	Equivalent = "equivalent" // neither is shown, and the difference is within the margin
 	Undecided  = "undecided"  // none of these is shown
 )
 
 // A Pair is the difference of a run from the baseline.
 type Pair struct {
-	First  int `json:"first"` // place in Runs; 0, the baseline
+	First  int `json:"first"` // index in Runs; 0, the baseline
 	Second int `json:"second"`
 
 	Overall    Difference   `json:"overall"`
-	Categories []Difference `json:"categories"` // sorted by name; empty when no item has one
+	Categories []Difference `json:"categories"` // sorted by name; empty if no item has one
 
-	// Corrected is the overall difference as people would see it. It is null without
-	// labels of both runs, and when differences are withheld.
+	// Corrected is the overall difference corrected by human labels. It is null unless both
+	// runs have labels, and if differences are withheld.
 	Corrected *Corrected `json:"corrected"`
 
-	// Score is the difference of mean scores, when the metric is the pass rate and
-	// scores say more than that. It is null otherwise.
+	// Score is the difference of mean scores, if the metric is the pass rate and scores
+	// differ from it. It is null otherwise.
 	Score *Difference `json:"score"`
 
-	// Won are the items that the second run passes and the first does not, and Lost
-	// the opposite. The first of them are listed.
+	// Won are the items that the second run passes and the first does not, and Lost the
+	// opposite. The first of them are listed.
 	Won  Flips `json:"won"`
 	Lost Flips `json:"lost"`
 }
 
-// A Difference is what a run has more than another, over the items that both judged.
+// A Difference is the score of one run minus that of another, over the items that both
+// judged.
 type Difference struct {
 	Category string `json:"category,omitempty"` // "(none)" for items without one
 
@@ -144,31 +144,30 @@ type Difference struct {
 	First  float64 `json:"first"`
 	Second float64 `json:"second"`
 
-	// Estimate is second - first. It is null when it is withheld, and when no item was
-	// judged by both.
+	// Estimate is second - first. It is null if it is withheld or no item was judged by
+	// both.
 	//
 	// The intervals of categories are simultaneous: those of a pair hold together at the
-	// level of the comparison, and each leaves out 0 exactly where the outcome is
-	// "better" or "worse".
+	// level of the comparison, and each excludes 0 exactly if the outcome is "better" or
+	// "worse".
 	Estimate *stat.Estimate `json:"difference"`
 
-	// Test says whether there is a difference at all, and Adjusted is its p-value after
-	// Bonferroni over the categories of a pair or, of overall differences, after Holm
-	// over all pairs of runs. Test is null where Estimate is, and in comparisons that have
-	// none.
+	// Test tests whether there is a difference at all. Adjusted is its p-value after
+	// Bonferroni over the categories of a pair or, for overall differences, after Holm over
+	// all pairs of runs. Test is null if Estimate is, and in comparisons without tests.
 	Test     *stat.Test `json:"test"`
 	Adjusted *float64   `json:"p_adjusted"`
 
-	// McNemar is the exact test that takes all items for independent. It is there
-	// when Test is another one because items come in clusters.
+	// McNemar is the exact test that treats all items as independent. It is set if Test is
+	// a different one because items come in clusters.
 	McNemar *stat.Test `json:"mcnemar,omitempty"`
 
 	// Outcome is "better", "worse", "equivalent" or "undecided", and "" without an
 	// estimate.
 	Outcome string `json:"outcome"`
 
-	// Equivalence says whether the difference lies within the margin. It is null when no
-	// margin was given, and without an estimate.
+	// Equivalence says whether the difference is within the margin. It is null without a
+	// margin or an estimate.
 	Equivalence *Equivalence `json:"equivalence,omitempty"`
 
 	N      int `json:"n"` // items that both judged
@@ -176,32 +175,31 @@ type Difference struct {
 	Losses int `json:"losses"`
 	Ties   int `json:"ties"`
 
-	// Unjudged are items that both runs have and not both judged. In Strict each
-	// failure counts as wrong, so that it stands on N + Unjudged items.
+	// Unjudged counts items that both runs have but not both judged. Strict counts each
+	// failure as wrong, so it is over N + Unjudged items.
 	Unjudged int           `json:"unjudged"`
 	Strict   stat.Estimate `json:"strict"`
 
-	// Detectable is the smallest difference that so many items would show four times
-	// out of five.
+	// Detectable is the smallest difference that this number of items would show with 80%
+	// power.
 	Detectable float64 `json:"min_detectable"`
 }
 
-// An Equivalence is what two one-sided tests say about a margin: equivalent means that
-// the difference lies within -margin and margin, and non-inferior that it lies above
-// -margin.
+// An Equivalence is the result of two one-sided tests for a margin: equivalent means that
+// the difference is between -margin and margin, and non-inferior that it is above -margin.
 type Equivalence struct {
 	Margin float64 `json:"margin"`
 
 	// P is the larger p-value of the two tests, and NotWorse that of the lower one. Both
-	// are adjusted by Bonferroni for as many differences as are looked at together.
+	// are adjusted by Bonferroni for the number of differences tested together.
 	P        float64 `json:"p_adjusted"`
 	NotWorse float64 `json:"p_not_worse_adjusted"`
 
 	Equivalent  bool `json:"equivalent"`
 	NonInferior bool `json:"non_inferior"`
 
-	// Interval is the one that must lie within the margin. It has a lower level than that of the
-	// difference, 90% for 95%, because each of its ends is a test of its own.
+	// Interval is the interval that must be within the margin. Its level is lower than that
+	// of the difference, 90% for 95%, because each of its ends is a separate test.
 	Interval stat.Estimate `json:"interval"`
 }
 
@@ -219,9 +217,9 @@ type Flip struct {
 	Outcomes []Outcome `json:"outcomes"` // one for each run
 }
 
-// An Outcome is what a run says about an item.
+// An Outcome is the result of a run for an item.
 type Outcome struct {
-	Yes     *bool     `json:"yes"` // null when the item is unjudged, or the run does not have it
+	Yes     *bool     `json:"yes"` // null if the item is unjudged or the run does not have it
 	Label   string    `json:"label,omitempty"`
 	Score   float64   `json:"score"`
 	Failure deem.Kind `json:"failure,omitempty"`
@@ -231,26 +229,27 @@ type Outcome struct {
 type Ranking struct {
 	Places []Place `json:"places"` // best first
 
-	// Ordered says that some run is better than another. Without that there are no ranks.
+	// Ordered reports whether some run is better than another. Otherwise there are no
+	// ranks.
 	Ordered bool `json:"ordered"`
 
 	// Pairs are the differences of all pairs of runs, Holm-adjusted over them, in the
 	// order (0,1), (0,2), ..., (1,2), ...
 	Pairs []Pairing `json:"pairs"`
 
-	// Cochran is the test of whether all runs are equally good: Cochran's Q or, when
-	// items come in clusters, a permutation test that keeps them together. It is null for
-	// two runs, and for scores that are not only 0 and 1.
+	// Cochran tests whether all runs are equally good: Cochran's Q or, if items come in
+	// clusters, a permutation test that keeps them together. It is null for two runs, and
+	// for scores other than 0 and 1.
 	Cochran *stat.Test `json:"cochran"`
 }
 
 // A Place is the place of a run in a ranking.
 type Place struct {
-	// Rank is one more than the number of runs that are better. Runs share a rank when
-	// nothing tells them apart. It is 0, and absent from JSON, when no order is established.
+	// Rank is one plus the number of runs that are better. Indistinguishable runs share a
+	// rank. It is 0, and absent from JSON, if no order is established.
 	Rank int `json:"rank,omitempty"`
 
-	Run  int    `json:"run"` // place in Runs
+	Run  int    `json:"run"` // index in Runs
 	Name string `json:"name"`
 
 	Estimate stat.Estimate `json:"estimate"`

@@ -9,41 +9,41 @@ import (
 	"deem/stat"
 )
 
-// WarnSelected says that a corrected difference rests on labels that were chosen.
+// WarnSelected warns that a corrected difference uses labels that were not drawn at random.
 const WarnSelected = "the labelled items were not drawn at random, which the corrected difference assumes: see the notes"
 
-// An Opinion is what people say about a response.
+// An Opinion is the human label of a response.
 type Opinion struct {
 	Yes   bool
 	Score float64 // from 0 to 1
 
 	// Chance is the probability with which a plan drew the response to be labelled, 0
-	// where no plan says so.
+	// without a plan.
 	Chance float64
 }
 
-// A Labelling says how the labels of a run were drawn.
+// A Labelling describes how the labels of a run were drawn.
 type Labelling struct {
-	// Planned says that one plan drew all of them, with the probabilities that their
-	// opinions give.
+	// Planned reports whether one plan drew all of them, with the probabilities in their
+	// opinions.
 	Planned bool
 
-	// Selected are the respects in which labelled items differ from the others more than
-	// chance explains, as "verdict" or "response length".
+	// Selected are the properties in which labelled items differ significantly from the
+	// others, for example "verdict" or "response length".
 	Selected []string
 }
 
-// A Corrected is the difference of two runs as people would see it, from labels of some
-// responses of either run. The judge's errors are measured for each run by itself.
+// A Corrected is the difference of two runs corrected by human labels of some responses of
+// each run. The judge's errors are measured separately for each run.
 type Corrected struct {
-	// First and Second are the corrected scores of the runs, and Estimate is second - first.
-	// All are null where there are too few labels.
+	// First and Second are the corrected scores of the runs, and Estimate is second -
+	// first. All are null if there are too few labels.
 	First  *float64 `json:"first"`
 	Second *float64 `json:"second"`
 
 	Estimate    *stat.Estimate `json:"difference"`
 	Test        *stat.Test     `json:"test"`
-	Adjusted    *float64       `json:"p_adjusted"` // after Holm over the runs that are compared with the baseline
+	Adjusted    *float64       `json:"p_adjusted"` // after Holm over the runs compared with the baseline
 	Outcome     string         `json:"outcome"`    // "" without an estimate
 	Equivalence *Equivalence   `json:"equivalence,omitempty"`
 
@@ -51,8 +51,8 @@ type Corrected struct {
 	Sides [2]CorrectedSide `json:"sides"` // of the first and of the second run
 }
 
-// Difference returns the row of a table of differences, where there is an estimate. It has
-// no wins and losses, because people did not see all items.
+// Difference returns the row of a table of differences, if there is an estimate. It has no
+// wins and losses, because people did not label all items.
 func (k *Corrected) Difference() Difference {
 	return Difference{
 		Category: "corrected", First: *k.First, Second: *k.Second, Estimate: k.Estimate, Test: k.Test, Adjusted: k.Adjusted,
@@ -60,28 +60,28 @@ func (k *Corrected) Difference() Difference {
 	}
 }
 
-// Counted reports whether the difference is one of items won and lost.
+// Counted reports whether the difference consists of items won and lost.
 func (d Difference) Counted() bool { return d.Wins+d.Losses+d.Ties == d.N }
 
-// A CorrectedSide is what the labels of one run say about the judge.
+// A CorrectedSide is what the labels of one run show about the judge.
 type CorrectedSide struct {
 	Labels   int `json:"labels"`   // of items that both runs judged
 	Right    int `json:"right"`    // responses that people accept
-	Rejected int `json:"rejected"` // and the judge does not
+	Rejected int `json:"rejected"` // of these, rejected by the judge
 	Wrong    int `json:"wrong"`    // responses that people do not accept
-	Accepted int `json:"accepted"` // and the judge does
+	Accepted int `json:"accepted"` // of these, accepted by the judge
 
-	// Lambda is how much the judge's scores of the unlabelled responses count, from 0 to 1.
+	// Lambda is the weight of the judge's scores of the unlabelled responses, from 0 to 1.
 	Lambda float64 `json:"lambda"`
 
-	// Selected are the respects in which the labels were not drawn at random.
+	// Selected are the properties in which the labels were not drawn at random.
 	Selected []string `json:"selected,omitempty"`
 }
 
 // A twice is an item that both runs judged, by both metrics.
 type twice struct{ pass, score stat.OnBoth }
 
-// addLabels keeps an item that both runs judged.
+// addLabels adds an item that both runs judged.
 func (b *Builder) addLabels(j int, first, second *Cell) {
 	if !b.opts.Labels || !first.Judged || !second.Judged {
 		return
@@ -105,7 +105,7 @@ func (b *Builder) addLabels(j int, first, second *Cell) {
 	b.labelled[j] = append(b.labelled[j], it)
 }
 
-// Labelled says how the labels of the i-th run were drawn. Without it they count as drawn
+// Labelled sets how the labels of the i-th run were drawn. By default they count as drawn
 // at random.
 func (b *Builder) Labelled(i int, l Labelling) {
 	if b.labellings == nil {
@@ -114,9 +114,9 @@ func (b *Builder) Labelled(i int, l Labelling) {
 	b.labellings[i] = l
 }
 
-// corrected returns the corrected differences of the other runs from the baseline, in
-// their order; nil without any label, and without an estimate where there are too few
-// labels.
+// corrected returns the corrected differences of the other runs from the baseline, in their
+// order. It returns nil without any label; a difference has no estimate if there are too
+// few labels.
 func (b *Builder) corrected(metric string, withheld bool) []*Corrected {
 	list := make([]*Corrected, len(b.runs))
 	if withheld {
@@ -189,7 +189,7 @@ func (b *Builder) correct(items []twice, j int, metric string) (found, [2]Correc
 	return found{Difference: d, at: at, strict: at}, sides
 }
 
-// errors says which errors the judge makes with either run.
+// errors describes the judge's errors on each run.
 func (k *Corrected) errors(first, second string) string {
 	a, b := k.Sides[0], k.Sides[1]
 	return fmt.Sprintf("By the labels, the judge accepts %s of %s wrong responses of %s and %s of %s of %s; it rejects %s of %s right ones of %s and %s of %s of %s.",
@@ -197,7 +197,7 @@ func (k *Corrected) errors(first, second string) string {
 		words.Comma(a.Rejected), words.Comma(a.Right), first, words.Comma(b.Rejected), words.Comma(b.Right), second)
 }
 
-// noteCorrected says what the corrected difference is made of, and what it assumes.
+// noteCorrected describes what the corrected difference is computed from and assumes.
 func noteCorrected(c Comparison) []string {
 	var notes []string
 	for _, p := range c.Pairs {

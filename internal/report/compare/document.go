@@ -16,17 +16,17 @@ import (
 	"deem/stat"
 )
 
-// Text writes the short form for people, 80 columns wide: which run is better and by how
-// much, what makes the comparison unfair, the runs, and the items on which they differ.
+// Text writes the short form as text, 80 columns wide: which run is better and by how much,
+// what makes the comparison unfair, the runs, and the items on which they differ.
 func (c Comparison) Text(w io.Writer) error { return doc.Text(w, c.Document(), doc.TextOptions{}) }
 
-// maxShown is about how many items a page shows with their texts. A CSV file has them
-// all.
+// maxShown is roughly the number of items that a page shows with their texts. A CSV file
+// has them all.
 const maxShown = 500
 
-// HTML writes the comparison as one file that stands alone, with items on which runs
-// differ and their answers side by side. Of all flips it shows some hundred, as many of
-// each kind, and asks for their texts.
+// HTML writes the comparison as one self-contained file, with items on which runs differ
+// and their answers side by side. Of all flips it shows some hundred, equally many of each
+// kind, and requests their texts.
 func (c Comparison) HTML(w io.Writer, flips []Flip, texts func([]Flip) iter.Seq2[FlipText, error]) error {
 	d := c.Summary()
 	kinds := map[string][]Flip{}
@@ -54,11 +54,11 @@ func (c Comparison) HTML(w io.Writer, flips []Flip, texts func([]Flip) iter.Seq2
 	return doc.HTML(w, d)
 }
 
-// Document lays the comparison out: the answer first, then what it is made of, and the
-// first items on which runs differ.
+// Document lays out the comparison: the result first, then the details, and the first items
+// on which runs differ.
 func (c Comparison) Document() *doc.Document { return c.document(true) }
 
-// Summary is the document without items.
+// Summary returns the document without items.
 func (c Comparison) Summary() *doc.Document { return c.document(false) }
 
 func (c Comparison) document(items bool) *doc.Document {
@@ -84,7 +84,7 @@ func (c Comparison) document(items bool) *doc.Document {
 	return p.Document
 }
 
-// A paper is the document of a comparison as it is written.
+// A paper builds the document of a comparison.
 type paper struct {
 	Comparison
 	*doc.Document
@@ -107,7 +107,7 @@ func (c Comparison) title() string {
 	return doc.Join(" · ", words.And(names)+" versus "+c.Runs[0].called(), judge, items)
 }
 
-// answer says which run is better, or why nothing says so, and what makes the comparison
+// answer says which run is better, or why this is unknown, and what makes the comparison
 // unfair.
 func (p *paper) answer() {
 	var blocks []doc.Block
@@ -184,10 +184,10 @@ func (p *paper) runs() {
 	p.Add(doc.Section{ID: "runs", Blocks: []doc.Block{t}})
 }
 
-// percentLevel returns a confidence level as "95%".
+// percentLevel formats a confidence level, for example "95%".
 func percentLevel(level float64) string { return doc.Short(100*level) + "%" }
 
-// ranking shows the places of more than two runs, and what tells them apart.
+// ranking shows the ranks of more than two runs and the differences between them.
 func (p *paper) ranking() {
 	r := p.Ranking
 	if r == nil || len(r.Places) < 3 {
@@ -231,8 +231,7 @@ func (p *paper) ranking() {
 	})
 }
 
-// between returns by how many percentage points the run named second exceeds the first,
-// with the mark of the difference.
+// between returns the difference of second minus first in percentage points, with its mark.
 func (r Ranking) between(first, second int) string {
 	sign := 1.0
 	if first > second {
@@ -297,7 +296,7 @@ func (p *paper) pair(i int, pair Pair) {
 	p.Add(doc.Section{ID: fmt.Sprintf("strict%d", i+1), Title: second + " minus " + first + ", with unjudged items as wrong", Detail: p.Hold == nil, Blocks: []doc.Block{strict}})
 }
 
-// tests shows how each difference of a pair was tested, and the items that make it.
+// tests shows how each difference of a pair was tested, and its wins and losses.
 func (p *paper) tests(i int, pair Pair) {
 	t := doc.Table{Columns: []doc.Column{doc.Col("category"), doc.Num("won"), doc.Num("lost"), doc.Num("tied"), doc.Num("p"), doc.Num("p, adjusted")}}
 	for _, d := range pair.rows() {
@@ -317,13 +316,12 @@ func (p *paper) tests(i int, pair Pair) {
 	p.Add(doc.Section{ID: fmt.Sprintf("tests%d", i+1), Title: title, Detail: true, Blocks: []doc.Block{t}})
 }
 
-// mark returns ~ for a difference that is not distinguishable from zero, and = for one
-// that lies within the margin.
+// mark returns ~ for a difference that is not significant, and = for one within the margin.
 func mark(d Difference) string {
 	return map[string]string{Undecided: "~", Equivalent: "="}[d.Outcome]
 }
 
-// conclusions say in sentences what was found, and what it is after correction.
+// conclusions returns sentences on the difference, raw and corrected.
 func (c Comparison) conclusions(pair Pair) []string {
 	list := []string{c.conclusion(pair, pair.Overall)}
 	if k := pair.Corrected; k != nil && k.Estimate != nil {
@@ -333,7 +331,7 @@ func (c Comparison) conclusions(pair Pair) []string {
 	return list
 }
 
-// conclusion says in a sentence what was found.
+// conclusion returns a sentence on the difference.
 func (c Comparison) conclusion(pair Pair, d Difference) string {
 	first, second := c.Runs[pair.First].called(), c.Runs[pair.Second].called()
 	if d.Estimate == nil {
@@ -373,8 +371,8 @@ func (c Comparison) conclusion(pair Pair, d Difference) string {
 	return fmt.Sprintf("~ No difference between %s and %s is shown at the %s level: %s%s.", second, first, percentLevel(1-c.Level), found, d.within(" It is"))
 }
 
-// within says what is known about the margin, and "" when there is none. The
-// interval is the one that must lie within it.
+// within describes the result for the margin, "" without a margin. The interval is the one
+// that must be within it.
 func (d Difference) within(lead string) string {
 	e := d.Equivalence
 	if e == nil {
@@ -457,7 +455,7 @@ func (c Comparison) Passing(f Flip) string {
 	return text
 }
 
-// points returns a difference in percentage points with one decimal.
+// points formats a difference in percentage points with one decimal.
 func points(x float64) string {
 	text := strconv.FormatFloat(100*x, 'f', 1, 64)
 	if text == "-0.0" {
@@ -466,7 +464,7 @@ func points(x float64) string {
 	return text
 }
 
-// pValue returns a p-value as people write it.
+// pValue formats a p-value.
 func pValue(p float64) string {
 	if p < 0.0001 {
 		return "<0.0001"
@@ -474,7 +472,7 @@ func pValue(p float64) string {
 	return strconv.FormatFloat(p, 'f', 4, 64)
 }
 
-// pEquals returns a p-value in a sentence.
+// pEquals formats a p-value for a sentence.
 func pEquals(p float64) string {
 	if p < 0.0001 {
 		return "p < 0.0001"

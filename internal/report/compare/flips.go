@@ -18,8 +18,8 @@ type FlipText struct {
 	Reasons    []string // the judge's, one for each run
 }
 
-// Change says how the outcomes differ: "won" and "lost" for two runs, seen from the
-// second, and otherwise what each run has, as "yes no -".
+// Change describes how the outcomes differ: "won" and "lost" for two runs, from the view of
+// the second, and otherwise the outcome of each run, for example "yes no -".
 func (f Flip) Change() string {
 	words := make([]string, len(f.Outcomes))
 	for i, o := range f.Outcomes {
@@ -38,10 +38,10 @@ func (f Flip) Change() string {
 	return strings.Join(words, " ")
 }
 
-// WriteCSV writes items on which runs differ as CSV with a header: id, category,
-// change, question, references as a JSON list, and for each run its response, label,
-// score and failure, under the run's name. A text that a spreadsheet would take for a
-// formula gets an apostrophe in front, as spreadsheets write such texts themselves.
+// WriteCSV writes items on which runs differ as CSV with a header: id, category, change,
+// question, references as a JSON list, and for each run its response, label, score and
+// failure, under the run's name. A text that a spreadsheet would treat as a formula gets a
+// leading apostrophe, as spreadsheets do themselves.
 func WriteCSV(w io.Writer, names []string, flips iter.Seq2[FlipText, error]) error {
 	out := csv.NewWriter(w)
 	head := []string{"id", "category", "change", "question", "references"}
@@ -73,7 +73,7 @@ func (f FlipText) cells() []string {
 	}
 	list, err := json.Marshal(references)
 	if err != nil {
-		panic(err) // strings always have a JSON
+		panic(err) // strings can always be marshaled
 	}
 	row := []string{plain(f.ID), plain(f.Category), plain(f.Change()), plain(f.Question), string(list)}
 	for i, o := range f.Outcomes {
@@ -86,7 +86,7 @@ func (f FlipText) cells() []string {
 	return row
 }
 
-// plain returns a text that no spreadsheet takes for a formula.
+// plain returns a text that no spreadsheet treats as a formula.
 func plain(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s

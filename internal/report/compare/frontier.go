@@ -10,25 +10,25 @@ import (
 	"deem/internal/words"
 )
 
-// A Frontier sets the scores of runs against what their responses took by one measure, as
-// tokens or time.
+// A Frontier relates the scores of runs to the cost of their responses by one measure, such
+// as tokens or time.
 type Frontier struct {
-	Field  string          `json:"field"` // as "tokens_in"
+	Field  string          `json:"field"` // for example "tokens_in"
 	Unit   string          `json:"unit"`
-	Points []FrontierPoint `json:"points"` // the cheapest first
+	Points []FrontierPoint `json:"points"` // cheapest first
 }
 
-// A FrontierPoint is one run. It is on the frontier unless another run has a score that is
-// at least as high for no more, and is better in one of both.
+// A FrontierPoint is one run. It is on the frontier unless another run scores at least as
+// high at no higher cost, and is better in one of the two.
 type FrontierPoint struct {
-	Run        int     `json:"run"` // place in Runs
+	Run        int     `json:"run"` // index in Runs
 	Score      float64 `json:"score"`
 	Mean       float64 `json:"mean"` // per item
 	OnFrontier bool    `json:"on_frontier"`
-	BeatenBy   []int   `json:"beaten_by,omitempty"` // places in Runs
+	BeatenBy   []int   `json:"beaten_by,omitempty"` // indices in Runs
 }
 
-// frontiers returns a frontier for each measure that two runs or more say.
+// frontiers returns a frontier for each measure that at least two runs have.
 func frontiers(runs []Side) []Frontier {
 	var list []Frontier
 	for _, field := range spent.Fields() {
@@ -59,7 +59,7 @@ func frontiers(runs []Side) []Frontier {
 	return list
 }
 
-// sum returns what the responses of a run took by a measure, nil when no item says it.
+// sum returns the cost of the responses of a run by a measure, nil if no item has it.
 func (s Side) sum(field string) *spent.Sum {
 	i := slices.IndexFunc(s.System, func(sum spent.Sum) bool { return sum.Field == field && sum.N > 0 })
 	if i < 0 {
@@ -68,7 +68,7 @@ func (s Side) sum(field string) *spent.Sum {
 	return &s.System[i]
 }
 
-// frontiers shows the score of each run against what its responses took.
+// frontiers shows the score of each run versus the cost of its responses.
 func (p *paper) frontiers() {
 	if len(p.Frontiers) == 0 {
 		return

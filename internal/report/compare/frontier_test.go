@@ -16,7 +16,7 @@ import (
 	"deem/internal/report/compare"
 )
 
-// taking returns records whose responses took so many tokens.
+// taking returns records whose responses cost these numbers of tokens.
 func taking(pattern []deem.Record, tokens ...int) []deem.Record {
 	for i := range pattern {
 		if t := tokens[i%len(tokens)]; t >= 0 {
@@ -26,7 +26,7 @@ func taking(pattern []deem.Record, tokens ...int) []deem.Record {
 	return pattern
 }
 
-// on returns the names of the runs on a frontier, the cheapest first.
+// on returns the names of the runs on a frontier, cheapest first.
 func on(c compare.Comparison, f compare.Frontier) []string {
 	var list []string
 	for _, p := range f.Points {
@@ -37,8 +37,8 @@ func on(c compare.Comparison, f compare.Frontier) []string {
 	return list
 }
 
-// TestFrontier: of two to six runs those are on the frontier that no other run beats, runs
-// that tie are both on it, and a run that does not say what it took is on none.
+// TestFrontier checks, for two to six runs, that the frontier has the runs that no other
+// run beats, that ties are both on it, and that a run without costs is not.
 func TestFrontier(t *testing.T) {
 	runs := []struct {
 		name    string
@@ -80,8 +80,8 @@ func TestFrontier(t *testing.T) {
 	}
 }
 
-// TestFrontierShown: text, Markdown, page and JSON have the same numbers, and a mean over
-// some items says so. Without the fields there is nothing of it.
+// TestFrontierShown checks that text, Markdown, HTML and JSON have the same numbers, that a
+// mean over some of the items says so, and that nothing is shown without the fields.
 func TestFrontierShown(t *testing.T) {
 	heads := []compare.Run{runOf("small"), runOf("la<rge")}
 	b, err := gather(compare.Options{}, heads, taking(pattern("ynyn"), 100, 300), taking(pattern("yyyn"), 900, -1))

@@ -8,9 +8,9 @@ import (
 	"deem/internal/report/compare"
 )
 
-// FuzzBaseline compares a run with any saved report. It is refused, or the comparison has
-// a text without what a terminal obeys and a JSON without NaN, a page, and differences from
-// -1 to 1 whose intervals hold them.
+// FuzzBaseline compares a run with an arbitrary saved report. Either it is rejected, or the
+// text has no terminal control characters, the JSON no NaN, there is a page, and
+// differences are from -1 to 1 and within their intervals.
 func FuzzBaseline(f *testing.F) {
 	figures := `{"name":"","metric":"accuracy","items":4,"unjudged":0,"judged":{"value":0.5,"lo":0.2,"hi":0.8,"level":0.95,"n":4,"method":"wilson"},"strict":{"value":0.5,"lo":0.2,"hi":0.8,"level":0.95,"n":4,"method":"wilson"}}`
 	f.Add(`{"version":"deem.report/1","head":{"run":"old","judge":"match","items":4,"trials":1,"complete":true},"metrics":[` + figures + `],"categories":[` + figures + `]}`)
@@ -25,7 +25,7 @@ func FuzzBaseline(f *testing.F) {
 			return
 		}
 		if saved.Side.Judged != nil && saved.Side.Judged.N > 100_000 {
-			return // It takes its time, as it should.
+			return // a large input is slow, as expected
 		}
 		b := build(t, compare.Options{Anyway: true}, []compare.Run{runOf("new")}, pattern("yyny"))
 		saved.Metric = b.Comparison().Metric

@@ -10,11 +10,11 @@ import (
 	"deem/judge"
 )
 
-// A Part is one thing in which two judges differ.
+// A Part is one property in which two judges differ.
 type Part judge.Difference
 
-// specParts returns what the judges of two runs differ in. Of a run without a spec, as a
-// saved report has none, name, model and reading are known.
+// specParts returns the properties in which the judges of two runs differ. For a run
+// without a spec, such as a saved report, name, model and reading are known.
 func specParts(a, b Run) []Part {
 	x, y := a.Spec, b.Spec
 	if x == nil || y == nil {
@@ -31,11 +31,11 @@ func specParts(a, b Run) []Part {
 	return parts
 }
 
-// maxValue is how long a value may be to be shown whole.
+// maxValue is the length up to which a value is shown whole.
 const maxValue = 60
 
-// String says what differs in a few words: both values when they are short, and
-// otherwise where they begin to differ.
+// String describes the difference: both values if they are short, and otherwise where they
+// begin to differ.
 func (p Part) String() string {
 	name := p.Name
 	if p.Path != "" && p.Path != name && !strings.HasSuffix(p.Path, "."+name) {
@@ -55,7 +55,7 @@ func (p Part) String() string {
 		utf8.RuneCountInString(p.First[:at])+1, excerpt(p.First, at), excerpt(p.Second, at))
 }
 
-// runeStart reports whether a character begins at the place, or the text ends there.
+// runeStart reports whether a character begins at the index, or the text ends there.
 func runeStart(s string, at int) bool { return at == len(s) || utf8.RuneStart(s[at]) }
 
 // excerpt returns a few words from the place where two texts begin to differ.
@@ -63,12 +63,11 @@ func excerpt(s string, at int) string {
 	if at == len(s) {
 		return "the end"
 	}
-	// A character that breaks a line is shown, since line ends are what copies of a
-	// prompt often differ in.
+	// Line breaks are shown escaped, because copies of a prompt often differ in them.
 	return doc.Clip(fmt.Sprintf("%q", s[at:min(len(s), at+4*maxValue)]), maxValue/2)
 }
 
-// quoted returns a short value as it is shown.
+// quoted formats a short value.
 func quoted(s string) string {
 	if s == "" {
 		return "none"

@@ -9,16 +9,15 @@ import (
 	"deem/internal/report/spent"
 )
 
-// Join pairs the records of several runs by the ids of their items and yields a row
-// for each item. The trials of an item come next to each other and count with their
-// mean, and ids are unique within a run.
+// Join pairs the records of several runs by the ids of their items and yields a row for
+// each item. The trials of an item must be adjacent and count with their mean, and ids must
+// be unique within a run.
 //
-// The runs are read side by side, one record of each at a time, and a row is yielded
-// as soon as all runs have brought their part of it. When the runs have their items in
-// the same order, as runs over the same questions do, at most one row waits. When they
-// do not, rows wait in an index by id, a few hundred bytes each, whatever the length of
-// the texts. Rows that some run does not have come last, in the order in which they
-// were read.
+// The runs are read in parallel, one record of each at a time, and a row is yielded as soon
+// as all runs have supplied their part. If the runs have their items in the same order, as
+// runs over the same questions do, at most one row waits. Otherwise rows wait in an index
+// by id and take a few hundred bytes each, whatever the length of the texts. Rows that some
+// run does not have come last, in the order in which they were read.
 func Join(runs ...iter.Seq2[deem.Record, error]) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		j := joiner{names: map[string]string{}, waiting: map[string]*waitingRow{}, seed: maphash.MakeSeed()}
@@ -40,16 +39,16 @@ func Join(runs ...iter.Seq2[deem.Record, error]) iter.Seq2[Row, error] {
 
 // A joiner pairs the records of several runs.
 type joiner struct {
-	next    []func() (runItem, error, bool) // nil once a run is at its end
-	names   map[string]string               // categories, labels and the like, each once
+	next    []func() (runItem, error, bool) // nil once a run has ended
+	names   map[string]string               // categories, labels and other names, interned
 	waiting map[string]*waitingRow
-	order   []*waitingRow // all that wait, and some that no longer do
+	order   []*waitingRow // all rows that wait, and some that no longer do
 	seed    maphash.Seed
 }
 
 type waitingRow struct {
 	row   Row
-	parts int // how many runs have brought theirs
+	parts int // the number of runs that have supplied theirs
 }
 
 // pair yields all rows. It returns the first error of a run.
@@ -116,7 +115,7 @@ func (j *joiner) items(run iter.Seq2[deem.Record, error]) iter.Seq2[runItem, err
 	}
 }
 
-// meanOf returns what the trials of an item say together.
+// meanOf combines the trials of an item.
 func meanOf(trials []Cell) Cell {
 	out := trials[0]
 	if len(trials) == 1 {
@@ -153,7 +152,7 @@ func meanOf(trials []Cell) Cell {
 	return out
 }
 
-// add adds an item of the i-th run to its row, and reports whether the row is whole.
+// add adds an item of the i-th run to its row, and reports whether the row is complete.
 func (j *joiner) add(i int, it runItem) (Row, bool) {
 	w, ok := j.waiting[it.id]
 	if !ok {
@@ -169,9 +168,9 @@ func (j *joiner) add(i int, it runItem) (Row, bool) {
 	return w.row, true
 }
 
-// queue remembers the order of rows that wait. Rows that no longer wait are dropped
-// when there are as many of them as others, so that the order grows with what waits
-// and not with what was read.
+// queue records the order of rows that wait. Rows that no longer wait are removed once they
+// are half of the queue, so that it grows with the rows that wait and not with the rows
+// read.
 func (j *joiner) queue(w *waitingRow) {
 	if len(j.order) > 64 && len(j.order) > 2*len(j.waiting) {
 		kept := j.order[:0]
@@ -186,13 +185,13 @@ func (j *joiner) queue(w *waitingRow) {
 	j.order = append(j.order, w)
 }
 
-// The fields of an item that tell how the system made its response.
+// The fields of an item that describe how the system produced its response.
 const (
 	fieldAnswerModel  = "answer_model"
 	fieldAnswerPrompt = "answer_prompt"
 )
 
-// cell returns what a record says.
+// cell returns the cell of a record.
 func (j *joiner) cell(rec deem.Record) Cell {
 	it := rec.Item
 	c := Cell{
@@ -213,7 +212,7 @@ func (j *joiner) cell(rec deem.Record) Cell {
 	return c
 }
 
-// name returns s without the page of text that it may be a piece of.
+// name returns a copy of s, which may be a substring of a long text.
 func (j *joiner) name(s string) string {
 	if kept, ok := j.names[s]; ok {
 		return kept
@@ -223,7 +222,7 @@ func (j *joiner) name(s string) string {
 	return s
 }
 
-// hash hashes texts, each with its end, so that two of them are not one.
+// hash hashes texts, each with a terminator, so that their boundaries count.
 func (j *joiner) hash(texts []string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(j.seed)
@@ -234,8 +233,8 @@ func (j *joiner) hash(texts []string) uint64 {
 	return h.Sum64()
 }
 
-// weightOf returns the weight of an item. An unusable weight counts as 1, as it does
-// in a report, so that no item disappears from the count.
+// weightOf returns the weight of an item. An invalid weight counts as 1, as in a report, so
+// that no item disappears from the count.
 func weightOf(it deem.Item) float64 {
 	if it.Weight >= 1e-9 && it.Weight <= 1e9 {
 		return it.Weight
@@ -243,14 +242,14 @@ func weightOf(it deem.Item) float64 {
 	return 1
 }
 
-// shorten returns a text that names a prompt as it is, and a whole prompt as its hash.
+// shorten returns the name of a prompt unchanged, and a whole prompt as its hash.
 func shorten(prompt string) string {
 	if len(prompt) <= 64 {
 		return prompt
 	}
 	hash, err := deem.Hash(prompt)
 	if err != nil {
-		panic(err) // a string always has a JSON
+		panic(err) // a string can always be marshaled
 	}
 	return "hash " + deem.ShortHash(hash)
 }

@@ -16,7 +16,7 @@ import (
 	"deem/internal/report/compare"
 )
 
-// The order in which a run was judged, or its file was written, changes nothing.
+// The order in which a run was judged or written does not matter.
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k, n := rapid.IntRange(2, 4).Draw(t, "runs"), rapid.IntRange(0, 40).Draw(t, "items")
@@ -55,7 +55,7 @@ func jsonOf(t *rapid.T, o compare.Options, runs []compare.Run, records [][]deem.
 	return out.String()
 }
 
-// A run that breaks off is an error, and no comparison of what came before.
+// A run that ends with an error gives an error, and no partial comparison.
 func TestJoinReturnsErrors(t *testing.T) {
 	broken := errors.New("disk on fire")
 	bad := func(yield func(deem.Record, error) bool) {
@@ -79,7 +79,7 @@ func TestJoinReturnsErrors(t *testing.T) {
 	}
 }
 
-// What waits for its other half is as long as orders differ, and never a text.
+// The rows that wait grow with the difference in order, and never contain a text.
 func TestJoinKeepsNoTexts(t *testing.T) {
 	const n, far, long = 4000, 500, 16 << 10
 	records := func(shift int) iter.Seq2[deem.Record, error] {
@@ -110,7 +110,7 @@ func TestJoinKeepsNoTexts(t *testing.T) {
 		if rows != n {
 			t.Errorf("shifted by %d: %d rows, want %d", shift, rows, n)
 		}
-		// The texts of what waits would be 16 MB, those of all rows 128 MB.
+		// The texts of the waiting rows would be 16 MB, those of all rows 128 MB.
 		if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 4<<20 {
 			t.Errorf("shifted by %d: %d KB are kept, want at most 4 MB", shift, grown>>10)
 		}

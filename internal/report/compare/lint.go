@@ -15,25 +15,25 @@ import (
 
 // The levels of a finding.
 const (
-	Error   = "error"   // differences would not be those of the systems
-	Warning = "warning" // they are, but the reader must know
+	Error   = "error"   // differences would not be due to the systems
+	Warning = "warning" // they are, but the reader must be warned
 )
 
 // The kinds of finding.
 const (
-	KindJudge        = "judge"         // another judge: prompt, model, reading, parameters
+	KindJudge        = "judge"         // different judge: prompt, model, reading, parameters
 	KindItems        = "items"         // one run has items that the other does not
-	KindQuestion     = "question"      // an id stands for different questions
-	KindReferences   = "references"    // an item has other right answers
-	KindCategory     = "category"      // an item has another category
-	KindWeight       = "weight"        // an item has another weight or cluster
-	KindIncomplete   = "incomplete"    // a run is not done
+	KindQuestion     = "question"      // an id has different questions
+	KindReferences   = "references"    // an item has different references
+	KindCategory     = "category"      // an item has different categories
+	KindWeight       = "weight"        // an item has different weights or clusters
+	KindIncomplete   = "incomplete"    // a run is not complete
 	KindUnjudged     = "unjudged"      // too many items of a run are unjudged
-	KindTrials       = "trials"        // a run judged each item more often
-	KindEndpoint     = "endpoint"      // the judge's model was reached elsewhere
-	KindAnswerModel  = "answer_model"  // the systems answered with different models
-	KindAnswerPrompt = "answer_prompt" // the systems answered under different prompts
-	KindSelf         = "self_grading"  // the judge's model is of the family that answered
+	KindTrials       = "trials"        // a run judged each item more times
+	KindEndpoint     = "endpoint"      // the endpoint of the judge's model differs
+	KindAnswerModel  = "answer_model"  // the systems used different models
+	KindAnswerPrompt = "answer_prompt" // the systems used different prompts
+	KindSelf         = "self_grading"  // the judge's model and the answering model are of one family
 	KindUnpaired     = "unpaired"      // the baseline is a saved report: items are not paired
 )
 
@@ -43,15 +43,15 @@ type Finding struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"` // without a full stop
 
-	// N counts the items that are concerned, and Examples names the first of them.
+	// N counts the affected items, and Examples lists the first of them.
 	N        int      `json:"n,omitempty"`
 	Examples []string `json:"examples,omitempty"`
 
-	// Parts are what two judges differ in.
+	// Parts are the properties in which two judges differ.
 	Parts []Part `json:"parts,omitempty"`
 }
 
-// lintRow looks whether the runs were asked the same about an item.
+// lintRow checks whether the runs have the same question and references for an item.
 func (b *Builder) lintRow(r Row, first *Cell) {
 	var question, references, category, weight bool
 	for i := range r.Cells {
@@ -83,7 +83,7 @@ func (b *Builder) lint(runs []Run) []Finding {
 	return list
 }
 
-// lintRuns compares what is known of the runs before any record is read.
+// lintRuns compares what is known about the runs before any record is read.
 func lintRuns(runs []Run) []Finding {
 	list := []Finding{}
 	base := runs[0]
@@ -107,9 +107,9 @@ func lintRuns(runs []Run) []Finding {
 	return list
 }
 
-// lintJudges compares the judges of two runs. Verdicts that others recorded are of one
-// judge when model, prompt and rule are the same, whichever files they stand in; where
-// the files do not hold the prompt, that is said.
+// lintJudges compares the judges of two runs. Recorded verdicts have the same judge if
+// model, prompt and rule are the same, whichever files they come from; if the files do not
+// contain the prompt, the finding says so.
 func lintJudges(a, b Run) (Finding, bool) {
 	x, y := a.Spec, b.Spec
 	if x == nil || y == nil || x.Kind != judge.KindRecorded || y.Kind != judge.KindRecorded {
@@ -135,8 +135,8 @@ func lintJudges(a, b Run) (Finding, bool) {
 		a.called(), b.called(), who)}, true
 }
 
-// recordedRule returns how the labels of a recorded judge count. Which files they stand
-// in, and which system was picked out of them, is not part of it.
+// recordedRule returns how the labels of a recorded judge are counted, without the files
+// they come from and the system selected in them.
 func recordedRule(s *judge.Spec) map[string]string {
 	rule := maps.Clone(s.Options)
 	for _, name := range []string{"file", "prompt", "rule.pick"} {
@@ -145,7 +145,7 @@ func recordedRule(s *judge.Spec) map[string]string {
 	return rule
 }
 
-// judgeFinding says what two judges differ in.
+// judgeFinding describes how two judges differ.
 func judgeFinding(a, b Run) Finding {
 	f := Finding{Level: Error, Kind: KindJudge, Parts: specParts(a, b)}
 	f.Message = fmt.Sprintf("%s was judged by %s (hash %s) and %s by %s (hash %s)",
@@ -163,7 +163,7 @@ func judgeFinding(a, b Run) Finding {
 	return f
 }
 
-// lintItems says which items the runs do not have alike.
+// lintItems lists the items that differ between the runs.
 func (b *Builder) lintItems(runs []Run) []Finding {
 	var list []Finding
 	for i := range runs {
@@ -197,7 +197,7 @@ func (b *Builder) lintItems(runs []Run) []Finding {
 	return list
 }
 
-// others names the runs beside the i-th.
+// others names the runs except the i-th.
 func others(runs []Run, i int) string {
 	if len(runs) == 2 {
 		return runs[1-i].called() + " has"
@@ -221,7 +221,7 @@ func itemsFinding(kind string, n Named, what string) Finding {
 	return Finding{Level: Error, Kind: kind, Message: what + ": " + ids, N: n.N, Examples: n.Examples}
 }
 
-// lintUnjudged names the runs that have no headline.
+// lintUnjudged lists the runs without a headline.
 func (b *Builder) lintUnjudged(runs []Run) []Finding {
 	var list []Finding
 	for i := range runs {
@@ -237,12 +237,12 @@ func (b *Builder) lintUnjudged(runs []Run) []Finding {
 	return list
 }
 
-// over reports whether more of the items are unjudged than may be.
+// over reports whether the share of unjudged items exceeds the limit.
 func over(unjudged, items int, limit float64) bool {
 	return items > 0 && float64(unjudged)/float64(items) > limit
 }
 
-// lintAnswers compares how the systems made their responses, where items tell.
+// lintAnswers compares how the systems produced their responses, if items contain it.
 func lintAnswers(runs []Run) []Finding {
 	var list []Finding
 	base := runs[0]

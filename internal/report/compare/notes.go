@@ -10,7 +10,7 @@ import (
 	"deem/internal/words"
 )
 
-// notes returns what a reader must know about the numbers.
+// notes returns the notes on the numbers.
 func (b *Builder) notes(c Comparison) []string {
 	all := []string{
 		noteAnyway(c),
@@ -51,7 +51,7 @@ func (b *Builder) noteNothing(c Comparison) string {
 	return "no item was judged in all runs, so their difference is unknown"
 }
 
-// noteFlips says what it takes to pass when scores have no pass mark.
+// noteFlips says when an item passes if scores have no pass mark.
 func noteFlips(c Comparison) string {
 	if c.Metric != MeanScore || len(c.Pairs) == 0 {
 		return ""
@@ -72,7 +72,7 @@ func (b *Builder) noteClusters(c Comparison) string {
 	return note
 }
 
-// notePermutation gives the seed of the tests that draw.
+// notePermutation gives the seed of permutation tests.
 func notePermutation(c Comparison) string {
 	drawn := func(d Difference) bool {
 		return d.Test != nil && strings.HasSuffix(d.Test.Method, "permutation")
@@ -85,8 +85,8 @@ func notePermutation(c Comparison) string {
 	return ""
 }
 
-// noteCautious explains an overall difference that is not established although its
-// interval leaves out 0.
+// noteCautious explains an overall difference that is not established although its interval
+// excludes 0.
 func noteCautious(c Comparison) string {
 	for _, p := range c.Pairs {
 		if p.Overall.cautious() {
@@ -101,7 +101,7 @@ func (d Difference) cautious() bool {
 	return d.Estimate != nil && d.Outcome != Better && d.Outcome != Worse && d.Estimate.LeavesOut(0)
 }
 
-// noteCategories says at which level the intervals of categories hold.
+// noteCategories gives the level of the intervals of categories.
 func noteCategories(c Comparison) string {
 	for _, p := range c.Pairs {
 		tested := 0
@@ -127,7 +127,7 @@ func noteMargin(c Comparison) string {
 		points(c.Margin), doc.Short(1-c.Level), doc.Short(100*(2*c.Level-1)))
 }
 
-// noteMarks says why there is no pass rate although some verdicts would make one.
+// noteMarks says why there is no pass rate although some verdicts have a pass mark.
 func (b *Builder) noteMarks() string {
 	judged := 0
 	for i := range b.sides {

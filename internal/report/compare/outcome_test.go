@@ -10,7 +10,7 @@ import (
 	"deem/internal/report/compare"
 )
 
-// Runs that nothing tells apart have no ranks: 1, 1 and 1 would look like an order.
+// Indistinguishable runs have no ranks: 1, 1 and 1 would look like an order.
 func TestNoOrder(t *testing.T) {
 	c := patterns(t, lenient, strings.Repeat("yyn", 20), strings.Repeat("yny", 20), strings.Repeat("nyy", 20))
 	if c.Ranking.Ordered {
@@ -32,8 +32,8 @@ func TestNoOrder(t *testing.T) {
 	}
 }
 
-// An interval of a category leaves out 0 exactly where the category is better or worse,
-// and exactly where the adjusted p is below 0.05.
+// An interval of a category excludes 0 exactly if the category is better or worse, and
+// exactly if the adjusted p is below 0.05.
 func TestCategoriesAgree(t *testing.T) {
 	established := 0
 	for run := range 60 {
@@ -72,7 +72,7 @@ func TestCategoriesAgree(t *testing.T) {
 	}
 }
 
-// What the margin makes of a difference.
+// The effect of the margin on a difference.
 func TestMargin(t *testing.T) {
 	same, lost := strings.Repeat("yyyn", 250), strings.Repeat("yyyn", 250)
 	few := "nn" + lost[2:]                           // two items lost: 0.2 pp

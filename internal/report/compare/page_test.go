@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden holds got to the file of that name.
+// golden compares got with the file of that name.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
@@ -42,8 +42,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// goldens holds a comparison to its golden files: short and in detail at 80 columns, and
-// short at 60 and 120. No line is wider than the screen.
+// goldens compares a comparison with its golden files: short and detailed at 80 columns,
+// and short at 60 and 120. No line is wider than the screen.
 func goldens(t *testing.T, name string, c compare.Comparison) {
 	t.Helper()
 	for _, width := range []int{60, 80, 120} {
@@ -69,7 +69,7 @@ func goldens(t *testing.T, name string, c compare.Comparison) {
 	}
 }
 
-// story returns runs that differ as real ones do: by category, with some failures.
+// story returns runs with realistic differences: by category, with some failures.
 func story() ([]compare.Run, [][]deem.Record) {
 	runs := []compare.Run{runOf("naive_rag"), runOf("memory"), runOf("full")}
 	texts := []string{
@@ -106,7 +106,7 @@ func TestTexts(t *testing.T) {
 	goldens(t, "nothing", patterns(t, lenient, "", ""))
 }
 
-// textsOf gives flips their texts as a store would.
+// textsOf returns flips with their texts, like a store.
 func textsOf(flips []compare.Flip, response string) iter.Seq2[compare.FlipText, error] {
 	return func(yield func(compare.FlipText, error) bool) {
 		for _, f := range flips {
@@ -186,7 +186,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// A baseline whose items are gone is compared as two lists of different items.
+// A baseline without items is compared as two lists of different items.
 func TestBaseline(t *testing.T) {
 	const saved = `{"version":"deem.report/1","head":{"run":"old","judge":"universal","judge_hash":%q,"complete":true},
 	 "metrics":[{"metric":"score","judged":{"value":0.7,"lo":0.61,"hi":0.78,"level":0.95,"n":100,"method":"wilson"},
@@ -237,7 +237,7 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// Two lists that do not vary may differ all the same.
+// Two lists that do not vary may still differ.
 func TestBaselineOfAllWrong(t *testing.T) {
 	b := build(t, lenient, []compare.Run{runOf("new")}, pattern(strings.Repeat("y", 40)))
 	for _, tt := range []struct {

@@ -8,12 +8,12 @@ import (
 	"deem/stat"
 )
 
-// ranking orders the runs by their scores over the items that all of them judged.
+// ranking ranks the runs by their scores over the items that all of them judged.
 //
-// A run's rank is one more than the number of runs that are better. That
-// a run cannot be told from the one above it does not give it that one's rank, if it
-// can be told from one further above: otherwise a long row of small steps would make
-// the first and the last equal.
+// A run's rank is one plus the number of runs that are better. A run that is
+// indistinguishable from the one above it does not share its rank if it is worse than a run
+// further up: otherwise a long chain of small steps would make the first and the last
+// equal.
 func (b *Builder) ranking(runs []Run, pairings []Pairing, metric string) *Ranking {
 	r := &Ranking{Pairs: pairings, Cochran: b.cochran(metric)}
 	better := make([]int, len(runs))
@@ -44,8 +44,8 @@ func (b *Builder) ranking(runs []Run, pairings []Pairing, metric string) *Rankin
 	return r
 }
 
-// cochran returns the test of whether all runs are equally good: Cochran's, or a
-// permutation test that keeps clusters, and the trials of an item, together.
+// cochran tests whether all runs are equally good: by Cochran's test, or by a permutation
+// test that keeps clusters, and the trials of an item, together.
 func (b *Builder) cochran(metric string) *stat.Test {
 	if len(b.runs) < 3 || !binary(metric) {
 		return nil
@@ -67,7 +67,7 @@ func (b *Builder) cochran(metric string) *stat.Test {
 }
 
 // crowdRows returns how many items of each cluster every run passes. An item without a
-// cluster is one.
+// cluster is its own cluster.
 func (b *Builder) crowdRows() [][]float64 {
 	rows := append(slices.Collect(maps.Values(b.clusters)), b.split...)
 	for pattern, n := range b.crowds {

@@ -10,14 +10,13 @@ import (
 	"deem/stat"
 )
 
-// Version is the version of the JSON form. It grows when a field changes its meaning
-// or goes away; new fields do not change it.
+// Version is the version of the JSON form. It changes if a field changes its meaning or is
+// removed; new fields do not change it.
 const Version = "deem.compare/1"
 
-// A Run is what a comparison says about one of its runs before any number.
+// A Run describes one of the runs of a comparison.
 type Run struct {
-	// Name is what the run is called in tables: the name of the system, if it is
-	// known.
+	// Name is the name of the run in tables: the name of the system, if known.
 	Name string `json:"name"`
 
 	Run       string `json:"run,omitempty"` // its id
@@ -25,54 +24,54 @@ type Run struct {
 	JudgeHash string `json:"judge_hash,omitempty"`
 	Reading   string `json:"reading,omitempty"`
 	Model     string `json:"model,omitempty"`    // of the judge
-	Endpoint  string `json:"endpoint,omitempty"` // where the judge's model was reached
+	Endpoint  string `json:"endpoint,omitempty"` // the endpoint of the judge's model
 
 	Dataset      string `json:"dataset,omitempty"`
 	DatasetHash  string `json:"dataset_hash,omitempty"`
-	DatasetItems int    `json:"dataset_items,omitempty"` // how many the dataset has, 0 when that is not known
-	Trials       int    `json:"trials,omitempty"`        // how often each item is judged; 0 means once
+	DatasetItems int    `json:"dataset_items,omitempty"` // size of the dataset, 0 if unknown
+	Trials       int    `json:"trials,omitempty"`        // how many times each item is judged; 0 means once
 	Complete     bool   `json:"complete"`
 
-	// CalibrationError is that of the report: above 0, an item that the judge did not
-	// decide counts with its probability.
+	// CalibrationError is that of the report. If it is above 0, an undecided item counts
+	// with its probability.
 	CalibrationError float64 `json:"calibration_error,omitempty"`
 
-	// AnswerModel and AnswerPrompt are how the system made its responses, where the
-	// items tell: their fields answer_model and answer_prompt. A builder finds them
-	// out; "(several)" means that items differ.
+	// AnswerModel and AnswerPrompt describe how the system produced its responses, from the
+	// items' fields answer_model and answer_prompt. The builder sets them; "(several)"
+	// means that items differ.
 	AnswerModel  string `json:"answer_model,omitempty"`
 	AnswerPrompt string `json:"answer_prompt,omitempty"`
 
-	// Spec is what the judge is, nil when that is not known. It serves to say what
-	// differs between two judges.
+	// Spec is the spec of the judge, nil if unknown. It is used to describe how two judges
+	// differ.
 	Spec *judge.Spec `json:"-"`
 }
 
-// Options say how runs are compared. The zero value is usable.
+// Options configures a comparison. The zero value is usable.
 type Options struct {
-	// Level is the confidence level of intervals; 0 means 0.95. A difference is
-	// established when its p-value is below 1 - Level.
+	// Level is the confidence level of intervals; 0 means 0.95. A difference is established
+	// if its p-value is below 1 - Level.
 	Level float64
 
-	// Margin is the largest difference that does not matter, as 0.01. Runs whose
-	// difference is shown to lie within it are equivalent. 0 asks for no such test.
+	// Margin is the largest difference that does not matter, for example 0.01. Runs are
+	// equivalent if their difference is shown to be within it. 0 disables this test.
 	Margin float64
 
-	// Seed is that of permutation tests, for scores that are too many to go through
-	// all their signs.
+	// Seed is the seed of permutation tests, which are used if there are too many scores to
+	// enumerate all signs.
 	Seed uint64
 
-	// MaxUnjudged is the share of unjudged items in a run above which the difference
-	// is withheld. It is taken as it is: 0 allows none.
+	// MaxUnjudged is the share of unjudged items in a run above which the difference is
+	// withheld. There is no default: 0 allows none.
 	MaxUnjudged float64
 
-	// Labels says that rows carry what people say, so that differences are corrected by it.
+	// Labels says that rows contain human labels, which are used to correct differences.
 	Labels bool
 
-	// Anyway compares what cannot be compared fairly, with a warning.
+	// Anyway compares runs despite errors in the lint, with a warning.
 	Anyway bool
 
-	// Examples is how many items are named where items are named; 0 means 10.
+	// Examples is the number of items in a list of examples; 0 means 10.
 	Examples int
 }
 
@@ -100,14 +99,14 @@ const (
 	MeanScore = report.MeanScore
 )
 
-// A Row is one item with what each run says about it.
+// A Row is one item with the result of each run.
 type Row struct {
 	ID    string
 	Cells []Cell // one for each run, in their order
 }
 
-// A Cell is what one run says about one item. It holds none of the item's texts but
-// their hashes, so that many rows can wait for their other half.
+// A Cell is the result of one run for one item. It has hashes instead of the item's texts,
+// so that many rows can wait for their other half.
 type Cell struct {
 	Present  bool // the run has a record of the item
 	Position int
@@ -115,37 +114,37 @@ type Cell struct {
 	Cluster  string
 	Weight   float64
 
-	// Judged says that some trial gave a verdict. Score is the mean of its verdicts, Pass
-	// whether at least half of them pass, nil if one has no pass mark, and Label that of
-	// the first verdict that sides with the majority.
+	// Judged reports whether some trial gave a verdict. Score is the mean of the verdicts,
+	// Pass whether at least half of them pass, nil if one has no pass mark, and Label that
+	// of the first verdict that agrees with the majority.
 	Judged bool
 	Label  string
 	Score  float64
 	Pass   *bool
-	Kind   deem.Kind // of the failure, when the item is unjudged
+	Kind   deem.Kind // of the failure, if the item is unjudged
 
-	// Guess is the probability that the response is right, where the judge did not decide.
-	// It counts in the place of a verdict if the run has a CalibrationError.
+	// Guess is the probability that the response is right if the judge did not decide. It
+	// counts instead of a verdict if the run has a CalibrationError.
 	Guess *float64
 
 	// The following are 0 for an item that was judged once.
-	Verdicts int     // how many verdicts there are, when the item has several trials
-	Yes      float64 // the share of them that say yes
+	Verdicts int     // number of verdicts if the item has several trials
+	Yes      float64 // the share of yes among them
 	Graded   bool    // one of them has a score other than 0 and 1
-	Failed   float64 // the share of trials without a verdict, 0 when all of them failed
+	Failed   float64 // the share of trials without a verdict, 0 if all of them failed
 
-	People *Opinion // nil when nobody labelled the response
+	People *Opinion // nil if the response has no human label
 
-	question, references uint64 // hashes, to see whether runs asked the same
-	answeredBy, prompt   string // how the response was made, where the item says so
+	question, references uint64 // hashes, to check that runs asked the same
+	answeredBy, prompt   string // how the response was produced, if known
 	took                 *spent.Took
 }
 
-// yes reads the cell's verdict as yes or no: whether it passes or, without a pass
-// mark, whether its score is at least one half. Of several verdicts half must say so.
+// yes reports whether the verdict passes or, without a pass mark, whether its score is at
+// least one half. Of several verdicts, at least half must be yes.
 func (c *Cell) yes() bool { return c.share() >= 0.5 }
 
-// share returns the share of the cell's verdicts that say yes.
+// share returns the share of yes among the cell's verdicts.
 func (c *Cell) share() float64 {
 	switch {
 	case c.Verdicts > 0:
@@ -156,7 +155,7 @@ func (c *Cell) share() float64 {
 	return 0
 }
 
-// counts reports whether the cell has a verdict, or a probability in its place.
+// counts reports whether the cell has a verdict, or a probability instead.
 func (c *Cell) counts() bool { return c.Judged || c.Guess != nil }
 
 // values returns the score of a cell that counts, and the share of it that passes.

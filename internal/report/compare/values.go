@@ -6,13 +6,12 @@ import (
 	"deem/stat"
 )
 
-// values gather numbers of items, each with a weight and perhaps a cluster. They keep
-// how often each number occurs and sums per cluster, so that memory grows with the
-// different numbers and with clusters, and not with items. The zero value is ready to
-// use.
+// values collects numbers of items, each with a weight and an optional cluster. It stores
+// the count of each number and sums per cluster, so memory grows with the distinct numbers
+// and clusters, and not with items. The zero value is ready to use.
 type values struct {
 	moments stat.Moments
-	alone   map[weighed]int        // values of items that stand alone
+	alone   map[weighed]int        // values of items without a cluster
 	named   map[string]*clusterSum // by cluster
 	within  stat.Clustered         // values of items in clusters
 	several bool                   // some cluster has two items
@@ -26,7 +25,6 @@ type clusterSum struct {
 	sum, size float64
 }
 
-// add adds a number.
 func (v *values) add(cluster string, x, weight float64) {
 	v.moments.Add(x, weight)
 	if cluster == "" {
@@ -53,7 +51,7 @@ func (v *values) add(cluster string, x, weight float64) {
 
 func (v *values) n() int { return v.moments.N() }
 
-// groups returns the values by cluster; one that stands alone is a cluster.
+// groups returns the values by cluster; an item without a cluster is its own cluster.
 func (v *values) groups() *stat.Clustered {
 	var all stat.Clustered
 	all.Merge(&v.within)
@@ -70,7 +68,7 @@ func (v *values) clustered(level float64, b stat.Bounds) stat.Estimate {
 	return v.groups().Mean(level, b)
 }
 
-// share returns the estimate of the mean of scores. It is that of a report.
+// share returns the estimate of the mean of scores, like a report.
 func (v *values) share(level float64, binary bool) stat.Estimate {
 	est := stat.MeanIn(v.moments, level, stat.Unit)
 	if binary {
@@ -82,9 +80,9 @@ func (v *values) share(level float64, binary bool) stat.Estimate {
 	return est.OfClusters(v.moments)
 }
 
-// signed returns the weighted differences that a permutation test turns the signs of:
-// one of each item that stands alone, and one of each cluster, since the items of a
-// cluster turn together. Differences of 0 say nothing there and are left out.
+// signed returns the weighted differences for a sign-flip permutation test: one for each
+// item without a cluster, and one for each cluster, since the items of a cluster are
+// flipped together. It omits differences of 0, which have no effect.
 func (v *values) signed() []float64 {
 	var list []float64
 	for w, n := range v.alone {
@@ -93,7 +91,7 @@ func (v *values) signed() []float64 {
 		}
 	}
 	for _, s := range v.named {
-		// 0.1 + 0.2 - 0.3 is 0, and what rounding makes of it has a sign by chance.
+		// 0.1 + 0.2 - 0.3 is 0; the sign of its rounding error is random.
 		if math.Abs(s.sum) > 1e-12*s.size {
 			list = append(list, s.sum)
 		}
@@ -107,11 +105,11 @@ func (v *values) signed() []float64 {
 	return kept
 }
 
-// A contrast gathers the paired scores of two runs.
+// A contrast collects the paired scores of two runs.
 type contrast struct {
 	diffs         values // second - first
 	first, second stat.Moments
-	up, down      int // pairs in which the second is the larger one, and the first
+	up, down      int // pairs in which the second is larger, and the first
 }
 
 // add adds the scores of one item.
@@ -129,8 +127,8 @@ func (c *contrast) add(cluster string, first, second, weight float64) {
 
 func (c *contrast) n() int { return c.diffs.n() }
 
-// counted reports whether the difference is one of two counts, which is when all
-// items are 0 or 1, which means of trials need not be, and weigh the same.
+// counted reports whether the difference is one of two counts: all items are 0 or 1, which
+// means of trials need not be, and have the same weight.
 func (c *contrast) counted(binary bool) bool {
 	return binary && !c.diffs.moments.Weighted() && c.first.Binary() && c.second.Binary()
 }
@@ -138,8 +136,9 @@ func (c *contrast) counted(binary bool) bool {
 // wide are the bounds of a difference of two scores.
 var wide = stat.Bounds{Lo: -1, Hi: 1}
 
-// estimate returns the mean difference with its interval: cluster-robust when
-// clusters have several items, and no narrower than without them where they are few; Tango's for counts, and Student's otherwise.
+// estimate returns the mean difference with its interval: cluster-robust if clusters have
+// several items, and then no narrower than without them if clusters are few; Tango's for
+// counts, and Student's otherwise.
 func (c *contrast) estimate(level float64, binary bool) stat.Estimate {
 	return c.by((*stat.Clustered).Mean, level, binary)
 }
@@ -149,7 +148,7 @@ func (c *contrast) oneSided(level float64, binary bool) stat.Estimate {
 	return c.by((*stat.Clustered).OneSided, level, binary)
 }
 
-// by returns the estimate, by a method of clusters where items come in them.
+// by returns the estimate, by the given cluster method if items come in clusters.
 func (c *contrast) by(method func(*stat.Clustered, float64, stat.Bounds) stat.Estimate, level float64, binary bool) stat.Estimate {
 	est := stat.MeanIn(c.diffs.moments, level, wide)
 	if c.counted(binary) || c.n() == 0 {
@@ -161,9 +160,9 @@ func (c *contrast) by(method func(*stat.Clustered, float64, stat.Bounds) stat.Es
 	return est
 }
 
-// test returns the test of whether there is a difference: McNemar's exact one for
-// counts of items that stand alone, and otherwise a permutation test, in which the
-// items of a cluster turn together.
+// test tests whether there is a difference: McNemar's exact test for counts of items
+// without clusters, and otherwise a permutation test, in which the items of a cluster are
+// flipped together.
 func (c *contrast) test(binary bool, seed uint64) stat.Test {
 	if !c.diffs.several && c.counted(binary) {
 		return stat.McNemar(c.up, c.down)
@@ -176,8 +175,8 @@ func (c *contrast) test(binary bool, seed uint64) stat.Test {
 	return test
 }
 
-// detectable returns the smallest difference that so many items would show four times
-// out of five.
+// detectable returns the smallest difference that this number of items would show with 80%
+// power.
 func (c *contrast) detectable(est stat.Estimate, binary bool) float64 {
 	n := c.n()
 	if n == 0 {
@@ -196,7 +195,7 @@ func (c *contrast) detectable(est stat.Estimate, binary bool) float64 {
 		least = stat.MinDetectable(1, math.Sqrt(m.Variance()/m.EffectiveN()), est.Level, stat.DefaultPower)
 	}
 	if !(least > 0) {
-		return 1 // no spread was seen, so nothing is known about what could be
+		return 1 // no spread was observed, so the spread is unknown
 	}
 	return math.Min(least, 1)
 }
