@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// BLEUChar returns s with a space between any two characters, as the tokenizer
-// "char" of sacreBLEU writes it.
+// BLEUChar returns s with a space between any two characters, like the tokenizer "char" of
+// sacreBLEU.
 func BLEUChar(s string) string {
 	list := make([]rune, 0, 2*len(s))
 	for i, r := range chars(s) {
@@ -19,9 +19,9 @@ func BLEUChar(s string) string {
 	return join(list)
 }
 
-// BLEUIntl returns s with spaces between its tokens, as the tokenizer "intl" of
-// sacreBLEU writes it, which follows mteval-v14: punctuation of any script stands
-// apart except beside digits, and symbols always do.
+// BLEUIntl returns s with spaces between its tokens, like the tokenizer "intl" of
+// sacreBLEU, which follows mteval-v14: punctuation of any script is a separate token except
+// next to digits, and symbols always are.
 func BLEUIntl(s string) string {
 	isNumber := func(r rune) bool { return unicode.Is(unicode.N, r) }
 	isPunct := func(r rune) bool { return unicode.Is(unicode.P, r) }
@@ -34,7 +34,7 @@ func BLEUIntl(s string) string {
 	return strings.Join(Split(join(out)), " ")
 }
 
-// spaced adds r to the list, between spaces if apart.
+// spaced appends r to the list, between spaces if apart.
 func spaced(list []rune, r rune, apart bool) []rune {
 	if apart {
 		return append(list, ' ', r, ' ')
@@ -42,9 +42,8 @@ func spaced(list []rune, r rune, apart bool) []rune {
 	return append(list, r)
 }
 
-// pairs puts a space between two neighbouring characters for which match holds, and
-// if asked before and after them. As with re.sub, a character belongs to one match
-// only.
+// pairs puts a space between two neighbouring characters that match, and optionally before
+// and after them. As with re.sub, matches do not overlap.
 func pairs(list []rune, match func(a, b rune) bool, before, after bool) []rune {
 	out := make([]rune, 0, len(list)+len(list)/4)
 	for i := 0; i < len(list); i++ {
@@ -66,7 +65,7 @@ func pairs(list []rune, match func(a, b rune) bool, before, after bool) []rune {
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }
 
-// join undoes [chars].
+// join is the inverse of [chars].
 func join(list []rune) string {
 	b := make([]byte, 0, len(list)+len(list)/4)
 	for _, r := range list {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Lower returns s in lower case, as str.lower(). It differs from
-// [strings.ToLower] in İ, which becomes an i with a dot above it, and in Σ, which
-// becomes ς at the end of a word.
+// Lower returns s in lower case, like str.lower(). It differs from [strings.ToLower] in İ,
+// which becomes i followed by a combining dot, and in Σ, which becomes ς at the end of a
+// word.
 func Lower(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -30,8 +30,8 @@ func Lower(s string) string {
 	return b.String()
 }
 
-// Upper returns s in upper case, as str.upper(). It differs from
-// [strings.ToUpper] where one character becomes several, as ß becomes SS.
+// Upper returns s in upper case, like str.upper(). It differs from [strings.ToUpper] if one
+// character becomes several, for example ß becomes SS.
 func Upper(s string) string {
 	if isASCII(s) {
 		return strings.ToUpper(s)
@@ -61,16 +61,16 @@ func isASCII(s string) bool {
 	return true
 }
 
-// invalid returns the bytes at s[i:] that were read as U+FFFD: three if the
-// character stands there itself, one if a byte is not UTF-8.
+// invalid returns the bytes at s[i:] that were decoded as U+FFFD: three if the text
+// contains that character, one for a byte that is not UTF-8.
 func invalid(s string, i int) string {
 	_, size := utf8.DecodeRuneInString(s[i:])
 	return s[i : i+size]
 }
 
-// sigma returns the lower case of the Σ at s[i:]. It is ς when a cased letter
-// goes before and none follows, case-ignorable characters aside (The Unicode
-// Standard, section 3.13, Final_Sigma).
+// sigma returns the lower case of the Σ at s[i:]. It is ς if a cased letter precedes it and
+// none follows, ignoring case-ignorable characters (The Unicode Standard, section 3.13,
+// Final_Sigma).
 func sigma(s string, i int) rune {
 	if casedBefore(s[:i]) && !casedAfter(s[i+len("Σ"):]) {
 		return 'ς'
@@ -102,8 +102,8 @@ func isCased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// isCaseIgnorable reports whether r has the property Case_Ignorable: a mark, a
-// format character, a modifier, or punctuation that may stand inside a word.
+// isCaseIgnorable reports whether r has the property Case_Ignorable: a mark, a format
+// character, a modifier, or punctuation that may occur inside a word.
 func isCaseIgnorable(r rune) bool {
 	switch r {
 	case '\'', '.', ':', '·', '\u0387', '\u055F', '\u05F4', '\u2018', '\u2019', '\u2024', '\u2027',

@@ -1,7 +1,7 @@
 package text
 
-// upperFull holds the characters whose upper case is more than one character:
-// the unconditional entries of Unicode's SpecialCasing.txt.
+// upperFull maps characters to an upper case of more than one character: the unconditional
+// entries of Unicode's SpecialCasing.txt.
 var upperFull = map[rune]string{
 	0x00DF: "SS",
 	0x0149: "\u02BCN",

@@ -1,8 +1,8 @@
 package text
 
-// Closest returns the candidate that a mistyped word most likely means, or "" when
-// none is near: at most one slip in three characters, where a slip is a character
-// missing, added, wrong, or swapped with its neighbour.
+// Closest returns the candidate that is most similar to a mistyped word, or "" if none is
+// similar: at most one typo per three characters, where a typo is a missing, added, wrong,
+// or transposed character.
 func Closest(word string, candidates []string) string {
 	best, least := "", len([]rune(word))/3+1
 	for _, c := range candidates {
@@ -13,7 +13,7 @@ func Closest(word string, candidates []string) string {
 	return best
 }
 
-// distance is the optimal string alignment distance of a and b.
+// distance returns the optimal string alignment distance of a and b.
 func distance(a, b []rune) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

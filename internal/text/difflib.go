@@ -2,11 +2,10 @@ package text
 
 import "slices"
 
-// DifflibRatio returns SequenceMatcher(None, a, b).ratio() of Python's difflib: twice
-// the number of characters in the matching blocks, divided by the number of all.
-// From 200 characters on, difflib does not begin a block at a character that makes
-// up more than a hundredth of b, so the ratio is not that of a shortest edit, nor
-// is it the same with a and b exchanged.
+// DifflibRatio returns SequenceMatcher(None, a, b).ratio() of Python's difflib: twice the
+// number of characters in the matching blocks, divided by the total number of characters.
+// From 200 characters on, difflib does not begin a block at a character that makes up more
+// than 1% of b, so the ratio is not that of a shortest edit, and not symmetric in a and b.
 func DifflibRatio(a, b string) float64 {
 	x, y := Characters(a, b)
 	if len(x)+len(y) == 0 {
@@ -19,9 +18,9 @@ func DifflibRatio(a, b string) float64 {
 // A matcher finds the matching blocks of two sequences.
 type matcher struct {
 	a, b []int32
-	at   [][]int32 // the places in b of each element that is not popular
-	// For each place of b, the length of the match that ends there and at the
-	// present, or the last, element of a; shifted by one.
+	at   [][]int32 // positions in b of each element that is not popular
+	// For each position in b, shifted by one, the length of the match that ends there and
+	// at the current (now) or previous (before) element of a.
 	now, before []int32
 }
 
@@ -46,8 +45,8 @@ func newMatcher(a, b []int32) *matcher {
 // A region is a part of a and a part of b.
 type region struct{ aLo, aHi, bLo, bHi int }
 
-// matches counts the elements of the matching blocks: the longest one, and those before
-// and after it.
+// matches counts the elements of the matching blocks: the longest one, and those before and
+// after it.
 func (m *matcher) matches() int {
 	all := 0
 	queue := []region{{0, len(m.a), 0, len(m.b)}}
@@ -69,9 +68,9 @@ func (m *matcher) matches() int {
 	return all
 }
 
-// longest returns where the longest match in a region begins, and its length: the
-// first in a, and of those the first in b. It is sought among the elements that are
-// not popular and then extended by any that are equal.
+// longest returns the start of the longest match in a region and its length: the first in
+// a, and of those the first in b. It is searched among elements that are not popular and
+// then extended by any equal elements.
 func (m *matcher) longest(r region) (i, j, n int) {
 	i, j, n = m.seed(r)
 	for i > r.aLo && j > r.bLo && m.a[i-1] == m.b[j-1] {
@@ -85,7 +84,7 @@ func (m *matcher) longest(r region) (i, j, n int) {
 
 func (m *matcher) seed(r region) (i, j, n int) {
 	i, j = r.aLo, r.bLo
-	var last []int32 // the places of the last element of a
+	var last []int32 // positions of the previous element of a
 	for x := r.aLo; x < r.aHi; x++ {
 		places := m.places(m.a[x], r)
 		for _, y := range places {
@@ -107,7 +106,7 @@ func (m *matcher) seed(r region) (i, j, n int) {
 	return i, j, n
 }
 
-// places returns where in the region's part of b an element occurs.
+// places returns the positions of an element in the region's part of b.
 func (m *matcher) places(x int32, r region) []int32 {
 	if int(x) >= len(m.at) {
 		return nil

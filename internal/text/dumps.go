@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// Dumps returns json.dumps(json.loads(raw)): the same JSON value as Python writes
-// it by default, with a blank behind each comma and colon, and with everything
-// outside ASCII escaped. Keys keep their order, and of a repeated key the last value
-// counts, in the place of the first. Integers keep all their digits, and other
-// numbers are written as repr writes a float. NaN, Infinity and -Infinity are values
-// here, as they are for Python. Half of a surrogate pair stays what it is.
+// Dumps returns json.dumps(json.loads(raw)): the same JSON value as Python writes it by
+// default, with a space after each comma and colon, and with everything outside ASCII
+// escaped. Keys keep their order; a duplicate key has its last value, at the position of
+// the first. Integers keep all their digits, and other numbers are written like repr of a
+// float. NaN, Infinity and -Infinity are values, as in Python. Unpaired surrogates are
+// kept.
 func Dumps(raw []byte) (string, error) {
 	d := dumper{in: string(raw)}
 	if !utf8.Valid(raw) {
@@ -33,19 +33,19 @@ func Dumps(raw []byte) (string, error) {
 	return out, nil
 }
 
-// maxNesting is how deep lists and objects may lie in one another, so that no text
-// can exhaust the stack. Python gives up earlier.
+// maxNesting is the maximum nesting of lists and objects, so that no text can exhaust the
+// stack. Python gives up earlier.
 const maxNesting = 10_000
 
-// A dumper reads a JSON text and writes it again as it goes. Strings are never
-// decoded into Go's, which cannot hold half of a surrogate pair; two strings are
-// equal if and only if what is written for them is.
+// A dumper reads JSON and writes it again as it goes. Strings are not decoded into Go
+// strings, which cannot hold unpaired surrogates; two strings are equal if and only if
+// their output is.
 type dumper struct {
 	in  string
 	pos int
 }
 
-// literals are the values that are words, and what is written for them.
+// literals maps literals to their output.
 var literals = map[string]string{
 	"null": "null", "true": "true", "false": "false",
 	"NaN": "NaN", "Infinity": "Infinity", "-Infinity": "-Infinity",
@@ -81,7 +81,7 @@ func (d *dumper) space() {
 	}
 }
 
-// peek returns the next byte, 0 at the end.
+// peek returns the next byte, or 0 at the end.
 func (d *dumper) peek() byte {
 	if d.pos < len(d.in) {
 		return d.in[d.pos]
@@ -89,7 +89,7 @@ func (d *dumper) peek() byte {
 	return 0
 }
 
-// next skips white space and then c, and reports whether it was there.
+// next skips white space and then c, and reports whether c was there.
 func (d *dumper) next(c byte) bool {
 	d.space()
 	if d.peek() != c {
@@ -202,13 +202,13 @@ func (d *dumper) str() (string, error) {
 	return "", d.unexpected("the end of a string")
 }
 
-// escapes are the characters that an escape of one letter stands for.
+// escapes maps one-letter escapes to characters.
 var escapes = map[byte]rune{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
 
-// escape reads an escape. The result may be half of a surrogate pair, which two
-// escapes in a row spell together; written one after the other they still do.
+// escape reads an escape sequence. The result may be one half of a surrogate pair; the
+// output of both halves in sequence is again the pair.
 func (d *dumper) escape() (rune, error) {
 	d.pos++
 	c := d.peek()
@@ -228,13 +228,13 @@ func (d *dumper) escape() (rune, error) {
 	return rune(n), nil
 }
 
-// shortEscapes are the characters that Python escapes with one letter.
+// shortEscapes are the one-letter escapes of Python.
 var shortEscapes = map[rune]string{
 	'"': `\"`, '\\': `\\`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`,
 }
 
-// writeASCII writes a character of a string with ensure_ascii, which escapes the
-// control character behind ~ too.
+// writeASCII writes a character of a string with ensure_ascii, which also escapes the
+// control character DEL (0x7f).
 func writeASCII(b *strings.Builder, r rune) {
 	if short, ok := shortEscapes[r]; ok {
 		b.WriteString(short)
@@ -276,7 +276,7 @@ func (d *dumper) digits() bool {
 	return d.pos > begin
 }
 
-// tail skips the fraction and the exponent of a number, each if it is whole.
+// tail skips the fraction and the exponent of a number, each if it is complete.
 func (d *dumper) tail() {
 	if at := d.pos; d.peek() == '.' {
 		d.pos++
@@ -296,7 +296,7 @@ func (d *dumper) tail() {
 	}
 }
 
-// dumped returns a number as json.dumps writes it.
+// dumped returns a number as written by json.dumps.
 func dumped(s string) string {
 	if strings.ContainsAny(s, ".eE") {
 		// Out of range gives an infinity, as in Python.

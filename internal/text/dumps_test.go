@@ -10,8 +10,8 @@ import (
 	"deem/internal/text"
 )
 
-// TestDumps compares with CPython 3.11. Each line of the file holds a text that we
-// wrote or drew, and what json.dumps(json.loads(in)) gave for it.
+// TestDumps compares with CPython 3.11. Each line of the file has a text that we wrote or
+// generated, and the result of json.dumps(json.loads(in)).
 func TestDumps(t *testing.T) {
 	f, err := os.Open("testdata/dumps.jsonl")
 	if err != nil {
@@ -48,8 +48,8 @@ func TestDumpsRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDumps holds that Dumps takes all that is JSON, that what it writes is ASCII
-// which means the same, and that writing it again changes nothing.
+// FuzzDumps checks that Dumps accepts all JSON, that its output is ASCII with the same
+// meaning, and that a second pass changes nothing.
 func FuzzDumps(f *testing.F) {
 	for _, s := range []string{`{"a":[1,2.5,"é"],"a":null}`, `"\ud83d\ude00\ud800"`, `[NaN,-0,1e400]`, `{"a`, `-`, ``} {
 		f.Add(s)

@@ -2,8 +2,8 @@ package text
 
 import "unicode/utf8"
 
-// chars returns the characters of s. A byte that is not UTF-8 is a character of its
-// own: the negative of it, so that [join] can undo it.
+// chars returns the characters of s. A byte that is not UTF-8 is a separate character, the
+// negative of the byte, so that [join] can restore it.
 func chars(s string) []rune {
 	list := make([]rune, 0, len(s))
 	for i, r := range s {
@@ -15,9 +15,9 @@ func chars(s string) []rune {
 	return list
 }
 
-// Characters returns the characters of a and b as numbers, equal ones for equal
-// characters. Those of ASCII are numbers already; others have the next ones, so that
-// the numbers are small.
+// Characters returns the characters of a and b as numbers, equal numbers for equal
+// characters. ASCII characters keep their codes; others get consecutive numbers after
+// those, so that the numbers are small.
 func Characters(a, b string) (x, y []int32) {
 	others := Number[rune]{}
 	number := func(s string) []int32 {
@@ -32,9 +32,9 @@ func Characters(a, b string) (x, y []int32) {
 	return number(a), number(b)
 }
 
-// InDelRatio returns the similarity of a and b from 0 to 1 by how many characters must be
-// inserted or deleted: the share of characters that stay. It is what python-Levenshtein
-// calls ratio. Two empty texts are the same.
+// InDelRatio returns the similarity of a and b from 0 to 1, by the number of insertions and
+// deletions: the share of characters that stay. It is the ratio of python-Levenshtein. Two
+// empty texts are equal.
 func InDelRatio(a, b string) float64 {
 	x, y := Characters(a, b)
 	sum := len(x) + len(y)

@@ -6,7 +6,7 @@ import (
 	"deem/internal/text"
 )
 
-// Values are written as Python writes them, since published prompts were made so.
+// Values are written as in Python, because published prompts were made that way.
 func ExampleStr() {
 	fmt.Println(text.Str(2.50), text.Str(true), text.Str(nil))
 	fmt.Println(text.Str([]any{"2", "两个"}))
@@ -21,7 +21,7 @@ func ExampleSQuAD() {
 	// Output: "eiffel tower in paris"
 }
 
-// Two decimals are rounded as Python's round does, which looks at the binary value.
+// Round works like Python's round, which uses the binary value.
 func ExampleRound() {
 	fmt.Println(text.Round(2.675, 2), text.Round(0.5, 0), text.Round(1.5, 0))
 	// Output: 2.67 0 2

@@ -2,12 +2,11 @@ package text
 
 import "strings"
 
-// notNumbers are what Python takes for numbers and JSON does not.
+// notNumbers replaces numbers that are valid in Python but not in JSON.
 var notNumbers = strings.NewReplacer("-Infinity", "null", "Infinity", "null", "NaN", "null")
 
-// FiniteJSON returns JSON as Python's json.dumps may write it, and its json.loads reads
-// it, as JSON that everybody reads: NaN and the infinities outside of strings become
-// null. No score, label or text can be made of those.
+// FiniteJSON converts JSON as written by Python's json.dumps to standard JSON: NaN and the
+// infinities outside of strings become null. They cannot be used as a score, label or text.
 func FiniteJSON(s string) string {
 	if !strings.Contains(s, "NaN") && !strings.Contains(s, "Infinity") {
 		return s
@@ -26,7 +25,7 @@ func FiniteJSON(s string) string {
 	return b.String() + notNumbers.Replace(s)
 }
 
-// endOfString returns where the JSON string that opens at a place ends.
+// endOfString returns the end of the JSON string that begins at open.
 func endOfString(s string, open int) int {
 	for i := open + 1; i < len(s); i++ {
 		switch s[i] {

@@ -40,7 +40,7 @@ func TestGolden(t *testing.T) {
 	}, golden.Options{Left: unused})
 }
 
-// unused are the numbers of the same programs that no rule and no benchmark takes.
+// unused are the numbers of the same programs that no rule and no benchmark uses.
 var unused = map[string]string{}
 
 func init() {

@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// Int returns int(v) for v as json.loads would have given it, and whether Python
-// would have given one that fits. A string may have white space around it, a
-// sign, single underscores between its digits, and digits of any script; it may
-// not have a fraction. A number is cut off towards zero.
+// Int returns int(v) for v as returned by json.loads, and whether Python returns a value
+// and it fits. A string may have surrounding white space, a sign, single underscores
+// between its digits, and digits of any script, but no fraction. A number is truncated
+// towards zero.
 func Int(v any) (int64, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -41,7 +41,7 @@ func Int(v any) (int64, bool) {
 }
 
 func intOfFloat(f float64) (int64, bool) {
-	// 2^63 is a float64, 2^63-1 is not, so the upper end is open. NaN fails both.
+	// 2^63 is a float64, 2^63-1 is not, so the upper bound is exclusive. NaN fails both.
 	if f >= math.MinInt64 && f < -math.MinInt64 {
 		return int64(f), true
 	}
@@ -67,11 +67,11 @@ func intOfString(s string) (int64, bool) {
 	return parseInt(digits)
 }
 
-// maxDigits is the longest number that CPython 3.11 reads.
+// maxDigits is the maximum number of digits that CPython 3.11 accepts.
 const maxDigits = 4300
 
-// BigInt returns int(s) for a number of any size that Python takes, and whether it
-// takes s. See [Int] for how a number may be written.
+// BigInt returns int(s) for a number of any size, and whether Python accepts s. See [Int]
+// for the accepted syntax.
 func BigInt(s string) (*big.Int, bool) {
 	digits, ok := intDigits(s)
 	if !ok || len(strings.TrimLeft(digits, "+-")) > maxDigits {
@@ -82,8 +82,8 @@ func BigInt(s string) (*big.Int, bool) {
 
 // intDigits returns the number in s with an optional sign and ASCII digits.
 func intDigits(s string) (string, bool) {
-	// int() forgives what Go calls white space, without the four separators
-	// U+001C to U+001F that str.strip() would drop as well.
+	// int() ignores what Go calls white space, without the four separators U+001C to U+001F
+	// that str.strip() would also drop.
 	s = strings.TrimSpace(s)
 	sign := ""
 	if s != "" && (s[0] == '+' || s[0] == '-') {
@@ -102,19 +102,19 @@ func intDigits(s string) (string, bool) {
 		}
 		digit = ok
 	}
-	return b.String(), digit // not so for nothing at all, or an underscore at the end
+	return b.String(), digit // false for an empty string or a trailing underscore
 }
 
 func parseInt(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return 0, false // strconv gives the nearest number, which is not wanted
+		return 0, false // not the nearest number that strconv returns
 	}
 	return n, true
 }
 
-// Digits returns the runs of decimal digits in s, of any script, as
-// re.findall(r"\d+", s) does.
+// Digits returns the runs of decimal digits in s, of any script, like re.findall(r"\d+",
+// s).
 func Digits(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
 		_, ok := decimal(r)
@@ -122,8 +122,8 @@ func Digits(s string) []string {
 	})
 }
 
-// decimal returns the value of a decimal digit of any script. Unicode assigns
-// them in runs of ten, and every range of Nd begins with a zero.
+// decimal returns the value of a decimal digit of any script. Unicode assigns them in runs
+// of ten, and every range of Nd begins with a zero.
 func decimal(r rune) (int, bool) {
 	if r >= '0' && r <= '9' {
 		return int(r - '0'), true

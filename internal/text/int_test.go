@@ -13,7 +13,7 @@ import (
 
 func TestBigInt(t *testing.T) {
 	for _, tt := range []struct {
-		in, want string // "" for what Python does not take
+		in, want string // "" if Python does not accept it
 	}{
 		{"7", "7"},
 		{" +7\n", "7"},
@@ -52,7 +52,7 @@ func TestDigits(t *testing.T) {
 		"a12b3":             {"12", "3"},
 		"3.14 and 007":      {"3", "14", "007"},
 		"第３章 ٣١":            {"３", "٣١"},
-		"x²½Ⅳ一5":            {"5"}, // numbers, but no decimal digits
+		"x²½Ⅳ一5":            {"5"}, // numbers, but not decimal digits
 		"1,000\u00a0" + "2": {"1", "000", "2"},
 	} {
 		if got := text.Digits(in); !slices.Equal(got, want) {
@@ -61,8 +61,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// FuzzInt holds Int and BigInt to each other, and to what Go makes of the plain numbers among
-// what Python takes.
+// FuzzInt checks Int and BigInt against each other, and plain numbers against strconv.
 func FuzzInt(f *testing.F) {
 	for _, seed := range []string{"1", " -2 ", "+1_000", "١٢", "1__0", "_1", "9223372036854775808", "-9223372036854775808", "1.5", "", "0x1", "1\u00a0", "\x1c1", "٣٤_5"} {
 		f.Add(seed)
@@ -82,7 +81,7 @@ func FuzzInt(f *testing.F) {
 	})
 }
 
-// FuzzRound holds rounding to half of the last digit, and to giving the same again.
+// FuzzRound checks that rounding changes at most half of the last digit, and is idempotent.
 func FuzzRound(f *testing.F) {
 	f.Add(2.675, 2)
 	f.Add(0.5, 0)

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// A Subsequence finds the longest common subsequences of one sequence with others.
-// The elements are small numbers, as [Number] gives them.
+// A Subsequence finds the longest common subsequences of one sequence with others. The
+// elements are small numbers, as returned by [Number].
 //
-// The table that textbooks fill has a cell for each pair of elements. Here a row of
-// it is a bit vector, in which a zero marks the places where the length grows, and
-// one machine word is 64 cells (H. Hyyrö, Bit-parallel LCS-length computation
-// revisited, AWOCA 2004). A Subsequence may be used by one goroutine at a time.
+// The textbook table has a cell for each pair of elements. Here a row of it is a bit
+// vector, in which a zero marks the positions where the length grows, and one machine word
+// is 64 cells (H. Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004). A
+// Subsequence is not safe for concurrent use.
 type Subsequence struct {
 	b      []int32
-	places map[int32][]int32 // by number: where it is in b
+	places map[int32][]int32 // positions of each number in b
 	mask   []uint64          // scratch: all zero between calls
 }
 
@@ -42,11 +42,11 @@ func (s *Subsequence) firstRow() []uint64 {
 	return slices.Repeat([]uint64{^uint64(0)}, len(s.mask))
 }
 
-// next turns a row into the one below it, that of the element x.
+// next turns a row into the row below it, for the element x.
 func (s *Subsequence) next(row []uint64, x int32) {
 	places := s.places[x]
 	if len(places) == 0 {
-		return // Without a match a row is as the one above.
+		return // Without a match, a row equals the one above.
 	}
 	for _, j := range places {
 		s.mask[j>>6] |= 1 << (j & 63)
@@ -63,8 +63,8 @@ func (s *Subsequence) next(row []uint64, x int32) {
 	}
 }
 
-// grown counts the places among the first n of a row where the length grows, which
-// is the length of the common subsequence there.
+// grown counts the positions among the first n of a row where the length grows, which is
+// the length of the common subsequence there.
 func grown(row []uint64, n int) int {
 	count := 0
 	for i := range n >> 6 {
@@ -76,15 +76,15 @@ func grown(row []uint64, n int) int {
 	return count
 }
 
-// Trace returns the indices in a of one longest common subsequence of a and b, in
-// order, and how many moves it took to read it out. The read-out begins at the
-// ends: equal elements are taken, and otherwise the last element of b is dropped
-// if that leaves a strictly longer subsequence than dropping that of a, else that
-// of a. Scores hang on which of several equally long subsequences it is.
+// Trace returns the indices in a of one longest common subsequence of a and b, in order,
+// and the number of moves of the traceback. The traceback begins at the ends: equal
+// elements are taken; otherwise it drops the last element of b if that leaves a strictly
+// longer subsequence than dropping the last element of a, else that of a. Scores depend on
+// which of several equally long subsequences it is.
 func (s *Subsequence) Trace(a []int32) (indices []int, moves int) {
 	t := trace{s: s, a: a, j: len(s.b)}
-	// To hold all rows would take memory for every pair of elements. So about the root
-	// of them are kept, and those between are computed again when the way comes there.
+	// Keeping all rows would need memory for every pair of elements. Keep about the square
+	// root of them, and recompute those between when the traceback reaches them.
 	gap := int(math.Sqrt(float64(len(a)))) + 1
 	row := s.firstRow()
 	kept := [][]uint64{}
@@ -110,7 +110,7 @@ func (s *Subsequence) Trace(a []int32) (indices []int, moves int) {
 	return t.indices, t.moves
 }
 
-// A trace is a way back through the rows.
+// A trace is the state of a traceback.
 type trace struct {
 	s       *Subsequence
 	a       []int32
@@ -119,7 +119,7 @@ type trace struct {
 	moves   int
 }
 
-// up goes left in row i until the way leaves it, and returns the row above.
+// up moves left in row i until the path leaves it, and returns the row above.
 func (t *trace) up(i int, here, above []uint64) int {
 	now, up := grown(here, t.j), grown(above, t.j)
 	for t.j > 0 {
@@ -140,7 +140,7 @@ func (t *trace) up(i int, here, above []uint64) int {
 	return i
 }
 
-// grows returns 1 if the length grows at place j of the row, else 0.
+// grows returns 1 if the length grows at position j of the row, else 0.
 func grows(row []uint64, j int) int {
 	return int(^row[j>>6] >> (j & 63) & 1)
 }

@@ -28,7 +28,7 @@ func table(a, b []int32) [][]int {
 	return t
 }
 
-// traceTable reads the subsequence out of the whole table.
+// traceTable reads the subsequence from the whole table.
 func traceTable(a, b []int32) (indices []int, moves int) {
 	t := table(a, b)
 	for i, j := len(a), len(b); i > 0 && j > 0; moves++ {
@@ -78,7 +78,7 @@ func TestSubsequenceLong(t *testing.T) {
 	}
 }
 
-// sequence returns n numbers without a pattern that is easy to see.
+// sequence returns n numbers without an obvious pattern.
 func sequence(n, letters int) []int32 {
 	list := make([]int32, n)
 	x := uint32(n)
@@ -97,8 +97,8 @@ func TestRatios(t *testing.T) {
 		{"", "", 1, 1},
 		{"a", "", 0, 0},
 		{"abcd", "bcde", .75, .75},
-		// difflib takes the first longest block, here the a, and what is left around
-		// it, which is less than the longest common subsequence.
+		// difflib uses the first longest block, here the a, and what is left around it,
+		// which is less than the longest common subsequence.
 		{"aba", "bca", 1. / 3, 2. / 3},
 	} {
 		if got := text.DifflibRatio(tt.a, tt.b); !near(got, tt.difflib) {
@@ -112,7 +112,7 @@ func TestRatios(t *testing.T) {
 
 func near(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 }
 
-// A character that is more than a hundredth of a long text begins no block.
+// A character that makes up more than 1% of a long text begins no block.
 func TestDifflibPopular(t *testing.T) {
 	a, b := strings.Repeat("a", 150), strings.Repeat("a", 200)
 	if got := text.DifflibRatio("y"+a, b); got != 0 {
@@ -158,9 +158,9 @@ func FuzzTokenizers(f *testing.F) {
 	})
 }
 
-// TestLongTexts bounds the time for texts that make careless code slow.
+// TestLongTexts limits the time for texts that make naive code slow.
 func TestLongTexts(t *testing.T) {
-	const limit = 10 * time.Second // far above what they take
+	const limit = 10 * time.Second // much more than needed
 	a, b := strings.Repeat("the quick brown fox ", 500), strings.Repeat("a lazy dog jumps over ", 500)
 	for name, f := range map[string]func(a, b string){
 		"DifflibRatio": func(a, b string) { text.DifflibRatio(a, b) },

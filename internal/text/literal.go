@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Literal parses JSON, or what Python prints for the same value, as ast.literal_eval does:
-// text in single quotes, True, False and None, a tuple as a list. Objects, lists and texts
-// come as map[string]any, []any and string, and numbers as [json.Number].
+// Literal parses JSON, or the Python literal of the same value, like ast.literal_eval:
+// strings in single quotes, True, False and None, a tuple as a list. Objects, lists and
+// strings are returned as map[string]any, []any and string, and numbers as [json.Number].
 func Literal(s string) (any, error) {
 	l := &literal{rest: s}
 	v, err := l.value(0)
@@ -24,7 +24,7 @@ func Literal(s string) (any, error) {
 	return v, nil
 }
 
-// ParseList reads a list of texts as Python writes it, and reports whether s is one.
+// ParseList parses a Python list of strings, and reports whether s is one.
 func ParseList(s string) ([]string, bool) {
 	value, err := Literal(Strip(s))
 	values, ok := value.([]any)
@@ -46,7 +46,7 @@ type literal struct{ rest string }
 
 func (l *literal) space() { l.rest = strings.TrimLeft(l.rest, " \t\r\n") }
 
-// take takes a prefix off.
+// take consumes a prefix and reports whether it was there.
 func (l *literal) take(prefix string) bool {
 	l.space()
 	rest, ok := strings.CutPrefix(l.rest, prefix)
@@ -56,7 +56,7 @@ func (l *literal) take(prefix string) bool {
 	return ok
 }
 
-// literalWords are the values that have a name.
+// literalWords maps named constants to values.
 var literalWords = map[string]any{"True": true, "true": true, "False": false, "false": false, "None": nil, "null": nil}
 
 func (l *literal) value(depth int) (any, error) {
@@ -126,7 +126,7 @@ func (l *literal) list(end string, depth int) (any, error) {
 	return list, nil
 }
 
-// literalEscapes are the characters that stand for others behind a backslash.
+// literalEscapes maps one-letter escapes to characters.
 var literalEscapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'b': "\b", 'f': "\f", 'v': "\v", 'a': "\a", '\\': "\\", '\'': "'", '"': "\"", '/': "/", '\n': ""}
 
 func (l *literal) text() (any, error) {
@@ -147,7 +147,7 @@ func (l *literal) text() (any, error) {
 			}
 			r, size, ok := coded(l.rest[i:])
 			if !ok {
-				b.WriteString(l.rest[i-1 : i+1]) // Python leaves what it does not know.
+				b.WriteString(l.rest[i-1 : i+1]) // Python keeps unknown escapes.
 				continue
 			}
 			b.WriteRune(r)
@@ -157,7 +157,7 @@ func (l *literal) text() (any, error) {
 	return nil, errLiteral
 }
 
-// coded reads x41, u0041 or U00000041, and a pair of surrogates as JSON writes it.
+// coded reads x41, u0041 or U00000041, and surrogate pairs as in JSON.
 func coded(s string) (r rune, size int, ok bool) {
 	n := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[0]]
 	if n == 0 || len(s) < 1+n {

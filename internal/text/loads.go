@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Loads parses a JSON object as Python's json.loads does. Of two equal keys the last one
-// counts. Python also takes NaN and the infinities; they become null here, because no
-// label or score can be made of them.
+// Loads parses a JSON object like Python's json.loads. A duplicate key has its last value.
+// Python also accepts NaN and the infinities; they become null here, because they cannot be
+// used as a label or score.
 func Loads(s string) (map[string]any, error) {
 	object, err := loads(s)
 	if finite := FiniteJSON(s); err != nil && finite != s {

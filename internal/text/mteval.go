@@ -27,17 +27,17 @@ func BLEUZhWords(s string) []string {
 	return c.cutAll()
 }
 
-// A cutter cuts a text into tokens as mteval does: words and the punctuation of Western
+// A cutter splits a text into tokens like mteval: words and the punctuation of Western
 // languages.
 //
-// The original puts spaces into the whole text by four regular expressions, one after
-// the other, and splits it then. All tokens are pieces of the text, so here they are
-// cut out of it.
+// The original inserts spaces into the whole text with four regular expressions, one after
+// the other, and then splits it. All tokens are substrings of the text, so here they are
+// cut out of it directly.
 type cutter struct {
 	s       string
 	chinese bool // Chinese characters are tokens too, and no spaces are put around the text
 	words   []string
-	from    int // where the token begins that has not ended yet
+	from    int // start of the current token
 }
 
 func (c *cutter) cutAll() []string {
@@ -54,15 +54,16 @@ func (c *cutter) cutAll() []string {
 	return c.words
 }
 
-// word cuts what stands between white space, which none of the expressions looks past.
+// word splits the text between white space. None of the expressions looks beyond white
+// space.
 func (c *cutter) word(from, to int) {
 	c.from = from
-	parted := false // whether the character before is a point that was parted
+	parted := false // whether the previous character is a period that was split off
 	for i := from; i < to; i++ {
 		switch mark := c.s[i]; {
 		case mark == '.' || mark == ',':
-			// Matches of an expression do not overlap, so a point that was parted
-			// from what goes before it does not part the next.
+			// Matches of an expression do not overlap, so a period that was split from the
+			// text before it does not split the next one.
 			parted = !parted && !c.digit(i-1)
 			c.point(i, parted)
 			continue
@@ -80,19 +81,20 @@ func (c *cutter) word(from, to int) {
 	c.cut(to)
 }
 
-// point cuts at the point or comma at i. The first expression parts it from what goes
-// before, and the second from what follows, unless that is a digit.
+// point splits at the period or comma at i. The first expression splits it from the text
+// before, and the second from the text after it, unless that is a digit.
 func (c *cutter) point(i int, parted bool) {
 	switch {
 	case parted || !c.digit(i+1):
 		c.single(i, 1)
 	case !c.digit(i - 1):
-		c.cut(i) // It follows a point that was parted, so a space is there.
+		c.cut(i) // It follows a period that was split off, so there is a space.
 	}
 }
 
-// digit reports whether there is a digit at i. Where the text ends there is something
-// else, a space, unless none was put there; then no expression matches, as by a digit.
+// digit reports whether there is a digit at i. The ends of the text count as a space, which
+// is not a digit, unless no spaces were put there; then no expression matches, as with a
+// digit.
 func (c *cutter) digit(i int) bool {
 	if i < 0 || i == len(c.s) {
 		return c.chinese
@@ -100,8 +102,8 @@ func (c *cutter) digit(i int) bool {
 	return isDigit(rune(c.s[i]))
 }
 
-// long makes the character at i, which is not of ASCII, a token if it should be one,
-// and returns how many bytes were read.
+// long makes the non-ASCII character at i a token if necessary, and returns its length in
+// bytes.
 func (c *cutter) long(i int) int {
 	r, size := utf8.DecodeRuneInString(c.s[i:])
 	if isBLEUChinese(r) {
@@ -118,16 +120,16 @@ func (c *cutter) cut(i int) {
 	c.from = i
 }
 
-// single makes the bytes from i on a token.
+// single makes the size bytes at i a token.
 func (c *cutter) single(i, size int) {
 	c.cut(i)
 	c.cut(i + size)
 }
 
-// isBLEUChinese reports whether sacreBLEU takes r for a Chinese character. Two of
-// its ranges are written with five digits after \u, of which Python reads four. So
-// all punctuation, arrows and mathematics from U+2001 to U+2A6D are Chinese, and
-// the characters from U+20000 on are not.
+// isBLEUChinese reports whether sacreBLEU treats r as a Chinese character. Two of its
+// ranges are written with five digits after \u, of which Python reads four. So all
+// punctuation, arrows and mathematics from U+2001 to U+2A6D are Chinese, and the characters
+// from U+20000 on are not.
 func isBLEUChinese(r rune) bool {
 	switch {
 	case r < 0x2001:

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The expressions of mteval-v13a, in the order in which it applies them.
+// The expressions of mteval-v13a, in order of application.
 var mtevalExpressions = []struct {
 	match *regexp.Regexp
 	by    string
@@ -29,8 +29,8 @@ func mteval(s string) []string {
 	return strings.FieldsFunc(s, text.IsSpace)
 }
 
-// mtevalPieces are what the expressions tell apart, and characters that are easily
-// taken for others.
+// mtevalPieces are what the expressions distinguish, and characters that are easily
+// mistaken for others.
 var mtevalPieces = rapid.SampledFrom([]string{
 	".", ",", "-", "'", "1", "23", "a", "Bc", " ", "  ", "\t", "\n", "\u00a0", "\u3000", "\u2003", "\x1c",
 	"(", "$", "_", "~", "é", "中", "。", "\xff", "\xe2\x80", "\uFFFD", "&amp;", "&lt;", "<skipped>",
@@ -56,10 +56,9 @@ func TestBLEU13aByExpressions(t *testing.T) {
 	})
 }
 
-// TestBLEUZhByExpressions does the same for Chinese, where no spaces are put around the
-// text.
+// TestBLEUZhByExpressions does the same for Chinese, without spaces around the text.
 func TestBLEUZhByExpressions(t *testing.T) {
-	chinese := regexp.MustCompile(`([\x{3000}-\x{3003}中])`) // of the pieces; U+2003 is white space all the same
+	chinese := regexp.MustCompile(`([\x{3000}-\x{3003}中])`) // of the pieces; U+2003 is still white space
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawText(t)
 		want := mteval(chinese.ReplaceAllString(text.Strip(s), " $1 "))
@@ -69,8 +68,8 @@ func TestBLEUZhByExpressions(t *testing.T) {
 	})
 }
 
-// TestSplitByCharacters splits at each white space character there is; all are among
-// the first 65536.
+// TestSplitByCharacters splits at each white space character; all are among the first
+// 65536.
 func TestSplitByCharacters(t *testing.T) {
 	for r := range rune(0x10000) {
 		s := "a" + string(r) + "b"

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// zhPunct is the Chinese punctuation that LongBench drops besides that of ASCII.
-// It has 》 but no 《, and none of 〈〉·￥; a port must have the same gaps.
+// zhPunct is the Chinese punctuation that LongBench drops in addition to ASCII punctuation.
+// It contains 》 but not 《, and none of 〈〉·￥; a port must have the same gaps.
 const zhPunct = "！？｡。＂＃＄％＆＇（）＊＋，－／：；＜＝＞＠［＼］＾＿｀｛｜｝～｟｠｢｣､、〃》「」『』【】" +
 	"〔〕〖〗〘〙〚〛〜〝〞〟〰〾〿–—‘’‛“”„‟…‧﹏"
 
@@ -20,15 +20,15 @@ func runeSet(s string) map[rune]bool {
 	return set
 }
 
-// LongBenchZh returns s as LongBench and InfiniteBench compare Chinese answers: in
-// lower case, without punctuation, and without any white space.
+// LongBenchZh normalizes s as LongBench and InfiniteBench do to compare Chinese answers: in
+// lower case, without punctuation and white space.
 func LongBenchZh(s string) string {
 	return dropFunc(Lower(s), func(r rune) bool {
 		return IsPunct(r) || IsSpace(r) || zhPuncts[r]
 	})
 }
 
-// dropFunc deletes the characters of s for which drop holds, and keeps bytes that
+// dropFunc deletes the characters of s for which drop returns true, and keeps bytes that
 // are not UTF-8.
 func dropFunc(s string, drop func(rune) bool) string {
 	var b strings.Builder
@@ -53,9 +53,9 @@ func isLoCoMoArticle(w string) bool {
 	return w == "a" || w == "an" || w == "the" || w == "and"
 }
 
-// isRegexWord reports whether \w of the regex module matches r, which follows
-// Unicode Technical Standard 18: letters and what is used as such, marks, decimal
-// digits, connectors and joiners. Unlike [IsWord] it leaves out other numbers, as ².
+// isRegexWord reports whether \w of the regex module matches r, which follows Unicode
+// Technical Standard 18: letters and other alphabetic characters, marks, decimal digits,
+// connectors and joiners. Unlike [IsWord] it excludes other numbers, such as ².
 func isRegexWord(r rune) bool {
 	if r < 0x80 {
 		return IsWord(r)

@@ -2,7 +2,7 @@ package text
 
 import "slices"
 
-// A Number gives each distinct element the next number, from 0.
+// A Number assigns consecutive numbers from 0 to distinct elements.
 type Number[T comparable] map[T]int32
 
 // Add returns the number of x, which is the next one if x is new.
@@ -24,7 +24,7 @@ func (n Number[T]) Of(list []T) []int32 {
 	return ids
 }
 
-// Count returns how often each of the first n numbers occurs.
+// Count returns how many times each of the first n numbers occurs.
 func Count(ids []int32, n int) []int {
 	counts := make([]int, n)
 	for _, id := range ids {
@@ -33,23 +33,23 @@ func Count(ids []int32, n int) []int {
 	return counts
 }
 
-// Grams counts the n-grams of texts, and then how many of them another text has too.
-// An n-gram is the pair of the (n-1)-gram it begins with and its last word, so that no
-// n-gram is ever spelled out, and equal n-grams have equal numbers in all texts.
+// Grams counts the n-grams of texts, and then how many of them another text shares. An
+// n-gram is represented by its first n-1 words, as an (n-1)-gram, and its last word, so
+// that n-grams are never written out, and equal n-grams have equal numbers in all texts.
 type Grams struct {
 	words  Number[string]
 	pairs  Number[[2]int32]
 	orders int
-	most   []int // by number: how often it is in the text that has most of it
+	most   []int // maximum count in one text, by number
 }
 
-// NewGrams returns what counts n-grams of one word up to so many.
+// NewGrams returns a counter of n-grams of 1 to orders words.
 func NewGrams(orders int) *Grams {
 	return &Grams{words: Number[string]{}, pairs: Number[[2]int32]{}, orders: orders}
 }
 
-// Add counts the n-grams of a text. After several texts the largest count of each
-// n-gram stands.
+// Add counts the n-grams of a text. After several texts, the count of an n-gram is the
+// maximum.
 func (g *Grams) Add(words []string) {
 	now := Count(slices.Concat(g.of(words)...), len(g.pairs))
 	for id, n := range g.most {
@@ -58,8 +58,8 @@ func (g *Grams) Add(words []string) {
 	g.most = now
 }
 
-// Shared returns how many n-grams of each order a text has in common with those that
-// were added, each as often as it is in both.
+// Shared returns, for each order, how many n-grams a text has in common with those added.
+// Each counts the minimum of both counts.
 func (g *Grams) Shared(words []string) []int {
 	same, left := make([]int, g.orders), slices.Clone(g.most)
 	for n, ids := range g.of(words) {
@@ -73,14 +73,14 @@ func (g *Grams) Shared(words []string) []int {
 	return same
 }
 
-// of returns the numbers of the n-grams of a text, order by order.
+// of returns the numbers of the n-grams of a text, by order.
 func (g *Grams) of(words []string) [][]int32 {
 	ids := g.words.Of(words)
 	list := make([][]int32, g.orders)
 	for n := range list {
 		list[n] = make([]int32, 0, len(ids))
 		for i := n; i < len(ids); i++ {
-			head := int32(-1) // Before a single word there is nothing.
+			head := int32(-1) // for a single word
 			if n > 0 {
 				head = list[n-1][i-n]
 			}

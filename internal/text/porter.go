@@ -5,16 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Stem returns the stem of a word by Porter's algorithm with the extensions of
-// NLTK 3.8, which is what PorterStemmer().stem gives: "dying" becomes "die" and
-// not "dy", "flies" becomes "fli" but "dies" becomes "die", and words of one or
-// two characters only change their case.
+// Stem returns the stem of a word by Porter's algorithm with the extensions of NLTK 3.8,
+// like PorterStemmer().stem: "dying" becomes "die" and not "dy", "flies" becomes "fli" but
+// "dies" becomes "die", and words of one or two characters only change their case.
 //
-// The algorithm is that of M. F. Porter, An algorithm for suffix stripping,
-// Program 14 (1980); the steps below bear the numbers of that paper.
+// The algorithm is that of M. F. Porter, An algorithm for suffix stripping, Program 14
+// (1980); the steps below have the numbers of that paper.
 func Stem(word string) string {
-	// The table is asked for the word as it is written, so "Dying" goes through
-	// the steps. Upstream does that too.
+	// The table is case-sensitive, as upstream, so "Dying" goes through the steps.
 	if stem := irregular(word); stem != "" {
 		return stem
 	}
@@ -27,7 +25,7 @@ func Stem(word string) string {
 	return step5b(step5a(step4(w)))
 }
 
-// irregular returns the stem of a word that no step may touch, or "".
+// irregular returns the stem of an irregular word, or "".
 func irregular(word string) string {
 	switch word {
 	case "sky", "skies":
@@ -50,13 +48,12 @@ func irregular(word string) string {
 	return ""
 }
 
-// A suffixRule replaces a suffix when the measure of what goes before is large
-// enough.
+// A suffixRule replaces a suffix if the measure of the stem is large enough.
 type suffixRule struct {
 	suffix, replacement string
 }
 
-// rules2 are those of step 2, all with m > 0.
+// rules2 are the rules of step 2, all with m > 0.
 var rules2 = []suffixRule{
 	{"ational", "ate"},
 	{"tional", "tion"},
@@ -81,7 +78,7 @@ var rules2 = []suffixRule{
 	{"fulli", "ful"},
 }
 
-// rules3 are those of step 3, all with m > 0.
+// rules3 are the rules of step 3, all with m > 0.
 var rules3 = []suffixRule{
 	{"icate", "ic"},
 	{"ative", ""},
@@ -92,7 +89,7 @@ var rules3 = []suffixRule{
 	{"ness", ""},
 }
 
-// rules4 are those of step 4, all with m > 1. The order matters: "ement" is tried
+// rules4 are the rules of step 4, all with m > 1. The order matters: "ement" is tried
 // before "ment" and that before "ent".
 var rules4 = []suffixRule{
 	{suffix: "al"},
@@ -116,8 +113,8 @@ var rules4 = []suffixRule{
 	{suffix: "ize"},
 }
 
-// firstRule applies the first rule whose suffix the word has. When the measure is
-// too small the word stays as it is: no later rule is tried.
+// firstRule applies the first rule whose suffix the word has. If the measure is too small
+// the word stays unchanged: no later rule is tried.
 func firstRule(w string, rules []suffixRule) string {
 	for _, r := range rules {
 		if stem, ok := strings.CutSuffix(w, r.suffix); ok {
@@ -163,7 +160,7 @@ func step1b(w string) string {
 	return w
 }
 
-// mend repairs a stem that has just lost its -ed or -ing.
+// mend fixes a stem that has just lost its -ed or -ing.
 func mend(stem string) string {
 	for _, end := range []string{"at", "bl", "iz"} {
 		if strings.HasSuffix(stem, end) {
@@ -178,8 +175,8 @@ func mend(stem string) string {
 		}
 		return stem[:len(stem)-size]
 	case strings.HasSuffix(stem, "*d"):
-		// The rule for double consonants is called *d upstream, and a stem that
-		// really ends so takes it for a suffix.
+		// Upstream names the rule for double consonants "*d", and treats that name as a
+		// suffix for a stem that really ends so.
 		return stem[:len(stem)-2] + "d"
 	case measure(stem) == 1 && endsCVC(stem):
 		return stem + "e"
@@ -187,7 +184,7 @@ func mend(stem string) string {
 	return stem
 }
 
-// step1c turns a final y into i after a consonant that does not begin the word.
+// step1c replaces a final y by i after a consonant that is not the first letter.
 func step1c(w string) string {
 	stem, ok := strings.CutSuffix(w, "y")
 	if !ok {
@@ -206,7 +203,7 @@ func step2(w string) string {
 		return step2(stem + "al")
 	}
 	if strings.HasSuffix(w, "logi") {
-		// The l counts with the stem, so that "geologi" has a measure.
+		// The l counts as part of the stem, so that "geologi" has a measure.
 		if measure(w[:len(w)-3]) > 0 {
 			return w[:len(w)-1]
 		}
@@ -248,15 +245,15 @@ func step5b(w string) string {
 	return w
 }
 
-// classes tells the consonants of a word from its vowels. A y is a consonant
-// where it begins the word or follows a vowel; every character but a, e, i, o, u
-// and y is a consonant.
+// classes classifies the letters of a word as consonants and vowels. A y is a consonant at
+// the beginning of the word and after a vowel; every character except a, e, i, o, u and y
+// is a consonant.
 type classes struct {
-	n       int     // characters
-	m       int     // how often a vowel is followed by a consonant
-	vowel   bool    // whether there is one
-	last    [3]bool // whether the last characters are consonants, the last first
-	letters [2]rune // the last characters, the last first
+	n       int     // number of characters
+	m       int     // how many times a vowel is followed by a consonant
+	vowel   bool    // whether there is a vowel
+	last    [3]bool // whether the last characters are consonants, last first
+	letters [2]rune // the last characters, last first
 }
 
 func (c *classes) read(w string) {
@@ -278,7 +275,7 @@ func (c *classes) read(w string) {
 	}
 }
 
-// measure returns Porter's m: how often a run of vowels is followed by a run of
+// measure returns Porter's m: how many times a run of vowels is followed by a run of
 // consonants.
 func measure(w string) int {
 	var c classes
@@ -292,15 +289,15 @@ func hasVowel(w string) bool {
 	return c.vowel
 }
 
-// endsDouble is Porter's *d: the word ends with the same consonant twice.
+// endsDouble is Porter's *d: the word ends with a double consonant.
 func endsDouble(w string) bool {
 	var c classes
 	c.read(w)
 	return c.n >= 2 && c.letters[0] == c.letters[1] && c.last[0]
 }
 
-// endsCVC is Porter's *o: the word ends with consonant, vowel, consonant, and the
-// last is not w, x or y. NLTK lets a word of a vowel and a consonant pass too.
+// endsCVC is Porter's *o: the word ends with consonant, vowel, consonant, and the last one
+// is not w, x or y. NLTK also accepts a word of a vowel and a consonant.
 func endsCVC(w string) bool {
 	var c classes
 	c.read(w)

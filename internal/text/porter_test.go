@@ -9,7 +9,7 @@ import (
 	"deem/internal/text"
 )
 
-// The words show one step or one exception each.
+// Each word shows one step or one exception.
 func TestStem(t *testing.T) {
 	for _, tt := range []struct{ word, want string }{
 		{"", ""},

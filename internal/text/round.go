@@ -5,33 +5,32 @@ import (
 	"strconv"
 )
 
-// Round returns round(f, digits) as Python rounds: the decimal nearest to the
-// exact value of f, and of two that are equally near the even one. So 2.675,
-// which lies a little below its spelling, becomes 2.67. Digits below zero count
-// as zero.
+// Round returns round(f, digits) as in Python: the decimal nearest to the exact value of f,
+// ties to even. So 2.675, whose binary value is slightly smaller, becomes 2.67. Negative
+// digits count as zero.
 func Round(f float64, digits int) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return f
 	}
 	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', max(digits, 0), 64), 64)
 	if err != nil {
-		return f // Rounding up the largest floats may leave their range.
+		return f // Rounding up the largest floats may overflow.
 	}
 	return r
 }
 
-// NumpyRound returns numpy.round(f, digits). It scales, rounds to an integer, half
-// to even, and scales back, so that it differs from [Round] where the product is
-// not exact: 1/160 with four digits is 0.0062 here and 0.0063 there. A product that is
-// too large for a float is infinite, and stays so.
+// NumpyRound returns numpy.round(f, digits). It scales, rounds to an integer, half to even,
+// and scales back, so it differs from [Round] if the product is not exact: 1/160 with four
+// digits is 0.0062 here and 0.0063 there. A product that is too large for a float is
+// infinite, and stays so.
 func NumpyRound(f float64, digits int) float64 {
 	scale := math.Pow10(max(digits, 0))
 	return math.RoundToEven(f*scale) / scale
 }
 
-// NumpyMean returns numpy.mean of a list of floats, NaN for an empty one. Up to eight
-// numbers are added in turn; more are added in eight columns, and long lists half by
-// half, which changes the last digits and with them now and then a rounded score.
+// NumpyMean returns numpy.mean of a list of floats, or NaN for an empty one. Up to eight
+// numbers are added in order; more are added in eight columns, and long lists by halves,
+// which changes the last digits and occasionally a rounded score.
 func NumpyMean(list []float64) float64 {
 	return pairwiseSum(list) / float64(len(list))
 }

@@ -50,7 +50,7 @@ func TestNumpyMean(t *testing.T) {
 		}
 		return list
 	}
-	// Added in turn, ten tenths are a little less than one.
+	// Added in order, ten tenths are slightly less than one.
 	if got := text.NumpyMean(tenths(10)); got != .1 {
 		t.Errorf("NumpyMean of ten tenths = %v, want 0.1", got)
 	}

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Dict is a JSON object whose members keep their order, as a Python dict does.
+// A Dict is a JSON object that keeps the order of its members, like a Python dict.
 type Dict []Member
 
 // A Member is one key of a [Dict] with its value.
@@ -22,17 +22,17 @@ type Member struct {
 	Value any
 }
 
-// Str returns str(v) for v as json.loads would have given it. It accepts
+// Str returns str(v) for v as returned by json.loads. It accepts
 //
-//   - string, which is returned as it is;
-//   - [json.Number], an int unless it has a fraction or an exponent, float64 and
-//     the integer types;
+//   - string, which is returned unchanged;
+//   - [json.Number], an int unless it has a fraction or an exponent, float64 and the
+//     integer types;
 //   - bool and nil, which are True, False and None;
 //   - []any and []string, which are lists;
-//   - [Dict]; map[string]any, which has lost the order of its keys and is written
-//     with sorted ones; and [json.RawMessage], whose text still has the order.
+//   - [Dict]; map[string]any, which has lost the order of its keys and is written with
+//     sorted keys; and [json.RawMessage], which still has the order.
 //
-// Anything else is written as fmt.Sprint writes it.
+// Anything else is formatted with fmt.Sprint.
 func Str(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -46,8 +46,8 @@ func Str(v any) string {
 	return Repr(v)
 }
 
-// Repr returns repr(v) for v as [Str] takes it. It differs from Str in that a
-// string is quoted.
+// Repr returns repr(v). It accepts the same values as [Str], and differs in that a string
+// is quoted.
 func Repr(v any) string {
 	var b strings.Builder
 	writeRepr(&b, v)
@@ -121,8 +121,8 @@ func writeRaw(b *strings.Builder, raw json.RawMessage) {
 	writeQuoted(b, string(raw))
 }
 
-// writeQuoted writes s as a Python string literal. Single quotes are preferred;
-// double ones are used when that saves an escape.
+// writeQuoted writes s as a Python string literal. It uses single quotes, or double quotes
+// if that saves an escape.
 func writeQuoted(b *strings.Builder, s string) {
 	quote := '\''
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
@@ -161,8 +161,8 @@ func writeRune(b *strings.Builder, r, quote rune) {
 	}
 }
 
-// writeInvalid writes a U+FFFD that stands in the text, or a byte that is no
-// UTF-8 as Python shows one that it read with surrogateescape.
+// writeInvalid writes a U+FFFD of the text, or a byte that is not UTF-8 as Python shows it
+// after reading with surrogateescape.
 func writeInvalid(b *strings.Builder, s string) {
 	if len(s) > 1 {
 		b.WriteString(s)
@@ -171,15 +171,15 @@ func writeInvalid(b *strings.Builder, s string) {
 	fmt.Fprintf(b, `\udc%02x`, s[0])
 }
 
-// number returns a JSON number as Python writes it.
+// number returns a JSON number as written by Python.
 func number(s string) string {
 	if !strings.ContainsAny(s, ".eE") {
 		if s == "-0" {
-			return "0" // as an int it has no sign
+			return "0" // an int has no negative zero
 		}
 		return s
 	}
-	// Out of range gives ±Inf, which is what json.loads gives too.
+	// Out of range gives ±Inf, like json.loads.
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil && !math.IsInf(f, 0) {
 		return s
@@ -187,8 +187,8 @@ func number(s string) string {
 	return Float(f)
 }
 
-// Float returns repr(f): the shortest digits that read back as f, with an
-// exponent below 1e-4 and from 1e16 on.
+// Float returns repr(f): the shortest digits that parse as f, with an exponent below 1e-4
+// and from 1e16 on.
 func Float(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -213,8 +213,8 @@ func Float(f float64) string {
 	return s
 }
 
-// parse reads one JSON value and keeps the order of keys and the spelling of
-// numbers. Of a repeated key the last value counts, in the place of the first.
+// parse reads one JSON value and keeps the order of keys and the spelling of numbers. A
+// duplicate key has its last value, at the position of the first.
 func parse(raw json.RawMessage) (any, bool) {
 	if !json.Valid(raw) {
 		return nil, false
@@ -260,7 +260,7 @@ func parseDict(dec *json.Decoder) Dict {
 	return d
 }
 
-// token returns the next token of a text that is known to be valid.
+// token returns the next token of valid JSON.
 func token(dec *json.Decoder) json.Token {
 	t, err := dec.Token()
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// readLines decodes every line of a JSONL file into a T. Lines are split at \n
-// only: the texts are full of other separators.
+// readLines decodes every line of a JSONL file into a T. Lines are split at \n only,
+// because the texts contain other separators.
 func readLines[T any](t *testing.T, name string) []T {
 	t.Helper()
 	f, err := os.Open(name)
@@ -46,7 +46,7 @@ func readLines[T any](t *testing.T, name string) []T {
 	return rows
 }
 
-// A pythonRow is what CPython 3.11 gave for one input.
+// A pythonRow is the result of CPython 3.11 for one input.
 type pythonRow struct {
 	Op, In, Lower, Upper, Strip, Repr, JSON, Str, Int string
 	Split                                             []string
@@ -195,7 +195,7 @@ func TestSQuAD(t *testing.T) {
 	testSQuAD(t, "testdata/squad_v11_normalize.jsonl")
 }
 
-// The larger sets hold other people's text and are not part of the repository.
+// The larger sets contain other people's text and are not part of the repository.
 func TestSQuADAll(t *testing.T) {
 	for _, dir := range []string{"open", "open-nc"} {
 		name := "../../../shared/golden/" + dir + "/squad_v11_normalize.jsonl"
@@ -217,8 +217,8 @@ func testSQuAD(t *testing.T, name string) {
 func TestSQuADIsIdempotentOnWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")
-		// Lower is not idempotent for sigmas beside dropped marks, so compare
-		// what must hold: no article, no punctuation, single spaces.
+		// Lower is not idempotent for sigmas next to dropped marks, so compare what must be
+		// true: no article, no punctuation, single spaces.
 		got := text.SQuAD(s)
 		if strings.ContainsFunc(got, text.IsPunct) {
 			t.Fatalf("SQuAD(%q) = %q holds punctuation", s, got)

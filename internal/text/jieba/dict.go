@@ -2,16 +2,16 @@ package jieba
 
 import "strings"
 
-// A dictionary holds the words that jieba knows, sorted, and the model that guesses
-// those it does not know.
+// A dictionary contains the words of jieba, sorted, and the model that guesses unknown
+// words.
 //
-// Words that begin alike stand together, so all words that the text at some place
-// could be are found by narrowing a range of the list character by character. That
-// is as fast as a tree, and is ready as soon as it is read.
+// Words with a common prefix are adjacent, so all words at some position of a text are
+// found by narrowing a range of the list character by character. That is as fast as a tree,
+// and needs no construction.
 type dictionary struct {
-	text  string    // all words, one after the other
-	ends  []uint32  // where each word ends in text
-	class []uint16  // which of the logs each word has
+	text  string    // all words, concatenated
+	ends  []uint32  // end of each word in text
+	class []uint16  // index into logs of each word
 	logs  []float64 // the logarithms of the frequencies
 	total float64   // the logarithm of their sum
 	first []uint32  // by character: the first word that begins with it or a later one
@@ -26,15 +26,15 @@ func (d *dictionary) word(i int) string {
 	return d.text[d.ends[i-1]:d.ends[i]]
 }
 
-// narrow returns the words from lo to hi that go on with next, of words that all
+// narrow returns the range of words from lo to hi that continue with next. The words must
 // have the same first depth bytes.
 func (d *dictionary) narrow(lo, hi, depth int, next string) (from, to int) {
 	from = d.search(lo, hi, depth, next)
 	return from, d.endOf(from, hi, depth, next)
 }
 
-// search returns the first word from lo to hi that is not less than next, seen from
-// the byte depth on.
+// search returns the first word from lo to hi that is not less than next, compared from
+// byte depth on.
 func (d *dictionary) search(lo, hi, depth int, next string) int {
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
@@ -47,8 +47,8 @@ func (d *dictionary) search(lo, hi, depth int, next string) int {
 	return lo
 }
 
-// endOf returns the first word from lo to hi that does not go on with next, of
-// words that are not less than it.
+// endOf returns the first word from lo to hi that does not continue with next. The words
+// must not be less than next.
 func (d *dictionary) endOf(lo, hi, depth int, next string) int {
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
@@ -67,16 +67,15 @@ func (d *dictionary) has(s string) bool {
 	return i < len(d.ends) && d.word(i) == s
 }
 
-// route returns for each character of b where the word ends that begins there on
-// the most likely path. Of two equally likely words the longer counts. The sums
-// are formed in the order of the original, from the end of the text, so that
-// rounding decides alike.
+// route returns, for each character of b, the end of the word that begins there on the most
+// likely path. Of two equally likely words the longer counts. The sums are computed in the
+// order of the original, from the end of the text, so that rounding is the same.
 func (d *dictionary) route(b block) []int32 {
 	n := b.len()
 	next := make([]int32, n)
 	best := make([]float64, n+1)
 	for i := n - 1; i >= 0; i-- {
-		// A character that begins no word passes as one that was seen once.
+		// A character that begins no word counts as seen once.
 		best[i], next[i] = 0-d.total+best[i+1], int32(i+1)
 		found := false
 		d.walk(b, i, func(end int, log float64) {
@@ -89,8 +88,7 @@ func (d *dictionary) route(b block) []int32 {
 	return next
 }
 
-// walk calls yield for each word that begins at the i-th character of b, the
-// shortest first.
+// walk calls yield for each word that begins at the i-th character of b, shortest first.
 func (d *dictionary) walk(b block, i int, yield func(end int, log float64)) {
 	r := decode(b.part(i, i+1))
 	lo, hi := int(d.first[r]), int(d.first[r+1])

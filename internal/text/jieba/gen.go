@@ -1,12 +1,12 @@
 //go:build ignore
 
-// Gen writes dict.bin.gz, which holds what jieba 0.42.1 knows of Chinese: the words
-// of its dict.txt with their frequencies, and the emission table of its hidden
-// Markov model. It takes the folder of an installed jieba:
+// Gen writes dict.bin.gz, the data of jieba 0.42.1: the words of its dict.txt with their
+// frequencies, and the emission table of its hidden Markov model. Its argument is the
+// folder of an installed jieba:
 //
 //	go run gen.go /usr/lib/python3/dist-packages/jieba
 //
-// The layout is that which load.go reads.
+// load.go reads the file.
 package main
 
 import (
@@ -51,8 +51,8 @@ func check(err error) {
 	}
 }
 
-// readWords returns the frequency of each word, the last one if a word is there
-// twice, and under "" the sum over all lines.
+// readWords returns the frequency of each word, the last one if a word occurs twice, and
+// under "" the sum over all lines.
 func readWords(name string) map[string]int {
 	f, err := os.Open(name)
 	check(err)
@@ -71,8 +71,8 @@ func readWords(name string) map[string]int {
 }
 
 // writeWords writes the logarithm of the total, the distinct frequencies with their
-// logarithms, and the sorted words: how many bytes each shares with the word
-// before, the rest of it, and the number of its frequency.
+// logarithms, and the sorted words: the number of bytes shared with the previous word, the
+// rest of the word, and the index of its frequency.
 func writeWords(out *bytes.Buffer, words map[string]int) {
 	total := words[""]
 	delete(words, "")
@@ -98,16 +98,16 @@ func writeWords(out *bytes.Buffer, words map[string]int) {
 		uvarint(&classes, i)
 		before = w
 	}
-	// Like with like compresses better than word by word.
+	// Separate columns compress better than word by word.
 	for _, b := range []*bytes.Buffer{&shared, &lengths, &rest, &classes} {
 		uvarint(out, b.Len())
 		out.Write(b.Bytes())
 	}
 }
 
-// logarithm returns the correctly rounded natural logarithm of n, which is what the
-// C library gives for every number here. Go's own may differ in the last bit, and
-// with it the choice between two equally likely paths.
+// logarithm returns the correctly rounded natural logarithm of n, which is the result of
+// the C library for every number here. Go's own may differ in the last bit, and then in the
+// choice between two equally likely paths.
 func logarithm(n int) float64 {
 	if n <= 1 {
 		return 0 // jieba reads a frequency of zero as one.
@@ -168,7 +168,7 @@ func readEmissions(name string) map[string]map[rune]float64 {
 }
 
 // writeEmissions writes, for B, E, M and S in turn, the number of characters, the
-// characters as steps from the one before, and their log-probabilities.
+// characters as differences from the previous one, and their log-probabilities.
 func writeEmissions(out *bytes.Buffer, table map[string]map[rune]float64) {
 	for _, s := range []string{"B", "E", "M", "S"} {
 		chars := slices.Sorted(maps.Keys(table[s]))

@@ -2,15 +2,14 @@ package jieba
 
 import "unicode/utf8"
 
-// The range of characters that the model knows.
+// The range of characters of the model.
 const (
 	firstHan = 0x4E00
 	lastHan  = 0x9FD5
 )
 
-// The states of the model: a character begins, ends, or is inside a word, or is one
-// by itself. Their order is that of the letters B, E, M and S, by which upstream
-// decides between two that are equally likely.
+// The states of the model: a character begins or ends a word, is inside one, or is one by
+// itself. Their order is that of the letters B, E, M and S, by which upstream decides ties.
 const (
 	begin = iota
 	end
@@ -18,19 +17,19 @@ const (
 	single
 )
 
-// impossible is the logarithm that jieba takes for the probability zero.
+// impossible is jieba's logarithm of the probability zero.
 const impossible = -3.14e100
 
-// start holds the log-probability of each state at the beginning.
+// start is the log-probability of each state at the beginning.
 var start = [4]float64{-0.26268660809250016, impossible, impossible, -1.4652633398537678}
 
-// A step is a way to get into a state.
+// A step is a transition into a state.
 type step struct {
 	from uint8
 	log  float64
 }
 
-// steps lists the two ways into each state, the one that wins a tie last.
+// steps lists the two transitions into each state; the last one wins a tie.
 var steps = [4][2]step{
 	begin:  {{end, -0.5897149736854513}, {single, -0.7211965654669841}},
 	end:    {{begin, -0.510825623765990}, {middle, -0.33344856811948514}},
@@ -38,7 +37,7 @@ var steps = [4][2]step{
 	single: {{end, -0.8085250474669937}, {single, -0.6658631448798212}},
 }
 
-// guess adds the words that the model sees in a run of Chinese characters.
+// guess appends the words that the model finds in a run of Chinese characters.
 func (d *dictionary) guess(words []string, s string) []string {
 	b := newBlock(s)
 	from := 0
@@ -54,7 +53,7 @@ func (d *dictionary) guess(words []string, s string) []string {
 			from = i + 1
 		}
 	}
-	return words // The last state is an end or a single, so nothing is left.
+	return words // The last state is end or single, so nothing is left.
 }
 
 // viterbi returns the most likely state of each character of b.
@@ -83,7 +82,7 @@ func (d *dictionary) viterbi(b block) []uint8 {
 	return trace(back, now)
 }
 
-// trace follows the states back from the likelier of the two last ones.
+// trace follows the states back from the more likely of the two final states.
 func trace(back [][4]uint8, last [4]float64) []uint8 {
 	states := make([]uint8, len(back))
 	state := uint8(single)

@@ -1,14 +1,14 @@
-// Package jieba splits Chinese text into words exactly as jieba 0.42.1 does.
+// Package jieba splits Chinese text into words exactly like jieba 0.42.1.
 //
-// The Chinese scores of LongBench hang on where jieba sees a word end, so a
-// segmenter that is better, or only nearly the same, gives other numbers. [Cut] is
-// jieba.cut in its precise mode with the hidden Markov model, over jieba's own
-// dictionary: the most likely way through the words of the dictionary, and for
-// runs of single characters a guess at unknown words.
+// The Chinese scores of LongBench depend on jieba's word boundaries, so a segmenter that is
+// better, or only nearly the same, gives different numbers. [Cut] is jieba.cut in its
+// precise mode with the hidden Markov model, over jieba's own dictionary: the most likely
+// path through the words of the dictionary, and for runs of single characters a guess at
+// unknown words.
 //
-// The dictionary is unpacked at the first call, which takes some tens of
-// milliseconds and about ten megabytes. It and the tables of the model come from
-// jieba and are under the licence in the file LICENSE.
+// The dictionary is unpacked at the first call, which takes tens of milliseconds and about
+// ten megabytes. It and the tables of the model come from jieba, under the licence in the
+// file LICENSE.
 package jieba
 
 import (
@@ -19,7 +19,7 @@ import (
 //go:generate go run gen.go /usr/lib/python3/dist-packages/jieba
 
 // Cut returns the words of s. Punctuation and white space are words too, and the
-// words put together are s again. Several goroutines may call it at once.
+// concatenation of the words is s. Cut is safe for concurrent use.
 func Cut(s string) []string {
 	words := make([]string, 0, len(s)/4+1)
 	for s != "" {
@@ -35,9 +35,8 @@ func Cut(s string) []string {
 	return words
 }
 
-// inBlock reports whether r belongs to the text that is searched for words: the
-// Chinese characters of Unicode 8, and what words and numbers in Latin letters are
-// written with.
+// inBlock reports whether r belongs to text that is split into words: the Chinese
+// characters of Unicode 8, and the characters of words and numbers in Latin script.
 func inBlock(r rune) bool {
 	if r >= utf8.RuneSelf {
 		return isHan(r)
@@ -51,8 +50,7 @@ func isAlnum(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-// span returns the length of the longest beginning of s whose characters all
-// satisfy in.
+// span returns the length of the longest prefix of s whose characters all satisfy in.
 func span(s string, in func(rune) bool) int {
 	if i := strings.IndexFunc(s, func(r rune) bool { return !in(r) }); i >= 0 {
 		return i
@@ -60,8 +58,8 @@ func span(s string, in func(rune) bool) int {
 	return len(s)
 }
 
-// splitChars adds each character of s as a word of its own. Only a line end of two
-// characters stays together.
+// splitChars appends each character of s as a separate word. Only a two-character line end
+// stays together.
 func splitChars(words []string, s string) []string {
 	for s != "" {
 		_, n := utf8.DecodeRuneInString(s)
@@ -74,13 +72,13 @@ func splitChars(words []string, s string) []string {
 	return words
 }
 
-// cutBlock adds the words on the most likely path through s. Single characters
-// that follow each other are collected and looked at again by the model.
+// cutBlock appends the words on the most likely path through s. Runs of single characters
+// are collected and examined again by the model.
 func cutBlock(words []string, s string) []string {
 	d := load()
 	b := newBlock(s)
 	next := d.route(b)
-	run := -1 // where a run of single characters began
+	run := -1 // start of the current run of single characters
 	for i := 0; i < b.len(); i = int(next[i]) {
 		switch {
 		case int(next[i]) == i+1:
@@ -100,9 +98,8 @@ func cutBlock(words []string, s string) []string {
 	return words
 }
 
-// cutSingles adds the words of a run of single characters. A run that is itself in
-// the dictionary was passed over because its parts are likelier, and stays in
-// parts.
+// cutSingles appends the words of a run of single characters. A run that is itself in the
+// dictionary was not chosen because its parts are more likely, and stays split.
 func (d *dictionary) cutSingles(words []string, s string) []string {
 	if utf8.RuneCountInString(s) == 1 || d.has(s) {
 		return splitChars(words, s)
@@ -120,8 +117,8 @@ func (d *dictionary) cutSingles(words []string, s string) []string {
 	return words
 }
 
-// splitLatin adds the numbers and the Latin words of s, and whatever stands between
-// them in one piece.
+// splitLatin appends the numbers and the Latin words of s, and the text between them
+// unsplit.
 func splitLatin(words []string, s string) []string {
 	for s != "" {
 		n := latin(s)
@@ -134,8 +131,8 @@ func splitLatin(words []string, s string) []string {
 	return words
 }
 
-// latin returns the length of the letters and digits that s begins with, with a
-// fraction and a per cent sign if there is one: [a-zA-Z0-9]+(?:\.\d+)?%?
+// latin returns the length of the letters and digits at the beginning of s, with an
+// optional fraction and percent sign: [a-zA-Z0-9]+(?:\.\d+)?%?
 func latin(s string) int {
 	n := span(s, isAlnum)
 	if n == 0 {
@@ -152,7 +149,7 @@ func latin(s string) int {
 	return n
 }
 
-// A block is a text with the places where its characters begin.
+// A block is a text with the positions of its characters.
 type block struct {
 	s  string
 	at []int32 // one more than there are characters

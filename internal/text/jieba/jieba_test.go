@@ -12,7 +12,7 @@ func TestCut(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"", ""},
 		{"我来到北京清华大学", "我/来到/北京/清华大学"},
-		// 杭研 is in no dictionary: the model finds it.
+		// 杭研 is not in the dictionary: the model finds it.
 		{"他来到了网易杭研大厦", "他/来到/了/网易/杭研/大厦"},
 		{"a.b c-3.5%x\r\n y", "a/./b/ /c/-/3.5%/x/\r\n/ /y"},
 		{"AT&T的C++，T恤。", "AT&T/的/C++/，/T恤/。"},
@@ -24,8 +24,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCutTogether calls Cut from many goroutines, the first of which unpack the
-// dictionary.
+// TestCutTogether calls Cut from many goroutines, which unpack the dictionary at first.
 func TestCutTogether(t *testing.T) {
 	want := []string{"永和", "服装", "饰品", "有限公司"}
 	for range 8 {

@@ -11,12 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// packed holds the dictionary and the model as gen.go writes them.
+// packed is the dictionary and the model, as written by gen.go.
 //
 //go:embed dict.bin.gz
 var packed string
 
-// load returns the dictionary, which it unpacks at its first call.
+// load returns the dictionary and unpacks it at the first call.
 var load = sync.OnceValue(unpack)
 
 func unpack() *dictionary {
@@ -43,7 +43,7 @@ func (d *dictionary) readLogs(r *reader) {
 	d.total = r.float()
 	d.logs = make([]float64, r.int())
 	for i := range d.logs {
-		r.int() // the frequency itself, there for the eye
+		r.int() // the frequency itself, for human readers only
 		d.logs[i] = r.float()
 	}
 }
@@ -54,7 +54,7 @@ func (d *dictionary) readWords(r *reader) {
 	d.ends = make([]uint32, n)
 	d.class = make([]uint16, n)
 	text := make([]byte, 0, len(rest.data)*3)
-	before := 0 // where the word before begins
+	before := 0 // start of the previous word
 	for i := range n {
 		from := len(text)
 		text = append(text, text[before:before+shared.int()]...)
@@ -67,7 +67,7 @@ func (d *dictionary) readWords(r *reader) {
 	d.index()
 }
 
-// index notes where the words with each first character begin.
+// index records where the words with each first character begin.
 func (d *dictionary) index() {
 	d.first = make([]uint32, lastHan+2)
 	filled := 0
@@ -102,8 +102,8 @@ func (d *dictionary) readEmissions(r *reader) {
 	}
 }
 
-// A reader takes numbers off the front of its data. The data is our own, so what it
-// cannot read is a bug, and the slices say so.
+// A reader consumes numbers from the front of its data. The data is our own, so a read
+// error is a bug and panics.
 type reader struct{ data []byte }
 
 func (r *reader) int() int {
@@ -127,5 +127,5 @@ func (r *reader) take(n int) []byte {
 	return b
 }
 
-// part returns a reader of a part that says its own length.
+// part returns a reader of a part that is preceded by its length.
 func (r *reader) part() *reader { return &reader{r.take(r.int())} }

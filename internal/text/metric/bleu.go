@@ -9,36 +9,34 @@ import (
 	"deem/internal/text"
 )
 
-// errNoResponse is for a corpus without responses, which has no score.
+// errNoResponse is returned for a corpus without responses, which has no score.
 var errNoResponse = errors.New("no response to score")
 
-// bleuOrders is the longest n-gram that BLEU counts.
+// bleuOrders is the length of the longest n-gram in BLEU.
 const bleuOrders = 4
 
-// BLEU computes BLEU as sacreBLEU 2.6 does. The zero value has its defaults for a
-// corpus; for single sentences EffectiveOrder should be set, as sacreBLEU does in
-// its sentence_bleu.
+// BLEU computes BLEU like sacreBLEU 2.6. The zero value has its defaults for a corpus; set
+// EffectiveOrder for single sentences, as sacreBLEU does in its sentence_bleu.
 type BLEU struct {
-	// Tokenize names how texts become tokens: "13a", "zh", "char", "intl" or
-	// "none". Empty means "13a".
+	// Tokenize is the tokenizer: "13a", "zh", "char", "intl" or "none". Empty means "13a".
 	Tokenize string
 
-	// Lowercase compares texts in lower case.
+	// Lowercase makes the comparison case-insensitive.
 	Lowercase bool
 
-	// Smooth says what becomes of an order without a match: "exp", "floor",
-	// "add-k" or "none". Empty means "exp".
+	// Smooth is the smoothing of an order without a match: "exp", "floor", "add-k" or
+	// "none". Empty means "exp".
 	Smooth string
 
 	// SmoothValue is the parameter of "floor" and "add-k"; nil means 0.1 and 1.
 	SmoothValue *float64
 
-	// EffectiveOrder leaves out the orders that the response is too short for.
+	// EffectiveOrder omits the orders for which the response is too short.
 	EffectiveOrder bool
 }
 
-// A BLEUScore is a BLEU score with what it is made of. With the smoothing "add-k"
-// the counts have the constant in them, as upstream reports them.
+// A BLEUScore is a BLEU score with its components. With "add-k" smoothing the counts
+// include the constant, as upstream reports them.
 type BLEUScore struct {
 	Score           float64 // 0 to 100
 	Counts, Totals  []float64
@@ -53,9 +51,9 @@ func (b BLEU) Sentence(response string, references []string) (BLEUScore, error) 
 	return b.Corpus([]string{response}, [][]string{references})
 }
 
-// Corpus returns the score of many responses together, which is not the mean of
-// their scores. The i-th list of references belongs to the i-th response; each must
-// have at least one.
+// Corpus returns the score of many responses together, which is not the mean of their
+// scores. The i-th list of references belongs to the i-th response; each must have at least
+// one.
 func (b BLEU) Corpus(responses []string, references [][]string) (BLEUScore, error) {
 	split, err := b.tokenizer()
 	if err != nil {
@@ -101,7 +99,7 @@ func (b BLEU) tokenizer() (func(string) []string, error) {
 	}, nil
 }
 
-// bleuStats are the sums that BLEU is made of.
+// bleuStats are the sums from which BLEU is computed.
 type bleuStats struct {
 	response, reference int
 	counts, totals      [bleuOrders]int
@@ -182,8 +180,7 @@ func brevity(s bleuStats) float64 {
 	return math.Exp(1 - float64(s.reference)/float64(s.response))
 }
 
-// precisions fills in the precision of each order and returns how many orders
-// count.
+// precisions sets the precision of each order and returns the number of orders that count.
 func (b BLEU) precisions(out *BLEUScore, value float64) int {
 	orders, halving := bleuOrders, 1.0
 	for n := range bleuOrders {
@@ -210,7 +207,7 @@ func (b BLEU) precisions(out *BLEUScore, value float64) int {
 	return orders
 }
 
-// logOf is the logarithm, with sacreBLEU's stand-in for minus infinity.
+// logOf returns the logarithm, with sacreBLEU's substitute for minus infinity.
 func logOf(p float64) float64 {
 	if p == 0 {
 		return -9999999999

@@ -8,19 +8,18 @@ import (
 	"deem/internal/text"
 )
 
-// ChrF computes the character n-gram F-score as sacreBLEU 2.6 does. The zero value is
-// chrF2 with six orders; with WordOrder 2 it is chrF++.
+// ChrF computes the character n-gram F-score like sacreBLEU 2.6. The zero value is chrF2
+// with six orders; with WordOrder 2 it is chrF++.
 type ChrF struct {
 	CharOrder    int     // 0 means 6
-	WordOrder    int     // longest n-gram of words, 0 for none
-	Beta         float64 // how many times recall weighs more than precision; 0 means 2
+	WordOrder    int     // length of the longest word n-gram; 0 means none
+	Beta         float64 // weight of recall relative to precision; 0 means 2
 	Lowercase    bool    // compare in lower case
 	Whitespace   bool    // white space counts as characters
-	EpsSmoothing bool    // take the mean of F over all orders, as chrF++.py does
+	EpsSmoothing bool    // use the mean of F over all orders, like chrF++.py
 }
 
-// Sentence returns the score of one response, from 0 to 100, with the reference that
-// gives most.
+// Sentence returns the score of one response, from 0 to 100, with the best reference.
 func (c ChrF) Sentence(response string, references []string) (float64, error) {
 	return c.Corpus([]string{response}, [][]string{references})
 }
@@ -62,7 +61,7 @@ func (c ChrF) withDefaults() ChrF {
 // chrfStats are the counts of one order.
 type chrfStats struct{ response, reference, matches int }
 
-// best returns the counts with the reference that gives the best score.
+// best returns the counts with the reference that has the best score.
 func (c ChrF) best(response string, references []string) []chrfStats {
 	chars, words := text.NewGrams(c.CharOrder), text.NewGrams(c.WordOrder)
 	got := c.split(response)
@@ -81,8 +80,8 @@ func (c ChrF) best(response string, references []string) []chrfStats {
 	return best
 }
 
-// chrfOrders adds the counts of each order to stats. Orders that the reference is too
-// short for do not count.
+// chrfOrders adds the counts of each order to stats. Orders for which the reference is too
+// short do not count.
 func chrfOrders(stats []chrfStats, same []int, response, reference int) []chrfStats {
 	for i, n := range same {
 		s := chrfStats{gramsOf(response, i+1), gramsOf(reference, i+1), n}
@@ -94,7 +93,7 @@ func chrfOrders(stats []chrfStats, same []int, response, reference int) []chrfSt
 	return stats
 }
 
-// A chrfText is a text in characters, and in words if they count.
+// A chrfText is a text as characters, and as words if they count.
 type chrfText struct{ chars, words []string }
 
 func (c ChrF) split(s string) chrfText {
@@ -112,8 +111,8 @@ func (c ChrF) split(s string) chrfText {
 	return t
 }
 
-// chrfWords splits s at white space and then one punctuation mark off each word: the
-// last, or else the first character.
+// chrfWords splits s at white space, and then splits one punctuation mark off each word:
+// the last character, or else the first.
 func chrfWords(s string) []string {
 	list := text.Split(s)
 	words := make([]string, 0, len(list)+len(list)/4)
@@ -146,7 +145,7 @@ func (c ChrF) score(stats []chrfStats) float64 {
 		if s.reference > 0 {
 			r = float64(s.matches) / float64(s.reference)
 		}
-		if d := float64(factor*p) + r; d > 0 { // The conversion forbids a fused operation.
+		if d := float64(factor*p) + r; d > 0 { // The conversion prevents a fused operation.
 			sum += (1 + factor) * p * r / d
 		} else {
 			sum += eps

@@ -1,13 +1,13 @@
-// Package metric compares a response with a reference and says how much of one is in
-// the other, as published programs do.
+// Package metric computes the similarity of a response and a reference like published
+// programs.
 //
-// Each function ports one program, bug for bug, and is held to it by golden vectors:
-// the numbers of LongBench, InfiniteBench and LoCoMo, of SQuAD, rouge_score, rouge and
-// sacreBLEU. Where a program has several conventions, the function says which it follows.
-// All take the response first and the reference second, whichever way round the original
-// has them, and none keeps anything between calls that a score could hang on. All may be
-// called by many goroutines at once.
+// Each function ports one program, including its bugs, and is checked against it with
+// golden vectors: LongBench, InfiniteBench, LoCoMo, SQuAD, rouge_score, rouge and
+// sacreBLEU. If a program has several conventions, the function documents which one it
+// follows. All functions take the response first and the reference second, whatever the
+// order in the original. They keep no state that affects scores, and are safe for
+// concurrent use.
 //
-// A score lies from 0 to 1, except those of [BLEU] and [ChrF], which sacreBLEU
-// gives from 0 to 100.
+// Scores are from 0 to 1, except those of [BLEU] and [ChrF], which are from 0 to 100 as in
+// sacreBLEU.
 package metric

@@ -1,4 +1,4 @@
 package metric
 
-// FuzzyRatio is what golden vectors of fuzzywuzzy are held to.
+// FuzzyRatio is exported for the golden vectors of fuzzywuzzy.
 var FuzzyRatio = fuzzyRatio

@@ -7,14 +7,14 @@ import (
 	"deem/internal/text/jieba"
 )
 
-// A PRF is how much two texts have in common: as a share of the response, as a share
-// of the reference, and the harmonic mean of both.
+// A PRF is the overlap of two texts: as a share of the response, as a share of the
+// reference, and the harmonic mean of both.
 type PRF struct {
 	Precision, Recall, F1 float64
 }
 
-// Overlap returns what two lists of words have in common, each word as often as it
-// is in both, by the arithmetic of SQuAD. Two empty lists have nothing in common.
+// Overlap returns the overlap of two lists of words, by the arithmetic of SQuAD. Each word
+// counts the minimum of both counts. Two empty lists have no overlap.
 func Overlap(response, reference []string) PRF {
 	same := shared(response, reference, 1)[0]
 	if same == 0 {
@@ -26,14 +26,14 @@ func Overlap(response, reference []string) PRF {
 	return PRF{p, r, (2 * p * r) / (p + r)}
 }
 
-// F1 returns the word overlap of LongBench and InfiniteBench for English, which is
-// that of SQuAD v1.1.
+// F1 returns the word overlap of LongBench and InfiniteBench for English, which is that of
+// SQuAD v1.1.
 func F1(response, reference string) PRF {
 	return Overlap(text.SQuADWords(response), text.SQuADWords(reference))
 }
 
-// F1Zh returns the word overlap of LongBench for Chinese: the texts are cut into
-// words by jieba, and each word is stripped of punctuation.
+// F1Zh returns the word overlap of LongBench for Chinese: jieba splits the texts into
+// words, and each word is stripped of punctuation.
 func F1Zh(response, reference string) PRF {
 	return Overlap(wordsZh(response), wordsZh(reference))
 }
@@ -48,8 +48,8 @@ func wordsZh(s string) []string {
 	return words
 }
 
-// F1Chars returns the overlap of InfiniteBench for Chinese: that of characters
-// without punctuation.
+// F1Chars returns the overlap of InfiniteBench for Chinese: that of characters, without
+// punctuation.
 func F1Chars(response, reference string) PRF {
 	return Overlap(characters(text.LongBenchZh(response)), characters(text.LongBenchZh(reference)))
 }

@@ -104,7 +104,7 @@ type longBenchInput struct {
 
 func pyROUGE(f func(response, reference string, upstream bool) float64, words func(string) string) golden.Metric {
 	return golden.Of(func(in pairInput) (any, error) {
-		// Of a text without a sentence nothing is read out.
+		// A text without a sentence has no result.
 		r, _ := metric.NewPyRouge(words(in.Prediction), words(in.GroundTruth), true)
 		return map[string]any{
 			"score":           f(in.Prediction, in.GroundTruth, true),
@@ -133,7 +133,7 @@ func prf(s metric.PRF) map[string]any {
 	return map[string]any{"precision": s.Precision, "recall": s.Recall, "fmeasure": s.F1}
 }
 
-// best takes the first of the targets that gives the best F, for each score.
+// best returns, for each score, the first of the targets with the best F.
 func (in rougeInput) best() any {
 	var best map[string]any
 	for _, in.Target = range in.Targets {
@@ -206,7 +206,7 @@ func (in bleuInput) sentence(t *testing.T) []string {
 	return refs
 }
 
-// corpus turns sets of references into lists by response. A null is not a reference.
+// corpus converts sets of references to lists by response. A null is not a reference.
 func (in bleuInput) corpus(t *testing.T) [][]string {
 	var sets [][]*string
 	if err := json.Unmarshal(in.References, &sets); err != nil {

@@ -7,13 +7,13 @@ import (
 	"deem/internal/text"
 )
 
-// InfiniteBench returns the score of a response in one of the tasks of InfiniteBench.
+// InfiniteBench returns the score of a response in a task of InfiniteBench.
 //
-// A label is not always a text there, so it is taken as the file has it: a string, a
-// number, or a list of them, decoded from JSON with [json.Number] for numbers (88 and
-// 88.0 are different labels). An error stands for an exception of the original: a
-// label of the wrong form, or a response it could not stomach. The system is the
-// name of the model that answered; "gpt4" changes the score of math_calc.
+// A label is not always a text, so it is passed as in the file: a string, a number, or a
+// list of them, decoded from JSON with [json.Number] for numbers (88 and 88.0 are different
+// labels). An error corresponds to an exception of the original: a label of the wrong form,
+// or a response that it could not process. The system is the name of the model that
+// answered; "gpt4" changes the score of math_calc.
 func InfiniteBench(task, response string, label any, system string) (float64, error) {
 	switch task {
 	case "passkey", "number_string":
@@ -50,12 +50,12 @@ func score(ok bool) float64 {
 	return 0
 }
 
-// labelError is for a label that the task does not take.
+// labelError returns the error for a label of the wrong form.
 func labelError(label any) error {
 	return fmt.Errorf("label %s does not fit the task", text.Repr(label))
 }
 
-// unlist returns the first element of a list, and anything else as it is.
+// unlist returns the first element of a list, and any other label unchanged.
 func unlist(label any) (any, error) {
 	list, ok := label.([]any)
 	if !ok {
@@ -67,7 +67,7 @@ func unlist(label any) (any, error) {
 	return list[0], nil
 }
 
-// elements returns what Python goes through in a label: the elements of a list, the
+// elements returns the elements of Python's iteration over a label: those of a list, or the
 // characters of a string.
 func elements(label any) ([]any, error) {
 	switch label := label.(type) {
@@ -114,8 +114,8 @@ func bestOf(label any, f func(string) float64) (float64, error) {
 	return best, nil
 }
 
-// summary is the ROUGE-Lsum of the Hugging Face package evaluate, which takes a string
-// for one reference and a list for several.
+// summary returns the ROUGE-Lsum of the Hugging Face package evaluate, which treats a
+// string as one reference and a list as several.
 func summary(response string, label any) (float64, error) {
 	if ref, ok := label.(string); ok {
 		label = []any{ref}
@@ -136,7 +136,7 @@ func retrievalWords(s string) []string {
 }
 
 // dialogue looks for a name among the words of the response. Only the first of several
-// names counts, and one of two words is never found.
+// names counts, and a name of two words is never found.
 func dialogue(response string, label any) (float64, error) {
 	list, err := elements(label)
 	if err != nil || len(list) == 0 {
@@ -150,7 +150,7 @@ func dialogue(response string, label any) (float64, error) {
 	return 0, nil
 }
 
-// singleSpaces leaves no two spaces in a row. Other white space stays.
+// singleSpaces collapses runs of spaces. Other white space stays.
 func singleSpaces(s string) string {
 	for strings.Contains(s, "  ") {
 		s = strings.ReplaceAll(s, "  ", " ")
@@ -158,9 +158,9 @@ func singleSpaces(s string) string {
 	return s
 }
 
-// afterPrefix returns what follows the first prefix that s has somewhere, and one more
-// character. The prefixes are tried in turn; ok tells whether there is one, and rest
-// is nil if nothing follows it.
+// afterPrefix returns the text after the first prefix that occurs in s, without the
+// character after the prefix. The prefixes are tried in order; ok reports whether one
+// occurs, and rest is nil if nothing follows it.
 func afterPrefix(s string, prefixes ...string) (rest *string, ok bool) {
 	for _, p := range prefixes {
 		if _, after, found := strings.Cut(s, p); found {
@@ -174,7 +174,7 @@ func afterPrefix(s string, prefixes ...string) (rest *string, ok bool) {
 	return nil, false
 }
 
-// startsWithAny reports whether s begins with an element of a label.
+// startsWithAny returns 1 if s begins with an element of a label, else 0.
 func startsWithAny(s *string, list []any, label any) (float64, error) {
 	if s == nil {
 		return 0, nil
@@ -191,7 +191,7 @@ func startsWithAny(s *string, list []any, label any) (float64, error) {
 	return 0, nil
 }
 
-// codeDebug reads which function the response names. The label is the name and the
+// codeDebug scores the function that the response names. The label is the name and the
 // letter of the option.
 func codeDebug(response string, label any) (float64, error) {
 	list, err := elements(label)
@@ -217,7 +217,7 @@ func firstTwo(s string) string {
 	return strings.Join(c[:min(2, len(c))], "")
 }
 
-// choice reads which option the response names. The label is a list of the option's
+// choice scores the option that the response names. The label is a list of the option's
 // letter and its text.
 func choice(response string, label any) (float64, error) {
 	response = text.Strip(response)
@@ -243,7 +243,7 @@ func choice(response string, label any) (float64, error) {
 	}
 	const letters = "ABCD"
 	for _, w := range text.Split(response) {
-		// Upstream means "is one of the letters" and says "is part of ABCD".
+		// Upstream means "is one of the letters" but tests "is a substring of ABCD".
 		if strings.Contains(letters, w) {
 			return score(contains(label, w)), nil
 		}

@@ -15,7 +15,7 @@ func asciiNumbers(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// firstNumber compares the first run of digits, as it is spelled, with the label.
+// firstNumber compares the first run of digits, as spelt, with the label.
 func firstNumber(response string, label any) (float64, error) {
 	label, err := unlist(label)
 	if err != nil {
@@ -28,7 +28,7 @@ func firstNumber(response string, label any) (float64, error) {
 	return score(label == first), nil
 }
 
-// codeRun compares the last word of the response, read as an integer, with the label.
+// codeRun compares the last word of the response, parsed as an integer, with the label.
 func codeRun(response string, label any) (float64, error) {
 	label, err := unlist(label)
 	if err != nil {
@@ -42,7 +42,7 @@ func codeRun(response string, label any) (float64, error) {
 	return score(ok && equalsInt(label, n)), nil
 }
 
-// equalsInt is Python's label == n. A label of 4.0 equals 4, and so does True 1.
+// equalsInt is Python's label == n. The label 4.0 equals 4, and True equals 1.
 func equalsInt(label any, n *big.Int) bool {
 	switch label := label.(type) {
 	case bool:
@@ -59,11 +59,11 @@ func equalsInt(label any, n *big.Int) bool {
 	return false
 }
 
-// isInt reports whether Python reads a JSON number as an int.
+// isInt reports whether Python parses a JSON number as an int.
 func isInt(n json.Number) bool { return !strings.ContainsAny(n.String(), ".eE") }
 
-// mathFind compares the first number of the response with the label. An integer label
-// makes the original fail over a number with a fraction.
+// mathFind compares the first number of the response with the label. With an integer label
+// the original fails on a number with a fraction.
 func mathFind(response string, label any) (float64, error) {
 	label, err := unlist(label)
 	if err != nil {
@@ -104,7 +104,7 @@ func firstDecimal(s string) string {
 	return whole
 }
 
-// asciiDigits writes the digits of any script as those of ASCII.
+// asciiDigits converts digits of any script to ASCII.
 func asciiDigits(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -117,8 +117,8 @@ func asciiDigits(s string) string {
 	return b.String()
 }
 
-// mathCalc returns how much of the label, a list of numbers, the numbers of the
-// response begin with. Signs are lost.
+// mathCalc returns the share of the label, a list of numbers, that is a prefix of the
+// numbers of the response. Signs are ignored.
 func mathCalc(response string, label any, system string) (float64, error) {
 	want, ok := label.([]any)
 	if !ok || len(want) == 0 {

@@ -25,9 +25,9 @@ func stems(s string) []string {
 	return words
 }
 
-// LoCoMoF1Multi returns the F1 of LoCoMo for answers with several parts. Both texts
-// are split at commas; each part of the reference is compared with the part of the
-// response that fits it best, and the mean is taken over the parts of the reference.
+// LoCoMoF1Multi returns the F1 of LoCoMo for answers with several parts. Both texts are
+// split at commas; each part of the reference is compared with the best matching part of
+// the response, and the result is the mean over the parts of the reference.
 func LoCoMoF1Multi(response, reference string) float64 {
 	var scores []float64
 	parts := strings.Split(response, ",")
@@ -41,9 +41,9 @@ func LoCoMoF1Multi(response, reference string) float64 {
 	return text.NumpyMean(scores)
 }
 
-// LoCoMo returns the score of a response by the category of its question: 1 needs
-// several parts, 2 is about time, 3 open, 4 about a single fact, and 5 asks for what
-// was never said.
+// LoCoMo returns the score of a response by the category of its question: 1 needs several
+// parts, 2 is about time, 3 is open, 4 is about a single fact, and 5 asks for something
+// that was never said.
 func LoCoMo(category int, response, reference string) (float64, error) {
 	switch category {
 	case 1:
@@ -51,7 +51,7 @@ func LoCoMo(category int, response, reference string) (float64, error) {
 	case 2, 4:
 		return LoCoMoF1(response, reference), nil
 	case 3:
-		// What follows the semicolon is a remark.
+		// The text after the semicolon is a remark.
 		reference, _, _ = strings.Cut(reference, ";")
 		return LoCoMoF1(response, text.Strip(reference)), nil
 	case 5:
@@ -60,8 +60,8 @@ func LoCoMo(category int, response, reference string) (float64, error) {
 	return 0, fmt.Errorf("unknown category %d of LoCoMo", category)
 }
 
-// LoCoMoAbstains returns 1 if the response says, in one of two phrases, that it cannot
-// know, else 0.
+// LoCoMoAbstains returns 1 if the response contains one of two phrases for an unanswerable
+// question, else 0.
 func LoCoMoAbstains(response string) float64 {
 	lower := text.Lower(response)
 	if strings.Contains(lower, "no information available") || strings.Contains(lower, "not mentioned") {
@@ -70,11 +70,10 @@ func LoCoMoAbstains(response string) float64 {
 	return 0
 }
 
-// LoCoMoRecall returns the share of the evidence that is in the context the system
-// retrieved. Where the context names sessions, as "S3", the session of the evidence
-// "D3:5" counts. Where there is no evidence, or the context was not recorded and is
-// nil, it is 1, as upstream has it. Over a context that is recorded and empty upstream
-// fails; here nothing was found.
+// LoCoMoRecall returns the share of the evidence that is in the retrieved context. If the
+// context names sessions, such as "S3", the session of the evidence "D3:5" counts. It is 1
+// without evidence, or if the context was not recorded and is nil, as upstream. If the
+// context was recorded and is empty, upstream fails; here nothing was found.
 func LoCoMoRecall(evidence, context []string) float64 {
 	if len(evidence) == 0 || context == nil {
 		return 1

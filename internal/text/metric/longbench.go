@@ -9,11 +9,10 @@ import (
 	"deem/internal/text/jieba"
 )
 
-// Classification returns the classification score of LongBench: one divided by the
-// number of classes that the response names, if it names the right one. A class
-// that is part of the reference's name is taken off the list first, though not every
-// one: upstream changes the list while going through it, and so passes over the
-// next.
+// Classification returns the classification score of LongBench: one divided by the number
+// of classes that the response names, if it names the right one. Classes that are part of
+// the reference's name are removed first, but not all of them: upstream changes the list
+// while iterating over it, and so skips the next element.
 func Classification(response, reference string, classes []string) float64 {
 	var named []string
 	for _, c := range classes {
@@ -24,7 +23,7 @@ func Classification(response, reference string, classes []string) float64 {
 	for i := 0; i < len(named); i++ {
 		c := named[i]
 		if strings.Contains(reference, c) && c != reference {
-			first := index(named, c) // not always i: a class may be there twice
+			first := index(named, c) // not always i: a class may occur twice
 			named = append(named[:first], named[first+1:]...)
 		}
 	}
@@ -44,8 +43,8 @@ func index(list []string, s string) int {
 }
 
 // Retrieval returns the retrieval score of LongBench: the share of all numbers in the
-// response that are the one after "Paragraph" in the reference. It is an error if the
-// reference has none.
+// response that equal the number after "Paragraph" in the reference. It returns an error if
+// the reference has none.
 func Retrieval(response, reference string) (float64, error) {
 	return retrieval(response, reference, "Paragraph ")
 }
@@ -68,8 +67,8 @@ func retrieval(response, reference, mark string) (float64, error) {
 	}
 }
 
-// Count returns the counting score of LongBench: the share of all numbers in the
-// response that are spelled as the reference.
+// Count returns the counting score of LongBench: the share of all numbers in the response
+// that are spelt like the reference.
 func Count(response, reference string) float64 {
 	numbers := text.Digits(response)
 	if len(numbers) == 0 {
@@ -85,16 +84,15 @@ func Count(response, reference string) float64 {
 }
 
 // CodeSimDifflib returns the code similarity of LongBench as computed without
-// python-Levenshtein, which is how its requirements install it: fuzzywuzzy's ratio
-// by difflib, for the first line of the response that holds neither a backquote nor a
-// comment.
+// python-Levenshtein, which its requirements do not install: fuzzywuzzy's ratio by difflib,
+// for the first line of the response without a backquote or a comment.
 func CodeSimDifflib(response, reference string) float64 {
 	return codeSim(response, reference, text.DifflibRatio)
 }
 
-// CodeSimLevenshtein returns the code similarity of LongBench as computed where
-// python-Levenshtein is installed. It differs from [CodeSimDifflib] by one or two
-// points on the mean of a task.
+// CodeSimLevenshtein returns the code similarity of LongBench as computed with
+// python-Levenshtein installed. It differs from [CodeSimDifflib] by one or two points on
+// the mean of a task.
 func CodeSimLevenshtein(response, reference string) float64 {
 	return codeSim(response, reference, text.InDelRatio)
 }
@@ -110,8 +108,8 @@ func codeSim(response, reference string, similarity func(a, b string) float64) f
 	return fuzzyRatio(line, reference, similarity) / 100
 }
 
-// fuzzyRatio returns the ratio of fuzzywuzzy 0.18, a whole number from 0 to 100. Equal texts
-// are alike, even if they are empty.
+// fuzzyRatio returns the ratio of fuzzywuzzy 0.18, a whole number from 0 to 100. Equal
+// texts have 100, even if they are empty.
 func fuzzyRatio(a, b string, similarity func(a, b string) float64) float64 {
 	switch {
 	case a == b:
@@ -122,16 +120,16 @@ func fuzzyRatio(a, b string, similarity func(a, b string) float64) float64 {
 	return math.RoundToEven(100 * similarity(a, b))
 }
 
-// Python ends a chain of more than a thousand calls, some of which are taken before
-// the first that reads out a subsequence.
+// Python limits the call depth to a thousand, part of which is used before the first call
+// of the traceback.
 const (
 	maxDepth   = 991
 	maxDepthZh = 990
 )
 
 // LongBenchROUGE returns the ROUGE-L of LongBench, that of [PyRouge]. A text without a
-// sentence scores 0. With upstream, so does a pair for which the original exceeds
-// Python's limit of nested calls, which takes sentences of several hundred words.
+// sentence scores 0. With upstream, so does a pair for which the original exceeds Python's
+// recursion limit, which takes sentences of several hundred words.
 func LongBenchROUGE(response, reference string, upstream bool) float64 {
 	return longBenchROUGE(response, reference, upstream, maxDepth)
 }

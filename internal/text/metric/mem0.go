@@ -7,8 +7,8 @@ import (
 	"deem/internal/text/nltk"
 )
 
-// Mem0F1 returns the F1 of the evaluation program of Mem0, which many memory systems copied:
-// over the sets of words, so that a word counts once, however often it occurs.
+// Mem0F1 returns the F1 of Mem0's evaluation program, which many memory systems copied:
+// over the sets of words, so that a word counts once, however many times it occurs.
 func Mem0F1(response, reference string) float64 {
 	got, want := mem0Words(response), mem0Words(reference)
 	if len(got) == 0 || len(want) == 0 {
@@ -27,18 +27,18 @@ func Mem0F1(response, reference string) float64 {
 	return 2 * p * r / (p + r)
 }
 
-// Mem0BLEU1 returns the BLEU-1 of the same program, the one that is published: that of NLTK
-// over the words of word_tokenize in lower case, with smoothing method 1.
+// Mem0BLEU1 returns the BLEU-1 of the same program, which is the published one: that of
+// NLTK over the words of word_tokenize in lower case, with smoothing method 1.
 func Mem0BLEU1(response, reference string) float64 {
 	got, want := nltk.Words(text.Lower(response)), nltk.Words(text.Lower(reference))
 	s, err := nltk.BLEU{Weights: []float64{1, 0, 0, 0}, Smoothing: 1}.Sentence(got, [][]string{want})
 	if err != nil {
-		panic("metric: " + err.Error()) // There is a reference, and the settings are ours.
+		panic("metric: " + err.Error()) // Cannot happen: there is a reference, and the settings are ours.
 	}
 	return s
 }
 
-// mem0Spaces takes the punctuation that separates words.
+// mem0Spaces replaces the punctuation that separates words.
 var mem0Spaces = strings.NewReplacer(".", " ", ",", " ", "!", " ", "?", " ")
 
 func mem0Words(s string) map[string]bool {

@@ -7,9 +7,9 @@ import (
 	"deem/internal/text"
 )
 
-// MemoryAgent returns what MemoryAgentBench's programs compute of a response to a question
-// with these answers, under upstream's names: post_process in utils/eval_other_utils.py. The
-// source is the name of the part of the benchmark. There must be an answer.
+// MemoryAgent returns the metrics of MemoryAgentBench for a response to a question with the
+// given answers, under upstream's names: post_process in utils/eval_other_utils.py. The
+// source is the name of the part of the benchmark. There must be at least one answer.
 //
 // With words, an answer counts as contained only as whole words: upstream finds 10 in 2010.
 func MemoryAgent(source, response string, answers []string, words bool) map[string]float64 {
@@ -39,7 +39,7 @@ var (
 	answerPrefix = regexp.MustCompile(`(?i)^Answer:`)
 )
 
-// memoryAgentLine is parse_output: what follows "Answer:" in its line, or the first line.
+// memoryAgentLine is parse_output: the text after "Answer:" in its line, or the first line.
 func memoryAgentLine(response string) string {
 	line, _, _ := strings.Cut(response, "\n")
 	if m := answerLine.FindStringSubmatch(response); m != nil {
@@ -59,7 +59,7 @@ func memoryAgentShare(response string, answers []string, words bool) float64 {
 	return float64(n) / float64(len(answers))
 }
 
-// containsSQuAD reports whether a response contains an answer, both normalised as SQuAD does.
+// containsSQuAD reports whether a response contains an answer, both normalized like SQuAD.
 func containsSQuAD(response, answer string, words bool) bool {
 	response, answer = text.SQuAD(response), text.SQuAD(answer)
 	if words {
@@ -68,7 +68,7 @@ func containsSQuAD(response, answer string, words bool) bool {
 	return strings.Contains(response, answer)
 }
 
-// memoryAgentTexts is calculate_metrics: the best value over the answers of each metric.
+// memoryAgentTexts is calculate_metrics: the best value of each metric over the answers.
 func memoryAgentTexts(response string, answers []string, words bool) map[string]float64 {
 	m := map[string]float64{}
 	best := func(name string, value float64) { m[name] = max(m[name], value) }
@@ -91,5 +91,5 @@ func memoryAgentTexts(response string, answers []string, words bool) map[string]
 	return m
 }
 
-// closedAnswer are the answers that have nothing in common with any other.
+// closedAnswer are the answers that have no overlap with any other.
 var closedAnswer = map[string]bool{"yes": true, "no": true, "noanswer": true}

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// scores are the metrics that take any two texts and give a score from 0 to 1.
+// scores are the metrics that accept any two texts and return a score from 0 to 1.
 var scores = map[string]func(response, reference string) float64{
 	"F1":                 func(a, b string) float64 { return metric.F1(a, b).F1 },
 	"F1Zh":               func(a, b string) float64 { return metric.F1Zh(a, b).F1 },
@@ -48,7 +48,7 @@ func chrf(a, b string) float64 {
 	return s / 100
 }
 
-// TestScores shows what the metrics make of one pair, by hand.
+// TestScores checks the metrics on one pair against results computed by hand.
 func TestScores(t *testing.T) {
 	const response, reference = "The cat sat on the mats.", "A cat was sitting on the mat"
 	for name, want := range map[string]float64{
@@ -58,7 +58,7 @@ func TestScores(t *testing.T) {
 		"ROUGEL":         6. / 13,     // cat on the
 		"ROUGELsum":      8. / 13,     // and mat
 		"LoCoMoF1":       2. / 3,      // cat on mat
-		"CodeSimDifflib": .69,         // in whole per cent
+		"CodeSimDifflib": .69,         // in whole percent
 		"LongBenchROUGE": 6. / 13,     // cat on the
 		"Count":          0,           // no number
 		"F1Chars":        .8,          // 16 characters in common
@@ -117,11 +117,11 @@ func TestLoCoMoRecall(t *testing.T) {
 	}
 }
 
-// Upstream goes through the list that it takes classes from, so it passes over the
-// one after each that goes.
+// Upstream removes classes from the list while iterating over it, so it skips the class
+// after each removed one.
 func TestClassificationSkips(t *testing.T) {
 	classes := []string{"art", "part", "party", "other"}
-	// art goes, part is passed over, party stays: two classes are left.
+	// art is removed, part is skipped, party stays: two classes are left.
 	if got := metric.Classification("a party", "party", classes); got != .5 {
 		t.Errorf("Classification = %v, want 0.5", got)
 	}
@@ -237,7 +237,7 @@ func TestBLEUErrors(t *testing.T) {
 	}
 }
 
-// TestScoreProperties holds what must be true of any two texts.
+// TestScoreProperties checks what must be true of any two texts.
 func TestScoreProperties(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
 		"the", "cat", "cats", " ", "\n", ".", ",", "12", "1.5", "中文", "模型", "é", "\u3000", "\xff", "_", "and", "x",
@@ -310,9 +310,9 @@ func words(n int) string {
 	return b.String()
 }
 
-// TestLongTexts bounds the time for long texts, in lines and in one.
+// TestLongTexts limits the time for long texts, with and without lines.
 func TestLongTexts(t *testing.T) {
-	const limit = 10 * time.Second // far above what they take
+	const limit = 10 * time.Second // much more than needed
 	for name, n := range map[string]int{
 		"ROUGEL": 10000, "ROUGELsum": 10000, "LongBenchROUGE": 3000,
 		"F1": 3000, "ROUGE2": 3000, "BLEU": 3000, "ChrF": 3000, "LoCoMoF1": 3000,

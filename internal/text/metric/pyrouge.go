@@ -8,24 +8,24 @@ import (
 	"deem/internal/text"
 )
 
-// A PyRouge holds the three scores of the Python package rouge 1.0.1, which is not
-// rouge_score: it keeps the case, ends a sentence at every point, takes words
-// between single spaces, and adds 1e-8 to the denominator of F, so that equal
-// texts score 0.999999995.
+// A PyRouge is the three scores of the Python package rouge 1.0.1, which is not
+// rouge_score: it is case-sensitive, ends a sentence at every period, splits words at
+// single spaces, and adds 1e-8 to the denominator of F, so that equal texts score
+// 0.999999995.
 type PyRouge struct {
 	One, Two, L PRF
 
-	// Depth is how deep the original would have nested its calls to read out a
-	// longest common subsequence. Python stops at about a thousand.
+	// Depth is the recursion depth of the original when it reads out a longest common
+	// subsequence. Python stops at about a thousand.
 	Depth int
 }
 
-// errEmpty is what the package rouge says of a text without sentences.
+// errEmpty is returned for a text without sentences, as in the package rouge.
 var errEmpty = errors.New("text has no sentence")
 
-// NewPyRouge compares a response with a reference. With exclusive, as by default
-// upstream, everything is counted in sets of distinct words; without, in lists. A
-// text of nothing but points is an error.
+// NewPyRouge compares a response with a reference. With exclusive, the default upstream, it
+// counts sets of distinct words, otherwise lists. A text of nothing but periods is an
+// error.
 func NewPyRouge(response, reference string, exclusive bool) (PyRouge, error) {
 	got, want := newPyText(response), newPyText(reference)
 	if len(got.sentences) == 0 || len(want.sentences) == 0 {
@@ -43,15 +43,15 @@ func NewPyRouge(response, reference string, exclusive bool) (PyRouge, error) {
 	return r, nil
 }
 
-// A pyText is a text in sentences.
+// A pyText is a text split into sentences.
 type pyText struct {
 	sentences [][]string
 	ids       [][]int32
 	all       []int32
 }
 
-// newPyText splits at points. Only a piece without any character is dropped, so a
-// space after the last point is a sentence of one empty word.
+// newPyText splits at periods. Only empty pieces are dropped, so a space after the last
+// period is a sentence of one empty word.
 func newPyText(s string) pyText {
 	var t pyText
 	for piece := range strings.SplitSeq(s, ".") {
@@ -96,7 +96,7 @@ func pyRatios(same, response, reference int) PRF {
 	return s
 }
 
-// pyGrams compares two lists of numbers that are less than n.
+// pyGrams compares two lists of numbers less than n.
 func pyGrams(got, want []int32, n int, exclusive bool) PRF {
 	if exclusive {
 		got, want = distinct(got), distinct(want)
@@ -114,9 +114,9 @@ func pyGrams(got, want []int32, n int, exclusive bool) PRF {
 // distinct returns each number once.
 func distinct(ids []int32) []int32 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
 
-// pyUnion is ROUGE-L at the level of summaries: what any sentence of the response
-// has in common with any of the reference. Which of several equally long
-// subsequences is read out matters, since they are put together.
+// pyUnion is the summary-level ROUGE-L: what any sentence of the response has in common
+// with any sentence of the reference. It matters which of several equally long subsequences
+// is used, because their union is taken.
 func pyUnion(got, want pyText, exclusive bool) (PRF, int) {
 	union := map[int32]bool{}
 	sum, depth := 0, 0

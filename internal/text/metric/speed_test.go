@@ -9,7 +9,7 @@ import (
 	"deem/internal/text/metric"
 )
 
-// paragraph returns a text of so many words that come as often as words do, with
+// paragraph returns a text with the given number of words in a natural distribution, with
 // capitals, numbers and punctuation.
 func paragraph(r *rand.Rand, words int) string {
 	const syllables = "ta re lon min der ing ed tion al ness con pre ver si on es ly er ment ous"
@@ -37,8 +37,8 @@ func paragraph(r *rand.Rand, words int) string {
 	return b.String()
 }
 
-// TestAtOnce lets goroutines share what the metrics use again, with texts of all lengths,
-// and expects the scores that one of them alone gives.
+// TestAtOnce uses the metrics from several goroutines, with texts of all lengths, and
+// expects the scores of a single goroutine.
 func TestAtOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var texts [40]string
@@ -67,10 +67,10 @@ func TestAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// A word of the response must not be taken for one of an earlier reference that had its
+// A word of the response must not match a word of an earlier reference that had the same
 // number.
 func TestROUGELForgets(t *testing.T) {
-	for range 10 { // Memory is not always used again at once.
+	for range 10 { // Memory is not always reused at once.
 		metric.ROUGEL("a", "a b c d e", false)
 		if got := metric.ROUGEL("x y z a", "a a a a a", false).Recall; got != .2 {
 			t.Fatalf("ROUGEL after another text has a recall of %v, want 0.2", got)
@@ -78,8 +78,8 @@ func TestROUGELForgets(t *testing.T) {
 	}
 }
 
-// BenchmarkParagraphs compares texts of 50 words, each pair once, as a run over a large
-// dataset of short texts does. One pair again and again would hide what a new text costs.
+// BenchmarkParagraphs compares texts of 50 words, each pair once, like a run over a large
+// dataset of short texts. Repeating one pair would hide the cost of a new text.
 func BenchmarkParagraphs(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var texts [1024]string

@@ -14,12 +14,12 @@ import (
 	"deem/internal/text/metric"
 )
 
-// The tests of this file read what other people's systems answered, and what the
-// original programs made of it. Neither is part of the repository.
+// The tests of this file read the answers of other people's systems, and the results of the
+// original programs for them. Neither is part of the repository.
 const shared = "../../../../shared/"
 
-// lines decodes each line of a file below the shared folder. It skips the test if the file
-// is not there.
+// lines decodes each line of a file in the shared folder. It skips the test if the file
+// does not exist.
 func lines[T any](t *testing.T, name string) []T {
 	t.Helper()
 	data, err := os.ReadFile(shared + name)
@@ -64,7 +64,7 @@ func TestInfiniteBenchPredictions(t *testing.T) {
 	rows := slices.Concat(
 		lines[expected](t, "vectors/infinitebench_item_scores.jsonl"),
 		lines[expected](t, "vectors/infinitebench_sum_scores.jsonl"))
-	absent := []string{"chatglm3 math_calc", "gpt4 math_calc", "yarn-mistral longbook_sum_eng"} // from our copy of the predictions
+	absent := []string{"chatglm3 math_calc", "gpt4 math_calc", "yarn-mistral longbook_sum_eng"} // missing in our copy of the predictions
 	for _, want := range rows {
 		if slices.Contains(absent, want.Model+" "+want.Task) {
 			continue

@@ -9,33 +9,33 @@ import (
 	"deem/internal/text"
 )
 
-// BLEU computes BLEU as nltk.translate.bleu_score of NLTK 3.8 does. The zero value
-// has its defaults.
+// BLEU computes BLEU like nltk.translate.bleu_score of NLTK 3.8. The zero value has its
+// defaults.
 //
-// Its scores are not those of sacreBLEU, which smooths in another way and cuts texts
-// into words itself.
+// Its scores differ from those of sacreBLEU, which has different smoothing and tokenizes
+// texts itself.
 type BLEU struct {
-	// Weights say how much n-grams of one, two and more words count. Nil means a
-	// quarter for each order up to four.
+	// Weights are the weights of n-grams of one, two and more words. Nil means a quarter
+	// for each order up to four.
 	Weights []float64
 
-	// Smoothing is the number of a method of SmoothingFunction, from 0 to 7: what
-	// becomes of orders without a match. 0 is none. The methods 1 to 7 are those of
-	// B. Chen and C. Cherry, A systematic comparison of smoothing techniques for
-	// sentence-level BLEU, WMT 2014, with the parameters that NLTK has by default.
+	// Smoothing is the number of a method of SmoothingFunction, from 0 to 7, for orders
+	// without a match. 0 means none. The methods 1 to 7 are those of B. Chen and C. Cherry,
+	// A systematic comparison of smoothing techniques for sentence-level BLEU, WMT 2014,
+	// with NLTK's default parameters.
 	Smoothing int
 
-	// AutoReweigh gives a response of fewer than four words as many equal weights
-	// as it has words, where the weights are those of the zero value.
+	// AutoReweigh gives a response of fewer than four words as many equal weights as it has
+	// words, if the weights are those of the zero value.
 	AutoReweigh bool
 }
 
-// quarters are the weights where none are given.
+// quarters are the default weights.
 var quarters = []float64{.25, .25, .25, .25}
 
-// Sentence returns the score of one response, from 0 to 1, with all references at
-// once; smoothing methods 5 and 7 can give more than 1. Smoothing method 6 has no score, and returns an error, where a response has
-// no three words in a row in common with a reference.
+// Sentence returns the score of one response, from 0 to 1, with all references together;
+// smoothing methods 5 and 7 can give more than 1. Smoothing method 6 returns an error if a
+// response has no three consecutive words in common with a reference.
 func (b BLEU) Sentence(response []string, references [][]string) (float64, error) {
 	return b.Corpus([][]string{response}, [][][]string{references})
 }
@@ -91,19 +91,19 @@ func (b BLEU) check(responses [][]string, references [][][]string, weights []flo
 	return nil
 }
 
-// bleuSums are the sums that BLEU is made of.
+// bleuSums are the sums from which BLEU is computed.
 type bleuSums struct {
-	matches, totals     []int // by order, less one
+	matches, totals     []int // indexed by order minus one
 	response, reference int   // lengths in words
 	last                []string
-	lastReferences      [][]string // of the last response, which some smoothing methods look at
+	lastReferences      [][]string // of the last response, which some smoothing methods use
 }
 
 func (s *bleuSums) add(response []string, references [][]string) {
 	matches := matchedGrams(response, references, len(s.matches))
 	for i, n := range matches {
 		s.matches[i] += n
-		// An order that the response is too short for counts as one without a match.
+		// An order for which the response is too short counts as one without a match.
 		s.totals[i] += max(1, len(response)-i)
 	}
 	closest := len(references[0])
@@ -131,8 +131,9 @@ func (s *bleuSums) brevity() float64 {
 	return math.Exp(1 - float64(s.reference)/float64(s.response))
 }
 
-// matchedGrams returns how many n-grams of each order the response has in common with
-// the references, each as often as it is in the reference that has it most often.
+// matchedGrams returns, for each order, how many n-grams the response has in common with
+// the references. Each counts at most as many times as in the reference that has most of
+// it.
 func matchedGrams(response []string, references [][]string, orders int) []int {
 	g := text.NewGrams(orders)
 	for _, ref := range references {

@@ -11,7 +11,7 @@ func ExampleWords() {
 	// Output: ["Dr." "Vos" "did" "n't" "sail" "." "She" "flew" "."]
 }
 
-// Without a thesaurus, equal words and equal stems are what METEOR sees.
+// Without a thesaurus, METEOR matches equal words and equal stems.
 func ExampleMETEOR() {
 	score, err := nltk.METEOR(nltk.Words("she keeps bees"), [][]string{nltk.Words("she kept bees")}, nil)
 	fmt.Printf("%.3f %v\n", score, err)

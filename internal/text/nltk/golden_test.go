@@ -14,7 +14,7 @@ import (
 	"deem/internal/text/nltk"
 )
 
-// TestGolden holds this package to what NLTK 3.8 gave.
+// TestGolden checks this package against the results of NLTK 3.8.
 func TestGolden(t *testing.T) {
 	metrics := map[string]golden.Metric{
 		"nltk_word_tokenize": golden.Of(func(in struct{ Text string }) (any, error) {
@@ -42,7 +42,7 @@ func TestGolden(t *testing.T) {
 	golden.Test(t, metrics, golden.Options{})
 }
 
-// TestGoldenWordNet compares METEOR and the synonyms under it with NLTK 3.8.
+// TestGoldenWordNet compares METEOR and its synonyms with NLTK 3.8.
 func TestGoldenWordNet(t *testing.T) {
 	wn := wordNet(t)
 	golden.Test(t, map[string]golden.Metric{
@@ -73,7 +73,7 @@ func (in bleuInput) metric() (nltk.BLEU, error) {
 // openWordNet reads the database once.
 var openWordNet = sync.OnceValues(func() (*nltk.WordNet, error) { return nltk.OpenWordNet(wordNetDir()) })
 
-// wordNetDir returns where the database is, if it is there.
+// wordNetDir returns the folder of the database, if it exists.
 func wordNetDir() string {
 	if dir := os.Getenv("DEEM_WORDNET"); dir != "" {
 		return dir
@@ -81,8 +81,8 @@ func wordNetDir() string {
 	return filepath.Join("..", "..", "..", ".tools", "wordnet")
 }
 
-// wordNet returns the database that scripts/wordnet.sh downloads. Where it is missing the
-// test is skipped, unless DEEM_GOLDEN names vectors that need it: then the test fails.
+// wordNet returns the database that scripts/wordnet.sh downloads. If it is missing the test
+// is skipped, unless DEEM_GOLDEN names vectors that need it: then the test fails.
 func wordNet(t testing.TB) *nltk.WordNet {
 	t.Helper()
 	wn, err := openWordNet()

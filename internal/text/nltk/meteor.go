@@ -7,17 +7,16 @@ import (
 	"deem/internal/text"
 )
 
-// METEOR returns the METEOR of the best reference, from 0 to 1, as meteor_score of
-// NLTK 3.8 does with its defaults. Words that are equal but for their case are
-// matched first, then those with the same Porter stem, then those that are synonyms.
-// The score is a mean of precision and recall in which recall counts nine times as
-// much, less up to a half for matches that lie scattered. See A. Lavie and A. Agarwal,
-// METEOR: An automatic metric for MT evaluation with high levels of correlation with
-// human judgments, WMT 2007.
+// METEOR returns the METEOR score with the best reference, from 0 to 1, like meteor_score
+// of NLTK 3.8 with its defaults. Words that are equal except for case are matched first,
+// then words with the same Porter stem, then synonyms. The score is a mean of precision and
+// recall in which recall has nine times the weight, reduced by up to a half for scattered
+// matches. See A. Lavie and A. Agarwal, METEOR: An automatic metric for MT evaluation with
+// high levels of correlation with human judgments, WMT 2007.
 //
-// The function synonyms returns the synonyms of a word, as [WordNet.Synonyms] does;
-// it is asked for the stems of the words that have no match yet, as upstream asks. If
-// it is nil no synonyms are matched.
+// The function synonyms returns the synonyms of a word, like [WordNet.Synonyms]; it is
+// called with the stems of the words that have no match yet, as upstream. If it is nil no
+// synonyms are matched.
 func METEOR(response []string, references [][]string, synonyms func(word string) []string) (float64, error) {
 	if len(references) == 0 {
 		return 0, errors.New("no reference to compare with")
@@ -49,19 +48,19 @@ func meteor(response, reference []string, synonyms func(word string) []string) f
 	return (1 - gamma*(scattered*scattered*scattered)) * mean
 }
 
-// An alignment says which words of a response are matched with which of a reference.
+// An alignment is the matching of words of a response and a reference.
 type alignment struct {
-	got, want []place // those without a match yet
+	got, want []place // words without a match
 	matches   []match
 }
 
-// A place is a word of a text, and where it stands.
+// A place is a word of a text with its position.
 type place struct {
 	at   int
 	word string
 }
 
-// A match says that two words, given by their places, mean the same.
+// A match is a pair of matching words, given by their positions.
 type match struct{ got, want int }
 
 func enumerate(words []string) []place {
@@ -72,14 +71,14 @@ func enumerate(words []string) []place {
 	return list
 }
 
-// matchEqual matches equal words. Both texts are gone through from the end, so that
-// of several equal words the last ones find each other.
+// matchEqual matches equal words. It goes through both texts from the end, so that of
+// several equal words the last ones are matched.
 func (a *alignment) matchEqual() {
 	a.match(func(word string, _ stacks) string { return word })
 }
 
-// match matches each word of the response, from the last to the first, with the last
-// word of the reference that is what find returns.
+// match matches each word of the response, from the last to the first, with the last word
+// of the reference that equals the result of find.
 func (a *alignment) match(find func(word string, where stacks) string) {
 	if len(a.got) == 0 || len(a.want) == 0 {
 		return
@@ -106,10 +105,10 @@ func (a *alignment) match(find func(word string, where stacks) string) {
 	a.want = without(a.want, taken)
 }
 
-// stacks hold for each word where it stands in a list, the last place on top.
+// stacks maps words to their positions in a list, the last position on top.
 type stacks map[string][]int
 
-// last returns the last place of a word, or -1 if it has none.
+// last returns the last position of a word, or -1.
 func (s stacks) last(word string) int {
 	if list := s[word]; len(list) > 0 {
 		return list[len(list)-1]
@@ -117,7 +116,7 @@ func (s stacks) last(word string) int {
 	return -1
 }
 
-// without returns the list without what was taken from it.
+// without returns the list without the taken elements.
 func without(list []place, taken []bool) []place {
 	left := list[:0:0]
 	for i, p := range list {
@@ -128,8 +127,8 @@ func without(list []place, taken []bool) []place {
 	return left
 }
 
-// stem replaces the words that are left by their stems. They stay stems: synonyms are
-// looked up for these too.
+// stem replaces the remaining words by their stems. They stay stems: synonyms are looked up
+// for stems too.
 func (a *alignment) stem() {
 	for _, list := range [][]place{a.got, a.want} {
 		for i := range list {
@@ -138,7 +137,7 @@ func (a *alignment) stem() {
 	}
 }
 
-// matchSynonyms matches a word with the last in the reference that is a synonym of it.
+// matchSynonyms matches a word with its last synonym in the reference.
 func (a *alignment) matchSynonyms(synonyms func(word string) []string) {
 	a.match(func(word string, where stacks) string {
 		best := word
@@ -151,8 +150,7 @@ func (a *alignment) matchSynonyms(synonyms func(word string) []string) {
 	})
 }
 
-// chunks returns into how many runs the matches fall that stand side by side in both
-// texts.
+// chunks returns the number of runs of matches that are consecutive in both texts.
 func (a *alignment) chunks() int {
 	slices.SortFunc(a.matches, func(x, y match) int { return x.got - y.got })
 	n := 1

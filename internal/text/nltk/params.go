@@ -8,38 +8,38 @@ import (
 	"github.com/neurosnap/sentences/data"
 )
 
-// params are what Punkt learned from English newspapers.
+// params are the parameters of Punkt, trained on English newspapers.
 type params struct {
 	abbreviations map[string]bool  // without the final period
-	collocations  map[pair]bool    // a word before a period, and one after, that belong together
+	collocations  map[pair]bool    // pairs of words before and after a period that belong together
 	starters      map[string]bool  // words that often begin a sentence
-	context       map[string]ortho // where a word was seen, and with which first letter
+	context       map[string]ortho // where a word was seen, and with which case of its first letter
 }
 
-// A pair is two words that follow each other.
+// A pair is two consecutive words.
 type pair struct{ first, second string }
 
-// ortho says in which places a word was seen with which case of its first letter, one
+// ortho is the set of positions in which a word was seen, by case of its first letter, one
 // bit for each. The values are those of NLTK.
 type ortho uint8
 
 const (
-	beginsUpper  ortho = 1 << (iota + 1) // at the beginning of a sentence, as a capital
+	beginsUpper  ortho = 1 << (iota + 1) // at the beginning of a sentence, in upper case
 	insideUpper                          // inside a sentence
-	unknownUpper                         // where neither is sure
-	beginsLower                          // the same with a small letter
+	unknownUpper                         // position unknown
+	beginsLower                          // the same in lower case
 	insideLower                          //
 	unknownLower                         //
 	anyUpper     = beginsUpper | insideUpper | unknownUpper
 	anyLower     = beginsLower | insideLower | unknownLower
 )
 
-// english returns the parameters for English. They take a moment to read, which
-// nobody pays who cuts no sentences.
+// english returns the parameters for English. They are read on first use, because that
+// takes a moment.
 var english = sync.OnceValue(func() *params {
 	raw, err := data.Asset("data/english.json")
 	if err != nil {
-		panic("nltk: " + err.Error()) // The file is part of the program.
+		panic("nltk: " + err.Error()) // Cannot happen: the file is embedded.
 	}
 	var file struct {
 		AbbrevTypes, Collocations, SentStarters map[string]int
@@ -55,8 +55,8 @@ var english = sync.OnceValue(func() *params {
 		context:       file.OrthoContext,
 	}
 	// The module has one word more than the files punkt_tab, in which NLTK ships the
-	// parameters. Otherwise abbreviations, collocations and starters are equal, and
-	// the contexts take up the same number of bytes.
+	// parameters. Otherwise abbreviations, collocations and starters are equal, and the
+	// contexts have the same number of bytes.
 	delete(p.starters, "she")
 	for c := range file.Collocations {
 		first, second, _ := strings.Cut(c, ",")

@@ -33,7 +33,7 @@ func TestBLEU(t *testing.T) {
 		{nltk.BLEU{}, "", fields("a b"), 0},
 		{nltk.BLEU{Weights: []float64{1}}, "a b", fields("a b c d"), math.Exp(-1)},
 		{nltk.BLEU{Weights: []float64{1}}, "a a a", fields("a", "a a b"), 2. / 3}, // clipped by the second
-		{nltk.BLEU{Weights: []float64{1}}, "a b c", fields("a", "a b c d e"), 1},  // of two equally close the shorter
+		{nltk.BLEU{Weights: []float64{1}}, "a b c", fields("a", "a b c d e"), 1},  // of two equally close lengths the shorter
 		{nltk.BLEU{Smoothing: 1, Weights: third}, "a b c", fields("a b x"), math.Cbrt(2. / 3 * 1 / 2 * .1)},
 		{nltk.BLEU{Smoothing: 2, Weights: third}, "a b c", fields("a b x"), math.Cbrt(2. / 3 * 2 / 3 * 1 / 2)},
 		{nltk.BLEU{Smoothing: 3, Weights: third}, "a c b", fields("a b x"), math.Cbrt(2. / 3 * 1 / 4 * 1 / 4)},
@@ -81,7 +81,7 @@ func TestBLEUErrors(t *testing.T) {
 	}
 }
 
-// words draws a text of few different words, so that many match.
+// words generates a text of few different words, so that many match.
 func words(t *rapid.T, name string) []string {
 	return rapid.SliceOfN(rapid.SampledFrom(strings.Fields("a b C c run runs running hound dog dogs")), 0, 9).Draw(t, name)
 }
@@ -101,7 +101,7 @@ func TestBLEUProperties(t *testing.T) {
 	})
 }
 
-// pets are the synonyms of some stems.
+// pets returns the synonyms of some stems.
 func pets(word string) []string {
 	if word == "dog" || word == "hound" {
 		return []string{"dog", "hound", "Cad"}
@@ -124,7 +124,7 @@ func TestMETEOR(t *testing.T) {
 		{"runs", fields("running"), pets, .5},
 		{"hounds", fields("dog"), pets, .5},
 		{"hounds", fields("dog"), nil, 0},
-		{"dogs", fields("cad"), pets, 0}, // synonyms have capitals, and a text has none
+		{"dogs", fields("cad"), pets, 0}, // synonyms are capitalized, and texts are not
 		{"a b c", fields("x", "a b c"), pets, full(3)},
 		{"b a", fields("a b"), pets, .5}, // two runs of one
 		// Recall counts nine times as much as precision.
@@ -141,8 +141,8 @@ func TestMETEOR(t *testing.T) {
 	}
 }
 
-// TestMETEORAligns compares with an alignment made word by word, as the original makes
-// it: quadratic, and plain to see.
+// TestMETEORAligns compares with a word-by-word alignment like the original's, which is
+// quadratic but simple.
 func TestMETEORAligns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		got, want := words(t, "response"), words(t, "reference")
@@ -154,7 +154,7 @@ func TestMETEORAligns(t *testing.T) {
 }
 
 func slowMETEOR(response, reference []string) float64 {
-	partner := make([]int, len(response)) // 1 + the place in the reference, or 0
+	partner := make([]int, len(response)) // 1 + the position in the reference, or 0
 	taken := make([]bool, len(reference))
 	for _, same := range []func(a, b string) bool{
 		func(a, b string) bool { return text.Lower(a) == text.Lower(b) },

@@ -8,10 +8,10 @@ import (
 	"deem/internal/text"
 )
 
-// Sentences cuts a text into sentences, as sent_tokenize of NLTK 3.8 does for
-// English: by Punkt of T. Kiss and J. Strunk, Unsupervised multilingual sentence
-// boundary detection, Computational Linguistics 32 (2006). White space between
-// sentences is lost, and that inside them is not.
+// Sentences splits a text into sentences like sent_tokenize of NLTK 3.8 for English: by
+// Punkt of T. Kiss and J. Strunk, Unsupervised multilingual sentence boundary detection,
+// Computational Linguistics 32 (2006). White space between sentences is dropped, and white
+// space inside them is kept.
 func Sentences(s string) []string {
 	var list []string
 	for _, sp := range realign(s, spans(s, english())) {
@@ -23,15 +23,15 @@ func Sentences(s string) []string {
 // A span is a part of a text.
 type span struct{ from, to int }
 
-// An ending is a character that may end a sentence, with what stands around it.
+// An ending is a character that may end a sentence, with its context.
 type ending struct {
-	at      int  // where it is
-	next    int  // where the next sentence would begin
-	context span // the word that it ends, and what follows: one character, or the next word
+	at      int  // its position
+	next    int  // start of the next sentence
+	context span // the word that it ends, and one character or the next word after it
 }
 
-// spans returns the sentences of s, before closing quotes and brackets are given to
-// the sentence that they close.
+// spans returns the sentences of s, before closing quotes and brackets are moved to the
+// sentence that they close.
 func spans(s string, p *params) []span {
 	var list []span
 	from := 0
@@ -44,8 +44,8 @@ func spans(s string, p *params) []span {
 	return append(list, span{from, len(strings.TrimRightFunc(s, text.IsSpace))})
 }
 
-// endings returns the places where a sentence may end. Where several stand in one
-// word, as in "what?!", the last counts.
+// endings returns the positions where a sentence may end. If there are several in one word,
+// as in "what?!", the last counts.
 func endings(s string) []ending {
 	var list []ending
 	for i := range len(s) {
@@ -58,7 +58,7 @@ func endings(s string) []ending {
 			last = list[len(list)-1]
 		}
 		e.context.from = last.context.from
-		// A space in the first place counts as none, as it does upstream.
+		// A space in the first position is ignored, as upstream.
 		if n := strings.LastIndexAny(s[last.at:i], " \t\n\r\v\f"); n > 0 {
 			e.context.from = last.at + n + 1
 		}
@@ -70,9 +70,9 @@ func endings(s string) []ending {
 	return list
 }
 
-// endingAt returns the ending at s[i], if there is one: a period, question or
-// exclamation mark before punctuation, or before white space and something else. It
-// leaves open where the context begins.
+// endingAt returns the ending at s[i], if there is one: a period, question mark or
+// exclamation mark before punctuation, or before white space and something else. It does
+// not set the start of the context.
 func endingAt(s string, i int) (ending, bool) {
 	if c := s[i]; c != '.' && c != '?' && c != '!' || i+1 == len(s) {
 		return ending{}, false
@@ -91,7 +91,7 @@ func endingAt(s string, i int) (ending, bool) {
 	return ending{at: i, next: next, context: span{to: next + end}}, true
 }
 
-// spaces returns how many bytes of white space s begins with.
+// spaces returns the number of bytes of leading white space in s.
 func spaces(s string) int {
 	for i, r := range s {
 		if !text.IsSpace(r) {
@@ -101,11 +101,11 @@ func spaces(s string) int {
 	return len(s)
 }
 
-// isNonWord reports whether c cannot stand in a word of Punkt.
+// isNonWord reports whether c cannot be part of a word in Punkt.
 func isNonWord(c byte) bool { return strings.IndexByte(`)";}]*:@'({[?!`, c) >= 0 }
 
-// realign gives closing quotes and brackets to the sentence before. Sentences of
-// which nothing is left are dropped.
+// realign moves closing quotes and brackets to the previous sentence, and drops sentences
+// that become empty.
 func realign(s string, list []span) []span {
 	var out []span
 	shift := 0
@@ -126,9 +126,9 @@ func realign(s string, list []span) []span {
 	return out
 }
 
-// closers returns how many bytes of closing quotes and brackets s begins with, and
-// how many with the white space after them. Both are 0 if something else follows
-// than white space, a double dash or the end.
+// closers returns the number of bytes of closing quotes and brackets at the beginning of s,
+// and the number including the white space after them. Both are 0 if they are followed by
+// anything except white space, a double dash or the end.
 func closers(s string) (closing, all int) {
 	for closing < len(s) && strings.IndexByte(`"')]}`, s[closing]) >= 0 {
 		closing++
@@ -157,19 +157,19 @@ func (p *params) breaks(context string) bool {
 	return false
 }
 
-// A token is a word as Punkt sees it.
+// A token is a word in Punkt.
 type token struct {
 	text     string
 	kind     string // in lower case, and the same for all numbers
-	breaks   bool   // a sentence ends with it
+	breaks   bool   // it ends a sentence
 	short    bool   // it is an abbreviation
 	ellipsis bool
 }
 
-// number stands for all numbers.
+// number is the kind of all numbers.
 const number = "##number##"
 
-// tokens returns the words of s with what their form alone says of them.
+// tokens returns the words of s with their properties by form alone.
 func (p *params) tokens(s string) []token {
 	var list []token
 	for line := range strings.SplitSeq(s, "\n") {
@@ -204,8 +204,8 @@ func (p *params) newToken(s string) token {
 	return t
 }
 
-// isNumber reports whether s is a number, perhaps with a sign, separators and a
-// period at its end.
+// isNumber reports whether s is a number, with an optional sign, separators and final
+// period.
 func isNumber(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	if s != "" && (s[0] == '.' || s[0] == ',') {
@@ -219,7 +219,7 @@ func isNumber(s string) bool {
 	}) < 0
 }
 
-// bare returns the kind without the period at its end.
+// bare returns the kind without its final period.
 func (t *token) bare() string {
 	if len(t.kind) > 1 {
 		return strings.TrimSuffix(t.kind, ".")
@@ -251,8 +251,8 @@ func (t *token) initial() bool {
 	return text.IsWord(r) && !unicode.IsDigit(r) && t.text[size:] == "."
 }
 
-// reconsider changes what the form of a word that ends in a period has said, by the
-// word that follows. The numbers in brackets are the sections of the paper.
+// reconsider revises the properties of a word with a final period by the word that follows.
+// The numbers in brackets are the sections of the paper.
 func (p *params) reconsider(t, next *token) {
 	if !strings.HasSuffix(t.text, ".") {
 		return
@@ -273,14 +273,14 @@ func (p *params) reconsider(t, next *token) {
 	if !initial && kind != number { // [4.3]
 		return
 	}
-	// J. Bach: a name is always written with a capital.
+	// J. Bach: a name is always capitalized.
 	name := initial && next.upper() && p.context[nextKind]&anyLower == 0
 	if starts == no || starts == unsure && name {
 		t.breaks, t.short = false, true
 	}
 }
 
-// An answer may be left open.
+// An answer is yes, no or unsure.
 type answer int
 
 const (
@@ -289,7 +289,7 @@ const (
 	no
 )
 
-// starts says whether a sentence starts with the token, by what is known about its
+// starts estimates whether a sentence starts with the token, from the recorded case of its
 // first letter.
 func (p *params) starts(t *token) answer {
 	if len(t.text) == 1 && strings.IndexByte(";:,.!?", t.text[0]) >= 0 {

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// The parameters that NLTK has by default.
+// NLTK's default parameters.
 const (
 	smoothEpsilon = .1
 	smoothK       = 5
 	smoothAlpha   = 5
 )
 
-// smallest is Python's sys.float_info.min, which stands for a precision of 0 without
+// smallest is Python's sys.float_info.min, which replaces a precision of 0 without
 // smoothing: its logarithm is finite.
 const smallest = 0x1p-1022
 
-// smooth returns the precision of each order, by the method of that number.
+// smooth returns the precision of each order, smoothed by the given method.
 func (s *bleuSums) smooth(method int) ([]float64, error) {
 	p := make([]float64, len(s.matches))
 	for i, m := range s.matches {
@@ -46,8 +46,8 @@ func (s *bleuSums) smooth(method int) ([]float64, error) {
 	return p, nil
 }
 
-// whereNone gives each order without a match the precision that f returns for it. It
-// is told the how manieth such order it is.
+// whereNone sets the precision of each order i without a match to f(i, k); k counts these
+// orders from 1.
 func (s *bleuSums) whereNone(p []float64, f func(i, k int) float64) {
 	k := 0
 	for i, m := range s.matches {
@@ -58,8 +58,7 @@ func (s *bleuSums) whereNone(p []float64, f func(i, k int) float64) {
 	}
 }
 
-// byLength is method 4: the shorter a response, the less an order without a match
-// counts.
+// byLength is method 4: the shorter a response, the less an order without a match counts.
 func (s *bleuSums) byLength(p []float64) {
 	if s.response <= 1 {
 		return
@@ -69,9 +68,8 @@ func (s *bleuSums) byLength(p []float64) {
 	})
 }
 
-// average is method 5: the mean with the orders on both sides. After the last order
-// upstream puts that of five words, whatever the last order is, and only that of the
-// last response.
+// average is method 5: the mean with the neighbouring orders. After the last order upstream
+// uses the order of five words, whatever the last order is, and only of the last response.
 func (s *bleuSums) average(p []float64) {
 	const order = 5
 	matches := matchedGrams(s.last, s.lastReferences, order)
@@ -87,8 +85,8 @@ func (s *bleuSums) average(p []float64) {
 	}
 }
 
-// interpolate is method 6: the precision is drawn to what the two orders below let
-// expect.
+// interpolate is method 6: the precision is interpolated with the value expected from the
+// two lower orders.
 func (s *bleuSums) interpolate(p []float64) error {
 	if len(p) < 3 || p[2] == 0 {
 		return errors.New("smoothing method 6 of BLEU needs three words in a row in common")

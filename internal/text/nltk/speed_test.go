@@ -17,8 +17,8 @@ const (
 		`His sister advised against it. Nobody knows whether Mr. Marsh would have remained; she will not ask.`
 )
 
-// TestLongTexts feeds texts that make careless code slow. The limit is far above what
-// they take, so that only a blow-up fails.
+// TestLongTexts reads texts that make naive code slow. The limit is much more than needed,
+// so that only a blow-up fails.
 func TestLongTexts(t *testing.T) {
 	const limit = 10 * time.Second
 	for _, unit := range []string{
@@ -35,7 +35,7 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// TestAtOnce lets goroutines be the first to need the parameters together.
+// TestAtOnce loads the parameters from several goroutines at once.
 func TestAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
@@ -92,7 +92,7 @@ func BenchmarkMETEOR(b *testing.B) {
 }
 
 func BenchmarkOpenWordNet(b *testing.B) {
-	wordNet(b) // skips the benchmark where WordNet is missing
+	wordNet(b) // skips the benchmark if WordNet is missing
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := nltk.OpenWordNet(wordNetDir()); err != nil {

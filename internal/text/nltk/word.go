@@ -8,8 +8,8 @@ import (
 	"deem/internal/text"
 )
 
-// Words cuts a text into words, as word_tokenize of NLTK 3.8 does: sentence by
-// sentence, since only the period at the end of a sentence is a word.
+// Words splits a text into words like word_tokenize of NLTK 3.8: sentence by sentence,
+// because only the period at the end of a sentence is a word.
 func Words(s string) []string {
 	var words []string
 	for _, sentence := range Sentences(s) {
@@ -18,14 +18,13 @@ func Words(s string) []string {
 	return words
 }
 
-// LineWords cuts one sentence into words, as word_tokenize of NLTK 3.8 does with
-// preserve_line. Of several sentences the last alone loses its period. Straight
-// double quotes become two backticks or two apostrophes.
+// LineWords splits one sentence into words like word_tokenize of NLTK 3.8 with
+// preserve_line. If there are several sentences, only the last period is split off.
+// Straight double quotes become two backticks or two apostrophes.
 //
-// The tokenizer goes back to that of R. MacIntyre for the Penn Treebank: one
-// replacement after the other puts spaces around what is a word, and then the text is
-// split at spaces. The order is part of it, since many replacements look at the
-// spaces that earlier ones have made.
+// The tokenizer goes back to that of R. MacIntyre for the Penn Treebank: a sequence of
+// replacements puts spaces around words, and then the text is split at spaces. The order
+// matters, because many replacements depend on the spaces that earlier ones have made.
 func LineWords(s string) []string {
 	s = openQuotes(s)
 	s = punctuation(s)
@@ -35,7 +34,7 @@ func LineWords(s string) []string {
 	return text.Split(contractions(s))
 }
 
-// openQuotes sets quotes that open apart.
+// openQuotes splits off opening quotes.
 func openQuotes(s string) string {
 	if !isASCII(s) {
 		s = apart(s, "«“‘„")
@@ -63,15 +62,14 @@ func apart(s, chars string) string {
 	return w.String()
 }
 
-// A rewriter replaces parts of a text. What it has replaced is not looked at again.
+// A rewriter replaces parts of a text. Replacements are not examined again.
 type rewriter struct {
 	s    string
 	b    strings.Builder
-	from int // what stands before is written
+	from int // start of the text that is not written yet
 }
 
-// replace writes what stands before i, and instead of what stands from there to j
-// the replacement.
+// replace writes the text up to i, and then the replacement of the text from i to j.
 func (w *rewriter) replace(i, j int, replacement string) {
 	w.b.WriteString(w.s[w.from:i])
 	w.b.WriteString(replacement)
@@ -87,7 +85,7 @@ func (w *rewriter) String() string {
 	return w.b.String()
 }
 
-// runs puts spaces around runs of at least so many of the character c.
+// runs puts spaces around runs of at least least characters c.
 func runs(s string, c byte, least int) string {
 	w := rewriter{s: s}
 	for i := strings.IndexByte(s, c); i >= 0 && i < len(s); i++ {
@@ -112,7 +110,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// quotesAfterOpening turns double quotes after a space or an opening bracket into
+// quotesAfterOpening replaces double quotes after a space or an opening bracket by
 // backticks.
 func quotesAfterOpening(s string) string {
 	w := rewriter{s: s}
@@ -131,8 +129,8 @@ func quotesAfterOpening(s string) string {
 	return w.String()
 }
 
-// letterAfterApostrophe takes an apostrophe off a single letter, unless that is one
-// of a contraction, as in 's.
+// letterAfterApostrophe splits an apostrophe from a single letter, unless it is a
+// contraction such as 's.
 func letterAfterApostrophe(s string) string {
 	w := rewriter{s: s}
 	for i := range len(s) {
@@ -147,15 +145,15 @@ func letterAfterApostrophe(s string) string {
 	return w.String()
 }
 
-// isWordAt reports whether s begins with a character of a word.
+// isWordAt reports whether s begins with a word character.
 func isWordAt(s string) bool { return isWord(utf8.DecodeRuneInString(s)) }
 
-// isWordBefore reports whether s ends with a character of a word.
+// isWordBefore reports whether s ends with a word character.
 func isWordBefore(s string) bool { return isWord(utf8.DecodeLastRuneInString(s)) }
 
 func isWord(r rune, size int) bool { return size > 0 && text.IsWord(r) }
 
-// punctuation sets punctuation apart, and the period at the end of the text.
+// punctuation splits off punctuation, and the period at the end of the text.
 func punctuation(s string) string {
 	s = finalPeriod(s, "])}>\"'»”’ ", " ")
 	s = commas(s)
@@ -168,8 +166,8 @@ func punctuation(s string) string {
 	return apart(s, "*")
 }
 
-// finalPeriod sets a period apart after which only closing characters and white space
-// follow. What stands between the period and those is given.
+// finalPeriod splits off a period that is followed only by closing characters and white
+// space. It puts between after the period.
 func finalPeriod(s, closing, between string) string {
 	dot := strings.LastIndexByte(s, '.')
 	if dot <= 0 || s[dot-1] == '.' {
@@ -182,8 +180,8 @@ func finalPeriod(s, closing, between string) string {
 	return s[:dot] + " ." + between + s[dot+1:len(s)-len(rest)] + " "
 }
 
-// commas puts a space on either side of a comma or colon before anything but a digit.
-// What follows belongs to it, so that of two commas the second is passed over.
+// commas puts spaces around a comma or colon that is not followed by a digit. The character
+// after it is part of the match, so the second of two commas is skipped.
 func commas(s string) string {
 	w := rewriter{s: s}
 	for i := 0; i < len(s); i++ {
@@ -199,7 +197,7 @@ func commas(s string) string {
 	return w.String()
 }
 
-// lastComma sets a comma or colon apart that ends the text or its last line.
+// lastComma splits off a comma or colon at the end of the text or its last line.
 func lastComma(s string) string {
 	w := rewriter{s: s}
 	for i := max(0, len(s)-2); i < len(s); i++ {
@@ -210,10 +208,10 @@ func lastComma(s string) string {
 	return w.String()
 }
 
-// lastApostrophes sets an apostrophe apart that ends a word.
+// lastApostrophes splits off an apostrophe at the end of a word.
 func lastApostrophes(s string) string {
 	w := rewriter{s: s}
-	from := 0 // Both the character before and the space after belong to a match.
+	from := 0 // The character before and the space after are both part of a match.
 	for i := 1; i+1 < len(s); i++ {
 		if s[i] == '\'' && s[i+1] == ' ' && s[i-1] != '\'' && i > from {
 			w.replace(i, i, " ")
@@ -223,7 +221,7 @@ func lastApostrophes(s string) string {
 	return w.String()
 }
 
-// closeQuotes sets quotes that close apart, and what is left of short forms.
+// closeQuotes splits off closing quotes and the endings of contractions.
 func closeQuotes(s string) string {
 	if !isASCII(s) {
 		s = apart(s, "»”’")
@@ -234,8 +232,8 @@ func closeQuotes(s string) string {
 	return beforeApostrophe(s, "ll", "LL", "re", "RE", "ve", "VE", "t", "T")
 }
 
-// beforeApostrophe puts a space before an apostrophe that is followed by one of the
-// endings and a space, and before n't.
+// beforeApostrophe puts a space before an apostrophe that is followed by one of the endings
+// and a space, and before n't.
 func beforeApostrophe(s string, endings ...string) string {
 	w := rewriter{s: s}
 	for i := 1; i < len(s); i++ {
@@ -245,7 +243,7 @@ func beforeApostrophe(s string, endings ...string) string {
 		for _, end := range endings {
 			at := i
 			if end == "t" && s[i-1] == 'n' || end == "T" && s[i-1] == 'N' {
-				at-- // The n goes with the apostrophe.
+				at-- // The n belongs to the apostrophe.
 			} else if end == "t" || end == "T" {
 				continue
 			}
@@ -258,12 +256,12 @@ func beforeApostrophe(s string, endings ...string) string {
 	return w.String()
 }
 
-// glued are two words each that people write as one. The second part of the list
-// stands after a space and not at the beginning of any word.
+// glued are pairs of words that are written as one. Some occur only after a space, not at
+// the beginning of any word.
 var glued = []struct {
 	first, second string
-	space         bool // a space goes before
-	spaceAfter    bool // white space follows, and not just the end of the word
+	space         bool // a space precedes
+	spaceAfter    bool // white space must follow, not just the end of the word
 }{
 	{first: "can", second: "not"},
 	{first: "d", second: "'ye"},
@@ -277,13 +275,13 @@ var glued = []struct {
 	{first: "'t", second: "was", space: true},
 }
 
-// contractions cuts words that people write as one.
+// contractions splits words of glued.
 func contractions(s string) string {
 	for _, g := range glued {
 		w := rewriter{s: s}
 		for i := range len(s) {
 			if s[i] != g.first[0] && s[i] != g.first[0]&^0x20 {
-				continue // Most places are seen to be others by one byte.
+				continue // One byte rules out most positions.
 			}
 			first := prefixLen(s[i:], g.first)
 			if first == 0 || g.space && (i == 0 || s[i-1] != ' ') || !g.space && isWordBefore(s[:i]) {
@@ -301,8 +299,8 @@ func contractions(s string) string {
 	return s
 }
 
-// prefixLen returns how many bytes of s are the prefix in upper or lower case, as
-// Python's re.IGNORECASE compares: 0 if s begins with something else.
+// prefixLen returns the number of bytes of s that match the prefix, ignoring case like
+// Python's re.IGNORECASE, or 0 if s does not begin with it.
 func prefixLen(s, prefix string) int {
 	n := 0
 	for i := range len(prefix) {

@@ -80,7 +80,7 @@ func TestLineWords(t *testing.T) {
 	}
 }
 
-// Only the period that ends a sentence is a word.
+// Only the period at the end of a sentence is a word.
 func TestWords(t *testing.T) {
 	const want = "Mr. Hale left . He ca n't stay ."
 	if got := strings.Join(nltk.Words("Mr. Hale left. He can't stay."), " "); got != want {
@@ -88,8 +88,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// FuzzWords checks that cutting loses and invents nothing but white space, and spells
-// nothing but double quotes in another way.
+// FuzzWords checks that splitting removes and adds only white space, and changes only
+// double quotes.
 func FuzzWords(f *testing.F) {
 	for _, s := range []string{paragraph, another, "", ". . . .", "'t'is", "\xff.\xfe ", "a.\u2028)", "''''", "x,:\n", "İ. ſ' ı"} {
 		f.Add(s)

@@ -14,32 +14,32 @@ import (
 	"deem/internal/text"
 )
 
-// WordNet is the lexical database of Princeton University, version 3.0, read from a
-// folder. It may be used by many goroutines at once.
+// WordNet is the lexical database of Princeton University, version 3.0, read from a folder.
+// It is safe for concurrent use.
 type WordNet struct {
 	name  string
 	parts [4]part
 }
 
-// A part is what WordNet knows of one part of speech.
+// A part is the data of one part of speech.
 type part struct {
 	data       string              // the file with the synsets
 	lemmas     map[string]senses   // by the lemma in lower case, with _ for spaces
-	offsets    []uint32            // where in the data the synsets of all lemmas begin
+	offsets    []uint32            // positions in data of the synsets of all lemmas
 	exceptions map[string][]string // irregular forms, with their lemmas
 	suffixes   []suffix            // of regular forms
 }
 
-// senses say where the offsets of a lemma are.
+// senses is the range of a lemma in offsets.
 type senses struct{ from, to uint32 }
 
-// A suffix of an inflected form makes way for another.
+// A suffix rule replaces the suffix of an inflected form.
 type suffix struct{ old, new string }
 
-// partNames are the names of the files, in the order in which NLTK reads them.
+// partNames are the names of the files, in NLTK's order.
 var partNames = [4]string{"noun", "verb", "adj", "adv"}
 
-// suffixes are what Morphy, the lemmatizer of WordNet, takes off.
+// suffixes are the rules of Morphy, the lemmatizer of WordNet.
 var suffixes = [4][]suffix{
 	{{"s", ""}, {"ses", "s"}, {"ves", "f"}, {"xes", "x"}, {"zes", "z"}, {"ches", "ch"}, {"shes", "sh"}, {"men", "man"}, {"ies", "y"}},
 	{{"s", ""}, {"ies", "y"}, {"es", "e"}, {"es", ""}, {"ed", "e"}, {"ed", ""}, {"ing", "e"}, {"ing", ""}},
@@ -47,12 +47,12 @@ var suffixes = [4][]suffix{
 	nil,
 }
 
-// OpenWordNet reads WordNet from a folder that holds index.noun, data.noun, noun.exc,
-// and the same for verb, adj and adv. It takes some 50 MB of memory. The error wraps
+// OpenWordNet reads WordNet from a folder with index.noun, data.noun, noun.exc, and the
+// same for verb, adj and adv. It takes about 50 MB of memory. The error wraps
 // [fs.ErrNotExist] if a file is missing.
 func OpenWordNet(dir string) (*WordNet, error) { return ReadWordNet(os.DirFS(dir), dir) }
 
-// ReadWordNet reads WordNet from a file system. Errors call it by the name.
+// ReadWordNet reads WordNet from a file system. The name is used in errors.
 func ReadWordNet(fsys fs.FS, name string) (*WordNet, error) {
 	wn := &WordNet{}
 	hash := sha256.New()
@@ -82,11 +82,10 @@ func ReadWordNet(fsys fs.FS, name string) (*WordNet, error) {
 	return wn, nil
 }
 
-// Name identifies the database: the word wordnet and the beginning of the hash of its
-// files.
+// Name identifies the database: "wordnet" and the beginning of the hash of its files.
 func (wn *WordNet) Name() string { return wn.name }
 
-// readIndex reads where the synsets of each lemma are.
+// readIndex reads the positions of the synsets of each lemma.
 func (p *part) readIndex(data []byte) error {
 	lines := bytes.Count(data, []byte("\n"))
 	p.lemmas = make(map[string]senses, lines)
@@ -95,7 +94,7 @@ func (p *part) readIndex(data []byte) error {
 	for line := range strings.Lines(string(data)) {
 		n++
 		if strings.HasPrefix(line, " ") {
-			continue // The licence stands at the head of the file.
+			continue // The file begins with the licence.
 		}
 		if err := p.readLemma(line); err != nil {
 			return fmt.Errorf("%d: %w", n, err)
@@ -104,9 +103,9 @@ func (p *part) readIndex(data []byte) error {
 	return nil
 }
 
-// readLemma reads a line: lemma, part of speech, number of synsets, pointers and
-// counts, and last the offsets of the synsets. There are 150,000, so it is not split
-// into all its fields.
+// readLemma reads a line: lemma, part of speech, number of synsets, pointers and counts,
+// and finally the offsets of the synsets. There are 150,000 lines, so it does not split
+// them into all their fields.
 func (p *part) readLemma(line string) error {
 	lemma, rest, _ := strings.Cut(line, " ")
 	_, rest, _ = strings.Cut(rest, " ")
@@ -131,7 +130,7 @@ func (p *part) readLemma(line string) error {
 	return nil
 }
 
-// readExceptions reads irregular forms, one on a line with its lemmas.
+// readExceptions reads irregular forms, one per line with its lemmas.
 func (p *part) readExceptions(data []byte) error {
 	p.exceptions = make(map[string][]string, bytes.Count(data, []byte("\n")))
 	for line := range strings.Lines(string(data)) {
@@ -142,9 +141,9 @@ func (p *part) readExceptions(data []byte) error {
 	return nil
 }
 
-// Synonyms returns the single words that share a meaning with the word, in any of its
-// forms and as any part of speech, and the word itself, sorted. They are written as
-// in WordNet, where names have capitals.
+// Synonyms returns the single words that share a meaning with the word, in any of its forms
+// and as any part of speech, and the word itself, sorted. They are spelt as in WordNet,
+// where names are capitalized.
 func (wn *WordNet) Synonyms(word string) []string {
 	list := []string{word}
 	form := text.Lower(word)
@@ -161,10 +160,9 @@ func (wn *WordNet) Synonyms(word string) []string {
 	return slices.Compact(list)
 }
 
-// appendWords adds the single words of the synset with which data begins. Its line
-// has the offset, the file of the lexicographer, the type, the number of words in
-// hexadecimal, and each word with a number. An adjective may say in brackets where
-// it stands.
+// appendWords appends the single words of the synset at the beginning of data. Its line has
+// the offset, the lexicographer file, the type, the number of words in hexadecimal, and
+// each word with a number. An adjective may have its syntactic position in brackets.
 func appendWords(list []string, data string) []string {
 	line, _, _ := strings.Cut(data, "\n")
 	fields := strings.SplitN(line, " ", 5)
@@ -189,14 +187,14 @@ func appendWords(list []string, data string) []string {
 	return list
 }
 
-// morphy returns the lemmas that a form may belong to. Where the form is irregular
-// those are given; otherwise suffixes are taken off until there is a lemma.
+// morphy returns the possible lemmas of a form. They are given for an irregular form;
+// otherwise suffixes are removed until a lemma is found.
 func (p *part) morphy(form string) []string {
 	if lemmas, ok := p.exceptions[form]; ok {
 		return p.known(append([]string{form}, lemmas...))
 	}
-	// A form that was met before leads nowhere new. Without this a word like
-	// "seseseses" has more forms than there are grains of sand.
+	// A form that was seen before leads to nothing new. Without this check a word like
+	// "seseseses" would have an exponential number of forms.
 	seen := map[string]bool{}
 	forms := p.strip([]string{form}, seen)
 	found := p.known(append([]string{form}, forms...))
@@ -207,8 +205,7 @@ func (p *part) morphy(form string) []string {
 	return found
 }
 
-// strip returns what is left of the forms without their suffixes, but for what was
-// seen before.
+// strip returns the forms without their suffixes, except those seen before.
 func (p *part) strip(forms []string, seen map[string]bool) []string {
 	var list []string
 	for _, form := range forms {
@@ -226,7 +223,7 @@ func (p *part) strip(forms []string, seen map[string]bool) []string {
 	return list
 }
 
-// known returns the forms that are lemmas, each once.
+// known returns the forms that are lemmas, without duplicates.
 func (p *part) known(forms []string) []string {
 	var list []string
 	for _, form := range forms {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tiny returns a database of a few words, in the form of WordNet's files.
+// tiny returns a database of a few words, in WordNet's file format.
 func tiny() fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for _, part := range []string{"noun", "verb", "adj", "adv"} {
@@ -68,7 +68,7 @@ func TestSynonyms(t *testing.T) {
 	}
 }
 
-// TestSynonymsManySuffixes gives a word that has as many forms as ways to take it apart.
+// TestSynonymsManySuffixes looks up a word that can be taken apart in very many ways.
 func TestSynonymsManySuffixes(t *testing.T) {
 	wn, err := nltk.ReadWordNet(tiny(), "tiny")
 	if err != nil {
@@ -127,8 +127,8 @@ func TestReadWordNetErrors(t *testing.T) {
 	}
 }
 
-// FuzzWordNet reads any database. One that is taken answers any word with a sorted list
-// that holds the word itself.
+// FuzzWordNet reads arbitrary databases. A database that is accepted returns for any word a
+// sorted list that contains the word itself.
 func FuzzWordNet(f *testing.F) {
 	files := tiny()
 	f.Add(string(files["data.noun"].Data), string(files["index.noun"].Data), "mice mouse\n", "dogs")
