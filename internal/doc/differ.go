@@ -5,21 +5,20 @@ import (
 	"slices"
 )
 
-// A diffPiece is a stretch of a text, and whether only this text says it.
+// A diffPiece is a piece of a text, and whether only this text has it.
 type diffPiece struct {
 	Text string
 	Only bool
 }
 
-// diffWord finds what is compared: words and figures, as 1,450 and well-known.
+// diffWord matches what is compared: words and numbers, for example 1,450 and well-known.
 var diffWord = regexp.MustCompile(`[\pL\pM\pN]+(?:[.,:'’/-][\pL\pM\pN]+)*`)
 
-// maxDiff is how many pairs of words are compared at most.
+// maxDiff is the maximum number of pairs of words that are compared.
 const maxDiff = 1 << 20
 
-// markDifferences marks the words in which responses differ: those of two from each other,
-// and of more from the first. Texts that have less than a third of their words in common
-// have no differences that are worth a mark.
+// markDifferences marks the words in which responses differ: two from each other, more from
+// the first. Texts with less than a third of their words in common are not marked.
 func (iv *itemView) markDifferences() {
 	for i := range iv.Sides {
 		if i == 0 {
@@ -46,15 +45,15 @@ func wordsAt(text string, at [][]int) []string {
 	return list
 }
 
-// common says which words belong to the longest sequence that two texts have in common, and
-// how long that is. It finds none in texts that are too long.
+// common returns which words belong to the longest common subsequence of two texts, and its
+// length. It finds none in texts that are too long.
 func common(a, b []string) (inA, inB []bool, n int) {
 	inA, inB = make([]bool, len(a)), make([]bool, len(b))
 	if len(a)*len(b) > maxDiff {
 		return inA, inB, 0
 	}
 	wide := len(b) + 1
-	length := make([]int32, (len(a)+1)*wide) // of what is left from each pair of places on
+	length := make([]int32, (len(a)+1)*wide) // of the rest from each pair of places on
 	for i, x := range slices.Backward(a) {
 		for j, y := range slices.Backward(b) {
 			if x == y {
@@ -78,8 +77,8 @@ func common(a, b []string) (inA, inB []bool, n int) {
 	return inA, inB, int(length[0])
 }
 
-// diffPieces cuts a text into what both say and what only it says. What stands between two
-// words that only it says belongs to them.
+// diffPieces splits a text into common pieces and pieces that only it has. The text between
+// two words that only it has belongs to them.
 func diffPieces(text string, at [][]int, in []bool) []diffPiece {
 	var list []diffPiece
 	end := 0

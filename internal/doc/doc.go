@@ -1,10 +1,10 @@
-// Package doc is the one form that every report is shown in. A report builds a
-// [Document] out of its data: sections with facts, paragraphs, tables and items. Three
-// renderers write it: [Text] for a terminal, [HTML] and [Fragment] for a file and for
-// the server's pages, and [Markdown].
+// Package doc is the common form of all reports. A report builds a [Document] from its
+// data: sections with facts, paragraphs, tables and items. Three renderers write it: [Text]
+// for a terminal, [HTML] and [Fragment] for a file and for the server's pages, and
+// [Markdown].
 //
-// Strings in a document are plain text and may come from data. Each renderer escapes
-// what its format would act on.
+// Strings in a document are plain text and may come from data. Each renderer escapes what
+// its format would interpret.
 package doc
 
 import (
@@ -26,22 +26,21 @@ func JSON(w io.Writer, report any) error {
 	return enc.Encode(report)
 }
 
-// A Document is a report in the order in which it is read.
+// A Document is a report in reading order.
 type Document struct {
 	Title    string
 	Sections []Section
 
-	// NotesInDetail says that notes, and the marks that point to them, belong to the
-	// detail.
+	// NotesInDetail says that notes, and the marks that refer to them, are details.
 	NotesInDetail bool
 
 	notes []string
 }
 
-// A Section is a part of a document. A section that belongs to the detail is left out
-// of the text unless the reader asks for it; the other forms have all sections.
+// A Section is a part of a document. Text omits a section of details unless it is
+// requested; the other forms have all sections.
 type Section struct {
-	ID     string // unique in the document; "" for one that nobody links to
+	ID     string // unique in the document; "" if nothing links to it
 	Title  string // "" for none
 	Detail bool
 	Blocks []Block
@@ -51,7 +50,7 @@ type Section struct {
 type Block interface{ empty() bool }
 
 type (
-	// Facts are names with what belongs to them. A fact without a text is left out.
+	// Facts are names with values. A fact without a text is omitted.
 	Facts []Fact
 
 	// A Fact is one line of [Facts].
@@ -67,10 +66,10 @@ type (
 		Tone  Tone
 	}
 
-	// Tiles are the numbers that a reader came for.
+	// Tiles are the main numbers.
 	Tiles []Tile
 
-	// A Tile is one number with its name, its interval and what it stands on.
+	// A Tile is one number with its name, its interval and its basis.
 	Tile struct {
 		Name, Value, Interval, About string
 		Marks                        []int
@@ -80,8 +79,7 @@ type (
 	// Pre is text that keeps its lines and spaces.
 	Pre string
 
-	// A Figure is a drawing that somebody else made. Forms without drawings have the
-	// words.
+	// A Figure is a ready-made drawing. Forms without drawings show the words instead.
 	Figure struct {
 		HTML  template.HTML
 		Words string
@@ -90,7 +88,7 @@ type (
 	// Items are items with the answers and verdicts that are compared.
 	Items []Item
 
-	// An Item is one question with one answer or several.
+	// An Item is one question with one or more answers.
 	Item struct {
 		ID, Category, Question string
 		References             []string
@@ -111,25 +109,25 @@ type (
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell
-	Draw    *Draw // draws a column of estimates, nil for none
+	Draw    *Draw // how a column of estimates is plotted, nil for no plot
 }
 
 // A Column is the heading of a column and the kind of its cells.
 type Column struct {
 	Name   string
 	Kind   Kind
-	Detail bool // the column belongs to the detail
-	Width  int  // how wide the text makes names in a first column, 0 for the usual
+	Detail bool // the column is a detail
+	Width  int  // the width of names in the first column of text, 0 for the default
 }
 
-// A Kind says how the cells of a column are aligned.
+// A Kind determines how the cells of a column are aligned.
 type Kind int
 
 // The kinds of columns.
 const (
 	Words    Kind = iota // to the left
 	Number               // to the right
-	Estimate             // a value that ends, and an interval that begins, in one place
+	Estimate             // a value and an interval, each aligned
 )
 
 // Col returns a column of words.
@@ -141,17 +139,17 @@ func Num(name string) Column { return Column{Name: name, Kind: Number} }
 // Est returns a column of estimates.
 func Est(name string) Column { return Column{Name: name, Kind: Estimate} }
 
-// InDetail returns the column as one that belongs to the detail.
+// InDetail returns the column marked as a detail.
 func (c Column) InDetail() Column { c.Detail = true; return c }
 
-// A Cell is what a table has in one place.
+// A Cell is one cell of a table.
 type Cell struct {
 	Text     string
 	Marks    []int          // numbers of notes
-	Estimate *stat.Estimate // what is drawn of it
+	Estimate *stat.Estimate // the estimate to plot
 	Tone     Tone
 	Link     Link
-	IDs      []string // items, shown in place of the text
+	IDs      []string // items, shown instead of the text
 	More     bool     // there are more items than IDs
 }
 
@@ -161,15 +159,15 @@ func T(text string) Cell { return Cell{Text: text} }
 // N returns a cell with a count.
 func N(n int) Cell { return Cell{Text: words.Comma(n)} }
 
-// A Link says what a page may link to. The page knows the address.
+// A Link is something that a page may link to. The page knows the address.
 type Link struct {
-	Run   string     // a run; "" means the one that the document is about
+	Run   string     // a run; "" means the run of the document
 	Item  string     // an item of it
 	Items url.Values // the items of it that match
-	Words string     // what it leads to, where the text of the cell does not say so
+	Words string     // a description, if the text of the cell is not enough
 }
 
-// A Tone says what something means for the reader.
+// A Tone is what a value means for the reader.
 type Tone string
 
 // The tones. The class of the same name in doc.css has its colour.
@@ -181,14 +179,14 @@ const (
 	Dim     Tone = "dim"
 )
 
-// Draw says how estimates of a table are drawn: all on one axis, each as its interval
-// with the value marked. The label of a row is its first cell.
+// Draw describes how estimates of a table are plotted: all on one axis, each as its
+// interval with the value marked. The label of a row is its first cell.
 type Draw struct {
 	Column  int
-	Include []float64 // numbers that the axis must reach
+	Include []float64 // numbers that the axis must include
 	Line    *float64  // a number to compare with
 	Points  bool      // the axis is in percentage points, not in percent
-	Caption string    // what lines and colours mean, for the drawing in a page
+	Caption string    // explains lines and colours of the plot in a page
 }
 
 func (f Facts) empty() bool {
@@ -201,8 +199,7 @@ func (f Figure) empty() bool    { return f.HTML == "" && f.Words == "" }
 func (l Items) empty() bool     { return len(l) == 0 }
 func (t Table) empty() bool     { return len(t.Rows) == 0 }
 
-// Add adds a section with what its blocks have to show. A section with nothing to show
-// is left out.
+// Add adds a section, without its empty blocks. It omits a section with nothing to show.
 func (d *Document) Add(s Section) {
 	s.Blocks = slices.DeleteFunc(s.Blocks, func(b Block) bool { return b == nil || b.empty() })
 	if len(s.Blocks) > 0 {
@@ -210,8 +207,7 @@ func (d *Document) Add(s Section) {
 	}
 }
 
-// Mark returns the numbers of the notes that the warnings are. Equal warnings are one
-// note.
+// Mark returns the numbers of the notes for the warnings. Equal warnings share one note.
 func (d *Document) Mark(warnings ...string) []int {
 	var marks []int
 	for _, w := range warnings {
@@ -230,10 +226,10 @@ func (d *Document) Mark(warnings ...string) []int {
 // Notes returns the notes in the order of their numbers.
 func (d *Document) Notes() []string { return d.notes }
 
-// Share returns a cell with an estimate of a share, which can be drawn.
+// Share returns a cell with an estimate of a share, which can be plotted.
 func (d *Document) Share(est stat.Estimate) Cell { return d.cell(Share(est), est) }
 
-// Points returns a cell with a difference of shares, which can be drawn.
+// Points returns a cell with a difference of shares, which can be plotted.
 func (d *Document) Points(est stat.Estimate) Cell { return d.cell(Points(est), est) }
 
 // Coefficient returns a cell with an estimate that is not a share.

@@ -17,8 +17,8 @@ import (
 	"deem/stat"
 )
 
-// sample returns a document with every kind of block, in which name is the name of
-// everything that data could name.
+// sample returns a document with every kind of block, in which name is used for every name
+// that may come from data.
 func sample(name string, share float64) *doc.Document {
 	d := &doc.Document{Title: name}
 	est := stat.Estimate{Value: share, Lo: share / 2, Hi: (1 + share) / 2, N: 9, Level: 0.95, Method: "wilson", Warnings: []string{"few: " + name}}
@@ -51,8 +51,8 @@ func text(t interface{ Fatal(...any) }, d *doc.Document, o doc.TextOptions) stri
 	return b.String()
 }
 
-// No control character of data reaches a terminal, and no line of a text is wider than
-// the screen, but for preformatted lines.
+// No control character in data reaches a terminal, and no line of text is wider than the
+// screen, except preformatted lines.
 func TestTextIsHarmlessAndFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"\x1b[2Jred", "\u202e", "两个字的名字很长很长很长很长很长很长很长", "\xff\r\n"})).Draw(t, "name")
@@ -70,7 +70,7 @@ func TestTextIsHarmlessAndFits(t *testing.T) {
 	})
 }
 
-// The detail is left out unless somebody asks for it.
+// Details are omitted unless requested.
 func TestTextLeavesOutDetail(t *testing.T) {
 	d := sample("name", 0.5)
 	d.NotesInDetail = true
@@ -93,8 +93,8 @@ func TestTextStacks(t *testing.T) {
 	}
 }
 
-// What comes from data is text in a page: tags close, nothing runs, and links are those
-// that the page makes.
+// Data is shown as text in a page: tags close, nothing runs, and all links are made by the
+// page.
 func TestHTMLEscapes(t *testing.T) {
 	const evil = `</text></svg><script>alert("x")</script><img src=x onerror=alert(1)>\'"&` + "\u202e\x1b"
 	d := sample(evil, 0.3)
@@ -137,7 +137,7 @@ func TestHTMLEscapes(t *testing.T) {
 	}
 }
 
-// A row of a Markdown table keeps its columns whatever the names hold.
+// A row of a Markdown table keeps its columns whatever the names contain.
 func TestMarkdownKeepsColumns(t *testing.T) {
 	var b strings.Builder
 	if err := doc.Markdown(&b, sample("a|b`c @someone #1 <img> [l](u)\n# head", 0.5)); err != nil {
@@ -167,8 +167,8 @@ func TestMarkdownKeepsColumns(t *testing.T) {
 	}
 }
 
-// The words in which two answers differ are marked, nothing of them is lost, and answers that
-// have little in common have no marks.
+// The words in which two answers differ are marked, no text is lost, and answers with
+// little in common are not marked.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

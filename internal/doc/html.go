@@ -24,11 +24,11 @@ var htmlTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("doc").Parse(htmlText))
 })
 
-// URLs returns the address of what a link means, "" where there is none.
+// URLs returns the address of a link, or "".
 type URLs func(Link) string
 
-// HTML writes a document with all its detail as a file that needs nothing else: it loads
-// nothing, runs no script, and follows the reader's choice of light and dark.
+// HTML writes a document with all its details as a self-contained file: it loads nothing,
+// runs no script, and follows the reader's choice of light or dark mode.
 func HTML(w io.Writer, d *Document) error {
 	return execute(w, "page", view(d, nil))
 }
@@ -41,7 +41,7 @@ func Fragment(d *Document, urls URLs) (template.HTML, error) {
 	return template.HTML(b.String()), err //nolint:gosec // The template has escaped it.
 }
 
-// execute writes all of a template or nothing.
+// execute writes the whole output of a template, or nothing on an error.
 func execute(w io.Writer, name string, data any) error {
 	var b bytes.Buffer
 	if err := htmlTemplate().ExecuteTemplate(&b, name, data); err != nil {
@@ -51,7 +51,7 @@ func execute(w io.Writer, name string, data any) error {
 	return err
 }
 
-// The views are what templates see: texts are clean, and links are addresses.
+// The views are the input of templates: texts are clean, and links are addresses.
 type (
 	docView struct {
 		Title    string
@@ -108,7 +108,7 @@ type (
 	sideView struct {
 		Side
 		URL    string
-		Pieces []diffPiece // the response, when words are marked in it
+		Pieces []diffPiece // the response, if words are marked in it
 	}
 )
 
@@ -207,7 +207,7 @@ func tableOf(t Table, id string, urls URLs) *tableView {
 	return v
 }
 
-// cleanLines returns text cleaned, with its lines and tabs as they are.
+// cleanLines returns cleaned text with its line breaks and tabs.
 func cleanLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -8,8 +8,8 @@ import (
 	"deem/internal/words"
 )
 
-// Markdown writes a document with all its detail as Markdown. Nothing in its texts
-// becomes markup.
+// Markdown writes a document with all its details as Markdown. Nothing in its texts becomes
+// markup.
 func Markdown(w io.Writer, d *Document) error {
 	m := &strings.Builder{}
 	if d.Title != "" {
@@ -109,8 +109,8 @@ func markdownMarks(marks []int) string {
 	return text
 }
 
-// plain returns text with what would be markup escaped. An empty comment behind @ and #
-// keeps hosts from calling a person, or linking an issue, of that name.
+// plain returns text with markup escaped. An empty comment after @ and # prevents hosts
+// from mentioning a person or linking an issue of that name.
 func plain(s string) string {
 	var b strings.Builder
 	for _, r := range words.Clean(s) {

@@ -10,7 +10,7 @@ import (
 	"deem/stat"
 )
 
-// None is the name of what has no name.
+// None is shown in place of an empty name.
 const None = "(none)"
 
 // OrNone returns the name, or [None] for an empty one.
@@ -24,10 +24,10 @@ func OrNone(name string) string {
 // Short returns x with at most three significant digits.
 func Short(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
-// Percent returns a share as a percentage with one decimal.
+// Percent formats a share as a percentage with one decimal.
 func Percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 
-// Share returns an estimate as percentages, as "66.7% [48.8, 80.8]", and "-" for one
+// Share formats an estimate as percentages, for example "66.7% [48.8, 80.8]", and "-"
 // without data.
 func Share(est stat.Estimate) string {
 	if est.Unknown() {
@@ -36,7 +36,8 @@ func Share(est stat.Estimate) string {
 	return Percent(est.Value) + " " + est.Ends("%.1f", 100)
 }
 
-// Points returns a difference of shares in percentage points, as "+1.5 pp [-0.5, +3.5]".
+// Points formats a difference of shares in percentage points, for example "+1.5 pp [-0.5,
+// +3.5]".
 func Points(est stat.Estimate) string {
 	if est.Unknown() {
 		return "-"
@@ -44,7 +45,7 @@ func Points(est stat.Estimate) string {
 	return fmt.Sprintf("%+.1f pp ", 100*est.Value) + est.Ends("%+.1f", 100)
 }
 
-// Coefficient returns an estimate with so many decimals, "-" for one without data.
+// Coefficient formats an estimate with the given number of decimals, and "-" without data.
 func Coefficient(est stat.Estimate, digits int) string {
 	if est.Unknown() {
 		return "-"
@@ -56,7 +57,7 @@ func Coefficient(est stat.Estimate, digits int) string {
 	return fmt.Sprintf(format, est.Value) + " " + est.Ends(format, 1)
 }
 
-// Absent returns what stands in place of an estimate.
+// Absent returns the text shown in place of an estimate.
 func Absent(withheld bool) string {
 	if withheld {
 		return "withheld"
@@ -64,10 +65,10 @@ func Absent(withheld bool) string {
 	return "no estimate"
 }
 
-// NEquals returns how many items a number stands on.
+// NEquals formats the number of items that a number is based on.
 func NEquals(n int) string { return "n=" + words.Comma(n) }
 
-// Optional returns a count with its word, "" for 0.
+// Optional formats a count with its noun, "" for 0.
 func Optional[I ~int | ~int64](n I, word string) string {
 	if n == 0 {
 		return ""
@@ -75,7 +76,7 @@ func Optional[I ~int | ~int64](n I, word string) string {
 	return words.Comma(n) + " " + word
 }
 
-// Prefix returns s after the word, "" when s is empty.
+// Prefix returns s after the word, "" if s is empty.
 func Prefix(word, s string) string {
 	if s == "" {
 		return ""
@@ -94,7 +95,7 @@ func Join(by string, parts ...string) string {
 	return strings.Join(list, by)
 }
 
-// IDs returns the ids of items in a sentence, and "..." when there are more.
+// IDs formats the ids of items for a sentence, with "..." if there are more.
 func IDs(ids []string, all int) string {
 	list := make([]string, len(ids))
 	for i, id := range ids {

@@ -10,14 +10,13 @@ import (
 	"deem/stat"
 )
 
-// An axis is the line on which all estimates of a table are drawn. Its ends are round
-// numbers.
+// An axis is the common axis of all estimates of a table. Its ends are round numbers.
 type axis struct {
 	lo, hi, step float64
 	points       bool
 }
 
-// axis returns the axis on which all drawn estimates fit, false when there are none.
+// axis returns an axis that fits all plotted estimates, and false if there are none.
 func (t Table) axis() (axis, bool) {
 	a := axis{lo: math.Inf(1), hi: math.Inf(-1), points: t.Draw.Points}
 	for _, row := range t.Rows {
@@ -50,7 +49,7 @@ func (t Table) axis() (axis, bool) {
 	return a, true
 }
 
-// drawn returns the estimate of a row that is drawn, nil when there is none.
+// drawn returns the plotted estimate of a row, or nil.
 func (t Table) drawn(row []Cell) *stat.Estimate {
 	if t.Draw == nil || t.Draw.Column >= len(row) {
 		return nil
@@ -58,9 +57,9 @@ func (t Table) drawn(row []Cell) *stat.Estimate {
 	return row[t.Draw.Column].Estimate
 }
 
-// label returns a number of the axis for people.
+// label formats a number of the axis.
 func (a axis) label(x float64) string {
-	x = math.Round(1000*x)/10 + 0 // Adding 0 makes a negative zero a plain one.
+	x = math.Round(1000*x)/10 + 0 // Adding 0 turns a negative zero into a positive one.
 	switch {
 	case !a.points:
 		return fmt.Sprintf("%g%%", x)
@@ -70,17 +69,17 @@ func (a axis) label(x float64) string {
 	return fmt.Sprintf("%+g pp", x)
 }
 
-// at returns where x is between the ends of the axis, from 0 to 1.
+// at returns the position of x between the ends of the axis, from 0 to 1.
 func (a axis) at(x float64) float64 { return math.Min(math.Max((x-a.lo)/(a.hi-a.lo), 0), 1) }
 
-// head returns the ends of the axis for a column of so many characters.
+// head returns the ends of the axis for a column of the given width.
 func (a axis) head(width int) string {
 	lo, hi := strings.TrimSuffix(a.label(a.lo), " pp"), strings.TrimSuffix(a.label(a.hi), " pp")
 	return lo + strings.Repeat(" ", max(1, width-len(lo)-len(hi))) + hi
 }
 
-// bar draws an estimate in so many characters, and the line to compare with where the
-// interval leaves room.
+// bar plots an estimate in width characters, with the reference line if the interval leaves
+// room.
 func (a axis) bar(est *stat.Estimate, line *float64, width int) string {
 	cells := []rune(strings.Repeat(" ", width))
 	column := func(x float64) int { return min(int(a.at(x)*float64(width)+1e-9), width-1) }
@@ -99,7 +98,7 @@ func (a axis) bar(est *stat.Estimate, line *float64, width int) string {
 	return strings.TrimRight(string(cells), " ")
 }
 
-// The measures of a drawing, in units that scale with the page.
+// The dimensions of a drawing, in units that scale with the page.
 const (
 	plotWidth   = 800
 	labelEdge   = 230 // at most
@@ -111,7 +110,7 @@ const (
 	plotTop     = 24
 )
 
-// A plot is a drawing as the template has it.
+// A plot is the template's view of a drawing.
 type plot struct {
 	ID, Words, Caption         string
 	Width, Height, Base, TickY int
@@ -133,7 +132,7 @@ type plotRow struct {
 	Y, TextY     int
 }
 
-// plot draws the estimates of a table, nil when there are none.
+// plot plots the estimates of a table. It returns nil if there are none.
 func (t Table) plot(id string) *plot {
 	if t.Draw == nil {
 		return nil

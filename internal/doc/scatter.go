@@ -15,12 +15,12 @@ type Dot struct {
 	Name  string
 	X     float64       // from 0 on
 	Y     stat.Estimate // a share
-	Joins bool          // it is one of those that a line joins
+	Joins bool          // it is joined by the line
 }
 
-// Scatter draws points, and a stepped line through those that are joined, which come in
-// the order of X. The axis of X begins at 0; amount writes one of its numbers. A table has
-// the same numbers, so that forms without drawings have nothing here.
+// Scatter plots points, with a stepped line through those that are joined, which must be
+// sorted by X. The X axis begins at 0; amount formats its numbers. A table has the same
+// numbers, so forms without drawings show nothing.
 func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
 	const left, right, top, base = 46, 430, 34, 220
 	t := Table{Draw: &Draw{}}
@@ -65,7 +65,7 @@ func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
 		lo, hi := d.Y.Drawn()
 		at := dot{Name: Clip(d.Name, 24), Tone: Dim, X: x(d.X), Y: y(d.Y.Value), Lo: y(lo), Hi: y(hi)}
 		at.LabelX, at.TextY, at.Anchor = at.X+9, at.Y-6, "start"
-		// To the left of the stepped line there is room.
+		// There is room to the left of the stepped line.
 		if d.Joins && at.X > left+90 || at.X > left+0.75*(right-left) {
 			at.LabelX, at.Anchor = at.X-9, "end"
 		}
@@ -86,12 +86,13 @@ func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
 	}
 	var b strings.Builder
 	if err := execute(&b, "scatter", drawing); err != nil {
-		panic("doc: " + err.Error()) // The template is ours.
+		panic("doc: " + err.Error()) // the template is fixed
 	}
 	return Figure{HTML: template.HTML(b.String())} //nolint:gosec // The template has escaped it.
 }
 
-// roundStep returns the round number from x on: 1, 2 or 5 with zeros.
+// roundStep returns the smallest round number of at least x: 1, 2 or 5 times a power of
+// ten.
 func roundStep(x float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(x)))
 	for _, n := range []float64{1, 2, 5} {
@@ -102,7 +103,7 @@ func roundStep(x float64) float64 {
 	return 10 * unit
 }
 
-// Together returns figures as one, next to each other where there is room.
+// Together combines figures into one, next to each other if there is room.
 func Together(list []Figure) Figure {
 	var all template.HTML
 	for _, f := range list {

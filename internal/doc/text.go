@@ -12,38 +12,37 @@ import (
 	"deem/internal/words"
 )
 
-// DefaultWidth is how many columns a text has unless somebody says otherwise.
+// DefaultWidth is the default number of columns of a text.
 const DefaultWidth = 80
 
-// How wide names and ids may become.
+// The maximum widths of names and ids.
 const (
 	nameWidth = 32
 	idWidth   = 48
 )
 
-// How wide a column with drawn intervals is, and the last column with words.
+// The widths of a column with plotted intervals, and of the last column with words.
 const (
 	leastBar   = 10
 	mostBar    = 30
-	leastWords = 20 // what wrapped words in the last column need
+	leastWords = 20 // the minimum for wrapped words in the last column
 )
 
-// TextOptions say how a document is written for a terminal.
+// TextOptions configures how a document is written for a terminal.
 type TextOptions struct {
 	Width  int  // 0 means [DefaultWidth]
 	Colour bool // bold and colours
-	Detail bool // the sections, columns and notes that belong to the detail too
+	Detail bool // include the sections, columns and notes that are details
 }
 
-// screen measures text. It does not depend on the locale, which would print the same
-// report differently on two machines.
+// screen measures text. It does not depend on the locale, so that a report is the same on
+// all machines.
 var screen = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// Clip returns text that takes at most so many columns, without control characters.
+// Clip returns text of at most width columns, without control characters.
 func Clip(s string, width int) string { return screen.Truncate(words.Clean(s), width, "...") }
 
-// Text writes a document for a terminal. What comes from data holds no control
-// character in it.
+// Text writes a document for a terminal. It removes control characters from data.
 func Text(w io.Writer, d *Document, o TextOptions) error {
 	if o.Width <= 0 {
 		o.Width = DefaultWidth
@@ -77,20 +76,20 @@ func Text(w io.Writer, d *Document, o TextOptions) error {
 	return err
 }
 
-// A printer is a text as it is written.
+// A printer writes a text.
 type printer struct {
 	TextOptions
 	strings.Builder
-	marks bool // notes are printed, and so are the marks that point to them
+	marks bool // notes are printed, and so are the marks that refer to them
 }
 
-// The ways in which a terminal can show text.
+// The ANSI styles of text.
 const bold = "1"
 
-// tones are how a terminal shows a tone.
+// tones are the ANSI styles of tones.
 var tones = map[Tone]string{Good: "32", Bad: "31", Warning: "33", Chosen: bold, Dim: "2"}
 
-// styled returns a text in a style, as it is without colours.
+// styled returns a text in a style, or unchanged without colours.
 func (p *printer) styled(text, style string) string {
 	if !p.Colour || style == "" || text == "" {
 		return text
@@ -98,7 +97,7 @@ func (p *printer) styled(text, style string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// gap separates what follows from what is written.
+// gap writes an empty line if something was written before.
 func (p *printer) gap() {
 	if p.Len() > 0 {
 		p.WriteByte('\n')
@@ -107,8 +106,8 @@ func (p *printer) gap() {
 
 func (p *printer) line(text string) { p.WriteString(strings.TrimRight(text, " ") + "\n") }
 
-// wrap writes text in lines that fit, the first after the head and the others indented
-// as far, all in one style.
+// wrap writes text in lines that fit, the first after the head and the others indented by
+// the same width, all in one style.
 func (p *printer) wrap(head, text, style string) {
 	indent := strings.Repeat(" ", screen.StringWidth(head))
 	for i, line := range lines(text, p.Width-len(indent)) {
@@ -119,8 +118,8 @@ func (p *printer) wrap(head, text, style string) {
 	}
 }
 
-// lines breaks text so that each line takes at most so many columns: between words, and
-// within a word that is longer than a line.
+// lines breaks text into lines of at most width columns: between words, and within a word
+// that is longer than a line.
 func lines(text string, width int) []string {
 	var list []string
 	line := ""
@@ -171,7 +170,7 @@ func (p *printer) block(b Block) {
 	}
 }
 
-// cleanTabs returns a line cleaned, with its tabs as they are.
+// cleanTabs returns a cleaned line with its tabs.
 func cleanTabs(line string) string {
 	parts := strings.Split(line, "\t")
 	for i, part := range parts {
@@ -180,7 +179,7 @@ func cleanTabs(line string) string {
 	return strings.Join(parts, "\t")
 }
 
-// marked returns the marks behind a text.
+// marked returns the marks after a text.
 func (p *printer) marked(marks []int) string {
 	if !p.marks || len(marks) == 0 {
 		return ""
@@ -208,7 +207,7 @@ func (p *printer) facts(list Facts) {
 	}
 }
 
-// tiles writes the numbers below each other, the first in bold.
+// tiles writes one number per line, the first in bold.
 func (p *printer) tiles(list Tiles) {
 	t := Table{Columns: []Column{{}, {Kind: Estimate}, {}}}
 	for i, tile := range list {
@@ -221,7 +220,7 @@ func (p *printer) tiles(list Tiles) {
 	p.table(t)
 }
 
-// items writes a line for each item: what was said of it, and of one answer also which.
+// items writes a line for each item: its verdicts and, for a single answer, the answer.
 func (p *printer) items(list Items) {
 	t := Table{Columns: []Column{{}, {}, {}}}
 	for _, it := range list {
@@ -246,7 +245,7 @@ func quoted(text string) string {
 	return `"` + Clip(strings.Join(strings.Fields(text), " "), 40) + `"`
 }
 
-// A grid is a table as it is laid out: its first row are the headings, "" for none.
+// A grid is the layout of a table. Its first row has the headings, "" for none.
 type grid struct {
 	kinds  []Kind
 	rows   [][]string
@@ -266,7 +265,7 @@ func (p *printer) table(t Table) {
 	switch over := g.total() - p.Width; {
 	case over <= 0:
 	case last > 0 && g.kinds[last] == Words && g.widths[last]-over >= leastWords:
-		g.widths[last] -= over // Its text is wrapped.
+		g.widths[last] -= over // its text is wrapped
 	case len(g.widths) > 0 && g.widths[0]-over >= 12:
 		g.widths[0] -= over
 		for i, row := range g.rows {
@@ -287,8 +286,8 @@ func (p *printer) table(t Table) {
 	}
 }
 
-// grid returns the cells that are shown: those of columns that have any, in the chosen
-// detail.
+// grid returns the cells that are shown: those of non-empty columns at the requested level
+// of detail.
 func (p *printer) grid(t Table) *grid {
 	g := &grid{titles: map[int]bool{}}
 	heads := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name != "" })
@@ -323,7 +322,7 @@ func (p *printer) grid(t Table) *grid {
 				g.titles[len(g.rows)] = true
 				return p.cell(cells[0]), Chosen
 			}
-			// The name of a row is cut, other words are wrapped.
+			// The name of a row is truncated, other words are wrapped.
 			c := cells[0]
 			c.Text = indent + Clip(c.Text, cmp.Or(t.Columns[0].Width, nameWidth))
 			return p.cell(c), c.Tone
@@ -341,7 +340,7 @@ func (p *printer) cell(c Cell) string {
 	return text + p.marked(c.Marks)
 }
 
-// align makes the values in each column of estimates equally wide.
+// align gives the values in each column of estimates the same width.
 func (g *grid) align() {
 	for i, kind := range g.kinds {
 		if kind != Estimate {
@@ -359,7 +358,7 @@ func (g *grid) align() {
 	}
 }
 
-// valueWidth returns the width of the value that an estimate begins with, 0 for words.
+// valueWidth returns the width of the value at the start of an estimate, 0 for words.
 func valueWidth(s string) int {
 	if s == "" || !strings.ContainsRune("+-0123456789", rune(s[0])) {
 		return 0
@@ -380,7 +379,7 @@ func (g *grid) measure() {
 	}
 }
 
-// total returns how many columns of the screen the table takes.
+// total returns the width of the table.
 func (g *grid) total() int {
 	total := 0
 	for _, w := range g.widths {
@@ -389,8 +388,8 @@ func (g *grid) total() int {
 	return max(0, total-2)
 }
 
-// draw adds a column with the drawn estimates when there is room for one. Words in the
-// last column stay last, and are wrapped to make room.
+// draw adds a column with the plotted estimates if there is room. Words in the last column
+// stay last, and are wrapped to make room.
 func (p *printer) draw(t Table, g *grid) {
 	a, ok := t.axis()
 	at, room := len(g.kinds), p.Width-g.total()-2
