@@ -10,7 +10,7 @@ import (
 	"deem/internal/usage"
 )
 
-// Beside sets the judges of two runs beside each other.
+// Beside compares the judges of two runs.
 func Beside(ctx context.Context, st store.Store, first, second store.Run) (agree.Pairing, error) {
 	pairs := agree.NewPairs(Party(first), Party(second))
 	err := Both(ctx, st, first, second, store.Query{Trial: new(int), Brief: true}, func(a, b *deem.Record) {
@@ -28,9 +28,9 @@ func Beside(ctx context.Context, st store.Store, first, second store.Run) (agree
 	return pairing, err
 }
 
-// Both calls visit with the records of both runs on each item; one of them is nil
-// where a run has none. Both runs are read in the order of their items, side by side,
-// so that memory does not grow with them.
+// Both calls visit with the records of both runs on each item; one of them is nil if a run
+// has none. It reads both runs in parallel in the order of their items, so memory does not
+// grow with their size.
 func Both(ctx context.Context, st store.Store, first, second store.Run, q store.Query, visit func(a, b *deem.Record)) error {
 	if first.Dataset.Hash != second.Dataset.Hash {
 		return usage.Errorf("runs %s and %s judged different items: %s (%s) and %s (%s)", first.ID, second.ID,
@@ -63,7 +63,7 @@ func Both(ctx context.Context, st store.Store, first, second store.Run, q store.
 	return nil
 }
 
-// Party returns what an agreement says of the judge of a run.
+// Party describes the judge of a run for an agreement.
 func Party(run store.Run) agree.Party {
 	return agree.Party{Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model}
 }

@@ -10,36 +10,36 @@ import (
 	"deem/stat"
 )
 
-// A Cascade says which stage decided how much, and what that saved.
+// A Cascade shows how many items each stage decided, and what that saved.
 type Cascade struct {
 	Items  int     `json:"items"`
 	Stages []Stage `json:"stages"`
-	Nobody int     `json:"nobody"` // items that no stage decided: they are unjudged
+	Nobody int     `json:"nobody"` // items that no stage decided, which are unjudged
 
-	// Saved is what the last stage that asks a model would have cost on the items that
-	// earlier stages decided, at what it costs on the others. Nil when no model is
-	// asked, or none was.
+	// Saved is the estimated cost of the last model stage on the items that earlier stages
+	// decided, based on its cost on the others. It is nil if the cascade has no model stage
+	// or no model was called.
 	Saved *Saved `json:"saved,omitempty"`
 
-	// Promise is what was promised of the thresholds, nil when they were not fitted.
+	// Promise is the guarantee of the fitted thresholds, nil if they were not fitted.
 	Promise *Promise `json:"promise,omitempty"`
 }
 
-// A Stage is one judge of a cascade and what it did.
+// A Stage is one judge of a cascade with its results.
 type Stage struct {
 	Name      string   `json:"name"`
-	Threshold *float64 `json:"threshold,omitempty"` // nil when every verdict counts
-	Models    []string `json:"models,omitempty"`    // that it asks
+	Threshold *float64 `json:"threshold,omitempty"` // nil if every verdict counts
+	Models    []string `json:"models,omitempty"`    // that it calls
 
-	Reached  int           `json:"reached"` // items that no stage before decided
+	Reached  int           `json:"reached"` // items that no earlier stage decided
 	Decided  int           `json:"decided"`
-	Coverage stat.Estimate `json:"coverage"` // of all items, what it decided
+	Coverage stat.Estimate `json:"coverage"` // the share of all items that it decided
 
 	Calls      int   `json:"calls"`
 	CostMicros int64 `json:"cost_micros"`
 }
 
-// Saved is what was not asked.
+// Saved is the calls that were avoided.
 type Saved struct {
 	Stage      string  `json:"stage"`
 	Items      int     `json:"items"`
@@ -47,7 +47,7 @@ type Saved struct {
 	CostMicros int64   `json:"cost_micros"`
 }
 
-// A Promise is what fitting said, stage by stage.
+// A Promise is the guarantee of fitting, by stage.
 type Promise struct {
 	Alpha  float64  `json:"alpha"`
 	Delta  float64  `json:"delta"`
@@ -55,7 +55,7 @@ type Promise struct {
 	Fitted []Fitted `json:"fitted"`
 }
 
-// A Fitted is what was measured when a threshold was fitted.
+// A Fitted is the measurement at which a threshold was fitted.
 type Fitted struct {
 	Stage    string  `json:"stage"`
 	Labelled int     `json:"labelled"`
@@ -70,19 +70,19 @@ type Asked struct {
 	CostMicros int64
 }
 
-// A CascadeBuilder counts what stages did.
+// A CascadeBuilder counts the results of stages.
 type CascadeBuilder struct {
 	report Cascade
 }
 
-// NewCascade returns a builder for the given stages, of which the names, thresholds and
-// models are known.
+// NewCascade returns a builder for the given stages, whose names, thresholds and models are
+// set.
 func NewCascade(stages []Stage, p *Promise) *CascadeBuilder {
 	return &CascadeBuilder{report: Cascade{Stages: stages, Promise: p}}
 }
 
-// Add counts an item that the given stage decided, from 1, or none for 0. A call counts
-// for the first stage that asks its model and was reached.
+// Add counts an item that the given stage decided, from 1, or 0 for none. A call counts for
+// the first stage that uses its model and was reached.
 func (b *CascadeBuilder) Add(stage int, calls []Asked) {
 	b.report.Items++
 	last := stage
@@ -113,7 +113,7 @@ func (b *CascadeBuilder) call(last int, c Asked) {
 	}
 }
 
-// Cascade returns what was counted.
+// Cascade returns the result.
 func (b *CascadeBuilder) Cascade() Cascade {
 	r := b.report
 	for i := range r.Stages {
@@ -131,7 +131,7 @@ func (b *CascadeBuilder) Cascade() Cascade {
 	return r
 }
 
-// Text writes the report for people.
+// Text writes the report as text.
 func (r Cascade) Text(w io.Writer) error { return text(w, r) }
 
 // AddTo adds the report to a document.

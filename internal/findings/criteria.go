@@ -10,15 +10,16 @@ import (
 	"deem/internal/store"
 )
 
-// ByCriterion returns a store in which each criterion of an item is an item of its own, so
-// that what compares items compares criteria. The n-th criterion of item q1 has the id
-// q1#n, from 1, and the criteria of an item are a cluster. An item without verdicts on
-// criteria stays as it is.
+// ByCriterion returns a store in which each criterion of an item is a separate item, so
+// that code that compares items compares criteria. The n-th criterion of item q1 has the id
+// q1#n, from 1, and the criteria of an item form a cluster. An item without verdicts on
+// criteria is unchanged.
 func ByCriterion(st store.Store) store.Store { return byCriterion{st} }
 
 type byCriterion struct{ store.Store }
 
-// maxCriteria is more than an item has criteria: a record's place is followed by theirs.
+// maxCriteria exceeds the number of criteria of any item. Positions are multiplied by it to
+// make room for criteria.
 const maxCriteria = 1 << 20
 
 // Records yields a record for each criterion.

@@ -10,8 +10,8 @@ import (
 	"deem/judge"
 )
 
-// Differ says in what the judges of two runs differ that belong to one benchmark, "" when
-// they do not. A benchmark whose judges have different names has as many scores.
+// Differ describes how the judges of two runs of one benchmark differ, "" if they do not. A
+// benchmark whose judges have different names has one score for each.
 func Differ(first, second store.Run) string {
 	a, ok := benchmark.OfJudge(first.Judge.Name)
 	b, both := benchmark.OfJudge(second.Judge.Name)
@@ -40,7 +40,7 @@ func Differ(first, second store.Run) string {
 		first.Judge.Name, second.Judge.Name, a.Name, in)
 }
 
-// leafOf returns the judge that is repeated, else the judge itself.
+// leafOf returns the judge that is repeated, or the judge itself.
 func leafOf(s judge.Spec) judge.Spec {
 	if s.Kind == judge.KindRepeat && len(s.Members) == 1 {
 		return s.Members[0].Judge

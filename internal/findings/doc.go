@@ -1,10 +1,10 @@
-// Package findings tells what a kept run found. It reads the records of a run back from
-// a store and hands them to the packages that count: a report with the benchmark's own
-// numbers, one record with its prompt rendered again, two judges beside each other, a
-// judge beside people, runs compared.
+// Package findings computes the results of a stored run. It reads the records of a run from
+// a store and passes them to the packages that evaluate them: a report with the benchmark's
+// own numbers, one record with its prompt rendered again, two judges compared, a judge
+// compared with people, runs compared.
 //
-// Of a judge that is made of others it says how far the members of a panel agree, and which
-// stage of a cascade decided how much, what it cost, and what that saved.
+// For a composite judge it shows how well the members of a panel agree, or how many items
+// each stage of a cascade decided, what it cost, and what that saved.
 //
-// Commands and the server show the same findings because they ask here.
+// Commands and the server both use this package, so they show the same results.
 package findings

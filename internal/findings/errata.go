@@ -20,12 +20,12 @@ import (
 	"deem/report"
 )
 
-// ErrNoErrata means that the list of faults that a run was told of is not where it was.
-// The run itself can still be shown.
+// ErrNoErrata is returned if the errata file of a run is missing. The run itself can still
+// be shown.
 var ErrNoErrata = errors.New("the errata are not there any more")
 
-// ReadErrata reads a list of known faults in an answer key. A benchmark may write the
-// ids of its items in several ways; nil stands for none.
+// ReadErrata reads a list of known errors in an answer key. A benchmark may write the ids
+// of its items in several ways; nil means no benchmark.
 func ReadErrata(ctx context.Context, file string, b *benchmark.Benchmark) (*errata.Errata, error) {
 	var o errata.Options
 	if b != nil {
@@ -35,9 +35,9 @@ func ReadErrata(ctx context.Context, file string, b *benchmark.Benchmark) (*erra
 	return e, usage.Mark(err)
 }
 
-// Errata says what the known faults of the answer key do to the numbers of a run: those
-// in file, or else those that the run was told of. It returns nil when there are none,
-// and an error that is [ErrNoErrata] when those of the run are gone.
+// Errata returns the effect of known errors in the answer key on the numbers of a run. The
+// errors come from file or, by default, from the run's settings. It returns nil if there
+// are none, and [ErrNoErrata] if the file of the run is missing.
 func Errata(ctx context.Context, st store.Store, run store.Run, h report.Head, file string) (*errata.Report, error) {
 	b, set, err := Benchmark(run)
 	if err != nil {
@@ -87,7 +87,7 @@ func judgedItems(ctx context.Context, st store.Store, run store.Run) iter.Seq2[d
 	}
 }
 
-// AddErrata puts the list of faults that was looked at into the head of a report.
+// AddErrata adds the errata to the head of a report.
 func AddErrata(r *report.Report, faults *errata.Report) {
 	if faults == nil || r.Head.Harness == nil {
 		return
@@ -97,8 +97,8 @@ func AddErrata(r *report.Report, faults *errata.Report) {
 	r.Head.Harness = &h
 }
 
-// Gates holds gates against the report of a run: those that are given, and those that
-// were promised when the run was locked.
+// Gates checks the report of a run against gates: those given, and those promised when the
+// run was locked.
 func Gates(gates []gate.Gate, run store.Run, r report.Report) ([]gate.Outcome, error) {
 	if l := SettingsOf(run.Spec).Lock; l != nil {
 		locked, err := gate.Parse(l.Gates)

@@ -19,12 +19,12 @@ import (
 	"deem/report"
 )
 
-// JUnit is the format of [WriteRecords] that [export.Formats] does not have.
+// JUnit is a format of [WriteRecords] that is not in [export.Formats].
 const JUnit = "junit"
 
-// An ExportOptions says how records are written.
+// An ExportOptions configures how records are written.
 type ExportOptions struct {
-	Spreadsheet bool // in a CSV, what a spreadsheet would take for a formula begins with an apostrophe
+	Spreadsheet bool // in CSV, text that a spreadsheet would treat as a formula gets a leading apostrophe
 	Redacted    bool // the texts of the items were removed
 }
 
@@ -54,8 +54,8 @@ func WriteRecords(ctx context.Context, w io.Writer, st store.Store, run store.Ru
 	return to.Close()
 }
 
-// First returns the first n records of a run, of the first trial, for a page that lists
-// some of them.
+// First returns the first n records of the first trial of a run, for a page that lists some
+// of them.
 func First(ctx context.Context, st store.Store, run store.Run, n int) ([]deem.Record, error) {
 	if n == 0 {
 		return nil, nil
@@ -70,7 +70,7 @@ func First(ctx context.Context, st store.Store, run store.Run, n int) ([]deem.Re
 	return recs, nil
 }
 
-// ExportRun says what the records in a file belong to.
+// ExportRun describes the run of exported records.
 func ExportRun(run store.Run, redacted bool) export.Run {
 	return export.Run{
 		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
@@ -79,7 +79,7 @@ func ExportRun(run store.Run, redacted bool) export.Run {
 	}
 }
 
-// WriteBundle writes a run as a run file. The software is who writes it.
+// WriteBundle writes a run as a run file. software is the program that writes it.
 func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run, software string, o bundle.Options) (bundle.Manifest, error) {
 	r, err := NewReporter(ctx, run, Options{MaxUnjudged: report.DefaultMaxUnjudged})
 	if err != nil {
@@ -91,15 +91,15 @@ func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run
 		Numbers:  Recount{r, false},
 	}
 	src.Run, src.Judge = bundled.Describe(run)
-	src.Run.ID, _, _ = strings.Cut(run.ID, "@") // what a command may have added to tell two apart
+	src.Run.ID, _, _ = strings.Cut(run.ID, "@") // without the suffix that a command may add to distinguish two runs
 	if src.Prices, err = pricesOf(run.Model); err != nil {
 		return bundle.Manifest{}, err
 	}
 	return bundle.Write(w, src, o)
 }
 
-// pricesOf returns the part of the price table that a model's calls are paid by. It is
-// that of this deem: a run does not keep its own.
+// pricesOf returns the entry of the price table for a model. It is that of this version of
+// deem, because a run does not store its own.
 func pricesOf(name string) (json.RawMessage, error) {
 	table := model.BuiltinPrices()
 	price, ok := table.Of(name)
@@ -109,7 +109,7 @@ func pricesOf(name string) (json.RawMessage, error) {
 	return json.Marshal(model.Prices{Version: table.Version, Date: table.Date, Entries: []model.Price{price}})
 }
 
-// A Recount counts the numbers of a run for the manifest of a run file: its report.
+// A Recount computes the numbers of a run for the manifest of a run file: its report.
 type Recount struct {
 	*Reporter
 	Redacted bool
@@ -117,8 +117,8 @@ type Recount struct {
 
 var _ bundle.Counter = Recount{}
 
-// Numbers returns the report as JSON. Without texts no reply can be read in another
-// way, and benchmarks cannot make their own numbers.
+// Numbers returns the report as JSON. Without texts, replies cannot be parsed again, and
+// benchmarks cannot compute their own numbers.
 func (c Recount) Numbers() (json.RawMessage, []string, error) {
 	r := c.report()
 	if c.Published != nil {

@@ -8,11 +8,11 @@ import (
 	"deem/internal/store"
 )
 
-// flipsAtOnce is how many items are read again at once.
+// flipsAtOnce is the number of items that are read in one batch.
 const flipsAtOnce = 200
 
-// FlipTexts reads the texts of items on which runs differ again, some at a time, so that
-// memory does not grow with how many there are.
+// FlipTexts reads the texts of items on which runs differ, in batches, so that memory does
+// not grow with their number.
 func FlipTexts(ctx context.Context, st store.Store, runs []Compared, flips []compare.Flip) iter.Seq2[compare.FlipText, error] {
 	return func(yield func(compare.FlipText, error) bool) {
 		for len(flips) > 0 {
@@ -41,7 +41,7 @@ func flipTexts(ctx context.Context, st store.Store, runs []Compared, flips []com
 		list[i] = compare.FlipText{Flip: flip, Responses: make([]string, len(runs)), Reasons: make([]string, len(runs))}
 		ids[i], place[flip.ID] = flip.ID, i
 	}
-	for j := len(runs) - 1; j >= 0; j-- { // The first run has the last word.
+	for j := len(runs) - 1; j >= 0; j-- { // the first run takes precedence
 		for rec, err := range st.Records(ctx, runs[j].ID, store.Query{Trial: new(int), IDs: ids}) {
 			if err != nil {
 				return nil, err

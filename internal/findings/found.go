@@ -18,36 +18,36 @@ import (
 	"deem/report"
 )
 
-// A Found is what a run found, with its benchmark's own numbers.
+// A Found is the result of a run, with its benchmark's own numbers.
 type Found struct {
 	Run       store.Run
 	Report    report.Report
-	Published benchmark.Metrics // nil when the run is of a file of items
+	Published benchmark.Metrics // nil if the run is of a file of items
 }
 
-// A Options says how a report is made.
+// Options configures a report.
 type Options struct {
-	MaxUnjudged float64           // above this share of unjudged items the score is withheld
+	MaxUnjudged float64           // the share of unjudged items above which the score is withheld
 	Bootstrap   *report.Bootstrap // nil means intervals from formulas
 	Redacted    bool              // the texts of the items were removed
 }
 
-// A Reporter makes the report of a run from its records. It reads every reply once
-// more under the judge's other reading, which costs nothing. The run of a benchmark has
-// that benchmark's own metrics too.
+// A Reporter makes the report of a run from its records. It parses every reply again under
+// the judge's other reading, which costs nothing. For the run of a benchmark it also
+// computes the benchmark's own metrics.
 type Reporter struct {
 	Builder   *report.Builder
-	other     judge.Readable    // nil when there is no other reading
-	Published benchmark.Metrics // nil when there are none
+	other     judge.Readable    // nil if there is no other reading
+	Published benchmark.Metrics // nil if there are none
 
-	// A run with a rule to stop by is looked at in the order of its items, whatever the
-	// order in which they were judged: early are records that wait for the one at next.
+	// A run with a stopping rule is evaluated in the order of its items, whatever the order
+	// in which they were judged: early has the records that wait for the one at next.
 	early map[int]deem.Record // by position; nil without a rule
 	next  int
 }
 
-// NewReporter returns the reporter of a run. Without texts, replies cannot be read
-// again, and a benchmark's own metrics may lack what they need.
+// NewReporter returns the reporter of a run. Without texts, replies cannot be parsed again,
+// and a benchmark's own metrics may lack data.
 func NewReporter(ctx context.Context, run store.Run, want Options) (*Reporter, error) {
 	h := Head(run, want.MaxUnjudged)
 	h.Bootstrap = want.Bootstrap
@@ -81,8 +81,8 @@ func NewReporter(ctx context.Context, run store.Run, want Options) (*Reporter, e
 	return r, nil
 }
 
-// Add counts a record. A benchmark's own metrics want records in the order of the
-// dataset; everything else comes out the same in any order.
+// Add adds a record. A benchmark's own metrics need records in the order of the dataset;
+// everything else does not depend on the order.
 func (r *Reporter) Add(rec deem.Record) {
 	if r.early == nil {
 		r.add(rec)
@@ -115,10 +115,10 @@ func (r *Reporter) add(rec deem.Record) {
 	}
 }
 
-// NewLiveReporter returns the reporter of a run that is about to begin, to be given its
-// records as they come: that spares reading them all back when the run is over. It
-// returns nil when the report must be read from the store, because earlier records or
-// the order of the records matter.
+// NewLiveReporter returns the reporter of a run that is about to begin, which is given the
+// records as they arrive, so that they need not be read from the store at the end. It
+// returns nil if the report must be read from the store, because earlier records or the
+// order of the records matter.
 func NewLiveReporter(ctx context.Context, run store.Run, maxUnjudged float64) (*Reporter, error) {
 	if run.Records > 0 {
 		return nil, nil
@@ -130,13 +130,12 @@ func NewLiveReporter(ctx context.Context, run store.Run, maxUnjudged float64) (*
 	return r, nil
 }
 
-// Found returns what the run found.
+// Found returns the result of the run.
 func (r *Reporter) Found(run store.Run) Found {
 	return Found{Run: run, Report: r.report(), Published: r.Published}
 }
 
-// report returns the report of all records. Those that still wait for another are not
-// counted.
+// report returns the report of all records, without those that still wait for another.
 func (r *Reporter) report() report.Report {
 	for _, rec := range r.early {
 		r.Builder.AddLate(rec)
@@ -145,12 +144,12 @@ func (r *Reporter) report() report.Report {
 	return r.Builder.Report()
 }
 
-// End says that the run is over, or how far it is.
+// End sets the state of the run at its end, or its progress.
 func (r *Reporter) End(run store.Run) {
 	r.Builder.End(run.State == store.Done, run.Updated)
 }
 
-// Of reads what the store keeps of a run, and says what it found.
+// Of reads the records of a run from the store and returns its result.
 func Of(ctx context.Context, st store.Store, run store.Run, want Options) (Found, error) {
 	r, err := NewReporter(ctx, run, want)
 	if err != nil {
@@ -166,7 +165,7 @@ func Of(ctx context.Context, st store.Store, run store.Run, want Options) (Found
 	return r.Found(run).WithParts(ctx, st)
 }
 
-// WithParts adds what the parts of the judge did, and the benchmark's own numbers.
+// WithParts adds the results of the parts of the judge, and the benchmark's own numbers.
 func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
 	inside, err := partsOf(ctx, st, f.Run)
 	if err != nil {
@@ -185,8 +184,8 @@ func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
 	return f, nil
 }
 
-// Benchmark returns the benchmark of a run and what it was told; nil when the run
-// is of a file of items.
+// Benchmark returns the benchmark of a run and its settings; nil if the run is of a file of
+// items.
 func Benchmark(run store.Run) (*benchmark.Benchmark, Settings, error) {
 	var set Settings
 	if len(run.Settings) > 0 {
@@ -204,8 +203,8 @@ func Benchmark(run store.Run) (*benchmark.Benchmark, Settings, error) {
 	return &b, set, nil
 }
 
-// metricsOf returns the metrics of the run's benchmark, nil when it has none, and
-// what a report of the benchmark's own judge must say.
+// metricsOf returns the metrics of the run's benchmark, nil if it has none, and the note
+// for a report of the benchmark's own judge.
 func metricsOf(ctx context.Context, run store.Run, maxUnjudged float64) (m benchmark.Metrics, note string, err error) {
 	b, set, err := Benchmark(run)
 	if b == nil || err != nil {
@@ -220,7 +219,7 @@ func metricsOf(ctx context.Context, run store.Run, maxUnjudged float64) (m bench
 	return m, note, usage.Mark(err)
 }
 
-// Head returns what the report says before any number.
+// Head returns the head of the report of a run.
 func Head(run store.Run, maxUnjudged float64) report.Head {
 	h := report.Head{
 		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: report.KindModel,
@@ -238,8 +237,7 @@ func Head(run store.Run, maxUnjudged float64) report.Head {
 	return h
 }
 
-// Protocol returns the protocol of a run; nil for a rule, and for a judge that is made of
-// others.
+// Protocol returns the protocol of a run; nil for a rule or a composite judge.
 func Protocol(run store.Run) (judge.Readable, error) {
 	s, err := judge.ParseSpec(run.Judge.Identity)
 	if err != nil || run.Judge.Rule || s.Composed() || s.Kind == judge.KindRecorded {
@@ -248,7 +246,7 @@ func Protocol(run store.Run) (judge.Readable, error) {
 	return catalog.Protocol(s)
 }
 
-// LastReply returns the reply that gave the verdict.
+// LastReply returns the reply that determined the verdict.
 func LastReply(rec deem.Record) (deem.Reply, bool) {
 	for i := len(rec.Calls) - 1; i >= 0; i-- {
 		if rec.Calls[i].Reply != nil {
@@ -258,8 +256,8 @@ func LastReply(rec deem.Record) (deem.Reply, bool) {
 	return deem.Reply{}, false
 }
 
-// Reread returns what a reading makes of the replies in a record, and whether they are all
-// that it needs.
+// Reread returns the result of a reading for the replies in a record, and whether the
+// record has all replies that it needs.
 func Reread(p judge.Readable, rec deem.Record) (*deem.Verdict, *deem.Failure, bool) {
 	v, ok, err := judge.Again(p, rec)
 	if err == nil {
@@ -272,8 +270,8 @@ func Reread(p judge.Readable, rec deem.Record) (*deem.Verdict, *deem.Failure, bo
 	return nil, f, ok
 }
 
-// CalibrationError returns the error of the probabilities that the judge of a run states for
-// items that it does not decide, 0 when it states none.
+// CalibrationError returns the error of the probabilities that the judge of a run gives for
+// items that it does not decide, 0 if it gives none.
 func CalibrationError(run store.Run) float64 {
 	x, _ := strconv.ParseFloat(SpecOf(run).Options[judge.CalibrationError], 64)
 	return x

@@ -13,8 +13,8 @@ import (
 	"deem/report"
 )
 
-// harnessOf returns what a report says of how a run was made. All of it is kept with
-// the run: a report of it says the same wherever it is made.
+// harnessOf describes how a run was made. All of it is stored with the run, so a report
+// says the same wherever it is made.
 func harnessOf(run store.Run) *report.Harness {
 	set := SettingsOf(run.Spec)
 	h := card.Describe(SpecOf(run))
@@ -22,14 +22,14 @@ func harnessOf(run store.Run) *report.Harness {
 	if set.Sample != nil {
 		h.Excluded = append(h.Excluded, "all but "+set.Sample.String())
 	}
-	if set.Benchmark == locomo.Name && h.Policy == "" { // Another judge over its questions.
+	if set.Benchmark == locomo.Name && h.Policy == "" { // a different judge for its questions
 		h.Policy = "category 5 (adversarial): " + cmp.Or(set.With["category5"], string(locomo.Excluded))
 	}
 	return &h
 }
 
-// judgeNote returns what a report says of a judge that is not a protocol with a model, ""
-// for one that is.
+// judgeNote returns the note about a judge that is not a protocol with a model, "" for one
+// that is.
 func judgeNote(run store.Run) string {
 	switch s := SpecOf(run); {
 	case s.Kind == judge.KindRecorded:
@@ -48,10 +48,10 @@ func judgeNote(run store.Run) string {
 	return note
 }
 
-// addSystem puts what is known of the system under test into the head of a report.
+// addSystem adds what is known about the system under test to the head of a report.
 func addSystem(h *report.Head, run store.Run) {
 	var set Settings
-	if json.Unmarshal(run.Settings, &set) == nil { // A run without settings was told nothing.
+	if json.Unmarshal(run.Settings, &set) == nil { // a run may have no settings
 		h.System, h.SystemModel = set.System, set.SystemModel
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"deem/internal/findings"
 )
 
-// Two judges vote on three items; the panel follows the majority of those who voted.
+// Two judges vote on three items; the panel follows the majority of the votes.
 func ExampleNewPanel() {
 	b := findings.NewPanel([]string{"match", "universal"}, "majority", false)
 	b.Add([]findings.Vote{findings.Yes, findings.Yes}, findings.Yes)

@@ -20,7 +20,7 @@ func TestPanel(t *testing.T) {
 	b := findings.NewPanel([]string{"a", "b", "c"}, "majority", false)
 	b.Add([]findings.Vote{yes, yes, yes}, yes)
 	b.Add([]findings.Vote{yes, no, yes}, yes)
-	b.Add([]findings.Vote{no, yes, none}, none) // a tie counts for agreement too
+	b.Add([]findings.Vote{no, yes, none}, none) // a tie counts for agreement, too
 	b.Add([]findings.Vote{none, none, no}, none)
 	r := b.Panel()
 	if r.Items != 4 || r.NoVerdict != 2 || r.Unanimous.N != 3 || math.Abs(r.Unanimous.Value-1.0/3) > 1e-12 {
@@ -45,8 +45,8 @@ func TestPanel(t *testing.T) {
 	}
 }
 
-// TestPanelText looks for every number with its interval, and for names that would
-// move a terminal's cursor.
+// TestPanelText checks that every number has its interval, and that names cannot move a
+// terminal's cursor.
 func TestPanelText(t *testing.T) {
 	b := findings.NewPanel([]string{"a\x1b[2J", "b"}, "veto", false)
 	for range 40 {
@@ -71,8 +71,8 @@ func TestPanelText(t *testing.T) {
 	}
 }
 
-// What was not measured is not printed as a number: not the alpha of members who never
-// differ, and not the share of a member that never voted.
+// A value that was not measured is not printed as a number: neither the alpha of members
+// who never differ, nor the share of a member that never voted.
 func TestPanelTextOfNothing(t *testing.T) {
 	agree := findings.NewPanel([]string{"a", "b"}, "majority", false)
 	apart := findings.NewPanel([]string{"a", "b"}, "majority", false)

@@ -11,7 +11,7 @@ import (
 	"deem/stat"
 )
 
-// A Vote is what a member says of an item.
+// A Vote is the verdict of a member on an item.
 type Vote int8
 
 // The votes.
@@ -21,38 +21,37 @@ const (
 	Yes
 )
 
-// A Panel says how far the members of a panel agree.
+// A Panel shows how well the members of a panel agree.
 type Panel struct {
 	Rule   string `json:"rule"`
-	Repeat bool   `json:"repeat,omitempty"` // the members are one judge, asked several times
+	Repeat bool   `json:"repeat,omitempty"` // the members are one judge, run several times
 
-	Items     int `json:"items"`      // whose votes are known
-	NoVerdict int `json:"no_verdict"` // items on which the panel has no verdict: ties, and too few votes
+	Items     int `json:"items"`      // with known votes
+	NoVerdict int `json:"no_verdict"` // items without a verdict of the panel: ties, and too few votes
 
-	// Unanimous is the share of items with two votes or more on which all of them are
-	// the same.
+	// Unanimous is the share of items with two or more votes on which all votes are equal.
 	Unanimous stat.Estimate `json:"unanimous"`
 
-	// Flips is the chance that two answers to the same question differ, over the items
-	// with two votes or more.
+	// Flips is the probability that two answers to the same question differ, over the items
+	// with two or more votes.
 	Flips stat.Estimate `json:"flips"`
 
 	Alpha stat.Estimate `json:"alpha"` // Krippendorff's, over all members
 
 	Members []Member `json:"members"`
-	Pairs   []Pair   `json:"pairs"` // of every two members
+	Pairs   []Pair   `json:"pairs"` // all pairs of members
 }
 
-// A Member is what one judge of a panel did.
+// A Member is the result of one judge of a panel.
 type Member struct {
 	Name      string        `json:"name"`
 	Voted     int           `json:"voted"`
 	Abstained int           `json:"abstained"` // it gave no verdict
 	YesRate   stat.Estimate `json:"yes_rate"`
-	WithPanel stat.Estimate `json:"with_panel"` // the share of its votes that the panel followed
+	WithPanel stat.Estimate `json:"with_panel"` // the share of its votes that agree with the panel
 }
 
-// A Pair says how far two members agree.
+// A Pair is the agreement of two members.
 type Pair struct {
 	First     string        `json:"first"`
 	Second    string        `json:"second"`
@@ -75,7 +74,7 @@ type PanelBuilder struct {
 	ratings   [][]float64 // by member, for alpha
 }
 
-// maxRated bounds the items of which alpha is computed, whose interval is drawn.
+// maxRated is the maximum number of items for alpha, whose interval is bootstrapped.
 const maxRated = 20_000
 
 // NewPanel returns a builder for the named members.
@@ -92,7 +91,7 @@ func NewPanel(names []string, rule string, repeat bool) *PanelBuilder {
 	return b
 }
 
-// Add counts the votes on one item. The outcome is None when the panel has no verdict.
+// Add counts the votes on one item. The outcome is None if the panel has no verdict.
 func (b *PanelBuilder) Add(votes []Vote, outcome Vote) {
 	b.report.Items++
 	if outcome == None {
@@ -141,7 +140,7 @@ func toInt(b bool) int {
 	return 0
 }
 
-// Panel returns what was counted.
+// Panel returns the result.
 func (b *PanelBuilder) Panel() Panel {
 	r := b.report
 	r.Unanimous = stat.Proportion(b.unanimous, b.several)
@@ -159,10 +158,10 @@ func (b *PanelBuilder) Panel() Panel {
 	return r
 }
 
-// Text writes the report for people.
+// Text writes the report as text.
 func (r Panel) Text(w io.Writer) error { return text(w, r) }
 
-// text writes one report alone.
+// text writes a single report.
 func text(w io.Writer, r interface{ AddTo(d *doc.Document) }) error {
 	d := &doc.Document{}
 	r.AddTo(d)
@@ -197,8 +196,8 @@ func (r Panel) AddTo(d *doc.Document) {
 	d.Add(doc.Section{ID: "parts", Blocks: []doc.Block{facts, members, pairs}})
 }
 
-// alpha returns Krippendorff's alpha, or why there is none: where all votes are the same
-// a 0 would say that the members agree no better than by chance.
+// alpha returns Krippendorff's alpha, or why there is none: if all votes are equal, 0 would
+// mean that the members agree no better than by chance.
 func (r Panel) alpha(d *doc.Document) doc.Fact {
 	for _, w := range r.Alpha.Warnings {
 		if strings.HasPrefix(w, stat.WarnAlpha) {
@@ -208,8 +207,8 @@ func (r Panel) alpha(d *doc.Document) doc.Fact {
 	return doc.Fact{Name: "alpha", Text: doc.Coefficient(r.Alpha, 3) + " (Krippendorff's)", Marks: d.Mark(r.Alpha.Warnings...)}
 }
 
-// share returns an estimate, or that there is none: a member that never voted has no
-// share of yes.
+// share returns an estimate, or a cell without one: a member that never voted has no share
+// of yes.
 func share(est stat.Estimate) doc.Cell {
 	if est.N == 0 {
 		return doc.T(doc.Absent(false))

@@ -16,8 +16,8 @@ import (
 	"deem/judge/panel"
 )
 
-// SpecOf returns the spec of the judge of a run. Of a judge that cannot be read, only the
-// name is known.
+// SpecOf returns the spec of the judge of a run. If it cannot be read, only the name is
+// known.
 func SpecOf(run store.Run) judge.Spec {
 	s, err := judge.ParseSpec(run.Judge.Identity)
 	if err != nil {
@@ -26,9 +26,9 @@ func SpecOf(run store.Run) judge.Spec {
 	return s
 }
 
-// LabelsOf returns the labels that the judge of a run gives to an item, or to each criterion
-// of it; those with the highest score come first. There are none when the judge gives
-// numbers, or is not declared.
+// LabelsOf returns the labels that the judge of a run gives to an item, or to each of its
+// criteria, highest score first. There are none if the judge gives numbers or is not
+// declared.
 func LabelsOf(run store.Run, criteria bool) []judge.Label {
 	d := SpecOf(run).Declaration
 	if d == nil || d.Criteria != nil && !criteria {
@@ -49,11 +49,11 @@ func WithLabels(o agree.Options, list []judge.Label) agree.Options {
 	return o
 }
 
-// Parts is a report about the parts of a judge.
+// Parts is a report on the parts of a judge.
 type Parts interface{ AddTo(d *doc.Document) }
 
-// partsOf reports what the parts of a run's judge did, nil when it has none to report
-// of. Only the first trial counts, as everywhere.
+// partsOf returns the report on the parts of a run's judge, nil if it has none. Only the
+// first trial counts.
 func partsOf(ctx context.Context, st store.Store, run store.Run) (Parts, error) {
 	spec := SpecOf(run)
 	if !spec.Composed() || spec.Kind == judge.KindPairwise {
@@ -82,7 +82,7 @@ func partsOf(ctx context.Context, st store.Store, run store.Run) (Parts, error) 
 	return done(), nil
 }
 
-// addVotes counts the votes that a record holds.
+// addVotes counts the votes in a record.
 func addVotes(b *PanelBuilder, names []string, rec deem.Record) {
 	votes, ok := panel.Votes(names, rec)
 	if !ok {
@@ -135,7 +135,7 @@ func addStage(b *CascadeBuilder, rec deem.Record) {
 	var calls []Asked
 	for _, c := range rec.Calls {
 		asked := Asked{Model: c.Model}
-		if c.Reply != nil && !c.Reply.Cached { // what was paid for earlier is not paid again
+		if c.Reply != nil && !c.Reply.Cached { // cached calls are not paid again
 			asked.CostMicros = c.Reply.CostMicros
 		}
 		calls = append(calls, asked)

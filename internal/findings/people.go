@@ -13,23 +13,23 @@ import (
 	"deem/internal/store"
 )
 
-// People are what people said of items. Labels from files name an item by its id, and
-// those that a store keeps by its hash.
+// People is the human labels of items. Labels from files refer to an item by its id, labels
+// in a store by its hash.
 type People struct {
-	// Name says where the labels are from.
+	// Name is the source of the labels.
 	Name string
 
-	// OtherResponses counts the labels that were found to be about another response
-	// than the one that was judged.
+	// OtherResponses counts the labels that belong to a different response than the one
+	// that was judged.
 	OtherResponses int
 
 	byID, byHash map[string][]labels.Label
-	ids          map[string]bool // of items with a label that a store keeps
-	texts        bool            // somebody has to look at the items themselves
-	used         map[string]bool // ids or hashes of items that were asked about
+	ids          map[string]bool // of items with a label in a store
+	texts        bool            // the texts of the items are needed
+	used         map[string]bool // ids or hashes of the items that were looked up
 }
 
-// Written returns the people whose labels are in files.
+// Written returns labels from files.
 func Written(name string, list []labels.Label) *People {
 	p := &People{Name: name, byID: map[string][]labels.Label{}, used: map[string]bool{}}
 	for _, l := range list {
@@ -39,7 +39,7 @@ func Written(name string, list []labels.Label) *People {
 	return p
 }
 
-// Kept returns the people whose labels a store keeps.
+// Kept returns labels from a store.
 func Kept(ctx context.Context, st store.Labels, q store.LabelQuery) (*People, error) {
 	p := &People{Name: "the database", byHash: map[string][]labels.Label{}, ids: map[string]bool{}, texts: true, used: map[string]bool{}}
 	for l, err := range st.Labels(ctx, q) {
@@ -54,16 +54,16 @@ func Kept(ctx context.Context, st store.Labels, q store.LabelQuery) (*People, er
 	return p, nil
 }
 
-// Kept reports whether a store keeps the labels.
+// Kept reports whether the labels come from a store.
 func (p *People) Kept() bool { return p.byHash != nil }
 
-// Len returns how many items have a label.
+// Len returns the number of items with a label.
 func (p *People) Len() int { return len(p.byID) + len(p.byHash) }
 
-// Used returns how many items with a label were asked about.
+// Used returns the number of items with a label that were looked up.
 func (p *People) Used() int { return len(p.used) }
 
-// Missing returns the ids of items with a label that nobody asked about, sorted.
+// Missing returns the ids of items with a label that were not looked up, sorted.
 func (p *People) Missing() []string {
 	return slices.Sorted(func(yield func(string) bool) {
 		for id := range maps.Keys(p.byID) {
@@ -74,12 +74,12 @@ func (p *People) Missing() []string {
 	})
 }
 
-// Of returns what people say of an item, nil when they say nothing.
+// Of returns the human label of an item, or nil.
 func (p *People) Of(it deem.Item) *agree.Truth {
 	list, key := p.byID[it.ID], it.ID
 	if p.byHash != nil {
 		if !p.ids[it.ID] {
-			return nil // The id is part of the hash, which takes a while for long texts.
+			return nil // The id is part of the hash, which is slow for long texts.
 		}
 		key = it.Hash()
 		list = p.byHash[key]
@@ -102,11 +102,11 @@ func (p *People) Of(it deem.Item) *agree.Truth {
 	return truthOf(labels.Together(same))
 }
 
-// truthOf returns what annotators say together.
+// truthOf combines the labels of annotators.
 func truthOf(o labels.Opinion) *agree.Truth {
 	t := &agree.Truth{Yes: o.Yes, Score: o.Score, Label: o.Label, Tie: o.Tie, Votes: map[string]bool{}}
 	if !o.Graded {
-		// Yes and no count as 1 and 0 after the majority has decided.
+		// Yes and no count as 1 and 0 once the majority has decided.
 		t.Score = 0
 		if o.Yes {
 			t.Score = 1
@@ -124,26 +124,26 @@ func truthOf(o labels.Opinion) *agree.Truth {
 	return t
 }
 
-// query asks for the first trial, and for the items' texts only where they matter: who
-// gave an answer stands in the items too.
+// query selects the first trial, with the items' texts only if they are needed: the
+// answering model is in the items, too.
 func (p *People) query(run store.Run, o agree.Options) store.Query {
 	judged := run.Model != "" || o.Own != ""
 	return store.Query{Trial: new(int), Brief: (p == nil || !p.texts) && !judged}
 }
 
-// BesidePeople sets the judge of a run beside people.
+// BesidePeople compares the judge of a run with people.
 func BesidePeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options) (agree.Agreement, error) {
 	b := agree.New(o)
 	err := EachBesidePeople(ctx, st, run, p, o, b.Add)
 	return b.Agreement(), err
 }
 
-// EachBesidePeople calls visit with each item of a run, what its judge said of it, and
-// what people did. Where a store keeps the labels, only items with a label are read
-// whole, and none of their texts is handed on.
+// EachBesidePeople calls visit with each item of a run, its verdict and its human label. If
+// the labels come from a store, it reads only labelled items in full, and passes on none of
+// their texts.
 func EachBesidePeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options, visit func(agree.Pair)) error {
 	q := p.query(run, o)
-	q.Brief = p.Kept() // The length of a response may be what labels were chosen by.
+	q.Brief = p.Kept() // Labels may have been selected by the length of a response.
 	var known map[Drawn]labelledItem
 	if p.Kept() {
 		var err error
@@ -166,14 +166,14 @@ func EachBesidePeople(ctx context.Context, st store.Store, run store.Run, p *Peo
 	return nil
 }
 
-// A labelledItem is what is remembered of an item with a label: what people say, and the
-// fields that tell who answered.
+// A labelledItem is what is stored for an item with a label: the label, and the fields that
+// name the answering model.
 type labelledItem struct {
 	truth  *agree.Truth
 	fields map[string]string
 }
 
-// lookAtOnce is how many items with a label are read at once.
+// lookAtOnce is the number of labelled items that are read in one batch.
 const lookAtOnce = 500
 
 // look reads the items of a run that have a label.
@@ -200,19 +200,19 @@ func (p *People) look(ctx context.Context, st store.Store, run store.Run) (map[D
 	return known, nil
 }
 
-// BesideRun sets the judge of a run beside that of another, which is taken to be right.
+// BesideRun compares the judge of a run with that of another run, which is treated as
+// correct.
 func BesideRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options) (agree.Agreement, error) {
 	b := agree.New(o)
 	err := EachBesideRun(ctx, st, run, other, o, b.Add)
 	return b.Agreement(), err
 }
 
-// EachBesideRun calls visit with each item of a run, what its judge said of it, and what
-// that of the other run did.
+// EachBesideRun calls visit with each item of a run and the verdicts of both runs.
 func EachBesideRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options, visit func(agree.Pair)) error {
 	return Both(ctx, st, run, other, (*People)(nil).query(run, o), func(first, second *deem.Record) {
 		if first == nil {
-			return // an item that this judge has not come to yet
+			return // an item that this judge has not judged yet
 		}
 		p := agree.Pair{Item: first.Item, Position: first.Position, Verdict: first.Verdict, Guess: guess(*first, o.CalibrationError)}
 		if second != nil && second.Verdict != nil {
@@ -223,9 +223,9 @@ func EachBesideRun(ctx context.Context, st store.Store, run, other store.Run, o 
 	})
 }
 
-// Draw chooses n items of a run for people to label, at random and from every category
-// and verdict. It returns them with their positions, in random order, and how many there
-// were to choose from: items with a verdict and without a label.
+// Draw selects n items of a run for people to label, at random and from every category and
+// verdict. It returns them with their positions, in random order, and the number of
+// candidates: items with a verdict and without a label.
 func Draw(ctx context.Context, st store.Store, run store.Run, p *People, n int, seed uint64) (chosen []agree.Chosen, free int, err error) {
 	from, places, err := candidates(ctx, st, run, p)
 	if err != nil {
@@ -243,8 +243,8 @@ func Draw(ctx context.Context, st store.Store, run store.Run, p *People, n int, 
 	return chosen, free, nil
 }
 
-// guess returns how likely the response of an undecided item is right, nil for other items.
-// As in a report, a probability counts only where the judge states its error.
+// guess returns the probability that the response of an undecided item is right, nil for
+// other items. As in a report, a probability counts only if the judge states its error.
 func guess(rec deem.Record, calibration float64) *float64 {
 	if rec.Verdict != nil || rec.Failure == nil || calibration <= 0 {
 		return nil
@@ -255,7 +255,8 @@ func guess(rec deem.Record, calibration float64) *float64 {
 	return nil
 }
 
-// candidates returns the items of a run that have a verdict or a probability, and where they are.
+// candidates returns the items of a run that have a verdict or a probability, with their
+// positions.
 func candidates(ctx context.Context, st store.Store, run store.Run, p *People) ([]agree.Candidate, []Drawn, error) {
 	var from []agree.Candidate
 	var places []Drawn
@@ -266,7 +267,7 @@ func candidates(ctx context.Context, st store.Store, run store.Run, p *People) (
 		}
 		open := guess(rec, calibration)
 		if rec.Verdict == nil && open == nil {
-			continue // An unjudged item cannot be compared with anything.
+			continue // an unjudged item cannot be compared
 		}
 		yes := rec.Verdict != nil && rec.Verdict.Yes() || open != nil && *open >= 0.5
 		from = append(from, agree.Candidate{Category: strings.Clone(rec.Item.Category), Yes: yes, Labelled: p.Of(rec.Item) != nil})
@@ -275,13 +276,13 @@ func candidates(ctx context.Context, st store.Store, run store.Run, p *People) (
 	return from, places, nil
 }
 
-// A Drawn item was chosen to be labelled.
+// A Drawn item was selected to be labelled.
 type Drawn struct {
 	ID       string
 	Position int
 }
 
-// An Order is the order in which people are to label the items of a run.
+// An Order is the order in which people should label the items of a run.
 type Order struct {
 	Items []Drawn
 
@@ -295,7 +296,7 @@ func (o Order) Design(n int) []labels.Drawn {
 	drawn, numbers := map[agree.Candidate]int{}, map[agree.Candidate]int{}
 	for _, c := range o.strata[:n] {
 		if drawn[c]++; numbers[c] == 0 {
-			numbers[c] = len(numbers) + 1 // As they come, which says nothing about the verdict.
+			numbers[c] = len(numbers) + 1 // in order of appearance, which does not reveal the verdict
 		}
 	}
 	list := make([]labels.Drawn, n)
@@ -305,11 +306,11 @@ func (o Order) Design(n int) []labels.Drawn {
 	return list
 }
 
-// DrawOrder puts all items of a run that have a verdict into the order in which people
-// are to label them: the first n are those that [Draw] chooses while there are no
-// labels, the next n those that it chooses when these have one, then twice as many,
-// and so on. Wherever people stop, the labels are a draw from every category and
-// verdict, and with the same seed everybody has the same order.
+// DrawOrder returns all items of a run that have a verdict in the order in which people
+// should label them: the first n are those that [Draw] selects without labels, the next n
+// those that it selects once these are labelled, then twice as many, and so on. Wherever
+// people stop, the labels are a draw from every category and verdict, and the same seed
+// gives the same order.
 func DrawOrder(ctx context.Context, st store.Store, run store.Run, n int, seed uint64) (Order, error) {
 	from, places, err := candidates(ctx, st, run, Written("", nil))
 	if err != nil {

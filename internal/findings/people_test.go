@@ -16,7 +16,7 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// keep returns a store with a run of n items, every seventh of which is unjudged.
+// keep returns a store with a run of n items. Every seventh item is unjudged.
 func keep(t *testing.T, n int) (*sqlite.Store, store.Run, []deem.Item) {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "deem.db"), sqlite.Options{})
@@ -46,8 +46,8 @@ func keep(t *testing.T, n int) (*sqlite.Store, store.Run, []deem.Item) {
 	return st, run, items
 }
 
-// The order of labelling has every judged item once, is the same for everybody, and
-// begins as a draw of that size does.
+// The order of labelling has every judged item once, is reproducible, and begins like a
+// draw of that size.
 func TestDrawOrder(t *testing.T) {
 	st, run, items := keep(t, 300)
 	order, err := findings.DrawOrder(t.Context(), st, run, 50, 9)
@@ -91,14 +91,14 @@ func TestDrawOrder(t *testing.T) {
 	}
 }
 
-// Labels that a store keeps and the same labels in a file come to the same, though items
-// are read in another way.
+// Labels in a store and the same labels in a file give the same result, although items are
+// read differently.
 func TestBesidePeople(t *testing.T) {
 	st, run, items := keep(t, 100)
 	var kept []store.Label
 	for i, it := range items[:60] {
 		l := store.Label{Item: it.Hash(), ID: it.ID, Annotator: "anna", Yes: i%3 == 0, Label: "x"}
-		if i%10 == 0 { // of another response
+		if i%10 == 0 { // of a different response
 			other := it
 			other.Response = "another"
 			l.Item = other.Hash()

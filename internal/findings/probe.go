@@ -7,8 +7,8 @@ import (
 	"deem/probe"
 )
 
-// ProbeHead returns what the card of a run over probes says before any number. How many
-// items the probes could be made from is known to the caller that made them.
+// ProbeHead returns the head of the card of a run over probes. The caller that made the
+// probes sets the number of items they could be made from.
 func ProbeHead(run store.Run, maxUnjudged float64) probe.Head {
 	source, seed, _ := run.ProbesOf()
 	return probe.Head{
@@ -18,7 +18,7 @@ func ProbeHead(run store.Run, maxUnjudged float64) probe.Head {
 	}
 }
 
-// Card counts what the judge of a run did with probes.
+// Card computes the card of a run over probes.
 func Card(ctx context.Context, st store.Store, run store.Run, h probe.Head) (probe.Card, error) {
 	b := probe.NewBuilder(h)
 	for rec, err := range store.Ahead(st.Records(ctx, run.ID, store.Query{})) {

@@ -15,11 +15,11 @@ import (
 
 // An Exclusion is a set of items that are left out on purpose.
 type Exclusion struct {
-	Items string `json:"items"` // as the user typed it: "category=adversarial"
-	N     int    `json:"n"`     // how many they are
+	Items string `json:"items"` // as typed by the user: "category=adversarial"
+	N     int    `json:"n"`     // the number of items
 }
 
-// LeftOut returns exclusions for a report.
+// LeftOut formats exclusions for a report.
 func LeftOut(list []Exclusion) []string {
 	var texts []string
 	for _, e := range list {
@@ -39,7 +39,7 @@ func (s Sample) String() string {
 	return fmt.Sprintf("a random sample of %s of %s, seed %d", words.Comma(s.N), words.Count(s.Of, "item"), s.Seed)
 }
 
-// Excluded returns what the run left out, as the user typed it.
+// Excluded returns the exclusions of the run, as typed by the user.
 func (s Settings) Excluded() []string {
 	var list []string
 	for _, e := range s.Exclude {
@@ -48,13 +48,13 @@ func (s Settings) Excluded() []string {
 	return list
 }
 
-// BenchmarkOptions returns what the benchmark read.
+// BenchmarkOptions returns the options of the benchmark.
 func (s Settings) BenchmarkOptions() benchmark.Options {
 	return benchmark.Options{Data: s.Data, Responses: s.Responses, Limit: s.Limit, Reading: s.Reading, With: s.With, Judges: s.Judges}
 }
 
-// Settings are what a run was told that is not part of what it is. They are kept
-// with it, so that its benchmark's numbers and files can be made again.
+// Settings are the settings of a run that are not part of its identity. They are stored
+// with it, so that its benchmark's numbers and files can be reproduced.
 type Settings struct {
 	Concurrency int      `json:"concurrency"`
 	Map         string   `json:"map,omitempty"`
@@ -64,33 +64,33 @@ type Settings struct {
 	Responses   []string `json:"responses,omitempty"`
 	Reading     string   `json:"reading,omitempty"` // of the benchmark
 	Errata      string   `json:"errata,omitempty"`
-	Corrected   bool     `json:"corrected,omitempty"` // the items were judged with the errata put into effect
+	Corrected   bool     `json:"corrected,omitempty"` // the items were judged with corrected references
 	System      string   `json:"system,omitempty"`    // under test, and
 	SystemModel string   `json:"system_model,omitempty"`
 
 	With   map[string]string `json:"with,omitempty"`   // the benchmark's own options
-	Judges []string          `json:"judges,omitempty"` // all that judge its items together
+	Judges []string          `json:"judges,omitempty"` // all judges that grade its items together
 
-	Judge   string                  `json:"judge,omitempty"`   // as the user named it
-	Promise *catalog.CascadePromise `json:"promise,omitempty"` // of a cascade that was fitted
+	Judge   string                  `json:"judge,omitempty"`   // as typed by the user
+	Promise *catalog.CascadePromise `json:"promise,omitempty"` // of a fitted cascade
 
-	Until *UntilSettings `json:"until,omitempty"` // the rule by which the run stops
+	Until *UntilSettings `json:"until,omitempty"` // the stopping rule of the run
 
 	Deem    string        `json:"deem,omitempty"` // the version that judged
 	Exclude []Exclusion   `json:"exclude,omitempty"`
-	Sample  *Sample       `json:"sample,omitempty"` // nil when all items were judged
+	Sample  *Sample       `json:"sample,omitempty"` // nil if all items were judged
 	Lock    *LockSettings `json:"lock,omitempty"`
 }
 
-// UntilSettings are the rule by which a run stops, with the results of the run that it is
+// UntilSettings are the stopping rule of a run, with the results of the run that it is
 // compared with, so that its report is the same wherever it is made.
 type UntilSettings struct {
 	report.Until
-	Base   []*float64 `json:"base,omitempty"`   // by the position of the item, null for unjudged
+	Base   []*float64 `json:"base,omitempty"`   // by item position, null for unjudged
 	Passes bool       `json:"passes,omitempty"` // they are pass marks
 }
 
-// rule returns the rule for a report, nil without one.
+// rule returns the rule for a report, or nil.
 func (s *UntilSettings) rule() *report.Until {
 	if s == nil {
 		return nil
@@ -100,7 +100,7 @@ func (s *UntilSettings) rule() *report.Until {
 	return &u
 }
 
-// LockSettings are what a run keeps of its lock.
+// LockSettings are the parts of a lock that are stored with a run.
 type LockSettings struct {
 	Hash    string    `json:"hash"`
 	Created time.Time `json:"created"`
@@ -108,17 +108,17 @@ type LockSettings struct {
 	Gates   []string  `json:"gates,omitempty"`
 }
 
-// SettingsOf returns what a run was told, or nothing where that cannot be read.
+// SettingsOf returns the settings of a run, or empty settings if they cannot be read.
 func SettingsOf(s store.Spec) Settings {
 	var set Settings
-	_ = json.Unmarshal(s.Settings, &set) // A run without settings was told nothing.
+	_ = json.Unmarshal(s.Settings, &set) // a run may have no settings
 	return set
 }
 
-// Afterwards is what is broken when the run is older than its lock.
+// Afterwards is the broken promise of a run that is older than its lock.
 const Afterwards = "the run began before it was locked"
 
-// lockOf returns what a report says of the lock of a run, nil without one.
+// lockOf returns the lock of a run for a report, nil without one.
 func lockOf(run store.Run, set Settings) *report.Lock {
 	l := set.Lock
 	if l == nil {

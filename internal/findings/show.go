@@ -6,29 +6,29 @@ import (
 	"deem/judge"
 )
 
-// A Shown is one record as "deem show" has it.
+// A Shown is one record as shown by "deem show".
 type Shown struct {
 	Run    string      `json:"run"`
 	System string      `json:"system,omitempty"` // under test
 	Record deem.Record `json:"record"`
 
-	// Prompt is rendered again, for a judge that asks several times once for each call;
-	// Verified says that its hash is that of the request that was sent.
+	// Prompt is rendered again, once for each call of a judge; Verified reports whether its
+	// hash matches the request that was sent.
 	Prompt   []deem.Message `json:"prompt,omitempty"`
 	Verified bool           `json:"prompt_verified"`
 
-	// Other is what the judge's other reading makes of the same reply.
+	// Other is the result of the judge's other reading for the same reply.
 	Other *ShownReading `json:"other_reading,omitempty"`
 }
 
-// A ShownReading is what another reading of a judge makes of a reply.
+// A ShownReading is the result of another reading for a reply.
 type ShownReading struct {
 	Reading string        `json:"reading"`
 	Verdict *deem.Verdict `json:"verdict,omitempty"`
 	Failure *deem.Failure `json:"failure,omitempty"`
 }
 
-// Show renders the prompt of a record again and reads its reply both ways.
+// Show renders the prompt of a record again and parses its reply under both readings.
 func Show(run store.Run, p judge.Readable, rec deem.Record) Shown {
 	s := Shown{Run: run.ID, System: SettingsOf(run.Spec).System, Record: rec}
 	if p == nil {
@@ -46,7 +46,7 @@ func Show(run store.Run, p judge.Readable, rec deem.Record) Shown {
 	for _, c := range rec.Calls {
 		messages, known := rendered[c.Request]
 		s.Prompt, s.Verified = append(s.Prompt, messages...), known
-		rendered[c.Request] = nil // A call that was made again has one prompt.
+		rendered[c.Request] = nil // a repeated call has one prompt
 		if !known {
 			break
 		}
