@@ -8,24 +8,23 @@ import (
 	"deem"
 )
 
-// A Column is a part of a row and the names of columns that are recognised as holding
-// it.
+// A Column is a part of a row and the column names that are recognised for it.
 type Column struct {
 	Target string
 
-	// Names are the names that mean this part and nothing else, our own first. Where a
-	// row has two of them, a dataset asks which is meant.
+	// Names are unambiguous names for this part, our own first. If a row has two of them,
+	// the user must choose.
 	Names []string
 
-	// Also are weaker names. They count only where none of Names is there, and the first
-	// of them wins.
+	// Also are weaker names. They count only if none of Names is present, and the first of
+	// them wins.
 	Also []string
 }
 
-// columnTable is the one list of column names: for items, for labels, and for the results
-// that others publish. Names are compared by [PlainName], so that goldAnswer,
-// "Gold Answer" and gold_answer are one name. Only names that usually mean one thing
-// are here: "label" is a verdict as often as a reference, and "session" is many things.
+// columnTable is the list of all column names: for items, for labels, and for published
+// results. Names are compared by [PlainName], so goldAnswer, "Gold Answer" and gold_answer
+// are one name. It contains only names that usually mean one thing: "label" is a verdict as
+// often as a reference, and "session" has many meanings.
 var columnTable = []Column{
 	{
 		Target: toID, Names: []string{"id", "question_id", "query_id", "qa_id", "qid", "item_id", "uid", "uuid"},
@@ -89,20 +88,18 @@ var columnTable = []Column{
 	{Target: deem.FieldSpan, Names: []string{"span_id", "observation_id"}},
 }
 
-// SystemFields returns the parts that say what a response took the system under test, and
-// which trace it comes from.
-// They become fields of the item. Where a row has several columns for one of them, the
-// first in the table counts.
+// SystemFields returns the parts with the cost of a response for the system under test and
+// with its trace. They become fields of the item. If a row has several columns for one of
+// them, the first in the table counts.
 func SystemFields() []string {
 	return []string{deem.FieldTokensIn, deem.FieldTokensOut, deem.FieldLatency, deem.FieldCost, deem.FieldTrace, deem.FieldSpan}
 }
 
-// Answer is the name that means two things. Beside another reference and no response it
-// is what the system answered; beside a response and no other reference it is the
-// reference; alone it is neither, because nobody can tell.
+// Answer is an ambiguous name. With another reference and no response, it is the response;
+// with a response and no other reference, it is the reference; alone it is neither.
 const Answer = "answer"
 
-// Columns returns the parts of a row with the columns that are recognised without a
+// Columns returns the parts of a row with the column names that are recognised without a
 // mapping.
 func Columns() []Column {
 	list := slices.Clone(columnTable)
@@ -112,7 +109,7 @@ func Columns() []Column {
 	return list
 }
 
-// ColumnNames returns all names of a part, the stronger first.
+// ColumnNames returns all names of a part, stronger names first.
 func ColumnNames(target string) []string {
 	for _, c := range columnTable {
 		if c.Target == target {
@@ -122,8 +119,9 @@ func ColumnNames(target string) []string {
 	return nil
 }
 
-// PlainName returns the name of a column without case, spaces and marks: goldAnswer and
-// "Gold Answer" are goldanswer. A dot stays, because it leads into a value.
+// PlainName returns the name of a column without case, spaces and punctuation: goldAnswer
+// and "Gold Answer" are goldanswer. A dot is kept, because it separates the parts of a
+// path.
 func PlainName(name string) string {
 	if name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r != '.' && (r < 'a' || r > 'z') }) {
 		return name
@@ -136,7 +134,7 @@ func PlainName(name string) string {
 	}, name)
 }
 
-// parts are the parts of an item by the plain names of their columns.
+// parts maps plain column names to parts of an item.
 var parts = func() map[string]string {
 	m := map[string]string{}
 	for _, c := range columnTable {

@@ -39,8 +39,8 @@ func writeMany(tb testing.TB, n int) (name string, size int64) {
 	return name, info.Size()
 }
 
-// BenchmarkOpen measures the check of every row. DEEM_ITEMS=1000000 measures what
-// the package promises for a million of them.
+// BenchmarkOpen measures the check of every row. DEEM_ITEMS=1000000 measures a million
+// items.
 func BenchmarkOpen(b *testing.B) {
 	n := 20_000
 	if s := os.Getenv("DEEM_ITEMS"); s != "" {

@@ -8,8 +8,8 @@ import (
 	"deem"
 )
 
-// oneReference is our own name for the references of an item that has one. Rows
-// may use it and "references" in turn.
+// oneReference is our name for the references of an item with one reference. Rows of one
+// file may use both it and "references".
 const oneReference = "reference"
 
 // isCanonical reports whether a column has our own name for a part.
@@ -17,18 +17,18 @@ func isCanonical(target, column string) bool {
 	return column == target || target == toReferences && column == oneReference
 }
 
-// columns decides which column holds which part of an item. The first row that has
-// a column for a part decides for all rows.
+// columns decides which column contains which part of an item. The first row that has a
+// column for a part decides for all rows.
 type columns struct {
 	mapping Mapping
-	fields  []string // further columns that the judge needs
+	fields  []string // additional columns that the judge needs
 
 	bound   map[string]string // part to path, mapped or decided
-	unfound []string          // mapped paths, and needed fields, that no row has had so far
-	seen    []string          // names of columns in the order of their appearance
+	unfound []string          // mapped paths and needed fields that no row has had so far
+	seen    []string          // names of columns in order of appearance
 }
 
-// Optional ends the name of a field that nobody misses where it is not there.
+// Optional is the suffix of a field that may be missing.
 const Optional = "?"
 
 func newColumns(m Mapping, fields []string) (*columns, error) {
@@ -43,7 +43,7 @@ func newColumns(m Mapping, fields []string) (*columns, error) {
 	}
 	for _, name := range fields {
 		name, optional := strings.CutSuffix(name, Optional)
-		// The parts of an item have places of their own.
+		// The parts of an item have their own slots.
 		if !slices.Contains(targets, name) && name != oneReference && m[fieldPrefix+name] == "" {
 			c.fields = append(c.fields, name)
 			if name != groundTruth && !optional {
@@ -54,7 +54,7 @@ func newColumns(m Mapping, fields []string) (*columns, error) {
 	return c, nil
 }
 
-// want reports whether a column may hold something of an item.
+// want reports whether a column may contain a part of an item.
 func (c *columns) want(column string) bool {
 	if strings.HasPrefix(column, columnPrefix) {
 		return true
@@ -73,8 +73,8 @@ func (c *columns) want(column string) bool {
 	return slices.ContainsFunc(c.fields, begins)
 }
 
-// whole reports whether an object with these keys is an item rather than a wrapper
-// around a list of them: it has a response or a conversation.
+// whole reports whether an object with these keys is an item rather than a wrapper around a
+// list of items: it has a response or a conversation.
 func (c *columns) whole(keys []string) bool {
 	if path, ok := c.mapping[toResponse]; ok {
 		at, _ := resolve(path, keys)
@@ -83,9 +83,9 @@ func (c *columns) whole(keys []string) bool {
 	return len(c.named(toResponse, keys)) > 0 || len(c.named(toMessages, keys)) > 0
 }
 
-// A slot is the place of a value in a row: a column, and the path into it.
+// A slot is the position of a value in a row: a column, and the path into it.
 type slot struct {
-	column int // -1 when the row has none
+	column int // -1 if the row has none
 	path   string
 }
 
@@ -101,30 +101,30 @@ func (s slot) of(row *Row) Value {
 type fieldSlot struct {
 	slot
 	name   string
-	strong bool   // it says "field" in the name or in the mapping
-	source string // of what a response took the system: the name that tells the unit
+	strong bool   // the name or the mapping contains "field"
+	source string // for the cost of a response: the name that implies the unit
 }
 
-// A layout says where the parts of an item are in rows with certain columns.
+// A layout is the positions of the parts of an item in rows with certain columns.
 type layout struct {
 	names []string
 
 	id, category, cluster, question, references, response, messages, weight, members slot
 
-	responsePath string // where rows have the response, "" when none had any so far
+	responsePath string // where rows have the response, "" if none had any so far
 
 	fields []fieldSlot // a later one of the same name wins
 	ranked bool        // there may be a ranked list
 }
 
-// layouts are those of the last few kinds of rows: programs that leave empty
-// members out write rows of several kinds in turn.
+// layouts is a cache of recent layouts: programs that omit empty members write rows of
+// several kinds in turn.
 type layouts struct {
 	list []*layout
-	next int // the place of the oldest, once the list is full
+	next int // the index of the oldest, once the list is full
 }
 
-// find returns the layout for a row, or nil. l is that of the row before.
+// find returns the layout for a row, or nil. l is the layout of the previous row.
 func (ls *layouts) find(row *Row, l *layout) *layout {
 	if l.fits(row) {
 		return l
@@ -137,7 +137,7 @@ func (ls *layouts) find(row *Row, l *layout) *layout {
 	return nil
 }
 
-// keep remembers a layout and returns it.
+// keep stores a layout and returns it.
 func (ls *layouts) keep(l *layout) *layout {
 	const most = 16
 	if len(ls.list) < most {
@@ -149,17 +149,17 @@ func (ls *layouts) keep(l *layout) *layout {
 	return l
 }
 
-// fits reports whether the layout is that of row. Readers hand out the same slice
-// of names as long as the columns are the same.
+// fits reports whether the layout matches row. Readers return the same slice of names while
+// the columns are the same.
 func (l *layout) fits(row *Row) bool {
 	return l != nil && len(l.names) == len(row.names) && (len(l.names) == 0 || &l.names[0] == &row.names[0])
 }
 
-// learn takes note of the columns of a row and decides about parts that no row
-// before had. An error concerns this row, except for an [ambiguous] one.
+// learn records the columns of a row and decides about parts that no earlier row had. An
+// error concerns this row, unless it is an [ambiguous] error.
 func (c *columns) learn(names []string) error {
 	c.remember(names)
-	// Rows may have very many columns, of which few have a name that means something.
+	// Rows may have very many columns, of which few have a known name.
 	known := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		plain := PlainName(name)
 		return parts[plain] == "" && plain != Answer
@@ -172,9 +172,8 @@ func (c *columns) learn(names []string) error {
 	return nil
 }
 
-// layout finds the parts of an item among the columns of a row. It decides
-// nothing, so that rows can be read by several goroutines once all have been
-// learnt.
+// layout finds the parts of an item among the columns of a row. It decides nothing, so
+// several goroutines can read rows once all columns are learnt.
 func (c *columns) layout(names []string) *layout {
 	at := func(target string) slot {
 		path, ok := c.bound[target]
@@ -205,9 +204,9 @@ func (c *columns) layout(names []string) *layout {
 	}
 }
 
-// remember keeps the names of columns for messages.
+// remember stores the names of columns for messages.
 func (c *columns) remember(names []string) {
-	const most = 200 // a file whose objects all differ must not fill the memory
+	const most = 200 // a file whose objects all differ must not exhaust memory
 	for _, name := range names {
 		if len(c.seen) == most {
 			return
@@ -218,13 +217,13 @@ func (c *columns) remember(names []string) {
 	}
 }
 
-// fieldSlots lists what becomes a field: columns about the system under test, columns
-// the judge needs, columns named "fields.x", and mapped ones, which are the strongest.
+// fieldSlots lists what becomes a field: columns about the system under test, columns that
+// the judge needs, columns named "fields.x", and mapped columns, which have precedence.
 func (c *columns) fieldSlots(names []string) []fieldSlot {
 	list := slices.DeleteFunc(systemSlots(names), func(f fieldSlot) bool { return c.taken(names[f.column]) })
 	for _, name := range c.fields {
 		if name == groundTruth && c.bound[toReferences] == name {
-			continue // it is the rendering of the references, where that matters
+			continue // it is the rendering of the references, if that matters
 		}
 		if at, rest := resolve(name, names); at >= 0 {
 			list = append(list, fieldSlot{slot: slot{at, rest}, name: name})
@@ -245,21 +244,21 @@ func (c *columns) fieldSlots(names []string) []fieldSlot {
 	return list
 }
 
-// find strikes the paths that row has off the list of those that no row has had.
+// find removes the paths that row has from the list of paths not found yet.
 func (c *columns) find(row *Row) {
 	if len(c.unfound) > 0 {
 		c.unfound = slices.DeleteFunc(c.unfound, func(path string) bool { return row.Get(path).form != absent })
 	}
 }
 
-// ambiguous is the error of columns that say two things. No further row can be
-// understood.
+// ambiguous is the error for columns with two possible meanings. No further row can be
+// interpreted.
 type ambiguous string
 
 func (e ambiguous) Error() string { return string(e) }
 
-// bind decides which column holds a part, unless that is decided. Where it cannot
-// be told, it asks rather than guesses.
+// bind decides which column contains a part, unless that is decided. If it is ambiguous,
+// bind returns an error instead of guessing.
 func (c *columns) bind(target string, names, known []string) error {
 	candidates := c.candidates(target, known)
 	if path, ok := c.bound[target]; ok {
@@ -282,9 +281,8 @@ func (c *columns) bind(target string, names, known []string) error {
 	return nil
 }
 
-// stillBound refuses a row that lacks the column decided for a part but has
-// another one for it, or has our own name for it beside: two makes of rows in one
-// file.
+// stillBound rejects a row that lacks the column chosen for a part but has another column
+// for it, or has our own name for it as well: the file mixes two kinds of rows.
 func (c *columns) stillBound(target, path string, names, candidates []string) error {
 	if _, mapped := c.mapping[target]; mapped || len(candidates) == 0 {
 		return nil
@@ -302,14 +300,13 @@ func (c *columns) stillBound(target, path string, names, candidates []string) er
 		"use the same columns in every row")
 }
 
-// candidates returns the columns that may hold a part. Columns that are mapped to
-// something are taken.
+// candidates returns the columns that may contain a part, without mapped columns.
 func (c *columns) candidates(target string, names []string) []string {
 	list := c.named(target, names)
 	isAnswer := func(name string) bool { return PlainName(name) == Answer }
 	switch target {
 	case toReferences:
-		// "answer" is a reference only beside another column with the response.
+		// "answer" is a reference only if another column has the response.
 		others := slices.DeleteFunc(slices.Clone(list), isAnswer)
 		response := c.bound[toResponse]
 		if found := c.candidates(toResponse, names); response == "" && len(found) > 0 {
@@ -333,8 +330,8 @@ func (c *columns) candidates(target string, names []string) []string {
 	return list
 }
 
-// named returns the columns with a name of the part that nothing is mapped from. Of
-// weaker names only the first counts, and only where there is no stronger one.
+// named returns the unmapped columns with a name of the part. Of weaker names only the
+// first counts, and only if there is no stronger one.
 func (c *columns) named(target string, names []string) []string {
 	for _, t := range columnTable {
 		if t.Target != target {

@@ -11,29 +11,27 @@ import (
 	"deem/internal/words"
 )
 
-// A table reads CSV and TSV. encoding/csv is not used because it turns the CRLF
-// inside a quoted cell into LF, so that a response would not be the same text in
-// CSV as in JSON.
+// A table reads CSV and TSV. encoding/csv is not used because it converts CRLF in a quoted
+// cell to LF, so that a response would differ between CSV and JSON.
 type table struct {
 	f     *feed
 	name  string
 	comma byte
 
-	// unquoted says that a quote is a character like any other, so that a cell cannot
-	// hold a separator or a line end.
+	// unquoted means that quotes are ordinary characters, so a cell cannot contain a
+	// separator or a line end.
 	unquoted bool
 
-	record []byte // the text of the cells of one record, one after the other
-	ends   []int  // where each cell ends in record
-	line   int    // where the record begins
+	record []byte // the concatenated texts of the cells of one record
+	ends   []int  // the end of each cell in record
+	line   int    // the line where the record begins
 
-	body []byte // what is left of the line that was read last
-	eol  []byte // its line end, which belongs to the cell when that is quoted and goes on
+	body []byte // the rest of the current line
+	eol  []byte // its line end, which belongs to a quoted cell that continues
 	at   int    // its number
 }
 
-// next reads one record. Empty lines are passed over. A problem concerns the
-// record only.
+// next reads one record and skips empty lines. A problem concerns only this record.
 func (t *table) next() error {
 	if cap(t.record) > keptBuffer {
 		t.record = nil
@@ -45,7 +43,7 @@ func (t *table) next() error {
 		}
 		if len(t.body) > 0 {
 			if t.line == 0 && t.comma == ',' && bytes.IndexByte(t.body, ',') < 0 && bytes.IndexByte(t.body, ';') >= 0 {
-				t.comma = ';' // The header is of a spreadsheet where the comma is the decimal point.
+				t.comma = ';' // The header is from a spreadsheet with a decimal comma.
 			}
 			t.line = t.at
 			return t.cells()
@@ -53,7 +51,7 @@ func (t *table) next() error {
 	}
 }
 
-// nextLine reads a line and sets its line end apart.
+// nextLine reads a line and separates its line end.
 func (t *table) nextLine() error {
 	line, at, err := t.f.readLine()
 	if err != nil {
@@ -67,8 +65,7 @@ func (t *table) nextLine() error {
 	return nil
 }
 
-// cells splits the line into cells, and reads on when a quoted one goes on in the
-// next line.
+// cells splits the line into cells, and reads more lines if a quoted cell continues.
 func (t *table) cells() error {
 	for {
 		if !t.unquoted && len(t.body) > 0 && t.body[0] == '"' {
@@ -92,8 +89,8 @@ func (t *table) cells() error {
 	}
 }
 
-// quoted takes a cell whose opening quote has been read. It leaves nothing of the
-// line, or a comma and what follows.
+// quoted reads a cell after its opening quote. The rest of the line is then empty, or
+// begins with a comma.
 func (t *table) quoted() error {
 	opened := t.at
 	for {
@@ -120,7 +117,7 @@ func (t *table) quoted() error {
 	}
 }
 
-// closed checks what follows a closing quote.
+// closed checks the text after a closing quote.
 func (t *table) closed() error {
 	if len(t.body) > 0 && t.body[0] != t.comma {
 		return t.problem(t.at, "a closing quote is followed by %s; a quote inside a quoted cell is written twice", excerpt(t.body))
@@ -132,8 +129,8 @@ func (t *table) problem(line int, format string, args ...any) error {
 	return deem.Problem{File: t.name, Line: line, Message: fmt.Sprintf(format, args...)}
 }
 
-// header reads the names of the columns. A column without a name, as the index
-// that pandas writes, cannot be asked for; it is told and left out.
+// header reads the names of the columns. A column without a name, such as the index that
+// pandas writes, cannot be selected; it is noted and skipped.
 func (t *table) header() (names []string, note string, err error) {
 	if err := t.next(); err != nil {
 		return nil, "", err
@@ -163,7 +160,7 @@ func (t *table) header() (names []string, note string, err error) {
 	return names, note, nil
 }
 
-// tableRows yields the records behind the header.
+// tableRows yields the records after the header.
 func tableRows(f *feed, name string, comma byte, unquoted bool, yield yield) (note string, err error) {
 	t := &table{f: f, name: name, comma: comma, unquoted: unquoted}
 	names, note, err := t.header()
@@ -194,7 +191,7 @@ func tableRows(f *feed, name string, comma byte, unquoted bool, yield yield) (no
 	}
 }
 
-// fill enters the cells of the record into row.
+// fill copies the cells of the record to row.
 func (t *table) fill(row *Row) error {
 	if len(t.ends) != len(row.names) {
 		return deem.WithHint(
@@ -213,8 +210,8 @@ func (t *table) fill(row *Row) error {
 	return nil
 }
 
-// invalidUTF8 names the cell in which the first bad byte is: the place in the
-// file's line is gone with the quotes.
+// invalidUTF8 names the cell with the first invalid byte. The position in the line is lost
+// with the quotes.
 func (t *table) invalidUTF8(names []string) error {
 	pos, begin := invalidByte(t.record), 0
 	for i, end := range t.ends {

@@ -13,28 +13,28 @@ import (
 	"deem/internal/words"
 )
 
-// A Problem is something wrong with one row.
+// A Problem is an error in one row.
 type Problem = deem.Problem
 
-// Problems is the error of [Open] when there are any: the first of them, and how
-// many there are.
+// Problems is the error of [Open] for invalid rows: the first problems, and their total
+// number.
 type Problems = deem.Problems
 
-// A Source says where items come from.
+// A Source describes where items come from.
 type Source struct {
 	Names  []string  // files, folders, patterns or addresses; "-" is standard input; see [OpenFiles]
 	Stdin  io.Reader // what "-" reads
-	Format string    // one of [Formats]; "" decides by name and first bytes
-	Map    Mapping   // which column holds what, see [ParseMapping]; nil decides by the names of the columns
+	Format string    // one of [Formats]; "" detects it from name and first bytes
+	Map    Mapping   // see [ParseMapping]; nil detects columns by their names
 
-	// Fields are further columns that the judge's protocol needs. They become
-	// fields of the items that have them.
+	// Fields are additional columns that the judge's protocol needs. They become fields of
+	// the items that have them.
 	Fields []string
 
-	Limit int // only the first so many items; 0 means all
+	Limit int // the maximum number of items; 0 means all
 }
 
-// A Dataset is items in files that have been checked.
+// A Dataset is checked files of items.
 type Dataset struct {
 	files   *Files
 	columns *columns
@@ -46,10 +46,9 @@ type Dataset struct {
 	hash    string
 }
 
-// Open reads everything once, before a cent is spent: it decides which column holds
-// what, and checks encoding, syntax, ids, responses and weights of every row. When
-// rows are wrong, the error is a [*Problems]. No more than a few rows are in memory at
-// a time.
+// Open reads everything once, before any money is spent: it decides which column contains
+// which part, and checks encoding, syntax, ids, responses and weights of every row. If rows
+// are invalid, the error is a [*Problems]. Only a few rows are in memory at a time.
 func Open(ctx context.Context, src Source) (*Dataset, error) {
 	return open(ctx, src, idsInMemory)
 }
@@ -79,10 +78,9 @@ func open(ctx context.Context, src Source, idLimit int) (*Dataset, error) {
 	}, nil
 }
 
-// Items yields the items in the order of the files, reading them again. It may be
-// called several times, also at once by several goroutines. An error is the last
-// thing that it yields: the files cannot be read any more, or they are not what was
-// checked.
+// Items yields the items in the order of the files, reading them again. It may be called
+// several times, also concurrently. An error is the last value that it yields: the files
+// cannot be read any more, or they have changed since they were checked.
 func (d *Dataset) Items() iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		var (
@@ -117,7 +115,7 @@ func (d *Dataset) Items() iter.Seq2[deem.Item, error] {
 	}
 }
 
-// changed says of a row that was right when it was checked, and now is wrong, that
+// changed turns the error of a row that was valid when it was checked into an error that
 // the file has changed.
 func changed(err error) error {
 	if isProblem(err) {
@@ -129,20 +127,20 @@ func changed(err error) error {
 // Len returns the number of items.
 func (d *Dataset) Len() int { return d.size }
 
-// Hash returns the SHA-256 over the hashes of all items in order. The same items in
-// another format, or compressed, have the same hash.
+// Hash returns the SHA-256 over the hashes of all items in order. The same items in another
+// format, or compressed, have the same hash.
 func (d *Dataset) Hash() string { return d.hash }
 
-// Names returns the names of the files as the source gave them; those of data on the hub
-// say at which commit they were read.
+// Names returns the names of the files as the source gave them; names of data on the hub
+// include the commit.
 func (d *Dataset) Names() []string { return slices.Clone(d.names) }
 
-// Notes returns what the user should know about how the files were read: columns
-// that were chosen by their names, items without references, and the like.
+// Notes returns information about how the files were read: columns that were chosen by
+// their names, items without references, and so on.
 func (d *Dataset) Notes() []string { return slices.Clone(d.notes) }
 
-// WithoutReferences returns how many items have no reference.
+// WithoutReferences returns the number of items without a reference.
 func (d *Dataset) WithoutReferences() int { return d.noRefs }
 
-// Close removes temporary files. No items can be read after it.
+// Close removes temporary files. Items cannot be read afterwards.
 func (d *Dataset) Close() error { return d.files.Close() }

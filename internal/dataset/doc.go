@@ -1,13 +1,11 @@
 // Package dataset turns files into items.
 //
-// It has two layers. The lower one knows formats and no items: [OpenFiles] opens
-// JSONL, JSON, CSV, TSV and Parquet files, compressed or not, and yields their
-// rows with file and line, one at a time. Readers of benchmarks build on it. The
-// upper one knows items: [Open] finds out which column holds the question, the
-// references and the response, checks every row before any money is spent, and
-// yields items as often as they are asked for.
+// It has two layers. The lower layer knows formats but not items: [OpenFiles] opens JSONL,
+// JSON, CSV, TSV and Parquet files, compressed or not, and yields their rows with file and
+// line, one at a time. Readers of benchmarks build on it. The upper layer knows items:
+// [Open] detects which column contains the question, the references and the response,
+// checks every row before any money is spent, and yields items any number of times.
 //
-// Nothing grows with the number of rows: a row is read, used and forgotten, and
-// the ids that must be unique are compared through a temporary file once there
-// are many of them.
+// Memory does not grow with the number of rows: each row is read, used and discarded, and
+// large numbers of ids are checked for uniqueness through a temporary file.
 package dataset

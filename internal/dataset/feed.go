@@ -7,27 +7,26 @@ import (
 )
 
 const (
-	windowSize = 64 << 10  // how much of a file is looked at at once
-	keptBuffer = 1 << 20   // larger buffers are given back after the row that needed them
-	maxRow     = 256 << 20 // a longer row is a file without line ends or with an open quote
+	windowSize = 64 << 10  // how much of a file is buffered
+	keptBuffer = 1 << 20   // larger buffers are released after the row that needed them
+	maxRow     = 256 << 20 // a longer row indicates a file without line ends or with an open quote
 )
 
 var bom = []byte("\xef\xbb\xbf")
 
-// A feed reads a text file through a window and counts its lines. It serves both
-// formats that end their rows with a line end and JSON, which does not.
+// A feed reads a text file through a buffer and counts its lines. It serves line-based
+// formats and JSON, which is not line-based.
 type feed struct {
 	r      io.Reader
 	window []byte
 	pos    int   // first unread byte of the window
-	end    int   // end of what is read into the window
+	end    int   // end of the data in the window
 	line   int   // line of the byte at pos, from 1
-	err    error // of r, once the window is used up
+	err    error // of r, once the window is consumed
 	long   []byte
 }
 
-// newFeed returns a feed of r that stands behind a byte order mark, if there is
-// one.
+// newFeed returns a feed of r, positioned after a byte order mark if there is one.
 func newFeed(r io.Reader) *feed {
 	f := &feed{r: r, window: make([]byte, windowSize), line: 1}
 	for f.end < len(bom) && f.err == nil {
@@ -39,7 +38,7 @@ func newFeed(r io.Reader) *feed {
 	return f
 }
 
-// more reads behind what the window holds already.
+// more reads more data into the window.
 func (f *feed) more() {
 	n, err := f.r.Read(f.window[f.end:])
 	f.end += n
@@ -48,8 +47,8 @@ func (f *feed) more() {
 	}
 }
 
-// fill makes sure that the window has unread bytes. It returns io.EOF when there
-// are none left.
+// fill makes sure that the window has unread bytes. It returns io.EOF if there are none
+// left.
 func (f *feed) fill() error {
 	for f.pos == f.end {
 		if f.err != nil {
@@ -61,8 +60,8 @@ func (f *feed) fill() error {
 	return nil
 }
 
-// scratch returns an empty buffer for a row that does not fit the window. A
-// buffer that one huge row has blown up is not kept.
+// scratch returns an empty buffer for a row that does not fit the window. It does not keep
+// a buffer that one huge row has enlarged.
 func (f *feed) scratch() []byte {
 	if cap(f.long) > keptBuffer {
 		f.long = nil
@@ -88,7 +87,7 @@ func (f *feed) readLine() ([]byte, int, error) {
 	return line, at, err
 }
 
-// readLongLine is readLine for a line that the window does not hold whole.
+// readLongLine is readLine for a line that exceeds the window.
 func (f *feed) readLongLine() ([]byte, error) {
 	long := f.scratch()
 	for {
@@ -117,8 +116,8 @@ func (f *feed) readLongLine() ([]byte, error) {
 
 var errRowTooLong = fmt.Errorf("a row is longer than %d MB", maxRow>>20)
 
-// skipSpace goes to the next byte that is not white space in JSON and returns it
-// without reading it.
+// skipSpace advances to the next byte that is not JSON white space and returns it without
+// consuming it.
 func (f *feed) skipSpace() (byte, error) {
 	for {
 		if err := f.fill(); err != nil {
@@ -136,15 +135,14 @@ func (f *feed) skipSpace() (byte, error) {
 	}
 }
 
-// readValue reads one JSON value, which begins at the next byte, as far as its
-// brackets and quotes tell: the parser decides whether it is valid.
-// With keep it returns the text of the value, valid until the next call;
-// otherwise it passes over a value of any size.
+// readValue reads one JSON value, which begins at the next byte. It looks only at brackets
+// and quotes; the parser decides whether the value is valid. With keep it returns the text
+// of the value, valid until the next call; otherwise it skips a value of any size.
 func (f *feed) readValue(keep bool) ([]byte, error) {
 	return f.readExtent(extent{}, keep)
 }
 
-// skipList passes over the rest of a list whose opening bracket has been read.
+// skipList skips the rest of a list after its opening bracket.
 func (f *feed) skipList() error {
 	_, err := f.readExtent(extent{depth: 1, begun: true}, false)
 	return err
@@ -189,10 +187,10 @@ type extent struct {
 	depth   int
 	begun   bool
 	quoted  bool // inside a string
-	escaped bool // behind a backslash inside a string
+	escaped bool // after a backslash inside a string
 }
 
-// scan returns how many bytes of p belong to the value and whether it ends there.
+// scan returns how many bytes of p belong to the value, and whether it ends there.
 func (e *extent) scan(p []byte) (int, bool) {
 	for i := 0; i < len(p); i++ {
 		c := p[i]
@@ -209,7 +207,7 @@ func (e *extent) scan(p []byte) (int, bool) {
 			e.depth++
 		case '}', ']':
 			if e.depth == 0 {
-				return i, true // belongs to what is around a number or a literal
+				return i, true // belongs to what surrounds a number or a literal
 			}
 			if e.depth--; e.depth == 0 {
 				return i + 1, true
@@ -224,7 +222,7 @@ func (e *extent) scan(p []byte) (int, bool) {
 	return len(p), false
 }
 
-// string takes a byte inside a string and reports whether it ends the string.
+// string consumes a byte inside a string and reports whether it ends the string.
 func (e *extent) string(c byte) bool {
 	switch {
 	case e.escaped:

@@ -20,13 +20,13 @@ import (
 	"deem/internal/fetch"
 )
 
-// errChanged says that a file is no longer what was checked.
+// errChanged is returned if a file has changed since it was checked.
 var errChanged = errors.New("the file has changed since it was checked")
 
 // A file is one input that can be read more than once.
 type file struct {
-	name   string // as it is shown
-	path   string // "" when it is spooled
+	name   string // as displayed
+	path   string // "" if it is spooled
 	spool  *os.File
 	size   int64
 	mtime  time.Time
@@ -44,7 +44,7 @@ const (
 	packedZstd
 )
 
-// packingOf recognises compression by the first bytes.
+// packingOf detects compression by the first bytes.
 func packingOf(head []byte) packing {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
@@ -55,7 +55,7 @@ func packingOf(head []byte) packing {
 	return unpacked
 }
 
-// openFile looks at one input and finds out how to read it. What cannot be read
+// openFile examines one input and decides how to read it. An input that cannot be read
 // twice is copied to a temporary file.
 func openFile(ctx context.Context, e fetch.File, in Input) (*file, error) {
 	f, err := locate(ctx, e, in.Stdin)
@@ -68,7 +68,7 @@ func openFile(ctx context.Context, e fetch.File, in Input) (*file, error) {
 	return f, nil
 }
 
-// expand returns the files that names stand for, and the names as reports show them.
+// expand returns the files that names refer to, and their names for reports.
 func expand(ctx context.Context, names []string) (files []fetch.File, shown []string, err error) {
 	for _, name := range names {
 		var some []fetch.File
@@ -89,7 +89,8 @@ func expand(ctx context.Context, names []string) (files []fetch.File, shown []st
 	return files, shown, nil
 }
 
-// expandLocal returns the files of a folder, or those that fit a pattern, or the name.
+// expandLocal returns the files of a folder, the files that match a pattern, or the file
+// itself.
 func expandLocal(name string) ([]fetch.File, error) {
 	info, err := os.Stat(name)
 	var found []string
@@ -126,10 +127,10 @@ func expandLocal(name string) ([]fetch.File, error) {
 	return files, nil
 }
 
-// readable reports whether the name of a file promises a format.
+// readable reports whether a file has a known extension.
 func readable(name string) bool { return extensions[extension(name)] != "" }
 
-// locate finds the bytes of an input.
+// locate opens an input.
 func locate(ctx context.Context, e fetch.File, stdin io.Reader) (*file, error) {
 	name := e.Path
 	if name == "-" {
@@ -155,7 +156,7 @@ func locate(ctx context.Context, e fetch.File, stdin io.Reader) (*file, error) {
 	return &file{name: e.Name, path: name, size: info.Size(), mtime: info.ModTime()}, nil
 }
 
-// openError says in plain words why a file cannot be opened.
+// openError explains why a file cannot be opened.
 func openError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -166,7 +167,7 @@ func openError(name string, err error) error {
 	return fmt.Errorf("open: %w", err)
 }
 
-// noSuchFile offers the file in the same folder whose name comes nearest.
+// noSuchFile suggests the file in the same folder with the most similar name.
 func noSuchFile(name string) error {
 	err := fmt.Errorf("open %s: no such file", name)
 	dir, base := filepath.Split(name)
@@ -185,15 +186,15 @@ func noSuchFile(name string) error {
 	return deem.WithHint(err, "see what is there: ls %s", dir)
 }
 
-// maxSpool bounds a copy, so that input which never ends does not fill the disk. Files on the
-// disk have no bound. A test lowers it.
+// maxSpool limits the size of a copy, so that endless input does not fill the disk. Files
+// on disk have no limit. A test lowers it.
 var maxSpool int64 = 8 << 30
 
-// spooled copies r to a temporary file. The file loses its name at once where the
-// system allows it, so that even a killed process leaves nothing behind.
+// spooled copies r to a temporary file. The file is unlinked at once if the system allows
+// it, so that even a killed process leaves nothing behind.
 func spooled(ctx context.Context, name string, r io.Reader) (*file, error) {
 	r = contextReader(ctx, r)
-	head := make([]byte, 64) // No format begins with so many zeros, but /dev/zero does.
+	head := make([]byte, 64) // No format begins with this many zeros, but /dev/zero does.
 	n, err := io.ReadFull(r, head)
 	if err == nil && len(bytes.Trim(head, "\x00")) == 0 {
 		return nil, deem.WithHint(fmt.Errorf("%s: it holds zeros and not rows", name), "name a file with rows: --data FILE")
@@ -215,13 +216,13 @@ func spooled(ctx context.Context, name string, r io.Reader) (*file, error) {
 	return f, nil
 }
 
-// tempFile returns a temporary file without a name, where the system allows it.
+// tempFile returns a temporary file, already unlinked if the system allows it.
 func tempFile() (*os.File, error) {
 	f, err := os.CreateTemp("", "deem-*")
 	if err != nil {
 		return nil, err
 	}
-	// Windows refuses to remove an open file; there closeTemp does it.
+	// Windows refuses to remove an open file; closeTemp removes it there.
 	_ = os.Remove(f.Name())
 	return f, nil
 }
@@ -242,12 +243,12 @@ func (f *file) close() error {
 	return closeTemp(f.spool)
 }
 
-// readerFunc is a function that reads.
+// readerFunc is a function that implements io.Reader.
 type readerFunc func(p []byte) (int, error)
 
 func (r readerFunc) Read(p []byte) (int, error) { return r(p) }
 
-// contextReader returns a reader that ends with the error of ctx once ctx is done.
+// contextReader returns a reader that fails with the error of ctx once ctx is done.
 func contextReader(ctx context.Context, r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
@@ -257,7 +258,7 @@ func contextReader(ctx context.Context, r io.Reader) io.Reader {
 	})
 }
 
-// recognise finds out compression, format and shape.
+// recognise detects compression, format and shape.
 func (f *file) recognise(ctx context.Context, in Input) error {
 	head, err := f.head(ctx)
 	if err != nil {
@@ -303,8 +304,8 @@ func (f *file) head(ctx context.Context) ([]byte, error) {
 	return head[:n], errors.Join(err, r.Close())
 }
 
-// unpack replaces a compressed Parquet file, which must be read here and there, by
-// an unpacked copy.
+// unpack replaces a compressed Parquet file, which needs random access, by an uncompressed
+// copy.
 func (f *file) unpack(ctx context.Context) error {
 	r, err := f.open(ctx)
 	if err != nil {
@@ -328,17 +329,17 @@ func (f *file) findShape(ctx context.Context, whole func([]string) bool) error {
 	return errors.Join(err, r.Close())
 }
 
-// A body is the unpacked text of a file. Close reports when the file is no longer
-// what was checked.
+// A body is the decompressed content of a file. Close returns an error if the file has
+// changed since it was checked.
 type body struct {
 	io.Reader
 	io.ReaderAt // of the file itself
 	unpacker    func()
 	file        *file
-	handle      *os.File // nil for a spooled file, which nobody else can change
+	handle      *os.File // nil for a spooled file, which no other program can change
 }
 
-// open opens the file for another reading.
+// open opens the file for another pass.
 func (f *file) open(ctx context.Context) (*body, error) {
 	b := &body{file: f}
 	if f.spool != nil {
@@ -360,7 +361,7 @@ func (f *file) open(ctx context.Context) (*body, error) {
 	return b, nil
 }
 
-// unpackFrom sets the reader that undoes the compression of r.
+// unpackFrom sets the reader that decompresses r.
 func (b *body) unpackFrom(r io.Reader) error {
 	switch b.file.packed {
 	case packedGzip:
@@ -370,9 +371,9 @@ func (b *body) unpackFrom(r io.Reader) error {
 		}
 		b.Reader = unpackErrors(z)
 	case packedZstd:
-		// One at a time: rows are parsed in this goroutine anyway, and no
-		// goroutine is left behind when reading stops in the middle. A window of
-		// 128 MB is what the zstd command reads without being told to.
+		// Concurrency is 1: rows are parsed in this goroutine anyway, and no goroutine is
+		// left behind if reading stops early. A window of 128 MB is the default limit of
+		// the zstd command.
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return fmt.Errorf("unpack: %w", err)
@@ -384,8 +385,7 @@ func (b *body) unpackFrom(r io.Reader) error {
 	return nil
 }
 
-// unpackErrors says of errors other than the end that they concern the
-// compression.
+// unpackErrors marks errors other than the end as errors of decompression.
 func unpackErrors(r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		n, err := r.Read(p)
@@ -399,7 +399,7 @@ func unpackErrors(r io.Reader) io.Reader {
 	})
 }
 
-// unchanged compares the open file with what was checked.
+// unchanged compares the open file with the file that was checked.
 func (b *body) unchanged() error {
 	if b.handle == nil {
 		return nil
@@ -414,7 +414,6 @@ func (b *body) unchanged() error {
 	return nil
 }
 
-// Close ends the reading.
 func (b *body) Close() error {
 	if b.unpacker != nil {
 		b.unpacker()

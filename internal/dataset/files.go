@@ -13,42 +13,41 @@ import (
 	"deem"
 )
 
-// An Input says which files to read rows from.
+// An Input selects files to read rows from.
 type Input struct {
 	Names  []string  // files, folders, patterns or addresses; "-" is standard input; see [OpenFiles]
 	Stdin  io.Reader // what "-" reads
-	Format string    // one of [Formats]; "" decides by name and first bytes
+	Format string    // one of [Formats]; "" detects it from name and first bytes
 
-	// Want says whether the values of a column are needed; nil means all are.
-	// Parquet does not even read the others.
+	// Want reports whether the values of a column are needed; nil means all. Other columns
+	// of Parquet files are not read.
 	Want func(column string) bool
 
-	// Whole says of the keys of the only object in a JSON file that this object
-	// is a row. Otherwise the rows are the elements of the list of objects in it,
-	// if it has just one.
+	// Whole reports whether the only object in a JSON file, with the given keys, is a row.
+	// Otherwise the rows are the elements of the list of objects in it, if it has exactly
+	// one.
 	Whole func(keys []string) bool
 
-	// Unquoted says that quotes in CSV and TSV are characters like any others.
+	// Unquoted means that quotes in CSV and TSV are ordinary characters.
 	Unquoted bool
 }
 
-// Files are inputs whose rows can be read, more than once.
+// Files are inputs whose rows can be read more than once.
 type Files struct {
 	files []*file
-	names []string // as they were given, but that of data on the hub with its commit
+	names []string // as given, except that data on the hub has its commit
 	want  func(column string) bool
 
 	unquoted bool
 
-	mu    sync.Mutex // rows may be read by several goroutines, each for itself
+	mu    sync.Mutex // several goroutines may read rows independently
 	notes []string
 }
 
-// OpenFiles opens the inputs, one after the other, and recognises their formats. A folder
-// stands for the files below it whose names have an ending that we know, in order; so does
-// a pattern such as data/*.jsonl. Addresses are fetched, see package fetch. Standard input, and
-// whatever else cannot be read twice, is copied to a temporary file that Close
-// removes.
+// OpenFiles opens the inputs in order and detects their formats. A folder means the files
+// below it with a known extension, in order; a pattern such as data/*.jsonl means the files
+// that match. Addresses are fetched, see package fetch. Standard input, and any other input
+// that cannot be read twice, is copied to a temporary file that Close removes.
 func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 	if in.Format != "" && !slices.Contains(Formats(), in.Format) {
 		return nil, deem.WithHint(fmt.Errorf("unknown format %q", in.Format), "%s", known(in.Format, Formats()))
@@ -72,7 +71,7 @@ func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 	return fs, nil
 }
 
-// errClosed says that rows are asked for after Close.
+// errClosed is returned if rows are read after Close.
 var errClosed = errors.New("the files are closed")
 
 // Close removes temporary files.
@@ -85,17 +84,16 @@ func (fs *Files) Close() error {
 	return err
 }
 
-// Notes returns what the user should know about the files. They are complete once
-// all rows have been read.
+// Notes returns information about the files. It is complete once all rows have been read.
 func (fs *Files) Notes() []string {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	return slices.Clone(fs.notes)
 }
 
-// Rows yields the rows of all files in order. A row is valid until the next one. An
-// error in which there is a [deem.Problem] concerns one row, and reading goes on;
-// any other error is the last thing that is yielded.
+// Rows yields the rows of all files in order. A row is valid until the next one. An error
+// that contains a [deem.Problem] concerns one row, and reading continues; any other error
+// is the last value.
 func (fs *Files) Rows(ctx context.Context) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		if fs.files == nil {
@@ -128,8 +126,8 @@ func (fs *Files) Rows(ctx context.Context) iter.Seq2[*Row, error] {
 	}
 }
 
-// rows yields the rows of one file. The file is closed, and looked at for changes,
-// before it returns.
+// rows yields the rows of one file. It closes the file, and checks it for changes, before
+// it returns.
 func (fs *Files) rows(ctx context.Context, f *file, yield yield) error {
 	b, err := f.open(ctx)
 	if err != nil {
@@ -137,13 +135,13 @@ func (fs *Files) rows(ctx context.Context, f *file, yield yield) error {
 	}
 	err = fs.parse(b, f, yield)
 	if closeErr := b.Close(); closeErr != nil {
-		// A file that was written to meanwhile explains every other error.
+		// A file that changed while it was read explains every other error.
 		return fileError(f.name, closeErr)
 	}
 	return err
 }
 
-// fileError names the file and keeps the hint.
+// fileError adds the name of the file and keeps the hint.
 func fileError(name string, err error) error {
 	wrapped := fmt.Errorf("read %s: %w", name, err)
 	if hint := deem.HintOf(err); hint != "" {
@@ -173,7 +171,7 @@ func (fs *Files) parse(b *body, f *file, yield yield) error {
 	return err
 }
 
-// note keeps a note, once.
+// note adds a note, once.
 func (fs *Files) note(note string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -188,7 +186,7 @@ func isProblem(err error) bool {
 	return ok
 }
 
-// known lists what a name may be, and offers the nearest.
+// known lists the valid names and suggests the most similar one.
 func known(name string, names []string) string {
 	list := "it may be " + strings.Join(names, ", ")
 	if near := nearest(name, names); near != "" {

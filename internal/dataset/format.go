@@ -10,7 +10,7 @@ import (
 	"deem"
 )
 
-// The formats that are read.
+// The supported formats.
 const (
 	formatJSONL   = "jsonl"
 	formatJSON    = "json"
@@ -19,12 +19,12 @@ const (
 	formatParquet = "parquet"
 )
 
-// Formats returns the names of the formats that are read, for help and messages.
+// Formats returns the names of the supported formats, for help and messages.
 func Formats() []string {
 	return []string{formatJSONL, formatJSON, formatCSV, formatTSV, formatParquet}
 }
 
-// extensions are the formats that names of files promise.
+// extensions maps file extensions to formats.
 var extensions = map[string]string{
 	".jsonl": formatJSONL, ".ndjson": formatJSONL, ".jsonlines": formatJSONL,
 	".json": formatJSON,
@@ -33,8 +33,8 @@ var extensions = map[string]string{
 	".parquet": formatParquet, ".pq": formatParquet,
 }
 
-// strangers are the first bytes of files that people take for data, with what to
-// do about them.
+// strangers are the first bytes of unsupported files that are mistaken for data, with
+// advice.
 var strangers = []struct{ magic, what, advice string }{
 	{"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save the sheet as CSV"},
 	{"\xd0\xcf\x11\xe0", "an old Office file", "save the sheet as CSV"},
@@ -48,8 +48,8 @@ var strangers = []struct{ magic, what, advice string }{
 	{"version https://git-lfs", "a pointer of Git LFS, not the file itself", "fetch it with: git lfs pull"},
 }
 
-// formatOf decides the format of a file from its name and its first bytes. Bytes
-// that cannot lie beat the name, and the name beats those that can.
+// formatOf detects the format of a file from its name and its first bytes. Unambiguous
+// bytes take precedence over the name, and the name over ambiguous bytes.
 func formatOf(name string, head []byte) (string, error) {
 	if err := checkText(head); err != nil {
 		return "", err
@@ -61,13 +61,13 @@ func formatOf(name string, head []byte) (string, error) {
 	first := firstByte(head)
 	switch {
 	case first == 0:
-		return formatJSONL, nil // nothing in it, whatever its name is
+		return formatJSONL, nil // empty, whatever its name is
 	case promised == formatParquet:
 		return "", fmt.Errorf("the name says Parquet, but it does not begin as one")
 	case promised == formatCSV || promised == formatTSV:
 		return promised, nil
 	case first == '[':
-		return formatJSON, nil // no row is a list, so that this cannot be JSONL
+		return formatJSON, nil // a row is never a list, so this is not JSONL
 	case promised != "":
 		return promised, nil
 	case first == '{':
@@ -90,8 +90,7 @@ func formatOfTable(head []byte) (string, error) {
 		"say which it is: --format %s", strings.Join(Formats(), ", --format "))
 }
 
-// extension returns the lower-case extension of a name without that of its
-// compression.
+// extension returns the lower-case extension of a name, without that of its compression.
 func extension(name string) string {
 	name = strings.ToLower(filepath.Base(name))
 	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd"} {
@@ -109,7 +108,7 @@ func firstByte(head []byte) byte {
 	return head[0]
 }
 
-// checkText recognises files that are not text of ours.
+// checkText detects files that are not text in a supported encoding.
 func checkText(head []byte) error {
 	for _, s := range strangers {
 		if bytes.HasPrefix(head, []byte(s.magic)) {
@@ -127,8 +126,8 @@ func checkText(head []byte) error {
 	return nil
 }
 
-// wideEncoding returns the name of the encoding with several bytes for each ASCII
-// character that the text is in, or "".
+// wideEncoding returns the name of the text's encoding if it uses several bytes for each
+// ASCII character, or "".
 func wideEncoding(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}) || bytes.HasPrefix(head, []byte{0, 0, 0xfe, 0xff}):
@@ -138,8 +137,8 @@ func wideEncoding(head []byte) string {
 	case len(head) < 4:
 		return ""
 	}
-	// Every file that is read begins with an ASCII character or two: a bracket, a
-	// quote, the name of a column.
+	// Every supported file begins with one or two ASCII characters: a bracket, a quote, or
+	// the name of a column.
 	switch {
 	case head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0:
 		return "UTF-16LE"
@@ -149,12 +148,12 @@ func wideEncoding(head []byte) string {
 	return ""
 }
 
-// isBinary reports whether the bytes are neither text in UTF-8, in which control
-// characters are odd but allowed, nor in an old encoding, which has none of them:
-// there the first bad byte is reported with its place.
+// isBinary reports whether the bytes are neither UTF-8 text, in which control characters
+// are unusual but allowed, nor text in a legacy encoding, which has none of them. For the
+// latter, the first invalid byte is reported with its position.
 func isBinary(head []byte) bool {
 	if invalidByte(head) > len(head)-utf8.UTFMax {
-		return false // what is wrong at the end may be a character cut in two
+		return false // the invalid bytes at the end may be a truncated character
 	}
 	controls := 0
 	for _, c := range head {

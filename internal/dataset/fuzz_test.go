@@ -15,8 +15,8 @@ import (
 	"deem/internal/dataset"
 )
 
-// check opens text as a file of the given format. There must be items that can be
-// read again, or an error that says where.
+// check opens text as a file of the given format. There must be items that can be read
+// again, or an error with a position.
 func check(t *testing.T, name, format, text string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -87,7 +87,7 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { check(t, "a.csv", "csv", text) })
 }
 
-// FuzzAny lets the first bytes decide.
+// FuzzAny detects the format from the first bytes.
 func FuzzAny(f *testing.F) {
 	f.Add(twoTSV)
 	f.Add(gzipped(f, twoLines))
@@ -118,8 +118,8 @@ func FuzzMapping(f *testing.F) {
 	})
 }
 
-// FuzzParquet breaks files that hold columns of many forms. Whatever is wrong, there are
-// items or an error, and no more memory is taken than the file can account for.
+// FuzzParquet corrupts files with columns of many forms. There must be items or an error,
+// and memory use must be in proportion to the file.
 func FuzzParquet(f *testing.F) {
 	text := func(s string) *string { return &s }
 	rows := []parquetItem{
@@ -138,8 +138,8 @@ func FuzzParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { check(t, "a.parquet", "parquet", text) })
 }
 
-// FuzzPieces holds that a file from standard input gives the same items, or the same error,
-// however the bytes arrive.
+// FuzzPieces checks that a file from standard input gives the same items, or the same
+// error, however the bytes arrive.
 func FuzzPieces(f *testing.F) {
 	for _, text := range []string{twoLines, twoList, twoCSV, twoTSV, "\ufeff" + twoLines, "{\"response\":\"\xff\"}", "response\r\n\"a\"\"\r\nb\"\r\n", `{"a":[{"response":"r"}]}`} {
 		f.Add(text)
@@ -158,7 +158,7 @@ func FuzzPieces(f *testing.F) {
 	})
 }
 
-// outcome returns what comes of a text from standard input: the hash of its items, or the
+// outcome returns the result of a text from standard input: the hash of its items, or the
 // error.
 func outcome(t *testing.T, r io.Reader) string {
 	t.Helper()

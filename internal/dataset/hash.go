@@ -10,23 +10,22 @@ import (
 	"deem"
 )
 
-// A chain hashes items in order: each link is the hash of the one before and of
-// the item. Only items count, not the files they come from, so that the same items
-// in another format are the same dataset. [deem.DatasetHash] gives the same for items
-// that are there already.
+// A chain hashes items in order: each link is the hash of the previous link and of the
+// item. Only items count, not the files they come from, so the same items in another format
+// are the same dataset. [deem.DatasetHash] returns the same hash for items in memory.
 //
-// Where there are many, a goroutine hashes them while the next are read: that is a third
-// of all that is done to them. It is gone once end has been called.
+// For many items, a goroutine hashes them while the next are read, because hashing takes a
+// third of the time. It ends when end is called.
 type chain struct {
 	link  [sha256.Size]byte // of what was hashed
-	batch []deem.Item       // what is not handed over yet
-	size  int               // of the texts in it
+	batch []deem.Item       // not handed over yet
+	size  int               // of the texts in batch
 	queue chan []deem.Item  // nil before the first batch
 	done  chan struct{}     // closed when all of the queue is hashed
 }
 
-// How much is handed over at once: few enough that it takes no memory to speak of, unless
-// a single item does.
+// The size of a batch: small enough that its memory does not matter, unless a single item
+// is large.
 const (
 	batchItems = 64
 	batchBytes = 64 << 10
@@ -46,7 +45,7 @@ func (c *chain) add(it deem.Item) {
 	c.batch, c.size = make([]deem.Item, 0, batchItems), 0
 }
 
-// hashAll hashes what comes through the queue.
+// hashAll hashes the items from the queue.
 func (c *chain) hashAll() {
 	defer close(c.done)
 	for batch := range c.queue {
@@ -60,7 +59,7 @@ func (c *chain) hash(batch []deem.Item) {
 	}
 }
 
-// end hashes what is left. Nothing can be added after it.
+// end hashes the remaining items. Nothing can be added afterwards.
 func (c *chain) end() {
 	if c.queue != nil {
 		close(c.queue)
@@ -70,10 +69,10 @@ func (c *chain) end() {
 	c.batch, c.queue = nil, nil
 }
 
-// String returns the hash of all items in hexadecimal. It is to be called after end.
+// String returns the hash of all items in hexadecimal. It must be called after end.
 func (c *chain) String() string { return hex.EncodeToString(c.link[:]) }
 
-// TextSize returns about how many bytes an item has: those of its texts.
+// TextSize returns the approximate size of an item in bytes: that of its texts.
 func TextSize(it deem.Item) int {
 	n := len(it.Question) + len(it.Response) + it.Messages.Size()
 	for _, ref := range it.References {
@@ -85,19 +84,17 @@ func TextSize(it deem.Item) int {
 	return n
 }
 
-// HashItems returns the hash that a [Dataset] of these items has. Readers of
-// benchmarks make their items themselves, and the hash of a dataset must not depend
-// on who read it.
+// HashItems returns the hash that a [Dataset] of these items has. Readers of benchmarks
+// create their items themselves, and the hash of a dataset must not depend on its reader.
 func HashItems(items iter.Seq2[deem.Item, error]) (string, error) { return deem.DatasetHash(items) }
 
-// appendString appends s as encoding/json writes a string when it does not escape
-// for web pages.
+// appendString appends s as encoding/json does without HTML escaping.
 func appendString(b []byte, s string) []byte {
 	buf := bytes.NewBuffer(b)
 	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {
-		panic(err) // Every string has a JSON.
+		panic(err) // every string can be marshaled
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }

@@ -24,7 +24,7 @@ import (
 	"deem"
 )
 
-// Strings that Parquet and tables turn into JSON must be what they are.
+// Strings from Parquet and tables must be unchanged in JSON.
 func TestAppendString(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"\u2028\u2029", "\x00\x1f\x7f\"\\", "<&>", "\ufffd", "\b\f\n\r\t"})).Draw(t, "s")
@@ -38,8 +38,7 @@ func TestAppendString(t *testing.T) {
 	})
 }
 
-// The hash of a dataset can be computed from its items alone, however many there are and
-// however large.
+// The hash of a dataset can be computed from its items alone, for any number and size.
 func TestChain(t *testing.T) {
 	for _, tt := range []struct{ items, size int }{{0, 1}, {2, 1}, {batchItems, 1}, {3*batchItems + 1, 1}, {5, batchBytes}, {6, batchBytes / 2}} {
 		var list []deem.Item
@@ -73,7 +72,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// FuzzScanner holds our JSON against that of the standard library.
+// FuzzScanner compares our JSON scanner with the standard library.
 func FuzzScanner(f *testing.F) {
 	for _, s := range []string{`{"a":[1,-0.5e+3,true,null,"\u00e9\n"]}`, `[]`, `{}`, ` 1 `, `"`, `{"a" 1}`, `01`, `-`, `1.`, `1e`, `"\q"`, `nul`, "\"\x01\"", `"\ud83d\ude00\ud800"`} {
 		f.Add(s)
@@ -134,8 +133,7 @@ func TestSpilledDuplicates(t *testing.T) {
 	}
 }
 
-// TestRegistry compares the registry with a map, for every number of ids that is
-// kept in memory.
+// TestRegistry compares the registry with a map, for every number of ids kept in memory.
 func TestRegistry(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, limit := range []int{0, 10, 1000, 1 << 20} {

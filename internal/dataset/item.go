@@ -13,12 +13,12 @@ import (
 	"deem/internal/text"
 )
 
-// groundTruth is the field that holds the references as a Python program would
-// write them into a prompt, where that differs from how a judge would by itself.
+// groundTruth is the field with the references as a Python program would write them into a
+// prompt, if that differs from the judge's own form.
 const groundTruth = "ground_truth"
 
-// item makes an item of a row with this layout. The ID is empty when the row has
-// none. An error concerns this row.
+// item makes an item from a row with this layout. The ID is empty if the row has none. An
+// error concerns this row.
 func (l *layout) item(row *Row) (deem.Item, error) {
 	it := deem.Item{
 		Category: optional(l.category.of(row)),
@@ -62,10 +62,10 @@ func (l *layout) itemID(row *Row) (string, error) {
 	return id, nil
 }
 
-// converse enters the conversation, and the response, which may be part of it. The column
-// "messages" has the conversation, or else a question that is a list of messages, and a
-// response that is one. Without a column of its own, the response is what the assistant
-// said last.
+// converse sets the conversation, and the response, which may be part of it. The
+// conversation is in the column "messages", or else a question that is a list of messages
+// and a response that is one. Without a separate column, the response is the last message
+// of the assistant.
 func (l *layout) converse(it *deem.Item, row *Row) error {
 	turns, err := l.messages.of(row).turns(true)
 	if err != nil {
@@ -89,8 +89,8 @@ func (l *layout) converse(it *deem.Item, row *Row) error {
 	return nil
 }
 
-// itemResponse returns the response. An empty one is what the system gave; none at
-// all is a fault of the file.
+// itemResponse returns the response. An empty response is valid; a missing one is an error
+// in the file.
 func (l *layout) itemResponse(row *Row) (string, error) {
 	v := l.response.of(row)
 	if !v.Missing() {
@@ -111,7 +111,7 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// responseAdvice offers a column that sounds like what a system gave.
+// responseAdvice suggests a column whose name sounds like a response.
 func (l *layout) responseAdvice() string {
 	if l.responsePath != "" {
 		return fmt.Sprintf("every row needs column %q, with the empty text when the system gave nothing", l.responsePath)
@@ -132,15 +132,15 @@ func (l *layout) responseAdvice() string {
 	return "say which column holds it: --map response=COLUMN"
 }
 
-// used reports whether a column holds some part of the item already.
+// used reports whether a column already contains some part of the item.
 func (l *layout) used(column int) bool {
 	return slices.ContainsFunc(
 		[]slot{l.id, l.category, l.cluster, l.question, l.references, l.weight, l.members},
 		func(s slot) bool { return s.column == column && s.path == "" })
 }
 
-// weight returns the weight in a value of row, 0 for a missing one. NaN is not missing: a
-// weight that somebody could not compute must not become the weight of every other item.
+// weight returns the weight in a value of row, 0 if it is missing. NaN is not missing: a
+// weight that could not be computed must not become the default weight.
 func weight(row *Row, v Value) (float64, error) {
 	if row.isNaN(v) {
 		return 0, errors.New(`the weight "NaN" is not a positive number`)
@@ -155,9 +155,9 @@ func weight(row *Row, v Value) (float64, error) {
 	return w, nil
 }
 
-// references returns the right answers in a value, and how Python would write the
-// value if a judge that only sees the answers would write them differently: a list
-// of one, numbers in a list, an empty text in a list.
+// references returns the correct answers in a value, and how Python would write the value
+// if a judge that only sees the answers would write them differently: a list of one,
+// numbers in a list, an empty text in a list.
 func references(v Value) (refs []string, rendering string) {
 	if v.Blank() {
 		return nil, ""
@@ -184,9 +184,8 @@ func references(v Value) (refs []string, rendering string) {
 	return refs, text.Str(json.RawMessage(v.data))
 }
 
-// addFields enters further columns as fields. Of two sources of one field the
-// stronger wins: a mapped column, then a member of "fields", then a column that
-// happens to have the name.
+// addFields adds further columns as fields. Of two sources for one field the stronger wins:
+// a mapped column, then a member of "fields", then a column that happens to have the name.
 func (l *layout) addFields(it *deem.Item, row *Row) error {
 	set := func(name string, v Value) {
 		if v.Missing() || v.form == cell && len(v.data) == 0 {

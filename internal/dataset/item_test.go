@@ -131,7 +131,7 @@ func TestItem(t *testing.T) {
 		{"reference in a mapping", `{"response":"r","key":"g"}`, dataset.Source{Map: dataset.Mapping{"reference": "key"}}, refs("", "g")},
 		{"fields from an object", `{"response":"r","meta":{"a":1}}`, dataset.Source{Map: dataset.Mapping{"fields": "meta"}}, fields("a", "1")},
 
-		// One object that has a response is an item, whatever lists are in it.
+		// A single object with a response is an item, whatever lists it contains.
 		{"an object with a list", "{\"response\":\n\"r\",\"sessions\":[{\"a\":1}]}", dataset.Source{}, func(*deem.Item) {}},
 	}
 	for _, tt := range tests {
@@ -252,7 +252,7 @@ func TestWithoutReferences(t *testing.T) {
 	}
 }
 
-// A column that appears late counts from there on, and rows before it lack it.
+// A column that appears late counts from there on, and earlier rows lack it.
 func TestLateColumn(t *testing.T) {
 	text := `{"id":1,"response":"a"}` + "\n" + `{"id":2,"response":"b","answer":"x","question_type":"t"}` + "\n" + `{"id":3,"response":"c"}`
 	want := []deem.Item{
@@ -265,7 +265,7 @@ func TestLateColumn(t *testing.T) {
 	}
 }
 
-// TestSharedData reads files that other people's programs wrote.
+// TestSharedData reads files written by other programs.
 func TestSharedData(t *testing.T) {
 	tests := []struct {
 		pattern   string

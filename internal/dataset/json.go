@@ -8,47 +8,47 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep lists and objects may lie in each other.
+// maxDepth is the maximum nesting depth of lists and objects.
 const maxDepth = 10_000
 
-// A scanner checks one JSON text and finds the members of its outermost object
-// in a single pass. encoding/json would read each row twice, allocate every
-// value, and forget where in the row it was.
+// A scanner validates one JSON text and finds the members of its outermost object in a
+// single pass. encoding/json would read each row twice, allocate every value, and lose the
+// position in the row.
 type scanner struct {
 	text []byte
 	pos  int
-	lone bool // a \u escape names half of a surrogate pair
+	lone bool // a \u escape is half of a surrogate pair
 
-	// python allows NaN, Infinity and -Infinity, which Python's json writes and
-	// reads and JSON does not know; constants are where they stand.
+	// python allows NaN, Infinity and -Infinity, which Python's json writes and reads but
+	// JSON does not have; constants are their positions.
 	python    bool
 	constants []constant
 
-	// unique refuses a key that one object has twice, and an object of more than
-	// maxKeys keys. keys are those of the open objects, the outermost first.
+	// unique rejects a duplicate key in an object, and an object with more than maxKeys
+	// keys. keys are those of the open objects, outermost first.
 	unique bool
 	keys   []span
 }
 
-// maxKeys is how many keys one object may have, and how many columns a header.
+// maxKeys is the maximum number of keys in an object, and of columns in a header.
 const maxKeys = 100_000
 
 // A span is a part of a text.
 type span struct{ begin, end int }
 
-// A constant is a value that Python knows and JSON does not.
+// A constant is a value that Python has and JSON does not.
 type constant struct {
 	begin, end int
-	json       string // what is read in its place
+	json       string // the replacement
 }
 
-// constants of Python, and what they are read as: the same as in Parquet. NaN is how
-// pandas writes what is missing.
+// The constants of Python and their replacements, the same as for Parquet. NaN is how
+// pandas writes missing values.
 var pythonConstants = []struct{ word, json string }{
 	{"NaN", "null"}, {"Infinity", `"inf"`}, {"-Infinity", `"-inf"`},
 }
 
-// constant passes over one of Python's constants, and reports whether there is one.
+// constant skips one of Python's constants, and reports whether there is one.
 func (s *scanner) constant() bool {
 	for _, c := range pythonConstants {
 		if s.python && bytes.HasPrefix(s.text[s.pos:], []byte(c.word)) {
@@ -60,8 +60,8 @@ func (s *scanner) constant() bool {
 	return false
 }
 
-// asJSON returns the text with JSON in place of Python's constants, and the places in it
-// where NaN stood.
+// asJSON returns the text with JSON in place of Python's constants, and the positions in it
+// where NaN was.
 func (s *scanner) asJSON() (text []byte, nans []*byte) {
 	var at []int
 	from := 0
@@ -80,7 +80,7 @@ func (s *scanner) asJSON() (text []byte, nans []*byte) {
 	return text, nans
 }
 
-// A syntaxError says where a text stops being JSON.
+// A syntaxError gives the position at which a text is not valid JSON.
 type syntaxError struct {
 	pos     int
 	message string
@@ -92,7 +92,7 @@ func (s *scanner) fail(format string, args ...any) error {
 	return &syntaxError{s.pos, fmt.Sprintf(format, args...)}
 }
 
-// unexpected says what stands where something else should.
+// unexpected describes the text found instead of what was expected.
 func (s *scanner) unexpected(want string) error {
 	if s.pos >= len(s.text) {
 		return s.fail("the text ends where %s should be", want)
@@ -114,7 +114,7 @@ func excerpt(p []byte) string {
 	return fmt.Sprintf("%q...", p[:cut])
 }
 
-// space passes over white space.
+// space skips white space.
 func (s *scanner) space() {
 	for s.pos < len(s.text) {
 		switch s.text[s.pos] {
@@ -134,7 +134,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// value passes over one value.
+// value skips one value.
 func (s *scanner) value(depth int) error {
 	if depth > maxDepth {
 		return s.fail("lists and objects lie more than %d deep", maxDepth)
@@ -155,8 +155,8 @@ func (s *scanner) value(depth int) error {
 	}
 }
 
-// object passes over an object and calls visit, unless it is nil, with each
-// member: its key between quotes, and its value.
+// object skips an object and calls visit, unless it is nil, with each member: its quoted
+// key and its value.
 func (s *scanner) object(depth int, visit func(key, value []byte)) error {
 	s.pos++
 	if s.space(); s.peek() == '}' {
@@ -202,7 +202,7 @@ func (s *scanner) object(depth int, visit func(key, value []byte)) error {
 	}
 }
 
-// A keyError says that the keys of an object are not acceptable, though they are JSON.
+// A keyError is returned if the keys of an object are valid JSON but not acceptable.
 type keyError struct {
 	pos           int
 	message, hint string
@@ -210,8 +210,8 @@ type keyError struct {
 
 func (e *keyError) Error() string { return e.message }
 
-// twice returns an error if two of the keys of an object are the same. A few keys are
-// compared with each other, which needs no memory; for many, that would take too long.
+// twice returns an error if an object has a duplicate key. Few keys are compared pairwise,
+// which needs no memory; for many, that would be too slow.
 func (s *scanner) twice(keys []span) error {
 	const few = 12
 	name := func(k span) []byte {
@@ -246,7 +246,7 @@ func (s *scanner) twice(keys []span) error {
 	return nil
 }
 
-// list passes over a list and calls visit, unless it is nil, with each value.
+// list skips a list and calls visit, unless it is nil, with each value.
 func (s *scanner) list(depth int, visit func(value []byte)) error {
 	s.pos++
 	if s.space(); s.peek() == ']' {
@@ -268,7 +268,7 @@ func (s *scanner) list(depth int, visit func(value []byte)) error {
 	}
 }
 
-// next passes over a comma, or over the closing bracket, which ends the value.
+// next skips a comma or the closing bracket, which ends the value.
 func (s *scanner) next(closing byte, want string) (done bool, err error) {
 	s.space()
 	switch s.peek() {
@@ -282,7 +282,7 @@ func (s *scanner) next(closing byte, want string) (done bool, err error) {
 	return false, s.unexpected(want)
 }
 
-// plain marks the bytes that a string may hold as they are.
+// plain marks the bytes that may appear unescaped in a string.
 var plain = func() (t [256]bool) {
 	for c := 0x20; c < 256; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -290,7 +290,7 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// str passes over a string.
+// str skips a string.
 func (s *scanner) str() error {
 	s.pos++
 	for {
@@ -314,7 +314,7 @@ func (s *scanner) str() error {
 	}
 }
 
-// escape passes over an escape and notes half surrogate pairs.
+// escape skips an escape and records unpaired surrogates.
 func (s *scanner) escape() error {
 	if s.pos+1 >= len(s.text) {
 		return s.fail("a string is not closed")
@@ -335,16 +335,15 @@ func (s *scanner) escape() error {
 	return s.fail("%s is not an escape in JSON", excerpt(s.text[s.pos:s.pos+2]))
 }
 
-// isReplacement reports whether p begins with an escape that names U+FFFD
-// itself.
+// isReplacement reports whether p begins with an escape for U+FFFD itself.
 func isReplacement(p []byte) bool {
 	unit, ok := hex4(p[2:])
 	return ok && unit == utf8.RuneError
 }
 
-// escapedRune returns the character of the \u escape at the beginning of p and
-// how many bytes spell it; 0 if it is malformed. Two halves of a surrogate pair
-// are one character, and a half alone is U+FFFD.
+// escapedRune returns the character of the \u escape at the beginning of p and its length
+// in bytes; 0 if it is malformed. A surrogate pair is one character, and an unpaired
+// surrogate is U+FFFD.
 func escapedRune(p []byte) (rune, int) {
 	unit, ok := hex4(p[2:])
 	if !ok {
@@ -363,7 +362,7 @@ func escapedRune(p []byte) (rune, int) {
 	return utf8.RuneError, 6
 }
 
-// hex4 returns the number that the first four bytes of p spell.
+// hex4 parses the first four bytes of p as a hexadecimal number.
 func hex4(p []byte) (rune, bool) {
 	if len(p) < 4 {
 		return 0, false
@@ -385,7 +384,7 @@ func hex4(p []byte) (rune, bool) {
 	return n, true
 }
 
-// number passes over a number.
+// number skips a number.
 func (s *scanner) number() error {
 	if s.peek() == '-' {
 		s.pos++
@@ -414,7 +413,7 @@ func (s *scanner) number() error {
 	return nil
 }
 
-// digits passes over digits and reports whether there was one.
+// digits skips digits and reports whether there was one.
 func (s *scanner) digits() bool {
 	begin := s.pos
 	for s.pos < len(s.text) && '0' <= s.text[s.pos] && s.text[s.pos] <= '9' {
@@ -423,7 +422,7 @@ func (s *scanner) digits() bool {
 	return s.pos > begin
 }
 
-// literal passes over true, false or null.
+// literal skips true, false or null.
 func (s *scanner) literal() error {
 	rest := s.text[s.pos:]
 	for _, word := range []string{"true", "false", "null"} {
@@ -435,7 +434,7 @@ func (s *scanner) literal() error {
 	return s.unexpected("a value")
 }
 
-// unquote returns the text of a JSON string that a scanner has passed over.
+// unquote returns the text of a JSON string that a scanner has validated.
 func unquote(quoted []byte) string {
 	body := quoted[1 : len(quoted)-1]
 	i := bytes.IndexByte(body, '\\')
@@ -462,7 +461,7 @@ func unquote(quoted []byte) string {
 	return out.String()
 }
 
-// unescape returns the character that a backslash and c stand for.
+// unescape returns the character for a backslash followed by c.
 func unescape(c byte) byte {
 	switch c {
 	case 'b':

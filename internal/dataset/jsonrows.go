@@ -10,30 +10,29 @@ import (
 	"deem"
 )
 
-// A yield hands a row, or what is wrong with one, to the reader of the file. It
-// returns false when no more are wanted. An error that is a [deem.Problem]
-// concerns one row, and the next one can be read all the same.
+// A yield receives a row, or the error of one. It returns false to stop. An error that is a
+// [deem.Problem] concerns one row, and the next one can still be read.
 type yield func(*Row, error) bool
 
-// An objectReader makes rows of JSON objects. It keeps the names of the columns
-// of the row before, since most rows of a file have the same.
+// An objectReader converts JSON objects to rows. It keeps the column names of the previous
+// row, because most rows of a file have the same names.
 type objectReader struct {
 	row  Row
-	keys [][]byte // of the row before, as the file spells them
+	keys [][]byte // of the previous row, as spelled in the file
 
-	spans []span // room for the scanner's keys
+	spans []span // buffer for the scanner's keys
 
-	// known are the names that were decoded already.
+	// known are the names that are already decoded.
 	known map[string]string
 
-	// fresh says that names has been allocated for the row that is being read.
-	// The names of the row before stay as they are for their holder.
+	// fresh reports whether names was allocated for the current row. The names of the
+	// previous row must not change, because they are still in use.
 	fresh bool
 }
 
-// read parses one JSON text, which begins at the given line, into a row. Text
-// behind the object is a problem. A text as Python writes it, with NaN or an infinity
-// in it, is read as the JSON that says the same.
+// read parses one JSON text, which begins at the given line, into a row. Text after the
+// object is a problem. A text with Python's NaN or infinities is read as the corresponding
+// JSON.
 func (o *objectReader) read(data []byte, line int) (*Row, error) {
 	o.row.Line, o.row.python, o.row.nans = line, false, nil
 	if !utf8.Valid(data) {
@@ -64,15 +63,15 @@ func (o *objectReader) read(data []byte, line int) (*Row, error) {
 	return &o.row, nil
 }
 
-// member enters one member of the object. Names are decoded only when they differ
-// from those of the row before.
+// member adds one member of the object. It decodes names only if they differ from those of
+// the previous row.
 func (o *objectReader) member(key, value []byte) {
 	i := len(o.row.values)
 	o.row.values = append(o.row.values, Value{raw, value})
 	if i < len(o.keys) && bytes.Equal(o.keys[i], key) {
 		return
 	}
-	// A row of another make: the names from here on are its own.
+	// A row with different columns: the names from here on are its own.
 	if !o.fresh {
 		o.row.names = append(make([]string, 0, i+8), o.row.names[:i]...)
 		o.fresh = true
@@ -81,7 +80,7 @@ func (o *objectReader) member(key, value []byte) {
 	o.keys = append(o.keys[:i], bytes.Clone(key))
 }
 
-// name decodes a key, and keeps some names so that they need not be decoded again.
+// name decodes a key, and caches some names.
 func (o *objectReader) name(key []byte) string {
 	if name, ok := o.known[string(key)]; ok {
 		return name
@@ -100,7 +99,7 @@ func (o *objectReader) problem(line int, format string, args ...any) error {
 	return deem.Problem{File: o.row.File, Line: line, Message: fmt.Sprintf(format, args...)}
 }
 
-// notAnObject says what stands where a row should be.
+// notAnObject describes the value found instead of a row.
 func (o *objectReader) notAnObject(s *scanner, line int) error {
 	begin := s.pos
 	if err := s.value(0); err != nil {
@@ -109,8 +108,8 @@ func (o *objectReader) notAnObject(s *scanner, line int) error {
 	return o.problem(line, "a row must be an object, but this is %s", excerpt(s.text[begin:]))
 }
 
-// notJSON turns an error of the scanner into a problem at the line where it is, which for
-// an object of many lines is not the one where it begins.
+// notJSON turns an error of the scanner into a problem at its line, which for a multi-line
+// object is not the line where the object begins.
 func (o *objectReader) notJSON(err error, data []byte, line int) error {
 	if keys, ok := errors.AsType[*keyError](err); ok {
 		line, _ := place(data, keys.pos, line)
@@ -126,7 +125,7 @@ func (o *objectReader) notJSON(err error, data []byte, line int) error {
 		"%s", jsonAdvice(data[syntax.pos:]))
 }
 
-// jsonAdvice guesses from the text at which JSON ends how it came to be.
+// jsonAdvice guesses the cause of an error from the text at which it occurs.
 func jsonAdvice(rest []byte) string {
 	if bytes.HasPrefix(rest, []byte("None")) {
 		return "None is a value in Python and none in JSON; write null instead"
@@ -137,15 +136,15 @@ func jsonAdvice(rest []byte) string {
 	return "each row must be one complete JSON object"
 }
 
-// place returns the line, and the byte in it from 1, of a position in a text that
-// begins at the given line. What is missing at the end is missing behind the last
-// word, not in the empty lines that follow.
+// place returns the line, and the byte in it from 1, of a position in a text that begins at
+// the given line. A value that is missing at the end is reported after the last word, not
+// in the empty lines that follow.
 func place(data []byte, pos, line int) (atLine, column int) {
 	before := data[:min(pos, len(bytes.TrimRight(data, " \t\r\n")))]
 	return line + bytes.Count(before, []byte{'\n'}), len(before) - bytes.LastIndexByte(before, '\n')
 }
 
-// invalidUTF8 returns the problem of the first byte that belongs to no character.
+// invalidUTF8 returns the problem of the first invalid byte.
 func invalidUTF8(file string, data []byte, line int) error {
 	pos := invalidByte(data)
 	line, column := place(data, pos, line)
@@ -168,7 +167,7 @@ func invalidByte(p []byte) int {
 	return len(p)
 }
 
-// jsonlRows yields the objects of a file that has one in each line.
+// jsonlRows yields the objects of a file with one object per line.
 func jsonlRows(f *feed, name string, yield yield) error {
 	o := objectReader{row: Row{File: name}}
 	for {

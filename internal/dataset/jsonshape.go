@@ -9,23 +9,23 @@ import (
 	"deem"
 )
 
-// A shape says where in a JSON file the rows are.
+// A shape describes where the rows of a JSON file are.
 type shape struct {
 	kind   shapeKind
-	member string // of the one object, the key of its list of rows
+	member string // the key of the list of rows in the only object
 }
 
 type shapeKind uint8
 
 const (
-	lines    shapeKind = iota // an object in each line
-	sequence                  // objects one after the other, over any number of lines
+	lines    shapeKind = iota // an object per line
+	sequence                  // consecutive objects, over any number of lines
 	list                      // the elements of a list
 	member                    // the elements of a list inside one object
 )
 
-// findShape looks through a JSON file for its rows. whole says of the keys of a
-// lone object that it is a row itself, whatever lists it has.
+// findShape finds the rows in a JSON file. whole reports whether a single object with the
+// given keys is itself a row, whatever lists it contains.
 func findShape(f *feed, whole func(keys []string) bool) (shape, error) {
 	c, err := f.skipSpace()
 	if err == io.EOF {
@@ -54,7 +54,7 @@ func findShape(f *feed, whole func(keys []string) bool) (shape, error) {
 	return shape{kind: sequence}, nil
 }
 
-// loneObject decides what the only object of a file is.
+// loneObject decides how to read the only object of a file.
 func loneObject(keys, lists []string, whole func([]string) bool) (shape, error) {
 	switch {
 	case whole != nil && whole(keys) || len(lists) == 0:
@@ -67,12 +67,12 @@ func loneObject(keys, lists []string, whole func([]string) bool) (shape, error) 
 		"take the one that holds the items out of it, as with: jq '.%s' FILE", lists[0])
 }
 
-// errNoObject says that the text is not what brackets, quotes, colons and commas
-// make of an object. Reading its rows says what is wrong with it.
+// errNoObject is returned if the text does not have the structure of an object. Reading its
+// rows gives the exact error.
 var errNoObject = fmt.Errorf("no object")
 
-// outline passes over an object and returns its keys, and those of its members
-// that are lists of objects.
+// outline skips an object and returns its keys, and those of its members that are lists of
+// objects.
 func outline(f *feed) (keys, lists []string, err error) {
 	if f.window[f.pos] != '{' {
 		return nil, nil, errNoObject
@@ -80,7 +80,7 @@ func outline(f *feed) (keys, lists []string, err error) {
 	f.pos++
 	err = eachMember(f, func(key string) error {
 		if keys = append(keys, key); len(keys) > maxKeys {
-			return errNoObject // which is said when it is read as a row
+			return errNoObject // reported when it is read as a row
 		}
 		c, err := f.skipSpace()
 		if err != nil {
@@ -105,8 +105,8 @@ func outline(f *feed) (keys, lists []string, err error) {
 // errFound ends eachMember early.
 var errFound = fmt.Errorf("found")
 
-// eachMember calls visit with each key of an object whose opening bracket has been
-// read. visit must read the value.
+// eachMember calls visit with each key of an object after its opening bracket. visit must
+// read the value.
 func eachMember(f *feed, visit func(key string) error) error {
 	for first := true; ; first = false {
 		c, err := f.skipSpace()
@@ -136,7 +136,7 @@ func eachMember(f *feed, visit func(key string) error) error {
 	}
 }
 
-// readKey reads a key and the colon behind it.
+// readKey reads a key and the following colon.
 func readKey(f *feed) (string, error) {
 	text, err := f.readValue(true)
 	if err != nil {
@@ -173,7 +173,7 @@ func jsonRows(f *feed, name string, sh shape, yield yield) error {
 	}
 }
 
-// sequence yields objects that stand one after the other.
+// sequence yields consecutive objects.
 func (o *objectReader) sequence(f *feed, yield yield) error {
 	for {
 		if _, err := f.skipSpace(); err == io.EOF {
@@ -187,13 +187,13 @@ func (o *objectReader) sequence(f *feed, yield yield) error {
 	}
 }
 
-// element reads one value and yields it. It returns false when reading must end.
+// element reads one value and yields it. It returns false if reading must end.
 func (o *objectReader) element(f *feed, yield yield) (bool, error) {
 	at := f.line
 	text, err := f.readValue(true)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		// The rest of the file is one open value; parsing it says what is open.
+		// The rest of the file is one unclosed value; parsing it gives the exact error.
 		row, problem := o.read(text, at)
 		yield(row, problem)
 		return false, nil
@@ -236,7 +236,7 @@ func (o *objectReader) memberList(f *feed, key string, yield yield) error {
 	return err
 }
 
-// list yields the elements of a list. With last the file must end behind it.
+// list yields the elements of a list. With last, the file must end after it.
 func (o *objectReader) list(f *feed, yield yield, last bool) error {
 	begin, before := f.line, 0
 	f.pos++ // the opening bracket

@@ -10,12 +10,12 @@ import (
 	"deem"
 )
 
-// A Mapping says which column holds what, where the names of the columns do not:
-// from a part of an item ("question", "references", "field.evidence") to the name
-// of a column or a dotted path into one.
+// A Mapping assigns columns to parts of an item, if the names of the columns do not: from a
+// part ("question", "references", "field.evidence") to the name of a column or a dotted
+// path into one.
 type Mapping map[string]string
 
-// The parts of an item that columns are mapped to.
+// The parts of an item that columns can be mapped to.
 const (
 	toID         = "id"
 	toCategory   = "category"
@@ -27,16 +27,16 @@ const (
 	toWeight     = "weight"
 	toFields     = "fields"
 
-	fieldPrefix  = "field."  // of a part, as in field.evidence=ev
+	fieldPrefix  = "field."  // of a part, for example field.evidence=ev
 	columnPrefix = "fields." // of a column, as tables spell members of "fields"
 )
 
 // targets are the parts in the order in which they are listed and bound.
 var targets = []string{toID, toCategory, toCluster, toQuestion, toReferences, toResponse, toMessages, toWeight, toFields}
 
-// ParseMapping reads a mapping as the command line gives it:
-// "question=q,response=meta.output,field.evidence=ev". A column whose name has a
-// comma in it, or spaces around it, stands in double quotes.
+// ParseMapping parses a mapping from the command line, for example
+// "question=q,response=meta.output,field.evidence=ev". A column name with a comma or with
+// surrounding spaces must be in double quotes.
 func ParseMapping(s string) (Mapping, error) {
 	m := Mapping{}
 	for rest := strings.TrimSpace(s); rest != ""; {
@@ -56,8 +56,8 @@ func ParseMapping(s string) (Mapping, error) {
 	return m, m.check()
 }
 
-// mappedColumn takes the name of a column off the beginning of s, and the comma
-// behind it.
+// mappedColumn splits the name of a column, and the following comma, off the beginning of
+// s.
 func mappedColumn(s string) (column, rest string, err error) {
 	if strings.HasPrefix(s, `"`) {
 		quoted, err := strconv.QuotedPrefix(s)
@@ -81,7 +81,7 @@ func mappedColumn(s string) (column, rest string, err error) {
 	return column, strings.TrimSpace(strings.TrimPrefix(rest, ",")), nil
 }
 
-// add enters one pair under the canonical name of its target.
+// add adds one pair under the canonical name of its target.
 func (m Mapping) add(target, column string) error {
 	target = canonicalTarget(target)
 	if before, ok := m[target]; ok {
@@ -91,7 +91,7 @@ func (m Mapping) add(target, column string) error {
 	return nil
 }
 
-// canonicalTarget accepts the singular that files use for one reference.
+// canonicalTarget also accepts the singular, which files use for one reference.
 func canonicalTarget(target string) string {
 	switch {
 	case target == "reference":
@@ -102,7 +102,7 @@ func canonicalTarget(target string) string {
 	return target
 }
 
-// check refuses what is not part of an item and columns without a name.
+// check rejects unknown parts and columns without a name.
 func (m Mapping) check() error {
 	for _, target := range m.targets() {
 		field, isField := strings.CutPrefix(target, fieldPrefix)
@@ -121,8 +121,8 @@ func (m Mapping) check() error {
 // targets returns the mapped parts in a fixed order.
 func (m Mapping) targets() []string { return slices.Sorted(maps.Keys(m)) }
 
-// unknownTarget offers the part that is meant by a name of another program, or the
-// nearest one.
+// unknownTarget suggests the part with that name in other programs, or the most similar
+// one.
 func unknownTarget(target string) error {
 	err := fmt.Errorf("mapping: an item has no part %q", target)
 	all := append(slices.Clone(targets), fieldPrefix+"NAME")
@@ -135,8 +135,8 @@ func unknownTarget(target string) error {
 	return deem.WithHint(err, "the parts are %s", strings.Join(all, ", "))
 }
 
-// canonical returns the mapping with its targets spelled as [ParseMapping] spells
-// them, checked.
+// canonical returns the mapping with its targets spelled as by [ParseMapping], and checks
+// it.
 func (m Mapping) canonical() (Mapping, error) {
 	out := Mapping{}
 	for _, target := range m.targets() {
@@ -147,7 +147,7 @@ func (m Mapping) canonical() (Mapping, error) {
 	return out, out.check()
 }
 
-// String returns the mapping as [ParseMapping] reads it.
+// String returns the mapping in the syntax of [ParseMapping].
 func (m Mapping) String() string {
 	pairs := make([]string, 0, len(m))
 	for _, target := range m.targets() {
@@ -160,7 +160,7 @@ func (m Mapping) String() string {
 	return strings.Join(pairs, ",")
 }
 
-// mapFlag returns the flag that maps a column, as a shell takes it.
+// mapFlag returns the flag that maps a column, quoted for a shell.
 func mapFlag(target, column string) string {
 	pair := Mapping{target: column}.String()
 	if strings.ContainsAny(pair, " \t\"\\'$`*?!#&;|<>(){}[]~") {
@@ -180,8 +180,7 @@ func nearest(s string, names []string) string {
 	return best
 }
 
-// distance returns the number of letters to insert, delete or replace to make b of
-// a, or something above most when it is more than that.
+// distance returns the edit distance of a and b, or a number above most if it exceeds most.
 func distance(a, b string, most int) int {
 	x, y := []rune(a), []rune(b)
 	if len(x)-len(y) > most || len(y)-len(x) > most {

@@ -65,7 +65,7 @@ func TestParseMapping(t *testing.T) {
 	}
 }
 
-// A lone key with many misspellings must not be slow or match nonsense.
+// A single key with many misspellings must not be slow or match nonsense.
 func TestNoWildGuesses(t *testing.T) {
 	for _, s := range []string{"x", "foo", "answer_text", strings.Repeat("a", 1000)} {
 		_, err := dataset.ParseMapping(s + "=c")
@@ -75,8 +75,8 @@ func TestNoWildGuesses(t *testing.T) {
 	}
 }
 
-// Names are compared by meaning: without case, spaces and marks; and "answer" is the
-// response beside another reference.
+// Names are compared without case, spaces and punctuation; and "answer" is the response if
+// there is another reference.
 func TestColumnsByMeaning(t *testing.T) {
 	for _, c := range []struct{ name, row, want string }{
 		{"ragas, old names", `{"question":"Who?","contexts":["c"],"answer":"Ada","ground_truth":"Grace"}`, "Who?|Grace|Ada"},

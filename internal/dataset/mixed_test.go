@@ -8,7 +8,7 @@ import (
 	"deem/internal/dataset"
 )
 
-// Both our names for the references may stand in one file.
+// One file may use both our names for the references.
 func TestReferenceAndReferencesInTurn(t *testing.T) {
 	rows := `{"id":"1","reference":"a","response":"r"}
 {"id":"2","references":["b","c"],"response":"r"}
@@ -31,7 +31,7 @@ func TestReferenceAndReferencesInTurn(t *testing.T) {
 	}
 }
 
-// What is missing at the end of a line is missing in that line.
+// A value that is missing at the end of a line is reported in that line.
 func TestOpenValueIsReportedAtItsLine(t *testing.T) {
 	rows := "{\"id\":\"1\",\"reference\":\"a\",\"response\":\"r\"}\n{\"id\":\"2\",\"reference\":\n"
 	_, err := dataset.Open(t.Context(), dataset.Source{Names: []string{"-"}, Stdin: strings.NewReader(rows)})
@@ -40,7 +40,7 @@ func TestOpenValueIsReportedAtItsLine(t *testing.T) {
 	}
 }
 
-// The rendering of references is made by the reader, and missed by nobody.
+// The rendering of references is made by the reader, so it is not reported as missing.
 func TestGroundTruthIsNotMissed(t *testing.T) {
 	rows := `{"id":"1","reference":"a","response":"r"}` + "\n"
 	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{"-"}, Stdin: strings.NewReader(rows), Fields: []string{"ground_truth", "evidence"}})

@@ -13,8 +13,8 @@ import (
 	"deem"
 )
 
-// parquetRows yields the rows of a Parquet file. Only wanted columns are read: a
-// file may hold conversations of megabytes beside each short answer.
+// parquetRows yields the rows of a Parquet file. It reads only wanted columns: a file may
+// contain conversations of megabytes next to each short answer.
 func parquetRows(b *body, f *file, want func(string) bool, yield yield) error {
 	p, err := openParquet(b, f.size, want)
 	if err != nil {
@@ -35,16 +35,16 @@ func parquetRows(b *body, f *file, want func(string) bool, yield yield) error {
 	}
 }
 
-// A parquetReader puts the columns of a Parquet file together to rows.
+// A parquetReader assembles the columns of a Parquet file into rows.
 type parquetReader struct {
 	names  []string
-	nodes  []*node // one for each name; nil when the column is not wanted
+	nodes  []*node // one for each name; nil if the column is not wanted
 	leaves []*leaf // of all nodes
 
 	file   io.ReaderAt
 	size   int64
 	groups []format.RowGroup
-	left   int64 // rows left in the group that is being read
+	left   int64 // rows left in the current row group
 }
 
 // openParquet reads the schema.
@@ -76,9 +76,9 @@ func openParquet(r io.ReaderAt, size int64, want func(string) bool) (p *parquetR
 	return p, nil
 }
 
-// readFooter reads what the end of a file says about it.
+// readFooter reads the metadata at the end of a file.
 func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
-	var tail [8]byte // how long the footer is, and the mark of the format
+	var tail [8]byte // the length of the footer, and the magic number
 	if size < 12 {
 		return nil, fmt.Errorf("a Parquet file has more than %d bytes", size)
 	}
@@ -100,25 +100,25 @@ func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 	return meta, err
 }
 
-// rescue turns a panic of the library, which broken files can cause, into an
-// error. No code of ours that yields rows runs under it.
+// rescue converts a panic of the library, which corrupt files can cause, into an error.
+// Code that yields rows does not run under it.
 func rescue(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("broken Parquet: %v", r)
 	}
 }
 
-// A node is a column, or a part of one that is made of several: a list, a map, a
-// group. def and rep are the levels that its values have when they are there, as
-// the format's Dremel encoding counts them.
+// A node is a column, or a part of a nested column: a list, a map or a group. def and rep
+// are the levels of its values if they are present, as defined by the format's Dremel
+// encoding.
 type node struct {
 	name     string
 	def, rep int
 	optional bool
 	repeated bool
 	kind     nodeKind
-	leaf     *leaf   // of a leaf, and else the first one below
-	children []*node // of a leaf none
+	leaf     *leaf   // the leaf itself, or the first one below
+	children []*node // none for a leaf
 	buf      []byte
 }
 
@@ -128,11 +128,12 @@ const (
 	leafNode nodeKind = iota
 	groupNode
 	listNode    // a group around a repeated node
-	elementNode // the repeated group inside a list, around the element proper
+	elementNode // the repeated group in a list, around the actual element
 	mapNode     // a group around repeated pairs
 )
 
-// A schemaReader makes nodes of the elements of a schema, which stand in the order of a walk.
+// A schemaReader converts the elements of a schema, which are in depth-first order, to
+// nodes.
 type schemaReader struct {
 	rest   []format.SchemaElement
 	column int // of the next leaf
@@ -184,7 +185,7 @@ func (s *schemaReader) node(def, rep, depth int) (*node, error) {
 	return n, nil
 }
 
-// widthOf returns how many bytes a value takes, 0 for those that say it themselves.
+// widthOf returns the size of a value in bytes, 0 for values with a length prefix.
 func widthOf(e *format.SchemaElement) int {
 	switch e.Type.V {
 	case format.Int32, format.Float:
@@ -210,7 +211,7 @@ func (n *node) leaves(list []*leaf) []*leaf {
 	return list
 }
 
-// logicalType returns what a type means. Old writers say it in another field.
+// logicalType returns the logical type. Old writers use a different field for it.
 func logicalType(e *format.SchemaElement) format.LogicalTypeValue {
 	if e.LogicalType.Value != nil || !e.ConvertedType.Valid {
 		return e.LogicalType.Value
@@ -240,12 +241,12 @@ func logicalType(e *format.SchemaElement) format.LogicalTypeValue {
 	case deprecated.TimestampMicros:
 		return &format.TimestampType{IsAdjustedToUTC: true, Unit: micro}
 	case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
-		return new(format.IntType) // It is not signed.
+		return new(format.IntType) // unsigned
 	}
 	return nil
 }
 
-// kindOfGroup recognises lists and maps, which are groups with one repeated child.
+// kindOfGroup detects lists and maps, which are groups with one repeated child.
 func kindOfGroup(logical format.LogicalTypeValue, children []*node) nodeKind {
 	if len(children) != 1 || !children[0].repeated {
 		return groupNode
@@ -253,8 +254,8 @@ func kindOfGroup(logical format.LogicalTypeValue, children []*node) nodeKind {
 	child := children[0]
 	switch logical.(type) {
 	case *format.ListType:
-		// Files of today have another group between the list and its elements,
-		// old ones may not.
+		// Current files have another group between the list and its elements; old files may
+		// not.
 		if child.kind == groupNode && len(child.children) == 1 && child.name != "array" {
 			child.kind = elementNode
 		}
@@ -267,7 +268,7 @@ func kindOfGroup(logical format.LogicalTypeValue, children []*node) nodeKind {
 	return groupNode
 }
 
-// next reads the next row. It returns io.EOF behind the last one.
+// next reads the next row. It returns io.EOF after the last one.
 func (p *parquetReader) next(row *Row) (err error) {
 	defer rescue(&err)
 	for p.left == 0 {
@@ -314,7 +315,7 @@ func (n *node) isNaN() bool {
 	return !v.null && n.leaf.pages.kind != format.ByteArray && string(n.leaf.write(nil, v)) == "null"
 }
 
-// value returns the value of the node in the row: plain text as it is, all else as
+// value returns the value of the node in the row: plain text unchanged, everything else as
 // JSON.
 func (n *node) value() Value {
 	if n == nil || n.leaf == nil {
@@ -362,7 +363,7 @@ func (n *node) each(b []byte, write func([]byte) []byte) []byte {
 	return b
 }
 
-// skip takes the one value that stands for nothing from every leaf below.
+// skip consumes the placeholder value of an absent node from every leaf below.
 func (n *node) skip() {
 	if n.kind == leafNode {
 		n.leaf.take()
@@ -372,7 +373,7 @@ func (n *node) skip() {
 	}
 }
 
-// writeValue appends a node that is there.
+// writeValue appends a node that is present.
 func (n *node) writeValue(b []byte) []byte {
 	switch n.kind {
 	case leafNode:
@@ -394,7 +395,7 @@ func (n *node) writeValue(b []byte) []byte {
 	return append(b, '}')
 }
 
-// writePair appends a key of a map, which in JSON is a string, and its value.
+// writePair appends a key of a map, as a JSON string, and its value.
 func (n *node) writePair(b []byte) []byte {
 	key := Value{raw, n.children[0].write(nil)}
 	return n.children[1].write(append(appendString(b, key.Str()), ':'))
@@ -413,8 +414,8 @@ type leaf struct {
 	taken int // of the row
 }
 
-// nextRow collects the values of the next row: the next value, and those behind it
-// that repeat.
+// nextRow collects the values of the next row: the next value, and the repeated values
+// after it.
 func (l *leaf) nextRow() error {
 	l.row, l.taken = l.row[:0], 0
 	for {
@@ -437,10 +438,10 @@ func (l *leaf) nextRow() error {
 	}
 }
 
-// more reports whether the row has values that were not taken.
+// more reports whether the row has values that were not consumed.
 func (l *leaf) more() bool { return l.taken < len(l.row) }
 
-// peek returns the next value of the row, a null behind the last.
+// peek returns the next value of the row, a null after the last.
 func (l *leaf) peek() parquetCell {
 	if !l.more() {
 		return parquetCell{null: true}

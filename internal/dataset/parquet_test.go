@@ -71,7 +71,7 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// A weight that is NaN is an error, as it is in JSON, and not the weight of every other item.
+// A weight of NaN is an error, as in JSON, and not the default weight.
 func TestParquetNaNWeight(t *testing.T) {
 	nan := math.NaN()
 	name := write(t, "a.parquet", parquetOf(t, []parquetItem{{Response: "r1"}, {Response: "r2", Weight: &nan}}))
@@ -82,7 +82,7 @@ func TestParquetNaNWeight(t *testing.T) {
 	}
 }
 
-// TestParquetTypes holds every type against the text it becomes.
+// TestParquetTypes compares every type with its text.
 func TestParquetTypes(t *testing.T) {
 	day := time.Date(2023, 5, 20, 10, 30, 0, 0, time.UTC)
 	tests := []struct {
@@ -140,8 +140,8 @@ func TestParquetTypes(t *testing.T) {
 	}
 }
 
-// TestParquetEncodings reads what the library writes in every encoding and compression that
-// it has, over several pages and with values that are absent.
+// TestParquetEncodings reads every encoding and compression that the library writes, over
+// several pages and with absent values.
 func TestParquetEncodings(t *testing.T) {
 	type row struct {
 		ID       string   `parquet:"id,delta,snappy"`
@@ -202,7 +202,7 @@ func TestParquetEncodings(t *testing.T) {
 	}
 }
 
-// TestParquetNested reaches into what other programs nest.
+// TestParquetNested reads nested data of other programs.
 func TestParquetNested(t *testing.T) {
 	type turn struct {
 		Role string `parquet:"role"`
@@ -263,7 +263,7 @@ func TestParquetTrouble(t *testing.T) {
 		t.Errorf("Open = %v\nwant %s", err, want)
 	}
 
-	// Whatever byte of a file is broken, there are items or an error.
+	// Whichever byte of a file is corrupt, there are items or an error.
 	whole := parquetOf(t, []row{{"a", &r}, {"b", &r}})
 	broken := write(t, "b.parquet", "")
 	for i := 0; i < len(whole); i += 2 {
@@ -282,7 +282,7 @@ func TestParquetTrouble(t *testing.T) {
 	}
 }
 
-// TestParquetReadsOnlyWhatIsWanted breaks a column that no item needs.
+// TestParquetReadsOnlyWhatIsWanted corrupts a column that no item needs.
 func TestParquetReadsOnlyWhatIsWanted(t *testing.T) {
 	type row struct {
 		Haystack string `parquet:"haystack"`
@@ -304,8 +304,8 @@ func TestParquetReadsOnlyWhatIsWanted(t *testing.T) {
 	}
 }
 
-// TestParquetFooter wants a file refused that says its footer has four gigabytes, before
-// anybody makes room for them.
+// TestParquetFooter checks that a file that claims a footer of four gigabytes is rejected
+// before memory is allocated for it.
 func TestParquetFooter(t *testing.T) {
 	file := []byte(parquetOf(t, []parquetItem{{Response: "r"}}))
 	copy(file[len(file)-8:], "\xff\xff\xff\xff")

@@ -19,28 +19,28 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// A parquetCell is one value of a column with its levels, as the format's Dremel encoding counts
-// them. Its bytes are a text, or a number in little-endian order.
+// A parquetCell is one value of a column with its levels, as defined by the format's Dremel
+// encoding. Its bytes are a text, or a number in little-endian order.
 type parquetCell struct {
 	rep, def uint32
 	null     bool
 	data     []byte
 }
 
-// pages yields the cells of a column in one row group. Values are decoded one by one, so a
-// broken file cannot ask for more memory than it has bytes.
+// pages yields the cells of a column in one row group. It decodes values one by one, so
+// that a corrupt file cannot use more memory than its size.
 type pages struct {
 	section *io.SectionReader
 	buffer  *bufio.Reader
 	decoder *thrift.Decoder
-	codec   compress.Codec // nil when nothing is compressed
+	codec   compress.Codec // nil if the data is not compressed
 	kind    format.Type
 	width   int // of a value in bytes, 0 for byte arrays
 	maxRep  int
 	maxDef  int
 
 	dict       [][]byte
-	left       int32 // values of the page that were not read
+	left       int32 // unread values of the page
 	reps, defs levels
 	values     func() ([]byte, error)
 }
@@ -49,7 +49,7 @@ var codecs = map[format.CompressionCodec]compress.Codec{
 	format.Snappy: &snappy.Codec{}, format.Gzip: &gzip.Codec{}, format.Zstd: &zstd.Codec{}, format.Brotli: &brotli.Codec{}, format.Lz4Raw: &lz4.Codec{},
 }
 
-// open begins with a column of a row group.
+// open starts a column of a row group.
 func (p *pages) open(r io.ReaderAt, size int64, chunk *format.ColumnMetaData) error {
 	begin := chunk.DataPageOffset
 	if d := chunk.DictionaryPageOffset; d > 0 {
@@ -69,7 +69,7 @@ func (p *pages) open(r io.ReaderAt, size int64, chunk *format.ColumnMetaData) er
 	return nil
 }
 
-// next returns the next cell, and io.EOF behind the last one.
+// next returns the next cell, and io.EOF after the last one.
 func (p *pages) next() (parquetCell, error) {
 	for p.left == 0 {
 		if err := p.turn(); err != nil {
@@ -95,7 +95,7 @@ func (p *pages) next() (parquetCell, error) {
 	return c, err
 }
 
-// turn goes to the next page.
+// turn advances to the next page.
 func (p *pages) turn() error {
 	header := new(format.PageHeader)
 	if err := p.decoder.Decode(header); err != nil {
@@ -147,7 +147,7 @@ func (p *pages) turn() error {
 		}
 		return p.readData(v2.Encoding, v2.NumValues, data)
 	}
-	return nil // An index, which is not needed.
+	return nil // an index, which is not needed
 }
 
 func (p *pages) unpack(data []byte) ([]byte, error) {
@@ -175,7 +175,7 @@ func (p *pages) readDictionary(header *format.PageHeader, data []byte) error {
 	return err
 }
 
-// readData begins with the values of a page.
+// readData starts the values of a page.
 func (p *pages) readData(encoding format.Encoding, n int32, data []byte) (err error) {
 	if n < 0 {
 		return errors.New("a page has a negative number of values")
@@ -226,7 +226,7 @@ func (p *pages) readData(encoding format.Encoding, n int32, data []byte) (err er
 
 func nothing() ([]byte, error) { return nil, io.ErrUnexpectedEOF }
 
-// plain yields values that stand one after another.
+// plain yields values in plain encoding.
 func (p *pages) plain(data []byte) (func() ([]byte, error), error) {
 	take := func(n int64) ([]byte, error) {
 		if n < 0 || n > int64(len(data)) {
@@ -257,7 +257,7 @@ func (p *pages) plain(data []byte) (func() ([]byte, error), error) {
 	return func() ([]byte, error) { return take(int64(p.width)) }, nil
 }
 
-// deltas yields values of which the differences are stored.
+// deltas yields values in delta encoding.
 func (p *pages) deltas(encoding format.Encoding, data []byte) (func() ([]byte, error), error) {
 	var err error
 	var text []byte
@@ -300,14 +300,14 @@ func (p *pages) deltas(encoding format.Encoding, data []byte) (func() ([]byte, e
 	}, nil
 }
 
-// levels are small numbers in runs: one number many times, or numbers that are packed into
-// a few bits each.
+// levels are small numbers in runs: one repeated number, or numbers packed into a few bits
+// each.
 type levels struct {
 	data   []byte // of the runs that follow
 	width  int    // of a number in bits
 	left   uint64 // numbers left in the run
 	value  uint32
-	packed []byte // nil when the run is one number
+	packed []byte // nil if the run is one repeated number
 	bit    int    // the next one of packed
 }
 
@@ -322,7 +322,7 @@ func (l *levels) next() (uint32, error) {
 		}
 		l.data = l.data[n:]
 		if l.left, l.packed, l.bit = head>>1, nil, 0; head&1 != 0 {
-			// The last run may stop before the eight numbers that it announces are full.
+			// The last run may end before the group of eight numbers is full.
 			size = int(min(l.left*uint64(l.width), uint64(len(l.data)))) //nolint:gosec // Not more than there is.
 			l.left, l.packed, l.data = l.left*8, l.data[:size:size], l.data[size:]
 			continue

@@ -13,8 +13,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// renderOf returns how values of a type become JSON, or nil for text. What JSON has
-// no type for becomes the text that Python would print.
+// renderOf returns how values of a type become JSON, or nil for text. Types that JSON does
+// not have become the text that Python would print.
 func renderOf(e *format.SchemaElement, logical format.LogicalTypeValue) func([]byte, parquetCell) []byte {
 	if render, ok := renderOfLogical(e, logical); ok {
 		return render
@@ -40,7 +40,7 @@ func renderOf(e *format.SchemaElement, logical format.LogicalTypeValue) func([]b
 	return nil
 }
 
-// renderOfLogical is renderOf for types that say more than how they are stored.
+// renderOfLogical is renderOf for logical types.
 func renderOfLogical(e *format.SchemaElement, logical format.LogicalTypeValue) (func([]byte, parquetCell) []byte, bool) {
 	switch lt := logical.(type) {
 	case *format.StringType, *format.EnumType:
@@ -96,8 +96,8 @@ func appendUnsigned(b []byte, v parquetCell) []byte {
 	return strconv.AppendUint(b, binary.LittleEndian.Uint64(v.data), 10)
 }
 
-// appendFloat appends a number that stays a float when it is whole. NaN is how
-// pandas writes a missing number.
+// appendFloat appends a number that stays a float even if it is integral. NaN is how pandas
+// writes a missing number.
 func appendFloat(b []byte, f float64, bits int) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -114,7 +114,7 @@ func appendFloat(b []byte, f float64, bits int) []byte {
 	return append(b, s...)
 }
 
-// half returns a number in the IEEE 754 format of sixteen bits.
+// half decodes an IEEE 754 half-precision number.
 func half(p []byte) float64 {
 	if len(p) != 2 {
 		return math.NaN()
@@ -136,7 +136,7 @@ func half(p []byte) float64 {
 	return sign * math.Ldexp(1+fraction/1024, exponent-15)
 }
 
-// appendJSON appends a value that is JSON already, and as text if it is not.
+// appendJSON appends a value that is already JSON, or as text if it is not valid.
 func appendJSON(b []byte, v parquetCell) []byte {
 	s := scanner{text: v.data}
 	s.space()
@@ -158,8 +158,8 @@ func appendUUID(b []byte, v parquetCell) []byte {
 	return fmt.Appendf(b, `"%x-%x-%x-%x-%x"`, p[:4], p[4:6], p[6:8], p[8:10], p[10:])
 }
 
-// appendBytes appends bytes of which nothing is known: as text if they are, and
-// otherwise in hexadecimal.
+// appendBytes appends bytes of unknown type: as text if they are valid UTF-8, and otherwise
+// in hexadecimal.
 func appendBytes(b []byte, v parquetCell) []byte {
 	if p := v.data; utf8.Valid(p) {
 		return appendString(b, string(p))
@@ -173,16 +173,16 @@ func instant(n int64, unit time.Duration) time.Time {
 	return time.Unix(n/perSecond, n%perSecond*int64(unit)).UTC()
 }
 
-// int96Time reads the timestamps of old writers: nanoseconds of the day, and the
-// Julian day.
+// int96Time decodes the timestamps of old writers: nanoseconds of the day, and the Julian
+// day.
 func int96Time(v parquetCell) time.Time {
 	nanos, day := integer(parquetCell{data: v.data[:8]}), integer(parquetCell{data: v.data[8:12]})
 	const epoch = 2440588 // the Julian day of 1970-01-01
 	return time.Unix((day-epoch)*86400, nanos).UTC()
 }
 
-// appendTime appends a time as Python prints it: a fraction only if there is one,
-// of six digits, or of nine if they are needed.
+// appendTime appends a time as Python prints it: with a fraction only if there is one, of
+// six digits, or of nine if needed.
 func appendTime(b []byte, t time.Time, layout string) []byte {
 	if nanos := t.Nanosecond(); nanos%1000 != 0 {
 		layout = strings.Replace(layout, "05", "05.000000000", 1)
@@ -192,7 +192,7 @@ func appendTime(b []byte, t time.Time, layout string) []byte {
 	return append(t.AppendFormat(append(b, '"'), layout), '"')
 }
 
-// unscaled returns the integer of a decimal that is stored as bytes.
+// unscaled returns the integer of a decimal stored as bytes.
 func unscaled(p []byte) *big.Int {
 	n := new(big.Int).SetBytes(p)
 	if len(p) > 0 && p[0]&0x80 != 0 { // two's complement, big endian
@@ -201,7 +201,7 @@ func unscaled(p []byte) *big.Int {
 	return n
 }
 
-// appendDecimal appends a decimal with all its digits, as text: it is not a float.
+// appendDecimal appends a decimal with all its digits as text, because it is not a float.
 func appendDecimal(b []byte, n *big.Int, scale int) []byte {
 	digits := new(big.Int).Abs(n).String()
 	if scale > 0 {

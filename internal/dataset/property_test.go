@@ -16,8 +16,8 @@ import (
 	"deem/internal/dataset"
 )
 
-// drawItems draws items that every format can hold: a table has no way to tell an
-// empty field from a missing one, nor a text that is a list in JSON from that list.
+// drawItems draws items that every format can represent: a table cannot distinguish an
+// empty field from a missing one, nor a text that looks like a JSON list from that list.
 func drawItems(t *rapid.T) []deem.Item {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 		"", "a", "a,b", "\"", "\"\"", "x\r\ny\nz\r", "\t", "\x00", "é😀", "\u2028<&>", "'it''s'", " padded ", "{question}", "NaN", "null",
@@ -57,7 +57,7 @@ func drawItems(t *rapid.T) []deem.Item {
 
 func notAList(s string) bool { return !strings.HasPrefix(strings.TrimSpace(s), "[") }
 
-// asJSON writes one item with a reference as a text, which is what it is.
+// asJSON writes one item; a single reference is written as a text.
 func asJSON(it deem.Item, indent string) string {
 	m := map[string]any{"id": it.ID, "category": it.Category, "cluster": it.Cluster, "question": it.Question, "response": it.Response}
 	switch len(it.References) {
@@ -111,8 +111,8 @@ func asTable(list []deem.Item, comma string) string {
 	return b.String()
 }
 
-// rowsOf returns items as rows of a Parquet file. A single reference is a list of
-// one there, so that such items are drawn again with two.
+// rowsOf returns items as rows of a Parquet file. A single reference is a list of one
+// there, so such items are drawn again with two.
 func rowsOf(list []deem.Item) []parquetItem {
 	var rows []parquetItem
 	for _, it := range list {

@@ -14,26 +14,25 @@ import (
 // is valid until the next one is read.
 type Row struct {
 	File string // as the user named it
-	Line int    // where the row begins, from 1; in Parquet the number of the row
+	Line int    // where the row begins, from 1; in Parquet the row number
 
-	file   int      // the place of the file among its inputs
+	file   int      // the index of the file among its inputs
 	names  []string // the names of the columns, in the order of the file
 	values []Value  // of the same length
-	lone   bool     // an escape in it names half of a surrogate pair
-	python bool     // NaN or an infinity stands in it
+	lone   bool     // it contains half of a surrogate pair
+	python bool     // it contains NaN or an infinity
 	nans   []*byte  // the first bytes of the nulls that were NaN in the file
 
-	// element is its number in a list, from 1, when the line does not tell it
-	// from the row before.
+	// element is its number in a list, from 1, if several rows begin in the same line.
 	element int
 }
 
 // Names returns the names of the columns in the order of the file.
 func (r *Row) Names() []string { return r.names }
 
-// Get returns the value in the named column. It is missing when there is no such
-// column. A dotted path that is not a name of a column reaches into objects and,
-// with a number from 0, into lists: "meta.answers.0".
+// Get returns the value in the named column. It is missing if there is no such column. A
+// dotted path that is not a name of a column reaches into objects and, with a number from
+// 0, into lists: "meta.answers.0".
 func (r *Row) Get(path string) Value {
 	at, rest := resolve(path, r.names)
 	if at < 0 {
@@ -47,9 +46,9 @@ func (r *Row) isNaN(v Value) bool {
 	return v.form == raw && slices.Contains(r.nans, &v.data[0])
 }
 
-// resolve finds the column in which a path begins, and what is left of the path.
-// The longest name wins, because a table made from nested objects has columns
-// with dots in their names. The column is -1 when there is none.
+// resolve finds the column in which a path begins, and the rest of the path. The longest
+// name wins, because a table made from nested objects has columns with dots in their names.
+// The column is -1 if there is none.
 func resolve(path string, names []string) (column int, rest string) {
 	for head := path; ; {
 		if i := slices.Index(names, head); i >= 0 {
@@ -63,13 +62,13 @@ func resolve(path string, names []string) (column int, rest string) {
 	}
 }
 
-// The forms that a value has in a file.
+// The forms of a value in a file.
 type form uint8
 
 const (
 	absent  form = iota // no such column
 	cell                // the text of a table's cell, which has no type
-	literal             // a text that is known to be one
+	literal             // a value that is known to be text
 	raw                 // a JSON value
 )
 
@@ -79,8 +78,8 @@ type Value struct {
 	data []byte
 }
 
-// Missing reports whether there is no value: no such column, or a null. An empty
-// text is a value.
+// Missing reports whether there is no value: no such column, or null. An empty text is a
+// value.
 func (v Value) Missing() bool {
 	return v.form == absent || v.form == raw && string(v.data) == "null"
 }
@@ -90,13 +89,12 @@ func (v Value) Blank() bool {
 	return v.Missing() || v.form != raw && len(v.data) == 0 || v.form == raw && string(v.data) == `""`
 }
 
-// IsCell reports whether the value is the cell of a table, which cannot tell an empty text
-// from no value.
+// IsCell reports whether the value is the cell of a table, where an empty text and a
+// missing value are the same.
 func (v Value) IsCell() bool { return v.form == cell }
 
-// Str returns the value as Python's str would write it, which is how the
-// programs that published the protocols put values into prompts. A missing value
-// is "None".
+// Str returns the value as Python's str would write it, which is how the programs that
+// published the protocols put values into prompts. A missing value is "None".
 func (v Value) Str() string {
 	switch {
 	case v.form == absent:
@@ -112,8 +110,8 @@ func (v Value) Str() string {
 	}
 }
 
-// isInteger reports whether a JSON number is an integer short enough for its text
-// to be what Python writes.
+// isInteger reports whether a JSON number is an integer that is short enough to be written
+// like Python does.
 func isInteger(data []byte) bool {
 	if len(data) > 18 || data[0] == '-' {
 		return false
@@ -126,8 +124,8 @@ func isInteger(data []byte) bool {
 	return true
 }
 
-// JSON returns the value as JSON text: null when it is missing, and a string for
-// the cell of a table. It is a copy and stays valid.
+// JSON returns the value as JSON text: null if it is missing, and a string for the cell of
+// a table. It returns a copy.
 func (v Value) JSON() json.RawMessage {
 	switch v.form {
 	case absent:
@@ -139,7 +137,7 @@ func (v Value) JSON() json.RawMessage {
 	}
 }
 
-// Float returns the number that the value is or spells.
+// Float returns the value, or its text, as a number.
 func (v Value) Float() (float64, bool) {
 	if v.form == absent || v.form == raw && v.data[0] != '"' && v.data[0] != '-' && !isDigit(v.data[0]) {
 		return 0, false
@@ -150,8 +148,8 @@ func (v Value) Float() (float64, bool) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// List returns the values of a list, and false for anything else. The cell of a
-// table is a list when its text is a JSON list of strings and numbers.
+// List returns the values of a list, and false for anything else. The cell of a table is a
+// list if its text is a JSON list of strings and numbers.
 func (v Value) List() ([]Value, bool) {
 	data := v.data
 	if v.form == cell {
@@ -173,9 +171,8 @@ func (v Value) List() ([]Value, bool) {
 	return list, true
 }
 
-// Members calls visit with each member of an object in the order of the file and
-// returns false for anything else. The cell of a table is an object when its text
-// is one in JSON.
+// Members calls visit with each member of an object in the order of the file and returns
+// false for anything else. The cell of a table is an object if its text is a JSON object.
 func (v Value) Members(visit func(key string, value Value)) bool {
 	data := v.data
 	if v.form == cell {
@@ -186,7 +183,7 @@ func (v Value) Members(visit func(key string, value Value)) bool {
 	}
 	s := scanner{text: data}
 	if v.form == cell {
-		// Nothing has looked at a cell yet, and visit must not see half an object.
+		// A cell is not validated yet, and visit must not see a partial object.
 		if err := s.value(0); err != nil || s.pos < len(data) {
 			return false
 		}
@@ -195,8 +192,8 @@ func (v Value) Members(visit func(key string, value Value)) bool {
 	return s.object(0, func(key, value []byte) { visit(unquote(key), Value{raw, value}) }) == nil
 }
 
-// Get returns the value at a dotted path inside an object or a list, and v itself
-// for the empty path. It is missing when there is none.
+// Get returns the value at a dotted path in an object or a list, and v itself for the empty
+// path. It is missing if there is none.
 func (v Value) Get(path string) Value {
 	if path == "" {
 		return v

@@ -12,7 +12,7 @@ import (
 	"deem/internal/words"
 )
 
-// A survey is the first reading of a dataset: it checks every row and counts.
+// A survey is the first pass over a dataset: it checks every row and counts.
 type survey struct {
 	files   *Files
 	columns *columns
@@ -31,12 +31,12 @@ type survey struct {
 	nan      int // rows with NaN or an infinity
 	rows     uint64
 	numbered []deem.Problem // the first rows without an id
-	noID     int            // how many there are
+	noID     int            // their number
 	problems deem.Problems
 	advice   string // the hint of the first problem that has one
 }
 
-// mostPlaces is how many places of the same trouble are worth remembering.
+// mostPlaces is the maximum number of positions that are stored for each problem.
 const mostPlaces = 20
 
 // run reads all rows.
@@ -45,7 +45,7 @@ func (s *survey) run(ctx context.Context) error {
 	defer s.hash.end()
 	var l *layout
 	for row, err := range s.files.Rows(ctx) {
-		if s.limit > 0 && s.items >= s.limit { // The rest is counted and not checked.
+		if s.limit > 0 && s.items >= s.limit { // The rest is counted but not checked.
 			if err != nil && !isProblem(err) {
 				s.beyond = 0
 				break
@@ -68,8 +68,7 @@ func (s *survey) run(ctx context.Context) error {
 	return s.conclude(ctx)
 }
 
-// look checks one row. l is the layout of the row before; that of this row is
-// returned.
+// look checks one row. l is the layout of the previous row; look returns that of this row.
 func (s *survey) look(row *Row, l *layout) (*layout, error) {
 	if known := s.layouts.find(row, l); known != nil {
 		l = known
@@ -96,13 +95,13 @@ func (s *survey) look(row *Row, l *layout) (*layout, error) {
 	return l, s.count(row, it)
 }
 
-// pythonList reports whether the cell of a table holds a list as Python prints it,
-// which is how pandas writes a column of lists.
+// pythonList reports whether the cell of a table contains a list as Python prints it, which
+// is how pandas writes a column of lists.
 func pythonList(v Value) bool {
 	return v.form == cell && bytes.HasPrefix(v.data, []byte("['")) && bytes.HasSuffix(v.data, []byte("']"))
 }
 
-// located gives an error the place of a row.
+// located adds the position of a row to an error.
 func located(row *Row, err error) deem.Problem {
 	message := err.Error()
 	if row.element > 0 {
@@ -119,7 +118,7 @@ func (s *survey) problem(p deem.Problem, err error) {
 	}
 }
 
-// count enters a good item.
+// count adds a valid item.
 func (s *survey) count(row *Row, it deem.Item) error {
 	s.items++
 	s.perFile[row.file]++
@@ -150,7 +149,7 @@ func (s *survey) count(row *Row, it deem.Item) error {
 
 var errNoID = errors.New("no id, but other rows have one")
 
-// conclude decides, with all rows read, what only all rows can tell.
+// conclude makes the checks that need all rows.
 func (s *survey) conclude(ctx context.Context) error {
 	if s.items+s.problems.Total > 0 {
 		if err := s.mappedInVain(); err != nil {
@@ -184,7 +183,7 @@ func (s *survey) fileNames() []string {
 	return names
 }
 
-// mappedInVain refuses a mapping from a column that no row has.
+// mappedInVain rejects a mapping from a column that no row has.
 func (s *survey) mappedInVain() error {
 	for _, target := range s.columns.mapping.targets() {
 		path := s.columns.mapping[target]
@@ -209,14 +208,14 @@ func (s *survey) missingIDs() {
 	s.problems.Total += s.noID - len(s.numbered)
 }
 
-// duplicates reports ids that occur twice. Where the rows are, and the ids
-// themselves, are not kept, so the files are read once more for them.
+// duplicates reports duplicate ids. The positions of the rows and the ids themselves are
+// not stored, so it reads the files again.
 func (s *survey) duplicates(ctx context.Context) error {
 	list, total, err := s.ids.duplicates()
 	if err != nil || total == 0 {
 		return err
 	}
-	firsts := map[uint64]uint64{} // the other way round: again to first
+	firsts := map[uint64]uint64{} // inverted: duplicate to first
 	places := map[uint64]string{} // of the first ones
 	for _, d := range list {
 		firsts[d.again], places[d.first] = d.first, ""
@@ -249,7 +248,7 @@ func (s *survey) duplicates(ctx context.Context) error {
 	return nil
 }
 
-// notes says what the user should know.
+// notes returns information for the user.
 func (s *survey) notes() []string {
 	var notes []string
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -283,7 +282,7 @@ func (s *survey) notes() []string {
 	return append(notes, s.files.Notes()...)
 }
 
-// noteMissing counts what items lack.
+// noteMissing counts missing parts of items.
 func (s *survey) noteMissing(note func(string, ...any)) {
 	missing := func(n int, what string) {
 		switch {

@@ -10,8 +10,8 @@ import (
 	"deem/internal/text"
 )
 
-// systemSlots finds the columns that say what a response took the system under test. In a
-// file that deem exported, columns of these names are what judging took.
+// systemSlots finds the columns with the cost of a response for the system under test. In a
+// file exported by deem, columns of these names are the cost of judging.
 func systemSlots(names []string) []fieldSlot {
 	if slices.Contains(names, "judge_hash") {
 		return nil
@@ -37,7 +37,7 @@ func systemSlots(names []string) []fieldSlot {
 			}
 		}
 	}
-	// Langfuse exports seconds in a column whose name does not say so.
+	// Langfuse exports seconds in a column whose name does not show the unit.
 	_, priced := at["totalcost"]
 	_, timed := at["timestamp"]
 	if s, ok := find("latency"); ok && priced && timed {
@@ -46,8 +46,8 @@ func systemSlots(names []string) []fieldSlot {
 	return list
 }
 
-// InMilliseconds returns the text of a value in the unit of its field: columns of seconds
-// become milliseconds. A value that is not a number stays as it is, and the report says so.
+// InMilliseconds converts the text of a value to the unit of its field: columns of seconds
+// become milliseconds. A value that is not a number is unchanged, and the report says so.
 func InMilliseconds(column, value string) string {
 	if !strings.HasSuffix(column, "_s") && !strings.HasSuffix(column, "_sec") && !strings.HasSuffix(column, "_seconds") {
 		return value
@@ -59,9 +59,9 @@ func InMilliseconds(column, value string) string {
 	return text.Float(x * 1000)
 }
 
-// SetSystemFields enters into an item what its response took the system under test, and
-// what the system retrieved. It is for readers that make items themselves: get returns the
-// value in a column, or at a path with dots.
+// SetSystemFields sets the fields of an item for the cost of its response and for what the
+// system retrieved. It is for readers that create items themselves: get returns the value
+// in a column, or at a dotted path.
 func SetSystemFields(it *deem.Item, get func(path string) Value) {
 	setRetrieved(it, get)
 	for _, field := range SystemFields() {
@@ -79,12 +79,12 @@ func SetSystemFields(it *deem.Item, get func(path string) Value) {
 	}
 }
 
-// IsSystemColumn reports whether [SetSystemFields] looks at a column.
+// IsSystemColumn reports whether [SetSystemFields] uses a column.
 func IsSystemColumn(column string) bool {
 	return isRetrievalColumn(column) || systemColumns[PlainName(column)]
 }
 
-// systemColumns are the plain names of the columns that say what a response took.
+// systemColumns are the plain names of the columns with the cost of a response.
 var systemColumns = func() map[string]bool {
 	columns := map[string]bool{}
 	for _, field := range SystemFields() {
@@ -96,28 +96,29 @@ var systemColumns = func() map[string]bool {
 	return columns
 }()
 
-// The columns of a ranked list and of the documents that it should find, in files about
-// retrieval. The last of each are those of LongMemEval's programs.
+// The columns of a ranked list and of its gold documents, in files about retrieval. The
+// last of each are those of LongMemEval's programs.
 var (
 	rankedColumns = []string{"retrieved", "retrieved_ids", "ranked", "ranked_ids", "ranking", "retrievedConversationIds", "retrieval_results.ranked_items"}
 	goldColumns   = []string{"gold_ids", "relevant_ids", "evidence_ids", "relevantConversationIds", "answer_session_ids"}
 )
 
-// The fields of an item that hold them, as JSON lists.
+// The fields of an item with these lists, as JSON.
 const (
 	fieldRanked = "retrieved"
 	fieldGold   = "gold_ids"
 )
 
-// Ranked returns the ids of the documents that a row lists, the best first.
+// Ranked returns the ids of the documents in a row, best first.
 func Ranked(get func(path string) Value) ([]string, bool) { return documentIDs(get, rankedColumns) }
 
-// Gold returns the ids of the documents that hold the answer. Also are further columns.
+// Gold returns the ids of the documents that contain the answer. also names further
+// columns.
 func Gold(get func(path string) Value, also ...string) ([]string, bool) {
 	return documentIDs(get, slices.Concat(goldColumns, also))
 }
 
-// documentIDs returns the ids in the first of the columns that holds a list: texts or
+// documentIDs returns the ids in the first of the columns that contains a list: texts,
 // numbers, or objects with an id.
 func documentIDs(get func(path string) Value, columns []string) ([]string, bool) {
 	for _, column := range columns {
@@ -140,9 +141,9 @@ func documentIDs(get func(path string) Value, columns []string) ([]string, bool)
 	return nil, false
 }
 
-// Sessions returns a ranked list of turns as one of the sessions that hold them, each at
-// its first place, where the gold documents are sessions: the id of a turn is that of its
-// session, an underscore and a number. Other lists stay as they are.
+// Sessions converts a ranked list of turns to one of their sessions, each at its first
+// place, if the gold documents are sessions: the id of a turn is that of its session, an
+// underscore and a number. Other lists are unchanged.
 func Sessions(ranked, gold []string) []string {
 	turns := false
 	for _, id := range ranked {
@@ -167,8 +168,7 @@ func Sessions(ranked, gold []string) []string {
 	return list
 }
 
-// setRetrieved enters into an item what the system retrieved and what it should have,
-// where a row says both.
+// setRetrieved sets the retrieved and the gold documents of an item, if a row has both.
 func setRetrieved(it *deem.Item, get func(path string) Value) {
 	ranked, ok := Ranked(get)
 	gold, also := Gold(get)
@@ -177,7 +177,7 @@ func setRetrieved(it *deem.Item, get func(path string) Value) {
 	}
 }
 
-// SetRetrieved enters into an item what the system retrieved and what it should have.
+// SetRetrieved sets the retrieved and the gold documents of an item.
 func SetRetrieved(it *deem.Item, ranked, gold []string) {
 	if it.Fields == nil {
 		it.Fields = map[string]string{}
@@ -185,13 +185,14 @@ func SetRetrieved(it *deem.Item, ranked, gold []string) {
 	for field, ids := range map[string][]string{fieldRanked: Sessions(ranked, gold), fieldGold: gold} {
 		text, err := json.Marshal(ids)
 		if err != nil {
-			panic("dataset: " + err.Error()) // Strings always have a JSON.
+			panic("dataset: " + err.Error()) // strings can always be marshaled
 		}
 		it.Fields[field] = string(text)
 	}
 }
 
-// isRetrievalColumn reports whether a column may hold a ranked list or its gold documents.
+// isRetrievalColumn reports whether a column may contain a ranked list or its gold
+// documents.
 func isRetrievalColumn(column string) bool { return retrievalColumns[column] }
 
 var retrievalColumns = func() map[string]bool {

@@ -8,8 +8,8 @@ import (
 	"deem/internal/dataset"
 )
 
-// TestSystemFields: what a response took the system is found under the usual names, and
-// seconds become milliseconds.
+// TestSystemFields checks that the cost of a response is found under the usual names, and
+// that seconds become milliseconds.
 func TestSystemFields(t *testing.T) {
 	for _, c := range []struct {
 		name, content, mapping string

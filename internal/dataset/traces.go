@@ -15,19 +15,19 @@ import (
 	"deem/internal/text"
 )
 
-// Traces in the JSON of OTLP, as the collector of OpenTelemetry writes them to a file, are
-// read as items: each trace that asked a model is one. Its question, response and retrieved
-// context come from the attributes of its spans, by the conventions of OpenTelemetry for
+// Traces in OTLP JSON, as the OpenTelemetry collector writes them to a file, are read as
+// items: each trace that called a model is one. Its question, response and retrieved
+// context come from the attributes of its spans, by the OpenTelemetry conventions for
 // generative AI and by those of OpenInference.
 
-// areTraces reports whether a text begins as traces do.
+// areTraces reports whether a text begins like traces.
 func areTraces(head []byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
 	rest, ok := bytes.CutPrefix(head, []byte("{"))
 	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"resourceSpans"`))
 }
 
-// A traceSpan is a part of a trace.
+// A traceSpan is a span of a trace.
 type traceSpan struct {
 	Trace  string      `json:"traceId"`
 	ID     string      `json:"spanId"`
@@ -49,7 +49,7 @@ type attribute struct {
 // An anyValue is a value of any type.
 type anyValue struct {
 	Text   *string         `json:"stringValue"`
-	Int    json.RawMessage `json:"intValue"` // a number, or a text that holds one
+	Int    json.RawMessage `json:"intValue"` // a number, or a text with a number
 	Double *float64        `json:"doubleValue"`
 	Array  *struct {
 		Values []anyValue `json:"values"`
@@ -59,7 +59,7 @@ type anyValue struct {
 	} `json:"kvlistValue"`
 }
 
-// plain returns the value as JSON has it.
+// plain returns the value as JSON would decode it.
 func (v anyValue) plain() any {
 	switch {
 	case v.Text != nil:
@@ -84,7 +84,7 @@ func (v anyValue) plain() any {
 	return nil
 }
 
-// The attributes that say something about an item, the most usual first.
+// The attributes used for items, most common first.
 var (
 	spanInput     = []string{"input.value", "gen_ai.input.messages", "gen_ai.prompt", "traceloop.entity.input", "langfuse.trace.input", "langfuse.observation.input"}
 	spanOutput    = []string{"output.value", "gen_ai.output.messages", "gen_ai.completion", "traceloop.entity.output", "langfuse.trace.output", "langfuse.observation.output"}
@@ -96,11 +96,11 @@ var (
 	spanModel     = []string{"gen_ai.response.model", "gen_ai.request.model", "llm.model_name"}
 )
 
-// A trace is what is known about one.
+// A trace is the collected data of one trace.
 type trace struct {
 	id, span, question, response, session, model string
 
-	rooted     bool // question and response are those of the whole
+	rooted     bool // question and response are those of the root span
 	messages   deem.Conversation
 	references []string
 	context    []string
@@ -113,13 +113,13 @@ type trace struct {
 
 const documentPrefix = "retrieval.documents."
 
-// maxContext bounds the documents of a trace that are kept.
+// maxContext is the maximum size of the documents of a trace that are kept.
 const maxContext = 1 << 20
 
-// readTraces calls yield with the traces that asked a model, in the order in which they
-// first say something, and returns how many there are without a question and a response.
-// Memory holds what is kept of each, not the spans, and of a trace that says nothing only
-// how long it took.
+// readTraces calls yield with the traces that called a model, in the order of their first
+// relevant span, and returns the number of traces without a question and a response. It
+// keeps the collected data of each trace in memory, not the spans, and for a trace without
+// data only its duration.
 func readTraces(r io.Reader, yield func(trace) error) (silent int, err error) {
 	byID := map[string]*trace{}
 	mute := map[string]float64{}
@@ -175,7 +175,7 @@ func readTraces(r io.Reader, yield func(trace) error) (silent int, err error) {
 	return silent, nil
 }
 
-// add takes in what a span says.
+// add adds the data of a span.
 func (t *trace) add(s traceSpan) {
 	values := map[string]any{}
 	for _, e := range s.Events { // Older programs put texts into events.
@@ -239,7 +239,7 @@ func (t *trace) add(s traceSpan) {
 
 func (s traceSpan) root() bool { return strings.Trim(s.Parent, "0") == "" }
 
-// took returns how many milliseconds the root of a trace took, 0 for other spans.
+// took returns the duration of the root of a trace in milliseconds, 0 for other spans.
 func (s traceSpan) took() float64 {
 	if start, end := nanos(s.Start), nanos(s.End); s.root() && end > start {
 		return float64(end-start) / 1e6
@@ -247,7 +247,7 @@ func (s traceSpan) took() float64 {
 	return 0
 }
 
-// speaks reports whether a span has an attribute that says something about an item.
+// speaks reports whether a span has an attribute that is used for items.
 func (s traceSpan) speaks() bool {
 	known := func(a attribute) bool { return spoken[a.Key] || strings.HasPrefix(a.Key, documentPrefix) }
 	for _, e := range s.Events {
@@ -258,7 +258,7 @@ func (s traceSpan) speaks() bool {
 	return slices.ContainsFunc(s.Attributes, known)
 }
 
-// spoken are the attributes that say something.
+// spoken are the attributes that are used for items.
 var spoken = func() map[string]bool {
 	m := map[string]bool{}
 	for _, name := range slices.Concat(spanInput, spanOutput, spanReference, spanSession, spanIn, spanOut, spanCost, spanModel) {
@@ -267,14 +267,14 @@ var spoken = func() map[string]bool {
 	return m
 }()
 
-// messages returns the conversation of a span: what the model was given and what it said.
+// messages returns the conversation of a span: the input and output of the model.
 func messages(find func([]string) any) deem.Conversation {
 	var turns deem.Conversation
 	for _, names := range [][]string{spanInput, spanOutput} {
 		v := find(names)
 		data, isText := v.(string)
 		if !isText {
-			text, _ := json.Marshal(v) // It was JSON.
+			text, _ := json.Marshal(v) // it was JSON
 			data = string(text)
 		}
 		if c, err := chat([]byte(data)); err == nil {
@@ -297,7 +297,7 @@ func number(v any) (float64, bool) {
 	return x, err == nil
 }
 
-// documents returns the texts that a span retrieved, in their order.
+// documents returns the texts that a span retrieved, in order.
 func documents(values map[string]any) []string {
 	const suffix = ".document.content"
 	byPlace := map[int]string{}
@@ -321,9 +321,9 @@ func documents(values map[string]any) []string {
 	return list
 }
 
-// Said returns the text of a value. Where it is a message of a chat or a list of them, as
-// exports of traces have it, that is the last one of the role; an object that holds nothing
-// but a text under a usual name is that text; any other object or list is written as JSON.
+// Said returns the text of a value. If the value is a chat message or a list of messages,
+// as in exports of traces, it is the last one of the role; an object that contains only a
+// text under a usual name is that text; any other object or list is written as JSON.
 func (v Value) Said(role string) string {
 	if v.form != raw || v.data[0] != '{' && v.data[0] != '[' {
 		return v.Str()
@@ -342,12 +342,12 @@ func (v Value) Said(role string) string {
 	return string(v.JSON())
 }
 
-// textNames are the names under which other tools keep a text in an object of its own.
+// textNames are the names under which other tools store a text in an object.
 var textNames = []string{"question", "query", "input", "prompt", "answer", "output", "response", "text", "content"}
 
-// turns returns the conversation that a value holds: a message, a list of messages, or an
-// object that has such a list. It returns nil if the value is something else. A text is
-// something else, unless texts may hold JSON: a response that is a text stays one.
+// turns returns the conversation in a value: a message, a list of messages, or an object
+// that has such a list. It returns nil for other values. A text is such a value unless
+// texts may contain JSON: a response that is a text stays one.
 func (v Value) turns(texts bool) (deem.Conversation, error) {
 	data := v.data
 	if v.form != raw || data[0] == '"' {
@@ -359,7 +359,7 @@ func (v Value) turns(texts bool) (deem.Conversation, error) {
 	return chat(data)
 }
 
-// chat reads a conversation.
+// chat parses a conversation.
 func chat(data []byte) (deem.Conversation, error) {
 	data = bytes.TrimSpace(data)
 	var messages []json.RawMessage
@@ -391,8 +391,8 @@ func chat(data []byte) (deem.Conversation, error) {
 	return turns, nil
 }
 
-// said returns the text in a value: the value itself, or the last message of a role in the
-// messages that it holds, as JSON or as a structure.
+// said returns the text in a value: the value itself, or the last message of a role in its
+// messages, as JSON or as a structure.
 func said(v any, role string) string {
 	if t, ok := v.(string); ok {
 		trimmed := strings.TrimSpace(t)
@@ -483,7 +483,7 @@ func (t trace) row() ([]byte, error) {
 	return append(line, '\n'), err
 }
 
-// fromTraces replaces a file of traces by a copy that has a row for each that asked a
+// fromTraces replaces a file of traces by a copy with a row for each trace that called a
 // model.
 func (f *file) fromTraces(ctx context.Context) error {
 	r, err := f.open(ctx)

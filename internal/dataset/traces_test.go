@@ -34,8 +34,8 @@ func spansOf(spans ...string) string {
 	return `{"resourceSpans":[{"resource":{"attributes":[` + attr("service.name", "rag") + `]},"scopeSpans":[{"scope":{"name":"spans"},"spans":[` + strings.Join(spans, ",") + `]}]}]}`
 }
 
-// Traces by the conventions of OpenInference and of OpenTelemetry are items, with what they
-// took the system.
+// Traces by the conventions of OpenInference and of OpenTelemetry become items with the
+// cost of their responses.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	text := spansOf(
@@ -84,8 +84,8 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// A file of many spans and few evaluations is read in bounded memory; one without texts, or
-// cut off, is refused.
+// A file of many spans and few evaluations is read in bounded memory; a file without texts,
+// or a truncated one, is rejected.
 func TestTraceTrouble(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text []byte) string {
@@ -136,8 +136,8 @@ func TestTraceTrouble(t *testing.T) {
 	_ = d.Close()
 }
 
-// peakHeap watches the heap, and returns a function that says by how much it grew at most.
-// What is garbage hardly counts.
+// peakHeap watches the heap, and returns a function that returns its maximum growth, with
+// little garbage counted.
 func peakHeap(t *testing.T) func() uint64 {
 	t.Helper()
 	t.Cleanup(func(old int) func() { return func() { debug.SetGCPercent(old) } }(debug.SetGCPercent(10)))
@@ -168,8 +168,8 @@ func peakHeap(t *testing.T) func() uint64 {
 	}
 }
 
-// An export of Langfuse is read without a mapping: messages become texts, and its latency is
-// in seconds.
+// A Langfuse export is read without a mapping: messages become texts, and its latency is in
+// seconds.
 func TestLangfuseExport(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "traces.json")
@@ -199,7 +199,7 @@ func TestLangfuseExport(t *testing.T) {
 	}
 }
 
-// A small packed file that becomes a large one is read in bounded memory.
+// A small compressed file that expands to a large one is read in bounded memory.
 func TestGzipBomb(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "bomb.jsonl.gz")
 	var packed bytes.Buffer

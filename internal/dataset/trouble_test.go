@@ -16,8 +16,8 @@ import (
 	"deem/internal/dataset"
 )
 
-// TestTrouble opens files with which something is wrong. The name of the file is
-// FILE in what is wanted; an empty hint is not looked at.
+// TestTrouble opens invalid files. FILE is the name of the file in the expected message; an
+// empty hint is not checked.
 func TestTrouble(t *testing.T) {
 	const ok = `{"id":"q1","response":"r"}` + "\n"
 	tests := []struct {
@@ -155,9 +155,9 @@ func keys(n int) string {
 	return b.String()[1:]
 }
 
-// TestManyKeys reads rows of as many keys as a row may have, and is refused one of a
-// million: each within the two seconds that a reader that compares every key with every
-// other would exceed many times over.
+// TestManyKeys reads rows with the maximum number of keys, and checks that one with a
+// million is rejected: each within two seconds, which a reader that compares all keys
+// pairwise would exceed many times over.
 func TestManyKeys(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
@@ -193,7 +193,8 @@ func TestManyKeys(t *testing.T) {
 	}
 }
 
-// TestDevices holds that a device, which may never end, is refused, and a folder without data too.
+// TestDevices checks that a device, which may be endless, is rejected, and so is a folder
+// without data.
 func TestDevices(t *testing.T) {
 	for _, tt := range []struct{ name, want string }{
 		{"/dev/zero", "open /dev/zero: it is a device, not a file"},
@@ -203,7 +204,7 @@ func TestDevices(t *testing.T) {
 		if _, err := os.Stat(tt.name); err != nil {
 			t.Skip("no such device here:", err)
 		}
-		// Should it be read all the same, the test ends before the disk is full.
+		// If it is read nevertheless, the test ends before the disk is full.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		_, err := dataset.Open(ctx, dataset.Source{Names: []string{tt.name}})
 		cancel()
@@ -213,7 +214,7 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-// like compares a message with one in which "..." stands for anything.
+// like compares a message with a pattern in which "..." matches anything.
 func like(got, want string) bool {
 	parts := strings.Split(want, "...")
 	if len(parts) == 1 || strings.Contains(got, want) {
@@ -232,7 +233,7 @@ func like(got, want string) bool {
 	return true
 }
 
-// damaged turns a byte in the checksum of a gzip over.
+// damaged flips a byte in the checksum of a gzip file.
 func damaged(packed string) string {
 	b := []byte(packed)
 	b[len(b)-6] ^= 0xff
@@ -336,7 +337,7 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// One broken row does not hide the next.
+// One invalid row does not hide the next.
 func TestProblemsGoOn(t *testing.T) {
 	text := "{\"id\":1,\"response\":\"r\"}\n{oops\n{\"id\":3,\"response\":\"r\"}\n\xff\n{\"id\":5}\n"
 	name := write(t, "a.jsonl", text)

@@ -15,28 +15,27 @@ const (
 	idsInMemory = 64 << 10
 	partitions  = 256
 	entrySize   = 24
-	entryBlock  = 256 // entries of one partition that are written at once
+	entryBlock  = 256 // entries of one partition that are written together
 )
 
-// An entry is an id and the number of its row. Of the id only the hash is kept;
-// two ids with the same 128 bits do not happen.
+// An entry is an id and the number of its row. Only a 128-bit hash of the id is stored;
+// collisions do not occur in practice.
 type entry struct {
 	hash [16]byte
 	row  uint64
 }
 
-// A duplicate is a row whose id an earlier row has, both by number.
+// A duplicate is a row with the id of an earlier row, both by number.
 type duplicate struct{ again, first uint64 }
 
-// A registry finds ids that occur twice. It keeps the first 65,536 in memory. When
-// there are more it deals all of them out to partitions of a temporary file, by
-// hash, so that two equal ids meet in one partition, and each partition can be
-// looked at by itself.
+// A registry finds duplicate ids. It keeps the first 65,536 in memory. If there are more,
+// it distributes all of them to partitions of a temporary file, by hash, so that equal ids
+// are in the same partition, and each partition can be checked separately.
 type registry struct {
-	limit int // how many are kept in memory
+	limit int // the maximum number kept in memory
 	ids   map[[16]byte]uint64
 	early []duplicate // the first ones found in memory
-	found int         // how many were found in memory
+	found int         // the number found in memory
 
 	spill   *os.File
 	size    int64
@@ -48,7 +47,7 @@ func newRegistry(limit int) *registry {
 	return &registry{limit: limit, ids: map[[16]byte]uint64{}}
 }
 
-// add enters the id of a row.
+// add adds the id of a row.
 func (r *registry) add(id string, row uint64) error {
 	sum := sha256.Sum256([]byte(id))
 	e := entry{[16]byte(sum[:16]), row}
@@ -69,7 +68,7 @@ func (r *registry) add(id string, row uint64) error {
 	return nil
 }
 
-// moveOut starts the temporary file with the ids that are in memory.
+// moveOut creates the temporary file with the ids in memory.
 func (r *registry) moveOut() error {
 	var err error
 	if r.spill, err = tempFile(); err != nil {
@@ -84,7 +83,7 @@ func (r *registry) moveOut() error {
 	return nil
 }
 
-// deal puts an entry into its partition.
+// deal adds an entry to its partition.
 func (r *registry) deal(e entry) error {
 	p := e.hash[0]
 	r.pending[p] = append(r.pending[p], e)
@@ -104,8 +103,8 @@ func (r *registry) deal(e entry) error {
 	return nil
 }
 
-// duplicates returns how many rows have an id of an earlier row, and the first of
-// them in the order of the rows.
+// duplicates returns the number of rows with an id of an earlier row, and the first of them
+// in the order of the rows.
 func (r *registry) duplicates() (list []duplicate, total int, err error) {
 	if r.spill == nil {
 		return r.early, r.found, nil

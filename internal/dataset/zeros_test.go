@@ -8,7 +8,7 @@ import (
 	"deem"
 )
 
-// zeros is what /dev/zero holds. It counts what was read of it.
+// zeros reads like /dev/zero. It counts the bytes read.
 type zeros int
 
 func (z *zeros) Read(p []byte) (int, error) {
@@ -17,7 +17,7 @@ func (z *zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestZeros holds that input of zeros that never ends is refused at its beginning.
+// TestZeros checks that an endless input of zeros is rejected at its beginning.
 func TestZeros(t *testing.T) {
 	var z zeros
 	_, err := spooled(t.Context(), "standard input", io.LimitReader(&z, 1<<20))
