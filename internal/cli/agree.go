@@ -59,12 +59,12 @@ const agreeExample = `  deem agree last labels.csv
   deem agree last --plan 200 -o to-label.csv
   deem agree last labels.yaml --known known.yaml`
 
-// An agreeOptions is what "deem agree" was told.
+// An agreeOptions is the options of "deem agree".
 type agreeOptions struct {
 	labels    labels.Source
 	fromStore bool
 	annotate  []string // only labels of these people
-	criteria  bool     // each criterion of an item counts on its own
+	criteria  bool     // count each criterion of an item separately
 
 	width   float64
 	plan    int
@@ -110,14 +110,14 @@ func (a *app) agreeCommand() *cobra.Command {
 	f.StringVar(&o.known, "known", "", "fail if the disagreements differ from those in this `file`")
 	f.StringVar(&o.writeKnown, "write-known", "", "write the disagreements to this `file`, for --known")
 	f.StringVar(&o.systemModel, "system-model", "", "the `model` under test, to check whether the judge favours its own kind (default: the run's --system-model)")
-	notFromFile(f, "system-model") // A run knows best which system it was of.
+	notFromFile(f, "system-model") // The run's own setting is more reliable.
 	f.StringVar(&o.family, "own-family", "", "the `model` whose answers count as the judge's own kind (default: the judge's model)")
 	f.Var(shareFlag(&o.maxUnjudged), "max-unjudged", "withhold scores if more than this `share` of items is unjudged")
 	return cmd
 }
 
-// labelFlags adds the flags that say how files of labels are read. None has the name
-// of a setting of deem.yaml, which speaks of the items.
+// labelFlags adds the flags for reading label files. None has the name of a setting in
+// deem.yaml, because those are about the items.
 func labelFlags(cmd *cobra.Command, src *labels.Source) {
 	f := cmd.Flags()
 	f.StringVar(&src.Format, "labels-format", "", "the format of label files: csv, tsv, jsonl, json, parquet or yaml (default: by name and first bytes)")
@@ -145,7 +145,7 @@ func widthFlag(to *float64) valueFlag[float64] {
 	return f
 }
 
-// check refuses options that make no sense together.
+// check rejects options that cannot be combined.
 func (o agreeOptions) check(files []string, other bool) error {
 	binds := o.bind || o.rebind
 	switch {
@@ -163,7 +163,7 @@ func (o agreeOptions) check(files []string, other bool) error {
 	return nil
 }
 
-// agree finds out who stands beside whom, and shows it.
+// agree determines what to compare, and shows the agreement.
 func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeOptions) error {
 	run, other, files, err := agreeArgs(ctx, st, args)
 	if err != nil {
@@ -190,7 +190,7 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 	return a.showAgreement(ctx, t, ag)
 }
 
-// agreeArgs tells runs from files. A name that is both is a file.
+// agreeArgs separates runs from files. A name that is both is a file.
 func agreeArgs(ctx context.Context, st store.Store, args []string) (run store.Run, other *store.Run, files []string, err error) {
 	var refs []string
 	for _, arg := range args {
@@ -222,7 +222,8 @@ func agreeArgs(ctx context.Context, st store.Store, args []string) (run store.Ru
 	return run, nil, files, nil
 }
 
-// noRunOrFile says that a name is neither, when it looks like a file.
+// noRunOrFile returns an error that a name is neither a run nor a file, if it looks like a
+// file.
 func noRunOrFile(name string, err error) error {
 	if strings.ContainsAny(name, "./") {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s is not a file, and no run", name), "a run is an id, its beginning, last or last~1; deem list runs shows them"))
@@ -230,7 +231,7 @@ func noRunOrFile(name string, err error) error {
 	return err
 }
 
-// systemModel returns the model under test, as far as somebody said.
+// model returns the model under test, or "" if it is unknown.
 func (o agreeOptions) model(run store.Run) string {
 	if o.systemModel != "" {
 		return o.systemModel
@@ -239,12 +240,12 @@ func (o agreeOptions) model(run store.Run) string {
 		SystemModel string `json:"system_model"`
 	}
 	if json.Unmarshal(run.Settings, &set) != nil {
-		return "" // a run without settings was told nothing
+		return "" // a run without settings has no model
 	}
 	return set.SystemModel
 }
 
-// showAgreement prints the agreement, and then does what else was asked for.
+// showAgreement prints the agreement and writes the requested files.
 func (a *app) showAgreement(ctx context.Context, t *truths, ag agree.Agreement) error {
 	var err error
 	if a.json {
@@ -267,7 +268,7 @@ func (a *app) showAgreement(ctx context.Context, t *truths, ag agree.Agreement) 
 	return verdictOf(ag)
 }
 
-// verdictOf returns what the exit status says of an agreement.
+// verdictOf returns the error that determines the exit code for an agreement.
 func verdictOf(ag agree.Agreement) error {
 	if c := ag.Registry; c != nil && !c.Pass() {
 		err := fmt.Errorf("%w: %s appeared and %s gone", errGate, words.Count(len(c.Appeared), "disagreement"), isGone(len(c.Gone)))
@@ -287,8 +288,8 @@ func isGone(n int) string {
 	return words.Comma(n) + " are"
 }
 
-// writeKnown writes the disagreements as a registry. Reasons that an older registry
-// gives are kept.
+// writeKnown writes the disagreements as a registry. It keeps the reasons of an existing
+// registry.
 func (a *app) writeKnown(name string, ag agree.Agreement) error {
 	if name == "" {
 		return nil
@@ -318,7 +319,7 @@ func (a *app) writeKnown(name string, ag agree.Agreement) error {
 	return nil
 }
 
-// knownOf reads a registry; nil when none was named.
+// knownOf reads a registry, or returns nil if none was named.
 func knownOf(ctx context.Context, name string) ([]agree.Known, error) {
 	if name == "" {
 		return nil, nil
@@ -327,7 +328,7 @@ func knownOf(ctx context.Context, name string) ([]agree.Known, error) {
 	if err != nil {
 		return nil, usage.Mark(err)
 	}
-	list := make([]agree.Known, 0, len(read)) // not nil: an empty registry is one
+	list := make([]agree.Known, 0, len(read)) // not nil: an empty registry is still a registry
 	for _, k := range read {
 		list = append(list, agree.Known{Item: k.Item, Judge: k.Judge, People: k.People, Why: k.Why})
 	}

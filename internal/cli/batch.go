@@ -21,15 +21,15 @@ import (
 	"deem/model"
 )
 
-// A batchOptions says whether requests go through the vendor's batches, and how.
+// A batchOptions says whether and how requests go through the vendor's batch API.
 type batchOptions struct {
 	on   bool
-	only bool // what no batch answers is not asked in another way
+	only bool // do not call the model for requests that no batch answered
 	size int
 	poll time.Duration
 }
 
-// check refuses what makes no sense.
+// check rejects invalid options.
 func (o *batchOptions) check() error {
 	switch {
 	case o.size < 0 || o.poll < 0:
@@ -40,7 +40,7 @@ func (o *batchOptions) check() error {
 	return nil
 }
 
-// batchable refuses a model whose vendor takes no batches.
+// batchable rejects a model whose vendor has no batch API.
 func (o runOptions) batchable(wire deem.Model) error {
 	if _, ok := wire.(deem.Batcher); ok || !o.batch.on {
 		return nil
@@ -49,8 +49,8 @@ func (o runOptions) batchable(wire deem.Model) error {
 		"leave --batch out; openai:... and anthropic:... have batches"))
 }
 
-// batched puts what the batches bring around a model, outside the reply cache: a reply
-// that this run has paid for in a batch goes before one that another run has.
+// batched adds the replies of batches to a model, outside the reply cache: a reply that
+// this run has paid for in a batch takes precedence over one of another run.
 func (o runOptions) batched(m deem.Model) deem.Model {
 	cached, ok := model.As[*model.Cached](m)
 	if !o.batch.on || !ok {
@@ -59,7 +59,7 @@ func (o runOptions) batched(m deem.Model) deem.Model {
 	return batch.NewModel(m, cached.Key, o.batch.only)
 }
 
-// inBatches returns a plan at the price of batches.
+// inBatches returns a plan at batch prices.
 func (o runOptions) inBatches(p plan.Plan) plan.Plan {
 	if o.batch.on && p.BatchCostMicros != nil {
 		p.CostMicros, p.CostMaxMicros = p.BatchCostMicros, p.BatchCostMaxMicros
@@ -67,7 +67,7 @@ func (o runOptions) inBatches(p plan.Plan) plan.Plan {
 	return p
 }
 
-// planLine returns a plan in one line. Nobody knows how long a batch takes.
+// planLine returns a plan in one line. The duration of a batch is unknown.
 func (o runOptions) planLine(p plan.Plan) string {
 	line := p.Line()
 	if cut := strings.LastIndex(line, ", "); o.batch.on && p.Calls > 0 && cut >= 0 {
@@ -76,7 +76,7 @@ func (o runOptions) planLine(p plan.Plan) string {
 	return line
 }
 
-// underWay reports whether the run has batches already.
+// underWay reports whether the run already has batches.
 func underWay(ctx context.Context, st store.Store, run store.Run) (bool, error) {
 	bs, ok := st.(store.Batches)
 	if !ok {
@@ -86,8 +86,8 @@ func underWay(ctx context.Context, st store.Store, run store.Run) (bool, error) 
 	return len(list) > 0, err
 }
 
-// throughBatches takes the requests that a run misses through the vendor's batches, if that
-// was asked for, and lets the model answer from what came of them.
+// throughBatches sends the missing requests of a run through the vendor's batch API, if
+// enabled, and makes the model answer from the results.
 func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) error {
 	bs, ok := r.Setup.Store.(store.Batches)
 	served, asks := model.As[*batch.Model](r.Model)
@@ -107,7 +107,8 @@ func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, 
 	return a.settleBatches(ctx, bs, r.ID, o)
 }
 
-// runBatches submits, waits and collects, until all is there or somebody interrupts.
+// runBatches submits batches, waits and collects the results, until all are there or the
+// user interrupts.
 func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Seq2[deem.Request, error], r *run.Run, g catalog.Leaf, o runOptions) error {
 	cached, _ := model.As[*model.Cached](r.Model)
 	vendor, _ := g.Wire.(deem.Batcher)
@@ -144,16 +145,16 @@ func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Se
 	return err
 }
 
-// tooDear says that the batches may cost more than is left. Nothing was submitted: a batch
-// cannot be stopped at a sum, as calls can.
+// tooDear returns the error that the batches may cost more than is left. Nothing was
+// submitted: unlike calls, a batch cannot be stopped at a limit.
 func (a *app) tooDear(e *batch.BudgetError) error {
 	return deem.WithHint(fmt.Errorf("%s in batches may cost up to %s, and --max-cost leaves %s",
 		words.Count(e.Lines, "request"), words.ExactDollars(e.Most), words.ExactDollars(max(0, e.Left))),
 		"raise --max-cost, bound replies with --max-tokens, or leave --batch out: calls are paid one by one and stop at the sum")
 }
 
-// missingRequests yields what the judge will ask that neither the run nor the reply cache
-// has.
+// missingRequests yields the requests of the judge that are neither in the run nor in the
+// reply cache.
 func missingRequests(ctx context.Context, r *run.Run, g catalog.Leaf, data items, done func(context.Context, deem.Item, int) (bool, error)) iter.Seq2[deem.Request, error] {
 	cached, _ := model.As[*model.Cached](r.Model)
 	o := r.Setup.Options
@@ -185,8 +186,8 @@ func missingRequests(ctx context.Context, r *run.Run, g catalog.Leaf, data items
 	}
 }
 
-// settleBatches pays for the replies that no record has yet, and says what the batches
-// brought.
+// settleBatches pays for the replies that have no record yet, and prints a summary of the
+// batches.
 func (a *app) settleBatches(ctx context.Context, bs store.Batches, runID string, o runOptions) error {
 	list, err := bs.Batches(ctx, runID)
 	if err != nil || len(list) == 0 {

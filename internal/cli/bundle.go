@@ -23,11 +23,11 @@ import (
 	"deem/internal/words"
 )
 
-// bundleExt is how run files are named.
+// bundleExt is the extension of run files.
 const bundleExt = ".deem"
 
-// isBundle tells a run file from the name of a run. A file of another name is one if
-// it begins like one.
+// isBundle reports whether ref is a run file rather than the name of a run. Files with
+// another extension are recognized by their beginning.
 func isBundle(ref string) bool {
 	if strings.HasSuffix(ref, bundleExt) {
 		return true
@@ -47,9 +47,8 @@ func isBundle(ref string) bool {
 	return err == nil && string(begin) == family+"/"
 }
 
-// readRuns opens what it takes to read the runs that the references mean: the
-// database, or run files, or both. A reference may have a name before it, as in
-// "deem compare".
+// readRuns opens the stores of the referenced runs: the database, or run files, or both. A
+// reference may have a name prefix, as in "deem compare".
 func (a *app) readRuns(ctx context.Context, refs ...string) (store.Store, error) {
 	for _, ref := range refs {
 		if _, file, ok := strings.Cut(ref, "="); isBundle(ref) || ok && isBundle(file) {
@@ -59,20 +58,20 @@ func (a *app) readRuns(ctx context.Context, refs ...string) (store.Store, error)
 	return a.readStore(ctx)
 }
 
-// A shelf is a store that holds the runs of files beside those of the database. It is
-// only read. The database is opened when a run of it is asked for, since a user who
-// was given a file may have none.
+// A shelf is a read-only store of the runs in files and in the database. The database is
+// opened when one of its runs is needed, because a user who was given a file may not have
+// one.
 type shelf struct {
 	app    *app
 	base   store.Store // nil until it is needed
 	placed map[string]place
 }
 
-// A place is where a run is that was asked for.
+// A place is the location of a requested run.
 type place struct {
 	store store.Store
 	id    string
-	name  string // of the file, or of the database
+	name  string // of the file or the database
 }
 
 var (
@@ -80,7 +79,7 @@ var (
 	_ store.Labels = (*shelf)(nil)
 )
 
-// database returns the database.
+// database returns the database and opens it on first use.
 func (s *shelf) database(ctx context.Context) (store.Store, error) {
 	if s.base == nil {
 		st, err := s.app.readStore(ctx)
@@ -92,7 +91,7 @@ func (s *shelf) database(ctx context.Context) (store.Store, error) {
 	return s.base, nil
 }
 
-// Run returns the run of a file, or that of the database.
+// Run returns the run of a file or of the database.
 func (s *shelf) Run(ctx context.Context, ref string) (store.Run, error) {
 	if isBundle(ref) {
 		st, err := bundled.Open(ref)
@@ -116,8 +115,8 @@ func (s *shelf) Run(ctx context.Context, ref string) (store.Run, error) {
 	return s.put(run, st, s.app.db), nil
 }
 
-// put remembers where a run is. If another one has its id, as the run of a database
-// has that was exported from there, it gets the name of its place too.
+// put records the location of a run. If another run has the same id, for example the run in
+// the database from which a file was exported, the location is added to its id.
 func (s *shelf) put(run store.Run, st store.Store, name string) store.Run {
 	p := place{st, run.ID, name}
 	if old, ok := s.placed[run.ID]; ok && old.name != name {
@@ -127,7 +126,7 @@ func (s *shelf) put(run store.Run, st store.Store, name string) store.Run {
 	return run
 }
 
-// at returns where a run is.
+// at returns the location of a run.
 func (s *shelf) at(runID string) (place, error) {
 	p, ok := s.placed[runID]
 	if !ok {
@@ -145,7 +144,7 @@ func (s *shelf) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
 	return st.Runs(ctx)
 }
 
-// Records returns the records of a run that was asked for.
+// Records returns the records of a requested run.
 func (s *shelf) Records(ctx context.Context, runID string, q store.Query) iter.Seq2[deem.Record, error] {
 	p, err := s.at(runID)
 	if err != nil {
@@ -154,7 +153,7 @@ func (s *shelf) Records(ctx context.Context, runID string, q store.Query) iter.S
 	return p.store.Records(ctx, p.id, q)
 }
 
-// Status says what is known about an item and trial.
+// Status returns the status of an item and trial.
 func (s *shelf) Status(ctx context.Context, runID, itemID string, trial int) (store.Status, error) {
 	p, err := s.at(runID)
 	if err != nil {
@@ -163,7 +162,7 @@ func (s *shelf) Status(ctx context.Context, runID, itemID string, trial int) (st
 	return p.store.Status(ctx, p.id, itemID, trial)
 }
 
-// Reply returns a reply out of the database, if there is one.
+// Reply returns a reply from the database, if there is one.
 func (s *shelf) Reply(ctx context.Context, key string) (deem.Reply, bool, error) {
 	if s.base == nil && !catalog.FileExists(s.app.db) {
 		return deem.Reply{}, false, nil
@@ -191,24 +190,24 @@ func (s *shelf) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.
 	return kept.Labels(ctx, q)
 }
 
-// Begin is refused, as all that writes.
+// Begin returns an error, like all methods that write.
 func (s *shelf) Begin(context.Context, store.Spec, bool) (store.Run, bool, error) {
 	return store.Run{}, false, bundled.ErrReadOnly
 }
 
-// Finish is refused.
+// Finish returns an error.
 func (s *shelf) Finish(context.Context, string) error { return bundled.ErrReadOnly }
 
-// Append is refused.
+// Append returns an error.
 func (s *shelf) Append(context.Context, string, []deem.Record) error { return bundled.ErrReadOnly }
 
-// PutLabels is refused.
+// PutLabels returns an error.
 func (s *shelf) PutLabels(context.Context, []store.Label) error { return bundled.ErrReadOnly }
 
-// DropLabel is refused.
+// DropLabel returns an error.
 func (s *shelf) DropLabel(context.Context, string, string) error { return bundled.ErrReadOnly }
 
-// Release does nothing, since nothing is claimed.
+// Release does nothing: there are no claims.
 func (s *shelf) Release(string) error { return nil }
 
 // Close closes the database, if it was opened.
@@ -229,7 +228,7 @@ func redacted(st store.Store, run store.Run) bool {
 	return ok && b.Redacted
 }
 
-// A bundleOptions is what the flags of an export into a run file say.
+// A bundleOptions is the flags for exporting a run file.
 type bundleOptions struct {
 	redact bool
 	sign   string
@@ -242,7 +241,7 @@ func (o *bundleOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.anchor, "anchor", false, "bundle: print a line with the root hash of the run file, for posting in public; without -o no file is written")
 }
 
-// options reads the key.
+// options reads the key and returns the options.
 func (o bundleOptions) options() (bundle.Options, error) {
 	w := bundle.Options{Redact: o.redact}
 	if o.sign == "" {
@@ -281,7 +280,7 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 		return findings.WriteBundle(ctx, w, st, run, software(), opts)
 	}
 	if isBundle(ref) && o.redact && o.sign == "" {
-		// The file may be signed, and its signature holds for the copy too.
+		// The file may be signed, and the signature is valid for the copy too.
 		write = func(w io.Writer) (bundle.Manifest, error) { return redactFile(w, ref) }
 	}
 	m, err := a.writeTo(out, write)
@@ -302,7 +301,7 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 	return nil
 }
 
-// signerOf returns the fingerprint of a key, "" for none.
+// signerOf returns the fingerprint of a key, or "" without a key.
 func signerOf(key ed25519.PrivateKey) string {
 	if key == nil {
 		return ""
@@ -310,8 +309,8 @@ func signerOf(key ed25519.PrivateKey) string {
 	return bundle.Fingerprint(key.Public().(ed25519.PublicKey))
 }
 
-// writeTo writes to a new file, to standard output for "-", or nowhere for "". Of a file that
-// could not be written to its end nothing is left.
+// writeTo writes to a new file, to standard output for "-", or nowhere for "". It removes a
+// file that could not be written completely.
 func (a *app) writeTo(out string, write func(io.Writer) (bundle.Manifest, error)) (bundle.Manifest, error) {
 	switch out {
 	case "-":

@@ -42,7 +42,7 @@ EXIT STATUS
   2 wrong usage or input, or too few labels
   4 check: people agree less often than guaranteed`
 
-// A fitOptions is what "deem cascade fit" was told.
+// A fitOptions is the options of "deem cascade fit".
 type fitOptions struct {
 	labels       labels.Source
 	runs         []string
@@ -90,7 +90,7 @@ func (a *app) cascadeFit() *cobra.Command {
 	return cmd
 }
 
-// fitCascade finds the thresholds and writes the file.
+// fitCascade fits the thresholds and writes the file.
 func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
 	if len(o.runs) == 0 {
 		o.runs = []string{"last"}
@@ -129,7 +129,7 @@ func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
 	return a.writeCascade(d, fitted, o)
 }
 
-// unfit says why nothing is promised, and what would help.
+// unfit explains why no guarantee is possible, and what would help.
 func unfit(err error, o fitOptions) error {
 	no, ok := errors.AsType[*stat.NoPromise](err)
 	stage, _ := errors.AsType[*cascade.FitError](err)
@@ -153,8 +153,8 @@ func unfit(err error, o fitOptions) error {
 		"a larger --alpha promises less; another judge may be better when it is sure; deem agree shows what confidence is worth")
 }
 
-// declare returns the cascade without thresholds. Its stages are the judges of the
-// runs, which it makes again to be sure that the file will mean them.
+// declare returns the cascade without thresholds. Its stages are the judges of the runs,
+// which it rebuilds to ensure that the file describes the same judges.
 func (o fitOptions) declare(ctx context.Context, st store.Store) (*compose.Declaration, error) {
 	d := &compose.Declaration{File: o.out, Kind: judge.KindCascade, Name: o.name}
 	for _, ref := range o.runs {
@@ -176,7 +176,7 @@ func (o fitOptions) declare(ctx context.Context, st store.Store) (*compose.Decla
 	return d, err
 }
 
-// stageOf returns the stage that the judge of a run is.
+// stageOf returns the stage for the judge of a run.
 func stageOf(run store.Run) (compose.Member, error) {
 	_, set, err := findings.Benchmark(run)
 	if err != nil {
@@ -187,7 +187,7 @@ func stageOf(run store.Run) (compose.Member, error) {
 		m.Judge = set.Judge
 	}
 	if findings.SpecOf(run).Composed() {
-		m.Model = "" // its members name theirs
+		m.Model = "" // its members name their own models
 	}
 	kept, err := judge.ParseSpec(run.Judge.Identity)
 	if err != nil {
@@ -210,12 +210,12 @@ func stageOf(run store.Run) (compose.Member, error) {
 		"its file may have changed, or flags of the run changed its pass mark, temperature or length of replies: put those into the file of the judge, and judge again"))
 }
 
-// labelled returns the items of the runs that people have labelled, with what the
-// judges of all runs say of them, and where the labels come from.
+// labelled returns the labelled items of the runs, with the verdicts of the judges of all
+// runs, and the source of the labels.
 func (a *app) labelled(ctx context.Context, st store.Store, o fitOptions) ([]cascade.Labelled, string, error) {
 	var items []cascade.Labelled
 	var judged []agree.Item // by the first judge
-	at := map[int]int{}     // position of an item to its place
+	at := map[int]int{}     // position of an item to its index
 	name := ""
 	var first store.Run
 	for i, ref := range o.runs {
@@ -268,8 +268,8 @@ func (a *app) labelled(ctx context.Context, st store.Store, o fitOptions) ([]cas
 	return items, name, nil
 }
 
-// tellSelection says whether the labelled items look like the others. The promise is for
-// items that are drawn as the labelled ones were.
+// tellSelection reports whether the labelled items look like the others. The guarantee
+// applies to items that are drawn like the labelled ones.
 func (a *app) tellSelection(tests []agree.SelectionTest) {
 	var same, other []string
 	for _, t := range tests {
@@ -287,7 +287,7 @@ func (a *app) tellSelection(tests []agree.SelectionTest) {
 	}
 }
 
-// tellFit says in words what was fitted.
+// tellFit describes the fit in words.
 func (a *app) tellFit(fitted []cascade.Fitted, labels int, o fitOptions) {
 	left := labels
 	for _, f := range fitted {
@@ -347,15 +347,15 @@ func (a *app) cascadeCheck() *cobra.Command {
 	return cmd
 }
 
-// A checkedPromise is what was promised beside what was measured.
+// A checkedPromise compares the promised with the measured agreement.
 type checkedPromise struct {
 	Run     string        `json:"run"`
-	Promise float64       `json:"promise"` // people agree with at least this share
+	Promise float64       `json:"promise"` // minimum share of items on which people agree
 	Agree   stat.Estimate `json:"agreement"`
-	Broken  bool          `json:"broken"` // beyond what chance explains
+	Broken  bool          `json:"broken"` // by more than chance explains
 }
 
-// checkCascade sets what the stages before the last decided beside labels.
+// checkCascade checks the decisions of all stages except the last against labels.
 func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src labels.Source) error {
 	run, err := findRun(ctx, st, ref)
 	if err != nil {
@@ -397,7 +397,7 @@ type keptPromise struct {
 	agreed, n int
 	clusters  stat.Clustered
 	seen      map[string]bool
-	several   bool // some cluster has two items
+	several   bool // some cluster has several items
 }
 
 // add counts an item.
@@ -419,8 +419,8 @@ func (k *keptPromise) add(cluster string, agrees bool) {
 	k.seen[cluster] = true
 }
 
-// share returns the share of agreement. Items of one cluster are not independent, and
-// chance explains more of what they do than of what independent ones do.
+// share returns the share of agreement. Items of one cluster are not independent, so chance
+// explains more than for independent items.
 func (k *keptPromise) share() stat.Estimate {
 	est := stat.ClopperPearson(k.agreed, k.n, stat.DefaultLevel)
 	if k.several {
@@ -445,8 +445,8 @@ func (a *app) tellCheck(c checkedPromise) error {
 	return nil
 }
 
-// writeQueue writes the items that a cascade left to people, as a table to label. The
-// same table may be there already: the command may be given again.
+// writeQueue writes the items that a cascade left to people, as a table to label. The same
+// table may exist already, because the command may be repeated.
 func (a *app) writeQueue(ctx context.Context, st store.Store, runs []string, name string) error {
 	var items []deem.Item
 	for _, ref := range runs {
@@ -477,7 +477,7 @@ func (a *app) writeQueue(ctx context.Context, st store.Store, runs []string, nam
 	return nil
 }
 
-// queueable refuses a queue that nothing could come into.
+// queueable rejects a queue that would always be empty.
 func (o runOptions) queueable(judgings []catalog.Choice) error {
 	if o.queue == "" {
 		return nil

@@ -33,7 +33,7 @@ Each finding says what the arithmetic does not show.
 EXIT STATUS
   0 nothing is impossible   1 error   2 wrong usage or input   4 something is impossible`
 
-// errImpossible means that a table says what cannot be.
+// errImpossible is returned if a table contains something impossible.
 var errImpossible = errors.New("the table holds something impossible")
 
 func (a *app) claimsCommand() *cobra.Command {
@@ -62,7 +62,7 @@ func (a *app) claimsCommand() *cobra.Command {
 	return cmd
 }
 
-// claims reads and checks a table, and prints what was found.
+// claims reads and checks a table, and prints the findings.
 func (a *app) claims(name string, o claims.Options, runs int) error {
 	data, err := a.readTable(name)
 	if err != nil {
@@ -116,7 +116,7 @@ func sizedBenchmarks() []string {
 	return names
 }
 
-// knownCategories returns what is known of a benchmark's categories.
+// knownCategories returns the known categories of a benchmark.
 func knownCategories(name string) ([]claims.Category, error) {
 	b, _ := benchmark.Named(name)
 	if len(b.Categories) == 0 {

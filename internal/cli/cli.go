@@ -1,9 +1,8 @@
-// Package cli is the command deem: one file per subcommand, and what they share.
+// Package cli is the command deem: one file per subcommand, and their common parts.
 //
-// A command reads flags, the file deem.yaml and the environment, opens what they
-// name, and hands it to the packages that do the work. It is the only place that
-// prints. Data goes to standard output; words, progress and errors go to standard
-// error.
+// A command reads flags, deem.yaml and the environment, opens what they name, and passes it
+// to the packages that do the work. Only this package prints. Data goes to standard output;
+// messages, progress and errors go to standard error.
 package cli
 
 import (
@@ -29,14 +28,14 @@ import (
 	"deem/internal/usage"
 )
 
-// The exit codes of deem. They are a contract: scripts branch on them.
+// The exit codes of deem. They are a contract: scripts depend on them.
 const (
 	exitDone        = 0
-	exitFailed      = 1   // could not
-	exitUsage       = 2   // the command or its input is wrong
+	exitFailed      = 1   // the command failed
+	exitUsage       = 2   // the command or its input is invalid
 	exitUnjudged    = 3   // done, but too many items are unjudged
 	exitGate        = 4   // done, but a gate or a check failed
-	exitInterrupted = 130 // stopped; what was judged is saved
+	exitInterrupted = 130 // stopped; verdicts so far are saved
 )
 
 var (
@@ -44,7 +43,7 @@ var (
 	errInterrupted = errors.New("interrupted")
 )
 
-// exitCode maps an error to the exit code, here and nowhere else.
+// exitCode returns the exit code for an error.
 func exitCode(err error) int {
 	_, isProblems := errors.AsType[*deem.Problems](err)
 	switch {
@@ -65,30 +64,30 @@ func exitCode(err error) int {
 
 // An app is one invocation of the command.
 type app struct {
-	args []string // as the user typed them, to print a command that goes on
+	args []string // as typed, to print a command that resumes
 	in   io.Reader
 	out  io.Writer
 	err  io.Writer
 
-	terminal io.Writer // standard error itself, only for the progress bar
+	terminal io.Writer // the real standard error, only for the progress bar
 
 	env catalog.Environment
 
-	fromFile map[string]bool // the flags that deem.yaml has set
+	fromFile map[string]bool // the flags set by deem.yaml
 
 	helpAll bool   // --help-all: help shows every flag
 	json    bool   // --json
-	verbose bool   // -v, of commands that print a report
-	quiet   bool   // -q, of the same
+	verbose bool   // -v, for commands that print a report
+	quiet   bool   // -q, for the same commands
 	config  string // --config
 	db      string // --db
 
 	stream    bool                 // events go to standard output
-	telemetry *telemetry.Telemetry // nil when nobody watches
+	telemetry *telemetry.Telemetry // nil if not configured
 }
 
-// memoryLimit is from how many bytes on garbage is collected sooner, so that a few long
-// replies do not take twice their memory. More is used if it is needed.
+// memoryLimit is a soft limit in bytes above which garbage is collected sooner, so that a
+// few long replies do not take twice their memory.
 const memoryLimit = 1 << 30
 
 // Main runs the command with the given arguments and streams, and returns its exit
@@ -142,7 +141,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.config, "config", "", "read settings from this `file` (default deem.yaml if there is one)")
 	flags.StringVar(&a.db, "db", defaultDB, "keep runs in this `database`, a file or postgres://user@host/database; also DEEM_DB")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		// Flags are read up to the first that is wrong, and --json may stand behind it.
+		// Parsing stops at the first invalid flag, and --json may come after it.
 		a.json = a.json || wantsJSON(a.args)
 		return usage.Mark(flagError(cmd, err))
 	})
@@ -160,8 +159,8 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// hiding hides flags of "deem run" that say nothing to a command which has them for its
-// sake: a user who puts another word in front of a run need not take them out.
+// hiding hides flags of "deem run" that have no effect on a command. The command accepts
+// them so that users can change "run" to another word without removing flags.
 func hiding(cmd *cobra.Command, flags ...string) *cobra.Command {
 	for _, name := range flags {
 		cmd.Flags().Lookup(name).Hidden = true
@@ -169,8 +168,8 @@ func hiding(cmd *cobra.Command, flags ...string) *cobra.Command {
 	return cmd
 }
 
-// mindHelp lets "deem help" and "deem completion", which the library adds, complain of what
-// they do not know.
+// mindHelp makes "deem help" and "deem completion", which the library adds, reject unknown
+// arguments.
 func mindHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -200,10 +199,10 @@ func mindHelp(root *cobra.Command) {
 	}
 }
 
-// defaultDB is where runs are kept unless the user says otherwise.
+// defaultDB is the default database.
 const defaultDB = ".deem/deem.db"
 
-// prepare reads .env and the configuration before any command runs.
+// prepare reads .env and the configuration before a command runs.
 func (a *app) prepare(cmd *cobra.Command) error {
 	var err error
 	if a.env, err = catalog.ReadEnvironment(".env"); err != nil {
@@ -218,7 +217,7 @@ func (a *app) prepare(cmd *cobra.Command) error {
 	return a.configure(cmd.Flags())
 }
 
-// noConfig marks the commands that deem.yaml says nothing to.
+// noConfig marks commands that do not use deem.yaml.
 const noConfig = "no-config"
 
 func unknownCommand(cmd *cobra.Command, name string) error {
@@ -234,8 +233,7 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	return usage.Mark(usage.Unknown("command", name, names))
 }
 
-// otherNames are commands that people know from other programs, and what they are called
-// here.
+// otherNames maps commands of other programs to those of deem.
 var otherNames = map[string]string{
 	"eval": "run", "evaluate": "run", "judge": "run", "score": "run", "test": "run",
 	"view": "serve", "ui": "serve", "web": "serve", "ls": "list", "results": "report", "summary": "report",
@@ -279,8 +277,8 @@ func (a *app) reportJSON(err error) {
 	writeJSON(a.err, e)
 }
 
-// say prints a line for the person at the terminal. With --json there is none:
-// a reader of standard error then wants one object, and only if something failed.
+// say prints a message for the user. It prints nothing with --json: then standard error has
+// only a JSON object if something failed.
 func (a *app) say(format string, args ...any) {
 	if a.json || a.stream || a.quiet {
 		return
@@ -302,8 +300,8 @@ func wantsJSON(args []string) bool {
 	return false
 }
 
-// writeJSONList writes values as one list, each in a line of its own. They are written
-// as they come, since there may be many.
+// writeJSONList writes values as a JSON list, one per line. It writes them as they are
+// produced, because there may be many.
 func writeJSONList[T any](w io.Writer, values iter.Seq2[T, error]) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -330,15 +328,15 @@ func writeJSONList[T any](w io.Writer, values iter.Seq2[T, error]) error {
 	return err
 }
 
-// writeJSON writes v as JSON for people and programs alike.
+// writeJSON writes v as indented JSON.
 func writeJSON(w io.Writer, v any) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	_ = enc.Encode(v) // what is written here always has a JSON; a closed pipe has no reader
+	_ = enc.Encode(v) // the values can always be encoded; a closed pipe has no reader
 }
 
-// flagGroups are the flags that the help of a command with many of them shows first.
+// flagGroups are the flags that help shows first for a command with many flags.
 var flagGroups = []struct {
 	title string
 	flags []string
@@ -350,12 +348,12 @@ var flagGroups = []struct {
 	{"OUTPUT", []string{"gate", "dry-run", "fresh", "retry-unjudged", "verbose", "quiet"}},
 }
 
-// manyFlags is the number of flags from which help shows them in groups, and only the most
-// used ones.
+// manyFlags is the number of flags from which help groups them and shows only the most used
+// ones.
 const manyFlags = 32
 
-// askedForAll returns the arguments with --help in place of --help-all, and whether that
-// was there.
+// askedForAll replaces --help-all by --help in the arguments, and reports whether it was
+// there.
 func askedForAll(args []string) ([]string, bool) {
 	end := slices.Index(args, "--")
 	if end < 0 {
@@ -370,8 +368,7 @@ func askedForAll(args []string) ([]string, bool) {
 	return args, true
 }
 
-// help prints the help of a command: what it is for, its flags, an example and its
-// exit codes.
+// help prints the help of a command: its purpose, flags, an example and exit codes.
 func help(w io.Writer, cmd *cobra.Command, all bool) {
 	text := strings.TrimSpace(cmd.Long)
 	if text == "" {
@@ -396,7 +393,7 @@ func help(w io.Writer, cmd *cobra.Command, all bool) {
 }
 
 // groupedFlags prints the flags that only this command has, then those of "deem run" in
-// groups, and the other flags of "deem run" only when all are asked for.
+// groups, and the other flags of "deem run" if all is set.
 func groupedFlags(w io.Writer, cmd *cobra.Command, flags *pflag.FlagSet, all bool) {
 	grouped := map[string]bool{}
 	flags.SortFlags = false
@@ -436,8 +433,7 @@ func groupedFlags(w io.Writer, cmd *cobra.Command, flags *pflag.FlagSet, all boo
 	}
 }
 
-// flagUsages lists flags in the order in which the command declares them: what
-// one needs first comes first.
+// flagUsages lists flags in the order of their declaration: the most important come first.
 func flagUsages(fs *pflag.FlagSet) string {
 	fs.SortFlags = false
 	fs.VisitAll(func(f *pflag.Flag) {

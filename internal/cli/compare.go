@@ -58,7 +58,7 @@ EXIT STATUS
   0 compared   1 error, or the runs differ in more than the system
   2 wrong usage   3 too many items unjudged: the difference is withheld   4 a gate failed`
 
-// A compareOptions is what the flags of compare say.
+// A compareOptions is the flags of compare.
 type compareOptions struct {
 	compare.Options
 	baseline string
@@ -66,7 +66,7 @@ type compareOptions struct {
 	flips    string
 	html     string
 
-	labels    []string // files of labels, as NAME=FILE or in the order of the runs
+	labels    []string // label files, as NAME=FILE or in the order of the runs
 	source    labels.Source
 	fromStore bool
 }
@@ -98,7 +98,7 @@ func (a *app) compareCommand() *cobra.Command {
 	return cmd
 }
 
-// compare compares runs and prints what it found.
+// compare compares runs and prints the result.
 func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {
 	gates, err := gate.Parse(o.gates)
 	if err == nil {
@@ -140,7 +140,7 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	return a.conclude(ctx, f, gates, o)
 }
 
-// A beside is a comparison with what it takes to show the items.
+// A beside is a comparison with the data needed to show items.
 type beside struct {
 	compare.Comparison
 	store store.Store
@@ -148,8 +148,8 @@ type beside struct {
 	flips []compare.Flip
 }
 
-// saved returns the baseline that --baseline FILE names, and nil when it names a run
-// or nothing.
+// saved returns the baseline of --baseline FILE, or nil if the flag names a run or is not
+// set.
 func (o compareOptions) saved() (*compare.Saved, error) {
 	if o.baseline == "" || isBundle(o.baseline) || !strings.HasSuffix(o.baseline, ".json") && !catalog.FileExists(o.baseline) {
 		return nil, nil
@@ -167,7 +167,7 @@ func (o compareOptions) saved() (*compare.Saved, error) {
 	return &s, nil
 }
 
-// orHint returns the advice that comes with err, or other advice.
+// orHint returns the hint of err, or another hint if it has none.
 func orHint(err error, otherwise string) string {
 	if hint := deem.HintOf(err); hint != "" {
 		return hint
@@ -175,7 +175,7 @@ func orHint(err error, otherwise string) string {
 	return otherwise
 }
 
-// comparedRuns finds the runs that the arguments name, as NAME=RUN or RUN.
+// comparedRuns finds the runs named by the arguments, as NAME=RUN or RUN.
 func comparedRuns(ctx context.Context, st store.Store, args []string) ([]findings.Compared, error) {
 	runs := make([]findings.Compared, 0, len(args))
 	for _, arg := range args {
@@ -195,7 +195,7 @@ func comparedRuns(ctx context.Context, st store.Store, args []string) ([]finding
 	return findings.NameRuns(runs)
 }
 
-// peopleOf reads the labels of the runs, none when nobody asked for them.
+// peopleOf reads the labels of the runs, if requested.
 func (a *app) peopleOf(ctx context.Context, st store.Store, runs []findings.Compared, saved *compare.Saved, o compareOptions) ([]*truths, error) {
 	switch {
 	case !o.fromStore && len(o.labels) == 0:
@@ -238,7 +238,7 @@ func (a *app) peopleOf(ctx context.Context, st store.Store, runs []findings.Comp
 	return list, nil
 }
 
-// setBeside compares the runs with each other, or with a report that was kept.
+// setBeside compares the runs with each other, or with a saved report.
 func setBeside(ctx context.Context, st store.Store, runs []findings.Compared, people []*truths, saved *compare.Saved, o compareOptions) (beside, error) {
 	var said []*findings.People
 	for _, t := range people {
@@ -262,7 +262,7 @@ func setBeside(ctx context.Context, st store.Store, runs []findings.Compared, pe
 	return f, usage.Mark(err)
 }
 
-// conclude writes the files, prints the comparison, and holds the gates against it.
+// conclude writes the files, prints the comparison, and checks the gates.
 func (a *app) conclude(ctx context.Context, f beside, gates []gate.Gate, o compareOptions) error {
 	outcomes, err := f.gates(gates)
 	if err != nil {
@@ -285,8 +285,8 @@ func (a *app) conclude(ctx context.Context, f beside, gates []gate.Gate, o compa
 	return nil
 }
 
-// advice says what to do about runs that are not compared. A user with two judges over
-// the same responses wants to know how far the judges agree.
+// advice suggests what to do if runs cannot be compared. A user with two judges for the
+// same responses probably wants their agreement.
 func (f beside) advice() string {
 	if len(f.runs) == 2 && f.runs[0].Dataset.Hash == f.runs[1].Dataset.Hash {
 		return fmt.Sprintf("both runs judged the same responses: deem agree %s %s compares their judges; --anyway compares the runs anyway",
@@ -306,7 +306,7 @@ func errorKinds(lint []compare.Finding) string {
 	return strings.Join(kinds, ", ")
 }
 
-// gates holds the gates against every run beside the baseline.
+// gates checks the gates for every run against the baseline.
 func (f beside) gates(gates []gate.Gate) ([]gate.Outcome, error) {
 	outcomes := []gate.Outcome{}
 	for _, pair := range f.Pairs {
@@ -325,7 +325,7 @@ func (f beside) gates(gates []gate.Gate) ([]gate.Outcome, error) {
 	return outcomes, nil
 }
 
-// printComparison prints the comparison and what became of the gates.
+// printComparison prints the comparison and the outcomes of the gates.
 func (a *app) printComparison(c compare.Comparison, outcomes []gate.Outcome) error {
 	if a.json {
 		writeJSON(a.out, struct {

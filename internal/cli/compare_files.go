@@ -16,8 +16,7 @@ import (
 	"deem/internal/words"
 )
 
-// writeComparison writes the files that were asked for. A comparison that is refused
-// has none.
+// writeComparison writes the requested files. It writes none for a refused comparison.
 func (a *app) writeComparison(ctx context.Context, f beside, o compareOptions) error {
 	if f.Refused {
 		return nil
@@ -48,19 +47,19 @@ func (a *app) writeComparison(ctx context.Context, f beside, o compareOptions) e
 	return nil
 }
 
-// newFile is the mode of a file that is written for people: all that the umask allows.
+// newFile is the mode of files for people: everything that the umask allows.
 const newFile = 0o666
 
-// writeWhole writes a file that is whole or not there. An older one of that kind
-// gives way, since all of these can be made again; checkOutputs has refused others.
-// The new file has the mode of the older one, else what the umask allows.
+// writeWhole writes a file atomically. It replaces an existing file of the same kind,
+// because these can be regenerated; checkOutputs has rejected others. The new file has the
+// mode of the old one, or what the umask allows.
 func writeWhole(name string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(filepath.Join(filepath.Dir(name), ".deem-"+rand.Text()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, newFile)
 	if err != nil {
 		return usage.Mark(err)
 	}
 	if old, statErr := os.Stat(name); statErr == nil {
-		err = f.Chmod(old.Mode().Perm()) // before anything is in it
+		err = f.Chmod(old.Mode().Perm()) // before anything is written
 	}
 	w := bufio.NewWriter(f)
 	if err == nil {

@@ -14,10 +14,10 @@ import (
 	"deem/model/fake"
 )
 
-// completedRuns is how many runs a shell is offered.
+// completedRuns is the maximum number of runs that completion offers.
 const completedRuns = 50
 
-// completeValues has shells complete the values of flags and arguments: judges, models,
+// completeValues adds shell completion of flag values and arguments: judges, models,
 // formats and runs.
 func (a *app) completeValues(cmd *cobra.Command) {
 	lists := map[string]func(ctx context.Context) []string{
@@ -39,7 +39,7 @@ func (a *app) completeValues(cmd *cobra.Command) {
 	}
 	complete := func(list func(context.Context) []string, also cobra.ShellCompDirective) cobra.CompletionFunc {
 		return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if a.prepare(cmd) != nil { // A shell has nowhere to show an error.
+			if a.prepare(cmd) != nil { // A shell cannot show an error.
 				return nil, cobra.ShellCompDirectiveDefault
 			}
 			names := slices.DeleteFunc(slices.Clone(list(cmd.Context())), func(name string) bool { return !strings.HasPrefix(name, typed) })
@@ -66,7 +66,7 @@ func (a *app) completeValues(cmd *cobra.Command) {
 	}
 }
 
-// modelNames returns the beginnings of the names of models, and the models made for tests.
+// modelNames returns the prefixes of model names, and the models for tests.
 func (a *app) modelNames() []string {
 	var names []string
 	for _, v := range a.env.Vendors() {
@@ -79,7 +79,7 @@ func (a *app) modelNames() []string {
 	return names
 }
 
-// runNames returns the ids of the latest runs, none where they cannot be read.
+// runNames returns the ids of the latest runs, or none if they cannot be read.
 func (a *app) runNames(ctx context.Context) []string {
 	st, err := a.readStore(ctx)
 	if err != nil {

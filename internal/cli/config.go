@@ -29,8 +29,8 @@ import (
 //go:embed deem.schema.json
 var configSchema []byte
 
-// configKeys are the settings that deem.yaml may hold, each named after the flag
-// that it stands for. What belongs to one invocation, as --fresh, is not a setting.
+// configKeys are the settings of deem.yaml, each named after a flag. Flags for a single
+// invocation, such as --fresh, are not settings.
 var configKeys = []string{
 	"ask-above", "base-url", "ca-file", "concurrency", "data", "db", "embeddings", "errata", "exclude", "format", "gate", "headers",
 	"judge", "limit", "log", "log-level", "map", "max-cost", "max-tokens", "max-unjudged", "metrics", "model", "model-options", "notify", "pass",
@@ -38,14 +38,14 @@ var configKeys = []string{
 	"tpm", "trials", "wordnet",
 }
 
-// pathKeys are the settings that name files, relative to the file they stand in.
+// pathKeys are the settings that name files, relative to the configuration file.
 var pathKeys = []string{"ca-file", "data", "db", "embeddings", "errata", "judge", "log", "prices", "responses", "wordnet"}
 
 // listKeys are the settings that may be lists.
 var listKeys = []string{"data", "exclude", "gate", "judge", "responses"}
 
-// checks are the settings whose flags take any text, with what the command would say of
-// it later: in a file it is said with the line.
+// checks are checks of settings whose flags accept any text. The command would report the
+// same error later; for a file it is reported with the line.
 var checks = map[string]func(value string) error{
 	"gate": func(value string) error {
 		_, err := reportGates([]string{value})
@@ -72,12 +72,11 @@ var checks = map[string]func(value string) error{
 	},
 }
 
-// unsettable marks the flags of which a setting of the same name does not speak: the
-// gates of deem.yaml are held against reports, and those of "deem compare" against
-// differences.
+// unsettable marks flags that differ in meaning from the setting of the same name: the
+// gates of deem.yaml apply to reports, and those of "deem compare" to differences.
 const unsettable = "not-in-deem.yaml"
 
-// notFromFile keeps settings of deem.yaml from flags that mean something else.
+// notFromFile excludes flags with a different meaning from deem.yaml.
 func notFromFile(f *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		if err := f.SetAnnotation(name, unsettable, []string{"yes"}); err != nil {
@@ -86,11 +85,11 @@ func notFromFile(f *pflag.FlagSet, names ...string) {
 	}
 }
 
-// mapKeys are the settings that are keys and values in the file. The flag is given
-// once for each.
+// mapKeys are the settings that are mappings in the file. The flag is set once for each
+// entry.
 var mapKeys = map[string]string{"headers": "header", "model-options": "model-option"}
 
-// flagOf returns the flag that a setting stands for.
+// flagOf returns the flag for a setting.
 func flagOf(name string) string {
 	if flag, ok := mapKeys[name]; ok {
 		return flag
@@ -98,8 +97,8 @@ func flagOf(name string) string {
 	return name
 }
 
-// configure sets the flags that the user did not give from deem.yaml. A key of a
-// flag that this command does not have is left alone: one file serves them all.
+// configure sets flags that the user did not give from deem.yaml. It ignores settings whose
+// flag this command does not have, because one file serves all commands.
 func (a *app) configure(flags *pflag.FlagSet) error {
 	name := a.config
 	if name == "" {
@@ -121,13 +120,13 @@ func (a *app) configure(flags *pflag.FlagSet) error {
 	return c.problems.Err()
 }
 
-// A config is a deem.yaml on its way into the flags.
+// A config is a deem.yaml that is being applied to flags.
 type config struct {
 	file     string
 	flags    *pflag.FlagSet
-	set      map[string]bool // the flags that the file has set
+	set      map[string]bool // the flags set by the file
 	problems deem.Problems
-	hint     string // of the first problem that has one
+	hint     string // of the first problem with a hint
 	env      *catalog.Environment
 }
 
@@ -186,10 +185,10 @@ func (c *config) unknownKey(key *yaml.Node) {
 	c.bad(key.Line, "no setting %q; there are %s", key.Value, strings.Join(known, ", "))
 }
 
-// providersKey is the setting that has no flag: vendors of the user's own.
+// providersKey is the setting without a flag: the user's own providers.
 const providersKey = "providers"
 
-// addProviders takes in vendors of the user's own.
+// addProviders adds the user's own providers.
 func (c *config) addProviders(n *yaml.Node) {
 	text, err := yaml.Marshal(n)
 	if err != nil {
@@ -204,7 +203,7 @@ func (c *config) addProviders(n *yaml.Node) {
 	*c.env = c.env.With(list)
 }
 
-// take hands one setting to its flag, unless the user gave the flag.
+// take applies one setting to its flag, unless the user gave the flag.
 func (c *config) take(name string, n *yaml.Node) {
 	flag := c.flags.Lookup(flagOf(name))
 	if flag == nil || flag.Changed || flag.Annotations[unsettable] != nil {
@@ -224,7 +223,7 @@ func (c *config) take(name string, n *yaml.Node) {
 	}
 }
 
-// give hands one value of a setting to its flag.
+// give sets a flag to one value of a setting.
 func (c *config) give(flag *pflag.Flag, name, value string) error {
 	if check := checks[name]; check != nil {
 		if err := check(value); err != nil {
@@ -248,13 +247,13 @@ func (c *config) give(flag *pflag.Flag, name, value string) error {
 	return nil
 }
 
-// A given is a value in the file, as its flag would take it.
+// A given is a value in the file, in the syntax of its flag.
 type given struct {
 	text string
 	line int
 }
 
-// values returns what a node says.
+// values returns the values of a node.
 func (c *config) values(name string, n *yaml.Node) ([]given, bool) {
 	n = meant(n)
 	switch {
@@ -278,7 +277,7 @@ func (c *config) values(name string, n *yaml.Node) ([]given, bool) {
 	}
 }
 
-// meant returns the node that an alias stands for, and any other node itself.
+// meant resolves an alias node.
 func meant(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -286,14 +285,14 @@ func meant(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// isText reports whether a node is a text: null, a list or keys and values are none.
+// isText reports whether a node is a scalar text, and not null, a list or a mapping.
 func isText(n *yaml.Node) bool {
 	n = meant(n)
 	return n.Kind == yaml.ScalarNode && n.Tag != "!!null"
 }
 
-// pairs returns keys with their values: each for itself, or all in one text where the
-// flag is given once.
+// pairs returns the entries of a mapping: one value per entry, or all in one value if the
+// flag is set once.
 func pairs(name string, n *yaml.Node) []given {
 	var list []given
 	var all []string
@@ -307,8 +306,8 @@ func pairs(name string, n *yaml.Node) []given {
 	return list
 }
 
-// resolve makes a path relative to the folder of the configuration. A judge is a
-// path only when it looks like one.
+// resolve makes a path relative to the folder of the configuration. A judge is a path only
+// if it looks like one.
 func (c *config) resolve(name, v string) string {
 	if filepath.IsAbs(v) || v == "-" || fetch.IsRemote(v) || name == "db" && strings.Contains(v, "://") || name == "judge" && !catalog.LooksLikeFile(v) || name == "embeddings" && c.env.IsServed(v) {
 		return v

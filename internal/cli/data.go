@@ -19,10 +19,10 @@ import (
 	"deem/judge/pairwise"
 )
 
-// items are what is judged: a file of items, or the set of a benchmark.
+// items are the items to judge: a file of items, or the set of a benchmark.
 type items = benchmark.Set
 
-// openData opens what is judged, which reads and checks all of it.
+// openData opens the items, which reads and checks all of them.
 func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Choice) (items, error) {
 	data, err := a.openItems(ctx, *o, judgings)
 	if err != nil {
@@ -79,15 +79,15 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Ch
 		fields = append(fields, j.Wanted()...)
 	}
 	if len(o.other) > 0 {
-		fields = slices.DeleteFunc(fields, func(name string) bool { return name == pairwise.Field }) // it comes from there
+		fields = slices.DeleteFunc(fields, func(name string) bool { return name == pairwise.Field }) // the other file provides it
 	}
 	return dataset.Open(ctx, dataset.Source{
 		Names: o.data, Stdin: a.in, Format: o.format, Map: mapping, Fields: fields, Limit: o.limit,
 	})
 }
 
-// benchmarkOptions says what a benchmark reads. The reading is that of its own
-// judge, since which items there are may depend on it.
+// benchmarkOptions returns the options of a benchmark. The reading is that of its own
+// judge, because the set of items may depend on it.
 func (a *app) benchmarkOptions(o runOptions, judgings []catalog.Choice) benchmark.Options {
 	b := benchmark.Options{
 		Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit,
@@ -101,8 +101,8 @@ func (a *app) benchmarkOptions(o runOptions, judgings []catalog.Choice) benchmar
 	return b
 }
 
-// preflight refuses a dataset in which no item has what the judge needs. It looks
-// at the first hundred: a missing column is missing in all of them.
+// preflight rejects a dataset in which no item has what the judge needs. It examines the
+// first hundred items: a missing column is missing in all of them.
 func preflight(ctx context.Context, c catalog.Choice, data items) error {
 	const most = 100
 	var last *deem.Failure
@@ -128,17 +128,16 @@ func preflight(ctx context.Context, c catalog.Choice, data items) error {
 	return usage.Mark(deem.WithHint(err, "%s", cmp.Or(hint, "say which column holds it, as --map references=gold,question=q or --map field.context=passages; deem list formats names those that are recognised")))
 }
 
-// A dryRun is what one judge would do: of a judge that asks a model also the first
-// request.
+// A dryRun describes what one judge would do, with the first request if it uses a model.
 type dryRun struct {
 	Judge string `json:"judge"`
 	Model string `json:"model,omitempty"`
 	Items int    `json:"items"`
-	Calls int    `json:"calls"` // at most
+	Calls int    `json:"calls"` // maximum
 	*deem.Request
 }
 
-// dryRun prints the first prompt of each judge and what a run would ask.
+// dryRun prints the first prompt of each judge and the number of calls of a run.
 func (a *app) dryRun(judgings []catalog.Choice, data items, o runOptions) error {
 	var runs []dryRun
 	for _, j := range judgings {
@@ -172,8 +171,7 @@ func (a *app) dryRun(judgings []catalog.Choice, data items, o runOptions) error 
 	return nil
 }
 
-// firstRequest returns what would be asked about the first item that can be asked
-// about, nil when there is none.
+// firstRequest returns the request for the first item that has one, or nil if none has.
 func firstRequest(l catalog.Leaf, data items) (*deem.Request, error) {
 	for it, err := range data.Items() {
 		if err != nil {
@@ -187,7 +185,7 @@ func firstRequest(l catalog.Leaf, data items) (*deem.Request, error) {
 	return nil, nil
 }
 
-// printPrompt prints what would be asked.
+// printPrompt prints a request.
 func printPrompt(w io.Writer, req *deem.Request) error {
 	if req == nil {
 		return nil

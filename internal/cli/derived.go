@@ -8,8 +8,7 @@ import (
 	"deem/internal/dataset"
 )
 
-// A derived set is made of other items, of which some are left out, changed, or in another
-// order.
+// A derived set is made from other items by filtering, changing or reordering.
 type derived struct {
 	items
 	seq   iter.Seq2[deem.Item, error]
@@ -23,8 +22,8 @@ func (d *derived) Names() []string                    { return d.names }
 func (d *derived) Len() int                           { return d.n }
 func (d *derived) Hash() string                       { return d.hash }
 
-// derive returns another dataset than data, with a hash of its own: its runs never resume
-// runs of data. It reads the items once.
+// derive returns a different dataset with its own hash: its runs never resume runs of data.
+// It reads the items once.
 func derive(data items, seq iter.Seq2[deem.Item, error]) (*derived, error) {
 	d := &derived{items: data, seq: seq, names: data.Names()}
 	var err error
@@ -38,12 +37,13 @@ func derive(data items, seq iter.Seq2[deem.Item, error]) (*derived, error) {
 	return d, err
 }
 
-// view returns data with other items, that count as the same dataset.
+// view returns data with different items that count as the same dataset.
 func view(data items, seq iter.Seq2[deem.Item, error]) items {
 	return &derived{items: data, seq: seq, names: data.Names(), n: data.Len(), hash: data.Hash()}
 }
 
-// changed yields the items that change keeps, as it returns them. It is told their positions.
+// changed yields the items that change keeps, as returned by change. It passes their
+// positions to change.
 func changed(data items, change func(at int, it deem.Item) (deem.Item, bool)) iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		at := 0
@@ -60,7 +60,7 @@ func changed(data items, change func(at int, it deem.Item) (deem.Item, bool)) it
 	}
 }
 
-// withField returns an item with a further field.
+// withField returns an item with an additional field.
 func withField(it deem.Item, name, value string) deem.Item {
 	fields := maps.Clone(it.Fields)
 	if fields == nil {

@@ -19,11 +19,11 @@ import (
 	"deem/model"
 )
 
-// A detachOptions is what "deem run" was told about workers.
+// A detachOptions is the options of "deem run" for workers.
 type detachOptions struct {
 	on       bool
 	priority string
-	bounded  bool // -j was given, and bounds all workers together
+	bounded  bool // -j was given, and limits all workers together
 }
 
 func (o *detachOptions) flags(f *pflag.FlagSet) {
@@ -31,8 +31,8 @@ func (o *detachOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.priority, "priority", "", "with --detach: high, normal or low; runs of one priority take turns (default normal)")
 }
 
-// checkDetach refuses what cannot be left to workers. Their keys are their own, so this
-// command needs none.
+// checkDetach rejects options that workers cannot handle. Workers use their own keys, so
+// this command needs none.
 func (a *app) checkDetach(o *runOptions) error {
 	if !o.detach.on {
 		if o.detach.priority != "" {
@@ -55,7 +55,7 @@ func (a *app) checkDetach(o *runOptions) error {
 		flag = "--notify"
 	case o.runTimeout > 0:
 		flag = "--run-timeout"
-	case len(o.gates) > 0 && o.lock.file == "" && !a.fromFile["gate"]: // Those of deem.yaml are held by deem report.
+	case len(o.gates) > 0 && o.lock.file == "" && !a.fromFile["gate"]: // deem report checks those of deem.yaml.
 		flag = "--gate"
 	case len(o.model.Headers) > 0:
 		flag = "--header"
@@ -94,7 +94,7 @@ func (a *app) openQueue(ctx context.Context, o postgres.Options) (*postgres.Stor
 	return st, c, nil
 }
 
-// notQueued refuses to judge a run that workers have.
+// notQueued returns an error if workers have the run.
 func (a *app) notQueued(ctx context.Context, st store.Store, runID string) error {
 	pg, ok := st.(*postgres.Store)
 	if !ok {
@@ -107,14 +107,14 @@ func (a *app) notQueued(ctx context.Context, st store.Store, runID string) error
 	return c.Busy(ctx, runID)
 }
 
-// A queuedRun is what "deem run --detach --json" writes of each run.
+// A queuedRun is the output of "deem run --detach --json" for each run.
 type queuedRun struct {
 	Run    string `json:"run"`
-	Items  int    `json:"items"` // that were left to workers
+	Items  int    `json:"items"` // that were queued
 	Chunks int    `json:"chunks"`
 }
 
-// detach leaves the runs to workers.
+// detach queues the runs for workers.
 func (a *app) detach(ctx context.Context, judgings []catalog.Choice, data items, o runOptions) error {
 	st, c, err := a.openQueue(ctx, postgres.Options{})
 	if err != nil {
@@ -140,7 +140,7 @@ func (a *app) detach(ctx context.Context, judgings []catalog.Choice, data items,
 	return nil
 }
 
-// enqueue begins the run of one judge and leaves it to workers.
+// enqueue begins the run of one judge and queues it for workers.
 func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control, g catalog.Choice, data items, o runOptions) (queuedRun, error) {
 	r, err := a.newRun(ctx, st, g, data, o, o.batched)
 	if err != nil {
@@ -167,7 +167,7 @@ func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control,
 	return queuedRun{r.ID, q.Items, q.Chunks}, errors.Join(r.Close(), st.Release(r.ID))
 }
 
-// workable refuses a judge that a worker could not make: one that needs further files.
+// workable rejects a judge that a worker could not build because it needs further files.
 func workable(s store.Spec, g catalog.Choice) error {
 	wires := map[string]deem.Model{}
 	for _, l := range g.Leaves() {
@@ -187,7 +187,7 @@ func workable(s store.Spec, g catalog.Choice) error {
 		"workers know a judge by what the run keeps of it, and have no files of yours; leave --detach out"))
 }
 
-// forWorkers says what workers have to know.
+// forWorkers returns the options that workers need.
 func (o runOptions) forWorkers(g catalog.Choice) (queue.Options, error) {
 	p, err := queue.ParsePriority(cmp.Or(o.detach.priority, queue.Normal.String()))
 	if err != nil {

@@ -55,7 +55,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	return cmd
 }
 
-// A finding is what one check found.
+// A finding is the result of one check.
 type finding struct {
 	Check  string `json:"check"`
 	OK     bool   `json:"ok"`
@@ -102,7 +102,7 @@ func (f finding) text(a *app) {
 	}
 }
 
-// found makes a finding of an error.
+// found converts an error to a finding.
 func found(check, good string, err error) finding {
 	if err != nil {
 		return finding{Check: check, Detail: err.Error(), Hint: deem.HintOf(err)}
@@ -110,7 +110,7 @@ func found(check, good string, err error) finding {
 	return finding{Check: check, OK: true, Detail: good}
 }
 
-// checkStore looks at the database without making one.
+// checkStore checks the database without creating one.
 func (a *app) checkStore(ctx context.Context) finding {
 	if err := a.checkDB(); err != nil {
 		return found("store", "", err)
@@ -129,7 +129,7 @@ func (a *app) checkStore(ctx context.Context) finding {
 	return found("store", fmt.Sprintf("%s is sound: %s, %s", a.db, words.Count(h.Runs, "run"), words.Count(h.Records, "record")), err)
 }
 
-// checkKeys says which variables are set, and never what they hold.
+// checkKeys reports which variables are set, and never their values.
 func (a *app) checkKeys() finding {
 	var set, unset []string
 	for _, v := range a.env.Vendors() {
@@ -150,8 +150,8 @@ func (a *app) checkKeys() finding {
 	return finding{Check: "keys", OK: true, Detail: strings.Join(set, "; ")}
 }
 
-// checkModel makes one small call, and says of each step of it whether it came so far:
-// is the server there, does it take the key, does it know the model, does it answer.
+// checkModel makes one small call, and reports each step: whether the server is reachable,
+// accepts the key, knows the model, and answers.
 func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOptions) []finding {
 	wire, err := a.env.Open(o)
 	if err != nil {
@@ -186,7 +186,7 @@ func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOption
 	return append(findings, heard(judge, it, reply))
 }
 
-// tryJudge returns the judge of that name or file, and an item that it can ask about.
+// tryJudge returns the judge of a name or file, and an item that it can judge.
 func tryJudge(name string) (catalog.Leaf, deem.Item, error) {
 	c, err := catalog.Choose(name, catalog.JudgeOptions{}, false)
 	if err != nil {
@@ -204,8 +204,8 @@ func tryJudge(name string) (catalog.Leaf, deem.Item, error) {
 	return l, it, nil
 }
 
-// heard says what was sent, and what the judge makes of the reply. A reply that is cut off
-// or says nothing is wrong: all others of a run would be like it.
+// heard reports what was sent, and how the judge reads the reply. A truncated or empty
+// reply is an error: all replies of a run would be like it.
 func heard(c catalog.Leaf, it deem.Item, reply deem.Reply) finding {
 	f := finding{Check: "judge", OK: true}
 	v, err := judge.Read(c.Protocol, it, reply)
@@ -232,8 +232,8 @@ func heard(c catalog.Leaf, it deem.Item, reply deem.Reply) finding {
 	return f
 }
 
-// steps tells a call as its steps: those before the one that went wrong are good. A
-// model without a server has only the last step.
+// steps reports a call as its steps: those before the failed one succeeded. A model without
+// a server has only the last step.
 func steps(endpoint string, checks, good []string, err error) []finding {
 	if endpoint == "" {
 		return []finding{found(checks[3], good[3], err)}
@@ -253,8 +253,8 @@ func steps(endpoint string, checks, good []string, err error) []finding {
 	return findings
 }
 
-// wrongStep returns which step an error of a model belongs to: 0 the server, 1 the
-// key, 2 the name of the model, 3 the reply.
+// wrongStep returns the step at which a model error occurred: 0 the server, 1 the key, 2
+// the name of the model, 3 the reply.
 func wrongStep(err error) int {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok {

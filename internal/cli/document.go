@@ -15,7 +15,7 @@ import (
 	"deem/report"
 )
 
-// How wide a report may become, however wide the terminal is.
+// Limits on the width of a report, whatever the width of the terminal.
 const (
 	leastColumns = 40
 	mostColumns  = 120
@@ -27,8 +27,8 @@ func (a *app) verboseFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&a.verbose, "verbose", "v", false, "print all details: hashes, parameters, power, parsers, confidence, notes")
 }
 
-// document prints a report: on a terminal as wide as that and in colour, elsewhere in 80
-// columns without.
+// document prints a report: on a terminal in its width and in colour, otherwise in 80
+// columns without colour.
 func (a *app) document(d *doc.Document) error {
 	if a.quiet {
 		d.Title = ""
@@ -48,15 +48,15 @@ func (a *app) document(d *doc.Document) error {
 		}
 		o.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
-	// A document has no control characters but its own colours.
+	// A document has no control characters except its own colours.
 	return doc.Text(trusted{out}, d, o)
 }
 
-// scoreSections are the sections that -q leaves: the score of a run, the answer of a
+// scoreSections are the sections that -q prints: the score of a run, the answer of a
 // comparison, and the scores of judges.
 var scoreSections = []string{"score", "answer", "scores"}
 
-// next adds what to look at after the report of a run. The commands work as they are
+// next adds suggestions for the next commands to the report of a run. The commands work as
 // printed.
 func (a *app) next(ctx context.Context, st store.Store, d *doc.Document, run store.Run, r report.Report) {
 	where, ok := a.where()
@@ -76,8 +76,8 @@ func (a *app) next(ctx context.Context, st store.Store, d *doc.Document, run sto
 	d.Add(doc.Section{ID: "next", Blocks: []doc.Block{doc.Paragraph{Text: "Next: " + strings.Join(list, " · "), Tone: doc.Dim}}})
 }
 
-// where returns the flags that lead another command to the same runs, false when they
-// cannot be printed as they were typed.
+// where returns the flags with which another command finds the same runs, or false if they
+// cannot be printed as typed.
 func (a *app) where() (flags string, ok bool) {
 	for _, name := range []string{"db", "config"} {
 		typed := slices.ContainsFunc(a.args, func(arg string) bool { return arg == "--"+name || strings.HasPrefix(arg, "--"+name+"=") })
@@ -93,7 +93,7 @@ func (a *app) where() (flags string, ok bool) {
 	return flags, true
 }
 
-// plainWord reports whether a shell takes a word for what it is.
+// plainWord reports whether a word needs no quoting in a shell.
 func plainWord(s string) bool {
 	return s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:", r))

@@ -16,7 +16,7 @@ import (
 	"deem/report"
 )
 
-// errataOptions are what a run is told about faults in the answer key.
+// errataOptions are the options for faults in the answer key.
 type errataOptions struct {
 	file      string
 	corrected bool
@@ -27,7 +27,7 @@ func (o *errataOptions) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.corrected, "corrected", false, "with --errata: judge the items with corrected references, as a run of its own")
 }
 
-// check refuses options that say nothing.
+// check rejects options without effect.
 func (o errataOptions) check() error {
 	switch {
 	case o.corrected && o.file == "":
@@ -38,8 +38,8 @@ func (o errataOptions) check() error {
 	return nil
 }
 
-// heed looks up the errata among the items before anything is paid for, says what they
-// amount to, and corrects the items if that was asked for.
+// heed matches the errata with the items before anything is paid for, prints a summary, and
+// corrects the items if requested.
 func (a *app) heed(ctx context.Context, data items, o runOptions) (items, error) {
 	if o.errata.file == "" {
 		return data, nil
@@ -61,7 +61,7 @@ func (a *app) heed(ctx context.Context, data items, o runOptions) (items, error)
 	return a.corrected(data, m)
 }
 
-// corrected returns the items with the references that the errata correct.
+// corrected returns the items with references corrected by the errata.
 func (a *app) corrected(data items, m *errata.Matched) (items, error) {
 	n := 0
 	for it, err := range data.Items() {
@@ -84,8 +84,8 @@ func (a *app) corrected(data items, m *errata.Matched) (items, error) {
 	return c, nil
 }
 
-// errataOf says what the errata do to the numbers of a run: those of the given file, or
-// else those that the run was told of. It returns nil when there are none.
+// errataOf returns the effect of errata on the numbers of a run: the errata in the given
+// file, or else those given to the run. It returns nil if there are none.
 func (a *app) errataOf(ctx context.Context, st store.Store, run store.Run, h report.Head, file string) (*errata.Report, error) {
 	faults, err := findings.Errata(ctx, st, run, h, file)
 	if errors.Is(err, findings.ErrNoErrata) {

@@ -11,10 +11,10 @@ import (
 	"deem/internal/usage"
 )
 
-// excludeUsage is what --exclude says of itself.
+// excludeUsage is the usage text of --exclude.
 const excludeUsage = "leave items out: `category=NAME` or id=ID; repeatable"
 
-// parseExclusion splits what a user typed.
+// parseExclusion splits an exclusion as typed by the user.
 func parseExclusion(text string) (kind, name string, err error) {
 	kind, name, ok := strings.Cut(text, "=")
 	if !ok || name == "" || kind != "category" && kind != "id" {
@@ -23,13 +23,13 @@ func parseExclusion(text string) (kind, name string, err error) {
 	return kind, name, nil
 }
 
-// excluded returns the items without those that are left out, and how many each
-// exclusion leaves out. One that leaves out nothing is a mistake.
+// excluded returns the items that are not excluded, and how many each exclusion removes. An
+// exclusion that removes nothing is an error.
 func excluded(data items, list []string) (items, []findings.Exclusion, error) {
 	if len(list) == 0 {
 		return data, nil, nil
 	}
-	categories, ids := map[string]int{}, map[string]int{} // which exclusion leaves them out
+	categories, ids := map[string]int{}, map[string]int{} // the exclusion that removes them
 	out := func(it deem.Item) (int, bool) {
 		at, ok := ids[it.ID]
 		if !ok {
@@ -72,7 +72,8 @@ func excluded(data items, list []string) (items, []findings.Exclusion, error) {
 	return rest, counts, err
 }
 
-// noneExcluded says that an exclusion leaves out nothing, and what there is.
+// noneExcluded returns the error for an exclusion that removes nothing, with the possible
+// values.
 func noneExcluded(text string, categories map[string]bool) error {
 	delete(categories, "")
 	err := fmt.Errorf("--exclude %s leaves out nothing", text)

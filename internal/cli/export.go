@@ -137,8 +137,8 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-// export writes the result file of a benchmark. A run that has none goes into the format
-// of the file's ending, unless results were asked for by name.
+// export writes the result file of a benchmark. For a run without one it uses the format of
+// the file's extension, unless results were requested by name.
 func (a *app) export(ctx context.Context, st store.Store, ref, out string, named bool, more exportOptions) error {
 	run, err := findRun(ctx, st, ref)
 	if err != nil {
@@ -170,7 +170,7 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string, named
 	return a.writeResults(ctx, *b, f, out)
 }
 
-// exportSite writes the pages of runs into a folder.
+// exportSite writes the pages of runs to a folder.
 func (a *app) exportSite(ctx context.Context, refs []string, out string, items int) error {
 	if out == "" || out == "-" {
 		return usage.Mark(deem.WithHint(errors.New("a site is a folder"), "name it with -o, as -o site"))
@@ -211,8 +211,8 @@ func (a *app) exportSite(ctx context.Context, refs []string, out string, items i
 	return nil
 }
 
-// noResults is the error for a run without a result file: what stands in the way is that,
-// or a name that says nothing.
+// noResults returns the error for a run without a result file, or for a file name without a
+// known extension.
 func noResults(run store.Run, out string, named bool) error {
 	const formatHint = "the ending of a file chooses a format, as -o verdicts.csv: .csv, .jsonl, .parquet, .xml (junit), .md, .html, .deem; --format names one: "
 	hint := formatHint + strings.Join(exportFormats[2:], ", ")
@@ -230,7 +230,7 @@ func noResults(run store.Run, out string, named bool) error {
 	}
 }
 
-// createNew creates a file. One that is there already is not touched.
+// createNew creates a file. It does not overwrite an existing file.
 func createNew(name string) (*os.File, error) {
 	w, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, newFile)
 	if errors.Is(err, fs.ErrExist) {
@@ -239,8 +239,8 @@ func createNew(name string) (*os.File, error) {
 	return w, err
 }
 
-// sameItems reads the benchmark's files again and looks whether they still hold the
-// items that were judged.
+// sameItems reads the benchmark's files again and checks that they still contain the judged
+// items.
 func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set findings.Settings) error {
 	data, err := b.Open(ctx, set.BenchmarkOptions())
 	if err != nil {
@@ -264,8 +264,8 @@ func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set fi
 	return nil
 }
 
-// writeResults writes the file; "-" is standard output. A file that is there
-// already is not touched.
+// writeResults writes the file, or standard output for "-". It does not overwrite an
+// existing file.
 func (a *app) writeResults(ctx context.Context, b benchmark.Benchmark, f benchmark.Finished, out string) error {
 	if out == "-" {
 		left, err := b.WriteResults(ctx, a.out, f)
@@ -289,7 +289,7 @@ func (a *app) writeResults(ctx context.Context, b benchmark.Benchmark, f benchma
 	return nil
 }
 
-// sayLeft says how many items have no place in a result file.
+// sayLeft reports how many items are not in a result file.
 func (a *app) sayLeft(n int) {
 	if n > 0 {
 		a.say("%s without a verdict: the benchmark's file has no word for that", words.Count(n, "item"))

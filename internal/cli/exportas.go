@@ -20,7 +20,7 @@ import (
 	"deem/report"
 )
 
-// The formats of an export that other programs read.
+// Export formats for other programs.
 const (
 	formatUpstream  = "upstream" // another name for results
 	formatCSV       = "csv"
@@ -37,7 +37,7 @@ const (
 var exportFormats = slices.Concat([]string{formatResults, formatUpstream, formatBundle}, recordFormats,
 	[]string{formatMarkdown, formatHTML, formatSite, formatCard, formatCardJSON, formatAggregate})
 
-// recordFormats are the formats that hold the records of a run.
+// recordFormats are the formats that contain the records of a run.
 var recordFormats = func() []string {
 	var names []string
 	for _, f := range export.Formats() {
@@ -46,8 +46,8 @@ var recordFormats = func() []string {
 	return append(names, formatJUnit)
 }()
 
-// formatOf guesses the format by the name of the file, else it is results. A file of JSON
-// lines may be a benchmark's own, which only the run can tell.
+// formatOf guesses the format from the name of the file; the default is results. JSON lines
+// may be a benchmark's own format, which depends on the run.
 func formatOf(name string) string {
 	format, ok := map[string]string{
 		bundleExt: formatBundle, ".csv": formatCSV, ".parquet": formatParquet, ".xml": formatJUnit,
@@ -59,22 +59,22 @@ func formatOf(name string) string {
 	return format
 }
 
-// isLines reports whether the name is that of JSON lines.
+// isLines reports whether the name is that of a JSON lines file.
 func isLines(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
 	return ext == ".jsonl" || ext == ".ndjson"
 }
 
-// defaultItems is how many items a page lists: enough to get an impression, and still a
-// file that can be mailed.
+// defaultItems is the default number of items on a page: enough for an impression, and
+// still small enough to mail.
 const defaultItems = 200
 
-// exportOptions are what further formats are told.
+// exportOptions are the options of the other formats.
 type exportOptions struct {
 	format string
 	want   findings.Options
 
-	items        int // how many a page lists
+	items        int // number of items on a page
 	spreadsheet  bool
 	organization string
 	relationship string
@@ -88,7 +88,7 @@ func (o *exportOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.relationship, "relationship", "", "every-eval-ever: its relationship to the `system`: "+strings.Join(card.Relationships(), ", "))
 }
 
-// check refuses options that say nothing to the format.
+// check rejects options that the format does not use.
 func (o exportOptions) check(cmd *cobra.Command) error {
 	for flag, formats := range map[string][]string{
 		"items": {formatHTML, formatSite}, "spreadsheet": {formatCSV, "mlflow", "wandb"}, "organization": {formatAggregate}, "relationship": {formatAggregate},
@@ -107,7 +107,7 @@ func (o exportOptions) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// exportAs writes a run in a form that other programs read.
+// exportAs writes a run in a format for other programs.
 func (a *app) exportAs(ctx context.Context, st store.Store, ref, out string, o exportOptions) error {
 	run, err := findRun(ctx, st, ref)
 	if err != nil {
@@ -152,7 +152,7 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 	return nil
 }
 
-// writeReport writes a report in the given form.
+// writeReport writes a report in the given format.
 func writeReport(w io.Writer, r report.Report, listed report.Items, o exportOptions) error {
 	switch o.format {
 	case formatMarkdown:
@@ -168,8 +168,8 @@ func writeReport(w io.Writer, r report.Report, listed report.Items, o exportOpti
 	}
 }
 
-// writeOut writes to a file that is not there yet, or to standard output. What could
-// not be written whole is taken away again, since half a file looks like a whole one.
+// writeOut writes to a new file or to standard output. It removes a file that could not be
+// written completely, because half a file looks like a whole one.
 func (a *app) writeOut(out string, write func(w io.Writer) error) error {
 	if out == "" || out == "-" {
 		return write(a.out)

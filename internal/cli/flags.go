@@ -18,7 +18,7 @@ import (
 	"deem/model"
 )
 
-// flagError says what is wrong with a flag in words of ours, and which flag was meant.
+// flagError rewords an error of the flag parser, and suggests the flag that was meant.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		what, ofValue := wrongValue(e)
@@ -43,7 +43,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// A said is an error in words of ours.
+// A said is an error in our own words.
 type said struct {
 	words string
 	err   error
@@ -53,8 +53,8 @@ func (s *said) Error() string { return s.words }
 
 func (s *said) Unwrap() error { return s.err }
 
-// wrongValue says what is wrong with the value of a flag: of the value, as "is not a whole
-// number", or as the flag itself puts it.
+// wrongValue says what is wrong with the value of a flag: a phrase about the value, such as
+// "is not a whole number", or the flag's own message.
 func wrongValue(e *pflag.InvalidValueError) (what string, ofValue bool) {
 	switch kind := e.GetFlag().Value.Type(); {
 	case errors.Is(e, errNegative):
@@ -95,7 +95,7 @@ func (f valueFlag[T]) Set(s string) error {
 	return err
 }
 
-// notNegative returns a number that was parsed, unless it is negative.
+// notNegative returns a parsed number, or an error if it is negative.
 func notNegative[T int | time.Duration](n T, err error) (T, error) {
 	if err == nil && n < 0 {
 		err = errNegative
@@ -103,12 +103,12 @@ func notNegative[T int | time.Duration](n T, err error) (T, error) {
 	return n, err
 }
 
-// countFlag is a whole number that is not negative.
+// countFlag is a non-negative whole number.
 func countFlag(to *int) valueFlag[int] {
 	return valueFlag[int]{to, "int", func(s string) (int, error) { return notNegative(strconv.Atoi(s)) }, strconv.Itoa}
 }
 
-// timeFlag is a time that is not negative; none is 0.
+// timeFlag is a non-negative duration; 0 means none.
 func timeFlag(to *time.Duration) valueFlag[time.Duration] {
 	parse := func(s string) (time.Duration, error) { return notNegative(time.ParseDuration(s)) }
 	return valueFlag[time.Duration]{to, "duration", parse, func(d time.Duration) string {
@@ -119,7 +119,7 @@ func timeFlag(to *time.Duration) valueFlag[time.Duration] {
 	}}
 }
 
-// optionalFlag is a value that may be absent.
+// optionalFlag is an optional value.
 func optionalFlag[T any](to *catalog.Optional[T], kind string, parse func(string) (T, error), format func(T) string) valueFlag[catalog.Optional[T]] {
 	return valueFlag[catalog.Optional[T]]{to, kind, func(s string) (catalog.Optional[T], error) {
 		v, err := parse(s)
@@ -132,12 +132,12 @@ func optionalFlag[T any](to *catalog.Optional[T], kind string, parse func(string
 	}}
 }
 
-// numberFlag is a number that may be absent.
+// numberFlag is an optional number.
 func numberFlag(to *catalog.Optional[float64]) valueFlag[catalog.Optional[float64]] {
 	return optionalFlag(to, "number", parseNumber, func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) })
 }
 
-// moneyFlag is a sum of dollars that may be absent, in millionths.
+// moneyFlag is an optional amount of dollars, in millionths.
 func moneyFlag(to *catalog.Optional[int64]) valueFlag[catalog.Optional[int64]] {
 	return optionalFlag(to, "dollars", model.ParseDollars, words.ExactDollars)
 }
@@ -150,10 +150,10 @@ func parseNumber(s string) (float64, error) {
 	return v, nil
 }
 
-// hundredths writes a share as a number of hundredths.
+// hundredths formats a share as a number of hundredths.
 func hundredths(x float64) string { return strconv.FormatFloat(x*100, 'g', 6, 64) }
 
-// percent writes a share as 1%.
+// percent formats a share as a percentage, for example 1%.
 func percent(x float64) string { return hundredths(x) + "%" }
 
 // shareFlag is a share from 0 to 1, which may also be written as 1%.

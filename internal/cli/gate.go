@@ -11,11 +11,11 @@ import (
 	"deem/internal/words"
 )
 
-// errGate means that a gate did not hold.
+// errGate is returned if a gate failed.
 var errGate = errors.New("a gate failed")
 
-// reportGates reads gates on the report of a run. Those that no report could meet are
-// refused here, before anything is read or paid for.
+// reportGates parses gates on the report of a run. It rejects gates that no report could
+// meet before anything is read or paid for.
 func reportGates(texts []string) ([]gate.Gate, error) {
 	gates, err := gate.Parse(texts)
 	if err != nil {
@@ -24,8 +24,8 @@ func reportGates(texts []string) ([]gate.Gate, error) {
 	return gates, gate.CheckReport(gates, nil)
 }
 
-// checkCategories refuses gates on categories that no item has. They are known when the
-// items are, so nobody need pay for a report that lacks them.
+// checkCategories rejects gates on categories that no item has. The categories are known
+// from the items, before anything is paid for.
 func checkCategories(gates []gate.Gate, data items) error {
 	if len(gates) == 0 {
 		return nil
@@ -46,10 +46,10 @@ func checkCategories(gates []gate.Gate, data items) error {
 	return gate.CheckReport(gates, slices.AppendSeq([]string{}, maps.Keys(seen)))
 }
 
-// uncategorised is what a report calls the items without a category, if others have one.
+// uncategorised is the name in reports of items without a category, if others have one.
 const uncategorised = "(none)"
 
-// gatesFailed returns errGate unless all gates hold.
+// gatesFailed returns errGate unless all gates passed.
 func gatesFailed(outcomes []gate.Outcome) error {
 	failed := 0
 	for _, o := range outcomes {

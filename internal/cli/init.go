@@ -74,7 +74,7 @@ func (a *app) initProgram(lang string) error {
 	return os.Chmod(p.to, 0o755) //nolint:gosec // It is a program.
 }
 
-// writeNew writes a file that must not be there yet.
+// writeNew writes a file that must not exist.
 func (a *app) writeNew(name, text, next string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {

@@ -19,7 +19,7 @@ import (
 	"deem/model/replay"
 )
 
-// datasetOf returns what a run keeps of its items.
+// datasetOf returns the description of the items that a run stores.
 func (o dataOptions) datasetOf(data items) store.DatasetSpec {
 	d := store.DatasetSpec{Names: data.Names(), Hash: data.Hash(), Items: data.Len()}
 	if o.title != "" {
@@ -28,8 +28,8 @@ func (o dataOptions) datasetOf(data items) store.DatasetSpec {
 	return d
 }
 
-// judgeAll begins or resumes the run of one judge, takes it to its end, and returns its
-// id, also where it began and failed, and, if it was made on the way, what it found.
+// judgeAll begins or resumes the run of one judge and completes it. It returns the id, even
+// if the run began and failed, and the live findings, if there are any.
 func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (id string, live *findings.Reporter, err error) {
 	around := o.batched
 	if o.record != "" {
@@ -55,8 +55,8 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, da
 	return r.ID, live, nil
 }
 
-// newRun makes a run that is not begun yet. It keeps what it has of an earlier part of it:
-// its lock, and, if anything was judged, the names of what was judged.
+// newRun returns a run that has not begun. It keeps settings of an earlier part of the run:
+// its lock, and, if anything was judged, the names under which it was judged.
 func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, around func(deem.Model) deem.Model) (*run.Run, error) {
 	r, err := run.New(run.Setup{
 		Store: st, Choice: g, Dataset: o.datasetOf(data), Options: o.Options, Telemetry: a.telemetry, Batched: o.batch.on,
@@ -95,9 +95,8 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 	return r, nil
 }
 
-// inherit puts into the settings what a run keeps of an earlier part of it. A run that is
-// resumed without its lock is held to it all the same, and nothing can be promised of a run
-// whose verdicts are known.
+// inherit copies settings of an earlier part of a run. A run that is resumed without its
+// lock is still checked against it, and a run whose verdicts are known cannot be locked.
 func (a *app) inherit(set *findings.Settings, now store.Spec, earlier store.Run, o runOptions) error {
 	was := findings.SettingsOf(earlier.Spec)
 	if o.lock.locked == nil {
@@ -109,7 +108,7 @@ func (a *app) inherit(set *findings.Settings, now store.Spec, earlier store.Run,
 		return nil
 	}
 	if was.Until != nil && set.Until != nil {
-		set.Until.Aim = was.Until.Aim // The bets were made.
+		set.Until.Aim = was.Until.Aim // Bets were already made with it.
 	}
 	if kept := keepNames(set, now, earlier); len(kept) > 0 {
 		a.say("run %s keeps the names that it has: %s (--fresh begins another run)", earlier.ID, words.Printable(strings.Join(kept, "; ")))
@@ -117,10 +116,10 @@ func (a *app) inherit(set *findings.Settings, now store.Spec, earlier store.Run,
 	return nil
 }
 
-// keepNames puts the names under which the earlier run was judged into the settings, and
-// says which of those that were given now are others. The store keeps those of the
-// dataset itself. Only a system without a name is given one, by the command that judged
-// it: the same answers from another file may be another system's.
+// keepNames copies the names under which the earlier run was judged to the settings, and
+// returns the names given now that differ. The store keeps those of the dataset itself.
+// Only a system without a name gets one, from the command that judged it: the same answers
+// from another file may be another system's.
 func keepNames(set *findings.Settings, now store.Spec, earlier store.Run) (kept []string) {
 	was := findings.SettingsOf(earlier.Spec)
 	same := slices.Equal(earlier.Dataset.Names, now.Dataset.Names)
@@ -144,8 +143,8 @@ func keepNames(set *findings.Settings, now store.Spec, earlier store.Run) (kept 
 	return kept
 }
 
-// announce says what is about to happen. Of the records of the run some may be of items
-// that are not done.
+// announce says what is about to happen. Some records of the run may be of unfinished
+// items.
 func (a *app) announce(r *run.Run, o runOptions) {
 	total, done := r.Dataset.Items*o.Trials, r.Records-len(r.Unfinished)
 	who := r.Run.Judge.Name
@@ -162,8 +161,8 @@ func (a *app) announce(r *run.Run, o runOptions) {
 	}
 }
 
-// conduct judges the items of a run that was begun, and returns what it found, nil when
-// that is to be read from the store.
+// conduct judges the items of a run that has begun, and returns the live findings, or nil
+// if they must be read from the store.
 func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) (*findings.Reporter, error) {
 	var live *findings.Reporter
 	var err error

@@ -73,7 +73,7 @@ func (a *app) label(ctx context.Context, ref, by string, o agreeOptions) error {
 	return err
 }
 
-// askAbout shows items and keeps what is said of them. It returns how many labels it kept.
+// askAbout shows items and stores the answers. It returns the number of labels stored.
 func (a *app) askAbout(ctx context.Context, kept store.Labels, run store.Run, by string, choices []judge.Label, items []deem.Item, drawn []labels.Drawn) (int, error) {
 	in := bufio.NewScanner(a.in)
 	var given []store.Label
@@ -106,7 +106,8 @@ func (a *app) askAbout(ctx context.Context, kept store.Labels, run store.Run, by
 			Yes: choice.Score >= 0.5, Label: choice.Label, Score: choice.Score, Labelled: clock(),
 		})
 		places = append(places, i)
-		// How many items of a stratum were drawn is known only by now: a person may stop.
+		// The number of items drawn per stratum is known only now, because the person may
+		// stop early.
 		counts := map[string]int{}
 		for _, at := range places {
 			counts[drawn[at].Stratum]++
@@ -123,7 +124,7 @@ func (a *app) askAbout(ctx context.Context, kept store.Labels, run store.Run, by
 	return len(given), in.Err()
 }
 
-// showToLabel shows an item without what the judge said of it.
+// showToLabel shows an item without the judge's verdict.
 func (a *app) showToLabel(it deem.Item, n, of int, choices []judge.Label) {
 	show := func(name, text string) {
 		if text != "" {
@@ -146,8 +147,7 @@ func (a *app) showToLabel(it deem.Item, n, of int, choices []judge.Label) {
 	_, _ = fmt.Fprintf(a.out, "%s? ", strings.Join(menu, ", "))
 }
 
-// chosenLabel returns the label that somebody typed: its number, or a beginning that no
-// other label has.
+// chosenLabel returns the label that the user typed: its number, or an unambiguous prefix.
 func chosenLabel(choices []judge.Label, said string) (judge.Label, bool) {
 	if n, err := strconv.Atoi(said); err == nil && n >= 1 && n <= len(choices) {
 		return choices[n-1], true

@@ -16,7 +16,7 @@ import (
 	"deem/internal/words"
 )
 
-// planLabels chooses the items to label and writes them, blind: annotators must
+// planLabels chooses the items to label and writes them without verdicts: annotators must
 // not know what the judge said.
 func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	if t.other != nil {
@@ -49,8 +49,8 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	return nil
 }
 
-// drawItems chooses the items to label, and says how each was drawn and how many there were
-// to choose from.
+// drawItems chooses the items to label, and returns how each was drawn and how many
+// candidates there were.
 func drawItems(ctx context.Context, st store.Store, t *truths) (items []deem.Item, drawn []labels.Drawn, free int, err error) {
 	chosen, free, err := findings.Draw(ctx, st, t.run, t.people, t.o.plan, t.o.seed)
 	if err != nil {
@@ -73,7 +73,7 @@ func drawItems(ctx context.Context, st store.Store, t *truths) (items []deem.Ite
 	return items, drawn, free, err
 }
 
-// writePlan writes the items to label as JSON, for programs in which people label.
+// writePlan writes the items to label as JSON, for labelling programs.
 func (a *app) writePlan(items []deem.Item, drawn []labels.Drawn, seed uint64) error {
 	type toLabel struct {
 		ID         string   `json:"id"`
@@ -93,8 +93,8 @@ func (a *app) writePlan(items []deem.Item, drawn []labels.Drawn, seed uint64) er
 	return nil
 }
 
-// itemsOf returns the items at the given positions, in that order. Only these are
-// held in memory.
+// itemsOf returns the items at the given positions, in that order. Only these are held in
+// memory.
 func itemsOf(ctx context.Context, st store.Store, run store.Run, positions []int) ([]deem.Item, error) {
 	at := map[int]int{}
 	for i, p := range positions {
@@ -112,8 +112,8 @@ func itemsOf(ctx context.Context, st store.Store, run store.Run, positions []int
 	return items, nil
 }
 
-// planTable returns the items as a table with room for labels and, where a plan drew them,
-// with how: the stratum, and how many of its items were drawn.
+// planTable returns the items as a table with a column for labels and, if a plan drew them,
+// the stratum and how many of its items were drawn.
 func planTable(items []deem.Item, drawn []labels.Drawn) ([]byte, error) {
 	rows := make([]labels.TableRow, len(items))
 	for i, it := range items {
@@ -126,7 +126,7 @@ func planTable(items []deem.Item, drawn []labels.Drawn) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a file that must not exist.
 func writeNew(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, newFile)
 	if errors.Is(err, fs.ErrExist) {

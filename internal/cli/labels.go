@@ -65,7 +65,7 @@ func (a *app) labelsImport() *cobra.Command {
 	return cmd
 }
 
-// openLabels opens the store as one that keeps labels, and finds a run in it.
+// openLabels opens the store for labels, and finds a run in it.
 func (a *app) openLabels(ctx context.Context, ref string) (store.Store, store.Labels, store.Run, error) {
 	st, err := a.openStore(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func (a *app) openLabels(ctx context.Context, ref string) (store.Store, store.La
 	return st, kept, run, nil
 }
 
-// importLabels finds the item of each label in the run, and keeps the label with it.
+// importLabels finds the item of each label in the run, and stores the label with it.
 func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) error {
 	st, kept, run, err := a.openLabels(ctx, ref)
 	if err != nil {
@@ -119,8 +119,7 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 	return nil
 }
 
-// labelsFor returns the labels with the items that they are about, and how many found
-// none.
+// labelsFor returns the labels with their items, and the number of labels without an item.
 func labelsFor(ctx context.Context, st store.Store, run store.Run, set *labels.Set) (list []store.Label, left int, err error) {
 	by := map[string][]labels.Label{}
 	for _, l := range set.Labels {
@@ -158,8 +157,8 @@ func (a *app) labelsList() *cobra.Command {
 	}
 }
 
-// listLabels writes a line for each label: words, or a list of JSON, which "deem agree
-// --map item=id" reads.
+// listLabels writes a line for each label as text, or a JSON list, which "deem agree --map
+// item=id" reads.
 func (a *app) listLabels(ctx context.Context, st store.Store) error {
 	kept, ok := st.(store.Labels)
 	if !ok {
