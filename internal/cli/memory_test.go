@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -41,16 +40,15 @@ func memoryOfReplies(t *testing.T, size, items int, most int64) {
 		exit    int
 		most    int64
 	}{
-		"bound raised": {[]string{"--model-option", "max-reply=67108864"}, 0, most},
-		// Linux counts the memory of the test, which holds a reply, to the process it starts.
-		"default bound": {nil, 3, 2*base + 2*int64(size)},
+		"bound raised":  {[]string{"--model-option", "max-reply=67108864"}, 0, most},
+		"default bound": {nil, 3, base + 2*int64(size)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "items.jsonl"), []byte(rows.String()), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p := start(t, dir, append([]string{
+			p := startMeasured(t, dir, append([]string{
 				"run", "--data", "items.jsonl", "--judge", "universal", "--reading", "strict",
 				"--model", "openai:m", "--base-url", server.URL, "-j", "8", "--retries", "0", "--timeout", "10m",
 			}, c.options...)...)
@@ -62,14 +60,25 @@ func memoryOfReplies(t *testing.T, size, items int, most int64) {
 	}
 }
 
-// peakOf holds that a process that is over took at most so much memory.
+// startMeasured starts the command for [peakOf].
+func startMeasured(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	return startWith(t, dir, []string{"OPENAI_API_KEY=sk-test-0123456789abcdef", peakVariable + "=" + filepath.Join(dir, "peak")}, args...)
+}
+
+// peakOf checks that a process that has ended took at most so much memory.
 func peakOf(t *testing.T, p *process, most int64) {
 	t.Helper()
-	usage, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		t.Fatal("the system does not say how much memory was used")
+	status, err := os.ReadFile(filepath.Join(p.cmd.Dir, "peak"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	peak := usage.Maxrss << 10
+	var peak int64
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	if _, err := fmt.Sscanf(rest, "%d kB", &peak); err != nil {
+		t.Fatalf("the status of the process has no VmHWM: %v", err)
+	}
+	peak <<= 10
 	t.Logf("peak %d MB of at most %d, %.1f s of CPU", peak/1e6, most/1e6, (p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()).Seconds())
 	if peak > most {
 		t.Errorf("the command took %d MB, want at most %d", peak/1e6, most/1e6)
@@ -90,7 +99,7 @@ func TestMemoryOfLongResponse(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "items.jsonl"), []byte(row), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p := start(t, dir, "run", "--data", "items.jsonl", "--judge", "match")
+			p := startMeasured(t, dir, "run", "--data", "items.jsonl", "--judge", "match")
 			if code := p.wait(t); code != 0 && code != 3 {
 				t.Fatalf("exit status %d:\n%s", code, p.err.String())
 			}

@@ -177,3 +177,54 @@ func TestTerms(t *testing.T) {
 		}
 	}
 }
+
+// TestViewBound checks that the bound, which is taken from the first records only, loses no
+// record of a page: in both directions, with equal values, and where values are missing.
+func TestViewBound(t *testing.T) {
+	s := openInside(t)
+	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recs []deem.Record
+	for i := range 300 {
+		rec := storetest.Record(i)
+		if i%7 != 0 {
+			rec.Verdict.Confidence = new(float64(i*37%101) / 101)
+		}
+		recs = append(recs, rec)
+	}
+	if err := s.Append(t.Context(), run.ID, recs); err != nil {
+		t.Fatal(err)
+	}
+	ids := func(v store.View) (list []string) {
+		t.Helper()
+		for {
+			page, err := s.View(t.Context(), run.ID, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, rec := range page {
+				list = append(list, rec.Item.ID)
+			}
+			if len(page) < v.Limit {
+				return list
+			}
+			last := page[len(page)-1]
+			v.From = &store.Place{Value: last.Verdict.Confidence, Cursor: store.Cursor{Position: last.Position, ID: last.Item.ID}}
+			if v.Order == store.ByScore {
+				v.From.Value = &last.Verdict.Score
+			}
+		}
+	}
+	for _, v := range []store.View{{Order: store.ByConfidence}, {Order: store.ByScore}, {Order: store.ByConfidence, Descending: true}, {Order: store.ByScore, Descending: true}} {
+		v.Limit = 10
+		boundSample = 0 // no bound
+		want := ids(v)
+		boundSample = 25
+		if diff := cmp.Diff(want, ids(v)); diff != "" || len(want) != 300 {
+			t.Errorf("%s, descending %v: %d records; with a bound:\n%s", v.Order, v.Descending, len(want), diff)
+		}
+	}
+	boundSample = 20_000
+}

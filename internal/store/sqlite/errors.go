@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	driver "modernc.org/sqlite" // It registers itself as "sqlite".
 	sqlite3 "modernc.org/sqlite/lib"
@@ -67,6 +68,9 @@ func (s *Store) explain(doing string, err error) error {
 	if e, ok := errors.AsType[*driver.Error](err); ok && deem.HintOf(err) == "" {
 		if t, ok := troubles[e.Code()&0xff]; ok {
 			return deem.WithHint(fmt.Errorf("%s: %s: %w", where, t.says, err), "%s", t.advice)
+		}
+		if text := err.Error(); strings.Contains(text, "no such column") || strings.Contains(text, "no such table") {
+			return deem.WithHint(fmt.Errorf("%s: it was made by another version of deem: %w", where, err), "move the file away to start a new one")
 		}
 	}
 	return fmt.Errorf("%s: %w", where, err)
