@@ -96,7 +96,8 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 }
 
 // inherit copies settings of an earlier part of a run. A run that is resumed without its
-// lock is still checked against it, and a run whose verdicts are known cannot be locked.
+// lock is still checked against it. A run cannot be locked after it began, because its
+// verdicts may be known.
 func (a *app) inherit(set *findings.Settings, now store.Spec, earlier store.Run, o runOptions) error {
 	was := findings.SettingsOf(earlier.Spec)
 	if o.lock.locked == nil {

@@ -66,7 +66,7 @@ func (a *app) listCommand() *cobra.Command {
 	return cmd
 }
 
-// A listed is a named thing with what there is to say about it.
+// A listed is a named thing with a description.
 type listed = catalog.Listed
 
 // list prints named things.
@@ -193,11 +193,11 @@ func (a *app) listRuns(ctx context.Context, all bool) error {
 	return a.document(d)
 }
 
-// listedRuns is how many runs are listed for people. The score of each is made of its
-// records, which takes a while.
+// listedRuns is the maximum number of runs listed for people. The score of each is computed
+// from its records, which takes a while.
 const listedRuns = 30
 
-// runRow is a run in a list, under the name that people gave it and that of its system, else
+// runRow returns the row of a run in a list, with its name and that of its system, or else
 // that of its data.
 func runRow(ctx context.Context, st store.Store, run store.Run) ([]doc.Cell, error) {
 	found, err := findings.Of(ctx, st, run, findings.Options{MaxUnjudged: report.DefaultMaxUnjudged})
@@ -231,7 +231,7 @@ func (a *app) listSchemas() error {
 	})
 }
 
-// jsonText is JSON that is written as it is.
+// jsonText is JSON that is written unchanged.
 type jsonText []byte
 
 func (t jsonText) MarshalJSON() ([]byte, error) { return t, nil }

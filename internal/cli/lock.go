@@ -41,7 +41,7 @@ that the run used this lock and kept it.
 EXIT STATUS
   0 written   1 error   2 wrong usage or input, or the file exists`
 
-// defaultLock is the file that a lock is written to.
+// defaultLock is the default name of a lock file.
 const defaultLock = "deem.lock"
 
 func (a *app) lockCommand() *cobra.Command {
@@ -70,7 +70,7 @@ func (a *app) lockCommand() *cobra.Command {
 	return cmd
 }
 
-// writeLock writes what a run with these options would be.
+// writeLock writes the lock for a run with these options.
 func (a *app) writeLock(ctx context.Context, o runOptions, out string, anchor bool) error {
 	o.model.Uncalled = true
 	judgings, data, err := a.open(ctx, &o)
@@ -104,8 +104,8 @@ func (a *app) writeLock(ctx context.Context, o runOptions, out string, anchor bo
 	return nil
 }
 
-// promised returns the lock of a run with these options. Its time has whole seconds,
-// since stores keep no finer one.
+// promised returns the lock of a run with these options. Its time is in whole seconds,
+// because stores keep no fractions.
 func promised(ctx context.Context, judgings []catalog.Choice, data items, o runOptions) (lock.Lock, error) {
 	l := lock.Lock{
 		Version: lock.Version, Created: clock().UTC().Truncate(time.Second), Deem: version(),
@@ -129,7 +129,8 @@ func promised(ctx context.Context, judgings []catalog.Choice, data items, o runO
 	return l, nil
 }
 
-// judgePromised returns who judges. What is put around the models of a run changes no judge.
+// judgePromised returns the judge for a lock. The decorators of a run's models do not
+// change the judge.
 func judgePromised(g catalog.Choice) (lock.Judge, error) {
 	j, err := g.Judge()
 	if err != nil {
@@ -144,13 +145,13 @@ func judgePromised(g catalog.Choice) (lock.Judge, error) {
 	return who, err
 }
 
-// lockOptions are what a run is told about a lock.
+// lockOptions are the options of a run for a lock.
 type lockOptions struct {
 	file   string
 	anyway bool
 
-	locked *lock.Lock // what the file says
-	broken []string   // what the run does otherwise
+	locked *lock.Lock // content of the file
+	broken []string   // deviations of the run from it
 }
 
 func (o *lockOptions) flags(f *pflag.FlagSet) {
@@ -158,8 +159,8 @@ func (o *lockOptions) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.anyway, "anyway", false, "with --lock: judge even if something differs, and say so in every report")
 }
 
-// take reads the lock, if there is one, and takes over what it says of how to count
-// where the flags say nothing.
+// take reads the lock, if there is one, and applies its counting settings where the flags
+// are not given.
 func (o *runOptions) take(flags *pflag.FlagSet) error {
 	if o.lock.file == "" {
 		if o.lock.anyway {
@@ -189,8 +190,8 @@ func (o *runOptions) take(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// hold compares what is about to be judged with what was promised, before anything is
-// written or paid for.
+// hold checks the judges and items against the lock, before anything is written or paid
+// for.
 func (a *app) hold(ctx context.Context, judgings []catalog.Choice, data items, o *runOptions) error {
 	if o.lock.locked == nil {
 		return nil
@@ -216,7 +217,7 @@ func (a *app) hold(ctx context.Context, judgings []catalog.Choice, data items, o
 	return nil
 }
 
-// settings returns what the run keeps, nil without a lock.
+// settings returns the settings that the run stores, or nil without a lock.
 func (o lockOptions) settings() *findings.LockSettings {
 	if o.locked == nil {
 		return nil
@@ -224,7 +225,7 @@ func (o lockOptions) settings() *findings.LockSettings {
 	return &findings.LockSettings{Hash: o.locked.Hash(), Created: o.locked.Created, Broken: o.broken, Gates: o.locked.Gates}
 }
 
-// late refuses to go on with a run that has begun before the lock was made.
+// late returns an error if a run began before the lock was made.
 func (o lockOptions) late(run store.Run) error {
 	if o.anyway || !run.Created.Before(o.locked.Created) {
 		return nil

@@ -41,8 +41,8 @@ func (a *app) manCommand() *cobra.Command {
 	}
 }
 
-// manPages writes the page of a command and those of its subcommands, and returns how
-// many they are.
+// manPages writes the page of a command and those of its subcommands, and returns their
+// number.
 func manPages(dir string, cmd *cobra.Command) (int, error) {
 	var page strings.Builder
 	manPage(&page, cmd)
@@ -64,8 +64,8 @@ func manPages(dir string, cmd *cobra.Command) (int, error) {
 	return n, nil
 }
 
-// manPage writes one page in the macros of man(7). The texts are laid out by hand for
-// a terminal, so they are shown as they are.
+// manPage writes one page with the macros of man(7). The texts are formatted for a
+// terminal, so they are shown unchanged.
 func manPage(w io.Writer, cmd *cobra.Command) {
 	dashed := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 	text, exits, _ := strings.Cut(strings.TrimSpace(cmd.Long), "\nEXIT STATUS\n")
@@ -79,7 +79,7 @@ func manPage(w io.Writer, cmd *cobra.Command) {
 	manSection(w, "EXIT STATUS", exits)
 }
 
-// manSection writes a section whose lines stay as they are.
+// manSection writes a section with its line breaks unchanged.
 func manSection(w io.Writer, title, text string) {
 	if text = strings.Trim(text, "\n"); text == "" {
 		return
@@ -91,7 +91,7 @@ func manSection(w io.Writer, title, text string) {
 	fmt.Fprintln(w, ".fi")
 }
 
-// roff escapes what troff would take for its own.
+// roff escapes characters that are special in troff.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {

@@ -30,7 +30,7 @@ EXIT STATUS
 EXIT STATUS
   0 copied   1 error   2 wrong usage`
 
-// Where the databases are named that --from and --to do not name.
+// Variables for the databases, used if --from and --to are not given.
 const (
 	fromVariable = "DEEM_FROM_DB"
 	toVariable   = "DEEM_TO_DB"
@@ -50,7 +50,7 @@ func (a *app) migrateCommand() *cobra.Command {
 	return cmd
 }
 
-// migrate opens both databases and copies.
+// migrate opens both databases and copies the runs.
 func (a *app) migrate(ctx context.Context, from, to string, refs []string) error {
 	if from = cmp.Or(from, a.env.Get(fromVariable), a.db); from == "" {
 		return usage.Errorf("no database to copy from")
@@ -90,7 +90,7 @@ func (a *app) migrate(ctx context.Context, from, to string, refs []string) error
 	return nil
 }
 
-// runIDs returns the ids of the runs that are named.
+// runIDs returns the ids of the named runs.
 func runIDs(ctx context.Context, st store.Store, refs []string) ([]string, error) {
 	var ids []string
 	for _, ref := range refs {

@@ -15,13 +15,13 @@ import (
 	"deem/stat"
 )
 
-// notifyTime is how long the command of --notify may take. A run must not hang on it.
+// notifyTime is the timeout of the command of --notify. A run must not hang on it.
 const notifyTime = 30 * time.Second
 
 const notifyUsage = "run this program when the run ends for any reason, for example `command:./tell.sh`; it reads a JSON document on standard input (docs/cli.md)"
 
 // A notice is the document that the program of --notify reads: how the command ended, and
-// what it is known to have found by then.
+// its results so far.
 type notice struct {
 	Version string       `json:"version"` // deem.notify/1
 	Exit    int          `json:"exit"`
@@ -41,11 +41,11 @@ type noticedRun struct {
 	Unjudged int            `json:"unjudged"`
 	Missing  int            `json:"missing"` // not judged yet
 	Metric   string         `json:"metric"`
-	Score    *stat.Estimate `json:"score"` // null when it is withheld or nothing was judged
+	Score    *stat.Estimate `json:"score"` // null if it is withheld or nothing was judged
 	Strict   *stat.Estimate `json:"strict"`
 }
 
-// notifier returns the program and the arguments of --notify, nil for none.
+// notifier returns the program and the arguments of --notify, or nil if it is not set.
 func notifier(flag string) ([]string, error) {
 	if flag == "" {
 		return nil, nil
@@ -61,7 +61,7 @@ func notifier(flag string) ([]string, error) {
 	return args, nil
 }
 
-// noticed returns what is known about a run, whether it is done or not.
+// noticed returns the results of a run, whether it is done or not.
 func (want showing) noticed(ctx context.Context, st store.Store, id string) (noticedRun, error) {
 	run, err := st.Run(ctx, id)
 	if err != nil {
@@ -85,7 +85,8 @@ func (want showing) noticed(ctx context.Context, st store.Store, id string) (not
 	return n, nil
 }
 
-// notify hands a notice to the program. That it fails is a warning: the run ended as it did.
+// notify passes a notice to the program. A failure is only a warning: it does not change
+// the result of the run.
 func (a *app) notify(ctx context.Context, program []string, runs []noticedRun, ended error) {
 	n := notice{Version: "deem.notify/1", Exit: exitCode(ended), Hint: deem.HintOf(ended), Runs: runs}
 	if ended != nil {

@@ -21,14 +21,14 @@ import (
 // defaultJudge needs no key, so that the first command works.
 const defaultJudge = "match"
 
-// defaultAsking is the judge when only a model is named.
+// defaultAsking is the judge if only a model is given.
 const defaultAsking = "universal"
 
-// dbVariable names the database where --db does not. A URL with a password has no place
+// dbVariable names the database if --db is not given. A URL with a password does not belong
 // on a command line.
 const dbVariable = "DEEM_DB"
 
-// openStore opens the store for writing and creates it where there is none.
+// openStore opens the store for writing and creates it if necessary.
 func (a *app) openStore(ctx context.Context) (store.Store, error) {
 	if err := a.checkDB(); err != nil {
 		return nil, err
@@ -37,12 +37,12 @@ func (a *app) openStore(ctx context.Context) (store.Store, error) {
 		return storeOrNil(postgres.Open(ctx, a.db, postgres.Options{}))
 	}
 	if _, err := os.Stat(filepath.Dir(a.db)); a.db != defaultDB && errors.Is(err, fs.ErrNotExist) {
-		a.say("new store %s, in a new folder", a.db) // It may be a typing error.
+		a.say("new store %s, in a new folder", a.db) // It may be a typo.
 	}
 	return storeOrNil(sqlite.Open(ctx, a.db, sqlite.Options{}))
 }
 
-// readStore opens a store that is there already.
+// readStore opens an existing store.
 func (a *app) readStore(ctx context.Context) (store.Store, error) {
 	if err := a.checkDB(); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (a *app) readStore(ctx context.Context) (store.Store, error) {
 	return storeOrNil(sqlite.OpenReadOnly(ctx, a.db, sqlite.Options{}))
 }
 
-// storeOrNil keeps a nil pointer from becoming a store.
+// storeOrNil prevents a nil pointer from becoming a non-nil store.
 func storeOrNil[S store.Store](st S, err error) (store.Store, error) {
 	if err != nil {
 		return nil, err
@@ -61,8 +61,8 @@ func storeOrNil[S store.Store](st S, err error) (store.Store, error) {
 	return st, nil
 }
 
-// storeIfThere opens the store to read, and returns nil when there is none yet: a plan
-// leaves nothing behind.
+// storeIfThere opens the store for reading, and returns nil if there is none: a plan
+// creates nothing.
 func (a *app) storeIfThere(ctx context.Context) (store.Store, error) {
 	if postgres.IsURL(a.db) {
 		st, err := a.readStore(ctx)
@@ -77,8 +77,8 @@ func (a *app) storeIfThere(ctx context.Context) (store.Store, error) {
 	return a.readStore(ctx)
 }
 
-// takeDB takes the database from the environment, unless the user gave --db. What the
-// environment says goes before deem.yaml.
+// takeDB sets the database from the environment, unless the user gave --db. The environment
+// takes precedence over deem.yaml.
 func (a *app) takeDB(flags *pflag.FlagSet) error {
 	flag := flags.Lookup("db")
 	if flag == nil || flag.Changed {
@@ -90,7 +90,7 @@ func (a *app) takeDB(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// checkDB refuses a database that is neither a file nor a Postgres.
+// checkDB rejects a database that is neither a file nor a Postgres.
 func (a *app) checkDB() error {
 	scheme, _, isURL := strings.Cut(a.db, "://")
 	if !isURL || postgres.IsURL(a.db) {
@@ -100,10 +100,10 @@ func (a *app) checkDB() error {
 		"a Postgres is named as postgres://user@host:5432/database"))
 }
 
-// dbName is the database as people know it, without a password.
+// dbName returns the database without a password.
 func (a *app) dbName() string { return withoutPassword(a.db) }
 
-// redactArg takes the password out of an argument that names a database, as
+// redactArg removes the password from an argument that names a database, such as
 // --db=postgres://user:password@host/database.
 func redactArg(arg string) string {
 	flag, db := "", arg
@@ -116,8 +116,8 @@ func redactArg(arg string) string {
 	return flag + withoutPassword(db)
 }
 
-// withoutPassword takes the password out of the URL of a database. Anything in a URL
-// that cannot be read may be the password.
+// withoutPassword removes the password from the URL of a database. If a URL cannot be
+// parsed, any part of it may be the password.
 func withoutPassword(db string) string {
 	scheme, _, isURL := strings.Cut(db, "://")
 	if !isURL {
@@ -125,7 +125,7 @@ func withoutPassword(db string) string {
 	}
 	u, err := url.Parse(db)
 	if err != nil || strings.Contains(u.EscapedPath()+u.RawQuery+u.Fragment, "@") {
-		// An @ that far behind ends a password with a slash or the like in it.
+		// An @ this late ends a password that contains a slash or the like.
 		return scheme + "://..."
 	}
 	if u.User != nil {

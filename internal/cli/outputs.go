@@ -20,18 +20,17 @@ import (
 	"deem/model/replay"
 )
 
-// An output is a flag that names a file which is written in the place of an older one,
-// or behind what it holds. The files of other flags, as -o, must not be there yet: see
-// createNew.
+// An output is a flag that names a file which is replaced or appended to. The files of
+// other flags, such as -o, must not exist: see createNew.
 type output struct {
 	flag     string
-	what     string                 // what deem writes there
-	ours     func(head []byte) bool // whether a file that begins so is such a thing
+	what     string                 // the content that deem writes
+	ours     func(head []byte) bool // whether a file with this beginning has such content
 	appended bool
-	again    string // the flag that may read the file before it is written anew
+	again    string // the flag that may read the file before it is replaced
 }
 
-// outputs are all of them. A file is known by how it begins.
+// outputs lists all outputs. A file is recognized by its beginning.
 var outputs = []output{
 	{flag: "flips", what: "table of deem compare --flips", ours: begins("id,category,change,question,references,")},
 	{flag: "html", what: "page of deem compare or deem rejudge", ours: contains(`<meta name="generator" content="deem">`)},
@@ -44,19 +43,20 @@ var outputs = []output{
 	{flag: "log", what: "log of deem", ours: isLog, appended: true},
 }
 
-// inputs are the flags that name files which are read. Of --model this is what stands
-// behind "replay:". Arguments that are files are read too.
+// inputs are the flags that name files to read. For --model it is the part after "replay:".
+// Arguments that are files are read too.
 var inputs = []string{
 	"data", "responses", "other", "baseline", "labels", "known", "errata", "lock", "probes", "judge", "model", "prices", "ca-file",
 	"token-file", "config",
 }
 
-// headSize is how much of a file is read to know it: the first line of a file of
-// replies holds a whole reply.
+// headSize is the number of bytes read to recognize a file: the first line of a file of
+// replies contains a whole reply.
 const headSize = 1 << 20
 
-// checkOutputs refuses to write over what deem did not write as the same thing, and over
-// what the command reads. It does so before anything is opened, asked or paid for.
+// checkOutputs refuses to overwrite files that deem did not write as the same kind of
+// output, and files that the command reads. It does so before anything is opened, asked or
+// paid for.
 func checkOutputs(flags *pflag.FlagSet, args []string) error {
 	reads := readFiles(flags, args)
 	by := map[string]string{}
@@ -78,7 +78,7 @@ func checkOutputs(flags *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// check looks at what is in the place where the output goes.
+// check checks the existing file at the location of the output.
 func (out output) check(name string, reads []readFile) error {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -91,7 +91,7 @@ func (out output) check(name string, reads []readFile) error {
 	}
 	switch {
 	case !info.Mode().IsRegular() && out.appended, info.Mode().IsRegular() && info.Size() == 0:
-		return nil // a terminal or a pipe, or a file with nothing to lose
+		return nil // a terminal, a pipe or an empty file
 	case !info.Mode().IsRegular():
 		return thereAlready(name, "--"+out.flag, "is not a file")
 	}
@@ -105,7 +105,8 @@ func (out output) check(name string, reads []readFile) error {
 	return nil
 }
 
-// thereAlready is the error for a file that would be lost; more may say what it is not.
+// thereAlready returns the error for a file that would be lost; more may say what it is
+// not.
 func thereAlready(name, flag, more string) error {
 	err := fmt.Errorf("%s is there already", name)
 	if more != "" {
@@ -114,13 +115,13 @@ func thereAlready(name, flag, more string) error {
 	return usage.Mark(deem.WithHint(err, "move it away, or name another file with %s", flag))
 }
 
-// A readFile is a file that a command reads, and which of its words says so.
+// A readFile is a file that a command reads, and the flag or argument that names it.
 type readFile struct {
 	info os.FileInfo
 	by   string
 }
 
-// readFiles returns the files that the command reads, as far as they are there.
+// readFiles returns the existing files that the command reads.
 func readFiles(flags *pflag.FlagSet, args []string) []readFile {
 	var list []readFile
 	add := func(name, by string) {
@@ -139,14 +140,14 @@ func readFiles(flags *pflag.FlagSet, args []string) []readFile {
 	}
 	for _, arg := range args {
 		add(arg, "the command")
-		if _, name, ok := strings.Cut(arg, "="); ok { // as "deem compare NAME=RUN.deem"
+		if _, name, ok := strings.Cut(arg, "="); ok { // as in "deem compare NAME=RUN.deem"
 			add(name, "the command")
 		}
 	}
 	return list
 }
 
-// flagValues returns what a flag says, nothing when the command does not have it.
+// flagValues returns the values of a flag, or nil if the command does not have it.
 func flagValues(flags *pflag.FlagSet, name string) []string {
 	f := flags.Lookup(name)
 	if f == nil {
@@ -158,7 +159,7 @@ func flagValues(flags *pflag.FlagSet, name string) []string {
 	return []string{f.Value.String()}
 }
 
-// readHead returns how a file begins.
+// readHead returns the beginning of a file.
 func readHead(name string) ([]byte, error) {
 	f, err := os.Open(name) //nolint:gosec // The user names the file.
 	if err != nil {
@@ -172,7 +173,7 @@ func begins(with string) func(head []byte) bool {
 	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(with)) }
 }
 
-// contains looks into the head of a page, where its title is.
+// contains searches the head of a page, where its title is.
 func contains(text string) func(head []byte) bool {
 	return func(head []byte) bool { return bytes.Contains(head[:min(len(head), 1024)], []byte(text)) }
 }
@@ -187,8 +188,8 @@ func firstLine(head []byte) []byte {
 	return nil
 }
 
-// isReplies reports whether a file begins as one that --model replay:FILE reads. A
-// first line that is longer than the head is known by its beginning.
+// isReplies reports whether a file begins like one that --model replay:FILE reads. A first
+// line that is longer than the head is recognized by its beginning.
 func isReplies(head []byte) bool {
 	line := firstLine(head)
 	if len(head) == headSize && len(line) >= headSize-1 {
@@ -198,13 +199,13 @@ func isReplies(head []byte) bool {
 	return err == nil
 }
 
-// isRegistry reports whether a file begins as a registry of known disagreements, which
+// isRegistry reports whether a file begins like a registry of known disagreements, which
 // people may write too. It is YAML; labels in YAML have neither of the two keys.
 func isRegistry(head []byte) bool {
 	if bytes.HasPrefix(head, []byte("# Disagreements of the judge with people that are known.")) {
-		return true // An empty one has nothing else to be known by.
+		return true // An empty registry has nothing else to recognize.
 	}
-	if len(head) == headSize { // There is more; the last entry is not whole.
+	if len(head) == headSize { // The head ends within an entry.
 		head = head[:bytes.LastIndex(head, []byte("\n- "))+1]
 	}
 	var list []map[string]any

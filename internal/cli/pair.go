@@ -15,8 +15,8 @@ import (
 	"deem/judge/pairwise"
 )
 
-// pair puts the responses of --other beside those of the items, by id. They are held in
-// memory. An item without another response stays, and is unjudged.
+// pair adds the responses of --other to the items, by id. They are held in memory. An item
+// without another response stays, and is unjudged.
 func (a *app) pair(ctx context.Context, data items, o runOptions, judgings []catalog.Choice) (items, error) {
 	if len(o.other) == 0 {
 		return data, nil
@@ -53,7 +53,8 @@ func (a *app) pair(ctx context.Context, data items, o runOptions, judgings []cat
 	return p, errors.Join(a.unpaired(data, others, strings.Join(o.other, ", ")), set.Close())
 }
 
-// unpaired says which items have nothing to compare with. That none has is a mistake.
+// unpaired reports the items without another response. If all lack one, it returns an
+// error.
 func (a *app) unpaired(data items, others map[string]string, name string) error {
 	found, n := 0, 0
 	for it, err := range data.Items() {

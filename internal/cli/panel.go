@@ -5,8 +5,7 @@ import (
 	"deem/internal/usage"
 )
 
-// joinPanel puts what the command says into the judges: how often to ask, and what ties
-// come to.
+// joinPanel applies the flags for repetition and ties to a judge.
 func (o runOptions) joinPanel(c catalog.Choice) (catalog.Choice, error) {
 	if o.repeat != 0 {
 		if o.repeat < 2 {

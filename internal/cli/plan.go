@@ -75,7 +75,7 @@ func (a *app) planCommand() *cobra.Command {
 	return cmd
 }
 
-// plan prints the plan of each judge, and what the margin takes if it is not 0.
+// plan prints the plan of each judge, and the items needed for the margin if it is not 0.
 func (a *app) plan(ctx context.Context, o runOptions, margin float64) error {
 	if margin > 0 && o.benchmark == nil && len(o.data) == 0 {
 		equivalence, err := planMargin(ctx, nil, nil, margin)
@@ -97,7 +97,7 @@ func (a *app) plan(ctx context.Context, o runOptions, margin float64) error {
 	if st != nil {
 		defer func() { _ = st.Close() }()
 	}
-	plans := []plan.Plan{} // of rules there are none, and JSON says so with a list
+	plans := []plan.Plan{} // rules have none, which JSON shows as an empty list
 	for _, g := range judgings {
 		if embeds(g, o) {
 			p, err := a.planEmbeddings(ctx, st, g, data, o, 0)
@@ -162,9 +162,8 @@ func (a *app) printPlans(plans []plan.Plan, equivalence *marginPlan) error {
 	return nil
 }
 
-// planOf plans the run of one judge. It looks at every item, or, when most is not 0, at
-// that many and takes the others to be like them; then tokens are estimated, which
-// costs less than counting.
+// planOf plans the run of one judge. It looks at every item, or, if most is not 0, at that
+// many items and extrapolates; then tokens are estimated, which is cheaper than counting.
 func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Leaf, data items, o runOptions, most int) (plan.Plan, error) {
 	opts, err := a.planOptions(ctx, st, g, o)
 	if err != nil {
@@ -181,8 +180,8 @@ func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Leaf, data i
 	})
 }
 
-// planWith plans a run whose requests about an item are what ask returns: none when the
-// item is decided without asking.
+// planWith plans a run with the requests that ask returns for an item: none if the item is
+// decided without a call.
 func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int, opts plan.Options, ask func(deem.Item) ([]deem.Request, error)) (plan.Plan, error) {
 	done, err := a.doneBefore(ctx, st, g, data, o)
 	if err != nil {
@@ -218,7 +217,7 @@ func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, da
 	return p.PlanOf(data.Len()), nil
 }
 
-// planOptions says what the run would be like, as far as earlier runs tell.
+// planOptions returns the options of a plan, based on earlier runs where possible.
 func (a *app) planOptions(ctx context.Context, st store.Store, g catalog.Leaf, o runOptions) (plan.Options, error) {
 	opts := plan.Options{
 		Model: g.Wire.Name(), Prices: o.Prices, Tier: model.TierOf(g.Wire), Room: model.RoomOf(g.Wire), Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials,
@@ -238,8 +237,8 @@ func (a *app) planOptions(ctx context.Context, st store.Store, g catalog.Leaf, o
 	return opts, err
 }
 
-// earlierCalls returns how long replies of the same judge and model were, and how long
-// they took, in the newest run that has any; 0 when none has.
+// earlierCalls returns the mean length of replies of the same judge and model, and their
+// latency, in the newest run that has any; 0 if none has.
 func earlierCalls(ctx context.Context, st store.Store, g catalog.Leaf) (output int, latency time.Duration, err error) {
 	for run, err := range st.Runs(ctx) {
 		if err != nil {
@@ -259,7 +258,7 @@ func earlierCalls(ctx context.Context, st store.Store, g catalog.Leaf) (output i
 					output += c.Reply.Usage.Output
 					latency += c.Reply.Latency
 					if c.Reply.Batch != "" {
-						batched++ // and nobody knows how long it took
+						batched++ // with unknown latency
 					}
 				}
 			}
@@ -271,8 +270,8 @@ func earlierCalls(ctx context.Context, st store.Store, g catalog.Leaf) (output i
 	return 0, 0, nil
 }
 
-// doneBefore returns a function that says which trials of an item an earlier run of the
-// same command lacks. It is nil when there is no such run, or it has no records yet.
+// doneBefore returns a function that returns the trials of an item that an earlier run of
+// the same command lacks. It is nil if there is no such run, or it has no records yet.
 func (a *app) doneBefore(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (func(deem.Item) ([]int, error), error) {
 	if st == nil || o.Fresh {
 		return nil, nil
@@ -305,25 +304,25 @@ func (a *app) doneBefore(ctx context.Context, st store.Store, g catalog.Choice, 
 	}, err
 }
 
-// glance is how many items the line before a run looks at.
+// glance is the number of items that the plan before a run examines.
 const glance = 200
 
-// errDeclined means that somebody was asked and said no.
+// errDeclined is returned if the user answered no.
 var errDeclined = errors.New("not started: the answer was not yes")
 
-// announcePlan prints one line of the plan before money is spent, and asks when the run may
-// cost more than the user wants to be asked about.
+// announcePlan prints the plan in one line before money is spent, and asks for confirmation
+// if the run may cost more than the user's threshold.
 func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) error {
 	st := r.Setup.Store
 	if !g.Spec.Asks() && !embeds(g, o) || g.External() || r.State == store.Done && !o.RetryUnjudged {
 		return nil
 	}
 	if under, err := underWay(ctx, st, r.Run); under || err != nil {
-		return err // it was told before the batches were submitted
+		return err // it was printed before the batches were submitted
 	}
 	most := glance
 	if o.askAbove.Set {
-		most = 0 // a decision about money wants the whole plan
+		most = 0 // a decision about money needs the whole plan
 	}
 	plans, err := a.tellPlans(ctx, st, g, data, o, most)
 	if err != nil {
@@ -337,7 +336,7 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 	return a.confirm(p, o)
 }
 
-// tellPlans prints a line for each judge that asks, and returns their plans.
+// tellPlans prints a line for each judge that uses a model, and returns their plans.
 func (a *app) tellPlans(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) ([]plan.Plan, error) {
 	tell := func(who string, p plan.Plan) plan.Plan {
 		a.say("plan: %s%s", who, o.planLine(p))
@@ -364,14 +363,13 @@ func (a *app) tellPlans(ctx context.Context, st store.Store, g catalog.Choice, d
 	return plans, nil
 }
 
-// planLeaf plans what one judge of a composed one would ask.
+// planLeaf plans the requests of one judge of a composed judge.
 func (a *app) planLeaf(ctx context.Context, st store.Store, l catalog.Leaf, data items, o runOptions, most int) (plan.Plan, error) {
 	o.Trials *= l.Times
 	return a.planOf(ctx, st, l, data, o, most)
 }
 
-// sumPlans returns what several plans come to together. A price that is not known makes
-// the sum unknown.
+// sumPlans returns the sum of several plans. An unknown price makes the sum unknown.
 func sumPlans(plans []plan.Plan) plan.Plan {
 	sum := plans[0]
 	for _, p := range plans[1:] {
@@ -391,8 +389,8 @@ func addMicros(a, b *int64) *int64 {
 	return &c
 }
 
-// confirm asks whether to go on. Where nobody can be asked the answer is no: a sum was
-// named so that no run exceeds it unseen.
+// confirm asks whether to continue. Without a terminal the answer is no: the threshold
+// exists so that no run exceeds it unnoticed.
 func (a *app) confirm(p plan.Plan, o runOptions) error {
 	if !a.attended() || slices.Contains(o.data, "-") {
 		err := fmt.Errorf("the run may cost more than --ask-above %s, and there is nobody to ask", moneyFlag(&o.askAbove))
@@ -409,7 +407,7 @@ func (a *app) confirm(p plan.Plan, o runOptions) error {
 	return nil
 }
 
-// attended reports whether somebody is there to be asked.
+// attended reports whether a user can be asked.
 func (a *app) attended() bool {
 	in, ok := a.in.(*os.File)
 	return ok && !a.json && term.IsTerminal(int(in.Fd()))

@@ -11,19 +11,19 @@ import (
 	"deem/model"
 )
 
-// embeds reports whether a rule compares by embeddings of a server, which may cost money.
+// embeds reports whether a rule uses embeddings of a server, which may cost money.
 func embeds(g catalog.Choice, o runOptions) bool {
 	return !g.Spec.Asks() && embeddingModel(o) != nil && rule.NeedsEmbedder(g.Name())
 }
 
-// A listener is an embedder that hears which texts are to be embedded and embeds none.
+// A listener is an embedder that records the texts and does not embed them.
 type listener struct{ texts []string }
 
 var _ rule.Embedder = (*listener)(nil)
 
 func (*listener) Name() string { return "listener" }
 
-// Embed gives every text the same direction, so that a rule goes on to its end.
+// Embed returns the same vector for every text, so that a rule runs to its end.
 func (l *listener) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	l.texts = append([]string{}, texts...)
 	vectors := make([][]float32, len(texts))
@@ -33,8 +33,8 @@ func (l *listener) Embed(_ context.Context, texts []string) ([][]float32, error)
 	return vectors, nil
 }
 
-// planEmbeddings plans the run of a rule that asks a server for embeddings. The rule is
-// asked itself, so that the plan has the texts that the run will have.
+// planEmbeddings plans the run of a rule that uses embeddings of a server. It runs the
+// rule, so that the plan has the same texts as the run.
 func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) (plan.Plan, error) {
 	heard := &listener{}
 	asked := rule.Semantic(heard)

@@ -12,8 +12,8 @@ import (
 	"deem/stat"
 )
 
-// A marginPlan says how many items it takes to show that two runs are equivalent within
-// a margin, when they are equally good.
+// A marginPlan is the number of items needed to show that two equally good runs are
+// equivalent within a margin.
 type marginPlan struct {
 	Margin      float64 `json:"margin"`
 	Needed      int     `json:"needed"` // items judged in both runs
@@ -22,20 +22,20 @@ type marginPlan struct {
 	Discordance float64 `json:"discordance"` // the assumed share of items with different verdicts
 
 	// Items is the number of items in the data, and Reach the smallest margin for which
-	// they are enough. Both are absent without data.
+	// they suffice. Both are absent without data.
 	Items int     `json:"items,omitempty"`
 	Reach float64 `json:"reach,omitempty"`
 
-	// Clusters is the number of clusters in the data, 0 where no cluster has several items.
-	// DesignEffect is that of the score in an earlier run over the same items, and 0 where
-	// there is no such run; Needed then takes items to be independent.
+	// Clusters is the number of clusters in the data, or 0 if no cluster has several items.
+	// DesignEffect is that of the score in an earlier run over the same items, or 0 if
+	// there is no such run; Needed then assumes independent items.
 	Clusters     int     `json:"clusters,omitempty"`
 	DesignEffect float64 `json:"design_effect,omitempty"`
-	From         string  `json:"from,omitempty"` // the run that tells the design effect
+	From         string  `json:"from,omitempty"` // the run with the design effect
 }
 
-// planMargin returns how many items the margin takes. data is nil without data, and st
-// without a store.
+// planMargin returns the number of items needed for the margin. data is nil without data,
+// and st without a store.
 func planMargin(ctx context.Context, st store.Store, data items, margin float64) (*marginPlan, error) {
 	p := &marginPlan{Margin: margin, Level: stat.DefaultLevel, Power: stat.DefaultPower, Discordance: report.AssumedDiscordance}
 	if data != nil {
@@ -64,14 +64,14 @@ func planMargin(ctx context.Context, st store.Store, data items, margin float64)
 	sd := math.Sqrt(p.Discordance * max(1, p.DesignEffect))
 	p.Needed = stat.NeededNEquivalence(p.Margin, sd, p.Level, p.Power)
 	if p.Items > 0 {
-		// The number of items grows with the square of 1/margin.
+		// The number of items is proportional to 1/margin squared.
 		one := stat.NeededNEquivalence(0.001, sd, p.Level, p.Power)
 		p.Reach = min(1, 0.001*math.Sqrt(float64(one)/float64(p.Items)))
 	}
 	return p, nil
 }
 
-// learn takes the design effect from the newest finished run over the same items.
+// learn uses the design effect of the newest finished run over the same items.
 func (p *marginPlan) learn(ctx context.Context, st store.Store, hash string) error {
 	for run, err := range st.Runs(ctx) {
 		if err != nil {
@@ -92,7 +92,7 @@ func (p *marginPlan) learn(ctx context.Context, st store.Store, hash string) err
 	return nil
 }
 
-// lines say the plan in sentences.
+// lines returns the plan as sentences.
 func (p *marginPlan) lines() []string {
 	points := func(x float64) string { return fmt.Sprintf("±%.3g pp", 100*x) }
 	lines := []string{fmt.Sprintf("equivalence within %s takes %s judged in both runs, to be found with %.0f%% probability when they are equally good (%.0f%% discordant items assumed)",

@@ -11,21 +11,21 @@ import (
 	"deem/stat"
 )
 
-// A splitPlan says how to spend a number of calls on items and trials.
+// A splitPlan is how to divide a number of calls between items and trials.
 type splitPlan struct {
 	Calls    int     `json:"calls"`
-	From     string  `json:"from"` // the run that tells the variances
+	From     string  `json:"from"` // the run with the variances
 	ItemCost float64 `json:"item_cost"`
-	Most     int     `json:"items_at_hand,omitempty"` // 0 when further items can be had for ItemCost
+	Most     int     `json:"items_at_hand,omitempty"` // 0 if further items are available for ItemCost
 
-	BetweenItems  float64 `json:"variance_items"`  // with clusters allowed for
+	BetweenItems  float64 `json:"variance_items"`  // allowing for clusters
 	BetweenTrials float64 `json:"variance_trials"` // of one item
 
 	Best  stat.Split   `json:"best"`
 	Other []stat.Split `json:"other"`
 }
 
-// planSplit takes the variances from a run with several trials, and prints the split.
+// planSplit computes the variances from a run with several trials, and prints the split.
 func (a *app) planSplit(ctx context.Context, ref string, calls int, itemCost float64) error {
 	if calls < 1 || itemCost < 0 {
 		return usage.Errorf("--split %d --item-cost %v: there must be a call to spend, and an item cannot cost less than nothing", calls, itemCost)
@@ -75,7 +75,7 @@ func (a *app) planSplit(ctx context.Context, ref string, calls int, itemCost flo
 	return nil
 }
 
-// lines say the plan in sentences.
+// lines returns the plan as sentences.
 func (p splitPlan) lines() []string {
 	say := func(s stat.Split) string {
 		return fmt.Sprintf("%s with %s each: ±%.1f pp", words.Count(s.Items, "item"), words.Count(s.Trials, "trial"), 100*stat.HalfWidth(s.SE, 1e6, stat.DefaultLevel))

@@ -51,14 +51,14 @@ const probeExample = `  deem probe --data answers.jsonl --judge match
   deem probe --judge faithful --model openai:gpt-4o-mini --card faithful.html
   deem probe --data answers.jsonl --judge match --kinds vague,partial --dry-run`
 
-// A probeOptions is what "deem probe" was told.
+// A probeOptions is the options of "deem probe".
 type probeOptions struct {
 	run     runOptions
 	seed    uint64
 	kinds   []string
 	perKind int
 	banks   []string
-	cards   []string // files to write the card to
+	cards   []string // files for the card
 }
 
 func (a *app) probeCommand() *cobra.Command {
@@ -82,12 +82,12 @@ func (a *app) probeCommand() *cobra.Command {
 	f.StringArrayVar(&o.cards, "card", nil, "also write the card to this `file`: .html, .json or .txt; repeatable")
 	o.run.flags(f)
 	f.Lookup("gate").Usage = "exit with 4 unless this `condition` holds, for example 'vague <= 10%'; repeatable"
-	notFromFile(f, "gate", "errata") // Probes are other items than those of the answer key.
+	notFromFile(f, "gate", "errata") // Probes are not items of the answer key.
 	f.Lookup("dry-run").Usage = "print the probes, one in a line, and call nothing"
 	return cmd
 }
 
-// check refuses what makes no sense before anything is opened.
+// check rejects invalid options before anything is opened.
 func (o probeOptions) check() error {
 	for _, k := range o.kinds {
 		if _, ok := probe.Kind(k).Want(); !ok {
@@ -116,7 +116,7 @@ func kindNames() []string {
 	return names
 }
 
-// probe makes the probes, lets each judge go over them, and shows the cards.
+// probe makes the probes, runs each judge over them, and shows the cards.
 func (a *app) probe(ctx context.Context, o probeOptions) error {
 	gates, err := gate.Parse(o.run.gates)
 	if err := errors.Join(err, o.check()); err != nil {

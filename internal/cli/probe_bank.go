@@ -13,8 +13,8 @@ import (
 	"deem/probe"
 )
 
-// addBank adds the probes of a file. A row without references answers the item that it
-// names.
+// addBank adds the probes of a file. A row without references is an answer to the item that
+// it names.
 func addBank(ctx context.Context, set *probe.Set, name string, data items, beside string) error {
 	bank, err := dataset.Open(ctx, dataset.Source{Names: []string{name}, Fields: []string{"kind", "want", "of", probe.FieldKind, probe.FieldWant, probe.FieldOf}})
 	if err != nil {
@@ -43,10 +43,10 @@ func addBank(ctx context.Context, set *probe.Set, name string, data items, besid
 	return nil
 }
 
-// of returns the item that a row of a bank names.
+// of returns the item named by a row of a bank.
 func of(row deem.Item) string { return firstOf(row.Fields, "of", probe.FieldOf) }
 
-// firstOf returns the first of some fields that is not empty.
+// firstOf returns the first non-empty field.
 func firstOf(fields map[string]string, names ...string) string {
 	for _, name := range names {
 		if v := strings.TrimSpace(fields[name]); v != "" {
@@ -56,7 +56,7 @@ func firstOf(fields map[string]string, names ...string) string {
 	return ""
 }
 
-// named returns the items of the data that the rows of a bank name.
+// named returns the items of the data that are named by the rows of a bank.
 func named(rows iter.Seq2[deem.Item, error], data items) (map[string]*deem.Item, error) {
 	known := map[string]*deem.Item{}
 	for row, err := range rows {
@@ -81,7 +81,7 @@ func named(rows iter.Seq2[deem.Item, error], data items) (map[string]*deem.Item,
 	return known, nil
 }
 
-// bankProbe makes a probe of a row.
+// bankProbe makes a probe from a row.
 func bankProbe(row deem.Item, known map[string]*deem.Item) (probe.Probe, error) {
 	kind := probe.Kind(firstOf(row.Fields, "kind", probe.FieldKind))
 	if kind == "" {
@@ -108,8 +108,7 @@ func bankProbe(row deem.Item, known map[string]*deem.Item) (probe.Probe, error) 
 	return p, nil
 }
 
-// wanted reads whether an answer of a bank is right. For a kind of our own it need not
-// say.
+// wanted parses whether an answer of a bank is right. It is optional for built-in kinds.
 func wanted(kind probe.Kind, text string) (bool, error) {
 	switch strings.ToLower(text) {
 	case "yes", "true", "right", "correct", "accept", "1":

@@ -19,7 +19,7 @@ import (
 	"deem/probe"
 )
 
-// card counts what the judge did.
+// card computes the card of a judge.
 func (a *app) card(ctx context.Context, st store.Store, id string, set *probeSet, o probeOptions) (probe.Card, error) {
 	run, err := st.Run(ctx, id)
 	if err != nil {
@@ -30,17 +30,17 @@ func (a *app) card(ctx context.Context, st store.Store, id string, set *probeSet
 	return findings.Card(ctx, st, run, h)
 }
 
-// A cardJSON is a card with what became of the gates.
+// A cardJSON is a card with the outcomes of the gates.
 type cardJSON struct {
 	probe.Card
 	Gates []gate.Outcome `json:"gates,omitempty"`
 }
 
-// showCards prints the cards, writes them to files, and holds the gates against them.
+// showCards prints the cards, writes them to files, and checks the gates.
 func (a *app) showCards(cards []probe.Card, gates []gate.Gate, o probeOptions) error {
 	var all []cardJSON
 	var outcomes []gate.Outcome
-	var wrong error // a gate that is wrong in itself, which must not cost anybody the cards
+	var wrong error // an invalid gate, which must not suppress the cards
 	for _, c := range cards {
 		held, err := gate.Hold(gates, cardScope(c))
 		wrong = cmp.Or(wrong, err)
@@ -88,7 +88,7 @@ func (a *app) printCards(all []cardJSON) error {
 	return nil
 }
 
-// printGates prints what became of the gates of one card.
+// printGates prints the outcomes of the gates of one card.
 func (a *app) printGates(outcomes []gate.Outcome) {
 	if len(outcomes) == 0 {
 		return
@@ -103,7 +103,7 @@ func (a *app) printGates(outcomes []gate.Outcome) {
 	}
 }
 
-// writeCard writes the card to a file, in the place of an older one.
+// writeCard writes the card to a file and replaces an existing one.
 func (a *app) writeCard(name string, c probe.Card) error {
 	form, err := cardWriter(name)
 	if err != nil {
@@ -116,8 +116,8 @@ func (a *app) writeCard(name string, c probe.Card) error {
 	return nil
 }
 
-// cardScope finds numbers on a card. A rate of which too many probes are unjudged is
-// none; its strict form counts them as errors.
+// cardScope finds numbers on a card. A rate with too many unjudged probes is absent; its
+// strict form counts them as errors.
 func cardScope(c probe.Card) gate.Scope {
 	return func(cond gate.Condition) gate.Number {
 		switch {
@@ -170,7 +170,7 @@ func consistencyNumber(c probe.Card, cond gate.Condition) gate.Number {
 	return gate.Figures(cond.Part, &est, est, c.Consistency.Probes)
 }
 
-// flipsNumber returns how often the order of two responses decides.
+// flipsNumber returns the share of pairs whose verdict depends on the order of the responses.
 func flipsNumber(c probe.Card, cond gate.Condition) gate.Number {
 	if c.Order == nil {
 		return gate.Missing("the judge compares no two responses, so there are no flips")
@@ -178,7 +178,8 @@ func flipsNumber(c probe.Card, cond gate.Condition) gate.Number {
 	return gate.Figures(cond.Part, &c.Order.Flips, c.Order.Flips, c.Order.Pairs)
 }
 
-// lengthNumber returns by how much more often wrong answers are accepted in a long text.
+// lengthNumber returns by how much the acceptance rate of wrong answers is higher in long
+// texts.
 func lengthNumber(c probe.Card, cond gate.Condition) gate.Number {
 	if c.Length == nil || c.Length.Wrong == nil {
 		return gate.Missing("no wrong answer was judged both as it is and in a long text")
@@ -191,10 +192,10 @@ func lengthNumber(c probe.Card, cond gate.Condition) gate.Number {
 	return n
 }
 
-// A cardForm writes a card in one form.
+// A cardForm writes a card in one format.
 type cardForm func(w io.Writer, c probe.Card) error
 
-// cardWriter returns the form that the name of a file asks for.
+// cardWriter returns the format for the extension of a file.
 func cardWriter(name string) (cardForm, error) {
 	switch ext := strings.ToLower(filepath.Ext(name)); ext {
 	case ".html", ".htm":

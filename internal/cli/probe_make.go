@@ -21,7 +21,7 @@ import (
 // A probeSet is the probes of one judge, as a dataset.
 type probeSet struct {
 	*probe.Set
-	names []string // where the items come from, and how they were made
+	names []string // sources of the items, and how they were made
 	hash  string
 }
 
@@ -30,7 +30,7 @@ func (s *probeSet) Names() []string { return s.names }
 func (s *probeSet) Notes() []string { return nil }
 func (s *probeSet) Close() error    { return nil }
 
-// makeProbes makes the probes for one judge: injections ask for the label that it has.
+// makeProbes makes the probes for one judge: injections ask for its label.
 func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o probeOptions) (*probeSet, error) {
 	opts := probe.Options{Seed: o.seed, PerKind: o.perKind, Accept: acceptLabel(g)}
 	if slices.Contains(g.Wanted(), pairwise.Field) {
@@ -43,7 +43,7 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 	var source []string
 	shipped := data == nil
 	if shipped {
-		made, _ = probe.Shipped(g.Name(), opts) // The caller has looked whether there is one.
+		made, _ = probe.Shipped(g.Name(), opts) // The caller has checked that there is one.
 		set := &probeSet{Set: made, names: []string{"the set of " + g.Name()}}
 		data, source = set, set.names
 	} else {
@@ -72,7 +72,7 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 	return set, preflight(ctx, g, set)
 }
 
-// absentKinds names the kinds of which no probe could be made.
+// absentKinds lists the kinds for which no probe could be made.
 func absentKinds(set *probe.Set, wanted []probe.Kind) string {
 	there := map[probe.Kind]bool{}
 	for _, p := range set.Probes() {
@@ -93,8 +93,8 @@ func absentKinds(set *probe.Set, wanted []probe.Kind) string {
 	return "; none of kind " + strings.Join(absent, ", ")
 }
 
-// acceptLabel returns what the judge says of a right answer, as far as it declares that;
-// "" otherwise.
+// acceptLabel returns the judge's label for a right answer, or "" if it does not declare
+// one.
 func acceptLabel(c catalog.Choice) string {
 	d := c.Spec.Declaration
 	if d == nil || len(d.Labels) == 0 {
@@ -113,7 +113,7 @@ func acceptLabel(c catalog.Choice) string {
 	return best.Label
 }
 
-// printProbes prints the probes as items, one in a line; with --json they are one list.
+// printProbes prints the probes as items, one per line, or as one list with --json.
 func (a *app) printProbes(set *probeSet) error {
 	if a.json {
 		return writeJSONList(a.out, set.Items())
@@ -131,18 +131,18 @@ func (a *app) printProbes(set *probeSet) error {
 	return nil
 }
 
-// shippedSet stands for the data where the probes are those that come with deem.
+// shippedSet is the data if the probes are those shipped with deem.
 const shippedSet = "\x00set"
 
-// openProbed opens judges and data as a run does, and adds what columns of the data say
-// was right before an update. Standard input cannot be read again; there, such a column
-// is named with --map field.stale=COLUMN.
+// openProbed opens judges and data like a run, and adds columns of the data with values
+// that were right before an update. Standard input cannot be read twice; there, name such a
+// column with --map field.stale=COLUMN.
 func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Choice, items, error) {
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
-	// Whether the judges can judge is seen on the probes: a judge may need what only those
-	// have.
+	// Whether the judges can judge is tested on the probes: a judge may need fields that
+	// only probes have.
 	judgings, err := a.openJudges(o)
 	if err != nil {
 		return nil, nil, err
@@ -169,7 +169,7 @@ func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Choice, 
 	})), nil
 }
 
-// staleValues returns what was right before, by item.
+// staleValues returns the earlier right values, by item.
 func (a *app) staleValues(ctx context.Context, o runOptions) (map[string]string, error) {
 	all, err := a.openItems(ctx, o, nil, probe.StaleFields...)
 	if err != nil {

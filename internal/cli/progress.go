@@ -19,18 +19,17 @@ import (
 	"deem/model"
 )
 
-// plainEvery is how often progress is told where there is no terminal.
+// plainEvery is the interval of progress lines without a terminal.
 const plainEvery = 10 * time.Second
 
-// A progress tells how far a run is: a bar on a terminal, a line now and then
-// elsewhere.
+// A progress shows the progress of a run: a bar on a terminal, or a line at intervals.
 type progress struct {
 	app     *app
 	total   int
-	limiter *model.Limiter // nil when the judge is a rule
+	limiter *model.Limiter // nil if the judge is a rule
 	meter   *model.Metered
-	purse   *model.Purse // nil when there is no budget
-	batches *batch.Model // nil when there are no batches
+	purse   *model.Purse // nil without a budget
+	batches *batch.Model // nil without batches
 
 	mu       sync.Mutex
 	started  time.Time
@@ -46,7 +45,7 @@ type progress struct {
 	wg   sync.WaitGroup
 }
 
-// startProgress begins to tell about a run. It owns a goroutine until stop.
+// startProgress starts showing the progress of a run. It has a goroutine until stop.
 func (a *app) startProgress(r *run.Run, o runOptions) *progress {
 	p := &progress{
 		app: a, total: r.Dataset.Items * o.Trials, before: r.Records - len(r.Unfinished), started: clock(),
@@ -74,8 +73,8 @@ func (a *app) startProgress(r *run.Run, o runOptions) *progress {
 	return p
 }
 
-// reportAbsence has it said in one line when nobody is there so far. It is not said as an
-// error: the server may be about to start.
+// reportAbsence prints one line if the server has not answered so far. It is not an error:
+// the server may be about to start.
 func (a *app) reportAbsence(m deem.Model) {
 	b, ok := model.As[*model.Breaker](m)
 	if !ok {
@@ -90,7 +89,7 @@ func (a *app) reportAbsence(m deem.Model) {
 	})
 }
 
-// embeddingModel returns what a rule asks for embeddings, nil when it asks nobody.
+// embeddingModel returns the model that a rule uses for embeddings, or nil.
 func embeddingModel(o runOptions) deem.Model {
 	if e, ok := o.judge.Embedder.(*model.Embedding); ok {
 		return e.Model()
@@ -103,7 +102,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// drawBar draws one line that is drawn again a few times a second.
+// drawBar draws a line that is refreshed a few times per second.
 func (p *progress) drawBar() {
 	p.bars = mpb.New(mpb.WithOutput(p.app.terminal), mpb.WithWidth(24), mpb.WithRefreshRate(200*time.Millisecond))
 	p.bar = p.bars.New(int64(p.total), mpb.BarStyle(), mpb.BarRemoveOnComplete(),
@@ -141,7 +140,7 @@ func (p *progress) add(rec deem.Record) {
 	}
 }
 
-// stop ends the telling.
+// stop ends the progress display.
 func (p *progress) stop() {
 	close(p.over)
 	p.wg.Wait()
@@ -154,8 +153,8 @@ func (p *progress) stop() {
 	}
 }
 
-// line is the progress in words: how far, how fast, how long still, what it cost,
-// how many calls at once, and what went wrong.
+// line returns the progress as text: done, rate, remaining time, cost, concurrent calls,
+// and failures.
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -179,8 +178,8 @@ func (p *progress) line() string {
 	return strings.Join(words, ", ")
 }
 
-// cost says what was spent: of the budget where there is one, earlier parts of the run
-// included, and else by this start.
+// cost returns the money spent: of the budget if there is one, including earlier parts of
+// the run, or else by this start.
 func (p *progress) cost() string {
 	switch {
 	case p.purse != nil:
@@ -198,7 +197,7 @@ func (p *progress) cost() string {
 	return words.ExactDollars(t.CostMicros)
 }
 
-// perSecond writes a rate with no more digits than it deserves.
+// perSecond formats a rate with a suitable number of digits.
 func perSecond(rate float64) string {
 	if rate >= 100 {
 		return words.Comma(int(rate)) + "/s"
@@ -206,7 +205,7 @@ func perSecond(rate float64) string {
 	return fmt.Sprintf("%.3g/s", rate)
 }
 
-// failures says how many items are undecided, and lists the unjudged by kind.
+// failures returns the number of undecided items, and the unjudged items by kind.
 func (p *progress) failures() string {
 	var kinds []string
 	n := 0
@@ -226,7 +225,7 @@ func (p *progress) failures() string {
 	return strings.Join(list, ", ")
 }
 
-// roughly writes a duration as one says it: 40s, 3m20s, 2h5m.
+// roughly formats a duration, for example 40s, 3m20s, 2h5m.
 func roughly(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -238,5 +237,5 @@ func roughly(d time.Duration) string {
 	}
 }
 
-// clock is the time for progress and for nothing that is kept.
+// clock returns the time for progress only; it is never stored.
 func clock() time.Time { return time.Now() }

@@ -31,7 +31,7 @@ are kept.
 EXIT STATUS
   0 done   1 error   2 wrong usage`
 
-// queueVerbs are what "deem queue" can be told.
+// queueVerbs are the subcommands of "deem queue".
 var queueVerbs = []string{"status", "pause", "resume", "cancel"}
 
 func (a *app) queueCommand() *cobra.Command {
@@ -107,8 +107,8 @@ func (a *app) queue(ctx context.Context, args []string, ch queue.Change) error {
 	return nil
 }
 
-// resolveQueued returns the id of the run that ref means. "last" is the newest run in the queue,
-// although it may not have a record yet.
+// resolveQueued returns the id of the run that ref means. "last" is the newest run in the
+// queue, even if it has no record yet.
 func resolveQueued(ctx context.Context, st store.Store, c *queue.Control, ref string) (string, error) {
 	s, err := c.Status(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func resolveQueued(ctx context.Context, st store.Store, c *queue.Control, ref st
 	return run.ID, usage.Mark(err)
 }
 
-// queueStatus shows what the queue does, or how far one run is.
+// queueStatus shows the state of the queue, or the progress of one run.
 func (a *app) queueStatus(ctx context.Context, args []string) error {
 	if err := a.checkDB(); err != nil {
 		return err
@@ -187,7 +187,7 @@ func (a *app) printStatus(s queue.Status) {
 	}
 }
 
-// printQueued prints a run in a line, and what keeps it back in further ones.
+// printQueued prints a run in one line, and what delays it in further lines.
 func (a *app) printQueued(r queue.RunStatus) {
 	line := fmt.Sprintf("run %s  %s, %s of %s records, %s left, %s priority", r.Run, r.State, words.Comma(r.Records), words.Comma(r.Total),
 		words.Count(r.Chunks, "chunk"), r.Priority)

@@ -45,7 +45,7 @@ func (a *app) rankCommand() *cobra.Command {
 	return cmd
 }
 
-// rank reads pairwise runs and prints how strong their systems are.
+// rank reads pairwise runs and prints the strengths of their systems.
 func (a *app) rank(ctx context.Context, args []string, most float64, anyway bool) error {
 	if len(args) == 0 {
 		return usage.Mark(deem.WithHint(fmt.Errorf("deem rank wants the runs that compare systems"), "deem rank last~1 last"))
@@ -146,7 +146,7 @@ func pairNames(run store.Run, given string) (first, second string, err error) {
 	return first, second, nil
 }
 
-// stem returns the name of a file without its folder and ending.
+// stem returns the name of a file without its folder and extension.
 func stem(name string) string {
 	base := filepath.Base(name)
 	return strings.TrimSuffix(base, filepath.Ext(base))

@@ -66,7 +66,7 @@ const rejudgeExample = `  deem rejudge results.json
   deem rejudge per_conversation/ --claimed 1223/1540
   deem rejudge answers.csv --map question=q,references=gold,response=output,label=ok`
 
-// A rejudgeOptions is what "deem rejudge" was told.
+// A rejudgeOptions is the options of "deem rejudge".
 type rejudgeOptions struct {
 	run runOptions // how to judge again
 
@@ -86,7 +86,7 @@ type rejudgeOptions struct {
 	readings   bool // --reading all
 }
 
-// rejudgeFlags are the flags of "deem run" that say how judges are asked.
+// rejudgeFlags are the flags of "deem run" for judges and models.
 var rejudgeFlags = []string{
 	"judge", "model", "data", "format", "with", "embeddings", "wordnet", "reading", "pass", "temperature", "max-tokens", "thinking", "concurrency", "trials",
 	"base-url", "header", "model-option", "proxy", "ca-file", "timeout", "run-timeout", "retries", "rpm", "tpm", "max-cost", "ask-above",
@@ -96,9 +96,9 @@ var rejudgeFlags = []string{
 // allReadings is the value of --reading that shows every judge under all its readings.
 const allReadings = "all"
 
-// ownFlags are settings that deem.yaml has for the user's own items and judges. What
-// others published is read and judged only as the command says: otherwise looking at a
-// file would cost money.
+// ownFlags are settings of deem.yaml for the user's own items and judges. Published files
+// are read and judged only as the command line says: otherwise looking at a file would cost
+// money.
 var ownFlags = []string{"judge", "data", "format", "map", "trials", "pass"}
 
 func (a *app) rejudgeCommand() *cobra.Command {
@@ -106,8 +106,8 @@ func (a *app) rejudgeCommand() *cobra.Command {
 	given := map[string]bool{}
 	cmd := &cobra.Command{
 		Use: "rejudge FILE... [flags]", Short: "check and rescore published results", Long: rejudgeHelp, Example: rejudgeExample,
-		// Arguments are looked at before deem.yaml is, so that what the user gave can be
-		// told from what stands there.
+		// Arguments are checked before deem.yaml is read, so that flags of the user can be
+		// distinguished from settings.
 		Args: func(cmd *cobra.Command, args []string) error {
 			cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = true })
 			if len(args) == 0 {
@@ -155,7 +155,7 @@ func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.Lookup("data").Usage = "the benchmark's own `file` of questions, for results that have only ids; repeatable"
 }
 
-// forget drops what deem.yaml says about the user's own items.
+// forget drops the settings of deem.yaml for the user's own items.
 func (o *rejudgeOptions) forget(given map[string]bool) {
 	for _, name := range ownFlags {
 		if given[name] {
@@ -181,14 +181,14 @@ func (o *rejudgeOptions) forget(given map[string]bool) {
 	}
 }
 
-// A checkedSystem is the file of one system, read, with what it claims checked.
+// A checkedSystem is the file of one system, with its claims checked.
 type checkedSystem struct {
 	name   string
 	set    *published.Set
 	checks []published.Check
 }
 
-// rejudge reads all files, checks what they claim, judges again, and shows it all.
+// rejudge reads all files, checks their claims, judges again, and shows the results.
 func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) error {
 	systems, err := a.openPublished(ctx, args, o)
 	if err != nil {
@@ -218,7 +218,7 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 	return s.show(ctx)
 }
 
-// anythingToDo refuses files without a verdict when nobody is to judge them.
+// anythingToDo rejects files without verdicts if no judge is given.
 func anythingToDo(systems []checkedSystem, judgings []catalog.Choice) error {
 	for _, sys := range systems {
 		if sys.set.Trials() > 0 || len(judgings) > 0 {
@@ -262,7 +262,7 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 			return nil, err
 		}
 		if slices.ContainsFunc(systems, func(s checkedSystem) bool { return s.name == sys.name }) {
-			sys.name = files[0] // The path tells systems apart whose files have one name.
+			sys.name = files[0] // The path distinguishes systems whose files have the same name.
 		}
 		if slices.ContainsFunc(systems, func(s checkedSystem) bool { return s.name == sys.name }) {
 			return nil, usage.Errorf("two systems are called %s", sys.name)
@@ -272,10 +272,10 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 	return systems, nil
 }
 
-// eachSystem is the value of --pick that takes every system in a file by itself.
+// eachSystem is the value of --pick for every system in a file separately.
 const eachSystem = "each"
 
-// openEach reads a file that holds the results of several systems, one after the other.
+// openEach reads a file with the results of several systems, one after the other.
 func (a *app) openEach(ctx context.Context, name string, files []string, o rejudgeOptions) ([]checkedSystem, error) {
 	o.pick = ""
 	sys, err := a.openSystem(ctx, name, files, o)
@@ -295,8 +295,7 @@ func (a *app) openEach(ctx context.Context, name string, files []string, o rejud
 	return list, nil
 }
 
-// systemName takes the name off "mem0=results.json". A file of that whole name comes
-// first.
+// systemName splits "mem0=results.json". A file with that whole name takes precedence.
 func systemName(arg string) (name, file string) {
 	if name, file, ok := strings.Cut(arg, "="); ok && name != "" && !catalog.FileExists(arg) {
 		return name, file
@@ -304,7 +303,7 @@ func systemName(arg string) (name, file string) {
 	return "", arg
 }
 
-// openSystem reads the files of one system and checks what they claim.
+// openSystem reads the files of one system and checks their claims.
 func (a *app) openSystem(ctx context.Context, name string, files []string, o rejudgeOptions) (checkedSystem, error) {
 	if o.benchmark != "" && !slices.Contains(published.Benchmarks(), o.benchmark) {
 		return checkedSystem{}, usage.Mark(usage.Unknown("benchmark of rows", o.benchmark, published.Benchmarks()))
@@ -345,9 +344,9 @@ func (a *app) openSystem(ctx context.Context, name string, files []string, o rej
 	return checkedSystem{name: cmp.Or(name, set.Stem()), set: set, checks: set.Check(claims)}, nil
 }
 
-// applyCategory5 does with the adversarial questions of LoCoMo what --with says. Verdicts
-// that others recorded on them can be counted or left out. The other policies are ways of
-// judging, and only change what judges say that are asked now.
+// applyCategory5 applies --with to the adversarial questions of LoCoMo. Recorded verdicts
+// on them can be counted or left out. The other policies are ways of judging, and only
+// affect judges that are called now.
 func applyCategory5(set *published.Set, policy string) error {
 	switch {
 	case policy == "":
@@ -365,7 +364,7 @@ func applyCategory5(set *published.Set, policy string) error {
 	return usage.Unknown("policy for category 5", policy, []string{string(locomo.Excluded), string(locomo.Phrases), string(locomo.Abstention)})
 }
 
-// importMapping reads a mapping as the command line gives it.
+// importMapping parses a mapping given on the command line.
 func importMapping(s string) (published.Mapping, error) {
 	m := published.Mapping{}
 	if strings.TrimSpace(s) == "" {
@@ -424,7 +423,7 @@ func (a *app) adopt(ctx context.Context, set *published.Set, o runOptions) error
 	return err
 }
 
-// judgesAgain chooses the judges that are to judge again and checks that they can.
+// judgesAgain chooses the judges that judge again and checks that they can.
 func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejudgeOptions) ([]catalog.Choice, error) {
 	r := &o.run
 	if len(r.judges) == 0 {
@@ -466,7 +465,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 	return judgings, nil
 }
 
-// checksOf turns checks into what the report shows.
+// checksOf converts checks for the report.
 func checksOf(checks []published.Check) []sensitivity.Claim {
 	list := make([]sensitivity.Claim, len(checks))
 	for i, c := range checks {

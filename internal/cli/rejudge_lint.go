@@ -8,19 +8,19 @@ import (
 	"deem/internal/words"
 )
 
-// lintVersion is the version of what --lint --json writes.
+// lintVersion is the version of the output of --lint --json.
 const lintVersion = "deem.lint/1"
 
-// A lintedSystem is what --lint says of one system.
+// A lintedSystem is the output of --lint for one system.
 type lintedSystem struct {
 	Name     string              `json:"name"`
 	Files    []string            `json:"files"`
 	Findings []published.Finding `json:"findings"`
 }
 
-// lintPublished prints what is odd in files of results. Findings are not failures; a
-// number that is claimed, by the file's own summary or by --claimed, and that does not
-// come out is one.
+// lintPublished prints irregularities in result files. Findings are not failures, except
+// for a number that is claimed, by the file's own summary or by --claimed, and cannot be
+// reproduced.
 func (a *app) lintPublished(systems []checkedSystem) error {
 	list := make([]lintedSystem, len(systems))
 	wrong := 0
@@ -31,7 +31,7 @@ func (a *app) lintPublished(systems []checkedSystem) error {
 				continue
 			}
 			wrong++
-			if j >= len(sys.set.Claims) { // --claimed comes after what the file claims
+			if j >= len(sys.set.Claims) { // --claimed comes after the claims of the file
 				list[i].Findings = append(list[i].Findings, published.Finding{
 					Kind: published.FoundNumber, Claim: c.Name, Text: fmt.Sprintf("--claimed says %s %s, which the rows do not give", c.Name, c.Text),
 				})

@@ -11,8 +11,8 @@ import (
 	"deem/stat"
 )
 
-// besideTruth sets the recorded verdicts beside the column of the file that says what is
-// true, over the items that have both, and lets claims be about what comes out.
+// besideTruth compares the recorded verdicts with the truth column of the file, over the
+// items that have both, and makes the results available to claims.
 func besideTruth(set *published.Set) error {
 	truth, ok := set.Truth()
 	if !ok {
@@ -38,8 +38,8 @@ func besideTruth(set *published.Set) error {
 	return nil
 }
 
-// decisions says how far verdicts and truth agree as yes or no. Kappa is not defined
-// where both sides say the same of everything, and then no claim can be about it.
+// decisions describes the agreement of verdicts and truth as yes or no. Kappa is undefined
+// if both sides are constant, and then no claim can be about it.
 func decisions(set *published.Set, yes stat.Confusion) string {
 	agreement, kappa := yes.Accuracy(stat.DefaultLevel), yes.Kappa(stat.DefaultLevel)
 	set.Know(map[string]float64{"agreement": agreement.Value})
@@ -52,7 +52,7 @@ func decisions(set *published.Set, yes stat.Confusion) string {
 		agreement.Value, beyond, yes.TP, yes.FP, yes.FN, yes.TN)
 }
 
-// correlate says how far verdicts and truth rise together.
+// correlate describes the correlation of verdicts and truth.
 func correlate(set *published.Set, judge, right []float64) {
 	pearson, err := stat.Pearson(judge, right)
 	if err != nil {
@@ -68,7 +68,7 @@ func correlate(set *published.Set, judge, right []float64) {
 	set.Note("correlation of verdicts and truth, over the same items: Pearson %s, Spearman %s", coefficient(pearson.Estimate), coefficient(spearman.Estimate))
 }
 
-// coefficient shows a coefficient with its interval.
+// coefficient formats a coefficient with its interval.
 func coefficient(e stat.Estimate) string {
 	return fmt.Sprintf("%.4f %s", e.Value, e.Ends("%.3f", 1))
 }

@@ -44,8 +44,8 @@ EXIT STATUS
   0 shown   1 error   2 wrong usage   3 too many items unjudged: the score is withheld
   4 a gate failed`
 
-// How often intervals may be resampled: less often than this the ends of an interval
-// are the extremes of the draws, and more often nobody would wait for.
+// Limits on the number of bootstrap draws: with fewer, the ends of an interval are the
+// extremes of the draws, and more would take too long.
 const (
 	minDraws = 100
 	maxDraws = 1_000_000
@@ -99,17 +99,17 @@ func (a *app) reportCommand() *cobra.Command {
 	return cmd
 }
 
-// gateUsage is what --gate says of itself where one run is shown.
+// gateUsage is the usage text of --gate for a single run.
 const gateUsage = "exit with 4 unless this `condition` holds, for example 'overall.lo >= 65%'; repeatable"
 
-// bootstrapFlags adds the flags that ask for resampling.
+// bootstrapFlags adds the flags for resampling.
 func bootstrapFlags(cmd *cobra.Command, draws *int, seed *uint64) {
 	cmd.Flags().Bool("bootstrap", false, "make all intervals by resampling items, or clusters where items name them")
 	cmd.Flags().IntVar(draws, "draws", stat.DefaultDraws, "number of resamples; needs --bootstrap")
 	cmd.Flags().Uint64Var(seed, "seed", 1, "random seed; needs --bootstrap")
 }
 
-// bootstrapOf returns how intervals are resampled, nil when nobody asked for it.
+// bootstrapOf returns the resampling options, or nil if not requested.
 func bootstrapOf(cmd *cobra.Command, draws int, seed uint64) (*report.Bootstrap, error) {
 	asked, err := cmd.Flags().GetBool("bootstrap")
 	if err != nil {
@@ -124,7 +124,7 @@ func bootstrapOf(cmd *cobra.Command, draws int, seed uint64) (*report.Bootstrap,
 	return &report.Bootstrap{Draws: draws, Seed: seed}, nil
 }
 
-// atMost refuses more than n arguments.
+// atMost rejects more than n arguments.
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
@@ -134,7 +134,7 @@ func atMost(n int) cobra.PositionalArgs {
 	}
 }
 
-// runArg returns the run that the first argument names, the newest without one.
+// runArg returns the run named by the first argument, or the newest.
 func runArg(args []string) string {
 	if len(args) == 0 {
 		return "last"
@@ -142,8 +142,7 @@ func runArg(args []string) string {
 	return args[0]
 }
 
-// findRun returns the run that ref means. A run that is not there is the user's to
-// mend.
+// findRun returns the run that ref means. A missing run is a usage error.
 func findRun(ctx context.Context, st store.Store, ref string) (store.Run, error) {
 	run, err := store.Find(ctx, st, ref)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrAmbiguous) {
@@ -152,26 +151,25 @@ func findRun(ctx context.Context, st store.Store, ref string) (store.Run, error)
 	return run, err
 }
 
-// A finished run is what it found, and what else was asked of it.
+// A finished run is the findings of a run and the results of further checks.
 type finished struct {
 	findings.Found
-	errata *errata.Report // nil when no list of faults was named
+	errata *errata.Report // nil if no list of faults was given
 	gates  []gate.Outcome
 }
 
 // showing says how a run is shown.
 type showing struct {
 	findings.Options
-	errata string // a list of faults; "" means the one that the run was told of
+	errata string // a list of faults; "" means that of the run
 
 	gates []gate.Gate
 
-	live map[string]*findings.Reporter // of the runs that were judged just now, by their ids
+	live map[string]*findings.Reporter // of the runs judged just now, by id
 }
 
-// show prints the reports of runs and, if there are several, how far the judge of
-// the first agrees with the others. Its error is errUnjudged when a score is
-// withheld.
+// show prints the reports of runs and, if there are several, the agreement of the first
+// judge with the others. The error is errUnjudged if a score is withheld.
 func (a *app) show(ctx context.Context, st store.Store, refs []string, want showing) error {
 	var all []finished
 	for _, ref := range refs {
@@ -198,8 +196,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		}
 		agreements = append(agreements, ag)
 	}
-	// A gate that is wrong in itself, as one of an old lock, must not cost anybody the
-	// report.
+	// An invalid gate, for example of an old lock, must not suppress the report.
 	var wrong error
 	for i := range all {
 		var err error
@@ -222,7 +219,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 	return nil
 }
 
-// print prints reports, and what several have in common.
+// print prints reports, and the agreement of several.
 func (a *app) print(ctx context.Context, st store.Store, all []finished, agreements []agree.Pairing) error {
 	for i, f := range all {
 		if f.errata != nil {
@@ -259,7 +256,7 @@ func (a *app) print(ctx context.Context, st store.Store, all []finished, agreeme
 
 func (a *app) line() { fmt.Fprintln(a.out) }
 
-// printJSON prints one report as it is, and several in one object.
+// printJSON prints one report unchanged, and several in one object.
 func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 	reports := make([]report.Report, len(all))
 	for i, f := range all {
@@ -288,7 +285,7 @@ func withheld(r report.Report, most float64) error {
 	return deem.WithHint(err, "%s", remedy(r))
 }
 
-// remedy says what helps against the most frequent kind of failure.
+// remedy suggests a remedy for the most frequent kind of failure.
 func remedy(r report.Report) string {
 	most := report.Failures{}
 	for _, f := range r.Failures {
@@ -315,8 +312,8 @@ func remedy(r report.Report) string {
 	}
 }
 
-// findings returns what a run found: what the live reporter has of it, or else what the
-// store keeps.
+// findings returns the findings of a run: those of the live reporter, or else those of the
+// store.
 func (want showing) findings(ctx context.Context, st store.Store, run store.Run) (findings.Found, error) {
 	o := want.Options
 	o.Redacted = redacted(st, run)

@@ -29,7 +29,7 @@ Intervals allow for clusters. Rows without a gold document are not counted.
 EXIT STATUS
   0 shown   1 error   2 wrong usage or input`
 
-// retrievalOptions are what deem retrieval is told.
+// retrievalOptions are the options of deem retrieval.
 type retrievalOptions struct {
 	data, gold []string
 	ks         []int
@@ -54,7 +54,7 @@ func (a *app) retrievalCommand() *cobra.Command {
 // needsLists is the hint for rows that cannot be scored.
 const needsLists = `a row needs "retrieved", a list of ids, and "gold_ids"; deem retrieval BENCHMARK reads the files of a benchmark`
 
-// retrieval reads ranked lists and prints what they are worth.
+// retrieval reads ranked lists and prints their metrics.
 func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) error {
 	if len(o.data) == 0 {
 		return usage.Mark(deem.WithHint(errors.New("deem retrieval wants a file with ranked lists"), "deem retrieval --data ranked.jsonl"))
@@ -87,7 +87,7 @@ func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) 
 	return a.document(d)
 }
 
-// rankedItems takes the lists of a benchmark's items.
+// rankedItems adds the lists of a benchmark's items.
 func (a *app) rankedItems(ctx context.Context, name string, o retrievalOptions, b *retrieval.Builder) error {
 	bench, ok := benchmark.Named(name)
 	if !ok {
@@ -111,7 +111,7 @@ func (a *app) rankedItems(ctx context.Context, name string, o retrievalOptions, 
 	return set.Close()
 }
 
-// rankedRows takes the lists of plain rows.
+// rankedRows adds the lists of plain rows.
 func (a *app) rankedRows(ctx context.Context, o retrievalOptions, b *retrieval.Builder) error {
 	gold := map[string][]string{}
 	if len(o.gold) > 0 {
@@ -152,8 +152,8 @@ func (a *app) rankedRows(ctx context.Context, o retrievalOptions, b *retrieval.B
 	})
 }
 
-// visitRows gives each row of files to visit with its id. What is wrong is told with its
-// place.
+// visitRows calls visit with each row of files and its id. Errors have the position of the
+// row.
 func visitRows(ctx context.Context, in dataset.Input, visit func(row *dataset.Row, id string) error) error {
 	files, err := dataset.OpenFiles(ctx, in)
 	if err != nil {

@@ -54,7 +54,7 @@ const runExample = `  deem run --data answers.jsonl
   deem run --data answers.jsonl --judge rubric --model ollama:llama3.2
   zcat answers.jsonl.gz | deem run --data - --judge my-judge.yaml --model openai:gpt-4o-mini`
 
-// A runOptions is what "deem run" was told.
+// A runOptions is the options of "deem run".
 type runOptions struct {
 	dataOptions
 	judgeOptions
@@ -66,14 +66,14 @@ type runOptions struct {
 type dataOptions struct {
 	benchmark       *benchmark.Benchmark // nil for a file of items
 	data, responses []string
-	title           string // what the data is called, when that is not the names of its files
+	title           string // name of the data, if it is not the names of its files
 	format, mapping string
 	limit           int
 	requireAll      bool
 	other           []string // responses to compare with
-	exclude         []string // items that are left out
-	sample          int      // draw so many items at random, 0 for all
-	seed            uint64   // of everything that is drawn
+	exclude         []string // excluded items
+	sample          int      // number of items to draw at random, 0 for all
+	seed            uint64   // for everything that is drawn
 	errata          errataOptions
 	system          systemOptions
 
@@ -82,11 +82,11 @@ type dataOptions struct {
 	drawn      *findings.Sample
 }
 
-// judgeOptions say who judges, and whom they ask.
+// judgeOptions say which judges and models are used.
 type judgeOptions struct {
 	judges              []string // empty means the benchmark's own judge, or the default
-	repeat              int      // how often each judge is asked, 0 for once
-	tie                 string   // what a tie of a panel comes to, "" for what the panel says
+	repeat              int      // how many times each judge is called, 0 for once
+	tie                 string   // the result of a tie in a panel, "" for the panel's own rule
 	embeddings, wordnet string
 	judge               catalog.JudgeOptions
 	model               catalog.ModelOptions
@@ -98,7 +98,7 @@ type wayOptions struct {
 	maxCost, askAbove catalog.Optional[int64]
 	yes               bool
 	pricesFile        string
-	record            string // where replies are written to
+	record            string // file for replies
 	batch             batchOptions
 	detach            detachOptions
 	until             untilOptions
@@ -106,16 +106,16 @@ type wayOptions struct {
 	deadline          time.Time // of all judges together, zero for none
 }
 
-// showOptions say what comes of a run.
+// showOptions say what is shown after a run.
 type showOptions struct {
 	dryRun      bool
 	maxUnjudged float64
 	gates       []string
 	lock        lockOptions
-	queue       string // where items go that a cascade leaves to people
-	notify      string // what is run at the end
+	queue       string // file for items that a cascade leaves to people
+	notify      string // program to run at the end
 
-	parsed []gate.Gate // the gates, once everything is open
+	parsed []gate.Gate // the parsed gates, once everything is open
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -151,7 +151,7 @@ func benchmarkNames() []string {
 	return names
 }
 
-// setBenchmark takes the word behind "deem run".
+// setBenchmark sets the benchmark named by the argument of "deem run".
 func (o *runOptions) setBenchmark(args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -167,7 +167,7 @@ func (o *runOptions) setBenchmark(args []string) error {
 	return usage.Mark(usage.Unknown("benchmark", args[0], benchmarkNames()))
 }
 
-// check refuses options that make no sense before anything is opened.
+// check rejects invalid options before anything is opened.
 func (o runOptions) check() error {
 	switch {
 	case len(o.data) == 0 && (o.benchmark == nil || len(o.responses) == 0):
@@ -192,7 +192,7 @@ func (o runOptions) check() error {
 	return errors.Join(o.batch.check(), o.errata.check(), o.checkUntil())
 }
 
-// open opens what a run needs besides the store: its judges, their models and the
+// open opens everything a run needs except the store: its judges, their models and the
 // items. All input is checked before anything is written or paid for.
 func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items, error) {
 	if err := o.check(); err != nil {
@@ -219,7 +219,7 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items,
 			return nil, nil, err
 		}
 	}
-	if o.lock.anyway { // Other items than were promised may lack a category that was.
+	if o.lock.anyway { // Items that differ from the locked ones may lack a category.
 		return judgings, data, nil
 	}
 	if err := checkCategories(o.parsed, data); err != nil {
@@ -244,7 +244,7 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 		o.Purse = model.NewPurse(o.maxCost.Value)
 	}
 	o.judge.Embedder, err = a.env.OpenEmbedder(o.embeddings, o.model, func(e rule.Embedder) (rule.Embedder, error) {
-		if err := o.Affordable(e.Name(), ""); err != nil { // Embeddings have no classes of service.
+		if err := o.Affordable(e.Name(), ""); err != nil { // Embeddings have no service tiers.
 			return nil, err
 		}
 		embedder := model.Embed(e, o.Decorators(nil))
@@ -262,8 +262,8 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 	return a.chooseAll(*o)
 }
 
-// run judges a dataset: it opens what was named, lets each judge go through the
-// items, and reports.
+// run judges a dataset: it opens the judges and items, runs each judge over the items, and
+// reports.
 func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	o.model.Uncalled = o.dryRun
 	program, err := notifier(o.notify)
@@ -327,8 +327,8 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	return a.show(ctx, st, runs, want)
 }
 
-// chooseAll returns the judges that were named, else the benchmark's own, else the
-// one that needs nothing, each with its model.
+// chooseAll returns the named judges, or the benchmark's own, or the default judge, each
+// with its model.
 func (a *app) chooseAll(o runOptions) ([]catalog.Choice, error) {
 	names := o.judges
 	switch {
@@ -359,11 +359,11 @@ func (a *app) chooseAll(o runOptions) ([]catalog.Choice, error) {
 	return a.withModels(choices, o)
 }
 
-// offline is the model that is none.
+// offline is the name for no model.
 const offline = "offline"
 
-// withModels opens the model for the judges that ask one. A model that nobody would
-// ask is a mistake.
+// withModels opens the model for the judges that use one. A model that no judge uses is an
+// error.
 func (a *app) withModels(choices []catalog.Choice, o runOptions) ([]catalog.Choice, error) {
 	named := o.model.Name != "" && o.model.Name != offline
 	var judgings []catalog.Choice
@@ -398,7 +398,7 @@ func (a *app) withModels(choices []catalog.Choice, o runOptions) ([]catalog.Choi
 	return judgings, nil
 }
 
-// openModel opens the model that a judge asks: its own, where it names one, or --model.
+// openModel opens the model of a judge: its own, if it names one, or --model.
 func (a *app) openModel(judge, own string, o runOptions) (deem.Model, error) {
 	at := o.model
 	if own != "" {

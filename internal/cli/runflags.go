@@ -9,7 +9,7 @@ import (
 	"deem/report"
 )
 
-// flags declares what "deem run" and "deem plan" can be told.
+// flags declares the flags of "deem run" and "deem plan".
 func (o *runOptions) flags(f *pflag.FlagSet) {
 	o.maxUnjudged = report.DefaultMaxUnjudged
 	f.SortFlags = false

@@ -41,14 +41,14 @@ func (a *app) runsCommand() *cobra.Command {
 	}
 }
 
-// A settledRun is what "deem runs settle --json" writes.
+// A settledRun is the output of "deem runs settle --json".
 type settledRun struct {
 	Run            string `json:"run"`
 	CostMicros     int64  `json:"cost_micros"`
 	ReleasedMicros int64  `json:"released_micros"`
 }
 
-// settleRun releases what a run has set aside.
+// settleRun releases the money that a run has set aside.
 func (a *app) settleRun(ctx context.Context, ref string) error {
 	st, err := a.openStore(ctx)
 	if err != nil {
@@ -130,7 +130,7 @@ func (a *app) renameCommand() *cobra.Command {
 	}
 }
 
-// edit changes what is noted about runs, and says of each what was done.
+// edit changes the notes about runs, and reports each change.
 func (a *app) edit(ctx context.Context, refs []string, done string, change func(*store.About), purge bool) error {
 	if len(refs) == 0 {
 		return usage.Mark(deem.WithHint(errors.New("a run is needed"), "deem list runs lists them"))
@@ -145,7 +145,7 @@ func (a *app) edit(ctx context.Context, refs []string, done string, change func(
 		return usage.Errorf("the runs in this store cannot be edited")
 	}
 	ids := make([]string, len(refs))
-	for i, ref := range refs { // All are looked up before the first changes what "last" is.
+	for i, ref := range refs { // Look up all before a change affects "last".
 		run, err := st.Run(ctx, ref)
 		if err != nil {
 			return err

@@ -10,15 +10,15 @@ import (
 	"deem/internal/usage"
 )
 
-// sampleFlags declares which items are drawn. Other commands that judge have seeds of
-// their own.
+// sampleFlags declares the flags for drawing items. Other commands that judge have their
+// own seeds.
 func (o *runOptions) sampleFlags(f *pflag.FlagSet) {
 	f.Var(countFlag(&o.sample), "sample", "judge only `n` items, drawn at random with --seed")
 	f.Uint64Var(&o.seed, "seed", 1, "random seed (a `number`) for --sample and the order of --until")
 }
 
-// sample draws n items with a seed, in their own order. All items are equally likely to be
-// drawn. The same sample has the same hash, so it is the same run.
+// sample draws n items with a seed, in their original order. All items are equally likely
+// to be drawn. The same sample has the same hash, so it is the same run.
 func sample(data items, n int, seed uint64) (items, *findings.Sample, error) {
 	of := data.Len()
 	if n > of {

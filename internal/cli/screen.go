@@ -12,25 +12,25 @@ import (
 	"deem/internal/words"
 )
 
-// A screen is standard output or standard error. Everything that deem prints goes through one
-// of the two, but for the progress bar, which draws with control characters of its own and
-// shows no text of others.
+// A screen is standard output or standard error. Everything that deem prints goes through
+// one of the two, except the progress bar, which uses its own control characters and shows
+// no foreign text.
 //
-// What a person may see holds no control characters but line ends and tabs, and none that turn
-// the direction of text: it may come from a server, a dataset or a run file. That is all of
-// standard error, and standard output where it is a terminal. Standard output in a pipe or a
-// file is exact to the byte.
+// Text for people may come from a server, a dataset or a run file. A screen therefore
+// removes control characters except line ends and tabs, and characters that change the
+// direction of text, from standard error, and from standard output if it is a terminal.
+// Standard output to a pipe or a file is exact to the byte.
 //
-// A screen keeps the first error, because many commands print line by line and do not look:
-// what could not be written is said at the end.
+// A screen keeps the first error, because many commands print line by line without
+// checking; the error is reported at the end.
 type screen struct {
 	harmless bool
-	json     *bool // what is written is JSON, in which characters can be escaped
+	json     *bool // the output is JSON, in which characters can be escaped
 
 	mu   sync.Mutex
 	w    io.Writer
 	err  error
-	rest []byte // the beginning of a character that the next write ends
+	rest []byte // the beginning of a character that the next write completes
 }
 
 func (s *screen) Write(p []byte) (n int, err error) {
@@ -59,8 +59,8 @@ func (s *screen) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// clean returns a text with U+FFFD in place of each harmful character. In JSON it has the
-// character's escape, which means the same.
+// clean replaces each harmful character by U+FFFD. In JSON it uses the character's escape,
+// which means the same.
 func (s *screen) clean(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -76,7 +76,7 @@ func (s *screen) clean(text string) string {
 	return b.String()
 }
 
-// A trusted screen takes text as it is, from what has made it harmless itself.
+// A trusted screen passes text unchanged, from writers that have made it harmless.
 type trusted struct{ *screen }
 
 func (s trusted) Write(p []byte) (n int, err error) {

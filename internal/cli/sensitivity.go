@@ -22,7 +22,7 @@ import (
 	"deem/report"
 )
 
-// A stand gathers what several judges say of several systems' responses.
+// A stand collects the verdicts of several judges on several systems' responses.
 type stand struct {
 	app      *app
 	store    store.Store
@@ -32,15 +32,15 @@ type stand struct {
 	systems []stood
 }
 
-// A stood system is a system with a column of verdicts for each judge.
+// A stood is a system with a column of verdicts for each judge.
 type stood struct {
 	checkedSystem
-	columns map[int]column // by the place of the judge
+	columns map[int]column // by the index of the judge
 	metrics benchmark.Metrics
 	notes   []string
 }
 
-// A column is what one judge says of one system.
+// A column is the verdicts of one judge on one system.
 type column struct {
 	run      store.Run
 	report   report.Report
@@ -48,8 +48,8 @@ type column struct {
 	reading  string          // of a judge that is shown under all its readings
 }
 
-// The places of the judges that need no asking. Those that are asked follow, two places
-// each: under the reading that is in force, and under the other one.
+// The indices of the judges that make no calls. Judges that are called follow, two indices
+// each: under the current reading, and under the other one.
 const (
 	atPublished = iota
 	atReread
@@ -60,8 +60,8 @@ func newStand(a *app, st store.Store, o rejudgeOptions, judgings []catalog.Choic
 	return &stand{app: a, store: st, o: o, judgings: judgings}
 }
 
-// add brings one system: what was recorded, what its replies say, and what the judges
-// say that are asked now.
+// add adds one system: the recorded verdicts, its replies read again, and the verdicts of
+// the judges that are called now.
 func (s *stand) add(ctx context.Context, sys checkedSystem) error {
 	out := stood{checkedSystem: sys, columns: map[int]column{}}
 	if sys.set.Trials() > 0 {
@@ -81,7 +81,7 @@ func (s *stand) add(ctx context.Context, sys checkedSystem) error {
 	return nil
 }
 
-// recorded keeps the recorded verdicts as a run, and reads its report.
+// recorded stores the recorded verdicts as a run, and reads its report.
 func (s *stand) recorded(ctx context.Context, sys *stood) error {
 	run, err := s.keep(ctx, sys)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *stand) recorded(ctx context.Context, sys *stood) error {
 	return nil
 }
 
-// keep writes the recorded verdicts into the store, unless they are there already.
+// keep writes the recorded verdicts to the store, unless they are there already.
 func (s *stand) keep(ctx context.Context, sys *stood) (store.Run, error) {
 	spec, err := s.spec(sys)
 	if err != nil {
@@ -129,8 +129,8 @@ func (s *stand) keep(ctx context.Context, sys *stood) (store.Run, error) {
 	return s.store.Run(ctx, run.ID)
 }
 
-// spec says what the run of the recorded verdicts is. A judge whose replies are there
-// asked a model, whichever it was.
+// spec returns the spec of the run of recorded verdicts. A judge with recorded replies used
+// a model, even if its name is unknown.
 func (s *stand) spec(sys *stood) (store.Spec, error) {
 	set := sys.set
 	identity, err := deem.Canonical(set.Identity())
@@ -150,15 +150,15 @@ func (s *stand) spec(sys *stood) (store.Spec, error) {
 		spec.Model = set.JudgeModel
 	}
 	with := maps.Clone(s.o.run.judge.With)
-	delete(with, "category5") // Recorded verdicts on category 5 were not given by that policy.
+	delete(with, "category5") // Recorded verdicts on category 5 did not use that policy.
 	spec.Settings, err = json.Marshal(findings.Settings{
 		Benchmark: set.Benchmark, Data: s.o.run.data, Responses: set.Names(), System: sys.name, SystemModel: set.SystemModel, With: with,
 	})
 	return spec, err
 }
 
-// majority returns what the recorded judge says of each item: one verdict, or that of
-// most of several.
+// majority returns the verdict of the recorded judge on each item: a single verdict, or the
+// majority of several.
 func majority(set *published.Set) []*deem.Verdict {
 	list := make([]*deem.Verdict, set.Len())
 	sums, counts := make([]float64, set.Len()), make([]int, set.Len())
@@ -191,7 +191,7 @@ var menus = [][]string{
 	{"C", "I", "P"},
 }
 
-// menuOf returns the labels that most of the replies can be read with.
+// menuOf returns the labels with which most of the replies can be read.
 func menuOf(set *published.Set) []string {
 	const most = 200
 	best, found := menus[0], -1
@@ -213,7 +213,7 @@ func menuOf(set *published.Set) []string {
 	return best
 }
 
-// readAgain reads the reply in a record as strictly as we can.
+// readAgain reads the reply of a record with the strict parser.
 func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
 	text := extract.Mask(extract.Body(rec.Calls[0].Reply.Text), rec.Item.Response)
 	found, err := extract.Label(text, menu)
@@ -234,7 +234,7 @@ func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
 	return v, nil
 }
 
-// reread reads the replies in the file once more.
+// reread reads the replies of the file again.
 func (s *stand) reread(sys *stood) {
 	menu := menuOf(sys.set)
 	b := report.New(report.Head{
@@ -261,7 +261,7 @@ func (s *stand) reread(sys *stood) {
 	sys.columns[atReread] = column{report: b.Report(), verdicts: verdicts}
 }
 
-// rejudged lets a judge go over the responses.
+// rejudged runs a judge over the responses.
 func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j catalog.Choice) error {
 	o := s.o.run
 	o.responses, o.system.name, o.system.model = sys.set.Names(), sys.name, sys.set.SystemModel
@@ -299,8 +299,8 @@ func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j catalog.Choic
 	return nil
 }
 
-// otherReading reads the replies to a judge under its other reading, where it has one.
-// That costs nothing.
+// otherReading reads the replies to a judge under its other reading, if it has one. That
+// costs nothing.
 func (s *stand) otherReading(ctx context.Context, sys *stood, i int, c *column) error {
 	p, err := findings.Protocol(c.run)
 	if err != nil || p == nil {
@@ -331,7 +331,7 @@ func (s *stand) otherReading(ctx context.Context, sys *stood, i int, c *column) 
 	return nil
 }
 
-// present returns the places of the judges that some system has.
+// present returns the indices of the judges that at least one system has.
 func (s *stand) present() []int {
 	var list []int
 	for place := range atRejudged + 2*len(s.judgings) {
@@ -342,7 +342,7 @@ func (s *stand) present() []int {
 	return list
 }
 
-// judge describes the judge at a place.
+// judge describes the judge at an index.
 func (s *stand) judge(place int) sensitivity.Judge {
 	switch place {
 	case atPublished:
@@ -386,7 +386,7 @@ func (s *stand) build() sensitivity.Report {
 	return r
 }
 
-// differ says in what the judges of one benchmark differ from the first of them.
+// differ describes how the judges of one benchmark differ from the first of them.
 func (s *stand) differ(places []int) []string {
 	var notes []string
 	var first *column
@@ -405,7 +405,7 @@ func (s *stand) differ(places []int) []string {
 	return notes
 }
 
-// head returns what is known of a system before items are added.
+// head returns the description of a system before items are added.
 func (sys stood) head() sensitivity.System {
 	set := sys.set
 	out := sensitivity.System{Name: sys.name, Claims: checksOf(sys.checks), Notes: set.Notes()}
@@ -428,7 +428,7 @@ func (sys stood) head() sensitivity.System {
 	return out
 }
 
-// score returns the number of a column. Of several trials it is the mean of all.
+// score returns the score of a column. With several trials it is the mean of all.
 func (c column) score(judge int) sensitivity.Score {
 	r := c.report
 	out := sensitivity.Score{Judge: judge, Run: c.run.ID, Items: r.Items, Unjudged: r.Unjudged, Withheld: r.Withheld()}
@@ -441,7 +441,7 @@ func (c column) score(judge int) sensitivity.Score {
 	return out
 }
 
-// show prints the report, and returns what the exit status says of it.
+// show prints the report, and returns the error that determines the exit code.
 func (s *stand) show(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -479,7 +479,7 @@ func (s *stand) show(ctx context.Context) error {
 	return nil
 }
 
-// claimNames names the first of some claims.
+// claimNames names the first few claims.
 func claimNames(list []sensitivity.Claim) string {
 	const most = 3
 	var names []string
@@ -492,12 +492,12 @@ func claimNames(list []sensitivity.Claim) string {
 	return words.Printable(strings.Join(names, ", "))
 }
 
-// print prints the report with the benchmarks' own numbers below it.
+// print prints the report followed by the benchmarks' own numbers.
 func (s *stand) print(r sensitivity.Report) error {
 	if s.app.json {
 		out := struct {
 			sensitivity.Report
-			Metrics map[string]any `json:"published,omitempty"` // by system, as a benchmark's package gives them
+			Metrics map[string]any `json:"published,omitempty"` // by system, in the format of the benchmark's package
 		}{Report: r, Metrics: map[string]any{}}
 		for _, sys := range s.systems {
 			if sys.metrics != nil {

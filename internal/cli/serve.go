@@ -64,14 +64,14 @@ const serveExample = `  deem serve
   curl -s http://127.0.0.1:8080/api/v1/verdicts -H 'Content-Type: application/json' \
     -d '{"items": [{"references": ["18 days"], "response": "It took 18 days."}]}'`
 
-// A serveOptions is what "deem serve" was told.
+// A serveOptions is the options of "deem serve".
 type serveOptions struct {
 	listen, tokenFile, newToken string
 	readOnly, resume, proxied   bool
 	title                       string
 
 	models              []string
-	at                  catalog.ModelOptions // how the first of them is reached
+	at                  catalog.ModelOptions // options of the first of them
 	embeddings, wordnet string
 
 	concurrency, retries, runs int
@@ -129,7 +129,7 @@ func (o *serveOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.level, "log-level", "info", "how much to log: debug, info, warn or error")
 }
 
-// writeToken writes a token that nobody can guess to a file that nobody else can read.
+// writeToken writes a random token to a file that only the user can read.
 func (a *app) writeToken(name string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -150,7 +150,7 @@ func (a *app) writeToken(name string) error {
 	return nil
 }
 
-// readToken returns the token that clients must know, "" for none.
+// readToken returns the token that clients must send, or "" for none.
 func (a *app) readToken(o serveOptions) (string, error) {
 	if o.tokenFile == "" {
 		return strings.TrimSpace(a.env.Get("DEEM_TOKEN")), nil
@@ -169,7 +169,7 @@ func (a *app) readToken(o serveOptions) (string, error) {
 	return token, nil
 }
 
-// checkServe refuses options that make no sense, before anything is opened.
+// checkServe rejects invalid options, before anything is opened.
 func (a *app) checkServe(o serveOptions, token string) error {
 	switch {
 	case o.concurrency < 1 || o.runs < 1:
@@ -186,7 +186,7 @@ func (a *app) checkServe(o serveOptions, token string) error {
 	return usage.Mark(err)
 }
 
-// serve shows the database until somebody stops it.
+// serve serves the database until it is stopped.
 func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	token, err := a.readToken(o)
 	if err != nil {
@@ -231,10 +231,10 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	return a.listen(ctx, srv, st, o)
 }
 
-// refuseEmpty refuses to make a database of an empty file that the user named: a user who
-// shows a file wants to see what is in it, and may have mistaken its name. Where runs are
-// kept by default an empty file is ours, and what a crash left that came before the first
-// table; there, and with "deem run", it becomes a database.
+// refuseEmpty refuses to create a database in an empty file that the user named: a user who
+// serves a file wants to see its content, and may have mistyped its name. At the default
+// location an empty file is ours, left by a crash before the first table was created;
+// there, and with "deem run", it becomes a database.
 func (a *app) refuseEmpty() error {
 	if a.db == defaultDB || postgres.IsURL(a.db) {
 		return nil
@@ -247,7 +247,7 @@ func (a *app) refuseEmpty() error {
 		"name another database with --db; or remove the file, and deem serve makes a database there")
 }
 
-// servedQueue returns what leaves runs to workers, nil where the database has no queue.
+// servedQueue returns the queue for workers, or nil if the database has none.
 func servedQueue(ctx context.Context, st store.Store, readOnly bool) (server.Queue, error) {
 	pg, ok := st.(*postgres.Store)
 	if !ok {
@@ -264,7 +264,7 @@ func servedQueue(ctx context.Context, st store.Store, readOnly bool) (server.Que
 	return c, nil
 }
 
-// startServing begins to tell those who watch the server, and returns what ends that.
+// startServing starts the telemetry of the server, and returns a function that ends it.
 func (a *app) startServing(cmd *cobra.Command, o serveOptions, token string) (stop func(), logger *slog.Logger, err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(o.level)); err != nil {
@@ -292,7 +292,7 @@ func (a *app) startServing(cmd *cobra.Command, o serveOptions, token string) (st
 	}, logger, nil
 }
 
-// A together is a writer for several goroutines.
+// A together is a writer that is safe for concurrent use.
 type together struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -304,7 +304,7 @@ func (t *together) Write(p []byte) (int, error) {
 	return t.w.Write(p)
 }
 
-// servedAPI says what clients may do.
+// servedAPI returns the API for clients.
 func (a *app) servedAPI(o serveOptions) (server.API, error) {
 	api := server.API{
 		Env: a.env, Concurrency: o.concurrency, Retries: o.retries, RPM: o.rpm, TPM: o.tpm, Runs: o.runs,
@@ -325,7 +325,7 @@ func (a *app) servedAPI(o serveOptions) (server.API, error) {
 	}
 	for _, name := range o.models {
 		if name == offline {
-			continue // as a deem.yaml may say
+			continue // a deem.yaml may contain it
 		}
 		at := o.at
 		if len(api.Models) == 0 {
@@ -346,7 +346,7 @@ func (a *app) servedAPI(o serveOptions) (server.API, error) {
 	return api, usage.Mark(err)
 }
 
-// folder is where the database is, or where it would be.
+// folder returns the folder of the database, whether it exists or not.
 func (a *app) folder() string {
 	if strings.Contains(a.db, "://") {
 		return filepath.Dir(defaultDB)
@@ -354,8 +354,8 @@ func (a *app) folder() string {
 	return filepath.Dir(a.db)
 }
 
-// listen answers requests until the first interrupt. The second one cancels the calls
-// that are in flight.
+// listen serves requests until the first interrupt. The second one cancels the calls in
+// flight.
 func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o serveOptions) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
 	if err != nil {
@@ -387,7 +387,8 @@ func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o 
 	return a.reportInterrupted(context.WithoutCancel(ctx), srv, st)
 }
 
-// welcome says where the server is. A program that starts one on any free port reads it.
+// welcome prints the address of the server. A program that starts a server on a free port
+// reads it.
 func (a *app) welcome(addr string, o serveOptions) {
 	url := "http://" + addr + "/"
 	if a.json {
@@ -401,7 +402,7 @@ func (a *app) welcome(addr string, o serveOptions) {
 	a.say("%s is shown at %s%s; Ctrl-C stops", a.dbName(), url, doing)
 }
 
-// leftBehind goes on with what an earlier server left behind, or says how that is done.
+// leftBehind resumes the runs that an earlier server left unfinished, or says how to.
 func (a *app) leftBehind(ctx context.Context, srv *server.Server, o serveOptions) error {
 	runs, err := srv.Resumable(ctx)
 	if err != nil || len(runs) == 0 {
@@ -428,7 +429,7 @@ func areRuns(n int) string {
 	return words.Count(n, "run") + " are"
 }
 
-// reportInterrupted says which runs are not done.
+// reportInterrupted lists the runs that are not done.
 func (a *app) reportInterrupted(ctx context.Context, srv *server.Server, st store.Store) error {
 	left := srv.Interrupted()
 	if len(left) == 0 {

@@ -59,7 +59,7 @@ func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) erro
 	}
 	if redacted(st, run) {
 		a.say("the texts of this run were removed: their hashes stand in their place")
-		p = nil // there is nothing to render, and nothing to read
+		p = nil // there is nothing to render or read
 	}
 	n := 0
 	for rec, err := range st.Records(ctx, run.ID, store.Query{IDs: []string{id}, WithCalls: true}) {
@@ -120,8 +120,7 @@ func verified(ok bool) string {
 	return "rendered again, and NOT equal to what was sent: another deem rendered it"
 }
 
-// block writes a titled text, indented so that what comes from data cannot pass for
-// a title.
+// block writes a titled text, indented so that data cannot imitate a title.
 func block(w io.Writer, title, text string) {
 	if text == "" && title != "response" && title != "reply" {
 		return
@@ -146,14 +145,14 @@ func describe(c deem.Call) string {
 	return strings.Join(append(parts, fmt.Sprintf("%d tokens in, %d out, stopped: %s", r.Usage.Input, r.Usage.Output, r.Stop)), ", ")
 }
 
-// decision writes a verdict or a failure in a few lines.
+// decision formats a verdict or a failure in a few lines.
 func decision(v *deem.Verdict, f *deem.Failure) string {
 	if f != nil {
 		return "unjudged: " + f.Error()
 	}
 	lines := []string{fmt.Sprintf("%s, score %.4g", v.Label, v.Score)}
 	if len(v.Aspects) > 0 {
-		aspects, _ := json.Marshal(v.Aspects) // numbers in range always have a JSON
+		aspects, _ := json.Marshal(v.Aspects) // finite numbers can always be encoded
 		lines = append(lines, "aspects "+string(aspects))
 	}
 	for i, p := range v.Parts {
@@ -168,7 +167,7 @@ func decision(v *deem.Verdict, f *deem.Failure) string {
 	return strings.Join(lines, "\n")
 }
 
-// partWords writes the verdict on one criterion.
+// partWords formats the verdict on one criterion.
 func partWords(p deem.Part) string {
 	if p.Failure != nil {
 		return "unjudged: " + p.Failure.Error()

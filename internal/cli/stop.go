@@ -18,12 +18,12 @@ import (
 	"deem/internal/words"
 )
 
-// grace is how long calls in flight have to finish once the time of a run is over.
-// A time limit, as of a CI job, means that the process must end.
+// grace is how long calls in flight may take to finish after the time limit of a run. A
+// time limit, for example of a CI job, means that the process must end.
 const grace = 30 * time.Second
 
-// stopSignals returns the signals that stop a command gently: Ctrl-C, what service managers
-// send, and what a closed terminal sends, unless it is ignored, as nohup sees to.
+// stopSignals returns the signals for a graceful stop: Ctrl-C, SIGTERM from service
+// managers, and SIGHUP from a closed terminal, unless it is ignored, as with nohup.
 func stopSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -32,8 +32,8 @@ func stopSignals() []os.Signal {
 	return signals
 }
 
-// onInterrupt calls do with the number of each interrupt, the first being 1, until the
-// function that it returns is called.
+// onInterrupt calls do with the number of each interrupt, from 1, until the returned
+// function is called.
 func onInterrupt(do func(n int)) (release func()) {
 	signals, over := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, stopSignals()...)
@@ -55,15 +55,15 @@ func onInterrupt(do func(n int)) (release func()) {
 	}
 }
 
-// A stopper stops a run: first gently, and then it cancels the calls in flight.
+// A stopper stops a run: first gracefully, and then by cancelling the calls in flight.
 type stopper struct {
 	app    *app
-	stop   chan struct{} // closed once no further item is taken
+	stop   chan struct{} // closed when no further item may be taken
 	cancel context.CancelFunc
 	n      atomic.Int32
 }
 
-// gently says why the run stops, unless it stops already.
+// gently begins a graceful stop and prints the reason, unless the run is already stopping.
 func (s *stopper) gently(why string) {
 	if s.n.CompareAndSwap(0, 1) {
 		s.app.say("%s", why)
@@ -71,9 +71,9 @@ func (s *stopper) gently(why string) {
 	}
 }
 
-// watch returns what stops a run at the first interrupt, and the context that the second
-// one cancels. The deadline, unless it is zero, counts as the first interrupt, and as the
-// second one when the calls in flight have had their grace.
+// watch returns a stopper that stops a run at the first interrupt, and a context that the
+// second interrupt cancels. The deadline, unless it is zero, counts as the first interrupt,
+// and as the second one after the grace period.
 func (a *app) watch(ctx context.Context, deadline time.Time) (context.Context, *stopper, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &stopper{app: a, stop: make(chan struct{}), cancel: cancel}
@@ -99,7 +99,7 @@ func (a *app) watch(ctx context.Context, deadline time.Time) (context.Context, *
 	}
 }
 
-// unfinished says how far a run came that ended early, and how to go on.
+// unfinished reports the progress of a run that ended early, and how to resume it.
 func (a *app) unfinished(ctx context.Context, r *run.Run, o runOptions, err error) error {
 	interrupted := errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)
 	if text := kept(context.WithoutCancel(ctx), r.Setup.Store, r.ID); text != "" {
@@ -116,8 +116,8 @@ func (a *app) unfinished(ctx context.Context, r *run.Run, o runOptions, err erro
 	return deem.WithHint(err, "resume with: %s", commandLine(a.args))
 }
 
-// kept says how far a run came, as "6 of 10 judged and kept", "" when the store does not say.
-// Of its records without a verdict some may be of items that are not done.
+// kept returns the progress of a run, for example "6 of 10 judged and kept", or "" if the
+// store cannot be read. Some of its records without a verdict may be of unfinished items.
 func kept(ctx context.Context, st store.Store, id string) string {
 	now, err := st.Run(ctx, id)
 	if err != nil {
@@ -131,8 +131,8 @@ func kept(ctx context.Context, st store.Store, id string) string {
 	return judged + " and kept"
 }
 
-// commandLine returns the command that continues, ready to be pasted. What starts
-// over is left out.
+// commandLine returns the command that resumes, ready to be pasted. It omits flags that
+// start over.
 func commandLine(args []string) string {
 	words := []string{"deem"}
 	for _, arg := range args {

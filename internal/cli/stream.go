@@ -12,8 +12,8 @@ import (
 	"deem/report"
 )
 
-// An event is a line that a command with --stream writes to standard output. Exactly one
-// of its parts is set. docs/cli.md describes them for programs.
+// An event is a line that a command with --stream writes to standard output. Exactly one of
+// its parts is set. docs/cli.md documents them.
 type event struct {
 	Event   string         `json:"event"` // run, record, report or error
 	Run     *runEvent      `json:"run,omitempty"`
@@ -25,13 +25,13 @@ type event struct {
 	Problem []deem.Problem `json:"problems,omitempty"`
 }
 
-// A runEvent says which run begins or resumes.
+// A runEvent describes the run that begins or resumes.
 type runEvent struct {
 	ID    string `json:"id"`
 	Judge string `json:"judge"`
 	Model string `json:"model,omitempty"`
 	Items int    `json:"items"`
-	Done  int    `json:"done"` // records that an earlier command left
+	Done  int    `json:"done"` // records of earlier commands
 }
 
 func (a *app) streamFlag(f *pflag.FlagSet) {
@@ -42,7 +42,7 @@ func (a *app) streamFlag(f *pflag.FlagSet) {
 func (a *app) emit(e event) {
 	line, err := json.Marshal(e)
 	if err != nil {
-		line, _ = json.Marshal(event{Event: "error", Error: err.Error(), Exit: 1}) // which always has a JSON
+		line, _ = json.Marshal(event{Event: "error", Error: err.Error(), Exit: 1}) // can always be encoded
 	}
 	_, _ = a.out.Write(append(line, '\n')) // The screen keeps the error.
 }
@@ -56,7 +56,7 @@ func (a *app) emitError(err error) {
 	a.emit(e)
 }
 
-// emitKept writes what the store has of a run.
+// emitKept writes the stored data of a run.
 func (a *app) emitKept(ctx context.Context, st store.Store, run store.Run) error {
 	a.emit(event{Event: "run", Run: &runEvent{ID: run.ID, Judge: run.Judge.Name, Model: run.Model, Items: run.Dataset.Items, Done: run.Records}})
 	for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true}) {

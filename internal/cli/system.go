@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// systemOptions are what a run is told about the system under test. A report needs the
-// model to see whether the judge is of its family.
+// systemOptions describe the system under test. A report uses the model to check whether
+// the judge is of the same family.
 type systemOptions struct {
 	name, model string
 }

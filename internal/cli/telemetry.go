@@ -13,15 +13,15 @@ import (
 	"deem/internal/usage"
 )
 
-// A telemetryOptions is what a command was told about those who watch it. OpenTelemetry
-// has variables of its own, which are not flags.
+// A telemetryOptions is the options for telemetry. OpenTelemetry has its own variables,
+// which are not flags.
 type telemetryOptions struct {
 	log, level string
 	metrics    string
 }
 
-// observed lets a command be watched while it works: it adds the flags for that, begins
-// before the command and delivers the rest after it, however it ends.
+// observed adds telemetry to a command: it adds the flags, starts before the command and
+// delivers the rest after it, however it ends.
 func (a *app) observed(cmd *cobra.Command) *cobra.Command {
 	var o telemetryOptions
 	f := cmd.Flags()
@@ -40,8 +40,7 @@ func (a *app) observed(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// startTelemetry begins to tell those who watch, and returns what ends it. When nobody
-// watches nothing is begun.
+// startTelemetry starts telemetry, if configured, and returns a function that ends it.
 func (a *app) startTelemetry(cmd *cobra.Command, o telemetryOptions) (stop func(), err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(o.level)); err != nil {
@@ -75,7 +74,7 @@ func (a *app) startTelemetry(cmd *cobra.Command, o telemetryOptions) (stop func(
 	return stop, nil
 }
 
-// openLog opens where events go, nil when they go nowhere.
+// openLog opens the log, or returns nil if there is none.
 func (a *app) openLog(name string) (io.Writer, func(), error) {
 	switch name {
 	case "":
@@ -87,13 +86,12 @@ func (a *app) openLog(name string) (io.Writer, func(), error) {
 	if err != nil {
 		return nil, nil, usage.Mark(fmt.Errorf("open the log: %w", err))
 	}
-	// A log that cannot be closed is no reason to fail a run that is done.
+	// An error on closing the log must not fail a finished run.
 	return f, func() { _ = f.Close() }, nil
 }
 
-// secrets returns what telemetry must never contain: the keys of all vendors, whichever
-// is asked, and the values of headers. Headers that cannot be read are complained of when
-// the model is opened.
+// secrets returns the texts to redact: the keys of all vendors, whether used or not, and
+// the values of headers. Invalid headers are reported when the model is opened.
 func (a *app) secrets(cmd *cobra.Command) []string {
 	var list []string
 	for _, v := range a.env.Vendors() {
@@ -104,7 +102,7 @@ func (a *app) secrets(cmd *cobra.Command) []string {
 	given, _ := cmd.Flags().GetStringArray("header")
 	headers, _ := a.env.Headers(given)
 	for _, value := range headers {
-		_, credentials, _ := strings.Cut(value, " ") // as "Bearer key"
+		_, credentials, _ := strings.Cut(value, " ") // for example "Bearer key"
 		list = append(list, value, credentials)
 	}
 	return list

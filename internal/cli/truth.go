@@ -18,15 +18,15 @@ import (
 	"deem/report"
 )
 
-// truths are what is taken to be right about the items of a run: labels from files,
-// labels from the database, or the verdicts of another run.
+// truths are what counts as right for the items of a run: labels from files, labels from
+// the database, or the verdicts of another run.
 type truths struct {
 	app   *app
 	run   store.Run
-	other *store.Run // nil when people are right
+	other *store.Run // nil if people's labels are used
 	o     agreeOptions
 
-	people *findings.People // nil when another run is right
+	people *findings.People // nil if another run is used
 }
 
 // open reads the labels.
@@ -43,7 +43,7 @@ func (t *truths) open(ctx context.Context, st store.Store) error {
 	}
 }
 
-// openFiles reads the labels of files, and looks which judge they were made for.
+// openFiles reads the labels of files, and checks for which judge they were made.
 func (t *truths) openFiles(ctx context.Context) error {
 	t.o.labels.Labels = findings.LabelsOf(t.run, t.o.criteria)
 	set, err := labels.Read(ctx, t.o.labels)
@@ -67,7 +67,7 @@ func (t *truths) openFiles(ctx context.Context) error {
 	return nil
 }
 
-// bound refuses labels that were made for another judge.
+// bound rejects labels that were made for another judge.
 func (t *truths) bound(set *labels.Set) error {
 	hash := t.run.Judge.Hash
 	if set.JudgeHash == "" || labels.Bound(set.JudgeHash, hash) {
@@ -82,7 +82,7 @@ func (t *truths) bound(set *labels.Set) error {
 	return usage.Mark(deem.WithHint(err, "look at the disagreements with --anyway; --rebind then binds the labels to this judge"))
 }
 
-// only returns the labels of the annotators that were asked for.
+// only returns the labels of the requested annotators.
 func (t *truths) only(list []labels.Label) []labels.Label {
 	if len(t.o.annotate) == 0 {
 		return list
@@ -122,7 +122,7 @@ func (t *truths) openStore(ctx context.Context, st store.Store) error {
 	return nil
 }
 
-// annotators returns how many labels the database has, and who gave them.
+// annotators returns the number of labels in the database, and their annotators.
 func annotators(ctx context.Context, kept store.Labels) (n int, who []string, err error) {
 	names := map[string]bool{}
 	for l, err := range kept.Labels(ctx, store.LabelQuery{}) {
@@ -135,7 +135,7 @@ func annotators(ctx context.Context, kept store.Labels) (n int, who []string, er
 	return n, slices.Sorted(maps.Keys(names)), nil
 }
 
-// noneBy is the error for labels of which none is by those who were asked for.
+// noneBy returns the error if no label is by the requested annotators.
 func (t *truths) noneBy(where string, n int, who []string) error {
 	who = slices.DeleteFunc(slices.Clone(who), func(name string) bool { return name == "" })
 	err := fmt.Errorf("none of the %s in %s is by %s", words.Count(n, "label"), where, strings.Join(t.o.annotate, " or "))
@@ -145,7 +145,7 @@ func (t *truths) noneBy(where string, n int, who []string) error {
 	return usage.Mark(deem.WithHint(err, "they are by %s; --annotator names one of them, and without it all count", strings.Join(who, ", ")))
 }
 
-// options returns what the builder is told.
+// options returns the options of the builder.
 func (t *truths) options(ctx context.Context) (agree.Options, error) {
 	known, err := knownOf(ctx, t.o.known)
 	o := agree.Options{
@@ -162,7 +162,7 @@ func (t *truths) options(ctx context.Context) (agree.Options, error) {
 	return o, err
 }
 
-// agreement goes through the run.
+// agreement computes the agreement over the run.
 func (t *truths) agreement(ctx context.Context, st store.Store) (agree.Agreement, error) {
 	o, err := t.options(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func (t *truths) agreement(ctx context.Context, st store.Store) (agree.Agreement
 	return ag, t.unmatched()
 }
 
-// unmatched says which labels found no item. That none did is a mistake.
+// unmatched reports labels without an item. If none has one, it returns an error.
 func (t *truths) unmatched() error {
 	if n := t.people.OtherResponses; n > 0 {
 		t.app.say("%s about another response than the one that was judged, and left out", areLabels(n))

@@ -28,7 +28,7 @@ func (u *untilOptions) flags(f *pflag.FlagSet) {
 
 func (u untilOptions) on() bool { return u.rule != "" }
 
-// parse returns how near the interval must be, or the run to be compared with.
+// parse returns the width that the interval must reach, or the run to compare with.
 func (u untilOptions) parse() (within float64, against string, err error) {
 	text := strings.TrimSpace(u.rule)
 	if against, ok := strings.CutPrefix(text, "better than "); ok && strings.TrimSpace(against) != "" {
@@ -48,7 +48,7 @@ func (u untilOptions) parse() (within float64, against string, err error) {
 	return 0, "", usage.Mark(deem.WithHint(fmt.Errorf("--until %s: unknown rule", u.rule), "write --until '±2pp', or --until 'better than RUN' with a run that deem list runs shows"))
 }
 
-// check refuses what a run that stops by a rule cannot do.
+// checkUntil rejects options that cannot be combined with a stopping rule.
 func (o runOptions) checkUntil() error {
 	if !o.until.on() {
 		return nil
@@ -71,8 +71,8 @@ func (o runOptions) checkUntil() error {
 	return nil
 }
 
-// untilSettings returns what a run keeps of its rule. Earlier is the id of the run that it
-// resumes, "" for none.
+// untilSettings returns the settings of the rule that a run stores. Earlier is the id of
+// the run that it resumes, or "".
 func (a *app) untilSettings(ctx context.Context, r *run.Run, earlier string, data items, o runOptions) (*findings.UntilSettings, error) {
 	within, ref, err := o.until.parse()
 	if err != nil {
@@ -139,8 +139,8 @@ func resultsOf(ctx context.Context, st store.Store, run store.Run, data items) (
 	return results, passes, nil
 }
 
-// resume returns the reporter of a run that stops by a rule, with what the run has found
-// so far: the report decides when the run stops.
+// resume returns the reporter of a run with a stopping rule, with the records so far: the
+// report decides when the run stops.
 func (o runOptions) resume(ctx context.Context, r *run.Run) (*findings.Reporter, error) {
 	live, err := findings.NewReporter(ctx, r.Run, findings.Options{MaxUnjudged: o.maxUnjudged})
 	if err != nil || r.Records == 0 {
@@ -158,8 +158,8 @@ func (o runOptions) resume(ctx context.Context, r *run.Run) (*findings.Reporter,
 	return live, nil
 }
 
-// shuffle puts items into the random order that a seed gives, by other random numbers
-// than --sample draws with. Items of one cluster stay together. It holds them all in memory.
+// shuffle orders items randomly by a seed, with random numbers independent of those of
+// --sample. Items of one cluster stay together. It holds all items in memory.
 func shuffle(data items, seed uint64) (items, error) {
 	var units [][]deem.Item
 	clusters := map[string]int{}

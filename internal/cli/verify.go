@@ -89,7 +89,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	return cmd
 }
 
-// readSigner reads a public key; nil when none is named.
+// readSigner reads a public key, or returns nil if none is named.
 func readSigner(name string) (ed25519.PublicKey, error) {
 	if name == "" {
 		return nil, nil
@@ -105,8 +105,8 @@ func readSigner(name string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// verifyAll checks files, all of them, and fails if one has a finding or does not match the
-// anchor; nil accepts any.
+// verifyAll checks all files, and fails if one has a finding or does not match the anchor.
+// A nil anchor matches any file.
 func (a *app) verifyAll(ctx context.Context, names []string, signer ed25519.PublicKey, anchor *bundle.Anchor) error {
 	var all []checkedFile
 	var moved error
@@ -134,19 +134,19 @@ func (a *app) verifyAll(ctx context.Context, names []string, signer ed25519.Publ
 	return nil
 }
 
-// A checkedFile is what came of checking it.
+// A checkedFile is the result of checking a file.
 type checkedFile struct {
 	File string `json:"file"`
 	OK   bool   `json:"ok"`
 	*bundle.Verification
 
-	// Anchored says whether the file matches the anchor, nil when none was named; anchor
+	// Anchored reports whether the file matches the anchor, nil if none was given; anchor
 	// says why not.
 	Anchored *bool `json:"anchored,omitempty"`
 	anchor   error
 }
 
-// errAnchor is the error of a file that does not match an anchor.
+// errAnchor is returned if a file does not match an anchor.
 var errAnchor = errors.New("the file does not match the anchor")
 
 // hold compares the file with an anchor.
@@ -169,7 +169,7 @@ func (v *checkedFile) hold(anchor *bundle.Anchor) {
 	v.OK = v.OK && ok
 }
 
-// verify checks a file and prints what it found.
+// verify checks a file and prints the findings.
 func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey, anchor *bundle.Anchor) (checkedFile, error) {
 	from, err := a.openFile(name)
 	if err != nil {
@@ -201,8 +201,8 @@ func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey,
 	return v, nil
 }
 
-// maxShown is how many findings are printed. A file with more of them has one problem
-// many times.
+// maxShown is the maximum number of findings printed. A file with more has one problem many
+// times.
 const maxShown = 100
 
 // openFile opens a file, or standard input for "-".
@@ -213,8 +213,7 @@ func (a *app) openFile(name string) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-// againOf makes the judge of a run file again, as far as it needs neither a model nor
-// any other file.
+// againOf rebuilds the judge of a run file, if it needs neither a model nor any other file.
 func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	s, err := judge.ParseSpec(j.Identity)
 	switch {
@@ -243,7 +242,7 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	return bundle.Again{Rule: answeredJudge{again}}, nil
 }
 
-// composedAgain makes a judge again that is made of others.
+// composedAgain rebuilds a judge that is composed of others.
 func composedAgain(kept store.JudgeSpec, s judge.Spec) (bundle.Again, error) {
 	var recordings bundle.Recordings
 	taken := &takenMembers{}
@@ -268,14 +267,15 @@ func composedAgain(kept store.JudgeSpec, s judge.Spec) (bundle.Again, error) {
 	return again, nil
 }
 
-// takenMembers are members that could not be made again, and whose votes are taken from
-// the record.
+// takenMembers are members that could not be rebuilt, and whose votes are taken from the
+// record.
 type takenMembers struct {
 	names  []string
-	models []string // that they asked
+	models []string // used by them
 }
 
-// take makes a judge that says what a record holds of a member that cannot be made.
+// take returns a judge that repeats the recorded verdicts of a member that cannot be
+// rebuilt.
 func (t *takenMembers) take(of judge.Spec, i int) deem.Judge {
 	said := func(rec deem.Record) (deem.Verdict, error) { return decisionOf(rec, i+1) }
 	if of.Kind == judge.KindPanel {
@@ -306,7 +306,7 @@ func voteOf(rec deem.Record, names []string, i int) (deem.Verdict, error) {
 	return v, nil
 }
 
-// decisionOf returns what a stage of a cascade said, which is known if it decided.
+// decisionOf returns the verdict of a stage of a cascade, which is known if it decided.
 func decisionOf(rec deem.Record, stage int) (deem.Verdict, error) {
 	if rec.Verdict == nil || rec.Verdict.Aspects[cascade.StageAspect] != float64(stage) {
 		return deem.Verdict{}, deem.Failf(deem.Unsure, "not asked again")
@@ -314,7 +314,7 @@ func decisionOf(rec deem.Record, stage int) (deem.Verdict, error) {
 	return *rec.Verdict, nil
 }
 
-// countAgain returns who counts the numbers of a run file again.
+// countAgain returns a counter that recomputes the numbers of a run file.
 func countAgain(ctx context.Context, r bundle.Run, j bundle.Judge, redacted bool) (bundle.Counter, error) {
 	rep, err := findings.NewReporter(ctx, bundled.RunOf(r, j), findings.Options{MaxUnjudged: report.DefaultMaxUnjudged, Redacted: redacted})
 	if err != nil {
@@ -323,7 +323,7 @@ func countAgain(ctx context.Context, r bundle.Run, j bundle.Judge, redacted bool
 	return findings.Recount{Reporter: rep, Redacted: redacted}, nil
 }
 
-// text prints what was checked.
+// text prints the results.
 func (v checkedFile) text(w io.Writer, signer ed25519.PublicKey) {
 	name := words.Printable(v.File)
 	if more := v.Total - maxShown; more > 0 {

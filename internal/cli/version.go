@@ -11,8 +11,8 @@ import (
 	"deem/report"
 )
 
-// What the linker sets when a release is built. The date is that of the commit, as
-// 2026-11-15T12:00:00Z: that of the build would make every build another one.
+// Values set by the linker when a release is built. The date is that of the commit, for
+// example 2026-11-15T12:00:00Z: the date of the build would make builds irreproducible.
 var (
 	Version = ""
 	Commit  = ""
@@ -29,8 +29,8 @@ func version() string {
 	return "(devel)"
 }
 
-// source returns the commit that this program was built of and its date, "" where nobody
-// said. A program built by go build in a repository knows them without being told.
+// source returns the commit of this program and its date, or "" if unknown. The go command
+// records them when it builds in a repository.
 func source() (commit, date string) {
 	commit, date = Commit, Date
 	info, ok := debug.ReadBuildInfo()

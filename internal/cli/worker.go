@@ -44,7 +44,7 @@ ENVIRONMENT
 EXIT STATUS
   0 stopped on request   1 error   2 wrong usage`
 
-// A workerOptions is what "deem worker" was told.
+// A workerOptions is the options of "deem worker".
 type workerOptions struct {
 	slots     int
 	models    []string
@@ -84,8 +84,8 @@ func (a *app) workerCommand() *cobra.Command {
 	return cmd
 }
 
-// workerEnvironment takes flags that were not given from the environment, as containers
-// are told things.
+// workerEnvironment sets flags that were not given from the environment, as is usual in
+// containers.
 func (a *app) workerEnvironment(cmd *cobra.Command) error {
 	for flag, variable := range map[string]string{"concurrency": "DEEM_WORKER_SLOTS", "listen": "DEEM_WORKER_LISTEN", "models": "DEEM_WORKER_MODELS"} {
 		value := a.env.Get(variable)
@@ -99,7 +99,7 @@ func (a *app) workerEnvironment(cmd *cobra.Command) error {
 	return nil
 }
 
-// work opens the queue and works in it.
+// work opens the queue and runs a worker.
 func (a *app) work(cmd *cobra.Command, o workerOptions) error {
 	if o.slots < 1 {
 		return usage.Errorf("-j is %d; at least one item must be judged at once", o.slots)
@@ -139,11 +139,11 @@ func (a *app) work(cmd *cobra.Command, o workerOptions) error {
 	return a.workUntilStopped(ctx, w)
 }
 
-// workerConns is how many connections a worker has: River listens on one and fetches on
+// workerConns is the number of connections of a worker: River listens on one and fetches on
 // others, and two chunks of each judge commit.
 const workerConns = 10
 
-// check refuses patterns and vendors that there are not.
+// check rejects invalid patterns and unknown vendors.
 func (o workerOptions) check(env catalog.Environment) error {
 	for _, pattern := range o.models {
 		if _, err := path.Match(pattern, ""); err != nil || !strings.Contains(pattern, ":") {
@@ -158,7 +158,7 @@ func (o workerOptions) check(env catalog.Environment) error {
 	return nil
 }
 
-// workerWith says how a worker goes about its work.
+// workerWith returns the options of the worker.
 func (a *app) workerWith(o workerOptions) queue.WorkerOptions {
 	return queue.WorkerOptions{
 		Slots: o.slots, Grace: o.grace, Dead: o.dead, Version: version(),
@@ -168,7 +168,7 @@ func (a *app) workerWith(o workerOptions) queue.WorkerOptions {
 	}
 }
 
-// openForRun opens a model of a run as this process is told to reach it.
+// openForRun opens a model of a run with the configuration of this process.
 func (a *app) openForRun(m queue.Model, timeout time.Duration, o workerOptions) (deem.Model, error) {
 	if !o.takes(m.Name) {
 		return nil, fmt.Errorf("--models does not name %s", m.Name)
@@ -182,7 +182,7 @@ func (a *app) openForRun(m queue.Model, timeout time.Duration, o workerOptions) 
 	return a.env.Open(at)
 }
 
-// takes reports whether the worker asks a model of that name.
+// takes reports whether the worker uses a model of that name.
 func (o workerOptions) takes(name string) bool {
 	for _, pattern := range o.models {
 		if ok, _ := path.Match(pattern, name); ok { // They were checked.
@@ -192,7 +192,7 @@ func (o workerOptions) takes(name string) bool {
 	return len(o.models) == 0
 }
 
-// workUntilStopped works until a signal says to stop.
+// workUntilStopped works until a stop signal.
 func (a *app) workUntilStopped(ctx context.Context, w *queue.Worker) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -207,7 +207,7 @@ func (a *app) workUntilStopped(ctx context.Context, w *queue.Worker) error {
 	return w.Run(ctx)
 }
 
-// serveHealth answers those who watch over processes, until the function is called.
+// serveHealth serves health checks until the returned function is called.
 func (a *app) serveHealth(ctx context.Context, address string, w *queue.Worker) (func(), error) {
 	if address == "" {
 		return func() {}, nil
@@ -231,7 +231,7 @@ func (a *app) serveHealth(ctx context.Context, address string, w *queue.Worker) 
 	}, nil
 }
 
-// healthHandler answers /healthz, /readyz and /metrics.
+// healthHandler serves /healthz, /readyz and /metrics.
 func (a *app) healthHandler(w *queue.Worker) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { fmt.Fprintln(rw, "ok") })
