@@ -13,11 +13,11 @@ func isAMB(c *content) bool {
 		slices.ContainsFunc(file.member("results").vals, func(n node) bool { return n.has("query_id") && n.has("gold_answers") })
 }
 
-// ambCategories are the numbers of LoCoMo's categories by what this program calls them.
-// The paper calls 1 multi-hop, 3 open-domain and 4 single-hop.
+// ambCategories maps this program's names of LoCoMo's categories to their numbers. The
+// paper calls 1 multi-hop, 3 open-domain and 4 single-hop.
 var ambCategories = map[string]string{"single-hop": "1", "temporal": "2", "multi-hop": "3", "open-domain": "4", "adversarial": "5"}
 
-// readAMB gives the rows the numbers of their categories, and reads them like any others.
+// readAMB sets the category numbers of the rows, and reads them like other rows.
 func (s *Set) readAMB(_ context.Context, src Source, c *content) error {
 	file := c.pieces[0]
 	rows := node{kind: list}

@@ -9,7 +9,7 @@ import (
 
 const shapeBEAM = "evaluation of BEAM's own script"
 
-// isBEAM reports whether files are what BEAM's own script writes: scores by ability.
+// isBEAM reports whether files are from BEAM's own script: scores by ability.
 func isBEAM(c *content) bool {
 	for _, p := range c.pieces {
 		if p.kind != object || len(p.vals) == 0 {
@@ -24,7 +24,7 @@ func isBEAM(c *content) bool {
 	return true
 }
 
-// readBEAM reads scores without questions and answers. Event ordering counts by tau, and
+// readBEAM reads scores without questions and answers. Event ordering is scored by tau, and
 // every other ability by the mean of its rubric.
 func (s *Set) readBEAM(_ context.Context, _ Source, c *content) error {
 	for i, p := range c.pieces {

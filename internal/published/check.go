@@ -10,41 +10,42 @@ import (
 	"deem"
 )
 
-// The ways of counting that take no verdict for a wrong one.
+// The ways of counting that treat a missing verdict as wrong.
 const (
 	asWrong     = "with failures counted as wrong"
 	eachAsWrong = "with each missing verdict counted as wrong"
 )
 
-// A Check is a claim beside what the rows give.
+// A Check is a claim with the value that the rows give.
 type Check struct {
 	Claim
 
-	// Given is what the rows give by the file's own rule, from Right of N where it
-	// counts right ones. Counted is false when the rows do not have this number at all.
+	// Given is the value of the rows by the file's own rule, from Right of N if it counts
+	// right ones. Counted is false if the rows do not have this number at all.
 	Given   float64 `json:"given"`
 	Right   int     `json:"right,omitempty"`
 	N       int     `json:"n,omitempty"`
 	Counted bool    `json:"counted"`
 
-	// Share says that claim and number are shares, to be shown in percent.
+	// Share reports whether claim and number are shares, which are shown in percent.
 	Share bool `json:"share"`
 
 	Agrees bool `json:"agrees"`
 
-	// How says what it takes to come to the number: a way of counting that is not a fault.
+	// How describes how the number was computed, if it is a legitimate way of counting.
 	How string `json:"how,omitempty"`
 
-	// Because says which other way of counting gives what is claimed.
+	// Because describes another way of counting that gives the claimed value.
 	Because string `json:"because,omitempty"`
 }
 
-// Main reports whether the claim is about all rows, and no category or other number.
+// Main reports whether the claim is about all rows rather than a category or another
+// number.
 func (c Check) Main() bool {
 	return c.about.category == "" && c.about.stat != statAspect && c.about.stat != statTrial && c.about.stat != statTrialSD
 }
 
-// Check sets claims beside what the rows give.
+// Check compares claims with the rows.
 func (s *Set) Check(claims []Claim) []Check {
 	t := s.tally()
 	checks := make([]Check, len(claims))
@@ -54,7 +55,7 @@ func (s *Set) Check(claims []Claim) []Check {
 	return checks
 }
 
-// A scored item is what was recorded about one item.
+// A scored item is one item with its recorded verdicts.
 type scored struct {
 	deem.Item
 	position int
@@ -62,7 +63,7 @@ type scored struct {
 	aspects  map[string]float64
 }
 
-// A tally is all that claims are about.
+// A tally is all data that claims are about.
 type tally struct {
 	set   *Set
 	items []scored
@@ -86,7 +87,7 @@ func (s *Set) tally() *tally {
 	return t
 }
 
-// A result is a number and how it came about.
+// A result is a number and how it was computed.
 type result struct {
 	how      string
 	value    float64
@@ -94,8 +95,8 @@ type result struct {
 	ok       bool
 }
 
-// check compares a claim with the ways of counting that are not a fault, and if none of
-// them gives it, looks for one that does.
+// check compares a claim with the legitimate ways of counting. If none of them gives it, it
+// looks for another way that does.
 func (t *tally) check(c Claim) Check {
 	out := Check{Claim: c, Share: !c.about.isCount() && c.about.stat != statAspect && c.about.stat != statBenchmark}
 	ways := t.ways(c.about)
@@ -120,10 +121,10 @@ func (t *tally) check(c Claim) Check {
 	return out
 }
 
-// is reports whether a number is the one that is claimed, as far as its digits go.
+// is reports whether a number equals the claimed one, to the precision of its digits.
 func (c Claim) is(x float64) bool { return math.Abs(x-c.Value) <= c.slack+1e-9 }
 
-// ways returns the ways to count that are not a fault, the file's own first.
+// ways returns the legitimate ways of counting, the file's own first.
 func (t *tally) ways(m measure) []result {
 	items := t.in(m.category)
 	switch m.stat {
@@ -164,7 +165,7 @@ func (t *tally) ways(m measure) []result {
 		one := func(items []scored) result { return aspectMean(items, m.aspect) }
 		ways := append([]result{one(items)}, t.withoutAdversarial(m, one)...)
 		for _, name := range t.set.aspects {
-			if name != m.aspect && strings.Contains(name, m.aspect) { // f1_mem0 is an f1 too
+			if name != m.aspect && strings.Contains(name, m.aspect) { // f1_mem0 is an f1, too
 				r := aspectMean(items, name)
 				r.how = "as " + name
 				ways = append(ways, r)
@@ -176,12 +177,12 @@ func (t *tally) ways(m measure) []result {
 	return []result{{value: x, ok: ok}}
 }
 
-// shares are the ways to make a share of scores and of several trials: the share of
-// items with a score of at least one half, and the mean of the trials as a whole number
-// of items.
+// shares returns the ways to compute a share from scores and several trials: the share of
+// items with a score of at least one half, and the mean of the trials as a whole number of
+// items.
 func shares(items []scored) []result {
 	var list []result
-	if len(items) >= manyItems { // Of a few items, one more or less is another share.
+	if len(items) >= manyItems { // With few items, one more or less changes the share.
 		list = meanCounts(items)
 	}
 	graded := func(v *deem.Verdict) bool { return v != nil && v.Score != 0 && v.Score != 1 }
@@ -198,11 +199,11 @@ func shares(items []scored) []result {
 	return list
 }
 
-// manyItems is how many items make a share to which one of them hardly matters.
+// manyItems is the number of items from which a single one hardly affects a share.
 const manyItems = 100
 
-// meanCounts are the mean score as a number of items, cut off or rounded, where there
-// are several verdicts on an item.
+// meanCounts returns the mean score as a number of items, truncated or rounded, if items
+// have several verdicts.
 func meanCounts(items []scored) []result {
 	m := mean(items, "")
 	trials := 0
@@ -223,8 +224,8 @@ func meanCounts(items []scored) []result {
 	return list
 }
 
-// byOtherColumns counts what other columns of the rows say: a claim that names no judge
-// may be about them.
+// byOtherColumns counts the values of other columns: a claim that names no judge may be
+// about them.
 func (t *tally) byOtherColumns(items []scored, count bool) []result {
 	var list []result
 	for _, column := range slices.Sorted(maps.Keys(t.set.elsewhere)) {
@@ -318,8 +319,8 @@ func strict(items []scored) result {
 	return r
 }
 
-// strictVerdicts is the mean of all verdicts of all trials, with every failure counted
-// as wrong: it differs from [strict] where only some verdicts on an item are missing.
+// strictVerdicts is the mean of all verdicts of all trials, with every failure counted as
+// wrong. It differs from [strict] if only some verdicts on an item are missing.
 func strictVerdicts(items []scored) result {
 	r := result{how: eachAsWrong}
 	for _, it := range items {
@@ -330,7 +331,7 @@ func strictVerdicts(items []scored) result {
 			}
 		}
 	}
-	r.ok = r.n > len(items) // with one verdict on each it is the same as strict
+	r.ok = r.n > len(items) // with one verdict per item it equals strict
 	r.value /= float64(max(1, r.n))
 	return r
 }
@@ -382,8 +383,8 @@ func strictTrial(r result, items []scored) result {
 	return r
 }
 
-// deviations are the standard deviation of the trials' scores, of the population and of
-// a sample of it.
+// deviations returns the standard deviation of the trials' scores, of the population and of
+// a sample.
 func (t *tally) deviations(items []scored) []result {
 	n := float64(t.set.trials)
 	if n < 2 {
@@ -430,8 +431,8 @@ func aspectMean(items []scored, name string) result {
 	return r
 }
 
-// suspects are ways of counting that give other numbers than the rows do, by mistake
-// or by a choice that should be said.
+// suspects returns ways of counting that differ from the rows, by mistake or by a choice
+// that should be disclosed.
 func (t *tally) suspects(m measure) []result {
 	items := t.in(m.category)
 	var list []result
@@ -478,7 +479,7 @@ func (t *tally) suspects(m measure) []result {
 	return list
 }
 
-// united is the share of items that any, or all, of the verdicts call right.
+// united is the share of items for which any, or all, of the verdicts are right.
 func united(items []scored, anyOf bool) result {
 	r := counting(items, func(it scored) bool {
 		yes := func(v *deem.Verdict) bool { return v != nil && v.Score >= 0.5 }
@@ -491,7 +492,7 @@ func united(items []scored, anyOf bool) result {
 	return r
 }
 
-// rightLabels returns the spellings of right, where there are several.
+// rightLabels returns the spellings of right, if there are several.
 func rightLabels(items []scored) []string {
 	found := map[string]bool{}
 	for _, it := range items {
@@ -507,8 +508,7 @@ func rightLabels(items []scored) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// Aspects returns the other numbers of the rows with their means, and over how many
-// items.
+// Aspects returns the other numbers of the rows with their means and numbers of items.
 func (s *Set) Aspects() []Aspect {
 	t := s.tally()
 	var list []Aspect
@@ -520,7 +520,7 @@ func (s *Set) Aspects() []Aspect {
 	return list
 }
 
-// An Aspect is another number that the rows carry.
+// An Aspect is another number in the rows.
 type Aspect struct {
 	Name string  `json:"name"`
 	Mean float64 `json:"mean"`

@@ -78,8 +78,7 @@ func TestClaimsThatAreNone(t *testing.T) {
 	}
 }
 
-// FuzzParseClaim checks that a claim is refused or is about a number, which then can be
-// checked.
+// FuzzParseClaim checks that a claim is rejected, or can be checked.
 func FuzzParseClaim(f *testing.F) {
 	for _, seed := range []string{
 		"88.6%", "0.886", "443/500", "right=2", "a=50%", "f1_score=0.25", "categories=25%", "unjudged=1", "=", "a=", "=1", "1e309", "-0", "5/0", "NaN/2", "1/Inf", "0x1p-2", "1_000", "٣%",
@@ -108,7 +107,7 @@ func FuzzParseClaim(f *testing.F) {
 	})
 }
 
-// What files say of themselves is found beside their rows, and only there.
+// Claims are found next to the rows of a file, and only there.
 func TestClaimsInFiles(t *testing.T) {
 	row := func(id, category string, llm int) string {
 		return fmt.Sprintf(`{"id":%q,"question":"q","answer":"a","response":"r","category":%q,"llm_score":%d,"f1_score":0.5,"correct":null}`, id, category, llm)
@@ -128,7 +127,7 @@ func TestClaimsInFiles(t *testing.T) {
 	}
 }
 
-// With several verdicts on an item there are several numbers to claim.
+// With several verdicts per item, several numbers can be claimed.
 func TestClaimsOfTrials(t *testing.T) {
 	item := func(id string, votes ...bool) string {
 		var list []string
@@ -159,7 +158,7 @@ func TestClaimsOfTrials(t *testing.T) {
 	}
 }
 
-// Counts that each of several files has of its own rows are added up.
+// The counts of several files are added up.
 func TestClaimsOfSeveralFiles(t *testing.T) {
 	file := func(conv string, correct int, rate string) string {
 		return write(t, conv+".json", fmt.Sprintf(`{"summary":{"correctAnswers":%d,"answerAccuracyRate":%q},"conversations":[{"conversationId":%q,"results":[{"question":"q","expectedAnswer":"a","generatedAnswer":"a","category":1,"evaluationResult":"CORRECT"},{"question":"q","expectedAnswer":"a","generatedAnswer":"b","category":1,"evaluationResult":"WRONG"}]}]}`, correct, rate, conv))
@@ -180,7 +179,7 @@ func TestClaimsOfSeveralFiles(t *testing.T) {
 	}
 }
 
-// A claim that is what the rows give, written with any number of digits, agrees.
+// A claim that equals the value of the rows agrees at any precision.
 func TestClaimsAgreeAtAnyPrecision(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(rt, "n")

@@ -12,20 +12,19 @@ import (
 	"deem/internal/words"
 )
 
-// A Claim is a number that somebody says the rows amount to: the file itself, or
-// the publisher.
+// A Claim is a number that the file itself, or its publisher, claims for the rows.
 type Claim struct {
-	Name string `json:"name"` // as the file calls it, with the way there
-	Text string `json:"text"` // as it is written
+	Name string `json:"name"` // as named in the file, with its path
+	Text string `json:"text"` // as written
 
-	// Value is the number: a share from 0 to 1 where it is one, and a count otherwise.
+	// Value is the number: a share is from 0 to 1, otherwise it is a count.
 	Value float64 `json:"value"`
 
-	slack float64 // how far the digits that are written allow the number to be off
+	slack float64 // the tolerance that the written digits allow
 	about measure
 }
 
-// A measure says which number of the rows is meant.
+// A measure identifies a number of the rows.
 type measure struct {
 	stat     string
 	category string
@@ -33,21 +32,21 @@ type measure struct {
 	trial    int
 }
 
-// The numbers that rows have.
+// The numbers of rows.
 const (
 	statScore      = "score"      // the share of right ones, or the mean score
-	statRight      = "right"      // how many are right
-	statWrong      = "wrong"      // how many are wrong
-	statUnjudged   = "unjudged"   // how many have no verdict
-	statMajority   = "majority"   // the share of those to which most trials say yes
+	statRight      = "right"      // the number of right ones
+	statWrong      = "wrong"      // the number of wrong ones
+	statUnjudged   = "unjudged"   // the number without a verdict
+	statMajority   = "majority"   // the share with a majority of yes among trials
 	statTrial      = "trial"      // the score of one trial
-	statAll        = "all"        // the share of those to which every trial says yes
-	statAny        = "any"        // the share of those to which some trial says yes
+	statAll        = "all"        // the share with yes in every trial
+	statAny        = "any"        // the share with yes in some trial
 	statTrialSD    = "trial_sd"   // the standard deviation of the scores of trials
 	statCategories = "categories" // the mean of the scores of the categories
 	statAbstention = "abstention" // the score of LongMemEval's questions without an answer
-	statAspect     = "aspect"     // the mean of another number of the rows
-	statBenchmark  = "benchmark"  // a number of the benchmark's own metrics
+	statAspect     = "aspect"     // the mean of another number in the rows
+	statBenchmark  = "benchmark"  // one of the benchmark's own metrics
 )
 
 // isCount reports whether the number counts rows.
@@ -55,7 +54,7 @@ func (m measure) isCount() bool {
 	return m.stat == statRight || m.stat == statWrong || m.stat == statUnjudged
 }
 
-// claimNames are what files call numbers, without case and marks.
+// claimNames are the names of numbers in files, without case and punctuation.
 var claimNames = map[string]string{
 	"accuracy": statScore, "overallaccuracy": statScore, "meanaccuracy": statScore, "llmaccuracy": statScore,
 	"llmjudgeaccuracy": statScore, "answeraccuracyrate": statScore, "scorepct": statScore, "passrate": statScore,
@@ -68,16 +67,16 @@ var claimNames = map[string]string{
 	"stdaccuracy": statTrialSD, "taskaveragedaccuracy": statCategories, "abstentionaccuracy": statAbstention,
 }
 
-// byCategory are the keys of objects that have a member for each category.
+// byCategory are the keys of objects with a member for each category.
 var byCategory = []string{
 	"bytype", "byquestiontype", "bycategory", "percategory", "pertype", "categoryaccuracies", "categorybreakdown", "bydim", "categories", "categoryscores",
 }
 
-// aside are the keys of objects that are about something else: settings, other systems,
-// parts of the rows that are not a category.
+// aside are the keys of objects about something else: settings, other systems, or parts of
+// the rows that are not a category.
 var aside = []string{"config", "comparison", "baseline", "baselines", "args", "usage", "perconversation", "latency", "bysystem"}
 
-// plainName returns a name without case and marks.
+// plainName returns a name without case and punctuation.
 func plainName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -87,8 +86,8 @@ func plainName(s string) string {
 	}, strings.ToLower(s))
 }
 
-// claimsIn finds what the files say beside their rows. What each of several files says
-// of its own rows can be added up as far as it counts them.
+// claimsIn finds the claims next to the rows of the files. Counts of several files are
+// added up.
 func (s *Set) claimsIn(w *walker) []Claim {
 	if len(s.records) == 0 {
 		return nil
@@ -107,9 +106,9 @@ func (s *Set) claimsIn(w *walker) []Claim {
 	return s.ofThisJudge(all)
 }
 
-// ofThisJudge leaves out claims that cannot be about the verdicts that were read: where
-// the rows hold only what a formula gave, a number of a judge, or a number that names
-// nobody and does not come out, is about something else.
+// ofThisJudge removes claims that cannot be about the verdicts that were read: if the rows
+// have only the results of a formula, a number of a judge, or an unattributed number that
+// does not match, is about something else.
 func (s *Set) ofThisJudge(claims []Claim) []Claim {
 	if !s.formula {
 		return claims
@@ -152,15 +151,14 @@ func addUp(all []Claim, files int) []Claim {
 	return slices.DeleteFunc(sums, func(c Claim) bool { return n[c.Name] != files && c.about.category == "" })
 }
 
-// A claimFinder looks through what stands beside the rows.
+// A claimFinder searches the values next to the rows.
 type claimFinder struct {
 	set   *Set
 	isRow func(node) bool
 	found []Claim
 }
 
-// object looks at the members of an object. The category is the one that they are
-// about.
+// object searches the members of an object, which are about the given category.
 func (f *claimFinder) object(n node, path, category string, depth int) {
 	if n.kind != object || depth > deepestRow || f.isRow(n) {
 		return
@@ -189,8 +187,8 @@ func (f *claimFinder) object(n node, path, category string, depth int) {
 	}
 }
 
-// categories looks at an object with a member for each category: a number, or an
-// object of several.
+// categories searches an object with a member for each category: a number, or an object of
+// several.
 func (f *claimFinder) categories(n node, path string, depth int) {
 	for i, key := range n.keys {
 		c, ok := f.category(key)
@@ -206,7 +204,7 @@ func (f *claimFinder) categories(n node, path string, depth int) {
 	}
 }
 
-// category returns the category of the items that a name means.
+// category returns the category of the items that a name refers to.
 func (f *claimFinder) category(name string) (string, bool) {
 	for _, it := range f.set.items {
 		if strings.EqualFold(it.Category, name) && name != "" {
@@ -221,7 +219,7 @@ func (f *claimFinder) category(name string) (string, bool) {
 	return "", false
 }
 
-// leaf takes a number if its name is known.
+// leaf adds a number if its name is known.
 func (f *claimFinder) leaf(path, plain string, v node, category string) {
 	m := measure{category: category}
 	switch name, mean := meanOf(plain); {
@@ -240,7 +238,7 @@ func (f *claimFinder) leaf(path, plain string, v node, category string) {
 	f.add(path, v, m)
 }
 
-// meanOf cuts avg_ or mean_ off a name.
+// meanOf removes avg_ or mean_ from a name.
 func meanOf(plain string) (string, bool) {
 	for _, prefix := range []string{"avg", "mean", "average"} {
 		if name, ok := strings.CutPrefix(plain, prefix); ok {
@@ -250,7 +248,7 @@ func meanOf(plain string) (string, bool) {
 	return plain, false
 }
 
-// aspect returns the number of the rows that a name means: avg_bleu1 is the mean of
+// aspect returns the number of the rows that a name refers to: avg_bleu1 is the mean of
 // bleu_score.
 func (f *claimFinder) aspect(plain string) string {
 	cut := func(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "score"), "f") }
@@ -269,7 +267,7 @@ func (f *claimFinder) add(name string, v node, m measure) {
 	f.found = appendClaim(f.found, name, v, m)
 }
 
-// size notes a number of rows that differs from that of the rows there are.
+// size notes a number of rows that differs from the actual number.
 func (f *claimFinder) size(path string, v node) {
 	if x, ok := v.float(); ok && x != float64(len(f.set.items)) && x == float64(int(x)) && x > 0 && f.set.files == 1 {
 		f.set.find(FoundNumber, "%s says %d, and there are %s", path, int(x), words.Count(len(f.set.items), "row"))
@@ -289,7 +287,7 @@ func appendClaim(list []Claim, name string, v node, m measure) []Claim {
 	return append(list, c)
 }
 
-// slackOf returns half a unit of the last digit that is written.
+// slackOf returns half a unit of the last written digit.
 func slackOf(text string) float64 {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "e")
 	_, decimals, _ := strings.Cut(mantissa, ".")
@@ -305,10 +303,10 @@ func slackOf(text string) float64 {
 	return slack
 }
 
-// ParseClaim reads a claim as a person writes it: "88.6%", "0.886", "443/500", or with
-// a name before it, "majority=74.35%", "temporal-reasoning=58.6%", "f1_score=0.4884".
-// Names are overall, right, wrong, majority, all, any, trial1 and so on, categories,
-// abstention, a category, or a number of the rows.
+// ParseClaim parses a claim: "88.6%", "0.886", "443/500", or with a name before it,
+// "majority=74.35%", "temporal-reasoning=58.6%", "f1_score=0.4884". Names are overall,
+// right, wrong, majority, all, any, trial1 and so on, categories, abstention, a category,
+// or a number of the rows.
 func (s *Set) ParseClaim(spec string) (Claim, error) {
 	name, value, named := cutLast(spec, "=")
 	if !named {
@@ -321,8 +319,8 @@ func (s *Set) ParseClaim(spec string) (Claim, error) {
 	return parseNumber(Claim{Name: name, Text: value, about: m}, spec, value)
 }
 
-// parseNumber gives a claim its number, as a share, a percentage or a plain number. The
-// spec is what the user wrote, for messages.
+// parseNumber sets the number of a claim, as a share, a percentage or a plain number. The
+// spec is the user's text, for messages.
 func parseNumber(c Claim, spec, value string) (Claim, error) {
 	m := c.about
 	if right, all, ok := strings.Cut(value, "/"); ok {
@@ -354,7 +352,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// measureOf returns the number that a person's name for it means.
+// measureOf returns the number that a user's name refers to.
 func (s *Set) measureOf(name string) (measure, error) {
 	switch name {
 	case "overall", "score", "accuracy":

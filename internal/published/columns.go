@@ -11,7 +11,7 @@ import (
 	"deem/internal/text"
 )
 
-// A Mapping says which column holds which part, by name or by a dotted path.
+// A Mapping maps parts to columns, by name or by a dotted path.
 type Mapping map[string]string
 
 // The parts of a row.
@@ -31,9 +31,9 @@ const (
 )
 
 // Parts returns the parts of a row that a [Mapping] may name: those of an item, the
-// recorded verdict (label, which may be a score), the judge's reason, its whole reply
-// and its model, the system that gave the response, and the truth: what people, or a
-// judge that is trusted more, said of the same response.
+// recorded verdict (label, which may be a score), the judge's reason, its whole reply and
+// its model, the system that gave the response, and the truth: the label of people, or of a
+// more trusted judge, for the same response.
 func Parts() []string {
 	return []string{
 		partID, partCategory, partCluster, partQuestion, partReferences, partResponse,
@@ -41,7 +41,7 @@ func Parts() []string {
 	}
 }
 
-// check refuses a mapping of parts that there are none of.
+// check rejects unknown parts.
 func (m Mapping) check() error {
 	for _, part := range slices.Sorted(maps.Keys(m)) {
 		switch {
@@ -59,19 +59,19 @@ func (m Mapping) check() error {
 	return nil
 }
 
-// numbered are references in columns of their own: Best_Answer1, Best_Answer2.
+// numbered matches references in separate columns: Best_Answer1, Best_Answer2.
 var numbered = regexp.MustCompile(`(?i)^(best[_ ]?answer|reference|gold(en)?_answer|answer)_?[0-9]+$`)
 
-// A verdictColumn is a place where files keep what their own judge said.
+// A verdictColumn is a column in which files store the verdicts of their own judge.
 type verdictColumn struct {
 	path     string
 	inverted bool // true means that the response is bad
-	rule     bool // a number that a formula gives, taken only where no judge said anything
-	reply    bool // what stands there is the judge's reply itself
-	several  bool // what stands there is the verdicts of several trials, in a list or by name
+	rule     bool // the result of a formula, used only if there is no verdict of a judge
+	reply    bool // it contains the judge's reply itself
+	several  bool // it contains the verdicts of several trials, in a list or by name
 }
 
-// verdictColumns are in the order in which they are looked for.
+// verdictColumns are in order of precedence.
 var verdictColumns = []verdictColumn{
 	{path: "autoeval_label.label"},
 	{path: "autoeval_label"},
@@ -133,10 +133,11 @@ var verdictColumns = []verdictColumn{
 	{path: "em", rule: true},
 }
 
-// aspectName matches the columns of numbers that formulas give.
+// aspectName matches the columns with results of formulas.
 var aspectName = regexp.MustCompile(`(?i)^(f1|bleu|rouge|em$|exact_match|precision|recall|meteor|bert|sbert|chrf)`)
 
-// containers are keys under which files keep their rows and that name no conversation.
+// containers are keys under which files store their rows and that do not name a
+// conversation.
 var containers = []string{
 	"qa", "results", "individual_results", "detailed_results", "conversations", "data", "items", "questions", "rows",
 	"answers", "responses", "predictions", "samples", "evaluations", "per_question", "per_item", "details", "records", "labels",

@@ -13,13 +13,13 @@ const shapeEVOUNA = "answers of several systems in each row, as EVOUNA writes th
 
 func isEVOUNA(c *content) bool { return len(systemsIn(c.pieces[0].node)) > 1 }
 
-// The beginnings of the columns of a system.
+// The prefixes of the columns of a system.
 const (
 	answerColumn = "answer_"
 	judgeColumn  = "judge_"
 )
 
-// systemsIn returns the systems that a row has an answer and a verdict of.
+// systemsIn returns the systems with an answer and a verdict in a row.
 func systemsIn(n node) []string {
 	var list []string
 	for _, key := range n.keys {
@@ -30,8 +30,9 @@ func systemsIn(n node) []string {
 	return list
 }
 
-// readEVOUNA makes a row for each system of each row, and leaves out the questions that
-// the file calls improper: nobody judged them. What --map names is read as it says.
+// readEVOUNA makes a row for each system of each row, and leaves out the questions that the
+// file marks as improper, because they were not judged. Columns named by --map are read as
+// mapped.
 func (s *Set) readEVOUNA(_ context.Context, src Source, c *content) error {
 	if src.Map[partResponse] != "" || src.Map[partLabel] != "" {
 		return s.readAny(src, c)

@@ -9,7 +9,7 @@ import (
 	"deem/internal/published"
 )
 
-// A response that is null or not there is none; an empty text is one.
+// A null or missing response is not a response; an empty text is one.
 func TestUnanswered(t *testing.T) {
 	s := open(t, "a.json", `[{"id":"a","question":"q","ground_truth":"x","predicted":"x","score":1},
 {"id":"b","question":"q","ground_truth":"x","predicted":null,"score":0},
@@ -29,8 +29,8 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// Without a column of responses there is nothing to judge, and the message names the
-// columns that are there.
+// Without a column of responses there is nothing to judge, and the message lists the
+// columns.
 func TestNoResponses(t *testing.T) {
 	s := open(t, "a.json", `[{"question":"Where?","answer":"Paris","correct":true}]`, published.Source{})
 	err := s.CheckResponses()
@@ -39,7 +39,7 @@ func TestNoResponses(t *testing.T) {
 	}
 }
 
-// A column that is mapped is not guessed again for another part.
+// A mapped column is not also used for another part.
 func TestMappedOnce(t *testing.T) {
 	s := open(t, "a.json", `{"question":"Where?","answer":"London","correct":false}`, published.Source{Map: published.Mapping{"response": "answer"}})
 	for it := range s.Items() {
@@ -69,8 +69,8 @@ func TestClaimOfJudge(t *testing.T) {
 	}
 }
 
-// A share of scores of at least one half, and a mean of trials as a count, are ways of
-// counting and no faults.
+// A share of scores of at least one half, and a mean of trials as a count, are legitimate
+// ways of counting.
 func TestWaysOfCounting(t *testing.T) {
 	s := open(t, "a.json", `{"accuracy":66.67,"avg_score":0.6,"results":[{"question":"q","response":"a","score":1},{"question":"q","response":"a","score":0.5},{"question":"q","response":"a","score":0.3}]}`, published.Source{})
 	for _, check := range s.Check(s.Claims) {
@@ -89,7 +89,7 @@ func TestWaysOfCounting(t *testing.T) {
 	}
 }
 
-// Lists that are not trials are read as what they are.
+// Lists that are not trials are not read as trials.
 func TestNotTrials(t *testing.T) {
 	s := open(t, "a.json", `{"id":1,"question":"q","response":"r","score":0.5,"nugget_scores":[{"nugget":"n","score":1.0},{"nugget":"m","score":0.0}]}`, published.Source{})
 	if s.Trials() != 1 {
@@ -104,7 +104,7 @@ func TestNotTrials(t *testing.T) {
 	if got := told(s); !strings.Contains(got, "2|||q||r => ") || strings.Contains(got, "2|||q||r => 0.0 0") {
 		t.Errorf("got %s, want the second row unjudged", got)
 	}
-	// The metrics that a judge was given stand before its verdict.
+	// The metrics that a judge was given come before its verdict.
 	s = open(t, "a.json", `[{"input":"i","output_1":"a","output_2":"b","label":1,"results":[["1. Is it right?","stop"],{"swap = False":{"winner":"1"},"swap = True":{"winner":"2"}}]}]`, published.Source{})
 	if got := told(s); s.Trials() != 2 || !strings.Contains(got, "=> A 1") || !strings.Contains(got, "#1 => B 0") {
 		t.Errorf("%d trials: %s, want 2 of one pair", s.Trials(), got)

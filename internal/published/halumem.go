@@ -13,7 +13,7 @@ import (
 	"deem/internal/benchmark/halumem"
 )
 
-// haluMemLists are the lists of a file of HaluMem's results.
+// haluMemLists are the lists in a file of HaluMem's results.
 var haluMemLists = []string{"memory_integrity_records", "memory_accuracy_records", "memory_update_records", "question_answering_records"}
 
 const (
@@ -27,7 +27,7 @@ func isHaluMemInput(c *content) bool {
 	return c.pieces[0].has("uuid") && c.pieces[0].member("sessions").kind == list
 }
 
-// readHaluMem reads judged results of HaluMem, by its own package.
+// readHaluMem reads judged results of HaluMem, using its own package.
 func (s *Set) readHaluMem(ctx context.Context, _ Source, c *content) error {
 	s.Shape, s.Benchmark = shapeHaluMem, halumem.Name
 	s.Rule = "each stage counts by HaluMem's own rules"
@@ -48,8 +48,8 @@ func (s *Set) readHaluMem(ctx context.Context, _ Source, c *content) error {
 	return s.haluMemClaims(metrics, c.pieces)
 }
 
-// haluMemClaims takes the numbers of the file, and those that the rows give by
-// HaluMem's own arithmetic.
+// haluMemClaims adds the numbers of the file, and those computed from the rows by HaluMem's
+// own rules.
 func (s *Set) haluMemClaims(metrics *halumem.Metrics, pieces []piece) error {
 	var buf bytes.Buffer
 	if err := metrics.WriteStats(&buf); err != nil {
@@ -89,8 +89,7 @@ func flatten(n node, path string, visit func(path string, v node)) {
 	}
 }
 
-// readHaluMemInput reads what a system extracted and answered, before anybody judged
-// it.
+// readHaluMemInput reads what a system extracted and answered, without verdicts.
 func (s *Set) readHaluMemInput(ctx context.Context, _ Source, c *content) error {
 	s.Shape, s.Benchmark = shapeHaluMemIn, halumem.Name
 	o := halumem.Options{Data: c.files}
@@ -149,7 +148,7 @@ func (n node) appendJSON(to []byte) []byte {
 func appendString(to []byte, s string) []byte {
 	text, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // Every string has a JSON.
+		panic(err) // every string can be marshaled
 	}
 	return append(to, text...)
 }

@@ -34,9 +34,9 @@ func piecesOf(p piece, member string) []piece {
 	return list
 }
 
-// readSamples reads a log of inspect: a header, and samples with the scores of one or
-// several scorers. An epoch asks the system anew, so it is another response and another
-// item; the items of one sample are not independent.
+// readSamples reads a log of inspect: a header, and samples with the scores of one or more
+// scorers. An epoch queries the system again, so it is another response and another item;
+// the items of one sample are not independent.
 func (s *Set) readSamples(src Source, header node, samples []piece) error {
 	s.Shape = shapeInspect
 	scorers := scorersOf(samples)
@@ -85,7 +85,7 @@ func scorersOf(samples []piece) []string {
 	return list
 }
 
-// inspectSample makes an item and a record of a sample.
+// inspectSample makes an item and a record from a sample.
 func (s *Set) inspectSample(n node, i int, scorer string, epochs bool) {
 	it := deem.Item{ID: n.member("id").str(), Question: messageText(n.member("input")), Category: n.at("metadata.category").str()}
 	it.ID = cmp.Or(it.ID, fmt.Sprintf("sample%d", i))
@@ -122,7 +122,7 @@ func (s *Set) inspectSample(n node, i int, scorer string, epochs bool) {
 	s.records = append(s.records, rec)
 }
 
-// gradingReply returns what the model said that graded a sample, where the scorer kept
+// gradingReply returns the reply of the model that graded a sample, if the scorer stored
 // it.
 func gradingReply(score node) string {
 	grading := score.at("metadata.grading")
@@ -136,7 +136,7 @@ func gradingReply(score node) string {
 	return messageText(node{kind: list, vals: []node{last}})
 }
 
-// inspectValue reads the value of a score as inspect turns it into a number.
+// inspectValue reads the value of a score as inspect converts it to a number.
 func inspectValue(v node) outcome {
 	if v.kind == str {
 		switch strings.TrimSpace(v.text) {
@@ -175,7 +175,7 @@ func messageText(n node) string {
 	return ""
 }
 
-// completion returns what the system answered.
+// completion returns the system's answer.
 func completion(output node) string {
 	if c := output.member("completion"); c.kind == str && c.text != "" {
 		return c.text
@@ -187,8 +187,8 @@ func completion(output node) string {
 	return messageText(node{kind: list, vals: []node{message}})
 }
 
-// inspectClaims takes the numbers of the header. Names of scorers differ from those of
-// scores when a scorer gives several.
+// inspectClaims adds the numbers of the header. Names of scorers differ from those of
+// scores if a scorer gives several.
 func (s *Set) inspectClaims(header node, scorer string) {
 	scores := header.at("results.scores")
 	for i, sc := range scores.vals {
@@ -199,7 +199,7 @@ func (s *Set) inspectClaims(header node, scorer string) {
 		for j, key := range metrics.keys {
 			m := measure{stat: statScore}
 			if name := lastOf(key, "/"); name != "accuracy" && name != "mean" {
-				continue // errors, and metrics of the user's own
+				continue // errors, and custom metrics
 			}
 			s.Claims = appendClaim(s.Claims, fmt.Sprintf("results.scores[%d].metrics.%s", i, key), metrics.vals[j].member("value"), m)
 		}

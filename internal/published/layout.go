@@ -9,28 +9,28 @@ import (
 	"deem/internal/words"
 )
 
-// A layout says where the parts of the rows of one file are. No column is there twice.
+// A layout gives the columns of the parts of the rows of one file. No column is used twice.
 type layout struct {
 	mapping Mapping
-	columns map[string][]string // the columns of each part, the more telling first
+	columns map[string][]string // the columns of each part, in order of precedence
 	verdict verdictColumn
-	others  []verdictColumn // further columns in which a judge said something
+	others  []verdictColumn // additional columns with verdicts
 	words   vocabulary
 }
 
 // A field is a column of rows: a member, or a member of a member.
 type field struct {
 	path, plain string
-	example     node // the first value that is not blank
-	answers     bool // some row has a text, a number or a boolean there, perhaps the empty text
+	example     node // the first non-blank value
+	answers     bool // some row has a text, a number or a boolean there, possibly the empty text
 }
 
-// mostFields bounds how many columns are looked at: an object with a member for each
-// item is not a row.
+// mostFields limits the number of columns: an object with a member for each item is not a
+// row.
 const mostFields = 500
 
-// fieldsOf returns the columns of rows in the order of the file, whole members before
-// what is inside them.
+// fieldsOf returns the columns of rows in the order of the file, members before their own
+// members.
 func fieldsOf(rows []row) []*field {
 	var list []*field
 	at := map[string]*field{}
@@ -67,17 +67,16 @@ func fieldsOf(rows []row) []*field {
 	return list
 }
 
-// boundParts are the parts whose columns are found by name, in the order in which they
-// choose.
+// boundParts are the parts whose columns are found by name, in order of precedence.
 var boundParts = []string{
 	partQuestion, partReferences, partResponse, partID, partCategory, partCluster, partModel, partSystem, partReply, partReason,
 }
 
-// metaPrefixes are objects in which programs keep what is known of an item.
+// metaPrefixes are the objects in which programs store metadata of an item.
 var metaPrefixes = []string{"", "meta.", "metadata."}
 
-// bind finds the column of each part by its name, over all rows. A column that is
-// mapped, or that another part has, is not taken again.
+// bind finds the column of each part by its name, over all rows. It does not use a column
+// that is mapped or belongs to another part.
 func (l *layout) bind(rows []row) {
 	fields := fieldsOf(rows)
 	l.columns = map[string][]string{}
@@ -91,7 +90,7 @@ func (l *layout) bind(rows []row) {
 			continue
 		}
 		for _, f := range named(fields, part) {
-			shared := part == partReason && slices.Contains(l.columns[partReply], f.path) // a reply says why, too
+			shared := part == partReason && slices.Contains(l.columns[partReply], f.path) // a reply contains the reason, too
 			if !taken[f.path] && f.plain != dataset.Answer && f.holds(part) || shared {
 				l.columns[part] = append(l.columns[part], f.path)
 				taken[f.path] = true
@@ -106,9 +105,9 @@ func (l *layout) bind(rows []row) {
 	l.bindAnswer(fields, taken)
 }
 
-// bindAnswer decides what the column answer holds. Beside another reference it is what
-// the system answered, as Zep and MemOS call it; beside a response it is the reference;
-// alone it is neither.
+// bindAnswer decides what the column answer contains. With another reference it is the
+// response, as in files of Zep and MemOS; with a response it is the reference; alone it is
+// neither.
 func (l *layout) bindAnswer(fields []*field, taken map[string]bool) {
 	i := slices.IndexFunc(fields, func(f *field) bool { return f.plain == dataset.Answer && !taken[f.path] })
 	if i < 0 {
@@ -141,8 +140,8 @@ func named(fields []*field, part string) []*field {
 	return list
 }
 
-// holds reports whether the column can hold a part: some row has a value there. A
-// response may be the empty text; anything else must say something.
+// holds reports whether the column can contain a part: some row has a value there. A
+// response may be the empty text; any other part must not be blank.
 func (f *field) holds(part string) bool {
 	switch {
 	case part == partResponse:
@@ -155,8 +154,8 @@ func (f *field) holds(part string) bool {
 	return f.example.isScalar()
 }
 
-// prediction returns the only column that ends in _prediction, as the script of LoCoMo
-// writes them.
+// prediction returns the only column that ends in _prediction, as the LoCoMo script writes
+// them.
 func prediction(fields []*field) *field {
 	var found *field
 	for _, f := range fields {
@@ -170,9 +169,8 @@ func prediction(fields []*field) *field {
 	return found
 }
 
-// value returns what a row has of a part, and from which column. A response is what
-// stands in the first of its columns that the row has, even null: another column then
-// is not asked.
+// value returns the value of a part in a row, and its column. A response is the value in
+// the first of its columns that the row has, even null: no other column is then used.
 func (l layout) value(r node, part string) (node, string) {
 	for _, path := range l.columns[part] {
 		v := r.at(path)
@@ -183,8 +181,8 @@ func (l layout) value(r node, part string) (node, string) {
 	return node{}, ""
 }
 
-// valueByName returns what a single object has of a part, by the names of its members:
-// for objects that are not rows, as the variables of a test.
+// valueByName returns the value of a part in a single object, by the names of its members.
+// It is for objects that are not rows, such as the variables of a test.
 func valueByName(o node, part string) node {
 	l := layout{}
 	l.bind([]row{{node: o}})
@@ -197,8 +195,8 @@ func valueByName(o node, part string) node {
 	return node{}
 }
 
-// rowNames are the plain names that make an object a row: those that say which question
-// it is about, and those that say what was answered or decided.
+// The plain names that make an object a row: rowAbout identifies the question, and rowSays
+// the answer or decision.
 var rowAbout, rowSays = func() (about, says map[string]bool) {
 	about, says = map[string]bool{}, map[string]bool{dataset.Answer: true}
 	for _, part := range []string{partQuestion, partID} {
@@ -216,8 +214,8 @@ var rowAbout, rowSays = func() (about, says map[string]bool) {
 	return about, says
 }()
 
-// isRow reports whether an object is a row: it says which question it is about, and
-// what was answered or decided.
+// isRow reports whether an object is a row: it identifies a question, and contains an
+// answer or decision.
 func (l layout) isRow(o node) bool {
 	if o.kind != object {
 		return false
@@ -239,8 +237,8 @@ func (l layout) isRow(o node) bool {
 	return about && says && !l.wraps(o)
 }
 
-// wraps reports whether an object with an id and a number is a report around its rows:
-// it has neither a question nor a response, but a list of rows.
+// wraps reports whether an object with an id and a number is a report around its rows: it
+// has neither a question nor a response, but a list of rows.
 func (l layout) wraps(o node) bool {
 	for _, part := range []string{partQuestion, partResponse} {
 		for _, name := range dataset.ColumnNames(part) {
@@ -254,7 +252,7 @@ func (l layout) wraps(o node) bool {
 	return slices.ContainsFunc(o.vals, func(v node) bool { return v.kind == list && len(v.vals) > 0 && l.isRow(v.vals[0]) })
 }
 
-// decide finds the columns of the parts, and the column that holds the verdict.
+// decide finds the columns of the parts, and the column of the verdict.
 func (l *layout) decide(rows []row) {
 	l.bind(rows)
 	if path, ok := l.mapping[partLabel]; ok {
@@ -291,8 +289,7 @@ func (l *layout) decide(rows []row) {
 	l.words.inverted = l.verdict.inverted
 }
 
-// holdsVerdicts reports whether a column is there and most of what it holds can be
-// read.
+// holdsVerdicts reports whether a column exists and most of its values can be read.
 func (l layout) holdsVerdicts(c verdictColumn, rows []row) bool {
 	present, readable, verdicts := 0, 0, 0
 	for _, r := range rows {
@@ -312,8 +309,8 @@ func (l layout) holdsVerdicts(c verdictColumn, rows []row) bool {
 	return verdicts > 0 && 2*readable >= present
 }
 
-// votes returns the verdicts of a row: several only where the column has a name under
-// which programs keep several. A list elsewhere is not a row of trials.
+// votes returns the verdicts of a row. There are several only if the column has a name
+// under which programs store several; a list elsewhere is not a list of trials.
 func (c verdictColumn) votes(row node) []node {
 	v := row.at(c.path)
 	if c.several && (v.kind == list || v.kind == object) {

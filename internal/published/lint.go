@@ -15,13 +15,13 @@ import (
 	"deem/internal/words"
 )
 
-// A Finding is something in a file of results that a reader should know before they
-// believe its score. It says what the rows hold, and not why.
+// A Finding is something in a file of results that a reader should know before trusting its
+// score. It describes the rows, not the cause.
 type Finding struct {
 	Kind string `json:"kind"` // one of the Found constants
 	Text string `json:"text"`
 
-	// Claim is the number of the file's summary that this is about, "" for none.
+	// Claim is the number of the file's summary that this is about, or "".
 	Claim string `json:"claim,omitempty"`
 }
 
@@ -35,14 +35,14 @@ const (
 	FoundNumber       = "numbers"
 )
 
-// Findings returns what is odd in the files.
+// Findings returns the anomalies in the files.
 func (s *Set) Findings() []Finding { return slices.Clone(s.findings) }
 
 func (s *Set) find(kind, format string, args ...any) {
 	s.findings = append(s.findings, Finding{Kind: kind, Text: fmt.Sprintf(format, args...)})
 }
 
-// lint looks at the rows as they stand in the files, for every shape.
+// lint checks the rows as they are in the files, for every shape.
 func (s *Set) lint() {
 	if len(s.rerun) > 0 {
 		s.lintRerun(fmt.Sprintf("the rows mark %d as run again", len(s.rerun)), func(position int) bool { return s.rerun[position] })
@@ -55,8 +55,8 @@ func (s *Set) lint() {
 	s.lintReadme()
 }
 
-// lintTwice counts ids that stand in several rows. It comes before such ids are numbered.
-// Ids may begin again in each conversation.
+// lintTwice counts ids that occur in several rows. It runs before such ids are numbered.
+// Ids may start again in each conversation.
 func (s *Set) lintTwice() {
 	rows := map[[2]string][]int{}
 	for i, it := range s.items {
@@ -99,7 +99,7 @@ func (s *Set) rights() []bool {
 	return list
 }
 
-// How many rows make something odd: of a few, two may be alike by chance.
+// The minimum numbers of rows for a finding: among few rows, two may be equal by chance.
 const (
 	manyIdentical  = 5
 	identicalShare = 0.05
@@ -107,7 +107,7 @@ const (
 	hedgeShare     = 0.01
 )
 
-// lintIdentical looks for one text that answers many questions whose references differ.
+// lintIdentical looks for one text that answers many questions with different references.
 func (s *Set) lintIdentical() {
 	type group struct {
 		text       string
@@ -177,7 +177,7 @@ var (
 	orWithin = regexp.MustCompile(`\bor\b|或`)
 )
 
-// besideAlternative reports whether a response holds the exact text of a reference, as
+// besideAlternative reports whether a response contains the exact text of a reference, as
 // whole words, next to an "or" that is not part of the reference.
 func besideAlternative(response, reference string) bool {
 	const near = 24
@@ -202,11 +202,11 @@ func besideAlternative(response, reference string) bool {
 	}
 }
 
-// rerunName matches what programs call rows that were run again, or taken from another
-// run.
+// rerunName matches the names of columns that mark rows that were run again, or taken from
+// another run.
 var rerunName = regexp.MustCompile(`(?i)^(re_?run|re_?ran|retried|merged|patched)(_|$)|(_rerun|_retried)$`)
 
-// noteRerun finds the ids that files list as run again, beside their rows.
+// noteRerun finds the ids that files list as run again, next to their rows.
 func (s *Set) noteRerun(n node, path string, depth int) {
 	if n.kind != object || depth > deepestRow {
 		return
@@ -231,8 +231,8 @@ func (s *Set) noteRerun(n node, path string, depth int) {
 	}
 }
 
-// isMarked reports whether a value says that something was done: true, a number above 0,
-// or the name of where a row comes from.
+// isMarked reports whether a value marks a row: true, a number above 0, or the name of the
+// row's origin.
 func isMarked(n node) bool {
 	if x, ok := n.float(); ok {
 		return x > 0
@@ -247,7 +247,7 @@ func (s *Set) markRerun(position int) {
 	s.rerun[position] = true
 }
 
-// lintRerun says when the rows that were run again are exactly those that could fail:
+// lintRerun reports if the rows that were run again are exactly those that could fail:
 // every row that is not right is among them, and all others are right.
 func (s *Set) lintRerun(what string, again func(position int) bool) {
 	wrong, unjudged, outside, right := 0, 0, 0, 0
@@ -276,7 +276,7 @@ func (s *Set) lintRerun(what string, again func(position int) bool) {
 		what, wrong, unjudged, outside, right, len(s.items), 100*float64(right)/float64(len(s.items)))
 }
 
-// lintUnjudged says which numbers of the file count rows without a verdict as wrong.
+// lintUnjudged reports which numbers of the file count rows without a verdict as wrong.
 func (s *Set) lintUnjudged(checks []Check) {
 	var names []string
 	for _, c := range checks {
@@ -296,7 +296,7 @@ func (s *Set) lintUnjudged(checks []Check) {
 	s.find(FoundUnjudged, "%s without a verdict, which these numbers of the file count as wrong: %s", words.Count(n, "row"), listed(names))
 }
 
-// lintNumbers names the numbers of the files' own summary that the rows do not give.
+// lintNumbers reports the numbers of the files' summary that the rows do not give.
 func (s *Set) lintNumbers(checks []Check) {
 	for _, c := range checks {
 		if c.Agrees {
@@ -321,8 +321,8 @@ func (s *Set) lintNumbers(checks []Check) {
 // percentage matches a percentage in prose.
 var percentage = regexp.MustCompile(`(?:^|[^0-9.])([0-9]{1,3}(?:\.[0-9]+)?) ?%`)
 
-// lintReadme looks into a README that lies in the folder of the files, at the lines that
-// name one of them, for percentages that the rows do not give in any way of counting.
+// lintReadme searches a README in the folder of the files, in the lines that name one of
+// them, for percentages that no way of counting the rows gives.
 func (s *Set) lintReadme() {
 	for _, name := range s.names {
 		if name == "-" || len(s.records) == 0 {
@@ -330,7 +330,7 @@ func (s *Set) lintReadme() {
 		}
 		readmes, err := filepath.Glob(filepath.Join(filepath.Dir(name), "[Rr][Ee][Aa][Dd][Mm][Ee]*"))
 		if err != nil {
-			continue // A folder whose name is a bad pattern has no README that could be found.
+			continue // A folder whose name is an invalid pattern has no README to find.
 		}
 		for _, readme := range readmes {
 			s.lintLines(readme, filepath.Base(name))
@@ -338,12 +338,12 @@ func (s *Set) lintReadme() {
 	}
 }
 
-// lintLines looks at the lines of a README that name a file.
+// lintLines checks the lines of a README that name a file.
 func (s *Set) lintLines(readme, file string) {
 	const most = 1 << 20
 	f, err := os.Open(readme) //nolint:gosec // It lies beside a file that the user names.
 	if err != nil {
-		return // The README is a courtesy: the rows are what is checked.
+		return // The README is optional: the rows are what is checked.
 	}
 	defer func() { _ = f.Close() }()
 	text, err := io.ReadAll(io.LimitReader(f, most))
@@ -365,7 +365,7 @@ func (s *Set) lintLines(readme, file string) {
 }
 
 // gives reports whether some way of counting gives a share: of all rows or of a category,
-// of the verdicts or of another number of the rows.
+// of the verdicts or of another number in the rows.
 func (s *Set) gives(x, slack float64) bool {
 	var measures []measure
 	for _, stat := range []string{statScore, statMajority, statAll, statAny, statCategories, statAbstention} {

@@ -10,7 +10,7 @@ import (
 	"deem"
 )
 
-// lmMetrics are the numbers that rows of lm-eval carry, the more telling first.
+// lmMetrics are the metrics in rows of lm-eval, in order of precedence.
 var lmMetrics = []string{"exact_match", "acc", "acc_norm", "f1", "em", "rougeL", "rouge1", "bleu", "mcc", "score"}
 
 const shapeLMEval = "samples of lm-eval"
@@ -20,8 +20,8 @@ func isLMEval(c *content) bool {
 	return first.has("doc_id") && (first.has("resps") || first.has("filtered_resps"))
 }
 
-// readLMEval reads the rows that lm-eval writes with --log_samples. Several filters of
-// the same replies are several ways to read them, and one is chosen.
+// readLMEval reads the rows that lm-eval writes with --log_samples. Several filters of the
+// same replies are several ways to parse them, and one is chosen.
 func (s *Set) readLMEval(_ context.Context, src Source, c *content) error {
 	pieces := c.pieces
 	s.Shape = shapeLMEval
@@ -57,8 +57,7 @@ func (s *Set) readLMEval(_ context.Context, src Source, c *content) error {
 	return nil
 }
 
-// lmMetric returns the metric of the rows: the one that they name, or one that is
-// known.
+// lmMetric returns the metric of the rows: the one that they name, or a known one.
 func lmMetric(pieces []piece) string {
 	first := pieces[0]
 	var candidates []string
@@ -73,7 +72,7 @@ func lmMetric(pieces []piece) string {
 	return ""
 }
 
-// lmRow makes an item and a record of a row.
+// lmRow makes an item and a record from a row.
 func (s *Set) lmRow(p piece, metric string, words vocabulary) {
 	doc := p.member("doc")
 	it := deem.Item{ID: p.member("doc_id").str(), Question: lmQuestion(p, doc), Response: lmResponse(p)}
@@ -110,8 +109,8 @@ func lmQuestion(p piece, doc node) string {
 	return ""
 }
 
-// lmResponse returns what the filter made of the reply: one text, or the choice with
-// the largest likelihood where replies are numbers.
+// lmResponse returns the filtered reply: one text, or the choice with the largest
+// likelihood if replies are numbers.
 func lmResponse(p piece) string {
 	v := p.member("filtered_resps")
 	if v.kind == missing {

@@ -55,7 +55,7 @@ test2|||Capital of Spain?|| => provider
 	}
 }
 
-// inspect writes NaN where a metric has no value.
+// inspect writes NaN if a metric has no value.
 const inspectHeader = `{"version":2,"status":"success","eval":{"task":"qa","model":"openai/gpt-4o"},"results":{"total_samples":3,"scores":[{"name":"model_graded_qa","scorer":"model_graded_qa","metrics":{"accuracy":{"name":"accuracy","value":0.5},"stderr":{"name":"stderr","value":NaN}}}]}`
 
 var inspectSamples = []string{
@@ -72,7 +72,7 @@ c|||Capital of Spain?|Madrid|Lisbon => I 0
 d|||Capital of Malta?|Valletta| => provider
 `
 
-// evalFile makes a log of inspect in its own format.
+// evalFile writes a log in inspect's own format.
 func evalFile(t *testing.T, method uint16, header string, samples ...string) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -122,8 +122,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// An epoch asks the system again: another response is another item, of the same
-// cluster.
+// An epoch queries the system again: another response is another item, of the same cluster.
 func TestInspectEpochs(t *testing.T) {
 	sample := func(epoch, value, text string) string {
 		return `{"id":1,"epoch":` + epoch + `,"input":"q","target":"t","output":{"completion":"` + text + `"},"scores":{"match":{"value":` + value + `},"other":{"value":"C"}}}`
@@ -146,7 +145,7 @@ func TestInspectEpochs(t *testing.T) {
 	}
 }
 
-// A damaged archive is a finding, and never a panic.
+// A damaged archive is an error, and never a panic.
 func TestBrokenArchives(t *testing.T) {
 	whole := evalFile(t, zip.Deflate, inspectHeader, inspectSamples...)
 	other := func() []byte {
@@ -215,7 +214,7 @@ const haluMemFile = `{"overall_score":{"question_answering":{"correct_qa_ratio(a
 "memory_update_records":[],
 "question_answering_records":[{"uuid":"u","ssession_id":0,"question":"Who?","answer":"Ada","system_response":"Ada","result_type":"Correct","evidence":[]},{"uuid":"u","ssession_id":0,"question":"Who?","answer":"Ada","system_response":"Bob","result_type":"Hallucination","evidence":[]}]}`
 
-// HaluMem's rows are read by its own package, and its numbers counted by its own rules.
+// HaluMem's rows are read by its own package, and its numbers computed by its own rules.
 func TestHaluMem(t *testing.T) {
 	s := open(t, "a.json", haluMemFile, published.Source{})
 	want := `judged results of HaluMem; each stage counts by HaluMem's own rules
@@ -242,7 +241,7 @@ u/0/qa/1|qa|u|Who?|Ada|Bob => Hallucination 0
 	}
 }
 
-// FuzzOpen: whatever is in a file, there is a set whose records are sound, or an error.
+// FuzzOpen checks that any file gives a set with valid records, or an error.
 func FuzzOpen(f *testing.F) {
 	for _, seed := range []string{
 		promptfooFile, haluMemFile, inspectHeader + `,"samples":[` + strings.Join(inspectSamples, ",") + `]}`,
@@ -277,7 +276,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// sound holds a record to what a store takes.
+// sound checks that a store would accept a record.
 func sound(t *testing.T, rec deem.Record, items int) {
 	t.Helper()
 	switch v := rec.Verdict; {

@@ -12,15 +12,16 @@ import (
 
 const shapeHarness = "results of the Mem0 harness"
 
-// isHarness reports whether a file is one of the Mem0 harness, for any of its three
+// isHarness reports whether a file is from the Mem0 harness, for any of its three
 // benchmarks.
 func isHarness(c *content) bool {
 	return len(c.pieces) == 1 && c.pieces[0].member("evaluations").kind == list &&
 		slices.ContainsFunc(c.pieces[0].member("evaluations").vals, func(n node) bool { return n.member("cutoff_results").kind == object })
 }
 
-// readHarness reads one cutoff of a file of the Mem0 harness, the largest unless --pick
-// chooses. A row without this cutoff is left out when another row has the same id.
+// readHarness reads one cutoff of a file of the Mem0 harness, by default the largest;
+// --pick selects another. It leaves out a row without this cutoff if another row has the
+// same id.
 func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 	file := c.pieces[0]
 	evaluations := file.member("evaluations").vals
@@ -79,7 +80,7 @@ func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 	return nil
 }
 
-// cutoffsOf returns the cutoffs of the rows, the smaller first.
+// cutoffsOf returns the cutoffs of the rows, smallest first.
 func cutoffsOf(evaluations []node) []string {
 	var list []string
 	for _, e := range evaluations {
@@ -93,11 +94,10 @@ func cutoffsOf(evaluations []node) []string {
 	return list
 }
 
-// answerPrefix is what stands before the answer in a reason, in files that hold it
-// nowhere else.
+// answerPrefix precedes the answer in a reason, in files that have it nowhere else.
 const answerPrefix = "Generated answer: "
 
-// harnessRow makes one flat row of an evaluation and one of its cutoffs.
+// harnessRow makes one flat row from an evaluation and one of its cutoffs.
 func harnessRow(e node, cutoff string) node {
 	out := node{kind: object}
 	add := func(name string, v node) {
@@ -120,7 +120,7 @@ func harnessRow(e node, cutoff string) node {
 	if text, ok := strings.CutPrefix(result.member("reason").str(), answerPrefix); ok && answer.kind == missing {
 		answer = node{kind: str, text: text}
 	}
-	if result.member("judgment").str() != "ERROR" || !answer.blank() { // Nobody answered where the run broke off.
+	if result.member("judgment").str() != "ERROR" || !answer.blank() { // There is no answer if the run was aborted.
 		add("generated_answer", answer)
 	}
 	for _, name := range []string{"judgment", "score", "judge_raw", "nugget_scores"} {
@@ -129,8 +129,8 @@ func harnessRow(e node, cutoff string) node {
 	return out
 }
 
-// noteNuggets says how the nuggets of BEAM were scored, and what the mean is when the
-// scores of nuggets are cut to whole numbers, as the benchmark's own script does.
+// noteNuggets describes how the nuggets of BEAM were scored, and the mean if the scores of
+// nuggets are truncated to whole numbers, as by the benchmark's own script.
 func (s *Set) noteNuggets(rows []row) {
 	counts := map[string]int{}
 	n, cut, most := 0, 0.0, 0.0

@@ -14,7 +14,7 @@ import (
 	"deem/internal/text"
 )
 
-// A kind is what a value of JSON is.
+// A kind is the kind of a JSON value.
 type kind uint8
 
 const (
@@ -26,22 +26,22 @@ const (
 	object
 )
 
-// A node is a value of JSON. Members keep the order of the file, because the order of
+// A node is a JSON value. Members keep the order of the file, because the order of
 // conversations is that of the items.
 type node struct {
 	kind kind
-	text string // a string, or a number or boolean as the file spells it
+	text string // a string, or a number or boolean as spelled in the file
 
 	keys []string // of an object
 	vals []node   // of an object or a list
 }
 
-// deepest is how deep values may be nested. Logs of tools that call tools are the
-// deepest that people write, with some thirty levels.
+// deepest is the maximum nesting depth. Logs of tools that call tools are the deepest in
+// practice, with some thirty levels.
 const deepest = 200
 
-// parse reads one value of JSON and nothing behind it. Programs in Python write NaN for
-// a number that is none, as inspect does in its logs; it is read as null.
+// parse parses one JSON value and nothing after it. Python programs write NaN for a missing
+// number, for example inspect in its logs; it is read as null.
 func parse(data []byte) (node, error) {
 	n, err := parseJSON(data)
 	if err == nil {
@@ -92,7 +92,7 @@ func parseValue(dec *json.Decoder, depth int) (node, error) {
 	return node{}, nil
 }
 
-// parseMembers reads what is in a list or an object.
+// parseMembers parses the members of a list or an object.
 func parseMembers(dec *json.Decoder, open json.Delim, depth int) (node, error) {
 	n := node{kind: list}
 	if open == '{' {
@@ -117,8 +117,8 @@ func parseMembers(dec *json.Decoder, open json.Delim, depth int) (node, error) {
 	return n, err
 }
 
-// fromRow makes an object of a row. The cells of a table are strings, and an empty
-// one holds nothing.
+// fromRow makes an object from a row. The cells of a table are strings, and an empty cell
+// has no value.
 func fromRow(r *dataset.Row) (node, error) {
 	n := node{kind: object}
 	for _, name := range r.Names() {
@@ -133,8 +133,8 @@ func fromRow(r *dataset.Row) (node, error) {
 	return n, nil
 }
 
-// member returns the member of an object with that name. Of several the last one
-// counts, as in Python.
+// member returns the member of an object with that name. Of duplicates the last one counts,
+// as in Python.
 func (n node) member(name string) node {
 	for i := len(n.keys) - 1; i >= 0; i-- {
 		if n.keys[i] == name {
@@ -144,7 +144,7 @@ func (n node) member(name string) node {
 	return node{}
 }
 
-// has reports whether the object has a member of that name, perhaps null.
+// has reports whether the object has a member of that name, possibly null.
 func (n node) has(name string) bool {
 	for _, key := range n.keys {
 		if key == name {
@@ -154,8 +154,8 @@ func (n node) has(name string) bool {
 	return false
 }
 
-// at returns the value on a dotted path. A name with dots in it comes before a path,
-// and a number counts the elements of a list from 0.
+// at returns the value at a dotted path. A name with dots takes precedence over a path, and
+// a number is an index into a list, from 0.
 func (n node) at(path string) node {
 	if path == "" || n.kind == object && n.has(path) {
 		return n.named(path)
@@ -167,7 +167,7 @@ func (n node) at(path string) node {
 	return n.named(head).at(rest)
 }
 
-// reaches reports whether the object has a member on a dotted path, perhaps null.
+// reaches reports whether the object has a member at a dotted path, possibly null.
 func (n node) reaches(path string) bool {
 	if n.kind != object || n.has(path) {
 		return n.has(path)
@@ -192,7 +192,7 @@ func (n node) named(name string) node {
 // isScalar reports whether the value is a text, a number or a boolean.
 func (n node) isScalar() bool { return n.kind == str || n.kind == number || n.kind == boolean }
 
-// blank reports whether there is no value, or a text without a letter.
+// blank reports whether there is no value, or only white space.
 func (n node) blank() bool {
 	return n.kind == missing || n.kind == str && strings.TrimSpace(n.text) == ""
 }
@@ -233,7 +233,7 @@ func (n node) tree() any {
 	return nil
 }
 
-// float returns the number that the value is or spells.
+// float returns the value, or its text, as a number.
 func (n node) float() (float64, bool) {
 	if n.kind != number && n.kind != str {
 		return 0, false

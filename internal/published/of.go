@@ -11,36 +11,36 @@ import (
 	"deem/internal/words"
 )
 
-// The benchmarks that rows can be of.
+// The benchmarks that rows can belong to.
 const (
 	longMemEval = "longmemeval"
 	loCoMo      = "locomo"
 
-	// NoBenchmark says that rows are of none.
+	// NoBenchmark means that rows belong to none.
 	NoBenchmark = "none"
 )
 
-// Benchmarks returns what [Source.Benchmark] can be.
+// Benchmarks returns the valid values of [Source.Benchmark].
 func Benchmarks() []string { return []string{longMemEval, loCoMo, NoBenchmark} }
 
-// What LongMemEval has.
+// The number of questions in LongMemEval.
 const lmeQuestions = 500
 
-// lmeTypes are the types of its questions, and whether a dataset of somebody else is
-// unlikely to use the same word. Many have a category knowledge-update.
+// lmeTypes are the types of its questions, and whether other datasets are unlikely to use
+// the same word. Many have a category knowledge-update.
 var lmeTypes = map[string]bool{
 	"single-session-user": true, "single-session-assistant": true, "single-session-preference": true,
 	"multi-session": false, "temporal-reasoning": false, "knowledge-update": false,
 }
 
-// lmeID is an id of its questions: eight characters, nearly all of them hexadecimal, as
-// gpt4_2655b836 and 0a995998_abs.
+// lmeID matches ids of its questions: eight characters, nearly all of them hexadecimal, for
+// example gpt4_2655b836 and 0a995998_abs.
 var lmeID = regexp.MustCompile(`^(gpt4_)?[0-9a-f]{6}[0-9a-z]{2}(_[0-9a-z]{1,8})*$`)
 
-// isLongMemEval reports whether rows are of LongMemEval: all of their categories are
-// types of its questions, and one of them is a type that nobody else has, or all ids are
-// of its form, or the columns are those of its own files. Its error asks when rows look as
-// if they were, and that is not enough.
+// isLongMemEval reports whether rows belong to LongMemEval: all of their categories are
+// types of its questions, and one of them is a type that only it has, or all ids have its
+// form, or the columns are those of its own files. It returns an error that asks the user
+// if the evidence is not sufficient.
 func (s *Set) isLongMemEval(columns bool) (bool, error) {
 	its, only, ids := 0, false, true
 	found := map[string]bool{}
@@ -66,14 +66,15 @@ func (s *Set) isLongMemEval(columns bool) (bool, error) {
 	}
 }
 
-// ask says why it cannot be told whether rows are of LongMemEval, and how to say so.
+// ask returns an error that says why it is unclear whether rows belong to LongMemEval, and
+// how to specify it.
 func (s *Set) ask(why string) error {
 	return deem.WithHint(fmt.Errorf("%s: are these results of LongMemEval? %s", strings.Join(s.names, ", "), why),
 		"--benchmark %s says that they are, and --benchmark %s that they are of no benchmark", longMemEval, NoBenchmark)
 }
 
-// isLoCoMo reports whether all categories are those of LoCoMo, and the questions are
-// about conversations.
+// isLoCoMo reports whether all categories are those of LoCoMo, and the questions are about
+// conversations.
 func (s *Set) isLoCoMo() bool {
 	for _, it := range s.items {
 		if it.Cluster == "" && !strings.HasPrefix(it.ID, "locomo_") || !slices.Contains([]string{"1", "2", "3", "4", "5"}, it.Category) {
@@ -83,8 +84,8 @@ func (s *Set) isLoCoMo() bool {
 	return len(s.items) > 0
 }
 
-// benchmarkOf returns the benchmark of rows: the one that the user names, or what the
-// rows say. Columns says that they have columns of LongMemEval's own files.
+// benchmarkOf returns the benchmark of rows: the one named by the user, or the detected
+// one. columns reports that they have columns of LongMemEval's own files.
 func (s *Set) benchmarkOf(src Source, columns bool) (string, error) {
 	switch src.Benchmark {
 	case "":

@@ -25,8 +25,8 @@ func rowsOf(t *testing.T, benchmark string, pairs ...string) (*published.Set, er
 	return published.Open(t.Context(), published.Source{Names: []string{file}, Benchmark: benchmark})
 }
 
-// TestBenchmarkOfRows knows LongMemEval by what only LongMemEval has, takes nobody
-// else's rows for it, and asks where it cannot tell.
+// TestBenchmarkOfRows checks that LongMemEval is detected by what only it has, that other
+// rows are not mistaken for it, and that the user is asked if it is unclear.
 func TestBenchmarkOfRows(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -67,7 +67,7 @@ func TestBenchmarkOfRows(t *testing.T) {
 	}
 }
 
-// TestColumnsOfLongMemEval takes the columns of its files for a sign, and not alone.
+// TestColumnsOfLongMemEval checks that the columns of its files count, but not alone.
 func TestColumnsOfLongMemEval(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"question_id":"a","question_type":"multi-session","question":"Q?","answer":"3","response":"3","correct":true}`: "longmemeval",
@@ -86,7 +86,8 @@ func TestColumnsOfLongMemEval(t *testing.T) {
 	}
 }
 
-// TestBenchmarkOfOthers refuses to call what has a form of its own something else.
+// TestBenchmarkOfOthers checks that a benchmark cannot be set for files with their own
+// shape.
 func TestBenchmarkOfOthers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log.json")
 	text := `{"eval":{"model":"m"},"samples":[{"id":"a","epoch":1,"input":"Q?","target":"A","output":{"completion":"A"},"scores":{"g":{"value":"C"}}}]}`

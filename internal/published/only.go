@@ -9,8 +9,8 @@ import (
 	"deem/internal/words"
 )
 
-// only leaves out rows that do not meet what the source asks of them, and notes how
-// many stay: a score of some rows must not pass for that of all.
+// only removes rows that do not match the source's conditions, and notes how many remain: a
+// score of some rows must not be mistaken for that of all.
 func (b *builder) only(rows []row) ([]row, error) {
 	if len(b.src.Only) == 0 {
 		return rows, nil
@@ -28,7 +28,7 @@ func (b *builder) only(rows []row) ([]row, error) {
 			if valued {
 				return !strings.EqualFold(v.str(), value)
 			}
-			return v.kind == missing // An empty text is a value, as is "None": somebody answered so.
+			return v.kind == missing // An empty text is a value, and so is "None": the system answered so.
 		})
 		if !valued {
 			condition = "a value in " + column
@@ -42,7 +42,7 @@ func (b *builder) only(rows []row) ([]row, error) {
 	return left, nil
 }
 
-// split returns the references that stand in one text.
+// split returns the references in one text.
 func (b *builder) split(s string) []string {
 	if b.src.Split == "" {
 		return []string{s}

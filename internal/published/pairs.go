@@ -13,11 +13,10 @@ const shapePairs = "pairs judged in both orders, as LLMBar writes them"
 
 func hasPairs(c *content) bool { return slices.ContainsFunc(c.pieces, isPair) }
 
-// The two orders in which a judge saw a pair, as the files call them.
+// The two orders in which a judge saw a pair, as the files name them.
 var pairOrders = []string{"swap = False", "swap = True"}
 
-// otherField is the field of an item in which judges of pairs look for the second
-// response.
+// otherField is the field of an item in which judges of pairs look for the second response.
 const otherField = "other"
 
 // isPair reports whether a piece is a pair that was judged in both orders.
@@ -25,13 +24,13 @@ func isPair(p piece) bool {
 	return p.has("output_1") && p.has("output_2") && p.has("label") && slices.ContainsFunc(p.member("results").vals, isVerdictOnPair)
 }
 
-// isVerdictOnPair tells the verdict from what stands before it in the list: the metrics
+// isVerdictOnPair distinguishes the verdict from what precedes it in the list: the metrics
 // or the reference that the judge was given.
 func isVerdictOnPair(n node) bool { return n.has(pairOrders[0]) && n.has(pairOrders[1]) }
 
-// readPairs reads pairs of which people say which response is better. The better one is
-// the item's response and the worse one its other: so a judge is right when it prefers
-// the response, as the judge of pairs counts too. Each order is a trial.
+// readPairs reads pairs with a human decision on which response is better. The better one
+// is the item's response and the worse one its other, so a judge is right if it prefers the
+// response, which is also how the judge of pairs counts. Each order is a trial.
 func (s *Set) readPairs(_ context.Context, _ Source, c *content) error {
 	s.Shape = shapePairs
 	var rest []piece
@@ -48,13 +47,13 @@ func (s *Set) readPairs(_ context.Context, _ Source, c *content) error {
 	s.Rule = "a verdict is right when its winner is the better response by label; trial 1 saw output_1 first, trial 2 output_2"
 	s.identity = map[string]string{"column": "results.*.winner", "right": "label"}
 	s.noteOrders()
-	if len(rest) == 1 { // Of several, each is about some of the pairs.
+	if len(rest) == 1 { // Each of several is about some of the pairs.
 		s.pairClaims(rest[0])
 	}
 	return nil
 }
 
-// pair makes an item of a pair, and a record of each verdict on it.
+// pair makes an item from a pair, and a record from each verdict on it.
 func (s *Set) pair(p piece) error {
 	better, worse := p.member("output_1"), p.member("output_2")
 	label := p.member("label").str()
@@ -105,8 +104,8 @@ func winner(n node, label string) outcome {
 	return o
 }
 
-// noteOrders says how many verdicts are right in each order, and in both: the mean of
-// all hides how far the order decides.
+// noteOrders reports how many verdicts are right in each order, and in both: the overall
+// mean hides the effect of the order.
 func (s *Set) noteOrders() {
 	right, n := [2]int{}, len(s.items)
 	both := map[int]int{}
@@ -125,8 +124,7 @@ func (s *Set) noteOrders() {
 	s.Note("with output_1 first %d of %d are right, with output_2 first %d, in both orders %d; what has no winner counts as not right here", right[0], n, right[1], inBoth)
 }
 
-// pairClaims takes the numbers that stand in a file beside the pairs, as
-// "95 / 100 = 95.0%".
+// pairClaims adds the numbers next to the pairs in a file, for example "95 / 100 = 95.0%".
 func (s *Set) pairClaims(p piece) {
 	about := map[string]measure{
 		"correct_False":   {stat: statTrial, trial: 0},

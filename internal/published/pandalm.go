@@ -16,11 +16,10 @@ func hasPreferences(c *content) bool {
 	return slices.ContainsFunc(c.pieces, func(p piece) bool { return len(preferenceColumns(p.node)) > 0 })
 }
 
-// preferenceName matches the columns in which somebody says which response is better.
+// preferenceName matches the columns with preferences.
 var preferenceName = regexp.MustCompile(`^annotator_?[0-9]+$|_result$`)
 
-// preferenceColumns returns the columns of a row with two responses that hold a
-// preference.
+// preferenceColumns returns the columns with a preference, of a row with two responses.
 func preferenceColumns(n node) []string {
 	if !n.has("response1") || !n.has("response2") {
 		return nil
@@ -28,10 +27,10 @@ func preferenceColumns(n node) []string {
 	return slices.DeleteFunc(slices.Clone(n.keys), func(key string) bool { return !preferenceName.MatchString(key) })
 }
 
-// readPreferences reads pairs of which nobody knows the better one: there are only
+// readPreferences reads pairs for which the better response is unknown: there are only
 // preferences, and each annotator is a judge. The score is the preference for the first
 // response, and a tie is one half. All annotators together are the trials of one judge;
-// --pick takes one of them.
+// --pick selects one of them.
 func (s *Set) readPreferences(_ context.Context, src Source, c *content) error {
 	s.Shape = shapePandaLM
 	pieces := c.pieces
@@ -59,7 +58,7 @@ func (s *Set) readPreferences(_ context.Context, src Source, c *content) error {
 	return nil
 }
 
-// preference makes an item of a row, and a record of what each judge prefers.
+// preference makes an item from a row, and a record from the preference of each judge.
 func (s *Set) preference(n node, judges []string) {
 	position := len(s.items)
 	id := n.member("idx").str()
@@ -92,7 +91,7 @@ func (s *Set) preference(n node, judges []string) {
 	}
 }
 
-// noteAnnotators says how often each two judges prefer the same, of three choices.
+// noteAnnotators reports how often each pair of judges agrees, among three choices.
 func (s *Set) noteAnnotators(judges []string) {
 	labels := make([]map[int]string, len(judges))
 	for i := range labels {

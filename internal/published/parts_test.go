@@ -13,7 +13,7 @@ import (
 	"deem/internal/published"
 )
 
-// pairsText has a pair whose better response is the second, one on which the order
+// pairsText has a pair whose better response is the second, a pair on which the order
 // decides, and one without a winner in one order.
 const pairsText = `[
 {"input":"i0","output_1":"good","output_2":"bad","label":1,"results":[{"swap = False":{"completion":["Output (a)","stop"],"winner":"1"},"swap = True":{"completion":["Output (b)","stop"],"winner":"1"}}]},
@@ -21,8 +21,8 @@ const pairsText = `[
 {"input":"i2","output_1":"bad","output_2":"good","label":2,"results":[{"swap = False":{"winner":null},"swap = True":{"winner":"2"}}]},
 {"input":"i3","output_1":"good","output_2":"bad","label":1,"results":[{"swap = False":{"winner":"1"},"swap = True":{"winner":"both"}}]}]`
 
-// The better response is the response, each order is a trial, and no winner is a
-// failure and not a wrong verdict.
+// The better response is the response, each order is a trial, and no winner is a failure
+// and not a wrong verdict.
 func TestPairs(t *testing.T) {
 	s := open(t, "anything.json", pairsText, published.Source{})
 	want := `pairs judged in both orders, as LLMBar writes them; a verdict is right when its winner is the better response by label; trial 1 saw output_1 first, trial 2 output_2
@@ -48,8 +48,8 @@ q3|||i3||good #1 => unparseable
 	}
 }
 
-// What stands beside the pairs in a folder is claimed of them, and each order and both
-// can be claimed by hand.
+// The numbers next to the pairs in a folder are claims about them, and the user can make
+// claims about each order and both.
 func TestPairClaims(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -87,7 +87,7 @@ func TestPairClaims(t *testing.T) {
 	}
 }
 
-// Only chooses rows by what they hold, says how many stay, and Split parts references.
+// Only selects rows by their values and says how many remain, and Split splits references.
 func TestOnlyAndSplit(t *testing.T) {
 	const text = `[{"id":1,"question":"q","gold":"a / b","response":"b","label":true,"proper":true,"oracle":0.5},
 {"id":2,"question":"q","gold":"9/11","response":"","label":false,"proper":true,"oracle":null},
@@ -137,7 +137,7 @@ func TestOnlyAndSplit(t *testing.T) {
 	}
 }
 
-// The truth is read by the same words as the verdicts; what is none is none.
+// The truth is read with the same vocabulary as the verdicts; other values are no truth.
 func TestTruth(t *testing.T) {
 	const text = `{"id":1,"response":"r","label":"yes","people":"Correct"}
 {"id":2,"response":"r","label":"no","people":"SKIP"}

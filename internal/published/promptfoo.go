@@ -17,8 +17,8 @@ func isPromptfoo(c *content) bool {
 	return len(c.pieces) == 1 && first.at("results.results").kind == list && first.at("results.stats").kind == object
 }
 
-// readPromptfoo reads what "promptfoo eval --output results.json" writes. A row is one
-// test with one prompt and one provider; which of the two differ makes the system.
+// readPromptfoo reads the output of "promptfoo eval --output results.json". A row is one
+// test with one prompt and one provider; those of the two that vary identify the system.
 func (s *Set) readPromptfoo(_ context.Context, src Source, c *content) error {
 	p := c.pieces[0]
 	s.Shape = shapePromptfoo
@@ -47,7 +47,7 @@ func (s *Set) readPromptfoo(_ context.Context, src Source, c *content) error {
 	s.identity = map[string]string{"column": "success", "pick": src.Pick}
 	s.SystemModel = rowProvider(rows[0])
 	if len(systems) > 1 {
-		return nil // The numbers of the file are of all systems together.
+		return nil // The numbers of the file cover all systems together.
 	}
 	stats := p.at("results.stats")
 	s.Claims = appendClaim(s.Claims, "results.stats.successes", stats.member("successes"), measure{stat: statRight})
@@ -66,8 +66,8 @@ func promptfooSystems(rows []node) []string {
 	return list
 }
 
-// promptfooSystem names the system of a row: its provider, and its prompt where there
-// are several.
+// promptfooSystem names the system of a row: its provider, and its prompt if there are
+// several.
 func promptfooSystem(r node) string {
 	name := rowProvider(r)
 	if i := r.member("promptIdx"); i.kind == number && i.text != "0" {
@@ -86,7 +86,7 @@ func rowProvider(r node) string {
 	return ""
 }
 
-// promptfooRow makes an item and a record of a row.
+// promptfooRow makes an item and a record from a row.
 func (s *Set) promptfooRow(r node, i int) {
 	vars := r.member("vars")
 	if vars.kind != object {
@@ -128,7 +128,7 @@ func onlyText(vars node) string {
 	return ""
 }
 
-// expectedBy returns what assertions of equality compare with.
+// expectedBy returns the expected values of equality assertions.
 func expectedBy(asserts node) []string {
 	var list []string
 	for _, a := range asserts.vals {
@@ -140,8 +140,8 @@ func expectedBy(asserts node) []string {
 	return list
 }
 
-// promptfooVerdict reads the outcome of a row. The third reason to fail is an error, and
-// then nothing was judged.
+// promptfooVerdict reads the outcome of a row. The third failure reason is an error, in
+// which case nothing was judged.
 func (s *Set) promptfooVerdict(rec *deem.Record, r node) {
 	const failedByError = "2"
 	reason := r.member("failureReason")
@@ -170,7 +170,7 @@ func (s *Set) promptfooVerdict(rec *deem.Record, r node) {
 	s.addAspects(rec, aspects)
 }
 
-// addAspects gives a verdict its aspects.
+// addAspects adds aspects to a verdict.
 func (s *Set) addAspects(rec *deem.Record, aspects map[string]float64) {
 	if len(aspects) == 0 || rec.Verdict == nil {
 		return

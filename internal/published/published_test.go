@@ -36,7 +36,7 @@ func open(t *testing.T, name, text string, src published.Source) *published.Set 
 	return s
 }
 
-// told writes a set as lines: its shape, then each record, or the item when it has none.
+// told writes a set as lines: its shape, then each record, or the item if it has none.
 func told(s *published.Set) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s; %s\n", s.Shape, s.Rule)
@@ -74,7 +74,7 @@ func itemLine(it deem.Item) string {
 	return fmt.Sprintf("%s|%s|%s|%s|%s|%s", it.ID, it.Category, it.Cluster, it.Question, strings.Join(it.References, "/"), it.Response)
 }
 
-// Every shape is known by what is in it, whatever the file is called.
+// Every shape is recognised by its content, whatever the file name.
 func TestShapes(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -248,7 +248,7 @@ b|||p||o => top 1
 	}
 }
 
-// A table is read like any other rows.
+// A table is read like other rows.
 func TestTable(t *testing.T) {
 	s := open(t, "results.csv", "question,answer,response,category,label\nWho?,Ada,Ada,people,CORRECT\nWho?,Ada,,people,WRONG\n\"When,\"\"exactly\"\"?\",1999,1999,time,SKIP\n", published.Source{})
 	want := `rows with verdicts; a row is right when label is CORRECT
@@ -291,7 +291,7 @@ func TestWhereFilesAre(t *testing.T) {
 	}
 }
 
-// What makes a judge another judge: other bytes, or another rule.
+// Other bytes, or another rule, make another judge.
 func TestIdentity(t *testing.T) {
 	text := `{"id":1,"question":"q","answer":"a","response":"r","label":"yes","grade":false}`
 	hash := func(s *published.Set) string {
@@ -315,7 +315,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// The items of a benchmark's own reader take the place of the rows'.
+// The items of a benchmark's own reader replace those of the rows.
 func TestAdopt(t *testing.T) {
 	s := open(t, "a.json", `{"0":[{"question":"Who?","answer":"Ada","response":"x","category":"1","llm_score":1},{"question":"Who?","answer":"Ada","response":"x","category":"1","llm_score":0},{"question":"lost","answer":"a","response":"r","category":"1","llm_score":1}]}`, published.Source{})
 	items := func(yield func(deem.Item, error) bool) {
@@ -401,7 +401,7 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// Rows that cannot be read are left out when somebody says so, and named.
+// Invalid rows are left out if requested, and listed.
 func TestSkipBroken(t *testing.T) {
 	good := `{"id":1,"question":"q","response":"r","label":"yes"}`
 	s := open(t, "a.jsonl", good+"\n"+good+` gi`, published.Source{SkipBroken: true})

@@ -12,7 +12,7 @@ import (
 	"deem/internal/words"
 )
 
-// A builder makes a set of rows.
+// A builder makes a set from rows.
 type builder struct {
 	*Set
 	src    Source
@@ -20,15 +20,15 @@ type builder struct {
 
 	indexes map[string]int // of rows, by conversation
 	used    map[string]string
-	echoes  int // rows whose response holds the question
+	echoes  int // rows whose response contains the question
 	labels  map[string]int
 
 	empty     int     // rows with an empty response
-	largest   float64 // of the numbers in the columns of verdicts
-	largestIn string  // the column it stands in
+	largest   float64 // of the numbers in verdict columns
+	largestIn string  // its column
 }
 
-// readRows makes a set of the rows of any program.
+// readRows makes a set from the rows of any program.
 func (s *Set) readRows(src Source, rows []row, l layout) error {
 	b := &builder{Set: s, src: src, layout: l, indexes: map[string]int{}, used: map[string]string{}, labels: map[string]int{}}
 	b.asRows, b.elsewhere = true, map[string][]*deem.Verdict{}
@@ -46,7 +46,7 @@ func (s *Set) readRows(src Source, rows []row, l layout) error {
 	return b.checkScale()
 }
 
-// checkScale refuses scores that are larger than the largest, which nobody named.
+// checkScale rejects scores above the maximum if the user gave no scale.
 func (b *builder) checkScale() error {
 	if b.largest <= 1 || b.src.Scale != 0 {
 		return nil
@@ -55,18 +55,18 @@ func (b *builder) checkScale() error {
 		"say how large a score may be, as with --scale %v", b.largest)
 }
 
-// measure notes how large a number is.
+// measure records the largest number.
 func (b *builder) measure(v node, column string) {
 	if x, ok := v.float(); ok && x > b.largest {
 		b.largest, b.largestIn = x, column
 	}
 }
 
-// All picks all systems together.
+// All selects all systems together.
 const All = "all"
 
-// A SeveralError says that a file holds the results of several systems, and that nobody
-// said which of them is meant.
+// A SeveralError is returned if a file contains the results of several systems and none was
+// selected.
 type SeveralError struct {
 	Systems []string
 	text    string
@@ -74,7 +74,7 @@ type SeveralError struct {
 
 func (e *SeveralError) Error() string { return e.text }
 
-// pick chooses the rows of one system, where a file has several that answer the same
+// pick selects the rows of one system, if a file has several that answer the same
 // questions.
 func (b *builder) pick(rows []row) ([]row, error) {
 	for _, column := range b.systemColumns() {
@@ -108,8 +108,8 @@ func (b *builder) systemColumns() []string {
 	return b.layout.columns[partSystem]
 }
 
-// bySystem returns the values of a column, and whether the same question has several
-// of them.
+// bySystem returns the values of a column, and whether the same question has several of
+// them.
 func (b *builder) bySystem(rows []row, column string) (systems []string, repeated bool) {
 	seen := map[string]string{}
 	for _, r := range rows {
@@ -138,7 +138,7 @@ func noPick(name, what string, there []string) error {
 	return deem.WithHint(fmt.Errorf("there is no %s %q in it", what, name), "there are: %s", listed(there))
 }
 
-// listed names the first of many.
+// listed lists the first of many names.
 func listed(names []string) string {
 	const most = 12
 	rest := ""
@@ -149,7 +149,7 @@ func listed(names []string) string {
 	return words.Printable(strings.Join(names, ", ")) + rest
 }
 
-// take returns the value of a part and notes from which column it came.
+// take returns the value of a part and records its column.
 func (b *builder) take(r row, part string) node {
 	v, column := b.layout.value(r.node, part)
 	if column != "" && v.kind != missing {
@@ -160,7 +160,7 @@ func (b *builder) take(r row, part string) node {
 	return v
 }
 
-// row makes an item and its records of a row.
+// row makes an item and its records from a row.
 func (b *builder) row(r row) {
 	it := b.item(r)
 	position := len(b.items)
@@ -202,7 +202,7 @@ func (b *builder) row(r row) {
 // item makes the item of a row.
 func (b *builder) item(r row) deem.Item {
 	it := deem.Item{
-		Category: strings.TrimSuffix(strings.TrimSpace(b.take(r, partCategory).str()), ".0"), // pandas has 4.0 for 4
+		Category: strings.TrimSuffix(strings.TrimSpace(b.take(r, partCategory).str()), ".0"), // pandas writes 4.0 for 4
 		Question: b.take(r, partQuestion).str(),
 		Response: b.take(r, partResponse).str(),
 		Cluster:  r.conversation,
@@ -211,7 +211,7 @@ func (b *builder) item(r row) deem.Item {
 		it.Cluster = v.str()
 	}
 	if it.Cluster == it.Category && strings.ContainsFunc(it.Cluster, unicode.IsLetter) {
-		it.Cluster = "" // The list is named after what its rows are about.
+		it.Cluster = "" // The list is named after the subject of its rows.
 	}
 	it.References = b.references(r)
 	it.ID = b.id(r, it.Cluster)
@@ -231,8 +231,8 @@ func (b *builder) item(r row) deem.Item {
 	return it
 }
 
-// id returns the file's own id, or the place of the row in its conversation: a
-// question may be asked twice, so it is not a key.
+// id returns the file's own id, or the index of the row in its conversation: a question may
+// be asked twice, so it is not a key.
 func (b *builder) id(r row, cluster string) string {
 	index := b.indexes[cluster]
 	b.indexes[cluster]++
@@ -245,7 +245,7 @@ func (b *builder) id(r row, cluster string) string {
 	return fmt.Sprintf("%s/q%d", cluster, index)
 }
 
-// references returns the right answers of a row, which may stand in several columns.
+// references returns the correct answers of a row, which may be in several columns.
 func (b *builder) references(r row) []string {
 	v := b.take(r, partReferences)
 	var list []string
@@ -266,7 +266,7 @@ func (b *builder) references(r row) []string {
 	return list
 }
 
-// dress adds to a record what else the row says of the verdict.
+// dress adds the row's other information about the verdict to a record.
 func (b *builder) dress(rec *deem.Record, r row, vote node) {
 	if m := b.take(r, partModel); m.isScalar() && b.JudgeModel == "" {
 		b.JudgeModel = m.str()
@@ -293,12 +293,12 @@ func (b *builder) dress(rec *deem.Record, r row, vote node) {
 	}
 }
 
-// recordedCall is a call that somebody else made and paid for.
+// recordedCall returns a call that was made and paid for elsewhere.
 func recordedCall(reply string) deem.Call {
 	return deem.Call{Reply: &deem.Reply{Text: reply, Stop: deem.StopEnd, Cached: true}}
 }
 
-// reason returns the judge's reason: beside the verdict, or in a column of its own.
+// reason returns the judge's reason: next to the verdict, or in a separate column.
 func (b *builder) reason(r row) string {
 	if at := strings.LastIndexByte(b.layout.verdict.path, '.'); at >= 0 {
 		if v := r.at(b.layout.verdict.path[:at]).member("reason"); v.kind == str {
@@ -312,7 +312,7 @@ func (b *builder) reason(r row) string {
 	return v.text
 }
 
-// numbers returns what formulas said of the response, by name.
+// numbers returns the results of formulas for the response, by name.
 func (b *builder) numbers(r row) map[string]float64 {
 	found := map[string]float64{}
 	for _, o := range []node{r.node, r.member("metrics"), r.member("evaluation")} {
@@ -335,7 +335,7 @@ func (b *builder) numbers(r row) map[string]float64 {
 	return found
 }
 
-// describe says how the rows were read.
+// describe describes how the rows were read.
 func (b *builder) describe(rows int) {
 	for _, part := range Parts() {
 		if column := b.used[part]; column != "" && part != partLabel {
@@ -375,14 +375,14 @@ func paths(columns []verdictColumn) []string {
 	return list
 }
 
-// ruleIdentity is the rule as part of the judge's spec.
+// ruleIdentity returns the rule as part of the judge's spec.
 func (b *builder) ruleIdentity() map[string]string {
 	id := map[string]string{"column": b.layout.verdict.path}
 	for name, value := range map[string]any{
 		"inverted": b.layout.verdict.inverted, "yes": b.src.Yes, "no": b.src.No, "scale": b.src.Scale, "pick": b.src.Pick,
 	} {
 		switch text, _ := deem.Canonical(value); string(text) {
-		case "false", "null", "[]", "0", `""`: // not said
+		case "false", "null", "[]", "0", `""`: // not set
 		default:
 			id[name] = strings.Trim(string(text), `"`)
 		}
@@ -390,7 +390,7 @@ func (b *builder) ruleIdentity() map[string]string {
 	return id
 }
 
-// rule says when a row counts as right.
+// rule describes when a row counts as right.
 func (b *builder) rule() string {
 	var right []string
 	for _, label := range slices.Sorted(maps.Keys(b.labels)) {

@@ -15,63 +15,62 @@ import (
 	"deem/judge"
 )
 
-// A Set is what files of results hold: items, and what was recorded about them.
+// A Set is the content of files of results: items and their recorded verdicts.
 type Set struct {
-	// Shape says what the files were recognised as, and Columns which column holds what.
+	// Shape is the recognised form of the files, and Columns the columns of each part.
 	Shape   string
 	Columns []string
 
-	// Benchmark is the benchmark that the items are of, "" when none was recognised.
+	// Benchmark is the benchmark of the items, "" if none was recognised.
 	Benchmark string
 
-	// Rule says in words when a row counts as right, "" when there is no verdict in the
-	// files.
+	// Rule describes when a row counts as right, "" if the files have no verdicts.
 	Rule string
 
 	// JudgeModel and SystemModel are the models that the files name.
 	JudgeModel  string
 	SystemModel string
 
-	// LeftOut says which rows were left out, and why.
+	// LeftOut describes the rows that were left out, and why.
 	LeftOut []string
 
 	// Sum is the SHA-256 of the files' bytes.
 	Sum string
 
-	// Claims are the numbers that the files say their rows amount to.
+	// Claims are the numbers that the files claim for their rows.
 	Claims []Claim
 
 	items    []deem.Item
 	records  []deem.Record // by position, then by trial
 	names    []string
-	files    int // that the names stand for
+	files    int // that the names refer to
 	notes    []string
 	findings []Finding
-	rerun    map[int]bool // positions of rows that the file marks as run again
+	rerun    map[int]bool // positions of rows marked as run again
 	hash     string
 	trials   int
 	replies  int
 	aspects  []string // names in the order of the file
 
-	categoryNames map[string]string // what the file calls a category
+	categoryNames map[string]string // the file's name of a category
 
-	unanswered     map[int]bool // positions of items without a response, which is not an empty one
-	lacksResponses bool         // no column holds responses
+	unanswered     map[int]bool // positions of items without a response, as opposed to an empty one
+	lacksResponses bool         // no column contains responses
 	columnList     string       // the columns of the rows with an example each, for messages
 
-	formula   bool                       // the verdicts are numbers that a formula gives
-	elsewhere map[string][]*deem.Verdict // by column and position: what other columns say
+	formula   bool                       // the verdicts are results of a formula
+	elsewhere map[string][]*deem.Verdict // by column and position: the verdicts in other columns
 
-	truth    []*deem.Verdict   // by position; nil where the rows have none
-	asRows   bool              // the files are rows, which Only, Split and truth are about
-	identity map[string]string // the rule by which labels count
+	truth    []*deem.Verdict   // by position; nil if the rows have none
+	asRows   bool              // the files are rows, which Only, Split and truth apply to
+	identity map[string]string // the rule for counting labels
 
-	judgePrompt string             // the SHA-256 of the judge's prompt, where the files hold it
-	stats       map[string]float64 // numbers that the benchmark's own metrics give, by the name of their claim
+	judgePrompt string             // the SHA-256 of the judge's prompt, if the files contain it
+	stats       map[string]float64 // numbers of the benchmark's own metrics, by the name of their claim
 }
 
-// Open reads the files of one system. Files of an unknown shape are an error that says
-// what was looked for; rows that cannot be read are [*deem.Problems].
+// Open reads the files of one system. For files of an unknown shape, the error describes
+// what was looked for; for invalid rows, it is a [*deem.Problems].
 func Open(ctx context.Context, src Source) (*Set, error) {
 	if err := src.Map.check(); err != nil {
 		return nil, err
@@ -90,7 +89,7 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 	if err := s.refuse(src); err != nil {
 		return nil, err
 	}
-	if src.Pick != All { // Systems answer the same questions.
+	if src.Pick != All { // systems answer the same questions
 		s.lintTwice()
 	}
 	if err := s.finish(); err != nil {
@@ -100,8 +99,8 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 	return s, nil
 }
 
-// refuse names what a source asks for and this shape has not: to leave it undone and
-// say nothing would give another number than the one that was asked for.
+// refuse rejects options that this shape does not support: ignoring them would give a
+// different number than the one requested.
 func (s *Set) refuse(src Source) error {
 	var what string
 	switch {
@@ -121,7 +120,7 @@ func (s *Set) refuse(src Source) error {
 	return fmt.Errorf("%s: %s, for which there is no way of %s", strings.Join(s.names, ", "), s.Shape, what)
 }
 
-// finish checks what every set must have, and computes what others need.
+// finish checks the set and computes derived values.
 func (s *Set) finish() error {
 	seen := map[string]int{}
 	for i := range s.items {
@@ -165,9 +164,9 @@ func (s *Set) Items() iter.Seq2[deem.Item, error] {
 	}
 }
 
-// Records yields what was recorded, as records of the judge [Set.JudgeName]. There is
-// none for an item without a place for a verdict, and there are several trials where
-// the file has several verdicts on one response.
+// Records yields the recorded verdicts, as records of the judge [Set.JudgeName]. There is
+// none for an item without a verdict column, and there are several trials if the file has
+// several verdicts on one response.
 func (s *Set) Records() iter.Seq[deem.Record] { return slices.Values(s.records) }
 
 // Len returns the number of items.
@@ -179,13 +178,13 @@ func (s *Set) Hash() string { return s.hash }
 // Names returns the names of the files as they were given.
 func (s *Set) Names() []string { return slices.Clone(s.names) }
 
-// Notes returns what the user should know about the files.
+// Notes returns information about the files for the user.
 func (s *Set) Notes() []string { return slices.Clone(s.notes) }
 
 // Close does nothing: a set is in memory.
 func (s *Set) Close() error { return nil }
 
-// noResponse notes that the item at a position has no response.
+// noResponse records that the item at a position has no response.
 func (s *Set) noResponse(position int) {
 	if s.unanswered == nil {
 		s.unanswered = map[int]bool{}
@@ -193,12 +192,12 @@ func (s *Set) noResponse(position int) {
 	s.unanswered[position] = true
 }
 
-// NoResponse is the field of items for which a file has no response: null, or nothing at
-// all. An empty text is a response, and has no such field.
+// NoResponse is a field of items for which a file has no response: null or missing. An
+// empty text is a response, and has no such field.
 const NoResponse = "no_response"
 
-// CheckResponses refuses a set in which no column holds responses: nobody can judge
-// them again.
+// CheckResponses returns an error if no column contains responses, because the items cannot
+// be judged again.
 func (s *Set) CheckResponses() error {
 	if !s.lacksResponses {
 		return nil
@@ -207,10 +206,10 @@ func (s *Set) CheckResponses() error {
 		"the columns are %s; --map response=COLUMN says which of them it is", s.columnList)
 }
 
-// Trials returns how many verdicts an item has at most; 0 when the files hold none.
+// Trials returns the maximum number of verdicts of an item; 0 if the files have none.
 func (s *Set) Trials() int { return s.trials }
 
-// Replies returns how many replies of the judge are in the files.
+// Replies returns the number of judge replies in the files.
 func (s *Set) Replies() int { return s.replies }
 
 // Stem returns the name of the first file without its folder and extensions.
@@ -228,11 +227,11 @@ func (s *Set) Stem() string {
 // JudgeName returns the name of the judge whose verdicts were recorded.
 func (s *Set) JudgeName() string { return JudgePrefix + s.Stem() }
 
-// JudgePrefix is what the name of a recorded judge begins with.
+// JudgePrefix is the prefix of the name of a recorded judge.
 const JudgePrefix = "recorded:"
 
 // Identity returns the [judge.Spec] of the recorded judge: the bytes of the files and the
-// rule by which labels count.
+// rule for counting labels.
 func (s *Set) Identity() any {
 	spec := judge.Spec{Kind: judge.KindRecorded, Name: judge.KindRecorded, Model: s.JudgeModel, Options: map[string]string{"file": s.Sum, "shape": s.Shape}}
 	if s.judgePrompt != "" {
@@ -244,7 +243,7 @@ func (s *Set) Identity() any {
 	return spec
 }
 
-// WithoutCategory leaves the items of a category out, with what was recorded about them.
+// WithoutCategory removes the items of a category and their recorded verdicts.
 func (s *Set) WithoutCategory(category, why string) error {
 	at := make([]int, len(s.items)) // new positions by old ones
 	var items []deem.Item
@@ -281,10 +280,9 @@ func (s *Set) WithoutCategory(category, why string) error {
 	return s.finish()
 }
 
-// Adopt puts the items of a benchmark's own reader in the place of those that the
-// files' rows make, as far as they are about the same response: by id, else by
-// question and response. Items without a row stay without a verdict; what was recorded
-// about rows without an item is dropped, and counted.
+// Adopt replaces the items of the rows by those of a benchmark's own reader, if they are
+// about the same response: by id, else by question and response. Items without a row have
+// no verdict; recorded verdicts of rows without an item are dropped, and counted.
 func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) {
 	byID, byText := map[string]int{}, map[string][]int{}
 	for i, it := range s.items {

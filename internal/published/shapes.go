@@ -13,16 +13,16 @@ import (
 	"deem/internal/words"
 )
 
-// A shape is a form of results. To read the file of another program takes a file of code
-// and a line in the table.
+// A shape is a form of results. To support another program, add a file of code and a line
+// in the table.
 type shape struct {
 	name      string
-	evidence  string // what it is recognised by, for people
+	evidence  string // how it is recognised, for people
 	recognise func(*content) bool
 	read      func(*Set, context.Context, Source, *content) error
 }
 
-// shapes are in the order in which they are looked for.
+// shapes are in order of precedence.
 var shapes = []shape{
 	{shapeInspect, "an archive with header.json and samples/*.json, or an object with eval and samples", isInspect, (*Set).readInspect},
 	{shapePromptfoo, "an object with results.results and results.stats", isPromptfoo, (*Set).readPromptfoo},
@@ -37,8 +37,8 @@ var shapes = []shape{
 	{shapeAMB, "an object with dataset = locomo and results, whose rows have query_id and gold_answers", isAMB, (*Set).readAMB},
 }
 
-// A rowShape is a name for rows that are read by their columns. The verdict is the column
-// that holds the verdict, "" for none; hypothesis says that there are question_id and
+// A rowShape is a name for rows that are read by their columns. verdict is the column of
+// the verdict, "" for none; hypothesis means that there are the columns question_id and
 // hypothesis.
 type rowShape struct {
 	name     string
@@ -46,7 +46,7 @@ type rowShape struct {
 	is       func(verdict, benchmark string, hypothesis, clustered bool) bool
 }
 
-// rowShapes are in the order in which they are looked for. The last one takes all rows.
+// rowShapes are in order of precedence. The last one matches all rows.
 var rowShapes = []rowShape{
 	{"LongMemEval eval-results", "rows with question_id, hypothesis and autoeval_label", func(v, _ string, _, _ bool) bool { return strings.HasPrefix(v, "autoeval_label") }},
 	{"LongMemEval hypotheses", "rows with question_id and hypothesis, and no verdict", func(v, _ string, hypothesis, _ bool) bool { return v == "" && hypothesis }},
@@ -60,13 +60,13 @@ var rowShapes = []rowShape{
 	{"rows with verdicts", "rows with a question or an id, a response, and one of: " + plainVerdicts(), func(_, _ string, _, _ bool) bool { return true }},
 }
 
-// A Shape says what is recognised, and by what.
+// A Shape describes a recognised form.
 type Shape struct {
 	Name string `json:"name"`
 	By   string `json:"by"`
 }
 
-// Shapes returns what is recognised, in the order in which it is looked for.
+// Shapes returns the recognised forms, in order of precedence.
 func Shapes() []Shape {
 	var list []Shape
 	for _, sh := range shapes {
@@ -78,7 +78,7 @@ func Shapes() []Shape {
 	return list
 }
 
-// plainVerdicts names the columns that need no dots.
+// plainVerdicts names the columns without dots.
 func plainVerdicts() string {
 	var list []string
 	for _, c := range verdictColumns {
@@ -89,7 +89,7 @@ func plainVerdicts() string {
 	return strings.Join(list, ", ")
 }
 
-// recognise finds out what the files are and reads them.
+// recognise detects the form of the files and reads them.
 func (s *Set) recognise(ctx context.Context, src Source, c *content) error {
 	if len(c.pieces) == 0 {
 		return fmt.Errorf("%s: there is nothing in it", strings.Join(s.names, ", "))
@@ -102,7 +102,7 @@ func (s *Set) recognise(ctx context.Context, src Source, c *content) error {
 	return s.readAny(src, c)
 }
 
-// readAny reads rows whose columns say what they hold.
+// readAny reads rows by the names of their columns.
 func (s *Set) readAny(src Source, c *content) error {
 	l := layout{mapping: src.Map, words: vocabulary{yes: src.Yes, no: src.No, scale: src.Scale}}
 	w := &walker{isRow: l.isRow}
@@ -132,8 +132,8 @@ func (s *Set) readAny(src Source, c *content) error {
 	return nil
 }
 
-// call decides what the rows are called and which benchmark they are of. What only the
-// scripts of LongMemEval write needs no other sign.
+// call decides the name and the benchmark of the rows. A form that only the scripts of
+// LongMemEval write needs no other evidence.
 func (s *Set) call(src Source, l layout, rows []row) error {
 	hypothesis := rows[0].has("hypothesis") && rows[0].has("question_id")
 	path := l.verdict.path
@@ -156,14 +156,14 @@ func (s *Set) call(src Source, l layout, rows []row) error {
 	return nil
 }
 
-// What a public audit of LoCoMo's answer key found.
+// The results of a public audit of LoCoMo's answer key.
 const (
 	loCoMoQuestions = 1540 // without category 5
 	loCoMoFaults    = 99   // references that make a right answer count as wrong
 )
 
-// noteCeiling says how high a system can score that is always right, where all questions
-// of LoCoMo are there.
+// noteCeiling gives the score of a system that is always right, if all questions of LoCoMo
+// are present.
 func (s *Set) noteCeiling() {
 	n := 0
 	for _, it := range s.items {
@@ -177,8 +177,8 @@ func (s *Set) noteCeiling() {
 	}
 }
 
-// noteCategoryNames says what the file calls the categories, because different people
-// give the same names to different ones.
+// noteCategoryNames gives the file's names of the categories, because the same names are
+// used for different ones.
 func (s *Set) noteCategoryNames(rows []row) {
 	called := map[string]string{}
 	var list []string
@@ -196,8 +196,8 @@ func (s *Set) noteCategoryNames(rows []row) {
 	}
 }
 
-// unknown says what is in a file whose rows are not recognised: its columns with an
-// example each. It proposes no mapping, because no column is known to hold anything.
+// unknown describes a file whose rows are not recognised: its columns with an example each.
+// It suggests no mapping, because no column is recognised.
 func (s *Set) unknown(c *content, rows []row) error {
 	err := fmt.Errorf("%s: no results are recognised in it (columns here: %s)", strings.Join(s.names, ", "), cmp.Or(listFields(rows), "none"))
 	if slices.ContainsFunc(c.pieces, func(p piece) bool { return p.has("all_classes") }) {
@@ -206,8 +206,8 @@ func (s *Set) unknown(c *content, rows []row) error {
 	return deem.WithHint(err, "--map question=COLUMN,references=COLUMN,response=COLUMN,label=COLUMN says what the columns hold; deem list formats names those that are known")
 }
 
-// objectsIn returns the objects that may be rows: those in the deepest list that there
-// is, or the pieces of the file.
+// objectsIn returns the objects that may be rows: those in the deepest list, or the pieces
+// of the file.
 func objectsIn(pieces []piece) []row {
 	var list []row
 	for _, p := range pieces {
@@ -244,7 +244,7 @@ func innermost(n node, depth int) []row {
 	return found
 }
 
-// readMeta looks for the models in what stands beside the rows.
+// readMeta looks for the models in the values next to the rows.
 func (s *Set) readMeta(rest []node) {
 	for _, n := range rest {
 		s.metaIn(n, 0)

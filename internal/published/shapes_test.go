@@ -12,7 +12,7 @@ import (
 	"deem/internal/published"
 )
 
-// The page about published results lists exactly the shapes that are recognised.
+// The page about published results lists exactly the recognised shapes.
 func TestShapesInDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/rejudge.md")
 	if err != nil {
@@ -33,7 +33,7 @@ func TestShapesInDocs(t *testing.T) {
 }
 
 // Preferences of annotators are three-way labels. Together they are trials, and --pick
-// takes one of them.
+// selects one of them.
 func TestPreferences(t *testing.T) {
 	const file = `[{"idx":0,"instruction":"Add.","input":"2 and 2","response1":"4","response2":"5","annotator1":1,"annotator2":1,"annotator3":0},
 {"idx":1,"instruction":"Greet.","input":"","response1":"a","response2":"b","annotator1":2,"annotator2":"Tie","annotator3":null}]`
@@ -52,8 +52,8 @@ func TestPreferences(t *testing.T) {
 	}
 }
 
-// A row with the answers of several systems is a row for each of them; questions that the
-// file calls improper are left out, and the set says so.
+// A row with the answers of several systems becomes a row for each of them; questions that
+// the file marks as improper are left out, and the set says so.
 func TestSeveralSystemsInARow(t *testing.T) {
 	const file = `[{"question":"Who?","golden_answer":"Ada/Ada L.","answer_x":"Ada","judge_x":true,"answer_y":"Bo","judge_y":false,"improper":false},
 {"question":"When?","golden_answer":"now","answer_x":"now","judge_x":null,"answer_y":"now","judge_y":null,"improper":true}]`
@@ -72,7 +72,7 @@ func TestSeveralSystemsInARow(t *testing.T) {
 	}
 }
 
-// Stray quotes in a table are characters.
+// Stray quotes in a table are ordinary characters.
 func TestUnquoted(t *testing.T) {
 	const file = "question\tgold\tresponse\tcorrect\nWho?\tAda\t\"Ada\" she said\tyes\nWhere?\tOslo\t\"Rome\tno\n"
 	want := "rows with verdicts; a row is right when correct is yes\nq0|||Who?|Ada|\"Ada\" she said => yes 1\nq1|||Where?|Oslo|\"Rome => no 0\n"

@@ -20,42 +20,40 @@ import (
 	"deem/internal/dataset"
 )
 
-// A Source says which files hold the results of one system, and how they are read.
+// A Source selects the files with the results of one system, and how they are read.
 type Source struct {
-	// Names are the files; "-" is Stdin, and a folder stands for the files in it. Several
-	// are parts of one whole, as a file for each conversation.
+	// Names are the files; "-" is Stdin, and a folder means the files in it. Several files
+	// are parts of one whole, for example a file for each conversation.
 	Names []string
 	Stdin io.Reader
 
-	Format string // a format of package dataset; "" decides by name and first bytes
+	Format string // a format of package dataset; "" detects it from name and first bytes
 
-	// Map says which column holds which of [Parts], where the names of the columns do
-	// not.
+	// Map assigns columns to [Parts], if the names of the columns do not.
 	Map Mapping
 
-	// Benchmark says which benchmark rows are of, one of [Benchmarks]; "" decides by what
-	// is in them. It is for rows of any program, and refused elsewhere.
+	// Benchmark is the benchmark of the rows, one of [Benchmarks]; "" detects it. It is for
+	// rows of any program, and rejected otherwise.
 	Benchmark string
 
-	// Pick chooses among several systems, scorers or filters in one file.
+	// Pick selects one of several systems, scorers or filters in one file.
 	Pick string
 
-	// Yes and No are further labels that count as right and as wrong, and Scale is the
-	// largest score, 0 for 1.
+	// Yes and No are additional labels that count as right and as wrong, and Scale is the
+	// largest score; 0 means 1.
 	Yes, No []string
 	Scale   float64
 
-	// Only takes the rows that meet all of these: COLUMN=VALUE, or COLUMN for those that
-	// have a value there. Split is what stands between several references in one text, ""
-	// when nothing does. Both are for rows of any program, and refused elsewhere.
+	// Only selects the rows that meet all of these conditions: COLUMN=VALUE, or COLUMN for
+	// rows with a value there. Split is the separator of several references in one text, ""
+	// for none. Both are for rows of any program, and rejected otherwise.
 	Only  []string
 	Split string
 
-	// Unquoted says that quotes in a table are characters like any others.
+	// Unquoted means that quotes in a table are ordinary characters.
 	Unquoted bool
 
-	// SkipBroken leaves rows out that cannot be read, and notes them. Otherwise they are
-	// an error.
+	// SkipBroken leaves out invalid rows and notes them. Otherwise they are an error.
 	SkipBroken bool
 }
 
@@ -66,7 +64,7 @@ type piece struct {
 	node
 }
 
-// A content is what the files of a source hold.
+// A content is the content of the files of a source.
 type content struct {
 	files    []string
 	pieces   []piece
@@ -74,7 +72,7 @@ type content struct {
 	problems deem.Problems
 	hint     string
 	sum      string // SHA-256 over the bytes of all files
-	broken   int    // rows that were left out because they cannot be read
+	broken   int    // invalid rows that were left out
 	zipped   bool   // the pieces are a header and entries of an archive
 }
 
@@ -91,7 +89,7 @@ func (src Source) read(ctx context.Context) (*content, error) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(hash, "%d\n", len(data)) // where one file ends is part of what they say
+		fmt.Fprintf(hash, "%d\n", len(data)) // the boundaries of files are part of the hash
 		hash.Write(data)
 		if err := c.add(ctx, src, name, data); err != nil {
 			return nil, err
@@ -111,8 +109,8 @@ func (src Source) read(ctx context.Context) (*content, error) {
 	return c, nil
 }
 
-// brokenHint says what to do about rows that cannot be read. In a table most are rows
-// with a quote that does not quote anything.
+// brokenHint suggests what to do about invalid rows. In a table most of them have a stray
+// quote.
 func (src Source) brokenHint() string {
 	isTable := func(name string) bool {
 		return strings.Contains(name, ".tsv") || strings.Contains(name, ".csv") || strings.Contains(name, ".tab")
@@ -172,8 +170,8 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 	return nil
 }
 
-// clearEmpty takes the values out of the columns of a table in which every cell is empty:
-// such a column holds nothing, while a single empty cell may be an empty text.
+// clearEmpty removes the values from columns of a table in which every cell is empty. Such
+// a column has no values, while a single empty cell may be an empty text.
 func clearEmpty(rows []piece) {
 	filled := map[string]bool{}
 	for _, r := range rows {
@@ -195,8 +193,7 @@ func (c *content) bad(p deem.Problem, hint string) {
 	c.hint = cmp.Or(c.hint, hint)
 }
 
-// expand puts the files in a folder in the folder's place, in an order in which 2 comes
-// before 10.
+// expand replaces a folder by its files, in an order in which 2 comes before 10.
 func expand(names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, errors.New("no file of results is named")
@@ -220,10 +217,10 @@ func expand(names []string) ([]string, error) {
 	return files, nil
 }
 
-// extensions are those of files that a folder may hold results in.
+// extensions are those of files in a folder that may contain results.
 var extensions = []string{".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".eval", ".gz", ".zst"}
 
-// filesIn returns the files of results in a folder and below it.
+// filesIn returns the files of results in a folder and its subfolders.
 func filesIn(dir string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -239,7 +236,7 @@ func filesIn(dir string) ([]string, error) {
 	return files, err
 }
 
-// natural compares names so that numbers in them count as numbers.
+// natural compares names in natural order, with numbers as numbers.
 func natural(a, b string) int {
 	for a != "" && b != "" {
 		x, restA := run(a)
@@ -258,7 +255,7 @@ func natural(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// run cuts the digits, or all else, off the beginning of s.
+// run splits leading digits, or leading other characters, off s.
 func run(s string) (first, rest string) {
 	i := 1
 	for i < len(s) && isDigit(s[i]) == isDigit(s[0]) {
@@ -269,8 +266,8 @@ func run(s string) (first, rest string) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// maxEntry is how large an entry of an archive may become when it is unpacked. A log
-// of ten thousand samples has entries of some megabytes.
+// maxEntry is the maximum uncompressed size of an archive entry. A log of ten thousand
+// samples has entries of some megabytes.
 const maxEntry = 256 << 20
 
 // unzip reads an archive of inspect: header.json, and a file for each sample.
@@ -304,7 +301,7 @@ func (c *content) unzip(name string, data []byte) error {
 	return nil
 }
 
-// noHeader says what an archive without a header is.
+// noHeader returns the error for an archive without a header.
 func noHeader(name string, r *zip.Reader, samples int) error {
 	if samples > 0 {
 		return deem.WithHint(fmt.Errorf("read %s: it is a log of inspect with %d samples and no header.json: the evaluation has not ended", name, samples),

@@ -8,8 +8,8 @@ import (
 	"deem"
 )
 
-// readTruth reads what a row says is true of its response, where a column was named.
-// What is not a verdict there is no truth either.
+// readTruth reads the truth about a response, if a column for it was mapped. A value that
+// is not a verdict is not a truth either.
 func (b *builder) readTruth(r row) {
 	path, ok := b.layout.mapping[partTruth]
 	if !ok {
@@ -22,7 +22,7 @@ func (b *builder) readTruth(r row) {
 	b.truth = append(b.truth, words.read(v).verdict)
 }
 
-// truthAt returns the truth about a row, nil for none and for a row that is not there.
+// truthAt returns the truth about a row, nil if there is none or no such row.
 func (s *Set) truthAt(row int) *deem.Verdict {
 	if row < 0 || row >= len(s.truth) {
 		return nil
@@ -30,12 +30,11 @@ func (s *Set) truthAt(row int) *deem.Verdict {
 	return s.truth[row]
 }
 
-// Truth returns what the rows say is true of each item, nil where they do not, and
-// whether a column of it was named at all.
+// Truth returns the truth about each item, nil for an item without one, and whether a
+// column for it was mapped at all.
 func (s *Set) Truth() ([]*deem.Verdict, bool) { return slices.Clone(s.truth), s.truth != nil }
 
-// Know adds numbers that somebody counted from the rows, so that a [Claim] may be about
-// them by name.
+// Know adds numbers computed from the rows, so that a [Claim] can refer to them by name.
 func (s *Set) Know(stats map[string]float64) {
 	if s.stats == nil {
 		s.stats = map[string]float64{}
@@ -43,12 +42,12 @@ func (s *Set) Know(stats map[string]float64) {
 	maps.Copy(s.stats, stats)
 }
 
-// leave says that rows were left out.
+// leave records that rows were left out.
 func (s *Set) leave(format string, args ...any) {
 	s.LeftOut = append(s.LeftOut, fmt.Sprintf(format, args...))
 }
 
-// Note adds to what the user should know about the files.
+// Note adds a note for the user.
 func (s *Set) Note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// People keep rows in many forms: a list per conversation under its number, under its
-// name, inside a list of conversations, inside a report, or one row after the other.
-// What they have in common is the row itself. So a file is searched for rows, and the
-// way there tells the conversation.
+// Programs store rows in many forms: a list per conversation under its number or name,
+// inside a list of conversations, inside a report, or one row after the other. They have
+// only the row itself in common. So a file is searched for rows, and the path to a row
+// gives its conversation.
 
 // A row is an object of a file that is about one response.
 type row struct {
@@ -17,7 +17,7 @@ type row struct {
 	file         string
 	line         int
 	path         string // in an object that fills the whole file
-	conversation string // as the way there says; "" when it does not
+	conversation string // from the path; "" if unknown
 }
 
 func (r row) String() string {
@@ -32,14 +32,14 @@ type walker struct {
 	isRow func(node) bool
 	rows  []row
 
-	// rest is what stands beside the rows: where a file says what they amount to.
+	// rest is the values next to the rows, which may contain claims.
 	rest []node
 }
 
-// deepestRow is how deep rows may lie. Real files need five levels.
+// deepestRow is the maximum depth of rows. Real files need five levels.
 const deepestRow = 8
 
-// walk looks through the pieces of a file.
+// walk searches the pieces of a file.
 func (w *walker) walk(pieces []piece) {
 	for _, p := range pieces {
 		if !w.isRow(p.node) {
@@ -49,7 +49,7 @@ func (w *walker) walk(pieces []piece) {
 	}
 }
 
-// look looks at one value.
+// look searches one value.
 func (w *walker) look(r row, depth int) {
 	switch {
 	case depth > deepestRow:
@@ -76,7 +76,7 @@ func (w *walker) look(r row, depth int) {
 	}
 }
 
-// scalars leaves out what is not a text, a number or a boolean.
+// scalars returns the values that are a text, a number or a boolean.
 func scalars(vals []node) []node {
 	list := make([]node, len(vals))
 	for i, v := range vals {
@@ -87,8 +87,8 @@ func scalars(vals []node) []node {
 	return list
 }
 
-// into steps into a member. The name of a list of rows is that of their conversation,
-// unless it is one that names no conversation.
+// into descends to a member. The name of a list of rows is that of their conversation,
+// unless it is a container.
 func (r row) into(name string, v node) row {
 	inner := r
 	inner.node = v

@@ -8,8 +8,8 @@ import (
 	"deem/internal/words"
 )
 
-// The labels that programs write, in lower case: for right, for wrong, and for no
-// verdict at all. A label that is none of them is not a verdict either.
+// The labels that programs write, in lower case: for right, for wrong, and for no verdict.
+// Any other label is not a verdict either.
 var (
 	rightWords = []string{
 		"yes", "y", "true", "t", "correct", "right", "pass", "passed", "accept", "accepted", "ok", "success",
@@ -32,15 +32,15 @@ var (
 	}
 )
 
-// skippedWords are what programs write into a column status of rows that their judge did
-// not judge, whatever number stands beside it.
+// skippedWords are the values of a status column for rows that were not judged, whatever
+// their score.
 var skippedWords = []string{"skipped", "skip", "error", "timeout", "eval_failed", "not_evaluated"}
 
 // A vocabulary is how the labels of one file count.
 type vocabulary struct {
-	yes, no  []string // further words
+	yes, no  []string // additional words
 	scale    float64  // the largest score
-	inverted bool     // the column says what is wrong with a response, as is_hallucination does
+	inverted bool     // the column says what is wrong with a response, for example is_hallucination
 }
 
 // An outcome is a verdict or a failure.
@@ -57,7 +57,7 @@ func judged(label string, score float64) outcome {
 	return outcome{verdict: &deem.Verdict{Label: label, Score: score}}
 }
 
-// read returns what a value says.
+// read returns the outcome for a value.
 func (v vocabulary) read(n node) outcome {
 	switch n.kind {
 	case missing:
@@ -91,8 +91,7 @@ func (v vocabulary) decide(label string, right bool) outcome {
 	return judged(label, 0)
 }
 
-// word reads a label. White space and punctuation around it are not part of it, as in
-// "Yes."
+// word reads a label, ignoring surrounding white space and punctuation, as in "Yes."
 func (v vocabulary) word(n node) outcome {
 	label := strings.TrimSpace(n.text)
 	word := strings.ToLower(strings.Trim(label, " \t\r\n.!,;:\"'`*"))
@@ -121,7 +120,7 @@ func (v vocabulary) word(n node) outcome {
 	return failed(deem.Unparseable, "the file says %s, which is neither right nor wrong", clip(n.text))
 }
 
-// grade reads a number: 0 and 1 are decisions, and what lies between is a score.
+// grade reads a number: 0 and 1 are decisions, other values are scores.
 func (v vocabulary) grade(n node) outcome {
 	x, ok := n.float()
 	if !ok {
@@ -141,8 +140,8 @@ func (v vocabulary) grade(n node) outcome {
 	return judged(strings.TrimSpace(n.text), score)
 }
 
-// readable reports whether a value is one that a column of verdicts may hold: a verdict,
-// or a word for none.
+// readable reports whether a column of verdicts may contain a value: a verdict, or a word
+// for none.
 func (v vocabulary) readable(n node) bool {
 	if !n.isScalar() {
 		return false
