@@ -76,28 +76,27 @@ func word(s *string) string {
 	return *s
 }
 
-// object writes a list or a map as canonical JSON, and nothing when it is empty.
+// object writes a list or a map as canonical JSON, and "" if it is empty.
 func object[V []string | map[string]string | map[string][]string | map[string]float64 | []Part | deem.Conversation](v V) string {
 	if len(v) == 0 {
 		return ""
 	}
 	text, err := deem.Canonical(v)
 	if err != nil {
-		return "" // An aspect that is not a number; stores keep none.
+		return "" // an aspect that is not a number, which stores do not keep
 	}
 	return string(text)
 }
 
-// CSVOptions say how a CSV file is written.
+// CSVOptions configures how a CSV file is written.
 type CSVOptions struct {
-	// Spreadsheet puts an apostrophe before cells of text that a spreadsheet would
-	// take for a formula. The file is then safe to open, and no longer says exactly
-	// what was judged.
+	// Spreadsheet adds an apostrophe to text cells that a spreadsheet would treat as a
+	// formula. The file is then safe to open, but its texts are no longer exact.
 	Spreadsheet bool
 }
 
-// A CSV writes comma-separated values in UTF-8 with one line of names, quoted as RFC
-// 4180 has it, with line ends of one character.
+// A CSV writes comma-separated values in UTF-8 with a header line, quoted according to RFC
+// 4180, with LF line ends.
 type CSV struct {
 	run     Run
 	columns []column
@@ -131,7 +130,7 @@ func (c *CSV) Add(rec deem.Record) error {
 	return c.w.Write(c.cells)
 }
 
-// names writes the line of names once.
+// names writes the header line once.
 func (c *CSV) names() error {
 	if c.named {
 		return nil
@@ -143,7 +142,7 @@ func (c *CSV) names() error {
 	return c.w.Write(c.cells)
 }
 
-// Close writes what is left. A run without records has a line of names.
+// Close writes the remaining data. A run without records has a header line.
 func (c *CSV) Close() error {
 	if err := c.names(); err != nil {
 		return err
@@ -152,7 +151,7 @@ func (c *CSV) Close() error {
 	return c.w.Error()
 }
 
-// harmless returns a cell that no spreadsheet takes for a formula. A number is none.
+// harmless returns a cell that no spreadsheet treats as a formula. Numbers are unchanged.
 func harmless(cell string) string {
 	if cell == "" {
 		return cell
@@ -166,8 +165,8 @@ func harmless(cell string) string {
 	return cell
 }
 
-// A JSONL writes a JSON object per line: the columns, and under "calls" every call with
-// its reply, as [deem.Call] has them.
+// A JSONL writes a JSON object per line: the columns, and under "calls" every call with its
+// reply, in the form of [deem.Call].
 type JSONL struct {
 	run Run
 	enc *json.Encoder
@@ -194,5 +193,5 @@ func (j *JSONL) Add(rec deem.Record) error {
 	}{j.run.Of(rec), calls})
 }
 
-// Close does nothing: each line was written when it was added.
+// Close does nothing: Add writes each line.
 func (*JSONL) Close() error { return nil }

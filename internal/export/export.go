@@ -1,12 +1,12 @@
-// Package export writes the records of a run in forms that other programs read: CSV,
-// JSON Lines, Parquet and JUnit XML.
+// Package export writes the records of a run in formats that other programs read: CSV, JSON
+// Lines, Parquet and JUnit XML.
 //
-// The first three hold the same columns, one row for each item and trial; [Columns]
-// lists them and docs/export.md explains them. An item without a verdict has a row with
-// a failure and no score: where a form knows null the score is null, and in CSV the
-// cell is empty. It is never 0, since unjudged is not wrong.
+// The first three have the same columns, one row for each item and trial; [Columns] lists
+// them and docs/export.md explains them. An item without a verdict has a row with a failure
+// and no score: the score is null if the format has null, and an empty cell in CSV. It is
+// never 0, because unjudged is not wrong.
 //
-// Records are written as they come. Memory does not grow with their number.
+// Records are written as they arrive. Memory does not grow with their number.
 package export
 
 import (
@@ -17,31 +17,31 @@ import (
 	"deem"
 )
 
-// A Run says what the records belong to.
+// A Run describes the run of the records.
 type Run struct {
 	ID          string
 	Judge       string
 	JudgeHash   string
-	Model       string // that was asked for, "" for a rule
+	Model       string // as requested, "" for a rule
 	Dataset     string
 	DatasetHash string
 	Trials      int
 	Created     time.Time
-	Software    string // which deem judged, as "deem v1.2.3"
+	Software    string // the deem version that judged, for example "deem v1.2.3"
 
-	// Redacted says that the texts of the items were removed, so that their hashes
-	// cannot be told any more.
+	// Redacted reports whether the texts of the items were removed, so that their hashes
+	// cannot be computed any more.
 	Redacted bool
 }
 
-// A Writer takes the records of a run one by one. Close writes what is left, and does
-// not close what is written to.
+// A Writer takes the records of a run one by one. Close writes the remaining data, and does
+// not close the underlying writer.
 type Writer interface {
 	Add(rec deem.Record) error
 	Close() error
 }
 
-// A Row is a record laid flat. The tags are the names of the columns.
+// A Row is a flattened record. The tags are the names of the columns.
 type Row struct {
 	Run       string `json:"run" parquet:"run,dict"`
 	Judge     string `json:"judge" parquet:"judge,dict"`
@@ -84,7 +84,7 @@ type Row struct {
 	LatencyMS     float64 `json:"judge_latency_ms" parquet:"judge_latency_ms"`
 }
 
-// JSON is the text of a list in JSON: a value in JSON Lines, and a text in tables. "" is an
+// JSON is the text of a JSON list: a value in JSON Lines, and a text in tables. "" is an
 // empty list.
 type JSON string
 
@@ -99,7 +99,7 @@ func (j *JSON) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// A Part is the verdict on one criterion, laid flat.
+// A Part is the flattened verdict on one criterion.
 type Part struct {
 	Name    string   `json:"name" parquet:"name"`
 	Label   string   `json:"label,omitempty" parquet:"label"`
@@ -108,7 +108,7 @@ type Part struct {
 	Failure string   `json:"failure,omitempty" parquet:"failure"`
 }
 
-// Of lays a record flat.
+// Of flattens a record.
 func (run Run) Of(rec deem.Record) Row {
 	it := rec.Item
 	row := Row{
@@ -130,7 +130,7 @@ func (run Run) Of(rec deem.Record) Row {
 	return row.filled()
 }
 
-// decide enters the verdict or the failure.
+// decide sets the verdict or the failure.
 func (r *Row) decide(rec deem.Record) {
 	if v := rec.Verdict; v != nil && rec.Failure == nil {
 		r.Label, r.Score, r.Pass, r.Confidence = &v.Label, &v.Score, v.Pass, v.Confidence
@@ -151,7 +151,7 @@ func (r *Row) decide(rec deem.Record) {
 	r.Failure = &kind
 }
 
-// call adds what one call cost. The last reply is the one that gave the verdict.
+// call adds the cost of one call. The last reply is the one that gave the verdict.
 func (r *Row) call(c *deem.Call) {
 	r.CallCount++
 	r.Model = c.Model
@@ -160,7 +160,7 @@ func (r *Row) call(c *deem.Call) {
 		return
 	}
 	r.ModelReported, r.Fingerprint, r.Reply = c.Reply.Model, c.Reply.Fingerprint, c.Reply.Text
-	if c.Reply.Cached { // It was paid for earlier.
+	if c.Reply.Cached { // paid for earlier
 		r.CachedCount++
 		return
 	}
@@ -171,8 +171,7 @@ func (r *Row) call(c *deem.Call) {
 	r.LatencyMS += float64(c.Reply.Latency) / float64(time.Millisecond)
 }
 
-// filled returns the row with empty lists where there are none: a list without members
-// and no list are the same here, and programs had rather see the former.
+// filled returns the row with empty lists instead of nil, which are easier for programs.
 func (r Row) filled() Row {
 	if r.References == nil {
 		r.References = []string{}
@@ -189,7 +188,7 @@ func (r Row) filled() Row {
 	return r
 }
 
-// size returns about how many bytes the texts of a row take.
+// size returns the approximate size of the texts of a row in bytes.
 func (r *Row) size() int {
 	n := 512 + len(r.ID) + len(r.Question) + len(r.Response) + len(r.Reason) + len(r.Reply) + len(r.FailureDetail) + len(r.Messages)
 	for _, ref := range r.References {
@@ -204,7 +203,7 @@ func (r *Row) size() int {
 	return n
 }
 
-// title returns what a run is called in a heading.
+// title returns the name of a run in a heading.
 func (run Run) title() string {
 	return strings.Join([]string{run.Dataset, "judged by", run.Judge}, " ")
 }

@@ -14,13 +14,13 @@ import (
 	"deem"
 )
 
-// ErrChanged means that a run went on while it was written.
+// ErrChanged is returned if a run changed while it was written.
 var ErrChanged = errors.New("the run changed while it was written")
 
-// JUnit writes trial 0 of a run as JUnit XML, which build servers show as tests: a test
-// case for each item, a failure for each verdict that does not pass, and an error for
-// each item that is unjudged. The records are gone through twice, because the counts
-// stand before the cases; if the second pass finds others, the error is [ErrChanged].
+// JUnit writes trial 0 of a run as JUnit XML, which CI servers show as tests: a test case
+// for each item, a failure for each verdict that does not pass, and an error for each
+// unjudged item. It reads the records twice, because the counts precede the cases; if the
+// second pass differs, the error is [ErrChanged].
 func JUnit(w io.Writer, run Run, records func() iter.Seq2[deem.Record, error]) error {
 	want, err := countCases(records())
 	if err != nil {
@@ -45,7 +45,7 @@ func JUnit(w io.Writer, run Run, records func() iter.Seq2[deem.Record, error]) e
 	return errors.Join(x.err, x.w.Flush())
 }
 
-// cases count what stands in the head of the file.
+// cases are the counts in the head of the file.
 type cases struct {
 	tests, failures, errors int
 	time                    time.Duration
@@ -75,7 +75,7 @@ func (c *cases) add(rec deem.Record) {
 	}
 }
 
-// took returns how long the replies of a record took.
+// took returns the total time of the replies of a record.
 func took(rec deem.Record) time.Duration {
 	var sum time.Duration
 	for _, c := range rec.Calls {
@@ -86,7 +86,7 @@ func took(rec deem.Record) time.Duration {
 	return sum
 }
 
-// A junit writes XML. It remembers the first error.
+// A junit writes XML. It keeps the first error.
 type junit struct {
 	w   *bufio.Writer
 	run Run
@@ -99,7 +99,7 @@ func (x *junit) printf(format string, args ...any) {
 	}
 }
 
-// attr returns an attribute, or nothing when it has no value.
+// attr returns an attribute, or "" if it has no value.
 func attr(name, value string) string {
 	if value == "" {
 		return ""
@@ -107,11 +107,10 @@ func attr(name, value string) string {
 	return " " + name + `="` + escaped(value) + `"`
 }
 
-// escaped returns text as it may stand in XML. A character that XML cannot hold becomes
-// U+FFFD.
+// escaped returns text escaped for XML. A character that XML does not allow becomes U+FFFD.
 func escaped(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // A builder takes everything.
+	_ = xml.EscapeText(&b, []byte(s)) // a builder never fails
 	return b.String()
 }
 
@@ -145,8 +144,7 @@ func (x *junit) begin(c cases) {
 	x.printf("    </properties>\n")
 }
 
-// testcase writes one item. What is wrong with it stands in the text, since that is
-// what people see first.
+// testcase writes one item. Its text says what is wrong, because people see that first.
 func (x *junit) testcase(rec deem.Record) {
 	class := rec.Item.Category
 	if class == "" {
@@ -171,7 +169,7 @@ func (x *junit) outcome(tag, kind, message, text string) {
 	x.printf(">\n      <%s%s%s>%s</%s>\n    </testcase>\n", tag, attr("type", kind), attr("message", message), escaped(text), tag)
 }
 
-// story tells what was asked and answered, and why it did not pass.
+// story describes the question, the answer, and why it did not pass.
 func story(rec deem.Record) string {
 	it := rec.Item
 	var lines []string

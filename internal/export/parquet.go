@@ -17,18 +17,18 @@ import (
 	"deem"
 )
 
-// A row group is written when it has so many rows or about so many bytes of text.
-// Readers want large groups; but a group is held in memory, and items may be long.
+// The limits of a row group in rows and in bytes of text. Readers prefer large groups, but
+// a group is held in memory, and items may be long.
 const (
 	groupRows  = 16 << 10
 	groupBytes = 16 << 20
 )
 
 // A Parquet writes a Parquet file, compressed with zstd, with the run in the file's
-// metadata. Nothing is complete until Close.
+// metadata. The file is incomplete until Close.
 //
-// It knows the types that a [Row] has and no others. The library's own writer takes any
-// type, and for that it takes a tenth of the time that it takes to compile deem.
+// It supports only the types of a [Row]. The library's own writer supports any type, which
+// takes a tenth of the compile time of deem.
 type Parquet struct {
 	run     Run
 	w       io.Writer
@@ -42,8 +42,8 @@ type Parquet struct {
 
 var _ Writer = (*Parquet)(nil)
 
-// A parquetColumn collects the values of one column of a row group. Values that may be
-// absent or repeat have levels (docs of Parquet: "nested encoding").
+// A parquetColumn collects the values of one column of a row group. Optional and repeated
+// values have levels (docs of Parquet: "nested encoding").
 type parquetColumn struct {
 	path           []string
 	kind           format.Type
@@ -81,8 +81,8 @@ func (p *Parquet) declareFields(t reflect.Type, def, rep byte, path ...string) {
 	}
 }
 
-// declare adds a type to the schema. A value that may be absent raises the definition
-// level, and one that repeats raises both.
+// declare adds a type to the schema. An optional value raises the definition level, and a
+// repeated value raises both.
 func (p *Parquet) declare(t reflect.Type, repetition format.FieldRepetitionType, def, rep byte, path ...string) {
 	name, required := path[len(path)-1], thrift.New(format.Required)
 	switch t.Kind() {
@@ -142,8 +142,8 @@ func (p *Parquet) Add(rec deem.Record) error {
 	return p.err
 }
 
-// put adds a value to the columns of its type, and returns those behind them. The zero
-// Value is an absent one, and depth is how many lists the value is in.
+// put adds a value to the columns of its type, and returns the columns after them. The zero
+// Value is an absent value, and depth is the number of lists around the value.
 func put(columns []*parquetColumn, t reflect.Type, v reflect.Value, rep, def, depth byte) []*parquetColumn {
 	switch there := v.IsValid(); t.Kind() {
 	case reflect.Pointer:
@@ -188,7 +188,7 @@ func put(columns []*parquetColumn, t reflect.Type, v reflect.Value, rep, def, de
 	return columns[1:]
 }
 
-// add adds a value with its levels. The zero Value stands for none.
+// add adds a value with its levels. The zero Value means none.
 func (c *parquetColumn) add(rep, def byte, v reflect.Value) {
 	c.values++
 	if c.maxRep > 0 {
@@ -247,7 +247,7 @@ func (p *Parquet) flush() {
 	p.rows, p.size = 0, 0
 }
 
-// appendLevels appends levels as runs of equal ones, which takes one bit for each.
+// appendLevels appends levels of one bit as runs of equal values.
 func appendLevels(b []byte, most byte, list []byte) []byte {
 	if most == 0 {
 		return b
@@ -273,7 +273,7 @@ func (p *Parquet) write(b []byte) {
 	}
 }
 
-// Close writes the last group and the index.
+// Close writes the last group and the footer.
 func (p *Parquet) Close() error {
 	if p.rows > 0 {
 		p.flush()

@@ -14,7 +14,7 @@ import (
 	"deem"
 )
 
-// A Format is a form of records that [Format.New] writes.
+// A Format is a format of records that [Format.New] writes.
 type Format struct {
 	Name, Media, Ending string
 
@@ -22,8 +22,8 @@ type Format struct {
 	New func(w io.Writer, run Run, o CSVOptions) Writer
 }
 
-// Formats returns the formats in the order in which help lists them. JUnit is not among
-// them, because [JUnit] reads the records twice.
+// Formats returns the formats in the order of the help text. JUnit is not among them,
+// because [JUnit] reads the records twice.
 func Formats() []Format {
 	const csvType, jsonType = "text/csv; charset=utf-8", "application/json"
 	table := func(columns func(Run) []column) func(io.Writer, Run, CSVOptions) Writer {
@@ -46,8 +46,8 @@ func Formats() []Format {
 	}
 }
 
-// A finding is one result about an item, in the way in which platforms keep them: the
-// verdict, or one of its aspects, or a failure, which has no score.
+// A finding is one result of an item, in the form that platforms store: the verdict, or one
+// of its aspects, or a failure, which has no score.
 type finding struct {
 	*Row
 	name   string // the judge, or the judge and the aspect
@@ -77,14 +77,14 @@ func (run Run) findings(rec deem.Record) []finding {
 	return list
 }
 
-// id returns what tells a result from all others.
+// id returns a unique id of a result.
 func (f finding) id() string { return fmt.Sprintf("%s-%d-%d-%s", f.Run, f.Position, f.Trial, f.name) }
 
-// trace and span return what the item was read from, else its id.
+// trace and span return the source of the item, or else its id.
 func (f finding) trace() string { return cmp.Or(f.Fields[deem.FieldTrace], f.ID) }
 func (f finding) span() string  { return cmp.Or(f.Fields[deem.FieldSpan], f.ID) }
 
-// metadata returns what platforms have no place of their own for.
+// metadata returns the values that platforms have no field for.
 func (f finding) metadata() members {
 	m := members{"run": f.Run, "judge_hash": f.JudgeHash, "item": f.ID, "trial": f.Trial}
 	for name, value := range map[string]string{"label": f.label, "category": f.Category, "failure": word(f.Failure)} {
@@ -99,8 +99,8 @@ func (f finding) metadata() members {
 type members = map[string]any
 
 // langfuse returns an event of Langfuse's POST /api/public/ingestion: a score for the
-// trace. A number is the only thing that a numeric score can be, so a failure is a
-// categorical score with a name of its own.
+// trace. A numeric score must be a number, so a failure is a categorical score with a
+// separate name.
 func langfuse(_ Run, f finding) any {
 	body := members{
 		"id": f.id(), "traceId": f.trace(), "name": f.name, "dataType": "NUMERIC", "value": f.score,
@@ -128,11 +128,11 @@ func phoenix(run Run, f finding) any {
 	}
 	return members{
 		"span_id": f.span(), "name": f.name, "annotator_kind": kind, "result": result, "metadata": f.metadata(),
-		"identifier": fmt.Sprintf("%s-%d", f.Run, f.Trial), // The same export twice is one annotation.
+		"identifier": fmt.Sprintf("%s-%d", f.Run, f.Trial), // exporting twice gives one annotation
 	}
 }
 
-// otel returns log records of OTLP: events gen_ai.evaluation.result of OpenTelemetry's
+// otel returns OTLP log records: events gen_ai.evaluation.result of OpenTelemetry's
 // conventions for generative AI. A failure has error.type in place of a score.
 func otel(_ Run, f finding) any {
 	text := func(key, value string) members { return members{"key": key, "value": members{"stringValue": value}} }
@@ -192,7 +192,7 @@ func mlflow(run Run) []column {
 	}
 }
 
-// wandb returns the columns of a table for people to look at.
+// wandb returns the columns of a table for people.
 func wandb(Run) []column {
 	var list []column
 	for _, name := range []string{
@@ -204,19 +204,19 @@ func wandb(Run) []column {
 	return list
 }
 
-// batchBytes is about how long a line of JSON becomes. Langfuse takes 3.5 MB at once, and
-// readers of lines are seldom made for longer ones.
+// batchBytes is the approximate length of a line of JSON. Langfuse accepts 3.5 MB per
+// request, and line readers rarely support longer lines.
 const batchBytes = 1 << 20
 
-// A batches writer writes JSON documents that hold a list of results, one document on each
-// line, which is what one request to the platform may carry.
+// A batches writer writes JSON documents with a list of results, one document per line,
+// each for one request to the platform.
 type batches struct {
 	w           io.Writer
 	run         Run
 	open, close string // around the results
 	entry       func(run Run, f finding) any
 
-	written int // bytes of the document that is open, 0 before the first
+	written int // bytes of the open document, 0 before the first
 }
 
 var _ Writer = (*batches)(nil)
