@@ -14,16 +14,17 @@ import (
 // Version is the version of the JSON of a [Report].
 const Version = "deem.claims/1"
 
-// DefaultRuns is how many runs a number may be the mean of before it counts as impossible.
+// DefaultRuns is the default number of runs that a number may be the mean of before it
+// counts as impossible.
 const DefaultRuns = 3
 
-// A Report is what arithmetic says about a table.
+// A Report is the result of the audit of a table.
 type Report struct {
 	Version    string    `json:"version"`
 	File       string    `json:"file"`
 	Benchmark  string    `json:"benchmark,omitempty"`
-	Runs       int       `json:"runs"`       // up to so many runs were tried
-	Impossible int       `json:"impossible"` // how many findings say that something is impossible
+	Runs       int       `json:"runs"`       // the maximum number of runs that was tried
+	Impossible int       `json:"impossible"` // the number of findings of impossible numbers
 	Numbers    []Number  `json:"numbers"`
 	Systems    []System  `json:"systems"`
 	Findings   []Finding `json:"findings"`
@@ -37,36 +38,36 @@ type Number struct {
 	Printed string `json:"printed"`
 	Size    int64  `json:"size"`
 
-	// Runs is the fewest runs that give the number, 0 when none do. Lo and Hi bound the
-	// number of right answers over these runs.
+	// Runs is the smallest number of runs that gives the number, 0 if none does. Lo and Hi
+	// bound the number of right answers over these runs.
 	Runs     int      `json:"runs"`
 	Rounding Rounding `json:"rounding,omitempty"`
 	Lo       int64    `json:"lo"`
 	Hi       int64    `json:"hi"`
 
-	// Interval is the 95% Wilson interval of such a number of questions.
+	// Interval is the 95% Wilson interval for this number of questions.
 	Interval stat.Estimate `json:"interval"`
 }
 
-// How sure the reading of a row is.
+// How certain the reading of a row is.
 const (
-	ReadAsLabelled = "as labelled" // the row is possible as its columns are called
-	ReadOnly       = "only"        // as one run it is possible in one other way
+	ReadAsLabelled = "as labelled" // the row is possible with its column names
+	ReadOnly       = "only"        // as one run it is possible in exactly one other way
 	ReadSeveral    = "several"     // as one run it is possible in several other ways; the first is given
-	ReadNearest    = "nearest"     // it is possible in no way; this one, or the labels, misses by the fewest questions
+	ReadNearest    = "nearest"     // it is impossible in every way; this reading, or the labels, misses by the fewest questions
 )
 
 // A System is one row of the table.
 type System struct {
 	Name string `json:"name"`
-	Fits []Fit  `json:"fits"` // empty when the row is impossible as labelled
+	Fits []Fit  `json:"fits"` // empty if the row is impossible as labelled
 	Read string `json:"read"`
 
-	// Reading says which category each column can be, if not the one that it names.
+	// Reading gives the category that each column can be, if not the one that it names.
 	Reading []Of `json:"reading,omitempty"`
 }
 
-// An Of says which category the number in a column can belong to.
+// An Of gives the category that the number in a column can belong to.
 type Of struct {
 	Column string `json:"column"`
 	Is     string `json:"is"` // the column whose size fits
@@ -77,19 +78,19 @@ type Of struct {
 // The kinds of findings.
 const (
 	KindNoCount    = "no-count"    // no whole number of questions gives the percentage
-	KindRuns       = "runs"        // it takes several runs
-	KindTruncated  = "truncated"   // digits were cut off, not rounded
+	KindRuns       = "runs"        // it needs several runs
+	KindTruncated  = "truncated"   // digits were truncated, not rounded
 	KindCount      = "count"       // a percentage and its count differ
-	KindSize       = "size"        // a count is of another number of questions than the category has
+	KindSize       = "size"        // the denominator of a count differs from the size of the category
 	KindCountsSum  = "counts-sum"  // the counts do not add up to the overall
 	KindSum        = "sum"         // the parts do not give the overall
 	KindPlainMean  = "plain-mean"  // the overall is the plain mean of the parts
-	KindReading    = "reading"     // the numbers fit other categories than the columns say
+	KindReading    = "reading"     // the numbers fit categories other than those of the columns
 	KindMixed      = "mixed"       // rows of one table fit different categories
-	KindAboveFault = "above-label" // a score above what the faults of the answer key allow
+	KindAboveFault = "above-label" // a score above what the errors in the answer key allow
 )
 
-// A Finding is one sentence or two about the table: what arithmetic shows, and what it
+// A Finding is one or two sentences about the table: what arithmetic shows, and what it
 // leaves open.
 type Finding struct {
 	Kind       string `json:"kind"`
@@ -99,7 +100,7 @@ type Finding struct {
 	Text       string `json:"text"`
 }
 
-// Audit checks the table. A number may be the mean of up to so many runs.
+// Audit checks the table. A number may be the mean of up to runs runs.
 func (t *Table) Audit(runs int) *Report {
 	a := &auditor{t: t, most: runs, steps: maxSteps, r: &Report{
 		Version: Version, File: t.File, Benchmark: t.Benchmark, Runs: runs,
@@ -124,7 +125,7 @@ type auditor struct {
 	steps int // as of line
 	r     *Report
 
-	// Of the row at hand.
+	// The current row.
 	system  string
 	columns []Column // those that have a size
 	line    line
@@ -165,7 +166,7 @@ func (a *auditor) row(row Row) {
 			a.line.total += n
 		}
 		if whole.Size == 0 && len(a.columns) == len(a.t.Columns) {
-			whole.Size = a.line.total // no header says the sizes, and the counts do
+			whole.Size = a.line.total // no header gives the sizes, but the counts do
 		}
 		a.line.total = whole.Size
 	}
@@ -221,7 +222,7 @@ func (a *auditor) count(column string, size int64, c Cell) {
 	}
 }
 
-// nearestCount returns the whole number of n that is nearest to the cell.
+// nearestCount returns the number of right answers of n that is nearest to the cell.
 func nearestCount(c Cell, n int64) int64 {
 	if lo, hi := c.counts(n, 1, Nearest); lo <= hi {
 		return (lo + hi) / 2
@@ -251,7 +252,8 @@ func (a *auditor) countsSum() {
 		words.Comma(int(sum.Right)), words.Comma(int(sum.Of)), exact.FloatString(2), o.Text)
 }
 
-// possible says what a possible row takes: several runs, digits cut off, a plain mean.
+// possible describes what a possible row requires: several runs, truncated digits, a plain
+// mean.
 func (a *auditor) possible(fits []Fit) {
 	f := fits[0]
 	if f.Runs > 1 {
@@ -274,7 +276,7 @@ func (a *auditor) possible(fits []Fit) {
 		a.line.overall, words.Count(int(a.line.total), "question"), weighted)
 }
 
-// cutOff names the numbers of a row whose digits were cut off.
+// cutOff lists the numbers of a row whose digits were truncated.
 func cutOff(f Fit, l line) string {
 	switch {
 	case len(l.parts) == 0 || f.Parts == f.Overall && l.overall.says():
@@ -285,7 +287,7 @@ func cutOff(f Fit, l line) string {
 	return "the overall"
 }
 
-// needsRuns says of a number that one run does not give it.
+// needsRuns reports that one run does not give a number.
 func (a *auditor) needsRuns(column string, size int64, c Cell) (runs int) {
 	runs, m := c.fewestRuns(size, a.most)
 	none := fmt.Sprintf("no whole number of %s gives %s", words.Count(int(size), "question"), c)
@@ -304,7 +306,7 @@ func (a *auditor) needsRuns(column string, size int64, c Cell) (runs int) {
 	return runs
 }
 
-// spell writes a range of counts.
+// spell formats a range of counts.
 func spell(lo, hi int64) string {
 	switch hi - lo {
 	case 0:
@@ -315,7 +317,7 @@ func spell(lo, hi int64) string {
 	return words.Comma(int(lo)) + " to " + words.Comma(int(hi))
 }
 
-// impossible says why a row is not possible as its columns are called.
+// impossible explains why a row is not possible as labelled.
 func (a *auditor) impossible() {
 	single := true // each part alone is possible
 	for i, c := range a.line.parts {
@@ -340,8 +342,8 @@ func (a *auditor) impossible() {
 	}
 }
 
-// near reports whether the overall lies within what the printed parts allow as a weighted or
-// a plain mean, for any number of runs.
+// near reports whether the overall is within what the printed parts allow as a weighted or
+// plain mean, for any number of runs.
 func (l line) near() bool {
 	if !l.overall.says() {
 		return true
@@ -366,8 +368,8 @@ func (l line) near() bool {
 	return within(weighted, float64(l.total), rest) || within(plain, said, 0)
 }
 
-// sum says that the parts do not give the overall. The fit is that of the parts alone, empty
-// when they have none.
+// sum reports that the parts do not give the overall. The fit is that of the parts alone,
+// empty if they have none.
 func (a *auditor) sum(alone Fit) {
 	l := a.line
 	total := words.Comma(int(l.total))
@@ -440,7 +442,7 @@ func (a *auditor) assign(reading []int) []Of {
 	return list
 }
 
-// spellReading writes a reading as "single-hop 89.36% = 252 of 282; ...".
+// spellReading formats a reading, for example "single-hop 89.36% = 252 of 282; ...".
 func (a *auditor) spellReading(list []Of) string {
 	var pieces []string
 	for i, of := range list {
@@ -453,7 +455,7 @@ func (a *auditor) spellReading(list []Of) string {
 	return strings.Join(pieces, "; ")
 }
 
-// ceilings says which numbers are above what the known faults of the answer key leave.
+// ceilings reports the numbers above what the known errors in the answer key allow.
 func (a *auditor) ceilings(fits []Fit, whole Column, overall Cell) {
 	if a.r.Systems[len(a.r.Systems)-1].Reading == nil {
 		for i, c := range a.columns {
@@ -470,7 +472,7 @@ func (a *auditor) ceilings(fits []Fit, whole Column, overall Cell) {
 	}
 }
 
-// ceiling compares one number with its ceiling. Not fewer than least answers are right.
+// ceiling compares one number with its ceiling. At least least answers are right.
 func (a *auditor) ceiling(col Column, c Cell, least int64) {
 	if !c.says() || col.Faulty == 0 {
 		return
@@ -492,7 +494,7 @@ func were(n int64) string {
 	return words.Count(int(n), "answer") + " were"
 }
 
-// together looks for columns that hold different categories in different rows.
+// together looks for columns that contain different categories in different rows.
 func (a *auditor) together() {
 	type group struct {
 		size  int64

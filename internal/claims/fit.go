@@ -6,47 +6,47 @@ import (
 	"slices"
 )
 
-// A line is a row as arithmetic sees it: parts of known sizes, and the whole.
+// A line is a row for arithmetic: parts of known sizes, and the whole.
 type line struct {
 	parts   []Cell
 	sizes   []int64
 	overall Cell
-	total   int64 // at least the sum of the sizes; 0 when there is no overall
+	total   int64 // at least the sum of the sizes; 0 if there is no overall
 
-	// steps is how many more steps searches may take, over the whole table. When none is
-	// left, what was searched for counts as possible.
+	// steps is the number of steps that searches may still take, over the whole table. If
+	// none is left, the searched result counts as possible.
 	steps *int
 }
 
-// step takes a step, and reports whether there was one left.
+// step takes a step, and reports whether one was left.
 func (l line) step() bool {
 	*l.steps--
 	return *l.steps >= 0
 }
 
-// The ways in which an overall follows from its parts.
+// The ways to compute an overall from its parts.
 const (
-	Weighted = "weighted" // all questions count alike
-	Plain    = "plain"    // all categories count alike
+	Weighted = "weighted" // all questions have equal weight
+	Plain    = "plain"    // all categories have equal weight
 )
 
-// A Fit is a way in which all numbers of a row can have come about.
+// A Fit is a way in which all numbers of a row may have been computed.
 type Fit struct {
-	Mean    string   `json:"mean,omitempty"` // "" when there is nothing to add up
+	Mean    string   `json:"mean,omitempty"` // "" if there is nothing to add up
 	Runs    int      `json:"runs"`
 	Parts   Rounding `json:"parts"`
 	Overall Rounding `json:"overall"`
-	Printed bool     `json:"of_printed,omitempty"` // the mean is one of the printed, rounded parts
+	Printed bool     `json:"of_printed,omitempty"` // the mean is that of the printed, rounded parts
 
 	// Lo and Hi bound the number of right answers, over all runs.
 	Lo int64 `json:"lo"`
 	Hi int64 `json:"hi"`
 }
 
-// roundings are the pairs of roundings, of the parts and of the overall, likeliest first.
+// roundings are the pairs of roundings, of the parts and of the overall, most likely first.
 var roundings = [][2]Rounding{{Nearest, Nearest}, {Truncated, Truncated}, {Truncated, Nearest}, {Nearest, Truncated}}
 
-// fits returns the simplest ways in which the row can have come about: of those with the
+// fits returns the simplest ways in which the row may have been computed: of those with the
 // fewest runs, those with the first pair of roundings.
 func (l line) fits(most int) []Fit {
 	for r := 1; r <= most; r++ {
@@ -97,7 +97,7 @@ func (l line) fitsAs(runs int, parts, overall Rounding) []Fit {
 	return list
 }
 
-// ranges returns the counts that each part allows, and whether all allow one.
+// ranges returns the counts that each part allows, and whether every part allows one.
 func (l line) ranges(runs int, m Rounding) ([][2]int64, bool) {
 	var list [][2]int64
 	for i, c := range l.parts {
@@ -110,12 +110,12 @@ func (l line) ranges(runs int, m Rounding) ([][2]int64, bool) {
 	return list, true
 }
 
-// allows reports whether the cell can be the percentage v as printed.
+// allows reports whether the percentage v can be printed as the cell.
 func (c Cell) allows(v *big.Rat, m Rounding) bool {
 	return v != nil && c.Percent != nil && c.Percent.bounds(m).has(v)
 }
 
-// printedMean returns the mean of the parts as printed, nil when one is missing.
+// printedMean returns the mean of the parts as printed, nil if one is missing.
 func (l line) printedMean(weighted bool) *big.Rat {
 	sum, all := new(big.Rat), int64(0)
 	for i, c := range l.parts {
@@ -136,7 +136,7 @@ func (l line) printedMean(weighted bool) *big.Rat {
 	return sum.Quo(sum, big.NewRat(all, 1))
 }
 
-// value returns the number as printed, nil when there is none.
+// value returns the number as printed, or nil.
 func (c Cell) value() *big.Rat {
 	switch {
 	case c.Percent != nil:
@@ -147,11 +147,11 @@ func (c Cell) value() *big.Rat {
 	return nil
 }
 
-// maxSteps is how many steps searches may take over a table: some seconds.
+// maxSteps is the maximum number of search steps for a table, which take some seconds.
 const maxSteps = 1_000_000
 
-// plainMean reports whether counts in the ranges exist whose plain mean is printed as the
-// overall. Parts that are missing do not count.
+// plainMean reports whether there are counts in the ranges whose plain mean is printed as
+// the overall. Missing parts do not count.
 func (l line) plainMean(ranges [][2]int64, runs int, m Rounding) bool {
 	if l.overall.Percent == nil {
 		return false
@@ -165,7 +165,7 @@ func (l line) plainMean(ranges [][2]int64, runs int, m Rounding) bool {
 	b := l.overall.Percent.bounds(m)
 	scale := float64(len(den)) / 100 / float64(b.den)
 	least, most := float64(b.lo)*scale, float64(b.hi)*scale
-	const slack = 1e-9 // far below any step, far above any rounding of floats
+	const slack = 1e-9 // far smaller than any step, far larger than any rounding error
 	var search func(i int, sum float64, exact *big.Rat) bool
 	search = func(i int, sum float64, exact *big.Rat) bool {
 		if !l.step() {
@@ -198,7 +198,7 @@ func (l line) plainMean(ranges [][2]int64, runs int, m Rounding) bool {
 
 // readings returns the ways to assign the sizes to the parts under which the whole row can
 // be one run. Each is a list of indexes into the sizes. Assignments that differ only in
-// categories of the same size are one. It returns false when not all could be tried.
+// categories of the same size count as one. It returns false if not all could be tried.
 func (l line) readings() ([][]int, bool) {
 	var found [][]int
 	used := make([]bool, len(l.parts))
@@ -246,7 +246,7 @@ func (l line) order(i int) []int {
 	return list
 }
 
-// as returns the line with its sizes assigned anew.
+// as returns the line with its sizes reassigned.
 func (l line) as(reading []int) line {
 	sizes := make([]int64, len(reading))
 	for i, j := range reading {
@@ -256,8 +256,8 @@ func (l line) as(reading []int) line {
 	return l
 }
 
-// gap says by how many questions the printed numbers miss a single run: each part misses
-// the nearest whole number, and the parts together miss the overall.
+// gap returns by how many questions the printed numbers miss a single run: the distance of
+// each part from the nearest whole number, and of the parts together from the overall.
 func (l line) gap() float64 {
 	gap, least, most := 0.0, 0.0, 0.0
 	for i, c := range l.parts {
@@ -282,7 +282,7 @@ func (l line) gap() float64 {
 	return gap
 }
 
-// span returns the shares that are printed as the cell, under any rounding.
+// span returns the range of shares that are printed as the cell, under any rounding.
 func (c Cell) span() (lo, hi float64) {
 	if c.Percent == nil {
 		v := float64(c.Count.Right) / float64(c.Count.Of)
@@ -292,7 +292,7 @@ func (c Cell) span() (lo, hi float64) {
 	return float64(near.lo) / float64(near.den) / 100, float64(cut.hi) / float64(cut.den) / 100
 }
 
-// maxNearest is how many parts may be permuted to find the nearest reading.
+// maxNearest is the maximum number of parts that are permuted to find the nearest reading.
 const maxNearest = 7
 
 // nearest returns the reading with the smallest gap.

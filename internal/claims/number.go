@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Percent is a percentage with the decimals that were printed: 91.30 is not 91.3.
+// A Percent is a percentage with its printed decimals: 91.30 is not 91.3.
 type Percent struct {
 	units    int64 // 9130 for 91.30
 	decimals int
@@ -26,10 +26,10 @@ func pow10(n int) int64 {
 	return v
 }
 
-// A Rounding is how a program made a printed number of an exact one.
+// A Rounding is how a printed number was rounded.
 type Rounding string
 
-// The roundings. Nearest takes ties either way, so that it covers half up and half even.
+// The roundings. Nearest allows ties either way, so it covers half up and half even.
 const (
 	Nearest   Rounding = "nearest"
 	Truncated Rounding = "truncated"
@@ -55,8 +55,8 @@ func (b bounds) has(v *big.Rat) bool {
 	return v.Cmp(big.NewRat(b.lo, b.den)) >= 0 && (above < 0 || above == 0 && !b.open)
 }
 
-// counts returns the smallest and the largest whole number of n that is printed as p. There
-// is none when lo > hi.
+// counts returns the smallest and the largest count of n that is printed as p. There is
+// none if lo > hi.
 func (p Percent) counts(n int64, m Rounding) (lo, hi int64) {
 	b := p.bounds(m)
 	den := 100 * b.den
@@ -68,8 +68,9 @@ func (p Percent) counts(n int64, m Rounding) (lo, hi int64) {
 	return lo, min(hi, n)
 }
 
-// counts returns the smallest and the largest number of right answers over so many runs of n
-// questions that the cell allows. A cell that says nothing about n questions allows all.
+// counts returns the smallest and the largest number of right answers over the given runs
+// of n questions that the cell allows. A cell without information about n questions allows
+// all.
 func (c Cell) counts(n int64, runs int, m Rounding) (lo, hi int64) {
 	r := int64(runs)
 	switch {
@@ -93,7 +94,7 @@ func (c Cell) fewestRuns(n int64, most int) (int, Rounding) {
 	return 0, Nearest
 }
 
-// says reports whether the cell holds a number.
+// says reports whether the cell contains a number.
 func (c Cell) says() bool { return c.Percent != nil || c.Count != nil }
 
 func (c Cell) String() string {
@@ -112,8 +113,8 @@ var (
 	bothPattern    = regexp.MustCompile(`^(.+?)\s*[(\[](.+)[)\]]$`)
 )
 
-// parseCell reads a number as people print it: "94.7", "94.70%", "**94.7**", "646/670",
-// "96.4% (646/670)", "646/670 (96.4%)", "94.7 ± 0.3".
+// parseCell parses a printed number: "94.7", "94.70%", "**94.7**", "646/670", "96.4%
+// (646/670)", "646/670 (96.4%)", "94.7 ± 0.3".
 func parseCell(text string) (Cell, error) {
 	plain := strings.TrimSpace(strings.Trim(strings.TrimSpace(text), "*_`†‡↑↓~"))
 	c := Cell{Text: plain}
@@ -161,7 +162,7 @@ func (c *Cell) take(piece string) error {
 	return nil
 }
 
-// asShare turns a share between 0 and 1 into a percentage: .9130 is 91.30%.
+// asShare converts a share between 0 and 1 to a percentage: .9130 is 91.30%.
 func (p Percent) asShare() Percent {
 	for p.decimals < 2 {
 		p.units, p.decimals = 10*p.units, p.decimals+1

@@ -13,27 +13,26 @@ import (
 	"deem"
 )
 
-// Options say how a table is read.
+// Options configures how a table is read.
 type Options struct {
-	Benchmark string // whose sizes are meant; "" lets the file say
+	Benchmark string // whose sizes are used; "" uses the file's benchmark
 
-	// Known returns what is known of a benchmark's categories.
+	// Known returns the categories of a known benchmark.
 	Known func(benchmark string) ([]Category, error)
 }
 
-// A field is one field of a table, and where it stands.
+// A field is one field of a table with its position.
 type field struct {
 	text string
 	line int
 }
 
-// A grid is a table before anybody knows what is in it. Its first column and its first row
-// hold names.
+// A grid is an uninterpreted table. Its first column and its first row contain names.
 type grid struct {
 	file      string
 	rows      [][]field
-	benchmark field // as the file names it
-	total     field // the size of the whole, if the file names it
+	benchmark field // as named in the file
+	total     field // the size of the whole, if the file gives it
 	notes     []string
 }
 
@@ -43,8 +42,8 @@ func (g *grid) problem(line int, format string, args ...any) error {
 	return ps
 }
 
-// Read reads a table. The name of the file tells its format, or else its first bytes do.
-// What is wrong with it is a [deem.Problems].
+// Read reads a table. The format is detected from the file name, or else from the first
+// bytes. Errors in the table are a [deem.Problems].
 func Read(name string, data []byte, o Options) (*Table, error) {
 	g := &grid{file: name}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
@@ -65,7 +64,7 @@ func Read(name string, data []byte, o Options) (*Table, error) {
 	return g.table(o)
 }
 
-// format tells the format of a file.
+// format detects the format of a file.
 func format(name string, data []byte) string {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".md", ".markdown":
@@ -90,7 +89,7 @@ func format(name string, data []byte) string {
 	return "yaml"
 }
 
-// delimiterLine is the line below the header of a Markdown table.
+// delimiterLine matches the line below the header of a Markdown table.
 var delimiterLine = regexp.MustCompile(`(?m)^[ \t]*\|?([ \t]*:?-+:?[ \t]*\|)+([ \t]*:?-+:?[ \t]*)?\r?$`)
 
 // markdown reads the first table of a Markdown document.
@@ -131,8 +130,8 @@ func pipes(text string, line int) []field {
 	return list
 }
 
-// csv reads a table whose fields are separated by commas, semicolons or tabs, whichever
-// the first line has most of.
+// csv reads a table whose fields are separated by commas, semicolons or tabs, whichever is
+// most frequent in the first line.
 func (g *grid) csv(data []byte) error {
 	r := csv.NewReader(bytes.NewReader(data))
 	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
@@ -159,7 +158,7 @@ func (g *grid) csv(data []byte) error {
 	}
 }
 
-// Names of what is not a category.
+// Names that are not categories.
 var (
 	overallNames = names("overall", "total", "all", "average", "avg", "mean", "overall score", "overall accuracy", "accuracy", "score", "macro avg", "macro average", "micro avg", "weighted average")
 	sizeNames    = names("n", "size", "sizes", "questions", "items", "count", "#", "no. of questions", "number of questions", "num questions", "# questions", "n questions")
@@ -173,7 +172,7 @@ func names(list ...string) map[string]bool {
 	return m
 }
 
-// fold writes names alike that differ in case, spaces and punctuation.
+// fold normalizes names that differ in case, spaces and punctuation.
 func fold(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
@@ -185,10 +184,10 @@ func fold(name string) string {
 	return b.String()
 }
 
-// sizedName is a name with its size: "multi-hop (n=282)", "multi-hop (282 questions)".
+// sizedName matches a name with its size: "multi-hop (n=282)", "multi-hop (282 questions)".
 var sizedName = regexp.MustCompile(`(?i)^(.*?)[\s,;:]*[(\[]?\s*(?:n\s*=\s*([\d,]+)|([\d,]+)\s*(?:questions|items))\s*[)\]]?$`)
 
-// splitName takes the size off a name. It is 0 when there is none.
+// splitName splits the size off a name. It is 0 if there is none.
 func splitName(name string) (string, int64, error) {
 	name = strings.TrimSpace(strings.Trim(strings.TrimSpace(name), "*_`"))
 	m := sizedName.FindStringSubmatch(name)

@@ -8,7 +8,7 @@ import (
 	"deem"
 )
 
-// table finds out what the rows and columns of a grid are.
+// table interprets the rows and columns of a grid.
 func (g *grid) table(o Options) (*Table, error) {
 	if err := g.shape(); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (g *grid) table(o Options) (*Table, error) {
 	return t, t.cells(g)
 }
 
-// shape checks that the grid is a table, and fills up short rows.
+// shape checks that the grid is a table, and pads short rows.
 func (g *grid) shape() error {
 	if len(g.rows) < 2 || len(g.rows[0]) < 2 {
 		line := 1
@@ -59,8 +59,8 @@ func (g *grid) shape() error {
 	return nil
 }
 
-// categoriesInRows reports whether each row is a category and each column a system. A row or
-// column of sizes decides; otherwise the side with more names that are known does.
+// categoriesInRows reports whether each row is a category and each column a system. A row
+// or column of sizes decides; otherwise the side with more known names does.
 func (g *grid) categoriesInRows(known []Category) bool {
 	score := func(fields []field) (points int, sizes bool) {
 		for _, f := range fields {
@@ -96,7 +96,7 @@ func (g *grid) transpose() {
 	g.rows = rows
 }
 
-// categoryOf returns the index of the category that a name means, or -1.
+// categoryOf returns the index of the category with a name, or -1.
 func categoryOf(known []Category, name string) int {
 	folded := fold(name)
 	return slices.IndexFunc(known, func(c Category) bool {
@@ -106,8 +106,8 @@ func categoryOf(known []Category, name string) int {
 	})
 }
 
-// columns decides what each column is and how many questions it has: as its header says,
-// as a row of sizes says, or as is known of the benchmark.
+// columns decides the meaning of each column and its number of questions: from its header,
+// from a row of sizes, or from the known benchmark.
 func (t *Table) columns(g *grid, known []Category) error {
 	var sizes []field
 	for i, row := range g.rows[1:] {
@@ -170,7 +170,7 @@ func (t *Table) columns(g *grid, known []Category) error {
 	return t.whole(g, known)
 }
 
-// hasCounts reports whether a column has counts such as 646/670, which say their own sizes.
+// hasCounts reports whether a column has counts such as 646/670, which include their sizes.
 func (g *grid) hasCounts(column int) bool {
 	return slices.ContainsFunc(g.rows[1:], func(row []field) bool {
 		c, err := parseCell(row[column].text)
@@ -178,7 +178,7 @@ func (g *grid) hasCounts(column int) bool {
 	})
 }
 
-// whole decides how many questions the overall is about.
+// whole decides the number of questions of the overall.
 func (t *Table) whole(g *grid, known []Category) error {
 	if g.total.text != "" && t.Overall != nil {
 		n, err := parseSize(g.total.text)
@@ -260,7 +260,7 @@ func (t *Table) cells(g *grid) error {
 	return nil
 }
 
-// share turns shares between 0 and 1 into percentages, where a table has nothing else.
+// share converts shares between 0 and 1 to percentages, if a table has nothing else.
 func (t *Table) share(shares bool) {
 	if !shares {
 		return

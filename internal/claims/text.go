@@ -33,7 +33,7 @@ func (r *Report) Text(w io.Writer) error {
 	return err
 }
 
-// right writes how many answers can be right.
+// right formats the number of answers that can be right.
 func (n Number) right() string {
 	switch n.Runs {
 	case 0:

@@ -32,7 +32,7 @@ func (g *grid) yaml(data []byte) error {
 	return g.tree(doc.Content[0])
 }
 
-// json reads JSON into the nodes of YAML, which keep lines, and numbers as they are written.
+// json parses JSON into YAML nodes, which keep lines, and numbers as written.
 func (g *grid) json(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -57,7 +57,7 @@ func lineAt(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(max(offset, 0), int64(len(data)))], []byte("\n"))
 }
 
-// jsonNode reads one value.
+// jsonNode parses one value.
 func jsonNode(dec *json.Decoder, data []byte) (*yaml.Node, error) {
 	token, err := dec.Token()
 	if err != nil {
@@ -90,8 +90,8 @@ func jsonNode(dec *json.Decoder, data []byte) (*yaml.Node, error) {
 	return n, err
 }
 
-// tree turns a file of YAML or JSON into a grid. It is a list of rows, or an object with
-// rows (or systems), and perhaps columns, sizes, total and benchmark.
+// tree converts a YAML or JSON file into a grid. The file is a list of rows, or an object
+// with rows (or systems), and optionally columns, sizes, total and benchmark.
 func (g *grid) tree(root *yaml.Node) error {
 	var rows, columns, sizes *yaml.Node
 	if root.Kind == yaml.MappingNode {
@@ -152,7 +152,7 @@ func (g *grid) tree(root *yaml.Node) error {
 	return nil
 }
 
-// target follows a reference to another place of the file.
+// target follows an alias to another node of the file.
 func target(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
 		return n.Alias
@@ -160,17 +160,17 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// A builder makes rows of nodes. Columns are added as they come up unless they are fixed.
+// A builder makes rows from nodes. Columns are added as they appear unless they are fixed.
 type builder struct {
 	grid  *grid
 	head  []field
 	fixed bool
 }
 
-// rowNames are the keys that name a row.
+// rowNames are the keys with the name of a row.
 var rowNames = []string{"name", "system", "method", "model"}
 
-// row makes a row of a list, or of an object with a key for each column.
+// row makes a row from a list, or from an object with a key for each column.
 func (b *builder) row(name field, n *yaml.Node) ([]field, error) {
 	row := []field{name}
 	switch n.Kind {
