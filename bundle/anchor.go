@@ -8,10 +8,10 @@ import (
 	"deem"
 )
 
-// An Anchor names a run file, or a lock, by its hash in one short line. Posted where time can
-// be seen, the line proves later that the file is the one that existed then: [Verify] without
-// a key finds only what does not fit together, and a file that was made again from changed
-// records fits together.
+// An Anchor identifies a run file, or a lock, by its hash in one short line. If the line is
+// published with a timestamp, it later proves that the file is the one that existed then.
+// [Verify] without a key finds only inconsistencies, and a file that was written again from
+// changed records is consistent.
 //
 // The hash of a run file is its [Verification.Root], which is the same in a redacted copy.
 type Anchor struct {
@@ -19,18 +19,19 @@ type Anchor struct {
 	Hash string // SHA-256 in hexadecimal
 }
 
-// AnchorOfLock is what the anchor of a lock is of: there is no run yet.
+// AnchorOfLock is the value of Of for a lock, which has no run yet.
 const AnchorOfLock = "lock"
 
 const (
-	anchorMark = "deem-anchor-1 " // with the version of the form
+	anchorMark = "deem-anchor-1 " // with the version of the format
 	anchorHash = " sha256:"
 )
 
-// String returns the anchor as one line, as "deem-anchor-1 20261116-01de8a sha256:...".
+// String returns the anchor as one line, for example "deem-anchor-1 20261116-01de8a
+// sha256:...".
 func (a Anchor) String() string { return anchorMark + a.Of + anchorHash + a.Hash }
 
-// ParseAnchor reads the line of an anchor.
+// ParseAnchor parses the line of an anchor.
 func ParseAnchor(text string) (Anchor, error) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), anchorMark)
 	at := strings.LastIndex(rest, anchorHash)
@@ -41,7 +42,7 @@ func ParseAnchor(text string) (Anchor, error) {
 	return Anchor{Of: rest[:at], Hash: rest[at+len(anchorHash):]}, nil
 }
 
-// Check compares the anchor of a run with a file that was verified.
+// Check compares the anchor of a run with a verified file.
 func (a Anchor) Check(v *Verification) error {
 	switch {
 	case v.Root == "":

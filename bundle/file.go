@@ -14,10 +14,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A bundle is, on the disk, three things: a first line that names the format, one
-// Zstandard frame with the lines, and a last line with the SHA-256 of all bytes before
-// it. The frame has checksums of its own, but a decoder ignores some bits of it; the
-// last line sees to it that no byte of the file can change unnoticed.
+// On disk, a bundle has three parts: a first line with the format, one Zstandard frame with
+// the lines, and a last line with the SHA-256 of all bytes before it. The frame has its own
+// checksums, but a decoder ignores some of its bits; the last line ensures that any change
+// of a byte is detected.
 
 // trailerMark begins the last line of the file.
 const trailerMark = "sha256 "
@@ -25,21 +25,21 @@ const trailerMark = "sha256 "
 // trailerLen is the length of the last line.
 const trailerLen = len(trailerMark) + hexLen + 1
 
-// window is how far back the compressor looks for what it has seen before, and with
-// that how much memory it takes to read a bundle.
+// window is the window size of the compressor, which determines the memory needed to read a
+// bundle.
 const window = 8 << 20
 
-// maxWindow and maxLine bound what a hostile file can make a reader allocate. A line
-// holds one item or one record with its replies.
+// maxWindow and maxLine limit what a hostile file can make a reader allocate. A line has
+// one item, or one record with its replies.
 const (
 	maxWindow = 64 << 20
 	maxLine   = 256 << 20
 )
 
-// bufferSize is how much is read at once, of the file and of the lines.
+// bufferSize is the size of the read buffers, for the file and for the lines.
 const bufferSize = 64 << 10
 
-// A fileWriter writes the outer form of a bundle.
+// A fileWriter writes the container format of a bundle.
 type fileWriter struct {
 	to  io.Writer
 	sum hash.Hash
@@ -53,8 +53,8 @@ func newFileWriter(to io.Writer) (*fileWriter, error) {
 	if _, err := io.WriteString(both, Format+"\n"); err != nil {
 		return nil, err
 	}
-	// One goroutine and fixed settings: the same lines are always the same bytes, as
-	// long as the library is the same. The chain does not depend on it.
+	// One goroutine and fixed settings: the same lines always give the same bytes with the
+	// same version of the library. The chain does not depend on it.
 	var err error
 	f.enc, err = zstd.NewWriter(both, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault),
 		zstd.WithWindowSize(window), zstd.WithEncoderCRC(true))
@@ -64,7 +64,7 @@ func newFileWriter(to io.Writer) (*fileWriter, error) {
 // Write compresses text.
 func (f *fileWriter) Write(text []byte) (int, error) { return f.enc.Write(text) }
 
-// Close ends the frame and writes the last line. It does not close what it writes to.
+// Close ends the frame and writes the last line. It does not close the underlying writer.
 func (f *fileWriter) Close() error {
 	if err := f.enc.Close(); err != nil {
 		return err
@@ -73,22 +73,22 @@ func (f *fileWriter) Close() error {
 	return err
 }
 
-// A tailReader reads what stands between the first line and the last, and hashes it on
-// the way. It holds back as many bytes as the last line has, since only the end of the
-// file tells which bytes those are; so it needs no file, a pipe will do.
+// A tailReader reads what is between the first line and the last, and hashes it. It holds
+// back as many bytes as the last line has, because only the end of the file shows which
+// bytes those are. So it can read from a pipe.
 type tailReader struct {
 	from *bufio.Reader
 	sum  hash.Hash
-	err  error // of from, once it had one
+	err  error // of from, once it failed
 
-	frame *frameCheck // nil in the first line
+	frame *frameCheck // nil while reading the first line
 }
 
 func newTailReader(from io.Reader) *tailReader {
 	return &tailReader{from: bufio.NewReaderSize(from, bufferSize), sum: sha256.New()}
 }
 
-// Read returns bytes that are not of the last line.
+// Read returns bytes before the last line.
 func (t *tailReader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -112,7 +112,7 @@ func (t *tailReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// check reads what is left and compares the last line with the hash of all before.
+// check reads the rest and compares the last line with the hash of everything before it.
 func (t *tailReader) check() error {
 	if t.err == nil {
 		_, t.err = io.Copy(io.Discard, struct{ io.Reader }{t})
@@ -158,7 +158,7 @@ func newScanner(from io.Reader) (*scanner, error) {
 	return s, nil
 }
 
-// format reads the first line and refuses what this deem cannot read.
+// format reads the first line and rejects unsupported formats.
 func (t *tailReader) format() error {
 	want := Format + "\n"
 	got, err := t.from.Peek(len(want))
@@ -189,7 +189,7 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// next returns the next line. The error is io.EOF behind the last one.
+// next returns the next line. It returns io.EOF after the last one.
 func (s *scanner) next() (line, error) {
 	text, err := s.text()
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *scanner) next() (line, error) {
 	return l, nil
 }
 
-// text returns the next line without its newline. It is the caller's to keep.
+// text returns the next line without its newline. The caller may keep it.
 func (s *scanner) text() ([]byte, error) {
 	s.n++
 	var text []byte
@@ -228,7 +228,7 @@ func (s *scanner) text() ([]byte, error) {
 	}
 }
 
-// Close frees what the decompressor holds.
+// Close releases the decompressor.
 func (s *scanner) Close() {
 	if s.dec != nil {
 		s.dec.Close()

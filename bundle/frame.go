@@ -8,19 +8,19 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A frameCheck follows the Zstandard frame of a bundle from block to block (RFC 8878, section
-// 3.1.1). A decoder skips frames that are marked as skippable and reads several frames as one,
-// so bytes that nobody signed could travel in a signed file. There must be one frame that
-// holds all bytes.
+// A frameCheck follows the Zstandard frame of a bundle from block to block (RFC 8878,
+// section 3.1.1). A decoder ignores skippable frames and reads several frames as one, so a
+// signed file could contain unsigned bytes. There must be exactly one frame that contains
+// all bytes.
 type frameCheck struct {
-	head     []byte // the beginning of a header: that of the frame, then that of a block
-	skip     int    // bytes that the decoder looks at
+	head     []byte // the beginning of a header: of the frame, then of a block
+	skip     int    // bytes that are left to the decoder
 	blocks   bool   // the header of the frame was read
 	checksum bool   // four bytes follow the last block
 	ended    bool
 }
 
-// add looks at the next bytes.
+// add checks the next bytes.
 func (f *frameCheck) add(p []byte) error {
 	for len(p) > 0 {
 		if f.skip > 0 {

@@ -10,31 +10,31 @@ import (
 	"deem"
 )
 
-// The kinds of line, in the order in which they stand. Items and records alternate:
-// each item is followed by its records, one for each trial.
+// The kinds of line, in order. Items and records alternate: each item is followed by its
+// records, one for each trial.
 const (
 	kindHeader    = "header"
 	kindRun       = "run"
 	kindJudge     = "judge"
-	kindPrices    = "prices" // may be missing
+	kindPrices    = "prices" // optional
 	kindItem      = "item"
 	kindRecord    = "record"
 	kindManifest  = "manifest"
-	kindSignature = "signature" // may be missing
+	kindSignature = "signature" // optional
 )
 
 // hexLen is the length of a SHA-256 in hexadecimal.
 const hexLen = 2 * sha256.Size
 
-// first is what the first line is chained to.
+// first is the previous hash of the first line.
 var first = string(bytes.Repeat([]byte("0"), hexLen))
 
 // A line is one line of a bundle. Its form is fixed to the byte:
 //
 //	{"body":BODY,"hash":"HASH","kind":"KIND","prev":"PREV"}
 //
-// where BODY is canonical JSON, PREV the hash of the line before, and HASH that of
-// this one.
+// where BODY is canonical JSON, PREV the hash of the previous line, and HASH that of this
+// one.
 type line struct {
 	n    int // from 1
 	kind string
@@ -43,8 +43,8 @@ type line struct {
 	body []byte
 }
 
-// chainHash returns the hash of a line: the SHA-256 of three lines of text, which are
-// the hash before, the kind, and the SHA-256 of the sealed body.
+// chainHash returns the hash of a line: the SHA-256 of three lines of text, which are the
+// previous hash, the kind, and the SHA-256 of the sealed body.
 func chainHash(prev, kind string, sealed []byte) string {
 	sum := sha256.Sum256(sealed)
 	text := make([]byte, 0, 2*hexLen+len(kind)+3)
@@ -55,7 +55,7 @@ func chainHash(prev, kind string, sealed []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// The pieces between which a line holds what varies.
+// The constant parts of a line.
 const (
 	beforeBody = `{"body":`
 	beforeHash = `,"hash":"`
@@ -73,8 +73,8 @@ func (l line) appendTo(to []byte) []byte {
 	return append(append(to, afterPrev...), '\n')
 }
 
-// parseLine takes a line apart, from its end, since the body may hold anything. It
-// looks at every byte that is not of the body.
+// parseLine splits a line, from its end, because the body may contain anything. It checks
+// every byte that is not part of the body.
 func parseLine(n int, text []byte) (line, bool) {
 	l := line{n: n}
 	rest, ok := bytes.CutSuffix(text, []byte(afterPrev))
@@ -99,7 +99,7 @@ func parseLine(n int, text []byte) (line, bool) {
 	return l, ok
 }
 
-// cutHash cuts a hash off the end of text, and what must stand before it.
+// cutHash removes a hash, and the text that must precede it, from the end of text.
 func cutHash(text []byte, before string) (rest []byte, hash string, ok bool) {
 	at := len(text) - hexLen
 	if at < 0 || !isHash(text[at:]) {
@@ -109,7 +109,7 @@ func cutHash(text []byte, before string) (rest []byte, hash string, ok bool) {
 	return rest, string(text[at:]), ok
 }
 
-// isHash reports whether text is a SHA-256 as deem writes it.
+// isHash reports whether text is a SHA-256 in lower-case hexadecimal.
 func isHash[T string | []byte](text T) bool {
 	if len(text) != hexLen {
 		return false
@@ -122,9 +122,8 @@ func isHash[T string | []byte](text T) bool {
 	return true
 }
 
-// decode reads a body strictly: what it reads must be, written again, the same bytes.
-// So there is one way only to write a thing, no key stands twice, and nothing hides in
-// a key that this deem does not know.
+// decode decodes a body strictly: encoding the result must give the same bytes. So each
+// value has only one form, there are no duplicate keys, and no unknown key can hide data.
 func decode[T any](body []byte) (T, error) {
 	var v T
 	if err := json.Unmarshal(body, &v); err != nil {
@@ -137,7 +136,7 @@ func decode[T any](body []byte) (T, error) {
 	return v, sameForm(body, again)
 }
 
-// sameForm refuses a body that is not written as deem would write it.
+// sameForm rejects a body that is not in the form that deem writes.
 func sameForm(body, again []byte) error {
 	if bytes.Equal(body, again) {
 		return nil
@@ -150,5 +149,5 @@ func sameForm(body, again []byte) error {
 		ErrDamaged, at+len(beforeBody)+1, excerpt(body, at), excerpt(again, at))
 }
 
-// excerpt returns a few bytes from a place on.
+// excerpt returns a few bytes starting at a position.
 func excerpt(text []byte, at int) []byte { return text[at:min(at+24, len(text))] }

@@ -11,11 +11,10 @@ import (
 	"deem"
 )
 
-// compareNumbers sets the numbers that a file says beside those that were counted
-// again, and calls wrong with a sentence for each that differs. Keys in left are
-// passed over at the top. A key that was counted and that the file does not have is
-// no difference: a later deem counts more. Texts are compared only if words is set,
-// because a later deem may say the same in other words.
+// compareNumbers compares the numbers in a file with those computed again, and calls wrong
+// with a sentence for each difference. It skips the top-level keys in left. A computed key
+// that the file does not have is not a difference, because a later deem computes more.
+// Texts are compared only if words is set, because a later deem may use other words.
 func compareNumbers(said, counted []byte, left []string, words bool, wrong func(string)) error {
 	a, err := tree(said)
 	if err != nil {
@@ -47,7 +46,7 @@ type comparison struct {
 	wrong func(string)
 }
 
-// values compares two JSON values at the same place.
+// values compares two JSON values at the same path.
 func (c comparison) values(at string, said, counted any) {
 	switch a := said.(type) {
 	case map[string]any:
@@ -120,11 +119,11 @@ func sameNumber(a, b json.Number) bool {
 	return errA == nil && errB == nil && near(x, y)
 }
 
-// isWhole reports whether a number is written without a fraction: counts are, and they
-// are the same or not.
+// isWhole reports whether a number is written without a fraction. Such numbers are counts,
+// which must be equal.
 func isWhole(n json.Number) bool { return !strings.ContainsAny(n.String(), ".eE") }
 
-// short returns the JSON of a value, or its beginning.
+// short returns the JSON of a value, possibly truncated.
 func short(v any) string {
 	text, err := deem.Canonical(v)
 	if err != nil {

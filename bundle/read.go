@@ -10,23 +10,24 @@ import (
 	"deem"
 )
 
-// A Reader streams a bundle. It checks on the way that the file is whole and in order,
-// and leaves what takes longer to [Verify].
+// A Reader streams a bundle. It checks that the file is complete and in order, and leaves
+// the slower checks to [Verify].
 type Reader struct {
 	Header Header
 	Run    Run
 	Judge  Judge
-	Prices json.RawMessage // nil when there are none
+	Prices json.RawMessage // nil if there are none
 
 	lines     *scanner
 	head      string // hash of the last line
-	ahead     *line  // read and not used yet
+	ahead     *line  // read but not used yet
 	manifest  *Manifest
 	signature *Signature
 }
 
-// NewReader reads what stands before the first item. The error wraps [ErrDamaged] when
-// the file is not a bundle, [ErrNewer] when this deem is too old for it. Close ends it.
+// NewReader reads everything before the first item. The error wraps [ErrDamaged] if the
+// file is not a bundle, and [ErrNewer] if this deem is too old for it. Close must be called
+// at the end.
 func NewReader(from io.Reader) (*Reader, error) {
 	lines, err := newScanner(from)
 	if err != nil {
@@ -40,17 +41,17 @@ func NewReader(from io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Close frees what the reader holds. It does not close what it reads from.
+// Close releases the reader's resources. It does not close the underlying reader.
 func (r *Reader) Close() error {
 	r.lines.Close()
 	return nil
 }
 
-// Manifest returns the manifest, which stands behind the records; nil until then.
+// Manifest returns the manifest, which follows the records; nil until then.
 func (r *Reader) Manifest() *Manifest { return r.manifest }
 
-// Signature returns the signature, which stands behind the manifest; nil until then,
-// and when there is none. Whether it holds, [Verify] says.
+// Signature returns the signature, which follows the manifest; nil until then, and if there
+// is none. [Verify] checks whether it is valid.
 func (r *Reader) Signature() *Signature { return r.signature }
 
 // prologue reads header, run, judge and prices.
@@ -89,7 +90,7 @@ func next[T any](r *Reader, kind string, v *T) error {
 	return nil
 }
 
-// peek returns the next line and leaves it there. A file that ends here is not whole.
+// peek returns the next line without consuming it. A file that ends here is incomplete.
 func (r *Reader) peek() (line, error) {
 	if r.ahead != nil {
 		return *r.ahead, nil
@@ -107,15 +108,15 @@ func (r *Reader) peek() (line, error) {
 	return l, nil
 }
 
-// take returns the next line.
+// take consumes and returns the next line.
 func (r *Reader) take() (line, error) {
 	l, err := r.peek()
 	r.ahead, r.head = nil, l.hash
 	return l, err
 }
 
-// Records yields the records in the order of the dataset, once. An error ends them.
-// Those of a redacted bundle have hashes in place of texts.
+// Records yields the records in the order of the dataset. It can be used once. An error
+// ends it. Records of a redacted bundle have hashes in place of texts.
 func (r *Reader) Records() iter.Seq2[deem.Record, error] {
 	return func(yield func(deem.Record, error) bool) {
 		if r.manifest != nil {
@@ -146,7 +147,7 @@ func (r *Reader) Records() iter.Seq2[deem.Record, error] {
 	}
 }
 
-// line reads a line of items and records. It reports whether it was a record.
+// line reads a line of an item or a record, and reports whether it was a record.
 func (r *Reader) line(item *wireItem) (deem.Record, bool, error) {
 	l, err := r.take()
 	if err != nil {

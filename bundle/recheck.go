@@ -10,11 +10,11 @@ import (
 	"deem/judge"
 )
 
-// recheck asks the judge again about the item of a record, as far as that needs no
-// model: what a model said stands in the record.
+// recheck runs the judge again on the item of a record, without calling a model: the
+// replies are in the record.
 //
-// The judge was restored from the file, and the file may be anybody's. A judge that
-// panics over what a forger made up must not take the check down with it.
+// The judge was restored from the file, which is untrusted. A judge that panics on forged
+// input must not abort the check.
 func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -42,19 +42,20 @@ func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 	}
 }
 
-// unfinished is the kind of a record that only keeps the calls of an item whose judge was
-// broken off between them. No judge says it.
+// unfinished is the kind of a record that only stores the calls of an item whose judge was
+// interrupted between them. A judge never returns it.
 const unfinished deem.Kind = "unfinished"
 
-// recheckUnfinished asks nobody about an item that was not judged to its end. Only a run
-// that goes on can have one: otherwise anybody who dislikes a verdict could call it so.
+// recheckUnfinished checks a record of an item that was not completely judged. Only an open
+// run can have one: otherwise an unwanted verdict could be replaced by it.
 func (c *checker) recheckUnfinished(rec deem.Record, out *outcome) {
 	if c.out.Run.State == "done" {
 		out.findIn(checkRecord, rec, "the item is unfinished, and the run is done")
 	}
 }
 
-// reask renders the prompt again, compares what was sent, and reads the reply again.
+// reask renders the prompt again, compares it with what was sent, and parses the reply
+// again.
 func (c *checker) reask(rec deem.Record, out *outcome) {
 	p := c.again.Protocol
 	if d, ok := p.(judge.Decider); ok {
@@ -76,7 +77,7 @@ func (c *checker) reask(rec deem.Record, out *outcome) {
 	}
 	req.Trial = rec.Trial
 	out.rendered(rec, req.Hash())
-	spec, _ := judge.ParseSpec(c.judge.Identity) // A judge without a spec has no settings either.
+	spec, _ := judge.ParseSpec(c.judge.Identity) // a judge without a spec has no settings
 	for _, call := range rec.Calls {
 		out.sent(rec, req, spec.Settings, call.Reply)
 	}
@@ -95,7 +96,7 @@ func (out *outcome) rendered(rec deem.Record, hash string) {
 	}
 }
 
-// sent compares what a call says that was sent with the request.
+// sent compares the parameters that a call reports as sent with the request.
 func (out *outcome) sent(rec deem.Record, req deem.Request, settings string, reply *deem.Reply) {
 	if reply == nil {
 		return
@@ -109,8 +110,8 @@ func (out *outcome) sent(rec deem.Record, req deem.Request, settings string, rep
 	}
 }
 
-// reread reads the reply of the last call again, which gave the verdict: calls before
-// it are of tries that were given up.
+// reread parses the reply of the last call again, which gave the verdict. Earlier calls
+// belong to abandoned attempts.
 func reread(p judge.Protocol, rec deem.Record, out *outcome) {
 	if len(rec.Calls) == 0 {
 		if rec.Verdict != nil {
@@ -133,8 +134,7 @@ func reread(p judge.Protocol, rec deem.Record, out *outcome) {
 	}
 }
 
-// compare sets the verdict or the failure that the judge gives now beside what the
-// record says.
+// compare compares the judge's current verdict or failure with the record.
 func (out *outcome) compare(rec deem.Record, v deem.Verdict, err error) {
 	out.verdicts++
 	if err == nil {
@@ -156,18 +156,18 @@ func (out *outcome) compare(rec deem.Record, v deem.Verdict, err error) {
 	}
 }
 
-// differ says how a verdict differs from that of the record.
+// differ describes how a verdict differs from that of the record.
 func differ(rec deem.Record, v deem.Verdict) string {
 	old := rec.Verdict
 	switch {
 	case rec.Failure != nil:
-		// A verdict that is none becomes a failure behind the judge, in deem.Run.
+		// deem.Run turns an invalid verdict into a failure.
 		if v.Label == "" || !(v.Score >= 0 && v.Score <= 1) {
 			return ""
 		}
 		return fmt.Sprintf("the record says %q, and the judge now %q", rec.Failure.Error(), v.Label)
 	case old == nil:
-		return "" // said already
+		return "" // already reported
 	case old.Label != v.Label:
 		return fmt.Sprintf("the record says %q, and the judge now %q", old.Label, v.Label)
 	case !near(old.Score, v.Score):
@@ -212,7 +212,7 @@ func differInAspects(old, now map[string]float64) string {
 	return ""
 }
 
-// same compares two values that may be missing.
+// same compares two optional values.
 func same[T any](a, b *T, equal func(T, T) bool) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -220,7 +220,7 @@ func same[T any](a, b *T, equal func(T, T) bool) bool {
 	return equal(*a, *b)
 }
 
-// tolerance allows for processors that round differently: nobody lies by a billionth.
+// tolerance allows for rounding differences between processors.
 const tolerance = 1e-9
 
 // near reports whether two numbers are the same.

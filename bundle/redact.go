@@ -8,9 +8,9 @@ import (
 	"deem"
 )
 
-// Redact copies a bundle without its texts. Chain and signature stay what they are, so
-// that the signer of the bundle has signed the copy too, and no key is needed. An
-// error wraps [ErrDamaged] when the bundle is not whole; then there is no copy.
+// Redact copies a bundle without its texts. Chain and signature stay the same, so the
+// signature is valid for the copy, and no key is needed. The error wraps [ErrDamaged] if
+// the bundle is incomplete; then there is no copy.
 func Redact(to io.Writer, from io.Reader) (Manifest, error) {
 	lines, err := newScanner(from)
 	if err != nil {
@@ -29,7 +29,7 @@ func Redact(to io.Writer, from io.Reader) (Manifest, error) {
 	return m, f.Close()
 }
 
-// redactAll copies line by line, and holds each to the chain.
+// redactAll copies line by line, and checks each against the chain.
 func (w *writer) redactAll(lines *scanner) (Manifest, error) {
 	var m *Manifest
 	for {

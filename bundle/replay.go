@@ -12,24 +12,24 @@ import (
 	"deem/judge"
 )
 
-// A judge that is made of others asks several models, some only because of what others
-// said. So it is asked again as it was, by models that answer with what the record
-// holds. Two things may be wrong then beside the verdict: it asks for what the record
-// does not hold, or the record holds what nobody asked for.
+// A composite judge calls several models, some of them depending on earlier replies. So it
+// is run again with models that answer from the record. In addition to a different verdict,
+// two errors are possible: it makes a request that the record does not contain, or the
+// record contains a call that it does not make.
 
-// Recordings make the models of a judge that is asked again. They are made in the order
-// of its members, since that is the order in which a record holds their calls. The zero
-// value is ready to use.
+// Recordings creates the models of a judge that is run again. They are created in the order
+// of its members, which is the order of their calls in a record. The zero value is ready to
+// use.
 type Recordings struct{ made int }
 
-// Model returns a model of the given name and settings. It answers only within
-// [Verify], with the calls of the record that is being checked.
+// Model returns a model with the given name and settings. It answers only within [Verify],
+// with the calls of the record that is being checked.
 func (r *Recordings) Model(name, settings string) deem.Model {
 	r.made++
 	return &recorded{name: name, settings: settings, place: r.made}
 }
 
-// recorded is a model that repeats itself.
+// recorded is a model that answers from a record.
 type recorded struct {
 	name, settings string
 	place          int // among the models of the judge
@@ -41,7 +41,7 @@ func (m *recorded) Name() string     { return m.name }
 func (m *recorded) Endpoint() string { return "" }
 func (m *recorded) Settings() string { return m.settings }
 
-// Complete returns what the record says that the model answered.
+// Complete returns the model's answer from the record.
 func (m *recorded) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, err
@@ -61,8 +61,8 @@ func (m *recorded) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	return *call.Reply, nil
 }
 
-// kindOf returns the kind of failure that an error was. A call does not say; the words
-// of the verdict or of the failure do where they repeat the error.
+// kindOf returns the kind of failure of an error. A call does not contain it; the text of
+// the verdict or of the failure does if it repeats the error.
 func kindOf(rec deem.Record, message string) deem.Kind {
 	words, kind := "", deem.Provider
 	if rec.Verdict != nil {
@@ -84,9 +84,8 @@ func kindOf(rec deem.Record, message string) deem.Kind {
 	return kind
 }
 
-// Taken returns a judge that stands for a member that cannot be made again. It has the
-// member's name and spec, and says what the record that is being checked holds of
-// the member.
+// Taken returns a judge in place of a member that cannot be restored. It has the member's
+// name and spec, and returns the member's verdict from the record that is being checked.
 func Taken(name string, spec judge.Spec, said func(deem.Record) (deem.Verdict, error)) deem.Identified {
 	return &taken{name, spec, said}
 }
@@ -108,8 +107,8 @@ func (j *taken) Judge(ctx context.Context, _ deem.Item) (deem.Verdict, error) {
 	return j.said(t.rec)
 }
 
-// Careful returns the judge that makes an error of a panic of j. A judge out of a file
-// may be anything, and the members of a panel are asked in goroutines of their own.
+// Careful returns a judge that converts a panic of j into an error. A judge from a file is
+// untrusted, and the members of a panel run in their own goroutines.
 func Careful(j deem.Judge) deem.Identified { return careful{j} }
 
 type careful struct{ inside deem.Judge }
@@ -129,26 +128,26 @@ func (j careful) Judge(ctx context.Context, it deem.Item) (v deem.Verdict, err e
 
 type tapeKey struct{}
 
-// A request is how a call is found: whom it was to, and the hash of what was asked.
+// A request is the key of a call: its model, and the hash of the request.
 type request struct{ model, hash string }
 
-// A tape is the calls of a record, while the judge is asked again. Its methods may be
-// called at the same time, since the members of a panel are asked so.
+// A tape is the calls of a record while the judge is run again. Its methods may be called
+// concurrently, because the members of a panel run concurrently.
 type tape struct {
 	rec   deem.Record
 	calls []deem.Call
-	held  map[request][]int // by request the calls, as indices
-	order map[request][]int // by request the places of the models that ask, as seen before
+	held  map[request][]int // indices of calls by request
+	order map[request][]int // indices of the models by request, as seen in the first pass
 
 	mu      sync.Mutex
-	asked   map[request][]int // by request the places of the models that asked now
+	asked   map[request][]int // indices of the models by request, in this pass
 	used    []bool            // of calls
 	missing []request
 	wires   int      // calls whose parameters were compared
-	unsent  []string // what is wrong with them
+	unsent  []string // errors in them
 }
 
-// compare compares what a call says that was sent with the request.
+// compare compares the parameters that a call reports as sent with the request.
 func (t *tape) compare(req deem.Request, settings string, reply deem.Reply) {
 	problem, checked := checkSent(req, settings, reply)
 	t.mu.Lock()
@@ -176,12 +175,12 @@ func (t *tape) rewind() {
 	t.wires, t.unsent = 0, nil
 }
 
-// answer returns the call that answers a request. Calls of tries that were given up
-// stand before the others, so that the last ones count.
+// answer returns the call that answers a request. Calls of abandoned attempts come before
+// the others, so the last ones count.
 func (t *tape) answer(key request, place int) (deem.Call, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	before := 0 // how often this model has asked the same already
+	before := 0 // how many times this model has made the same request
 	for _, p := range t.asked[key] {
 		if p == place {
 			before++
@@ -201,9 +200,9 @@ func (t *tape) answer(key request, place int) (deem.Call, bool) {
 	return t.calls[held[at]], true
 }
 
-// play asks the judge again. When several members make the same request, which of them
-// got which reply is known only from their order; so they are asked once to learn who
-// makes it, and once more to be answered.
+// play runs the judge again. If several members make the same request, only their order
+// shows which of them got which reply. So they run once to learn which members make it, and
+// once more to be answered.
 func (t *tape) play(ctx context.Context, j deem.Judge) (deem.Verdict, error) {
 	ask := func() (deem.Verdict, error) {
 		lctx, _ := deem.WithLedger(context.WithValue(ctx, tapeKey{}, t), t.rec.Trial)
@@ -223,7 +222,7 @@ func (t *tape) play(ctx context.Context, j deem.Judge) (deem.Verdict, error) {
 	return ask()
 }
 
-// rest returns the calls that nobody asked for.
+// rest returns the calls that were not requested.
 func (t *tape) rest() []deem.Call {
 	var rest []deem.Call
 	for i, c := range t.calls {
@@ -234,7 +233,7 @@ func (t *tape) rest() []deem.Call {
 	return rest
 }
 
-// replay asks a judge that is made of others again, and compares.
+// replay runs a composite judge again, and compares the result.
 func (c *checker) replay(ctx context.Context, rec deem.Record, out *outcome) {
 	t := newTape(rec, rec.Calls)
 	v, err := t.play(ctx, c.again.Judge)
@@ -250,9 +249,9 @@ func (c *checker) replay(ctx context.Context, rec deem.Record, out *outcome) {
 		out.compareComposed(rec, v, err, c.again.Partly)
 	}
 	for rest := t.rest(); len(rest) > 0; {
-		// These may be of a try that was given up, in which other members were asked.
+		// These may belong to an abandoned attempt, in which other members were called.
 		earlier := newTape(rec, rest)
-		_, _ = earlier.play(ctx, c.again.Judge) // What came of it then is not in the record.
+		_, _ = earlier.play(ctx, c.again.Judge) // The result of that attempt is not in the record.
 		left := earlier.rest()
 		if len(left) == len(rest) {
 			c.unasked(rec, left, out)
@@ -262,7 +261,7 @@ func (c *checker) replay(ctx context.Context, rec deem.Record, out *outcome) {
 	}
 }
 
-// unasked finds fault with calls that the judge does not make.
+// unasked reports calls that the judge does not make.
 func (c *checker) unasked(rec deem.Record, calls []deem.Call, out *outcome) {
 	for _, call := range calls {
 		if slices.Contains(c.again.Unchecked, call.Model) {
@@ -272,8 +271,9 @@ func (c *checker) unasked(rec deem.Record, calls []deem.Call, out *outcome) {
 	}
 }
 
-// compareComposed is compare. When what a member said is taken from the record, words
-// are not compared: those of that member are not told from those of others.
+// compareComposed is compare for composite judges. If a member's verdict is taken from the
+// record, texts are not compared, because that member's texts cannot be distinguished from
+// others.
 func (out *outcome) compareComposed(rec deem.Record, v deem.Verdict, err error, partly bool) {
 	_, failed := errors.AsType[*deem.Failure](err)
 	switch {

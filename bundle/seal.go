@@ -9,18 +9,18 @@ import (
 	"deem"
 )
 
-// The sealed form of a body has the SHA-256 of each text in place of the text. Chain
-// hashes are taken of it, so that a bundle and its redacted copy have one chain. It is
-// also what a redacted bundle holds. What is text, and so may be somebody's secret:
-// question, references, response and fields of an item; the reply of the model and
-// everything that may quote it. What stays: ids, categories, clusters, weights,
-// labels, scores, aspects, kinds of failure, usage, cost and times.
+// The sealed form of a body has the SHA-256 of each text in place of the text. Chain hashes
+// are computed from it, so a bundle and its redacted copy have the same chain. It is also
+// the content of a redacted bundle. Texts, which may be confidential, are: question,
+// references, response and fields of an item; the reply of the model and everything that
+// may quote it. These are kept: ids, categories, clusters, weights, labels, scores,
+// aspects, kinds of failure, usage, cost and times.
 
-// sealMark begins every sealed text.
+// sealMark is the prefix of every sealed text.
 const sealMark = "sha256:"
 
 // seal returns a sealed text. An empty text stays empty: an item without a reference
-// is another kind of item than one with a reference that nobody may read.
+// differs from one with a hidden reference.
 func seal(text string) string {
 	if text == "" {
 		return ""
@@ -30,13 +30,13 @@ func seal(text string) string {
 	return string(hex.AppendEncode(append(sealed, sealMark...), sum[:]))
 }
 
-// isSealed reports whether text is one that seal returns.
+// isSealed reports whether text is a result of seal.
 func isSealed(text string) bool {
 	hash, ok := strings.CutPrefix(text, sealMark)
 	return text == "" || ok && isHash(hash)
 }
 
-// overItem returns the item with every text as do makes it.
+// overItem returns the item with do applied to every text.
 func overItem(it deem.Item, do func(string) string) deem.Item {
 	it.Question, it.Response = do(it.Question), do(it.Response)
 	if it.References != nil {
@@ -68,8 +68,8 @@ func overItem(it deem.Item, do func(string) string) deem.Item {
 	return it
 }
 
-// over returns the record with every text as do makes it, and its log-probabilities,
-// which spell the reply, as logprobs does.
+// over returns the record with do applied to every text, and logprobs to its
+// log-probabilities, which reveal the reply.
 func (w wireRecord) over(do func(string) string, logprobs func([]deem.TokenLogprob) []deem.TokenLogprob) wireRecord {
 	failure := func(f *deem.Failure) *deem.Failure {
 		if f == nil {
@@ -123,7 +123,7 @@ func (w wireItem) sealed() wireItem {
 // sealed returns the sealed form of a record.
 func (w wireRecord) sealed() wireRecord { return w.over(seal, sealLogprobs) }
 
-// isSealed reports whether the item holds no text.
+// isSealed reports whether the item contains no text.
 func (w wireItem) isSealed() bool {
 	all := true
 	overItem(w.item, func(s string) string {
@@ -133,7 +133,7 @@ func (w wireItem) isSealed() bool {
 	return all
 }
 
-// isSealed reports whether the record holds no text.
+// isSealed reports whether the record contains no text.
 func (w wireRecord) isSealed() bool {
 	all := true
 	w.over(func(s string) string {
@@ -147,8 +147,8 @@ func (w wireRecord) isSealed() bool {
 	return all
 }
 
-// sealed returns the sealed form of a header: whether a bundle is redacted is not part
-// of its chain.
+// sealed returns the sealed form of a header. Whether a bundle is redacted is not part of
+// its chain.
 func (h Header) sealed() Header {
 	h.Redacted = false
 	return h

@@ -11,7 +11,7 @@ import (
 	"deem"
 )
 
-// wireNames are the names that vendors give to the parameters of a request.
+// wireNames are the vendors' names of the parameters of a request.
 var wireNames = map[string][]string{
 	"max_tokens":   {"max_tokens", "max_completion_tokens", "maxOutputTokens", "num_predict"},
 	"seed":         {"seed"},
@@ -20,11 +20,11 @@ var wireNames = map[string][]string{
 	"top_p":        {"top_p", "topP"},
 }
 
-// maxTopLogprobs is as many rivals of a token as vendors give.
+// maxTopLogprobs is the maximum number of alternatives to a token that vendors return.
 const maxTopLogprobs = 20
 
-// A wireCheck compares what a reply says that was sent with the request that the judge
-// makes, and with the settings of the model that are part of the judge.
+// A wireCheck compares the parameters that a reply reports as sent with the judge's
+// request, and with the model settings that are part of the judge.
 type wireCheck struct {
 	room    int
 	rejects []string
@@ -32,8 +32,8 @@ type wireCheck struct {
 	dropped url.Values
 }
 
-// checkSent says what is wrong with the parameters of a call, "" if nothing is. Replies
-// that do not say what was sent, as those of older versions, are not checked.
+// checkSent describes an error in the parameters of a call, "" if there is none. It does
+// not check replies that do not report the parameters, such as those of older versions.
 func checkSent(req deem.Request, settings string, reply deem.Reply) (problem string, checked bool) {
 	if reply.Sent == "" && reply.Dropped == "" {
 		return "", false
@@ -58,7 +58,7 @@ func checkSent(req deem.Request, settings string, reply deem.Reply) (problem str
 	return c.schema(req), true
 }
 
-// A declaredParam is a parameter that a request has or not.
+// A declaredParam is an optional parameter of a request.
 type declaredParam struct {
 	name string
 	want *float64
@@ -92,18 +92,18 @@ func (c wireCheck) param(name string, want *float64) string {
 		return fmt.Sprintf("the call says that %s %v was sent, and that it was not: %s", name, got, why)
 	case want == nil && why != "":
 		return fmt.Sprintf("the call says that %s was dropped, and the judge does not set it", name)
-	case want == nil && found && name != "max_tokens": // Some vendors demand a limit.
+	case want == nil && found && name != "max_tokens": // some vendors require a limit
 		return fmt.Sprintf("the call says that %s %v was sent, and the judge does not set it", name, got)
 	case want != nil && !found && why == "":
 		return fmt.Sprintf("the judge sets %s %v, and the call says neither that it was sent nor why not", name, *want)
-	case want != nil && found && got != *want && (name != "seed" || math.Abs(*want) <= math.MaxInt32): // Some vendors fold longer seeds.
+	case want != nil && found && got != *want && (name != "seed" || math.Abs(*want) <= math.MaxInt32): // some vendors truncate longer seeds
 		return fmt.Sprintf("the judge sets %s %v, and the call says that %v was sent", name, *want, got)
 	}
 	return ""
 }
 
-// find returns the value of a parameter under one of its names. A parameter inside an
-// object has a path for its name.
+// find returns the value of a parameter under one of its names. The name of a nested
+// parameter is a path.
 func (c wireCheck) find(name string) (float64, bool) {
 	for _, alias := range wireNames[name] {
 		for path, values := range c.sent {
@@ -118,7 +118,7 @@ func (c wireCheck) find(name string) (float64, bool) {
 	return 0, false
 }
 
-// schema compares the schema of a reply, of which the call has the hash.
+// schema compares the schema of a reply with its hash in the call.
 func (c wireCheck) schema(req deem.Request) string {
 	if len(req.Schema) == 0 || c.dropped.Has("schema") {
 		return ""

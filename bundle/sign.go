@@ -14,8 +14,8 @@ import (
 	"deem"
 )
 
-// A Signature says who vouches for a bundle: with Ed25519, for the hash of the
-// manifest's line, and through the chain for everything before it.
+// A Signature signs a bundle: with Ed25519, for the hash of the manifest's line, and
+// through the chain for everything before it.
 type Signature struct {
 	Algorithm string `json:"algorithm"` // "ed25519"
 	Key       []byte `json:"key"`       // the public key
@@ -34,7 +34,7 @@ func sign(key ed25519.PrivateKey, manifestHash string) Signature {
 	}
 }
 
-// check reports what is wrong with the signature of a manifest.
+// check checks the signature of a manifest.
 func (s Signature) check(manifestHash string) error {
 	switch {
 	case s.Algorithm != "ed25519":
@@ -47,7 +47,7 @@ func (s Signature) check(manifestHash string) error {
 	return nil
 }
 
-// by reports whether the signature names the given key as its own.
+// by reports whether the signature has the given key.
 func (s Signature) by(key ed25519.PublicKey) bool { return bytes.Equal(s.Key, key) }
 
 // Fingerprint returns a short name of a public key: the first sixteen digits of its
@@ -57,8 +57,8 @@ func Fingerprint(key ed25519.PublicKey) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// GenerateKey returns a new pair of keys as the texts of two files in PEM: PKCS #8 for
-// the private key, PKIX for the public one, as OpenSSL reads and writes them.
+// GenerateKey returns a new key pair as the contents of two PEM files: PKCS #8 for the
+// private key, PKIX for the public one, as used by OpenSSL.
 func GenerateKey() (private, public []byte, err error) {
 	pub, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -78,7 +78,7 @@ func GenerateKey() (private, public []byte, err error) {
 
 const keyAdvice = "deem keygen makes a pair of keys; so does openssl genpkey -algorithm ed25519"
 
-// ParsePrivateKey reads the text of a private key's file.
+// ParsePrivateKey parses the contents of a private key file.
 func ParsePrivateKey(text []byte) (ed25519.PrivateKey, error) {
 	block, err := block(text, "PRIVATE KEY")
 	if err != nil {
@@ -86,7 +86,7 @@ func ParsePrivateKey(text []byte) (ed25519.PrivateKey, error) {
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block)
 	if err != nil {
-		return nil, errors.New("the private key cannot be read") // what the parser says may hold parts of it
+		return nil, errors.New("the private key cannot be read") // the parser's error may contain parts of the key
 	}
 	key, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
@@ -95,7 +95,7 @@ func ParsePrivateKey(text []byte) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// ParsePublicKey reads the text of a public key's file.
+// ParsePublicKey parses the contents of a public key file.
 func ParsePublicKey(text []byte) (ed25519.PublicKey, error) {
 	block, err := block(text, "PUBLIC KEY")
 	if err != nil {
@@ -112,7 +112,7 @@ func ParsePublicKey(text []byte) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// block returns what the first block of a PEM text holds.
+// block returns the contents of the first block of a PEM text.
 func block(text []byte, kind string) ([]byte, error) {
 	b, _ := pem.Decode(text)
 	switch {

@@ -13,45 +13,44 @@ import (
 	"deem/judge"
 )
 
-// VerifyOptions say how far a bundle is checked. With the zero value everything is
-// checked that the file alone can tell: bytes, chain, hashes, order, counts and
-// signature.
+// VerifyOptions configures the checks of a bundle. The zero value checks everything that
+// the file alone allows: bytes, chain, hashes, order, counts and signature.
 type VerifyOptions struct {
-	// Restore returns the judge of the run, which is asked again about every item, as
-	// far as that needs no model; nil leaves it out. Its error, or a note, says why the
-	// judge cannot be restored, and verdicts are then not checked.
+	// Restore returns the judge of the run, which is run again on every item without
+	// calling a model; nil disables this. If the judge cannot be restored, its error or a
+	// note says why, and verdicts are not checked.
 	Restore func(run Run, j Judge) (Again, error)
 
-	// Numbers returns who counts the numbers of the manifest again; nil leaves it out.
+	// Numbers returns a counter that computes the numbers of the manifest again; nil
+	// disables this.
 	Numbers func(run Run, j Judge, redacted bool) (Counter, error)
 
 	// Signer must have signed the bundle; nil accepts any signature, and none.
 	Signer ed25519.PublicKey
 
-	// Software is the name of this program. Numbers are compared always, and the words
-	// around them only when the same program wrote them.
+	// Software is the name of this program. Numbers are always compared, but texts only if
+	// the same program wrote them.
 	Software string
 
-	// Concurrency is how many lines are checked at once; 0 means as many as there are
-	// processors.
+	// Concurrency is the number of lines that are checked concurrently; 0 means the number
+	// of processors.
 	Concurrency int
 
-	// Found is called with each finding, in the order of the lines; nil means that
-	// nobody waits for them. [Verification] keeps the first ones.
+	// Found is called with each finding, in the order of the lines, unless it is nil.
+	// [Verification] keeps the first findings.
 	Found func(Finding)
 }
 
-// Again is a judge that was restored: a protocol whose replies are read again, a rule
-// that judges again, or a judge that is made of others. With none of them, Note says
-// why.
+// Again is a restored judge: a protocol whose replies are parsed again, a rule that judges
+// again, or a composite judge. With none of them, Note says why.
 type Again struct {
 	Protocol judge.Protocol
 	Rule     deem.Judge
 
-	// Judge is made of others, and its models are made by [Recordings]. Partly says
-	// that a member could not be restored, and says again what the record holds of it;
-	// Note names it. Calls to the models in Unchecked, which such members asked, may
-	// stand in a record without anybody asking for them now.
+	// Judge is a composite judge whose models are created by [Recordings]. Partly means
+	// that a member could not be restored, and returns its verdict from the record; Note
+	// names it. A record may contain calls to the models in Unchecked, which such members
+	// used, that are not requested now.
 	Judge     deem.Judge
 	Partly    bool
 	Unchecked []string
@@ -59,27 +58,27 @@ type Again struct {
 	Note string
 }
 
-// The checks that a finding names.
+// The checks of findings.
 const (
 	checkFile      = "file"      // the bytes of the file
-	checkForm      = "form"      // a line is not what the format says
+	checkForm      = "form"      // a line does not match the format
 	checkChain     = "chain"     // hashes from line to line
-	checkOrder     = "order"     // what stands where
+	checkOrder     = "order"     // the order of lines
 	checkItem      = "item"      // an item and its hash
 	checkJudge     = "judge"     // the judge and its hash
-	checkRecord    = "record"    // a record within itself
+	checkRecord    = "record"    // the consistency of a record
 	checkPrompt    = "prompt"    // the prompt rendered again
 	checkWire      = "wire"      // the parameters that were sent
-	checkVerdict   = "verdict"   // the reply read again, or the rule asked again
-	checkNumbers   = "numbers"   // what the manifest says
-	checkSignature = "signature" // who vouches for it
+	checkVerdict   = "verdict"   // the reply parsed again, or the rule run again
+	checkNumbers   = "numbers"   // the contents of the manifest
+	checkSignature = "signature" // the signature
 )
 
-// A Finding is something wrong with a bundle.
+// A Finding is an error in a bundle.
 type Finding struct {
 	Check   string `json:"check"`
-	Line    int    `json:"line,omitempty"`  // from 1; 0 when the whole file is meant
-	Item    string `json:"item,omitempty"`  // id of the item that it concerns
+	Line    int    `json:"line,omitempty"`  // from 1; 0 for the whole file
+	Item    string `json:"item,omitempty"`  // id of the affected item
 	Trial   int    `json:"trial,omitempty"` // of the record
 	Message string `json:"message"`
 }
@@ -99,39 +98,39 @@ func (f Finding) String() string {
 	return where + ": " + f.Message
 }
 
-// A Verification is what came of checking a bundle.
+// A Verification is the result of checking a bundle.
 type Verification struct {
 	Header    Header     `json:"header"`
 	Run       Run        `json:"run"`
 	Judge     string     `json:"judge"`
 	JudgeHash string     `json:"judge_hash"`
-	Root      string     `json:"root"` // see [Manifest]; "" when the manifest cannot be read
+	Root      string     `json:"root"` // see [Manifest]; "" if the manifest cannot be read
 	Manifest  *Manifest  `json:"-"`
-	Signature *Signature `json:"signature,omitempty"` // whether it holds the findings say
+	Signature *Signature `json:"signature,omitempty"` // findings say whether it is valid
 
 	Lines    int `json:"lines"`
 	Items    int `json:"items"`
 	Records  int `json:"records"`
 	Prompts  int `json:"prompts"`  // rendered again
 	Wires    int `json:"wires"`    // calls whose parameters were compared with the judge
-	Verdicts int `json:"verdicts"` // made again, from replies or by the rule
+	Verdicts int `json:"verdicts"` // computed again, from replies or by the rule
 
-	// Findings are the first hundred, and Total counts them all.
+	// Findings are the first hundred findings; Total counts all of them.
 	Findings []Finding `json:"findings"`
 	Total    int       `json:"total_findings"`
 
-	// Notes say what could not be checked, and why. They are not findings.
+	// Notes describe what could not be checked, and why. They are not findings.
 	Notes []string `json:"notes"`
 }
 
-// OK reports whether nothing is wrong.
+// OK reports whether there are no findings.
 func (v *Verification) OK() bool { return v.Total == 0 }
 
-// maxFindings is how many findings are kept.
+// maxFindings is the number of findings that are kept.
 const maxFindings = 100
 
-// Verify checks a bundle. What is wrong with it comes as findings; the error is that
-// of reading, or of ctx. No goroutine outlives the call.
+// Verify checks a bundle. Errors in the bundle are findings; the returned error is that of
+// reading, or of ctx. No goroutine outlives the call.
 func Verify(ctx context.Context, from io.Reader, o VerifyOptions) (*Verification, error) {
 	c := &checker{opts: o, out: &Verification{Findings: []Finding{}, Notes: []string{}}}
 	lines, err := newScanner(from)
@@ -149,7 +148,7 @@ func Verify(ctx context.Context, from io.Reader, o VerifyOptions) (*Verification
 	return c.out, nil
 }
 
-// broken makes a finding of an error that concerns the file, and returns any other.
+// broken turns an error about the file into a finding, and returns any other error.
 func (c *checker) broken(err error) error {
 	var at *lineError
 	switch {
@@ -165,7 +164,7 @@ func (c *checker) broken(err error) error {
 	return err
 }
 
-// A lineError is a finding behind which the rest of the file makes no sense.
+// A lineError is a finding after which the rest of the file cannot be interpreted.
 type lineError struct{ finding Finding }
 
 func (e *lineError) Error() string { return e.finding.String() }
@@ -176,7 +175,7 @@ type checker struct {
 	out   *Verification
 	judge Judge
 	again Again
-	count Counter // nil when nobody counts
+	count Counter // nil if numbers are not checked
 	seq   sequence
 }
 
@@ -210,7 +209,7 @@ func (c *checker) all(ctx context.Context, lines *scanner) error {
 	return c.epilogue(lines, next)
 }
 
-// step checks the chain of a line that is its own sealed form, and reads it.
+// step checks the chain of a line that is its own sealed form, and decodes it.
 func step[T any](c *checker, l line, v *T) error {
 	c.link(l)
 	value, err := decode[T](l.body)
@@ -230,7 +229,7 @@ func step[T any](c *checker, l line, v *T) error {
 	return nil
 }
 
-// link checks that a line follows the one before. It goes on from what the line says,
+// link checks that a line follows the previous one. It continues from the hash in the line,
 // so that one break is one finding.
 func (c *checker) link(l line) {
 	if l.prev != c.seq.head {
@@ -239,7 +238,7 @@ func (c *checker) link(l line) {
 	c.seq.head = l.hash
 }
 
-// prologue checks what stands before the first item, and returns the line after.
+// prologue checks everything before the first item, and returns the following line.
 func (c *checker) prologue(lines *scanner) (line, error) {
 	l, err := c.want(lines, kindHeader)
 	if err != nil {
@@ -275,7 +274,7 @@ func (c *checker) prologue(lines *scanner) (line, error) {
 	return c.more(lines)
 }
 
-// more returns the next line. A file that ends here is not whole.
+// more returns the next line. A file that ends here is incomplete.
 func (c *checker) more(lines *scanner) (line, error) {
 	l, err := lines.next()
 	if errors.Is(err, io.EOF) {
@@ -293,11 +292,11 @@ func (c *checker) want(lines *scanner, kind string) (line, error) {
 	return l, err
 }
 
-// judgeHash checks that the judge is the one that its hash says.
+// judgeHash checks that the judge matches its hash.
 func (c *checker) judgeHash(n int) {
 	var identity any = c.judge.Identity
 	if len(c.judge.Identity) == 0 {
-		identity = c.judge.Name // as deem.JudgeHash has it
+		identity = c.judge.Name // like deem.JudgeHash
 	}
 	hash, err := deem.Hash(identity)
 	if err != nil || hash != c.judge.Hash {
@@ -305,7 +304,7 @@ func (c *checker) judgeHash(n int) {
 	}
 }
 
-// restore makes the judge ready to be asked again, and the counter to count again.
+// restore restores the judge and creates the counter.
 func (c *checker) restore() error {
 	switch {
 	case c.out.Header.Redacted:
@@ -369,7 +368,7 @@ func (c *checker) epilogue(lines *scanner, l line) error {
 	}
 }
 
-// signature checks who vouches for the bundle.
+// signature checks the signature of the bundle.
 func (c *checker) signature(manifestHash string) {
 	s := c.out.Signature
 	wrong := func(format string, args ...any) {
@@ -388,7 +387,7 @@ func (c *checker) signature(manifestHash string) {
 	}
 }
 
-// manifest compares what the manifest says with what was counted.
+// manifest compares the manifest with the counts.
 func (c *checker) manifest(n int, head string, m Manifest) {
 	wrong := func(format string, args ...any) {
 		c.find(Finding{Check: checkNumbers, Line: n, Message: fmt.Sprintf(format, args...)})
@@ -435,7 +434,7 @@ func (c *checker) dataset(n int) {
 	}
 }
 
-// numbers compares the numbers of the manifest with those that are counted again.
+// numbers compares the numbers of the manifest with those computed again.
 func (c *checker) numbers(n int, said json.RawMessage) {
 	if c.count == nil {
 		return

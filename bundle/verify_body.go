@@ -11,26 +11,25 @@ import (
 	"deem"
 )
 
-// Items and records are most of a bundle, and each of their lines can be checked
-// without the others, but for what links them. So one goroutine reads lines, several
-// check them, and one, in the order of the file, looks at the links and counts.
+// Items and records are most of a bundle, and their lines can be checked independently,
+// except for their links. So one goroutine reads lines, several check them, and one checks
+// the links and counts in the order of the file.
 
-// A job is a few lines on their way through the check.
+// A job is a batch of lines to check.
 type job struct {
-	before *line // the last item before the lines, which the first records may be of
+	before *line // the last item before the lines, to which the first records may belong
 	lines  []line
 	out    []outcome
 	done   chan struct{}
 }
 
-// How many lines and bytes go together. It keeps the cost of handing over small, and
-// memory flat.
+// The size of a batch in lines and bytes. It keeps the overhead small and memory bounded.
 const (
 	jobLines = 64
 	jobBytes = 1 << 20
 )
 
-// An outcome is what came of checking one line by itself.
+// An outcome is the result of checking one line independently.
 type outcome struct {
 	line     line // without its body
 	findings []Finding
@@ -82,7 +81,7 @@ func (c *checker) body(ctx context.Context, lines *scanner, l line) (line, error
 	return last, err
 }
 
-// send reports false when ctx is done.
+// send sends a job. It returns false if ctx is done.
 func send(ctx context.Context, to chan<- *job, j *job) bool {
 	select {
 	case to <- j:
@@ -92,7 +91,7 @@ func send(ctx context.Context, to chan<- *job, j *job) bool {
 	}
 }
 
-// feed puts the lines into jobs until it comes to the manifest.
+// feed puts the lines into jobs until the manifest.
 func (c *checker) feed(ctx context.Context, lines *scanner, l line, put func(*job) bool) (line, error) {
 	var before *line
 	j, size := &job{done: make(chan struct{})}, 0
@@ -133,7 +132,7 @@ func (c *checker) work(ctx context.Context, j *job) {
 	var item *wireItem
 	if j.before != nil {
 		if it, err := decodeItem(j.before.body); err == nil {
-			item = &it // if it cannot be read, another job has said so
+			item = &it // if it cannot be read, another job has reported it
 		}
 	}
 	for _, l := range j.lines {
@@ -149,7 +148,7 @@ func (c *checker) work(ctx context.Context, j *job) {
 	j.lines = nil
 }
 
-// checkItem checks an item by itself. It returns nil for one that cannot be read.
+// checkItem checks an item independently. It returns nil for one that cannot be read.
 func (c *checker) checkItem(l line, out *outcome) *wireItem {
 	it, err := decodeItem(l.body)
 	if err != nil {
@@ -174,8 +173,8 @@ func (c *checker) checkItem(l line, out *outcome) *wireItem {
 	return &it
 }
 
-// checkRecord checks a record by itself and beside its item, which is nil when it
-// could not be read.
+// checkRecord checks a record independently and against its item, which is nil if it could
+// not be read.
 func (c *checker) checkRecord(ctx context.Context, l line, item *wireItem, out *outcome) {
 	w, err := decode[wireRecord](l.body)
 	if err != nil {
@@ -184,7 +183,7 @@ func (c *checker) checkRecord(ctx context.Context, l line, item *wireItem, out *
 	}
 	known := item != nil && item.hash == w.Item
 	if !known {
-		item = &wireItem{} // the collector says that the record is of another item
+		item = &wireItem{} // the collector reports that the record belongs to another item
 	}
 	rec := w.record(item.item)
 	out.record, out.of = &rec, w.Item
@@ -224,7 +223,7 @@ func (out *outcome) findIn(check string, rec deem.Record, message string) {
 	out.findings = append(out.findings, Finding{Check: check, Line: out.line.n, Item: rec.Item.ID, Trial: rec.Trial, Message: message})
 }
 
-// within says what is wrong with a record by itself.
+// within describes an inconsistency in a record.
 func (c *checker) within(rec deem.Record) string {
 	switch {
 	case rec.Verdict == nil && rec.Failure == nil:
@@ -248,7 +247,7 @@ func (c *checker) within(rec deem.Record) string {
 	return ""
 }
 
-// A sequence is what links the lines of a bundle.
+// A sequence is the state that links the lines of a bundle.
 type sequence struct {
 	head    string // hash of the last line
 	counted Manifest
@@ -260,7 +259,7 @@ type sequence struct {
 	trial   int       // of its last record
 }
 
-// collect looks at a line beside those before it.
+// collect checks a line against those before it.
 func (c *checker) collect(out outcome) {
 	c.link(out.line)
 	for _, f := range out.findings {
@@ -277,7 +276,7 @@ func (c *checker) collect(out outcome) {
 	}
 }
 
-// nextItem takes an item up.
+// nextItem starts an item.
 func (c *checker) nextItem(out outcome) {
 	s := &c.seq
 	c.itemEnds(out.line.n)
@@ -296,11 +295,11 @@ func (c *checker) nextItem(out outcome) {
 	s.item, s.records = out.item, 0
 }
 
-// itemEnds checks that the item that was being looked at has a record.
+// itemEnds checks that the current item has a record.
 func (c *checker) itemEnds(n int) {
 	if s := &c.seq; s.item != nil && s.records == 0 {
 		c.find(Finding{Check: checkOrder, Line: n, Item: s.item.item.ID, Message: "the item has no record behind it"})
-		s.records = 1 // said once
+		s.records = 1 // report once
 	}
 }
 
@@ -325,8 +324,8 @@ func (c *checker) nextRecord(out outcome) {
 	c.tally(rec, out.line.n)
 }
 
-// tally counts a record. The counter was made from what the file says, and may
-// panic over what a forger made up.
+// tally counts a record. The counter was created from the file and may panic on forged
+// input.
 func (c *checker) tally(rec deem.Record, n int) {
 	if c.count == nil {
 		return
@@ -340,8 +339,8 @@ func (c *checker) tally(rec deem.Record, n int) {
 	c.count.Add(rec)
 }
 
-// A datasetHash is the hash of a dataset: each link is the SHA-256 of the link before
-// and the hash of the next item, in hexadecimal.
+// A datasetHash is the hash of a dataset: each link is the SHA-256 of the previous link and
+// the hash of the next item, in hexadecimal.
 type datasetHash struct{ link [sha256.Size]byte }
 
 func (d *datasetHash) add(item string) {

@@ -9,9 +9,9 @@ import (
 	"deem"
 )
 
-// A wireRecord is the body of a line of kind record: a [deem.Record] that names its item.
+// A wireRecord is the body of a record line: a [deem.Record] that refers to its item.
 type wireRecord struct {
-	Item     string        `json:"item"` // hash of the item on the last line of that kind
+	Item     string        `json:"item"` // hash of the item on the last item line
 	Position int           `json:"position"`
 	Judge    string        `json:"judge"`
 	Trial    int           `json:"trial"`
@@ -31,7 +31,7 @@ func toRecord(rec deem.Record, item string) wireRecord {
 	return w
 }
 
-// clean returns s with U+FFFD for each byte that is not UTF-8, as JSON has it.
+// clean returns s with U+FFFD for each invalid UTF-8 byte, as JSON does.
 func clean(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -39,19 +39,19 @@ func clean(s string) string {
 	return string([]rune(s))
 }
 
-// record returns the record with the item that it names.
+// record returns the record with its item.
 func (w wireRecord) record(it deem.Item) deem.Record {
 	return deem.Record{Item: it, Position: w.Position, Judge: w.Judge, Trial: w.Trial, Verdict: w.Verdict, Failure: w.Failure, Calls: w.Calls}
 }
 
-// A wireItem is the body of a line of kind item.
+// A wireItem is the body of an item line.
 type wireItem struct {
 	hash     string // of the item with its texts, also in a redacted bundle
 	item     deem.Item
 	position int
 }
 
-// encode writes the body. An item knows its canonical JSON itself.
+// encode encodes the body, using the item's own canonical JSON.
 func (w wireItem) encode() []byte {
 	text := w.item.Canonical()
 	body := make([]byte, 0, len(text)+hexLen+48)
@@ -60,7 +60,7 @@ func (w wireItem) encode() []byte {
 	return append(strconv.AppendInt(body, int64(w.position), 10), '}')
 }
 
-// decodeItem reads the body of an item strictly, as [decode] does.
+// decodeItem decodes the body of an item strictly, like [decode].
 func decodeItem(body []byte) (wireItem, error) {
 	var v struct {
 		Hash     string    `json:"hash"`

@@ -11,22 +11,22 @@ import (
 	"deem"
 )
 
-// A Source is a run to be written.
+// A Source is a run to write.
 type Source struct {
 	Run      Run
 	Judge    Judge
-	Prices   json.RawMessage // the rows of the price table that the run's models have; nil when there are none
+	Prices   json.RawMessage // the rows of the price table for the run's models; nil if there are none
 	Software string          // that writes the bundle
 
-	// Records are the records with their calls in the order of the dataset, and those
-	// of one item by trial.
+	// Records are the records with their calls in the order of the dataset, and those of
+	// one item by trial.
 	Records iter.Seq2[deem.Record, error]
 
-	// Numbers counts what stands in the manifest; nil leaves it out.
+	// Numbers computes the numbers in the manifest; nil omits them.
 	Numbers Counter
 }
 
-// Options say how a bundle is written.
+// Options configures how a bundle is written.
 type Options struct {
 	// Redact replaces texts by their hashes.
 	Redact bool
@@ -35,8 +35,8 @@ type Options struct {
 	Key ed25519.PrivateKey
 }
 
-// Write writes a bundle and returns its manifest. The same source gives the same
-// bytes. After an error what was written is not a bundle.
+// Write writes a bundle and returns its manifest. The same source gives the same bytes.
+// After an error, the output is not a bundle.
 func Write(to io.Writer, src Source, o Options) (Manifest, error) {
 	f, err := newFileWriter(to)
 	if err != nil {
@@ -45,7 +45,8 @@ func Write(to io.Writer, src Source, o Options) (Manifest, error) {
 	w := &writer{file: f, redact: o.Redact, head: first}
 	m, err := w.all(src, o.Key)
 	if err != nil {
-		// The encoder holds memory until it is closed; what it writes now is not a bundle.
+		// The encoder holds memory until it is closed; its remaining output is not a
+		// bundle.
 		return Manifest{}, errors.Join(err, w.file.enc.Close())
 	}
 	return m, w.file.Close()
@@ -90,7 +91,7 @@ func (w *writer) all(src Source, key ed25519.PrivateKey) (Manifest, error) {
 	return m, w.plain(kindSignature, sign(key, w.head))
 }
 
-// prologue writes what stands before the first item.
+// prologue writes everything before the first item.
 func (w *writer) prologue(src Source) error {
 	h := Header{Format: Format, Redacted: w.redact, Software: clean(src.Software)}
 	body, err := deem.Canonical(h)
@@ -126,7 +127,7 @@ func (w *writer) prologue(src Source) error {
 	return w.plain(kindPrices, prices)
 }
 
-// canonical makes a JSON canonical. None stays none.
+// canonical makes JSON canonical. Empty JSON stays empty.
 func canonical(text *json.RawMessage) error {
 	if len(*text) == 0 {
 		*text = nil
@@ -197,7 +198,7 @@ func (w *writer) plain(kind string, v any) error {
 	return w.line(kind, body, body)
 }
 
-// line chains a line to the one before and writes it.
+// line chains a line to the previous one and writes it.
 func (w *writer) line(kind string, body, sealed []byte) error {
 	l := line{kind: kind, body: body, prev: w.head, hash: chainHash(w.head, kind, sealed)}
 	w.head = l.hash
