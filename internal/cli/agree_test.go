@@ -17,9 +17,9 @@ import (
 	"deem/stat"
 )
 
-// published reads the verdicts of people and of nine judges on 3,200 answers, and
-// writes what deem reads: items, people's labels, and a table of the judges' verdicts.
-// It skips the test if the verdicts are not here: they are not ours to pass on.
+// published reads the verdicts of people and of nine judges on 3,200 answers, and writes
+// input for deem: items, people's labels, and a table of the judges' verdicts. It skips the
+// test if the verdicts are missing: we may not distribute them.
 func published(t *testing.T, dir string) {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "human_triviaqa_9judges", "derived.jsonl.gz"))
@@ -81,7 +81,7 @@ func table(t *testing.T, rows [][]string) []byte {
 	return buf.Bytes()
 }
 
-// TestAgreePublished reproduces published agreement of judges with people through the
+// TestAgreePublished reproduces the published agreement of judges with people through the
 // command: the judges' recorded verdicts as runs, people's as labels.
 func TestAgreePublished(t *testing.T) {
 	dir := t.TempDir()
@@ -112,7 +112,7 @@ func TestAgreePublished(t *testing.T) {
 	}
 }
 
-// command runs deem, which must succeed, and returns what it wrote.
+// command runs deem, which must succeed, and returns its output.
 func command(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, errs bytes.Buffer

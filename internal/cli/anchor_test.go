@@ -10,9 +10,9 @@ import (
 	"deem/internal/cli"
 )
 
-// TestAnchor holds that a store which somebody edits, with verdicts and replies that fit
-// together and seals computed anew, still exports a file that verifies; and that the anchor
-// which was printed before tells it from the file that the run had then.
+// TestAnchor checks that a manipulated store, with consistent verdicts and replies and
+// recomputed seals, still exports a file that verifies; and that the anchor printed before
+// distinguishes it from the original file.
 func TestAnchor(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "deem.db")
@@ -38,7 +38,7 @@ func TestAnchor(t *testing.T) {
 	}{
 		{0, []string{honest, "--anchor", line}},
 		{0, []string{redacted, "--anchor", strings.TrimSpace(line)}},
-		{0, []string{edited}}, // Without a key and an anchor the edit cannot be seen.
+		{0, []string{edited}}, // Without a key and an anchor the edit cannot be detected.
 		{4, []string{edited, "--anchor", line}},
 		{4, []string{honest, "--anchor", strings.Replace(line, run, "another", 1)}},
 		{4, []string{honest, "--anchor", strings.Replace(line, run, "lock", 1)}},
@@ -54,8 +54,8 @@ func TestAnchor(t *testing.T) {
 	}
 }
 
-// edit turns every "no" of the newest run into a "yes", in replies and verdicts, and seals
-// what it changed.
+// edit changes every "no" of the newest run to "yes", in replies and verdicts, and
+// recomputes the seals.
 func edit(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)

@@ -32,7 +32,7 @@ func writeLines[T any](t *testing.T, name string, rows []T) {
 	}
 }
 
-// A published row is what somebody's judge said about somebody's answer.
+// A publishedRow is the verdict of a published judge on a published answer.
 type publishedRow struct {
 	Run      string          `json:"run"`
 	ID       string          `json:"question_id"`
@@ -44,7 +44,7 @@ type publishedRow struct {
 }
 
 // readPublished reads real rows that we do not ship, by run. It skips the test if they are
-// not there.
+// missing.
 func readPublished(t *testing.T, set string) map[string][]publishedRow {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", set, "derived.jsonl.gz"))
@@ -68,8 +68,8 @@ func readPublished(t *testing.T, set string) map[string][]publishedRow {
 	}
 }
 
-// Real published runs, from their recorded replies, give their published numbers:
-// the whole way from files to report, and no model is called.
+// Real published runs reproduce their published numbers from their recorded replies, all
+// the way from files to report, without calling a model.
 func TestPublishedLongMemEvalRuns(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -124,8 +124,8 @@ func writePublished(t *testing.T, dir string, rows []publishedRow) {
 	writeLines(t, filepath.Join(dir, "replies.jsonl"), replies)
 }
 
-// A HaluMem user with many sessions: dialogues are stored once and not once for
-// each call, and each distinct request is sent once.
+// For a HaluMem user with many sessions, dialogues are stored once and not for each call,
+// and each distinct request is sent once.
 func TestHaluMemUserStaysSmall(t *testing.T) {
 	t.Parallel()
 	srv := modeltest.NewServer(t, func(a modeltest.Asked) modeltest.Answer {
@@ -158,8 +158,8 @@ func TestHaluMemUserStaysSmall(t *testing.T) {
 	}
 }
 
-// writeHaluMemUser writes one made-up user in the form of HaluMem's evaluation
-// files, and returns its size.
+// writeHaluMemUser writes one invented user in the format of HaluMem's evaluation files,
+// and returns the size.
 func writeHaluMemUser(t *testing.T, name string, sessions int) int64 {
 	t.Helper()
 	type m = map[string]any

@@ -16,8 +16,8 @@ import (
 	"deem/internal/store"
 )
 
-// A till is a vendor that keeps its own bill: each call that reaches it is generated and
-// billed at a millionth of a dollar a token, whatever its reply says.
+// A till is a vendor with its own bill: each call that reaches it is generated and billed
+// at a millionth of a dollar per token, whatever its reply says.
 type till struct {
 	url    string
 	reply  func(w http.ResponseWriter, n int64, text string, in, out int)
@@ -45,7 +45,7 @@ func newTill(t *testing.T, reply func(w http.ResponseWriter, n int64, text strin
 	return v
 }
 
-// writeAnswer writes a reply with the given usage, which may be none.
+// writeAnswer writes a reply with the given usage, which may be empty.
 func writeAnswer(w io.Writer, text, usage string) {
 	fmt.Fprintf(w, `{"id":"1","object":"chat.completion","model":"dear","choices":[{"index":0,"message":{"role":"assistant","content":%q},"finish_reason":"stop"}]%s}`, text, usage)
 }
@@ -54,7 +54,7 @@ func usageOf(in, out int) string {
 	return fmt.Sprintf(`,"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, in, out, in+out)
 }
 
-// arguments are those of a run that asks the till within a budget.
+// arguments returns the arguments of a run with the till and a budget.
 func (v *till) arguments(maxCost string, more ...string) []string {
 	return append([]string{
 		"run", "--data", "items.jsonl", "--judge", "universal", "--model", "openai:dear", "--base-url", v.url,
@@ -62,7 +62,8 @@ func (v *till) arguments(maxCost string, more ...string) []string {
 	}, more...)
 }
 
-// budgetFolder returns a folder with items and with prices of a dollar for a million tokens.
+// budgetFolder returns a folder with items and with prices of one dollar per million
+// tokens.
 func budgetFolder(t *testing.T, n int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,8 +75,8 @@ func budgetFolder(t *testing.T, n int) string {
 	return dir
 }
 
-// checkBill holds that what is recorded and set aside is within the budget, and no less than
-// the vendor's bill.
+// checkBill checks that the recorded cost plus the money set aside is within the budget,
+// and not less than the vendor's bill.
 func checkBill(t *testing.T, dir string, v *till, most int64) store.Run {
 	t.Helper()
 	var runs []store.Run
@@ -90,7 +91,7 @@ func checkBill(t *testing.T, dir string, v *till, most int64) store.Run {
 	return r
 }
 
-// TestBudget lets vendors answer in every way that hides what a call cost, and runs the same
+// TestBudget uses vendors that hide the cost of a call in every way, and runs the same
 // command three times.
 func TestBudget(t *testing.T) {
 	whole := func(usage func(n int64, in, out int) string) func(w http.ResponseWriter, n int64, text string, in, out int) {
@@ -153,8 +154,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetHung lets every fourth call hang. What was set aside for it counts each time the
-// command is run again, until the user releases it.
+// TestBudgetHung makes every fourth call hang. The money set aside for it counts each time
+// the command is run again, until the user releases it.
 func TestBudgetHung(t *testing.T) {
 	t.Parallel()
 	var v *till

@@ -17,11 +17,11 @@ import (
 	"deem/internal/modeltest"
 )
 
-// The test binary is also the command: testscript, and the tests that kill it,
-// start it under the name deem.
+// The test binary is also the command: testscript, and the tests that kill it, start it
+// under the name deem.
 func TestMain(m *testing.M) {
-	// A program with the race detector sleeps for a second before it ends, in case
-	// another goroutine has something to report. There are hundreds of them here.
+	// A program with the race detector sleeps for a second before it ends, in case another
+	// goroutine has something to report. The tests start hundreds of them.
 	if os.Getenv("GORACE") == "" {
 		_ = os.Setenv("GORACE", raceOptions)
 	}
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 // that started it.
 const peakVariable = "DEEM_TEST_PEAK"
 
-// raceOptions are those of the race detector in the processes that tests start.
+// raceOptions are the options of the race detector in processes started by tests.
 const raceOptions = "atexit_sleep_ms=10"
 
 func TestScripts(t *testing.T) {
@@ -53,7 +53,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SERVER", srv.URL)
 			env.Setenv("GORACE", os.Getenv("GORACE"))
-			env.Setenv("GOGC", "400") // as cmd/deem has it for small heaps
+			env.Setenv("GOGC", "400") // as in cmd/deem for small heaps
 			root, err := filepath.Abs(filepath.Join("..", ".."))
 			env.Setenv("ROOT", root)
 			return err
@@ -62,8 +62,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs a command and holds it to an exit code: "exits 3 deem run ...".
-// testscript's own "!" knows only that it is not zero.
+// exits runs a command and checks its exit code: "exits 3 deem run ...". testscript's own
+// "!" only checks that it is not zero.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	if neg || err != nil || len(args) < 2 {
@@ -84,8 +84,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// answer is a judge with a mind of its own: what the response says decides what it
-// does. A response with "wrong" in it is INCORRECT, and TROUBLE makes trouble.
+// answer is a judge that depends on the response: with "wrong" in it the label is
+// INCORRECT, and TROUBLE causes a failure.
 func answer(a modeltest.Asked) modeltest.Answer {
 	_, response, _ := strings.Cut(a.Prompt(), "Now evaluate:\nResponse: ")
 	if response == "" {

@@ -16,8 +16,8 @@ import (
 	"deem/internal/store/sqlite"
 )
 
-// Runs of 100,000 items are compared in seconds, and in memory that has no room for
-// their texts, also when the second run has its items in the opposite order.
+// Runs of 100,000 items are compared in seconds, with too little memory for their texts,
+// even if the second run has its items in reverse order.
 func TestSoakCompare(t *testing.T) { compareMany(t, 100_000, 20*time.Second, 250<<20) }
 
 // compareMany compares two runs of n items within limits of time and memory.
@@ -51,8 +51,8 @@ func compareMany(t *testing.T, n int, most time.Duration, mostBytes int64) {
 	}
 }
 
-// writeManyItems writes a run of n items as a judge would have made it. Run 2 has its
-// items from the last to the first.
+// writeManyItems writes a run of n items as a judge would have made it. Run 2 has its items
+// in reverse order.
 func writeManyItems(t *testing.T, st store.Store, n, which int) {
 	t.Helper()
 	spec := store.Spec{

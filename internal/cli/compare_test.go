@@ -13,7 +13,7 @@ import (
 	"deem/stat"
 )
 
-// Two published systems over the same 500 questions, from their recorded replies: the
+// Two published systems on the same 500 questions, from their recorded replies: the
 // difference, the exact p of McNemar, and the items that flipped.
 func TestPublishedRunsCompared(t *testing.T) {
 	t.Parallel()
@@ -79,8 +79,8 @@ func TestPublishedRunsCompared(t *testing.T) {
 	t.Logf("\n%s", run(t, dir, 0, "compare", "naive_rag=last~1", "cm_full_run=last", "--flips", "flips.csv", "--html", "page.html", "--gate", "overall.lo >= -4pp").out.String())
 }
 
-// A rule that accepts hedged responses favours the system that hedges. The labels of both
-// systems take that away, in text, JSON and HTML, from files and from the database.
+// A rule that accepts hedged responses favours the system that hedges. Labels for both
+// systems correct this, in text, JSON and HTML, from files and from the database.
 func TestCompareCorrectedByLabels(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

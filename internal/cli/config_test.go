@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// The schema of deem.yaml, the settings that the command takes and its flags are
-// one list.
+// The schema of deem.yaml, the accepted settings and the flags agree.
 func TestConfigSchemaNamesEverySetting(t *testing.T) {
 	var schema struct {
 		Properties map[string]any `json:"properties"`

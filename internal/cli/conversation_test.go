@@ -20,8 +20,8 @@ import (
 )
 
 // support returns a conversation of n turns: a customer asks, the assistant calls a tool,
-// the tool answers, the assistant says what it found. One tool's result tries to pass for
-// a turn of the assistant, and for a slot.
+// the tool answers, the assistant reports the result. One tool result imitates a turn of
+// the assistant, and a slot.
 func support(n int) deem.Conversation {
 	var c deem.Conversation
 	for i := 0; len(c) < n; i++ {
@@ -48,7 +48,7 @@ labels: {RESOLVED: 1, OPEN: 0}
 `
 
 // A listener is a server that answers RESOLVED and keeps the prompts, up to a length at
-// which a real server says that the context is too long.
+// which a real server reports that the context is too long.
 type listener struct {
 	mu      sync.Mutex
 	prompts []string
@@ -78,7 +78,7 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	})
 }
 
-// converse writes a conversation as OpenAI has it and judges it.
+// converse writes a conversation in OpenAI's format and judges it.
 func converse(t *testing.T, dir string, c deem.Conversation, yaml string, exit int) (report.Report, *listener) {
 	t.Helper()
 	line, err := json.Marshal(map[string]any{"id": "c1", "messages": c})
@@ -120,8 +120,8 @@ func exported(t *testing.T, dir string) deem.Conversation {
 	return row.Messages
 }
 
-// A conversation of 40 turns with tool calls is judged, shown and exported. What was said
-// in it cannot pass for a turn.
+// A conversation of 40 turns with tool calls is judged, shown and exported. Its content
+// cannot imitate a turn.
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	dir, c := t.TempDir(), support(40)
@@ -144,7 +144,7 @@ func TestConversation(t *testing.T) {
 			heads++
 		}
 	}
-	if heads != 40+10+1 { // turns, calls, and the last turn once more
+	if heads != 40+10+1 { // turns, calls, and the last turn again
 		t.Errorf("%d lines of the prompt look like the beginning of a turn, want 51", heads)
 	}
 	shown := run(t, dir, 0, "show", "c1").out.String()

@@ -18,8 +18,8 @@ import (
 )
 
 // TestDamagedStore damages a store in 200 ways, bytes and whole pages. Damage that changes
-// anything that is printed must be named: the command fails, or the doctor finds it. No
-// damage gives other numbers in silence.
+// any output must be reported: the command fails, or the doctor finds it. No damage
+// silently changes numbers.
 func TestDamagedStore(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "deem.db")
@@ -83,8 +83,8 @@ func TestDamagedStore(t *testing.T) {
 	t.Logf("the doctor named %d of 200, %d changed nothing that is printed, and commands failed %d times", named, harmless, failed)
 }
 
-// storeToDamage keeps two runs with verdicts, failures, costs, categories, clusters, weights
-// and long texts in a store.
+// storeToDamage writes two runs with verdicts, failures, costs, categories, clusters,
+// weights and long texts to a store.
 func storeToDamage(t *testing.T, dir, path string) {
 	t.Helper()
 	var n atomic.Int64
@@ -118,14 +118,14 @@ func storeToDamage(t *testing.T, dir, path string) {
 	}
 }
 
-// runOn runs a command on the store at path, and returns what it prints.
+// runOn runs a command on the store at path, and returns its output.
 func runOn(path, command string) (code int, out string) {
 	var b bytes.Buffer
 	code = cli.Main(append(strings.Fields(command), "--db", path), strings.NewReader(""), &b, io.Discard)
 	return code, b.String()
 }
 
-// damage changes a file, and says how.
+// damage changes a file, and returns a description.
 func damage(r *rand.Rand, file []byte) string {
 	const page = 4096
 	pages := len(file) / page
@@ -139,7 +139,7 @@ func damage(r *rand.Rand, file []byte) string {
 		at = r.IntN(len(file))
 		file[at] = byte(r.IntN(256))
 		return fmt.Sprintf("another byte %d", at)
-	case 2: // a digit within a value, which no page can tell
+	case 2: // a digit within a value, which page structure cannot reveal
 		for range 10_000 {
 			if at = r.IntN(len(file)); '0' <= file[at] && file[at] <= '9' {
 				break
@@ -162,7 +162,7 @@ func damage(r *rand.Rand, file []byte) string {
 	}
 }
 
-// TestDamagedPostgres changes rows of a Postgres with SQL. The doctor names each, and the
+// TestDamagedPostgres changes rows of a Postgres with SQL. The doctor reports each, and the
 // report of the run is refused.
 func TestDamagedPostgres(t *testing.T) {
 	url := pgtest.Start(t, pgtest.Options{}).TCP("postgres")

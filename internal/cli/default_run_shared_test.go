@@ -14,15 +14,15 @@ import (
 	"deem/report"
 )
 
-// A published file of answers by several systems: how its rows name the system, and which
-// of its labels people gave.
+// An answered is a published file of answers by several systems: how its rows name the
+// system, and which of its labels are people's.
 type answered struct {
 	file   string
 	people bool
 }
 
-// deem run --data with defaults gives a number for every published set that has responses
-// and references, and exits with 0. Where people judged the responses, the interval holds
+// deem run --data with defaults gives a number for every published set with responses and
+// references, and exits with 0. Where people judged the responses, the interval contains
 // their score for at least nine sets in ten.
 func TestDefaultRunShared(t *testing.T) {
 	if _, err := os.Stat(sharedData); err != nil {
@@ -103,11 +103,11 @@ func TestDefaultRunShared(t *testing.T) {
 	}
 }
 
-// The rows of one system that have a response and, in sets that people judged, a proper
-// question.
+// A systemRows is the rows of one system that have a response and, in sets that people
+// judged, a proper question.
 type systemRows struct {
 	lines []string
-	right int // how many people call right
+	right int // rows that people call right
 }
 
 // rowsBySystem reads a file of answers by several systems or runs.

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A server that repeats the headers of a request in a reply must not bring the key into
-// anything that is kept or printed.
+// If a server repeats the headers of a request in a reply, the key must not get into
+// anything that is stored or printed.
 func TestEchoedKeyIsNotKept(t *testing.T) {
 	const key = "sk-echo-0123456789-never-to-be-kept"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

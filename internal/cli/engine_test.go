@@ -32,13 +32,13 @@ func faulty(t *testing.T, o faultserver.Options) (*faultserver.Server, string) {
 	return srv, url
 }
 
-// faultyArgs are the arguments of a run against it.
+// faultyArgs returns the arguments of a run against it.
 func faultyArgs(url string, more ...string) []string {
 	return append([]string{"run", "--data", "items.jsonl", "--judge", "universal", "--model", "openai:any", "--base-url", url, "--json"}, more...)
 }
 
-// A server with sixteen slots is hardly asked in vain by 64 workers. How well its slots
-// are used package model tests in simulated time: here that is a matter of the machine.
+// With 64 workers, hardly any calls to a server with sixteen slots are refused. Package
+// model tests the use of the slots in simulated time: here it would depend on the machine.
 func TestLimitFindsTheSlots(t *testing.T) {
 	t.Parallel()
 	const n, slots, latency = 200, 16, 200 * time.Millisecond
@@ -55,8 +55,8 @@ func TestLimitFindsTheSlots(t *testing.T) {
 	}
 }
 
-// Errors, broken connections and storms of refusals cost hardly more requests than
-// there are items, and hardly anybody's verdict: six attempts may all go wrong.
+// Errors, broken connections and bursts of refusals cost hardly more requests than there
+// are items, and hardly any verdicts: all six attempts may fail.
 func TestRunThroughTrouble(t *testing.T) {
 	t.Parallel()
 	const n, j, every = troubled, 64, 3 * time.Second
@@ -81,8 +81,8 @@ func TestRunThroughTrouble(t *testing.T) {
 		t.Errorf("%d judged, %d unjudged, %.3f requests for each item that were not refused, %d answered twice, want all but one in a thousand, at most 1.15, and none",
 			r.Judged, r.Unjudged, taken, s.Duplicates)
 	}
-	// A slow machine meets more storms. In each one those in flight are refused, and
-	// few others.
+	// A slow machine sees more bursts. In each one the calls in flight are refused, and few
+	// others.
 	if storms := int(took/every) + 1; s.Refused > 2*j*storms {
 		t.Errorf("%d requests refused in %d storms, want at most %d in each", s.Refused, storms, 2*j)
 	}
@@ -91,8 +91,8 @@ func TestRunThroughTrouble(t *testing.T) {
 	}
 }
 
-// A key that is not accepted, or an account without credit, costs at most as many calls
-// as there are workers, and no item a verdict.
+// A rejected key, or an account without credit, costs at most as many calls as there are
+// workers, and no verdicts.
 func TestFatalFromTheFirstCall(t *testing.T) {
 	const j = 6
 	bodies := map[string]modeltest.Answer{
@@ -119,14 +119,14 @@ func TestFatalFromTheFirstCall(t *testing.T) {
 	}
 }
 
-// A budget of one dollar holds with 512 calls in flight, and the run goes on from
-// there without asking anything again.
+// A budget of one dollar is kept with 512 calls in flight, and the run resumes from there
+// without repeating a call.
 func TestBudgetHolds(t *testing.T) {
 	t.Parallel()
 	const n = 1500
 	srv := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
 		a := modeltest.Say("CORRECT")
-		a.Reply.Usage = deem.Usage{Input: 400, Output: 5} // of which one costs $0.00081
+		a.Reply.Usage = deem.Usage{Input: 400, Output: 5} // one call costs $0.00081
 		a.Delay = 5 * time.Millisecond
 		return a
 	})
@@ -155,7 +155,7 @@ func TestBudgetHolds(t *testing.T) {
 	}
 }
 
-// costOf returns what the newest run cost, in millionths of a dollar.
+// costOf returns the cost of the newest run, in millionths of a dollar.
 func costOf(t *testing.T, dir string) int64 {
 	t.Helper()
 	st, err := sqlite.OpenReadOnly(t.Context(), filepath.Join(dir, ".deem", "deem.db"), sqlite.Options{})
@@ -173,8 +173,8 @@ func costOf(t *testing.T, dir string) int64 {
 // canary is a key that must not be found anywhere.
 const canary = "sk-canary-7f3a9c1e5b2d8f40"
 
-// Whatever goes wrong, and however loudly the server repeats the key, it is in no file
-// and on no stream.
+// Whatever goes wrong, and however the server repeats the key, it is in no file and on no
+// stream.
 func TestKeyIsNowhere(t *testing.T) {
 	t.Parallel()
 	repeat := func(a modeltest.Asked) string { return strings.TrimPrefix(a.Header.Get("Authorization"), "Bearer ") }
@@ -214,7 +214,7 @@ func TestKeyIsNowhere(t *testing.T) {
 			srv := modeltest.NewServer(t, tt.answer)
 			dir := t.TempDir()
 			writeItems(t, dir, 2, func(i int) string { return fmt.Sprint(i) })
-			// Only one who never answers is given up on, however slow this machine is.
+			// Only a server that never answers times out, however slow this machine is.
 			timeout := "10m"
 			if tt.name == "hanging" {
 				timeout = "300ms"
@@ -247,7 +247,7 @@ func TestKeyIsNowhere(t *testing.T) {
 	}
 }
 
-// filesWith returns the files below dir that hold text.
+// filesWith returns the files in dir that contain text.
 func filesWith(t *testing.T, dir, text string) []string {
 	t.Helper()
 	var files []string
@@ -269,8 +269,8 @@ func filesWith(t *testing.T, dir, text string) []string {
 	return files
 }
 
-// Each vendor is asked by the name of its model, with its key from its variable, at the
-// address that its variable names.
+// Each vendor is called with the name of its model, the key in its variable, and the
+// address in its variable.
 func TestVendors(t *testing.T) {
 	anthropic := `{"id":"m","type":"message","role":"assistant","model":"claude-x","content":[{"type":"text","text":"CORRECT"}],"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":2}}`
 	google := `{"candidates":[{"content":{"role":"model","parts":[{"text":"CORRECT"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":2},"modelVersion":"gemini-x"}`

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// onNothing finds an interval that stands on 0 items.
+// onNothing matches an interval based on 0 items.
 var onNothing = regexp.MustCompile(`\[[-+.0-9]+, [-+.0-9]+\] +n=0\b`)
 
-// checkEstimates wants null in place of every number that the data do not allow, wherever
-// the output of a command has an estimate, and no placeholder in its text. Every script
-// goes through it.
+// checkEstimates requires null instead of every number that the data do not allow, wherever
+// the output of a command has an estimate, and no placeholder in its text. It is applied to
+// every script.
 func checkEstimates(out string) error {
 	if strings.Contains(out, "NaN") || onNothing.MatchString(out) {
 		return fmt.Errorf("the output has a number that stands on nothing:\n%s", out)

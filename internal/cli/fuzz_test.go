@@ -15,9 +15,9 @@ import (
 	"deem/internal/store/postgres"
 )
 
-// FuzzConfig reads any deem.yaml into the flags of deem run. What is wrong is told with its
-// line; what is taken is what YAML says: each text of a list reaches its flag, and nothing
-// that is not text does.
+// FuzzConfig reads arbitrary deem.yaml files into the flags of deem run. Errors have a
+// line; accepted values are those of YAML: each text of a list reaches its flag, and
+// nothing that is not text does.
 func FuzzConfig(f *testing.F) {
 	for _, seed := range []string{
 		"judge: universal\nmodel: openai:gpt-4o\n", "data: [a.jsonl, b.jsonl]\nmap: {question: q}\n", "headers: {a: b}\nmodel_options: {x: 1}", "max_cost: $1\nmax-cost: 2",
@@ -49,7 +49,7 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// checkConfigError holds that each problem has a place.
+// checkConfigError checks that each problem has a position.
 func checkConfigError(t *testing.T, err error, file, text string) {
 	t.Helper()
 	ps, ok := errors.AsType[*deem.Problems](err)
@@ -57,7 +57,7 @@ func checkConfigError(t *testing.T, err error, file, text string) {
 		t.Fatalf("%q: %v, which has no place", text, err)
 	}
 	for _, p := range ps.List {
-		// YAML has line ends of its own, and names the line behind the last.
+		// YAML has more kinds of line ends, and may report the line after the last.
 		lines := 1 + strings.Count(text, "\n") + strings.Count(text, "\r") + strings.Count(text, "\u0085") + strings.Count(text, "\u2028") + strings.Count(text, "\u2029")
 		if p.File != file || p.Line < 0 || p.Line > lines+1 || p.Message == "" {
 			t.Errorf("%q: problem %+v of a text of %d lines", text, p, lines)
@@ -65,7 +65,7 @@ func checkConfigError(t *testing.T, err error, file, text string) {
 	}
 }
 
-// checkSetting holds that a list of a file is what its flag got.
+// checkSetting checks that a list in a file equals the value of its flag.
 func checkSetting(t *testing.T, flags *pflag.FlagSet, text, name string, value any) {
 	t.Helper()
 	list, ok := value.([]any)
@@ -84,8 +84,8 @@ func checkSetting(t *testing.T, flags *pflag.FlagSet, text, name string, value a
 	}
 }
 
-// FuzzPassword puts a password into the URL of a database, in every way that people get
-// wrong. What is shown of it, alone and as an argument, does not hold the password.
+// FuzzPassword puts a password into the URL of a database, with every common mistake. The
+// displayed form, alone and as an argument, must not contain the password.
 func FuzzPassword(f *testing.F) {
 	for _, seed := range []struct{ before, after, tail string }{
 		{"", "", "db"}, {"1/", "", "db"}, {"", "#x", "db"}, {"12?", "", "db"}, {"12#", "", "db"}, {"%zz", "", ""}, {"", "", "db?password=p&sslpassword=q"}, {"1:", "", "?host=/tmp"}, {"\\", "", ""},
@@ -95,7 +95,7 @@ func FuzzPassword(f *testing.F) {
 	const secret = "hunter2-0123"
 	f.Fuzz(func(t *testing.T, before, after, tail string) {
 		if strings.Contains(before, "@") || strings.Contains(after, "@") {
-			return // What stands behind it is the host.
+			return // The text after it is the host.
 		}
 		db := "postgres://user:" + before + secret + after + "@localhost/" + tail
 		for _, shown := range []string{withoutPassword(db), redactArg(db), redactArg("--db=" + db)} {

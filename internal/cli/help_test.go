@@ -9,7 +9,7 @@ import (
 )
 
 // The help of a command with many flags shows the most used ones in groups on two screens,
-// the flags of its own, and every flag with --help-all.
+// the command's own flags, and every flag with --help-all.
 func TestHelpGroups(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -14,7 +14,7 @@ func manyItems() string {
 	return b.String()
 }
 
-// manyLabels returns labels of manyItems: one word for items whose response is right, and
+// manyLabels returns labels of manyItems: one word for items with a right response, and
 // another for the rest.
 func manyLabels(right, wrong string) string {
 	b := strings.Builder{}
@@ -25,7 +25,7 @@ func manyLabels(right, wrong string) string {
 	return b.String()
 }
 
-// hintFiles are the files that the commands of hintCases find in their folder.
+// hintFiles are the files in the folder of the commands of hintCases.
 var hintFiles = map[string]string{
 	"answers.jsonl": `{"id": "q1", "question": "Where does Ada live?", "answer": "Lisbon", "response": "Ada lives in Lisbon.", "category": "place"}
 {"id": "q17", "question": "How long is the trail?", "answer": "18 km", "response": "It is 12 km long.", "category": "number"}
@@ -70,7 +70,7 @@ var hintFiles = map[string]string{
 	"empty.db":        "",
 }
 
-// hintCases follow hints. TestHints says which ones are missing.
+// hintCases follow hints. TestHints reports missing ones.
 var hintCases = []hintCase{
 	{when: "deem run", follow: "deem run --data answers.jsonl\ndeem demo"},
 	{when: "deem run answers.jsonl", follow: "deem run --data answers.jsonl"},
@@ -188,7 +188,7 @@ var hintCases = []hintCase{
 }
 
 // unfollowed are flags and commands in hints that no case follows yet, by the file of the
-// hints. TestHints still holds that they exist.
+// hints. TestHints still checks that they exist.
 var unfollowed = map[string][]string{
 	"internal/batch/batch.go":                        {"--batch", "--fresh", "deem run"},
 	"internal/batch/collect.go":                      {"--fresh"},

@@ -22,20 +22,20 @@ import (
 type hintCase struct {
 	when string // the last line provokes the hint; the lines before it set up what it needs
 
-	// follow is what the hint says to type, one thing per line: a command, flags to add to
-	// the command or to replace in it, or "leave --flag out". Each line is a part of the
-	// printed hint, letter by letter. Where the hint has a placeholder in capitals, or a flag
-	// without its value, "=> TEXT" follows with what a person would type.
+	// follow is what the hint says to type, one item per line: a command, flags to add to
+	// the command or to replace in it, or "leave --flag out". Each line is an exact part of
+	// the printed hint. If the hint has a placeholder in capitals, or a flag without its
+	// value, "=> TEXT" follows with what a user would type.
 	follow string
 
-	// past says that following the hint may lead to another error, because it names a server or
-	// a file that is not here.
+	// past means that following the hint may lead to another error, because it names a
+	// server or a file that does not exist here.
 	past bool
 }
 
-// TestHints follows hints letter by letter: the command must get past the error. It holds that
-// every flag and every command in a hint exists, and that a case follows it. A new hint that
-// says what to type needs a case.
+// TestHints follows hints exactly: the command must get past the error. It checks that
+// every flag and every command in a hint exists, and that a case follows it. A new hint
+// that says what to type needs a case.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	server := modeltest.NewServer(t, answer)
@@ -98,7 +98,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// A shell is where commands are typed: a folder, and the address of a model.
+// A shell is an environment for commands: a folder, and the address of a model.
 type shell struct{ dir, server string }
 
 // followCase provokes the hint of a case, follows it and returns it.
@@ -126,7 +126,7 @@ func followCase(t *testing.T, sh shell, tt hintCase, lines []string) string {
 	return hint
 }
 
-// followHint types what a hint says and holds that the error is gone.
+// followHint types what a hint says and checks that the error is gone.
 func followHint(t *testing.T, sh shell, tt hintCase, when, said, line string) {
 	t.Helper()
 	printed, instead, filled := strings.Cut(line, " => ")
@@ -173,8 +173,8 @@ func withFlags(t *testing.T, command, flags string) string {
 	return command + " " + flags
 }
 
-// typed runs a command line of deem. It is a process of its own, because the memory that this
-// one takes counts as that of the processes that other tests start.
+// typed runs a command line of deem in a separate process, because the memory of this
+// process counts as that of the processes that other tests start.
 func (sh shell) typed(t *testing.T, line string) (code int, said string) {
 	t.Helper()
 	args, err := catalog.SplitCommand(strings.ReplaceAll(line, "$SERVER", sh.server))
@@ -199,10 +199,10 @@ func lineIn(said, kind string) string {
 	return ""
 }
 
-// verb finds the places of a format where values go.
+// verb matches the verbs of a format.
 var verb = regexp.MustCompile(`%[-+#0-9.]*[a-z]`)
 
-// fits reports whether a printed hint begins as the given format says.
+// fits reports whether a printed hint begins like the given format.
 func fits(format, printed string) bool {
 	parts := verb.Split(format, -1)
 	for i := range parts {
@@ -239,8 +239,9 @@ func knownWords(t *testing.T) (flags map[string]bool, commands []string) {
 	return flags, commands
 }
 
-// sourceHints returns the hints in the source by their format, with where they are: the second
-// argument of WithHint, and texts that go to it through a variable, a constant or a function.
+// sourceHints returns the hints in the source by their format, with their positions: the
+// second argument of WithHint, and texts that reach it through a variable, a constant or a
+// function.
 func sourceHints(t *testing.T) map[string]string {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -311,7 +312,7 @@ func sourceHints(t *testing.T) map[string]string {
 	return hints
 }
 
-// isAdvice reports whether a function, variable or constant holds a hint, by its name.
+// isAdvice reports whether a function, variable or constant is a hint, by its name.
 func isAdvice(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasSuffix(name, "hint") || strings.HasSuffix(name, "advice") || name == "hintbystatus"
@@ -327,8 +328,8 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// textOf returns the text of a literal or of literals that are added up, with %s for what is
-// not a literal, "" for anything else.
+// textOf returns the text of a literal or of concatenated literals, with %s for other
+// operands, or "" for anything else.
 func textOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:

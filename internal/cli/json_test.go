@@ -11,8 +11,8 @@ import (
 	"deem/internal/cli"
 )
 
-// With --json standard output holds one document, and standard error nothing, or one
-// object when the command failed: also when its flags could not be read.
+// With --json standard output has one document, and standard error nothing, or one object
+// if the command failed, even if its flags could not be parsed.
 func TestJSONIsOneDocument(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -67,7 +67,7 @@ func TestJSONIsOneDocument(t *testing.T) {
 	}
 }
 
-// What --json lists can be read back: probes as items, labels as labels.
+// The lists of --json can be read back: probes as items, labels as labels.
 func TestJSONListsAreRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const items = `{"id":"a","reference":"18 days","response":"18 days"}` + "\n" + `{"id":"b","reference":"19 days","response":"20 days"}` + "\n"
@@ -97,7 +97,7 @@ func TestJSONListsAreRead(t *testing.T) {
 	deem("", "run --data probes.json --judge exact")
 }
 
-// What could not be written is an error, also of commands that print line by line.
+// A failed write is an error, also for commands that print line by line.
 func TestFullDisk(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range []string{"list judges", "list judges --json", "list formats", "doctor", "help run", "version"} {
@@ -109,7 +109,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// full is a disk without space.
+// full is a writer without space.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("write: no space left on device") }

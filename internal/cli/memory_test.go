@@ -12,17 +12,18 @@ import (
 	"testing"
 )
 
-// base is what the command takes without any long text, and some room.
+// base is the memory of the command without long texts, plus a margin.
 const base = 65 << 20
 
-// TestMemoryOfLongReplies judges eight items at once by a server whose replies are long.
+// TestMemoryOfLongReplies judges items, eight at a time, with a server whose replies are
+// long.
 func TestMemoryOfLongReplies(t *testing.T) {
 	memoryOfReplies(t, 6_000_000, 8, base+5*8*6_000_000)
 }
 
-// memoryOfReplies judges items, eight at once, by a server whose replies have the given
-// size, and holds that the command takes at most so much memory. Without --model-option such
-// replies are not read.
+// memoryOfReplies judges items, eight at a time, with a server whose replies have the given
+// size, and checks that the command uses at most most bytes of memory. Without
+// --model-option such replies are rejected.
 func memoryOfReplies(t *testing.T, size, items int, most int64) {
 	t.Helper()
 	line := strings.Repeat("The response names the harbour of the reference, as it should. ", 16) + `\n`
@@ -66,7 +67,7 @@ func startMeasured(t *testing.T, dir string, args ...string) *process {
 	return startWith(t, dir, []string{"OPENAI_API_KEY=sk-test-0123456789abcdef", peakVariable + "=" + filepath.Join(dir, "peak")}, args...)
 }
 
-// peakOf checks that a process that has ended took at most so much memory.
+// peakOf checks that a finished process used at most most bytes of memory.
 func peakOf(t *testing.T, p *process, most int64) {
 	t.Helper()
 	status, err := os.ReadFile(filepath.Join(p.cmd.Dir, "peak"))
@@ -85,7 +86,8 @@ func peakOf(t *testing.T, p *process, most int64) {
 	}
 }
 
-// TestMemoryOfLongResponse has a rule judge a response of 30 MB in 8 bytes for each byte.
+// TestMemoryOfLongResponse checks that a rule judges a response of 30 MB with 8 bytes of
+// memory per byte.
 func TestMemoryOfLongResponse(t *testing.T) {
 	const size = 30_000_000
 	for name, words := range map[string]string{

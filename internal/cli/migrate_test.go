@@ -11,8 +11,8 @@ import (
 	"deem/internal/store/pgtest"
 )
 
-// deemIn runs the command and returns what it printed. It fails the test unless the
-// command exits with the given code.
+// deemIn runs the command and returns its output. It fails the test unless the command
+// exits with the given code.
 func deemIn(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errw bytes.Buffer
@@ -22,8 +22,8 @@ func deemIn(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	return out.String(), errw.String()
 }
 
-// TestMigrateStore holds that runs copied into a Postgres and back export to the same
-// bytes, that copying again copies nothing, and that no password is printed.
+// TestMigrateStore checks that runs copied to a Postgres and back export to the same bytes,
+// that copying again copies nothing, and that no password is printed.
 func TestMigrateStore(t *testing.T) {
 	cluster := pgtest.Start(t, pgtest.Options{})
 	dir := t.TempDir()

@@ -21,9 +21,9 @@ import (
 	"deem/stat"
 )
 
-// One number has one interval: the score of a published file in rejudge, report, compare,
-// agree, the HTML file, the page and the API, and in the table of its benchmark. Sets whose
-// items come in clusters, or in one, are among them.
+// A number has the same interval everywhere: the score of a published file in rejudge,
+// report, compare, agree, the HTML file, the page and the API, and in the table of its
+// benchmark. The sets include some with clusters, and one with a single cluster.
 func TestOneNumberHasOneInterval(t *testing.T) {
 	shared, err := filepath.Abs("../../../shared/data")
 	if err != nil {
@@ -32,7 +32,7 @@ func TestOneNumberHasOneInterval(t *testing.T) {
 	for _, set := range []struct {
 		name, file string
 		clusters   int    // 0 for independent items
-		table      string // how the benchmark's table begins the line of the same score
+		table      string // beginning of the line with the same score in the benchmark's table
 	}{
 		{"LoCoMo", "locomo_memobase/docs/experiments/locomo-benchmark/fixture/memobase/memobase_eval_0503_3000.json", 10, "overall "},
 		{"LongMemEval", "lme_cognitive_memory/longmemeval/results/cm_full_run.json", 0, ""},
@@ -106,8 +106,8 @@ func TestOneNumberHasOneInterval(t *testing.T) {
 	}
 }
 
-// The score of a default run, in which match leaves items undecided, is the same number with
-// the same interval everywhere: report, compare, gate, HTML file, page and API.
+// The score of a default run, in which match leaves items undecided, is the same number
+// with the same interval everywhere: report, compare, gate, HTML file, page and API.
 func TestUndecidedItemsGiveOneNumber(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var rows strings.Builder
@@ -162,7 +162,7 @@ func TestUndecidedItemsGiveOneNumber(t *testing.T) {
 	}
 }
 
-// What deem demo prints fits a terminal of 24 lines of 80 columns.
+// The output of deem demo fits a terminal of 24 lines and 80 columns.
 func TestDemoFitsATerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var both bytes.Buffer
@@ -180,8 +180,8 @@ func TestDemoFitsATerminal(t *testing.T) {
 	}
 }
 
-// agreesOnUndecided holds that deem agree has the same score and interval as the report of a
-// run with undecided items, corrects it with labels of decided and undecided items, and
+// agreesOnUndecided checks that deem agree has the same score and interval as the report of
+// a run with undecided items, corrects it with labels of decided and undecided items, and
 // compares decisions only.
 func agreesOnUndecided(t *testing.T, run string, want stat.Estimate) {
 	t.Helper()
@@ -220,8 +220,8 @@ func agreesOnUndecided(t *testing.T, run string, want stat.Estimate) {
 	}
 }
 
-// deemOut runs the command in this process and returns what it printed. A number that a
-// file claims may be wrong, and items may be unjudged.
+// deemOut runs the command in this process and returns its output. Claimed numbers may be
+// wrong, and items may be unjudged.
 func deemOut(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, said bytes.Buffer
@@ -238,7 +238,7 @@ func decodeJSON(t *testing.T, text string, into any) {
 	}
 }
 
-// page returns what the server says at a path.
+// page returns the server's response at a path.
 func page(t *testing.T, path string) string {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), ".deem/deem.db", sqlite.Options{})

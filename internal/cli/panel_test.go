@@ -18,14 +18,14 @@ import (
 	"deem/internal/cli"
 )
 
-// A triviaRow is an answer with what people and nine judges said of it.
+// A triviaRow is an answer with the verdicts of people and nine judges.
 type triviaRow struct {
 	People bool            `json:"human_label"`
 	Judges map[string]bool `json:"judges"`
 }
 
-// readTriviaRows reads the published verdicts. It skips the test if they are not there:
-// they are not ours to pass on.
+// readTriviaRows reads the published verdicts. It skips the test if they are missing: we
+// may not distribute them.
 func readTriviaRows(t *testing.T) []triviaRow {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "human_triviaqa_9judges", "derived.jsonl.gz"))
@@ -49,7 +49,7 @@ func readTriviaRows(t *testing.T) []triviaRow {
 	}
 }
 
-// bestThree returns the judges that agree with people most often.
+// bestThree returns the three judges with the highest agreement with people.
 func bestThree(rows []triviaRow) []string {
 	agreed := map[string]int{}
 	var names []string
@@ -67,8 +67,8 @@ func bestThree(rows []triviaRow) []string {
 	return names[:3]
 }
 
-// TestBestThree sets the majority of the three best published judges beside people,
-// with one command.
+// TestBestThree compares the majority of the three best published judges with people, with
+// one command.
 func TestBestThree(t *testing.T) {
 	rows := readTriviaRows(t)
 	t.Parallel()

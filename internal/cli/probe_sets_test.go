@@ -19,7 +19,7 @@ import (
 	"deem/probe"
 )
 
-// withoutReferences are the judges that come with a set of probes.
+// withoutReferences are the judges that ship with a set of probes.
 var withoutReferences = []string{"faithful", "relevant", "context", "helpful", "refusal", "memory-use", "safe-instructions"}
 
 // An erring model knows the right verdict on every probe of a set and errs with known
@@ -30,7 +30,7 @@ type erring struct {
 	falseAccepts, falseRejects int
 }
 
-// newErring decides on every probe of a judge's set.
+// newErring decides in advance on every probe of a judge's set.
 func newErring(t *testing.T, name, model string, accept, reject float64) *erring {
 	t.Helper()
 	d, ok := judge.Builtin(name)
@@ -45,7 +45,7 @@ func newErring(t *testing.T, name, model string, accept, reject float64) *erring
 	yes, no := slices.MaxFunc(d.Labels, byScore).Label, slices.MinFunc(d.Labels, byScore).Label
 	set, _ := probe.Shipped(name, probe.Options{})
 	m := &erring{replies: map[string]string{}}
-	// It errs on exactly its share of the probes, which chance chooses.
+	// It errs on exactly its share of the probes, chosen at random.
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(name + "/" + model))
 	probes := slices.Clone(set.Probes())
@@ -85,7 +85,7 @@ func newErring(t *testing.T, name, model string, accept, reject float64) *erring
 	return m
 }
 
-// ServeHTTP answers as OpenAI does. A prompt that belongs to no probe is an error.
+// ServeHTTP answers like OpenAI. A prompt that belongs to no probe is an error.
 func (m *erring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Messages []deem.Message `json:"messages"`
@@ -105,8 +105,8 @@ func (m *erring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// TestSetsRecoverErrorRates runs the one command that makes a judge's card against models
-// that are lenient, strict and random, and holds the card to their true error rates.
+// TestSetsRecoverErrorRates runs the command that makes a judge's card against models that
+// are lenient, strict and random, and checks the card against their true error rates.
 func TestSetsRecoverErrorRates(t *testing.T) {
 	t.Parallel()
 	for _, name := range withoutReferences {
@@ -148,8 +148,8 @@ func TestSetsRecoverErrorRates(t *testing.T) {
 	}
 }
 
-// TestSets holds the sets to what they promise: enough probes, both answers, and texts
-// without a slot that nobody filled.
+// TestSets checks the sets: enough probes, both answers, and texts without an unfilled
+// slot.
 func TestSets(t *testing.T) {
 	seen := map[probe.Kind]string{}
 	for _, name := range withoutReferences {
@@ -180,7 +180,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// TestProbeKindsDocumented looks whether docs/probe.md names every kind of probe.
+// TestProbeKindsDocumented checks that docs/probe.md names every kind of probe.
 func TestProbeKindsDocumented(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "probe.md"))
 	if err != nil {

@@ -26,19 +26,19 @@ import (
 	"deem/report"
 )
 
-// A process is a deem that runs, or ran, in a folder of its own.
+// A process is a running or finished deem in its own folder.
 type process struct {
 	cmd      *exec.Cmd
 	out, err proctest.Stream
 }
 
-// start starts the command in dir with a key of its own.
+// start starts the command in dir with its own key.
 func start(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
 	return startWith(t, dir, []string{"OPENAI_API_KEY=sk-test-0123456789abcdef"}, args...)
 }
 
-// startWith starts the command in dir with further variables.
+// startWith starts the command in dir with additional variables.
 func startWith(t *testing.T, dir string, env []string, args ...string) *process {
 	t.Helper()
 	return startCommand(t, dir, env, exec.Command("deem", args...))
@@ -53,16 +53,16 @@ func startCommand(t *testing.T, dir string, env []string, cmd *exec.Cmd) *proces
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // Nobody writes into the folder while it is removed.
+	t.Cleanup(func() { // No process may write to the folder while it is removed.
 		_ = p.cmd.Process.Kill()
 		_ = p.cmd.Wait()
 	})
 	return p
 }
 
-// longest is how long a process, or what it is waited for, may take. It bounds what
-// hangs and not what is slow: a machine may have ten times as much to do, and stand still
-// for seconds. A process that hangs is asked where.
+// longest is the timeout for a process, or for a condition. It is for hanging tests, not
+// slow ones: a machine may have ten times as much to do, and stall for seconds. A process
+// that hangs is made to print its stacks.
 const longest = 5 * time.Minute
 
 // wait returns the exit code.
@@ -79,7 +79,7 @@ func (p *process) wait(t *testing.T) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// run runs the command to its end and holds it to an exit code.
+// run runs the command to its end and checks the exit code.
 func run(t *testing.T, dir string, want int, args ...string) *process {
 	t.Helper()
 	p := start(t, dir, args...)
@@ -89,7 +89,7 @@ func run(t *testing.T, dir string, want int, args ...string) *process {
 	return p
 }
 
-// writeItems writes n items; response says what the system gave to the i-th.
+// writeItems writes n items; response returns the response to the i-th.
 func writeItems(t *testing.T, dir string, n int, response func(i int) string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "items.jsonl"))
@@ -108,7 +108,7 @@ func writeItems(t *testing.T, dir string, n int, response func(i int) string) {
 	}
 }
 
-// records returns how many records each item of the newest run has.
+// records returns the number of records of each item of the newest run.
 func records(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	st, err := sqlite.OpenReadOnly(t.Context(), filepath.Join(dir, ".deem", "deem.db"), sqlite.Options{})
@@ -143,8 +143,8 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// interrupt does what Ctrl-C does, and waits until the process has heard it: a second
-// signal that comes too early is one with the first.
+// interrupt sends what Ctrl-C sends, and waits until the process has handled it: a second
+// signal that comes too early merges with the first.
 func (p *process) interrupt(t *testing.T) {
 	t.Helper()
 	p.signal(t, os.Interrupt)
@@ -159,8 +159,8 @@ func (p *process) signal(t *testing.T, s os.Signal) {
 	until(t, "the process to hear the interrupt", func() bool { return strings.Contains(p.err.String(), "deem: stopping: ") })
 }
 
-// holding starts a server that answers the first few requests at once and holds the
-// others until release, so that a run is certain to be under way in between.
+// holding starts a server that answers the first few requests at once and holds the others
+// until release, so that a run is certain to be in progress in between.
 func holding(t *testing.T, first int) (srv *modeltest.Server, release func()) {
 	t.Helper()
 	var n atomic.Int64
@@ -176,13 +176,13 @@ func holding(t *testing.T, first int) (srv *modeltest.Server, release func()) {
 	return srv, release
 }
 
-// modelArgs are the arguments of a run against a server.
+// modelArgs returns the arguments of a run against a server.
 func modelArgs(srv *modeltest.Server, more ...string) []string {
 	return append([]string{"run", "--data", "items.jsonl", "--judge", "universal", "--model", "openai:any", "--base-url", srv.URL}, more...)
 }
 
-// A thousand items, some of them trouble: each ends as a verdict or as a failure of
-// its kind, and above one in a hundred unjudged there is no headline.
+// A thousand items, some of which cause failures: each ends as a verdict or as a failure of
+// its kind, and with more than one in a hundred unjudged there is no headline.
 func TestRunOfAThousandItems(t *testing.T) {
 	t.Parallel()
 	srv := modeltest.NewServer(t, answer)
@@ -224,12 +224,11 @@ func TestRunOfAThousandItems(t *testing.T) {
 	}
 }
 
-// A run that is killed ten times goes on where it was each time: every item has exactly
-// one record, and at most the calls in flight and one commit are asked again for each
-// kill.
+// A run that is killed ten times resumes each time: every item has exactly one record, and
+// each kill repeats at most the calls in flight and one commit.
 func TestKillLosesAtMostWhatWasInFlight(t *testing.T) {
 	t.Parallel()
-	const n, j, kills, window = 1500, 64, 10, 2 * 128 // a commit on its way, and one that gathers
+	const n, j, kills, window = 1500, 64, 10, 2 * 128 // a commit in progress, and one being collected
 	var asked, most atomic.Int64
 	srv := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
 		a := modeltest.Say("CORRECT")
@@ -270,8 +269,8 @@ func TestKillLosesAtMostWhatWasInFlight(t *testing.T) {
 	}
 }
 
-// moments returns when to kill: after so many requests, in order. They are other ones
-// in each run of the test, which logs them.
+// moments returns when to kill: after these numbers of requests, in order. They differ in
+// each run of the test, which logs them.
 func moments(t *testing.T, n, below int) []int {
 	t.Helper()
 	list := make([]int, n)
@@ -283,11 +282,11 @@ func moments(t *testing.T, n, below int) []int {
 	return list
 }
 
-// The first interrupt lets calls in flight finish and keeps them; the command that resumes
-// the run is printed, and works.
+// The first interrupt lets calls in flight finish and keeps their results; the printed
+// command that resumes the run works.
 func TestInterruptKeepsWhatIsInFlight(t *testing.T) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as below nohup, which processes pass on
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup, which child processes inherit
 		signals = append(signals, syscall.SIGHUP)
 	}
 	for _, s := range signals {
@@ -325,7 +324,7 @@ func interruptInFlight(t *testing.T, s os.Signal) {
 	}
 }
 
-// A run that nohup started is not stopped by the end of its terminal.
+// A run started with nohup is not stopped by the end of its terminal.
 func TestHangUpIgnored(t *testing.T) {
 	t.Parallel()
 	const n = 20
@@ -344,8 +343,8 @@ func TestHangUpIgnored(t *testing.T) {
 	}
 }
 
-// An interrupt ends the waiting of calls that are to be made again, which would else go on
-// for a minute: no call is made after it, and their items are not done.
+// An interrupt ends the backoff of retries, which would otherwise last a minute: no call is
+// made after it, and their items are not done.
 func TestInterruptEndsRetries(t *testing.T) {
 	t.Parallel()
 	const n, j = 100, 8
@@ -358,13 +357,13 @@ func TestInterruptEndsRetries(t *testing.T) {
 	writeItems(t, dir, n, func(i int) string { return fmt.Sprint(i) })
 	p := start(t, dir, modelArgs(srv, "-j", fmt.Sprint(j))...)
 	until(t, "a request", func() bool { return srv.Requests() > 0 })
-	time.Sleep(200 * time.Millisecond) // Most of the first calls are over, and wait.
+	time.Sleep(200 * time.Millisecond) // Most of the first calls are over, and in backoff.
 	heard := time.Now()
 	p.interrupt(t)
 	if code := p.wait(t); code != 130 {
 		t.Fatalf("exit code %d, want 130\n%s", code, p.err.String())
 	}
-	if took := time.Since(heard); took > 30*time.Second { // They wait for a minute.
+	if took := time.Since(heard); took > 30*time.Second { // The backoff is a minute.
 		t.Errorf("it ended %v after the interrupt", took)
 	}
 	if kept := len(records(t, dir)); kept != 0 || srv.Requests() > j || !strings.Contains(p.err.String(), "0 of 100 judged and kept") {
@@ -372,12 +371,12 @@ func TestInterruptEndsRetries(t *testing.T) {
 	}
 }
 
-// The second interrupt cancels calls that would take for ever.
+// The second interrupt cancels calls that would never end.
 func TestSecondInterruptCancels(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	srv := modeltest.NewServer(t, func(a modeltest.Asked) modeltest.Answer {
-		if asked.Add(1) == 1 { // The first request of a model that nobody knows is made alone.
+		if asked.Add(1) == 1 { // The first request to an unknown model is made alone.
 			return answer(a)
 		}
 		return modeltest.Answer{Hang: true}
@@ -390,7 +389,7 @@ func TestSecondInterruptCancels(t *testing.T) {
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if code := p.wait(t); code != 130 { // Without the second it would not end today.
+	if code := p.wait(t); code != 130 { // Without the second it would not end.
 		t.Errorf("exit code %d, want 130\n%s", code, p.err.String())
 	}
 	if kept := len(records(t, dir)); kept != 1 {
@@ -410,7 +409,7 @@ func TestTwoProcessesDoNotShareARun(t *testing.T) {
 	if !strings.Contains(second.err.String(), "judged already") {
 		t.Errorf("the second process says:\n%s", second.err.String())
 	}
-	// Meanwhile anybody may look.
+	// Reading is possible meanwhile.
 	run(t, dir, 0, "report")
 	release()
 	if code := first.wait(t); code != 0 || srv.Requests() != 60 {

@@ -9,9 +9,9 @@ import (
 )
 
 // TestProgramKilled judges with a Python program that raises an error on every tenth item,
-// writes each item it is asked about to a file, and kills itself with SIGKILL in between.
-// deem is killed twice, too. Every item ends with one record, only the tenth ones without a
-// verdict, and what was judged is not asked again.
+// writes each item to a file, and kills itself with SIGKILL in between. deem is killed
+// twice, too. Every item ends with one record, only the tenth ones without a verdict, and
+// judged items are not judged again.
 func TestProgramKilled(t *testing.T) {
 	t.Parallel()
 	const n, j = 200, 2
@@ -60,7 +60,8 @@ for line in sys.stdin:
 	}
 }
 
-// An interrupted run is told about too: with exit code 130, what it has, and what is missing.
+// The notification of an interrupted run has exit code 130, the results so far, and what is
+// missing.
 func TestNotifyInterrupted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

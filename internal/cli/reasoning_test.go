@@ -21,9 +21,9 @@ import (
 	"deem/report"
 )
 
-// A reasoner is a server that behaves like one with a reasoning model: it rejects what such
-// models reject, thinks for 200 to 400 tokens, and says nothing if its limit of tokens is
-// used up by then.
+// A reasoner is a server that behaves like a reasoning model: it rejects the parameters
+// that such models reject, thinks for 200 to 400 tokens, and returns no text if its token
+// limit is used up by then.
 type reasoner struct {
 	mu     sync.Mutex
 	bodies []map[string]any
@@ -99,8 +99,8 @@ func (r *reasoner) calls() []map[string]any {
 	return r.bodies
 }
 
-// With default flags a reasoning model judges all items, for about the price of the plan,
-// and the card says what was sent.
+// With default flags a reasoning model judges all items, for about the planned price, and
+// the card says what was sent.
 func TestReasoningModel(t *testing.T) {
 	t.Parallel()
 	const n = 120
@@ -152,7 +152,7 @@ func TestReasoningModel(t *testing.T) {
 	}
 }
 
-// How much a model thinks is sent, is part of the judge, and bounds the reply.
+// The thinking setting is sent, is part of the judge, and limits the reply.
 func TestThinkingFlag(t *testing.T) {
 	t.Parallel()
 	srv, url := startReasoner(t)
@@ -181,7 +181,7 @@ func TestThinkingFlag(t *testing.T) {
 	}
 }
 
-// A model that thinks and is not known to do so costs one reply, whatever the concurrency.
+// A reasoning model that is not known as one costs one reply, whatever the concurrency.
 func TestUnknownThinkerStops(t *testing.T) {
 	t.Parallel()
 	srv, url := startReasoner(t)
@@ -204,7 +204,7 @@ func TestUnknownThinkerStops(t *testing.T) {
 	}
 }
 
-// A run that has verdicts goes on when the next reply says nothing: its model does answer.
+// A run that has verdicts continues if the next reply is empty: its model does answer.
 func TestTruncatedReplyAfterResume(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
@@ -235,7 +235,7 @@ func TestTruncatedReplyAfterResume(t *testing.T) {
 	}
 }
 
-// The doctor asks as the judge does, and sees a reply that says nothing.
+// The doctor makes the same call as the judge, and detects an empty reply.
 func TestDoctorAsksAsTheJudge(t *testing.T) {
 	t.Parallel()
 	srv, url := startReasoner(t)
@@ -253,8 +253,8 @@ func TestDoctorAsksAsTheJudge(t *testing.T) {
 	}
 }
 
-// A vendor that does not support a parameter ends the run with the judge's setting in the
-// hint. A judge that may go without it does so, and the report says it.
+// If a vendor does not support a parameter, the run ends with the judge's setting in the
+// hint. A judge that may drop the parameter does so, and the report says it.
 func TestUnsupportedParameter(t *testing.T) {
 	t.Parallel()
 	srv, url := startReasoner(t)

@@ -14,8 +14,8 @@ import (
 	"deem/internal/report/sensitivity"
 )
 
-// sharedField is where real files lie that vendors published, and made-up rows in the
-// shape of each.
+// sharedField has real files that vendors published, and invented rows in the format of
+// each.
 const sharedField = "../../../shared/field"
 
 // rejudged runs deem rejudge --json and returns its report.
@@ -35,8 +35,8 @@ func rejudged(t *testing.T, exit int, args ...string) (sensitivity.Report, strin
 	return r, out.String() + errw.String()
 }
 
-// Two of four rows are right in every shape, as published and by a rule, without a
-// mapping. The same rows under names that mean nothing are refused.
+// Two of four rows are right in every format, as published and by a rule, without a
+// mapping. The same rows under meaningless names are rejected.
 func TestRejudgeFieldFormats(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(sharedField, "formats/*.json"))
 	if err != nil || len(files) == 0 {
@@ -81,7 +81,8 @@ func TestRejudgeFieldFormats(t *testing.T) {
 	}
 }
 
-// Every number of the result files of the Mem0 harness, to the item, without a mapping.
+// Every number of the result files of the Mem0 harness is reproduced, to the item, without
+// a mapping.
 func TestRejudgeFieldHarness(t *testing.T) {
 	for _, c := range []struct {
 		file     string
@@ -118,8 +119,7 @@ func TestRejudgeFieldHarness(t *testing.T) {
 	}
 }
 
-// A real file of Agent Memory Benchmark: answer is the response, and gold_answers the
-// key.
+// A real file of Agent Memory Benchmark: answer is the response, and gold_answers the key.
 func TestRejudgeFieldAMB(t *testing.T) {
 	file := filepath.Join(sharedField, "amb/locomo_cognee.json.gz")
 	if _, err := os.Stat(file); err != nil {
@@ -133,8 +133,8 @@ func TestRejudgeFieldAMB(t *testing.T) {
 	}
 }
 
-// Three published systems over the same questions, as published, read again and under two
-// rules: one picture, and no order that survives all of them.
+// Three published systems on the same questions, as published, read again and under two
+// rules: one report, and no ranking that survives all of them.
 func TestFieldMultiverse(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(sharedField, "mem0-harness/results/*longmemeval*.json.gz"))
 	if err != nil || len(files) != 3 {

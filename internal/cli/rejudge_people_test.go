@@ -10,9 +10,9 @@ import (
 	"deem/internal/report/sensitivity"
 )
 
-// The answers of five systems that people judged, beside the rule "contains/text": one
-// command reads the system's columns, takes the proper questions that it answered, splits
-// the references, and gives the numbers that go with these data. The rule finds a
+// The answers of five systems that people judged, compared with the rule "contains/text":
+// one command reads the system's columns, selects the proper questions that it answered,
+// splits the references, and reproduces the numbers of these data. The rule finds a
 // reference inside a word too: "6" in "496", and "loop" in "loop⁶", as newbing writes
 // footnotes.
 func TestRejudgeSharedPeople(t *testing.T) {

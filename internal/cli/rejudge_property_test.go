@@ -20,8 +20,8 @@ import (
 	"deem/internal/report/sensitivity"
 )
 
-// columnMeanings are names that people give to columns, by what they mean. The test has
-// its own list, so that it does not repeat a mistake in the one under test.
+// columnMeanings are common names of columns, by meaning. The test has its own list, so
+// that it does not repeat a mistake in the one under test.
 var columnMeanings = map[string][]string{
 	"question":  {"question", "Query", "user_input"},
 	"response":  {"response", "Actual Output", "predicted", "generated-answer", "hypothesis"},
@@ -31,8 +31,8 @@ var columnMeanings = map[string][]string{
 	"none":      {"zz", "blob", "left", "col 7", "elapsed", "notes2"},
 }
 
-// A resultTable is a random file of results. Every text in it is unlike every other, so that a
-// value tells which cell it comes from.
+// A resultTable is a random result file. All its texts differ, so that a value identifies
+// its cell.
 type resultTable struct {
 	names    []string
 	meanings []string
@@ -72,7 +72,7 @@ func drawTable(t *rapid.T) resultTable {
 	return tab
 }
 
-// has reports whether a column of the meaning holds something, the mapped one left out.
+// has reports whether a column with the meaning has values, ignoring the mapped one.
 func (tab resultTable) has(meaning string, mapped int) bool {
 	for i, m := range tab.meanings {
 		if m == meaning && tab.filled[i] && i != mapped {
@@ -123,9 +123,9 @@ func writeTable(t *rapid.T, file string, data []byte) string {
 	return file
 }
 
-// Whatever a table looks like, a judge's score is printed only if a column of responses
-// and one of references were found, a published score only if a verdict is recorded, and
-// no column is used for two things.
+// Whatever a table looks like, a judge's score is printed only if a column of responses and
+// one of references were found, a published score only if a verdict is recorded, and no
+// column is used for two purposes.
 func TestRejudgeScoresOnlyWhatIsThere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -151,7 +151,7 @@ func TestRejudgeScoresOnlyWhatIsThere(t *testing.T) {
 		switch answer := tab.has("answer", mapped); {
 		case answer && response:
 			reference = true
-		case answer && reference && mapped < 0: // A mapping says what the response is.
+		case answer && reference && mapped < 0: // A mapping determines the response.
 			response = true
 		}
 		score := scoresOf(t, append([]string{file}, mapping...))
@@ -173,8 +173,8 @@ func TestRejudgeScoresOnlyWhatIsThere(t *testing.T) {
 	}
 }
 
-// checkColumns reads the table and looks for a column that is used twice: by the list
-// that the report prints, and by the texts of the items.
+// checkColumns reads the table and looks for a column that is used twice: by the list that
+// the report prints, and by the texts of the items.
 func (tab resultTable) checkColumns(t *rapid.T, file string, mapped int) {
 	src := results.Source{Names: []string{file}}
 	if mapped >= 0 {
@@ -182,7 +182,7 @@ func (tab resultTable) checkColumns(t *rapid.T, file string, mapped int) {
 	}
 	set, err := results.Open(context.Background(), src)
 	if err != nil {
-		return // The command refuses the file, too.
+		return // The command rejects the file, too.
 	}
 	used := map[string]string{}
 	for _, c := range set.Columns {
@@ -202,8 +202,8 @@ func (tab resultTable) checkColumns(t *rapid.T, file string, mapped int) {
 	}
 }
 
-// scoresOf runs deem rejudge and returns the score of each judge that has one. A table
-// that is refused has none.
+// scoresOf runs deem rejudge and returns the score of each judge that has one. A rejected
+// table has none.
 func scoresOf(t *rapid.T, args []string) map[string]float64 {
 	folder, err := os.MkdirTemp("", "deem")
 	if err != nil {

@@ -2,7 +2,7 @@
 
 package cli_test
 
-// knownStep is how many sets further the next one to be read is, and peopleStep how many
-// systems that people judged. The race detector makes the database ten times slower, and
-// they share all code that runs at once.
+// knownStep and peopleStep are the steps through the sets, and through the systems that
+// people judged. The race detector makes the database ten times slower, and all sets use
+// the same concurrent code.
 const knownStep, peopleStep = 6, 4

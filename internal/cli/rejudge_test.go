@@ -14,27 +14,27 @@ import (
 	"deem/internal/report/sensitivity"
 )
 
-// sharedData is where real results lie that others published. They are not part of the
-// project; without them there is nothing to check here.
+// sharedData has real results that others published. They are not part of the project;
+// without them there is nothing to check here.
 const sharedData = "../../../shared/data"
 
-// A known set is a set of real results and what is known of it.
+// A known is a set of real results with its known numbers.
 type known struct {
 	set   string // folder
 	files string // below the folder
 	args  []string
 	exit  int
-	score float64            // of the published verdicts; NaN when it is withheld
+	score float64            // of the published verdicts; NaN if it is withheld
 	also  map[string]float64 // means of other numbers
-	part  map[string]float64 // by category, as the benchmark's own metrics give them
+	part  map[string]float64 // by category, from the benchmark's own metrics
 	says  string             // somewhere in the report
 }
 
-// knownSets are the sets of ../shared/data/README.md that hold verdicts. What another
-// command is for: longbench_preds and infinitebench_preds are predictions without
-// verdicts, which "deem run longbench" and "deem run infinitebench" judge by their
-// rules; human_evouna is in TestRejudgeSharedPeople; lme_questions and locomo10 are questions; replies
-// are replies to many prompts, which the tests of internal/extract read.
+// knownSets are the sets of ../shared/data/README.md with verdicts. Not included are
+// longbench_preds and infinitebench_preds, predictions without verdicts, which "deem run
+// longbench" and "deem run infinitebench" judge by their rules; human_evouna, which is in
+// TestRejudgeSharedPeople; lme_questions and locomo10, which are questions; and replies,
+// which are replies to many prompts for the tests of internal/extract.
 var knownSets = []known{
 	{set: "lme_cognitive_memory", files: "longmemeval/results/cm_full_run.json", score: 363.0 / 500, args: []string{"--claimed", "72.60%", "--claimed", "categories=72.29%", "--claimed", "abstention=26/30"}},
 	{set: "lme_cognitive_memory", files: "longmemeval/results/naive_rag_results.json", score: 0.7, args: []string{"--claimed", "70.00%", "--claimed", "categories=70.65%", "--claimed", "abstention=25/30"}},
@@ -59,17 +59,17 @@ var knownSets = []known{
 	{set: "halumem_mem0_pilot", files: "data/eval/halumem_pilot_user3_FULL_results.json", exit: 3, score: math.NaN(), says: "1574 of 1576"},
 	{set: "human_cognee_hotpot", files: "evals/old/cognee_01042025/metrics_output_cognee_direct_llm.json", score: 0.738},
 	{set: "human_cognee_hotpot", files: "evals/old/cognee_01042025/metrics_output_cognee.json", score: 0.56888},
-	// 400 of the 3,600 rows have no verdict of anybody.
+	// 400 of the 3,600 rows have no verdict.
 	{set: "human_triviaqa_9judges", files: "results/*.csv", score: 0.6372, args: []string{"--map", "label=Human-Eval", "--pick", "all", "--max-unjudged", "12%", "--claimed", "63.72%"}, says: "may hold the prompt"},
 	{set: "human_triviaqa_9judges", files: "results/*.csv", score: 0.6284, args: []string{"--map", "label=GPT-4", "--pick", "all", "--max-unjudged", "12%", "--claimed", "2011/3200"}},
 	{set: "human_critiquellm_zh", files: "data/evaluation/pointwise/alignbench_reference_based_sample.jsonl", score: 0.422, args: []string{"--scale", "5"}},
 	{set: "calib_cje_arena", files: "examples/arena_sample/fresh_draws/base_responses.jsonl", score: 0.8413},
 	{set: "calib_cje_arena", files: "examples/arena_sample/fresh_draws/base_responses.jsonl", score: 0.7541, args: []string{"--map", "label=oracle_label", "--max-unjudged", "60%", "--claimed", "75.41%"}},
-	// The judge's mean, over the rows that the oracle judged too, and how the two go together.
+	// The judge's mean, over the rows that the oracle judged too, and their correlation.
 	{set: "calib_cje_arena", files: "examples/arena_sample/fresh_draws/base_responses.jsonl", score: 0.8397, args: []string{"--only", "oracle_label", "--map", "truth=oracle_label", "--claimed", "83.97%", "--claimed", "truth_mean=75.41%", "--claimed", "pearson=0.390", "--claimed", "spearman=0.446"}, says: "480 of 1,000 rows are taken, those with a value in oracle_label"},
 	{set: "calib_cje_arena", files: "examples/arena_sample/fresh_draws/base_responses.jsonl", score: 0.8413, args: []string{"--map", "truth=oracle_label", "--claimed", "judge_mean=83.97%", "--claimed", "truth_mean=75.41%", "--claimed", "pearson=0.390", "--claimed", "spearman=0.446"}, says: "over the 480 items of 1,000 that have both"},
 	{set: "human_triviaqa_9judges", files: "results/*.csv", score: 0.6284, args: []string{"--map", "label=GPT-4,truth=Human-Eval", "--pick", "all", "--max-unjudged", "12%", "--claimed", "agreement=.9500", "--claimed", "kappa=.8924"}, says: "1945 yes to right ones, 66 yes to wrong ones, 94 no to right ones, 1095 no to wrong ones"},
-	// A folder of LLMBar holds the verdicts, and beside them what they amount to.
+	// A folder of LLMBar contains the verdicts and their summary.
 	{set: "human_llmbar", files: "Dataset/LLMBar/Natural/evaluators/GPT-4/Vanilla/result.json", score: 0.955, args: []string{"--claimed", "trial1=95/100", "--claimed", "trial2=96/100", "--claimed", "all=93/100"}, says: "with output_1 first 95 of 100 are right, with output_2 first 96, in both orders 93"},
 	{set: "human_llmbar", files: "Dataset/LLMBar/Natural/evaluators/GPT-4/Vanilla", score: 0.955, says: `"claimed": "93 / 100"`},
 	{set: "human_llmbar", files: "Dataset/LLMBar/Natural/evaluators/GPT-4/Vanilla", score: 0.955, args: []string{"--claimed", "trial1=96/100"}, exit: 4},
@@ -82,8 +82,8 @@ var knownSets = []known{
 	{set: "zh_touchstone", files: "results/*run3.json", score: 0.92},
 }
 
-// Every set of real results is read with one command and gives the number that was
-// published, or the command says that it does not.
+// Every set of real results is read with one command and reproduces the published number,
+// or the command reports that it does not.
 func TestRejudgeSharedData(t *testing.T) {
 	if _, err := os.Stat(sharedData); err != nil {
 		t.Skipf("there is no %s", sharedData)
@@ -175,7 +175,7 @@ func (k known) parts(t *testing.T, raw json.RawMessage) {
 	}
 }
 
-// Mistakes are told before anything is kept, and with what would mend them.
+// Mistakes are reported before anything is stored, with a hint how to fix them.
 func TestRejudgeMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -215,7 +215,7 @@ func TestRejudgeMistakes(t *testing.T) {
 		var out, errw bytes.Buffer
 		args := append([]string{"rejudge"}, strings.Fields(c.args)...)
 		exit := cli.Main(args, strings.NewReader(""), &out, &errw)
-		if c.want == "" { // The path tells apart what has one name.
+		if c.want == "" { // The path distinguishes equal names.
 			if exit != 0 {
 				t.Errorf("rejudge %s: exit code %d: %s", c.args, exit, errw.String())
 			}
@@ -231,8 +231,7 @@ func TestRejudgeMistakes(t *testing.T) {
 	}
 }
 
-// What a person sees of the report that was wrong about itself, and of fifteen repeats
-// of one system.
+// The report on a file with a wrong summary, and on fifteen repeats of one system.
 func TestRejudgeSharedSystems(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(sharedData, "locomo_amem_reps/amem/results/entrega3/*_k10.json"))
 	if err != nil || len(files) == 0 {

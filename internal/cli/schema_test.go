@@ -12,7 +12,7 @@ import (
 	"deem/report"
 )
 
-// coinYAML is a judge of two labels in JSON. Its model knows nothing, so only the schema
+// coinYAML is a judge with two labels in JSON. Its model is random, so only the schema
 // makes its replies readable.
 const coinYAML = `name: coin
 prompt: "Is {response} right? Reply in JSON with the key label: SAME or DIFFERENT."
@@ -23,7 +23,7 @@ params:
   temperature: 1
 `
 
-// A judge with a schema reads all replies of a real llama.cpp server, whose model has
+// A judge with a schema can read all replies of a real llama.cpp server, whose model has
 // random weights, and hardly any without it. The report says how the schema was sent.
 func TestLlamaStructured(t *testing.T) {
 	t.Parallel()

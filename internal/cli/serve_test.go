@@ -15,7 +15,7 @@ import (
 	"deem/internal/store"
 )
 
-// A served process is a deem that serves.
+// A served process is a running server.
 type served struct {
 	*process
 	url string
@@ -41,7 +41,7 @@ func startServer(t *testing.T, dir string, env []string, args ...string) served 
 	return s
 }
 
-// ask sends a request and decodes the answer.
+// ask sends a request and decodes the response.
 func (s served) ask(t *testing.T, method, path, body string, headers ...string) (int, map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
@@ -62,11 +62,11 @@ func (s served) ask(t *testing.T, method, path, body string, headers ...string) 
 		t.Fatal(err)
 	}
 	var got map[string]any
-	_ = json.Unmarshal(text, &got) // Not every answer is JSON.
+	_ = json.Unmarshal(text, &got) // Not every response is JSON.
 	return resp.StatusCode, got
 }
 
-// interrupt presses Ctrl-C and returns the exit code.
+// interrupt sends Ctrl-C and returns the exit code.
 func (s served) interrupt(t *testing.T) int {
 	t.Helper()
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -75,7 +75,7 @@ func (s served) interrupt(t *testing.T) int {
 	return s.wait(t)
 }
 
-// TestServe judges over HTTP, and the run is one like any other.
+// TestServe judges over HTTP, which gives an ordinary run.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	s := startServer(t, dir, nil)
@@ -103,7 +103,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeToken demands the token of a file.
+// TestServeToken requires the token of a file.
 func TestServeToken(t *testing.T) {
 	dir := t.TempDir()
 	run(t, dir, 0, "serve", "--new-token", "deem.token")
@@ -141,8 +141,8 @@ func TestServeToken(t *testing.T) {
 	}
 }
 
-// TestServeInterrupted stops a server while calls are in flight. They are kept, it says
-// how to go on, and that does only what is missing.
+// TestServeInterrupted stops a server while calls are in flight. Their results are kept, it
+// prints how to resume, and resuming judges only what is missing.
 func TestServeInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	gate := make(chan struct{})
@@ -200,7 +200,7 @@ func TestServeInterrupted(t *testing.T) {
 	}
 }
 
-// TestServeReadOnly only shows, and makes no database.
+// TestServeReadOnly only reads, and creates no database.
 func TestServeReadOnly(t *testing.T) {
 	dir := t.TempDir()
 	p := startWith(t, dir, nil, "serve", "--listen", "127.0.0.1:0", "--read-only")

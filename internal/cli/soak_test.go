@@ -16,7 +16,7 @@ import (
 	"deem/report"
 )
 
-// Memory does not grow with the number of items: a million items of a kilobyte stay
+// Memory use does not grow with the number of items: a million items of a kilobyte stay
 // under 200 MB, and under one and a half times what ten thousand need.
 func TestSoakMemoryIsFlat(t *testing.T) {
 	small := soak(t, 10_000)

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// A watcher takes what OTLP brings, as it is. What it means is looked at where it is
-// made, in internal/telemetry.
+// A watcher receives OTLP without decoding it. internal/telemetry tests the content.
 type watcher struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -49,7 +48,7 @@ func newWatcher(t *testing.T, hang bool) *watcher {
 	return w
 }
 
-// got returns all that came.
+// got returns everything received.
 func (w *watcher) got() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,8 +57,8 @@ func (w *watcher) got() string {
 
 const watchedKey = "sk-test-0123456789abcdef"
 
-// A run that is stopped delivers what there is to tell, and a collector that hangs holds
-// it up for no more than a few seconds, though OpenTelemetry would wait for an hour.
+// A stopped run delivers its telemetry, and a collector that hangs delays it by at most a
+// few seconds, although OpenTelemetry would wait for an hour.
 func TestInterruptDeliversWhatThereIs(t *testing.T) {
 	t.Parallel()
 	for _, hang := range []bool{false, true} {
@@ -81,7 +80,7 @@ func TestInterruptDeliversWhatThereIs(t *testing.T) {
 				t.Fatalf("exit code %d, want 130\n%s", code, p.err.String())
 			}
 			t.Logf("it took %v", time.Since(began))
-			// What was sent is on its way even when the process is gone.
+			// Sent data may arrive after the process has ended.
 			for _, want := range []string{"/v1/traces ", "chat any", "judge universal", "gen_ai.usage.input_tokens", "/v1/metrics ", "deem.calls", "gen_ai.client.operation.duration"} {
 				until(t, "the collector to be told of "+want, func() bool { return strings.Contains(w.got(), want) })
 			}
@@ -99,7 +98,7 @@ func TestInterruptDeliversWhatThereIs(t *testing.T) {
 	}
 }
 
-// The counters can be scraped while a run lasts.
+// The counters can be scraped during a run.
 func TestScrapeWhileRunning(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -138,7 +137,7 @@ func TestScrapeWhileRunning(t *testing.T) {
 	}
 }
 
-// scraped returns the page at an address, "" when nobody answers.
+// scraped returns the page at an address, or "" without a server.
 func scraped(t *testing.T, url string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

@@ -14,9 +14,9 @@ import (
 	"deem/internal/modeltest"
 )
 
-// TestTerminalIsHarmless holds that no control character of a server's error, a response or a
-// run file reaches a terminal, on either stream, and that JSON there means the same as in a
-// pipe.
+// TestTerminalIsHarmless checks that no control character of a server's error, a response
+// or a run file reaches a terminal, on either stream, and that JSON there means the same as
+// in a pipe.
 func TestTerminalIsHarmless(t *testing.T) {
 	const hostile = "\x1b]0;owned\x07\x1b[31mred\u009b2J\u202e\x7f"
 	srv := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
@@ -44,8 +44,8 @@ func TestTerminalIsHarmless(t *testing.T) {
 	} {
 		out := onTerminal(t, strings.Fields(command))
 		seen += out
-		// The bar moves the cursor and clears its line, and a report is bold or coloured; they do
-		// nothing else.
+		// The bar moves the cursor and clears its line, and a report is bold or coloured;
+		// nothing else is allowed.
 		calm := strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[2m", "", "\x1b[31m", "", "\x1b[32m", "", "\x1b[33m", "", "\x1b[1A", "", "\x1b[A", "", "\x1b[J", "", "\x1b[0J", "", "\x1b[2K", "").Replace(out)
 		if bad := strings.IndexAny(calm, "\x1b\x07\x7f\u009b\u202e"); bad >= 0 {
 			t.Errorf("%s prints a control character: %q", command, calm[max(0, bad-40):min(len(calm), bad+40)])
@@ -65,7 +65,7 @@ func TestTerminalIsHarmless(t *testing.T) {
 	}
 }
 
-// onTerminal runs a command whose streams are a terminal, and returns what that shows.
+// onTerminal runs a command on a terminal, and returns the output.
 func onTerminal(t *testing.T, args []string) string {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -91,7 +91,7 @@ func onTerminal(t *testing.T, args []string) string {
 		for {
 			n, err := master.Read(buf)
 			all = append(all, buf[:n]...)
-			if err != nil { // EIO, when nobody has the terminal open any more
+			if err != nil { // EIO, once the other side is closed
 				shown <- string(all)
 				return
 			}

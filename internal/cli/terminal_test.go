@@ -8,8 +8,8 @@ import (
 	"deem/internal/cli"
 )
 
-// TestErrorsAreHarmless holds that control characters in a name, as those of any other text
-// that deem did not write, do not reach the terminal in an error or its hint.
+// TestErrorsAreHarmless checks that control characters in a name, or any other foreign
+// text, do not reach the terminal in an error or its hint.
 func TestErrorsAreHarmless(t *testing.T) {
 	const hostile = "\x1b]0;owned\x07\x1b[31mx\u009b2J\u202e\x7f.deem"
 	for _, args := range [][]string{{"verify", hostile}, {"report", hostile}, {"show", "q1", "--run", hostile}} {

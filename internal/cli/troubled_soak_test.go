@@ -2,5 +2,5 @@
 
 package cli_test
 
-// troubled is how many items go through trouble.
+// troubled is the number of items in TestRunThroughTrouble.
 const troubled = 10_000

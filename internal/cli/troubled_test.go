@@ -2,5 +2,6 @@
 
 package cli_test
 
-// troubled is how many items go through trouble. The long tests take ten thousand.
+// troubled is the number of items in TestRunThroughTrouble. The soak tests use ten
+// thousand.
 const troubled = 2000

@@ -18,10 +18,10 @@ import (
 type desk struct {
 	t    *testing.T
 	dir  string
-	errs string // what the last command said
+	errs string // standard error of the last command
 }
 
-// run runs a command and returns what it printed.
+// run runs a command and returns its output.
 func (d *desk) run(exit int, args ...string) string {
 	d.t.Helper()
 	var out, errs bytes.Buffer
@@ -43,8 +43,8 @@ func (d *desk) report(args ...string) report.Report {
 	return r
 }
 
-// answers writes a file of n items, of which a share is right. Items of one file are
-// right where those of another with a smaller share are.
+// answers writes a file of n items, of which a share is right. The right items of a file
+// with a smaller share are also right in one with a larger share.
 func (d *desk) answers(name string, n int, share float64, clusters int) string {
 	d.t.Helper()
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -66,7 +66,7 @@ func (d *desk) answers(name string, n int, share float64, clusters int) string {
 	return path
 }
 
-// Issue 21: a run stops as soon as its rule holds, and says so wherever it is shown.
+// Issue 21: a run stops as soon as its rule is met, and every report says so.
 func TestUntilWithin(t *testing.T) {
 	t.Parallel()
 	d := &desk{t: t, dir: t.TempDir()}
@@ -109,8 +109,8 @@ func TestUntilWithin(t *testing.T) {
 	d.run(0, "verify", bundle)
 	sameNumbers(t, "bundle", d.report("report", bundle), first)
 
-	// The order is the seed's, and what counts does not depend on how many items are
-	// judged at once.
+	// The order depends on the seed only, and the result does not depend on the
+	// concurrency.
 	alone := d.report(append(args, "-j", "1", "--fresh")...)
 	if alone.Head.Run == first.Head.Run {
 		t.Fatal("--fresh went on with the run")
@@ -121,7 +121,7 @@ func TestUntilWithin(t *testing.T) {
 		t.Error("another seed is the same run")
 	}
 
-	// Another rule goes on with the run, and its interval is a part of the earlier one.
+	// Another rule continues the run, and its interval is inside the earlier one.
 	closer := d.report("run", "--data", data, "--judge", "exact", "--until", "+-4pp", "--seed", "7")
 	if got := *closer.Metrics[0].Judged; closer.Head.Run != alone.Head.Run || got.N <= est.N || got.Lo < est.Lo || got.Hi > est.Hi {
 		t.Errorf("±4pp: run %s with %+v, after run %s with %+v", closer.Head.Run, got, alone.Head.Run, est)
@@ -131,7 +131,7 @@ func TestUntilWithin(t *testing.T) {
 	}
 }
 
-// sameNumbers compares what is counted, and not what was judged meanwhile.
+// sameNumbers compares the counted results, not what was judged meanwhile.
 func sameNumbers(t *testing.T, what string, got, want report.Report) {
 	t.Helper()
 	numbers := func(r report.Report) string {
@@ -146,7 +146,7 @@ func sameNumbers(t *testing.T, what string, got, want report.Report) {
 	}
 }
 
-// A run that is compared with another stops when it is known to be better or worse.
+// A run compared with another stops when it is known to be better or worse.
 func TestUntilBetter(t *testing.T) {
 	t.Parallel()
 	d := &desk{t: t, dir: t.TempDir()}
@@ -179,7 +179,7 @@ func TestUntilBetter(t *testing.T) {
 	d.run(2, "run", "--data", d.answers("more.jsonl", 1501, 0.8, 0), "--judge", "exact", "--until", "better than "+base.Head.Run)
 }
 
-// Clusters are drawn as a whole, and the interval stands on whole clusters.
+// Clusters are drawn as a whole, and the interval is based on whole clusters.
 func TestUntilClusters(t *testing.T) {
 	t.Parallel()
 	d := &desk{t: t, dir: t.TempDir()}
@@ -188,7 +188,7 @@ func TestUntilClusters(t *testing.T) {
 	if s := r.Stopped; !s.Holds || s.Largest != 5 || s.Items%5 != 0 || est.Clusters != s.Items/5 || est.N != s.Items {
 		t.Errorf("stopped %+v, score %+v", s, est)
 	}
-	// The same items without clusters take fewer.
+	// The same items without clusters need fewer.
 	if alone := d.report("run", "--data", d.answers("b.jsonl", 2000, 0.9, 0), "--judge", "exact", "--until", "±8pp"); alone.Stopped.Items >= r.Stopped.Items {
 		t.Errorf("%d items in clusters, and %d without", r.Stopped.Items, alone.Stopped.Items)
 	}

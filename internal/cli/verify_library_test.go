@@ -13,8 +13,8 @@ import (
 	"deem/judge/match"
 )
 
-// TestVerifyBundleOfALibrary checks a run file that a Go program wrote with nothing but
-// the public packages, and one whose dataset has another hash.
+// TestVerifyBundleOfALibrary checks a run file that a Go program wrote with only the public
+// packages, and one whose dataset has a different hash.
 func TestVerifyBundleOfALibrary(t *testing.T) {
 	items := func(yield func(deem.Item, error) bool) {
 		_ = yield(deem.Item{ID: "q1", References: []string{"18 days"}, Response: "It took 18 days."}, nil) &&

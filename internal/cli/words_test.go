@@ -33,7 +33,7 @@ func TestCommandLineCanBePasted(t *testing.T) {
 	}
 }
 
-// The progress line says how far, how fast, how long still, and what went wrong.
+// The progress line has the progress, rate, remaining time, and failures.
 func TestProgressLine(t *testing.T) {
 	p := &progress{total: 1000, before: 100, done: 300, started: clock().Add(-100 * time.Second), unjudged: map[deem.Kind]int{deem.Refused: 2, deem.Empty: 1}}
 	got := p.line()
@@ -47,7 +47,7 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
-// Where there is no terminal, no bar is drawn and progress ends with one line.
+// Without a terminal, no bar is drawn and progress ends with one line.
 func TestProgressWithoutATerminal(t *testing.T) {
 	var w strings.Builder
 	a := &app{err: &w}

@@ -13,10 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// deployed is where the files are that put deem on machines.
+// deployed is the folder of the deployment files.
 var deployed = filepath.Join("..", "..", "deploy")
 
-// readYAML returns the documents of a file. A key that stands there twice is an error.
+// readYAML returns the documents of a file. A duplicate key is an error.
 func readYAML(t *testing.T, name string) []map[string]any {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(deployed, name))
@@ -37,7 +37,7 @@ func readYAML(t *testing.T, name string) []map[string]any {
 	}
 }
 
-// at follows keys into a document, and fails the test where there is nothing.
+// at follows keys into a document, and fails the test if one is missing.
 func at(t *testing.T, doc any, keys ...any) any {
 	t.Helper()
 	for i, key := range keys {
@@ -59,8 +59,8 @@ func at(t *testing.T, doc any, keys ...any) any {
 	return doc
 }
 
-// checkCommand holds that a container's arguments are a command of deem with flags that
-// it has.
+// checkCommand checks that a container's arguments are a valid command of deem with valid
+// flags.
 func checkCommand(t *testing.T, args any) {
 	t.Helper()
 	var words []string
@@ -79,8 +79,8 @@ func checkCommand(t *testing.T, args any) {
 	}
 }
 
-// Workers and page start with commands that there are, can do no more than they need to,
-// and have no secret in the file.
+// Workers and page start with valid commands, have minimal privileges, and the file has no
+// secret.
 func TestComposeFile(t *testing.T) {
 	docs := readYAML(t, "compose.yaml")
 	if len(docs) != 1 {
@@ -142,7 +142,7 @@ func TestKubernetesFile(t *testing.T) {
 	}
 }
 
-// The image is one static binary, and nobody is root in it.
+// The image is one static binary without root.
 func TestDockerfile(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(deployed, "Dockerfile"))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"deem/judge/match"
 )
 
-// read reads the items as the command does.
+// read reads the items like the command.
 func read(t *testing.T) []deem.Item {
 	t.Helper()
 	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{"-"}, Stdin: bytes.NewReader(demo.Items)})
@@ -54,7 +54,7 @@ func TestItemsAreComplete(t *testing.T) {
 	}
 }
 
-// TestItemsAreBalanced holds the dataset to what its README says.
+// TestItemsAreBalanced checks the dataset against its README.
 func TestItemsAreBalanced(t *testing.T) {
 	categories, clusters, human := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, it := range read(t) {
@@ -76,9 +76,9 @@ func TestItemsAreBalanced(t *testing.T) {
 	}
 }
 
-// TestMatchJudgesTheItems holds the rule that judges the example to what the
-// README says of it: one item unsure, and few mistakes. The mistakes are not
-// listed one by one, so that the rule may grow wiser.
+// TestMatchJudgesTheItems checks the rule that judges the example against the README: one
+// item unsure, and few mistakes. The mistakes are not listed one by one, so that the rule
+// may improve.
 func TestMatchJudgesTheItems(t *testing.T) {
 	j := match.New()
 	var unsure, mistaken []string

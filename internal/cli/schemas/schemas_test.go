@@ -1,7 +1,7 @@
-// Package schemas_test holds what the commands write against the schemas that describe
-// it, from the outside. It is not in the package of the commands because a test binary of
-// that package is also the command of hundreds of tests, and the library that knows
-// schemas would take half of its start.
+// Package schemas_test checks the output of the commands against the schemas that describe
+// it, from the outside. It is not in the package of the commands because the test binary of
+// that package is also the command of hundreds of tests, and the schema library would
+// double its startup time.
 package schemas_test
 
 import (
@@ -18,8 +18,7 @@ import (
 	"deem/internal/cli"
 )
 
-// deemCommand runs the command in this process, and returns what it printed and its
-// exit code.
+// deemCommand runs the command in this process, and returns its output and exit code.
 func deemCommand(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	var out, words bytes.Buffer
@@ -28,7 +27,7 @@ func deemCommand(t *testing.T, args ...string) (string, int) {
 	return out.String(), code
 }
 
-// configSchema returns the schema of deem.yaml, as the command shows it.
+// configSchema returns the schema of deem.yaml, as printed by the command.
 func configSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	out, code := deemCommand(t, "list", "schemas", "--json")
@@ -51,7 +50,7 @@ func configSchema(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
-// The file that deem init writes meets the schema.
+// The file written by deem init conforms to the schema.
 func TestConfigTemplateMeetsTheSchema(t *testing.T) {
 	schema := configSchema(t)
 	check := func(text []byte) error {
@@ -90,8 +89,8 @@ func TestConfigTemplateMeetsTheSchema(t *testing.T) {
 	}
 }
 
-// The aggregate for Every Eval Ever keeps to that schema for every judge: a model, a
-// rule, and with a score that is withheld.
+// The aggregate for Every Eval Ever conforms to its schema for every judge: a model, a
+// rule, and with a withheld score.
 func TestAggregateKeepsToItsSchema(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "testdata", "every_eval_ever.schema.json"))
 	if err != nil {
