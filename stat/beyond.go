@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// methodPosterior is the interval of agreement beyond chance from the posterior
-// distribution of the four counts.
+// methodPosterior is the method of an interval of agreement beyond chance from the
+// posterior distribution of the four counts.
 const methodPosterior = "dirichlet"
 
 // fewRated is the number of items below which agreement beyond chance has no interval.
@@ -21,18 +21,18 @@ type Coefficient string
 
 // The coefficients of two judges who say yes or no.
 const (
-	CohenKappa        Coefficient = "cohen"        // each judge has a rate of yes of its own
+	CohenKappa        Coefficient = "cohen"        // each judge has its own rate of yes
 	KrippendorffAlpha Coefficient = "krippendorff" // one rate of yes for both, and a correction for small n
 
-	// GwetAC is Gwet's AC1. It stays near the share of agreement where one label is much
-	// more frequent than the other, which is where kappa collapses.
+	// GwetAC is Gwet's AC1. It stays near the share of agreement if one label is much more
+	// frequent than the other, where kappa collapses.
 	GwetAC Coefficient = "gwet"
 )
 
-// A YesNo is a [Confusion] whose items may carry weights.
+// A YesNo is a [Confusion] whose items may have weights.
 type YesNo struct{ TP, FP, FN, TN float64 }
 
-// Add adds an item with its weight: what people said, and what the judge said.
+// Add adds an item with its weight: the decisions of people and of the judge.
 func (y *YesNo) Add(truth, given bool, weight float64) {
 	*y.cell(truth, given) += weight
 }
@@ -52,13 +52,13 @@ func (y *YesNo) cell(truth, given bool) *float64 {
 // Sum returns the weight of all items.
 func (y YesNo) Sum() float64 { return y.TP + y.FP + y.FN + y.TN }
 
-// rates returns the shares of agreement, and of yes on either side.
+// rates returns the shares of agreement, and of yes on each side.
 func (y YesNo) rates() (agreed, truth, given float64) {
 	n := y.Sum()
 	return (y.TP + y.TN) / n, (y.TP + y.FN) / n, (y.TP + y.FP) / n
 }
 
-// chance returns the agreement that chance would give, and how fast it changes with the
+// chance returns the agreement expected by chance, and its derivatives with respect to the
 // rates of yes.
 func (y YesNo) chance(c Coefficient) (expected, byTruth, byGiven float64) {
 	_, a, b := y.rates()
@@ -73,8 +73,8 @@ func (y YesNo) chance(c Coefficient) (expected, byTruth, byGiven float64) {
 	}
 }
 
-// value returns the coefficient, and whether it is defined. Alpha makes up for the labels
-// that are drawn without replacement, of which n items have two each.
+// value returns the coefficient, and whether it is defined. Alpha corrects for drawing
+// labels without replacement from the two labels of each of n items.
 func (y YesNo) value(c Coefficient, n float64) (float64, bool) {
 	agreed, _, _ := y.rates()
 	e, _, _ := y.chance(c)
@@ -88,7 +88,7 @@ func (y YesNo) value(c Coefficient, n float64) (float64, bool) {
 	return max(-1, min(1-rest, 1)), true
 }
 
-// Influence returns how far the coefficient moves with an item, times the number of items.
+// Influence returns the influence of an item on the coefficient, times the number of items.
 func (y YesNo) Influence(c Coefficient, truth, given bool) float64 {
 	agreed, a, b := y.rates()
 	e, byTruth, byGiven := y.chance(c)
@@ -102,16 +102,16 @@ func (y YesNo) Influence(c Coefficient, truth, given bool) float64 {
 }
 
 // Beyond returns agreement beyond chance of a judge and people, from n items with the
-// weights in y. Where it is not defined, because both gave the same label to everything,
-// the value is 0, and there is no interval; nor is there one below fewRated items.
+// weights in y. If it is undefined, because both gave the same label to everything, the
+// value is 0 and there is no interval. There is also none below fewRated items.
 //
-// The interval is that of the posterior distribution of the four shares, for as many
-// independent items as the design is worth. A quarter and then a half of an item is added
-// to each of the four counts beforehand (Perks 1947, Jeffreys 1946), and the interval
-// spans both results: the first is better where judge and people hardly ever differ, the
-// second where one label is rare. The large-sample intervals of Fleiss, Cohen and Everitt
-// and of Gwet hold kappa and AC1 in 65% and 70% of simulations with 50 items and 95% of
-// yes; this one does in 93% to 99% from 20 items on. The draws are the same each time.
+// The interval is that of the posterior distribution of the four shares, for the number of
+// independent items that the design is worth. A quarter and then a half of an item is added
+// to each of the four counts beforehand (Perks 1947, Jeffreys 1946), and the interval spans
+// both results: the first is better if judge and people hardly ever differ, the second if
+// one label is rare. The large-sample intervals of Fleiss, Cohen and Everitt and of Gwet
+// contain kappa and AC1 in 65% and 70% of simulations with 50 items and 95% of yes; this
+// one does in 93% to 99% from 20 items on. The draws are deterministic.
 func (y YesNo) Beyond(c Coefficient, n int, d Design, level float64) Estimate {
 	level, warning := checkLevel(level)
 	est := warnIf(Estimate{Lo: -1, Hi: 1, Level: level, N: n, Method: MethodNone, Clusters: d.Clusters}, warning)
@@ -145,7 +145,7 @@ func (y YesNo) Beyond(c Coefficient, n int, d Design, level float64) Estimate {
 	return d.mark(est, Bounds{-1, 1})
 }
 
-// posteriorDraws is how many draws the ends are read from: enough for the third digit.
+// posteriorDraws is the number of draws for the ends: enough for the third digit.
 const posteriorDraws = 4000
 
 // posterior returns the equal-tailed interval of the coefficient.
@@ -163,11 +163,11 @@ func (y YesNo) posterior(c Coefficient, scale, plus float64, n int, level float6
 	return quantileOf(draws, (1-level)/2), quantileOf(draws, 1-(1-level)/2)
 }
 
-// drawGamma draws from the gamma distribution of a shape by the method of Marsaglia and
-// Tsang (2000).
+// drawGamma draws from the gamma distribution with the given shape by the method of
+// Marsaglia and Tsang (2000).
 func drawGamma(rnd *rand.Rand, shape float64) float64 {
 	d, m := shape-1.0/3, 1.0
-	if shape < 1 { // A draw of shape+1 is made smaller.
+	if shape < 1 { // scale down a draw of shape+1
 		d, m = d+1, math.Pow(rnd.Float64(), 1/shape)
 	}
 	c := 1 / (3 * math.Sqrt(d))

@@ -7,20 +7,19 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// DefaultDraws is how often a bootstrap resamples when nobody asks for another
-// number. The ends of a 95% interval then move by about a thirtieth of its width
-// from seed to seed.
+// DefaultDraws is the default number of resamples of a bootstrap. The ends of a 95%
+// interval then vary by about a thirtieth of its width between seeds.
 const DefaultDraws = 2000
 
-// Resampling says how a bootstrap draws. Randomness is an argument: the same seed
-// gives the same digits on any number of processors, and a report prints it.
+// Resampling configures a bootstrap. The same seed gives the same digits on any number of
+// processors, and a report prints it.
 type Resampling struct {
 	Draws int     // 0 means DefaultDraws
-	Seed  uint64  // any number, 0 too
+	Seed  uint64  // any number, including 0
 	Level float64 // 0 means DefaultLevel
 }
 
-// draws returns how often to resample.
+// draws returns the number of resamples.
 func (r Resampling) draws() int {
 	if r.Draws <= 0 {
 		return DefaultDraws
@@ -28,7 +27,7 @@ func (r Resampling) draws() int {
 	return r.Draws
 }
 
-// level returns the level of the interval, and a warning when there was none.
+// level returns the level of the interval, and a warning if it was invalid.
 func (r Resampling) level() (float64, string) {
 	if r.Level == 0 {
 		return DefaultLevel, ""
@@ -36,14 +35,15 @@ func (r Resampling) level() (float64, string) {
 	return checkLevel(r.Level)
 }
 
-// A BootstrapMethod makes an interval of resampled means.
+// A BootstrapMethod computes an interval from resampled means.
 type BootstrapMethod string
 
-// The methods. BCa corrects for bias and skewness; where it cannot, the percentile
-// method takes its place.
+// The methods. BCa corrects for bias and skewness; if it cannot, the percentile method is
+// used instead.
 //
-// Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993),
-// chapters 13 and 14. Both are too narrow for few values: with 20 normal values an interval at 0.95 holds the truth in some 0.93.
+// Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993), chapters
+// 13 and 14. Both are too narrow for few values: with 20 normal values, an interval at 0.95
+// contains the truth in about 0.93 of cases.
 const (
 	BootstrapPercentile BootstrapMethod = "bootstrap-percentile"
 	BootstrapBCa        BootstrapMethod = "bootstrap-bca"
@@ -56,8 +56,7 @@ const (
 	warnFewDraws = "too few draws for this level: the ends of the interval are the extremes of the draws"
 )
 
-// resampled returns the estimate that follows from resampled means, where the mean
-// itself is rounded as they are.
+// resampled returns the estimate from resampled means; mean is rounded in the same way.
 func resampled(m Moments, mean float64, means []float64, level float64, method BootstrapMethod, acceleration float64) Estimate {
 	switch {
 	case m.N() == 0:
@@ -79,8 +78,8 @@ func resampled(m Moments, mean float64, means []float64, level float64, method B
 	return m.warnSkipped(bootstrapEnds(est, mean, means, (1-level)/2, acceleration))
 }
 
-// bootstrapEnds returns est with its ends, for sorted means and a share of alpha
-// outside each end.
+// bootstrapEnds returns est with its ends, from sorted means and a share of alpha outside
+// each end.
 func bootstrapEnds(est Estimate, mean float64, means []float64, alpha, acceleration float64) Estimate {
 	lo, hi := alpha, 1-alpha
 	if est.Method == string(BootstrapBCa) {
@@ -99,11 +98,11 @@ func bootstrapEnds(est Estimate, mean float64, means []float64, alpha, accelerat
 	return est
 }
 
-// bcaShares returns the shares of the sorted means that the ends of the BCa
-// interval lie at, and whether they are defined.
+// bcaShares returns the quantiles of the sorted means at which the ends of the BCa interval
+// are, and whether they are defined.
 //
-// Source: B. Efron, "Better bootstrap confidence intervals", JASA 82 (1987),
-// 171-185. Means equal to the value count half, as SciPy counts them.
+// Source: B. Efron, "Better bootstrap confidence intervals", JASA 82 (1987), 171-185. Means
+// equal to the value count half, as in SciPy.
 func bcaShares(means []float64, value, alpha, acceleration float64) (lo, hi float64, ok bool) {
 	below, _ := slices.BinarySearch(means, value)
 	upTo := below
@@ -123,8 +122,8 @@ func bcaShares(means []float64, value, alpha, acceleration float64) (lo, hi floa
 	return lo, hi, lo < hi
 }
 
-// skewness returns the acceleration of BCa: a sixth of the skewness of what each
-// value contributes to the mean, by the jackknife. Weights of nil are equal ones.
+// skewness returns the acceleration of BCa: a sixth of the skewness of each value's
+// contribution to the mean, by the jackknife. Nil weights are equal.
 func skewness(values, weights []float64, mean float64) float64 {
 	squares, cubes := 0.0, 0.0
 	for i, x := range values {

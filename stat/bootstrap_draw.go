@@ -10,11 +10,10 @@ import (
 	"sync"
 )
 
-// BootstrapMean returns the weighted mean of the values with a bootstrap interval
-// by the given method. Weights of nil are equal ones; a value whose weight is
-// missing or unusable is left out. The order of the values changes no digit, nor
-// does the number of processors. Memory does not grow with the draws beyond one
-// number each.
+// BootstrapMean returns the weighted mean of the values with a bootstrap interval by the
+// given method. Nil weights are equal; a value with a missing or invalid weight is left
+// out. The result depends neither on the order of the values nor on the number of
+// processors. Memory grows with the draws by one number each.
 func BootstrapMean(values, weights []float64, r Resampling, method BootstrapMethod) Estimate {
 	level, warning := r.level()
 	x, w, m := usable(values, weights)
@@ -29,8 +28,7 @@ func BootstrapMean(values, weights []float64, r Resampling, method BootstrapMeth
 	return warnIf(est, warning)
 }
 
-// usable returns the values that count with their weights, sorted, and their
-// moments.
+// usable returns the valid values with their weights, sorted, and their moments.
 func usable(values, weights []float64) (x, w []float64, m Moments) {
 	type value struct{ x, w float64 }
 	list := make([]value, 0, len(values))
@@ -55,8 +53,8 @@ func usable(values, weights []float64) (x, w []float64, m Moments) {
 	return x, w, m
 }
 
-// meanDrawer returns a function that draws the mean of a resample of sorted values.
-// Weights of nil are equal ones.
+// meanDrawer returns a function that draws the mean of a resample of sorted values. Nil
+// weights are equal.
 func meanDrawer(x, w []float64) func(*rand.PCG) float64 {
 	n := uint64(len(x))
 	if w != nil {
@@ -82,9 +80,9 @@ func meanDrawer(x, w []float64) func(*rand.PCG) float64 {
 	}
 }
 
-// twoValueDrawer returns a drawer for values of which those from the place at on are
-// one number and those before another, as verdicts of yes and no are. How many of
-// a resample are the larger one is binomial, and one uniform number finds it.
+// twoValueDrawer returns a drawer for two distinct values, such as verdicts of yes and no;
+// the larger value begins at index at. The number of larger values in a resample is
+// binomial, so one uniform number is enough.
 func twoValueDrawer(x []float64, at int) func(*rand.PCG) float64 {
 	n := len(x)
 	small, large := x[0], x[n-1]
@@ -104,17 +102,17 @@ func twoValueDrawer(x []float64, at int) func(*rand.PCG) float64 {
 	}
 }
 
-// binomialRange returns the counts outside of which a binomial variable lies with a
-// chance below 1e-16.
+// binomialRange returns the range outside of which a binomial variable has a probability
+// below 1e-16.
 func binomialRange(n int, p float64) (lo, hi int) {
 	mean := float64(n) * p
 	reach := 9*math.Sqrt(mean*(1-p)) + 40
 	return max(0, int(mean-reach)), min(n, int(mean+reach)+1)
 }
 
-// replicate returns what draw gives, draws times. Each draw has a generator of its
-// own, seeded by its number, so that the result does not depend on which processor
-// made which draw. All goroutines have ended when it returns.
+// replicate returns the results of calling draw draws times. Each draw has its own
+// generator, seeded by its number, so the result does not depend on which processor made
+// which draw. All goroutines have ended when it returns.
 func replicate(draws int, seed uint64, draw func(*rand.PCG) float64) []float64 {
 	results := make([]float64, draws)
 	workers := min(runtime.GOMAXPROCS(0), draws)
@@ -132,8 +130,8 @@ func replicate(draws int, seed uint64, draw func(*rand.PCG) float64) []float64 {
 	return results
 }
 
-// seedDraw makes rng the generator of one draw. Both halves of the seed are mixed,
-// so that neighbouring draws and neighbouring seeds begin far apart.
+// seedDraw seeds rng for one draw. Both halves of the seed are mixed, so that neighbouring
+// draws and neighbouring seeds begin far apart.
 func seedDraw(rng *rand.PCG, seed, draw uint64) {
 	rng.Seed(mix(seed^mix(draw)), mix(draw+0x9e3779b97f4a7c15))
 }

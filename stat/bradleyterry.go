@@ -22,19 +22,20 @@ const (
 type Contest struct {
 	First, Second int // the systems, from 0
 
-	// Score says who won: above one half the first, below the second, and one half is a tie.
+	// Score gives the winner: above one half the first, below the second, and one half is a
+	// tie.
 	Score float64
 
-	// Cluster names contests that depend on each other, such as those about one question.
-	// Contests without a name are clusters of their own.
+	// Cluster names contests that depend on each other, such as those about one question. A
+	// contest without a name is its own cluster.
 	Cluster string
 }
 
-// A BradleyTerry says how strong systems are that were compared in pairs.
+// A BradleyTerry gives the strengths of systems that were compared in pairs.
 type BradleyTerry struct {
-	// Strengths are log odds, with the mean 0 over the systems that have one. The odds that
-	// one system beats another, where they do not tie, are exp of the difference.
-	// A system without a finite strength has the zero Estimate.
+	// Strengths are log odds, with mean 0 over the systems that have one. The odds that one
+	// system beats another, if they do not tie, are exp of the difference. A system without
+	// a finite strength has the zero Estimate.
 	Strengths []Estimate
 
 	// Order is the advantage of the first place in log odds, 0 if the order does not matter.
@@ -45,11 +46,11 @@ type BradleyTerry struct {
 	Ties float64
 
 	// Extreme is 1 for a system that won every contest, and -1 for one that lost every
-	// contest, not counting contests with other extreme systems that were taken out before
-	// it. No finite strength fits them. It is 0 for all others.
+	// contest, not counting contests with extreme systems that were removed before it. They
+	// have no finite strength. It is 0 for all others.
 	Extreme []int
 
-	// Reason says why there are no strengths. It is "" if there are.
+	// Reason says why there are no strengths, or is "".
 	Reason string
 
 	Contests, Clusters int
@@ -58,7 +59,7 @@ type BradleyTerry struct {
 	index    []int       // of a system's parameter; -1 for extreme systems
 	theta    []float64   // strengths, then order, then ties
 	variance [][]float64 // of theta; nil without intervals
-	warning  string      // why there are no intervals, or what to beware of
+	warning  string      // why there are no intervals, or a caveat
 }
 
 // NewBradleyTerry fits strengths to contests by maximum likelihood. The first of two
@@ -66,15 +67,16 @@ type BradleyTerry struct {
 //
 //	exp((s_i-s_j+order)/2) : ties : exp(-(s_i-s_j+order)/2)
 //
-// Source: R. A. Bradley and M. E. Terry, Biometrika 39 (1952), 324-345; ties of
-// R. R. Davidson, JASA 65 (1970), 317-328; the effect of order of R. R. Davidson and
-// R. J. Beaver, Biometrics 33 (1977), 693-702, here with half of it on either side, which
-// is the same model. Davidson's ties are chosen over those of P. V. Rao and L. L. Kupper
-// (1967) because the odds of winning do not depend on the ties then, and the likelihood is
-// concave: it has one maximum. The difference of two strengths, read by [Estimate.Logistic], is
-// the probability that one system beats the other where they do not tie and the order does
-// not matter. A finite maximum exists if no group of systems won every
-// contest with the others (L. R. Ford, American Mathematical Monthly 64 (1957), 28-33).
+// Source: R. A. Bradley and M. E. Terry, Biometrika 39 (1952), 324-345; ties of R. R.
+// Davidson, JASA 65 (1970), 317-328; the effect of order of R. R. Davidson and R. J.
+// Beaver, Biometrics 33 (1977), 693-702, here with half of it on either side, which is the
+// same model. Davidson's ties are used rather than those of P. V. Rao and L. L. Kupper
+// (1967), because the odds of winning then do not depend on the ties, and the likelihood is
+// concave: it has one maximum. The difference of two strengths, converted by
+// [Estimate.Logistic], is the probability that one system beats the other if they do not
+// tie and the order does not matter. A finite maximum exists if no group of systems won
+// every contest with the others (L. R. Ford, American Mathematical Monthly 64 (1957),
+// 28-33).
 //
 // The variance is the sandwich of K.-Y. Liang and S. L. Zeger, Biometrika 73 (1986), 13-22,
 // with scores summed over each of G clusters and multiplied by G/(G-1), and the intervals
@@ -116,7 +118,7 @@ func NewBradleyTerry(systems int, contests []Contest, level float64) (BradleyTer
 	return b, nil
 }
 
-// withoutExtremes takes out the systems that won or lost everything, until none is left.
+// withoutExtremes removes systems that won or lost everything, until there are none.
 func (b *BradleyTerry) withoutExtremes(contests []Contest) []Contest {
 	for {
 		won, all := make([]float64, len(b.Extreme)), make([]float64, len(b.Extreme))
@@ -153,9 +155,9 @@ func decided(score float64) float64 {
 	return 0.5
 }
 
-// A contestCell counts contests that are alike.
+// A contestCell counts identical contests.
 type contestCell struct {
-	i, j int // places of their parameters
+	i, j int // indices of their parameters
 	won  float64
 	n    float64
 }
@@ -193,7 +195,7 @@ func compareCells(x, y contestCell) int {
 	return cmp.Or(cmp.Compare(x.i, y.i), cmp.Compare(x.j, y.j), cmp.Compare(x.won, y.won), cmp.Compare(x.n, y.n))
 }
 
-// unfit says why contests allow no finite strengths, as far as that shows without a fit.
+// unfit says why contests allow no finite strengths, if that is known without a fit.
 func (b *BradleyTerry) unfit(n int, contests []Contest) string {
 	if n < 2 {
 		return "fewer than two systems both won and lost"
@@ -220,7 +222,7 @@ func (b *BradleyTerry) unfit(n int, contests []Contest) string {
 	return ""
 }
 
-// reflexive returns the relation in which everything is related to itself alone.
+// reflexive returns the relation in which everything is related only to itself.
 func reflexive(n int) [][]bool {
 	m := make([][]bool, n)
 	for i := range m {
@@ -242,13 +244,13 @@ func closed(m [][]bool) bool {
 	return !slices.ContainsFunc(m, func(row []bool) bool { return slices.Contains(row, false) })
 }
 
-// farthest is the size of log odds between compared systems beyond which the likelihood
-// has no maximum: it takes exp(20) contests to have one there.
+// farthest is the largest log odds between compared systems; beyond it the likelihood is
+// considered to have no maximum, because one there would need exp(20) contests.
 const farthest = 20
 
-// maximise finds the maximum of the likelihood by Newton's method with halved steps, and
-// returns the inverse of the information there. The strength of the first system is held
-// at 0, so that its row is empty.
+// maximise finds the maximum of the likelihood by Newton's method with step halving, and
+// returns the inverse of the information there. The strength of the first system is fixed
+// at 0, so its row is empty.
 func (b *BradleyTerry) maximise(n int, clusters [][]contestCell) [][]float64 {
 	all := slices.Concat(clusters...)
 	ties := slices.ContainsFunc(all, func(c contestCell) bool { return c.won == 0.5 })
@@ -375,7 +377,7 @@ func (b *BradleyTerry) sandwich(inverse [][]float64, clusters [][]contestCell) {
 	}
 }
 
-// estimates writes the strengths, moved to the mean 0, and the effect of order.
+// estimates sets the strengths, shifted to mean 0, and the effect of order.
 func (b *BradleyTerry) estimates(n int) {
 	for s, at := range b.index {
 		if at < 0 {
@@ -393,7 +395,7 @@ func (b *BradleyTerry) estimates(n int) {
 	b.Order = b.linear(along)
 }
 
-// linear returns the estimate of a sum of parameters with these factors.
+// linear returns the estimate of the linear combination of parameters with these factors.
 func (b *BradleyTerry) linear(along []float64) Estimate {
 	est := Estimate{Level: b.level, N: b.Contests, Clusters: b.Clusters, Method: methodBradleyTerry}
 	variance := 0.0
@@ -421,7 +423,7 @@ func (b *BradleyTerry) linear(along []float64) Estimate {
 }
 
 // Difference returns the strength of system i minus that of j, with the test of whether it
-// is 0. It is for systems that have a strength.
+// is 0. Both systems must have a strength.
 func (b *BradleyTerry) Difference(i, j int) (Estimate, Test) {
 	along := make([]float64, len(b.theta))
 	along[b.index[i]]++
@@ -434,7 +436,7 @@ func (b *BradleyTerry) Difference(i, j int) (Estimate, Test) {
 	return est, test
 }
 
-// Logistic returns log odds as a probability.
+// Logistic converts log odds to a probability.
 func (e Estimate) Logistic() Estimate {
 	p := logistic(e.Value)
 	e.Value, e.Lo, e.Hi, e.SE = p, logistic(e.Lo), logistic(e.Hi), e.SE*p*(1-p)
@@ -450,7 +452,7 @@ func square(n int) [][]float64 {
 }
 
 // invert returns the inverse of the rows and columns of m from lo up to hi, with zeros
-// outside, by Gauss and Jordan. It is nil if m is not positive definite there.
+// outside, by Gauss-Jordan elimination. It is nil if m is not positive definite there.
 func invert(m [][]float64, lo, hi int) [][]float64 {
 	out := square(len(m))
 	scale := 0.0
@@ -498,7 +500,7 @@ func largest(x []float64) float64 {
 	return most
 }
 
-// tTail returns the chance of a t at least as far from 0 as value/se.
+// tTail returns the two-sided p-value of value/se under Student's t.
 func tTail(value, se, df float64) float64 {
 	if se == 0 {
 		if value == 0 {

@@ -7,20 +7,20 @@ import (
 	"slices"
 )
 
-// A Binning says how stated probabilities are put into bins. The zero value is ten
-// bins of equal width, each with its upper end: (0.2, 0.3] is the third.
+// A Binning configures how stated probabilities are put into bins. The zero value is ten
+// bins of equal width, each including its upper end: (0.2, 0.3] is the third.
 type Binning struct {
-	// Count is how many bins there are. 0 means 10.
+	// Count is the number of bins. 0 means 10.
 	Count int
 
 	// Cuts are the inner ends of the bins, in order. They replace Count.
 	Cuts []float64
 
-	// LowerEnds says that a bin has its lower end and not its upper: [0.2, 0.3).
+	// LowerEnds means that a bin includes its lower end instead of its upper: [0.2, 0.3).
 	LowerEnds bool
 }
 
-// A Bin is the probabilities that fell together, and what became of them.
+// A Bin is a bin of probabilities with the observed outcomes.
 type Bin struct {
 	Lo float64 `json:"lo"`
 	Hi float64 `json:"hi"`
@@ -29,16 +29,15 @@ type Bin struct {
 	// Confidence is the mean probability.
 	Confidence float64 `json:"confidence"`
 
-	// Observed is the share that came true, with Wilson's interval at level 0.95.
+	// Observed is the share of true outcomes, with Wilson's interval at level 0.95.
 	Observed Estimate `json:"observed"`
 }
 
-// gap returns how far the stated probability is from what was observed.
+// gap returns the difference between the stated probability and the observed share.
 func (b Bin) gap() float64 { return math.Abs(b.Observed.Value - b.Confidence) }
 
-// Reliability returns the bins that are not empty, in order: the reliability curve.
-// It is an error if the lists differ in length or a probability lies outside 0 and
-// 1.
+// Reliability returns the non-empty bins in order: the reliability curve. It returns an
+// error if the lists differ in length or a probability is outside [0, 1].
 func Reliability(probs []float64, truth []bool, b Binning) ([]Bin, error) {
 	if err := checkProbs(probs, truth); err != nil {
 		return nil, err
@@ -66,7 +65,7 @@ func Reliability(probs []float64, truth []bool, b Binning) ([]Bin, error) {
 	return bins, nil
 }
 
-// cutAt returns a cut, or the end of the range where there is none.
+// cutAt returns a cut, or the end of the range if there is none.
 func cutAt(cuts []float64, i int, end float64) float64 {
 	if i < 0 || i >= len(cuts) {
 		return end
@@ -101,8 +100,8 @@ func (b Binning) cuts() []float64 {
 	return cuts
 }
 
-// A CalibrationError is how far stated probabilities are from what came true, over
-// the bins: the mean gap, the root of the mean squared gap, and the largest gap.
+// A CalibrationError is the distance of stated probabilities from observed shares over the
+// bins: the mean gap, the root of the mean squared gap, and the largest gap.
 type CalibrationError struct {
 	Mean    float64 `json:"mean"`
 	RMS     float64 `json:"rms"`
@@ -110,13 +109,13 @@ type CalibrationError struct {
 	N       int     `json:"n"`
 }
 
-// ECE returns the expected calibration error and its relatives. It is an error if
-// the lists are empty, differ in length, or hold a probability outside 0 and 1.
+// ECE returns the expected calibration error and related measures. It returns an error if
+// the lists are empty, differ in length, or contain a probability outside [0, 1].
 //
 // Source: M. P. Naeini, G. F. Cooper and M. Hauskrecht, "Obtaining well calibrated
-// probabilities using Bayesian binning", AAAI 2015. Chance alone makes the gaps of
-// bins with few items large, so it is never 0 in practice and shrinks with n; two
-// values are comparable only with the same bins and a like number of items.
+// probabilities using Bayesian binning", AAAI 2015. Chance alone makes the gaps of bins
+// with few items large, so it is never 0 in practice and shrinks with n; two values are
+// comparable only with the same bins and a similar number of items.
 func ECE(probs []float64, truth []bool, b Binning) (CalibrationError, error) {
 	bins, err := Reliability(probs, truth, b)
 	if err != nil {
@@ -133,8 +132,8 @@ func ECE(probs []float64, truth []bool, b Binning) (CalibrationError, error) {
 	return c, nil
 }
 
-// Brier returns the mean squared difference of probability and truth: 0 is perfect,
-// and a constant 0.5 scores 0.25 (Brier 1950). Errors are those of [ECE].
+// Brier returns the mean squared difference of probability and truth: 0 is perfect, and a
+// constant 0.5 scores 0.25 (Brier 1950). Errors are those of [ECE].
 func Brier(probs []float64, truth []bool) (float64, error) {
 	if err := checkProbs(probs, truth); err != nil {
 		return 0, err

@@ -1,8 +1,8 @@
 package stat
 
-// A Confusion counts how a judge that says yes or no did beside people: TP are
-// right answers it accepted, FP wrong answers it accepted, FN right answers it
-// rejected, and TN wrong answers it rejected. Negative counts are read as 0.
+// A Confusion compares the yes/no decisions of a judge with those of people: TP are right
+// answers it accepted, FP wrong answers it accepted, FN right answers it rejected, and TN
+// wrong answers it rejected. Negative counts are treated as 0.
 type Confusion struct {
 	TP int `json:"tp"`
 	FP int `json:"fp"`
@@ -10,7 +10,7 @@ type Confusion struct {
 	TN int `json:"tn"`
 }
 
-// Add notes one item: what people said, and what the judge said.
+// Add counts one item: the decisions of people and of the judge.
 func (c *Confusion) Add(truth, given bool) {
 	switch {
 	case truth && given:
@@ -35,8 +35,8 @@ func (c Confusion) counts() Confusion {
 	return Confusion{max(c.TP, 0), max(c.FP, 0), max(c.FN, 0), max(c.TN, 0)}
 }
 
-// Accuracy returns the share of items on which the judge agrees with people. All
-// shares of a confusion have Wilson's interval.
+// Accuracy returns the share of items on which the judge agrees with people. All shares of
+// a confusion have Wilson's interval.
 func (c Confusion) Accuracy(level float64) Estimate {
 	c = c.counts()
 	return ProportionAt(c.TP+c.TN, c.N(), level)

@@ -12,10 +12,10 @@ const (
 	MethodClusterBootstrap = "cluster-bootstrap"
 )
 
-// FewClusters is the number of clusters below which an estimate carries [WarnFewClusters],
-// and VeryFewClusters that below which it carries [WarnVeryFewClusters] instead. By
-// simulation (make coverage), an interval at 0.95 from 5 and 7 clusters holds the truth in
-// 0.93 to 0.99 of the draws, and one from 10 in 0.88 where a few hold most failures.
+// FewClusters is the number of clusters below which an estimate has [WarnFewClusters], and
+// VeryFewClusters that below which it has [WarnVeryFewClusters] instead. In simulations
+// (make coverage), an interval at 0.95 from 5 and 7 clusters contains the truth in 0.93 to
+// 0.99 of the draws, and one from 10 in 0.88 if a few clusters have most of the failures.
 const (
 	FewClusters     = 30
 	VeryFewClusters = 8
@@ -34,28 +34,26 @@ const (
 	WarnSteadyDraws = "too many resamples have no spread: the interval is the cluster-robust one"
 )
 
-// Clustered gathers weighted values that come in clusters, as the questions about
-// one conversation do. Values of one cluster are not independent, so there is
-// less in them than their number says, and the error bars must be wider. It keeps
-// sums per cluster, so memory grows with clusters and not with values, and the
-// order of the values changes no digit. The zero value is ready to use; copies share
-// their sums.
+// Clustered collects weighted values that come in clusters, such as the questions about one
+// conversation. Values of one cluster are not independent, so they contain less information
+// than their number suggests, and intervals must be wider. It keeps sums per cluster, so
+// memory grows with clusters and not with values, and the order of the values changes no
+// digit. The zero value is ready to use; copies share their sums.
 type Clustered struct {
 	all   Moments
 	named map[string]*clusterSums
 	alone []oneValue // values without a cluster
 }
 
-// oneValue is a cluster of one value: its weight, and weight·x as its rounded value
-// and what the rounding lost.
+// oneValue is a cluster of one value: its weight, and weight·x as its rounded value and the
+// rounding error.
 type oneValue struct{ w, hi, lo float64 }
 
 // clusterSums are the exact sums of weight and of weight·x over one cluster.
 type clusterSums struct{ w, wx []float64 }
 
-// Add adds the value x, with its weight, to a cluster. A value whose cluster is ""
-// is a cluster of its own. Values and weights that [Moments.Add] leaves out are left
-// out here too.
+// Add adds the value x, with its weight, to a cluster. A value whose cluster is "" is its
+// own cluster. Values and weights that [Moments.Add] ignores are also ignored here.
 func (c *Clustered) Add(cluster string, x, weight float64) {
 	before := c.all.N()
 	c.all.Add(x, weight)
@@ -75,7 +73,7 @@ func (c *Clustered) Add(cluster string, x, weight float64) {
 	}
 }
 
-// cluster returns the sums of a cluster, new ones if there are none.
+// cluster returns the sums of a cluster, which it creates if needed.
 func (c *Clustered) cluster(name string) *clusterSums {
 	if c.named == nil {
 		c.named = map[string]*clusterSums{}
@@ -88,7 +86,7 @@ func (c *Clustered) cluster(name string) *clusterSums {
 	return sums
 }
 
-// Merge adds all values that other has seen.
+// Merge adds all values of other.
 func (c *Clustered) Merge(other *Clustered) {
 	c.all.Merge(other.all)
 	for name, sums := range other.named {
@@ -106,21 +104,20 @@ func (s *clusterSums) merge(other *clusterSums) {
 	}
 }
 
-// N returns how many values were added.
+// N returns the number of values.
 func (c *Clustered) N() int { return c.all.N() }
 
-// Clusters returns how many clusters they came in.
+// Clusters returns the number of clusters.
 func (c *Clustered) Clusters() int { return len(c.named) + len(c.alone) }
 
-// Moments returns the moments of all values, as if they came in no clusters.
+// Moments returns the moments of all values, ignoring clusters.
 func (c *Clustered) Moments() Moments { return c.all }
 
-// A clusterSum is one cluster: its weight, and by how much its values exceed the
-// mean in sum.
+// A clusterSum is one cluster: its weight, and the weighted sum of the deviations of its
+// values from the mean.
 type clusterSum struct{ w, excess float64 }
 
-// excesses returns the clusters, in an order that depends on nothing but their
-// sums.
+// excesses returns the clusters, in an order that depends only on their sums.
 func (c *Clustered) excesses() []clusterSum {
 	mean := c.all.Mean()
 	list := make([]clusterSum, 0, c.Clusters())
@@ -137,17 +134,16 @@ func (c *Clustered) excesses() []clusterSum {
 	return list
 }
 
-// StandardError returns the cluster-robust standard error of the mean and the
-// degrees of freedom that it has. Both are 0 when there are fewer than two clusters
-// or one of them has all the weight.
+// StandardError returns the cluster-robust standard error of the mean and its degrees of
+// freedom. Both are 0 if there are fewer than two clusters or one of them has all the
+// weight.
 //
-// Source: R. M. Bell and D. F. McCaffrey, "Bias reduction in standard errors for
-// linear regression with multi-stage samples", Survey Methodology 28 (2002),
-// 169-181, for a regression on nothing but a constant: the sandwich estimator in
-// which the excess of a cluster with the share h of all weight is divided by
-// sqrt(1-h), with Satterthwaite's degrees of freedom for equal weights within
-// clusters. With clusters of equal size it is the usual estimator with n-1 degrees of
-// freedom, and with unequal ones it has fewer.
+// Source: R. M. Bell and D. F. McCaffrey, "Bias reduction in standard errors for linear
+// regression with multi-stage samples", Survey Methodology 28 (2002), 169-181, for a
+// regression on a constant alone: the sandwich estimator in which the excess of a cluster
+// with the share h of all weight is divided by sqrt(1-h), with Satterthwaite's degrees of
+// freedom for equal weights within clusters. With clusters of equal size it is the usual
+// estimator with n-1 degrees of freedom, and with unequal ones it has fewer.
 func (c *Clustered) StandardError() (se, df float64) {
 	return robustError(c.excesses())
 }
@@ -175,19 +171,18 @@ func robustError(list []clusterSum) (se, df float64) {
 	return math.Sqrt(variance), 1 / (squares + float64(cross*cross) - fourths)
 }
 
-// Mean returns the weighted mean of values that lie in b, with an interval that
-// holds although values of one cluster depend on each other: [Clustered.StandardError]
-// with Student's quantile. For values with bounds the interval has Wilson's shape,
-// with as many independent values as would have that standard error; it then never
-// leaves the bounds and leans towards their middle.
+// Mean returns the weighted mean of values within b, with an interval that is valid
+// although values of one cluster depend on each other: [Clustered.StandardError] with
+// Student's quantile. For bounded values the interval has Wilson's shape, with the number
+// of independent values that would have that standard error; it then never exceeds the
+// bounds and is shifted towards their middle.
 //
-// Source: N. Dean and M. Pagano, "Evaluating confidence interval methods for
-// binomial proportions in clustered surveys", Journal of Survey Statistics and
-// Methodology 3 (2015), 484-503, for the shape. With 30 clusters and correlations
-// up to 0.3 within them an interval at 0.95 held shares from 0.5 to 0.85 in 0.93 to
-// 0.96 of simulations, unequal clusters included. Where hardly any cluster has both
-// hits and misses, as at a share of 0.95 with a correlation of 0.3, it held them in
-// 0.87 to 0.91 only.
+// Source: N. Dean and M. Pagano, "Evaluating confidence interval methods for binomial
+// proportions in clustered surveys", Journal of Survey Statistics and Methodology 3 (2015),
+// 484-503, for the shape. With 30 clusters and correlations up to 0.3 within them, an
+// interval at 0.95 contained shares from 0.5 to 0.85 in 0.93 to 0.96 of simulations,
+// including unequal clusters. If hardly any cluster has both hits and misses, for example
+// at a share of 0.95 with a correlation of 0.3, it contained them in only 0.87 to 0.91.
 func (c *Clustered) Mean(level float64, b Bounds) Estimate {
 	level, warning := checkLevel(level)
 	return warnIf(c.all.warnSkipped(c.robust(c.excesses(), level, b)), warning)
@@ -195,11 +190,12 @@ func (c *Clustered) Mean(level float64, b Bounds) Estimate {
 
 // OneSided is like [Clustered.Mean], with ends that are corrected for the skewness of the
 // clusters, so that each end is a bound by itself. Two ends balance skewness; one end does
-// not: where a few clusters hold most of a difference, a sample without them has both a
-// better mean and a smaller standard error.
+// not: if a few clusters have most of a difference, a sample without them has both a better
+// mean and a smaller standard error.
 //
 // Source: P. Hall, "On the removal of skewness by transformation", Journal of the Royal
-// Statistical Society B 54 (1992), 221-228: its cubic transformation of Student's statistic.
+// Statistical Society B 54 (1992), 221-228: its cubic transformation of Student's
+// statistic.
 func (c *Clustered) OneSided(level float64, b Bounds) Estimate {
 	est, list := c.Mean(level, b), c.excesses()
 	n := float64(len(list))
@@ -219,7 +215,7 @@ func (c *Clustered) OneSided(level float64, b Bounds) Estimate {
 	return est
 }
 
-// robust returns the estimate before the warnings about what went in.
+// robust returns the estimate without the warnings about the input.
 func (c *Clustered) robust(list []clusterSum, level float64, b Bounds) Estimate {
 	if c.N() == 0 {
 		return unknown(b.middle(), 0, level, b, warnNoValues)
@@ -245,15 +241,15 @@ func (c *Clustered) robust(list []clusterSum, level float64, b Bounds) Estimate 
 	return est
 }
 
-// fewHold is the number of clusters over which the spread must be distributed for the
-// standard error to be known well enough. By simulation (make coverage), with 30 clusters,
-// a share of 0.95 and a correlation of 0.3, an interval at 0.95 holds the truth in 0.90 of
-// the draws, and three of four misses carry the warning; where the interval holds its
-// level it is rare.
+// fewHold is the number of clusters over which the spread must be distributed for a
+// reliable standard error. In simulations (make coverage) with 30 clusters, a share of 0.95
+// and a correlation of 0.3, an interval at 0.95 contains the truth in 0.90 of the draws,
+// and three of four misses have the warning; if the interval keeps its level, the warning
+// is rare.
 const fewHold = 5
 
-// spreadOver returns over how many clusters the spread is distributed: all of them if they
-// differ from the mean equally, and 1 if one alone differs.
+// spreadOver returns the number of clusters over which the spread is distributed: all of
+// them if they differ equally from the mean, and 1 if only one differs.
 func spreadOver(list []clusterSum) float64 {
 	squares, fourths := 0.0, 0.0
 	for _, g := range list {
@@ -264,8 +260,8 @@ func spreadOver(list []clusterSum) float64 {
 	return squares * squares / fourths
 }
 
-// steady returns the estimate for clusters with one and the same mean, as if each
-// cluster were one value.
+// steady returns the estimate for clusters with the same mean, as if each cluster were one
+// value.
 func (c *Clustered) steady(est Estimate, b Bounds) Estimate {
 	flat := noSpread(c.all, float64(est.Clusters), est.Level, b)
 	flat.Clusters = est.Clusters
@@ -283,8 +279,8 @@ func fewClusters(n int) string {
 	return WarnFewClusters
 }
 
-// shaped returns est with an interval of z standard errors: on both sides when b
-// is unbounded, and in the shape of Wilson's otherwise.
+// shaped returns est with an interval of z standard errors: on both sides if b is
+// unbounded, and in Wilson's shape otherwise.
 func shaped(est Estimate, z float64, b Bounds) Estimate {
 	half := float64(z * est.SE)
 	width := b.Hi - b.Lo
@@ -301,10 +297,10 @@ func shaped(est Estimate, z float64, b Bounds) Estimate {
 	return est
 }
 
-// Score returns the mean of scores from 0 to 1 with the interval that a report gives it, so
-// that one number has one interval wherever it stands. It is the one of independent items
-// unless some cluster has two of them, or the caller says that clusters have more items
-// elsewhere. From one cluster no interval can be had: the method is then [MethodNone].
+// Score returns the mean of scores from 0 to 1 with the interval used in a report, so that
+// a score has the same interval everywhere. It is that of independent items unless some
+// cluster has two of them, or clustered says that clusters have more items elsewhere. One
+// cluster allows no interval: the method is then [MethodNone].
 func (c *Clustered) Score(level float64, clustered bool) Estimate {
 	if c.all.Binary() {
 		return c.Share(level, clustered)
@@ -312,13 +308,12 @@ func (c *Clustered) Score(level float64, clustered bool) Estimate {
 	return c.inClusters(MeanIn(c.all, level, Unit), clustered)
 }
 
-// Share returns what [Clustered.Score] does for values that are 0 or 1, or the probability
-// of a 1.
+// Share is like [Clustered.Score] for values that are 0 or 1, or the probability of a 1.
 func (c *Clustered) Share(level float64, clustered bool) Estimate {
 	return c.inClusters(WeightedProportion(c.all, level), clustered)
 }
 
-// inClusters widens the interval of independent items where clusters ask for it.
+// inClusters widens the interval of independent items if clusters require it.
 func (c *Clustered) inClusters(est Estimate, clustered bool) Estimate {
 	if c.all.N() == 0 || !clustered && !c.Several() {
 		return est
@@ -326,12 +321,11 @@ func (c *Clustered) inClusters(est Estimate, clustered bool) Estimate {
 	return c.Mean(est.Level, Unit).OfClusters(c.all).NoNarrower(est)
 }
 
-// Several reports whether some cluster has two values or more.
+// Several reports whether some cluster has two or more values.
 func (c *Clustered) Several() bool { return c.N() > c.Clusters() }
 
-// OfClusters returns an estimate with the warning that fits where clusters have the same
-// mean: their items, whose moments these are, are not equal values if they differ within
-// clusters.
+// OfClusters returns an estimate with the correct warning for clusters with the same mean:
+// their items, which have the given moments, are not equal if they differ within clusters.
 func (e Estimate) OfClusters(items Moments) Estimate {
 	if i := slices.Index(e.Warnings, WarnNoSpread); i >= 0 && e.Clusters > 0 && items.Variance() > 0 {
 		e.Warnings = slices.Clone(e.Warnings)
@@ -340,11 +334,11 @@ func (e Estimate) OfClusters(items Moments) Estimate {
 	return e
 }
 
-// NoNarrower returns an estimate from clusters and, where they are few, with an interval
-// at least as wide as that of independent items. Items of a cluster that differ more
-// than items do elsewhere make the interval from clusters narrower. With many clusters
-// that is a finding; with few it is as likely luck, and nobody should be surer of a
-// number because its items are tied to each other.
+// NoNarrower returns an estimate from clusters whose interval, if clusters are few, is at
+// least as wide as that of independent items. If items differ more within clusters than
+// between them, the interval from clusters is narrower. With many clusters that is a
+// finding; with few it is as likely chance, and dependence between items should not make an
+// estimate look more precise.
 func (e Estimate) NoNarrower(independent Estimate) Estimate {
 	if e.Clusters >= FewClusters || e.Method == MethodNone || e.Hi-e.Lo >= independent.Hi-independent.Lo {
 		return e

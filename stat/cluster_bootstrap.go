@@ -6,19 +6,17 @@ import (
 	"slices"
 )
 
-// Bootstrap returns the weighted mean of values that lie in b, with an interval
-// from resampling whole clusters. Each resample is studentised, so that the interval
-// is as skewed as the data and holds its level with few clusters too. Only sums of
-// clusters are resampled: the time grows with clusters times draws, and not with
-// values.
+// Bootstrap returns the weighted mean of values within b, with an interval from resampling
+// whole clusters. Each resample is studentised, so the interval is as skewed as the data
+// and keeps its level with few clusters, too. Only sums of clusters are resampled: the time
+// grows with clusters times draws, and not with values.
 //
-// Source: A. C. Cameron, J. B. Gelbach and D. L. Miller, "Bootstrap-based
-// improvements for inference with clustered errors", Review of Economics and
-// Statistics 90 (2008), 414-427, pairs cluster bootstrap-t. With 30 clusters and
-// correlations up to 0.3 within them an interval at 0.95 held shares from 0.5 to
-// 0.85 in 0.93 to 0.965 of simulations. It needs clusters that differ: where more
-// resamples than the interval leaves out on one side have no spread at all,
-// [Clustered.Mean] takes over and a warning says so.
+// Source: A. C. Cameron, J. B. Gelbach and D. L. Miller, "Bootstrap-based improvements for
+// inference with clustered errors", Review of Economics and Statistics 90 (2008), 414-427,
+// pairs cluster bootstrap-t. With 30 clusters and correlations up to 0.3 within them, an
+// interval at 0.95 contained shares from 0.5 to 0.85 in 0.93 to 0.965 of simulations. It
+// needs clusters that differ: if more resamples than the interval leaves out on one side
+// have no spread at all, [Clustered.Mean] is used instead, with a warning.
 func (c *Clustered) Bootstrap(r Resampling, b Bounds) Estimate {
 	level, warning := r.level()
 	list := c.excesses()
@@ -42,22 +40,22 @@ func (c *Clustered) studentised(est Estimate, list []clusterSum, r Resampling, b
 	if float64(len(draws))*(1-est.Level)/2 < 1 {
 		est = est.Warn(warnFewDraws)
 	}
-	// The sides swap: a resample far above the mean says that the truth may lie as
+	// The sides are swapped: a resample far above the mean means that the truth may be as
 	// far below it.
 	est.Lo = math.Min(est.Value, b.clip(est.Value-float64(hi*se)))
 	est.Hi = math.Max(est.Value, b.clip(est.Value-float64(lo*se)))
 	return est
 }
 
-// resampleSums are what a resample of clusters sums up to.
+// resampleSums are the sums of a resample of clusters.
 type resampleSums struct {
 	n                float64
 	w, e, ww, we, ee float64
 }
 
-// sumsOf returns the sums over as many clusters as there are, drawn by rng or, if
-// that is nil, each once. The sums are local, which is what the time of a bootstrap
-// hangs on, and no product is fused into them; see wilsonEnds.
+// sumsOf returns the sums over as many clusters as there are, drawn by rng or, if it is
+// nil, each once. The sums are local variables because the speed of the bootstrap depends
+// on them, and no product is fused into them; see wilsonEnds.
 func sumsOf(list []clusterSum, rng *rand.PCG) resampleSums {
 	var w, e, ww, we, ee float64
 	n := uint64(len(list))
@@ -75,10 +73,9 @@ func sumsOf(list []clusterSum, rng *rand.PCG) resampleSums {
 	return resampleSums{n: float64(n), w: w, e: e, ww: ww, we: we, ee: ee}
 }
 
-// naiveError returns the standard error of the mean excess by the sandwich
-// estimator with n/(n-1). It is the same for resamples and for the clusters
-// themselves, which is all that studentising asks. It is 0 where rounding is all that
-// is left.
+// naiveError returns the standard error of the mean excess by the sandwich estimator with
+// n/(n-1). It is the same for resamples and for the clusters themselves, as studentising
+// requires. It is 0 if only rounding errors are left.
 func naiveError(s resampleSums) float64 {
 	mean := s.e / s.w
 	square := float64(mean * mean * s.ww)
@@ -89,8 +86,8 @@ func naiveError(s resampleSums) float64 {
 	return math.Sqrt(spread*s.n/(s.n-1)) / s.w
 }
 
-// studentisedDraw draws a resample of clusters and returns by how many standard
-// errors its mean excess differs from 0. It is infinite when the resample has no spread.
+// studentisedDraw draws a resample of clusters and returns its mean excess in standard
+// errors. It is infinite if the resample has no spread.
 func studentisedDraw(rng *rand.PCG, list []clusterSum) float64 {
 	s := sumsOf(list, rng)
 	mean := s.e / s.w

@@ -2,7 +2,8 @@ package stat
 
 import "math"
 
-// methodLangReiczigel is the interval of a share corrected for a judge's errors.
+// methodLangReiczigel is the method of an interval of a share corrected for a judge's
+// errors.
 const methodLangReiczigel = "lang-reiczigel"
 
 // The warnings of a share corrected for a judge's errors.
@@ -15,29 +16,27 @@ const (
 		"the labelled items may differ from the others"
 )
 
-// RoganGladenIn returns the share of right answers among n that a judge alone saw,
-// of which it accepted rawPositives, corrected for the errors it made on labelled
-// answers:
+// RoganGladenIn returns the share of right answers among n that only a judge saw, of which
+// it accepted rawPositives, corrected for its errors on labelled answers:
 //
 //	(p + specificity - 1) / (sensitivity + specificity - 1)
 //
-// where p is the share it accepted. The labelled answers need not have the same
-// share of right ones, which is what sets this apart from [PPIIn]: it is
-// enough that the judge errs on a right answer, and on a wrong one, as often as
-// elsewhere. The price is a wider interval. The labelled items must not be counted
-// among the n. The interval is that of as many independent items as a sample of the
-// design is worth.
+// where p is the share it accepted. Unlike for [PPIIn], the labelled answers need not have
+// the same share of right ones: it is enough that the judge's error rates on right and on
+// wrong answers are the same as elsewhere. The price is a wider interval. The labelled
+// items must not be counted among the n. The interval is for the number of independent
+// items that a sample of the design is worth.
 //
-// Source: W. J. Rogan and B. Gladen, "Estimating prevalence from the results of a
-// screening test", American Journal of Epidemiology 107 (1978), 71-76. The interval
-// is that of Z. Lang and J. Reiczigel, Preventive Veterinary Medicine 113 (2014),
-// 13-22, with pseudo-counts added to all three shares and a shift of the centre,
-// because the textbook interval forgets how uncertain the error rates are. To the
-// labels we add half a count of either kind where they add one, which is too
-// cautious for a judge that rarely errs: by simulation the coverage at level 0.95 is
-// 94.1% to 96.3% with 200 labels and the errors of real judges, and was up to 97.5%.
-// Where the labels do not show sensitivity + specificity to be above 1, the interval
-// is all of [0, 1], for any score could then lie behind what the judge said.
+// Source: W. J. Rogan and B. Gladen, "Estimating prevalence from the results of a screening
+// test", American Journal of Epidemiology 107 (1978), 71-76. The interval is that of Z.
+// Lang and J. Reiczigel, Preventive Veterinary Medicine 113 (2014), 13-22, with
+// pseudo-counts added to all three shares and a shift of the centre, because the textbook
+// interval ignores the uncertainty of the error rates. We add half a count of either kind
+// to the labels where they add one, which is too conservative for a judge that rarely errs:
+// in simulations, the coverage at level 0.95 is 94.1% to 96.3% with 200 labels and the
+// errors of real judges, and was up to 97.5%. If the labels do not show sensitivity +
+// specificity to be above 1, the interval is [0, 1], because the verdicts are then
+// consistent with any score.
 func RoganGladenIn(d Design, rawPositives, n int, labelled Confusion, level float64) Estimate {
 	level, warning := checkLevel(level)
 	c := labelled.counts()
@@ -55,7 +54,7 @@ func RoganGladenIn(d Design, rawPositives, n int, labelled Confusion, level floa
 	return warnIf(est, warning)
 }
 
-// roganGladen returns the estimate for counts that are in range.
+// roganGladen returns the estimate for valid counts.
 func roganGladen(d Design, k, n int, c Confusion, level float64) Estimate {
 	right, wrong := c.TP+c.FN, c.FP+c.TN
 	switch {
@@ -64,9 +63,9 @@ func roganGladen(d Design, k, n int, c Confusion, level float64) Estimate {
 	case right == 0 || wrong == 0:
 		return unknown(share(k, n), n, level, Unit, warnOneKind)
 	}
-	// A judge is better than chance when accepting is more likely for a right
-	// answer than for a wrong one. The difference of two shares decides, with one
-	// hit and one miss added to each (Agresti and Caffo 2000).
+	// A judge is better than chance if it is more likely to accept a right answer than a
+	// wrong one. The difference of two shares decides, with one hit and one miss added to
+	// each (Agresti and Caffo 2000).
 	sens, spec := plusShare(c.TP, right, 1), plusShare(c.TN, wrong, 1)
 	shown := sens.value+spec.value-1 > normalQuantile(level)*math.Sqrt(sens.variance+spec.variance)
 	slope := share(c.TP, right) + share(c.TN, wrong) - 1
@@ -83,9 +82,9 @@ func roganGladen(d Design, k, n int, c Confusion, level float64) Estimate {
 	return est
 }
 
-// RoganGladenInfluence returns how far the corrected share moves with a labelled item, and
-// with one of n items that the judge alone saw, each times the number of all items. Both
-// are 0 where the share is not defined.
+// RoganGladenInfluence returns the influence on the corrected share of a labelled item, and
+// of one of n items that only the judge saw, each times the number of all items. Both are 0
+// if the share is not defined.
 func RoganGladenInfluence(rawPositives, n int, labelled Confusion) (both func(truth, given bool) float64, alone func(given bool) float64) {
 	c := labelled.counts()
 	right, wrong := c.TP+c.FN, c.FP+c.TN
@@ -109,16 +108,16 @@ func RoganGladenInfluence(rawPositives, n int, labelled Confusion) (both func(tr
 // A shareWithVariance is a share that pseudo-counts keep away from 0 and 1.
 type shareWithVariance struct{ value, variance float64 }
 
-// plusShare returns the share of k in n with so many hits and as many misses added.
+// plusShare returns the share of k in n with plus hits and plus misses added.
 func plusShare(k, n int, plus float64) shareWithVariance {
 	m := float64(n) + 2*plus
 	p := (float64(k) + plus) / m
 	return shareWithVariance{p, p * (1 - p) / m}
 }
 
-// langReiczigel returns the interval of the corrected share. All shares are moved
-// towards one half first: that of the judge's verdicts by z²/2 of either kind, and
-// its error rates by one half of either kind.
+// langReiczigel returns the interval of the corrected share. All shares are first moved
+// towards one half: that of the judge's verdicts by z²/2 of either kind, and its error
+// rates by one half of either kind.
 func langReiczigel(d Design, k, n int, c Confusion, level float64) Estimate {
 	z := normalQuantile(level)
 	if d.DF > 0 {
@@ -131,7 +130,7 @@ func langReiczigel(d Design, k, n int, c Confusion, level float64) Estimate {
 	}
 	slope := sens.value + spec.value - 1
 	at := (raw.value + spec.value - 1) / slope
-	// The conversions forbid fusing; see wilson.
+	// The conversions prevent fusing; see wilson.
 	shift := float64(2 * z * z * (float64(at*sens.variance) - float64((1-at)*spec.variance)))
 	variance := raw.variance + float64(at*at*sens.variance) + float64((1-at)*(1-at)*spec.variance)
 	se := math.Sqrt(variance) / slope

@@ -25,11 +25,11 @@ const (
 	warnTwoPairs = "two pairs always correlate perfectly: there is nothing to test"
 )
 
-// A Correlation says how far two lists of numbers rise together, from -1 to 1.
+// A Correlation is a correlation coefficient of two lists of numbers, from -1 to 1.
 type Correlation struct {
 	Estimate
 
-	// P is the chance to see a correlation this far from 0 if there were none.
+	// P is the probability of a correlation at least this far from 0 if there is none.
 	P float64 `json:"p"`
 }
 
@@ -41,17 +41,16 @@ func (c Correlation) MarshalJSON() ([]byte, error) {
 	}{c.wire(), c.P})
 }
 
-// errNoSpread says that one list holds one number only.
+// errNoSpread is returned if all values of one list are equal.
 var errNoSpread = errors.New("all values of one side are equal, so no correlation is defined")
 
-// Pearson returns the linear correlation of x and y, with Fisher's interval at
-// level 0.95. It is an error if the lists differ in length, hold fewer than two
-// pairs or a number that is not finite, or if one of them has no spread.
+// Pearson returns the linear correlation of x and y, with Fisher's interval at level 0.95.
+// It returns an error if the lists differ in length, have fewer than two pairs or a number
+// that is not finite, or if one of them has no spread.
 //
-// Source: K. Pearson (1895); the p-value is exact for normal values (Student
-// 1908); the interval is that of R. A. Fisher, "On the probable error of a
-// coefficient of correlation", Metron 1 (1921), for normal values and four pairs
-// or more.
+// Source: K. Pearson (1895); the p-value is exact for normal values (Student 1908); the
+// interval is that of R. A. Fisher, "On the probable error of a coefficient of
+// correlation", Metron 1 (1921), for normal values and four or more pairs.
 func Pearson(x, y []float64) (Correlation, error) {
 	if err := checkPairs(x, y); err != nil {
 		return Correlation{}, err
@@ -113,7 +112,7 @@ func KendallTauB(x, y []float64) (Correlation, error) {
 	return Correlation{zInterval(tau, len(x), 0.437, 4, methodFieller), c.p()}, nil
 }
 
-// checkPairs returns why two lists have no correlation.
+// checkPairs returns an error if two lists have no correlation.
 func checkPairs(x, y []float64) error {
 	switch {
 	case len(x) != len(y):
@@ -149,14 +148,13 @@ func zInterval(r float64, n int, scale, less float64, method string) Estimate {
 	return est
 }
 
-// noInterval returns the estimate of a correlation that could be anything.
+// noInterval returns the estimate of a correlation without an interval.
 func noInterval(r float64, n int) Estimate {
 	return Estimate{Value: r, Lo: -1, Hi: 1, Level: DefaultLevel, N: n, Method: MethodNone}
 }
 
-// linearCorrelation returns Pearson's r of two lists with spread. Both are scaled
-// to length 1 first, so that nothing overflows; sums are exact, so that their order
-// does not matter.
+// linearCorrelation returns Pearson's r of two lists with spread. Both are first scaled to
+// length 1, so that nothing overflows; sums are exact, so their order does not matter.
 func linearCorrelation(x, y []float64) float64 {
 	x, y = unitVector(x), unitVector(y)
 	var sum exact
@@ -178,7 +176,7 @@ func unitVector(x []float64) []float64 {
 		dev[i] = v - mean
 		most = max(most, math.Abs(dev[i]))
 	}
-	// Scaling by a power of two loses nothing and keeps squares from vanishing.
+	// Scaling by a power of two is exact and prevents squares from underflowing.
 	_, exp := math.Frexp(most)
 	var squares exact
 	for i, d := range dev {
@@ -192,8 +190,8 @@ func unitVector(x []float64) []float64 {
 	return dev
 }
 
-// rankCorrelation returns Pearson's r of ranks. Sums of halves are exact, so only
-// the last operations round.
+// rankCorrelation returns Pearson's r of ranks. Sums of halves are exact, so only the last
+// operations round.
 func rankCorrelation(x, y []float64) float64 {
 	n := float64(len(x))
 	mean := (n + 1) / 2

@@ -2,22 +2,21 @@ package stat
 
 import "math"
 
-// A Design says how much less a sample tells than independent items of equal weight
-// would: because items come in clusters, or because some were more likely to be drawn.
-// The zero value stands for independent items of equal weight.
+// A Design describes how much less information a sample has than independent items of equal
+// weight, because items come in clusters or were drawn with unequal probabilities. The zero
+// value means independent items of equal weight.
 type Design struct {
-	// Effect is the variance of an estimate divided by what it would be for as many
+	// Effect is the variance of an estimate divided by its variance for the same number of
 	// independent items (Kish 1965); 0 means 1.
 	Effect float64
 
-	// DF are the degrees of freedom of that variance; 0 means as many as there are
-	// items.
+	// DF are the degrees of freedom of that variance; 0 means the number of items.
 	DF float64
 
-	// Clusters is how many clusters the items came in, 0 for none.
+	// Clusters is the number of clusters, 0 for none.
 	Clusters int
 
-	// Few says that a few clusters hold most of the spread.
+	// Few reports whether a few clusters have most of the spread.
 	Few bool
 }
 
@@ -38,8 +37,8 @@ func (d Design) quantile(level float64) float64 {
 	return tQuantile(level, d.DF)
 }
 
-// mark returns an estimate with what its clusters say about it, and without an interval if
-// there is one cluster only.
+// mark returns an estimate with the warnings about its clusters, and without an interval if
+// there is only one cluster.
 func (d Design) mark(e Estimate, b Bounds) Estimate {
 	e.Clusters = d.Clusters
 	switch {
@@ -57,8 +56,7 @@ func (d Design) mark(e Estimate, b Bounds) Estimate {
 	return e
 }
 
-// Widen returns an estimate whose interval is that of independent items, with an interval
-// for the design.
+// Widen returns an estimate with its interval widened from independent items to the design.
 func (d Design) Widen(e Estimate) Estimate {
 	if d.Clusters == 0 {
 		return e
@@ -69,8 +67,8 @@ func (d Design) Widen(e Estimate) Estimate {
 	return d.mark(e, Unit)
 }
 
-// Share returns a share p that was estimated from n items, with Wilson's interval for as
-// many independent items as n items of this design are worth.
+// Share returns a share p that was estimated from n items, with Wilson's interval for the
+// number of independent items that n items of this design are worth.
 //
 // Source: E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small
 // expected number of positive counts estimated from survey data", Survey Methodology 24
@@ -89,15 +87,15 @@ func (d Design) Share(p float64, n int, level float64) Estimate {
 	return warnIf(d.mark(est, Unit), warning)
 }
 
-// A Cluster is the sum over one cluster: the weight of its items, and the sum of weight
-// times influence. The influence of an item on an estimate is how far the estimate moves
-// with it; influences have the weighted mean 0.
+// A Cluster is the sums over one cluster: the weight of its items, and the sum of weight
+// times influence. The influence of an item is how much an estimate changes with it;
+// influences have the weighted mean 0.
 type Cluster struct{ Weight, Influence float64 }
 
 // InClusters returns the design of an estimate from the influence of its items, summed over
-// clusters and for each item apart. Where no item has any influence, as where the judge is
-// never wrong, each cluster counts as one item. Few clusters may happen to agree better
-// than their items do, and then count as much as independent items, not more.
+// clusters and for each item separately. If no item has any influence, for example because
+// the judge is never wrong, each cluster counts as one item. A few clusters may by chance
+// vary less than their items, and then count as much as independent items, not more.
 func InClusters(whole, apart []Cluster) Design {
 	d := Design{Clusters: len(whole), Effect: float64(len(apart)) / float64(max(len(whole), 1))}
 	list := sumsOfClusters(whole)

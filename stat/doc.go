@@ -1,24 +1,20 @@
-// Package stat turns numbers into estimates: a value, an interval around it, how
-// many items it stands on, and what to beware of. Floats go in and estimates
-// come out; the package knows no judge and no file.
+// Package stat computes estimates: a value, its confidence interval, the number of items it
+// is based on, and warnings. Its input is numbers; it knows nothing about judges or files.
 //
-// Counts of yes and no become a [Proportion]. Scores are gathered one by one in
-// [Moments], which keep sums and not scores, and become a [Mean]. Durations are
-// gathered in a [Histogram] and read as quantiles.
+// Counts of yes and no become a [Proportion]. Scores are added one by one to [Moments],
+// which keep sums rather than scores, and become a [Mean]. Durations are added to a
+// [Histogram], which returns quantiles.
 //
-// Items of one conversation are not independent; [Clustered] gathers them by
-// cluster, and its error bars are wider for it. [PairedProportions] compares two
-// systems on the same items. Whether they differ at all is for [McNemar],
-// [PairedPermutation] and the other functions that return a [Test]; [Holm] adjusts
-// when there are many of them. [BestSplit] spends a budget on items and trials, and
-// [NeededNPaired] says how many items a difference takes.
-// A [Sequence] has an interval that holds at every look, for those who stop when they
-// know enough.
+// Items of one conversation are not independent; [Clustered] collects them by cluster and
+// gives wider intervals. [PairedProportions] compares two systems on the same items.
+// [McNemar], [PairedPermutation] and other functions that return a [Test] test whether they
+// differ at all; [Holm] adjusts for multiple tests. [BestSplit] divides a budget between
+// items and trials, and [NeededNPaired] returns the number of items needed to detect a
+// difference. A [Sequence] has an interval that holds at every look, for runs that stop
+// early.
 //
-// Two promises hold throughout. Whatever goes in, no NaN, no infinity and no
-// panic comes out: a number that cannot be trusted carries a warning beside it.
-// And the order in which values are added changes no digit of an estimate, except in
-// a [Sequence], so
-// that a stranger who reads the same records in another order prints the same
-// report.
+// Two guarantees hold throughout. No input causes a NaN, an infinity or a panic: an
+// unreliable number has a warning. And the order in which values are added changes no digit
+// of an estimate, except in a [Sequence], so the same records give the same report in any
+// order.
 package stat

@@ -5,21 +5,21 @@ import "math"
 // methodTOST is the method of [Equivalence].
 const methodTOST = "tost"
 
-// WarnOneSided is the warning of a one-sided test with few clusters. Where a few of them hold
+// WarnOneSided is the warning of a one-sided test with few clusters. If a few of them have
 // most of a difference, the test errs in up to 6% of cases instead of 5%, as measured in
 // docs/design/coverage.md.
 const WarnOneSided = "fewer than 60 clusters: where a few of them hold most of the difference, this test errs in up to 6% of cases instead of 5%"
 
-// EnoughForOneSided is the number of clusters from which that warning is left out.
+// EnoughForOneSided is the number of clusters from which that warning is omitted.
 const EnoughForOneSided = 60
 
-// Equivalence returns the two one-sided tests of whether a difference lies within
-// -margin and margin. P is the larger of the two p-values, and the statistic is the
-// difference. The difference is equivalent to 0 within the margin, with 95% confidence,
-// where P is below 0.05, which is exactly where the interval at the level 0.9 lies within
-// the margin. [NotBelow] is one of the two tests.
+// Equivalence returns the two one-sided tests of whether a difference is between -margin
+// and margin. P is the larger of the two p-values, and the statistic is the difference. The
+// difference is equivalent to 0 within the margin, with 95% confidence, if P is below 0.05,
+// which is exactly if the interval at level 0.9 is within the margin. [NotBelow] is one of
+// the two tests.
 //
-// The tests are those that belong to the intervals, which at gives at any level. For
+// The tests correspond to the intervals, which at returns at any level. For
 // [PairedProportions] they are Tango's score tests, for [Mean] Student's, and for
 // [Clustered.OneSided] the cluster-robust ones, corrected for skewness.
 //
@@ -33,16 +33,17 @@ func Equivalence(at func(level float64) Estimate, margin float64) Test {
 	return test
 }
 
-// NotBelow returns the one-sided test of whether a difference lies above -margin, which
-// says that it is not inferior. See [Equivalence].
+// NotBelow returns the one-sided test of whether a difference is above -margin, which means
+// that it is not inferior. See [Equivalence].
 func NotBelow(at func(level float64) Estimate, margin float64) Test {
 	test := oneSided(at, func(est Estimate) bool { return est.Lo > -margin })
 	test.Method = "non-inferiority"
 	return test
 }
 
-// oneSided returns the smallest p at which the interval at the level 1-2p has what is
-// asked of it. It is not followed below 1e-9, and is 1 where not even the difference itself has it.
+// oneSided returns the smallest p at which holds is true for the interval at level 1-2p.
+// The search ends at 1e-9. The result is 1 if holds is not even true for the difference
+// itself.
 func oneSided(at func(level float64) Estimate, holds func(Estimate) bool) Test {
 	middle := at(1e-6)
 	test := Test{Statistic: middle.Value, P: 1, N: middle.N}
@@ -57,10 +58,10 @@ func oneSided(at func(level float64) Estimate, holds func(Estimate) bool) Test {
 	return test
 }
 
-// NeededNEquivalence returns how many pairs it takes to show that a difference of 0 lies
-// within the margin, when differences have the standard deviation sd: for shares, the
-// root of the share of items that get different verdicts. It is the largest integer when
-// no number would do.
+// NeededNEquivalence returns the number of pairs needed to show that a difference of 0 is
+// within the margin, if differences have the standard deviation sd: for shares, the root of
+// the share of items with different verdicts. It is the largest integer if no number is
+// enough.
 //
 // Source: S.-C. Chow, J. Shao and H. Wang, Sample Size Calculations in Clinical Research
 // (2008), section 3.1, for two one-sided tests at (1-level) each, by the normal
@@ -73,17 +74,17 @@ func NeededNEquivalence(margin, sd, level, power float64) int {
 	if !(sd >= 0 && margin > 0) {
 		return math.MaxInt
 	}
-	// Each test is at 1-level, and both must succeed when the difference is 0.
+	// Each test is at 1-level, and both must succeed if the difference is 0.
 	per := (normalQuantile(2*level-1) + normalQuantile(power)) * sd / margin
 	return wholeItems(per * per)
 }
 
-// PassesUnchanged returns the chance that the lower end of the interval of a difference
-// reaches a bound, as -0.01, when there is no difference and the interval is as wide as
-// this one.
+// PassesUnchanged returns the probability that the lower end of the interval of a
+// difference reaches a bound, for example -0.01, if there is no difference and the interval
+// is as wide as this one.
 //
-// Source: the normal distribution, with the half-width of the interval as so many
-// standard errors as its level says.
+// Source: the normal distribution, with the half-width of the interval as the number of
+// standard errors for its level.
 func PassesUnchanged(est Estimate, bound float64) float64 {
 	z := normalQuantile(est.Level)
 	se := (est.Hi - est.Lo) / 2 / z

@@ -9,44 +9,42 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// DefaultLevel is the confidence level of an interval when nobody asks for
-// another.
+// DefaultLevel is the default confidence level of an interval.
 const DefaultLevel = 0.95
 
-// An Estimate is the value of a metric with its interval. Lo <= Value <= Hi
-// holds, and all three are finite.
+// An Estimate is the value of a metric with its interval. Lo <= Value <= Hi holds, and all
+// three are finite.
 //
-// Where the data allow no interval, Lo and Hi are the bounds of what is possible, and in
-// JSON both are null. Where there are no data, the value is null too.
+// If the data allow no interval, Lo and Hi are the bounds of the possible values, and null
+// in JSON. Without data, the value is null, too.
 type Estimate struct {
 	Value float64 `json:"value"`
 	Lo    float64 `json:"lo"`
 	Hi    float64 `json:"hi"`
 
-	// Level is the confidence level of [Lo, Hi], as 0.95.
+	// Level is the confidence level of [Lo, Hi], for example 0.95.
 	Level float64 `json:"level"`
 
-	// N is how many values the estimate stands on. With 0 the value means nothing, and
-	// a warning says so.
+	// N is the number of values that the estimate is based on. If it is 0, the value is
+	// meaningless, and there is a warning.
 	N int `json:"n"`
 
-	// EffectiveN is how many independent, equally weighted values would carry as
-	// much information (Kish 1965). It is 0 when values came in no clusters and
-	// all weights are equal, where it would be N.
+	// EffectiveN is the number of independent, equally weighted values with the same
+	// information (Kish 1965). It is 0 without clusters and with equal weights, where it
+	// would be N.
 	EffectiveN float64 `json:"effective_n,omitempty"`
 
-	// Clusters is how many clusters the values came from, 0 when they came in
-	// none.
+	// Clusters is the number of clusters of the values, 0 for none.
 	Clusters int `json:"clusters,omitempty"`
 
-	// SE is the standard error of the value, where the method has one.
+	// SE is the standard error of the value, if the method has one.
 	SE float64 `json:"se,omitempty"`
 
-	// Method names the interval, as "wilson", "t" or "cluster-robust", or "none"
-	// when the data allow no interval.
+	// Method names the method of the interval, for example "wilson", "t" or
+	// "cluster-robust", or "none" if the data allow no interval.
 	Method string `json:"method"`
 
-	// Warnings say in plain words what to beware of.
+	// Warnings are caveats in plain words.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -57,8 +55,8 @@ const (
 	MethodNone   = "none"
 )
 
-// The warnings that callers may want to recognise. They hold no figures, so that
-// a table with twenty rows needs one footnote and not twenty.
+// The warnings that callers may want to recognise. They contain no numbers, so that a table
+// of twenty rows needs one footnote and not twenty.
 const (
 	warnNoValues = "there is nothing to estimate from"
 	warnOneValue = "one value says nothing about the spread: there is no interval"
@@ -70,8 +68,8 @@ const (
 	warnRange             = "more hits than tries, or fewer than none, were given: the count was moved into range"
 )
 
-// estimateJSON is an estimate as JSON has it. Its own fields take the place of those with
-// the same name in the embedded struct.
+// estimateJSON is the JSON form of an estimate. Its own fields replace those with the same
+// name in the embedded struct.
 type estimateJSON struct {
 	Value *float64 `json:"value"`
 	Lo    *float64 `json:"lo"`
@@ -94,11 +92,11 @@ func (e Estimate) wire() estimateJSON {
 }
 
 // MarshalJSON writes null for the numbers that the data do not allow. A struct that embeds
-// an Estimate needs a MarshalJSON of its own, or its other fields are lost.
+// an Estimate needs its own MarshalJSON, or its other fields are lost.
 func (e Estimate) MarshalJSON() ([]byte, error) { return json.Marshal(e.wire()) }
 
-// UnmarshalJSON reads what [Estimate.MarshalJSON] writes. The ends of an interval that is
-// null become the bounds of a share.
+// UnmarshalJSON reads the output of [Estimate.MarshalJSON]. The ends of a null interval
+// become the bounds of a share.
 func (e *Estimate) UnmarshalJSON(text []byte) error {
 	w := estimateJSON{}
 	if err := json.Unmarshal(text, &w); err != nil {
@@ -117,27 +115,27 @@ func (e *Estimate) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Warn returns a copy of the estimate with one more warning, unless it carries
-// that warning already.
+// Warn returns a copy of the estimate with one more warning, unless it already has that
+// warning.
 func (e Estimate) Warn(warning string) Estimate {
 	if e.Has(warning) {
 		return e
 	}
-	// The full slice expression makes append copy: two estimates never share
-	// the array of their warnings.
+	// The full slice expression makes append copy, so that two estimates never share the
+	// array of their warnings.
 	e.Warnings = append(e.Warnings[:len(e.Warnings):len(e.Warnings)], warning)
 	return e
 }
 
-// Has reports whether the estimate carries the warning.
+// Has reports whether the estimate has the warning.
 func (e Estimate) Has(warning string) bool { return slices.Contains(e.Warnings, warning) }
 
-// Unknown reports that the estimate stands on nothing. Its numbers mean nothing then:
-// they are shown as "-".
+// Unknown reports whether the estimate has no data. Its numbers are then meaningless and
+// shown as "-".
 func (e Estimate) Unknown() bool { return e.N == 0 && e.Method == MethodNone }
 
-// Ends returns the interval as text, each end times scale, as "[48.8, 80.8]" with the
-// format "%.1f" and the scale 100; "-" when the data allow no interval.
+// Ends formats the interval, each end times scale, for example "[48.8, 80.8]" with the
+// format "%.1f" and the scale 100; "-" if the data allow no interval.
 func (e Estimate) Ends(format string, scale float64) string {
 	if e.Method == MethodNone {
 		return "-"
@@ -145,8 +143,8 @@ func (e Estimate) Ends(format string, scale float64) string {
 	return fmt.Sprintf("["+format+", "+format+"]", scale*e.Lo, scale*e.Hi)
 }
 
-// Drawn returns the ends between which the estimate is drawn: those of the interval, or the
-// value where the data allow none.
+// Drawn returns the ends of the plotted interval, or the value if the data allow no
+// interval.
 func (e Estimate) Drawn() (lo, hi float64) {
 	if e.Method == MethodNone {
 		return e.Value, e.Value
@@ -154,37 +152,37 @@ func (e Estimate) Drawn() (lo, hi float64) {
 	return e.Lo, e.Hi
 }
 
-// LeavesOut reports whether x lies outside the interval.
+// LeavesOut reports whether x is outside the interval.
 func (e Estimate) LeavesOut(x float64) bool { return x < e.Lo || x > e.Hi }
 
-// Holding returns the estimate with an interval that holds x too. It is for a test that
-// is more cautious than the interval: where the test does not rule x out, the interval
-// must not either. A wider interval covers the truth at least as often.
+// Holding returns the estimate with its interval extended to contain x. It is for a test
+// that is more conservative than the interval: if the test does not reject x, the interval
+// must contain it. A wider interval covers the truth at least as often.
 func (e Estimate) Holding(x float64) Estimate {
 	e.Lo, e.Hi = math.Min(e.Lo, x), math.Max(e.Hi, x)
 	return e
 }
 
-// Bounds are the smallest and the largest value that is possible.
+// Bounds are the smallest and the largest possible value.
 type Bounds struct{ Lo, Hi float64 }
 
-// Unit are the bounds of a score. Unbounded are the ends of the floating-point
-// numbers rather than infinities, because JSON has none.
+// Unit is the range of a score. The ends of unbounded are the largest floating-point
+// numbers rather than infinities, which JSON does not have.
 var (
 	Unit      = Bounds{0, 1}
 	unbounded = Bounds{-math.MaxFloat64, math.MaxFloat64}
 )
 
-// unbounded reports whether b lets everything through.
+// unbounded reports whether b has no limits.
 func (b Bounds) unbounded() bool { return b == unbounded }
 
 // clip returns x moved into b.
 func (b Bounds) clip(x float64) float64 { return math.Min(math.Max(x, b.Lo), b.Hi) }
 
-// middle returns the centre of b, which is 0 when b is unbounded.
+// middle returns the centre of b, which is 0 if b is unbounded.
 func (b Bounds) middle() float64 { return b.Lo/2 + b.Hi/2 }
 
-// unknown returns the estimate that the data allow no interval for.
+// unknown returns an estimate without an interval.
 func unknown(value float64, n int, level float64, b Bounds, warning string) Estimate {
 	return Estimate{
 		Value: b.clip(value), Lo: b.Lo, Hi: b.Hi,
@@ -192,8 +190,8 @@ func unknown(value float64, n int, level float64, b Bounds, warning string) Esti
 	}
 }
 
-// checkLevel returns level, or the default and a warning when level is no
-// confidence level.
+// checkLevel returns level, or the default and a warning if level is not a valid confidence
+// level.
 func checkLevel(level float64) (float64, string) {
 	if level > 0 && level < 1 {
 		return level, ""
@@ -201,7 +199,7 @@ func checkLevel(level float64) (float64, string) {
 	return DefaultLevel, fmt.Sprintf("%v is not a confidence level between 0 and 1: %v was used", level, DefaultLevel)
 }
 
-// warnIf returns e with the warning, or e alone when there is none.
+// warnIf returns e with the warning, or e itself if the warning is empty.
 func warnIf(e Estimate, warning string) Estimate {
 	if warning == "" {
 		return e
@@ -209,9 +207,8 @@ func warnIf(e Estimate, warning string) Estimate {
 	return e.Warn(warning)
 }
 
-// normalQuantile returns the z with a share of level of the normal distribution
-// between -z and z. The lower tail is asked for, because 1 - alpha/2 loses the
-// digits of a small alpha.
+// normalQuantile returns the z with a share of level of the normal distribution between -z
+// and z. It uses the lower tail, because 1 - alpha/2 loses the digits of a small alpha.
 func normalQuantile(level float64) float64 {
 	return -mathext.NormalQuantile((1 - level) / 2)
 }

@@ -5,24 +5,22 @@ import (
 	"math/big"
 )
 
-// maxParts is the most parts an exact sum can have: float64s span 2098 binary
-// digits, and parts of 53 digits that do not overlap fit in there 40 times.
+// maxParts is the maximum number of parts of an exact sum: float64s span 2098 binary
+// digits, and non-overlapping parts of 53 digits fit into that 40 times.
 const maxParts = 40
 
 // bigPrec is enough binary digits for an exact sum, and for the product of two.
 const bigPrec = 2 * 2200
 
-// An exact is a sum of float64s without rounding. It holds the sum as parts of
-// increasing size that do not overlap (J. R. Shewchuk, "Adaptive precision
-// floating-point arithmetic", Discrete & Computational Geometry 18, 1997). In
-// practice there are two or three parts.
+// An exact is a sum of float64s without rounding. It stores the sum as non-overlapping
+// parts of increasing size (J. R. Shewchuk, "Adaptive precision floating-point arithmetic",
+// Discrete & Computational Geometry 18, 1997). In practice there are two or three parts.
 //
-// Exactness is what makes estimates independent of the order of the values. The
-// usual running mean (Welford 1962) is accurate, but its last digits depend on
-// the order, and two people could not compare their reports byte by byte.
+// Exactness makes estimates independent of the order of the values. The usual running mean
+// (Welford 1962) is accurate, but its last digits depend on the order, so reports could not
+// be compared byte by byte.
 //
-// The parts are an array rather than a slice, so that a copy of an exact is a
-// copy.
+// The parts are an array rather than a slice, so that assigning an exact copies it.
 type exact struct {
 	parts [maxParts]float64
 	n     int
@@ -31,9 +29,9 @@ type exact struct {
 // add adds x, which must be finite.
 func (e *exact) add(x float64) { e.n = len(addPart(e.parts[:e.n], x)) }
 
-// addPart returns the parts of a sum after x, which must be finite, was added. It
-// writes into them, and as there are never more than maxParts, an array of that
-// size is never left.
+// addPart returns the parts of a sum after adding x, which must be finite. It modifies
+// parts in place; as there are never more than maxParts, it never reallocates an array of
+// that size.
 func addPart(parts []float64, x float64) []float64 {
 	kept := 0
 	for _, y := range parts {
@@ -41,7 +39,7 @@ func addPart(parts []float64, x float64) []float64 {
 			x, y = y, x
 		}
 		hi := x + y
-		// lo is exactly what rounding hi lost, because |x| >= |y| (Dekker 1971).
+		// lo is exactly the rounding error of hi, because |x| >= |y| (Dekker 1971).
 		if lo := y - (hi - x); lo != 0 {
 			parts[kept] = lo
 			kept++
@@ -54,8 +52,8 @@ func addPart(parts []float64, x float64) []float64 {
 	return append(parts[:kept], x)
 }
 
-// roundParts returns the sum of the parts rounded to the nearest float64, which
-// does not depend on how the sum came to its parts.
+// roundParts returns the sum of the parts rounded to the nearest float64, which does not
+// depend on how the sum is split into parts.
 func roundParts(parts []float64) float64 {
 	if len(parts) < 2 {
 		return sum(parts)
@@ -81,7 +79,7 @@ func (e *exact) merge(other *exact) {
 	}
 }
 
-// big returns the sum as a number that still has all its digits.
+// big returns the sum without rounding.
 func (e *exact) big() *big.Float {
 	sum := new(big.Float).SetPrec(bigPrec)
 	for _, x := range e.parts[:e.n] {
@@ -90,9 +88,9 @@ func (e *exact) big() *big.Float {
 	return sum
 }
 
-// product returns x*y as its rounded value and what the rounding lost.
+// product returns x*y as its rounded value and the rounding error.
 func product(x, y float64) (hi, lo float64) {
-	hi = float64(x * y) // the conversion forbids fusing the product into a sum
+	hi = float64(x * y) // the conversion prevents fusing the product into a sum
 	return hi, math.FMA(x, y, -hi)
 }
 

@@ -2,7 +2,7 @@ package stat
 
 import "math"
 
-// methodGwet is the interval of an agreement coefficient by Gwet's linearised
+// methodGwet is the method of an interval of an agreement coefficient by Gwet's linearised
 // variance and Student's t.
 const methodGwet = "gwet"
 
@@ -14,15 +14,15 @@ const (
 	warnCertain   = "agreement does not differ between items, so its spread is unknown: the interval has no width"
 )
 
-// Fleiss returns Fleiss' kappa of a table in which table[i][k] counts the judges
-// who gave item i the label k. Items without a label are left out; items with one
-// help to know how frequent a label is.
+// Fleiss returns Fleiss' kappa of a table in which table[i][k] is the number of judges who
+// gave item i the label k. Items without a label are left out; items with one label
+// contribute only to the frequencies of labels.
 //
 // Source: J. L. Fleiss, "Measuring nominal scale agreement among many raters",
-// Psychological Bulletin 76 (1971), 378-382. The number of judges may differ
-// between items, as in K. L. Gwet, Handbook of Inter-Rater Reliability (2014), whose
-// linearised variance with Student's t gives the interval. It speaks of items like
-// these under the same judges, not of other judges, and wants some twenty items.
+// Psychological Bulletin 76 (1971), 378-382. The number of judges may differ between items,
+// as in K. L. Gwet, Handbook of Inter-Rater Reliability (2014), whose linearised variance
+// with Student's t gives the interval. It applies to similar items under the same judges,
+// not to other judges, and needs some twenty items.
 func Fleiss(table [][]int, level float64) Estimate {
 	level, warning := checkLevel(level)
 	items, share, negative := ratedItems(table)
@@ -49,12 +49,12 @@ func Fleiss(table [][]int, level float64) Estimate {
 	if 1-expected < 1e-12 || len(share) < 2 {
 		return est.Warn(warnUndefined)
 	}
-	// Items that one judge rated may take it below -1.
+	// Items rated by one judge may move it below -1.
 	est.Value = max(-1, min((agreed.float()/pairs-expected)/(1-expected), 1))
 	if len(items) == 1 {
 		return est.Warn(warnOneRated)
 	}
-	// Each item has a coefficient of its own (Gwet 2014, section 6.3), and their spread is
+	// Each item has its own coefficient (Gwet 2014, section 6.3), and their variance gives
 	// that of the mean.
 	var squares exact
 	for _, it := range items {
@@ -70,7 +70,7 @@ func Fleiss(table [][]int, level float64) Estimate {
 		squares.addProduct(own-est.Value, own-est.Value)
 	}
 	variance := squares.float() / (n * (n - 1))
-	if variance < 1e-30 { // what rounding leaves of no spread at all
+	if variance < 1e-30 { // rounding error of a zero variance
 		variance = 0
 		est = est.Warn(warnCertain)
 	}

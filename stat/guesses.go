@@ -2,31 +2,31 @@ package stat
 
 import "math"
 
-// Guesses gather the values that are not known but for the probability that they are 1. In
-// a mean, each counts with its probability. The zero value is ready to use.
+// Guesses collects values that are known only by the probability that they are 1. In a
+// mean, each counts with its probability. The zero value is ready to use.
 type Guesses struct {
 	n             int
 	weight, mixed float64
 }
 
-// Add adds a value that is 1 with probability p, and counts with the given weight.
+// Add adds a value that is 1 with probability p and has the given weight.
 func (g *Guesses) Add(p, weight float64) {
 	g.n++
 	g.weight += weight
 	g.mixed += float64(weight * weight * p * (1 - p))
 }
 
-// Minus returns the guesses without others, which are some of them.
+// Minus returns the guesses without o, which must be a subset.
 func (g Guesses) Minus(o Guesses) Guesses {
 	return Guesses{n: g.n - o.n, weight: g.weight - o.weight, mixed: math.Max(0, g.mixed-o.mixed)}
 }
 
-// N returns how many values are not known.
+// N returns the number of such values.
 func (g *Guesses) N() int { return g.n }
 
 // SE returns the standard error that the guesses add to a mean over values of the given
-// total weight: the chance in each of them, and the error of the probabilities, which is
-// how far their mean is from the share of ones and which all of them have in common.
+// total weight: the random variation of each, and the common error of the probabilities,
+// which is the distance of their mean from the share of ones.
 func (g *Guesses) SE(total, calibration float64) float64 {
 	if g.n == 0 || !(total > 0) {
 		return 0
@@ -35,13 +35,14 @@ func (g *Guesses) SE(total, calibration float64) float64 {
 	return math.Sqrt(g.mixed+float64(shared*shared)) / total
 }
 
-// calibrationSets is how many labelled sets the calibration error of match is known from. It is
-// the root mean square of their gaps around zero, so it has as many degrees of freedom, and an
-// interval that takes it for a standard error needs Student's quantile with as many.
+// calibrationSets is the number of labelled sets from which the calibration error of match
+// is known. It is the root mean square of their gaps around zero, so it has that many
+// degrees of freedom, and an interval that treats it as a standard error needs Student's
+// quantile with that many.
 const calibrationSets = 14
 
-// Widened returns the estimate with an interval that also allows for an error with the
-// standard error se, which has nothing to do with the others. The ends stay within b.
+// Widened returns the estimate with an interval that also allows for an independent error
+// with the standard error se. The ends stay within b.
 func (e Estimate) Widened(se float64, b Bounds) Estimate {
 	if !(se > 0) || e.Method == MethodNone {
 		return e

@@ -2,9 +2,9 @@ package stat
 
 import "math"
 
-// The buckets of a histogram grow by the factor growth, so that the middle of a
-// bucket is within 1% of everything in it. 3,300 buckets reach from 1e-9 to
-// beyond 1e18, which holds durations in nanoseconds as well as in hours.
+// The buckets of a histogram grow by the factor growth, so that the middle of a bucket is
+// within 1% of everything in it. 3,300 buckets range from 1e-9 to beyond 1e18, which is
+// enough for durations in nanoseconds as well as in hours.
 const (
 	relativeError = 0.01
 	growth        = (1 + relativeError) / (1 - relativeError)
@@ -14,15 +14,13 @@ const (
 
 var logGrowth = math.Log(growth)
 
-// A Histogram gathers positive numbers, as durations or sizes, and answers
-// quantiles within 1% of the true value, in memory that does not grow with how
-// many there are. The order of additions does not matter. The zero value is ready to use; it is 26 KB once a number was
-// added.
+// A Histogram collects positive numbers, such as durations or sizes, and returns quantiles
+// within 1% of the true value, in constant memory. The order of additions does not matter.
+// The zero value is ready to use; it takes 26 KB after the first number.
 //
-// Source: the logarithmic buckets of C. Masson, J. E. Rim and H. K. Lee,
-// "DDSketch", PVLDB 12 (2019). The promise of 1% holds for numbers from 1e-9 to
-// 1e18; numbers up to 0 and below 1e-9 count as 0, and larger ones as the
-// largest.
+// Source: the logarithmic buckets of C. Masson, J. E. Rim and H. K. Lee, "DDSketch", PVLDB
+// 12 (2019). The accuracy of 1% holds for numbers from 1e-9 to 1e18; numbers below 1e-9
+// count as 0, and larger ones as the largest.
 type Histogram struct {
 	n, zeros int
 	min, max float64
@@ -50,12 +48,12 @@ func (h *Histogram) Add(x float64) {
 	h.counts[bucket(x)]++
 }
 
-// N returns how many numbers were added.
+// N returns the number of added numbers.
 func (h *Histogram) N() int { return h.n }
 
-// Quantile returns a number within 1% of the smallest one that at least a share
-// of q of all numbers does not exceed: Quantile(0.5) is the lower median. A q
-// outside [0, 1] is moved into it. It returns 0 when the histogram is empty.
+// Quantile returns a number within 1% of the smallest one that at least a share of q of all
+// numbers does not exceed: Quantile(0.5) is the lower median. A q outside [0, 1] is
+// clamped. It returns 0 if the histogram is empty.
 func (h *Histogram) Quantile(q float64) float64 {
 	switch {
 	case h.n == 0:
@@ -78,14 +76,14 @@ func (h *Histogram) Quantile(q float64) float64 {
 	return h.max
 }
 
-// bucket returns the place of x, which is at least smallest.
+// bucket returns the index of x, which must be at least smallest.
 func bucket(x float64) int {
-	// The limit is taken before the conversion: what int makes of an infinity is
-	// not defined.
+	// The limit is applied before the conversion, because converting an infinity to int is
+	// undefined.
 	return int(math.Min(math.Log(x/smallest)/logGrowth, buckets-1))
 }
 
-// middle returns the number that is within 1% of everything in bucket i.
+// middle returns a number within 1% of everything in bucket i.
 func middle(i int) float64 {
 	return smallest * math.Exp(float64(i)*logGrowth) * (1 + relativeError)
 }

@@ -2,19 +2,18 @@ package stat
 
 import "math"
 
-// methodClopperPearson is the exact interval for a proportion.
+// methodClopperPearson is the method of the exact interval for a proportion.
 const methodClopperPearson = "clopper-pearson"
 
-// ClopperPearson returns the share of k hits in n tries with the exact interval,
-// which holds the truth at least as often as it says, for every p and n. It pays
-// with width: its true coverage at 0.95 is often 0.97 and more. It is the one to
-// take when a promise must not be broken; see [ProportionAt] for reports.
+// ClopperPearson returns the share of k hits in n tries with the exact interval, whose
+// coverage is at least its level for every p and n. The price is width: its true coverage
+// at 0.95 is often 0.97 and more. Use it for guarantees; see [ProportionAt] for reports.
 //
-// Source: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial
-// limits illustrated in the case of the binomial", Biometrika 26 (1934), 404-413.
+// Source: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits
+// illustrated in the case of the binomial", Biometrika 26 (1934), 404-413.
 func ClopperPearson(k, n int, level float64) Estimate {
 	const beyondCounting = 1_000_000_000_000 // tries for which Wilson's ends are the same to twelve digits
-	// Wilson's estimate has the value and the warnings already.
+	// Wilson's estimate already has the value and the warnings.
 	est := ProportionAt(k, n, level)
 	if n <= 0 {
 		return est

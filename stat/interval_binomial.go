@@ -6,11 +6,12 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// mostTries is how many tries are counted one by one: a sum over them takes a millisecond.
-// Of more than that only the share of hits counts, and p-values are those of so many.
+// mostTries is the maximum number of tries that are counted one by one: a sum over them
+// takes a millisecond. Beyond it only the share of hits counts, and p-values are those of
+// mostTries.
 const mostTries float64 = 1 << 30
 
-// counted returns hits and tries, shrunk to what is counted.
+// counted returns hits and tries, scaled down to at most mostTries.
 func counted(k, n int) (hits, tries int) {
 	if shrink := mostTries / float64(n); shrink < 1 {
 		return int(math.Round(float64(k) * shrink)), int(mostTries)
@@ -18,8 +19,8 @@ func counted(k, n int) (hits, tries int) {
 	return k, n
 }
 
-// stirlingError returns ln(n!) minus Stirling's approximation of it. Up to 15 the
-// logarithm of the gamma function is precise enough; from there on the series is.
+// stirlingError returns ln(n!) minus Stirling's approximation. Up to 15 the logarithm of
+// the gamma function is precise enough; beyond that the series is.
 func stirlingError(n float64) float64 {
 	if n <= 15 {
 		lg, _ := math.Lgamma(n + 1)
@@ -29,7 +30,7 @@ func stirlingError(n float64) float64 {
 	return (1.0/12 - (1.0/360-(1.0/1260-(1.0/1680-1.0/1188/nn)/nn)/nn)/nn) / n
 }
 
-// deviance returns x·ln(x/m) + m - x without the loss of digits when x is near m.
+// deviance returns x·ln(x/m) + m - x without cancellation if x is near m.
 func deviance(x, m float64) float64 {
 	if math.Abs(x-m) >= 0.1*(x+m) {
 		return x*math.Log(x/m) + m - x
@@ -46,12 +47,11 @@ func deviance(x, m float64) float64 {
 	}
 }
 
-// binomialMass returns the chance of exactly k hits in n tries of chance p.
+// binomialMass returns the probability of exactly k hits in n tries with probability p.
 //
-// Source: C. Loader, "Fast and accurate computation of binomial probabilities"
-// (2000). Factorials of n cancel to all but their last digits when logarithms of
-// them are subtracted; Loader subtracts nothing large, so that p-values of 1e-300
-// still have twelve digits.
+// Source: C. Loader, "Fast and accurate computation of binomial probabilities" (2000).
+// Subtracting logarithms of factorials cancels all but their last digits; Loader subtracts
+// nothing large, so that p-values of 1e-300 still have twelve digits.
 func binomialMass(k, n int, p float64) float64 {
 	switch {
 	case k < 0 || k > n:
@@ -75,9 +75,9 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// atMost returns the chance of at most k hits in n tries of chance p, and atLeast
-// that of at least k. Each sums the tail that is the shorter one, so that small
-// chances keep their digits.
+// atMost returns the probability of at most k hits in n tries with probability p, and
+// atLeast that of at least k. Each sums the shorter tail, so that small probabilities keep
+// their digits.
 func atMost(k, n int, p float64) float64 {
 	switch {
 	case k < 0:
@@ -106,8 +106,8 @@ func atLeast(k, n int, p float64) float64 {
 	return tail(n-k, n, 1-p, p)
 }
 
-// tail returns the chance of at most k hits, for k at or below the mean; q is 1-p.
-// The chances fall from k downwards, so the sum ends when they no longer count.
+// tail returns the probability of at most k hits, for k at or below the mean; q is 1-p. The
+// terms decrease from k downwards, so the sum ends when they no longer matter.
 func tail(k, n int, p, q float64) float64 {
 	term := binomialMass(k, n, p)
 	sum := term
@@ -118,8 +118,7 @@ func tail(k, n int, p, q float64) float64 {
 	return math.Min(sum, 1)
 }
 
-// betaQuantile returns the x below which a share of p of the beta distribution
-// with the parameters a and b lies.
+// betaQuantile returns the p-quantile of the beta distribution with parameters a and b.
 func betaQuantile(p, a, b float64) float64 {
 	switch {
 	case a <= 0:
@@ -129,7 +128,7 @@ func betaQuantile(p, a, b float64) float64 {
 	}
 	x := mathext.InvRegIncBeta(a, b, p)
 	logBeta := mathext.Lbeta(a, b)
-	// The inverse stops early; two steps of Newton give the digits it left.
+	// The inverse is imprecise; two Newton steps give the missing digits.
 	for range 2 {
 		if !(x > 0 && x < 1) {
 			break
