@@ -6,30 +6,29 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Mean returns the mean of values without bounds with Student's t interval at
-// the given level. Scores have bounds; see [MeanIn].
+// Mean returns the mean of unbounded values with Student's t interval at the given level.
+// Scores have bounds; see [MeanIn].
 func Mean(m Moments, level float64) Estimate { return MeanIn(m, level, unbounded) }
 
-// MeanIn returns the mean of values that lie in b, with Student's t interval at
-// the given level cut to b.
+// MeanIn returns the mean of values within b, with Student's t interval at the given level,
+// clipped to b.
 //
-// Source: Student, "The probable error of a mean", Biometrika 6 (1908), 1-25;
-// with weights, n is replaced by Kish's effective number of values and a warning
-// says so. The interval is exact for independent normal values and good for
-// others from some thirty on; with few values piled up at one bound it is too
-// narrow.
+// Source: Student, "The probable error of a mean", Biometrika 6 (1908), 1-25; with weights,
+// n is replaced by Kish's effective number of values, with a warning. The interval is exact
+// for independent normal values and good for others from some thirty on; with few values
+// concentrated at one bound it is too narrow.
 //
-// With one value there is no spread to measure, and the interval is all of b.
-// With many equal values the t interval would have no width, which claims too
-// much; for values with bounds Wilson's interval takes its place, because no
-// values in [0, 1] with mean p can vary more than p(1-p).
+// With one value the spread is unknown, and the interval is all of b. With many equal
+// values the t interval would have no width, which claims too much; for bounded values
+// Wilson's interval is used instead, because values in [0, 1] with mean p cannot vary more
+// than p(1-p).
 func MeanIn(m Moments, level float64, b Bounds) Estimate {
 	level, warning := checkLevel(level)
 	est := m.warnSkipped(m.warnWeighted(meanIn(m, level, b)))
 	return warnIf(est, warning)
 }
 
-// meanIn returns the estimate before the warnings about weights.
+// meanIn returns the estimate without the warnings about weights.
 func meanIn(m Moments, level float64, b Bounds) Estimate {
 	e := m.EffectiveN()
 	switch {
@@ -44,8 +43,7 @@ func meanIn(m Moments, level float64, b Bounds) Estimate {
 	}
 	half := float64(tQuantile(level, e-1) * math.Sqrt(variance/e)) // not fused; see wilsonEnds
 	if math.IsNaN(half) || half > math.MaxFloat64/4 {
-		// One value outweighs all others so far that hardly more than one is
-		// left.
+		// One value outweighs all others so much that hardly more than one is left.
 		return unknown(m.Mean(), m.N(), level, b, warnOneValue)
 	}
 	value := b.clip(m.Mean())
@@ -83,9 +81,9 @@ func tQuantile(level, df float64) float64 {
 	return math.Sqrt(df * (1 - x) / x)
 }
 
-// HalfWidth returns half of the interval at a level that a standard error with so many
-// degrees of freedom makes, by Student's distribution. It is 0 without a standard error,
-// and 1, the whole range of a share, without degrees of freedom.
+// HalfWidth returns half the width of the interval at a level for a standard error with df
+// degrees of freedom, by Student's distribution. It is 0 without a standard error, and 1,
+// the whole range of a share, without degrees of freedom.
 func HalfWidth(se, df, level float64) float64 {
 	switch {
 	case !(se > 0):

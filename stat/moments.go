@@ -5,18 +5,17 @@ import (
 	"math/big"
 )
 
-// Values and weights beyond these sizes are left out, so that no sum of squares
-// can overflow or vanish.
+// Values and weights beyond these sizes are ignored, so that no sum of squares can overflow
+// or underflow.
 const (
 	maxSize   = 1e100
 	minWeight = 1e-100
 )
 
-// Moments gather weighted values one by one and keep only their sums, so memory
-// does not grow with the number of values. The sums are exact: neither the order
-// of the values nor the way they were merged changes any digit of what is
-// computed from them. The zero value is ready to use, and a copy is independent
-// of its original.
+// Moments collects weighted values one by one and keeps only their sums, so memory does not
+// grow with the number of values. The sums are exact: neither the order of the values nor
+// the way they were merged changes any digit of the results. The zero value is ready to
+// use, and a copy is independent of its original.
 type Moments struct {
 	n, skipped, fractions int
 	minWeight, maxWeight  float64
@@ -24,11 +23,10 @@ type Moments struct {
 	w, ww, wx, wxx exact // sums of weight, its square, weight·x and weight·x²
 }
 
-// Add adds the value x with the given weight. A value that is not finite or
-// beyond 1e100, or a weight that is not positive, is left out and counted by
-// Skipped.
+// Add adds the value x with the given weight. A value that is not finite or beyond 1e100,
+// or a weight that is not positive, is ignored and counted by Skipped.
 func (m *Moments) Add(x, weight float64) {
-	// Written so that a NaN is refused too.
+	// Written so that NaN is rejected, too.
 	if !(math.Abs(x) <= maxSize) || !(weight >= minWeight && weight <= maxSize) {
 		m.skipped++
 		return
@@ -49,7 +47,7 @@ func (m *Moments) Add(x, weight float64) {
 	}
 }
 
-// Merge adds all values that other has seen.
+// Merge adds all values of other.
 func (m *Moments) Merge(other Moments) {
 	if other.n > 0 {
 		m.noteWeights(other.minWeight, other.maxWeight)
@@ -63,7 +61,7 @@ func (m *Moments) Merge(other Moments) {
 	m.wxx.merge(&other.wxx)
 }
 
-// noteWeights widens the range of weights seen. It must run before n grows.
+// noteWeights extends the range of weights. It must run before n grows.
 func (m *Moments) noteWeights(lo, hi float64) {
 	if m.n == 0 {
 		m.minWeight, m.maxWeight = lo, hi
@@ -73,10 +71,10 @@ func (m *Moments) noteWeights(lo, hi float64) {
 	m.maxWeight = math.Max(m.maxWeight, hi)
 }
 
-// N returns how many values were added.
+// N returns the number of values.
 func (m Moments) N() int { return m.n }
 
-// Skipped returns how many values were left out.
+// Skipped returns the number of ignored values.
 func (m Moments) Skipped() int { return m.skipped }
 
 // Binary reports whether every value was 0 or 1. It is true without values.
@@ -99,9 +97,8 @@ func (m Moments) Mean() float64 {
 	return float(quotient(m.wx.big(), m.w.big()))
 }
 
-// EffectiveN returns (Σw)²/Σw², the number of equally weighted values that would
-// carry as much information (Kish 1965). It is N when all weights are equal, and
-// 0 without values.
+// EffectiveN returns (Σw)²/Σw², the number of equally weighted values with the same
+// information (Kish 1965). It is N if all weights are equal, and 0 without values.
 func (m Moments) EffectiveN() float64 {
 	if m.n == 0 || !m.Weighted() {
 		return float64(m.n)
@@ -110,18 +107,17 @@ func (m Moments) EffectiveN() float64 {
 	return float(quotient(w.Mul(w, w), m.ww.big()))
 }
 
-// Variance returns the variance of the values, with n-1 in the denominator or,
-// when weights differ, its counterpart: the mean squared deviation times
-// e/(e-1), e being the effective number of values. It is 0 for fewer than two
-// values.
+// Variance returns the variance of the values, with n-1 in the denominator or, if weights
+// differ, its counterpart: the mean squared deviation times e/(e-1), where e is the
+// effective number of values. It is 0 for fewer than two values.
 func (m Moments) Variance() float64 {
 	e := m.EffectiveN()
 	if e <= 1 {
 		return 0
 	}
 	w, x := m.w.big(), m.wx.big()
-	// Σw·Σwx² - (Σwx)² subtracts two numbers that are nearly equal when the
-	// spread is small. With every digit kept, nothing is lost by it.
+	// Σw·Σwx² - (Σwx)² subtracts two nearly equal numbers if the spread is small. The sums
+	// are exact, so no digits are lost.
 	dev := m.wxx.big()
 	dev.Mul(dev, w)
 	dev.Sub(dev, x.Mul(x, x))
@@ -129,8 +125,8 @@ func (m Moments) Variance() float64 {
 	return math.Max(v, 0)
 }
 
-// warnWeighted returns est with Kish's number and its warning when the values
-// had different weights.
+// warnWeighted returns est with Kish's number and its warning if the values had different
+// weights.
 func (m Moments) warnWeighted(est Estimate) Estimate {
 	if !m.Weighted() {
 		return est
@@ -139,7 +135,7 @@ func (m Moments) warnWeighted(est Estimate) Estimate {
 	return est.Warn(WarnWeighted)
 }
 
-// warnSkipped returns est with a warning when values were left out.
+// warnSkipped returns est with a warning if values were ignored.
 func (m Moments) warnSkipped(est Estimate) Estimate {
 	if m.skipped == 0 {
 		return est

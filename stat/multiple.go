@@ -6,17 +6,16 @@ import (
 	"slices"
 )
 
-// When twenty categories are tested, one of them will look significant at 0.05 by
-// chance. The functions here adjust p-values for how many there are: an adjusted
-// p-value is compared with the same 0.05 as if it were alone. Each returns them in
-// the order of p. A p-value above 1, or that is NaN, counts as 1 and one below 0 as
-// 0.
+// If twenty categories are tested, one of them is likely to look significant at 0.05 by
+// chance. These functions adjust p-values for their number: an adjusted p-value is compared
+// with 0.05 like a single one. Each returns them in the order of p. A p-value above 1 or
+// NaN counts as 1, and one below 0 as 0.
 
-// Bonferroni multiplies each p-value by their number. The chance of one false alarm
-// or more is at most alpha, however the tests depend on each other.
+// Bonferroni multiplies each p-value by their number. The probability of any false positive
+// is at most alpha, however the tests depend on each other.
 //
-// Source: O. J. Dunn, "Multiple comparisons among means", JASA 56 (1961), 52-64.
-// [Holm] promises the same and is never weaker.
+// Source: O. J. Dunn, "Multiple comparisons among means", JASA 56 (1961), 52-64. [Holm]
+// gives the same guarantee and is never weaker.
 func Bonferroni(p []float64) []float64 {
 	return adjust(p, func(sorted []float64) {
 		for i := range sorted {
@@ -25,12 +24,12 @@ func Bonferroni(p []float64) []float64 {
 	})
 }
 
-// Holm multiplies the smallest p-value by n, the next by n-1, and so on. The chance
-// of one false alarm or more is at most alpha, however the tests depend on each
-// other. It is what a report over categories uses.
+// Holm multiplies the smallest p-value by n, the next by n-1, and so on. The probability of
+// any false positive is at most alpha, however the tests depend on each other. Reports use
+// it for categories.
 //
-// Source: S. Holm, "A simple sequentially rejective multiple test procedure",
-// Scandinavian Journal of Statistics 6 (1979), 65-70.
+// Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
+// Journal of Statistics 6 (1979), 65-70.
 func Holm(p []float64) []float64 {
 	return adjust(p, func(sorted []float64) {
 		largest := 0.0
@@ -41,8 +40,8 @@ func Holm(p []float64) []float64 {
 	})
 }
 
-// adjust returns the p-values after f changed a sorted copy of them, in their own
-// order and no larger than 1.
+// adjust returns the p-values after f changed a sorted copy of them, in their original
+// order and at most 1.
 func adjust(p []float64, f func(sorted []float64)) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

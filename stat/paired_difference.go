@@ -36,8 +36,8 @@ func PairedProportions(up, down, n int, level float64) Estimate {
 	return warnIf(est, warning)
 }
 
-// tangoScore returns by how many standard errors the pairs exceed the difference
-// delta, where the standard error is the one that is likeliest if delta is true.
+// tangoScore returns by how many standard errors the pairs exceed the difference delta,
+// where the standard error is the maximum-likelihood one if delta is true.
 func tangoScore(b, c, n, delta float64) float64 {
 	linear := -b - c + (2*n-b+c)*delta
 	constant := -c * delta * (1 - delta)
@@ -53,7 +53,7 @@ func tangoScore(b, c, n, delta float64) float64 {
 	return excess / math.Sqrt(variance)
 }
 
-// bisect returns the place between lo and hi up to which ok holds.
+// bisect returns the point between lo and hi up to which ok holds.
 func bisect(lo, hi float64, ok func(float64) bool) float64 {
 	for range 200 {
 		middle := lo + (hi-lo)/2
@@ -69,14 +69,13 @@ func bisect(lo, hi float64, ok func(float64) bool) float64 {
 	return lo + (hi-lo)/2
 }
 
-// DifferenceOfProportions returns the difference of two shares that were measured
-// on different items, k1 of n1 and k2 of n2, with Newcombe's interval, which is
-// made of the two Wilson intervals. Shares of the same items are paired, and
-// [PairedProportions] finds more in them.
+// DifferenceOfProportions returns the difference of two shares that were measured on
+// different items, k1 of n1 and k2 of n2, with Newcombe's interval, which combines the two
+// Wilson intervals. For shares of the same items, [PairedProportions] is more precise.
 //
-// Source: R. G. Newcombe, "Interval estimation for the difference between
-// independent proportions: comparison of eleven methods", Statistics in Medicine 17
-// (1998), 873-890, method 10. It is valid from few items on.
+// Source: R. G. Newcombe, "Interval estimation for the difference between independent
+// proportions: comparison of eleven methods", Statistics in Medicine 17 (1998), 873-890,
+// method 10. It is valid from few items on.
 func DifferenceOfProportions(k1, n1, k2, n2 int, level float64) Estimate {
 	a, b := ProportionAt(k1, n1, level), ProportionAt(k2, n2, level)
 	if a.N == 0 || b.N == 0 {
@@ -91,21 +90,21 @@ func DifferenceOfProportions(k1, n1, k2, n2 int, level float64) Estimate {
 	return est
 }
 
-// methodMover is the method of a difference whose interval is made of those of its two
-// sides.
+// methodMover is the method of a difference whose interval is combined from those of its
+// two sides.
 const methodMover = "mover"
 
-// Unpaired are two estimates of different items, or of items that are no longer known.
+// Unpaired is two estimates of different items, or of items that are no longer available.
 type Unpaired struct{ First, Second Estimate }
 
-// At returns the second less the first with an interval at the level. The distances from
-// each value to the ends of its interval stand for standard errors, each on its own side.
-// An interval of another level than the estimates' has the same shape, and the width that
-// Student's distribution gives it.
+// At returns the second minus the first with an interval at the level. The distances from
+// each value to the ends of its interval replace the standard errors, each on its own side.
+// An interval at a level other than that of the estimates has the same shape, and a width
+// by Student's distribution.
 //
 // Source: G. Y. Zou and A. Donner, "Construction of confidence limits about effect
-// measures: a general approach", Statistics in Medicine 27 (2008), 1693-1702. For shares
-// of independent items it is Newcombe's method 10. It is valid where both intervals are.
+// measures: a general approach", Statistics in Medicine 27 (2008), 1693-1702. For shares of
+// independent items it is Newcombe's method 10. It is valid if both intervals are.
 func (u Unpaired) At(level float64) Estimate {
 	a, b := u.Second, u.First
 	est := Estimate{Value: a.Value - b.Value, Level: level, N: a.N + b.N, Method: methodMover}
@@ -124,8 +123,8 @@ func (u Unpaired) At(level float64) Estimate {
 	return est
 }
 
-// Test returns the two-sided test that belongs to the interval: its p-value is below 1
-// minus a level exactly where the interval at that level leaves out 0.
+// Test returns the two-sided test that corresponds to the interval: its p-value is below 1
+// minus a level exactly if the interval at that level excludes 0.
 func (u Unpaired) Test() Test {
 	est := u.At(u.Second.Level)
 	test := Test{Statistic: est.Value, P: 1, Method: "mover-t", N: est.N}
@@ -144,7 +143,7 @@ func (u Unpaired) Test() Test {
 }
 
 // df returns the degrees of freedom of the difference, by Satterthwaite's rule from those
-// of its sides: one less than the clusters, or than the items.
+// of its sides: the number of clusters, or of items, minus one.
 func (u Unpaired) df() float64 {
 	above, below := 0.0, 0.0
 	for _, e := range []Estimate{u.First, u.Second} {

@@ -6,17 +6,16 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// How large must a difference be to be seen, and how many items does it take? The
-// functions here answer for two-sided tests at 1 minus the level, which find a
-// difference of that size with the chance power. A level or a power outside (0, 1)
-// is taken for 0.95 and 0.8. They are answers before a run; after it, the interval
-// says more.
+// These functions compute the smallest detectable difference and the required number of
+// items, for two-sided tests at 1 minus the level that detect the difference with
+// probability power. A level or a power outside (0, 1) is replaced by 0.95 and 0.8. They
+// are for planning; after a run, the interval is more informative.
 
-// DefaultPower is the chance of finding a difference that planning usually asks for.
+// DefaultPower is the usual probability of detecting a difference in planning.
 const DefaultPower = 0.8
 
-// reach returns how many standard errors a difference must measure at the level, and
-// how many more it takes to be found with the chance power.
+// reach returns how many standard errors a difference must measure at the level, and how
+// many more are needed to detect it with probability power.
 func reach(level, power float64) (test, found float64) {
 	level, _ = checkLevel(level)
 	if !(power > 0 && power < 1) {
@@ -73,13 +72,13 @@ func MinDetectableClusters(n int, se, df, level, power float64) float64 {
 	return math.Min(factor*se, math.MaxFloat64)
 }
 
-// wholeItems returns n rounded up, at least 1, and the largest integer for what is
-// no number of items.
+// wholeItems returns n rounded up, at least 1, and the largest integer if n is not a valid
+// number of items.
 func wholeItems(n float64) int {
 	if !(n < 1<<62) {
 		return math.MaxInt
 	}
-	// What is a hair above a whole number is one, but for rounding.
+	// A number slightly above a whole number is a rounding error.
 	return max(1, int(math.Ceil(n-1e-9*n)))
 }
 
@@ -103,10 +102,10 @@ func MinDetectablePaired(n int, discordance, level, power float64) float64 {
 	return bisect(0, discordance, func(d float64) bool { return !enough(d) })
 }
 
-// NeededNPaired returns how many items judged on both sides it takes to show a
-// difference of two shares with McNemar's test, when a share of discordance of the
-// items gets different verdicts. It is the largest integer when no number would do,
-// as for a difference larger than the discordance.
+// NeededNPaired returns the number of items judged on both sides that McNemar's test needs
+// to detect a difference of two shares, if a share of discordance of the items gets
+// different verdicts. It is the largest integer if no number is enough, for example for a
+// difference larger than the discordance.
 func NeededNPaired(difference, discordance, level, power float64) int {
 	d := math.Abs(difference)
 	if !(d > 0 && d <= discordance && discordance <= 1) {
@@ -134,9 +133,9 @@ func MinDetectableTwo(n int, p, level, power float64) float64 {
 	return bisect(0, 1-p, func(rise float64) bool { return !enough(rise) })
 }
 
-// neededNTwo returns how many items each of two lists of different items must have
-// to show the difference between the shares p and q. It is the largest integer when
-// no number would do.
+// neededNTwo returns the number of items that each of two lists of different items needs to
+// show the difference between the shares p and q. It is the largest integer if no number is
+// enough.
 func neededNTwo(p, q, level, power float64) int {
 	if !(p >= 0 && p <= 1 && q >= 0 && q <= 1) || p == q {
 		return math.MaxInt

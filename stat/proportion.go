@@ -71,14 +71,14 @@ func wilson(p, n, level float64) Estimate {
 func wilsonEnds(p, n, z float64) (lo, hi float64) {
 	zz := z * z / n
 	if zz > 1e300 {
-		return 0, 1 // less than nothing is known
+		return 0, 1 // no information
 	}
 	centre := (p + zz/2) / (1 + zz)
-	// The conversion forbids fusing the product into the sums below, which would
-	// give other last digits on other processors.
+	// The conversion prevents fusing the product into the sums below, which would change
+	// the last digits on some processors.
 	half := float64(z / (1 + zz) * math.Sqrt(p*(1-p)/n+zz/(4*n)))
-	// Rounding can leave an end a hair beyond the value it must enclose: at
-	// p = 0 the lower end is exactly 0, not 1e-17.
+	// Rounding can move an end slightly past the value that it must enclose: at p = 0 the
+	// lower end is exactly 0, not 1e-17.
 	lo = math.Max(0, math.Min(centre-half, p))
 	hi = math.Min(1, math.Max(centre+half, p))
 	if p == 0 {

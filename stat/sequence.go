@@ -9,7 +9,7 @@ import (
 const methodBetting = "betting"
 
 const (
-	// sequenceSteps is how fine the ends of a [Sequence] are: 0.01 percentage points.
+	// sequenceSteps is the resolution of the ends of a [Sequence]: 0.01 percentage points.
 	// They are rounded outwards, which only widens the interval.
 	sequenceSteps = 10_000
 
@@ -77,9 +77,9 @@ func NewSequence(level float64, aims ...float64) *Sequence {
 	return s
 }
 
-// Add adds a unit: the sum of its values with those that are not known at 0, the sum with
-// those at 1, and its weight, all as shares of the largest weight of a unit. Sums beyond
-// what the weight allows are moved into range, and a unit without a weight is left out.
+// Add adds a unit: the sum of its values with unknown values at 0, the sum with unknown
+// values at 1, and its weight, all as shares of the largest weight of a unit. Sums beyond
+// what the weight allows are clamped, and a unit without a weight is ignored.
 func (s *Sequence) Add(low, high, weight float64) {
 	if !(weight > 0) || math.IsNaN(low) || math.IsNaN(high) {
 		return
@@ -92,8 +92,8 @@ func (s *Sequence) Add(low, high, weight float64) {
 	s.above.add(weight-high, weight)
 }
 
-// Estimate returns the interval after the units so far: what every interval up to now
-// holds. The value is the mean, with values that are not known halfway, moved into the
+// Estimate returns the interval after the units so far: the intersection of all intervals
+// up to now. The value is the mean, with unknown values at one half, clamped to the
 // interval.
 func (s *Sequence) Estimate() Estimate {
 	lo, hi := s.below.end(), 1-s.above.end()
@@ -122,7 +122,7 @@ type bettor struct {
 	weights float64
 	squares float64 // of what the units were off the mean
 
-	ruled   int       // every m up to so many steps is ruled out
+	ruled   int       // every m up to this step is ruled out
 	capital []float64 // of each aim at the next step
 }
 

@@ -2,20 +2,20 @@ package stat
 
 import "math"
 
-// A Split is a number of items that are judged so many times each.
+// A Split is a number of items and a number of trials for each.
 type Split struct {
 	Items  int     `json:"items"`
 	Trials int     `json:"trials"`
-	SE     float64 `json:"se"` // the standard error of the mean that is to be expected
+	SE     float64 `json:"se"` // the expected standard error of the mean
 }
 
-// maxTrials is how many trials of an item are thought of.
+// maxTrials is the maximum number of trials per item that is considered.
 const maxTrials = 100
 
-// BestSplit returns how many items to judge how often, so that the mean of all has the
-// smallest standard error for a number of calls. A further item costs so many calls by
-// itself, and each of its trials one more. There are at most so many items; 0 means any
-// number. The variances are those between items and between the trials of one item.
+// BestSplit returns the numbers of items and trials that give the mean the smallest
+// standard error for a number of calls. Each item costs itemCost calls, and each of its
+// trials one more. There are at most most items; 0 means any number. The variances are
+// those between items and between the trials of one item.
 //
 // Source: W. G. Cochran, Sampling Techniques (1977), section 10.6, for two-stage samples:
 // without a limit the best number of trials is near the root of
@@ -31,7 +31,7 @@ func BestSplit(betweenItems, betweenTrials float64, calls int, itemCost float64,
 	return best
 }
 
-// SplitOf returns what so many trials of each item give. See [BestSplit].
+// SplitOf returns the split with the given number of trials per item. See [BestSplit].
 func SplitOf(betweenItems, betweenTrials float64, calls int, itemCost float64, most, trials int) Split {
 	items := int(float64(calls)/(itemCost+float64(trials)) + 1e-9)
 	if most > 0 {

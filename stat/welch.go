@@ -25,7 +25,7 @@ func WelchTest(x, y []float64) Test {
 	if !ok {
 		return test.Warn(WarnNoSpreadTest)
 	}
-	// Shares rather than variances, whose squares may be too small for a number.
+	// Shares are used instead of variances, whose squares may underflow.
 	sa, sb := va/(va+vb), vb/(va+vb)
 	df := 1 / (sa*sa/float64(a.N()-1) + sb*sb/float64(b.N()-1))
 	test.Statistic, test.P = t, Unit.clip(studentBoth(t, df))
