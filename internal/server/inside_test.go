@@ -501,3 +501,15 @@ func stall(t *testing.T, dir, media string, pace time.Duration) {
 	}
 	time.Sleep(48 * time.Hour) // until the goroutine that sends is over
 }
+
+// TestTimeChartsWithoutLatency draws the calls of a model that takes no measurable time.
+func TestTimeChartsWithoutLatency(t *testing.T) {
+	began := time.Unix(1_700_000_000, 0)
+	charts := newTimeCharts([]timedCall{{at: began}, {at: began.Add(time.Minute)}})
+	if len(charts) != 1 || len(charts[0].Points) != 2 {
+		t.Fatalf("%d charts, want latency with two points", len(charts))
+	}
+	if strings.Contains(charts[0].Path, "NaN") {
+		t.Errorf("the line is %s", charts[0].Path)
+	}
+}

@@ -87,8 +87,8 @@ const (
 	spreadHigh = 20
 )
 
-// newSpreadChart draws how scores are distributed, nil when all are 0 or 1 and there are no
-// aspects.
+// newSpreadChart draws the distribution of scores. It returns nil if all are 0 or 1 and there
+// are no aspects.
 func newSpreadChart(s *spread) *spreadChart {
 	if s == nil || s.all.between == 0 && len(s.aspects) == 0 {
 		return nil
@@ -148,14 +148,14 @@ func newSpreadRow(name string, c *scoreCount, scale judge.Aspect) spreadRow {
 	return row
 }
 
-// A timedCall is when a call was made, how long the reply took and what it cost.
+// A timedCall is the start, latency and cost of a call.
 type timedCall struct {
 	at      time.Time
 	latency time.Duration
 	cost    int64
 }
 
-// timesOf adds the calls that were made, and not answered from the cache or in a batch.
+// timesOf adds the calls that were answered directly, not from the cache or in a batch.
 func timesOf(list []timedCall, calls []deem.Call) []timedCall {
 	for i := range calls {
 		if r := calls[i].Reply; r != nil && !r.Cached && r.Batch == "" && !calls[i].Started.IsZero() {
@@ -165,7 +165,7 @@ func timesOf(list []timedCall, calls []deem.Call) []timedCall {
 	return list
 }
 
-// A timeChart is something that went on during a run.
+// A timeChart shows a quantity over the time of a run.
 type timeChart struct {
 	chart
 	Path   string // of the line
@@ -175,7 +175,8 @@ type timeChart struct {
 // timeSteps is how many points a chart over time has at most.
 const timeSteps = 24
 
-// newTimeCharts draws latency and cost during a run, none for a run that was over in no time.
+// newTimeCharts draws latency and cost over time, or nothing if the calls of a run began within
+// a second.
 func newTimeCharts(list []timedCall) []*timeChart {
 	slices.SortFunc(list, func(a, b timedCall) int { return a.at.Compare(b.at) })
 	if len(list) < 2 || list[len(list)-1].at.Sub(list[0].at) < time.Second {
@@ -193,7 +194,7 @@ func newTimeCharts(list []timedCall) []*timeChart {
 	}
 	var steps []step
 	var spent int64
-	var slowest time.Duration
+	slowest := time.Nanosecond // so that nothing is divided by 0
 	for rest := list; len(rest) > 0; {
 		k := int(int64(timeSteps) * int64(rest[0].at.Sub(first)) / int64(span+1))
 		end := slices.IndexFunc(rest, func(c timedCall) bool {
@@ -239,7 +240,7 @@ func newTimeCharts(list []timedCall) []*timeChart {
 	return charts
 }
 
-// point adds a point, in words and as a row of the table.
+// point adds a point to the line, with its description and its row of the table.
 func (c *timeChart) point(x, y, high float64, said string, row ...string) {
 	p := chartPoint{CX: c.x(x), CY: c.y(y), Lo: c.y(y), Hi: c.y(high), Words: said}
 	c.Path += fmt.Sprintf("%g,%g ", p.CX, p.CY)
