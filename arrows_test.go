@@ -57,13 +57,12 @@ var arrows = []arrow{
 	{"model/internal/*", []string{"."}, "what the wires have in common knows none of them"},
 	{"model/*", []string{".", "model/internal/*"}, "a vendor is one folder, and no vendor knows another"},
 
-	{"internal/doc", []string{"stat"}, "a report is one document, which three renderers write"},
-	{"internal/report/spent", []string{".", "stat", "internal/doc"}, "what the system under test spent is summed up the same way in every report"},
-	{"report", []string{".", "stat", "internal/doc", "internal/report/spent", "internal/report/retrieval"}, "a report is made of records alone: it never calls a model or opens a store"},
+	{"internal/doc", []string{".", "stat"}, "a report is one document, which three renderers write; sections of several reports are the same in all"},
+	{"report", []string{".", "stat", "internal/doc"}, "a report is made of records alone: it never calls a model or opens a store"},
 	{"internal/report/errata", []string{".", "stat", "internal/text", "report", "internal/doc", "internal/dataset"}, "a list of faults is a file, and what it does to a score is a report of fewer records"},
 	{"internal/report/card", []string{".", "judge", "stat", "report", "internal/doc"}, "a card is a report told to strangers: who made the number, and of what"},
 	{"internal/report/probe", []string{".", "stat", "probe", "internal/doc"}, "the card of a judge is counted in probe and shown here"},
-	{"internal/report/compare", []string{".", "judge", "stat", "report", "internal/doc", "internal/report/spent"}, "a comparison is made of records, and says what two judges differ in"},
+	{"internal/report/compare", []string{".", "judge", "stat", "internal/doc"}, "a comparison is made of records, and says what two judges differ in"},
 	{"internal/report/*", []string{".", "stat", "internal/doc"}, "a kind of report that only the command and the server show"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 

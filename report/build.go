@@ -30,7 +30,7 @@ func (b *Builder) Report() Report {
 		Aspects:    b.aspectRows(by, hold != nil),
 		Labels:     b.labelRows(),
 		Readings:   b.readingRows(by),
-		Retrieval:  b.ranked.Summary(),
+		Retrieval:  b.ranked.Retrieval(),
 		System:     b.spent.Sums(clusters.Robust),
 		Calls:      b.calls.calls(),
 	}

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/report/retrieval"
-	"deem/internal/report/spent"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -41,8 +40,8 @@ type Builder struct {
 	labels    map[string]int
 	judges    map[string]struct{}
 	calls     ledger
-	spent     spent.Meter
-	ranked    *retrieval.Builder
+	spent     doc.Meter
+	ranked    *doc.RetrievalBuilder
 	sureness  sureness
 	looks     *looks // nil without a stopping rule
 
@@ -115,7 +114,7 @@ func New(h Head) *Builder {
 		failures: map[deem.Kind]*named{},
 		labels:   map[string]int{},
 		judges:   map[string]struct{}{},
-		ranked:   retrieval.New(),
+		ranked:   doc.NewRetrieval(),
 	}
 	if h.Until != nil {
 		b.looks = newLooks(*h.Until)
@@ -158,8 +157,8 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 		return true
 	}
 	if rec.Trial == 0 {
-		b.spent.Add(spent.Of(rec.Item))
-		if l, ok := retrieval.Of(rec.Item); ok {
+		b.spent.Add(doc.TookBy(rec.Item))
+		if l, ok := doc.RankedBy(rec.Item); ok {
 			b.ranked.Add(l)
 		}
 	}

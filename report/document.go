@@ -13,7 +13,6 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/internal/report/spent"
 	"deem/internal/words"
 	"deem/stat"
 )
@@ -40,7 +39,7 @@ func (r Report) Document() *doc.Document {
 	p.part(r.Errata)
 	p.Add(doc.Section{ID: "published", Title: "As the benchmark publishes it", Blocks: []doc.Block{doc.Pre(r.published())}})
 	r.Retrieval.AddTo(p.Document)
-	spent.AddTo(p.Document, r.System)
+	p.Document.AddSums(r.System)
 	p.summary()
 	p.failures()
 	p.Add(p.rest)

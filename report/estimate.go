@@ -3,7 +3,7 @@ package report
 import (
 	"math"
 
-	"deem/internal/report/spent"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -15,7 +15,7 @@ const (
 	warnFew = "fewer than 30 items: a few other verdicts would move this number a lot"
 
 	// warnIndependent marks the mean of an aspect if items come in clusters.
-	warnIndependent = spent.WarnIndependent
+	warnIndependent = doc.WarnIndependent
 )
 
 // An estimator computes all estimates of a report with the same kind of interval, so that

@@ -69,7 +69,15 @@ func (b *Builder) noteNothing(r Report) string {
 }
 
 // noteSelf says that the judge may favour its own family.
-func noteSelf(h Head) string { return selfGrading(words.Clean(h.Model), words.Clean(h.SystemModel)) }
+func noteSelf(h Head) string {
+	judge, system := words.Clean(h.Model), words.Clean(h.SystemModel)
+	family, same := doc.SameFamily(judge, system)
+	if !same {
+		return ""
+	}
+	return fmt.Sprintf("the judge (%s) and the system under test (%s) share the model family %s: "+
+		"a model is lenient with its own answers; deem agree measures by how much", judge, system, family)
+}
 
 // noteTrials says how trials are counted.
 func noteTrials(trials int) string {

@@ -6,8 +6,6 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/internal/report/retrieval"
-	"deem/internal/report/spent"
 	"deem/internal/words"
 	"deem/stat"
 )
@@ -66,12 +64,12 @@ type Report struct {
 
 	// Retrieval scores what the system retrieved, if the items' fields contain it. It is
 	// absent otherwise.
-	Retrieval *retrieval.Summary `json:"retrieval,omitempty"`
+	Retrieval *doc.Retrieval `json:"retrieval,omitempty"`
 
 	// System is what the responses cost the system under test, if the items have the fields
 	// tokens_in, tokens_out, latency_ms and cost. Calls is what the judge used.
-	System []spent.Sum `json:"system_under_test,omitempty"`
-	Calls  Calls       `json:"calls"`
+	System []doc.Sum `json:"system_under_test,omitempty"`
+	Calls  Calls     `json:"calls"`
 
 	// Published are a benchmark's own metrics, in the form that its package returns. They
 	// are absent if the run is not of a benchmark.
@@ -100,9 +98,9 @@ type Report struct {
 
 // The metrics of a report.
 const (
-	PassRate  = "pass rate"  // the share of items that reach the judge's pass mark, averaged over trials
-	Score     = "score"      // the share of items with score 1, if all scores are 0 or 1, averaged over trials
-	MeanScore = "mean score" // the mean of scores between 0 and 1
+	PassRate  = doc.PassRate  // the share of items that reach the judge's pass mark, averaged over trials
+	Score     = doc.Score     // the share of items with score 1, if all scores are 0 or 1, averaged over trials
+	MeanScore = doc.MeanScore // the mean of scores between 0 and 1
 )
 
 // Figures are the numbers of one metric, which are always shown together.

@@ -12,7 +12,6 @@ import (
 	"deem/benchmark"
 	"deem/internal/dataset"
 	"deem/internal/doc"
-	"deem/internal/report/retrieval"
 	"deem/internal/usage"
 	"deem/internal/words"
 )
@@ -46,7 +45,7 @@ func (a *app) retrievalCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.data, "data", nil, "`file` with ranked lists; repeatable")
 	f.StringArrayVar(&o.gold, "gold", nil, "`file` with the gold documents by id, if they are in a separate file")
-	f.IntSliceVarP(&o.ks, "k", "k", retrieval.DefaultK(), "how many documents from the top count")
+	f.IntSliceVarP(&o.ks, "k", "k", doc.DefaultK(), "how many documents from the top count")
 	f.StringToStringVar(&o.with, "with", nil, "an `option=value` of the benchmark")
 	return cmd
 }
@@ -64,17 +63,17 @@ func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) 
 			return usage.Errorf("-k %d is not a number of documents from 1 to 100000", k)
 		}
 	}
-	b := retrieval.New(o.ks...)
+	b := doc.NewRetrieval(o.ks...)
 	read := a.rankedRows
 	if len(args) > 0 {
-		read = func(ctx context.Context, o retrievalOptions, b *retrieval.Builder) error {
+		read = func(ctx context.Context, o retrievalOptions, b *doc.RetrievalBuilder) error {
 			return a.rankedItems(ctx, args[0], o, b)
 		}
 	}
 	if err := read(ctx, o, b); err != nil {
 		return usage.Mark(err)
 	}
-	r := b.Summary()
+	r := b.Retrieval()
 	if r == nil {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s has no ranked list", strings.Join(o.data, ", ")), needsLists))
 	}
@@ -88,7 +87,7 @@ func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) 
 }
 
 // rankedItems adds the lists of a benchmark's items.
-func (a *app) rankedItems(ctx context.Context, name string, o retrievalOptions, b *retrieval.Builder) error {
+func (a *app) rankedItems(ctx context.Context, name string, o retrievalOptions, b *doc.RetrievalBuilder) error {
 	bench, ok := benchmark.Named(name)
 	if !ok {
 		return deem.WithHint(fmt.Errorf("unknown benchmark %q", name), "deem list benchmarks")
@@ -104,7 +103,7 @@ func (a *app) rankedItems(ctx context.Context, name string, o retrievalOptions, 
 		if err != nil {
 			return errors.Join(err, set.Close())
 		}
-		if l, ok := retrieval.Of(it); ok {
+		if l, ok := doc.RankedBy(it); ok {
 			b.Add(l)
 		}
 	}
@@ -112,7 +111,7 @@ func (a *app) rankedItems(ctx context.Context, name string, o retrievalOptions, 
 }
 
 // rankedRows adds the lists of plain rows.
-func (a *app) rankedRows(ctx context.Context, o retrievalOptions, b *retrieval.Builder) error {
+func (a *app) rankedRows(ctx context.Context, o retrievalOptions, b *doc.RetrievalBuilder) error {
 	gold := map[string][]string{}
 	if len(o.gold) > 0 {
 		err := visitRows(ctx, dataset.Input{Names: o.gold, Stdin: a.in}, func(row *dataset.Row, id string) error {
@@ -147,7 +146,7 @@ func (a *app) rankedRows(ctx context.Context, o retrievalOptions, b *retrieval.B
 		if !known {
 			return fmt.Errorf("no gold documents for %q", id)
 		}
-		b.Add(retrieval.List{ID: id, Cluster: first(row, "cluster"), Ranked: dataset.Sessions(ranked, want), Gold: want})
+		b.Add(doc.RankedList{ID: id, Cluster: first(row, "cluster"), Ranked: dataset.Sessions(ranked, want), Gold: want})
 		return nil
 	})
 }

@@ -15,7 +15,6 @@ import (
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/report"
 )
 
 // truths are what counts as right for the items of a run: labels from files, labels from
@@ -151,7 +150,7 @@ func (t *truths) options(ctx context.Context) (agree.Options, error) {
 	o := agree.Options{
 		Judge: findings.Party(t.run), People: t.other == nil, Items: t.run.Dataset.Items, Trials: t.run.Trials,
 		Seed: t.o.seed, Width: t.o.width, MaxUnjudged: t.o.maxUnjudged, CalibrationError: findings.CalibrationError(t.run),
-		SystemModel: t.o.model(t.run), Own: t.o.family, SameFamily: report.SameFamily, Registry: known,
+		SystemModel: t.o.model(t.run), Own: t.o.family, Registry: known,
 	}
 	o = findings.WithLabels(o, findings.LabelsOf(t.run, t.o.criteria))
 	if t.other != nil {

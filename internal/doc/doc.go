@@ -3,6 +3,9 @@
 // for a terminal, [HTML] and [Fragment] for a file and for the server's pages, and
 // [Markdown].
 //
+// The package also has what several reports share: what responses cost ([Meter]), scores of
+// retrieval ([Retrieval]) and model families ([SameFamily]).
+//
 // Strings in a document are plain text and may come from data. Each renderer escapes what
 // its format would interpret.
 package doc

@@ -13,6 +13,13 @@ import (
 // None is shown in place of an empty name.
 const None = "(none)"
 
+// The names of metrics, which are also those of their JSON.
+const (
+	PassRate  = "pass rate"
+	Score     = "score"
+	MeanScore = "mean score"
+)
+
 // OrNone returns the name, or [None] for an empty one.
 func OrNone(name string) string {
 	if name == "" {

@@ -173,7 +173,7 @@ func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error)
 	o := agree.Options{
 		Judge: findings.Party(ask.run), People: ask.other == nil, Items: ask.run.Dataset.Items, Trials: ask.run.Trials,
 		Width: ask.Width / 100, MaxUnjudged: report.DefaultMaxUnjudged, CalibrationError: findings.CalibrationError(ask.run),
-		SystemModel: findings.SettingsOf(ask.run.Spec).SystemModel, SameFamily: report.SameFamily,
+		SystemModel: findings.SettingsOf(ask.run.Spec).SystemModel,
 	}
 	o = findings.WithLabels(o, findings.LabelsOf(ask.run, false))
 	if ask.other != nil {

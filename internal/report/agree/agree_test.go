@@ -170,7 +170,6 @@ func sceneOwn() *agree.Builder {
 	o := options()
 	o.SystemModel = "mistral-large"
 	o.Judge.Model = "mistral:mistral-small"
-	o.SameFamily = sameFamily
 	pairs := everyFourth()
 	for i := range pairs {
 		pairs[i].Truth, pairs[i].Verdict = truth(i%5 < 3), verdict(i%5 < 4)
@@ -463,7 +462,7 @@ func TestGradesStayInRange(t *testing.T) {
 // Without wrong answers, the rate at which they are accepted is unknown.
 func TestOwnWithoutWrongAnswers(t *testing.T) {
 	o := options()
-	o.Judge.Model, o.SameFamily = "mistral:mistral-small", sameFamily
+	o.Judge.Model = "mistral:mistral-small"
 	pairs := everyFourth()
 	for i := range pairs {
 		pairs[i].Truth, pairs[i].Verdict = truth(true), verdict(i%5 < 4)

@@ -53,10 +53,6 @@ type Options struct {
 	// judge's model.
 	Own string
 
-	// SameFamily reports whether two models belong to one family. Without it, self-grading
-	// is not checked.
-	SameFamily func(a, b string) (family string, same bool)
-
 	// Registry are the known disagreements, nil without a registry.
 	Registry []Known
 }

@@ -1,6 +1,9 @@
 package agree
 
-import "deem/stat"
+import (
+	"deem/internal/doc"
+	"deem/stat"
+)
 
 // Own shows whether the judge is more lenient with answers of its own model family than
 // with those of others.
@@ -29,20 +32,20 @@ func (b *Builder) own() *Own {
 	if model == "" {
 		model = b.o.Judge.Model
 	}
-	if b.o.SameFamily == nil || model == "" {
+	if model == "" {
 		return nil
 	}
 	o := &Own{Model: model}
 	var mine, others []paired
 	for _, it := range b.both {
-		if family, same := b.o.SameFamily(model, it.model); same {
+		if family, same := doc.SameFamily(model, it.model); same {
 			o.Family = family
 			mine = append(mine, it)
 		} else if it.model != "" {
 			others = append(others, it)
 		}
 	}
-	if family, same := b.o.SameFamily(model, b.o.SystemModel); same && o.Family == "" {
+	if family, same := doc.SameFamily(model, b.o.SystemModel); same && o.Family == "" {
 		o.Family = family // the family is worth reporting even without measurements
 	}
 	if o.Family == "" {

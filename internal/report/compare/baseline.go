@@ -12,7 +12,6 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/internal/report/spent"
 	"deem/internal/words"
 	"deem/stat"
 )
@@ -40,7 +39,7 @@ type reportFile struct {
 	} `json:"head"`
 	Metrics    []reportFigures `json:"metrics"`
 	Categories []reportFigures `json:"categories"`
-	System     []spent.Sum     `json:"system_under_test"`
+	System     []doc.Sum       `json:"system_under_test"`
 }
 
 type reportFigures struct {

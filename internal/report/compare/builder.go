@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"deem/internal/doc"
-	"deem/internal/report/spent"
 	"deem/stat"
 )
 
@@ -43,7 +42,7 @@ type side struct {
 	strata        map[string]*tally
 	answeredBy    names
 	answerPrompts names
-	spent         spent.Meter
+	spent         doc.Meter
 }
 
 // strata are the tallies of one category: the differences of the other runs from the

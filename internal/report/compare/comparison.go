@@ -5,7 +5,6 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/internal/report/spent"
 	"deem/stat"
 )
 
@@ -61,7 +60,7 @@ type Side struct {
 	Categories []Figures `json:"categories"` // sorted by name; empty if no item has one
 
 	// System is the cost of the responses for the system, if the items contain it.
-	System []spent.Sum `json:"system_under_test,omitempty"`
+	System []doc.Sum `json:"system_under_test,omitempty"`
 }
 
 // Figures are the numbers of a run, which are always shown together.

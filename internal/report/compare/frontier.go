@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"deem/internal/doc"
-	"deem/internal/report/spent"
 	"deem/internal/words"
 )
 
@@ -31,7 +30,7 @@ type FrontierPoint struct {
 // frontiers returns a frontier for each measure that at least two runs have.
 func frontiers(runs []Side) []Frontier {
 	var list []Frontier
-	for _, field := range spent.Fields() {
+	for _, field := range doc.SpentFields() {
 		f := Frontier{Field: field}
 		for i, s := range runs {
 			if sum := s.sum(field); sum != nil && s.Judged != nil {
@@ -60,8 +59,8 @@ func frontiers(runs []Side) []Frontier {
 }
 
 // sum returns the cost of the responses of a run by a measure, nil if no item has it.
-func (s Side) sum(field string) *spent.Sum {
-	i := slices.IndexFunc(s.System, func(sum spent.Sum) bool { return sum.Field == field && sum.N > 0 })
+func (s Side) sum(field string) *doc.Sum {
+	i := slices.IndexFunc(s.System, func(sum doc.Sum) bool { return sum.Field == field && sum.N > 0 })
 	if i < 0 {
 		return nil
 	}
@@ -84,7 +83,7 @@ func (p *paper) frontiers() {
 	var drawings []doc.Figure
 	for _, f := range p.Frontiers {
 		var dots []doc.Dot
-		var first *spent.Sum
+		var first *doc.Sum
 		on := map[int]bool{}
 		for _, point := range f.Points {
 			s := p.Runs[point.Run]

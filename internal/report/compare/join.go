@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/report/spent"
+	"deem/internal/doc"
 )
 
 // Join pairs the records of several runs by the ids of their items and yields a row for
@@ -199,7 +199,7 @@ func (j *joiner) cell(rec deem.Record) Cell {
 		Category: j.name(it.Category), Cluster: j.name(it.Cluster), Weight: weightOf(it),
 		question: maphash.String(j.seed, it.Question), references: j.hash(it.References),
 		answeredBy: j.name(it.Fields[fieldAnswerModel]), prompt: j.name(shorten(it.Fields[fieldAnswerPrompt])),
-		took: spent.Of(it),
+		took: doc.TookBy(it),
 	}
 	switch {
 	case rec.Failure != nil:

@@ -10,7 +10,6 @@ import (
 	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/judge"
-	"deem/report"
 )
 
 // The levels of a finding.
@@ -258,7 +257,7 @@ func lintAnswers(runs []Run) []Finding {
 		}
 	}
 	for _, r := range runs {
-		if _, same := report.SameFamily(r.Model, r.AnswerModel); same {
+		if _, same := doc.SameFamily(r.Model, r.AnswerModel); same {
 			list = append(list, Finding{Level: Warning, Kind: KindSelf, Message: fmt.Sprintf(
 				"%s answered with %s and was judged by %s: judges prefer their own family's answers",
 				r.called(), doc.Clip(r.AnswerModel, 48), doc.Clip(r.Model, 48))})

@@ -4,9 +4,8 @@ import (
 	"math"
 
 	"deem"
-	"deem/internal/report/spent"
+	"deem/internal/doc"
 	"deem/judge"
-	"deem/report"
 	"deem/stat"
 )
 
@@ -94,9 +93,9 @@ func (o Options) sane() Options {
 
 // The metrics that runs are compared by. The score of several trials is their mean.
 const (
-	PassRate  = report.PassRate
-	Score     = report.Score
-	MeanScore = report.MeanScore
+	PassRate  = doc.PassRate
+	Score     = doc.Score
+	MeanScore = doc.MeanScore
 )
 
 // A Row is one item with the result of each run.
@@ -137,7 +136,7 @@ type Cell struct {
 
 	question, references uint64 // hashes, to check that runs asked the same
 	answeredBy, prompt   string // how the response was produced, if known
-	took                 *spent.Took
+	took                 *doc.Took
 }
 
 // yes reports whether the verdict passes or, without a pass mark, whether its score is at

@@ -1,6 +1,4 @@
-// Package spent sums up what responses cost the system under test: tokens, time and money,
-// according to the fields of the items. What the judge used is in the calls of a report.
-package spent
+package doc
 
 import (
 	"math"
@@ -9,7 +7,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/stat"
 )
@@ -26,8 +23,8 @@ var measures = []measure{
 	{deem.FieldCost, "cost", "USD"},
 }
 
-// Fields returns the fields of items with the cost of a response.
-func Fields() []string {
+// SpentFields returns the fields of items with the cost of a response.
+func SpentFields() []string {
 	var list []string
 	for _, m := range measures {
 		list = append(list, m.field)
@@ -54,7 +51,8 @@ type Sum struct {
 	Total float64 `json:"total"`
 }
 
-// A Meter collects items. The zero value is ready to use. Its memory does not grow beyond
+// A Meter sums up what responses cost the system under test: tokens, time and money,
+// according to the fields of the items. What the judge used is in the calls of a report. The zero value is ready to use. Its memory does not grow beyond
 // 10,000 items.
 type Meter struct {
 	items int
@@ -91,8 +89,8 @@ func (g *gauge) quantile(q float64) float64 {
 // negative if the item does not have it, and NaN if it is invalid.
 type Took [4]float64 // in the order of measures
 
-// Of returns the cost of the response of an item, nil if the item has none of the fields.
-func Of(it deem.Item) *Took {
+// TookBy returns the cost of the response of an item, nil if the item has none of the fields.
+func TookBy(it deem.Item) *Took {
 	took, said := Took{-1, -1, -1, -1}, false
 	for i := range measures {
 		text, ok := it.Fields[measures[i].field]
@@ -155,26 +153,26 @@ func (m *Meter) Sums(clustered bool) []Sum {
 // WarnIndependent warns that an interval treats items as independent.
 const WarnIndependent = "the interval takes items for independent, and they come in clusters: it may be too narrow"
 
-// AddTo adds a section with the sums to a document.
-func AddTo(d *doc.Document, sums []Sum) {
-	t := doc.Table{Columns: []doc.Column{
-		doc.Col("system under test"), doc.Est("mean per item [95%]"), doc.Num("p50"), doc.Num("p95"), doc.Num("total"), doc.Num("n"),
+// AddSums adds a section with what responses cost.
+func (d *Document) AddSums(sums []Sum) {
+	t := Table{Columns: []Column{
+		Col("system under test"), Est("mean per item [95%]"), Num("p50"), Num("p95"), Num("total"), Num("n"),
 	}}
 	for _, s := range sums {
-		mean := doc.Cell{Text: "-"}
+		mean := Cell{Text: "-"}
 		if s.N > 0 {
-			mean = doc.Cell{Text: s.Amount(s.Mean.Value), Marks: d.Mark(s.Mean.Warnings...)}
+			mean = Cell{Text: s.Amount(s.Mean.Value), Marks: d.Mark(s.Mean.Warnings...)}
 			if s.N > 1 {
 				mean.Text += " [" + s.Amount(s.Mean.Lo) + ", " + s.Amount(s.Mean.Hi) + "]"
 			}
 		}
-		row := []doc.Cell{doc.T(s.Name()), mean, doc.T(s.Amount(s.P50)), doc.T(s.Amount(s.P95)), doc.T(s.Amount(s.Total)), doc.N(s.N)}
+		row := []Cell{T(s.Name()), mean, T(s.Amount(s.P50)), T(s.Amount(s.P95)), T(s.Amount(s.Total)), N(s.N)}
 		if s.Unusable > 0 {
 			row[5].Marks = d.Mark(WarnUnusable)
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	d.Add(doc.Section{ID: "system", Blocks: []doc.Block{t}})
+	d.Add(Section{ID: "system", Blocks: []Block{t}})
 }
 
 // WarnUnusable warns that values were left out.
@@ -196,7 +194,7 @@ func (s Sum) Name() string {
 func (s Sum) Amount(x float64) string {
 	text := words.Comma(int64(math.Round(x)))
 	if x < 100 {
-		text = doc.Short(x)
+		text = Short(x)
 	}
 	if s.Unit == "USD" {
 		return "$" + text

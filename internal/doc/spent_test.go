@@ -1,4 +1,4 @@
-package spent_test
+package doc_test
 
 import (
 	"math"
@@ -8,7 +8,6 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/internal/report/spent"
 )
 
 func item(pairs ...string) deem.Item {
@@ -22,13 +21,13 @@ func item(pairs ...string) deem.Item {
 // TestSums checks that an item without a value is missing and not 0, and that invalid
 // values are counted separately.
 func TestSums(t *testing.T) {
-	var m spent.Meter
+	var m doc.Meter
 	for _, it := range []deem.Item{
 		item("tokens_in", "100", "cost", "0.10"), item("tokens_in", " 300 ", "cost", "0.20"),
 		item("tokens_in", "n/a"), item("tokens_in", "-1"), item("tokens_in", "NaN"),
 		{ID: "none"},
 	} {
-		m.Add(spent.Of(it))
+		m.Add(doc.TookBy(it))
 	}
 	sums := m.Sums(false)
 	if len(sums) != 2 {
@@ -46,9 +45,9 @@ func TestSums(t *testing.T) {
 // TestSumsMany checks that quantiles are exact up to 10,000 items, and accurate to 1%
 // beyond.
 func TestSumsMany(t *testing.T) {
-	var m spent.Meter
+	var m doc.Meter
 	for n := 1; n <= 30_000; n++ {
-		m.Add(spent.Of(item("latency_ms", strconv.Itoa(n))))
+		m.Add(doc.TookBy(item("latency_ms", strconv.Itoa(n))))
 		if n != 9_999 {
 			continue
 		}
@@ -65,11 +64,11 @@ func TestSumsMany(t *testing.T) {
 // TestAddTo checks that a report says what was left out, and that clusters are not allowed
 // for.
 func TestAddTo(t *testing.T) {
-	var m spent.Meter
-	m.Add(spent.Of(item("latency_ms", "1500", "cost", "free")))
-	m.Add(spent.Of(item("latency_ms", "500")))
+	var m doc.Meter
+	m.Add(doc.TookBy(item("latency_ms", "1500", "cost", "free")))
+	m.Add(doc.TookBy(item("latency_ms", "500")))
 	d := &doc.Document{}
-	spent.AddTo(d, m.Sums(true))
+	d.AddSums(m.Sums(true))
 	var b strings.Builder
 	if err := doc.Text(&b, d, doc.TextOptions{Detail: true}); err != nil {
 		t.Fatal(err)
@@ -83,9 +82,9 @@ func TestAddTo(t *testing.T) {
 
 // TestEqual checks that equal values have an interval of width 0, and not an infinite one.
 func TestEqual(t *testing.T) {
-	var m spent.Meter
+	var m doc.Meter
 	for range 6 {
-		m.Add(spent.Of(item("tokens_out", "20")))
+		m.Add(doc.TookBy(item("tokens_out", "20")))
 	}
 	if e := m.Sums(false)[0].Mean; e.Lo != 20 || e.Hi != 20 || len(e.Warnings) == 0 {
 		t.Errorf("the mean of equal values is %+v", e)

@@ -1,4 +1,4 @@
-package retrieval_test
+package doc_test
 
 import (
 	"bufio"
@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/golden"
-	"deem/internal/report/retrieval"
 )
 
 // program computes the metrics from their textbook definitions, independently of our code.
@@ -40,11 +40,11 @@ for row in json.load(sys.stdin):
 print(json.dumps({m: s / n for m, s in sums.items()}))
 `
 
-func lists(n int) []retrieval.List {
+func lists(n int) []doc.RankedList {
 	r := rand.New(rand.NewPCG(1, 2))
-	all := make([]retrieval.List, n)
+	all := make([]doc.RankedList, n)
 	for i := range all {
-		all[i] = retrieval.List{ID: fmt.Sprint(i), Cluster: fmt.Sprint(i % 40), Ranked: []string{}, Gold: []string{}}
+		all[i] = doc.RankedList{ID: fmt.Sprint(i), Cluster: fmt.Sprint(i % 40), Ranked: []string{}, Gold: []string{}}
 		for range r.IntN(15) {
 			all[i].Ranked = append(all[i].Ranked, fmt.Sprint("d", r.IntN(20)))
 		}
@@ -76,11 +76,11 @@ func TestPython(t *testing.T) {
 	if err := json.Unmarshal(out, &want); err != nil {
 		t.Fatal(err)
 	}
-	b := retrieval.New(1, 3, 10)
+	b := doc.NewRetrieval(1, 3, 10)
 	for _, l := range all {
 		b.Add(l)
 	}
-	r := b.Summary()
+	r := b.Retrieval()
 	if len(r.Figures) != len(want) {
 		t.Errorf("%d numbers, want %d", len(r.Figures), len(want))
 	}
@@ -102,15 +102,15 @@ type ranking struct {
 
 // scores returns what LongMemEval calls recall_any, recall_all and ndcg_any.
 func (r ranking) scores() map[string]any {
-	l := retrieval.List{Gold: r.Correct}
+	l := doc.RankedList{Gold: r.Correct}
 	for _, at := range r.Rankings {
 		l.Ranked = append(l.Ranked, r.Corpus[at])
 	}
-	b := retrieval.New(r.K)
+	b := doc.NewRetrieval(r.K)
 	b.Add(l)
 	names := map[string]string{"hit": "recall_any", "all": "recall_all", "LongMemEval-ndcg_any": "ndcg"}
 	got := map[string]any{}
-	for _, f := range b.Summary().Figures {
+	for _, f := range b.Retrieval().Figures {
 		if name := names[strings.TrimSuffix(f.Metric, fmt.Sprintf("@%d", r.K))]; name != "" {
 			got[name] = f.Estimate.Value
 		}
@@ -180,14 +180,14 @@ func TestLongMemEval(t *testing.T) {
 
 // TestOf checks that an item has a list if its fields contain both sides.
 func TestOf(t *testing.T) {
-	if _, ok := retrieval.Of(deem.Item{Fields: map[string]string{"retrieved": `["a"]`}}); ok {
+	if _, ok := doc.RankedBy(deem.Item{Fields: map[string]string{"retrieved": `["a"]`}}); ok {
 		t.Error("a list without gold documents")
 	}
-	l, ok := retrieval.Of(deem.Item{ID: "x", Fields: map[string]string{"context_ids": `["S1"]`, "evidence": `["D1:2"]`, "gold_ids": `["S1"]`}})
+	l, ok := doc.RankedBy(deem.Item{ID: "x", Fields: map[string]string{"context_ids": `["S1"]`, "evidence": `["D1:2"]`, "gold_ids": `["S1"]`}})
 	if !ok || l.Ranked[0] != "S1" || l.Gold[0] != "S1" {
 		t.Errorf("Of = %+v, %v", l, ok)
 	}
-	if retrieval.New().Summary() != nil {
+	if doc.NewRetrieval().Retrieval() != nil {
 		t.Error("a report of no list")
 	}
 }

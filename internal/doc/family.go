@@ -1,7 +1,6 @@
-package report
+package doc
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"sync"
@@ -82,16 +81,4 @@ func SameFamily(a, b string) (family string, same bool) {
 		return a, true
 	}
 	return "", false
-}
-
-// selfGrading returns the note for a judge and a system that share a model or a model
-// family, and "" if they do not. A model tends to accept answers that it would have given
-// itself, including its errors.
-func selfGrading(judgeModel, systemModel string) string {
-	family, same := SameFamily(judgeModel, systemModel)
-	if !same {
-		return ""
-	}
-	return fmt.Sprintf("the judge (%s) and the system under test (%s) share the model family %s: "+
-		"a model is lenient with its own answers; deem agree measures by how much", judgeModel, systemModel, family)
 }

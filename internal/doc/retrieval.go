@@ -1,8 +1,4 @@
-// Package retrieval scores ranked lists of documents against the documents that contain the
-// answer. Each metric has one name and one definition, because publications confuse hit@k,
-// recall@k and all@k: a list that finds one of two documents has a hit, a recall of one
-// half, and not all.
-package retrieval
+package doc
 
 import (
 	"encoding/json"
@@ -12,7 +8,6 @@ import (
 	"strconv"
 
 	"deem"
-	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/stat"
 )
@@ -24,16 +19,16 @@ var (
 	goldFields   = []string{"gold_ids", "evidence"}
 )
 
-// A List is what a system retrieved for one question.
-type List struct {
+// A RankedList is what a system retrieved for one question.
+type RankedList struct {
 	ID, Cluster string
 	Ranked      []string // ids of documents, best first
 	Gold        []string // ids of the documents that contain the answer
 }
 
-// Of returns the list in the fields of an item, and false if there is none.
-func Of(it deem.Item) (List, bool) {
-	l := List{ID: it.ID, Cluster: it.Cluster}
+// RankedBy returns the list in the fields of an item, and false if there is none.
+func RankedBy(it deem.Item) (RankedList, bool) {
+	l := RankedList{ID: it.ID, Cluster: it.Cluster}
 	var ranked, gold bool
 	l.Ranked, ranked = ids(it.Fields, rankedFields)
 	l.Gold, gold = ids(it.Fields, goldFields)
@@ -112,24 +107,27 @@ func ndcg(found []bool, gold int, discount func(place int) float64) float64 {
 	return got / best
 }
 
-// A Figure is one metric over all lists.
-type Figure struct {
+// A RetrievalFigure is one metric over all lists.
+type RetrievalFigure struct {
 	Metric   string        `json:"metric"` // for example "recall@5"
 	About    string        `json:"about"`
 	Estimate stat.Estimate `json:"estimate"`
 }
 
-// A Summary is the scores of ranked lists.
-type Summary struct {
-	Version string   `json:"version"` // "deem.retrieval/1"
-	N       int      `json:"n"`       // scored lists
-	NoGold  int      `json:"no_gold"` // lists without a gold document, which are not scored
-	Short   int      `json:"short"`   // lists with fewer documents than the largest k
-	Figures []Figure `json:"figures"`
+// A Retrieval is the scores of ranked lists of documents against the documents that contain
+// the answer. Each metric has one name and one definition, because publications confuse
+// hit@k, recall@k and all@k: a list that finds one of two documents has a hit, a recall of
+// one half, and not all.
+type Retrieval struct {
+	Version string            `json:"version"` // "deem.retrieval/1"
+	N       int               `json:"n"`       // scored lists
+	NoGold  int               `json:"no_gold"` // lists without a gold document, which are not scored
+	Short   int               `json:"short"`   // lists with fewer documents than the largest k
+	Figures []RetrievalFigure `json:"figures"`
 }
 
-// A Builder collects lists. Make one with [New].
-type Builder struct {
+// A RetrievalBuilder collects lists. Make one with [NewRetrieval].
+type RetrievalBuilder struct {
 	ks      []int
 	values  map[string]*stat.Clustered
 	n       int
@@ -138,18 +136,18 @@ type Builder struct {
 	largest int
 }
 
-// New returns a builder that scores at the given depths, by default [DefaultK].
-func New(ks ...int) *Builder {
+// NewRetrieval returns a builder that scores at the given depths, by default [DefaultK].
+func NewRetrieval(ks ...int) *RetrievalBuilder {
 	if len(ks) == 0 {
 		ks = DefaultK()
 	}
 	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
-	return &Builder{ks: ks, values: map[string]*stat.Clustered{}, largest: ks[len(ks)-1]}
+	return &RetrievalBuilder{ks: ks, values: map[string]*stat.Clustered{}, largest: ks[len(ks)-1]}
 }
 
 // Add adds a list. A list without gold documents has no score, because there was nothing to
 // find.
-func (b *Builder) Add(l List) {
+func (b *RetrievalBuilder) Add(l RankedList) {
 	gold := map[string]bool{}
 	for _, id := range l.Gold {
 		gold[id] = true
@@ -172,13 +170,13 @@ func (b *Builder) Add(l List) {
 	}
 	for _, m := range atK {
 		for _, k := range b.ks {
-			b.add(name(m, k), l.Cluster, m.of(found[:k], len(gold)))
+			b.add(metricAt(m, k), l.Cluster, m.of(found[:k], len(gold)))
 		}
 	}
 	b.add(mrr, l.Cluster, reciprocal)
 }
 
-func (b *Builder) add(name, cluster string, x float64) {
+func (b *RetrievalBuilder) add(name, cluster string, x float64) {
 	c, ok := b.values[name]
 	if !ok {
 		c = &stat.Clustered{}
@@ -187,22 +185,22 @@ func (b *Builder) add(name, cluster string, x float64) {
 	c.Add(cluster, x, 1)
 }
 
-func name(m metric, k int) string { return m.name + "@" + strconv.Itoa(k) }
+func metricAt(m metric, k int) string { return m.name + "@" + strconv.Itoa(k) }
 
-// Summary returns the scores, or nil if no list was added.
-func (b *Builder) Summary() *Summary {
+// Retrieval returns the scores, or nil if no list was added.
+func (b *RetrievalBuilder) Retrieval() *Retrieval {
 	if b.n+b.noGold == 0 {
 		return nil
 	}
-	r := &Summary{Version: "deem.retrieval/1", N: b.n, NoGold: b.noGold, Short: b.short}
+	r := &Retrieval{Version: "deem.retrieval/1", N: b.n, NoGold: b.noGold, Short: b.short}
 	figure := func(name, about string) {
 		if c := b.values[name]; c != nil {
-			r.Figures = append(r.Figures, Figure{name, about, c.Score(stat.DefaultLevel, c.Several())})
+			r.Figures = append(r.Figures, RetrievalFigure{name, about, c.Score(stat.DefaultLevel, c.Several())})
 		}
 	}
 	for _, k := range b.ks {
 		for _, m := range atK {
-			figure(name(m, k), m.about)
+			figure(metricAt(m, k), m.about)
 		}
 	}
 	figure(mrr, mrrAbout)
@@ -210,21 +208,21 @@ func (b *Builder) Summary() *Summary {
 }
 
 // AddTo adds the numbers to a document.
-func (r *Summary) AddTo(d *doc.Document) {
+func (r *Retrieval) AddTo(d *Document) {
 	if r == nil {
 		return
 	}
-	t := doc.Table{Columns: []doc.Column{doc.Col("retrieval"), doc.Est("mean [95%]"), doc.Num("n"), doc.Col("is").InDetail()}}
+	t := Table{Columns: []Column{Col("retrieval"), Est("mean [95%]"), Num("n"), Col("is").InDetail()}}
 	for _, f := range r.Figures {
 		cell := d.Coefficient(f.Estimate, 3)
-		t.Rows = append(t.Rows, []doc.Cell{doc.T(f.Metric), cell, doc.N(r.N), doc.T(f.About)})
+		t.Rows = append(t.Rows, []Cell{T(f.Metric), cell, N(r.N), T(f.About)})
 	}
-	var notes []doc.Block
+	var notes []Block
 	if r.NoGold > 0 {
-		notes = append(notes, doc.Paragraph{Text: fmt.Sprintf("%s without a gold document, in no number.", words.Count(r.NoGold, "list"))})
+		notes = append(notes, Paragraph{Text: fmt.Sprintf("%s without a gold document, in no number.", words.Count(r.NoGold, "list"))})
 	}
 	if r.Short > 0 {
-		notes = append(notes, doc.Paragraph{Text: fmt.Sprintf("%s with fewer documents than the largest k: the missing ones count as not found.", words.Count(r.Short, "list"))})
+		notes = append(notes, Paragraph{Text: fmt.Sprintf("%s with fewer documents than the largest k: the missing ones count as not found.", words.Count(r.Short, "list"))})
 	}
-	d.Add(doc.Section{ID: "retrieval", Blocks: append([]doc.Block{t}, notes...)})
+	d.Add(Section{ID: "retrieval", Blocks: append([]Block{t}, notes...)})
 }
