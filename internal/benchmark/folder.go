@@ -107,7 +107,7 @@ func NoResponses(benchmark string, responses []string) error {
 		return nil
 	}
 	return deem.WithHint(errors.New(benchmark+" takes no separate file of responses"),
-		"the files of predictions hold the responses; give them with --data")
+		"the result files contain the responses: name them with --data, and leave --responses out")
 }
 
 // A Lack is the difference between the files and the published data.
@@ -123,7 +123,7 @@ func (l Lack) Whole(sources string) error {
 	}
 	return deem.WithHint(
 		fmt.Errorf("read %s: the benchmark is not whole: %s", sources, strings.Join(slices.Concat(l.Missing, l.Short), ", ")),
-		"without --require-all the rest is judged")
+		"leave --require-all out, and the items that are there are judged")
 }
 
 // Notes describes what is missing.

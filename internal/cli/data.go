@@ -102,8 +102,9 @@ func (a *app) benchmarkOptions(o runOptions, judgings []catalog.Choice) benchmar
 }
 
 // preflight rejects a dataset in which no item has what the judge needs. It examines the
-// first hundred items: a missing column is missing in all of them.
-func preflight(ctx context.Context, c catalog.Choice, data items) error {
+// first hundred items: a missing column is missing in all of them. The error has the hint of
+// the judge, or the given one.
+func preflight(ctx context.Context, c catalog.Choice, data items, otherwise string) error {
 	const most = 100
 	var last *deem.Failure
 	n, hint := 0, ""
@@ -125,8 +126,15 @@ func preflight(ctx context.Context, c catalog.Choice, data items) error {
 		return nil
 	}
 	err := fmt.Errorf("%s: judge %s can judge none of the first %s: %s", strings.Join(data.Names(), ", "), c.Name(), words.Count(n, "item"), last.Detail)
-	return usage.Mark(deem.WithHint(err, "%s", cmp.Or(hint, "say which column holds it, as --map references=gold,question=q or --map field.context=passages; deem list formats names those that are recognised")))
+	return usage.Mark(deem.WithHint(err, "%s", cmp.Or(hint, otherwise)))
 }
+
+// The hints for items that lack what a judge needs: in files of the user, and in files of
+// a benchmark, to which --map does not apply.
+const (
+	mapHint   = "say which column holds it, as --map references=gold,question=q or --map field.context=passages; deem list formats names those that are recognised"
+	filesHint = "deem list benchmarks says where the files of the benchmark are"
+)
 
 // A dryRun describes what one judge would do, with the first request if it uses a model.
 type dryRun struct {

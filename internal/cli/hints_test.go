@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"deem/internal/catalog"
 	"deem/internal/modeltest"
@@ -38,7 +39,7 @@ type hintCase struct {
 // that says what to type needs a case.
 func TestHints(t *testing.T) {
 	t.Parallel()
-	server := modeltest.NewServer(t, answer)
+	server := modeltest.NewBatchServer(t, modeltest.OpenAIBatches, answer, func(int) modeltest.Fate { return modeltest.Fate{Polls: 2} })
 	sources := sourceHints(t)
 	if len(sources) < 200 {
 		t.Fatalf("only %d hints were found in the source", len(sources))
@@ -71,14 +72,11 @@ func TestHints(t *testing.T) {
 	missing := map[string][]string{}
 	for source, file := range sources {
 		words := command.FindAllString(source, -1)
-		for _, m := range flag.FindAllStringSubmatch(source, -1) {
-			switch {
-			case foreign[m[1]] != "":
-			case !flags[m[1]]:
+		for _, m := range flag.FindAllStringSubmatch(foreign.ReplaceAllString(source, ""), -1) {
+			if !flags[m[1]] {
 				t.Errorf("%s: hint %q: no command has the flag %s", file, source, m[1])
-			default:
-				words = append(words, m[1])
 			}
+			words = append(words, m[1])
 		}
 		for _, word := range words {
 			if strings.Contains(followed[source], word) {
@@ -177,12 +175,39 @@ func withFlags(t *testing.T, command, flags string) string {
 // process counts as that of the processes that other tests start.
 func (sh shell) typed(t *testing.T, line string) (code int, said string) {
 	t.Helper()
-	args, err := catalog.SplitCommand(strings.ReplaceAll(line, "$SERVER", sh.server))
+	args, err := catalog.SplitCommand(strings.NewReplacer("$SERVER", sh.server, "$ADDRESS", strings.TrimPrefix(sh.server, "http://")).Replace(line))
 	if err != nil || len(args) == 0 || args[0] != "deem" {
 		t.Fatalf("%q is not a command of deem: %v", line, err)
 	}
 	p := startWith(t, sh.dir, []string{"OPENAI_API_KEY="}, args[1:]...)
+	if ready := endless(line); ready != nil {
+		ended, stopped := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			for !ready.MatchString(p.err.String()) {
+				select {
+				case <-ended:
+					return
+				case <-time.After(time.Millisecond):
+				}
+			}
+			_ = p.cmd.Process.Signal(os.Interrupt)
+		}()
+		defer func() { close(ended); <-stopped }()
+	}
 	return p.wait(t), p.err.String()
+}
+
+// endless matches what a command says when it has begun to wait for others, or is nil for
+// a command that ends by itself.
+func endless(line string) *regexp.Regexp {
+	switch {
+	case strings.HasPrefix(line, "deem serve "):
+		return regexp.MustCompile(` is shown at `)
+	case strings.Contains(line, " --batch-poll 1h"):
+		return regexp.MustCompile(`batch batch_\d+: 0 of `)
+	}
+	return nil
 }
 
 func hintIn(said string) string { return lineIn(said, "hint") }
@@ -221,8 +246,8 @@ func writeFile(t *testing.T, name, text string) {
 	}
 }
 
-// foreign are flags of other programs.
-var foreign = map[string]string{"--log-samples": "of inspect", "--json": "of curl"}
+// foreign matches commands of other programs.
+var foreign = regexp.MustCompile(`\b(aws|curl|inspect) [^;)]*`)
 
 // knownWords returns all flags, and the names of all commands.
 func knownWords(t *testing.T) (flags map[string]bool, commands []string) {

@@ -69,7 +69,7 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 	} else {
 		a.say("%s made from %s with seed %d%s", words.Count(made.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absentKinds(made, opts.Kinds))
 	}
-	return set, preflight(ctx, g, set)
+	return set, preflight(ctx, g, set, mapHint)
 }
 
 // absentKinds lists the kinds for which no probe could be made.

@@ -457,7 +457,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 	}
 	for _, j := range judgings {
 		for _, set := range sets {
-			if err := preflight(ctx, j, set); err != nil {
+			if err := preflight(ctx, j, set, mapHint); err != nil {
 				return nil, err
 			}
 		}

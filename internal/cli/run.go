@@ -213,8 +213,12 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items,
 	if err != nil {
 		return nil, nil, err
 	}
+	hint := mapHint
+	if o.benchmark != nil {
+		hint = filesHint
+	}
 	for _, j := range judgings {
-		if err := preflight(ctx, j, data); err != nil {
+		if err := preflight(ctx, j, data, hint); err != nil {
 			_ = data.Close()
 			return nil, nil, err
 		}

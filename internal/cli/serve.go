@@ -244,7 +244,7 @@ func (a *app) refuseEmpty() error {
 		return nil //nolint:nilerr // Opening it says what is wrong.
 	}
 	return deem.WithHint(fmt.Errorf("open store %s: it holds no runs: the file is empty", a.db),
-		"name another database with --db; or remove the file, and deem serve makes a database there")
+		"name another database with --db, or remove the empty file")
 }
 
 // servedQueue returns the queue for workers, or nil if the database has none.
@@ -360,7 +360,7 @@ func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o 
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
 	if err != nil {
 		srv.Close()
-		return deem.WithHint(err, "--listen names another address; port 0 is any free one")
+		return deem.WithHint(err, "listen at another address, or at any free port: --listen 127.0.0.1:0")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -55,7 +55,7 @@ func (s *Set) readSamples(src Source, header node, samples []piece) error {
 		s.inspectSample(p.node, i, scorer, epochs)
 	}
 	if len(s.items) == 0 {
-		return deem.WithHint(fmt.Errorf("%s: the log of inspect has no samples", strings.Join(s.names, ", ")), "it was written without them: run the evaluation with --log-samples")
+		return deem.WithHint(fmt.Errorf("%s: the log of inspect has no samples", strings.Join(s.names, ", ")), "it was written without them: inspect eval --log-samples writes them")
 	}
 	s.SystemModel = header.at("eval.model").str()
 	if status := header.member("status").str(); status != "" && status != "success" {

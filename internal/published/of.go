@@ -70,7 +70,7 @@ func (s *Set) isLongMemEval(columns bool) (bool, error) {
 // how to specify it.
 func (s *Set) ask(why string) error {
 	return deem.WithHint(fmt.Errorf("%s: are these results of LongMemEval? %s", strings.Join(s.names, ", "), why),
-		"--benchmark %s says that they are, and --benchmark %s that they are of no benchmark", longMemEval, NoBenchmark)
+		"if they are: --benchmark %s; if they are not: --benchmark %s", longMemEval, NoBenchmark)
 }
 
 // isLoCoMo reports whether all categories are those of LoCoMo, and the questions are about

@@ -52,7 +52,7 @@ func (b *builder) checkScale() error {
 		return nil
 	}
 	return deem.WithHint(fmt.Errorf("%s: %s holds numbers up to %v, and a score lies between 0 and 1", strings.Join(b.names, ", "), b.largestIn, b.largest),
-		"say how large a score may be, as with --scale %v", b.largest)
+		"name the highest possible score: --scale %v", b.largest)
 }
 
 // measure records the largest number.

@@ -70,7 +70,6 @@ type content struct {
 	pieces   []piece
 	notes    []string
 	problems deem.Problems
-	hint     string
 	sum      string // SHA-256 over the bytes of all files
 	broken   int    // invalid rows that were left out
 	zipped   bool   // the pieces are a header and entries of an archive
@@ -104,7 +103,7 @@ func (src Source) read(ctx context.Context) (*content, error) {
 		return c, nil
 	}
 	if err := c.problems.Err(); err != nil {
-		return nil, deem.WithHint(err, "%s", cmp.Or(c.hint, src.brokenHint()))
+		return nil, deem.WithHint(err, "%s", src.brokenHint())
 	}
 	return c, nil
 }
@@ -149,7 +148,7 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 	begin, cells := len(c.pieces), false
 	for row, err := range files.Rows(ctx) {
 		if p, ok := errors.AsType[deem.Problem](err); ok {
-			c.bad(p, deem.HintOf(err))
+			c.problems.Add(p)
 			continue
 		}
 		if err != nil {
@@ -157,7 +156,7 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 		}
 		n, err := fromRow(row)
 		if err != nil {
-			c.bad(deem.Problem{File: row.File, Line: row.Line, Message: err.Error()}, "")
+			c.problems.Add(deem.Problem{File: row.File, Line: row.Line, Message: err.Error()})
 			continue
 		}
 		c.pieces = append(c.pieces, piece{file: row.File, line: row.Line, node: n})
@@ -186,11 +185,6 @@ func clearEmpty(rows []piece) {
 			}
 		}
 	}
-}
-
-func (c *content) bad(p deem.Problem, hint string) {
-	c.problems.Add(p)
-	c.hint = cmp.Or(c.hint, hint)
 }
 
 // expand replaces a folder by its files, in an order in which 2 comes before 10.
@@ -325,7 +319,7 @@ func (c *content) entry(name string, f *zip.File) error {
 		return fmt.Errorf("read %s: %w", where, err)
 	}
 	if n, wrong := parse(data); wrong != nil {
-		c.bad(deem.Problem{File: where, Message: wrong.Error()}, "")
+		c.problems.Add(deem.Problem{File: where, Message: wrong.Error()})
 	} else {
 		c.pieces = append(c.pieces, piece{file: where, node: n})
 	}

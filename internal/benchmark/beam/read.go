@@ -65,7 +65,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 		return nil, err
 	}
 	if len(o.Data) == 0 {
-		return nil, deem.WithHint(fmt.Errorf("%s: no file with the questions and their rubrics", strings.Join(o.Responses, ", ")), "--data names upstream's folder chats")
+		return nil, deem.WithHint(fmt.Errorf("%s: no file with the questions and their rubrics", strings.Join(o.Responses, ", ")), "name upstream's folder of chats: --data chats")
 	}
 	j := &join{items: map[key]*deem.Item{}, answered: map[key]bool{}}
 	if err := j.rows(ctx, o.Data, o.Stdin, j.question); err != nil {
@@ -80,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	}
 	names := slices.Concat(o.Data, o.Responses)
 	if len(items) == 0 {
-		return nil, deem.WithHint(fmt.Errorf("%s: no question has a response", strings.Join(names, ", ")), "--responses names the files with what the system answered")
+		return nil, deem.WithHint(fmt.Errorf("%s: no question has a response", strings.Join(names, ", ")), "name the files with the system's answers: --responses FILE")
 	}
 	items, j.notes = benchmark.Limit(items, o.Limit, j.notes)
 	held, err := benchmark.Hold(items, names, j.notes)
@@ -301,7 +301,7 @@ func (j *join) match(all bool) []deem.Item {
 			continue
 		}
 		if missing++; all {
-			j.problems.Add(deem.Problem{Message: fmt.Sprintf("question %s has no response", k)}, "without --require-all the others are judged")
+			j.problems.Add(deem.Problem{Message: fmt.Sprintf("question %s has no response", k)}, "leave --require-all out, and the others are judged")
 		}
 	}
 	if missing > 0 {

@@ -54,15 +54,11 @@ type Set struct {
 // each of them, at some only after all calls were paid for.
 func Open(ctx context.Context, o Options) (*Set, error) {
 	reading, err := checkReading(o.Reading)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case len(o.Responses) > 0:
-		return nil, deem.WithHint(errors.New("halumem takes no separate file of responses"),
-			"the results file that the system's adapter wrote holds the responses; give it with --data")
-	case len(o.Data) == 0:
-		return nil, deem.WithHint(errors.New("halumem needs the results file of a system"),
-			"--data results/<frame>-<version>/<frame>_eval_results.jsonl")
+	}
+	if err := benchmark.NoResponses(Name, o.Responses); err != nil {
+		return nil, err
 	}
 	in, err := benchmark.NewReader(ctx, benchmark.Input{Names: o.Data, Stdin: o.Stdin, Whole: isUser}, o.Data, o.Limit)
 	if err != nil {

@@ -65,7 +65,7 @@ var (
 func Protocol(name, reading string, category5 Policy) (*QA, error) {
 	d := Declared(name)
 	if d == nil || name == AbstentionName {
-		return nil, deem.WithHint(fmt.Errorf("LoCoMo has no judge %q that asks a model", name), "deem list judges names them all")
+		return nil, fmt.Errorf("LoCoMo has no judge %q that asks a model", name)
 	}
 	return newQA(d, reading, category5)
 }

@@ -94,7 +94,7 @@ func (p *P) Decide(it deem.Item) (deem.Verdict, bool) {
 func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
 	switch {
 	case isChat(it.Category) && it.Fields[fieldType] == "":
-		return nil, deem.Failf(deem.Input, "the item has no question_type: it is in the published data, which --data names too")
+		return nil, deem.Failf(deem.Input, "the item has no question_type: it is in the published data: add it with another --data")
 	case isChat(it.Category):
 		req, err := p.chats.Request(chat(it))
 		return []deem.Request{req}, err
@@ -104,7 +104,7 @@ func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
 	}
 	keypoints, err := judge.ParseCriteria(it.Fields[fieldKeypoints])
 	if err != nil || len(keypoints) == 0 || len(it.References) == 0 {
-		return nil, deem.Failf(deem.Input, "the item has no key points or no answer: they are in the published data, which --data names too")
+		return nil, deem.Failf(deem.Input, "the item has no key points or no answer: they are in the published data: add it with another --data")
 	}
 	for i := range keypoints {
 		keypoints[i] = fmt.Sprintf("%d. %s", i+1, keypoints[i])

@@ -77,7 +77,7 @@ func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
 	}
 	if len(items) == 0 {
 		return nil, deem.WithHint(fmt.Errorf("no response to judge in %s", strings.Join(names, ", ")),
-			"summaries and chats are judged by a model: --judge %s --model PROVIDER:NAME", UpstreamName)
+			"only a model can judge summaries and chats: --judge %s --model PROVIDER:NAME", UpstreamName)
 	}
 	if len(published) == 0 {
 		notes = append(notes, "without the published data nobody knows which questions share a text, so intervals take each question for itself")

@@ -27,8 +27,8 @@ func WriteResults(w io.Writer, model string, records iter.Seq2[deem.Record, erro
 		case err != nil:
 			return left, err
 		case source != "" && source != rec.Item.Category:
-			return left, deem.WithHint(fmt.Errorf("a file of upstream holds one part of the benchmark, and this run has %s and %s", source, rec.Item.Category),
-				"deem export --format jsonl, or a run for each part")
+			return left, deem.WithHint(fmt.Errorf("upstream's result file has one part of the benchmark, and this run has %s and %s", source, rec.Item.Category),
+				"export them with --format jsonl, or judge each part in a run of its own")
 		}
 		it, v := rec.Item, rec.Verdict
 		source = it.Category
