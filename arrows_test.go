@@ -37,18 +37,16 @@ var arrows = []arrow{
 
 	{"internal/extract", []string{".", "internal/text"}, "a reply is read the same way whichever judge asked"},
 	{"judge/match", []string{".", "judge", "internal/text"}, "a judge that compares by value asks nobody"},
-	{"internal/choice", []string{".", "judge", "internal/text"}, "a judge of chosen options asks nobody"},
-	{"judge/rule", []string{".", "judge", "internal/text", "internal/text/*", "judge/match"}, "a rule judges without a model and without a protocol, and says what it is as every judge does; match is in its table"},
+	{"judge/rule", []string{".", "judge", "internal/text", "internal/text/*"}, "a rule judges without a model and without a protocol, and says what it is as every judge does"},
 	{"judge", []string{".", "internal/extract", "internal/text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
 
 	{"judge/panel", []string{".", "judge"}, "a panel asks any judges, whatever they are made of"},
 	{"judge/cascade", []string{".", "judge", "stat"}, "a cascade asks any judges in turn, and what it promises is statistics"},
 	{"judge/pairwise", []string{".", "judge"}, "a pair is asked about in both orders, by a declared judge unless another is named"},
-	{"internal/compose", []string{".", "judge", "internal/text"}, "a file that names judges knows their kinds and no judge"},
 
-	{"benchmark", []string{".", "judge", "judge/rule", "internal/benchmark", "internal/benchmark/*"}, "the table of benchmarks names them and does nothing else"},
+	{"benchmark", []string{"judge", "internal/benchmark", "internal/benchmark/*"}, "the table of benchmarks names them and does nothing else"},
 	{"internal/benchmark", []string{".", "judge", "stat", "internal/text", "internal/dataset"}, sharedByBenchmarks},
-	{"internal/benchmark/*", []string{".", "judge", "judge/*", "internal/choice", "internal/extract", "internal/text", "internal/text/*", "stat", "internal/dataset", "internal/benchmark"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
+	{"internal/benchmark/*", []string{".", "judge", "judge/*", "internal/extract", "internal/text", "internal/text/*", "stat", "internal/dataset", "internal/benchmark"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
 	{"probe", []string{".", "stat"}, "a probe stresses any judge, counts what came of it, and shows nothing itself"},
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
@@ -126,7 +124,7 @@ var libraries = []library{
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "internal/catalog", "internal/compose", "internal/labels", "internal/claims", "internal/cli", "internal/cli/schemas", "internal/ci/docs"}, "YAML is what people write by hand: judges, settings, providers, labels, tables of claims, and prompts in repositories of others; it is never a format of items"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "internal/catalog", "internal/labels", "internal/claims", "internal/cli", "internal/cli/schemas", "internal/ci/docs"}, "YAML is what people write by hand: judges, settings, providers, labels, tables of claims, and prompts in repositories of others; it is never a format of items"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli/schemas", "internal/export", "internal/server"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
@@ -496,7 +494,7 @@ func TestArrowsRefuseShape(t *testing.T) {
 	checkOnlyProblem(t, wide, "")
 
 	table := soundTree()
-	table["benchmark/table.go"] = source("deem deem/internal/benchmark/a deem/internal/benchmark/b deem/internal/benchmark/c deem/internal/benchmark/d deem/internal/benchmark/e deem/internal/benchmark/f")
+	table["benchmark/table.go"] = source("deem/judge deem/internal/benchmark/a deem/internal/benchmark/b deem/internal/benchmark/c deem/internal/benchmark/d deem/internal/benchmark/e deem/internal/benchmark/f")
 	checkOnlyProblem(t, table, "")
 
 	deep := soundTree()

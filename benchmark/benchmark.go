@@ -4,8 +4,6 @@
 package benchmark
 
 import (
-	"slices"
-
 	"deem/internal/benchmark"
 	"deem/internal/benchmark/beam"
 	"deem/internal/benchmark/convomem"
@@ -48,11 +46,17 @@ type (
 
 	// A Finished run is the input of a result file.
 	Finished = benchmark.Finished
+
+	// A List finds a benchmark by its name or by that of one of its judges.
+	List = benchmark.List
 )
 
+// Packages below this one find benchmarks by name in the same list.
+func init() { benchmark.Use(All) }
+
 // All returns all benchmarks.
-func All() []Benchmark {
-	return []Benchmark{
+func All() List {
+	return List{
 		longmemeval.Benchmark(),
 		halumem.Benchmark(),
 		locomo.Benchmark(),
@@ -65,22 +69,4 @@ func All() []Benchmark {
 		convomem.Benchmark(),
 		memoryagentbench.Benchmark(func(reading string) (judge.Readable, error) { return longmemeval.Protocol(reading) }),
 	}
-}
-
-// Named returns the benchmark with the given name.
-func Named(name string) (Benchmark, bool) {
-	return find(func(b Benchmark) bool { return b.Name == name })
-}
-
-// OfJudge returns the benchmark that has a judge with the given name.
-func OfJudge(name string) (Benchmark, bool) {
-	return find(func(b Benchmark) bool { return slices.Contains(b.Judges, name) })
-}
-
-func find(is func(Benchmark) bool) (Benchmark, bool) {
-	all := All()
-	if i := slices.IndexFunc(all, is); i >= 0 {
-		return all[i], true
-	}
-	return Benchmark{}, false
 }

@@ -32,7 +32,7 @@ func published(t *testing.T, name string) []byte {
 // checkCategories compares the table of a benchmark with counts in the published files.
 func checkCategories(t *testing.T, name string, items, faulty map[string]int) {
 	t.Helper()
-	b, _ := benchmark.Named(name)
+	b, _ := benchmark.All().Named(name)
 	for _, c := range b.Categories {
 		if items[c.ID] != c.Items || faulty[c.ID] != c.Faulty {
 			t.Errorf("%s: the files have %d items and %d faults, and the table %d and %d", c.ID, items[c.ID], faulty[c.ID], c.Items, c.Faulty)

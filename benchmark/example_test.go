@@ -6,8 +6,8 @@ import (
 	"deem/benchmark"
 )
 
-func ExampleNamed() {
-	b, ok := benchmark.Named("locomo")
+func ExampleAll() {
+	b, ok := benchmark.All().Named("locomo")
 	fmt.Println(ok, b.Judges[0], b.Readings[0])
 	// Output:
 	// true locomo/f1 upstream

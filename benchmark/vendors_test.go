@@ -60,7 +60,7 @@ func gold(reference, response string) map[string]string {
 // protocolOf returns the protocol of a benchmark's judge.
 func protocolOf(t *testing.T, name, reading string) judge.Readable {
 	t.Helper()
-	b, ok := benchmark.OfJudge(name)
+	b, ok := benchmark.All().OfJudge(name)
 	if !ok {
 		t.Fatalf("no benchmark has the judge %s", name)
 	}

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"deem"
 	"deem/judge"
@@ -147,6 +148,37 @@ type Benchmark struct {
 	// items that are not in it because they have no verdict.
 	WriteResults func(ctx context.Context, w io.Writer, f Finished) (left int, err error)
 }
+
+// A List is a list of benchmarks.
+type List []Benchmark
+
+// Named returns the benchmark with the given name.
+func (l List) Named(name string) (Benchmark, bool) {
+	return l.find(func(b Benchmark) bool { return b.Name == name })
+}
+
+// OfJudge returns the benchmark that has a judge with the given name.
+func (l List) OfJudge(name string) (Benchmark, bool) {
+	return l.find(func(b Benchmark) bool { return slices.Contains(b.Judges, name) })
+}
+
+func (l List) find(is func(Benchmark) bool) (Benchmark, bool) {
+	if i := slices.IndexFunc(l, is); i >= 0 {
+		return l[i], true
+	}
+	return Benchmark{}, false
+}
+
+// all makes the list on its first use.
+var all = func() List { return nil }
+
+// Use sets the list that [All] returns. The public package benchmark, which imports every
+// benchmark, calls it when it is initialised.
+func Use(list func() List) { all = sync.OnceValue(list) }
+
+// All returns all benchmarks. It is empty in a program or test that does not import the
+// public package benchmark.
+func All() List { return all() }
 
 // Check rejects params that the benchmark does not have.
 func (b Benchmark) Check(with map[string]string) error {

@@ -6,9 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/benchmark"
-	"deem/internal/choice"
-	"deem/internal/report/errata"
+	"deem/internal/benchmark"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/cascade"
@@ -173,17 +171,14 @@ func (p Parts) rule(s judge.Spec) (deem.Judge, error) {
 }
 
 func (p Parts) named(s judge.Spec) (deem.Judge, error) {
-	if b, ok := benchmark.OfJudge(s.Name); ok {
+	if b, ok := benchmark.All().OfJudge(s.Name); ok {
 		j, err := b.Judge(s.Name, benchmark.Options{Reading: s.Reading, With: s.Options})
 		if err == nil && j.Rule == nil {
 			err = fmt.Errorf("judge %s is not a rule", s.Name)
 		}
 		return j.Rule, err
 	}
-	if isChoice(s.Name) {
-		return choice.New(s.Name, s.Name, ""), nil
-	}
-	j, ok := rule.NamedWith(s.Name, p.Embedder)
+	j, ok := ruleNamed(s.Name)
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("this deem has no rule %s", s.Name)
@@ -195,6 +190,8 @@ func (p Parts) named(s judge.Spec) (deem.Judge, error) {
 	case rule.NeedsEmbedder(s.Name) && p.Embedder == nil:
 		return nil, deem.WithHint(fmt.Errorf("judge %s needs embeddings", s.Name),
 			"--embeddings names a folder with a sentence model's files, or a model of a server: openai:text-embedding-3-small, ollama:nomic-embed-text")
+	case rule.NeedsEmbedder(s.Name):
+		j = rule.Semantic(p.Embedder)
 	}
 	if s.Pass != nil {
 		return rule.WithPass(j, *s.Pass)
@@ -205,7 +202,7 @@ func (p Parts) named(s judge.Spec) (deem.Judge, error) {
 // Protocol returns the protocol of a judge that uses a model: that of the judge's
 // benchmark, or the declared one.
 func Protocol(s judge.Spec) (judge.Readable, error) {
-	b, ok := benchmark.OfJudge(s.Name)
+	b, ok := benchmark.All().OfJudge(s.Name)
 	if !ok || s.External() {
 		return s.Protocol()
 	}
@@ -274,6 +271,9 @@ func Again(st store.Store, run store.Run) (deem.Judge, error) {
 	return &recalling{j, m}, nil
 }
 
+// errUnasked is the failure of an item for which there is no stored reply.
+var errUnasked = deem.Failf("unasked", "the model was never asked about this item")
+
 // A memory is a model without replies of its own. Behind a cache it represents the model
 // whose replies are cached, and records whether it was asked for one that is missing.
 type memory struct {
@@ -289,7 +289,7 @@ func (m *memory) Settings() string { return m.settings }
 
 func (m *memory) Complete(context.Context, deem.Request) (deem.Reply, error) {
 	m.asked = true
-	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Err: errata.ErrUnasked}
+	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Err: errUnasked}
 }
 
 // recalling is a judge that uses a memory.
@@ -305,7 +305,7 @@ func (r *recalling) Judge(ctx context.Context, it deem.Item) (deem.Verdict, erro
 	r.memory.asked = false
 	v, err := r.inside.Judge(ctx, it)
 	if r.memory.asked {
-		return deem.Verdict{}, errata.ErrUnasked
+		return deem.Verdict{}, errUnasked
 	}
 	return v, err
 }

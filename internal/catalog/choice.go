@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +13,11 @@ import (
 	"strings"
 
 	"deem"
-	"deem/benchmark"
-	"deem/internal/choice"
+	"deem/internal/benchmark"
 	"deem/internal/labels"
 	"deem/internal/usage"
 	"deem/judge"
+	"deem/judge/match"
 	"deem/judge/pairwise"
 	"deem/judge/panel"
 	"deem/judge/rule"
@@ -51,11 +52,35 @@ func FileExists(name string) bool {
 
 // ruleNames returns the names of the rules that do not belong to a benchmark.
 func ruleNames() []string {
-	names := rule.Names()
-	for _, c := range choice.Rules() {
+	names := append([]string{match.New().Name(), match.Forced().Name()}, rule.Names()...)
+	for _, c := range benchmark.ChoiceRules() {
 		names = append(names, c[0])
 	}
 	return names
+}
+
+// ruleNamed returns the named rule, and reports whether there is one that does not belong to
+// a benchmark.
+func ruleNamed(name string) (deem.Judge, bool) {
+	for _, j := range []deem.Judge{match.New(), match.Forced()} {
+		if j.Name() == name {
+			return j, true
+		}
+	}
+	if isChoice(name) {
+		return benchmark.NewChoice(name, name, ""), true
+	}
+	return rule.Named(name)
+}
+
+// ruleAbout describes the named rule in one line.
+func ruleAbout(name string) string {
+	for _, c := range benchmark.ChoiceRules() {
+		if c[0] == name {
+			return c[1]
+		}
+	}
+	return cmp.Or(match.Doc(name), rule.Doc(name))
 }
 
 // JudgeNames returns the names of all judges that need no file.
@@ -71,7 +96,7 @@ func JudgeNames() []string {
 // from clients, which must not cause files to be opened.
 func KnownRule(name string) bool {
 	for _, part := range together(name) {
-		if _, ok := benchmark.OfJudge(part); !ok && !slices.Contains(ruleNames(), part) {
+		if _, ok := benchmark.All().OfJudge(part); !ok && !slices.Contains(ruleNames(), part) {
 			return false
 		}
 	}
@@ -85,7 +110,7 @@ func Declaration(name string) (*judge.Declaration, error) {
 		if err != nil {
 			return nil, usage.Mark(err)
 		}
-		if _, taken := benchmark.OfJudge(d.Name); taken {
+		if _, taken := benchmark.All().OfJudge(d.Name); taken {
 			return nil, ownName(name, d.Name)
 		}
 		return d, nil
@@ -148,7 +173,7 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 	if names := together(name); len(names) > 1 && !LooksLikeFile(name) {
 		return o.severalRules(names)
 	}
-	if b, ok := benchmark.OfJudge(name); ok {
+	if b, ok := benchmark.All().OfJudge(name); ok {
 		return ChooseBenchmark(b, name, o)
 	}
 	parts := Parts{Embedder: o.Embedder, Thesaurus: o.Thesaurus}
@@ -314,14 +339,14 @@ func wanted(s judge.Spec) []string {
 		fields = append(fields, pairwise.Field)
 	}
 	if isChoice(s.Name) {
-		fields = append(fields, choice.OptionsField)
+		fields = append(fields, benchmark.OptionsField)
 	}
 	return fields
 }
 
 // isChoice reports whether a name is that of a rule for multiple-choice questions.
 func isChoice(name string) bool {
-	return slices.ContainsFunc(choice.Rules(), func(c [2]string) bool { return c[0] == name })
+	return slices.ContainsFunc(benchmark.ChoiceRules(), func(c [2]string) bool { return c[0] == name })
 }
 
 // External reports whether the judge is a user's program.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/compose"
 	"deem/internal/usage"
 	"deem/judge"
 	"deem/judge/pairwise"
@@ -16,8 +15,8 @@ import (
 
 // CascadePromise is the guarantee of a fitted cascade, as stored with a run.
 type CascadePromise struct {
-	compose.Promise
-	Stages map[string]compose.Fitted `json:"stages"`
+	Promise
+	Stages map[string]Fitted `json:"stages"`
 }
 
 // maxNesting is the maximum depth of judges composed of composed judges. A file that names
@@ -28,14 +27,14 @@ const maxNesting = 4
 // judge.
 func chooseComposed(name string, o JudgeOptions, depth int) (Choice, bool, error) {
 	if name == judge.KindPairwise {
-		d := &compose.Declaration{Kind: judge.KindPairwise, Name: name, Members: []compose.Member{{}}}
+		d := &Composition{Kind: judge.KindPairwise, Name: name, Members: []Member{{}}}
 		c, err := compositeOf(d, o, depth)
 		return c, true, err
 	}
 	if !LooksLikeFile(name) {
 		return Choice{}, false, nil
 	}
-	d, ok, err := compose.Load(name)
+	d, ok, err := loadComposition(name)
 	if err != nil || !ok {
 		return Choice{}, ok || err != nil, usage.Mark(err)
 	}
@@ -50,7 +49,7 @@ func chooseComposed(name string, o JudgeOptions, depth int) (Choice, bool, error
 }
 
 // compositeOf chooses the members.
-func compositeOf(d *compose.Declaration, o JudgeOptions, depth int) (Choice, error) {
+func compositeOf(d *Composition, o JudgeOptions, depth int) (Choice, error) {
 	c := Choice{
 		Spec:  judge.Spec{Kind: d.Kind, Name: d.Name, Rule: d.Rule, Tie: d.Tie, Quorum: d.Quorum, Times: d.Times},
 		parts: Parts{Embedder: o.Embedder, Thesaurus: o.Thesaurus, Labels: map[string]deem.Judge{}},
@@ -59,7 +58,7 @@ func compositeOf(d *compose.Declaration, o JudgeOptions, depth int) (Choice, err
 		c.Spec.Pass = &d.Pass
 	}
 	if d.Promise != nil {
-		c.Promise = &CascadePromise{Promise: *d.Promise, Stages: map[string]compose.Fitted{}}
+		c.Promise = &CascadePromise{Promise: *d.Promise, Stages: map[string]Fitted{}}
 	}
 	for _, m := range d.Members {
 		chosen, err := chooseMember(d, m, o, depth)
@@ -81,7 +80,7 @@ func compositeOf(d *compose.Declaration, o JudgeOptions, depth int) (Choice, err
 
 // chooseMember returns the judge of a member. File names are relative to the file that
 // contains them.
-func chooseMember(d *compose.Declaration, m compose.Member, o JudgeOptions, depth int) (Choice, error) {
+func chooseMember(d *Composition, m Member, o JudgeOptions, depth int) (Choice, error) {
 	if m.Reading != "" {
 		o.Reading = m.Reading
 	}
@@ -119,7 +118,7 @@ func (c Choice) asking(name string) Choice {
 }
 
 // atMember adds the location of the member to an error.
-func atMember(d *compose.Declaration, m compose.Member, err error) error {
+func atMember(d *Composition, m Member, err error) error {
 	if d.File == "" {
 		return err
 	}
@@ -133,7 +132,7 @@ func atMember(d *compose.Declaration, m compose.Member, err error) error {
 
 // memberName returns the name of a member: its own, or that of its judge, with the model if
 // it names one. The single judge of repeat and pairwise needs no name.
-func memberName(m compose.Member, c Choice) string {
+func memberName(m Member, c Choice) string {
 	switch {
 	case m.Name != "":
 		return m.Name

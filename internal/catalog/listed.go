@@ -1,10 +1,8 @@
 package catalog
 
 import (
-	"deem/benchmark"
-	"deem/internal/choice"
+	"deem/internal/benchmark"
 	"deem/judge"
-	"deem/judge/rule"
 )
 
 // A Listed is a judge with its description.
@@ -40,11 +38,8 @@ func Benchmarks() []ListedBenchmark {
 // Judges returns the judges that need no file, in the order of [JudgeNames].
 func Judges() []Listed {
 	var list []Listed
-	for _, name := range rule.Names() {
-		list = append(list, Listed{Name: name, Kind: "rule", About: rule.Doc(name)})
-	}
-	for _, c := range choice.Rules() {
-		list = append(list, Listed{Name: c[0], Kind: "rule", About: c[1]})
+	for _, name := range ruleNames() {
+		list = append(list, Listed{Name: name, Kind: "rule", About: ruleAbout(name)})
 	}
 	for _, name := range judge.Builtins() {
 		d, _ := judge.Builtin(name)

@@ -54,7 +54,7 @@ func (p published) csv(cells map[string]string, overall string) string {
 
 // known returns the categories of a benchmark, as the command does.
 func known(name string) ([]claims.Category, error) {
-	b, _ := benchmark.Named(name)
+	b, _ := benchmark.All().Named(name)
 	var list []claims.Category
 	for _, c := range b.Categories {
 		list = append(list, claims.Category{ID: c.ID, Name: c.Name, Names: c.Names, Size: int64(c.Items), Faulty: int64(c.Faulty), Optional: c.Optional})

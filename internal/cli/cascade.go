@@ -13,7 +13,6 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/compose"
 	"deem/internal/findings"
 	"deem/internal/labels"
 	"deem/internal/report/agree"
@@ -119,11 +118,11 @@ func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
 	if err != nil {
 		return unfit(err, o)
 	}
-	d.Promise = &compose.Promise{Alpha: o.alpha, Delta: o.delta, Labels: name}
+	d.Promise = &catalog.Promise{Alpha: o.alpha, Delta: o.delta, Labels: name}
 	for i, f := range fitted {
 		m := &d.Members[i]
 		m.Threshold = &fitted[i].Threshold
-		m.Fitted = &compose.Fitted{Threshold: f.Threshold, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound}
+		m.Fitted = &catalog.Fitted{Threshold: f.Threshold, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound}
 	}
 	a.tellFit(fitted, len(items), o)
 	return a.writeCascade(d, fitted, o)
@@ -155,8 +154,8 @@ func unfit(err error, o fitOptions) error {
 
 // declare returns the cascade without thresholds. Its stages are the judges of the runs,
 // which it rebuilds to ensure that the file describes the same judges.
-func (o fitOptions) declare(ctx context.Context, st store.Store) (*compose.Declaration, error) {
-	d := &compose.Declaration{File: o.out, Kind: judge.KindCascade, Name: o.name}
+func (o fitOptions) declare(ctx context.Context, st store.Store) (*catalog.Composition, error) {
+	d := &catalog.Composition{File: o.out, Kind: judge.KindCascade, Name: o.name}
 	for _, ref := range o.runs {
 		run, err := findRun(ctx, st, ref)
 		if err != nil {
@@ -172,17 +171,17 @@ func (o fitOptions) declare(ctx context.Context, st store.Store) (*compose.Decla
 		d.Members = append(d.Members, m)
 	}
 	last, err := catalog.Relative(o.out, o.last)
-	d.Members = append(d.Members, compose.Member{Judge: last, Model: o.lastModel})
+	d.Members = append(d.Members, catalog.Member{Judge: last, Model: o.lastModel})
 	return d, err
 }
 
 // stageOf returns the stage for the judge of a run.
-func stageOf(run store.Run) (compose.Member, error) {
+func stageOf(run store.Run) (catalog.Member, error) {
 	_, set, err := findings.Benchmark(run)
 	if err != nil {
-		return compose.Member{}, err
+		return catalog.Member{}, err
 	}
-	m := compose.Member{Judge: run.Judge.Name, Name: run.Judge.Name, Model: run.Model, Hash: run.Judge.Hash}
+	m := catalog.Member{Judge: run.Judge.Name, Name: run.Judge.Name, Model: run.Model, Hash: run.Judge.Hash}
 	if set.Judge != "" {
 		m.Judge = set.Judge
 	}
@@ -302,7 +301,7 @@ func (a *app) tellFit(fitted []cascade.Fitted, labels int, o fitOptions) {
 }
 
 // writeCascade writes the file, or the fit as JSON.
-func (a *app) writeCascade(d *compose.Declaration, fitted []cascade.Fitted, o fitOptions) error {
+func (a *app) writeCascade(d *catalog.Composition, fitted []cascade.Fitted, o fitOptions) error {
 	text, err := d.Write("# Written by deem cascade fit. Thresholds hold for these judges only, and the promise for items\n" +
 		"# like those that were labelled.\n")
 	if err != nil {

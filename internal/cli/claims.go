@@ -118,7 +118,7 @@ func sizedBenchmarks() []string {
 
 // knownCategories returns the known categories of a benchmark.
 func knownCategories(name string) ([]claims.Category, error) {
-	b, _ := benchmark.Named(name)
+	b, _ := benchmark.All().Named(name)
 	if len(b.Categories) == 0 {
 		return nil, usage.Mark(usage.Unknown("benchmark with known sizes", name, sizedBenchmarks()))
 	}

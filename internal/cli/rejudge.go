@@ -386,7 +386,7 @@ func importMapping(s string) (published.Mapping, error) {
 
 // adopt joins the rows of a file with the questions of its benchmark.
 func (a *app) adopt(ctx context.Context, set *published.Set, o runOptions) error {
-	b, ok := benchmark.Named(set.Benchmark)
+	b, ok := benchmark.All().Named(set.Benchmark)
 	if !ok {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s, and of no benchmark that is recognised, so that --data says nothing to it", strings.Join(set.Names(), ", "), set.Shape),
 			"--map names the columns of questions and references in the file itself"))
@@ -430,7 +430,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 		if r.model.Name == "" || r.model.Name == offline {
 			return nil, nil
 		}
-		b, ok := benchmark.Named(systems[0].set.Benchmark)
+		b, ok := benchmark.All().Named(systems[0].set.Benchmark)
 		if !ok || b.Name == "locomo" {
 			return nil, usage.Mark(deem.WithHint(errors.New("--model says whom to ask, and no --judge says what"), "add --judge universal"))
 		}
@@ -445,7 +445,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 	}
 	probe := *r
 	probe.data, probe.format = []string{"-"}, "" // The items are there already.
-	if b, ok := benchmark.Named(systems[0].set.Benchmark); ok {
+	if b, ok := benchmark.All().Named(systems[0].set.Benchmark); ok {
 		probe.benchmark = &b
 	}
 	if err := probe.check(); err != nil {

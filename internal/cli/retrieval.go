@@ -88,7 +88,7 @@ func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) 
 
 // rankedItems adds the lists of a benchmark's items.
 func (a *app) rankedItems(ctx context.Context, name string, o retrievalOptions, b *doc.RetrievalBuilder) error {
-	bench, ok := benchmark.Named(name)
+	bench, ok := benchmark.All().Named(name)
 	if !ok {
 		return deem.WithHint(fmt.Errorf("unknown benchmark %q", name), "deem list benchmarks")
 	}

@@ -156,7 +156,7 @@ func (o *runOptions) setBenchmark(args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	b, ok := benchmark.Named(args[0])
+	b, ok := benchmark.All().Named(args[0])
 	if ok {
 		o.benchmark = &b
 		return nil

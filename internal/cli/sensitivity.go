@@ -92,7 +92,7 @@ func (s *stand) recorded(ctx context.Context, sys *stood) error {
 		return err
 	}
 	sys.metrics = f.Published
-	if b, ok := benchmark.Named(sys.set.Benchmark); ok && b.Note != "" {
+	if b, ok := benchmark.All().Named(sys.set.Benchmark); ok && b.Note != "" {
 		sys.notes = append(sys.notes, b.Note)
 	}
 	sys.columns[atPublished] = column{run: run, report: f.Report, verdicts: majority(sys.set)}
@@ -265,7 +265,7 @@ func (s *stand) reread(sys *stood) {
 func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j catalog.Choice) error {
 	o := s.o.run
 	o.responses, o.system.name, o.system.model = sys.set.Names(), sys.name, sys.set.SystemModel
-	if b, ok := benchmark.Named(sys.set.Benchmark); ok {
+	if b, ok := benchmark.All().Named(sys.set.Benchmark); ok {
 		o.benchmark = &b
 	}
 	id, _, err := s.app.judgeAll(ctx, s.store, j, sys.set, o)

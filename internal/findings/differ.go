@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"deem/benchmark"
+	"deem/internal/benchmark"
 	"deem/internal/store"
 	"deem/judge"
 )
@@ -13,8 +13,8 @@ import (
 // Differ describes how the judges of two runs of one benchmark differ, "" if they do not. A
 // benchmark whose judges have different names has one score for each.
 func Differ(first, second store.Run) string {
-	a, ok := benchmark.OfJudge(first.Judge.Name)
-	b, both := benchmark.OfJudge(second.Judge.Name)
+	a, ok := benchmark.All().OfJudge(first.Judge.Name)
+	b, both := benchmark.All().OfJudge(second.Judge.Name)
 	if !ok || !both || a.Name != b.Name || first.Judge.Name == second.Judge.Name {
 		return ""
 	}

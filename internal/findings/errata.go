@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"deem"
-	"deem/benchmark"
+	"deem/internal/benchmark"
 	"deem/internal/catalog"
 	"deem/internal/gate"
 	"deem/internal/report/errata"

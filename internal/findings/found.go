@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/benchmark"
+	"deem/internal/benchmark"
 	"deem/internal/catalog"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -196,7 +196,7 @@ func Benchmark(run store.Run) (*benchmark.Benchmark, Settings, error) {
 	if set.Benchmark == "" {
 		return nil, set, nil
 	}
-	b, ok := benchmark.Named(set.Benchmark)
+	b, ok := benchmark.All().Named(set.Benchmark)
 	if !ok {
 		return nil, set, fmt.Errorf("run %s is of the benchmark %s, which this deem does not know", run.ID, set.Benchmark)
 	}

@@ -9,6 +9,7 @@ import (
 	"deem/internal/report/card"
 	"deem/internal/store"
 	"deem/judge"
+	"deem/judge/match"
 	"deem/judge/rule"
 	"deem/report"
 )
@@ -42,7 +43,7 @@ func judgeNote(run store.Run) string {
 		return ""
 	}
 	note := run.Judge.Name + " is a rule, not a model"
-	if doc := rule.Doc(run.Judge.Name); doc != "" {
+	if doc := cmp.Or(match.Doc(run.Judge.Name), rule.Doc(run.Judge.Name)); doc != "" {
 		note += ": " + doc
 	}
 	return note

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"deem/benchmark"
+	"deem/internal/benchmark"
 	"deem/internal/catalog"
 	"deem/internal/store"
 	"deem/internal/words"

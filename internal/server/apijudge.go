@@ -12,7 +12,6 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/compose"
 	"deem/internal/usage"
 	"deem/judge"
 	"deem/model"
@@ -167,7 +166,7 @@ const declarationName = "declaration"
 // declared returns the judge that a client wrote down.
 func declared(sub submission) (catalog.Choice, error) {
 	text := []byte(sub.Declaration)
-	if _, ok, _ := compose.Parse(declarationName, text); ok {
+	if _, ok, _ := catalog.ParseComposition(declarationName, text); ok {
 		return catalog.Choice{}, usage.Mark(deem.WithHint(errors.New("a judge that is made of others cannot be sent"),
 			"send the declaration of one judge; deem run --judge FILE takes panels and cascades"))
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	_ "deem/benchmark" // the list of benchmarks
 	"deem/internal/store/sqlite"
 )
 

@@ -44,6 +44,18 @@ func New() deem.Judge { return &match{name: "match"} }
 // label, and its confidence says how likely that is.
 func Forced() deem.Judge { return &match{name: "match/forced", forced: true} }
 
+// Doc describes the judge with the given name in one line. It is "" if this package has no
+// such judge.
+func Doc(name string) string {
+	switch name {
+	case "match":
+		return "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence"
+	case "match/forced":
+		return "match, but takes the likelier label where it would be unsure"
+	}
+	return ""
+}
+
 // Name returns the name of the rule.
 func (j *match) Name() string { return j.name }
 

@@ -1,11 +1,11 @@
 // Package rule provides judges that do not use a model.
 //
 // They are free, instant and repeatable. Use them to score short and literal references, as
-// a baseline for a model, and as the first stage of a cascade. [match.New] is the best one
-// to start with. [Named] returns the others: "exact", "contains" and "f1" are the classics,
-// exactly as published; so are "rougeL", "bleu", "chrf" and others, which measure how much
-// of the reference is in the response, not whether the response is correct. [Names] lists
-// them, and [Doc] describes one.
+// a baseline for a model, and as the first stage of a cascade. The best one to start with is
+// in package match; [Named] returns those of this package. "exact", "contains" and "f1" are
+// the classics, exactly as published; so are "rougeL", "bleu", "chrf" and others, which
+// measure how much of the reference is in the response, not whether the response is correct.
+// [Names] lists them, and [Doc] describes one.
 //
 // Instructions hidden in a response have no effect on a rule.
 package rule
@@ -19,7 +19,6 @@ import (
 
 	"deem"
 	"deem/judge"
-	"deem/judge/match"
 )
 
 // spec returns the spec of a rule. The version is increased whenever verdicts may change.
@@ -35,10 +34,7 @@ type entry struct {
 
 // table lists every rule, in display order.
 var table = sync.OnceValue(func() []entry {
-	return slices.Concat([]entry{
-		{match.New(), "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence"},
-		{match.Forced(), "match, but takes the likelier label where it would be unsure"},
-	}, literals(), metrics(), nltkMetrics(), []entry{
+	return slices.Concat(literals(), metrics(), nltkMetrics(), []entry{
 		{METEOR(nil), meteorDoc},
 		{Semantic(nil), semanticDoc},
 	})
@@ -50,22 +46,13 @@ func find(name string) int {
 }
 
 // Named returns the named rule, and reports whether it exists. A rule that needs an
-// embedder or a thesaurus has none and returns an error for each item; see [NamedWith] and
-// [NeedsThesaurus].
+// embedder or a thesaurus has none and returns an error for each item; [Semantic] and
+// [METEOR] return them with one.
 func Named(name string) (deem.Judge, bool) {
 	if i := find(name); i >= 0 {
 		return table()[i].Judge, true
 	}
 	return nil, false
-}
-
-// NamedWith is like [Named], but a rule that needs an embedder uses e.
-func NamedWith(name string, e Embedder) (deem.Judge, bool) {
-	j, ok := Named(name)
-	if NeedsEmbedder(name) {
-		return Semantic(e), true
-	}
-	return j, ok
 }
 
 // NeedsEmbedder reports whether the named rule needs an embedder.

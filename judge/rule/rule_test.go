@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"math"
 	"os"
 	"path"
@@ -95,11 +96,25 @@ func TestWithPass(t *testing.T) {
 	}
 }
 
+// every yields the rules of this package and of package match, by name.
+func every() iter.Seq2[string, deem.Judge] {
+	return func(yield func(string, deem.Judge) bool) {
+		rules := []deem.Judge{match.New(), match.Forced()}
+		for _, name := range rule.Names() {
+			rules = append(rules, ruleNamed(name))
+		}
+		for _, j := range rules {
+			if !yield(j.Name(), j) {
+				return
+			}
+		}
+	}
+}
+
 func TestUnjudged(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, name := range rule.Names() {
-		j, _ := rule.Named(name)
+	for name, j := range every() {
 		_, err := j.Judge(t.Context(), deem.Item{Response: "Paris"})
 		f, ok := errors.AsType[*deem.Failure](err)
 		if !ok || *f != (deem.Failure{Kind: deem.Input, Detail: "no reference to compare with"}) {
@@ -257,11 +272,10 @@ func FuzzRules(f *testing.F) {
 	f.Add("a or b", "\xff", "1,2,3,,4/5/6:7 -8")
 	f.Fuzz(func(t *testing.T, question, reference, response string) {
 		it := deem.Item{Question: question, References: []string{reference}, Response: response}
-		for _, name := range rule.Names() {
+		for name, j := range every() {
 			if rule.NeedsEmbedder(name) || rule.NeedsThesaurus(name) {
 				continue // the missing part is an error, which its own tests check
 			}
-			j, _ := rule.Named(name)
 			v, err := j.Judge(t.Context(), it)
 			if bad := validVerdict(v, err); bad != "" {
 				t.Errorf("%s: %s", name, bad)

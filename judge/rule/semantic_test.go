@@ -121,15 +121,18 @@ func TestSemanticIdentity(t *testing.T) {
 	}
 }
 
-func TestNamedWith(t *testing.T) {
+func TestSemanticNamed(t *testing.T) {
 	if !slices.Contains(rule.Names(), "semantic") {
 		t.Errorf("Names() = %q, without semantic", rule.Names())
 	}
 	it := deem.Item{References: []string{"1"}, Response: "1"}
 	for _, name := range rule.Names() {
-		j, ok := rule.NamedWith(name, embedder(angles))
+		j, ok := rule.Named(name)
+		if rule.NeedsEmbedder(name) {
+			j = rule.Semantic(embedder(angles))
+		}
 		if !ok || j.Name() != name {
-			t.Errorf("NamedWith(%q) = %v, %t", name, j, ok)
+			t.Errorf("Named(%q) = %v, %t", name, j, ok)
 			continue
 		}
 		if _, err := j.Judge(t.Context(), it); err != nil && !rule.NeedsThesaurus(name) {
@@ -138,9 +141,6 @@ func TestNamedWith(t *testing.T) {
 		if got, want := rule.NeedsEmbedder(name), name == "semantic"; got != want {
 			t.Errorf("NeedsEmbedder(%q) = %t, want %t", name, got, want)
 		}
-	}
-	if j, ok := rule.NamedWith("nonesuch", embedder(angles)); ok || j != nil {
-		t.Errorf("NamedWith(nonesuch) = %v, %t, want nil, false", j, ok)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/choice"
+	"deem/internal/benchmark"
 	"deem/judge"
 )
 
@@ -15,9 +15,9 @@ import (
 func Choice(reading string) (deem.Judge, error) {
 	switch reading {
 	case "", Upstream:
-		return choice.New(choice.EverMemBench, ChoiceName, Upstream), nil
+		return benchmark.NewChoice(benchmark.ChoiceEverMemBench, ChoiceName, Upstream), nil
 	case Strict:
-		return choice.New(choice.Strict, ChoiceName, Strict), nil
+		return benchmark.NewChoice(benchmark.ChoiceStrict, ChoiceName, Strict), nil
 	}
 	return nil, fmt.Errorf("judge %s has no reading %q; it has %s", ChoiceName, reading, strings.Join(Readings(), ", "))
 }

@@ -6,7 +6,6 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
-	"deem/internal/choice"
 )
 
 // Options says what to read.
@@ -30,7 +29,7 @@ func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
 	join := benchmark.Join{
 		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
 		ID: []string{"id", "question_id"}, Response: []string{"generated_answer", "response"},
-		Further:  append(append([]string{choice.OptionsField}, questionColumns...), answerColumns...),
+		Further:  append(append([]string{benchmark.OptionsField}, questionColumns...), answerColumns...),
 		Question: readQuestion,
 	}
 	if o.Choices {
@@ -53,12 +52,12 @@ func readQuestion(it *deem.Item, row *benchmark.Row) error {
 		return benchmark.At(row, "question %q has no answer to judge by", it.ID)
 	}
 	it.References, it.Category = []string{v.Str()}, openEnded
-	if v := row.Get(choice.OptionsField); !v.Blank() {
-		if _, err := choice.Options(v.Str()); err != nil {
+	if v := row.Get(benchmark.OptionsField); !v.Blank() {
+		if _, err := benchmark.ChoiceOptions(v.Str()); err != nil {
 			return benchmark.At(row, "question %q: %v", it.ID, err)
 		}
 		it.Category = multipleChoice
-		benchmark.SetField(it, choice.OptionsField, v.Str())
+		benchmark.SetField(it, benchmark.OptionsField, v.Str())
 	}
 	return nil
 }

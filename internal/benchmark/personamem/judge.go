@@ -7,20 +7,20 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/choice"
+	"deem/internal/benchmark"
 	"deem/judge"
 )
 
 // Choice returns the judge of chosen options under a reading; "" means [Upstream].
 func Choice(reading string) (deem.Judge, error) {
-	by := map[string]string{"": choice.PersonaMem, Upstream: choice.PersonaMem, OmniMemEval: choice.OmniMemEval, Strict: choice.Strict}[reading]
+	by := map[string]string{"": benchmark.ChoicePersonaMem, Upstream: benchmark.ChoicePersonaMem, OmniMemEval: benchmark.ChoiceOmniMemEval, Strict: benchmark.ChoiceStrict}[reading]
 	if by == "" {
 		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", ChoiceName, reading, strings.Join(Readings(), ", "))
 	}
 	if reading == "" {
 		reading = Upstream
 	}
-	return choice.New(by, ChoiceName, reading), nil
+	return benchmark.NewChoice(by, ChoiceName, reading), nil
 }
 
 // The SHA-256 of JUDGE_PROMPT_NARROW_POSITIVE and JUDGE_PROMPT_NARROW_NEGATIVE in
@@ -99,7 +99,7 @@ func (p *OpenAnswers) Request(it deem.Item) (deem.Request, error) {
 		return deem.Request{}, deem.Failf(deem.Input, "the item has no preference")
 	case strings.HasPrefix(it.Response, "ERROR:"):
 		return deem.Request{}, deem.Failf(deem.Input, "the response is an error of the system, which upstream leaves out: %.60s", it.Response)
-	case it.Fields[choice.OptionsField] != "":
+	case it.Fields[benchmark.OptionsField] != "":
 		return deem.Request{}, deem.Failf(deem.Input, "the response takes an option, which is judged by %s", ChoiceName)
 	}
 	name := positive

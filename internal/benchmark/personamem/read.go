@@ -7,7 +7,6 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
-	"deem/internal/choice"
 )
 
 // Options says what to read. Data are upstream's result file, or benchmark.csv. Responses
@@ -16,7 +15,7 @@ type Options = benchmark.Options
 
 // The columns of rows.
 var (
-	optionColumns   = []string{"option_mapping", choice.OptionsField, "all_options"}
+	optionColumns   = []string{"option_mapping", benchmark.OptionsField, "all_options"}
 	questionColumns = []string{"user_query", "question"}
 	answerColumns   = []string{"correct_answer", "answer"}
 	fieldColumns    = []string{fieldPreference, fieldScenario, fieldUpdated, fieldWho, fieldType}
@@ -80,9 +79,9 @@ func readAnswer(it *deem.Item, row *benchmark.Row) error {
 	if !ok {
 		return nil
 	}
-	if _, err := choice.Options(v.Str()); err != nil {
+	if _, err := benchmark.ChoiceOptions(v.Str()); err != nil {
 		return benchmark.At(row, "question %q: %v", it.ID, err)
 	}
-	benchmark.SetField(it, choice.OptionsField, v.Str())
+	benchmark.SetField(it, benchmark.OptionsField, v.Str())
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
-	"deem/internal/choice"
 )
 
 // A result is a row of upstream's result file.
@@ -62,7 +61,7 @@ func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int,
 			mode = "generative"
 			r.Mode, r.NarrowScore = mode, &rec.Verdict.Score
 		} else {
-			r.Options, _ = choice.Options(it.Fields[choice.OptionsField]) // It was judged, so there are some.
+			r.Options, _ = benchmark.ChoiceOptions(it.Fields[benchmark.OptionsField]) // It was judged, so there are some.
 			r.IsCorrect = new(rec.Verdict.Score == 1)
 		}
 		file.Results = append(file.Results, r)

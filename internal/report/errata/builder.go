@@ -8,11 +8,8 @@ import (
 	"deem/report"
 )
 
-// ErrUnasked is returned by a judge that would have to call a model for an item and may
-// not.
-var ErrUnasked = errors.New("the model was never asked about this item")
-
-// unasked is the failure of an item for which no verdict was requested.
+// unasked is the kind of failure of an item for which no verdict was requested. A judge that
+// would have to call a model, and may not, returns it too.
 const unasked deem.Kind = "unasked"
 
 // A Builder takes the records of a run and compares its numbers with those that account for
@@ -39,9 +36,9 @@ type accepted struct {
 const maxExamples = 10
 
 // New returns a builder with the head of the run's own report. The judge grades items with
-// corrected references. It must be the judge of the run and must cost nothing; it returns
-// [ErrUnasked] if it would have to call a model. It is nil if the run's judge is not
-// available.
+// corrected references. It must be the judge of the run and must cost nothing; it returns a
+// failure of kind "unasked" if it would have to call a model. It is nil if the run's judge is
+// not available.
 func New(m *Matched, h report.Head, judge deem.Judge) *Builder {
 	h.Trials, h.UpstreamName = 1, ""
 	all := h
@@ -135,9 +132,6 @@ func (b *Builder) ask(ctx context.Context, it deem.Item) (*deem.Verdict, *deem.F
 	v, err := b.judge.Judge(ctx, it)
 	if err == nil {
 		return &v, nil, nil
-	}
-	if errors.Is(err, ErrUnasked) {
-		return nil, deem.Failf(unasked, "%v", err), nil
 	}
 	if f, ok := errors.AsType[*deem.Failure](err); ok {
 		return nil, f, nil

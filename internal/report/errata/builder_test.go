@@ -38,7 +38,9 @@ var equal = judgeFunc(func(it deem.Item) (deem.Verdict, error) {
 })
 
 // mute is a judge that would have to call a model.
-var mute = judgeFunc(func(deem.Item) (deem.Verdict, error) { return deem.Verdict{}, errata.ErrUnasked })
+var mute = judgeFunc(func(deem.Item) (deem.Verdict, error) {
+	return deem.Verdict{}, deem.Failf("unasked", "the model was never asked about this item")
+})
 
 func yes(right bool) deem.Verdict {
 	if right {

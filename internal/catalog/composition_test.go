@@ -1,4 +1,4 @@
-package compose_test
+package catalog_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"deem/internal/compose"
+	"deem/internal/catalog"
 )
 
 const panel = `kind: panel
@@ -22,10 +22,10 @@ members:
 `
 
 func TestParse(t *testing.T) {
-	d, ok, err := compose.Parse("dir/p.yaml", []byte(panel))
-	want := &compose.Declaration{
+	d, ok, err := catalog.ParseComposition("dir/p.yaml", []byte(panel))
+	want := &catalog.Composition{
 		File: "dir/p.yaml", Kind: "panel", Name: "three", About: "three judges", Rule: "weighted", Tie: "first", Quorum: 2,
-		Members: []compose.Member{
+		Members: []catalog.Member{
 			{Judge: "match", Line: 8},
 			{Judge: "universal", Model: "openai:gpt-4o-mini", Weight: 2, Name: "gpt", Reading: "strict", Line: 9},
 			{Judge: "labels:people.csv#anna", Line: 10},
@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 	if got := d.Path("x.yaml"); got != "dir/x.yaml" {
 		t.Errorf("Path(x.yaml) = %s, want it beside the declaration", got)
 	}
-	if _, ok, err := compose.Parse("j.yaml", []byte("name: mine\nprompt: hi\n")); ok || err != nil {
+	if _, ok, err := catalog.ParseComposition("j.yaml", []byte("name: mine\nprompt: hi\n")); ok || err != nil {
 		t.Errorf("a judge without a kind: %v, %v, want that it is left to others", ok, err)
 	}
 }
@@ -45,10 +45,10 @@ func TestParse(t *testing.T) {
 // TestWrittenReadAgain checks that Parse reads what fit writes.
 func TestWrittenReadAgain(t *testing.T) {
 	mark := 0.93
-	d := compose.Declaration{
-		File: "c.yaml", Kind: "cascade", Name: "cheap-first", Promise: &compose.Promise{Alpha: 0.05, Delta: 0.1, Labels: "l.csv"},
-		Members: []compose.Member{
-			{Judge: "match", Threshold: &mark, Hash: "abc", Fitted: &compose.Fitted{Threshold: mark, Labelled: 300, Decided: 200, Wrong: 3, Bound: 0.04}},
+	d := catalog.Composition{
+		File: "c.yaml", Kind: "cascade", Name: "cheap-first", Promise: &catalog.Promise{Alpha: 0.05, Delta: 0.1, Labels: "l.csv"},
+		Members: []catalog.Member{
+			{Judge: "match", Threshold: &mark, Hash: "abc", Fitted: &catalog.Fitted{Threshold: mark, Labelled: 300, Decided: 200, Wrong: 3, Bound: 0.04}},
 			{Judge: "people"},
 		},
 	}
@@ -56,7 +56,7 @@ func TestWrittenReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, ok, err := compose.Parse("c.yaml", text)
+	got, ok, err := catalog.ParseComposition("c.yaml", text)
 	if err != nil || !ok {
 		t.Fatalf("%v, %v:\n%s", ok, err, text)
 	}
@@ -88,7 +88,7 @@ func TestProblems(t *testing.T) {
 		stage + "  - match\n  - f1\npromise: {alpha: .1}":                                           "f.yaml:4: the cascade makes a promise",
 		stage + "  - {judge: match, threshold: .8, hash: a, fitted: {threshold: .9}}\n  - people\n": "the threshold is 0.8, and 0.9 was fitted",
 	} {
-		_, ok, err := compose.Parse("f.yaml", []byte(text))
+		_, ok, err := catalog.ParseComposition("f.yaml", []byte(text))
 		if !ok || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, error %v, want one with %q", text, ok, err, want)
 		}
@@ -100,7 +100,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("kind: cascade\nname: c\nstages: [{judge: match, fitted: {threshold: 1}}, people]\npromise: 3")
 	f.Add("kind: repeat\nname: *a\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		d, ok, err := compose.Parse("f.yaml", []byte(text))
+		d, ok, err := catalog.ParseComposition("f.yaml", []byte(text))
 		if ok && err == nil && (d == nil || d.Name == "" || len(d.Members) == 0) {
 			t.Errorf("%q: %+v, which is not a judge", text, d)
 		}

@@ -4,7 +4,7 @@
 //
 // A response without a recognisable choice, or with a letter that was not offered, is a
 // failure and not a wrong answer.
-package choice
+package benchmark
 
 import (
 	"context"
@@ -24,58 +24,58 @@ import (
 // programs shuffle options in ways that cannot be reproduced.
 const OptionsField = "options"
 
-// version is increased whenever the verdicts may change.
-const version = 1
+// choiceVersion is increased whenever the verdicts may change.
+const choiceVersion = 1
 
 // The names of the rules.
 const (
-	Strict       = "choice"
-	PersonaMem   = "choice/personamem-v2"
-	OmniMemEval  = "choice/omnimemeval"
-	EverMemBench = "choice/evermembench"
-	MemBench     = "choice/membench"
+	ChoiceStrict       = "choice"
+	ChoicePersonaMem   = "choice/personamem-v2"
+	ChoiceOmniMemEval  = "choice/omnimemeval"
+	ChoiceEverMemBench = "choice/evermembench"
+	ChoiceMemBench     = "choice/membench"
 )
 
-// Rules returns the names of the rules, with a description of each.
-func Rules() [][2]string {
+// ChoiceRules returns the names of the rules, with a description of each.
+func ChoiceRules() [][2]string {
 	return [][2]string{
-		{Strict, "the option that the response clearly takes, by letter or by text, among the options that the item was shown; a letter that was not offered is a failure"},
-		{PersonaMem, "choice, with the letter found as PersonaMem v2's program finds it: the first of eleven patterns"},
-		{OmniMemEval, "choice, with the letters found as OmniMemEval finds them: all letters from a to d behind <final_answer>, else in the whole response"},
-		{EverMemBench, "choice, with the letter found as EverMemBench's program finds it: the first letter from A to D anywhere"},
-		{MemBench, "choice, with the response compared as MemBench's program does: it is the letter and nothing else"},
+		{ChoiceStrict, "the option that the response clearly takes, by letter or by text, among the options that the item was shown; a letter that was not offered is a failure"},
+		{ChoicePersonaMem, "choice, with the letter found as PersonaMem v2's program finds it: the first of eleven patterns"},
+		{ChoiceOmniMemEval, "choice, with the letters found as OmniMemEval finds them: all letters from a to d behind <final_answer>, else in the whole response"},
+		{ChoiceEverMemBench, "choice, with the letter found as EverMemBench's program finds it: the first letter from A to D anywhere"},
+		{ChoiceMemBench, "choice, with the response compared as MemBench's program does: it is the letter and nothing else"},
 	}
 }
 
-// New returns the named rule as a judge. The judge of a benchmark has its own name and
+// NewChoice returns the named rule as a judge. The judge of a benchmark has its own name and
 // reading; otherwise as is the rule's name and the reading "".
-func New(rule, as, reading string) *Judge { return &Judge{as, rule, reading} }
+func NewChoice(rule, as, reading string) *Choice { return &Choice{as, rule, reading} }
 
 // A Judge judges which of several options a response chooses.
-type Judge struct{ name, rule, reading string }
+type Choice struct{ name, rule, reading string }
 
-var _ deem.Identified = (*Judge)(nil)
+var _ deem.Identified = (*Choice)(nil)
 
 // Name returns the name of the judge.
-func (j *Judge) Name() string { return j.name }
+func (j *Choice) Name() string { return j.name }
 
 // Reading returns the name of the reading, or "".
-func (j *Judge) Reading() string { return j.reading }
+func (j *Choice) Reading() string { return j.reading }
 
 // Identity returns the [judge.Spec] of the judge.
-func (j *Judge) Identity() any {
-	return judge.Spec{Kind: judge.KindRule, Name: j.name, Version: version, Reading: j.reading}
+func (j *Choice) Identity() any {
+	return judge.Spec{Kind: judge.KindRule, Name: j.name, Version: choiceVersion, Reading: j.reading}
 }
 
-// Judge compares the letters that the response chooses with the right ones.
-func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+// Choice compares the letters that the response chooses with the right ones.
+func (j *Choice) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Verdict{}, err
 	}
 	if len(it.References) == 0 {
 		return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")
 	}
-	options, err := Options(it.Fields[OptionsField])
+	options, err := ChoiceOptions(it.Fields[OptionsField])
 	if err != nil {
 		return deem.Verdict{}, err
 	}
@@ -94,14 +94,14 @@ func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	}
 	for _, letter := range found[0] {
 		if _, ok := options[letter]; !ok {
-			return deem.Verdict{}, deem.Failf(deem.OutOfRange, "the response takes %s, which was not offered: %s were", letter, strings.Join(letters(options), ", "))
+			return deem.Verdict{}, deem.Failf(deem.OutOfRange, "the response takes %s, which was not offered: %s were", letter, strings.Join(optionLetters(options), ", "))
 		}
 	}
 	return deem.Verdict{Label: "wrong", Reason: "the response takes " + strings.Join(found[0], ", ")}, nil
 }
 
 // find returns the sets of letters that the response may choose; one of them must be right.
-func (j *Judge) find(response string, options map[string]string) ([][]string, error) {
+func (j *Choice) find(response string, options map[string]string) ([][]string, error) {
 	var found [][]string
 	add := func(letters ...string) {
 		slices.Sort(letters)
@@ -110,9 +110,9 @@ func (j *Judge) find(response string, options map[string]string) ([][]string, er
 		}
 	}
 	switch j.rule {
-	case PersonaMem:
+	case ChoicePersonaMem:
 		add(personaMemLetter(response)...)
-	case OmniMemEval:
+	case ChoiceOmniMemEval:
 		tail := text.Strip(response)
 		if i := strings.LastIndex(tail, finalAnswer); i >= 0 {
 			tail = text.Strip(tail[i+len(finalAnswer):])
@@ -120,11 +120,11 @@ func (j *Judge) find(response string, options map[string]string) ([][]string, er
 		tail = text.Strip(strings.TrimSuffix(tail, "</final_answer>"))
 		add(omniLetters(tail)...)
 		add(omniLetters(response)...)
-	case EverMemBench:
+	case ChoiceEverMemBench:
 		if i := strings.IndexAny(text.Upper(response), "ABCD"); i >= 0 {
 			add(text.Upper(response)[i : i+1])
 		}
-	case MemBench:
+	case ChoiceMemBench:
 		if exactLetter.MatchString(response) {
 			add(response)
 		}
@@ -141,9 +141,9 @@ func (j *Judge) find(response string, options map[string]string) ([][]string, er
 	return found, nil
 }
 
-// Options returns the options of a question by letter. A list is lettered from A, unless
+// ChoiceOptions returns the options of a question by letter. A list is lettered from A, unless
 // its texts begin with letters, for example "A. tea".
-func Options(field string) (map[string]string, error) {
+func ChoiceOptions(field string) (map[string]string, error) {
 	if text.Strip(field) == "" {
 		return nil, deem.Failf(deem.Input, "the item has no options under %q", OptionsField)
 	}
@@ -172,7 +172,7 @@ func Options(field string) (map[string]string, error) {
 	return options, nil
 }
 
-func letters(options map[string]string) []string { return slices.Sorted(maps.Keys(options)) }
+func optionLetters(options map[string]string) []string { return slices.Sorted(maps.Keys(options)) }
 
 // rightLetters returns the sets of letters that are right. Each reference is one: a letter,
 // several letters that must all be chosen, or the text of an option.
@@ -180,7 +180,7 @@ func rightLetters(references []string, options map[string]string) ([][]string, e
 	var sets [][]string
 	for _, ref := range references {
 		var texts [][]string
-		for _, letter := range letters(options) {
+		for _, letter := range optionLetters(options) {
 			if options[letter] == ref {
 				texts = append(texts, []string{letter})
 			}
@@ -199,7 +199,7 @@ func rightLetters(references []string, options map[string]string) ([][]string, e
 	for _, set := range sets {
 		for _, letter := range set {
 			if _, ok := options[letter]; !ok {
-				return nil, deem.Failf(deem.Input, "the right answer %s is not one of the options %s", letter, strings.Join(letters(options), ", "))
+				return nil, deem.Failf(deem.Input, "the right answer %s is not one of the options %s", letter, strings.Join(optionLetters(options), ", "))
 			}
 		}
 	}
@@ -301,7 +301,7 @@ func clearLetters(response string, options map[string]string) ([]string, error) 
 		return []string{text.Upper(m[1])}, nil
 	}
 	var byText []string
-	for _, letter := range letters(options) {
+	for _, letter := range optionLetters(options) {
 		if same(said, options[letter]) {
 			byText = append(byText, letter)
 		}

@@ -1,4 +1,4 @@
-package choice_test
+package benchmark_test
 
 import (
 	"encoding/json"
@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/choice"
+	"deem/internal/benchmark"
 )
 
 // taken returns the result of a rule for a response: right, wrong, or the kind of its
 // failure.
 func taken(t *testing.T, name, options, reference, response string) string {
 	t.Helper()
-	v, err := choice.New(name, name, "").Judge(t.Context(), deem.Item{
-		ID: "1", References: []string{reference}, Response: response, Fields: map[string]string{choice.OptionsField: options},
+	v, err := benchmark.NewChoice(name, name, "").Judge(t.Context(), deem.Item{
+		ID: "1", References: []string{reference}, Response: response, Fields: map[string]string{benchmark.OptionsField: options},
 	})
 	if err == nil {
 		if (v.Label == "right") != (v.Score == 1) {
@@ -65,7 +65,7 @@ func TestChoice(t *testing.T) {
 		{"A", "Juice", "input"},
 		{"A", "F", "input"},
 	} {
-		if got := taken(t, choice.Strict, drinks, tt.reference, tt.response); got != tt.want {
+		if got := taken(t, benchmark.ChoiceStrict, drinks, tt.reference, tt.response); got != tt.want {
 			t.Errorf("%q with %q: %s, want %s", tt.response, tt.reference, got, tt.want)
 		}
 	}
@@ -77,35 +77,35 @@ func TestChoiceOptions(t *testing.T) {
 		drinks, `{'A': 'Green tea', 'B': 'Coffee, black', 'C': "Milk", 'D': 'Water'}`, `{"(a)": "Green tea", "(b)": "Coffee, black"}`,
 		`["Green tea", "Coffee, black", "Milk"]`, `['A. Green tea', 'B. Coffee, black']`, `["A) Green tea", "B) Coffee, black"]`,
 	} {
-		if got := taken(t, choice.Strict, options, "B", "Coffee, black"); got != "right" {
+		if got := taken(t, benchmark.ChoiceStrict, options, "B", "Coffee, black"); got != "right" {
 			t.Errorf("%s: %s, want right", options, got)
 		}
 	}
 	for _, options := range []string{"", "A B C", `{"A": "one"}`, "[", "7"} {
-		if got := taken(t, choice.Strict, options, "A", "A"); got != "input" {
+		if got := taken(t, benchmark.ChoiceStrict, options, "A", "A"); got != "input" {
 			t.Errorf("%q: %s, want a failure of kind input", options, got)
 		}
 	}
-	// Options in another order have other letters: the order of the item counts.
-	if got := taken(t, choice.Strict, `{"A": "Coffee, black", "B": "Green tea"}`, "Coffee, black", "A"); got != "right" {
+	// ChoiceOptions in another order have other letters: the order of the item counts.
+	if got := taken(t, benchmark.ChoiceStrict, `{"A": "Coffee, black", "B": "Green tea"}`, "Coffee, black", "A"); got != "right" {
 		t.Errorf("the right text under another letter: %s", got)
 	}
 }
 
 func TestChoiceUpstream(t *testing.T) {
 	for _, tt := range []struct{ rule, response, want string }{
-		{choice.EverMemBench, "B", "right"},
-		{choice.EverMemBench, "b) coffee", "right"},
-		{choice.EverMemBench, "I think B", "right"},
-		{choice.EverMemBench, "Definitely B", "wrong"}, // the D
-		{choice.EverMemBench, "", "unparseable"},
-		{choice.EverMemBench, "no", "unparseable"},
-		{choice.MemBench, "B", "right"},
-		{choice.MemBench, "A", "wrong"},
-		{choice.MemBench, "B.", "unparseable"},
-		{choice.MemBench, "E", "out_of_range"},
-		{choice.PersonaMem, "Final Answer: E", "out_of_range"},
-		{choice.PersonaMem, "So the answer is clearly B", "wrong"}, // the c
+		{benchmark.ChoiceEverMemBench, "B", "right"},
+		{benchmark.ChoiceEverMemBench, "b) coffee", "right"},
+		{benchmark.ChoiceEverMemBench, "I think B", "right"},
+		{benchmark.ChoiceEverMemBench, "Definitely B", "wrong"}, // the D
+		{benchmark.ChoiceEverMemBench, "", "unparseable"},
+		{benchmark.ChoiceEverMemBench, "no", "unparseable"},
+		{benchmark.ChoiceMemBench, "B", "right"},
+		{benchmark.ChoiceMemBench, "A", "wrong"},
+		{benchmark.ChoiceMemBench, "B.", "unparseable"},
+		{benchmark.ChoiceMemBench, "E", "out_of_range"},
+		{benchmark.ChoicePersonaMem, "Final Answer: E", "out_of_range"},
+		{benchmark.ChoicePersonaMem, "So the answer is clearly B", "wrong"}, // the c
 	} {
 		if got := taken(t, tt.rule, drinks, "B", tt.response); got != tt.want {
 			t.Errorf("%s of %q: %s, want %s", tt.rule, tt.response, got, tt.want)
@@ -139,12 +139,12 @@ func TestChoiceVectors(t *testing.T) {
 		if want == "" {
 			want, reference = "right", v.Letter
 		}
-		if got := taken(t, choice.PersonaMem, drinks, reference, v.Reply); got != want {
+		if got := taken(t, benchmark.ChoicePersonaMem, drinks, reference, v.Reply); got != want {
 			t.Errorf("PersonaMem v2, %q: %s, want %s, for the letter is %q", v.Reply, got, want, v.Letter)
 		}
 	}
 	for _, v := range vectors.Omni {
-		if got := taken(t, choice.OmniMemEval, drinks, v.Gold, v.Reply); (got == "right") != v.Correct {
+		if got := taken(t, benchmark.ChoiceOmniMemEval, drinks, v.Gold, v.Reply); (got == "right") != v.Correct {
 			t.Errorf("OmniMemEval, %q with %s: %s, want correct %v", v.Reply, v.Gold, got, v.Correct)
 		}
 	}

@@ -1,20 +1,20 @@
-package choice_test
+package benchmark_test
 
 import (
 	"context"
 	"fmt"
 
 	"deem"
-	"deem/internal/choice"
+	"deem/internal/benchmark"
 )
 
 // A letter that was offered is right or wrong; one that was not is a failure.
 func Example() {
-	j := choice.New(choice.Strict, choice.Strict, "")
+	j := benchmark.NewChoice(benchmark.ChoiceStrict, benchmark.ChoiceStrict, "")
 	for _, response := range []string{"The answer is (B).", "A", "E"} {
 		v, err := j.Judge(context.Background(), deem.Item{
 			Question: "Where was Ada born?", References: []string{"B"}, Response: response,
-			Fields: map[string]string{choice.OptionsField: `{"A": "Paris", "B": "London"}`},
+			Fields: map[string]string{benchmark.OptionsField: `{"A": "Paris", "B": "London"}`},
 		})
 		if err != nil {
 			fmt.Println(err)

@@ -1,4 +1,4 @@
-package compose
+package catalog
 
 import (
 	"fmt"
@@ -15,21 +15,21 @@ import (
 
 // A decoder converts the nodes of a file to a declaration. It works on nodes so that every
 // error has a line.
-type decoder struct {
+type compositionDecoder struct {
 	file     string
 	problems deem.Problems
-	d        Declaration
+	d        Composition
 }
 
-func (x *decoder) bad(n *yaml.Node, format string, args ...any) {
+func (x *compositionDecoder) bad(n *yaml.Node, format string, args ...any) {
 	x.problems.Add(deem.Problem{File: x.file, Line: n.Line, Message: fmt.Sprintf(format, args...)})
 }
 
-// keys maps the keys of a mapping to the functions that read their values.
-type keys map[string]func(*yaml.Node)
+// compositionKeys maps the keys of a mapping to the functions that read their values.
+type compositionKeys map[string]func(*yaml.Node)
 
 // mapping walks the keys of a mapping. Unknown and repeated keys are reported.
-func (x *decoder) mapping(n *yaml.Node, what string, known keys) {
+func (x *compositionDecoder) mapping(n *yaml.Node, what string, known compositionKeys) {
 	if n.Kind != yaml.MappingNode {
 		x.bad(n, "%s wants keys and values, as \"key: value\"", what)
 		return
@@ -53,7 +53,7 @@ func (x *decoder) mapping(n *yaml.Node, what string, known keys) {
 	}
 }
 
-func (x *decoder) unknown(key *yaml.Node, what string, known []string) {
+func (x *compositionDecoder) unknown(key *yaml.Node, what string, known []string) {
 	if near := text.Closest(key.Value, known); near != "" {
 		x.bad(key, "%s has no key %q; did you mean %q?", what, key.Value, near)
 		return
@@ -62,7 +62,7 @@ func (x *decoder) unknown(key *yaml.Node, what string, known []string) {
 }
 
 // into returns a function that reads a value of the type of to.
-func (x *decoder) into(what string, to any) func(*yaml.Node) {
+func (x *compositionDecoder) into(what string, to any) func(*yaml.Node) {
 	words := map[string]string{"*string": "a text", "*int": "a whole number", "*float64": "a number", "**float64": "a number"}
 	return func(n *yaml.Node) {
 		_, isText := to.(*string)
@@ -73,17 +73,17 @@ func (x *decoder) into(what string, to any) func(*yaml.Node) {
 }
 
 // declaration reads the whole file. The allowed keys depend on the kind.
-func (x *decoder) declaration(root *yaml.Node) {
+func (x *compositionDecoder) declaration(root *yaml.Node) {
 	d := &x.d
-	known := keys{
+	known := compositionKeys{
 		"kind": func(*yaml.Node) {}, "name": x.into("name", &d.Name), "about": x.into("about", &d.About),
 	}
-	votes := keys{
+	votes := compositionKeys{
 		"rule": x.into("rule", &d.Rule), "tie": x.into("tie", &d.Tie),
 		"quorum": x.into("quorum", &d.Quorum), "pass": x.into("pass", &d.Pass),
 	}
 	one := Member{Line: root.Line}
-	single := keys{"judge": x.into("judge", &one.Judge), "model": x.into("model", &one.Model), "reading": x.into("reading", &one.Reading)}
+	single := compositionKeys{"judge": x.into("judge", &one.Judge), "model": x.into("model", &one.Model), "reading": x.into("reading", &one.Reading)}
 	switch d.Kind {
 	case judge.KindPanel:
 		maps.Copy(known, votes)
@@ -110,7 +110,7 @@ var (
 )
 
 // members reads a list of judges, each a name or a mapping with the given keys.
-func (x *decoder) members(n *yaml.Node, what string, allowed []string) {
+func (x *compositionDecoder) members(n *yaml.Node, what string, allowed []string) {
 	if n.Kind != yaml.SequenceNode {
 		x.bad(n, "%s wants a list of judges", what)
 		return
@@ -120,7 +120,7 @@ func (x *decoder) members(n *yaml.Node, what string, allowed []string) {
 		if item.Kind == yaml.ScalarNode {
 			x.into("a member", &m.Judge)(item)
 		} else {
-			all := keys{
+			all := compositionKeys{
 				"judge": x.into("judge", &m.Judge), "model": x.into("model", &m.Model), "name": x.into("name", &m.Name),
 				"reading": x.into("reading", &m.Reading), "hash": x.into("hash", &m.Hash),
 				"weight": x.into("weight", &m.Weight), "threshold": x.into("threshold", &m.Threshold),
@@ -140,25 +140,25 @@ func (x *decoder) members(n *yaml.Node, what string, allowed []string) {
 	}
 }
 
-func (x *decoder) promise(n *yaml.Node) {
+func (x *compositionDecoder) promise(n *yaml.Node) {
 	p := &Promise{}
 	x.d.Promise = p
-	x.mapping(n, "promise", keys{
+	x.mapping(n, "promise", compositionKeys{
 		"alpha": x.into("alpha", &p.Alpha), "delta": x.into("delta", &p.Delta), "labels": x.into("labels", &p.Labels),
 	})
 }
 
-func (x *decoder) fitted(n *yaml.Node, m *Member) {
+func (x *compositionDecoder) fitted(n *yaml.Node, m *Member) {
 	f := &Fitted{}
 	m.Fitted = f
-	x.mapping(n, "fitted", keys{
+	x.mapping(n, "fitted", compositionKeys{
 		"threshold": x.into("threshold", &f.Threshold), "labelled": x.into("labelled", &f.Labelled),
 		"decided": x.into("decided", &f.Decided), "wrong": x.into("wrong", &f.Wrong), "bound": x.into("bound", &f.Bound),
 	})
 }
 
 // check validates the declaration as a whole.
-func (x *decoder) check(root *yaml.Node) {
+func (x *compositionDecoder) check(root *yaml.Node) {
 	d := &x.d
 	if d.Name == "" {
 		x.bad(root, "the judge has no name")
@@ -178,7 +178,7 @@ func (x *decoder) check(root *yaml.Node) {
 }
 
 // checkPromise rejects a guarantee for thresholds that were not fitted.
-func (x *decoder) checkPromise() {
+func (x *compositionDecoder) checkPromise() {
 	for _, m := range x.d.Members[:len(x.d.Members)-1] {
 		if m.Fitted == nil || m.Hash == "" || m.Threshold == nil {
 			x.problems.Add(deem.Problem{File: x.file, Line: m.Line, Message: "the cascade makes a promise, and this stage has no threshold that was fitted for a judge; " +

@@ -1,14 +1,14 @@
-package compose_test
+package catalog_test
 
 import (
 	"fmt"
 
-	"deem/internal/compose"
+	"deem/internal/catalog"
 )
 
 // A file that names judges is read without resolving them.
 func ExampleParse() {
-	d, composed, err := compose.Parse("three.yaml", []byte(`
+	d, composed, err := catalog.ParseComposition("three.yaml", []byte(`
 kind: panel
 name: three
 rule: majority
