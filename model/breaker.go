@@ -321,15 +321,12 @@ func outOfService(attempts int, lasted time.Duration, last *deem.ModelError) err
 	err := fmt.Errorf("the model is out of service: it was asked %d times in %v and did not answer once; the last time: %w",
 		attempts, lasted.Round(time.Second), last)
 	return &deem.ModelError{Kind: last.Kind, Fatal: true, Attempts: last.Attempts, Err: deem.WithHint(err,
-		"finished items are kept; run the same command again later, with --retry-unjudged to include the items that were given up")}
+		"finished items are kept; run the same command again later, with --retry-unjudged to ask again about unjudged items")}
 }
 
 // nobodyThere returns the error that stops a run whose server is absent. The wire's error
 // says what to do about it.
 func nobodyThere(attempts int, lasted time.Duration, last *deem.ModelError) error {
 	err := fmt.Errorf("no model answers: it was asked %d times in %v; the last time: %w", attempts, lasted.Round(time.Second), last)
-	if deem.HintOf(err) == "" {
-		err = deem.WithHint(err, "check the base URL; deem doctor --model tells server, key and name apart")
-	}
 	return &deem.ModelError{Kind: last.Kind, Fatal: true, Absent: true, Attempts: last.Attempts, Err: err}
 }

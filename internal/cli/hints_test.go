@@ -13,10 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"deem/internal/catalog"
-	"deem/internal/modeltest"
+	"deem/internal/store/pgtest"
 )
 
 // A hintCase provokes a hint and follows it.
@@ -39,7 +37,6 @@ type hintCase struct {
 // that says what to type needs a case.
 func TestHints(t *testing.T) {
 	t.Parallel()
-	server := modeltest.NewBatchServer(t, modeltest.OpenAIBatches, answer, func(int) modeltest.Fate { return modeltest.Fate{Polls: 2} })
 	sources := sourceHints(t)
 	if len(sources) < 200 {
 		t.Fatalf("only %d hints were found in the source", len(sources))
@@ -47,12 +44,12 @@ func TestHints(t *testing.T) {
 	flags, commands := knownWords(t)
 	var mu sync.Mutex
 	followed, ran := map[string]string{}, 0 // by hint, what cases type
-	t.Run("cases", func(t *testing.T) {
-		for _, tt := range hintCases {
+	walk := func(t *testing.T, cases []hintCase, cluster *pgtest.Cluster) {
+		for _, tt := range cases {
 			lines := strings.Split(tt.when, "\n")
 			t.Run(lines[len(lines)-1], func(t *testing.T) {
 				t.Parallel()
-				hint := followCase(t, shell{t.TempDir(), server.URL}, tt, lines)
+				hint := followCase(t, newShell(t, cluster), tt, lines)
 				mu.Lock()
 				defer mu.Unlock()
 				for source := range sources {
@@ -63,10 +60,13 @@ func TestHints(t *testing.T) {
 				ran++
 			})
 		}
-	})
-	if ran < len(hintCases) {
+	}
+	t.Run("cases", func(t *testing.T) { walk(t, slices.Concat(hintCases, serverCases), nil) })
+	t.Run("postgres", func(t *testing.T) { walk(t, postgresCases, pgtest.Start(t, pgtest.Options{})) })
+	if ran < len(hintCases)+len(serverCases) {
 		return // -run chose some, or some failed.
 	}
+	withPostgres := ran == len(hintCases)+len(serverCases)+len(postgresCases)
 	command := regexp.MustCompile(`\bdeem (` + strings.Join(commands, "|") + `)\b`)
 	flag := regexp.MustCompile(`(?:^|[^\w-])(--[a-z][a-z-]+)`)
 	missing := map[string][]string{}
@@ -79,7 +79,7 @@ func TestHints(t *testing.T) {
 			words = append(words, m[1])
 		}
 		for _, word := range words {
-			if strings.Contains(followed[source], word) {
+			if strings.Contains(followed[source], word) || !withPostgres {
 				continue
 			}
 			if missing[file] = append(missing[file], word); !slices.Contains(unfollowed[file], word) {
@@ -89,21 +89,20 @@ func TestHints(t *testing.T) {
 	}
 	for file, words := range unfollowed {
 		for _, word := range words {
-			if !slices.Contains(missing[file], word) {
+			if !slices.Contains(missing[file], word) && withPostgres {
 				t.Errorf("%s: %s is followed everywhere: remove it from the list", file, word)
 			}
 		}
 	}
 }
 
-// A shell is an environment for commands: a folder, and the address of a model.
-type shell struct{ dir, server string }
-
 // followCase provokes the hint of a case, follows it and returns it.
-func followCase(t *testing.T, sh shell, tt hintCase, lines []string) string {
+func followCase(t *testing.T, sh *shell, tt hintCase, lines []string) string {
 	t.Helper()
-	for name, text := range hintFiles {
-		writeFile(t, filepath.Join(sh.dir, name), text)
+	for _, files := range []map[string]string{hintFiles, serverFiles} {
+		for name, text := range files {
+			writeFile(t, filepath.Join(sh.dir, name), text)
+		}
 	}
 	for _, line := range lines[:len(lines)-1] {
 		if code, said := sh.typed(t, line); code == 1 || code == 2 {
@@ -125,7 +124,7 @@ func followCase(t *testing.T, sh shell, tt hintCase, lines []string) string {
 }
 
 // followHint types what a hint says and checks that the error is gone.
-func followHint(t *testing.T, sh shell, tt hintCase, when, said, line string) {
+func followHint(t *testing.T, sh *shell, tt hintCase, when, said, line string) {
 	t.Helper()
 	printed, instead, filled := strings.Cut(line, " => ")
 	if !strings.Contains(hintIn(said), printed) {
@@ -133,7 +132,7 @@ func followHint(t *testing.T, sh shell, tt hintCase, when, said, line string) {
 	}
 	if filled {
 		pattern := regexp.MustCompile(`[A-Z]{2,}`).ReplaceAllString(regexp.QuoteMeta(printed), ".+")
-		if !regexp.MustCompile(`^`+pattern+`( |=|$)`).MatchString(instead) && !strings.Contains(instead, " "+printed+" ") && !strings.HasPrefix(instead, "deem ") {
+		if !regexp.MustCompile(`^`+pattern+`( |=|$)`).MatchString(instead) && !strings.Contains(instead, " "+printed+" ") && !strings.HasPrefix(instead, "deem ") && !strings.HasPrefix(instead, "POST ") {
 			t.Fatalf("%q is not %q with its placeholders filled in", instead, printed)
 		}
 		printed = instead
@@ -150,6 +149,9 @@ func followHint(t *testing.T, sh shell, tt hintCase, when, said, line string) {
 		t.Fatalf("following %q leaves the command as it was: %s", printed, when)
 	}
 	code, now := sh.typed(t, next)
+	if code == 0 && strings.HasPrefix(when, "POST ") && strings.HasPrefix(next, "deem serve") {
+		code, now = sh.typed(t, when) // The new server answers it.
+	}
 	switch {
 	case code != 1 && code != 2:
 	case tt.past && errorIn(now) != errorIn(said):
@@ -169,45 +171,6 @@ func withFlags(t *testing.T, command, flags string) string {
 		t.Fatalf("%s has %s already", command, name)
 	}
 	return command + " " + flags
-}
-
-// typed runs a command line of deem in a separate process, because the memory of this
-// process counts as that of the processes that other tests start.
-func (sh shell) typed(t *testing.T, line string) (code int, said string) {
-	t.Helper()
-	args, err := catalog.SplitCommand(strings.NewReplacer("$SERVER", sh.server, "$ADDRESS", strings.TrimPrefix(sh.server, "http://")).Replace(line))
-	if err != nil || len(args) == 0 || args[0] != "deem" {
-		t.Fatalf("%q is not a command of deem: %v", line, err)
-	}
-	p := startWith(t, sh.dir, []string{"OPENAI_API_KEY="}, args[1:]...)
-	if ready := endless(line); ready != nil {
-		ended, stopped := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(stopped)
-			for !ready.MatchString(p.err.String()) {
-				select {
-				case <-ended:
-					return
-				case <-time.After(time.Millisecond):
-				}
-			}
-			_ = p.cmd.Process.Signal(os.Interrupt)
-		}()
-		defer func() { close(ended); <-stopped }()
-	}
-	return p.wait(t), p.err.String()
-}
-
-// endless matches what a command says when it has begun to wait for others, or is nil for
-// a command that ends by itself.
-func endless(line string) *regexp.Regexp {
-	switch {
-	case strings.HasPrefix(line, "deem serve "):
-		return regexp.MustCompile(` is shown at `)
-	case strings.Contains(line, " --batch-poll 1h"):
-		return regexp.MustCompile(`batch batch_\d+: 0 of `)
-	}
-	return nil
 }
 
 func hintIn(said string) string { return lineIn(said, "hint") }

@@ -250,7 +250,7 @@ func (s *BatchServer) askLine(b *servedBatch, l servedLine) (outcome string, a A
 	if err != nil {
 		return "", Fail(http.StatusBadRequest, err.Error())
 	}
-	asked := Asked{Request: req, Model: model, Header: header, Path: path, Nth: 1}
+	asked := Asked{Request: req, Model: model, Header: header, Path: path, Body: l.body, Nth: 1}
 	if b.fate.Line != nil {
 		if outcome = b.fate.Line(asked); outcome != "" {
 			return outcome, Answer{}

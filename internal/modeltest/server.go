@@ -21,6 +21,7 @@ type Asked struct {
 	Model   string
 	Header  http.Header
 	Path    string
+	Body    []byte
 
 	// Nth is how many times these messages have come, including this time.
 	Nth int
@@ -172,7 +173,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	nth := s.enter(req)
 	defer s.leave()
-	a := s.answer(Asked{Request: req, Model: model, Header: r.Header, Path: r.URL.Path, Nth: nth})
+	a := s.answer(Asked{Request: req, Model: model, Header: r.Header, Path: r.URL.Path, Body: body, Nth: nth})
 	if s.hold(r.Context(), a) {
 		s.send(w, a)
 	}

@@ -89,7 +89,7 @@ func (c *Control) Busy(ctx context.Context, runID string) error {
 	case err != nil:
 		return err
 	case state == Queued || state == Paused:
-		return deem.WithHint(ErrQueued, "watch it with: deem queue; take it from them with: deem queue cancel %s", runID)
+		return deem.WithHint(ErrQueued, "watch it with: deem queue; take it back with: deem queue cancel %s", runID)
 	}
 	return held(ctx, c.pool, runID)
 }
@@ -123,7 +123,7 @@ func state(ctx context.Context, q querier, runID, lock string) (State, error) {
 	var state State
 	err := q.QueryRow(ctx, `SELECT state FROM queue_runs WHERE run = $1 `+lock, runID).Scan(&state)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return "", deem.WithHint(fmt.Errorf("run %s: %w", runID, ErrNotQueued), "deem run ... --detach gives a run to workers")
+		return "", deem.WithHint(fmt.Errorf("run %s: %w", runID, ErrNotQueued), "give a run to workers with: deem run --data FILE --detach")
 	}
 	return state, err
 }

@@ -92,7 +92,7 @@ func TestReadOnly(t *testing.T) {
 	t.Cleanup(func() { _ = st.Close() })
 	ro := serveStore(t, st, t.TempDir(), func(o *server.Options) { o.ReadOnly = true })
 	for _, path := range []string{"/api/v1/verdicts", "/api/v1/runs", "/api/v1/runs/last/labels", "/api/v1/runs/last/cancel"} {
-		ro.ask(t, "POST", path, body).wantProblem(t, 403, "only shows")
+		ro.ask(t, "POST", path, body).wantProblem(t, 403, "read-only")
 	}
 	ro.ask(t, "GET", "/api/v1/runs/last/records", "").want(t, 200, "records.0.id", "q1")
 	ro.ask(t, "GET", "/api/v1/runs/last/report", "").want(t, 200, "judged", 2)

@@ -102,7 +102,7 @@ func (ms *models) open(judge, name string) (deem.Model, error) {
 	}
 	if name == "" {
 		return nil, usage.Mark(deem.WithHint(fmt.Errorf("judge %s asks a model, and this server has none", judge),
-			"judge with a rule, as match, or start the server with a model: deem serve --model openai:gpt-4o-mini"))
+			"use a rule, such as match, or start the server with a model: deem serve --model openai:gpt-4o-mini"))
 	}
 	if m, ok := ms.opened[name]; ok {
 		return m, nil
@@ -116,13 +116,13 @@ func (ms *models) open(judge, name string) (deem.Model, error) {
 	}
 	if strings.HasPrefix(name, fakePrefix) {
 		return nil, withStatus(http.StatusForbidden, deem.WithHint(fmt.Errorf("a server does not ask %q: fake models are for the command line and for tests", name),
-			"deem run --model %s asks it", name))
+			"use it on the command line: deem run --data FILE --model %s", name))
 	}
 	err := fmt.Errorf("this server does not ask %q", name)
 	if len(ms.names) > 0 {
 		return nil, withStatus(http.StatusForbidden, deem.WithHint(err, "this server asks %s only; its operator chooses the models", strings.Join(ms.names, ", ")))
 	}
-	return nil, withStatus(http.StatusForbidden, deem.WithHint(err, "it asks no model; deem serve --model %s allows it", name))
+	return nil, withStatus(http.StatusForbidden, deem.WithHint(err, "start the server with it: deem serve --model %s", name))
 }
 
 // judging returns the judge that a client wants, with its model.
@@ -140,7 +140,7 @@ func (s *Server) judging(sub submission) (catalog.Choice, error) {
 	case err != nil:
 		return g, err
 	case !asks && sub.Model != "":
-		return g, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", c.Name()), "leave model out, or choose a judge that asks one, as universal"))
+		return g, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", c.Name()), "leave model out, or choose a judge that asks a model, such as universal"))
 	}
 	return g, nil
 }
@@ -167,8 +167,8 @@ const declarationName = "declaration"
 func declared(sub submission) (catalog.Choice, error) {
 	text := []byte(sub.Declaration)
 	if _, ok, _ := catalog.ParseComposition(declarationName, text); ok {
-		return catalog.Choice{}, usage.Mark(deem.WithHint(errors.New("a judge that is made of others cannot be sent"),
-			"send the declaration of one judge; deem run --judge FILE takes panels and cascades"))
+		return catalog.Choice{}, usage.Mark(deem.WithHint(errors.New("a judge that consists of others cannot be sent"),
+			"send the declaration of one judge, or use the file on the command line: deem run --data FILE --judge FILE"))
 	}
 	d, err := judge.Parse(declarationName, text, func(name string) ([]byte, error) {
 		return nil, fmt.Errorf("the prompt cannot be in a file (%s): write it into the declaration", name)
@@ -177,7 +177,7 @@ func declared(sub submission) (catalog.Choice, error) {
 		return catalog.Choice{}, usage.Mark(err)
 	}
 	if slices.Contains(catalog.JudgeNames(), d.Name) {
-		return catalog.Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("the name %q belongs to a judge that comes with deem", d.Name), "choose a name of your own, as %q", "my-"+d.Name))
+		return catalog.Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("the name %q belongs to a judge that comes with deem", d.Name), "choose another name, such as %q", "my-"+d.Name))
 	}
 	return catalog.Declared(d, sub.Reading)
 }

@@ -70,7 +70,7 @@ func (s *Server) problemOf(err error) problem {
 }
 
 // errReadOnly is the answer of a server that changes nothing.
-var errReadOnly = deem.WithHint(errors.New("this server only shows"), "deem serve without --read-only judges, and lets people label")
+var errReadOnly = deem.WithHint(errors.New("this server is read-only"), "start it without --read-only: deem serve")
 
 // demandWritable refuses changes where there are none to be made. Who may look is
 // decided with a form, so that has to stay.

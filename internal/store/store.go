@@ -33,7 +33,7 @@ import (
 	"deem"
 )
 
-// Errors that callers distinguish. All of them come with a hint.
+// Errors that callers distinguish.
 var (
 	// ErrNotFound means that the store has no such run.
 	ErrNotFound = errors.New("no such run")
@@ -47,7 +47,7 @@ var (
 
 // NotFound returns the error for a run id that the store does not have.
 func NotFound(runID string) error {
-	return deem.WithHint(fmt.Errorf("run %q: %w", runID, ErrNotFound), "`deem list runs` shows all runs")
+	return fmt.Errorf("run %q: %w", runID, ErrNotFound)
 }
 
 // A Spec describes a run: one judge over one dataset with its settings.

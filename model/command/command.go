@@ -96,7 +96,7 @@ func (h hello) check(req deem.Request) error {
 	isItem := len(req.Messages) == 1 && req.Messages[0].Role == ItemRole
 	switch {
 	case isItem && h.Kind == "model":
-		return deem.WithHint(errors.New("it is a model and not a judge"), "name it with --model, and a judge that asks models: --judge universal")
+		return deem.WithHint(errors.New("it is a model and not a judge"), "name it with --model instead, and add a judge that asks a model: --judge universal")
 	case !isItem && h.Kind == "judge":
 		return deem.WithHint(errors.New("it is a judge and not a model"), "name it with --judge")
 	}

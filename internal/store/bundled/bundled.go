@@ -199,7 +199,7 @@ func (s *Store) Finish(context.Context, string) error { return s.refuse() }
 func (s *Store) Append(context.Context, string, []deem.Record) error { return s.refuse() }
 
 func (s *Store) refuse() error {
-	return deem.WithHint(fmt.Errorf("%s: %w", s.path, ErrReadOnly), "deem run keeps what it judges in a database, named by --db")
+	return fmt.Errorf("%s: %w", s.path, ErrReadOnly)
 }
 
 // Release does nothing: a run in a bundle is never claimed.

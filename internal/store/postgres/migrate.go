@@ -47,7 +47,7 @@ func identify(ctx context.Context, pool *pgxpool.Pool) (identity, error) {
 func (id identity) mustBeOurs() error {
 	if id.foreign {
 		return deem.WithHint(errors.New("its schema holds the tables of another program"),
-			"nothing was changed; name another schema with ?search_path= in the URL, or another database with --db")
+			"nothing was changed; name another database with --db, or another schema of this one with ?search_path=NAME in the URL")
 	}
 	return runTables.refuseNewer(id.version)
 }

@@ -96,5 +96,5 @@ func (t Tables) refuseOlder(version int64) error {
 	}
 	return deem.WithHint(
 		fmt.Errorf("it was written by an older deem (schema %d, this deem reads %d)", version, t.latest),
-		"open it for writing once to bring it up to date, as `deem run` does")
+		"the next `deem run --data FILE` brings it up to date")
 }

@@ -79,7 +79,7 @@ func (id identity) mustBeCurrent() error {
 		return deem.WithHint(errors.New("it holds no runs"), "judge something first, with `deem run --data FILE` or `deem demo`, or name another database with --db")
 	case id.version < latest:
 		return deem.WithHint(fmt.Errorf("it was written by an older deem (schema %d, this deem reads %d)", id.version, latest),
-			"open it for writing once to bring it up to date, as `deem run` does")
+			"the next `deem run --data FILE` brings it up to date")
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ func testFinish(t *testing.T, s suite) {
 	if got := mustRun(t, st, run.ID).State; got != store.Open {
 		t.Errorf("State after an append = %s, want open", got)
 	}
-	wantError(t, "Finish of an unknown run", st.Finish(t.Context(), "20200101-000000"), store.ErrNotFound, "deem list runs")
+	wantError(t, "Finish of an unknown run", st.Finish(t.Context(), "20200101-000000"), store.ErrNotFound, "")
 }
 
 func testClaim(t *testing.T, s suite) {

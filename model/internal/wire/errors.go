@@ -142,8 +142,10 @@ func (c *Client) Garbled(a Answer, err error) error {
 	err = fmt.Errorf("read answer: %s", c.secrets.redact(OneLine([]byte(err.Error()))))
 	page := c.secrets.redact(string(a.Text[:min(len(a.Text), maxTrouble)]))
 	if strings.HasPrefix(strings.TrimSpace(page), "<") {
-		err = deem.WithHint(fmt.Errorf("read answer: it is a web page: %s", OneLine([]byte(page))),
-			"is %s the base URL of an API?", c.Endpoint())
+		err = fmt.Errorf("read answer: it is a web page: %s", OneLine([]byte(page)))
+	}
+	if foreign(page) {
+		err = deem.WithHint(err, "is %s the base URL of an API?", c.Endpoint())
 	}
 	return &deem.ModelError{Kind: deem.Provider, Passing: true, Absent: foreign(page), Billed: a.OK(), Err: err}
 }
