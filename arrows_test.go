@@ -57,11 +57,8 @@ var arrows = []arrow{
 
 	{"internal/doc", []string{".", "stat"}, "a report is one document, which three renderers write; sections of several reports are the same in all"},
 	{"report", []string{".", "stat", "internal/doc"}, "a report is made of records alone: it never calls a model or opens a store"},
-	{"internal/report/errata", []string{".", "stat", "internal/text", "report", "internal/doc", "internal/dataset"}, "a list of faults is a file, and what it does to a score is a report of fewer records"},
-	{"internal/report/card", []string{".", "judge", "stat", "report", "internal/doc"}, "a card is a report told to strangers: who made the number, and of what"},
-	{"internal/report/probe", []string{".", "stat", "probe", "internal/doc"}, "the card of a judge is counted in probe and shown here"},
-	{"internal/report/compare", []string{".", "judge", "stat", "internal/doc"}, "a comparison is made of records, and says what two judges differ in"},
-	{"internal/report/*", []string{".", "stat", "internal/doc"}, "a kind of report that only the command and the server show"},
+	{"internal/reports/compare", []string{".", "judge", "stat", "internal/doc"}, "a comparison is made of records, and says what two judges differ in"},
+	{"internal/reports/*", []string{".", "stat", "internal/doc"}, "a kind of report that is made of records, without a store"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 
 	{"deemtest", []string{".", "stat"}, "a test holds verdicts of any judge against what it wants"},
@@ -69,7 +66,7 @@ var arrows = []arrow{
 	{words, nil, "numbers and texts are written for people the same way everywhere, so every package that writes for people may import it"},
 	{"internal/usage", []string{".", "internal/text"}, "who is to mend an error is known where it is made, and told where it is shown"},
 	{"internal/catalog", []string{"**"}, "everything that has a name is known here: judges, vendors and benchmarks"},
-	{"internal/findings", []string{"**"}, "what a run found is told by every package that counts, to commands and server alike"},
+	{"internal/reports", []string{"**"}, "what a run found is told by every package that counts, to commands and server alike"},
 	{"internal/store", []string{"."}, "the store keeps records and judges nothing"},
 	{"internal/store/bundled", []string{".", "bundle", "internal/store"}, "a run file is a store that nobody writes to"},
 	{"internal/store/internal/*", []string{".", "internal/store"}, "what the stores have in common knows none of them"},
@@ -87,7 +84,6 @@ var arrows = []arrow{
 	{"internal/fetch", []string{".", "internal/flock", words}, "files come from elsewhere by name, whatever is in them"},
 	{"internal/cloud", []string{"."}, "a cloud wants signatures and tokens, whatever the wire"},
 	{"internal/lock", []string{"."}, "what was promised before a run is compared with what was done"},
-	{"internal/gate", []string{".", "internal/usage", "internal/text", "stat", "report", "internal/report/compare"}, "a gate is held against numbers that others made; what follows is said by commands and server"},
 	{"internal/faultserver", nil, "a server that misbehaves on purpose is nobody's friend"},
 	{"bench", []string{"internal/faultserver"}, "a benchmark measures the binary from the outside, as a user meets it"},
 	{"internal/proctest", nil, "tests that start deem read what it writes"},
@@ -152,7 +148,7 @@ var testOnly = []string{"github.com/chromedp/chromedp", "github.com/google/go-cm
 
 // assembled lists the packages that know everything: nothing but the row
 // above may import them, not even a test, and only they may import many.
-var assembled = []string{"internal/catalog", "internal/findings", "internal/queue", "internal/server", "internal/cli", "internal/cli/schemas", "cmd/*"}
+var assembled = []string{"internal/catalog", "internal/reports", "internal/queue", "internal/server", "internal/cli", "internal/cli/schemas", "cmd/*"}
 
 // words is a leaf that every package but a leaf may import. It counts for no width.
 const words = "internal/words"

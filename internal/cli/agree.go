@@ -13,9 +13,9 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/findings"
 	"deem/internal/labels"
-	"deem/internal/report/agree"
+	"deem/internal/reports"
+	"deem/internal/reports/agree"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -173,7 +173,7 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 		return err
 	}
 	if o.criteria {
-		st = findings.ByCriterion(st)
+		st = reports.ByCriterion(st)
 	}
 	o.labels.Names, o.labels.Stdin = files, a.in
 	t := &truths{app: a, run: run, other: other, o: o}

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"deem/internal/cli"
-	"deem/internal/report/agree"
+	"deem/internal/reports/agree"
 	"deem/stat"
 )
 

@@ -16,7 +16,7 @@ import (
 	"deem"
 	"deem/bundle"
 	"deem/internal/catalog"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
 	"deem/internal/usage"
@@ -277,7 +277,7 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 		out = run.ID + bundleExt
 	}
 	write := func(w io.Writer) (bundle.Manifest, error) {
-		return findings.WriteBundle(ctx, w, st, run, software(), opts)
+		return reports.WriteBundle(ctx, w, st, run, software(), opts)
 	}
 	if isBundle(ref) && o.redact && o.sign == "" {
 		// The file may be signed, and the signature is valid for the copy too.

@@ -13,9 +13,9 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/findings"
 	"deem/internal/labels"
-	"deem/internal/report/agree"
+	"deem/internal/reports"
+	"deem/internal/reports/agree"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -177,7 +177,7 @@ func (o fitOptions) declare(ctx context.Context, st store.Store) (*catalog.Compo
 
 // stageOf returns the stage for the judge of a run.
 func stageOf(run store.Run) (catalog.Member, error) {
-	_, set, err := findings.Benchmark(run)
+	_, set, err := reports.Benchmark(run)
 	if err != nil {
 		return catalog.Member{}, err
 	}
@@ -185,7 +185,7 @@ func stageOf(run store.Run) (catalog.Member, error) {
 	if set.Judge != "" {
 		m.Judge = set.Judge
 	}
-	if findings.SpecOf(run).Composed() {
+	if reports.SpecOf(run).Composed() {
 		m.Model = "" // its members name their own models
 	}
 	kept, err := judge.ParseSpec(run.Judge.Identity)
@@ -360,11 +360,11 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 	if err != nil {
 		return err
 	}
-	_, set, err := findings.Benchmark(run)
+	_, set, err := reports.Benchmark(run)
 	if err != nil {
 		return err
 	}
-	spec := findings.SpecOf(run)
+	spec := reports.SpecOf(run)
 	if spec.Kind != judge.KindCascade || set.Promise == nil {
 		return usage.Mark(deem.WithHint(fmt.Errorf("run %s was not judged by a cascade that promises anything", run.ID), "deem cascade fit makes one"))
 	}

@@ -13,10 +13,9 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/findings"
-	"deem/internal/gate"
 	"deem/internal/labels"
-	"deem/internal/report/compare"
+	"deem/internal/reports"
+	"deem/internal/reports/compare"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -100,9 +99,9 @@ func (a *app) compareCommand() *cobra.Command {
 
 // compare compares runs and prints the result.
 func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {
-	gates, err := gate.Parse(o.gates)
+	gates, err := reports.ParseGates(o.gates)
 	if err == nil {
-		err = gate.CheckMargin(gates, o.Margin)
+		err = reports.CheckMargin(gates, o.Margin)
 	}
 	if err != nil {
 		return err
@@ -144,7 +143,7 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 type beside struct {
 	compare.Comparison
 	store store.Store
-	runs  []findings.Compared
+	runs  []reports.Compared
 	flips []compare.Flip
 }
 
@@ -176,8 +175,8 @@ func orHint(err error, otherwise string) string {
 }
 
 // comparedRuns finds the runs named by the arguments, as NAME=RUN or RUN.
-func comparedRuns(ctx context.Context, st store.Store, args []string) ([]findings.Compared, error) {
-	runs := make([]findings.Compared, 0, len(args))
+func comparedRuns(ctx context.Context, st store.Store, args []string) ([]reports.Compared, error) {
+	runs := make([]reports.Compared, 0, len(args))
 	for _, arg := range args {
 		name, ref, ok := strings.Cut(arg, "=")
 		if !ok || isBundle(arg) && !isBundle(ref) {
@@ -187,16 +186,16 @@ func comparedRuns(ctx context.Context, st store.Store, args []string) ([]finding
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(runs, func(r findings.Compared) bool { return r.ID == run.ID }) {
+		if slices.ContainsFunc(runs, func(r reports.Compared) bool { return r.ID == run.ID }) {
 			return nil, usage.Errorf("run %s is named twice", run.ID)
 		}
-		runs = append(runs, findings.Compared{Run: run, Name: name})
+		runs = append(runs, reports.Compared{Run: run, Name: name})
 	}
-	return findings.NameRuns(runs)
+	return reports.NameRuns(runs)
 }
 
 // peopleOf reads the labels of the runs, if requested.
-func (a *app) peopleOf(ctx context.Context, st store.Store, runs []findings.Compared, saved *compare.Saved, o compareOptions) ([]*truths, error) {
+func (a *app) peopleOf(ctx context.Context, st store.Store, runs []reports.Compared, saved *compare.Saved, o compareOptions) ([]*truths, error) {
 	switch {
 	case !o.fromStore && len(o.labels) == 0:
 		return nil, nil
@@ -209,7 +208,7 @@ func (a *app) peopleOf(ctx context.Context, st store.Store, runs []findings.Comp
 	unnamed := 0
 	for _, arg := range o.labels {
 		name, file, named := strings.Cut(arg, "=")
-		at := slices.IndexFunc(runs, func(r findings.Compared) bool { return r.Name == name || r.ID == name })
+		at := slices.IndexFunc(runs, func(r reports.Compared) bool { return r.Name == name || r.ID == name })
 		switch {
 		case named && at < 0 && !catalog.FileExists(arg):
 			return nil, usage.Mark(deem.WithHint(fmt.Errorf("--labels %s: no run is named %q", arg, name), "--labels %s=%s", runs[0].Name, file))
@@ -239,12 +238,12 @@ func (a *app) peopleOf(ctx context.Context, st store.Store, runs []findings.Comp
 }
 
 // setBeside compares the runs with each other, or with a saved report.
-func setBeside(ctx context.Context, st store.Store, runs []findings.Compared, people []*truths, saved *compare.Saved, o compareOptions) (beside, error) {
-	var said []*findings.People
+func setBeside(ctx context.Context, st store.Store, runs []reports.Compared, people []*truths, saved *compare.Saved, o compareOptions) (beside, error) {
+	var said []*reports.People
 	for _, t := range people {
 		said = append(said, t.people)
 	}
-	b, err := findings.Compare(ctx, st, runs, said, o.Options)
+	b, err := reports.Compare(ctx, st, runs, said, o.Options)
 	for _, t := range people {
 		if err == nil && t.people != nil {
 			err = t.unmatched()
@@ -263,7 +262,7 @@ func setBeside(ctx context.Context, st store.Store, runs []findings.Compared, pe
 }
 
 // conclude writes the files, prints the comparison, and checks the gates.
-func (a *app) conclude(ctx context.Context, f beside, gates []gate.Gate, o compareOptions) error {
+func (a *app) conclude(ctx context.Context, f beside, gates []reports.Gate, o compareOptions) error {
 	outcomes, err := f.gates(gates)
 	if err != nil {
 		return err
@@ -307,10 +306,10 @@ func errorKinds(lint []compare.Finding) string {
 }
 
 // gates checks the gates for every run against the baseline.
-func (f beside) gates(gates []gate.Gate) ([]gate.Outcome, error) {
-	outcomes := []gate.Outcome{}
+func (f beside) gates(gates []reports.Gate) ([]reports.GateOutcome, error) {
+	outcomes := []reports.GateOutcome{}
 	for _, pair := range f.Pairs {
-		list, err := gate.Hold(gates, gate.OfComparison(f.Comparison, pair))
+		list, err := reports.HoldGates(gates, reports.ComparisonScope(f.Comparison, pair))
 		if err != nil {
 			return nil, err
 		}
@@ -326,11 +325,11 @@ func (f beside) gates(gates []gate.Gate) ([]gate.Outcome, error) {
 }
 
 // printComparison prints the comparison and the outcomes of the gates.
-func (a *app) printComparison(c compare.Comparison, outcomes []gate.Outcome) error {
+func (a *app) printComparison(c compare.Comparison, outcomes []reports.GateOutcome) error {
 	if a.json {
 		writeJSON(a.out, struct {
 			compare.Comparison
-			Gates []gate.Outcome `json:"gates"`
+			Gates []reports.GateOutcome `json:"gates"`
 		}{c, outcomes})
 		return nil
 	}

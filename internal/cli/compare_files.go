@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"deem/internal/findings"
-	"deem/internal/report/compare"
+	"deem/internal/reports"
+	"deem/internal/reports/compare"
 	"deem/internal/usage"
 	"deem/internal/words"
 )
@@ -77,5 +77,5 @@ func writeWhole(name string, write func(w io.Writer) error) error {
 
 // texts reads the texts of items again.
 func (f beside) texts(ctx context.Context, flips []compare.Flip) iter.Seq2[compare.FlipText, error] {
-	return findings.FlipTexts(ctx, f.store, f.runs, flips)
+	return reports.FlipTexts(ctx, f.store, f.runs, flips)
 }

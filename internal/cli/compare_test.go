@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/internal/report/compare"
+	"deem/internal/reports/compare"
 	"deem/stat"
 )
 

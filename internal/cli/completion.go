@@ -9,7 +9,7 @@ import (
 
 	"deem/internal/catalog"
 	"deem/internal/dataset"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/words"
 	"deem/model/fake"
 )
@@ -91,7 +91,7 @@ func (a *app) runNames(ctx context.Context) []string {
 		if err != nil || len(names) > completedRuns {
 			break
 		}
-		names = append(names, run.ID+"\t"+words.Printable(run.Judge.Name+", "+findings.FileName(run)))
+		names = append(names, run.ID+"\t"+words.Printable(run.Judge.Name+", "+reports.FileName(run)))
 	}
 	return names
 }

@@ -13,7 +13,7 @@ import (
 	"deem/benchmark"
 	"deem/internal/catalog"
 	"deem/internal/dataset"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge/pairwise"
@@ -36,7 +36,7 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Ch
 		return nil, errors.Join(err, data.Close())
 	}
 	o.exclusions = counts
-	for _, text := range findings.LeftOut(counts) {
+	for _, text := range reports.LeftOut(counts) {
 		a.say("left out: %s", words.Printable(text))
 	}
 	if o.sample > 0 {

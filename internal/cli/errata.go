@@ -8,8 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
-	"deem/internal/findings"
-	"deem/internal/report/errata"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -44,7 +43,7 @@ func (a *app) heed(ctx context.Context, data items, o runOptions) (items, error)
 	if o.errata.file == "" {
 		return data, nil
 	}
-	e, err := findings.ReadErrata(ctx, o.errata.file, o.benchmark)
+	e, err := reports.ReadErrata(ctx, o.errata.file, o.benchmark)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func (a *app) heed(ctx context.Context, data items, o runOptions) (items, error)
 }
 
 // corrected returns the items with references corrected by the errata.
-func (a *app) corrected(data items, m *errata.Matched) (items, error) {
+func (a *app) corrected(data items, m *reports.Matched) (items, error) {
 	n := 0
 	for it, err := range data.Items() {
 		if err != nil {
@@ -86,10 +85,10 @@ func (a *app) corrected(data items, m *errata.Matched) (items, error) {
 
 // errataOf returns the effect of errata on the numbers of a run: the errata in the given
 // file, or else those given to the run. It returns nil if there are none.
-func (a *app) errataOf(ctx context.Context, st store.Store, run store.Run, h report.Head, file string) (*errata.Report, error) {
-	faults, err := findings.Errata(ctx, st, run, h, file)
-	if errors.Is(err, findings.ErrNoErrata) {
-		named := findings.SettingsOf(run.Spec).Errata
+func (a *app) errataOf(ctx context.Context, st store.Store, run store.Run, h report.Head, file string) (*reports.ErrataReport, error) {
+	faults, err := reports.Errata(ctx, st, run, h, file)
+	if errors.Is(err, reports.ErrNoErrata) {
+		named := reports.SettingsOf(run.Spec).Errata
 		a.say("the errata that run %s was told of are not at %s any more; --errata names another place", run.ID, named)
 		return nil, nil
 	}

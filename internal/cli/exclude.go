@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/usage"
 )
 
@@ -25,7 +25,7 @@ func parseExclusion(text string) (kind, name string, err error) {
 
 // excluded returns the items that are not excluded, and how many each exclusion removes. An
 // exclusion that removes nothing is an error.
-func excluded(data items, list []string) (items, []findings.Exclusion, error) {
+func excluded(data items, list []string) (items, []reports.Exclusion, error) {
 	if len(list) == 0 {
 		return data, nil, nil
 	}
@@ -37,7 +37,7 @@ func excluded(data items, list []string) (items, []findings.Exclusion, error) {
 		}
 		return at, ok
 	}
-	counts := make([]findings.Exclusion, len(list))
+	counts := make([]reports.Exclusion, len(list))
 	for i, text := range list {
 		counts[i].Items = text
 		kind, name, err := parseExclusion(text)

@@ -14,7 +14,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -78,7 +78,7 @@ func (a *app) exportCommand() *cobra.Command {
 	var format string
 	var file bundleOptions
 	var more exportOptions
-	want := findings.Options{MaxUnjudged: report.DefaultMaxUnjudged}
+	want := reports.Options{MaxUnjudged: report.DefaultMaxUnjudged}
 	var draws int
 	var seed uint64
 	cmd := &cobra.Command{
@@ -144,7 +144,7 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string, named
 	if err != nil {
 		return err
 	}
-	b, set, err := findings.Benchmark(run)
+	b, set, err := reports.Benchmark(run)
 	if err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func createNew(name string) (*os.File, error) {
 
 // sameItems reads the benchmark's files again and checks that they still contain the judged
 // items.
-func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set findings.Settings) error {
+func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set reports.Settings) error {
 	data, err := b.Open(ctx, set.BenchmarkOptions())
 	if err != nil {
 		return usage.Mark(err)

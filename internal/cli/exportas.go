@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/export"
-	"deem/internal/findings"
-	"deem/internal/report/card"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
@@ -26,7 +26,7 @@ const (
 	formatCSV       = "csv"
 	formatJSONL     = "jsonl"
 	formatParquet   = "parquet"
-	formatJUnit     = findings.JUnit
+	formatJUnit     = reports.JUnit
 	formatMarkdown  = "markdown"
 	formatCard      = "card"
 	formatCardJSON  = "card-json"
@@ -72,7 +72,7 @@ const defaultItems = 200
 // exportOptions are the options of the other formats.
 type exportOptions struct {
 	format string
-	want   findings.Options
+	want   reports.Options
 
 	items        int // number of items on a page
 	spreadsheet  bool
@@ -85,7 +85,7 @@ func (o *exportOptions) flags(cmd *cobra.Command) {
 	f.IntVar(&o.items, "items", defaultItems, "html: list the first `n` items below the report; site: write pages for the first n items of each run")
 	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "csv: put an apostrophe before cells that a spreadsheet would read as a formula")
 	f.StringVar(&o.organization, "organization", "", "every-eval-ever: the `name` of the organization that publishes the numbers")
-	f.StringVar(&o.relationship, "relationship", "", "every-eval-ever: its relationship to the `system`: "+strings.Join(card.Relationships(), ", "))
+	f.StringVar(&o.relationship, "relationship", "", "every-eval-ever: its relationship to the `system`: "+strings.Join(reports.Relationships(), ", "))
 }
 
 // check rejects options that the format does not use.
@@ -101,8 +101,8 @@ func (o exportOptions) check(cmd *cobra.Command) error {
 	if o.items < 0 {
 		return usage.Errorf("--items is %d; a page lists 0 items or more", o.items)
 	}
-	if o.relationship != "" && !slices.Contains(card.Relationships(), o.relationship) {
-		return usage.Mark(usage.Unknown("relationship", o.relationship, card.Relationships()))
+	if o.relationship != "" && !slices.Contains(reports.Relationships(), o.relationship) {
+		return usage.Mark(usage.Unknown("relationship", o.relationship, reports.Relationships()))
 	}
 	return nil
 }
@@ -117,8 +117,8 @@ func (a *app) exportAs(ctx context.Context, st store.Store, ref, out string, o e
 		if out == "" && o.format == formatParquet {
 			return usage.Mark(deem.WithHint(errors.New("a Parquet file is not for a terminal"), "name a file with -o, or - for standard output"))
 		}
-		as := findings.ExportOptions{Spreadsheet: o.spreadsheet, Redacted: redacted(st, run)}
-		return a.writeOut(out, func(w io.Writer) error { return findings.WriteRecords(ctx, w, st, run, o.format, as) })
+		as := reports.ExportOptions{Spreadsheet: o.spreadsheet, Redacted: redacted(st, run)}
+		return a.writeOut(out, func(w io.Writer) error { return reports.WriteRecords(ctx, w, st, run, o.format, as) })
 	}
 	return a.exportReport(ctx, st, run, out, o)
 }
@@ -127,7 +127,7 @@ func (a *app) exportAs(ctx context.Context, st store.Store, ref, out string, o e
 func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, out string, o exportOptions) error {
 	want := o.want
 	want.Redacted = redacted(st, run)
-	f, err := findings.Of(ctx, st, run, want)
+	f, err := reports.Of(ctx, st, run, want)
 	if err != nil {
 		return err
 	}
@@ -136,10 +136,10 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 	if err != nil {
 		return err
 	}
-	findings.AddErrata(&r, faults)
+	reports.AddErrata(&r, faults)
 	listed := report.Items{All: r.Items, Redacted: want.Redacted}
 	if o.format == formatHTML && !listed.Redacted {
-		if listed.First, err = findings.First(ctx, st, run, o.items); err != nil {
+		if listed.First, err = reports.First(ctx, st, run, o.items); err != nil {
 			return err
 		}
 	}
@@ -156,13 +156,13 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 func writeReport(w io.Writer, r report.Report, listed report.Items, o exportOptions) error {
 	switch o.format {
 	case formatMarkdown:
-		return card.Write(w, r)
+		return doc.Markdown(w, r.Document())
 	case formatCard:
-		return card.Markdown(w, r)
+		return reports.CardMarkdown(w, r)
 	case formatCardJSON:
-		return card.New(r).JSON(w)
+		return reports.NewCard(r).JSON(w)
 	case formatAggregate:
-		return card.Aggregate(w, r, card.Source{Organization: o.organization, Relationship: o.relationship, Retrieved: clock()})
+		return reports.Aggregate(w, r, reports.AggregateSource{Organization: o.organization, Relationship: o.relationship, Retrieved: clock()})
 	default:
 		return r.HTMLWith(w, listed)
 	}

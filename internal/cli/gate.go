@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"deem/internal/gate"
+	"deem/internal/reports"
 	"deem/internal/words"
 )
 
@@ -16,17 +16,17 @@ var errGate = errors.New("a gate failed")
 
 // reportGates parses gates on the report of a run. It rejects gates that no report could
 // meet before anything is read or paid for.
-func reportGates(texts []string) ([]gate.Gate, error) {
-	gates, err := gate.Parse(texts)
+func reportGates(texts []string) ([]reports.Gate, error) {
+	gates, err := reports.ParseGates(texts)
 	if err != nil {
 		return nil, err
 	}
-	return gates, gate.CheckReport(gates, nil)
+	return gates, reports.CheckGates(gates, nil)
 }
 
 // checkCategories rejects gates on categories that no item has. The categories are known
 // from the items, before anything is paid for.
-func checkCategories(gates []gate.Gate, data items) error {
+func checkCategories(gates []reports.Gate, data items) error {
 	if len(gates) == 0 {
 		return nil
 	}
@@ -43,14 +43,14 @@ func checkCategories(gates []gate.Gate, data items) error {
 			seen[uncategorised] = true
 		}
 	}
-	return gate.CheckReport(gates, slices.AppendSeq([]string{}, maps.Keys(seen)))
+	return reports.CheckGates(gates, slices.AppendSeq([]string{}, maps.Keys(seen)))
 }
 
 // uncategorised is the name in reports of items without a category, if others have one.
 const uncategorised = "(none)"
 
 // gatesFailed returns errGate unless all gates passed.
-func gatesFailed(outcomes []gate.Outcome) error {
+func gatesFailed(outcomes []reports.GateOutcome) error {
 	failed := 0
 	for _, o := range outcomes {
 		if !o.OK {
@@ -64,7 +64,7 @@ func gatesFailed(outcomes []gate.Outcome) error {
 }
 
 // printGates prints a line for each gate.
-func printGates(w io.Writer, outcomes []gate.Outcome) {
+func printGates(w io.Writer, outcomes []reports.GateOutcome) {
 	if len(outcomes) > 0 {
 		fmt.Fprintln(w, "\ngates")
 	}

@@ -11,7 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -30,7 +30,7 @@ func (o dataOptions) datasetOf(data items) store.DatasetSpec {
 
 // judgeAll begins or resumes the run of one judge and completes it. It returns the id, even
 // if the run began and failed, and the live findings, if there are any.
-func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (id string, live *findings.Reporter, err error) {
+func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (id string, live *reports.Reporter, err error) {
 	around := o.batched
 	if o.record != "" {
 		f, failed := os.OpenFile(o.record, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -69,7 +69,7 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 	if err != nil {
 		return nil, err
 	}
-	set := findings.Settings{
+	set := reports.Settings{
 		Concurrency: o.Concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
 		System: o.system.name, SystemModel: o.system.model, Judge: g.As, Promise: g.Promise, Deem: version(), Exclude: o.exclusions, Sample: o.drawn, Lock: o.lock.settings(),
 	}
@@ -98,8 +98,8 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 // inherit copies settings of an earlier part of a run. A run that is resumed without its
 // lock is still checked against it. A run cannot be locked after it began, because its
 // verdicts may be known.
-func (a *app) inherit(set *findings.Settings, now store.Spec, earlier store.Run, o runOptions) error {
-	was := findings.SettingsOf(earlier.Spec)
+func (a *app) inherit(set *reports.Settings, now store.Spec, earlier store.Run, o runOptions) error {
+	was := reports.SettingsOf(earlier.Spec)
 	if o.lock.locked == nil {
 		set.Lock = was.Lock
 	} else if err := o.lock.late(earlier); err != nil {
@@ -121,8 +121,8 @@ func (a *app) inherit(set *findings.Settings, now store.Spec, earlier store.Run,
 // returns the names given now that differ. The store keeps those of the dataset itself.
 // Only a system without a name gets one, from the command that judged it: the same answers
 // from another file may be another system's.
-func keepNames(set *findings.Settings, now store.Spec, earlier store.Run) (kept []string) {
-	was := findings.SettingsOf(earlier.Spec)
+func keepNames(set *reports.Settings, now store.Spec, earlier store.Run) (kept []string) {
+	was := reports.SettingsOf(earlier.Spec)
 	same := slices.Equal(earlier.Dataset.Names, now.Dataset.Names)
 	if !same {
 		kept = append(kept, fmt.Sprintf("data %s, and not %s", strings.Join(earlier.Dataset.Names, ", "), strings.Join(now.Dataset.Names, ", ")))
@@ -164,8 +164,8 @@ func (a *app) announce(r *run.Run, o runOptions) {
 
 // conduct judges the items of a run that has begun, and returns the live findings, or nil
 // if they must be read from the store.
-func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) (*findings.Reporter, error) {
-	var live *findings.Reporter
+func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) (*reports.Reporter, error) {
+	var live *reports.Reporter
 	var err error
 	if o.until.on() {
 		if live, err = o.resume(ctx, r); err != nil {
@@ -189,7 +189,7 @@ func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data it
 		return nil, err
 	}
 	if live == nil {
-		if live, err = findings.NewLiveReporter(ctx, r.Run, o.maxUnjudged); err != nil {
+		if live, err = reports.NewLiveReporter(ctx, r.Run, o.maxUnjudged); err != nil {
 			return nil, err
 		}
 	}

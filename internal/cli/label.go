@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/findings"
 	"deem/internal/labels"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -56,7 +56,7 @@ func (a *app) label(ctx context.Context, ref, by string, o agreeOptions) error {
 	}
 	defer func() { _ = st.Close() }()
 	t := &truths{app: a, run: run, o: o}
-	if t.people, err = findings.Kept(ctx, kept, store.LabelQuery{Annotators: []string{by}}); err != nil {
+	if t.people, err = reports.Kept(ctx, kept, store.LabelQuery{Annotators: []string{by}}); err != nil {
 		return err
 	}
 	items, drawn, free, err := drawItems(ctx, st, t)
@@ -64,7 +64,7 @@ func (a *app) label(ctx context.Context, ref, by string, o agreeOptions) error {
 		return err
 	}
 	a.say("%s of %s without a label of %s; s skips, u takes the last label back, q stops", words.Comma(len(items)), words.Comma(free), by)
-	choices := findings.LabelsOf(run, false)
+	choices := reports.LabelsOf(run, false)
 	if len(choices) == 0 {
 		choices = []judge.Label{{Label: "yes", Score: 1}, {Label: "no"}}
 	}

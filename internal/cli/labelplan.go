@@ -9,8 +9,8 @@ import (
 	"os"
 
 	"deem"
-	"deem/internal/findings"
 	"deem/internal/labels"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -52,7 +52,7 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 // drawItems chooses the items to label, and returns how each was drawn and how many
 // candidates there were.
 func drawItems(ctx context.Context, st store.Store, t *truths) (items []deem.Item, drawn []labels.Drawn, free int, err error) {
-	chosen, free, err := findings.Draw(ctx, st, t.run, t.people, t.o.plan, t.o.seed)
+	chosen, free, err := reports.Draw(ctx, st, t.run, t.people, t.o.plan, t.o.seed)
 	if err != nil {
 		return nil, nil, 0, err
 	}

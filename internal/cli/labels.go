@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/findings"
 	"deem/internal/labels"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -89,7 +89,7 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	src.Labels = findings.LabelsOf(run, false)
+	src.Labels = reports.LabelsOf(run, false)
 	set, err := labels.Read(ctx, src)
 	if err != nil {
 		return usage.Mark(err)

@@ -13,8 +13,8 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/dataset"
 	"deem/internal/doc"
-	"deem/internal/findings"
 	"deem/internal/published"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -200,7 +200,7 @@ const listedRuns = 30
 // runRow returns the row of a run in a list, with its name and that of its system, or else
 // that of its data.
 func runRow(ctx context.Context, st store.Store, run store.Run) ([]doc.Cell, error) {
-	found, err := findings.Of(ctx, st, run, findings.Options{MaxUnjudged: report.DefaultMaxUnjudged})
+	found, err := reports.Of(ctx, st, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func runRow(ctx context.Context, st store.Store, run store.Run) ([]doc.Cell, err
 	}
 	_, model, _ := strings.Cut(run.Model, ":")
 	who := doc.Join(" ", run.Judge.Name, cmp.Or(model, run.Model))
-	what := cmp.Or(doc.Join(", ", run.About.Name, findings.SettingsOf(run.Spec).System), findings.FileName(run))
+	what := cmp.Or(doc.Join(", ", run.About.Name, reports.SettingsOf(run.Spec).System), reports.FileName(run))
 	items := words.Comma(run.Records)
 	if run.State != store.Done {
 		items += " of " + words.Comma(run.Dataset.Items*run.Trials)

@@ -14,8 +14,8 @@ import (
 	"deem"
 	"deem/bundle"
 	"deem/internal/catalog"
-	"deem/internal/findings"
 	"deem/internal/lock"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -120,7 +120,7 @@ func promised(ctx context.Context, judgings []catalog.Choice, data items, o runO
 		l.Judges = append(l.Judges, who)
 	}
 	if o.errata.file != "" {
-		e, err := findings.ReadErrata(ctx, o.errata.file, o.benchmark)
+		e, err := reports.ReadErrata(ctx, o.errata.file, o.benchmark)
 		if err != nil {
 			return l, err
 		}
@@ -218,11 +218,11 @@ func (a *app) hold(ctx context.Context, judgings []catalog.Choice, data items, o
 }
 
 // settings returns the settings that the run stores, or nil without a lock.
-func (o lockOptions) settings() *findings.LockSettings {
+func (o lockOptions) settings() *reports.LockSettings {
 	if o.locked == nil {
 		return nil
 	}
-	return &findings.LockSettings{Hash: o.locked.Hash(), Created: o.locked.Created, Broken: o.broken, Gates: o.locked.Gates}
+	return &reports.LockSettings{Hash: o.locked.Hash(), Created: o.locked.Created, Broken: o.broken, Gates: o.locked.Gates}
 }
 
 // late returns an error if a run began before the lock was made.
@@ -230,6 +230,6 @@ func (o lockOptions) late(run store.Run) error {
 	if o.anyway || !run.Created.Before(o.locked.Created) {
 		return nil
 	}
-	return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.file, findings.Afterwards, run.ID,
+	return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.file, reports.Afterwards, run.ID,
 		run.Created.UTC().Format(time.DateTime), o.locked.Created.UTC().Format(time.DateTime)), "--fresh starts a new run; --anyway judges despite that, and every report says what differed"))
 }

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"deem/internal/cli"
-	"deem/internal/report/agree"
+	"deem/internal/reports/agree"
 	"deem/internal/server"
 	"deem/internal/store/sqlite"
 	"deem/report"

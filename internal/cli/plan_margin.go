@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
@@ -80,7 +80,7 @@ func (p *marginPlan) learn(ctx context.Context, st store.Store, hash string) err
 		if run.Dataset.Hash != hash || run.State != store.Done {
 			continue
 		}
-		found, err := findings.Of(ctx, st, run, findings.Options{MaxUnjudged: 1})
+		found, err := reports.Of(ctx, st, run, reports.Options{MaxUnjudged: 1})
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"deem"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/stat"
@@ -39,7 +39,7 @@ func (a *app) planSplit(ctx context.Context, ref string, calls int, itemCost flo
 	if err != nil {
 		return err
 	}
-	found, err := findings.Of(ctx, st, run, findings.Options{MaxUnjudged: 1})
+	found, err := reports.Of(ctx, st, run, reports.Options{MaxUnjudged: 1})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"deem/internal/gate"
+	"deem/internal/reports"
 	"deem/internal/usage"
 	"deem/probe"
 )
@@ -118,7 +118,7 @@ func kindNames() []string {
 
 // probe makes the probes, runs each judge over them, and shows the cards.
 func (a *app) probe(ctx context.Context, o probeOptions) error {
-	gates, err := gate.Parse(o.run.gates)
+	gates, err := reports.ParseGates(o.run.gates)
 	if err := errors.Join(err, o.check()); err != nil {
 		return err
 	}

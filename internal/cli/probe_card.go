@@ -10,9 +10,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/findings"
-	"deem/internal/gate"
-	reportprobe "deem/internal/report/probe"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -25,24 +23,24 @@ func (a *app) card(ctx context.Context, st store.Store, id string, set *probeSet
 	if err != nil {
 		return probe.Card{}, err
 	}
-	h := findings.ProbeHead(run, o.run.maxUnjudged)
+	h := reports.ProbeHead(run, o.run.maxUnjudged)
 	h.Sources, h.Seed, h.Deem = set.Sources(), o.seed, version()
-	return findings.Card(ctx, st, run, h)
+	return reports.ProbeCard(ctx, st, run, h)
 }
 
 // A cardJSON is a card with the outcomes of the gates.
 type cardJSON struct {
 	probe.Card
-	Gates []gate.Outcome `json:"gates,omitempty"`
+	Gates []reports.GateOutcome `json:"gates,omitempty"`
 }
 
 // showCards prints the cards, writes them to files, and checks the gates.
-func (a *app) showCards(cards []probe.Card, gates []gate.Gate, o probeOptions) error {
+func (a *app) showCards(cards []probe.Card, gates []reports.Gate, o probeOptions) error {
 	var all []cardJSON
-	var outcomes []gate.Outcome
+	var outcomes []reports.GateOutcome
 	var wrong error // an invalid gate, which must not suppress the cards
 	for _, c := range cards {
-		held, err := gate.Hold(gates, cardScope(c))
+		held, err := reports.HoldGates(gates, cardScope(c))
 		wrong = cmp.Or(wrong, err)
 		all = append(all, cardJSON{c, held})
 		outcomes = append(outcomes, held...)
@@ -80,7 +78,7 @@ func (a *app) printCards(all []cardJSON) error {
 		if i > 0 {
 			a.line()
 		}
-		if err := a.document(reportprobe.Document(c.Card)); err != nil {
+		if err := a.document(reports.ProbeDocument(c.Card)); err != nil {
 			return err
 		}
 		a.printGates(c.Gates)
@@ -89,7 +87,7 @@ func (a *app) printCards(all []cardJSON) error {
 }
 
 // printGates prints the outcomes of the gates of one card.
-func (a *app) printGates(outcomes []gate.Outcome) {
+func (a *app) printGates(outcomes []reports.GateOutcome) {
 	if len(outcomes) == 0 {
 		return
 	}
@@ -118,8 +116,8 @@ func (a *app) writeCard(name string, c probe.Card) error {
 
 // cardScope finds numbers on a card. A rate with too many unjudged probes is absent; its
 // strict form counts them as errors.
-func cardScope(c probe.Card) gate.Scope {
-	return func(cond gate.Condition) gate.Number {
+func cardScope(c probe.Card) reports.GateScope {
+	return func(cond reports.GateCondition) reports.GateNumber {
 		switch {
 		case cond.Name == "false_accepts":
 			return rateNumber(c, cond, c.FalseAccepts)
@@ -128,7 +126,7 @@ func cardScope(c probe.Card) gate.Scope {
 		case cond.Name == "turned" && c.Injected != nil:
 			return rateNumber(c, cond, c.Injected.Turned)
 		case cond.Name == "unjudged":
-			return gate.Number{Value: float64(c.Unjudged) / float64(max(c.Probes, 1)), What: gate.Share}
+			return reports.GateNumber{Value: float64(c.Unjudged) / float64(max(c.Probes, 1)), What: reports.GateShare}
 		case cond.Name == "consistency":
 			return consistencyNumber(c, cond)
 		case cond.Name == "flips":
@@ -143,51 +141,51 @@ func cardScope(c probe.Card) gate.Scope {
 		for _, r := range c.Kinds {
 			known = append(known, string(r.Kind))
 		}
-		return gate.NoSuch(cond, known)
+		return reports.NoSuchCategory(cond, known)
 	}
 }
 
 // rateNumber returns one number of a rate.
-func rateNumber(c probe.Card, cond gate.Condition, r probe.Rate) gate.Number {
+func rateNumber(c probe.Card, cond reports.GateCondition, r probe.Rate) reports.GateNumber {
 	switch {
 	case cond.Part == "strict" && r.Probes > 0:
-		return gate.Number{Value: r.Band[1], What: gate.Share}
+		return reports.GateNumber{Value: r.Band[1], What: reports.GateShare}
 	case cond.Part == "n":
-		return gate.Number{Value: float64(r.Judged), What: gate.Plain}
+		return reports.GateNumber{Value: float64(r.Judged), What: reports.GatePlain}
 	case c.Thin(r):
-		return gate.Missing("%s is withheld: %s of %s unjudged", cond.Name, words.Comma(r.Unjudged), words.Count(r.Probes, "probe"))
+		return reports.MissingNumber("%s is withheld: %s of %s unjudged", cond.Name, words.Comma(r.Unjudged), words.Count(r.Probes, "probe"))
 	case r.Estimate == nil:
-		return gate.Missing("no probe of %s was judged", cond.Name)
+		return reports.MissingNumber("no probe of %s was judged", cond.Name)
 	}
-	return gate.Figures(cond.Part, r.Estimate, *r.Estimate, r.Probes)
+	return reports.FiguresNumber(cond.Part, r.Estimate, *r.Estimate, r.Probes)
 }
 
-func consistencyNumber(c probe.Card, cond gate.Condition) gate.Number {
+func consistencyNumber(c probe.Card, cond reports.GateCondition) reports.GateNumber {
 	if c.Consistency == nil {
-		return gate.Missing("consistency needs --trials 2 or more")
+		return reports.MissingNumber("consistency needs --trials 2 or more")
 	}
 	est := c.Consistency.Steady
-	return gate.Figures(cond.Part, &est, est, c.Consistency.Probes)
+	return reports.FiguresNumber(cond.Part, &est, est, c.Consistency.Probes)
 }
 
 // flipsNumber returns the share of pairs whose verdict depends on the order of the responses.
-func flipsNumber(c probe.Card, cond gate.Condition) gate.Number {
+func flipsNumber(c probe.Card, cond reports.GateCondition) reports.GateNumber {
 	if c.Order == nil {
-		return gate.Missing("the judge compares no two responses, so there are no flips")
+		return reports.MissingNumber("the judge compares no two responses, so there are no flips")
 	}
-	return gate.Figures(cond.Part, &c.Order.Flips, c.Order.Flips, c.Order.Pairs)
+	return reports.FiguresNumber(cond.Part, &c.Order.Flips, c.Order.Flips, c.Order.Pairs)
 }
 
 // lengthNumber returns by how much the acceptance rate of wrong answers is higher in long
 // texts.
-func lengthNumber(c probe.Card, cond gate.Condition) gate.Number {
+func lengthNumber(c probe.Card, cond reports.GateCondition) reports.GateNumber {
 	if c.Length == nil || c.Length.Wrong == nil {
-		return gate.Missing("no wrong answer was judged both as it is and in a long text")
+		return reports.MissingNumber("no wrong answer was judged both as it is and in a long text")
 	}
 	est := c.Length.Wrong.Estimate
-	n := gate.Figures(cond.Part, &est, est, est.N)
-	if n.What == gate.Share {
-		n.What = gate.Points
+	n := reports.FiguresNumber(cond.Part, &est, est, est.N)
+	if n.What == reports.GateShare {
+		n.What = reports.GatePoints
 	}
 	return n
 }
@@ -199,11 +197,11 @@ type cardForm func(w io.Writer, c probe.Card) error
 func cardWriter(name string) (cardForm, error) {
 	switch ext := strings.ToLower(filepath.Ext(name)); ext {
 	case ".html", ".htm":
-		return reportprobe.HTML, nil
+		return reports.ProbeHTML, nil
 	case ".json":
-		return reportprobe.JSON, nil
+		return reports.ProbeJSON, nil
 	case ".txt":
-		return reportprobe.Text, nil
+		return reports.ProbeText, nil
 	default:
 		return nil, usage.Errorf("--card %s: a card is written as .html, .json or .txt", name)
 	}

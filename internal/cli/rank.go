@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/report/rank"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -55,7 +55,7 @@ func (a *app) rank(ctx context.Context, args []string, most float64, anyway bool
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	b := &rank.Builder{}
+	b := &reports.RankBuilder{}
 	var runs []store.Run
 	for _, arg := range args {
 		names, ref, named := strings.Cut(arg, "=")
@@ -103,7 +103,7 @@ func (a *app) rank(ctx context.Context, args []string, most float64, anyway bool
 }
 
 // addPairs adds the verdicts of a run. The names are those of its systems, as "A:B", or "".
-func addPairs(ctx context.Context, st store.Store, b *rank.Builder, run store.Run, names string) error {
+func addPairs(ctx context.Context, st store.Store, b *reports.RankBuilder, run store.Run, names string) error {
 	first, second, err := pairNames(run, names)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func addPairs(ctx context.Context, st store.Store, b *rank.Builder, run store.Ru
 			return usage.Mark(deem.WithHint(fmt.Errorf("run %s: %s does not compare responses in both orders", run.ID, run.Judge.Name),
 				"deem run --data a.jsonl --other b.jsonl --judge pairwise --model openai:gpt-4o-mini makes such a run"))
 		}
-		b.Add(rank.Verdict{A: first, B: second, ShownFirst: shownFirst, ShownSecond: shownSecond, Item: rec.Item.ID, Cluster: rec.Item.Cluster})
+		b.Add(reports.RankVerdict{A: first, B: second, ShownFirst: shownFirst, ShownSecond: shownSecond, Item: rec.Item.ID, Cluster: rec.Item.Cluster})
 	}
 	return nil
 }

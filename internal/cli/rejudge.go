@@ -19,7 +19,7 @@ import (
 	"deem/internal/benchmark/locomo"
 	"deem/internal/catalog"
 	"deem/internal/published"
-	"deem/internal/report/sensitivity"
+	"deem/internal/reports/sensitivity"
 	"deem/internal/usage"
 	"deem/internal/words"
 )

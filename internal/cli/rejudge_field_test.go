@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deem/internal/cli"
-	"deem/internal/report/sensitivity"
+	"deem/internal/reports/sensitivity"
 )
 
 // sharedField has real files that vendors published, and invented rows in the format of

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"deem/internal/report/sensitivity"
+	"deem/internal/reports/sensitivity"
 )
 
 // The answers of five systems that people judged, compared with the rule "contains/text":

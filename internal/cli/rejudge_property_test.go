@@ -17,7 +17,7 @@ import (
 
 	"deem/internal/cli"
 	results "deem/internal/published"
-	"deem/internal/report/sensitivity"
+	"deem/internal/reports/sensitivity"
 )
 
 // columnMeanings are common names of columns, by meaning. The test has its own list, so

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deem/internal/cli"
-	"deem/internal/report/sensitivity"
+	"deem/internal/reports/sensitivity"
 )
 
 // sharedData has real results that others published. They are not part of the project;

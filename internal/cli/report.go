@@ -9,10 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/findings"
-	"deem/internal/gate"
-	"deem/internal/report/agree"
-	"deem/internal/report/errata"
+	"deem/internal/reports"
+	"deem/internal/reports/agree"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -52,7 +50,7 @@ const (
 )
 
 func (a *app) reportCommand() *cobra.Command {
-	want := showing{Options: findings.Options{MaxUnjudged: report.DefaultMaxUnjudged}}
+	want := showing{Options: reports.Options{MaxUnjudged: report.DefaultMaxUnjudged}}
 	var gates []string
 	var draws int
 	var seed uint64
@@ -153,19 +151,19 @@ func findRun(ctx context.Context, st store.Store, ref string) (store.Run, error)
 
 // A finished run is the findings of a run and the results of further checks.
 type finished struct {
-	findings.Found
-	errata *errata.Report // nil if no list of faults was given
-	gates  []gate.Outcome
+	reports.Found
+	errata *reports.ErrataReport // nil if no list of faults was given
+	gates  []reports.GateOutcome
 }
 
 // showing says how a run is shown.
 type showing struct {
-	findings.Options
+	reports.Options
 	errata string // a list of faults; "" means that of the run
 
-	gates []gate.Gate
+	gates []reports.Gate
 
-	live map[string]*findings.Reporter // of the runs judged just now, by id
+	live map[string]*reports.Reporter // of the runs judged just now, by id
 }
 
 // show prints the reports of runs and, if there are several, the agreement of the first
@@ -185,12 +183,12 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		if err != nil {
 			return err
 		}
-		findings.AddErrata(&f.Report, faults)
+		reports.AddErrata(&f.Report, faults)
 		all = append(all, finished{Found: f, errata: faults})
 	}
 	var agreements []agree.Pairing
 	for _, other := range all[1:] {
-		ag, err := findings.Beside(ctx, st, all[0].Run, other.Run)
+		ag, err := reports.Beside(ctx, st, all[0].Run, other.Run)
 		if err != nil {
 			return err
 		}
@@ -200,7 +198,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 	var wrong error
 	for i := range all {
 		var err error
-		all[i].gates, err = findings.Gates(want.gates, all[i].Run, all[i].Report)
+		all[i].gates, err = reports.Gates(want.gates, all[i].Run, all[i].Report)
 		wrong = cmp.Or(wrong, err)
 	}
 	if err := errors.Join(a.print(ctx, st, all, agreements), wrong); err != nil {
@@ -314,12 +312,12 @@ func remedy(r report.Report) string {
 
 // findings returns the findings of a run: those of the live reporter, or else those of the
 // store.
-func (want showing) findings(ctx context.Context, st store.Store, run store.Run) (findings.Found, error) {
+func (want showing) findings(ctx context.Context, st store.Store, run store.Run) (reports.Found, error) {
 	o := want.Options
 	o.Redacted = redacted(st, run)
 	live := want.live[run.ID]
 	if live == nil {
-		return findings.Of(ctx, st, run, o)
+		return reports.Of(ctx, st, run, o)
 	}
 	live.End(run)
 	return live.Found(run).WithParts(ctx, st)

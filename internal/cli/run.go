@@ -11,8 +11,7 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/catalog"
-	"deem/internal/findings"
-	"deem/internal/gate"
+	"deem/internal/reports"
 	"deem/internal/run"
 	"deem/internal/text/nltk"
 	"deem/internal/usage"
@@ -78,8 +77,8 @@ type dataOptions struct {
 	system          systemOptions
 
 	// These are known once the items are open.
-	exclusions []findings.Exclusion
-	drawn      *findings.Sample
+	exclusions []reports.Exclusion
+	drawn      *reports.Sample
 }
 
 // judgeOptions say which judges and models are used.
@@ -115,7 +114,7 @@ type showOptions struct {
 	queue       string // file for items that a cascade leaves to people
 	notify      string // program to run at the end
 
-	parsed []gate.Gate // the parsed gates, once everything is open
+	parsed []reports.Gate // the parsed gates, once everything is open
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -301,7 +300,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	}
 	defer func() { _ = st.Close() }()
 	var runs []string
-	want := showing{Options: findings.Options{MaxUnjudged: o.maxUnjudged}, gates: o.parsed, live: map[string]*findings.Reporter{}}
+	want := showing{Options: reports.Options{MaxUnjudged: o.maxUnjudged}, gates: o.parsed, live: map[string]*reports.Reporter{}}
 	if program != nil {
 		defer func() {
 			for _, id := range runs {

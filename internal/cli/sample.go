@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/usage"
 )
 
@@ -19,7 +19,7 @@ func (o *runOptions) sampleFlags(f *pflag.FlagSet) {
 
 // sample draws n items with a seed, in their original order. All items are equally likely
 // to be drawn. The same sample has the same hash, so it is the same run.
-func sample(data items, n int, seed uint64) (items, *findings.Sample, error) {
+func sample(data items, n int, seed uint64) (items, *reports.Sample, error) {
 	of := data.Len()
 	if n > of {
 		return nil, nil, usage.Errorf("--sample %d: there are only %d items", n, of)
@@ -29,5 +29,5 @@ func sample(data items, n int, seed uint64) (items, *findings.Sample, error) {
 		drawn[at] = true
 	}
 	s, err := derive(data, changed(data, func(at int, it deem.Item) (deem.Item, bool) { return it, drawn[at] }))
-	return s, &findings.Sample{N: n, Of: of, Seed: seed}, err
+	return s, &reports.Sample{N: n, Of: of, Seed: seed}, err
 }

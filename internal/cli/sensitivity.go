@@ -14,9 +14,9 @@ import (
 	"deem/benchmark"
 	"deem/internal/catalog"
 	"deem/internal/extract"
-	"deem/internal/findings"
 	"deem/internal/published"
-	"deem/internal/report/sensitivity"
+	"deem/internal/reports"
+	"deem/internal/reports/sensitivity"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
@@ -87,7 +87,7 @@ func (s *stand) recorded(ctx context.Context, sys *stood) error {
 	if err != nil {
 		return err
 	}
-	f, err := findings.Of(ctx, s.store, run, findings.Options{MaxUnjudged: s.o.run.maxUnjudged})
+	f, err := reports.Of(ctx, s.store, run, reports.Options{MaxUnjudged: s.o.run.maxUnjudged})
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (s *stand) spec(sys *stood) (store.Spec, error) {
 	}
 	with := maps.Clone(s.o.run.judge.With)
 	delete(with, "category5") // Recorded verdicts on category 5 did not use that policy.
-	spec.Settings, err = json.Marshal(findings.Settings{
+	spec.Settings, err = json.Marshal(reports.Settings{
 		Benchmark: set.Benchmark, Data: s.o.run.data, Responses: set.Names(), System: sys.name, SystemModel: set.SystemModel, With: with,
 	})
 	return spec, err
@@ -276,7 +276,7 @@ func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j catalog.Choic
 	if err != nil {
 		return err
 	}
-	f, err := findings.Of(ctx, s.store, run, findings.Options{MaxUnjudged: o.maxUnjudged})
+	f, err := reports.Of(ctx, s.store, run, reports.Options{MaxUnjudged: o.maxUnjudged})
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j catalog.Choic
 // otherReading reads the replies to a judge under its other reading, if it has one. That
 // costs nothing.
 func (s *stand) otherReading(ctx context.Context, sys *stood, i int, c *column) error {
-	p, err := findings.Protocol(c.run)
+	p, err := reports.Protocol(c.run)
 	if err != nil || p == nil {
 		return err
 	}
@@ -310,7 +310,7 @@ func (s *stand) otherReading(ctx context.Context, sys *stood, i int, c *column) 
 	if other == nil {
 		return nil
 	}
-	head := findings.Head(c.run, s.o.run.maxUnjudged)
+	head := reports.Head(c.run, s.o.run.maxUnjudged)
 	head.Reading = other.Reading()
 	b := report.New(head)
 	verdicts := make([]*deem.Verdict, sys.set.Len())
@@ -318,7 +318,7 @@ func (s *stand) otherReading(ctx context.Context, sys *stood, i int, c *column) 
 		if err != nil {
 			return err
 		}
-		if v, f, ok := findings.Reread(other, rec); ok {
+		if v, f, ok := reports.Reread(other, rec); ok {
 			rec.Verdict, rec.Failure = v, f
 		}
 		if rec.Trial == 0 {
@@ -398,7 +398,7 @@ func (s *stand) differ(places []int) []string {
 		if first == nil {
 			first = &c
 		}
-		if note := findings.Differ(first.run, c.run); note != "" && !slices.Contains(notes, note) {
+		if note := reports.Differ(first.run, c.run); note != "" && !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}
 	}

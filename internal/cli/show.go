@@ -11,7 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -53,7 +53,7 @@ func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) erro
 	if err != nil {
 		return err
 	}
-	p, err := findings.Protocol(run)
+	p, err := reports.Protocol(run)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) erro
 		if err != nil {
 			return err
 		}
-		shown := findings.Show(run, p, rec)
+		shown := reports.Show(run, p, rec)
 		if a.json {
 			writeJSON(a.out, shown)
 		} else {
@@ -81,7 +81,7 @@ func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) erro
 }
 
 // writeShown writes an item for a person.
-func writeShown(w io.Writer, s findings.Shown) {
+func writeShown(w io.Writer, s reports.Shown) {
 	rec := s.Record
 	fmt.Fprintf(w, "item %s of run %s", words.Printable(rec.Item.ID), s.Run)
 	if rec.Trial > 0 {

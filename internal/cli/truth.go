@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/findings"
 	"deem/internal/labels"
-	"deem/internal/report/agree"
+	"deem/internal/reports"
+	"deem/internal/reports/agree"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -25,7 +25,7 @@ type truths struct {
 	other *store.Run // nil if people's labels are used
 	o     agreeOptions
 
-	people *findings.People // nil if another run is used
+	people *reports.People // nil if another run is used
 }
 
 // open reads the labels.
@@ -44,7 +44,7 @@ func (t *truths) open(ctx context.Context, st store.Store) error {
 
 // openFiles reads the labels of files, and checks for which judge they were made.
 func (t *truths) openFiles(ctx context.Context) error {
-	t.o.labels.Labels = findings.LabelsOf(t.run, t.o.criteria)
+	t.o.labels.Labels = reports.LabelsOf(t.run, t.o.criteria)
 	set, err := labels.Read(ctx, t.o.labels)
 	if err != nil {
 		return usage.Mark(err)
@@ -59,7 +59,7 @@ func (t *truths) openFiles(ctx context.Context) error {
 	if len(some) == 0 && len(set.Labels) > 0 && t.o.plan == 0 {
 		return t.noneBy(name, len(set.Labels), set.Annotators())
 	}
-	t.people = findings.Written(name, some)
+	t.people = reports.Written(name, some)
 	if set.Blank > 0 {
 		t.app.say("%s without a label yet", words.Count(set.Blank, "row"))
 	}
@@ -106,7 +106,7 @@ func (t *truths) openStore(ctx context.Context, st store.Store) error {
 		return usage.Errorf("this database keeps no labels; name a file of labels")
 	}
 	var err error
-	if t.people, err = findings.Kept(ctx, kept, store.LabelQuery{Annotators: t.o.annotate}); err != nil {
+	if t.people, err = reports.Kept(ctx, kept, store.LabelQuery{Annotators: t.o.annotate}); err != nil {
 		return err
 	}
 	if t.people.Len() == 0 && t.o.plan == 0 {
@@ -148,13 +148,13 @@ func (t *truths) noneBy(where string, n int, who []string) error {
 func (t *truths) options(ctx context.Context) (agree.Options, error) {
 	known, err := knownOf(ctx, t.o.known)
 	o := agree.Options{
-		Judge: findings.Party(t.run), People: t.other == nil, Items: t.run.Dataset.Items, Trials: t.run.Trials,
-		Seed: t.o.seed, Width: t.o.width, MaxUnjudged: t.o.maxUnjudged, CalibrationError: findings.CalibrationError(t.run),
+		Judge: reports.Party(t.run), People: t.other == nil, Items: t.run.Dataset.Items, Trials: t.run.Trials,
+		Seed: t.o.seed, Width: t.o.width, MaxUnjudged: t.o.maxUnjudged, CalibrationError: reports.CalibrationError(t.run),
 		SystemModel: t.o.model(t.run), Own: t.o.family, Registry: known,
 	}
-	o = findings.WithLabels(o, findings.LabelsOf(t.run, t.o.criteria))
+	o = reports.WithLabels(o, reports.LabelsOf(t.run, t.o.criteria))
 	if t.other != nil {
-		o.Truth = findings.Party(*t.other)
+		o.Truth = reports.Party(*t.other)
 	} else {
 		o.Truth = agree.Party{Judge: t.people.Name}
 	}
@@ -168,9 +168,9 @@ func (t *truths) agreement(ctx context.Context, st store.Store) (agree.Agreement
 		return agree.Agreement{}, err
 	}
 	if t.other != nil {
-		return findings.BesideRun(ctx, st, t.run, *t.other, o)
+		return reports.BesideRun(ctx, st, t.run, *t.other, o)
 	}
-	ag, err := findings.BesidePeople(ctx, st, t.run, t.people, o)
+	ag, err := reports.BesidePeople(ctx, st, t.run, t.people, o)
 	if err != nil {
 		return ag, err
 	}

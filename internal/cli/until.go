@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -73,12 +73,12 @@ func (o runOptions) checkUntil() error {
 
 // untilSettings returns the settings of the rule that a run stores. Earlier is the id of
 // the run that it resumes, or "".
-func (a *app) untilSettings(ctx context.Context, r *run.Run, earlier string, data items, o runOptions) (*findings.UntilSettings, error) {
+func (a *app) untilSettings(ctx context.Context, r *run.Run, earlier string, data items, o runOptions) (*reports.UntilSettings, error) {
 	within, ref, err := o.until.parse()
 	if err != nil {
 		return nil, err
 	}
-	u := &findings.UntilSettings{Until: report.Until{Seed: o.seed, Within: within, Aim: within}}
+	u := &reports.UntilSettings{Until: report.Until{Seed: o.seed, Within: within, Aim: within}}
 	u.Rule = "±" + strconv.FormatFloat(100*within, 'g', 6, 64) + " pp"
 	if u.Largest, err = report.LargestUnit(data.Items()); err != nil || ref == "" {
 		return u, err
@@ -141,8 +141,8 @@ func resultsOf(ctx context.Context, st store.Store, run store.Run, data items) (
 
 // resume returns the reporter of a run with a stopping rule, with the records so far: the
 // report decides when the run stops.
-func (o runOptions) resume(ctx context.Context, r *run.Run) (*findings.Reporter, error) {
-	live, err := findings.NewReporter(ctx, r.Run, findings.Options{MaxUnjudged: o.maxUnjudged})
+func (o runOptions) resume(ctx context.Context, r *run.Run) (*reports.Reporter, error) {
+	live, err := reports.NewReporter(ctx, r.Run, reports.Options{MaxUnjudged: o.maxUnjudged})
 	if err != nil || r.Records == 0 {
 		return live, err
 	}

@@ -14,7 +14,7 @@ import (
 	"deem"
 	"deem/bundle"
 	"deem/internal/catalog"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
 	"deem/internal/usage"
@@ -156,7 +156,7 @@ func (v *checkedFile) hold(anchor *bundle.Anchor) {
 	}
 	if anchor.Of == bundle.AnchorOfLock {
 		run := bundled.RunOf(v.Run, bundle.Judge{})
-		if l := findings.SettingsOf(run.Spec).Lock; l == nil || l.Hash != anchor.Hash {
+		if l := reports.SettingsOf(run.Spec).Lock; l == nil || l.Hash != anchor.Hash {
 			v.anchor = fmt.Errorf("%w: run %s does not name the lock sha256:%s", errAnchor, v.Run.ID, anchor.Hash)
 		} else if len(l.Broken) > 0 {
 			v.anchor = fmt.Errorf("%w: run %s broke the lock: %s", errAnchor, v.Run.ID, strings.Join(l.Broken, ", "))
@@ -316,11 +316,11 @@ func decisionOf(rec deem.Record, stage int) (deem.Verdict, error) {
 
 // countAgain returns a counter that recomputes the numbers of a run file.
 func countAgain(ctx context.Context, r bundle.Run, j bundle.Judge, redacted bool) (bundle.Counter, error) {
-	rep, err := findings.NewReporter(ctx, bundled.RunOf(r, j), findings.Options{MaxUnjudged: report.DefaultMaxUnjudged, Redacted: redacted})
+	rep, err := reports.NewReporter(ctx, bundled.RunOf(r, j), reports.Options{MaxUnjudged: report.DefaultMaxUnjudged, Redacted: redacted})
 	if err != nil {
 		return nil, err
 	}
-	return findings.Recount{Reporter: rep, Redacted: redacted}, nil
+	return reports.Recount{Reporter: rep, Redacted: redacted}, nil
 }
 
 // text prints the results.

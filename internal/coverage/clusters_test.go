@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"deem"
-	"deem/internal/report/agree"
+	"deem/internal/reports/agree"
 	"deem/report"
 	"deem/stat"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"deem/internal/report/compare"
+	"deem/internal/reports/compare"
 	"deem/report"
 	"deem/stat"
 )

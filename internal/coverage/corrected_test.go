@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"deem/internal/report/compare"
+	"deem/internal/reports/compare"
 	"deem/stat"
 )
 

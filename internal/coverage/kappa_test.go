@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"deem/internal/report/agree"
+	"deem/internal/reports/agree"
 	"deem/stat"
 )
 

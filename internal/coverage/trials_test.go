@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"deem"
-	"deem/internal/report/compare"
+	"deem/internal/reports/compare"
 	"deem/report"
 )
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"deem/internal/findings"
-	"deem/internal/report/agree"
+	"deem/internal/reports"
+	"deem/internal/reports/agree"
 	"deem/internal/store"
 	"deem/report"
 )
@@ -171,15 +171,15 @@ func (s *Server) agreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
 func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
 	got := &agreed{votes: map[string]int{}}
 	o := agree.Options{
-		Judge: findings.Party(ask.run), People: ask.other == nil, Items: ask.run.Dataset.Items, Trials: ask.run.Trials,
-		Width: ask.Width / 100, MaxUnjudged: report.DefaultMaxUnjudged, CalibrationError: findings.CalibrationError(ask.run),
-		SystemModel: findings.SettingsOf(ask.run.Spec).SystemModel,
+		Judge: reports.Party(ask.run), People: ask.other == nil, Items: ask.run.Dataset.Items, Trials: ask.run.Trials,
+		Width: ask.Width / 100, MaxUnjudged: report.DefaultMaxUnjudged, CalibrationError: reports.CalibrationError(ask.run),
+		SystemModel: reports.SettingsOf(ask.run.Spec).SystemModel,
 	}
-	o = findings.WithLabels(o, findings.LabelsOf(ask.run, false))
+	o = reports.WithLabels(o, reports.LabelsOf(ask.run, false))
 	if ask.other != nil {
-		o.Truth = findings.Party(*ask.other)
+		o.Truth = reports.Party(*ask.other)
 		b := agree.New(o)
-		err := findings.EachBesideRun(ctx, s.store, ask.run, *ask.other, o, got.note(b.Add))
+		err := reports.EachBesideRun(ctx, s.store, ask.run, *ask.other, o, got.note(b.Add))
 		got.Agreement = b.Agreement()
 		return got, err
 	}
@@ -187,13 +187,13 @@ func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error)
 	if !ok {
 		return nil, errors.New("this store keeps no labels")
 	}
-	people, err := findings.Kept(ctx, kept, store.LabelQuery{Annotators: ask.Only})
+	people, err := reports.Kept(ctx, kept, store.LabelQuery{Annotators: ask.Only})
 	if err != nil {
 		return nil, err
 	}
 	o.Truth = agree.Party{Judge: people.Name}
 	b := agree.New(o)
-	if err := findings.EachBesidePeople(ctx, s.store, ask.run, people, o, got.note(b.Add)); err != nil {
+	if err := reports.EachBesidePeople(ctx, s.store, ask.run, people, o, got.note(b.Add)); err != nil {
 		return nil, err
 	}
 	got.Agreement, got.other = b.Agreement(), people.OtherResponses
@@ -216,11 +216,11 @@ func (s *Server) addNarrowed(ctx context.Context, ask agreeAsk, kept store.Label
 		return nil
 	}
 	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
-	people, err := findings.Kept(ctx, labelsBefore{kept, times[lastLabels-1]}, store.LabelQuery{Annotators: ask.Only})
+	people, err := reports.Kept(ctx, labelsBefore{kept, times[lastLabels-1]}, store.LabelQuery{Annotators: ask.Only})
 	if err != nil {
 		return err
 	}
-	before, err := findings.BesidePeople(ctx, s.store, ask.run, people, o)
+	before, err := reports.BesidePeople(ctx, s.store, ask.run, people, o)
 	if err != nil || before.Corrected == nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"html/template"
 
 	"deem/internal/doc"
-	"deem/internal/report/agree"
+	"deem/internal/reports/agree"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"

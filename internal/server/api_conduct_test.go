@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/findings"
 	"deem/internal/modeltest"
 	"deem/internal/queue"
+	"deem/internal/reports"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/store/pgtest"
@@ -89,7 +89,7 @@ func TestRunKeepsItsLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := run.Spec
-	want := findings.Settings{System: "mem", Lock: &findings.LockSettings{Hash: "promised", Created: time.Now().UTC().Truncate(time.Second)}}
+	want := reports.Settings{System: "mem", Lock: &reports.LockSettings{Hash: "promised", Created: time.Now().UTC().Truncate(time.Second)}}
 	if spec.Settings, err = json.Marshal(want); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestRunKeepsItsLock(t *testing.T) {
 	if run, err = ts.store.Run(t.Context(), run.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := findings.SettingsOf(run.Spec); got.Lock == nil || got.Lock.Hash != "promised" || got.System != "mem" {
+	if got := reports.SettingsOf(run.Spec); got.Lock == nil || got.Lock.Hash != "promised" || got.System != "mem" {
 		t.Errorf("the run has lock %+v and system %q, want those that it had", got.Lock, got.System)
 	}
 }

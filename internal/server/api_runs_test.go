@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"deem/internal/catalog"
-	"deem/internal/findings"
 	"deem/internal/modeltest"
+	"deem/internal/reports"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/report"
@@ -303,7 +303,7 @@ func TestReportIsThatOfTheCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := findings.Of(t.Context(), ts.store, run, findings.Options{MaxUnjudged: report.DefaultMaxUnjudged})
+	f, err := reports.Of(t.Context(), ts.store, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"deem/bundle"
+	"deem/internal/doc"
 	"deem/internal/export"
-	"deem/internal/findings"
-	"deem/internal/report/card"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
@@ -28,14 +28,14 @@ type form struct {
 func forms() []form {
 	list := []form{
 		{"deem", "application/vnd.deem.run", "deem", func(s *Server, ctx context.Context, w io.Writer, run store.Run) error {
-			_, err := findings.WriteBundle(ctx, w, s.store, run, strings.TrimSpace("deem "+s.version), bundle.Options{})
+			_, err := reports.WriteBundle(ctx, w, s.store, run, strings.TrimSpace("deem "+s.version), bundle.Options{})
 			return err
 		}},
-		{"junit", "application/xml", "xml", recordsAs(findings.JUnit)},
+		{"junit", "application/xml", "xml", recordsAs(reports.JUnit)},
 		{"html", "text/html; charset=utf-8", "html", (*Server).writePage},
-		{"markdown", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return card.Write(w, r) })},
-		{"card", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return card.Markdown(w, r) })},
-		{"card-json", "application/json", "json", reportAs(func(r report.Report, w io.Writer) error { return card.New(r).JSON(w) })},
+		{"markdown", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return doc.Markdown(w, r.Document()) })},
+		{"card", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return reports.CardMarkdown(w, r) })},
+		{"card-json", "application/json", "json", reportAs(func(r report.Report, w io.Writer) error { return reports.NewCard(r).JSON(w) })},
 	}
 	for _, f := range export.Formats() {
 		list = append(list, form{f.Name, f.Media, f.Ending, recordsAs(f.Name)})
@@ -46,7 +46,7 @@ func forms() []form {
 // recordsAs returns what writes the records of a run.
 func recordsAs(format string) func(*Server, context.Context, io.Writer, store.Run) error {
 	return func(s *Server, ctx context.Context, w io.Writer, run store.Run) error {
-		return findings.WriteRecords(ctx, w, s.store, run, format, findings.ExportOptions{})
+		return reports.WriteRecords(ctx, w, s.store, run, format, reports.ExportOptions{})
 	}
 }
 
@@ -66,7 +66,7 @@ const pageItems = 200
 
 // writePage writes the report with the first items below it.
 func (s *Server) writePage(ctx context.Context, w io.Writer, run store.Run) error {
-	first, err := findings.First(ctx, s.store, run, pageItems)
+	first, err := reports.First(ctx, s.store, run, pageItems)
 	if err != nil {
 		return err
 	}

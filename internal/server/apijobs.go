@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -113,7 +113,7 @@ type runJob struct {
 
 // runSettings are what a run keeps of how it was asked for.
 type runSettings struct {
-	findings.Settings
+	reports.Settings
 	API *submission `json:"api,omitempty"`
 }
 
@@ -196,7 +196,7 @@ func (js *runJobs) options(sub submission) run.Options {
 // settings returns what the run keeps of how it was asked for. A run that has records keeps
 // what it was told when they were made, such as its benchmark and its lock.
 func (js *runJobs) settings(ctx context.Context, r *run.Run, judge string, sub submission) (json.RawMessage, error) {
-	set := runSettings{Settings: findings.Settings{
+	set := runSettings{Settings: reports.Settings{
 		Concurrency: js.s.models.limit.Concurrency, Reading: sub.Reading, System: sub.System, SystemModel: sub.SystemModel,
 		Judge: judge, Deem: js.s.version,
 	}}
@@ -205,7 +205,7 @@ func (js *runJobs) settings(ctx context.Context, r *run.Run, judge string, sub s
 		return nil, err
 	}
 	if found && !sub.Fresh && earlier.Records > 0 {
-		set.Settings = findings.SettingsOf(earlier.Spec)
+		set.Settings = reports.SettingsOf(earlier.Spec)
 	}
 	// Neither is for a server that goes on: it would start over each time.
 	sub.Fresh, sub.RetryUnjudged = false, false

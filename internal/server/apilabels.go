@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/findings"
 	"deem/internal/labels"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 )
@@ -133,7 +133,7 @@ func (s *Server) sentLabelsOf(ctx context.Context, run store.Run, sent sentLabel
 		at[l.ID] = i
 		ids = append(ids, l.ID)
 	}
-	set, err := labels.Read(ctx, labels.Source{Names: []string{"-"}, Stdin: &file, Format: "jsonl", Annotator: who, Labels: findings.LabelsOf(run, false)})
+	set, err := labels.Read(ctx, labels.Source{Names: []string{"-"}, Stdin: &file, Format: "jsonl", Annotator: who, Labels: reports.LabelsOf(run, false)})
 	if ps, ok := errors.AsType[*deem.Problems](err); ok {
 		return nil, wrongLabels(ps, err, sent)
 	}

@@ -3,7 +3,7 @@ package server
 import (
 	"net/http"
 
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 )
 
@@ -93,7 +93,7 @@ func (s *Server) streamRecords(w http.ResponseWriter, r *http.Request, b store.B
 
 // An itemOut is everything that a run knows of one item.
 type itemOut struct {
-	Trials []findings.Shown `json:"trials"`
+	Trials []reports.Shown `json:"trials"`
 }
 
 // getRecord answers with the trials of one item, as "deem show --json" has them.
@@ -109,7 +109,7 @@ func (s *Server) getRecord(w http.ResponseWriter, r *http.Request) error {
 	p, _ := s.protocol(run)
 	var out itemOut
 	for _, rec := range recs {
-		out.Trials = append(out.Trials, findings.Show(run, p, rec))
+		out.Trials = append(out.Trials, reports.Show(run, p, rec))
 	}
 	return writeAnswer(w, http.StatusOK, out)
 }

@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/findings"
-	"deem/internal/gate"
 	"deem/internal/queue"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
@@ -278,7 +277,7 @@ func (s *Server) getReport(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// What is wrong with a gate is said before anything is counted.
-	gates, err := gate.Parse(r.URL.Query()["gate"])
+	gates, err := reports.ParseGates(r.URL.Query()["gate"])
 	if err != nil {
 		return err
 	}
@@ -286,7 +285,7 @@ func (s *Server) getReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	held, err := findings.Gates(gates, run, rep)
+	held, err := reports.Gates(gates, run, rep)
 	if err != nil {
 		return err
 	}
@@ -310,6 +309,6 @@ func (s *Server) reportOf(ctx context.Context, run store.Run) (report.Report, er
 
 // freshReport makes a report of a small run that was judged just now.
 func (s *Server) freshReport(ctx context.Context, run store.Run) (report.Report, error) {
-	f, err := findings.Of(ctx, s.store, run, findings.Options{MaxUnjudged: report.DefaultMaxUnjudged})
+	f, err := reports.Of(ctx, s.store, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
 	return f.Report, err
 }

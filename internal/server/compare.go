@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/findings"
-	"deem/internal/report/compare"
+	"deem/internal/reports"
+	"deem/internal/reports/compare"
 	"deem/internal/store"
 	"deem/report"
 )
@@ -79,7 +79,7 @@ func (a compareAsk) link(path string, more ...string) string {
 // A beside is several runs compared, with the items on which they differ.
 type beside struct {
 	compare.Comparison
-	runs  []findings.Compared
+	runs  []reports.Compared
 	flips []compare.Flip
 }
 
@@ -102,17 +102,17 @@ func (s *Server) compared(ctx context.Context, ask compareAsk) (*beside, error) 
 	key := fmt.Sprint("compare ", ask.Anyway, " ", ask.Refs)
 	return countOnce(ctx, s.bench, key, stamp, func(ctx context.Context) (*beside, error) {
 		o := compare.Options{MaxUnjudged: report.DefaultMaxUnjudged, Seed: compareSeed, Anyway: ask.Anyway}
-		var people []*findings.People
+		var people []*reports.People
 		if kept, ok := s.store.(store.Labels); ok && len(labelled) > 0 {
 			for range runs {
-				p, err := findings.Kept(ctx, kept, store.LabelQuery{})
+				p, err := reports.Kept(ctx, kept, store.LabelQuery{})
 				if err != nil {
 					return nil, err
 				}
 				people = append(people, p)
 			}
 		}
-		b, err := findings.Compare(ctx, s.store, runs, people, o)
+		b, err := reports.Compare(ctx, s.store, runs, people, o)
 		if err != nil {
 			return nil, err
 		}
@@ -121,26 +121,26 @@ func (s *Server) compared(ctx context.Context, ask compareAsk) (*beside, error) 
 }
 
 // comparedRuns returns the runs that are named, each once.
-func (s *Server) comparedRuns(ctx context.Context, refs []string) ([]findings.Compared, error) {
+func (s *Server) comparedRuns(ctx context.Context, refs []string) ([]reports.Compared, error) {
 	if len(refs) > maxCompared {
 		return nil, badRequest("%d runs are too many to compare: the limit is %d", len(refs), maxCompared)
 	}
-	var runs []findings.Compared
+	var runs []reports.Compared
 	for _, ref := range refs {
 		run, err := store.Find(ctx, s.store, ref)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(runs, func(r findings.Compared) bool { return r.ID == run.ID }) {
+		if slices.ContainsFunc(runs, func(r reports.Compared) bool { return r.ID == run.ID }) {
 			return nil, badRequest("run %s is named twice", run.ID)
 		}
-		runs = append(runs, findings.Compared{Run: run, Name: findings.SettingsOf(run.Spec).System})
+		runs = append(runs, reports.Compared{Run: run, Name: reports.SettingsOf(run.Spec).System})
 	}
-	return findings.NameRuns(distinct(runs))
+	return reports.NameRuns(distinct(runs))
 }
 
 // distinct takes away names that do not tell runs apart: one system may be judged twice.
-func distinct(runs []findings.Compared) []findings.Compared {
+func distinct(runs []reports.Compared) []reports.Compared {
 	seen := map[string]int{}
 	for _, r := range runs {
 		seen[r.Name]++
@@ -223,7 +223,7 @@ func (s *Server) flipsCSV(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Disposition", `attachment; filename="flips.csv"`)
 	h.Set("Cache-Control", "no-store")
 	rc := http.NewResponseController(w)
-	texts := findings.FlipTexts(r.Context(), s.store, b.runs, b.listed(ask.Change))
+	texts := reports.FlipTexts(r.Context(), s.store, b.runs, b.listed(ask.Change))
 	err = compare.WriteCSV(w, names, func(yield func(compare.FlipText, error) bool) {
 		n := 0
 		for f, err := range texts {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"deem/internal/doc"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/words"
 )
 
@@ -100,7 +100,7 @@ func (s *Server) addFlips(ctx context.Context, v *compareView, b *beside) (err e
 	v.Pager = newPager(v.Ask.page, len(list), flipsPerPage, func(n int) string { return v.Ask.link("/compare", "page", strconv.Itoa(n)) + "#flips" })
 	from, to := v.Pager.span(len(list), flipsPerPage)
 	var items doc.Items
-	for f, err := range findings.FlipTexts(ctx, s.store, b.runs, list[from:to]) {
+	for f, err := range reports.FlipTexts(ctx, s.store, b.runs, list[from:to]) {
 		if err != nil {
 			return err
 		}

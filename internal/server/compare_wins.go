@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"deem/internal/doc"
-	"deem/internal/report/compare"
+	"deem/internal/reports/compare"
 )
 
 // addWins adds to the document of a comparison which run is right where another is wrong:

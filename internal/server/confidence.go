@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"deem"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/report"
 	"deem/stat"
@@ -26,7 +26,7 @@ func (s *Server) confidence(ctx context.Context, run store.Run, conf *report.Con
 	if err != nil || len(ids) == 0 {
 		return newConfidenceChart(conf, nil), err
 	}
-	people, err := findings.Kept(ctx, labelled, query)
+	people, err := reports.Kept(ctx, labelled, query)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func labelledIDs(ctx context.Context, st store.Labels, q store.LabelQuery) ([]st
 
 // reliability returns how often the judge was right when it was how sure, nothing when
 // no label can tell.
-func (s *Server) reliability(ctx context.Context, run store.Run, people *findings.People, ids []string) ([]stat.Bin, error) {
+func (s *Server) reliability(ctx context.Context, run store.Run, people *reports.People, ids []string) ([]stat.Bin, error) {
 	var sure []float64
 	var right []bool
 	for rec, err := range s.store.Records(ctx, run.ID, store.Query{IDs: ids, Trial: new(int)}) {

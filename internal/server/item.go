@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
 	"deem/internal/words"
@@ -72,7 +72,7 @@ type trialView struct {
 
 	Prompt   []textView
 	Verified bool
-	Other    *findings.ShownReading
+	Other    *reports.ShownReading
 	Calls    []callView
 	Trace    *trace
 }
@@ -196,7 +196,7 @@ func (s *Server) protocol(run store.Run) (judge.Readable, string) {
 	if b, ok := s.store.(*bundled.Store); ok && b.Redacted {
 		return nil, "The texts of this run were removed: their hashes stand in their place."
 	}
-	p, err := findings.Protocol(run)
+	p, err := reports.Protocol(run)
 	if err != nil {
 		return nil, "The prompt cannot be rendered again: " + err.Error() + "."
 	}
@@ -206,7 +206,7 @@ func (s *Server) protocol(run store.Run) (judge.Readable, string) {
 // fillTrial enters what was asked and replied in one trial, and how it was read.
 func (v *itemView) fillTrial(t *trialView, run store.Run, p judge.Readable) {
 	rec := t.Record
-	shown := findings.Show(run, p, rec)
+	shown := reports.Show(run, p, rec)
 	t.Current, t.Verified, t.Other = true, shown.Verified, shown.Other
 	for i, m := range shown.Prompt {
 		text := v.text(m.Role, fmt.Sprintf("prompt.%d", i), rec.Trial, m.Content)
@@ -223,7 +223,7 @@ func (v *itemView) fillTrial(t *trialView, run store.Run, p judge.Readable) {
 		}
 		t.Calls = append(t.Calls, cv)
 	}
-	if reply, ok := findings.LastReply(rec); ok {
+	if reply, ok := reports.LastReply(rec); ok {
 		t.Trace = traceOf(p, rec, reply)
 	}
 }
@@ -372,7 +372,7 @@ func (s *Server) prompt(run store.Run, rec deem.Record, n int) (string, bool) {
 	if p == nil {
 		return "", false
 	}
-	messages := findings.Show(run, p, rec).Prompt
+	messages := reports.Show(run, p, rec).Prompt
 	if n < 0 || n >= len(messages) {
 		return "", false
 	}

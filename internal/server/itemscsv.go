@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"deem/internal/export"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 )
 
@@ -77,7 +77,7 @@ func exportRun(run store.Run) export.Run {
 	return export.Run{
 		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
 		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash,
-		Trials: run.Trials, Created: run.Created, Software: findings.SettingsOf(run.Spec).Deem,
+		Trials: run.Trials, Created: run.Created, Software: reports.SettingsOf(run.Spec).Deem,
 	}
 }
 

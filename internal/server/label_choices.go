@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"deem/internal/findings"
 	"deem/internal/labels"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/judge"
 )
@@ -52,7 +52,7 @@ const most = 11
 // or one of the labels that its judge declares where there are more than two, and yes or no
 // otherwise.
 func labelFormOf(run store.Run) labelForm {
-	p, err := findings.Protocol(run)
+	p, err := reports.Protocol(run)
 	if err != nil {
 		return yesOrNo // The judge is unknown here, and what people say does not depend on it.
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 )
 
@@ -37,7 +37,7 @@ type plan struct {
 
 // A planItem is an item to label.
 type planItem struct {
-	findings.Drawn
+	reports.Drawn
 	Hash   string
 	Design string // how it was drawn
 }
@@ -53,7 +53,7 @@ func planSeed(run store.Run) uint64 {
 func (s *Server) planOf(ctx context.Context, run store.Run, batch int) (*plan, error) {
 	stamp := fmt.Sprint(run.State, run.Records)
 	return countOnce(ctx, s.bench, fmt.Sprint("plan ", run.ID, " ", batch), stamp, func(ctx context.Context) (*plan, error) {
-		order, err := findings.DrawOrder(ctx, s.store, run, planSize, planSeed(run))
+		order, err := reports.DrawOrder(ctx, s.store, run, planSize, planSeed(run))
 		if err != nil {
 			return nil, err
 		}
@@ -63,8 +63,8 @@ func (s *Server) planOf(ctx context.Context, run store.Run, batch int) (*plan, e
 }
 
 // fillPlan enters the first n items with their hashes, which say what labels are about.
-func (s *Server) fillPlan(ctx context.Context, run store.Run, p *plan, order findings.Order, n int) error {
-	hashes, design := map[findings.Drawn]string{}, order.Design(n)
+func (s *Server) fillPlan(ctx context.Context, run store.Run, p *plan, order reports.Order, n int) error {
+	hashes, design := map[reports.Drawn]string{}, order.Design(n)
 	for some := range slices.Chunk(order.Items[:n], planSize) {
 		ids := make([]string, len(some))
 		for i, d := range some {
@@ -74,7 +74,7 @@ func (s *Server) fillPlan(ctx context.Context, run store.Run, p *plan, order fin
 			if err != nil {
 				return err
 			}
-			hashes[findings.Drawn{ID: rec.Item.ID, Position: rec.Position}] = rec.Item.Hash()
+			hashes[reports.Drawn{ID: rec.Item.ID, Position: rec.Position}] = rec.Item.Hash()
 		}
 	}
 	for i, d := range order.Items[:n] {

@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/findings"
 	"deem/internal/labels"
-	"deem/internal/report/agree"
+	"deem/internal/reports"
+	"deem/internal/reports/agree"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
@@ -307,11 +307,11 @@ func wantDesign(t *testing.T, st store.Store, run store.Run, kept map[string]sto
 	if len(strata) != 3 { // Every 50th item is rejected, and these are all of one category.
 		t.Errorf("the labels are of %d strata, want 3: %v", len(strata), strata)
 	}
-	people, err := findings.Kept(t.Context(), st.(store.Labels), store.LabelQuery{})
+	people, err := reports.Kept(t.Context(), st.(store.Labels), store.LabelQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := findings.BesidePeople(t.Context(), st, run, people, agree.Options{People: true, Draws: 2})
+	a, err := reports.BesidePeople(t.Context(), st, run, people, agree.Options{People: true, Draws: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -567,7 +567,7 @@ func TestLabelForms(t *testing.T) {
 			}
 			wantAll(t, "the page", l.body, "/labels.csv")
 			file := get(t, s, "/runs/"+run.ID+"/labels.csv").Body
-			set, err := labels.Read(t.Context(), labels.Source{Names: []string{"-"}, Stdin: file, Format: "csv", Labels: findings.LabelsOf(run, false)})
+			set, err := labels.Read(t.Context(), labels.Source{Names: []string{"-"}, Stdin: file, Format: "csv", Labels: reports.LabelsOf(run, false)})
 			if err != nil {
 				t.Fatal(err)
 			}

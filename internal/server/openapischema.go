@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/gate"
-	"deem/internal/report/errata"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/stat"
 )
@@ -209,16 +208,12 @@ var schemaNames = map[reflect.Type]string{
 	reflect.TypeFor[judgeOut]():     "RunJudge",
 	reflect.TypeFor[keptLabels]():   "KeptLabels",
 
-	reflect.TypeFor[gate.Outcome]():    "GateOutcome",
-	reflect.TypeFor[errata.Report]():   "Errata",
-	reflect.TypeFor[errata.Line]():     "ErrataLine",
-	reflect.TypeFor[errata.Kind]():     "ErrataKind",
-	reflect.TypeFor[errata.Rejudged](): "ErrataRejudged",
+	reflect.TypeFor[reports.ErrataReport](): "Errata",
 }
 
 // insides are what stands in members whose Go type says nothing of it.
 var insides = map[string]any{
-	"Report.gates": []gate.Outcome{}, "Report.errata": errata.Report{},
+	"Report.gates": []reports.GateOutcome{}, "Report.errata": reports.ErrataReport{},
 }
 
 // submissionIn is a submission with its items, as clients send it. No value of it is

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"deem/internal/doc"
-	"deem/internal/findings"
-	reportprobe "deem/internal/report/probe"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/probe"
 	"deem/report"
@@ -38,7 +37,7 @@ func (s *Server) cardPage(r *http.Request) (page, error) {
 	}
 	return soon(r, "Judge card", func(ctx context.Context) (page, error) {
 		card, err := countOnce(ctx, s.bench, "card "+run.ID, stampOf(run, time.Now()), func(ctx context.Context) (probe.Card, error) {
-			return findings.Card(ctx, s.store, run, findings.ProbeHead(run, report.DefaultMaxUnjudged))
+			return reports.ProbeCard(ctx, s.store, run, reports.ProbeHead(run, report.DefaultMaxUnjudged))
 		})
 		if err != nil {
 			return page{}, err
@@ -51,7 +50,7 @@ func (s *Server) cardPage(r *http.Request) (page, error) {
 			says := newTrust(card.FalseAccepts.Estimate, card.FalseRejects.Estimate, card.Judged, "probe")
 			v.Trust = &says
 		}
-		v.Report, err = doc.Fragment(reportprobe.Document(card), links(run.ID))
+		v.Report, err = doc.Fragment(reports.ProbeDocument(card), links(run.ID))
 		return page{Template: "card", Title: "Judge card of " + run.Judge.Name, Section: "runs", Data: v}, err
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
@@ -33,8 +33,8 @@ type found struct {
 	Times   []*timeChart
 }
 
-// Reports makes the reports of runs and keeps them.
-type reports struct {
+// A reportCache makes the reports of runs and keeps them.
+type reportCache struct {
 	ctx   context.Context
 	store store.Store
 	slots chan struct{} // one for each report that is being made
@@ -55,16 +55,16 @@ type kept struct {
 	err  error
 }
 
-func newReports(ctx context.Context, st store.Store) *reports {
-	return &reports{ctx: ctx, store: st, slots: make(chan struct{}, maxMaking), kept: map[string]*kept{}, scores: map[string]scoreView{}}
+func newReports(ctx context.Context, st store.Store) *reportCache {
+	return &reportCache{ctx: ctx, store: st, slots: make(chan struct{}, maxMaking), kept: map[string]*kept{}, scores: map[string]scoreView{}}
 }
 
 // wait waits until no report is being made.
-func (rs *reports) wait() { rs.wg.Wait() }
+func (rs *reportCache) wait() { rs.wg.Wait() }
 
 // of returns the report of a run. It is as new as the run, or a few seconds older if
 // the run goes on.
-func (rs *reports) of(ctx context.Context, run store.Run) (found, error) {
+func (rs *reportCache) of(ctx context.Context, run store.Run) (found, error) {
 	k := rs.entry(run)
 	select {
 	case <-k.done:
@@ -76,7 +76,7 @@ func (rs *reports) of(ctx context.Context, run store.Run) (found, error) {
 
 // scored returns the score of a run if one is known that is good enough, and makes
 // nothing.
-func (rs *reports) scored(run store.Run) (scoreView, bool) {
+func (rs *reportCache) scored(run store.Run) (scoreView, bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	v, ok := rs.scores[run.ID]
@@ -84,7 +84,7 @@ func (rs *reports) scored(run store.Run) (scoreView, bool) {
 }
 
 // score returns the score of a run. What is wrong with the report stands in place of it.
-func (rs *reports) score(ctx context.Context, run store.Run) (scoreView, error) {
+func (rs *reportCache) score(ctx context.Context, run store.Run) (scoreView, error) {
 	if v, ok := rs.scored(run); ok {
 		return v, nil
 	}
@@ -96,7 +96,7 @@ func (rs *reports) score(ctx context.Context, run store.Run) (scoreView, error) 
 }
 
 // entry returns what is kept of a run, begun now if need be.
-func (rs *reports) entry(run store.Run) *kept {
+func (rs *reportCache) entry(run store.Run) *kept {
 	now := time.Now()
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -136,7 +136,7 @@ func (k *kept) failed() bool {
 
 // forget drops the report that was not used for the longest time when there are too
 // many.
-func (rs *reports) forget() {
+func (rs *reportCache) forget() {
 	if len(rs.kept) <= maxReports {
 		return
 	}
@@ -150,7 +150,7 @@ func (rs *reports) forget() {
 }
 
 // make makes a report.
-func (rs *reports) make(k *kept) {
+func (rs *reportCache) make(k *kept) {
 	defer close(k.done)
 	select {
 	case rs.slots <- struct{}{}:
@@ -169,11 +169,11 @@ func (rs *reports) make(k *kept) {
 // findingsOf makes the report of a run, and counts in the same pass what a report does
 // not hold.
 func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, error) {
-	p, err := findings.Protocol(run)
+	p, err := reports.Protocol(run)
 	if err != nil {
 		return found{}, err
 	}
-	r, err := findings.NewReporter(ctx, run, findings.Options{MaxUnjudged: report.DefaultMaxUnjudged})
+	r, err := reports.NewReporter(ctx, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
 	if err != nil {
 		return found{}, err
 	}
@@ -204,15 +204,15 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 // numbers. A list that cannot be read takes nothing from the report but itself, and a
 // note says so. It does not say what stands in the list: the file is the server's.
 func (f *found) addErrata(ctx context.Context, st store.Store) error {
-	faults, err := findings.Errata(ctx, st, f.Run, f.Report.Head, "")
+	faults, err := reports.Errata(ctx, st, f.Run, f.Report.Head, "")
 	if faults != nil {
 		f.Report.Errata = *faults
 	}
-	findings.AddErrata(&f.Report, faults)
-	file := filepath.Base(findings.SettingsOf(f.Run.Spec).Errata)
+	reports.AddErrata(&f.Report, faults)
+	file := filepath.Base(reports.SettingsOf(f.Run.Spec).Errata)
 	switch {
 	case err == nil:
-	case errors.Is(err, findings.ErrNoErrata):
+	case errors.Is(err, reports.ErrNoErrata):
 		f.note("the errata that the run was told of, %s, are not there any more", file)
 	case usage.Is(err):
 		f.note("the errata that the run was told of, %s, cannot be read; deem report %s says why", file, f.Run.ID)

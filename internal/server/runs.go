@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 )
 
@@ -253,7 +253,7 @@ func (s *Server) listed(ctx context.Context, f runsFilter, list *runsList) ([]ru
 }
 
 func newRunRow(run store.Run) runRow {
-	return runRow{Run: run, DatasetName: datasetName(run.Dataset.Names), System: findings.SettingsOf(run.Spec).System, Wanted: wanted(run)}
+	return runRow{Run: run, DatasetName: datasetName(run.Dataset.Names), System: reports.SettingsOf(run.Spec).System, Wanted: wanted(run)}
 }
 
 // sortRuns sorts rows, which are newest first, and keeps those of a dataset together

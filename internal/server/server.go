@@ -62,7 +62,7 @@ type Server struct {
 	assets  *assets
 	pages   map[string]*template.Template
 	guard   *guard
-	reports *reports
+	reports *reportCache
 	indexer *indexer
 	facets  *facets
 	bench   *bench

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/judge"
@@ -24,7 +24,7 @@ type spread struct {
 
 func newSpread(run store.Run) *spread {
 	s := &spread{categories: map[string]*scoreCount{}, aspects: map[string]*scoreCount{}, scales: map[string]judge.Aspect{}}
-	if d := findings.SpecOf(run).Declaration; d != nil {
+	if d := reports.SpecOf(run).Declaration; d != nil {
 		for _, a := range d.Aspects {
 			s.scales[a.Name] = a
 		}

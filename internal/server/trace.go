@@ -6,7 +6,7 @@ import (
 
 	"deem"
 	"deem/internal/extract"
-	"deem/internal/findings"
+	"deem/internal/reports"
 	"deem/internal/words"
 	"deem/judge"
 )
@@ -53,7 +53,7 @@ func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 	marks := make([]string, len(reply.Text))
 	t.mark(marks, p, rec, reply.Text)
 	t.Pieces = pieces(reply.Text, marks)
-	v, f, _ := findings.Reread(p, rec)
+	v, f, _ := reports.Reread(p, rec)
 	t.Again = decision(v, f)
 	// A record whose last call failed says that, and not what an earlier reply says.
 	last := rec.Calls[len(rec.Calls)-1]

@@ -1,0 +1,116 @@
+package agree_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"deem/internal/reports/agree"
+)
+
+// TestDraw checks that a draw has the requested number of items, each once and unlabelled,
+// and its share of every part.
+func TestDraw(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var from []agree.Candidate
+		for part := range rapid.IntRange(0, 6).Draw(rt, "parts") {
+			for i := range rapid.IntRange(0, 80).Draw(rt, "size") {
+				from = append(from, agree.Candidate{Category: fmt.Sprint(part / 2), Yes: part%2 == 0, Labelled: i%7 == 3})
+			}
+		}
+		n, seed := rapid.IntRange(0, 200).Draw(rt, "n"), rapid.Uint64().Draw(rt, "seed")
+		got := agree.Draw(from, n, seed)
+		free := 0
+		for _, c := range from {
+			if !c.Labelled {
+				free++
+			}
+		}
+		if len(got) != min(n, free) {
+			rt.Fatalf("Draw chose %d, want %d of %d", len(got), min(n, free), free)
+		}
+		sorted := slices.Sorted(slices.Values(got))
+		if len(slices.Compact(slices.Clone(sorted))) != len(got) {
+			rt.Errorf("Draw chose an item twice: %v", sorted)
+		}
+		for _, i := range got {
+			if from[i].Labelled {
+				rt.Errorf("Draw chose item %d, which has a label", i)
+			}
+		}
+		if !slices.Equal(got, agree.Draw(from, n, seed)) {
+			rt.Error("the same seed chooses others")
+		}
+	})
+}
+
+// TestDrawRare checks that a rare part gets enough labels, and that existing labels count.
+func TestDrawRare(t *testing.T) {
+	var from []agree.Candidate
+	for i := range 1000 {
+		from = append(from, agree.Candidate{Yes: i >= 20, Labelled: i >= 20 && i < 120})
+	}
+	count := func(chosen []int) (rare int) {
+		for _, i := range chosen {
+			if !from[i].Yes {
+				rare++
+			}
+		}
+		return rare
+	}
+	// In proportion the 20 rejected ones would get one or two of 60.
+	if got := count(agree.Draw(from, 60, 1)); got < 5 || got > 8 {
+		t.Errorf("the rare part gets %d of 60, want 5 and its share", got)
+	}
+	for i := range 5 {
+		from[i].Labelled = true
+	}
+	if got := count(agree.Draw(from, 60, 1)); got > 2 {
+		t.Errorf("the rare part has 5 labels and gets %d more of 60, want its share", got)
+	}
+	if slices.Equal(agree.Draw(from, 60, 1), agree.Draw(from, 60, 2)) {
+		t.Error("two seeds choose the same")
+	}
+}
+
+// TestPlannedCoverage labels the items of sampling plans, which are not proportional, and
+// counts how often the interval of the score to quote contains the truth.
+func TestPlannedCoverage(t *testing.T) {
+	const items, labels, draws = 1500, 120, 200
+	held := 0
+	for seed := range uint64(draws) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		pairs := make([]agree.Pair, items)
+		from := make([]agree.Candidate, items)
+		right := make([]bool, items)
+		for i := range pairs {
+			category := []string{"common", "rare"}[number(rng.Float64() < 0.03)]
+			right[i] = rng.Float64() < 0.7
+			accepted := right[i] && rng.Float64() < 0.97 || !right[i] && rng.Float64() < 0.4
+			pairs[i] = item(i, category, accepted)
+			from[i] = agree.Candidate{Category: category, Yes: accepted}
+		}
+		for _, i := range agree.Draw(from, labels, seed) {
+			pairs[i].Truth = truth(right[i])
+		}
+		k := build(options(), pairs).Corrected()
+		// The truth is the share in the population, 0.7.
+		if k.Stratified.Lo <= 0.7 && 0.7 <= k.Stratified.Hi {
+			held++
+		}
+	}
+	t.Logf("the stratified interval held the truth in %d of %d plans (%.1f%%)", held, draws, 100*float64(held)/draws)
+	if held < draws*91/100 || held > draws*99/100 {
+		t.Errorf("the stratified interval held the truth in %d of %d plans, want about 95%%", held, draws)
+	}
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

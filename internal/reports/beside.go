@@ -1,0 +1,69 @@
+package reports
+
+import (
+	"context"
+	"iter"
+
+	"deem"
+	"deem/internal/reports/agree"
+	"deem/internal/store"
+	"deem/internal/usage"
+)
+
+// Beside compares the judges of two runs.
+func Beside(ctx context.Context, st store.Store, first, second store.Run) (agree.Pairing, error) {
+	pairs := agree.NewPairs(Party(first), Party(second))
+	err := Both(ctx, st, first, second, store.Query{Trial: new(int), Brief: true}, func(a, b *deem.Record) {
+		switch {
+		case a == nil:
+			pairs.Add(b.Item, nil, b.Verdict)
+		case b == nil:
+			pairs.Add(a.Item, a.Verdict, nil)
+		default:
+			pairs.Add(a.Item, a.Verdict, b.Verdict)
+		}
+	})
+	pairing := pairs.Pairing()
+	pairing.Note = Differ(first, second)
+	return pairing, err
+}
+
+// Both calls visit with the records of both runs on each item; one of them is nil if a run
+// has none. It reads both runs in parallel in the order of their items, so memory does not
+// grow with their size.
+func Both(ctx context.Context, st store.Store, first, second store.Run, q store.Query, visit func(a, b *deem.Record)) error {
+	if first.Dataset.Hash != second.Dataset.Hash {
+		return usage.Errorf("runs %s and %s judged different items: %s (%s) and %s (%s)", first.ID, second.ID,
+			first.Dataset.Names, deem.ShortHash(first.Dataset.Hash), second.Dataset.Names, deem.ShortHash(second.Dataset.Hash))
+	}
+	a, stopA := iter.Pull2(st.Records(ctx, first.ID, q))
+	defer stopA()
+	b, stopB := iter.Pull2(st.Records(ctx, second.ID, q))
+	defer stopB()
+	ra, errA, okA := a()
+	rb, errB, okB := b()
+	for okA || okB {
+		switch {
+		case errA != nil:
+			return errA
+		case errB != nil:
+			return errB
+		case okA && okB && ra.Position == rb.Position:
+			visit(&ra, &rb)
+			ra, errA, okA = a()
+			rb, errB, okB = b()
+		case okA && (!okB || ra.Position < rb.Position):
+			visit(&ra, nil)
+			ra, errA, okA = a()
+		default:
+			visit(nil, &rb)
+			rb, errB, okB = b()
+		}
+	}
+	return nil
+}
+
+// Party describes the judge of a run for an agreement.
+func Party(run store.Run) agree.Party {
+	return agree.Party{Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model}
+}

@@ -1,0 +1,342 @@
+package reports
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem/internal/doc"
+	"deem/report"
+	"deem/stat"
+)
+
+// AggregateVersion is the version of the schema of Every Eval Ever that [Aggregate]
+// follows (evaleval/every_eval_ever, every_eval_ever/schemas/eval.schema.json).
+const AggregateVersion = "0.2.2"
+
+// ErrNoScore is returned if a report has no score to publish.
+var ErrNoScore = errors.New("no item was asked about, so there is no score")
+
+// A AggregateSource identifies the publisher of the numbers. The schema requires it, and a run does
+// not contain it.
+type AggregateSource struct {
+	Organization string    // "" means "unknown"
+	Relationship string    // to the system: one of [Relationships]; "" means "other"
+	Retrieved    time.Time // when the aggregate is made
+}
+
+// Relationships returns the relationships of evaluator and system that the schema allows.
+func Relationships() []string {
+	return []string{"first_party", "third_party", "collaborative", "other"}
+}
+
+// The names follow the schema.
+type (
+	aggregate struct {
+		Schema    string       `json:"schema_version"`
+		ID        string       `json:"evaluation_id"`
+		Timestamp string       `json:"evaluation_timestamp,omitempty"`
+		Retrieved string       `json:"retrieved_timestamp"`
+		Source    sourceMeta   `json:"source_metadata"`
+		Library   library      `json:"eval_library"`
+		Model     modelInfo    `json:"model_info"`
+		Results   []evalResult `json:"evaluation_results"`
+	}
+	sourceMeta struct {
+		Name         string            `json:"source_name"`
+		Type         string            `json:"source_type"`
+		Organization string            `json:"source_organization_name"`
+		Relationship string            `json:"evaluator_relationship"`
+		Details      map[string]string `json:"additional_details,omitempty"`
+	}
+	library struct {
+		Name    string            `json:"name"`
+		Version string            `json:"version"`
+		Details map[string]string `json:"additional_details,omitempty"`
+	}
+	modelInfo struct {
+		Name      string            `json:"name"`
+		ID        string            `json:"id"`
+		Developer string            `json:"developer,omitempty"`
+		Details   map[string]string `json:"additional_details,omitempty"`
+	}
+	evalResult struct {
+		ID      string       `json:"evaluation_result_id"`
+		Name    string       `json:"evaluation_name"`
+		Data    sourceData   `json:"source_data"`
+		Metric  metricConfig `json:"metric_config"`
+		Details scoreDetails `json:"score_details"`
+	}
+	sourceData struct {
+		Name    string            `json:"dataset_name"`
+		Type    string            `json:"source_type"`
+		Details map[string]string `json:"additional_details,omitempty"`
+	}
+	metricConfig struct {
+		Description   string            `json:"evaluation_description"`
+		ID            string            `json:"metric_id"`
+		Name          string            `json:"metric_name"`
+		Kind          string            `json:"metric_kind"`
+		Unit          string            `json:"metric_unit"`
+		LowerIsBetter bool              `json:"lower_is_better"`
+		ScoreType     string            `json:"score_type"`
+		Min           float64           `json:"min_score"`
+		Max           float64           `json:"max_score"`
+		LLM           *llmScoring       `json:"llm_scoring,omitempty"`
+		Details       map[string]string `json:"additional_details,omitempty"`
+	}
+	llmScoring struct {
+		Judges []judgeConfig `json:"judges"`
+		Prompt string        `json:"input_prompt"`
+	}
+	judgeConfig struct {
+		Model       modelInfo         `json:"model_info"`
+		Temperature *float64          `json:"temperature,omitempty"`
+		Details     map[string]string `json:"additional_details,omitempty"`
+	}
+	scoreDetails struct {
+		Score       float64           `json:"score"`
+		Details     map[string]string `json:"details,omitempty"`
+		Uncertainty uncertainty       `json:"uncertainty"`
+	}
+	uncertainty struct {
+		SE        *standardError `json:"standard_error,omitempty"`
+		Interval  *confInterval  `json:"confidence_interval,omitempty"`
+		N         int            `json:"num_samples"`
+		Bootstrap int            `json:"num_bootstrap_samples,omitempty"`
+	}
+	standardError struct {
+		Value  float64 `json:"value"`
+		Method string  `json:"method"`
+	}
+	confInterval struct {
+		Lower  float64 `json:"lower"`
+		Upper  float64 `json:"upper"`
+		Level  float64 `json:"confidence_level"`
+		Method string  `json:"method"`
+	}
+)
+
+// Aggregate writes the card and scores of a report in the aggregate schema of Every Eval
+// Ever. It omits a withheld score and writes the strict one.
+func Aggregate(w io.Writer, r report.Report, src AggregateSource) error {
+	if r.Items == 0 {
+		return ErrNoScore
+	}
+	b := aggregator{r: r, c: NewCard(r)}
+	b.c.Dataset = baseNames(b.c.Dataset)
+	system := b.system()
+	return doc.JSON(w, aggregate{
+		Schema:    AggregateVersion,
+		ID:        strings.Join([]string{orUnknown(b.c.Dataset), system.ID, epoch(src.Retrieved)}, "/"),
+		Timestamp: epoch(r.Head.Started), Retrieved: epoch(src.Retrieved),
+		Source: sourceMeta{
+			Name: "deem", Type: "evaluation_run", Organization: orUnknown(src.Organization), Relationship: cmp.Or(src.Relationship, "other"),
+			Details: nonEmpty("run", b.c.Run),
+		},
+		Library: library{Name: "deem", Version: orUnknown(b.c.Deem), Details: nonEmpty("report_version", r.Version, "card_version", CardVersion)},
+		Model:   system,
+		Results: b.results(),
+	})
+}
+
+// baseNames returns the names of files without their folders. Folders are private, and a
+// slash would change the id of the aggregate.
+func baseNames(names string) string {
+	list := strings.Split(names, ", ")
+	for i, name := range list {
+		list[i] = name[strings.LastIndexAny(name, `/\`)+1:]
+	}
+	return strings.Join(list, ", ")
+}
+
+// An aggregator converts a report to results.
+type aggregator struct {
+	r report.Report
+	c Card
+}
+
+// system returns the system under test. Its id has the form of the schema, for example
+// "openai/gpt-4o".
+func (b aggregator) system() modelInfo {
+	info := modelOf(b.c.SystemModel)
+	if b.c.System != "" {
+		info.Name = b.c.System
+		if b.c.SystemModel == "" {
+			info.ID = b.c.System
+		}
+	}
+	info.Details = nonEmpty("system", b.c.System, "system_model", b.c.SystemModel)
+	return info
+}
+
+// modelOf returns the model with the given name in deem.
+func modelOf(name string) modelInfo {
+	if name == "" {
+		return modelInfo{Name: "unknown", ID: "unknown"}
+	}
+	vendor, rest, ok := strings.Cut(name, ":")
+	if !ok {
+		return modelInfo{Name: name, ID: name}
+	}
+	return modelInfo{Name: name, ID: vendor + "/" + rest, Developer: vendor}
+}
+
+// results returns each metric over judged items and strict, and each category.
+func (b aggregator) results() []evalResult {
+	var list []evalResult
+	for _, f := range b.r.Metrics {
+		list = append(list, b.figures("", f)...)
+	}
+	for _, c := range b.r.Categories {
+		list = append(list, b.figures(c.Name, c.Figures)...)
+	}
+	return list
+}
+
+func (b aggregator) figures(category string, f report.Figures) []evalResult {
+	var list []evalResult
+	if f.Judged != nil {
+		list = append(list, b.result(category, f, *f.Judged, ""))
+	}
+	if f.Items > 0 {
+		list = append(list, b.result(category, f, f.Strict, "strict"))
+	}
+	return list
+}
+
+// metricIDs are the names that the schema recommends, if any.
+var metricIDs = map[string]string{report.PassRate: "pass_rate", report.Score: "accuracy", report.MeanScore: "mean_score"}
+
+// result returns one number. how says which of a metric's numbers it is.
+func (b aggregator) result(category string, f report.Figures, est stat.Estimate, how string) evalResult {
+	id := cmp.Or(metricIDs[f.Metric], strings.ReplaceAll(f.Metric, " ", "_"))
+	words := "share of judged items; items without a verdict are left out"
+	if how != "" {
+		words = "share of all items; items without a verdict count as wrong"
+	}
+	return evalResult{
+		ID:   joinIDs("/", category, id, how),
+		Name: joinIDs(", ", orUnknown(b.c.Dataset), category, how),
+		Data: sourceData{Name: orUnknown(b.c.Dataset), Type: "other", Details: nonEmpty("sha256", b.c.DatasetHash, "items", strconv.Itoa(b.c.Items))},
+		Metric: metricConfig{
+			Description: fmt.Sprintf("%s by judge %s: %s", f.Metric, b.c.Judge, words),
+			ID:          joinIDs("_", id, how), Name: joinIDs(", ", f.Metric, how), Kind: id, Unit: "proportion",
+			ScoreType: "continuous", Max: 1, LLM: b.scoring(), Details: b.metricDetails(),
+		},
+		Details: scoreDetails{
+			Score: est.Value, Uncertainty: b.uncertainty(est),
+			Details: nonEmpty("category", category, "items", strconv.Itoa(f.Items), "unjudged", strconv.Itoa(f.Unjudged),
+				"band_lower", exact(f.Band.Lo), "band_upper", exact(f.Band.Hi), "withheld", b.r.WithheldReason(), "warnings", strings.Join(est.Warnings, "; ")),
+		},
+	}
+}
+
+// uncertainty returns the interval with its method, and none if the data allow none.
+func (b aggregator) uncertainty(est stat.Estimate) uncertainty {
+	u := uncertainty{N: est.N}
+	if est.Method != stat.MethodNone {
+		u.Interval = &confInterval{est.Lo, est.Hi, est.Level, est.Method}
+	}
+	if est.SE > 0 {
+		u.SE = &standardError{est.SE, est.Method}
+	}
+	// Too few items are not resampled, so their interval has a different method.
+	if boot := b.r.Head.Bootstrap; boot != nil && strings.Contains(est.Method, "bootstrap") {
+		u.Bootstrap = boot.Draws
+	}
+	return u
+}
+
+// scoring returns the judge if it uses a model, with the texts of its prompts.
+func (b aggregator) scoring() *llmScoring {
+	if b.c.JudgeKind == report.KindRule || b.c.Model == "" || len(b.c.Prompts) == 0 {
+		return nil
+	}
+	var temperature *float64
+	if t, err := strconv.ParseFloat(b.c.Params["temperature"], 64); err == nil {
+		temperature = &t
+	}
+	scoring := &llmScoring{Prompt: promptText(b.c.Prompts)}
+	for name := range strings.SplitSeq(b.c.Model, " + ") { // a panel uses several
+		scoring.Judges = append(scoring.Judges, judgeConfig{
+			Model: modelOf(name), Temperature: temperature,
+			Details: nonEmpty("judge", b.c.Judge, "judge_hash", b.c.JudgeHash, "reading", b.c.Reading),
+		})
+	}
+	return scoring
+}
+
+// promptText returns a single prompt unchanged, and several in sequence with their names.
+func promptText(list []report.Prompt) string {
+	if len(list) == 1 {
+		return list[0].Text
+	}
+	var b strings.Builder
+	for i, p := range list {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString("[" + p.Name + "]\n" + p.Text)
+	}
+	return b.String()
+}
+
+// metricDetails returns the remaining information of the card.
+func (b aggregator) metricDetails() map[string]string {
+	c := b.c
+	d := nonEmpty("judge", c.Judge, "judge_hash", c.JudgeHash, "judge_kind", c.JudgeKind, "judge_note", c.JudgeNote, "reading", c.Reading,
+		"model", c.Model, "seen", strings.Join(b.r.Seen(), ", "), "counts", b.r.Counts(), "trials", strconv.Itoa(c.Trials),
+		"params", strings.Join(report.Harness{Params: c.Params}.ParamList(), ", "),
+		"not_sent", strings.Join(report.Harness{Dropped: c.Dropped}.DroppedList(), "; "), "excluded", strings.Join(c.Excluded, ", "))
+	for _, p := range c.Prompts {
+		d["prompt_sha256 "+p.Name] = p.SHA256
+	}
+	for _, f := range b.r.Failures {
+		d["unjudged "+string(f.Kind)] = strconv.Itoa(f.N)
+	}
+	if c.Lock != nil {
+		d["lock"] = c.Lock.Hash + ", " + c.Lock.Words()
+	}
+	if c.Errata != nil {
+		d["errata"] = c.Errata.File + ", sha256 " + c.Errata.Hash
+	}
+	return d
+}
+
+// nonEmpty returns the pairs whose value is not empty.
+func nonEmpty(pairs ...string) map[string]string {
+	m := map[string]string{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			m[pairs[i]] = pairs[i+1]
+		}
+	}
+	return m
+}
+
+func joinIDs(by string, parts ...string) string {
+	var list []string
+	for _, p := range parts {
+		if p != "" {
+			list = append(list, p)
+		}
+	}
+	return strings.Join(list, by)
+}
+
+func orUnknown(s string) string { return cmp.Or(s, "unknown") }
+
+func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// epoch returns a time as seconds since 1970, as the schema requires, or "".
+func epoch(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.Unix(), 10)
+}

@@ -1,0 +1,161 @@
+package reports
+
+import (
+	"context"
+	"iter"
+	"path/filepath"
+	"strings"
+
+	"deem"
+	"deem/internal/reports/agree"
+	"deem/internal/reports/compare"
+	"deem/internal/store"
+	"deem/internal/usage"
+)
+
+// A Compared run is a run and what it is called.
+type Compared struct {
+	store.Run
+	Name string
+}
+
+// NameRuns gives every run without a name that of its system, of its file, or its id: the
+// first that no other run has.
+func NameRuns(runs []Compared) ([]Compared, error) {
+	given := map[string]int{}
+	for i := range runs {
+		if name := runs[i].Name; name != "" {
+			if given[name]++; given[name] > 1 {
+				return nil, usage.Errorf("two runs are named %q", name)
+			}
+		}
+	}
+	for _, nameOf := range []func(store.Run) string{
+		func(run store.Run) string { return SettingsOf(run.Spec).System }, FileName, func(run store.Run) string { return run.ID },
+	} {
+		seen := map[string]int{}
+		for _, r := range runs {
+			if r.Name == "" {
+				seen[nameOf(r.Run)]++
+			}
+		}
+		for i, r := range runs {
+			if name := nameOf(r.Run); r.Name == "" && name != "" && seen[name] == 1 && given[name] == 0 {
+				runs[i].Name, given[name] = name, 1
+			}
+		}
+	}
+	return runs, nil
+}
+
+// FileName returns the name of the file that holds the responses of a run, without
+// its folder and ending.
+func FileName(run store.Run) string {
+	_, set, err := Benchmark(run)
+	names := run.Dataset.Names
+	if err == nil && len(set.Responses) > 0 {
+		names = set.Responses
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	base := filepath.Base(names[len(names)-1])
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// Describe returns what a comparison says about a run.
+func (r Compared) Describe() compare.Run {
+	d := compare.Run{
+		Name: r.Name, Run: r.ID, Judge: r.Judge.Name, JudgeHash: r.Judge.Hash, Model: r.Model, Endpoint: r.Endpoint,
+		Dataset: strings.Join(r.Dataset.Names, ", "), DatasetHash: r.Dataset.Hash, DatasetItems: r.Dataset.Items,
+		Trials: r.Trials, Complete: r.State == store.Done, CalibrationError: CalibrationError(r.Run),
+	}
+	if s := SpecOf(r.Run); s.Kind != "" {
+		d.Spec = &s
+	}
+	if p, err := Protocol(r.Run); err == nil && p != nil {
+		// A judge that this deem cannot read again has no reading to show here; its
+		// hash says enough.
+		d.Reading = p.Reading()
+	}
+	return d
+}
+
+// Compare reads all runs side by side. The builder that it returns knows them all. With
+// people, one for each run or none at all, differences are corrected by their labels.
+func Compare(ctx context.Context, st store.Store, runs []Compared, people []*People, o compare.Options) (*compare.Builder, error) {
+	o.Labels = len(people) > 0
+	described := make([]compare.Run, len(runs))
+	records := make([]iter.Seq2[deem.Record, error], len(runs))
+	labelled := make([]*labelledRun, len(runs))
+	for i, r := range runs {
+		described[i] = r.Describe()
+		records[i] = st.Records(ctx, r.ID, store.Query{})
+		if o.Labels {
+			labelled[i] = &labelledRun{people: people[i], agreement: agree.New(agree.Options{CalibrationError: described[i].CalibrationError}), calibration: described[i].CalibrationError, opinions: map[string]*compare.Opinion{}}
+			records[i] = labelled[i].watch(records[i])
+		}
+	}
+	b := compare.New(described, o)
+	for row, err := range compare.Join(records...) {
+		if err != nil {
+			return nil, err
+		}
+		for i, l := range labelled {
+			if l != nil {
+				row.Cells[i].People = l.opinions[row.ID]
+			}
+		}
+		b.Add(row)
+	}
+	for i, l := range labelled {
+		if l != nil {
+			b.Labelled(i, l.labelling())
+		}
+	}
+	return b, nil
+}
+
+// A labelledRun is a run with what people say about its responses.
+type labelledRun struct {
+	people    *People
+	agreement *agree.Builder
+
+	calibration float64 // the error of the probabilities that the judge states
+
+	opinions map[string]*compare.Opinion // by item
+}
+
+// watch returns the records, and notes what people say about them.
+func (l *labelledRun) watch(records iter.Seq2[deem.Record, error]) iter.Seq2[deem.Record, error] {
+	return func(yield func(deem.Record, error) bool) {
+		for rec, err := range records {
+			if err == nil && l.people != nil && rec.Trial == 0 {
+				truth := l.people.Of(rec.Item)
+				l.agreement.Add(agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Guess: guess(rec, l.calibration), Truth: truth})
+				if truth != nil && !truth.Tie {
+					l.opinions[strings.Clone(rec.Item.ID)] = &compare.Opinion{Yes: truth.Yes, Score: truth.Score, Chance: truth.Probability}
+				}
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// labelling says how the labels were drawn.
+func (l *labelledRun) labelling() compare.Labelling {
+	var out compare.Labelling
+	c := l.agreement.Corrected()
+	if c == nil {
+		return out
+	}
+	out.Planned = c.Mix.Planned()
+	for _, t := range c.Mix.Tests {
+		if t.Differs {
+			out.Selected = append(out.Selected, t.Of)
+		}
+	}
+	return out
+}

@@ -1,0 +1,136 @@
+package reports
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/bundle"
+	"deem/internal/export"
+	"deem/internal/store"
+	"deem/internal/store/bundled"
+	"deem/model"
+	"deem/report"
+)
+
+// JUnit is a format of [WriteRecords] that is not in [export.Formats].
+const JUnit = "junit"
+
+// An ExportOptions configures how records are written.
+type ExportOptions struct {
+	Spreadsheet bool // in CSV, text that a spreadsheet would treat as a formula gets a leading apostrophe
+	Redacted    bool // the texts of the items were removed
+}
+
+// WriteRecords streams the records of a run in a format that other programs read.
+func WriteRecords(ctx context.Context, w io.Writer, st store.Store, run store.Run, format string, o ExportOptions) error {
+	as := ExportRun(run, o.Redacted)
+	records := func() iter.Seq2[deem.Record, error] {
+		return store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true}))
+	}
+	if format == JUnit {
+		return export.JUnit(w, as, records)
+	}
+	formats := export.Formats()
+	at := slices.IndexFunc(formats, func(f export.Format) bool { return f.Name == format })
+	if at < 0 {
+		return fmt.Errorf("records are not written as %q", format)
+	}
+	to := formats[at].New(w, as, export.CSVOptions{Spreadsheet: o.Spreadsheet})
+	for rec, err := range records() {
+		if err != nil {
+			return err
+		}
+		if err := to.Add(rec); err != nil {
+			return err
+		}
+	}
+	return to.Close()
+}
+
+// First returns the first n records of the first trial of a run, for a page that lists some
+// of them.
+func First(ctx context.Context, st store.Store, run store.Run, n int) ([]deem.Record, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	var recs []deem.Record
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Limit: n}) {
+		if err != nil {
+			return nil, err
+		}
+		recs = append(recs, rec)
+	}
+	return recs, nil
+}
+
+// ExportRun describes the run of exported records.
+func ExportRun(run store.Run, redacted bool) export.Run {
+	return export.Run{
+		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
+		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash, Trials: run.Trials,
+		Created: run.Created, Software: strings.TrimSpace("deem " + SettingsOf(run.Spec).Deem), Redacted: redacted,
+	}
+}
+
+// WriteBundle writes a run as a run file. software is the program that writes it.
+func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run, software string, o bundle.Options) (bundle.Manifest, error) {
+	r, err := NewReporter(ctx, run, Options{MaxUnjudged: report.DefaultMaxUnjudged})
+	if err != nil {
+		return bundle.Manifest{}, err
+	}
+	src := bundle.Source{
+		Software: software,
+		Records:  store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true})),
+		Numbers:  Recount{r, false},
+	}
+	src.Run, src.Judge = bundled.Describe(run)
+	src.Run.ID, _, _ = strings.Cut(run.ID, "@") // without the suffix that a command may add to distinguish two runs
+	if src.Prices, err = pricesOf(run.Model); err != nil {
+		return bundle.Manifest{}, err
+	}
+	return bundle.Write(w, src, o)
+}
+
+// pricesOf returns the entry of the price table for a model. It is that of this version of
+// deem, because a run does not store its own.
+func pricesOf(name string) (json.RawMessage, error) {
+	table := model.BuiltinPrices()
+	price, ok := table.Of(name)
+	if name == "" || !ok {
+		return nil, nil
+	}
+	return json.Marshal(model.Prices{Version: table.Version, Date: table.Date, Entries: []model.Price{price}})
+}
+
+// A Recount computes the numbers of a run for the manifest of a run file: its report.
+type Recount struct {
+	*Reporter
+	Redacted bool
+}
+
+var _ bundle.Counter = Recount{}
+
+// Numbers returns the report as JSON. Without texts, replies cannot be parsed again, and
+// benchmarks cannot compute their own numbers.
+func (c Recount) Numbers() (json.RawMessage, []string, error) {
+	r := c.report()
+	if c.Published != nil {
+		r.Published = c.Published.JSON()
+	}
+	var text bytes.Buffer
+	if err := r.JSON(&text); err != nil {
+		return nil, nil, err
+	}
+	var left []string
+	if c.Redacted {
+		left = []string{"notes", "published", "readings"}
+	}
+	return text.Bytes(), left, nil
+}

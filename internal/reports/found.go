@@ -1,0 +1,278 @@
+package reports
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark"
+	"deem/internal/catalog"
+	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/judge"
+	"deem/report"
+)
+
+// A Found is the result of a run, with its benchmark's own numbers.
+type Found struct {
+	Run       store.Run
+	Report    report.Report
+	Published benchmark.Metrics // nil if the run is of a file of items
+}
+
+// Options configures a report.
+type Options struct {
+	MaxUnjudged float64           // the share of unjudged items above which the score is withheld
+	Bootstrap   *report.Bootstrap // nil means intervals from formulas
+	Redacted    bool              // the texts of the items were removed
+}
+
+// A Reporter makes the report of a run from its records. It parses every reply again under
+// the judge's other reading, which costs nothing. For the run of a benchmark it also
+// computes the benchmark's own metrics.
+type Reporter struct {
+	Builder   *report.Builder
+	other     judge.Readable    // nil if there is no other reading
+	Published benchmark.Metrics // nil if there are none
+
+	// A run with a stopping rule is evaluated in the order of its items, whatever the order
+	// in which they were judged: early has the records that wait for the one at next.
+	early map[int]deem.Record // by position; nil without a rule
+	next  int
+}
+
+// NewReporter returns the reporter of a run. Without texts, replies cannot be parsed again,
+// and a benchmark's own metrics may lack data.
+func NewReporter(ctx context.Context, run store.Run, want Options) (*Reporter, error) {
+	h := Head(run, want.MaxUnjudged)
+	h.Bootstrap = want.Bootstrap
+	h.Until = SettingsOf(run.Spec).Until.rule()
+	p, err := Protocol(run)
+	if err != nil {
+		return nil, err
+	}
+	published, note, err := metricsOf(ctx, run, want.MaxUnjudged)
+	if err != nil {
+		return nil, err
+	}
+	if note != "" {
+		h.JudgeNote = note
+	}
+	r := &Reporter{Published: published}
+	if h.Until != nil {
+		r.early = map[int]deem.Record{}
+	}
+	if p != nil {
+		h.Reading = p.Reading()
+		if p.FailuresWrong() {
+			h.UpstreamName = p.Name() + ", as published"
+		}
+		r.other = p.Reread()
+	}
+	if want.Redacted {
+		r.other, r.Published = nil, nil
+	}
+	r.Builder = report.New(h)
+	return r, nil
+}
+
+// Add adds a record. A benchmark's own metrics need records in the order of the dataset;
+// everything else does not depend on the order.
+func (r *Reporter) Add(rec deem.Record) {
+	if r.early == nil {
+		r.add(rec)
+		return
+	}
+	r.early[rec.Position] = rec
+	for {
+		rec, ok := r.early[r.next]
+		if !ok || store.IsUnfinished(rec) {
+			return
+		}
+		delete(r.early, r.next)
+		r.next++
+		r.add(rec)
+	}
+}
+
+func (r *Reporter) add(rec deem.Record) {
+	if !r.Builder.Add(rec) {
+		return
+	}
+	if r.Published != nil && rec.Trial == 0 {
+		r.Published.Add(rec)
+	}
+	if r.other == nil {
+		return
+	}
+	if v, f, ok := Reread(r.other, rec); ok {
+		r.Builder.AddReread(r.other.Reading(), rec, v, f)
+	}
+}
+
+// NewLiveReporter returns the reporter of a run that is about to begin, which is given the
+// records as they arrive, so that they need not be read from the store at the end. It
+// returns nil if the report must be read from the store, because earlier records or the
+// order of the records matter.
+func NewLiveReporter(ctx context.Context, run store.Run, maxUnjudged float64) (*Reporter, error) {
+	if run.Records > 0 {
+		return nil, nil
+	}
+	r, err := NewReporter(ctx, run, Options{MaxUnjudged: maxUnjudged})
+	if err != nil || r.Published != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Found returns the result of the run.
+func (r *Reporter) Found(run store.Run) Found {
+	return Found{Run: run, Report: r.report(), Published: r.Published}
+}
+
+// report returns the report of all records, without those that still wait for another.
+func (r *Reporter) report() report.Report {
+	for _, rec := range r.early {
+		r.Builder.AddLate(rec)
+	}
+	clear(r.early)
+	return r.Builder.Report()
+}
+
+// End sets the state of the run at its end, or its progress.
+func (r *Reporter) End(run store.Run) {
+	r.Builder.End(run.State == store.Done, run.Updated)
+}
+
+// Of reads the records of a run from the store and returns its result.
+func Of(ctx context.Context, st store.Store, run store.Run, want Options) (Found, error) {
+	r, err := NewReporter(ctx, run, want)
+	if err != nil {
+		return Found{}, err
+	}
+	records := st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: r.other == nil && r.Published == nil})
+	for rec, err := range store.Ahead(records) {
+		if err != nil {
+			return Found{}, err
+		}
+		r.Add(rec)
+	}
+	return r.Found(run).WithParts(ctx, st)
+}
+
+// WithParts adds the results of the parts of the judge, and the benchmark's own numbers.
+func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
+	inside, err := partsOf(ctx, st, f.Run)
+	if err != nil {
+		return Found{}, err
+	}
+	if inside != nil {
+		f.Report.Members = inside
+	}
+	if f.Published != nil {
+		var text strings.Builder
+		if err := f.Published.Text(&text); err != nil {
+			return Found{}, err
+		}
+		f.Report.Published, f.Report.PublishedText = f.Published.JSON(), text.String()
+	}
+	return f, nil
+}
+
+// Benchmark returns the benchmark of a run and its settings; nil if the run is of a file of
+// items.
+func Benchmark(run store.Run) (*benchmark.Benchmark, Settings, error) {
+	var set Settings
+	if len(run.Settings) > 0 {
+		if err := json.Unmarshal(run.Settings, &set); err != nil {
+			return nil, set, fmt.Errorf("settings of run %s: %w", run.ID, err)
+		}
+	}
+	if set.Benchmark == "" {
+		return nil, set, nil
+	}
+	b, ok := benchmark.All().Named(set.Benchmark)
+	if !ok {
+		return nil, set, fmt.Errorf("run %s is of the benchmark %s, which this deem does not know", run.ID, set.Benchmark)
+	}
+	return &b, set, nil
+}
+
+// metricsOf returns the metrics of the run's benchmark, nil if it has none, and the note
+// for a report of the benchmark's own judge.
+func metricsOf(ctx context.Context, run store.Run, maxUnjudged float64) (m benchmark.Metrics, note string, err error) {
+	b, set, err := Benchmark(run)
+	if b == nil || err != nil {
+		return nil, "", err
+	}
+	if slices.Contains(b.Judges, run.Judge.Name) && (b.Origin == nil || b.Origin(run.Judge.Name).Vendor == "") {
+		note = b.Note
+	}
+	o := set.BenchmarkOptions()
+	o.MaxUnjudged = maxUnjudged
+	m, err = b.Metrics(ctx, o)
+	return m, note, usage.Mark(err)
+}
+
+// Head returns the head of the report of a run.
+func Head(run store.Run, maxUnjudged float64) report.Head {
+	h := report.Head{
+		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: report.KindModel,
+		Model: run.Model, Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash,
+		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: maxUnjudged,
+		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
+	}
+	addSystem(&h, run)
+	h.CalibrationError = CalibrationError(run)
+	h.Harness = harnessOf(run)
+	if run.Judge.Rule {
+		h.JudgeKind = report.KindRule
+	}
+	h.JudgeNote = judgeNote(run)
+	return h
+}
+
+// Protocol returns the protocol of a run; nil for a rule or a composite judge.
+func Protocol(run store.Run) (judge.Readable, error) {
+	s, err := judge.ParseSpec(run.Judge.Identity)
+	if err != nil || run.Judge.Rule || s.Composed() || s.Kind == judge.KindRecorded {
+		return nil, err
+	}
+	return catalog.Protocol(s)
+}
+
+// LastReply returns the reply that determined the verdict.
+func LastReply(rec deem.Record) (deem.Reply, bool) {
+	for i := len(rec.Calls) - 1; i >= 0; i-- {
+		if rec.Calls[i].Reply != nil {
+			return *rec.Calls[i].Reply, true
+		}
+	}
+	return deem.Reply{}, false
+}
+
+// Reread returns the result of a reading for the replies in a record, and whether the
+// record has all replies that it needs.
+func Reread(p judge.Readable, rec deem.Record) (*deem.Verdict, *deem.Failure, bool) {
+	v, ok, err := judge.Again(p, rec)
+	if err == nil {
+		return &v, nil, ok
+	}
+	f, failed := errors.AsType[*deem.Failure](err)
+	if !failed {
+		f = deem.Failf(deem.Unparseable, "%v", err)
+	}
+	return nil, f, ok
+}
+
+// CalibrationError returns the error of the probabilities that the judge of a run gives for
+// items that it does not decide, 0 if it gives none.
+func CalibrationError(run store.Run) float64 {
+	x, _ := strconv.ParseFloat(SpecOf(run).Options[judge.CalibrationError], 64)
+	return x
+}

@@ -1,0 +1,217 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"deem/internal/doc"
+	"deem/internal/words"
+	"deem/stat"
+)
+
+// A Vote is the verdict of a member on an item.
+type Vote int8
+
+// The votes.
+const (
+	None Vote = iota // the member gave no verdict
+	No
+	Yes
+)
+
+// A Panel shows how well the members of a panel agree.
+type Panel struct {
+	Rule   string `json:"rule"`
+	Repeat bool   `json:"repeat,omitempty"` // the members are one judge, run several times
+
+	Items     int `json:"items"`      // with known votes
+	NoVerdict int `json:"no_verdict"` // items without a verdict of the panel: ties, and too few votes
+
+	// Unanimous is the share of items with two or more votes on which all votes are equal.
+	Unanimous stat.Estimate `json:"unanimous"`
+
+	// Flips is the probability that two answers to the same question differ, over the items
+	// with two or more votes.
+	Flips stat.Estimate `json:"flips"`
+
+	Alpha stat.Estimate `json:"alpha"` // Krippendorff's, over all members
+
+	Members []Member `json:"members"`
+	Pairs   []Pair   `json:"pairs"` // all pairs of members
+}
+
+// A Member is the result of one judge of a panel.
+type Member struct {
+	Name      string        `json:"name"`
+	Voted     int           `json:"voted"`
+	Abstained int           `json:"abstained"` // it gave no verdict
+	YesRate   stat.Estimate `json:"yes_rate"`
+	WithPanel stat.Estimate `json:"with_panel"` // the share of its votes that agree with the panel
+}
+
+// A Pair is the agreement of two members.
+type Pair struct {
+	First     string        `json:"first"`
+	Second    string        `json:"second"`
+	Agreement stat.Estimate `json:"agreement"`
+}
+
+// A PanelBuilder counts votes.
+type PanelBuilder struct {
+	report    Panel
+	names     []string
+	voted     []int
+	yes       []int
+	followed  []int
+	decided   []int   // votes on items with an outcome
+	both      [][]int // items on which two members voted
+	same      [][]int
+	unanimous int
+	several   int
+	flips     stat.Moments
+	ratings   [][]float64 // by member, for alpha
+}
+
+// maxRated is the maximum number of items for alpha, whose interval is bootstrapped.
+const maxRated = 20_000
+
+// NewPanel returns a builder for the named members.
+func NewPanel(names []string, rule string, repeat bool) *PanelBuilder {
+	n := len(names)
+	b := &PanelBuilder{
+		report: Panel{Rule: rule, Repeat: repeat}, names: names,
+		voted: make([]int, n), yes: make([]int, n), followed: make([]int, n), decided: make([]int, n),
+		both: make([][]int, n), same: make([][]int, n), ratings: make([][]float64, n),
+	}
+	for i := range names {
+		b.both[i], b.same[i] = make([]int, n), make([]int, n)
+	}
+	return b
+}
+
+// Add counts the votes on one item. The outcome is None if the panel has no verdict.
+func (b *PanelBuilder) Add(votes []Vote, outcome Vote) {
+	b.report.Items++
+	if outcome == None {
+		b.report.NoVerdict++
+	}
+	counts := [3]int{}
+	for i, v := range votes {
+		counts[v]++
+		b.rate(i, v)
+		if v == None {
+			continue
+		}
+		b.voted[i]++
+		b.yes[i] += toInt(v == Yes)
+		b.decided[i] += toInt(outcome != None)
+		b.followed[i] += toInt(outcome == v)
+		for k, w := range votes[:i] {
+			if w != None {
+				b.both[k][i]++
+				b.same[k][i] += toInt(v == w)
+			}
+		}
+	}
+	if n := counts[Yes] + counts[No]; n > 1 {
+		b.several++
+		b.unanimous += toInt(counts[Yes] == n || counts[No] == n)
+		b.flips.Add(2*float64(counts[Yes])*float64(counts[No])/(float64(n)*float64(n-1)), 1)
+	}
+}
+
+func (b *PanelBuilder) rate(i int, v Vote) {
+	if b.report.Items > maxRated {
+		return
+	}
+	x := math.NaN()
+	if v != None {
+		x = float64(v)
+	}
+	b.ratings[i] = append(b.ratings[i], x)
+}
+
+func toInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Panel returns the result.
+func (b *PanelBuilder) Panel() Panel {
+	r := b.report
+	r.Unanimous = stat.Proportion(b.unanimous, b.several)
+	r.Flips = stat.MeanIn(b.flips, stat.DefaultLevel, stat.Unit)
+	r.Alpha = stat.KrippendorffInterval(b.ratings, stat.ScaleNominal, 200, 1, stat.DefaultLevel)
+	for i, name := range b.names {
+		r.Members = append(r.Members, Member{
+			Name: name, Voted: b.voted[i], Abstained: r.Items - b.voted[i],
+			YesRate: stat.Proportion(b.yes[i], b.voted[i]), WithPanel: stat.Proportion(b.followed[i], b.decided[i]),
+		})
+		for k := range b.names[:i] {
+			r.Pairs = append(r.Pairs, Pair{b.names[k], name, stat.Proportion(b.same[k][i], b.both[k][i])})
+		}
+	}
+	return r
+}
+
+// Text writes the report as text.
+func (r Panel) Text(w io.Writer) error { return writeText(w, r) }
+
+// writeText writes a single report.
+func writeText(w io.Writer, r interface{ AddTo(d *doc.Document) }) error {
+	d := &doc.Document{}
+	r.AddTo(d)
+	return doc.Text(w, d, doc.TextOptions{Detail: true})
+}
+
+// AddTo adds the report to a document.
+func (r Panel) AddTo(d *doc.Document) {
+	who := fmt.Sprintf("%d judges by %s", len(r.Members), r.Rule)
+	if r.Repeat {
+		who = fmt.Sprintf("one judge, asked %d times, by %s", len(r.Members), r.Rule)
+	}
+	facts := doc.Facts{{Name: "panel", Text: doc.Join(", ", who, words.Count(r.Items, "item"), words.Comma(r.NoVerdict)+" without a verdict")}}
+	if r.Unanimous.N == 0 {
+		facts = append(facts, doc.Fact{Name: "agreement", Text: "unknown: no item has two votes"})
+	} else {
+		facts = append(facts,
+			doc.Fact{Name: "unanimous", Text: doc.Share(r.Unanimous) + ", " + doc.NEquals(r.Unanimous.N)},
+			doc.Fact{Name: "differ", Text: doc.Share(r.Flips) + " of pairs of answers to one question"},
+			r.alpha(d))
+	}
+	members := doc.Table{Columns: []doc.Column{doc.Col("member"), doc.Num("voted"), doc.Num("abstained"), doc.Est("says yes [95%]"), doc.Est("with the panel [95%]")}}
+	for _, m := range r.Members {
+		members.Rows = append(members.Rows, []doc.Cell{doc.T(m.Name), doc.N(m.Voted), doc.N(m.Abstained), share(m.YesRate), share(m.WithPanel)})
+	}
+	pairs := doc.Table{Columns: []doc.Column{doc.Col("agreement"), doc.Col(""), doc.Est("[95%]"), doc.Num("n")}}
+	for _, x := range r.Pairs {
+		if !r.Repeat {
+			pairs.Rows = append(pairs.Rows, []doc.Cell{doc.T(x.First), doc.T(x.Second), share(x.Agreement), doc.N(x.Agreement.N)})
+		}
+	}
+	d.Add(doc.Section{ID: "parts", Blocks: []doc.Block{facts, members, pairs}})
+}
+
+// alpha returns Krippendorff's alpha, or why there is none: if all votes are equal, 0 would
+// mean that the members agree no better than by chance.
+func (r Panel) alpha(d *doc.Document) doc.Fact {
+	for _, w := range r.Alpha.Warnings {
+		if strings.HasPrefix(w, stat.WarnAlpha) {
+			return doc.Fact{Name: "alpha", Text: w}
+		}
+	}
+	return doc.Fact{Name: "alpha", Text: doc.Coefficient(r.Alpha, 3) + " (Krippendorff's)", Marks: d.Mark(r.Alpha.Warnings...)}
+}
+
+// share returns an estimate, or a cell without one: a member that never voted has no share
+// of yes.
+func share(est stat.Estimate) doc.Cell {
+	if est.N == 0 {
+		return doc.T(doc.Absent(false))
+	}
+	return doc.T(doc.Share(est))
+}

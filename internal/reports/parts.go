@@ -1,0 +1,144 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"deem"
+	"deem/internal/doc"
+	"deem/internal/reports/agree"
+	"deem/internal/store"
+	"deem/judge"
+	"deem/judge/cascade"
+	"deem/judge/panel"
+)
+
+// SpecOf returns the spec of the judge of a run. If it cannot be read, only the name is
+// known.
+func SpecOf(run store.Run) judge.Spec {
+	s, err := judge.ParseSpec(run.Judge.Identity)
+	if err != nil {
+		return judge.Spec{Name: run.Judge.Name}
+	}
+	return s
+}
+
+// LabelsOf returns the labels that the judge of a run gives to an item, or to each of its
+// criteria, highest score first. There are none if the judge gives numbers or is not
+// declared.
+func LabelsOf(run store.Run, criteria bool) []judge.Label {
+	d := SpecOf(run).Declaration
+	if d == nil || d.Criteria != nil && !criteria {
+		return nil
+	}
+	list := slices.Clone(d.Labels)
+	slices.SortStableFunc(list, func(a, b judge.Label) int { return cmp.Compare(b.Score, a.Score) })
+	return list
+}
+
+// WithLabels returns options that compare these labels.
+func WithLabels(o agree.Options, list []judge.Label) agree.Options {
+	o.Ordered = true
+	for i, l := range list {
+		o.Labels = append(o.Labels, l.Label)
+		o.Ordered = o.Ordered && (i == 0 || l.Score != list[i-1].Score)
+	}
+	return o
+}
+
+// Parts is a report on the parts of a judge.
+type Parts interface{ AddTo(d *doc.Document) }
+
+// partsOf returns the report on the parts of a run's judge, nil if it has none. Only the
+// first trial counts.
+func partsOf(ctx context.Context, st store.Store, run store.Run) (Parts, error) {
+	spec := SpecOf(run)
+	if !spec.Composed() || spec.Kind == judge.KindPairwise {
+		return nil, nil
+	}
+	var add func(deem.Record)
+	var done func() Parts
+	if spec.Kind == judge.KindCascade {
+		b, err := cascadeBuilder(run, spec)
+		if err != nil {
+			return nil, err
+		}
+		add = func(rec deem.Record) { addStage(b, rec) }
+		done = func() Parts { return b.Cascade() }
+	} else {
+		b := NewPanel(spec.Parts(), spec.Rule, spec.Kind == judge.KindRepeat)
+		add = func(rec deem.Record) { addVotes(b, spec.Parts(), rec) }
+		done = func() Parts { return b.Panel() }
+	}
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Brief: true, WithCalls: true}) {
+		if err != nil {
+			return nil, err
+		}
+		add(rec)
+	}
+	return done(), nil
+}
+
+// addVotes counts the votes in a record.
+func addVotes(b *PanelBuilder, names []string, rec deem.Record) {
+	votes, ok := panel.Votes(names, rec)
+	if !ok {
+		return
+	}
+	counted := make([]Vote, len(votes))
+	for i, v := range votes {
+		counted[i] = Vote(v)
+	}
+	outcome := None
+	if rec.Verdict != nil {
+		outcome = No
+		if rec.Verdict.Yes() {
+			outcome = Yes
+		}
+	}
+	b.Add(counted, outcome)
+}
+
+func cascadeBuilder(run store.Run, spec judge.Spec) (*CascadeBuilder, error) {
+	var set Settings
+	if len(run.Settings) > 0 {
+		if err := json.Unmarshal(run.Settings, &set); err != nil {
+			return nil, fmt.Errorf("settings of run %s: %w", run.ID, err)
+		}
+	}
+	var stages []Stage
+	var promise *Promise
+	if p := set.Promise; p != nil {
+		promise = &Promise{Alpha: p.Alpha, Delta: p.Delta, Labels: p.Labels}
+	}
+	for _, s := range spec.Members {
+		stages = append(stages, Stage{Name: s.Name, Threshold: s.Threshold, Models: s.Judge.Models()})
+		if promise == nil {
+			continue
+		}
+		if f, ok := set.Promise.Stages[s.Name]; ok {
+			promise.Fitted = append(promise.Fitted, Fitted{Stage: s.Name, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound})
+		}
+	}
+	return NewCascade(stages, promise), nil
+}
+
+// addStage counts which stage decided a record.
+func addStage(b *CascadeBuilder, rec deem.Record) {
+	stage := 0
+	if rec.Verdict != nil {
+		stage = int(rec.Verdict.Aspects[cascade.StageAspect])
+	}
+	var calls []Asked
+	for _, c := range rec.Calls {
+		asked := Asked{Model: c.Model}
+		if c.Reply != nil && !c.Reply.Cached { // cached calls are not paid again
+			asked.CostMicros = c.Reply.CostMicros
+		}
+		calls = append(calls, asked)
+	}
+	b.Add(stage, calls)
+}
