@@ -2,6 +2,7 @@
 # size.sh [COMMIT...]: print how large deem is, now or at each commit, as a Markdown table.
 #
 #   lines      Go files that are not tests, without modules of their own (their lines follow)
+#   in tests   lines of packages that neither the command nor the library imports
 #   depth      packages on the longest chain of imports
 #   names      exported constants, variables, types, functions and methods of public packages
 #   one item   functions of ours that run in "deem run" over one item, up to its report
@@ -48,6 +49,8 @@ measure() {
   local public
   public=$(go list ./... | grep -vE '/(internal|cmd|examples|scripts|bench)(/|$)')
   echo "production lines|$(sources | xargs cat | wc -l)"
+  # shellcheck disable=SC2086 # Packages are words.
+  echo "of these, only in tests and benchmarks|$(comm -23 <(go list ./... | sort) <(go list -deps ./cmd/... ./examples/... $public | sort -u) | xargs go list -f '{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}' | grep . | xargs cat | wc -l)"
   echo "lines of tools in modules of their own|$(find . -mindepth 2 -name go.mod ! -path '*/testdata/*' ! -path './.tools/*' -exec dirname '{}' ';' | while read -r dir; do find "$dir" -name '*.go' ! -name '*_test.go' -exec cat '{}' +; done | wc -l)"
   echo "packages|$(go list ./... | wc -l)"
   echo "import depth|$(depth)"
