@@ -35,10 +35,9 @@ var arrows = []arrow{
 	{"internal/text/*", []string{"internal/text", "internal/text/*"}, "a part of text that brings data of its own stands apart, so that only its users carry it"},
 	{"stat", nil, "floats in, estimates out: statistics knows no judge"},
 
-	{"internal/extract", []string{".", "internal/text"}, "a reply is read the same way whichever judge asked"},
 	{"judge/match", []string{".", "judge", "internal/text"}, "a judge that compares by value asks nobody"},
 	{"judge/rule", []string{".", "judge", "internal/text", "internal/text/*"}, "a rule judges without a model and without a protocol, and says what it is as every judge does"},
-	{"judge", []string{".", "internal/extract", "internal/text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
+	{"judge", []string{".", "internal/text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
 
 	{"judge/panel", []string{".", "judge"}, "a panel asks any judges, whatever they are made of"},
 	{"judge/cascade", []string{".", "judge", "stat"}, "a cascade asks any judges in turn, and what it promises is statistics"},
@@ -46,7 +45,7 @@ var arrows = []arrow{
 
 	{"benchmark", []string{"judge", "internal/benchmark", "internal/benchmark/*"}, "the table of benchmarks names them and does nothing else"},
 	{"internal/benchmark", []string{".", "judge", "stat", "internal/text", "internal/dataset"}, sharedByBenchmarks},
-	{"internal/benchmark/*", []string{".", "judge", "judge/*", "internal/extract", "internal/text", "internal/text/*", "stat", "internal/dataset", "internal/benchmark"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
+	{"internal/benchmark/*", []string{".", "judge", "judge/*", "internal/text", "internal/text/*", "stat", "internal/dataset", "internal/benchmark"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
 	{"probe", []string{".", "stat"}, "a probe stresses any judge, counts what came of it, and shows nothing itself"},
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
@@ -448,8 +447,8 @@ func TestArrowsRefuse(t *testing.T) {
 
 		{"bad.go", "deem/internal/text", "bad.go:2 imports deem/internal/text: . may import nothing of ours: the root is a leaf"},
 		{"stat/bad.go", "deem", "statistics knows no judge"},
-		{"judge/bad.go", "deem/model", "judge may import of ours only deem, internal/extract, internal/text: a judge asks a deem.Model"},
-		{"judge/rule/bad.go", "deem/internal/extract", "without a protocol"},
+		{"judge/bad.go", "deem/model", "judge may import of ours only deem, internal/text: a judge asks a deem.Model"},
+		{"judge/rule/bad.go", "deem/judge/match", "without a protocol"},
 		{"model/openai/bad.go", "deem/model/fake", "no vendor knows another"},
 		{"internal/benchmark/locomo/bad.go", "deem/internal/benchmark/halumem", "no benchmark knows another"},
 		{"internal/benchmark/bad.go", "deem/internal/benchmark/locomo", "knows none of them"},
@@ -482,7 +481,7 @@ func TestArrowsRefuse(t *testing.T) {
 // for a chain that is too long, where every single import is allowed.
 func TestArrowsRefuseShape(t *testing.T) {
 	wide := soundTree()
-	wide["internal/benchmark/wide/read.go"] = source("deem deem/judge deem/internal/extract deem/judge/rule deem/internal/text deem/stat deem/internal/dataset")
+	wide["internal/benchmark/wide/read.go"] = source("deem deem/judge deem/judge/match deem/judge/rule deem/internal/text deem/stat deem/internal/dataset")
 	checkOnlyProblem(t, wide, "internal/benchmark/wide imports 7 packages of ours, want at most 6")
 
 	wide["internal/cli/run.go"] = wide["internal/benchmark/wide/read.go"]

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"deem"
-	"deem/internal/extract"
 	"deem/internal/text"
 )
 
@@ -45,7 +44,7 @@ const (
 	splitSentences = "sentences" // each sentence of the response is a criterion
 
 	failedUnjudged = "unjudged" // one failed criterion leaves the item without a verdict
-	FailedPartial  = "partial"  // the score is that of the other criteria
+	failedPartial  = "partial"  // the score is that of the other criteria
 )
 
 // The slots of a prompt about criteria.
@@ -75,7 +74,7 @@ func (c Criteria) check() error {
 		{"ask", c.Ask, []string{askEach, askTogether}},
 		{"score", c.Score, []string{scoreMean, scoreAll, scoreAny}},
 		{"split", c.Split, []string{"", splitSentences}},
-		{"failed", c.Failed, []string{failedUnjudged, FailedPartial}},
+		{"failed", c.Failed, []string{failedUnjudged, failedPartial}},
 	} {
 		if !slices.Contains(one.of, one.is) {
 			return fmt.Errorf("criteria: %s is %q; it is %s", one.key, one.is, strings.Join(one.of, ", "))
@@ -196,7 +195,7 @@ func (c Criteria) Judge(list []string, one func(i int) (deem.Verdict, error)) (d
 		p := deem.Part{Name: name, Failure: f}
 		if !failed {
 			p.Label, p.Score, p.Reason = v.Label, &v.Score, v.Reason
-		} else if c.Failed != FailedPartial {
+		} else if c.Failed != failedPartial {
 			return deem.Verdict{}, &deem.Failure{Kind: f.Kind, Detail: fmt.Sprintf("criterion %d of %d: %s", i+1, len(list), f.Detail)}
 		}
 		parts = append(parts, p)
@@ -303,7 +302,7 @@ func (p *Declared) readTogether(it deem.Item, reply deem.Reply) (deem.Verdict, e
 // "criterion"; otherwise its position decides. A missing entry is "".
 func entriesOf(body string, n int) ([]string, error) {
 	var found []any
-	objects := extract.Objects(body)
+	objects := Objects(body)
 	for _, o := range objects {
 		found = append(found, o.Fields)
 	}
@@ -317,8 +316,8 @@ func entriesOf(body string, n int) ([]string, error) {
 	for i, e := range found {
 		at := i
 		if fields, ok := e.(map[string]any); ok {
-			if said, ok := (extract.Object{Fields: fields}).Field(slotCriterion); ok {
-				if k, err := extract.Number(said, extract.Scale{Min: 1, Max: float64(n), Integer: true}); err == nil {
+			if said, ok := (Object{Fields: fields}).Field(slotCriterion); ok {
+				if k, err := numberIn(said, scale{Min: 1, Max: float64(n), Integer: true}); err == nil {
 					at = int(k) - 1
 					numbered++
 				}

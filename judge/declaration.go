@@ -194,9 +194,9 @@ const (
 	Strict   = "strict"   // a reply that does not clearly state one label is a failure
 )
 
-// DefaultReading returns "upstream" if there is such a reading, so that scores are
+// defaultReading returns "upstream" if there is such a reading, so that scores are
 // comparable with published ones, and "strict" otherwise.
-func (d *Declaration) DefaultReading() string {
+func (d *Declaration) defaultReading() string {
 	if _, ok := d.Readings[Upstream]; ok {
 		return Upstream
 	}

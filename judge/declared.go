@@ -28,7 +28,7 @@ var _ Readable = (*Declared)(nil)
 // Protocol returns the protocol with the named reading; "" means the default one.
 func (d *Declaration) Protocol(reading string) (*Declared, error) {
 	if reading == "" {
-		reading = d.DefaultReading()
+		reading = d.defaultReading()
 	}
 	if _, ok := d.Readings[reading]; !ok {
 		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", d.Name, reading, strings.Join(sortedKeys(d.Readings), ", "))

@@ -14,31 +14,30 @@ const itemRole = "item"
 // external is the value of the option "protocol" of an external judge.
 const external = "external"
 
-// An External protocol delegates judging to a program: it sends the item as JSON and reads
-// the verdict from the JSON reply. Package model/command describes the objects.
-type External struct{ name string }
+// An externalProtocol delegates judging to a program.
+type externalProtocol struct{ name string }
 
-var _ Readable = External{}
-
-// NewExternal returns the protocol for the program with the given name.
-func NewExternal(name string) External { return External{name} }
+// External returns the protocol for the program with the given name. It sends the item as
+// JSON and reads the verdict from the JSON reply. Package model/command describes the
+// objects.
+func External(name string) Readable { return externalProtocol{name} }
 
 // Name returns the name of the program.
-func (p External) Name() string { return p.name }
+func (p externalProtocol) Name() string { return p.name }
 
 // Spec returns the name. The model identifies the program.
-func (p External) Spec() Spec {
+func (p externalProtocol) Spec() Spec {
 	return Spec{Kind: KindModel, Name: p.name, Options: map[string]string{"protocol": external}}
 }
 
 // Request returns a request that contains the item.
-func (p External) Request(it deem.Item) (deem.Request, error) {
+func (p externalProtocol) Request(it deem.Item) (deem.Request, error) {
 	return deem.Request{Messages: []deem.Message{{Role: itemRole, Content: string(it.Canonical())}}}, nil
 }
 
 // Read returns the verdict. A reply without label and score is a failure, and so is a reply
 // with only one of them if the other cannot be derived from it.
-func (p External) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
+func (p externalProtocol) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	var said struct {
 		Label      string             `json:"label"`
 		Score      *float64           `json:"score"`
@@ -107,10 +106,10 @@ func boolScore(yes bool) float64 {
 }
 
 // Reading returns "", because there is only one way to read an object.
-func (p External) Reading() string { return "" }
+func (p externalProtocol) Reading() string { return "" }
 
 // Reread returns nil.
-func (p External) Reread() Readable { return nil }
+func (p externalProtocol) Reread() Readable { return nil }
 
 // FailuresWrong returns false.
-func (p External) FailuresWrong() bool { return false }
+func (p externalProtocol) FailuresWrong() bool { return false }

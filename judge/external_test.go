@@ -10,7 +10,7 @@ import (
 )
 
 func TestExternalRead(t *testing.T) {
-	p := judge.NewExternal("mine")
+	p := judge.External("mine")
 	for _, tt := range []struct {
 		reply string
 		label string

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/extract"
 	"deem/internal/text"
 )
 
@@ -163,7 +162,7 @@ func Read(p Protocol, it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	switch {
 	case cut:
 		return deem.Verdict{}, deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(said))
-	case extract.Refusal(extract.Mask(extract.Body(reply.Text), it.Response)):
+	case isRefusal(Mask(Body(reply.Text), it.Response)):
 		return deem.Verdict{}, deem.Failf(deem.Refused, "%s", clip(said))
 	}
 	return v, err

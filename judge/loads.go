@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"deem"
-	"deem/internal/extract"
 	"deem/internal/text"
 )
 
@@ -74,7 +73,7 @@ var parts = map[string]func(reply string) string{
 	// lenient: the last object that can be recovered from the reply, as repairing
 	// parsers do.
 	"lenient": func(reply string) string {
-		o, key, ok := extract.LastOfAny(reply, "label")
+		o, key, ok := lastOfAny(reply, "label")
 		if !ok {
 			return ""
 		}

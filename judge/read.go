@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/extract"
 	"deem/internal/text"
 )
 
@@ -83,8 +82,8 @@ func (p *Declared) readOne(it deem.Item, reply deem.Reply) (deem.Verdict, error)
 
 // listen prepares a reply for parsing.
 func listen(reply, response string) said {
-	body := extract.Body(reply)
-	return said{raw: reply, body: extract.Mask(body, response), offset: strings.Index(reply, body)}
+	body := Body(reply)
+	return said{raw: reply, body: Mask(body, response), offset: strings.Index(reply, body)}
 }
 
 // labelled returns the verdict for a label.
@@ -163,10 +162,10 @@ func (p *Declared) labels() []string {
 }
 
 // scales returns the scales of the aspects.
-func (p *Declared) scales() map[string]extract.Scale {
-	scales := map[string]extract.Scale{}
+func (p *Declared) scales() map[string]scale {
+	scales := map[string]scale{}
 	for _, a := range p.decl.Aspects {
-		scales[a.Name] = extract.Scale{Min: a.Min, Max: a.Max, Integer: a.Integer}
+		scales[a.Name] = a.scale()
 	}
 	return scales
 }
@@ -183,7 +182,7 @@ func readExact(p *Declared, _ Reader, s said) (found, error) {
 }
 
 func readLabel(p *Declared, _ Reader, s said) (found, error) {
-	f, err := extract.Label(s.body, p.labels())
+	f, err := findLabel(s.body, p.labels())
 	if err != nil {
 		return found{}, err
 	}
@@ -195,7 +194,7 @@ func readJSONLabel(p *Declared, r Reader, s said) (found, error) {
 	if key == "" {
 		key = "label"
 	}
-	f, err := extract.LabelIn(s.body, key, p.labels())
+	f, err := findLabelIn(s.body, key, p.labels())
 	if err != nil {
 		return found{}, err
 	}
@@ -204,17 +203,17 @@ func readJSONLabel(p *Declared, r Reader, s said) (found, error) {
 
 func readJSONNumbers(p *Declared, r Reader, s said) (found, error) {
 	scales := p.scales()
-	numbers, err := extract.Aspects(s.body, scales)
+	numbers, err := findAspects(s.body, scales)
 	if err != nil {
 		return found{}, err
 	}
-	_, whole := extract.Last(s.body, sortedKeys(scales)...)
+	_, whole := FindObject(s.body, sortedKeys(scales)...)
 	return found{numbers: numbers, whole: whole, reason: reasonOf(s.body, r.Reason)}, nil
 }
 
 func readRating(p *Declared, _ Reader, s said) (found, error) {
 	a := p.decl.Aspects[0]
-	n, err := extract.Rating(s.body, p.scales()[a.Name])
+	n, err := findRating(s.body, p.scales()[a.Name])
 	if err != nil {
 		return found{}, err
 	}
@@ -230,6 +229,6 @@ func reasonOf(body, key string) string {
 	if key != "" {
 		keys = []string{key}
 	}
-	o, k, _ := extract.LastOfAny(body, keys...)
+	o, k, _ := lastOfAny(body, keys...)
 	return strings.Clone(o.Text(k)) // A substring would keep the whole body in memory.
 }

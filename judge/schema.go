@@ -107,7 +107,7 @@ type property struct{ name, schema string }
 // verdictProperties returns the properties of a reply that contain the verdict.
 func (d *Declaration) verdictProperties() []property {
 	if len(d.Labels) > 0 {
-		key := d.Readings[d.DefaultReading()].Key
+		key := d.Readings[d.defaultReading()].Key
 		if key == "" {
 			key = "label"
 		}
@@ -132,7 +132,7 @@ func (d *Declaration) verdictProperties() []property {
 // it, then the label or the numbers. For several criteria it is a list of such objects.
 func (d *Declaration) schema() string {
 	var list []property
-	if reason := d.Readings[d.DefaultReading()].Reason; reason != "" {
+	if reason := d.Readings[d.defaultReading()].Reason; reason != "" {
 		list = append(list, property{reason, `{"type":"string"}`})
 	}
 	list = append(list, d.verdictProperties()...)

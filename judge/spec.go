@@ -190,7 +190,7 @@ func (s Spec) External() bool { return s.Kind == KindModel && s.Options["protoco
 func (s Spec) Protocol() (Readable, error) {
 	switch {
 	case s.External():
-		return NewExternal(s.Name), nil
+		return External(s.Name), nil
 	case s.Kind != KindModel || s.Declaration == nil:
 		return nil, fmt.Errorf("judge %s is not declared", s.Name)
 	case s.Version != readerVersion:

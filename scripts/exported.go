@@ -26,7 +26,11 @@ func main() {
 			ast.PackageExports(pkg)
 			ast.Inspect(pkg, func(n ast.Node) bool {
 				switch n := n.(type) {
-				case *ast.FuncDecl, *ast.TypeSpec:
+				case *ast.FuncDecl:
+					if n.Recv == nil || ast.IsExported(receiver(n.Recv.List[0].Type)) {
+						names++
+					}
+				case *ast.TypeSpec:
 					names++
 				case *ast.ValueSpec:
 					names += len(n.Names)
@@ -38,4 +42,17 @@ func main() {
 		}
 	}
 	fmt.Println(names)
+}
+
+// receiver returns the name of a method's type.
+func receiver(t ast.Expr) string {
+	switch t := t.(type) {
+	case *ast.StarExpr:
+		return receiver(t.X)
+	case *ast.IndexExpr:
+		return receiver(t.X)
+	case *ast.Ident:
+		return t.Name
+	}
+	return ""
 }

@@ -1,9 +1,3 @@
-// Package choice judges answers to multiple-choice questions without a model: it finds the
-// option that the response chooses among those that the item was shown, and compares it
-// with the right one.
-//
-// A response without a recognisable choice, or with a letter that was not offered, is a
-// failure and not a wrong answer.
 package benchmark
 
 import (
@@ -51,7 +45,10 @@ func ChoiceRules() [][2]string {
 // reading; otherwise as is the rule's name and the reading "".
 func NewChoice(rule, as, reading string) *Choice { return &Choice{as, rule, reading} }
 
-// A Judge judges which of several options a response chooses.
+// A Choice judges answers to multiple-choice questions without a model: it finds the option
+// that the response chooses among those that the item was shown, and compares it with the
+// right one. A response without a recognisable choice, or with a letter that was not
+// offered, is a failure and not a wrong answer.
 type Choice struct{ name, rule, reading string }
 
 var _ deem.Identified = (*Choice)(nil)
@@ -67,7 +64,7 @@ func (j *Choice) Identity() any {
 	return judge.Spec{Kind: judge.KindRule, Name: j.name, Version: choiceVersion, Reading: j.reading}
 }
 
-// Choice compares the letters that the response chooses with the right ones.
+// Judge compares the letters that the response chooses with the right ones.
 func (j *Choice) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Verdict{}, err

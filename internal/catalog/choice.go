@@ -166,7 +166,7 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 		if o.Pass.Set || o.Temperature.Set || o.MaxTokens > 0 || o.Reading != "" {
 			return Choice{}, usage.Errorf("judge %s is a program: --pass, --temperature, --max-tokens and --reading cannot change it", name)
 		}
-		spec := judge.NewExternal(short).Spec()
+		spec := judge.External(short).Spec()
 		spec.Model = name
 		return Choice{Spec: spec}, nil
 	}

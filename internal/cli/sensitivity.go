@@ -13,12 +13,12 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/catalog"
-	"deem/internal/extract"
 	"deem/internal/published"
 	"deem/internal/reports"
 	"deem/internal/reports/sensitivity"
 	"deem/internal/store"
 	"deem/internal/words"
+	"deem/judge"
 	"deem/report"
 )
 
@@ -215,8 +215,8 @@ func menuOf(set *published.Set) []string {
 
 // readAgain reads the reply of a record with the strict parser.
 func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
-	text := extract.Mask(extract.Body(rec.Calls[0].Reply.Text), rec.Item.Response)
-	found, err := extract.Label(text, menu)
+	text := judge.Mask(judge.Body(rec.Calls[0].Reply.Text), rec.Item.Response)
+	found, err := judge.FindLabel(text, "", menu)
 	if err != nil {
 		f, ok := errors.AsType[*deem.Failure](err)
 		if !ok {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/extract"
 	"deem/internal/reports"
 	"deem/internal/words"
 	"deem/judge"
@@ -63,7 +62,7 @@ func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 
 // mark says of every byte of a reply what became of it.
 func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text string) {
-	body := extract.Body(text)
+	body := judge.Body(text)
 	at := strings.Index(text, body)
 	if body == "" || at < 0 {
 		t.Steps = append(t.Steps, "Nothing is left once the model's thinking is taken away.")
@@ -74,7 +73,7 @@ func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text str
 		fill(marks[:at], thought)
 		fill(marks[at+len(body):], thought)
 	}
-	masked := extract.Mask(body, rec.Item.Response)
+	masked := judge.Mask(body, rec.Item.Response)
 	if n := markBlanked(marks[at:], body, masked); n > 0 {
 		t.Steps = append(t.Steps, fmt.Sprintf("What is quoted from the response was blanked, so that it cannot vote: %s.", words.Count(n, "byte")))
 	}
@@ -108,7 +107,7 @@ func (t *trace) markLabel(marks []string, masked string, labels []string, v *dee
 	if len(labels) == 0 {
 		return
 	}
-	f, err := extract.Label(masked, labels)
+	f, err := judge.FindLabel(masked, "", labels)
 	switch {
 	case err != nil:
 		t.Steps = append(t.Steps, "No label is clearly said: "+err.Error()+".")

@@ -26,7 +26,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	j := judge.New(judge.NewExternal("my-grader"), server)
+	j := judge.New(judge.External("my-grader"), server)
 	v, err := j.Judge(ctx, deem.Item{ID: "q17", Question: "When?", References: []string{"2001"}, Response: "In 2001."})
 	if err != nil {
 		log.Fatal(err)

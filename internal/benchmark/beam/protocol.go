@@ -223,7 +223,7 @@ func (p *P) rule() judge.Criteria {
 	if p.name == UpstreamName {
 		return judge.Criteria{}
 	}
-	return judge.Criteria{Failed: judge.FailedPartial}
+	return judge.Criteria{Failed: "partial"}
 }
 
 // order aligns the lines of the response with the rubric and scores their order.

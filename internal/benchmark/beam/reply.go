@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/extract"
 	"deem/internal/text"
 	"deem/internal/words"
+	"deem/judge"
 )
 
 // nugget returns the verdict on one rubric item. The label is the score as the model stated
@@ -45,12 +45,12 @@ func clamp(score float64) float64 {
 // offered reads the score that a reply clearly states, ignoring the text around it. If
 // anyScore is true, numbers between the offered ones are accepted too.
 func offered(reply string, anyScore bool) (deem.Verdict, error) {
-	o, ok := extract.Last(extract.Body(reply), "score")
+	o, ok := judge.FindObject(judge.Body(reply), "score")
 	if !ok {
 		return deem.Verdict{}, unreadable(reply)
 	}
 	said, _ := o.Field("score")
-	score, err := extract.Number(said, extract.Scale{Min: 0, Max: 1})
+	score, err := judge.Aspect{Max: 1}.Number(said)
 	switch {
 	case err != nil:
 		return deem.Verdict{}, err
@@ -236,7 +236,7 @@ func parseUpstream(reply string) (map[string]any, error) {
 		}
 	}
 	if err != nil {
-		o, ok := extract.Last(reply, "score")
+		o, ok := judge.FindObject(reply, "score")
 		if !ok {
 			return nil, unreadable(reply)
 		}
@@ -283,7 +283,7 @@ func saysYes(reply string) (deem.Verdict, error) {
 
 // clearlySays reads the same reply, but accepts only a clear YES or NO.
 func clearlySays(reply string) (deem.Verdict, error) {
-	f, err := extract.Label(extract.Body(reply), []string{"YES", "NO"})
+	f, err := judge.FindLabel(judge.Body(reply), "", []string{"YES", "NO"})
 	if err != nil {
 		return deem.Verdict{}, err
 	}

@@ -20,7 +20,6 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
-	"deem/internal/extract"
 	"deem/judge"
 )
 
@@ -229,7 +228,7 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	var label string
 	if p.reading == Strict {
-		found, err := extract.Label(extract.Mask(extract.Body(reply.Text), it.Response), []string{"RIGHT", "WRONG"})
+		found, err := judge.FindLabel(judge.Mask(judge.Body(reply.Text), it.Response), "", []string{"RIGHT", "WRONG"})
 		if err != nil {
 			return deem.Verdict{}, err
 		}

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/extract"
 	"deem/internal/text"
 	"deem/internal/words"
+	"deem/judge"
 )
 
 // aspectIncluded is the aspect of an accuracy verdict that says whether the memory is about
@@ -28,7 +28,7 @@ const (
 var reasonOf = map[string]string{Integrity: "reasoning", Accuracy: "reason", Update: "reason", QA: "reasoning"}
 
 // scale is the scale of memories and memory points.
-var scale = extract.Scale{Min: 0, Max: 2, Integer: true}
+var scale = judge.Aspect{Max: 2, Integer: true}
 
 // Read returns the verdict that the reply gives under the protocol's reading.
 func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
@@ -99,8 +99,8 @@ func includedUpstream(value any) float64 {
 // and checks its values against those offered. Text quoted from the response does not
 // count.
 func readStrictly(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
-	whole := extract.Body(reply)
-	body := withoutQuoted(extract.Mask(whole, it.Response), whole, it.Response)
+	whole := judge.Body(reply)
+	body := withoutQuoted(judge.Mask(whole, it.Response), whole, it.Response)
 	switch it.Category {
 	case Integrity:
 		v, _, f := strictScore(it, body, keyScore)
@@ -108,7 +108,7 @@ func readStrictly(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 	case Accuracy:
 		return strictAccuracy(it, body)
 	}
-	found, err := extract.LabelIn(body, keyLabel, labelsOf(it.Category))
+	found, err := judge.FindLabel(body, keyLabel, labelsOf(it.Category))
 	if err != nil {
 		return deem.Verdict{}, asFailure(err)
 	}
@@ -120,8 +120,8 @@ func readStrictly(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 // it does not state it. masked and whole are the reply with and without earlier masking, of
 // equal length.
 func withoutQuoted(masked, whole, response string) string {
-	objects := extract.Objects(whole)
-	quoted := slices.DeleteFunc(slices.Clone(objects), func(o extract.Object) bool {
+	objects := judge.Objects(whole)
+	quoted := slices.DeleteFunc(slices.Clone(objects), func(o judge.Object) bool {
 		return !strings.Contains(response, whole[o.Start:o.End])
 	})
 	if len(quoted) == len(objects) {
@@ -135,8 +135,8 @@ func withoutQuoted(masked, whole, response string) string {
 
 // strictScore reads the score under the first of the keys, in the last object that has all
 // of them.
-func strictScore(it deem.Item, body string, keys ...string) (deem.Verdict, extract.Object, *deem.Failure) {
-	o, ok := extract.Last(body, keys...)
+func strictScore(it deem.Item, body string, keys ...string) (deem.Verdict, judge.Object, *deem.Failure) {
+	o, ok := judge.FindObject(body, keys...)
 	if !ok {
 		return deem.Verdict{}, o, deem.Failf(deem.Unparseable, "the reply has no JSON object with %s: %s", strings.Join(keys, " and "), clip(body))
 	}
@@ -146,7 +146,7 @@ func strictScore(it deem.Item, body string, keys ...string) (deem.Verdict, extra
 		}
 	}
 	value, _ := o.Field(keys[0]) // Last found it.
-	n, err := extract.Number(value, scale)
+	n, err := scale.Number(value)
 	if err != nil {
 		return deem.Verdict{}, o, asFailure(err)
 	}
@@ -188,7 +188,7 @@ func inclusion(value any) (float64, bool) {
 // models.
 func explanation(it deem.Item, body string) string {
 	for _, key := range []string{reasonOf[it.Category], "reason", "reasoning"} {
-		if o, ok := extract.Last(body, key); ok {
+		if o, ok := judge.FindObject(body, key); ok {
 			return o.Text(key)
 		}
 	}
@@ -225,7 +225,7 @@ func labelsOf(stage string) []string {
 	return updateLabels
 }
 
-// asFailure returns an error of package extract, which is always a failure.
+// asFailure returns an error of package judge, which is always a failure.
 func asFailure(err error) *deem.Failure {
 	if f, ok := errors.AsType[*deem.Failure](err); ok {
 		return f

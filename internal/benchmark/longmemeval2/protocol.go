@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/extract"
 	"deem/internal/text"
 	"deem/internal/words"
 	"deem/judge"
@@ -153,11 +152,11 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 // Read returns the verdict that the reply gives under the protocol's reading.
 func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	if p.reading != Upstream {
-		found, err := extract.LabelIn(extract.Mask(extract.Body(reply.Text), it.Response), "label", []string{"0", "1"})
+		found, err := judge.FindLabel(judge.Mask(judge.Body(reply.Text), it.Response), "label", []string{"0", "1"})
 		if err != nil {
 			return deem.Verdict{}, err
 		}
-		o, _ := extract.Last(reply.Text, "label")
+		o, _ := judge.FindObject(reply.Text, "label")
 		return verdict(found.Label == "1", o.Text("reason")), nil
 	}
 	label, reason, ok := upstreamLabel(reply.Text)

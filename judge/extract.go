@@ -1,0 +1,93 @@
+package judge
+
+// FindLabel finds the label that the text of a reply states: the value under key in its last
+// JSON object that has the key, or, if key is "", the verdict wherever it is. The labels are
+// spelt as the protocol offers them; case is ignored in the text, and spaces, hyphens and
+// underscores within a label are equivalent.
+//
+// A judge model is asked for one label or a few numbers and answers with a paragraph, a
+// fenced JSON object, a table, its reasoning, or half of any of these. FindLabel, and
+// the functions for numbers, are lenient about the wrapping and strict about the content:
+// they never return a label that was not offered or a number outside its scale. If a reply is not clear, the result is a
+// [deem.Failure], because unjudged is not wrong.
+//
+// A protocol usually reads a reply like this:
+//
+//	text := judge.Mask(judge.Body(reply), item.Response)
+//	found, err := judge.FindLabel(text, "", []string{"CORRECT", "INCORRECT"})
+//
+// # Thinking
+//
+// [Body] removes the model's reasoning. FindLabel ignores reasoning itself, so calling Body
+// first is optional. [Objects] and [FindObject] read the text unchanged.
+//
+// # Which mention is the verdict
+//
+// Without a key, FindLabel looks for a verdict in the following order of trust. Within one
+// step the last match counts, because models reason first and conclude later.
+//
+//  1. json: a JSON object with a label under a key such as "label" or "verdict"
+//     (or the only label among its values). The last such object counts. true
+//     and false count only if the labels are yes/no or true/false. If that key
+//     has a value that was not offered, prose cannot replace it, but a later marked
+//     verdict or line by itself can.
+//  2. marked: [[X]], \boxed{X}, <answer>X</answer>, "Verdict: X",
+//     "the final answer is X", "结论：X". The mark must begin a line or a clause,
+//     and must not belong to someone else: "Reference answer: yes" is not a
+//     verdict.
+//  3. line: a line that has only a label, its markdown and punctuation.
+//  4. first: the text begins with a label followed by punctuation, as in
+//     "CORRECT. The response ..." or "No - the year is wrong".
+//  5. only: exactly one label is stated anywhere in the text.
+//  6. last: several labels are stated, and the last sentence draws a conclusion
+//     ("Therefore, ...") that names one of them.
+//
+// The following never count:
+//
+//   - the menu repeated, at any step: "CORRECT or INCORRECT", "yes/no", two labels
+//     on adjacent lines;
+//   - a negated or hypothetical mention: "not correct", "不正确", "neither X nor Y",
+//     "whether it is CORRECT", "if it names Lisbon, it is CORRECT";
+//   - the object of a comparison: "(b) is not as helpful as Output (a)" neither
+//     states nor negates Output (a);
+//   - someone else's words, as far as verbs show them: "the response says yes";
+//   - part of a longer word: "INCORRECT" for CORRECT, "yes-man", "non-correct",
+//     "nothing", "NOT_CORRECT";
+//   - ordinary English that happens to be a label: "the correct answer is Rome",
+//     "there is no evidence". At steps 5 and 6 a word counts if it is written in
+//     capitals like the label, or is a predicate ("is correct", "labelled wrong"),
+//     and no noun follows it. Yes and no also count as a sentence by themselves
+//     ("The town is there. Yes.").
+//
+// Conflicts between steps are resolved as follows: a marked verdict or a line by itself
+// beats an earlier first word; a JSON verdict followed by a different mark or line, a mark
+// followed by a different line, and a first word or line whose text ends by stating another
+// label are Contradictory. One object with two verdicts is Contradictory too.
+//
+// # Failures
+//
+// Empty: there is no text. Truncated: the reasoning never ended, or a JSON object was cut
+// off before its verdict was complete. Contradictory: several labels and no clear last one.
+// Refused: no verdict, and the text declines to judge. OutOfRange: a number outside its
+// scale. Unparseable: everything else.
+//
+// # Repairing JSON
+//
+// Replies contain JSON with trailing commas, single quotes, comments, raw line breaks,
+// Python's True, unescaped quotes and missing ends. We read these with our own parser
+// instead of a general repair library: a repair library turns broken text into valid text
+// and cannot tell which values were complete, so a score cut off after its first digit
+// would become a score.
+func FindLabel(text, key string, labels []string) (Found, error) {
+	if key == "" {
+		return findLabel(text, labels)
+	}
+	return findLabelIn(text, key, labels)
+}
+
+// Number reads the number that a value of a JSON object gives for the aspect: a number, or a
+// text such as "8", "8/10" or "8 out of 10". The failure is OutOfRange if it is outside the
+// scale of the aspect, and Unparseable if there is no number.
+func (a Aspect) Number(v any) (float64, error) { return numberIn(v, a.scale()) }
+
+func (a Aspect) scale() scale { return scale{Min: a.Min, Max: a.Max, Integer: a.Integer} }

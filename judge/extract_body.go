@@ -1,0 +1,243 @@
+package judge
+
+import (
+	"iter"
+	"strings"
+)
+
+// A span is a half-open range of bytes.
+type span struct{ start, end int }
+
+// thinkTag matches a tag around reasoning, in the forms that models are known to leak, at
+// the beginning of a text. The matching group is a slash or "end" for a closing tag.
+var thinkTag = lazy(`^(?i)(?:` +
+	`<(/?)(?:seed:|antml:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)\s*>` +
+	`|\[(/?)(?:think|thinking)\]` +
+	`|◁(/?)think▷` +
+	`|<\|(begin|end)_of_thought\|>` +
+	`|<\|(start|end)_thinking\|>)`)
+
+// channelTag matches the control tokens of the channel format, in which a reply is a
+// sequence of messages and only those of the channel "final" are for the reader.
+var channelTag = lazy(`<\|(channel|message|start|end|return|call|constrain)\|>`)
+
+// Body returns the reply without the model's reasoning and without surrounding space. A
+// block that is never closed extends to the end, because the model has not answered yet. A
+// closing tag without an opening tag drops everything before it: some templates put the
+// opening tag in the prompt. Tags that are quoted, or part of a JSON string, are text and
+// stay.
+func Body(reply string) string {
+	drop, _ := thinking(reply)
+	if len(drop) == 0 {
+		return strings.TrimSpace(reply)
+	}
+	var b strings.Builder
+	pos := 0
+	for _, d := range drop {
+		b.WriteString(reply[pos:d.start])
+		pos = d.end
+	}
+	b.WriteString(reply[pos:])
+	return strings.TrimSpace(b.String())
+}
+
+// blankThinking returns reply with its reasoning replaced by spaces, so that offsets remain
+// valid, and reports whether the reasoning was never closed.
+func blankThinking(reply string) (string, bool) {
+	drop, open := thinking(reply)
+	return blank(reply, drop), open
+}
+
+// blank replaces the spans by spaces.
+func blank(s string, spans []span) string {
+	b := blanker{text: s}
+	for _, d := range spans {
+		b.blank(d)
+	}
+	return b.String()
+}
+
+// A blanker replaces parts of a text by spaces, byte for byte. Line breaks stay.
+type blanker struct {
+	text string
+	out  []byte // nil until something is blanked
+}
+
+func (b *blanker) blank(s span) {
+	if b.out == nil {
+		b.out = []byte(b.text)
+	}
+	for i := s.start; i < s.end; i++ {
+		if b.out[i] != '\n' {
+			b.out[i] = ' '
+		}
+	}
+}
+
+// String returns the text with its blanks.
+func (b *blanker) String() string {
+	if b.out == nil {
+		return b.text
+	}
+	return string(b.out)
+}
+
+// thinking returns the spans of reply that are reasoning, in order and without overlap, and
+// reports whether the last one was never closed.
+func thinking(reply string) (drop []span, open bool) {
+	if strings.Contains(reply, "<|channel|>") {
+		return channels(reply)
+	}
+	if end, ok := bareChannel(reply); ok {
+		return []span{{0, end}}, false
+	}
+	opened := -1
+	var nextObject func() (*object, place, bool)
+	var json span // the last valid object that was examined
+	for m := range thinkTags(reply) {
+		if nextObject == nil {
+			var stop func()
+			nextObject, stop = iter.Pull2(scanObjects(reply, beginning(reply)))
+			defer stop() //nolint:revive,gocritic // It is called once.
+		}
+		// A tag inside a valid object is part of a string, because anywhere else it would
+		// make the object invalid.
+		for json.end <= m[0] {
+			o, _, ok := nextObject()
+			if !ok {
+				json = span{len(reply), len(reply) + 1}
+			} else if !o.repaired && !o.truncated && len(o.fields) > 0 {
+				json = span{o.start, o.end}
+			}
+		}
+		if quotedTag(reply, m[0], m[1]) || json.start <= m[0] {
+			continue
+		}
+		switch closing := closes(reply, m); {
+		case closing && opened >= 0:
+			drop = append(drop, span{opened, m[1]})
+			opened = -1
+		case closing:
+			drop = []span{{0, m[1]}}
+		case opened < 0:
+			opened = m[0]
+		}
+	}
+	if opened >= 0 {
+		return append(drop, span{opened, len(reply)}), true
+	}
+	return drop, false
+}
+
+// thinkTags yields the matches of thinkTag in reply.
+func thinkTags(reply string) iter.Seq[[]int] {
+	const longest = 40 // maximum length of a tag
+	return func(yield func([]int) bool) {
+		for pos := 0; ; pos++ {
+			i := strings.IndexAny(reply[pos:], "<[◁")
+			if i < 0 {
+				return
+			}
+			pos += i
+			m := thinkTag().FindStringSubmatchIndex(reply[pos:min(len(reply), pos+longest)])
+			if m == nil {
+				continue
+			}
+			for g := range m {
+				if m[g] >= 0 {
+					m[g] += pos
+				}
+			}
+			if !yield(m) {
+				return
+			}
+			pos = m[1] - 1
+		}
+	}
+}
+
+// closes reports whether the tag at m closes a block.
+func closes(reply string, m []int) bool {
+	for g := 2; g < len(m); g += 2 {
+		if m[g] >= 0 {
+			s := reply[m[g]:m[g+1]]
+			return s == "/" || strings.EqualFold(s, "end")
+		}
+	}
+	return false
+}
+
+// quotedTag reports whether the tag itself is in quotes, for example if a judge writes that
+// the response leaked a `<think>` tag.
+func quotedTag(s string, start, end int) bool {
+	const opens, closes = "`\"'“‘「", "`\"'”’」"
+	before, after := lastRune(s[:start]), firstRune(s[end:])
+	return before != 0 && after != 0 && strings.ContainsRune(opens, before) && strings.ContainsRune(closes, after)
+}
+
+// within reports whether pos is in one of the spans, which are in order.
+func within(spans []span, pos int) bool {
+	lo, hi := 0, len(spans)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if spans[mid].end <= pos {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo < len(spans) && spans[lo].start <= pos
+}
+
+// channels returns the spans outside the final channel.
+func channels(reply string) (drop []span, open bool) {
+	var (
+		pos   int // start of the unprocessed text
+		keep  = true
+		name  bool // between <|channel|> and <|message|>, or after <|start|>
+		final bool // the last named channel is the final one
+	)
+	for m := range matches(channelTag(), reply) {
+		text := reply[pos:m[0]]
+		if name {
+			final = strings.HasPrefix(strings.TrimSpace(text), "final")
+		}
+		from := m[0]
+		if !keep || name {
+			from = pos
+		}
+		if n := len(drop); n > 0 && drop[n-1].end == from {
+			drop[n-1].end = m[1]
+		} else {
+			drop = append(drop, span{from, m[1]})
+		}
+		pos = m[1]
+		switch reply[m[2]:m[3]] {
+		case "channel":
+			name = true
+		case "message":
+			keep, name = final, false
+		default:
+			keep, name = false, false
+		}
+	}
+	if !keep || name {
+		drop = append(drop, span{pos, len(reply)})
+		open = !final
+	}
+	return drop, open
+}
+
+// bareChannel finds the end of the analysis if a server has removed the control tokens and
+// left their names: "analysisThe user ... assistantfinalYes".
+func bareChannel(reply string) (int, bool) {
+	lead := len(reply) - len(strings.TrimLeft(reply, " \t\r\n"))
+	if !strings.HasPrefix(reply[lead:], "analysis") {
+		return 0, false
+	}
+	i := strings.LastIndex(reply, "assistantfinal")
+	if i < 0 {
+		return 0, false
+	}
+	return i + len("assistantfinal"), true
+}

@@ -1,0 +1,204 @@
+package judge
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// verdictKeys are the keys under which judges give their verdict, in order of preference.
+var verdictKeys = []string{
+	"label", "verdict", "final_verdict", "judgment", "judgement", "final_judgment", "final_judgement",
+	"decision", "final_decision", "evaluation_result", "classification",
+	"grade", "result", "final_answer",
+	"answer", "is_correct", "correct", "correctness", "evaluation", "assessment", "conclusion", "choice",
+	"category", "output", "score", "rating", "winner", "preference",
+	"标签", "判断", "判定", "结论", "结果", "评估结果", "评价", "答案",
+}
+
+// surely is the number of verdictKeys, from the first, that always hold a verdict. An
+// "answer" may also be the reference answer.
+const surely = 11
+
+// otherKeys matches keys whose values are not the judge's verdict.
+var otherKeys = lazy(`reference|gold|expected|response|question|candidate|ground|target|hypothesis|predict|example|option|label_set|choices|labels|reason|explan|ration|thought|analysis|comment|feedback|evidence|quote|理由|原因|解释|分析`)
+
+// A jsonVerdict is the verdict of an object: a label or a failure.
+type jsonVerdict struct {
+	found Found
+	err   error
+	end   int // end of the object
+}
+
+// json returns the verdict of the last object that has one. It returns false if no object
+// tries to give one.
+func (m *menu) json(found *objects) (jsonVerdict, bool) {
+	for o := range found.backward() {
+		if v, ok := m.objectVerdict(o); ok {
+			v.end = o.end
+			return v, true
+		}
+	}
+	return jsonVerdict{}, false
+}
+
+// objectVerdict returns the value of o under a verdict key, or the only label among its
+// values, or the verdict of an object within it.
+func (m *menu) objectVerdict(o *object) (jsonVerdict, bool) {
+	var refused *jsonVerdict
+	for _, key := range verdictKeys {
+		if o.halfKey != "" && sameKey(o.halfKey, key) {
+			return jsonVerdict{err: deem.Failf(deem.Truncated, "the value of %q was cut off", key)}, true
+		}
+		if f, ok := o.get(key); !ok || len(objectsIn(f.value)) > 0 {
+			continue
+		}
+		v := m.verdict(o, key)
+		if v.err == nil {
+			if err := m.disputed(o, v.found.Label); err != nil {
+				v = jsonVerdict{err: err}
+			}
+		}
+		if v.err == nil || isContradiction(v.err) {
+			return v, true
+		}
+		if refused == nil {
+			refused = &v
+		}
+	}
+	if v, ok := m.onlyValue(o); ok {
+		return v, true
+	}
+	for _, f := range slices.Backward(o.fields) {
+		for _, in := range slices.Backward(objectsIn(f.value)) {
+			if v, ok := m.objectVerdict(in); ok && !otherKeys().MatchString(keyOf(f.key)) {
+				return v, true
+			}
+		}
+	}
+	if refused != nil {
+		return *refused, true
+	}
+	return jsonVerdict{}, false
+}
+
+// disputed returns a contradiction if a key that always holds a verdict holds a different
+// label.
+func (m *menu) disputed(o *object, label string) error {
+	for _, key := range verdictKeys[:surely] {
+		if f, ok := o.get(key); ok {
+			if other, ok := m.any(f.value); ok && other != label {
+				return contradiction(label, other)
+			}
+		}
+	}
+	return nil
+}
+
+// isContradiction reports whether err is a Contradictory failure.
+func isContradiction(err error) bool {
+	f, ok := errors.AsType[*deem.Failure](err)
+	return ok && f.Kind == deem.Contradictory
+}
+
+// onlyValue returns the label of o if exactly one label occurs among its values.
+func (m *menu) onlyValue(o *object) (jsonVerdict, bool) {
+	var found []jsonVerdict
+	for _, f := range o.fields {
+		if otherKeys().MatchString(keyOf(f.key)) {
+			continue
+		}
+		if s, ok := f.value.(string); ok {
+			if label, ok := m.value(s); ok {
+				found = append(found, jsonVerdict{found: Found{label, "json", f.start, f.end}})
+			}
+		}
+	}
+	if len(found) != 1 {
+		return jsonVerdict{}, false
+	}
+	return found[0], true
+}
+
+// verdict reads the value of o under key.
+func (m *menu) verdict(o *object, key string) jsonVerdict {
+	f, _ := o.get(key)
+	label, ok := m.any(f.value)
+	if !ok {
+		return jsonVerdict{err: deem.Failf(deem.Unparseable, "%q is %s, which is not a label", f.key, show(export(f.value)))}
+	}
+	for _, g := range o.fields {
+		if sameKey(g.key, key) {
+			if other, ok := m.any(g.value); ok && other != label {
+				return jsonVerdict{err: contradiction(other, label)}
+			}
+		}
+	}
+	return jsonVerdict{found: Found{label, "json", f.start, f.end}}
+}
+
+// any reads a JSON value as a label.
+func (m *menu) any(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return m.value(v)
+	case json.Number:
+		return m.equal(string(v))
+	case bool:
+		return m.boolean(v)
+	case []any:
+		if len(v) == 1 {
+			return m.any(v[0])
+		}
+	}
+	return "", false
+}
+
+// boolean reads true and false as labels if the labels are yes and no, or true and false.
+func (m *menu) boolean(b bool) (string, bool) {
+	if len(m.labels) != 2 {
+		return "", false
+	}
+	for _, pair := range [][2]string{{"yes", "no"}, {"true", "false"}, {"是", "否"}} {
+		yes, ok1 := m.equal(pair[0])
+		no, ok2 := m.equal(pair[1])
+		if ok1 && ok2 {
+			if b {
+				return yes, true
+			}
+			return no, true
+		}
+	}
+	return "", false
+}
+
+// value reads a string as a label: the label alone, with or without decoration, or the
+// label followed by punctuation and remarks that mention no other label.
+func (m *menu) value(s string) (string, bool) {
+	core := strings.TrimFunc(s, undress)
+	if label, ok := m.equal(core); ok {
+		return label, true
+	}
+	if label, ok := m.equal(strings.TrimSpace(s)); ok {
+		return label, true
+	}
+	r := newReading(m, s)
+	f := r.first()
+	if f == nil {
+		return "", false
+	}
+	for i := range r.mentions {
+		if r.mention(i).label != f.Label {
+			return "", false
+		}
+	}
+	return f.Label, true
+}
+
+// undress reports whether r is decoration that may surround a label.
+func undress(r rune) bool {
+	return isSpace(r) || isMarkup(r) || isStop(r) || strings.ContainsRune("✅❌✔✖☑✓✗🟢🔴-=•", r)
+}

@@ -1,0 +1,249 @@
+package judge
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// minRun is the minimum length in bytes of unquoted text that counts as copied from the
+// response.
+const minRun = 20
+
+// Mask replaces quotations from the response under test in the reply by spaces, byte for
+// byte, so that a response which says "Verdict: CORRECT" cannot vote through the judge. It
+// blanks quotations, blockquote lines and fenced blocks whose text occurs in the response,
+// and unquoted runs of at least 20 bytes copied from it.
+//
+// The judge's own bare verdict stays even if the response has the same words: the only
+// words on the first or last line, the text after a mark such as "Verdict:", the short
+// first clause of the reply, and in JSON everything except free text. A negation is never
+// blanked while the word it negates stays.
+func Mask(reply, response string) string {
+	if strings.TrimSpace(response) == "" || terse(reply) {
+		return reply
+	}
+	return mask(reply, response)
+}
+
+// mask is Mask for any reply.
+func mask(reply, response string) string {
+	k := newMasker(reply, response)
+	b := blanker{text: reply}
+	for _, spans := range []iter.Seq[span]{k.fences(), k.blockquotes(), k.quotes(), k.runs()} {
+		for s := range spans {
+			k.unguarded(s, b.blank)
+		}
+	}
+	k.open = ""
+	return b.String()
+}
+
+// terse reports whether a reply is too short to contain a copy and has no quotes. Most
+// replies are one word and need no further work.
+func terse(reply string) bool {
+	return len(reply) < minRun && !strings.ContainsFunc(reply, func(r rune) bool {
+		return !isLatinWord(r) && !strings.ContainsRune(" .:,-", r)
+	})
+}
+
+// A masker is the state of Mask for one reply.
+type masker struct {
+	reply       string
+	open        string // the reply with fences and guarded text blanked
+	guards      []span // spans that must stay, in order and without overlap
+	first, last span   // the first and the last non-blank line
+	core        []span // the two lines and the reply, without decoration
+	marks       []int  // positions after which verdicts are announced, in order
+	quoted      *quotation
+	copied      []span // runs of the reply that occur in the response
+}
+
+func newMasker(reply, response string) *masker {
+	k := &masker{reply: reply, quoted: newQuoted(reply, response)}
+	for o := range scanObjects(reply, beginning(reply)) {
+		if len(o.fields) > 0 {
+			k.guards = append(k.guards, o.skeleton()...)
+		}
+	}
+	// A fence is not three quotes.
+	k.open = strings.ReplaceAll(blank(reply, k.guards), "```", "   ")
+	k.first, k.last = outerLines(reply)
+	for _, s := range []span{k.first, k.last, {0, len(reply)}} {
+		k.core = append(k.core, core(reply, s))
+	}
+	k.marks = slices.Collect(marks(reply))
+	k.copied = copies(reply, response)
+	return k
+}
+
+// skeleton returns the spans of o that are not free text.
+func (o *object) skeleton() []span {
+	out, pos := []span{}, o.start
+	for _, f := range o.freeText() {
+		out = append(out, span{pos, f.start})
+		pos = f.end
+	}
+	return append(out, span{pos, o.end})
+}
+
+// freeText returns the contents of the string values of o in which a judge may quote. A
+// short value under a key that does not ask for prose may be the verdict.
+func (o *object) freeText() []span {
+	var out []span
+	for _, f := range o.fields {
+		switch v := f.value.(type) {
+		case string:
+			inner := span{f.start + 1, f.end - 1}
+			if inner.start < inner.end && (otherKeys().MatchString(keyOf(f.key)) || len(strings.Fields(v)) > 4) {
+				out = append(out, inner)
+			}
+		case *object:
+			out = append(out, v.freeText()...)
+		}
+	}
+	return out
+}
+
+// outerLines returns the first and the last non-blank line of s.
+func outerLines(s string) (first, last span) {
+	pos, found := 0, false
+	for line := range strings.Lines(s) {
+		if strings.TrimFunc(line, isSpace) != "" {
+			last = span{pos, pos + len(line)}
+			if !found {
+				first, found = last, true
+			}
+		}
+		pos += len(line)
+	}
+	return first, last
+}
+
+// unguarded calls do with the parts of s that are not guarded. A guard inside a quotation
+// is itself quoted and does not count.
+func (k *masker) unguarded(s span, do func(span)) {
+	pos := s.start
+	i, _ := slices.BinarySearchFunc(k.guards, s.start, func(g span, at int) int { return cmp.Compare(g.end, at) })
+	for ; i < len(k.guards) && k.guards[i].start < s.end; i++ {
+		if g := k.guards[i]; g.start >= s.start && g.end <= s.end && k.enclosed(s) {
+			continue
+		}
+		if k.guards[i].start > pos {
+			do(k.tidy(span{pos, k.guards[i].start}))
+		}
+		pos = max(pos, k.guards[i].end)
+	}
+	if pos < s.end {
+		do(k.tidy(span{pos, s.end}))
+	}
+}
+
+// marked reports whether a verdict is announced right before pos.
+func (k *masker) marked(pos int) bool {
+	_, ok := slices.BinarySearch(k.marks, pos)
+	return ok
+}
+
+// enclosed reports whether s is between quotes that JSON does not use.
+func (k *masker) enclosed(s span) bool {
+	switch lastRune(k.reply[:s.start]) {
+	case '`', '“', '«', '「', '『', '„':
+		return true
+	}
+	return false
+}
+
+// tidy shortens s so that it does not split an escape sequence or a rune.
+func (k *masker) tidy(s span) span {
+	for s.start < s.end && !utf8.RuneStart(k.reply[s.start]) {
+		s.start++
+	}
+	for s.end > s.start && s.end < len(k.reply) && !utf8.RuneStart(k.reply[s.end]) {
+		s.end--
+	}
+	if s.start < s.end && s.start > 0 && k.reply[s.start-1] == '\\' {
+		_, n := utf8.DecodeRuneInString(k.reply[s.start:s.end])
+		s.start += n
+	}
+	for s.end > s.start && k.reply[s.end-1] == '\\' {
+		s.end--
+	}
+	return s
+}
+
+// bare reports whether the reply's text from i to j, including quotes, is the judge's own
+// verdict: short, and alone on the first or last line or announced by a mark.
+func (k *masker) bare(i, j int) bool {
+	const longest = 60
+	if j-i > longest || strings.Contains(k.reply[i:j], "\n") {
+		return false
+	}
+	if k.marked(i) {
+		return true
+	}
+	for n, line := range []span{k.first, k.last} {
+		if c := k.core[n]; i >= line.start && j <= line.end && i <= c.start && j >= c.end {
+			return true
+		}
+	}
+	return false
+}
+
+// core returns s without the decoration at both ends. It is computed once: doing so for
+// every quotation on a long line would take quadratic time.
+func core(text string, s span) span {
+	inner := strings.TrimLeftFunc(text[s.start:s.end], undress)
+	start := s.end - len(inner)
+	return span{start, start + len(strings.TrimRightFunc(inner, undress))}
+}
+
+// fences yields the contents of fenced blocks that occur in the response and are not JSON.
+func (k *masker) fences() iter.Seq[span] {
+	return func(yield func(span) bool) {
+		opened := -1
+		pos := 0
+		for line := range strings.Lines(k.reply) {
+			end := pos + len(line)
+			if strings.HasPrefix(strings.TrimLeft(line, " \t>"), "```") {
+				if opened < 0 {
+					opened = end
+				} else {
+					s := span{opened, pos}
+					opened = -1
+					alone := k.core[2].start >= s.start && k.core[2].end <= s.end
+					if !alone && !within(k.guards, s.start+leading(k.reply[s.start:s.end])) && k.quoted.holds(k.reply[s.start:s.end]) && !yield(s) {
+						return
+					}
+				}
+			}
+			pos = end
+		}
+	}
+}
+
+// leading returns the length of the leading white space of s.
+func leading(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
+
+// blockquotes yields the markdown blockquote lines that occur in the response.
+func (k *masker) blockquotes() iter.Seq[span] {
+	return func(yield func(span) bool) {
+		pos := 0
+		for line := range strings.Lines(k.reply) {
+			end := pos + len(line)
+			body := strings.TrimLeft(line, " \t")
+			if strings.HasPrefix(body, ">") {
+				body = strings.TrimLeft(body, "> \t")
+				text := strings.TrimRight(body, "\r\n")
+				start := end - len(body)
+				only := k.first == k.last && pos == k.first.start
+				if text != "" && !only && k.quoted.holds(text) && !yield(span{start, start + len(text)}) {
+					return
+				}
+			}
+			pos = end
+		}
+	}
+}
