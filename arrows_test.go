@@ -67,7 +67,6 @@ var arrows = []arrow{
 	{"internal/catalog", []string{"**"}, "everything that has a name is known here: judges, vendors and benchmarks"},
 	{"internal/reports", []string{"**"}, "what a run found is told by every package that counts, to commands and server alike"},
 	{"internal/store", []string{"."}, "the store keeps records and judges nothing"},
-	{"internal/store/bundled", []string{".", "bundle", "internal/store"}, "a run file is a store that nobody writes to"},
 	{"internal/store/internal/*", []string{".", "internal/store"}, "what the stores have in common knows none of them"},
 	{"internal/store/*", []string{".", "internal/store", "internal/store/internal/*", "internal/flock"}, "a store is one folder, and no store knows another"},
 	{"internal/run", []string{".", "model", "internal/store", "internal/batch", "internal/telemetry", "internal/usage"}, "a run is conducted the same way by command, server and worker, whatever the judge is made of"},

@@ -128,6 +128,10 @@ type Benchmark struct {
 
 	Params []Param
 
+	// Policy says how its options treat questions that publications treat differently; nil
+	// if there are none.
+	Policy func(with map[string]string) string
+
 	// Judges are the names of its judges, the default first.
 	Judges []string
 
@@ -261,4 +265,32 @@ func Fed(f Finished, m Metrics) (left int, err error) {
 		m.Add(rec)
 	}
 	return left, nil
+}
+
+// Protocol returns the protocol of a judge that uses a model: that of the judge's
+// benchmark, or the declared one.
+func Protocol(s judge.Spec) (judge.Readable, error) {
+	b, ok := All().OfJudge(s.Name)
+	if !ok || s.External() {
+		return s.Protocol()
+	}
+	j, err := b.Judge(s.Name, Options{Reading: s.Reading, With: s.Options, Prompts: s.Prompts})
+	switch {
+	case err != nil:
+		return nil, err
+	case j.Protocol == nil:
+		return nil, fmt.Errorf("judge %s asks no model", s.Name)
+	}
+	s.Model, s.Settings = "", ""
+	return j.Protocol, SameJudge(j.Protocol.Spec(), s)
+}
+
+// SameJudge returns an error if a judge differs from the one that a spec describes, for example
+// one of another version of deem.
+func SameJudge(made, wanted judge.Spec) error {
+	d := judge.Diff(wanted, made)
+	if len(d) == 0 {
+		return nil
+	}
+	return fmt.Errorf("this deem has another judge %s: they differ in %s (%s)", wanted.Name, d[0].Name, d[0].Path)
 }

@@ -60,7 +60,7 @@ func (p Parts) build(s judge.Spec, depth int) (deem.Judge, error) {
 	}
 	switch s.Kind {
 	case judge.KindModel:
-		protocol, err := Protocol(s)
+		protocol, err := benchmark.Protocol(s)
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +167,7 @@ func (p Parts) rule(s judge.Spec) (deem.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j, same(judge.SpecOf(j), s)
+	return j, benchmark.SameJudge(judge.SpecOf(j), s)
 }
 
 func (p Parts) named(s judge.Spec) (deem.Judge, error) {
@@ -197,34 +197,6 @@ func (p Parts) named(s judge.Spec) (deem.Judge, error) {
 		return rule.WithPass(j, *s.Pass)
 	}
 	return j, nil
-}
-
-// Protocol returns the protocol of a judge that uses a model: that of the judge's
-// benchmark, or the declared one.
-func Protocol(s judge.Spec) (judge.Readable, error) {
-	b, ok := benchmark.All().OfJudge(s.Name)
-	if !ok || s.External() {
-		return s.Protocol()
-	}
-	j, err := b.Judge(s.Name, benchmark.Options{Reading: s.Reading, With: s.Options, Prompts: s.Prompts})
-	switch {
-	case err != nil:
-		return nil, err
-	case j.Protocol == nil:
-		return nil, fmt.Errorf("judge %s asks no model", s.Name)
-	}
-	s.Model, s.Settings = "", ""
-	return j.Protocol, same(j.Protocol.Spec(), s)
-}
-
-// same returns an error if a judge differs from the one that a spec describes, for example
-// one of another version of deem.
-func same(made, wanted judge.Spec) error {
-	d := judge.Diff(wanted, made)
-	if len(d) == 0 {
-		return nil
-	}
-	return fmt.Errorf("this deem has another judge %s: they differ in %s (%s)", wanted.Name, d[0].Name, d[0].Path)
 }
 
 // Stored rebuilds the judge stored with a run. It returns an error if the result is a

@@ -369,7 +369,7 @@ func (c Choice) try(ctx context.Context, s judge.Spec, it deem.Item) error {
 		}
 		return last
 	case s.Kind == judge.KindModel:
-		p, err := Protocol(s)
+		p, err := benchmark.Protocol(s)
 		if err == nil {
 			_, err = p.Request(it)
 		}
@@ -434,7 +434,7 @@ func (c Choice) Leaves() []Leaf { return c.leaves(c.Spec) }
 
 func (c Choice) leaves(s judge.Spec) []Leaf {
 	if s.Kind == judge.KindModel {
-		p, err := Protocol(s)
+		p, err := benchmark.Protocol(s)
 		if err != nil {
 			panic(fmt.Sprintf("catalog: %v", err)) // It was chosen, so there is one.
 		}

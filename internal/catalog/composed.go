@@ -13,10 +13,10 @@ import (
 	"deem/judge/pairwise"
 )
 
-// CascadePromise is the guarantee of a fitted cascade, as stored with a run.
+// A CascadePromise is the guarantee of a fitted cascade, with that of each stage by name.
 type CascadePromise struct {
 	Promise
-	Stages map[string]Fitted `json:"stages"`
+	Stages map[string]Fitted
 }
 
 // maxNesting is the maximum depth of judges composed of composed judges. A file that names

@@ -18,7 +18,6 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/reports"
 	"deem/internal/store"
-	"deem/internal/store/bundled"
 	"deem/internal/usage"
 	"deem/internal/words"
 )
@@ -94,7 +93,7 @@ func (s *shelf) database(ctx context.Context) (store.Store, error) {
 // Run returns the run of a file or of the database.
 func (s *shelf) Run(ctx context.Context, ref string) (store.Run, error) {
 	if isBundle(ref) {
-		st, err := bundled.Open(ref)
+		st, err := reports.OpenRunFile(ref)
 		if err != nil {
 			if errors.Is(err, os.ErrNotExist) {
 				err = usage.Mark(err)
@@ -192,20 +191,20 @@ func (s *shelf) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.
 
 // Begin returns an error, like all methods that write.
 func (s *shelf) Begin(context.Context, store.Spec, bool) (store.Run, bool, error) {
-	return store.Run{}, false, bundled.ErrReadOnly
+	return store.Run{}, false, reports.ErrReadOnly
 }
 
 // Finish returns an error.
-func (s *shelf) Finish(context.Context, string) error { return bundled.ErrReadOnly }
+func (s *shelf) Finish(context.Context, string) error { return reports.ErrReadOnly }
 
 // Append returns an error.
-func (s *shelf) Append(context.Context, string, []deem.Record) error { return bundled.ErrReadOnly }
+func (s *shelf) Append(context.Context, string, []deem.Record) error { return reports.ErrReadOnly }
 
 // PutLabels returns an error.
-func (s *shelf) PutLabels(context.Context, []store.Label) error { return bundled.ErrReadOnly }
+func (s *shelf) PutLabels(context.Context, []store.Label) error { return reports.ErrReadOnly }
 
 // DropLabel returns an error.
-func (s *shelf) DropLabel(context.Context, string, string) error { return bundled.ErrReadOnly }
+func (s *shelf) DropLabel(context.Context, string, string) error { return reports.ErrReadOnly }
 
 // Release does nothing: there are no claims.
 func (s *shelf) Release(string) error { return nil }
@@ -224,7 +223,7 @@ func redacted(st store.Store, run store.Run) bool {
 	if !ok {
 		return false
 	}
-	b, ok := s.placed[run.ID].store.(*bundled.Store)
+	b, ok := s.placed[run.ID].store.(*reports.RunFile)
 	return ok && b.Redacted
 }
 

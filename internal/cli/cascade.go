@@ -175,6 +175,20 @@ func (o fitOptions) declare(ctx context.Context, st store.Store) (*catalog.Compo
 	return d, err
 }
 
+// promiseOf returns the guarantee of a cascade as it is stored with a run, nil for others.
+func promiseOf(g catalog.Choice) *reports.Promise {
+	if g.Promise == nil {
+		return nil
+	}
+	p := &reports.Promise{Alpha: g.Promise.Alpha, Delta: g.Promise.Delta, Labels: g.Promise.Labels}
+	for _, m := range g.Spec.Members {
+		if f, ok := g.Promise.Stages[m.Name]; ok {
+			p.Fitted = append(p.Fitted, reports.Fitted{Stage: m.Name, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound})
+		}
+	}
+	return p
+}
+
 // stageOf returns the stage for the judge of a run.
 func stageOf(run store.Run) (catalog.Member, error) {
 	_, set, err := reports.Benchmark(run)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
+	"deem/internal/catalog"
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -86,7 +87,7 @@ func (a *app) corrected(data items, m *reports.Matched) (items, error) {
 // errataOf returns the effect of errata on the numbers of a run: the errata in the given
 // file, or else those given to the run. It returns nil if there are none.
 func (a *app) errataOf(ctx context.Context, st store.Store, run store.Run, h report.Head, file string) (*reports.ErrataReport, error) {
-	faults, err := reports.Errata(ctx, st, run, h, file)
+	faults, err := reports.Errata(ctx, st, run, h, file, catalog.Again)
 	if errors.Is(err, reports.ErrNoErrata) {
 		named := reports.SettingsOf(run.Spec).Errata
 		a.say("the errata that run %s was told of are not at %s any more; --errata names another place", run.ID, named)

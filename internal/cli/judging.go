@@ -71,7 +71,7 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 	}
 	set := reports.Settings{
 		Concurrency: o.Concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
-		System: o.system.name, SystemModel: o.system.model, Judge: g.As, Promise: g.Promise, Deem: version(), Exclude: o.exclusions, Sample: o.drawn, Lock: o.lock.settings(),
+		System: o.system.name, SystemModel: o.system.model, Judge: g.As, Promise: promiseOf(g), Deem: version(), Exclude: o.exclusions, Sample: o.drawn, Lock: o.lock.settings(),
 	}
 	if o.benchmark != nil {
 		from := a.benchmarkOptions(o, []catalog.Choice{g})

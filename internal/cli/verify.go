@@ -13,10 +13,10 @@ import (
 
 	"deem"
 	"deem/bundle"
+	"deem/internal/benchmark"
 	"deem/internal/catalog"
 	"deem/internal/reports"
 	"deem/internal/store"
-	"deem/internal/store/bundled"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
@@ -155,7 +155,7 @@ func (v *checkedFile) hold(anchor *bundle.Anchor) {
 		return
 	}
 	if anchor.Of == bundle.AnchorOfLock {
-		run := bundled.RunOf(v.Run, bundle.Judge{})
+		run := reports.RunOfFile(v.Run, bundle.Judge{})
 		if l := reports.SettingsOf(run.Spec).Lock; l == nil || l.Hash != anchor.Hash {
 			v.anchor = fmt.Errorf("%w: run %s does not name the lock sha256:%s", errAnchor, v.Run.ID, anchor.Hash)
 		} else if len(l.Broken) > 0 {
@@ -224,18 +224,18 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	case s.Kind == judge.KindLabels:
 		return bundle.Again{Note: j.Name + " judges by a file of its own"}, nil
 	case s.Composed():
-		return composedAgain(bundled.RunOf(r, j).Judge, s)
+		return composedAgain(reports.RunOfFile(r, j).Judge, s)
 	case s.Kind == judge.KindModel:
-		p, err := catalog.Protocol(s)
+		p, err := benchmark.Protocol(s)
 		if err != nil {
 			return bundle.Again{}, err
 		}
 		if _, several := judge.AsDialogue(p); several {
-			return composedAgain(bundled.RunOf(r, j).Judge, s)
+			return composedAgain(reports.RunOfFile(r, j).Judge, s)
 		}
 		return bundle.Again{Protocol: p}, nil
 	}
-	again, err := catalog.Stored(bundled.RunOf(r, j).Judge, catalog.Parts{})
+	again, err := catalog.Stored(reports.RunOfFile(r, j).Judge, catalog.Parts{})
 	if err != nil {
 		return bundle.Again{Note: fmt.Sprintf("this deem cannot make the rule %s (%s) without further data, or has another version of it", j.Name, deem.ShortHash(j.Hash))}, nil //nolint:nilerr // The note says what it means.
 	}
@@ -316,7 +316,7 @@ func decisionOf(rec deem.Record, stage int) (deem.Verdict, error) {
 
 // countAgain returns a counter that recomputes the numbers of a run file.
 func countAgain(ctx context.Context, r bundle.Run, j bundle.Judge, redacted bool) (bundle.Counter, error) {
-	rep, err := reports.NewReporter(ctx, bundled.RunOf(r, j), reports.Options{MaxUnjudged: report.DefaultMaxUnjudged, Redacted: redacted})
+	rep, err := reports.NewReporter(ctx, reports.RunOfFile(r, j), reports.Options{MaxUnjudged: report.DefaultMaxUnjudged, Redacted: redacted})
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
-	"deem/internal/catalog"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
@@ -35,8 +34,9 @@ func ReadErrata(ctx context.Context, file string, b *benchmark.Benchmark) (*Erra
 
 // Errata returns the effect of known errors in the answer key on the numbers of a run. The
 // errors come from file or, by default, from the run's settings. It returns nil if there
-// are none, and [ErrNoErrata] if the file of the run is missing.
-func Errata(ctx context.Context, st store.Store, run store.Run, h report.Head, file string) (*ErrataReport, error) {
+// are none, and [ErrNoErrata] if the file of the run is missing. again returns the judge of
+// the run if it can be asked again without cost, or nil.
+func Errata(ctx context.Context, st store.Store, run store.Run, h report.Head, file string, again func(store.Store, store.Run) (deem.Judge, error)) (*ErrataReport, error) {
 	b, set, err := Benchmark(run)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func Errata(ctx context.Context, st store.Store, run store.Run, h report.Head, f
 	if err != nil {
 		return nil, err
 	}
-	j, err := catalog.Again(st, run)
+	j, err := again(st, run)
 	if err != nil {
 		return nil, err
 	}

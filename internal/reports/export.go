@@ -14,7 +14,6 @@ import (
 	"deem/bundle"
 	"deem/internal/export"
 	"deem/internal/store"
-	"deem/internal/store/bundled"
 	"deem/model"
 	"deem/report"
 )
@@ -90,7 +89,7 @@ func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run
 		Records:  store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true})),
 		Numbers:  Recount{r, false},
 	}
-	src.Run, src.Judge = bundled.Describe(run)
+	src.Run, src.Judge = DescribeRun(run)
 	src.Run.ID, _, _ = strings.Cut(run.ID, "@") // without the suffix that a command may add to distinguish two runs
 	if src.Prices, err = pricesOf(run.Model); err != nil {
 		return bundle.Manifest{}, err

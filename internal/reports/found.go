@@ -11,7 +11,6 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
-	"deem/internal/catalog"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/judge"
@@ -243,7 +242,7 @@ func Protocol(run store.Run) (judge.Readable, error) {
 	if err != nil || run.Judge.Rule || s.Composed() || s.Kind == judge.KindRecorded {
 		return nil, err
 	}
-	return catalog.Protocol(s)
+	return benchmark.Protocol(s)
 }
 
 // LastReply returns the reply that determined the verdict.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"deem/internal/benchmark/locomo"
+	"deem/internal/benchmark"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/match"
@@ -22,8 +22,8 @@ func harnessOf(run store.Run) *report.Harness {
 	if set.Sample != nil {
 		h.Excluded = append(h.Excluded, "all but "+set.Sample.String())
 	}
-	if set.Benchmark == locomo.Name && h.Policy == "" { // a different judge for its questions
-		h.Policy = "category 5 (adversarial): " + cmp.Or(set.With["category5"], string(locomo.Excluded))
+	if b, ok := benchmark.All().Named(set.Benchmark); ok && b.Policy != nil && h.Policy == "" { // a different judge for its questions
+		h.Policy = b.Policy(set.With)
 	}
 	return &h
 }

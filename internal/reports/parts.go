@@ -110,20 +110,10 @@ func cascadeBuilder(run store.Run, spec judge.Spec) (*CascadeBuilder, error) {
 		}
 	}
 	var stages []Stage
-	var promise *Promise
-	if p := set.Promise; p != nil {
-		promise = &Promise{Alpha: p.Alpha, Delta: p.Delta, Labels: p.Labels}
-	}
 	for _, s := range spec.Members {
 		stages = append(stages, Stage{Name: s.Name, Threshold: s.Threshold, Models: s.Judge.Models()})
-		if promise == nil {
-			continue
-		}
-		if f, ok := set.Promise.Stages[s.Name]; ok {
-			promise.Fitted = append(promise.Fitted, Fitted{Stage: s.Name, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound})
-		}
 	}
-	return NewCascade(stages, promise), nil
+	return NewCascade(stages, set.Promise), nil
 }
 
 // addStage counts which stage decided a record.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"deem/internal/benchmark"
-	"deem/internal/catalog"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
@@ -71,8 +70,8 @@ type Settings struct {
 	With   map[string]string `json:"with,omitempty"`   // the benchmark's own options
 	Judges []string          `json:"judges,omitempty"` // all judges that grade its items together
 
-	Judge   string                  `json:"judge,omitempty"`   // as typed by the user
-	Promise *catalog.CascadePromise `json:"promise,omitempty"` // of a fitted cascade
+	Judge   string   `json:"judge,omitempty"`   // as typed by the user
+	Promise *Promise `json:"promise,omitempty"` // of a fitted cascade
 
 	Until *UntilSettings `json:"until,omitempty"` // the stopping rule of the run
 

@@ -13,7 +13,6 @@ import (
 	"deem"
 	"deem/internal/reports"
 	"deem/internal/store"
-	"deem/internal/store/bundled"
 	"deem/internal/words"
 	"deem/judge"
 )
@@ -193,7 +192,7 @@ func (s *Server) addTrials(v *itemView, run store.Run, recs []deem.Record, wantT
 // protocol returns the protocol of a run, or says why there is nothing to render and
 // read.
 func (s *Server) protocol(run store.Run) (judge.Readable, string) {
-	if b, ok := s.store.(*bundled.Store); ok && b.Redacted {
+	if b, ok := s.store.(*reports.RunFile); ok && b.Redacted {
 		return nil, "The texts of this run were removed: their hashes stand in their place."
 	}
 	p, err := reports.Protocol(run)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"deem/internal/catalog"
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -204,7 +205,7 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 // numbers. A list that cannot be read takes nothing from the report but itself, and a
 // note says so. It does not say what stands in the list: the file is the server's.
 func (f *found) addErrata(ctx context.Context, st store.Store) error {
-	faults, err := reports.Errata(ctx, st, f.Run, f.Report.Head, "")
+	faults, err := reports.Errata(ctx, st, f.Run, f.Report.Head, "", catalog.Again)
 	if faults != nil {
 		f.Report.Errata = *faults
 	}

@@ -1,6 +1,7 @@
 package locomo
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -17,6 +18,9 @@ func Benchmark() benchmark.Benchmark {
 		Params: []benchmark.Param{
 			{Name: "category5", About: "what becomes of the adversarial questions: excluded (the default), phrases or abstention"},
 			{Name: "system", About: "which of several systems in upstream's file is judged"},
+		},
+		Policy: func(with map[string]string) string {
+			return "category 5 (adversarial): " + cmp.Or(with["category5"], string(Excluded))
 		},
 		Judges: append([]string{F1Name, StrictName, LenientName}, Vendors()...),
 		Judge: func(name string, o benchmark.Options) (benchmark.Judge, error) {

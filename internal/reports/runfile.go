@@ -1,9 +1,4 @@
-// Package bundled reads a run file as a store: one read-only run. So every command that
-// reads a run can read a bundle as well.
-//
-// The records of a bundle are in the order of the dataset, and are streamed. There is no
-// index: finding one item reads the whole file.
-package bundled
+package reports
 
 import (
 	"context"
@@ -21,8 +16,10 @@ import (
 // ErrReadOnly means that a bundle cannot be written to.
 var ErrReadOnly = errors.New("a run file is only read")
 
-// A Store is a bundle.
-type Store struct {
+// A RunFile is a run file read as a store: one read-only run. So every command that reads
+// a run can read a file as well. Its records are in the order of the dataset and are
+// streamed. There is no index: finding one item reads the whole file.
+type RunFile struct {
 	path string
 	run  store.Run
 
@@ -30,22 +27,22 @@ type Store struct {
 	Redacted bool
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Store = (*RunFile)(nil)
 
-// Open opens a bundle. It reads only the part before the first item; Records checks at the
+// OpenRunFile opens a bundle. It reads only the part before the first item; Records checks at the
 // end that the rest is complete.
-func Open(path string) (*Store, error) {
-	s := &Store{path: path}
+func OpenRunFile(path string) (*RunFile, error) {
+	s := &RunFile{path: path}
 	f, r, err := s.open()
 	if err != nil {
 		return nil, err
 	}
-	s.run, s.Redacted = RunOf(r.Run, r.Judge), r.Header.Redacted
+	s.run, s.Redacted = RunOfFile(r.Run, r.Judge), r.Header.Redacted
 	return s, errors.Join(r.Close(), f.Close())
 }
 
 // open opens the file and reads its beginning.
-func (s *Store) open() (io.Closer, *bundle.Reader, error) {
+func (s *RunFile) open() (io.Closer, *bundle.Reader, error) {
 	f, err := os.Open(s.path)
 	if err != nil {
 		return nil, nil, err
@@ -58,7 +55,7 @@ func (s *Store) open() (io.Closer, *bundle.Reader, error) {
 }
 
 // explain adds the file and a hint to an error.
-func (s *Store) explain(err error) error {
+func (s *RunFile) explain(err error) error {
 	wrapped := fmt.Errorf("%s: %w", s.path, err)
 	switch {
 	case errors.Is(err, bundle.ErrNewer):
@@ -69,8 +66,8 @@ func (s *Store) explain(err error) error {
 	return wrapped
 }
 
-// RunOf returns the run described by a bundle.
-func RunOf(r bundle.Run, j bundle.Judge) store.Run {
+// RunOfFile returns the run described by a bundle.
+func RunOfFile(r bundle.Run, j bundle.Judge) store.Run {
 	return store.Run{
 		ID: r.ID,
 		Spec: store.Spec{
@@ -83,8 +80,8 @@ func RunOf(r bundle.Run, j bundle.Judge) store.Run {
 	}
 }
 
-// Describe returns the description of a run in a bundle.
-func Describe(run store.Run) (bundle.Run, bundle.Judge) {
+// DescribeRun returns the description of a run in a bundle.
+func DescribeRun(run store.Run) (bundle.Run, bundle.Judge) {
 	j := bundle.Judge{Name: run.Judge.Name, Hash: run.Judge.Hash, Identity: run.Judge.Identity, Rule: run.Judge.Rule}
 	return bundle.Run{
 		ID: run.ID, Model: run.Model, Endpoint: run.Endpoint, Trials: run.Trials, Settings: run.Settings,
@@ -95,7 +92,7 @@ func Describe(run store.Run) (bundle.Run, bundle.Judge) {
 }
 
 // Run returns the run of the bundle, if ref matches it.
-func (s *Store) Run(_ context.Context, ref string) (store.Run, error) {
+func (s *RunFile) Run(_ context.Context, ref string) (store.Run, error) {
 	if _, err := store.Resolve(ref, []string{s.run.ID}, []string{s.run.ID}); err != nil {
 		return store.Run{}, fmt.Errorf("%s: %w", s.path, err)
 	}
@@ -103,12 +100,12 @@ func (s *Store) Run(_ context.Context, ref string) (store.Run, error) {
 }
 
 // Runs returns the run of the bundle.
-func (s *Store) Runs(context.Context) iter.Seq2[store.Run, error] {
+func (s *RunFile) Runs(context.Context) iter.Seq2[store.Run, error] {
 	return func(yield func(store.Run, error) bool) { yield(s.run, nil) }
 }
 
 // Records streams the records that q selects.
-func (s *Store) Records(ctx context.Context, runID string, q store.Query) iter.Seq2[deem.Record, error] {
+func (s *RunFile) Records(ctx context.Context, runID string, q store.Query) iter.Seq2[deem.Record, error] {
 	return func(yield func(deem.Record, error) bool) {
 		if err := s.eachRecord(ctx, runID, newSelection(q), func(rec deem.Record) bool { return yield(rec, nil) }); err != nil {
 			yield(deem.Record{}, err)
@@ -117,7 +114,7 @@ func (s *Store) Records(ctx context.Context, runID string, q store.Query) iter.S
 }
 
 // eachRecord passes the selected records to yield until it returns false.
-func (s *Store) eachRecord(ctx context.Context, runID string, sel *selection, yield func(deem.Record) bool) error {
+func (s *RunFile) eachRecord(ctx context.Context, runID string, sel *selection, yield func(deem.Record) bool) error {
 	if err := s.knows(runID); err != nil {
 		return err
 	}
@@ -144,7 +141,7 @@ func (s *Store) eachRecord(ctx context.Context, runID string, sel *selection, yi
 }
 
 // knows returns an error for the id of another run.
-func (s *Store) knows(runID string) error {
+func (s *RunFile) knows(runID string) error {
 	if runID == s.run.ID {
 		return nil
 	}
@@ -153,7 +150,7 @@ func (s *Store) knows(runID string) error {
 
 // Status reads the whole file. A run in a bundle is never resumed, so Status is not called
 // for each item.
-func (s *Store) Status(ctx context.Context, runID, itemID string, trial int) (store.Status, error) {
+func (s *RunFile) Status(ctx context.Context, runID, itemID string, trial int) (store.Status, error) {
 	status := store.Missing
 	sel := newSelection(store.Query{IDs: []string{itemID}, Trial: &trial, Limit: 1})
 	err := s.eachRecord(ctx, runID, sel, func(rec deem.Record) bool {
@@ -167,7 +164,7 @@ func (s *Store) Status(ctx context.Context, runID, itemID string, trial int) (st
 }
 
 // Reply searches the whole file for the original reply. A redacted bundle has no replies.
-func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error) {
+func (s *RunFile) Reply(ctx context.Context, key string) (deem.Reply, bool, error) {
 	var found *deem.Reply
 	if key == "" || s.Redacted {
 		return deem.Reply{}, false, nil
@@ -188,22 +185,22 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 }
 
 // Begin returns an error.
-func (s *Store) Begin(context.Context, store.Spec, bool) (store.Run, bool, error) {
+func (s *RunFile) Begin(context.Context, store.Spec, bool) (store.Run, bool, error) {
 	return store.Run{}, false, s.refuse()
 }
 
 // Finish returns an error.
-func (s *Store) Finish(context.Context, string) error { return s.refuse() }
+func (s *RunFile) Finish(context.Context, string) error { return s.refuse() }
 
 // Append returns an error.
-func (s *Store) Append(context.Context, string, []deem.Record) error { return s.refuse() }
+func (s *RunFile) Append(context.Context, string, []deem.Record) error { return s.refuse() }
 
-func (s *Store) refuse() error {
+func (s *RunFile) refuse() error {
 	return fmt.Errorf("%s: %w", s.path, ErrReadOnly)
 }
 
 // Release does nothing: a run in a bundle is never claimed.
-func (s *Store) Release(string) error { return nil }
+func (s *RunFile) Release(string) error { return nil }
 
 // Close does nothing: files are open only while they are read.
-func (s *Store) Close() error { return nil }
+func (s *RunFile) Close() error { return nil }

@@ -1,4 +1,4 @@
-package bundled_test
+package reports_test
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 
 	"deem"
 	"deem/bundle"
+	"deem/internal/reports"
 	"deem/internal/store"
-	"deem/internal/store/bundled"
 	"deem/internal/store/sqlite"
 	"deem/internal/store/storetest"
 )
 
 // kept returns a run in a database, and the same run in a bundle.
-func kept(t *testing.T, recs []deem.Record) (db store.Store, file *bundled.Store, run store.Run) {
+func kept(t *testing.T, recs []deem.Record) (db store.Store, file *reports.RunFile, run store.Run) {
 	t.Helper()
 	dir := t.TempDir()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "deem.db"), sqlite.Options{})
@@ -48,7 +48,7 @@ func kept(t *testing.T, recs []deem.Record) (db store.Store, file *bundled.Store
 	}
 	name := filepath.Join(dir, "run.deem")
 	export(t, name, run, db.Records(t.Context(), run.ID, store.Query{WithCalls: true}), bundle.Options{})
-	if file, err = bundled.Open(name); err != nil {
+	if file, err = reports.OpenRunFile(name); err != nil {
 		t.Fatal(err)
 	}
 	return db, file, run
@@ -61,15 +61,15 @@ func export(t *testing.T, name string, run store.Run, recs iter.Seq2[deem.Record
 		t.Fatal(err)
 	}
 	src := bundle.Source{Records: recs, Software: "test"}
-	src.Run, src.Judge = bundled.Describe(run)
+	src.Run, src.Judge = reports.DescribeRun(run)
 	_, err = bundle.Write(f, src, o)
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// records returns records of all kinds, with several trials each.
-func records(n int) []deem.Record {
+// fileRecords returns records of all kinds, with several trials each.
+func fileRecords(n int) []deem.Record {
 	var list []deem.Record
 	for i := range n {
 		for trial := range 3 {
@@ -100,7 +100,7 @@ func collect(t testing.TB, recs iter.Seq2[deem.Record, error]) []deem.Record {
 // A bundle answers every query like the database it was written from.
 func TestSameAsDatabase(t *testing.T) {
 	t.Parallel()
-	db, file, run := kept(t, records(40))
+	db, file, run := kept(t, fileRecords(40))
 	got, err := file.Run(t.Context(), run.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestFullRecord(t *testing.T) {
 
 func TestStatusAndReply(t *testing.T) {
 	t.Parallel()
-	db, file, run := kept(t, records(10))
+	db, file, run := kept(t, fileRecords(10))
 	for _, tt := range []struct {
 		id    string
 		trial int
@@ -194,14 +194,14 @@ func TestStatusAndReply(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
-	_, file, run := kept(t, records(1))
+	_, file, run := kept(t, fileRecords(1))
 	_, _, begin := file.Begin(t.Context(), run.Spec, false)
 	for what, err := range map[string]error{
 		"Begin": begin, "Finish": file.Finish(t.Context(), run.ID),
-		"Append": file.Append(t.Context(), run.ID, records(1)),
+		"Append": file.Append(t.Context(), run.ID, fileRecords(1)),
 	} {
-		if !errors.Is(err, bundled.ErrReadOnly) {
-			t.Errorf("%s: error = %v, want %v", what, err, bundled.ErrReadOnly)
+		if !errors.Is(err, reports.ErrReadOnly) {
+			t.Errorf("%s: error = %v, want %v", what, err, reports.ErrReadOnly)
 		}
 	}
 	for rec, err := range file.Records(t.Context(), "another", store.Query{}) {
@@ -216,7 +216,7 @@ func TestReadOnly(t *testing.T) {
 
 func TestOpenBad(t *testing.T) {
 	t.Parallel()
-	_, file, run := kept(t, records(50))
+	_, file, run := kept(t, fileRecords(50))
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "run.deem")
 	export(t, whole, run, file.Records(t.Context(), run.ID, store.Query{WithCalls: true}), bundle.Options{})
@@ -227,7 +227,7 @@ func TestOpenBad(t *testing.T) {
 	if err := os.WriteFile(whole, text[:len(text)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	half, err := bundled.Open(whole)
+	half, err := reports.OpenRunFile(whole)
 	if err == nil {
 		for _, e := range half.Records(t.Context(), run.ID, store.Query{}) {
 			err = e
@@ -241,11 +241,11 @@ func TestOpenBad(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := bundled.Open(path); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := reports.OpenRunFile(path); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("Open(%s): error = %v, want one that names the file", name, err)
 		}
 	}
-	if _, err := bundled.Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := reports.OpenRunFile(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Open of no file: error = %v", err)
 	}
 }
@@ -254,7 +254,7 @@ func TestOpenBad(t *testing.T) {
 // error.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
-	_, file, run := kept(t, records(50))
+	_, file, run := kept(t, fileRecords(50))
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
 	var last error

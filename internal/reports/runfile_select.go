@@ -1,4 +1,4 @@
-package bundled
+package reports
 
 import (
 	"slices"
