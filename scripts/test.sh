@@ -3,13 +3,14 @@
 # TIME is how long the tests of one package may take.
 #
 # Packages whose goroutines share memory are tested with the race detector, which makes them
-# three to five times slower; so are those tests of the command that kill, interrupt or limit
-# a run. The other packages are text and arithmetic. A part that fails does not stop the next.
+# three to five times slower; so are the tests that kill, interrupt or limit a run, and those
+# that download. The other packages are text and arithmetic. A part that fails does not stop
+# the next.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 gotestsum=${1:?usage: scripts/test.sh GOTESTSUM LOG TIME}
 log=$2 time=$3
-raced=(. ./bundle ./internal/batch ./internal/catalog ./internal/cloud ./internal/faultserver ./internal/fetch
+raced=(. ./bundle ./internal/batch ./internal/catalog ./internal/cloud ./internal/faultserver
   ./internal/queue ./internal/run ./internal/server ./internal/soak ./internal/store/... ./internal/telemetry
   ./internal/minilm ./internal/plan ./judge/... ./model/... ./probe)
 export CGO_ENABLED=1
@@ -23,7 +24,7 @@ part() {
 mapfile -t others < <(go list ./... | grep -vxF "$(go list "${raced[@]}")")
 part 1 "${others[@]}"
 part 2 -race "${raced[@]}"
-part 3 -race -run '^Test(Batch|Budget|Interrupt|Kill|Limit|Program|RunThrough|Until)' ./internal/cli
+part 3 -race -run '^Test(Batch|Budget|Fetch|Interrupt|Kill|Limit|Program|RunThrough|Until)' ./internal/cli ./internal/dataset
 cat "$log".[123] >"$log"
 rm "$log".[123]
 exit "$failed"

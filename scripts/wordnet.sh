@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Downloads the database files of WordNet 3.0 (WordNet licence, 17 MB) into a folder, once.
-# The tests of METEOR in internal/text/nltk and judge/rule need them.
+# The tests of METEOR in internal/text/metric and judge/rule need them.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -19,7 +19,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/fetch"
+	"deem/internal/dataset"
 	"deem/internal/text"
 	"deem/internal/usage"
 )
@@ -309,7 +309,7 @@ func pairs(name string, n *yaml.Node) []given {
 // resolve makes a path relative to the folder of the configuration. A judge is a path only
 // if it looks like one.
 func (c *config) resolve(name, v string) string {
-	if filepath.IsAbs(v) || v == "-" || fetch.IsRemote(v) || name == "db" && strings.Contains(v, "://") || name == "judge" && !catalog.LooksLikeFile(v) || name == "embeddings" && c.env.IsServed(v) {
+	if filepath.IsAbs(v) || v == "-" || dataset.IsRemote(v) || name == "db" && strings.Contains(v, "://") || name == "judge" && !catalog.LooksLikeFile(v) || name == "embeddings" && c.env.IsServed(v) {
 		return v
 	}
 	return filepath.Join(filepath.Dir(c.file), v)

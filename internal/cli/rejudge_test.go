@@ -34,7 +34,7 @@ type known struct {
 // longbench_preds and infinitebench_preds, predictions without verdicts, which "deem run
 // longbench" and "deem run infinitebench" judge by their rules; human_evouna, which is in
 // TestRejudgeSharedPeople; lme_questions and locomo10, which are questions; and replies,
-// which are replies to many prompts for the tests of internal/extract.
+// which are replies to many prompts for the tests of replies in judge.
 var knownSets = []known{
 	{set: "lme_cognitive_memory", files: "longmemeval/results/cm_full_run.json", score: 363.0 / 500, args: []string{"--claimed", "72.60%", "--claimed", "categories=72.29%", "--claimed", "abstention=26/30"}},
 	{set: "lme_cognitive_memory", files: "longmemeval/results/naive_rag_results.json", score: 0.7, args: []string{"--claimed", "70.00%", "--claimed", "categories=70.65%", "--claimed", "abstention=25/30"}},

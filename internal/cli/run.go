@@ -13,7 +13,7 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/reports"
 	"deem/internal/run"
-	"deem/internal/text/nltk"
+	"deem/internal/text/metric"
 	"deem/internal/usage"
 	"deem/judge/rule"
 	"deem/model"
@@ -258,7 +258,7 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 		return nil, err
 	}
 	if o.wordnet != "" {
-		if o.judge.Thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
+		if o.judge.Thesaurus, err = metric.OpenWordNet(o.wordnet); err != nil {
 			return nil, usage.Mark(err)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/telemetry"
-	"deem/internal/text/nltk"
+	"deem/internal/text/metric"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge/rule"
@@ -341,7 +341,7 @@ func (a *app) servedAPI(o serveOptions) (server.API, error) {
 		return model.Embed(e, model.Options{Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm}, Prices: api.Prices}), nil
 	})
 	if err == nil && o.wordnet != "" {
-		api.Thesaurus, err = nltk.OpenWordNet(o.wordnet)
+		api.Thesaurus, err = metric.OpenWordNet(o.wordnet)
 	}
 	return api, usage.Mark(err)
 }

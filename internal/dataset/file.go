@@ -17,7 +17,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"deem"
-	"deem/internal/fetch"
 )
 
 // errChanged is returned if a file has changed since it was checked.
@@ -57,7 +56,7 @@ func packingOf(head []byte) packing {
 
 // openFile examines one input and decides how to read it. An input that cannot be read
 // twice is copied to a temporary file.
-func openFile(ctx context.Context, e fetch.File, in Input) (*file, error) {
+func openFile(ctx context.Context, e fetched, in Input) (*file, error) {
 	f, err := locate(ctx, e, in.Stdin)
 	if err != nil {
 		return nil, err
@@ -69,11 +68,11 @@ func openFile(ctx context.Context, e fetch.File, in Input) (*file, error) {
 }
 
 // expand returns the files that names refer to, and their names for reports.
-func expand(ctx context.Context, names []string) (files []fetch.File, shown []string, err error) {
+func expand(ctx context.Context, names []string) (files []fetched, shown []string, err error) {
 	for _, name := range names {
-		var some []fetch.File
-		if fetch.IsRemote(name) {
-			some, err = fetch.Files(ctx, name, fetch.Options{Wanted: readable})
+		var some []fetched
+		if IsRemote(name) {
+			some, err = fetchFiles(ctx, name, fetchOptions{Wanted: readable})
 			for _, f := range some {
 				shown = append(shown, f.Name)
 			}
@@ -91,7 +90,7 @@ func expand(ctx context.Context, names []string) (files []fetch.File, shown []st
 
 // expandLocal returns the files of a folder, the files that match a pattern, or the file
 // itself.
-func expandLocal(name string) ([]fetch.File, error) {
+func expandLocal(name string) ([]fetched, error) {
 	info, err := os.Stat(name)
 	var found []string
 	switch {
@@ -120,9 +119,9 @@ func expandLocal(name string) ([]fetch.File, error) {
 	default:
 		found = []string{name}
 	}
-	files := make([]fetch.File, len(found))
+	files := make([]fetched, len(found))
 	for i, f := range found {
-		files[i] = fetch.File{Name: f, Path: f}
+		files[i] = fetched{Name: f, Path: f}
 	}
 	return files, nil
 }
@@ -131,7 +130,7 @@ func expandLocal(name string) ([]fetch.File, error) {
 func readable(name string) bool { return extensions[extension(name)] != "" }
 
 // locate opens an input.
-func locate(ctx context.Context, e fetch.File, stdin io.Reader) (*file, error) {
+func locate(ctx context.Context, e fetched, stdin io.Reader) (*file, error) {
 	name := e.Path
 	if name == "-" {
 		if stdin == nil {

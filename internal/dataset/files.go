@@ -46,7 +46,7 @@ type Files struct {
 
 // OpenFiles opens the inputs in order and detects their formats. A folder means the files
 // below it with a known extension, in order; a pattern such as data/*.jsonl means the files
-// that match. Addresses are fetched, see package fetch. Standard input, and any other input
+// that match. Addresses are fetched. Standard input, and any other input
 // that cannot be read twice, is copied to a temporary file that Close removes.
 func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 	if in.Format != "" && !slices.Contains(Formats(), in.Format) {

@@ -6,7 +6,6 @@ import (
 
 	"deem"
 	"deem/internal/text/metric"
-	"deem/internal/text/nltk"
 )
 
 // nltkMetrics returns the rules based on NLTK, in display order.
@@ -16,7 +15,7 @@ func nltkMetrics() []entry {
 		// consecutive words with a reference, which includes every short answer. Case
 		// matters.
 		{&byMetric{name: "bleu/nltk", score: func(response string, references []string) metric.PRF {
-			return one(nltk.BLEU{Smoothing: 1}.Sentence(nltk.Words(response), tokenized(references)))
+			return one(metric.NLTKBLEU{Smoothing: 1}.Sentence(metric.NLTKWords(response), tokenized(references)))
 		}}, "sentence BLEU of NLTK over the words of word_tokenize, smoothing method 1, all references at once"},
 		{meteorBy("meteor/stem", nil), "METEOR of NLTK over the words of word_tokenize, without synonyms: equal words and equal stems"},
 		{byF1("mem0/f1", metric.Mem0F1), "the F1 in result files of Mem0: words in common, each once"},
@@ -36,7 +35,7 @@ type Thesaurus interface {
 	Synonyms(word string) []string
 }
 
-var _ Thesaurus = (*nltk.WordNet)(nil)
+var _ Thesaurus = (*metric.WordNet)(nil)
 
 const meteorDoc = "METEOR of NLTK with the best reference, over the words of word_tokenize: " +
 	"equal words, equal stems, and synonyms of WordNet, which must be installed"
@@ -105,7 +104,7 @@ func (j *meteor) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) 
 // meteorBy returns a judge by METEOR.
 func meteorBy(name string, synonyms func(word string) []string) *byMetric {
 	return &byMetric{name: name, score: func(response string, references []string) metric.PRF {
-		return one(nltk.METEOR(nltk.Words(response), tokenized(references), synonyms))
+		return one(metric.METEOR(metric.NLTKWords(response), tokenized(references), synonyms))
 	}}
 }
 
@@ -113,7 +112,7 @@ func meteorBy(name string, synonyms func(word string) []string) *byMetric {
 func tokenized(texts []string) [][]string {
 	list := make([][]string, len(texts))
 	for i, s := range texts {
-		list[i] = nltk.Words(s)
+		list[i] = metric.NLTKWords(s)
 	}
 	return list
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/text/nltk"
+	"deem/internal/text/metric"
 	"deem/judge/rule"
 )
 
@@ -122,7 +122,7 @@ func TestMETEORWordNet(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "data.noun")); err != nil {
 		t.Skipf("WordNet is missing: %v; scripts/wordnet.sh .tools/wordnet downloads it", err)
 	}
-	wn, err := nltk.OpenWordNet(dir)
+	wn, err := metric.OpenWordNet(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"deem/internal/text"
-	"deem/internal/text/jieba"
 )
 
 // A PRF is the overlap of two texts: as a share of the response, as a share of the
@@ -40,7 +39,7 @@ func F1Zh(response, reference string) PRF {
 
 func wordsZh(s string) []string {
 	var words []string
-	for _, w := range jieba.Cut(s) {
+	for _, w := range JiebaCut(s) {
 		if w = text.LongBenchZh(w); w != "" {
 			words = append(words, w)
 		}

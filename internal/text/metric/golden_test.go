@@ -4,18 +4,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"testing"
 
 	"deem/internal/golden"
 	"deem/internal/text"
-	"deem/internal/text/jieba"
 	"deem/internal/text/metric"
 )
 
 func TestGolden(t *testing.T) {
 	metrics := map[string]golden.Metric{
+		"jieba_cut": golden.Of(func(in struct{ Text string }) (any, error) {
+			return metric.JiebaCut(in.Text), nil
+		}),
 		"longbench_qa_f1":                pair(func(got, want string) float64 { return metric.F1(got, want).F1 }),
 		"longbench_qa_f1_zh":             pair(func(got, want string) float64 { return metric.F1Zh(got, want).F1 }),
 		"longbench_count":                pair(metric.Count),
@@ -27,7 +30,7 @@ func TestGolden(t *testing.T) {
 			return metric.Classification(in.Prediction, in.GroundTruth, in.AllClasses), nil
 		}),
 		"longbench_rouge":    pyROUGE(metric.LongBenchROUGE, func(s string) string { return s }),
-		"longbench_rouge_zh": pyROUGE(metric.LongBenchROUGEZh, func(s string) string { return strings.Join(jieba.Cut(s), " ") }),
+		"longbench_rouge_zh": pyROUGE(metric.LongBenchROUGEZh, func(s string) string { return strings.Join(metric.JiebaCut(s), " ") }),
 
 		"rouge_score":         golden.Of(func(in rougeInput) (any, error) { return in.scores(false), nil }),
 		"rouge_score_stemmer": golden.Of(func(in rougeInput) (any, error) { return in.scores(true), nil }),
@@ -66,6 +69,7 @@ func TestGolden(t *testing.T) {
 			return metric.InfiniteBench(task, in.Prediction, in.Label, in.ModelName)
 		})
 	}
+	maps.Copy(metrics, nltkMetrics)
 	const unused = "no rule and no benchmark takes it"
 	const constant = "upstream gives it for an empty text alone, as 0"
 	golden.Test(t, metrics, golden.Options{Left: map[string]string{

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"deem/internal/text"
-	"deem/internal/text/jieba"
 )
 
 // Classification returns the classification score of LongBench: one divided by the number
@@ -136,7 +135,7 @@ func LongBenchROUGE(response, reference string, upstream bool) float64 {
 
 // LongBenchROUGEZh is [LongBenchROUGE] for Chinese, over the words of jieba.
 func LongBenchROUGEZh(response, reference string, upstream bool) float64 {
-	join := func(s string) string { return strings.Join(jieba.Cut(s), " ") }
+	join := func(s string) string { return strings.Join(JiebaCut(s), " ") }
 	return longBenchROUGE(join(response), join(reference), upstream, maxDepthZh)
 }
 

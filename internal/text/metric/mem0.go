@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"deem/internal/text"
-	"deem/internal/text/nltk"
 )
 
 // Mem0F1 returns the F1 of Mem0's evaluation program, which many memory systems copied:
@@ -30,8 +29,8 @@ func Mem0F1(response, reference string) float64 {
 // Mem0BLEU1 returns the BLEU-1 of the same program, which is the published one: that of
 // NLTK over the words of word_tokenize in lower case, with smoothing method 1.
 func Mem0BLEU1(response, reference string) float64 {
-	got, want := nltk.Words(text.Lower(response)), nltk.Words(text.Lower(reference))
-	s, err := nltk.BLEU{Weights: []float64{1, 0, 0, 0}, Smoothing: 1}.Sentence(got, [][]string{want})
+	got, want := NLTKWords(text.Lower(response)), NLTKWords(text.Lower(reference))
+	s, err := NLTKBLEU{Weights: []float64{1, 0, 0, 0}, Smoothing: 1}.Sentence(got, [][]string{want})
 	if err != nil {
 		panic("metric: " + err.Error()) // Cannot happen: there is a reference, and the settings are ours.
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"deem/internal/text"
-	"deem/internal/text/jieba"
 	"deem/internal/text/metric"
 )
 
@@ -130,7 +129,7 @@ func TestLongBenchVectors(t *testing.T) {
 			t.Errorf("row %d: %s(%q, %q) = %v, want %v", i, row.Metric, row.Pred, row.GT, got, row.Score)
 		}
 		if row.PredTokens != nil {
-			if got := jieba.Cut(row.Pred); !slices.Equal(got, row.PredTokens) {
+			if got := metric.JiebaCut(row.Pred); !slices.Equal(got, row.PredTokens) {
 				t.Errorf("row %d: Cut(%q) = %q, want %q", i, row.Pred, got, row.PredTokens)
 			}
 		}

@@ -1,4 +1,4 @@
-package nltk
+package metric
 
 import (
 	"errors"
@@ -9,12 +9,12 @@ import (
 	"deem/internal/text"
 )
 
-// BLEU computes BLEU like nltk.translate.bleu_score of NLTK 3.8. The zero value has its
+// NLTKBLEU computes BLEU like nltk.translate.bleu_score of NLTK 3.8. The zero value has its
 // defaults.
 //
 // Its scores differ from those of sacreBLEU, which has different smoothing and tokenizes
 // texts itself.
-type BLEU struct {
+type NLTKBLEU struct {
 	// Weights are the weights of n-grams of one, two and more words. Nil means a quarter
 	// for each order up to four.
 	Weights []float64
@@ -36,14 +36,14 @@ var quarters = []float64{.25, .25, .25, .25}
 // Sentence returns the score of one response, from 0 to 1, with all references together;
 // smoothing methods 5 and 7 can give more than 1. Smoothing method 6 returns an error if a
 // response has no three consecutive words in common with a reference.
-func (b BLEU) Sentence(response []string, references [][]string) (float64, error) {
+func (b NLTKBLEU) Sentence(response []string, references [][]string) (float64, error) {
 	return b.Corpus([][]string{response}, [][][]string{references})
 }
 
 // Corpus returns the score of many responses together, which is not the mean of
 // their scores. The i-th list of references belongs to the i-th response; each must
 // have at least one.
-func (b BLEU) Corpus(responses [][]string, references [][][]string) (float64, error) {
+func (b NLTKBLEU) Corpus(responses [][]string, references [][][]string) (float64, error) {
 	weights := b.Weights
 	if weights == nil {
 		weights = quarters
@@ -74,7 +74,7 @@ func (b BLEU) Corpus(responses [][]string, references [][][]string) (float64, er
 	return sum.brevity() * math.Exp(logs), nil
 }
 
-func (b BLEU) check(responses [][]string, references [][][]string, weights []float64) error {
+func (b NLTKBLEU) check(responses [][]string, references [][][]string, weights []float64) error {
 	switch {
 	case len(weights) == 0:
 		return errors.New("BLEU without a weight")
@@ -117,8 +117,6 @@ func (s *bleuSums) add(response []string, references [][]string) {
 	s.reference += closest
 	s.last, s.lastReferences = response, references
 }
-
-func abs(n int) int { return max(n, -n) }
 
 // brevity returns the penalty for responses shorter than the references.
 func (s *bleuSums) brevity() float64 {

@@ -1,4 +1,4 @@
-package nltk_test
+package metric_test
 
 import (
 	"strings"
@@ -6,20 +6,20 @@ import (
 	"testing"
 	"time"
 
-	"deem/internal/text/nltk"
+	"deem/internal/text/metric"
 )
 
 const (
-	paragraph = `Mr. Tobias Hale moved to Porto, Ill., on 7 May 2019 at 3 p.m. "I can't say I'm sorry," he said; ` +
+	newsParagraph = `Mr. Tobias Hale moved to Porto, Ill., on 7 May 2019 at 3 p.m. "I can't say I'm sorry," he said; ` +
 		`the rent (some $1,250.50 a month) had doubled. His sister's reply was short: don't. Would J. Marsh ` +
 		`have stayed? Nobody knows... She isn't gonna ask him again -- not before 2024, at any rate.`
 	another = `On May 7th, 2019 Tobias relocated to Porto because his rent had doubled to $1,250.50 monthly. ` +
 		`His sister advised against it. Nobody knows whether Mr. Marsh would have remained; she will not ask.`
 )
 
-// TestLongTexts reads texts that make naive code slow. The limit is much more than needed,
+// TestNLTKLongTexts reads texts that make naive code slow. The limit is much more than needed,
 // so that only a blow-up fails.
-func TestLongTexts(t *testing.T) {
+func TestNLTKLongTexts(t *testing.T) {
 	const limit = 10 * time.Second
 	for _, unit := range []string{
 		"a", ".", ". ", "?!", "? ", "a. ", "A. ", "a.b", "'", "''", `"`, "'s ", "n't ", "``", "--", "-a", ",", ": ", ",,a",
@@ -27,20 +27,20 @@ func TestLongTexts(t *testing.T) {
 	} {
 		s := strings.Repeat(unit, (32<<10)/len(unit))
 		start := time.Now()
-		words := nltk.Words(s)
-		score, err := nltk.METEOR(words, [][]string{words}, nil)
+		words := metric.NLTKWords(s)
+		score, err := metric.METEOR(words, [][]string{words}, nil)
 		if took := time.Since(start); took > limit || err != nil || score > 1 {
 			t.Errorf("%d times %q: %d words, METEOR %v, %v, in %v", len(s)/len(unit), unit, len(words), score, err, took)
 		}
 	}
 }
 
-// TestAtOnce loads the parameters from several goroutines at once.
-func TestAtOnce(t *testing.T) {
+// TestNLTKAtOnce loads the parameters from several goroutines at once.
+func TestNLTKAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if got := len(nltk.Sentences(paragraph)); got != 4 {
+			if got := len(metric.NLTKSentences(newsParagraph)); got != 4 {
 				t.Errorf("%d sentences, want 4", got)
 			}
 		})
@@ -49,41 +49,41 @@ func TestAtOnce(t *testing.T) {
 }
 
 func BenchmarkWords(b *testing.B) {
-	b.SetBytes(int64(len(paragraph)))
+	b.SetBytes(int64(len(newsParagraph)))
 	b.ReportAllocs()
-	nltk.Words(paragraph) // The parameters are read once.
+	metric.NLTKWords(newsParagraph) // The parameters are read once.
 	for b.Loop() {
-		nltk.Words(paragraph)
+		metric.NLTKWords(newsParagraph)
 	}
 }
 
 func BenchmarkSentences(b *testing.B) {
-	b.SetBytes(int64(len(paragraph)))
+	b.SetBytes(int64(len(newsParagraph)))
 	b.ReportAllocs()
-	nltk.Words(paragraph)
+	metric.NLTKWords(newsParagraph)
 	for b.Loop() {
-		nltk.Sentences(paragraph)
+		metric.NLTKSentences(newsParagraph)
 	}
 }
 
-func BenchmarkBLEU(b *testing.B) {
-	got, want := nltk.Words(another), [][]string{nltk.Words(paragraph)}
+func BenchmarkNLTKBLEU(b *testing.B) {
+	got, want := metric.NLTKWords(another), [][]string{metric.NLTKWords(newsParagraph)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := (nltk.BLEU{Smoothing: 1}).Sentence(got, want); err != nil {
+		if _, err := (metric.NLTKBLEU{Smoothing: 1}).Sentence(got, want); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkMETEOR(b *testing.B) {
-	got, want := nltk.Words(another), [][]string{nltk.Words(paragraph)}
+	got, want := metric.NLTKWords(another), [][]string{metric.NLTKWords(newsParagraph)}
 	kinds := map[string]func(string) []string{"stem": nil, "wordnet": wordNet(b).Synonyms}
 	for name, synonyms := range kinds {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := nltk.METEOR(got, want, synonyms); err != nil {
+				if _, err := metric.METEOR(got, want, synonyms); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -95,7 +95,7 @@ func BenchmarkOpenWordNet(b *testing.B) {
 	wordNet(b) // skips the benchmark if WordNet is missing
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := nltk.OpenWordNet(wordNetDir()); err != nil {
+		if _, err := metric.OpenWordNet(wordNetDir()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,11 +1,11 @@
-package nltk_test
+package metric_test
 
 import (
 	"strings"
 	"testing"
 
 	"deem/internal/text"
-	"deem/internal/text/nltk"
+	"deem/internal/text/metric"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -37,7 +37,7 @@ func TestSentences(t *testing.T) {
 		{"One.\u00a0Two.\u2028Three.", []string{"One.\u00a0Two.", "Three."}},      // only ASCII white space ends the word before
 		{"Sales of 1,250. (See below.) Ok.", []string{"Sales of 1,250.", "(See below.)", "Ok."}},
 	} {
-		if diff := cmp.Diff(tt.want, nltk.Sentences(tt.text)); diff != "" {
+		if diff := cmp.Diff(tt.want, metric.NLTKSentences(tt.text)); diff != "" {
 			t.Errorf("Sentences(%q) (-want +got):\n%s", tt.text, diff)
 		}
 	}
@@ -74,7 +74,7 @@ func TestLineWords(t *testing.T) {
 		"gımme":                       "gım me", // Python's case-insensitive i
 		"３,３":                         "３,３",
 	} {
-		if got := strings.Join(nltk.LineWords(in), " "); got != want {
+		if got := strings.Join(metric.NLTKLineWords(in), " "); got != want {
 			t.Errorf("LineWords(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestLineWords(t *testing.T) {
 // Only the period at the end of a sentence is a word.
 func TestWords(t *testing.T) {
 	const want = "Mr. Hale left . He ca n't stay ."
-	if got := strings.Join(nltk.Words("Mr. Hale left. He can't stay."), " "); got != want {
+	if got := strings.Join(metric.NLTKWords("Mr. Hale left. He can't stay."), " "); got != want {
 		t.Errorf("Words = %q, want %q", got, want)
 	}
 }
@@ -91,7 +91,7 @@ func TestWords(t *testing.T) {
 // FuzzWords checks that splitting removes and adds only white space, and changes only
 // double quotes.
 func FuzzWords(f *testing.F) {
-	for _, s := range []string{paragraph, another, "", ". . . .", "'t'is", "\xff.\xfe ", "a.\u2028)", "''''", "x,:\n", "İ. ſ' ı"} {
+	for _, s := range []string{newsParagraph, another, "", ". . . .", "'t'is", "\xff.\xfe ", "a.\u2028)", "''''", "x,:\n", "İ. ſ' ı"} {
 		f.Add(s)
 	}
 	quotes := strings.NewReplacer(`"`, "", "``", "", "''", "", "`", "", "'", "")
@@ -105,7 +105,7 @@ func FuzzWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		want := squeeze(s)
 		for name, words := range map[string][]string{
-			"Sentences": nltk.Sentences(s), "Words": nltk.Words(s), "LineWords": nltk.LineWords(s),
+			"Sentences": metric.NLTKSentences(s), "Words": metric.NLTKWords(s), "LineWords": metric.NLTKLineWords(s),
 		} {
 			if got := squeeze(words...); got != want {
 				t.Errorf("%s(%q) = %q", name, s, words)

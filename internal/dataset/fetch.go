@@ -1,15 +1,4 @@
-// Package fetch downloads files from web servers and from the Hugging Face Hub, and caches
-// them.
-//
-// An address is https://HOST/PATH, which may end in #sha256=HEX, or
-// hf://datasets/OWNER/NAME[@REVISION]/PATH, where the path is a file, a folder or a
-// pattern. A hub revision that is not a commit is resolved to one first, so that the name
-// of the dataset identifies the data.
-//
-// A file is downloaded once. If its address has a commit or a checksum, it is never
-// requested again; otherwise the server is asked whether it has changed. An interrupted
-// download is resumed.
-package fetch
+package dataset
 
 import (
 	"cmp"
@@ -36,14 +25,14 @@ import (
 	"deem/internal/words"
 )
 
-// A File is a fetched file.
-type File struct {
+// A fetched file is in the cache, or was on this machine before.
+type fetched struct {
 	Name string // its address, with the commit for hub files
 	Path string // its path on this machine
 }
 
-// Options configure how files are fetched.
-type Options struct {
+// fetchOptions configure how files are fetched.
+type fetchOptions struct {
 	Cache    string                   // the cache folder; "" means deem in the user's cache folder
 	MaxBytes int64                    // of one file; 0 means 8 GiB
 	Get      func(name string) string // reads environment variables; nil means [os.Getenv]
@@ -56,8 +45,18 @@ func IsRemote(name string) bool {
 	return ok && (scheme == "https" || scheme == "http" || scheme == "hf")
 }
 
-// Files fetches the files of an address: one file, or several of the hub.
-func Files(ctx context.Context, address string, o Options) ([]File, error) {
+// fetchFiles downloads the files of an address from a web server or from the Hugging Face
+// Hub, and caches them.
+//
+// An address is https://HOST/PATH, which may end in #sha256=HEX, or
+// hf://datasets/OWNER/NAME[@REVISION]/PATH, where the path is a file, a folder or a
+// pattern. A hub revision that is not a commit is resolved to one first, so that the name
+// of the dataset identifies the data.
+//
+// A file is downloaded once. If its address has a commit or a checksum, it is never
+// requested again; otherwise the server is asked whether it has changed. An interrupted
+// download is resumed.
+func fetchFiles(ctx context.Context, address string, o fetchOptions) ([]fetched, error) {
 	if o.Get == nil {
 		o.Get = os.Getenv
 	}
@@ -72,20 +71,20 @@ func Files(ctx context.Context, address string, o Options) ([]File, error) {
 	if strings.HasPrefix(address, "hf://") {
 		return fromHub(ctx, address, o)
 	}
-	d, err := parse(address)
+	d, err := parseAddress(address)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", address, err)
 	}
 	d.o = o
 	file, err := d.fetch(ctx)
 	if err != nil {
-		return nil, explain(address, err)
+		return nil, explainFetch(address, err)
 	}
-	return []File{{Name: address, Path: file}}, nil
+	return []fetched{{Name: address, Path: file}}, nil
 }
 
-// explain adds the address to an error, and keeps the hint.
-func explain(address string, err error) error {
+// explainFetch adds the address to an error, and keeps the hint.
+func explainFetch(address string, err error) error {
 	if hint := deem.HintOf(err); hint != "" {
 		return deem.WithHint(fmt.Errorf("fetch %s: %w", address, err), "%s", hint)
 	}
@@ -94,7 +93,7 @@ func explain(address string, err error) error {
 
 // A download is the download of one file.
 type download struct {
-	o      Options
+	o      fetchOptions
 	url    *url.URL
 	sum    string // the required SHA-256; "" if unknown
 	size   int64  // the required size; 0 if unknown
@@ -104,8 +103,8 @@ type download struct {
 
 var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// parse parses the address of a file on a web server.
-func parse(address string) (download, error) {
+// parseAddress parses the address of a file on a web server.
+func parseAddress(address string) (download, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return download{}, errors.New("it is not an address")
@@ -157,7 +156,7 @@ func (d download) fetch(ctx context.Context) (string, error) {
 	}
 	defer unlock()
 	// The name is kept, since its extension tells the format.
-	file := filepath.Join(dir, "data-"+strings.Map(plain, path.Base(d.url.Path)))
+	file := filepath.Join(dir, "data-"+strings.Map(plainPath, path.Base(d.url.Path)))
 	known := readMeta(dir, "meta.json")
 	info, err := os.Stat(file)
 	whole := err == nil && known.SHA256 != "" && info.Size() == known.Size
@@ -194,7 +193,7 @@ func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-func plain(r rune) rune {
+func plainPath(r rune) rune {
 	if r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 		return r
 	}

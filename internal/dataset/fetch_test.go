@@ -1,4 +1,4 @@
-package fetch_test
+package dataset
 
 import (
 	"bytes"
@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/fetch"
 )
 
 func sum(data []byte) string {
@@ -73,7 +72,7 @@ func start(t *testing.T, s *site) string {
 	return srv.URL
 }
 
-func read(t *testing.T, files []fetch.File, err error) string {
+func read(t *testing.T, files []fetched, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -90,16 +89,16 @@ func read(t *testing.T, files []fetch.File, err error) string {
 }
 
 // A file is downloaded once, then revalidated, and downloaded again if it has changed.
-func TestCache(t *testing.T) {
+func TestFetchCache(t *testing.T) {
 	t.Parallel()
 	s := &site{files: map[string][]byte{"/a.jsonl": []byte("one\n")}}
 	url := start(t, s)
-	o := fetch.Options{Cache: t.TempDir()}
+	o := fetchOptions{Cache: t.TempDir()}
 	for i, want := range []string{"one\n", "one\n", "two, longer\n"} {
 		if i == 2 {
 			s.files["/a.jsonl"] = []byte(want)
 		}
-		files, err := fetch.Files(t.Context(), url+"/a.jsonl", o)
+		files, err := fetchFiles(t.Context(), url+"/a.jsonl", o)
 		if got := read(t, files, err); got != want || !strings.HasSuffix(files[0].Path, "data-a.jsonl") {
 			t.Errorf("the %d. time: %q in %v", i+1, got, files)
 		}
@@ -108,25 +107,25 @@ func TestCache(t *testing.T) {
 		t.Errorf("asked %v", got)
 	}
 	pinned := url + "/a.jsonl#sha256=" + sum([]byte("two, longer\n"))
-	files, err := fetch.Files(t.Context(), pinned, o)
+	files, err := fetchFiles(t.Context(), pinned, o)
 	if got := read(t, files, err); got != "two, longer\n" || len(s.asked()) != 0 {
 		t.Errorf("with a checksum: %q", got)
 	}
 }
 
 // An interrupted download resumes where it stopped.
-func TestResume(t *testing.T) {
+func TestFetchResume(t *testing.T) {
 	t.Parallel()
 	data := bytes.Repeat([]byte("0123456789\n"), 20_000)
 	s := &site{files: map[string][]byte{"/a.jsonl": data}, cut: 100_000}
 	url := start(t, s)
-	o := fetch.Options{Cache: t.TempDir()}
-	_, err := fetch.Files(t.Context(), url+"/a.jsonl", o)
+	o := fetchOptions{Cache: t.TempDir()}
+	_, err := fetchFiles(t.Context(), url+"/a.jsonl", o)
 	if err == nil || !strings.Contains(err.Error(), "broke off after 100,000 bytes") {
 		t.Fatalf("a download that breaks off: %v", err)
 	}
 	s.asked()
-	files, err := fetch.Files(t.Context(), url+"/a.jsonl", o)
+	files, err := fetchFiles(t.Context(), url+"/a.jsonl", o)
 	if got := read(t, files, err); got != string(data) {
 		t.Errorf("%d bytes, want %d", len(got), len(data))
 	}
@@ -135,7 +134,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestFetchRefused(t *testing.T) {
 	t.Parallel()
 	s := &site{files: map[string][]byte{"/a.jsonl": []byte("one\n"), "/big.jsonl": make([]byte, 2000)}}
 	url := start(t, s)
@@ -152,7 +151,7 @@ func TestRefused(t *testing.T) {
 		{"http://example.org/a.jsonl", "data that anybody on the way can change is not fetched", "https://"},
 		{"hf://models/a/b", "is not a dataset on the hub", "hf://datasets/OWNER/NAME/PATH"},
 	} {
-		_, err := fetch.Files(t.Context(), tt.address, fetch.Options{Cache: t.TempDir(), MaxBytes: 1000})
+		_, err := fetchFiles(t.Context(), tt.address, fetchOptions{Cache: t.TempDir(), MaxBytes: 1000})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(deem.HintOf(err), tt.hint) {
 			t.Errorf("%s: %v, hint %q", tt.address, err, deem.HintOf(err))
 		}
@@ -163,7 +162,7 @@ const commit = "0123456789abcdef0123456789abcdef01234567"
 
 // A hub dataset is read at a commit, over several pages of its list, with its checksums and
 // the user's token, which no other host gets.
-func TestHub(t *testing.T) {
+func TestFetchHub(t *testing.T) {
 	t.Parallel()
 	data := map[string][]byte{"data/a.jsonl": []byte("a\n"), "data/b.jsonl": []byte("b\n"), "README.md": []byte("readme\n")}
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -206,7 +205,7 @@ func TestHub(t *testing.T) {
 	t.Cleanup(hub.Close)
 	base = hub.URL
 	env := map[string]string{"HF_ENDPOINT": hub.URL, "HF_TOKEN": "hf_secret"}
-	o := fetch.Options{Cache: t.TempDir(), Get: func(name string) string { return env[name] }, Wanted: func(name string) bool { return strings.HasSuffix(name, ".jsonl") }}
+	o := fetchOptions{Cache: t.TempDir(), Get: func(name string) string { return env[name] }, Wanted: func(name string) bool { return strings.HasSuffix(name, ".jsonl") }}
 	for address, want := range map[string]string{
 		"hf://datasets/acme/answers":                             "a\nb\n",
 		"hf://datasets/acme/answers/data":                        "a\nb\n",
@@ -214,39 +213,39 @@ func TestHub(t *testing.T) {
 		"hf://datasets/acme/answers/data/b.jsonl":                "b\n",
 		"hf://datasets/acme/answers@" + commit + "/data/b.jsonl": "b\n",
 	} {
-		files, err := fetch.Files(t.Context(), address, o)
+		files, err := fetchFiles(t.Context(), address, o)
 		if got := read(t, files, err); got != want || !strings.HasPrefix(files[0].Name, "hf://datasets/acme/answers@"+commit+"/data/") {
 			t.Errorf("%s: %q in %v", address, got, files)
 		}
 	}
 	asked = nil
-	if _, err := fetch.Files(t.Context(), "hf://datasets/acme/answers/none.jsonl", o); err == nil || !strings.Contains(err.Error(), "no such file at commit "+commit) {
+	if _, err := fetchFiles(t.Context(), "hf://datasets/acme/answers/none.jsonl", o); err == nil || !strings.Contains(err.Error(), "no such file at commit "+commit) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	env["HF_TOKEN"] = ""
-	if _, err := fetch.Files(t.Context(), "hf://datasets/acme/answers", o); err == nil || !strings.Contains(deem.HintOf(err), "HF_TOKEN") {
+	if _, err := fetchFiles(t.Context(), "hf://datasets/acme/answers", o); err == nil || !strings.Contains(deem.HintOf(err), "HF_TOKEN") {
 		t.Errorf("without a token: %v", err)
 	}
 }
 
 // A checksum is also checked for a cached file if the server says that it has not changed.
-func TestChecksumOfCached(t *testing.T) {
+func TestFetchChecksumOfCached(t *testing.T) {
 	t.Parallel()
 	url := start(t, &site{files: map[string][]byte{"/a.jsonl": []byte("one\n")}})
-	o := fetch.Options{Cache: t.TempDir()}
-	files, err := fetch.Files(t.Context(), url+"/a.jsonl", o)
+	o := fetchOptions{Cache: t.TempDir()}
+	files, err := fetchFiles(t.Context(), url+"/a.jsonl", o)
 	read(t, files, err)
-	if _, err := fetch.Files(t.Context(), url+"/a.jsonl#sha256="+sum([]byte("other")), o); err == nil || !strings.Contains(err.Error(), "its SHA-256 is "+sum([]byte("one\n"))) {
+	if _, err := fetchFiles(t.Context(), url+"/a.jsonl#sha256="+sum([]byte("other")), o); err == nil || !strings.Contains(err.Error(), "its SHA-256 is "+sum([]byte("one\n"))) {
 		t.Errorf("error %v", err)
 	}
-	files, err = fetch.Files(t.Context(), url+"/a.jsonl#sha256="+sum([]byte("one\n")), o)
+	files, err = fetchFiles(t.Context(), url+"/a.jsonl#sha256="+sum([]byte("one\n")), o)
 	if got := read(t, files, err); got != "one\n" {
 		t.Errorf("after that it has %q", got)
 	}
 }
 
 // A hub whose list changes between pages, never ends or is wrong about a file is rejected.
-func TestHubTrouble(t *testing.T) {
+func TestFetchHubTrouble(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{
 		"twice":   "the hub lists data/a.jsonl twice",
@@ -274,7 +273,7 @@ func TestHubTrouble(t *testing.T) {
 				_ = json.NewEncoder(w).Encode(list)
 			}))
 			defer hub.Close()
-			_, err := fetch.Files(t.Context(), "hf://datasets/acme/answers@"+commit+"/data", fetch.Options{Cache: t.TempDir(), Get: func(name string) string {
+			_, err := fetchFiles(t.Context(), "hf://datasets/acme/answers@"+commit+"/data", fetchOptions{Cache: t.TempDir(), Get: func(name string) string {
 				return map[string]string{"HF_ENDPOINT": hub.URL}[name]
 			}})
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -286,7 +285,7 @@ func TestHubTrouble(t *testing.T) {
 
 // Two commands that fetch the same address concurrently do not write into the same file:
 // one waits for the other, and then finds the file cached.
-func TestAtOnce(t *testing.T) {
+func TestFetchAtOnce(t *testing.T) {
 	t.Parallel()
 	data := bytes.Repeat([]byte(`{"id":"a"}`+"\n"), 20_000)
 	var mu sync.Mutex
@@ -306,7 +305,7 @@ func TestAtOnce(t *testing.T) {
 	for i := range 4 {
 		group.Go(func() {
 			time.Sleep(time.Duration(i) * 20 * time.Millisecond)
-			files, err := fetch.Files(t.Context(), srv.URL+"/rows.jsonl", fetch.Options{Cache: cache})
+			files, err := fetchFiles(t.Context(), srv.URL+"/rows.jsonl", fetchOptions{Cache: cache})
 			if err != nil {
 				t.Error(err)
 				return
@@ -323,7 +322,7 @@ func TestAtOnce(t *testing.T) {
 }
 
 // Waiting for another command can be interrupted.
-func TestAtOnceInterrupted(t *testing.T) {
+func TestFetchAtOnceInterrupted(t *testing.T) {
 	t.Parallel()
 	asked, release := make(chan struct{}), make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -332,17 +331,17 @@ func TestAtOnceInterrupted(t *testing.T) {
 		_, _ = w.Write([]byte("{}"))
 	}))
 	defer srv.Close()
-	o := fetch.Options{Cache: t.TempDir()}
+	o := fetchOptions{Cache: t.TempDir()}
 	var group sync.WaitGroup
 	group.Go(func() {
-		if _, err := fetch.Files(t.Context(), srv.URL+"/rows.jsonl", o); err != nil {
+		if _, err := fetchFiles(t.Context(), srv.URL+"/rows.jsonl", o); err != nil {
 			t.Error(err)
 		}
 	})
 	<-asked
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := fetch.Files(ctx, srv.URL+"/rows.jsonl", o); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := fetchFiles(ctx, srv.URL+"/rows.jsonl", o); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 	close(release)

@@ -1,11 +1,11 @@
-package jieba_test
+package metric_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"deem/internal/text/jieba"
+	"deem/internal/text/metric"
 )
 
 func TestCut(t *testing.T) {
@@ -18,7 +18,7 @@ func TestCut(t *testing.T) {
 		{"AT&T的C++，T恤。", "AT&T/的/C++/，/T恤/。"},
 		{"\xff北京\xe4", "\xff/北京/\xe4"},
 	} {
-		if got := strings.Join(jieba.Cut(tt.in), "/"); got != tt.want {
+		if got := strings.Join(metric.JiebaCut(tt.in), "/"); got != tt.want {
 			t.Errorf("Cut(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
@@ -30,7 +30,7 @@ func TestCutTogether(t *testing.T) {
 	for range 8 {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			if got := jieba.Cut("永和服装饰品有限公司"); !slices.Equal(got, want) {
+			if got := metric.JiebaCut("永和服装饰品有限公司"); !slices.Equal(got, want) {
 				t.Errorf("Cut = %q, want %q", got, want)
 			}
 		})
@@ -42,7 +42,7 @@ func FuzzCut(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		words := jieba.Cut(s)
+		words := metric.JiebaCut(s)
 		if got := strings.Join(words, ""); got != s {
 			t.Errorf("the words of %q make %q", s, got)
 		}
@@ -54,10 +54,10 @@ func FuzzCut(f *testing.F) {
 
 func BenchmarkCut(b *testing.B) {
 	s := strings.Repeat("小明硕士毕业于中国科学院计算所，后在日本京都大学深造。", 40)
-	jieba.Cut(s)
+	metric.JiebaCut(s)
 	b.SetBytes(int64(len(s)))
 	b.ReportAllocs()
 	for b.Loop() {
-		jieba.Cut(s)
+		metric.JiebaCut(s)
 	}
 }

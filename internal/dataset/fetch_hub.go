@@ -1,4 +1,4 @@
-package fetch
+package dataset
 
 import (
 	"cmp"
@@ -31,7 +31,7 @@ const (
 
 // A hub is a dataset on the Hugging Face Hub, at a commit.
 type hub struct {
-	o        Options
+	o        fetchOptions
 	endpoint *url.URL
 	token    string
 	name     string // OWNER/NAME
@@ -39,7 +39,7 @@ type hub struct {
 }
 
 // An entry is a file or folder in the hub's list.
-type entry struct {
+type hubEntry struct {
 	Type string `json:"type"`
 	Path string `json:"path"`
 	Size int64  `json:"size"`
@@ -49,7 +49,7 @@ type entry struct {
 }
 
 // fromHub fetches the files of a hub dataset.
-func fromHub(ctx context.Context, address string, o Options) ([]File, error) {
+func fromHub(ctx context.Context, address string, o fetchOptions) ([]fetched, error) {
 	m := hubAddress.FindStringSubmatch(address)
 	if m == nil {
 		return nil, deem.WithHint(fmt.Errorf("%s is not a dataset on the hub", address), "write hf://datasets/OWNER/NAME/PATH, or hf://datasets/OWNER/NAME@REVISION/PATH")
@@ -61,12 +61,12 @@ func fromHub(ctx context.Context, address string, o Options) ([]File, error) {
 	h := &hub{o: o, endpoint: endpoint, token: o.Get("HF_TOKEN"), name: m[1], commit: m[2]}
 	files, err := h.fetch(ctx, strings.Trim(m[3], "/"))
 	if err != nil {
-		return nil, explain(address, err)
+		return nil, explainFetch(address, err)
 	}
 	return files, nil
 }
 
-func (h *hub) fetch(ctx context.Context, name string) ([]File, error) {
+func (h *hub) fetch(ctx context.Context, name string) ([]fetched, error) {
 	if !isCommit.MatchString(h.commit) {
 		var revision struct {
 			SHA string `json:"sha"`
@@ -83,7 +83,7 @@ func (h *hub) fetch(ctx context.Context, name string) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []File
+	var files []fetched
 	for _, e := range entries {
 		d := download{
 			o: h.o, url: h.endpoint.JoinPath("datasets", h.name, "resolve", h.commit, e.Path),
@@ -94,16 +94,16 @@ func (h *hub) fetch(ctx context.Context, name string) ([]File, error) {
 		}
 		at, err := d.fetch(ctx)
 		if err != nil {
-			return nil, explain(e.Path, err)
+			return nil, explainFetch(e.Path, err)
 		}
-		files = append(files, File{Name: "hf://datasets/" + h.name + "@" + h.commit + "/" + e.Path, Path: at})
+		files = append(files, fetched{Name: "hf://datasets/" + h.name + "@" + h.commit + "/" + e.Path, Path: at})
 	}
 	return files, nil
 }
 
 // list returns the files that a path names: itself, those in a folder, or those that match
 // a pattern.
-func (h *hub) list(ctx context.Context, name string) ([]entry, error) {
+func (h *hub) list(ctx context.Context, name string) ([]hubEntry, error) {
 	folder := name
 	if i := strings.IndexAny(name, "*?["); i >= 0 {
 		folder = path.Dir(name[:i] + "x")
@@ -113,10 +113,10 @@ func (h *hub) list(ctx context.Context, name string) ([]entry, error) {
 	if folder == "." {
 		folder = ""
 	}
-	var list []entry
+	var list []hubEntry
 	next := strings.TrimSuffix("/api/datasets/"+h.name+"/tree/"+h.commit+"/"+folder, "/") + "?recursive=true"
 	for pages := 0; next != ""; pages++ {
-		var page []entry
+		var page []hubEntry
 		var err error
 		if pages == maxPages {
 			return nil, fmt.Errorf("its list has more than %s pages", words.Comma(maxPages))
@@ -136,7 +136,7 @@ func (h *hub) list(ctx context.Context, name string) ([]entry, error) {
 	if len(list) == 0 {
 		return nil, deem.WithHint(fmt.Errorf("the dataset has no such file at commit %s", h.commit), "see its files at %s", h.endpoint.JoinPath("datasets", h.name, "tree", h.commit))
 	}
-	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(list, func(a, b hubEntry) int { return strings.Compare(a.Path, b.Path) })
 	for i, e := range list[1:] {
 		if e.Path == list[i].Path {
 			return nil, deem.WithHint(fmt.Errorf("the hub lists %s twice, so the list changed between its pages", e.Path), "run the same command again")

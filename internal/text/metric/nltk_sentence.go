@@ -1,4 +1,4 @@
-package nltk
+package metric
 
 import (
 	"strings"
@@ -8,11 +8,11 @@ import (
 	"deem/internal/text"
 )
 
-// Sentences splits a text into sentences like sent_tokenize of NLTK 3.8 for English: by
+// NLTKSentences splits a text into sentences like sent_tokenize of NLTK 3.8 for English: by
 // Punkt of T. Kiss and J. Strunk, Unsupervised multilingual sentence boundary detection,
 // Computational Linguistics 32 (2006). White space between sentences is dropped, and white
 // space inside them is kept.
-func Sentences(s string) []string {
+func NLTKSentences(s string) []string {
 	var list []string
 	for _, sp := range realign(s, spans(s, english())) {
 		list = append(list, s[sp.from:sp.to])

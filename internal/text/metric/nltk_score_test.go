@@ -1,4 +1,4 @@
-package nltk_test
+package metric_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"deem/internal/text"
-	"deem/internal/text/nltk"
+	"deem/internal/text/metric"
 
 	"pgregory.net/rapid"
 )
@@ -23,26 +23,26 @@ func fields(texts ...string) [][]string {
 func TestBLEU(t *testing.T) {
 	third := []float64{1. / 3, 1. / 3, 1. / 3}
 	for _, tt := range []struct {
-		bleu       nltk.BLEU
+		bleu       metric.NLTKBLEU
 		response   string
 		references [][]string
 		want       float64
 	}{
-		{nltk.BLEU{}, "a b c d e", fields("a b c d e"), 1},
-		{nltk.BLEU{}, "x y", fields("a b"), 0},
-		{nltk.BLEU{}, "", fields("a b"), 0},
-		{nltk.BLEU{Weights: []float64{1}}, "a b", fields("a b c d"), math.Exp(-1)},
-		{nltk.BLEU{Weights: []float64{1}}, "a a a", fields("a", "a a b"), 2. / 3}, // clipped by the second
-		{nltk.BLEU{Weights: []float64{1}}, "a b c", fields("a", "a b c d e"), 1},  // of two equally close lengths the shorter
-		{nltk.BLEU{Smoothing: 1, Weights: third}, "a b c", fields("a b x"), math.Cbrt(2. / 3 * 1 / 2 * .1)},
-		{nltk.BLEU{Smoothing: 2, Weights: third}, "a b c", fields("a b x"), math.Cbrt(2. / 3 * 2 / 3 * 1 / 2)},
-		{nltk.BLEU{Smoothing: 3, Weights: third}, "a c b", fields("a b x"), math.Cbrt(2. / 3 * 1 / 4 * 1 / 4)},
-		{nltk.BLEU{Smoothing: 4, Weights: []float64{.5, .5}}, "a c", fields("a b"), math.Sqrt(1. / 2 * math.Log(2) / 10)},
-		{nltk.BLEU{Smoothing: 4, Weights: []float64{.5, .5}}, "a", fields("a"), 1}, // a single word is not smoothed
-		{nltk.BLEU{Smoothing: 5, Weights: []float64{1}}, "a b", fields("a c"), (1.5 + .5 + 0) / 3},
-		{nltk.BLEU{Smoothing: 6, Weights: third}, "a b c", fields("a b c"), 1},
-		{nltk.BLEU{AutoReweigh: true}, "a b", fields("a b"), 1},
-		{nltk.BLEU{Smoothing: 1}, "a b", fields("a b"), math.Pow(.1, .5)},
+		{metric.NLTKBLEU{}, "a b c d e", fields("a b c d e"), 1},
+		{metric.NLTKBLEU{}, "x y", fields("a b"), 0},
+		{metric.NLTKBLEU{}, "", fields("a b"), 0},
+		{metric.NLTKBLEU{Weights: []float64{1}}, "a b", fields("a b c d"), math.Exp(-1)},
+		{metric.NLTKBLEU{Weights: []float64{1}}, "a a a", fields("a", "a a b"), 2. / 3}, // clipped by the second
+		{metric.NLTKBLEU{Weights: []float64{1}}, "a b c", fields("a", "a b c d e"), 1},  // of two equally close lengths the shorter
+		{metric.NLTKBLEU{Smoothing: 1, Weights: third}, "a b c", fields("a b x"), math.Cbrt(2. / 3 * 1 / 2 * .1)},
+		{metric.NLTKBLEU{Smoothing: 2, Weights: third}, "a b c", fields("a b x"), math.Cbrt(2. / 3 * 2 / 3 * 1 / 2)},
+		{metric.NLTKBLEU{Smoothing: 3, Weights: third}, "a c b", fields("a b x"), math.Cbrt(2. / 3 * 1 / 4 * 1 / 4)},
+		{metric.NLTKBLEU{Smoothing: 4, Weights: []float64{.5, .5}}, "a c", fields("a b"), math.Sqrt(1. / 2 * math.Log(2) / 10)},
+		{metric.NLTKBLEU{Smoothing: 4, Weights: []float64{.5, .5}}, "a", fields("a"), 1}, // a single word is not smoothed
+		{metric.NLTKBLEU{Smoothing: 5, Weights: []float64{1}}, "a b", fields("a c"), (1.5 + .5 + 0) / 3},
+		{metric.NLTKBLEU{Smoothing: 6, Weights: third}, "a b c", fields("a b c"), 1},
+		{metric.NLTKBLEU{AutoReweigh: true}, "a b", fields("a b"), 1},
+		{metric.NLTKBLEU{Smoothing: 1}, "a b", fields("a b"), math.Pow(.1, .5)},
 	} {
 		got, err := tt.bleu.Sentence(strings.Fields(tt.response), tt.references)
 		if err != nil || math.Abs(got-tt.want) > 1e-12 {
@@ -53,27 +53,27 @@ func TestBLEU(t *testing.T) {
 
 // A corpus is scored by its sums, not by the mean of its scores.
 func TestBLEUCorpus(t *testing.T) {
-	got, err := nltk.BLEU{Weights: []float64{1}}.Corpus(fields("a b c d", "x y"), [][][]string{fields("a b c e"), fields("u v")})
+	got, err := metric.NLTKBLEU{Weights: []float64{1}}.Corpus(fields("a b c d", "x y"), [][][]string{fields("a b c e"), fields("u v")})
 	if err != nil || got != .5 {
 		t.Errorf("Corpus = %v, %v, want 0.5", got, err)
 	}
 }
 
-func TestBLEUErrors(t *testing.T) {
+func TestNLTKBLEUErrors(t *testing.T) {
 	one := fields("a b c")
 	for name, tt := range map[string]struct {
-		bleu       nltk.BLEU
+		bleu       metric.NLTKBLEU
 		responses  [][]string
 		references [][][]string
 	}{
-		"no response":         {nltk.BLEU{}, nil, nil},
-		"lengths differ":      {nltk.BLEU{}, one, nil},
-		"no reference":        {nltk.BLEU{}, one, [][][]string{{}}},
-		"no weight":           {nltk.BLEU{Weights: []float64{}}, one, [][][]string{one}},
-		"unknown smoothing":   {nltk.BLEU{Smoothing: 8}, one, [][][]string{one}},
-		"negative smoothing":  {nltk.BLEU{Smoothing: -1}, one, [][][]string{one}},
-		"method 6, 2 weights": {nltk.BLEU{Smoothing: 6, Weights: []float64{.5, .5}}, one, [][][]string{one}},
-		"method 6, no match":  {nltk.BLEU{Smoothing: 6}, one, [][][]string{fields("a b d")}},
+		"no response":         {metric.NLTKBLEU{}, nil, nil},
+		"lengths differ":      {metric.NLTKBLEU{}, one, nil},
+		"no reference":        {metric.NLTKBLEU{}, one, [][][]string{{}}},
+		"no weight":           {metric.NLTKBLEU{Weights: []float64{}}, one, [][][]string{one}},
+		"unknown smoothing":   {metric.NLTKBLEU{Smoothing: 8}, one, [][][]string{one}},
+		"negative smoothing":  {metric.NLTKBLEU{Smoothing: -1}, one, [][][]string{one}},
+		"method 6, 2 weights": {metric.NLTKBLEU{Smoothing: 6, Weights: []float64{.5, .5}}, one, [][][]string{one}},
+		"method 6, no match":  {metric.NLTKBLEU{Smoothing: 6}, one, [][][]string{fields("a b d")}},
 	} {
 		if got, err := tt.bleu.Corpus(tt.responses, tt.references); err == nil {
 			t.Errorf("%s: %v, want an error", name, got)
@@ -82,14 +82,14 @@ func TestBLEUErrors(t *testing.T) {
 }
 
 // words generates a text of few different words, so that many match.
-func words(t *rapid.T, name string) []string {
+func drawnWords(t *rapid.T, name string) []string {
 	return rapid.SliceOfN(rapid.SampledFrom(strings.Fields("a b C c run runs running hound dog dogs")), 0, 9).Draw(t, name)
 }
 
 func TestBLEUProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		response, references := words(t, "response"), [][]string{words(t, "one"), words(t, "two")}
-		b := nltk.BLEU{Smoothing: rapid.SampledFrom([]int{0, 1, 2, 3, 4}).Draw(t, "smoothing")}
+		response, references := drawnWords(t, "response"), [][]string{drawnWords(t, "one"), drawnWords(t, "two")}
+		b := metric.NLTKBLEU{Smoothing: rapid.SampledFrom([]int{0, 1, 2, 3, 4}).Draw(t, "smoothing")}
 		s, err := b.Sentence(response, references)
 		if err != nil || !(s >= 0 && s <= 1+1e-12) {
 			t.Fatalf("%+v of %q with %q = %v, %v", b, response, references, s, err)
@@ -131,12 +131,12 @@ func TestMETEOR(t *testing.T) {
 		{"a", fields("a b"), pets, .5 * (1 * .5) / (.9*1 + .1*.5)},
 		{"a b", fields("a"), pets, .5 * (.5 * 1) / (.9*.5 + .1*1)},
 	} {
-		got, err := nltk.METEOR(strings.Fields(tt.response), tt.references, tt.synonyms)
+		got, err := metric.METEOR(strings.Fields(tt.response), tt.references, tt.synonyms)
 		if err != nil || math.Abs(got-tt.want) > 1e-12 {
 			t.Errorf("METEOR(%q, %q) = %v, %v, want %v", tt.response, tt.references, got, err, tt.want)
 		}
 	}
-	if _, err := nltk.METEOR([]string{"a"}, nil, nil); err == nil {
+	if _, err := metric.METEOR([]string{"a"}, nil, nil); err == nil {
 		t.Error("METEOR without a reference has no error")
 	}
 }
@@ -145,8 +145,8 @@ func TestMETEOR(t *testing.T) {
 // quadratic but simple.
 func TestMETEORAligns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		got, want := words(t, "response"), words(t, "reference")
-		s, err := nltk.METEOR(got, [][]string{want}, pets)
+		got, want := drawnWords(t, "response"), drawnWords(t, "reference")
+		s, err := metric.METEOR(got, [][]string{want}, pets)
 		if w := slowMETEOR(got, want); err != nil || math.Abs(s-w) > 1e-12 {
 			t.Fatalf("METEOR(%q, %q) = %v, %v, want %v", got, want, s, err, w)
 		}

@@ -1,33 +1,32 @@
-// Package jieba splits Chinese text into words exactly like jieba 0.42.1.
-//
-// The Chinese scores of LongBench depend on jieba's word boundaries, so a segmenter that is
-// better, or only nearly the same, gives different numbers. [Cut] is jieba.cut in its
-// precise mode with the hidden Markov model, over jieba's own dictionary: the most likely
-// path through the words of the dictionary, and for runs of single characters a guess at
-// unknown words.
-//
-// The dictionary is unpacked at the first call, which takes tens of milliseconds and about
-// ten megabytes. It and the tables of the model come from jieba, under the licence in the
-// file LICENSE.
-package jieba
+package metric
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-//go:generate go run gen.go /usr/lib/python3/dist-packages/jieba
+//go:generate go run jieba_gen.go /usr/lib/python3/dist-packages/jieba
 
-// Cut returns the words of s. Punctuation and white space are words too, and the
-// concatenation of the words is s. Cut is safe for concurrent use.
-func Cut(s string) []string {
+// JiebaCut splits Chinese text into words exactly like jieba 0.42.1. Punctuation and white
+// space are words too, and the concatenation of the words is s.
+//
+// The Chinese scores of LongBench depend on jieba's word boundaries, so a segmenter that is
+// better, or only nearly the same, gives different numbers. JiebaCut is jieba.cut in its
+// precise mode with the hidden Markov model, over jieba's own dictionary: the most likely
+// path through the words of the dictionary, and for runs of single characters a guess at
+// unknown words.
+//
+// The dictionary is unpacked at the first call, which takes tens of milliseconds and about
+// ten megabytes. It and the tables of the model come from jieba, under the licence in the
+// file LICENSE.jieba.
+func JiebaCut(s string) []string {
 	words := make([]string, 0, len(s)/4+1)
 	for s != "" {
-		n := span(s, inBlock)
+		n := jiebaSpan(s, inBlock)
 		if n > 0 {
 			words = cutBlock(words, s[:n])
 		} else {
-			n = span(s, func(r rune) bool { return !inBlock(r) })
+			n = jiebaSpan(s, func(r rune) bool { return !inBlock(r) })
 			words = splitChars(words, s[:n])
 		}
 		s = s[n:]
@@ -50,8 +49,8 @@ func isAlnum(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-// span returns the length of the longest prefix of s whose characters all satisfy in.
-func span(s string, in func(rune) bool) int {
+// jiebaSpan returns the length of the longest prefix of s whose characters all satisfy in.
+func jiebaSpan(s string, in func(rune) bool) int {
 	if i := strings.IndexFunc(s, func(r rune) bool { return !in(r) }); i >= 0 {
 		return i
 	}
@@ -105,11 +104,11 @@ func (d *dictionary) cutSingles(words []string, s string) []string {
 		return splitChars(words, s)
 	}
 	for s != "" {
-		n := span(s, isHan)
+		n := jiebaSpan(s, isHan)
 		if n > 0 {
 			words = d.guess(words, s[:n])
 		} else {
-			n = span(s, func(r rune) bool { return !isHan(r) })
+			n = jiebaSpan(s, func(r rune) bool { return !isHan(r) })
 			words = splitLatin(words, s[:n])
 		}
 		s = s[n:]
@@ -123,7 +122,7 @@ func splitLatin(words []string, s string) []string {
 	for s != "" {
 		n := latin(s)
 		if n == 0 {
-			n = span(s, func(r rune) bool { return !isAlnum(r) })
+			n = jiebaSpan(s, func(r rune) bool { return !isAlnum(r) })
 		}
 		words = append(words, s[:n])
 		s = s[n:]
@@ -134,12 +133,12 @@ func splitLatin(words []string, s string) []string {
 // latin returns the length of the letters and digits at the beginning of s, with an
 // optional fraction and percent sign: [a-zA-Z0-9]+(?:\.\d+)?%?
 func latin(s string) int {
-	n := span(s, isAlnum)
+	n := jiebaSpan(s, isAlnum)
 	if n == 0 {
 		return 0
 	}
 	if strings.HasPrefix(s[n:], ".") {
-		if digits := span(s[n+1:], func(r rune) bool { return r >= '0' && r <= '9' }); digits > 0 {
+		if digits := jiebaSpan(s[n+1:], func(r rune) bool { return r >= '0' && r <= '9' }); digits > 0 {
 			n += 1 + digits
 		}
 	}

@@ -1,12 +1,12 @@
 //go:build ignore
 
-// Gen writes dict.bin.gz, the data of jieba 0.42.1: the words of its dict.txt with their
+// Gen writes jieba.bin.gz, the data of jieba 0.42.1: the words of its dict.txt with their
 // frequencies, and the emission table of its hidden Markov model. Its argument is the
 // folder of an installed jieba:
 //
-//	go run gen.go /usr/lib/python3/dist-packages/jieba
+//	go run jieba_gen.go /usr/lib/python3/dist-packages/jieba
 //
-// load.go reads the file.
+// jieba_load.go reads the file.
 package main
 
 import (
@@ -30,7 +30,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 2 {
-		log.Fatal("usage: go run gen.go FOLDER")
+		log.Fatal("usage: go run jieba_gen.go FOLDER")
 	}
 	var out bytes.Buffer
 	writeWords(&out, readWords(filepath.Join(os.Args[1], "dict.txt")))
@@ -41,7 +41,7 @@ func main() {
 	_, err = zw.Write(out.Bytes())
 	check(err)
 	check(zw.Close())
-	check(os.WriteFile("dict.bin.gz", zipped.Bytes(), 0o644))
+	check(os.WriteFile("jieba.bin.gz", zipped.Bytes(), 0o644))
 	fmt.Printf("%d bytes, %d compressed\n", out.Len(), zipped.Len())
 }
 

@@ -1,4 +1,4 @@
-package nltk
+package metric
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package nltk
+package metric
 
 import (
 	"strings"
@@ -8,24 +8,24 @@ import (
 	"deem/internal/text"
 )
 
-// Words splits a text into words like word_tokenize of NLTK 3.8: sentence by sentence,
+// NLTKWords splits a text into words like word_tokenize of NLTK 3.8: sentence by sentence,
 // because only the period at the end of a sentence is a word.
-func Words(s string) []string {
+func NLTKWords(s string) []string {
 	var words []string
-	for _, sentence := range Sentences(s) {
-		words = append(words, LineWords(sentence)...)
+	for _, sentence := range NLTKSentences(s) {
+		words = append(words, NLTKLineWords(sentence)...)
 	}
 	return words
 }
 
-// LineWords splits one sentence into words like word_tokenize of NLTK 3.8 with
+// NLTKLineWords splits one sentence into words like word_tokenize of NLTK 3.8 with
 // preserve_line. If there are several sentences, only the last period is split off.
 // Straight double quotes become two backticks or two apostrophes.
 //
 // The tokenizer goes back to that of R. MacIntyre for the Penn Treebank: a sequence of
 // replacements puts spaces around words, and then the text is split at spaces. The order
 // matters, because many replacements depend on the spaces that earlier ones have made.
-func LineWords(s string) []string {
+func NLTKLineWords(s string) []string {
 	s = openQuotes(s)
 	s = punctuation(s)
 	s = apart(s, "[](){}<>")

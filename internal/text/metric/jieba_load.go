@@ -1,4 +1,4 @@
-package jieba
+package metric
 
 import (
 	"compress/gzip"
@@ -13,7 +13,7 @@ import (
 
 // packed is the dictionary and the model, as written by gen.go.
 //
-//go:embed dict.bin.gz
+//go:embed jieba.bin.gz
 var packed string
 
 // load returns the dictionary and unpacks it at the first call.

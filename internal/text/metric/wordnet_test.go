@@ -1,4 +1,4 @@
-package nltk_test
+package metric_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"deem/internal/text/nltk"
+	"deem/internal/text/metric"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -47,7 +47,7 @@ func tiny() fstest.MapFS {
 }
 
 func TestSynonyms(t *testing.T) {
-	wn, err := nltk.ReadWordNet(tiny(), "tiny")
+	wn, err := metric.ReadWordNet(tiny(), "tiny")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestSynonyms(t *testing.T) {
 
 // TestSynonymsManySuffixes looks up a word that can be taken apart in very many ways.
 func TestSynonymsManySuffixes(t *testing.T) {
-	wn, err := nltk.ReadWordNet(tiny(), "tiny")
+	wn, err := metric.ReadWordNet(tiny(), "tiny")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestWordNetName(t *testing.T) {
 		if change != "" {
 			fsys[change].Data = append(fsys[change].Data, "more words\n"...)
 		}
-		wn, err := nltk.ReadWordNet(fsys, "tiny")
+		wn, err := metric.ReadWordNet(fsys, "tiny")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestReadWordNetErrors(t *testing.T) {
 		for _, line := range []string{"cat", "cat n x 0 1 1 00000000", "cat n 1 0 1 1 00000007", "cat n 1 0 1 1 99999999", "cat n 9 0 00000000"} {
 			fsys := tiny()
 			fsys[file].Data = append(fsys[file].Data, line+"\n"...)
-			if _, err := nltk.ReadWordNet(fsys, "tiny"); err == nil || !strings.HasPrefix(err.Error(), want) {
+			if _, err := metric.ReadWordNet(fsys, "tiny"); err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%s with %q: %v, want %q...", file, line, err, want)
 			}
 		}
@@ -118,11 +118,11 @@ func TestReadWordNetErrors(t *testing.T) {
 	for name := range tiny() {
 		fsys := tiny()
 		delete(fsys, name)
-		if _, err := nltk.ReadWordNet(fsys, "tiny"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), name) {
+		if _, err := metric.ReadWordNet(fsys, "tiny"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), name) {
 			t.Errorf("without %s: %v, want an error that says so", name, err)
 		}
 	}
-	if _, err := nltk.OpenWordNet(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := metric.OpenWordNet(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("OpenWordNet of an empty folder: %v", err)
 	}
 }
@@ -138,7 +138,7 @@ func FuzzWordNet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data, index, exceptions, word string) {
 		fsys := tiny()
 		fsys["data.noun"], fsys["index.noun"], fsys["noun.exc"] = &fstest.MapFile{Data: []byte(data)}, &fstest.MapFile{Data: []byte(index)}, &fstest.MapFile{Data: []byte(exceptions)}
-		wn, err := nltk.ReadWordNet(fsys, "wn")
+		wn, err := metric.ReadWordNet(fsys, "wn")
 		if err != nil {
 			if !strings.Contains(err.Error(), "wn/") {
 				t.Errorf("error %q names no file", err)
