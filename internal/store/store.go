@@ -19,7 +19,9 @@
 // hash of its request, and the prompt can be rendered again.
 //
 // The implementations are in separate packages, named after what they wrap, and all of them
-// pass the suite of package storetest.
+// pass the suite of package storetest. What they share is here: the stored form of items and
+// replies ([ItemEncoder]), the order of a view ([ViewOrder]), and what counts as a word
+// ([SearchWords]).
 package store
 
 import (

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
 )
 
 var _ store.Editor = (*Store)(nil)
@@ -40,7 +39,7 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 		}
 		change(&run.About)
 		run.About = run.About.Clean()
-		about, err := body.Encode(run.About)
+		about, err := store.EncodeJSON(run.About)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
 )
 
 // Append implements [store.Store].
@@ -93,7 +92,7 @@ type appender struct {
 	known    *texts // texts that need not be sent
 	replace  string // which existing records the new ones replace
 
-	texts   []body.Text
+	texts   []store.LongText
 	items   []encodedItem
 	replies []call
 	lines   []string // keys of replies that a batch brought
@@ -111,7 +110,7 @@ func (a *appender) add(recs []deem.Record) error {
 		id    string
 		trial int
 	}
-	byKey, items := make(map[key]*row, len(recs)), body.Encoder{}
+	byKey, items := make(map[key]*row, len(recs)), store.ItemEncoder{}
 	for i, rec := range recs {
 		r, err := newRow(a.run, rec, &items)
 		if err != nil {
@@ -138,7 +137,7 @@ func (a *appender) add(recs []deem.Record) error {
 	return nil
 }
 
-func newRow(run int64, rec deem.Record, items *body.Encoder) (*row, error) {
+func newRow(run int64, rec deem.Record, items *store.ItemEncoder) (*row, error) {
 	if err := store.CheckRecord(rec); err != nil {
 		return nil, err
 	}
@@ -147,7 +146,7 @@ func newRow(run int64, rec deem.Record, items *body.Encoder) (*row, error) {
 	if r.item, err = encodeItem(rec.Item, items); err != nil {
 		return nil, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
 	}
-	if r.parts, err = body.EncodeParts(rec); err != nil {
+	if r.parts, err = store.EncodeParts(rec); err != nil {
 		return nil, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
 	}
 	for i, c := range rec.Calls {
@@ -155,7 +154,7 @@ func newRow(run int64, rec deem.Record, items *body.Encoder) (*row, error) {
 		if c.Reply == nil {
 			continue
 		}
-		if r.calls[i].body, err = body.EncodeReply(*c.Reply); err != nil {
+		if r.calls[i].body, err = store.EncodeReply(*c.Reply); err != nil {
 			return nil, fmt.Errorf("encode reply about item %q: %w", rec.Item.ID, err)
 		}
 	}
@@ -173,7 +172,7 @@ func (a *appender) gather() {
 		}
 	}
 	a.items = unique(a.items, func(x, y encodedItem) int { return bytes.Compare(x.Hash[:], y.Hash[:]) })
-	a.texts = unique(a.texts, func(x, y body.Text) int { return bytes.Compare(x.Hash[:], y.Hash[:]) })
+	a.texts = unique(a.texts, func(x, y store.LongText) int { return bytes.Compare(x.Hash[:], y.Hash[:]) })
 	a.replies = unique(a.replies, func(x, y call) int { return strings.Compare(pack(x.Reply.Key), pack(y.Reply.Key)) })
 	a.lines = unique(a.lines, strings.Compare)
 }

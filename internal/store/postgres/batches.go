@@ -11,7 +11,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
 )
 
 var _ store.Batches = (*Store)(nil)
@@ -31,7 +30,7 @@ func newLines(list []store.BatchLine) ([]line, error) {
 		}
 		lines[i].BatchLine = l
 		if l.Reply != nil {
-			said, err := body.EncodeReply(*l.Reply)
+			said, err := store.EncodeReply(*l.Reply)
 			if err != nil {
 				return nil, err
 			}

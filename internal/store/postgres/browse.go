@@ -11,7 +11,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/query"
 )
 
 var _ store.Browser = (*Store)(nil)
@@ -30,7 +29,7 @@ func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Re
 	if err != nil {
 		return nil, err
 	}
-	order := query.OrderOf(v)
+	order := store.ViewOrderOf(v)
 	segments, err := s.segments(ctx, sel, order, v.From)
 	if err != nil {
 		return nil, err
@@ -113,7 +112,7 @@ type segment struct {
 }
 
 // segments returns the parts of a view after a place.
-func (s *Store) segments(ctx context.Context, sel *selection, o query.Order, from *store.Place) ([]segment, error) {
+func (s *Store) segments(ctx context.Context, sel *selection, o store.ViewOrder, from *store.Place) ([]segment, error) {
 	if from == nil {
 		if o.Value == "" {
 			return []segment{{"true", nil, o.ByPlace()}}, nil
@@ -128,7 +127,7 @@ func (s *Store) segments(ctx context.Context, sel *selection, o query.Order, fro
 		n = math.MaxInt64
 	}
 	rest := segment{
-		query.Place + " " + o.BeyondPlace() + " ($%d, $%d, $%d)",
+		store.PlaceColumns + " " + o.BeyondPlace() + " ($%d, $%d, $%d)",
 		[]any{from.Position, from.Trial, n},
 		o.ByPlace(),
 	}
@@ -137,7 +136,7 @@ func (s *Store) segments(ctx context.Context, sel *selection, o query.Order, fro
 
 // behind returns the segments after a place with the given value; rest are the records with
 // that value.
-func behind(o query.Order, rest segment, value *float64) []segment {
+func behind(o store.ViewOrder, rest segment, value *float64) []segment {
 	switch {
 	case o.Value == "":
 		return []segment{rest}
@@ -158,8 +157,8 @@ func behind(o query.Order, rest segment, value *float64) []segment {
 }
 
 // some are all records with a value, none those without.
-func some(o query.Order) segment { return segment{o.Value + " IS NOT NULL", nil, o.ByValue()} }
-func none(o query.Order) segment { return segment{o.Value + " IS NULL", nil, o.ByPlace()} }
+func some(o store.ViewOrder) segment { return segment{o.Value + " IS NOT NULL", nil, o.ByValue()} }
+func none(o store.ViewOrder) segment { return segment{o.Value + " IS NULL", nil, o.ByPlace()} }
 
 // viewPart reads records of a segment.
 func (s *Store) viewPart(ctx context.Context, sel *selection, seg segment, limit int, brief bool) ([]found, error) {

@@ -8,8 +8,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
-	"deem/internal/store/internal/query"
 )
 
 var (
@@ -38,7 +36,7 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 		if r.Key == "" {
 			continue
 		}
-		said, err := body.EncodeReply(r)
+		said, err := store.EncodeReply(r)
 		if err != nil {
 			return s.explain("import replies into", err)
 		}
@@ -66,7 +64,7 @@ func (s *Store) Imported(ctx context.Context, run store.Run) error {
 
 // BatchLines implements [store.BatchLister].
 func (s *Store) BatchLines(ctx context.Context, runID, batch string) iter.Seq2[store.BatchLine, error] {
-	return query.Pages(pageRows, func(last store.BatchLine) ([]store.BatchLine, error) {
+	return store.Pages(pageRows, func(last store.BatchLine) ([]store.BatchLine, error) {
 		page, err := s.linePage(ctx, runID, batch, last.Key)
 		return page, s.explain("read", err)
 	})

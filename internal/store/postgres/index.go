@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
 )
 
 const (
@@ -130,7 +129,7 @@ func vector(words []string) *string {
 func withoutFields(page []found) []found {
 	for i := range page {
 		page[i].rec.Item.Fields = nil
-		maps.DeleteFunc(page[i].places, func(place string, _ textRef) bool { return body.IsField(place) })
+		maps.DeleteFunc(page[i].places, func(place string, _ textRef) bool { return store.IsField(place) })
 	}
 	return page
 }

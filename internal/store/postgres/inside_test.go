@@ -16,8 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/internal/store/internal/body"
-	"deem/internal/store/internal/search"
+	"deem/internal/store"
 )
 
 // drawText returns texts with NUL and the characters that encode it.
@@ -106,7 +105,7 @@ func TestTerms(t *testing.T) {
 // words.
 func TestFoldLosesNoWord(t *testing.T) {
 	for r := range unicode.MaxRune + 1 {
-		if s := string(r); len(search.Words(s)) > 0 && len(wordsOf(s)) == 0 {
+		if s := string(r); len(store.SearchWords(s)) > 0 && len(wordsOf(s)) == 0 {
 			t.Errorf("%q is a word, but not when it is folded", s)
 		}
 	}
@@ -119,7 +118,7 @@ func TestIndexable(t *testing.T) {
 	if indexable(words) || vector(words) != nil {
 		t.Error("a word of 64 KiB counts as one that can be indexed")
 	}
-	if want := " q \n " + strings.Repeat("x", search.TextBytes) + " \n why \n"; inOrder != want {
+	if want := " q \n " + strings.Repeat("x", store.SearchTextBytes) + " \n why \n"; inOrder != want {
 		t.Errorf("said %.60q..., want %.60q...", inOrder, want)
 	}
 	many := make([]string, 200_000)
@@ -174,7 +173,7 @@ func TestItems(t *testing.T) {
 		{References: []string{"", long}, Fields: map[string]string{"": long, "a/b": long}},
 		{Fields: map[string]string{"a\xff": long}},
 	} {
-		e, err := encodeItem(it, &body.Encoder{})
+		e, err := encodeItem(it, &store.ItemEncoder{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +188,7 @@ func TestItems(t *testing.T) {
 			if ref := f.places[text.Place]; ref.hash != text.Hash || ref.size != len(text.Body) {
 				t.Errorf("item %d: the place %q has %v", i, text.Place, ref)
 			}
-			if err := body.PutBack(&f.rec.Item, text.Place, text.Body); err != nil {
+			if err := store.PutBackText(&f.rec.Item, text.Place, text.Body); err != nil {
 				t.Error(err)
 			}
 		}

@@ -11,8 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
-	"deem/internal/store/internal/query"
 )
 
 var _ store.Labels = (*Store)(nil)
@@ -70,7 +68,7 @@ func (s *Store) DropLabel(ctx context.Context, item, annotator string) error {
 
 // Labels implements [store.Labels].
 func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
-	return query.Pages(pageLabels, func(last store.Label) ([]store.Label, error) {
+	return store.Pages(pageLabels, func(last store.Label) ([]store.Label, error) {
 		page, err := s.labelPage(ctx, q, last)
 		return page, s.explain("read labels of", err)
 	})
@@ -125,7 +123,7 @@ func scanLabel(row pgx.CollectableRow) (store.Label, error) {
 
 // sealLabel returns the seal of a label.
 func sealLabel(l store.Label) []byte {
-	return body.Seal([]any{
+	return store.Seal([]any{
 		pack(l.Item), pack(l.ID), pack(l.Dataset), pack(l.Annotator), l.Yes, pack(l.Label), l.Score, pack(l.Note), pack(l.Drawn), null(nanos(l.Labelled)),
 	})
 }

@@ -14,7 +14,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
 )
 
 // Status implements [store.Store].
@@ -83,7 +82,7 @@ func paidFor(r *deem.Reply, body string) paid {
 
 // reply returns the reply, which must exist, with its key.
 func (p *paid) reply(key string) (deem.Reply, error) {
-	r, err := body.DecodeReply(*p.body)
+	r, err := store.DecodeReply(*p.body)
 	if p.latency != nil && p.attempts != nil && p.cost != nil && p.unpriced != nil {
 		r.Latency, r.Attempts, r.CostMicros, r.Unpriced = time.Duration(*p.latency), int(*p.attempts), *p.cost, *p.unpriced
 	}
@@ -164,7 +163,7 @@ func scanCall(row pgx.Row, places map[int64]*found) error {
 
 // A textRef says which text belongs to a place. In JSON it is a list.
 type textRef struct {
-	hash body.Sum
+	hash store.TextSum
 	size int // in bytes
 }
 
@@ -178,14 +177,14 @@ func (r *textRef) UnmarshalJSON(raw []byte) error {
 	if err != nil || len(hash) != len(r.hash) {
 		return fmt.Errorf("%q is not a hash of a text", digits)
 	}
-	r.hash = body.Sum(hash)
+	r.hash = store.TextSum(hash)
 	return nil
 }
 
 // A textCache caches the texts that one query read last, so that neighbours that share a
 // text cost one query and one string.
 type textCache struct {
-	bodies map[body.Sum]string
+	bodies map[store.TextSum]string
 	size   int
 }
 
@@ -204,7 +203,7 @@ func (s *Store) fillTexts(ctx context.Context, page []found, cache *textCache) e
 			if !ok || len(text) != ref.size {
 				return altered("a text of item %q", it.ID)
 			}
-			if err := body.PutBack(it, place, text); err != nil {
+			if err := store.PutBackText(it, place, text); err != nil {
 				return fmt.Errorf("read texts of item %q: %w", it.ID, err)
 			}
 		}
@@ -218,7 +217,7 @@ func (s *Store) readTexts(ctx context.Context, page []found, cache *textCache) e
 	if cache.size > keptBytes {
 		*cache = textCache{}
 	}
-	wanted := map[body.Sum]bool{}
+	wanted := map[store.TextSum]bool{}
 	var hashes [][]byte
 	for i := range page {
 		for _, ref := range page[i].places {
@@ -238,8 +237,8 @@ func (s *Store) readTexts(ctx context.Context, page []found, cache *textCache) e
 		}
 		var hash, text []byte
 		_, err = pgx.ForEachRow(rows, []any{&hash, &text}, func() error {
-			if sha256.Sum256(text) == body.Sum(hash) { // A changed text counts as not found.
-				cache.put(body.Sum(hash), string(text))
+			if sha256.Sum256(text) == store.TextSum(hash) { // A changed text counts as not found.
+				cache.put(store.TextSum(hash), string(text))
 			}
 			return nil
 		})
@@ -247,9 +246,9 @@ func (s *Store) readTexts(ctx context.Context, page []found, cache *textCache) e
 	})
 }
 
-func (c *textCache) put(hash body.Sum, text string) {
+func (c *textCache) put(hash store.TextSum, text string) {
 	if c.bodies == nil {
-		c.bodies = map[body.Sum]string{}
+		c.bodies = map[store.TextSum]string{}
 	}
 	c.bodies[hash] = text
 	c.size += len(text)

@@ -15,8 +15,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
-	"deem/internal/store/internal/query"
 )
 
 // pageRows is how many records are read at once.
@@ -107,7 +105,7 @@ func (s *Store) complete(ctx context.Context, page []found, withCalls bool, cach
 
 // A pager reads the records of a run page by page.
 type pager struct {
-	query.Walk
+	store.Walk
 	s     *Store
 	run   int64
 	brief bool
@@ -117,10 +115,10 @@ type pager struct {
 }
 
 func newPager(s *Store, run int64, q store.Query) *pager {
-	p := &pager{Walk: query.NewWalk(q.Limit), s: s, run: run, brief: q.Brief}
+	p := &pager{Walk: store.NewWalk(q.Limit), s: s, run: run, brief: q.Brief}
 	where := newConditions(run, q)
 	p.args = slices.Clone(where.args)
-	where.and(query.Place+" > ($%d, $%d, $%d)", 0, 0, 0)
+	where.and(store.PlaceColumns+" > ($%d, $%d, $%d)", 0, 0, 0)
 	limit := where.add(0)
 	p.query = selectRecords("", where.String(), "r.position, r.trial, r.n", limit, q.Brief)
 	return p
@@ -284,17 +282,17 @@ func (f *found) decodeItem(hash []byte, item, places *string) error {
 	if item == nil {
 		return altered("item %q, which is missing,", id)
 	}
-	if places != nil && body.Decode(*places, &f.places) != nil {
+	if places != nil && store.DecodeJSON(*places, &f.places) != nil {
 		return altered("the list of texts of item %q", id)
 	}
-	texts := make([]body.Text, 0, len(f.places))
+	texts := make([]store.LongText, 0, len(f.places))
 	for _, place := range slices.Sorted(maps.Keys(f.places)) {
-		texts = append(texts, body.Text{Place: place, Hash: f.places[place].hash})
+		texts = append(texts, store.LongText{Place: place, Hash: f.places[place].hash})
 	}
-	if sum := body.ItemSum([]byte(*item), texts); !bytes.Equal(sum[:], hash) {
+	if sum := store.ItemSum([]byte(*item), texts); !bytes.Equal(sum[:], hash) {
 		return altered("item %q", id)
 	}
-	if err := body.Decode(*item, &f.rec.Item); err != nil {
+	if err := store.DecodeJSON(*item, &f.rec.Item); err != nil {
 		return fmt.Errorf("decode item %q: %w", id, err)
 	}
 	return nil
@@ -322,5 +320,5 @@ func (v *outcome) fill(rec *deem.Record) error {
 	if v.parts == nil {
 		return nil
 	}
-	return body.DecodeParts(*v.parts, rec)
+	return store.DecodeParts(*v.parts, rec)
 }

@@ -10,8 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
-	"deem/internal/store/internal/query"
 )
 
 // Begin implements [store.Store].
@@ -224,7 +222,7 @@ func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
 }
 
 func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store.Run, error] {
-	return query.Pages(pageRuns, func(last store.Run) ([]store.Run, error) {
+	return store.Pages(pageRuns, func(last store.Run) ([]store.Run, error) {
 		page, err := s.runPage(ctx, condition, last)
 		return page, s.explain("read", err)
 	})
@@ -265,7 +263,7 @@ func (r *runRow) targets() []any {
 }
 
 func (r *runRow) seal() []byte {
-	return body.Seal([]any{
+	return store.Seal([]any{
 		r.n, r.id, r.key, r.created, r.judge, r.judgeHash, null(r.identity), r.rule,
 		r.model, r.endpoint, null(r.names), r.hash, r.items, r.trials, null(r.settings),
 	})

@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"deem"
-	"deem/internal/store/internal/body"
+	"deem/internal/store"
 )
 
 // Runs, records, calls, replies and labels have a seal, which is checked when they are
-// read: see [body.Seal]. Items and texts are stored under a hash of their content.
+// read: see [store.Seal]. Items and texts are stored under a hash of their content.
 
 // recordRow contains the sealed columns of a record, texts packed. It excludes its number,
 // which the server assigns, and what depends on an earlier record.
@@ -39,7 +39,7 @@ func (r *row) columns(run int64) recordRow {
 }
 
 func (c *recordRow) seal() []byte {
-	return body.Seal([]any{
+	return store.Seal([]any{
 		c.run, c.trial, c.position, c.item, c.key, c.id, c.category, c.cluster, c.judge, c.weight,
 		null(c.label), null(c.score), null(c.pass), null(c.confidence), null(c.reason), null(c.parts), null(c.kind), null(c.detail),
 	})
@@ -67,7 +67,7 @@ func (c *call) columns() callRow {
 
 // seal returns the seal of a call of the record with the key and trial.
 func (c *callRow) seal(key []byte, trial int64) []byte {
-	return body.Seal([]any{
+	return store.Seal([]any{
 		key, trial, c.model, c.request, c.err, null(c.started), c.tries, null(c.key), null(c.body),
 		null(c.latency), null(c.attempts), null(c.cost), null(c.unpriced), null(c.cached),
 	})
@@ -75,7 +75,7 @@ func (c *callRow) seal(key []byte, trial int64) []byte {
 
 // seal returns the seal of a reply in the cache.
 func (p paid) seal(key string) []byte {
-	return body.Seal([]any{key, null(p.body), null(p.latency), null(p.attempts), null(p.cost), null(p.unpriced)})
+	return store.Seal([]any{key, null(p.body), null(p.latency), null(p.attempts), null(p.cost), null(p.unpriced)})
 }
 
 // null returns the value of p, or NULL.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"deem/internal/store/internal/body"
+	"deem/internal/store"
 )
 
 // Which existing records the new ones replace.
@@ -106,7 +106,7 @@ func parts[T any](list []T, size func(T) int) iter.Seq[[]T] {
 }
 
 func (a *appender) queueTexts(b *pgx.Batch) {
-	for part := range parts(a.known.missing(a.texts), func(t body.Text) int { return len(t.Body) }) {
+	for part := range parts(a.known.missing(a.texts), func(t store.LongText) int { return len(t.Body) }) {
 		var hashes, bodies [][]byte
 		for _, t := range part {
 			hashes, bodies = append(hashes, t.Hash[:]), append(bodies, []byte(t.Body))

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"deem/internal/store/internal/body"
+	"deem/internal/store"
 )
 
 // pack returns s in the stored form. Postgres texts cannot contain NUL, so it is written as
 // \x01\x01, and \x01 as \x01\x02: packed texts compare like the texts.
 func pack(s string) string {
-	s = body.Valid(s)
+	s = store.ValidText(s)
 	if strings.IndexByte(s, 0) < 0 && strings.IndexByte(s, 1) < 0 {
 		return s
 	}

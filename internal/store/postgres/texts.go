@@ -3,7 +3,7 @@ package postgres
 import (
 	"sync"
 
-	"deem/internal/store/internal/body"
+	"deem/internal/store"
 )
 
 // texts remembers long texts that are in the database, so that a conversation shared by
@@ -11,7 +11,7 @@ import (
 // nil one remembers nothing.
 type texts struct {
 	mu         sync.Mutex
-	young, old map[body.Sum]bool
+	young, old map[store.TextSum]bool
 }
 
 // rememberTexts is the minimum number of texts that are remembered, once there are that
@@ -19,13 +19,13 @@ type texts struct {
 const rememberTexts = 4096
 
 // missing returns the elements of list that are not known to be in the database.
-func (k *texts) missing(list []body.Text) []body.Text {
+func (k *texts) missing(list []store.LongText) []store.LongText {
 	if k == nil || len(list) == 0 {
 		return list
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var missing []body.Text
+	var missing []store.LongText
 	for _, t := range list {
 		if !k.young[t.Hash] && !k.old[t.Hash] {
 			missing = append(missing, t)
@@ -35,7 +35,7 @@ func (k *texts) missing(list []body.Text) []body.Text {
 }
 
 // add remembers committed texts. Texts that were not used for long are forgotten.
-func (k *texts) add(list []body.Text) {
+func (k *texts) add(list []store.LongText) {
 	if len(list) == 0 {
 		return
 	}
@@ -43,7 +43,7 @@ func (k *texts) add(list []body.Text) {
 	defer k.mu.Unlock()
 	for _, t := range list {
 		if k.young == nil || len(k.young) >= rememberTexts {
-			k.young, k.old = map[body.Sum]bool{}, k.young
+			k.young, k.old = map[store.TextSum]bool{}, k.young
 		}
 		k.young[t.Hash] = true
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"deem"
-	"deem/internal/store/internal/search"
+	"deem/internal/store"
 )
 
 // Words are in lower case and without the accents of Latin letters, as in the index of the
@@ -21,7 +21,7 @@ import (
 // and it loses word positions after the first 16,383.
 
 // wordsOf returns the words of a text in order, folded. They are substrings of one string.
-func wordsOf(text string) []string { return search.Words(fold(text)) }
+func wordsOf(text string) []string { return store.SearchWords(fold(text)) }
 
 // fold returns a text in lower case, with its Latin letters without accents. Other scripts
 // keep theirs: й and и are two letters.
@@ -56,16 +56,16 @@ const wordBytes = 1024
 // system's input, often as long as a book.
 func said(rec deem.Record) (inOrder string, each []string) {
 	texts := append([]string{rec.Item.ID, rec.Item.Question, rec.Item.Response}, rec.Item.References...)
-	left := search.ItemBytes
+	left := store.SearchItemBytes
 	for i, text := range texts {
-		texts[i] = search.Cut(text, min(left, search.TextBytes))
+		texts[i] = store.CutText(text, min(left, store.SearchTextBytes))
 		left -= len(texts[i])
 	}
 	if v := rec.Verdict; v != nil {
-		texts = append(texts, search.Cut(v.Reason, search.TextBytes))
+		texts = append(texts, store.CutText(v.Reason, store.SearchTextBytes))
 	}
 	if f := rec.Failure; f != nil {
-		texts = append(texts, string(f.Kind), search.Cut(f.Detail, search.TextBytes))
+		texts = append(texts, string(f.Kind), store.CutText(f.Detail, store.SearchTextBytes))
 	}
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -104,7 +104,7 @@ type term struct {
 // terms returns the search terms.
 func terms(query string) []term {
 	var list []term
-	for _, t := range search.Terms(query) {
+	for _, t := range store.SearchTerms(query) {
 		list = append(list, term{wordsOf(t.Text), t.Prefix})
 	}
 	return list

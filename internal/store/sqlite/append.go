@@ -7,7 +7,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
 )
 
 // writeStatements are the statements of an append.
@@ -48,7 +47,7 @@ func (st *writeStatements) list() []statement {
 // A row is a record with its texts encoded, ready to be written.
 type row struct {
 	rec     deem.Record
-	item    body.Item
+	item    store.StoredItem
 	parts   *string
 	replies []string // one for each call; "" if there is no reply
 }
@@ -64,7 +63,7 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 	}
 	// Check and encode all records before the transaction begins, so that no other writer
 	// waits for it.
-	rows, items := make([]row, len(recs)), &body.Encoder{}
+	rows, items := make([]row, len(recs)), &store.ItemEncoder{}
 	for i, rec := range recs {
 		if rows[i], err = newRow(rec, items); err != nil {
 			return s.explain("append to", err)
@@ -84,7 +83,7 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 	return s.explain("append to", err)
 }
 
-func newRow(rec deem.Record, items *body.Encoder) (row, error) {
+func newRow(rec deem.Record, items *store.ItemEncoder) (row, error) {
 	if err := store.CheckRecord(rec); err != nil {
 		return row{}, err
 	}
@@ -93,14 +92,14 @@ func newRow(rec deem.Record, items *body.Encoder) (row, error) {
 	if r.item, err = items.Item(rec.Item); err != nil {
 		return row{}, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
 	}
-	if r.parts, err = body.EncodeParts(rec); err != nil {
+	if r.parts, err = store.EncodeParts(rec); err != nil {
 		return row{}, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
 	}
 	for i, c := range rec.Calls {
 		if c.Reply == nil {
 			continue
 		}
-		if r.replies[i], err = body.EncodeReply(*c.Reply); err != nil {
+		if r.replies[i], err = store.EncodeReply(*c.Reply); err != nil {
 			return row{}, fmt.Errorf("encode reply about item %q: %w", rec.Item.ID, err)
 		}
 	}
@@ -144,7 +143,7 @@ func (a *appender) add(ctx context.Context, r *row) error {
 }
 
 // addItem returns the number of an item, adding it if it is new.
-func (a *appender) addItem(ctx context.Context, it body.Item) (int64, error) {
+func (a *appender) addItem(ctx context.Context, it store.StoredItem) (int64, error) {
 	item, added, err := addOnce(ctx, a.st.findItem, a.st.addItem, it.Hash[:], it.JSON)
 	if err != nil || !added {
 		return item, err
@@ -224,8 +223,8 @@ func (r *row) columns(n, run, item int64, earlier int) []any {
 		c = append(c, nil, nil, nil, nil, nil, nullable(r.parts), text(string(f.Kind)), nullText(f.Detail))
 	}
 	c = append(c, int64(earlier+len(r.rec.Calls)))
-	hash := r.item.Hash[:body.SealBytes]
-	return append(c, append(body.Seal(append(c, hash)), hash...))
+	hash := r.item.Hash[:store.SealBytes]
+	return append(c, append(store.Seal(append(c, hash)), hash...))
 }
 
 // addCall writes a call of a record, and counts its cost.
@@ -248,7 +247,7 @@ func (a *appender) addCall(ctx context.Context, record int64, seq int, c *deem.C
 			a.cost += r.CostMicros
 		}
 	}
-	_, err := a.st.addCall.ExecContext(ctx, append(columns, body.Seal(columns))...)
+	_, err := a.st.addCall.ExecContext(ctx, append(columns, store.Seal(columns))...)
 	return err
 }
 
@@ -268,7 +267,7 @@ func (a *appender) addReply(ctx context.Context, r *deem.Reply, said string) (n 
 		}
 	}
 	columns := append(make([]any, 0, 8), a.reply+1, key, said, int64(r.Latency), int64(r.Attempts), r.CostMicros, r.Unpriced)
-	added, err := isAdded(a.st.addReply.ExecContext(ctx, append(columns, body.Seal(columns))...))
+	added, err := isAdded(a.st.addReply.ExecContext(ctx, append(columns, store.Seal(columns))...))
 	if err != nil {
 		return 0, err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
 )
 
 var _ store.Batches = (*Store)(nil)
@@ -20,7 +19,7 @@ func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, lines
 	for i, l := range lines {
 		err := store.CheckBatchLine(l)
 		if err == nil && l.Reply != nil {
-			bodies[i], err = body.EncodeReply(*l.Reply)
+			bodies[i], err = store.EncodeReply(*l.Reply)
 		}
 		if err != nil {
 			return s.explain("put a batch into", err)
@@ -151,7 +150,7 @@ func scanLine(row *sql.Row) (store.BatchLine, error) {
 		l.Failure = &deem.Failure{Kind: deem.Kind(kind.String), Detail: detail.String}
 	}
 	if said.Valid {
-		r, err := body.DecodeReply(said.String)
+		r, err := store.DecodeReply(said.String)
 		if err != nil {
 			return store.BatchLine{}, err
 		}

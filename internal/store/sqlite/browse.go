@@ -12,7 +12,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/query"
 )
 
 var _ store.Browser = (*Store)(nil)
@@ -46,7 +45,7 @@ func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Re
 	if err != nil || where.nothing {
 		return nil, err
 	}
-	order := query.OrderOf(v)
+	order := store.ViewOrderOf(v)
 	if v.From != nil {
 		if err := s.continues(ctx, &where, order, *v.From); err != nil {
 			return nil, err
@@ -74,7 +73,7 @@ func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Re
 // viewQuery returns the query for one page, without long texts. It finds the records of the
 // page without reading their items, but in one statement, so that no record appears that
 // was replaced meanwhile and no longer belongs there.
-func viewQuery(where selection, order query.Order, v store.View) string {
+func viewQuery(where selection, order store.ViewOrder, v store.View) string {
 	body, join := "i.body, "+placesColumn, "CROSS JOIN items i ON i.n = r.item"
 	if v.Brief {
 		body, join = "NULL, NULL", ""
@@ -86,7 +85,7 @@ func viewQuery(where selection, order query.Order, v store.View) string {
 }
 
 // viewPage reads the records of one page.
-func (s *Store) viewPage(ctx context.Context, where selection, order query.Order, v store.View) ([]found, error) {
+func (s *Store) viewPage(ctx context.Context, where selection, order store.ViewOrder, v store.View) ([]found, error) {
 	limit := cmp.Or(v.Limit, store.DefaultLimit)
 	if where.whole && order.Value != "" && !v.Backward {
 		where.bound(order, limit)
@@ -125,7 +124,7 @@ var boundSample = 20_000
 // lost, and sorting a million records takes two thirds of the time. Values are from 0 to 1;
 // without enough values there is no bound. With filters the rows have to be read anyway, and
 // reading the first ones twice costs more than it saves.
-func (sel *selection) bound(o query.Order, limit int) {
+func (sel *selection) bound(o store.ViewOrder, limit int) {
 	op, null, none := "<=", 2, 9
 	if o.BeyondValue() == "<" {
 		op, null, none = ">=", -2, -9
@@ -167,7 +166,7 @@ func (s *Store) selects(ctx context.Context, runID string, v store.View) (select
 
 // by returns the ORDER BY clause of a view. Records without a value come last in both
 // directions.
-func by(o query.Order) string {
+func by(o store.ViewOrder) string {
 	if o.Value == "" {
 		return o.ByPlace()
 	}
@@ -179,12 +178,12 @@ func by(o query.Order) string {
 }
 
 // continues adds the condition that a record comes after the given place.
-func (s *Store) continues(ctx context.Context, sel *selection, o query.Order, from store.Place) error {
+func (s *Store) continues(ctx context.Context, sel *selection, o store.ViewOrder, from store.Place) error {
 	n, err := s.recordNumber(ctx, sel.run, from.Cursor)
 	if err != nil {
 		return err
 	}
-	behind := query.Place + " " + o.BeyondPlace() + " (?, ?, ?)"
+	behind := store.PlaceColumns + " " + o.BeyondPlace() + " (?, ?, ?)"
 	at := []any{from.Position, from.Trial, n}
 	switch {
 	case o.Value == "":

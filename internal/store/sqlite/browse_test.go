@@ -10,7 +10,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/query"
 	"deem/internal/store/storetest"
 )
 
@@ -77,7 +76,7 @@ func viewPlan(t *testing.T, s *Store, runID string, v store.View) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	order := query.OrderOf(v)
+	order := store.ViewOrderOf(v)
 	if v.From != nil {
 		if err := s.continues(t.Context(), &where, order, *v.From); err != nil {
 			t.Fatal(err)

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"time"
 
-	"deem/internal/store/internal/body"
+	"deem/internal/store"
 )
 
 // text returns s in the stored form.
-func text(s string) string { return body.Valid(s) }
+func text(s string) string { return store.ValidText(s) }
 
 // nullText is text, but NULL for "".
 func nullText(s string) any {

@@ -8,8 +8,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
-	"deem/internal/store/internal/query"
 )
 
 var (
@@ -38,7 +36,7 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 		a, err := newAppender(ctx, w, 0)
 		for i := 0; i < len(list) && err == nil; i++ {
 			var said string
-			if said, err = body.EncodeReply(list[i]); err == nil {
+			if said, err = store.EncodeReply(list[i]); err == nil {
 				_, err = a.addReply(ctx, &list[i], said)
 			}
 		}
@@ -67,7 +65,7 @@ func (s *Store) Imported(ctx context.Context, run store.Run) error {
 // BatchLines implements [store.BatchLister].
 func (s *Store) BatchLines(ctx context.Context, runID, batch string) iter.Seq2[store.BatchLine, error] {
 	return func(yield func(store.BatchLine, error) bool) {
-		for key, err := range query.Pages(pageRows, func(last string) ([]string, error) {
+		for key, err := range store.Pages(pageRows, func(last string) ([]string, error) {
 			return s.lineKeys(ctx, runID, batch, last)
 		}) {
 			if err != nil {

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
-	"deem/internal/store/internal/query"
 )
 
 var _ store.Labels = (*Store)(nil)
@@ -32,7 +30,7 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 		defer put.Close() //nolint:errcheck // Nothing is lost with it.
 		for _, l := range list {
 			c := []any{text(l.Item), text(l.ID), text(l.Dataset), text(l.Annotator), l.Yes, text(l.Label), l.Score, text(l.Note), text(l.Drawn), nanos(l.Labelled)}
-			if _, err := put.ExecContext(ctx, append(c, body.Seal(c))...); err != nil {
+			if _, err := put.ExecContext(ctx, append(c, store.Seal(c))...); err != nil {
 				return err
 			}
 		}
@@ -56,7 +54,7 @@ func (s *Store) ReadOnly() bool { return s.write == nil }
 
 // Labels implements [store.Labels].
 func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
-	return query.Pages(pageRows, func(last store.Label) ([]store.Label, error) {
+	return store.Pages(pageRows, func(last store.Label) ([]store.Label, error) {
 		page, err := s.labelPage(ctx, q, last)
 		return page, s.explain("read labels of", err)
 	})

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/store/internal/body"
+	"deem/internal/store"
 	"deem/internal/store/storetest"
 )
 
@@ -119,7 +119,7 @@ func mustReply(t *testing.T, s *Store, prefix string, n int) {
 // withLong gives each record a long text; every second one is shared.
 func withLong(recs []deem.Record) []deem.Record {
 	for i := range recs {
-		recs[i].Item.Response = storetest.Text(fmt.Sprint("response", i/2), body.LongText)
+		recs[i].Item.Response = storetest.Text(fmt.Sprint("response", i/2), store.LongBytes)
 	}
 	return recs
 }

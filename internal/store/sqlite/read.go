@@ -10,7 +10,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
 )
 
 // readStatements are the queries that are made for every item of a run.
@@ -83,7 +82,7 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	}
 	var r deem.Reply
 	if err == nil {
-		r, err = body.DecodeReply(said)
+		r, err = store.DecodeReply(said)
 	}
 	if err != nil {
 		return deem.Reply{}, false, s.explain("read", err)
@@ -103,7 +102,7 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 	for i := range page {
 		places[page[i].n] = &page[i]
 	}
-	numbers, err := body.Encode(slices.Collect(maps.Keys(places)))
+	numbers, err := store.EncodeJSON(slices.Collect(maps.Keys(places)))
 	if err != nil {
 		return err
 	}
@@ -156,7 +155,7 @@ func scanCall(rows *sql.Rows, places map[int64]*found) error {
 	}
 	c.Started = timeOf(started)
 	if said.Valid {
-		r, err := body.DecodeReply(said.String)
+		r, err := store.DecodeReply(said.String)
 		if err != nil {
 			return err
 		}

@@ -10,8 +10,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
-	"deem/internal/store/internal/query"
 )
 
 // A page of records or runs is read at once. It is limited in rows, and in bytes because
@@ -77,7 +75,7 @@ type found struct {
 
 // A pager reads the records of a run page by page.
 type pager struct {
-	query.Walk
+	store.Walk
 	s     *Store
 	run   int64
 	brief bool
@@ -87,7 +85,7 @@ type pager struct {
 }
 
 func newPager(s *Store, run int64, q store.Query) *pager {
-	p := &pager{Walk: query.NewWalk(q.Limit), s: s, run: run, brief: q.Brief}
+	p := &pager{Walk: store.NewWalk(q.Limit), s: s, run: run, brief: q.Brief}
 	where := newConditions(run, q)
 	columns, join := "i.body, "+placesColumn, "JOIN items i ON i.n = r.item"
 	if q.Brief {
@@ -158,7 +156,7 @@ func (c *conditions) oneOf(column string, values []string) {
 		c.and(column+" = ?", text(values[0]))
 		return
 	}
-	list, err := body.Encode(values)
+	list, err := store.EncodeJSON(values)
 	if err != nil {
 		panic(fmt.Sprintf("sqlite: strings have no JSON: %v", err))
 	}
@@ -221,7 +219,7 @@ func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	}
 	f.item, f.body, f.places = hash.String, item.String, places.String
 	if !p.brief {
-		if err := body.Decode(item.String, it); err != nil {
+		if err := store.DecodeJSON(item.String, it); err != nil {
 			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)
 		}
 	}
@@ -254,5 +252,5 @@ func (v *verdictColumns) fill(rec *deem.Record) error {
 	if !v.parts.Valid {
 		return nil
 	}
-	return body.DecodeParts(v.parts.String, rec)
+	return store.DecodeParts(v.parts.String, rec)
 }

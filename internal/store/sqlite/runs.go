@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"deem/internal/store"
-	"deem/internal/store/internal/query"
 )
 
 // Begin implements [store.Store].
@@ -212,7 +211,7 @@ func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
 }
 
 func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store.Run, error] {
-	return query.Pages(pageRuns, func(last store.Run) ([]store.Run, error) {
+	return store.Pages(pageRuns, func(last store.Run) ([]store.Run, error) {
 		page, err := s.runPage(ctx, condition, last)
 		return page, s.explain("read", err)
 	})

@@ -8,17 +8,17 @@ import (
 	"modernc.org/sqlite"
 
 	"deem"
-	"deem/internal/store/internal/body"
+	"deem/internal/store"
 )
 
 // Every row that affects a reported number has a seal, which is checked by the query that
-// reads the row: see [body.Seal].
+// reads the row: see [store.Seal].
 
 func init() {
 	sqlite.MustRegisterFunction("deem_seal", &sqlite.FunctionImpl{
 		NArgs: -1, Deterministic: true, VolatileArgs: true,
 		Scalar: func(_ *sqlite.FunctionContext, columns []driver.Value) (driver.Value, error) {
-			return body.Seal(columns), nil
+			return store.Seal(columns), nil
 		},
 	})
 }
@@ -56,9 +56,9 @@ func altered(format string, args ...any) error {
 }
 
 // checkItem checks an item against the hash in the seal of its record.
-func (f *found) checkItem(texts []body.Text) error {
-	sum := body.ItemSum([]byte(f.body), texts)
-	if string(sum[:body.SealBytes]) != f.item {
+func (f *found) checkItem(texts []store.LongText) error {
+	sum := store.ItemSum([]byte(f.body), texts)
+	if string(sum[:store.SealBytes]) != f.item {
 		return altered("item %q", f.rec.Item.ID)
 	}
 	return nil

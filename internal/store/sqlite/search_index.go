@@ -15,8 +15,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
-	"deem/internal/store/internal/search"
 )
 
 const (
@@ -252,9 +250,9 @@ func (x *indexer) rows(ctx context.Context) ([]indexedRow, error) {
 		if err := rows.Scan(&r.n, &r.item, &r.position, &r.trial, &hash, &reason, &kind, &detail); err != nil {
 			return nil, err
 		}
-		r.words = search.Cut(reason, search.TextBytes)
+		r.words = store.CutText(reason, store.SearchTextBytes)
 		if kind != "" || detail != "" {
-			r.words = kind + between + search.Cut(detail, search.TextBytes)
+			r.words = kind + between + store.CutText(detail, store.SearchTextBytes)
 		}
 		r.print, r.itemPrint = printOf([]byte(r.words)), printOf(hash)
 		list = append(list, r)
@@ -372,7 +370,7 @@ func (x *indexer) itemWords(ctx context.Context, n int64) (string, error) {
 		return "", err
 	}
 	it := &f.rec.Item
-	if err := body.Decode(said, it); err != nil {
+	if err := store.DecodeJSON(said, it); err != nil {
 		return "", fmt.Errorf("decode item %d: %w", n, err)
 	}
 	it.Fields = nil
@@ -388,16 +386,16 @@ func (x *indexer) fill(ctx context.Context, f *found) error {
 		return nil
 	}
 	var numbers map[string]int64
-	if err := body.Decode(f.places, &numbers); err != nil {
+	if err := store.DecodeJSON(f.places, &numbers); err != nil {
 		return fmt.Errorf("decode texts of item %q: %w", f.rec.Item.ID, err)
 	}
 	for place, n := range numbers {
-		if body.IsField(place) {
+		if store.IsField(place) {
 			continue
 		}
 		text, err := x.texts.text(ctx, n)
 		if err == nil {
-			err = body.PutBack(&f.rec.Item, place, text.Body)
+			err = store.PutBackText(&f.rec.Item, place, text.Body)
 		}
 		if err != nil {
 			return fmt.Errorf("read texts of item %q: %w", f.rec.Item.ID, err)
@@ -408,12 +406,12 @@ func (x *indexer) fill(ctx context.Context, f *found) error {
 
 // joinTexts returns the texts of an item with separators.
 func joinTexts(it *deem.Item) string {
-	words := it.ID + between + search.Cut(it.Question, search.TextBytes) + between + search.Cut(it.Response, search.TextBytes)
+	words := it.ID + between + store.CutText(it.Question, store.SearchTextBytes) + between + store.CutText(it.Response, store.SearchTextBytes)
 	for _, ref := range it.References {
-		if len(words) > search.ItemBytes {
+		if len(words) > store.SearchItemBytes {
 			break
 		}
-		words += between + search.Cut(ref, search.TextBytes)
+		words += between + store.CutText(ref, store.SearchTextBytes)
 	}
-	return search.Cut(words, search.ItemBytes)
+	return store.CutText(words, store.SearchItemBytes)
 }

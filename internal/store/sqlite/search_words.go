@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"deem/internal/store/internal/search"
+	"deem/internal/store"
 )
 
 // Words are separated by FTS5's unicode61: sequences of letters and digits, ignoring case
@@ -27,7 +27,7 @@ func spaced(text string) string {
 	for _, r := range text {
 		switch {
 		case unicode.Is(unicode.M, r): // A Thai vowel stays with its consonant.
-		case search.IsUnspaced(r):
+		case store.IsUnspaced(r):
 			b.WriteByte(' ')
 			apart = true
 		case apart:
@@ -44,8 +44,8 @@ func spaced(text string) string {
 // interpreted as an operator.
 func terms(query string) []string {
 	var list []string
-	for _, t := range search.Terms(query) {
-		q := `"` + strings.Join(search.Words(t.Text), " ") + `"`
+	for _, t := range store.SearchTerms(query) {
+		q := `"` + strings.Join(store.SearchWords(t.Text), " ") + `"`
 		if t.Prefix {
 			q += " *"
 		}

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"deem"
-	"deem/internal/store/internal/body"
+	"deem/internal/store"
 )
 
 // placesColumn is the JSON that maps places in the item i to texts, for example
@@ -21,7 +21,7 @@ const placesColumn = `(SELECT json_group_object(place, text) FROM item_texts WHE
 // keptBytes, so that neighbours that share a text cost one query and one string.
 type textReader struct {
 	s    *Store
-	kept map[int64]body.Text
+	kept map[int64]store.LongText
 	size int
 }
 
@@ -29,7 +29,7 @@ type textReader struct {
 const keptBytes = 4 << 20
 
 func newTextReader(s *Store) *textReader {
-	return &textReader{s: s, kept: map[int64]body.Text{}}
+	return &textReader{s: s, kept: map[int64]store.LongText{}}
 }
 
 // fill restores the long texts of a record, and checks that its item is the one that was
@@ -46,14 +46,14 @@ func (r *textReader) fill(ctx context.Context, f *found) error {
 	}
 	it := &f.rec.Item
 	var numbers map[string]int64
-	if err := body.Decode(f.places, &numbers); err != nil {
+	if err := store.DecodeJSON(f.places, &numbers); err != nil {
 		return fmt.Errorf("decode texts of item %q: %w", it.ID, err)
 	}
-	texts := make([]body.Text, 0, len(numbers))
+	texts := make([]store.LongText, 0, len(numbers))
 	for _, place := range slices.Sorted(maps.Keys(numbers)) {
 		text, err := r.text(ctx, numbers[place])
 		if err == nil {
-			err = body.PutBack(it, place, text.Body)
+			err = store.PutBackText(it, place, text.Body)
 		}
 		if err != nil {
 			return fmt.Errorf("read texts of item %q: %w", it.ID, err)
@@ -66,11 +66,11 @@ func (r *textReader) fill(ctx context.Context, f *found) error {
 
 // text returns the text with the given number. Texts are never changed or removed, so it
 // does not matter when it is read.
-func (r *textReader) text(ctx context.Context, n int64) (body.Text, error) {
+func (r *textReader) text(ctx context.Context, n int64) (store.LongText, error) {
 	if text, ok := r.kept[n]; ok {
 		return text, nil
 	}
-	var text body.Text
+	var text store.LongText
 	err := r.s.query.text.QueryRowContext(context.WithoutCancel(ctx), n).Scan(&text.Body)
 	if errors.Is(err, sql.ErrNoRows) {
 		return text, deem.WithHint(fmt.Errorf("%s: text %d is missing", damaged.says, n), "%s", damaged.advice)

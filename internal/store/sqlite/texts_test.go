@@ -10,7 +10,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/body"
 	"deem/internal/store/storetest"
 )
 
@@ -36,7 +35,7 @@ func TestTextsOnce(t *testing.T) {
 	t.Parallel()
 	s := openInside(t)
 	const texts = 100
-	dialogue := func(i int) string { return storetest.Text(fmt.Sprint("dialogue ", i), body.LongText) }
+	dialogue := func(i int) string { return storetest.Text(fmt.Sprint("dialogue ", i), store.LongBytes) }
 	for _, name := range []string{"", "other"} {
 		run, _, err := s.Begin(t.Context(), storetest.Spec(name), false)
 		if err != nil {
@@ -74,7 +73,7 @@ func TestTextsUndone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := storetest.Text("first", body.LongText), storetest.Text("second", body.LongText)
+	first, second := storetest.Text("first", store.LongBytes), storetest.Text("second", store.LongBytes)
 	if _, err := s.write.conn.ExecContext(t.Context(), `CREATE TEMP TRIGGER refuse BEFORE INSERT ON records BEGIN SELECT raise(ABORT, 'no'); END`); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +110,7 @@ func TestTextsMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := withText(0, storetest.Text("response", body.LongText), "short")
+	rec := withText(0, storetest.Text("response", store.LongBytes), "short")
 	if err := s.Append(t.Context(), run.ID, []deem.Record{rec}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package search
+package store
 
 import (
 	"strings"
@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// A Term is one thing to look for: words that stand together.
-type Term struct {
+// A SearchTerm is one thing to look for: words that stand together.
+type SearchTerm struct {
 	Text   string // as it was typed, with at least one word in it
 	Prefix bool   // the last word is only the beginning of one
 }
 
-// MaxTerms is how many terms of a query are looked for. More come only from a paragraph
+// MaxSearchTerms is how many terms of a query are looked for. More come only from a paragraph
 // that was pasted.
-const MaxTerms = 64
+const MaxSearchTerms = 64
 
-// Terms returns what to look for: each word of a query, and what is in quotes together. A
+// SearchTerms returns what to look for: each word of a query, and what is in quotes together. A
 // star behind either makes a beginning of it.
-func Terms(query string) []Term {
-	var list []Term
-	for query != "" && len(list) < MaxTerms {
-		var t Term
+func SearchTerms(query string) []SearchTerm {
+	var list []SearchTerm
+	for query != "" && len(list) < MaxSearchTerms {
+		var t SearchTerm
 		if t, query = cutTerm(query); strings.ContainsFunc(t.Text, isWord) {
 			list = append(list, t)
 		}
@@ -30,11 +30,11 @@ func Terms(query string) []Term {
 }
 
 // cutTerm returns what a query begins with, and the rest.
-func cutTerm(query string) (t Term, rest string) {
+func cutTerm(query string) (t SearchTerm, rest string) {
 	r, size := utf8.DecodeRuneInString(query)
 	switch {
 	case unicode.IsSpace(r):
-		return Term{}, query[size:]
+		return SearchTerm{}, query[size:]
 	case isQuote(r): // One that is not closed reaches to the end.
 		t.Text, rest = cutAt(query[size:], isQuote)
 		_, size = utf8.DecodeRuneInString(rest)

@@ -1,4 +1,4 @@
-package body
+package store
 
 import (
 	"encoding/json"
@@ -12,18 +12,18 @@ import (
 	"deem"
 )
 
-// LongText is from how many bytes on a text of an item is kept by itself, once,
+// LongBytes is from how many bytes on a text of an item is kept by itself, once,
 // however many items say it: the dialogue that all questions about a session
 // carry along. A text that only one item says costs a row more that way, which is
 // why short ones, which are many and hardly shared, stay in their item. The
 // design note on the store has the measurements.
-const LongText = 512
+const LongBytes = 512
 
-// A Text is a long one that was taken out of its item.
-type Text struct {
+// A LongBytes is a long one that was taken out of its item.
+type LongText struct {
 	Place string // "question", "response", "messages", "references/0" or "fields/dialogue"
 	Body  string
-	Hash  Sum // of Body
+	Hash  TextSum // of Body
 
 	// Number is for stores that number texts, once it has one.
 	Number int64
@@ -48,14 +48,14 @@ func IsField(place string) bool {
 
 // takeLong returns an item without its long texts, and these by their places. The
 // item it was given is left alone.
-func takeLong(it deem.Item) (deem.Item, []Text) {
+func takeLong(it deem.Item) (deem.Item, []LongText) {
 	if !hasLong(it) {
 		return it, nil
 	}
-	var long []Text
+	var long []LongText
 	take := func(from *string, place string) {
-		if len(*from) >= LongText {
-			long = append(long, Text{Place: place, Body: Valid(*from)})
+		if len(*from) >= LongBytes {
+			long = append(long, LongText{Place: place, Body: ValidText(*from)})
 			*from = ""
 		}
 	}
@@ -65,9 +65,9 @@ func takeLong(it deem.Item) (deem.Item, []Text) {
 	for i := range it.References {
 		take(&it.References[i], placeReferences+"/"+strconv.Itoa(i))
 	}
-	if it.Messages.Size() >= LongText {
+	if it.Messages.Size() >= LongBytes {
 		if text, err := deem.Canonical(it.Messages); err == nil {
-			long = append(long, Text{Place: placeMessages, Body: string(text)})
+			long = append(long, LongText{Place: placeMessages, Body: string(text)})
 			it.Messages = nil
 		}
 	}
@@ -80,14 +80,14 @@ func takeLong(it deem.Item) (deem.Item, []Text) {
 			it.Fields[name] = value
 		}
 	}
-	slices.SortFunc(long, func(a, b Text) int { return strings.Compare(a.Place, b.Place) })
+	slices.SortFunc(long, func(a, b LongText) int { return strings.Compare(a.Place, b.Place) })
 	return it, long
 }
 
 // hasLong reports whether an item has long texts. Most have none.
 func hasLong(it deem.Item) bool {
-	isLong := func(s string) bool { return len(s) >= LongText }
-	if it.Messages.Size() >= LongText || isLong(it.Question) || isLong(it.Response) || slices.ContainsFunc(it.References, isLong) {
+	isLong := func(s string) bool { return len(s) >= LongBytes }
+	if it.Messages.Size() >= LongBytes || isLong(it.Question) || isLong(it.Response) || slices.ContainsFunc(it.References, isLong) {
 		return true
 	}
 	for _, value := range it.Fields {
@@ -107,8 +107,8 @@ func validNames(fields map[string]string) bool {
 	return true
 }
 
-// PutBack sets the text of a place from which a long one was taken.
-func PutBack(it *deem.Item, place, text string) error {
+// PutBackText sets the text of a place from which a long one was taken.
+func PutBackText(it *deem.Item, place, text string) error {
 	kind, name, _ := strings.Cut(place, "/")
 	switch kind {
 	case placeQuestion:

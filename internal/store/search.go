@@ -1,27 +1,19 @@
-// Package search says what a word is, and what somebody who typed a text looks for, so
-// that every store finds the same.
-//
-// Words are runs of letters, digits and marks. The characters of scripts that write
-// without spaces are words of their own, in what is indexed and in what is looked for:
-// else a whole Chinese sentence would be one word. A Chinese word is a phrase of its
-// characters. Case and accents are left to the stores, whose indexes have their own ways
-// with them.
-package search
+package store
 
 import (
 	"unicode"
 	"unicode/utf8"
 )
 
-// TextBytes and ItemBytes bound what is indexed of one text and of one item. What comes
-// later in a text of that length is not found.
+// SearchTextBytes and SearchItemBytes limit how much of a text and of an item is indexed.
+// What comes later is not found.
 const (
-	TextBytes = 64 << 10
-	ItemBytes = 256 << 10
+	SearchTextBytes = 64 << 10
+	SearchItemBytes = 256 << 10
 )
 
-// Cut returns at most limit bytes of the beginning of s, and no half character.
-func Cut(s string, limit int) string {
+// CutText returns at most limit bytes of the beginning of s, and no half character.
+func CutText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
@@ -51,8 +43,11 @@ func isWord(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Co)
 }
 
-// Words returns the words of a text in order. They are parts of it.
-func Words(text string) []string {
+// SearchWords returns the words of a text in order. Words are runs of letters, digits and
+// marks. Each character of a script that is written without spaces is a word, in the index
+// and in a query, because otherwise a Chinese sentence would be one word; a Chinese word is
+// a phrase of characters. Stores handle case and accents in their own way.
+func SearchWords(text string) []string {
 	var words []string
 	start := -1 // of the word that is being read
 	end := func(at int) {

@@ -1,4 +1,4 @@
-package body
+package store_test
 
 import (
 	"testing"
@@ -6,18 +6,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/store"
 	"deem/internal/store/storetest"
 )
 
 // TestReply holds that what a reply says comes back, and nothing that belongs to its call.
 func TestReply(t *testing.T) {
 	want := storetest.Full[deem.Reply]()
-	text, err := EncodeReply(want)
+	text, err := store.EncodeReply(want)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want.Latency, want.Attempts, want.CostMicros, want.Unpriced, want.Cached, want.Key = 0, 0, 0, false, false, ""
-	got, err := DecodeReply(text)
+	got, err := store.DecodeReply(text)
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%s is read as (-want +got), %v:\n%s", text, err, d)
 	}

@@ -1,4 +1,4 @@
-package query_test
+package store_test
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"deem/internal/store"
-	"deem/internal/store/internal/query"
 )
 
 // TestOrder holds that a view that goes backward is read in the opposite order, and that
@@ -27,7 +26,7 @@ func TestOrder(t *testing.T) {
 		{store.View{Order: store.ByConfidence, Backward: true}, down, "r.confidence DESC, " + down, "<", "<"},
 		{store.View{Order: store.ByConfidence, Backward: true, Descending: true}, down, "r.confidence, " + down, "<", ">"},
 	} {
-		o := query.OrderOf(tt.v)
+		o := store.ViewOrderOf(tt.v)
 		if o.ByPlace() != tt.byPlace || o.BeyondPlace() != tt.beyondPlace {
 			t.Errorf("%+v is read by %s, later %s, want %s, %s", tt.v, o.ByPlace(), o.BeyondPlace(), tt.byPlace, tt.beyondPlace)
 		}
@@ -63,7 +62,7 @@ func TestPages(t *testing.T) {
 	} {
 		next, asked := numbers(3, tt.n)
 		got := 0
-		for i, err := range query.Pages(3, next) {
+		for i, err := range store.Pages(3, next) {
 			if got++; err != nil || i != got {
 				t.Errorf("element %d of %d = %d, %v", got, tt.n, i, err)
 			}
@@ -76,7 +75,7 @@ func TestPages(t *testing.T) {
 
 func TestPagesStop(t *testing.T) {
 	next, asked := numbers(3, 9)
-	for i := range query.Pages(3, next) {
+	for i := range store.Pages(3, next) {
 		if i == 3 { // The next page is not asked for before it is needed.
 			break
 		}
@@ -90,7 +89,7 @@ func TestPagesError(t *testing.T) {
 	broken := errors.New("broken")
 	var got []int
 	var errs []error
-	for i, err := range query.Pages(2, func(last int) ([]int, error) {
+	for i, err := range store.Pages(2, func(last int) ([]int, error) {
 		if last == 2 {
 			return []int{7}, broken
 		}
@@ -106,7 +105,7 @@ func TestPagesError(t *testing.T) {
 // TestWalk holds that a walk asks for no more than is wanted, and each time behind the
 // last record that was read.
 func TestWalk(t *testing.T) {
-	w := query.NewWalk(5)
+	w := store.NewWalk(5)
 	if got, want := w.Args(w.Rows(3)), []any{int64(-1), int64(0), int64(0), 3}; !slices.Equal(got, want) {
 		t.Errorf("Args at the beginning = %v, want %v", got, want)
 	}
@@ -120,7 +119,7 @@ func TestWalk(t *testing.T) {
 	if !w.Passed(2) {
 		t.Error("Passed(2) of the last 2 says that more are wanted")
 	}
-	if all := query.NewWalk(0); all.Rows(256) != 256 || all.Passed(1_000_000) {
+	if all := store.NewWalk(0); all.Rows(256) != 256 || all.Passed(1_000_000) {
 		t.Error("a walk through all records has an end")
 	}
 }

@@ -1,4 +1,4 @@
-package body
+package store_test
 
 import (
 	"encoding/hex"
@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/store"
 	"deem/internal/store/storetest"
 )
 
@@ -20,7 +21,7 @@ func drawItem(rt *rapid.T) deem.Item {
 	bytes := rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 20), func(b []byte) string { return string(b) })
 	str := rapid.OneOf(rapid.String(), bytes)
 	long := rapid.Custom(func(rt *rapid.T) string {
-		return storetest.Text(str.Draw(rt, "start"), rapid.IntRange(LongText-2, LongText+2).Draw(rt, "size"))
+		return storetest.Text(str.Draw(rt, "start"), rapid.IntRange(store.LongBytes-2, store.LongBytes+2).Draw(rt, "size"))
 	})
 	str = rapid.OneOf(str, str, long)
 	return deem.Item{
@@ -40,7 +41,7 @@ func mend(tb rapid.TB, it deem.Item) deem.Item {
 		tb.Fatal(err)
 	}
 	var mended deem.Item
-	if err := Decode(string(body), &mended); err != nil {
+	if err := store.DecodeJSON(string(body), &mended); err != nil {
 		tb.Fatal(err)
 	}
 	return mended
@@ -50,7 +51,7 @@ func mend(tb rapid.TB, it deem.Item) deem.Item {
 // text remains in its JSON, and that items without one are kept under their own
 // hash.
 func TestItem(t *testing.T) {
-	var e Encoder
+	var e store.ItemEncoder
 	check := func(tb rapid.TB, it deem.Item) {
 		before := mend(tb, it)
 		kept, err := e.Item(it)
@@ -61,18 +62,18 @@ func TestItem(t *testing.T) {
 			tb.Errorf("Item changed the item (-want +got):\n%s", d)
 		}
 		var got deem.Item
-		if err := Decode(kept.JSON, &got); err != nil {
+		if err := store.DecodeJSON(kept.JSON, &got); err != nil {
 			tb.Fatalf("decode %s: %v", kept.JSON, err)
 		}
 		if len(kept.Long) == 0 && hex.EncodeToString(kept.Hash[:]) != got.Hash() {
 			tb.Errorf("hash of %s = %x, want %s", kept.JSON, kept.Hash, got.Hash())
 		}
 		// A text that is mended gets longer, and may be short before.
-		if hasLong(got) && cmp.Equal(before, it, cmpopts.EquateEmpty()) {
+		if again, err := new(store.ItemEncoder).Item(got); err == nil && len(again.Long) > 0 && cmp.Equal(before, it, cmpopts.EquateEmpty()) {
 			tb.Errorf("a long text remains in %s", kept.JSON)
 		}
 		for _, text := range kept.Long {
-			if err := PutBack(&got, text.Place, text.Body); err != nil {
+			if err := store.PutBackText(&got, text.Place, text.Body); err != nil {
 				tb.Error(err)
 			}
 		}
@@ -89,7 +90,7 @@ func TestItem(t *testing.T) {
 // twice, and what runs share would not be shared any more.
 func TestKept(t *testing.T) {
 	long := strings.Repeat("long ", 200)
-	var e Encoder
+	var e store.ItemEncoder
 	for _, tt := range []struct {
 		it         deem.Item
 		json, hash string
@@ -122,45 +123,51 @@ func TestKept(t *testing.T) {
 	}
 	const reply = `{"text":"a<b","refusal":"r","stop":"end","usage":{"input":1,"output":2,"cached_input":3,"reasoning":4},` +
 		`"model":"m","fingerprint":"f","request_id":"i","batch":"b","logprobs":[{"token":"Yes","logprob":-0.25}]}`
-	got, err := EncodeReply(deem.Reply{
+	got, err := store.EncodeReply(deem.Reply{
 		Text: "a<b", Refusal: "r", Stop: "end", Usage: deem.Usage{Input: 1, Output: 2, CachedInput: 3, Reasoning: 4},
 		Model: "m", Fingerprint: "f", RequestID: "i", Batch: "b", Logprobs: []deem.TokenLogprob{{Token: "Yes", Logprob: -0.25}},
 		Key: "key", Attempts: 3, CostMicros: 5, Cached: true,
 	})
 	if err != nil || got != reply {
-		t.Errorf("EncodeReply = %s, %v, want %s", got, err, reply)
+		t.Errorf("store.EncodeReply = %s, %v, want %s", got, err, reply)
 	}
 }
 
 func TestItemWithoutWeight(t *testing.T) {
 	for _, weight := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if _, err := new(Encoder).Item(deem.Item{Weight: weight}); err == nil {
+		if _, err := new(store.ItemEncoder).Item(deem.Item{Weight: weight}); err == nil {
 			t.Errorf("Item with weight %v gave no error", weight)
 		}
 	}
 }
 
-// TestTakeLong holds where the line is, and that it is the same in every place.
-func TestTakeLong(t *testing.T) {
-	short, long := storetest.Text("short", LongText-1), storetest.Text("long", LongText)
+// TestLongTexts holds where the line is, and that it is the same in every place.
+func TestLongTexts(t *testing.T) {
+	short, long := storetest.Text("short", store.LongBytes-1), storetest.Text("long", store.LongBytes)
 	it := deem.Item{
 		ID: long, Category: long, Cluster: long, // They are columns of the records as well.
 		Question: short, Response: long, References: []string{short, long},
 		Fields: map[string]string{"a": short, "b": long, "c/d": long},
 	}
-	_, taken := takeLong(it)
+	longTexts := func(it deem.Item) []store.LongText {
+		kept, err := new(store.ItemEncoder).Item(it)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kept.Long
+	}
 	var got []string
-	for _, text := range taken {
+	for _, text := range longTexts(it) {
 		got = append(got, text.Place)
 	}
 	if d := cmp.Diff([]string{"fields/b", "fields/c/d", "references/1", "response"}, got); d != "" {
 		t.Errorf("places differ (-want +got):\n%s", d)
 	}
-	if _, taken := takeLong(deem.Item{Question: long}); len(taken) != 1 || taken[0].Place != "question" {
+	if taken := longTexts(deem.Item{Question: long}); len(taken) != 1 || taken[0].Place != "question" {
 		t.Errorf("taken = %v, want the question", taken)
 	}
 	// Two names that become one when they are mended stay where they are.
-	if _, taken := takeLong(deem.Item{Fields: map[string]string{"a\xff": long, "a\ufffd": long}}); len(taken) != 0 {
+	if taken := longTexts(deem.Item{Fields: map[string]string{"a\xff": long, "a\ufffd": long}}); len(taken) != 0 {
 		t.Errorf("taken = %d texts, want none", len(taken))
 	}
 }
@@ -168,7 +175,7 @@ func TestTakeLong(t *testing.T) {
 // TestHash holds that items which differ are kept apart, also where their texts are only
 // in other places.
 func TestHash(t *testing.T) {
-	a, b := storetest.Text("a", LongText), storetest.Text("b", LongText)
+	a, b := storetest.Text("a", store.LongBytes), storetest.Text("b", store.LongBytes)
 	items := []deem.Item{
 		{},
 		{Response: a},
@@ -192,9 +199,9 @@ func TestHash(t *testing.T) {
 		{Fields: map[string]string{"x": b, "y": a}},
 		{ID: "1", Response: a},
 	}
-	seen := map[Sum]int{}
+	seen := map[store.TextSum]int{}
 	for i, it := range items {
-		kept, err := new(Encoder).Item(it)
+		kept, err := new(store.ItemEncoder).Item(it)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +215,7 @@ func TestHash(t *testing.T) {
 func TestPutBackNowhere(t *testing.T) {
 	for _, place := range []string{"", "id", "weight", "references", "references/1", "references/-1", "references/x", "fields/b", "fields", "/"} {
 		it := deem.Item{References: []string{""}, Fields: map[string]string{"a": ""}}
-		if err := PutBack(&it, place, "text"); err == nil {
+		if err := store.PutBackText(&it, place, "text"); err == nil {
 			t.Errorf("PutBack(%q) gave no error", place)
 		}
 	}
@@ -218,8 +225,8 @@ func TestIsField(t *testing.T) {
 	for place, want := range map[string]bool{
 		"fields/a": true, "fields/": true, "question": false, "fields": false, "references/0": false,
 	} {
-		if got := IsField(place); got != want {
-			t.Errorf("IsField(%q) = %v", place, got)
+		if got := store.IsField(place); got != want {
+			t.Errorf("store.IsField(%q) = %v", place, got)
 		}
 	}
 }

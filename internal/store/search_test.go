@@ -1,4 +1,4 @@
-package search_test
+package store_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"deem/internal/store/internal/search"
+	"deem/internal/store"
 )
 
 func TestWords(t *testing.T) {
@@ -29,14 +29,14 @@ func TestWords(t *testing.T) {
 		"\ue000":                     "\ue000",
 		"tab\there\nthere\u00a0each": "tab here there each",
 	} {
-		if got := strings.Join(search.Words(text), " "); got != want {
+		if got := strings.Join(store.SearchWords(text), " "); got != want {
 			t.Errorf("Words(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
 
 func TestTerms(t *testing.T) {
-	for query, want := range map[string][]search.Term{
+	for query, want := range map[string][]store.SearchTerm{
 		"":                   nil,
 		"  ":                 nil,
 		"tower":              {{"tower", false}},
@@ -55,12 +55,12 @@ func TestTerms(t *testing.T) {
 		"' OR 1=1; -- &":     {{"OR", false}, {"1=1;", false}},
 		"a\x00b\"\xff":       {{"a\x00b", false}},
 	} {
-		if got := search.Terms(query); !slices.Equal(got, want) {
+		if got := store.SearchTerms(query); !slices.Equal(got, want) {
 			t.Errorf("Terms(%q) = %v, want %v", query, got, want)
 		}
 	}
-	if n := len(search.Terms(strings.Repeat("? word ", 1000))); n != search.MaxTerms {
-		t.Errorf("%d terms of a paragraph, want %d", n, search.MaxTerms)
+	if n := len(store.SearchTerms(strings.Repeat("? word ", 1000))); n != store.MaxSearchTerms {
+		t.Errorf("%d terms of a paragraph, want %d", n, store.MaxSearchTerms)
 	}
 }
 
@@ -71,8 +71,8 @@ func FuzzTerms(f *testing.F) {
 		f.Add(query)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
-		for _, term := range search.Terms(query) {
-			words := search.Words(term.Text)
+		for _, term := range store.SearchTerms(query) {
+			words := store.SearchWords(term.Text)
 			if len(words) == 0 {
 				t.Errorf("Terms(%q) has %q, in which there is no word", query, term.Text)
 			}
@@ -94,15 +94,15 @@ func TestCut(t *testing.T) {
 		limit int
 		want  string
 	}{{0, ""}, {1, "a"}, {2, "a"}, {3, "aé"}, {4, "aéb"}, {9, "aéb"}} {
-		if got := search.Cut("aéb", tt.limit); got != tt.want {
+		if got := store.CutText("aéb", tt.limit); got != tt.want {
 			t.Errorf("Cut(%d) = %q, want %q", tt.limit, got, tt.want)
 		}
 	}
 }
 
-func ExampleTerms() {
-	for _, term := range search.Terms(`tower "built in"`) {
-		fmt.Println(search.Words(term.Text))
+func ExampleSearchTerms() {
+	for _, term := range store.SearchTerms(`tower "built in"`) {
+		fmt.Println(store.SearchWords(term.Text))
 	}
 	// Output:
 	// [tower]

@@ -1,4 +1,4 @@
-package query
+package store
 
 import "math"
 
@@ -29,7 +29,7 @@ func (w *Walk) Behind(position, trial int, n int64) {
 // Rows returns how many rows to ask for, at most so many.
 func (w *Walk) Rows(most int) int { return min(most, w.left) }
 
-// Args returns the arguments of the next page: those of [Place], and the number of rows.
+// Args returns the arguments of the next page: those of [PlaceColumns], and the number of rows.
 func (w *Walk) Args(rows int) []any { return []any{w.position, w.trial, w.n, rows} }
 
 // Passed counts records that were read, and reports whether no more are wanted.

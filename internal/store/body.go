@@ -1,7 +1,4 @@
-// Package body says how stores keep items and replies: as JSON, and the long texts of
-// items by themselves. These are the same in every store, to the byte, and so are the
-// hashes that they are kept under.
-package body
+package store
 
 import (
 	"bytes"
@@ -16,46 +13,45 @@ import (
 	"deem"
 )
 
-// A Sum is a SHA-256.
-type Sum = [sha256.Size]byte
+// A TextSum is a SHA-256.
+type TextSum = [sha256.Size]byte
 
-// An Item is a [deem.Item] as stores keep it.
-type Item struct {
-	JSON string // canonical, without the long texts
-	Long []Text // by their places
+// A StoredItem is a [deem.Item] as stores keep it.
+type StoredItem struct {
+	JSON string     // canonical, without the long texts
+	Long []LongText // by their places
 
 	// Hash is what the item is kept under. That of an item without long texts is the
 	// SHA-256 of its JSON.
-	Hash Sum
+	Hash TextSum
 }
 
-// An Encoder encodes the items of one append. It remembers the hashes of their long
+// An ItemEncoder encodes the items of one append. It remembers the hashes of their long
 // texts: the same dialogue comes item after item, and to find it here is far cheaper than
 // to hash it again. The zero value is ready for use.
-type Encoder struct {
-	known map[string]Sum
+type ItemEncoder struct {
+	known map[string]TextSum
 }
 
 // Item returns an item as stores keep it. A weight that is not a number has no JSON;
 // a store must not fail on any item.
-func (e *Encoder) Item(it deem.Item) (Item, error) {
+func (e *ItemEncoder) Item(it deem.Item) (StoredItem, error) {
 	if math.IsNaN(it.Weight) || math.IsInf(it.Weight, 0) {
-		return Item{}, fmt.Errorf("the weight %v is not a number", it.Weight)
+		return StoredItem{}, fmt.Errorf("the weight %v is not a number", it.Weight)
 	}
 	it, long := takeLong(it)
 	for i := range long {
 		long[i].Hash = e.sum(long[i].Body)
 	}
 	body := it.Canonical()
-	return Item{string(body), long, ItemSum(body, long)}, nil
+	return StoredItem{string(body), long, ItemSum(body, long)}, nil
 }
 
 // ItemSum returns the hash of an item with the given JSON and long texts, which are sorted
 // by their places.
-//
 // The texts go into the hash by their own, so that they need not be read again. No item
 // that is whole has the same: nothing follows the JSON there.
-func ItemSum(json []byte, long []Text) Sum {
+func ItemSum(json []byte, long []LongText) TextSum {
 	buf := slices.Clip(json)
 	for _, t := range long {
 		buf = binary.AppendUvarint(buf, uint64(len(t.Place)))
@@ -65,13 +61,13 @@ func ItemSum(json []byte, long []Text) Sum {
 }
 
 // sum returns the hash of a text.
-func (e *Encoder) sum(text string) Sum {
+func (e *ItemEncoder) sum(text string) TextSum {
 	if hash, ok := e.known[text]; ok {
 		return hash
 	}
 	hash := sha256.Sum256([]byte(text))
 	if e.known == nil {
-		e.known = map[string]Sum{}
+		e.known = map[string]TextSum{}
 	}
 	e.known[text] = hash
 	return hash
@@ -88,18 +84,18 @@ type replyBody struct {
 // EncodeReply returns the JSON of what a reply says.
 func EncodeReply(r deem.Reply) (string, error) {
 	r.CostMicros, r.Unpriced, r.Cached, r.Key = 0, false, false, ""
-	return Encode(replyBody{Reply: r})
+	return EncodeJSON(replyBody{Reply: r})
 }
 
 // DecodeReply reads what a reply says.
 func DecodeReply(body string) (r deem.Reply, err error) {
-	err = Decode(body, &r)
+	err = DecodeJSON(body, &r)
 	return r, err
 }
 
-// parts are what few records have: the numbers of a verdict by name, its criteria, and
+// recordParts are what few records have: the numbers of a verdict by name, its criteria, and
 // the probability of a failure.
-type parts struct {
+type recordParts struct {
 	Aspects     map[string]float64 `json:"aspects,omitempty"`
 	Parts       []deem.Part        `json:"parts,omitempty"`
 	Probability *float64           `json:"probability,omitempty"`
@@ -107,23 +103,23 @@ type parts struct {
 
 // EncodeParts returns the JSON of the parts of a record, or nil if it has none.
 func EncodeParts(rec deem.Record) (*string, error) {
-	var p parts
+	var p recordParts
 	if v := rec.Verdict; v != nil {
-		p = parts{Aspects: v.Aspects, Parts: v.Parts}
+		p = recordParts{Aspects: v.Aspects, Parts: v.Parts}
 	} else if rec.Failure != nil {
 		p.Probability = rec.Failure.Probability
 	}
 	if len(p.Aspects) == 0 && len(p.Parts) == 0 && p.Probability == nil {
 		return nil, nil //nolint:nilnil // NULL is what is to be stored.
 	}
-	text, err := Encode(p)
+	text, err := EncodeJSON(p)
 	return &text, err
 }
 
 // DecodeParts sets the parts of a record from what EncodeParts wrote.
 func DecodeParts(text string, rec *deem.Record) error {
-	var p parts
-	err := Decode(text, &p)
+	var p recordParts
+	err := DecodeJSON(text, &p)
 	if rec.Verdict != nil {
 		rec.Verdict.Aspects, rec.Verdict.Parts = p.Aspects, p.Parts
 	}
@@ -133,8 +129,8 @@ func DecodeParts(text string, rec *deem.Record) error {
 	return err
 }
 
-// Encode is json.Marshal without its escaping of <, > and &.
-func Encode(v any) (string, error) {
+// EncodeJSON is json.Marshal without its escaping of <, > and &.
+func EncodeJSON(v any) (string, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -144,13 +140,13 @@ func Encode(v any) (string, error) {
 	return string(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
 }
 
-// Decode reads JSON that Encode wrote.
-func Decode(text string, v any) error { return json.Unmarshal([]byte(text), v) }
+// DecodeJSON reads JSON that Encode wrote.
+func DecodeJSON(text string, v any) error { return json.Unmarshal([]byte(text), v) }
 
-// Valid returns s with U+FFFD for each byte that is not UTF-8. The texts in JSON lose such
+// ValidText returns s with U+FFFD for each byte that is not UTF-8. The texts in JSON lose such
 // bytes when they are encoded; those in columns of their own lose them here, so that every
 // store gives back the same.
-func Valid(s string) string {
+func ValidText(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
