@@ -215,6 +215,8 @@ var hintCases = []hintCase{
 	{when: "deem run beam --responses answered --model fake:say=1", follow: "--data chats"},
 	{when: "deem run beam --data chats --model fake:say=1", follow: "--responses FILE => --responses answered/1M/3/answers.json"},
 	{when: "deem run memoryagentbench --data summary.json", follow: "--judge memoryagentbench/upstream --model PROVIDER:NAME => --judge memoryagentbench/upstream --model fake:say=1"},
+	{when: "deem run --data a.jsonl --judge exact\ndeem lock --data a.jsonl --judge exact -o a.lock\ndeem run --data a.jsonl --judge exact --lock a.lock", follow: "--fresh\n--anyway"},
+	{when: "deem run beam --data chats --responses answered --judge beam/upstream --model fake:say=1", follow: "--with repo=BEAM", past: true},
 	{when: "deem run memoryagentbench --data bare.json --judge memoryagentbench/upstream --model fake:say=1", follow: "deem list benchmarks"},
 	{when: "deem run memoryagentbench --data part1.json --data part2.json\ndeem export last --format results", follow: "--format jsonl"},
 }
@@ -229,10 +231,8 @@ var unfollowed = map[string][]string{
 	"internal/cli/cascade.go":   {"--alpha"},
 	"internal/cli/detach.go":    {"--detach"},
 	"internal/cli/doctor.go":    {"--thinking"},
-	"internal/cli/lock.go":      {"--anyway", "--fresh"},
 	"internal/cli/rank.go":      {"--max-unjudged", "deem report"},
 	"internal/dataset/file.go":  {"--data"},
-	"judge/clone.go":            {"--with"},
 	"internal/server/items.go":  {"deem show"},
 	"internal/server/label.go":  {"--plan", "deem agree"},
 }

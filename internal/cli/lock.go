@@ -104,11 +104,10 @@ func (a *app) writeLock(ctx context.Context, o runOptions, out string, anchor bo
 	return nil
 }
 
-// promised returns the lock of a run with these options. Its time is in whole seconds,
-// because stores keep no fractions.
+// promised returns the lock of a run with these options.
 func promised(ctx context.Context, judgings []catalog.Choice, data items, o runOptions) (lock.Lock, error) {
 	l := lock.Lock{
-		Version: lock.Version, Created: clock().UTC().Truncate(time.Second), Deem: version(),
+		Version: lock.Version, Created: clock().UTC(), Deem: version(),
 		Dataset: lock.Dataset{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
 		Trials:  o.Trials, Exclude: append([]string{}, o.exclude...), Gates: append([]string{}, o.gates...), MaxUnjudged: o.maxUnjudged,
 	}
@@ -231,5 +230,5 @@ func (o lockOptions) late(run store.Run) error {
 		return nil
 	}
 	return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.file, reports.Afterwards, run.ID,
-		run.Created.UTC().Format(time.DateTime), o.locked.Created.UTC().Format(time.DateTime)), "--fresh starts a new run; --anyway judges despite that, and every report says what differed"))
+		run.Created.UTC().Format(time.DateTime), o.locked.Created.UTC().Format(time.DateTime)), "start a new run with --fresh; or judge this one with --anyway, and every report says what was broken"))
 }

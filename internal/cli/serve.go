@@ -362,7 +362,7 @@ func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o 
 		srv.Close()
 		return deem.WithHint(err, "listen at another address, or at any free port: --listen 127.0.0.1:0")
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	serving, cancel := context.WithCancel(ctx)
 	defer cancel()
 	release := onInterrupt(func(n int) {
 		if n > 1 {
@@ -373,9 +373,9 @@ func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o 
 		cancel()
 	})
 	a.welcome(l.Addr().String(), o)
-	err = a.leftBehind(ctx, srv, o)
+	err = a.leftBehind(ctx, srv, o) // An interrupt does not make this fail.
 	if err == nil {
-		err = srv.Serve(ctx, l)
+		err = srv.Serve(serving, l)
 	} else {
 		err = errors.Join(err, l.Close())
 		srv.Close()
@@ -384,7 +384,7 @@ func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o 
 	if err != nil {
 		return err
 	}
-	return a.reportInterrupted(context.WithoutCancel(ctx), srv, st)
+	return a.reportInterrupted(ctx, srv, st)
 }
 
 // welcome prints the address of the server. A program that starts a server on a free port
