@@ -313,7 +313,7 @@ func Refuse(ctx context.Context, st store.Store, runID string) error {
 		return err
 	}
 	return usage.Mark(deem.WithHint(fmt.Errorf("run %s has requests in batches, which would be paid for twice", runID),
-		"deem run --batch resumes it, and deem run --fresh starts over"))
+		"resume it with --batch, or start over with --fresh"))
 }
 
 // Forget removes the batches of a run that is done: its records contain the results.

@@ -119,7 +119,7 @@ func gone(b store.Batch, err error) error {
 	if !ok || me.Status != 404 {
 		return err
 	}
-	return deem.WithHint(err, "the vendor knows no batch %s, or not for this key; the same command may work with another key, and --fresh starts over", b.ID)
+	return deem.WithHint(err, "the vendor has no batch %s for this key: use the key that submitted it, or start over with --fresh", b.ID)
 }
 
 // passing reports whether an error is transient.

@@ -156,9 +156,9 @@ func fitted(m judge.Member, j deem.Judge) error {
 	if err != nil || strings.HasPrefix(hash, m.Fitted) && len(m.Fitted) >= 12 {
 		return err
 	}
-	return deem.WithHint(fmt.Errorf("%s: %s is judge %s, and the file was made for %s: what was promised of one does not hold for the other",
+	return deem.WithHint(fmt.Errorf("%s: %s has the hash %s, and the cascade was fitted for %s: its promise does not hold for another judge",
 		m.Place, j.Name(), deem.ShortHash(hash), deem.ShortHash(m.Fitted)),
-		"fit again with labels: deem cascade fit; or name the model and the reading that it was fitted with")
+		"fit it again: deem cascade fit --labels FILE; or choose the model and the reading that it was fitted with")
 }
 
 // rule returns the named rule.

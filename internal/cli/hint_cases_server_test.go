@@ -57,5 +57,6 @@ var postgresCases = []hintCase{
 	{when: "export DEEM_DB=$POSTGRES\ndeem run --data a.jsonl --judge exact\ndeem queue cancel last", follow: "deem run --data FILE --detach => deem run --data b.jsonl --judge exact --detach"},
 	{when: "export DEEM_DB=$POSTGRES\ndeem run --data a.jsonl --judge exact\ndeem run --data a.jsonl --judge exact --detach\ndeem queue resume last", follow: "deem report"},
 	{when: "export DEEM_DB=$POSTGRES\ndeem run --data b.jsonl --db some.db\ndeem report", follow: "--db => --db some.db\ndeem run --data FILE => deem run --data a.jsonl\ndeem demo"},
+	{when: "deem run --data answers.jsonl --judge labels:labels.csv --detach --db $POSTGRES", follow: "leave --detach out"},
 	{when: "sql $POSTGRES CREATE SCHEMA deem; CREATE TABLE deem.runs (x int); CREATE SCHEMA evals\ndeem run --data a.jsonl --db $POSTGRES", follow: "--db => --db some.db\n?search_path=NAME => deem run --data a.jsonl --db '$POSTGRES&search_path=evals'"},
 }

@@ -21,7 +21,8 @@ import (
 
 // A shell types the lines of a case in its own folder. A line is one of
 //
-//	deem ...             a command; a server keeps running
+//	deem ...             a command; a server keeps running, and --batch-poll 1h is
+//	                     interrupted once a batch is submitted
 //	POST PATH BODY       a request to the last server
 //	export NAME=VALUE    a variable for later commands
 //	sql DATABASE TEXT    statements for a database
@@ -76,7 +77,7 @@ func (sh *shell) typed(t *testing.T, line string) (code int, said string) {
 	}
 	if strings.Contains(line, " --batch-poll 1h") {
 		until(t, "it waits for a batch", func() bool {
-			return strings.Contains(p.err.String(), ": 0 of ") || strings.Contains(p.err.String(), "deem: error:")
+			return strings.Contains(p.err.String(), " is submitted") || strings.Contains(p.err.String(), "deem: error:")
 		})
 		if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
@@ -97,7 +98,7 @@ func (sh *shell) address(t *testing.T, name string) string {
 	if sh.addresses[name] == "" {
 		switch name {
 		case "$SERVER":
-			sh.addresses[name] = modeltest.NewBatchServer(t, modeltest.OpenAIBatches, vendor(), func(int) modeltest.Fate { return modeltest.Fate{Polls: 2} }).URL
+			sh.addresses[name] = modeltest.NewBatchServer(t, modeltest.OpenAIBatches, vendor(), nil).URL
 		case "$REFUSING":
 			sh.addresses[name] = modeltest.NewBatchServer(t, modeltest.OpenAIBatches, vendor(), func(int) modeltest.Fate { return modeltest.Fate{Refuse: "model_not_found"} }).URL
 		case "$ADDRESS":

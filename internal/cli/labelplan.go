@@ -130,7 +130,7 @@ func planTable(items []deem.Item, drawn []labels.Drawn) ([]byte, error) {
 func writeNew(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, newFile)
 	if errors.Is(err, fs.ErrExist) {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", name), "move it away, or name another file with -o: labels in it would be lost"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", name), "move it away, or name another file with -o"))
 	}
 	if err != nil {
 		return err

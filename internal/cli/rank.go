@@ -93,7 +93,7 @@ func (a *app) rank(ctx context.Context, args []string, most float64, anyway bool
 	}
 	if float64(r.Unjudged) > most*float64(r.Items) {
 		return deem.WithHint(fmt.Errorf("%w: %s of %s, and more than %s withholds the strengths",
-			errUnjudged, words.Comma(r.Unjudged), words.Comma(r.Items), percent(most)), "deem report says why; --max-unjudged allows more")
+			errUnjudged, words.Comma(r.Unjudged), words.Comma(r.Items), percent(most)), "deem report says why; --max-unjudged 1 ranks them anyway")
 	}
 	if a.json {
 		writeJSON(a.out, r)

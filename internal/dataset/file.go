@@ -196,7 +196,7 @@ func spooled(ctx context.Context, name string, r io.Reader) (*file, error) {
 	head := make([]byte, 64) // No format begins with this many zeros, but /dev/zero does.
 	n, err := io.ReadFull(r, head)
 	if err == nil && len(bytes.Trim(head, "\x00")) == 0 {
-		return nil, deem.WithHint(fmt.Errorf("%s: it holds zeros and not rows", name), "name a file with rows: --data FILE")
+		return nil, fmt.Errorf("%s: the input is all zeros, not rows", name)
 	}
 	r = io.MultiReader(bytes.NewReader(head[:n]), r)
 	spool, err := tempFile()

@@ -73,7 +73,7 @@ func (s *BatchServer) openAIBatches(w http.ResponseWriter, r *http.Request, id s
 		s.batchMu.Lock()
 		defer s.batchMu.Unlock()
 		b := s.find(id)
-		if b == nil {
+		if b == nil || b.header.Get("Authorization") != r.Header.Get("Authorization") {
 			s.send(w, Fail(http.StatusNotFound, `{"error":{"message":"No batch found with id '`+id+`'.","type":"invalid_request_error","param":null,"code":null}}`))
 			return
 		}
