@@ -34,13 +34,14 @@ var arrows = []arrow{
 	{"internal/text", nil, "strings as Python makes them are useful to all and need nobody"},
 	{"internal/text/*", []string{"internal/text", "internal/text/*"}, "a part of text that brings data of its own stands apart, so that only its users carry it"},
 	{"stat", nil, "floats in, estimates out: statistics knows no judge"},
+	{"internal/agreement", []string{"stat"}, "agreement with people and correction by labels are statistics that only reports need"},
 
 	{"judge/match", []string{".", "judge", "internal/text"}, "a judge that compares by value asks nobody"},
 	{"judge/rule", []string{".", "judge", "internal/text", "internal/text/*"}, "a rule judges without a model and without a protocol, and says what it is as every judge does"},
 	{"judge", []string{".", "internal/text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
 
 	{"judge/panel", []string{".", "judge"}, "a panel asks any judges, whatever they are made of"},
-	{"judge/cascade", []string{".", "judge", "stat"}, "a cascade asks any judges in turn, and what it promises is statistics"},
+	{"judge/cascade", []string{".", "judge"}, "a cascade asks any judges in turn, and what it promises is statistics"},
 	{"judge/pairwise", []string{".", "judge"}, "a pair is asked about in both orders, by a declared judge unless another is named"},
 
 	{"benchmark", []string{"judge", "internal/benchmark", "internal/benchmark/*"}, "the table of benchmarks names them and does nothing else"},
@@ -55,9 +56,9 @@ var arrows = []arrow{
 	{"model/*", []string{".", "model/internal/*"}, "a vendor is one folder, and no vendor knows another"},
 
 	{"internal/doc", []string{".", "stat"}, "a report is one document, which three renderers write; sections of several reports are the same in all"},
-	{"report", []string{".", "stat", "internal/doc"}, "a report is made of records alone: it never calls a model or opens a store"},
-	{"internal/reports/compare", []string{".", "judge", "stat", "internal/doc"}, "a comparison is made of records, and says what two judges differ in"},
-	{"internal/reports/*", []string{".", "stat", "internal/doc"}, "a kind of report that is made of records, without a store"},
+	{"report", []string{".", "stat", "internal/agreement", "internal/doc"}, "a report is made of records alone: it never calls a model or opens a store"},
+	{"internal/reports/compare", []string{".", "judge", "stat", "internal/agreement", "internal/doc"}, "a comparison is made of records, and says what two judges differ in"},
+	{"internal/reports/*", []string{".", "stat", "internal/agreement", "internal/doc"}, "a kind of report that is made of records, without a store"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 
 	{"deemtest", []string{".", "stat"}, "a test holds verdicts of any judge against what it wants"},
@@ -120,7 +121,7 @@ var libraries = []library{
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli/schemas", "internal/export", "internal/server"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
-	{"gonum.org/v1/gonum", []string{"stat", "internal/coverage"}, "a distribution is statistics"},
+	{"gonum.org/v1/gonum", []string{"stat", "internal/agreement", "judge/cascade", "internal/coverage"}, "a distribution is statistics"},
 	{"golang.org/x/text", []string{"internal/minilm", "judge/match", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
 	{"github.com/neurosnap/sentences", []string{"internal/text/metric"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
 	{"github.com/tiktoken-go/tokenizer", []string{"internal/plan"}, "vocabularies are large, and only a plan counts tokens"},
@@ -456,7 +457,7 @@ func TestArrowsRefuse(t *testing.T) {
 		{"util/bad.go", "strings", "util is in no row of the arrows"},
 		{"stat/bad_test.go", "deem/internal/cli", "a test of a part must not need the whole"},
 
-		{"report/lib.go", "gonum.org/v1/gonum/stat/distuv", "only in stat, internal/coverage: a distribution is statistics"},
+		{"report/lib.go", "gonum.org/v1/gonum/stat/distuv", "only in stat, internal/agreement, judge/cascade, internal/coverage: a distribution is statistics"},
 		{"judge/lib.go", "modernc.org/sqlite", "only in internal/store/sqlite"},
 		{"judge/lib_test.go", "modernc.org/sqlite", "only in internal/store/sqlite"},
 		{"judge/cmp.go", "github.com/google/go-cmp/cmp", "comparing is for tests"},

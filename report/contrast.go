@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 
+	"deem/internal/agreement"
 	"deem/stat"
 )
 
@@ -75,7 +76,7 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 
 // widened returns the estimates of of, with se added to their standard error.
 func widened(of func(level float64) stat.Estimate, se float64) func(level float64) stat.Estimate {
-	return func(level float64) stat.Estimate { return of(level).Widened(se, stat.Unit) }
+	return func(level float64) stat.Estimate { return agreement.Widened(of(level), se, stat.Unit) }
 }
 
 // restsOf returns, for each part, the moments of all other parts. Prefix and suffix sums

@@ -2,6 +2,7 @@ package report
 
 import (
 	"deem"
+	"deem/internal/agreement"
 	"deem/stat"
 )
 
@@ -9,9 +10,9 @@ import (
 // collects values for all metrics.
 type tally struct {
 	items, unjudged int
-	guesses         stat.Guesses // items that the judge did not decide
-	unmarked        int          // judged items with some verdict without a pass mark
-	graded          bool         // some verdict has a score other than 0 and 1
+	guesses         agreement.Guesses // items that the judge did not decide
+	unmarked        int               // judged items with some verdict without a pass mark
+	graded          bool              // some verdict has a score other than 0 and 1
 
 	score, pass sides
 

@@ -12,7 +12,7 @@ import (
 
 // Until is the stopping rule of a run. The items of such a run come in random order, and
 // records must be added in that order. The interval of the headline then holds at every
-// look ([stat.Sequence]), and records after the look at which the rule holds are not
+// look ([sequence]), and records after the look at which the rule holds are not
 // counted.
 type Until struct {
 	Rule string `json:"rule"` // as printed: "±2 pp" or "better than RUN"
@@ -92,7 +92,7 @@ type looks struct {
 // A track is a sequence with the sums of the incomplete unit, with unjudged items at their
 // lowest and at their highest.
 type track struct {
-	*stat.Sequence
+	*sequence
 	sum Band
 }
 
@@ -112,15 +112,15 @@ func newLooks(u Until) *looks {
 		aims = []float64{u.Aim}
 	}
 	l := &looks{until: u}
-	l.pass.Sequence = stat.NewSequence(stat.DefaultLevel, aims...)
-	l.score.Sequence = stat.NewSequence(stat.DefaultLevel, aims...)
+	l.pass.sequence = newSequence(stat.DefaultLevel, aims...)
+	l.score.sequence = newSequence(stat.DefaultLevel, aims...)
 	if u.Base != nil {
 		// A difference from -1 to 1 is scaled to 0 to 1.
 		var halves []float64
 		for _, aim := range severalAims {
 			halves = append(halves, aim/2)
 		}
-		l.difference.Sequence = stat.NewSequence(stat.DefaultLevel, halves...)
+		l.difference.sequence = newSequence(stat.DefaultLevel, halves...)
 	}
 	return l
 }
@@ -145,7 +145,7 @@ func (l *looks) add(position int, it deem.Item, v *deem.Verdict, weight float64)
 	}
 	l.score.add(score.Lo, score.Hi, weight)
 	l.pass.add(pass.Lo, pass.Hi, weight)
-	if l.difference.Sequence == nil {
+	if l.difference.sequence == nil {
 		return
 	}
 	own, other := score, Band{0, 1}
@@ -167,7 +167,7 @@ func (l *looks) look(metric string, value float64) {
 	}
 	l.units++
 	for _, t := range []*track{&l.pass, &l.score, &l.difference} {
-		if t.Sequence != nil {
+		if t.sequence != nil {
 			t.Add(t.sum.Lo/l.until.Largest, t.sum.Hi/l.until.Largest, l.weight/l.until.Largest)
 		}
 		t.sum = Band{}
@@ -191,7 +191,7 @@ func (l *looks) estimate(metric string) stat.Estimate {
 
 // gap returns the difference from the other run, or nil.
 func (l *looks) gap() *stat.Estimate {
-	if l.difference.Sequence == nil {
+	if l.difference.sequence == nil {
 		return nil
 	}
 	d := l.difference.Estimate()

@@ -52,7 +52,11 @@ func trialsDiffer(trials int) string {
 // points returns half the width of the 95% interval for a standard error with df degrees of
 // freedom, in percentage points.
 func points(se, df float64) string {
-	return "± " + plainPoints(stat.HalfWidth(se, df, stat.DefaultLevel))
+	half := 0.0
+	if se > 0 {
+		half = min(1, se*stat.StudentQuantile(stat.DefaultLevel, df))
+	}
+	return "± " + plainPoints(half)
 }
 
 // plainPoints returns a share in percentage points, with two decimals if one would round it

@@ -1,8 +1,8 @@
-"""Writes stat/testdata/bradleyterry.json: strengths of systems from contests, by direct
+"""Writes internal/reports/testdata/bradleyterry.json: strengths of systems from contests, by direct
 maximisation of the likelihood of Davidson and Beaver (1977) as they write it, with 40 digits
 and none of deem's code. All derivatives are differences, not formulas. Needs mpmath.
 
-    python3 scripts/bradleyterry_vectors.py > stat/testdata/bradleyterry.json
+    python3 scripts/bradleyterry_vectors.py > internal/reports/testdata/bradleyterry.json
 
 Parameters are log(pi) of each system but the first, log(gamma) of the first place, and
 log(nu) of ties; "ties" is nu / sqrt(gamma), which equal systems see. The variance is the sandwich with scores summed over clusters, times G/(G-1).

@@ -1,11 +1,11 @@
-"""Compute stat/testdata/sequence.json: confidence sequences by betting.
+"""Compute report/testdata/sequence.json: confidence sequences by betting.
 
 This follows Waudby-Smith and Ramdas (2024), theorem 3 with theta = 1/2, by brute force:
 the capital of every mean on a grid after every unit, in logarithms, with no use of the
 fact that capital falls with the mean. It shares no code with package stat. The inputs are
 made up here.
 
-    python3 scripts/sequence_vectors.py > stat/testdata/sequence.json
+    python3 scripts/sequence_vectors.py > report/testdata/sequence.json
 """
 
 import json

@@ -60,9 +60,9 @@ const (
 func resampled(m Moments, mean float64, means []float64, level float64, method BootstrapMethod, acceleration float64) Estimate {
 	switch {
 	case m.N() == 0:
-		return m.warnSkipped(unknown(0, 0, level, unbounded, warnNoValues))
+		return m.warnSkipped(NoInterval(0, 0, level, Unbounded, WarnNoValues))
 	case m.N() == 1:
-		return m.warnSkipped(unknown(m.Mean(), m.N(), level, unbounded, warnOneValue))
+		return m.warnSkipped(NoInterval(m.Mean(), m.N(), level, Unbounded, warnOneValue))
 	}
 	est := Estimate{Value: m.Mean(), Level: level, N: m.N(), Method: string(method)}
 	if m.Weighted() {
@@ -93,7 +93,7 @@ func bootstrapEnds(est Estimate, mean float64, means []float64, alpha, accelerat
 	if n := float64(len(means)); lo*n < 1 || (1-hi)*n < 1 {
 		est = est.Warn(warnFewDraws)
 	}
-	est.Lo, est.Hi = quantileOf(means, lo), quantileOf(means, hi)
+	est.Lo, est.Hi = Quantile(means, lo), Quantile(means, hi)
 	est.Lo, est.Hi = math.Min(est.Lo, est.Value), math.Max(est.Hi, est.Value)
 	return est
 }

@@ -28,7 +28,7 @@ const (
 	WarnVeryFewClusters = "fewer than 8 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; " +
 		"it is too wide rather than too narrow"
 	WarnFewHold     = "a handful of clusters holds most of the misses, or of the hits: the interval may be too narrow"
-	warnOneCluster  = "one cluster says nothing about how clusters differ: there is no interval"
+	WarnOneCluster  = "one cluster says nothing about how clusters differ: there is no interval"
 	WarnLucky       = "few clusters happen to agree better than their items do: the interval is at least that of independent items"
 	WarnSteady      = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
 	WarnSteadyDraws = "too many resamples have no spread: the interval is the cluster-robust one"
@@ -113,30 +113,39 @@ func (c *Clustered) Clusters() int { return len(c.named) + len(c.alone) }
 // Moments returns the moments of all values, ignoring clusters.
 func (c *Clustered) Moments() Moments { return c.all }
 
-// A clusterSum is one cluster: its weight, and the weighted sum of the deviations of its
-// values from the mean.
-type clusterSum struct{ w, excess float64 }
+// A Cluster is the sums over one cluster: the weight of its items, and the sum of weight
+// times influence. The influence of an item is how much an estimate changes with it, for a
+// mean the deviation of its value; influences have the weighted mean 0.
+type Cluster struct{ Weight, Influence float64 }
 
 // excesses returns the clusters, in an order that depends only on their sums.
-func (c *Clustered) excesses() []clusterSum {
+func (c *Clustered) excesses() []Cluster {
 	mean := c.all.Mean()
-	list := make([]clusterSum, 0, c.Clusters())
+	list := make([]Cluster, 0, c.Clusters())
 	for _, s := range c.named {
 		w := roundParts(s.w)
-		list = append(list, clusterSum{w: w, excess: math.FMA(-mean, w, roundParts(s.wx))})
+		list = append(list, Cluster{Weight: w, Influence: math.FMA(-mean, w, roundParts(s.wx))})
 	}
 	for _, v := range c.alone {
-		list = append(list, clusterSum{w: v.w, excess: math.FMA(-mean, v.w, v.hi) + v.lo})
+		list = append(list, Cluster{Weight: v.w, Influence: math.FMA(-mean, v.w, v.hi) + v.lo})
 	}
-	slices.SortFunc(list, func(a, b clusterSum) int {
-		return cmp.Or(cmp.Compare(a.excess, b.excess), cmp.Compare(a.w, b.w))
+	slices.SortFunc(list, func(a, b Cluster) int {
+		return cmp.Or(cmp.Compare(a.Influence, b.Influence), cmp.Compare(a.Weight, b.Weight))
 	})
 	return list
 }
 
 // StandardError returns the cluster-robust standard error of the mean and its degrees of
-// freedom. Both are 0 if there are fewer than two clusters or one of them has all the
-// weight.
+// freedom; see [RobustError].
+func (c *Clustered) StandardError() (se, df float64) {
+	se, df, _ = RobustError(c.excesses())
+	return se, df
+}
+
+// RobustError returns the cluster-robust standard error of an estimate, its degrees of
+// freedom, and whether a few clusters have most of the spread, which makes the standard
+// error unreliable. The numbers are 0 if there are fewer than two clusters or one of them
+// has all the weight.
 //
 // Source: R. M. Bell and D. F. McCaffrey, "Bias reduction in standard errors for linear
 // regression with multi-stage samples", Survey Methodology 28 (2002), 169-181, for a
@@ -144,31 +153,27 @@ func (c *Clustered) excesses() []clusterSum {
 // with the share h of all weight is divided by sqrt(1-h), with Satterthwaite's degrees of
 // freedom for equal weights within clusters. With clusters of equal size it is the usual
 // estimator with n-1 degrees of freedom, and with unequal ones it has fewer.
-func (c *Clustered) StandardError() (se, df float64) {
-	return robustError(c.excesses())
-}
-
-func robustError(list []clusterSum) (se, df float64) {
+func RobustError(list []Cluster) (se, df float64, few bool) {
 	total := 0.0
 	for _, g := range list {
-		total += g.w
+		total += g.Weight
 	}
 	var variance, squares, cross, fourths float64
 	for _, g := range list {
-		h := g.w / total
+		h := g.Weight / total
 		if !(h < 1-1e-9) {
-			return 0, 0
+			return 0, 0, false
 		}
-		u := g.excess / total
+		u := g.Influence / total
 		variance += u * u / (1 - h)
 		squares += float64(h * h)
 		cross += h * h / (1 - h)
 		fourths += h * h * h * h / (1 - h) / (1 - h)
 	}
 	if len(list) < 2 || variance-variance != 0 {
-		return 0, 0
+		return 0, 0, false
 	}
-	return math.Sqrt(variance), 1 / (squares + float64(cross*cross) - fourths)
+	return math.Sqrt(variance), 1 / (squares + float64(cross*cross) - fourths), spreadOver(list) < fewHold
 }
 
 // Mean returns the weighted mean of values within b, with an interval that is valid
@@ -201,41 +206,41 @@ func (c *Clustered) OneSided(level float64, b Bounds) Estimate {
 	n := float64(len(list))
 	var squares, cubes float64
 	for _, g := range list {
-		squares += float64(g.excess * g.excess)
-		cubes += g.excess * g.excess * g.excess
+		squares += float64(g.Influence * g.Influence)
+		cubes += g.Influence * g.Influence * g.Influence
 	}
-	se, df := robustError(list)
+	se, df, _ := RobustError(list)
 	skew := cubes / n / math.Pow(squares/n, 1.5) * math.Sqrt(n*(n-1)) / (n - 2) / math.Sqrt(n)
 	if n < 3 || est.SE == 0 || !(math.Abs(skew) > 1e-8) {
 		return est
 	}
 	back := func(q float64) float64 { return 3 / skew * (math.Cbrt(1+skew*(q-skew/6)) - 1) }
-	q := tQuantile(est.Level, df)
-	est.Lo, est.Hi = b.clip(est.Value-float64(se*back(q))), b.clip(est.Value-float64(se*back(-q)))
+	q := StudentQuantile(est.Level, df)
+	est.Lo, est.Hi = b.Clip(est.Value-float64(se*back(q))), b.Clip(est.Value-float64(se*back(-q)))
 	return est
 }
 
 // robust returns the estimate without the warnings about the input.
-func (c *Clustered) robust(list []clusterSum, level float64, b Bounds) Estimate {
+func (c *Clustered) robust(list []Cluster, level float64, b Bounds) Estimate {
 	if c.N() == 0 {
-		return unknown(b.middle(), 0, level, b, warnNoValues)
+		return NoInterval(b.middle(), 0, level, b, WarnNoValues)
 	}
-	est := Estimate{Value: b.clip(c.all.Mean()), Level: level, N: c.N(), Clusters: len(list), Method: MethodClusterRobust}
-	se, df := robustError(list)
+	est := Estimate{Value: b.Clip(c.all.Mean()), Level: level, N: c.N(), Clusters: len(list), Method: MethodClusterRobust}
+	se, df, few := RobustError(list)
 	if df == 0 {
 		est.Lo, est.Hi, est.Method = b.Lo, b.Hi, MethodNone
-		return est.Warn(warnOneCluster)
+		return est.Warn(WarnOneCluster)
 	}
 	if se <= 1e-15*math.Abs(est.Value) {
 		return c.steady(est, b)
 	}
 	est.SE = se
 	est.EffectiveN = math.Min(c.all.Variance()/(se*se), math.MaxFloat64)
-	est = shaped(est, tQuantile(level, df), b)
+	est = shaped(est, StudentQuantile(level, df), b)
 	switch {
 	case len(list) < FewClusters:
 		est = est.Warn(fewClusters(len(list)))
-	case spreadOver(list) < fewHold:
+	case few:
 		est = est.Warn(WarnFewHold)
 	}
 	return est
@@ -250,10 +255,10 @@ const fewHold = 5
 
 // spreadOver returns the number of clusters over which the spread is distributed: all of
 // them if they differ equally from the mean, and 1 if only one differs.
-func spreadOver(list []clusterSum) float64 {
+func spreadOver(list []Cluster) float64 {
 	squares, fourths := 0.0, 0.0
 	for _, g := range list {
-		u := float64(g.excess * g.excess)
+		u := float64(g.Influence * g.Influence)
 		squares += u
 		fourths += float64(u * u)
 	}
@@ -286,14 +291,14 @@ func shaped(est Estimate, z float64, b Bounds) Estimate {
 	width := b.Hi - b.Lo
 	p := (est.Value - b.Lo) / width
 	if b.unbounded() || !(p > 0 && p < 1) {
-		est.Lo = math.Max(b.clip(est.Value-half), -math.MaxFloat64)
-		est.Hi = math.Min(b.clip(est.Value+half), math.MaxFloat64)
+		est.Lo = math.Max(b.Clip(est.Value-half), -math.MaxFloat64)
+		est.Hi = math.Min(b.Clip(est.Value+half), math.MaxFloat64)
 		return est
 	}
 	n := p * (1 - p) / (est.SE / width) / (est.SE / width)
-	lo, hi := wilsonEnds(p, n, z)
-	est.Lo = math.Min(est.Value, b.clip(b.Lo+float64(lo*width)))
-	est.Hi = math.Max(est.Value, b.clip(b.Lo+float64(hi*width)))
+	lo, hi := Wilson(p, n, z)
+	est.Lo = math.Min(est.Value, b.Clip(b.Lo+float64(lo*width)))
+	est.Hi = math.Max(est.Value, b.Clip(b.Lo+float64(hi*width)))
 	return est
 }
 

@@ -28,11 +28,11 @@ func (c *Clustered) Bootstrap(r Resampling, b Bounds) Estimate {
 }
 
 // studentised returns est with the ends of the bootstrap-t.
-func (c *Clustered) studentised(est Estimate, list []clusterSum, r Resampling, b Bounds) Estimate {
+func (c *Clustered) studentised(est Estimate, list []Cluster, r Resampling, b Bounds) Estimate {
 	se := naiveError(sumsOf(list, nil))
 	draws := replicate(r.draws(), r.Seed, func(rng *rand.PCG) float64 { return studentisedDraw(rng, list) })
 	slices.Sort(draws)
-	lo, hi := quantileOf(draws, (1-est.Level)/2), quantileOf(draws, 1-(1-est.Level)/2)
+	lo, hi := Quantile(draws, (1-est.Level)/2), Quantile(draws, 1-(1-est.Level)/2)
 	if math.IsInf(lo, 0) || math.IsInf(hi, 0) || math.IsNaN(lo) || math.IsNaN(hi) {
 		return est.Warn(WarnSteadyDraws)
 	}
@@ -42,8 +42,8 @@ func (c *Clustered) studentised(est Estimate, list []clusterSum, r Resampling, b
 	}
 	// The sides are swapped: a resample far above the mean means that the truth may be as
 	// far below it.
-	est.Lo = math.Min(est.Value, b.clip(est.Value-float64(hi*se)))
-	est.Hi = math.Max(est.Value, b.clip(est.Value-float64(lo*se)))
+	est.Lo = math.Min(est.Value, b.Clip(est.Value-float64(hi*se)))
+	est.Hi = math.Max(est.Value, b.Clip(est.Value-float64(lo*se)))
 	return est
 }
 
@@ -56,7 +56,7 @@ type resampleSums struct {
 // sumsOf returns the sums over as many clusters as there are, drawn by rng or, if it is
 // nil, each once. The sums are local variables because the speed of the bootstrap depends
 // on them, and no product is fused into them; see wilsonEnds.
-func sumsOf(list []clusterSum, rng *rand.PCG) resampleSums {
+func sumsOf(list []Cluster, rng *rand.PCG) resampleSums {
 	var w, e, ww, we, ee float64
 	n := uint64(len(list))
 	for i := range n {
@@ -64,11 +64,11 @@ func sumsOf(list []clusterSum, rng *rand.PCG) resampleSums {
 			i = below64(rng, n)
 		}
 		g := list[i]
-		w += g.w
-		e += g.excess
-		ww += float64(g.w * g.w)
-		we += float64(g.w * g.excess)
-		ee += float64(g.excess * g.excess)
+		w += g.Weight
+		e += g.Influence
+		ww += float64(g.Weight * g.Weight)
+		we += float64(g.Weight * g.Influence)
+		ee += float64(g.Influence * g.Influence)
 	}
 	return resampleSums{n: float64(n), w: w, e: e, ww: ww, we: we, ee: ee}
 }
@@ -88,7 +88,7 @@ func naiveError(s resampleSums) float64 {
 
 // studentisedDraw draws a resample of clusters and returns its mean excess in standard
 // errors. It is infinite if the resample has no spread.
-func studentisedDraw(rng *rand.PCG, list []clusterSum) float64 {
+func studentisedDraw(rng *rand.PCG, list []Cluster) float64 {
 	s := sumsOf(list, rng)
 	mean := s.e / s.w
 	if se := naiveError(s); se > 0 {

@@ -8,13 +8,10 @@
 // Items of one conversation are not independent; [Clustered] collects them by cluster and
 // gives wider intervals. [PairedProportions] compares two systems on the same items.
 // [McNemar], [PairedPermutation] and other functions that return a [Test] test whether they
-// differ at all; [Holm] adjusts for multiple tests. [BestSplit] divides a budget between
-// items and trials, and [NeededNPaired] returns the number of items needed to detect a
-// difference. A [Sequence] has an interval that holds at every look, for runs that stop
-// early.
+// differ at all; [Holm] adjusts for multiple tests. [NeededNPaired] returns the number of
+// items needed to detect a difference.
 //
 // Two guarantees hold throughout. No input causes a NaN, an infinity or a panic: an
 // unreliable number has a warning. And the order in which values are added changes no digit
-// of an estimate, except in a [Sequence], so the same records give the same report in any
-// order.
+// of an estimate, so the same records give the same report in any order.
 package stat

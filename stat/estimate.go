@@ -58,7 +58,7 @@ const (
 // The warnings that callers may want to recognise. They contain no numbers, so that a table
 // of twenty rows needs one footnote and not twenty.
 const (
-	warnNoValues = "there is nothing to estimate from"
+	WarnNoValues = "there is nothing to estimate from"
 	warnOneValue = "one value says nothing about the spread: there is no interval"
 	WarnNoSpread = "all values are equal, so their spread is unknown: " +
 		"the interval is the widest that values within their bounds allow"
@@ -170,22 +170,22 @@ type Bounds struct{ Lo, Hi float64 }
 // numbers rather than infinities, which JSON does not have.
 var (
 	Unit      = Bounds{0, 1}
-	unbounded = Bounds{-math.MaxFloat64, math.MaxFloat64}
+	Unbounded = Bounds{-math.MaxFloat64, math.MaxFloat64}
 )
 
 // unbounded reports whether b has no limits.
-func (b Bounds) unbounded() bool { return b == unbounded }
+func (b Bounds) unbounded() bool { return b == Unbounded }
 
-// clip returns x moved into b.
-func (b Bounds) clip(x float64) float64 { return math.Min(math.Max(x, b.Lo), b.Hi) }
+// Clip returns x moved into b.
+func (b Bounds) Clip(x float64) float64 { return math.Min(math.Max(x, b.Lo), b.Hi) }
 
 // middle returns the centre of b, which is 0 if b is unbounded.
 func (b Bounds) middle() float64 { return b.Lo/2 + b.Hi/2 }
 
-// unknown returns an estimate without an interval.
-func unknown(value float64, n int, level float64, b Bounds, warning string) Estimate {
+// NoInterval returns an estimate without an interval.
+func NoInterval(value float64, n int, level float64, b Bounds, warning string) Estimate {
 	return Estimate{
-		Value: b.clip(value), Lo: b.Lo, Hi: b.Hi,
+		Value: b.Clip(value), Lo: b.Lo, Hi: b.Hi,
 		Level: level, N: n, Method: MethodNone, Warnings: []string{warning},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"deem/internal/agreement"
 	"deem/stat"
 )
 
@@ -13,8 +14,8 @@ func TestEstimateJSON(t *testing.T) {
 	var one stat.Clustered
 	one.Add("c", 1, 1)
 	one.Add("c", 0, 1)
-	ppi := stat.PPIOf(stat.Confusion{TP: 30, FP: 5, FN: 5, TN: 20}, 50, 100, 0.95)
-	pearson, err := stat.Pearson([]float64{1, 2}, []float64{3, 4})
+	ppi := agreement.PPIOf(agreement.Confusion{TP: 30, FP: 5, FN: 5, TN: 20}, 50, 100, 0.95)
+	pearson, err := agreement.Pearson([]float64{1, 2}, []float64{3, 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func TestEstimateJSON(t *testing.T) {
 		{"one cluster", one.Score(0.95, false), map[string]any{"value": 0.5, "lo": nil, "hi": nil, "n": 2.0, "clusters": 1.0, "method": "none"}},
 		{"data", stat.Proportion(0, 4), map[string]any{"value": 0.0, "lo": 0.0, "n": 4.0, "method": "wilson"}},
 		{"corrected", ppi, map[string]any{"value": ppi.Value, "lo": ppi.Lo, "hi": ppi.Hi, "lambda": ppi.Lambda, "labels": 60.0, "unlabelled": 100.0, "variance": ppi.Variance, "correlation": ppi.Correlation}},
-		{"no labels", stat.PPIOf(stat.Confusion{}, 5, 10, 0.95), map[string]any{"value": nil, "lo": nil, "hi": nil, "unlabelled": 10.0}},
+		{"no labels", agreement.PPIOf(agreement.Confusion{}, 5, 10, 0.95), map[string]any{"value": nil, "lo": nil, "hi": nil, "unlabelled": 10.0}},
 		{"two pairs", pearson, map[string]any{"value": 1.0, "lo": nil, "hi": nil, "p": 1.0}},
 	} {
 		text, err := json.Marshal(tt.value)

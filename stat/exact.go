@@ -93,6 +93,3 @@ func product(x, y float64) (hi, lo float64) {
 	hi = float64(x * y) // the conversion prevents fusing the product into a sum
 	return hi, math.FMA(x, y, -hi)
 }
-
-// float returns the sum, rounded once.
-func (e *exact) float() float64 { return float(e.big()) }

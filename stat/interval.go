@@ -23,7 +23,7 @@ func ClopperPearson(k, n int, level float64) Estimate {
 		return est
 	}
 	hits, tries, alpha := float64(min(max(k, 0), n)), float64(n), 1-est.Level
-	est.Lo = math.Min(Unit.clip(betaQuantile(alpha/2, hits, tries-hits+1)), est.Value)
-	est.Hi = math.Max(Unit.clip(1-betaQuantile(alpha/2, tries-hits, hits+1)), est.Value)
+	est.Lo = math.Min(Unit.Clip(betaQuantile(alpha/2, hits, tries-hits+1)), est.Value)
+	est.Hi = math.Max(Unit.Clip(1-betaQuantile(alpha/2, tries-hits, hits+1)), est.Value)
 	return est
 }

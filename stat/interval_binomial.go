@@ -158,9 +158,9 @@ func chiSquaredTail(x, df float64) float64 {
 	return mathext.GammaIncRegComp(df/2, x/2)
 }
 
-// studentBoth returns the share of Student's distribution with df degrees of
+// StudentTail returns the share of Student's distribution with df degrees of
 // freedom beyond t on both sides.
-func studentBoth(t, df float64) float64 {
+func StudentTail(t, df float64) float64 {
 	tt := t * t
 	if math.IsInf(tt, 1) {
 		return 0

@@ -8,7 +8,7 @@ import (
 
 // Mean returns the mean of unbounded values with Student's t interval at the given level.
 // Scores have bounds; see [MeanIn].
-func Mean(m Moments, level float64) Estimate { return MeanIn(m, level, unbounded) }
+func Mean(m Moments, level float64) Estimate { return MeanIn(m, level, Unbounded) }
 
 // MeanIn returns the mean of values within b, with Student's t interval at the given level,
 // clipped to b.
@@ -33,45 +33,45 @@ func meanIn(m Moments, level float64, b Bounds) Estimate {
 	e := m.EffectiveN()
 	switch {
 	case m.N() == 0:
-		return unknown(b.middle(), 0, level, b, warnNoValues)
+		return NoInterval(b.middle(), 0, level, b, WarnNoValues)
 	case e <= 1: // one value, or one that outweighs all others
-		return unknown(m.Mean(), 1, level, b, warnOneValue)
+		return NoInterval(m.Mean(), 1, level, b, warnOneValue)
 	}
 	variance := m.Variance()
 	if variance == 0 {
 		return noSpread(m, e, level, b)
 	}
-	half := float64(tQuantile(level, e-1) * math.Sqrt(variance/e)) // not fused; see wilsonEnds
+	half := float64(StudentQuantile(level, e-1) * math.Sqrt(variance/e)) // not fused; see wilsonEnds
 	if math.IsNaN(half) || half > math.MaxFloat64/4 {
 		// One value outweighs all others so much that hardly more than one is left.
-		return unknown(m.Mean(), m.N(), level, b, warnOneValue)
+		return NoInterval(m.Mean(), m.N(), level, b, warnOneValue)
 	}
-	value := b.clip(m.Mean())
+	value := b.Clip(m.Mean())
 	return Estimate{
-		Value: value, Lo: b.clip(value - half), Hi: b.clip(value + half),
+		Value: value, Lo: b.Clip(value - half), Hi: b.Clip(value + half),
 		Level: level, N: m.N(), Method: MethodT,
 	}
 }
 
 // noSpread returns the estimate for values that are all equal.
 func noSpread(m Moments, e, level float64, b Bounds) Estimate {
-	value := b.clip(m.Mean())
+	value := b.Clip(m.Mean())
 	width := b.Hi - b.Lo
 	if b.unbounded() || width <= 0 {
 		est := Estimate{Value: value, Lo: value, Hi: value, Level: level, N: m.N(), Method: MethodT}
 		return est.Warn(warnNoSpreadUnbounded)
 	}
-	est := wilson(Unit.clip((value-b.Lo)/width), e, level)
+	est := wilson(Unit.Clip((value-b.Lo)/width), e, level)
 	est.Value = value
-	est.Lo = math.Min(value, b.clip(b.Lo+float64(est.Lo*width)))
-	est.Hi = math.Max(value, b.clip(b.Lo+float64(est.Hi*width)))
+	est.Lo = math.Min(value, b.Clip(b.Lo+float64(est.Lo*width)))
+	est.Hi = math.Max(value, b.Clip(b.Lo+float64(est.Hi*width)))
 	est.N = m.N()
 	return est.Warn(WarnNoSpread)
 }
 
-// tQuantile returns the t with a share of level of Student's distribution with
+// StudentQuantile returns the t with a share of level of Student's distribution with
 // df degrees of freedom between -t and t.
-func tQuantile(level, df float64) float64 {
+func StudentQuantile(level, df float64) float64 {
 	if df <= 0 {
 		return math.Inf(1)
 	}
@@ -79,17 +79,4 @@ func tQuantile(level, df float64) float64 {
 	// function of x; see studentBoth.
 	x := mathext.InvRegIncBeta(df/2, 0.5, 1-level)
 	return math.Sqrt(df * (1 - x) / x)
-}
-
-// HalfWidth returns half the width of the interval at a level for a standard error with df
-// degrees of freedom, by Student's distribution. It is 0 without a standard error, and 1,
-// the whole range of a share, without degrees of freedom.
-func HalfWidth(se, df, level float64) float64 {
-	switch {
-	case !(se > 0):
-		return 0
-	case !(df > 0):
-		return 1
-	}
-	return math.Min(1, se*tQuantile(level, df))
 }

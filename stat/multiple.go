@@ -49,7 +49,7 @@ func adjust(p []float64, f func(sorted []float64)) []float64 {
 	}
 	usable := make([]float64, len(p))
 	for i, x := range p {
-		usable[i] = Unit.clip(x)
+		usable[i] = Unit.Clip(x)
 		if math.IsNaN(x) {
 			usable[i] = 1
 		}
@@ -62,7 +62,7 @@ func adjust(p []float64, f func(sorted []float64)) []float64 {
 	f(sorted)
 	adjusted := make([]float64, len(p))
 	for at, i := range order {
-		adjusted[i] = Unit.clip(sorted[at])
+		adjusted[i] = Unit.Clip(sorted[at])
 	}
 	return adjusted
 }

@@ -70,12 +70,12 @@ func BinomialTest(k, n int, p float64, alt Alternative) float64 {
 	if math.IsNaN(p) {
 		p = 0.5
 	}
-	p = Unit.clip(p)
+	p = Unit.Clip(p)
 	switch alt {
 	case Less:
-		return Unit.clip(atMost(k, n, p))
+		return Unit.Clip(atMost(k, n, p))
 	case Greater:
-		return Unit.clip(atLeast(k, n, p))
+		return Unit.Clip(atLeast(k, n, p))
 	}
 	mean := float64(n) * p
 	limit := binomialMass(k, n, p) * (1 + 1e-7)
@@ -85,11 +85,11 @@ func BinomialTest(k, n int, p float64, alt Alternative) float64 {
 	case float64(k) < mean:
 		// The first count above the mean that is no more likely than k.
 		first := firstFrom(int(math.Ceil(mean)), n+1, func(i int) bool { return binomialMass(i, n, p) <= limit })
-		return Unit.clip(atMost(k, n, p) + atLeast(first, n, p))
+		return Unit.Clip(atMost(k, n, p) + atLeast(first, n, p))
 	}
 	// The last count below the mean that is no more likely than k.
 	first := firstFrom(0, int(math.Floor(mean))+1, func(i int) bool { return binomialMass(i, n, p) > limit })
-	return Unit.clip(atMost(first-1, n, p) + atLeast(k, n, p))
+	return Unit.Clip(atMost(first-1, n, p) + atLeast(k, n, p))
 }
 
 // firstFrom returns the smallest i in [lo, hi) for which ok holds, and hi if there
@@ -161,7 +161,7 @@ func FisherExact(k1, n1, k2, n2 int) Test {
 	peak = min(max(peak, first), last)
 	low := firstFrom(first, peak, func(i int) bool { return !rare(i) })
 	high := firstFrom(peak, last+1, rare)
-	test.P = Unit.clip(tableTail(low-1, first, -1, a, hits, b) + tableTail(max(high, low), last, 1, a, hits, b))
+	test.P = Unit.Clip(tableTail(low-1, first, -1, a, hits, b) + tableTail(max(high, low), last, 1, a, hits, b))
 	return test
 }
 
@@ -231,7 +231,7 @@ func StratifiedExact(strata []Stratum) Test {
 			sum += chance
 		}
 	}
-	test.P = Unit.clip(sum)
+	test.P = Unit.Clip(sum)
 	return test
 }
 
@@ -310,3 +310,5 @@ func CochranQ(table [][]bool) Test {
 	test.P = chiSquaredTail(test.Statistic, float64(k-1))
 	return test
 }
+
+func share(k, n int) float64 { return float64(k) / float64(n) }

@@ -20,7 +20,7 @@ func PairedProportions(up, down, n int, level float64) Estimate {
 	level, warning := checkLevel(level)
 	wide := Bounds{-1, 1}
 	if n <= 0 {
-		return warnIf(unknown(0, 0, level, wide, warnNoValues), warning)
+		return warnIf(NoInterval(0, 0, level, wide, WarnNoValues), warning)
 	}
 	b, c := min(max(up, 0), n), max(down, 0)
 	c = min(c, n-b)
@@ -79,7 +79,7 @@ func bisect(lo, hi float64, ok func(float64) bool) float64 {
 func DifferenceOfProportions(k1, n1, k2, n2 int, level float64) Estimate {
 	a, b := ProportionAt(k1, n1, level), ProportionAt(k2, n2, level)
 	if a.N == 0 || b.N == 0 {
-		return unknown(0, 0, a.Level, Bounds{-1, 1}, warnNoValues)
+		return NoInterval(0, 0, a.Level, Bounds{-1, 1}, WarnNoValues)
 	}
 	est := Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: methodNewcombe}
 	est.Lo = math.Max(-1, est.Value-math.Hypot(a.Value-a.Lo, b.Hi-b.Value))
@@ -113,7 +113,7 @@ func (u Unpaired) At(level float64) Estimate {
 	}
 	wider := 1.0
 	if level != a.Level {
-		wider = tQuantile(level, u.df()) / tQuantile(a.Level, u.df())
+		wider = StudentQuantile(level, u.df()) / StudentQuantile(a.Level, u.df())
 	}
 	est.Lo = math.Max(-1, est.Value-wider*math.Hypot(a.Value-a.Lo, b.Hi-b.Value))
 	est.Hi = math.Min(1, est.Value+wider*math.Hypot(a.Hi-a.Value, b.Value-b.Lo))
@@ -137,7 +137,7 @@ func (u Unpaired) Test() Test {
 		near = math.Hypot(u.Second.Hi-u.Second.Value, u.First.Value-u.First.Lo)
 	}
 	if est.Value != 0 && near > 0 {
-		test.P = studentBoth(est.Value/near*tQuantile(u.Second.Level, df), df)
+		test.P = StudentTail(est.Value/near*StudentQuantile(u.Second.Level, df), df)
 	}
 	return test
 }

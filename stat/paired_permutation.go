@@ -144,7 +144,7 @@ func (f flips) gridOrDraw(draws int, seed uint64) (p float64, method string) {
 				p += c
 			}
 		}
-		return Unit.clip(p), "permutation-exact"
+		return Unit.Clip(p), "permutation-exact"
 	}
 	if draws <= 0 {
 		draws = defaultPermutations

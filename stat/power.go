@@ -62,9 +62,9 @@ func MinDetectableClusters(n int, se, df, level, power float64) float64 {
 	}
 	found := 0.0
 	if power != 0.5 {
-		found = math.Copysign(tQuantile(math.Abs(2*power-1), df), power-0.5)
+		found = math.Copysign(StudentQuantile(math.Abs(2*power-1), df), power-0.5)
 	}
-	factor := math.Max(tQuantile(level, df)+found, 0)
+	factor := math.Max(StudentQuantile(level, df)+found, 0)
 	if 2*least >= 1-level {
 		each := mathext.NormalQuantile(math.Pow(power, 1/float64(n)))
 		factor = math.Max(factor, each*math.Sqrt(float64(n)))

@@ -19,7 +19,7 @@ func Proportion(k, n int) Estimate { return ProportionAt(k, n, DefaultLevel) }
 func ProportionAt(k, n int, level float64) Estimate {
 	level, warning := checkLevel(level)
 	if n <= 0 {
-		est := unknown(Unit.middle(), 0, level, Unit, warnNoValues)
+		est := NoInterval(Unit.middle(), 0, level, Unit, WarnNoValues)
 		if n < 0 || k != 0 {
 			est = est.Warn(warnRange)
 		}
@@ -49,12 +49,12 @@ func ProportionAt(k, n int, level float64) Estimate {
 func WeightedProportion(m Moments, level float64) Estimate {
 	level, warning := checkLevel(level)
 	if m.N() == 0 {
-		return warnIf(m.warnSkipped(unknown(Unit.middle(), 0, level, Unit, warnNoValues)), warning)
+		return warnIf(m.warnSkipped(NoInterval(Unit.middle(), 0, level, Unit, WarnNoValues)), warning)
 	}
-	p, e := Unit.clip(m.Mean()), m.EffectiveN()
+	p, e := Unit.Clip(m.Mean()), m.EffectiveN()
 	est := wilson(p, e, level)
 	if v := m.Variance(); !m.Binary() && e > 1 && v > 0 {
-		est = shaped(Estimate{Value: p, SE: math.Sqrt(v / e), Level: level, Method: MethodWilson}, tQuantile(level, e-1), Unit)
+		est = shaped(Estimate{Value: p, SE: math.Sqrt(v / e), Level: level, Method: MethodWilson}, StudentQuantile(level, e-1), Unit)
 	}
 	est.N = m.N()
 	return warnIf(m.warnSkipped(m.warnWeighted(est)), warning)
@@ -63,12 +63,12 @@ func WeightedProportion(m Moments, level float64) Estimate {
 // wilson returns Wilson's interval around the share p of n tries, where n > 0
 // need not be whole.
 func wilson(p, n, level float64) Estimate {
-	lo, hi := wilsonEnds(p, n, normalQuantile(level))
+	lo, hi := Wilson(p, n, normalQuantile(level))
 	return Estimate{Value: p, Lo: lo, Hi: hi, Level: level, Method: MethodWilson}
 }
 
-// wilsonEnds returns the ends of Wilson's interval of z standard errors.
-func wilsonEnds(p, n, z float64) (lo, hi float64) {
+// Wilson returns the ends of Wilson's interval of z standard errors.
+func Wilson(p, n, z float64) (lo, hi float64) {
 	zz := z * z / n
 	if zz > 1e300 {
 		return 0, 1 // no information

@@ -2,11 +2,11 @@ package stat
 
 import "math"
 
-// quantileOf returns the value at the share q of sorted values, 0 without any, with linear
+// Quantile returns the value at the share q of sorted values, 0 without any, with linear
 // interpolation between the two values next to it. It is what NumPy's percentile gives, and
 // type 7 of R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The
 // American Statistician 50 (1996), 361-365.
-func quantileOf(sorted []float64, q float64) float64 {
+func Quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}

@@ -24,7 +24,7 @@ func TestQuantileDegenerate(t *testing.T) {
 		{"NaN", []float64{1, 2}, math.NaN(), 1},
 		{"far apart", []float64{-math.MaxFloat64, math.MaxFloat64}, 0.5, 0},
 	} {
-		if got := stat.QuantileOf(tt.values, tt.q); got != tt.want {
+		if got := stat.Quantile(tt.values, tt.q); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -36,7 +36,7 @@ func TestQuantilesRise(t *testing.T) {
 		slices.Sort(values)
 		last := values[0]
 		for i := range 101 {
-			got := stat.QuantileOf(values, float64(i)/100)
+			got := stat.Quantile(values, float64(i)/100)
 			if got < last || got > values[len(values)-1] {
 				t.Fatalf("the quantile at %d%% of %v is %v after %v", i, values, got, last)
 			}

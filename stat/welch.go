@@ -28,7 +28,7 @@ func WelchTest(x, y []float64) Test {
 	// Shares are used instead of variances, whose squares may underflow.
 	sa, sb := va/(va+vb), vb/(va+vb)
 	df := 1 / (sa*sa/float64(a.N()-1) + sb*sb/float64(b.N()-1))
-	test.Statistic, test.P = t, Unit.clip(studentBoth(t, df))
+	test.Statistic, test.P = t, Unit.Clip(StudentTail(t, df))
 	return test
 }
 

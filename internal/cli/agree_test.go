@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"testing"
 
+	"deem/internal/agreement"
 	"deem/internal/cli"
 	"deem/internal/reports/agree"
-	"deem/stat"
 )
 
 // published reads the verdicts of people and of nine judges on 3,200 answers, and writes
@@ -91,10 +91,10 @@ func TestAgreePublished(t *testing.T) {
 	for i, c := range []struct {
 		judge            string
 		agreement, kappa float64
-		confusion        stat.Confusion
+		confusion        agreement.Confusion
 	}{
-		{"GPT-4", 0.9500, 0.8924, stat.Confusion{TP: 1945, FP: 66, FN: 94, TN: 1095}},
-		{"Gemma-2B", 0.6269, 0.0499, stat.Confusion{TP: 1848, FP: 1003, FN: 191, TN: 158}},
+		{"GPT-4", 0.9500, 0.8924, agreement.Confusion{TP: 1945, FP: 66, FN: 94, TN: 1095}},
+		{"Gemma-2B", 0.6269, 0.0499, agreement.Confusion{TP: 1848, FP: 1003, FN: 191, TN: 158}},
 	} {
 		if i%peopleStep != 0 {
 			continue

@@ -130,25 +130,24 @@ func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
 
 // unfit explains why no guarantee is possible, and what would help.
 func unfit(err error, o fitOptions) error {
-	no, ok := errors.AsType[*stat.NoPromise](err)
-	stage, _ := errors.AsType[*cascade.FitError](err)
+	no, ok := errors.AsType[*cascade.FitError](err)
 	switch {
-	case errors.Is(err, cascade.ErrNoConfidence):
-		return usage.Mark(deem.WithHint(err, "match says how sure it is; a declared judge does with top_logprobs under params, and any judge that a file of kind repeat asks several times"))
-	case errors.As(err, new(*cascade.Contradiction)):
-		return deem.WithHint(err, "label items in more clusters: the few that count now are not typical of their clusters")
 	case !ok:
 		return err
-	case no.TooFew() && stage != nil && stage.Clustered > 0:
+	case errors.Is(err, cascade.ErrNoConfidence):
+		return usage.Mark(deem.WithHint(err, "match says how sure it is; a declared judge does with top_logprobs under params, and any judge that a file of kind repeat asks several times"))
+	case errors.Is(err, cascade.ErrContradicted):
+		return deem.WithHint(err, "label items in more clusters: the few that count now are not typical of their clusters")
+	case errors.Is(err, cascade.ErrTooFew) && no.Clustered > 0:
 		return usage.Mark(deem.WithHint(fmt.Errorf("%w: items of one cluster are not independent, so one of each counts, which leaves %s, and alpha %v with delta %v wants %s even if people agree with all of them",
 			err, words.Count(no.Labelled, "label"), o.alpha, o.delta, words.Comma(no.Need)),
 			"label items of %d clusters or more, or promise less with a larger --alpha", no.Need))
-	case no.TooFew():
+	case errors.Is(err, cascade.ErrTooFew):
 		return usage.Mark(deem.WithHint(fmt.Errorf("%w: %s with a label and a verdict, and alpha %v with delta %v wants %s even if people agree with all of them",
 			err, words.Count(no.Labelled, "item"), o.alpha, o.delta, words.Comma(no.Need)),
 			"label more: deem agree RUN --plan %d -o to-label.csv; or promise less with a larger --alpha", 3*no.Need))
 	}
-	return deem.WithHint(fmt.Errorf("%w: people disagree with %s of the surest %s", err, words.Comma(no.Wrong), words.Comma(no.First)),
+	return deem.WithHint(fmt.Errorf("%w: people disagree with %s of the surest %s", err, words.Comma(no.Wrong), words.Comma(no.Decided)),
 		"a larger --alpha promises less; another judge may be better when it is sure; deem agree shows what confidence is worth")
 }
 

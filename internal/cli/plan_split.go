@@ -21,8 +21,8 @@ type splitPlan struct {
 	BetweenItems  float64 `json:"variance_items"`  // allowing for clusters
 	BetweenTrials float64 `json:"variance_trials"` // of one item
 
-	Best  stat.Split   `json:"best"`
-	Other []stat.Split `json:"other"`
+	Best  split   `json:"best"`
+	Other []split `json:"other"`
 }
 
 // planSplit computes the variances from a run with several trials, and prints the split.
@@ -54,12 +54,12 @@ func (a *app) planSplit(ctx context.Context, ref string, calls int, itemCost flo
 	if itemCost == 0 {
 		p.Most = max(run.Dataset.Items, n.Items)
 	}
-	p.Best = stat.BestSplit(p.BetweenItems, p.BetweenTrials, calls, itemCost, p.Most)
+	p.Best = bestSplit(p.BetweenItems, p.BetweenTrials, calls, itemCost, p.Most)
 	if p.Best.Items == 0 {
 		return usage.Errorf("--split %d: not even one item can be judged for so many calls", calls)
 	}
 	for _, trials := range []int{1, 2, 3, 5} {
-		if s := stat.SplitOf(p.BetweenItems, p.BetweenTrials, calls, itemCost, p.Most, trials); s.Items > 0 && trials != p.Best.Trials {
+		if s := splitOf(p.BetweenItems, p.BetweenTrials, calls, itemCost, p.Most, trials); s.Items > 0 && trials != p.Best.Trials {
 			p.Other = append(p.Other, s)
 		}
 	}
@@ -77,8 +77,8 @@ func (a *app) planSplit(ctx context.Context, ref string, calls int, itemCost flo
 
 // lines returns the plan as sentences.
 func (p splitPlan) lines() []string {
-	say := func(s stat.Split) string {
-		return fmt.Sprintf("%s with %s each: ±%.1f pp", words.Count(s.Items, "item"), words.Count(s.Trials, "trial"), 100*stat.HalfWidth(s.SE, 1e6, stat.DefaultLevel))
+	say := func(s split) string {
+		return fmt.Sprintf("%s with %s each: ±%.1f pp", words.Count(s.Items, "item"), words.Count(s.Trials, "trial"), 100*min(1, s.SE*stat.StudentQuantile(stat.DefaultLevel, 1e6)))
 	}
 	limit := fmt.Sprintf("a further item costs as much as %g calls", p.ItemCost)
 	if p.Most > 0 {

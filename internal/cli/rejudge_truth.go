@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/agreement"
 	"deem/internal/published"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -19,7 +20,7 @@ func besideTruth(set *published.Set) error {
 		return nil
 	}
 	var judge, right []float64
-	var yes stat.Confusion
+	var yes agreement.Confusion
 	for i, v := range majority(set) {
 		if t := truth[i]; v != nil && t != nil {
 			judge, right = append(judge, v.Score), append(right, t.Score)
@@ -40,26 +41,26 @@ func besideTruth(set *published.Set) error {
 
 // decisions describes the agreement of verdicts and truth as yes or no. Kappa is undefined
 // if both sides are constant, and then no claim can be about it.
-func decisions(set *published.Set, yes stat.Confusion) string {
-	agreement, kappa := yes.Accuracy(stat.DefaultLevel), yes.Kappa(stat.DefaultLevel)
-	set.Know(map[string]float64{"agreement": agreement.Value})
+func decisions(set *published.Set, yes agreement.Confusion) string {
+	agreed, kappa := yes.Accuracy(stat.DefaultLevel), yes.Kappa(stat.DefaultLevel)
+	set.Know(map[string]float64{"agreement": agreed.Value})
 	beyond := "undefined"
-	if !kappa.Has(stat.WarnOneClass) {
+	if !kappa.Has(agreement.WarnOneClass) {
 		set.Know(map[string]float64{"kappa": kappa.Value})
 		beyond = coefficient(kappa)
 	}
 	return fmt.Sprintf("as yes or no, agreement %.4f, kappa %s, %d yes to right ones, %d yes to wrong ones, %d no to right ones, %d no to wrong ones",
-		agreement.Value, beyond, yes.TP, yes.FP, yes.FN, yes.TN)
+		agreed.Value, beyond, yes.TP, yes.FP, yes.FN, yes.TN)
 }
 
 // correlate describes the correlation of verdicts and truth.
 func correlate(set *published.Set, judge, right []float64) {
-	pearson, err := stat.Pearson(judge, right)
+	pearson, err := agreement.Pearson(judge, right)
 	if err != nil {
 		set.Note("verdicts and truth cannot be correlated: %v", err)
 		return
 	}
-	spearman, err := stat.Spearman(judge, right)
+	spearman, err := agreement.Spearman(judge, right)
 	if err != nil {
 		set.Note("verdicts and truth cannot be correlated: %v", err)
 		return

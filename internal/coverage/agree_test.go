@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"deem/internal/agreement"
 	"deem/internal/reports/agree"
 	"deem/stat"
 )
@@ -73,7 +74,7 @@ func agreeCells() []cell {
 	} {
 		w.right, w.accepts, w.rejects, w.labels = 0.7, 0.9, 0.8, 200
 		truth := population(w.right, w.accepts, w.rejects)
-		kappa := truth.Beyond(stat.CohenKappa, 1e9, stat.Design{}, 0.95).Value
+		kappa := truth.Beyond(agreement.CohenKappa, 1e9, agreement.Design{}, 0.95).Value
 		numbers := []number{
 			{"PPI++", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.PPI.Estimate }},
 			{"Rogan-Gladen", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.RoganGladen }},
@@ -167,7 +168,7 @@ func planCells() []cell {
 			{"false rejects", 1 - w.accepts, func(a agree.Agreement) stat.Estimate { return a.All.FalseReject }},
 			{"false accepts", 1 - w.rejects, func(a agree.Agreement) stat.Estimate { return a.All.FalseAccept }},
 			{"agreement", truth.TP + truth.TN, func(a agree.Agreement) stat.Estimate { return a.All.Agreement }},
-			{"kappa", truth.Beyond(stat.CohenKappa, 1e9, stat.Design{}, 0.95).Value, func(a agree.Agreement) stat.Estimate { return a.All.Kappa }},
+			{"kappa", truth.Beyond(agreement.CohenKappa, 1e9, agreement.Design{}, 0.95).Value, func(a agree.Agreement) stat.Estimate { return a.All.Kappa }},
 			{"number to quote", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.Quoted() }},
 		}
 		cells = append(cells, numbersOf(numbers, fmt.Sprintf("plan of %d labels", labels), nominal, func(rng *rand.Rand) *agree.Builder {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"deem/internal/agreement"
 	"deem/internal/reports/compare"
-	"deem/stat"
 )
 
 // A contest is two systems, of which the judge favours one: it accepts more wrong
@@ -106,7 +106,7 @@ func correctedCells() []cell {
 		cells = append(cells, cell{
 			name: "compare --labels, " + w.name, want: nominal, cost: 4,
 			draw: func(rng *rand.Rand) outcome {
-				return held(*w.draw(rng).Corrected.Estimate, w.right[1]-w.right[0], append(clusterWarnings, stat.WarnFewLabels)...)
+				return held(*w.draw(rng).Corrected.Estimate, w.right[1]-w.right[0], append(clusterWarnings, agreement.WarnFewLabels)...)
 			},
 		})
 	}

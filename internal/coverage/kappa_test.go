@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"deem/internal/agreement"
 	"deem/internal/reports/agree"
-	"deem/stat"
 )
 
 // judged returns an item with a verdict, and with a label when truth is not nil.
@@ -31,8 +31,8 @@ func decide(rng *rand.Rand, right bool, accepts, rejects float64) bool {
 }
 
 // population returns the shares of a judge that accepts and rejects so.
-func population(prevalence, accepts, rejects float64) stat.YesNo {
-	return stat.YesNo{
+func population(prevalence, accepts, rejects float64) agreement.YesNo {
+	return agreement.YesNo{
 		TP: prevalence * accepts, FN: prevalence * (1 - accepts),
 		FP: (1 - prevalence) * (1 - rejects), TN: (1 - prevalence) * rejects,
 	}
@@ -45,8 +45,8 @@ func kappaCells() []cell {
 		for _, p := range []float64{0.5, 0.8, 0.95} {
 			const accepts, rejects = 0.95, 0.8
 			truth := population(p, accepts, rejects)
-			kappa := truth.Beyond(stat.CohenKappa, 1e9, stat.Design{}, 0.95).Value
-			ac1 := truth.Beyond(stat.GwetAC, 1e9, stat.Design{}, 0.95).Value
+			kappa := truth.Beyond(agreement.CohenKappa, 1e9, agreement.Design{}, 0.95).Value
+			ac1 := truth.Beyond(agreement.GwetAC, 1e9, agreement.Design{}, 0.95).Value
 			setting := fmt.Sprintf("%d labels, %g say yes", n, p)
 			cells = append(cells, shared([]string{"kappa, " + setting, "AC1, " + setting}, atLeast, 4, func(rng *rand.Rand) []outcome {
 				b := agree.New(agree.Options{People: true, Draws: 2})

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/stat"
@@ -145,7 +146,7 @@ func (b *PanelBuilder) Panel() Panel {
 	r := b.report
 	r.Unanimous = stat.Proportion(b.unanimous, b.several)
 	r.Flips = stat.MeanIn(b.flips, stat.DefaultLevel, stat.Unit)
-	r.Alpha = stat.KrippendorffInterval(b.ratings, stat.ScaleNominal, 200, 1, stat.DefaultLevel)
+	r.Alpha = agreement.KrippendorffInterval(b.ratings, agreement.ScaleNominal, 200, 1, stat.DefaultLevel)
 	for i, name := range b.names {
 		r.Members = append(r.Members, Member{
 			Name: name, Voted: b.voted[i], Abstained: r.Items - b.voted[i],
@@ -200,7 +201,7 @@ func (r Panel) AddTo(d *doc.Document) {
 // mean that the members agree no better than by chance.
 func (r Panel) alpha(d *doc.Document) doc.Fact {
 	for _, w := range r.Alpha.Warnings {
-		if strings.HasPrefix(w, stat.WarnAlpha) {
+		if strings.HasPrefix(w, agreement.WarnAlpha) {
 			return doc.Fact{Name: "alpha", Text: w}
 		}
 	}

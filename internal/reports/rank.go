@@ -95,7 +95,7 @@ type RankVerdict struct {
 // A RankBuilder collects verdicts. Its zero value is ready to use.
 type RankBuilder struct {
 	systems  []RankedSystem
-	contests []stat.Contest
+	contests []contest
 	unjudged int
 }
 
@@ -111,8 +111,8 @@ func (b *RankBuilder) Add(v RankVerdict) {
 		cluster = "cluster " + v.Cluster
 	}
 	b.contests = append(b.contests,
-		stat.Contest{First: first, Second: second, Score: v.ShownFirst, Cluster: cluster},
-		stat.Contest{First: second, Second: first, Score: 1 - v.ShownSecond, Cluster: cluster})
+		contest{First: first, Second: second, Score: v.ShownFirst, Cluster: cluster},
+		contest{First: second, Second: first, Score: 1 - v.ShownSecond, Cluster: cluster})
 	for _, score := range []float64{v.ShownFirst, v.ShownSecond} {
 		winner, loser := &b.systems[first], &b.systems[second]
 		switch {
@@ -137,7 +137,7 @@ func (b *RankBuilder) system(name string) int {
 
 // Ranking returns the result at a confidence level.
 func (b *RankBuilder) Report(level float64) (Ranking, error) {
-	fit, err := stat.NewBradleyTerry(len(b.systems), b.contests, level)
+	fit, err := newBradleyTerry(len(b.systems), b.contests, level)
 	if err != nil {
 		return Ranking{}, err
 	}
@@ -155,7 +155,7 @@ func (b *RankBuilder) Report(level float64) (Ranking, error) {
 		return r, nil
 	}
 	r.Ties = fit.Ties / (fit.Ties + 2)
-	first := fit.Order.Logistic()
+	first := chance(fit.Order)
 	r.First = &first
 	better := b.pairs(&r, fit)
 	for i := range r.Systems {
@@ -182,7 +182,7 @@ func (s RankedSystem) place() float64 {
 
 // pairs adds all pairs of systems with a strength to r. It returns for each system how many
 // are shown to be stronger.
-func (b *RankBuilder) pairs(r *Ranking, fit stat.BradleyTerry) []int {
+func (b *RankBuilder) pairs(r *Ranking, fit bradleyTerry) []int {
 	type pairing struct{ i, j int }
 	var places []pairing
 	var p []float64
@@ -197,7 +197,7 @@ func (b *RankBuilder) pairs(r *Ranking, fit stat.BradleyTerry) []int {
 			}
 			difference, test := fit.Difference(at.i, at.j)
 			places, p = append(places, at), append(p, test.P)
-			r.Pairs = append(r.Pairs, RankedPair{First: b.systems[at.i].Name, Second: b.systems[at.j].Name, Beats: difference.Logistic(), P: test.P})
+			r.Pairs = append(r.Pairs, RankedPair{First: b.systems[at.i].Name, Second: b.systems[at.j].Name, Beats: chance(difference), P: test.P})
 		}
 	}
 	stronger := make([]int, len(b.systems))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/agreement"
 	"deem/internal/words"
 	"deem/report"
 	"deem/stat"
@@ -194,7 +195,7 @@ type chartPoint struct {
 }
 
 // newConfidenceChart draws the confidences, nil when there are none.
-func newConfidenceChart(conf *report.Confidence, bins []stat.Bin) *confidenceChart {
+func newConfidenceChart(conf *report.Confidence, bins []agreement.Bin) *confidenceChart {
 	if conf == nil || conf.N == 0 {
 		return nil
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"deem"
+	"deem/internal/agreement"
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/report"
-	"deem/stat"
 )
 
 // maxLabelled is how many labelled items a page sets beside the judge's confidence. The
@@ -54,7 +54,7 @@ func labelledIDs(ctx context.Context, st store.Labels, q store.LabelQuery) ([]st
 
 // reliability returns how often the judge was right when it was how sure, nothing when
 // no label can tell.
-func (s *Server) reliability(ctx context.Context, run store.Run, people *reports.People, ids []string) ([]stat.Bin, error) {
+func (s *Server) reliability(ctx context.Context, run store.Run, people *reports.People, ids []string) ([]agreement.Bin, error) {
 	var sure []float64
 	var right []bool
 	for rec, err := range s.store.Records(ctx, run.ID, store.Query{IDs: ids, Trial: new(int)}) {
@@ -72,7 +72,7 @@ func (s *Server) reliability(ctx context.Context, run store.Run, people *reports
 	if len(sure) == 0 {
 		return nil, nil // Whatever was labelled is unjudged, or people are evenly split.
 	}
-	return stat.Reliability(sure, right, stat.Binning{})
+	return agreement.Reliability(sure, right, agreement.Binning{})
 }
 
 // stated returns how sure a verdict is and what it says, if it says how sure it is.

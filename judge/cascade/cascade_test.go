@@ -12,7 +12,6 @@ import (
 
 	"deem"
 	"deem/judge/cascade"
-	"deem/stat"
 )
 
 // says is a judge that returns the same verdict for every item.
@@ -208,7 +207,7 @@ func TestFitSeveralStages(t *testing.T) {
 func TestFitRefuses(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	_, err := cascade.Fit([]string{"a"}, made(r, 40, 1), 0.05, 0.05)
-	if no, ok := errors.AsType[*stat.NoPromise](err); !ok || !no.TooFew() || !strings.Contains(err.Error(), "stage a") {
+	if !errors.Is(err, cascade.ErrTooFew) || !strings.Contains(err.Error(), "stage a") {
 		t.Errorf("40 labels: error %v, want too few, of stage a", err)
 	}
 	mute := made(r, 400, 1)
@@ -236,7 +235,7 @@ func TestFitCountsClustersOnce(t *testing.T) {
 		}
 	}
 	_, err := cascade.Fit([]string{"a"}, often, 0.05, 0.05)
-	if no, ok := errors.AsType[*stat.NoPromise](err); !ok || no.Labelled != 40 {
+	if no, ok := errors.AsType[*cascade.FitError](err); !ok || no.Labelled != 40 {
 		t.Errorf("40 clusters of 10: error %v, want that 40 labels are too few", err)
 	}
 }
@@ -249,7 +248,7 @@ func TestFitKeepsClustersTogether(t *testing.T) {
 		list[i].Cluster = fmt.Sprint("c", i%60)
 	}
 	_, err := cascade.Fit([]string{"a", "b"}, list, 0.05, 0.05)
-	if no, ok := errors.AsType[*stat.NoPromise](err); !ok || no.Labelled < 20 || no.Labelled > 40 {
+	if no, ok := errors.AsType[*cascade.FitError](err); !ok || no.Labelled < 20 || no.Labelled > 40 {
 		t.Errorf("60 clusters for two stages: error %v, want that the first has about half of them", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"math"
 
 	"deem"
-	"deem/stat"
 )
 
 // A Labelled is an item with a human label and the verdict of each stage.
@@ -23,10 +22,24 @@ type Labelled struct {
 }
 
 // A Fitted is the threshold of one stage with its guarantee, and the stage's results on all
-// labelled items.
+// labelled items. The guarantee is that of the decisions with at least the confidence
+// Threshold, at most a share of Alpha is wrong, with a probability of at least 1-Delta over
+// the choice of the labels.
 type Fitted struct {
 	Name string `json:"name"`
-	stat.Promise
+
+	Alpha float64 `json:"alpha"`
+	Delta float64 `json:"delta"`
+
+	Threshold float64 `json:"threshold"`
+
+	Labelled int `json:"labelled"` // decisions with known truth
+	Decided  int `json:"decided"`  // of them at or above the threshold
+	Wrong    int `json:"wrong"`    // of these
+
+	// Bound is the upper end of the exact one-sided interval of the share of wrong
+	// decisions at level 1-Delta. It is at most Alpha.
+	Bound float64 `json:"bound"`
 
 	Reached int `json:"reached"` // labelled items that no earlier stage decided
 	Took    int `json:"took"`    // how many of these this stage decided
@@ -37,12 +50,20 @@ type Fitted struct {
 	Clustered int `json:"clustered,omitempty"`
 }
 
-// A FitError names the stage for which there is no guarantee. It wraps a [*stat.NoPromise],
-// or [ErrNoConfidence].
+// A FitError is returned if there is no guarantee for a stage. It wraps [ErrTooFew],
+// [ErrNoConfidence] or [ErrContradicted], or says that the most confident decisions are
+// wrong too often.
 type FitError struct {
 	Stage     string
 	Clustered int // labels left out; see [Fitted]
-	Err       error
+	Labelled  int // decisions with known truth
+	Need      int // the number needed even if none of them is wrong
+
+	// Decided and Wrong are the number of decisions in the test that failed, and the number
+	// of those that were wrong.
+	Decided, Wrong int
+
+	Err error
 }
 
 // Error describes the error with the name of the stage.
@@ -51,21 +72,20 @@ func (e *FitError) Error() string { return fmt.Sprintf("stage %s: %v", e.Stage, 
 // Unwrap returns the reason.
 func (e *FitError) Unwrap() error { return e.Err }
 
-// A Contradiction means that people disagree with a larger share of a stage's decisions on
-// all labelled items than the bound found with one item of each cluster allows.
-type Contradiction struct {
-	Decided, Wrong int
-	Bound          float64
-}
+// The reasons why a stage has no guarantee.
+var (
+	// ErrTooFew means that more labels are needed for any guarantee.
+	ErrTooFew = errors.New("too few labels to promise anything")
 
-// Error describes the contradiction.
-func (e *Contradiction) Error() string {
-	return fmt.Sprintf("people disagree with %d of %d labelled decisions, more than the bound of %.1f%% found with one item of each cluster",
-		e.Wrong, e.Decided, 100*e.Bound)
-}
+	// ErrNoConfidence means that no verdict of a stage has a confidence.
+	ErrNoConfidence = errors.New("its verdicts do not say how sure they are, and a threshold would have nothing to hold on to")
 
-// ErrNoConfidence means that no verdict of a stage has a confidence.
-var ErrNoConfidence = errors.New("its verdicts do not say how sure they are, and a threshold would have nothing to hold on to")
+	// ErrContradicted means that people disagree with a larger share of a stage's decisions
+	// on all labelled items than the bound found with one item of each cluster allows.
+	ErrContradicted = errors.New("labelled items contradict the bound found with one item of each cluster")
+
+	errTooWrong = errors.New("the surest decisions are wrong too often to promise anything")
+)
 
 // Fit returns the thresholds of the named stages such that, with a probability of at least
 // 1-delta, at least a share 1-alpha of their decisions agree with people.
@@ -93,22 +113,24 @@ func Fit(stages []string, items []Labelled, alpha, delta float64) ([]Fitted, err
 		}
 		f := Fitted{Name: name, Reached: len(open)}
 		own, f.Clustered = thin(own)
-		var err error
-		if f.Promise, err = promise(own, i, alpha, delta/float64(len(stages))); err != nil {
-			return nil, &FitError{Stage: name, Clustered: f.Clustered, Err: err}
+		if err := f.fit(own, i, alpha, delta/float64(len(stages))); err != nil {
+			return nil, err
 		}
 		open = f.take(open, i)
 		if f.Clustered > 0 && float64(f.Took-f.Agreed) > f.Bound*float64(f.Took) {
-			return nil, &FitError{Stage: name, Err: &Contradiction{Decided: f.Took, Wrong: f.Took - f.Agreed, Bound: f.Bound}}
+			return nil, &FitError{
+				Stage: name, Decided: f.Took, Wrong: f.Took - f.Agreed,
+				Err: fmt.Errorf("%w: people disagree with %d of %d decisions, more than %.1f%%", ErrContradicted, f.Took-f.Agreed, f.Took, 100*f.Bound),
+			}
 		}
 		fitted = append(fitted, f)
 	}
 	return fitted, nil
 }
 
-// promise fits the i-th stage on its own labels.
-func promise(own []Labelled, i int, alpha, delta float64) (stat.Promise, error) {
-	var decisions []stat.Trusted
+// fit fits the i-th stage on its own labels.
+func (f *Fitted) fit(own []Labelled, i int, alpha, delta float64) error {
+	var decisions []trusted
 	verdicts := 0
 	for _, it := range own {
 		v := it.Verdicts[i]
@@ -117,13 +139,13 @@ func promise(own []Labelled, i int, alpha, delta float64) (stat.Promise, error) 
 		}
 		verdicts++
 		if v.Confidence != nil {
-			decisions = append(decisions, stat.Trusted{Confidence: *v.Confidence, Right: v.Yes() == it.Yes})
+			decisions = append(decisions, trusted{confidence: *v.Confidence, right: v.Yes() == it.Yes})
 		}
 	}
 	if verdicts > 0 && len(decisions) == 0 {
-		return stat.Promise{}, ErrNoConfidence
+		return &FitError{Stage: f.Name, Clustered: f.Clustered, Err: ErrNoConfidence}
 	}
-	return stat.Guarantee(decisions, alpha, delta)
+	return f.guarantee(decisions, alpha, delta)
 }
 
 // take counts the decisions of the stage on the undecided items, and returns the items that

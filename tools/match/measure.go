@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"deem/internal/agreement"
 	"deem/judge/match"
-	"deem/stat"
 )
 
 // A Figure is what was measured on one set of items.
@@ -39,7 +39,7 @@ func figure(name string, scored []Scored, right []bool) (Figure, error) {
 	}
 	drawn := make([]bool, len(probs))
 	f := Figure{Name: name, N: len(probs), At95: Coverage(probs, right, .95), At97: Coverage(probs, right, .97)}
-	ece, err := stat.ECE(probs, right, stat.Binning{})
+	ece, err := agreement.ECE(probs, right, agreement.Binning{})
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", name, err)
 	}
@@ -49,7 +49,7 @@ func figure(name string, scored []Scored, right []bool) (Figure, error) {
 		for i, p := range probs {
 			drawn[i] = draw.Float64() < p
 		}
-		ece, err := stat.ECE(probs, drawn, stat.Binning{})
+		ece, err := agreement.ECE(probs, drawn, agreement.Binning{})
 		if err != nil {
 			return f, err
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"deem/internal/agreement"
 	"deem/judge/match"
 	"deem/stat"
 )
@@ -114,7 +115,7 @@ func TestExpectedScoreCovers(t *testing.T) {
 			draw := rand.New(rand.NewPCG(1, uint64(n)))
 			for range draws {
 				var values stat.Moments
-				var guesses stat.Guesses
+				var guesses agreement.Guesses
 				for range n {
 					s := scored[draw.IntN(len(scored))]
 					value := number(s.P >= .5)
@@ -124,7 +125,7 @@ func TestExpectedScoreCovers(t *testing.T) {
 					}
 					values.Add(value, 1)
 				}
-				e := stat.MeanIn(values, .95, stat.Unit).Widened(guesses.SE(float64(n), m.Error), stat.Unit)
+				e := agreement.Widened(stat.MeanIn(values, .95, stat.Unit), guesses.SE(float64(n), m.Error), stat.Unit)
 				covered += count(e.Lo <= truth && truth <= e.Hi)
 			}
 			share := float64(covered) / draws

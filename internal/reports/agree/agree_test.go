@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/internal/reports/agree"
 	"deem/stat"
@@ -399,7 +400,7 @@ func TestAny(t *testing.T) {
 		if c.N() != a.Counts.Both || c.FP+c.FN != len(a.Disagreements) {
 			rt.Errorf("confusion %+v, but %d items with both and %d disagreements", c, a.Counts.Both, len(a.Disagreements))
 		}
-		var parts stat.Confusion
+		var parts agreement.Confusion
 		for _, m := range a.Categories {
 			parts.TP, parts.FP, parts.FN, parts.TN = parts.TP+m.Confusion.TP, parts.FP+m.Confusion.FP, parts.FN+m.Confusion.FN, parts.TN+m.Confusion.TN
 		}
@@ -533,7 +534,7 @@ func TestUndecidedItemsAreCorrectedByTheirProbability(t *testing.T) {
 	if n := a.All.Confusion.N(); n != 48 {
 		t.Errorf("the agreement is over %d items, want the 48 decided ones with a label", n)
 	}
-	want, err := stat.NewPPI(y, yhat, alone, stat.PPIOptions{Level: 0.95})
+	want, err := agreement.NewPPI(y, yhat, alone, agreement.PPIOptions{Level: 0.95})
 	if err != nil {
 		t.Fatal(err)
 	}

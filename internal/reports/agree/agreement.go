@@ -1,6 +1,7 @@
 package agree
 
 import (
+	"deem/internal/agreement"
 	"deem/stat"
 )
 
@@ -70,7 +71,7 @@ type Measures struct {
 
 	// Confusion counts right answers accepted (tp), wrong ones accepted (fp), right
 	// ones rejected (fn) and wrong ones rejected (tn).
-	Confusion stat.Confusion `json:"confusion"`
+	Confusion agreement.Confusion `json:"confusion"`
 
 	Agreement stat.Estimate `json:"agreement"` // the share of items on which they agree
 	Kappa     stat.Estimate `json:"kappa"`     // Cohen's
@@ -88,21 +89,21 @@ type Measures struct {
 type Scores struct {
 	N int `json:"n"`
 
-	Pearson  *stat.Correlation `json:"pearson,omitempty"` // nil if one side has no spread
-	Spearman *stat.Correlation `json:"spearman,omitempty"`
-	Kendall  *stat.Correlation `json:"kendall,omitempty"`
+	Pearson  *agreement.Correlation `json:"pearson,omitempty"` // nil if one side has no spread
+	Spearman *agreement.Correlation `json:"spearman,omitempty"`
+	Kendall  *agreement.Correlation `json:"kendall,omitempty"`
 
 	Raw       *stat.Estimate `json:"raw,omitempty"` // the judge's mean over all judged items; nil if withheld
 	People    stat.Estimate  `json:"people"`        // people's mean over labelled items
-	Corrected *stat.PPI      `json:"ppi,omitempty"` // nil if withheld or if every item is labelled
+	Corrected *agreement.PPI `json:"ppi,omitempty"` // nil if withheld or if every item is labelled
 }
 
 // Confidence says how well calibrated the judge's confidence is.
 type Confidence struct {
-	N     int                   `json:"n"` // items with a confidence
-	Bins  []stat.Bin            `json:"bins"`
-	ECE   stat.CalibrationError `json:"ece"`
-	Brier float64               `json:"brier"`
+	N     int                        `json:"n"` // items with a confidence
+	Bins  []agreement.Bin            `json:"bins"`
+	ECE   agreement.CalibrationError `json:"ece"`
+	Brier float64                    `json:"brier"`
 
 	// AUROC is the probability that the judge is more confident in a right verdict than in
 	// a wrong one; nil if all are right or all are wrong.
@@ -126,7 +127,7 @@ type Corrected struct {
 	Raw    stat.Estimate `json:"raw"`    // from the judge's verdicts, and the probabilities of undecided items
 	People stat.Estimate `json:"people"` // from people, over the labelled items alone
 
-	PPI         stat.PPI      `json:"ppi"`
+	PPI         agreement.PPI `json:"ppi"`
 	RoganGladen stat.Estimate `json:"rogan_gladen"` // of the items that people did not label
 	Stratified  stat.Estimate `json:"stratified"`   // by verdict and category
 

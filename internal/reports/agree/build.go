@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/stat"
 )
@@ -44,7 +45,7 @@ func (b *Builder) Agreement() Agreement {
 // measure computes all measures for some labelled items, which also represent the judged
 // items in alone, which have no label.
 func (b *Builder) measure(category string, items []paired, alone []single) Measures {
-	var c stat.Confusion
+	var c agreement.Confusion
 	for _, it := range items {
 		c.Add(it.truth, it.judge)
 	}
@@ -58,7 +59,7 @@ func (b *Builder) measure(category string, items []paired, alone []single) Measu
 	return Measures{
 		Category: category, Confusion: c,
 		Agreement: s.share(func(t, j bool) bool { return t == j }, every),
-		Kappa:     s.beyond(stat.CohenKappa), AC1: s.beyond(stat.GwetAC), Alpha: s.beyond(stat.KrippendorffAlpha),
+		Kappa:     s.beyond(agreement.CohenKappa), AC1: s.beyond(agreement.GwetAC), Alpha: s.beyond(agreement.KrippendorffAlpha),
 		FalseAccept: s.share(judge, not(truth)), FalseReject: s.share(not(judge), truth),
 		PeopleRate: s.share(truth, every), JudgeRate: s.share(judge, every), MCC: s.mcc(),
 	}
@@ -85,7 +86,7 @@ func (b *Builder) alpha(ratings [][]float64) stat.Estimate {
 	if n := len(ratings[0]) * len(ratings); n > 0 {
 		draws = min(draws, max(leastDraws, mostRatings/n))
 	}
-	return stat.KrippendorffInterval(ratings, stat.ScaleNominal, draws, b.o.Seed, b.o.Level)
+	return agreement.KrippendorffInterval(ratings, agreement.ScaleNominal, draws, b.o.Seed, b.o.Level)
 }
 
 // categories returns the measures of each category, sorted by name. It returns none if no
@@ -117,15 +118,15 @@ func (b *Builder) confidence() *Confidence {
 			probs, right = append(probs, it.confidence), append(right, it.judge == it.truth)
 		}
 	}
-	bins, err := stat.Reliability(probs, right, stat.Binning{})
+	bins, err := agreement.Reliability(probs, right, agreement.Binning{})
 	if err != nil || len(probs) == 0 {
 		return nil
 	}
 	c := &Confidence{N: len(probs), Bins: bins}
 	// The lists satisfy the requirements of Reliability, so these return no error either.
-	c.ECE, _ = stat.ECE(probs, right, stat.Binning{})
-	c.Brier, _ = stat.Brier(probs, right)
-	if area, err := stat.AUROC(probs, right, nil); err == nil {
+	c.ECE, _ = agreement.ECE(probs, right, agreement.Binning{})
+	c.Brier, _ = agreement.Brier(probs, right)
+	if area, err := agreement.AUROC(probs, right, nil); err == nil {
 		c.AUROC = &area
 	}
 	return c
@@ -167,14 +168,14 @@ func (b *Builder) annotators() *Annotators {
 		a.Kappa = &kappa
 		return a
 	}
-	fleiss := stat.Fleiss(table, b.o.Level)
+	fleiss := agreement.Fleiss(table, b.o.Level)
 	a.Fleiss = &fleiss
 	return a
 }
 
 // crossed counts the decisions of two annotators; the first is treated as the truth.
-func crossed(ratings [][]float64) stat.Confusion {
-	var c stat.Confusion
+func crossed(ratings [][]float64) agreement.Confusion {
+	var c agreement.Confusion
 	for i, x := range ratings[0] {
 		if y := ratings[1][i]; !math.IsNaN(x) && !math.IsNaN(y) {
 			c.Add(x == 1, y == 1)
@@ -237,9 +238,9 @@ func (b *Builder) scores(withheld bool) *Scores {
 		judge.Add(it.cluster, it.score, 1)
 	}
 	s := &Scores{N: len(y), People: people.Score(b.o.Level, false)}
-	s.Pearson = correlation(stat.Pearson(yhat, y))
-	s.Spearman = correlation(stat.Spearman(yhat, y))
-	s.Kendall = correlation(stat.KendallTauB(yhat, y))
+	s.Pearson = correlation(agreement.Pearson(yhat, y))
+	s.Spearman = correlation(agreement.Spearman(yhat, y))
+	s.Kendall = correlation(agreement.KendallTauB(yhat, y))
 	if withheld {
 		return s
 	}
@@ -254,7 +255,7 @@ func (b *Builder) scores(withheld bool) *Scores {
 
 // ppi returns prediction-powered inference of a mean from 0 to 1, from the values of people
 // and judge on labelled items and of the judge on the others. There must be some of both.
-func (b *Builder) ppi(people, judge func(paired) float64, alone func(single) float64) stat.PPI {
+func (b *Builder) ppi(people, judge func(paired) float64, alone func(single) float64) agreement.PPI {
 	var y, yhat, others []float64
 	for _, it := range b.both {
 		y, yhat = append(y, people(it)), append(yhat, judge(it))
@@ -263,7 +264,7 @@ func (b *Builder) ppi(people, judge func(paired) float64, alone func(single) flo
 		others = append(others, alone(it))
 	}
 	// The lists satisfy the requirements of NewPPI, so there is no error.
-	ppi, _ := stat.NewPPI(y, yhat, others, stat.PPIOptions{Level: b.o.Level})
+	ppi, _ := agreement.NewPPI(y, yhat, others, agreement.PPIOptions{Level: b.o.Level})
 	mean := stat.MomentsOf(others).Mean()
 	rectifier := ppi.Value - float64(ppi.Lambda*mean)
 	labelled, unlabelled, all := float64(len(y)), float64(len(others)), float64(len(y)+len(others))
@@ -281,7 +282,7 @@ func (b *Builder) ppi(people, judge func(paired) float64, alone func(single) flo
 }
 
 // correlation returns nil for one that is not defined.
-func correlation(c stat.Correlation, err error) *stat.Correlation {
+func correlation(c agreement.Correlation, err error) *agreement.Correlation {
 	if err != nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/stat"
 )
@@ -43,7 +44,7 @@ func (b *Builder) Corrected() *Corrected {
 	if len(w.both) == 0 {
 		return nil
 	}
-	var c stat.Confusion
+	var c agreement.Confusion
 	for _, it := range w.both {
 		c.Add(it.truth, it.judge)
 	}
@@ -53,12 +54,12 @@ func (b *Builder) Corrected() *Corrected {
 
 // correct returns the run's score corrected to match people, nil without labels. people is
 // the weighted share of yes among the labels.
-func (b *Builder) correct(c stat.Confusion, people stat.Estimate) *Corrected {
+func (b *Builder) correct(c agreement.Confusion, people stat.Estimate) *Corrected {
 	if c.N() == 0 {
 		return nil
 	}
 	var raw stat.Clustered
-	var guesses stat.Guesses
+	var guesses agreement.Guesses
 	predict := func(t traits, yes bool, score float64) {
 		x := t.predicted(yes, score)
 		if raw.Add(t.cluster, x, 1); t.undecided {
@@ -77,17 +78,17 @@ func (b *Builder) correct(c stat.Confusion, people stat.Estimate) *Corrected {
 	level := b.o.Level
 	k := &Corrected{People: people, Stratified: b.stratified(), Unlabelled: n}
 	all := raw.Moments()
-	k.Raw = raw.Share(level, false).Widened(guesses.SE(all.Weight(), b.o.CalibrationError), stat.Unit)
-	k.PPI = stat.PPIOf(c, yes, n, level)
+	k.Raw = agreement.Widened(raw.Share(level, false), guesses.SE(all.Weight(), b.o.CalibrationError), stat.Unit)
+	k.PPI = agreement.PPIOf(c, yes, n, level)
 	switch {
 	case n > 0 && guesses.N() > 0:
 		k.PPI = b.ppi(func(it paired) float64 { return number(it.truth) },
 			func(it paired) float64 { return it.predicted(it.judge, it.judgeScore) },
 			func(it single) float64 { return it.predicted(it.yes, it.score) })
 	case n > 0:
-		k.PPI = stat.PPIIn(b.clusteredBy(k.PPI.Influence(c, yes)), c, yes, n, level)
+		k.PPI = agreement.PPIIn(b.clusteredBy(k.PPI.Influence(c, yes)), c, yes, n, level)
 	}
-	k.RoganGladen = stat.RoganGladenIn(b.clusteredBy(stat.RoganGladenInfluence(yes, n, c)), yes, n, c, level)
+	k.RoganGladen = agreement.RoganGladenIn(b.clusteredBy(agreement.RoganGladenInfluence(yes, n, c)), yes, n, c, level)
 	k.Mix = b.mix(c, yes, n)
 	switch how := b.drawn(); {
 	case n == 0:
@@ -111,13 +112,13 @@ func (b *Builder) correct(c stat.Confusion, people stat.Estimate) *Corrected {
 
 // clusteredBy returns the design of an estimate from the influence of labelled items and of
 // the others.
-func (b *Builder) clusteredBy(labelled func(truth, judge bool) float64, alone func(judge bool) float64) stat.Design {
+func (b *Builder) clusteredBy(labelled func(truth, judge bool) float64, alone func(judge bool) float64) agreement.Design {
 	return b.clustered(func(it paired) float64 { return labelled(it.truth, it.judge) }, func(it single) float64 { return alone(it.yes) })
 }
 
 // clustered returns the effect of clusters on an estimate that uses all judged items, from
 // the influence of each item, summed over clusters.
-func (b *Builder) clustered(labelled func(paired) float64, alone func(single) float64) stat.Design {
+func (b *Builder) clustered(labelled func(paired) float64, alone func(single) float64) agreement.Design {
 	places := map[string]int{}
 	var whole, apart []stat.Cluster
 	add := func(cluster string, x float64) {
@@ -138,15 +139,15 @@ func (b *Builder) clustered(labelled func(paired) float64, alone func(single) fl
 		add(it.cluster, alone(it))
 	}
 	if len(whole) == len(apart) {
-		return stat.Design{}
+		return agreement.Design{}
 	}
-	return stat.InClusters(whole, apart)
+	return agreement.InClusters(whole, apart)
 }
 
 // more returns the number of additional labels needed.
-func more(ppi stat.PPI, width float64) *More {
+func more(ppi agreement.PPI, width float64) *More {
 	m := &More{Width: width, Now: ppi.Hi - ppi.Lo, Present: ppi.Labels}
-	m.Labels, m.Enough = stat.MoreLabels(ppi, width)
+	m.Labels, m.Enough = agreement.MoreLabels(ppi, width)
 	return m
 }
 
@@ -251,7 +252,7 @@ func (b *Builder) beyondWeights() bool {
 const differs = 0.99
 
 // mix compares the labelled items with the others.
-func (b *Builder) mix(c stat.Confusion, yes, n int) Mix {
+func (b *Builder) mix(c agreement.Confusion, yes, n int) Mix {
 	m := Mix{Labelled: c.JudgeRate(b.o.Level), Unlabelled: stat.ProportionAt(yes, n, b.o.Level)}
 	if n == 0 {
 		return m
@@ -309,7 +310,7 @@ func (b *Builder) stratified() stat.Estimate {
 	case s.strata != nil && est.Clusters == 0:
 		est = est.Warn(WarnFewInStrata)
 	default:
-		est = est.Warn(stat.WarnFewLabels)
+		est = est.Warn(agreement.WarnFewLabels)
 	}
 	return est
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/stat"
@@ -379,7 +380,7 @@ func (p *paper) grades() {
 	add := func(name string, est stat.Estimate, about string) {
 		t.Rows = append(t.Rows, []doc.Cell{doc.T(name), p.Coefficient(est, 4), doc.T(about)})
 	}
-	for i, c := range []*stat.Correlation{s.Pearson, s.Spearman, s.Kendall} {
+	for i, c := range []*agreement.Correlation{s.Pearson, s.Spearman, s.Kendall} {
 		if c != nil {
 			add([]string{"Pearson's r", "Spearman's rho", "Kendall's tau-b"}[i], c.Estimate, doc.NEquals(s.N))
 		}

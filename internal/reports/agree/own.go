@@ -1,6 +1,7 @@
 package agree
 
 import (
+	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/stat"
 )
@@ -72,7 +73,7 @@ func (o *Own) measure(b *Builder, mine, others []paired) {
 }
 
 // leniency returns the judge's rate of yes minus that of people, on the same items.
-func leniency(c stat.Confusion, level float64) *stat.Estimate {
+func leniency(c agreement.Confusion, level float64) *stat.Estimate {
 	est := stat.PairedProportions(c.FP, c.FN, c.N(), level)
 	return &est
 }

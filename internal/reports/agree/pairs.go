@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/stat"
 )
@@ -116,7 +117,7 @@ func (c *Crossing) add(first, second bool) {
 func (c Crossing) close() Crossing {
 	n := c.BothYes + c.FirstOnly + c.SecondOnly + c.BothNo
 	c.Agreement = stat.Proportion(c.BothYes+c.BothNo, n)
-	c.Kappa = stat.Confusion{TP: c.BothYes, FN: c.FirstOnly, FP: c.SecondOnly, TN: c.BothNo}.Kappa(stat.DefaultLevel)
+	c.Kappa = agreement.Confusion{TP: c.BothYes, FN: c.FirstOnly, FP: c.SecondOnly, TN: c.BothNo}.Kappa(stat.DefaultLevel)
 	return c
 }
 

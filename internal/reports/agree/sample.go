@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"deem/internal/agreement"
 	"deem/stat"
 )
 
@@ -38,7 +39,7 @@ func (t traits) predicted(yes bool, score float64) float64 {
 type sample struct {
 	level float64
 	both  []paired
-	table stat.YesNo // of weights
+	table agreement.YesNo // of weights
 
 	weight []float64 // of each labelled item: the number of judged items it represents
 	place  []int     // of each labelled item: its cluster
@@ -195,17 +196,17 @@ type influence func(truth, judge bool) float64
 
 // design returns how much less information the sample has about an estimate than the same
 // number of independent items.
-func (s *sample) design(z influence) stat.Design {
+func (s *sample) design(z influence) agreement.Design {
 	n := float64(len(s.both))
 	clustered := len(s.sizes) < len(s.both)+len(s.at)
 	if n < 2 || s.strata == nil && !clustered && !s.weighted() {
-		return stat.Design{}
+		return agreement.Design{}
 	}
 	// The ratio of the variances with and without clusters is computed from the observed
 	// data, and applied to the variance, which allows for what was not observed.
-	d := stat.Design{Effect: 1, DF: max(n-float64(max(len(s.strata), 1)), 1)}
+	d := agreement.Design{Effect: 1, DF: max(n-float64(max(len(s.strata), 1)), 1)}
 	if clustered {
-		d = stat.InClusters(s.sums(z))
+		d = agreement.InClusters(s.sums(z))
 	}
 	variance, base := s.variance(z)
 	if base > 0 {
@@ -316,7 +317,7 @@ func (s *sample) share(hit, of func(truth, judge bool) bool) stat.Estimate {
 }
 
 // beyond returns a chance-corrected coefficient of agreement.
-func (s *sample) beyond(c stat.Coefficient) stat.Estimate {
+func (s *sample) beyond(c agreement.Coefficient) stat.Estimate {
 	d := s.design(func(truth, judge bool) float64 { return s.table.Influence(c, truth, judge) })
 	return s.table.Beyond(c, len(s.both), d, s.level)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/stat"
@@ -38,7 +39,7 @@ func (b *Builder) labelTable() *LabelTable {
 		return nil
 	}
 	t := &LabelTable{Labels: b.o.Labels, Ordered: b.o.Ordered, Counts: make([][]int, k)}
-	weights := make(stat.Crossed, k)
+	weights := make(agreement.Crossed, k)
 	for i := range k {
 		t.Counts[i], weights[i] = make([]int, k), make([]float64, k)
 	}
@@ -65,12 +66,12 @@ func (b *Builder) labelTable() *LabelTable {
 	share := hits / total
 	d := designOf(list, func(i, j int) float64 { return number(i == j) - share })
 	t.Agreement = d.Share(share, len(list), b.o.Level)
-	kappa := func(w stat.Weighting) stat.Estimate {
+	kappa := func(w agreement.Weighting) stat.Estimate {
 		return weights.Kappa(w, len(list), designOf(list, weights.Influence(w)), b.o.Level)
 	}
-	t.Kappa = kappa(stat.Unweighted)
+	t.Kappa = kappa(agreement.Unweighted)
 	if t.Ordered {
-		linear, quadratic := kappa(stat.Linear), kappa(stat.Quadratic)
+		linear, quadratic := kappa(agreement.Linear), kappa(agreement.Quadratic)
 		t.Linear, t.Quadratic = &linear, &quadratic
 	}
 	return t
@@ -85,7 +86,7 @@ type labelled struct {
 
 // designOf returns the design of an estimate from the influence of its items. It ignores
 // strata, which would narrow an interval, so it is conservative.
-func designOf(list []labelled, z func(people, judge int) float64) stat.Design {
+func designOf(list []labelled, z func(people, judge int) float64) agreement.Design {
 	var whole, apart []stat.Cluster
 	at := map[int]int{}
 	total, squares, both := 0.0, 0.0, 0.0
@@ -103,9 +104,9 @@ func designOf(list []labelled, z func(people, judge int) float64) stat.Design {
 		squares += it.weight * x * x
 		both += it.weight * it.weight * x * x
 	}
-	d := stat.Design{Effect: 1}
+	d := agreement.Design{Effect: 1}
 	if len(whole) < len(list) {
-		d = stat.InClusters(whole, apart)
+		d = agreement.InClusters(whole, apart)
 	}
 	if squares > 0 {
 		d.Effect *= both / (total * squares) * float64(len(list))

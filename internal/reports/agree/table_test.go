@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/agreement"
 	"deem/internal/reports/agree"
 	"deem/stat"
 )
@@ -44,13 +45,13 @@ func TestLabelTable(t *testing.T) {
 		t.Fatalf("labels = %+v, want the counts %v and one other", got, counts)
 	}
 	for _, c := range []struct {
-		w         stat.Weighting
+		w         agreement.Weighting
 		est       stat.Estimate
 		value, lo float64
 	}{
-		{stat.Unweighted, got.Kappa, 0.6170212765957446, 0.4506},
-		{stat.Linear, *got.Linear, 0.6827495042961003, 0.5361},
-		{stat.Quadratic, *got.Quadratic, 0.753312014618547, 0.6154},
+		{agreement.Unweighted, got.Kappa, 0.6170212765957446, 0.4506},
+		{agreement.Linear, *got.Linear, 0.6827495042961003, 0.5361},
+		{agreement.Quadratic, *got.Quadratic, 0.753312014618547, 0.6154},
 	} {
 		if math.Abs(c.est.Value-c.value) > 1e-12 || math.Abs(c.est.Lo-c.lo) > 0.07 || c.est.N != 60 {
 			t.Errorf("kappa with weights %q = %+v, want %v, and about %v at the lower end", c.w, c.est, c.value, c.lo)

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/agreement"
 	"deem/internal/reports/agree"
 	"deem/stat"
 )
@@ -98,11 +99,11 @@ func TestPublishedAgreement(t *testing.T) {
 	for _, c := range []struct {
 		judge            string
 		agreement, kappa float64
-		confusion        stat.Confusion
+		confusion        agreement.Confusion
 	}{
-		{"GPT-4", 0.9500, 0.8924, stat.Confusion{TP: 1945, FP: 66, FN: 94, TN: 1095}},
-		{"Llama3-70B", 0.9441, 0.8765, stat.Confusion{}},
-		{"Gemma-2B", 0.6269, 0.0499, stat.Confusion{}},
+		{"GPT-4", 0.9500, 0.8924, agreement.Confusion{TP: 1945, FP: 66, FN: 94, TN: 1095}},
+		{"Llama3-70B", 0.9441, 0.8765, agreement.Confusion{}},
+		{"Gemma-2B", 0.6269, 0.0499, agreement.Confusion{}},
 	} {
 		b := agree.New(agree.Options{Judge: agree.Party{Judge: c.judge}, People: true, Draws: 50})
 		for i, row := range rows {

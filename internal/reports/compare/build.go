@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/stat"
@@ -122,7 +123,7 @@ func (b *Builder) figures(t *tally, r Run, metric string, withheld bool) Figures
 	}
 	f := Figures{Items: t.items, Unjudged: t.unjudged, Strict: strict.share(b.opts.Level, binary(metric))}
 	if !withheld && judged.n() > 0 {
-		est := judged.share(b.opts.Level, binary(metric)).Widened(t.guesses.SE(judged.moments.Weight(), r.CalibrationError), stat.Unit)
+		est := agreement.Widened(judged.share(b.opts.Level, binary(metric)), t.guesses.SE(judged.moments.Weight(), r.CalibrationError), stat.Unit)
 		f.Judged = &est
 	}
 	return f
@@ -159,7 +160,7 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 	weight := judged.diffs.moments.Weight()
 	guessed := math.Hypot(p.guesses[0].SE(weight, b.runs[p.of[0]].CalibrationError), p.guesses[1].SE(weight, b.runs[p.of[1]].CalibrationError))
 	at := func(level float64) stat.Estimate {
-		return judged.estimate(level, binary(metric)).Widened(guessed, wide)
+		return agreement.Widened(judged.estimate(level, binary(metric)), guessed, wide)
 	}
 	est, test := at(b.opts.Level), judged.test(binary(metric), b.opts.Seed)
 	d.Estimate, d.Test = &est, &test

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"deem/internal/agreement"
 	"deem/internal/doc"
-	"deem/stat"
 )
 
 // A Builder collects rows for a comparison. Its memory grows with the number of distinct
@@ -52,7 +52,7 @@ type strata struct{ pairs []pair }
 // A tally collects the scores of one run.
 type tally struct {
 	items, unjudged   int
-	guesses           stat.Guesses
+	guesses           agreement.Guesses
 	score, pass       values // of judged items
 	allScore, allPass values // with failures as 0
 	graded            bool   // some score is neither 0 nor 1
@@ -85,7 +85,7 @@ type pair struct {
 	score, pass       contrast
 	allScore, allPass contrast // with failures as 0
 	failed            bool     // some trial has no verdict
-	guesses           [2]stat.Guesses
+	guesses           [2]agreement.Guesses
 	of                [2]int // the indices of the runs
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"deem/internal/agreement"
 	"deem/internal/words"
 	"deem/stat"
 )
@@ -79,14 +80,14 @@ type CorrectedSide struct {
 }
 
 // A twice is an item that both runs judged, by both metrics.
-type twice struct{ pass, score stat.OnBoth }
+type twice struct{ pass, score agreement.OnBoth }
 
 // addLabels adds an item that both runs judged.
 func (b *Builder) addLabels(j int, first, second *Cell) {
 	if !b.opts.Labels || !first.Judged || !second.Judged {
 		return
 	}
-	it := twice{pass: stat.OnBoth{Cluster: first.Cluster, Weight: first.Weight}}
+	it := twice{pass: agreement.OnBoth{Cluster: first.Cluster, Weight: first.Weight}}
 	it.score = it.pass
 	for s, c := range []*Cell{first, second} {
 		it.pass.Judge[s], it.score.Judge[s] = c.share(), c.Score
@@ -149,7 +150,7 @@ func (b *Builder) correct(items []twice, j int, metric string) (found, [2]Correc
 	var sides [2]CorrectedSide
 	planned := [2]bool{b.labellings[0].Planned, b.labellings[j].Planned}
 	sides[0].Selected, sides[1].Selected = b.labellings[0].Selected, b.labellings[j].Selected
-	list := make([]stat.OnBoth, len(items))
+	list := make([]agreement.OnBoth, len(items))
 	for i, it := range items {
 		list[i] = it.score
 		if metric == PassRate {
@@ -172,7 +173,7 @@ func (b *Builder) correct(items []twice, j int, metric string) (found, [2]Correc
 			sides[s].Labels++
 		}
 	}
-	ppi := stat.NewPPIPaired(list)
+	ppi := agreement.NewPPIPaired(list)
 	sides[0].Lambda, sides[1].Lambda = ppi.Lambda[0], ppi.Lambda[1]
 	at := func(level float64) stat.Estimate {
 		est := ppi.At(level)

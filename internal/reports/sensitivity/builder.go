@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/agreement"
 	"deem/stat"
 )
 
@@ -217,6 +218,6 @@ func (b *Builder) pair(i, j int) (Pair, bool) {
 	}
 	n := p.BothYes + p.FirstOnly + p.SecondOnly + p.BothNo
 	p.Agreement = stat.Proportion(p.BothYes+p.BothNo, n)
-	p.Kappa = stat.Confusion{TP: p.BothYes, FN: p.FirstOnly, FP: p.SecondOnly, TN: p.BothNo}.Kappa(stat.DefaultLevel)
+	p.Kappa = agreement.Confusion{TP: p.BothYes, FN: p.FirstOnly, FP: p.SecondOnly, TN: p.BothNo}.Kappa(stat.DefaultLevel)
 	return p, n > 0
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/agreement"
 	"deem/internal/words"
 	"deem/stat"
 )
@@ -74,7 +75,7 @@ func (b *Builder) rank(r *Report) {
 	for i, first := range full {
 		for _, second := range full[i+1:] {
 			k := Ranks{First: first, Second: second}
-			if tau, err := stat.KendallTauB(r.column(first), r.column(second)); err == nil {
+			if tau, err := agreement.KendallTauB(r.column(first), r.column(second)); err == nil {
 				k.Tau = &tau.Value
 			}
 			r.Ranks = append(r.Ranks, k)

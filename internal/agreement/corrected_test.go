@@ -1,0 +1,467 @@
+package agreement_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+
+	"deem/internal/agreement"
+	"deem/stat"
+)
+
+// A simulatedJudge accepts right answers with the chance sens and rejects wrong
+// ones with the chance spec.
+type simulatedJudge struct{ sens, spec float64 }
+
+// labels returns n labelled answers.
+func (j simulatedJudge) labels(rng *rand.Rand, prevalence float64, n int) agreement.Confusion {
+	right := drawBinomial(rng, n, prevalence)
+	c := agreement.Confusion{TP: drawBinomial(rng, right, j.sens), TN: drawBinomial(rng, n-right, j.spec)}
+	c.FN, c.FP = right-c.TP, n-right-c.TN
+	return c
+}
+
+// accepted returns how many of n answers the judge accepts.
+func (j simulatedJudge) accepted(rng *rand.Rand, prevalence float64, n int) int {
+	return drawBinomial(rng, n, prevalence*j.sens+(1-prevalence)*(1-j.spec))
+}
+
+// drawBinomial returns how many of n tries succeed. It walks up the distribution
+// rather than trying n times; above 800 tries, where the walk could not begin, it
+// rounds a normal number, which nobody could tell apart here.
+func drawBinomial(rng *rand.Rand, n int, p float64) int {
+	if p > 0.5 {
+		return n - drawBinomial(rng, n, 1-p)
+	}
+	if n > 800 {
+		k := math.Round(float64(n)*p + rng.NormFloat64()*math.Sqrt(float64(n)*p*(1-p)))
+		return int(min(max(k, 0), float64(n)))
+	}
+	u, mass := rng.Float64(), math.Pow(1-p, float64(n))
+	k := 0
+	for u -= mass; u > 0 && k < n; u -= mass {
+		k++
+		mass *= float64(n-k+1) / float64(k) * p / (1 - p)
+	}
+	return k
+}
+
+// covers reports whether the interval holds what is true.
+func covers(est stat.Estimate, truth float64) bool { return est.Lo <= truth && truth <= est.Hi }
+
+// Both corrections hold their level with 200 labels and judges like real ones.
+func TestCorrectedCoverage(t *testing.T) {
+	t.Parallel()
+	const replications, labels, unlabelled = 20000, 200, 2000
+	for i, j := range []simulatedJudge{{.8, .7}, {.8, .97}, {.9, .85}, {.97, .7}, {.95, .9}, {.97, .97}} {
+		for k, prevalence := range []float64{.3, .5, .7, .9} {
+			rng := rand.New(rand.NewPCG(uint64(i), uint64(k)))
+			rogan, ppi := 0, 0
+			for range replications {
+				c := j.labels(rng, prevalence, labels)
+				accepted := j.accepted(rng, prevalence, unlabelled)
+				if covers(agreement.RoganGladenIn(agreement.Design{}, accepted, unlabelled, c, 0.95), prevalence) {
+					rogan++
+				}
+				if covers(agreement.PPIOf(c, accepted, unlabelled, 0.95).Estimate, prevalence) {
+					ppi++
+				}
+			}
+			r, p := 100*float64(rogan)/replications, 100*float64(ppi)/replications
+			t.Logf("sensitivity %.2f specificity %.2f prevalence %.1f: Rogan-Gladen %.1f%%, PPI++ %.1f%%",
+				j.sens, j.spec, prevalence, r, p)
+			if r < 93.5 || r > 96.5 {
+				t.Errorf("Rogan-Gladen covers %.1f%%, want 93.5%% to 96.5%%", r)
+			}
+			if p < 93.5 || p > 96.5 {
+				t.Errorf("PPI++ covers %.1f%%, want 93.5%% to 96.5%%", p)
+			}
+		}
+	}
+}
+
+// The published correction of the normal interval alone falls short where the judge
+// is rarely wrong, which is why the interval for shares differs.
+func TestPPIProportionBeatsNormal(t *testing.T) {
+	t.Parallel()
+	const replications, labels, unlabelled = 4000, 60, 20000
+	j, prevalence := simulatedJudge{.97, .97}, 0.7
+	rng := rand.New(rand.NewPCG(3, 4))
+	normal, adjusted := 0, 0
+	for range replications {
+		c := j.labels(rng, prevalence, labels)
+		p := agreement.PPIOf(c, j.accepted(rng, prevalence, unlabelled), unlabelled, 0.95)
+		if covers(p.Estimate, prevalence) {
+			adjusted++
+		}
+		if math.Abs(p.Value-prevalence) <= 1.96*plainError(c, p) {
+			normal++
+		}
+	}
+	t.Logf("60 labels: normal %.1f%%, adjusted %.1f%%", 100*float64(normal)/replications, 100*float64(adjusted)/replications)
+	if normal >= adjusted || adjusted < 93*replications/100 {
+		t.Errorf("normal covers %d and adjusted %d of %d, want the second above, and 93%% at least", normal, adjusted, replications)
+	}
+}
+
+// plainError is the standard error of ppi_py, from counts.
+func plainError(c agreement.Confusion, p agreement.PPI) float64 {
+	n := float64(c.N())
+	y, f := float64(c.TP+c.FN)/n, float64(c.TP+c.FP)/n
+	covariance := float64(c.TP)/n - y*f
+	v := y*(1-y) - 2*p.Lambda*covariance + p.Lambda*p.Lambda*f*(1-f)
+	return math.Sqrt(max(v, 0)/n + p.Lambda*p.Lambda*f*(1-f)/float64(p.Unlabelled))
+}
+
+// Counts give the value that lists of zeros and ones give.
+func TestPPIOfEqualsLists(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.IntRange(0, 20)
+		c := agreement.Confusion{TP: count.Draw(t, "tp"), FP: count.Draw(t, "fp"), FN: count.Draw(t, "fn"), TN: count.Draw(t, "tn")}
+		n := rapid.IntRange(1, 60).Draw(t, "n")
+		k := rapid.IntRange(0, n).Draw(t, "k")
+		if c.N() < 2 {
+			return
+		}
+		y, yhat := lists(c)
+		unlabelled := slices.Concat(slices.Repeat([]float64{1}, k), slices.Repeat([]float64{0}, n-k))
+		want, err := agreement.NewPPI(y, yhat, unlabelled, agreement.PPIOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := agreement.PPIOf(c, k, n, 0.95)
+		clipped := min(max(want.Value, 0), 1)
+		if !near(got.Value, clipped, 1e-12) || !near(got.Lambda, want.Lambda, 1e-12) {
+			t.Errorf("PPIOf(%+v, %d, %d) = %v with lambda %v, want %v with %v", c, k, n, got.Value, got.Lambda, clipped, want.Lambda)
+		}
+		if !(got.Lo <= got.Value && got.Value <= got.Hi && got.Lo >= 0 && got.Hi <= 1 && got.Lo < got.Hi) {
+			t.Errorf("PPIOf(%+v, %d, %d) = %+v", c, k, n, got)
+		}
+	})
+}
+
+// lists spells a confusion out.
+func lists(c agreement.Confusion) (y, yhat []float64) {
+	for _, cell := range []struct {
+		n        int
+		y, given float64
+	}{{c.TP, 1, 1}, {c.FP, 0, 1}, {c.FN, 1, 0}, {c.TN, 0, 0}} {
+		y = append(y, slices.Repeat([]float64{cell.y}, cell.n)...)
+		yhat = append(yhat, slices.Repeat([]float64{cell.given}, cell.n)...)
+	}
+	return y, yhat
+}
+
+func TestPPIWithoutJudgeIsTheLabels(t *testing.T) {
+	c := agreement.Confusion{TP: 30, FP: 5, FN: 3, TN: 12}
+	if p := agreement.PPIOf(c, 0, 0, 0.95); p.Value != 33.0/50 || p.Lambda != 0 {
+		t.Errorf("PPIOf without further items = %+v, want 0.66 and lambda 0", p)
+	}
+	if p := agreement.PPIOf(agreement.Confusion{}, 5, 10, 0.95); !p.Has(agreement.WarnNoLabels) || p.Lo != 0 || p.Hi != 1 {
+		t.Errorf("PPIOf without labels = %+v, want the whole range and a warning", p)
+	}
+}
+
+// The interval is as many standard errors wide as Student's distribution says.
+func TestPPIOfWidth(t *testing.T) {
+	for _, n := range []int{10, 20, 50, 500} {
+		for _, level := range []float64{0.5, 0.8, 0.95, 0.99, 0.9999} {
+			c := agreement.Confusion{TP: 2 * n, FP: n / 5, FN: n / 5, TN: n}
+			p := agreement.PPIOf(c, 6*n, 10*n, level)
+			df := float64(c.N() - 2)
+			want := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(0.5 + level/2)
+			if got := (p.Hi - p.Lo) / 2 / p.SE; p.Hi < 1 && !near(got, want, 1e-7) {
+				t.Errorf("%v labels at level %v: %v standard errors, want %v", c.N(), level, got, want)
+			}
+		}
+	}
+}
+
+func TestPPIErrors(t *testing.T) {
+	one := []float64{1}
+	for name, lists := range map[string][3][]float64{
+		"lengths":       {{1, 0}, one, one},
+		"no labels":     {nil, nil, one},
+		"no unlabelled": {one, one, nil},
+		"NaN":           {{math.NaN()}, one, one},
+		"infinite":      {one, one, {math.Inf(1)}},
+	} {
+		if p, err := agreement.NewPPI(lists[0], lists[1], lists[2], agreement.PPIOptions{}); err == nil {
+			t.Errorf("%s: NewPPI = %+v, want an error", name, p)
+		}
+	}
+}
+
+func TestRoganGladen(t *testing.T) {
+	good := agreement.Confusion{TP: 90, FN: 10, FP: 20, TN: 80}
+	for _, tt := range []struct {
+		name  string
+		k, n  int
+		c     agreement.Confusion
+		value float64
+		warn  string
+	}{
+		{"by hand", 550, 1000, good, (0.55 + 0.8 - 1) / 0.7, ""},
+		{"below 0", 100, 1000, good, 0, agreement.WarnCutOff},
+		{"above 1", 950, 1000, good, 1, agreement.WarnCutOff},
+		{"chance", 500, 1000, agreement.Confusion{TP: 50, FN: 50, FP: 50, TN: 50}, 0.5, agreement.WarnChance},
+		{"worse than chance", 500, 1000, agreement.Confusion{TP: 10, FN: 90, FP: 90, TN: 10}, 0.5, agreement.WarnChance},
+		{"all right", 500, 1000, agreement.Confusion{TP: 90, FN: 10}, 0.5, agreement.WarnOneKind},
+		{"nothing judged", 0, 0, good, 0.5, stat.WarnNoValues},
+		{"more than all", 7, 5, good, 1, agreement.WarnRange},
+		{"few labels", 3, 6, agreement.Confusion{TP: 9, FN: 1, FP: 1, TN: 9}, 0.5, agreement.WarnFewLabels},
+		{"negative", 550, 1000, agreement.Confusion{TP: 90, FN: 10, FP: 20, TN: -80}, 0.55, agreement.WarnNegative},
+	} {
+		est := agreement.RoganGladenIn(agreement.Design{}, tt.k, tt.n, tt.c, 0.95)
+		if !near(est.Value, tt.value, 1e-12) || tt.warn != "" && !est.Has(tt.warn) || tt.warn == "" && est.Warnings != nil {
+			t.Errorf("%s: RoganGladen(%d, %d, %+v) = %+v, want %v and %q", tt.name, tt.k, tt.n, tt.c, est, tt.value, tt.warn)
+		}
+		if est.Has(agreement.WarnChance) && (est.Lo != 0 || est.Hi != 1) {
+			t.Errorf("%s: the interval [%v, %v] claims to know", tt.name, est.Lo, est.Hi)
+		}
+	}
+}
+
+func TestCorrectedIsSane(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.IntRange(-1, 300)
+		c := agreement.Confusion{TP: count.Draw(t, "tp"), FP: count.Draw(t, "fp"), FN: count.Draw(t, "fn"), TN: count.Draw(t, "tn")}
+		n := rapid.IntRange(-1, 5000).Draw(t, "n")
+		k := rapid.IntRange(-1, 5000).Draw(t, "k")
+		level := rapid.SampledFrom([]float64{0.1, 0.5, 0.95, 0.99}).Draw(t, "level")
+		for name, est := range map[string]stat.Estimate{
+			"RoganGladen": agreement.RoganGladenIn(agreement.Design{}, k, n, c, level), "PPIOf": agreement.PPIOf(c, k, n, level).Estimate,
+		} {
+			if !(0 <= est.Lo && est.Lo <= est.Value && est.Value <= est.Hi && est.Hi <= 1) {
+				t.Errorf("%s(%d, %d, %+v) = %+v", name, k, n, c, est)
+			}
+		}
+	})
+}
+
+// The number of labels asked for gives an interval of about the width asked for.
+func TestMoreLabels(t *testing.T) {
+	const all = 5000
+	j, prevalence := simulatedJudge{.9, .85}, 0.6
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, width := range []float64{0.08, 0.06, 0.05} {
+		first := agreement.PPIOf(j.labels(rng, prevalence, 200), j.accepted(rng, prevalence, all-200), all-200, 0.95)
+		more, ok := agreement.MoreLabels(first, width)
+		n := 200 + more
+		then := agreement.PPIOf(j.labels(rng, prevalence, n), j.accepted(rng, prevalence, all-n), all-n, 0.95)
+		t.Logf("width %.3f with 200 labels, wished %.3f: %d more, then %.4f", first.Hi-first.Lo, width, more, then.Hi-then.Lo)
+		if got := then.Hi - then.Lo; !ok || math.Abs(got-width) > 0.15*width {
+			t.Errorf("%d more labels give a width of %v, want about %v (%t)", more, got, width, ok)
+		}
+	}
+	first := agreement.PPIOf(j.labels(rng, prevalence, 200), 2500, all-200, 0.95)
+	if more, ok := agreement.MoreLabels(first, 0.001); ok || more != all-200 {
+		t.Errorf("MoreLabels for an impossible width = %d, %t, want all and false", more, ok)
+	}
+	if more, ok := agreement.MoreLabels(first, 0.9); !ok || more != 0 {
+		t.Errorf("MoreLabels for a width that is there = %d, %t, want 0, true", more, ok)
+	}
+	if more, ok := agreement.MoreLabels(agreement.PPI{}, 0.1); ok || more != 0 {
+		t.Errorf("MoreLabels of nothing = %d, %t, want 0, false", more, ok)
+	}
+}
+
+// A triviaRow is what people and nine judges said of one answer.
+type triviaRow struct {
+	Human  bool            `json:"human_label"`
+	Judges map[string]bool `json:"judges"`
+}
+
+// readTrivia returns the rows of Thakur et al. (2024), which are not ours to keep. It skips
+// the test if they are not there.
+func readTrivia(t *testing.T) []triviaRow {
+	t.Helper()
+	f, err := os.Open("../../shared/data/human_triviaqa_9judges/derived.jsonl.gz")
+	if err != nil {
+		t.Skipf("the published rows are not here: %v", err)
+	}
+	defer func() { _ = f.Close() }()
+	zr, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []triviaRow
+	sc := bufio.NewScanner(zr)
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		var r triviaRow
+		if err := json.Unmarshal(sc.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, r)
+	}
+	if err := sc.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// confusion sets a judge beside people on some rows.
+func confusion(rows []triviaRow, judge string) agreement.Confusion {
+	var c agreement.Confusion
+	for _, r := range rows {
+		c.Add(r.Human, r.Judges[judge])
+	}
+	return c
+}
+
+func TestTriviaAgreement(t *testing.T) {
+	rows := readTrivia(t)
+	for judge, want := range map[string]struct{ accuracy, kappa float64 }{
+		"GPT-4": {0.9500, 0.8924}, "Gemma-2B": {0.6269, 0.0499},
+	} {
+		c := confusion(rows, judge)
+		accuracy, kappa := c.Accuracy(0.95), c.Kappa(0.95)
+		t.Logf("%s: %+v accuracy %.4f kappa %.4f AC1 %.4f", judge, c, accuracy.Value, kappa.Value, gwetAC1(c).Value)
+		if !near(accuracy.Value, want.accuracy, 5e-5) || !near(kappa.Value, want.kappa, 5e-5) {
+			t.Errorf("%s: accuracy %.4f, kappa %.4f, want %.4f, %.4f", judge, accuracy.Value, kappa.Value, want.accuracy, want.kappa)
+		}
+	}
+	if c := confusion(rows, "GPT-4"); c != (agreement.Confusion{TP: 1945, FP: 66, FN: 94, TN: 1095}) {
+		t.Errorf("GPT-4: %+v, want 1945, 66, 94, 1095", c)
+	}
+}
+
+// The labels of all but 300 rows are hidden. Every judge, good or bad, gives an
+// interval that holds people's score of 63.72% as often as it says. It does so for
+// rows drawn anew each time, which is what the interval speaks of; for the same
+// 3,200 rows it does so more often, since they are not uncertain then.
+func TestTriviaCorrected(t *testing.T) {
+	t.Parallel()
+	rows := readTrivia(t)
+	const labels, seeds = 300, 5000
+	labelled := confusion(rows, "GPT-4")
+	truth := float64(labelled.TP+labelled.FN) / float64(labelled.N())
+	if !near(truth, 0.6372, 5e-5) {
+		t.Fatalf("people's score = %v, want 0.6372", truth)
+	}
+	for _, judge := range slices.Sorted(maps.Keys(rows[0].Judges)) {
+		all := confusion(rows, judge)
+		like := simulatedJudge{
+			sens: float64(all.TP) / float64(all.TP+all.FN), spec: float64(all.TN) / float64(all.TN+all.FP),
+		}
+		rng := rand.New(rand.NewPCG(7, 8))
+		anew, same, rogan := 0, 0, 0
+		for range seeds {
+			rest := len(rows) - labels
+			c := like.labels(rng, truth, labels)
+			if covers(agreement.PPIOf(c, like.accepted(rng, truth, rest), rest, 0.95).Estimate, truth) {
+				anew++
+			}
+			c = hide(rng, all, labels)
+			accepted := all.TP + all.FP - c.TP - c.FP
+			if covers(agreement.PPIOf(c, accepted, rest, 0.95).Estimate, truth) {
+				same++
+			}
+			if covers(agreement.RoganGladenIn(agreement.Design{}, accepted, rest, c, 0.95), truth) {
+				rogan++
+			}
+		}
+		a := 100 * float64(anew) / seeds
+		t.Logf("%-10s rows drawn anew %.1f%%; the same rows %.1f%%, and %.1f%% by Rogan-Gladen", judge, a,
+			100*float64(same)/seeds, 100*float64(rogan)/seeds)
+		if a < 93.5 || a > 96.5 {
+			t.Errorf("%s: rows drawn anew are covered %.1f%% of the time, want 93.5%% to 96.5%%", judge, a)
+		}
+		if same < seeds*935/1000 || rogan < seeds*935/1000 {
+			t.Errorf("%s: the same rows are covered %d and %d times of %d, want 93.5%% at least", judge, same, rogan, seeds)
+		}
+	}
+}
+
+// hide hides the labels of all rows but n random ones, and returns those.
+func hide(rng *rand.Rand, all agreement.Confusion, n int) agreement.Confusion {
+	var c agreement.Confusion
+	for range n {
+		switch i := rng.IntN(all.TP + all.FP + all.FN + all.TN); {
+		case i < all.TP:
+			all.TP--
+			c.TP++
+		case i < all.TP+all.FP:
+			all.FP--
+			c.FP++
+		case i < all.TP+all.FP+all.FN:
+			all.FN--
+			c.FN++
+		default:
+			all.TN--
+			c.TN++
+		}
+	}
+	return c
+}
+
+// The standard error of a corrected difference is close to the jackknife, which leaves out
+// one cluster at a time and knows nothing about influence.
+func TestPPIPairedAgreesWithTheJackknife(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 1))
+	for _, size := range []int{1, 10} {
+		var items []agreement.OnBoth
+		for c := range 600 / size {
+			mood := rng.NormFloat64() / 8
+			for range size {
+				it := agreement.OnBoth{Weight: 1 + rng.Float64(), People: [2]float64{math.NaN(), math.NaN()}}
+				if size > 1 {
+					it.Cluster = strconv.Itoa(c)
+				}
+				for s := range it.Judge {
+					truth := 0.5 + mood + rng.NormFloat64()/10
+					it.Judge[s] = truth + 0.1*float64(s) + rng.NormFloat64()/10
+					if rng.Float64() < 0.3 {
+						it.People[s] = truth
+					}
+				}
+				items = append(items, it)
+			}
+		}
+		got := agreement.NewPPIPaired(items).At(0.95)
+		var left []float64
+		for c := range 600 / size {
+			left = append(left, agreement.NewPPIPaired(slices.Concat(items[:c*size], items[(c+1)*size:])).At(0.95).Value)
+		}
+		m := stat.MomentsOf(left)
+		k := float64(len(left))
+		want := math.Sqrt(m.Variance() * (k - 1) * (k - 1) / k)
+		if math.Abs(got.SE/want-1) > 0.05 {
+			t.Errorf("clusters of %d: standard error %.5f, and %.5f by the jackknife", size, got.SE, want)
+		}
+		if test := agreement.NewPPIPaired(items).Test(); test.P < 0.05 != got.LeavesOut(0) {
+			t.Errorf("clusters of %d: p = %.3f and interval [%.4f, %.4f] contradict each other", size, test.P, got.Lo, got.Hi)
+		}
+	}
+}
+
+// With every response labelled nothing is left to correct: the value is people's own
+// difference. Without labels of a system there is no interval.
+func TestPPIPairedEnds(t *testing.T) {
+	items := []agreement.OnBoth{
+		{Weight: 1, Judge: [2]float64{1, 1}, People: [2]float64{0, 1}},
+		{Weight: 1, Judge: [2]float64{0, 1}, People: [2]float64{0, 1}},
+		{Weight: 1, Judge: [2]float64{0, 1}, People: [2]float64{1, 1}},
+		{Weight: 1, Judge: [2]float64{0, 0}, People: [2]float64{1, 0}},
+	}
+	if got := agreement.NewPPIPaired(items).At(0.95); math.Abs(got.Value-0.25) > 1e-12 {
+		t.Errorf("all labelled: %v, want 0.25", got.Value)
+	}
+	for i := range items {
+		items[i].People[1] = math.NaN()
+	}
+	if got := agreement.NewPPIPaired(items).At(0.95); got.Method != stat.MethodNone {
+		t.Errorf("no label of the second system: method %s [%v, %v], want none", got.Method, got.Lo, got.Hi)
+	}
+}

@@ -1,0 +1,78 @@
+package agreement_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"deem/internal/agreement"
+	"deem/stat"
+)
+
+// The interval of a mean with guesses holds the true share about as often as it promises,
+// when the probabilities of the guesses are off by their calibration error, and it would
+// not without the allowance for that error.
+func TestGuessesCoverTheTruth(t *testing.T) {
+	const n, open, off, draws = 400, 120, 0.1, 4000
+	rng := rand.New(rand.NewPCG(1, 2))
+	covers := func(allowed float64) float64 {
+		held := 0
+		for range draws {
+			var m stat.Moments
+			var g agreement.Guesses
+			truth, bias := 0.0, off*rng.NormFloat64()
+			for i := range n {
+				p := 0.75
+				if i < open {
+					p = 0.3 + 0.4*rng.Float64()
+				}
+				y := 0.0
+				if i < open && rng.Float64() < min(max(p+bias, 0), 1) || i >= open && rng.Float64() < p {
+					y = 1
+				}
+				truth += y / n
+				if i < open {
+					m.Add(p, 1)
+					g.Add(p, 1)
+				} else {
+					m.Add(y, 1)
+				}
+			}
+			est := agreement.Widened(stat.WeightedProportion(m, stat.DefaultLevel), g.SE(n, allowed), stat.Unit)
+			if !est.LeavesOut(truth) {
+				held++
+			}
+		}
+		return float64(held) / draws
+	}
+	if got := covers(off); got < 0.95 {
+		t.Errorf("the interval holds the truth in %.3f of the draws, want 0.95", got)
+	}
+	if got := covers(0); got > 0.95 {
+		t.Errorf("without the allowance it holds the truth in %.3f of the draws: the test cannot tell", got)
+	}
+}
+
+// Guesses that are certain add nothing but their calibration error, and none add nothing.
+func TestGuessesSE(t *testing.T) {
+	var g agreement.Guesses
+	if got := g.SE(10, 0.1); got != 0 {
+		t.Errorf("SE without guesses = %v, want 0", got)
+	}
+	g.Add(1, 2)
+	if got := g.SE(10, 0.1); math.Abs(got-0.02) > 1e-12 {
+		t.Errorf("SE = %v, want 0.02: a fifth of the weight is off by a tenth", got)
+	}
+	g.Add(0.5, 1)
+	if got, want := g.SE(10, 0), 0.05; math.Abs(got-want) > 1e-12 {
+		t.Errorf("SE = %v, want %v: the chance of one item of ten", got, want)
+	}
+	var all agreement.Guesses
+	all.Add(0.5, 1)
+	all.Add(0.25, 3)
+	var part agreement.Guesses
+	part.Add(0.25, 3)
+	if rest := all.Minus(part); rest.N() != 1 || math.Abs(rest.SE(1, 0)-0.5) > 1e-12 {
+		t.Errorf("the rest has %d guesses and SE %v, want 1 and 0.5", rest.N(), rest.SE(1, 0))
+	}
+}

@@ -1,0 +1,236 @@
+package agreement
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"deem/stat"
+)
+
+// methodKappa is the large-sample interval of Cohen's kappa.
+const methodKappa = "fleiss-cohen-everitt"
+
+// WarnOneClass says that agreement beyond chance is not defined.
+const WarnOneClass = "both judges gave one label only, so agreement beyond chance is not defined"
+
+// warnNoWidth says that the interval of kappa claims too much.
+const warnNoWidth = "the verdicts leave no spread to measure, as where both always agree or one says the same of everything: " +
+	"the interval has no width"
+
+// A Weighting says how much two labels that are near each other agree. The zero
+// value counts only equal labels.
+type Weighting string
+
+// The weightings of a table of counts. Labels count by their place in the table:
+// with k labels, i and j agree by 1 - |i-j|/(k-1), or by 1 minus the square of
+// that distance (Cohen 1968).
+const (
+	Unweighted Weighting = ""
+	Linear     Weighting = "linear"
+	Quadratic  Weighting = "quadratic"
+)
+
+// A Crossed is a square table of labels whose items may carry weights: Crossed[i][j] is
+// the weight of the items that people put into class i and the judge into class j.
+type Crossed [][]float64
+
+// Kappa returns weighted kappa of n items that were drawn in this design. As that of
+// [YesNo.Beyond], the interval is the posterior one of the shares of the cells, for as many
+// independent items as the design is worth, and there is none below fewRated items. In
+// simulations with 40 clusters of five items and a true kappa of 0.75, that of Fleiss, Cohen
+// and Everitt with Student's t held it in 91%.
+func (c Crossed) Kappa(w Weighting, n int, d Design, level float64) stat.Estimate {
+	t := c.table(w, n)
+	est := t.estimate(d, level)
+	switch {
+	case est.Method == stat.MethodNone:
+		return est
+	case n < fewRated:
+		return stat.NoInterval(est.Value, n, est.Level, plusMinusOne, warnFewRated)
+	}
+	est.Warnings = slices.DeleteFunc(est.Warnings, func(s string) bool { return s == warnNoWidth })
+	ratio := normalQuantile(est.Level) / d.quantile(est.Level)
+	scale := float64(n) / d.effect() * ratio * ratio / t.sum
+	est.Lo, est.Hi, est.Method = est.Value, est.Value, methodPosterior
+	for _, items := range []float64{1, 2} { // added to all cells together
+		lo, hi := c.posterior(w, scale, items/float64(len(c)*len(c)), est.Level)
+		est.Lo, est.Hi = min(est.Lo, lo), max(est.Hi, hi)
+	}
+	return est
+}
+
+// posterior returns the equal-tailed interval of weighted kappa.
+func (c Crossed) posterior(w Weighting, scale, plus, level float64) (lo, hi float64) {
+	rnd := rand.New(rand.NewPCG(1947, 1946))
+	draw, draws := Crossed(matrix(len(c))), []float64{}
+	for range posteriorDraws {
+		for i, row := range c {
+			for j, x := range row {
+				draw[i][j] = drawGamma(rnd, float64(x*scale)+plus)
+			}
+		}
+		if t := draw.table(w, 1); t.defined() {
+			draws = append(draws, t.kappa())
+		}
+	}
+	slices.Sort(draws)
+	return stat.Quantile(draws, (1-level)/2), stat.Quantile(draws, 1-(1-level)/2)
+}
+
+// Influence returns how far weighted kappa moves with an item that people put into class i
+// and the judge into class j, times the number of items.
+func (c Crossed) Influence(w Weighting) func(i, j int) float64 {
+	t := c.table(w, 1)
+	if !t.defined() {
+		return func(int, int) float64 { return 0 }
+	}
+	k := t.kappa()
+	return func(i, j int) float64 {
+		d := t.weight[i][j] - float64((t.rowMean[i]+t.colMean[j])*(1-k))
+		return (d - (k - float64(t.expected*(1-k)))) / (1 - t.expected)
+	}
+}
+
+func (c Crossed) table(w Weighting, n int) *crossTable {
+	t := &crossTable{n: n, counts: c}
+	for _, row := range c {
+		for _, x := range row {
+			t.sum += x
+		}
+	}
+	t.weigh(w)
+	return t
+}
+
+// estimate returns Cohen's kappa of a table in which labels that are near each other
+// may agree in part.
+//
+// Source: J. Cohen, "Weighted kappa", Psychological Bulletin 70 (1968), 213-220;
+// the interval uses the variance of J. L. Fleiss, J. Cohen and B. S. Everitt,
+// "Large sample standard errors of kappa and weighted kappa", Psychological
+// Bulletin 72 (1969), 323-327. It holds for large n: with fewer than some fifty
+// items, or a label that is rare, it is too narrow. Where kappa is not defined,
+// because both judges gave the same one label to everything, the value is 0, the
+// interval is everything, and a warning says so; another says where the interval has
+// no width, because the variance is 0.
+func (t *crossTable) estimate(d Design, level float64) stat.Estimate {
+	est := stat.Estimate{Lo: -1, Hi: 1, Level: level, N: t.n, Method: stat.MethodNone}
+	switch {
+	case t.n == 0 || t.sum == 0:
+		return est.Warn(stat.WarnNoValues)
+	case !t.defined():
+		return est.Warn(WarnOneClass)
+	}
+	k := t.kappa()
+	est.SE = math.Sqrt(t.variance(k) * d.effect())
+	half := float64(d.quantile(level) * est.SE) // not fused; see wilson
+	est.Value, est.Lo, est.Hi, est.Method = k, max(k-half, -1), min(k+half, 1), methodKappa
+	if half < 1e-9 { // what rounding leaves of no spread at all
+		est = est.Warn(warnNoWidth)
+	}
+	return d.mark(est, plusMinusOne)
+}
+
+// A crossTable is a square table of shares with the weight of each cell.
+type crossTable struct {
+	n          int     // items
+	sum        float64 // their weight
+	share      [][]float64
+	weight     [][]float64
+	rows, cols []float64 // margins
+
+	observed, expected float64     // weighted agreement, and what chance would give
+	rowMean, colMean   []float64   // mean weight of a row and of a column, by the margins
+	counts             [][]float64 // as given, squared
+}
+
+// weigh computes the shares and what follows from them.
+func (t *crossTable) weigh(w Weighting) {
+	k := len(t.counts)
+	t.weight = kappaWeights(k, w)
+	t.share, t.rows, t.cols = matrix(k), make([]float64, k), make([]float64, k)
+	t.rowMean, t.colMean = make([]float64, k), make([]float64, k)
+	if t.sum == 0 {
+		return
+	}
+	for i, row := range t.counts {
+		for j, c := range row {
+			p := c / t.sum
+			t.share[i][j] = p
+			t.rows[i] += p
+			t.cols[j] += p
+			t.observed += float64(p * t.weight[i][j])
+		}
+	}
+	for i := range k {
+		for j := range k {
+			t.expected += float64(t.rows[i] * t.cols[j] * t.weight[i][j])
+			t.rowMean[i] += float64(t.cols[j] * t.weight[i][j])
+			t.colMean[j] += float64(t.rows[i] * t.weight[i][j])
+		}
+	}
+}
+
+// defined reports whether there is anything that chance could get wrong.
+func (t *crossTable) defined() bool { return 1-t.expected >= 1e-12 }
+
+func (t *crossTable) kappa() float64 {
+	// Rounding may leave it a hair outside.
+	return max(-1, min((t.observed-t.expected)/(1-t.expected), 1))
+}
+
+// variance is formula 16 of Fleiss, Cohen and Everitt (1969), which is their
+// formula 13 when the weights are 0 and 1.
+func (t *crossTable) variance(k float64) float64 {
+	sum := 0.0
+	for i, row := range t.share {
+		for j, p := range row {
+			d := t.weight[i][j] - float64((t.rowMean[i]+t.colMean[j])*(1-k))
+			sum += float64(p * d * d)
+		}
+	}
+	last := k - float64(t.expected*(1-k))
+	return t.scaled(sum - float64(last*last))
+}
+
+func (t *crossTable) scaled(v float64) float64 {
+	rest := 1 - t.expected
+	return max(v/(rest*rest*float64(t.n)), 0)
+}
+
+// kappaWeights returns how much each of k labels agrees with each.
+func kappaWeights(k int, w Weighting) [][]float64 {
+	weights := matrix(k)
+	for i := range k {
+		for j := range k {
+			weights[i][j] = labelWeight(i, j, k, w)
+		}
+	}
+	return weights
+}
+
+func labelWeight(i, j, k int, w Weighting) float64 {
+	if i == j {
+		return 1
+	}
+	d := math.Abs(float64(i-j)) / float64(k-1)
+	switch w {
+	case Linear:
+		return 1 - d
+	case Quadratic:
+		return 1 - float64(d*d)
+	default:
+		return 0
+	}
+}
+
+// matrix returns a square of zeros.
+func matrix(k int) [][]float64 {
+	m := make([][]float64, k)
+	cells := make([]float64, k*k)
+	for i := range m {
+		m[i] = cells[i*k : (i+1)*k : (i+1)*k]
+	}
+	return m
+}

@@ -1,0 +1,334 @@
+package agreement
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"deem/stat"
+)
+
+// The methods of a score corrected by labels.
+const (
+	methodPPI         = "ppi++"
+	methodPPIAdjusted = "ppi++-adjusted"
+)
+
+// The warnings of a corrected score.
+const (
+	WarnFewLabels = "fewer than 50 labels: the corrected interval may be too narrow"
+	warnNoLabels  = "there are no labels to correct with"
+)
+
+// PPIOptions say how people's scores and a judge's are put together. The zero value
+// tunes the weight of the judge and gives an interval at level 0.95.
+type PPIOptions struct {
+	// Level is the confidence level. 0 means 0.95.
+	Level float64
+
+	// Lambda is how much the judge is trusted, from 0 (labels alone) to 1. Nil
+	// means the weight that makes the interval narrowest.
+	Lambda *float64
+}
+
+// A PPI is a mean of people's scores, estimated from some labels and many verdicts
+// of a judge.
+type PPI struct {
+	stat.Estimate
+
+	// Lambda is how much the judge was trusted, from 0 to 1.
+	Lambda float64 `json:"lambda"`
+
+	// Labels and Unlabelled are how many items people labelled, and how many more
+	// the judge alone saw.
+	Labels     int `json:"labels"`
+	Unlabelled int `json:"unlabelled"`
+
+	// Variance is the variance of people's scores, and Correlation how far the
+	// judge's rise with them, both in the labelled items.
+	Variance    float64 `json:"variance"`
+	Correlation float64 `json:"correlation"`
+}
+
+// MarshalJSON writes the fields of the estimate and the others.
+func (p PPI) MarshalJSON() ([]byte, error) {
+	return withEstimate(p.Estimate, struct {
+		Lambda      float64 `json:"lambda"`
+		Labels      int     `json:"labels"`
+		Unlabelled  int     `json:"unlabelled"`
+		Variance    float64 `json:"variance"`
+		Correlation float64 `json:"correlation"`
+	}{p.Lambda, p.Labels, p.Unlabelled, p.Variance, p.Correlation})
+}
+
+// NewPPI returns prediction-powered inference of a mean: the mean of the judge's
+// scores where people did not look, plus the mean of what the judge got wrong where
+// they did. The labelled items must be drawn at random from all of them; then the
+// value is right however wrong the judge is, and a good judge makes the interval
+// narrow. It is an error if y and yhat differ in length, if one of the lists is
+// empty, or if a number is not usable.
+//
+// Source: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic,
+// "Prediction-powered inference", Science 382 (2023), 669-674; the weight of the
+// judge is that of A. N. Angelopoulos, J. C. Duchi and T. Zrnic, "PPI++", arXiv
+// 2311.01453 (2023). The interval is normal, with variances divided by n: it wants
+// some hundred labels, and more where the judge is rarely wrong. For zeros and ones
+// [PPIOf] does better with few.
+func NewPPI(y, yhat, yhatUnlabelled []float64, o PPIOptions) (PPI, error) {
+	if err := checkPPI(y, yhat, yhatUnlabelled); err != nil {
+		return PPI{}, err
+	}
+	level := cmp.Or(o.Level, stat.DefaultLevel)
+	p := PPI{Labels: len(y), Unlabelled: len(yhatUnlabelled)}
+	s := newPPISums(y, yhat, yhatUnlabelled)
+	p.Variance, p.Correlation = population(s.y), s.correlation()
+	p.Lambda = s.tuned()
+	if o.Lambda != nil {
+		p.Lambda = stat.Unit.Clip(*o.Lambda)
+	}
+	rectifier := gather2(y, yhat, p.Lambda)
+	value := float64(p.Lambda*s.unlabelled.Mean()) + rectifier.Mean() // not fused; see wilson
+	se := math.Sqrt(population(rectifier)/float64(len(y)) +
+		float64(p.Lambda*p.Lambda*population(s.unlabelled))/float64(len(yhatUnlabelled)))
+	half := float64(normalQuantile(level) * se)
+	p.Estimate = stat.Estimate{
+		Value: value, Lo: value - half, Hi: value + half,
+		Level: level, N: p.Labels, SE: se, Method: methodPPI,
+	}
+	if p.Labels < 50 {
+		p.Estimate = p.Warn(WarnFewLabels)
+	}
+	return p, nil
+}
+
+// PPIOf returns prediction-powered inference of a share, from counts. The value is
+// what [NewPPI] gives for the same zeros and ones. The labelled items must be drawn
+// at random from all of them. Without items that the judge alone saw, it is the
+// share in the labels.
+//
+// The interval differs: one label is spread over the four cells before it is
+// computed (Perks 1947), in the spirit of A. Agresti and Y. Min, Statistics in
+// Medicine 24 (2005), 729-740, who treat the difference of paired shares so, which is
+// what the correction is; and Student's t takes the place of the normal distribution,
+// two degrees of freedom being spent on the value and on the weight of the judge.
+// Without that, a judge that made no error on 200 labels would claim to make none. By
+// simulation with 200 labels and the errors of real judges the coverage at level 0.95
+// is 94.0% to 96.2%, where that of the normal interval falls to 93.0%; with 60 labels
+// and a judge that is right 97 times of 100 it is 98%, and was 86%.
+func PPIOf(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, level float64) PPI {
+	return PPIIn(Design{}, labelled, rawPositivesUnlabelled, nUnlabelled, level)
+}
+
+// PPIIn returns what [PPIOf] does, from a sample of the given design. By simulation with
+// 200 labels in 50 clusters, an interval at 0.95 for independent items holds the truth in
+// 89% and 73% of cases if items of a cluster have correlations of 0.1 and 0.3, and with
+// the design of their influence summed over clusters in 93% to 95%.
+func PPIIn(d Design, labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, level float64) PPI {
+	c := labelled.counts()
+	n := max(nUnlabelled, 0)
+	k := min(max(rawPositivesUnlabelled, 0), n)
+	p := ppiOfCounts(d, c, k, n, level)
+	p.Estimate = d.mark(p.Estimate, stat.Unit)
+	if k != rawPositivesUnlabelled || n != nUnlabelled {
+		p.Estimate = p.Warn(warnRange)
+	}
+	if c != labelled {
+		p.Estimate = p.Warn(warnNegative)
+	}
+	return p
+}
+
+// ppiOfCounts returns the estimate for counts that are in range.
+func ppiOfCounts(d Design, c Confusion, k, n int, level float64) PPI {
+	p := PPI{Labels: c.N(), Unlabelled: n}
+	if p.Labels == 0 {
+		p.Estimate = stat.NoInterval(0.5, 0, level, stat.Unit, warnNoLabels)
+		return p
+	}
+	cells := newCells(c, 0)
+	plus := newCells(c, 0.25)
+	p.Variance, p.Correlation = plus.truthVariance(), plus.correlation()
+	p.Lambda = cells.tuned(k, n)
+	value, centre, unlabelled := cells.truth, plus.truth, 0.0
+	if n > 0 {
+		value += float64(p.Lambda * (share(k, n) - cells.judge)) // not fused; see wilson
+		centre += float64(p.Lambda * (share(k, n) - plus.judge))
+		unlabelled = plusShare(k, n, 1).variance
+	}
+	df := max(float64(p.Labels-2), 1)
+	se := math.Sqrt((plus.rectifierVariance(p.Lambda)/df + float64(p.Lambda*p.Lambda*unlabelled)) * d.effect())
+	if d.DF > 0 {
+		df = min(df, d.DF)
+	}
+	half := float64(fastQuantile(level, df) * se)
+	value = stat.Unit.Clip(value)
+	p.Estimate = stat.Estimate{
+		Value: value, Lo: min(stat.Unit.Clip(centre-half), value), Hi: max(stat.Unit.Clip(centre+half), value),
+		Level: level, N: p.Labels, SE: se, Method: methodPPIAdjusted,
+	}
+	if p.Labels < 50 {
+		p.Estimate = p.Warn(WarnFewLabels)
+	}
+	return p
+}
+
+// Influence returns how far the value moves with a labelled item, and with an item that
+// the judge alone saw, each times the number of all items. It is for items of the counts
+// that the estimate was made of.
+func (p PPI) Influence(c Confusion, rawPositives int) (labelled func(truth, given bool) float64, alone func(given bool) float64) {
+	cells := newCells(c.counts(), 0)
+	n, others := float64(p.Labels), float64(p.Unlabelled)
+	one := func(yes bool) float64 { return float64(boolToInt(yes)) }
+	return func(truth, given bool) float64 {
+			return (n + others) / n * (one(truth) - cells.truth - p.Lambda*(one(given)-cells.judge))
+		}, func(given bool) float64 {
+			return (n + others) / others * p.Lambda * (one(given) - float64(rawPositives)/others)
+		}
+}
+
+// fastQuantile returns what tQuantile does. From 100 degrees of freedom on, the
+// expansion of R. A. Fisher and E. A. Cornish (Abramowitz and Stegun, 26.7.5) is right
+// to eight digits and a hundred times faster, which simulations feel.
+func fastQuantile(level, df float64) float64 {
+	if df < 100 || level > 0.999 {
+		return stat.StudentQuantile(level, df)
+	}
+	z := normalQuantile(level)
+	terms := [][]float64{{1, 1}, {5, 16, 3}, {3, 19, 17, -15}, {79, 776, 1482, -1920, -945}}
+	over := []float64{4 * df, 96 * df * df, 384 * df * df * df, 92160 * df * df * df * df}
+	sum := 1.0
+	for i, coefficients := range terms {
+		polynomial := 0.0
+		for _, c := range coefficients {
+			polynomial = float64(polynomial*z*z) + c // not fused; see wilson
+		}
+		sum += polynomial / over[i]
+	}
+	return z * sum
+}
+
+// Cells are a confusion as shares.
+type cells struct {
+	n              float64
+	tp, fp, fn, tn float64
+	truth, judge   float64 // shares of yes
+}
+
+// newCells returns the shares after so much was added to each count.
+func newCells(c Confusion, plus float64) cells {
+	n := float64(c.N()) + 4*plus
+	s := cells{
+		n: n, tp: (float64(c.TP) + plus) / n, fp: (float64(c.FP) + plus) / n,
+		fn: (float64(c.FN) + plus) / n, tn: (float64(c.TN) + plus) / n,
+	}
+	// From counts, since sums of shares round: 33 of 50 is to be 0.66.
+	s.truth, s.judge = (float64(c.TP+c.FN)+2*plus)/n, (float64(c.TP+c.FP)+2*plus)/n
+	return s
+}
+
+func (s cells) truthVariance() float64 { return float64(s.truth * (1 - s.truth)) }
+
+func (s cells) covariance() float64 { return float64(s.tp*s.tn) - float64(s.fp*s.fn) }
+
+func (s cells) correlation() float64 {
+	spread := math.Sqrt(s.truthVariance() * s.judge * (1 - s.judge))
+	if spread == 0 {
+		return 0
+	}
+	return max(-1, min(s.covariance()/spread, 1))
+}
+
+// tuned returns the weight of the judge, as [NewPPI] tunes it, when it accepted k of
+// n more.
+func (s cells) tuned(k, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	all := s.n + float64(n)
+	pooled := (float64(s.judge*s.n) + float64(k)) / all
+	return tunedLambda(s.covariance(), pooled*(1-pooled)*all/(all-1), s.n/float64(n))
+}
+
+// rectifierVariance returns the variance of truth - lambda·verdict.
+func (s cells) rectifierVariance(lambda float64) float64 {
+	v := s.truthVariance() - float64(2*lambda*s.covariance()) + float64(lambda*lambda*s.judge*(1-s.judge))
+	return max(v, 0)
+}
+
+// checkPPI returns why lists cannot be put together.
+func checkPPI(y, yhat, unlabelled []float64) error {
+	switch {
+	case len(y) != len(yhat):
+		return fmt.Errorf("%d labels cannot be paired with %d scores of the judge", len(y), len(yhat))
+	case len(y) == 0:
+		return errors.New("there are no labels to correct with")
+	case len(unlabelled) == 0:
+		return errors.New("there are no items without a label")
+	}
+	for _, list := range [][]float64{y, yhat, unlabelled} {
+		for i, v := range list {
+			if !(math.Abs(v) <= maxSize) {
+				return fmt.Errorf("score %d is %v, which is not a usable number", i+1, v)
+			}
+		}
+	}
+	return nil
+}
+
+// PPISums are the sums that the weight of the judge is made of.
+type ppiSums struct {
+	y, yhat, unlabelled, pooled, plus, minus stat.Moments
+}
+
+func newPPISums(y, yhat, unlabelled []float64) *ppiSums {
+	s := &ppiSums{}
+	for i := range y {
+		s.y.Add(y[i], 1)
+		s.yhat.Add(yhat[i], 1)
+		s.pooled.Add(yhat[i], 1)
+		s.plus.Add(y[i]+yhat[i], 1)
+		s.minus.Add(y[i]-yhat[i], 1)
+	}
+	for _, v := range unlabelled {
+		s.unlabelled.Add(v, 1)
+		s.pooled.Add(v, 1)
+	}
+	return s
+}
+
+// covariance returns that of people and the judge, from the variances of their sum
+// and their difference.
+func (s *ppiSums) covariance() float64 {
+	return (population(s.plus) - population(s.minus)) / 4
+}
+
+func (s *ppiSums) correlation() float64 {
+	spread := math.Sqrt(population(s.y) * population(s.yhat))
+	if spread == 0 {
+		return 0
+	}
+	return max(-1, min(s.covariance()/spread, 1))
+}
+
+// tuned returns the weight of the judge with the least variance: the covariance
+// over the variance of the judge, less the more labels there are.
+func (s *ppiSums) tuned() float64 {
+	return tunedLambda(s.covariance(), s.pooled.Variance(), float64(s.y.N())/float64(s.unlabelled.N()))
+}
+
+func tunedLambda(covariance, variance, share float64) float64 {
+	if variance <= 0 {
+		return 0
+	}
+	return stat.Unit.Clip(covariance / (variance * (1 + share)))
+}
+
+// gather2 returns the moments of y - lambda·yhat.
+func gather2(y, yhat []float64, lambda float64) stat.Moments {
+	var m stat.Moments
+	for i := range y {
+		m.Add(y[i]-float64(lambda*yhat[i]), 1)
+	}
+	return m
+}
