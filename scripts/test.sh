@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 gotestsum=${1:?usage: scripts/test.sh GOTESTSUM LOG TIME}
 log=$2 time=$3
-raced=(. ./bundle ./internal/batch ./internal/catalog ./internal/cloud ./internal/faultserver
+raced=(. ./bundle ./internal/catalog ./internal/cloud ./internal/faultserver
   ./internal/queue ./internal/run ./internal/server ./internal/soak ./internal/store/... ./internal/telemetry
   ./internal/minilm ./internal/plan ./judge/... ./model/... ./probe)
 export CGO_ENABLED=1

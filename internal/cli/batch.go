@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/batch"
 	"deem/internal/catalog"
 	"deem/internal/plan"
 	"deem/internal/run"
@@ -56,7 +55,7 @@ func (o runOptions) batched(m deem.Model) deem.Model {
 	if !o.batch.on || !ok {
 		return m
 	}
-	return batch.NewModel(m, cached.Key, o.batch.only)
+	return run.NewBatchModel(m, cached.Key, o.batch.only)
 }
 
 // inBatches returns a plan at batch prices.
@@ -90,7 +89,7 @@ func underWay(ctx context.Context, st store.Store, run store.Run) (bool, error) 
 // enabled, and makes the model answer from the results.
 func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) error {
 	bs, ok := r.Setup.Store.(store.Batches)
-	served, asks := model.As[*batch.Model](r.Model)
+	served, asks := model.As[*run.BatchModel](r.Model)
 	if !ok || !asks {
 		return nil
 	}
@@ -112,7 +111,7 @@ func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, 
 func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Seq2[deem.Request, error], r *run.Run, g catalog.Leaf, o runOptions) error {
 	cached, _ := model.As[*model.Cached](r.Model)
 	vendor, _ := g.Wire.(deem.Batcher)
-	opts := batch.Options{
+	opts := run.BatchOptions{
 		Store: bs, RunID: r.ID, Vendor: vendor, Key: cached.Key, Requests: requests,
 		Cost:     func(r deem.Reply) (int64, bool) { return o.Prices.BatchCost(g.Wire.Name(), r.Usage) },
 		MaxLines: o.batch.size, Poll: o.batch.poll,
@@ -133,8 +132,8 @@ func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Se
 		bctx, cancel = context.WithDeadline(bctx, o.deadline)
 		defer cancel()
 	}
-	err := batch.Run(bctx, opts)
-	be, poor := errors.AsType[*batch.BudgetError](err)
+	err := run.Batch(bctx, opts)
+	be, poor := errors.AsType[*run.BudgetError](err)
 	switch {
 	case poor:
 		return a.tooDear(be)
@@ -147,7 +146,7 @@ func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Se
 
 // tooDear returns the error that the batches may cost more than is left. Nothing was
 // submitted: unlike calls, a batch cannot be stopped at a limit.
-func (a *app) tooDear(e *batch.BudgetError) error {
+func (a *app) tooDear(e *run.BudgetError) error {
 	return deem.WithHint(fmt.Errorf("%s in batches may cost up to %s, and --max-cost leaves %s",
 		words.Count(e.Lines, "request"), words.ExactDollars(e.Most), words.ExactDollars(max(0, e.Left))),
 		"raise --max-cost, bound replies with --max-tokens, or leave --batch out: calls are paid one by one and stop at the sum")

@@ -173,7 +173,7 @@ func workable(s store.Spec, g catalog.Choice) error {
 	for _, l := range g.Leaves() {
 		wires[l.Wire.Name()+"\x00"+deem.SettingsOf(l.Wire)] = l.Wire
 	}
-	_, err := queue.Restore(store.Run{Spec: s}, func(name, settings string) (deem.Model, error) {
+	_, err := storedJudge(s.Judge, func(name, settings string) (deem.Model, error) {
 		m, ok := wires[name+"\x00"+settings]
 		if !ok {
 			return nil, fmt.Errorf("no model %s", name)

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"deem"
-	"deem/internal/batch"
 	"deem/internal/run"
 	"deem/internal/words"
 	"deem/model"
@@ -28,8 +27,8 @@ type progress struct {
 	total   int
 	limiter *model.Limiter // nil if the judge is a rule
 	meter   *model.Metered
-	purse   *model.Purse // nil without a budget
-	batches *batch.Model // nil without batches
+	purse   *model.Purse    // nil without a budget
+	batches *run.BatchModel // nil without batches
 
 	mu       sync.Mutex
 	started  time.Time
@@ -61,7 +60,7 @@ func (a *app) startProgress(r *run.Run, o runOptions) *progress {
 	if m != nil {
 		p.limiter, _ = model.As[*model.Limiter](m)
 		p.meter, _ = model.As[*model.Metered](m)
-		p.batches, _ = model.As[*batch.Model](m)
+		p.batches, _ = model.As[*run.BatchModel](m)
 	}
 	switch {
 	case a.json, a.quiet:

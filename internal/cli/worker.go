@@ -16,6 +16,7 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/queue"
+	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
@@ -163,9 +164,15 @@ func (a *app) workerWith(o workerOptions) queue.WorkerOptions {
 	return queue.WorkerOptions{
 		Slots: o.slots, Grace: o.grace, Dead: o.dead, Version: version(),
 		Open:      func(m queue.Model, timeout time.Duration) (deem.Model, error) { return a.openForRun(m, timeout, o) },
+		Judge:     storedJudge,
 		Say:       func(message string) { a.say("%s", message) },
 		Telemetry: a.telemetry,
 	}
+}
+
+// storedJudge builds the judge of a run with models that open returns.
+func storedJudge(s store.JudgeSpec, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
+	return catalog.Stored(s, catalog.Parts{Model: open})
 }
 
 // openForRun opens a model of a run with the configuration of this process.

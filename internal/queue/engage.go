@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/catalog"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/telemetry"
@@ -63,7 +62,7 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 		// The previous engagement may still hold money when the next one begins.
 		e.money = w.c.account(runID, fmt.Sprintf("%s#%d", w.id, w.accounts.Add(1)), *e.o.MaxMicros)
 	}
-	j, err := Restore(e.run, e.open)
+	j, err := w.o.Judge(e.run.Judge, e.open)
 	if err != nil {
 		e.stop()
 		return nil, errors.Join(err, e.closeModels())
@@ -75,12 +74,6 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 	e.ctx, e.told = w.o.Telemetry.Run(w.hard, run.Info(e.run, asks, w.o.Slots))
 	e.judge = e.told.Judge(j)
 	return e, nil
-}
-
-// Restore builds the judge of a run from its spec. It returns an error if the result is a
-// different judge.
-func Restore(row store.Run, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
-	return catalog.Stored(row.Judge, catalog.Parts{Model: open})
 }
 
 // open opens a model with the keys of this worker and adds the decorators. The model must
@@ -95,7 +88,8 @@ func (e *engagement) open(name, settings string) (deem.Model, error) {
 		return nil, err
 	}
 	e.models = append(e.models, wire)
-	if at := CleanEndpoint(model.Endpoint(wire)); at != m.Endpoint {
+	at := model.Endpoint(wire)
+	if at := CleanEndpoint(at); at != m.Endpoint {
 		return nil, fmt.Errorf("the run asks %s at %s, and this worker would ask it at %s", name, orVendor(m.Endpoint), orVendor(at))
 	}
 	if got := deem.SettingsOf(wire); got != settings {
@@ -107,7 +101,7 @@ func (e *engagement) open(name, settings string) (deem.Model, error) {
 	}
 	o := how.Decorators(e.w.known)
 	o.Limit.Fleet, o.Answered = e.w.c.newLimit(m, e.o, e.share), e.run.Answered
-	e.asks = e.w.o.Telemetry.Model(model.Assemble(e.w.o.Telemetry.Wire(wire), o))
+	e.asks = e.w.o.Telemetry.Model(model.Assemble(e.w.o.Telemetry.Wire(wire, at), o), at)
 	return e.asks, nil
 }
 

@@ -19,17 +19,22 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"deem"
+	"deem/internal/store"
 	"deem/internal/telemetry"
 )
 
-// WorkerOptions configure a worker. The zero value of each field except Open means the
-// default.
+// WorkerOptions configure a worker. The zero value of each field except Open and Judge
+// means the default.
 type WorkerOptions struct {
 	Slots int // items judged at once; default 16
 
 	// Open opens a model with the keys and addresses of this process. If it fails, the
 	// worker does not judge runs that use the model.
 	Open func(m Model, timeout time.Duration) (deem.Model, error)
+
+	// Judge builds the judge of a run from its spec, with models that open returns. It
+	// returns an error if the result is a different judge.
+	Judge func(s store.JudgeSpec, open func(name, settings string) (deem.Model, error)) (deem.Judge, error)
 
 	Telemetry *telemetry.Telemetry // nil means none
 

@@ -63,10 +63,28 @@ func begin(t testing.TB, st *postgres.Store, c *queue.Control, name string, n in
 	return r
 }
 
+// stored builds the judge of a run, which asks a model.
+func stored(s store.JudgeSpec, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
+	spec, err := judge.ParseSpec(s.Identity)
+	if err != nil {
+		return nil, err
+	}
+	p, err := spec.Protocol()
+	if err != nil {
+		return nil, err
+	}
+	m, err := open(spec.Model, spec.Settings)
+	if err != nil {
+		return nil, err
+	}
+	return judge.New(p, m), nil
+}
+
 // employ runs a worker in this process until the test ends or the worker is drained.
 func employ(t testing.TB, c *queue.Control, o queue.WorkerOptions, ask func(ctx context.Context, req deem.Request) (deem.Reply, error)) (w *queue.Worker, leave func()) {
 	t.Helper()
 	o.Open = func(m queue.Model, _ time.Duration) (deem.Model, error) { return fake.Func(m.Name, ask), nil }
+	o.Judge = stored
 	if o.Say == nil {
 		o.Say = func(message string) { t.Log(message) }
 	}

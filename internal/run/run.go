@@ -5,6 +5,11 @@
 // of the run. A worker uses only [Job] for its chunks, because the queue begins and ends
 // its runs.
 //
+// A run may send its requests through the batch API of a vendor, which answers within a day
+// and costs less. [Batch] splits the missing requests into batches, submits them, waits,
+// and stores the result of each line. [BatchModel] answers from these results, so that the
+// run itself proceeds as usual.
+//
 // Showing progress is left to the callers: on a terminal, or over HTTP.
 package run
 
@@ -14,7 +19,6 @@ import (
 	"io"
 
 	"deem"
-	"deem/internal/batch"
 	"deem/internal/store"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
@@ -107,7 +111,7 @@ func New(s Setup) (*Run, error) {
 		unpriced = errors.Join(unpriced, s.Options.Affordable(wire.Name(), model.TierOf(wire)))
 		if _, shared := wire.(*model.Limiter); !shared {
 			r.models = append(r.models, wire)
-			wire = s.Telemetry.Wire(wire)
+			wire = s.Telemetry.Wire(wire, model.Endpoint(wire))
 		}
 		decorators := s.Options.Decorators(s.Store)
 		decorators.Answered = func() bool { return r.Answered() } // It is known only after the run has begun.
@@ -115,7 +119,7 @@ func New(s Setup) (*Run, error) {
 		if s.Around != nil {
 			m = s.Around(m)
 		}
-		asked = append(asked, s.Telemetry.Model(m))
+		asked = append(asked, s.Telemetry.Model(m, model.Endpoint(m)))
 		return asked[len(asked)-1]
 	})
 	if err == nil {
@@ -166,10 +170,14 @@ func Find(ctx context.Context, st store.Store, key string) (store.Run, bool, err
 
 // Info describes a run for telemetry.
 func Info(row store.Run, m deem.Model, concurrency int) telemetry.RunInfo {
-	return telemetry.RunInfo{
+	info := telemetry.RunInfo{
 		ID: row.ID, Judge: row.Judge.Name, JudgeHash: row.Judge.Hash, Model: row.Model,
-		Items: row.Dataset.Items, Trials: row.Trials, Concurrency: concurrency, Before: row.Records, Asks: m,
+		Items: row.Dataset.Items, Trials: row.Trials, Concurrency: concurrency, Before: row.Records,
 	}
+	if l, ok := model.As[*model.Limiter](m); ok {
+		info.Limit = l
+	}
+	return info
 }
 
 // Begin claims the run. It returns an error if workers or batches have its requests. After
@@ -185,10 +193,10 @@ func (r *Run) Begin(ctx context.Context) error {
 	}
 	if err == nil && r.State == store.Done {
 		// The process died before it could remove them.
-		err = batch.Forget(ctx, st, r.ID)
+		err = ForgetBatch(ctx, st, r.ID)
 	}
 	if err == nil && !r.Setup.Batched {
-		err = batch.Refuse(ctx, st, r.ID)
+		err = RefuseBatch(ctx, st, r.ID)
 	}
 	if err == nil {
 		r.Unfinished, err = Unfinished(ctx, st, r.Run)
@@ -223,7 +231,7 @@ func (r *Run) End(ctx context.Context, err error) error {
 	ctx = context.WithoutCancel(ctx)
 	err = End(ctx, r.Setup.Store, r.Run, errors.Join(err, r.Close(), r.account.Close(ctx)))
 	if err == nil {
-		err = batch.Forget(ctx, r.Setup.Store, r.ID)
+		err = ForgetBatch(ctx, r.Setup.Store, r.ID)
 	}
 	return err
 }

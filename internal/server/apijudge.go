@@ -63,7 +63,7 @@ func openModels(o API) (*models, error) {
 // limited puts around a wire, which was given a timeout or 0, what all runs share.
 func (ms *models) limited(wire deem.Model, timeout time.Duration) deem.Model {
 	wire = timed{wire, max(cmp.Or(ms.api.CallTimeout, callTimeout), timeout)}
-	return model.Shared(ms.api.Telemetry.Wire(wire), model.Options{Prices: ms.prices, Limit: ms.limit})
+	return model.Shared(ms.api.Telemetry.Wire(wire, model.Endpoint(wire)), model.Options{Prices: ms.prices, Limit: ms.limit})
 }
 
 // callTimeout is longer than any vendor's package waits by itself.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/catalog"
 	"deem/internal/queue"
 	"deem/internal/server"
 	"deem/internal/store"
@@ -74,7 +75,10 @@ func (c *crew) employ(t *testing.T) {
 	w, err := queue.NewWorker(c.queue, queue.WorkerOptions{
 		Slots: 4, Version: "test",
 		Open: func(m queue.Model, _ time.Duration) (deem.Model, error) { return fake.Func(m.Name, c.ask), nil },
-		Say:  func(message string) { t.Log(message) },
+		Judge: func(s store.JudgeSpec, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
+			return catalog.Stored(s, catalog.Parts{Model: open})
+		},
+		Say: func(message string) { t.Log(message) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -270,9 +270,9 @@ func play(t *testing.T, tel *telemetry.Telemetry, s story) {
 	})
 	o := s.opts
 	o.Retry.Base = time.Millisecond
-	m := tel.Model(model.Assemble(tel.Wire(wire), o))
+	m := tel.Model(model.Assemble(tel.Wire(wire, model.Endpoint(wire)), o), model.Endpoint(wire))
 	ctx, r := tel.Run(t.Context(), telemetry.RunInfo{
-		ID: "run-1", Judge: "asker", JudgeHash: "abc", Model: wire.Name(), Items: len(s.items), Trials: 1, Concurrency: 1, Asks: m,
+		ID: "run-1", Judge: "asker", JudgeHash: "abc", Model: wire.Name(), Items: len(s.items), Trials: 1, Concurrency: 1, Limit: limiter(m),
 	})
 	var ended error
 	for rec, err := range deem.Run(ctx, items(s.items), r.Judge(asker{m}), deem.Options{Concurrency: 1}) {
@@ -320,3 +320,11 @@ func (a asker) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 
 // attrs returns the attributes of a span or point.
 func attrs(s *trace.Span) map[string]string { return texts(s.Attributes) }
+
+// limiter returns the limiter among the decorators of a model.
+func limiter(m deem.Model) telemetry.Limit {
+	if l, ok := model.As[*model.Limiter](m); ok {
+		return l
+	}
+	return nil
+}

@@ -237,8 +237,8 @@ func callOnce(t *testing.T, tel *telemetry.Telemetry, a modeltest.Answer, name s
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := tel.Model(model.Assemble(tel.Wire(wire), model.Options{Retry: model.RetryOptions{Attempts: 1}}))
-	ctx, r := tel.Run(t.Context(), telemetry.RunInfo{ID: modeltest.Key, Judge: "judge " + modeltest.Key, Model: m.Name(), Items: 1, Asks: m})
+	m := tel.Model(model.Assemble(tel.Wire(wire, model.Endpoint(wire)), model.Options{Retry: model.RetryOptions{Attempts: 1}}), model.Endpoint(wire))
+	ctx, r := tel.Run(t.Context(), telemetry.RunInfo{ID: modeltest.Key, Judge: "judge " + modeltest.Key, Model: m.Name(), Items: 1, Limit: limiter(m)})
 	var ended error
 	for rec, err := range deem.Run(ctx, items([]string{name}), r.Judge(asker{m}), deem.Options{Concurrency: 1}) {
 		if err != nil {

@@ -18,25 +18,25 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"deem"
-	"deem/model"
 )
 
-// Wire returns wire with each attempt reported. It belongs below the limiter, so that time
-// spent waiting for a slot does not count as the model's latency.
-func (t *Telemetry) Wire(wire deem.Model) deem.Model {
+// Wire returns wire, which calls the server at endpoint, with each attempt reported. It belongs
+// below the limiter, so that time spent waiting for a slot does not count as the model's
+// latency. The endpoint may be "".
+func (t *Telemetry) Wire(wire deem.Model, endpoint string) deem.Model {
 	if t == nil || wire == nil {
 		return wire
 	}
-	return &watchedWire{watched: t.watch(wire)}
+	return &watchedWire{watched: t.watch(wire, endpoint)}
 }
 
 // Model returns m with each call reported. It goes around all other decorators, so that a
 // call is counted once, however many times it was tried.
-func (t *Telemetry) Model(m deem.Model) deem.Model {
+func (t *Telemetry) Model(m deem.Model, endpoint string) deem.Model {
 	if t == nil || m == nil {
 		return m
 	}
-	return &watchedModel{watched: t.watch(m)}
+	return &watchedModel{watched: t.watch(m, endpoint)}
 }
 
 // watched is the common part of both decorators.
@@ -49,19 +49,12 @@ type watched struct {
 	spans           []attribute.KeyValue // attributes of every span
 }
 
-var (
-	_ deem.Model    = (*watchedModel)(nil)
-	_ model.Wrapper = (*watchedModel)(nil)
-	_ deem.Model    = (*watchedWire)(nil)
-	_ model.Wrapper = (*watchedWire)(nil)
-)
-
-func (t *Telemetry) watch(m deem.Model) watched {
+func (t *Telemetry) watch(m deem.Model, endpoint string) watched {
 	w := watched{t: t, inner: m}
 	w.provider, w.model = split(m.Name())
 	w.who = t.who(operationChat, m.Name())
 	w.spans = append(slices.Clone(w.who), t.text(attrSystem, w.provider))
-	if u, err := url.Parse(model.Endpoint(m)); err == nil && u.Hostname() != "" {
+	if u, err := url.Parse(endpoint); err == nil && u.Hostname() != "" {
 		w.spans = append(w.spans, t.text(attrAddress, u.Hostname()), attribute.Int(attrPort, portOf(u)))
 	}
 	return w

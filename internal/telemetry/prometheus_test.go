@@ -248,8 +248,8 @@ func TestScrapeDuringARun(t *testing.T) {
 		<-answer
 		return deem.Reply{Text: "yes", Stop: deem.StopEnd}, nil
 	})
-	m := tel.Model(model.Assemble(tel.Wire(wire), model.Options{Limit: model.LimitOptions{Concurrency: 4}}))
-	ctx, r := tel.Run(t.Context(), telemetry.RunInfo{ID: "run-1", Judge: "asker", Model: wire.Name(), Asks: m})
+	m := tel.Model(model.Assemble(tel.Wire(wire, model.Endpoint(wire)), model.Options{Limit: model.LimitOptions{Concurrency: 4}}), model.Endpoint(wire))
+	ctx, r := tel.Run(t.Context(), telemetry.RunInfo{ID: "run-1", Judge: "asker", Model: wire.Name(), Limit: limiter(m)})
 	done := make(chan error)
 	for i := range 3 {
 		go func() {

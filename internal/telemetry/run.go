@@ -13,7 +13,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"deem"
-	"deem/model"
 )
 
 // RunInfo describes the observed run.
@@ -24,9 +23,15 @@ type RunInfo struct {
 	Concurrency          int // items judged at once
 	Before               int // records of earlier parts of the run
 
-	// Asks is the model that the judge uses, with its decorators; nil for a rule and for a
-	// judge with several models. Its limiter provides the number of concurrent calls.
-	Asks deem.Model
+	// Limit provides the number of concurrent calls; nil for a rule and for a judge with
+	// several models.
+	Limit Limit
+}
+
+// A Limit limits the concurrent calls of a model.
+type Limit interface {
+	InFlight() int // calls now
+	Current() int  // calls allowed now
 }
 
 // A Run reports one run. All methods of a nil *Run do nothing.
@@ -75,11 +80,8 @@ func (t *Telemetry) Run(ctx context.Context, info RunInfo) (context.Context, *Ru
 
 // gauge shows the number of concurrent calls until the returned function is called.
 func (r *Run) gauge() func() {
-	if r.info.Asks == nil {
-		return func() {}
-	}
-	l, ok := model.As[*model.Limiter](r.info.Asks)
-	if !ok {
+	l := r.info.Limit
+	if l == nil {
 		return func() {}
 	}
 	m, who := r.t.meters, metric.WithAttributes(r.t.who(operationChat, r.info.Model)...)

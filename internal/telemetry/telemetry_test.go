@@ -71,7 +71,7 @@ func TestNobodyWatches(t *testing.T) {
 			t.Fatal("Start with nobody who watches is not nil")
 		}
 		m := fake.Func("m", nil)
-		if got := tel.Model(tel.Wire(m)); fmt.Sprintf("%T", got) != fmt.Sprintf("%T", m) {
+		if got := tel.Model(tel.Wire(m, ""), ""); fmt.Sprintf("%T", got) != fmt.Sprintf("%T", m) {
 			t.Errorf("the model is decorated by %T", got)
 		}
 		ctx, r := tel.Run(t.Context(), telemetry.RunInfo{ID: "x"})
@@ -449,7 +449,7 @@ func TestBatched(t *testing.T) {
 	tel, _ := start(t, telemetry.Options{Getenv: env("OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL)})
 	m := tel.Model(fake.Func("anthropic:claude", func(_ context.Context, _ deem.Request) (deem.Reply, error) {
 		return deem.Reply{Text: "yes", Batch: "batch-1", CostMicros: 5, Usage: deem.Usage{Input: 10, Output: 1}}, nil
-	}))
+	}), "")
 	if _, err := m.Complete(t.Context(), deem.Prompt("x")); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package batch_test
+package run_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/batch"
+	"deem/internal/run"
 	"deem/internal/store"
 )
 
@@ -23,21 +23,21 @@ func (o *ordinary) Complete(context.Context, deem.Request) (deem.Reply, error) {
 }
 
 // served returns a model that answers from a batch with the given lines.
-func served(only bool, state store.BatchState, lines ...store.BatchLine) (*batch.Model, *ordinary, *memory) {
+func served(only bool, state store.BatchState, lines ...store.BatchLine) (*run.BatchModel, *ordinary, *memory) {
 	m, inner := newMemory(), &ordinary{}
 	m.batches = []store.Batch{{Key: "b", ID: "batch_1", State: state}}
 	for _, l := range lines {
 		l.Batch = "b"
 		m.lines[l.Key] = l
 	}
-	model := batch.NewModel(inner, keyOf, only)
+	model := run.NewBatchModel(inner, keyOf, only)
 	model.Serve(m, "run")
 	return model, inner, m
 }
 
 func TestModelBeforeItServes(t *testing.T) {
 	inner := &ordinary{}
-	m := batch.NewModel(inner, keyOf, true)
+	m := run.NewBatchModel(inner, keyOf, true)
 	if r, err := m.Complete(t.Context(), deem.Prompt("a")); err != nil || r.Text != "ordinary" || m.Name() != "fake:ordinary" || m.Unwrap() != inner {
 		t.Errorf("Complete = %+v, %v from %s", r, err, m.Name())
 	}
@@ -72,7 +72,7 @@ func TestModelGivesRepliesOnceAsNew(t *testing.T) {
 	l := mem.lines[key]
 	l.Taken = true
 	mem.lines[key] = l
-	next := batch.NewModel(inner, keyOf, false)
+	next := run.NewBatchModel(inner, keyOf, false)
 	next.Serve(mem, "run")
 	if r, err := next.Complete(t.Context(), deem.Prompt("a")); err != nil || !r.Cached || r.CostMicros != 0 {
 		t.Errorf("a reply that a record has = %+v, %v, want it cached", r, err)
@@ -130,7 +130,7 @@ func TestExpiredLine(t *testing.T) {
 	m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}}
 	o := options(t, m, v, "expires", "b")
 	o.Poll = time.Millisecond
-	if err := batch.Run(t.Context(), o); err != nil {
+	if err := run.Batch(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	l := m.lines[keyOf(deem.Prompt("expires"))]

@@ -1,4 +1,4 @@
-package batch_test
+package run_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/internal/batch"
+	"deem/internal/run"
 	"deem/internal/store"
 )
 
@@ -36,7 +36,7 @@ func TestCutting(t *testing.T) {
 		o := options(t, m, v, all...)
 		o.MaxLines = rapid.IntRange(0, 12).Draw(rt, "max")
 		o.Poll = time.Microsecond
-		if err := batch.Run(t.Context(), o); err != nil {
+		if err := run.Batch(t.Context(), o); err != nil {
 			rt.Fatalf("Run: %v", err)
 		}
 		settled(t, m, v, prompts...)
@@ -60,7 +60,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 					m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 3, Bytes: 1 << 20}, ripens: 5 * time.Second, takes: time.Hour, blind: blind}
 					r := &reaper{at: at, after: after}
 					m.reaper, v.reaper = r, r
-					err := batch.Run(t.Context(), options(t, m, v, prompts...))
+					err := run.Batch(t.Context(), options(t, m, v, prompts...))
 					done = err == nil
 					for kills := 0; err != nil; kills++ {
 						if !errors.Is(err, errKilled) || kills > 100 {
@@ -69,7 +69,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 						// The next process is killed soon too,
 						// twice.
 						r.at, r.steps = max(0, 2-kills)*at/2, 0
-						err = batch.Run(t.Context(), options(t, m, v, prompts...))
+						err = run.Batch(t.Context(), options(t, m, v, prompts...))
 					}
 					settled(t, m, v, prompts...)
 				})
@@ -99,7 +99,7 @@ func TestLostAnswers(t *testing.T) {
 		for _, ripens := range []time.Duration{0, 20 * time.Second} {
 			synctest.Test(t, func(t *testing.T) {
 				m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 100, Bytes: 1 << 20}, submit: submit, ripens: ripens, takes: time.Minute}
-				if err := batch.Run(t.Context(), options(t, m, v, numbered(5)...)); err != nil {
+				if err := run.Batch(t.Context(), options(t, m, v, numbered(5)...)); err != nil {
 					t.Fatalf("%s: Run: %v", name, err)
 				}
 				settled(t, m, v, numbered(5)...)
@@ -115,7 +115,7 @@ func TestSubmitFails(t *testing.T) {
 			me.Err = errors.New("no")
 			m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 100, Bytes: 1 << 20}}
 			v.submit = func(int) (bool, error) { return false, &me }
-			if err := batch.Run(t.Context(), options(t, m, v, "a")); !errors.Is(err, &me) {
+			if err := run.Batch(t.Context(), options(t, m, v, "a")); !errors.Is(err, &me) {
 				t.Errorf("%+v: Run: %v", me, err)
 			}
 			if len(m.batches) != 0 || len(m.lines) != 0 {
@@ -133,7 +133,7 @@ func TestNoRoom(t *testing.T) {
 	for _, capacity := range []int{1, 3, 10, 25} {
 		synctest.Test(t, func(t *testing.T) {
 			m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}, capacity: capacity, takes: 10 * time.Minute}
-			if err := batch.Run(t.Context(), options(t, m, v, numbered(40)...)); err != nil {
+			if err := run.Batch(t.Context(), options(t, m, v, numbered(40)...)); err != nil {
 				t.Fatalf("room for %d: Run: %v", capacity, err)
 			}
 			settled(t, m, v, numbered(40)...)
@@ -144,7 +144,7 @@ func TestNoRoom(t *testing.T) {
 		v.capacity = 1
 		v.batches = []*held{{id: "other", ids: []string{"x"}, taken: time.Now()}}
 		v.takes = 100 * time.Hour // Another customer's batch fills the vendor.
-		err := batch.Run(t.Context(), options(t, m, v, numbered(4)...))
+		err := run.Batch(t.Context(), options(t, m, v, numbered(4)...))
 		if me, ok := errors.AsType[*deem.ModelError](err); !ok || me.Code != "token_limit_exceeded" || deem.HintOf(err) == "" {
 			t.Errorf("no room at all: %v", err)
 		}
@@ -166,7 +166,7 @@ func TestLooking(t *testing.T) {
 			return nil
 		}
 		began := time.Now()
-		if err := batch.Run(t.Context(), options(t, m, v, numbered(3)...)); err != nil {
+		if err := run.Batch(t.Context(), options(t, m, v, numbered(3)...)); err != nil {
 			t.Fatalf("Run: %v", err)
 		}
 		settled(t, m, v, numbered(3)...)
@@ -180,7 +180,7 @@ func TestLooking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}}
 		v.status = func() error { return &deem.ModelError{Status: 404, Fatal: true, Err: errors.New("no such batch")} }
-		err := batch.Run(t.Context(), options(t, m, v, "a"))
+		err := run.Batch(t.Context(), options(t, m, v, "a"))
 		if err == nil || !strings.Contains(deem.HintOf(err), "batch_0") {
 			t.Errorf("a batch that is gone: %v, hint %q", err, deem.HintOf(err))
 		}
@@ -193,13 +193,13 @@ func TestInterrupted(t *testing.T) {
 		m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}, takes: time.Hour}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := batch.Run(ctx, options(t, m, v, numbered(3)...)); !errors.Is(err, context.DeadlineExceeded) {
+		if err := run.Batch(ctx, options(t, m, v, numbered(3)...)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Run: %v, want the error of its context", err)
 		}
 		if len(m.batches) != 1 || m.batches[0].State != store.BatchSubmitted {
 			t.Errorf("after the interruption the batches are %+v", m.batches)
 		}
-		if err := batch.Run(t.Context(), options(t, m, v, numbered(3)...)); err != nil {
+		if err := run.Batch(t.Context(), options(t, m, v, numbered(3)...)); err != nil {
 			t.Fatal(err)
 		}
 		settled(t, m, v, numbered(3)...)
@@ -220,8 +220,8 @@ func TestBudget(t *testing.T) {
 		}
 		o := options(t, m, v, append(prompts, prompts...)...)
 		o.Poll, o.Budget, o.Most = time.Millisecond, &tt.budget, func(deem.Request) int64 { return 10 }
-		err := batch.Run(t.Context(), o)
-		be, poor := errors.AsType[*batch.BudgetError](err)
+		err := run.Batch(t.Context(), o)
+		be, poor := errors.AsType[*run.BudgetError](err)
 		if tt.ok != (err == nil) || !tt.ok && (!poor || be.Lines != 3 || be.Most != 30 || be.Left != 29 || len(v.batches) > 0) {
 			t.Errorf("a budget of %d: %v, and %d batches", tt.budget, err, len(v.batches))
 		}
@@ -230,7 +230,7 @@ func TestBudget(t *testing.T) {
 		}
 		// After two batches, 7 of each reply are owed, which leaves 9 of 30.
 		o.Requests = requests(append(prompts, "one more")...)
-		if be, poor := errors.AsType[*batch.BudgetError](batch.Run(t.Context(), o)); !poor || be.Left != 9 || be.Lines != 1 {
+		if be, poor := errors.AsType[*run.BudgetError](run.Batch(t.Context(), o)); !poor || be.Left != 9 || be.Lines != 1 {
 			t.Errorf("one more: %+v, want 9 left", be)
 		}
 	}
@@ -243,7 +243,7 @@ func TestRequestsFail(t *testing.T) {
 	o.Requests = func(yield func(deem.Request, error) bool) {
 		_ = yield(deem.Prompt("a"), nil) && yield(deem.Request{}, errKilled)
 	}
-	if err := batch.Run(t.Context(), o); !errors.Is(err, errKilled) || len(v.batches) != 0 {
+	if err := run.Batch(t.Context(), o); !errors.Is(err, errKilled) || len(v.batches) != 0 {
 		t.Errorf("Run: %v, and %d batches", err, len(v.batches))
 	}
 }

@@ -1,4 +1,4 @@
-package batch
+package run
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"deem/internal/store"
 )
 
-// A Model answers from the results of a run's batches, and uses another model for requests
-// without a result. See [NewModel].
-type Model struct {
+// A BatchModel answers from the results of a run's batches, and uses another model for requests
+// without a result. See [NewBatchModel].
+type BatchModel struct {
 	inner deem.Model
 	key   func(deem.Request) string
 	only  bool
@@ -25,10 +25,10 @@ type Model struct {
 	cost          int64               // of those replies
 }
 
-var _ deem.Model = (*Model)(nil)
+var _ deem.Model = (*BatchModel)(nil)
 
-// NewModel returns a model that forwards everything to m until [Model.Serve] is called. The
-// function key is that of [Options].
+// NewBatchModel returns a model that forwards everything to m until [Model.Serve] is called. The
+// function key is that of [BatchOptions].
 //
 // A reply from a batch is new the first time, with its cost, and cached afterwards. Whether
 // it is new is known from the store once its record is there, and before that from the
@@ -38,22 +38,22 @@ var _ deem.Model = (*Model)(nil)
 // A line without a reply is sent as a direct call, unless a retry is useless: then its
 // error is that of the request. If only is true, there are no direct calls: each line
 // without a reply is the failure of its item.
-func NewModel(m deem.Model, key func(deem.Request) string, only bool) *Model {
-	return &Model{inner: m, key: key, only: only, recent: map[string]struct{}{}}
+func NewBatchModel(m deem.Model, key func(deem.Request) string, only bool) *BatchModel {
+	return &BatchModel{inner: m, key: key, only: only, recent: map[string]struct{}{}}
 }
 
 // Serve makes the model answer from the batches of a run. It must be called before the
 // first request.
-func (m *Model) Serve(s store.Batches, runID string) { m.store, m.runID = s, runID }
+func (m *BatchModel) Serve(s store.Batches, runID string) { m.store, m.runID = s, runID }
 
 // Name returns the name of the inner model.
-func (m *Model) Name() string { return m.inner.Name() }
+func (m *BatchModel) Name() string { return m.inner.Name() }
 
 // Unwrap returns the inner model.
-func (m *Model) Unwrap() deem.Model { return m.inner }
+func (m *BatchModel) Unwrap() deem.Model { return m.inner }
 
 // Complete returns the result of the request in a batch, or calls the inner model.
-func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (m *BatchModel) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if m.store == nil {
 		return m.inner.Complete(ctx, req)
 	}
@@ -75,7 +75,7 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 }
 
 // give returns the reply of a line, as new or as cached.
-func (m *Model) give(l store.BatchLine) deem.Reply {
+func (m *BatchModel) give(l store.BatchLine) deem.Reply {
 	reply := *l.Reply
 	if l.Taken || !m.first(l.Key, reply.CostMicros) {
 		reply.Cached, reply.Attempts, reply.CostMicros, reply.Unpriced = true, 0, 0, false
@@ -91,14 +91,14 @@ func (m *Model) give(l store.BatchLine) deem.Reply {
 const remembered = 1 << 16
 
 // CostMicros returns the cost of the replies that were returned as new.
-func (m *Model) CostMicros() int64 {
+func (m *BatchModel) CostMicros() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.cost
 }
 
 // first reports whether a reply is returned for the first time, and if so counts its cost.
-func (m *Model) first(key string, cost int64) bool {
+func (m *BatchModel) first(key string, cost int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, recently := m.recent[key]
@@ -115,7 +115,7 @@ func (m *Model) first(key string, cost int64) bool {
 }
 
 // unanswered handles a line without a reply.
-func (m *Model) unanswered(ctx context.Context, req deem.Request, l store.BatchLine) (deem.Reply, error) {
+func (m *BatchModel) unanswered(ctx context.Context, req deem.Request, l store.BatchLine) (deem.Reply, error) {
 	f, again := l.Failure, l.Passing
 	if f == nil {
 		if l.State != store.BatchCollected {

@@ -1,15 +1,4 @@
-// Package batch sends the requests of a run through the batch API of a vendor, which
-// answers within a day and costs less.
-//
-// [Run] is the first half: it splits the missing requests of the run into batches, submits
-// them, waits, and stores the result of each line. It records each step before it takes it,
-// so that after a kill at any moment the next process picks up the batch, and no batch is
-// submitted twice. See [Run] for details.
-//
-// [Model] is the second half: a model that answers from the results of the batches, so that
-// the run itself proceeds as usual. Requests that no batch answered are made as direct
-// calls.
-package batch
+package run
 
 import (
 	"context"
@@ -22,8 +11,8 @@ import (
 	"deem/internal/usage"
 )
 
-// Options configures [Run].
-type Options struct {
+// BatchOptions configures [Batch].
+type BatchOptions struct {
 	Store  store.Batches
 	RunID  string
 	Vendor deem.Batcher
@@ -73,7 +62,7 @@ const (
 	settle      = 30 * time.Second
 )
 
-func (o Options) withDefaults() Options {
+func (o BatchOptions) withDefaults() BatchOptions {
 	if o.Settle <= 0 {
 		o.Settle = settle
 	}
@@ -94,7 +83,7 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("a batch of %d requests may cost %d millionths of a dollar, and %d are left", e.Lines, e.Most, e.Left)
 }
 
-// Run ensures that every missing request of the run has been in a batch, and that all
+// Batch ensures that every missing request of the run has been in a batch, and that all
 // results of the batches are in the store.
 //
 // A batch has three states, and each is stored before the next step is taken. It is
@@ -104,10 +93,10 @@ func (e *BudgetError) Error() string {
 // the vendor, which can find it by its key. Only if the vendor is sure that the batch does
 // not exist is the plan dropped, and its requests are planned again.
 //
-// If Run is interrupted, it returns the error of ctx. The batches continue, and Run may be
-// called again, also by another process. A request that fails does not fail Run.
-func Run(ctx context.Context, o Options) error {
-	r := &runner{Options: o.withDefaults(), size: o.MaxLines}
+// If Batch is interrupted, it returns the error of ctx. The batches continue, and Batch may be
+// called again, also by another process. A request that fails does not fail Batch.
+func Batch(ctx context.Context, o BatchOptions) error {
+	r := &runner{BatchOptions: o.withDefaults(), size: o.MaxLines}
 	if limit := o.Vendor.BatchLimits().Lines; r.size <= 0 || r.size > limit {
 		r.size = limit
 	}
@@ -137,7 +126,7 @@ func Run(ctx context.Context, o Options) error {
 
 // A runner is one call of Run. It belongs to one goroutine.
 type runner struct {
-	Options
+	BatchOptions
 	size int // maximum number of lines in a batch
 
 	running []store.Batch // batches at the vendor
@@ -301,9 +290,9 @@ func (r *runner) tellProgress(b store.Batch, st deem.BatchStatus) {
 
 func (r *runner) tellf(format string, args ...any) { r.Tell(fmt.Sprintf(format, args...)) }
 
-// Refuse returns an error for a run whose requests are in batches, because direct calls
+// RefuseBatch returns an error for a run whose requests are in batches, because direct calls
 // would be paid for twice.
-func Refuse(ctx context.Context, st store.Store, runID string) error {
+func RefuseBatch(ctx context.Context, st store.Store, runID string) error {
 	bs, ok := st.(store.Batches)
 	if !ok {
 		return nil
@@ -316,8 +305,8 @@ func Refuse(ctx context.Context, st store.Store, runID string) error {
 		"resume it with --batch, or start over with --fresh"))
 }
 
-// Forget removes the batches of a run that is done: its records contain the results.
-func Forget(ctx context.Context, st store.Store, runID string) error {
+// ForgetBatch removes the batches of a run that is done: its records contain the results.
+func ForgetBatch(ctx context.Context, st store.Store, runID string) error {
 	bs, ok := st.(store.Batches)
 	if !ok {
 		return nil

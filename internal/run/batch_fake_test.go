@@ -1,4 +1,4 @@
-package batch_test
+package run_test
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/batch"
+	"deem/internal/run"
 	"deem/internal/store"
 )
 
@@ -309,13 +309,13 @@ func numbered(n int) []string {
 }
 
 // options returns options that send the prompts through v.
-func options(t *testing.T, m *memory, v *vendor, prompts ...string) batch.Options {
+func options(t *testing.T, m *memory, v *vendor, prompts ...string) run.BatchOptions {
 	t.Helper()
 	if v.reaper == nil {
 		v.reaper = &reaper{}
 	}
 	v.t = t
-	return batch.Options{
+	return run.BatchOptions{
 		Store: m, RunID: "run", Vendor: v, Key: keyOf, Requests: requests(prompts...), Folder: t.TempDir(),
 		Cost: func(r deem.Reply) (int64, bool) { return int64(r.Usage.Input), true },
 	}
