@@ -79,7 +79,6 @@ var arrows = []arrow{
 	{"internal/export", []string{"."}, "records become rows at the border; what they amount to is a report"},
 	{"internal/flock", nil, "a lock of a file needs nobody"},
 	{"internal/cloud", []string{"."}, "a cloud wants signatures and tokens, whatever the wire"},
-	{"internal/lock", []string{"."}, "what was promised before a run is compared with what was done"},
 	{"internal/faultserver", nil, "a server that misbehaves on purpose is nobody's friend"},
 	{"bench", []string{"internal/faultserver"}, "a benchmark measures the binary from the outside, as a user meets it"},
 	{"internal/proctest", nil, "tests that start deem read what it writes"},
@@ -89,7 +88,6 @@ var arrows = []arrow{
 
 	{"internal/server", []string{"**"}, "the server shows everything"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
-	{"internal/cli/demo", nil, "the bundled example is data: it knows neither who reads it nor who judges it"},
 	{"internal/cli/schemas", []string{"internal/cli"}, "what the commands write is held against schemas from the outside"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},

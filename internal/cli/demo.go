@@ -3,13 +3,19 @@ package cli
 import (
 	"bytes"
 	"context"
+	_ "embed"
 
 	"github.com/spf13/cobra"
 
-	"deem/internal/cli/demo"
 	"deem/internal/run"
 	"deem/report"
 )
+
+// demoItems is a dataset of 120 items about six invented people. demo/README.md says how it
+// was made.
+//
+//go:embed demo/items.jsonl
+var demoItems []byte
 
 const demoHelp = `Judge a bundled example offline: the answers of a fictional memory system to 120
 questions about fictional conversations. The rule "match" decides, so no key and no
@@ -31,7 +37,7 @@ func (a *app) demoCommand() *cobra.Command {
 
 // demo is "deem run" on the bundled items.
 func (a *app) demo(ctx context.Context) error {
-	a.in = bytes.NewReader(demo.Items)
+	a.in = bytes.NewReader(demoItems)
 	o := runOptions{
 		dataOptions: dataOptions{data: []string{"-"}, title: "the bundled example", format: "jsonl", system: systemOptions{name: "demo"}},
 		wayOptions:  wayOptions{Options: run.Options{Concurrency: 8, Trials: 1}},

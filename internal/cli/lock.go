@@ -14,7 +14,6 @@ import (
 	"deem"
 	"deem/bundle"
 	"deem/internal/catalog"
-	"deem/internal/lock"
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -105,10 +104,10 @@ func (a *app) writeLock(ctx context.Context, o runOptions, out string, anchor bo
 }
 
 // promised returns the lock of a run with these options.
-func promised(ctx context.Context, judgings []catalog.Choice, data items, o runOptions) (lock.Lock, error) {
-	l := lock.Lock{
-		Version: lock.Version, Created: clock().UTC(), Deem: version(),
-		Dataset: lock.Dataset{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
+func promised(ctx context.Context, judgings []catalog.Choice, data items, o runOptions) (reports.Lock, error) {
+	l := reports.Lock{
+		Version: reports.LockVersion, Created: clock().UTC(), Deem: version(),
+		Dataset: reports.LockedDataset{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
 		Trials:  o.Trials, Exclude: append([]string{}, o.exclude...), Gates: append([]string{}, o.gates...), MaxUnjudged: o.maxUnjudged,
 	}
 	for _, g := range judgings {
@@ -130,12 +129,12 @@ func promised(ctx context.Context, judgings []catalog.Choice, data items, o runO
 
 // judgePromised returns the judge for a lock. The decorators of a run's models do not
 // change the judge.
-func judgePromised(g catalog.Choice) (lock.Judge, error) {
+func judgePromised(g catalog.Choice) (reports.LockedJudge, error) {
 	j, err := g.Judge()
 	if err != nil {
-		return lock.Judge{}, err
+		return reports.LockedJudge{}, err
 	}
-	who := lock.Judge{Name: j.Name()}
+	who := reports.LockedJudge{Name: j.Name()}
 	who.Model, _ = g.Models()
 	if g.Spec.Kind == judge.KindModel {
 		who.Reading = g.Spec.Reading
@@ -149,8 +148,8 @@ type lockOptions struct {
 	file   string
 	anyway bool
 
-	locked *lock.Lock // content of the file
-	broken []string   // deviations of the run from it
+	locked *reports.Lock // content of the file
+	broken []string      // deviations of the run from it
 }
 
 func (o *lockOptions) flags(f *pflag.FlagSet) {
@@ -172,7 +171,7 @@ func (o *runOptions) take(flags *pflag.FlagSet) error {
 		return usage.Mark(err)
 	}
 	defer func() { _ = f.Close() }()
-	l, err := lock.Read(f)
+	l, err := reports.ReadLock(f)
 	if err != nil {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", o.lock.file, err), "deem lock writes one"))
 	}

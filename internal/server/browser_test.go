@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"deem"
-	"deem/internal/cli/demo"
 	"deem/internal/dataset"
 	"deem/internal/server"
 	"deem/internal/store"
@@ -231,7 +229,7 @@ func (b *browser) fits(name string) {
 // demoItems returns the bundled example.
 func demoItems(t *testing.T) []deem.Item {
 	t.Helper()
-	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{"-"}, Stdin: bytes.NewReader(demo.Items)})
+	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{"../cli/demo/items.jsonl"}})
 	if err != nil {
 		t.Fatal(err)
 	}

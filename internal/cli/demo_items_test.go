@@ -1,7 +1,6 @@
-package demo_test
+package cli_test
 
 import (
-	"bytes"
 	"errors"
 	"maps"
 	"slices"
@@ -9,15 +8,14 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/cli/demo"
 	"deem/internal/dataset"
 	"deem/judge/match"
 )
 
-// read reads the items like the command.
-func read(t *testing.T) []deem.Item {
+// demoItems reads the items like the command.
+func demoItems(t *testing.T) []deem.Item {
 	t.Helper()
-	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{"-"}, Stdin: bytes.NewReader(demo.Items)})
+	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{"demo/items.jsonl"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,9 +37,9 @@ func read(t *testing.T) []deem.Item {
 	return items
 }
 
-func TestItemsAreComplete(t *testing.T) {
+func TestDemoItemsAreComplete(t *testing.T) {
 	seen := map[string]bool{}
-	for _, it := range read(t) {
+	for _, it := range demoItems(t) {
 		switch {
 		case seen[it.ID]:
 			t.Errorf("id %s occurs twice", it.ID)
@@ -55,9 +53,9 @@ func TestItemsAreComplete(t *testing.T) {
 }
 
 // TestItemsAreBalanced checks the dataset against its README.
-func TestItemsAreBalanced(t *testing.T) {
+func TestDemoItemsAreBalanced(t *testing.T) {
 	categories, clusters, human := map[string]int{}, map[string]int{}, map[string]int{}
-	for _, it := range read(t) {
+	for _, it := range demoItems(t) {
 		categories[it.Category]++
 		clusters[it.Cluster]++
 		human[it.Fields["human"]]++
@@ -79,10 +77,10 @@ func TestItemsAreBalanced(t *testing.T) {
 // TestMatchJudgesTheItems checks the rule that judges the example against the README: one
 // item unsure, and few mistakes. The mistakes are not listed one by one, so that the rule
 // may improve.
-func TestMatchJudgesTheItems(t *testing.T) {
+func TestMatchJudgesDemoItems(t *testing.T) {
 	j := match.New()
 	var unsure, mistaken []string
-	for _, it := range read(t) {
+	for _, it := range demoItems(t) {
 		v, err := j.Judge(t.Context(), it)
 		if f, ok := errors.AsType[*deem.Failure](err); ok && f.Kind == deem.Unsure {
 			unsure = append(unsure, it.ID)

@@ -1,11 +1,4 @@
-// Package lock keeps what was promised before a run: which items, which judges, what is
-// left out, and which gates must hold. A run that was told of a lock says whether it was
-// kept, so that nobody need believe that the judge was chosen before the score was seen.
-//
-// A lock is a small file of JSON. Its hash stands in the run, in every report of it and
-// in the run file. The file says itself when it was made, so it proves only as much as
-// the place where its hash was published first: a commit, a mail, a page.
-package lock
+package reports
 
 import (
 	"bytes"
@@ -21,18 +14,24 @@ import (
 	"deem"
 )
 
-// Version names the format and its version.
-const Version = "deem.lock/1"
+// LockVersion names the format and its version.
+const LockVersion = "deem.lock/1"
 
-// A Lock is what was promised.
+// A Lock is what was promised before a run: which items, which judges, what is left out,
+// and which gates must hold. A run with a lock says whether it was kept, so that readers
+// need not believe that the judge was chosen before the score was known.
+//
+// A lock is a small JSON file. Its hash is in the run, in every report of it and in the run
+// file. The file says itself when it was made, so it proves only as much as the place where
+// its hash was published first, for example a commit or a mail.
 type Lock struct {
-	Version string    `json:"version"` // [Version]
+	Version string    `json:"version"` // [LockVersion]
 	Created time.Time `json:"created"`
 	Deem    string    `json:"deem"` // the version that wrote the lock
 
-	Dataset Dataset `json:"dataset"`
-	Judges  []Judge `json:"judges"`
-	Trials  int     `json:"trials"`
+	Dataset LockedDataset `json:"dataset"`
+	Judges  []LockedJudge `json:"judges"`
+	Trials  int           `json:"trials"`
 
 	// Exclude are the items to be left out, as "category=adversarial". The hash of the
 	// dataset is that of the others.
@@ -50,15 +49,15 @@ type Lock struct {
 	Gates []string `json:"gates"`
 }
 
-// A Dataset says which items.
-type Dataset struct {
+// A LockedDataset says which items.
+type LockedDataset struct {
 	Names []string `json:"names"` // no part of what is compared
 	Hash  string   `json:"hash"`
 	Items int      `json:"items"`
 }
 
-// A Judge says who judges. The hash covers everything else.
-type Judge struct {
+// A LockedJudge says who judges. The hash covers everything else.
+type LockedJudge struct {
 	Name    string `json:"name"`
 	Hash    string `json:"hash"`
 	Model   string `json:"model,omitempty"`
@@ -69,7 +68,7 @@ type Judge struct {
 func (l Lock) Hash() string {
 	hash, err := deem.Hash(l)
 	if err != nil {
-		panic(fmt.Sprintf("lock: %v", err)) // A share that is not a number; Check refuses it.
+		panic(fmt.Sprintf("lock: %v", err)) // A lockShare that is not a number; Check refuses it.
 	}
 	return hash
 }
@@ -82,18 +81,18 @@ func (l Lock) Write(w io.Writer) error {
 	return enc.Encode(l)
 }
 
-// maxSize bounds what is read. A lock is a page or two.
-const maxSize = 1 << 20
+// maxLockSize bounds what is read. A lock is a page or two.
+const maxLockSize = 1 << 20
 
-// Read reads a lock. A key that it does not know, as one of a newer version, is an
+// ReadLock reads a lock. A key that it does not know, as one of a newer version, is an
 // error: what is not understood cannot be held.
-func Read(r io.Reader) (Lock, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+func ReadLock(r io.Reader) (Lock, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxLockSize+1))
 	if err != nil {
 		return Lock{}, err
 	}
-	if len(data) > maxSize {
-		return Lock{}, fmt.Errorf("this is not a lock: it is larger than %d bytes", maxSize)
+	if len(data) > maxLockSize {
+		return Lock{}, fmt.Errorf("this is not a lock: it is larger than %d bytes", maxLockSize)
 	}
 	var is struct {
 		Version string `json:"version"`
@@ -101,8 +100,8 @@ func Read(r io.Reader) (Lock, error) {
 	if err := json.Unmarshal(data, &is); err != nil {
 		return Lock{}, fmt.Errorf("this is not a lock: %w", err)
 	}
-	if is.Version != Version {
-		return Lock{}, fmt.Errorf("this is not a lock of version %s: it says version %q", Version, is.Version)
+	if is.Version != LockVersion {
+		return Lock{}, fmt.Errorf("this is not a lock of version %s: it says version %q", LockVersion, is.Version)
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -118,7 +117,7 @@ func (l Lock) Check() error {
 	switch {
 	case l.Dataset.Hash == "":
 		return errors.New("the lock names no dataset hash")
-	case len(l.Judges) == 0 || slices.ContainsFunc(l.Judges, func(j Judge) bool { return j.Hash == "" }):
+	case len(l.Judges) == 0 || slices.ContainsFunc(l.Judges, func(j LockedJudge) bool { return j.Hash == "" }):
 		return errors.New("the lock names no judge hash")
 	case l.Trials < 1:
 		return fmt.Errorf("the lock has %d trials, and at least 1 is needed", l.Trials)
@@ -128,15 +127,15 @@ func (l Lock) Check() error {
 	return nil
 }
 
-// A Difference is something that is not as it was promised.
-type Difference struct {
+// A LockDifference is something that is not as it was promised.
+type LockDifference struct {
 	What   string `json:"what"` // as "judge hash"
 	Locked string `json:"locked"`
 	Now    string `json:"now"`
 }
 
 // String returns the difference in words, as "judge hash differs".
-func (d Difference) String() string {
+func (d LockDifference) String() string {
 	if strings.HasSuffix(d.What, "s") {
 		return d.What + " differ"
 	}
@@ -145,11 +144,11 @@ func (d Difference) String() string {
 
 // Against returns what differs in now from what was locked. Of several judges that were
 // promised a command may ask some; one that was not promised is a difference.
-func (l Lock) Against(now Lock) []Difference {
-	var list []Difference
+func (l Lock) Against(now Lock) []LockDifference {
+	var list []LockDifference
 	differ := func(what, locked, is string) {
 		if locked != is {
-			list = append(list, Difference{what, locked, is})
+			list = append(list, LockDifference{what, locked, is})
 		}
 	}
 	differ("dataset hash", l.Dataset.Hash, now.Dataset.Hash)
@@ -157,48 +156,48 @@ func (l Lock) Against(now Lock) []Difference {
 		list = append(list, l.judge(j)...)
 	}
 	differ("trials", strconv.Itoa(l.Trials), strconv.Itoa(now.Trials))
-	differ("exclusions", sorted(l.Exclude), sorted(now.Exclude))
-	differ("errata", errata(l), errata(now))
-	differ("share of unjudged items that is allowed", share(l.MaxUnjudged), share(now.MaxUnjudged))
-	differ("gates", sorted(l.Gates), sorted(now.Gates))
+	differ("exclusions", sortedList(l.Exclude), sortedList(now.Exclude))
+	differ("errata", lockErrata(l), lockErrata(now))
+	differ("share of unjudged items that is allowed", lockShare(l.MaxUnjudged), lockShare(now.MaxUnjudged))
+	differ("gates", sortedList(l.Gates), sortedList(now.Gates))
 	return list
 }
 
 // judge returns how a judge differs from those that were promised: from the one of its
 // name if there is one, else from all.
-func (l Lock) judge(now Judge) []Difference {
+func (l Lock) judge(now LockedJudge) []LockDifference {
 	locked := l.Judges
-	if slices.ContainsFunc(locked, func(j Judge) bool { return j.Hash == now.Hash }) {
+	if slices.ContainsFunc(locked, func(j LockedJudge) bool { return j.Hash == now.Hash }) {
 		return nil
 	}
-	at := slices.IndexFunc(locked, func(j Judge) bool { return j.Name == now.Name })
+	at := slices.IndexFunc(locked, func(j LockedJudge) bool { return j.Name == now.Name })
 	if at < 0 {
 		names := make([]string, len(locked))
 		for i, j := range locked {
 			names[i] = j.Name
 		}
-		return []Difference{{"judge", strings.Join(names, ", "), now.Name}}
+		return []LockDifference{{"judge", strings.Join(names, ", "), now.Name}}
 	}
 	old := locked[at]
-	list := []Difference{{"judge hash", deem.ShortHash(old.Hash), deem.ShortHash(now.Hash)}}
+	list := []LockDifference{{"judge hash", deem.ShortHash(old.Hash), deem.ShortHash(now.Hash)}}
 	if old.Model != now.Model {
-		list = append(list, Difference{"model", old.Model, now.Model})
+		list = append(list, LockDifference{"model", old.Model, now.Model})
 	}
 	if old.Reading != now.Reading {
-		list = append(list, Difference{"reading", old.Reading, now.Reading})
+		list = append(list, LockDifference{"reading", old.Reading, now.Reading})
 	}
 	return list
 }
 
-// sorted returns a list in one text, whatever its order.
-func sorted(list []string) string {
+// sortedList returns a list in one text, whatever its order.
+func sortedList(list []string) string {
 	if len(list) == 0 {
 		return "none"
 	}
 	return strings.Join(slices.Sorted(slices.Values(list)), ", ")
 }
 
-func errata(l Lock) string {
+func lockErrata(l Lock) string {
 	switch {
 	case l.Errata == "":
 		return "none"
@@ -208,4 +207,4 @@ func errata(l Lock) string {
 	return deem.ShortHash(l.Errata)
 }
 
-func share(x float64) string { return strconv.FormatFloat(100*x, 'g', 6, 64) + "%" }
+func lockShare(x float64) string { return strconv.FormatFloat(100*x, 'g', 6, 64) + "%" }

@@ -1,4 +1,4 @@
-package lock_test
+package reports_test
 
 import (
 	"bytes"
@@ -8,14 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"deem/internal/lock"
+	"deem/internal/reports"
 )
 
-func promise() lock.Lock {
-	return lock.Lock{
-		Version: lock.Version, Created: time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC), Deem: "v1",
-		Dataset: lock.Dataset{Names: []string{"a.jsonl"}, Hash: strings.Repeat("9b", 32), Items: 5},
-		Judges: []lock.Judge{
+func promise() reports.Lock {
+	return reports.Lock{
+		Version: reports.LockVersion, Created: time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC), Deem: "v1",
+		Dataset: reports.LockedDataset{Names: []string{"a.jsonl"}, Hash: strings.Repeat("9b", 32), Items: 5},
+		Judges: []reports.LockedJudge{
 			{Name: "universal", Hash: strings.Repeat("4f", 32), Model: "openai:gpt-4o-mini", Reading: "upstream"},
 			{Name: "f1", Hash: strings.Repeat("aa", 32)},
 		},
@@ -29,7 +29,7 @@ func TestRoundTrip(t *testing.T) {
 	if err := want.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	got, err := lock.Read(&b)
+	got, err := reports.ReadLock(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,23 +54,23 @@ func TestHash(t *testing.T) {
 }
 
 // changes are what may be done to a lock, by the difference that it makes.
-func changes() map[string]func(l *lock.Lock) {
-	return map[string]func(l *lock.Lock){
-		"dataset hash differs": func(l *lock.Lock) { l.Dataset.Hash = "other" },
-		"judge hash differs":   func(l *lock.Lock) { l.Judges[1].Hash = "other" },
-		"judge hash differs; model differs; reading differs": func(l *lock.Lock) {
-			l.Judges[0] = lock.Judge{Name: "universal", Hash: "other", Model: "openai:gpt-4o", Reading: "strict"}
+func changes() map[string]func(l *reports.Lock) {
+	return map[string]func(l *reports.Lock){
+		"dataset hash differs": func(l *reports.Lock) { l.Dataset.Hash = "other" },
+		"judge hash differs":   func(l *reports.Lock) { l.Judges[1].Hash = "other" },
+		"judge hash differs; model differs; reading differs": func(l *reports.Lock) {
+			l.Judges[0] = reports.LockedJudge{Name: "universal", Hash: "other", Model: "openai:gpt-4o", Reading: "strict"}
 		},
-		"judge differs":     func(l *lock.Lock) { l.Judges[1] = lock.Judge{Name: "exact", Hash: "other"} },
-		"trials differ":     func(l *lock.Lock) { l.Trials = 3 },
-		"exclusions differ": func(l *lock.Lock) { l.Exclude = nil },
-		"errata differs":    func(l *lock.Lock) { l.Errata = "list" },
-		"gates differ":      func(l *lock.Lock) { l.Gates = append(l.Gates, "unjudged <= 1%") },
-		"share of unjudged items that is allowed differs": func(l *lock.Lock) { l.MaxUnjudged = 0.05 },
+		"judge differs":     func(l *reports.Lock) { l.Judges[1] = reports.LockedJudge{Name: "exact", Hash: "other"} },
+		"trials differ":     func(l *reports.Lock) { l.Trials = 3 },
+		"exclusions differ": func(l *reports.Lock) { l.Exclude = nil },
+		"errata differs":    func(l *reports.Lock) { l.Errata = "list" },
+		"gates differ":      func(l *reports.Lock) { l.Gates = append(l.Gates, "unjudged <= 1%") },
+		"share of unjudged items that is allowed differs": func(l *reports.Lock) { l.MaxUnjudged = 0.05 },
 	}
 }
 
-func words(list []lock.Difference) string {
+func words(list []reports.LockDifference) string {
 	var parts []string
 	for _, d := range list {
 		parts = append(parts, d.String())
@@ -90,12 +90,12 @@ func TestAgainst(t *testing.T) {
 
 // What a promise does not cover is not a difference.
 func TestKept(t *testing.T) {
-	for name, change := range map[string]func(l *lock.Lock){
-		"nothing":           func(*lock.Lock) {},
-		"time and version":  func(l *lock.Lock) { l.Created, l.Deem = time.Now(), "v2" },
-		"names of files":    func(l *lock.Lock) { l.Dataset.Names = []string{"b.jsonl"} },
-		"order":             func(l *lock.Lock) { l.Exclude = []string{"category=a", "category=b"} },
-		"one of the judges": func(l *lock.Lock) { l.Judges = l.Judges[1:] },
+	for name, change := range map[string]func(l *reports.Lock){
+		"nothing":           func(*reports.Lock) {},
+		"time and version":  func(l *reports.Lock) { l.Created, l.Deem = time.Now(), "v2" },
+		"names of files":    func(l *reports.Lock) { l.Dataset.Names = []string{"b.jsonl"} },
+		"order":             func(l *reports.Lock) { l.Exclude = []string{"category=a", "category=b"} },
+		"one of the judges": func(l *reports.Lock) { l.Judges = l.Judges[1:] },
 	} {
 		now := promise()
 		change(&now)
@@ -105,7 +105,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestReadLockRefuses(t *testing.T) {
 	var b bytes.Buffer
 	if err := promise().Write(&b); err != nil {
 		t.Fatal(err)
@@ -129,20 +129,20 @@ func TestReadRefuses(t *testing.T) {
 		{replace("0.01", "1.5"), "outside 0 to 1"},
 		{strings.Repeat(" ", 2<<20), "larger than"},
 	} {
-		if _, err := lock.Read(strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := reports.ReadLock(strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Read(%.40q) = %v, want %q", c.text, err, c.want)
 		}
 	}
 }
 
-func FuzzRead(f *testing.F) {
+func FuzzReadLock(f *testing.F) {
 	var b bytes.Buffer
 	if err := promise().Write(&b); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := lock.Read(bytes.NewReader(data))
+		l, err := reports.ReadLock(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
