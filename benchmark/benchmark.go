@@ -16,7 +16,6 @@ import (
 	"deem/internal/benchmark/longmemeval2"
 	"deem/internal/benchmark/memoryagentbench"
 	"deem/internal/benchmark/personamem"
-	"deem/internal/benchmark/toy"
 	"deem/judge"
 )
 
@@ -68,7 +67,6 @@ func All() List {
 		personamem.Benchmark(),
 		evermembench.Benchmark(),
 		convomem.Benchmark(),
-		toy.Benchmark(),
 		memoryagentbench.Benchmark(func(reading string) (judge.Readable, error) { return longmemeval.Protocol(reading) }),
 	}
 }

@@ -21,7 +21,6 @@ import (
 	"deem/model/ollama"
 	"deem/model/openai"
 	"deem/model/replay"
-	"deem/model/toy"
 )
 
 // maxReply is the option that limits the size of a reply in bytes.
@@ -63,7 +62,6 @@ var own = []Vendor{
 		Keys: []string{"OLLAMA_API_KEY"}, KeyOptional: true, Server: "OLLAMA_HOST", open: openOllama,
 		Options: []string{"think", "thinking", "context-length", maxReply},
 	},
-	{Name: "toy", About: "a server that takes a prompt and returns text", open: func(name string, at access) (deem.Model, error) { return toy.New(name, at.base) }},
 	{
 		Name: commandVendor, About: "a program of your own that answers requests (docs/programs.md)",
 		open: openCommand, program: true, Options: []string{maxReply},

@@ -35,7 +35,6 @@ var shapes = []shape{
 	{shapeHarness, "an object with evaluations, whose rows have cutoff_results (LoCoMo, LongMemEval and BEAM); the largest cutoff, unless --pick chooses", isHarness, (*Set).readHarness},
 	{shapeBEAM, "an object with a list for each ability, whose rows have llm_judge_score and llm_judge_responses", isBEAM, (*Set).readBEAM},
 	{shapeAMB, "an object with dataset = locomo and results, whose rows have query_id and gold_answers", isAMB, (*Set).readAMB},
-	{"toy", "an object with toys", isToy, (*Set).readToy},
 }
 
 // A rowShape is a name for rows that are read by their columns. verdict is the column of
