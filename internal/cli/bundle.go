@@ -62,7 +62,7 @@ func (a *app) readRuns(ctx context.Context, refs ...string) (store.Store, error)
 // one.
 type shelf struct {
 	app    *app
-	base   store.Store // nil until it is needed
+	base   store.Database // nil until it is needed
 	placed map[string]place
 }
 
@@ -79,7 +79,7 @@ var (
 )
 
 // database returns the database and opens it on first use.
-func (s *shelf) database(ctx context.Context) (store.Store, error) {
+func (s *shelf) database(ctx context.Context) (store.Database, error) {
 	if s.base == nil {
 		st, err := s.app.readStore(ctx)
 		if err != nil {
@@ -182,11 +182,7 @@ func (s *shelf) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.
 	if err != nil {
 		return func(yield func(store.Label, error) bool) { yield(store.Label{}, err) }
 	}
-	kept, ok := st.(store.Labels)
-	if !ok {
-		return func(func(store.Label, error) bool) {}
-	}
-	return kept.Labels(ctx, q)
+	return st.Labels(ctx, q)
 }
 
 // Begin returns an error, like all methods that write.

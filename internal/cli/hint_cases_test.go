@@ -229,10 +229,3 @@ var hintCases = []hintCase{
 	{when: "deem run memoryagentbench --data bare.json --judge memoryagentbench/upstream --model fake:say=1", follow: "deem list benchmarks"},
 	{when: "deem run memoryagentbench --data part1.json --data part2.json\ndeem export last --format results", follow: "--format jsonl"},
 }
-
-// unfollowed are flags and commands in hints that no case follows yet, by the file of the
-// hints. TestHints still checks that they exist.
-var unfollowed = map[string][]string{
-	"internal/server/items.go": {"deem show"},
-	"internal/server/label.go": {"--plan", "deem agree"},
-}

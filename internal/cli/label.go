@@ -50,13 +50,13 @@ func (a *app) labelCommand() *cobra.Command {
 
 // label asks a person about items, one after the other.
 func (a *app) label(ctx context.Context, ref, by string, o agreeOptions) error {
-	st, kept, run, err := a.openLabels(ctx, ref)
+	st, run, err := a.openLabels(ctx, ref)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
 	t := &truths{app: a, run: run, o: o}
-	if t.people, err = reports.Kept(ctx, kept, store.LabelQuery{Annotators: []string{by}}); err != nil {
+	if t.people, err = reports.Kept(ctx, st, store.LabelQuery{Annotators: []string{by}}); err != nil {
 		return err
 	}
 	items, drawn, free, err := drawItems(ctx, st, t)
@@ -68,7 +68,7 @@ func (a *app) label(ctx context.Context, ref, by string, o agreeOptions) error {
 	if len(choices) == 0 {
 		choices = []judge.Label{{Label: "yes", Score: 1}, {Label: "no"}}
 	}
-	given, err := a.askAbout(ctx, kept, run, by, choices, items, drawn)
+	given, err := a.askAbout(ctx, st, run, by, choices, items, drawn)
 	a.say("kept %s of %s; next: deem agree %s", words.Count(given, "label"), by, run.ID)
 	return err
 }

@@ -66,25 +66,21 @@ func (a *app) labelsImport() *cobra.Command {
 }
 
 // openLabels opens the store for labels, and finds a run in it.
-func (a *app) openLabels(ctx context.Context, ref string) (store.Store, store.Labels, store.Run, error) {
+func (a *app) openLabels(ctx context.Context, ref string) (store.Database, store.Run, error) {
 	st, err := a.openStore(ctx)
 	if err != nil {
-		return nil, nil, store.Run{}, err
-	}
-	kept, ok := st.(store.Labels)
-	if !ok {
-		return nil, nil, store.Run{}, errors.Join(usage.Errorf("this database keeps no labels"), st.Close())
+		return nil, store.Run{}, err
 	}
 	run, err := findRun(ctx, st, ref)
 	if err != nil {
-		return nil, nil, store.Run{}, errors.Join(err, st.Close())
+		return nil, store.Run{}, errors.Join(err, st.Close())
 	}
-	return st, kept, run, nil
+	return st, run, nil
 }
 
 // importLabels finds the item of each label in the run, and stores the label with it.
 func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) error {
-	st, kept, run, err := a.openLabels(ctx, ref)
+	st, run, err := a.openLabels(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -102,7 +98,7 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s: no label is about an item of run %s, with the response that was judged", strings.Join(set.Names, ", "), run.ID),
 			"--run names another run; --map item=NAME says which column holds the ids"))
 	}
-	if err := kept.PutLabels(ctx, list); err != nil {
+	if err := st.PutLabels(ctx, list); err != nil {
 		return err
 	}
 	if a.json {
@@ -159,12 +155,8 @@ func (a *app) labelsList() *cobra.Command {
 
 // listLabels writes a line for each label as text, or a JSON list, which "deem agree --map
 // item=id" reads.
-func (a *app) listLabels(ctx context.Context, st store.Store) error {
-	kept, ok := st.(store.Labels)
-	if !ok {
-		return usage.Errorf("this database keeps no labels")
-	}
-	all := kept.Labels(ctx, store.LabelQuery{})
+func (a *app) listLabels(ctx context.Context, st store.Labels) error {
+	all := st.Labels(ctx, store.LabelQuery{})
 	if a.json {
 		return writeJSONList(a.out, all)
 	}

@@ -29,7 +29,7 @@ const defaultAsking = "universal"
 const dbVariable = "DEEM_DB"
 
 // openStore opens the store for writing and creates it if necessary.
-func (a *app) openStore(ctx context.Context) (store.Store, error) {
+func (a *app) openStore(ctx context.Context) (store.Database, error) {
 	if err := a.checkDB(); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (a *app) openStore(ctx context.Context) (store.Store, error) {
 }
 
 // readStore opens an existing store.
-func (a *app) readStore(ctx context.Context) (store.Store, error) {
+func (a *app) readStore(ctx context.Context) (store.Database, error) {
 	if err := a.checkDB(); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (a *app) readStore(ctx context.Context) (store.Store, error) {
 }
 
 // storeOrNil prevents a nil pointer from becoming a non-nil store.
-func storeOrNil[S store.Store](st S, err error) (store.Store, error) {
+func storeOrNil[S store.Database](st S, err error) (store.Database, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func storeOrNil[S store.Store](st S, err error) (store.Store, error) {
 
 // storeIfThere opens the store for reading, and returns nil if there is none: a plan
 // creates nothing.
-func (a *app) storeIfThere(ctx context.Context) (store.Store, error) {
+func (a *app) storeIfThere(ctx context.Context) (store.Database, error) {
 	if postgres.IsURL(a.db) {
 		st, err := a.readStore(ctx)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -55,10 +55,6 @@ func (a *app) settleRun(ctx context.Context, ref string) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	money, ok := st.(store.Money)
-	if !ok {
-		return usage.Errorf("this store keeps no money")
-	}
 	run, err := st.Run(ctx, ref)
 	if err != nil {
 		return err
@@ -66,7 +62,7 @@ func (a *app) settleRun(ctx context.Context, ref string) error {
 	if err := a.notQueued(ctx, st, run.ID); err != nil {
 		return err
 	}
-	released, err := money.Settle(ctx, run.ID)
+	released, err := st.Settle(ctx, run.ID)
 	if err != nil {
 		return err
 	}
@@ -140,10 +136,6 @@ func (a *app) edit(ctx context.Context, refs []string, done string, change func(
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	editor, ok := st.(store.Editor)
-	if !ok {
-		return usage.Errorf("the runs in this store cannot be edited")
-	}
 	ids := make([]string, len(refs))
 	for i, ref := range refs { // Look up all before a change affects "last".
 		run, err := st.Run(ctx, ref)
@@ -154,9 +146,9 @@ func (a *app) edit(ctx context.Context, refs []string, done string, change func(
 	}
 	edited := []store.Run{}
 	for _, id := range ids {
-		run, err := editor.Edit(ctx, id, change)
+		run, err := st.Edit(ctx, id, change)
 		if err == nil && purge {
-			err = editor.Purge(ctx, id)
+			err = st.Purge(ctx, id)
 		}
 		if err != nil {
 			return err

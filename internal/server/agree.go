@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -78,14 +77,10 @@ func (s *Server) readAgree(r *http.Request) (agreeAsk, error) {
 	return ask, err
 }
 
-// labelsOf returns the labels that the store keeps, none when it keeps none.
+// labelsOf returns labels.
 func (s *Server) labelsOf(ctx context.Context, q store.LabelQuery) ([]store.Label, error) {
-	st, ok := s.store.(store.Labels)
-	if !ok {
-		return nil, nil
-	}
 	var list []store.Label
-	for l, err := range st.Labels(ctx, q) {
+	for l, err := range s.store.Labels(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -183,11 +178,7 @@ func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error)
 		got.Agreement = b.Agreement()
 		return got, err
 	}
-	kept, ok := s.store.(store.Labels)
-	if !ok {
-		return nil, errors.New("this store keeps no labels")
-	}
-	people, err := reports.Kept(ctx, kept, store.LabelQuery{Annotators: ask.Only})
+	people, err := reports.Kept(ctx, s.store, store.LabelQuery{Annotators: ask.Only})
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +188,7 @@ func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error)
 		return nil, err
 	}
 	got.Agreement, got.other = b.Agreement(), people.OtherResponses
-	return got, s.addNarrowed(ctx, ask, kept, o, got)
+	return got, s.addNarrowed(ctx, ask, o, got)
 }
 
 // lastLabels are those of which the page of an agreement says what they were worth.
@@ -205,7 +196,7 @@ const lastLabels = 10
 
 // addNarrowed says how much the last labels narrowed the corrected interval: the agreement
 // is counted once more without them.
-func (s *Server) addNarrowed(ctx context.Context, ask agreeAsk, kept store.Labels, o agree.Options, got *agreed) error {
+func (s *Server) addNarrowed(ctx context.Context, ask agreeAsk, o agree.Options, got *agreed) error {
 	var times []time.Time
 	for _, l := range ask.labels {
 		if l.Dataset == ask.run.Dataset.Hash && (len(ask.Only) == 0 || slices.Contains(ask.Only, l.Annotator)) {
@@ -216,7 +207,7 @@ func (s *Server) addNarrowed(ctx context.Context, ask agreeAsk, kept store.Label
 		return nil
 	}
 	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
-	people, err := reports.Kept(ctx, labelsBefore{kept, times[lastLabels-1]}, store.LabelQuery{Annotators: ask.Only})
+	people, err := reports.Kept(ctx, labelsBefore{s.store, times[lastLabels-1]}, store.LabelQuery{Annotators: ask.Only})
 	if err != nil {
 		return err
 	}
@@ -231,14 +222,14 @@ func (s *Server) addNarrowed(ctx context.Context, ask agreeAsk, kept store.Label
 
 // labelsBefore are the labels that were given before a time.
 type labelsBefore struct {
-	labelKeeper
+	store.Database
 	at time.Time
 }
 
 // Labels implements [store.Labels].
 func (b labelsBefore) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
 	return func(yield func(store.Label, error) bool) {
-		for l, err := range b.labelKeeper.Labels(ctx, q) {
+		for l, err := range b.Database.Labels(ctx, q) {
 			if (err != nil || l.Labelled.Before(b.at)) && !yield(l, err) {
 				return
 			}

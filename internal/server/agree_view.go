@@ -40,7 +40,7 @@ func (s *Server) newAgreeView(ask agreeAsk, got *agreed) (v agreeView, err error
 	v = agreeView{
 		Run: ask.run, Tabs: s.runTabs(ask.run, "agreement"), Ask: ask, Agreement: got.Agreement, Annotators: got.annotators(ask),
 	}
-	if _, err := s.labels(); err == nil {
+	if !s.readOnly {
 		v.LabelURL = labelURL(ask.run.ID)
 	}
 	if ask.other != nil {

@@ -135,7 +135,7 @@ func TestFakesAreRefused(t *testing.T) {
 		for _, path := range []string{"/api/v1/verdicts", "/api/v1/runs"} {
 			a := ts.ask(t, "POST", path, `{"judge":"universal","model":"`+name+`","items":`+twoItems+`}`)
 			a.wantProblem(t, 403, "command line")
-			a.want(t, 403, "hint", "deem run --model "+name+" asks it")
+			a.want(t, 403, "hint", "use it on the command line: deem run --data FILE --model "+name)
 		}
 	}
 	if a := ts.ask(t, "GET", "/api/v1/models", ""); strings.Contains(a.text, "fake:") {

@@ -22,7 +22,7 @@ import (
 // An apiServer is a server whose API is asked in tests.
 type apiServer struct {
 	*httptest.Server
-	store store.Store
+	store store.Database
 	spool string
 	srv   *server.Server
 }
@@ -35,7 +35,7 @@ func serveAPI(t *testing.T, edit func(*server.Options)) *apiServer {
 }
 
 // serveStore starts a server that judges on a store that is there.
-func serveStore(t *testing.T, st store.Store, spool string, edit func(*server.Options)) *apiServer {
+func serveStore(t *testing.T, st store.Database, spool string, edit func(*server.Options)) *apiServer {
 	t.Helper()
 	o := server.Options{Store: st, Version: "1.2.3", API: server.API{Spool: spool, Fakes: true}}
 	if edit != nil {

@@ -22,27 +22,14 @@ type labelsOut struct {
 	Labels []store.Label `json:"labels"`
 }
 
-// keeper returns the store as one that keeps labels.
-func (s *Server) keeper() (store.Labels, error) {
-	kept, ok := s.store.(store.Labels)
-	if !ok {
-		return nil, withStatus(http.StatusNotImplemented, errors.New("this store keeps no labels"))
-	}
-	return kept, nil
-}
-
 // getLabels answers with what people said of the items of a run.
 func (s *Server) getLabels(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {
 		return err
 	}
-	kept, err := s.keeper()
-	if err != nil {
-		return err
-	}
 	out := labelsOut{Labels: []store.Label{}}
-	for l, err := range kept.Labels(r.Context(), store.LabelQuery{Dataset: run.Dataset.Hash}) {
+	for l, err := range s.store.Labels(r.Context(), store.LabelQuery{Dataset: run.Dataset.Hash}) {
 		if err != nil {
 			return err
 		}
@@ -92,10 +79,6 @@ func (s *Server) postLabels(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	kept, err := s.keeper()
-	if err != nil {
-		return err
-	}
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return err
@@ -108,7 +91,7 @@ func (s *Server) postLabels(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := kept.PutLabels(r.Context(), list); err != nil {
+	if err := s.store.PutLabels(r.Context(), list); err != nil {
 		return err
 	}
 	return writeAnswer(w, http.StatusOK, keptLabels{Kept: len(list)})

@@ -23,10 +23,6 @@ func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, err := s.browser()
-	if err != nil {
-		return err
-	}
 	with, err := readParts(r)
 	if err != nil {
 		return err
@@ -44,14 +40,14 @@ func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
 	}
 	if wants(r, ndjson) {
 		want.Limit = recordsPage
-		return s.streamRecords(w, r, b, run.ID, want, with)
+		return s.streamRecords(w, r, run.ID, want, with)
 	}
 	limit, err := pageSize(q)
 	if err != nil {
 		return err
 	}
 	want.Limit = limit + 1 // One more tells whether there is a further page.
-	recs, err := b.View(r.Context(), run.ID, want)
+	recs, err := s.store.View(r.Context(), run.ID, want)
 	if err != nil {
 		return err
 	}
@@ -68,8 +64,8 @@ func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
 
 // streamRecords writes a line for each record. It reads them page by page, so that no
 // client, however slow, holds up a run that writes.
-func (s *Server) streamRecords(w http.ResponseWriter, r *http.Request, b store.Browser, runID string, want store.View, with parts) error {
-	recs, err := b.View(r.Context(), runID, want)
+func (s *Server) streamRecords(w http.ResponseWriter, r *http.Request, runID string, want store.View, with parts) error {
+	recs, err := s.store.View(r.Context(), runID, want)
 	if err != nil {
 		return err
 	}
@@ -84,7 +80,7 @@ func (s *Server) streamRecords(w http.ResponseWriter, r *http.Request, b store.B
 			return cut(s, r, err)
 		}
 		want.From = store.PlaceOf(recs[len(recs)-1], want.Order)
-		if recs, err = b.View(r.Context(), runID, want); err != nil {
+		if recs, err = s.store.View(r.Context(), runID, want); err != nil {
 			return cut(s, r, err)
 		}
 	}

@@ -103,9 +103,9 @@ func (s *Server) compared(ctx context.Context, ask compareAsk) (*beside, error) 
 	return countOnce(ctx, s.bench, key, stamp, func(ctx context.Context) (*beside, error) {
 		o := compare.Options{MaxUnjudged: report.DefaultMaxUnjudged, Seed: compareSeed, Anyway: ask.Anyway}
 		var people []*reports.People
-		if kept, ok := s.store.(store.Labels); ok && len(labelled) > 0 {
+		if len(labelled) > 0 {
 			for range runs {
-				p, err := reports.Kept(ctx, kept, store.LabelQuery{})
+				p, err := reports.Kept(ctx, s.store, store.LabelQuery{})
 				if err != nil {
 					return nil, err
 				}

@@ -17,16 +17,15 @@ const maxLabelled = 5000
 // confidence draws how sure the judge of a run is. Labels come while one looks, so they
 // are read for every page; they are few.
 func (s *Server) confidence(ctx context.Context, run store.Run, conf *report.Confidence) (*confidenceChart, error) {
-	labelled, ok := s.store.(store.Labels)
-	if conf == nil || !ok || conf.Source != report.FromVerdicts {
+	if conf == nil || conf.Source != report.FromVerdicts {
 		return newConfidenceChart(conf, nil), nil
 	}
 	query := store.LabelQuery{Dataset: run.Dataset.Hash}
-	ids, err := labelledIDs(ctx, labelled, query)
+	ids, err := labelledIDs(ctx, s.store, query)
 	if err != nil || len(ids) == 0 {
 		return newConfidenceChart(conf, nil), err
 	}
-	people, err := reports.Kept(ctx, labelled, query)
+	people, err := reports.Kept(ctx, s.store, query)
 	if err != nil {
 		return nil, err
 	}

@@ -11,10 +11,10 @@ import (
 // An indexer brings the index of words up to date in the background, for one run at a
 // time, while people look.
 type indexer struct {
-	ctx     context.Context
-	browser store.Browser // nil when the store has no index
-	log     *slog.Logger
-	wg      sync.WaitGroup
+	ctx   context.Context
+	store store.Database
+	log   *slog.Logger
+	wg    sync.WaitGroup
 
 	mu       sync.Mutex
 	busy     bool
@@ -28,10 +28,8 @@ type indexed struct {
 	searched store.Searched
 }
 
-func newIndexer(ctx context.Context, st store.Store, log *slog.Logger) *indexer {
-	ix := &indexer{ctx: ctx, log: log, searched: map[string]indexed{}}
-	ix.browser, _ = st.(store.Browser)
-	return ix
+func newIndexer(ctx context.Context, st store.Database, log *slog.Logger) *indexer {
+	return &indexer{ctx: ctx, store: st, log: log, searched: map[string]indexed{}}
 }
 
 // wait waits until nothing is being indexed.
@@ -42,7 +40,7 @@ func (ix *indexer) wait() { ix.wg.Wait() }
 func (ix *indexer) want(run store.Run) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	if ix.browser == nil || ix.ctx.Err() != nil || ix.complete(run) {
+	if ix.ctx.Err() != nil || ix.complete(run) {
 		return
 	}
 	ix.next = run.ID
@@ -64,7 +62,7 @@ func (ix *indexer) progress(run store.Run) *store.Searched {
 	ix.want(run)
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	if ix.browser == nil || ix.complete(run) {
+	if ix.complete(run) {
 		return nil
 	}
 	s := ix.searched[run.ID].searched
@@ -90,16 +88,12 @@ func (ix *indexer) work() {
 
 // index indexes a run until it is complete or somebody wants another.
 func (ix *indexer) index(id string) {
-	st, ok := ix.browser.(store.Store)
-	if !ok {
-		return
-	}
 	for ix.ctx.Err() == nil {
-		run, err := st.Run(ix.ctx, id)
+		run, err := ix.store.Run(ix.ctx, id)
 		if err != nil {
 			return
 		}
-		s, err := ix.browser.Index(ix.ctx, id)
+		s, err := ix.store.Index(ix.ctx, id)
 		if err != nil {
 			if ix.ctx.Err() == nil {
 				ix.log.Error("index", "run", id, "error", err)

@@ -32,7 +32,7 @@ import (
 // A bare store has runs and counts how often its records are read. Whatever else is
 // asked of it is a bug of the test.
 type bare struct {
-	store.Store
+	store.Database
 	reads atomic.Int32
 	delay time.Duration
 	fail  error
@@ -48,6 +48,11 @@ func (b *bare) Records(ctx context.Context, _ string, _ store.Query) iter.Seq2[d
 		}
 		yield(deem.Record{Item: deem.Item{ID: "q"}, Verdict: &deem.Verdict{Label: "yes", Score: 1}}, ctx.Err())
 	}
+}
+
+// Deleted returns no runs.
+func (b *bare) Deleted(context.Context) iter.Seq2[store.Run, error] {
+	return func(func(store.Run, error) bool) {}
 }
 
 // Runs returns four runs, of which each takes its time to be read.

@@ -192,9 +192,6 @@ func (s *Server) addTrials(v *itemView, run store.Run, recs []deem.Record, wantT
 // protocol returns the protocol of a run, or says why there is nothing to render and
 // read.
 func (s *Server) protocol(run store.Run) (judge.Readable, string) {
-	if b, ok := s.store.(*reports.RunFile); ok && b.Redacted {
-		return nil, "The texts of this run were removed: their hashes stand in their place."
-	}
 	p, err := reports.Protocol(run)
 	if err != nil {
 		return nil, "The prompt cannot be rendered again: " + err.Error() + "."
@@ -229,15 +226,11 @@ func (v *itemView) fillTrial(t *trialView, run store.Run, p judge.Readable) {
 
 // addNeighbours enters the way to the items before and after within the filter.
 func (s *Server) addNeighbours(ctx context.Context, v *itemView) error {
-	b, ok := s.store.(store.Browser)
-	if !ok {
-		return nil
-	}
 	var err error
-	if v.Next, err = v.neighbour(ctx, b, false); err != nil {
+	if v.Next, err = v.neighbour(ctx, s.store, false); err != nil {
 		return err
 	}
-	v.Prev, err = v.neighbour(ctx, b, true)
+	v.Prev, err = v.neighbour(ctx, s.store, true)
 	return err
 }
 
@@ -291,11 +284,7 @@ func (s *Server) addBesides(ctx context.Context, v *itemView) error {
 
 // addLabels enters what people said of the item.
 func (s *Server) addLabels(ctx context.Context, v *itemView) error {
-	st, ok := s.store.(store.Labels)
-	if !ok {
-		return nil
-	}
-	for l, err := range st.Labels(ctx, store.LabelQuery{IDs: []string{v.Item.ID}}) {
+	for l, err := range s.store.Labels(ctx, store.LabelQuery{IDs: []string{v.Item.ID}}) {
 		if err != nil {
 			return err
 		}

@@ -41,23 +41,9 @@ type itemRow struct {
 // Yes reads the verdict of a row as yes or no.
 func (r itemRow) Yes() bool { return r.Verdict != nil && r.Verdict.Yes() }
 
-// browser returns the store as one that can be looked through.
-func (s *Server) browser() (store.Browser, error) {
-	b, ok := s.store.(store.Browser)
-	if !ok {
-		err := deem.WithHint(errors.New("the items of this store cannot be looked through"), "deem show ITEM prints one of them")
-		return nil, withStatus(http.StatusNotImplemented, err)
-	}
-	return b, nil
-}
-
 // itemsPage lists the items of a run that a filter selects.
 func (s *Server) itemsPage(r *http.Request) (page, error) {
 	run, f, err := s.filtered(r)
-	if err != nil {
-		return page{}, err
-	}
-	b, err := s.browser()
 	if err != nil {
 		return page{}, err
 	}
@@ -73,7 +59,7 @@ func (s *Server) itemsPage(r *http.Request) (page, error) {
 	if f.Text != "" {
 		v.Searched = s.indexer.progress(run)
 	}
-	if err := s.countAndList(r, b, &v); err != nil {
+	if err := s.countAndList(r, &v); err != nil {
 		return page{}, err
 	}
 	return page{Template: "items", Title: "Items of " + run.ID, Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
@@ -81,21 +67,21 @@ func (s *Server) itemsPage(r *http.Request) (page, error) {
 
 // countAndList counts what the filter selects while it fetches one page of it: in a
 // large run each takes a while.
-func (s *Server) countAndList(r *http.Request, b store.Browser, v *itemsView) error {
+func (s *Server) countAndList(r *http.Request, v *itemsView) error {
 	var counting error
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		counting = s.count(r.Context(), b, v)
+		counting = s.count(r.Context(), v)
 	})
-	err := s.listItems(r, b, v)
+	err := s.listItems(r, v)
 	wg.Wait()
 	return errors.Join(err, counting)
 }
 
 // count counts the whole run, to choose from, and what the filter selects.
-func (s *Server) count(ctx context.Context, b store.Browser, v *itemsView) error {
+func (s *Server) count(ctx context.Context, v *itemsView) error {
 	var err error
-	if v.Facets, err = s.facets.of(ctx, b, v.Run, store.Run{}, filter{}); err != nil {
+	if v.Facets, err = s.facets.of(ctx, s.store, v.Run, store.Run{}, filter{}); err != nil {
 		return err
 	}
 	v.Counts = v.Facets
@@ -103,7 +89,7 @@ func (s *Server) count(ctx context.Context, b store.Browser, v *itemsView) error
 		return nil
 	}
 	if v.Searched != nil { // What a search finds depends on an index that grows.
-		v.Counts, err = b.Count(ctx, v.Run.ID, v.Filter.view())
+		v.Counts, err = s.store.Count(ctx, v.Run.ID, v.Filter.view())
 		return err
 	}
 	var beside store.Run
@@ -112,7 +98,7 @@ func (s *Server) count(ctx context.Context, b store.Browser, v *itemsView) error
 			return err
 		}
 	}
-	v.Counts, err = s.facets.of(ctx, b, v.Run, beside, v.Filter)
+	v.Counts, err = s.facets.of(ctx, s.store, v.Run, beside, v.Filter)
 	return err
 }
 
@@ -133,7 +119,7 @@ func (s *Server) filtered(r *http.Request) (store.Run, filter, error) {
 
 // listItems fills in one page of records. One more than is shown tells whether there
 // is a further page.
-func (s *Server) listItems(r *http.Request, b store.Browser, v *itemsView) error {
+func (s *Server) listItems(r *http.Request, v *itemsView) error {
 	q := r.URL.Query()
 	want := v.Filter.view()
 	want.Limit = store.DefaultLimit + 1
@@ -147,7 +133,7 @@ func (s *Server) listItems(r *http.Request, b store.Browser, v *itemsView) error
 			return err
 		}
 	}
-	recs, err := b.View(r.Context(), v.Run.ID, want)
+	recs, err := s.store.View(r.Context(), v.Run.ID, want)
 	if err != nil {
 		return err
 	}

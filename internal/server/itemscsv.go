@@ -22,13 +22,9 @@ func (s *Server) itemsCSV(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, err := s.browser()
-	if err != nil {
-		return err
-	}
 	want := f.view()
 	want.Limit, want.WithCalls = csvPage, true
-	recs, err := b.View(r.Context(), run.ID, want)
+	recs, err := s.store.View(r.Context(), run.ID, want)
 	if err != nil {
 		return err
 	}
@@ -45,7 +41,7 @@ func (s *Server) itemsCSV(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 		want.From = store.PlaceOf(recs[len(recs)-1], f.Order)
-		if recs, err = b.View(r.Context(), run.ID, want); err != nil {
+		if recs, err = s.store.View(r.Context(), run.ID, want); err != nil {
 			return cut(s, r, err)
 		}
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -72,28 +71,10 @@ type labelView struct {
 	Agreement                      string
 }
 
-// labels returns the store as one that keeps labels, or says why it cannot.
-func (s *Server) labels() (store.Labels, error) {
-	if s.readOnly {
-		return nil, withStatus(http.StatusForbidden, errReadOnly)
-	}
-	st, ok := s.store.(store.Labels)
-	if !ok {
-		err := deem.WithHint(errors.New("this store keeps no labels"), "deem agree RUN labels.csv takes them from a file")
-		return nil, withStatus(http.StatusNotImplemented, err)
-	}
-	if ro, ok := s.store.(interface{ ReadOnly() bool }); ok && ro.ReadOnly() {
-		err := deem.WithHint(errors.New("this store was opened for reading only, so nothing can be labelled in it"),
-			"start the server where the database can be written to; deem agree RUN --plan 200 -o to-label.csv chooses items for a file")
-		return nil, withStatus(http.StatusForbidden, err)
-	}
-	return st, nil
-}
-
 // labelPage shows the next item to a person who labels.
 func (s *Server) labelPage(r *http.Request) (page, error) {
-	if _, err := s.labels(); err != nil {
-		return page{}, err
+	if s.readOnly {
+		return page{}, withStatus(http.StatusForbidden, errReadOnly)
 	}
 	run, err := s.runOf(r)
 	if err != nil {
@@ -259,10 +240,6 @@ func cleanName(name string) string {
 
 // labelPost does what a person who labels says: who they are, yes, no, skip or undo.
 func (s *Server) labelPost(w http.ResponseWriter, r *http.Request) error {
-	st, err := s.labels()
-	if err != nil {
-		return err
-	}
 	run, err := s.runOf(r)
 	if err != nil {
 		return err
@@ -282,7 +259,7 @@ func (s *Server) labelPost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	to, err := s.label(r, st, v, lp, say)
+	to, err := s.label(r, v, lp, say)
 	if err != nil {
 		return err
 	}
@@ -300,9 +277,9 @@ func (s *Server) nameCookie(r *http.Request, who string) *http.Cookie {
 }
 
 // label does one thing and returns where to go on.
-func (s *Server) label(r *http.Request, st store.Labels, v *labelView, lp labelledPlan, say string) (string, error) {
+func (s *Server) label(r *http.Request, v *labelView, lp labelledPlan, say string) (string, error) {
 	if say == "undo" {
-		return s.undo(r.Context(), st, v, lp)
+		return s.undo(r.Context(), v, lp)
 	}
 	at, ok := lp.byKey[r.PostFormValue("item")]
 	if !ok {
@@ -329,9 +306,9 @@ func (s *Server) label(r *http.Request, st store.Labels, v *labelView, lp labell
 	l.Note, l.Drawn, l.Labelled = note, it.Design, time.Now().UTC()
 	if v.Resolve {
 		l.Annotator = labels.Resolved
-		return v.link(), st.PutLabels(r.Context(), []store.Label{l})
+		return v.link(), s.store.PutLabels(r.Context(), []store.Label{l})
 	}
-	if err := st.PutLabels(r.Context(), append(lp.outdated(), l)); err != nil {
+	if err := s.store.PutLabels(r.Context(), append(lp.outdated(), l)); err != nil {
 		return "", err
 	}
 	s.atDesk(v, func(d *desk) { d.did(c) })
@@ -347,7 +324,7 @@ func (s *Server) atDesk(v *labelView, do func(*desk)) {
 
 // undo takes back what a person did last. When the server no longer knows what that was,
 // it is the newest of their labels.
-func (s *Server) undo(ctx context.Context, st store.Labels, v *labelView, lp labelledPlan) (string, error) {
+func (s *Server) undo(ctx context.Context, v *labelView, lp labelledPlan) (string, error) {
 	var c change
 	var ok bool
 	s.atDesk(v, func(d *desk) { c, ok = d.undo() })
@@ -362,9 +339,9 @@ func (s *Server) undo(ctx context.Context, st store.Labels, v *labelView, lp lab
 	switch {
 	case c.skip:
 	case c.before != nil:
-		err = st.PutLabels(ctx, []store.Label{*c.before})
+		err = s.store.PutLabels(ctx, []store.Label{*c.before})
 	default:
-		err = st.DropLabel(ctx, c.hash, v.Who)
+		err = s.store.DropLabel(ctx, c.hash, v.Who)
 	}
 	return v.link("item", c.hash, "undone", "1"), err
 }

@@ -33,7 +33,7 @@ func (s *Server) runTabs(run store.Run, current string) []tab {
 		return tabs
 	}
 	add("agreement", "Agreement", agreementURL(run.ID))
-	if _, err := s.labels(); err == nil {
+	if !s.readOnly {
 		add("label", "Label", labelURL(run.ID))
 	}
 	return tabs
@@ -80,8 +80,7 @@ func (s *Server) runPage(r *http.Request) (page, error) {
 	if v.Queued, err = s.queued(r.Context(), run.ID); err != nil {
 		return page{}, err
 	}
-	_, cannot := s.editor()
-	v.CanEdit = cannot == nil
+	v.CanEdit = !s.readOnly
 	p := page{Template: "run", Title: cmp.Or(run.About.Name, "Run "+run.ID), Section: "runs", Scripts: []string{"run.js"}}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()

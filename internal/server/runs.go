@@ -197,8 +197,7 @@ func (s *Server) runsPage(r *http.Request) (page, error) {
 		last := &list.Groups[len(list.Groups)-1]
 		last.Runs = append(last.Runs, row)
 	}
-	_, err = s.editor()
-	list.CanEdit = err == nil
+	list.CanEdit = !s.readOnly
 	if undo := r.URL.Query().Get("undo"); undo != "" && list.CanEdit {
 		list.Undo = strings.Split(undo, ",")
 	}
@@ -215,11 +214,7 @@ func (s *Server) listed(ctx context.Context, f runsFilter, list *runsList) ([]ru
 	kinds, now := map[string]int{}, time.Now()
 	var datasets, judges, systems, tags store.Tally
 	var rows []runRow
-	runs := []iter.Seq2[store.Run, error]{s.store.Runs(ctx)}
-	if e, ok := s.store.(store.Editor); ok {
-		runs = append(runs, e.Deleted(ctx))
-	}
-	for _, seq := range runs {
+	for _, seq := range []iter.Seq2[store.Run, error]{s.store.Runs(ctx), s.store.Deleted(ctx)} {
 		for run, err := range seq {
 			if err != nil {
 				return nil, err
@@ -325,25 +320,9 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// editor returns the store as one whose runs can be edited here.
-func (s *Server) editor() (store.Editor, error) {
-	if _, err := s.labels(); err != nil {
-		return nil, err // A store that keeps no labels keeps no notes either.
-	}
-	e, ok := s.store.(store.Editor)
-	if !ok {
-		return nil, withStatus(http.StatusNotImplemented, errors.New("the runs of this store cannot be changed"))
-	}
-	return e, nil
-}
-
 // edit changes what is noted about runs: do says what, as tag, untag, note, delete,
 // restore or purge.
 func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
-	e, err := s.editor()
-	if err != nil {
-		return err
-	}
 	ids, do, now := r.Form["run"], r.URL.Query().Get("do"), time.Now().UTC()
 	tags := strings.FieldsFunc(r.PostFormValue("tag"), func(c rune) bool { return c == ',' || c == ' ' })
 	changes := map[string]func(*store.About){
@@ -363,10 +342,11 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 		return badRequest("choose the runs that you mean first")
 	}
 	for _, id := range ids {
+		var err error
 		if do == "purge" {
-			err = e.Purge(r.Context(), id)
+			err = s.store.Purge(r.Context(), id)
 		} else {
-			_, err = e.Edit(r.Context(), id, change)
+			_, err = s.store.Edit(r.Context(), id, change)
 		}
 		if err != nil {
 			return err

@@ -16,9 +16,7 @@ import (
 
 // Options say what a server shows and to whom.
 type Options struct {
-	// Store keeps the runs. Its items can be looked through if it is a
-	// [store.Browser], and labelled if it is a [store.Labels].
-	Store store.Store
+	Store store.Database
 
 	// Token is what a visitor must know; "" demands nothing, and then only this
 	// machine is answered.
@@ -45,7 +43,7 @@ type Options struct {
 // A Server answers requests. [New] makes one; [Server.Close] ends what it does in the
 // background.
 type Server struct {
-	store   store.Store
+	store   store.Database
 	title   string
 	version string
 	log     *slog.Logger

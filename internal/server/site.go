@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"html"
 	"iter"
@@ -31,14 +30,8 @@ type SiteOptions struct {
 // server would show of them, without what needs a server. Links between the files are
 // relative, so that the folder can be opened from a disk or put on any web server. Every
 // run comes with its run file. It returns the number of files.
-func WriteSite(ctx context.Context, st store.Store, runs []store.Run, dir string, o SiteOptions) (int, error) {
-	browser, ok := st.(store.Browser)
-	if !ok {
-		return 0, errors.New("a site is made of runs in a database, not of run files")
-	}
-	some := &chosenRuns{Store: st, Browser: browser, runs: runs}
-	some.labelKeeper, _ = st.(store.Labels)
-	s, err := New(Options{Store: some, Title: o.Title, Version: o.Version, ReadOnly: true})
+func WriteSite(ctx context.Context, st store.Database, runs []store.Run, dir string, o SiteOptions) (int, error) {
+	s, err := New(Options{Store: &chosenRuns{Database: st, runs: runs}, Title: o.Title, Version: o.Version, ReadOnly: true})
 	if err != nil {
 		return 0, err
 	}
@@ -54,7 +47,7 @@ func WriteSite(ctx context.Context, st store.Store, runs []store.Run, dir string
 		if o.Items == 0 {
 			break
 		}
-		recs, err := browser.View(ctx, run.ID, store.View{Query: store.Query{Limit: o.Items, Brief: true}})
+		recs, err := st.View(ctx, run.ID, store.View{Query: store.Query{Limit: o.Items, Brief: true}})
 		if err != nil {
 			return 0, err
 		}
@@ -72,14 +65,9 @@ func WriteSite(ctx context.Context, st store.Store, runs []store.Run, dir string
 
 // chosenRuns is a store with some of the runs of another.
 type chosenRuns struct {
-	store.Store
-	store.Browser
-	labelKeeper
+	store.Database
 	runs []store.Run
 }
-
-// labelKeeper is embedded under this name because its method Labels would hide it.
-type labelKeeper = store.Labels
 
 // Runs returns the chosen runs, newest first.
 func (c *chosenRuns) Runs(context.Context) iter.Seq2[store.Run, error] {
@@ -90,6 +78,11 @@ func (c *chosenRuns) Runs(context.Context) iter.Seq2[store.Run, error] {
 			}
 		}
 	}
+}
+
+// Deleted returns no runs.
+func (c *chosenRuns) Deleted(context.Context) iter.Seq2[store.Run, error] {
+	return func(func(store.Run, error) bool) {}
 }
 
 // Run returns a chosen run by its whole id.

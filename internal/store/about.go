@@ -38,8 +38,8 @@ func (a About) Clean() About {
 	return a
 }
 
-// Editor is a store whose runs can be named, tagged, annotated and deleted. Callers check
-// with a type assertion whether a [Store] is one. Its methods take full ids.
+// Editor is a store whose runs can be named, tagged, annotated and deleted. Its
+// methods take full ids.
 type Editor interface {
 	// Edit changes the notes on a run, deleted or not, and returns the updated run. It may
 	// call change more than once. Deleting a run that is being judged returns [ErrBusy].

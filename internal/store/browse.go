@@ -126,8 +126,7 @@ type Searched struct {
 // Complete reports whether a search covers all records.
 func (s Searched) Complete() bool { return s.Done >= s.Total }
 
-// Browser is a store in which a person can filter, sort, search and count records. Callers
-// check with a type assertion whether a [Store] is one.
+// Browser is a store in which a person can filter, sort, search and count records.
 type Browser interface {
 	// View returns the records of one page, in the order of the view (if it goes backward,
 	// nearest first).

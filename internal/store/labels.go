@@ -38,8 +38,7 @@ type LabelQuery struct {
 	IDs        []string // only of items with these ids
 }
 
-// Labels is a store that keeps human labels. Callers check with a type assertion whether a
-// [Store] is one.
+// Labels is a store that keeps human labels.
 type Labels interface {
 	// PutLabels stores labels, all or none. A second label of the same item by the same
 	// annotator replaces the first.

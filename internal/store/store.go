@@ -52,6 +52,16 @@ func NotFound(runID string) error {
 	return fmt.Errorf("run %q: %w", runID, ErrNotFound)
 }
 
+// A Database is a [Store] with everything that SQLite and Postgres can do. A run file is
+// not a database.
+type Database interface {
+	Store
+	Browser
+	Editor
+	Labels
+	Money
+}
+
 // A Spec describes a run: one judge over one dataset with its settings.
 type Spec struct {
 	Judge JudgeSpec `json:"judge"`

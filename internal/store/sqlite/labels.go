@@ -48,10 +48,6 @@ func (s *Store) DropLabel(ctx context.Context, item, annotator string) error {
 	return s.explain("write labels to", err)
 }
 
-// ReadOnly reports whether the store was opened for reading only, so that no labels can be
-// stored.
-func (s *Store) ReadOnly() bool { return s.write == nil }
-
 // Labels implements [store.Labels].
 func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
 	return store.Pages(pageRows, func(last store.Label) ([]store.Label, error) {
