@@ -52,7 +52,7 @@ func TestDemoItemsAreComplete(t *testing.T) {
 	}
 }
 
-// TestItemsAreBalanced checks the dataset against its README.
+// TestDemoItemsAreBalanced checks the dataset against its README.
 func TestDemoItemsAreBalanced(t *testing.T) {
 	categories, clusters, human := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, it := range demoItems(t) {
@@ -74,7 +74,7 @@ func TestDemoItemsAreBalanced(t *testing.T) {
 	}
 }
 
-// TestMatchJudgesTheItems checks the rule that judges the example against the README: one
+// TestMatchJudgesDemoItems checks the rule that judges the example against the README: one
 // item unsure, and few mistakes. The mistakes are not listed one by one, so that the rule
 // may improve.
 func TestMatchJudgesDemoItems(t *testing.T) {

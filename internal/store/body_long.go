@@ -19,7 +19,7 @@ import (
 // design note on the store has the measurements.
 const LongBytes = 512
 
-// A LongBytes is a long one that was taken out of its item.
+// A LongText is a text that is stored apart from its item because it is long.
 type LongText struct {
 	Place string // "question", "response", "messages", "references/0" or "fields/dialogue"
 	Body  string

@@ -132,21 +132,13 @@ func (s *Store) Batches(ctx context.Context, runID string) ([]store.Batch, error
 	if err != nil {
 		return nil, s.explain("read", err)
 	}
-	var list []store.Batch
-	err = s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
-			count(l.body), count(l.kind), coalesce(sum(l.cost_micros) FILTER (WHERE NOT l.taken), 0)::bigint
-			FROM batches b LEFT JOIN batch_lines l ON l.batch = b.n WHERE b.run = $1 GROUP BY b.n ORDER BY b.n`, run)
-		if err != nil {
-			return err
-		}
-		list, err = pgx.AppendRows([]store.Batch(nil), rows, scanBatch)
-		return err
-	})
+	list, err := collect(ctx, s, scanBatch, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
+		count(l.body), count(l.kind), coalesce(sum(l.cost_micros) FILTER (WHERE NOT l.taken), 0)::bigint
+		FROM batches b LEFT JOIN batch_lines l ON l.batch = b.n WHERE b.run = $1 GROUP BY b.n ORDER BY b.n`, run)
 	return list, s.explain("read", err)
 }
 
-func scanBatch(row pgx.CollectableRow) (store.Batch, error) {
+func scanBatch(row pgx.Row) (store.Batch, error) {
 	var b store.Batch
 	var planned *int64
 	err := row.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros)

@@ -65,25 +65,12 @@ func (s *Store) Imported(ctx context.Context, run store.Run) error {
 // BatchLines implements [store.BatchLister].
 func (s *Store) BatchLines(ctx context.Context, runID, batch string) iter.Seq2[store.BatchLine, error] {
 	return store.Pages(pageRows, func(last store.BatchLine) ([]store.BatchLine, error) {
-		page, err := s.linePage(ctx, runID, batch, last.Key)
+		run, err := s.number(ctx, runID)
+		if err != nil {
+			return nil, s.explain("read", err)
+		}
+		page, err := collect(ctx, s, scanLine, selectLine+` WHERE b.run = $1 AND b.key = $2 AND l.key > $3 ORDER BY l.key LIMIT $4`,
+			run, pack(batch), pack(last.Key), pageRows)
 		return page, s.explain("read", err)
 	})
-}
-
-// linePage returns the first lines of a batch after a key.
-func (s *Store) linePage(ctx context.Context, runID, batch, after string) (page []store.BatchLine, err error) {
-	run, err := s.number(ctx, runID)
-	if err != nil {
-		return nil, err
-	}
-	err = s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, selectLine+` WHERE b.run = $1 AND b.key = $2 AND l.key > $3 ORDER BY l.key LIMIT $4`,
-			run, pack(batch), pack(after), pageRows)
-		if err != nil {
-			return err
-		}
-		page, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (store.BatchLine, error) { return scanLine(row) })
-		return err
-	})
-	return page, err
 }

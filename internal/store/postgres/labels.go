@@ -91,19 +91,11 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 	if len(q.IDs) > 0 {
 		where.and("item_id = ANY ($%d::text[])", packAll(q.IDs))
 	}
-	err = s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, sum
-			FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, where.String(), pageLabels), where.args...)
-		if err != nil {
-			return err
-		}
-		page, err = pgx.CollectRows(rows, scanLabel)
-		return err
-	})
-	return page, err
+	return collect(ctx, s, scanLabel, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, sum
+		FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, where.String(), pageLabels), where.args...)
 }
 
-func scanLabel(row pgx.CollectableRow) (store.Label, error) {
+func scanLabel(row pgx.Row) (store.Label, error) {
 	var l store.Label
 	var labelled *int64
 	var sum []byte

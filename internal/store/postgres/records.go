@@ -238,15 +238,7 @@ func (p *pager) next(ctx context.Context) ([]found, error) {
 
 // readPage reads the records of a query.
 func (s *Store) readPage(ctx context.Context, query string, args []any, brief bool) (page []found, err error) {
-	err = s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		page, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (found, error) { return scanRecord(row, brief) })
-		return err
-	})
-	return page, err
+	return collect(ctx, s, func(row pgx.Row) (found, error) { return scanRecord(row, brief) }, query, args...)
 }
 
 // scanRecord reads a row of selectRecords.

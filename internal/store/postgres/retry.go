@@ -24,6 +24,19 @@ func (s *Store) retry(ctx context.Context, do func(context.Context) error) error
 	return s.retryIf(ctx, passing, do)
 }
 
+// collect returns what scan reads from each row of a query.
+func collect[T any](ctx context.Context, s *Store, scan func(row pgx.Row) (T, error), query string, args ...any) (list []T, err error) {
+	err = s.retry(ctx, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.AppendRows([]T(nil), rows, func(row pgx.CollectableRow) (T, error) { return scan(row) })
+		return err
+	})
+	return list, err
+}
+
 // retryStart is retry for the first contact with a server: if it cannot be reached then,
 // its address is more likely misspelled than the server restarting.
 func (s *Store) retryStart(ctx context.Context, do func(context.Context) error) error {

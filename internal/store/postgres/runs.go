@@ -231,15 +231,7 @@ func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store
 // runPage returns the newest runs with a condition that are older than last, or the newest
 // of all.
 func (s *Store) runPage(ctx context.Context, condition string, last store.Run) (page []store.Run, err error) {
-	err = s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, selectRun+` WHERE `+condition+` AND ($1 = '' OR r.id < $1) ORDER BY r.id DESC LIMIT $2`, pack(last.ID), pageRuns)
-		if err != nil {
-			return err
-		}
-		page, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (store.Run, error) { return scanRun(row) })
-		return err
-	})
-	return page, err
+	return collect(ctx, s, scanRun, selectRun+` WHERE `+condition+` AND ($1 = '' OR r.id < $1) ORDER BY r.id DESC LIMIT $2`, pack(last.ID), pageRuns)
 }
 
 // runRow contains the sealed columns of a run, texts packed, and its seal.

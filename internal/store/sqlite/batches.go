@@ -84,33 +84,22 @@ func putLines(ctx context.Context, conn *sql.Conn, run, batch int64, lines []sto
 
 // Batches implements [store.Batches].
 func (s *Store) Batches(ctx context.Context, runID string) ([]store.Batch, error) {
-	list, err := s.batches(ctx, runID)
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return nil, s.explain("read", err)
+	}
+	list, err := collect(ctx, s, scanBatch, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
+		count(l.body), count(l.kind), coalesce(sum(CASE WHEN l.taken THEN 0 ELSE l.cost_micros END), 0)
+		FROM batches b LEFT JOIN batch_lines l ON l.batch = b.n WHERE b.run = ? GROUP BY b.n ORDER BY b.n`, run)
 	return list, s.explain("read", err)
 }
 
-func (s *Store) batches(ctx context.Context, runID string) ([]store.Batch, error) {
-	run, err := s.number(ctx, runID)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.read.QueryContext(ctx, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
-		count(l.body), count(l.kind), coalesce(sum(CASE WHEN l.taken THEN 0 ELSE l.cost_micros END), 0)
-		FROM batches b LEFT JOIN batch_lines l ON l.batch = b.n WHERE b.run = ? GROUP BY b.n ORDER BY b.n`, run)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	var list []store.Batch
-	for rows.Next() {
-		var b store.Batch
-		var planned sql.NullInt64
-		if err := rows.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros); err != nil {
-			return nil, err
-		}
-		b.Planned = timeOf(planned)
-		list = append(list, b)
-	}
-	return list, rows.Err()
+func scanBatch(row scanner) (store.Batch, error) {
+	var b store.Batch
+	var planned sql.NullInt64
+	err := row.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros)
+	b.Planned = timeOf(planned)
+	return b, err
 }
 
 // BatchLine implements [store.Batches].
@@ -133,12 +122,12 @@ func (s *Store) BatchLine(ctx context.Context, runID, key string) (store.BatchLi
 	return l, true, nil
 }
 
-// selectLine is the query that scanLine reads.
+// selectLine is the beginning of queries that scanLine reads.
 const selectLine = `SELECT l.key, b.key, b.state, l.body, l.latency, l.attempts, l.cost_micros, l.unpriced,
-	l.kind, l.detail, l.passing, l.taken FROM batch_lines l JOIN batches b ON b.n = l.batch WHERE l.run = ? AND l.key = ?`
+	l.kind, l.detail, l.passing, l.taken FROM batch_lines l JOIN batches b ON b.n = l.batch`
 
 // scanLine reads a line.
-func scanLine(row *sql.Row) (store.BatchLine, error) {
+func scanLine(row scanner) (store.BatchLine, error) {
 	var l store.BatchLine
 	var said, kind, detail sql.NullString
 	var latency, attempts, cost, unpriced sql.NullInt64

@@ -90,21 +90,11 @@ func (s *Store) viewPage(ctx context.Context, where selection, order store.ViewO
 	if where.whole && order.Value != "" && !v.Backward {
 		where.bound(order, limit)
 	}
-	rows, err := s.read.QueryContext(ctx, viewQuery(where, order, v), append(where.args, limit)...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
 	p := pager{s: s, brief: v.Brief}
-	var page []found
-	for rows.Next() {
-		f, _, err := p.scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		page = append(page, f)
-	}
-	return page, rows.Err()
+	return collect(ctx, s, func(row scanner) (found, error) {
+		f, _, err := p.scan(row)
+		return f, err
+	}, viewQuery(where, order, v), append(where.args, limit)...)
 }
 
 // A selection is the records that a view selects, wherever it begins.
@@ -255,23 +245,17 @@ func (s *Store) count(ctx context.Context, runID string, v store.View) (store.Co
 
 // countGroups counts in a run with names that contain our separators after all.
 func (s *Store) countGroups(ctx context.Context, where selection) (store.Counts, error) {
-	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT r.category, coalesce(r.label, r.kind), r.kind IS NOT NULL, count(*)
-		FROM records r INDEXED BY %s WHERE %s GROUP BY 1, 2, 3`, where.index, strings.Join(where.terms, " AND ")), where.args...)
-	if err != nil {
-		return store.Counts{}, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
 	var t store.Tally
-	for rows.Next() {
+	_, err := collect(ctx, s, func(row scanner) (n int, err error) {
 		var category, name string
 		var failed bool
-		var n int
-		if err := rows.Scan(&category, &name, &failed, &n); err != nil {
-			return store.Counts{}, err
+		if err = row.Scan(&category, &name, &failed, &n); err == nil {
+			t.Add(category, name, failed, n)
 		}
-		t.Add(category, name, failed, n)
-	}
-	return t.Counts(), rows.Err()
+		return n, err
+	}, fmt.Sprintf(`SELECT r.category, coalesce(r.label, r.kind), r.kind IS NOT NULL, count(*)
+		FROM records r INDEXED BY %s WHERE %s GROUP BY 1, 2, 3`, where.index, strings.Join(where.terms, " AND ")), where.args...)
+	return t.Counts(), err
 }
 
 // readTally counts the result of countQuery for n records. It returns false if names

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"iter"
 
@@ -64,43 +63,13 @@ func (s *Store) Imported(ctx context.Context, run store.Run) error {
 
 // BatchLines implements [store.BatchLister].
 func (s *Store) BatchLines(ctx context.Context, runID, batch string) iter.Seq2[store.BatchLine, error] {
-	return func(yield func(store.BatchLine, error) bool) {
-		for key, err := range store.Pages(pageRows, func(last string) ([]string, error) {
-			return s.lineKeys(ctx, runID, batch, last)
-		}) {
-			if err != nil {
-				yield(store.BatchLine{}, s.explain("read", err))
-				return
-			}
-			l, ok, err := s.BatchLine(ctx, runID, key)
-			if err == nil && !ok {
-				continue // It was dropped meanwhile.
-			}
-			if !yield(l, err) || err != nil {
-				return
-			}
+	return store.Pages(pageRows, func(last store.BatchLine) ([]store.BatchLine, error) {
+		run, err := s.number(ctx, runID)
+		if err != nil {
+			return nil, s.explain("read", err)
 		}
-	}
-}
-
-// lineKeys returns the keys of the first lines of a batch after the given one.
-func (s *Store) lineKeys(ctx context.Context, runID, batch, after string) (keys []string, err error) {
-	run, err := s.number(ctx, runID)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.read.QueryContext(ctx, `SELECT l.key FROM batches b JOIN batch_lines l ON l.batch = b.n
-		WHERE b.run = ? AND b.key = ? AND l.key > ? ORDER BY l.key LIMIT ?`, run, text(batch), after, pageRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	for rows.Next() {
-		var key sql.NullString
-		if err := rows.Scan(&key); err != nil {
-			return nil, err
-		}
-		keys = append(keys, key.String)
-	}
-	return keys, rows.Err()
+		page, err := collect(ctx, s, scanLine,
+			selectLine+` WHERE b.run = ? AND b.key = ? AND l.key > ? ORDER BY l.key LIMIT ?`, run, text(batch), last.Key, pageRows)
+		return page, s.explain("read", err)
+	})
 }

@@ -66,26 +66,18 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 	where.oneOf("item_id", q.IDs)
 	// Every label has an item hash, so the zero label is before all.
 	where.and("(item_id, item, annotator) > (?, ?, ?)", after.ID, after.Item, after.Annotator)
-	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, `+soundLabel+`
+	return collect(ctx, s, scanLabel, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, `+soundLabel+`
 		FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, strings.Join(where.terms, " AND "), pageRows), where.args...)
-	if err != nil {
-		return nil, err
+}
+
+func scanLabel(row scanner) (store.Label, error) {
+	var l store.Label
+	var labelled sql.NullInt64
+	var sound bool
+	err := row.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &l.Drawn, &labelled, &sound)
+	if err == nil && !sound {
+		err = altered("the label of item %q", l.ID)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	var page []store.Label
-	for rows.Next() {
-		var l store.Label
-		var labelled sql.NullInt64
-		var sound bool
-		err := rows.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &l.Drawn, &labelled, &sound)
-		if err != nil {
-			return nil, err
-		}
-		if !sound {
-			return nil, altered("the label of item %q", l.ID)
-		}
-		l.Labelled = timeOf(labelled)
-		page = append(page, l)
-	}
-	return page, rows.Err()
+	l.Labelled = timeOf(labelled)
+	return l, err
 }

@@ -23,7 +23,7 @@ func (st *readStatements) list() []statement {
 		{&st.reply, `SELECT body, latency, attempts, cost_micros, unpriced, ` + soundReply + ` FROM replies r WHERE key = ?`},
 		{&st.keys, `SELECT n, key FROM replies WHERE n > ? ORDER BY n LIMIT ?`},
 		{&st.text, `SELECT body FROM texts WHERE n = ?`},
-		{&st.line, selectLine},
+		{&st.line, selectLine + ` WHERE l.run = ? AND l.key = ?`},
 	}
 }
 
@@ -32,6 +32,26 @@ func (st *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 }
 
 func (st *readStatements) close() error { return closeAll(st.list()) }
+
+// A scanner is a row of a query.
+type scanner interface{ Scan(dest ...any) error }
+
+// collect returns what scan reads from each row of a query.
+func collect[T any](ctx context.Context, s *Store, scan func(row scanner) (T, error), query string, args ...any) (list []T, err error) {
+	rows, err := s.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has it.
+	for rows.Next() {
+		x, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+	}
+	return list, rows.Err()
+}
 
 // Status implements [store.Store].
 func (s *Store) Status(ctx context.Context, runID, itemID string, trial int) (store.Status, error) {

@@ -203,13 +203,13 @@ func (p *pager) next(ctx context.Context) ([]found, error) {
 }
 
 // scan reads one record and returns its approximate size in bytes.
-func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
+func (p *pager) scan(row scanner) (f found, size int, err error) {
 	var v verdictColumns
 	var item, places, hash sql.NullString
 	var sound bool
 	rec := &f.rec
 	it := &rec.Item
-	err = rows.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
+	err = row.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
 		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.parts, &v.kind, &v.detail, &f.calls, &hash, &sound, &item, &places)
 	if err != nil {
 		return found{}, 0, err

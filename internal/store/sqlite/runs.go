@@ -187,22 +187,14 @@ func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
 // ids returns the ids of all runs, the one begun last first, and of those for which
 // [store.Run.Counts] is true.
 func (s *Store) ids(ctx context.Context) (ids, counted []string, err error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT id, records > 0 AND NOT probes FROM runs WHERE deleted IS NULL ORDER BY asked DESC`)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	for rows.Next() {
-		var id string
+	ids, err = collect(ctx, s, func(row scanner) (id string, err error) {
 		var counts bool
-		if err := rows.Scan(&id, &counts); err != nil {
-			return nil, nil, err
-		}
-		if ids = append(ids, id); counts {
+		if err = row.Scan(&id, &counts); counts {
 			counted = append(counted, id)
 		}
-	}
-	return ids, counted, rows.Err()
+		return id, err
+	}, `SELECT id, records > 0 AND NOT probes FROM runs WHERE deleted IS NULL ORDER BY asked DESC`)
+	return ids, counted, err
 }
 
 // Runs implements [store.Store].
@@ -220,19 +212,8 @@ func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store
 // runPage returns the newest runs with a condition that are older than last, or the newest
 // of all.
 func (s *Store) runPage(ctx context.Context, condition string, last store.Run) (page []store.Run, err error) {
-	rows, err := s.read.QueryContext(ctx, selectRun+` WHERE `+condition+` AND (?1 = '' OR id < ?1) ORDER BY id DESC LIMIT ?2`, last.ID, pageRuns)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	for rows.Next() {
-		run, err := scanRun(rows)
-		if err != nil {
-			return nil, err
-		}
-		page = append(page, run)
-	}
-	return page, rows.Err()
+	return collect(ctx, s, scanRun,
+		selectRun+` WHERE `+condition+` AND (?1 = '' OR id < ?1) ORDER BY id DESC LIMIT ?2`, last.ID, pageRuns)
 }
 
 var selectRun = `SELECT ` + soundRun + `, id, state, created, updated, asked, judge_name, judge_hash, judge_identity, judge_rule,
@@ -240,7 +221,7 @@ var selectRun = `SELECT ` + soundRun + `, id, state, created, updated, asked, ju
 	records, unjudged, cost_micros, about, deleted, ` + setAside + ` FROM runs`
 
 // scanRun reads a row of selectRun.
-func scanRun(row interface{ Scan(dest ...any) error }) (store.Run, error) {
+func scanRun(row scanner) (store.Run, error) {
 	var run store.Run
 	var created, updated int64
 	var identity, names, settings, about sql.NullString

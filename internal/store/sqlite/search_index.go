@@ -233,31 +233,25 @@ type indexedRow struct {
 // rows returns the next records of the pass.
 func (x *indexer) rows(ctx context.Context) ([]indexedRow, error) {
 	at := x.state.at
-	rows, err := x.s.read.QueryContext(ctx, `SELECT r.n, r.item, r.position, r.trial, i.hash,
+	return collect(ctx, x.s, scanIndexed, `SELECT r.n, r.item, r.position, r.trial, i.hash,
 		coalesce(r.reason, ''), coalesce(r.kind, ''), coalesce(r.detail, '')
 		FROM records r INDEXED BY records_position CROSS JOIN items i ON i.n = r.item
 		WHERE r.run = ? AND (r.position, r.trial, r.n) > (?, ?, ?)
 		ORDER BY r.position, r.trial, r.n LIMIT ?`, x.state.run, at[0], at[1], at[2], indexRows)
-	if err != nil {
-		return nil, err
+}
+
+func scanIndexed(row scanner) (r indexedRow, err error) {
+	var hash sql.RawBytes
+	var reason, kind, detail string
+	if err = row.Scan(&r.n, &r.item, &r.position, &r.trial, &hash, &reason, &kind, &detail); err != nil {
+		return r, err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	list := make([]indexedRow, 0, indexRows)
-	for rows.Next() {
-		var r indexedRow
-		var hash sql.RawBytes
-		var reason, kind, detail string
-		if err := rows.Scan(&r.n, &r.item, &r.position, &r.trial, &hash, &reason, &kind, &detail); err != nil {
-			return nil, err
-		}
-		r.words = store.CutText(reason, store.SearchTextBytes)
-		if kind != "" || detail != "" {
-			r.words = kind + between + store.CutText(detail, store.SearchTextBytes)
-		}
-		r.print, r.itemPrint = printOf([]byte(r.words)), printOf(hash)
-		list = append(list, r)
+	r.words = store.CutText(reason, store.SearchTextBytes)
+	if kind != "" || detail != "" {
+		r.words = kind + between + store.CutText(detail, store.SearchTextBytes)
 	}
-	return list, rows.Err()
+	r.print, r.itemPrint = printOf([]byte(r.words)), printOf(hash)
+	return r, nil
 }
 
 // printOf returns a fingerprint of b.
