@@ -73,7 +73,7 @@ var arrows = []arrow{
 	{"internal/queue", []string{".", "model", "internal/dataset", "internal/run", "internal/store", "internal/store/postgres", "internal/telemetry"}, "a worker conducts its part of a run and keeps its records; who starts it brings the judge"},
 	{"internal/plan", []string{".", "model"}, "a plan counts requests and calls nobody"},
 	{"internal/labels", []string{".", "judge", "internal/dataset"}, "people's verdicts come from files, as items do"},
-	{"internal/published", []string{".", "judge", "internal/dataset", "internal/text", "internal/benchmark/halumem"}, "other people's results become records before any judge is chosen; the rows of HaluMem are read by its own package, so that they count as there"},
+	{"internal/published", []string{".", "judge", "internal/benchmark", "internal/dataset", "internal/text"}, "other people's results become records before any judge is chosen; a benchmark may read its own, so that they count as there"},
 	{"internal/claims", []string{".", "stat"}, "a table of percentages is checked by arithmetic: it has no items, no judge and no benchmark"},
 	{"internal/telemetry", []string{"."}, "telemetry changes nothing in a run"},
 	{"internal/export", []string{"."}, "records become rows at the border; what they amount to is a report"},

@@ -151,6 +151,10 @@ type Benchmark struct {
 	// WriteResults writes that file in upstream's format, and returns the number of
 	// items that are not in it because they have no verdict.
 	WriteResults func(ctx context.Context, w io.Writer, f Finished) (left int, err error)
+
+	// ReadResults makes records from a file with upstream's verdicts, if only the benchmark
+	// knows what its rows mean; name is used in messages. It may be nil.
+	ReadResults func(ctx context.Context, r io.Reader, name, reading string) iter.Seq2[deem.Record, error]
 }
 
 // A List is a list of benchmarks.

@@ -5,18 +5,22 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/halumem"
+	"deem/internal/benchmark"
+	"deem/judge"
 )
 
 // haluMemLists are the lists in a file of HaluMem's results.
 var haluMemLists = []string{"memory_integrity_records", "memory_accuracy_records", "memory_update_records", "question_answering_records"}
 
 const (
+	haluMem = "halumem" // the name of the benchmark
+
 	shapeHaluMem   = "judged results of HaluMem"
 	shapeHaluMemIn = "HaluMem evaluation input"
 )
@@ -27,32 +31,41 @@ func isHaluMemInput(c *content) bool {
 	return c.pieces[0].has("uuid") && c.pieces[0].member("sessions").kind == list
 }
 
-// readHaluMem reads judged results of HaluMem, using its own package.
+// readHaluMem reads judged results of HaluMem, as the benchmark itself reads them.
 func (s *Set) readHaluMem(ctx context.Context, _ Source, c *content) error {
-	s.Shape, s.Benchmark = shapeHaluMem, halumem.Name
+	b, ok := benchmark.All().Named(haluMem)
+	if !ok {
+		return errors.New("this program does not know the benchmark HaluMem")
+	}
+	s.Shape, s.Benchmark = shapeHaluMem, haluMem
 	s.Rule = "each stage counts by HaluMem's own rules"
-	s.identity = map[string]string{"benchmark": halumem.Name, "reading": halumem.Upstream}
-	metrics := halumem.NewMetrics(halumem.Upstream)
+	s.identity = map[string]string{"benchmark": haluMem, "reading": judge.Upstream}
 	for _, p := range c.pieces {
 		text := p.appendJSON(nil)
-		for rec, err := range halumem.ReadResults(ctx, bytes.NewReader(text), p.file, halumem.Upstream) {
+		for rec, err := range b.ReadResults(ctx, bytes.NewReader(text), p.file, judge.Upstream) {
 			if err != nil {
 				return deem.WithHint(err, "a row has uuid and ssession_id, and its list says which stage it is of")
 			}
-			metrics.Add(rec)
 			rec.Position = len(s.items)
 			s.items = append(s.items, rec.Item)
 			s.records = append(s.records, rec)
 		}
 	}
-	return s.haluMemClaims(metrics, c.pieces)
+	return s.haluMemClaims(ctx, b, c.pieces)
 }
 
 // haluMemClaims adds the numbers of the file, and those computed from the rows by HaluMem's
 // own rules.
-func (s *Set) haluMemClaims(metrics *halumem.Metrics, pieces []piece) error {
+func (s *Set) haluMemClaims(ctx context.Context, b benchmark.Benchmark, pieces []piece) error {
 	var buf bytes.Buffer
-	if err := metrics.WriteStats(&buf); err != nil {
+	records := func(yield func(deem.Record, error) bool) {
+		for _, rec := range s.records {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}
+	if _, err := b.WriteResults(ctx, &buf, benchmark.Finished{Options: benchmark.Options{Reading: judge.Upstream}, Judge: haluMem, Records: records}); err != nil {
 		return err
 	}
 	counted, err := parse(buf.Bytes())
@@ -91,8 +104,12 @@ func flatten(n node, path string, visit func(path string, v node)) {
 
 // readHaluMemInput reads what a system extracted and answered, without verdicts.
 func (s *Set) readHaluMemInput(ctx context.Context, _ Source, c *content) error {
-	s.Shape, s.Benchmark = shapeHaluMemIn, halumem.Name
-	o := halumem.Options{Data: c.files}
+	b, ok := benchmark.All().Named(haluMem)
+	if !ok {
+		return errors.New("this program does not know the benchmark HaluMem")
+	}
+	s.Shape, s.Benchmark = shapeHaluMemIn, haluMem
+	o := benchmark.Options{Data: c.files}
 	if slices.Contains(c.files, "-") {
 		var text []byte
 		for _, p := range c.pieces {
@@ -100,7 +117,7 @@ func (s *Set) readHaluMemInput(ctx context.Context, _ Source, c *content) error 
 		}
 		o.Data, o.Stdin = []string{"-"}, bytes.NewReader(text)
 	}
-	set, err := halumem.Open(ctx, o)
+	set, err := b.Open(ctx, o)
 	if err != nil {
 		return deem.WithHint(err, "%s", cmp.Or(deem.HintOf(err), "the file is read as a system's results on HaluMem: uuid, sessions, memory_points, extracted_memories, questions"))
 	}

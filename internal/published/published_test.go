@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	_ "deem/benchmark" // the list of benchmarks
 	"deem/internal/published"
 )
 

@@ -44,6 +44,7 @@ func Benchmark() benchmark.Benchmark {
 			return statsName(f.Options.Data[0])
 		},
 		WriteResults: writeFinished,
+		ReadResults:  ReadResults,
 	}
 }
 
