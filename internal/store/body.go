@@ -16,25 +16,24 @@ import (
 // A TextSum is a SHA-256.
 type TextSum = [sha256.Size]byte
 
-// A StoredItem is a [deem.Item] as stores keep it.
+// A StoredItem is a [deem.Item] as it is stored.
 type StoredItem struct {
 	JSON string     // canonical, without the long texts
-	Long []LongText // by their places
+	Long []LongText // sorted by place
 
-	// Hash is what the item is kept under. That of an item without long texts is the
-	// SHA-256 of its JSON.
+	// Hash identifies the item. It is the SHA-256 of the JSON if there are no long texts.
 	Hash TextSum
 }
 
-// An ItemEncoder encodes the items of one append. It remembers the hashes of their long
-// texts: the same dialogue comes item after item, and to find it here is far cheaper than
-// to hash it again. The zero value is ready for use.
+// An ItemEncoder encodes the items of one append. It caches the hashes of their long texts:
+// consecutive items often have the same dialogue, and a lookup is far cheaper than a hash.
+// The zero value is ready for use.
 type ItemEncoder struct {
 	known map[string]TextSum
 }
 
-// Item returns an item as stores keep it. A weight that is not a number has no JSON;
-// a store must not fail on any item.
+// Item returns an item as it is stored. NaN cannot be written in JSON, but a store must
+// accept every item.
 func (e *ItemEncoder) Item(it deem.Item) (StoredItem, error) {
 	if math.IsNaN(it.Weight) || math.IsInf(it.Weight, 0) {
 		return StoredItem{}, fmt.Errorf("the weight %v is not a number", it.Weight)
@@ -47,10 +46,9 @@ func (e *ItemEncoder) Item(it deem.Item) (StoredItem, error) {
 	return StoredItem{string(body), long, ItemSum(body, long)}, nil
 }
 
-// ItemSum returns the hash of an item with the given JSON and long texts, which are sorted
-// by their places.
-// The texts go into the hash by their own, so that they need not be read again. No item
-// that is whole has the same: nothing follows the JSON there.
+// ItemSum returns the hash of an item with the given JSON and long texts, sorted by place.
+// It covers the hashes of the texts, so that the texts need not be read again. An item
+// without long texts cannot have the same hash, because there nothing follows the JSON.
 func ItemSum(json []byte, long []LongText) TextSum {
 	buf := slices.Clip(json)
 	for _, t := range long {
@@ -73,27 +71,27 @@ func (e *ItemEncoder) sum(text string) TextSum {
 	return hash
 }
 
-// replyBody is what a reply says, for every run that uses it. The rest of a [deem.Reply]
-// belongs to the call and is kept there.
+// replyBody is the part of a [deem.Reply] that all runs share. The rest belongs to the call
+// and is stored there.
 type replyBody struct {
 	deem.Reply
 	Latency  *int `json:"latency_ns,omitempty"`
 	Attempts *int `json:"attempts,omitempty"`
 }
 
-// EncodeReply returns the JSON of what a reply says.
+// EncodeReply returns the shared part of a reply as JSON.
 func EncodeReply(r deem.Reply) (string, error) {
 	r.CostMicros, r.Unpriced, r.Cached, r.Key = 0, false, false, ""
 	return EncodeJSON(replyBody{Reply: r})
 }
 
-// DecodeReply reads what a reply says.
+// DecodeReply parses what EncodeReply wrote.
 func DecodeReply(body string) (r deem.Reply, err error) {
 	err = DecodeJSON(body, &r)
 	return r, err
 }
 
-// recordParts are what few records have: the numbers of a verdict by name, its criteria, and
+// recordParts are rarely used parts of a record: the aspects and criteria of a verdict, and
 // the probability of a failure.
 type recordParts struct {
 	Aspects     map[string]float64 `json:"aspects,omitempty"`
@@ -110,7 +108,7 @@ func EncodeParts(rec deem.Record) (*string, error) {
 		p.Probability = rec.Failure.Probability
 	}
 	if len(p.Aspects) == 0 && len(p.Parts) == 0 && p.Probability == nil {
-		return nil, nil //nolint:nilnil // NULL is what is to be stored.
+		return nil, nil //nolint:nilnil // NULL is stored.
 	}
 	text, err := EncodeJSON(p)
 	return &text, err
@@ -140,12 +138,12 @@ func EncodeJSON(v any) (string, error) {
 	return string(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
 }
 
-// DecodeJSON reads JSON that Encode wrote.
+// DecodeJSON parses JSON that EncodeJSON wrote.
 func DecodeJSON(text string, v any) error { return json.Unmarshal([]byte(text), v) }
 
-// ValidText returns s with U+FFFD for each byte that is not UTF-8. The texts in JSON lose such
-// bytes when they are encoded; those in columns of their own lose them here, so that every
-// store gives back the same.
+// ValidText returns s with U+FFFD for each byte that is not UTF-8. JSON encoding does this
+// for texts in JSON; ValidText does it for texts in separate columns, so that all stores
+// return the same text.
 func ValidText(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -12,11 +12,10 @@ import (
 	"deem"
 )
 
-// LongBytes is from how many bytes on a text of an item is kept by itself, once,
-// however many items say it: the dialogue that all questions about a session
-// carry along. A text that only one item says costs a row more that way, which is
-// why short ones, which are many and hardly shared, stay in their item. The
-// design note on the store has the measurements.
+// LongBytes is the length from which a text of an item is stored separately, once for all
+// items that have it, such as the dialogue that all questions about a session share. A text
+// that only one item has then costs one more row, so short texts, which are many and rarely
+// shared, stay in their item. The design note on the store has the measurements.
 const LongBytes = 512
 
 // A LongText is a text that is stored apart from its item because it is long.
@@ -25,12 +24,12 @@ type LongText struct {
 	Body  string
 	Hash  TextSum // of Body
 
-	// Number is for stores that number texts, once it has one.
+	// Number is the number of the text in stores that number texts, once it has one.
 	Number int64
 }
 
-// The places of an item that hold texts of any length. Behind a slash follows
-// which reference or field it is, and a field may have any name: a place is cut at
+// The places of an item that hold texts of any length. The number of the reference or the
+// name of the field follows after a slash. A field may have any name, so a place is split at
 // its first slash.
 const (
 	placeQuestion   = "question"
@@ -46,8 +45,8 @@ func IsField(place string) bool {
 	return place == placeMessages || strings.HasPrefix(place, placeFields+"/")
 }
 
-// takeLong returns an item without its long texts, and these by their places. The
-// item it was given is left alone.
+// takeLong returns a copy of an item without its long texts, and these texts sorted by
+// place.
 func takeLong(it deem.Item) (deem.Item, []LongText) {
 	if !hasLong(it) {
 		return it, nil
@@ -71,8 +70,8 @@ func takeLong(it deem.Item) (deem.Item, []LongText) {
 			it.Messages = nil
 		}
 	}
-	// Names that are not UTF-8 may become one name when they are mended. Which of
-	// their values remains is for the JSON to say, so they stay in it.
+	// Names that are not UTF-8 may become equal when they are encoded. JSON encoding decides
+	// which value remains, so they stay in the JSON.
 	if validNames(it.Fields) {
 		it.Fields = maps.Clone(it.Fields)
 		for name, value := range it.Fields {
@@ -107,7 +106,7 @@ func validNames(fields map[string]string) bool {
 	return true
 }
 
-// PutBackText sets the text of a place from which a long one was taken.
+// PutBackText sets the text of a place from which a long text was taken.
 func PutBackText(it *deem.Item, place, text string) error {
 	kind, name, _ := strings.Cut(place, "/")
 	switch kind {

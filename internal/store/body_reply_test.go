@@ -10,7 +10,7 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// TestReply holds that what a reply says comes back, and nothing that belongs to its call.
+// TestReply checks that the shared part of a reply is restored, and nothing of its call.
 func TestReply(t *testing.T) {
 	want := storetest.Full[deem.Reply]()
 	text, err := store.EncodeReply(want)

@@ -15,8 +15,8 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// drawItem returns an item nobody thought of, with texts around the length from
-// which they are kept by themselves, and bytes that are not UTF-8.
+// drawItem returns a random item, with texts of about LongBytes and bytes that are not
+// UTF-8.
 func drawItem(rt *rapid.T) deem.Item {
 	bytes := rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 20), func(b []byte) string { return string(b) })
 	str := rapid.OneOf(rapid.String(), bytes)
@@ -33,7 +33,7 @@ func drawItem(rt *rapid.T) deem.Item {
 	}
 }
 
-// mend returns what JSON makes of an item.
+// mend returns an item after it was encoded as JSON and decoded.
 func mend(tb rapid.TB, it deem.Item) deem.Item {
 	tb.Helper()
 	body, err := deem.Canonical(it)
@@ -47,9 +47,8 @@ func mend(tb rapid.TB, it deem.Item) deem.Item {
 	return mended
 }
 
-// TestItem holds that an item comes back whole from its parts, that no long
-// text remains in its JSON, and that items without one are kept under their own
-// hash.
+// TestItem checks that an item can be restored from its parts, that no long text remains in
+// its JSON, and that an item without long texts has the hash of its JSON.
 func TestItem(t *testing.T) {
 	var e store.ItemEncoder
 	check := func(tb rapid.TB, it deem.Item) {
@@ -68,7 +67,7 @@ func TestItem(t *testing.T) {
 		if len(kept.Long) == 0 && hex.EncodeToString(kept.Hash[:]) != got.Hash() {
 			tb.Errorf("hash of %s = %x, want %s", kept.JSON, kept.Hash, got.Hash())
 		}
-		// A text that is mended gets longer, and may be short before.
+		// Replacing invalid bytes makes a text longer, perhaps longer than LongBytes.
 		if again, err := new(store.ItemEncoder).Item(got); err == nil && len(again.Long) > 0 && cmp.Equal(before, it, cmpopts.EquateEmpty()) {
 			tb.Errorf("a long text remains in %s", kept.JSON)
 		}
@@ -86,8 +85,8 @@ func TestItem(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { check(rt, drawItem(rt)) })
 }
 
-// TestKept pins what databases hold: an item that got another body or hash would be kept
-// twice, and what runs share would not be shared any more.
+// TestKept pins the stored form: an item with a new body or hash would be stored twice, and
+// runs would no longer share it.
 func TestKept(t *testing.T) {
 	long := strings.Repeat("long ", 200)
 	var e store.ItemEncoder
@@ -141,11 +140,11 @@ func TestItemWithoutWeight(t *testing.T) {
 	}
 }
 
-// TestLongTexts holds where the line is, and that it is the same in every place.
+// TestLongTexts checks the limit of long texts, and that it is the same in every place.
 func TestLongTexts(t *testing.T) {
 	short, long := storetest.Text("short", store.LongBytes-1), storetest.Text("long", store.LongBytes)
 	it := deem.Item{
-		ID: long, Category: long, Cluster: long, // They are columns of the records as well.
+		ID: long, Category: long, Cluster: long, // These are also columns of the records.
 		Question: short, Response: long, References: []string{short, long},
 		Fields: map[string]string{"a": short, "b": long, "c/d": long},
 	}
@@ -166,14 +165,14 @@ func TestLongTexts(t *testing.T) {
 	if taken := longTexts(deem.Item{Question: long}); len(taken) != 1 || taken[0].Place != "question" {
 		t.Errorf("taken = %v, want the question", taken)
 	}
-	// Two names that become one when they are mended stay where they are.
+	// Two names that become equal in JSON stay there.
 	if taken := longTexts(deem.Item{Fields: map[string]string{"a\xff": long, "a\ufffd": long}}); len(taken) != 0 {
 		t.Errorf("taken = %d texts, want none", len(taken))
 	}
 }
 
-// TestHash holds that items which differ are kept apart, also where their texts are only
-// in other places.
+// TestHash checks that different items have different hashes, even if they have the same
+// texts in other places.
 func TestHash(t *testing.T) {
 	a, b := storetest.Text("a", store.LongBytes), storetest.Text("b", store.LongBytes)
 	items := []deem.Item{

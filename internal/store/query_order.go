@@ -1,14 +1,14 @@
 package store
 
-// PlaceColumns are the columns that settle the order among records of equal value. Records of
-// different items may claim one position, so the number of the record comes last.
+// PlaceColumns are the columns that order records with the same value. Different items may
+// have the same position, so the number of the record comes last.
 const PlaceColumns = "(r.position, r.trial, r.n)"
 
-// A ViewOrder is the order in which a view is read: that of its records, or with Backward
-// the opposite.
+// A ViewOrder is the order in which a view is read: the order of its records, or with
+// Backward the reverse.
 type ViewOrder struct {
-	Value    string // the column that comes first; "" for none
-	Down     bool   // the value descends; without a value, the position does
+	Value    string // the column to sort by first; "" for none
+	Down     bool   // the value, or the position without a value, descends
 	Backward bool
 }
 
@@ -24,25 +24,25 @@ func ViewOrderOf(v View) ViewOrder {
 	return o
 }
 
-// placeDown reports whether the places of records of one value are read downwards.
+// placeDown reports whether places descend among records with the same value.
 func (o ViewOrder) placeDown() bool { return o.Backward != (o.Value == "" && o.Down) }
 
-// valueDown reports whether values are read downwards.
+// valueDown reports whether values descend.
 func (o ViewOrder) valueDown() bool { return o.Down != o.Backward }
 
-// ByPlace is the ORDER BY clause for records of one value.
+// ByPlace returns the ORDER BY clause for records with the same value.
 func (o ViewOrder) ByPlace() string {
 	d := Direction(o.placeDown())
 	return "r.position" + d + ", r.trial" + d + ", r.n" + d
 }
 
-// ByValue is the ORDER BY clause for records that have a value.
+// ByValue returns the ORDER BY clause for records with a value.
 func (o ViewOrder) ByValue() string { return o.Value + Direction(o.valueDown()) + ", " + o.ByPlace() }
 
-// BeyondPlace returns the operator that is true of a place that is read later.
+// BeyondPlace returns the comparison operator that selects later places.
 func (o ViewOrder) BeyondPlace() string { return beyondSign(o.placeDown()) }
 
-// BeyondValue returns the operator that is true of a value that is read later.
+// BeyondValue returns the comparison operator that selects later values.
 func (o ViewOrder) BeyondValue() string { return beyondSign(o.valueDown()) }
 
 func beyondSign(down bool) string {
@@ -52,7 +52,7 @@ func beyondSign(down bool) string {
 	return ">"
 }
 
-// Direction returns what makes a column of an ORDER BY clause descend, or not.
+// Direction returns the suffix of a column in an ORDER BY clause.
 func Direction(down bool) string {
 	if down {
 		return " DESC"

@@ -2,9 +2,9 @@ package store
 
 import "iter"
 
-// Pages reads page after page. next returns the page behind the given element, which at
-// first is the zero value; one with fewer than size elements is the last. Nothing is held
-// while the caller has an element, however long that is.
+// Pages yields the elements of all pages. next returns the page after the given element, or
+// the first page for the zero value; a page with fewer than size elements is the last.
+// Nothing is locked while the caller handles an element.
 func Pages[T any](size int, next func(last T) ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none, last T

@@ -8,8 +8,8 @@ import (
 	"deem/internal/store"
 )
 
-// TestOrder holds that a view that goes backward is read in the opposite order, and that
-// places ascend in both directions of a value.
+// TestOrder checks that a backward view is read in reverse order, and that places ascend
+// whether values ascend or descend.
 func TestOrder(t *testing.T) {
 	const up, down = "r.position, r.trial, r.n", "r.position DESC, r.trial DESC, r.n DESC"
 	for _, tt := range []struct {
@@ -36,8 +36,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// numbers returns a source of pages with the numbers from 1 to n, and of which numbers it
-// was asked for more.
+// numbers returns a source of pages with the numbers from 1 to n, and the numbers after
+// which pages were requested.
 func numbers(size, n int) (next func(int) ([]int, error), asked *[]int) {
 	asked = new([]int)
 	return func(last int) (page []int, err error) {
@@ -76,7 +76,7 @@ func TestPages(t *testing.T) {
 func TestPagesStop(t *testing.T) {
 	next, asked := numbers(3, 9)
 	for i := range store.Pages(3, next) {
-		if i == 3 { // The next page is not asked for before it is needed.
+		if i == 3 { // The next page is requested only when it is needed.
 			break
 		}
 	}
@@ -102,8 +102,8 @@ func TestPagesError(t *testing.T) {
 	}
 }
 
-// TestWalk holds that a walk asks for no more than is wanted, and each time behind the
-// last record that was read.
+// TestWalk checks that a walk requests no more than is wanted, each time after the last
+// record that was read.
 func TestWalk(t *testing.T) {
 	w := store.NewWalk(5)
 	if got, want := w.Args(w.Rows(3)), []any{int64(-1), int64(0), int64(0), 3}; !slices.Equal(got, want) {

@@ -6,13 +6,13 @@ import (
 )
 
 // SearchTextBytes and SearchItemBytes limit how much of a text and of an item is indexed.
-// What comes later is not found.
+// Text after the limit is not found.
 const (
 	SearchTextBytes = 64 << 10
 	SearchItemBytes = 256 << 10
 )
 
-// CutText returns at most limit bytes of the beginning of s, and no half character.
+// CutText returns at most the first limit bytes of s, without splitting a character.
 func CutText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -23,21 +23,21 @@ func CutText(s string, limit int) string {
 	return s[:limit]
 }
 
-// unspaced are the scripts that put no spaces between words.
+// unspaced are the scripts without spaces between words.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
-// IsUnspaced reports whether r is a character of a script without spaces. The sign that
-// makes a Japanese vowel long belongs to several scripts, and so to none.
+// IsUnspaced reports whether r is a character of a script without spaces. The Japanese
+// prolonged sound mark counts too: it is shared by several scripts, so no table has it.
 func IsUnspaced(r rune) bool {
 	return r >= 0x0e00 && (r == 'ー' || r == 'ｰ' || unicode.In(r, unspaced...))
 }
 
 // isWord reports whether r is part of a word.
 func isWord(r rune) bool {
-	if r < utf8.RuneSelf { // Nearly all are, and the tables are slow.
+	if r < utf8.RuneSelf { // The usual case; the tables are slow.
 		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z'
 	}
 	return unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Co)
@@ -49,21 +49,21 @@ func isWord(r rune) bool {
 // a phrase of characters. Stores handle case and accents in their own way.
 func SearchWords(text string) []string {
 	var words []string
-	start := -1 // of the word that is being read
+	start := -1 // of the current word
 	end := func(at int) {
 		if start >= 0 {
 			words = append(words, text[start:at])
 		}
 		start = -1
 	}
-	apart := false // the last character was one of a script without spaces
+	apart := false // the last character is of a script without spaces
 	for i, r := range text {
 		switch {
 		case !isWord(r):
 			end(i)
 			apart = false
 			continue
-		case r >= 0x300 && unicode.Is(unicode.M, r): // A vowel of Thai stays with its consonant.
+		case r >= 0x300 && unicode.Is(unicode.M, r): // A Thai vowel stays with its consonant.
 		case IsUnspaced(r):
 			end(i)
 			apart = true

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// A SearchTerm is one thing to look for: words that stand together.
+// A SearchTerm is a word or phrase to search for.
 type SearchTerm struct {
-	Text   string // as it was typed, with at least one word in it
-	Prefix bool   // the last word is only the beginning of one
+	Text   string // as typed, with at least one word
+	Prefix bool   // the last word is a prefix
 }
 
-// MaxSearchTerms is how many terms of a query are looked for. More come only from a paragraph
-// that was pasted.
+// MaxSearchTerms is the maximum number of terms of a query; further terms are ignored. Only
+// a pasted paragraph has more.
 const MaxSearchTerms = 64
 
-// SearchTerms returns what to look for: each word of a query, and what is in quotes together. A
-// star behind either makes a beginning of it.
+// SearchTerms returns the terms of a query: its words, and phrases in quotes. A star after a
+// term makes it a prefix.
 func SearchTerms(query string) []SearchTerm {
 	var list []SearchTerm
 	for query != "" && len(list) < MaxSearchTerms {
@@ -29,13 +29,13 @@ func SearchTerms(query string) []SearchTerm {
 	return list
 }
 
-// cutTerm returns what a query begins with, and the rest.
+// cutTerm returns the first term of a query, and the rest.
 func cutTerm(query string) (t SearchTerm, rest string) {
 	r, size := utf8.DecodeRuneInString(query)
 	switch {
 	case unicode.IsSpace(r):
 		return SearchTerm{}, query[size:]
-	case isQuote(r): // One that is not closed reaches to the end.
+	case isQuote(r): // An unclosed quote extends to the end.
 		t.Text, rest = cutAt(query[size:], isQuote)
 		_, size = utf8.DecodeRuneInString(rest)
 		rest, t.Prefix = strings.CutPrefix(rest[size:], "*")
@@ -46,10 +46,10 @@ func cutTerm(query string) (t SearchTerm, rest string) {
 	return t, rest
 }
 
-// isQuote reports whether r begins or ends a phrase, also as telephones write it.
+// isQuote reports whether r is a straight or typographic quote.
 func isQuote(r rune) bool { return r == '"' || r == '“' || r == '”' || r == '„' }
 
-// cutAt cuts s before the first character that end knows, or at its end.
+// cutAt splits s before the first character for which end is true, or at its end.
 func cutAt(s string, end func(rune) bool) (before, rest string) {
 	i := strings.IndexFunc(s, end)
 	if i < 0 {

@@ -64,8 +64,8 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// FuzzTerms holds that whatever is typed, terms have words, and words have nothing in
-// them that an index could take for an operator.
+// FuzzTerms checks that for any input each term has words, and that words contain nothing
+// that an index would treat as an operator.
 func FuzzTerms(f *testing.F) {
 	for _, query := range []string{"", `"a b"* c`, "東京 “x", "a\xff*", "ที่นี่"} {
 		f.Add(query)

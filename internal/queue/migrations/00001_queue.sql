@@ -1,5 +1,5 @@
--- What workers judge, who they are, and how much they may do at once. The jobs of River
--- are in the same schema: one for each chunk of items.
+-- The runs that workers judge, the workers, and their limits. River's jobs, one for each
+-- chunk of items, are in the same schema.
 
 -- +goose Up
 
@@ -9,30 +9,30 @@ CREATE TABLE queue_runs (
 	state       TEXT NOT NULL CHECK (state IN ('queued', 'paused', 'cancelled', 'stopped', 'done')),
 	reason      TEXT NOT NULL DEFAULT '',     -- why it was stopped
 	priority    SMALLINT NOT NULL,            -- 1 is the highest
-	options     TEXT NOT NULL,                -- JSON: what the workers have to know
-	concurrency BIGINT,                       -- calls of all workers at once; NULL is any number
-	max_micros  BIGINT,                       -- what the run may cost; NULL is any sum
+	options     TEXT NOT NULL,                -- JSON: see Options
+	concurrency BIGINT,                       -- concurrent calls of all workers; NULL means no limit
+	max_micros  BIGINT,                       -- budget of the run; NULL means no limit
 	queued_at   TIMESTAMPTZ NOT NULL DEFAULT now(),
 	changed_at  TIMESTAMPTZ NOT NULL DEFAULT now()
 );
 
 CREATE INDEX queue_runs_open ON queue_runs (state) WHERE state <> 'done';
 
--- One row for each worker process, which says that it is alive.
+-- One row for each worker process, with its heartbeat.
 CREATE TABLE queue_workers (
 	id        TEXT COLLATE "C" PRIMARY KEY,
 	version   TEXT NOT NULL,
 	state     TEXT NOT NULL,             -- working or draining
 	started   TIMESTAMPTZ NOT NULL DEFAULT now(),
 	seen      TIMESTAMPTZ NOT NULL DEFAULT now(),
-	slots     BIGINT NOT NULL,           -- items that it judges at once at most
-	in_flight BIGINT NOT NULL DEFAULT 0, -- items that it judges now
-	records   BIGINT NOT NULL DEFAULT 0, -- that it made since it started
-	rate      DOUBLE PRECISION NOT NULL DEFAULT 0, -- records a second, lately
-	refused   TEXT NOT NULL DEFAULT '{}' -- JSON: runs that it cannot judge, and why
+	slots     BIGINT NOT NULL,           -- maximum number of items judged at once
+	in_flight BIGINT NOT NULL DEFAULT 0, -- items being judged
+	records   BIGINT NOT NULL DEFAULT 0, -- made since it started
+	rate      DOUBLE PRECISION NOT NULL DEFAULT 0, -- recent records per second
+	refused   TEXT NOT NULL DEFAULT '{}' -- JSON: runs that it cannot judge, with the reason
 ) WITH (fillfactor = 50);
 
--- How many calls of a run each worker may have in flight, where the run bounds them.
+-- How many calls of a run each worker may have in flight, if the run limits them.
 CREATE TABLE queue_shares (
 	run    TEXT COLLATE "C" NOT NULL REFERENCES queue_runs (run),
 	worker TEXT COLLATE "C" NOT NULL,
@@ -41,8 +41,8 @@ CREATE TABLE queue_shares (
 	PRIMARY KEY (run, worker)
 );
 
--- Up to when the requests and the tokens of a model at its address are promised, where a
--- run bounds them.
+-- The time up to which requests and tokens of a model at its address are promised, if a run
+-- limits them.
 CREATE TABLE queue_limits (
 	key      TEXT COLLATE "C" PRIMARY KEY,
 	requests TIMESTAMPTZ NOT NULL,

@@ -1,18 +1,18 @@
--- Runs, and everything that is kept of them.
+-- Runs and their data.
 --
--- Times are nanoseconds since 1970 in UTC, money is millionths of a US dollar, and what
--- is JSON says so. It is kept as text, because hashes are taken of it to the byte.
--- A text cannot hold the character NUL here: in columns that are no JSON it is written
--- as \x01\x01, and \x01 as \x01\x02. Texts compare by their bytes, as in Go.
+-- Times are nanoseconds since 1970 in UTC, and money is millionths of a US dollar. Columns
+-- with JSON are marked; it is stored as text, because hashes cover its exact bytes.
+-- Postgres cannot store the character NUL in text: in columns that are not JSON it is
+-- written as \x01\x01, and \x01 as \x01\x02. Texts are compared by bytes, as in Go.
 --
--- A sum is the seal of a row: a hash of the columns that numbers depend on.
--- Items and texts need none, since they are kept under the hash of what they say.
+-- A sum is the seal of a row: a hash of the columns that numbers depend on. Items and texts
+-- need none, because their key is the hash of their content.
 --
--- Records and calls name rows of other tables that are never removed, and that are there
--- before them in the same commit. To have Postgres look for them too took a third of the
--- time of an append.
+-- Records and calls refer to rows of other tables without a foreign key. Those rows are
+-- never removed, and are inserted earlier in the same commit. Foreign keys took a third of
+-- the time of an append.
 --
--- Workers of an older deem go on while a newer one migrates, so a migration only adds:
+-- Workers of an older deem continue while a newer one migrates, so a migration only adds
 -- tables, indexes, and columns that may be NULL or have a default.
 
 -- +goose Up
@@ -20,18 +20,18 @@
 CREATE SEQUENCE runs_asked;
 
 CREATE TABLE runs (
-	n              BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- ascends in the order in which runs were begun
+	n              BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- ascends in the order in which runs began
 	id             TEXT COLLATE "C" NOT NULL UNIQUE,
 	key            TEXT COLLATE "C" NOT NULL,
 	state          TEXT    NOT NULL CHECK (state IN ('open', 'done')),
-	-- Set aside for calls of which no record says what they cost.
+	-- Set aside for calls whose cost no record has.
 	unsettled_micros BIGINT NOT NULL DEFAULT 0,
-	-- While somebody holds money of the run: what counted as spent when the first holder
-	-- came, and what holders that left had spent since. NULL when nobody does.
+	-- While there are holdings of the run: the amount spent when the first holder came, plus
+	-- what holders that have left spent since. NULL if there are no holdings.
 	charged_micros   BIGINT,
 	created        BIGINT  NOT NULL,
-	updated        BIGINT  NOT NULL, -- began or became done; what was appended later is in counts
-	-- Ascends in the order in which runs were begun for the first time or again.
+	updated        BIGINT  NOT NULL, -- when the run began or was done; counts has the times of appends
+	-- Ascends in the order in which runs were begun or resumed.
 	asked          BIGINT  NOT NULL DEFAULT nextval('runs_asked'),
 	probes         BOOLEAN NOT NULL, -- the dataset consists of probes
 	judge_name     TEXT    NOT NULL,
@@ -48,11 +48,11 @@ CREATE TABLE runs (
 	sum            BYTEA             -- NULL until the end of the transaction that adds the run
 );
 
--- The money that is set aside for calls before they are made, so that a process that is
--- killed cannot forget it.
+-- Money that is set aside for calls before they are made, so that it is known if the
+-- process is killed.
 CREATE TABLE holdings (
 	run    BIGINT NOT NULL REFERENCES runs (n),
-	holder TEXT COLLATE "C" NOT NULL, -- a worker, or '' for the process that has the claim on the run
+	holder TEXT COLLATE "C" NOT NULL, -- a worker, or '' for the process that has claimed the run
 	spent  BIGINT NOT NULL,
 	lent   BIGINT NOT NULL,
 	PRIMARY KEY (run, holder)
@@ -60,8 +60,8 @@ CREATE TABLE holdings (
 
 CREATE INDEX runs_key ON runs (key);
 
--- What was appended to a run. A fleet of workers that all changed one row would wait
--- for each other, so there are several of them, and a run has their sum.
+-- Totals of the appended records. Workers that all updated one row would wait for each
+-- other, so each run has several rows, which are added up.
 CREATE TABLE counts (
 	run         BIGINT   NOT NULL REFERENCES runs (n),
 	slot        SMALLINT NOT NULL, -- chosen by the connection
@@ -70,32 +70,32 @@ CREATE TABLE counts (
 	cost_micros BIGINT   NOT NULL,
 	updated     BIGINT   NOT NULL,
 	PRIMARY KEY (run, slot)
-) WITH (fillfactor = 20); -- Every commit changes a row, and finds room beside it.
+) WITH (fillfactor = 20); -- Every commit updates a row, and needs free space in its page.
 
--- Commits whose acknowledgement may be lost: whoever does not know whether a commit
--- happened makes it again under the same id, which is refused if it did. Rows of
--- yesterday are removed.
+-- Commits whose acknowledgement may be lost. A process that does not know whether its
+-- commit happened repeats it with the same id, which fails if it happened. Rows older than a
+-- day are removed.
 CREATE TABLE commits (
 	id BYTEA  NOT NULL,
 	at BIGINT NOT NULL,
 	CONSTRAINT commits_once PRIMARY KEY (id)
 );
 
--- Each long text once, however many items say it. Rows are never changed or removed.
+-- Each long text once, however many items have it. Rows are never changed or removed.
 CREATE TABLE texts (
 	hash BYTEA PRIMARY KEY, -- SHA-256 of body
-	body BYTEA NOT NULL     -- UTF-8, which may hold NUL
+	body BYTEA NOT NULL     -- UTF-8, may contain NUL
 );
 
--- Each item once, however many runs and trials share it.
+-- Each item once, however many runs and trials have it.
 CREATE TABLE items (
 	hash  BYTEA PRIMARY KEY, -- SHA-256 of body and of the hashes of the texts
 	body  TEXT NOT NULL,     -- canonical JSON, with "" in place of long texts
-	texts TEXT               -- JSON: which texts go where, as {"fields/dialogue":["hash in hexadecimal",6000]}
+	texts TEXT               -- JSON: texts by place, for example {"fields/dialogue":["hash in hexadecimal",6000]}
 );
 
--- Each reply once: the reply cache. What differs between the call that was paid for and
--- those that found the reply here is kept with the calls.
+-- The reply cache: each reply once. Values that differ between the call that was paid for
+-- and the calls that found the reply here are stored with the calls.
 CREATE TABLE replies (
 	n           BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	key         TEXT COLLATE "C" NOT NULL UNIQUE,
@@ -107,8 +107,8 @@ CREATE TABLE replies (
 	sum         BYTEA   NOT NULL
 );
 
--- The records of one append are numbered together, from block * 2^20 on, in the order in
--- which they were given, though they are written in the order of their keys.
+-- The records of one append have consecutive numbers from block * 2^20, in the given order,
+-- although they are written in the order of their keys.
 CREATE SEQUENCE record_blocks;
 
 CREATE TABLE records (
@@ -132,18 +132,18 @@ CREATE TABLE records (
 	parts      TEXT, -- JSON: aspects and criteria, or the probability of an undecided item
 	kind       TEXT COLLATE "C",
 	detail     TEXT,
-	calls      BIGINT NOT NULL,            -- how many there are
-	version    BIGINT NOT NULL DEFAULT 1,  -- how often the record was appended
-	was_failed BOOLEAN NOT NULL DEFAULT false, -- whether the record it took the place of was a failure
+	calls      BIGINT NOT NULL,            -- number of calls
+	version    BIGINT NOT NULL DEFAULT 1,  -- how many times the record was appended
+	was_failed BOOLEAN NOT NULL DEFAULT false, -- whether the record that it replaced was a failure
 	sum        BYTEA  NOT NULL,
-	-- The law: a record holds a verdict or a failure, and a failure has no score.
+	-- A record has either a verdict or a failure, and a failure has no score.
 	CONSTRAINT verdict_or_failure CHECK ((label IS NULL) <> (kind IS NULL)),
 	CONSTRAINT score_of_verdict CHECK ((label IS NULL) = (score IS NULL))
 );
 
--- A record is found by item_key and no other index has a part in that. Postgres knows
--- nothing of a run that was just begun, and would as soon read through all of it; and an
--- id may be longer than an index can hold, as a label or a category may.
+-- Records are looked up by item_key, and no other index can serve that query: Postgres has
+-- no statistics of a run that just began, and might otherwise scan all of it. Ids, labels
+-- and categories may be longer than an index entry.
 CREATE UNIQUE INDEX records_item ON records (item_key, trial);
 CREATE INDEX records_position ON records (run, position, trial, n);
 CREATE INDEX records_label ON records (run, left(label, 100), position, trial, n) WHERE label IS NOT NULL;
@@ -154,7 +154,7 @@ CREATE INDEX records_confidence ON records (run, confidence, position, trial, n)
 
 CREATE TABLE calls (
 	record       BIGINT NOT NULL,
-	seq          BIGINT NOT NULL, -- in the order in which they were made, from 0
+	seq          BIGINT NOT NULL, -- number in the order of the calls, from 0
 	model        TEXT   NOT NULL,
 	request      TEXT   NOT NULL, -- hash of the request
 	started      BIGINT,
@@ -162,13 +162,13 @@ CREATE TABLE calls (
 	tries        BIGINT NOT NULL, -- attempts of a call that failed
 	reply        BIGINT,          -- number of a reply in the cache
 	reply_key    TEXT,            -- of a reply that is not in the cache
-	reply_inline TEXT,            -- JSON, of the same
+	reply_inline TEXT,            -- JSON of that reply
 	latency      BIGINT,
 	attempts     BIGINT,
 	cost_micros  BIGINT,
 	unpriced     BOOLEAN,
 	cached       BOOLEAN,
-	sum          BYTEA  NOT NULL, -- of the call with its reply, and of the record it belongs to
+	sum          BYTEA  NOT NULL, -- of the call with its reply, and of its record
 	PRIMARY KEY (record, seq)
 );
 
@@ -177,7 +177,7 @@ CREATE TABLE batches (
 	n           BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	run         BIGINT NOT NULL REFERENCES runs (n),
 	key         TEXT COLLATE "C" NOT NULL,
-	id          TEXT   NOT NULL, -- the vendor's, '' while it is planned
+	id          TEXT   NOT NULL, -- the vendor's id, '' while it is planned
 	state       TEXT   NOT NULL CHECK (state IN ('planned', 'submitted', 'collected')),
 	lines       BIGINT NOT NULL,
 	most_micros BIGINT NOT NULL,
@@ -185,7 +185,7 @@ CREATE TABLE batches (
 	UNIQUE (run, key)
 );
 
--- One row for each request of a batch. What came of it waits here until a record has it.
+-- One row for each request of a batch. The result stays here until a record has it.
 CREATE TABLE batch_lines (
 	run         BIGINT NOT NULL REFERENCES runs (n),
 	key         TEXT COLLATE "C" NOT NULL, -- of the reply in the reply cache
@@ -205,8 +205,8 @@ CREATE TABLE batch_lines (
 
 CREATE INDEX batch_lines_batch ON batch_lines (batch);
 
--- What people said of items. A label belongs to no run: every judge that looks at the
--- same item can be set beside it. There are thousands of them at most.
+-- Human labels of items. A label does not belong to a run: every judge of the same item can
+-- be compared with it. There are thousands of them at most.
 CREATE TABLE labels (
 	item      TEXT COLLATE "C" NOT NULL, -- hash of the item's canonical JSON
 	item_id   TEXT COLLATE "C" NOT NULL,
@@ -217,18 +217,18 @@ CREATE TABLE labels (
 	score     DOUBLE PRECISION NOT NULL CHECK (score BETWEEN 0 AND 1),
 	note      TEXT    NOT NULL,
 	drawn     TEXT    NOT NULL, -- how a plan drew the item
-	labelled  BIGINT,           -- NULL when nobody knows
+	labelled  BIGINT,           -- NULL if unknown
 	sum       BYTEA   NOT NULL,
 	PRIMARY KEY (item, annotator)
 );
 
--- The index of words, made of the records when somebody looks through them. A row whose
--- version is not that of its record is out of date.
+-- The search index, created from the records when a user browses them. A row is out of date
+-- if its version differs from that of its record.
 CREATE TABLE words (
 	record  BIGINT PRIMARY KEY REFERENCES records (n),
 	version BIGINT NOT NULL,
-	said    TEXT COLLATE "C" NOT NULL, -- the words in order, with a space around each
-	found   TSVECTOR                   -- the same, each once; NULL when there are too many
+	said    TEXT COLLATE "C" NOT NULL, -- the words in order, each between spaces
+	found   TSVECTOR                   -- each word once; NULL if there are too many
 );
 
 CREATE INDEX words_found ON words USING GIN (found);

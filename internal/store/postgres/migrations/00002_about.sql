@@ -1,4 +1,4 @@
--- What people note about a run, and when they deleted it.
+-- Notes about a run, and when it was deleted.
 
 -- +goose Up
 

@@ -1,21 +1,21 @@
--- Runs, and everything that is kept of them.
+-- Runs and their data.
 --
--- Times are nanoseconds since 1970 in UTC, money is millionths of a US dollar,
--- and what is JSON says so. The integer key n of each table is what other tables
--- refer to: it is short, and rows that arrive together lie together. The column sum of
--- a row is the seal over its other columns.
+-- Times are nanoseconds since 1970 in UTC, and money is millionths of a US dollar. Columns
+-- with JSON are marked. Other tables refer to the integer key n: it is short, and rows that
+-- are inserted together are stored together. The column sum is the seal of the other
+-- columns of its row.
 
--- "deem" in ASCII. It tells our files from those of other programs.
+-- "deem" in ASCII. It distinguishes our files from those of other programs.
 PRAGMA application_id = 1684366701;
 
 CREATE TABLE runs (
-	n                INTEGER PRIMARY KEY, -- ascends in the order in which runs were begun
+	n                INTEGER PRIMARY KEY, -- ascends in the order in which runs began
 	id               TEXT    NOT NULL UNIQUE,
 	key              TEXT    NOT NULL,
 	state            TEXT    NOT NULL CHECK (state IN ('open', 'done')),
 	created          INTEGER NOT NULL,
 	updated          INTEGER NOT NULL,
-	asked            INTEGER NOT NULL,    -- ascends in the order in which runs were begun for the first time or again
+	asked            INTEGER NOT NULL,    -- ascends in the order in which runs were begun or resumed
 	probes           INTEGER NOT NULL,    -- the dataset consists of probes
 	judge_name       TEXT    NOT NULL,
 	judge_hash       TEXT    NOT NULL,
@@ -28,34 +28,34 @@ CREATE TABLE runs (
 	dataset_items    INTEGER NOT NULL,
 	trials           INTEGER NOT NULL,
 	settings         TEXT,                -- JSON
-	sum              BLOB,                -- over what does not change while records are appended
-	-- Counted as records are appended, in the same transaction.
+	sum              BLOB,                -- of the columns that do not change when records are appended
+	-- Updated in the transaction that appends records.
 	records          INTEGER NOT NULL DEFAULT 0,
 	unjudged         INTEGER NOT NULL DEFAULT 0,
 	cost_micros      INTEGER NOT NULL DEFAULT 0,
-	unsettled_micros INTEGER NOT NULL DEFAULT 0, -- set aside when nobody holds money of the run
-	charged_micros   INTEGER                     -- while somebody does; what nobody holds any more
+	unsettled_micros INTEGER NOT NULL DEFAULT 0, -- set aside while there are no holdings
+	charged_micros   INTEGER                     -- while there are holdings: spent, without the current holders
 ) STRICT;
 
 CREATE INDEX runs_key ON runs (key);
 
--- The money that processes which judge a run have set aside.
+-- Money set aside by processes that judge a run.
 CREATE TABLE holdings (
 	run    INTEGER NOT NULL REFERENCES runs (n),
-	holder TEXT    NOT NULL, -- '' is the process that has the claim on the run
+	holder TEXT    NOT NULL, -- '' is the process that has claimed the run
 	spent  INTEGER NOT NULL,
 	lent   INTEGER NOT NULL,
 	PRIMARY KEY (run, holder)
 ) STRICT, WITHOUT ROWID;
 
--- Each long text once, however many items say it. Rows are never changed or removed.
+-- Each long text once, however many items have it. Rows are never changed or removed.
 CREATE TABLE texts (
 	n    INTEGER PRIMARY KEY,
 	hash BLOB NOT NULL UNIQUE, -- SHA-256 of body
 	body TEXT NOT NULL
 ) STRICT;
 
--- Each item once, however many runs and trials share it.
+-- Each item once, however many runs and trials have it.
 CREATE TABLE items (
 	n    INTEGER PRIMARY KEY,
 	hash BLOB NOT NULL UNIQUE, -- SHA-256 of body and of the places and hashes of the texts
@@ -65,13 +65,13 @@ CREATE TABLE items (
 -- The long texts of items.
 CREATE TABLE item_texts (
 	item  INTEGER NOT NULL REFERENCES items (n),
-	place TEXT    NOT NULL, -- as "fields/dialogue"
+	place TEXT    NOT NULL, -- for example "fields/dialogue"
 	text  INTEGER NOT NULL REFERENCES texts (n),
 	PRIMARY KEY (item, place)
 ) STRICT, WITHOUT ROWID;
 
--- Each reply once: the reply cache. What differs between the call that was paid for and
--- those that found the reply here is kept with the calls.
+-- The reply cache: each reply once. Values that differ between the call that was paid for
+-- and the calls that found the reply here are stored with the calls.
 CREATE TABLE replies (
 	n           INTEGER PRIMARY KEY,
 	key         TEXT    NOT NULL UNIQUE,
@@ -102,21 +102,21 @@ CREATE TABLE records (
 	parts      TEXT, -- JSON: aspects and criteria, or the probability of an undecided item
 	kind       TEXT,
 	detail     TEXT,
-	calls      INTEGER NOT NULL, -- how many there are
-	sum        BLOB    NOT NULL, -- followed by the beginning of the hash of the item
-	-- The law: a record holds a verdict or a failure, and a failure has no score.
+	calls      INTEGER NOT NULL, -- number of calls
+	sum        BLOB    NOT NULL, -- followed by the first bytes of the hash of the item
+	-- A record has either a verdict or a failure, and a failure has no score.
 	CHECK ((label IS NULL) <> (kind IS NULL)),
 	CHECK ((label IS NULL) = (score IS NULL))
 ) STRICT;
 
 CREATE UNIQUE INDEX records_item ON records (run, item_id, trial);
--- A list is sorted and searched along this index alone.
+-- Lists are sorted and searched with this index alone.
 CREATE INDEX records_position ON records (run, position, trial, n, item, score, confidence);
 CREATE INDEX records_unjudged ON records (run, position, trial, kind) WHERE kind IS NOT NULL;
 
 CREATE TABLE calls (
 	record       INTEGER NOT NULL REFERENCES records (n),
-	seq          INTEGER NOT NULL, -- in the order in which they were made, from 0
+	seq          INTEGER NOT NULL, -- number in the order of the calls, from 0
 	model        TEXT    NOT NULL,
 	request      TEXT    NOT NULL, -- hash of the request
 	started      INTEGER,
@@ -124,7 +124,7 @@ CREATE TABLE calls (
 	tries        INTEGER NOT NULL, -- attempts of a call that failed
 	reply        INTEGER REFERENCES replies (n),
 	reply_key    TEXT,             -- of a reply that is not in the cache
-	reply_inline TEXT,             -- JSON, of the same
+	reply_inline TEXT,             -- JSON of that reply
 	latency      INTEGER,
 	attempts     INTEGER,
 	cost_micros  INTEGER,
@@ -139,7 +139,7 @@ CREATE TABLE batches (
 	n           INTEGER PRIMARY KEY,
 	run         INTEGER NOT NULL REFERENCES runs (n),
 	key         TEXT    NOT NULL,
-	id          TEXT    NOT NULL, -- the vendor's, '' while it is planned
+	id          TEXT    NOT NULL, -- the vendor's id, '' while it is planned
 	state       TEXT    NOT NULL CHECK (state IN ('planned', 'submitted', 'collected')),
 	lines       INTEGER NOT NULL,
 	most_micros INTEGER NOT NULL,
@@ -147,7 +147,7 @@ CREATE TABLE batches (
 	UNIQUE (run, key)
 ) STRICT;
 
--- One row for each request of a batch. What came of it waits here until a record has it.
+-- One row for each request of a batch. The result stays here until a record has it.
 CREATE TABLE batch_lines (
 	run         INTEGER NOT NULL REFERENCES runs (n),
 	key         TEXT    NOT NULL, -- of the reply in the reply cache
@@ -167,7 +167,7 @@ CREATE TABLE batch_lines (
 
 CREATE INDEX batch_lines_batch ON batch_lines (batch);
 
--- What people said of items. A label belongs to no run: every judge of the same item can
+-- Human labels of items. A label does not belong to a run: every judge of the same item can
 -- be compared with it. There are thousands of them at most.
 CREATE TABLE labels (
 	n         INTEGER PRIMARY KEY,
@@ -180,7 +180,7 @@ CREATE TABLE labels (
 	score     REAL    NOT NULL CHECK (score BETWEEN 0 AND 1),
 	note      TEXT    NOT NULL,
 	drawn     TEXT    NOT NULL, -- how a plan drew the item
-	labelled  INTEGER,          -- NULL when nobody knows
+	labelled  INTEGER,          -- NULL if unknown
 	sum       BLOB    NOT NULL
 ) STRICT;
 
