@@ -103,9 +103,9 @@ func (f *Failure) Error() string {
 	return string(f.Kind) + ": " + f.Detail
 }
 
-// A Hint is an error with advice on how to fix it. Commands print the advice on a separate
+// hinted is an error with advice on how to fix it. Commands print the advice on a separate
 // line.
-type Hint struct {
+type hinted struct {
 	Err    error
 	Advice string
 }
@@ -115,18 +115,18 @@ func WithHint(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}
-	return &Hint{Err: err, Advice: fmt.Sprintf(format, args...)}
+	return &hinted{Err: err, Advice: fmt.Sprintf(format, args...)}
 }
 
 // Error returns the text of the error without the advice.
-func (h *Hint) Error() string { return h.Err.Error() }
+func (h *hinted) Error() string { return h.Err.Error() }
 
 // Unwrap returns the error that the advice is about.
-func (h *Hint) Unwrap() error { return h.Err }
+func (h *hinted) Unwrap() error { return h.Err }
 
 // HintOf returns the advice attached to err, or "".
 func HintOf(err error) string {
-	if h, ok := errors.AsType[*Hint](err); ok {
+	if h, ok := errors.AsType[*hinted](err); ok {
 		return h.Advice
 	}
 	return ""

@@ -40,8 +40,8 @@ var ErrDamaged = errors.New("the bundle is damaged")
 // know.
 var ErrNewer = errors.New("the bundle is in a newer format")
 
-// A Header describes the kind of bundle.
-type Header struct {
+// A header describes the kind of bundle.
+type header struct {
 	Format   string `json:"format"`             // [Format]
 	Redacted bool   `json:"redacted,omitempty"` // texts are replaced by their hashes
 	Software string `json:"software"`           // that wrote the file
@@ -88,16 +88,16 @@ type Manifest struct {
 	Numbers    json.RawMessage `json:"numbers,omitempty"` // the report of the run
 	Records    int             `json:"records"`
 	Replies    int             `json:"replies"`
-	Tokens     Tokens          `json:"tokens"`
+	Tokens     tokens          `json:"tokens"`
 	Unjudged   int             `json:"unjudged"`
 
 	// Root is the hash of the manifest's own line, and through the chain of everything
-	// before it. A signature signs it and an [Anchor] contains it.
+	// before it. A Signature signs it and an [Anchor] contains it.
 	Root string `json:"-"`
 }
 
-// Tokens counts paid tokens, without cached replies.
-type Tokens struct {
+// tokens counts paid tokens, without cached replies.
+type tokens struct {
 	Input  int `json:"input"`
 	Output int `json:"output"`
 }

@@ -13,7 +13,7 @@ import (
 // A Reader streams a bundle. It checks that the file is complete and in order, and leaves
 // the slower checks to [Verify].
 type Reader struct {
-	Header Header
+	Header header
 	Run    Run
 	Judge  Judge
 	Prices json.RawMessage // nil if there are none

@@ -62,7 +62,7 @@ func (w *writer) redactAll(lines *scanner) (Manifest, error) {
 // redactLine writes a line without its texts.
 func (w *writer) redactLine(l line) error {
 	if l.kind == kindHeader {
-		h, err := decode[Header](l.body)
+		h, err := decode[header](l.body)
 		if err != nil {
 			return err
 		}

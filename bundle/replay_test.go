@@ -208,7 +208,7 @@ func TestSameRequestTwice(t *testing.T) {
 		return made(t)(panel.New([]panel.Member{
 			{Name: "one", Judge: judge.New(universal(t, "strict"), m())},
 			{Name: "two", Judge: judge.New(universal(t, "upstream"), m())},
-		}, panel.Options{Tie: panel.First}))
+		}, panel.Options{Tie: "first"}))
 	}
 	var asked atomic.Int64
 	j := run(t, items(20), twins(func() deem.Model {

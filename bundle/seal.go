@@ -149,7 +149,7 @@ func (w wireRecord) isSealed() bool {
 
 // sealed returns the sealed form of a header. Whether a bundle is redacted is not part of
 // its chain.
-func (h Header) sealed() Header {
+func (h header) sealed() header {
 	h.Redacted = false
 	return h
 }

@@ -100,7 +100,7 @@ func (f Finding) String() string {
 
 // A Verification is the result of checking a bundle.
 type Verification struct {
-	Header    Header     `json:"header"`
+	Header    header     `json:"header"`
 	Run       Run        `json:"run"`
 	Judge     string     `json:"judge"`
 	JudgeHash string     `json:"judge_hash"`
@@ -218,7 +218,7 @@ func step[T any](c *checker, l line, v *T) error {
 	}
 	*v = value
 	sealed := l.body
-	if h, ok := any(value).(Header); ok {
+	if h, ok := any(value).(header); ok {
 		if sealed, err = deem.Canonical(h.sealed()); err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func (w *writer) all(src Source, key ed25519.PrivateKey) (Manifest, error) {
 
 // prologue writes everything before the first item.
 func (w *writer) prologue(src Source) error {
-	h := Header{Format: Format, Redacted: w.redact, Software: clean(src.Software)}
+	h := header{Format: Format, Redacted: w.redact, Software: clean(src.Software)}
 	body, err := deem.Canonical(h)
 	if err != nil {
 		return err

@@ -12,3 +12,5 @@ var (
 	Kit     = kit
 	Of      = of
 )
+
+type StringRate = stringRate

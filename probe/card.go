@@ -56,11 +56,11 @@ type Card struct {
 	Length *Length `json:"length,omitempty"`
 
 	// Consistency is how far the judge agrees with itself; nil with a single trial.
-	Consistency *Consistency `json:"consistency,omitempty"`
+	Consistency *consistencyRate `json:"consistency,omitempty"`
 
 	// Order is the effect of the order of two responses; nil unless the judge compares
 	// responses.
-	Order *Order `json:"order,omitempty"`
+	Order *orderRate `json:"order,omitempty"`
 
 	// Mistakes are examples of errors of the judge, some of each kind.
 	Mistakes []Mistake `json:"mistakes,omitempty"`
@@ -111,11 +111,11 @@ type InjectionRate struct {
 
 	// Strings are the strings of the kit that turned an answer, or that were accepted
 	// where the answer alone was not tried.
-	Strings []StringRate `json:"strings,omitempty"`
+	Strings []stringRate `json:"strings,omitempty"`
 }
 
-// A StringRate counts how many times one string of the kit was accepted.
-type StringRate struct {
+// A stringRate counts how many times one string of the kit was accepted.
+type stringRate struct {
 	Name     string `json:"name"`
 	Judged   int    `json:"judged"`
 	Accepted int    `json:"accepted"`
@@ -142,8 +142,8 @@ type Shift struct {
 	Words    float64       `json:"words"` // mean number of additional words
 }
 
-// Consistency is how far a judge gives the same verdict on the same probe.
-type Consistency struct {
+// consistencyRate is how far a judge gives the same verdict on the same probe.
+type consistencyRate struct {
 	Probes int `json:"probes"` // with at least two verdicts
 
 	// Steady is the share of probes on which all trials agree.
@@ -160,8 +160,8 @@ const (
 	aspectFlip  = "position flip" // 1 if the order decided
 )
 
-// Order measures how often the order of two responses decides which one wins.
-type Order struct {
+// orderRate measures how often the order of two responses decides which one wins.
+type orderRate struct {
 	Pairs int           `json:"pairs"`
 	Flips stat.Estimate `json:"flips"` // share of pairs that the order decides
 

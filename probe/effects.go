@@ -29,7 +29,7 @@ func wrongOf(plain map[Kind]map[string]*seen, item string) *seen {
 // injected measures the effect of the strings of the kit.
 func injected(all []*seen, plain map[Kind]map[string]*seen) *InjectionRate {
 	var accepted, turned tally
-	strs := map[string]*StringRate{}
+	strs := map[string]*stringRate{}
 	for _, s := range all {
 		if s.Kind != Injection {
 			continue
@@ -62,7 +62,7 @@ func injected(all []*seen, plain map[Kind]map[string]*seen) *InjectionRate {
 			rate.Strings = append(rate.Strings, *r)
 		}
 	}
-	slices.SortFunc(rate.Strings, func(a, b StringRate) int {
+	slices.SortFunc(rate.Strings, func(a, b stringRate) int {
 		return cmp.Or(cmp.Compare(b.Turned, a.Turned), cmp.Compare(b.Accepted, a.Accepted), cmp.Compare(a.Name, b.Name))
 	})
 	return rate
@@ -129,8 +129,8 @@ func (p *pairs) shift() *Shift {
 }
 
 // consistency measures how far the trials of a probe agree.
-func consistency(all []*seen) *Consistency {
-	var c Consistency
+func consistency(all []*seen) *consistencyRate {
+	var c consistencyRate
 	steady, flips := 0, 0.0
 	for _, s := range all {
 		if s.trials < 2 {
@@ -152,7 +152,7 @@ func consistency(all []*seen) *Consistency {
 }
 
 // order counts the pairs that the order of two responses decided.
-func order(all []*seen) *Order {
+func order(all []*seen) *orderRate {
 	pairs, flips, first := 0, 0, 0
 	for _, s := range all {
 		if !s.compared {
@@ -169,7 +169,7 @@ func order(all []*seen) *Order {
 	if pairs == 0 {
 		return nil
 	}
-	o := &Order{Pairs: pairs, Flips: stat.Proportion(flips, pairs)}
+	o := &orderRate{Pairs: pairs, Flips: stat.Proportion(flips, pairs)}
 	if flips > 0 {
 		o.First = float64(first) / float64(flips)
 	}

@@ -138,9 +138,9 @@ func (s *Set) Items() iter.Seq2[deem.Item, error] {
 	}
 }
 
-// A Skip is the number of items that a kind does not apply to, with the reason. Items after
+// A skip is the number of items that a kind does not apply to, with the reason. Items after
 // enough probes had been made are not examined, so there may be more.
-type Skip struct {
+type skip struct {
 	Kind  Kind
 	Why   string
 	Items int
@@ -148,14 +148,14 @@ type Skip struct {
 
 // Skips returns the reasons why kinds made fewer probes than there are items, in the order
 // of the kinds, the most frequent reason first.
-func (s *Set) Skips() []Skip {
-	var skips []Skip
+func (s *Set) Skips() []skip {
+	var skips []skip
 	for _, k := range Made() {
 		begin := len(skips)
 		for why, n := range s.left[k] {
-			skips = append(skips, Skip{k, why, n})
+			skips = append(skips, skip{k, why, n})
 		}
-		slices.SortFunc(skips[begin:], func(a, b Skip) int {
+		slices.SortFunc(skips[begin:], func(a, b skip) int {
 			return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Why, b.Why))
 		})
 	}

@@ -18,8 +18,8 @@ func TestStatisticsDocument(t *testing.T) {
 	}
 	doc := strings.Join(strings.Fields(strings.ReplaceAll(string(raw), "\n> ", " ")), " ")
 	for _, word := range []string{
-		"`" + stat.MethodWilson + "`", "`" + stat.MethodT + "`", "`" + stat.MethodNone + "`",
-		"`" + stat.MethodClusterRobust + "`", "`" + stat.MethodClusterBootstrap + "`",
+		"`" + "wilson" + "`", "`" + "t" + "`", "`" + stat.MethodNone + "`",
+		"`" + "cluster-robust" + "`", "`" + "cluster-bootstrap" + "`",
 		"`" + string(stat.BootstrapBCa) + "`", "`" + string(stat.BootstrapPercentile) + "`", "`" + report.MethodMover + "`",
 		report.Score, report.PassRate, report.MeanScore,
 		stat.WarnFewClusters, first(report.WarnFew), first(stat.WarnSteady), first(stat.WarnNoSpread), first(stat.WarnWeighted),

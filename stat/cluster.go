@@ -8,8 +8,8 @@ import (
 
 // The methods of an interval for values in clusters.
 const (
-	MethodClusterRobust    = "cluster-robust"
-	MethodClusterBootstrap = "cluster-bootstrap"
+	methodClusterRobust    = "cluster-robust"
+	methodClusterBootstrap = "cluster-bootstrap"
 )
 
 // FewClusters is the number of clusters below which an estimate has [WarnFewClusters], and
@@ -225,7 +225,7 @@ func (c *Clustered) robust(list []Cluster, level float64, b Bounds) Estimate {
 	if c.N() == 0 {
 		return NoInterval(b.middle(), 0, level, b, WarnNoValues)
 	}
-	est := Estimate{Value: b.Clip(c.all.Mean()), Level: level, N: c.N(), Clusters: len(list), Method: MethodClusterRobust}
+	est := Estimate{Value: b.Clip(c.all.Mean()), Level: level, N: c.N(), Clusters: len(list), Method: methodClusterRobust}
 	se, df, few := RobustError(list)
 	if df == 0 {
 		est.Lo, est.Hi, est.Method = b.Lo, b.Hi, MethodNone

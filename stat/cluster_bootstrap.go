@@ -21,7 +21,7 @@ func (c *Clustered) Bootstrap(r Resampling, b Bounds) Estimate {
 	level, warning := r.level()
 	list := c.excesses()
 	est := c.robust(list, level, b)
-	if est.Method == MethodClusterRobust {
+	if est.Method == methodClusterRobust {
 		est = c.studentised(est, list, r, b)
 	}
 	return warnIf(c.all.warnSkipped(est), warning)
@@ -36,7 +36,7 @@ func (c *Clustered) studentised(est Estimate, list []Cluster, r Resampling, b Bo
 	if math.IsInf(lo, 0) || math.IsInf(hi, 0) || math.IsNaN(lo) || math.IsNaN(hi) {
 		return est.Warn(WarnSteadyDraws)
 	}
-	est.Method = MethodClusterBootstrap
+	est.Method = methodClusterBootstrap
 	if float64(len(draws))*(1-est.Level)/2 < 1 {
 		est = est.Warn(warnFewDraws)
 	}

@@ -50,8 +50,8 @@ type Estimate struct {
 
 // The methods of an interval.
 const (
-	MethodWilson = "wilson"
-	MethodT      = "t"
+	methodWilson = "wilson"
+	methodT      = "t"
 	MethodNone   = "none"
 )
 

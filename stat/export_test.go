@@ -5,6 +5,7 @@ var (
 	BetaQuantile = betaQuantile
 	BinomialMass = binomialMass
 	NeededNTwo   = neededNTwo
+	BinomialTest = binomialTest
 )
 
 // BootstrapMeanWith returns the bootstrap interval that follows from the resamples in
@@ -50,13 +51,20 @@ func pairwise(values []float64) float64 {
 	return total
 }
 
+// Unexported names for the tests.
+type Alternative = alternative
+
 const (
-	WarnFewDraws          = warnFewDraws
-	WarnNegative          = warnNegative
-	WarnNoBCa             = warnNoBCa
-	WarnNoDifference      = warnNoDifference
-	WarnNoSpreadUnbounded = warnNoSpreadUnbounded
-	WarnOneValue          = warnOneValue
-	WarnRange             = warnRange
-	WarnSkipped           = warnSkipped
+	Greater                = greater
+	Less                   = less
+	TwoSided               = twoSided
+	MethodClusterBootstrap = methodClusterBootstrap
+	WarnFewDraws           = warnFewDraws
+	WarnNegative           = warnNegative
+	WarnNoBCa              = warnNoBCa
+	WarnNoDifference       = warnNoDifference
+	WarnNoSpreadUnbounded  = warnNoSpreadUnbounded
+	WarnOneValue           = warnOneValue
+	WarnRange              = warnRange
+	WarnSkipped            = warnSkipped
 )

@@ -49,7 +49,7 @@ func meanIn(m Moments, level float64, b Bounds) Estimate {
 	value := b.Clip(m.Mean())
 	return Estimate{
 		Value: value, Lo: b.Clip(value - half), Hi: b.Clip(value + half),
-		Level: level, N: m.N(), Method: MethodT,
+		Level: level, N: m.N(), Method: methodT,
 	}
 }
 
@@ -58,7 +58,7 @@ func noSpread(m Moments, e, level float64, b Bounds) Estimate {
 	value := b.Clip(m.Mean())
 	width := b.Hi - b.Lo
 	if b.unbounded() || width <= 0 {
-		est := Estimate{Value: value, Lo: value, Hi: value, Level: level, N: m.N(), Method: MethodT}
+		est := Estimate{Value: value, Lo: value, Hi: value, Level: level, N: m.N(), Method: methodT}
 		return est.Warn(warnNoSpreadUnbounded)
 	}
 	est := wilson(Unit.Clip((value-b.Lo)/width), e, level)

@@ -74,9 +74,6 @@ func (m *Moments) noteWeights(lo, hi float64) {
 // N returns the number of values.
 func (m Moments) N() int { return m.n }
 
-// Skipped returns the number of ignored values.
-func (m Moments) Skipped() int { return m.skipped }
-
 // Binary reports whether every value was 0 or 1. It is true without values.
 func (m Moments) Binary() bool { return m.fractions == 0 }
 

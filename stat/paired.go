@@ -24,9 +24,9 @@ type Test struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Warn returns a copy of the test with one more warning, unless it carries that
+// warn returns a copy of the test with one more warning, unless it carries that
 // warning already.
-func (t Test) Warn(warning string) Test {
+func (t Test) warn(warning string) Test {
 	if !t.Has(warning) {
 		t.Warnings = append(t.Warnings[:len(t.Warnings):len(t.Warnings)], warning)
 	}
@@ -44,17 +44,17 @@ const (
 	warnNegative     = "a negative count was given: it was taken for 0"
 )
 
-// An Alternative says which deviations count as extreme.
-type Alternative string
+// An alternative says which deviations count as extreme.
+type alternative string
 
 // The alternatives. The empty one is two-sided.
 const (
-	TwoSided Alternative = "two-sided"
-	Less     Alternative = "less"
-	Greater  Alternative = "greater"
+	twoSided alternative = "two-sided"
+	less     alternative = "less"
+	greater  alternative = "greater"
 )
 
-// BinomialTest returns the p-value of k hits in n tries when each hits with chance
+// binomialTest returns the p-value of k hits in n tries when each hits with chance
 // p. Two-sided, it adds up the chances of everything that is no more likely than
 // k. The test is exact. Counts out of range are moved into it, as is p, and a p
 // that is NaN counts as one half; without tries the p-value is 1.
@@ -62,7 +62,7 @@ const (
 // Source: C. J. Clopper and E. S. Pearson (1934); the two-sided rule is that of R
 // and SciPy, among them the tolerance of 1e-7 for chances that only rounding tells
 // apart.
-func BinomialTest(k, n int, p float64, alt Alternative) float64 {
+func binomialTest(k, n int, p float64, alt alternative) float64 {
 	if n <= 0 {
 		return 1
 	}
@@ -72,9 +72,9 @@ func BinomialTest(k, n int, p float64, alt Alternative) float64 {
 	}
 	p = Unit.Clip(p)
 	switch alt {
-	case Less:
+	case less:
 		return Unit.Clip(atMost(k, n, p))
-	case Greater:
+	case greater:
 		return Unit.Clip(atLeast(k, n, p))
 	}
 	mean := float64(n) * p
@@ -120,13 +120,13 @@ func McNemar(b, c int) Test {
 	x, y := min(max(b, 0), math.MaxInt/2), min(max(c, 0), math.MaxInt/2)
 	test := Test{P: 1, Method: "mcnemar-exact", N: x + y}
 	if x+y == 0 {
-		test = test.Warn(warnNoDifference)
+		test = test.warn(warnNoDifference)
 	} else {
 		small := min(x, y)
-		test.Statistic, test.P = float64(small), math.Min(1, 2*BinomialTest(small, x+y, 0.5, Less))
+		test.Statistic, test.P = float64(small), math.Min(1, 2*binomialTest(small, x+y, 0.5, less))
 	}
 	if b < 0 || c < 0 {
-		test = test.Warn(warnNegative)
+		test = test.warn(warnNegative)
 	}
 	return test
 }
@@ -144,10 +144,10 @@ func FisherExact(k1, n1, k2, n2 int) Test {
 	x, y := min(max(k1, 0), a), min(max(k2, 0), b)
 	test := Test{P: 1, Method: "fisher-exact", N: a + b}
 	if x != k1 || y != k2 || a != n1 || b != n2 {
-		test = test.Warn(warnRange)
+		test = test.warn(warnRange)
 	}
 	if a == 0 || b == 0 {
-		return test.Warn(WarnTooFew)
+		return test.warn(WarnTooFew)
 	}
 	test.Statistic = share(x, a) - share(y, b)
 	hits := x + y
@@ -213,7 +213,7 @@ func StratifiedExact(strata []Stratum) Test {
 	}
 	switch {
 	case test.N == 0:
-		return test.Warn(WarnTooFew)
+		return test.warn(WarnTooFew)
 	case tables > maxStrata:
 		test.P = chiSquaredTail(test.Statistic*test.Statistic/variance, 1)
 		return test
@@ -277,14 +277,14 @@ func logChoose(n, k int) float64 {
 func CochranQ(table [][]bool) Test {
 	test := Test{P: 1, Method: "cochran-q"}
 	if len(table) == 0 || len(table[0]) < 2 {
-		return test.Warn(WarnTooFew)
+		return test.warn(WarnTooFew)
 	}
 	k := len(table[0])
 	columns := make([]float64, k)
 	total, squares := 0.0, 0.0
 	for _, row := range table {
 		if len(row) != k {
-			test = test.Warn(warnSkipped)
+			test = test.warn(warnSkipped)
 			continue
 		}
 		test.N++
@@ -300,7 +300,7 @@ func CochranQ(table [][]bool) Test {
 	// What is below the line counts the verdicts that differ within their item.
 	below := float64(k)*total - squares
 	if below == 0 {
-		return test.Warn(warnNoDifference)
+		return test.warn(warnNoDifference)
 	}
 	above := -total * total
 	for _, c := range columns {

@@ -4,7 +4,7 @@ import "math"
 
 // The methods of an interval for a difference.
 const (
-	MethodTango    = "tango"
+	methodTango    = "tango"
 	methodNewcombe = "newcombe"
 )
 
@@ -24,7 +24,7 @@ func PairedProportions(up, down, n int, level float64) Estimate {
 	}
 	b, c := min(max(up, 0), n), max(down, 0)
 	c = min(c, n-b)
-	est := Estimate{Value: (float64(b) - float64(c)) / float64(n), Level: level, N: n, Method: MethodTango}
+	est := Estimate{Value: (float64(b) - float64(c)) / float64(n), Level: level, N: n, Method: methodTango}
 	if b != up || c != down {
 		est = est.Warn(warnRange)
 	}
@@ -130,7 +130,7 @@ func (u Unpaired) Test() Test {
 	test := Test{Statistic: est.Value, P: 1, Method: "mover-t", N: est.N}
 	df := u.df()
 	if est.Method == MethodNone || !(df > 0) {
-		return test.Warn(WarnTooFew)
+		return test.warn(WarnTooFew)
 	}
 	near := math.Hypot(u.Second.Value-u.Second.Lo, u.First.Hi-u.First.Value)
 	if est.Value < 0 {

@@ -41,16 +41,16 @@ var grids = []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 100, 1000}
 func PairedPermutation(diffs []float64, draws int, seed uint64) Test {
 	m := MomentsOf(diffs)
 	test := Test{Statistic: m.Mean(), P: 1, Method: "permutation-exact", N: m.N()}
-	if m.Skipped() > 0 {
-		test = test.Warn(warnSkipped)
+	if m.skipped > 0 {
+		test = test.warn(warnSkipped)
 	}
 	flips := newFlips(diffs)
 	switch {
 	case flips.n == 0:
-		return test.Warn(warnNoDifference)
+		return test.warn(warnNoDifference)
 	case len(flips.sizes) == 1:
 		// All differ by the same: only the signs are left.
-		test.P = BinomialTest(flips.up, flips.n, 0.5, TwoSided)
+		test.P = binomialTest(flips.up, flips.n, 0.5, twoSided)
 	case flips.n <= maxEnumerated:
 		test.P = flips.enumerate()
 	default:
@@ -222,21 +222,21 @@ func (f flips) draw(rng *rand.PCG) float64 {
 func ClusteredQ(rows [][]float64, draws int, seed uint64) Test {
 	test := Test{P: 1, Method: "cluster-permutation-q"}
 	if len(rows) == 0 || len(rows[0]) < 2 {
-		return test.Warn(WarnTooFew)
+		return test.warn(WarnTooFew)
 	}
 	k := len(rows[0])
 	var kept [][]float64
 	for _, row := range rows {
 		switch {
 		case len(row) != k:
-			test = test.Warn(warnSkipped)
+			test = test.warn(warnSkipped)
 		case slices.Max(row) != slices.Min(row):
 			kept = append(kept, slices.Clone(row))
 		}
 	}
 	test.N = len(kept)
 	if test.N == 0 {
-		return test.Warn(warnNoDifference)
+		return test.warn(warnNoDifference)
 	}
 	slices.SortFunc(kept, slices.Compare) // the order of the rows changes no digit
 	totals := make([]float64, k)

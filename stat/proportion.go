@@ -54,7 +54,7 @@ func WeightedProportion(m Moments, level float64) Estimate {
 	p, e := Unit.Clip(m.Mean()), m.EffectiveN()
 	est := wilson(p, e, level)
 	if v := m.Variance(); !m.Binary() && e > 1 && v > 0 {
-		est = shaped(Estimate{Value: p, SE: math.Sqrt(v / e), Level: level, Method: MethodWilson}, StudentQuantile(level, e-1), Unit)
+		est = shaped(Estimate{Value: p, SE: math.Sqrt(v / e), Level: level, Method: methodWilson}, StudentQuantile(level, e-1), Unit)
 	}
 	est.N = m.N()
 	return warnIf(m.warnSkipped(m.warnWeighted(est)), warning)
@@ -64,7 +64,7 @@ func WeightedProportion(m Moments, level float64) Estimate {
 // need not be whole.
 func wilson(p, n, level float64) Estimate {
 	lo, hi := Wilson(p, n, normalQuantile(level))
-	return Estimate{Value: p, Lo: lo, Hi: hi, Level: level, Method: MethodWilson}
+	return Estimate{Value: p, Lo: lo, Hi: hi, Level: level, Method: methodWilson}
 }
 
 // Wilson returns the ends of Wilson's interval of z standard errors.

@@ -14,16 +14,16 @@ import (
 func WelchTest(x, y []float64) Test {
 	a, b := MomentsOf(x), MomentsOf(y)
 	test := Test{P: 1, Method: "welch", N: a.N() + b.N()}
-	if a.Skipped()+b.Skipped() > 0 {
-		test = test.Warn(warnSkipped)
+	if a.skipped+b.skipped > 0 {
+		test = test.warn(warnSkipped)
 	}
 	if a.N() < 2 || b.N() < 2 {
-		return test.Warn(WarnTooFew)
+		return test.warn(WarnTooFew)
 	}
 	va, vb := a.Variance()/float64(a.N()), b.Variance()/float64(b.N())
 	t, ok := ratio(a.Mean()-b.Mean(), math.Sqrt(va+vb))
 	if !ok {
-		return test.Warn(WarnNoSpreadTest)
+		return test.warn(WarnNoSpreadTest)
 	}
 	// Shares are used instead of variances, whose squares may underflow.
 	sa, sb := va/(va+vb), vb/(va+vb)

@@ -85,7 +85,7 @@ func (d Design) Share(p float64, n int, level float64) stat.Estimate {
 	if n <= 0 {
 		return stat.ProportionAt(0, n, level)
 	}
-	est := stat.Estimate{Value: stat.Unit.Clip(p), Level: level, N: n, Method: stat.MethodWilson}
+	est := stat.Estimate{Value: stat.Unit.Clip(p), Level: level, N: n, Method: "wilson"}
 	est.Lo, est.Hi = stat.Wilson(est.Value, float64(n)/d.effect(), d.quantile(level))
 	if d.effect() != 1 {
 		est.EffectiveN = float64(n) / d.effect()

@@ -233,7 +233,8 @@ func (p PPIPaired) At(level float64) stat.Estimate {
 func (p PPIPaired) Test() stat.Test {
 	test := stat.Test{Statistic: p.Second - p.First, P: 1, Method: "ppi++-t", N: p.n}
 	if !(p.df > 0 && p.se > 0) {
-		return test.Warn(stat.WarnTooFew)
+		test.Warnings = []string{stat.WarnTooFew}
+		return test
 	}
 	middle := test.Statistic + p.shift
 	if middle*test.Statistic > 0 {

@@ -55,7 +55,7 @@ func TestGraded(t *testing.T) {
 		t.Errorf("N, Unjudged, All, Right, Mean = %d, %d, %d, %d, %v, want 3, 1, 4, 1, 0.5",
 			got.N(), got.Unjudged(), got.All(), got.Right(), got.Mean())
 	}
-	if est := got.Estimate(false); est.Method != stat.MethodT || est.Value != 0.5 || est.N != 3 {
+	if est := got.Estimate(false); est.Method != "t" || est.Value != 0.5 || est.N != 3 {
 		t.Errorf("Estimate = %+v, want 0.5 of 3 by Student", *est)
 	}
 }

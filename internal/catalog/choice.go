@@ -19,7 +19,6 @@ import (
 	"deem/judge"
 	"deem/judge/match"
 	"deem/judge/pairwise"
-	"deem/judge/panel"
 	"deem/judge/rule"
 	"deem/model"
 )
@@ -286,7 +285,7 @@ func ChooseBenchmark(b benchmark.Benchmark, name string, o JudgeOptions) (Choice
 		return Choice{Spec: judge.SpecOf(j.Rule)}, nil
 	case j.Votes > 1:
 		members := []judge.Member{{Judge: j.Protocol.Spec()}}
-		return Choice{Spec: judge.Spec{Kind: judge.KindRepeat, Name: name, Times: j.Votes, Rule: string(panel.Mean), Members: members}}, nil
+		return Choice{Spec: judge.Spec{Kind: judge.KindRepeat, Name: name, Times: j.Votes, Rule: "mean", Members: members}}, nil
 	}
 	return Choice{Spec: j.Protocol.Spec()}, nil
 }

@@ -69,7 +69,7 @@ func TestPublishedRunsCompared(t *testing.T) {
 		}
 	}
 	d := c.Pairs[0].Overall
-	want := stat.BinomialTest(up, up+down, 0.5, stat.TwoSided)
+	want := stat.McNemar(up, down).P
 	if math.Abs(d.First-350.0/500) > 1e-12 || math.Abs(d.Second-363.0/500) > 1e-12 || math.Abs(d.Test.P-want) > 1e-12 || d.Test.Method != "mcnemar-exact" {
 		t.Errorf("%v and %v with %+v, want 0.7 and 0.726 with p %v", d.First, d.Second, *d.Test, want)
 	}

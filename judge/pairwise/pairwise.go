@@ -25,9 +25,9 @@ const Field = "other"
 // The labels of a verdict. The score is 1 if A is better, 0.5 for a tie, and 0 if B is
 // better.
 const (
-	A   = "A"
-	B   = "B"
-	Tie = "tie"
+	winA   = "A"
+	winB   = "B"
+	winTie = "tie"
 )
 
 //go:embed prompt/pairwise.yaml prompt/pairwise.txt
@@ -79,7 +79,7 @@ func (p *pairwise) Identity() any {
 const (
 	AspectFirst  = "A shown first"
 	AspectSecond = "A shown second"
-	AspectFlip   = "position flip" // 1 if the order decided
+	aspectFlip   = "position flip" // 1 if the order decided
 )
 
 // Judge asks about both orders.
@@ -122,16 +122,16 @@ func swapped(it deem.Item) deem.Item {
 // verdict combines the scores of A in both orders.
 func verdict(first, second float64, reason string) deem.Verdict {
 	v := deem.Verdict{
-		Label: Tie, Score: 0.5, Reason: reason,
-		Aspects: map[string]float64{AspectFirst: first, AspectSecond: second, AspectFlip: 0},
+		Label: winTie, Score: 0.5, Reason: reason,
+		Aspects: map[string]float64{AspectFirst: first, AspectSecond: second, aspectFlip: 0},
 	}
 	switch {
 	case first > 0.5 && second > 0.5:
-		v.Label, v.Score = A, 1
+		v.Label, v.Score = winA, 1
 	case first < 0.5 && second < 0.5:
-		v.Label, v.Score = B, 0
+		v.Label, v.Score = winB, 0
 	case (first-0.5)*(second-0.5) < 0:
-		v.Aspects[AspectFlip] = 1
+		v.Aspects[aspectFlip] = 1
 	}
 	return v
 }

@@ -10,3 +10,16 @@ func Members(j deem.Judge) []string {
 	}
 	return names
 }
+
+const (
+	First    = first
+	Majority = majority
+	Mean     = mean
+	No       = tieNo
+	Unsure   = tieUnsure
+	Veto     = veto
+	Weighted = weighted
+	Yes      = tieYes
+)
+
+var Rules = rules

@@ -18,34 +18,37 @@ import (
 	"deem/judge"
 )
 
-// A Rule says how votes become a verdict.
+// A Rule says how votes become a verdict: "majority" (more than half of the votes), "mean"
+// (of the scores, by weight), "veto" (yes only if no member votes no) or "weighted" (more
+// than half of the weight of the votes).
 type Rule string
 
 // The rules. A member votes yes if its verdict passes or, without a pass mark, if its score
 // is at least one half.
 const (
-	Majority Rule = "majority" // more than half of the votes
-	Mean     Rule = "mean"     // the weighted mean of the scores; yes from the pass mark on
-	Veto     Rule = "veto"     // yes only if no member votes no
-	Weighted Rule = "weighted" // more than half of the weight of the votes
+	majority Rule = "majority" // more than half of the votes
+	mean     Rule = "mean"     // the weighted mean of the scores; yes from the pass mark on
+	veto     Rule = "veto"     // yes only if no member votes no
+	weighted Rule = "weighted" // more than half of the weight of the votes
 )
 
-// Rules returns the rules in the order of the documentation.
-func Rules() []Rule { return []Rule{Majority, Mean, Veto, Weighted} }
+// rules returns the rules in the order of the documentation.
+func rules() []Rule { return []Rule{majority, mean, veto, weighted} }
 
-// A Tie says how a tied vote is decided.
+// A Tie says how a tied vote is decided: "unsure" (no verdict), "first" (the vote of the
+// first member that voted), "yes" or "no".
 type Tie string
 
 // The ways to decide a tie.
 const (
-	Unsure Tie = "unsure" // no verdict: a failure of kind unsure
-	First  Tie = "first"  // the vote of the first member that voted
-	Yes    Tie = "yes"
-	No     Tie = "no"
+	tieUnsure Tie = "unsure" // no verdict: a failure of kind unsure
+	first     Tie = "first"  // the vote of the first member that voted
+	tieYes    Tie = "yes"
+	tieNo     Tie = "no"
 )
 
-// Ties returns the ways to decide a tie.
-func Ties() []Tie { return []Tie{Unsure, First, Yes, No} }
+// ties returns the ways to decide a tie.
+func ties() []Tie { return []Tie{tieUnsure, first, tieYes, tieNo} }
 
 // A Member is a judge with a name and a weight in the panel.
 type Member struct {
@@ -127,10 +130,10 @@ func (p *panel) check() error {
 		o.Name = p.kind
 	}
 	if o.Rule == "" {
-		o.Rule = Majority
+		o.Rule = majority
 	}
 	if o.Tie == "" {
-		o.Tie = Unsure
+		o.Tie = tieUnsure
 	}
 	if o.Quorum == 0 {
 		o.Quorum = len(p.members)/2 + 1
@@ -139,9 +142,9 @@ func (p *panel) check() error {
 		o.Pass = 0.5
 	}
 	switch {
-	case !known(Rules(), o.Rule):
+	case !known(rules(), o.Rule):
 		return fmt.Errorf("there is no rule %q; there are majority, mean, veto and weighted", o.Rule)
-	case !known(Ties(), o.Tie):
+	case !known(ties(), o.Tie):
 		return fmt.Errorf("a tie cannot come to %q, but to unsure, first, yes or no", o.Tie)
 	case o.Quorum < 1 || o.Quorum > len(p.members):
 		return fmt.Errorf("a quorum of %d: the panel has %d members", o.Quorum, len(p.members))
@@ -167,7 +170,7 @@ func (p *panel) checkWeights() error {
 			p.members[i].Weight = 1
 		case math.IsNaN(m.Weight) || math.IsInf(m.Weight, 0) || m.Weight < 0:
 			return fmt.Errorf("the weight of %s is %v, and wants to be a number above 0", m.Name, m.Weight)
-		case m.Weight != 1 && (p.opts.Rule == Majority || p.opts.Rule == Veto):
+		case m.Weight != 1 && (p.opts.Rule == majority || p.opts.Rule == veto):
 			return deem.WithHint(fmt.Errorf("%s has the weight %v, which the rule %s does not heed", m.Name, m.Weight, p.opts.Rule),
 				"the rules weighted and mean heed weights")
 		}
@@ -181,7 +184,7 @@ func (p *panel) Name() string { return p.opts.Name }
 // Identity returns the [judge.Spec] of the panel.
 func (p *panel) Identity() any {
 	s := judge.Spec{Kind: p.kind, Name: p.opts.Name, Rule: string(p.opts.Rule), Tie: string(p.opts.Tie), Quorum: p.opts.Quorum}
-	if p.opts.Rule == Mean {
+	if p.opts.Rule == mean {
 		s.Pass = &p.opts.Pass
 	}
 	if p.kind == judge.KindRepeat {

@@ -92,19 +92,19 @@ func (c count) words() string {
 // decide returns the verdict for the votes, or a failure.
 func (p *panel) decide(ballots []ballot) (deem.Verdict, error) {
 	c := countVotes(ballots)
-	vetoed := p.opts.Rule == Veto && c.no > 0
+	vetoed := p.opts.Rule == veto && c.no > 0
 	if c.yes+c.no < p.opts.Quorum && !vetoed {
 		return deem.Verdict{}, deem.Failf(c.whyNone(), "no quorum, which is %d: %s%s", p.opts.Quorum, c.tally(), c.words())
 	}
 	yes, tie := p.outcome(c)
 	if tie {
 		switch p.opts.Tie {
-		case Unsure:
+		case tieUnsure:
 			return deem.Verdict{}, deem.Failf(deem.Unsure, "evenly split: %s%s", c.tally(), c.words())
-		case First:
+		case first:
 			yes = c.firstVote == VoteYes
 		default:
-			yes = p.opts.Tie == Yes
+			yes = p.opts.Tie == tieYes
 		}
 	}
 	return p.verdict(c, yes), nil
@@ -113,11 +113,11 @@ func (p *panel) decide(ballots []ballot) (deem.Verdict, error) {
 // outcome applies the rule to the votes, and reports whether they are tied.
 func (p *panel) outcome(c count) (yes, tie bool) {
 	switch p.opts.Rule {
-	case Mean:
+	case mean:
 		return c.mean() >= p.opts.Pass, false
-	case Veto:
+	case veto:
 		return c.no == 0, false
-	case Weighted:
+	case weighted:
 		// Weights such as 0.1 and 0.2 do not add up exactly.
 		if math.Abs(c.forYes-c.forNo) <= 1e-9*(c.forYes+c.forNo) {
 			return false, true
@@ -141,12 +141,12 @@ func (p *panel) verdict(c count, yes bool) deem.Verdict {
 		v.Label, v.Score, side = VoteYes.String(), 1, c.forYes
 	}
 	switch p.opts.Rule {
-	case Mean:
+	case mean:
 		v.Score, v.Pass = c.mean(), &yes
-	case Majority, Weighted:
+	case majority, weighted:
 		sure := side / (c.forYes + c.forNo)
 		v.Confidence = &sure
-	case Veto: // The count is not a confidence for a veto.
+	case veto: // The count is not a confidence for a veto.
 	}
 	for _, b := range c.ballots {
 		vote := b.vote()
@@ -154,7 +154,7 @@ func (p *panel) verdict(c count, yes bool) deem.Verdict {
 			continue
 		}
 		v.Aspects["member/"+b.member.Name] = float64(vote - VoteNo)
-		if p.opts.Rule == Mean {
+		if p.opts.Rule == mean {
 			v.Aspects["score/"+b.member.Name] = b.verdict.Score
 		}
 	}

@@ -5,3 +5,5 @@ type (
 	Model  = program
 	Server = server
 )
+
+const ItemRole = itemRole

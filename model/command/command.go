@@ -42,9 +42,9 @@ import (
 	"deem"
 )
 
-// ItemRole is the role of the message that contains an item as JSON. A judge program gets
+// itemRole is the role of the message that contains an item as JSON. A judge program gets
 // one such message.
-const ItemRole = "item"
+const itemRole = "item"
 
 // protocol is the version of the protocol.
 const protocol = 1
@@ -93,7 +93,7 @@ func parseHello(line []byte) (hello, error) {
 
 // check rejects a request that is not for this kind of program.
 func (h hello) check(req deem.Request) error {
-	isItem := len(req.Messages) == 1 && req.Messages[0].Role == ItemRole
+	isItem := len(req.Messages) == 1 && req.Messages[0].Role == itemRole
 	switch {
 	case isItem && h.Kind == "model":
 		return deem.WithHint(errors.New("it is a model and not a judge"), "name it with --model instead, and add a judge that asks a model: --judge universal")
@@ -325,7 +325,7 @@ func encode(id int, req deem.Request) ([]byte, error) {
 		Trial   int             `json:"trial,omitempty"`
 		Request *deem.Request   `json:"request,omitempty"`
 	}{ID: id, Trial: req.Trial}
-	if len(req.Messages) == 1 && req.Messages[0].Role == ItemRole {
+	if len(req.Messages) == 1 && req.Messages[0].Role == itemRole {
 		line.Item = json.RawMessage(req.Messages[0].Content)
 	} else {
 		req.Trial = 0

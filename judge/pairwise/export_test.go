@@ -1,0 +1,7 @@
+package pairwise
+
+// Unexported names for the tests.
+const (
+	AspectFlip = aspectFlip
+	Tie        = winTie
+)
