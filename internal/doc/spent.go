@@ -52,8 +52,8 @@ type Sum struct {
 }
 
 // A Meter sums up what responses cost the system under test: tokens, time and money,
-// according to the fields of the items. What the judge used is in the calls of a report. The zero value is ready to use. Its memory does not grow beyond
-// 10,000 items.
+// according to the fields of the items. What the judge used is in the calls of a report.
+// The zero value is ready to use. Its memory does not grow beyond 10,000 items.
 type Meter struct {
 	items int
 	of    [4]gauge // in the order of measures

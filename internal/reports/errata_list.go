@@ -144,7 +144,7 @@ func overlap(a, b []string) bool {
 	})
 }
 
-// ErrataList returns the whole list.
+// Errata returns the whole list.
 func (m *Matched) Errata() *ErrataList { return m.errata }
 
 // Faulty returns how many items have a wrong reference.

@@ -11,10 +11,10 @@ import (
 	"deem/stat"
 )
 
-// ErrataVersion is the version of the JSON form of a [ErrataReport].
+// ErrataVersion is the version of the JSON form of an [ErrataReport].
 const ErrataVersion = "deem.errata/1"
 
-// A ErrataReport is the effect of the known errors of an answer key on the numbers of a run.
+// An ErrataReport is the effect of the known errors of an answer key on the numbers of a run.
 type ErrataReport struct {
 	Version string `json:"version"`
 	File    string `json:"file"` // the name of the list
@@ -44,13 +44,13 @@ type ErrataReport struct {
 	Notes []string `json:"notes"`
 }
 
-// A ErrataKind is a kind of error with the number of items that have it.
+// An ErrataKind is a kind of error with the number of items that have it.
 type ErrataKind struct {
 	Kind string `json:"kind"`
 	N    int    `json:"n"`
 }
 
-// A ErrataLine is the numbers of one category, or of all items.
+// An ErrataLine is the numbers of one category, or of all items.
 type ErrataLine struct {
 	Category string `json:"category,omitempty"` // "" for all items
 	Items    int    `json:"items"`
@@ -93,7 +93,7 @@ type ErrataRejudged struct {
 	NoReference int `json:"no_reference"` // items without a known correct answer
 }
 
-// ErrataReport returns the report of the records so far.
+// Report returns the report of the records so far.
 func (b *ErrataBuilder) Report() ErrataReport {
 	e := b.matched.errata
 	r := ErrataReport{

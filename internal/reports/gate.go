@@ -56,7 +56,7 @@ type GateNumber struct {
 // A GateScope returns the number that a condition refers to.
 type GateScope func(c GateCondition) GateNumber
 
-// An GateOutcome is the result of a gate.
+// A GateOutcome is the result of a gate.
 type GateOutcome struct {
 	Gate   string `json:"gate"`
 	Run    string `json:"run,omitempty"` // the run it was checked against, if there are several

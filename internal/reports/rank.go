@@ -135,7 +135,7 @@ func (b *RankBuilder) system(name string) int {
 	return len(b.systems) - 1
 }
 
-// Ranking returns the result at a confidence level.
+// Report returns the result at a confidence level.
 func (b *RankBuilder) Report(level float64) (Ranking, error) {
 	fit, err := newBradleyTerry(len(b.systems), b.contests, level)
 	if err != nil {
