@@ -104,6 +104,12 @@ func followCase(t *testing.T, sh *shell, tt hintCase, lines []string) string {
 	if code == 0 || hint == "" {
 		t.Fatalf("%s: exit code %d, want an error with a hint\n%s", when, code, said)
 	}
+	for part := range strings.SplitSeq(hint, ";") {
+		flag := regexp.MustCompile(`--[a-z-]+ \w+`).FindString(part)
+		if flag != "" && strings.Contains(when+" ", " "+flag+" ") && !strings.Contains(part, "deem ") {
+			t.Errorf("%s: the hint %q suggests %s again", when, hint, flag)
+		}
+	}
 	if tt.follow != "" {
 		for line := range strings.SplitSeq(tt.follow, "\n") {
 			followHint(t, sh, tt, when, said, line)

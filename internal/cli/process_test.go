@@ -431,3 +431,15 @@ func TestHugeResponse(t *testing.T) {
 	}
 	run(t, dir, 0, "run", "--data", "items.jsonl", "--max-unjudged", "100%")
 }
+
+// A run whose calls fail says what the server said.
+func TestServerMessage(t *testing.T) {
+	t.Parallel()
+	srv := modeltest.NewServer(t, answer)
+	dir := t.TempDir()
+	writeItems(t, dir, 2, func(int) string { return "TROUBLE http" })
+	p := run(t, dir, 3, "run", "--data", "items.jsonl", "--judge", "universal", "--model", "openai:gpt-4o-mini", "--base-url", srv.URL, "--retries", "0")
+	if want := "2 of 2, and more than 1% withholds the score; item q0: HTTP 500: the server is on fire"; !strings.Contains(p.err.String(), want) {
+		t.Errorf("standard error has no %q:\n%s", want, p.err.String())
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
+	"deem/judge"
 	"deem/report"
 	"deem/stat"
 )
@@ -211,10 +213,21 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 	}
 	for _, f := range all {
 		if f.Report.Withheld() {
-			return withheld(f.Report, want.MaxUnjudged)
+			return unscored(ctx, st, f, want.MaxUnjudged)
 		}
 	}
 	return nil
+}
+
+// unscored says why a run has no score, with the server's message if calls failed.
+func unscored(ctx context.Context, st store.Store, f finished, most float64) error {
+	err := withheld(f.Report, most)
+	for rec, recErr := range st.Records(ctx, f.Run.ID, store.Query{Kinds: unanswered, Brief: true, Limit: 1}) {
+		if recErr == nil {
+			err = fmt.Errorf("%w; item %s: %s", err, rec.Item.ID, words.Clip(words.Printable(rec.Failure.Detail), 200))
+		}
+	}
+	return err
 }
 
 // print prints reports, and the agreement of several.
@@ -280,35 +293,36 @@ func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 func withheld(r report.Report, most float64) error {
 	err := fmt.Errorf("%w: %s of %s, and more than %s withholds the score",
 		errUnjudged, words.Comma(r.Hold.Unjudged), words.Comma(r.Hold.Items), percent(most))
-	return deem.WithHint(err, "%s", remedy(r))
+	return deem.WithHint(err, "%s", unjudgedHint(r))
 }
 
-// remedy suggests a remedy for the most frequent kind of failure.
-func remedy(r report.Report) string {
+// unjudgedHint suggests a remedy for the most frequent kind of failure.
+func unjudgedHint(r report.Report) string {
 	most := report.Failures{}
 	for _, f := range r.Failures {
 		if f.N > most.N {
 			most = f
 		}
 	}
-	switch most.Kind {
-	case deem.Unsure:
-		if r.Members != nil {
-			return "deem show ITEM says why; --tie decides where a panel is evenly split; what a cascade leaves to people --queue writes to be labelled"
-		}
-		return "the rule cannot decide these; a judge with a model can: --judge universal --model openai:gpt-4o-mini; and match/forced always decides, at a price"
-	case deem.Input:
+	switch {
+	case most.Kind == deem.Unsure && r.Members != nil:
+		return "deem show ITEM says why; in a panel, --tie first decides ties; in a cascade, --queue FILE writes the rest for people to label"
+	case most.Kind == deem.Input:
 		return "these items lack what the judge needs; deem show ITEM says what"
-	case deem.Provider, deem.Timeout, deem.Budget:
+	case slices.Contains(unanswered, most.Kind):
 		return "the same command with --retry-unjudged asks again about these items only"
-	case store.Unfinished:
-		return "the run was broken off between two calls about these items; the same command judges them"
-	case deem.Truncated:
-		return "the replies were cut off; --max-tokens allows longer ones"
-	default:
-		return "deem show ITEM prints what the model said; --reading strict reads more forms of reply, --max-unjudged allows more"
+	case most.Kind == store.Unfinished:
+		return "the run was interrupted between two calls about these items; the same command judges them"
+	case most.Kind == deem.Truncated:
+		return "the replies were truncated; --max-tokens allows longer ones"
+	case r.Head.Reading == judge.Upstream:
+		return "deem show ITEM prints what the judge said; --reading strict reads more forms of replies; --max-unjudged allows more"
 	}
+	return "deem show ITEM prints what the judge said; --max-unjudged allows more"
 }
+
+// unanswered are the failures of calls that may succeed later.
+var unanswered = []deem.Kind{deem.Provider, deem.Timeout, deem.Budget}
 
 // findings returns the findings of a run: those of the live reporter, or else those of the
 // store.

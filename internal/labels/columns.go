@@ -118,7 +118,7 @@ func (r *reader) grade(text string) (decision, string, error) {
 	}
 	scale := cmp.Or(r.scale, 1)
 	if x < 0 || x > scale {
-		return decision{}, "say how large a score may be, as with --scale 10",
+		return decision{}, "name the highest possible score: --scale 10",
 			fmt.Errorf("the score %s lies outside 0 to %v", text, scale)
 	}
 	share := x / scale

@@ -280,7 +280,7 @@ func TestMessages(t *testing.T) {
 			400, `{"error":"{\"error\":{\"code\":400,\"message\":\"request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it\",\"type\":\"exceed_context_size_error\"}}"}`,
 			"HTTP 400 exceed_context_size_error: request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it", "",
 		},
-		{400, `{"error":"\"llama3.2\" does not support thinking"}`, `HTTP 400: "llama3.2" does not support thinking`, `the model "llama3.2" rejects this --thinking; use --thinking low, medium, high or a number of tokens, or leave --thinking out`},
+		{400, `{"error":"\"llama3.2\" does not support thinking"}`, `HTTP 400: "llama3.2" does not support thinking`, `the model "llama3.2" rejects this --thinking; use another (low, medium, high or a number of tokens), or leave --thinking out`},
 		{412, `{"error":"a newer one is needed"}`, "HTTP 412: a newer one is needed", "update Ollama, or pull the model again"},
 		{500, `{"error":{"message":"boom","type":"api_error"}}`, "HTTP 500 api_error: boom", ""},
 		{500, `{"error":17}`, "HTTP 500: 17", ""},

@@ -57,7 +57,7 @@ func SettingHint(model, param string, unsupported bool) string {
 	case "":
 		return fmt.Sprintf("the model %q does not take this setting; leave it out, or choose another model", model)
 	case "thinking":
-		return fmt.Sprintf("the model %q rejects this --thinking; use --thinking low, medium, high or a number of tokens, or leave --thinking out", model)
+		return fmt.Sprintf("the model %q rejects this --thinking; use another (low, medium, high or a number of tokens), or leave --thinking out", model)
 	case "temperature", "max_tokens":
 		mend = fmt.Sprintf("set another with --%s, or %s", strings.ReplaceAll(param, "_", "-"), mend)
 	case "schema":
