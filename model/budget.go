@@ -202,7 +202,7 @@ func (p *Purse) exhausted(need int64) error {
 func ParseDollars(text string) (micros int64, err error) {
 	micros, ok := parseDollars(strings.TrimPrefix(strings.TrimSpace(text), "$"))
 	if !ok {
-		return 0, fmt.Errorf("%q is not a sum of dollars, as 1.50, of at most a million and with at most six decimals", text)
+		return 0, fmt.Errorf("%q is not an amount in dollars such as 1.50 (at most a million, with at most six decimals)", text)
 	}
 	return micros, nil
 }

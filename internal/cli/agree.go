@@ -41,7 +41,8 @@ then refused, because labels that were decided with one judge's verdicts in view
 less about the next: --rebind binds the file to this judge, --anyway compares as it is.
 
 --plan N chooses items to label next: at random from every category and verdict, and
-blind, without the judge's verdicts. --width 4pp prints how many labels that takes.
+blind, without the judge's verdicts. --width 4pp prints how many more labels make the
+corrected interval 4 points wide.
 
 --criteria compares criteria instead of items, for a judge that decides each criterion
 of an item separately. The label of the second criterion of item q1 has the id q1#2.
@@ -226,7 +227,7 @@ func agreeArgs(ctx context.Context, st store.Store, args []string) (run store.Ru
 // file.
 func noRunOrFile(name string, err error) error {
 	if strings.ContainsAny(name, "./") {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s is not a file, and no run", name), "a run is an id, its beginning, last or last~1; deem list runs shows them"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s is neither a file nor a run", name), "a run is an id, its beginning, last or last~1; deem list runs shows them"))
 	}
 	return err
 }

@@ -355,7 +355,7 @@ func (a *app) keygenCommand() *cobra.Command {
 		Annotations: map[string]string{noConfig: "yes"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage.Mark(deem.WithHint(fmt.Errorf("deem keygen wants one name, not %s", words.Count(len(args), "argument")), "deem keygen lab"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem keygen needs one name, not %s", words.Count(len(args), "argument")), "deem keygen lab"))
 			}
 			return nil
 		},

@@ -45,7 +45,7 @@ func (a *app) claimsCommand() *cobra.Command {
 		Annotations: map[string]string{noConfig: "yes"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage.Mark(deem.WithHint(fmt.Errorf("deem claims wants one table, not %s", words.Count(len(args), "file")), "deem claims table.md"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem claims needs one table, not %s", words.Count(len(args), "file")), "deem claims table.md"))
 			}
 			return nil
 		},

@@ -114,7 +114,7 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 		args = append([]string{o.baseline}, args...)
 	}
 	if len(args) < 2 && (saved == nil || len(args) < 1) {
-		return usage.Mark(deem.WithHint(fmt.Errorf("deem compare wants two runs or more, not %s", words.Count(len(args), "argument")), "deem compare last~1 last"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("deem compare needs two or more runs, not %s", words.Count(len(args), "argument")), "deem compare last~1 last"))
 	}
 	if o.Examples < 1 {
 		return usage.Errorf("--show %d: at least one item is listed", o.Examples)

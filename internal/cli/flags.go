@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,12 +36,21 @@ func flagError(cmd *cobra.Command, err error) error {
 				names = append(names, f.Name)
 			}
 		})
-		if near := text.Closest(e.GetSpecifiedName(), names); near != "" && e.GetSpecifiedShortnames() == "" {
+		near := text.Closest(e.GetSpecifiedName(), names)
+		if other := otherFlags[e.GetSpecifiedName()]; slices.Contains(names, other) {
+			near = other
+		}
+		if near != "" && e.GetSpecifiedShortnames() == "" {
 			return deem.WithHint(err, "did you mean --%s?", near)
 		}
 		return deem.WithHint(err, "%s --help lists its flags", cmd.CommandPath())
 	}
 	return err
+}
+
+// otherFlags maps flags of other programs to those of deem.
+var otherFlags = map[string]string{
+	"file": "data", "input": "data", "dataset": "data", "columns": "map", "out": "output", "workers": "concurrency", "budget": "max-cost",
 }
 
 // A said is an error in our own words.

@@ -238,6 +238,8 @@ var hintCases = []hintCase{
 	{when: "deem run --data answers.jsonl --judge rest.yaml", follow: "deem show ITEM => deem show q1\n--queue FILE => --queue to-label.csv"},
 	{when: "deem run --data answers.jsonl\ndeem agree last scores.csv", follow: "--scale 10"},
 	{when: "deem run --data 'none*.jsonl'", follow: ""},
+	{when: "deem run --data answers.jsonl --judge gpt4", follow: "deem list judges"},
+	{when: "deem run --file answers.jsonl", follow: "--data => deem run --data answers.jsonl"},
 	{when: "deem run memoryagentbench --data bare.json --judge memoryagentbench/upstream --model fake:say=1", follow: "deem list benchmarks"},
 	{when: "deem run memoryagentbench --data part1.json --data part2.json\ndeem export last --format results", follow: "--format jsonl"},
 }

@@ -35,7 +35,7 @@ func (a *app) labelCommand() *cobra.Command {
 		Example: "  deem label last --by anna\n  deem label last --by anna -n 20", Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if by == "" || o.plan < 1 {
-				return usage.Mark(deem.WithHint(fmt.Errorf("deem label wants to know who labels, and one item or more"), "deem label last --by anna -n 50"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem label needs --by, and -n must be at least 1"), "deem label last --by anna -n 50"))
 			}
 			return a.label(cmd.Context(), append(args, "last")[0], by, o)
 		},

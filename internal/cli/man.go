@@ -24,7 +24,7 @@ func (a *app) manCommand() *cobra.Command {
 		Use: "man FOLDER", Short: "write manual pages", Long: manHelp, Example: "  deem man /usr/local/share/man/man1",
 		Hidden: true, Annotations: map[string]string{noConfig: "yes"}, Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage.Errorf("deem man wants one folder, not %s", words.Count(len(args), "argument"))
+				return usage.Errorf("deem man needs one folder, not %s", words.Count(len(args), "argument"))
 			}
 			return nil
 		},

@@ -48,7 +48,7 @@ func (a *app) rankCommand() *cobra.Command {
 // rank reads pairwise runs and prints the strengths of their systems.
 func (a *app) rank(ctx context.Context, args []string, most float64, anyway bool) error {
 	if len(args) == 0 {
-		return usage.Mark(deem.WithHint(fmt.Errorf("deem rank wants the runs that compare systems"), "deem rank last~1 last"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("deem rank needs runs that compare systems"), "deem rank last~1 last"))
 	}
 	st, err := a.readRuns(ctx, args...)
 	if err != nil {

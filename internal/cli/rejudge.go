@@ -26,12 +26,12 @@ import (
 
 const rejudgeHelp = `Check what others published, and judge the same responses again.
 
-A file of results is recognised by what is in it, and not by its name: LongMemEval
+A results file is recognised by its content, not by its name: LongMemEval
 hypotheses and eval-results; HaluMem's evaluation input and judged results; LoCoMo
 results of Mem0, memobase, Zep, MemOS and EverMemOS; results of promptfoo; logs of
 inspect (.eval or .json); samples of lm-eval; pairs of LLMBar and PandaLM; and rows of
-any other program in JSONL, JSON, CSV or Parquet as far as their columns say what they
-hold. "deem list formats" lists them all. --map names other columns.
+any other program in JSONL, JSON, CSV or Parquet with recognised columns. "deem list
+formats" lists them all. --map names other columns.
 
 First deem recomputes the published number from the rows, by the file's own rule, and
 compares it with the file's own totals and with --claimed. Anything that is not a
@@ -51,11 +51,11 @@ verdicts with human labels, or with a more trusted judge, on the same responses.
 --lint prints only irregularities, which the report shows too: repeated ids, numbers
 that count rows without a verdict as wrong, a re-run of exactly the failures, one
 response to many questions, responses that contain the reference and an alternative, and
-numbers of the summary or of a README next to the file that the rows do not give. It
+numbers in the summary, or in a README next to the file, that the rows do not support. It
 judges and stores nothing. A finding is not a proof.
 
 EXIT STATUS
-  0 every claimed number agrees, or none is claimed   1 an error
+  0 every claimed number agrees, or none is claimed   1 error
   2 wrong usage, or a file that cannot be read   3 too many items unjudged
   4 a claimed number does not agree`
 

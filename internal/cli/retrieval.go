@@ -56,7 +56,7 @@ const needsLists = `a row needs "retrieved", a list of ids, and "gold_ids"; deem
 // retrieval reads ranked lists and prints their metrics.
 func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) error {
 	if len(o.data) == 0 {
-		return usage.Mark(deem.WithHint(errors.New("deem retrieval wants a file with ranked lists"), "deem retrieval --data ranked.jsonl"))
+		return usage.Mark(deem.WithHint(errors.New("deem retrieval needs a file with ranked lists"), "deem retrieval --data ranked.jsonl"))
 	}
 	for _, k := range o.ks {
 		if k < 1 || k > 100_000 {

@@ -31,7 +31,7 @@ func (a *app) showCommand() *cobra.Command {
 		Example: "  deem show q17\n  deem show q17 --run last~1 --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage.Mark(deem.WithHint(fmt.Errorf("deem show wants the id of one item, not %s", words.Count(len(args), "argument")), "deem show q17"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem show needs the id of one item, not %s", words.Count(len(args), "argument")), "deem show q17"))
 			}
 			return nil
 		},

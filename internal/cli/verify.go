@@ -62,7 +62,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		Annotations: map[string]string{noConfig: "yes"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage.Mark(deem.WithHint(fmt.Errorf("deem verify wants a run file"), "deem export last -o run.deem writes one"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem verify needs a run file"), "deem export last -o run.deem writes one"))
 			}
 			return nil
 		},

@@ -98,7 +98,7 @@ func expandLocal(name string) ([]fetched, error) {
 		err := filepath.WalkDir(name, func(at string, d fs.DirEntry, err error) error {
 			switch hidden := strings.HasPrefix(d.Name(), ".") && at != name; {
 			case err != nil:
-				return openError(at, err)
+				return OpenError(at, err)
 			case hidden && d.IsDir():
 				return fs.SkipDir
 			case !hidden && d.Type().IsRegular() && readable(at):
@@ -141,13 +141,13 @@ func locate(ctx context.Context, e fetched, stdin io.Reader) (*file, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return nil, openError(name, err)
+		return nil, OpenError(name, err)
 	case info.Mode()&(fs.ModeDevice|fs.ModeSocket|fs.ModeIrregular) != 0:
 		return nil, deem.WithHint(fmt.Errorf("open %s: it is a device, not a file", name), "give a file, or - for standard input")
 	case !info.Mode().IsRegular():
 		pipe, err := os.Open(name)
 		if err != nil {
-			return nil, openError(name, err)
+			return nil, OpenError(name, err)
 		}
 		f, err := spooled(ctx, name, pipe)
 		return f, errors.Join(err, pipe.Close())
@@ -155,8 +155,8 @@ func locate(ctx context.Context, e fetched, stdin io.Reader) (*file, error) {
 	return &file{name: e.Name, path: name, size: info.Size(), mtime: info.ModTime()}, nil
 }
 
-// openError explains why a file cannot be opened.
-func openError(name string, err error) error {
+// OpenError explains why a file cannot be opened.
+func OpenError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return noSuchFile(name)
@@ -346,7 +346,7 @@ func (f *file) open(ctx context.Context) (*body, error) {
 	} else {
 		handle, err := os.Open(f.path)
 		if err != nil {
-			return nil, openError(f.name, err)
+			return nil, OpenError(f.name, err)
 		}
 		b.ReaderAt, b.handle = handle, handle
 		if err := b.unchanged(); err != nil {

@@ -2,7 +2,6 @@ package published_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -413,8 +412,8 @@ func TestSkipBroken(t *testing.T) {
 
 func TestMissingFile(t *testing.T) {
 	_, err := published.Open(context.Background(), published.Source{Names: []string{filepath.Join(t.TempDir(), "none.json")}})
-	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error = %v, want that there is no such file", err)
+	if err == nil || !strings.Contains(err.Error(), "no such file") || deem.HintOf(err) == "" {
+		t.Errorf("error = %v, want that there is no such file, with a hint", err)
 	}
 	if _, err := published.Open(context.Background(), published.Source{Names: []string{t.TempDir()}}); err == nil || !strings.Contains(err.Error(), "no file of results in the folder") {
 		t.Errorf("error = %v, want that the folder is empty", err)

@@ -200,7 +200,7 @@ func expand(names []string) ([]string, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, dataset.OpenError(name, err)
 		}
 		inside, err := filesIn(name)
 		if err != nil {

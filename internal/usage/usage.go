@@ -34,6 +34,9 @@ func Unknown(what, name string, known []string) error {
 	if near := text.Closest(name, known); near != "" {
 		return deem.WithHint(err, "did you mean %q?", near)
 	}
+	if len(known) > 30 && what == "judge" {
+		return deem.WithHint(err, "deem list judges lists them")
+	}
 	return deem.WithHint(err, "there are: %s", strings.Join(known, ", "))
 }
 
