@@ -21,18 +21,18 @@ const (
 
 // A sequence is a confidence sequence for the mean of values between 0 and 1: after
 // every value it has an interval, and with the given probability all of these intervals
-// hold the mean at once. So the intervals may be looked at after every value, and the
+// contain the mean. So the intervals may be looked at after every value, and the
 // values may end at any time and for any reason that looks at them.
 //
 // Values come in units, which are independent draws from one population: an item, or a
 // cluster of items. A unit is the weighted sum of its values with its weight, both as
 // shares of the largest weight that a unit can have. The mean is that of all values, the
 // sum of the sums over the sum of the weights. A value that is not known has two sums,
-// with the value at 0 and at 1: the interval then holds whatever the value is.
+// with the value at 0 and at 1: the interval is then valid whatever the value is.
 //
 // Source: Waudby-Smith and Ramdas, "Estimating means of bounded random variables by
 // betting", Journal of the Royal Statistical Society B 86 (2024): the hedged capital
-// process (theorem 3) with theta = 1/2. A mean m is ruled out from below when
+// process (theorem 3) with theta = 1/2. A mean m is ruled out from below if
 //
 //	K(m) = average over aims of product over units i of 1 + min(bet_i, 3/4 / m) (u_i - m v_i)
 //
@@ -133,7 +133,7 @@ type betUnit struct{ u, v float64 }
 // end returns the largest mean that is ruled out.
 func (b *bettor) end() float64 { return float64(b.ruled) / sequenceSteps }
 
-// add bets on a unit, then looks at it.
+// add places the bets on a unit, and then adds the unit.
 func (b *bettor) add(u, v float64) {
 	n := float64(len(b.units))
 	variance := (0.25 + b.squares) / (n + 1)
@@ -166,8 +166,8 @@ func (b *bettor) add(u, v float64) {
 	b.rulesOut(out + 1)
 }
 
-// rulesOut takes the capital at a step through all units, and reports whether it rules
-// the mean at that step out.
+// rulesOut computes the capital at a step after all units, and reports whether it rules
+// out the mean at that step.
 func (b *bettor) rulesOut(step int) bool {
 	b.restart()
 	for i := range b.units {
@@ -176,7 +176,7 @@ func (b *bettor) rulesOut(step int) bool {
 	return b.mean() >= b.limit
 }
 
-// restart sets the capital back to what it begins with.
+// restart sets the capital to its initial value.
 func (b *bettor) restart() {
 	b.capital = slices.Grow(b.capital[:0], len(b.aims))
 	for range b.aims {
@@ -184,7 +184,7 @@ func (b *bettor) restart() {
 	}
 }
 
-// play takes the capital at a step through one unit.
+// play updates the capital at a step for one unit.
 func (b *bettor) play(step, i int) {
 	m := float64(step) / sequenceSteps
 	unit := b.units[i]

@@ -3,7 +3,7 @@ package stat
 import "math"
 
 // Quantile returns the value at the share q of sorted values, 0 without any, with linear
-// interpolation between the two values next to it. It is what NumPy's percentile gives, and
+// interpolation between the two values next to it. It is the same as NumPy's percentile, and
 // type 7 of R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The
 // American Statistician 50 (1996), 361-365.
 func Quantile(sorted []float64, q float64) float64 {
@@ -23,7 +23,7 @@ func Quantile(sorted []float64, q float64) float64 {
 }
 
 // interpolate returns the number at the share t of the way from a to b. It is
-// computed from the nearer end, so that it never lies outside the two.
+// computed from the nearer end, so that it is never outside the two.
 func interpolate(a, b, t float64) float64 {
 	// Halves are subtracted, because the distance of two numbers may be too large
 	// for a number.

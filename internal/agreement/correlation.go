@@ -65,8 +65,8 @@ func Pearson(x, y []float64) (Correlation, error) {
 	return Correlation{zInterval(r, n, 1, 3, methodFisher), min(p, 1)}, nil
 }
 
-// Spearman returns the correlation of the ranks of x and y, equal values sharing
-// their mean rank, with the interval of Bonett and Wright at level 0.95. Errors are
+// Spearman returns the correlation of the ranks of x and y, with the mean rank for equal
+// values, and the interval of Bonett and Wright at level 0.95. Errors are
 // those of [Pearson].
 //
 // Source: C. Spearman (1904); the p-value uses Student's t with n-2 degrees of

@@ -11,14 +11,14 @@ import (
 // methodKappa is the large-sample interval of Cohen's kappa.
 const methodKappa = "fleiss-cohen-everitt"
 
-// WarnOneClass says that agreement beyond chance is not defined.
+// WarnOneClass means that agreement beyond chance is not defined.
 const WarnOneClass = "both judges gave one label only, so agreement beyond chance is not defined"
 
-// warnNoWidth says that the interval of kappa claims too much.
+// warnNoWidth means that the interval of kappa is too narrow.
 const warnNoWidth = "the verdicts leave no spread to measure, as where both always agree or one says the same of everything: " +
 	"the interval has no width"
 
-// A Weighting says how much two labels that are near each other agree. The zero
+// A Weighting defines partial agreement between labels that are near each other. The zero
 // value counts only equal labels.
 type Weighting string
 
@@ -31,15 +31,15 @@ const (
 	Quadratic  Weighting = "quadratic"
 )
 
-// A Crossed is a square table of labels whose items may carry weights: Crossed[i][j] is
+// A Crossed is a square table of labels whose items may have weights: Crossed[i][j] is
 // the weight of the items that people put into class i and the judge into class j.
 type Crossed [][]float64
 
-// Kappa returns weighted kappa of n items that were drawn in this design. As that of
-// [YesNo.Beyond], the interval is the posterior one of the shares of the cells, for as many
-// independent items as the design is worth, and there is none below fewRated items. In
-// simulations with 40 clusters of five items and a true kappa of 0.75, that of Fleiss, Cohen
-// and Everitt with Student's t held it in 91%.
+// Kappa returns weighted kappa of n items drawn in this design. As in [YesNo.Beyond], the
+// interval is that of the posterior distribution of the shares of the cells, for the number
+// of independent items that the design is worth, and there is none below fewRated items. In
+// simulations with 40 clusters of five items and a true kappa of 0.75, the interval of
+// Fleiss, Cohen and Everitt with Student's t contained it in 91%.
 func (c Crossed) Kappa(w Weighting, n int, d Design, level float64) stat.Estimate {
 	t := c.table(w, n)
 	est := t.estimate(d, level)
@@ -78,7 +78,7 @@ func (c Crossed) posterior(w Weighting, scale, plus, level float64) (lo, hi floa
 	return stat.Quantile(draws, (1-level)/2), stat.Quantile(draws, 1-(1-level)/2)
 }
 
-// Influence returns how far weighted kappa moves with an item that people put into class i
+// Influence returns the influence on weighted kappa of an item that people put into class i
 // and the judge into class j, times the number of items.
 func (c Crossed) Influence(w Weighting) func(i, j int) float64 {
 	t := c.table(w, 1)
@@ -110,10 +110,10 @@ func (c Crossed) table(w Weighting, n int) *crossTable {
 // the interval uses the variance of J. L. Fleiss, J. Cohen and B. S. Everitt,
 // "Large sample standard errors of kappa and weighted kappa", Psychological
 // Bulletin 72 (1969), 323-327. It holds for large n: with fewer than some fifty
-// items, or a label that is rare, it is too narrow. Where kappa is not defined,
-// because both judges gave the same one label to everything, the value is 0, the
-// interval is everything, and a warning says so; another says where the interval has
-// no width, because the variance is 0.
+// items, or a rare label, it is too narrow. If kappa is not defined, because both
+// judges gave the same label to everything, the value is 0, the interval is the whole
+// range, and there is a warning. There is another warning if the interval has no width,
+// because the variance is 0.
 func (t *crossTable) estimate(d Design, level float64) stat.Estimate {
 	est := stat.Estimate{Lo: -1, Hi: 1, Level: level, N: t.n, Method: stat.MethodNone}
 	switch {
@@ -140,12 +140,12 @@ type crossTable struct {
 	weight     [][]float64
 	rows, cols []float64 // margins
 
-	observed, expected float64     // weighted agreement, and what chance would give
+	observed, expected float64     // weighted agreement, and that expected by chance
 	rowMean, colMean   []float64   // mean weight of a row and of a column, by the margins
 	counts             [][]float64 // as given, squared
 }
 
-// weigh computes the shares and what follows from them.
+// weigh computes the shares, the margins and the agreement.
 func (t *crossTable) weigh(w Weighting) {
 	k := len(t.counts)
 	t.weight = kappaWeights(k, w)
@@ -172,11 +172,11 @@ func (t *crossTable) weigh(w Weighting) {
 	}
 }
 
-// defined reports whether there is anything that chance could get wrong.
+// defined reports whether agreement by chance is below 1.
 func (t *crossTable) defined() bool { return 1-t.expected >= 1e-12 }
 
 func (t *crossTable) kappa() float64 {
-	// Rounding may leave it a hair outside.
+	// Rounding may leave it slightly outside.
 	return max(-1, min((t.observed-t.expected)/(1-t.expected), 1))
 }
 
@@ -199,7 +199,7 @@ func (t *crossTable) scaled(v float64) float64 {
 	return max(v/(rest*rest*float64(t.n)), 0)
 }
 
-// kappaWeights returns how much each of k labels agrees with each.
+// kappaWeights returns the agreement of each pair of k labels.
 func kappaWeights(k int, w Weighting) [][]float64 {
 	weights := matrix(k)
 	for i := range k {

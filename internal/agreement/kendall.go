@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Orders count how two lists order the same pairs of items.
+// orders counts how two lists order the same pairs of items.
 type orders struct {
 	n          float64 // items
 	pairs      float64 // pairs of items
@@ -15,14 +15,14 @@ type orders struct {
 	x, y       ties
 }
 
-// Ties are what equal values of a list amount to.
+// ties are sums over the groups of equal values in a list.
 type ties struct {
 	pairs, triples, spread float64 // sums of t(t-1)/2, t(t-1)(t-2) and t(t-1)(2t+5)
 }
 
 // concordance counts the orders of two lists in n·log n steps (Knight 1966): the
-// items are sorted by x, and the exchanges that sorting them by y would take are
-// the pairs ordered differently.
+// items are sorted by x, and the number of exchanges needed to sort them by y is the
+// number of pairs ordered differently.
 func concordance(x, y []float64) orders {
 	n := len(x)
 	order := make([]int, n)
@@ -85,7 +85,7 @@ func tiesOf(x []float64) ties {
 	return t
 }
 
-// add notes that a value occurs so many times.
+// add adds a group of equal values of the given size.
 func (t *ties) add(times int) {
 	n := float64(times)
 	t.pairs += n * (n - 1) / 2
@@ -111,8 +111,8 @@ func (o orders) p() float64 {
 	return math.Erfc(math.Abs(o.score) / math.Sqrt(variance) / math.Sqrt2)
 }
 
-// kendallExact returns twice the share of the permutations of n items that have c
-// inversions at most, where c is at most half of all pairs. The shares of the
+// kendallExact returns twice the share of the permutations of n items that have at most
+// c inversions, where c is at most half of all pairs. The shares of the
 // permutations with each number of inversions are built item by item: a new last
 // item makes 0 to j-1 inversions, each equally likely.
 func kendallExact(n, c int) float64 {

@@ -10,15 +10,15 @@ import (
 	"deem/stat"
 )
 
-// A Scale says what the distance of two ratings means.
+// A Scale defines the distance of two ratings.
 type Scale string
 
 // The scales of measurement.
 const (
 	ScaleNominal  Scale = "nominal"  // equal or not
-	scaleOrdinal  Scale = "ordinal"  // how many ratings lie between
+	scaleOrdinal  Scale = "ordinal"  // the number of ratings between the two
 	scaleInterval Scale = "interval" // the difference
-	scaleRatio    Scale = "ratio"    // the difference beside the sum
+	scaleRatio    Scale = "ratio"    // the difference divided by the sum
 )
 
 // The warnings of the bootstrap of alpha.
@@ -27,13 +27,13 @@ const (
 	warnAlphaDraws = "in some draws everybody gave the same rating: they were left out, which makes the interval uncertain"
 )
 
-// KrippendorffInterval returns Krippendorff's alpha with the percentile interval of
-// as many draws of units, with replacement, as draws says. The same seed gives the
-// same interval for the same order of units.
+// KrippendorffInterval returns Krippendorff's alpha with the percentile interval of the
+// given number of draws of units with replacement. The same seed gives the same interval
+// for the same order of units.
 //
-// Source: B. Efron, "Bootstrap methods", Annals of Statistics 7 (1979), 1-26, with
-// units as what is drawn, since ratings of one unit belong together. It wants some
-// thirty units and a thousand draws. It is a little too narrow: by simulation the
+// Source: B. Efron, "Bootstrap methods", Annals of Statistics 7 (1979), 1-26, drawing
+// units, because ratings of one unit belong together. It needs some thirty units and a
+// thousand draws. It is a little too narrow: by simulation the
 // coverage at level 0.95 is 92% with 60 units and 93% with 150.
 func KrippendorffInterval(ratings [][]float64, s Scale, draws int, seed uint64, level float64) stat.Estimate {
 	est := stat.Estimate{Lo: -1, Hi: 1, Level: level, Method: stat.MethodNone}
@@ -67,13 +67,13 @@ func KrippendorffInterval(ratings [][]float64, s Scale, draws int, seed uint64, 
 	return est
 }
 
-// Units are the ratings that can be paired, with each rating as its place in the
-// order of values.
+// units are the ratings that can be paired; each rating is stored as its index in the
+// sorted values.
 type units struct {
 	scale  Scale
 	values []float64
-	rows   [][]int // per unit, the places of its ratings
-	most   int     // ratings of the unit that has most
+	rows   [][]int // per unit, the indices of its ratings
+	most   int     // the largest number of ratings of a unit
 }
 
 func newUnits(ratings [][]float64, s Scale) (*units, error) {
@@ -127,8 +127,8 @@ func (u *units) alpha(draw []int) (float64, error) {
 		}
 		total += counts[k]
 	}
-	// Counts may carry rounding from the division by m-1, and ranks lie between
-	// half counts, so the distances are taken from sums of them once.
+	// Counts may have rounding errors from the division by m-1, and ranks are between
+	// half counts, so the cumulative sums are computed once.
 	below := make([]float64, len(counts)+1)
 	for k, c := range counts {
 		below[k+1] = below[k] + c
@@ -182,7 +182,7 @@ func (u *units) coincidences(draw []int) [][]float64 {
 	return pairs
 }
 
-// distance returns the squared distance of the values at places k < l.
+// distance returns the squared distance of the values with indices k < l.
 func (u *units) distance(k, l int, counts, below []float64) float64 {
 	d := 1.0
 	a, b := u.values[k], u.values[l]
@@ -204,7 +204,7 @@ func (u *units) distance(k, l int, counts, below []float64) float64 {
 // measurement, and squares of huge differences would overflow.
 func (u *units) width() float64 { return u.values[len(u.values)-1] - u.values[0] }
 
-// bootstrap returns alpha of draws of units, and how many draws have none.
+// bootstrap returns alpha of draws of units, and the number of draws without one.
 func (u *units) bootstrap(draws int, seed uint64) (alphas []float64, lost int) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	draw := make([]int, len(u.rows))

@@ -7,14 +7,13 @@ import (
 	"deem/stat"
 )
 
-// MoreLabels returns how many more of the items that the judge alone saw people
-// would have to label, drawn at random, to make the corrected interval as narrow as
-// width, which is from its lower end to its upper. It returns false when even
-// labelling all of them would not do: the rest of the width is due to there being
-// no more items.
+// MoreLabels returns how many more items, drawn at random from those that only the judge
+// saw, people must label to make the corrected interval as narrow as width, measured from
+// its lower end to its upper. It returns false if labelling all of them is not enough: the
+// rest of the width is due to the number of items.
 //
-// It assumes that the judge will go on to agree with people as it did, so it is only
-// as good as the labels there are: with fifty it may be off by a third. With T items
+// It assumes that the judge will agree with people as often as it did so far, so it is
+// only as good as the existing labels: with fifty it may be off by a third. With T items
 // in all, n of them labelled, a variance s² of people's scores and a correlation r,
 // the best weight of the judge gives the value the variance
 //
@@ -26,7 +25,7 @@ func MoreLabels(current PPI, width float64) (int, bool) {
 	if have <= 0 || current.Unlabelled < 0 || !(width > 0) {
 		return max(current.Unlabelled, 0), false
 	}
-	r := stat.Unit.Clip(current.Correlation) // a judge that is wrong on purpose is not used
+	r := stat.Unit.Clip(current.Correlation) // a judge that is worse than chance is not used
 	narrow := func(n int) bool {
 		se := math.Sqrt(current.Variance * ((1-float64(r*r))/float64(max(n-2, 1)) + float64(r*r)/float64(all)))
 		return 2*fastQuantile(current.Level, float64(max(n-2, 1)))*se <= width
@@ -38,6 +37,6 @@ func MoreLabels(current PPI, width float64) (int, bool) {
 	if more > current.Unlabelled {
 		return current.Unlabelled, false
 	}
-	// The interval is wider than the formula knows if it has not arrived yet.
+	// The interval is still too wide, even if the formula says otherwise.
 	return max(more, 1), true
 }

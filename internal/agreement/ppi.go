@@ -21,14 +21,14 @@ const (
 	warnNoLabels  = "there are no labels to correct with"
 )
 
-// PPIOptions say how people's scores and a judge's are put together. The zero value
+// PPIOptions configure how people's scores and a judge's are combined. The zero value
 // tunes the weight of the judge and gives an interval at level 0.95.
 type PPIOptions struct {
 	// Level is the confidence level. 0 means 0.95.
 	Level float64
 
-	// Lambda is how much the judge is trusted, from 0 (labels alone) to 1. Nil
-	// means the weight that makes the interval narrowest.
+	// Lambda is the weight of the judge, from 0 (labels alone) to 1. Nil means the
+	// weight that makes the interval narrowest.
 	Lambda *float64
 }
 
@@ -37,16 +37,16 @@ type PPIOptions struct {
 type PPI struct {
 	stat.Estimate
 
-	// Lambda is how much the judge was trusted, from 0 to 1.
+	// Lambda is the weight of the judge, from 0 to 1.
 	Lambda float64 `json:"lambda"`
 
-	// Labels and Unlabelled are how many items people labelled, and how many more
-	// the judge alone saw.
+	// Labels is the number of items that people labelled, and Unlabelled the number of
+	// those that only the judge saw.
 	Labels     int `json:"labels"`
 	Unlabelled int `json:"unlabelled"`
 
-	// Variance is the variance of people's scores, and Correlation how far the
-	// judge's rise with them, both in the labelled items.
+	// Variance is the variance of people's scores, and Correlation their correlation
+	// with the judge's, both in the labelled items.
 	Variance    float64 `json:"variance"`
 	Correlation float64 `json:"correlation"`
 }
@@ -63,18 +63,17 @@ func (p PPI) MarshalJSON() ([]byte, error) {
 }
 
 // NewPPI returns prediction-powered inference of a mean: the mean of the judge's
-// scores where people did not look, plus the mean of what the judge got wrong where
-// they did. The labelled items must be drawn at random from all of them; then the
-// value is right however wrong the judge is, and a good judge makes the interval
-// narrow. It is an error if y and yhat differ in length, if one of the lists is
+// scores on unlabelled items, plus the mean of its errors on labelled ones. The labelled
+// items must be drawn at random from all of them; then the value is unbiased whatever the
+// errors of the judge, and a good judge makes the interval narrow. It returns an error if y and yhat differ in length, if one of the lists is
 // empty, or if a number is not usable.
 //
 // Source: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic,
 // "Prediction-powered inference", Science 382 (2023), 669-674; the weight of the
 // judge is that of A. N. Angelopoulos, J. C. Duchi and T. Zrnic, "PPI++", arXiv
-// 2311.01453 (2023). The interval is normal, with variances divided by n: it wants
-// some hundred labels, and more where the judge is rarely wrong. For zeros and ones
-// [PPIOf] does better with few.
+// 2311.01453 (2023). The interval is normal, with variances divided by n: it needs
+// some hundred labels, and more if the judge is rarely wrong. For zeros and ones
+// [PPIOf] is better with few.
 func NewPPI(y, yhat, yhatUnlabelled []float64, o PPIOptions) (PPI, error) {
 	if err := checkPPI(y, yhat, yhatUnlabelled); err != nil {
 		return PPI{}, err
@@ -103,8 +102,8 @@ func NewPPI(y, yhat, yhatUnlabelled []float64, o PPIOptions) (PPI, error) {
 }
 
 // PPIOf returns prediction-powered inference of a share, from counts. The value is
-// what [NewPPI] gives for the same zeros and ones. The labelled items must be drawn
-// at random from all of them. Without items that the judge alone saw, it is the
+// that of [NewPPI] for the same zeros and ones. The labelled items must be drawn
+// at random from all of them. Without items that only the judge saw, it is the
 // share in the labels.
 //
 // The interval differs: one label is spread over the four cells before it is
@@ -120,7 +119,7 @@ func PPIOf(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, level fl
 	return PPIIn(Design{}, labelled, rawPositivesUnlabelled, nUnlabelled, level)
 }
 
-// PPIIn returns what [PPIOf] does, from a sample of the given design. By simulation with
+// PPIIn is like [PPIOf], for a sample of the given design. By simulation with
 // 200 labels in 50 clusters, an interval at 0.95 for independent items holds the truth in
 // 89% and 73% of cases if items of a cluster have correlations of 0.1 and 0.3, and with
 // the design of their influence summed over clusters in 93% to 95%.
@@ -173,9 +172,9 @@ func ppiOfCounts(d Design, c Confusion, k, n int, level float64) PPI {
 	return p
 }
 
-// Influence returns how far the value moves with a labelled item, and with an item that
-// the judge alone saw, each times the number of all items. It is for items of the counts
-// that the estimate was made of.
+// Influence returns the influence on the value of a labelled item, and of an item that
+// only the judge saw, each times the number of all items. The counts must be those of the
+// estimate.
 func (p PPI) Influence(c Confusion, rawPositives int) (labelled func(truth, given bool) float64, alone func(given bool) float64) {
 	cells := newCells(c.counts(), 0)
 	n, others := float64(p.Labels), float64(p.Unlabelled)
@@ -187,9 +186,9 @@ func (p PPI) Influence(c Confusion, rawPositives int) (labelled func(truth, give
 		}
 }
 
-// fastQuantile returns what tQuantile does. From 100 degrees of freedom on, the
-// expansion of R. A. Fisher and E. A. Cornish (Abramowitz and Stegun, 26.7.5) is right
-// to eight digits and a hundred times faster, which simulations feel.
+// fastQuantile is like [stat.StudentQuantile]. From 100 degrees of freedom on, the
+// expansion of R. A. Fisher and E. A. Cornish (Abramowitz and Stegun, 26.7.5) is accurate
+// to eight digits and a hundred times faster, which matters in simulations.
 func fastQuantile(level, df float64) float64 {
 	if df < 100 || level > 0.999 {
 		return stat.StudentQuantile(level, df)
@@ -208,21 +207,21 @@ func fastQuantile(level, df float64) float64 {
 	return z * sum
 }
 
-// Cells are a confusion as shares.
+// cells are a confusion as shares.
 type cells struct {
 	n              float64
 	tp, fp, fn, tn float64
 	truth, judge   float64 // shares of yes
 }
 
-// newCells returns the shares after so much was added to each count.
+// newCells returns the shares with plus added to each count.
 func newCells(c Confusion, plus float64) cells {
 	n := float64(c.N()) + 4*plus
 	s := cells{
 		n: n, tp: (float64(c.TP) + plus) / n, fp: (float64(c.FP) + plus) / n,
 		fn: (float64(c.FN) + plus) / n, tn: (float64(c.TN) + plus) / n,
 	}
-	// From counts, since sums of shares round: 33 of 50 is to be 0.66.
+	// Computed from counts, because sums of shares round: 33 of 50 must be 0.66.
 	s.truth, s.judge = (float64(c.TP+c.FN)+2*plus)/n, (float64(c.TP+c.FP)+2*plus)/n
 	return s
 }
@@ -256,7 +255,7 @@ func (s cells) rectifierVariance(lambda float64) float64 {
 	return max(v, 0)
 }
 
-// checkPPI returns why lists cannot be put together.
+// checkPPI returns an error if the lists cannot be combined.
 func checkPPI(y, yhat, unlabelled []float64) error {
 	switch {
 	case len(y) != len(yhat):
@@ -276,7 +275,7 @@ func checkPPI(y, yhat, unlabelled []float64) error {
 	return nil
 }
 
-// PPISums are the sums that the weight of the judge is made of.
+// ppiSums are the sums from which the weight of the judge is computed.
 type ppiSums struct {
 	y, yhat, unlabelled, pooled, plus, minus stat.Moments
 }

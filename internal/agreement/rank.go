@@ -16,22 +16,22 @@ const (
 	methodAreaScore = "newcombe-area"
 )
 
-// warnSeparated says that the area is 0 or 1.
+// warnSeparated means that the area is 0 or 1.
 const warnSeparated = "the scores separate right from wrong completely, so their spread is unknown: " +
 	"the interval is that of Newcombe's method 5"
 
-// AUROC returns the chance that a right answer scores higher than a wrong one,
-// equal scores counting half, which is the area under the receiver operating
+// AUROC returns the probability that a right answer scores higher than a wrong one,
+// with equal scores counting half, which is the area under the receiver operating
 // characteristic. Weights may be nil; otherwise there is one per answer, and an
-// answer of weight 0 does not count. It is an error if right or wrong answers are
+// answer of weight 0 does not count. It returns an error if right or wrong answers are
 // missing, or if a score or weight is not a usable number.
 //
 // Source: D. Bamber, Journal of Mathematical Psychology 12 (1975), 387-415. The
 // interval at level 0.95 uses the variance of E. R. DeLong, D. M. DeLong and D. L.
 // Clarke-Pearson, Biometrics 44 (1988), 837-845, on the logit scale, which keeps it
-// within 0 and 1 (Pepe 2003); weights enter it by Kish's effective number. Where the
-// area is 0 or 1 that variance is 0, and the interval is method 5 of R. G. Newcombe,
-// Statistics in Medicine 25 (2006), 559-573. It is good when both kinds occur some
+// within 0 and 1 (Pepe 2003); weights enter it by Kish's effective number. If the
+// area is 0 or 1, that variance is 0, and the interval is method 5 of R. G. Newcombe,
+// Statistics in Medicine 25 (2006), 559-573. It is good if both kinds occur some
 // twenty times.
 func AUROC(scores []float64, truth []bool, weights []float64) (stat.Estimate, error) {
 	r, err := newRanked(scores, truth, weights)
@@ -55,7 +55,7 @@ func AUROC(scores []float64, truth []bool, weights []float64) (stat.Estimate, er
 	return est.Warn(warnSeparated), nil
 }
 
-// Ranked are answers in the order of their scores.
+// ranked are answers in the order of their scores.
 type ranked struct {
 	items        []rankedItem
 	groups       []scoreGroup
@@ -88,8 +88,8 @@ func newRanked(scores []float64, truth []bool, weights []float64) (*ranked, erro
 			r.items = append(r.items, it)
 		}
 	}
-	// Ties are put in an order of their own, so that the order of the answers
-	// changes no digit of a sum.
+	// Ties have a defined order, so that the order of the answers changes no digit of a
+	// sum.
 	slices.SortFunc(r.items, func(a, b rankedItem) int {
 		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.weight, b.weight), compareBool(a.truth, b.truth))
 	})
