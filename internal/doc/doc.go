@@ -82,10 +82,12 @@ type (
 	// Pre is text that keeps its lines and spaces.
 	Pre string
 
-	// A Figure is a ready-made drawing. Forms without drawings show the words instead.
+	// A Figure is a ready-made drawing. Forms without drawings show the words and the table
+	// instead.
 	Figure struct {
 		HTML  template.HTML
 		Words string
+		Table Table
 	}
 
 	// Items are items with the answers and verdicts that are compared.
@@ -120,6 +122,7 @@ type Column struct {
 	Name   string
 	Kind   Kind
 	Detail bool // the column is a detail
+	Page   bool // only pages have room for the column
 	Width  int  // the width of names in the first column of text, 0 for the default
 }
 
@@ -144,6 +147,9 @@ func Est(name string) Column { return Column{Name: name, Kind: Estimate} }
 
 // InDetail returns the column marked as a detail.
 func (c Column) InDetail() Column { c.Detail = true; return c }
+
+// OnPage returns the column marked as one that only pages show.
+func (c Column) OnPage() Column { c.Page = true; return c }
 
 // A Cell is one cell of a table.
 type Cell struct {
@@ -201,6 +207,17 @@ func (p Pre) empty() bool       { return p == "" }
 func (f Figure) empty() bool    { return f.HTML == "" && f.Words == "" }
 func (l Items) empty() bool     { return len(l) == 0 }
 func (t Table) empty() bool     { return len(t.Rows) == 0 }
+
+// filled returns the columns of a table that have something to show, as indices.
+func (t Table) filled(page bool) []int {
+	var list []int
+	for i, c := range t.Columns {
+		if (page || !c.Page) && slices.ContainsFunc(t.Rows, func(row []Cell) bool { return i < len(row) && (row[i].Text != "" || len(row[i].IDs) > 0) }) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
 
 // Add adds a section, without its empty blocks. It omits a section with nothing to show.
 func (d *Document) Add(s Section) {

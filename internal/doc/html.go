@@ -54,10 +54,10 @@ func execute(w io.Writer, name string, data any) error {
 // The views are the input of templates: texts are clean, and links are addresses.
 type (
 	docView struct {
-		Title    string
-		Style    template.CSS
-		Sections []sectionView
-		Notes    []noteView
+		Title  string
+		Style  template.CSS
+		Groups [][]sectionView // consecutive sections that share the width of the page
+		Notes  []noteView
 	}
 	noteView struct {
 		N    int
@@ -65,7 +65,6 @@ type (
 	}
 	sectionView struct {
 		ID, Title string
-		Wide      bool
 		Blocks    []blockView
 	}
 	blockView struct {
@@ -86,14 +85,16 @@ type (
 		Title string
 		Heads []headView
 		Rows  [][]cellView
-		Span  int
 		Plot  *plot
 	}
 	headView struct {
-		Text   string
-		Number bool
+		Text             string
+		Number, Estimate bool
+		Ticks            []tick // the axis of the drawing, in place of a text
 	}
 	cellView struct {
+		Drawn                          bool
+		Bar                            *plotBar // in a cell of the drawing, nil for none
 		Text, URL, Words, Class, Label string
 		Marks                          []int
 		IDs                            []linkView
@@ -112,26 +113,45 @@ type (
 	}
 )
 
+// wide reports whether a table needs more than half the width of a page: it has a drawing,
+// or more than six columns, where an estimate counts as two.
+func (t *tableView) wide() bool {
+	n := 0
+	for _, h := range t.Heads {
+		if n++; h.Estimate {
+			n++
+		}
+	}
+	return t.Plot != nil || n > 6
+}
+
 func view(d *Document, urls URLs) docView {
 	if urls == nil {
 		urls = func(Link) string { return "" }
 	}
 	v := docView{Title: words.Clean(d.Title), Style: template.CSS(CSS)} //nolint:gosec // It is ours.
+	narrow := false                                                     // the last group takes further sections
 	for i, s := range d.Sections {
 		sv := sectionView{ID: s.ID, Title: words.Clean(s.Title)}
 		if sv.ID == "" {
 			sv.ID = fmt.Sprintf("s%d", i+1)
 		}
-		for j, b := range s.Blocks {
-			bv := blockOf(b, fmt.Sprintf("%s-%d", sv.ID, j+1), urls)
+		wide := false
+		for _, b := range s.Blocks {
+			bv := blockOf(b, urls)
 			if bv.Table != nil {
 				bv.Table.Title = sv.Title
-				sv.Wide = sv.Wide || len(bv.Table.Heads) > 5 || bv.Table.Plot != nil
+				wide = wide || bv.Table.wide()
 			}
-			sv.Wide = sv.Wide || len(bv.Tiles)+len(bv.Items) > 0 || bv.Pre != "" || bv.Figure != ""
+			wide = wide || len(bv.Tiles)+len(bv.Items) > 0 || bv.Pre != "" || bv.Figure != ""
 			sv.Blocks = append(sv.Blocks, bv)
 		}
-		v.Sections = append(v.Sections, sv)
+		if narrow && !wide {
+			v.Groups[len(v.Groups)-1] = append(v.Groups[len(v.Groups)-1], sv)
+		} else {
+			v.Groups = append(v.Groups, []sectionView{sv})
+		}
+		narrow = !wide
 	}
 	for i, n := range d.Notes() {
 		v.Notes = append(v.Notes, noteView{i + 1, words.Clean(n)})
@@ -139,7 +159,7 @@ func view(d *Document, urls URLs) docView {
 	return v
 }
 
-func blockOf(b Block, id string, urls URLs) blockView {
+func blockOf(b Block, urls URLs) blockView {
 	var v blockView
 	switch b := b.(type) {
 	case Facts:
@@ -156,7 +176,7 @@ func blockOf(b Block, id string, urls URLs) blockView {
 			v.Tiles = append(v.Tiles, t)
 		}
 	case Table:
-		v.Table = tableOf(b, id, urls)
+		v.Table = tableOf(b, urls)
 	case Pre:
 		v.Pre = cleanLines(strings.TrimRight(string(b), "\n"))
 	case Figure:
@@ -179,30 +199,48 @@ func blockOf(b Block, id string, urls URLs) blockView {
 	return v
 }
 
-func tableOf(t Table, id string, urls URLs) *tableView {
-	v := &tableView{Span: len(t.Columns), Plot: t.plot(id)}
-	for _, c := range t.Columns {
-		v.Heads = append(v.Heads, headView{words.Clean(c.Name), c.Kind == Number})
-	}
-	for _, row := range t.Rows {
-		var cells []cellView
-		for i, c := range row {
-			cv := cellView{Text: words.Clean(c.Text), URL: urls(c.Link), Words: words.Clean(c.Link.Words), Marks: c.Marks, More: c.More, Label: v.Heads[i].Text, Class: string(c.Tone)}
-			switch t.Columns[i].Kind {
-			case Number:
-				cv.Class = Join(" ", "n", cv.Class)
-			case Estimate:
-				cv.Class = Join(" ", "e", cv.Class)
-			}
-			for _, id := range c.IDs {
-				cv.IDs = append(cv.IDs, linkView{Text: Clip(OrNone(id), idWidth), URL: urls(Link{Item: id})})
-			}
-			cells = append(cells, cv)
+// tableOf returns the columns of a table that have something to show, with the drawing in
+// front of the estimates that it draws.
+func tableOf(t Table, urls URLs) *tableView {
+	v := &tableView{Plot: t.plot()}
+	columns := t.filled(true)
+	for _, i := range columns {
+		c := t.Columns[i]
+		if v.Plot != nil && i == t.Draw.Column {
+			v.Heads = append(v.Heads, headView{Ticks: v.Plot.Ticks})
 		}
-		for len(row) > 1 && len(cells) < len(t.Columns) {
-			cells = append(cells, cellView{})
+		v.Heads = append(v.Heads, headView{Text: words.Clean(c.Name), Number: c.Kind == Number, Estimate: c.Kind == Estimate})
+	}
+	for n, row := range t.Rows {
+		var cells []cellView
+		for _, i := range columns {
+			if v.Plot != nil && i == t.Draw.Column && len(row) > 1 {
+				cells = append(cells, cellView{Drawn: true, Bar: v.Plot.Bars[n]})
+			}
+			if i < len(row) {
+				cells = append(cells, cellOf(row[i], t.Columns[i], urls))
+				if v.Plot != nil && i == t.Draw.Column {
+					cells[len(cells)-1].Class += " drawn"
+				}
+			} else if len(row) > 1 {
+				cells = append(cells, cellView{})
+			}
 		}
 		v.Rows = append(v.Rows, cells)
+	}
+	return v
+}
+
+func cellOf(c Cell, column Column, urls URLs) cellView {
+	v := cellView{Text: words.Clean(c.Text), URL: urls(c.Link), Words: words.Clean(c.Link.Words), Marks: c.Marks, More: c.More, Label: words.Clean(column.Name), Class: string(c.Tone)}
+	switch column.Kind {
+	case Number:
+		v.Class = Join(" ", "n", v.Class)
+	case Estimate:
+		v.Class = Join(" ", "e", v.Class)
+	}
+	for _, id := range c.IDs {
+		v.IDs = append(v.IDs, linkView{Text: Clip(OrNone(id), idWidth), URL: urls(Link{Item: id})})
 	}
 	return v
 }

@@ -63,6 +63,9 @@ func markdownBlock(m *strings.Builder, b Block) {
 		if b.Words != "" {
 			fmt.Fprintf(m, "%s\n\n", plain(b.Words))
 		}
+		if !b.Table.empty() {
+			markdownTable(m, b.Table)
+		}
 	case Items:
 		t := Table{Columns: []Column{Col("item"), Col("category"), Col("verdict")}}
 		for _, it := range b {
@@ -77,24 +80,29 @@ func markdownBlock(m *strings.Builder, b Block) {
 }
 
 func markdownTable(m *strings.Builder, t Table) {
-	heads, rules := make([]string, len(t.Columns)), make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		heads[i], rules[i] = plain(c.Name), "---"
-		if c.Kind == Number {
-			rules[i] = "---:"
+	columns := t.filled(false)
+	heads, rules := make([]string, len(columns)), make([]string, len(columns))
+	for at, i := range columns {
+		heads[at], rules[at] = plain(t.Columns[i].Name), "---"
+		if t.Columns[i].Kind == Number {
+			rules[at] = "---:"
 		}
 	}
 	row := func(cells []string) { fmt.Fprintf(m, "| %s |\n", strings.Join(cells, " | ")) }
 	row(heads)
 	row(rules)
 	for _, cells := range t.Rows {
-		texts := make([]string, len(t.Columns))
-		for i, c := range cells {
+		texts := make([]string, len(columns))
+		for at, i := range columns {
+			if i >= len(cells) {
+				break
+			}
+			c := cells[i]
 			text := c.Text
 			if len(c.IDs) > 0 {
 				text = c.ids()
 			}
-			texts[i] = plain(text) + markdownMarks(c.Marks)
+			texts[at] = plain(text) + markdownMarks(c.Marks)
 		}
 		row(texts)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"deem/internal/words"
 	"deem/stat"
@@ -98,26 +97,17 @@ func (a axis) bar(est *stat.Estimate, line *float64, width int) string {
 	return strings.TrimRight(string(cells), " ")
 }
 
-// The dimensions of a drawing, in units that scale with the page.
-const (
-	plotWidth   = 800
-	labelEdge   = 230 // at most
-	letterWidth = 8
-	plotLeft    = 245
-	plotRight   = 600
-	valueLeft   = 620
-	rowHeight   = 26
-	plotTop     = 24
-)
+// plotMargin is the share of a drawing that is left free on both sides, for the labels of
+// the axis.
+const plotMargin = 0.06
 
-// A plot is the template's view of a drawing.
+// A plot is the template's view of a drawing: the axis, and a bar for each row of the
+// table. Positions are percentages of the width of the column.
 type plot struct {
-	ID, Words, Caption         string
-	Width, Height, Base, TickY int
-	LabelX, ValueX             int
-	Line                       *float64
-	Ticks                      []tick
-	Rows                       []plotRow
+	Caption string
+	Line    *float64
+	Ticks   []tick
+	Bars    []*plotBar // nil for a row without an estimate
 }
 
 type tick struct {
@@ -125,15 +115,15 @@ type tick struct {
 	Label string
 }
 
-type plotRow struct {
-	Label, Value string
-	Tone         Tone
-	X1, X2, CX   float64
-	Y, TextY     int
+// A plotBar is an estimate: the ends of its interval and its value.
+type plotBar struct {
+	*plot
+	Tone       Tone
+	X1, X2, CX float64
 }
 
 // plot plots the estimates of a table. It returns nil if there are none.
-func (t Table) plot(id string) *plot {
+func (t Table) plot() *plot {
 	if t.Draw == nil {
 		return nil
 	}
@@ -141,37 +131,18 @@ func (t Table) plot(id string) *plot {
 	if !ok {
 		return nil
 	}
-	longest := 0
+	x := func(v float64) float64 { return math.Round(1000*(plotMargin+a.at(v)*(1-2*plotMargin))) / 10 }
+	p := &plot{Caption: words.Clean(t.Draw.Caption)}
 	for _, row := range t.Rows {
-		if t.drawn(row) != nil {
-			longest = max(longest, utf8.RuneCountInString(Clip(row[0].Text, 30)))
+		var bar *plotBar
+		if est := t.drawn(row); est != nil {
+			lo, hi := est.Drawn()
+			bar = &plotBar{plot: p, Tone: row[t.Draw.Column].Tone, X1: x(lo), X2: x(hi), CX: x(est.Value)}
 		}
+		p.Bars = append(p.Bars, bar)
 	}
-	edge := min(labelEdge, letterWidth*(longest+2))
-	left := edge + plotLeft - labelEdge
-	x := func(v float64) float64 { return math.Round(10*(float64(left)+a.at(v)*(plotRight-plotLeft))) / 10 }
-	p := &plot{ID: id, Width: plotWidth - labelEdge + edge, LabelX: edge, ValueX: valueLeft - labelEdge + edge, Caption: words.Clean(t.Draw.Caption)}
-	var said []string
-	for _, row := range t.Rows {
-		est := t.drawn(row)
-		if est == nil {
-			continue
-		}
-		lo, hi := est.Drawn()
-		y := plotTop + rowHeight*len(p.Rows)
-		c := row[t.Draw.Column]
-		p.Rows = append(p.Rows, plotRow{
-			Label: Clip(row[0].Text, 30), Value: words.Clean(c.Text), Tone: c.Tone,
-			X1: x(lo), X2: x(hi), CX: x(est.Value), Y: y, TextY: y + 5,
-		})
-		said = append(said, row[0].Text+" "+c.Text)
-	}
-	p.Words = words.Clean(strings.Join(said, "; "))
-	p.Base = plotTop + rowHeight*len(p.Rows) - 4
-	p.TickY = p.Base + 18
-	p.Height = p.TickY + 8
 	for i := math.Ceil(a.lo/a.step-1e-9) + 0; i*a.step <= a.hi+1e-9; i++ {
-		p.Ticks = append(p.Ticks, tick{x(i * a.step), a.label(i * a.step)})
+		p.Ticks = append(p.Ticks, tick{x(i * a.step), strings.TrimSuffix(a.label(i*a.step), " pp")})
 	}
 	if t.Draw.Line != nil {
 		at := x(*t.Draw.Line)

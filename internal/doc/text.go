@@ -165,6 +165,9 @@ func (p *printer) block(b Block) {
 		if b.Words != "" {
 			p.wrap("", words.Clean(b.Words), "")
 		}
+		if !b.Table.empty() {
+			p.table(b.Table)
+		}
 	case Items:
 		p.items(b)
 	}
@@ -292,9 +295,8 @@ func (p *printer) grid(t Table) *grid {
 	g := &grid{titles: map[int]bool{}}
 	heads := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name != "" })
 	var shown []int
-	for i, c := range t.Columns {
-		some := slices.ContainsFunc(t.Rows, func(row []Cell) bool { return i < len(row) && (row[i].Text != "" || len(row[i].IDs) > 0) })
-		if some && (p.Detail || !c.Detail) {
+	for _, i := range t.filled(false) {
+		if c := t.Columns[i]; p.Detail || !c.Detail {
 			shown = append(shown, i)
 			g.kinds = append(g.kinds, c.Kind)
 		}

@@ -129,7 +129,7 @@ func (r *reader) grade(text string) (decision, string, error) {
 // hiddenFields are fields that reveal who answered, what a probe is, or an existing
 // judgement of the answer: a person who labels should not see them.
 var hiddenFields = slices.Concat([]string{
-	"answer_model", "answer_prompt", "system", "system_model",
+	"answer_model", "answer_prompt", "system", "system_model", deem.FieldTokensIn, deem.FieldTokensOut, deem.FieldLatency, deem.FieldCost,
 	"probe", "probe_want", "probe_of", "probe_variant",
 }, Columns("label"), Columns("score"), Columns("annotator"), Columns("confidence"), Columns("reason"))
 

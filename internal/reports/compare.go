@@ -31,7 +31,8 @@ func NameRuns(runs []Compared) ([]Compared, error) {
 		}
 	}
 	for _, nameOf := range []func(store.Run) string{
-		func(run store.Run) string { return SettingsOf(run.Spec).System }, FileName, func(run store.Run) string { return run.ID },
+		func(run store.Run) string { return SettingsOf(run.Spec).System }, func(run store.Run) string { return run.About.Name },
+		FileName, func(run store.Run) string { return run.ID },
 	} {
 		seen := map[string]int{}
 		for _, r := range runs {

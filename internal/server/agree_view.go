@@ -2,7 +2,9 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"html/template"
+	"slices"
 
 	"deem/internal/doc"
 	"deem/internal/reports/agree"
@@ -24,7 +26,6 @@ type agreeView struct {
 	LabelURL   string
 	Left       string // labels that could not be used
 	Trust      trust
-	Narrowed   string        // what the last labels did to the corrected interval
 	Report     template.HTML // "" when no item has both a verdict and a label
 }
 
@@ -56,8 +57,11 @@ func (s *Server) newAgreeView(ask agreeAsk, got *agreed) (v agreeView, err error
 	if !got.People {
 		v.Trust = trust{}
 	}
-	v.Narrowed = got.narrowed
 	d := got.Document()
+	arrange(d)
+	if got.narrowed != "" {
+		d.Sections[0].Blocks = append(d.Sections[0].Blocks, doc.Paragraph{Text: got.narrowed})
+	}
 	if err := s.addCurve(d, got.Confidence); err != nil {
 		return v, err
 	}
@@ -72,6 +76,22 @@ func (s *Server) newAgreeView(ask agreeAsk, got *agreed) (v agreeView, err error
 		return ask.link("/items", more...)
 	})
 	return v, err
+}
+
+// arrange gives the tables of the page titles, and puts the counts by category next to the
+// counts of all items.
+func arrange(d *doc.Document) {
+	titles := map[string]string{"matrix": "Verdicts and labels", "categories": "Agreement by category"}
+	for i, s := range d.Sections {
+		d.Sections[i].Title = cmp.Or(s.Title, titles[s.ID])
+	}
+	at := func(id string) int {
+		return slices.IndexFunc(d.Sections, func(s doc.Section) bool { return s.ID == id })
+	}
+	if from, to := at("counts"), at("matrix")+1; from > to && to > 0 {
+		counts := d.Sections[from]
+		d.Sections = slices.Insert(slices.Delete(d.Sections, from, from+1), to, counts)
+	}
 }
 
 // addCurve draws how often the judge was right when it was how sure, above the numbers.
@@ -91,12 +111,8 @@ func (s *Server) addCurve(d *doc.Document, c *agree.Confidence) error {
 		if section.ID != "confidence" {
 			continue
 		}
-		figure := doc.Figure{HTML: template.HTML(b.String())} //nolint:gosec // The template has escaped it.
-		d.Sections[i].Blocks = append([]doc.Block{figure}, section.Blocks...)
-		if t, ok := section.Blocks[0].(doc.Table); ok {
-			t.Draw = nil // The curve shows the same.
-			d.Sections[i].Blocks[1] = t
-		}
+		figure := doc.Figure{HTML: template.HTML(b.String())}                     //nolint:gosec // The template has escaped it.
+		d.Sections[i].Blocks = append([]doc.Block{figure}, section.Blocks[1:]...) // The table is behind the chart.
 	}
 	return nil
 }

@@ -41,13 +41,13 @@ func tenth(x float64) float64 { return math.Round(10*x) / 10 }
 // The measures of a chart of bars.
 const (
 	chartWidth  = 560
-	chartHeight = 176
-	chartLeft   = 44
+	chartHeight = 190
+	chartLeft   = 70
 	chartRight  = 550
 	chartTop    = 12
 	chartBase   = 134
-	chartTick   = 152
-	chartTitle  = 171
+	chartTick   = 162
+	chartTitle  = 184
 )
 
 // A chart is what all charts have.
@@ -158,7 +158,7 @@ func newLatencyChart(counts latencyCount, l *report.Latency) *latencyChart {
 	for hi-lo < fewestBars { // One lonely bar says nothing about how long is long.
 		lo, hi = max(0, lo-1), min(latencyBins-1, hi+1)
 	}
-	c := &latencyChart{chart: newChart("latency", "Latency of replies", "time until the reply, each bar 1.4 times the one before"), Median: took(l.P50), Slow: took(l.P95)}
+	c := &latencyChart{chart: newChart("latency", "Latency of replies", "time until the reply, on a logarithmic scale"), Median: took(l.P50), Slow: took(l.P95)}
 	c.Words = fmt.Sprintf("%s, half of them within %s and 95%% within %s", words.Plural(total, "reply", "replies"), c.Median, c.Slow)
 	c.drawLatency(counts[lo:hi+1], lo, most)
 	c.level(0, "0")

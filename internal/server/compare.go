@@ -134,23 +134,9 @@ func (s *Server) comparedRuns(ctx context.Context, refs []string) ([]reports.Com
 		if slices.ContainsFunc(runs, func(r reports.Compared) bool { return r.ID == run.ID }) {
 			return nil, badRequest("run %s is named twice", run.ID)
 		}
-		runs = append(runs, reports.Compared{Run: run, Name: reports.SettingsOf(run.Spec).System})
+		runs = append(runs, reports.Compared{Run: run})
 	}
-	return reports.NameRuns(distinct(runs))
-}
-
-// distinct takes away names that do not tell runs apart: one system may be judged twice.
-func distinct(runs []reports.Compared) []reports.Compared {
-	seen := map[string]int{}
-	for _, r := range runs {
-		seen[r.Name]++
-	}
-	for i := range runs {
-		if seen[runs[i].Name] > 1 {
-			runs[i].Name = ""
-		}
-	}
-	return runs
+	return reports.NameRuns(runs)
 }
 
 // comparePage shows runs beside each other, and a form to choose them.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"html/template"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"deem/internal/doc"
 	"deem/internal/reports"
+	"deem/internal/reports/compare"
 	"deem/internal/words"
 )
 
@@ -36,9 +38,6 @@ func (s *Server) compareView(ctx context.Context, b *beside, ask compareAsk) (v 
 	v = compareView{Title: d.Title, Ask: ask, Refused: b.Refused}
 	if !b.Refused {
 		b.addWins(d)
-		if len(b.Runs) > 2 {
-			labelsBelow(d)
-		}
 	}
 	if v.Report, err = doc.Fragment(d, links("")); err != nil {
 		return v, err
@@ -48,23 +47,6 @@ func (s *Server) compareView(ctx context.Context, b *beside, ask compareAsk) (v 
 		return v, nil
 	}
 	return v, s.addFlips(ctx, &v, b)
-}
-
-// labelsBelow moves what the labels say about many runs below the scores, so that the answer
-// and the scores are on the first screen.
-func labelsBelow(d *doc.Document) {
-	var said []doc.Block
-	d.Sections[0].Blocks = slices.DeleteFunc(d.Sections[0].Blocks, func(b doc.Block) bool {
-		p, ok := b.(doc.Paragraph)
-		if ok = ok && (strings.HasPrefix(p.Text, "Corrected by labels") || strings.HasPrefix(p.Text, "By the labels")); ok {
-			said = append(said, p)
-		}
-		return ok
-	})
-	if said != nil {
-		at := slices.IndexFunc(d.Sections, func(s doc.Section) bool { return s.ID == "made" })
-		d.Sections = slices.Insert(d.Sections, at, doc.Section{ID: "labelled", Title: "What the labels say", Blocks: said})
-	}
 }
 
 // refused says why runs are not compared and what to do about it.
@@ -129,7 +111,7 @@ func clipped(it doc.Item) doc.Item {
 	return it
 }
 
-// addChanges lists the ways in which runs differ, in the order in which they occur.
+// addChanges lists the ways in which runs differ, the most frequent first.
 func (v *compareView) addChanges(b *beside) {
 	at := map[string]int{}
 	for _, f := range b.flips {
@@ -139,9 +121,28 @@ func (v *compareView) addChanges(b *beside) {
 			i = len(v.Changes)
 			at[change] = i
 			v.Changes = append(v.Changes, changeView{
-				Title: words.UpperFirst(b.Passing(f)), URL: v.Ask.link("/compare", "change", change, "page", "") + "#flips", Current: change == v.Ask.Change,
+				Title: b.passed(f), URL: v.Ask.link("/compare", "change", change, "page", "") + "#flips", Current: change == v.Ask.Change,
 			})
 		}
 		v.Changes[i].N++
 	}
+	slices.SortStableFunc(v.Changes, func(x, y changeView) int { return y.N - x.N })
+}
+
+// passed names the runs that pass an item, and those without a verdict. The others fail it.
+func (b *beside) passed(f compare.Flip) string {
+	var yes, unjudged []string
+	for i, o := range f.Outcomes {
+		switch {
+		case o.Yes == nil:
+			unjudged = append(unjudged, b.Runs[i].Name)
+		case *o.Yes:
+			yes = append(yes, b.Runs[i].Name)
+		}
+	}
+	text := "Passed by " + cmp.Or(words.And(yes), "no run")
+	if len(unjudged) > 0 {
+		text += ", unjudged in " + words.And(unjudged)
+	}
+	return text
 }

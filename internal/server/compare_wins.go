@@ -16,7 +16,7 @@ func (b *beside) addWins(d *doc.Document) {
 		b.addMoves(d)
 		return
 	}
-	t := doc.Table{Columns: []doc.Column{doc.Col("right, while the other is wrong")}}
+	t := doc.Table{Columns: []doc.Column{doc.Col("right where the other is wrong")}}
 	for _, run := range b.Runs {
 		t.Columns = append(t.Columns, doc.Num(run.Name))
 	}
@@ -39,7 +39,16 @@ func (b *beside) addWins(d *doc.Document) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	d.Add(doc.Section{ID: "wins", Title: "Wins", Blocks: []doc.Block{t}})
+	insert(d, "matrix", doc.Section{ID: "wins", Title: "Wins", Blocks: []doc.Block{t}})
+}
+
+// insert adds a section to a document after another one, or at the end.
+func insert(d *doc.Document, after string, s doc.Section) {
+	at := 1 + slices.IndexFunc(d.Sections, func(s doc.Section) bool { return s.ID == after })
+	if at == 0 {
+		at = len(d.Sections)
+	}
+	d.Sections = slices.Insert(d.Sections, at, s)
 }
 
 // wins returns on how many items run i is right and run j is wrong.
@@ -96,5 +105,5 @@ func (b *beside) addMoves(d *doc.Document) {
 		}
 		t.Rows = append(t.Rows, []doc.Cell{doc.T(doc.OrNone(name)), doc.N(m.gained), doc.N(m.lost), balance, doc.N(m.other)})
 	}
-	d.Add(doc.Section{ID: "moves", Title: "What changed, by category", Blocks: []doc.Block{t}})
+	insert(d, "pair1", doc.Section{ID: "moves", Title: "What changed, by category", Blocks: []doc.Block{t}})
 }

@@ -47,6 +47,9 @@ func TestContrast(t *testing.T) {
 			{"edge", "paper", 3},
 			{"edge", "card", 3},
 			{"focus", "paper", 3},
+			{"violet", "paper", 3},
+			{"teal", "paper", 3},
+			{"pink", "paper", 3},
 		} {
 			if got := contrast(colours[pair.ink], colours[pair.ground]); got < pair.least {
 				t.Errorf("set %d: %s on %s has a contrast of %.2f, want %.1f", i, pair.ink, pair.ground, got, pair.least)

@@ -97,7 +97,7 @@ func (g *glance) addFacts(run store.Run, r report.Report) {
 		add(glanceFact{Name: "Cost", Value: words.Dollars(c.CostMicros), About: words.Count(c.N, "call")})
 	}
 	if c.Latency != nil {
-		add(glanceFact{Name: "Latency", Value: took(c.Latency.P50), About: "95% within " + took(c.Latency.P95)})
+		add(glanceFact{Name: "Latency", Value: took(c.Latency.P50), About: "p95 " + took(c.Latency.P95)})
 	}
 	if n := r.Noise; n != nil {
 		add(glanceFact{Name: "Changed between trials", Value: percent(n.FlipRate.Value), About: words.Count(n.Flipped, "item")})
@@ -207,6 +207,9 @@ func points(est stat.Estimate) string { return fmt.Sprintf("%.1f points", 100*ma
 // shown are the sections of the document of a report that the first screen shows.
 var shown = []string{"score", "categories", "cost", "confidence", "made"}
 
+// above are the facts about a run that its title and its first numbers show.
+var above = []string{"system", "dataset", "records", "cost", "judge cost", "latency", "judge latency"}
+
 // split takes what the first screen shows out of the document of a report. The facts about
 // how the numbers were made go to the side panel, and parsers that read every reply alike
 // are not worth a table.
@@ -216,6 +219,11 @@ func (g *glance) split(d *doc.Document, run store.Run, r report.Report) (err err
 	d.Sections = slices.DeleteFunc(d.Sections, func(s doc.Section) bool {
 		if s.ID == "made" {
 			s.Title = ""
+			for i, b := range s.Blocks {
+				if facts, ok := b.(doc.Facts); ok {
+					s.Blocks[i] = slices.DeleteFunc(facts, func(f doc.Fact) bool { return slices.Contains(above, f.Name) })
+				}
+			}
 			side.Add(s)
 		}
 		return slices.Contains(shown, s.ID) || s.ID == "readings" && alike

@@ -36,7 +36,6 @@ func (v *itemView) highlight() {
 			s.Kind = match.SpanMissing // Red is for what the response says.
 		}
 		fill(marks[s.Reference][min(s.Start, len(text)):min(s.End, len(text))], spanClass[s.Kind])
-		v.Doubt = v.Doubt || s.Kind == match.SpanDoubt
 	}
 	for reference, m := range marks {
 		t := shown(reference)

@@ -20,6 +20,9 @@ import (
 // maxShown is how much of a text a page shows, in bytes. The rest is a link away.
 const maxShown = 64 << 10
 
+// maxFact is the length of a field that is shown on one line, in bytes.
+const maxFact = 80
+
 // A textView is a text as a page shows it.
 type textView struct {
 	Name string
@@ -50,18 +53,52 @@ type itemView struct {
 
 	Conversation textView // a transcript
 	Response     textView
-	Fields       []textView
+	Facts        []textView // fields that fit on a line
+	Fields       []textView // longer fields
 
 	Trials  []trialView
 	Current int // which of the trials is meant
 	Besides []besideView
 	Labels  []store.Label
-	Doubt   bool   // something in the response is doubted
 	Note    string // what else the reader must know
 }
 
 // Shown returns the trial that is meant.
 func (v itemView) Shown() trialView { return v.Trials[v.Current] }
+
+// Marked reports whether something in the response or in a reference has a class.
+func (v itemView) Marked(class string) bool {
+	for _, t := range append(slices.Clone(v.References), v.Response) {
+		if slices.ContainsFunc(t.Pieces, func(p piece) bool { return p.Class == class }) {
+			return true
+		}
+	}
+	return false
+}
+
+// records returns the records of the item in this run and in others.
+func (v itemView) records() []deem.Record {
+	var list []deem.Record
+	for _, t := range v.Trials {
+		list = append(list, t.Record)
+	}
+	for _, b := range v.Besides {
+		list = append(list, b.Trials...)
+	}
+	return list
+}
+
+// Graded reports whether a verdict or a label has a score other than 0 and 1.
+func (v itemView) Graded() bool {
+	return slices.ContainsFunc(v.Labels, func(l store.Label) bool { return l.Score != 0 && l.Score != 1 }) ||
+		slices.ContainsFunc(v.records(), func(r deem.Record) bool { return r.Verdict != nil && r.Verdict.Score != 0 && r.Verdict.Score != 1 })
+}
+
+// Explained reports whether a verdict has a reason or a label has a note.
+func (v itemView) Explained() bool {
+	return slices.ContainsFunc(v.Labels, func(l store.Label) bool { return l.Note != "" }) ||
+		slices.ContainsFunc(v.records(), func(r deem.Record) bool { return r.Verdict != nil && r.Verdict.Reason != "" })
+}
 
 // A trialView is one record of the item.
 type trialView struct {
@@ -71,7 +108,7 @@ type trialView struct {
 
 	Prompt   []textView
 	Verified bool
-	Other    *reports.ShownReading
+	Other    *reports.ShownReading // the verdict by the other parser, if it differs
 	Calls    []callView
 	Trace    *trace
 }
@@ -152,6 +189,10 @@ func (v *itemView) texts() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(it.Fields)) {
 		text := v.text(name, "field."+name, 0, it.Fields[name])
+		if len(text.Text) <= maxFact && !strings.Contains(text.Text, "\n") {
+			v.Facts = append(v.Facts, text)
+			continue
+		}
 		if !text.Long() {
 			text.Pieces = []piece{{Text: pretty(text.Text)}}
 		}
@@ -203,7 +244,10 @@ func (s *Server) protocol(run store.Run) (judge.Readable, string) {
 func (v *itemView) fillTrial(t *trialView, run store.Run, p judge.Readable) {
 	rec := t.Record
 	shown := reports.Show(run, p, rec)
-	t.Current, t.Verified, t.Other = true, shown.Verified, shown.Other
+	t.Current, t.Verified = true, shown.Verified
+	if o := shown.Other; o != nil && decision(o.Verdict, o.Failure) != decision(rec.Verdict, rec.Failure) {
+		t.Other = o
+	}
 	for i, m := range shown.Prompt {
 		text := v.text(m.Role, fmt.Sprintf("prompt.%d", i), rec.Trial, m.Content)
 		text.Pieces = slots(text.Text, rec.Item)

@@ -117,7 +117,7 @@ func TestLabelling(t *testing.T) {
 	items := plainItems(12, "rag")
 	run := keepRun(t, st, "rag.jsonl", "one", items, every(3))
 	l := sitDown(t, s, run, "anna")
-	wantAll(t, "the first page", l.body, "<b>0</b> by anna", "of 12 by anybody", "Is the response right?", `data-key="y"`, `data-key="n"`, `data-key="s"`, `data-key="u" disabled`)
+	wantAll(t, "the first page", l.body, "<b>0</b> of 12 labelled", "Is the response right?", `data-key="y"`, `data-key="n"`, `data-key="s"`, `data-key="u" disabled`)
 
 	first := l.item()
 	l.submit(map[string]string{"note": "sure of it"}, "yes")
@@ -126,7 +126,7 @@ func TestLabelling(t *testing.T) {
 	if kept != want || kept.Labelled.IsZero() || kept.Drawn == "" {
 		t.Errorf("the store has %+v, want %+v", kept, want)
 	}
-	wantAll(t, "the second page", l.body, "<b>1</b> by anna")
+	wantAll(t, "the second page", l.body, "<b>1</b> of 12 labelled")
 
 	second := l.item()
 	l.submit(nil, "skip")
@@ -257,7 +257,7 @@ func TestLabelPlan(t *testing.T) {
 	s := newServer(t, server.Options{Store: st})
 	run := keepRun(t, st, "rag.jsonl", "one", plainItems(500, "rag"), every(50))
 	l := sitDown(t, s, run, "anna")
-	wantAll(t, "the plan", l.body, "of 200 by anybody")
+	wantAll(t, "the plan", l.body, "of 200 labelled")
 	ids := map[string]deem.Item{}
 	for _, it := range plainItems(500, "rag") {
 		ids[it.Hash()] = it
@@ -278,12 +278,12 @@ func TestLabelPlan(t *testing.T) {
 	before := wantDesign(t, st, run, labelsBy(t, st, "anna"))
 	wantAll(t, "the end of the plan", l.body, "500 items of this run have a verdict", "?batch=2")
 	l.open("/runs/" + run.ID + "/label?batch=2")
-	wantAll(t, "the second part", l.body, "<b>200</b> by anna", "of 400 by anybody")
+	wantAll(t, "the second part", l.body, "<b>200</b> of 400 labelled")
 	if l.item() == "" {
 		t.Fatal("the second part has no item")
 	}
 	l.submit(nil, "no")
-	wantAll(t, "the second part goes on", l.body, "<b>201</b> by anna", "of 400 by anybody")
+	wantAll(t, "the second part goes on", l.body, "<b>201</b> of 400 labelled")
 	after := wantDesign(t, st, run, labelsBy(t, st, "anna"))
 	for stratum, d := range before {
 		if now := after[stratum]; now.Of != d.Of || now.N < d.N {

@@ -246,17 +246,16 @@ func TestScreens(t *testing.T) {
 		name, path string
 		kept       bool // as a picture
 	}{
-		{"runs", "/?judge=universal&tag=nightly", true},
+		{"runs", "/?judge=universal&tag=weekly", true},
 		{"run", base, true},
-		{"item", base + "/items/" + g.wrong("atlas1.5", "dates", 360), true},
-		{"rule-item", "/runs/" + rule.ID + "/items/" + g.wrong("atlasrule", "dates", 120), true},
+		{"item", base + "/items/" + g.wrong(t, run, "dates"), true},
+		{"rule-item", "/runs/" + rule.ID + "/items/" + g.wrong(t, rule, "dates"), true},
 		{"compare", "/compare?runs=" + strings.Join(others, ","), true},
 		{"label", base + "/label?who=anna", true},
 		{"agreement", base + "/agreement", true},
-		{"trend", "/trend?judge=universal&tag=nightly", true},
+		{"trend", "/trend?judge=universal&tag=weekly", true},
 		{"card", "/runs/" + g.probes(t).ID + "/card", true},
 		{"scores", "/runs/" + g.scored(t).ID, false},
-		{"frontier", "/compare?runs=" + strings.Join(g.frontier(t), ","), false},
 	}
 	for _, view := range []struct {
 		name          string

@@ -149,7 +149,7 @@ func TestPagesSay(t *testing.T) {
 			"Latency of replies", "Confidence", "labelled items", w.first.Judge.Hash, "http://localhost:9/v1", ">trial<",
 		}},
 		{first + "/items", []string{"36 records", "unjudged: provider", "Disagrees with", w.next.ID, "items.csv", "<kbd>j</kbd>"}},
-		{first + "/items/plain", []string{"equal to what was sent", "Everybody on this item", "trial 1", w.next.ID, `<span class="dim small">person</span>`, "300 ms, 1 attempt, $0.0012", "alone on a line", "<strong>met</strong>, score 0.5", `<li class="un">the second<br><strong>unjudged</strong>: refused`, `<span class="found">Lisbon</span>`, `<span class="slot">`}},
+		{first + "/items/plain", []string{"equal to what was sent", "All verdicts on this item", "trial 1", w.next.ID, `<span class="dim small">person</span>`, "300 ms, 1 attempt, $0.0012", "alone on a line", "<strong>met</strong>, score 0.5", `<li class="un">the second<br><strong>unjudged</strong>: refused`, `<span class="found">Lisbon</span>`, `<span class="slot">`}},
 		{first + "/items/..%2Fup?t=1", []string{"unjudged: ", "NOT equal"}[:1]},
 		{"/runs/" + w.going.ID, []string{`data-events="/runs/` + w.going.ID + `/events"`, "0 of 40 records"}},
 		{"/runs/last", []string{w.next.ID}},

@@ -50,7 +50,11 @@ func (s *Server) cardPage(r *http.Request) (page, error) {
 			says := newTrust(card.FalseAccepts.Estimate, card.FalseRejects.Estimate, card.Judged, "probe")
 			v.Trust = &says
 		}
-		v.Report, err = doc.Fragment(reports.ProbeDocument(card), links(run.ID))
+		d := reports.ProbeDocument(card)
+		made := d.Sections[0]
+		made.Title = "How this was made"
+		d.Sections = append(d.Sections[1:], made)
+		v.Report, err = doc.Fragment(d, links(run.ID))
 		return page{Template: "card", Title: "Judge card of " + run.Judge.Name, Section: "runs", Data: v}, err
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"time"
 
 	"deem/internal/doc"
 	"deem/internal/words"
@@ -111,12 +112,9 @@ func newTrendChart(id string, rows []runRow) trendChart {
 		if span == 0 {
 			return c.x(0.5)
 		}
-		return c.x(0.03 + 0.94*r.Created.Sub(first.Created).Seconds()/span)
+		return c.x(trendMargin + (1-2*trendMargin)*r.Created.Sub(first.Created).Seconds()/span)
 	}
-	c.Ticks = []chartTickMark{{X: x(first), Label: first.Created.Local().Format("2006-01-02")}}
-	if x(last)-x(first) > 80 {
-		c.Ticks = append(c.Ticks, chartTickMark{X: x(last), Label: last.Created.Local().Format("2006-01-02")})
-	}
+	c.addDates(first.Created.Local(), last.Created.Local())
 	at := map[string]int{}
 	for _, r := range rows {
 		i, ok := at[r.System]
@@ -145,6 +143,38 @@ func newTrendChart(id string, rows []runRow) trendChart {
 	}
 	c.Words = fmt.Sprintf("%s of %s from %s to %s", words.Count(len(rows), "run"), words.Count(len(c.Lines), "system"), share(first.Score.estimate), share(last.Score.estimate))
 	return c
+}
+
+// trendDates is the number of dates below the chart, and trendMargin the share of its width
+// that is free on both sides.
+const (
+	trendDates  = 5
+	trendMargin = 0.04
+)
+
+// addDates adds dates below the chart, as precise as the time between the runs allows.
+func (c *trendChart) addDates(first, last time.Time) {
+	span, layout := last.Sub(first), "2 Jan 2006"
+	switch {
+	case span == 0:
+		c.Ticks = []chartTickMark{{X: c.x(0.5), Label: first.Format(layout)}}
+		return
+	case span < 36*time.Hour:
+		layout = "15:04"
+	case span < 300*24*time.Hour:
+		layout = "2 Jan"
+	default:
+		layout = "Jan 2006"
+	}
+	before := ""
+	for i := range trendDates {
+		part := float64(i) / (trendDates - 1)
+		label := first.Add(time.Duration(part * float64(span))).Format(layout)
+		if label != before {
+			c.Ticks = append(c.Ticks, chartTickMark{X: c.x(trendMargin + (1-2*trendMargin)*part), Label: label})
+		}
+		before = label
+	}
 }
 
 // difference returns how much b is above a, two estimates of independent runs, with the

@@ -12,6 +12,7 @@ import (
 type trust struct {
 	Tone doc.Tone
 	Text string
+	Why  string // the errors of the judge, "" if too little is known of them
 }
 
 // What a judge may get wrong. A share of errors below trusted is small compared with the
@@ -28,16 +29,16 @@ const (
 // nothing is known of does not count for the judge.
 func newTrust(accepts, rejects *stat.Estimate, n int, known string) trust {
 	if n < fewLabels || accepts == nil || rejects == nil || accepts.Unknown() || rejects.Unknown() {
-		return trust{doc.Warning, fmt.Sprintf("It is too early to say whether this judge can be trusted: %s, and both right and wrong responses are needed.", words.Count(n, known))}
+		return trust{Tone: doc.Warning, Text: fmt.Sprintf("It is too early to say whether this judge can be trusted: there are %s, and both right and wrong responses are needed.", words.Count(n, known))}
 	}
-	errs := fmt.Sprintf("it accepts %s of the wrong responses and rejects %s of the right ones", percent(accepts.Value), percent(rejects.Value))
+	errs := fmt.Sprintf("It accepts %s of the wrong responses and rejects %s of the right ones.", percent(accepts.Value), percent(rejects.Value))
 	switch {
 	case accepts.Value > distrusted || rejects.Value > distrusted:
-		return trust{doc.Bad, "Do not trust this judge for this use: " + errs + "."}
+		return trust{doc.Bad, "Do not trust this judge for this use.", errs}
 	case accepts.Hi <= trusted && rejects.Hi <= trusted:
-		return trust{doc.Good, "This judge can be trusted for this use: " + errs + "."}
+		return trust{doc.Good, "This judge can be trusted for this use.", errs}
 	case accepts.Value <= trusted && rejects.Value <= trusted:
-		return trust{doc.Warning, "This judge looks right for this use, but the evidence is thin: " + errs + ". Quote the corrected score."}
+		return trust{doc.Warning, "This judge looks right for this use, but the evidence is thin. Quote the corrected score.", errs}
 	}
-	return trust{doc.Warning, "Quote the corrected score of this judge and not its own: " + errs + "."}
+	return trust{doc.Warning, "Quote the corrected score of this judge, not its own.", errs}
 }

@@ -65,19 +65,23 @@ func (c Comparison) document(items bool) *doc.Document {
 	p := &paper{Comparison: c, Document: &doc.Document{Title: c.title(), NotesInDetail: true}}
 	p.answer()
 	p.runs()
-	p.frontiers()
-	if !c.Refused {
-		p.ranking()
-		for i, pair := range c.Pairs {
-			p.pair(i, pair)
-			if items {
-				p.flips(pair, pair.Second, pair.First, pair.Won)
-				p.flips(pair, pair.First, pair.Second, pair.Lost)
-			}
+	p.matrix()
+	several := len(c.Pairs) > 1 // Their differences take much room.
+	if several {
+		p.frontiers()
+	}
+	for i, pair := range c.Pairs {
+		p.pair(i, pair)
+		if items {
+			p.flips(pair, pair.Second, pair.First, pair.Won)
+			p.flips(pair, pair.First, pair.Second, pair.Lost)
 		}
-		for i, pair := range c.Pairs {
-			p.tests(i, pair)
-		}
+	}
+	if !several {
+		p.frontiers()
+	}
+	for i, pair := range c.Pairs {
+		p.tests(i, pair)
 	}
 	p.Add(doc.Section{ID: "made", Title: "How this was made", Detail: true, Blocks: []doc.Block{p.facts()}})
 	p.Mark(c.Notes...)
@@ -116,21 +120,45 @@ func (p *paper) answer() {
 		blocks = append(blocks, doc.Paragraph{Text: "The runs are not compared: they differ in more than their systems.", Tone: doc.Warning})
 	case p.Hold != nil:
 		blocks = append(blocks, doc.Paragraph{Text: "The differences are withheld: " + p.Hold.Reason + ". The strict ones count unjudged items as wrong.", Tone: doc.Warning})
+	case len(p.Pairs) > 1:
+		blocks = append(blocks, doc.Paragraph{Text: p.headline(), Tone: doc.Chosen})
 	default:
 		for _, pair := range p.Pairs {
-			for i, sentence := range p.conclusions(pair) {
-				tone := doc.Tone("")
-				if i == 0 {
-					tone = toneOf(pair.Overall.Outcome)
-				}
-				blocks = append(blocks, doc.Paragraph{Text: sentence, Tone: tone})
-			}
+			blocks = append(blocks, p.conclusions(pair)...)
 		}
 	}
 	for _, f := range p.Lint {
 		blocks = append(blocks, doc.Paragraph{Text: f.Level + ": " + f.Message, Tone: doc.Warning})
 	}
 	p.Add(doc.Section{ID: "answer", Blocks: blocks})
+}
+
+// headline says in one sentence which of several runs are better or worse than the baseline.
+func (c Comparison) headline() string {
+	found := map[string][]string{}
+	for _, pair := range c.Pairs {
+		found[pair.Overall.Outcome] = append(found[pair.Overall.Outcome], c.Runs[pair.Second].called())
+	}
+	base := c.Runs[0].called()
+	var parts []string
+	for _, o := range []struct{ outcome, one, many string }{
+		{Better, "is better than " + base, "are better than " + base},
+		{Worse, "is worse than " + base, "are worse than " + base},
+		{Equivalent, "is equivalent to " + base, "are equivalent to " + base},
+		{Undecided, "is not shown to differ from " + base, "are not shown to differ from " + base},
+	} {
+		if names := found[o.outcome]; len(names) > 0 {
+			verb := o.one
+			if len(names) > 1 {
+				verb = o.many
+			}
+			parts = append(parts, words.And(names)+" "+verb)
+		}
+	}
+	if len(parts) == 0 {
+		return "Nothing shows which run is better."
+	}
+	return strings.Join(parts, "; ") + "."
 }
 
 // toneOf returns the tone of an outcome.
@@ -160,17 +188,23 @@ func (p *paper) facts() doc.Facts {
 	return list
 }
 
-// runs shows each run with its own numbers.
+// runs shows each run with its score, its rank, its difference from the baseline, and the
+// cost of its responses. The runs are in the order of their ranks, if they have any.
 func (p *paper) runs() {
 	t := doc.Table{
-		Columns: []doc.Column{doc.Col("run"), doc.Est(p.Metric), doc.Num("n"), doc.Num("unjudged").InDetail(), doc.Est("strict").InDetail()},
-		Draw:    &doc.Draw{Column: 1, Caption: "Lines are " + percentLevel(p.Level) + " confidence intervals."},
+		Columns: []doc.Column{doc.Col("run"), doc.Num("rank"), doc.Est(p.Metric), doc.Num("n"), doc.Num("unjudged").InDetail(), doc.Est("strict").InDetail()},
+		Draw:    &doc.Draw{Column: 2, Caption: "Lines are " + percentLevel(p.Level) + " confidence intervals."},
 	}
 	if p.Hold != nil {
-		t.Columns[3].Detail, t.Columns[4].Detail, t.Draw.Column = false, false, 4
+		t.Columns[4].Detail, t.Columns[5].Detail, t.Draw.Column = false, false, 5
+	}
+	order, ranks := p.order()
+	if len(p.Pairs) > 1 {
+		t.Columns = append(t.Columns, doc.Est("minus "+p.Runs[0].called()).OnPage())
 	}
 	failures := slices.ContainsFunc(p.Runs, func(s Side) bool { return s.Unjudged > 0 })
-	for _, s := range p.Runs {
+	for _, i := range order {
+		s := p.Runs[i]
 		n := s.Items - s.Unjudged
 		judged, strict := doc.T(doc.Absent(n > 0)), doc.Cell{}
 		if s.Judged != nil {
@@ -179,56 +213,89 @@ func (p *paper) runs() {
 		if s.Items > 0 && failures {
 			strict = p.Share(s.Strict)
 		}
-		t.Rows = append(t.Rows, []doc.Cell{{Text: s.called(), Link: doc.Link{Run: s.Run.Run}}, judged, doc.N(n), doc.N(s.Unjudged), strict})
+		row := []doc.Cell{{Text: s.called(), Link: doc.Link{Run: s.Run.Run}}, doc.T(ranks[i]), judged, doc.N(n), doc.N(s.Unjudged), strict}
+		if len(p.Pairs) > 1 {
+			row = append(row, p.fromBase(i))
+		}
+		t.Rows = append(t.Rows, row)
 	}
-	p.Add(doc.Section{ID: "runs", Blocks: []doc.Block{t}})
+	p.addSpent(&t, order, func(name string) doc.Column { return doc.Num(name).OnPage() })
+	blocks := []doc.Block{t}
+	if r := p.Ranking; r != nil && len(r.Places) > 2 {
+		text := fmt.Sprintf("A rank is one more than the number of runs that are better, over the %s that every run judged.", words.Count(p.Items.Judged, "item"))
+		if !r.Ordered {
+			text = "No order is established: no run is shown to be better than another. The runs are sorted by score."
+		}
+		blocks = append(blocks, doc.Paragraph{Text: text, Tone: doc.Dim})
+		if q := r.Cochran; q != nil {
+			how := "whole clusters permuted between runs"
+			if q.Method == "cochran-q" {
+				how = fmt.Sprintf("Cochran's Q = %.2f", q.Statistic)
+			}
+			blocks = append(blocks, doc.Paragraph{Text: fmt.Sprintf("Test that all runs are equally good: %s (%s).", pEquals(q.P), how), Marks: p.Mark(q.Warnings...), Tone: doc.Dim})
+		}
+	}
+	p.Add(doc.Section{ID: "runs", Blocks: blocks})
+}
+
+// order returns the runs as indices in the order of their ranks, and the ranks by run.
+func (p *paper) order() (order []int, ranks []string) {
+	ranks = make([]string, len(p.Runs))
+	if p.Ranking == nil || len(p.Ranking.Places) < 3 {
+		for i := range p.Runs {
+			order = append(order, i)
+		}
+		return order, ranks
+	}
+	for _, place := range p.Ranking.Places {
+		order = append(order, place.Run)
+		if place.Rank > 0 {
+			ranks[place.Run] = strconv.Itoa(place.Rank)
+		}
+	}
+	return order, ranks
+}
+
+// fromBase returns the difference of a run from the baseline.
+func (p *paper) fromBase(run int) doc.Cell {
+	at := slices.IndexFunc(p.Pairs, func(pair Pair) bool { return pair.Second == run })
+	if at < 0 {
+		return doc.Cell{}
+	}
+	d := p.Pairs[at].Overall
+	if d.Estimate == nil {
+		return doc.T(doc.Absent(false))
+	}
+	return doc.Cell{Text: doc.Join(" ", doc.Points(*d.Estimate), mark(d)), Tone: toneOf(d.Outcome)}
 }
 
 // percentLevel formats a confidence level, for example "95%".
 func percentLevel(level float64) string { return doc.Short(100*level) + "%" }
 
-// ranking shows the ranks of more than two runs and the differences between them.
-func (p *paper) ranking() {
+// matrix shows the differences between all of more than two runs.
+func (p *paper) matrix() {
 	r := p.Ranking
 	if r == nil || len(r.Places) < 3 {
 		return
 	}
-	t := doc.Table{Columns: []doc.Column{doc.Num("rank"), doc.Col("run"), doc.Est(p.Metric), doc.Num("n")}}
-	matrix := doc.Table{Columns: []doc.Column{doc.Col("minus")}}
+	t := doc.Table{Columns: []doc.Column{doc.Col("minus")}}
 	for i, place := range r.Places {
-		rank := "-"
-		if place.Rank > 0 {
-			rank = strconv.Itoa(place.Rank)
-		}
-		t.Rows = append(t.Rows, []doc.Cell{doc.T(rank), doc.T(place.Name), p.Share(place.Estimate), doc.N(place.Estimate.N)})
 		if i < len(r.Places)-1 {
-			matrix.Columns = append(matrix.Columns, doc.Num(doc.Clip(place.Name, 14)))
+			t.Columns = append(t.Columns, doc.Num(doc.Clip(place.Name, 14)))
 		}
 		row := []doc.Cell{doc.T(place.Name)}
 		for _, column := range r.Places[:i] {
 			row = append(row, doc.T(r.between(column.Run, place.Run)))
 		}
 		if i > 0 {
-			matrix.Rows = append(matrix.Rows, row)
+			t.Rows = append(t.Rows, row)
 		}
 	}
-	order := "A rank is one more than the number of runs that are better."
-	if !r.Ordered {
-		order = "No order is established: no run is shown to be better than another. The runs are sorted by score."
+	note := "Holm over " + words.Count(len(r.Pairs), "pair")
+	if slices.ContainsFunc(r.Pairs, func(d Pairing) bool { return d.Outcome == Undecided }) {
+		note = "~ = not distinguishable from zero, " + note
 	}
-	blocks := []doc.Block{t, doc.Paragraph{Text: order}}
-	if q := r.Cochran; q != nil {
-		how := "whole clusters permuted between runs"
-		if q.Method == "cochran-q" {
-			how = fmt.Sprintf("Cochran's Q = %.2f", q.Statistic)
-		}
-		blocks = append(blocks, doc.Paragraph{Text: fmt.Sprintf("Test that all runs are equally good: %s (%s).", pEquals(q.P), how), Marks: p.Mark(q.Warnings...)})
-	}
-	p.Add(doc.Section{ID: "ranking", Title: "Ranking over the " + words.Count(p.Items.Judged, "item") + " that every run judged", Blocks: blocks})
-	p.Add(doc.Section{
-		ID: "matrix", Title: "Row minus column in pp (~ = not distinguishable from zero, Holm over " + words.Count(len(r.Pairs), "pair") + ")",
-		Blocks: []doc.Block{matrix},
-	})
+	p.Add(doc.Section{ID: "matrix", Title: "Row minus column, in pp", Blocks: []doc.Block{t, doc.Paragraph{Text: note, Tone: doc.Dim}}})
 }
 
 // between returns the difference of second minus first in percentage points, with its mark.
@@ -265,7 +332,7 @@ func (p *paper) pair(i int, pair Pair) {
 	first, second := p.Runs[pair.First].called(), p.Runs[pair.Second].called()
 	caption := fmt.Sprintf("Lines are %s confidence intervals. To the right of the dashed line %s is better.", percentLevel(p.Level), second)
 	t := doc.Table{
-		Columns: []doc.Column{doc.Col("category"), doc.Num("first"), doc.Num("second"), doc.Est("difference")},
+		Columns: []doc.Column{doc.Col("category"), doc.Num(doc.Clip(first, 14)), doc.Num(doc.Clip(second, 14)), doc.Est("difference")},
 		Draw:    &doc.Draw{Column: 3, Line: new(float64), Points: true, Caption: caption},
 	}
 	strict := doc.Table{
@@ -292,7 +359,11 @@ func (p *paper) pair(i int, pair Pair) {
 	if undecided {
 		note = "~ = not distinguishable from zero"
 	}
-	p.Add(doc.Section{ID: fmt.Sprintf("pair%d", i+1), Title: second + " minus " + first, Blocks: []doc.Block{t, doc.Paragraph{Text: note, Tone: doc.Dim}}})
+	blocks := []doc.Block{t, doc.Paragraph{Text: note, Tone: doc.Dim}}
+	if len(p.Pairs) > 1 && p.Hold == nil {
+		blocks = append(p.conclusions(pair), blocks...)
+	}
+	p.Add(doc.Section{ID: fmt.Sprintf("pair%d", i+1), Title: second + " minus " + first, Blocks: blocks})
 	p.Add(doc.Section{ID: fmt.Sprintf("strict%d", i+1), Title: second + " minus " + first + ", with unjudged items as wrong", Detail: p.Hold == nil, Blocks: []doc.Block{strict}})
 }
 
@@ -322,11 +393,15 @@ func mark(d Difference) string {
 }
 
 // conclusions returns sentences on the difference, raw and corrected.
-func (c Comparison) conclusions(pair Pair) []string {
-	list := []string{c.conclusion(pair, pair.Overall)}
+func (c Comparison) conclusions(pair Pair) []doc.Block {
+	first := doc.Paragraph{Text: c.conclusion(pair, pair.Overall)}
+	if tone := toneOf(pair.Overall.Outcome); tone != doc.Dim && len(c.Pairs) == 1 {
+		first.Tone = tone
+	}
+	list := []doc.Block{first}
 	if k := pair.Corrected; k != nil && k.Estimate != nil {
 		first, second := c.Runs[pair.First].called(), c.Runs[pair.Second].called()
-		list = append(list, "Corrected by labels: "+c.conclusion(pair, k.Difference()), k.errors(first, second))
+		list = append(list, doc.Paragraph{Text: "Corrected by labels: " + c.conclusion(pair, k.Difference())}, doc.Paragraph{Text: k.errors(first, second)})
 	}
 	return list
 }

@@ -67,50 +67,61 @@ func (s Side) sum(field string) *doc.Sum {
 	return &s.System[i]
 }
 
-// frontiers shows the score of each run versus the cost of its responses.
+// addSpent adds a column to a table of runs for each measure of the cost of a response: its
+// mean over the items of a run. The table has the runs in the given order.
+func (p *paper) addSpent(t *doc.Table, order []int, column func(string) doc.Column) {
+	for _, f := range p.Frontiers {
+		name := ""
+		for row, i := range order {
+			sum, cell := p.Runs[i].sum(f.Field), doc.T("-")
+			if sum != nil {
+				name, cell = sum.Name(), doc.Cell{Text: sum.Amount(sum.Mean.Value)}
+				if sum.Missing+sum.Unusable > 0 {
+					cell.Marks = p.Mark(fmt.Sprintf("the mean is over the items that say it: %s of %s do not", words.Comma(sum.Missing+sum.Unusable), words.Count(p.Runs[i].Items, "item")))
+				}
+				if slices.ContainsFunc(f.Points, func(point FrontierPoint) bool { return point.Run == i && point.OnFrontier }) {
+					cell.Text, cell.Tone = "* "+cell.Text, doc.Good
+				}
+			}
+			t.Rows[row] = append(t.Rows[row], cell)
+		}
+		t.Columns = append(t.Columns, column(name))
+	}
+}
+
+// frontiers shows the score of each run versus the cost of its responses: as drawings, or
+// as a table.
 func (p *paper) frontiers() {
 	if len(p.Frontiers) == 0 {
 		return
-	}
-	t := doc.Table{Columns: []doc.Column{doc.Col("run"), doc.Num(p.Metric)}}
-	for _, s := range p.Runs {
-		score := doc.T(doc.Absent(s.Items > s.Unjudged))
-		if s.Judged != nil {
-			score = doc.T(doc.Percent(s.Judged.Value))
-		}
-		t.Rows = append(t.Rows, []doc.Cell{doc.T(s.called()), score})
 	}
 	var drawings []doc.Figure
 	for _, f := range p.Frontiers {
 		var dots []doc.Dot
 		var first *doc.Sum
-		on := map[int]bool{}
 		for _, point := range f.Points {
 			s := p.Runs[point.Run]
-			first, on[point.Run] = s.sum(f.Field), point.OnFrontier
+			first = s.sum(f.Field)
 			dots = append(dots, doc.Dot{Name: s.called(), X: point.Mean, Y: *s.Judged, Joins: point.OnFrontier})
 		}
-		t.Columns = append(t.Columns, doc.Num(first.Name()))
-		for i, s := range p.Runs {
-			cell := doc.T("-")
-			if sum := s.sum(f.Field); sum != nil {
-				cell = doc.Cell{Text: sum.Amount(sum.Mean.Value)}
-				if sum.Missing+sum.Unusable > 0 {
-					cell.Marks = p.Mark(fmt.Sprintf("the mean is over the items that say it: %s of %s do not", words.Comma(sum.Missing+sum.Unusable), words.Count(s.Items, "item")))
-				}
-				if on[i] {
-					cell.Text, cell.Tone = "* "+cell.Text, doc.Good
-				}
-			}
-			t.Rows[i] = append(t.Rows[i], cell)
-		}
-		drawings = append(drawings, doc.Scatter(p.Metric+" against "+first.Name(), dots, first.Amount))
+		drawings = append(drawings, doc.Scatter(p.Metric+" versus "+first.Name(), dots, first.Amount))
 	}
+	figure := doc.Together(drawings)
+	figure.Table.Columns = []doc.Column{doc.Col("run"), doc.Num(p.Metric)}
+	order, _ := p.order()
+	for _, i := range order {
+		score := doc.T(doc.Absent(p.Runs[i].Items > p.Runs[i].Unjudged))
+		if est := p.Runs[i].Judged; est != nil {
+			score = doc.T(doc.Percent(est.Value))
+		}
+		figure.Table.Rows = append(figure.Table.Rows, []doc.Cell{doc.T(p.Runs[i].called()), score})
+	}
+	p.addSpent(&figure.Table, order, doc.Num)
 	p.Add(doc.Section{
-		ID: "frontier", Title: "The " + p.Metric + " against what a response took on average",
-		Blocks: []doc.Block{t, doc.Paragraph{
-			Text: "* on the frontier: no other run scores as high for less, or higher for as much. This goes by the values; whether two scores differ at all is said by the tests.",
+		ID: "frontier", Title: words.UpperFirst(p.Metric) + " versus the cost of a response",
+		Blocks: []doc.Block{figure, doc.Paragraph{
+			Text: "* on the frontier: no other run scores as high for less, or higher for as much. This compares the values only; the tests say whether two scores differ.",
 			Tone: doc.Dim,
-		}, doc.Together(drawings)},
+		}},
 	})
 }

@@ -25,7 +25,7 @@ func TestNoOrder(t *testing.T) {
 	if err := c.Text(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"No order is established", "   -  ", "Test that all runs are equally good: p = 1.0000"} {
+	for _, want := range []string{"No order is established", "run  score ", "Test that all runs are equally good: p = 1.0000"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, &text)
 		}
