@@ -59,8 +59,8 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 		}
 		pair := by.pairOf(part, &whole, rests[i], metric)
 		mine, others := part.values(metric), all.guesses.Minus(part.guesses)
-		pair.one = widened(pair.one, part.guesses.SE(mine.Weight(), by.calibration))
-		pair.rest = widened(pair.rest, others.SE(rests[i].Weight(), by.calibration))
+		pair.one = widened(pair.one, part.guesses.Allowance(mine.Weight(), by.calibration))
+		pair.rest = widened(pair.rest, others.Allowance(rests[i].Weight(), by.calibration))
 		p := math.Max(pair.p(), pair.exact)
 		c := &Contrast{P: p, PAdjusted: math.Min(1, p*float64(tests))}
 		c.Difference = pair.difference(1 - significant/float64(tests))
@@ -74,9 +74,9 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 	}
 }
 
-// widened returns the estimates of of, with se added to their standard error.
-func widened(of func(level float64) stat.Estimate, se float64) func(level float64) stat.Estimate {
-	return func(level float64) stat.Estimate { return agreement.Widened(of(level), se, stat.Unit) }
+// widened returns the estimates of of, with an allowance for guesses.
+func widened(of func(level float64) stat.Estimate, a agreement.Allowance) func(level float64) stat.Estimate {
+	return func(level float64) stat.Estimate { return agreement.Widened(of(level), a, stat.Unit) }
 }
 
 // restsOf returns, for each part, the moments of all other parts. Prefix and suffix sums

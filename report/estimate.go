@@ -46,7 +46,7 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 		est = by.resampled(t, s, m, est)
 	}
 	if !s.strict && !s.decided {
-		est = agreement.Widened(est, t.guesses.SE(m.Weight(), by.calibration), stat.Unit)
+		est = agreement.Widened(est, t.guesses.Allowance(m.Weight(), by.calibration), stat.Unit)
 	}
 	// An estimate without data, or a mean of one value, already has a stronger warning.
 	if est.N < fewItems && est.Method != stat.MethodNone {

@@ -28,15 +28,23 @@ func (g Guesses) Minus(o Guesses) Guesses {
 // N returns the number of such values.
 func (g *Guesses) N() int { return g.n }
 
-// SE returns the standard error that the guesses add to a mean over values of the given
-// total weight: the random variation of each, and the common error of the probabilities,
-// which is the distance of their mean from the share of ones.
-func (g *Guesses) SE(total, calibration float64) float64 {
+// An Allowance has the two standard errors that guesses bring to a mean: the chance in each of
+// them, and the error that their probabilities share.
+type Allowance struct{ Chance, Shared float64 }
+
+// And returns the allowance of two independent lots of guesses.
+func (a Allowance) And(b Allowance) Allowance {
+	return Allowance{math.Hypot(a.Chance, b.Chance), math.Hypot(a.Shared, b.Shared)}
+}
+
+// Allowance returns what the guesses bring to a mean over values of the given total weight.
+// The calibration error is the distance of the mean of their probabilities from the share of
+// ones.
+func (g *Guesses) Allowance(total, calibration float64) Allowance {
 	if g.n == 0 || !(total > 0) {
-		return 0
+		return Allowance{}
 	}
-	shared := g.weight * calibration
-	return math.Sqrt(g.mixed+float64(shared*shared)) / total
+	return Allowance{math.Sqrt(g.mixed) / total, g.weight * calibration / total}
 }
 
 // calibrationSets is the number of labelled sets from which the calibration error of match
@@ -45,17 +53,20 @@ func (g *Guesses) SE(total, calibration float64) float64 {
 // quantile with that many.
 const calibrationSets = 14
 
-// Widened returns the estimate with an interval that also allows for an independent error
-// with the standard error se. The ends stay within b.
-func Widened(e stat.Estimate, se float64, b stat.Bounds) stat.Estimate {
-	if !(se > 0) || e.Method == stat.MethodNone {
+// Widened returns the estimate with an interval that also allows for the error of guesses. The
+// mean of probabilities varies from sample to sample as its values do, and the chance in each
+// guess adds nothing to that; but the mean of the values that will be known in the end differs by
+// that chance. So the wider of the two counts, and the interval holds for both. The ends stay
+// within b.
+func Widened(e stat.Estimate, a Allowance, b stat.Bounds) stat.Estimate {
+	if a == (Allowance{}) || e.Method == stat.MethodNone {
 		return e
 	}
-	more := stat.StudentQuantile(e.Level, calibrationSets) * se
-	e.Lo = b.Clip(e.Value - math.Hypot(e.Value-e.Lo, more))
-	e.Hi = b.Clip(e.Value + math.Hypot(e.Hi-e.Value, more))
+	q := stat.StudentQuantile(e.Level, calibrationSets)
+	arm := func(sampled float64) float64 { return math.Hypot(math.Max(sampled, q*a.Chance), q*a.Shared) }
+	e.Lo, e.Hi = b.Clip(e.Value-arm(e.Value-e.Lo)), b.Clip(e.Value+arm(e.Hi-e.Value))
 	if e.SE > 0 {
-		e.SE = math.Hypot(e.SE, se)
+		e.SE = math.Hypot(math.Max(e.SE, a.Chance), a.Shared)
 	}
 	return e
 }

@@ -38,7 +38,7 @@ func TestGuessesCoverTheTruth(t *testing.T) {
 					m.Add(y, 1)
 				}
 			}
-			est := agreement.Widened(stat.WeightedProportion(m, stat.DefaultLevel), g.SE(n, allowed), stat.Unit)
+			est := agreement.Widened(stat.WeightedProportion(m, stat.DefaultLevel), g.Allowance(n, allowed), stat.Unit)
 			if !est.LeavesOut(truth) {
 				held++
 			}
@@ -53,26 +53,44 @@ func TestGuessesCoverTheTruth(t *testing.T) {
 	}
 }
 
-// Guesses that are certain add nothing but their calibration error, and none add nothing.
-func TestGuessesSE(t *testing.T) {
+// The chance in guesses does not count twice: where the values vary more than the guesses do,
+// the interval is that of the values with the calibration error, and where all values are alike
+// it has the chance.
+func TestChanceCountsOnce(t *testing.T) {
 	var g agreement.Guesses
-	if got := g.SE(10, 0.1); got != 0 {
-		t.Errorf("SE without guesses = %v, want 0", got)
+	for range 10 {
+		g.Add(.5, 1)
+	}
+	est := stat.Estimate{Value: .5, Lo: .4, Hi: .6, SE: .05, Level: .95, Method: stat.MethodT}
+	if got := agreement.Widened(est, g.Allowance(100, 0), stat.Unit); got.Lo != .4 || got.Hi != .6 {
+		t.Errorf("the interval is %v to %v, want it as it was: its arms of 0.1 are wider than the chance in ten items of 100", got.Lo, got.Hi)
+	}
+	est.Lo, est.Hi = .5, .5
+	if got := agreement.Widened(est, g.Allowance(10, 0), stat.Unit); got.Hi-got.Lo < .6 {
+		t.Errorf("the interval is %v to %v, want the chance of ten coins", got.Lo, got.Hi)
+	}
+}
+
+// Guesses that are certain add nothing but their calibration error, and none add nothing.
+func TestAllowance(t *testing.T) {
+	var g agreement.Guesses
+	if got := g.Allowance(10, 0.1); got != (agreement.Allowance{}) {
+		t.Errorf("the allowance without guesses is %v, want none", got)
 	}
 	g.Add(1, 2)
-	if got := g.SE(10, 0.1); math.Abs(got-0.02) > 1e-12 {
-		t.Errorf("SE = %v, want 0.02: a fifth of the weight is off by a tenth", got)
+	if got := g.Allowance(10, 0.1); got.Chance != 0 || math.Abs(got.Shared-0.02) > 1e-12 {
+		t.Errorf("the allowance is %v, want 0.02 shared: a fifth of the weight is off by a tenth", got)
 	}
 	g.Add(0.5, 1)
-	if got, want := g.SE(10, 0), 0.05; math.Abs(got-want) > 1e-12 {
-		t.Errorf("SE = %v, want %v: the chance of one item of ten", got, want)
+	if got, want := g.Allowance(10, 0).Chance, 0.05; math.Abs(got-want) > 1e-12 {
+		t.Errorf("the chance is %v, want %v: that of one item of ten", got, want)
 	}
 	var all agreement.Guesses
 	all.Add(0.5, 1)
 	all.Add(0.25, 3)
 	var part agreement.Guesses
 	part.Add(0.25, 3)
-	if rest := all.Minus(part); rest.N() != 1 || math.Abs(rest.SE(1, 0)-0.5) > 1e-12 {
-		t.Errorf("the rest has %d guesses and SE %v, want 1 and 0.5", rest.N(), rest.SE(1, 0))
+	if rest := all.Minus(part); rest.N() != 1 || math.Abs(rest.Allowance(1, 0).Chance-0.5) > 1e-12 {
+		t.Errorf("the rest has %d guesses and the allowance %v, want 1 and 0.5", rest.N(), rest.Allowance(1, 0))
 	}
 }

@@ -78,7 +78,7 @@ func (b *Builder) correct(c agreement.Confusion, people stat.Estimate) *Correcte
 	level := b.o.Level
 	k := &Corrected{People: people, Stratified: b.stratified(), Unlabelled: n}
 	all := raw.Moments()
-	k.Raw = agreement.Widened(raw.Share(level, false), guesses.SE(all.Weight(), b.o.CalibrationError), stat.Unit)
+	k.Raw = agreement.Widened(raw.Share(level, false), guesses.Allowance(all.Weight(), b.o.CalibrationError), stat.Unit)
 	k.PPI = agreement.PPIOf(c, yes, n, level)
 	switch {
 	case n > 0 && guesses.N() > 0:

@@ -123,7 +123,7 @@ func (b *Builder) figures(t *tally, r Run, metric string, withheld bool) Figures
 	}
 	f := Figures{Items: t.items, Unjudged: t.unjudged, Strict: strict.share(b.opts.Level, binary(metric))}
 	if !withheld && judged.n() > 0 {
-		est := agreement.Widened(judged.share(b.opts.Level, binary(metric)), t.guesses.SE(judged.moments.Weight(), r.CalibrationError), stat.Unit)
+		est := agreement.Widened(judged.share(b.opts.Level, binary(metric)), t.guesses.Allowance(judged.moments.Weight(), r.CalibrationError), stat.Unit)
 		f.Judged = &est
 	}
 	return f
@@ -158,7 +158,7 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 		return found{Difference: d}
 	}
 	weight := judged.diffs.moments.Weight()
-	guessed := math.Hypot(p.guesses[0].SE(weight, b.runs[p.of[0]].CalibrationError), p.guesses[1].SE(weight, b.runs[p.of[1]].CalibrationError))
+	guessed := p.guesses[0].Allowance(weight, b.runs[p.of[0]].CalibrationError).And(p.guesses[1].Allowance(weight, b.runs[p.of[1]].CalibrationError))
 	at := func(level float64) stat.Estimate {
 		return agreement.Widened(judged.estimate(level, binary(metric)), guessed, wide)
 	}
