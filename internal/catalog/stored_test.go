@@ -113,7 +113,7 @@ func TestStored(t *testing.T) {
 // gives an error that names the difference.
 func TestStoredRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, old, now, want string }{
-		{"match", `"version":7`, `"version":6`, "they differ in parser (version)"},
+		{"match", `"version":8`, `"version":7`, "they differ in parser (version)"},
 		{"match", `"name":"match"`, `"name":"guess"`, "no rule guess"},
 		{"rougeL", `"pass":0.4`, `"pass":4`, "not between 0 and 1"},
 		{"universal", `"version":1`, `"version":9`, "version 9"},

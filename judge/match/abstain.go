@@ -64,6 +64,12 @@ var abstentions = patterns(`
 	do not have * access
 	don't have any record
 	do not have any record
+	don't have that memory
+	don't have * memories
+	not in * memory
+	not in * memories
+	not in * records
+	no * recorded
 	no record
 	no records
 	no mention

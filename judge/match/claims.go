@@ -49,6 +49,9 @@ func (c *comparison) doubt(a *reading, s span) (finding, bool) {
 	case plain && r.excepted(s):
 		return finding{call: unsure, why: "the response names " + said + " as an exception", share: .5}.unseen(), true
 	}
+	if c.rolesSwapped(a, s) {
+		return c.leaning(finding{call: wrong, conf: .85, why: "the response has who does it and to whom it is done the other way round", share: .5}, brief), true
+	}
 	if call, why := c.role(s); call != right {
 		f := finding{call: call, conf: .88, why: why, share: .5}
 		if call == wrong {
@@ -112,7 +115,7 @@ func (r *reading) deniedAfter(s span) bool {
 		switch {
 		case at(r.toks, i, "is") && at(r.toks, i+1, "far") && at(r.toks, i+2, "from"):
 			return true
-		case isNegation(t) && !r.harmless(i):
+		case isNegation(t) && t.text != "without" && !r.harmless(i):
 			return i == s.to || auxiliaries[r.toks[i-1].text] || t.text != "no" && t.text != "not"
 		case !auxiliaries[t.text]:
 			return false
@@ -125,8 +128,8 @@ func (r *reading) deniedAfter(s span) bool {
 // does except Anna, Anna does.
 func (r *reading) excepted(s span) bool {
 	i := s.from - 1
-	if at(r.toks, i, "for") {
-		i-- // except for
+	for i > 0 && r.toks[i].brk == none && stopWords[r.toks[i].text] {
+		i-- // except for, but in the
 	}
 	if i < 1 || r.toks[s.from].brk != none || !excepting[r.toks[i].text] {
 		return false
@@ -141,7 +144,7 @@ func (r *reading) excepted(s span) bool {
 
 var (
 	excepting = set("but except save besides außer ausser sauf excepto salvo tranne")
-	everybody = set("everyone everybody all every each any anyone anything everything alle alles jeder tous tout todos todo tutti")
+	everybody = set("everyone everybody everywhere anywhere all every each any anyone anything everything alle alles jeder tous tout todos todo tutti")
 )
 
 // guessed reports whether s is put forward as one guess of several, or after "I don't know".

@@ -72,8 +72,16 @@ func (d date) valid() bool {
 }
 
 // readNumericDate reads 2023/05/20, 2023-05-20, 2023.05.20, 5/20/2023 and
-// 20/5/2023. A month and a day alone, 5/20, would be a fraction.
+// 20/5/2023. A month and a day alone, 5/20, would be a fraction; in German, 24.12. with both
+// points is a day.
 func readNumericDate(toks []token, i int) (date, bool) {
+	if t := toks[i]; t.post == '.' && (len(toks) == 1 || i > 0 && t.brk == none && germanOn[toks[i-1].text]) {
+		if day, month, ok := strings.Cut(t.text, "."); ok && len(day) <= 2 && len(month) <= 2 {
+			d, _ := strconv.Atoi(day)
+			m, _ := strconv.Atoi(month)
+			return date{span: span{i, i + 1}, d: d, m: m}, d > 0 && m > 0
+		}
+	}
 	if i+2 >= len(toks) {
 		return date{}, false
 	}
@@ -96,6 +104,9 @@ func readNumericDate(toks []token, i int) (date, bool) {
 		return date{span: to, y: c, m: a, d: b, swap: b <= 12 && a != b}, true
 	}
 }
+
+// germanOn goes before a day in German: am 24.12.
+var germanOn = set("am vom zum dem den ab bis seit")
 
 // small returns the value of a token of one to four digits, or -1.
 func small(t token) int {

@@ -75,11 +75,11 @@ type Evidence struct {
 	weighing *weighing
 }
 
-// NewEvidence returns what [New] sees in an item that has a reference; words says
-// how much each word tells.
-func NewEvidence(it deem.Item, words *Words) Evidence {
+// NewEvidence returns what [New] sees in an item that has a reference; weight says
+// how much each word tells, as [Words.Weight] does.
+func NewEvidence(it deem.Item, weight func(word string) float64) Evidence {
 	c := compare(it)
-	w := &weighing{comparison: c, finding: c.judge(it.References), words: words}
+	w := &weighing{comparison: c, finding: c.judge(it.References), weight: weight}
 	return w.evidence()
 }
 
@@ -129,22 +129,12 @@ func (e Evidence) Decides(p float64, m *Model) bool {
 	return p >= m.Accept && !e.Vague || p <= m.Reject && !e.Spared
 }
 
-// ContentWords returns the content words of a text as a [Evidence] weighs them.
-func ContentWords(text string) []string {
-	r := read(text)
-	words := make([]string, len(r.elems))
-	for i, e := range r.elems {
-		words[i] = e.root
-	}
-	return words
-}
-
 // A weighing gathers the evidence of one finding.
 type weighing struct {
 	*comparison
 	finding
-	words *Words
-	x     [evidences]float64
+	weight func(word string) float64
+	x      [evidences]float64
 
 	want    []elem // content of the answer that the question does not give away
 	missing []elem // what of it the response lacks
@@ -193,7 +183,7 @@ func (w *weighing) fromReference() {
 	w.x[eRefWords] = float64(len(a.elems))
 	given, total := 0.0, 0.0
 	for _, e := range a.elems {
-		weight := w.words.Weight(e.root)
+		weight := w.weight(e.root)
 		total += weight
 		if w.question.hasElem(e) {
 			given += weight
@@ -235,7 +225,7 @@ func (w *weighing) fromRecall() {
 	w.x[eRecallAll] = w.recallOf(w.against.elems)
 	near := 0
 	for _, e := range w.missing {
-		w.x[eHeaviest] = max(w.x[eHeaviest], w.words.Weight(e.root))
+		w.x[eHeaviest] = max(w.x[eHeaviest], w.weight(e.root))
 		w.x[eMissing]++
 		switch {
 		case e.key[0] == '#':
@@ -259,7 +249,7 @@ func (w *weighing) fromRecall() {
 func (w *weighing) recallOf(list []elem) float64 {
 	have, total := 0.0, 0.0
 	for _, e := range list {
-		weight := w.words.Weight(e.root) + .1
+		weight := w.weight(e.root) + .1
 		total += weight
 		if w.response.hasElem(e) {
 			have += weight
@@ -307,7 +297,7 @@ func (w *weighing) fromResponse() {
 		if w.question.hasElem(e) {
 			continue
 		}
-		weight := w.words.Weight(e.root) + .1
+		weight := w.weight(e.root) + .1
 		total += weight
 		sent := r.toks[e.tok].sent
 		if firstSent < 0 {
@@ -399,7 +389,7 @@ func (w *weighing) fromQuestion() {
 	w.x[eQuestion] = float64(w.question.asked())
 	have, total := 0.0, 0.0
 	for _, e := range w.question.elems {
-		weight := w.words.Weight(e.root) + .1
+		weight := w.weight(e.root) + .1
 		total += weight
 		if w.response.hasElem(e) {
 			have += weight

@@ -63,7 +63,7 @@ func (j *match) Name() string { return j.name }
 // with and the error of its probabilities. The version is raised whenever the verdicts may
 // change.
 func (j *match) Identity() any {
-	s := judge.Spec{Kind: judge.KindRule, Name: j.name, Version: 7, Options: map[string]string{"model": Default().Hash()}}
+	s := judge.Spec{Kind: judge.KindRule, Name: j.name, Version: 8, Options: map[string]string{"model": Default().Hash()}}
 	if !j.forced {
 		s.Options[judge.CalibrationError] = strconv.FormatFloat(Default().Error, 'g', -1, 64)
 	}
@@ -80,7 +80,7 @@ func (j *match) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 		return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")
 	}
 	model := Default()
-	e := NewEvidence(it, &model.Words)
+	e := NewEvidence(it, model.Words.Weight)
 	w, p := e.weighing, e.Probability(model)
 	// What was not read may have the answer.
 	unread := w.response.cut && p < .5
@@ -338,8 +338,12 @@ func (c *comparison) reference(ref string) finding {
 	}
 	var best finding
 	answers := accepted(ref)
-	if first, _, several := strings.Cut(ref, ". "); several && c.question.asked() == 4 && len(c.response.toks) <= brief {
-		answers = append(answers, first) // the number that was asked for, before the details
+	if c.question.asked() == 4 && len(c.response.toks) <= brief {
+		for _, end := range []string{". ", ": ", " ("} {
+			if first, _, several := strings.Cut(ref, end); several {
+				answers = append(answers, first) // the number that was asked for, before the details
+			}
+		}
 	}
 	for i, answer := range answers {
 		if f := c.answer(answer); i == 0 || better(f, best) {

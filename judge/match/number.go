@@ -253,7 +253,10 @@ func readHalf(toks []token, n numeral) numeral {
 		return n
 	}
 	n.to += 3
-	n.step, n.bare = 0, false
+	n.step, n.bare, n.weak = 0, false, false
+	if n.to < len(toks) && toks[n.to].brk == none && multipliers[toks[n.to].text] > 0 {
+		n.scale(multipliers[toks[n.to].text]) // one and a half million
+	}
 	return n
 }
 
@@ -488,3 +491,30 @@ var romans = func() map[string]string {
 	}
 	return m
 }()
+
+// germanNumber reads a German number above ninety-nine, which is written as one word.
+func germanNumber(w string) (int, bool) {
+	for _, m := range []struct {
+		name  string
+		value int
+	}{{"tausend", 1000}, {"hundert", 100}} {
+		before, after, ok := strings.Cut(w, m.name)
+		if !ok {
+			continue
+		}
+		n, rest := 1, 0
+		if before != "" && before != "ein" {
+			n, ok = germanNumber(before)
+		}
+		if after = strings.TrimPrefix(after, "und"); ok && after != "" {
+			rest, ok = germanNumber(after)
+		}
+		return n*m.value + rest, ok && n < 1000 && rest < m.value
+	}
+	for _, n := range nameTable()[w] {
+		if v, err := strconv.Atoi(n.as[0].text); err == nil && len(n.words) == 1 {
+			return v, true
+		}
+	}
+	return 0, false
+}

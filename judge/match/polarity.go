@@ -123,7 +123,13 @@ func (r *reading) harmless(i int) bool {
 	if r.toks[i].text == "不" {
 		return next == "过" || next == "仅" || next == "但" || next == "久" || next == "同"
 	}
-	return next == "only" || next == "just"
+	switch next {
+	case "only", "just", "doubt", "question":
+		return true
+	case "a", "any":
+		return at(r.toks, i+2, "doubt") || at(r.toks, i+2, "question")
+	}
+	return false
 }
 
 // negationIn reports whether a short text as a whole is a denial.

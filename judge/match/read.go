@@ -54,8 +54,18 @@ func read(s string) *reading {
 }
 
 // mend joins what a point or a comma has cut in two in the languages that write 3. Oktober
-// and 2,5 Kilometer.
+// and 2,5 Kilometer, and writes hundertzwanzig and a Roman numeral that stands alone in digits.
 func mend(toks []token) []token {
+	if len(toks) == 1 {
+		if v, ok := roman(toks[0]); ok {
+			toks[0].text, toks[0].kind = v, number
+		}
+	}
+	for i, t := range toks {
+		if v, ok := germanNumber(t.text); ok && t.kind == word {
+			toks[i].text, toks[i].kind = strconv.Itoa(v), number
+		}
+	}
 	for i := 0; i+1 < len(toks); i++ {
 		t, next := toks[i], &toks[i+1]
 		if t.kind != number {

@@ -121,7 +121,7 @@ func (w *weighing) factAgainst(f int) string {
 // heaviest returns the missing element that tells most.
 func (w *weighing) heaviest() elem {
 	return slices.MaxFunc(w.missing, func(a, b elem) int {
-		return cmp.Compare(w.words.Weight(a.root), w.words.Weight(b.root))
+		return cmp.Compare(w.weight(a.root), w.weight(b.root))
 	})
 }
 

@@ -125,15 +125,32 @@ func (r *reading) denies(sent span) bool {
 
 // comparedInChinese judges 小李比小王高, in which 比 is token than.
 func (c *comparison) comparedInChinese(s, sent span, than int) (call, string) {
-	adjective := c.response.toks[sent.to-1].text
-	asked := slices.ContainsFunc(c.question.toks, func(t token) bool { return t.text == adjective })
-	switch loser := s.from > than; {
-	case asked && !loser:
-		return right, ""
-	case asked:
-		return wrong, fmt.Sprintf("the response names %q as what something else is compared with", c.response.written(s))
+	said, asked := degreeInChinese(c.response.toks[than:sent.to]), degreeInChinese(c.question.toks)
+	if loser := s.from > than; said != 0 && (said == asked || said == -asked) {
+		if loser == (said == -asked) {
+			return right, ""
+		}
+		return wrong, fmt.Sprintf("the response names %q on the other side of a comparison", c.response.written(s))
 	}
 	return unsure, "the response compares, and it is not clear which side is the answer"
+}
+
+// degreeInChinese returns which adjective orders two things: the same number for those that
+// order alike, its negative for their opposites, and 0 for none.
+func degreeInChinese(toks []token) int {
+	for _, t := range slices.Backward(toks) {
+		for k, pair := range strings.Fields("高/矮低 大/小 多/少 快/慢 长/短 重/轻 老/幼 贵/便 远/近 强/弱 好/差坏 热/冷 新/旧 先早/晚后迟 深/浅 宽/窄 胖/瘦") {
+			up, down, _ := strings.Cut(pair, "/")
+			switch {
+			case t.kind != han:
+			case strings.Contains(up, t.text):
+				return k + 1
+			case strings.Contains(down, t.text):
+				return -k - 1
+			}
+		}
+	}
+	return 0
 }
 
 // forms lists verbs whose participle does not look like the rest of them, and for a defeat
@@ -201,6 +218,9 @@ func (c *comparison) acted(s, sent span) (call, string) {
 			return unsure, fmt.Sprintf("the response says that something was done to %q", r.written(s))
 		}
 	}
+	if c.isObject(s, sent) {
+		return unsure, fmt.Sprintf("the response says that something was done to %q", r.written(s))
+	}
 	done := r.passive(sent, true)
 	if done < 0 || c.question.asked() != 1 && !c.question.hasIn(span{0, len(c.question.toks)}, "which") {
 		return right, ""
@@ -213,6 +233,78 @@ func (c *comparison) acted(s, sent span) (call, string) {
 		return right, ""
 	}
 	return wrong, fmt.Sprintf("the response says that it was %s by %q, and names %q otherwise", r.toks[done].text, r.written(span{by + 1, min(sent.to, by+3)}), r.written(s))
+}
+
+// isObject reports whether the question asks who does something, and s stands behind the verb
+// with another name before it: "Brandt called Keller" for "Who called?".
+func (c *comparison) isObject(s, sent span) bool {
+	r, q := c.response, c.question
+	all := span{0, len(q.toks)}
+	if len(q.toks) == 0 || q.toks[0].text != "who" && q.toks[0].text != "wer" || q.hasIn(all, "did") || q.hasIn(all, "does") {
+		return false
+	}
+	for i := sent.from + 1; i < s.from && i < sent.to; i++ {
+		name, t := r.toks[i-1], r.toks[i]
+		verb := q.toks[0].text == "who" && t.kind == word && !stopWords[t.text] && q.hasForm(t.text) || q.toks[0].text == "wer" && (t.text == "hat" || t.text == "hatte")
+		if verb && !t.upper && name.upper && !stopWords[name.text] && name.kind == word && !q.has(stem(name.text)) && t.brk == none && s.from <= i+3 && !r.hasIn(span{i, s.from}, "by") && !r.hasIn(span{i, s.from}, "with") {
+			return true
+		}
+	}
+	return false
+}
+
+// hasForm reports whether a text has a word, in the same form but for a plural.
+func (r *reading) hasForm(w string) bool {
+	return slices.ContainsFunc(r.toks, func(t token) bool { return stem(t.text) == stem(w) })
+}
+
+// rolesSwapped reports whether both texts have the same words, and the first and the last of the
+// reference have changed sides: "the dog was bitten by the man" for "the man was bitten by the
+// dog". A passive sentence has the sides the other way round than an active one.
+func (c *comparison) rolesSwapped(a *reading, s span) bool {
+	r := c.response
+	want := a.core()
+	n := len(want)
+	if n < 3 || a.isName() || s.len() == 0 {
+		return false
+	}
+	at := map[string]int{}
+	for _, e := range r.elems {
+		if _, seen := at[e.root]; !seen && s.has(e.tok) {
+			at[e.root] = e.tok
+		}
+	}
+	roots := map[string]bool{}
+	for _, e := range want {
+		roots[e.root] = true
+	}
+	if len(roots) < n {
+		return false
+	}
+	ours, theirs := a.passive(span{0, len(a.toks)}, true), r.passive(r.sentenceOf(s.from), true)
+	first, ok := at[want[0].root]
+	last, both := at[want[n-1].root]
+	if !ok || !both || first == last {
+		return false
+	}
+	if (ours >= 0) != (theirs >= 0) {
+		verb := r.toks
+		k := theirs
+		if ours >= 0 {
+			verb, k = a.toks, ours
+		}
+		_, shared := at[root(verb[k].text)]
+		return first < last && shared && root(verb[k].text) != want[0].root
+	}
+	if first < last {
+		return false
+	}
+	for _, e := range want[1 : n-1] {
+		if p, ok := at[e.root]; !ok || p < last || p > first {
+			return false
+		}
+	}
+	return true
 }
 
 // passive returns the participle in a sentence that says what was done, or -1; with agent

@@ -160,6 +160,20 @@ var peoples = func() map[string]string {
 	return m
 }()
 
+// umlauts folds the usual transliterations: Mueller is Müller.
+var umlauts = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
+
+// transliterates reports whether the response has key with its umlauts written out, or without.
+func (r *reading) transliterates(key string) bool {
+	plain := umlauts.Replace(key)
+	for _, e := range r.elems {
+		if len(key) > 4 && (e.key == plain || plain == key && e.key != key && umlauts.Replace(e.key) == key) {
+			return true
+		}
+	}
+	return false
+}
+
 // akin reports whether the response has a word that is close to key without being
 // it: another spelling, or the adjective of a country.
 func (r *reading) akin(key string) bool {

@@ -364,21 +364,32 @@ func stem(w string) string {
 	return w[:n-1]
 }
 
-// root returns w without the ending of a plural and of the commonest derived
+// root returns w without the endings of a plural and of the commonest derived
 // forms. It is for counting the words that two texts share, where a wrong root
 // costs little; it is not a dictionary form.
 func root(w string) string {
 	w = stem(w)
-	if len(w) < 5 || !strings.ContainsRune("gndetsylr", rune(w[len(w)-1])) {
-		return w // no ending, for speed
-	}
-	for _, suffix := range []string{"ization", "isation", "ation", "ating", "ated", "ate", "ition", "ing", "ion", "ment", "ness", "ize", "ise", "ity", "ally", "al", "ed", "ly", "er", "or", "e", "y"} {
-		if cut, ok := strings.CutSuffix(w, suffix); ok && len(cut) >= 4 {
-			return undouble(cut)
+	for range 3 {
+		if len(w) < 5 || !strings.ContainsRune("gndetsylrpc", rune(w[len(w)-1])) {
+			break // no ending, for speed
 		}
+		cut := w
+		for _, suffix := range endings {
+			if short, ok := strings.CutSuffix(w, suffix); ok && (len(short) >= 4 || len(short) == 3 && (suffix == "ing" || suffix == "ed")) && strings.ContainsAny(short, "aeiouy") {
+				cut = undouble(short)
+				break
+			}
+		}
+		if cut == w {
+			break
+		}
+		w = cut
 	}
 	return w
 }
+
+// endings are what [root] takes away, the longer before the shorter.
+var endings = strings.Fields("ization isation fulness ation ating ition ship ment ness ence ance ated ful ery ize ise ity ous ive ing ion ate ic al ed ly er or e y")
 
 // undouble makes one consonant of two, so that plan is the root of planning.
 func undouble(w string) string {

@@ -16,7 +16,7 @@ import (
 // it.
 func TestTricky(t *testing.T) {
 	all := &trickyScore{}
-	for _, name := range []string{"tricky.txt", "tricky_held.txt", "tricky_fresh.txt"} {
+	for _, name := range []string{"tricky.txt", "tricky_held.txt", "tricky_fresh.txt", "tricky_last.txt"} {
 		if _, err := os.Stat("testdata/" + name); err != nil {
 			t.Fatal(err)
 		}

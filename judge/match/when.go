@@ -223,10 +223,14 @@ func (c *comparison) timeFinding(a *reading, want, got stretch) finding {
 	}
 	f := finding{call: wrong, conf: .88, why: fmt.Sprintf("%q is not %q", said, meant)}
 	if a.mayMean(got, want) {
-		f.call, f.most, f.spared = unsure, .49, true
+		f.call, f.share, f.least, f.spared = unsure, .5, mayMeanLeast, true
 	}
 	return f
 }
+
+// mayMeanLeast is the least probability where a day may be what some people mean. Three in four labellers
+// accept it.
+const mayMeanLeast = .6
 
 // mayMean reports whether a day may be what some people mean by words as "the Friday before 15
 // July": the Friday of the week before, or about that day.

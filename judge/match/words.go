@@ -2,7 +2,9 @@ package match
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // longest is how many content words a reference may have to be compared as a
@@ -102,7 +104,7 @@ func (r *reading) core() []elem {
 }
 
 // titles go before a name and may be left out.
-var titles = set("mr mrs ms dr prof professor sir dame lord lady king queen prince princess president saint st captain general senator judge")
+var titles = set("mr mrs ms dr prof professor sir dame lord lady king queen prince princess president saint st captain general senator judge minister prime chancellor pope emperor empress duke duchess count countess earl baron bishop archbishop cardinal colonel major lieutenant sergeant admiral governor mayor chief justice coach herr frau")
 
 // split sorts elements by whether the response has them.
 func (c *comparison) split(want []elem) (have, missing []elem) {
@@ -224,6 +226,15 @@ func (r *reading) amongAlternatives(s span) bool {
 			return true
 		}
 	}
+	sent := r.sentenceOf(s.from)
+	for i := s.to; i+1 < sent.to; i++ {
+		if t := r.toks[i].text; hedgedBut[t] && r.hasGuess(span{i + 1, min(sent.to, i+4)}) || t == "都" && hanPhrase(r.toks[i+1:], allPossible) > 0 {
+			return true
+		}
+	}
+	if conditional[r.toks[sent.from].text] && sent.from < s.from && r.denies(span{sent.from, s.from}) {
+		return true // if it was not Lyon, it was Paris
+	}
 	for i := s.from - 1; i >= 0 && i >= s.from-5 && r.toks[i+1].brk < sentence; i-- {
 		if isOr(r.toks[i].text) && (i >= s.from-2 || r.toks[i].brk == comma) {
 			return true
@@ -233,6 +244,22 @@ func (r *reading) amongAlternatives(s span) bool {
 }
 
 func isOr(w string) bool { return alternatively[w] }
+
+// hasGuess reports whether one of the tokens of s makes a guess.
+func (r *reading) hasGuess(s span) bool {
+	for i := s.from; i < s.to; i++ {
+		if r.guessWord(i) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	hedgedBut   = set("but although though however aber mais pero ma 但")
+	conditional = set("if unless wenn falls si se")
+	allPossible = []string{"有可能", "可能"}
+)
 
 var alternatively = set("or either oder entweder ou 或 alternatively")
 
@@ -262,6 +289,9 @@ func (r *reading) outdated(s span) bool {
 func (c *comparison) absent(a *reading, want []elem) finding {
 	why := fmt.Sprintf("the response has no word of %q", a.words(span{0, len(a.toks)}))
 	for _, e := range want {
+		if len(want) == 1 && c.response.transliterates(e.key) {
+			return finding{call: right, conf: .9, why: fmt.Sprintf("the response has %q in another spelling", e.key)}.settled()
+		}
 		if c.response.akin(e.key) {
 			return finding{call: unsure, why: fmt.Sprintf("the response has a word much like %q", e.key), share: .5}.doubtful()
 		}
@@ -304,6 +334,12 @@ func (c *comparison) byName(a *reading, have, missing []elem) (finding, bool) {
 		hasFirst = hasFirst || e.key == first
 		hasLast = hasLast || e.key == last
 	}
+	switch other, same := c.givenName(a); {
+	case other != "" && same:
+		return finding{call: right, conf: .8, why: fmt.Sprintf("%q and %q are forms of one name", other, a.toks[a.elems[0].tok].text)}.settled(), true
+	case other != "" && !hasFirst:
+		return c.leaning(finding{call: wrong, conf: .85, why: fmt.Sprintf("the response names another %s, %q", a.words(span{a.elems[len(a.elems)-1].tok, len(a.toks)}), other)}, brief), true
+	}
 	switch {
 	case hasFirst && hasLast && c.together(a.elems[0], a.elems[len(a.elems)-1]):
 		return finding{call: right, conf: .95, why: "the response has the first and the last part of the name"}, true
@@ -312,6 +348,60 @@ func (c *comparison) byName(a *reading, have, missing []elem) (finding, bool) {
 	}
 	return finding{}, false
 }
+
+// givenName returns what stands in the response where the name a has its first word, "" if
+// nothing does, and whether it is a form of it: an initial, or Bill for William. It looks at
+// the first place that has the last word of the name.
+func (c *comparison) givenName(a *reading) (other string, same bool) {
+	r, last := c.response, a.elems[len(a.elems)-1]
+	first := a.toks[a.elems[0].tok]
+	if first.kind != word || a.toks[last.tok].kind != word || titles[first.text] {
+		return "", false
+	}
+	for _, e := range r.elems {
+		if e.key != last.key || !r.toks[e.tok].upper {
+			continue
+		}
+		if r.nameGoesOn(e.tok) {
+			return "", false
+		}
+		for i := e.tok - 1; i >= 0 && i >= e.tok-4; i-- {
+			t := r.toks[i]
+			if r.toks[i+1].brk != none && (t.post != '.' || len(t.text) > 1) || !t.upper || t.kind != word || stopWords[t.text] || c.question.has(stem(t.text)) {
+				break
+			}
+			if titles[t.text] || distance(t.text, first.text, 2) <= 2 {
+				return "", false
+			}
+			switch {
+			case shortFor(t.text, first.text) || shortFor(first.text, t.text):
+				return t.text, true
+			case len(t.text) > 1 && !a.has(stem(t.text)):
+				other = t.text
+			}
+		}
+		return other, false
+	}
+	return "", false
+}
+
+// shortFor reports whether a given name is a form of another: its beginning, or a form that
+// data/given.txt lists.
+func shortFor(short, full string) bool {
+	return strings.HasPrefix(full, short) || slices.Contains(givenNames()[short], full)
+}
+
+// givenNames has the full names of the short forms in data/given.txt.
+var givenNames = sync.OnceValue(func() map[string][]string {
+	m := map[string][]string{}
+	for line := range tableLines("given") {
+		forms := strings.Fields(line)
+		for _, short := range forms[1:] {
+			m[short] = append(m[short], forms[0])
+		}
+	}
+	return m
+})
 
 // together reports whether two elements stand within a name of each other.
 func (c *comparison) together(x, y elem) bool {

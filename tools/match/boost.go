@@ -18,16 +18,16 @@ type Settings struct {
 
 func (s Settings) withDefaults() Settings {
 	if s.Trees == 0 {
-		s.Trees = 160
+		s.Trees = 320
 	}
 	if s.Shrink == 0 {
-		s.Shrink = .075
+		s.Shrink = .0375
 	}
 	if s.Leaf == 0 {
 		s.Leaf = 12
 	}
 	if s.Misses == 0 {
-		s.Misses = .05
+		s.Misses = .035
 	}
 	if s.Ridge == 0 {
 		s.Ridge = 4

@@ -148,7 +148,7 @@ func Others(data string) ([]Judged, error) {
 				return nil, err
 			}
 			for _, r := range list {
-				e := match.NewEvidence(r.Item, &m.Words)
+				e := match.NewEvidence(r.Item, m.Words.Weight)
 				j := Judged{set, r.Right, e, e.Bounded(m.Probability(e.Numbers))}
 				if r.From == adversarial {
 					j.Set, j.Right = set+" "+adversarial, false

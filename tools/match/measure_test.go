@@ -35,7 +35,7 @@ var measured = sync.OnceValues(func() (*Results, error) { return Measure(shared)
 
 // Each set is measured with a model that was not fitted to it. The floors of the agreement are
 // half a point below what match reached before it read claims. The calibration error may be 0.05;
-// docs/match.md says why three sets have more.
+// docs/match.md says why one set has more.
 func TestAgainstLabels(t *testing.T) {
 	r := measure(t)
 	t.Logf("\n%s", r.Page())
@@ -45,7 +45,7 @@ func TestAgainstLabels(t *testing.T) {
 		"locomo_audit": .881, "locomo_audit adversarial-v1": .881, "locomo_memobase": .840, "locomo_acb_raw": .900,
 		"locomo_core_raw": .9136, "locomo_mflow5": .881, "zh_halluqa_gpt4judge": .743,
 	}
-	errs := map[string]float64{"human_cognee_hotpot": .055, "locomo_memobase": .055, "locomo_mflow5": .08, "locomo_audit adversarial-v1": 1}
+	errs := map[string]float64{"locomo_mflow5": .085, "locomo_audit adversarial-v1": 1}
 	for _, f := range append(r.People, r.Others...) {
 		if f.Name == "all" {
 			continue
@@ -125,7 +125,7 @@ func TestExpectedScoreCovers(t *testing.T) {
 					}
 					values.Add(value, 1)
 				}
-				e := agreement.Widened(stat.MeanIn(values, .95, stat.Unit), guesses.SE(float64(n), m.Error), stat.Unit)
+				e := agreement.Widened(stat.MeanIn(values, .95, stat.Unit), guesses.Allowance(float64(n), m.Error), stat.Unit)
 				covered += count(e.Lo <= truth && truth <= e.Hi)
 			}
 			share := float64(covered) / draws

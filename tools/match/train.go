@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"deem"
 	"deem/judge/match"
 )
 
@@ -37,12 +38,14 @@ func Words(rows []Row) match.Words {
 	add := func(text string) {
 		texts++
 		seen := map[string]bool{}
-		for _, w := range match.ContentWords(text) {
+		// Of an item without anything else, the judge weighs the content words of the question.
+		match.NewEvidence(deem.Item{Question: text, References: []string{""}}, func(w string) float64 {
 			if !seen[w] && w[0] != '#' {
 				seen[w] = true
 				counts[w]++
 			}
-		}
+			return 1
+		})
 	}
 	for _, r := range rows {
 		add(r.Item.Response)
@@ -117,7 +120,7 @@ func NewSheet(rows []Row) (*Sheet, error) {
 	misses := nearMisses(rows)
 	s.made = len(misses)
 	for _, r := range append(slices.Clone(rows), misses...) {
-		e := match.NewEvidence(r.Item, &s.words)
+		e := match.NewEvidence(r.Item, s.words.Weight)
 		s.seen, s.x = append(s.seen, e), append(s.x, e.Numbers)
 		s.y = append(s.y, number(r.Right))
 		s.fold = append(s.fold, fold(r.Item.Question))
