@@ -61,7 +61,7 @@ func TestChanceCountsOnce(t *testing.T) {
 	for range 10 {
 		g.Add(.5, 1)
 	}
-	est := stat.Estimate{Value: .5, Lo: .4, Hi: .6, SE: .05, Level: .95, Method: stat.MethodT}
+	est := stat.Estimate{Value: .5, Lo: .4, Hi: .6, SE: .05, Level: .95, Method: "t"}
 	if got := agreement.Widened(est, g.Allowance(100, 0), stat.Unit); got.Lo != .4 || got.Hi != .6 {
 		t.Errorf("the interval is %v to %v, want it as it was: its arms of 0.1 are wider than the chance in ten items of 100", got.Lo, got.Hi)
 	}
