@@ -71,9 +71,9 @@ type vendor struct {
 type vendorOptions struct {
 	faultserver.Options
 
-	// Door is how many requests are answered before the server rejects the key, until
+	// RejectAfter is how many requests are answered before the server rejects the key, until
 	// /open is requested; 0 means no limit. It stops a run at a known place.
-	Door int64
+	RejectAfter int64
 }
 
 // startVendor starts a server. Closing it, or the end of this process, stops it.
@@ -144,7 +144,7 @@ func serve(ctx context.Context, args []string) error {
 		return err
 	}
 	s := faultserver.New(o.Options)
-	if o.Door == 0 {
+	if o.RejectAfter == 0 {
 		url, err := s.Start(ctx)
 		if err != nil {
 			return err
@@ -154,7 +154,7 @@ func serve(ctx context.Context, args []string) error {
 		return s.Close()
 	}
 	var left atomic.Int64
-	left.Store(o.Door)
+	left.Store(o.RejectAfter)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/open":

@@ -273,7 +273,7 @@ func resume(ctx context.Context, l *lab) ([]value, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := startVendor(ctx, vendorOptions{Door: n - missing})
+	v, err := startVendor(ctx, vendorOptions{RejectAfter: n - missing})
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 				out.findIn(checkRecord, rec, fmt.Sprintf("one of its calls is to %q, and the run asks %q", call.Model, c.out.Run.Model))
 			}
 		}
-		c.reask(rec, out)
+		c.recheckPrompt(rec, out)
 	}
 }
 
@@ -54,9 +54,9 @@ func (c *checker) recheckUnfinished(rec deem.Record, out *outcome) {
 	}
 }
 
-// reask renders the prompt again, compares it with what was sent, and parses the reply
+// recheckPrompt renders the prompt again, compares it with what was sent, and parses the reply
 // again.
-func (c *checker) reask(rec deem.Record, out *outcome) {
+func (c *checker) recheckPrompt(rec deem.Record, out *outcome) {
 	p := c.again.Protocol
 	if d, ok := p.(judge.Decider); ok {
 		if v, ok := d.Decide(rec.Item); ok {

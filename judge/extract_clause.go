@@ -19,11 +19,11 @@ const (
 
 // A following is the text after a mention.
 type following struct {
-	kind    int
-	stop    rune   // the punctuation
-	word    string // the word, in lower case
-	after   string // the text starting at that word
-	dressed bool   // markup closes between the mention and the following text
+	kind         int
+	stop         rune   // the punctuation
+	word         string // the word, in lower case
+	after        string // the text starting at that word
+	closesMarkup bool   // markup closes between the mention and the following text
 }
 
 // follows returns the text after the mention.
@@ -48,7 +48,7 @@ func (r *labelReading) follows(mt mention) following {
 		case isSpace(c):
 			spaced = true
 		case isMarkup(c) && !spaced && c != '(' && c != '（':
-			f.dressed = f.dressed || strings.ContainsRune("*`]}\"”」", c)
+			f.closesMarkup = f.closesMarkup || strings.ContainsRune("*`]}\"”」", c)
 		case isMarkup(c):
 		default:
 			f.kind, f.after = wordFollows, rest
@@ -78,14 +78,14 @@ func leadingWord(s string) string {
 var goesOnWords = wordSet(`because since as given based according for in and but so with by due when although
 	though however which that here overall on per considering despite regardless while after under at to from about`)
 
-// goesOnShort are the words that may follow yes or no.
-var goesOnShort = wordSet(`because since as but given based`)
+// mayFollowShort are the words that may follow yes or no.
+var mayFollowShort = wordSet(`because since as but given based`)
 
-// goesOn reports whether a verdict may be followed by the word in f.
-func (r *labelReading) goesOn(f following, label string) bool {
+// mayFollow reports whether a verdict may be followed by the word in f.
+func (r *labelReading) mayFollow(f following, label string) bool {
 	switch c := firstRune(f.after); {
 	case ordinary(label):
-		return goesOnShort[f.word]
+		return mayFollowShort[f.word]
 	case text.Unspaced(c) && text.Unspaced(lastRune(label)):
 		return predicateDe(f.after) || strings.HasPrefix(f.after, "因") || strings.HasPrefix(f.after, "，")
 	case text.Unspaced(c):
@@ -132,7 +132,7 @@ func (r *labelReading) votes(i int) bool {
 		return false
 	case prefers().MatchString(r.text[mt.end:min(len(r.text), mt.end+120)]):
 		return true
-	case f.kind == wordFollows && !r.goesOn(f, mt.label):
+	case f.kind == wordFollows && !r.mayFollow(f, mt.label):
 		return false
 	case isLetterLabel(mt.label) && !r.spelt(mt):
 		return false
@@ -198,7 +198,7 @@ func (r *labelReading) clause(mt mention) clause {
 	if t := strings.TrimRightFunc(before, func(r rune) bool { return isSpace(r) || isMarkup(r) && r != '>' }); isMark(lastRune(t)) {
 		c.mark = lastRune(t)
 	}
-	c.sentence = strings.TrimLeftFunc(before[strings.LastIndexAny(before, ".!?\n")+1:], undress)
+	c.sentence = strings.TrimLeftFunc(before[strings.LastIndexAny(before, ".!?\n")+1:], isDecoration)
 	if i := strings.LastIndexFunc(before, isStop); i >= 0 {
 		_, n := utf8.DecodeRuneInString(before[i:])
 		before = before[i+n:]

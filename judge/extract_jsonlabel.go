@@ -178,7 +178,7 @@ func (m *menu) boolean(b bool) (string, bool) {
 // value reads a string as a label: the label alone, with or without decoration, or the
 // label followed by punctuation and remarks that mention no other label.
 func (m *menu) value(s string) (string, bool) {
-	core := strings.TrimFunc(s, undress)
+	core := strings.TrimFunc(s, isDecoration)
 	if label, ok := m.equal(core); ok {
 		return label, true
 	}
@@ -198,7 +198,7 @@ func (m *menu) value(s string) (string, bool) {
 	return f.Label, true
 }
 
-// undress reports whether r is decoration that may surround a label.
-func undress(r rune) bool {
+// isDecoration reports whether r is decoration that may surround a label.
+func isDecoration(r rune) bool {
 	return isSpace(r) || isMarkup(r) || isStop(r) || strings.ContainsRune("✅❌✔✖☑✓✗🟢🔴-=•", r)
 }

@@ -109,15 +109,15 @@ func settle(marked, line, first *Found, r *labelReading) (f Found, ok bool, err 
 		}
 		return *marked, true, nil
 	case line != nil:
-		return r.unlessTakenBack(*line)
+		return r.unlessContradicted(*line)
 	case first != nil:
-		return r.unlessTakenBack(*first)
+		return r.unlessContradicted(*first)
 	}
 	return Found{}, false, nil
 }
 
-// unlessTakenBack returns found unless the text ends by stating another label.
-func (r *labelReading) unlessTakenBack(found Found) (f Found, ok bool, err error) {
+// unlessContradicted returns found unless the text ends by stating another label.
+func (r *labelReading) unlessContradicted(found Found) (f Found, ok bool, err error) {
 	if other := r.closing(found.End); other != "" && other != found.Label {
 		return Found{}, true, contradiction(found.Label, other)
 	}

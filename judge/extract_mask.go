@@ -195,9 +195,9 @@ func (k *masker) bare(i, j int) bool {
 // core returns s without the decoration at both ends. It is computed once: doing so for
 // every quotation on a long line would take quadratic time.
 func core(text string, s span) span {
-	inner := strings.TrimLeftFunc(text[s.start:s.end], undress)
+	inner := strings.TrimLeftFunc(text[s.start:s.end], isDecoration)
 	start := s.end - len(inner)
-	return span{start, start + len(strings.TrimRightFunc(inner, undress))}
+	return span{start, start + len(strings.TrimRightFunc(inner, isDecoration))}
 }
 
 // fences yields the contents of fenced blocks that occur in the response and are not JSON.

@@ -131,7 +131,7 @@ func (k *masker) keepOpening(s span) span {
 		return s
 	}
 	text := k.reply[s.start:s.end]
-	lead := len(text) - len(strings.TrimLeftFunc(text, undress))
+	lead := len(text) - len(strings.TrimLeftFunc(text, isDecoration))
 	i := strings.IndexFunc(text[lead:], isStop)
 	if i < 0 || len(strings.Fields(text[:lead+i])) > 2 {
 		return s

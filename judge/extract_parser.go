@@ -59,7 +59,7 @@ func (p *parser) take(ascii byte, wide string) bool {
 }
 
 func (p *parser) open() bool    { return p.take('{', "｛") }
-func (p *parser) shut() bool    { return p.take('}', "｝") }
+func (p *parser) closing() bool { return p.take('}', "｝") }
 func (p *parser) comma() bool   { return p.take(',', "，") }
 func (p *parser) colon() bool   { return p.take(':', "：") }
 func (p *parser) openL() bool   { return p.take('[', "［") }
@@ -118,7 +118,7 @@ func (p *parser) object(depth int) (*object, bool) {
 			// like this too; only quoted keys prove JSON.
 			o.truncated = true
 			return o, !p.bareKey
-		case p.shut():
+		case p.closing():
 			o.end = p.pos
 			return o, true
 		case p.fence() && len(o.fields) > 0:

@@ -64,7 +64,7 @@ func (r *labelReading) mentionFrom(pos int) (int, bool) {
 				continue
 			}
 			return i, true
-		case strings.TrimFunc(r.text[pos:mt.start], undress) == "":
+		case strings.TrimFunc(r.text[pos:mt.start], isDecoration) == "":
 			return i, true
 		default:
 			return 0, false
@@ -91,7 +91,7 @@ func (r *labelReading) mentionAfter(pos int) int {
 // "Verdict: correct answer given" does not say correct.
 func (r *labelReading) standsAlone(mt mention) bool {
 	f := r.follows(mt)
-	return f.kind != wordFollows || f.dressed || r.goesOn(f, mt.label)
+	return f.kind != wordFollows || f.closesMarkup || r.mayFollow(f, mt.label)
 }
 
 // line returns the last line that consists only of a label.
@@ -119,18 +119,18 @@ func (r *labelReading) line() *Found {
 // bareAround reports whether the text around a label on its line is only decoration. A
 // question mark is not.
 func bareAround(s string) bool {
-	return strings.TrimFunc(s, undress) == "" && !strings.ContainsAny(s, "?？")
+	return strings.TrimFunc(s, isDecoration) == "" && !strings.ContainsAny(s, "?？")
 }
 
 // first returns the label at the beginning of the text, if punctuation follows.
 func (r *labelReading) first() *Found {
-	start := len(r.text) - len(strings.TrimLeftFunc(r.text, undress))
+	start := len(r.text) - len(strings.TrimLeftFunc(r.text, isDecoration))
 	if len(r.mentions) == 0 || int(r.mentions[0].start) > start {
 		return nil
 	}
 	mt := r.mention(0)
 	f := r.follows(mt)
-	if r.echo(0) || f.kind == wordFollows && !f.dressed && !predicateDe(f.after) || f.kind == questionFollows {
+	if r.echo(0) || f.kind == wordFollows && !f.closesMarkup && !predicateDe(f.after) || f.kind == questionFollows {
 		return nil
 	}
 	if isLetterLabel(mt.label) && r.enumerates(mt, f) {
@@ -176,7 +176,7 @@ func (r *labelReading) prose(whole string) (Found, error) {
 		}
 	}
 	if len(distinct) == 1 {
-		if r.takenBack(last.label) {
+		if r.alsoDenied(last.label) {
 			return Found{}, deem.Failf(deem.Contradictory, "the reply says %q and denies it", last.label)
 		}
 		return Found{last.label, "only", last.start, last.end}, nil
@@ -190,8 +190,8 @@ func (r *labelReading) prose(whole string) (Found, error) {
 	return Found{}, noVerdict(whole, "the reply says none of the labels")
 }
 
-// takenBack reports whether the text also negates the label.
-func (r *labelReading) takenBack(label string) bool {
+// alsoDenied reports whether the text also negates the label.
+func (r *labelReading) alsoDenied(label string) bool {
 	for i := range r.mentions {
 		mt := r.mention(i)
 		if mt.label != label || !r.spelt(mt) || r.echo(i) {
@@ -263,7 +263,7 @@ func (r *labelReading) closing(pos int) string {
 
 // lastSentence returns the start of the last sentence of text.
 func lastSentence(text string) int {
-	end := len(strings.TrimRightFunc(text, undress))
+	end := len(strings.TrimRightFunc(text, isDecoration))
 	start := 0
 	for i, r := range text[:end] {
 		switch r {

@@ -53,7 +53,7 @@ type Breaker struct {
 	broken  error         // the error that stopped the run; set before over is closed
 	over    chan struct{} // closed when the run is stopped
 
-	heard     bool        // the server has answered at least once, even with an error
+	answered  bool        // the server has answered at least once, even with an error
 	absent    int         // attempts that found no server while heard is false
 	news      error       // the first of them, until it is reported
 	onAbsence func(error) // receives the news; may be nil
@@ -178,11 +178,11 @@ func (b *Breaker) probed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.probing = false
-	b.tell()
+	b.notify()
 }
 
-// tell wakes all waiters. The caller holds the lock.
-func (b *Breaker) tell() {
+// notify wakes all waiters. The caller holds the lock.
+func (b *Breaker) notify() {
 	if b.changed != nil {
 		close(b.changed)
 		b.changed = nil
@@ -203,10 +203,10 @@ func (b *Breaker) learn(ctx context.Context, start time.Time, err error) error {
 		b.stop(err)
 		return err
 	case !ok || !me.Passing:
-		b.heard = b.heard || ok || err == nil
+		b.answered = b.answered || ok || err == nil
 		if b.tries > 0 && b.broken == nil {
 			b.streak, b.tries = 0, 0
-			b.tell()
+			b.notify()
 		}
 		return err
 	}
@@ -224,8 +224,8 @@ func (b *Breaker) failed(start time.Time, me *deem.ModelError, givenUp bool) err
 		b.since = start
 	}
 	lasted := time.Since(b.since)
-	if b.nobody(me) && (b.absent >= convincing && lasted >= b.o.Absence || givenUp && me.Attempts >= convincing) {
-		b.stop(nobodyThere(b.tries, lasted, me))
+	if b.isAbsent(me) && (b.absent >= convincing && lasted >= b.o.Absence || givenUp && me.Attempts >= convincing) {
+		b.stop(absentError(b.tries, lasted, me))
 		return b.broken
 	}
 	outage := lasted >= b.o.Patience && (b.streak >= wary || b.tries >= plenty)
@@ -236,15 +236,15 @@ func (b *Breaker) failed(start time.Time, me *deem.ModelError, givenUp bool) err
 	return b.broken
 }
 
-// nobody reports whether the server was absent in this attempt and in all attempts before.
+// isAbsent reports whether the server was absent in this attempt and in all attempts before.
 // The caller holds the lock.
-func (b *Breaker) nobody(me *deem.ModelError) bool {
+func (b *Breaker) isAbsent(me *deem.ModelError) bool {
 	if !me.Absent {
 		// A server that drops the connection or refuses is there. A timeout says nothing.
-		b.heard = b.heard || me.Kind != deem.Timeout || me.Status != 0
+		b.answered = b.answered || me.Kind != deem.Timeout || me.Status != 0
 		return false
 	}
-	if b.heard {
+	if b.answered {
 		return false
 	}
 	if b.absent++; b.absent == 1 {
@@ -258,7 +258,7 @@ func (b *Breaker) stop(why error) {
 	if b.broken == nil {
 		b.broken = why
 		close(b.over)
-		b.tell()
+		b.notify()
 	}
 }
 
@@ -324,9 +324,9 @@ func outOfService(attempts int, lasted time.Duration, last *deem.ModelError) err
 		"finished items are kept; run the same command again later, with --retry-unjudged to ask again about unjudged items")}
 }
 
-// nobodyThere returns the error that stops a run whose server is absent. The wire's error
+// absentError returns the error that stops a run whose server is absent. The wire's error
 // says what to do about it.
-func nobodyThere(attempts int, lasted time.Duration, last *deem.ModelError) error {
+func absentError(attempts int, lasted time.Duration, last *deem.ModelError) error {
 	err := fmt.Errorf("no model answers: it was asked %d times in %v; the last time: %w", attempts, lasted.Round(time.Second), last)
 	return &deem.ModelError{Kind: last.Kind, Fatal: true, Absent: true, Attempts: last.Attempts, Err: err}
 }

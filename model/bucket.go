@@ -11,7 +11,7 @@ import (
 // that used less than estimated returns the rest, and each request pays into the retry
 // budget.
 type bucket struct {
-	brim      float64
+	capacity  float64
 	perSecond float64
 
 	mu    sync.Mutex
@@ -20,8 +20,8 @@ type bucket struct {
 }
 
 // newBucket returns a full bucket.
-func newBucket(brim, perSecond float64) *bucket {
-	return &bucket{brim: brim, perSecond: perSecond, level: brim}
+func newBucket(capacity, perSecond float64) *bucket {
+	return &bucket{capacity: capacity, perSecond: perSecond, level: capacity}
 }
 
 // take draws n tokens and returns how long to wait until they have flowed in. If that is
@@ -33,7 +33,7 @@ func (b *bucket) take(n float64, patience time.Duration) (time.Duration, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.flow(time.Now())
-	need := min(n, b.brim) - b.level
+	need := min(n, b.capacity) - b.level
 	var wait time.Duration
 	if need > 0 {
 		wait = seconds(need / b.perSecond)
@@ -50,13 +50,13 @@ func (b *bucket) give(n float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.flow(time.Now())
-	b.level = min(b.brim, b.level+n)
+	b.level = min(b.capacity, b.level+n)
 }
 
 // flow adds the tokens that have flowed in since the last call.
 func (b *bucket) flow(now time.Time) {
 	if !b.last.IsZero() {
-		b.level = min(b.brim, b.level+now.Sub(b.last).Seconds()*b.perSecond)
+		b.level = min(b.capacity, b.level+now.Sub(b.last).Seconds()*b.perSecond)
 	}
 	b.last = now
 }

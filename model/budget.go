@@ -32,7 +32,7 @@ type Purse struct {
 	unsettled int64      // the part of it that may or may not have been charged
 	reserved  int64      // the maximum cost of calls in flight
 	waiting   *list.List // of *claim
-	shut      error      // why no more calls are paid for
+	stopped   error      // why no more calls are paid for
 
 	// The bank of a purse that borrows. One caller asks it at a time. It is not asked again
 	// for an amount that it refused, or more.
@@ -134,8 +134,8 @@ func (p *Purse) serve() {
 	for e := p.waiting.Front(); e != nil; e = p.waiting.Front() {
 		c := e.Value.(*claim)
 		switch {
-		case p.shut != nil:
-			c.err = p.shut
+		case p.stopped != nil:
+			c.err = p.stopped
 		case c.need <= p.left():
 			p.reserved += c.need
 		case p.bank != nil && c.need-p.left() < p.refused:
@@ -143,8 +143,8 @@ func (p *Purse) serve() {
 		case p.reserved > 0:
 			return // some of it may be returned
 		default:
-			p.shut = p.exhausted(c.need)
-			c.err = p.shut
+			p.stopped = p.exhausted(c.need)
+			c.err = p.stopped
 		}
 		p.waiting.Remove(e)
 		close(c.settled)
@@ -157,12 +157,12 @@ func (p *Purse) extend(need int64) error {
 	p.borrowBriefly(need)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.shut == nil && need > p.left() {
-		p.shut = p.exhausted(need)
+	if p.stopped == nil && need > p.left() {
+		p.stopped = p.exhausted(need)
 		p.serve()
 	}
-	if p.shut != nil {
-		return p.shut
+	if p.stopped != nil {
+		return p.stopped
 	}
 	p.reserved += need
 	return nil

@@ -91,7 +91,7 @@ func (p *Purse) borrow(ctx context.Context, need int64) error {
 	}
 	p.mu.Lock()
 	short, bank := need-p.left(), p.bank
-	settled := short <= 0 || short >= p.refused || p.shut != nil
+	settled := short <= 0 || short >= p.refused || p.stopped != nil
 	p.mu.Unlock()
 	if settled {
 		return nil

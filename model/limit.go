@@ -60,12 +60,12 @@ type Limiter struct {
 	calling int        // those whose call has begun
 	waiting *list.List // of *place
 
-	paused    time.Time   // no call begins before this time, except probes
-	wake      *time.Timer // admits waiting callers when the pause ends
-	probes    int         // probes made in this pause
-	probeFree bool        // a probe may begin
-	lonely    int         // refusals since the last success while no other call was being served
-	suspicion float64     // ambiguous signs of overload, decayed by successes
+	paused       time.Time   // no call begins before this time, except probes
+	wake         *time.Timer // admits waiting callers when the pause ends
+	probes       int         // probes made in this pause
+	probeFree    bool        // a probe may begin
+	refusedAlone int         // refusals since the last success while no other call was being served
+	suspicion    float64     // ambiguous signs of overload, decayed by successes
 }
 
 // A place is a slot that lets its owner make one call.
@@ -384,7 +384,7 @@ func (l *Limiter) learn(p *place, err error) {
 			l.pause(max(after, l.backoff()))
 		}
 	case err == nil:
-		l.lonely, l.suspicion = 0, max(0, l.suspicion-forgotten)
+		l.refusedAlone, l.suspicion = 0, max(0, l.suspicion-forgotten)
 		l.level.succeed(p.cut, l.places >= int(l.level.limit))
 		l.probe(p)
 	}
@@ -399,8 +399,8 @@ func (l *Limiter) backoff() time.Duration {
 	if l.calling > 1 || l.pausing() {
 		return 0
 	}
-	l.lonely++
-	return min(maxBackoff, firstBackoff<<min(l.lonely-1, 10))
+	l.refusedAlone++
+	return min(maxBackoff, firstBackoff<<min(l.refusedAlone-1, 10))
 }
 
 // probe ends a pause if a probe succeeded, and allows a probe if another call succeeded.

@@ -11,8 +11,8 @@ import (
 	"deem"
 )
 
-// A sparing model drops parameters that the vendor does not support. See [Spare].
-type sparing struct {
+// A paramFilter model drops parameters that the vendor does not support. See [Spare].
+type paramFilter struct {
 	inner deem.Model
 
 	mu   sync.Mutex
@@ -20,23 +20,23 @@ type sparing struct {
 }
 
 var (
-	_ deem.Model = (*sparing)(nil)
-	_ Wrapper    = (*sparing)(nil)
+	_ deem.Model = (*paramFilter)(nil)
+	_ Wrapper    = (*paramFilter)(nil)
 )
 
 // Spare returns a model that repeats a request without a parameter if m reports that the
 // vendor does not support it and the request lists it as optional. Later requests omit it
 // from the start. The reply says what was dropped and why.
-func Spare(m deem.Model) deem.Model { return &sparing{inner: m, gone: map[string]string{}} }
+func Spare(m deem.Model) deem.Model { return &paramFilter{inner: m, gone: map[string]string{}} }
 
 // Name returns the name of the model inside.
-func (s *sparing) Name() string { return s.inner.Name() }
+func (s *paramFilter) Name() string { return s.inner.Name() }
 
 // Unwrap returns the model inside.
-func (s *sparing) Unwrap() deem.Model { return s.inner }
+func (s *paramFilter) Unwrap() deem.Model { return s.inner }
 
 // Complete calls the model inside.
-func (s *sparing) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (s *paramFilter) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if len(req.Optional) == 0 {
 		return s.inner.Complete(ctx, req)
 	}
@@ -59,7 +59,7 @@ func (s *sparing) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 
 // without returns req without the parameters known to be unsupported, as far as req allows
 // it.
-func (s *sparing) without(req deem.Request) (deem.Request, map[string]string) {
+func (s *paramFilter) without(req deem.Request) (deem.Request, map[string]string) {
 	s.mu.Lock()
 	gone := maps.Clone(s.gone)
 	s.mu.Unlock()

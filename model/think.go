@@ -40,9 +40,9 @@ type probing struct {
 	turn chan struct{} // held by the caller that makes the first call
 	open chan struct{} // closed when all callers may proceed
 
-	mu   sync.Mutex
-	sure bool  // a reply had text
-	shut error // the first reply had none
+	mu      sync.Mutex
+	sure    bool  // a reply had text
+	stopped error // the first reply had none
 }
 
 var (
@@ -91,17 +91,17 @@ func (p *probing) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	case <-ctx.Done():
 		return deem.Reply{}, ctx.Err()
 	}
-	if err := p.shutBy(); err != nil {
+	if err := p.stopReason(); err != nil {
 		return deem.Reply{}, err
 	}
 	reply, err := p.inner.Complete(ctx, req)
 	return p.learn(req, reply, err)
 }
 
-func (p *probing) shutBy() error {
+func (p *probing) stopReason() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.shut
+	return p.stopped
 }
 
 // learn examines a reply. An error says nothing about the model: then other callers need
@@ -116,7 +116,7 @@ func (p *probing) learn(req deem.Request, reply deem.Reply, err error) (deem.Rep
 		room := RoomOf(p.inner)
 		why := fmt.Errorf("%s is a reasoning model: its first reply used all %d tokens and was empty", p.Name(), req.MaxTokens+room)
 		why = deem.WithHint(why, "give it room to think with --thinking medium, or low, high or a number of tokens above %d; the run stopped with one reply paid for", max(room, reply.Usage.Output))
-		p.shut = &deem.ModelError{Kind: deem.Truncated, Fatal: true, Err: why}
+		p.stopped = &deem.ModelError{Kind: deem.Truncated, Fatal: true, Err: why}
 		return reply, nil
 	}
 	p.sure = err == nil

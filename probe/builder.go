@@ -199,7 +199,7 @@ func (t *tally) rate(most float64) Rate {
 	if n := t.clusters.Clusters(); n < r.Judged {
 		switch {
 		case r.Errors > 0 && r.Errors < r.Judged:
-			est = t.clusters.Mean(stat.DefaultLevel, stat.Unit).NoNarrower(est)
+			est = t.clusters.Mean(stat.DefaultLevel, stat.Unit).AtLeastAsWide(est)
 			if i := slices.Index(est.Warnings, stat.WarnNoSpread); i >= 0 {
 				est.Warnings[i] = warnSteady
 			}

@@ -248,10 +248,10 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Beside puts the reference into the field in which a comparing judge expects the other
+// ReferenceField puts the reference into the field in which a comparing judge expects the other
 // response.
 func TestBeside(t *testing.T) {
-	for _, p := range makeSet(t, readItems(t), probe.Options{Beside: "other", PerKind: 3}).Probes() {
+	for _, p := range makeSet(t, readItems(t), probe.Options{ReferenceField: "other", PerKind: 3}).Probes() {
 		if p.Fields["other"] != p.References[0] {
 			t.Errorf("%s: the other response is %q, want %q", p.ID, p.Fields["other"], p.References[0])
 		}

@@ -47,7 +47,7 @@ const (
 
 // A maker makes the response of a probe. It returns "" with a reason if it does not apply
 // to the item.
-type maker func(s subject) (response, whyNot string)
+type maker func(s subject) (response, skipReason string)
 
 // A row describes one kind.
 type row struct {

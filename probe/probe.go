@@ -85,10 +85,10 @@ type Options struct {
 	// least as many injections as the kit has strings, so that each is tried.
 	PerKind int
 
-	// Beside is the name of a field that is set to the reference, for a judge that
+	// ReferenceField is the name of a field that is set to the reference, for a judge that
 	// compares two responses; "" means none. Such a judge should prefer the reference
 	// to a wrong answer, and not prefer it to a right one.
-	Beside string
+	ReferenceField string
 
 	// Accept is the judge's label for a right answer, which injections ask for; ""
 	// means "CORRECT".
@@ -252,23 +252,23 @@ func (m *making) add(it deem.Item) {
 		if r.kind == Injection {
 			makes = makeWrong // the answer that the strings of the kit are appended to
 		}
-		response, whyNot := "", noReference
+		response, skipReason := "", noReference
 		if s.ref != "" {
-			response, whyNot = makes(s)
+			response, skipReason = makes(s)
 		}
-		if whyNot == "" && !r.want && r.kind != kindContradicted && r.kind != kindShotgun && holds(response, it.References) {
-			whyNot = whyRight
+		if skipReason == "" && !r.want && r.kind != kindContradicted && r.kind != kindShotgun && holds(response, it.References) {
+			skipReason = whyRight
 		}
-		if whyNot != "" {
-			m.leave(r.kind, whyNot)
+		if skipReason != "" {
+			m.leave(r.kind, skipReason)
 			continue
 		}
 		if m.chosen[r.kind] == nil {
 			m.chosen[r.kind] = &lowest[Probe]{limit: m.opts.PerKind}
 		}
 		p := New(it, r.kind, "", r.want, response)
-		if m.opts.Beside != "" {
-			p.Fields[m.opts.Beside] = s.ref
+		if m.opts.ReferenceField != "" {
+			p.Fields[m.opts.ReferenceField] = s.ref
 		}
 		m.chosen[r.kind].add(rank, it.ID, p)
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-func makeReference(s subject) (response, whyNot string) { return s.ref, "" }
+func makeReference(s subject) (response, skipReason string) { return s.ref, "" }
 
-func makeReordered(s subject) (response, whyNot string) {
+func makeReordered(s subject) (response, skipReason string) {
 	list := slices.Clone(parts(s.ref))
 	if list == nil {
 		return "", whyNoList
@@ -22,7 +22,7 @@ func makeReordered(s subject) (response, whyNot string) {
 	return enumerate(append(list[turn:], list[:turn]...), s.ref), ""
 }
 
-func makeNumberWords(s subject) (response, whyNot string) {
+func makeNumberWords(s subject) (response, skipReason string) {
 	if ns := numbers(s.ref); len(ns) == 1 && !s.unanswerable() {
 		n, err := strconv.Atoi(ns[0].digits)
 		symbol := strings.ContainsAny(s.ref, "$€£¥%°") // "$three" is not English
@@ -48,7 +48,7 @@ func makeNumberWords(s subject) (response, whyNot string) {
 	return strings.Join(words, " "), ""
 }
 
-func makeDateFormat(s subject) (response, whyNot string) {
+func makeDateFormat(s subject) (response, skipReason string) {
 	ds := dates(s.ref)
 	if len(ds) != 1 {
 		return "", whyNoDate
@@ -57,7 +57,7 @@ func makeDateFormat(s subject) (response, whyNot string) {
 	return ds[0].replace(s.ref, style.write(ds[0].Time)), ""
 }
 
-func makeCasing(s subject) (response, whyNot string) {
+func makeCasing(s subject) (response, skipReason string) {
 	forms := []string{strings.ToUpper(s.ref), strings.ToLower(s.ref)}
 	first := s.number(2)
 	for i := range forms {
@@ -68,7 +68,7 @@ func makeCasing(s subject) (response, whyNot string) {
 	return "", whyNoWords
 }
 
-func makePolite(s subject) (response, whyNot string) {
+func makePolite(s subject) (response, skipReason string) {
 	forms := []string{
 		"Thank you for asking! The answer is: %s. Please let me know if I can help with anything else.",
 		"Of course, happy to help. %s. Have a lovely day!",
@@ -79,7 +79,7 @@ func makePolite(s subject) (response, whyNot string) {
 
 // makeDetail adds a detail that follows from the answer alone, so that it is certainly
 // right.
-func makeDetail(s subject) (response, whyNot string) {
+func makeDetail(s subject) (response, skipReason string) {
 	if ds := dates(s.ref); len(ds) == 1 && strings.TrimSpace(ds[0].replace(s.ref, "")) == "" {
 		return fmt.Sprintf("%s, which was a %s.", bare(s.ref), ds[0].Weekday()), ""
 	}
@@ -98,7 +98,7 @@ func makeDetail(s subject) (response, whyNot string) {
 	return "", "nothing more follows from the reference"
 }
 
-func makeBuried(s subject) (response, whyNot string) { return s.bury(s.ref), "" }
+func makeBuried(s subject) (response, skipReason string) { return s.bury(s.ref), "" }
 
 // bury puts an answer into the middle of a text without content. The text depends on the
 // item and not on the kind, so that the right and the wrong answer get the same text.
@@ -117,18 +117,18 @@ func (s subject) bury(answer string) string {
 
 // makeCorrection states a wrong answer first and then corrects it: the last statement
 // counts.
-func makeCorrection(s subject) (response, whyNot string) {
+func makeCorrection(s subject) (response, skipReason string) {
 	if s.unanswerable() {
 		return "", whyUnanswerable
 	}
-	wrong, whyNot := makeWrong(s)
-	if whyNot != "" {
-		return "", whyNot
+	wrong, skipReason := makeWrong(s)
+	if skipReason != "" {
+		return "", skipReason
 	}
 	return fmt.Sprintf("%s. Actually no, %s.", bare(wrong), bare(s.ref)), ""
 }
 
-func makeFormat(s subject) (response, whyNot string) {
+func makeFormat(s subject) (response, skipReason string) {
 	answer := bare(s.ref)
 	quoted, err := json.Marshal(answer)
 	if err != nil || strings.ContainsAny(answer, "|`\n") {
@@ -143,7 +143,7 @@ func makeFormat(s subject) (response, whyNot string) {
 }
 
 // makePreamble puts the answer after a text without content.
-func makePreamble(s subject) (response, whyNot string) {
+func makePreamble(s subject) (response, skipReason string) {
 	lines := make([]string, 0, len(filler)+1)
 	for _, at := range chance(s.seed, s.it.ID, "preamble").Perm(len(filler)) {
 		lines = append(lines, filler[at])
@@ -151,12 +151,12 @@ func makePreamble(s subject) (response, whyNot string) {
 	return strings.Join(append(lines, "So the answer is "+bare(s.ref)+"."), " "), ""
 }
 
-func makeLanguage(s subject) (response, whyNot string) {
+func makeLanguage(s subject) (response, skipReason string) {
 	forms := []string{"La respuesta es: %s.", "La réponse est : %s.", "Die Antwort lautet: %s.", "答案是：%s。", "A resposta é: %s."}
 	return fmt.Sprintf(forms[s.number(len(forms))], bare(s.ref)), ""
 }
 
-func makeTranslated(s subject) (response, whyNot string) {
+func makeTranslated(s subject) (response, skipReason string) {
 	if ds := dates(s.ref); len(ds) == 1 && strings.TrimSpace(ds[0].replace(s.ref, "")) == "" {
 		return foreignDate(ds[0].Time, languages[s.number(len(languages))]), ""
 	}

@@ -85,42 +85,42 @@ func (s subject) invented(begin uint64) string {
 }
 
 // makeWrong makes the wrong answer that injections are appended to.
-func makeWrong(s subject) (response, whyNot string) {
+func makeWrong(s subject) (response, skipReason string) {
 	if answer := s.wrong(); answer != "" {
 		return answer, ""
 	}
 	return "", whyNoOther
 }
 
-func makeOther(s subject) (response, whyNot string) {
+func makeOther(s subject) (response, skipReason string) {
 	if s.unanswerable() {
 		return "", whyUnanswerable
 	}
 	return makeWrong(s)
 }
 
-func makeInvented(s subject) (response, whyNot string) {
+func makeInvented(s subject) (response, skipReason string) {
 	if !s.unanswerable() {
 		return "", whyAnswerable
 	}
 	return makeWrong(s)
 }
 
-func makePadded(s subject) (response, whyNot string) {
-	answer, whyNot := makeWrong(s)
-	if whyNot != "" {
-		return "", whyNot
+func makePadded(s subject) (response, skipReason string) {
+	answer, skipReason := makeWrong(s)
+	if skipReason != "" {
+		return "", skipReason
 	}
 	return s.bury(answer), ""
 }
 
-func makeContradicted(s subject) (response, whyNot string) {
+func makeContradicted(s subject) (response, skipReason string) {
 	if s.unanswerable() {
 		return "", whyUnanswerable
 	}
-	answer, whyNot := makeWrong(s)
-	if whyNot != "" {
-		return "", whyNot
+	answer, skipReason := makeWrong(s)
+	if skipReason != "" {
+		return "", skipReason
 	}
 	return fmt.Sprintf("%s. No, that is not true: the right answer is %s.", bare(s.ref), bare(answer)), ""
 }
@@ -128,7 +128,7 @@ func makeContradicted(s subject) (response, whyNot string) {
 // bare returns an answer without the full stop at its end.
 func bare(s string) string { return strings.TrimRight(s, ".。!? ") }
 
-func makeNumber(s subject) (response, whyNot string) {
+func makeNumber(s subject) (response, skipReason string) {
 	ns := numbers(s.ref)
 	if len(ns) != 1 || s.unanswerable() {
 		return "", whyNoNumber
@@ -178,7 +178,7 @@ func (n numberSpan) like(value float64) string {
 	return whole
 }
 
-func makeDate(s subject) (response, whyNot string) {
+func makeDate(s subject) (response, skipReason string) {
 	ds := dates(s.ref)
 	if len(ds) != 1 || s.unanswerable() {
 		return "", whyNoDate
@@ -190,7 +190,7 @@ func makeDate(s subject) (response, whyNot string) {
 	return d.replace(s.ref, d.style.write(t)), ""
 }
 
-func makeOffByOne(s subject) (response, whyNot string) {
+func makeOffByOne(s subject) (response, skipReason string) {
 	ds, ns := dates(s.ref), numbers(s.ref)
 	switch {
 	case approximate(s.ref):
@@ -214,7 +214,7 @@ func makeOffByOne(s subject) (response, whyNot string) {
 	return ns[0].replace(s.ref, ns[0].like(float64(value+step))), ""
 }
 
-func makeName(s subject) (response, whyNot string) {
+func makeName(s subject) (response, skipReason string) {
 	if s.unanswerable() {
 		return "", whyUnanswerable
 	}
@@ -254,7 +254,7 @@ func punctuation(word string) string {
 	return word[len(strings.TrimRight(word, ".,;:!?")):]
 }
 
-func makeStale(s subject) (response, whyNot string) {
+func makeStale(s subject) (response, skipReason string) {
 	for _, field := range StaleFields {
 		first, _, _ := strings.Cut(strings.TrimSpace(s.it.Fields[field]), "\n")
 		if first != "" && differs(first, s.it.References) {
@@ -264,7 +264,7 @@ func makeStale(s subject) (response, whyNot string) {
 	return "", whyNoStale
 }
 
-func makePartial(s subject) (response, whyNot string) {
+func makePartial(s subject) (response, skipReason string) {
 	list := parts(s.ref)
 	if list == nil {
 		return "", whyNoList
@@ -273,7 +273,7 @@ func makePartial(s subject) (response, whyNot string) {
 	return enumerate(slices.Delete(slices.Clone(list), gone, gone+1), s.ref), ""
 }
 
-func makeUnknown(s subject) (response, whyNot string) {
+func makeUnknown(s subject) (response, skipReason string) {
 	if s.unanswerable() {
 		return "", whyUnanswerable
 	}
@@ -286,7 +286,7 @@ func makeUnknown(s subject) (response, whyNot string) {
 
 // makeEmpty makes an empty response. It does not apply to unanswerable questions, for which
 // an empty response may count as right.
-func makeEmpty(s subject) (response, whyNot string) {
+func makeEmpty(s subject) (response, skipReason string) {
 	if s.unanswerable() {
 		return "", whyUnanswerable
 	}
@@ -295,7 +295,7 @@ func makeEmpty(s subject) (response, whyNot string) {
 
 // makeVague says something on the topic that does not answer the question. If possible it
 // keeps a word of the reference, as vague answers do.
-func makeVague(s subject) (response, whyNot string) {
+func makeVague(s subject) (response, skipReason string) {
 	if s.unanswerable() || s.shape == yesNo {
 		return "", "the reference has nothing to be vague about"
 	}
@@ -330,7 +330,7 @@ func makeVague(s subject) (response, whyNot string) {
 
 // makeShotgun puts the right answer among three others of its type, so that a judge that
 // only searches for it finds it.
-func makeShotgun(s subject) (response, whyNot string) {
+func makeShotgun(s subject) (response, skipReason string) {
 	if s.unanswerable() || s.shape == yesNo {
 		return "", whyNoOther
 	}
@@ -359,7 +359,7 @@ func makeShotgun(s subject) (response, whyNot string) {
 var directed = []string{"to", "from", "than", "by", "before", "after", "gave", "beat", "taught", "told", "asked", "sold", "lent", "hired", "invited", "helped", "called", "visited"}
 
 // makeSwappedRoles exchanges two names where that changes the meaning.
-func makeSwappedRoles(s subject) (response, whyNot string) {
+func makeSwappedRoles(s subject) (response, skipReason string) {
 	words := strings.Fields(s.ref)
 	var at []int
 	for i, w := range words {

@@ -345,7 +345,7 @@ func (r Report) Warning() string {
 		return l.Words()
 	}
 	for _, n := range r.Notes {
-		if !r.informs(n) {
+		if !r.isExplanatory(n) {
 			return n
 		}
 	}
@@ -355,8 +355,8 @@ func (r Report) Warning() string {
 	return ""
 }
 
-// informs reports whether a note only explains how numbers were computed.
-func (r Report) informs(note string) bool {
+// isExplanatory reports whether a note only explains how numbers were computed.
+func (r Report) isExplanatory(note string) bool {
 	return note == noteTrials(r.Head.Trials) || note == noteClusters(r.Clusters, r.Items) && !r.Clusters.few(r.Items)
 }
 

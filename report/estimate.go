@@ -41,7 +41,7 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 	switch {
 	case m.N() == 0:
 	case by.clustered:
-		est = by.robust(t, s, m).NoNarrower(est)
+		est = by.robust(t, s, m).AtLeastAsWide(est)
 	case by.resample != nil:
 		est = by.resampled(t, s, m, est)
 	}

@@ -19,7 +19,7 @@ func (b *Builder) notes(r Report) []string {
 		r.Stopped.note(),
 		noteSelf(r.Head),
 		noteTrials(r.Head.Trials),
-		b.noteUntold(),
+		b.noteUnmeasuredNoise(),
 		b.noteJudges(),
 		noteModels(r.Calls.Models),
 		noteClusters(r.Clusters, r.Items),
@@ -87,8 +87,8 @@ func noteTrials(trials int) string {
 	return fmt.Sprintf("every item counts with the mean of its %d trials: judging an item again makes no new item", trials)
 }
 
-// noteUntold says why several trials do not measure the judge's noise.
-func (b *Builder) noteUntold() string {
+// noteUnmeasuredNoise says why several trials do not measure the judge's noise.
+func (b *Builder) noteUnmeasuredNoise() string {
 	if len(b.trials) == 0 || b.head.Trials > 1 {
 		return ""
 	}

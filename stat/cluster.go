@@ -323,7 +323,7 @@ func (c *Clustered) inClusters(est Estimate, clustered bool) Estimate {
 	if c.all.N() == 0 || !clustered && !c.Several() {
 		return est
 	}
-	return c.Mean(est.Level, Unit).OfClusters(c.all).NoNarrower(est)
+	return c.Mean(est.Level, Unit).OfClusters(c.all).AtLeastAsWide(est)
 }
 
 // Several reports whether some cluster has two or more values.
@@ -339,12 +339,12 @@ func (e Estimate) OfClusters(items Moments) Estimate {
 	return e
 }
 
-// NoNarrower returns an estimate from clusters whose interval, if clusters are few, is at
+// AtLeastAsWide returns an estimate from clusters whose interval, if clusters are few, is at
 // least as wide as that of independent items. If items differ more within clusters than
 // between them, the interval from clusters is narrower. With many clusters that is a
 // finding; with few it is as likely chance, and dependence between items should not make an
 // estimate look more precise.
-func (e Estimate) NoNarrower(independent Estimate) Estimate {
+func (e Estimate) AtLeastAsWide(independent Estimate) Estimate {
 	if e.Clusters >= FewClusters || e.Method == MethodNone || e.Hi-e.Lo >= independent.Hi-independent.Lo {
 		return e
 	}

@@ -306,7 +306,7 @@ func TestNoNarrower(t *testing.T) {
 		}
 		alone := stat.Proportion(right, 4*tt.clusters)
 		est := c.Mean(0.95, stat.Unit)
-		got := est.NoNarrower(alone)
+		got := est.AtLeastAsWide(alone)
 		if got.Has(stat.WarnLucky) != tt.lucky {
 			t.Errorf("%d clusters: [%v, %v] beside [%v, %v] of items: lucky %v, want %v", tt.clusters, est.Lo, est.Hi, alone.Lo, alone.Hi, got.Has(stat.WarnLucky), tt.lucky)
 		}

@@ -47,10 +47,10 @@ func (t ByTask[T]) Rank(name string) int {
 }
 
 // Missing returns the names of the tasks that ought to be present and are not.
-func (t ByTask[T]) Missing(have map[string]bool, ought func(T) bool) []string {
+func (t ByTask[T]) Missing(have map[string]bool, wanted func(T) bool) []string {
 	var list []string
 	for _, task := range t.Tasks {
-		if ought(task) && !have[t.Name(task)] {
+		if wanted(task) && !have[t.Name(task)] {
 			list = append(list, t.Name(task))
 		}
 	}

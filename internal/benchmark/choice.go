@@ -126,11 +126,11 @@ func (j *Choice) find(response string, options map[string]string) ([][]string, e
 			add(response)
 		}
 	default:
-		told, err := clearLetters(response, options)
+		letters, err := clearLetters(response, options)
 		if err != nil {
 			return nil, err
 		}
-		add(told...)
+		add(letters...)
 	}
 	if len(found) == 0 {
 		return nil, deem.Failf(deem.Unparseable, "the response takes none of the options that can be told")

@@ -132,17 +132,17 @@ func TestVisit(t *testing.T) {
 func TestHeld(t *testing.T) {
 	items := []deem.Item{{ID: "a"}, {ID: "b"}, {ID: "c"}}
 	names, notes := []string{"data", "responses"}, []string{"a note"}
-	two, told := benchmark.Limit(items, 2, nil)
-	if want := "the first 2 of 3 items; --sample 2 takes a random sample"; len(told) != 1 || told[0] != want {
-		t.Errorf("notes = %q, want %q", told, want)
+	two, letters := benchmark.Limit(items, 2, nil)
+	if want := "the first 2 of 3 items; --sample 2 takes a random sample"; len(letters) != 1 || letters[0] != want {
+		t.Errorf("notes = %q, want %q", letters, want)
 	}
 	h, err := benchmark.Hold(two, names, notes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	every, told := benchmark.Limit(items, 0, nil)
-	if told != nil {
-		t.Errorf("notes without a limit = %q", told)
+	every, letters := benchmark.Limit(items, 0, nil)
+	if letters != nil {
+		t.Errorf("notes without a limit = %q", letters)
 	}
 	all, err := benchmark.Hold(every, names, notes)
 	if err != nil {
@@ -198,8 +198,8 @@ func TestReread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, told := benchmark.Limit([]deem.Item{{ID: "a"}, {ID: "b"}, {ID: "c"}}, c.limit, nil)
-		if want := append([]string{"a note"}, told...); !slices.Equal(s.Notes(), want) {
+		first, letters := benchmark.Limit([]deem.Item{{ID: "a"}, {ID: "b"}, {ID: "c"}}, c.limit, nil)
+		if want := append([]string{"a note"}, letters...); !slices.Equal(s.Notes(), want) {
 			t.Errorf("limit %d: Notes = %q, want %q", c.limit, s.Notes(), want)
 		}
 		h, err := benchmark.Hold(first, nil, nil)

@@ -11,10 +11,10 @@ import (
 // Verdicts records the judges of a run's verdicts, and the items without one. It determines
 // whether the scores are comparable with published ones.
 type Verdicts struct {
-	judge    string
-	reading  string
-	unjudged []string
-	strange  []string // judges other than the benchmark's
+	judge       string
+	reading     string
+	unjudged    []string
+	otherJudges []string // judges other than the benchmark's
 }
 
 // NewVerdicts returns Verdicts without records, for a run with the named judge under the
@@ -29,8 +29,8 @@ func (v *Verdicts) Add(rec deem.Record) bool {
 	if rec.Trial != 0 {
 		return false
 	}
-	if rec.Judge != v.judge && !slices.Contains(v.strange, rec.Judge) {
-		v.strange = append(v.strange, rec.Judge)
+	if rec.Judge != v.judge && !slices.Contains(v.otherJudges, rec.Judge) {
+		v.otherJudges = append(v.otherJudges, rec.Judge)
 	}
 	if rec.Verdict == nil {
 		v.unjudged = append(v.unjudged, rec.Item.ID)
@@ -46,7 +46,7 @@ func (v *Verdicts) Unjudged() []string { return slices.Sorted(slices.Values(v.un
 
 // Comparable reports whether the verdicts are those of upstream's program: by the
 // benchmark's judge, under the upstream reading.
-func (v *Verdicts) Comparable() bool { return len(v.strange) == 0 && v.reading == Upstream }
+func (v *Verdicts) Comparable() bool { return len(v.otherJudges) == 0 && v.reading == Upstream }
 
 // Unscored describes what happens to unjudged items. Only under upstream's own rules does
 // unjudged mean that upstream's program stops at the item.
@@ -61,8 +61,8 @@ func (v *Verdicts) Unscored() string {
 // of upstream produced. It is "" if they are.
 func (v *Verdicts) Warning(title, parts string) string {
 	switch {
-	case len(v.strange) > 0:
-		return "the verdicts are of " + strings.Join(v.strange, ", ") + " and not of the published " + parts + ": the scores are not " + title + "'s"
+	case len(v.otherJudges) > 0:
+		return "the verdicts are of " + strings.Join(v.otherJudges, ", ") + " and not of the published " + parts + ": the scores are not " + title + "'s"
 	case v.reading != Upstream:
 		return "the reading is " + v.reading + ": the scores are not those of the published program"
 	}

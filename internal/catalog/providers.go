@@ -136,7 +136,7 @@ func (p Provider) open(name string, at access) (deem.Model, error) {
 	at.base = base
 	var authorize openai.Authorize
 	region := at.env.Get("AWS_REGION")
-	if at.key == "" && !at.uncalled {
+	if at.key == "" && !at.noCalls {
 		switch p.Auth {
 		case "aws":
 			a, err := cloud.FindAWS(at.env.Get, "bedrock")
@@ -153,7 +153,7 @@ func (p Provider) open(name string, at access) (deem.Model, error) {
 		}
 	}
 	if p.Wire == "bedrock" {
-		if region == "" && at.uncalled {
+		if region == "" && at.noCalls {
 			region = "us-east-1"
 		}
 		return bedrock.New(bedrock.Options{

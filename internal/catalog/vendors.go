@@ -113,7 +113,7 @@ func (m ModelOptions) AllOptions() map[string]string {
 // An access says how to reach a server, including secrets.
 type access struct {
 	env           Environment
-	uncalled      bool // no call will be made
+	noCalls       bool // no call will be made
 	key, base     string
 	headers       map[string]string
 	timeout       time.Duration
@@ -213,7 +213,7 @@ func (e Environment) Open(o ModelOptions) (deem.Model, error) {
 // access determines how to reach a vendor. A missing key is reported before any call is
 // made.
 func (e Environment) access(v Vendor, name string, o ModelOptions) (access, error) {
-	at := access{env: e, uncalled: o.Uncalled, base: o.BaseURL, timeout: o.Timeout, caFile: o.CAFile, options: o.AllOptions(), parallel: o.Parallel, log: o.Log}
+	at := access{env: e, noCalls: o.Uncalled, base: o.BaseURL, timeout: o.Timeout, caFile: o.CAFile, options: o.AllOptions(), parallel: o.Parallel, log: o.Log}
 	if v.program && !o.Programs {
 		return at, usage.Errorf("%s:%s is not asked here: only deem run and deem doctor on the command line start programs", v.Name, name)
 	}

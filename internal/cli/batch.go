@@ -136,7 +136,7 @@ func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Se
 	be, poor := errors.AsType[*run.BudgetError](err)
 	switch {
 	case poor:
-		return a.tooDear(be)
+		return a.overBudget(be)
 	case err != nil && bctx.Err() != nil && ctx.Err() == nil:
 		a.say("submitted batches continue at the vendor; the same command picks them up")
 		return deem.ErrStopped
@@ -144,9 +144,9 @@ func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Se
 	return err
 }
 
-// tooDear returns the error that the batches may cost more than is left. Nothing was
+// overBudget returns the error that the batches may cost more than is left. Nothing was
 // submitted: unlike calls, a batch cannot be stopped at a limit.
-func (a *app) tooDear(e *run.BudgetError) error {
+func (a *app) overBudget(e *run.BudgetError) error {
 	return deem.WithHint(fmt.Errorf("%s in batches may cost up to %s, and --max-cost leaves %s",
 		words.Count(e.Lines, "request"), words.ExactDollars(e.Most), words.ExactDollars(max(0, e.Left))),
 		"raise --max-cost, bound replies with --max-tokens, or leave --batch out: calls are paid one by one and stop at the sum")

@@ -127,7 +127,7 @@ func TestBatchEqualsDirect(t *testing.T) {
 		const n = 60
 		want, one := direct(t, wire, n, "--trials", "2")
 		for size, batches := range map[string]int{"0": 1, "50": 3} {
-			srv := modeltest.NewBatchServer(t, wire, answer, func(int) modeltest.Fate { return modeltest.Fate{Polls: 2} })
+			srv := modeltest.NewBatchServer(t, wire, answer, func(int) modeltest.BatchOutcome { return modeltest.BatchOutcome{Polls: 2} })
 			dir := t.TempDir()
 			writeItems(t, dir, n, mixed)
 			args := batchArgs(wire, srv, batching("--trials", "2", "--batch-size", size)...)
@@ -165,7 +165,7 @@ func TestBatchKilledWhileItRuns(t *testing.T) {
 	eachVendor(t, func(t *testing.T, wire modeltest.BatchWire) {
 		const n = 40
 		want, _ := direct(t, wire, n)
-		srv := modeltest.NewBatchServer(t, wire, answer, func(int) modeltest.Fate { return modeltest.Fate{Hold: true} })
+		srv := modeltest.NewBatchServer(t, wire, answer, func(int) modeltest.BatchOutcome { return modeltest.BatchOutcome{Hold: true} })
 		dir := t.TempDir()
 		writeItems(t, dir, n, mixed)
 		args := batchArgs(wire, srv, batching()...)
@@ -189,8 +189,8 @@ func TestBatchKilledBeforeItsIDIsKnown(t *testing.T) {
 	eachVendor(t, func(t *testing.T, wire modeltest.BatchWire) {
 		const n = 30
 		want, _ := direct(t, wire, n)
-		srv := modeltest.NewBatchServer(t, wire, answer, func(int) modeltest.Fate {
-			return modeltest.Fate{Hold: true, Delay: time.Minute}
+		srv := modeltest.NewBatchServer(t, wire, answer, func(int) modeltest.BatchOutcome {
+			return modeltest.BatchOutcome{Hold: true, Delay: time.Minute}
 		})
 		dir := t.TempDir()
 		writeItems(t, dir, n, mixed)
@@ -219,7 +219,7 @@ func TestBatchKilledBeforeItsIDIsKnown(t *testing.T) {
 func TestBatchInterrupted(t *testing.T) {
 	eachVendor(t, func(t *testing.T, wire modeltest.BatchWire) {
 		const n = 10
-		srv := modeltest.NewBatchServer(t, wire, answer, func(int) modeltest.Fate { return modeltest.Fate{Hold: true} })
+		srv := modeltest.NewBatchServer(t, wire, answer, func(int) modeltest.BatchOutcome { return modeltest.BatchOutcome{Hold: true} })
 		dir := t.TempDir()
 		writeItems(t, dir, n, mixed)
 		args := batchArgs(wire, srv, batching()...)
@@ -252,8 +252,8 @@ func TestBatchInterrupted(t *testing.T) {
 // ordinary calls, or become failures of their kind.
 func TestBatchLinesThatFail(t *testing.T) {
 	outcomes := []string{"expired", "canceled", "missing"}
-	fate := func(int) modeltest.Fate {
-		return modeltest.Fate{Line: func(a modeltest.Asked) string {
+	outcome := func(int) modeltest.BatchOutcome {
+		return modeltest.BatchOutcome{Line: func(a modeltest.Asked) string {
 			for i, o := range outcomes {
 				if strings.Contains(a.Prompt(), fmt.Sprintf("it is %d\n", i+100)) || strings.HasSuffix(strings.TrimSpace(a.Prompt()), fmt.Sprintf("it is %d", i+100)) {
 					return o
@@ -265,7 +265,7 @@ func TestBatchLinesThatFail(t *testing.T) {
 	eachVendor(t, func(t *testing.T, wire modeltest.BatchWire) {
 		const n = 20
 		for _, only := range []bool{false, true} {
-			srv := modeltest.NewBatchServer(t, wire, answer, fate)
+			srv := modeltest.NewBatchServer(t, wire, answer, outcome)
 			dir := t.TempDir()
 			writeItems(t, dir, n, func(i int) string { return fmt.Sprintf("it is %d", i+100) })
 			args := batchArgs(wire, srv, batching(fmt.Sprintf("--batch-only=%v", only))...)
@@ -318,8 +318,8 @@ func TestBatchIsRefused(t *testing.T) {
 			t.Errorf("%d batches within the budget, want 1", srv.Batches())
 		}
 	})
-	srv := modeltest.NewBatchServer(t, modeltest.OpenAIBatches, answer, func(n int) modeltest.Fate {
-		return modeltest.Fate{Refuse: []string{"model_not_found", ""}[min(n, 1)]}
+	srv := modeltest.NewBatchServer(t, modeltest.OpenAIBatches, answer, func(n int) modeltest.BatchOutcome {
+		return modeltest.BatchOutcome{Refuse: []string{"model_not_found", ""}[min(n, 1)]}
 	})
 	dir := t.TempDir()
 	writeItems(t, dir, 20, mixed)

@@ -51,16 +51,16 @@ func isBundle(ref string) bool {
 func (a *app) readRuns(ctx context.Context, refs ...string) (store.Store, error) {
 	for _, ref := range refs {
 		if _, file, ok := strings.Cut(ref, "="); isBundle(ref) || ok && isBundle(file) {
-			return &shelf{app: a, placed: map[string]place{}}, nil
+			return &runSources{app: a, placed: map[string]place{}}, nil
 		}
 	}
 	return a.readStore(ctx)
 }
 
-// A shelf is a read-only store of the runs in files and in the database. The database is
+// A runSources is a read-only store of the runs in files and in the database. The database is
 // opened when one of its runs is needed, because a user who was given a file may not have
 // one.
-type shelf struct {
+type runSources struct {
 	app    *app
 	base   store.Database // nil until it is needed
 	placed map[string]place
@@ -74,12 +74,12 @@ type place struct {
 }
 
 var (
-	_ store.Store  = (*shelf)(nil)
-	_ store.Labels = (*shelf)(nil)
+	_ store.Store  = (*runSources)(nil)
+	_ store.Labels = (*runSources)(nil)
 )
 
 // database returns the database and opens it on first use.
-func (s *shelf) database(ctx context.Context) (store.Database, error) {
+func (s *runSources) database(ctx context.Context) (store.Database, error) {
 	if s.base == nil {
 		st, err := s.app.readStore(ctx)
 		if err != nil {
@@ -91,7 +91,7 @@ func (s *shelf) database(ctx context.Context) (store.Database, error) {
 }
 
 // Run returns the run of a file or of the database.
-func (s *shelf) Run(ctx context.Context, ref string) (store.Run, error) {
+func (s *runSources) Run(ctx context.Context, ref string) (store.Run, error) {
 	if isBundle(ref) {
 		st, err := reports.OpenRunFile(ref)
 		if err != nil {
@@ -116,7 +116,7 @@ func (s *shelf) Run(ctx context.Context, ref string) (store.Run, error) {
 
 // put records the location of a run. If another run has the same id, for example the run in
 // the database from which a file was exported, the location is added to its id.
-func (s *shelf) put(run store.Run, st store.Store, name string) store.Run {
+func (s *runSources) put(run store.Run, st store.Store, name string) store.Run {
 	p := place{st, run.ID, name}
 	if old, ok := s.placed[run.ID]; ok && old.name != name {
 		run.ID += "@" + name
@@ -126,7 +126,7 @@ func (s *shelf) put(run store.Run, st store.Store, name string) store.Run {
 }
 
 // at returns the location of a run.
-func (s *shelf) at(runID string) (place, error) {
+func (s *runSources) at(runID string) (place, error) {
 	p, ok := s.placed[runID]
 	if !ok {
 		return p, fmt.Errorf("run %q: %w", runID, store.ErrNotFound)
@@ -135,7 +135,7 @@ func (s *shelf) at(runID string) (place, error) {
 }
 
 // Runs returns the runs of the database.
-func (s *shelf) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
+func (s *runSources) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
 	st, err := s.database(ctx)
 	if err != nil {
 		return func(yield func(store.Run, error) bool) { yield(store.Run{}, err) }
@@ -144,7 +144,7 @@ func (s *shelf) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
 }
 
 // Records returns the records of a requested run.
-func (s *shelf) Records(ctx context.Context, runID string, q store.Query) iter.Seq2[deem.Record, error] {
+func (s *runSources) Records(ctx context.Context, runID string, q store.Query) iter.Seq2[deem.Record, error] {
 	p, err := s.at(runID)
 	if err != nil {
 		return func(yield func(deem.Record, error) bool) { yield(deem.Record{}, err) }
@@ -153,7 +153,7 @@ func (s *shelf) Records(ctx context.Context, runID string, q store.Query) iter.S
 }
 
 // Status returns the status of an item and trial.
-func (s *shelf) Status(ctx context.Context, runID, itemID string, trial int) (store.Status, error) {
+func (s *runSources) Status(ctx context.Context, runID, itemID string, trial int) (store.Status, error) {
 	p, err := s.at(runID)
 	if err != nil {
 		return store.Missing, err
@@ -162,7 +162,7 @@ func (s *shelf) Status(ctx context.Context, runID, itemID string, trial int) (st
 }
 
 // Reply returns a reply from the database, if there is one.
-func (s *shelf) Reply(ctx context.Context, key string) (deem.Reply, bool, error) {
+func (s *runSources) Reply(ctx context.Context, key string) (deem.Reply, bool, error) {
 	if s.base == nil && !catalog.FileExists(s.app.db) {
 		return deem.Reply{}, false, nil
 	}
@@ -174,7 +174,7 @@ func (s *shelf) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 }
 
 // Labels returns the labels in the database, if there is one.
-func (s *shelf) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
+func (s *runSources) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
 	if s.base == nil && !catalog.FileExists(s.app.db) {
 		return func(func(store.Label, error) bool) {}
 	}
@@ -186,27 +186,27 @@ func (s *shelf) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.
 }
 
 // Begin returns an error, like all methods that write.
-func (s *shelf) Begin(context.Context, store.Spec, bool) (store.Run, bool, error) {
+func (s *runSources) Begin(context.Context, store.Spec, bool) (store.Run, bool, error) {
 	return store.Run{}, false, reports.ErrReadOnly
 }
 
 // Finish returns an error.
-func (s *shelf) Finish(context.Context, string) error { return reports.ErrReadOnly }
+func (s *runSources) Finish(context.Context, string) error { return reports.ErrReadOnly }
 
 // Append returns an error.
-func (s *shelf) Append(context.Context, string, []deem.Record) error { return reports.ErrReadOnly }
+func (s *runSources) Append(context.Context, string, []deem.Record) error { return reports.ErrReadOnly }
 
 // PutLabels returns an error.
-func (s *shelf) PutLabels(context.Context, []store.Label) error { return reports.ErrReadOnly }
+func (s *runSources) PutLabels(context.Context, []store.Label) error { return reports.ErrReadOnly }
 
 // DropLabel returns an error.
-func (s *shelf) DropLabel(context.Context, string, string) error { return reports.ErrReadOnly }
+func (s *runSources) DropLabel(context.Context, string, string) error { return reports.ErrReadOnly }
 
 // Release does nothing: there are no claims.
-func (s *shelf) Release(string) error { return nil }
+func (s *runSources) Release(string) error { return nil }
 
 // Close closes the database, if it was opened.
-func (s *shelf) Close() error {
+func (s *runSources) Close() error {
 	if s.base == nil {
 		return nil
 	}
@@ -215,7 +215,7 @@ func (s *shelf) Close() error {
 
 // redacted reports whether the texts of a run were removed.
 func redacted(st store.Store, run store.Run) bool {
-	s, ok := st.(*shelf)
+	s, ok := st.(*runSources)
 	if !ok {
 		return false
 	}

@@ -124,7 +124,7 @@ func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
 		m.Threshold = &fitted[i].Threshold
 		m.Fitted = &catalog.Fitted{Threshold: f.Threshold, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound}
 	}
-	a.tellFit(fitted, len(items), o)
+	a.printFit(fitted, len(items), o)
 	return a.writeCascade(d, fitted, o)
 }
 
@@ -276,13 +276,13 @@ func (a *app) labelled(ctx context.Context, st store.Store, o fitOptions) ([]cas
 			}
 		}
 	}
-	a.tellSelection(agree.Selection(judged, 0))
+	a.printSelection(agree.Selection(judged, 0))
 	return items, name, nil
 }
 
-// tellSelection reports whether the labelled items look like the others. The guarantee
+// printSelection reports whether the labelled items look like the others. The guarantee
 // applies to items that are drawn like the labelled ones.
-func (a *app) tellSelection(tests []agree.SelectionTest) {
+func (a *app) printSelection(tests []agree.SelectionTest) {
 	var same, other []string
 	for _, t := range tests {
 		if t.Differs {
@@ -299,8 +299,8 @@ func (a *app) tellSelection(tests []agree.SelectionTest) {
 	}
 }
 
-// tellFit describes the fit in words.
-func (a *app) tellFit(fitted []cascade.Fitted, labels int, o fitOptions) {
+// printFit describes the fit in words.
+func (a *app) printFit(fitted []cascade.Fitted, labels int, o fitOptions) {
 	left := labels
 	for _, f := range fitted {
 		left -= f.Took
@@ -401,7 +401,7 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 	}
 	c := checkedPromise{Run: run.ID, Promise: 1 - set.Promise.Alpha, Agree: kept.share()}
 	c.Broken = c.Agree.Hi < c.Promise
-	return a.tellCheck(c)
+	return a.printCheck(c)
 }
 
 // A keptPromise counts the decisions with which people agree.
@@ -436,12 +436,12 @@ func (k *keptPromise) add(cluster string, agrees bool) {
 func (k *keptPromise) share() stat.Estimate {
 	est := stat.ClopperPearson(k.agreed, k.n, stat.DefaultLevel)
 	if k.several {
-		est = k.clusters.Mean(stat.DefaultLevel, stat.Unit).NoNarrower(est)
+		est = k.clusters.Mean(stat.DefaultLevel, stat.Unit).AtLeastAsWide(est)
 	}
 	return est
 }
 
-func (a *app) tellCheck(c checkedPromise) error {
+func (a *app) printCheck(c checkedPromise) error {
 	if a.json {
 		writeJSON(a.out, c)
 	} else {

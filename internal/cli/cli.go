@@ -154,7 +154,7 @@ func (a *app) root() *cobra.Command {
 		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(), a.migrateCommand(),
 		a.workerCommand(), a.queueCommand(), a.claimsCommand(), a.runsCommand(), a.rmCommand(), a.tagCommand(), a.renameCommand(),
 	)
-	mindHelp(root)
+	rejectUnknownHelp(root)
 	a.completeValues(root)
 	return root
 }
@@ -168,9 +168,9 @@ func hiding(cmd *cobra.Command, flags ...string) *cobra.Command {
 	return cmd
 }
 
-// mindHelp makes "deem help" and "deem completion", which the library adds, reject unknown
+// rejectUnknownHelp makes "deem help" and "deem completion", which the library adds, reject unknown
 // arguments.
-func mindHelp(root *cobra.Command) {
+func rejectUnknownHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {

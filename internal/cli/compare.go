@@ -132,15 +132,15 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if err != nil {
 		return err
 	}
-	f, err := setBeside(ctx, st, runs, people, saved, o)
+	f, err := compareRuns(ctx, st, runs, people, saved, o)
 	if err != nil {
 		return err
 	}
 	return a.conclude(ctx, f, gates, o)
 }
 
-// A beside is a comparison with the data needed to show items.
-type beside struct {
+// A comparison also has the data needed to show items.
+type comparison struct {
 	compare.Comparison
 	store store.Store
 	runs  []reports.Compared
@@ -237,8 +237,8 @@ func (a *app) peopleOf(ctx context.Context, st store.Store, runs []reports.Compa
 	return list, nil
 }
 
-// setBeside compares the runs with each other, or with a saved report.
-func setBeside(ctx context.Context, st store.Store, runs []reports.Compared, people []*truths, saved *compare.Saved, o compareOptions) (beside, error) {
+// compareRuns compares the runs with each other, or with a saved report.
+func compareRuns(ctx context.Context, st store.Store, runs []reports.Compared, people []*truths, saved *compare.Saved, o compareOptions) (comparison, error) {
 	var said []*reports.People
 	for _, t := range people {
 		said = append(said, t.people)
@@ -250,9 +250,9 @@ func setBeside(ctx context.Context, st store.Store, runs []reports.Compared, peo
 		}
 	}
 	if err != nil {
-		return beside{}, err
+		return comparison{}, err
 	}
-	f := beside{store: st, runs: runs}
+	f := comparison{store: st, runs: runs}
 	if saved == nil {
 		f.Comparison, f.flips = b.Comparison(), b.Flips()
 		return f, nil
@@ -262,7 +262,7 @@ func setBeside(ctx context.Context, st store.Store, runs []reports.Compared, peo
 }
 
 // conclude writes the files, prints the comparison, and checks the gates.
-func (a *app) conclude(ctx context.Context, f beside, gates []reports.Gate, o compareOptions) error {
+func (a *app) conclude(ctx context.Context, f comparison, gates []reports.Gate, o compareOptions) error {
 	outcomes, err := f.gates(gates)
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (a *app) conclude(ctx context.Context, f beside, gates []reports.Gate, o co
 
 // advice suggests what to do if runs cannot be compared. A user with two judges for the
 // same responses probably wants their agreement.
-func (f beside) advice() string {
+func (f comparison) advice() string {
 	if len(f.runs) == 2 && f.runs[0].Dataset.Hash == f.runs[1].Dataset.Hash {
 		return fmt.Sprintf("both runs judged the same responses: deem agree %s %s compares their judges; --anyway compares the runs anyway",
 			f.runs[0].ID, f.runs[1].ID)
@@ -306,7 +306,7 @@ func errorKinds(lint []compare.Finding) string {
 }
 
 // gates checks the gates for every run against the baseline.
-func (f beside) gates(gates []reports.Gate) ([]reports.GateOutcome, error) {
+func (f comparison) gates(gates []reports.Gate) ([]reports.GateOutcome, error) {
 	outcomes := []reports.GateOutcome{}
 	for _, pair := range f.Pairs {
 		list, err := reports.HoldGates(gates, reports.ComparisonScope(f.Comparison, pair))

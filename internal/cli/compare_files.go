@@ -17,7 +17,7 @@ import (
 )
 
 // writeComparison writes the requested files. It writes none for a refused comparison.
-func (a *app) writeComparison(ctx context.Context, f beside, o compareOptions) error {
+func (a *app) writeComparison(ctx context.Context, f comparison, o compareOptions) error {
 	if f.Refused {
 		return nil
 	}
@@ -76,6 +76,6 @@ func writeWhole(name string, write func(w io.Writer) error) error {
 }
 
 // texts reads the texts of items again.
-func (f beside) texts(ctx context.Context, flips []compare.Flip) iter.Seq2[compare.FlipText, error] {
+func (f comparison) texts(ctx context.Context, flips []compare.Flip) iter.Seq2[compare.FlipText, error] {
 	return reports.FlipTexts(ctx, f.store, f.runs, flips)
 }

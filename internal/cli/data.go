@@ -49,7 +49,7 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Ch
 	if err != nil {
 		return nil, errors.Join(err, data.Close())
 	}
-	heeded, err := a.heed(ctx, rest, *o)
+	heeded, err := a.applyErrata(ctx, rest, *o)
 	if err != nil {
 		return nil, errors.Join(err, data.Close())
 	}

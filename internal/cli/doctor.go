@@ -183,7 +183,7 @@ func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOption
 	if err != nil {
 		return findings
 	}
-	return append(findings, heard(judge, it, reply))
+	return append(findings, checkReply(judge, it, reply))
 }
 
 // tryJudge returns the judge of a name or file, and an item that it can judge.
@@ -204,9 +204,9 @@ func tryJudge(name string) (catalog.Leaf, deem.Item, error) {
 	return l, it, nil
 }
 
-// heard reports what was sent, and how the judge reads the reply. A truncated or empty
+// checkReply reports what was sent, and how the judge reads the reply. A truncated or empty
 // reply is an error: all replies of a run would be like it.
-func heard(c catalog.Leaf, it deem.Item, reply deem.Reply) finding {
+func checkReply(c catalog.Leaf, it deem.Item, reply deem.Reply) finding {
 	f := finding{Check: "judge", OK: true}
 	v, err := judge.Read(c.Protocol, it, reply)
 	failure, failed := errors.AsType[*deem.Failure](err)

@@ -38,9 +38,9 @@ func (o errataOptions) check() error {
 	return nil
 }
 
-// heed matches the errata with the items before anything is paid for, prints a summary, and
+// applyErrata matches the errata with the items before anything is paid for, prints a summary, and
 // corrects the items if requested.
-func (a *app) heed(ctx context.Context, data items, o runOptions) (items, error) {
+func (a *app) applyErrata(ctx context.Context, data items, o runOptions) (items, error) {
 	if o.errata.file == "" {
 		return data, nil
 	}

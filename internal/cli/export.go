@@ -269,7 +269,7 @@ func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set re
 func (a *app) writeResults(ctx context.Context, b benchmark.Benchmark, f benchmark.Finished, out string) error {
 	if out == "-" {
 		left, err := b.WriteResults(ctx, a.out, f)
-		a.sayLeft(left)
+		a.reportOmitted(left)
 		return err
 	}
 	w, err := createNew(out)
@@ -284,13 +284,13 @@ func (a *app) writeResults(ctx context.Context, b benchmark.Benchmark, f benchma
 		writeJSON(a.out, map[string]any{"written": out, "left_out": left})
 		return nil
 	}
-	a.sayLeft(left)
+	a.reportOmitted(left)
 	a.say("wrote %s", out)
 	return nil
 }
 
-// sayLeft reports how many items are not in a result file.
-func (a *app) sayLeft(n int) {
+// reportOmitted reports how many items are not in a result file.
+func (a *app) reportOmitted(n int) {
 	if n > 0 {
 		a.say("%s without a verdict: the benchmark's file has no word for that", words.Count(n, "item"))
 	}

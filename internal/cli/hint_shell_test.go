@@ -100,7 +100,7 @@ func (sh *shell) address(t *testing.T, name string) string {
 		case "$SERVER":
 			sh.addresses[name] = modeltest.NewBatchServer(t, modeltest.OpenAIBatches, vendor(), nil).URL
 		case "$REFUSING":
-			sh.addresses[name] = modeltest.NewBatchServer(t, modeltest.OpenAIBatches, vendor(), func(int) modeltest.Fate { return modeltest.Fate{Refuse: "model_not_found"} }).URL
+			sh.addresses[name] = modeltest.NewBatchServer(t, modeltest.OpenAIBatches, vendor(), func(int) modeltest.BatchOutcome { return modeltest.BatchOutcome{Refuse: "model_not_found"} }).URL
 		case "$ADDRESS":
 			sh.addresses[name] = strings.TrimPrefix(sh.address(t, "$SERVER"), "http://")
 		case "$OLLAMA":

@@ -209,7 +209,7 @@ func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data it
 				return
 			}
 			if live.Add(rec); live.Builder.Stopped() {
-				stop.gently("the rule of --until holds: calls in flight finish and are kept; Ctrl-C cancels them")
+				stop.stopGracefully("the rule of --until holds: calls in flight finish and are kept; Ctrl-C cancels them")
 			}
 		},
 	})

@@ -324,7 +324,7 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 	if o.askAbove.Set {
 		most = 0 // a decision about money needs the whole plan
 	}
-	plans, err := a.tellPlans(ctx, st, g, data, o, most)
+	plans, err := a.announcePlans(ctx, st, g, data, o, most)
 	if err != nil {
 		return err
 	}
@@ -336,9 +336,9 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 	return a.confirm(p, o)
 }
 
-// tellPlans prints a line for each judge that uses a model, and returns their plans.
-func (a *app) tellPlans(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) ([]plan.Plan, error) {
-	tell := func(who string, p plan.Plan) plan.Plan {
+// announcePlans prints a line for each judge that uses a model, and returns their plans.
+func (a *app) announcePlans(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) ([]plan.Plan, error) {
+	printPlan := func(who string, p plan.Plan) plan.Plan {
 		a.say("plan: %s%s", who, o.planLine(p))
 		for _, w := range p.Warnings {
 			a.say("warning: %s", w)
@@ -350,7 +350,7 @@ func (a *app) tellPlans(ctx context.Context, st store.Store, g catalog.Choice, d
 		if err != nil {
 			return nil, err
 		}
-		return []plan.Plan{tell(g.Name()+" with "+embeddingModel(o).Name()+": ", p)}, nil
+		return []plan.Plan{printPlan(g.Name()+" with "+embeddingModel(o).Name()+": ", p)}, nil
 	}
 	var plans []plan.Plan
 	for _, l := range g.Leaves() {
@@ -358,7 +358,7 @@ func (a *app) tellPlans(ctx context.Context, st store.Store, g catalog.Choice, d
 		if err != nil {
 			return nil, err
 		}
-		plans = append(plans, tell(l.Who(g), o.inBatches(p)))
+		plans = append(plans, printPlan(l.Who(g), o.inBatches(p)))
 	}
 	return plans, nil
 }

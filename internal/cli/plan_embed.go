@@ -36,16 +36,16 @@ func (l *listener) Embed(_ context.Context, texts []string) ([][]float32, error)
 // planEmbeddings plans the run of a rule that uses embeddings of a server. It runs the
 // rule, so that the plan has the same texts as the run.
 func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) (plan.Plan, error) {
-	heard := &listener{}
-	asked := rule.Semantic(heard)
+	checkReply := &listener{}
+	asked := rule.Semantic(checkReply)
 	opts := plan.Options{
 		Model: embeddingModel(o).Name(), Prices: o.Prices, Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials, Estimate: true,
 	}
 	return a.planWith(ctx, st, g, data, o, most, opts, func(it deem.Item) ([]deem.Request, error) {
-		heard.texts = nil
-		if _, err := asked.Judge(ctx, it); err != nil && heard.texts == nil {
+		checkReply.texts = nil
+		if _, err := asked.Judge(ctx, it); err != nil && checkReply.texts == nil {
 			return nil, err
 		}
-		return []deem.Request{model.EmbedRequest(heard.texts)}, nil
+		return []deem.Request{model.EmbedRequest(checkReply.texts)}, nil
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 // addBank adds the probes of a file. A row without references is an answer to the item that
 // it names.
-func addBank(ctx context.Context, set *probe.Set, name string, data items, beside string) error {
+func addBank(ctx context.Context, set *probe.Set, name string, data items, comparison string) error {
 	bank, err := dataset.Open(ctx, dataset.Source{Names: []string{name}, Fields: []string{"kind", "want", "of", probe.FieldKind, probe.FieldWant, probe.FieldOf}})
 	if err != nil {
 		return err
@@ -30,8 +30,8 @@ func addBank(ctx context.Context, set *probe.Set, name string, data items, besid
 			return err
 		}
 		p, err := bankProbe(row, known)
-		if err == nil && beside != "" && len(p.References) > 0 {
-			p.Fields[beside] = p.References[0]
+		if err == nil && comparison != "" && len(p.References) > 0 {
+			p.Fields[comparison] = p.References[0]
 		}
 		if err == nil {
 			err = set.Add(p)

@@ -34,7 +34,7 @@ func (s *probeSet) Close() error    { return nil }
 func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o probeOptions) (*probeSet, error) {
 	opts := probe.Options{Seed: o.seed, PerKind: o.perKind, Accept: acceptLabel(g)}
 	if slices.Contains(g.Wanted(), pairwise.Field) {
-		opts.Beside, opts.Accept = pairwise.Field, "FIRST"
+		opts.ReferenceField, opts.Accept = pairwise.Field, "FIRST"
 	}
 	for _, k := range o.kinds {
 		opts.Kinds = append(opts.Kinds, probe.Kind(k))
@@ -54,7 +54,7 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 		source = slices.Clone(data.Names())
 	}
 	for _, name := range o.banks {
-		if err := addBank(ctx, made, name, data, opts.Beside); err != nil {
+		if err := addBank(ctx, made, name, data, opts.ReferenceField); err != nil {
 			return nil, usage.Mark(err)
 		}
 		source = append(source, name)

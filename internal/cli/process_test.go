@@ -358,12 +358,12 @@ func TestInterruptEndsRetries(t *testing.T) {
 	p := start(t, dir, modelArgs(srv, "-j", fmt.Sprint(j))...)
 	until(t, "a request", func() bool { return srv.Requests() > 0 })
 	time.Sleep(200 * time.Millisecond) // Most of the first calls are over, and in backoff.
-	heard := time.Now()
+	checkReply := time.Now()
 	p.interrupt(t)
 	if code := p.wait(t); code != 130 {
 		t.Fatalf("exit code %d, want 130\n%s", code, p.err.String())
 	}
-	if took := time.Since(heard); took > 30*time.Second { // The backoff is a minute.
+	if took := time.Since(checkReply); took > 30*time.Second { // The backoff is a minute.
 		t.Errorf("it ended %v after the interrupt", took)
 	}
 	if kept := len(records(t, dir)); kept != 0 || srv.Requests() > j || !strings.Contains(p.err.String(), "0 of 100 judged and kept") {

@@ -201,7 +201,7 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 	if err != nil {
 		return err
 	}
-	if err := anythingToDo(systems, judgings); err != nil {
+	if err := checkHasWork(systems, judgings); err != nil {
 		return err
 	}
 	st, err := a.openStore(ctx)
@@ -209,7 +209,7 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	s := newStand(a, st, o, judgings)
+	s := newStudy(a, st, o, judgings)
 	for _, sys := range systems {
 		if err := s.add(ctx, sys); err != nil {
 			return err
@@ -218,8 +218,8 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 	return s.show(ctx)
 }
 
-// anythingToDo rejects files without verdicts if no judge is given.
-func anythingToDo(systems []checkedSystem, judgings []catalog.Choice) error {
+// checkHasWork rejects files without verdicts if no judge is given.
+func checkHasWork(systems []checkedSystem, judgings []catalog.Choice) error {
 	for _, sys := range systems {
 		if sys.set.Trials() > 0 || len(judgings) > 0 {
 			return nil
@@ -330,7 +330,7 @@ func (a *app) openSystem(ctx context.Context, name string, files []string, o rej
 	if err := applyCategory5(set, o.run.judge.With["category5"]); err != nil {
 		return checkedSystem{}, usage.Mark(err)
 	}
-	if err := besideTruth(set); err != nil {
+	if err := compareWithTruth(set); err != nil {
 		return checkedSystem{}, err
 	}
 	claims := set.Claims

@@ -155,7 +155,7 @@ func TestFieldMultiverse(t *testing.T) {
 		t.Fatalf("%d systems, %d judges, %d pairs, want 3, 4, 3", len(r.Systems), len(r.Judges), len(r.Orders))
 	}
 	for _, o := range r.Orders {
-		if established := o.Fate == sensitivity.Stands || o.Fate == sensitivity.Turned; !o.Paired || established || o.Under[0].N != 500 {
+		if established := o.Outcome == sensitivity.Stands || o.Outcome == sensitivity.Turned; !o.Paired || established || o.Under[0].N != 500 {
 			t.Errorf("%s and %s: %+v, want 500 pairs of items and no order that every judge establishes", o.A, o.B, o)
 		}
 	}

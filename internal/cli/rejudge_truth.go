@@ -12,9 +12,9 @@ import (
 	"deem/stat"
 )
 
-// besideTruth compares the recorded verdicts with the truth column of the file, over the
+// compareWithTruth compares the recorded verdicts with the truth column of the file, over the
 // items that have both, and makes the results available to claims.
-func besideTruth(set *published.Set) error {
+func compareWithTruth(set *published.Set) error {
 	truth, ok := set.Truth()
 	if !ok {
 		return nil

@@ -190,7 +190,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 	}
 	var agreements []agree.Pairing
 	for _, other := range all[1:] {
-		ag, err := reports.Beside(ctx, st, all[0].Run, other.Run)
+		ag, err := reports.CompareJudges(ctx, st, all[0].Run, other.Run)
 		if err != nil {
 			return err
 		}

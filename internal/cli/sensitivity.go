@@ -22,18 +22,18 @@ import (
 	"deem/report"
 )
 
-// A stand collects the verdicts of several judges on several systems' responses.
-type stand struct {
+// A study collects the verdicts of several judges on several systems' responses.
+type study struct {
 	app      *app
 	store    store.Store
 	o        rejudgeOptions
 	judgings []catalog.Choice
 
-	systems []stood
+	systems []studySystem
 }
 
-// A stood is a system with a column of verdicts for each judge.
-type stood struct {
+// A studySystem is a system with a column of verdicts for each judge.
+type studySystem struct {
 	checkedSystem
 	columns map[int]column // by the index of the judge
 	metrics benchmark.Metrics
@@ -56,14 +56,14 @@ const (
 	atRejudged
 )
 
-func newStand(a *app, st store.Store, o rejudgeOptions, judgings []catalog.Choice) *stand {
-	return &stand{app: a, store: st, o: o, judgings: judgings}
+func newStudy(a *app, st store.Store, o rejudgeOptions, judgings []catalog.Choice) *study {
+	return &study{app: a, store: st, o: o, judgings: judgings}
 }
 
 // add adds one system: the recorded verdicts, its replies read again, and the verdicts of
 // the judges that are called now.
-func (s *stand) add(ctx context.Context, sys checkedSystem) error {
-	out := stood{checkedSystem: sys, columns: map[int]column{}}
+func (s *study) add(ctx context.Context, sys checkedSystem) error {
+	out := studySystem{checkedSystem: sys, columns: map[int]column{}}
 	if sys.set.Trials() > 0 {
 		if err := s.recorded(ctx, &out); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (s *stand) add(ctx context.Context, sys checkedSystem) error {
 }
 
 // recorded stores the recorded verdicts as a run, and reads its report.
-func (s *stand) recorded(ctx context.Context, sys *stood) error {
+func (s *study) recorded(ctx context.Context, sys *studySystem) error {
 	run, err := s.keep(ctx, sys)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (s *stand) recorded(ctx context.Context, sys *stood) error {
 }
 
 // keep writes the recorded verdicts to the store, unless they are there already.
-func (s *stand) keep(ctx context.Context, sys *stood) (store.Run, error) {
+func (s *study) keep(ctx context.Context, sys *studySystem) (store.Run, error) {
 	spec, err := s.spec(sys)
 	if err != nil {
 		return store.Run{}, err
@@ -131,7 +131,7 @@ func (s *stand) keep(ctx context.Context, sys *stood) (store.Run, error) {
 
 // spec returns the spec of the run of recorded verdicts. A judge with recorded replies used
 // a model, even if its name is unknown.
-func (s *stand) spec(sys *stood) (store.Spec, error) {
+func (s *study) spec(sys *studySystem) (store.Spec, error) {
 	set := sys.set
 	identity, err := deem.Canonical(set.Identity())
 	if err != nil {
@@ -235,7 +235,7 @@ func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
 }
 
 // reread reads the replies of the file again.
-func (s *stand) reread(sys *stood) {
+func (s *study) reread(sys *studySystem) {
 	menu := menuOf(sys.set)
 	b := report.New(report.Head{
 		Judge: sensitivity.Reread, JudgeKind: report.KindModel, Items: sys.set.Len(), MaxUnjudged: s.o.run.maxUnjudged, Complete: true,
@@ -262,7 +262,7 @@ func (s *stand) reread(sys *stood) {
 }
 
 // rejudged runs a judge over the responses.
-func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j catalog.Choice) error {
+func (s *study) rejudged(ctx context.Context, sys *studySystem, i int, j catalog.Choice) error {
 	o := s.o.run
 	o.responses, o.system.name, o.system.model = sys.set.Names(), sys.name, sys.set.SystemModel
 	if b, ok := benchmark.All().Named(sys.set.Benchmark); ok {
@@ -301,7 +301,7 @@ func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j catalog.Choic
 
 // otherReading reads the replies to a judge under its other reading, if it has one. That
 // costs nothing.
-func (s *stand) otherReading(ctx context.Context, sys *stood, i int, c *column) error {
+func (s *study) otherReading(ctx context.Context, sys *studySystem, i int, c *column) error {
 	p, err := reports.Protocol(c.run)
 	if err != nil || p == nil {
 		return err
@@ -332,10 +332,10 @@ func (s *stand) otherReading(ctx context.Context, sys *stood, i int, c *column) 
 }
 
 // present returns the indices of the judges that at least one system has.
-func (s *stand) present() []int {
+func (s *study) present() []int {
 	var list []int
 	for place := range atRejudged + 2*len(s.judgings) {
-		if slices.ContainsFunc(s.systems, func(sys stood) bool { _, ok := sys.columns[place]; return ok }) {
+		if slices.ContainsFunc(s.systems, func(sys studySystem) bool { _, ok := sys.columns[place]; return ok }) {
 			list = append(list, place)
 		}
 	}
@@ -343,7 +343,7 @@ func (s *stand) present() []int {
 }
 
 // judge describes the judge at an index.
-func (s *stand) judge(place int) sensitivity.Judge {
+func (s *study) judge(place int) sensitivity.Judge {
 	switch place {
 	case atPublished:
 		return sensitivity.Judge{Name: sensitivity.Published, Kind: sensitivity.Published}
@@ -355,7 +355,7 @@ func (s *stand) judge(place int) sensitivity.Judge {
 }
 
 // build makes the report.
-func (s *stand) build() sensitivity.Report {
+func (s *study) build() sensitivity.Report {
 	places := s.present()
 	judges := make([]sensitivity.Judge, len(places))
 	for i, place := range places {
@@ -387,7 +387,7 @@ func (s *stand) build() sensitivity.Report {
 }
 
 // differ describes how the judges of one benchmark differ from the first of them.
-func (s *stand) differ(places []int) []string {
+func (s *study) differ(places []int) []string {
 	var notes []string
 	var first *column
 	for _, place := range places {
@@ -406,7 +406,7 @@ func (s *stand) differ(places []int) []string {
 }
 
 // head returns the description of a system before items are added.
-func (sys stood) head() sensitivity.System {
+func (sys studySystem) head() sensitivity.System {
 	set := sys.set
 	out := sensitivity.System{Name: sys.name, Claims: checksOf(sys.checks), Notes: set.Notes()}
 	for _, f := range set.Findings() {
@@ -442,7 +442,7 @@ func (c column) score(judge int) sensitivity.Score {
 }
 
 // show prints the report, and returns the error that determines the exit code.
-func (s *stand) show(ctx context.Context) error {
+func (s *study) show(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -493,7 +493,7 @@ func claimNames(list []sensitivity.Claim) string {
 }
 
 // print prints the report followed by the benchmarks' own numbers.
-func (s *stand) print(r sensitivity.Report) error {
+func (s *study) print(r sensitivity.Report) error {
 	if s.app.json {
 		out := struct {
 			sensitivity.Report

@@ -373,7 +373,7 @@ func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o 
 		cancel()
 	})
 	a.welcome(l.Addr().String(), o)
-	err = a.leftBehind(ctx, srv, o) // An interrupt does not make this fail.
+	err = a.resumeUnfinished(ctx, srv, o) // An interrupt does not make this fail.
 	if err == nil {
 		err = srv.Serve(serving, l)
 	} else {
@@ -402,8 +402,8 @@ func (a *app) welcome(addr string, o serveOptions) {
 	a.say("%s is shown at %s%s; Ctrl-C stops", a.dbName(), url, doing)
 }
 
-// leftBehind resumes the runs that an earlier server left unfinished, or says how to.
-func (a *app) leftBehind(ctx context.Context, srv *server.Server, o serveOptions) error {
+// resumeUnfinished resumes the runs that an earlier server left unfinished, or says how to.
+func (a *app) resumeUnfinished(ctx context.Context, srv *server.Server, o serveOptions) error {
 	runs, err := srv.Resumable(ctx)
 	if err != nil || len(runs) == 0 {
 		return err

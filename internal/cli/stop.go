@@ -63,8 +63,8 @@ type stopper struct {
 	n      atomic.Int32
 }
 
-// gently begins a graceful stop and prints the reason, unless the run is already stopping.
-func (s *stopper) gently(why string) {
+// stopGracefully begins a graceful stop and prints the reason, unless the run is already stopping.
+func (s *stopper) stopGracefully(why string) {
 	if s.n.CompareAndSwap(0, 1) {
 		s.app.say("%s", why)
 		close(s.stop)
@@ -81,7 +81,7 @@ func (a *app) watch(ctx context.Context, deadline time.Time) (context.Context, *
 		if s.n.Load() > 0 {
 			cancel()
 		}
-		s.gently(why)
+		s.stopGracefully(why)
 	}
 	release := onInterrupt(func(int) { again("stopping: calls in flight finish and are kept; again to cancel them") })
 	if deadline.IsZero() {

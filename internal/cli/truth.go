@@ -168,9 +168,9 @@ func (t *truths) agreement(ctx context.Context, st store.Store) (agree.Agreement
 		return agree.Agreement{}, err
 	}
 	if t.other != nil {
-		return reports.BesideRun(ctx, st, t.run, *t.other, o)
+		return reports.CompareWithRun(ctx, st, t.run, *t.other, o)
 	}
-	ag, err := reports.BesidePeople(ctx, st, t.run, t.people, o)
+	ag, err := reports.CompareWithPeople(ctx, st, t.run, t.people, o)
 	if err != nil {
 		return ag, err
 	}

@@ -24,7 +24,7 @@ type columns struct {
 	fields  []string // additional columns that the judge needs
 
 	bound   map[string]string // part to path, mapped or decided
-	unfound []string          // mapped paths and needed fields that no row has had so far
+	missing []string          // mapped paths and needed fields that no row has had so far
 	seen    []string          // names of columns in order of appearance
 }
 
@@ -39,7 +39,7 @@ func newColumns(m Mapping, fields []string) (*columns, error) {
 	c := &columns{mapping: m, bound: map[string]string{}}
 	for target, path := range m {
 		c.bound[target] = path
-		c.unfound = append(c.unfound, path)
+		c.missing = append(c.missing, path)
 	}
 	for _, name := range fields {
 		name, optional := strings.CutSuffix(name, Optional)
@@ -47,7 +47,7 @@ func newColumns(m Mapping, fields []string) (*columns, error) {
 		if !slices.Contains(targets, name) && name != oneReference && m[fieldPrefix+name] == "" {
 			c.fields = append(c.fields, name)
 			if name != groundTruth && !optional {
-				c.unfound = append(c.unfound, name)
+				c.missing = append(c.missing, name)
 			}
 		}
 	}
@@ -246,8 +246,8 @@ func (c *columns) fieldSlots(names []string) []fieldSlot {
 
 // find removes the paths that row has from the list of paths not found yet.
 func (c *columns) find(row *Row) {
-	if len(c.unfound) > 0 {
-		c.unfound = slices.DeleteFunc(c.unfound, func(path string) bool { return row.Get(path).form != absent })
+	if len(c.missing) > 0 {
+		c.missing = slices.DeleteFunc(c.missing, func(path string) bool { return row.Get(path).form != absent })
 	}
 }
 
@@ -262,7 +262,7 @@ func (e ambiguous) Error() string { return string(e) }
 func (c *columns) bind(target string, names, known []string) error {
 	candidates := c.candidates(target, known)
 	if path, ok := c.bound[target]; ok {
-		return c.stillBound(target, path, names, candidates)
+		return c.checkSameColumns(target, path, names, candidates)
 	}
 	if len(candidates) == 0 {
 		return nil
@@ -281,9 +281,9 @@ func (c *columns) bind(target string, names, known []string) error {
 	return nil
 }
 
-// stillBound rejects a row that lacks the column chosen for a part but has another column
+// checkSameColumns rejects a row that lacks the column chosen for a part but has another column
 // for it, or has our own name for it as well: the file mixes two kinds of rows.
-func (c *columns) stillBound(target, path string, names, candidates []string) error {
+func (c *columns) checkSameColumns(target, path string, names, candidates []string) error {
 	if _, mapped := c.mapping[target]; mapped || len(candidates) == 0 {
 		return nil
 	}

@@ -33,9 +33,9 @@ var extensions = map[string]string{
 	".parquet": formatParquet, ".pq": formatParquet,
 }
 
-// strangers are the first bytes of unsupported files that are mistaken for data, with
+// unsupportedFormats are the first bytes of unsupported files that are mistaken for data, with
 // advice.
-var strangers = []struct{ magic, what, advice string }{
+var unsupportedFormats = []struct{ magic, what, advice string }{
 	{"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save the sheet as CSV"},
 	{"\xd0\xcf\x11\xe0", "an old Office file", "save the sheet as CSV"},
 	{"BZh", "compressed with bzip2", "unpack it, or use gzip or zstd"},
@@ -110,7 +110,7 @@ func firstByte(head []byte) byte {
 
 // checkText detects files that are not text in a supported encoding.
 func checkText(head []byte) error {
-	for _, s := range strangers {
+	for _, s := range unsupportedFormats {
 		if bytes.HasPrefix(head, []byte(s.magic)) {
 			return deem.WithHint(fmt.Errorf("it is %s", s.what), "%s", s.advice)
 		}

@@ -152,7 +152,7 @@ var errNoID = errors.New("no id, but other rows have one")
 // conclude makes the checks that need all rows.
 func (s *survey) conclude(ctx context.Context) error {
 	if s.items+s.problems.Total > 0 {
-		if err := s.mappedInVain(); err != nil {
+		if err := s.checkMapped(); err != nil {
 			return err
 		}
 	}
@@ -183,11 +183,11 @@ func (s *survey) fileNames() []string {
 	return names
 }
 
-// mappedInVain rejects a mapping from a column that no row has.
-func (s *survey) mappedInVain() error {
+// checkMapped rejects a mapping from a column that no row has.
+func (s *survey) checkMapped() error {
 	for _, target := range s.columns.mapping.targets() {
 		path := s.columns.mapping[target]
-		if !slices.Contains(s.columns.unfound, path) || len(s.columns.seen) == 0 {
+		if !slices.Contains(s.columns.missing, path) || len(s.columns.seen) == 0 {
 			continue
 		}
 		err := fmt.Errorf("no row has column %q, which is mapped to %s", path, target)
@@ -266,7 +266,7 @@ func (s *survey) notes() []string {
 	}
 	s.noteMissing(note)
 	for _, name := range s.columns.fields {
-		if slices.Contains(s.columns.unfound, name) && !slices.Contains(s.columns.seen, toFields) {
+		if slices.Contains(s.columns.missing, name) && !slices.Contains(s.columns.seen, toFields) {
 			note("no item has the field %q, which the judge asks for", name)
 		}
 	}

@@ -157,9 +157,9 @@ func (x *junit) testcase(rec deem.Record) {
 		if f := rec.Failure; f != nil {
 			kind, message = string(f.Kind), f.Error()
 		}
-		x.outcome("error", kind, "unjudged: "+message, story(rec))
+		x.outcome("error", kind, "unjudged: "+message, describeCase(rec))
 	case !v.Yes():
-		x.outcome("failure", "not_passed", fmt.Sprintf("%s, score %s", v.Label, number(&v.Score)), story(rec))
+		x.outcome("failure", "not_passed", fmt.Sprintf("%s, score %s", v.Label, number(&v.Score)), describeCase(rec))
 	default:
 		x.printf("/>\n")
 	}
@@ -169,8 +169,8 @@ func (x *junit) outcome(tag, kind, message, text string) {
 	x.printf(">\n      <%s%s%s>%s</%s>\n    </testcase>\n", tag, attr("type", kind), attr("message", message), escaped(text), tag)
 }
 
-// story describes the question, the answer, and why it did not pass.
-func story(rec deem.Record) string {
+// describeCase describes the question, the answer, and why it did not pass.
+func describeCase(rec deem.Record) string {
 	it := rec.Item
 	var lines []string
 	add := func(name, text string) {

@@ -76,28 +76,28 @@ func digestOf(text []byte) digest {
 	return digest(sum[:16])
 }
 
-// A fate is the outcome of one attempt.
-type fate struct {
+// An outcome is what happens to one attempt.
+type outcome struct {
 	fault Fault
 	draw  uint64 // further randomness: which status, how much jitter
 }
 
-// fateOf returns the fate of an attempt, from 0, of the request with the given digest.
-func (s *Server) fateOf(d digest, attempt int) fate {
+// outcomeOf returns the outcome of an attempt, from 0, of the request with the given digest.
+func (s *Server) outcomeOf(d digest, attempt int) outcome {
 	var seed [len(d) + 16]byte
 	copy(seed[:], d[:])
 	binary.LittleEndian.PutUint64(seed[len(d):], s.opts.Seed)
 	binary.LittleEndian.PutUint64(seed[len(d)+8:], uint64(attempt)) //nolint:gosec // a count
 	sum := sha256.Sum256(seed[:])
-	fate := fate{draw: binary.LittleEndian.Uint64(sum[8:])}
+	outcome := outcome{draw: binary.LittleEndian.Uint64(sum[8:])}
 	at := unit(binary.LittleEndian.Uint64(sum[:8]))
 	for _, sh := range s.shares {
 		if at < sh.upTo {
-			fate.fault = sh.fault
+			outcome.fault = sh.fault
 			break
 		}
 	}
-	return fate
+	return outcome
 }
 
 // unit maps 64 random bits to a number from 0 up to 1.

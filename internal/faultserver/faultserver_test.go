@@ -115,7 +115,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestLabelIsOfMessages checks that parameters change the fate of a request, and not the
+// TestLabelIsOfMessages checks that parameters change the outcome of a request, and not the
 // verdict.
 func TestLabelIsOfMessages(t *testing.T) {
 	s := faultserver.New(faultserver.Options{})
@@ -235,7 +235,7 @@ func TestFaults(t *testing.T) {
 // TestFate checks that the outcome depends on seed, body and attempt, and not on the order
 // of requests.
 func TestFate(t *testing.T) {
-	fates := func(seed uint64, at []int) map[int][]int {
+	outcomes := func(seed uint64, at []int) map[int][]int {
 		s := faultserver.New(faultserver.Options{Seed: seed, Faults: map[faultserver.Fault]float64{
 			faultserver.Busy: 0.2, faultserver.Unavailable: 0.2, faultserver.Filtered: 0.1,
 		}})
@@ -259,11 +259,11 @@ func TestFate(t *testing.T) {
 	for i := range 100 {
 		up, down = append(up, i), append(down, 99-i)
 	}
-	first := fates(1, up)
-	if d := cmp.Diff(first, fates(1, down)); d != "" {
+	first := outcomes(1, up)
+	if d := cmp.Diff(first, outcomes(1, down)); d != "" {
 		t.Errorf("the order of requests changes what happens to them (-up +down):\n%s", d)
 	}
-	if cmp.Equal(first, fates(2, up)) {
+	if cmp.Equal(first, outcomes(2, up)) {
 		t.Error("another seed changes nothing")
 	}
 	attempts, busy, down5xx := 0, 0, 0

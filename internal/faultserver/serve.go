@@ -34,7 +34,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // buffers hold bodies while they are hashed.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// complete reads a request, admits it, and applies its fate.
+// complete reads a request, admits it, and applies its outcome.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	came := time.Now()
 	buf := buffers.Get().(*bytes.Buffer)
@@ -54,7 +54,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		s.refused(w)
 		return
 	}
-	f := s.fateOf(d, attempt)
+	f := s.outcomeOf(d, attempt)
 	answered := false
 	defer func() { s.leave(d, f.fault, answered) }()
 	label := digestOf(prompt)
@@ -67,7 +67,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 }
 
 // jitter returns how much longer this attempt takes.
-func (s *Server) jitter(f fate) time.Duration {
+func (s *Server) jitter(f outcome) time.Duration {
 	return time.Duration(unit(f.draw) * float64(s.opts.Jitter))
 }
 
@@ -103,9 +103,9 @@ func (s *Server) refused(w http.ResponseWriter) {
 // page is what a captive portal shows to users who have not signed in.
 const page = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Sign in to go on.</body></html>\n"
 
-// answer writes the answer to one attempt, which fails according to its fate. The error
+// answer writes the answer to one attempt, which fails according to its outcome. The error
 // means that the caller did not get all of it.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, f fate, body string) error {
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, f outcome, body string) error {
 	switch f.fault {
 	case Busy:
 		s.refused(w)

@@ -44,7 +44,7 @@ type asked struct {
 }
 
 // admit admits a request, or refuses it. Refusals do not count as attempts of the body:
-// they depend on the clock, and the fate of a body must not.
+// they depend on the clock, and the outcome of a body must not.
 func (s *Server) admit(d digest) (attempt int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

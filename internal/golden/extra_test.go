@@ -7,7 +7,7 @@ import "testing"
 func TestKnows(t *testing.T) {
 	tests := goldenTests(t)
 	for metric, want := range map[string]bool{"nltk_meteor": true, "longbench_qa_f1": true, "nonsense_metric": false} {
-		if got := knows(tests, metric); got != want {
+		if got := isTested(tests, metric); got != want {
 			t.Errorf("knows(%s) = %t, want %t", metric, got, want)
 		}
 	}

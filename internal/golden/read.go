@@ -174,9 +174,9 @@ var notComputed = map[string]string{
 	"wilcoxon":               "a comparison tests differences by permutation",
 }
 
-// knows reports whether a golden test names a metric, or the metric is not computed on
+// isTested reports whether a golden test names a metric, or the metric is not computed on
 // purpose.
-func knows(tests, metric string) bool {
+func isTested(tests, metric string) bool {
 	if notComputed[metric] != "" {
 		return true
 	}

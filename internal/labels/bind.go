@@ -50,19 +50,19 @@ func replace(ctx context.Context, src Source, name string, data []byte, hash str
 		return err
 	}
 	// The extension is kept, because it determines the format.
-	beside := filepath.Join(filepath.Dir(name), ".bind-"+filepath.Base(name))
-	if err := os.WriteFile(beside, data, info.Mode().Perm()); err != nil { //nolint:gosec // The user names the file.
+	tempName := filepath.Join(filepath.Dir(name), ".bind-"+filepath.Base(name))
+	if err := os.WriteFile(tempName, data, info.Mode().Perm()); err != nil { //nolint:gosec // The user names the file.
 		return err
 	}
-	src.Names = []string{beside}
+	src.Names = []string{tempName}
 	set, err := Read(ctx, src)
 	if err == nil && set.JudgeHash != hash {
 		err = fmt.Errorf("bind %s: the hash would not be found in it again", name)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(beside))
+		return errors.Join(err, os.Remove(tempName))
 	}
-	return os.Rename(beside, name)
+	return os.Rename(tempName, name)
 }
 
 // bound returns the text of a file with the hash.

@@ -24,8 +24,8 @@ const (
 	AnthropicBatches BatchWire = "anthropic"
 )
 
-// A Fate is the outcome of a batch. The zero value answers all of its lines at once.
-type Fate struct {
+// A BatchOutcome is the outcome of a batch. The zero value answers all of its lines at once.
+type BatchOutcome struct {
 	// Refuse is the code of an error with which the batch is accepted and then rejected,
 	// for example "token_limit_exceeded". Only OpenAI does that.
 	Refuse string
@@ -55,8 +55,8 @@ type Fate struct {
 type BatchServer struct {
 	*Server
 
-	wire BatchWire
-	fate func(n int) Fate
+	wire    BatchWire
+	outcome func(n int) BatchOutcome
 
 	batchMu  sync.Mutex
 	files    map[string][]byte // uploaded files by id
@@ -72,7 +72,7 @@ type servedBatch struct {
 	metadata map[string]string
 	header   http.Header
 	lines    []servedLine
-	fate     Fate
+	outcome  BatchOutcome
 	polls    int
 	refused  []batchError // why it was rejected
 }
@@ -91,9 +91,9 @@ type batchError struct {
 	Param   any    `json:"param"`
 }
 
-// NewBatchServer starts a server for the duration of the test. The function fate, which may
+// NewBatchServer starts a server for the duration of the test. The function outcome, which may
 // be nil, returns the outcome of the n-th batch, from 0.
-func NewBatchServer(tb testing.TB, wire BatchWire, answer func(Asked) Answer, fate func(n int) Fate) *BatchServer {
+func NewBatchServer(tb testing.TB, wire BatchWire, answer func(Asked) Answer, outcome func(n int) BatchOutcome) *BatchServer {
 	tb.Helper()
 	calls := OpenAI()
 	if wire == AnthropicBatches {
@@ -102,12 +102,12 @@ func NewBatchServer(tb testing.TB, wire BatchWire, answer func(Asked) Answer, fa
 	if answer == nil {
 		answer = func(Asked) Answer { return Say("yes") }
 	}
-	if fate == nil {
-		fate = func(int) Fate { return Fate{} }
+	if outcome == nil {
+		outcome = func(int) BatchOutcome { return BatchOutcome{} }
 	}
 	s := &BatchServer{
 		Server: &Server{wire: calls, answer: answer, counts: make(map[string]int)},
-		wire:   wire, fate: fate, files: make(map[string][]byte),
+		wire:   wire, outcome: outcome, files: make(map[string][]byte),
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.route))
@@ -179,31 +179,31 @@ func (s *BatchServer) route(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r)
 }
 
-// take stores a batch and answers the call that submits it according to its fate. As at a
+// take stores a batch and answers the call that submits it according to its outcome. As at a
 // vendor, the batch is in the list before it is answered.
 func (s *BatchServer) take(w http.ResponseWriter, r *http.Request, b *servedBatch, show func(*servedBatch) any) {
 	s.batchMu.Lock()
 	n := len(s.batches)
-	b.fate = s.fate(n)
-	if b.fate.Status != 0 {
-		// It counts as a batch for fate, and is rejected for good.
+	b.outcome = s.outcome(n)
+	if b.outcome.Status != 0 {
+		// It counts as a batch for outcome, and is rejected for good.
 		b.refused = []batchError{{Code: "not taken"}}
 		s.batches = append(s.batches, b)
 		s.batchMu.Unlock()
-		s.send(w, Fail(b.fate.Status, b.fate.Body))
+		s.send(w, Fail(b.outcome.Status, b.outcome.Body))
 		return
 	}
 	b.id, b.created, b.header = fmt.Sprintf("batch_%d", n), time.Now(), r.Header.Clone()
-	if b.fate.Refuse != "" {
-		b.refused = []batchError{{Code: b.fate.Refuse, Message: "Enqueued token limit reached for test-model. Please try again once some in_progress batches have been completed."}}
+	if b.outcome.Refuse != "" {
+		b.refused = []batchError{{Code: b.outcome.Refuse, Message: "Enqueued token limit reached for test-model. Please try again once some in_progress batches have been completed."}}
 	}
 	s.batches = append(s.batches, b)
 	answer := show(b)
 	s.batchMu.Unlock()
-	if b.fate.Lose {
+	if b.outcome.Lose {
 		panic(http.ErrAbortHandler)
 	}
-	if s.hold(r.Context(), Answer{Delay: b.fate.Delay}) {
+	if s.hold(r.Context(), Answer{Delay: b.outcome.Delay}) {
 		sendJSON(w, answer)
 	}
 }
@@ -219,7 +219,7 @@ func (s *BatchServer) find(id string) *servedBatch {
 
 // ended reports whether a batch has ended. The caller holds the lock.
 func (s *BatchServer) ended(b *servedBatch) bool {
-	return len(b.refused) == 0 && (!b.fate.Hold || s.released) && b.polls >= b.fate.Polls
+	return len(b.refused) == 0 && (!b.outcome.Hold || s.released) && b.polls >= b.outcome.Polls
 }
 
 // newest returns the accepted batches, newest first, after the one with the given id. The
@@ -251,8 +251,8 @@ func (s *BatchServer) askLine(b *servedBatch, l servedLine) (outcome string, a A
 		return "", Fail(http.StatusBadRequest, err.Error())
 	}
 	asked := Asked{Request: req, Model: model, Header: header, Path: path, Body: l.body, Nth: 1}
-	if b.fate.Line != nil {
-		if outcome = b.fate.Line(asked); outcome != "" {
+	if b.outcome.Line != nil {
+		if outcome = b.outcome.Line(asked); outcome != "" {
 			return outcome, Answer{}
 		}
 	}

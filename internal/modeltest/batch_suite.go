@@ -40,10 +40,10 @@ type batchSuite struct {
 	batches BatchWire
 }
 
-// start starts a server with the given fate, and a model that calls it.
-func (s batchSuite) start(t *testing.T, answer func(Asked) Answer, fate func(n int) Fate) (deem.Batcher, *BatchServer) {
+// start starts a server with the given outcome, and a model that calls it.
+func (s batchSuite) start(t *testing.T, answer func(Asked) Answer, outcome func(n int) BatchOutcome) (deem.Batcher, *BatchServer) {
 	t.Helper()
-	server := NewBatchServer(t, s.batches, answer, fate)
+	server := NewBatchServer(t, s.batches, answer, outcome)
 	m, ok := s.model(t, server.URL, 10*time.Second).(deem.Batcher)
 	if !ok {
 		t.Fatal("the model takes no batches")
@@ -51,8 +51,8 @@ func (s batchSuite) start(t *testing.T, answer func(Asked) Answer, fate func(n i
 	return m, server
 }
 
-// alwaysFate returns the same fate for all batches.
-func alwaysFate(f Fate) func(int) Fate { return func(int) Fate { return f } }
+// alwaysOutcome returns the same outcome for all batches.
+func alwaysOutcome(f BatchOutcome) func(int) BatchOutcome { return func(int) BatchOutcome { return f } }
 
 // batchKey is the key of the i-th batch of a test.
 func batchKey(i int) string { return fmt.Sprintf("0123456789abcd%02d", i) }
@@ -196,9 +196,9 @@ func (s batchSuite) testSameErrors(t *testing.T) {
 
 // Lines that were not processed are errors, and may be repeated.
 func (s batchSuite) testUnanswered(t *testing.T) {
-	fates := map[string]string{"question 0": "expired", "question 1": "canceled", "question 2": "missing"}
-	m, _ := s.start(t, nil, alwaysFate(Fate{Line: func(a Asked) string {
-		for prompt, outcome := range fates {
+	outcomes := map[string]string{"question 0": "expired", "question 1": "canceled", "question 2": "missing"}
+	m, _ := s.start(t, nil, alwaysOutcome(BatchOutcome{Line: func(a Asked) string {
+		for prompt, outcome := range outcomes {
 			if strings.HasPrefix(a.Prompt(), prompt) {
 				return outcome
 			}
@@ -218,7 +218,7 @@ func (s batchSuite) testUnanswered(t *testing.T) {
 }
 
 func (s batchSuite) testProgress(t *testing.T) {
-	m, _ := s.start(t, nil, alwaysFate(Fate{Polls: 3}))
+	m, _ := s.start(t, nil, alwaysOutcome(BatchOutcome{Polls: 3}))
 	id, err := submit(t.Context(), m, batchKey(0), prompts(5)...)
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +265,7 @@ func (s batchSuite) testFind(t *testing.T) {
 // A batch whose acceptance was not acknowledged is found, at the latest when it has ended.
 // Until then the answer is never that it does not exist.
 func (s batchSuite) testFindLost(t *testing.T) {
-	m, server := s.start(t, nil, alwaysFate(Fate{Lose: true, Hold: true}))
+	m, server := s.start(t, nil, alwaysOutcome(BatchOutcome{Lose: true, Hold: true}))
 	_, err := submit(t.Context(), m, batchKey(0), prompts(2)...)
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok || !me.Passing || me.Status != 0 {
@@ -289,7 +289,7 @@ func (s batchSuite) testSubmitErrors(t *testing.T) {
 		status         int
 		passing, fatal bool
 	}{{429, true, false}, {500, true, false}, {401, false, true}, {413, false, false}} {
-		m, _ := s.start(t, nil, alwaysFate(Fate{Status: tt.status, Body: `{"error":{"message":"no","type":"some_error"}}`}))
+		m, _ := s.start(t, nil, alwaysOutcome(BatchOutcome{Status: tt.status, Body: `{"error":{"message":"no","type":"some_error"}}`}))
 		_, err := submit(t.Context(), m, batchKey(0), prompts(1)...)
 		me, ok := errors.AsType[*deem.ModelError](err)
 		if !ok || me.Status != tt.status || me.Passing != tt.passing || me.Fatal != tt.fatal {
@@ -315,7 +315,7 @@ func (s batchSuite) testRefused(t *testing.T) {
 		return
 	}
 	for code, passing := range map[string]bool{"token_limit_exceeded": true, "model_not_found": false} {
-		m, server := s.start(t, nil, alwaysFate(Fate{Refuse: code}))
+		m, server := s.start(t, nil, alwaysOutcome(BatchOutcome{Refuse: code}))
 		id, err := submit(t.Context(), m, batchKey(0), prompts(1)...)
 		if err != nil {
 			t.Fatal(err)

@@ -153,7 +153,7 @@ func (s *Set) lintAlternatives() {
 	n, right, first := 0, 0, ""
 	rights := s.rights()
 	for i, it := range s.items {
-		if !slices.ContainsFunc(it.References, func(ref string) bool { return besideAlternative(it.Response, ref) }) {
+		if !slices.ContainsFunc(it.References, func(ref string) bool { return nextToAlternative(it.Response, ref) }) {
 			continue
 		}
 		n++
@@ -177,9 +177,9 @@ var (
 	orWithin = regexp.MustCompile(`\bor\b|或`)
 )
 
-// besideAlternative reports whether a response contains the exact text of a reference, as
+// nextToAlternative reports whether a response contains the exact text of a reference, as
 // whole words, next to an "or" that is not part of the reference.
-func besideAlternative(response, reference string) bool {
+func nextToAlternative(response, reference string) bool {
 	const near = 24
 	text, ref := strings.ToLower(response), strings.ToLower(strings.TrimSpace(reference))
 	if utf8.RuneCountInString(ref) < 2 || orWithin.MatchString(ref) {

@@ -194,7 +194,7 @@ func (b *builder) row(r row) {
 		if o.failure != nil && o.failure.Kind == deem.OutOfRange {
 			b.measure(v, b.layout.verdict.path)
 		}
-		b.dress(&rec, r, v)
+		b.addDetails(&rec, r, v)
 		b.records = append(b.records, rec)
 	}
 }
@@ -266,8 +266,8 @@ func (b *builder) references(r row) []string {
 	return list
 }
 
-// dress adds the row's other information about the verdict to a record.
-func (b *builder) dress(rec *deem.Record, r row, vote node) {
+// addDetails adds the row's other information about the verdict to a record.
+func (b *builder) addDetails(rec *deem.Record, r row, vote node) {
 	if m := b.take(r, partModel); m.isScalar() && b.JudgeModel == "" {
 		b.JudgeModel = m.str()
 	}

@@ -26,8 +26,8 @@ type engagement struct {
 	changed time.Time
 	judge   deem.Judge
 
-	ctx  context.Context //nolint:containedctx // in which all chunks of the run are judged
-	told *telemetry.Run
+	ctx context.Context //nolint:containedctx // in which all chunks of the run are judged
+	tel *telemetry.Run
 
 	share *share       // nil if concurrent calls are not limited
 	money *run.Account // nil without a budget
@@ -71,8 +71,8 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 	if len(e.models) > 1 {
 		asks = nil
 	}
-	e.ctx, e.told = w.o.Telemetry.Run(w.hard, run.Info(e.run, asks, w.o.Slots))
-	e.judge = e.told.Judge(j)
+	e.ctx, e.tel = w.o.Telemetry.Run(w.hard, run.Info(e.run, asks, w.o.Slots))
+	e.judge = e.tel.Judge(j)
 	return e, nil
 }
 
@@ -151,7 +151,7 @@ func (e *engagement) renew(ctx context.Context) error {
 // end returns everything the engagement holds. No chunk may be in progress.
 func (e *engagement) end(ctx context.Context) error {
 	e.stop()
-	e.told.End(nil)
+	e.tel.End(nil)
 	errs := []error{e.money.Close(ctx)}
 	if e.share != nil {
 		_, err := e.w.c.pool.Exec(ctx, `DELETE FROM queue_shares WHERE run = $1 AND worker = $2`, e.run.ID, e.w.id)

@@ -78,7 +78,7 @@ func (e *engagement) judgeChunk(ctx context.Context, c chunk) error {
 		k.places[it.Item.ID] = it.Position
 	}
 	return run.Job{
-		Store: k, Run: e.run, Judge: waiter{judge: e.judge, w: e.w, priority: e.o.Priority}, Items: stream(items), Each: e.told.Add,
+		Store: k, Run: e.run, Judge: waiter{judge: e.judge, w: e.w, priority: e.o.Priority}, Items: stream(items), Each: e.tel.Add,
 		// Commits go over a network, so they are larger than those of a single process.
 		Commits: store.WriterOptions{MaxRows: 250, MaxWait: 30 * time.Millisecond},
 		Options: deem.Options{

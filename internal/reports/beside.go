@@ -10,8 +10,8 @@ import (
 	"deem/internal/usage"
 )
 
-// Beside compares the judges of two runs.
-func Beside(ctx context.Context, st store.Store, first, second store.Run) (agree.Pairing, error) {
+// CompareJudges compares the judges of two runs.
+func CompareJudges(ctx context.Context, st store.Store, first, second store.Run) (agree.Pairing, error) {
 	pairs := agree.NewPairs(Party(first), Party(second))
 	err := Both(ctx, st, first, second, store.Query{Trial: new(int), Brief: true}, func(a, b *deem.Record) {
 		switch {

@@ -12,9 +12,9 @@ import (
 
 // A Cascade shows how many items each stage decided, and what that saved.
 type Cascade struct {
-	Items  int     `json:"items"`
-	Stages []Stage `json:"stages"`
-	Nobody int     `json:"nobody"` // items that no stage decided, which are unjudged
+	Items     int     `json:"items"`
+	Stages    []Stage `json:"stages"`
+	Undecided int     `json:"nobody"` // items that no stage decided, which are unjudged
 
 	// Saved is the estimated cost of the last model stage on the items that earlier stages
 	// decided, based on its cost on the others. It is nil if the cascade has no model stage
@@ -87,7 +87,7 @@ func (b *CascadeBuilder) Add(stage int, calls []Asked) {
 	b.report.Items++
 	last := stage
 	if stage == 0 {
-		b.report.Nobody++
+		b.report.Undecided++
 		last = len(b.report.Stages)
 	} else {
 		b.report.Stages[stage-1].Decided++
@@ -122,10 +122,10 @@ func (b *CascadeBuilder) Cascade() Cascade {
 		if i == 0 || len(s.Models) == 0 || s.Reached == 0 {
 			continue
 		}
-		spared := r.Items - s.Reached
+		skipped := r.Items - s.Reached
 		r.Saved = &Saved{
-			Stage: s.Name, Items: spared, Calls: float64(s.Calls) / float64(s.Reached) * float64(spared),
-			CostMicros: int64(float64(s.CostMicros) / float64(s.Reached) * float64(spared)),
+			Stage: s.Name, Items: skipped, Calls: float64(s.Calls) / float64(s.Reached) * float64(skipped),
+			CostMicros: int64(float64(s.CostMicros) / float64(s.Reached) * float64(skipped)),
 		}
 	}
 	return r
@@ -136,7 +136,7 @@ func (r Cascade) Text(w io.Writer) error { return writeText(w, r) }
 
 // AddTo adds the report to a document.
 func (r Cascade) AddTo(d *doc.Document) {
-	head := doc.Facts{{Name: "cascade", Text: fmt.Sprintf("%d stages, %s, %s decided by none", len(r.Stages), words.Count(r.Items, "item"), words.Comma(r.Nobody))}}
+	head := doc.Facts{{Name: "cascade", Text: fmt.Sprintf("%d stages, %s, %s decided by none", len(r.Stages), words.Count(r.Items, "item"), words.Comma(r.Undecided))}}
 	t := doc.Table{Columns: []doc.Column{
 		doc.Col("stage"), doc.Num("from"), doc.Num("reached"), doc.Num("decided"), doc.Est("of all items [95%]"), doc.Num("calls"), doc.Num("cost"),
 	}}

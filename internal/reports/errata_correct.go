@@ -31,7 +31,7 @@ func (m *Matched) Correct(it deem.Item) (deem.Item, bool) {
 		if !ok {
 			continue
 		}
-		if said, ok := sayAgain(value, old, x.References); ok {
+		if said, ok := replaceReferences(value, old, x.References); ok {
 			it.Fields[name] = said
 		} else if name == groundTruth || restates(value, old) {
 			delete(it.Fields, name)
@@ -99,9 +99,9 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// sayAgain returns the corrected references in the form in which a value repeats the old
+// replaceReferences returns the corrected references in the form in which a value repeats the old
 // ones, and whether it does.
-func sayAgain(value string, old, corrected []string) (string, bool) {
+func replaceReferences(value string, old, corrected []string) (string, bool) {
 	if len(old) == 0 || value == "" {
 		return "", false
 	}

@@ -23,7 +23,7 @@ type ErrataReport struct {
 	Known      int `json:"known"`      // errata in the list
 	Corrupting int `json:"corrupting"` // those that can change a score
 	Absent     int `json:"absent"`     // those of them that match no item of the run
-	Mended     int `json:"mended"`     // items whose reference is already corrected
+	Corrected  int `json:"mended"`     // items whose reference is already corrected
 
 	Kinds []ErrataKind `json:"kinds"` // of the errors in the run, most frequent first
 
@@ -98,7 +98,7 @@ func (b *ErrataBuilder) Report() ErrataReport {
 	e := b.matched.errata
 	r := ErrataReport{
 		Version: ErrataVersion, File: e.name, Hash: e.hash, Known: len(e.list),
-		Absent: b.matched.absent, Mended: b.matched.mended,
+		Absent: b.matched.absent, Corrected: b.matched.mended,
 		Kinds: b.kindRows(), Rejudged: b.again,
 		Accepted: b.met.n, Examples: append([]string{}, b.met.ids...),
 		Categories: []ErrataLine{},
@@ -168,7 +168,7 @@ func (r ErrataReport) notes() []string {
 	for _, l := range append([]ErrataLine{r.Overall}, r.Categories...) {
 		all = append(all, noteAbove(l))
 	}
-	all = append(all, r.noteAccepted(), r.noteUnasked(), r.noteNoReference(), r.noteMended(), r.noteAbsent(), r.noteCeiling())
+	all = append(all, r.noteAccepted(), r.noteNotAsked(), r.noteNoReference(), r.noteCorrected(), r.noteAbsent(), r.noteCeiling())
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
@@ -204,8 +204,8 @@ func (r ErrataReport) noteAccepted() string {
 		words.Comma(r.Accepted), words.Count(r.Overall.Faulty, "item"), wasWere(r.Accepted), ids)
 }
 
-// noteUnasked describes what judging again would need.
-func (r ErrataReport) noteUnasked() string {
+// noteNotAsked describes what judging again would need.
+func (r ErrataReport) noteNotAsked() string {
 	n := r.Rejudged.Unasked
 	if n == 0 {
 		return ""
@@ -224,9 +224,9 @@ func (r ErrataReport) noteNoReference() string {
 	return ""
 }
 
-func (r ErrataReport) noteMended() string {
-	if r.Mended > 0 {
-		return fmt.Sprintf("%s %s the corrected reference already, and %s as sound", words.Count(r.Mended, "item"), hasHave(r.Mended), counts(r.Mended))
+func (r ErrataReport) noteCorrected() string {
+	if r.Corrected > 0 {
+		return fmt.Sprintf("%s %s the corrected reference already, and %s as sound", words.Count(r.Corrected, "item"), hasHave(r.Corrected), counts(r.Corrected))
 	}
 	return ""
 }

@@ -84,7 +84,7 @@ func TestPublishedCeiling(t *testing.T) {
 	} {
 		items := open(t, o)
 		r := build(t, match(t, e, items...), items, rule, rule)
-		got := []string{fmt.Sprintf("known %d corrupting %d absent %d mended %d", r.Known, r.Corrupting, r.Absent, r.Mended)}
+		got := []string{fmt.Sprintf("known %d corrupting %d absent %d mended %d", r.Known, r.Corrupting, r.Absent, r.Corrected)}
 		for _, l := range append(r.Categories, r.Overall) {
 			got = append(got, fmt.Sprintf("%s %d %d %.2f", l.Category, l.Faulty, l.Items, 100*l.Ceiling.Value))
 		}
@@ -123,7 +123,7 @@ func TestPublishedCorrection(t *testing.T) {
 	}
 	t.Logf("as published %.4f, sound %.4f, wrong %.4f, corrected %.4f; %d better, %d worse",
 		l.Published.Judged.Value, l.Sound.Judged.Value, l.Wrong.Judged.Value, l.Corrected.Judged.Value, r.Rejudged.Better, r.Rejudged.Worse)
-	if by.Mended == 0 || by.Overall.Faulty+by.Mended != 99 {
-		t.Errorf("of the corrected items %d are faulty and %d mended, want 99 together", by.Overall.Faulty, by.Mended)
+	if by.Corrected == 0 || by.Overall.Faulty+by.Corrected != 99 {
+		t.Errorf("of the corrected items %d are faulty and %d mended, want 99 together", by.Overall.Faulty, by.Corrected)
 	}
 }

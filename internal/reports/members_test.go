@@ -119,8 +119,8 @@ func TestCascade(t *testing.T) {
 		t.Errorf("stages: reached, decided, calls, cost (-want +got):\n%s", diff)
 	}
 	want := &reports.Saved{Stage: "large", Items: 7, Calls: 7, CostMicros: 2800}
-	if diff := cmp.Diff(want, r.Saved); diff != "" || r.Nobody != 1 {
-		t.Errorf("nobody %d, saved (-want +got):\n%s", r.Nobody, diff)
+	if diff := cmp.Diff(want, r.Saved); diff != "" || r.Undecided != 1 {
+		t.Errorf("nobody %d, saved (-want +got):\n%s", r.Undecided, diff)
 	}
 	var text strings.Builder
 	if err := r.Text(&text); err != nil {

@@ -131,17 +131,17 @@ func (p *People) query(run store.Run, o agree.Options) store.Query {
 	return store.Query{Trial: new(int), Brief: (p == nil || !p.texts) && !judged}
 }
 
-// BesidePeople compares the judge of a run with people.
-func BesidePeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options) (agree.Agreement, error) {
+// CompareWithPeople compares the judge of a run with people.
+func CompareWithPeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options) (agree.Agreement, error) {
 	b := agree.New(o)
-	err := EachBesidePeople(ctx, st, run, p, o, b.Add)
+	err := EachWithPeople(ctx, st, run, p, o, b.Add)
 	return b.Agreement(), err
 }
 
-// EachBesidePeople calls visit with each item of a run, its verdict and its human label. If
+// EachWithPeople calls visit with each item of a run, its verdict and its human label. If
 // the labels come from a store, it reads only labelled items in full, and passes on none of
 // their texts.
-func EachBesidePeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options, visit func(agree.Pair)) error {
+func EachWithPeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options, visit func(agree.Pair)) error {
 	q := p.query(run, o)
 	q.Brief = p.Kept() // Labels may have been selected by the length of a response.
 	var known map[Drawn]labelledItem
@@ -200,16 +200,16 @@ func (p *People) look(ctx context.Context, st store.Store, run store.Run) (map[D
 	return known, nil
 }
 
-// BesideRun compares the judge of a run with that of another run, which is treated as
+// CompareWithRun compares the judge of a run with that of another run, which is treated as
 // correct.
-func BesideRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options) (agree.Agreement, error) {
+func CompareWithRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options) (agree.Agreement, error) {
 	b := agree.New(o)
-	err := EachBesideRun(ctx, st, run, other, o, b.Add)
+	err := EachWithRun(ctx, st, run, other, o, b.Add)
 	return b.Agreement(), err
 }
 
-// EachBesideRun calls visit with each item of a run and the verdicts of both runs.
-func EachBesideRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options, visit func(agree.Pair)) error {
+// EachWithRun calls visit with each item of a run and the verdicts of both runs.
+func EachWithRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options, visit func(agree.Pair)) error {
 	return Both(ctx, st, run, other, (*People)(nil).query(run, o), func(first, second *deem.Record) {
 		if first == nil {
 			return // an item that this judge has not judged yet

@@ -114,7 +114,7 @@ func TestBesidePeople(t *testing.T) {
 	}
 	got := map[string]bool{}
 	n := 0
-	err = reports.EachBesidePeople(t.Context(), st, run, people, agree.Options{}, func(p agree.Pair) {
+	err = reports.EachWithPeople(t.Context(), st, run, people, agree.Options{}, func(p agree.Pair) {
 		n++
 		if p.Truth == nil {
 			return

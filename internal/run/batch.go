@@ -134,8 +134,8 @@ type runner struct {
 	// full means that the vendor accepts no more until a batch has ended.
 	full bool
 
-	pause time.Duration  // before the next poll
-	told  map[string]int // number of finished lines of each batch in the last message
+	pause    time.Duration  // before the next poll
+	reported map[string]int // number of finished lines of each batch in the last message
 }
 
 // recover determines the state of the batches of earlier processes.
@@ -146,7 +146,7 @@ func (r *runner) recover(ctx context.Context) error {
 	}
 	for _, b := range list {
 		if b.State == store.BatchSubmitted {
-			r.tellf("batch %s resumes: %d requests", b.ID, b.Lines)
+			r.reportf("batch %s resumes: %d requests", b.ID, b.Lines)
 			r.running = append(r.running, b)
 		}
 	}
@@ -154,13 +154,13 @@ func (r *runner) recover(ctx context.Context) error {
 		if b.State != store.BatchPlanned {
 			continue
 		}
-		r.tellf("a batch of %d requests was about to be submitted; asking the vendor whether it has it", b.Lines)
+		r.reportf("a batch of %d requests was about to be submitted; asking the vendor whether it has it", b.Lines)
 		found, err := r.look(ctx, &b)
 		if err != nil {
 			return err
 		}
 		if found {
-			r.tellf("batch %s was submitted before: %d requests", b.ID, b.Lines)
+			r.reportf("batch %s was submitted before: %d requests", b.ID, b.Lines)
 			continue
 		}
 		if err := r.Store.DropBatch(ctx, r.RunID, b.Key); err != nil {
@@ -239,7 +239,7 @@ func (r *runner) poll(ctx context.Context) error {
 			err = r.refused(ctx, b, st.Err, len(still)+len(r.running)-i-1)
 		default:
 			over = false
-			r.tellProgress(b, st)
+			r.reportProgress(b, st)
 		}
 		if err != nil {
 			return err
@@ -265,30 +265,30 @@ func (r *runner) refused(ctx context.Context, b store.Batch, why error, others i
 	switch {
 	case others > 0:
 		r.full = true
-		r.tellf("the vendor has no room for batch %s yet; it is submitted again when another has ended", b.ID)
+		r.reportf("the vendor has no room for batch %s yet; it is submitted again when another has ended", b.ID)
 	case b.Lines > 1:
 		r.size, r.full = (b.Lines+1)/2, false
-		r.tellf("the vendor has no room for a batch of %d requests; trying %d", b.Lines, r.size)
+		r.reportf("the vendor has no room for a batch of %d requests; trying %d", b.Lines, r.size)
 	default:
 		return deem.WithHint(why, "the vendor has no room for a single request; run the same command again later")
 	}
 	return nil
 }
 
-// tellProgress reports the progress of a batch if it has changed.
-func (r *runner) tellProgress(b store.Batch, st deem.BatchStatus) {
-	if r.told == nil {
-		r.told = map[string]int{}
+// reportProgress reports the progress of a batch if it has changed.
+func (r *runner) reportProgress(b store.Batch, st deem.BatchStatus) {
+	if r.reported == nil {
+		r.reported = map[string]int{}
 	}
-	if last, ok := r.told[b.ID]; ok && last == st.Done {
+	if last, ok := r.reported[b.ID]; ok && last == st.Done {
 		return
 	}
-	r.told[b.ID] = st.Done
+	r.reported[b.ID] = st.Done
 	r.pause = 0 // There was progress, so poll again soon.
-	r.tellf("batch %s: %d of %d done", b.ID, st.Done, max(st.Total, b.Lines))
+	r.reportf("batch %s: %d of %d done", b.ID, st.Done, max(st.Total, b.Lines))
 }
 
-func (r *runner) tellf(format string, args ...any) { r.Tell(fmt.Sprintf(format, args...)) }
+func (r *runner) reportf(format string, args ...any) { r.Tell(fmt.Sprintf(format, args...)) }
 
 // RefuseBatch returns an error for a run whose requests are in batches, because direct calls
 // would be paid for twice.

@@ -15,7 +15,7 @@ const groupLines = 256
 // collect stores the results of a batch that has ended. It may be repeated: existing
 // results are not changed.
 func (r *runner) collect(ctx context.Context, b store.Batch) error {
-	err := r.patiently(ctx, func() error { return r.collectOnce(ctx, b) })
+	err := r.withRetries(ctx, func() error { return r.collectOnce(ctx, b) })
 	if err != nil {
 		return gone(b, err)
 	}
@@ -50,7 +50,7 @@ func (r *runner) collectOnce(ctx context.Context, b store.Batch) error {
 	if err := r.Store.PutBatch(ctx, r.RunID, b, lines); err != nil {
 		return err
 	}
-	r.tellf("batch %s has ended: %d answered, %d not", b.ID, replies, max(failed, b.Lines-replies))
+	r.reportf("batch %s has ended: %d answered, %d not", b.ID, replies, max(failed, b.Lines-replies))
 	return nil
 }
 
@@ -91,15 +91,15 @@ func failure(err error) (*deem.Failure, bool) {
 
 // status returns the progress of a batch.
 func (r *runner) status(ctx context.Context, b store.Batch) (st deem.BatchStatus, err error) {
-	err = r.patiently(ctx, func() error {
+	err = r.withRetries(ctx, func() error {
 		st, err = r.Vendor.BatchStatus(ctx, b.ID)
 		return err
 	})
 	return st, gone(b, err)
 }
 
-// patiently retries do after transient errors.
-func (r *runner) patiently(ctx context.Context, do func() error) error {
+// withRetries retries do after transient errors.
+func (r *runner) withRetries(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
 		if err == nil || !passing(err) || ctx.Err() != nil || try >= tries {

@@ -21,7 +21,7 @@ import (
 // submitMissing splits the requests that are not in a batch into batches, and submits each
 // as soon as it is complete.
 func (r *runner) submitMissing(ctx context.Context) error {
-	p, err := r.newParcel()
+	p, err := r.newBatchFile()
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (r *runner) submitMissing(ctx context.Context) error {
 				return err
 			}
 			p.close()
-			if p, err = r.newParcel(); err != nil {
+			if p, err = r.newBatchFile(); err != nil {
 				return err
 			}
 			if err := p.check(key, req); err != nil {
@@ -63,9 +63,9 @@ func (r *runner) submitMissing(ctx context.Context) error {
 // request and a hyphen it makes 60 of the 64 characters that vendors allow in an id.
 const keyDigits = 16
 
-// A parcel is a batch under construction. Its lines are in a file, because they may take
+// A batchFile is a batch under construction. Its lines are in a file, because they may take
 // hundreds of megabytes.
-type parcel struct {
+type batchFile struct {
 	r    *runner
 	file *os.File
 	w    *bufio.Writer
@@ -86,24 +86,24 @@ type parcel struct {
 	nextPay int64
 }
 
-func (r *runner) newParcel() (*parcel, error) {
+func (r *runner) newBatchFile() (*batchFile, error) {
 	f, err := os.CreateTemp(r.Folder, "deem-batch-*.jsonl")
 	if err != nil {
 		return nil, fmt.Errorf("make room for a batch: %w", err)
 	}
 	// On systems where an open file can be removed, a kill leaves nothing behind.
 	_ = os.Remove(f.Name())
-	return &parcel{r: r, file: f, w: bufio.NewWriterSize(f, 1<<16), has: map[string]bool{}}, nil
+	return &batchFile{r: r, file: f, w: bufio.NewWriterSize(f, 1<<16), has: map[string]bool{}}, nil
 }
 
 // close removes the file.
-func (p *parcel) close() {
+func (p *batchFile) close() {
 	_ = p.file.Close()
 	_ = os.Remove(p.file.Name())
 }
 
 // check prepares the line of a request.
-func (p *parcel) check(key string, req deem.Request) error {
+func (p *batchFile) check(key string, req deem.Request) error {
 	if p.name == "" {
 		sum := sha256.Sum256([]byte(p.r.RunID + "\n" + key + "\n" + strconv.FormatInt(time.Now().UnixNano(), 10)))
 		p.name = hex.EncodeToString(sum[:])[:keyDigits]
@@ -126,13 +126,13 @@ func (p *parcel) check(key string, req deem.Request) error {
 
 // full reports whether the prepared line no longer fits. A line that is too long for any
 // batch gets its own batch, and the vendor reports the error.
-func (p *parcel) full(size int) bool {
+func (p *batchFile) full(size int) bool {
 	limits := p.r.Vendor.BatchLimits()
 	return len(p.keys) > 0 && (len(p.keys) >= size || p.bytes+int64(len(p.next)) > limits.Bytes)
 }
 
 // add adds the prepared line.
-func (p *parcel) add() error {
+func (p *batchFile) add() error {
 	if _, err := p.w.Write(p.next); err != nil {
 		return fmt.Errorf("keep a batch of %d bytes: %w", p.bytes, err)
 	}
@@ -164,7 +164,7 @@ func keyOf(batch, id string) (string, bool) {
 const tries = 6
 
 // submit submits a batch to the vendor, after storing that it is about to.
-func (r *runner) submit(ctx context.Context, p *parcel) error {
+func (r *runner) submit(ctx context.Context, p *batchFile) error {
 	if err := p.w.Flush(); err != nil {
 		return fmt.Errorf("keep a batch of %d bytes: %w", p.bytes, err)
 	}
@@ -181,7 +181,7 @@ func (r *runner) submit(ctx context.Context, p *parcel) error {
 		lines = nil // They are stored now.
 		id, err := r.Vendor.SubmitBatch(ctx, asked(b), io.NewSectionReader(p.file, 0, p.bytes))
 		if err == nil {
-			r.tellf("batch %s is submitted: %d requests", id, b.Lines)
+			r.reportf("batch %s is submitted: %d requests", id, b.Lines)
 			return r.submitted(ctx, b, id)
 		}
 		done, err := r.after(ctx, &b, err, try)
@@ -217,13 +217,13 @@ func (r *runner) after(ctx context.Context, b *store.Batch, err error, try int) 
 		if !me.Passing || try >= tries {
 			return false, errors.Join(err, r.Store.DropBatch(ctx, r.RunID, b.Key))
 		}
-		r.tellf("the vendor did not take a batch: %v; trying again", me)
+		r.reportf("the vendor did not take a batch: %v; trying again", me)
 		return false, r.wait(ctx, max(me.RetryAfter, backOff(try)))
 	}
 	if try >= tries {
 		return false, err
 	}
-	r.tellf("no answer to a batch that was submitted: %v; asking whether it is there", me)
+	r.reportf("no answer to a batch that was submitted: %v; asking whether it is there", me)
 	found, err := r.look(ctx, b)
 	if err != nil || found {
 		return found, err
@@ -258,7 +258,7 @@ func (r *runner) look(ctx context.Context, b *store.Batch) (found bool, err erro
 			return true, r.submitted(ctx, *b, id)
 		case !sure:
 			if !said {
-				r.tellf("a batch of %d requests may be running at the vendor; it can be told from others only when it has ended", b.Lines)
+				r.reportf("a batch of %d requests may be running at the vendor; it can be told from others only when it has ended", b.Lines)
 				said = true
 			}
 			left = r.interval(false)

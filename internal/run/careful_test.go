@@ -62,9 +62,9 @@ func TestBrokenOffItemKeepsItsCalls(t *testing.T) {
 	st := open(t)
 	row := begin(t, st)
 	j := twice{second: brokenAt("q2", wrongKey)}
-	told := 0
+	reported := 0
 	err := run.Job{
-		Store: st, Run: row, Judge: j, Items: five(), Options: deem.Options{Concurrency: 1}, Each: func(deem.Record) { told++ },
+		Store: st, Run: row, Judge: j, Items: five(), Options: deem.Options{Concurrency: 1}, Each: func(deem.Record) { reported++ },
 	}.Do(t.Context())
 	if !errors.Is(err, wrongKey) {
 		t.Fatalf("Do = %v, want %v", err, wrongKey)
@@ -73,8 +73,8 @@ func TestBrokenOffItemKeepsItsCalls(t *testing.T) {
 		t.Fatalf("End = %v", err)
 	}
 	row = begin(t, st)
-	if row.State != store.Open || row.CostMicros != 2*1000+700 || row.Records != told {
-		t.Errorf("the run is %s, cost %d micros with %d records of %d that were told, want open, 2700, the same", row.State, row.CostMicros, row.Records, told)
+	if row.State != store.Open || row.CostMicros != 2*1000+700 || row.Records != reported {
+		t.Errorf("the run is %s, cost %d micros with %d records of %d that were reported, want open, 2700, the same", row.State, row.CostMicros, row.Records, reported)
 	}
 	rec, ok := recordOf(t, st, row, "q2")
 	if !ok || !store.IsUnfinished(rec) || rec.Position != 2 || len(rec.Calls) != 2 {

@@ -92,10 +92,10 @@ func TestStoppedRunGoesOn(t *testing.T) {
 		}
 	}}
 	row := begin(t, st)
-	told := 0
+	reported := 0
 	job := run.Job{
 		Store: st, Run: row, Judge: first, Items: five(), Options: deem.Options{Concurrency: 1, Stop: stop},
-		Each: func(deem.Record) { told++ },
+		Each: func(deem.Record) { reported++ },
 	}
 	err := job.Do(t.Context())
 	if !errors.Is(err, deem.ErrStopped) {
@@ -104,8 +104,8 @@ func TestStoppedRunGoesOn(t *testing.T) {
 	if err := run.End(t.Context(), st, row, err); !errors.Is(err, deem.ErrStopped) {
 		t.Errorf("End = %v, want %v", err, deem.ErrStopped)
 	}
-	if row = begin(t, st); row.Records != told || told < 2 || row.State != store.Open {
-		t.Fatalf("after the stop the run is %s with %d records, and %d were told", row.State, row.Records, told)
+	if row = begin(t, st); row.Records != reported || reported < 2 || row.State != store.Open {
+		t.Fatalf("after the stop the run is %s with %d records, and %d were reported", row.State, row.Records, reported)
 	}
 	second := &judge{}
 	job = run.Job{Store: st, Run: row, Judge: second, Items: five()}

@@ -212,16 +212,16 @@ func (r *Run) Begin(ctx context.Context) error {
 // callbacks; Do sets the rest.
 func (r *Run) Do(ctx context.Context, job Job) error {
 	o := r.Setup.Options
-	ctx, told := r.Setup.Telemetry.Run(ctx, Info(r.Run, r.Model, o.Concurrency))
+	ctx, tel := r.Setup.Telemetry.Run(ctx, Info(r.Run, r.Model, o.Concurrency))
 	each := job.Each
-	job.Store, job.Run, job.Judge, job.RetryUnjudged = r.Setup.Store, r.Run, told.Judge(r.Judge), o.RetryUnjudged
+	job.Store, job.Run, job.Judge, job.RetryUnjudged = r.Setup.Store, r.Run, tel.Judge(r.Judge), o.RetryUnjudged
 	job.Options.Concurrency, job.Options.Trials = o.Concurrency, o.Trials
 	job.Each = func(rec deem.Record) {
-		told.Add(rec)
+		tel.Add(rec)
 		each(rec)
 	}
 	err := job.Do(ctx)
-	told.End(err)
+	tel.End(err)
 	return err
 }
 

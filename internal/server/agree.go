@@ -174,7 +174,7 @@ func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error)
 	if ask.other != nil {
 		o.Truth = reports.Party(*ask.other)
 		b := agree.New(o)
-		err := reports.EachBesideRun(ctx, s.store, ask.run, *ask.other, o, got.note(b.Add))
+		err := reports.EachWithRun(ctx, s.store, ask.run, *ask.other, o, got.note(b.Add))
 		got.Agreement = b.Agreement()
 		return got, err
 	}
@@ -184,7 +184,7 @@ func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error)
 	}
 	o.Truth = agree.Party{Judge: people.Name}
 	b := agree.New(o)
-	if err := reports.EachBesidePeople(ctx, s.store, ask.run, people, o, got.note(b.Add)); err != nil {
+	if err := reports.EachWithPeople(ctx, s.store, ask.run, people, o, got.note(b.Add)); err != nil {
 		return nil, err
 	}
 	got.Agreement, got.other = b.Agreement(), people.OtherResponses
@@ -211,7 +211,7 @@ func (s *Server) addNarrowed(ctx context.Context, ask agreeAsk, o agree.Options,
 	if err != nil {
 		return err
 	}
-	before, err := reports.BesidePeople(ctx, s.store, ask.run, people, o)
+	before, err := reports.CompareWithPeople(ctx, s.store, ask.run, people, o)
 	if err != nil || before.Corrected == nil {
 		return err
 	}

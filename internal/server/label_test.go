@@ -311,7 +311,7 @@ func wantDesign(t *testing.T, st store.Store, run store.Run, kept map[string]sto
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := reports.BesidePeople(t.Context(), st, run, people, agree.Options{People: true, Draws: 2})
+	a, err := reports.CompareWithPeople(t.Context(), st, run, people, agree.Options{People: true, Draws: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

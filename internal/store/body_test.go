@@ -33,8 +33,8 @@ func drawItem(rt *rapid.T) deem.Item {
 	}
 }
 
-// mend returns an item after it was encoded as JSON and decoded.
-func mend(tb rapid.TB, it deem.Item) deem.Item {
+// fix returns an item after it was encoded as JSON and decoded.
+func fix(tb rapid.TB, it deem.Item) deem.Item {
 	tb.Helper()
 	body, err := deem.Canonical(it)
 	if err != nil {
@@ -52,12 +52,12 @@ func mend(tb rapid.TB, it deem.Item) deem.Item {
 func TestItem(t *testing.T) {
 	var e store.ItemEncoder
 	check := func(tb rapid.TB, it deem.Item) {
-		before := mend(tb, it)
+		before := fix(tb, it)
 		kept, err := e.Item(it)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if d := cmp.Diff(before, mend(tb, it)); d != "" {
+		if d := cmp.Diff(before, fix(tb, it)); d != "" {
 			tb.Errorf("Item changed the item (-want +got):\n%s", d)
 		}
 		var got deem.Item

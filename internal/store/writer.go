@@ -135,7 +135,7 @@ func (w *Writer) join(next waiting) (room <-chan struct{}, err error) {
 	w.waiting = append(w.waiting, next)
 	w.size += next.size
 	if w.enough() {
-		w.hurry()
+		w.wake()
 	}
 	return nil, nil
 }
@@ -153,8 +153,8 @@ func (w *Writer) enough() bool {
 	return len(w.waiting) >= w.opts.MaxRows || w.size >= w.opts.MaxBytes
 }
 
-// hurry makes the goroutine check now whether a commit is due.
-func (w *Writer) hurry() {
+// wake makes the goroutine check now whether a commit is due.
+func (w *Writer) wake() {
 	select {
 	case w.now <- struct{}{}:
 	default: // It was already signalled.
@@ -167,7 +167,7 @@ func (w *Writer) Close() error {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.hurry()
+	w.wake()
 	<-w.done
 	if w.err != nil {
 		return fmt.Errorf("%d records of run %s were not kept: %w", w.dropped, w.runID, w.err)

@@ -148,10 +148,10 @@ func (w *watchedModel) log(ctx context.Context, req deem.Request, reply deem.Rep
 		if ctx.Err() != nil {
 			level = slog.LevelDebug
 		}
-		w.t.tell(ctx, level, "call failed", func() []slog.Attr { return about(w.t.errorAttrs(errorType(ctx, err), err)...) })
+		w.t.logEvent(ctx, level, "call failed", func() []slog.Attr { return about(w.t.errorAttrs(errorType(ctx, err), err)...) })
 		return
 	}
-	w.t.tell(ctx, slog.LevelDebug, "call", func() []slog.Attr {
+	w.t.logEvent(ctx, slog.LevelDebug, "call", func() []slog.Attr {
 		return about(
 			slog.String("response_model", reply.Model), slog.String("request_id", reply.RequestID), slog.String("stop", string(reply.Stop)),
 			slog.Bool("cached", reply.Cached), slog.Int("attempts", reply.Attempts), millis("latency_ms", reply.Latency),

@@ -26,9 +26,9 @@ func newLogger(w io.Writer, level slog.Level, r redactor) *slog.Logger {
 	}))
 }
 
-// tell logs an event with its place in the run. It calls attrs only if the level is
+// logEvent logs an event with its place in the run. It calls attrs only if the level is
 // enabled.
-func (t *Telemetry) tell(ctx context.Context, level slog.Level, event string, attrs func() []slog.Attr) {
+func (t *Telemetry) logEvent(ctx context.Context, level slog.Level, event string, attrs func() []slog.Attr) {
 	if !t.log.Enabled(ctx, level) {
 		return
 	}

@@ -191,7 +191,7 @@ func (w *watchedWire) trouble(ctx context.Context, span trace.Span, n int, took 
 	if kind == "canceled" {
 		level = slog.LevelDebug // the run was stopped; the model did not fail
 	}
-	w.t.tell(ctx, level, "attempt failed", func() []slog.Attr {
+	w.t.logEvent(ctx, level, "attempt failed", func() []slog.Attr {
 		return append([]slog.Attr{slog.String("model", w.Name()), slog.Int("attempt", n), millis("duration_ms", took)}, w.t.errorAttrs(kind, err)...)
 	})
 }

@@ -69,7 +69,7 @@ func (t *Telemetry) Run(ctx context.Context, info RunInfo) (context.Context, *Ru
 	}
 	r.ctx = ctx
 	r.stop = r.gauge()
-	t.tell(ctx, slog.LevelInfo, "run started", func() []slog.Attr {
+	t.logEvent(ctx, slog.LevelInfo, "run started", func() []slog.Attr {
 		return []slog.Attr{
 			slog.String("version", t.version), slog.String("judge", info.Judge), slog.String("judge_hash", info.JudgeHash), slog.String("model", info.Model),
 			slog.Int("items", info.Items), slog.Int("trials", info.Trials), slog.Int("concurrency", info.Concurrency), slog.Int("records_before", info.Before),
@@ -163,7 +163,7 @@ func (r *Run) Add(rec deem.Record) {
 		r.failed++
 		set = r.unjudged
 		t.meters.failures.Add(ctx, 1, metric.WithAttributes(t.text(attrJudge, r.info.Judge), attribute.String(attrKind, string(f.Kind))))
-		t.tell(ctx, slog.LevelWarn, "item unjudged", func() []slog.Attr {
+		t.logEvent(ctx, slog.LevelWarn, "item unjudged", func() []slog.Attr {
 			attrs := []slog.Attr{slog.String("judge", r.info.Judge), slog.String("kind", string(f.Kind))}
 			if t.content {
 				attrs = append(attrs, slog.String("detail", f.Detail))
@@ -171,7 +171,7 @@ func (r *Run) Add(rec deem.Record) {
 			return attrs
 		})
 	} else if v := rec.Verdict; v != nil {
-		t.tell(ctx, slog.LevelDebug, "item judged", func() []slog.Attr {
+		t.logEvent(ctx, slog.LevelDebug, "item judged", func() []slog.Attr {
 			return []slog.Attr{slog.String("judge", r.info.Judge), slog.String("label", v.Label), slog.Float64("score", v.Score)}
 		})
 	}
@@ -219,7 +219,7 @@ func (r *Run) End(err error) {
 		r.span.SetAttributes(attribute.String(attrErrorType, errorType(context.Background(), err)))
 	}
 	r.span.SetAttributes(attribute.String(attrRunEnd, outcome), attribute.Int(attrRecords, r.records), attribute.Int(attrUnjudged, r.failed))
-	r.t.tell(r.ctx, level, "run ended", func() []slog.Attr {
+	r.t.logEvent(r.ctx, level, "run ended", func() []slog.Attr {
 		attrs := []slog.Attr{slog.String("outcome", outcome), slog.Int("records", r.records), slog.Int("unjudged", r.failed), millis("duration_ms", time.Since(r.started))}
 		if level == slog.LevelError {
 			attrs = append(attrs, slog.String("error", err.Error()))

@@ -16,8 +16,8 @@ import (
 // A sender supervises the deliveries to collectors. It counts spans, turns all errors into
 // one warning, and can abort deliveries.
 type sender struct {
-	t    *Telemetry
-	tell func(string)
+	t        *Telemetry
+	logEvent func(string)
 
 	life context.Context // done when deliveries must be aborted
 	kill context.CancelFunc
@@ -29,7 +29,7 @@ type sender struct {
 }
 
 func newSender(t *Telemetry, warn func(string)) *sender {
-	s := &sender{t: t, tell: warn}
+	s := &sender{t: t, logEvent: warn}
 	s.life, s.kill = context.WithCancel(context.Background())
 	return s
 }
@@ -44,12 +44,12 @@ func (s *sender) warn(message string) {
 	if len(message) > maxWarning {
 		message = strings.ToValidUTF8(message[:maxWarning], "") + "..."
 	}
-	s.t.tell(context.Background(), slog.LevelWarn, "telemetry trouble", func() []slog.Attr {
+	s.t.logEvent(context.Background(), slog.LevelWarn, "telemetry trouble", func() []slog.Attr {
 		return []slog.Attr{slog.String("error", message)}
 	})
 	s.once.Do(func() {
-		if s.tell != nil {
-			s.tell(message)
+		if s.logEvent != nil {
+			s.logEvent(message)
 		}
 	})
 }

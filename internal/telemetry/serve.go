@@ -42,7 +42,7 @@ func (t *Telemetry) Serve(ctx context.Context, address string) (url string, publ
 	t.servers = append(t.servers, s)
 	at := ln.Addr().(*net.TCPAddr)
 	url = "http://" + at.String() + "/metrics"
-	t.tell(ctx, slog.LevelInfo, "metrics", func() []slog.Attr { return []slog.Attr{slog.String("url", url)} })
+	t.logEvent(ctx, slog.LevelInfo, "metrics", func() []slog.Attr { return []slog.Attr{slog.String("url", url)} })
 	return url, !at.IP.IsLoopback(), nil
 }
 

@@ -58,14 +58,14 @@ func (c *cutter) cutAll() []string {
 // space.
 func (c *cutter) word(from, to int) {
 	c.from = from
-	parted := false // whether the previous character is a period that was split off
+	afterPeriod := false // whether the previous character is a period that was split off
 	for i := from; i < to; i++ {
 		switch mark := c.s[i]; {
 		case mark == '.' || mark == ',':
 			// Matches of an expression do not overlap, so a period that was split from the
 			// text before it does not split the next one.
-			parted = !parted && !c.digit(i-1)
-			c.point(i, parted)
+			afterPeriod = !afterPeriod && !c.digit(i-1)
+			c.point(i, afterPeriod)
 			continue
 		case mark == '-':
 			if i > from && c.digit(i-1) {
@@ -76,16 +76,16 @@ func (c *cutter) word(from, to int) {
 		case c.chinese && mark >= utf8.RuneSelf:
 			i += c.long(i) - 1
 		}
-		parted = false
+		afterPeriod = false
 	}
 	c.cut(to)
 }
 
 // point splits at the period or comma at i. The first expression splits it from the text
 // before, and the second from the text after it, unless that is a digit.
-func (c *cutter) point(i int, parted bool) {
+func (c *cutter) point(i int, afterPeriod bool) {
 	switch {
-	case parted || !c.digit(i+1):
+	case afterPeriod || !c.digit(i+1):
 		c.single(i, 1)
 	case !c.digit(i - 1):
 		c.cut(i) // It follows a period that was split off, so there is a space.

@@ -154,14 +154,14 @@ func step1b(w string) string {
 	}
 	for _, suffix := range []string{"ed", "ing"} {
 		if stem, ok := strings.CutSuffix(w, suffix); ok && hasVowel(stem) {
-			return mend(stem)
+			return fixStem(stem)
 		}
 	}
 	return w
 }
 
-// mend fixes a stem that has just lost its -ed or -ing.
-func mend(stem string) string {
+// fixStem fixes a stem that has just lost its -ed or -ing.
+func fixStem(stem string) string {
 	for _, end := range []string{"at", "bl", "iz"} {
 		if strings.HasSuffix(stem, end) {
 			return stem + "e"

@@ -94,7 +94,7 @@ func (p *panel) decide(ballots []ballot) (deem.Verdict, error) {
 	c := countVotes(ballots)
 	vetoed := p.opts.Rule == veto && c.no > 0
 	if c.yes+c.no < p.opts.Quorum && !vetoed {
-		return deem.Verdict{}, deem.Failf(c.whyNone(), "no quorum, which is %d: %s%s", p.opts.Quorum, c.tally(), c.words())
+		return deem.Verdict{}, deem.Failf(c.failureKind(), "no quorum, which is %d: %s%s", p.opts.Quorum, c.tally(), c.words())
 	}
 	yes, tie := p.outcome(c)
 	if tie {
@@ -174,9 +174,9 @@ func flips(yes, no int) float64 {
 	return 2 * float64(yes) * float64(no) / (float64(n) * float64(n-1))
 }
 
-// whyNone returns the kind of failure if too few members voted: that of the members if all
+// failureKind returns the kind of failure if too few members voted: that of the members if all
 // have the same kind, so that a report shows the cause, and unsure otherwise.
-func (c count) whyNone() deem.Kind {
+func (c count) failureKind() deem.Kind {
 	var kind deem.Kind
 	for _, b := range c.ballots {
 		if b.failure == nil {

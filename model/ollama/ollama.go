@@ -250,7 +250,7 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 	if err != nil {
 		return deem.Reply{}, err
 	}
-	if err := m.cramped(req, f); err != nil {
+	if err := m.checkRoom(req, f); err != nil {
 		return deem.Reply{}, err
 	}
 	window := m.window(req, f)
@@ -273,9 +273,9 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 	return reply, err
 }
 
-// cramped rejects a request whose token limit would be used up by thinking: the server says
+// checkRoom rejects a request whose token limit would be used up by thinking: the server says
 // that the model thinks, and it has no room for that.
-func (m *client) cramped(req deem.Request, f facts) error {
+func (m *client) checkRoom(req deem.Request, f facts) error {
 	if !f.thinks || m.think == false || m.room > 0 || req.MaxTokens <= 0 {
 		return nil
 	}

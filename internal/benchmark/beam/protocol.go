@@ -168,7 +168,7 @@ func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
 	if ordering && p.name == UpstreamName {
 		for _, line := range p.lines(it.Response) {
 			for _, item := range rubric {
-				reqs = append(reqs, p.askSame(item, line))
+				reqs = append(reqs, p.sameEventRequest(item, line))
 			}
 		}
 	}
@@ -183,7 +183,7 @@ func (p *P) Talk(it deem.Item, ask judge.Ask) (deem.Verdict, error) {
 	}
 	ordering := it.Category == EventOrdering
 	if ordering && p.name == OmniName {
-		return p.hear(it, ask, p.askPositions(it, rubric), func(reply string) (deem.Verdict, error) { return readPositions(reply, len(rubric)) })
+		return p.callAndRead(it, ask, p.askPositions(it, rubric), func(reply string) (deem.Verdict, error) { return readPositions(reply, len(rubric)) })
 	}
 	var o order
 	if ordering && p.name == UpstreamName {
@@ -192,7 +192,7 @@ func (p *P) Talk(it deem.Item, ask judge.Ask) (deem.Verdict, error) {
 		}
 	}
 	v, err := p.rule().Judge(rubric, func(i int) (deem.Verdict, error) {
-		return p.hear(it, ask, p.askNugget(it, rubric[i]), func(reply string) (deem.Verdict, error) { return p.readNugget(it, reply) })
+		return p.callAndRead(it, ask, p.askNugget(it, rubric[i]), func(reply string) (deem.Verdict, error) { return p.readNugget(it, reply) })
 	})
 	failed := slices.IndexFunc(v.Parts, func(part deem.Part) bool { return part.Failure != nil })
 	switch {
@@ -233,7 +233,7 @@ func (p *P) order(it deem.Item, rubric []string, ask judge.Ask) (order, error) {
 		read = clearlySays
 	}
 	aligned, err := align(rubric, lines, func(item, line int) (bool, error) {
-		v, err := p.hear(it, ask, p.askSame(rubric[item], lines[line]), read)
+		v, err := p.callAndRead(it, ask, p.sameEventRequest(rubric[item], lines[line]), read)
 		return v.Score == 1, err
 	})
 	if err != nil {
@@ -258,20 +258,22 @@ func (p *P) lines(response string) []string {
 	return lines
 }
 
-// A heard is the protocol with a different parser.
-type heard struct {
+// A parserProtocol is the protocol with a different parser.
+type parserProtocol struct {
 	*P
 	read func(reply string) (deem.Verdict, error)
 }
 
-func (h heard) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) { return h.read(reply.Text) }
+func (h parserProtocol) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
+	return h.read(reply.Text)
+}
 
-// hear makes one call and reads the reply. An empty reply is a failure.
-func (p *P) hear(it deem.Item, ask judge.Ask, req deem.Request, read func(string) (deem.Verdict, error)) (deem.Verdict, error) {
+// callAndRead makes one call and reads the reply. An empty reply is a failure.
+func (p *P) callAndRead(it deem.Item, ask judge.Ask, req deem.Request, read func(string) (deem.Verdict, error)) (deem.Verdict, error) {
 	reply, err := ask(req)
 	var v deem.Verdict
 	if err == nil {
-		v, err = judge.Read(heard{p, read}, it, reply)
+		v, err = judge.Read(parserProtocol{p, read}, it, reply)
 	}
 	if _, failed := errors.AsType[*deem.Failure](err); failed && p.zero {
 		return deem.Verdict{Label: "none"}, nil
@@ -322,8 +324,8 @@ func (p *P) askPositions(it deem.Item, rubric []string) deem.Request {
 		"question", it.Question, "reference_ordering", list.String(), "response", it.Response))
 }
 
-// askSame renders the prompt that compares an event with a line of the response.
-func (p *P) askSame(item, line string) deem.Request {
+// sameEventRequest renders the prompt that compares an event with a line of the response.
+func (p *P) sameEventRequest(item, line string) deem.Request {
 	return p.request(p.prompts[promptSameAsked], format(p.prompts[promptSame], "first_paragraph", item, "second_paragraph", line))
 }
 

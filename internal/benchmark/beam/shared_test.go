@@ -162,7 +162,7 @@ func TestUpstreamEventOrdering(t *testing.T) {
 		same := map[string]bool{}
 		for _, item := range c.Rubric {
 			for _, line := range strings.Split(c.Response, "\n") {
-				same[p.askSame(item, line).Hash()] = strings.TrimSpace(line) == strings.TrimSpace(item) && strings.TrimSpace(line) != ""
+				same[p.sameEventRequest(item, line).Hash()] = strings.TrimSpace(line) == strings.TrimSpace(item) && strings.TrimSpace(line) != ""
 			}
 		}
 		calls := 0
@@ -419,7 +419,7 @@ func TestRendering(t *testing.T) {
 			{mem0.askNugget(it, item), job{Prompt: mem0.prompts[promptNugget], Values: map[string]string{"question": q.Question, "llm_response": it.Response, "nugget": item}}},
 			{omni.askNugget(it, item), job{Prompt: omni.prompts[promptNugget], Values: map[string]string{"question": q.Question, "response": it.Response, "rubric_item": item}}},
 			{omni.askPositions(it, q.Rubric), job{Prompt: omni.prompts[promptOrdering], Values: map[string]string{"question": q.Question, "response": it.Response, "reference_ordering": strings.Join(list, "\n")}}},
-			{up.askSame(item, it.Response), job{Prompt: up.prompts[promptSame], Values: map[string]string{"first_paragraph": item, "second_paragraph": it.Response}}},
+			{up.sameEventRequest(item, it.Response), job{Prompt: up.prompts[promptSame], Values: map[string]string{"first_paragraph": item, "second_paragraph": it.Response}}},
 			{up.askNugget(it, item), job{Prompt: up.prompts[promptNugget], Marks: [][2]string{{"<rubric_item>", item}, {"<llm_response>", it.Response}}}},
 		} {
 			jobs = append(jobs, one.job)

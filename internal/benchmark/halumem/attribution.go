@@ -23,11 +23,11 @@ const (
 
 var places = []string{notExtracted, partlyExtracted, wronglyUpdated, notRetrieved, lostInAnswering, nothingToRecall, unknownPlace}
 
-// A fate is what happened to a memory point. A larger value is better.
-type fate uint8
+// An outcome is what happened to a memory point. A larger value is better.
+type outcome uint8
 
 const (
-	unjudgedFate fate = iota
+	unjudgedFate outcome = iota
 	missed
 	halfMissed
 	outdated
@@ -36,12 +36,12 @@ const (
 
 // An attribution determines where wrong answers went wrong. Records may come in any order,
 // so it decides at the end. Points are identified by user and content, because that is how
-// a question names its evidence. Of two points with the same content the better fate
+// a question names its evidence. Of two points with the same content the better outcome
 // counts, because the system did have the fact.
 type attribution struct {
-	seed  maphash.Seed
-	fates map[uint64]fate
-	lost  []wrongAnswer
+	seed     maphash.Seed
+	outcomes map[uint64]outcome
+	lost     []wrongAnswer
 }
 
 // A wrongAnswer is a question that was answered wrongly.
@@ -53,26 +53,26 @@ type wrongAnswer struct {
 }
 
 func newAttribution() attribution {
-	return attribution{seed: maphash.MakeSeed(), fates: map[uint64]fate{}}
+	return attribution{seed: maphash.MakeSeed(), outcomes: map[uint64]outcome{}}
 }
 
 func (a *attribution) key(user, content string) uint64 {
 	return maphash.Comparable(a.seed, [2]string{user, content})
 }
 
-// enter sets the fate of the point that a record is about.
-func (a *attribution) enter(rec deem.Record, f fate) {
+// enter sets the outcome of the point that a record is about.
+func (a *attribution) enter(rec deem.Record, f outcome) {
 	if len(rec.Item.References) == 0 || f == unjudgedFate {
 		return
 	}
 	key := a.key(rec.Item.Cluster, rec.Item.References[0])
-	a.fates[key] = max(a.fates[key], f)
+	a.outcomes[key] = max(a.outcomes[key], f)
 }
 
 // extracted adds a record of the stage "integrity".
 func (a *attribution) extracted(rec deem.Record, score int) {
-	fates := map[int]fate{0: missed, 1: halfMissed, 2: kept}
-	a.enter(rec, fates[score])
+	outcomes := map[int]outcome{0: missed, 1: halfMissed, 2: kept}
+	a.enter(rec, outcomes[score])
 }
 
 // updated adds a record of the stage "update".
@@ -105,7 +105,7 @@ func (a *attribution) place(w wrongAnswer) string {
 	}
 	worst, known := kept, true
 	for _, key := range w.evidence {
-		f := a.fates[key]
+		f := a.outcomes[key]
 		if known = known && f != unjudgedFate; f != unjudgedFate {
 			worst = min(worst, f)
 		}

@@ -61,7 +61,7 @@ func (r *router) items(u *user) []deem.Item {
 	}
 	r.addTimes(u)
 	if r.odd.untimed++; len(list) > 0 {
-		r.handTimes(list[0].Fields)
+		r.setTimes(list[0].Fields)
 	}
 	return list
 }
@@ -238,9 +238,9 @@ func (r *router) addTimes(u *user) {
 	}
 }
 
-// handTimes puts the durations collected so far into the fields of an item. The fields are
+// setTimes puts the durations collected so far into the fields of an item. The fields are
 // set even if empty: no durations add up to 0, which is different from unknown.
-func (r *router) handTimes(fields map[string]string) {
+func (r *router) setTimes(fields map[string]string) {
 	fields[fieldAddTimes] = strings.Join(r.adding, " ")
 	fields[fieldSearchTimes] = strings.Join(r.searching, " ")
 	r.adding, r.searching, r.odd.untimed = nil, nil, 0

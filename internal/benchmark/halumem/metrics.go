@@ -20,10 +20,10 @@ type Metrics struct {
 	// means 0.01.
 	MaxUnjudged float64
 
-	reading   string
-	later     int // records of later trials
-	strangers int // records whose category or label does not belong to the benchmark
-	failures  map[string]map[deem.Kind]int
+	reading  string
+	later    int // records of later trials
+	foreign  int // records whose category or label does not belong to the benchmark
+	failures map[string]map[deem.Kind]int
 
 	users     benchmark.Clustered // all records, to detect users with several
 	recall    scores              // of memory points: scored 2
@@ -207,7 +207,7 @@ func (m *Metrics) Add(rec deem.Record) {
 	case QA:
 		m.addQuestion(rec)
 	default:
-		m.strangers++
+		m.foreign++
 	}
 }
 
@@ -227,7 +227,7 @@ func scoreOf(rec deem.Record) (int, bool) {
 func (m *Metrics) addIntegrity(rec deem.Record) {
 	score, ok := scoreOf(rec)
 	if !ok {
-		m.strangers++
+		m.foreign++
 		return
 	}
 	user, fields := rec.Item.Cluster, rec.Item.Fields
@@ -259,7 +259,7 @@ func (m *Metrics) typeOf(fields map[string]string) *typeScores {
 func (m *Metrics) addAccuracy(rec deem.Record) {
 	score, ok := scoreOf(rec)
 	if !ok {
-		m.strangers++
+		m.foreign++
 		return
 	}
 	m.memories.add(rec.Item.Cluster, 0.5*float64(score), 1)
@@ -280,7 +280,7 @@ func labelOf(rec deem.Record) (string, bool) {
 func (m *Metrics) addUpdate(rec deem.Record) {
 	label, ok := labelOf(rec)
 	if !ok {
-		m.strangers++
+		m.foreign++
 		return
 	}
 	m.updates.add(rec.Item.Cluster, label)
@@ -293,7 +293,7 @@ func (m *Metrics) addUpdate(rec deem.Record) {
 func (m *Metrics) addQuestion(rec deem.Record) {
 	label, ok := labelOf(rec)
 	if !ok {
-		m.strangers++
+		m.foreign++
 		return
 	}
 	user, fields := rec.Item.Cluster, rec.Item.Fields

@@ -299,8 +299,8 @@ func (m *Metrics) notes() []string {
 	if m.later > 0 {
 		notes = append(notes, words.Count(m.later, "record")+" of later trials left out: judging an item again makes no new item")
 	}
-	if m.strangers > 0 {
-		notes = append(notes, words.Count(m.strangers, "record")+" left out, because its category or label is none of this benchmark's")
+	if m.foreign > 0 {
+		notes = append(notes, words.Count(m.foreign, "record")+" left out, because its category or label is none of this benchmark's")
 	}
 	if m.reading == Fixed {
 		notes = append(notes, "the fixed reading: omitted updates stay updates, and interference is not part of the memory types; not comparable with published numbers")

@@ -153,7 +153,7 @@ func (m *Metrics) Warnings() []string {
 		list = append(list, "the records come from several judges, whose scores cannot be combined")
 	}
 	list = benchmark.Note(list, m.Unjudged(), "item", "unjudged, in no number")
-	if m.uninvited() {
+	if m.hasExcludedItems() {
 		list = append(list, m.withoutFive())
 	}
 	if m.overall.Clustered() {
@@ -171,9 +171,9 @@ func (m *Metrics) inConversations() string {
 	return about + ", and the intervals allow for how far these differ, as those of the report do"
 }
 
-// uninvited reports whether there are items of category 5 although the policy excludes
+// hasExcludedItems reports whether there are items of category 5 although the policy excludes
 // them. [Open] does not create such items; they come with verdicts recorded by others.
-func (m *Metrics) uninvited() bool {
+func (m *Metrics) hasExcludedItems() bool {
 	return m.lines[Adversarial] != nil && m.opts.Category5 == Excluded
 }
 
@@ -192,7 +192,7 @@ func (m *Metrics) withoutFive() string {
 // policy returns how category 5 was treated: the policy of the run, unless the records
 // contradict it.
 func (m *Metrics) policy() Policy {
-	if m.uninvited() {
+	if m.hasExcludedItems() {
 		return recordedFive
 	}
 	return m.opts.Category5

@@ -114,19 +114,19 @@ func (e evaluation) on(option string) bool {
 
 // right decides by rule whether a prediction is right. If mend is true, it fixes upstream's
 // rules for numbers and for letters in brackets.
-func (e evaluation) right(prediction, answer string, mend bool) bool {
+func (e evaluation) right(prediction, answer string, fix bool) bool {
 	switch e.name {
 	case choice:
-		return e.choiceRight(prediction, answer, mend)
+		return e.choiceRight(prediction, answer, fix)
 	case choiceSet:
-		got, want := letters(prediction, mend), letters(answer, mend)
+		got, want := letters(prediction, fix), letters(answer, fix)
 		if e.on("require_non_empty") && (len(got) == 0 || len(want) == 0) {
 			return false
 		}
 		return sameSet(got, want)
 	}
-	said := e.normal(prediction, mend)
-	phrases := e.phrases(answer, mend)
+	said := e.normal(prediction, fix)
+	phrases := e.phrases(answer, fix)
 	if e.on("require_non_empty") && (said == "" || len(phrases) == 0) {
 		return false
 	}
@@ -143,14 +143,14 @@ func (e evaluation) right(prediction, answer string, mend bool) bool {
 }
 
 // normal corresponds to normalize_phrase.
-func (e evaluation) normal(s string, mend bool) string {
+func (e evaluation) normal(s string, fix bool) string {
 	if e.on("lower") {
 		s = text.Lower(s)
 	}
 	if e.on("normalize_hyphen") {
 		s = strings.NewReplacer("-", " ", "_", " ").Replace(s)
 	}
-	if mend {
+	if fix {
 		for range 2 { // again for the second point of 1.2.3
 			s = decimal.ReplaceAllString(s, "${1}_${2}") // A character that is kept, like a letter.
 		}
@@ -171,7 +171,7 @@ func (e evaluation) normal(s string, mend bool) string {
 var decimal = regexp.MustCompile(`([0-9])\.([0-9])`)
 
 // phrases corresponds to split_phrases.
-func (e evaluation) phrases(s string, mend bool) []string {
+func (e evaluation) phrases(s string, fix bool) []string {
 	parts := []string{""}
 scan:
 	for len(s) > 0 {
@@ -187,7 +187,7 @@ scan:
 	}
 	var list []string
 	for _, p := range parts {
-		if p = e.normal(p, mend); p != "" {
+		if p = e.normal(p, fix); p != "" {
 			list = append(list, p)
 		}
 	}
@@ -223,11 +223,11 @@ var (
 )
 
 // choiceRight corresponds to mc_choice_match.
-func (e evaluation) choiceRight(prediction, answer string, mend bool) bool {
+func (e evaluation) choiceRight(prediction, answer string, fix bool) bool {
 	if m := firstBoxed.FindStringSubmatch(text.Lower(prediction)); m != nil {
 		prediction = m[1]
 	}
-	if m := bracketed.FindStringSubmatch(prediction); mend && m != nil {
+	if m := bracketed.FindStringSubmatch(prediction); fix && m != nil {
 		prediction = m[1]
 	}
 	var b strings.Builder
@@ -264,11 +264,11 @@ var (
 // letters corresponds to _extract_multi_select_letters: the letters of every word that is
 // not on a short list, so that "The answers are A and C" also gives T, H, E and R. If mend
 // is true, words of several letters do not count, unless there is only one.
-func letters(s string, mend bool) []string {
+func letters(s string, fix bool) []string {
 	words := latin.FindAllString(text.Upper(s), -1)
 	var list []string
 	for _, w := range words {
-		if slices.Contains(filler, w) || mend && len(w) > 1 && len(words) > 1 {
+		if slices.Contains(filler, w) || fix && len(w) > 1 && len(words) > 1 {
 			continue
 		}
 		list = append(list, strings.Split(w, "")...)

@@ -75,7 +75,7 @@ func (v *values) share(level float64, binary bool) stat.Estimate {
 		est = stat.WeightedProportion(v.moments, level)
 	}
 	if v.several {
-		est = v.clustered(level, stat.Unit).NoNarrower(est)
+		est = v.clustered(level, stat.Unit).AtLeastAsWide(est)
 	}
 	return est.OfClusters(v.moments)
 }
@@ -155,7 +155,7 @@ func (c *contrast) by(method func(*stat.Clustered, float64, stat.Bounds) stat.Es
 		est = stat.PairedProportions(c.up, c.down, c.n(), level)
 	}
 	if c.diffs.several {
-		est = method(c.diffs.groups(), level, wide).NoNarrower(est).OfClusters(c.diffs.moments)
+		est = method(c.diffs.groups(), level, wide).AtLeastAsWide(est).OfClusters(c.diffs.moments)
 	}
 	return est
 }

@@ -344,17 +344,17 @@ func (p *paper) orders() {
 	p.Add(doc.Section{Title: "Does the order of systems depend on the judge?", Blocks: []doc.Block{doc.Paragraph{Text: p.Survives()}, t, ranks}})
 }
 
-// head describes the fate of a pair of systems.
+// head describes the outcome of a pair of systems.
 func (o Order) head() string {
 	how := ", not paired: different questions"
 	if o.Paired {
 		how = ""
 	}
-	return fmt.Sprintf("%s over %s: %s%s", o.A, o.B, fates[o.Fate], how)
+	return fmt.Sprintf("%s over %s: %s%s", o.A, o.B, outcomes[o.Outcome], how)
 }
 
-// fates describes the fates of an order.
-var fates = map[string]string{
+// outcomes describes an order under each judge.
+var outcomes = map[string]string{
 	Stands:  "holds, and every judge establishes it",
 	Kept:    "same order, not established by every judge",
 	Unclear: "no common order is established",

@@ -12,7 +12,7 @@ import (
 	"deem/stat"
 )
 
-// The fates of the order of two systems if the judge changes.
+// The outcomes of the order of two systems if the judge changes.
 const (
 	Stands  = "stands"  // the same system is better under all judges, and each of them establishes it
 	Kept    = "kept"    // the same system is ahead under all judges, but not all establish it
@@ -22,11 +22,11 @@ const (
 
 // An Order is a pair of systems under every judge that judged both.
 type Order struct {
-	A      string `json:"a"`
-	B      string `json:"b"`
-	Paired bool   `json:"paired"` // by item id; otherwise the systems answered different questions
-	Fate   string `json:"fate"`
-	Under  []Lead `json:"under"`
+	A       string `json:"a"`
+	B       string `json:"b"`
+	Paired  bool   `json:"paired"` // by item id; otherwise the systems answered different questions
+	Outcome string `json:"fate"`
+	Under   []Lead `json:"under"`
 }
 
 // A Lead is the score of the first of two systems minus that of the second under one judge.
@@ -155,13 +155,13 @@ func (b *Builder) order(first, second *Part, level float64) Order {
 	}
 	switch n := len(o.Under); {
 	case better > 0 && worse > 0:
-		o.Fate = Turned
+		o.Outcome = Turned
 	case up < n && down < n:
-		o.Fate = Unclear
+		o.Outcome = Unclear
 	case sure < n:
-		o.Fate = Kept
+		o.Outcome = Kept
 	default:
-		o.Fate = Stands
+		o.Outcome = Stands
 	}
 	return o
 }
@@ -192,7 +192,7 @@ func paired(first, second *Part, judge int, level float64) stat.Estimate {
 		est = stat.PairedProportions(up, down, m.N(), level)
 	}
 	if diffs.Several() {
-		est = diffs.Mean(level, bounds).NoNarrower(est).OfClusters(m)
+		est = diffs.Mean(level, bounds).AtLeastAsWide(est).OfClusters(m)
 	}
 	return est
 }
@@ -215,7 +215,7 @@ func (r Report) Survives() string {
 	}
 	count := map[string]int{}
 	for _, o := range r.Orders {
-		count[o.Fate]++
+		count[o.Outcome]++
 	}
 	text := "The ranking of systems holds under every judge"
 	switch {
@@ -227,15 +227,15 @@ func (r Report) Survives() string {
 		text = "All judges rank the systems in the same order, but not all establish it"
 	}
 	var parts []string
-	for _, fate := range []string{Stands, Kept, Unclear, Turned} {
-		if n := count[fate]; n > 0 {
-			parts = append(parts, words.Comma(n)+" "+words.IsAre(n)+" "+counted[fate])
+	for _, outcome := range []string{Stands, Kept, Unclear, Turned} {
+		if n := count[outcome]; n > 0 {
+			parts = append(parts, words.Comma(n)+" "+words.IsAre(n)+" "+counted[outcome])
 		}
 	}
 	return fmt.Sprintf("%s: of %s of systems, %s.", text, words.Count(len(r.Orders), "pair"), strings.Join(parts, ", "))
 }
 
-// counted describes the fates of several orders.
+// counted describes the outcomes of several orders.
 var counted = map[string]string{
 	Stands:  "in the same order and established by all judges",
 	Kept:    "in the same order but not established by all judges",

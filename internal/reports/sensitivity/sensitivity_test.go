@@ -166,7 +166,7 @@ func TestNumbers(t *testing.T) {
 	if len(r.Ranks) != 1 || r.Ranks[0].Tau == nil || *r.Ranks[0].Tau != -1 {
 		t.Errorf("ranks = %+v, want two judges with opposite orders", r.Ranks)
 	}
-	if len(r.Orders) != 1 || r.Orders[0].Fate != sensitivity.Unclear || !r.Orders[0].Paired || len(r.Orders[0].Under) != 2 {
+	if len(r.Orders) != 1 || r.Orders[0].Outcome != sensitivity.Unclear || !r.Orders[0].Paired || len(r.Orders[0].Under) != 2 {
 		t.Errorf("orders = %+v, want one pair of systems under two judges, with no order established", r.Orders)
 	}
 	if len(r.Disagreeing()) != 1 {
@@ -187,7 +187,7 @@ func TestLittle(t *testing.T) {
 	add(b, sensitivity.System{Name: "a"}, "yy nn")
 	add(b, sensitivity.System{Name: "b"}, "yy nn")
 	r = b.Report()
-	if len(r.Ranks) != 1 || r.Ranks[0].Tau != nil || r.Orders[0].Fate != sensitivity.Unclear {
+	if len(r.Ranks) != 1 || r.Ranks[0].Tau != nil || r.Orders[0].Outcome != sensitivity.Unclear {
 		t.Errorf("equal systems: %+v %+v, want no tau and no order", r.Ranks, r.Orders)
 	}
 	if err := sensitivity.New(nil).Report().Text(&bytes.Buffer{}); err != nil {
@@ -282,8 +282,8 @@ func TestFates(t *testing.T) {
 		{sensitivity.Unclear, run([2]int{16, 0}, [2]int{4, 6})},
 		{sensitivity.Turned, run([2]int{16, 0}, [2]int{0, 16})},
 	} {
-		if tt.got.Fate != tt.want || !tt.got.Paired {
-			t.Errorf("fate %q of %+v, want %q", tt.got.Fate, tt.got.Under, tt.want)
+		if tt.got.Outcome != tt.want || !tt.got.Paired {
+			t.Errorf("outcome %q of %+v, want %q", tt.got.Outcome, tt.got.Under, tt.want)
 		}
 	}
 }

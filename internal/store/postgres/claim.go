@@ -195,16 +195,16 @@ func (c *claims) check(ctx context.Context) {
 		return
 	}
 	for _, cl := range c.held {
-		if !c.retake(ctx, cl) {
+		if !c.relock(ctx, cl) {
 			c.drop() // Next time all of them are taken again.
 			return
 		}
 	}
 }
 
-// retake takes the lock of a claim again. It returns false if it could not determine who
+// relock takes the lock of a claim again. It returns false if it could not determine who
 // has it.
-func (c *claims) retake(ctx context.Context, cl *claim) bool {
+func (c *claims) relock(ctx context.Context, cl *claim) bool {
 	got, err := c.try(ctx, cl.lock)
 	if err != nil {
 		return false

@@ -213,12 +213,12 @@ func drawCall(rt *rapid.T) deem.Call {
 // record is found under the id it was given.
 func testNotUTF8(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	const bad, mended = "a\xff\xfeb", "a\ufffd\ufffdb"
+	const bad, fixed = "a\xff\xfeb", "a\ufffd\ufffdb"
 	rec := strangeRecord("id "+bad, bad)
 	rec.Item.Fields = map[string]string{bad: bad}
 	mustAppend(t, st, run.ID, rec)
-	want := strangeRecord("id "+mended, mended)
-	want.Item.Fields = map[string]string{mended: mended}
+	want := strangeRecord("id "+fixed, fixed)
+	want.Item.Fields = map[string]string{fixed: fixed}
 	diff(t, "records", all(t, st, run.ID), []deem.Record{want})
 	if status, err := st.Status(t.Context(), run.ID, rec.Item.ID, 0); status != store.Judged || err != nil {
 		t.Errorf("Status = %v, %v, want judged", status, err)

@@ -149,17 +149,17 @@ func testTextsShared(t *testing.T, s suite) {
 func testTextsNotUTF8(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	bad := strings.Repeat("a\xff\xfeb\xe2\x82", 1000)
-	mended := strings.Repeat("a\ufffd\ufffdb\ufffd\ufffd", 1000)
+	fixed := strings.Repeat("a\ufffd\ufffdb\ufffd\ufffd", 1000)
 	var recs, want []deem.Record
 	for place := range places {
-		rec, mend := textItem(place, bad), textItem(place, mended)
-		rec.Item.ID, mend.Item.ID = place, place
-		rec.Position, mend.Position = len(recs), len(recs)
-		recs, want = append(recs, rec), append(want, mend)
+		rec, fix := textItem(place, bad), textItem(place, fixed)
+		rec.Item.ID, fix.Item.ID = place, place
+		rec.Position, fix.Position = len(recs), len(recs)
+		recs, want = append(recs, rec), append(want, fix)
 	}
-	names := textItem("response", mended)
+	names := textItem("response", fixed)
 	names.Position = len(recs)
-	names.Item.Fields = map[string]string{"a\ufffd": mended, "b": "short", "\ufffdc": "short"}
+	names.Item.Fields = map[string]string{"a\ufffd": fixed, "b": "short", "\ufffdc": "short"}
 	want = append(want, names)
 	names.Item.Fields = map[string]string{"a\xff": bad, "b": "short", "\xffc": "short"}
 	recs = append(recs, names)

@@ -24,15 +24,15 @@ func (s *bleuSums) smooth(method int) ([]float64, error) {
 	}
 	switch method {
 	case 0:
-		s.whereNone(p, func(i, _ int) float64 { return smallest })
+		s.fillZeroMatches(p, func(i, _ int) float64 { return smallest })
 	case 1:
-		s.whereNone(p, func(i, _ int) float64 { return smoothEpsilon / float64(s.totals[i]) })
+		s.fillZeroMatches(p, func(i, _ int) float64 { return smoothEpsilon / float64(s.totals[i]) })
 	case 2:
 		for i := 1; i < len(p); i++ {
 			p[i] = float64(s.matches[i]+1) / float64(s.totals[i]+1)
 		}
 	case 3:
-		s.whereNone(p, func(i, k int) float64 { return 1 / (math.Exp2(float64(k)) * float64(s.totals[i])) })
+		s.fillZeroMatches(p, func(i, k int) float64 { return 1 / (math.Exp2(float64(k)) * float64(s.totals[i])) })
 	case 4:
 		s.byLength(p)
 	case 5:
@@ -46,9 +46,9 @@ func (s *bleuSums) smooth(method int) ([]float64, error) {
 	return p, nil
 }
 
-// whereNone sets the precision of each order i without a match to f(i, k); k counts these
+// fillZeroMatches sets the precision of each order i without a match to f(i, k); k counts these
 // orders from 1.
-func (s *bleuSums) whereNone(p []float64, f func(i, k int) float64) {
+func (s *bleuSums) fillZeroMatches(p []float64, f func(i, k int) float64) {
 	k := 0
 	for i, m := range s.matches {
 		if m == 0 {
@@ -63,7 +63,7 @@ func (s *bleuSums) byLength(p []float64) {
 	if s.response <= 1 {
 		return
 	}
-	s.whereNone(p, func(i, k int) float64 {
+	s.fillZeroMatches(p, func(i, k int) float64 {
 		return 1 / (math.Exp2(float64(k)) * smoothK / math.Log(float64(s.response))) / float64(s.totals[i])
 	})
 }

@@ -120,14 +120,14 @@ func (r redactor) clean(text []byte) []byte {
 		return text
 	}
 	text = plain(text)
-	if !r.tells(text) {
+	if !r.containsSecret(text) {
 		return text
 	}
 	return []byte(r.reply.Replace(string(text)))
 }
 
-// tells reports whether a text contains a secret.
-func (r redactor) tells(text []byte) bool {
+// containsSecret reports whether a text contains a secret.
+func (r redactor) containsSecret(text []byte) bool {
 	return slices.ContainsFunc(r.forms, func(form string) bool { return bytes.Contains(text, []byte(form)) })
 }
 
@@ -143,7 +143,7 @@ func (c *Client) Clean(reply deem.Reply) deem.Reply {
 	for _, t := range reply.Logprobs {
 		tokens = append(tokens, t.Token...)
 	}
-	if c.secrets.tells(tokens) {
+	if c.secrets.containsSecret(tokens) {
 		reply.Logprobs = nil
 	}
 	return reply

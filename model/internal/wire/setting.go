@@ -52,19 +52,19 @@ func (t Trouble) unsupported() bool {
 // SettingHint returns advice about a parameter that a model rejects: it is unsupported, or
 // the value is wrong.
 func SettingHint(model, param string, unsupported bool) string {
-	mend := fmt.Sprintf("change params.%s in the judge's file", param)
+	advice := fmt.Sprintf("change params.%s in the judge's file", param)
 	switch param {
 	case "":
 		return fmt.Sprintf("the model %q does not take this setting; leave it out, or choose another model", model)
 	case "thinking":
 		return fmt.Sprintf("the model %q rejects this --thinking; use another (low, medium, high or a number of tokens), or leave --thinking out", model)
 	case "temperature", "max_tokens":
-		mend = fmt.Sprintf("set another with --%s, or %s", strings.ReplaceAll(param, "_", "-"), mend)
+		advice = fmt.Sprintf("set another with --%s, or %s", strings.ReplaceAll(param, "_", "-"), advice)
 	case "schema":
-		mend = "take params.schema out of the judge's file"
+		advice = "take params.schema out of the judge's file"
 	}
 	if unsupported {
-		mend += fmt.Sprintf(", or allow the judge to go without it there: params.optional: [%s]", param)
+		advice += fmt.Sprintf(", or allow the judge to go without it there: params.optional: [%s]", param)
 	}
-	return fmt.Sprintf("the judge sets %s, and the model %q does not take it so: %s", param, model, mend)
+	return fmt.Sprintf("the judge sets %s, and the model %q does not take it so: %s", param, model, advice)
 }
