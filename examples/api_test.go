@@ -149,7 +149,7 @@ func refusedExamples(t *testing.T, deem string) {
 	_, address := startServer(t, deem, "--read-only", "--db", database(t, deem))
 	for _, c := range [][]string{{"python3", "api/judge.py"}, {"node", "api/judge.mjs"}} {
 		out, err := exec.CommandContext(t.Context(), c[0], c[1], address).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "Forbidden: this server only shows (deem serve without --read-only") {
+		if err == nil || !strings.Contains(string(out), "Forbidden: this server is read-only (start it without --read-only: deem serve)") {
 			t.Errorf("%s prints, error %v,\n%s", strings.Join(c, " "), err, out)
 		}
 	}

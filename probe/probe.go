@@ -138,9 +138,9 @@ func (s *Set) Items() iter.Seq2[deem.Item, error] {
 	}
 }
 
-// A skip is the number of items that a kind does not apply to, with the reason. Items after
+// A Skip is the number of items that a kind does not apply to, with the reason. Items after
 // enough probes had been made are not examined, so there may be more.
-type skip struct {
+type Skip struct {
 	Kind  Kind
 	Why   string
 	Items int
@@ -148,14 +148,14 @@ type skip struct {
 
 // Skips returns the reasons why kinds made fewer probes than there are items, in the order
 // of the kinds, the most frequent reason first.
-func (s *Set) Skips() []skip {
-	var skips []skip
+func (s *Set) Skips() []Skip {
+	var skips []Skip
 	for _, k := range Made() {
 		begin := len(skips)
 		for why, n := range s.left[k] {
-			skips = append(skips, skip{k, why, n})
+			skips = append(skips, Skip{k, why, n})
 		}
-		slices.SortFunc(skips[begin:], func(a, b skip) int {
+		slices.SortFunc(skips[begin:], func(a, b Skip) int {
 			return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Why, b.Why))
 		})
 	}

@@ -49,7 +49,7 @@ measure() {
   local public
   public=$(go list ./... | grep -vE '/(internal|cmd|examples|scripts|bench)(/|$)')
   echo "production lines|$(sources | xargs cat | wc -l)"
-  # shellcheck disable=SC2086 # Packages are words.
+  # shellcheck disable=SC2016,SC2086 # Go expands the template; packages are words.
   echo "of these, only in tests and benchmarks|$(comm -23 <(go list ./... | sort) <(go list -deps ./cmd/... ./examples/... $public | sort -u) | xargs go list -f '{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}' | grep . | xargs cat | wc -l)"
   echo "lines of tools in modules of their own|$(find . -mindepth 2 -name go.mod ! -path '*/testdata/*' ! -path './.tools/*' -exec dirname '{}' ';' | while read -r dir; do find "$dir" -name '*.go' ! -name '*_test.go' -exec cat '{}' +; done | wc -l)"
   echo "packages|$(go list ./... | wc -l)"

@@ -147,7 +147,7 @@ func TestCompare(t *testing.T) {
 		"Corrected by labels: ", `<th scope="row">corrected</th>`, "20 labelled of rag and 20 of memory")
 
 	three := page(t, s, "/compare?run="+a.ID+"&run="+b.ID+"&run="+c.ID+"&base="+c.ID)
-	wantAll(t, "a comparison of three", three, "over the 60 items that every run judged", "rag minus third", "memory minus third", "Cochran", "Holm over 3 pairs")
+	wantAll(t, "a comparison of three", three, "over the 60 items that every run judged", "rag minus third", "memory minus third", "Cochran", "correction for 3 pairs")
 
 	wantAll(t, "a baseline that is not ticked", page(t, s, "/compare?run="+b.ID+"&base="+a.ID), "memory versus rag")
 

@@ -219,7 +219,7 @@ func (p *paper) runs() {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	p.addSpent(&t, order, func(name string) doc.Column { return doc.Num(name).OnPage() })
+	p.addSpent(&t, order, false, func(name string) doc.Column { return doc.Num(name).OnPage() })
 	blocks := []doc.Block{t}
 	if r := p.Ranking; r != nil && len(r.Places) > 2 {
 		text := fmt.Sprintf("A rank is one more than the number of runs that are better, over the %s that every run judged.", words.Count(p.Items.Judged, "item"))
@@ -291,9 +291,9 @@ func (p *paper) matrix() {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	note := "Holm over " + words.Count(len(r.Pairs), "pair")
+	note := fmt.Sprintf("Tested with Holm's correction for %s.", words.Count(len(r.Pairs), "pair"))
 	if slices.ContainsFunc(r.Pairs, func(d Pairing) bool { return d.Outcome == Undecided }) {
-		note = "~ = not distinguishable from zero, " + note
+		note = "~ not distinguishable from zero. " + note
 	}
 	p.Add(doc.Section{ID: "matrix", Title: "Row minus column, in pp", Blocks: []doc.Block{t, doc.Paragraph{Text: note, Tone: doc.Dim}}})
 }

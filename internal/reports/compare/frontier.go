@@ -68,8 +68,9 @@ func (s Side) sum(field string) *doc.Sum {
 }
 
 // addSpent adds a column to a table of runs for each measure of the cost of a response: its
-// mean over the items of a run. The table has the runs in the given order.
-func (p *paper) addSpent(t *doc.Table, order []int, column func(string) doc.Column) {
+// mean over the items of a run. The table has the runs in the given order. If mark is true,
+// runs on the frontier are marked.
+func (p *paper) addSpent(t *doc.Table, order []int, mark bool, column func(string) doc.Column) {
 	for _, f := range p.Frontiers {
 		name := ""
 		for row, i := range order {
@@ -79,7 +80,7 @@ func (p *paper) addSpent(t *doc.Table, order []int, column func(string) doc.Colu
 				if sum.Missing+sum.Unusable > 0 {
 					cell.Marks = p.Mark(fmt.Sprintf("the mean is over the items that say it: %s of %s do not", words.Comma(sum.Missing+sum.Unusable), words.Count(p.Runs[i].Items, "item")))
 				}
-				if slices.ContainsFunc(f.Points, func(point FrontierPoint) bool { return point.Run == i && point.OnFrontier }) {
+				if mark && slices.ContainsFunc(f.Points, func(point FrontierPoint) bool { return point.Run == i && point.OnFrontier }) {
 					cell.Text, cell.Tone = "* "+cell.Text, doc.Good
 				}
 			}
@@ -116,7 +117,7 @@ func (p *paper) frontiers() {
 		}
 		figure.Table.Rows = append(figure.Table.Rows, []doc.Cell{doc.T(p.Runs[i].called()), score})
 	}
-	p.addSpent(&figure.Table, order, doc.Num)
+	p.addSpent(&figure.Table, order, true, doc.Num)
 	p.Add(doc.Section{
 		ID: "frontier", Title: words.UpperFirst(p.Metric) + " versus the cost of a response",
 		Blocks: []doc.Block{figure, doc.Paragraph{

@@ -18,7 +18,7 @@ import (
 //
 // The dictionary is unpacked at the first call, which takes tens of milliseconds and about
 // ten megabytes. It and the tables of the model come from jieba, under the licence in the
-// file LICENSE.jieba.
+// file jieba/LICENSE.
 func JiebaCut(s string) []string {
 	words := make([]string, 0, len(s)/4+1)
 	for s != "" {

@@ -1,6 +1,6 @@
 //go:build ignore
 
-// Gen writes jieba.bin.gz, the data of jieba 0.42.1: the words of its dict.txt with their
+// Gen writes jieba/jieba.bin.gz, the data of jieba 0.42.1: the words of its dict.txt with their
 // frequencies, and the emission table of its hidden Markov model. Its argument is the
 // folder of an installed jieba:
 //
@@ -41,7 +41,7 @@ func main() {
 	_, err = zw.Write(out.Bytes())
 	check(err)
 	check(zw.Close())
-	check(os.WriteFile("jieba.bin.gz", zipped.Bytes(), 0o644))
+	check(os.WriteFile("jieba/jieba.bin.gz", zipped.Bytes(), 0o644))
 	fmt.Printf("%d bytes, %d compressed\n", out.Len(), zipped.Len())
 }
 

@@ -13,7 +13,7 @@ import (
 
 // packed is the dictionary and the model, as written by gen.go.
 //
-//go:embed jieba.bin.gz
+//go:embed jieba/jieba.bin.gz
 var packed string
 
 // load returns the dictionary and unpacks it at the first call.
