@@ -262,7 +262,7 @@ func (s *Server) agreementPage(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	return soon(r, "Agreement", func(ctx context.Context) (page, error) {
+	return withPatience(r, "Agreement", func(ctx context.Context) (page, error) {
 		got, err := s.agreed(ctx, ask)
 		if err != nil {
 			return page{}, err

@@ -15,9 +15,9 @@ import (
 	"deem/judge/rule"
 )
 
-// told keeps a run of three items, one of which the system answers as its reference
+// storedRun stores a run of three items, one of which the system answers as its reference
 // wants, with what the run was told.
-func told(t *testing.T, st store.Store, set reports.Settings) store.Run {
+func storedRun(t *testing.T, st store.Store, set reports.Settings) store.Run {
 	t.Helper()
 	items := []deem.Item{
 		{ID: "a", References: []string{"Ann"}, Response: "Ann"},
@@ -44,7 +44,7 @@ func reportAt(run store.Run, gates ...string) string {
 // TestReportGates holds conditions against a report over HTTP, as a command does.
 func TestReportGates(t *testing.T) {
 	ts := serveAPI(t, nil)
-	run := told(t, ts.store, reports.Settings{})
+	run := storedRun(t, ts.store, reports.Settings{})
 	ts.ask(t, "GET", reportAt(run), "").want(t, 200, "gates", nil, "judged", 3)
 	a := ts.ask(t, "GET", reportAt(run, "overall >= 30%", "overall.lo >= 90% and n == 3"), "")
 	a.want(t, 200, "gates.0.gate", "overall >= 30%", "gates.0.ok", true, "gates.1.ok", false, "gates.2", nil)
@@ -64,7 +64,7 @@ func TestReportGates(t *testing.T) {
 // TestReportPromisedGates answers with the gates of a lock, which nobody has to name.
 func TestReportPromisedGates(t *testing.T) {
 	ts := serveAPI(t, nil)
-	run := told(t, ts.store, reports.Settings{Lock: &reports.LockSettings{Hash: "h", Gates: []string{"overall >= 99%", "n >= 1"}}})
+	run := storedRun(t, ts.store, reports.Settings{Lock: &reports.LockSettings{Hash: "h", Gates: []string{"overall >= 99%", "n >= 1"}}})
 	ts.ask(t, "GET", reportAt(run), "").want(t, 200, "gates.0.gate", "overall >= 99%", "gates.0.ok", false, "gates.1.ok", true)
 	ts.ask(t, "GET", reportAt(run, "n >= 1"), "").want(t, 200, "gates.0.gate", "n >= 1", "gates.1.gate", "overall >= 99%", "gates.2", nil)
 }
@@ -76,7 +76,7 @@ func TestReportErrata(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"id":"c","kind":"stale","corrected":"eight"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run := told(t, ts.store, reports.Settings{Errata: file})
+	run := storedRun(t, ts.store, reports.Settings{Errata: file})
 	ts.ask(t, "GET", reportAt(run), "").want(t, 200, "errata.version", "deem.errata/1", "errata.file", "faults.jsonl",
 		"errata.overall.faulty", 1, "errata.rejudged.better", 1, "head.harness.errata.file", "faults.jsonl")
 
@@ -89,7 +89,7 @@ func TestReportErrata(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			a := ts.ask(t, "GET", reportAt(told(t, ts.store, reports.Settings{Errata: file})), "")
+			a := ts.ask(t, "GET", reportAt(storedRun(t, ts.store, reports.Settings{Errata: file})), "")
 			a.want(t, 200, "errata", nil, "judged", 3)
 			if !strings.Contains(a.text, "the errata that the run was told of, faults.jsonl,") {
 				t.Errorf("no note says that the errata are %s: %s", name, a.text)

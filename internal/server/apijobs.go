@@ -270,7 +270,7 @@ func clientOf(ctx context.Context) string {
 }
 
 // recall brings back what earlier parts of a small run judged, for those who want to be
-// told of all records.
+// sent of all records.
 func (js *runJobs) recall(ctx context.Context, j *runJob) error {
 	if j.run.Records == 0 || !j.isSmall() {
 		return nil

@@ -72,9 +72,9 @@ func (s *Server) problemOf(err error) problem {
 // errReadOnly is the answer of a server that changes nothing.
 var errReadOnly = deem.WithHint(errors.New("this server is read-only"), "start it without --read-only: deem serve")
 
-// demandWritable refuses changes where there are none to be made. Who may look is
+// requireWritable refuses changes where there are none to be made. Who may look is
 // decided with a form, so that has to stay.
-func (s *Server) demandWritable(next http.Handler) http.Handler {
+func (s *Server) requireWritable(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !s.readOnly, r.Method == http.MethodGet, r.Method == http.MethodHead, r.Method == http.MethodOptions,

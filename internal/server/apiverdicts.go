@@ -204,22 +204,22 @@ func (s *Server) streamVerdicts(w http.ResponseWriter, r *http.Request, j *runJo
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	stopping, late := s.background.Done(), (<-chan time.Time)(nil)
-	for told, over := 0, false; !over; {
-		recs, more := j.from(told)
+	for sent, over := 0, false; !over; {
+		recs, more := j.from(sent)
 		for _, rec := range recs {
 			line := with.of(rec)
 			if err := out.write(verdictLine{Record: &line}); err != nil {
 				return nil //nolint:nilerr // Who is gone needs no answer.
 			}
 		}
-		told += len(recs)
+		sent += len(recs)
 		if err := out.flush(); err != nil {
 			return nil //nolint:nilerr // Who is gone needs no answer.
 		}
 		select {
 		case <-more:
 		case <-j.done:
-			recs, _ = j.from(told)
+			recs, _ = j.from(sent)
 			over = len(recs) == 0
 		case <-timer.C:
 			over = true

@@ -76,15 +76,15 @@ func (a compareAsk) link(path string, more ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// A beside is several runs compared, with the items on which they differ.
-type beside struct {
+// A comparedRuns is several runs compared, with the items on which they differ.
+type comparedRuns struct {
 	compare.Comparison
 	runs  []reports.Compared
 	flips []compare.Flip
 }
 
 // compared finds the runs and compares them.
-func (s *Server) compared(ctx context.Context, ask compareAsk) (*beside, error) {
+func (s *Server) compared(ctx context.Context, ask compareAsk) (*comparedRuns, error) {
 	runs, err := s.comparedRuns(ctx, ask.Refs)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (s *Server) compared(ctx context.Context, ask compareAsk) (*beside, error) 
 	}
 	stamp += stampOfLabels(labelled)
 	key := fmt.Sprint("compare ", ask.Anyway, " ", ask.Refs)
-	return countOnce(ctx, s.bench, key, stamp, func(ctx context.Context) (*beside, error) {
+	return countOnce(ctx, s.bench, key, stamp, func(ctx context.Context) (*comparedRuns, error) {
 		o := compare.Options{MaxUnjudged: report.DefaultMaxUnjudged, Seed: compareSeed, Anyway: ask.Anyway}
 		var people []*reports.People
 		if len(labelled) > 0 {
@@ -116,7 +116,7 @@ func (s *Server) compared(ctx context.Context, ask compareAsk) (*beside, error) 
 		if err != nil {
 			return nil, err
 		}
-		return &beside{Comparison: b.Comparison(), runs: runs, flips: b.Flips()}, nil
+		return &comparedRuns{Comparison: b.Comparison(), runs: runs, flips: b.Flips()}, nil
 	})
 }
 
@@ -145,7 +145,7 @@ func (s *Server) comparePage(r *http.Request) (page, error) {
 	if len(ask.Refs) < 2 {
 		return s.choosePage(r, ask)
 	}
-	return soon(r, "Comparison", func(ctx context.Context) (page, error) {
+	return withPatience(r, "Comparison", func(ctx context.Context) (page, error) {
 		b, err := s.compared(ctx, ask)
 		if err != nil {
 			return page{}, err
@@ -228,7 +228,7 @@ func (s *Server) flipsCSV(w http.ResponseWriter, r *http.Request) error {
 }
 
 // listed returns the items that differ in one way, or all.
-func (b *beside) listed(change string) []compare.Flip {
+func (b *comparedRuns) listed(change string) []compare.Flip {
 	if change == "" {
 		return b.flips
 	}

@@ -122,9 +122,9 @@ func stampOf(run store.Run, now time.Time) string {
 	return fmt.Sprint(run.Records, " ", run.Updated.UnixNano())
 }
 
-// soon lets a visitor wait for a page for which something is counted, but not for long. If
+// withPatience lets a visitor wait for a page for which something is counted, but not for long. If
 // counting takes longer than the context it is given, another page is shown meanwhile.
-func soon(r *http.Request, title string, show func(context.Context) (page, error)) (page, error) {
+func withPatience(r *http.Request, title string, show func(context.Context) (page, error)) (page, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	p, err := show(ctx)

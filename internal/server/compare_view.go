@@ -33,7 +33,7 @@ type compareView struct {
 }
 
 // compareView lays a comparison out.
-func (s *Server) compareView(ctx context.Context, b *beside, ask compareAsk) (v compareView, err error) {
+func (s *Server) compareView(ctx context.Context, b *comparedRuns, ask compareAsk) (v compareView, err error) {
 	d := b.Summary()
 	v = compareView{Title: d.Title, Ask: ask, Refused: b.Refused}
 	if !b.Refused {
@@ -50,7 +50,7 @@ func (s *Server) compareView(ctx context.Context, b *beside, ask compareAsk) (v 
 }
 
 // refused says why runs are not compared and what to do about it.
-func (v *compareView) refused(b *beside) {
+func (v *compareView) refused(b *comparedRuns) {
 	v.Anyway = v.Ask.link("/compare", "anyway", "1")
 	v.Advice = "Judge all of them in the same way. Or compare them anyway, and say what differs wherever you quote the difference."
 	if len(b.runs) == 2 && b.runs[0].Dataset.Hash == b.runs[1].Dataset.Hash {
@@ -74,7 +74,7 @@ const flipsPerPage = 20
 const flipText = 4000
 
 // addFlips enters the items on which runs differ.
-func (s *Server) addFlips(ctx context.Context, v *compareView, b *beside) (err error) {
+func (s *Server) addFlips(ctx context.Context, v *compareView, b *comparedRuns) (err error) {
 	v.Total, v.All = len(b.flips), v.Ask.link("/compare", "change", "", "page", "")+"#flips"
 	v.addChanges(b)
 	list := b.listed(v.Ask.Change)
@@ -112,7 +112,7 @@ func clipped(it doc.Item) doc.Item {
 }
 
 // addChanges lists the ways in which runs differ, the most frequent first.
-func (v *compareView) addChanges(b *beside) {
+func (v *compareView) addChanges(b *comparedRuns) {
 	at := map[string]int{}
 	for _, f := range b.flips {
 		change := f.Change()
@@ -130,7 +130,7 @@ func (v *compareView) addChanges(b *beside) {
 }
 
 // passed names the runs that pass an item, and those without a verdict. The others fail it.
-func (b *beside) passed(f compare.Flip) string {
+func (b *comparedRuns) passed(f compare.Flip) string {
 	var yes, unjudged []string
 	for i, o := range f.Outcomes {
 		switch {

@@ -11,7 +11,7 @@ import (
 
 // addWins adds to the document of a comparison which run is right where another is wrong:
 // as a matrix for several runs, and by category for two. Unjudged items count for nobody.
-func (b *beside) addWins(d *doc.Document) {
+func (b *comparedRuns) addWins(d *doc.Document) {
 	if len(b.Runs) == 2 {
 		b.addMoves(d)
 		return
@@ -52,7 +52,7 @@ func insert(d *doc.Document, after string, s doc.Section) {
 }
 
 // wins returns on how many items run i is right and run j is wrong.
-func (b *beside) wins(i, j int) int {
+func (b *comparedRuns) wins(i, j int) int {
 	n := 0
 	for _, f := range b.flips {
 		if says(f, i, true) && says(f, j, false) {
@@ -69,7 +69,7 @@ func says(f compare.Flip, run int, yes bool) bool {
 }
 
 // addMoves shows for two runs in which categories items became right and wrong.
-func (b *beside) addMoves(d *doc.Document) {
+func (b *comparedRuns) addMoves(d *doc.Document) {
 	type moves struct{ gained, lost, other int }
 	by := map[string]*moves{}
 	for _, f := range b.flips {

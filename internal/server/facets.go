@@ -24,21 +24,21 @@ type facetKey struct {
 }
 
 type facet struct {
-	run, beside store.Run // as they were
-	counts      store.Counts
+	run, other store.Run // as they were
+	counts     store.Counts
 }
 
 func newFacets() *facets { return &facets{kept: map[facetKey]facet{}} }
 
 // of counts what a filter selects of a run. The other run is the one that the filter
-// sets beside it, if it does.
-func (fs *facets) of(ctx context.Context, b store.Browser, run, beside store.Run, f filter) (store.Counts, error) {
+// sets other it, if it does.
+func (fs *facets) of(ctx context.Context, b store.Browser, run, other store.Run, f filter) (store.Counts, error) {
 	f.Order, f.Descending = "", false
 	key := facetKey{run.ID, f}
 	fs.mu.Lock()
 	k, ok := fs.kept[key]
 	fs.mu.Unlock()
-	if ok && same(k.run, run) && same(k.beside, beside) {
+	if ok && same(k.run, run) && same(k.other, other) {
 		return k.counts, nil
 	}
 	counts, err := b.Count(ctx, run.ID, f.view())
@@ -50,7 +50,7 @@ func (fs *facets) of(ctx context.Context, b store.Browser, run, beside store.Run
 	if len(fs.kept) >= maxFacets {
 		clear(fs.kept) // They are made again in no time.
 	}
-	fs.kept[key] = facet{run, beside, counts}
+	fs.kept[key] = facet{run, other, counts}
 	return counts, nil
 }
 

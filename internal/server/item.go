@@ -56,11 +56,11 @@ type itemView struct {
 	Facts        []textView // fields that fit on a line
 	Fields       []textView // longer fields
 
-	Trials  []trialView
-	Current int // which of the trials is meant
-	Besides []besideView
-	Labels  []store.Label
-	Note    string // what else the reader must know
+	Trials        []trialView
+	Current       int // which of the trials is meant
+	OtherVerdicts []otherVerdict
+	Labels        []store.Label
+	Note          string // what else the reader must know
 }
 
 // Shown returns the trial that is meant.
@@ -82,7 +82,7 @@ func (v itemView) records() []deem.Record {
 	for _, t := range v.Trials {
 		list = append(list, t.Record)
 	}
-	for _, b := range v.Besides {
+	for _, b := range v.OtherVerdicts {
 		list = append(list, b.Trials...)
 	}
 	return list
@@ -120,8 +120,8 @@ type callView struct {
 	Got   *deem.Reply
 }
 
-// A besideView is what another judge said of the same item, in every trial.
-type besideView struct {
+// An otherVerdict is what another judge said of the same item, in every trial.
+type otherVerdict struct {
 	Run    store.Run
 	URL    string
 	Trials []deem.Record
@@ -154,7 +154,7 @@ func (s *Server) itemPage(r *http.Request) (page, error) {
 	if err := s.addNeighbours(r.Context(), &v); err != nil {
 		return page{}, err
 	}
-	if err := s.addBesides(r.Context(), &v); err != nil {
+	if err := s.addOtherVerdicts(r.Context(), &v); err != nil {
 		return page{}, err
 	}
 	if err := s.addLabels(r.Context(), &v); err != nil {
@@ -296,9 +296,9 @@ func (v *itemView) neighbour(ctx context.Context, b store.Browser, backward bool
 	return "", nil
 }
 
-// addBesides enters what other judges said of the same item: the same question with the
+// addOtherVerdicts enters what other judges said of the same item: the same question with the
 // same response, whatever the dataset was called.
-func (s *Server) addBesides(ctx context.Context, v *itemView) error {
+func (s *Server) addOtherVerdicts(ctx context.Context, v *itemView) error {
 	n := 0
 	for run, err := range s.store.Runs(ctx) {
 		if err != nil {
@@ -310,7 +310,7 @@ func (s *Server) addBesides(ctx context.Context, v *itemView) error {
 		if n++; n > maxOthers {
 			break
 		}
-		b := besideView{Run: run, URL: itemURL(run.ID, v.Item.ID)}
+		b := otherVerdict{Run: run, URL: itemURL(run.ID, v.Item.ID)}
 		for rec, err := range s.store.Records(ctx, run.ID, store.Query{IDs: []string{v.Item.ID}}) {
 			if err != nil {
 				return err
@@ -320,7 +320,7 @@ func (s *Server) addBesides(ctx context.Context, v *itemView) error {
 			}
 		}
 		if len(b.Trials) > 0 {
-			v.Besides = append(v.Besides, b)
+			v.OtherVerdicts = append(v.OtherVerdicts, b)
 		}
 	}
 	return nil

@@ -92,13 +92,13 @@ func (s *Server) count(ctx context.Context, v *itemsView) error {
 		v.Counts, err = s.store.Count(ctx, v.Run.ID, v.Filter.view())
 		return err
 	}
-	var beside store.Run
+	var other store.Run
 	if v.Filter.Against != "" {
-		if beside, err = s.store.Run(ctx, v.Filter.Against); err != nil {
+		if other, err = s.store.Run(ctx, v.Filter.Against); err != nil {
 			return err
 		}
 	}
-	v.Counts, err = s.facets.of(ctx, s.store, v.Run, beside, v.Filter)
+	v.Counts, err = s.facets.of(ctx, s.store, v.Run, other, v.Filter)
 	return err
 }
 
@@ -174,7 +174,7 @@ func (v *itemsView) turn(continued, backward, more bool) {
 	}
 }
 
-// maxOthers is how many runs are offered to be set beside one.
+// maxOthers is how many runs are offered to be compared with one.
 const maxOthers = 50
 
 // sameDataset returns the newest other runs over the dataset of a run.

@@ -92,7 +92,7 @@ func (s *Server) labelPage(r *http.Request) (page, error) {
 	if q.Get("who") == "" && q.Has("who") {
 		v.Who = "" // Somebody else sits down.
 	}
-	return soon(r, "Labelling", func(ctx context.Context) (page, error) {
+	return withPatience(r, "Labelling", func(ctx context.Context) (page, error) {
 		lp, err := s.readPlan(ctx, run, v.Batch)
 		if err != nil {
 			return page{}, err
@@ -151,7 +151,7 @@ func (v *labelView) link(more ...string) string {
 func (s *Server) addItem(ctx context.Context, v *labelView, lp labelledPlan, wanted string) error {
 	l := s.labelling
 	l.mu.Lock()
-	d := l.desk(v.Run.ID, v.Who)
+	d := l.labelSession(v.Run.ID, v.Who)
 	at, ok := lp.byKey[wanted]
 	switch {
 	case v.Resolve:
@@ -291,7 +291,7 @@ func (s *Server) label(r *http.Request, v *labelView, lp labelledPlan, say strin
 		c.before = &before
 	}
 	if say == "skip" {
-		s.atDesk(v, func(d *desk) { d.skip(it.Hash) })
+		s.inLabelSession(v, func(d *labelSession) { d.skip(it.Hash) })
 		return v.link(), nil
 	}
 	l, err := v.read(say, r.PostFormValue)
@@ -311,15 +311,15 @@ func (s *Server) label(r *http.Request, v *labelView, lp labelledPlan, say strin
 	if err := s.store.PutLabels(r.Context(), append(lp.outdated(), l)); err != nil {
 		return "", err
 	}
-	s.atDesk(v, func(d *desk) { d.did(c) })
+	s.inLabelSession(v, func(d *labelSession) { d.did(c) })
 	return v.link(), nil
 }
 
-// atDesk does something at the desk of a person.
-func (s *Server) atDesk(v *labelView, do func(*desk)) {
+// inLabelSession does something at the desk of a person.
+func (s *Server) inLabelSession(v *labelView, do func(*labelSession)) {
 	s.labelling.mu.Lock()
 	defer s.labelling.mu.Unlock()
-	do(s.labelling.desk(v.Run.ID, v.Who))
+	do(s.labelling.labelSession(v.Run.ID, v.Who))
 }
 
 // undo takes back what a person did last. When the server no longer knows what that was,
@@ -327,7 +327,7 @@ func (s *Server) atDesk(v *labelView, do func(*desk)) {
 func (s *Server) undo(ctx context.Context, v *labelView, lp labelledPlan) (string, error) {
 	var c change
 	var ok bool
-	s.atDesk(v, func(d *desk) { c, ok = d.undo() })
+	s.inLabelSession(v, func(d *labelSession) { c, ok = d.undo() })
 	if !ok {
 		at, found := lp.newest(v.Who, v.Run.Dataset.Hash)
 		if !found {

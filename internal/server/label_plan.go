@@ -167,7 +167,7 @@ func (lp labelledPlan) wants(at int, who string) bool {
 // next returns the place of the item that a person is to label next, and false when
 // there is none: first what they have not put off and nobody else is looking at, then
 // what somebody else is looking at, then what they have put off.
-func (lp labelledPlan) next(who string, d *desk) (int, bool) {
+func (lp labelledPlan) next(who string, d *labelSession) (int, bool) {
 	busy, put := -1, -1
 	for at, it := range lp.Items {
 		if !lp.wants(at, who) {
@@ -209,11 +209,11 @@ func (lp labelledPlan) newest(who, dataset string) (int, bool) {
 // Labelling remembers what people are doing. It is not a loss when a server forgets it: an
 // item that was put off comes again sooner, and undo goes by the time of the labels.
 type labelling struct {
-	mu    sync.Mutex
-	desks map[string]*desk     // by run and annotator
-	held  map[string]heldBy    // by run and item
-	now   func() time.Time     // for tests
-	order map[string]time.Time // when each desk was used, to forget the oldest
+	mu            sync.Mutex
+	labelSessions map[string]*labelSession // by run and annotator
+	held          map[string]heldBy        // by run and item
+	now           func() time.Time         // for tests
+	order         map[string]time.Time     // when each desk was used, to forget the oldest
 }
 
 // A heldBy says who is looking at an item.
@@ -232,8 +232,8 @@ const (
 	maxHeld    = 10_000
 )
 
-// A desk is what one person did with one run.
-type desk struct {
+// A labelSession is what one person did with one run.
+type labelSession struct {
 	l       *labelling
 	run     string
 	putOff  map[string]int // by hash of the item, in the order in which they were
@@ -249,17 +249,17 @@ type change struct {
 }
 
 func newLabelling() *labelling {
-	return &labelling{desks: map[string]*desk{}, held: map[string]heldBy{}, order: map[string]time.Time{}, now: time.Now}
+	return &labelling{labelSessions: map[string]*labelSession{}, held: map[string]heldBy{}, order: map[string]time.Time{}, now: time.Now}
 }
 
-// desk returns the desk of a person. The caller holds the lock.
-func (l *labelling) desk(run, who string) *desk {
+// labelSession returns the desk of a person. The caller holds the lock.
+func (l *labelling) labelSession(run, who string) *labelSession {
 	key := run + "\x00" + who
-	d := l.desks[key]
+	d := l.labelSessions[key]
 	if d == nil {
 		l.forget()
-		d = &desk{l: l, run: run, putOff: map[string]int{}}
-		l.desks[key] = d
+		d = &labelSession{l: l, run: run, putOff: map[string]int{}}
+		l.labelSessions[key] = d
 	}
 	l.order[key] = l.now()
 	return d
@@ -267,7 +267,7 @@ func (l *labelling) desk(run, who string) *desk {
 
 // forget drops the desk that was not used for the longest time when there are too many.
 func (l *labelling) forget() {
-	if len(l.desks) < maxDesks {
+	if len(l.labelSessions) < maxDesks {
 		return
 	}
 	oldest := ""
@@ -276,26 +276,26 @@ func (l *labelling) forget() {
 			oldest = key
 		}
 	}
-	delete(l.desks, oldest)
+	delete(l.labelSessions, oldest)
 	delete(l.order, oldest)
 }
 
-func (d *desk) skipped(hash string) bool {
+func (d *labelSession) skipped(hash string) bool {
 	_, ok := d.putOff[hash]
 	return ok
 }
 
 // before reports whether one item was put off before another.
-func (d *desk) before(a, b string) bool { return d.putOff[a] < d.putOff[b] }
+func (d *labelSession) before(a, b string) bool { return d.putOff[a] < d.putOff[b] }
 
 // held reports whether somebody else is looking at an item.
-func (d *desk) held(hash, who string) bool {
+func (d *labelSession) held(hash, who string) bool {
 	h, ok := d.l.held[d.run+"\x00"+hash]
 	return ok && h.who != who && d.l.now().Before(h.until)
 }
 
 // hold keeps an item from others for a while.
-func (d *desk) hold(hash, who string) {
+func (d *labelSession) hold(hash, who string) {
 	if l := d.l; len(l.held) >= maxHeld {
 		maps.DeleteFunc(l.held, func(_ string, h heldBy) bool { return l.now().After(h.until) })
 	}
@@ -303,14 +303,14 @@ func (d *desk) hold(hash, who string) {
 }
 
 // skip puts an item off behind all others.
-func (d *desk) skip(hash string) {
+func (d *labelSession) skip(hash string) {
 	d.puts++
 	d.putOff[hash] = d.puts
 	d.did(change{hash: hash, skip: true})
 }
 
 // did remembers a change.
-func (d *desk) did(c change) {
+func (d *labelSession) did(c change) {
 	if !c.skip {
 		delete(d.putOff, c.hash)
 	}
@@ -320,7 +320,7 @@ func (d *desk) did(c change) {
 }
 
 // undo takes the last change off the history.
-func (d *desk) undo() (change, bool) {
+func (d *labelSession) undo() (change, bool) {
 	if len(d.history) == 0 {
 		return change{}, false
 	}

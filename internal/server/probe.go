@@ -35,7 +35,7 @@ func (s *Server) cardPage(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	return soon(r, "Judge card", func(ctx context.Context) (page, error) {
+	return withPatience(r, "Judge card", func(ctx context.Context) (page, error) {
 		card, err := countOnce(ctx, s.bench, "card "+run.ID, stampOf(run, time.Now()), func(ctx context.Context) (probe.Card, error) {
 			return reports.ProbeCard(ctx, s.store, run, reports.ProbeHead(run, report.DefaultMaxUnjudged))
 		})

@@ -20,10 +20,10 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // wrap puts around the routes what holds for all of them. The order matters: headers
 // are set whatever comes after, and nobody who is not let in gets any further.
 func (s *Server) wrap(routes http.Handler) http.Handler {
-	h := s.demandWritable(s.demandOurs(routes))
-	h = s.demandToken(h)
-	h = s.demandOrigin(h)
-	h = s.demandHost(h)
+	h := s.requireWritable(s.requireOwnPage(routes))
+	h = s.requireToken(h)
+	h = s.requireOrigin(h)
+	h = s.requireHost(h)
 	h = s.recovered(h)
 	return secureHeaders(h)
 }
@@ -64,10 +64,10 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 	})
 }
 
-// demandHost refuses foreign names while there is no token. A page elsewhere can make
+// requireHost refuses foreign names while there is no token. A page elsewhere can make
 // its own name point to this machine (DNS rebinding), and its requests then count as
 // of the same origin; but they carry that name. With a token they carry no session.
-func (s *Server) demandHost(next http.Handler) http.Handler {
+func (s *Server) requireHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.guard.token == "" && !loopback(hostOf(r.Host)) {
 			err := deem.WithHint(fmt.Errorf("this server answers only to localhost, not to %q", r.Host),
@@ -79,8 +79,8 @@ func (s *Server) demandHost(next http.Handler) http.Handler {
 	})
 }
 
-// demandOrigin refuses changes that browsers say come from other sites.
-func (s *Server) demandOrigin(next http.Handler) http.Handler {
+// requireOrigin refuses changes that browsers say come from other sites.
+func (s *Server) requireOrigin(next http.Handler) http.Handler {
 	p := http.NewCrossOriginProtection()
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, withStatus(http.StatusForbidden, errors.New("this request came from another site")))
@@ -93,9 +93,9 @@ func open(path string) bool {
 	return path == "/login" || path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, "/static/")
 }
 
-// demandToken lets in who has a session or knows the token. People without either get
+// requireToken lets in who has a session or knows the token. People without either get
 // the page on which they can give it.
-func (s *Server) demandToken(next http.Handler) http.Handler {
+func (s *Server) requireToken(next http.Handler) http.Handler {
 	g := s.guard
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if g.token == "" || open(r.URL.Path) || g.session(r) != "" {
@@ -132,7 +132,7 @@ func (e *waitError) Error() string {
 func (e *waitError) seconds() int { return int(e.wait.Seconds()) + 1 }
 
 // try reports whether a guess is the token. Who guessed wrong too often is not even
-// told when right.
+// sent when right.
 func (g *guard) try(r *http.Request, guess string) (bool, error) {
 	addr := g.remote(r)
 	if wait := g.misses.wait(addr); wait > 0 {
@@ -169,9 +169,9 @@ func refusal(w http.ResponseWriter, err error) int {
 	return http.StatusUnauthorized
 }
 
-// demandOurs refuses changes from pages that are not ours, besides what browsers say.
+// requireOwnPage refuses changes from pages that are not ours, besides what browsers say.
 // The API needs no such proof: see the package comment.
-func (s *Server) demandOurs(next http.Handler) http.Handler {
+func (s *Server) requireOwnPage(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
 		case http.MethodGet, http.MethodHead, http.MethodOptions:

@@ -113,14 +113,14 @@ func (t *trace) markLabel(marks []string, masked string, labels []string, v *dee
 		t.Steps = append(t.Steps, "No label is clearly said: "+err.Error()+".")
 	case v != nil && v.Label == f.Label:
 		fill(marks[f.Start:f.End], theLabel)
-		t.Steps = append(t.Steps, fmt.Sprintf("The label %s was found: %s.", f.Label, foundHow(f.How)))
+		t.Steps = append(t.Steps, fmt.Sprintf("The label %s was found: %s.", f.Label, describeFound(f.How)))
 	default:
-		t.Steps = append(t.Steps, fmt.Sprintf("A lenient reader would find the label %s: %s.", f.Label, foundHow(f.How)))
+		t.Steps = append(t.Steps, fmt.Sprintf("A lenient reader would find the label %s: %s.", f.Label, describeFound(f.How)))
 	}
 }
 
-// foundHow says in words where a label stood.
-func foundHow(how string) string {
+// describeFound says in words where a label stood.
+func describeFound(how string) string {
 	switch how {
 	case "json":
 		return "in a JSON object"
