@@ -103,12 +103,14 @@ func (s *share) due() bool {
 	return true
 }
 
-// renew asks for as many slots as are used and waited for.
+// renew asks for as many slots as are used and waited for. Until the answer is there, the
+// worker has only the slots that it said it uses: the database may give the others away.
 func (s *share) renew(ctx context.Context) error {
 	s.asking.Lock()
 	defer s.asking.Unlock()
 	s.mu.Lock()
 	used, wanted := s.used, s.used+s.waiting
+	s.slots = used
 	before := time.Now()
 	s.mu.Unlock()
 	slots, err := s.c.divide(ctx, s.run, s.worker, used, wanted)

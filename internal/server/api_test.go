@@ -369,7 +369,7 @@ func TestWrongItems(t *testing.T) {
 		{"model not allowed", `{"judge":"universal","model":"openai:gpt-4o","items":[{"response":"x"}]}`, 403, []string{"does not ask"}},
 		{"replay", `{"judge":"universal","model":"replay:/etc/passwd","items":[{"response":"x"}]}`, 403, []string{"does not ask"}},
 		{"reading", `{"reading":"strict","items":[{"response":"x"}]}`, 400, []string{"reading says nothing"}},
-		{"cost", `{"max_cost":"much","items":[{"response":"x"}]}`, 400, []string{`"detail":"max_cost: \"much\" is not a sum`}},
+		{"cost", `{"max_cost":"much","items":[{"response":"x"}]}`, 400, []string{`"detail":"max_cost: \"much\" is not an amount in dollars`}},
 		{"two judges", `{"judge":"match","declaration":"x","items":[{"response":"x"}]}`, 400, []string{"one of the two"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -227,7 +227,7 @@ const holdTime = 10 * time.Minute
 
 // How much is remembered. What is held too long is forgotten when there is much of it.
 const (
-	maxDesks   = 1000
+	maxLabelSessions   = 1000
 	maxHistory = 1000
 	maxHeld    = 10_000
 )
@@ -267,7 +267,7 @@ func (l *labelling) labelSession(run, who string) *labelSession {
 
 // forget drops the desk that was not used for the longest time when there are too many.
 func (l *labelling) forget() {
-	if len(l.labelSessions) < maxDesks {
+	if len(l.labelSessions) < maxLabelSessions {
 		return
 	}
 	oldest := ""
