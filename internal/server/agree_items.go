@@ -11,14 +11,14 @@ import (
 	"deem/internal/store"
 )
 
-// A cellAsk is which items of an agreement are wanted.
+// A cellAsk selects items of an agreement.
 type cellAsk struct {
 	Judge, People string // saysYes, saysNo or "" for any
 	Category      string
 	page          int
 }
 
-// readCell reads what the address says.
+// readCell reads a cellAsk from the query of the address.
 func readCell(r *http.Request) (cellAsk, error) {
 	q := r.URL.Query()
 	c := cellAsk{Judge: q.Get("judge"), People: q.Get("people"), Category: q.Get("category")}
@@ -31,13 +31,13 @@ func readCell(r *http.Request) (cellAsk, error) {
 	return c, nil
 }
 
-// has reports whether an item is wanted.
+// has reports whether an item is selected.
 func (c cellAsk) has(it bothItem) bool {
 	fits := func(says string, yes bool) bool { return says == "" || says == saysYes == yes }
 	return fits(c.Judge, it.judge) && fits(c.People, it.people) && (c.Category == "" || c.Category == orNone(it.category))
 }
 
-// A cellView is what the page of a cell shows.
+// A cellView is the data of the page of a cell.
 type cellView struct {
 	Run  store.Run
 	Tabs []tab
@@ -50,14 +50,14 @@ type cellView struct {
 	Pager pager
 }
 
-// A cellRow is an item with what was said of it.
+// A cellRow is an item with the opinions on it.
 type cellRow struct {
 	deem.Record
 	URL    string
 	People []saidView
 }
 
-// A saidView is what a person, or another judge, said of an item.
+// A saidView is the opinion of a person or of another judge on an item.
 type saidView struct {
 	Name string
 	Yes  bool
@@ -65,7 +65,7 @@ type saidView struct {
 	Note string
 }
 
-// itemsPerCell is how many items a page lists.
+// itemsPerCell is the number of items per page.
 const itemsPerCell = 50
 
 // cellPage lists the items of one cell of the confusion matrix.
@@ -88,7 +88,7 @@ func (s *Server) cellPage(r *http.Request) (page, error) {
 	})
 }
 
-// cellView lists the items of a cell that are on the page that is wanted.
+// cellView returns the items of a cell that are on the requested page.
 func (s *Server) cellView(ctx context.Context, ask agreeAsk, want cellAsk, got *agreed) (v cellView, err error) {
 	v = cellView{Run: ask.run, Tabs: s.runTabs(ask.run, "agreement"), Ask: want, Who: got.Who(), Back: ask.link("")}
 	var ids []string
@@ -106,7 +106,7 @@ func (s *Server) cellView(ctx context.Context, ask agreeAsk, want cellAsk, got *
 	return v, err
 }
 
-// args returns what the address of the cell says, and more.
+// args returns the query parameters of the cell, appended to more.
 func (c cellAsk) args(more ...string) []string {
 	for _, arg := range [][2]string{{"judge", c.Judge}, {"people", c.People}, {"category", c.Category}} {
 		if arg[1] != "" {
@@ -116,7 +116,7 @@ func (c cellAsk) args(more ...string) []string {
 	return more
 }
 
-// cellRows reads items with what was said of them, in the order of the ids.
+// cellRows reads items and the opinions on them, in the order of the dataset.
 func (s *Server) cellRows(ctx context.Context, ask agreeAsk, ids []string) ([]cellRow, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -140,8 +140,8 @@ func (s *Server) cellRows(ctx context.Context, ask agreeAsk, ids []string) ([]ce
 	return rows, nil
 }
 
-// said returns what people said of items, by their hashes, or what the other judge did,
-// by their ids.
+// said returns the human labels of items by item hash, or the verdicts of the other judge
+// by item id.
 func (s *Server) said(ctx context.Context, ask agreeAsk, ids []string) (map[string][]saidView, error) {
 	by := map[string][]saidView{}
 	if ask.other != nil {

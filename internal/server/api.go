@@ -19,59 +19,60 @@ import (
 	"deem/model"
 )
 
-// The HTTP API is a table of operations (apitable.go). A row says which address is
-// answered, by whom, and everything that the OpenAPI document says about it, so that
-// the document and the handlers cannot drift apart: the routes, the checks of query
-// parameters and the document are all made of the same rows.
+// The HTTP API is a table of operations (apitable.go). A row has the address, the handler,
+// and everything that the OpenAPI document says about the operation. Routes, checks of
+// query parameters and the document are all generated from these rows, so that the document
+// and the handlers cannot drift apart.
 //
-// A request to judge is read into a spool (apispool.go), which checks and keeps the
-// items; its judge is made of names alone (apijudge.go); and a job (apijobs.go) takes
-// the run to its end in the background, whether somebody waits for it or not.
+// A request to judge is read into a spool (apispool.go), which checks and keeps the items.
+// Its judge is given by name or as a declaration in the request, never as a file
+// (apijudge.go). A job (apijobs.go) finishes the run in the background, whether or not a
+// client waits for it.
 
-// apiRoot is where the version of the API begins that this server answers.
+// apiRoot is the path prefix of this version of the API.
 const apiRoot = "/api/v1"
 
-// API says what clients of the HTTP API may do. With the zero value they can look, and
-// judge with rules.
+// API configures what clients of the HTTP API may do. With the zero value they can read,
+// and judge with rules.
 type API struct {
-	// Env has the keys. They are the server's, and no client gets to see them.
+	// Env has the API keys of the server. Clients never see them.
 	Env catalog.Environment
 
-	// Models are those that clients may ask, the default first. Anybody who reaches the
-	// server can spend on these and on no others.
+	// Models are the models that clients may use, the default first. Anyone who can reach
+	// the server can spend money on these models and on no others.
 	Models []catalog.ModelOptions
 
-	// Fakes lets clients ask the models of package fake. Only tests set it.
+	// Fakes lets clients use the models of package fake. Only tests set it.
 	Fakes bool
 
-	// Embedder and Thesaurus are for the judges that need one; nil means that these
-	// cannot be asked.
+	// Embedder and Thesaurus are for the judges that need them. If one is nil, these judges
+	// are unavailable.
 	Embedder  rule.Embedder
 	Thesaurus rule.Thesaurus
 
-	Concurrency int           // items of a run that are judged at once; 0 means 8
-	Retries     int           // how often a call is made again; 0 means 5, less than 0 never
-	CallTimeout time.Duration // ends a call whose model has no timeout of its own; 0 means 15 minutes
-	RPM, TPM    int           // of each model, whichever runs ask it; 0 means no bound
+	Concurrency int           // items of a run that are judged concurrently; 0 means 8
+	Retries     int           // how many times a call is retried; 0 means 5, less than 0 never
+	CallTimeout time.Duration // for calls of models without their own timeout; 0 means 15 minutes
+	RPM, TPM    int           // of each model, across all runs; 0 means no limit
 
-	// MaxCost bounds what one run may cost, and MaxTotal what all runs may cost in the
-	// life of the server, in millionths of a dollar.
+	// MaxCost limits the cost of one run, and MaxTotal the cost of all runs in the lifetime
+	// of the server, in millionths of a dollar.
 	MaxCost, MaxTotal catalog.Optional[int64]
-	Prices            model.Prices // before the built-in ones
+	Prices            model.Prices // take precedence over the built-in ones
 
-	// Spool is the folder in which items wait until they are judged, and stay until
-	// their run is done. Without it nobody can submit any.
+	// Spool is the folder that keeps submitted items until their run is done. Without it,
+	// clients cannot submit items.
 	Spool string
 
-	Runs int // how many runs of the background are judged at once; 0 means 2
+	Runs int // how many background runs are judged concurrently; 0 means 2
 
-	// Resume goes on with the runs that an earlier server left behind.
+	// Resume resumes the runs that an earlier server did not finish.
 	Resume bool
 
-	Telemetry *telemetry.Telemetry // nil tells nobody
+	Telemetry *telemetry.Telemetry // nil disables telemetry
 }
 
-// An operation is a row of the table of the API.
+// An operation is a row of the API table.
 type operation struct {
 	method, path string // the path is relative to apiRoot
 	id, summary  string
@@ -79,14 +80,14 @@ type operation struct {
 	tag          string
 
 	params  []parameter
-	body    []content // what may be sent; nothing means that there is no body
+	body    []content // the accepted bodies; empty if there is no body
 	answers []answer
 
 	handle  handleFunc
 	maxBody int64 // 0 means 1 MiB
 }
 
-// A parameter stands in the path or in the query.
+// A parameter is a path or query parameter.
 type parameter struct {
 	name, in, about string
 	schema          schema
@@ -95,28 +96,28 @@ type parameter struct {
 	example         string
 }
 
-// A content is a form of a body, with an example of it.
+// A content is one media type of a body, with an example.
 type content struct {
 	media   string
 	schema  schema
-	example string // a text of that media type; "" for none
+	example string // of that media type; "" for none
 }
 
-// An answer is what may come back.
+// An answer is a possible response.
 type answer struct {
 	status  int
 	about   string
 	content []content
 }
 
-// outside lists what is answered without a version: what watches over a server asks
-// for it.
+// outside returns the routes without a version, which monitoring uses, and the fallback for
+// addresses that are not part of the API.
 func (s *Server) outside() []route {
 	list := []route{
 		{pattern: "GET /readyz", handle: s.readyz},
 		{pattern: "GET /metrics", handle: s.metrics},
 	}
-	// A pattern for all methods would be at odds with that of the pages, GET /.
+	// A pattern for all methods would conflict with GET /, the pattern of the pages.
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
 		list = append(list, route{pattern: method + " /api/", handle: s.noOperation})
 	}
@@ -134,7 +135,7 @@ func (s *Server) apiRoutes() []route {
 	return list
 }
 
-// operate returns the handler of an operation, behind the checks that all of them have.
+// operate returns the handler of an operation, behind the checks common to all operations.
 func (s *Server) operate(op operation) handleFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := op.checkQuery(r); err != nil {
@@ -147,8 +148,8 @@ func (s *Server) operate(op operation) handleFunc {
 	}
 }
 
-// checkQuery refuses parameters that the operation does not know. One that is misspelt
-// would otherwise be as if it were not there, and the answer that of another question.
+// checkQuery refuses unknown parameters. Otherwise a misspelt parameter would be ignored,
+// and the client would get the answer to a different question.
 func (op operation) checkQuery(r *http.Request) error {
 	var known []string
 	repeats := map[string]bool{}
@@ -172,9 +173,9 @@ func (op operation) checkQuery(r *http.Request) error {
 	return nil
 }
 
-// checkBody refuses bodies of another type than those that the operation takes. A page
-// of another site cannot send these types without asking first, which is one more wall
-// between such a page and a server without a token.
+// checkBody refuses bodies of a type that the operation does not accept. A page of another
+// site cannot send the accepted types without a CORS preflight, which further protects a
+// server without a token.
 func (op operation) checkBody(r *http.Request) error {
 	if len(op.body) == 0 || r.ContentLength == 0 && op.optionalBody() {
 		return nil
@@ -195,10 +196,11 @@ func (op operation) checkBody(r *http.Request) error {
 	return withStatus(http.StatusUnsupportedMediaType, refused)
 }
 
-// optionalBody reports whether the operation can do without a body.
+// optionalBody reports whether the operation works without a body.
 func (op operation) optionalBody() bool { return op.id == "resumeRun" }
 
-// noOperation answers what no operation does: the address is wrong, or only the method.
+// noOperation answers requests that match no operation: 404 if the address is wrong, 405 if
+// only the method is.
 func (s *Server) noOperation(w http.ResponseWriter, r *http.Request) error {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
@@ -215,7 +217,7 @@ func (s *Server) noOperation(w http.ResponseWriter, r *http.Request) error {
 	return withStatus(http.StatusMethodNotAllowed, fmt.Errorf("%s takes %s and not %s", r.URL.Path, strings.Join(allowed, ", "), r.Method))
 }
 
-// readyz says whether the store can be reached.
+// readyz reports whether the store can be reached.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	for _, err := range s.store.Runs(r.Context()) {
 		if err != nil {
@@ -227,13 +229,13 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	return healthz(w, r)
 }
 
-// metrics shows the counters of all runs as Prometheus reads them.
+// metrics writes the counters of all runs in the format of Prometheus.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 	s.api.Telemetry.Handler().ServeHTTP(w, r)
 	return nil
 }
 
-// writeAnswer writes an answer as JSON.
+// writeAnswer writes a JSON response.
 func writeAnswer(w http.ResponseWriter, status int, v any) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
@@ -241,7 +243,7 @@ func writeAnswer(w http.ResponseWriter, status int, v any) error {
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // What is answered has a JSON, and who is gone needs none.
+	_ = enc.Encode(v) // Responses can be encoded, and a client that is gone needs none.
 	return nil
 }
 

@@ -15,8 +15,8 @@ import (
 	"deem/judge/rule"
 )
 
-// storedRun stores a run of three items, one of which the system answers as its reference
-// wants, with what the run was told.
+// storedRun stores a run of three items with the given settings. One response matches its
+// reference.
 func storedRun(t *testing.T, st store.Store, set reports.Settings) store.Run {
 	t.Helper()
 	items := []deem.Item{
@@ -36,12 +36,12 @@ func storedRun(t *testing.T, st store.Store, set reports.Settings) store.Run {
 	return keep(t, st, spec, j, items, nil)
 }
 
-// reportAt is the address of a report with gates.
+// reportAt returns the address of a report with gates.
 func reportAt(run store.Run, gates ...string) string {
 	return "/api/v1/runs/" + run.ID + "/report?" + url.Values{"gate": gates}.Encode()
 }
 
-// TestReportGates holds conditions against a report over HTTP, as a command does.
+// TestReportGates checks gates against a report over HTTP.
 func TestReportGates(t *testing.T) {
 	ts := serveAPI(t, nil)
 	run := storedRun(t, ts.store, reports.Settings{})
@@ -57,11 +57,12 @@ func TestReportGates(t *testing.T) {
 	ts.ask(t, "GET", reportAt(run, "overall >= 30pp"), "").wantProblem(t, 400, "character 12", "write 30%")
 	ts.ask(t, "GET", reportAt(run, ""), "").wantProblem(t, 400, "wanted a name")
 	ts.ask(t, "GET", "/api/v1/runs/last/report?gates=n", "").wantProblem(t, 400, "gate")
-	// Only what may be given again is.
+	// Only parameters that repeat may be given twice.
 	ts.ask(t, "GET", "/api/v1/runs?limit=1&limit=2", "").wantProblem(t, 400, "2 times")
 }
 
-// TestReportPromisedGates answers with the gates of a lock, which nobody has to name.
+// TestReportPromisedGates checks that a report includes the gates of the lock without a
+// request for them.
 func TestReportPromisedGates(t *testing.T) {
 	ts := serveAPI(t, nil)
 	run := storedRun(t, ts.store, reports.Settings{Lock: &reports.LockSettings{Hash: "h", Gates: []string{"overall >= 99%", "n >= 1"}}})
@@ -69,7 +70,8 @@ func TestReportPromisedGates(t *testing.T) {
 	ts.ask(t, "GET", reportAt(run, "n >= 1"), "").want(t, 200, "gates.0.gate", "n >= 1", "gates.1.gate", "overall >= 99%", "gates.2", nil)
 }
 
-// TestReportErrata answers with what the list of faults does that the run was told of.
+// TestReportErrata checks that a report includes the effect of the errata in the settings
+// of the run.
 func TestReportErrata(t *testing.T) {
 	ts := serveAPI(t, func(o *server.Options) { o.ReadOnly = true })
 	file := filepath.Join(t.TempDir(), "faults.jsonl")
@@ -99,6 +101,6 @@ func TestReportErrata(t *testing.T) {
 			}
 		})
 	}
-	// No name in a request makes the server open a file.
+	// A request cannot name a file for the server to open.
 	ts.ask(t, "GET", "/api/v1/runs/last/report?errata=faults.jsonl", "").wantProblem(t, 400, "errata")
 }

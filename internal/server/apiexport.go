@@ -17,14 +17,14 @@ import (
 	"deem/report"
 )
 
-// A form is one in which a run is exported.
+// A form is an export format of a run.
 type form struct {
 	name, media, ending string
 	write               func(s *Server, ctx context.Context, w io.Writer, run store.Run) error
 }
 
-// forms lists those that "deem export" has too, but for a benchmark's own files: these
-// are made of the files that the benchmark read, which a server may not have.
+// forms returns the export formats of "deem export" except a benchmark's own file format,
+// which needs the files that the benchmark read. A server may not have them.
 func forms() []form {
 	list := []form{
 		{"deem", "application/vnd.deem.run", "deem", func(s *Server, ctx context.Context, w io.Writer, run store.Run) error {
@@ -43,14 +43,14 @@ func forms() []form {
 	return list
 }
 
-// recordsAs returns what writes the records of a run.
+// recordsAs returns a function that writes the records of a run.
 func recordsAs(format string) func(*Server, context.Context, io.Writer, store.Run) error {
 	return func(s *Server, ctx context.Context, w io.Writer, run store.Run) error {
 		return reports.WriteRecords(ctx, w, s.store, run, format, reports.ExportOptions{})
 	}
 }
 
-// reportAs returns what writes the report of a run.
+// reportAs returns a function that writes the report of a run.
 func reportAs(write func(report.Report, io.Writer) error) func(*Server, context.Context, io.Writer, store.Run) error {
 	return func(s *Server, ctx context.Context, w io.Writer, run store.Run) error {
 		got, err := s.reports.of(ctx, run)
@@ -61,10 +61,10 @@ func reportAs(write func(report.Report, io.Writer) error) func(*Server, context.
 	}
 }
 
-// pageItems is how many items a page that stands alone lists, as from the command.
+// pageItems is the number of items on a standalone page, the same as in the command.
 const pageItems = 200
 
-// writePage writes the report with the first items below it.
+// writePage writes the report, followed by the first items.
 func (s *Server) writePage(ctx context.Context, w io.Writer, run store.Run) error {
 	first, err := reports.First(ctx, s.store, run, pageItems)
 	if err != nil {
@@ -84,7 +84,7 @@ func formNames() []string {
 	return names
 }
 
-// getExport answers with a run as a file.
+// getExport sends a run as a file.
 func (s *Server) getExport(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {
@@ -113,17 +113,17 @@ func (s *Server) getExport(w http.ResponseWriter, r *http.Request) error {
 	return usage.Mark(usage.Unknown("format", name, formNames()))
 }
 
-// A firstByte is a writer that sets the headers of a file when the first byte of it
-// comes. Until then an error can still be answered as one.
+// A firstByte is a writer that sets the headers of a file before its first byte. Until
+// then, an error can still be sent as an error response.
 type firstByte struct {
 	w     io.Writer
 	rc    *http.ResponseController
 	head  func()
 	begun bool
-	at    time.Time // when the deadline was put off last
+	at    time.Time // when the deadline was last extended
 }
 
-// Write writes, and gives a slow client time.
+// Write writes p. It extends the deadline, so that slow clients have time.
 func (f *firstByte) Write(p []byte) (int, error) {
 	if !f.begun {
 		f.begun = true

@@ -17,12 +17,12 @@ import (
 	"deem/internal/usage"
 )
 
-// A labelsOut is the labels of the items of a run.
+// A labelsOut is the response of getLabels.
 type labelsOut struct {
 	Labels []store.Label `json:"labels"`
 }
 
-// getLabels answers with what people said of the items of a run.
+// getLabels sends the human labels of the items of a run.
 func (s *Server) getLabels(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {
@@ -38,22 +38,22 @@ func (s *Server) getLabels(w http.ResponseWriter, r *http.Request) error {
 	return writeAnswer(w, http.StatusOK, out)
 }
 
-// A sentLabels is what people said, as clients send it.
+// A sentLabels is a request with human labels.
 type sentLabels struct {
 	Annotator string      `json:"annotator"`
 	Labels    []sentLabel `json:"labels"`
 }
 
-// A sentLabel is what a person said of one item.
+// A sentLabel is the label of one item.
 type sentLabel struct {
 	ID    string   `json:"id"`
 	Label string   `json:"label,omitempty"`
 	Score *float64 `json:"score,omitempty"`
 	Note  string   `json:"note,omitempty"`
-	Drawn string   `json:"drawn,omitempty"` // how a plan drew the item, as it wrote it
+	Drawn string   `json:"drawn,omitempty"` // how the plan drew the item, in the plan's format
 }
 
-// row returns the label as a file of labels has it.
+// row returns the label as a row of a label file.
 func (l sentLabel) row() map[string]any {
 	row := map[string]any{"id": l.ID, "reason": l.Note}
 	if l.Drawn != "" {
@@ -68,12 +68,12 @@ func (l sentLabel) row() map[string]any {
 	return row
 }
 
-// A keptLabels says what became of labels.
+// A keptLabels is the response of postLabels.
 type keptLabels struct {
 	Kept int `json:"kept"`
 }
 
-// postLabels keeps what people said of items of a run: all of it, or nothing.
+// postLabels stores human labels of items of a run: all of them or none.
 func (s *Server) postLabels(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Server) postLabels(w http.ResponseWriter, r *http.Request) error {
 	return writeAnswer(w, http.StatusOK, keptLabels{Kept: len(list)})
 }
 
-// sentLabelsOf reads labels as those in files are read, and finds the items they are about.
+// sentLabelsOf parses labels in the same way as label files, and finds their items.
 func (s *Server) sentLabelsOf(ctx context.Context, run store.Run, sent sentLabels) ([]store.Label, error) {
 	if len(sent.Labels) == 0 {
 		return nil, badRequest("there are no labels")
@@ -133,7 +133,7 @@ func (s *Server) sentLabelsOf(ctx context.Context, run store.Run, sent sentLabel
 	return bound(run, set, items, at)
 }
 
-// bound binds labels to items by their hashes.
+// bound assigns labels to items by item hash.
 func bound(run store.Run, set *labels.Set, items map[string]string, at map[string]int) ([]store.Label, error) {
 	var bad badItems
 	var list []store.Label
@@ -158,8 +158,7 @@ func bound(run store.Run, set *labels.Set, items map[string]string, at map[strin
 	return list, nil
 }
 
-// wrongLabels says what is wrong with labels by their place in the list, where a file
-// has lines.
+// wrongLabels reports problems by the index of the label instead of by line.
 func wrongLabels(ps *deem.Problems, err error, sent sentLabels) error {
 	bad := &badItems{total: ps.Total, hint: deem.HintOf(err)}
 	for _, p := range ps.List {

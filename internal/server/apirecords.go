@@ -13,11 +13,11 @@ type recordsOut struct {
 	Next    string      `json:"next,omitempty"`
 }
 
-// recordsPage is how many records are read at once when all of them are wanted.
+// recordsPage is how many records are read at once if the client requests all of them.
 const recordsPage = 500
 
-// getRecords answers with the records that a filter selects: one page of them, or all as
-// a stream of lines.
+// getRecords sends the records that a filter selects: one page of them, or all as a stream
+// of lines.
 func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
 	run, f, err := s.filtered(r)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	want.Limit = limit + 1 // One more tells whether there is a further page.
+	want.Limit = limit + 1 // One more shows whether there is a next page.
 	recs, err := s.store.View(r.Context(), run.ID, want)
 	if err != nil {
 		return err
@@ -62,8 +62,8 @@ func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
 	return writeAnswer(w, http.StatusOK, out)
 }
 
-// streamRecords writes a line for each record. It reads them page by page, so that no
-// client, however slow, holds up a run that writes.
+// streamRecords writes a line for each record. It reads them page by page, so that a slow
+// client does not block a run that writes.
 func (s *Server) streamRecords(w http.ResponseWriter, r *http.Request, runID string, want store.View, with parts) error {
 	recs, err := s.store.View(r.Context(), runID, want)
 	if err != nil {
@@ -87,12 +87,12 @@ func (s *Server) streamRecords(w http.ResponseWriter, r *http.Request, runID str
 	return nil
 }
 
-// An itemOut is everything that a run knows of one item.
+// An itemOut is everything that a run has on one item.
 type itemOut struct {
 	Trials []reports.Shown `json:"trials"`
 }
 
-// getRecord answers with the trials of one item, as "deem show --json" has them.
+// getRecord sends the trials of one item in the format of "deem show --json".
 func (s *Server) getRecord(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {

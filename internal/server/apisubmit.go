@@ -19,11 +19,11 @@ import (
 	"deem/model"
 )
 
-// A submission is what a client wants judged and by whom, without the items. It is kept
-// with the run, so that a server can go on with what another one left.
+// A submission is a request to judge items, without the items. It is stored with the run,
+// so that another server can resume it.
 type submission struct {
 	Judge       string `json:"judge,omitempty"`
-	Declaration string `json:"declaration,omitempty"` // a declared judge, in place of the name of one
+	Declaration string `json:"declaration,omitempty"` // a declared judge, instead of the name of a judge
 	Model       string `json:"model,omitempty"`
 	Reading     string `json:"reading,omitempty"`
 	Trials      int    `json:"trials,omitempty"`
@@ -38,18 +38,18 @@ type submission struct {
 	RetryUnjudged bool `json:"retry_unjudged,omitempty"`
 }
 
-// What a submission may say at most.
+// The limits of a submission.
 const (
 	maxTrials      = 100
 	maxName        = 200
 	maxDeclaration = 256 << 10
 )
 
-// A dollarSum is a sum of money in millionths of a dollar. In JSON it is a decimal
-// number of dollars, or a text that holds one, and never passes through a float.
+// A dollarSum is an amount in millionths of a dollar. In JSON it is a decimal number of
+// dollars or a string with one. It is never converted to a float.
 type dollarSum int64
 
-// UnmarshalJSON reads 1.5 and "1.50".
+// UnmarshalJSON accepts numbers and strings, such as 1.5 and "1.50".
 func (d *dollarSum) UnmarshalJSON(raw []byte) error {
 	text := string(raw)
 	if len(raw) > 0 && raw[0] == '"' {
@@ -65,12 +65,12 @@ func (d *dollarSum) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// MarshalJSON writes a text, which keeps every digit.
+// MarshalJSON writes a string, which keeps every digit.
 func (d dollarSum) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fmt.Sprintf("%d.%06d", d/1_000_000, d%1_000_000))
 }
 
-// check refuses what makes no sense for any judge.
+// check refuses values that are invalid for every judge.
 func (sub submission) check() error {
 	switch {
 	case sub.Judge != "" && sub.Declaration != "":
@@ -85,10 +85,10 @@ func (sub submission) check() error {
 	return nil
 }
 
-// trials is how often each item is judged.
+// trials returns how many times each item is judged.
 func (sub submission) trials() int { return max(sub.Trials, 1) }
 
-// cost is the bound that the client gave.
+// cost returns the cost limit of the client.
 func (sub submission) cost() catalog.Optional[int64] {
 	if sub.MaxCost == nil {
 		return catalog.Optional[int64]{}
@@ -96,8 +96,8 @@ func (sub submission) cost() catalog.Optional[int64] {
 	return catalog.Optional[int64]{Value: int64(*sub.MaxCost), Set: true}
 }
 
-// readSubmission reads the body of a request into the spool. What it returns must be
-// let go of, unless there is an error.
+// readSubmission reads the body of a request into the spool. Unless there is an error, the
+// caller must release the spooled items.
 func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int) (submission, spooled, error) {
 	var sub submission
 	body := &slowBody{Reader: r.Body, rc: http.NewResponseController(w), since: time.Now()}
@@ -114,7 +114,7 @@ func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int
 				return sub, spooled{}, badRequest("%s stands in the address, and belongs into the body where that is JSON", p.name)
 			}
 		}
-		// One item may be as long as all of the body.
+		// One item may be as long as the whole body.
 		body.Reader = http.MaxBytesReader(w, r.Body, maxSubmission)
 		read = func(each func(raw []byte) error) error { return sub.readJSON(body, each) }
 	}
@@ -129,11 +129,11 @@ func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int
 	return sub, d, nil
 }
 
-// minRate is how many bytes of a body must arrive in a second, on average, once the
-// first minute is over.
+// minRate is the minimum average rate of a body in bytes per second, after the first
+// minute.
 const minRate = 1 << 10
 
-// errStalled is the error of a body that arrives too slowly or not at all.
+// errStalled is returned if a body arrives too slowly or not at all.
 var errStalled = withStatus(http.StatusRequestTimeout, deem.WithHint(errors.New("the body of the request stalled"),
 	"send the items faster than %d bytes per second, or in smaller requests", minRate))
 
@@ -151,7 +151,8 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	if least := time.Now().Add(readTimeout); until.After(least) {
 		until = least
 	}
-	// Writers in tests know no deadlines. The answer needs time after the last byte.
+	// Writers in tests do not support deadlines. The response needs time after the last
+	// byte.
 	_ = b.rc.SetReadDeadline(until)
 	_ = b.rc.SetWriteDeadline(until.Add(writeTimeout))
 	n, err := b.Reader.Read(p)
@@ -162,8 +163,8 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readJSON reads an object. Its items are handed over one by one, wherever they stand
-// in it, so that they are never all in memory.
+// readJSON reads an object. It calls each for one item at a time, wherever the items are in
+// the object, so that they are never all in memory.
 func (sub *submission) readJSON(body io.Reader, each func(raw []byte) error) error {
 	dec := json.NewDecoder(body)
 	if err := expect(dec, '{'); err != nil {
@@ -175,7 +176,7 @@ func (sub *submission) readJSON(body io.Reader, each func(raw []byte) error) err
 		if err != nil {
 			return noJSON(err)
 		}
-		key, _ := token.(string) // In an object nothing else comes before a value.
+		key, _ := token.(string) // The keys of an object are strings.
 		if seen[key] {
 			return badRequest("the field %q stands twice in the body", key)
 		}
@@ -204,7 +205,7 @@ func (sub *submission) readJSON(body io.Reader, each func(raw []byte) error) err
 	return usage.Mark(decodeStrictly(text, sub, "the body", "items"))
 }
 
-// eachOf hands the elements of a list over.
+// eachOf calls each for every element of a list.
 func eachOf(dec *json.Decoder, each func(raw []byte) error) error {
 	if err := expect(dec, '['); err != nil {
 		return err
@@ -221,7 +222,7 @@ func eachOf(dec *json.Decoder, each func(raw []byte) error) error {
 	return expect(dec, ']')
 }
 
-// expect reads a bracket.
+// expect reads a bracket, and returns an error if the next token is a different one.
 func expect(dec *json.Decoder, want json.Delim) error {
 	got, err := dec.Token()
 	switch {
@@ -237,7 +238,8 @@ func expect(dec *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-// noJSON says that the body cannot be read. One that is too long is told of as such.
+// noJSON returns the error for a body that is not JSON. A body that is too long or that
+// stalled keeps its own error.
 func noJSON(err error) error {
 	if err == nil {
 		return nil
@@ -248,7 +250,7 @@ func noJSON(err error) error {
 	return usage.Errorf("the body is not JSON: %w", err)
 }
 
-// readQuery reads what stands in the address where the body is nothing but items.
+// readQuery reads the submission from the query if the body contains only items.
 func (sub *submission) readQuery(q url.Values) error {
 	sub.Judge, sub.Model, sub.Reading = q.Get("judge"), q.Get("model"), q.Get("reading")
 	sub.Dataset, sub.System, sub.SystemModel = q.Get("dataset"), q.Get("system"), q.Get("system_model")
@@ -275,7 +277,7 @@ func (sub *submission) readQuery(q url.Values) error {
 	return nil
 }
 
-// readBool reads a parameter that is true or false, and false when it is not there.
+// readBool reads a parameter that is true or false. The default is false.
 func readBool(q url.Values, name string) (bool, error) {
 	switch text := q.Get(name); text {
 	case "", "false":
@@ -287,7 +289,7 @@ func readBool(q url.Values, name string) (bool, error) {
 	}
 }
 
-// readLines hands the lines of a body over, of which each is an item.
+// readLines calls each for every line of a body that is not blank. A line is an item.
 func readLines(body io.Reader, each func(raw []byte) error) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -296,7 +298,7 @@ func readLines(body io.Reader, each func(raw []byte) error) error {
 		n++
 		line := lines.Bytes()
 		if n == 1 {
-			line = bytes.TrimPrefix(line, []byte("\uFEFF")) // as some programs begin a file
+			line = bytes.TrimPrefix(line, []byte("\uFEFF")) // the byte order mark of some programs
 		}
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue

@@ -14,17 +14,17 @@ import (
 	"deem/report"
 )
 
-// How long a client that wants verdicts may wait for them.
+// How long a client may wait for verdicts.
 const (
 	defaultWait = 60 * time.Second
 	maxWait     = 10 * time.Minute
 
-	// lastWait is how long they wait when the server stops: it must have answered
-	// before it hangs up.
+	// lastWait is how long clients wait once the server is stopping: it must respond before
+	// it closes the connection.
 	lastWait = graceTimeout - time.Second
 )
 
-// waitOf returns how long a client wants to wait, as the header Prefer says (RFC 7240).
+// waitOf returns how long a client wants to wait, from the header Prefer (RFC 7240).
 func waitOf(r *http.Request) (time.Duration, error) {
 	wait := defaultWait
 	for _, value := range r.Header.Values("Prefer") {
@@ -39,7 +39,7 @@ func waitOf(r *http.Request) (time.Duration, error) {
 				if err != nil || n < 0 {
 					return 0, badRequest("Prefer: wait=%s is not a number of seconds", value)
 				}
-				// Bounded before it is multiplied: too many seconds would be less than none.
+				// Limited before the multiplication, which could overflow.
 				wait = time.Duration(min(n, int(maxWait/time.Second))) * time.Second
 			}
 		}
@@ -47,7 +47,7 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	return wait, nil
 }
 
-// A recordOut is a record as clients see it: a verdict, or a failure and never a score.
+// A recordOut is a record in the API: a verdict, or a failure without a score.
 type recordOut struct {
 	ID       string        `json:"id"` // of the item
 	Position int           `json:"position"`
@@ -59,10 +59,10 @@ type recordOut struct {
 	Calls    []deem.Call   `json:"calls,omitempty"`
 }
 
-// Parts say what records bring along.
+// parts selects what records include.
 type parts struct{ item, calls bool }
 
-// readParts reads the parameter with.
+// readParts reads the parameter "with".
 func readParts(r *http.Request) (parts, error) {
 	var p parts
 	text := r.URL.Query().Get("with")
@@ -82,7 +82,7 @@ func readParts(r *http.Request) (parts, error) {
 	return p, nil
 }
 
-// of returns a record with its parts.
+// of returns a record with the selected parts.
 func (p parts) of(rec deem.Record) recordOut {
 	out := recordOut{
 		ID: rec.Item.ID, Position: rec.Position, Trial: rec.Trial, Judge: rec.Judge,
@@ -97,7 +97,7 @@ func (p parts) of(rec deem.Record) recordOut {
 	return out
 }
 
-// A verdictsOut is what a client gets who waited for verdicts.
+// A verdictsOut is the response to a client that waited for verdicts.
 type verdictsOut struct {
 	Run     runOut        `json:"run"`
 	Records []recordOut   `json:"records"`
@@ -105,7 +105,7 @@ type verdictsOut struct {
 }
 
 // postVerdicts judges items while the client waits. If that takes longer than the client
-// wants to wait, the run goes on in the background: nothing that was paid for is lost.
+// wants to wait, the run continues in the background, so that no paid result is lost.
 func (s *Server) postVerdicts(w http.ResponseWriter, r *http.Request) error {
 	wait, err := waitOf(r)
 	if err != nil {
@@ -147,14 +147,14 @@ func (s *Server) postVerdicts(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// patient lets an answer take so long, and then as long as others.
+// patient extends the write deadline by wait plus the usual timeout.
 func patient(rc *http.ResponseController, wait time.Duration) {
-	// A writer that knows no deadlines, as in tests, has none to extend.
+	// Writers in tests do not support deadlines.
 	_ = rc.SetWriteDeadline(time.Now().Add(wait + writeTimeout))
 	_ = rc.SetReadDeadline(time.Time{}) // See extend.
 }
 
-// verdicts answers with all records of a run that is over.
+// verdicts sends all records of a run that has ended.
 func (s *Server) verdicts(w http.ResponseWriter, r *http.Request, j *runJob, with parts) error {
 	if j.err != nil {
 		return &runError{j.run.ID, j.err}
@@ -177,7 +177,7 @@ func (s *Server) verdicts(w http.ResponseWriter, r *http.Request, j *runJob, wit
 	return writeAnswer(w, http.StatusOK, out)
 }
 
-// A runError is why a run ended early. What it judged is kept.
+// A runError says why a run ended early. Its records are kept.
 type runError struct {
 	run string
 	err error
@@ -187,8 +187,8 @@ func (e *runError) Error() string { return fmt.Sprintf("run %s: %v", e.run, e.er
 
 func (e *runError) Unwrap() error { return e.err }
 
-// A verdictLine is one line of a stream: a record, or at the end the run with its
-// report, or why there is none.
+// A verdictLine is one line of a stream: a record or, at the end, the run with its report,
+// the run alone, or a problem.
 type verdictLine struct {
 	Record  *recordOut     `json:"record,omitempty"`
 	Run     *runOut        `json:"run,omitempty"`
@@ -196,8 +196,8 @@ type verdictLine struct {
 	Problem *problem       `json:"problem,omitempty"`
 }
 
-// streamVerdicts tells of records as they are judged. The last line holds the run: with
-// its report if it is done, without one if it goes on in the background.
+// streamVerdicts sends records as they are judged. The last line is the run: with its
+// report if it is done, without one if it continues in the background.
 func (s *Server) streamVerdicts(w http.ResponseWriter, r *http.Request, j *runJob, wait time.Duration, with parts) error {
 	out := newLines(w, wait)
 	w.Header().Set("Location", apiRunURL(j.run.ID))
@@ -227,17 +227,17 @@ func (s *Server) streamVerdicts(w http.ResponseWriter, r *http.Request, j *runJo
 			stopping, late = nil, time.After(lastWait)
 		case <-late:
 			p := s.problemOf(&runError{j.run.ID, deem.ErrStopped})
-			_ = out.write(verdictLine{Problem: &p}) // Who is gone needs no answer.
+			_ = out.write(verdictLine{Problem: &p}) // A client that is gone needs no response.
 			return nil
 		case <-r.Context().Done():
 			return nil
 		}
 	}
-	_ = out.write(s.lastLine(r, j)) // Who is gone needs no answer.
+	_ = out.write(s.lastLine(r, j)) // A client that is gone needs no response.
 	return nil
 }
 
-// lastLine returns how a stream of records ends.
+// lastLine returns the last line of a stream.
 func (s *Server) lastLine(r *http.Request, j *runJob) verdictLine {
 	failed := func(err error) verdictLine {
 		p := s.problemOf(err)
@@ -263,14 +263,14 @@ func (s *Server) lastLine(r *http.Request, j *runJob) verdictLine {
 	return verdictLine{Run: &out, Report: &rep}
 }
 
-// Lines writes JSON texts, one in a line, and gives slow clients time.
+// lines writes JSON values, one per line, and extends the deadline for slow clients.
 type lines struct {
 	enc  *json.Encoder
 	rc   *http.ResponseController
-	wait time.Duration // until there is something to write again
+	wait time.Duration // the longest time between two lines
 }
 
-// newLines begins an answer of lines.
+// newLines starts a response of lines.
 func newLines(w http.ResponseWriter, wait time.Duration) *lines {
 	h := w.Header()
 	h.Set("Content-Type", ndjson)
@@ -283,7 +283,7 @@ func newLines(w http.ResponseWriter, wait time.Duration) *lines {
 
 func (l *lines) write(v any) error { return l.enc.Encode(v) }
 
-// flush sends what was written.
+// flush sends the buffered lines.
 func (l *lines) flush() error {
 	patient(l.rc, l.wait)
 	if err := l.rc.Flush(); !errors.Is(err, http.ErrNotSupported) {

@@ -13,14 +13,14 @@ import (
 	"deem/stat"
 )
 
-// Charts are laid out here and drawn by templates, in units of their own that scale
-// with the page. Each says in words what it shows, for those who cannot see it.
+// Charts are laid out here and drawn by templates, in their own units that scale with the
+// page. Each chart has a text description for people who cannot see it.
 
-// An intervalBar is an estimate drawn small: the interval as a line on an axis from 0 to
-// 100 percent, with the value marked.
+// An intervalBar is a small drawing of an estimate: the interval as a line on an axis from
+// 0 to 100 percent, with the value marked.
 type intervalBar struct{ X1, X2, CX float64 }
 
-// The width of the axis, and what is left free on both sides for the mark.
+// The width of the axis, and the margin on both sides for the mark.
 const (
 	barWidth  = 120
 	barMargin = 5
@@ -38,7 +38,7 @@ func newIntervalBar(est stat.Estimate) *intervalBar {
 // tenth rounds to a tenth of a unit.
 func tenth(x float64) float64 { return math.Round(10*x) / 10 }
 
-// The measures of a chart of bars.
+// The dimensions of a bar chart.
 const (
 	chartWidth  = 560
 	chartHeight = 190
@@ -50,7 +50,7 @@ const (
 	chartTitle  = 184
 )
 
-// A chart is what all charts have.
+// A chart is the common part of all charts.
 type chart struct {
 	ID, Title, Words, Axis string
 	Width, Height          int
@@ -80,19 +80,19 @@ func newChart(id, title, axis string) chart {
 	}
 }
 
-// x and y return where shares of the axes lie.
+// x and y return the coordinates of shares of the axes.
 func (c chart) x(share float64) float64 { return tenth(chartLeft + share*(chartRight-chartLeft)) }
 
 func (c chart) y(share float64) float64 {
 	return tenth(float64(c.Base) - share*float64(c.Base-c.Top))
 }
 
-// level marks a height.
+// level adds a label at a height of the y axis.
 func (c *chart) level(share float64, label string) {
 	c.Levels = append(c.Levels, chartTickMark{X: chartLeft - 6, Y: c.y(share) + 4, Label: label})
 }
 
-// bar draws a bar over a part of the axis, unless it has no height, and adds its row to the
+// bar draws a bar over a part of the axis, unless its height is 0, and adds its row to the
 // table.
 func (c *chart) bar(from, width, share float64, name, value string) {
 	c.Cells = append(c.Cells, []string{name, value})
@@ -102,15 +102,15 @@ func (c *chart) bar(from, width, share float64, name, value string) {
 	}
 }
 
-// How latencies are counted: by factors of the square root of two, from a tenth of a
-// millisecond to about an hour.
+// Latencies are counted in bins that grow by a factor of the square root of two, from a
+// tenth of a millisecond to about an hour.
 const (
 	latencyBins  = 52
 	latencyFirst = 100 * time.Microsecond
 	fewestBars   = 9
 )
 
-// A latencyCount counts how long replies took.
+// A latencyCount is a histogram of the latencies of replies.
 type latencyCount [latencyBins]int
 
 // add counts one reply.
@@ -119,8 +119,8 @@ func (l *latencyCount) add(d time.Duration) {
 	l[min(int(at), latencyBins-1)]++
 }
 
-// addCalls counts the replies of calls that were made and not taken from the cache. A
-// batch says nothing of how long each reply took.
+// addCalls counts the replies that do not come from the cache or from a batch. A batch does
+// not report how long each reply took.
 func (l *latencyCount) addCalls(calls []deem.Call) {
 	for i := range calls {
 		if r := calls[i].Reply; r != nil && !r.Cached && r.Batch == "" {
@@ -129,7 +129,7 @@ func (l *latencyCount) addCalls(calls []deem.Call) {
 	}
 }
 
-// latencyFrom returns where a bin begins.
+// latencyFrom returns the lower bound of a bin.
 func latencyFrom(bin int) time.Duration {
 	return time.Duration(float64(latencyFirst) * math.Pow(2, float64(bin)/2))
 }
@@ -140,7 +140,7 @@ type latencyChart struct {
 	Median, Slow string
 }
 
-// newLatencyChart draws latencies, nil when there are none.
+// newLatencyChart draws latencies. It returns nil if there are none.
 func newLatencyChart(counts latencyCount, l *report.Latency) *latencyChart {
 	lo, hi := -1, -1
 	most, total := 0, 0
@@ -155,7 +155,7 @@ func newLatencyChart(counts latencyCount, l *report.Latency) *latencyChart {
 	if lo < 0 || l == nil {
 		return nil
 	}
-	for hi-lo < fewestBars { // One lonely bar says nothing about how long is long.
+	for hi-lo < fewestBars { // A single bar gives no sense of scale.
 		lo, hi = max(0, lo-1), min(latencyBins-1, hi+1)
 	}
 	c := &latencyChart{chart: newChart("latency", "Latency of replies", "time until the reply, on a logarithmic scale"), Median: took(l.P50), Slow: took(l.P95)}
@@ -166,7 +166,7 @@ func newLatencyChart(counts latencyCount, l *report.Latency) *latencyChart {
 	return c
 }
 
-// drawLatency adds a bar for each bin, and a few times below them.
+// drawLatency adds a bar for each bin, and a few tick labels below them.
 func (c *latencyChart) drawLatency(counts []int, first, most int) {
 	c.Columns = []string{"latency", "replies"}
 	width := 1 / float64(len(counts))
@@ -179,14 +179,14 @@ func (c *latencyChart) drawLatency(counts []int, first, most int) {
 	}
 }
 
-// A confidenceChart is how sure the judge says it is and, where people have labelled
-// items, how often it was right when it was that sure.
+// A confidenceChart shows the confidence of the judge and, if people have labelled items,
+// how often the judge was right at each level of confidence.
 type confidenceChart struct {
 	chart
 	Summary  string // in words
 	Points   []chartPoint
-	Labelled int  // items with a confidence that people labelled too
-	Trials   bool // the confidence is how far trials agree
+	Labelled int  // items with a confidence and a human label
+	Trials   bool // the confidence is the agreement between trials
 }
 
 type chartPoint struct {
@@ -194,7 +194,7 @@ type chartPoint struct {
 	Words          string
 }
 
-// newConfidenceChart draws the confidences, nil when there are none.
+// newConfidenceChart draws confidences. It returns nil if there are none.
 func newConfidenceChart(conf *report.Confidence, bins []agreement.Bin) *confidenceChart {
 	if conf == nil || conf.N == 0 {
 		return nil
@@ -226,8 +226,8 @@ func newConfidenceChart(conf *report.Confidence, bins []agreement.Bin) *confiden
 	return c
 }
 
-// addLevel draws how many verdicts are about that sure. A level without width, as three
-// of four trials, is drawn around its place.
+// addLevel draws the number of verdicts at a level of confidence. A level without width,
+// such as three of four trials, is drawn around its value.
 func (c *confidenceChart) addLevel(l report.ConfidenceLevel, all int) {
 	from, to := l.From, l.To
 	if from == to {

@@ -17,7 +17,8 @@ import (
 	"deem/internal/store"
 )
 
-// plainItems returns items that differ in nothing but their number; who says who answered.
+// plainItems returns items that differ only in their number. who is the name of the system
+// that answered.
 func plainItems(n int, who string) []deem.Item {
 	items := make([]deem.Item, n)
 	for i := range items {
@@ -30,17 +31,17 @@ func plainItems(n int, who string) []deem.Item {
 	return items
 }
 
-// The words that a judge of these tests uses, which nothing else on a page does.
+// The words of the judge in these tests, which occur nowhere else on a page.
 const (
 	sayRight   = "ZEBRA-RIGHT"
 	sayWrong   = "ZEBRA-WRONG"
 	zebraWords = "zebra reasoning"
 )
 
-// A verdictOf says what a judge makes of the i-th item: right, wrong, or nothing.
+// A verdictOf returns the verdict on the i-th item: sayRight, sayWrong, or "" for unjudged.
 type verdictOf func(i int) string
 
-// keepRun keeps a run whose judge, known by its hash, says what says does.
+// keepRun stores a run of a judge with the given hash and verdicts.
 func keepRun(t testing.TB, st store.Store, name, hash string, items []deem.Item, says verdictOf) store.Run {
 	t.Helper()
 	spec := store.Spec{
@@ -76,7 +77,7 @@ func keepRun(t testing.TB, st store.Store, name, hash string, items []deem.Item,
 	return run
 }
 
-// every says right to all but every n-th item.
+// every returns verdicts that are right except for every n-th item.
 func every(n int) verdictOf {
 	return func(i int) string {
 		if i%n == 0 {
@@ -86,7 +87,7 @@ func every(n int) verdictOf {
 	}
 }
 
-// page gets a page that is there and well made.
+// page returns a page. It checks the status and that the HTML is well formed.
 func page(t testing.TB, s *server.Server, path string, headers ...string) string {
 	t.Helper()
 	answer := get(t, s, path, headers...)
@@ -98,7 +99,7 @@ func page(t testing.TB, s *server.Server, path string, headers ...string) string
 	return body
 }
 
-// wantAll says which of the texts a page lacks.
+// wantAll reports an error for each text that is not on the page.
 func wantAll(t testing.TB, where, page string, texts ...string) {
 	t.Helper()
 	page = html.UnescapeString(page)
@@ -109,7 +110,7 @@ func wantAll(t testing.TB, where, page string, texts ...string) {
 	}
 }
 
-// wantNone says which of the texts a page holds that it must not.
+// wantNone reports an error for each text that is on the page.
 func wantNone(t testing.TB, where, page string, texts ...string) {
 	t.Helper()
 	page += html.UnescapeString(page)
@@ -162,8 +163,8 @@ func runItem(run, id string) string { return "/runs/" + run + "/items/" + id }
 
 var flipID = regexp.MustCompile(`<h3><span class="mono">(q\d+)</span>`)
 
-// Paging through the items on which runs differ shows each once, whatever the filter,
-// and the file has them all.
+// Paging through the items on which runs differ shows each item once, with any filter, and
+// the file contains all of them.
 func TestFlips(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -172,7 +173,7 @@ func TestFlips(t *testing.T) {
 	b := keepRun(t, st, "memory.jsonl", "one", plainItems(150, "memory"), func(i int) string {
 		switch {
 		case i == 7:
-			return "" // Unjudged on one side is not a difference.
+			return "" // An item that is unjudged in one run is not a difference.
 		case i%2 == 0 || i%15 == 0:
 			return sayRight
 		case i%3 == 0:
@@ -216,7 +217,7 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// rel returns where the link with a relation leads, "" without one.
+// rel returns the target of the link with a relation, "" if there is none.
 func rel(list []element, name string) string {
 	for _, e := range list {
 		if e.name == "a" && e.attrs["rel"] == name {
@@ -251,7 +252,7 @@ func TestCompareRefused(t *testing.T) {
 	}
 }
 
-// Too many unjudged items withhold the difference.
+// The difference is withheld if too many items are unjudged.
 func TestCompareWithheld(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)

@@ -10,12 +10,12 @@ import (
 	"deem/report"
 )
 
-// maxLabelled is how many labelled items a page sets beside the judge's confidence. The
-// page of agreement takes them all.
+// maxLabelled is how many labelled items a page compares with the judge's confidence. The
+// agreement page uses all of them.
 const maxLabelled = 5000
 
-// confidence draws how sure the judge of a run is. Labels come while one looks, so they
-// are read for every page; they are few.
+// confidence draws how confident the judge of a run is. The labels are few and can change
+// at any time, so every page reads them again.
 func (s *Server) confidence(ctx context.Context, run store.Run, conf *report.Confidence) (*confidenceChart, error) {
 	if conf == nil || conf.Source != report.FromVerdicts {
 		return newConfidenceChart(conf, nil), nil
@@ -33,7 +33,7 @@ func (s *Server) confidence(ctx context.Context, run store.Run, conf *report.Con
 	return newConfidenceChart(conf, bins), err
 }
 
-// labelledIDs returns the ids of items that people labelled.
+// labelledIDs returns the ids of labelled items, at most maxLabelled.
 func labelledIDs(ctx context.Context, st store.Labels, q store.LabelQuery) ([]string, error) {
 	seen := map[string]bool{}
 	var ids []string
@@ -51,8 +51,8 @@ func labelledIDs(ctx context.Context, st store.Labels, q store.LabelQuery) ([]st
 	return ids, nil
 }
 
-// reliability returns how often the judge was right when it was how sure, nothing when
-// no label can tell.
+// reliability returns how often the judge was right at each level of confidence, nil if
+// there is no usable label.
 func (s *Server) reliability(ctx context.Context, run store.Run, people *reports.People, ids []string) ([]agreement.Bin, error) {
 	var sure []float64
 	var right []bool
@@ -69,12 +69,13 @@ func (s *Server) reliability(ctx context.Context, run store.Run, people *reports
 		}
 	}
 	if len(sure) == 0 {
-		return nil, nil // Whatever was labelled is unjudged, or people are evenly split.
+		return nil, nil // The labelled items are unjudged or have no confidence, or people are evenly split.
 	}
 	return agreement.Reliability(sure, right, agreement.Binning{})
 }
 
-// stated returns how sure a verdict is and what it says, if it says how sure it is.
+// stated returns the confidence of a verdict and its decision. ok is false if it has no
+// valid confidence.
 func stated(rec deem.Record) (sure float64, yes, ok bool) {
 	v := rec.Verdict
 	if v == nil || v.Confidence == nil || !(*v.Confidence >= 0 && *v.Confidence <= 1) {

@@ -13,23 +13,23 @@ import (
 	"deem/internal/words"
 )
 
-// How a run is watched. Another process writes the records, so the store is asked.
+// Runs are watched by polling the store, because another process may write the records.
 const (
 	pollEvery  = time.Second
-	beatEvery  = 15 * time.Second // so that proxies do not take silence for the end
+	beatEvery  = 15 * time.Second // so that proxies do not close an idle connection
 	rateWindow = 30 * time.Second
 	maxStreams = 64
 )
 
-// A progress is how far a run is, as the page of a run is told.
+// A progress is the progress of a run, as sent to the page of the run.
 type progress struct {
 	State    store.State `json:"state"`
 	Records  int         `json:"records"`
 	Wanted   int         `json:"wanted"`
 	Unjudged int         `json:"unjudged"`
 	Cost     string      `json:"cost"`
-	Rate     float64     `json:"rate"`          // records per second, of the last half minute
-	ETA      string      `json:"eta,omitempty"` // until the last item, "" when nobody can tell
+	Rate     float64     `json:"rate"`          // records per second, over the last half minute
+	ETA      string      `json:"eta,omitempty"` // until the last item, "" if unknown
 	Words    string      `json:"words"`
 	Stopped  string      `json:"stopped,omitempty"` // why this server no longer judges it
 }
@@ -37,7 +37,7 @@ type progress struct {
 // Done reports whether the run is done.
 func (p progress) Done() bool { return p.State == store.Done }
 
-// Percent is how much of the run is done.
+// Percent returns how much of the run is done.
 func (p progress) Percent() int {
 	if p.Wanted == 0 {
 		return 0
@@ -45,7 +45,7 @@ func (p progress) Percent() int {
 	return min(100, 100*p.Records/p.Wanted)
 }
 
-// progressOf returns how far a run is.
+// progressOf returns the progress of a run.
 func (s *Server) progressOf(run store.Run) progress {
 	p := progress{
 		State: run.State, Records: run.Records, Wanted: wanted(run),
@@ -62,7 +62,7 @@ func (s *Server) progressOf(run store.Run) progress {
 	return p
 }
 
-// A pace measures how fast records come.
+// A pace measures the rate of new records.
 type pace struct{ seen []seenAt }
 
 type seenAt struct {
@@ -70,7 +70,7 @@ type seenAt struct {
 	records int
 }
 
-// add notes how many records there are, and returns how many came per second of late.
+// add notes the number of records, and returns the recent rate per second.
 func (pc *pace) add(now time.Time, records int) float64 {
 	pc.seen = append(pc.seen, seenAt{now, records})
 	for len(pc.seen) > 2 && now.Sub(pc.seen[0].at) > rateWindow {
@@ -84,7 +84,7 @@ func (pc *pace) add(now time.Time, records int) float64 {
 	return float64(records-first.records) / passed
 }
 
-// eta returns how long the rest will take.
+// eta returns the estimated remaining time, "" if unknown.
 func (p progress) eta() string {
 	left := p.Wanted - p.Records
 	if p.Rate <= 0 || left <= 0 {
@@ -111,14 +111,14 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	st := &stream{w: w, rc: http.NewResponseController(w)}
-	// Once the stream has begun, an error can only end it: the browser asks again.
+	// Once the stream has begun, an error can only end it, and the browser reconnects.
 	if err := s.watch(r, run, st); err != nil {
 		s.log.Debug("events", "run", run.ID, "error", err)
 	}
 	return nil
 }
 
-// watch sends the progress of a run whenever it has changed.
+// watch sends the progress of a run whenever it changes.
 func (s *Server) watch(r *http.Request, run store.Run, st *stream) error {
 	ticks := time.NewTicker(s.poll)
 	defer ticks.Stop()
@@ -140,7 +140,7 @@ func (s *Server) watch(r *http.Request, run store.Run, st *stream) error {
 		case <-ticks.C:
 		}
 		if s.guard.session(r) != session {
-			return nil // Somebody has logged out, or the session has expired.
+			return nil // The user has logged out, or the session has expired.
 		}
 		var err error
 		if run, err = s.store.Run(r.Context(), run.ID); err != nil {
@@ -153,11 +153,11 @@ func (s *Server) watch(r *http.Request, run store.Run, st *stream) error {
 type stream struct {
 	w    io.Writer
 	rc   *http.ResponseController
-	beat time.Time // when something was sent last
+	beat time.Time // when something was last sent
 }
 
-// send sends the progress if it differs from the last one, and now and then a sign of
-// life. A run that is done ends with an event of its own.
+// send sends the progress if it differs from the last one, and otherwise a heartbeat every
+// beatEvery. The last event of a run that is done has the type "done".
 func (st *stream) send(p progress, last *string) error {
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"deem/internal/store"
 )
 
-// noCategory stands for items without a category, as in reports.
+// noCategory is the name for items without a category, as in reports.
 const noCategory = "(none)"
 
-// What a filter may ask of verdicts.
+// The values of filter.Verdict.
 const (
 	saysYes  = "yes"
 	saysNo   = "no"
 	unjudged = "unjudged"
 )
 
-// A filter is what the address of a page says about which items are shown, and in
-// which order. All links within the items of a run carry it.
+// A filter says which items a page shows, and in which order. It is read from the query of
+// the address, and all links between the items of a run include it.
 type filter struct {
 	Category, Label, Kind string
 	Verdict               string // saysYes, saysNo, unjudged or ""
@@ -77,13 +77,13 @@ func (f filter) values() url.Values {
 	return q
 }
 
-// Active reports whether the filter leaves anything out.
+// Active reports whether the filter excludes any items.
 func (f filter) Active() bool {
 	f.Order, f.Descending = "", false
 	return f != filter{}
 }
 
-// link returns a path with the filter, and names and values besides.
+// link returns a path with the filter and further names and values as its query.
 func (f filter) link(path string, more ...string) string {
 	q := f.values()
 	for i := 0; i+1 < len(more); i += 2 {
@@ -99,7 +99,7 @@ func (f filter) link(path string, more ...string) string {
 	return path + sep + q.Encode()
 }
 
-// view returns what the store is asked for.
+// view returns the filter as a query of the store.
 func (f filter) view() store.View {
 	v := store.View{Text: f.Text, Against: f.Against, Order: f.Order, Descending: f.Descending}
 	if f.Category != "" {
@@ -127,16 +127,16 @@ func (f filter) view() store.View {
 	return v
 }
 
-// encodePlace returns a place as it stands in an address.
+// encodePlace encodes a place for use in an address.
 func encodePlace(p *store.Place) string {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // A place is made of a number, which JSON has, and texts.
+		panic(err) // A place is a number and strings, which can always be encoded.
 	}
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// decodePlace reads it back. What people make up is refused.
+// decodePlace decodes a place. It returns an error if the text is invalid.
 func decodePlace(text string) (*store.Place, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"deem/stat"
 )
 
-// A glance is the first screen of a run: the score, what it is made of, and where to look
-// next. The sections below it do not repeat its numbers.
+// A glance is the first screen of a run: the score, its components, and where to look next.
+// The sections below it do not repeat its numbers.
 type glance struct {
 	Metric, Value, Interval string
 	Held                    string // why there is no score
@@ -25,8 +25,8 @@ type glance struct {
 	Warning                 string
 
 	Title string        // of the bars
-	Bars  []glanceBar   // what matters most comes first
-	Rest  []glanceBar   // those that the first screen has no room for
+	Bars  []glanceBar   // the most important first
+	Rest  []glanceBar   // those that do not fit on the first screen
 	Made  template.HTML // how the numbers were made, for the side panel
 	Next  []glanceNext
 }
@@ -47,10 +47,10 @@ type glanceBar struct {
 // A glanceNext is something worth looking at.
 type glanceNext struct{ What, Why, URL string }
 
-// glanceBars is how many categories the first screen has room for.
+// glanceBars is how many categories fit on the first screen.
 const glanceBars = 9
 
-// newGlance lays out what the report of a run says first.
+// newGlance returns the first screen for the report of a run.
 func newGlance(run store.Run, r report.Report) *glance {
 	g := &glance{Held: r.WithheldReason(), Warning: words.UpperFirst(r.Warning())}
 	if len(r.Metrics) == 0 {
@@ -104,7 +104,8 @@ func (g *glance) addFacts(run store.Run, r report.Report) {
 	}
 }
 
-// addBars draws categories: those that differ from the rest first, then the lowest.
+// addBars adds a bar for each category: first those that differ from the rest, then the
+// lowest. Without categories it adds a bar for each metric.
 func (g *glance) addBars(run store.Run, r report.Report) {
 	list := slices.Clone(r.Categories)
 	value := func(f report.Figures) float64 {
@@ -158,10 +159,10 @@ func newGlanceBar(name string, f report.Figures) glanceBar {
 	}
 }
 
-// glanceNexts is how many things the first screen names to look at.
+// glanceNexts is the maximum number of suggestions on the first screen.
 const glanceNexts = 4
 
-// addNext names what is most worth looking at, the most urgent first.
+// addNext suggests what to look at next, the most urgent first.
 func (g *glance) addNext(run store.Run, r report.Report) {
 	items := func(pairs ...string) string {
 		q := url.Values{}
@@ -201,7 +202,7 @@ func (g *glance) addNext(run store.Run, r report.Report) {
 	}
 }
 
-// points returns the size of a difference, as "12.3 points".
+// points returns the size of a difference, for example "12.3 points".
 func points(est stat.Estimate) string { return fmt.Sprintf("%.1f points", 100*math.Abs(est.Value)) }
 
 // shown are the sections of the document of a report that the first screen shows.
@@ -210,9 +211,9 @@ var shown = []string{"score", "categories", "cost", "confidence", "made"}
 // above are the facts about a run that its title and its first numbers show.
 var above = []string{"system", "dataset", "records", "cost", "judge cost", "latency", "judge latency"}
 
-// split takes what the first screen shows out of the document of a report. The facts about
-// how the numbers were made go to the side panel, and parsers that read every reply alike
-// are not worth a table.
+// split removes from the document of a report what the first screen shows. The facts about
+// how the numbers were made move to the side panel. The table of parsers is omitted if all
+// of them read every reply alike.
 func (g *glance) split(d *doc.Document, run store.Run, r report.Report) (err error) {
 	alike := !slices.ContainsFunc(r.Readings, func(rd report.Reading) bool { return rd.Differ > 0 })
 	side := &doc.Document{}

@@ -7,7 +7,7 @@ import (
 	"deem"
 )
 
-// shownAs writes pieces with their classes, as "12[found] March".
+// shownAs returns pieces with their classes, for example "12[found] March".
 func shownAs(list []piece) string {
 	var b strings.Builder
 	for _, p := range list {
@@ -19,8 +19,8 @@ func shownAs(list []piece) string {
 	return b.String()
 }
 
-// What speaks for and against a response is marked as the judge match sees it, in reference
-// and response, and nothing of either text is lost.
+// Evidence for and against a response is marked as the judge match sees it, in the
+// reference and in the response, and neither text loses anything.
 func TestHighlight(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, question, reference, response, wantRef, wantResp string }{
@@ -48,7 +48,7 @@ func TestHighlight(t *testing.T) {
 	}
 }
 
-// What was filled into a prompt is marked once, and the prompt stays as it is.
+// Values filled into a prompt are marked once, and the text of the prompt does not change.
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	it := deem.Item{Question: "Who?", References: []string{"Ines", "no"}, Response: "It was Ines."}

@@ -17,27 +17,27 @@ import (
 	"deem/judge"
 )
 
-// maxShown is how much of a text a page shows, in bytes. The rest is a link away.
+// maxShown is how many bytes of a text a page shows. The page links to the full text.
 const maxShown = 64 << 10
 
-// maxFact is the length of a field that is shown on one line, in bytes.
+// maxFact is the maximum length of a field that is shown on one line, in bytes.
 const maxFact = 80
 
-// A textView is a text as a page shows it.
+// A textView is a text on a page.
 type textView struct {
 	Name string
-	Text string // the beginning of it, if it is long
-	Size int    // of all of it
-	Raw  string // where all of it is found
+	Text string // only the beginning if it is long
+	Size int    // of the full text
+	Raw  string // the address of the full text
 
 	ID     string  // of the element that shows it
-	Pieces []piece // the text in pieces, where something is marked in it
+	Pieces []piece // the text in pieces, if parts of it are marked
 }
 
-// Long reports whether there is more than is shown.
+// Long reports whether the text is longer than what is shown.
 func (t textView) Long() bool { return len(t.Text) < t.Size }
 
-// An itemView is what the page of an item shows.
+// An itemView is the data of the page of an item.
 type itemView struct {
 	Run    store.Run
 	Tabs   []tab
@@ -57,16 +57,16 @@ type itemView struct {
 	Fields       []textView // longer fields
 
 	Trials        []trialView
-	Current       int // which of the trials is meant
+	Current       int // the index of the selected trial
 	OtherVerdicts []otherVerdict
 	Labels        []store.Label
-	Note          string // what else the reader must know
+	Note          string // why the prompt cannot be rendered, if so
 }
 
-// Shown returns the trial that is meant.
+// Shown returns the selected trial.
 func (v itemView) Shown() trialView { return v.Trials[v.Current] }
 
-// Marked reports whether something in the response or in a reference has a class.
+// Marked reports whether a piece of the response or of a reference has a class.
 func (v itemView) Marked(class string) bool {
 	for _, t := range append(slices.Clone(v.References), v.Response) {
 		if slices.ContainsFunc(t.Pieces, func(p piece) bool { return p.Class == class }) {
@@ -120,14 +120,14 @@ type callView struct {
 	Got   *deem.Reply
 }
 
-// An otherVerdict is what another judge said of the same item, in every trial.
+// An otherVerdict is the records of the same item in another run.
 type otherVerdict struct {
 	Run    store.Run
 	URL    string
 	Trials []deem.Record
 }
 
-// itemOf returns the id of the item that an address names.
+// itemOf returns the id of the item in an address.
 func itemOf(r *http.Request) string {
 	if id := r.PathValue("item"); id != "" {
 		return id
@@ -178,7 +178,7 @@ func (s *Server) recordsOf(ctx context.Context, run store.Run, id string) ([]dee
 	return recs, nil
 }
 
-// texts enters what the item says.
+// texts fills in the texts of the item.
 func (v *itemView) texts() {
 	it := v.Item
 	v.Question = v.text("question", "question", 0, it.Question)
@@ -200,7 +200,7 @@ func (v *itemView) texts() {
 	}
 }
 
-// text returns a text with the way to all of it.
+// text returns a text with the address of its full version.
 func (v *itemView) text(name, part string, trial int, text string) textView {
 	args := append([]string{"part", part}, trialArg(trial)...)
 	return textView{
@@ -209,13 +209,13 @@ func (v *itemView) text(name, part string, trial int, text string) textView {
 	}
 }
 
-// beginning returns as much of a text as a page shows.
+// beginning returns at most maxShown bytes of a text.
 func beginning(text string) string {
 	return words.Cut(text, maxShown)
 }
 
-// addTrials enters every trial, and of the one that is meant the prompt rendered again
-// and the reply read both ways.
+// addTrials fills in every trial, and for the selected one the prompt rendered again and
+// the reply read by both parsers.
 func (s *Server) addTrials(v *itemView, run store.Run, recs []deem.Record, wantTrial string) {
 	p, note := s.protocol(run)
 	v.Note = note
@@ -230,8 +230,8 @@ func (s *Server) addTrials(v *itemView, run store.Run, recs []deem.Record, wantT
 	v.fillTrial(&v.Trials[v.Current], run, p)
 }
 
-// protocol returns the protocol of a run, or says why there is nothing to render and
-// read.
+// protocol returns the protocol of a run, or a note that says why its prompts cannot be
+// rendered.
 func (s *Server) protocol(run store.Run) (judge.Readable, string) {
 	p, err := reports.Protocol(run)
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *Server) protocol(run store.Run) (judge.Readable, string) {
 	return p, ""
 }
 
-// fillTrial enters what was asked and replied in one trial, and how it was read.
+// fillTrial fills in the prompt and the replies of one trial, and how they were parsed.
 func (v *itemView) fillTrial(t *trialView, run store.Run, p judge.Readable) {
 	rec := t.Record
 	shown := reports.Show(run, p, rec)
@@ -268,7 +268,7 @@ func (v *itemView) fillTrial(t *trialView, run store.Run, p judge.Readable) {
 	}
 }
 
-// addNeighbours enters the way to the items before and after within the filter.
+// addNeighbours fills in the links to the previous and the next item within the filter.
 func (s *Server) addNeighbours(ctx context.Context, v *itemView) error {
 	var err error
 	if v.Next, err = v.neighbour(ctx, s.store, false); err != nil {
@@ -279,7 +279,7 @@ func (s *Server) addNeighbours(ctx context.Context, v *itemView) error {
 }
 
 // neighbour returns the path of the next item in one direction. In the order of the
-// dataset the trials of an item stand together, and the others are not neighbours.
+// dataset, the trials of an item are adjacent; the other trials are not neighbours.
 func (v *itemView) neighbour(ctx context.Context, b store.Browser, backward bool) (string, error) {
 	want := v.Filter.view()
 	want.From, want.Backward = store.PlaceOf(v.Shown().Record, v.Filter.Order), backward
@@ -296,8 +296,8 @@ func (v *itemView) neighbour(ctx context.Context, b store.Browser, backward bool
 	return "", nil
 }
 
-// addOtherVerdicts enters what other judges said of the same item: the same question with the
-// same response, whatever the dataset was called.
+// addOtherVerdicts fills in the verdicts of other runs on the same item: the same question
+// with the same response, whatever the name of the dataset.
 func (s *Server) addOtherVerdicts(ctx context.Context, v *itemView) error {
 	n := 0
 	for run, err := range s.store.Runs(ctx) {
@@ -326,7 +326,7 @@ func (s *Server) addOtherVerdicts(ctx context.Context, v *itemView) error {
 	return nil
 }
 
-// addLabels enters what people said of the item.
+// addLabels fills in the human labels of the item.
 func (s *Server) addLabels(ctx context.Context, v *itemView) error {
 	for l, err := range s.store.Labels(ctx, store.LabelQuery{IDs: []string{v.Item.ID}}) {
 		if err != nil {
@@ -339,7 +339,7 @@ func (s *Server) addLabels(ctx context.Context, v *itemView) error {
 	return nil
 }
 
-// rawText answers with one text of an item, all of it, as a file.
+// rawText sends one full text of an item as a file.
 func (s *Server) rawText(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {
@@ -369,7 +369,7 @@ func (s *Server) rawText(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// part returns one text of a record by its name.
+// part returns one text of a record by name.
 func (s *Server) part(run store.Run, rec deem.Record, name string) (string, bool) {
 	kind, rest, _ := strings.Cut(name, ".")
 	n, err := strconv.Atoi(rest)

@@ -17,8 +17,8 @@ import (
 	"deem/internal/store"
 )
 
-// labelRoutes are the pages on which people label items. Nothing that they answer says
-// what the judge said.
+// labelRoutes returns the pages on which people label items. Their responses never reveal
+// the verdict of the judge.
 func (s *Server) labelRoutes() []route {
 	return []route{
 		{pattern: "GET /runs/{id}/label", page: s.labelPage},
@@ -30,30 +30,30 @@ func (s *Server) labelRoutes() []route {
 // labelURL returns the address of a run's labelling page.
 func labelURL(run string) string { return runURL(run) + "/label" }
 
-// annotatorCookie keeps the name of the annotator in this browser.
+// annotatorCookie is the name of the cookie with the name of the annotator.
 const annotatorCookie = "deem_annotator"
 
-// How long names and notes may be.
+// The maximum lengths of names, in characters, and of notes, in bytes.
 const (
 	maxAnnotator = 64
 	maxNote      = 4000
 )
 
-// A labelView is what the labelling page shows.
+// A labelView is the data of the labelling page.
 type labelView struct {
 	Run   store.Run
 	Tabs  []tab
 	URL   string // of the page itself
-	Who   string // "" until somebody says who they are
+	Who   string // "" until the annotator gives a name
 	Names []string
 	Batch int
 
-	Item       *planItem // nil when there is nothing left
+	Item       *planItem // nil if there is nothing left
 	Question   textView
 	References []textView
 	Response   textView
 	Fields     []textView
-	Mine       *store.Label // what this person said of the item before
+	Mine       *store.Label // the annotator's earlier label of the item
 	Undo       bool         // there is something to undo
 	Undone     bool         // something has just been undone
 	PutOff     bool         // the item was put off before
@@ -61,17 +61,17 @@ type labelView struct {
 	labelForm
 	People   []annotatorProgress
 	Disputes int           // items on which people disagree
-	Resolve  bool          // the page goes through these
-	Opinions []store.Label // what people said of the item, when they settle it
+	Resolve  bool          // the page shows only the disputes
+	Opinions []store.Label // the labels of a disputed item
 
 	Done, All, Size, Total, Shared int
-	Others                         int // people who labelled items of the plan besides
+	Others                         int // other people who labelled items of the plan
 	More                           string
 	Open                           bool // the run is not done
 	Agreement                      string
 }
 
-// labelPage shows the next item to a person who labels.
+// labelPage shows the next item to an annotator.
 func (s *Server) labelPage(r *http.Request) (page, error) {
 	if s.readOnly {
 		return page{}, withStatus(http.StatusForbidden, errReadOnly)
@@ -90,7 +90,7 @@ func (s *Server) labelPage(r *http.Request) (page, error) {
 		v.Who = name
 	}
 	if q.Get("who") == "" && q.Has("who") {
-		v.Who = "" // Somebody else sits down.
+		v.Who = "" // Another annotator takes over.
 	}
 	return withPatience(r, "Labelling", func(ctx context.Context) (page, error) {
 		lp, err := s.readPlan(ctx, run, v.Batch)
@@ -105,7 +105,7 @@ func (s *Server) labelPage(r *http.Request) (page, error) {
 	})
 }
 
-// readPlan returns the plan of a run with what people have labelled of it.
+// readPlan returns the plan of a run with its human labels.
 func (s *Server) readPlan(ctx context.Context, run store.Run, batch int) (labelledPlan, error) {
 	p, err := s.planOf(ctx, run, batch)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Server) readPlan(ctx context.Context, run store.Run, batch int) (labell
 	return lp, err
 }
 
-// count enters how far labelling is.
+// count fills in the progress of labelling.
 func (v *labelView) count(lp labelledPlan) {
 	v.Done, v.All = lp.counts(v.Who)
 	v.Size, v.Total, v.Shared = len(lp.Items), lp.Total, lp.shared()
@@ -136,7 +136,7 @@ func (v *labelView) count(lp labelledPlan) {
 	}
 }
 
-// link returns the address of the page with something else said.
+// link returns the address of the page with further query parameters.
 func (v *labelView) link(more ...string) string {
 	if v.Batch > 1 {
 		more = append([]string{"batch", strconv.Itoa(v.Batch)}, more...)
@@ -147,7 +147,7 @@ func (v *labelView) link(more ...string) string {
 	return filter{}.link(labelURL(v.Run.ID), more...)
 }
 
-// addItem chooses the item that is shown: the one that was asked for, or the next one.
+// addItem chooses the item to show: the requested one, or the next one.
 func (s *Server) addItem(ctx context.Context, v *labelView, lp labelledPlan, wanted string) error {
 	l := s.labelling
 	l.mu.Lock()
@@ -180,7 +180,7 @@ func (s *Server) addItem(ctx context.Context, v *labelView, lp labelledPlan, wan
 	return s.addLabelTexts(ctx, v)
 }
 
-// addLabelTexts reads the item, and nothing that was said of it.
+// addLabelTexts reads the texts of the item, but none of its verdicts.
 func (s *Server) addLabelTexts(ctx context.Context, v *labelView) error {
 	for rec, err := range s.store.Records(ctx, v.Run.ID, store.Query{IDs: []string{v.Item.ID}, Trial: new(int)}) {
 		if err != nil {
@@ -206,13 +206,13 @@ func (s *Server) addLabelTexts(ctx context.Context, v *labelView) error {
 	return notFound("run %s has no item %q any more", v.Run.ID, v.Item.ID)
 }
 
-// batchOf reads how often the plan was doubled.
+// batchOf reads the batch, from 1 to maxBatch. Each further batch doubles the plan.
 func batchOf(text string) int {
 	n, _ := strconv.Atoi(text)
 	return min(max(n, 1), maxBatch)
 }
 
-// whoIs returns the name that this browser was told, "" for none.
+// whoIs returns the name of the annotator from the cookie, "" for none.
 func whoIs(r *http.Request) string {
 	c, err := r.Cookie(annotatorCookie)
 	if err != nil {
@@ -225,8 +225,8 @@ func whoIs(r *http.Request) string {
 	return cleanName(name)
 }
 
-// cleanName returns a name as it is kept, "" for one that is none: it is shown in tables
-// and typed into commands.
+// cleanName normalizes the name of an annotator. It returns "" if the name is invalid:
+// names are shown in tables and typed into commands.
 func cleanName(name string) string {
 	name = strings.Join(strings.Fields(name), " ")
 	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxAnnotator {
@@ -238,7 +238,7 @@ func cleanName(name string) string {
 	return name
 }
 
-// labelPost does what a person who labels says: who they are, yes, no, skip or undo.
+// labelPost handles the form of the labelling page: a name, a label, skip or undo.
 func (s *Server) labelPost(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *Server) labelPost(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// nameCookie keeps a name for a year.
+// nameCookie returns a cookie that keeps a name for a year.
 func (s *Server) nameCookie(r *http.Request, who string) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure where it is reached by TLS.
 		Name: annotatorCookie, Value: url.QueryEscape(who), Path: "/", MaxAge: 365 * 24 * 3600,
@@ -276,7 +276,7 @@ func (s *Server) nameCookie(r *http.Request, who string) *http.Cookie {
 	}
 }
 
-// label does one thing and returns where to go on.
+// label performs one action and returns the address of the next page.
 func (s *Server) label(r *http.Request, v *labelView, lp labelledPlan, say string) (string, error) {
 	if say == "undo" {
 		return s.undo(r.Context(), v, lp)
@@ -315,15 +315,15 @@ func (s *Server) label(r *http.Request, v *labelView, lp labelledPlan, say strin
 	return v.link(), nil
 }
 
-// inLabelSession does something at the desk of a person.
+// inLabelSession calls do with the labelling session of a person, under the lock.
 func (s *Server) inLabelSession(v *labelView, do func(*labelSession)) {
 	s.labelling.mu.Lock()
 	defer s.labelling.mu.Unlock()
 	do(s.labelling.labelSession(v.Run.ID, v.Who))
 }
 
-// undo takes back what a person did last. When the server no longer knows what that was,
-// it is the newest of their labels.
+// undo reverts the last action of a person. If the server no longer has it, undo removes
+// the newest of their labels.
 func (s *Server) undo(ctx context.Context, v *labelView, lp labelledPlan) (string, error) {
 	var c change
 	var ok bool

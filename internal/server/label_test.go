@@ -26,19 +26,19 @@ import (
 	"deem/model/fake"
 )
 
-// A labeller is a person with a browser that runs no scripts.
+// A labeller is an annotator whose browser runs no scripts.
 type labeller struct {
 	t    testing.TB
 	s    *server.Server
 	run  store.Run
 	who  string
-	at   string // the page that is shown
+	at   string // the current page
 	body string
-	form map[string]string // what its form carries
+	form map[string]string // the hidden fields of its form
 	all  []*httptest.ResponseRecorder
 }
 
-// sitDown opens the page, says who one is, and comes to the first item.
+// sitDown opens the labelling page, submits the name, and follows to the first item.
 func sitDown(t testing.TB, s *server.Server, run store.Run, who string) *labeller {
 	t.Helper()
 	l := &labeller{t: t, s: s, run: run, who: who, at: "/runs/" + run.ID + "/label"}
@@ -52,7 +52,7 @@ func sitDown(t testing.TB, s *server.Server, run store.Run, who string) *labelle
 func (l *labeller) open(path string) {
 	l.t.Helper()
 	var cookie []string
-	if l.body != "" { // The first page is that of a browser which was told nothing.
+	if l.body != "" { // The first request has no cookie.
 		cookie = []string{"Cookie", "deem_annotator=" + url.QueryEscape(l.who)}
 	}
 	answer := get(l.t, l.s, path, cookie...)
@@ -68,7 +68,7 @@ func (l *labeller) open(path string) {
 	}
 }
 
-// submit presses the button with a value and follows to the next page.
+// submit submits the form with the value of a button and follows the redirect.
 func (l *labeller) submit(more map[string]string, say string) {
 	l.t.Helper()
 	answer := l.post(more, say)
@@ -92,10 +92,10 @@ func (l *labeller) post(more map[string]string, say string) *httptest.ResponseRe
 	return answer
 }
 
-// item returns the hash of the item that is shown, "" when there is none.
+// item returns the hash of the current item, "" if there is none.
 func (l *labeller) item() string { return l.form["item"] }
 
-// labelsBy returns what a person said, by the hash of the item.
+// labelsBy returns the labels of an annotator by item hash.
 func labelsBy(t testing.TB, st store.Labels, who string) map[string]store.Label {
 	t.Helper()
 	by := map[string]store.Label{}
@@ -108,8 +108,8 @@ func labelsBy(t testing.TB, st store.Labels, who string) map[string]store.Label 
 	return by
 }
 
-// A person labels, skips, takes back, goes away and comes back: without scripts, and
-// every label is in the store at once.
+// An annotator labels, skips, undoes, leaves and returns, without scripts. Every label is
+// in the store at once.
 func TestLabelling(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -146,7 +146,7 @@ func TestLabelling(t *testing.T) {
 	wantAll(t, "the page after undo", l.body, "undone")
 	l.submit(nil, "yes")
 
-	// Another server, as after a restart, goes on where this one stopped.
+	// Another server resumes where this one stopped, as after a restart.
 	again := sitDown(t, newServer(t, server.Options{Store: st}), run, "anna")
 	seen := map[string]bool{first: true, third: true}
 	for again.item() != "" {
@@ -166,7 +166,7 @@ func TestLabelling(t *testing.T) {
 	}
 }
 
-// What is skipped comes again behind all others, in the order in which it was skipped.
+// Skipped items come again after all others, in the order in which they were skipped.
 func TestLabelSkip(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -189,7 +189,7 @@ func TestLabelSkip(t *testing.T) {
 	}
 }
 
-// Undo after a change of mind brings back what was said before.
+// Undo restores the earlier label of an item.
 func TestLabelUndoRestores(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -206,14 +206,14 @@ func TestLabelUndoRestores(t *testing.T) {
 		t.Error("the change of mind is not kept")
 	}
 	l.submit(nil, "undo")
-	l.submit(nil, "undo") // There is nothing more: what came from a file stays.
+	l.submit(nil, "undo") // There is nothing more to undo: labels from a file stay.
 	got := labelsBy(t, st, "anna")[old.Item]
 	if !got.Labelled.Equal(old.Labelled) || !got.Yes || got.Note != old.Note || got.Score != old.Score {
 		t.Errorf("undo left %+v, want %+v", got, old)
 	}
 }
 
-// Two people share the first items, and split the others between them.
+// Two annotators share the first items, and split the others between them.
 func TestLabelTwoPeople(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -241,7 +241,7 @@ func TestLabelTwoPeople(t *testing.T) {
 	for hash := range bert {
 		either[hash] = true
 	}
-	// At the end one of them may be shown what the other is looking at: nothing else is left.
+	// At the end, both may get the same item, because no other is left.
 	if both < 30 || both > 31 || len(either) != 50 {
 		t.Errorf("%d items were labelled by both and %d by either, want 30 and 50", both, len(either))
 	}
@@ -250,7 +250,7 @@ func TestLabelTwoPeople(t *testing.T) {
 	}
 }
 
-// The plan has 200 items, drawn from every category and verdict, and then more.
+// The plan has 200 items, drawn from every category and verdict, and can be extended.
 func TestLabelPlan(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -292,8 +292,8 @@ func TestLabelPlan(t *testing.T) {
 	}
 }
 
-// wantDesign checks that labels of the page keep how their items were drawn, so that the
-// judge is compared with them by the plan, and returns that by stratum.
+// wantDesign checks that the labels of the page record how their items were drawn, so that
+// the judge is compared with them according to the plan. It returns the design by stratum.
 func wantDesign(t *testing.T, st store.Store, run store.Run, kept map[string]store.Label) map[string]labels.Drawn {
 	t.Helper()
 	strata := map[string]labels.Drawn{}
@@ -304,7 +304,7 @@ func wantDesign(t *testing.T, st store.Store, run store.Run, kept map[string]sto
 		}
 		strata[d.Stratum] = d
 	}
-	if len(strata) != 3 { // Every 50th item is rejected, and these are all of one category.
+	if len(strata) != 3 { // Every 50th item is rejected, and all of these are in one category.
 		t.Errorf("the labels are of %d strata, want 3: %v", len(strata), strata)
 	}
 	people, err := reports.Kept(t.Context(), st.(store.Labels), store.LabelQuery{})
@@ -321,7 +321,8 @@ func wantDesign(t *testing.T, st store.Store, run store.Run, kept map[string]sto
 	return strata
 }
 
-// Nothing that the labelling pages answer says what the judge said, or who answered.
+// The responses of the labelling pages never reveal the verdict of the judge or the system
+// that answered.
 func TestLabelBlind(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -363,7 +364,7 @@ func TestLabelBlind(t *testing.T) {
 	}
 }
 
-// Requests that make no sense, or come from elsewhere, change nothing.
+// Invalid requests and requests from other sites change nothing.
 func TestLabelRefused(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -393,7 +394,7 @@ func TestLabelRefused(t *testing.T) {
 	}
 }
 
-// A read-only server has no page of labels.
+// A read-only server has no labelling page.
 func TestLabelReadOnly(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "deem.db")
@@ -420,7 +421,7 @@ func TestLabelReadOnly(t *testing.T) {
 	}
 }
 
-// Whatever a response or a name holds stays text.
+// Markup in responses and names is escaped.
 func TestLabelEscapes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -441,7 +442,7 @@ func TestLabelEscapes(t *testing.T) {
 	}
 }
 
-// A run without a verdict has nothing to label, and one that goes on says so.
+// A run without a verdict has nothing to label, and the page says if a run is not done.
 func TestLabelOpenRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -452,8 +453,8 @@ func TestLabelOpenRun(t *testing.T) {
 	}
 }
 
-// A run whose labels say nothing of how sure the judge is has a page all the same: here
-// the only ones are of two people who disagree.
+// The page of a run works even if its labels say nothing about the judge's confidence: here
+// the only labels are from two people who disagree.
 func TestRunOfATie(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -471,7 +472,7 @@ func TestRunOfATie(t *testing.T) {
 	}
 }
 
-// judgeOf returns a judge that a file declares. Its model says nothing that is read.
+// judgeOf returns the judge that a file declares. Its model's replies cannot be parsed.
 func judgeOf(t testing.TB, yaml string) deem.Judge {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "judge.yaml")
@@ -491,7 +492,7 @@ func judgeOf(t testing.TB, yaml string) deem.Judge {
 	}))
 }
 
-// verdicts gives every record one verdict: what the model said is beside the point.
+// verdicts replaces the result of every record by a verdict, whatever the model replied.
 func verdicts(rec *deem.Record) {
 	rec.Failure, rec.Verdict = nil, &deem.Verdict{Label: "scored", Score: float64(rec.Position % 2)}
 }
@@ -505,9 +506,9 @@ aspects:
 pass: 0.6
 `
 
-// People say what the judge declares: one of many labels, a number of a scale, or a number
-// for each aspect. What they said comes back from the exported table as it was, with how
-// the items were drawn.
+// People give what the judge declares: one of several labels, a number on a scale, or a
+// number for each aspect. Their labels survive the export to a table and back unchanged,
+// including how the items were drawn.
 func TestLabelForms(t *testing.T) {
 	t.Parallel()
 	many := "name: many\nprompt: \"Which kind is {response}?\"\nlabels: {"
@@ -530,7 +531,7 @@ func TestLabelForms(t *testing.T) {
 		{
 			name: "a scale", say: "4", yaml: "name: scale\nprompt: \"Rate {response}: {aspects}\"\naspects: {quality: {min: 1, max: 5, integer: true, levels: {1: useless, 5: perfect}}}\npass: 0.8\n",
 			page: []string{`value="4" data-key="4" class="no"`, "5 perfect", "Which number fits?"},
-			want: store.Label{Label: "4", Score: 0.75}, // below the mark of the judge
+			want: store.Label{Label: "4", Score: 0.75}, // below the pass mark of the judge
 		},
 		{
 			name: "two aspects", yaml: aspectsJudge, say: "save", more: map[string]string{"aspect.accuracy": "4", "aspect.style": "0.5"},
@@ -582,8 +583,8 @@ func TestLabelForms(t *testing.T) {
 	}
 }
 
-// Two people who give numbers disagree when one says yes and the other no, or by a quarter
-// of the scale.
+// Two people who give numbers disagree if one says yes and the other no, or if they differ
+// by a quarter of the scale.
 func TestLabelNumbersDisputed(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)

@@ -8,10 +8,10 @@ import (
 	"deem/internal/words"
 )
 
-// A loginForm is what the login page shows.
+// A loginForm is the data of the login page.
 type loginForm struct {
-	Problem string // why the last try did not succeed
-	Next    string // where to go afterwards, a path of ours
+	Problem string // why the last attempt failed
+	Next    string // the path on this server to redirect to
 }
 
 // loginPage asks for the token.
@@ -19,7 +19,7 @@ func (s *Server) loginPage(r *http.Request) (page, error) {
 	return page{Template: "login", Title: "Log in", Data: loginForm{Next: ourPath(r.URL.Query().Get("next"))}}, nil
 }
 
-// askToken shows the login page in place of another.
+// askToken shows the login page instead of the requested one.
 func (s *Server) askToken(w http.ResponseWriter, r *http.Request, status int, why error, next string) {
 	form := loginForm{Next: ourPath(next)}
 	if why != errLogin { //nolint:errorlint // It is our own, and never wrapped.
@@ -32,7 +32,7 @@ func (s *Server) askToken(w http.ResponseWriter, r *http.Request, status int, wh
 	}
 }
 
-// login takes the token from the form and begins a session.
+// login checks the token from the form and begins a session.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	next := ourPath(r.PostFormValue("next"))
 	if s.guard.token != "" {
@@ -53,8 +53,8 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// ourPath returns the path if it is one of this server, else the first page. A path
-// that begins with two slashes names another server.
+// ourPath returns the path if it is a path of this server, else "/". A path that begins
+// with two slashes names another host.
 func ourPath(path string) string {
 	u, err := url.Parse(path)
 	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(path, "/") ||

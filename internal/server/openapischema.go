@@ -13,7 +13,7 @@ import (
 	"deem/stat"
 )
 
-// A schema is a JSON Schema, or the Go type that it is made of.
+// A schema is a JSON Schema, or a value of the Go type that it is generated from.
 type schema struct {
 	literal node
 	value   any
@@ -22,7 +22,7 @@ type schema struct {
 // of returns the schema of a Go value's type.
 func of(v any) schema { return schema{value: v} }
 
-// text is the schema of a string, with the values that it may have.
+// text returns the schema of a string, with the allowed values if there are any.
 func text(values ...string) schema {
 	n := node{"type": "string"}
 	if len(values) > 0 {
@@ -31,12 +31,12 @@ func text(values ...string) schema {
 	return schema{literal: n}
 }
 
-// whole is the schema of a whole number.
+// whole returns the schema of an integer.
 func whole(least, most int) schema {
 	return schema{literal: node{"type": "integer", "minimum": least, "maximum": most}}
 }
 
-// truth is the schema of true and false.
+// truth returns the schema of a boolean.
 func truth() schema { return schema{literal: node{"type": "boolean"}} }
 
 func (sc schema) node(b *schemas) node {
@@ -46,9 +46,8 @@ func (sc schema) node(b *schemas) node {
 	return sc.literal
 }
 
-// Schemas makes JSON Schemas of the types that requests and answers are made of, so that
-// the document cannot say anything else than the code does. The schemas of structs are
-// named, and stand in one place.
+// schemas generates JSON Schemas from the types of requests and responses, so that the
+// document cannot contradict the code. The schemas of structs are named and defined once.
 type schemas struct {
 	named map[string]node
 	names map[reflect.Type]string
@@ -70,7 +69,7 @@ func (b *schemas) list() node {
 // ref returns the schema of a value's type.
 func (b *schemas) ref(v any) node { return b.of(reflect.TypeOf(v)) }
 
-// special are the types whose JSON is not that of their kind.
+// special has the schemas of types whose JSON differs from that of their kind.
 var special = map[reflect.Type]node{
 	reflect.TypeFor[time.Time]():       {"type": "string", "format": "date-time"},
 	reflect.TypeFor[time.Duration]():   {"type": "integer", "description": "Nanoseconds."},
@@ -110,7 +109,7 @@ func (b *schemas) of(t reflect.Type) node {
 	}
 }
 
-// define makes the schema of a struct, once, and returns its name.
+// define generates the schema of a struct, once, and returns its name.
 func (b *schemas) define(t reflect.Type) string {
 	if name, ok := b.names[t]; ok {
 		return name
@@ -138,7 +137,7 @@ func (b *schemas) define(t reflect.Type) string {
 	return name
 }
 
-// fields enters the members of a struct, and of those that it embeds.
+// fields adds the members of a struct, and of the structs that it embeds.
 func (b *schemas) fields(t reflect.Type, name string, properties node, required *[]string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -157,7 +156,7 @@ func (b *schemas) fields(t reflect.Type, name string, properties node, required 
 		if v, ok := insides[name+"."+key]; ok {
 			n = b.ref(v)
 		}
-		// An estimate has null in place of what the data do not allow.
+		// Numbers of an estimate are null if the data do not allow them.
 		missing := t == reflect.TypeFor[stat.Estimate]() && (key == "value" || key == "lo" || key == "hi")
 		if f.Type.Kind() == reflect.Pointer && !optional || missing {
 			n = node{"anyOf": []node{n, {"type": "null"}}}
@@ -172,7 +171,7 @@ func (b *schemas) fields(t reflect.Type, name string, properties node, required 
 	}
 }
 
-// described returns a schema with a description of its own.
+// described returns a schema with its own description.
 func described(n node, about string) node {
 	out := node{"description": about}
 	for k, v := range n {
@@ -183,7 +182,7 @@ func described(n node, about string) node {
 	return out
 }
 
-// schemaName returns how a type is called in the document.
+// schemaName returns the name of a type in the document.
 func schemaName(t reflect.Type) string {
 	if name, ok := schemaNames[t]; ok {
 		return name
@@ -196,7 +195,7 @@ func schemaName(t reflect.Type) string {
 	return strings.TrimSuffix(name, "Out")
 }
 
-// schemaNames are the names of types that are called otherwise in Go.
+// schemaNames has the types whose name in the document differs from the Go name.
 var schemaNames = map[reflect.Type]string{
 	reflect.TypeFor[deem.Record]():  "WholeRecord",
 	reflect.TypeFor[sentItem]():     "SentItem",
@@ -211,29 +210,29 @@ var schemaNames = map[reflect.Type]string{
 	reflect.TypeFor[reports.ErrataReport](): "Errata",
 }
 
-// insides are what stands in members whose Go type says nothing of it.
+// insides has the types of members whose Go type does not determine their schema.
 var insides = map[string]any{
 	"Report.gates": []reports.GateOutcome{}, "Report.errata": reports.ErrataReport{},
 }
 
-// submissionIn is a submission with its items, as clients send it. No value of it is
-// ever made: items are read one by one.
+// submissionIn is a submission with its items, in the form that clients send. It only
+// serves as a schema: items are read one by one.
 type submissionIn struct {
 	submission
 	Items []sentItem `json:"items"`
 }
 
-// closed are what clients send: a member that is not known is an error.
+// closed has the types that clients send. Unknown members of these are an error.
 var closed = map[string]bool{
 	"SentItem": true, "SentLabels": true, "SentLabel": true, "Submission": true, "Resumption": true,
 }
 
-// needed are the members that clients must send.
+// needed has the members that clients must send.
 var needed = map[string]bool{
 	"SentItem.response": true, "Submission.items": true, "SentLabels.labels": true, "SentLabel.id": true,
 }
 
-// abouts say what types and their members are.
+// abouts has the descriptions of types and their members.
 var abouts = map[string]string{
 	"Submission":                "Items, and who judges them.",
 	"Submission.judge":          "The name of a judge (GET /api/v1/judges); rules can be put together, as f1+rougeL. The default is match, a rule.",

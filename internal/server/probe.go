@@ -13,7 +13,7 @@ import (
 	"deem/report"
 )
 
-// probeRoutes are the page of what a judge did with probes.
+// probeRoutes returns the route of the judge card.
 func (s *Server) probeRoutes() []route {
 	return []route{{pattern: "GET /runs/{id}/card", page: s.cardPage}}
 }
@@ -21,7 +21,7 @@ func (s *Server) probeRoutes() []route {
 // cardURL returns the address of a run's judge card.
 func cardURL(run string) string { return runURL(run) + "/card" }
 
-// A reportView is a page of a run that is one document.
+// A reportView is the data of a page of a run that consists of one document.
 type reportView struct {
 	Run    store.Run
 	Tabs   []tab
@@ -29,7 +29,7 @@ type reportView struct {
 	Report template.HTML
 }
 
-// cardPage shows what the judge of a run over probes did with them.
+// cardPage shows the judge card of a run over probes.
 func (s *Server) cardPage(r *http.Request) (page, error) {
 	run, err := s.runOf(r)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"deem/model/fake"
 )
 
-// A crew is a run that was left to workers, and how often their model was asked.
+// A crew is a queued run with its workers, and the number of calls of their model.
 type crew struct {
 	store *postgres.Store
 	queue *queue.Control
@@ -28,8 +28,7 @@ type crew struct {
 	calls atomic.Int64
 }
 
-// newCrew queues a run of n items, and lets two workers judge it with a model that
-// answers slowly.
+// newCrew queues a run of n items, and starts two workers that judge it with a slow model.
 func newCrew(t *testing.T, n int) *crew {
 	t.Helper()
 	url := pgtest.Start(t, pgtest.Options{}).URL("postgres")
@@ -69,7 +68,7 @@ func newCrew(t *testing.T, n int) *crew {
 	return c
 }
 
-// employ lets a worker work until the test is over.
+// employ starts a worker, which runs until the end of the test.
 func (c *crew) employ(t *testing.T) {
 	t.Helper()
 	w, err := queue.NewWorker(c.queue, queue.WorkerOptions{
@@ -104,7 +103,7 @@ func (c *crew) ask(ctx context.Context, _ deem.Request) (deem.Reply, error) {
 	}
 }
 
-// records returns how many records the run has.
+// records returns the number of records of the run.
 func (c *crew) records(t *testing.T) int {
 	t.Helper()
 	run, err := c.store.Run(t.Context(), c.run.ID)
@@ -114,7 +113,7 @@ func (c *crew) records(t *testing.T) int {
 	return run.Records
 }
 
-// waitFor waits until something is so.
+// waitFor waits until a condition is true.
 func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
@@ -124,8 +123,8 @@ func waitFor(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestCancelInThePage holds that a run which is cancelled in the page stops on all
-// workers, keeps what was paid for, and goes on when it is resumed.
+// TestCancelInThePage checks that a run which is cancelled in the page stops on all
+// workers, keeps all paid results, and can be resumed.
 func TestCancelInThePage(t *testing.T) {
 	const n = 2000
 	c := newCrew(t, n)
@@ -168,7 +167,7 @@ func TestCancelInThePage(t *testing.T) {
 	if kept != int(calls) {
 		t.Errorf("%d calls were made, and %d records kept", calls, kept)
 	}
-	time.Sleep(200 * time.Millisecond) // A worker that went on would ask now.
+	time.Sleep(200 * time.Millisecond) // A worker that continued would make calls now.
 	if later := c.calls.Load(); later != calls {
 		t.Errorf("%d more calls after it was cancelled", later-calls)
 	}
@@ -180,7 +179,7 @@ func TestCancelInThePage(t *testing.T) {
 	}
 }
 
-// TestQueueRefused holds what is answered where nothing can be steered.
+// TestQueueRefused checks the responses of a server without a queue.
 func TestQueueRefused(t *testing.T) {
 	st := openStore(t)
 	run, _ := demoRuns(t, st)

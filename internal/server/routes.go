@@ -8,11 +8,11 @@ import (
 // A pageFunc makes a page.
 type pageFunc func(r *http.Request) (page, error)
 
-// A handleFunc answers a request by itself: streams, downloads, redirects and the API.
-// An error that it returns before anything was written becomes an error page.
+// A handleFunc answers a request directly: streams, downloads, redirects and the API. An
+// error that it returns before it writes anything becomes an error response.
 type handleFunc func(w http.ResponseWriter, r *http.Request) error
 
-// A route is a pattern of [http.ServeMux] and who answers it: a page or a handle.
+// A route is a pattern of [http.ServeMux] with its handler, either page or handle.
 type route struct {
 	pattern string
 	page    pageFunc
@@ -21,7 +21,7 @@ type route struct {
 	maxBody int64 // of the request; 0 means 1 MiB
 }
 
-// routes is the table of everything that the server answers.
+// routes returns all routes of the server.
 func (s *Server) routes() []route {
 	list := []route{
 		{pattern: "GET /{$}", page: s.runsPage},
@@ -50,10 +50,10 @@ func (s *Server) routes() []route {
 	return append(list, s.apiRoutes()...)
 }
 
-// defaultBody is how long the body of a request may be.
+// defaultBody is the maximum size of a request body in bytes.
 const defaultBody = 1 << 20
 
-// mux returns the routes as one handler.
+// mux returns a ServeMux with all routes.
 func (s *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, rt := range s.routes() {
@@ -82,16 +82,15 @@ func (s *Server) answer(rt route) http.HandlerFunc {
 	}
 }
 
-// isAPI reports whether a request is one of a program, which wants JSON also when
-// something is wrong.
+// isAPI reports whether a request is for the API, whose errors are JSON.
 func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
 
-// nowhere answers every path that nobody else answers.
+// nowhere answers every path without a route.
 func (s *Server) nowhere(r *http.Request) (page, error) {
 	return page{}, notFound("there is nothing at %s", r.URL.Path)
 }
 
-// healthz says that the server is there.
+// healthz reports that the server is running.
 func healthz(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, err := w.Write([]byte("ok\n"))

@@ -11,7 +11,7 @@ import (
 	"deem/internal/server"
 )
 
-// post sends a form as the page at from would.
+// post submits a form from the page at from.
 func post(t *testing.T, s *server.Server, from, path string, form url.Values) string {
 	t.Helper()
 	found := regexp.MustCompile(`<meta name="csrf" content="([^"]*)"`).FindStringSubmatch(get(t, s, from).Body.String())
@@ -26,7 +26,7 @@ func post(t *testing.T, s *server.Server, from, path string, form url.Values) st
 	return answer.Header().Get("Location")
 }
 
-// listedRuns returns the names of the runs on a page, in their order.
+// listedRuns returns the names of the runs on a page, in order.
 func listedRuns(t *testing.T, s *server.Server, path string) []string {
 	t.Helper()
 	var names []string
@@ -36,7 +36,7 @@ func listedRuns(t *testing.T, s *server.Server, path string) []string {
 	return names
 }
 
-// Runs are found by words and by what they are, sorted, and listed apart by their kind.
+// Runs can be searched by words and by property, sorted, and listed separately by kind.
 func TestRunsList(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
@@ -75,7 +75,7 @@ func TestRunsList(t *testing.T) {
 	}
 }
 
-// Runs are named, tagged, deleted and brought back from the list, and removed for good
+// Runs can be named, tagged, deleted and restored from the list, and permanently removed
 // from the list of deleted runs.
 func TestRunsEdit(t *testing.T) {
 	t.Parallel()
@@ -123,7 +123,7 @@ func TestRunsEdit(t *testing.T) {
 	}
 }
 
-// A server that may change nothing offers nothing to change.
+// A read-only server offers no changes.
 func TestRunsReadOnly(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -136,7 +136,7 @@ func TestRunsReadOnly(t *testing.T) {
 	}
 }
 
-// The trend marks changes whose interval leaves out 0, and only those.
+// The trend marks exactly the changes whose interval excludes 0.
 func TestTrend(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
@@ -159,8 +159,8 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// The first screen says each number once: the score, what is worth a look, the categories
-// that differ first.
+// The first screen shows each number once: the score, suggestions, and the categories that
+// differ first.
 func TestGlance(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
@@ -186,7 +186,7 @@ func TestGlance(t *testing.T) {
 	}
 }
 
-// The page of a run draws what went on during it and how its numbers are distributed, with
+// The page of a run has charts of its course and of the distribution of its numbers, with
 // the numbers behind each chart.
 func TestRunCharts(t *testing.T) {
 	t.Parallel()
@@ -204,7 +204,7 @@ func TestRunCharts(t *testing.T) {
 	}
 }
 
-// Several runs are compared with a matrix of wins, and two by what changed in which
+// Several runs are compared in a matrix of wins, and two runs by the changes in each
 // category.
 func TestCompareWins(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ func serveOnce(s *server.Server, req *http.Request) *httptest.ResponseRecorder {
 	return rec
 }
 
-// started returns the address of a server that is running, and how to stop it.
+// started starts a server and returns its address and a function that stops it.
 func started(t *testing.T, o server.Options) (addr string, stop func() error) {
 	t.Helper()
 	s, err := server.New(o)
@@ -49,13 +49,13 @@ func started(t *testing.T, o server.Options) (addr string, stop func() error) {
 	return "http://" + l.Addr().String(), stop
 }
 
-// An event is one that a server sent.
+// An event is a server-sent event.
 type event struct {
 	name string
 	data map[string]any
 }
 
-// follow returns the events of a run, as a page gets them until the test is over.
+// follow returns the events of a run until the end of the test.
 func follow(t *testing.T, addr, run string) <-chan event {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, addr+"/runs/"+run+"/events", http.NoBody)
@@ -100,7 +100,7 @@ func readEvents(t *testing.T, body *bufio.Scanner) <-chan event {
 	return events
 }
 
-// A page follows a run that another process writes, until it is done.
+// A page receives the progress of a run that another process writes, until the run is done.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -130,7 +130,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A page says why a run stopped, and that it goes on when somebody resumes it.
+// A page says why a run stopped.
 func TestEventsOfStoppedRun(t *testing.T) {
 	t.Parallel()
 	vendor := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
@@ -154,7 +154,7 @@ func TestEventsOfStoppedRun(t *testing.T) {
 	}
 }
 
-// Stopping a server ends the streams of pages that would watch for ever.
+// Stopping a server ends the event streams, which would otherwise never end.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -164,7 +164,7 @@ func TestStop(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Errorf("Serve = %v", err)
 	}
-	for range events { // A server that closes the connection instead cuts the stream off.
+	for range events { // If the server closed the connection instead, the stream would be cut off.
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"deem/internal/store"
 )
 
-// A site opens from the disk: every link leads to a file that is there, nothing is asked
-// of a server, the pages look as they should, and the run files hold what was judged.
+// A site works from disk: every link leads to an existing file, the pages request nothing
+// from a server and look as they should, and the run files contain the records.
 func TestSite(t *testing.T) {
 	g := newGallery(t)
 	dir := t.TempDir()
@@ -63,7 +63,7 @@ func TestSite(t *testing.T) {
 	b.until("document.body.innerText.includes('Tromsø')")
 }
 
-// siteLinks checks that every link of every page leads to a file, and to a place in it.
+// siteLinks checks that every link of every page leads to an existing file and anchor.
 func siteLinks(t *testing.T, dir string) {
 	t.Helper()
 	pages := map[string][]element{}

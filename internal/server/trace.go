@@ -10,38 +10,39 @@ import (
 	"deem/judge"
 )
 
-// A trace is what the reader of a reply saw: the reply in pieces, each with what became
-// of it, and what the reading makes of it now.
+// A trace shows how a reply was parsed: the reply in pieces, each with its treatment, and
+// the result of parsing it again.
 type trace struct {
 	Pieces []piece
 	Steps  []string // in words
 
-	Reading string // "" when the protocol has no names for them
-	Again   string // what the reading makes of the reply now
-	Differs bool   // and it is not what was recorded
+	Reading string // the parser, "" if the protocol does not name its parsers
+	Again   string // the result of parsing the reply again
+	Differs bool   // Again is not the recorded result
 }
 
-// maxTraced is how long a response may be for a page to look for quotes from it, in
-// bytes. A megabyte takes about a tenth of a second.
+// maxTraced is the maximum length of a response, in bytes, that is searched for quotes in
+// the reply. A megabyte takes about a tenth of a second.
 const maxTraced = 1 << 20
 
-// What becomes of a piece of a reply, where it is not just read.
+// The special treatments of a piece of a reply.
 const (
-	thought  = "thought" // The model's thinking is taken away.
-	blanked  = "blanked" // Words of the response cannot vote.
-	theLabel = "label"   // The verdict was found here.
+	thought  = "thought" // the model's thinking, which is removed
+	blanked  = "blanked" // quotes from the response, which must not count as a verdict
+	theLabel = "label"   // where the verdict was found
 )
 
-// A piece is a stretch of a reply and what became of it.
+// A piece is a part of a reply and its treatment.
 type piece struct{ Text, Class string }
 
-// traceOf reads a reply again and says what was seen. p may be nil.
+// traceOf parses a reply again and returns its trace, or nil if it cannot be traced. p may
+// be nil.
 func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 	if p == nil || len(reply.Text) > maxShown || len(rec.Calls) == 0 {
 		return nil
 	}
 	if _, several := judge.AsDialogue(p); several {
-		return nil // Several replies make the verdict, and its parts say what was read.
+		return nil // The verdict comes from several replies, and its parts show how they were parsed.
 	}
 	t := &trace{Reading: p.Reading()}
 	if len(rec.Item.Response) > maxTraced {
@@ -54,13 +55,13 @@ func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 	t.Pieces = pieces(reply.Text, marks)
 	v, f, _ := reports.Reread(p, rec)
 	t.Again = decision(v, f)
-	// A record whose last call failed says that, and not what an earlier reply says.
+	// A record whose last call failed has that failure, not the result of an earlier reply.
 	last := rec.Calls[len(rec.Calls)-1]
 	t.Differs = last.Reply != nil && t.Again != decision(rec.Verdict, rec.Failure)
 	return t
 }
 
-// mark says of every byte of a reply what became of it.
+// mark sets the treatment of every byte of a reply.
 func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text string) {
 	body := judge.Body(text)
 	at := strings.Index(text, body)
@@ -80,7 +81,7 @@ func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text str
 	t.markLabel(marks[at:], masked, labelsOf(p), rec.Verdict)
 }
 
-// markBlanked marks what masking has changed, and returns how much it is.
+// markBlanked marks the bytes that masking has changed, and returns their number.
 func markBlanked(marks []string, body, masked string) int {
 	n := 0
 	for i := range min(len(body), len(masked)) {
@@ -89,7 +90,7 @@ func markBlanked(marks []string, body, masked string) int {
 			n++
 		}
 	}
-	// Spaces between two blanked words belong to them.
+	// Spaces between two blanked words are marked too.
 	last := -1
 	for i := range body {
 		if marks[i] == blanked {
@@ -102,7 +103,7 @@ func markBlanked(marks []string, body, masked string) int {
 	return n
 }
 
-// markLabel marks where the verdict stands.
+// markLabel marks the position of the verdict.
 func (t *trace) markLabel(marks []string, masked string, labels []string, v *deem.Verdict) {
 	if len(labels) == 0 {
 		return
@@ -119,7 +120,7 @@ func (t *trace) markLabel(marks []string, masked string, labels []string, v *dee
 	}
 }
 
-// describeFound says in words where a label stood.
+// describeFound describes where a label was found.
 func describeFound(how string) string {
 	switch how {
 	case "json":
@@ -138,7 +139,7 @@ func describeFound(how string) string {
 	return how
 }
 
-// labelsOf returns the labels that a judge offers, as far as it is declared.
+// labelsOf returns the labels of a declared judge, nil for other judges.
 func labelsOf(p judge.Readable) []string {
 	d, ok := p.(*judge.Declared)
 	if !ok {
@@ -158,7 +159,7 @@ func fill(marks []string, with string) {
 	}
 }
 
-// pieces cuts a text where its marks change.
+// pieces splits a text where its marks change.
 func pieces(text string, marks []string) []piece {
 	var list []piece
 	from := 0
@@ -174,7 +175,7 @@ func pieces(text string, marks []string) []piece {
 	return list
 }
 
-// decision returns a verdict or a failure in one line.
+// decision returns a verdict or a failure as one line.
 func decision(v *deem.Verdict, f *deem.Failure) string {
 	switch {
 	case f != nil:

@@ -8,7 +8,7 @@ import (
 	"deem/stat"
 )
 
-// A judge that accepts most wrong responses is not shown in a calm colour.
+// A judge that accepts most wrong responses is marked as bad.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	est := func(k, n int) *stat.Estimate { e := stat.Proportion(k, n); return &e }
