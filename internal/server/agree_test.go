@@ -30,7 +30,7 @@ func putLabels(t testing.TB, st store.Labels, list ...store.Label) {
 	}
 }
 
-// cells returns the numbers of the confusion matrix of a page, and where they lead to.
+// cells returns the numbers of the confusion matrix of a page, and their links.
 func cells(t testing.TB, body string) (n [4]int, urls [4]string) {
 	t.Helper()
 	found := regexp.MustCompile(`<td class="n[^"]*" data-label="(?:people|truth) (?:yes|no)">(?:<a href="([^"]+)"[^>]*>)?([\d,]+)`).FindAllStringSubmatch(body, -1)
@@ -46,8 +46,8 @@ func cells(t testing.TB, body string) (n [4]int, urls [4]string) {
 
 var rowID = regexp.MustCompile(`<th scope="row" class="id"><a href="[^"]+">([^<]+)</a>`)
 
-// The cells of the matrix add up to the items with a verdict and a label, and each opens
-// its own items, on as many pages as it takes.
+// The cells of the matrix add up to the items with a verdict and a label, and each links to
+// its items, on one or more pages.
 func TestAgreement(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -57,7 +57,7 @@ func TestAgreement(t *testing.T) {
 	var list []store.Label
 	want := [4]int{}
 	for i, it := range items[:240] {
-		yes := i%3 != 0 // as the judge says
+		yes := i%3 != 0 // like the judge
 		if i%10 == 0 {
 			yes = !yes
 		}
@@ -109,7 +109,7 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// Several people: they are chosen by name, and set beside one another.
+// Several people are selected by name and compared with each other.
 func TestAgreementOfPeople(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -133,7 +133,7 @@ func TestAgreementOfPeople(t *testing.T) {
 	wantAll(t, "bert alone", bert, `value="anna">`, `value="bert" checked>`, "only 20 items have both"[1:])
 }
 
-// Beside another run its judge is taken to be right.
+// If a run is compared with another run, the judge of the other run is treated as right.
 func TestAgreementOfRuns(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -156,8 +156,8 @@ func TestAgreementOfRuns(t *testing.T) {
 	}
 }
 
-// Without labels the page says what to do, and the corrected score comes with them and
-// moves as they come.
+// Without labels the page says what to do. With labels it shows the corrected score, which
+// changes as labels are added.
 func TestCorrectedScore(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -196,7 +196,7 @@ func TestCorrectedScore(t *testing.T) {
 	}
 }
 
-// Too many unjudged items withhold the score, and not the agreement.
+// If too many items are unjudged, the score is withheld but not the agreement.
 func TestAgreementWithheld(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)

@@ -15,9 +15,9 @@ import (
 	"deem/internal/store/postgres"
 )
 
-// These tests hold the server to what "deem run" promises of the same run.
+// These tests check that the server treats a run in the same way as "deem run".
 
-// cancelled begins a run over the API, cancels it before any item is judged, and returns it.
+// cancelled starts a run over the API, cancels it before any item is judged, and returns it.
 func cancelled(t *testing.T, ts *apiServer, v *slowVendor, body string) store.Run {
 	t.Helper()
 	id := ts.ask(t, "POST", "/api/v1/runs", body).at("id").(string)
@@ -32,7 +32,7 @@ func cancelled(t *testing.T, ts *apiServer, v *slowVendor, body string) store.Ru
 	return run
 }
 
-// TestRunInBatches submits a run whose requests are in batches of the vendor.
+// TestRunInBatches submits a run whose requests are in the vendor's batches.
 func TestRunInBatches(t *testing.T) {
 	v := newSlowVendor(t)
 	st := openStore(t)
@@ -50,7 +50,7 @@ func TestRunInBatches(t *testing.T) {
 	}
 }
 
-// TestRunOfWorkersIsRefused submits a run that was left to workers.
+// TestRunOfWorkersIsRefused submits a run that workers judge.
 func TestRunOfWorkersIsRefused(t *testing.T) {
 	st, err := postgres.Open(t.Context(), pgtest.Start(t, pgtest.Options{}).URL("postgres"), postgres.Options{})
 	if err != nil {
@@ -108,8 +108,7 @@ func TestRunKeepsItsLock(t *testing.T) {
 	}
 }
 
-// TestOptionalParameter asks a model that does not take a parameter with which the judge can
-// dispense.
+// TestOptionalParameter uses a model that does not support an optional parameter of the judge.
 func TestOptionalParameter(t *testing.T) {
 	vendor := modeltest.NewServer(t, func(a modeltest.Asked) modeltest.Answer {
 		if a.Request.Temperature != nil {

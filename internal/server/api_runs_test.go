@@ -22,7 +22,7 @@ import (
 	"deem/report"
 )
 
-// lines returns n items, one in a line.
+// lines returns n items, one per line.
 func lines(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -73,8 +73,8 @@ func TestLinesInTheBackground(t *testing.T) {
 	ts.ask(t, "GET", "/api/v1/runs/"+id+"/records/q9999", "").wantProblem(t, 404, "no record")
 }
 
-// TestWrongLines says in which line something is wrong.
-// TestLinesOfAFile sends a file as editors leave them, which deem run reads too.
+// TestLinesOfAFile sends a file with a byte order mark and blank lines, as some editors save
+// it. "deem run" reads such files too.
 func TestLinesOfAFile(t *testing.T) {
 	ts := serveAPI(t, nil)
 	file := "\uFEFF" + lines(3) + "\r\n  \t\n"
@@ -83,6 +83,7 @@ func TestLinesOfAFile(t *testing.T) {
 	ts.run(t, id).want(t, 200, "records", 3)
 }
 
+// TestWrongLines checks that errors name the line, and that refused items leave no files.
 func TestWrongLines(t *testing.T) {
 	ts := serveAPI(t, nil)
 	ask := func(query, body string) apiAnswer {
@@ -103,7 +104,7 @@ func TestWrongLines(t *testing.T) {
 	}
 }
 
-// A slowVendor answers when it is let.
+// A slowVendor answers no calls before open is called.
 type slowVendor struct {
 	url  string
 	gate chan struct{}
@@ -133,8 +134,8 @@ func (v *slowVendor) open() {
 	}
 }
 
-// TestCancelAndResume cancels a run while calls are in flight, and goes on with it:
-// every item is asked about once.
+// TestCancelAndResume cancels a run while calls are in flight, and resumes it: the model is
+// asked about every item once.
 func TestCancelAndResume(t *testing.T) {
 	v := newSlowVendor(t)
 	ts := serveAPI(t, withModel(v.url, func(a *server.API) { a.Concurrency = 2 }))
@@ -143,7 +144,7 @@ func TestCancelAndResume(t *testing.T) {
 	ended := make(chan apiAnswer, 1)
 	go func() { ended <- ts.ask(t, "POST", "/api/v1/runs/"+id+"/cancel", "") }()
 	until(t, "the run is told to stop", func() bool {
-		// The gate opens only when nothing new is taken any more.
+		// The gate must not open before the run stops taking items.
 		return len(ended) == 1 || ts.run(t, id).at("state") == "judging"
 	})
 	v.open()
@@ -169,7 +170,7 @@ func TestCancelAndResume(t *testing.T) {
 	}
 }
 
-// TestRestart stops a server in the middle of a run. The next one goes on with it.
+// TestRestart stops a server in the middle of a run. The next server resumes the run.
 func TestRestart(t *testing.T) {
 	v := newSlowVendor(t)
 	st, spool := openStore(t), t.TempDir()
@@ -201,7 +202,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestItemsGone resumes a run whose items are not there any more.
+// TestItemsGone resumes a run whose items no longer exist.
 func TestItemsGone(t *testing.T) {
 	v := newSlowVendor(t)
 	st, spool := openStore(t), t.TempDir()
@@ -217,12 +218,12 @@ func TestItemsGone(t *testing.T) {
 	v.open()
 	second := serveStore(t, st, spool, edit)
 	second.ask(t, "POST", "/api/v1/runs/"+id+"/resume", "").wantProblem(t, 409, "not on this machine", "send them again")
-	// A client that sends them again goes on with the same run.
+	// A client that sends them again resumes the same run.
 	second.ask(t, "POST", "/api/v1/runs?judge=universal", lines(50), "Content-Type", asLines).want(t, 202, "id", id)
 	second.untilState(t, id, "done")
 }
 
-// TestForeignRun tries to stop and to resume a run of a command.
+// TestForeignRun tries to stop and to resume a run that a command started.
 func TestForeignRun(t *testing.T) {
 	ts := serveAPI(t, nil)
 	run, _, err := ts.store.Begin(t.Context(), store.Spec{
@@ -237,8 +238,8 @@ func TestForeignRun(t *testing.T) {
 	ts.ask(t, "POST", "/api/v1/runs/nosuch/cancel", "").wantProblem(t, 404)
 }
 
-// TestMoney bounds what runs cost: by the client, by the server for each run, and by the
-// server for all of them.
+// TestMoney limits the cost of runs: by the client, by the server for each run, and by the
+// server for all runs.
 func TestMoney(t *testing.T) {
 	vendor := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer { return modeltest.Say("CORRECT") })
 	dollars := func(micros int64) catalog.Optional[int64] { return catalog.Optional[int64]{Value: micros, Set: true} }
@@ -257,8 +258,8 @@ func TestMoney(t *testing.T) {
 	poor.ask(t, "POST", "/api/v1/verdicts", body("")).wantProblem(t, 402, "budget")
 }
 
-// TestWrongKey has a vendor that accepts no key: the run is not done, and no item is
-// wrong.
+// TestWrongKey uses a vendor that rejects the key: the run is not done, and no item has a
+// record.
 func TestWrongKey(t *testing.T) {
 	ts := serveAPI(t, nil)
 	a := ts.ask(t, "POST", "/api/v1/verdicts", `{"judge":"universal","model":"fake:fatal","items":`+twoItems+`}`)
@@ -295,7 +296,7 @@ func TestRunsPages(t *testing.T) {
 	ts.run(t, "last").want(t, 200, "id", want[0])
 }
 
-// TestReportIsThatOfTheCommand holds the report to what deem report --json prints.
+// TestReportIsThatOfTheCommand compares the report with the output of "deem report --json".
 func TestReportIsThatOfTheCommand(t *testing.T) {
 	ts := serveAPI(t, nil)
 	ts.ask(t, "POST", "/api/v1/verdicts", `{"items":`+twoItems+`}`).want(t, 200)
@@ -335,7 +336,7 @@ func TestLabels(t *testing.T) {
 	for _, who := range []string{strings.Repeat("x", 65), `a\u0000b`, `\u202ebob`, `   `} {
 		post(`{"annotator":"`+who+`","labels":[{"id":"q1","label":"yes"}]}`).wantProblem(t, 400, "annotator is a name")
 	}
-	// As the page has it: it is the same person.
+	// Spaces are trimmed, as on the page: it is the same person.
 	post(`{"annotator":" anna ","labels":[{"id":"q1","label":"yes"}]}`).want(t, 200, "kept", 1)
 	ts.ask(t, "GET", "/api/v1/runs/last/labels", "").want(t, 200, "labels.0.yes", true, "labels.0.annotator", "anna", "labels.2", nil)
 	post(`{"labls":[]}`).wantProblem(t, 400, "labels")
@@ -366,7 +367,7 @@ func TestExports(t *testing.T) {
 	ts.ask(t, "GET", "/api/v1/runs/last/export?format=cvs", "").wantProblem(t, 400, `did you mean \"csv\"`)
 }
 
-// TestBusy has the run judged by somebody else.
+// TestBusy submits a run that another server is judging.
 func TestBusy(t *testing.T) {
 	v := newSlowVendor(t)
 	st := openStore(t)

@@ -21,38 +21,38 @@ import (
 	"deem/model"
 )
 
-// How many runs are judged. Small ones have places of their own, so that who waits for
-// ten verdicts need not wait for a hundred thousand others.
+// Limits on the runs judged at the same time. Small runs have separate slots, so that a
+// client that waits for ten verdicts does not wait for a hundred thousand others.
 const (
 	defaultRuns = 2
 	smallRuns   = 16
-	maxJobs     = 256 // those that wait included
-	smallItems  = 100 // in a run that somebody may wait for
+	maxJobs     = 256 // including waiting runs
+	smallItems  = 100 // maximum of a small run, which a client may wait for
 
 	callsGrace = 10 * time.Second // for calls in flight when the server stops or a run is cancelled
-	maxEnded   = 1000             // runs of which is remembered why they are not done
+	maxEnded   = 1000             // runs for which the reason why they are not done is kept
 )
 
-// runJobs are the runs that this server judges. A job is begun by a request and outlives
-// it; [runJobs.close] ends them all.
+// runJobs manages the runs that this server judges. A job is started by a request and
+// outlives it; [runJobs.close] ends all jobs.
 type runJobs struct {
 	s            *Server
-	large, small chan struct{} // a place for each run that is judged at once
+	large, small chan struct{} // slots for runs that are judged at the same time
 
-	// Calls in flight end with hard. That a run is to stop comes from the server.
+	// Cancelling hard aborts calls in flight. The server's context stops runs gracefully.
 	hard context.Context
 	kill context.CancelFunc
 	wg   sync.WaitGroup
 
-	starting sync.Mutex // is held while a run is begun
+	starting sync.Mutex // held while a run is started
 
 	mu     sync.Mutex
-	shares map[clientShare]chan struct{} // the places that one client may take
+	shares map[clientShare]chan struct{} // the slots that one client may take
 	byRun  map[string]*runJob
 	byKey  map[string]*runJob
 	ended  map[string]error // why runs are not done
 	order  []string         // of ended
-	left   []string         // runs that the end of the server interrupted
+	left   []string         // runs interrupted by the shutdown of the server
 }
 
 func newJobs(s *Server) *runJobs {
@@ -68,7 +68,8 @@ func newJobs(s *Server) *runJobs {
 	return js
 }
 
-// close waits until no run is judged any more. The server has told them to stop.
+// close waits until all jobs have ended. The caller has already stopped them by cancelling
+// the server's background context.
 func (js *runJobs) close() {
 	timer := time.AfterFunc(callsGrace, js.kill)
 	defer timer.Stop()
@@ -76,11 +77,11 @@ func (js *runJobs) close() {
 	js.kill()
 }
 
-// Kill cancels the calls that are in flight, as a second Ctrl-C does.
+// Kill cancels all calls in flight, like a second Ctrl-C.
 func (s *Server) Kill() { s.jobs.kill() }
 
-// Interrupted returns the runs that the end of the server interrupted. They are whole
-// once [Server.Close] or [Server.Serve] has returned.
+// Interrupted returns the runs interrupted by the shutdown of the server. The list is
+// complete after [Server.Close] or [Server.Serve] has returned.
 func (s *Server) Interrupted() []string {
 	s.jobs.mu.Lock()
 	defer s.jobs.mu.Unlock()
@@ -90,53 +91,53 @@ func (s *Server) Interrupted() []string {
 // A runJob is one run that this server judges.
 type runJob struct {
 	run    *run.Run
-	client string // who asked for it
+	client string // the address of the client that asked for it
 	key    string
 	data   spooled
 
-	// Calls in flight end with calls, which kill ends some time after the run was
+	// Calls in flight use the context calls. kill cancels it callsGrace after the run was
 	// cancelled.
 	calls context.Context //nolint:containedctx // It belongs to the job and not to a request.
 	kill  context.CancelFunc
 
 	stopping context.Context //nolint:containedctx // It is the channel that says stop, and who may say so.
 	stop     context.CancelFunc
-	done     chan struct{} // closed when err is set and nothing follows
+	done     chan struct{} // closed after err is set; no records follow
 	err      error
 
 	mu        sync.Mutex
-	judging   bool // it has a place
+	judging   bool // it has a slot
 	cancelled bool
-	records   []deem.Record // of a small run, so that they can be told as they come
-	more      chan struct{} // closed when there are more of them
+	records   []deem.Record // of a small run, for clients that stream them
+	more      chan struct{} // closed when there are more records
 }
 
-// runSettings are what a run keeps of how it was asked for.
+// runSettings are the settings stored with a run, including how it was submitted.
 type runSettings struct {
 	reports.Settings
 	API *submission `json:"api,omitempty"`
 }
 
-// submissionOf returns how a run was asked for, nil when that was not here.
+// submissionOf returns the submission of a run, or nil if it was not submitted over the API.
 func submissionOf(run store.Run) *submission {
 	var set runSettings
-	_ = json.Unmarshal(run.Settings, &set) // A run without settings was told nothing.
+	_ = json.Unmarshal(run.Settings, &set) // A run without settings has no submission.
 	return set.API
 }
 
-// start begins the run that a client wants, or finds it where it is judged already. The
-// items are the job's from here on.
+// start starts the run of a submission, or joins it if it is already being judged. start
+// takes ownership of the items.
 func (js *runJobs) start(ctx context.Context, sub submission, d spooled) (*runJob, error) {
 	j, begun, err := js.begin(ctx, sub, d)
 	if !begun {
-		// A request that joins a job no longer needs its items: the job holds them.
+		// A request that joins a job does not need its items: the job has them.
 		js.s.spool.release(d, func() bool { return js.s.unfinished(d.hash) })
 	}
 	return j, err
 }
 
-// begin makes the judge, claims the run and sets it going. It reports whether it did: a
-// run that is being judged is joined.
+// begin makes the judge, claims the run and launches it. If the run is already being
+// judged, begin returns its job and begun is false.
 func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (j *runJob, begun bool, err error) {
 	g, err := js.s.judging(sub)
 	if err != nil {
@@ -175,8 +176,8 @@ func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (j *run
 	return j, true, nil
 }
 
-// options say how a run is judged. It may cost what the client allows, but no more than the
-// server does.
+// options returns the options of a run. Its cost limit is the lower of the client's and the
+// server's.
 func (js *runJobs) options(sub submission) run.Options {
 	ms := js.s.models
 	o := run.Options{
@@ -193,8 +194,8 @@ func (js *runJobs) options(sub submission) run.Options {
 	return o
 }
 
-// settings returns what the run keeps of how it was asked for. A run that has records keeps
-// what it was told when they were made, such as its benchmark and its lock.
+// settings returns the settings to store with the run. A run that has records keeps its
+// earlier settings, such as its benchmark and its lock.
 func (js *runJobs) settings(ctx context.Context, r *run.Run, judge string, sub submission) (json.RawMessage, error) {
 	set := runSettings{Settings: reports.Settings{
 		Concurrency: js.s.models.limit.Concurrency, Reading: sub.Reading, System: sub.System, SystemModel: sub.SystemModel,
@@ -207,20 +208,20 @@ func (js *runJobs) settings(ctx context.Context, r *run.Run, judge string, sub s
 	if found && !sub.Fresh && earlier.Records > 0 {
 		set.Settings = reports.SettingsOf(earlier.Spec)
 	}
-	// Neither is for a server that goes on: it would start over each time.
+	// These are not stored: a server that resumes the run would start over each time.
 	sub.Fresh, sub.RetryUnjudged = false, false
 	set.API = &sub
 	return json.Marshal(set)
 }
 
-// of returns the job with a key, nil when there is none.
+// of returns the job with a key, or nil if there is none.
 func (js *runJobs) of(key string) *runJob {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	return js.byKey[key]
 }
 
-// room refuses more runs than can be waited for. One client may have half of those.
+// room returns an error if there are already maxJobs jobs, or half as many of this client.
 func (js *runJobs) room(client string) error {
 	js.mu.Lock()
 	defer js.mu.Unlock()
@@ -242,14 +243,14 @@ func (js *runJobs) room(client string) error {
 	return nil
 }
 
-// A clientShare is what one client may take of the places for small or for large runs.
+// A clientShare identifies the slots of one client for small or for large runs.
 type clientShare struct {
 	client string
 	small  bool
 }
 
-// shareOf returns the places that the client of a job may take: all but one, so that
-// others never wait for this client alone. Where there is only one place, it is shared.
+// shareOf returns the slots that the client of a job may take: all but one, so that one
+// client cannot block the others. If there is only one slot, all clients share it.
 func (js *runJobs) shareOf(j *runJob, places chan struct{}) chan struct{} {
 	js.mu.Lock()
 	defer js.mu.Unlock()
@@ -263,14 +264,14 @@ func (js *runJobs) shareOf(j *runJob, places chan struct{}) chan struct{} {
 // clientKey is the key of the client in the context of a request.
 type clientKey struct{}
 
-// clientOf returns the address of the client whose request ctx belongs to, "" for none.
+// clientOf returns the address of the client from the context of its request, or "".
 func clientOf(ctx context.Context) string {
 	client, _ := ctx.Value(clientKey{}).(string)
 	return client
 }
 
-// recall brings back what earlier parts of a small run judged, for those who want to be
-// sent of all records.
+// recall loads the existing records of a small run, so that clients that stream the run are
+// sent all of its records. It skips those that will be judged again.
 func (js *runJobs) recall(ctx context.Context, j *runJob) error {
 	if j.run.Records == 0 || !j.isSmall() {
 		return nil
@@ -288,7 +289,7 @@ func (js *runJobs) recall(ctx context.Context, j *runJob) error {
 
 func (j *runJob) isSmall() bool { return j.data.n <= smallItems }
 
-// launch sets a job going.
+// launch registers a job and starts it in the background.
 func (js *runJobs) launch(j *runJob) {
 	j.stopping, j.stop = context.WithCancel(js.s.background)
 	j.calls, j.kill = context.WithCancel(js.hard)
@@ -303,7 +304,7 @@ func (js *runJobs) launch(j *runJob) {
 	})
 }
 
-// work waits for a place and judges.
+// work waits for a slot and judges the run.
 func (js *runJobs) work(j *runJob) error {
 	places := js.large
 	if j.isSmall() {
@@ -324,8 +325,8 @@ func (js *runJobs) work(j *runJob) error {
 	return j.run.Do(j.calls, run.Job{Items: j.data.items(), Options: deem.Options{Stop: j.stopping.Done()}, Each: j.add})
 }
 
-// take waits for a place, and reports whether the job has it. A job that is stopped has
-// none.
+// take waits for a slot, and reports whether the job got one. It returns false if the job
+// is stopped.
 func take(j *runJob, places chan<- struct{}) bool {
 	select {
 	case places <- struct{}{}:
@@ -335,7 +336,7 @@ func take(j *runJob, places chan<- struct{}) bool {
 	}
 }
 
-// add tells those who follow the run of a record.
+// add appends a record of a small run, for clients that stream it.
 func (j *runJob) add(rec deem.Record) {
 	if !j.isSmall() {
 		return
@@ -347,14 +348,14 @@ func (j *runJob) add(rec deem.Record) {
 	j.more = make(chan struct{})
 }
 
-// from returns the records from the i-th on, and what is closed when there are more.
+// from returns the records from index i on, and a channel that is closed when there are more.
 func (j *runJob) from(i int) ([]deem.Record, <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.records[i:len(j.records):len(j.records)], j.more
 }
 
-// over notes how a job ended.
+// over records the result of a job and removes it.
 func (js *runJobs) over(j *runJob, err error) {
 	j.err = err
 	if (errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)) && j.isCancelled() {
@@ -387,7 +388,7 @@ func (js *runJobs) over(j *runJob, err error) {
 	}
 }
 
-// remember keeps why a run is not done. The caller holds the lock.
+// remember keeps the reason why a run is not done. The caller holds the lock.
 func (js *runJobs) remember(id string, err error) {
 	js.ended[id] = err
 	js.order = append(js.order, id)
@@ -397,11 +398,11 @@ func (js *runJobs) remember(id string, err error) {
 	}
 }
 
-// errCancelled is why a run is not done that a client cancelled.
+// errCancelled is the error of a run that a client cancelled.
 var errCancelled = deem.WithHint(errors.New("the run was cancelled; finished items are kept"), "POST %s/runs/ID/resume resumes it", apiRoot)
 
-// cancel stops a job: no new item is taken. Calls in flight that finish soon are kept,
-// and the others end.
+// cancel stops a job: no new items are started. Calls in flight that finish within
+// callsGrace are kept, the others are aborted.
 func (j *runJob) cancel() {
 	j.mu.Lock()
 	j.cancelled = true
@@ -416,7 +417,7 @@ func (j *runJob) isCancelled() bool {
 	return j.cancelled
 }
 
-// state says what a job does.
+// state returns the state of a job: judging or queued.
 func (j *runJob) state() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -426,19 +427,19 @@ func (j *runJob) state() string {
 	return stateQueued
 }
 
-// find returns the job of a run, or why the run is not done if this server knows.
+// find returns the job of a run, or the reason why the run is not done if it is known.
 func (js *runJobs) find(id string) (*runJob, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	return js.byRun[id], js.ended[id]
 }
 
-// unfinished reports whether a run that came over the API still needs the items with
-// this hash.
+// unfinished reports whether a run submitted over the API still needs the items with this
+// hash.
 func (s *Server) unfinished(hash string) bool {
 	for run, err := range s.store.Runs(context.Background()) {
 		if err != nil {
-			return true // Nobody knows, so nothing is removed.
+			return true // It is unknown, so nothing is removed.
 		}
 		if run.Dataset.Hash == hash && run.State != store.Done && submissionOf(run) != nil {
 			return true
@@ -447,7 +448,7 @@ func (s *Server) unfinished(hash string) bool {
 	return false
 }
 
-// resume goes on with a run that came over the API and is not done.
+// resume resumes a run that was submitted over the API and is not done.
 func (s *Server) resume(ctx context.Context, run store.Run, change func(*submission)) (*runJob, error) {
 	sub := submissionOf(run)
 	if sub == nil {
@@ -471,8 +472,8 @@ func (s *Server) resume(ctx context.Context, run store.Run, change func(*submiss
 	return j, nil
 }
 
-// Resumable returns the runs that came over the API, are not done, and could be gone on
-// with by this server.
+// Resumable returns the runs that were submitted over the API, are not done, and can be
+// resumed by this server.
 func (s *Server) Resumable(ctx context.Context) ([]store.Run, error) {
 	var list []store.Run
 	for run, err := range s.store.Runs(ctx) {
@@ -486,7 +487,7 @@ func (s *Server) Resumable(ctx context.Context) ([]store.Run, error) {
 	return list, nil
 }
 
-// Resume goes on with a run that an earlier server left behind. It returns at once.
+// Resume resumes a run that an earlier server left unfinished. It does not wait for the run.
 func (s *Server) Resume(ctx context.Context, run store.Run) error {
 	_, err := s.resume(ctx, run, func(*submission) {})
 	return err

@@ -27,7 +27,7 @@ func (s *Server) getBenchmarks(w http.ResponseWriter, _ *http.Request) error {
 	return writeAnswer(w, http.StatusOK, benchmarksOut{catalog.Benchmarks()})
 }
 
-// A modelOut is a model that clients may ask.
+// A modelOut is a model that clients may use.
 type modelOut struct {
 	Name    string `json:"name"`
 	About   string `json:"about"`
@@ -38,7 +38,7 @@ type modelsOut struct {
 	Models []modelOut `json:"models"`
 }
 
-// getModels lists the models that clients may ask.
+// getModels lists the models that clients may use.
 func (s *Server) getModels(w http.ResponseWriter, _ *http.Request) error {
 	out := modelsOut{Models: []modelOut{}}
 	for i, name := range s.models.names {
@@ -51,7 +51,7 @@ func (s *Server) getModels(w http.ResponseWriter, _ *http.Request) error {
 	return writeAnswer(w, http.StatusOK, out)
 }
 
-// A versionOut says which server this is.
+// A versionOut is the versions of the server.
 type versionOut struct {
 	Version string `json:"version"`
 	API     string `json:"api"`

@@ -19,10 +19,10 @@ import (
 	"deem/report"
 )
 
-// ndjson is the type of a body in which each line is a JSON text.
+// ndjson is the media type of newline-delimited JSON.
 const ndjson = "application/x-ndjson"
 
-// media returns the type of a request's body.
+// media returns the media type of a request's body.
 func media(r *http.Request) string {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	return strings.ToLower(strings.TrimSpace(kind))
@@ -30,7 +30,7 @@ func media(r *http.Request) string {
 
 // The states of a run as clients see them.
 const (
-	stateQueued  = "queued"  // it waits for a place
+	stateQueued  = "queued"  // waits for a slot
 	stateJudging = "judging" // by this server
 	stateOpen    = "open"    // not done, and not judged by this server
 	stateDone    = "done"
@@ -61,7 +61,7 @@ type judgeOut struct {
 	Name     string          `json:"name"`
 	Hash     string          `json:"hash"`
 	Rule     bool            `json:"rule"`
-	Identity json.RawMessage `json:"identity,omitempty"` // only where one run is asked for
+	Identity json.RawMessage `json:"identity,omitempty"` // only in the answer about a single run
 }
 
 // runOut returns a run as clients see it.
@@ -89,16 +89,16 @@ func (s *Server) runOut(run store.Run) runOut {
 	return out
 }
 
-// now returns what has become of a run.
+// now returns the current state of a run.
 func (s *Server) now(ctx context.Context, id string) (runOut, error) {
 	run, err := s.store.Run(ctx, id)
 	return s.runOut(run), err
 }
 
-// runURL is where the API has a run.
+// apiRunURL returns the path of a run in the API.
 func apiRunURL(id string) string { return apiRoot + "/runs/" + url.PathEscape(id) }
 
-// maxPage is how many things one page of a list has at most.
+// The default and maximum number of entries on a page of a list.
 const (
 	defaultPage = 50
 	maxPage     = 1000
@@ -159,7 +159,7 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request) error {
 	return writeAnswer(w, http.StatusOK, out)
 }
 
-// postRuns takes items and judges them in the background.
+// postRuns accepts items and judges them in the background.
 func (s *Server) postRuns(w http.ResponseWriter, r *http.Request) error {
 	sub, d, err := s.readSubmission(w, r, maxItems)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Server) postRuns(w http.ResponseWriter, r *http.Request) error {
 	return s.accepted(w, r, j)
 }
 
-// accepted says that a run is judged in the background, and where.
+// accepted answers with 202 and the location of a run that is judged in the background.
 func (s *Server) accepted(w http.ResponseWriter, r *http.Request, j *runJob) error {
 	out, err := s.now(r.Context(), j.run.ID)
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *Server) accepted(w http.ResponseWriter, r *http.Request, j *runJob) err
 	return writeAnswer(w, http.StatusAccepted, out)
 }
 
-// cancelRun stops a run that this server judges.
+// cancelRun stops a run that this server or workers judge.
 func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request) error {
 		return withStatus(http.StatusConflict, err)
 	}
 	j.cancel()
-	// Calls in flight finish; who wants to know when asks for the run.
+	// Calls in flight may take longer than cancelWait. Clients can poll the run.
 	select {
 	case <-j.done:
 	case <-time.After(cancelWait):
@@ -210,7 +210,7 @@ func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request) error {
 	return s.accepted(w, r, j)
 }
 
-// steered answers a request about a run that was left to workers.
+// steered answers a request about a run that workers judge.
 func (s *Server) steered(w http.ResponseWriter, r *http.Request, runID string, err error) error {
 	if err != nil {
 		return err
@@ -226,13 +226,13 @@ func (s *Server) steered(w http.ResponseWriter, r *http.Request, runID string, e
 // cancelWait is how long the answer to a cancellation waits for calls in flight.
 const cancelWait = 2 * time.Second
 
-// A resumption is what may change when a run goes on.
+// A resumption is the settings that may change when a run is resumed.
 type resumption struct {
 	MaxCost       *dollarSum `json:"max_cost"`
 	RetryUnjudged bool       `json:"retry_unjudged"`
 }
 
-// resumeRun goes on with a run.
+// resumeRun resumes a run.
 func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {
@@ -269,14 +269,14 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request) error {
 	return s.accepted(w, r, j)
 }
 
-// getReport answers with what a run found, as "deem report --json" has it. A gate that
-// fails is an answer as any other: the request was right, and so is what it says.
+// getReport answers with the report of a run, as printed by "deem report --json". A failed
+// gate does not change the status: the request itself succeeded.
 func (s *Server) getReport(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {
 		return err
 	}
-	// What is wrong with a gate is said before anything is counted.
+	// Report invalid gates before making the report.
 	gates, err := reports.ParseGates(r.URL.Query()["gate"])
 	if err != nil {
 		return err
@@ -297,8 +297,8 @@ func (s *Server) getReport(w http.ResponseWriter, r *http.Request) error {
 	return rep.JSON(w)
 }
 
-// reportOf returns the report of a run with the benchmark's own numbers in it, and with
-// what the faults of the answer key do to them.
+// reportOf returns the report of a run, including the benchmark's own numbers and the
+// effect of errors in the answer key on them.
 func (s *Server) reportOf(ctx context.Context, run store.Run) (report.Report, error) {
 	got, err := s.reports.of(ctx, run)
 	if err != nil {
@@ -307,7 +307,7 @@ func (s *Server) reportOf(ctx context.Context, run store.Run) (report.Report, er
 	return got.Report, nil
 }
 
-// freshReport makes a report of a small run that was judged just now.
+// freshReport makes the report of a small run that has just been judged, without the cache.
 func (s *Server) freshReport(ctx context.Context, run store.Run) (report.Report, error) {
 	f, err := reports.Of(ctx, s.store, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
 	return f.Report, err

@@ -6,14 +6,14 @@ import (
 	"deem/report"
 )
 
-// How long the bodies of requests may be. Items that come as lines are not held in
-// memory, so that there may be many of them.
+// The maximum sizes of request bodies, in bytes. Items sent as lines are not kept in
+// memory, so there may be many more of them.
 const (
 	maxSubmission = 64 << 20
 	maxStream     = 8 << 30
 )
 
-// The examples of the document. A test sends each of them to a server.
+// The examples in the OpenAPI document. A test sends each of them to a server.
 const (
 	exampleItems = `[
     {"id": "q1", "question": "How long did the trip take?", "references": ["18 days"], "response": "It took 18 days.", "category": "temporal"},
@@ -29,7 +29,7 @@ const (
 	exampleLabels = `{"annotator": "anna", "labels": [{"id": "q1", "label": "yes"}, {"id": "q2", "label": "no", "note": "Max is the cat"}]}`
 )
 
-// operations is the table of the API.
+// operations returns the operations of the API.
 func (s *Server) operations() []operation {
 	list := s.judgingOperations()
 	list = append(list, s.runOperations()...)
@@ -37,15 +37,15 @@ func (s *Server) operations() []operation {
 	return append(list, s.listOperations()...)
 }
 
-// asJSON is the content of an answer that is nothing but JSON.
+// asJSON returns the content of an answer that is always JSON.
 func asJSON(v any) []content { return []content{{media: "application/json", schema: of(v)}} }
 
-// answersJSON is what an operation answers that succeeds in one way.
+// answersJSON returns the answers of an operation whose only success is 200 with JSON.
 func answersJSON(about string, v any) []answer {
 	return []answer{{status: http.StatusOK, about: about, content: asJSON(v)}}
 }
 
-// runID is the parameter that names a run.
+// runID returns the parameter that names a run.
 func runID() parameter {
 	return parameter{name: "id", in: "path", about: "The run: its id, a beginning of it that no other has, last, or last~1 for the one before.", schema: text(), example: "last"}
 }
@@ -65,8 +65,8 @@ func gateParameter() parameter {
 	}
 }
 
-// lineParameters say what the body of a submission does not when it is nothing but
-// items.
+// lineParameters returns the parameters that replace the fields of a submission if its body
+// contains only items.
 func lineParameters() []parameter {
 	const only = " Only with a body of lines."
 	return []parameter{
@@ -83,7 +83,7 @@ func lineParameters() []parameter {
 	}
 }
 
-// judgingOperations are those that judge.
+// judgingOperations returns the operations that judge items.
 func (s *Server) judgingOperations() []operation {
 	run := asJSON(runOut{})
 	submitted := content{media: "application/json", schema: of(submissionIn{}), example: exampleSubmission}
@@ -133,7 +133,7 @@ func (s *Server) judgingOperations() []operation {
 	}
 }
 
-// runOperations are those that show runs.
+// runOperations returns the operations on runs and their labels.
 func (s *Server) runOperations() []operation {
 	var files []content
 	for _, f := range forms() {
@@ -186,7 +186,7 @@ func (s *Server) runOperations() []operation {
 	}
 }
 
-// recordOperations are those that show records.
+// recordOperations returns the operations that show records.
 func (s *Server) recordOperations() []operation {
 	return []operation{
 		{
@@ -223,7 +223,7 @@ func (s *Server) recordOperations() []operation {
 	}
 }
 
-// listOperations are those that say what there is.
+// listOperations returns the operations that describe the server.
 func (s *Server) listOperations() []operation {
 	return []operation{
 		{method: "GET", path: "/judges", id: "getJudges", tag: "server", summary: "List the judges that can be named.", answers: answersJSON("The judges.", judgesOut{}), handle: s.getJudges},

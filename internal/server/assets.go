@@ -19,9 +19,8 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// Assets are the styles, scripts and pictures of the pages. They are served under
-// names that hold their hash, so that browsers may keep them for ever and never show
-// an old one.
+// assets are the styles, scripts and images of the pages. Their names contain a hash of
+// their content, so that browsers may cache them forever and never use an old version.
 type assets struct {
 	names map[string]string // "app.css" to "app.1f0c9a3b7d24.css"
 	files map[string]asset  // by the name with the hash
@@ -32,7 +31,7 @@ type asset struct {
 	kind    string // the media type
 }
 
-// mediaTypes are those of our files. What the machine says of them differs.
+// mediaTypes are the media types of our files. Those of package mime depend on the machine.
 var mediaTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
@@ -68,8 +67,8 @@ func (a *assets) add(name string, content []byte) {
 	a.files[hashed] = asset{content, kind}
 }
 
-// url returns where a file is found. A template that names a file which is not there
-// is a bug, and fails.
+// url returns the path of a file. It fails if the file does not exist, which is a bug in a
+// template.
 func (a *assets) url(name string) (string, error) {
 	hashed, ok := a.names[name]
 	if !ok {

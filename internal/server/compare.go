@@ -17,13 +17,13 @@ import (
 	"deem/report"
 )
 
-// maxCompared is how many runs are compared at most: a table has no room for more.
+// maxCompared is the maximum number of runs in a comparison: a table has no room for more.
 const maxCompared = 8
 
-// compareSeed is that of permutation tests, the same as that of the command.
+// compareSeed is the seed of permutation tests, the same as in the compare command.
 const compareSeed = 1
 
-// compareRoutes are the pages on which runs stand beside each other.
+// compareRoutes returns the routes of the pages that compare runs.
 func (s *Server) compareRoutes() []route {
 	return []route{
 		{pattern: "GET /compare", page: s.comparePage},
@@ -31,15 +31,15 @@ func (s *Server) compareRoutes() []route {
 	}
 }
 
-// A compareAsk is what the address of a comparison says.
+// A compareAsk is the parameters of a comparison.
 type compareAsk struct {
 	Refs   []string // of runs, the baseline first
 	Anyway bool
-	Change string // how the items differ that are listed, "" for all
+	Change string // list only items with this change, "" for all
 	page   int
 }
 
-// readCompare reads runs=a,b or, as forms have it, run=a&run=b; base names the baseline.
+// readCompare parses runs=a,b or, as sent by forms, run=a&run=b; base names the baseline.
 func readCompare(q url.Values) compareAsk {
 	ask := compareAsk{Anyway: q.Get("anyway") != "", Change: q.Get("change")}
 	ask.page, _ = strconv.Atoi(q.Get("page"))
@@ -57,7 +57,8 @@ func readCompare(q url.Values) compareAsk {
 	return ask
 }
 
-// link returns the address of the comparison with something else said.
+// link returns the address of the comparison. more is pairs of a parameter and its new
+// value; "" removes the parameter.
 func (a compareAsk) link(path string, more ...string) string {
 	q := url.Values{"runs": {strings.Join(a.Refs, ",")}}
 	if a.Anyway {
@@ -76,7 +77,7 @@ func (a compareAsk) link(path string, more ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// A comparedRuns is several runs compared, with the items on which they differ.
+// A comparedRuns is a comparison of runs, with the items on which they differ.
 type comparedRuns struct {
 	compare.Comparison
 	runs  []reports.Compared
@@ -91,7 +92,7 @@ func (s *Server) compared(ctx context.Context, ask compareAsk) (*comparedRuns, e
 	}
 	stamp, now := "", time.Now()
 	for i, run := range runs {
-		ask.Refs[i] = run.ID // Links name the whole id: last is another run tomorrow.
+		ask.Refs[i] = run.ID // Links use the full id, because "last" may mean another run later.
 		stamp += stampOf(run.Run, now) + ";"
 	}
 	labelled, err := s.labelsOf(ctx, store.LabelQuery{})
@@ -120,7 +121,7 @@ func (s *Server) compared(ctx context.Context, ask compareAsk) (*comparedRuns, e
 	})
 }
 
-// comparedRuns returns the runs that are named, each once.
+// comparedRuns finds the named runs. Naming a run twice is an error.
 func (s *Server) comparedRuns(ctx context.Context, refs []string) ([]reports.Compared, error) {
 	if len(refs) > maxCompared {
 		return nil, badRequest("%d runs are too many to compare: the limit is %d", len(refs), maxCompared)
@@ -139,7 +140,7 @@ func (s *Server) comparedRuns(ctx context.Context, refs []string) ([]reports.Com
 	return reports.NameRuns(runs)
 }
 
-// comparePage shows runs beside each other, and a form to choose them.
+// comparePage shows a comparison, or a form to choose runs if fewer than two are named.
 func (s *Server) comparePage(r *http.Request) (page, error) {
 	ask := readCompare(r.URL.Query())
 	if len(ask.Refs) < 2 {
@@ -155,10 +156,10 @@ func (s *Server) comparePage(r *http.Request) (page, error) {
 	})
 }
 
-// A chooseView is the form on which runs are chosen.
+// A chooseView is the form to choose runs.
 type chooseView struct {
 	Runs   []chooseRow
-	One    bool // a single run was named, and there is nothing to compare it with yet
+	One    bool // only one run was named
 	Oldest bool // there are more runs than are listed
 }
 
@@ -167,7 +168,7 @@ type chooseRow struct {
 	Chosen bool
 }
 
-// maxChoose is how many runs are offered.
+// maxChoose is the maximum number of runs to choose from.
 const maxChoose = 100
 
 // choosePage lists runs to choose from.
@@ -186,7 +187,7 @@ func (s *Server) choosePage(r *http.Request, ask compareAsk) (page, error) {
 	return page{Template: "choose", Title: "Compare", Section: "compare", Data: v}, nil
 }
 
-// flipsCSV streams all items on which runs differ as a file.
+// flipsCSV streams all items on which runs differ as a CSV file.
 func (s *Server) flipsCSV(w http.ResponseWriter, r *http.Request) error {
 	ask := readCompare(r.URL.Query())
 	if len(ask.Refs) < 2 {
@@ -227,7 +228,7 @@ func (s *Server) flipsCSV(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// listed returns the items that differ in one way, or all.
+// listed returns the items with a change, or all if change is "".
 func (b *comparedRuns) listed(change string) []compare.Flip {
 	if change == "" {
 		return b.flips

@@ -14,25 +14,25 @@ import (
 	"deem/internal/words"
 )
 
-// A compareView is what the page of a comparison shows.
+// A compareView is the data of the comparison page.
 type compareView struct {
 	Title   string
 	Ask     compareAsk
 	Refused bool
 	Report  template.HTML
 
-	Advice  string // what to do about runs that are not compared
-	Anyway  string // the address that compares them all the same
-	Agree   string // the address that compares their judges, "" when that makes no sense
+	Advice  string // what to do if runs are not compared
+	Anyway  string // the address that compares them anyway
+	Agree   string // the address that compares their judges, "" if that makes no sense
 	Changes []changeView
-	All     string        // the address without a choice of these
+	All     string        // the address without a choice of a change
 	Flips   template.HTML // items on which runs differ
-	Total   int           // how many there are
+	Total   int           // number of items on which runs differ
 	Pager   pager
 	CSV     string
 }
 
-// compareView lays a comparison out.
+// compareView returns the data of the comparison page.
 func (s *Server) compareView(ctx context.Context, b *comparedRuns, ask compareAsk) (v compareView, err error) {
 	d := b.Summary()
 	v = compareView{Title: d.Title, Ask: ask, Refused: b.Refused}
@@ -49,7 +49,7 @@ func (s *Server) compareView(ctx context.Context, b *comparedRuns, ask compareAs
 	return v, s.addFlips(ctx, &v, b)
 }
 
-// refused says why runs are not compared and what to do about it.
+// refused adds what to do about runs that are not compared.
 func (v *compareView) refused(b *comparedRuns) {
 	v.Anyway = v.Ask.link("/compare", "anyway", "1")
 	v.Advice = "Judge all of them in the same way. Or compare them anyway, and say what differs wherever you quote the difference."
@@ -67,13 +67,13 @@ type changeView struct {
 	Current bool
 }
 
-// flipsPerPage is how many items a page shows with their answers.
+// flipsPerPage is the number of items on a page, with their responses.
 const flipsPerPage = 20
 
-// flipText is how much of a response is shown beside others, in bytes.
+// flipText is the maximum length of a response in the list, in bytes.
 const flipText = 4000
 
-// addFlips enters the items on which runs differ.
+// addFlips adds the items on which runs differ.
 func (s *Server) addFlips(ctx context.Context, v *compareView, b *comparedRuns) (err error) {
 	v.Total, v.All = len(b.flips), v.Ask.link("/compare", "change", "", "page", "")+"#flips"
 	v.addChanges(b)
@@ -94,7 +94,7 @@ func (s *Server) addFlips(ctx context.Context, v *compareView, b *comparedRuns) 
 	return err
 }
 
-// clipped returns an item whose texts are short enough for a list.
+// clipped shortens the texts of an item for the list.
 func clipped(it doc.Item) doc.Item {
 	it.Question, it.Link = excerpt(it.Question), doc.Link{}
 	it.References = it.References[:min(len(it.References), 3)]
@@ -129,7 +129,8 @@ func (v *compareView) addChanges(b *comparedRuns) {
 	slices.SortStableFunc(v.Changes, func(x, y changeView) int { return y.N - x.N })
 }
 
-// passed names the runs that pass an item, and those without a verdict. The others fail it.
+// passed names the runs that pass an item, and those without a verdict. The other runs fail
+// the item.
 func (b *comparedRuns) passed(f compare.Flip) string {
 	var yes, unjudged []string
 	for i, o := range f.Outcomes {

@@ -14,8 +14,8 @@ var (
 	colourName  = regexp.MustCompile(`--([a-z-]+): #([0-9a-f]{6})`)
 )
 
-// Text can be read on everything that it stands on, in light and in dark, and the edges
-// of what one can operate can be seen (WCAG 2.2 AA: 4.5 and 3 to 1).
+// Text and the borders of controls have enough contrast with their background, in the light
+// and the dark theme (WCAG 2.2 AA: 4.5:1 for text and 3:1 for borders).
 func TestContrast(t *testing.T) {
 	blocks := colourBlock.FindAllString(doc.CSS, -1)
 	if len(blocks) != 3 {
@@ -76,5 +76,5 @@ func luminance(t *testing.T, hex string) float64 {
 	return 0.2126*channel(16) + 0.7152*channel(8) + 0.0722*channel(0)
 }
 
-// contrast returns how far two luminances are apart, from 1 to 21.
+// contrast returns the contrast ratio of two luminances, from 1 to 21.
 func contrast(a, b float64) float64 { return (max(a, b) + 0.05) / (min(a, b) + 0.05) }

@@ -7,31 +7,31 @@ import (
 	"deem/internal/store"
 )
 
-// maxFacets is how many counts are kept.
+// maxFacets is the maximum number of cached counts.
 const maxFacets = 256
 
-// Facets counts what the records of runs say, and keeps the counts: they are the same on
-// every page of a filter until the run goes on.
+// facets counts the records of runs and caches the counts: they are the same on every page
+// of a filter until the run changes.
 type facets struct {
 	mu   sync.Mutex
 	kept map[facetKey]facet
 }
 
-// A facetKey names what was counted.
+// A facetKey is the cache key of a count.
 type facetKey struct {
 	run    string
 	filter filter // without its order
 }
 
 type facet struct {
-	run, other store.Run // as they were
+	run, other store.Run // as they were when counted
 	counts     store.Counts
 }
 
 func newFacets() *facets { return &facets{kept: map[facetKey]facet{}} }
 
-// of counts what a filter selects of a run. The other run is the one that the filter
-// sets other it, if it does.
+// of counts the records of a run that a filter selects. If the filter compares the run with
+// another (Against), other is that run; otherwise it is the zero Run.
 func (fs *facets) of(ctx context.Context, b store.Browser, run, other store.Run, f filter) (store.Counts, error) {
 	f.Order, f.Descending = "", false
 	key := facetKey{run.ID, f}
@@ -48,13 +48,13 @@ func (fs *facets) of(ctx context.Context, b store.Browser, run, other store.Run,
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if len(fs.kept) >= maxFacets {
-		clear(fs.kept) // They are made again in no time.
+		clear(fs.kept) // Counting again is fast.
 	}
 	fs.kept[key] = facet{run, other, counts}
 	return counts, nil
 }
 
-// same reports whether nothing has happened to a run.
+// same reports whether a run is unchanged.
 func same(a, b store.Run) bool {
 	return a.Records == b.Records && a.State == b.State && a.Updated.Equal(b.Updated)
 }

@@ -13,12 +13,12 @@ import (
 	"deem/internal/store"
 )
 
-// ask sends a request whose address need not be one that a browser would send.
+// ask sends a request. Its address may be one that a browser would not send.
 func ask(t *testing.T, s *server.Server, method, target, body string, headers ...string) (*httptest.ResponseRecorder, bool) {
 	t.Helper()
 	u, err := url.ParseRequestURI(target)
 	if err != nil || !strings.HasPrefix(target, "/") {
-		return nil, false // The server of net/http lets no such address through.
+		return nil, false // The server of net/http rejects such an address.
 	}
 	req := httptest.NewRequestWithContext(t.Context(), method, "http://localhost/", strings.NewReader(body))
 	req.URL.Path, req.URL.RawPath, req.URL.RawQuery, req.RequestURI = u.Path, u.RawPath, u.RawQuery, target
@@ -30,9 +30,9 @@ func ask(t *testing.T, s *server.Server, method, target, body string, headers ..
 	return rec, true
 }
 
-// FuzzAddress asks for any address. No answer says that the server is at fault; all carry
-// the headers that guard a browser; a page is well formed, whatever of the address stands in
-// it; JSON is JSON; and nobody is sent to another site.
+// FuzzAddress requests any address. No answer has a 5xx status; all have the security headers
+// for browsers; a page is well formed, whatever part of the address it contains; JSON is
+// valid; and no answer redirects to another site.
 func FuzzAddress(f *testing.F) {
 	w := newWorld(f)
 	s := newServer(f, server.Options{Store: w.store})
@@ -54,7 +54,7 @@ func FuzzAddress(f *testing.F) {
 	f.Add("/api/v1/runs/last/export?format=csv")
 	f.Fuzz(func(t *testing.T, target string) {
 		if strings.Contains(target, "/events") {
-			return // It goes on until somebody leaves.
+			return // A stream of events does not end until the client disconnects.
 		}
 		answer, ok := ask(t, s, http.MethodGet, target, "")
 		if !ok {
@@ -64,7 +64,7 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
-// checkAnswer holds an answer to what all of them have in common.
+// checkAnswer checks an answer for what all answers have in common.
 func checkAnswer(t *testing.T, target string, answer *httptest.ResponseRecorder) {
 	t.Helper()
 	if answer.Code >= 500 {
@@ -85,9 +85,8 @@ func checkAnswer(t *testing.T, target string, answer *httptest.ResponseRecorder)
 	}
 }
 
-// FuzzSubmit sends any body to be judged, by a rule that costs nothing. It is refused with a
-// status that blames the sender, or each item comes back once, with a verdict from 0 to 1
-// or with a failure.
+// FuzzSubmit submits any body to be judged, by a rule that costs nothing. It is refused with
+// a 4xx status, or each item is returned once, with a score from 0 to 1 or with a failure.
 func FuzzSubmit(f *testing.F) {
 	s := newServer(f, server.Options{Store: openStore(f), API: server.API{Spool: f.TempDir()}})
 	f.Add(`{"judge":"match","items":`+twoItems+`}`, false)
@@ -98,7 +97,7 @@ func FuzzSubmit(f *testing.F) {
 	f.Add("{\"response\":\"\xff\"}\n{\"response\":\"\\ud800\"}", true)
 	f.Fuzz(func(t *testing.T, body string, lines bool) {
 		if strings.Contains(body, "fake") || strings.Contains(body, "replay") {
-			return // They may take as long as they are told to.
+			return // These models may be configured with any delay.
 		}
 		target, media := "/api/v1/verdicts?with=item", "application/json"
 		if lines {
@@ -115,7 +114,7 @@ func FuzzSubmit(f *testing.F) {
 	})
 }
 
-// checkVerdicts holds what was judged to the first law: a verdict or a failure.
+// checkVerdicts checks that each record has either a verdict or a failure.
 func checkVerdicts(t *testing.T, sent string, answer io.Reader) {
 	t.Helper()
 	var got struct {
@@ -157,8 +156,8 @@ func checkVerdicts(t *testing.T, sent string, answer io.Reader) {
 	}
 }
 
-// FuzzLabels sends any labels of people, as JSON and as the form of the page. What is kept
-// of them is a yes or a no with a score from 0 to 1, by somebody with a name.
+// FuzzLabels sends any human labels, as JSON and as the form of the page. Every stored label
+// is a yes or a no with a score from 0 to 1 and an annotator.
 func FuzzLabels(f *testing.F) {
 	w := newWorld(f)
 	s := newServer(f, server.Options{Store: w.store})

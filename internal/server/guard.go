@@ -19,13 +19,13 @@ import (
 // sessionLife is how long a browser stays logged in.
 const sessionLife = 12 * time.Hour
 
-// A guard knows the token and checks sessions. It does not keep them: a cookie says
-// until when it is good, and is signed with a key that dies with the process. It keeps
-// only the sessions that were logged out before they expired.
+// A guard checks tokens and sessions. Sessions are not stored: a cookie contains its expiry
+// time, and is signed with a key that lives only as long as the process. Only sessions that
+// were logged out before they expired are stored.
 type guard struct {
-	token  string // "" lets everybody in
+	token  string // "" means that no token is required
 	key    [32]byte
-	proxy  bool // requests come through a proxy, which says from whom
+	proxy  bool // requests come through a proxy that names the client
 	misses *throttle
 	now    func() time.Time
 
@@ -40,26 +40,27 @@ func newGuard(token string, proxy bool) *guard {
 	return g
 }
 
-// sign returns the signature of a text for one purpose.
+// sign returns the signature of a text for a purpose.
 func (g *guard) sign(purpose, text string) string {
 	mac := hmac.New(sha256.New, g.key[:])
 	mac.Write([]byte(purpose + "\x00" + text))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// fits reports whether a signature is that of a text.
+// fits reports whether a signature is valid for a purpose and a text.
 func (g *guard) fits(signature, purpose, text string) bool {
 	return subtle.ConstantTimeCompare([]byte(signature), []byte(g.sign(purpose, text))) == 1
 }
 
-// isToken compares in constant time, also when the lengths differ.
+// isToken reports whether guess is the token. It compares in constant time, even if the
+// lengths differ.
 func (g *guard) isToken(guess string) bool {
 	a, b := sha256.Sum256([]byte(guess)), sha256.Sum256([]byte(g.token))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// cookieName is one for each port: cookies do not tell ports apart, and two servers on
-// one machine must not log each other out.
+// cookieName returns the name of the session cookie. It contains the port, because browsers
+// share cookies between ports, and two servers on one machine must not log each other out.
 func cookieName(r *http.Request) string {
 	name := "deem_session"
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
@@ -68,7 +69,7 @@ func cookieName(r *http.Request) string {
 	return name
 }
 
-// newSession returns the cookie of a browser that knew the token.
+// newSession returns the cookie of a new session.
 func (g *guard) newSession(r *http.Request) *http.Cookie {
 	text := strconv.FormatInt(g.now().Add(sessionLife).Unix(), 10) + "." + rand.Text()
 	return g.cookie(r, text+"."+g.sign("session", text), int(sessionLife.Seconds()))
@@ -91,13 +92,13 @@ func (g *guard) cookie(r *http.Request, value string, age int) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure is set where there is TLS; on loopback there is none.
 		Name: cookieName(r), Value: value, Path: "/", MaxAge: age,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		// A proxy before us that speaks TLS says so. If somebody else says so, the
-		// cookie is only sent more sparingly.
+		// A TLS proxy in front of the server sets this header. If a client forges it, its
+		// cookie is only sent less often.
 		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
 	}
 }
 
-// session returns the session of a request, "" when it has none that is good.
+// session returns the session of a request, or "" if it has no valid one.
 func (g *guard) session(r *http.Request) string {
 	if g.token == "" {
 		return ""
@@ -122,11 +123,11 @@ func (g *guard) session(r *http.Request) string {
 	return c.Value[:at]
 }
 
-// csrf returns what a form must carry to be taken for one of ours. Another site can
-// make a browser send a request, but cannot read this value.
+// csrf returns the value that proves that a form is one of ours. Another site can make a
+// browser send a request, but cannot read this value.
 func (g *guard) csrf(r *http.Request) string { return g.sign("csrf", g.session(r)) }
 
-// isOurs reports whether a request carries that value.
+// isOurs reports whether a request contains the value of csrf.
 func (g *guard) isOurs(r *http.Request) bool {
 	value := r.Header.Get("X-CSRF-Token")
 	if value == "" {
@@ -141,8 +142,8 @@ func bearer(r *http.Request) (string, bool) {
 	return strings.TrimSpace(token), strings.EqualFold(kind, "Bearer")
 }
 
-// remote returns whose guesses are counted together: an address or, since a single
-// machine often has 2^64 of them, the network of one in IPv6.
+// remote returns the key under which wrong tokens of a client are counted: its IPv4 address
+// or, since a single machine often has 2^64 IPv6 addresses, its IPv6 network (/64).
 func (g *guard) remote(r *http.Request) string {
 	host := hostOf(r.RemoteAddr)
 	if g.proxy {
@@ -155,8 +156,8 @@ func (g *guard) remote(r *http.Request) string {
 	return ip.Mask(net.CIDRMask(64, 128)).String()
 }
 
-// forwarded returns the address that the proxy was called from, "" when it does not say.
-// It is the last one in X-Forwarded-For: those before it are what the client claims.
+// forwarded returns the client address that the proxy reports, or "" if there is none. It is
+// the last one in X-Forwarded-For: the client can forge those before it.
 func forwarded(h http.Header) string {
 	all := strings.Join(h.Values("X-Forwarded-For"), ",")
 	last := strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:])

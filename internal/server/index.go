@@ -8,8 +8,7 @@ import (
 	"deem/internal/store"
 )
 
-// An indexer brings the index of words up to date in the background, for one run at a
-// time, while people look.
+// An indexer updates the search index in the background, one run at a time.
 type indexer struct {
 	ctx   context.Context
 	store store.Database
@@ -18,11 +17,11 @@ type indexer struct {
 
 	mu       sync.Mutex
 	busy     bool
-	next     string // the run that somebody wants next
+	next     string // the run to index next
 	searched map[string]indexed
 }
 
-// An indexed run is known to the index as far as searched says, as it was then.
+// An indexed is the progress of the index of a run, and the run as it was then.
 type indexed struct {
 	run      store.Run
 	searched store.Searched
@@ -35,8 +34,8 @@ func newIndexer(ctx context.Context, st store.Database, log *slog.Logger) *index
 // wait waits until nothing is being indexed.
 func (ix *indexer) wait() { ix.wg.Wait() }
 
-// want asks for a run to be indexed. It returns at once. While another run is being
-// indexed only the last wish is kept, since that is the page somebody looks at.
+// want requests that a run is indexed, and returns immediately. While another run is being
+// indexed only the last request is kept, since it is for the page that is being viewed.
 func (ix *indexer) want(run store.Run) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -50,14 +49,14 @@ func (ix *indexer) want(run store.Run) {
 	}
 }
 
-// complete reports whether the index knows all of a run. The caller holds the lock.
+// complete reports whether the index of a run is complete. The caller holds the lock.
 func (ix *indexer) complete(run store.Run) bool {
 	k, ok := ix.searched[run.ID]
 	return ok && same(k.run, run) && k.searched.Complete()
 }
 
-// progress returns how far the index of a run is, nil when it is complete, and asks
-// for the rest.
+// progress returns the progress of the index of a run, or nil if it is complete. It requests
+// the rest.
 func (ix *indexer) progress(run store.Run) *store.Searched {
 	ix.want(run)
 	ix.mu.Lock()
@@ -70,7 +69,7 @@ func (ix *indexer) progress(run store.Run) *store.Searched {
 	return &s
 }
 
-// work indexes what is wanted until nothing is.
+// work indexes the requested runs until there are none.
 func (ix *indexer) work() {
 	for {
 		ix.mu.Lock()
@@ -86,7 +85,7 @@ func (ix *indexer) work() {
 	}
 }
 
-// index indexes a run until it is complete or somebody wants another.
+// index indexes a run until it is complete or another run is requested.
 func (ix *indexer) index(id string) {
 	for ix.ctx.Err() == nil {
 		run, err := ix.store.Run(ix.ctx, id)
@@ -106,7 +105,7 @@ func (ix *indexer) index(id string) {
 		other := ix.next != "" && ix.next != id
 		ix.mu.Unlock()
 		if s.Complete() || other || before.searched == s {
-			return // What makes no progress is not tried for ever.
+			return // Stop also if there was no progress.
 		}
 	}
 }

@@ -12,23 +12,23 @@ import (
 	"deem/internal/store"
 )
 
-// An itemsView is what the page of items shows.
+// An itemsView is the data of the items page.
 type itemsView struct {
 	Run    store.Run
 	Tabs   []tab
 	Filter filter
 	Facets store.Counts // of the whole run, to choose from
-	Counts store.Counts // of what the filter selects
-	Others []store.Run  // over the same dataset, to disagree with
-	Trials []int        // to choose from, empty when there is but one
+	Counts store.Counts // of the records that the filter selects
+	Others []store.Run  // over the same dataset, to filter by disagreement
+	Trials []int        // to choose from, empty if there is only one
 
 	Rows       []itemRow
 	Prev, Next string // paths, "" for none
 	CSV        string
-	Searched   *store.Searched // nil unless the index of words is incomplete
+	Searched   *store.Searched // nil unless a text is searched and the index is incomplete
 }
 
-// Verdicts and Orders return what there is to choose from.
+// Verdicts and Orders return the choices of the form.
 func (itemsView) Verdicts() []string    { return []string{saysYes, saysNo, unjudged} }
 func (itemsView) Orders() []store.Order { return store.Orders() }
 
@@ -38,7 +38,7 @@ type itemRow struct {
 	URL string
 }
 
-// Yes reads the verdict of a row as yes or no.
+// Yes reports whether the verdict of the row is yes.
 func (r itemRow) Yes() bool { return r.Verdict != nil && r.Verdict.Yes() }
 
 // itemsPage lists the items of a run that a filter selects.
@@ -65,8 +65,8 @@ func (s *Server) itemsPage(r *http.Request) (page, error) {
 	return page{Template: "items", Title: "Items of " + run.ID, Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
 }
 
-// countAndList counts what the filter selects while it fetches one page of it: in a
-// large run each takes a while.
+// countAndList counts the selected records and fetches one page of them concurrently, since
+// both are slow in a large run.
 func (s *Server) countAndList(r *http.Request, v *itemsView) error {
 	var counting error
 	var wg sync.WaitGroup
@@ -78,7 +78,7 @@ func (s *Server) countAndList(r *http.Request, v *itemsView) error {
 	return errors.Join(err, counting)
 }
 
-// count counts the whole run, to choose from, and what the filter selects.
+// count counts the records of the whole run, and those that the filter selects.
 func (s *Server) count(ctx context.Context, v *itemsView) error {
 	var err error
 	if v.Facets, err = s.facets.of(ctx, s.store, v.Run, store.Run{}, filter{}); err != nil {
@@ -88,7 +88,7 @@ func (s *Server) count(ctx context.Context, v *itemsView) error {
 	if !v.Filter.Active() {
 		return nil
 	}
-	if v.Searched != nil { // What a search finds depends on an index that grows.
+	if v.Searched != nil { // The index is growing, so the count is not cached.
 		v.Counts, err = s.store.Count(ctx, v.Run.ID, v.Filter.view())
 		return err
 	}
@@ -102,7 +102,7 @@ func (s *Server) count(ctx context.Context, v *itemsView) error {
 	return err
 }
 
-// filtered returns the run and the filter that an address names.
+// filtered returns the run and the filter of a request.
 func (s *Server) filtered(r *http.Request) (store.Run, filter, error) {
 	run, err := s.runOf(r)
 	if err != nil {
@@ -117,8 +117,8 @@ func (s *Server) filtered(r *http.Request) (store.Run, filter, error) {
 	return run, f, err
 }
 
-// listItems fills in one page of records. One more than is shown tells whether there
-// is a further page.
+// listItems adds one page of records. It fetches one more than it shows, to know whether
+// there is another page.
 func (s *Server) listItems(r *http.Request, v *itemsView) error {
 	q := r.URL.Query()
 	want := v.Filter.view()
@@ -151,7 +151,7 @@ func (s *Server) listItems(r *http.Request, v *itemsView) error {
 	return nil
 }
 
-// trialArg returns what says in a link which trial is meant.
+// trialArg returns the parameter of a link that selects a trial, or nil for the first.
 func trialArg(trial int) []string {
 	if trial == 0 {
 		return nil
@@ -159,7 +159,7 @@ func trialArg(trial int) []string {
 	return []string{"t", strconv.Itoa(trial)}
 }
 
-// turn sets the links to the pages before and after.
+// turn sets the links to the previous and next page.
 func (v *itemsView) turn(continued, backward, more bool) {
 	if len(v.Rows) == 0 {
 		return
@@ -174,10 +174,10 @@ func (v *itemsView) turn(continued, backward, more bool) {
 	}
 }
 
-// maxOthers is how many runs are offered to be compared with one.
+// maxOthers is the maximum number of runs to compare with.
 const maxOthers = 50
 
-// sameDataset returns the newest other runs over the dataset of a run.
+// sameDataset returns the newest other runs over the same dataset.
 func (s *Server) sameDataset(r *http.Request, run store.Run) ([]store.Run, error) {
 	var list []store.Run
 	for other, err := range s.store.Runs(r.Context()) {

@@ -15,46 +15,46 @@ import (
 	"deem/judge"
 )
 
-// A labelForm is what a person can say of an item, as the judge of the run declares it:
-// one of several choices, or a number for each aspect.
+// A labelForm is the possible labels of an item, as declared by the judge of the run: one of
+// several choices, or a number for each aspect.
 type labelForm struct {
 	Choices []labelChoice
-	Aspects []labelAspect // without choices
-	Scale   bool          // choices are numbers of a scale
+	Aspects []labelAspect // if there are no choices
+	Scale   bool          // choices are the numbers of a scale
 	judge   *judge.Declared
 }
 
-// A labelChoice is one of the labels that a person can give.
+// A labelChoice is one of the labels to choose from.
 type labelChoice struct {
 	Say, Name string
-	Key       string // that gives it, "" when there are more labels than keys
-	Yes       bool   // the label says that the response is right
+	Key       string // on the keyboard, "" if there are more labels than keys
+	Yes       bool   // the label means that the response is right
 	Score     float64
 }
 
-// A labelAspect is a number to give. It has values to choose from, or any between two.
+// A labelAspect is a number to enter: one of Values, or any number of the aspect's range if
+// Values is nil.
 type labelAspect struct {
 	judge.Aspect
 	Values []labelChoice
 }
 
-// yesOrNo is asked about the responses to most judges, whatever they call the two.
+// yesOrNo is the form for most judges, whatever their two labels are called.
 var yesOrNo = labelForm{Choices: []labelChoice{{saysYes, "Yes, right", "y", true, 1}, {saysNo, "No, wrong", "n", false, 0}}}
 
-// labelKeys give the labels of a judge, in their order. Other letters skip, undo and go to
-// the note.
+// labelKeys are the keys of the labels of a judge, in order. The remaining letters skip an
+// item, undo, and move to the note.
 const labelKeys = "123456789abcdfghijklmnopqrtvwxyz"
 
-// most is how many numbers of a scale are choices, as from 0 to 10.
+// most is the maximum number of values of a scale with choices, for example 0 to 10.
 const most = 11
 
-// labelFormOf returns what people can say of the items of a run: a number for each aspect,
-// or one of the labels that its judge declares where there are more than two, and yes or no
-// otherwise.
+// labelFormOf returns the form to label the items of a run: a number for each aspect, or the
+// labels that its judge declares if there are more than two, and yes or no otherwise.
 func labelFormOf(run store.Run) labelForm {
 	p, err := reports.Protocol(run)
 	if err != nil {
-		return yesOrNo // The judge is unknown here, and what people say does not depend on it.
+		return yesOrNo // This deem does not know the judge, but people can still label its items.
 	}
 	d, ok := p.(*judge.Declared)
 	if !ok || d.Declaration().Criteria != nil {
@@ -86,7 +86,8 @@ func labelFormOf(run store.Run) labelForm {
 	return f
 }
 
-// scaleOf returns the values of an aspect, nil when there are too many to choose from.
+// scaleOf returns the values of an aspect, or nil if there are too many to choose from or
+// they are not integers.
 func scaleOf(a judge.Aspect) []labelChoice {
 	if !a.Integer || a.Max-a.Min >= most {
 		return nil
@@ -114,10 +115,10 @@ func scaleOf(a judge.Aspect) []labelChoice {
 	return list
 }
 
-// Numbers reports whether labels are numbers, of which different ones may mean the same.
+// Numbers reports whether labels are numbers. Different numbers may mean the same.
 func (f labelForm) Numbers() bool { return f.Scale || f.Aspects != nil }
 
-// gives reports whether a label may have been given with this form.
+// gives reports whether a label may come from this form.
 func (f labelForm) gives(label string) bool {
 	if f.Aspects != nil {
 		return strings.HasPrefix(label, f.Aspects[0].Name+" ")
@@ -125,7 +126,7 @@ func (f labelForm) gives(label string) bool {
 	return slices.ContainsFunc(f.Choices, func(c labelChoice) bool { return c.Say == label })
 }
 
-// read returns what a person said with a form: the label, its score and whether it says yes.
+// read parses a submitted form. It sets the label, its score and whether it means yes.
 func (f labelForm) read(say string, value func(name string) string) (store.Label, error) {
 	if f.Aspects == nil {
 		for _, c := range f.Choices {
@@ -151,13 +152,13 @@ func (f labelForm) read(say string, value func(name string) string) (store.Label
 	return store.Label{Label: strings.Join(parts, ", "), Yes: said.Yes(), Score: said.Score}, nil
 }
 
-// An annotatorProgress is how many items of a plan a person has labelled.
+// An annotatorProgress is the number of items of a plan that a person has labelled.
 type annotatorProgress struct {
 	Name string
 	N    int
 }
 
-// progress returns how far each person is, by name, and how many items people disagree on.
+// progress returns the progress of each person, by name, and the number of disputed items.
 func (lp labelledPlan) progress() (people []annotatorProgress, disputes int) {
 	n := map[string]int{}
 	for at, by := range lp.by {
@@ -174,9 +175,9 @@ func (lp labelledPlan) progress() (people []annotatorProgress, disputes int) {
 	return people, disputes
 }
 
-// disputed reports whether people gave the item at a place different labels, and nobody has
-// settled that yet. Numbers differ when one says yes and another no, or by a quarter of
-// the scale.
+// disputed reports whether people gave the item at an index different labels, and the dispute
+// is not resolved yet. Numbers differ if one means yes and another no, or if they are at
+// least a quarter of the scale apart.
 func (lp labelledPlan) disputed(at int) bool {
 	said, low, high := map[string]bool{}, 1.0, 0.0
 	for name, l := range lp.by[at] {
@@ -193,7 +194,7 @@ func (lp labelledPlan) disputed(at int) bool {
 	return len(said) > 1 || lp.form.Numbers() && high-low >= 0.25
 }
 
-// opinions returns what people said of the item at a place, by name.
+// opinions returns the labels of the item at an index, sorted by annotator.
 func (lp labelledPlan) opinions(at int) []store.Label {
 	var list []store.Label
 	for _, name := range slices.Sorted(maps.Keys(lp.by[at])) {
@@ -202,8 +203,8 @@ func (lp labelledPlan) opinions(at int) []store.Label {
 	return list
 }
 
-// labelsCSV answers with what people said of the items of a run, as a table that deem agree
-// and deem labels import read, and how each item was drawn.
+// labelsCSV answers with the labels of the items of a run and how each item was drawn, as a
+// table that "deem agree" and "deem labels import" read.
 func (s *Server) labelsCSV(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {

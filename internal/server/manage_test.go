@@ -25,8 +25,8 @@ import (
 	"deem/model/fake"
 )
 
-// TestBrowserManagesRuns goes the way of somebody with many runs: find one among 500, tag
-// it, compare four, open an item and see its evidence, delete a run and bring it back.
+// TestBrowserManagesRuns works with many runs: it finds one among 500, tags it, compares
+// four, opens an item and its evidence, deletes a run and restores it.
 func TestBrowserManagesRuns(t *testing.T) {
 	chromium(t)
 	st := openStore(t)
@@ -93,7 +93,7 @@ func TestBrowserManagesRuns(t *testing.T) {
 }
 
 // TestBrowserLabelsThree has two people label ten items with three labels by keyboard, and
-// settle what they disagree on.
+// resolve their disagreements.
 func TestBrowserLabelsThree(t *testing.T) {
 	chromium(t)
 	d, err := judge.Load("../../examples/judges/politeness.yaml")
@@ -153,8 +153,8 @@ func TestBrowserLabelsThree(t *testing.T) {
 	}
 }
 
-// TestBrowserLabelsNumbers has a person give numbers for two aspects, and one of twelve
-// labels, by keyboard alone.
+// TestBrowserLabelsNumbers has a person enter numbers for two aspects, and one of twelve
+// labels, using only the keyboard.
 func TestBrowserLabelsNumbers(t *testing.T) {
 	chromium(t)
 	st := openStore(t)
@@ -203,8 +203,7 @@ func TestBrowserLabelsNumbers(t *testing.T) {
 	b.quiet()
 }
 
-// small returns a picture with its 256 most frequent colours, which takes half of the
-// bytes.
+// small reduces a picture to its 256 most frequent colours, which halves its size.
 func small(t *testing.T, shot []byte) []byte {
 	t.Helper()
 	full, err := png.Decode(bytes.NewReader(shot))
@@ -227,13 +226,13 @@ func small(t *testing.T, shot []byte) []byte {
 	return b.Bytes()
 }
 
-// heaviest is how many bytes a page and what it loads may have.
+// heaviest is the maximum size of a page and its resources, in bytes.
 const heaviest = 150 << 10
 
-// TestScreens looks at every kind of page in a wide and a narrow window and in the dark. No
-// page is wider than its window or heavy, all of it is there without scripts, and axe and
-// the console have nothing to say. With DEEM_SCREENSHOTS=docs/images it keeps the pictures
-// of the documentation.
+// TestScreens opens every kind of page in wide and narrow windows and in the dark theme. No
+// page is wider than its window or larger than heaviest, pages are complete without scripts,
+// and axe and the console report nothing. With DEEM_SCREENSHOTS=docs/images it writes the
+// pictures of the documentation.
 func TestScreens(t *testing.T) {
 	chromium(t)
 	g := newGallery(t)
@@ -244,7 +243,7 @@ func TestScreens(t *testing.T) {
 	others := []string{g.runs["borealis 0.9"].ID, run.ID, g.runs["compass"].ID, g.runs["notepad baseline"].ID}
 	screens := []struct {
 		name, path string
-		kept       bool // as a picture
+		kept       bool // as a picture of the documentation
 	}{
 		{"runs", "/?judge=universal&tag=weekly", true},
 		{"run", base, true},

@@ -1,12 +1,12 @@
 package server
 
-// A pager leads through a list whose length is known.
+// A pager links the pages of a list of known length.
 type pager struct {
 	Page, Pages int
 	Prev, Next  string // paths, "" for none
 }
 
-// newPager returns the pager at a page, which it moves into range.
+// newPager returns the pager at a page. A page out of range is clamped.
 func newPager(page, items, perPage int, link func(page int) string) pager {
 	p := pager{Pages: max(1, (items+perPage-1)/perPage)}
 	p.Page = min(max(page, 1), p.Pages)
@@ -19,7 +19,7 @@ func newPager(page, items, perPage int, link func(page int) string) pager {
 	return p
 }
 
-// span returns which part of the list is on the page.
+// span returns the range of items on the page.
 func (p pager) span(items, perPage int) (from, to int) {
 	from = min((p.Page-1)*perPage, items)
 	return from, min(from+perPage, items)

@@ -12,7 +12,7 @@ import (
 	"deem/probe"
 )
 
-// The card of a run over probes says what the judge did, kind by kind.
+// The card of a run over probes shows the results of the judge by kind of probe.
 func TestCard(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)

@@ -15,33 +15,33 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// A page is what a template shows.
+// A page is a template and its data.
 type page struct {
 	Template string // the name of a file in templates, without .html
-	Title    string // of the window, before that of the site
-	Section  string // which entry of the navigation is the current one
+	Title    string // of the window, followed by the title of the site
+	Section  string // the current entry of the navigation
 	Status   int    // 0 means 200
 	Data     any    // {{.Data}} in the template
 
-	// Refresh is after how many seconds the page is loaded again, 0 for never.
+	// Refresh is the number of seconds after which the page is reloaded, 0 for never.
 	Refresh int
 
-	// Scripts are files in static that this page runs besides app.js.
+	// Scripts are files in static that this page runs in addition to app.js.
 	Scripts []string
 }
 
-// A view is what the layout shows: the page and what all pages have.
+// A view is the data of the layout: the page and what all pages have in common.
 type view struct {
 	page
 	Site     string
 	Version  string
 	CSRF     string
-	LoggedIn bool // there is a session to end
-	HasQueue bool // runs can be left to workers
-	Static   bool // the page is a file
+	LoggedIn bool // there is a session, which can be logged out
+	HasQueue bool // workers can judge runs
+	Static   bool // the page is written to a file
 }
 
-// parseTemplates reads every template with the layout and the parts around it.
+// parseTemplates parses every template together with the layout and the shared parts.
 func (s *Server) parseTemplates() (map[string]*template.Template, error) {
 	base, err := template.New("layout.html").Funcs(s.functions()).
 		ParseFS(templateFiles, "templates/layout.html", "templates/parts.html")
@@ -69,7 +69,7 @@ func (s *Server) parseTemplates() (map[string]*template.Template, error) {
 	return pages, nil
 }
 
-// show makes a page and writes it.
+// show builds a page and writes it.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, of pageFunc) error {
 	p, err := of(r)
 	if err != nil {
@@ -78,8 +78,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, of pageFunc) error
 	return s.render(w, r, p)
 }
 
-// render writes a page, all of it or nothing: a template that fails halfway leaves no
-// half page behind.
+// render writes a page. It is buffered, so that nothing is written if the template fails.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) error {
 	t, ok := s.pages[p.Template]
 	if !ok {
@@ -92,14 +91,14 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store") // What was judged stays in the store.
+	h.Set("Cache-Control", "no-store") // Judged texts must not be cached outside the store.
 	if p.Refresh > 0 {
 		h.Set("Refresh", strconv.Itoa(p.Refresh))
 	}
 	if p.Status != 0 {
 		w.WriteHeader(p.Status)
 	}
-	// An address may hold any bytes, and the page says that it is UTF-8.
+	// An address may contain any bytes, but the page is declared as UTF-8.
 	_, err := w.Write(bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")))
 	if err != nil {
 		s.log.Debug("write page", "path", r.URL.Path, "error", err)

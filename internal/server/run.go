@@ -16,13 +16,14 @@ import (
 	"deem/stat"
 )
 
-// A tab is one of the pages of a run.
+// A tab links to one of the pages of a run.
 type tab struct {
 	Name, URL string
 	Current   bool
 }
 
-// runTabs returns the pages of a run. There is none to label where nothing can be labelled.
+// runTabs returns the tabs of a run. There is no tab for labels if the server is read-only or
+// the run is over probes.
 func (s *Server) runTabs(run store.Run, current string) []tab {
 	var tabs []tab
 	add := func(key, name, url string) { tabs = append(tabs, tab{name, url, key == current}) }
@@ -39,18 +40,18 @@ func (s *Server) runTabs(run store.Run, current string) []tab {
 	return tabs
 }
 
-// runOf returns the run that an address names.
+// runOf returns the run that the path of a request names.
 func (s *Server) runOf(r *http.Request) (store.Run, error) {
 	return store.Find(r.Context(), s.store, r.PathValue("id"))
 }
 
-// A runView is what the page of a run shows.
+// A runView is the data of the page of a run.
 type runView struct {
 	Run     store.Run
 	Tabs    []tab
-	Glance  *glance       // nil while the report is being made, and when it cannot be
-	Report  template.HTML // what the glance leaves out
-	Problem string        // why it cannot be made
+	Glance  *glance       // nil while the report is being made, and if it cannot be made
+	Report  template.HTML // without what the glance shows
+	Problem string        // why the report cannot be made
 	Hint    string
 	Waiting bool
 
@@ -59,17 +60,17 @@ type runView struct {
 	Times      []*timeChart
 	Confidence *confidenceChart
 	Progress   progress
-	Queued     *queuedView // nil unless it was left to workers
+	Queued     *queuedView // nil unless workers judge the run
 	CanEdit    bool
 }
 
-// patience is how long a visitor waits for a report before the page comes without it.
+// patience is how long a request waits for a report before the page is shown without it.
 const patience = 3 * time.Second
 
-// refreshEvery is after how many seconds a page that came without a report loads again.
+// refreshEvery is the number of seconds after which a page without its report is reloaded.
 const refreshEvery = 2
 
-// runPage shows what a run found.
+// runPage shows a run and its report.
 func (s *Server) runPage(r *http.Request) (page, error) {
 	run, err := s.runOf(r)
 	if err != nil {
@@ -94,14 +95,14 @@ func (s *Server) runPage(r *http.Request) (page, error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		v.Waiting, p.Refresh = true, refreshEvery
 	default:
-		// A run of a judge that this deem does not know has records all the same.
+		// The page is still useful: a run whose judge is unknown to this deem has records.
 		v.Problem, v.Hint = err.Error(), deem.HintOf(err)
 	}
 	p.Data = v
 	return p, nil
 }
 
-// fillRun enters what the report says.
+// fillRun adds the report to the page.
 func (s *Server) fillRun(r *http.Request, v *runView, got found) (err error) {
 	v.Latency = newLatencyChart(got.Latency, got.Report.Calls.Latency)
 	if v.Confidence, err = s.confidence(r.Context(), v.Run, got.Report.Confidence); err != nil {
@@ -117,7 +118,7 @@ func (s *Server) fillRun(r *http.Request, v *runView, got found) (err error) {
 	return err
 }
 
-// links returns the addresses of what the document about a run names.
+// links returns the function that resolves the links in a document about a run.
 func links(run string) doc.URLs {
 	return func(l doc.Link) string {
 		id := cmp.Or(l.Run, run)
@@ -139,12 +140,12 @@ type scoreView struct {
 	Name     string // of the metric
 	Value    string
 	Interval string
-	Held     string // why there is none
+	Held     string // why there is no score
 	Bar      *intervalBar
 	estimate stat.Estimate
 }
 
-// scoreOf returns what the list of runs shows of a report.
+// scoreOf returns the score of a report for the list of runs.
 func scoreOf(run store.Run, r report.Report) scoreView {
 	v := scoreView{Run: run, Held: r.WithheldReason()}
 	if len(r.Metrics) == 0 {
@@ -163,8 +164,8 @@ func scoreOf(run store.Run, r report.Report) scoreView {
 	return v
 }
 
-// score answers with the cell of a run in the list of runs. Making a report takes a
-// while, and the list does not wait for it.
+// score answers with the score cell of a run in the list of runs. The list loads it
+// separately, because making a report is slow.
 func (s *Server) score(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
 	if err != nil {
@@ -177,6 +178,6 @@ func (s *Server) score(w http.ResponseWriter, r *http.Request) error {
 	if err := s.pages["runs"].ExecuteTemplate(&b, "score", v); err != nil {
 		return err
 	}
-	_, _ = w.Write([]byte(b.String())) // Who is gone needs no answer.
+	_, _ = w.Write([]byte(b.String())) // The client may have disconnected.
 	return nil
 }

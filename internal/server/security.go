@@ -12,13 +12,13 @@ import (
 	"deem"
 )
 
-// policy lets a page load what this server has and nothing else. What was judged is
-// escaped wherever it is shown; this is for the day when somebody forgets.
+// policy lets a page load only resources of this server. Judged texts are escaped wherever
+// they are shown; the policy protects against a missing escape.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// wrap puts around the routes what holds for all of them. The order matters: headers
-// are set whatever comes after, and nobody who is not let in gets any further.
+// wrap adds the middleware of all routes. The order matters: the headers are set on every
+// answer, and a request that fails a check gets no further.
 func (s *Server) wrap(routes http.Handler) http.Handler {
 	h := s.requireWritable(s.requireOwnPage(routes))
 	h = s.requireToken(h)
@@ -28,7 +28,7 @@ func (s *Server) wrap(routes http.Handler) http.Handler {
 	return secureHeaders(h)
 }
 
-// secureHeaders sets what browsers are to mind.
+// secureHeaders sets the security headers for browsers.
 func secureHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -43,10 +43,10 @@ func secureHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// errPanic is what a visitor sees of a bug. The rest is in the log.
+// errPanic is the error that a client sees after a panic. The details are in the log.
 var errPanic = errors.New("deem has a bug here; the log of the server says more")
 
-// recovered answers with 500 when a handler panics.
+// recovered answers with 500 if a handler panics.
 func (s *Server) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -64,9 +64,9 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 	})
 }
 
-// requireHost refuses foreign names while there is no token. A page elsewhere can make
-// its own name point to this machine (DNS rebinding), and its requests then count as
-// of the same origin; but they carry that name. With a token they carry no session.
+// requireHost refuses host names other than localhost if there is no token. Another site can
+// make its own name resolve to this machine (DNS rebinding), and its requests then have the
+// same origin; but they contain that name. If there is a token, they have no session.
 func (s *Server) requireHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.guard.token == "" && !loopback(hostOf(r.Host)) {
@@ -79,7 +79,7 @@ func (s *Server) requireHost(next http.Handler) http.Handler {
 	})
 }
 
-// requireOrigin refuses changes that browsers say come from other sites.
+// requireOrigin refuses unsafe requests that browsers mark as coming from other sites.
 func (s *Server) requireOrigin(next http.Handler) http.Handler {
 	p := http.NewCrossOriginProtection()
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -88,13 +88,12 @@ func (s *Server) requireOrigin(next http.Handler) http.Handler {
 	return p.Handler(next)
 }
 
-// open reports whether a path is for everybody.
+// open reports whether a path needs no token.
 func open(path string) bool {
 	return path == "/login" || path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, "/static/")
 }
 
-// requireToken lets in who has a session or knows the token. People without either get
-// the page on which they can give it.
+// requireToken requires a session or the token. Browsers without either get the login page.
 func (s *Server) requireToken(next http.Handler) http.Handler {
 	g := s.guard
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -116,13 +115,13 @@ func (s *Server) requireToken(next http.Handler) http.Handler {
 	})
 }
 
-// The two ways to be refused.
+// The reasons for a refusal, in addition to waitError.
 var (
 	errLogin = errors.New("this server wants its token")
 	errToken = errors.New("this is not the token")
 )
 
-// A waitError means that somebody guessed too often.
+// A waitError means that a client sent too many wrong tokens.
 type waitError struct{ wait time.Duration }
 
 func (e *waitError) Error() string {
@@ -131,8 +130,8 @@ func (e *waitError) Error() string {
 
 func (e *waitError) seconds() int { return int(e.wait.Seconds()) + 1 }
 
-// try reports whether a guess is the token. Who guessed wrong too often is not even
-// sent when right.
+// try reports whether a guess is the token. After too many wrong guesses, even the right
+// token is refused for a while.
 func (g *guard) try(r *http.Request, guess string) (bool, error) {
 	addr := g.remote(r)
 	if wait := g.misses.wait(addr); wait > 0 {
@@ -145,7 +144,7 @@ func (g *guard) try(r *http.Request, guess string) (bool, error) {
 	return true, nil
 }
 
-// refuse answers who was not let in: 429 after too many guesses, else 401.
+// refuse answers a request without a valid token: 429 after too many guesses, otherwise 401.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	status := refusal(w, err)
 	if isAPI(r) {
@@ -169,8 +168,8 @@ func refusal(w http.ResponseWriter, err error) int {
 	return http.StatusUnauthorized
 }
 
-// requireOwnPage refuses changes from pages that are not ours, besides what browsers say.
-// The API needs no such proof: see the package comment.
+// requireOwnPage refuses unsafe requests without the CSRF value of our pages, in addition to
+// requireOrigin. The API does not need it: see the package comment.
 func (s *Server) requireOwnPage(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {

@@ -14,25 +14,25 @@ import (
 	"deem/internal/store"
 )
 
-// Options say what a server shows and to whom.
+// Options are the options of a server.
 type Options struct {
 	Store store.Database
 
-	// Token is what a visitor must know; "" demands nothing, and then only this
-	// machine is answered.
+	// Token is the token that clients must send. If it is "", none is needed, and only
+	// requests to localhost are answered.
 	Token string
 
-	// BehindProxy says that all requests come through a proxy, which names the client
-	// in X-Forwarded-For. Wrong tokens are then counted by client.
+	// BehindProxy means that all requests come through a proxy that names the client in
+	// X-Forwarded-For. Wrong tokens are then counted per client.
 	BehindProxy bool
 
-	// API says what clients of the HTTP API may do.
+	// API configures the HTTP API.
 	API API
 
-	// Queue leaves runs to workers; nil where there are none.
+	// Queue passes runs to workers; nil if there are none.
 	Queue Queue
 
-	// ReadOnly refuses everything that would change something.
+	// ReadOnly refuses all changes.
 	ReadOnly bool
 
 	Title   string       // of the site; "" means "deem"
@@ -40,8 +40,7 @@ type Options struct {
 	Logger  *slog.Logger // nil means slog.Default
 }
 
-// A Server answers requests. [New] makes one; [Server.Close] ends what it does in the
-// background.
+// A Server serves the web pages and the HTTP API. [Server.Close] ends its background work.
 type Server struct {
 	store   store.Database
 	title   string
@@ -64,20 +63,20 @@ type Server struct {
 	indexer *indexer
 	facets  *facets
 	bench   *bench
-	streams chan struct{} // one for each page that watches a run
-	poll    time.Duration // how often it looks
+	streams chan struct{} // a slot for each page that watches a run
+	poll    time.Duration // the interval at which a watched run is read
 
 	labelling *labelling
 
-	// background ends with the server. What a visitor waits for may serve others
-	// after they have gone, so it cannot hang on their request.
+	// background ends with the server. Work started by one request may serve others
+	// after that request has ended, so it does not use the context of the request.
 	background context.Context
 	stop       context.CancelFunc
 
 	handler http.Handler
 }
 
-// New returns a server of the runs in a store.
+// New returns a server for the runs in a store.
 func New(o Options) (*Server, error) {
 	if o.Store == nil {
 		return nil, errors.New("a server needs a store")
@@ -108,12 +107,12 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Handler returns what answers requests.
+// Handler returns the HTTP handler of the server.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Close ends what the server does in the background and waits for it. The store stays
-// open. Runs that are being judged take no new items; calls in flight have ten seconds
-// to finish, and less if [Server.Kill] is called.
+// Close ends the background work of the server and waits for it. The store stays open. Runs
+// that are being judged start no new items; calls in flight have ten seconds to finish, or
+// less if [Server.Kill] is called.
 func (s *Server) Close() {
 	s.stop()
 	s.jobs.close()
@@ -122,7 +121,8 @@ func (s *Server) Close() {
 	s.bench.wait()
 }
 
-// How long a client may take. Answers that stream extend the limit as they go.
+// The timeouts and limits of a connection. Streamed answers extend the write timeout as they
+// proceed.
 const (
 	headerTimeout = 10 * time.Second
 	readTimeout   = time.Minute
@@ -132,9 +132,9 @@ const (
 	maxHeader     = 64 << 10
 )
 
-// Serve answers requests on a listener until ctx is done. Then it takes no new ones,
-// lets those that are being answered finish for a few seconds, and closes the server.
-// It refuses an address on which a token is missing.
+// Serve answers requests on a listener until ctx is done. Then it accepts no new requests,
+// gives those in progress a few seconds to finish, and closes the server. It returns an
+// error if the address requires a token and there is none.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.Close()
 	if err := CheckListen(l.Addr().String(), s.guard.token); err != nil {
@@ -145,7 +145,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	// Streams never end by themselves: they see the context of the server end.
+	// Streams do not end by themselves: they end with the background context.
 	hs.RegisterOnShutdown(s.stop)
 	failed := make(chan error, 1)
 	go func() { failed <- hs.Serve(l) }()

@@ -13,8 +13,8 @@ import (
 	"deem/judge"
 )
 
-// A spread counts how the numbers of a run are distributed: its scores, overall and by
-// category, and its aspects.
+// A spread is the distribution of the scores of a run, overall and by category, and of its
+// aspects.
 type spread struct {
 	all        scoreCount
 	categories map[string]*scoreCount
@@ -45,13 +45,13 @@ func (s *spread) add(category string, v deem.Verdict) {
 	for name, x := range v.Aspects {
 		scale, ok := s.scales[name]
 		if !ok {
-			scale = judge.Aspect{Min: 0, Max: 1} // as that of a rule
+			scale = judge.Aspect{Min: 0, Max: 1} // for example of a rule
 		}
 		of(s.aspects, name).add(x, scale.Min, scale.Max)
 	}
 }
 
-// A scoreCount counts numbers of a scale in tenths of it, and how many are at neither end.
+// A scoreCount counts numbers by tenths of their scale, and those strictly between its ends.
 type scoreCount struct {
 	bins       [10]int
 	n, between int
@@ -68,20 +68,21 @@ func (c *scoreCount) add(x, least, most float64) {
 	c.sum += x
 }
 
-// A spreadRow is the distribution of one group, drawn small.
+// A spreadRow is a small chart of the distribution of one group.
 type spreadRow struct {
 	Name, Mean, N string
 	Scale         string
 	Bars          []chartBar
 }
 
-// A spreadChart is the distribution of scores, with a small one for each category and aspect.
+// A spreadChart is the distribution of scores, with a small chart for each category and
+// aspect.
 type spreadChart struct {
 	chart
 	Rows []spreadRow
 }
 
-// The most groups that are drawn, the largest first, and how high their charts are.
+// The maximum number of groups that are drawn, largest first, and the height of their charts.
 const (
 	spreadRows = 12
 	spreadHigh = 20
@@ -112,7 +113,7 @@ func newSpreadChart(s *spread) *spreadChart {
 		for _, name := range names[:min(len(names), spreadRows)] {
 			row := newSpreadRow(name, counts[name], s.scales[name])
 			if i > 0 {
-				row.Mean = "" // The bars of the categories say it.
+				row.Mean = "" // The category bars already show it.
 			}
 			c.Rows = append(c.Rows, row)
 		}
@@ -120,7 +121,7 @@ func newSpreadChart(s *spread) *spreadChart {
 	return c
 }
 
-// sortedBy returns the keys of a map by a number, then by name.
+// sortedBy returns the keys of a map, sorted by a number and then by name.
 func sortedBy[V any](of map[string]V, by func(V) int) []string {
 	names := make([]string, 0, len(of))
 	for name := range of {
@@ -172,7 +173,7 @@ type timeChart struct {
 	Points []chartPoint
 }
 
-// timeSteps is how many points a chart over time has at most.
+// timeSteps is the maximum number of points of a chart over time.
 const timeSteps = 24
 
 // newTimeCharts draws latency and cost over time, or nothing if the calls of a run began within
@@ -194,7 +195,7 @@ func newTimeCharts(list []timedCall) []*timeChart {
 	}
 	var steps []step
 	var spent int64
-	slowest := time.Nanosecond // so that nothing is divided by 0
+	slowest := time.Nanosecond // avoids division by zero
 	for rest := list; len(rest) > 0; {
 		k := int(int64(timeSteps) * int64(rest[0].at.Sub(first)) / int64(span+1))
 		end := slices.IndexFunc(rest, func(c timedCall) bool {

@@ -14,12 +14,12 @@ import (
 	"deem/stat"
 )
 
-// A trendView is the page that shows how scores developed.
+// A trendView is the data of the page that shows scores over time.
 type trendView struct {
 	Filter runsFilter
-	Runs   string // the list with the same filter
+	Runs   string // the address of the list with the same filter
 	Charts []trendChart
-	Late   bool // not all scores were made in time
+	Late   bool // some scores were not computed in time
 }
 
 // A trendChart shows one dataset and judge, with a line for each system.
@@ -32,7 +32,7 @@ type trendChart struct {
 // A trendLine is the runs of one system, oldest first.
 type trendLine struct {
 	System string
-	Class  string // of its colour
+	Class  string // CSS class of its colour
 	Path   string // of the polyline
 	Points []trendPoint
 }
@@ -41,15 +41,15 @@ type trendLine struct {
 type trendPoint struct {
 	Row            runRow
 	CX, CY, Lo, Hi float64
-	Change         string // to the run before, "" for the first
+	Change         string // from the previous run, "" for the first
 	Tone           doc.Tone
 	Words          string
 }
 
-// trendLines is how many systems have a line of their own.
+// trendLines is the number of line colours. Further systems share the last one.
 const trendLines = 6
 
-// trendTaller is how much higher the chart is than others.
+// trendTaller is how much taller the chart is than other charts.
 const trendTaller = 110
 
 // trendPage shows scores over time, for the runs that a filter selects.
@@ -92,7 +92,7 @@ func (s *Server) trendPage(r *http.Request) (page, error) {
 	return p, nil
 }
 
-// newTrendChart draws runs of one dataset and judge, which are oldest first.
+// newTrendChart draws the runs of one dataset and judge, which must be sorted oldest first.
 func newTrendChart(id string, rows []runRow) trendChart {
 	first, last := rows[0], rows[len(rows)-1]
 	c := trendChart{chart: newChart(id, first.DatasetName, ""), Dataset: first.DatasetName, Judge: first.Run.Judge.Name}
@@ -145,8 +145,8 @@ func newTrendChart(id string, rows []runRow) trendChart {
 	return c
 }
 
-// trendDates is the number of dates below the chart, and trendMargin the share of its width
-// that is free on both sides.
+// trendDates is the maximum number of dates below the chart, and trendMargin the share of its
+// width that is left free on each side.
 const (
 	trendDates  = 5
 	trendMargin = 0.04
@@ -177,10 +177,10 @@ func (c *trendChart) addDates(first, last time.Time) {
 	}
 }
 
-// difference returns how much b is above a, two estimates of independent runs, with the
-// interval that their own intervals give (G. Y. Zou and A. Donner, "Construction of
-// confidence limits about effect measures", Statistics in Medicine 27 (2008), 1693-1702).
-// Runs over the same items are paired, so that the interval is rather too wide.
+// difference returns b minus a, two estimates of independent runs, with a confidence interval
+// computed from their intervals (G. Y. Zou and A. Donner, "Construction of confidence limits
+// about effect measures", Statistics in Medicine 27 (2008), 1693-1702). Runs over the same
+// items are paired, so the interval tends to be too wide.
 func difference(a, b stat.Estimate) stat.Estimate {
 	d := b.Value - a.Value
 	return stat.Estimate{

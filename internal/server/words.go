@@ -16,7 +16,7 @@ import (
 	"deem/stat"
 )
 
-// functions are what templates can call.
+// functions returns the functions that templates can call.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"asset":    s.assets.url,
@@ -48,7 +48,7 @@ func (s *Server) functions() template.FuncMap {
 	}
 }
 
-// A choice is a field of a form that filters by one of the names that there are.
+// A choice is a form field that filters by one of the names in List.
 type choice struct {
 	ID, Name, Now string
 	List          []store.Count
@@ -56,7 +56,7 @@ type choice struct {
 
 func newChoice(id, name, now string, list []store.Count) choice { return choice{id, name, now, list} }
 
-// csrfField returns the hidden field that every form of ours carries.
+// csrfField returns the hidden field that every form of ours contains.
 func csrfField(v view) template.HTML {
 	return template.HTML(`<input type="hidden" name="csrf" value="` + template.HTMLEscapeString(v.CSRF) + `">`) //nolint:gosec // It is escaped here.
 }
@@ -64,8 +64,8 @@ func csrfField(v view) template.HTML {
 // percent returns a share as a percentage with one decimal.
 func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 
-// share returns an estimate as percentages, as "66.7% [48.8, 80.8]", with "-" for an
-// interval that the data do not allow, and "-" alone for one that stands on nothing.
+// share formats an estimate as percentages, for example "66.7% [48.8, 80.8]", with "-" in
+// place of an interval that the data do not allow, and "-" alone for an unknown estimate.
 func share(est stat.Estimate) string {
 	if est.Unknown() {
 		return "-"
@@ -73,12 +73,12 @@ func share(est stat.Estimate) string {
 	return percent(est.Value) + " " + est.Ends("%.1f", 100)
 }
 
-// clock returns a time for people, and stamp for programs.
+// clock formats a time for people, and stamp for programs.
 func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// took returns a duration with three digits at most.
+// took formats a duration, below a minute with at most three digits.
 func took(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -94,10 +94,10 @@ func took(d time.Duration) string {
 	}
 }
 
-// number returns a score with four digits at most.
+// number formats a score with at most four digits.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
-// orNone returns the name of a category, or what stands for none.
+// orNone returns the name of a category, or noCategory if it is "".
 func orNone(name string) string {
 	if name == "" {
 		return noCategory
@@ -105,8 +105,8 @@ func orNone(name string) string {
 	return name
 }
 
-// datasetName returns what a dataset is called, without the folders of its files. Others
-// may look at the page, and long paths hide what differs.
+// datasetName returns the name of a dataset without the directories of its files: paths should
+// not be shown to other people, and long paths hide the differences.
 func datasetName(names []string) string {
 	short := make([]string, len(names))
 	for i, name := range names {
@@ -118,12 +118,12 @@ func datasetName(names []string) string {
 	return strings.Join(short, ", ")
 }
 
-// excerptLength is how many characters of a text a list shows.
+// excerptLength is the maximum number of characters of a text in a list.
 const excerptLength = 200
 
 // excerpt returns the beginning of a text on one line.
 func excerpt(text string) string {
-	if len(text) > 4*excerptLength+4 { // The rest need not be looked at, however long it is.
+	if len(text) > 4*excerptLength+4 { // Do not process the rest of a long text.
 		text = text[:4*excerptLength+4]
 	}
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
@@ -139,8 +139,8 @@ func runURL(run string) string { return "/runs/" + url.PathEscape(run) }
 // itemsURL returns the path of a run's items.
 func itemsURL(run string) string { return runURL(run) + "/items" }
 
-// itemURL returns the path of an item. Ids are whatever a dataset calls its items; one
-// that a browser would take for a way up goes into the query.
+// itemURL returns the path of an item. Ids come from the dataset; one that is empty or that a
+// browser would resolve as a relative path ("." or "..") goes into the query.
 func itemURL(run, id string) string { return under(runURL(run)+"/items/", id) }
 
 // rawURL returns the path of the plain texts of an item.
