@@ -18,7 +18,8 @@ import (
 	"deem/report"
 )
 
-// agreeRoutes are the pages that compare a judge with people or another judge.
+// agreeRoutes returns the routes of the pages that compare a judge with people or another
+// judge.
 func (s *Server) agreeRoutes() []route {
 	return []route{
 		{pattern: "GET /runs/{id}/agreement", page: s.agreementPage},
@@ -26,25 +27,26 @@ func (s *Server) agreeRoutes() []route {
 	}
 }
 
-// agreementURL returns the address of a run's agreement, with names and values besides.
+// agreementURL returns the URL of a run's agreement page. More are the names and values of
+// query parameters.
 func agreementURL(run string, more ...string) string {
 	return filter{}.link(runURL(run)+"/agreement", more...)
 }
 
-// defaultWidth is how wide the corrected interval may be unless somebody says otherwise,
-// in percentage points: the number of labels that are missing is said for it.
+// defaultWidth is the default target width of the corrected interval, in percentage points.
+// The page shows how many more labels are needed to reach it.
 const defaultWidth = 10
 
-// An agreeAsk is what the address of an agreement says.
+// An agreeAsk is the parsed URL of an agreement page.
 type agreeAsk struct {
 	run    store.Run
-	other  *store.Run // nil when people are right
-	Only   []string   // annotators, all of them when empty
-	Width  float64    // of the corrected interval that is wished for, in percentage points
+	other  *store.Run // nil if people are the truth
+	Only   []string   // annotators; empty for all
+	Width  float64    // target width of the corrected interval, in percentage points
 	labels []store.Label
 }
 
-// readAgree reads what the address says, and the labels there are.
+// readAgree parses the URL of an agreement page and reads the labels.
 func (s *Server) readAgree(r *http.Request) (agreeAsk, error) {
 	q := r.URL.Query()
 	run, err := s.runOf(r)
@@ -77,7 +79,7 @@ func (s *Server) readAgree(r *http.Request) (agreeAsk, error) {
 	return ask, err
 }
 
-// labelsOf returns labels.
+// labelsOf returns the labels that match q.
 func (s *Server) labelsOf(ctx context.Context, q store.LabelQuery) ([]store.Label, error) {
 	var list []store.Label
 	for l, err := range s.store.Labels(ctx, q) {
@@ -89,7 +91,7 @@ func (s *Server) labelsOf(ctx context.Context, q store.LabelQuery) ([]store.Labe
 	return list, nil
 }
 
-// link returns the address of a page below the agreement, as "/items".
+// link returns the URL of a page below the agreement, for example "/items".
 func (a agreeAsk) link(below string, more ...string) string {
 	q := url.Values{}
 	if a.other != nil {
@@ -111,7 +113,7 @@ func (a agreeAsk) link(below string, more ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// stamp says how far the run and the labels are.
+// stamp returns a string that changes with the runs and the labels.
 func (a agreeAsk) stamp() string {
 	now := time.Now()
 	text := stampOf(a.run, now)
@@ -121,8 +123,8 @@ func (a agreeAsk) stamp() string {
 	return text + stampOfLabels(a.labels)
 }
 
-// stampOfLabels changes with the labels: a person who changes their mind labels later,
-// a label that is taken back leaves one fewer, and both together change the sum.
+// stampOfLabels returns a string that changes with the labels: a changed label has a later
+// time, a withdrawn label lowers the count, and both together change the sum.
 func stampOfLabels(list []store.Label) string {
 	last, sum := int64(0), int64(0)
 	for _, l := range list {
@@ -135,14 +137,14 @@ func stampOfLabels(list []store.Label) string {
 	return fmt.Sprint(";", len(list), ";", last, ";", sum)
 }
 
-// An agreed is an agreement, and which items it is about.
+// An agreed is an agreement and the items it is based on.
 type agreed struct {
 	agree.Agreement
 	both  []bothItem
-	votes map[string]int // how many items each annotator labelled
-	other int            // labels about another response than the one judged
+	votes map[string]int // number of items labelled, by annotator
+	other int            // labels for a response other than the judged one
 
-	narrowed string // what the last labels did to the corrected interval, "" when that is not known
+	narrowed string // the effect of the last labels on the corrected interval, "" if unknown
 }
 
 // A bothItem is an item with a verdict and a label.
@@ -151,7 +153,7 @@ type bothItem struct {
 	judge, people bool
 }
 
-// agreed sets the judge beside people or another judge.
+// agreed compares the judge with people or another judge.
 func (s *Server) agreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
 	other := ""
 	if ask.other != nil {
@@ -191,11 +193,11 @@ func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error)
 	return got, s.addNarrowed(ctx, ask, o, got)
 }
 
-// lastLabels are those of which the page of an agreement says what they were worth.
+// lastLabels is the number of most recent labels whose effect the agreement page shows.
 const lastLabels = 10
 
-// addNarrowed says how much the last labels narrowed the corrected interval: the agreement
-// is counted once more without them.
+// addNarrowed sets how much the last labels narrowed the corrected interval. It computes
+// the agreement again without them.
 func (s *Server) addNarrowed(ctx context.Context, ask agreeAsk, o agree.Options, got *agreed) error {
 	var times []time.Time
 	for _, l := range ask.labels {
@@ -220,7 +222,7 @@ func (s *Server) addNarrowed(ctx context.Context, ask agreeAsk, o agree.Options,
 	return nil
 }
 
-// labelsBefore are the labels that were given before a time.
+// labelsBefore is a database restricted to the labels given before a time.
 type labelsBefore struct {
 	store.Database
 	at time.Time
@@ -237,7 +239,7 @@ func (b labelsBefore) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[
 	}
 }
 
-// note remembers which items an agreement is about.
+// note returns a function that calls add and records the items of the agreement.
 func (g *agreed) note(add func(agree.Pair)) func(agree.Pair) {
 	return func(p agree.Pair) {
 		add(p)
@@ -256,7 +258,7 @@ func (g *agreed) note(add func(agree.Pair)) func(agree.Pair) {
 	}
 }
 
-// agreementPage sets the judge of a run beside people, or beside that of another run.
+// agreementPage compares the judge of a run with people or with the judge of another run.
 func (s *Server) agreementPage(r *http.Request) (page, error) {
 	ask, err := s.readAgree(r)
 	if err != nil {
@@ -278,7 +280,8 @@ func (s *Server) agreementPage(r *http.Request) (page, error) {
 	})
 }
 
-// annotators returns who labelled items of this run or its dataset, with how many.
+// annotators returns the people who labelled items of this run or its dataset, with the
+// number of items.
 func (g *agreed) annotators(ask agreeAsk) []annotatorView {
 	names := map[string]bool{}
 	for name := range g.votes {

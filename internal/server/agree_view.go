@@ -13,7 +13,7 @@ import (
 	"deem/report"
 )
 
-// An agreeView is what the page of an agreement shows.
+// An agreeView is the data of the agreement page.
 type agreeView struct {
 	Run  store.Run
 	Tabs []tab
@@ -26,17 +26,17 @@ type agreeView struct {
 	LabelURL   string
 	Left       string // labels that could not be used
 	Trust      trust
-	Report     template.HTML // "" when no item has both a verdict and a label
+	Report     template.HTML // "" if no item has both a verdict and a label
 }
 
-// An annotatorView is a person to choose.
+// An annotatorView is an annotator who can be selected.
 type annotatorView struct {
 	Name   string
-	N      int // items that they labelled, among those that were asked for
+	N      int // number of selected items that they labelled
 	Chosen bool
 }
 
-// newAgreeView lays an agreement out.
+// newAgreeView returns the view of an agreement.
 func (s *Server) newAgreeView(ask agreeAsk, got *agreed) (v agreeView, err error) {
 	v = agreeView{
 		Run: ask.run, Tabs: s.runTabs(ask.run, "agreement"), Ask: ask, Agreement: got.Agreement, Annotators: got.annotators(ask),
@@ -78,8 +78,8 @@ func (s *Server) newAgreeView(ask agreeAsk, got *agreed) (v agreeView, err error
 	return v, err
 }
 
-// arrange gives the tables of the page titles, and puts the counts by category next to the
-// counts of all items.
+// arrange adds titles to the tables of the page, and moves the counts by category after
+// the confusion matrix.
 func arrange(d *doc.Document) {
 	titles := map[string]string{"matrix": "Verdicts and labels", "categories": "Agreement by category"}
 	for i, s := range d.Sections {
@@ -94,7 +94,8 @@ func arrange(d *doc.Document) {
 	}
 }
 
-// addCurve draws how often the judge was right when it was how sure, above the numbers.
+// addCurve replaces the first block of the confidence section by a chart of how often the
+// judge was right at each level of confidence.
 func (s *Server) addCurve(d *doc.Document, c *agree.Confidence) error {
 	if c == nil {
 		return nil
@@ -112,7 +113,7 @@ func (s *Server) addCurve(d *doc.Document, c *agree.Confidence) error {
 			continue
 		}
 		figure := doc.Figure{HTML: template.HTML(b.String())}                     //nolint:gosec // The template has escaped it.
-		d.Sections[i].Blocks = append([]doc.Block{figure}, section.Blocks[1:]...) // The table is behind the chart.
+		d.Sections[i].Blocks = append([]doc.Block{figure}, section.Blocks[1:]...) // The chart includes the table.
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"deem/internal/store/sqlite"
 )
 
-// TestForeignPageCannotPost plays a page of another site that makes a browser send
-// items to a server without a token.
+// TestForeignPageCannotPost simulates a page of another site that makes a browser send items
+// to a server without a token.
 func TestForeignPageCannotPost(t *testing.T) {
 	ts := serveAPI(t, nil)
 	body := `{"items":` + twoItems + `}`
@@ -33,7 +33,7 @@ func TestForeignPageCannotPost(t *testing.T) {
 			}
 		})
 	}
-	// Even without those headers, what a form can send is not taken.
+	// Even without those headers, media types that a form can send are rejected.
 	for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""} {
 		ts.ask(t, "POST", "/api/v1/verdicts", body, "Content-Type", media).wantProblem(t, 415, "Content-Type")
 	}
@@ -41,7 +41,7 @@ func TestForeignPageCannotPost(t *testing.T) {
 	ts.ask(t, "POST", "/api/v1/verdicts", body, "Sec-Fetch-Site", "same-origin").want(t, 200)
 }
 
-// askAs sends a POST with headers, among which may be the name of the server.
+// askAs sends a POST with headers, which may include Host.
 func askAs(t *testing.T, ts *apiServer, path, body string, headers []string) apiAnswer {
 	t.Helper()
 	if headers[0] != "Host" {
@@ -61,7 +61,7 @@ func askAs(t *testing.T, ts *apiServer, path, body string, headers []string) api
 	return apiAnswer{status: resp.StatusCode}
 }
 
-// TestTokenOfTheAPI asks with and without the token.
+// TestTokenOfTheAPI sends requests with and without the token.
 func TestTokenOfTheAPI(t *testing.T) {
 	ts := serveAPI(t, func(o *server.Options) { o.Token = token })
 	body := `{"items":` + twoItems + `}`
@@ -98,7 +98,7 @@ func TestReadOnly(t *testing.T) {
 	ro.ask(t, "GET", "/api/v1/runs/last/report", "").want(t, 200, "judged", 2)
 }
 
-// TestNowhere asks for what is not there.
+// TestNowhere requests resources that do not exist.
 func TestNowhere(t *testing.T) {
 	ts := serveAPI(t, nil)
 	for _, path := range []string{"/api", "/api/", "/api/v2/runs", "/api/v1/rns", "/api/v1/runs/last/nothing"} {
@@ -117,7 +117,7 @@ func TestNowhere(t *testing.T) {
 	ts.ask(t, "POST", "/api/v1/verdicts", `{"items":`+twoItems+`}`, "Content-Encoding", "gzip").wantProblem(t, 415, "gzip")
 }
 
-// TestModelsOfTheServer lists what clients may ask.
+// TestModelsOfTheServer lists the models that clients may use.
 func TestModelsOfTheServer(t *testing.T) {
 	ts := serveAPI(t, withModel("http://localhost:9", nil))
 	ts.ask(t, "GET", "/api/v1/models", "").want(t, 200, "models.0.name", "openai:gpt-4o-mini", "models.0.default", true)
@@ -127,7 +127,7 @@ func TestModelsOfTheServer(t *testing.T) {
 	ts.ask(t, "POST", "/api/v1/verdicts", `{"judge":"universal","model":"openai:gpt-4o","items":`+twoItems+`}`).wantProblem(t, 403, "openai:gpt-4o-mini")
 }
 
-// TestFakesAreRefused holds that a client cannot ask models that are made for tests, one
+// TestFakesAreRefused checks that a client cannot use the models that exist for tests, one
 // of which hangs until it is interrupted.
 func TestFakesAreRefused(t *testing.T) {
 	ts := serveAPI(t, func(o *server.Options) { o.API.Fakes = false })
@@ -144,7 +144,7 @@ func TestFakesAreRefused(t *testing.T) {
 	ts.ask(t, "GET", "/api/v1/runs", "").want(t, 200, "runs", "[]")
 }
 
-// TestCancelEndsCalls cancels a run whose calls never end by themselves.
+// TestCancelEndsCalls cancels a run whose calls hang.
 func TestCancelEndsCalls(t *testing.T) {
 	t.Parallel()
 	ts := serveAPI(t, nil)
@@ -155,8 +155,8 @@ func TestCancelEndsCalls(t *testing.T) {
 	ts.run(t, id).want(t, 200, "resumable", true, "problem.status", 409)
 }
 
-// TestOneClientLeavesAPlace has one client ask for more runs that hang than there are
-// places. Another client is still served.
+// TestOneClientLeavesAPlace has one client start more hanging runs than there are slots.
+// Another client must still be served.
 func TestOneClientLeavesAPlace(t *testing.T) {
 	t.Parallel()
 	ts := serveAPI(t, func(o *server.Options) { o.BehindProxy = true })
@@ -169,7 +169,7 @@ func TestOneClientLeavesAPlace(t *testing.T) {
 	ts.srv.Kill()
 }
 
-// TestEveryCallEnds asks a model that never answers. The server gives the call up.
+// TestEveryCallEnds uses a model that never replies. The call must time out.
 func TestEveryCallEnds(t *testing.T) {
 	t.Parallel()
 	ts := serveAPI(t, func(o *server.Options) { o.API.CallTimeout, o.API.Retries = 100*time.Millisecond, -1 })
@@ -177,7 +177,7 @@ func TestEveryCallEnds(t *testing.T) {
 	a.want(t, 200, "run.unjudged", 2, "records.0.failure.kind", "timeout")
 }
 
-// TestStopEndsCalls stops a server while a call does not end.
+// TestStopEndsCalls stops a server while a call hangs.
 func TestStopEndsCalls(t *testing.T) {
 	t.Parallel()
 	ts := serveAPI(t, nil)

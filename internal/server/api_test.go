@@ -19,7 +19,7 @@ import (
 	"deem/internal/store"
 )
 
-// An apiServer is a server whose API is asked in tests.
+// An apiServer is a server whose API is tested.
 type apiServer struct {
 	*httptest.Server
 	store store.Database
@@ -27,14 +27,14 @@ type apiServer struct {
 	srv   *server.Server
 }
 
-// serveAPI starts a server that judges. The options may be edited before.
+// serveAPI starts a server that judges. Edit may change its options.
 func serveAPI(t *testing.T, edit func(*server.Options)) *apiServer {
 	t.Helper()
 	st := openStore(t)
 	return serveStore(t, st, t.TempDir(), edit)
 }
 
-// serveStore starts a server that judges on a store that is there.
+// serveStore starts a server that judges, with an existing store.
 func serveStore(t *testing.T, st store.Database, spool string, edit func(*server.Options)) *apiServer {
 	t.Helper()
 	o := server.Options{Store: st, Version: "1.2.3", API: server.API{Spool: spool, Fakes: true}}
@@ -53,12 +53,12 @@ func serveStore(t *testing.T, st store.Database, spool string, edit func(*server
 	return &apiServer{Server: ts, store: st, spool: spool, srv: s}
 }
 
-// An apiAnswer is what the server said.
+// An apiAnswer is a response of the server.
 type apiAnswer struct {
 	status int
 	header http.Header
 	text   string
-	body   map[string]any // of an answer in JSON
+	body   map[string]any // of a JSON response
 }
 
 // ask sends a request with headers given as name and value.
@@ -90,7 +90,7 @@ func (ts *apiServer) ask(t *testing.T, method, path, body string, headers ...str
 	return a
 }
 
-// at returns what stands in an answer under a path, as "run.id".
+// at returns the value at a path of a response, for example "run.id".
 func (a apiAnswer) at(path string) any {
 	var v any = a.body
 	for _, key := range strings.Split(path, ".") {
@@ -110,7 +110,7 @@ func (a apiAnswer) at(path string) any {
 	return v
 }
 
-// want holds an answer to a status and to what stands in it.
+// want checks the status of a response and the values at paths.
 func (a apiAnswer) want(t *testing.T, status int, pairs ...any) {
 	t.Helper()
 	if a.status != status {
@@ -123,7 +123,7 @@ func (a apiAnswer) want(t *testing.T, status int, pairs ...any) {
 	}
 }
 
-// wantProblem holds an answer to what RFC 9457 says of problems, and to words in it.
+// wantProblem checks that a response is a problem (RFC 9457) and contains words.
 func (a apiAnswer) wantProblem(t *testing.T, status int, words ...string) {
 	t.Helper()
 	a.want(t, status, "status", status, "type", "about:blank", "title", http.StatusText(status))
@@ -140,7 +140,7 @@ func (a apiAnswer) wantProblem(t *testing.T, status int, words ...string) {
 	}
 }
 
-// twoItems are one that match says yes to and one that it says no to.
+// twoItems is an item that the judge match accepts and one that it rejects.
 const twoItems = `[{"id":"q1","question":"How long?","references":["18 days"],"response":"It took 18 days.","category":"temporal"},
 {"id":"q2","question":"How long?","references":["18 days"],"response":"It took 19 days."}]`
 
@@ -154,7 +154,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// run returns a run as the API has it.
+// run gets a run from the API.
 func (ts *apiServer) run(t *testing.T, id string) apiAnswer {
 	t.Helper()
 	return ts.ask(t, "GET", "/api/v1/runs/"+id, "")
@@ -176,7 +176,7 @@ func TestVerdicts(t *testing.T) {
 	if got := a.header.Get("Location"); got != "/api/v1/runs/"+id {
 		t.Errorf("Location = %q, want that of run %s", got, id)
 	}
-	// The same again is the same run, and costs nothing.
+	// The same items again are the same run, at no cost.
 	again := ts.ask(t, "POST", "/api/v1/verdicts?with=item,calls", `{"items":`+twoItems+`}`)
 	again.want(t, 200, "run.id", id, "records.0.item.category", "temporal")
 	ts.ask(t, "POST", "/api/v1/verdicts", `{"fresh":true,"items":`+twoItems+`}`).want(t, 200, "records.1.id", "q2")
@@ -185,7 +185,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestUnjudgedIsNotWrong holds the API to the first law.
+// TestUnjudgedIsNotWrong checks that an unjudged item has a failure and no score.
 func TestUnjudgedIsNotWrong(t *testing.T) {
 	ts := serveAPI(t, nil)
 	a := ts.ask(t, "POST", "/api/v1/verdicts", `{"judge":"universal","model":"fake:gibberish","items":`+twoItems+`}`)
@@ -224,7 +224,7 @@ func TestVerdictsStream(t *testing.T) {
 	}
 }
 
-// TestStreamComesAsItIsJudged holds back the second item until the first was read.
+// TestStreamComesAsItIsJudged delays the second item until the first is received.
 func TestStreamComesAsItIsJudged(t *testing.T) {
 	gate := make(chan struct{})
 	vendor := modeltest.NewServer(t, func(a modeltest.Asked) modeltest.Answer {
@@ -260,7 +260,7 @@ func TestStreamComesAsItIsJudged(t *testing.T) {
 	}
 }
 
-// withModel lets clients ask a model at an address, which costs money.
+// withModel configures a paid model at a URL.
 func withModel(url string, edit func(*server.API)) func(*server.Options) {
 	return func(o *server.Options) {
 		o.API.Models = []catalog.ModelOptions{{Name: "openai:gpt-4o-mini", BaseURL: url}}
@@ -271,7 +271,7 @@ func withModel(url string, edit func(*server.API)) func(*server.Options) {
 	}
 }
 
-// TestWaitEnds holds a model back: who waits no longer gets the run, which goes on.
+// TestWaitEnds delays a model. A client that stops waiting gets the run, which continues.
 func TestWaitEnds(t *testing.T) {
 	gate := make(chan struct{})
 	vendor := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
@@ -287,22 +287,22 @@ func TestWaitEnds(t *testing.T) {
 	if got := a.header.Get("Location"); got != "/api/v1/runs/"+id {
 		t.Errorf("Location = %q, want that of run %s", got, id)
 	}
-	// A second request for the same waits for the same run.
+	// A second request with the same items joins the run.
 	ts.ask(t, "POST", "/api/v1/runs", body).want(t, 202, "id", id)
 	ts.ask(t, "POST", "/api/v1/verdicts", body, "Prefer", "respond-async").want(t, 202, "id", id)
 	close(gate)
 	ts.untilState(t, id, "done")
 	ts.ask(t, "POST", "/api/v1/verdicts", body).want(t, 200, "run.id", id, "records.1.verdict.label", "CORRECT")
 	ts.ask(t, "POST", "/api/v1/verdicts", body, "Prefer", "wait=soon").wantProblem(t, 400, "wait=soon")
-	// As many seconds as these are, in nanoseconds, no number that a machine has.
+	// This many seconds overflow a time.Duration.
 	ts.ask(t, "POST", "/api/v1/verdicts", body, "Prefer", "wait=9300000000").want(t, 200, "run.id", id)
 	if files, _ := os.ReadDir(ts.spool); len(files) != 0 {
 		t.Errorf("%d files are left of a run that is done and that others joined", len(files))
 	}
 }
 
-// TestStopAnswers stops a server while clients wait for a call that does not end: they
-// are told, and told where what was judged is kept.
+// TestStopAnswers stops a server while clients wait for a call that hangs. They must get an
+// error with the run that contains what was judged.
 func TestStopAnswers(t *testing.T) {
 	t.Parallel()
 	v := newSlowVendor(t)
@@ -381,7 +381,7 @@ func TestWrongItems(t *testing.T) {
 	}
 }
 
-// TestManyWrongItems counts all problems and lists twenty.
+// TestManyWrongItems checks that all problems are counted and twenty are listed.
 func TestManyWrongItems(t *testing.T) {
 	ts := serveAPI(t, nil)
 	body := `{"items":[` + strings.TrimSuffix(strings.Repeat(`{"id":"x"},`, 50), ",") + `]}`
@@ -405,7 +405,7 @@ func TestTooManyItems(t *testing.T) {
 	ts.untilState(t, fmt.Sprint(a.at("id")), "done")
 }
 
-// TestNoFiles looks for ways to make the server open a file.
+// TestNoFiles checks that clients cannot make the server open a file.
 func TestNoFiles(t *testing.T) {
 	ts := serveAPI(t, nil)
 	file := filepath.Join(t.TempDir(), "judge.yaml")
@@ -429,7 +429,7 @@ func TestNoFiles(t *testing.T) {
 	}
 }
 
-// TestDeclaredJudge sends a judge, as YAML and as JSON.
+// TestDeclaredJudge sends the declaration of a judge as YAML and as JSON.
 func TestDeclaredJudge(t *testing.T) {
 	ts := serveAPI(t, nil)
 	for _, declaration := range []string{

@@ -17,14 +17,14 @@ import (
 	"deem/model"
 )
 
-// defaultJudge decides where a client names no judge, as it does for commands.
+// defaultJudge is the judge used if a client names none. It is the default of commands too.
 const defaultJudge = "match"
 
-// fakePrefix begins the names of models that are made for tests. A client may not ask
-// them: one of them hangs until it is interrupted, and all of them take a place.
+// fakePrefix is the prefix of models that exist for tests. Clients may not use them: one of
+// them hangs until it is interrupted, and all of them occupy a slot.
 const fakePrefix = "fake:"
 
-// Models are those that clients may ask. All runs that ask the same one share its
+// models holds the models that clients may use. All runs that use the same model share its
 // limits.
 type models struct {
 	env    catalog.Environment
@@ -34,14 +34,14 @@ type models struct {
 
 	names  []string
 	opened map[string]deem.Model
-	total  *model.Purse // of all runs together, nil without a bound
+	total  *model.Purse // shared by all runs; nil if there is no limit
 }
 
-// openModels opens the models of the server. A key that is missing is told of now and
-// not to the first client.
+// openModels opens the models of the server, so that a missing key is reported at startup
+// and not to the first client.
 func openModels(o API) (*models, error) {
 	ms := &models{env: o.Env, prices: o.Prices, api: o, opened: map[string]deem.Model{}}
-	// Items wait before they are judged, and calls wait here.
+	// Items wait before they are judged; calls wait here.
 	ms.limit = model.LimitOptions{Concurrency: cmp.Or(o.Concurrency, 8), RPM: o.RPM, TPM: o.TPM}
 	if o.MaxTotal.Set {
 		ms.total = model.NewPurse(o.MaxTotal.Value)
@@ -60,16 +60,18 @@ func openModels(o API) (*models, error) {
 	return ms, nil
 }
 
-// limited puts around a wire, which was given a timeout or 0, what all runs share.
+// limited wraps wire with the timeout, telemetry and limits that all runs share. The timeout
+// is that configured for the model, or 0.
 func (ms *models) limited(wire deem.Model, timeout time.Duration) deem.Model {
 	wire = timed{wire, max(cmp.Or(ms.api.CallTimeout, callTimeout), timeout)}
 	return model.Shared(ms.api.Telemetry.Wire(wire, model.Endpoint(wire)), model.Options{Prices: ms.prices, Limit: ms.limit})
 }
 
-// callTimeout is longer than any vendor's package waits by itself.
+// callTimeout is the default timeout of a call. It is longer than the timeout of any
+// vendor's package.
 const callTimeout = 15 * time.Minute
 
-// A timed model gives up a call after some time, whatever the model inside does.
+// timed is a model that applies a timeout to every call of the inner model.
 type timed struct {
 	inner deem.Model
 	limit time.Duration
@@ -77,13 +79,13 @@ type timed struct {
 
 var _ deem.Model = timed{}
 
-// Name returns the name of the model inside.
+// Name returns the name of the inner model.
 func (m timed) Name() string { return m.inner.Name() }
 
-// Unwrap returns the model inside.
+// Unwrap returns the inner model.
 func (m timed) Unwrap() deem.Model { return m.inner }
 
-// Complete asks the model inside.
+// Complete calls the inner model.
 func (m timed) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	call, cancel := context.WithTimeout(ctx, m.limit)
 	defer cancel()
@@ -94,8 +96,8 @@ func (m timed) Complete(ctx context.Context, req deem.Request) (deem.Reply, erro
 	return reply, err
 }
 
-// open returns the model that a judge asks. The keys are the server's, and so is the
-// choice.
+// open returns the named model for a judge. Only the models that the operator configured
+// are allowed, since calls use the server's keys.
 func (ms *models) open(judge, name string) (deem.Model, error) {
 	if name == "" && len(ms.names) > 0 {
 		name = ms.names[0]
@@ -125,7 +127,7 @@ func (ms *models) open(judge, name string) (deem.Model, error) {
 	return nil, withStatus(http.StatusForbidden, deem.WithHint(err, "start the server with it: deem serve --model %s", name))
 }
 
-// judging returns the judge that a client wants, with its model.
+// judging returns the judge that a client selected, with its model.
 func (s *Server) judging(sub submission) (catalog.Choice, error) {
 	c, err := s.choice(sub)
 	if err != nil {
@@ -145,8 +147,8 @@ func (s *Server) judging(sub submission) (catalog.Choice, error) {
 	return g, nil
 }
 
-// choice finds the judge. Names are all that counts: no client makes the server open a
-// file.
+// choice returns the judge of a submission. It accepts only names of known judges, so that
+// a client cannot make the server open a file.
 func (s *Server) choice(sub submission) (catalog.Choice, error) {
 	if sub.Declaration != "" {
 		return declared(sub)
@@ -160,10 +162,10 @@ func (s *Server) choice(sub submission) (catalog.Choice, error) {
 	return catalog.Choose(name, o, false)
 }
 
-// declarationName stands for the name of a file in what is said about a declaration.
+// declarationName replaces the file name in errors about a declaration.
 const declarationName = "declaration"
 
-// declared returns the judge that a client wrote down.
+// declared returns the judge that a client declared.
 func declared(sub submission) (catalog.Choice, error) {
 	text := []byte(sub.Declaration)
 	if _, ok, _ := catalog.ParseComposition(declarationName, text); ok {

@@ -11,8 +11,8 @@ import (
 	"deem/internal/usage"
 )
 
-// apiStatus returns the status of errors that come from judging and from what clients
-// send, 0 for others.
+// apiStatus returns the HTTP status of an error from judging or from invalid input, or 0 for
+// other errors.
 func apiStatus(err error) int {
 	_, wrong := errors.AsType[*badItems](err)
 	_, problems := errors.AsType[*deem.Problems](err)
@@ -32,13 +32,13 @@ func apiStatus(err error) int {
 	return 0
 }
 
-// flag is an option of a command in an error. Clients have fields and parameters.
+// flag matches a command-line flag in an error. Clients use fields and parameters instead.
 var flag = regexp.MustCompile(`--([a-z]+(?:-[a-z]+)*)`)
 
-// command is a command in a hint, whose options stay as they are typed.
+// command matches a command in a hint, whose flags are left unchanged.
 var command = regexp.MustCompile(`\bdeem [a-z]+ -`)
 
-// inFields writes the options in a text as clients know them: --max-cost is max_cost.
+// inFields replaces flags in a text by the names of API fields: --max-cost becomes max_cost.
 func inFields(text string) string {
 	if command.MatchString(text) {
 		return text
@@ -48,7 +48,7 @@ func inFields(text string) string {
 	})
 }
 
-// problemOf returns an error as programs get it.
+// problemOf returns the problem that API clients receive for an error.
 func (s *Server) problemOf(err error) problem {
 	status := statusOf(err)
 	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: inFields(err.Error())}
@@ -62,18 +62,18 @@ func (s *Server) problemOf(err error) problem {
 	if errors.Is(err, deem.ErrStopped) {
 		p.Detail, hint = "the server stopped before the last item; what was judged is kept", "resume the run, or send the same items again"
 	}
-	if !strings.Contains(hint, "deem serve") { // whose options are meant as they are
+	if !strings.Contains(hint, "deem serve") { // whose flags are left unchanged
 		hint = inFields(hint)
 	}
 	p.Hint = hint
 	return p
 }
 
-// errReadOnly is the answer of a server that changes nothing.
+// errReadOnly is returned for changes to a read-only server.
 var errReadOnly = deem.WithHint(errors.New("this server is read-only"), "start it without --read-only: deem serve")
 
-// requireWritable refuses changes where there are none to be made. Who may look is
-// decided with a form, so that has to stay.
+// requireWritable rejects changes if the server is read-only, except logging in and out,
+// which use forms.
 func (s *Server) requireWritable(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -86,7 +86,7 @@ func (s *Server) requireWritable(next http.Handler) http.Handler {
 	})
 }
 
-// openAPI makes ready what the API needs.
+// openAPI initializes the API.
 func (s *Server) openAPI(o Options) error {
 	s.api, s.readOnly = o.API, o.ReadOnly
 	if o.ReadOnly {

@@ -26,36 +26,36 @@ import (
 	"deem/internal/usage"
 )
 
-// How much may be sent. A line bounds what one item takes in memory.
+// Limits of a submission. The length of a line bounds the memory of one item.
 const (
 	maxLine  = 16 << 20
 	maxItems = 1_000_000
 )
 
-// A spool is a folder in which items wait for their judges. A file holds the items of
-// one dataset and is named after its hash, so that a client that sends the same items again
-// finds them there, and so that no name ever comes from a client.
+// A spool is a folder of items that wait to be judged. A file contains the items of one
+// dataset and is named after its hash, so that items sent twice are stored once, and file
+// names never come from a client.
 //
-// Items are needed until their run is done: the store learns of an item with its
-// record, and a server that is stopped must find the rest of them again.
+// Items are needed until their run is done: the store contains only items that have a
+// record, and a server that is restarted needs the rest.
 type spool struct {
 	dir string
 
 	mu   sync.Mutex
-	used map[string]int // how many jobs want a file
+	used map[string]int // number of jobs that use a file, by hash
 }
 
 func newSpool(dir string) *spool { return &spool{dir: dir, used: map[string]int{}} }
 
-// A spooled dataset is items in a file of the spool.
+// spooled is a dataset in a file of the spool.
 type spooled struct {
 	file string
 	hash string
 	n    int
 }
 
-// take reads items from read, which calls its argument with the JSON of each, checks
-// them and keeps them. The caller must let go of what it returns.
+// take reads items from read, which calls its argument with the JSON of each, checks them
+// and stores them. The caller must release the result.
 func (sp *spool) take(most int, read func(each func(raw []byte) error) error) (spooled, error) {
 	if sp.dir == "" {
 		return spooled{}, errNoSpool
@@ -85,35 +85,35 @@ func (sp *spool) take(most int, read func(each func(raw []byte) error) error) (s
 	return got, nil
 }
 
-// stale is how old a file must be to have been forgotten.
+// stale is the age after which an unused file is removed.
 const stale = 24 * time.Hour
 
-// sweep removes what killed servers left behind: items that did not come in whole, and
-// those that no run wants.
+// sweep removes files that killed servers left behind: partial uploads, and datasets that
+// no run needs.
 func (sp *spool) sweep(wanted func(hash string) bool) {
-	files, _ := os.ReadDir(sp.dir) // Where there is no folder there is nothing to remove.
+	files, _ := os.ReadDir(sp.dir) // Without a folder there is nothing to remove.
 	for _, f := range files {
 		name, isOurs := strings.CutSuffix(f.Name(), ".jsonl")
 		info, err := f.Info()
-		// Another server may be about to begin the run of a file that is new.
+		// Another server may be about to start the run of a new file.
 		if err != nil || !isOurs || time.Since(info.ModTime()) < stale {
 			continue
 		}
 		if strings.HasPrefix(name, incoming) || !wanted(name) {
-			_ = os.Remove(filepath.Join(sp.dir, f.Name())) // What cannot be removed is only in the way.
+			_ = os.Remove(filepath.Join(sp.dir, f.Name())) // A file that stays does no harm.
 		}
 	}
 }
 
-// incoming is how files begin whose items have not all come in.
+// incoming is the prefix of files that are still being received.
 const incoming = "incoming-"
 
-// errNoSpool is the error of a server that judges nothing.
+// errNoSpool is returned if the server has no spool and therefore cannot judge.
 var errNoSpool = errors.New("this server judges nothing: it has no folder for items")
 
 func (sp *spool) name(hash string) string { return filepath.Join(sp.dir, hash+".jsonl") }
 
-// find returns items that were kept earlier. The caller must let go of them.
+// find returns a dataset that was stored earlier. The caller must release it.
 func (sp *spool) find(hash string, n int) (spooled, error) {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
@@ -125,13 +125,13 @@ func (sp *spool) find(hash string, n int) (spooled, error) {
 	return got, nil
 }
 
-// has reports whether the items are there.
+// has reports whether the spool contains a dataset.
 func (sp *spool) has(hash string) bool {
 	_, err := os.Stat(sp.name(hash))
 	return sp.dir != "" && err == nil
 }
 
-// release lets go of items. They are removed when nobody wants them any more.
+// release releases a dataset. It is removed if no job uses it and wanted returns false.
 func (sp *spool) release(d spooled, wanted func() bool) {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
@@ -140,11 +140,11 @@ func (sp *spool) release(d spooled, wanted func() bool) {
 	}
 	delete(sp.used, d.hash)
 	if !wanted() {
-		_ = os.Remove(d.file) // What cannot be removed is only in the way.
+		_ = os.Remove(d.file) // A file that stays does no harm.
 	}
 }
 
-// items yields the items of the file, as often as they are asked for.
+// items yields the items of the file. It can be called more than once.
 func (d spooled) items() iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		f, err := os.Open(d.file)
@@ -171,16 +171,16 @@ func (d spooled) items() iter.Seq2[deem.Item, error] {
 	}
 }
 
-// An intake checks items as they come in, and writes those that are sound.
+// An intake checks items as they are received, and writes the valid ones.
 type intake struct {
 	most int
 	out  *bufio.Writer
 	n    int
-	ids  map[[16]byte]bool // by a part of their hash, since there may be a million
+	ids  map[[16]byte]bool // by a prefix of their hash, since there may be a million
 	bad  badItems
 }
 
-// items yields the sound items of what is read.
+// items yields the items from read until the first invalid one.
 func (in *intake) items(read func(each func(raw []byte) error) error) iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		err := read(func(raw []byte) error {
@@ -200,7 +200,7 @@ func (in *intake) items(read func(each func(raw []byte) error) error) iter.Seq2[
 	}
 }
 
-// item reads one item. What is wrong with it is noted; an error ends the intake.
+// item parses one item. Problems with the item are collected; an error ends the intake.
 func (in *intake) item(raw []byte) (deem.Item, error) {
 	index := in.n
 	if in.n++; in.n > in.most {
@@ -208,7 +208,7 @@ func (in *intake) item(raw []byte) (deem.Item, error) {
 	}
 	it, err := decodeItem(raw)
 	if it.ID == "" {
-		it.ID = strconv.Itoa(in.n) // as for rows of a file
+		it.ID = strconv.Itoa(in.n) // like rows of a file
 	}
 	sum := sha256.Sum256([]byte(it.ID))
 	key := [16]byte(sum[:16])
@@ -230,7 +230,7 @@ func tooManyItems(most int) error {
 	return withStatus(413, err)
 }
 
-// err returns what was wrong with the items.
+// err returns the collected problems of the items.
 func (in *intake) err() error {
 	switch {
 	case in.bad.total > 0:
@@ -241,21 +241,21 @@ func (in *intake) err() error {
 	return nil
 }
 
-// An itemProblem is what is wrong with one item.
+// An itemProblem is a problem with one item.
 type itemProblem struct {
 	Index   int    `json:"index"` // from 0, in the order in which items were sent
 	ID      string `json:"id,omitempty"`
 	Message string `json:"message"`
 }
 
-// badItems is the error of items of which some are wrong. It lists the first ones.
+// badItems is the error for invalid items. It lists the first maxListed.
 type badItems struct {
 	list  []itemProblem
 	total int
 	hint  string
 }
 
-// maxListed is how many wrong items are listed.
+// maxListed is the maximum number of invalid items listed.
 const maxListed = 20
 
 func (b *badItems) add(index int, id string, err error) {
@@ -266,7 +266,7 @@ func (b *badItems) add(index int, id string, err error) {
 	}
 }
 
-// Error says how many items are wrong, and what is wrong with the first.
+// Error returns the number of invalid items and the problem with the first.
 func (b *badItems) Error() string {
 	first := b.list[0]
 	if b.total == 1 {
@@ -275,8 +275,7 @@ func (b *badItems) Error() string {
 	return fmt.Sprintf("%d items are wrong; the first is item %d (id %q): %s", b.total, first.Index, first.ID, first.Message)
 }
 
-// A sentItem is an item as clients send it. Pointers tell what is missing from what is
-// empty.
+// A sentItem is an item as clients send it. Pointers distinguish missing from empty fields.
 type sentItem struct {
 	ID         string            `json:"id"`
 	Category   string            `json:"category"`
@@ -289,7 +288,7 @@ type sentItem struct {
 	Weight     *float64          `json:"weight"`
 }
 
-// decodeItem reads the JSON of an item.
+// decodeItem decodes an item from JSON.
 func decodeItem(raw []byte) (deem.Item, error) {
 	var in sentItem
 	err := decodeStrictly(raw, &in, "an item")
@@ -313,8 +312,8 @@ func decodeItem(raw []byte) (deem.Item, error) {
 	return it, nil
 }
 
-// decodeStrictly reads an object all of whose members are known. There may be more that
-// were read elsewhere.
+// decodeStrictly decodes a JSON object and rejects unknown fields. More are fields that the
+// caller decodes elsewhere; they are only suggested in errors.
 func decodeStrictly(raw []byte, to any, what string, more ...string) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -341,10 +340,10 @@ func decodeStrictly(raw []byte, to any, what string, more ...string) error {
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%s is not JSON: %w", what, err)
 	}
-	return err // A member that reads itself says what is wrong with it.
+	return err // The error of an UnmarshalJSON method describes itself.
 }
 
-// fieldNames returns the members that a struct has in JSON.
+// fieldNames returns the JSON names of the fields of a struct.
 func fieldNames(to any) []string {
 	t := reflect.TypeOf(to).Elem()
 	var names []string
@@ -355,7 +354,7 @@ func fieldNames(to any) []string {
 	return names
 }
 
-// wordFor names a type as people know it from JSON.
+// wordFor returns the JSON name of a type, with an article.
 func wordFor(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -372,7 +371,7 @@ func wordFor(t reflect.Type) string {
 }
 
 func article(noun string) string {
-	word, _, _ := strings.Cut(noun, " ") // as "number -1"
+	word, _, _ := strings.Cut(noun, " ") // for example "number -1"
 	if word == "bool" {
 		return "true or false"
 	}

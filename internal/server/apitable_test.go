@@ -18,11 +18,11 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	_ "deem/benchmark" // the list of benchmarks
+	_ "deem/benchmark" // registers benchmarks
 	"deem/internal/store/sqlite"
 )
 
-// judgingServer returns a server that judges, and its document as a client gets it.
+// judgingServer returns a server that judges, and its OpenAPI document as clients get it.
 func judgingServer(t *testing.T) (*Server, *httptest.Server, map[string]any) {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "deem.db"), sqlite.Options{})
@@ -47,7 +47,7 @@ func judgingServer(t *testing.T) (*Server, *httptest.Server, map[string]any) {
 	return s, ts, doc.(map[string]any)
 }
 
-// send sends a request and returns what came back.
+// send sends a request and returns the status, media type and body of the response.
 func send(t *testing.T, ts *httptest.Server, method, path, media, body, accept string) (status int, got string, text []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, ts.URL+path, strings.NewReader(body))
@@ -71,7 +71,7 @@ func send(t *testing.T, ts *httptest.Server, method, path, media, body, accept s
 	return resp.StatusCode, resp.Header.Get("Content-Type"), text
 }
 
-// TestDocumentHasEveryRoute compares the document with what the server answers.
+// TestDocumentHasEveryRoute compares the document with the routes of the server.
 func TestDocumentHasEveryRoute(t *testing.T) {
 	s, _, doc := judgingServer(t)
 	var routes, described []string
@@ -79,7 +79,7 @@ func TestDocumentHasEveryRoute(t *testing.T) {
 		pattern := strings.ReplaceAll(rt.pattern, "...}", "}")
 		method, path, _ := strings.Cut(pattern, " ")
 		switch {
-		case path == "/api/": // answers what is not there
+		case path == "/api/": // the fallback for unknown paths
 		case strings.HasPrefix(path, "/api/"), path == "/healthz", path == "/readyz", path == "/metrics":
 			routes = append(routes, method+" "+path)
 		}
@@ -96,14 +96,14 @@ func TestDocumentHasEveryRoute(t *testing.T) {
 	}
 }
 
-// A structure checks a document for what OpenAPI 3.1 demands of it.
+// A structure checks a document against the rules of OpenAPI 3.1.
 type structure struct {
 	t   *testing.T
 	doc map[string]any
 	ids map[string]bool
 }
 
-// TestDocumentIsSound holds the document to the rules of OpenAPI 3.1.
+// TestDocumentIsSound checks the document against the rules of OpenAPI 3.1.
 func TestDocumentIsSound(t *testing.T) {
 	_, _, doc := judgingServer(t)
 	c := &structure{t: t, doc: doc, ids: map[string]bool{}}
@@ -126,8 +126,8 @@ func TestDocumentIsSound(t *testing.T) {
 	c.schemas()
 }
 
-// keys refuses members that an object of the document may not have, and misses those
-// that it must have.
+// keys reports members of an object that are not allowed, and required members that are
+// missing.
 func (c *structure) keys(what string, v any, allowed, required string) {
 	c.t.Helper()
 	m, ok := v.(map[string]any)
@@ -198,7 +198,7 @@ func (c *structure) response(what, status string, r map[string]any) {
 	}
 }
 
-// refs looks for references that lead nowhere.
+// refs reports unresolved references.
 func (c *structure) refs(at string, v any) {
 	switch x := v.(type) {
 	case map[string]any:
@@ -222,7 +222,7 @@ func (c *structure) refs(at string, v any) {
 	}
 }
 
-// schemas compiles every schema of the document, which must meet JSON Schema 2020-12.
+// schemas compiles every schema of the document as JSON Schema 2020-12.
 func (c *structure) schemas() {
 	all := compiler(c.t, c.doc)
 	for name := range c.doc["components"].(map[string]any)["schemas"].(map[string]any) {
@@ -245,8 +245,8 @@ func compiler(t *testing.T, doc map[string]any) *jsonschema.Compiler {
 	return c
 }
 
-// strict closes all schemas, so that an answer with a member that the document does not
-// know is an error. Clients should take such an answer; we should know of it.
+// strict forbids additional properties in all schemas, so that undocumented members of a
+// response fail the test. Clients should accept them.
 func strict(v any) {
 	switch x := v.(type) {
 	case map[string]any:
@@ -263,14 +263,14 @@ func strict(v any) {
 	}
 }
 
-// TestExamples sends every example of the document to a server, and holds the answer to
-// the document.
+// TestExamples sends every example of the document to a server, and checks the response
+// against the document.
 func TestExamples(t *testing.T) {
 	s, ts, doc := judgingServer(t)
 	strict(doc)
 	schemas := compiler(t, doc)
-	// The first operation judges, so that later ones have a run. What cannot be done to
-	// that run, as to go on with it, is answered as a problem.
+	// The first operation judges, so that later ones have a run. Operations that are invalid
+	// for that run, for example resuming it, return a problem.
 	sent := 0
 	for _, op := range s.operations() {
 		for _, c := range examplesOf(op) {
@@ -292,14 +292,14 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// An exampleOf is a request of the document.
+// An exampleOf is an example request of the document.
 type exampleOf struct {
 	content
 	accept string
 }
 
-// examplesOf returns the requests of an operation: with each body, and for each form of
-// the answer that a client can choose.
+// examplesOf returns the requests of an operation: one for each body and each media type of
+// the response that a client can choose.
 func examplesOf(op operation) []exampleOf {
 	bodies := op.body
 	if len(bodies) == 0 {
@@ -317,8 +317,8 @@ func examplesOf(op operation) []exampleOf {
 	return list
 }
 
-// addressOf returns the address of an example. Parameters of a submission stand there
-// only when its body is lines.
+// addressOf returns the URL of an example. It includes the parameters of a submission only
+// if the body is not JSON.
 func addressOf(op operation, c exampleOf) string {
 	path, q := apiRoot+strings.ReplaceAll(op.path, "...}", "}"), url.Values{}
 	for _, p := range op.params {
@@ -336,7 +336,7 @@ func addressOf(op operation, c exampleOf) string {
 	return path
 }
 
-// checkAnswer holds an answer to the schema that the document has for it.
+// checkAnswer checks a response against its schema in the document.
 func checkAnswer(t *testing.T, schemas *jsonschema.Compiler, op operation, status int, media string, text []byte) {
 	t.Helper()
 	plain, _, _ := strings.Cut(media, ";")
@@ -359,7 +359,7 @@ func checkAnswer(t *testing.T, schemas *jsonschema.Compiler, op operation, statu
 	}
 }
 
-// checkBody holds an example to the schema of its body.
+// checkBody checks an example against the schema of its body.
 func checkBody(t *testing.T, schemas *jsonschema.Compiler, op operation, c exampleOf) {
 	t.Helper()
 	if c.media != "application/json" {
@@ -384,12 +384,13 @@ func validate(t *testing.T, sch *jsonschema.Schema, text []byte) {
 	}
 }
 
-// escape writes a key as a part of a JSON pointer in a URL.
+// escape escapes a key for a JSON pointer in a URL.
 func escape(key string) string {
 	return url.PathEscape(strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1"))
 }
 
-// TestAbouts looks for descriptions of what is not there.
+// TestAbouts checks that every description belongs to a schema or field of the document,
+// and that needed fields are required.
 func TestAbouts(t *testing.T) {
 	_, _, doc := judgingServer(t)
 	all := doc["components"].(map[string]any)["schemas"].(map[string]any)
@@ -410,8 +411,8 @@ func TestAbouts(t *testing.T) {
 	}
 }
 
-// TestAnswersOfAskedRuns holds the answers about a run with calls, failures, trials and
-// a benchmark's judge to the document.
+// TestAnswersOfAskedRuns checks responses about runs with calls, failures, trials and a
+// benchmark's judge against the document.
 func TestAnswersOfAskedRuns(t *testing.T) {
 	s, ts, doc := judgingServer(t)
 	strict(doc)
@@ -449,7 +450,8 @@ func TestAnswersOfAskedRuns(t *testing.T) {
 	}
 }
 
-// TestSweep removes what a killed server left behind, and nothing that is wanted or new.
+// TestSweep checks that sweep removes the files of a killed server, and none that are
+// needed or new.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	old := time.Now().Add(-2 * stale)

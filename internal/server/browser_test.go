@@ -22,21 +22,21 @@ import (
 	"deem/judge/match"
 )
 
-// patience is how long a page may take to become what a test waits for. A machine that
-// is busy with other tests is slow, and a page that never comes fails all the same.
+// patience is how long a test waits for a page. It is long because other tests may slow the
+// machine down.
 const patience = 90 * time.Second
 
-// A browser is a window of a real Chromium, and the test that looks at it.
+// A browser is a Chromium window and the test that uses it.
 type browser struct {
 	t   *testing.T
 	ctx context.Context
 	url string // of the server
 
 	mu   sync.Mutex
-	said []string // what the console complained of
+	said []string // errors and warnings on the console
 }
 
-// chromium finds the browser, as scripts/need.sh does.
+// chromium returns the path of the browser, found in the same way as in scripts/need.sh.
 func chromium(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -54,7 +54,7 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// openBrowser starts a browser that shows what the server serves.
+// openBrowser starts a browser for the pages of the server.
 func openBrowser(t *testing.T, s *server.Server, width, height int) *browser {
 	t.Helper()
 	path := chromium(t)
@@ -72,13 +72,13 @@ func openBrowser(t *testing.T, s *server.Server, width, height int) *browser {
 	ctx, overdue := context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(overdue)
 	b := &browser{t: t, ctx: ctx, url: ts.URL}
-	// A window has a least width, and a page in it has not.
+	// A window has a minimum width; an emulated viewport does not.
 	b.do(chromedp.EmulateViewport(int64(width), int64(height)), chromedp.Navigate("about:blank"))
 	b.listen()
 	return b
 }
 
-// listen notes what the page complains of on its console.
+// listen records the errors and warnings on the console of the page.
 func (b *browser) listen() {
 	messages := chromedp.Console(b.ctx)
 	done := make(chan struct{})
@@ -87,7 +87,7 @@ func (b *browser) listen() {
 		defer close(done)
 		for m, err := range messages {
 			if err != nil {
-				return // the browser is gone
+				return // the browser has exited
 			}
 			if m.IsException() || m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleWarning {
 				b.mu.Lock()
@@ -99,7 +99,7 @@ func (b *browser) listen() {
 	b.t.Cleanup(func() { _ = chromedp.Cancel(b.ctx) })
 }
 
-// quiet holds that the console has nothing to complain of.
+// quiet checks that nothing was recorded from the console.
 func (b *browser) quiet() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -117,14 +117,14 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// open goes to a page of the server, and waits until it is there.
+// open loads a page of the server and waits until it is complete.
 func (b *browser) open(path string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(b.url + path))
 	b.until("document.readyState === 'complete'")
 }
 
-// text returns what an expression of JavaScript gives, as text.
+// text returns the value of a JavaScript expression as text.
 func (b *browser) text(expression string) string {
 	b.t.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("String("+expression+")"))
@@ -134,8 +134,8 @@ func (b *browser) text(expression string) string {
 	return v
 }
 
-// until waits until an expression is true. While a page is being left, asking it fails,
-// and is tried again.
+// until waits until an expression is true. It retries errors, which occur during
+// navigation.
 func (b *browser) until(expression string) {
 	b.t.Helper()
 	var last error
@@ -149,20 +149,20 @@ func (b *browser) until(expression string) {
 	b.t.Fatalf("%s: never true at %s (%v):\n%s", expression, b.text("location.href"), last, b.text("document.body.innerText"))
 }
 
-// follow clicks what the selector finds, and waits for the page that it leads to.
+// follow clicks the element of a selector and waits for the next page.
 func (b *browser) follow(selector string) {
 	b.t.Helper()
 	b.leave(func() { b.text(fmt.Sprintf("document.querySelector(%q).click()", selector)) }, selector)
 }
 
-// press presses a key, and waits for the page that it leads to.
+// press presses a key and waits for the next page.
 func (b *browser) press(key string) {
 	b.t.Helper()
 	b.leave(func() { b.do(chromedp.KeyEvent(key)) }, "key "+key)
 }
 
-// leave does what leads to another page, and waits until that is there: the mark that it
-// sets on the page before is gone.
+// leave calls how, which navigates, and waits for the next page. It sets a variable on the
+// old page to tell them apart.
 func (b *browser) leave(how func(), what string) {
 	b.t.Helper()
 	b.text("window.before = true")
@@ -171,8 +171,7 @@ func (b *browser) leave(how func(), what string) {
 	b.until("document.readyState === 'complete' && !window.before")
 }
 
-// accessible holds that axe finds nothing serious on the page, for people who use a
-// keyboard, a screen reader or strong contrast.
+// accessible checks that axe finds no serious accessibility problem on the page.
 func (b *browser) accessible() {
 	b.t.Helper()
 	axe, err := os.ReadFile(filepath.Join("..", "..", ".tools", "axe", "axe.min.js"))
@@ -206,8 +205,8 @@ func (b *browser) accessible() {
 	}
 }
 
-// fits holds that the page is not wider than its window, and shows it to a developer who wants
-// to see what the test saw.
+// fits checks that the page is not wider than its window. It saves a screenshot if
+// DEEM_SCREENSHOTS is set.
 func (b *browser) fits(name string) {
 	b.t.Helper()
 	if over := b.text("Math.max(0, document.documentElement.scrollWidth - window.innerWidth)"); over != "0" {
@@ -244,7 +243,7 @@ func demoItems(t *testing.T) []deem.Item {
 	return items
 }
 
-// demoRuns keeps two runs: the bundled example, and the same with the answers of a
+// demoRuns stores two runs: the bundled example, and the same items with the responses of a
 // system that is wrong more often.
 func demoRuns(t *testing.T, st store.Store) (first, second store.Run) {
 	t.Helper()
@@ -258,9 +257,8 @@ func demoRuns(t *testing.T, st store.Store) (first, second store.Run) {
 	return first, judged(t, st, match.New(), "poor.jsonl", items, 1, nil)
 }
 
-// TestBrowser goes the way of somebody who looks at a run: open it, filter to failures,
-// open an item, label some with the keyboard, see the corrected score change, compare
-// with another run.
+// TestBrowser follows a typical user: open a run, filter to failures, open an item, label
+// some with the keyboard, see the corrected score change, compare with another run.
 func TestBrowser(t *testing.T) {
 	st := openStore(t)
 	first, second := demoRuns(t, st)
@@ -301,7 +299,7 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("j leads from %s to itself", before)
 	}
 
-	// Nobody has said anything yet.
+	// There are no labels yet.
 	agreement := "/runs/" + first.ID + "/agreement"
 	b.open(agreement)
 	check("agreement-empty")
@@ -309,7 +307,7 @@ func TestBrowser(t *testing.T) {
 		t.Error("there is a corrected score without a label")
 	}
 
-	// Label with the keyboard: who, then yes and no.
+	// Label with the keyboard: the name, then yes and no.
 	b.open("/runs/" + first.ID + "/label")
 	b.do(chromedp.KeyEvent("anna"))
 	b.press("\r")
@@ -332,7 +330,7 @@ func TestBrowser(t *testing.T) {
 	early := b.text("document.querySelector('#corrected').parentElement.innerText")
 	check("agreement")
 
-	// Undo takes one back, and further labels change the corrected score.
+	// Undo removes a label, and further labels change the corrected score.
 	b.open("/runs/" + first.ID + "/label")
 	label("u")
 	b.open(agreement)
@@ -346,7 +344,7 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("the corrected score is the same after four more labels:\n%s", late)
 	}
 
-	// Two runs beside each other.
+	// Compare two runs.
 	b.open("/compare?runs=" + first.ID + "," + second.ID)
 	b.until("document.body.innerText.includes('Zanzibar')")
 	check("compare")
@@ -363,8 +361,8 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// TestBrowserShowsEvilHarmlessly opens items that try to run a script, and one of five
-// megabytes, in a window as narrow as a telephone.
+// TestBrowserShowsEvilHarmlessly opens items that try to run a script, and one of 5 MB, in
+// a window as narrow as a phone.
 func TestBrowserShowsEvilHarmlessly(t *testing.T) {
 	st := openStore(t)
 	huge := strings.Repeat("five megabytes <b>of text</b> ", 5<<20/30)
@@ -390,7 +388,7 @@ func TestBrowserShowsEvilHarmlessly(t *testing.T) {
 		b.accessible()
 		b.quiet()
 	}
-	// A mark that turns the text round ends with the id that it stands in.
+	// A right-to-left override in an id does not affect the text after it.
 	b.open("/runs/" + run.ID + "/items/turned%E2%80%AEround")
 	if b.text("document.querySelector('h2 .tag').getBoundingClientRect().left >= document.querySelector('h2 .mono').getBoundingClientRect().right") != "true" {
 		t.Error("the category stands within the id")

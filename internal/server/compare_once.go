@@ -11,28 +11,29 @@ import (
 	"deem/internal/store"
 )
 
-// How much is counted at once, and how much of it is kept.
+// Limits of a bench: jobs running at once, and jobs kept.
 const (
 	maxCounting = 2
 	maxCounted  = 32
 )
 
-// A bench counts what takes a while: once, however many look, and not again until what
-// was counted has changed. A visitor may leave; the next one finds it done.
+// A bench runs slow computations and caches their results. Concurrent requests share one
+// computation, which is repeated only if its input has changed. It continues if the client
+// disconnects, so that the next request finds the result.
 type bench struct {
 	ctx   context.Context
-	slots chan struct{} // one for each job that is being done
+	slots chan struct{} // one for each running job
 	wg    sync.WaitGroup
 
 	mu   sync.Mutex
 	jobs map[string]*job
 }
 
-// A job is done, or being done.
+// A job is a computation that is running or done.
 type job struct {
-	stamp string // what was counted, and how far that was
+	stamp string // the version of the input
 	used  time.Time
-	done  chan struct{} // closed when the rest is there
+	done  chan struct{} // closed when got and err are set
 	got   any
 	err   error
 }
@@ -41,11 +42,11 @@ func newBench(ctx context.Context) *bench {
 	return &bench{ctx: ctx, slots: make(chan struct{}, maxCounting), jobs: map[string]*job{}}
 }
 
-// wait waits until nothing is being counted.
+// wait waits until no job is running.
 func (b *bench) wait() { b.wg.Wait() }
 
-// countOnce returns what count returns, or returned before under the same key and stamp.
-// It stops waiting when ctx is done, but the counting goes on.
+// countOnce returns the result of count, cached by key and stamp. It stops waiting when ctx
+// is done, but the computation continues.
 func countOnce[T any](ctx context.Context, b *bench, key, stamp string, count func(context.Context) (T, error)) (T, error) {
 	j := b.job(key, stamp, func(ctx context.Context) (any, error) { return count(ctx) })
 	var none T
@@ -60,7 +61,7 @@ func countOnce[T any](ctx context.Context, b *bench, key, stamp string, count fu
 	return j.got.(T), nil //nolint:forcetypeassert // A key is used for one type.
 }
 
-// job returns the job of a key, begun if there is none that fits.
+// job returns the job of a key. It starts one if there is none with this stamp.
 func (b *bench) job(key, stamp string, do func(context.Context) (any, error)) *job {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +76,7 @@ func (b *bench) job(key, stamp string, do func(context.Context) (any, error)) *j
 	return j
 }
 
-// failed reports whether the job is over and came to nothing, so that it is tried again.
+// failed reports whether the job is done and failed, so that it is retried.
 func (j *job) failed() bool {
 	select {
 	case <-j.done:
@@ -85,7 +86,7 @@ func (j *job) failed() bool {
 	}
 }
 
-// work does a job when there is a slot for it.
+// work waits for a slot and runs a job.
 func (b *bench) work(j *job, do func(context.Context) (any, error)) {
 	defer close(j.done)
 	select {
@@ -98,8 +99,7 @@ func (b *bench) work(j *job, do func(context.Context) (any, error)) {
 	j.got, j.err = do(b.ctx)
 }
 
-// forget drops the job that was not looked at for the longest time when there are too
-// many, but never the newest.
+// forget drops the least recently used job if there are too many, but never the newest.
 func (b *bench) forget(newest string) {
 	if len(b.jobs) <= maxCounted {
 		return
@@ -113,8 +113,7 @@ func (b *bench) forget(newest string) {
 	delete(b.jobs, oldest)
 }
 
-// stampOf says how far a run is. What was counted of a run that goes on is good for a
-// few seconds.
+// stampOf returns the version of a run. For a run in progress it changes every few seconds.
 func stampOf(run store.Run, now time.Time) string {
 	if run.State != store.Done {
 		return fmt.Sprint("open ", now.Unix()/int64(reportEvery.Seconds()))
@@ -122,8 +121,8 @@ func stampOf(run store.Run, now time.Time) string {
 	return fmt.Sprint(run.Records, " ", run.Updated.UnixNano())
 }
 
-// withPatience lets a visitor wait for a page for which something is counted, but not for long. If
-// counting takes longer than the context it is given, another page is shown meanwhile.
+// withPatience returns the page that show makes. If that takes longer than patience, it
+// returns a page that asks the user to wait and reloads itself.
 func withPatience(r *http.Request, title string, show func(context.Context) (page, error)) (page, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()

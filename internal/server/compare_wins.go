@@ -9,8 +9,8 @@ import (
 	"deem/internal/reports/compare"
 )
 
-// addWins adds to the document of a comparison which run is right where another is wrong:
-// as a matrix for several runs, and by category for two. Unjudged items count for nobody.
+// addWins adds to a comparison on how many items each run is right and another is wrong: by
+// category for two runs, otherwise as a matrix. Unjudged items are not wins.
 func (b *comparedRuns) addWins(d *doc.Document) {
 	if len(b.Runs) == 2 {
 		b.addMoves(d)
@@ -42,7 +42,7 @@ func (b *comparedRuns) addWins(d *doc.Document) {
 	insert(d, "matrix", doc.Section{ID: "wins", Title: "Wins", Blocks: []doc.Block{t}})
 }
 
-// insert adds a section to a document after another one, or at the end.
+// insert inserts a section after the section with the given ID, or at the end.
 func insert(d *doc.Document, after string, s doc.Section) {
 	at := 1 + slices.IndexFunc(d.Sections, func(s doc.Section) bool { return s.ID == after })
 	if at == 0 {
@@ -51,7 +51,7 @@ func insert(d *doc.Document, after string, s doc.Section) {
 	d.Sections = slices.Insert(d.Sections, at, s)
 }
 
-// wins returns on how many items run i is right and run j is wrong.
+// wins returns the number of items on which run i is right and run j is wrong.
 func (b *comparedRuns) wins(i, j int) int {
 	n := 0
 	for _, f := range b.flips {
@@ -62,13 +62,13 @@ func (b *comparedRuns) wins(i, j int) int {
 	return n
 }
 
-// says reports whether a run judged an item, and so.
+// says reports whether a run judged an item and its verdict equals yes.
 func says(f compare.Flip, run int, yes bool) bool {
 	o := f.Outcomes[run]
 	return o.Yes != nil && *o.Yes == yes
 }
 
-// addMoves shows for two runs in which categories items became right and wrong.
+// addMoves adds, for two runs, how many items became right and wrong in each category.
 func (b *comparedRuns) addMoves(d *doc.Document) {
 	type moves struct{ gained, lost, other int }
 	by := map[string]*moves{}

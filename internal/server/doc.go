@@ -1,44 +1,43 @@
-// Package server shows runs in a browser: the runs of a store, one run, its items and
-// one of them, several runs compared, a judge beside people, and a page for labelling.
-// The same server answers the HTTP API under /api/v1.
+// Package server is the web interface to runs: lists of runs and their items, comparisons
+// of runs, the agreement of a judge with people, and a page for labelling. The same server
+// implements the HTTP API under /api/v1.
 //
-// Pages are made on the server with html/template. Everything they need is embedded in
-// the binary, nothing is loaded from elsewhere, and they can be read without
-// JavaScript, which only adds keys, a choice of light and dark, and numbers that move
-// while a run goes on.
+// Pages are rendered on the server with html/template. Everything they need is embedded in
+// the binary, and nothing is loaded from other hosts. Pages work without JavaScript, which
+// only adds keyboard shortcuts, a choice of light and dark, and live numbers while a run is
+// in progress.
 //
 // # How to add a page
 //
 // A page is a route, a function and a template:
 //
 //  1. Write a function with the signature of [pageFunc] in a file named after the page.
-//     It returns a [page]: the name of a template, a title, and what the template
-//     shows. An error becomes an error page: [notFound] and [badRequest] choose the
+//     It returns a [page]: the name of a template, a title, and the data of the
+//     template. An error becomes an error page: [notFound] and [badRequest] set the
 //     status, store.ErrNotFound is 404, everything else is 500 with the text of the
 //     error and its hint.
-//  2. Put templates/NAME.html beside it. It begins with {{define "main"}} and holds
-//     what stands between the header and the footer. The functions in words.go and the
-//     parts in templates/parts.html can be used in it.
+//  2. Add templates/NAME.html. It begins with {{define "main"}} and contains the page
+//     between the header and the footer. It can use the functions in words.go and the
+//     parts in templates/parts.html.
 //  3. Add the route to the table in routes.go, or to a function xxxRoutes that is
 //     called there.
 //
-// Styles and scripts go into files under static, which are served under names that
-// hold their hash; {{asset "app.css"}} returns that name. The Content-Security-Policy
+// Styles and scripts are files under static. They are served under names that contain
+// their hash; {{asset "app.css"}} returns that name. The Content-Security-Policy
 // allows neither inline scripts nor style attributes: use classes, and presentation
 // attributes within SVG.
 //
-// # How to change something
+// # Cross-site requests
 //
-// A route with another method than GET is refused unless it comes from our own pages:
-// browsers say where a request comes from, and a form must carry {{csrf .}} besides. A
-// script sends the same value, which it finds in the element meta[name=csrf], in the
-// header X-CSRF-Token. Routes under /api/ need no such value, since a foreign page can
-// neither send JSON nor an Authorization header without being asked for it first.
+// A request with a method other than GET is rejected unless it comes from one of our pages.
+// The server checks the headers in which browsers send the origin, and a form must also
+// contain {{csrf .}}. A script reads the same value from the element meta[name=csrf] and
+// sends it in the header X-CSRF-Token. Routes under /api/ do not need it, since browsers let
+// a foreign page send neither JSON nor an Authorization header without a preflight request.
 //
-// # Who may look
+// # Access
 //
-// Without a token the server answers only to names of this machine, so that no foreign
-// page can reach it through a name that it made point here. With a token it demands it
-// everywhere but at /login, /healthz and the static files. [CheckListen] says whether
-// an address may be listened on.
+// Without a token the server accepts only host names of this machine, which prevents DNS
+// rebinding. With a token it requires the token everywhere except at /login, /healthz and
+// the static files. [CheckListen] checks whether a server may listen on an address.
 package server

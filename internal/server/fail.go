@@ -13,7 +13,7 @@ import (
 	"deem/internal/store"
 )
 
-// A statusError is an error that says with which status it is answered.
+// A statusError is an error with an HTTP status.
 type statusError struct {
 	status int
 	err    error
@@ -23,20 +23,20 @@ func (e *statusError) Error() string { return e.err.Error() }
 
 func (e *statusError) Unwrap() error { return e.err }
 
-// notFound returns an error that is answered with 404.
+// notFound returns an error with status 404.
 func notFound(format string, args ...any) error {
 	return &statusError{http.StatusNotFound, fmt.Errorf(format, args...)}
 }
 
-// badRequest returns an error that is answered with 400.
+// badRequest returns an error with status 400.
 func badRequest(format string, args ...any) error {
 	return &statusError{http.StatusBadRequest, fmt.Errorf(format, args...)}
 }
 
-// withStatus returns err with the status that it is answered with.
+// withStatus returns err with an HTTP status.
 func withStatus(status int, err error) error { return &statusError{status, err} }
 
-// statusOf returns the status that an error is answered with.
+// statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return e.status
@@ -58,7 +58,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// A problem is an error as programs get it (RFC 9457).
+// A problem is an error of the API (RFC 9457).
 type problem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
@@ -66,20 +66,20 @@ type problem struct {
 	Detail string `json:"detail,omitempty"`
 	Hint   string `json:"hint,omitempty"`
 
-	// Problems are what is wrong with single items, and Run is where what was judged
-	// is kept.
+	// Problems are those of single items. Run is the run that contains what was judged
+	// before the error.
 	Problems []itemProblem `json:"problems,omitempty"`
 	Run      string        `json:"run,omitempty"`
 }
 
-// fail answers with an error: a page for people, problem+json for programs.
+// fail writes an error: a page for browsers, problem+json for the API.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
 	if status == http.StatusRequestTimeout {
-		// A body that stalled ends the request's context, but its client still listens.
+		// A stalled body ends the request's context, but the client can still read.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(graceTimeout))
 	} else if r.Context().Err() != nil {
-		return // Nobody is there to read it.
+		return // The client has disconnected.
 	}
 	if status >= http.StatusInternalServerError {
 		s.log.Error("request", "method", r.Method, "path", r.URL.Path, "error", err)
@@ -95,10 +95,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// writeProblem writes an error for a program.
+// writeProblem writes an error of the API.
 func writeProblem(w http.ResponseWriter, p problem) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // Who is gone needs no answer.
+	_ = json.NewEncoder(w).Encode(p) // The client may have disconnected.
 }

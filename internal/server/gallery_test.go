@@ -22,18 +22,18 @@ import (
 	"deem/probe"
 )
 
-// A gallery is a store as a team has it after some weeks: three systems over one dataset,
-// judged again and again, a rule and a model as judges, tags, notes and labels.
+// A gallery is a store like that of a team after some weeks: three systems over one dataset,
+// judged repeatedly by a rule and by a model, with tags, notes and labels.
 type gallery struct {
 	store *sqlite.Store
 	runs  map[string]store.Run // by system and version
 }
 
-// galleryPeople are the people whom the items of the gallery ask about.
+// galleryPeople are the people in the questions of the gallery.
 var galleryPeople = []string{"Mara", "Jonas", "Priya", "Ines", "Tomás", "Yusuf", "Clara", "Henrik", "Amina", "Luca", "Noor", "Viktor"}
 
 // galleryKinds are the categories of the gallery with the rate of right responses. Each has
-// five questions about a person, a right answer to each, and a sentence around an answer.
+// five questions about a person, their right answers, and a sentence for an answer.
 var galleryKinds = []struct {
 	name      string
 	rate      float64
@@ -97,7 +97,7 @@ func galleryItem(i int) (it deem.Item, wrong string) {
 	}, fmt.Sprintf(k.sentence, who, other)
 }
 
-// hashed returns a number for texts that looks random.
+// hashed returns a pseudorandom number for texts.
 func hashed(texts ...any) uint32 {
 	sum := sha256.Sum256([]byte(fmt.Sprint(texts...)))
 	return binary.BigEndian.Uint32(sum[:])
@@ -131,7 +131,7 @@ func galleryItems(system, version string, shift float64, n int) []deem.Item {
 	return items
 }
 
-// galleryOffer ends the responses of talkative systems.
+// galleryOffer is the end of responses of verbose systems.
 const galleryOffer = " I can look up more if you like."
 
 // galleryRight reports whether the response of an item is the right one.
@@ -141,8 +141,8 @@ func galleryRight(id, response string) bool {
 	return err == nil && strings.TrimSuffix(response, galleryOffer) == it.Response
 }
 
-// galleryJudge is the judge universal on a model that knows the right responses and fails
-// now and then.
+// galleryJudge returns the judge universal with a model that knows the right responses and
+// sometimes fails.
 func galleryJudge(t testing.TB) deem.Judge {
 	t.Helper()
 	d, _ := judge.Builtin("universal")
@@ -177,7 +177,7 @@ func galleryJudge(t testing.TB) deem.Judge {
 	}))
 }
 
-// newGallery fills a store.
+// newGallery returns a gallery in a new store.
 func newGallery(t testing.TB) *gallery {
 	t.Helper()
 	monday := time.Date(2026, 9, 7, 9, 30, 0, 0, time.UTC)
@@ -240,7 +240,7 @@ func newGallery(t testing.TB) *gallery {
 	return g
 }
 
-// scored keeps a run of a judge that gives numbers for three aspects.
+// scored stores a run of a judge that scores three aspects.
 func (g *gallery) scored(t testing.TB) store.Run {
 	t.Helper()
 	j := judgeOf(t, "name: helpdesk\nprompt: \"Rate {response}.\"\naspects: {accuracy: {min: 1, max: 5, integer: true}, tone: {min: 1, max: 5, integer: true}, brevity: {min: 0, max: 1}}\n")
@@ -280,7 +280,7 @@ func (g *gallery) wrong(t testing.TB, run store.Run, category string) string {
 	return ""
 }
 
-// label has two people label every fourth item of a run, of which they see one differently.
+// label adds the labels of two people, who disagree on one item.
 func (g *gallery) label(t testing.TB, run store.Run) {
 	t.Helper()
 	var list []store.Label
@@ -311,7 +311,7 @@ func (g *gallery) label(t testing.TB, run store.Run) {
 	}
 }
 
-// probes keeps a run over probes whose judge accepts most vague answers.
+// probes stores a run over probes whose judge accepts most vague answers.
 func (g *gallery) probes(t testing.TB) store.Run {
 	t.Helper()
 	var items []deem.Item

@@ -11,14 +11,13 @@ import (
 	"deem/judge/match"
 )
 
-// spanClass is how a part of a text looks that decided, or would decide, the verdict of the
-// judge match.
+// spanClass maps the kinds of spans that the judge match looks at to CSS classes.
 var spanClass = map[match.SpanKind]string{
 	match.SpanSame: "found", match.SpanMissing: "missing", match.SpanOther: "against", match.SpanDoubt: "doubt",
 }
 
-// highlight marks in the texts of an item what speaks for and against the response, as the
-// judge match sees it.
+// highlight marks in the texts of an item what counts for and against the response
+// according to the judge match.
 func (v *itemView) highlight() {
 	marks := map[int][]string{} // by reference, -1 for the response
 	shown := func(reference int) *textView {
@@ -33,7 +32,7 @@ func (v *itemView) highlight() {
 			marks[s.Reference] = make([]string, len(text))
 		}
 		if s.Kind == match.SpanOther && s.Reference >= 0 {
-			s.Kind = match.SpanMissing // Red is for what the response says.
+			s.Kind = match.SpanMissing // Red is used only in the response.
 		}
 		fill(marks[s.Reference][min(s.Start, len(text)):min(s.End, len(text))], spanClass[s.Kind])
 	}
@@ -43,8 +42,8 @@ func (v *itemView) highlight() {
 	}
 }
 
-// slots marks in a prompt what was filled in from the item. A text of the item may occur
-// by chance, so that very short ones are not looked for.
+// slots marks in a prompt the texts that come from the item. It ignores texts shorter than
+// 3 bytes, which may occur by chance.
 func slots(prompt string, it deem.Item) []piece {
 	type span struct{ from, to int }
 	var spans []span
@@ -79,7 +78,7 @@ func slots(prompt string, it deem.Item) []piece {
 	return append(list, piece{prompt[end:], ""})
 }
 
-// pretty returns JSON with a line for each value, and other texts as they are.
+// pretty returns indented JSON. It returns other texts unchanged.
 func pretty(text string) string {
 	var b bytes.Buffer
 	if t := strings.TrimSpace(text); len(t) > 1 && (t[0] == '{' || t[0] == '[') && json.Indent(&b, []byte(t), "", "  ") == nil {

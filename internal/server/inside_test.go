@@ -29,8 +29,8 @@ import (
 	"deem/stat"
 )
 
-// A bare store has runs and counts how often its records are read. Whatever else is
-// asked of it is a bug of the test.
+// bare is a database with runs that counts how many times records are read. Its other
+// methods are not implemented.
 type bare struct {
 	store.Database
 	reads atomic.Int32
@@ -55,7 +55,7 @@ func (b *bare) Deleted(context.Context) iter.Seq2[store.Run, error] {
 	return func(func(store.Run, error) bool) {}
 }
 
-// Runs returns four runs, of which each takes its time to be read.
+// Runs returns four runs.
 func (b *bare) Runs(context.Context) iter.Seq2[store.Run, error] {
 	return func(yield func(store.Run, error) bool) {
 		for i := range 4 {
@@ -68,7 +68,7 @@ func (b *bare) Runs(context.Context) iter.Seq2[store.Run, error] {
 	}
 }
 
-// A page that came before all scores were made loads again, until it shows all of them.
+// A page that is shown before all scores are ready reloads until it shows all of them.
 func TestLateScores(t *testing.T) {
 	for _, path := range []string{"/trend", "/?sort=score"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -101,7 +101,7 @@ func ruleRun(records int, state store.State) store.Run {
 	}
 }
 
-// A report is made once however many want it, again when the run has gone on, and of a
+// Concurrent requests share one report. It is made again if the run has changed, but for a
 // run in progress only every few seconds.
 func TestReportsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -121,12 +121,12 @@ func TestReportsOnce(t *testing.T) {
 			after time.Duration
 			want  int32
 		}{
-			{ruleRun(1, store.Open), time.Hour, 1},   // nothing has happened
+			{ruleRun(1, store.Open), time.Hour, 1},   // unchanged
 			{ruleRun(2, store.Open), 0, 2},           // an hour later
 			{ruleRun(3, store.Open), time.Second, 2}, // a second later
 			{ruleRun(3, store.Open), reportEvery, 3}, // some seconds later
-			{ruleRun(4, store.Done), 0, 4},           // a run that is done is shown as it is
-			{ruleRun(4, store.Done), time.Hour, 4},   // and stays so
+			{ruleRun(4, store.Done), 0, 4},           // a finished run is always current
+			{ruleRun(4, store.Done), time.Hour, 4},   // and unchanged
 			{ruleRun(5, store.Done), time.Second, 5}, // unless it was judged again
 		} {
 			time.Sleep(step.after)
@@ -141,7 +141,7 @@ func TestReportsOnce(t *testing.T) {
 	})
 }
 
-// A report that could not be made is tried again, but not by every request.
+// A failed report is retried, but not by every request.
 func TestReportsFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bare{fail: errors.New("the disk is gone")}
@@ -163,8 +163,7 @@ func TestReportsFail(t *testing.T) {
 	})
 }
 
-// Who does not wait gets nothing, and the report is made for the others; and no more
-// are kept than there is room for.
+// A report is completed even if the client stops waiting, and at most maxReports are kept.
 func TestReportsWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bare{delay: time.Second}
@@ -191,7 +190,7 @@ func TestReportsWaiting(t *testing.T) {
 	})
 }
 
-// A throttle forgives after a while and remembers only so many.
+// A throttle expires entries and bounds their number.
 func TestThrottle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		th := newThrottle(time.Now)
@@ -220,7 +219,7 @@ func TestThrottle(t *testing.T) {
 	})
 }
 
-// A session ends.
+// A session expires.
 func TestSessionEnds(t *testing.T) {
 	g := newGuard("secret", false)
 	r := httptest.NewRequest(http.MethodGet, "http://localhost:8080/", http.NoBody)
@@ -238,8 +237,8 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// Guesses from one network count together. What a client claims about its address counts
-// for nothing; what a proxy says does where there is one.
+// Guesses from one network count together. X-Forwarded-For is used only behind a proxy, and
+// then only its last address.
 func TestRemote(t *testing.T) {
 	for _, tt := range []struct {
 		addr      string
@@ -268,7 +267,7 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// A bug is 500 to the visitor, and the rest is in the log.
+// A panic is a 500 for the client; its details are only logged.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	s, err := New(Options{Store: &bare{}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -292,7 +291,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// An address keeps every filter and every place.
+// A URL preserves every filter and every position.
 func TestFilterRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String()
@@ -319,7 +318,7 @@ func TestFilterRoundTrip(t *testing.T) {
 	})
 }
 
-// The pieces of a trace are the reply, whatever it says.
+// The concatenated pieces of a trace equal the reply.
 func FuzzTrace(f *testing.F) {
 	f.Add("<think>x</think>The response says \"it is CORRECT because of the long words in it\". Verdict: CORRECT", "it is CORRECT because of the long words in it")
 	f.Add("", "")
@@ -390,7 +389,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// The charts stay within their frame, whatever is drawn.
+// Charts stay within their frame for any values.
 func TestCharts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lo, hi := rapid.Float64Range(-1, 2).Draw(t, "lo"), rapid.Float64Range(-1, 2).Draw(t, "hi")
@@ -413,7 +412,7 @@ func TestCharts(t *testing.T) {
 	})
 }
 
-// The pace is that of late, and a run that stands still has none.
+// The pace is computed over recent records, and is 0 for a run without progress.
 func TestPace(t *testing.T) {
 	var pc pace
 	at := time.Unix(0, 0)
@@ -434,8 +433,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// A pipeListener accepts the connections of a test without a network, so that the time
-// in which they stall is the test's own.
+// A pipeListener accepts connections without a network, so that stalled connections use the
+// fake clock of the test.
 type pipeListener struct {
 	conns chan net.Conn
 	once  sync.Once
@@ -456,7 +455,7 @@ func (l *pipeListener) Close() error {
 
 func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
-// A body that arrives byte by byte, or not at all, is cut with an answer that says so.
+// A body that arrives byte by byte, or not at all, is rejected with status 408.
 func TestStalledBody(t *testing.T) {
 	for name, pace := range map[string]time.Duration{"a byte in 50 s": 50 * time.Second, "nothing": 24 * time.Hour} {
 		for _, media := range []string{"application/json", ndjson} {
@@ -468,7 +467,7 @@ func TestStalledBody(t *testing.T) {
 	}
 }
 
-// stall sends the beginning of a body, and then a byte at each pace.
+// stall sends the beginning of a body, and then one byte per pace.
 func stall(t *testing.T, dir, media string, pace time.Duration) {
 	s, err := New(Options{Store: &bare{}, API: API{Spool: dir}, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -504,10 +503,10 @@ func stall(t *testing.T, dir, media string, pace time.Duration) {
 	if err := <-served; err != nil {
 		t.Errorf("Serve: %v", err)
 	}
-	time.Sleep(48 * time.Hour) // until the goroutine that sends is over
+	time.Sleep(48 * time.Hour) // until the sending goroutine ends
 }
 
-// TestTimeChartsWithoutLatency draws the calls of a model that takes no measurable time.
+// TestTimeChartsWithoutLatency draws calls with a latency of 0.
 func TestTimeChartsWithoutLatency(t *testing.T) {
 	began := time.Unix(1_700_000_000, 0)
 	charts := newTimeCharts([]timedCall{{at: began}, {at: began.Add(time.Minute)}})

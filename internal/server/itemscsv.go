@@ -11,12 +11,11 @@ import (
 	"deem/internal/store"
 )
 
-// csvPage is how many records are read at once for a file.
+// csvPage is the number of records read at once for a file.
 const csvPage = 500
 
-// itemsCSV streams everything that a filter selects as a file. Cells that a
-// spreadsheet would take for formulas begin with an apostrophe: what was judged is
-// untrusted, and spreadsheets are where such files are opened.
+// itemsCSV streams the items that a filter selects as a CSV file. Cells that a spreadsheet
+// would treat as formulas are prefixed with an apostrophe, since the texts are untrusted.
 func (s *Server) itemsCSV(w http.ResponseWriter, r *http.Request) error {
 	run, f, err := s.filtered(r)
 	if err != nil {
@@ -51,7 +50,7 @@ func (s *Server) itemsCSV(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// cut ends an answer that has begun in a way that nobody takes for its end.
+// cut aborts a response that has begun, so that the client sees that it is incomplete.
 func cut(s *Server, r *http.Request, err error) error {
 	if r.Context().Err() == nil {
 		s.log.Error("stream", "path", r.URL.Path, "error", err)
@@ -59,16 +58,15 @@ func cut(s *Server, r *http.Request, err error) error {
 	panic(http.ErrAbortHandler)
 }
 
-// extend gives a stream more time. A writer that knows no deadlines, as in tests, has
-// none to extend.
+// extend extends the deadline of a stream. Errors are ignored: a writer without deadlines,
+// for example in tests, has nothing to extend.
 func extend(rc *http.ResponseController) {
 	_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
-	// The server stops reading from a connection after a while, and would take that
-	// for the client's leaving.
+	// The server would treat a read timeout as a disconnected client.
 	_ = rc.SetReadDeadline(time.Time{})
 }
 
-// exportRun returns what a file says of its run.
+// exportRun returns the metadata of a run for an exported file.
 func exportRun(run store.Run) export.Run {
 	return export.Run{
 		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
@@ -77,7 +75,7 @@ func exportRun(run store.Run) export.Run {
 	}
 }
 
-// fileName returns a name that is safe in a header and on a disk.
+// fileName returns a name that is safe in a header and as a file name.
 func fileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {

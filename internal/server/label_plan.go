@@ -14,25 +14,25 @@ import (
 	"deem/internal/store"
 )
 
-// The plan of labelling. All people who label a run go through its items in one order,
-// which is drawn at random from every category and verdict with a seed of the run's own.
+// Parameters of the labelling plan. All annotators of a run label its items in one order: a
+// random sample stratified by category and verdict, whose seed depends on the run.
 //
-// The first planShared items are for everybody, so that it is known how far people agree
-// with one another. Each of the others is for the first annotator who comes to it, so that several
-// people get further than one. The plan begins with planSize items; who has done these
-// may go on with twice as many, and what was labelled is a draw again.
+// Everybody labels the first planShared items, which measures the agreement between
+// annotators. Each other item is labelled by the first annotator who reaches it, so that
+// several people label more items than one. The plan begins with planSize items and can be
+// doubled when these are labelled; the labelled items are then a random sample again.
 const (
 	planSize   = 200
 	planShared = 30
-	maxBatch   = 16 // doublings of the plan, more than any run has items for
+	maxBatch   = 16 // maximum number of doublings, more than any run has items for
 )
 
-// A plan is the part of the order that is being labelled.
+// A plan is the part of the order to be labelled.
 type plan struct {
 	Items []planItem
 	Total int // items with a verdict, labelled or not
 	Batch int
-	byKey map[string]int // places by hash
+	byKey map[string]int // positions by hash
 }
 
 // A planItem is an item to label.
@@ -45,11 +45,11 @@ type planItem struct {
 // planSeed returns the seed of a run's plan.
 func planSeed(run store.Run) uint64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(run.ID)) // It never fails.
+	_, _ = h.Write([]byte(run.ID)) // Write never fails.
 	return h.Sum64()
 }
 
-// planOf returns the plan of a run. It is drawn once.
+// planOf returns the plan of a run. The result is cached.
 func (s *Server) planOf(ctx context.Context, run store.Run, batch int) (*plan, error) {
 	stamp := fmt.Sprint(run.State, run.Records)
 	return countOnce(ctx, s.bench, fmt.Sprint("plan ", run.ID, " ", batch), stamp, func(ctx context.Context) (*plan, error) {
@@ -62,7 +62,7 @@ func (s *Server) planOf(ctx context.Context, run store.Run, batch int) (*plan, e
 	})
 }
 
-// fillPlan enters the first n items with their hashes, which say what labels are about.
+// fillPlan adds the first n items with their hashes, which identify the items of labels.
 func (s *Server) fillPlan(ctx context.Context, run store.Run, p *plan, order reports.Order, n int) error {
 	hashes, design := map[reports.Drawn]string{}, order.Design(n)
 	for some := range slices.Chunk(order.Items[:n], planSize) {
@@ -95,17 +95,17 @@ func (p *plan) ids() []string {
 	return ids
 }
 
-// shared returns how many items are for everybody.
+// shared returns the number of items that everybody labels.
 func (p *plan) shared() int { return min(planShared, len(p.Items)) }
 
-// A labelled plan knows who has labelled which of its items.
+// A labelledPlan is a plan and the labels of its items.
 type labelledPlan struct {
 	*plan
-	by   []map[string]store.Label // by place, then by annotator
+	by   []map[string]store.Label // by position, then by annotator
 	form labelForm
 }
 
-// labelledPlan reads what people have said of the items of a plan.
+// labelledPlan reads the labels of a plan.
 func (s *Server) labelledPlan(ctx context.Context, p *plan) (labelledPlan, error) {
 	lp := labelledPlan{plan: p, by: make([]map[string]store.Label, len(p.Items))}
 	if len(p.Items) == 0 {
@@ -115,7 +115,7 @@ func (s *Server) labelledPlan(ctx context.Context, p *plan) (labelledPlan, error
 	for _, l := range list {
 		at, ok := p.byKey[l.Item]
 		if !ok {
-			continue // It is about another response.
+			continue // The label is for another response.
 		}
 		if lp.by[at] == nil {
 			lp.by[at] = map[string]store.Label{}
@@ -125,8 +125,8 @@ func (s *Server) labelledPlan(ctx context.Context, p *plan) (labelledPlan, error
 	return lp, err
 }
 
-// outdated returns the labels of this plan that were given when fewer items were drawn,
-// with the design as it is now.
+// outdated returns the labels that were given when fewer items were drawn, with the current
+// design.
 func (lp labelledPlan) outdated() []store.Label {
 	var list []store.Label
 	for at, by := range lp.by {
@@ -142,7 +142,7 @@ func (lp labelledPlan) outdated() []store.Label {
 	return list
 }
 
-// counts returns how many items a person has labelled, and how many anybody has.
+// counts returns the number of items labelled by who, and by anybody.
 func (lp labelledPlan) counts(who string) (mine, all int) {
 	for _, by := range lp.by {
 		if len(by) > 0 {
@@ -155,7 +155,7 @@ func (lp labelledPlan) counts(who string) (mine, all int) {
 	return mine, all
 }
 
-// wants reports whether a person is to label the item at a place.
+// wants reports whether an annotator should label the item at a position.
 func (lp labelledPlan) wants(at int, who string) bool {
 	if at < lp.shared() {
 		_, mine := lp.by[at][who]
@@ -164,9 +164,9 @@ func (lp labelledPlan) wants(at int, who string) bool {
 	return len(lp.by[at]) == 0
 }
 
-// next returns the place of the item that a person is to label next, and false when
-// there is none: first what they have not put off and nobody else is looking at, then
-// what somebody else is looking at, then what they have put off.
+// next returns the position of the next item for an annotator, or false if there is none:
+// first items that they have not skipped and that nobody else is looking at, then items
+// that somebody else is looking at, then items that they have skipped.
 func (lp labelledPlan) next(who string, d *labelSession) (int, bool) {
 	busy, put := -1, -1
 	for at, it := range lp.Items {
@@ -192,8 +192,8 @@ func (lp labelledPlan) next(who string, d *labelSession) (int, bool) {
 	return put, put >= 0
 }
 
-// newest returns the place of the last item that a person labelled on this page. What
-// came from a file is not undone: nobody could give it again as it was.
+// newest returns the position of the last item that an annotator labelled on this page.
+// Labels from a file are not undone, because the page could not restore them.
 func (lp labelledPlan) newest(who, dataset string) (int, bool) {
 	found := -1
 	for at, by := range lp.by {
@@ -206,45 +206,45 @@ func (lp labelledPlan) newest(who, dataset string) (int, bool) {
 	return found, found >= 0
 }
 
-// Labelling remembers what people are doing. It is not a loss when a server forgets it: an
-// item that was put off comes again sooner, and undo goes by the time of the labels.
+// labelling holds the labelling sessions in memory. Losing them is harmless: a skipped item
+// is shown again sooner, and undo uses the time of the labels.
 type labelling struct {
 	mu            sync.Mutex
 	labelSessions map[string]*labelSession // by run and annotator
 	held          map[string]heldBy        // by run and item
 	now           func() time.Time         // for tests
-	order         map[string]time.Time     // when each desk was used, to forget the oldest
+	order         map[string]time.Time     // when each labelling session was last used, to drop the oldest
 }
 
-// A heldBy says who is looking at an item.
+// A heldBy is the annotator who is looking at an item.
 type heldBy struct {
 	who   string
 	until time.Time
 }
 
-// holdTime is how long an item is kept from others that somebody is looking at.
+// holdTime is how long an item that somebody is looking at is withheld from others.
 const holdTime = 10 * time.Minute
 
-// How much is remembered. What is held too long is forgotten when there is much of it.
+// Limits of memory use. Expired holds are dropped once there are maxHeld holds.
 const (
 	maxLabelSessions   = 1000
 	maxHistory = 1000
 	maxHeld    = 10_000
 )
 
-// A labelSession is what one person did with one run.
+// A labelSession is the labelling session of one annotator and one run.
 type labelSession struct {
 	l       *labelling
 	run     string
-	putOff  map[string]int // by hash of the item, in the order in which they were
+	putOff  map[string]int // sequence number by hash of the skipped item
 	puts    int
 	history []change
 }
 
-// A change is something that can be undone.
+// A change is an action that can be undone.
 type change struct {
 	hash   string
-	before *store.Label // what stood there, nil for nothing
+	before *store.Label // the label before, nil for none
 	skip   bool
 }
 
@@ -252,7 +252,7 @@ func newLabelling() *labelling {
 	return &labelling{labelSessions: map[string]*labelSession{}, held: map[string]heldBy{}, order: map[string]time.Time{}, now: time.Now}
 }
 
-// labelSession returns the desk of a person. The caller holds the lock.
+// labelSession returns the labelling session of an annotator. The caller holds the lock.
 func (l *labelling) labelSession(run, who string) *labelSession {
 	key := run + "\x00" + who
 	d := l.labelSessions[key]
@@ -265,7 +265,7 @@ func (l *labelling) labelSession(run, who string) *labelSession {
 	return d
 }
 
-// forget drops the desk that was not used for the longest time when there are too many.
+// forget drops the least recently used labelling session if there are too many.
 func (l *labelling) forget() {
 	if len(l.labelSessions) < maxLabelSessions {
 		return
@@ -285,7 +285,7 @@ func (d *labelSession) skipped(hash string) bool {
 	return ok
 }
 
-// before reports whether one item was put off before another.
+// before reports whether item a was skipped before item b.
 func (d *labelSession) before(a, b string) bool { return d.putOff[a] < d.putOff[b] }
 
 // held reports whether somebody else is looking at an item.
@@ -294,7 +294,7 @@ func (d *labelSession) held(hash, who string) bool {
 	return ok && h.who != who && d.l.now().Before(h.until)
 }
 
-// hold keeps an item from others for a while.
+// hold withholds an item from others for holdTime.
 func (d *labelSession) hold(hash, who string) {
 	if l := d.l; len(l.held) >= maxHeld {
 		maps.DeleteFunc(l.held, func(_ string, h heldBy) bool { return l.now().After(h.until) })
@@ -302,14 +302,14 @@ func (d *labelSession) hold(hash, who string) {
 	d.l.held[d.run+"\x00"+hash] = heldBy{who, d.l.now().Add(holdTime)}
 }
 
-// skip puts an item off behind all others.
+// skip moves an item behind all others.
 func (d *labelSession) skip(hash string) {
 	d.puts++
 	d.putOff[hash] = d.puts
 	d.did(change{hash: hash, skip: true})
 }
 
-// did remembers a change.
+// did records a change.
 func (d *labelSession) did(c change) {
 	if !c.skip {
 		delete(d.putOff, c.hash)
@@ -319,7 +319,7 @@ func (d *labelSession) did(c change) {
 	}
 }
 
-// undo takes the last change off the history.
+// undo removes the last change from the history and returns it.
 func (d *labelSession) undo() (change, bool) {
 	if len(d.history) == 0 {
 		return change{}, false

@@ -10,16 +10,16 @@ import (
 	"deem"
 )
 
-// ErrNoToken means that an address which others can reach has no token.
+// ErrNoToken is returned if a server without a token would listen on an address that other
+// machines can reach.
 var ErrNoToken = errors.New("others can reach this address, and there is no token")
 
-// minToken is how long a token must be at least. Guesses are slowed down, but a short
-// token falls all the same.
+// minToken is the minimum length of a token. Guesses are throttled, but a short token could
+// still be guessed.
 const minToken = 16
 
-// CheckListen says whether a server may listen on addr, as "127.0.0.1:8080" or ":8080".
-// Any address but those of this machine alone demands a token. The error comes with
-// a hint.
+// CheckListen returns an error with a hint if a server may not listen on addr, for example
+// "127.0.0.1:8080" or ":8080". Every address except a loopback address requires a token.
 func CheckListen(addr, token string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -36,8 +36,7 @@ func CheckListen(addr, token string) error {
 	return nil
 }
 
-// loopback reports whether a host name means this machine and cannot be made to mean
-// another.
+// loopback reports whether a host is always this machine, whatever DNS returns.
 func loopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -47,7 +46,7 @@ func loopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// hostOf returns the host in a Host header, without its port.
+// hostOf returns the host of a Host header, without the port.
 func hostOf(header string) string {
 	if host, _, err := net.SplitHostPort(header); err == nil {
 		return host

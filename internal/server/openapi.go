@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// openAPIVersion is that of the format of the document. Its schemas are JSON Schema
-// 2020-12.
+// openAPIVersion is the OpenAPI version of the document. Its schemas are JSON Schema 2020-12.
 const openAPIVersion = "3.1.0"
 
-// openAPIAbout opens the document.
+// openAPIAbout is the description of the API in the document.
 const openAPIAbout = "Submit what a system answered, get verdicts. A record holds a verdict or a failure: an item that could " +
 	"not be judged is unjudged, which is not the same as wrong.\n\n" +
 	"The same items, judge, model and number of trials are the same run: sending them again costs nothing, and resumes " +
@@ -19,11 +18,10 @@ const openAPIAbout = "Submit what a system answered, get verdicts. A record hold
 	"Errors are application/problem+json (RFC 9457) with a hint where there is advice. Where the server has a token, send " +
 	"it as Authorization: Bearer TOKEN."
 
-// A node is an object of the document. Its members are written in the order of their
-// names.
+// A node is an object of the document. Its members are written in order of name.
 type node = map[string]any
 
-// document makes the OpenAPI document out of the table of operations.
+// document returns the OpenAPI document, generated from the table of operations.
 func (s *Server) document() node {
 	b := newSchemas()
 	paths := node{}
@@ -62,10 +60,10 @@ func (s *Server) document() node {
 	}
 }
 
-// problemType is the type of an error.
+// problemType is the media type of an error.
 const problemType = "application/problem+json"
 
-// plainOperation describes an address outside the API.
+// plainOperation describes an endpoint outside the API.
 func plainOperation(path, about string) node {
 	return node{
 		"operationId": strings.TrimPrefix(path, "/"), "summary": about, "tags": []string{"server"},
@@ -76,7 +74,7 @@ func plainOperation(path, about string) node {
 	}
 }
 
-// node describes an operation.
+// node returns the description of an operation.
 func (op operation) node(b *schemas) node {
 	responses := node{"default": node{"$ref": "#/components/responses/Problem"}}
 	for _, a := range op.answers {
@@ -131,7 +129,7 @@ func (a answer) node(b *schemas) node {
 	return n
 }
 
-// contents describes the forms of a body.
+// contents describes the media types of a body.
 func contents(b *schemas, list []content) node {
 	n := node{}
 	for _, c := range list {
@@ -144,7 +142,7 @@ func contents(b *schemas, list []content) node {
 	return n
 }
 
-// value returns an example as it stands in the document: JSON as JSON, all else as text.
+// value returns the example for the document: JSON as JSON, everything else as a string.
 func (c content) value() any {
 	if c.media != "application/json" {
 		return c.example
@@ -152,7 +150,7 @@ func (c content) value() any {
 	return json.RawMessage(c.example)
 }
 
-// getOpenAPI answers with the document.
+// getOpenAPI writes the OpenAPI document.
 func (s *Server) getOpenAPI(w http.ResponseWriter, _ *http.Request) error {
 	return writeAnswer(w, http.StatusOK, s.document())
 }

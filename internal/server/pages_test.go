@@ -18,8 +18,8 @@ import (
 	"deem/internal/store/storetest"
 )
 
-// Every link on every page leads somewhere, every page is well made, and nothing that
-// was judged gets out of its place.
+// Every link on every page works, every page is well-formed, and texts from items are
+// escaped.
 func TestCrawl(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -63,7 +63,7 @@ func TestCrawl(t *testing.T) {
 	t.Logf("%d pages", len(seen))
 }
 
-// links returns where a page leads to on this server, as a browser reads it.
+// links returns the links of a page to this server, resolved as in a browser.
 func links(t *testing.T, at string, list []element) []string {
 	t.Helper()
 	base, err := url.Parse("http://localhost" + at)
@@ -89,8 +89,7 @@ func links(t *testing.T, at string, list []element) []string {
 	return found
 }
 
-// Ids are whatever a dataset calls its items; each has a page, and its texts can be had
-// as they are.
+// Ids can be any text. Each item has a page, and its raw texts can be downloaded.
 func TestOddIDs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -120,7 +119,7 @@ func TestOddIDs(t *testing.T) {
 	}
 }
 
-// more returns what joins a further part to the query of a path.
+// more returns the separator for another query parameter of a path.
 func more(path string) string {
 	if strings.Contains(path, "?") {
 		return "&"
@@ -128,12 +127,12 @@ func more(path string) string {
 	return "?"
 }
 
-// unescapeQuotes evens out that templates write quotes in another way.
+// unescapeQuotes unescapes quotes and plus signs, which templates escape differently.
 func unescapeQuotes(s string) string {
 	return strings.NewReplacer("&#34;", `"`, "&#39;", "'", "&#43;", "+").Replace(s)
 }
 
-// The pages say what they are there to say.
+// Pages contain the expected texts.
 func TestPagesSay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -163,12 +162,12 @@ func TestPagesSay(t *testing.T) {
 	}
 }
 
-// What was seen by the reader of a reply is marked in it.
+// A reply is shown with marks for what its parser found.
 func TestItemTrace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := newServer(t, server.Options{Store: w.store})
-	body := get(t, s, "/runs/"+w.first.ID+"/items/..").Body.String() // A path that goes up is cleaned away.
+	body := get(t, s, "/runs/"+w.first.ID+"/items/..").Body.String() // The path is cleaned.
 	if strings.Contains(body, "thought") {
 		t.Error("a path that goes up led to an item")
 	}
@@ -218,7 +217,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// Filters select, links carry them, and odd values do no harm.
+// Filters select items, links preserve filters, and odd values are harmless.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -226,7 +225,7 @@ func TestFilters(t *testing.T) {
 	items := "/runs/" + w.first.ID + "/items"
 	for _, tt := range []struct {
 		query string
-		want  string // how many records
+		want  string // number of records
 	}{
 		{"", "36 records"},
 		{"?trial=0", "18 records"},
@@ -299,7 +298,7 @@ func TestPaging(t *testing.T) {
 	}
 }
 
-// visit adds the items of a page, and returns where the given link leads.
+// visit appends the items of a page to seen, and returns the target of the link rel.
 func visit(t *testing.T, s *server.Server, seen []string, path, rel string) ([]string, string) {
 	t.Helper()
 	next := ""
@@ -315,7 +314,7 @@ func visit(t *testing.T, s *server.Server, seen []string, path, rel string) ([]s
 	return seen, next
 }
 
-// A file holds all that a filter selects, and nothing in it is a formula.
+// A CSV file contains all items that a filter selects, and no formulas.
 func TestCSV(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -342,7 +341,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// A conversation is shown as a transcript, in which markup is text.
+// A conversation is shown as a transcript with escaped markup.
 func TestTranscript(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -366,7 +365,7 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
-// A response of 5 MB is shown by its beginning.
+// A response of 5 MB is truncated on pages.
 func TestLongResponse(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -390,7 +389,7 @@ func TestLongResponse(t *testing.T) {
 	}
 }
 
-// A judge that this deem does not know has a page all the same.
+// The run of an unknown judge has pages too.
 func TestUnknownJudge(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -420,7 +419,7 @@ func TestNoRuns(t *testing.T) {
 	}
 }
 
-// A page of the list that does not exist says so, and not that there are no runs.
+// A page number beyond the end of the list is a 404, not an empty list.
 func TestRunsPageTooFar(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, server.Options{Store: newWorld(t).store})
@@ -432,9 +431,8 @@ func TestRunsPageTooFar(t *testing.T) {
 	}
 }
 
-// A record that is not what was written is an error on the page of its run and in every
-// list that shows it, in place of a number. Only the counts above a list, which the database
-// makes, do not check records.
+// A corrupted record is an error on the page of its run and in every list that shows it.
+// Only the counts above a list, which the database computes, do not check records.
 func TestDamagedRecordOnPages(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deem.db")

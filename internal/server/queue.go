@@ -11,7 +11,7 @@ import (
 	"deem/internal/words"
 )
 
-// A Queue leaves the work of runs to workers, as [queue.Control] does.
+// A Queue controls runs that workers judge. [queue.Control] implements it.
 type Queue interface {
 	Status(ctx context.Context) (queue.Status, error)
 	Run(ctx context.Context, runID string) (queue.RunStatus, error)
@@ -19,11 +19,11 @@ type Queue interface {
 	Resume(ctx context.Context, runID string, ch queue.Change) error
 	Cancel(ctx context.Context, runID string) error
 
-	// Busy returns an error when workers have the run.
+	// Busy returns an error if workers are judging the run.
 	Busy(ctx context.Context, runID string) error
 }
 
-// queueRoutes are there also without a queue: then they say so.
+// queueRoutes returns the routes of the queue. Without a queue they return errNoQueue.
 func (s *Server) queueRoutes() []route {
 	return []route{
 		{pattern: "GET /queue", page: s.queuePage},
@@ -31,24 +31,24 @@ func (s *Server) queueRoutes() []route {
 	}
 }
 
-// errNoQueue is what is answered where no runs are left to workers.
+// errNoQueue is returned if the database has no queue.
 var errNoQueue = notFound("this database has no queue: runs are left to workers with deem run --detach, in a Postgres")
 
-// A queueView is what the page of the queue shows.
+// A queueView is the data of the queue page.
 type queueView struct {
 	Runs    []queuedView
 	Workers []queue.WorkerStatus
-	Working int     // workers that were heard of lately
-	Rate    float64 // records a second, of all
-	Depth   int     // chunks that nobody has taken
+	Working int     // workers with a recent heartbeat
+	Rate    float64 // total, in records per second
+	Depth   int     // chunks that no worker has taken
 }
 
-// A queuedView is a run that was left to workers, and what can be done about it.
+// A queuedView is a queued run and the actions available for it.
 type queuedView struct {
 	queue.RunStatus
 	Spent string
-	Most  string // "" where nothing bounds it
-	Left  string // how long it will take; "" when nobody knows
+	Most  string // "" if there is no limit
+	Left  string // estimated remaining time, "" if unknown
 	Verbs []string
 }
 
@@ -63,7 +63,7 @@ func queuedOf(r queue.RunStatus) queuedView {
 	return v
 }
 
-// verbsOf returns what can be done about a run.
+// verbsOf returns the actions available for a run.
 func verbsOf(s queue.State) []string {
 	switch s {
 	case queue.Queued:
@@ -77,7 +77,7 @@ func verbsOf(s queue.State) []string {
 	}
 }
 
-// queuePage shows what workers do, and what waits for them.
+// queuePage shows the workers and the queued runs.
 func (s *Server) queuePage(r *http.Request) (page, error) {
 	if s.queue == nil {
 		return page{}, errNoQueue
@@ -102,7 +102,7 @@ func (s *Server) queuePage(r *http.Request) (page, error) {
 	return page{Template: "queue", Title: "Queue", Section: "queue", Data: v, Refresh: 5}, nil
 }
 
-// queued returns how far a run is that was left to workers; nil when it was not.
+// queued returns the progress of a queued run, or nil if the run is not queued.
 func (s *Server) queued(ctx context.Context, runID string) (*queuedView, error) {
 	if s.queue == nil {
 		return nil, nil //nolint:nilnil // There is no queue.

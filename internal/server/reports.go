@@ -16,16 +16,16 @@ import (
 	"deem/report"
 )
 
-// How reports are kept. Making one takes about a second for 100,000 records, so it is
-// made once however many look, two at a time at most, and that of a run in progress
-// is made again only every few seconds.
+// Limits of the report cache. A report takes about a second for 100,000 records. Concurrent
+// requests therefore share one, at most maxMaking are made at a time, and the report of a
+// run in progress is made again only every reportEvery.
 const (
 	maxReports  = 64
 	maxMaking   = 2
 	reportEvery = 5 * time.Second
 )
 
-// A found is what a run found.
+// found holds the findings of a run.
 type found struct {
 	Run     store.Run // as it was when the report was made
 	Report  report.Report
@@ -38,20 +38,20 @@ type found struct {
 type reportCache struct {
 	ctx   context.Context
 	store store.Store
-	slots chan struct{} // one for each report that is being made
+	slots chan struct{} // one for each report in progress
 	wg    sync.WaitGroup
 
 	mu     sync.Mutex
 	kept   map[string]*kept     // by run
-	scores map[string]scoreView // of all reports that were made, by run
+	scores map[string]scoreView // of all reports made, by run
 }
 
-// A kept report is made, or being made.
+// kept is a report that is done or in progress.
 type kept struct {
-	run  store.Run // of which it is made
-	at   time.Time // when it was begun
+	run  store.Run // the run as it was when the report was started
+	at   time.Time // when it was started
 	used time.Time
-	done chan struct{} // closed when the rest is there
+	done chan struct{} // closed when got and err are set
 	got  found
 	err  error
 }
@@ -60,11 +60,11 @@ func newReports(ctx context.Context, st store.Store) *reportCache {
 	return &reportCache{ctx: ctx, store: st, slots: make(chan struct{}, maxMaking), kept: map[string]*kept{}, scores: map[string]scoreView{}}
 }
 
-// wait waits until no report is being made.
+// wait waits until no report is in progress.
 func (rs *reportCache) wait() { rs.wg.Wait() }
 
-// of returns the report of a run. It is as new as the run, or a few seconds older if
-// the run goes on.
+// of returns the report of a run. If the run is in progress, the report may be a few seconds
+// old.
 func (rs *reportCache) of(ctx context.Context, run store.Run) (found, error) {
 	k := rs.entry(run)
 	select {
@@ -75,8 +75,7 @@ func (rs *reportCache) of(ctx context.Context, run store.Run) (found, error) {
 	}
 }
 
-// scored returns the score of a run if one is known that is good enough, and makes
-// nothing.
+// scored returns the score of a run if a current one is cached. It never makes a report.
 func (rs *reportCache) scored(run store.Run) (scoreView, bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -84,7 +83,8 @@ func (rs *reportCache) scored(run store.Run) (scoreView, bool) {
 	return v, ok && same(v.Run, run)
 }
 
-// score returns the score of a run. What is wrong with the report stands in place of it.
+// score returns the score of a run. If the report fails, the score contains the error
+// message.
 func (rs *reportCache) score(ctx context.Context, run store.Run) (scoreView, error) {
 	if v, ok := rs.scored(run); ok {
 		return v, nil
@@ -96,7 +96,7 @@ func (rs *reportCache) score(ctx context.Context, run store.Run) (scoreView, err
 	return scoreOf(got.Run, got.Report), nil
 }
 
-// entry returns what is kept of a run, begun now if need be.
+// entry returns the cached report of a run. It starts a new one if necessary.
 func (rs *reportCache) entry(run store.Run) *kept {
 	now := time.Now()
 	rs.mu.Lock()
@@ -112,7 +112,7 @@ func (rs *reportCache) entry(run store.Run) *kept {
 	return k
 }
 
-// goodFor reports whether the report still says what the run is.
+// goodFor reports whether the report is current enough for the run.
 func (k *kept) goodFor(run store.Run, now time.Time) bool {
 	if same(k.run, run) {
 		return !k.failed() || now.Sub(k.at) < reportEvery
@@ -121,11 +121,11 @@ func (k *kept) goodFor(run store.Run, now time.Time) bool {
 	case <-k.done:
 		return run.State != store.Done && now.Sub(k.at) < reportEvery
 	default:
-		return run.State != store.Done // Nobody begins a second one meanwhile.
+		return run.State != store.Done // Do not start a second one meanwhile.
 	}
 }
 
-// failed reports whether the report could not be made.
+// failed reports whether the report is done and failed.
 func (k *kept) failed() bool {
 	select {
 	case <-k.done:
@@ -135,8 +135,7 @@ func (k *kept) failed() bool {
 	}
 }
 
-// forget drops the report that was not used for the longest time when there are too
-// many.
+// forget drops the least recently used report if there are too many.
 func (rs *reportCache) forget() {
 	if len(rs.kept) <= maxReports {
 		return
@@ -150,7 +149,7 @@ func (rs *reportCache) forget() {
 	delete(rs.kept, oldest)
 }
 
-// make makes a report.
+// make waits for a slot and makes a report.
 func (rs *reportCache) make(k *kept) {
 	defer close(k.done)
 	select {
@@ -167,8 +166,8 @@ func (rs *reportCache) make(k *kept) {
 	}
 }
 
-// findingsOf makes the report of a run, and counts in the same pass what a report does
-// not hold.
+// findingsOf makes the report of a run. In the same pass it computes the findings that are
+// not part of a report.
 func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, error) {
 	p, err := reports.Protocol(run)
 	if err != nil {
@@ -180,7 +179,7 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 	}
 	got := found{Run: run, Spread: newSpread(run)}
 	var times []timedCall
-	// Texts are needed only to read replies again and for a benchmark's own numbers.
+	// Texts are needed only to parse replies again and for the metrics of a benchmark.
 	brief := (p == nil || p.Reread() == nil) && r.Published == nil
 	for rec, err := range store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: brief})) {
 		if err != nil {
@@ -201,9 +200,9 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 	return got, got.addErrata(ctx, st)
 }
 
-// addErrata adds what the faults of the answer key that the run was told of do to its
-// numbers. A list that cannot be read takes nothing from the report but itself, and a
-// note says so. It does not say what stands in the list: the file is the server's.
+// addErrata adds the effect of known errors in the answer key, if the run was configured
+// with a list of them. If the list cannot be read, the report gets a note instead. The note
+// does not quote the list, because it is a file of the server.
 func (f *found) addErrata(ctx context.Context, st store.Store) error {
 	faults, err := reports.Errata(ctx, st, f.Run, f.Report.Head, "", catalog.Again)
 	if faults != nil {

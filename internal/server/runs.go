@@ -17,14 +17,14 @@ import (
 	"deem/internal/store"
 )
 
-// runsPerPage is how many runs a page lists.
+// runsPerPage is the number of runs on a page.
 const runsPerPage = 50
 
-// maxRunsPage keeps the number of a page from being more than can be counted.
+// maxRunsPage bounds the page number, so that the position of its runs does not overflow.
 const maxRunsPage = 1_000_000
 
-// The kinds of runs, which are listed apart: those with results, those over probes of a
-// judge, and those in which nothing was judged.
+// The kinds of runs, which are listed separately: runs with results, runs over probes of a
+// judge, runs in which nothing was judged, and deleted runs.
 const (
 	usualRuns   = ""
 	probeRuns   = "probes"
@@ -32,7 +32,7 @@ const (
 	deletedRuns = "deleted"
 )
 
-// A runsFilter is what the address says about which runs are listed, and in which order.
+// A runsFilter selects and orders the listed runs. It is parsed from the URL.
 type runsFilter struct {
 	Text, Dataset, Judge, System, Tag, Kind, Sort string
 	Flat                                          bool // not grouped by dataset
@@ -55,12 +55,13 @@ func readRunsFilter(q url.Values) (runsFilter, error) {
 	return f, nil
 }
 
-// Active reports whether the filter leaves runs out.
+// Active reports whether the filter excludes runs.
 func (f runsFilter) Active() bool {
 	return f.Text+f.Dataset+f.Judge+f.System+f.Tag != ""
 }
 
-// link returns the address of a page with this filter, with something else said.
+// link returns the URL of a page with this filter. More are the names and values of
+// parameters to replace.
 func (f runsFilter) link(path string, more ...string) string {
 	q := url.Values{}
 	group := ""
@@ -84,8 +85,8 @@ func (f runsFilter) link(path string, more ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// selects reports whether a run of the kind that is shown is listed. Every word of the
-// text must occur in something that the list shows.
+// selects reports whether the filter selects a run of the shown kind. Every word of the
+// text must occur in the id, names, model, note or tags of the run.
 func (f runsFilter) selects(r runRow) bool {
 	if f.Dataset != "" && f.Dataset != r.DatasetName || f.Judge != "" && f.Judge != r.Run.Judge.Name ||
 		f.System != "" && f.System != r.System || f.Tag != "" && !slices.Contains(r.About.Tags, f.Tag) {
@@ -100,11 +101,11 @@ func (f runsFilter) selects(r runRow) bool {
 	return true
 }
 
-// A runsList is what the page of runs shows.
+// A runsList is the data of the page of runs.
 type runsList struct {
 	Filter        runsFilter
 	Groups        []runGroup
-	Total, Before int // runs that are selected, and those of all kinds
+	Total, Before int // number of selected runs, and of runs of all kinds
 	Tabs          []tab
 	Newer, Older  string // paths, "" for none
 	Trend         string
@@ -113,13 +114,13 @@ type runsList struct {
 	Datasets, Judges, Systems, Tags []store.Count
 
 	CanEdit bool
-	Undo    []string // runs that were deleted just now
-	Late    bool     // scores were not all made in time to sort by them
+	Undo    []string // runs that were just deleted
+	Late    bool     // not all scores were ready in time to sort by them
 }
 
-// A runGroup is runs of one dataset.
+// A runGroup is the runs of one dataset.
 type runGroup struct {
-	Name string // "" for runs that are not grouped
+	Name string // "" if runs are not grouped
 	Runs []runRow
 }
 
@@ -127,18 +128,18 @@ type runGroup struct {
 type runRow struct {
 	store.Run
 	DatasetName, System string
-	Wanted              int        // records that the run will have when it is done
-	Score               *scoreView // nil when there is no report yet
-	Late                string     // where the score can be had
+	Wanted              int        // number of records of the finished run
+	Score               *scoreView // nil if there is no report yet
+	Late                string     // URL of the score, if it is not ready
 }
 
 // Done reports whether the run is done.
 func (r runRow) Done() bool { return r.State == store.Done }
 
-// Title is what the row is called: as somebody named it, or as the system is, or the id.
+// Title returns the name of the run, or else its system, or else its id.
 func (r runRow) Title() string { return cmp.Or(r.About.Name, r.System, r.ID) }
 
-// Took returns how long the run took, "" while it goes on.
+// Took returns how long the run took, or "" if it is not done.
 func (r runRow) Took() string {
 	if !r.Done() || !r.Updated.After(r.Created) {
 		return ""
@@ -146,8 +147,8 @@ func (r runRow) Took() string {
 	return took(r.Updated.Sub(r.Created))
 }
 
-// kindOf says where a run is listed. A run without records that was begun lately is likely
-// to be under way.
+// kindOf returns the kind of a run. An unfinished run without records that was updated in
+// the last 24 hours is probably in progress, and counts as usual.
 func kindOf(run store.Run, now time.Time) string {
 	switch {
 	case !run.About.Deleted.IsZero():
@@ -208,8 +209,8 @@ func (s *Server) runsPage(r *http.Request) (page, error) {
 	return p, nil
 }
 
-// listed returns the runs that a filter selects, newest first, and enters what there is to
-// filter by.
+// listed returns the runs that a filter selects, newest first, and adds the filter choices
+// to list.
 func (s *Server) listed(ctx context.Context, f runsFilter, list *runsList) ([]runRow, error) {
 	kinds, now := map[string]int{}, time.Now()
 	var datasets, judges, systems, tags store.Tally
@@ -251,8 +252,8 @@ func newRunRow(run store.Run) runRow {
 	return runRow{Run: run, DatasetName: datasetName(run.Dataset.Names), System: reports.SettingsOf(run.Spec).System, Wanted: wanted(run)}
 }
 
-// sortRuns sorts rows, which are newest first, and keeps those of a dataset together
-// unless they are not grouped. It says whether scores were not made in time.
+// sortRuns sorts rows, which are newest first. It keeps the rows of a dataset together
+// unless f.Flat is set. It reports whether some scores were not ready in time.
 func (s *Server) sortRuns(ctx context.Context, rows []runRow, f runsFilter) (late bool) {
 	value := map[string]float64{}
 	switch f.Sort {
@@ -297,8 +298,8 @@ func (s *Server) sortRuns(ctx context.Context, rows []runRow, f runsFilter) (lat
 	return late
 }
 
-// addScore enters the score if it is known already. Otherwise a script asks for it: the
-// list does not wait.
+// addScore sets the score of a row if it is cached. Otherwise it sets the URL from which a
+// script loads it, so that the list does not wait.
 func (s *Server) addScore(row *runRow) {
 	if score, ok := s.reports.scored(row.Run); ok {
 		row.Score = &score
@@ -307,7 +308,7 @@ func (s *Server) addScore(row *runRow) {
 	}
 }
 
-// choose sends a visitor who has ticked runs to the page that compares them.
+// choose redirects to the comparison of the selected runs.
 func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
 	ids := r.URL.Query()["run"]
 	if len(ids) < 2 {
@@ -320,8 +321,8 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// edit changes what is noted about runs: do says what, as tag, untag, note, delete,
-// restore or purge.
+// edit changes the metadata of runs. The parameter do is tag, untag, note, delete, restore
+// or purge.
 func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 	ids, do, now := r.Form["run"], r.URL.Query().Get("do"), time.Now().UTC()
 	tags := strings.FieldsFunc(r.PostFormValue("tag"), func(c rune) bool { return c == ',' || c == ' ' })
@@ -366,5 +367,5 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// wanted returns how many records a run has when it is done.
+// wanted returns the number of records of a finished run.
 func wanted(run store.Run) int { return run.Dataset.Items * max(run.Trials, 1) }

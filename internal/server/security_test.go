@@ -11,7 +11,7 @@ import (
 	"deem/internal/server"
 )
 
-// pages are one path of each kind.
+// pages returns one path of each kind.
 func pages(w *world) []string {
 	run := "/runs/" + w.first.ID
 	return []string{
@@ -20,7 +20,7 @@ func pages(w *world) []string {
 	}
 }
 
-// Without the token there is nothing to see, and with it there is.
+// Pages are shown only with the token.
 func TestTokenDemanded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -102,7 +102,7 @@ func TestOpenPaths(t *testing.T) {
 	}
 }
 
-// csrfOf returns the value that forms of a page carry.
+// csrfOf returns the CSRF value of the login form.
 func csrfOf(t *testing.T, s *server.Server, headers ...string) string {
 	t.Helper()
 	for _, e := range elements(t, "/login", get(t, s, "/login", headers...).Body.String()) {
@@ -124,7 +124,8 @@ func form(values ...string) *strings.Reader {
 
 const formType = "application/x-www-form-urlencoded"
 
-// Who gives the token gets a session that is not the token, and can end it.
+// Logging in with the token starts a session, whose cookie does not contain the token.
+// Logging out ends it.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -159,7 +160,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// A session of one server is none of another.
+// A session of one server is invalid on another.
 func TestSessionOfAnother(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -170,7 +171,7 @@ func TestSessionOfAnother(t *testing.T) {
 	}
 }
 
-// Nobody is sent elsewhere after logging in.
+// The login does not redirect to other sites.
 func TestLoginStays(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, server.Options{Store: openStore(t), Token: token})
@@ -183,7 +184,7 @@ func TestLoginStays(t *testing.T) {
 	}
 }
 
-// Changes come from our own pages only.
+// Changes are accepted only from our own pages.
 func TestForeignChanges(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, server.Options{Store: openStore(t)})
@@ -211,7 +212,7 @@ func TestForeignChanges(t *testing.T) {
 	}
 }
 
-// A name that somebody made point here is not answered while there is no token.
+// Without a token, only host names of this machine are accepted (DNS rebinding).
 func TestHost(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -245,7 +246,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// Guessing is slow, also for who guesses right in the end.
+// Wrong tokens block an address, even for the right token.
 func TestGuessing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, server.Options{Store: openStore(t), Token: token})
@@ -276,7 +277,8 @@ func TestGuessing(t *testing.T) {
 	}
 }
 
-// Behind a proxy everybody has its address. Who guesses there locks nobody else out.
+// Behind a proxy all clients share its address. A client that guesses tokens does not block
+// the others.
 func TestGuessesThroughProxy(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, server.Options{Store: openStore(t), Token: token, BehindProxy: true})
@@ -289,7 +291,7 @@ func TestGuessesThroughProxy(t *testing.T) {
 		want      int
 	}{
 		{"192.0.2.7", http.StatusTooManyRequests},
-		{"203.0.113.5, 192.0.2.7", http.StatusTooManyRequests}, // as the guesser may claim to be another
+		{"203.0.113.5, 192.0.2.7", http.StatusTooManyRequests}, // a client may forge the first address
 		{"192.0.2.8", http.StatusOK},
 	} {
 		if got := get(t, s, "/", "Authorization", right, "X-Forwarded-For", tt.forwarded).Code; got != tt.want {
@@ -298,7 +300,7 @@ func TestGuessesThroughProxy(t *testing.T) {
 	}
 }
 
-// A request can only be so long.
+// The length of a request is limited.
 func TestLongRequest(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, server.Options{Store: openStore(t), Token: token})

@@ -20,16 +20,16 @@ import (
 	"deem/internal/store"
 )
 
-// SiteOptions say what [WriteSite] writes.
+// SiteOptions are the options of [WriteSite].
 type SiteOptions struct {
 	Title, Version string
-	Items          int // how many items of each run have a page of their own
+	Items          int // maximum number of items with a page, per run
 }
 
-// WriteSite writes the pages of some runs as files into a folder that it makes: what a
-// server would show of them, without what needs a server. Links between the files are
-// relative, so that the folder can be opened from a disk or put on any web server. Every
-// run comes with its run file. It returns the number of files.
+// WriteSite writes the pages of runs as static files into a folder, which it creates. It
+// omits everything that needs a server. Links between the files are relative, so that the
+// folder can be opened from a disk or served by any web server. Each run includes its run
+// file. WriteSite returns the number of files.
 func WriteSite(ctx context.Context, st store.Database, runs []store.Run, dir string, o SiteOptions) (int, error) {
 	s, err := New(Options{Store: &chosenRuns{Database: st, runs: runs}, Title: o.Title, Version: o.Version, ReadOnly: true})
 	if err != nil {
@@ -38,12 +38,12 @@ func WriteSite(ctx context.Context, st store.Database, runs []store.Run, dir str
 	defer s.Close()
 	s.static = true
 	w := siteWriter{s: s, ctx: ctx, dir: dir, files: map[string]string{}, taken: map[string]int{}, items: map[string]int{}, count: map[string]int{}, most: o.Items}
-	for _, run := range runs { // The list does not wait for scores, so they are made before it.
+	for _, run := range runs { // The list does not wait for scores, so make them first.
 		_, _ = s.reports.score(ctx, run) //nolint:errcheck // The pages say what is wrong.
 		w.ids = append(w.ids, run.ID)
 	}
 	w.want("/")
-	for _, run := range runs { // The first items of the dataset have pages, however they are linked.
+	for _, run := range runs { // The first items of the dataset get pages before other linked items.
 		if o.Items == 0 {
 			break
 		}
@@ -63,7 +63,7 @@ func WriteSite(ctx context.Context, st store.Database, runs []store.Run, dir str
 	return len(w.files), nil
 }
 
-// chosenRuns is a store with some of the runs of another.
+// chosenRuns is a database restricted to some of its runs.
 type chosenRuns struct {
 	store.Database
 	runs []store.Run
@@ -85,7 +85,7 @@ func (c *chosenRuns) Deleted(context.Context) iter.Seq2[store.Run, error] {
 	return func(func(store.Run, error) bool) {}
 }
 
-// Run returns a chosen run by its whole id.
+// Run returns a chosen run by its full id.
 func (c *chosenRuns) Run(_ context.Context, ref string) (store.Run, error) {
 	for _, run := range c.runs {
 		if run.ID == ref {
@@ -101,15 +101,15 @@ type siteWriter struct {
 	ctx   context.Context
 	dir   string
 	ids   []string
-	files map[string]string // by address
-	todo  []string          // addresses that have a file and are not written
-	taken map[string]int    // how many addresses asked for a name
-	items map[string]int    // the numbers of items with pages, by run and item
-	count map[string]int    // how many there are, by run
+	files map[string]string // by URL
+	todo  []string          // URLs whose files are not yet written
+	taken map[string]int    // number of URLs that want a file name
+	items map[string]int    // the number of an item's page, by run and item
+	count map[string]int    // number of items with pages, by run
 	most  int
 }
 
-// linkPattern finds the addresses in our own pages, which always quote them.
+// linkPattern matches links in our pages, which always quote them.
 var linkPattern = regexp.MustCompile(` (href|src|action|formaction)="([^"]*)"`)
 
 // write writes the next file.
@@ -121,7 +121,7 @@ func (w *siteWriter) write() error {
 	w.todo = w.todo[1:]
 	req := httptest.NewRequestWithContext(w.ctx, http.MethodGet, "http://localhost"+address, http.NoBody)
 	answer := httptest.NewRecorder()
-	for range 60 { // A page that is being made says so.
+	for range 60 { // Retry while the page is not ready.
 		w.s.router.ServeHTTP(answer, req)
 		if answer.Header().Get("Refresh") == "" {
 			break
@@ -153,7 +153,7 @@ func (w *siteWriter) write() error {
 	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // A site is for everybody.
 }
 
-// relative returns the way from one file to another. The name may end in a fragment.
+// relative returns the relative URL from one file to another. To may end in a fragment.
 func relative(from, to string) string {
 	if strings.HasPrefix(to, "#") {
 		return to
@@ -162,15 +162,15 @@ func relative(from, to string) string {
 	return strings.Repeat("../", strings.Count(from, "/")) + (&url.URL{Path: file, Fragment: fragment}).String()
 }
 
-// want returns the file of an address, which is written later, with the fragment. It
-// returns "" for what has none: addresses elsewhere, and what needs a server.
+// want returns the file name of a URL, with the fragment, and queues the file to be written.
+// It returns "" for URLs of other hosts and for pages that need a server.
 func (w *siteWriter) want(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host != "" || u.Scheme != "" {
 		return ""
 	}
 	if u.Path == "" {
-		return "#" + u.Fragment // A place on the same page.
+		return "#" + u.Fragment // A fragment of the same page.
 	}
 	q := u.Query()
 	name := w.name(u, q)
@@ -186,7 +186,7 @@ func (w *siteWriter) want(address string) string {
 	if file, ok := w.files[key]; ok {
 		return file + fragment
 	}
-	// Different addresses may ask for one name, as two filters of one list.
+	// Different URLs may want the same name, for example two filters of one list.
 	w.taken[name]++
 	if n := w.taken[name]; n > 1 {
 		ext := path.Ext(name)
@@ -197,8 +197,8 @@ func (w *siteWriter) want(address string) string {
 	return name + fragment
 }
 
-// name returns what the file of an address is called, "" where there is none, and takes
-// out of the query what makes no difference to a page that stands alone.
+// name returns the file name of a URL, or "" if it has no file. It removes the query
+// parameters that do not affect a static page.
 func (w *siteWriter) name(u *url.URL, q url.Values) string {
 	switch {
 	case u.Path == "/" && len(q) == 0:

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// How many wrong tokens may come from one address in a while, and how many addresses
-// are remembered. When there are more, all share one allowance, so that an attacker
-// with many addresses gains little and memory stays bounded.
+// An address may send maxMisses wrong tokens per missWindow. At most maxAddresses are
+// tracked; further addresses share one counter, so that an attacker with many addresses
+// gains little and memory stays bounded.
 const (
 	maxMisses    = 10
 	missWindow   = time.Minute
@@ -20,10 +20,10 @@ type throttle struct {
 
 	mu    sync.Mutex
 	seen  map[string]missed
-	swept time.Time // when those that are forgiven were forgotten last
+	swept time.Time // when expired entries were last removed
 }
 
-// missed is what one address did since a time.
+// missed counts the wrong tokens of one address since a time.
 type missed struct {
 	since time.Time
 	n     int
@@ -33,8 +33,7 @@ func newThrottle(now func() time.Time) *throttle {
 	return &throttle{now: now, seen: map[string]missed{}}
 }
 
-// wait returns how long an address has to wait before it may try again, 0 for not at
-// all.
+// wait returns how long an address must wait before it may try again, or 0.
 func (t *throttle) wait(addr string) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,12 +57,12 @@ func (t *throttle) miss(addr string) {
 	t.seen[slot] = m
 }
 
-// slot returns under which name an address is counted. The caller holds the lock.
+// slot returns the key under which an address is counted. The caller holds the lock.
 func (t *throttle) slot(addr string) string {
 	if _, known := t.seen[addr]; known || len(t.seen) < maxAddresses {
 		return addr
 	}
-	if now := t.now(); now.Sub(t.swept) >= missWindow/10 { // Not for every guess.
+	if now := t.now(); now.Sub(t.swept) >= missWindow/10 { // Do not sweep at every guess.
 		t.swept = now
 		for a, m := range t.seen {
 			if now.Sub(m.since) >= missWindow {
@@ -74,5 +73,5 @@ func (t *throttle) slot(addr string) string {
 	if len(t.seen) < maxAddresses {
 		return addr
 	}
-	return "" // All others together.
+	return "" // All further addresses.
 }

@@ -8,25 +8,25 @@ import (
 	"deem/stat"
 )
 
-// A trust says in one sentence whether a judge can be trusted for a use.
+// trust is the assessment whether a judge can be trusted for a use.
 type trust struct {
 	Tone doc.Tone
 	Text string
-	Why  string // the errors of the judge, "" if too little is known of them
+	Why  string // the errors of the judge, "" if there is too little data
 }
 
-// What a judge may get wrong. A share of errors below trusted is small compared with the
-// uncertainty of most runs; above distrusted, the corrected score depends more on the
-// labels than on the judge.
+// Thresholds of trust. An error rate below trusted is small compared with the uncertainty of
+// most runs; above distrusted, the corrected score depends more on the labels than on the
+// judge.
 const (
 	trusted    = 0.10
 	distrusted = 0.25
 	fewLabels  = 30
 )
 
-// newTrust judges a judge by its errors: the wrong responses that it accepts and the right
-// ones that it rejects, among so many responses of which the truth is known. An error that
-// nothing is known of does not count for the judge.
+// newTrust assesses a judge by its error rates: the share of wrong responses that it accepts
+// and of right responses that it rejects, among n responses with a known truth. An unknown
+// error rate does not count in favour of the judge.
 func newTrust(accepts, rejects *stat.Estimate, n int, known string) trust {
 	if n < fewLabels || accepts == nil || rejects == nil || accepts.Unknown() || rejects.Unknown() {
 		return trust{Tone: doc.Warning, Text: fmt.Sprintf("It is too early to say whether this judge can be trusted: there are %s, and both right and wrong responses are needed.", words.Count(n, known))}
