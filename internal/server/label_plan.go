@@ -227,9 +227,9 @@ const holdTime = 10 * time.Minute
 
 // Limits of memory use. Expired holds are dropped once there are maxHeld holds.
 const (
-	maxLabelSessions   = 1000
-	maxHistory = 1000
-	maxHeld    = 10_000
+	maxLabelSessions = 1000
+	maxHistory       = 1000
+	maxHeld          = 10_000
 )
 
 // A labelSession is the labelling session of one annotator and one run.
