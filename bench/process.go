@@ -83,7 +83,7 @@ func startVendor(ctx context.Context, o vendorOptions) (*vendor, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, os.Args[0], "serve", string(text)) //nolint:gosec // it is this program
+	cmd := exec.CommandContext(ctx, self(), "serve", string(text)) //nolint:gosec // it is this program
 	cmd.Stderr, cmd.Env = os.Stderr, environment()
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -264,4 +264,13 @@ func ask(ctx context.Context, client *http.Client, url, prompt string, it benchI
 		return "", errors.Join(err, fmt.Errorf("no choices: %s", text))
 	}
 	return reply.Choices[0].Message.Content, nil
+}
+
+// self returns the path of this program, which starts itself in other folders.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
 }

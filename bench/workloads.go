@@ -184,7 +184,7 @@ func (l *lab) againstBare(ctx context.Context, latency time.Duration, n, at int)
 	var loop, ours spent
 	times := 0
 	for ; times < 5 && ours.wall < 2*time.Second; times++ {
-		b, err := start(ctx, l.dir, os.Args[0], "bare", "-data", data, "-prompt", l.prompt, "-url", v.url, "-j", strconv.Itoa(at))
+		b, err := start(ctx, l.dir, self(), "bare", "-data", data, "-prompt", l.prompt, "-url", v.url, "-j", strconv.Itoa(at))
 		if err != nil {
 			return nil, err
 		}
