@@ -171,7 +171,7 @@ func consistencyNumber(c probe.Card, cond reports.GateCondition) reports.GateNum
 // flipsNumber returns the share of pairs whose verdict depends on the order of the responses.
 func flipsNumber(c probe.Card, cond reports.GateCondition) reports.GateNumber {
 	if c.Order == nil {
-		return reports.MissingNumber("the judge compares no two responses, so there are no flips")
+		return reports.MissingNumber("the judge does not compare two responses, so it has no flips")
 	}
 	return reports.FiguresNumber(cond.Part, &c.Order.Flips, c.Order.Flips, c.Order.Pairs)
 }

@@ -283,7 +283,7 @@ func TestLabelPlan(t *testing.T) {
 		t.Fatal("the second part has no item")
 	}
 	l.submit(nil, "no")
-	wantAll(t, "the second part goes on", l.body, "<b>201</b> of 400 labelled")
+	wantAll(t, "the second part continues", l.body, "<b>201</b> of 400 labelled")
 	after := wantDesign(t, st, run, labelsBy(t, st, "anna"))
 	for stratum, d := range before {
 		if now := after[stratum]; now.Of != d.Of || now.N < d.N {

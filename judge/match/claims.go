@@ -339,13 +339,13 @@ func (r *reading) withoutEcho(question *reading) (*reading, bool) {
 // asked.
 func (r *reading) echoes(s span, question *reading) bool {
 	asks := r.toks[s.to-1].post == '?' || r.toks[s.to-1].post == '？'
-	told := false
+	mentionsAsking := false
 	for _, p := range [][2]string{{"you", "asked"}, {"question", "is"}, {"question", "was"}, {"你", "问"}, {"您", "问"}} {
 		for i := s.from; i+1 < s.to && i < s.from+3; i++ {
-			told = told || at(r.toks, i, p[0]) && at(r.toks, i+1, p[1])
+			mentionsAsking = mentionsAsking || at(r.toks, i, p[0]) && at(r.toks, i+1, p[1])
 		}
 	}
-	if !asks && !told {
+	if !asks && !mentionsAsking {
 		return false
 	}
 	shared, all := 0, 0
@@ -358,5 +358,5 @@ func (r *reading) echoes(s span, question *reading) bool {
 			shared++
 		}
 	}
-	return 2*shared >= all && (asks && 5*shared >= 4*all || told)
+	return 2*shared >= all && (asks && 5*shared >= 4*all || mentionsAsking)
 }

@@ -261,7 +261,7 @@ func (c *comparison) judge(references []string) finding {
 		}
 	}
 	if best.call != right && c.before != nil {
-		best = c.tookBack(best, references)
+		best = c.judgeRetracted(best, references)
 	}
 	if best.call == wrong && c.response.cut {
 		best.call, best.why = unsure, "the response is too long to be read whole, and what was read does not have the answer"
@@ -269,9 +269,9 @@ func (c *comparison) judge(references []string) finding {
 	return best
 }
 
-// tookBack judges a response that said something and then took it back. What it said last
+// judgeRetracted judges a response that said something and then took it back. What it said last
 // counts; if that says little, the reference may still hold of the rest.
-func (c *comparison) tookBack(f finding, references []string) finding {
+func (c *comparison) judgeRetracted(f finding, references []string) finding {
 	earlier := *c
 	earlier.response, earlier.before = c.before, nil
 	for _, ref := range references {
@@ -519,83 +519,6 @@ func (c *comparison) byChoice(text string, _ *reading) (finding, bool) {
 		return finding{}, false // the text of the option may still be there
 	}
 	return finding{call: unsure, why: "the response names no option"}, true
-}
-
-// byPolarity decides where the reference begins with yes or no.
-func (c *comparison) byPolarity(_ string, a *reading) (finding, bool) {
-	want, to := a.answered()
-	if want == noPolarity || !a.answersOnly(to) {
-		return finding{}, false
-	}
-	got, to := c.response.answered()
-	switch {
-	case got == want && c.response.turns(to):
-		return finding{call: unsure, why: "both say " + want.String() + ", but the response goes on to say something else", share: .5}, true
-	case got == want:
-		return finding{call: right, conf: .9, why: "both say " + want.String()}, true
-	case got != noPolarity:
-		return finding{call: wrong, conf: .9, why: "the reference says " + want.String() + " and the response says " + got.String()}, true
-	}
-	return c.impliedPolarity(want), true
-}
-
-// turns reports whether a text that has answered up to token i goes on with a "but" and a
-// denial: "Yes, but it is actually closed".
-func (r *reading) turns(i int) bool {
-	if i >= len(r.toks) || r.toks[i].text != "but" && r.toks[i].text != "however" && r.toks[i].text != "aber" && r.toks[i].text != "但" {
-		return false
-	}
-	for ; i < len(r.toks) && r.toks[i].brk != sentence; i++ {
-		if t := r.toks[i]; isNegation(t) || t.text == "actually" || t.text == "eigentlich" {
-			return true
-		}
-	}
-	return false
-}
-
-// answersOnly reports whether a yes or no at the start of a reference is the
-// answer, and what follows at token to explains it.
-func (r *reading) answersOnly(to int) bool {
-	if t := r.toks[to-1]; t.kind == word && !plainAnswers[t.text] {
-		return false
-	}
-	return to >= len(r.toks) || r.toks[to].brk != none || explains[r.toks[to].text] || len(r.toks)-to > 2
-}
-
-// plainAnswers are the words that mean yes or no in a reference. "Right" may be a
-// side, and "certainly" is not an answer key.
-var plainAnswers = set("yes no true false yeah nope")
-
-var explains = set("because since as he she they it i you")
-
-// impliedPolarity judges a response that says neither yes nor no. Sharing the
-// words of the question with a negation, or without one, is a hint and no more.
-func (c *comparison) impliedPolarity(want polarity) finding {
-	if len(c.response.toks) > 40 {
-		return finding{call: unsure, why: "the reference says " + want.String() + " and the response does not say which"}
-	}
-	got := affirmed
-	if c.response.negationIn() {
-		got = denied
-	}
-	shared, total := 0, 0
-	for _, e := range c.question.elems {
-		total++
-		if c.response.hasElem(e) {
-			shared++
-		}
-	}
-	if total == 0 || 2*shared < total {
-		return finding{call: unsure, why: "the reference says " + want.String() + " and the response does not say which"}
-	}
-	conf := .7
-	if len(c.response.toks) <= brief {
-		conf = .8
-	}
-	if got == want {
-		return finding{call: right, conf: conf, why: "the response repeats the question as " + got.String() + ", as the reference says"}
-	}
-	return finding{call: wrong, conf: conf, why: "the response repeats the question as " + got.String() + ", and the reference says " + want.String()}
 }
 
 func upper(letter string) string { return string(letter[0] - 'a' + 'A') }

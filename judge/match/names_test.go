@@ -8,7 +8,7 @@ import (
 // folded returns the words of a text after names have been made one.
 func folded(text string) string {
 	var words []string
-	for _, t := range mend(oneName(tokenize(text))) {
+	for _, t := range joinSplitNumbers(oneName(tokenize(text))) {
 		words = append(words, t.text)
 	}
 	return strings.Join(words, " ")
@@ -97,7 +97,7 @@ func TestClock(t *testing.T) {
 		"15 Uhr": {900, false}, "15 Uhr 30": {930, false}, "halb vier": {210, true}, "halb vier nachmittags": {930, false},
 		"下午三点半": {930, false}, "三点": {180, true}, "晚上8点20分": {1220, false}, "凌晨三点半": {210, false},
 	} {
-		toks := mend(oneName(tokenize(in)))
+		toks := joinSplitNumbers(oneName(tokenize(in)))
 		q, ok := readClock(toks, 0)
 		if !ok || q.value != want.minutes || q.weak != want.weak || q.to != len(toks) {
 			t.Errorf("%q is %v minutes, weak %t, %d of %d words, want %v and %t", in, q.value, q.weak, q.to, len(toks), want.minutes, want.weak)

@@ -50,12 +50,12 @@ func clip(s string) (string, bool) {
 func read(s string) *reading {
 	s, cut := clip(s)
 	s = strings.Map(narrow, s)
-	return readTokens(s, mend(oneName(tokenize(s))), cut)
+	return readTokens(s, joinSplitNumbers(oneName(tokenize(s))), cut)
 }
 
-// mend joins what a point or a comma has cut in two in the languages that write 3. Oktober
+// joinSplitNumbers joins what a point or a comma has cut in two in the languages that write 3. Oktober
 // and 2,5 Kilometer, and writes hundertzwanzig and a Roman numeral that stands alone in digits.
-func mend(toks []token) []token {
+func joinSplitNumbers(toks []token) []token {
 	if len(toks) == 1 {
 		if v, ok := roman(toks[0]); ok {
 			toks[0].text, toks[0].kind = v, number

@@ -362,7 +362,7 @@ func (c *comparison) givenName(a *reading) (other string, same bool) {
 		if e.key != last.key || !r.toks[e.tok].upper {
 			continue
 		}
-		if r.nameGoesOn(e.tok) {
+		if r.nameContinues(e.tok) {
 			return "", false
 		}
 		for i := e.tok - 1; i >= 0 && i >= e.tok-4; i-- {
@@ -417,7 +417,7 @@ func (c *comparison) bareSurname(key string, name []elem) bool {
 		if e.key != key {
 			continue
 		}
-		return r.toks[e.tok].upper && !r.otherFirstName(e.tok, name[0].key) && !r.nameGoesOn(e.tok)
+		return r.toks[e.tok].upper && !r.otherFirstName(e.tok, name[0].key) && !r.nameContinues(e.tok)
 	}
 	return false
 }
@@ -432,8 +432,8 @@ func (r *reading) otherFirstName(i int, first string) bool {
 	return t.upper && !stopWords[t.text] && !titles[t.text] && t.text != first
 }
 
-// nameGoesOn reports whether a capital word directly follows token i.
-func (r *reading) nameGoesOn(i int) bool {
+// nameContinues reports whether a capital word directly follows token i.
+func (r *reading) nameContinues(i int) bool {
 	return i+1 < len(r.toks) && r.toks[i+1].upper && r.toks[i+1].brk == none
 }
 

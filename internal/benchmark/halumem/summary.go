@@ -300,7 +300,7 @@ func (m *Metrics) notes() []string {
 		notes = append(notes, words.Count(m.later, "record")+" of later trials left out: judging an item again makes no new item")
 	}
 	if m.foreign > 0 {
-		notes = append(notes, words.Count(m.foreign, "record")+" left out, because its category or label is none of this benchmark's")
+		notes = append(notes, words.Count(m.foreign, "record")+" left out: the category or the label does not belong to this benchmark")
 	}
 	if m.reading == Fixed {
 		notes = append(notes, "the fixed reading: omitted updates stay updates, and interference is not part of the memory types; not comparable with published numbers")
