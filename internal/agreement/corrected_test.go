@@ -286,7 +286,7 @@ type triviaRow struct {
 // the test if they are not there.
 func readTrivia(t *testing.T) []triviaRow {
 	t.Helper()
-	f, err := os.Open("../../shared/data/human_triviaqa_9judges/derived.jsonl.gz")
+	f, err := os.Open("../../../shared/data/human_triviaqa_9judges/derived.jsonl.gz")
 	if err != nil {
 		t.Skipf("the published rows are not here: %v", err)
 	}
