@@ -1,9 +1,11 @@
 package model
 
 // Internals that tests outside the package need.
-type BreakOptions = breakOptions
-
 var (
-	Break = newBreaker
-	Retry = newRetrier
+	Break  = newBreaker
+	Budget = newBudgeted
+	Limit  = newLimiter
+	Meter  = newMeter
+	Retry  = newRetrier
+	Spare  = newParamFilter
 )

@@ -10,23 +10,20 @@ import (
 	"deem"
 )
 
-// breakOptions are the limits after which newBreaker stops the run.
-type breakOptions struct {
-	// Failures is the number of consecutive failed requests after which the run is stopped;
-	// 0 means 20.
-	Failures int
-
-	// Patience is the time without any success after which the run is stopped; 0 means five
-	// minutes. It is for servers that hang or are called slowly, where twenty failures
-	// would take hours. At least twenty attempts or five requests must have failed by then.
-	Patience time.Duration
-
-	// Absence is the time after which the run is stopped if the server is unreachable and
-	// has never answered; 0 means five seconds, which allows for a server that is starting.
-	Absence time.Duration
-}
-
 const (
+	// maxFailures is the number of consecutive failed requests after which the run is
+	// stopped.
+	maxFailures = 20
+
+	// maxSilence is the time without any success after which the run is stopped. It is for
+	// servers that hang or are called slowly, where twenty failures would take hours. At
+	// least twenty attempts or five requests must have failed by then.
+	maxSilence = 5 * time.Minute
+
+	// maxAbsence is the time after which the run is stopped if the server is unreachable
+	// and has never answered. It allows for a server that is starting.
+	maxAbsence = 5 * time.Second
+
 	// wary is the number of consecutive failed requests after which requests are made one
 	// at a time.
 	wary = 5
@@ -39,10 +36,10 @@ const (
 	convincing = 3
 )
 
-// A Breaker is a model that stops the run if its vendor is out of service. See newBreaker.
-type Breaker struct {
-	inner deem.Model
-	o     breakOptions
+// A breaker is a model that stops the run if its vendor is out of service. See newBreaker.
+type breaker struct {
+	inner     deem.Model
+	onAbsence func(error) // may be nil
 
 	mu      sync.Mutex
 	streak  int           // failed requests since the last answer
@@ -53,16 +50,12 @@ type Breaker struct {
 	broken  error         // the error that stopped the run; set before over is closed
 	over    chan struct{} // closed when the run is stopped
 
-	answered  bool        // the server has answered at least once, even with an error
-	absent    int         // attempts that found no server while heard is false
-	news      error       // the first of them, until it is reported
-	onAbsence func(error) // receives the news; may be nil
+	answered bool  // the server has answered at least once, even with an error
+	absent   int   // attempts that found no server while answered is false
+	news     error // the first of them, until it is reported
 }
 
-var (
-	_ deem.Model = (*Breaker)(nil)
-	_ Wrapper    = (*Breaker)(nil)
-)
+var _ deem.Model = (*breaker)(nil)
 
 // newBreaker returns a model that distinguishes isolated failures from an outage. It wraps
 // the retries: a failure it sees has already been retried as often as allowed.
@@ -83,27 +76,18 @@ var (
 //
 // An error of one request, such as a prompt that is too long, counts as an answer: the
 // server is there.
-func newBreaker(m deem.Model, o breakOptions) *Breaker {
-	if o.Failures <= 0 {
-		o.Failures = 20
-	}
-	if o.Patience <= 0 {
-		o.Patience = 5 * time.Minute
-	}
-	if o.Absence <= 0 {
-		o.Absence = 5 * time.Second
-	}
-	return &Breaker{inner: m, o: o, over: make(chan struct{})}
+func newBreaker(m deem.Model, onAbsence func(error)) *breaker {
+	return &breaker{inner: m, onAbsence: onAbsence, over: make(chan struct{})}
 }
 
 // Name returns the name of the model inside.
-func (b *Breaker) Name() string { return b.inner.Name() }
+func (b *breaker) Name() string { return b.inner.Name() }
 
 // Unwrap returns the model inside.
-func (b *Breaker) Unwrap() deem.Model { return b.inner }
+func (b *breaker) Unwrap() deem.Model { return b.inner }
 
 // Complete calls the model inside unless it is out of service.
-func (b *Breaker) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (b *breaker) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	probe, err := b.enter(ctx)
 	if err != nil {
 		return deem.Reply{}, err
@@ -120,28 +104,19 @@ func (b *Breaker) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	return reply, nil
 }
 
-// OnAbsence registers f, which is called once, without delay, with the first error that
-// says that the server is absent, if the server has never answered. Without it, retries
-// would hide that error for a while.
-func (b *Breaker) OnAbsence(f func(error)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.onAbsence = f
-}
-
 // announce reports the news, if there are any.
-func (b *Breaker) announce() {
+func (b *breaker) announce() {
 	b.mu.Lock()
-	f, news := b.onAbsence, b.news
+	news := b.news
 	b.news = nil
 	b.mu.Unlock()
-	if f != nil && news != nil {
-		f(news)
+	if b.onAbsence != nil && news != nil {
+		b.onAbsence(news)
 	}
 }
 
 // enter waits until a request may be made, and reports whether it is a probe.
-func (b *Breaker) enter(ctx context.Context) (probe bool, err error) {
+func (b *breaker) enter(ctx context.Context) (probe bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for {
@@ -174,7 +149,7 @@ func (b *Breaker) enter(ctx context.Context) (probe bool, err error) {
 }
 
 // probed ends a probe, so that another request may go.
-func (b *Breaker) probed() {
+func (b *breaker) probed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.probing = false
@@ -182,7 +157,7 @@ func (b *Breaker) probed() {
 }
 
 // notify wakes all waiters. The caller holds the lock.
-func (b *Breaker) notify() {
+func (b *breaker) notify() {
 	if b.changed != nil {
 		close(b.changed)
 		b.changed = nil
@@ -191,7 +166,7 @@ func (b *Breaker) notify() {
 
 // learn records the outcome of a request, and returns its error, or instead the error that
 // stops the run.
-func (b *Breaker) learn(ctx context.Context, start time.Time, err error) error {
+func (b *breaker) learn(ctx context.Context, start time.Time, err error) error {
 	if err != nil && ctx.Err() != nil || errors.Is(err, deem.ErrStopped) {
 		return err // an interruption says nothing about the vendor
 	}
@@ -216,7 +191,7 @@ func (b *Breaker) learn(ctx context.Context, start time.Time, err error) error {
 
 // failed records a failed attempt, and returns its error or the error that stops the run.
 // givenUp means that the request will not be retried. The caller holds the lock.
-func (b *Breaker) failed(start time.Time, me *deem.ModelError, givenUp bool) error {
+func (b *breaker) failed(start time.Time, me *deem.ModelError, givenUp bool) error {
 	if b.broken != nil {
 		return b.broken
 	}
@@ -224,12 +199,12 @@ func (b *Breaker) failed(start time.Time, me *deem.ModelError, givenUp bool) err
 		b.since = start
 	}
 	lasted := time.Since(b.since)
-	if b.isAbsent(me) && (b.absent >= convincing && lasted >= b.o.Absence || givenUp && me.Attempts >= convincing) {
+	if b.isAbsent(me) && (b.absent >= convincing && lasted >= maxAbsence || givenUp && me.Attempts >= convincing) {
 		b.stop(absentError(b.tries, lasted, me))
 		return b.broken
 	}
-	outage := lasted >= b.o.Patience && (b.streak >= wary || b.tries >= plenty)
-	if b.streak < b.o.Failures && !outage {
+	outage := lasted >= maxSilence && (b.streak >= wary || b.tries >= plenty)
+	if b.streak < maxFailures && !outage {
 		return me
 	}
 	b.stop(outOfService(b.tries, lasted, me))
@@ -238,7 +213,7 @@ func (b *Breaker) failed(start time.Time, me *deem.ModelError, givenUp bool) err
 
 // isAbsent reports whether the server was absent in this attempt and in all attempts before.
 // The caller holds the lock.
-func (b *Breaker) isAbsent(me *deem.ModelError) bool {
+func (b *breaker) isAbsent(me *deem.ModelError) bool {
 	if !me.Absent {
 		// A server that drops the connection or refuses is there. A timeout says nothing.
 		b.answered = b.answered || me.Kind != deem.Timeout || me.Status != 0
@@ -254,7 +229,7 @@ func (b *Breaker) isAbsent(me *deem.ModelError) bool {
 }
 
 // stop stops the run. The caller holds the lock.
-func (b *Breaker) stop(why error) {
+func (b *breaker) stop(why error) {
 	if b.broken == nil {
 		b.broken = why
 		close(b.over)
@@ -267,7 +242,7 @@ type breakerKey struct{}
 // attempted reports a failed attempt that may be retried to the breaker of ctx, if there is
 // one. It returns the error that stops the run, or nil.
 func attempted(ctx context.Context, start time.Time, err error) error {
-	b, ok := ctx.Value(breakerKey{}).(*Breaker)
+	b, ok := ctx.Value(breakerKey{}).(*breaker)
 	me, isModel := errors.AsType[*deem.ModelError](err)
 	if !ok || !isModel {
 		return nil
@@ -285,7 +260,7 @@ func attempted(ctx context.Context, start time.Time, err error) error {
 // make a call select on it: calls that have begun may finish, and no other begins. The
 // channel is nil if there is no breaker.
 func stopped(ctx context.Context) (over <-chan struct{}, why func() error) {
-	b, ok := ctx.Value(breakerKey{}).(*Breaker)
+	b, ok := ctx.Value(breakerKey{}).(*breaker)
 	if !ok {
 		return nil, nil
 	}
@@ -309,7 +284,7 @@ func fatal(ctx context.Context, err error) {
 		return
 	}
 	me, ok := errors.AsType[*deem.ModelError](err)
-	if b, guarded := ctx.Value(breakerKey{}).(*Breaker); ok && guarded && me.Fatal {
+	if b, guarded := ctx.Value(breakerKey{}).(*breaker); ok && guarded && me.Fatal {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.stop(err)

@@ -163,7 +163,7 @@ func TestBreakerHearsAnswers(t *testing.T) {
 			}
 			return deem.Reply{}, passing(0)
 		})
-		b := model.Break(m, model.BreakOptions{})
+		b := model.Break(m, nil)
 		for range 400 {
 			_, err := b.Complete(t.Context(), deem.Prompt("q"))
 			if me, ok := errors.AsType[*deem.ModelError](err); ok && me.Fatal {
@@ -195,7 +195,7 @@ func TestBreakerLetsOneGoAlone(t *testing.T) {
 			}
 			return deem.Reply{}, passing(0)
 		})
-		b := model.Break(m, model.BreakOptions{})
+		b := model.Break(m, nil)
 		for range 5 {
 			_, _ = b.Complete(t.Context(), deem.Prompt("q"))
 		}
@@ -318,22 +318,19 @@ func TestNobodyThere(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				start, calls := time.Now(), 0
+				start, calls, told := time.Now(), 0, 0
 				var mu sync.Mutex
 				m := model.Assemble(fake.Func("fake:absent", func(context.Context, deem.Request) (deem.Reply, error) {
 					mu.Lock()
 					defer mu.Unlock()
 					calls++
 					return deem.Reply{Text: "yes"}, tt.answer(calls, time.Since(start))
-				}), model.Options{Limit: model.LimitOptions{Concurrency: tt.workers}, Retry: model.RetryOptions{Attempts: tt.attempts}})
-				b, _ := model.As[*model.Breaker](m)
-				told := 0
-				b.OnAbsence(func(err error) {
+				}), model.Options{Limit: model.LimitOptions{Concurrency: tt.workers}, Retry: model.RetryOptions{Attempts: tt.attempts}, OnAbsence: func(err error) {
 					told++
 					if since := time.Since(start); since != 0 || deem.HintOf(err) != "is it running?" {
 						t.Errorf("told of %v (hint %q) after %v, want at once", err, deem.HintOf(err), since)
 					}
-				})
+				}})
 				_, failed, stopped := outcomes(t.Context(), m, tt.items, tt.workers)
 				took := time.Since(start)
 				t.Logf("%v, %d calls, %d failed: %v", took, calls, failed, stopped)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"deem"
@@ -198,16 +197,7 @@ func (p *Purse) exhausted(need int64) error {
 	return &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: err}
 }
 
-// ParseDollars parses a sum of money, such as "1.50" or "$1.50", as millionths of a dollar.
-func ParseDollars(text string) (micros int64, err error) {
-	micros, ok := parseDollars(strings.TrimPrefix(strings.TrimSpace(text), "$"))
-	if !ok {
-		return 0, fmt.Errorf("%q is not an amount in dollars such as 1.50 (at most a million, with at most six decimals)", text)
-	}
-	return micros, nil
-}
-
-// A budgeted model starts no call that its purse cannot pay for. See [Budget].
+// A budgeted model starts no call that its purse cannot pay for. See newBudgeted.
 type budgeted struct {
 	inner  deem.Model
 	purse  *Purse
@@ -217,18 +207,15 @@ type budgeted struct {
 	room   int // tokens added to the limit of a request for thinking
 }
 
-var (
-	_ deem.Model = (*budgeted)(nil)
-	_ Wrapper    = (*budgeted)(nil)
-)
+var _ deem.Model = (*budgeted)(nil)
 
-// Budget returns a model that reserves the cost of each request in purse before the request
+// newBudgeted returns a model that reserves the cost of each request in purse before the request
 // is made. A request that cannot be paid for, or to a model with an unknown price, ends in
 // a fatal error of kind budget.
 //
 // The maximum cost of a request is one token for each byte of its input, which no vendor's
 // tokenizer exceeds, MaxTokens of output, and the room for thinking. A request without
-// MaxTokens is assumed to get the longest reply of its model (see [MaxOutput]); bounded
+// MaxTokens is assumed to get the longest reply of its model (see [MostUsage]); bounded
 // replies allow many calls in flight on a small budget.
 //
 // One reservation covers all attempts of a request, since vendors do not charge for errors.
@@ -237,10 +224,10 @@ var (
 // maximum cost, although no record shows it, and another reservation is made before the
 // next attempt. The purse thus never counts less than the vendor's bill.
 //
-// The model inside has a [Meter], which sees the attempts and computes their cost.
-func Budget(m deem.Model, purse *Purse, prices Prices) deem.Model {
+// The model inside has a meter, which sees the attempts and computes their cost.
+func newBudgeted(m deem.Model, purse *Purse, prices Prices) deem.Model {
 	tier := TierOf(m)
-	price, ok := prices.OfTier(m.Name(), tier)
+	price, ok := prices.Of(m.Name(), tier)
 	return &budgeted{inner: m, purse: purse, price: price, priced: ok, tier: tier, room: RoomOf(m)}
 }
 
@@ -259,7 +246,7 @@ func (b *budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	if req.MaxTokens > 0 {
 		bounded.MaxTokens += b.room
 	}
-	h := &hold{purse: b.purse, worst: b.price.Cost(mostUsage(b.Name(), bounded))}
+	h := &hold{purse: b.purse, worst: b.price.Cost(MostUsage(b.Name(), bounded))}
 	h.outer, _ = ctx.Value(holdKey{}).(*hold)
 	if err := b.purse.reserve(ctx, h.worst); err != nil {
 		return deem.Reply{}, err
@@ -277,7 +264,11 @@ func (b *budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 // Unpriced returns the error of a budget for a model whose price is unknown, in general or
 // for the requested service tier.
 func Unpriced(name, tier string) error {
-	return deem.WithHint(fmt.Errorf("the price of %s is not known, so no budget can hold", AtTier(name, tier)),
+	full := name
+	if tier != "" {
+		full += " with service-tier=" + tier
+	}
+	return deem.WithHint(fmt.Errorf("the price of %s is not known, so no budget can hold", full),
 		`give its price for a million tokens with --prices prices.json, a file with {"prices": [{"model": %q, "input": 0.50, "output": 1.50}]}, or leave --max-cost out`, name)
 }
 

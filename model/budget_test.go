@@ -37,7 +37,7 @@ func (b *biller) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 	b.mu.Lock()
 	b.calls++
 	u := b.bill(req)
-	price, _ := dear.Of(b.Name())
+	price, _ := dear.Of(b.Name(), "")
 	b.billed += price.Cost(u)
 	b.mu.Unlock()
 	select {
@@ -221,8 +221,8 @@ func TestBudgetTakesTheLongestReply(t *testing.T) {
 	for name, want := range map[string]int{
 		"openai:gpt-4o": 32_768, "openai:o3-mini": 131_072, "openai:gpt-5-mini": 131_072, "google:gemini-2.5-pro": 65_536, "anthropic:claude": 4_096,
 	} {
-		if got := model.MaxOutput(name); got != want {
-			t.Errorf("MaxOutput(%s) = %d, want %d", name, got, want)
+		if got := model.MostUsage(name, deem.Request{}).Output; got != want {
+			t.Errorf("longest reply of %s = %d, want %d", name, got, want)
 		}
 	}
 }
@@ -315,18 +315,5 @@ func TestBudgetSurvivesAPanic(t *testing.T) {
 			_, _ = b.Complete(t.Context(), req)
 			t.Error("no panic: the money was kept")
 		}()
-	}
-}
-
-func TestParseDollars(t *testing.T) {
-	for text, want := range map[string]int64{"1.00": 1_000_000, "$1": 1_000_000, "0.000001": 1, "2.5": 2_500_000, "$0.05": 50_000} {
-		if got, err := model.ParseDollars(text); err != nil || got != want {
-			t.Errorf("ParseDollars(%q) = %d, %v, want %d", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "$", "-1", "1e3", "one", "1.0000001", "1,5", "NaN", "10000000"} {
-		if got, err := model.ParseDollars(text); err == nil {
-			t.Errorf("ParseDollars(%q) = %d, want an error", text, got)
-		}
 	}
 }

@@ -20,19 +20,22 @@ type ReplyCache interface {
 	Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 }
 
-// CacheOptions configure [Cache].
+// CacheOptions configure the cache of [Assemble], or [Cache].
 type CacheOptions struct {
 	// Fresh means that no reply is looked up. Replies still carry their key, so that they
 	// replace stored ones, and identical requests in flight still share one call.
 	Fresh bool
 
+	// Off means that there is no cache: every request is a call.
+	Off bool
+
 	Entries int // replies kept in memory; 0 means 4,096
 	Bytes   int // total size of those replies; 0 means 32 MiB
 }
 
-// A Cached model calls another model only for requests that it has not seen before. See
+// A cached model calls another model only for requests that it has not seen before. See
 // [Cache].
-type Cached struct {
+type cached struct {
 	inner   deem.Model
 	replies ReplyCache
 	fresh   bool
@@ -43,10 +46,7 @@ type Cached struct {
 	flights map[string]*flight
 }
 
-var (
-	_ deem.Model = (*Cached)(nil)
-	_ Wrapper    = (*Cached)(nil)
-)
+var _ deem.Model = (*cached)(nil)
 
 // A flight is a request in progress, on which identical requests wait.
 type flight struct {
@@ -69,14 +69,14 @@ type flight struct {
 // is evidence, and the same request would get it again. Only a reply with neither text nor
 // refusal is not kept and has no key: it comes from transient trouble on the vendor's side,
 // and would otherwise stay forever.
-func Cache(m deem.Model, replies ReplyCache, o CacheOptions) *Cached {
+func Cache(m deem.Model, replies ReplyCache, o CacheOptions) deem.Model {
 	if o.Entries <= 0 {
 		o.Entries = 4096
 	}
 	if o.Bytes <= 0 {
 		o.Bytes = 32 << 20
 	}
-	return &Cached{
+	return &cached{
 		inner:   m,
 		replies: replies,
 		fresh:   o.Fresh,
@@ -87,10 +87,10 @@ func Cache(m deem.Model, replies ReplyCache, o CacheOptions) *Cached {
 }
 
 // Name returns the name of the model inside.
-func (c *Cached) Name() string { return c.inner.Name() }
+func (c *cached) Name() string { return c.inner.Name() }
 
 // Unwrap returns the model inside.
-func (c *Cached) Unwrap() deem.Model { return c.inner }
+func (c *cached) Unwrap() deem.Model { return c.inner }
 
 // keyVersion changes whenever the computation of keys changes.
 const keyVersion = "deem reply 1"
@@ -114,20 +114,21 @@ func appendField(b []byte, field string) []byte {
 	return append(b, field...)
 }
 
-// Key returns the cache key of the reply to req.
-func (c *Cached) Key(req deem.Request) string { return c.key(req.Hash()) }
+// Key returns the key under which the reply of m to req is cached. It is the same for a wire
+// and for the model that [Assemble] makes of it.
+func Key(m deem.Model, req deem.Request) string { return key(keyPrefix(m), req) }
 
-// key returns the cache key of the reply to the request with the given hash.
-func (c *Cached) key(request string) string {
+// key returns the key for a model whose keys have the given prefix.
+func key(prefix []byte, req deem.Request) string {
 	// The usual prefix fits into a buffer on the stack.
-	b := append(make([]byte, 0, 256), c.prefix...)
-	sum := sha256.Sum256(appendField(b, request))
+	b := append(make([]byte, 0, 256), prefix...)
+	sum := sha256.Sum256(appendField(b, req.Hash()))
 	return hex.EncodeToString(sum[:])
 }
 
 // Complete returns the cached reply, or calls the model inside.
-func (c *Cached) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	key := c.key(req.Hash())
+func (c *cached) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	key := key(c.prefix, req)
 	for {
 		if err := ctx.Err(); err != nil {
 			return deem.Reply{}, err
@@ -156,7 +157,7 @@ func (c *Cached) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 }
 
 // recall looks key up in memory. The caller holds the lock.
-func (c *Cached) recall(key string) (deem.Reply, bool) {
+func (c *cached) recall(key string) (deem.Reply, bool) {
 	if c.fresh {
 		return deem.Reply{}, false
 	}
@@ -168,7 +169,7 @@ func (c *Cached) recall(key string) (deem.Reply, bool) {
 // first caller, and ends with it: if that caller is interrupted, one of the others leads a
 // new flight. Such a call may be paid for twice, which is rare, and cheaper than goroutines
 // that outlive their callers.
-func (c *Cached) lead(ctx context.Context, f *flight, key string, req deem.Request) (deem.Reply, error) {
+func (c *cached) lead(ctx context.Context, f *flight, key string, req deem.Request) (deem.Reply, error) {
 	// Until the call has returned it counts as lost, so that a panic in the wire leaves no
 	// caller waiting.
 	f.lost = true
@@ -187,7 +188,7 @@ func (c *Cached) lead(ctx context.Context, f *flight, key string, req deem.Reque
 }
 
 // ask looks key up in the store, and calls the model inside if it is not there.
-func (c *Cached) ask(ctx context.Context, key string, req deem.Request) (deem.Reply, error) {
+func (c *cached) ask(ctx context.Context, key string, req deem.Request) (deem.Reply, error) {
 	if c.replies != nil && !c.fresh {
 		reply, ok, err := c.replies.Reply(ctx, key)
 		if err != nil {

@@ -61,7 +61,7 @@ func TestCacheRemembers(t *testing.T) {
 
 func TestCacheReadsTheStore(t *testing.T) {
 	m, calls := counting()
-	key := model.Cache(m, nil, model.CacheOptions{}).Key(deem.Prompt("q"))
+	key := model.Key(m, deem.Prompt("q"))
 	stored := shelf{key: {Text: "kept", Attempts: 3, CostMicros: 9, Unpriced: true}}
 
 	got, err := model.Cache(m, stored, model.CacheOptions{}).Complete(t.Context(), deem.Prompt("q"))
@@ -190,7 +190,7 @@ func TestKeysAreApart(t *testing.T) {
 func key(name, endpoint string, req deem.Request) string {
 	// A wrapper in between must not hide the endpoint.
 	m := model.Retry(named{name: name, endpoint: endpoint}, model.RetryOptions{})
-	return model.Cache(m, nil, model.CacheOptions{}).Key(req)
+	return model.Key(m, req)
 }
 
 // TestKeyIsStable pins a key, computed by another program: stored replies must be found

@@ -27,9 +27,8 @@ func ExampleAssemble() {
 		}
 		fmt.Println(reply.Text, "cached:", reply.Cached)
 	}
-	if meter, ok := model.As[*model.Metered](m); ok {
-		fmt.Println("calls:", meter.Totals().Calls, "input tokens:", meter.Totals().Usage.Input)
-	}
+	totals := model.TotalsOf(m)
+	fmt.Println("calls:", totals.Calls, "input tokens:", totals.Usage.Input)
 	// Output:
 	// yes cached: false
 	// yes cached: true

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Fleet is a set of processes that call one model and share its limits. [Limit] asks it
+// A Fleet is a set of processes that call one model and share its limits. A model asks it
 // before each call, after its own limits, and reports how the call ended.
 type Fleet interface {
 	// Begin waits until a call that may use about that many tokens can begin without
@@ -15,19 +15,13 @@ type Fleet interface {
 	// has an End.
 	Begin(ctx context.Context, tokens int) error
 
-	// End reports how a call ended.
-	End(c FleetCall)
-}
-
-// A FleetCall is the outcome of a call, as the fleet needs it.
-type FleetCall struct {
-	Estimate int  // tokens, as passed to Begin
-	Used     int  // tokens; 0 if unknown
-	Unmade   bool // the call was not made after all
+	// End reports that a call has ended, how many tokens were passed to Begin, and how many
+	// it used. If that is unknown, used is the estimate; if no call was made, it is 0.
+	End(estimate, used int)
 }
 
 // fleetBegin waits for the fleet. If the run ends meanwhile, no call is made.
-func (l *Limiter) fleetBegin(ctx context.Context, estimate float64) error {
+func (l *limiter) fleetBegin(ctx context.Context, estimate float64) error {
 	if l.fleet == nil {
 		return nil
 	}
@@ -35,7 +29,7 @@ func (l *Limiter) fleetBegin(ctx context.Context, estimate float64) error {
 		return err
 	}
 	if err := over(ctx); err != nil {
-		l.fleet.End(FleetCall{Estimate: int(estimate), Unmade: true})
+		l.fleet.End(int(estimate), 0)
 		return err
 	}
 	return nil

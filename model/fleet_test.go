@@ -70,7 +70,7 @@ func TestLentPurse(t *testing.T) {
 type counter struct {
 	mu     sync.Mutex
 	begun  int
-	ends   []model.FleetCall
+	ends   [][2]int // estimate and used tokens
 	refuse error
 }
 
@@ -84,10 +84,10 @@ func (c *counter) Begin(context.Context, int) error {
 	return nil
 }
 
-func (c *counter) End(e model.FleetCall) {
+func (c *counter) End(estimate, used int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ends = append(c.ends, e)
+	c.ends = append(c.ends, [2]int{estimate, used})
 }
 
 // The limit asks the fleet before each call and reports the tokens used.
@@ -107,11 +107,11 @@ func TestLimitAsksTheFleet(t *testing.T) {
 	if fleet.begun != 2 || len(fleet.ends) != 2 {
 		t.Fatalf("%d calls begun, %d ended, want 2 and 2", fleet.begun, len(fleet.ends))
 	}
-	if got, want := fleet.ends[0], (model.FleetCall{Estimate: 10, Used: 7}); got != want {
-		t.Errorf("the first call ended as %+v, want %+v", got, want)
+	if got, want := fleet.ends[0], [2]int{10, 7}; got != want {
+		t.Errorf("the first call ended as %v, want %v", got, want)
 	}
-	if got, want := fleet.ends[1], (model.FleetCall{Estimate: 10}); got != want {
-		t.Errorf("the second call ended as %+v, want %+v", got, want)
+	if got, want := fleet.ends[1], [2]int{10, 10}; got != want {
+		t.Errorf("the second call ended as %v, want %v", got, want)
 	}
 	fleet.refuse = context.Canceled
 	if _, err := m.Complete(t.Context(), deem.Request{}); !errors.Is(err, context.Canceled) || calls != 2 {

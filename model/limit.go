@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"errors"
@@ -11,7 +12,7 @@ import (
 	"deem"
 )
 
-// LimitOptions are the limits of [Limit].
+// LimitOptions limit the calls of a model.
 type LimitOptions struct {
 	Concurrency int // calls in flight; 0 means 16
 	RPM         int // requests per minute; 0 means no limit
@@ -46,8 +47,8 @@ const (
 	maxBackoff   = time.Second
 )
 
-// A Limiter is a model that limits the calls made to another. See [Limit].
-type Limiter struct {
+// A limiter is a model that limits the calls made to another. See newLimiter.
+type limiter struct {
 	inner    deem.Model
 	requests *bucket // nil if requests are not limited
 	tokens   *bucket // nil if tokens are not limited
@@ -75,12 +76,9 @@ type place struct {
 	cut     int           // overloads when the slot was granted
 }
 
-var (
-	_ deem.Model = (*Limiter)(nil)
-	_ Wrapper    = (*Limiter)(nil)
-)
+var _ deem.Model = (*limiter)(nil)
 
-// Limit returns a model that keeps the calls to m within the user's limits and near the
+// newLimiter returns a model that keeps the calls to m within the user's limits and near the
 // vendor's capacity.
 //
 // Concurrency is a ceiling. Below it the limit adapts: it starts at 16 calls and doubles
@@ -98,11 +96,11 @@ var (
 // are estimated before the call and settled after it.
 //
 // A limiter owns no goroutine; a pause sets a timer, which expires by itself.
-func Limit(m deem.Model, o LimitOptions) *Limiter {
+func newLimiter(m deem.Model, o LimitOptions) *limiter {
 	if o.Concurrency <= 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	l := &Limiter{inner: m, fleet: o.Fleet, level: newLevel(o.Concurrency), waiting: list.New(), thoughts: min(RoomOf(m), guessedOutput)}
+	l := &limiter{inner: m, fleet: o.Fleet, level: newLevel(o.Concurrency), waiting: list.New(), thoughts: min(RoomOf(m), guessedOutput)}
 	if o.RPM > 0 {
 		l.requests = perMinute(o.RPM)
 	}
@@ -120,20 +118,20 @@ func perMinute(n int) *bucket {
 }
 
 // Name returns the name of the model inside.
-func (l *Limiter) Name() string { return l.inner.Name() }
+func (l *limiter) Name() string { return l.inner.Name() }
 
 // Unwrap returns the model inside.
-func (l *Limiter) Unwrap() deem.Model { return l.inner }
+func (l *limiter) Unwrap() deem.Model { return l.inner }
 
 // Current returns how many calls may be in flight now.
-func (l *Limiter) Current() int {
+func (l *limiter) Current() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return int(l.level.limit)
 }
 
 // InFlight returns how many calls hold a slot now.
-func (l *Limiter) InFlight() int {
+func (l *limiter) InFlight() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.places
@@ -141,7 +139,7 @@ func (l *Limiter) InFlight() int {
 
 // Complete waits for a slot, calls the model inside, and learns from the outcome. While
 // waiting, it holds nothing that outlives ctx.
-func (l *Limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (l *limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	p, err := l.acquire(ctx)
 	if err != nil {
 		return deem.Reply{}, err
@@ -165,7 +163,7 @@ func (l *Limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	reply, err := l.inner.Complete(ctx, req)
 	fatal(ctx, err) // before the slot goes to another caller, whose call would be in vain
 	if l.fleet != nil {
-		l.fleet.End(FleetCall{Estimate: int(estimate), Used: reply.Usage.Input + reply.Usage.Output})
+		l.fleet.End(int(estimate), cmp.Or(reply.Usage.Input+reply.Usage.Output, int(estimate)))
 	}
 	l.settle(estimate, reply, err)
 	l.learn(p, err)
@@ -174,7 +172,7 @@ func (l *Limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 
 // acquire waits for a slot, first come, first served. Retries queue too: if they went
 // first, one item would use up its attempts while the others wait.
-func (l *Limiter) acquire(ctx context.Context) (*place, error) {
+func (l *limiter) acquire(ctx context.Context) (*place, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -207,7 +205,7 @@ func (l *Limiter) acquire(ctx context.Context) (*place, error) {
 
 // leave gives up waiting. If the slot was granted in the meantime, it goes to the next
 // caller.
-func (l *Limiter) leave(e *list.Element) {
+func (l *limiter) leave(e *list.Element) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := e.Value.(*place)
@@ -222,7 +220,7 @@ func (l *Limiter) leave(e *list.Element) {
 }
 
 // begin records that a call is made now.
-func (l *Limiter) begin(p *place) {
+func (l *limiter) begin(p *place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calling++
@@ -232,7 +230,7 @@ func (l *Limiter) begin(p *place) {
 }
 
 // release frees a slot.
-func (l *Limiter) release(begun bool) {
+func (l *limiter) release(begun bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if begun {
@@ -243,7 +241,7 @@ func (l *Limiter) release(begun bool) {
 }
 
 // grant gives p a slot if there is one. The caller holds the lock.
-func (l *Limiter) grant(p *place) bool {
+func (l *limiter) grant(p *place) bool {
 	switch {
 	case l.places >= int(l.level.limit):
 		return false
@@ -258,7 +256,7 @@ func (l *Limiter) grant(p *place) bool {
 }
 
 // admit grants slots to waiting callers. The caller holds the lock.
-func (l *Limiter) admit() {
+func (l *limiter) admit() {
 	for e := l.waiting.Front(); e != nil; e = l.waiting.Front() {
 		p := e.Value.(*place)
 		if !l.grant(p) {
@@ -270,12 +268,12 @@ func (l *Limiter) admit() {
 }
 
 // pausing reports whether new calls are paused. The caller holds the lock.
-func (l *Limiter) pausing() bool {
+func (l *limiter) pausing() bool {
 	return !l.paused.IsZero() && time.Now().Before(l.paused)
 }
 
 // pause stops new calls for d. The caller holds the lock.
-func (l *Limiter) pause(d time.Duration) {
+func (l *limiter) pause(d time.Duration) {
 	if d <= 0 || d > maxPause {
 		return
 	}
@@ -295,20 +293,20 @@ func (l *Limiter) pause(d time.Duration) {
 }
 
 // resume admits callers after a pause.
-func (l *Limiter) resume() {
+func (l *limiter) resume() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.admit()
 }
 
 // lift ends a pause early. The caller holds the lock, and calls admit.
-func (l *Limiter) lift() {
+func (l *limiter) lift() {
 	l.paused = time.Time{}
 	l.wake.Stop()
 }
 
 // spread waits until the rates allow a call and any pause that began meanwhile is over.
-func (l *Limiter) spread(ctx context.Context, p *place, tokens float64) error {
+func (l *limiter) spread(ctx context.Context, p *place, tokens float64) error {
 	if l.requests == nil && l.tokens == nil {
 		return ctx.Err()
 	}
@@ -347,7 +345,7 @@ func draw(ctx context.Context, b *bucket, n float64) error {
 
 // estimate returns how many tokens a call may use: one per four bytes, as in English, plus
 // the maximum length of the reply.
-func (l *Limiter) estimate(req deem.Request) float64 {
+func (l *limiter) estimate(req deem.Request) float64 {
 	if l.tokens == nil && l.fleet == nil {
 		return 0
 	}
@@ -365,7 +363,7 @@ func (l *Limiter) estimate(req deem.Request) float64 {
 // settle returns the unused part of an estimate, or takes what the call used beyond it. A
 // failed call used no known tokens, but a 429 is not a reason to hurry, so its estimate
 // stays spent.
-func (l *Limiter) settle(estimate float64, reply deem.Reply, err error) {
+func (l *limiter) settle(estimate float64, reply deem.Reply, err error) {
 	used := float64(reply.Usage.Input + reply.Usage.Output)
 	if l.tokens == nil || err != nil || used == 0 {
 		return
@@ -374,7 +372,7 @@ func (l *Limiter) settle(estimate float64, reply deem.Reply, err error) {
 }
 
 // learn adapts the level to the outcome of a call.
-func (l *Limiter) learn(p *place, err error) {
+func (l *limiter) learn(p *place, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	after, sign := overload(err)
@@ -395,7 +393,7 @@ func (l *Limiter) learn(p *place, err error) {
 // backoff returns how long to wait after a refusal while no call is being served. Without
 // it, all waiting callers would be refused one after the other, as fast as the vendor can
 // respond. The caller holds the lock.
-func (l *Limiter) backoff() time.Duration {
+func (l *limiter) backoff() time.Duration {
 	if l.calling > 1 || l.pausing() {
 		return 0
 	}
@@ -405,7 +403,7 @@ func (l *Limiter) backoff() time.Duration {
 
 // probe ends a pause if a probe succeeded, and allows a probe if another call succeeded.
 // The caller holds the lock.
-func (l *Limiter) probe(p *place) {
+func (l *limiter) probe(p *place) {
 	switch {
 	case !l.pausing():
 	case p.probe:
@@ -418,7 +416,7 @@ func (l *Limiter) probe(p *place) {
 
 // suspect counts an ambiguous sign of overload, and reports whether there have been enough
 // of them lately. The caller holds the lock.
-func (l *Limiter) suspect() bool {
+func (l *limiter) suspect() bool {
 	l.suspicion++
 	return l.suspicion >= suspicious
 }

@@ -8,7 +8,7 @@ import (
 	"deem"
 )
 
-// Totals are the counts of a meter so far.
+// Totals are counts of the calls of a model.
 type Totals struct {
 	Calls      int64 // attempts that ended, with a reply or without
 	Failures   int64 // attempts without a reply
@@ -19,8 +19,8 @@ type Totals struct {
 	Latency    time.Duration
 }
 
-// A Metered model measures another. See [Meter].
-type Metered struct {
+// A metered model measures another. See newMeter.
+type metered struct {
 	inner  deem.Model
 	price  Price
 	priced bool
@@ -30,29 +30,26 @@ type Metered struct {
 	cost, latency                         atomic.Int64
 }
 
-var (
-	_ deem.Model = (*Metered)(nil)
-	_ Wrapper    = (*Metered)(nil)
-)
+var _ deem.Model = (*metered)(nil)
 
-// Meter returns a model that adds to each reply the duration and cost of the attempt,
+// newMeter returns a model that adds to each reply the duration and cost of the attempt,
 // computed from prices and then the built-in table. If neither has the model, the reply is
 // marked Unpriced: its cost is unknown, which is not the same as zero. If a call is not
 // free and the reply's token count is missing or impossible, the usage is replaced by an
 // upper bound and marked as estimated.
-func Meter(m deem.Model, prices Prices) *Metered {
-	price, ok := prices.OfTier(m.Name(), TierOf(m))
-	return &Metered{inner: m, price: price, priced: ok}
+func newMeter(m deem.Model, prices Prices) *metered {
+	price, ok := prices.Of(m.Name(), TierOf(m))
+	return &metered{inner: m, price: price, priced: ok}
 }
 
 // Name returns the name of the model inside.
-func (mt *Metered) Name() string { return mt.inner.Name() }
+func (mt *metered) Name() string { return mt.inner.Name() }
 
 // Unwrap returns the model inside.
-func (mt *Metered) Unwrap() deem.Model { return mt.inner }
+func (mt *metered) Unwrap() deem.Model { return mt.inner }
 
 // Complete calls the model inside and measures the call.
-func (mt *Metered) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (mt *metered) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	start := time.Now()
 	reply, err := mt.inner.Complete(ctx, req)
 	took := time.Since(start)
@@ -79,7 +76,7 @@ func (mt *Metered) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 }
 
 // count adds a reply to the totals.
-func (mt *Metered) count(reply deem.Reply) {
+func (mt *metered) count(reply deem.Reply) {
 	mt.input.Add(int64(reply.Usage.Input))
 	mt.output.Add(int64(reply.Usage.Output))
 	mt.cachedInput.Add(int64(reply.Usage.CachedInput))
@@ -90,9 +87,13 @@ func (mt *Metered) count(reply deem.Reply) {
 	}
 }
 
-// Totals returns the counts so far. It may be called concurrently with calls; a call that
-// is just ending may then be counted in part.
-func (mt *Metered) Totals() Totals {
+// TotalsOf returns the counts so far of the meter in m, or zeros if m has none. It may be
+// called concurrently with calls; a call that is just ending may then be counted in part.
+func TotalsOf(m deem.Model) Totals {
+	mt, ok := As[*metered](m)
+	if !ok {
+		return Totals{}
+	}
 	return Totals{
 		Calls:    mt.calls.Load(),
 		Failures: mt.failures.Load(),

@@ -91,11 +91,11 @@ func TestMeterEstimates(t *testing.T) {
 		})
 		m := model.Meter(wire, model.Prices{})
 		got, err := m.Complete(t.Context(), long)
-		price, _ := model.Prices{}.Of(tt.name)
+		price, _ := model.Prices{}.Of(tt.name, "")
 		if err != nil || got.Usage != tt.want || got.CostMicros != price.Cost(tt.want) {
 			t.Errorf("%s with usage %+v: %+v for %d, %v, want %+v", tt.name, tt.usage, got.Usage, got.CostMicros, err, tt.want)
 		}
-		if n := m.Totals().Estimated; (n == 1) != tt.want.Estimated {
+		if n := model.TotalsOf(m).Estimated; (n == 1) != tt.want.Estimated {
 			t.Errorf("%s with usage %+v: %d estimated calls", tt.name, tt.usage, n)
 		}
 	}
@@ -104,10 +104,10 @@ func TestMeterEstimates(t *testing.T) {
 // TestCostIsExact compares the cost with rational arithmetic.
 func TestCostIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		cached := model.Rate(rapid.Int64Range(0, 1e9).Draw(t, "cached rate"))
+		cached := model.Millionths(rapid.Int64Range(0, 1e9).Draw(t, "cached rate"))
 		p := model.Price{
-			Input:       model.Rate(rapid.Int64Range(0, 1e9).Draw(t, "input rate")),
-			Output:      model.Rate(rapid.Int64Range(0, 1e9).Draw(t, "output rate")),
+			Input:       model.Millionths(rapid.Int64Range(0, 1e9).Draw(t, "input rate")),
+			Output:      model.Millionths(rapid.Int64Range(0, 1e9).Draw(t, "output rate")),
 			CachedInput: &cached,
 		}
 		u := deem.Usage{Input: rapid.IntRange(0, 2e6).Draw(t, "input"), Output: rapid.IntRange(0, 2e6).Draw(t, "output")}
@@ -116,7 +116,7 @@ func TestCostIsExact(t *testing.T) {
 		exact := new(big.Rat)
 		for _, part := range []struct {
 			tokens int
-			rate   model.Rate
+			rate   model.Millionths
 		}{{u.Input - u.CachedInput, p.Input}, {u.CachedInput, cached}, {u.Output, p.Output}} {
 			exact.Add(exact, new(big.Rat).Mul(big.NewRat(int64(part.tokens), 1_000_000), big.NewRat(int64(part.rate), 1)))
 		}
@@ -144,11 +144,11 @@ func TestMeterTotals(t *testing.T) {
 	for range 100 {
 		wg.Go(func() {
 			_, _ = m.Complete(t.Context(), deem.Prompt("q"))
-			m.Totals() // while calls are counted
+			model.TotalsOf(m) // while calls are counted
 		})
 	}
 	wg.Wait()
-	got := m.Totals()
+	got := model.TotalsOf(m)
 	got.Latency = 0
 	want := model.Totals{
 		Calls:      100,
@@ -178,7 +178,7 @@ func TestOwnPricesGoFirst(t *testing.T) {
 	}
 	tests := []struct {
 		name   string
-		input  model.Rate
+		input  model.Millionths
 		priced bool
 	}{
 		{"openai:gpt-4o-2024-08-06", 1_000_000, true},
@@ -192,7 +192,7 @@ func TestOwnPricesGoFirst(t *testing.T) {
 		{"openai:other", 0, false},
 	}
 	for _, tt := range tests {
-		got, ok := prices.Of(tt.name)
+		got, ok := prices.Of(tt.name, "")
 		if got.Input != tt.input || ok != tt.priced {
 			t.Errorf("Of(%q) = %d, %v, want %d, %v", tt.name, got.Input, ok, tt.input, tt.priced)
 		}
@@ -251,7 +251,7 @@ func TestPriceIsOfOneModel(t *testing.T) {
 		"google:gemini-2.0-flash-thinking-exp-01-21":  "",
 		"google:gemini-2.5-flash-native-audio-latest": "",
 	} {
-		got, ok := model.Prices{}.Of(name)
+		got, ok := model.Prices{}.Of(name, "")
 		if got.Model != row || ok != (row != "") {
 			t.Errorf("%s is priced as %q, want %q", name, got.Model, row)
 		}
@@ -263,7 +263,7 @@ func TestPriceIsOfOneModel(t *testing.T) {
 		"openai:anthropic/claude-sonnet-4:beta": "",
 		"openai:meta-llama/llama-4-scout:free":  "openai:meta-llama/",
 	} {
-		if got, _ := routed.Of(name); got.Model != row {
+		if got, _ := routed.Of(name, ""); got.Model != row {
 			t.Errorf("%s is priced as %q by a table of one's own, want %q", name, got.Model, row)
 		}
 	}
@@ -274,10 +274,10 @@ func TestLoadPricesNamesTheLine(t *testing.T) {
 		{"syntax", "{\n\"prices\": [\n}", ":3: "},
 		{"unknown field", "{\n\"prices\": [\n{\"model\": \"a:b\",\n\"inptu\": 1}]}", `:4: unknown field "inptu"`},
 		{"type", "{\n\"version\": 3}", ":2: "},
-		{"negative", "{\"prices\": [\n{\"model\": \"a:b\", \"input\": -1}]}", ":2: price -1 is not"},
-		{"text", "{\"prices\": [\n\n{\"model\": \"a:b\", \"input\": \"2.50\"}]}", `:3: price "2.50" is not`},
-		{"precise", "{\"prices\": [\n{\"model\": \"a:b\", \"input\": 0.0000001}]}", ":2: price 0.0000001 is not"},
-		{"float", "{\"prices\": [\n{\"model\": \"a:b\", \"input\": 1e3}]}", ":2: price 1e3 is not"},
+		{"negative", "{\"prices\": [\n{\"model\": \"a:b\", \"input\": -1}]}", ":2: -1 is not"},
+		{"text", "{\"prices\": [\n\n{\"model\": \"a:b\", \"input\": \"2.50\"}]}", `:3: "2.50" is not`},
+		{"precise", "{\"prices\": [\n{\"model\": \"a:b\", \"input\": 0.0000001}]}", ":2: 0.0000001 is not"},
+		{"float", "{\"prices\": [\n{\"model\": \"a:b\", \"input\": 1e3}]}", ":2: 1e3 is not"},
 		{"no vendor", "{\"prices\": [\n{\"model\": \"gpt-4o\"}]}", `:2: model "gpt-4o" lacks its vendor`},
 		{"no model", "{\"prices\": [{\"input\": 1}]}", ":1: entry 1 names no model"},
 		{"twice", "{\"prices\": [{\"model\": \"a:b\"},\n{\"model\": \"a:b\"}]}", `:2: model "a:b" has two prices`},
@@ -326,7 +326,7 @@ func TestEmbeddingsHaveAPrice(t *testing.T) {
 		"openai:text-embedding-3-small": 20_000, "openai:text-embedding-3-large": 130_000, "openai:text-embedding-ada-002": 100_000,
 		"google:gemini-embedding-001": 150_000, "google:gemini-embedding-2-preview": 200_000,
 	} {
-		price, ok := model.Prices{}.Of(name)
+		price, ok := model.Prices{}.Of(name, "")
 		if got := price.Cost(deem.Usage{Input: 1_000_000, Output: 1}); !ok || got != want {
 			t.Errorf("a million tokens of %s cost %d micros (known: %v), want %d", name, got, ok, want)
 		}
@@ -335,12 +335,12 @@ func TestEmbeddingsHaveAPrice(t *testing.T) {
 
 func TestRateRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := model.Rate(rapid.Int64Range(0, 1e12).Draw(t, "rate"))
+		want := model.Millionths(rapid.Int64Range(0, 1e12).Draw(t, "rate"))
 		text, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got model.Rate
+		var got model.Millionths
 		if err := json.Unmarshal(text, &got); err != nil || got != want {
 			t.Errorf("%d became %s and %d, %v", want, text, got, err)
 		}

@@ -3,18 +3,17 @@
 //
 // Each decorator is a [deem.Model] around another one:
 //
-//   - [Cache] answers from replies that were paid for earlier;
-//   - newProbing makes the first call alone, until the model is known to answer;
-//   - newBreaker stops the run if the vendor is out of service;
-//   - [Budget] starts no call that cannot be paid for;
-//   - newRetrier retries transient errors;
-//   - [Limit] keeps the number of calls near the vendor's capacity;
-//   - [Meter] measures each attempt and computes its cost;
-//   - [Spare] drops parameters that the vendor does not support.
+//   - the cache answers from replies that were paid for earlier;
+//   - the probe makes the first call alone, until the model is known to answer;
+//   - the breaker stops the run if the vendor is out of service;
+//   - the budget starts no call that cannot be paid for;
+//   - the retrier retries transient errors;
+//   - the limiter keeps the number of calls near the vendor's capacity;
+//   - the meter measures each attempt and computes its cost;
+//   - the innermost one drops parameters that the vendor does not support.
 //
-// [Assemble] puts them around a wire in the required order, and [Embed] around an embedder.
-// [As] finds a model inside an assembled one, for example the meter whose totals a progress
-// line shows.
+// [Assemble] puts them around a wire in the required order. [TotalsOf] returns the counts of
+// the meter, and [As] finds any other part of an assembled model.
 package model
 
 import (
@@ -31,7 +30,6 @@ type Options struct {
 	Replies ReplyCache
 
 	Cache CacheOptions
-	Break breakOptions
 	Retry RetryOptions
 	Limit LimitOptions
 
@@ -43,8 +41,13 @@ type Options struct {
 	Prices Prices
 
 	// Answered reports whether the model has answered requests of this kind before, for
-	// example because the run is resumed. It is called once, see newProbing; nil means no.
+	// example because the run is resumed. It is called at most once; nil means no.
 	Answered func() bool
+
+	// OnAbsence is called once, without delay, with the first error that says that the
+	// server is absent, if the server has never answered. Retries would hide that error
+	// for a while. It may be nil.
+	OnAbsence func(error)
 }
 
 // Assemble puts the decorators around wire. From the outside in:
@@ -69,43 +72,38 @@ type Options struct {
 //
 // A wire returned by [Shared] already has the limit and everything inside it.
 func Assemble(wire deem.Model, o Options) deem.Model {
-	return Cache(newProbing(resilient(wire, o), o.Answered), o.Replies, o.Cache)
-}
-
-// Shared puts around wire the decorators that all of its runs share: the limit and
-// everything that [Assemble] puts inside it.
-func Shared(wire deem.Model, o Options) *Limiter {
-	return Limit(Meter(Spare(wire), o.Prices), o.Limit)
-}
-
-// resilient is [Assemble] without the cache and the probe. Embeddings use it too.
-func resilient(wire deem.Model, o Options) deem.Model {
-	shared, ok := wire.(*Limiter)
+	shared, ok := wire.(*limiter)
 	if !ok {
-		shared = Shared(wire, o)
+		shared = newLimiter(newMeter(newParamFilter(wire), o.Prices), o.Limit)
 	}
 	m := deem.Model(newRetrier(shared, o.Retry))
 	for _, purse := range []*Purse{o.Total, o.Purse} {
 		if purse != nil {
-			m = Budget(m, purse, o.Prices)
+			m = newBudgeted(m, purse, o.Prices)
 		}
 	}
-	return newBreaker(m, o.Break)
+	m = newBreaker(m, o.OnAbsence)
+	m = newProbing(m, o.Answered)
+	if o.Cache.Off {
+		return m
+	}
+	return Cache(m, o.Replies, o.Cache)
 }
 
-// A Wrapper is a model around another one. All decorators of this package are
-// wrappers.
-type Wrapper interface {
-	Unwrap() deem.Model
+// Shared puts around wire the decorators that all of its runs share: the limit and
+// everything that [Assemble] puts inside it.
+func Shared(wire deem.Model, o Options) deem.Model {
+	return newLimiter(newMeter(newParamFilter(wire), o.Prices), o.Limit)
 }
 
-// As returns the outermost model of type T in m: m itself or a model that it wraps.
+// As returns the outermost model of type T in m: m itself or a model that it wraps. A
+// decorator has a method Unwrap that returns the model inside.
 func As[T any](m deem.Model) (T, bool) {
 	for m != nil {
 		if found, ok := m.(T); ok {
 			return found, true
 		}
-		w, ok := m.(Wrapper)
+		w, ok := m.(interface{ Unwrap() deem.Model })
 		if !ok {
 			break
 		}

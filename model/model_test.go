@@ -40,11 +40,7 @@ func TestAssemble(t *testing.T) {
 		if err != nil || !again.Cached || again.CostMicros != 0 || n != 3 {
 			t.Errorf("second reply %+v, error %v after %d calls, want a free one from the cache", again, err, n)
 		}
-		meter, ok := model.As[*model.Metered](m)
-		if !ok {
-			t.Fatal("no meter found inside")
-		}
-		if got := meter.Totals(); got.Calls != 3 || got.Failures != 2 || got.CostMicros != 35 {
+		if got := model.TotalsOf(m); got.Calls != 3 || got.Failures != 2 || got.CostMicros != 35 {
 			t.Errorf("Totals = %+v, want 3 calls, 2 failures, 35 micros", got)
 		}
 	})
@@ -83,7 +79,7 @@ func TestWaitingRetriesHoldNoPlace(t *testing.T) {
 func TestAs(t *testing.T) {
 	m, _ := counting()
 	whole := model.Assemble(named{Model: m, name: "openai:x", endpoint: "http://here/v1"}, model.Options{})
-	if _, ok := model.As[*model.Limiter](whole); !ok {
+	if _, ok := model.As[interface{ InFlight() int }](whole); !ok {
 		t.Error("As found no limiter")
 	}
 	if got := model.Endpoint(whole); got != "http://here/v1" {

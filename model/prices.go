@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"sync"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // Prices is a price table. The zero value is the built-in table; entries take precedence
@@ -43,30 +45,33 @@ type Price struct {
 	// that begin with it.
 	Model string `json:"model"`
 
-	Input       Rate  `json:"input"`
-	CachedInput *Rate `json:"cached_input,omitempty"` // nil means Input
-	Output      Rate  `json:"output"`
+	// Input, CachedInput and Output are prices in dollars per million tokens, as on
+	// vendors' price lists.
+	Input       Millionths  `json:"input"`
+	CachedInput *Millionths `json:"cached_input,omitempty"` // nil means Input
+	Output      Millionths  `json:"output"`
 
-	// Batch is the share of the price that is charged in a batch; 0 means that it is
-	// unknown, or that the vendor has no batches.
-	Batch Share `json:"batch,omitempty"`
+	// Batch is the share of the price that is charged in a batch, from 0 to 1; 0 means that
+	// it is unknown, or that the vendor has no batches.
+	Batch Millionths `json:"batch,omitempty"`
 
 	// Window is the maximum number of tokens of prompt and reply together; 0 if unknown.
 	Window int `json:"window,omitempty"`
 }
 
-// A Rate is a price in millionths of a US dollar per million tokens. In JSON it is in
-// dollars per million tokens, as on vendors' price lists.
-type Rate int64
+// Millionths is an exact decimal number, for example 2_500_000 for 2.5. In JSON it is written
+// as a number.
+type Millionths int64
 
-// A Share is a fraction of a price in millionths. In JSON it is a number from 0 to 1.
-type Share int64
-
-// Of returns the share of a sum in millionths of a US dollar, rounded up.
-func (s Share) Of(micros int64) int64 {
+// InBatch returns what calls cost in a batch that otherwise cost the given sum in millionths
+// of a US dollar, rounded up. If the batch share is unknown, that is the same sum.
+func (p Price) InBatch(micros int64) int64 {
+	if p.Batch <= 0 {
+		return micros
+	}
 	// Whole dollars and the rest separately, since millions times a million would overflow.
-	whole, rest := micros/1_000_000, micros%1_000_000
-	return whole*int64(s) + (rest*int64(s)+999_999)/1_000_000
+	whole, rest, share := micros/1_000_000, micros%1_000_000, int64(p.Batch)
+	return whole*share + (rest*share+999_999)/1_000_000
 }
 
 // Cost returns the cost of a call with the given usage in millionths of a US dollar,
@@ -81,7 +86,7 @@ func (p Price) Cost(u deem.Usage) int64 {
 	var hi, lo uint64
 	for _, part := range []struct {
 		tokens int
-		rate   Rate
+		rate   Millionths
 	}{{miss, p.Input}, {hit, cached}, {max(0, u.Output), p.Output}} {
 		h, l := bits.Mul64(uint64(part.tokens), uint64(max(0, part.rate)))
 		var carry uint64
@@ -131,39 +136,22 @@ func (p Price) matches(name string) bool {
 // free lists the models that are always free, whatever a table contains.
 var free = []Price{{Model: "fake:"}, {Model: "replay:"}, {Model: "ollama:"}, {Model: "vllm:"}, {Model: "lmstudio:"}, {Model: "command:"}, {Model: "http:"}, {Model: "https:"}, {Model: "offline"}}
 
-// Of returns the price of the named model. Local models are free; otherwise the entries of
-// p are searched, then the built-in table. In each, the longest entry wins.
-func (p Prices) Of(name string) (Price, bool) {
-	for _, entries := range [][]Price{free, p.Entries, BuiltinPrices().Entries} {
-		if price, ok := longest(entries, name); ok {
-			return price, true
+// Of returns the price of the named model in a service tier, as returned by [TierOf], and
+// whether it is known. Local models are free; otherwise the entries of p are searched, then
+// the built-in table. In each, the longest entry wins. The built-in table has no prices of
+// service tiers, and p is assumed to be about the tier.
+//
+// Batch and Window are those of the first entry that has them, even if the price is unknown.
+func (p Prices) Of(name, tier string) (price Price, known bool) {
+	tables := [][]Price{free, p.Entries, BuiltinPrices().Entries}
+	for i, entries := range tables {
+		if e, ok := longest(entries, name); ok && !known && (tier == "" || i < 2) {
+			price, known = e, true
+		} else if ok {
+			price.Batch, price.Window = cmp.Or(price.Batch, e.Batch), cmp.Or(price.Window, e.Window)
 		}
 	}
-	return Price{}, false
-}
-
-// BatchOf returns the share of the price that the named model costs in a batch, and whether
-// its vendor has batches. If the entry of p has no share, the built-in one is used.
-func (p Prices) BatchOf(name string) (Share, bool) {
-	e, ok := p.find(name, func(e Price) bool { return e.Batch > 0 })
-	return e.Batch, ok
-}
-
-// WindowOf returns the context window of the named model in tokens, prompt and reply
-// together, and whether it is known.
-func (p Prices) WindowOf(name string) (int, bool) {
-	e, ok := p.find(name, func(e Price) bool { return e.Window > 0 })
-	return e.Window, ok
-}
-
-// find returns the entry for a model among those for which says is true.
-func (p Prices) find(name string, says func(Price) bool) (Price, bool) {
-	for _, entries := range [][]Price{p.Entries, BuiltinPrices().Entries} {
-		if e, ok := longest(entries, name); ok && says(e) {
-			return e, true
-		}
-	}
-	return Price{}, false
+	return price, known
 }
 
 // longest returns the longest entry that matches name.
@@ -229,6 +217,8 @@ func (p Price) problem(again bool) string {
 		return fmt.Sprintf("model %q lacks its vendor, as in \"openai:%s\"", p.Model, p.Model)
 	case again:
 		return fmt.Sprintf("model %q has two prices", p.Model)
+	case p.Batch > 1_000_000:
+		return fmt.Sprintf("model %q has a batch share above 1", p.Model)
 	case p.Window < 0:
 		return fmt.Sprintf("model %q has a window of %d tokens", p.Model, p.Window)
 	}
@@ -242,7 +232,7 @@ func priceProblem(file string, data []byte, dec *json.Decoder, err error) error 
 		offset = int(se.Offset)
 	} else if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		offset = int(te.Offset)
-	} else if re, ok := errors.AsType[*rateError](err); ok {
+	} else if re, ok := errors.AsType[*numberError](err); ok {
 		offset = bytes.Index(data, []byte(re.text))
 	} else if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		offset = bytes.Index(data, []byte(name))
@@ -270,63 +260,25 @@ func problemAt(file string, data []byte, offset int, message string) error {
 	return p
 }
 
-// A rateError is an invalid price or share.
-type rateError struct {
-	text  string
-	share bool
+// A numberError is an invalid number of a price table.
+type numberError struct{ text string }
+
+func (e *numberError) Error() string {
+	return fmt.Sprintf("%s is not a number from 0 to 1,000,000 with at most six decimals", e.text)
 }
 
-func (e *rateError) Error() string {
-	if e.share {
-		return fmt.Sprintf("share %s is not a number from 0 to 1 with at most six decimals", e.text)
+// UnmarshalJSON reads a decimal number exactly: money never passes through a float.
+func (n *Millionths) UnmarshalJSON(text []byte) error {
+	micros, err := words.ParseDollars(string(text))
+	if err != nil {
+		return &numberError{string(text)}
 	}
-	return fmt.Sprintf("price %s is not a number of dollars from 0 to 1,000,000 with at most six decimals", e.text)
-}
-
-// UnmarshalJSON reads dollars per million tokens, exactly: money never passes through a
-// float.
-func (r *Rate) UnmarshalJSON(text []byte) error {
-	micros, ok := parseDollars(string(text))
-	if !ok {
-		return &rateError{text: string(text)}
-	}
-	*r = Rate(micros)
+	*n = Millionths(micros)
 	return nil
 }
 
-// MarshalJSON writes dollars per million tokens.
-func (r Rate) MarshalJSON() ([]byte, error) { return decimal(int64(r)), nil }
-
-// UnmarshalJSON reads a number from 0 to 1, exactly.
-func (s *Share) UnmarshalJSON(text []byte) error {
-	millionths, ok := parseDollars(string(text))
-	if !ok || millionths > 1_000_000 {
-		return &rateError{text: string(text), share: true}
-	}
-	*s = Share(millionths)
-	return nil
-}
-
-// MarshalJSON writes a number from 0 to 1.
-func (s Share) MarshalJSON() ([]byte, error) { return decimal(int64(s)), nil }
-
-// decimal writes millionths as a decimal number.
-func decimal(millionths int64) []byte {
-	text := fmt.Sprintf("%d.%06d", millionths/1_000_000, millionths%1_000_000)
-	return []byte(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
-}
-
-// parseDollars parses a decimal number of dollars as millionths.
-func parseDollars(text string) (micros int64, ok bool) {
-	whole, decimals, _ := strings.Cut(text, ".")
-	if whole == "" || len(whole) > 7 || len(decimals) > 6 {
-		return 0, false
-	}
-	for _, c := range whole + decimals + strings.Repeat("0", 6-len(decimals)) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		micros = micros*10 + int64(c-'0')
-	}
-	return micros, micros <= 1_000_000*1_000_000
+// MarshalJSON writes a decimal number.
+func (n Millionths) MarshalJSON() ([]byte, error) {
+	text := fmt.Sprintf("%d.%06d", n/1_000_000, n%1_000_000)
+	return []byte(strings.TrimSuffix(strings.TrimRight(text, "0"), ".")), nil
 }

@@ -20,7 +20,7 @@ func TestBatchAndWindow(t *testing.T) {
 	for _, tt := range []struct {
 		prices model.Prices
 		name   string
-		batch  model.Share
+		batch  model.Millionths
 		window int
 	}{
 		{model.Prices{}, "openai:gpt-4o-mini-2024-07-18", 500_000, 128_000},
@@ -34,17 +34,15 @@ func TestBatchAndWindow(t *testing.T) {
 		{own, "openai:gpt-4o-mini", 250_000, 1000},
 		{own, "openai:llama-3", 0, 0},
 	} {
-		batch, batches := tt.prices.BatchOf(tt.name)
-		window, known := tt.prices.WindowOf(tt.name)
-		if batch != tt.batch || window != tt.window || batches != (tt.batch > 0) || known != (tt.window > 0) {
-			t.Errorf("%s: batch %d, %t and window %d, %t, want %d and %d", tt.name, batch, batches, window, known, tt.batch, tt.window)
+		if p, _ := tt.prices.Of(tt.name, ""); p.Batch != tt.batch || p.Window != tt.window {
+			t.Errorf("%s: batch %d and window %d, want %d and %d", tt.name, p.Batch, p.Window, tt.batch, tt.window)
 		}
 	}
 }
 
-func TestShare(t *testing.T) {
+func TestInBatch(t *testing.T) {
 	for _, tt := range []struct {
-		share         model.Share
+		share         model.Millionths
 		micros, after int64
 	}{
 		{500_000, 0, 0},
@@ -53,11 +51,11 @@ func TestShare(t *testing.T) {
 		{500_000, 4, 2},
 		{500_000, 3_000_001, 1_500_001},
 		{1_000_000, 7, 7},
-		{0, 7, 0},
+		{0, 7, 7}, // unknown
 		{500_000, math.MaxInt64 / 2, math.MaxInt64/4 + 1},
 	} {
-		if got := tt.share.Of(tt.micros); got != tt.after {
-			t.Errorf("Share(%d).Of(%d) = %d, want %d", tt.share, tt.micros, got, tt.after)
+		if got := (model.Price{Batch: tt.share}).InBatch(tt.micros); got != tt.after {
+			t.Errorf("Price{Batch: %d}.InBatch(%d) = %d, want %d", tt.share, tt.micros, got, tt.after)
 		}
 	}
 }
@@ -67,8 +65,8 @@ func TestShareInTable(t *testing.T) {
 	for row, want := range map[string]string{
 		`"batch": 0.25`:  "",
 		`"batch": 1`:     "",
-		`"batch": 1.5`:   ":2: share 1.5 is not",
-		`"batch": "0.5"`: `:2: share "0.5" is not`,
+		`"batch": 1.5`:   `:2: model "a:b" has a batch share above 1`,
+		`"batch": "0.5"`: `:2: "0.5" is not`,
 		`"window": -3`:   `:2: model "a:b" has a window of -3 tokens`,
 	} {
 		if err := os.WriteFile(path, []byte("{\"prices\": [\n{\"model\": \"a:b\", "+row+"}]}"), 0o600); err != nil {

@@ -10,84 +10,45 @@ import (
 	"deem"
 )
 
-// RetryOptions configure newRetrier.
+// RetryOptions say how often a request is repeated after a transient error.
 type RetryOptions struct {
 	Attempts int           // maximum number of attempts per request; 0 means 6, 1 means no retry
-	Timeouts int           // maximum number of timeouts among them; 0 means 2
 	Base     time.Duration // upper bound of the first pause, doubled after each attempt; 0 means 500 ms
 	Max      time.Duration // the longest pause; 0 means 30 s
-
-	// Patience is the longest Retry-After, and the longest wait for the retry budget,
-	// before the request is given up; 0 means two minutes.
-	Patience time.Duration
-
-	// Budget limits the retries of the whole run. Models that share a vendor share a
-	// budget; nil means a separate one.
-	Budget *retryBudget
 
 	// Rand returns the jitter, from 0 up to 1; nil means a random one.
 	Rand func() float64
 }
 
-// withDefaults returns o with its zero values replaced.
-func (o RetryOptions) withDefaults() RetryOptions {
-	if o.Attempts <= 0 {
-		o.Attempts = 6
-	}
-	if o.Timeouts <= 0 {
-		o.Timeouts = 2
-	}
-	if o.Base <= 0 {
-		o.Base = 500 * time.Millisecond
-	}
-	if o.Max <= 0 {
-		o.Max = 30 * time.Second
-	}
-	if o.Patience <= 0 {
-		o.Patience = 2 * time.Minute
-	}
-	if o.Budget == nil {
-		o.Budget = newRetryBudget()
-	}
-	if o.Rand == nil {
-		o.Rand = rand.Float64
-	}
-	return o
-}
-
-// A retryBudget limits the retries of a run, so that an outage cannot cause a retry storm.
-// It holds fifty retries, and gains a fifth of a retry for each new request and five per
-// second.
+// The retries of a run have a budget, so that an outage cannot cause a retry storm. It holds
+// fifty retries, and gains a fifth of a retry for each new request and five per second.
 //
 // If the budget is used up, a retry waits for its turn. It does not fail at once, as in a
 // server that sheds load: here the next item would only call the same vendor, and an outage
 // of a minute would cost thousands of verdicts.
-type retryBudget struct {
-	bucket *bucket
-}
-
-// The sizes of a retryBudget, in retries.
 const (
 	budgetBurst      = 50
 	budgetPerRequest = 0.2
 	budgetPerSecond  = 5
 )
 
-// newRetryBudget returns a full budget. It is safe for concurrent use.
-func newRetryBudget() *retryBudget {
-	return &retryBudget{bucket: newBucket(budgetBurst, budgetPerSecond)}
-}
+const (
+	// maxTimeouts is the maximum number of timeouts among the attempts of a request.
+	maxTimeouts = 2
+
+	// patience is the longest Retry-After, and the longest wait for the retry budget, before
+	// the request is given up.
+	patience = 2 * time.Minute
+)
 
 // A retrier is a model with retries. See newRetrier.
 type retrier struct {
-	inner deem.Model
-	o     RetryOptions
+	inner  deem.Model
+	o      RetryOptions
+	budget *bucket
 }
 
-var (
-	_ deem.Model = (*retrier)(nil)
-	_ Wrapper    = (*retrier)(nil)
-)
+var _ deem.Model = (*retrier)(nil)
 
 // newRetrier returns a model that repeats a request while m returns a transient
 // [*deem.ModelError]. Between attempts it waits a random time up to a bound that doubles,
@@ -98,7 +59,13 @@ var (
 // A timeout is retried only once. It has already cost minutes and perhaps money, and a
 // server that hangs usually keeps hanging.
 func newRetrier(m deem.Model, o RetryOptions) *retrier {
-	return &retrier{inner: m, o: o.withDefaults()}
+	o.Attempts = cmp.Or(max(o.Attempts, 0), 6)
+	o.Base = cmp.Or(max(o.Base, 0), 500*time.Millisecond)
+	o.Max = cmp.Or(max(o.Max, 0), 30*time.Second)
+	if o.Rand == nil {
+		o.Rand = rand.Float64
+	}
+	return &retrier{inner: m, o: o, budget: newBucket(budgetBurst, budgetPerSecond)}
 }
 
 // Name returns the name of the model inside.
@@ -109,7 +76,7 @@ func (r *retrier) Unwrap() deem.Model { return r.inner }
 
 // Complete returns the reply of the first attempt that succeeds.
 func (r *retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	r.o.Budget.bucket.give(budgetPerRequest)
+	r.budget.give(budgetPerRequest)
 	timeouts := 0
 	for attempt := 1; ; attempt++ {
 		// An attempt that begins after the context is done would be paid for and discarded.
@@ -145,10 +112,10 @@ func (r *retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 // attempt.
 func (r *retrier) pause(err error, attempt, timeouts int) (time.Duration, bool) {
 	me, ok := errors.AsType[*deem.ModelError](err)
-	if !ok || !me.Passing || me.Fatal || attempt >= r.o.Attempts || timeouts >= r.o.Timeouts || me.RetryAfter > r.o.Patience {
+	if !ok || !me.Passing || me.Fatal || attempt >= r.o.Attempts || timeouts >= maxTimeouts || me.RetryAfter > patience {
 		return 0, false
 	}
-	turn, ok := r.o.Budget.bucket.take(1, r.o.Patience)
+	turn, ok := r.budget.take(1, patience)
 	if !ok {
 		return 0, false
 	}

@@ -11,7 +11,7 @@ import (
 	"deem"
 )
 
-// A paramFilter model drops parameters that the vendor does not support. See [Spare].
+// A paramFilter model drops parameters that the vendor does not support. See newParamFilter.
 type paramFilter struct {
 	inner deem.Model
 
@@ -19,15 +19,14 @@ type paramFilter struct {
 	gone map[string]string // unsupported parameters, and the vendor's messages
 }
 
-var (
-	_ deem.Model = (*paramFilter)(nil)
-	_ Wrapper    = (*paramFilter)(nil)
-)
+var _ deem.Model = (*paramFilter)(nil)
 
-// Spare returns a model that repeats a request without a parameter if m reports that the
+// newParamFilter returns a model that repeats a request without a parameter if m reports that the
 // vendor does not support it and the request lists it as optional. Later requests omit it
 // from the start. The reply says what was dropped and why.
-func Spare(m deem.Model) deem.Model { return &paramFilter{inner: m, gone: map[string]string{}} }
+func newParamFilter(m deem.Model) deem.Model {
+	return &paramFilter{inner: m, gone: map[string]string{}}
+}
 
 // Name returns the name of the model inside.
 func (s *paramFilter) Name() string { return s.inner.Name() }

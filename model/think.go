@@ -45,10 +45,7 @@ type probing struct {
 	stopped error // the first reply had none
 }
 
-var (
-	_ deem.Model = (*probing)(nil)
-	_ Wrapper    = (*probing)(nil)
-)
+var _ deem.Model = (*probing)(nil)
 
 // newProbing returns a model that finds out whether m thinks, if neither its name nor its
 // vendor says so. A model that thinks spends the few tokens that a judge allows before it

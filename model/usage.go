@@ -14,9 +14,12 @@ const (
 	perSchema  = 1024
 )
 
-// mostUsage returns the maximum number of tokens of a request to the named model: one for
-// each byte of its input, which no vendor's tokenizer exceeds, and the longest reply.
-func mostUsage(name string, req deem.Request) deem.Usage {
+// MostUsage returns the maximum number of tokens of a request to the named model: one for
+// each byte of its input, which no vendor's tokenizer exceeds, and the longest reply. If the
+// request sets no limit, that is 131,072 for OpenAI's reasoning models, 65,536 for google,
+// 4,096 for anthropic, whose requests always have a limit, and 32,768 for all others. These
+// are the vendors' own limits, rounded up.
+func MostUsage(name string, req deem.Request) deem.Usage {
 	u := deem.Usage{Input: perRequest, Output: req.MaxTokens}
 	marks := perMessage
 	if len(req.Messages) > 0 && req.Messages[0].Role == "" { // These are texts to embed.
@@ -29,7 +32,7 @@ func mostUsage(name string, req deem.Request) deem.Usage {
 		u.Input += perSchema + len(req.Schema)
 	}
 	if u.Output <= 0 {
-		u.Output = MaxOutput(name)
+		u.Output = familyOf(name).tokens
 	}
 	return u
 }
@@ -42,7 +45,7 @@ type family struct {
 	thinks bool
 }
 
-// families are the models that differ from the default of [MaxOutput].
+// families are the models that differ from the default of familyOf.
 var families = []family{
 	{"openai:o1", 131_072, true},
 	{"openai:o3", 131_072, true},
@@ -61,12 +64,6 @@ func familyOf(name string) family {
 	}
 	return family{tokens: 32_768}
 }
-
-// MaxOutput returns the maximum number of tokens of a reply of the named model if the
-// request has no limit: 131,072 for OpenAI's reasoning models, 65,536 for google, 4,096 for
-// anthropic, whose requests always have a limit, and 32,768 for all others. These are the
-// vendors' own limits, rounded up.
-func MaxOutput(name string) int { return familyOf(name).tokens }
 
 // bytesPerToken is the highest plausible average of bytes per token. Prose has three to
 // five, and the longest runs of spaces that are one token have 128.
@@ -88,7 +85,7 @@ func believable(u deem.Usage, req deem.Request, reply deem.Reply) bool {
 // and received, or the longest reply for a model that thinks, since the length of its
 // thoughts is not visible.
 func estimateUsage(name string, req deem.Request, reply deem.Reply) deem.Usage {
-	u := mostUsage(name, req)
+	u := MostUsage(name, req)
 	u.Estimated = true
 	if !familyOf(name).thinks {
 		u.Output = min(u.Output, len(reply.Text)+len(reply.Refusal))

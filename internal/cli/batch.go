@@ -51,11 +51,10 @@ func (o runOptions) batchable(wire deem.Model) error {
 // batched adds the replies of batches to a model, outside the reply cache: a reply that
 // this run has paid for in a batch takes precedence over one of another run.
 func (o runOptions) batched(m deem.Model) deem.Model {
-	cached, ok := model.As[*model.Cached](m)
-	if !o.batch.on || !ok {
+	if !o.batch.on {
 		return m
 	}
-	return run.NewBatchModel(m, cached.Key, o.batch.only)
+	return run.NewBatchModel(m, o.batch.only)
 }
 
 // inBatches returns a plan at batch prices.
@@ -109,21 +108,18 @@ func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, 
 // runBatches submits batches, waits and collects the results, until all are there or the
 // user interrupts.
 func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Seq2[deem.Request, error], r *run.Run, g catalog.Leaf, o runOptions) error {
-	cached, _ := model.As[*model.Cached](r.Model)
 	vendor, _ := g.Wire.(deem.Batcher)
+	price, priced := o.Prices.Of(vendor.Name(), "")
 	opts := run.BatchOptions{
-		Store: bs, RunID: r.ID, Vendor: vendor, Key: cached.Key, Requests: requests,
-		Cost:     func(r deem.Reply) (int64, bool) { return o.Prices.BatchCost(g.Wire.Name(), r.Usage) },
+		Store: bs, RunID: r.ID, Vendor: vendor, Requests: requests,
+		Cost:     func(r deem.Reply) (int64, bool) { return price.InBatch(price.Cost(r.Usage)), priced },
 		MaxLines: o.batch.size, Poll: o.batch.poll,
 		Tell: func(words string) { a.say("%s", words) },
 	}
 	if o.Purse != nil {
 		left := o.Purse.Sum() - o.Purse.Spent()
 		opts.Budget = &left
-		opts.Most = func(req deem.Request) int64 {
-			most, _ := o.Prices.BatchMost(g.Wire.Name(), req)
-			return most
-		}
+		opts.Most = func(req deem.Request) int64 { return price.InBatch(price.Cost(model.MostUsage(vendor.Name(), req))) }
 	}
 	bctx, stop := signal.NotifyContext(ctx, stopSignals()...)
 	defer stop()
@@ -155,13 +151,12 @@ func (a *app) overBudget(e *run.BudgetError) error {
 // missingRequests yields the requests of the judge that are neither in the run nor in the
 // reply cache.
 func missingRequests(ctx context.Context, r *run.Run, g catalog.Leaf, data items, done func(context.Context, deem.Item, int) (bool, error)) iter.Seq2[deem.Request, error] {
-	cached, _ := model.As[*model.Cached](r.Model)
 	o := r.Setup.Options
 	known := func(it deem.Item, req deem.Request) (bool, error) {
 		if ok, err := done(ctx, it, req.Trial); ok || err != nil || o.Fresh || o.RetryUnjudged {
 			return ok, err
 		}
-		_, ok, err := r.Setup.Store.Reply(ctx, cached.Key(req))
+		_, ok, err := r.Setup.Store.Reply(ctx, model.Key(g.Wire, req))
 		return ok, err
 	}
 	return func(yield func(deem.Request, error) bool) {

@@ -168,13 +168,13 @@ func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOption
 	if err != nil {
 		return []finding{found("judge", "", err)}
 	}
-	m := model.Meter(model.Spare(wire), model.Prices{})
+	m := model.Shared(wire, model.Options{})
 	reply, err := m.Complete(ctx, req)
 	good := fmt.Sprintf("%s answered in %d ms, %d tokens in, %d out", m.Name(), reply.Latency.Milliseconds(), reply.Usage.Input, reply.Usage.Output)
 	if reply.Model != "" {
 		good += ", as " + words.Printable(reply.Model)
 	}
-	if price, ok := (model.Prices{}).OfTier(m.Name(), model.TierOf(m)); !ok {
+	if price, ok := (model.Prices{}).Of(m.Name(), model.TierOf(m)); !ok {
 		good += "; its price is not known (--prices)"
 	} else if cost := price.Cost(reply.Usage); cost > 0 {
 		good += ", " + words.ExactDollars(cost)

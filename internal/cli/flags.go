@@ -16,7 +16,6 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/text"
 	"deem/internal/words"
-	"deem/model"
 )
 
 // flagError rewords an error of the flag parser, and suggests the flag that was meant.
@@ -149,7 +148,7 @@ func numberFlag(to *catalog.Optional[float64]) valueFlag[catalog.Optional[float6
 
 // moneyFlag is an optional amount of dollars, in millionths.
 func moneyFlag(to *catalog.Optional[int64]) valueFlag[catalog.Optional[int64]] {
-	return optionalFlag(to, "dollars", model.ParseDollars, words.ExactDollars)
+	return optionalFlag(to, "dollars", words.ParseDollars, words.ExactDollars)
 }
 
 func parseNumber(s string) (float64, error) {

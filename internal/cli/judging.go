@@ -60,11 +60,8 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, da
 func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, around func(deem.Model) deem.Model) (*run.Run, error) {
 	r, err := run.New(run.Setup{
 		Store: st, Choice: g, Dataset: o.datasetOf(data), Options: o.Options, Telemetry: a.telemetry, Batched: o.batch.on,
-		Busy: func(ctx context.Context, runID string) error { return a.notQueued(ctx, st, runID) },
-		Around: func(m deem.Model) deem.Model {
-			a.reportAbsence(m)
-			return around(m)
-		},
+		Busy:   func(ctx context.Context, runID string) error { return a.notQueued(ctx, st, runID) },
+		Around: around,
 	})
 	if err != nil {
 		return nil, err

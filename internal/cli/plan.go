@@ -226,9 +226,8 @@ func (a *app) planOptions(ctx context.Context, st store.Store, g catalog.Leaf, o
 		return opts, nil
 	}
 	if !o.Fresh && !o.RetryUnjudged {
-		keys := model.Cache(g.Wire, nil, model.CacheOptions{})
 		opts.Cached = func(ctx context.Context, req deem.Request) (bool, error) {
-			_, ok, err := st.Reply(ctx, keys.Key(req))
+			_, ok, err := st.Reply(ctx, model.Key(g.Wire, req))
 			return ok, err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"deem/internal/plan"
 	"deem/internal/store"
 	"deem/judge/rule"
-	"deem/model"
 )
 
 // embeds reports whether a rule uses embeddings of a server, which may cost money.
@@ -46,6 +45,6 @@ func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choi
 		if _, err := asked.Judge(ctx, it); err != nil && checkReply.texts == nil {
 			return nil, err
 		}
-		return []deem.Request{model.EmbedRequest(checkReply.texts)}, nil
+		return []deem.Request{catalog.EmbedRequest(checkReply.texts)}, nil
 	})
 }

@@ -13,7 +13,9 @@ import (
 	"golang.org/x/term"
 
 	"deem"
+	"deem/internal/catalog"
 	"deem/internal/run"
+	"deem/internal/telemetry"
 	"deem/internal/words"
 	"deem/model"
 )
@@ -25,8 +27,8 @@ const plainEvery = 10 * time.Second
 type progress struct {
 	app     *app
 	total   int
-	limiter *model.Limiter // nil if the judge is a rule
-	meter   *model.Metered
+	model   deem.Model      // nil if the judge is a rule
+	limit   telemetry.Limit // of the model; may be nil
 	purse   *model.Purse    // nil without a budget
 	batches *run.BatchModel // nil without batches
 
@@ -58,8 +60,8 @@ func (a *app) startProgress(r *run.Run, o runOptions) *progress {
 		m = embeddingModel(o)
 	}
 	if m != nil {
-		p.limiter, _ = model.As[*model.Limiter](m)
-		p.meter, _ = model.As[*model.Metered](m)
+		p.model = m
+		p.limit, _ = model.As[telemetry.Limit](m)
 		p.batches, _ = model.As[*run.BatchModel](m)
 	}
 	switch {
@@ -74,23 +76,17 @@ func (a *app) startProgress(r *run.Run, o runOptions) *progress {
 
 // reportAbsence prints one line if the server has not answered so far. It is not an error:
 // the server may be about to start.
-func (a *app) reportAbsence(m deem.Model) {
-	b, ok := model.As[*model.Breaker](m)
-	if !ok {
+func (a *app) reportAbsence(err error) {
+	if hint := deem.HintOf(err); hint != "" {
+		a.say("no answer yet: %v; %s", err, hint)
 		return
 	}
-	b.OnAbsence(func(err error) {
-		if hint := deem.HintOf(err); hint != "" {
-			a.say("no answer yet: %v; %s", err, hint)
-			return
-		}
-		a.say("no answer yet: %v", err)
-	})
+	a.say("no answer yet: %v", err)
 }
 
 // embeddingModel returns the model that a rule uses for embeddings, or nil.
 func embeddingModel(o runOptions) deem.Model {
-	if e, ok := o.judge.Embedder.(*model.Embedding); ok {
+	if e, ok := o.judge.Embedder.(*catalog.Embedding); ok {
 		return e.Model()
 	}
 	return nil
@@ -168,8 +164,8 @@ func (p *progress) line() string {
 	if cost := p.cost(); cost != "" {
 		words = append(words, cost)
 	}
-	if p.limiter != nil {
-		words = append(words, fmt.Sprintf("%d at once", p.limiter.Current()))
+	if p.limit != nil {
+		words = append(words, fmt.Sprintf("%d at once", p.limit.Current()))
 	}
 	if failures := p.failures(); failures != "" {
 		words = append(words, failures)
@@ -183,10 +179,10 @@ func (p *progress) cost() string {
 	switch {
 	case p.purse != nil:
 		return words.ExactDollars(p.purse.Spent()) + " of " + words.ExactDollars(p.purse.Sum())
-	case p.meter == nil:
+	case p.model == nil:
 		return ""
 	}
-	t := p.meter.Totals()
+	t := model.TotalsOf(p.model)
 	if p.batches != nil {
 		t.CostMicros += p.batches.CostMicros()
 	}

@@ -124,7 +124,7 @@ func TestReasoningModel(t *testing.T) {
 	if r.Judged != n || len(calls) != n {
 		t.Errorf("%d of %d items judged with %d calls, want all with one call each", r.Judged, r.Items, len(calls))
 	}
-	price, _ := model.Prices{}.Of("openai:gpt-5-mini")
+	price, _ := model.Prices{}.Of("openai:gpt-5-mini", "")
 	spent := price.Cost(deem.Usage{Input: srv.input, Output: srv.output})
 	t.Logf("planned %d, spent %d millionths of a dollar", plan.CostMicros, spent)
 	if d := math.Abs(float64(plan.CostMicros-spent)) / float64(spent); d > 0.25 || plan.CostMaxMicros < spent {

@@ -246,13 +246,12 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 	if o.maxCost.Set {
 		o.Purse = model.NewPurse(o.maxCost.Value)
 	}
+	o.OnAbsence = a.reportAbsence
 	o.judge.Embedder, err = a.env.OpenEmbedder(o.embeddings, o.model, func(e rule.Embedder) (rule.Embedder, error) {
 		if err := o.Affordable(e.Name(), ""); err != nil { // Embeddings have no service tiers.
 			return nil, err
 		}
-		embedder := model.Embed(e, o.Decorators(nil))
-		a.reportAbsence(embedder.Model())
-		return embedder, nil
+		return catalog.Embed(e, o.Decorators(nil)), nil
 	})
 	if err != nil {
 		return nil, err

@@ -338,7 +338,7 @@ func (a *app) servedAPI(o serveOptions) (server.API, error) {
 	}
 	var err error
 	api.Embedder, err = a.env.OpenEmbedder(o.embeddings, o.at, func(e rule.Embedder) (rule.Embedder, error) {
-		return model.Embed(e, model.Options{Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm}, Prices: api.Prices}), nil
+		return catalog.Embed(e, model.Options{Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm}, Prices: api.Prices}), nil
 	})
 	if err == nil && o.wordnet != "" {
 		api.Thesaurus, err = metric.OpenWordNet(o.wordnet)

@@ -7,7 +7,6 @@ import (
 
 	"deem"
 	"deem/internal/words"
-	"deem/model"
 )
 
 // Guessed lengths of replies, in tokens. The numbers are rounded means of judges' replies
@@ -50,12 +49,15 @@ const (
 // money adds the cost of the calls, if the price is known.
 func (p *Planner) money(out *Plan, cost, most int64) {
 	if !p.priced {
-		out.Unpriced = "no table knows the price of " + model.AtTier(p.o.Model, p.o.Tier)
+		out.Unpriced = "no table knows the price of " + p.o.Model
+		if p.o.Tier != "" {
+			out.Unpriced += " with service-tier=" + p.o.Tier
+		}
 		return
 	}
 	out.CostMicros, out.CostMaxMicros = &cost, &most
-	if share, ok := p.o.Prices.BatchOf(p.o.Model); ok && cost > 0 {
-		batch, batchMost := share.Of(cost), share.Of(most)
+	if p.price.Batch > 0 && cost > 0 {
+		batch, batchMost := p.price.InBatch(cost), p.price.InBatch(most)
 		out.BatchCostMicros, out.BatchCostMaxMicros = &batch, &batchMost
 	}
 }
@@ -101,7 +103,7 @@ func (p *Planner) warnings(out Plan) []string {
 	}
 	if p.tooLong > 0 {
 		warn("%s not fit into the %s tokens that %s takes for prompt and reply; the longest has %s",
-			words.Plural(p.tooLong, "prompt does", "prompts do"), words.Comma(int64(p.window)), out.Model, about(out, int64(out.LongestPrompt)))
+			words.Plural(p.tooLong, "prompt does", "prompts do"), words.Comma(int64(p.price.Window)), out.Model, about(out, int64(out.LongestPrompt)))
 	}
 	if p.unbounded && p.costMax > 0 {
 		warn("the judge sets no limit to its replies, so the most that they can cost is that of %s tokens each", words.Comma(int64(p.longest)))

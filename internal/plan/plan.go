@@ -68,7 +68,6 @@ type Planner struct {
 	count   Counter
 	price   model.Price
 	priced  bool
-	window  int
 	longest int // the longest reply of the model, for requests without a limit
 
 	// seen has 64 bits of the hash of each request. Among a million requests the
@@ -89,12 +88,11 @@ type Planner struct {
 func New(o Options) *Planner {
 	o.Concurrency = cmp.Or(max(o.Concurrency, 0), 8)
 	o.Trials = max(o.Trials, 1)
-	p := &Planner{o: o, count: CounterOf(o.Model), longest: model.MaxOutput(o.Model), seen: map[uint64]struct{}{}}
+	p := &Planner{o: o, count: CounterOf(o.Model), longest: model.MostUsage(o.Model, deem.Request{}).Output, seen: map[uint64]struct{}{}}
 	if o.Estimate {
 		p.count = estimateOf(o.Model)
 	}
-	p.price, p.priced = o.Prices.OfTier(o.Model, o.Tier)
-	p.window, _ = o.Prices.WindowOf(o.Model)
+	p.price, p.priced = o.Prices.Of(o.Model, o.Tier)
 	return p
 }
 
@@ -248,7 +246,7 @@ func (p *Planner) atMost(req deem.Request, input int) int {
 func (p *Planner) notice(req deem.Request, input int) {
 	p.schema = p.schema || len(req.Schema) > 0
 	p.unbounded = p.unbounded || req.MaxTokens <= 0
-	if p.window > 0 && input+max(req.MaxTokens, 0) > p.window {
+	if p.price.Window > 0 && input+max(req.MaxTokens, 0) > p.price.Window {
 		p.tooLong++
 	}
 }
@@ -280,7 +278,7 @@ func (p *Planner) plans(out Plan, cost, most int64) Plan {
 	out.Model, out.Trials, out.Concurrency, out.RPM, out.TPM = p.o.Model, p.o.Trials, p.o.Concurrency, p.o.RPM, p.o.TPM
 	out.InputExact, out.CountedBy = p.count.Exact() && !p.schema, p.count.How()
 	out.OutputGuessed = p.o.Output <= 0
-	out.Window, out.Room = p.window, p.o.Room
+	out.Window, out.Room = p.price.Window, p.o.Room
 	p.money(&out, cost, most)
 	p.time(&out)
 	out.Warnings = p.warnings(out)

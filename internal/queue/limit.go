@@ -28,7 +28,7 @@ const (
 // timelines whose ends are stored in one row of the database: a worker moves the ends
 // forward by the calls it wants to make now, and makes them at the times in between. Unused
 // time is not saved up, so there are no bursts. Each worker learns the vendor's own limits
-// separately, as a single process does ([model.Limit]).
+// separately, as a single process does ([model.LimitOptions]).
 type limit struct {
 	c        *Control
 	key      string
@@ -89,13 +89,13 @@ func (l *limit) wait(ctx context.Context, tokens int) error {
 }
 
 // End implements [model.Fleet].
-func (l *limit) End(c model.FleetCall) {
+func (l *limit) End(estimate, used int) {
 	if l.share != nil {
 		l.share.release()
 	}
-	if l.perToken > 0 && (c.Used > 0 || c.Unmade) {
+	if l.perToken > 0 {
 		l.mu.Lock()
-		l.credit += c.Estimate - c.Used
+		l.credit += estimate - used
 		l.mu.Unlock()
 	}
 }

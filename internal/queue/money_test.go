@@ -54,12 +54,12 @@ func TestBanksShareTheMoney(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		billed += cost
-		return deem.Reply{Text: "yes", CostMicros: cost}, nil
+		return deem.Reply{Text: "yes", Usage: deem.Usage{Input: 1, Output: cost - 1}}, nil
 	}
 	var wg sync.WaitGroup
 	for _, worker := range []string{"a", "b", "c"} {
 		b := c.account(run, worker, sum)
-		m := model.Budget(fake.Func("paid:m", ask), b.Purse(), prices)
+		m := model.Assemble(fake.Func("paid:m", ask), model.Options{Purse: b.Purse(), Prices: prices, Cache: model.CacheOptions{Off: true}})
 		var callers sync.WaitGroup
 		for range 4 {
 			callers.Go(func() {
@@ -165,7 +165,7 @@ func TestLimitsShareThePace(t *testing.T) {
 					mu.Lock()
 					times = append(times, time.Now())
 					mu.Unlock()
-					l.End(model.FleetCall{Estimate: 10, Used: 10})
+					l.End(10, 10)
 				}
 			})
 		}
@@ -206,7 +206,7 @@ func TestLimitsShareTokens(t *testing.T) {
 					mu.Lock()
 					spent += used
 					mu.Unlock()
-					l.End(model.FleetCall{Estimate: estimate, Used: used})
+					l.End(estimate, used)
 				}
 			})
 		}

@@ -101,7 +101,7 @@ func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run
 // deem, because a run does not store its own.
 func pricesOf(name string) (json.RawMessage, error) {
 	table := model.BuiltinPrices()
-	price, ok := table.Of(name)
+	price, ok := table.Of(name, "")
 	if name == "" || !ok {
 		return nil, nil
 	}

@@ -61,7 +61,7 @@ func TestAccountOnAFullDisk(t *testing.T) {
 		}
 		purse := model.NewPurse(sum)
 		account := run.OpenAccount(st, row, purse)
-		m := model.Budget(model.Meter(wire, prices), purse, prices)
+		m := model.Assemble(wire, model.Options{Purse: purse, Prices: prices, Cache: model.CacheOptions{Off: true}})
 		err = run.Job{Store: st, Run: row, Judge: payer{m}, Items: items, Options: deem.Options{Concurrency: 8}}.Do(t.Context())
 		if full := pages > 0; full != (err != nil) {
 			t.Fatalf("with %d pages: %v", pages, err)

@@ -9,6 +9,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/usage"
+	"deem/model"
 )
 
 // BatchOptions configures [Batch].
@@ -16,9 +17,6 @@ type BatchOptions struct {
 	Store  store.Batches
 	RunID  string
 	Vendor deem.Batcher
-
-	// Key returns the cache key of the reply to a request, as 64 hexadecimal digits.
-	Key func(req deem.Request) string
 
 	// Requests are the missing requests of the run, possibly with duplicates. They are
 	// iterated more than once, and must be the same each time.
@@ -193,7 +191,7 @@ func (r *runner) afford(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if key := r.Key(req); !seen[key] {
+		if key := model.Key(r.Vendor, req); !seen[key] {
 			seen[key] = true
 			e.Lines++
 			e.Most += r.Most(req)
@@ -211,7 +209,7 @@ func (r *runner) missing(ctx context.Context) iter.Seq2[deem.Request, error] {
 		for req, err := range r.Requests {
 			known := false
 			if err == nil {
-				_, known, err = r.Store.BatchLine(ctx, r.RunID, r.Key(req))
+				_, known, err = r.Store.BatchLine(ctx, r.RunID, model.Key(r.Vendor, req))
 			}
 			if known {
 				continue

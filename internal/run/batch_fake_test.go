@@ -3,8 +3,6 @@ package run_test
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +16,7 @@ import (
 	"deem"
 	"deem/internal/run"
 	"deem/internal/store"
+	"deem/model"
 )
 
 // errKilled represents the death of the process.
@@ -284,8 +283,7 @@ func (v *vendor) BatchReplies(_ context.Context, id string) iter.Seq2[deem.Batch
 
 // keyOf returns the key of a request.
 func keyOf(req deem.Request) string {
-	sum := sha256.Sum256([]byte(req.Hash()))
-	return hex.EncodeToString(sum[:])
+	return model.Key((*vendor)(nil), req)
 }
 
 // requests yields prompts.
@@ -316,7 +314,7 @@ func options(t *testing.T, m *memory, v *vendor, prompts ...string) run.BatchOpt
 	}
 	v.t = t
 	return run.BatchOptions{
-		Store: m, RunID: "run", Vendor: v, Key: keyOf, Requests: requests(prompts...), Folder: t.TempDir(),
+		Store: m, RunID: "run", Vendor: v, Requests: requests(prompts...), Folder: t.TempDir(),
 		Cost: func(r deem.Reply) (int64, bool) { return int64(r.Usage.Input), true },
 	}
 }

@@ -8,13 +8,13 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/model"
 )
 
 // A BatchModel answers from the results of a run's batches, and uses another model for requests
 // without a result. See [NewBatchModel].
 type BatchModel struct {
 	inner deem.Model
-	key   func(deem.Request) string
 	only  bool
 
 	store store.Batches
@@ -27,8 +27,8 @@ type BatchModel struct {
 
 var _ deem.Model = (*BatchModel)(nil)
 
-// NewBatchModel returns a model that forwards everything to m until [Model.Serve] is called. The
-// function key is that of [BatchOptions].
+// NewBatchModel returns a model that forwards everything to m until
+// [BatchModel.Serve] is called.
 //
 // A reply from a batch is new the first time, with its cost, and cached afterwards. Whether
 // it is new is known from the store once its record is there, and before that from the
@@ -38,8 +38,8 @@ var _ deem.Model = (*BatchModel)(nil)
 // A line without a reply is sent as a direct call, unless a retry is useless: then its
 // error is that of the request. If only is true, there are no direct calls: each line
 // without a reply is the failure of its item.
-func NewBatchModel(m deem.Model, key func(deem.Request) string, only bool) *BatchModel {
-	return &BatchModel{inner: m, key: key, only: only, recent: map[string]struct{}{}}
+func NewBatchModel(m deem.Model, only bool) *BatchModel {
+	return &BatchModel{inner: m, only: only, recent: map[string]struct{}{}}
 }
 
 // Serve makes the model answer from the batches of a run. It must be called before the
@@ -57,7 +57,7 @@ func (m *BatchModel) Complete(ctx context.Context, req deem.Request) (deem.Reply
 	if m.store == nil {
 		return m.inner.Complete(ctx, req)
 	}
-	key := m.key(req)
+	key := model.Key(m.inner, req)
 	l, ok, err := m.store.BatchLine(ctx, m.runID, key)
 	switch {
 	case err != nil && ctx.Err() != nil:

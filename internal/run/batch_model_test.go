@@ -15,7 +15,7 @@ import (
 // An ordinary model gives the same reply to everything and counts calls.
 type ordinary struct{ calls int }
 
-func (o *ordinary) Name() string { return "fake:ordinary" }
+func (o *ordinary) Name() string { return "fake:batches" }
 
 func (o *ordinary) Complete(context.Context, deem.Request) (deem.Reply, error) {
 	o.calls++
@@ -30,15 +30,15 @@ func served(only bool, state store.BatchState, lines ...store.BatchLine) (*run.B
 		l.Batch = "b"
 		m.lines[l.Key] = l
 	}
-	model := run.NewBatchModel(inner, keyOf, only)
-	model.Serve(m, "run")
-	return model, inner, m
+	served := run.NewBatchModel(inner, only)
+	served.Serve(m, "run")
+	return served, inner, m
 }
 
 func TestModelBeforeItServes(t *testing.T) {
 	inner := &ordinary{}
-	m := run.NewBatchModel(inner, keyOf, true)
-	if r, err := m.Complete(t.Context(), deem.Prompt("a")); err != nil || r.Text != "ordinary" || m.Name() != "fake:ordinary" || m.Unwrap() != inner {
+	m := run.NewBatchModel(inner, true)
+	if r, err := m.Complete(t.Context(), deem.Prompt("a")); err != nil || r.Text != "ordinary" || m.Name() != "fake:batches" || m.Unwrap() != inner {
 		t.Errorf("Complete = %+v, %v from %s", r, err, m.Name())
 	}
 }
@@ -72,7 +72,7 @@ func TestModelGivesRepliesOnceAsNew(t *testing.T) {
 	l := mem.lines[key]
 	l.Taken = true
 	mem.lines[key] = l
-	next := run.NewBatchModel(inner, keyOf, false)
+	next := run.NewBatchModel(inner, false)
 	next.Serve(mem, "run")
 	if r, err := next.Complete(t.Context(), deem.Prompt("a")); err != nil || !r.Cached || r.CostMicros != 0 {
 		t.Errorf("a reply that a record has = %+v, %v, want it cached", r, err)

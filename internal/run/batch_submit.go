@@ -16,6 +16,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/model"
 )
 
 // submitMissing splits the requests that are not in a batch into batches, and submits each
@@ -30,7 +31,7 @@ func (r *runner) submitMissing(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		key := r.Key(req)
+		key := model.Key(r.Vendor, req)
 		if p.has[key] {
 			continue
 		}

@@ -36,6 +36,7 @@ type Options struct {
 	Total         *model.Purse // common budget of several runs; nil means none
 	Fresh         bool         // do not resume an earlier run, and ignore cached replies
 	RetryUnjudged bool         // judge items again that an earlier part of the run could not judge
+	OnAbsence     func(error)  // receives the first error of a server that never answered; may be nil
 }
 
 // Decorators returns the options of the decorators around every model.
@@ -46,13 +47,13 @@ func (o Options) Decorators(replies model.ReplyCache) model.Options {
 		Cache:  model.CacheOptions{Fresh: o.Fresh || o.RetryUnjudged},
 		Retry:  model.RetryOptions{Attempts: o.Retries + 1},
 		Limit:  model.LimitOptions{Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM},
-		Prices: o.Prices, Purse: o.Purse, Total: o.Total,
+		Prices: o.Prices, Purse: o.Purse, Total: o.Total, OnAbsence: o.OnAbsence,
 	}
 }
 
 // Affordable returns an error if there is a budget and the price of the model is unknown.
 func (o Options) Affordable(name, tier string) error {
-	if _, ok := o.Prices.OfTier(name, tier); ok || o.Purse == nil && o.Total == nil {
+	if _, ok := o.Prices.Of(name, tier); ok || o.Purse == nil && o.Total == nil {
 		return nil
 	}
 	return usage.Mark(model.Unpriced(name, tier))
@@ -109,7 +110,7 @@ func New(s Setup) (*Run, error) {
 	var err error
 	r.Judge, err = s.Choice.Assemble(func(wire deem.Model) deem.Model {
 		unpriced = errors.Join(unpriced, s.Options.Affordable(wire.Name(), model.TierOf(wire)))
-		if _, shared := wire.(*model.Limiter); !shared {
+		if _, shared := wire.(telemetry.Limit); !shared {
 			r.models = append(r.models, wire)
 			wire = s.Telemetry.Wire(wire, model.Endpoint(wire))
 		}
@@ -174,9 +175,7 @@ func Info(row store.Run, m deem.Model, concurrency int) telemetry.RunInfo {
 		ID: row.ID, Judge: row.Judge.Name, JudgeHash: row.Judge.Hash, Model: row.Model,
 		Items: row.Dataset.Items, Trials: row.Trials, Concurrency: concurrency, Before: row.Records,
 	}
-	if l, ok := model.As[*model.Limiter](m); ok {
-		info.Limit = l
-	}
+	info.Limit, _ = model.As[telemetry.Limit](m)
 	return info
 }
 

@@ -16,7 +16,7 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/usage"
-	"deem/model"
+	"deem/internal/words"
 )
 
 // A submission is a request to judge items, without the items. It is stored with the run,
@@ -57,7 +57,7 @@ func (d *dollarSum) UnmarshalJSON(raw []byte) error {
 			return err
 		}
 	}
-	micros, err := model.ParseDollars(text)
+	micros, err := words.ParseDollars(text)
 	if err != nil {
 		return fmt.Errorf("max_cost: %w", err)
 	}
@@ -262,7 +262,7 @@ func (sub *submission) readQuery(q url.Values) error {
 		sub.Trials = n
 	}
 	if text := q.Get("max_cost"); text != "" {
-		micros, err := model.ParseDollars(text)
+		micros, err := words.ParseDollars(text)
 		if err != nil {
 			return usage.Mark(fmt.Errorf("max_cost: %w", err))
 		}

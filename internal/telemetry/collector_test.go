@@ -323,8 +323,6 @@ func attrs(s *trace.Span) map[string]string { return texts(s.Attributes) }
 
 // limiter returns the limiter among the decorators of a model.
 func limiter(m deem.Model) telemetry.Limit {
-	if l, ok := model.As[*model.Limiter](m); ok {
-		return l
-	}
-	return nil
+	l, _ := model.As[telemetry.Limit](m)
+	return l
 }

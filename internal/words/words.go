@@ -53,6 +53,20 @@ func UpperFirst(s string) string {
 	return s
 }
 
+// ParseDollars parses a sum of money, such as "1.50" or "$1.50", as millionths of a dollar.
+func ParseDollars(text string) (micros int64, err error) {
+	whole, decimals, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text), "$"), ".")
+	ok := whole != "" && len(whole) <= 7 && len(decimals) <= 6
+	for _, c := range whole + decimals + strings.Repeat("0", max(0, 6-len(decimals))) {
+		ok = ok && '0' <= c && c <= '9'
+		micros = micros*10 + int64(c-'0')
+	}
+	if !ok || micros > 1_000_000*1_000_000 {
+		return 0, fmt.Errorf("%q is not an amount in dollars such as 1.50 (at most a million, with at most six decimals)", text)
+	}
+	return micros, nil
+}
+
 // Dollars formats millionths of a dollar with four decimals, for money that was spent.
 func Dollars(micros int64) string {
 	if micros > 0 && micros < 50 {

@@ -126,3 +126,37 @@ func TestPrintableKeepsTheTerminalSafe(t *testing.T) {
 		t.Errorf("printable = %q", got)
 	}
 }
+
+func TestParseDollars(t *testing.T) {
+	for text, want := range map[string]int64{"1.00": 1_000_000, "$1": 1_000_000, "0.000001": 1, "2.5": 2_500_000, "$0.05": 50_000} {
+		if got, err := ParseDollars(text); err != nil || got != want {
+			t.Errorf("ParseDollars(%q) = %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "$", "-1", "1e3", "one", "1.0000001", "1,5", "NaN", "10000000"} {
+		if got, err := ParseDollars(text); err == nil {
+			t.Errorf("ParseDollars(%q) = %d, want an error", text, got)
+		}
+	}
+}
+
+// FuzzParseDollars checks that a sum of money is between zero and a million dollars, and
+// survives a round trip.
+func FuzzParseDollars(f *testing.F) {
+	for _, seed := range []string{"1.50", "$0", " $1000000 ", "1000000.000001", ".5", "5.", "-1", "1e3", "1.0000001", "٣"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		micros, err := ParseDollars(text)
+		if err != nil {
+			return
+		}
+		if micros < 0 || micros > 1e12 {
+			t.Fatalf("ParseDollars(%q) = %d", text, micros)
+		}
+		written := ExactDollars(micros)
+		if again, err := ParseDollars(strings.ReplaceAll(written, ",", "")); err != nil || again != micros {
+			t.Errorf("ParseDollars(%q) = %d, written as %s, which is %d, %v", text, micros, written, again, err)
+		}
+	})
+}

@@ -1,4 +1,4 @@
-package model_test
+package catalog_test
 
 import (
 	"context"
@@ -8,8 +8,12 @@ import (
 	"testing/synctest"
 
 	"deem"
+	"deem/internal/catalog"
 	"deem/model"
 )
+
+// dear makes every token cost a millionth of a dollar.
+var dear = model.Prices{Entries: []model.Price{{Model: "test:", Input: 1_000_000, Output: 1_000_000}}}
 
 // A flakyEmbedder fails a number of times, and then embeds each text as its length.
 type flakyEmbedder struct {
@@ -33,8 +37,8 @@ func (e *flakyEmbedder) Embed(_ context.Context, texts []string) ([][]float32, e
 
 func TestEmbedTriesAgainAndCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		wire := &flakyEmbedder{failures: 2, err: passing(0)}
-		e := model.Embed(wire, model.Options{Prices: dear})
+		wire := &flakyEmbedder{failures: 2, err: &deem.ModelError{Kind: deem.Provider, Status: 500, Passing: true, Err: errors.New("boom")}}
+		e := catalog.Embed(wire, model.Options{Prices: dear})
 		ctx, calls := deem.WithLedger(t.Context(), 0)
 		vectors, err := e.Embed(ctx, []string{"four", strings.Repeat("x", 40)})
 		if err != nil || len(vectors) != 2 || vectors[0][0] != 4 || vectors[1][0] != 40 {
@@ -44,16 +48,15 @@ func TestEmbedTriesAgainAndCounts(t *testing.T) {
 		if len(noted) != 1 || noted[0].Reply == nil || noted[0].Reply.Attempts != 3 || noted[0].Reply.CostMicros != 44 {
 			t.Errorf("noted %+v, want one call of three attempts that cost 44", noted)
 		}
-		meter, ok := model.As[*model.Metered](e.Model())
-		if !ok || meter.Totals().Calls != 3 || meter.Totals().CostMicros != 44 {
-			t.Errorf("the meter counted %+v, want 3 calls and a cost of 44", meter.Totals())
+		if n := model.TotalsOf(e.Model()); n.Calls != 3 || n.CostMicros != 44 {
+			t.Errorf("the meter counted %+v, want 3 calls and a cost of 44", n)
 		}
 	})
 }
 
 func TestEmbedIsPaidFor(t *testing.T) {
 	wire := &flakyEmbedder{}
-	e := model.Embed(wire, model.Options{Prices: dear, Purse: model.NewPurse(100)})
+	e := catalog.Embed(wire, model.Options{Prices: dear, Purse: model.NewPurse(100)})
 	ctx, calls := deem.WithLedger(t.Context(), 0)
 	_, err := e.Embed(ctx, []string{strings.Repeat("x", 101)})
 	me, ok := errors.AsType[*deem.ModelError](err)
@@ -67,7 +70,7 @@ func TestEmbedIsPaidFor(t *testing.T) {
 
 func TestEmbedGivesUp(t *testing.T) {
 	wire := &flakyEmbedder{failures: 9, err: &deem.ModelError{Kind: deem.Provider, Status: 400, Err: errors.New("too long")}}
-	_, err := model.Embed(wire, model.Options{}).Embed(t.Context(), []string{"x"})
+	_, err := catalog.Embed(wire, model.Options{}).Embed(t.Context(), []string{"x"})
 	if me, ok := errors.AsType[*deem.ModelError](err); !ok || me.Status != 400 || wire.calls != 1 {
 		t.Errorf("error %v after %d calls, want that of the embedder after one", err, wire.calls)
 	}

@@ -1,4 +1,4 @@
-package model
+package catalog
 
 import (
 	"context"
@@ -6,36 +6,32 @@ import (
 	"time"
 
 	"deem"
+	"deem/judge/rule"
+	"deem/model"
 )
-
-// An embedder turns texts into vectors, in their order. Package judge/rule has the same
-// interface and documents its contract.
-type embedder interface {
-	Name() string
-	Embed(ctx context.Context, texts []string) ([][]float32, error)
-}
 
 // An Embedding is an embedder with the decorators of a model. See [Embed].
 type Embedding struct {
 	model deem.Model
 }
 
-var _ embedder = (*Embedding)(nil)
+var _ rule.Embedder = (*Embedding)(nil)
 
 // Embed returns an embedder that calls e with the retries, limit, meter, budget and breaker
-// that [Assemble] puts around a model. There is no cache: vectors are larger than their
-// texts, and cheap.
+// that [model.Assemble] puts around a model. There is no cache: vectors are larger than
+// their texts, and cheap.
 //
 // Each call is added to the ledger of the item, so that its cost is stored with the run.
-// Embedders do not report token counts, so the cost is an estimate: see [Meter].
-func Embed(e embedder, o Options) *Embedding {
-	return &Embedding{model: resilient(embedWire{e}, o)}
+// Embedders do not report token counts, so the cost is an estimate.
+func Embed(e rule.Embedder, o model.Options) *Embedding {
+	o.Cache.Off = true
+	return &Embedding{model: model.Assemble(embedWire{e}, o)}
 }
 
 // Name returns the name of the embedder inside.
 func (e *Embedding) Name() string { return e.model.Name() }
 
-// Model returns the decorated model, in which [As] finds the meter.
+// Model returns the decorated model, whose calls [model.TotalsOf] counts.
 func (e *Embedding) Model() deem.Model { return e.model }
 
 // Embed returns a vector for each text.
@@ -78,7 +74,7 @@ type embedJob struct {
 type embedKey struct{}
 
 // An embedWire adapts an embedder to a model.
-type embedWire struct{ inner embedder }
+type embedWire struct{ inner rule.Embedder }
 
 // Name returns the name of the embedder.
 func (w embedWire) Name() string { return w.inner.Name() }
