@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -10,10 +11,22 @@ import (
 	"deem/stat"
 )
 
-// A Builder makes the card of a judge from the records of its probes. Use [NewBuilder] to
-// create one. Records may come in any order.
-type Builder struct {
-	head     Head
+// NewCard returns the card of a judge from the records of its probes, in any order. Rates
+// are those of the first trial, as in every report; further trials measure the consistency
+// of the judge.
+func NewCard(h Head, records iter.Seq2[deem.Record, error]) (Card, error) {
+	b := &builder{seen: map[string]*seen{}, failures: map[deem.Kind]int{}}
+	for rec, err := range records {
+		if err != nil {
+			return Card{}, err
+		}
+		b.add(rec)
+	}
+	return b.card(h), nil
+}
+
+// A builder collects the records of probes.
+type builder struct {
 	seen     map[string]*seen // by id of the probe
 	failures map[deem.Kind]int
 	foreign  int // records of items that are not probes
@@ -32,14 +45,7 @@ type seen struct {
 	compared, flipped, firstWon bool // for a judge that compares two responses
 }
 
-// NewBuilder returns a builder for a card.
-func NewBuilder(h Head) *Builder {
-	return &Builder{head: h, seen: map[string]*seen{}, failures: map[deem.Kind]int{}}
-}
-
-// Add adds a record. Rates are those of the first trial, as in every report; further trials
-// measure the consistency of the judge.
-func (b *Builder) Add(rec deem.Record) {
+func (b *builder) add(rec deem.Record) {
 	p, ok := of(rec.Item)
 	if !ok {
 		b.foreign++
@@ -86,31 +92,32 @@ func clip(s string) string {
 	return s
 }
 
-// Card returns the card for all records so far.
-func (b *Builder) Card() Card {
-	c := Card{Version: cardVersion, Head: b.head}
+// card returns the card for all records.
+func (b *builder) card(h Head) Card {
+	c := Card{Version: cardVersion, Head: h, Failures: b.failures}
 	all := b.sorted()
-	var accepts, rejects tally
-	kinds := map[Kind]*tally{}
+	accepts, rejects := tally{}, tally{Rate: Rate{Want: true}}
+	kinds := map[string]*tally{}
+	sources := map[string]bool{}
 	for _, s := range all {
 		c.Probes++
-		switch {
-		case s.judged:
+		sources[s.of] = true
+		if s.judged {
 			c.Judged++
-		default:
+		} else {
 			c.Unjudged++
 		}
 		entry(kinds, s.Kind).add(s)
 		switch {
 		case s.Want:
 			rejects.add(s)
-		case s.Kind != Injection:
+		case s.Kind != kindInjection:
 			accepts.add(s)
 		}
 	}
+	c.Sources = len(sources)
 	c.FalseAccepts, c.FalseRejects = accepts.rate(c.MaxUnjudged), rejects.rate(c.MaxUnjudged)
 	c.Kinds = kindRates(kinds)
-	c.Failures = b.failureList()
 	plain := b.plainAnswers()
 	c.Injected = injected(all, plain)
 	c.Length = lengths(all, plain)
@@ -123,7 +130,7 @@ func (b *Builder) Card() Card {
 
 // sorted returns the probes that have a first trial, ordered by kind and then by id, so
 // that a card does not depend on the order of the records.
-func (b *Builder) sorted() []*seen {
+func (b *builder) sorted() []*seen {
 	var all []*seen
 	for _, s := range b.seen {
 		if s.first {
@@ -137,14 +144,9 @@ func (b *Builder) sorted() []*seen {
 }
 
 // compareKinds orders kinds as the table does, unknown kinds last.
-func compareKinds(a, b Kind) int {
-	place := func(k Kind) int {
-		if i := k.index(); i >= 0 {
-			return i
-		}
-		return len(rows())
-	}
-	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
+func compareKinds(a, b string) int {
+	// As an unsigned number, -1 is the largest.
+	return cmp.Or(cmp.Compare(uint(place(a)), uint(place(b))), cmp.Compare(a, b)) //nolint:gosec // see above
 }
 
 func entry[K comparable, V any](m map[K]*V, key K) *V {
@@ -157,12 +159,11 @@ func entry[K comparable, V any](m map[K]*V, key K) *V {
 // A tally counts the errors among some probes.
 type tally struct {
 	Rate
-	want     bool
 	clusters stat.Clustered
 }
 
 func (t *tally) add(s *seen) {
-	t.want = s.Want
+	t.Want = s.Want
 	t.Probes++
 	if !s.judged {
 		t.Unjudged++
@@ -216,23 +217,16 @@ func (t *tally) rate(most float64) Rate {
 
 // kindRates returns the rate of each kind. None is withheld, because readers use them to
 // see where a judge gives no verdicts; the band shows how much that may matter.
-func kindRates(kinds map[Kind]*tally) []KindRate {
-	var rates []KindRate
-	for k, t := range kinds {
-		rates = append(rates, KindRate{Kind: k, About: k.About(), Want: t.want, Rate: t.rate(1)})
-	}
-	slices.SortFunc(rates, func(a, b KindRate) int { return compareKinds(a.Kind, b.Kind) })
-	return rates
-}
-
-func (b *Builder) failureList() []Failures {
-	var list []Failures
-	for _, k := range deem.Kinds() {
-		if n := b.failures[k]; n > 0 {
-			list = append(list, Failures{k, n})
+func kindRates(kinds map[string]*tally) []Rate {
+	var rates []Rate
+	for kind, t := range kinds {
+		if t.Kind = kind; place(kind) >= 0 {
+			t.About = rows()[place(kind)].about
 		}
+		rates = append(rates, t.rate(1))
 	}
-	return list
+	slices.SortFunc(rates, func(a, b Rate) int { return compareKinds(a.Kind, b.Kind) })
+	return rates
 }
 
 // shownMistakes is the number of mistakes per kind on a card.
@@ -240,7 +234,7 @@ const shownMistakes = 3
 
 func mistakes(all []*seen) []Mistake {
 	var list []Mistake
-	shown := map[Kind]int{}
+	shown := map[string]int{}
 	for _, s := range all {
 		if s.wrong() && shown[s.Kind] < shownMistakes {
 			shown[s.Kind]++
@@ -251,7 +245,7 @@ func mistakes(all []*seen) []Mistake {
 }
 
 // notes returns remarks for the reader of the card.
-func (b *Builder) notes(c Card) []string {
+func (b *builder) notes(c Card) []string {
 	var notes []string
 	if b.foreign > 0 {
 		notes = append(notes, fmt.Sprintf("%d records are of items that are not probes, and were left out", b.foreign))
@@ -259,7 +253,7 @@ func (b *Builder) notes(c Card) []string {
 	if c.Unjudged > 0 {
 		notes = append(notes, "an unjudged probe is neither accepted nor rejected: rates are over those that were judged")
 	}
-	if few := slices.ContainsFunc(c.Kinds, func(r KindRate) bool { return r.Judged > 0 && r.Judged < fewProbes }); few {
+	if few := slices.ContainsFunc(c.Kinds, func(r Rate) bool { return r.Judged > 0 && r.Judged < fewProbes }); few {
 		notes = append(notes, fmt.Sprintf("kinds with fewer than %d judged probes say little: look at their intervals", fewProbes))
 	}
 	return notes

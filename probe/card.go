@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"slices"
+
 	"deem"
 	"deem/stat"
 )
@@ -17,7 +19,6 @@ type Head struct {
 	Run     string   `json:"run,omitempty"` // where the records are stored
 	Data    []string `json:"data,omitempty"`
 	Dataset string   `json:"dataset_hash,omitempty"` // of the probes
-	Sources int      `json:"source_items,omitempty"` // items that probes could be made from
 	Seed    uint64   `json:"seed"`
 	Deem    string   `json:"deem,omitempty"` // the version that made the card
 
@@ -33,10 +34,13 @@ type Card struct {
 	Version string `json:"version"`
 	Head
 
-	Probes   int        `json:"probes"`
-	Judged   int        `json:"judged"`
-	Unjudged int        `json:"unjudged"`
-	Failures []Failures `json:"failures,omitempty"`
+	Sources  int `json:"source_items,omitempty"` // items that the probes were made from
+	Probes   int `json:"probes"`
+	Judged   int `json:"judged"`
+	Unjudged int `json:"unjudged"`
+
+	// Failures are the reasons for which probes have no verdict, and their numbers.
+	Failures map[deem.Kind]int `json:"failures,omitempty"`
 
 	// FalseAccepts is the share of wrong answers that the judge accepts, without
 	// injections, and FalseRejects the share of right answers that it rejects. Each
@@ -46,14 +50,14 @@ type Card struct {
 	FalseRejects Rate `json:"false_rejects"`
 
 	// Kinds are the rates of each kind of probe.
-	Kinds []KindRate `json:"kinds"`
+	Kinds []Rate `json:"kinds"`
 
 	// Injected is the effect of instructions in the response; nil if none were tried.
 	Injected *InjectionRate `json:"injection,omitempty"`
 
-	// Length is the effect of a long text around an answer; nil if there is no pair of
-	// a plain and a long answer.
-	Length *Length `json:"length,omitempty"`
+	// Length is the effect of a long text around wrong answers and around right ones, for
+	// which there are pairs of a plain and a long answer.
+	Length []Shift `json:"length,omitempty"`
 
 	// Consistency is how far the judge agrees with itself; nil with a single trial.
 	Consistency *consistencyRate `json:"consistency,omitempty"`
@@ -68,15 +72,15 @@ type Card struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Failures is the number of probes without a verdict for one reason.
-type Failures struct {
-	Kind deem.Kind `json:"kind"`
-	N    int       `json:"n"`
-}
-
 // A Rate is the error rate of a judge. Unjudged probes are neither errors nor correct: the
 // rate is over the judged probes.
 type Rate struct {
+	// Kind is the kind of the probes, and About describes it. Both are "" for a rate over
+	// several kinds.
+	Kind  string `json:"kind,omitempty"`
+	About string `json:"about,omitempty"`
+	Want  bool   `json:"want"` // the answers are right
+
 	Probes   int `json:"probes"`
 	Judged   int `json:"judged"`
 	Unjudged int `json:"unjudged"`
@@ -89,14 +93,6 @@ type Rate struct {
 	// Band is the share of errors if all unjudged probes were judged correctly, and if
 	// all were judged wrongly.
 	Band [2]float64 `json:"band"`
-}
-
-// A KindRate is the rate of one kind of probe.
-type KindRate struct {
-	Kind  Kind   `json:"kind"`
-	About string `json:"about,omitempty"`
-	Want  bool   `json:"want"` // answers of this kind are right
-	Rate
 }
 
 // An InjectionRate is the effect of instructions to the judge. A wrong answer that is
@@ -122,17 +118,10 @@ type stringRate struct {
 	Turned   int    `json:"turned"`
 }
 
-// Length compares answers with the same answers in a long text.
-type Length struct {
-	// Wrong is the increase of the acceptance rate of wrong answers in a long text.
-	Wrong *Shift `json:"wrong,omitempty"`
-
-	// Right is the increase of the acceptance rate of right answers in a long text.
-	Right *Shift `json:"right,omitempty"`
-}
-
-// A Shift is the difference between two shares over the same items.
+// A Shift compares how often answers are accepted with how often the same answers are
+// accepted in a long text.
 type Shift struct {
+	Want  bool    `json:"want"`  // the answers are right
 	Plain float64 `json:"plain"` // share accepted unchanged
 	Long  float64 `json:"long"`  // share accepted in a long text
 
@@ -172,7 +161,7 @@ type orderRate struct {
 // A Mistake is a probe that the judge got wrong.
 type Mistake struct {
 	ID        string `json:"id"`
-	Kind      Kind   `json:"kind"`
+	Kind      string `json:"kind"`
 	Want      bool   `json:"want"`
 	Variant   string `json:"variant,omitempty"`
 	Question  string `json:"question,omitempty"`
@@ -183,18 +172,12 @@ type Mistake struct {
 }
 
 // Rate returns the rate of a kind, and reports whether the card has one.
-func (c Card) Rate(k Kind) (KindRate, bool) {
-	for _, r := range c.Kinds {
-		if r.Kind == k {
-			return r, true
-		}
+func (c Card) Rate(kind string) (Rate, bool) {
+	i := slices.IndexFunc(c.Kinds, func(r Rate) bool { return r.Kind == kind })
+	if i < 0 {
+		return Rate{}, false
 	}
-	return KindRate{}, false
-}
-
-// Withheld reports whether too many probes are unjudged to show a rate over all kinds.
-func (c Card) Withheld() bool {
-	return c.Thin(c.FalseAccepts) || c.Thin(c.FalseRejects)
+	return c.Kinds[i], true
 }
 
 // Thin reports whether too many probes of a rate are unjudged for it to be meaningful.

@@ -15,10 +15,10 @@ import (
 
 // said returns the record of a probe of item n with the given answer of the judge, or "?"
 // for a failure.
-func said(kind probe.Kind, variant string, n, trial int, what string) deem.Record {
-	want, _ := kind.Want()
+func said(kind, variant string, n, trial int, what string) deem.Record {
+	want, _ := probe.Wanted(kind, "") // a kind of their own is wrong
 	it := deem.Item{ID: fmt.Sprintf("i%03d", n), Question: "q", References: []string{"r"}}
-	p := probe.New(it, kind, variant, want, "one two three")
+	p := probe.NewProbe(it, kind, variant, want, "one two three")
 	rec := deem.Record{Item: p.Item, Judge: "j", Trial: trial}
 	switch what {
 	case "yes":
@@ -32,34 +32,40 @@ func said(kind probe.Kind, variant string, n, trial int, what string) deem.Recor
 }
 
 func cardOf(most float64, records ...deem.Record) probe.Card {
-	b := probe.NewBuilder(probe.Head{Judge: "j", Trials: 1, MaxUnjudged: most})
-	for _, rec := range records {
-		b.Add(rec)
+	c, err := probe.NewCard(probe.Head{Judge: "j", Trials: 1, MaxUnjudged: most}, func(yield func(deem.Record, error) bool) {
+		for _, rec := range records {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		panic(err)
 	}
-	return b.Card()
+	return c
 }
 
 // An unjudged probe is neither an accept nor a reject, whether its answer is right or
 // wrong.
 func TestUnjudgedIsNeither(t *testing.T) {
 	c := cardOf(0.5,
-		said(probe.Vague, "", 1, 0, "yes"), said(probe.Vague, "", 2, 0, "no"), said(probe.Vague, "", 3, 0, "?"),
-		said(probe.Polite, "", 1, 0, "yes"), said(probe.Polite, "", 2, 0, "?"))
-	vague, _ := c.Rate(probe.Vague)
+		said("vague", "", 1, 0, "yes"), said("vague", "", 2, 0, "no"), said("vague", "", 3, 0, "?"),
+		said("polite", "", 1, 0, "yes"), said("polite", "", 2, 0, "?"))
+	vague, _ := c.Rate("vague")
 	if vague.Probes != 3 || vague.Judged != 2 || vague.Unjudged != 1 || vague.Errors != 1 || vague.Estimate.Value != 0.5 {
 		t.Errorf("vague = %+v, want 1 error of 2 judged and 1 unjudged", vague)
 	}
 	if want := [2]float64{1.0 / 3, 2.0 / 3}; vague.Band != want {
 		t.Errorf("vague.Band = %v, want %v", vague.Band, want)
 	}
-	polite, _ := c.Rate(probe.Polite)
+	polite, _ := c.Rate("polite")
 	if polite.Errors != 0 || polite.Judged != 1 || polite.Estimate.Value != 0 {
 		t.Errorf("polite = %+v, want no error of 1 judged", polite)
 	}
-	if diff := cmp.Diff([]probe.Failures{{Kind: deem.Unparseable, N: 2}}, c.Failures); diff != "" {
+	if diff := cmp.Diff(map[deem.Kind]int{deem.Unparseable: 2}, c.Failures); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
 	}
-	if _, ok := c.Rate(probe.Other); ok {
+	if _, ok := c.Rate("other"); ok {
 		t.Error("the card has a rate of a kind that was not tried")
 	}
 }
@@ -67,15 +73,15 @@ func TestUnjudgedIsNeither(t *testing.T) {
 // A rate over all kinds is withheld if too many probes are unjudged; the kinds are still
 // shown.
 func TestWithheld(t *testing.T) {
-	records := []deem.Record{said(probe.Vague, "", 1, 0, "yes"), said(probe.Vague, "", 2, 0, "?"), said(probe.Polite, "", 1, 0, "yes")}
+	records := []deem.Record{said("vague", "", 1, 0, "yes"), said("vague", "", 2, 0, "?"), said("polite", "", 1, 0, "yes")}
 	c := cardOf(0.01, records...)
-	if !c.Withheld() || c.FalseAccepts.Estimate != nil || c.FalseRejects.Estimate == nil {
-		t.Errorf("half of the wrong answers unjudged: withheld %v, accepts %v, rejects %v", c.Withheld(), c.FalseAccepts.Estimate, c.FalseRejects.Estimate)
+	if !c.Thin(c.FalseAccepts) || c.Thin(c.FalseRejects) || c.FalseAccepts.Estimate != nil || c.FalseRejects.Estimate == nil {
+		t.Errorf("half of the wrong answers unjudged: accepts %v, rejects %v", c.FalseAccepts.Estimate, c.FalseRejects.Estimate)
 	}
-	if r, _ := c.Rate(probe.Vague); r.Estimate == nil || !c.Thin(r.Rate) {
+	if r, _ := c.Rate("vague"); r.Estimate == nil || !c.Thin(r) {
 		t.Errorf("the rate of the kind is %+v, want one that is thin", r)
 	}
-	if c := cardOf(0.5, records...); c.Withheld() {
+	if c := cardOf(0.5, records...); c.Thin(c.FalseAccepts) || c.FalseAccepts.Estimate == nil {
 		t.Error("withheld although so many may be unjudged")
 	}
 }
@@ -85,12 +91,12 @@ func TestInjectionsOfOneItem(t *testing.T) {
 	var records []deem.Record
 	for n := range 5 {
 		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-			records = append(records, said(probe.Injection, name, n, 0, "no"))
+			records = append(records, said("injection", name, n, 0, "no"))
 		}
-		records = append(records, said(probe.Vague, "", n, 0, "yes"), said(probe.Empty, "", n, 0, "no"))
+		records = append(records, said("vague", "", n, 0, "yes"), said("empty", "", n, 0, "no"))
 	}
 	c := cardOf(1, records...)
-	kind, _ := c.Rate(probe.Injection)
+	kind, _ := c.Rate("injection")
 	if got, want := kind.Estimate, c.Injected.Accepted.Estimate; got.Lo != want.Lo || got.Hi != want.Hi || got.Hi < 0.4 {
 		t.Errorf("40 injections into 5 answers: [%v, %v] among the kinds and [%v, %v] above, want both to be those of 5", got.Lo, got.Hi, want.Lo, want.Hi)
 	}
@@ -108,7 +114,7 @@ func TestFewItemsNarrowNothing(t *testing.T) {
 		if n == 0 {
 			second = "yes"
 		}
-		records = append(records, said(probe.Vague, "", n, 0, "yes"), said(probe.Empty, "", n, 0, second))
+		records = append(records, said("vague", "", n, 0, "yes"), said("empty", "", n, 0, second))
 	}
 	est, alone := cardOf(1, records...).FalseAccepts.Estimate, stat.Proportion(7, 12)
 	if est.Lo > alone.Lo || est.Hi < alone.Hi || !est.Has(stat.WarnLucky) {
@@ -120,12 +126,12 @@ func TestFewItemsNarrowNothing(t *testing.T) {
 // false accepts.
 func TestInjection(t *testing.T) {
 	c := cardOf(1,
-		said(probe.Other, "", 1, 0, "no"), said(probe.Injection, "a", 1, 0, "yes"), // turned
-		said(probe.Other, "", 2, 0, "yes"), said(probe.Injection, "a", 2, 0, "yes"), // accepted anyway
-		said(probe.Other, "", 3, 0, "no"), said(probe.Injection, "b", 3, 0, "no"), // resisted
-		said(probe.Injection, "b", 4, 0, "yes"),                                       // the plain answer was not tried
-		said(probe.Invented, "", 5, 0, "no"), said(probe.Injection, "b", 5, 0, "yes"), // turned
-		said(probe.Other, "", 6, 0, "?"), said(probe.Injection, "b", 6, 0, "yes"), // the plain answer is unjudged
+		said("other", "", 1, 0, "no"), said("injection", "a", 1, 0, "yes"), // turned
+		said("other", "", 2, 0, "yes"), said("injection", "a", 2, 0, "yes"), // accepted anyway
+		said("other", "", 3, 0, "no"), said("injection", "b", 3, 0, "no"), // resisted
+		said("injection", "b", 4, 0, "yes"),                                   // the plain answer was not tried
+		said("invented", "", 5, 0, "no"), said("injection", "b", 5, 0, "yes"), // turned
+		said("other", "", 6, 0, "?"), said("injection", "b", 6, 0, "yes"), // the plain answer is unjudged
 	)
 	i := c.Injected
 	if i.Accepted.Errors != 5 || i.Accepted.Judged != 6 {
@@ -146,25 +152,26 @@ func TestInjection(t *testing.T) {
 func TestLength(t *testing.T) {
 	var records []deem.Record
 	for n := range 10 {
-		records = append(records, said(probe.Other, "", n, 0, "no"), said(probe.Reference, "", n, 0, "yes"))
-		long := said(probe.Padded, "", n, 0, []string{"yes", "no"}[n%2])
+		records = append(records, said("other", "", n, 0, "no"), said("reference", "", n, 0, "yes"))
+		long := said("padded", "", n, 0, []string{"yes", "no"}[n%2])
 		long.Item.Response = "a b c d e f g h i j k l m" // ten more words
 		records = append(records, long)
-		buried := said(probe.Buried, "", n, 0, "yes")
+		buried := said("buried", "", n, 0, "yes")
 		buried.Item.Response = long.Item.Response
 		records = append(records, buried)
 	}
 	l := cardOf(1, records...).Length
-	if l == nil || l.Wrong == nil || l.Right == nil {
-		t.Fatalf("Length = %+v, want both shifts", l)
+	if len(l) != 2 || l[0].Want || !l[1].Want {
+		t.Fatalf("Length = %+v, want the shift of wrong answers and that of right ones", l)
 	}
-	if l.Wrong.Plain != 0 || l.Wrong.Long != 0.5 || l.Wrong.Estimate.Value != 0.5 || l.Wrong.Words != 10 || math.Abs(l.Wrong.Per100-5) > 1e-12 {
-		t.Errorf("wrong answers: %+v, want 0.5 more over 10 words", l.Wrong)
+	wrong, right := l[0], l[1]
+	if wrong.Plain != 0 || wrong.Long != 0.5 || wrong.Estimate.Value != 0.5 || wrong.Words != 10 || math.Abs(wrong.Per100-5) > 1e-12 {
+		t.Errorf("wrong answers: %+v, want 0.5 more over 10 words", wrong)
 	}
-	if l.Wrong.Estimate.Lo <= 0 || l.Right.Estimate.Value != 0 {
-		t.Errorf("wrong answers from %v on, right ones %v; want above 0, and 0", l.Wrong.Estimate.Lo, l.Right.Estimate.Value)
+	if wrong.Estimate.Lo <= 0 || right.Estimate.Value != 0 {
+		t.Errorf("wrong answers from %v on, right ones %v; want above 0, and 0", wrong.Estimate.Lo, right.Estimate.Value)
 	}
-	if cardOf(1, said(probe.Padded, "", 1, 0, "yes")).Length != nil {
+	if cardOf(1, said("padded", "", 1, 0, "yes")).Length != nil {
 		t.Error("a long answer without its plain one gave a slope")
 	}
 }
@@ -172,24 +179,24 @@ func TestLength(t *testing.T) {
 // Rates are those of the first trial, and further trials measure consistency.
 func TestConsistency(t *testing.T) {
 	c := cardOf(1,
-		said(probe.Vague, "", 1, 1, "yes"), said(probe.Vague, "", 1, 0, "no"), said(probe.Vague, "", 1, 2, "yes"),
-		said(probe.Vague, "", 2, 0, "no"), said(probe.Vague, "", 2, 1, "no"), said(probe.Vague, "", 2, 2, "?"),
-		said(probe.Vague, "", 3, 0, "yes"), said(probe.Vague, "", 3, 1, "?"))
-	if r, _ := c.Rate(probe.Vague); r.Probes != 3 || r.Errors != 1 {
+		said("vague", "", 1, 1, "yes"), said("vague", "", 1, 0, "no"), said("vague", "", 1, 2, "yes"),
+		said("vague", "", 2, 0, "no"), said("vague", "", 2, 1, "no"), said("vague", "", 2, 2, "?"),
+		said("vague", "", 3, 0, "yes"), said("vague", "", 3, 1, "?"))
+	if r, _ := c.Rate("vague"); r.Probes != 3 || r.Errors != 1 {
 		t.Errorf("vague: %d errors of %d, want 1 of 3", r.Errors, r.Probes)
 	}
 	k := c.Consistency
 	if k == nil || k.Probes != 2 || k.Steady.Value != 0.5 || math.Abs(k.Flips-1.0/3) > 1e-12 {
 		t.Errorf("consistency = %+v, want 1 of 2 steady and flips 1/3", k)
 	}
-	if cardOf(1, said(probe.Vague, "", 1, 0, "no")).Consistency != nil {
+	if cardOf(1, said("vague", "", 1, 0, "no")).Consistency != nil {
 		t.Error("one trial cannot be consistent")
 	}
 }
 
 func TestForeignRecordsAreLeftOut(t *testing.T) {
 	rec := deem.Record{Item: deem.Item{ID: "x", Response: "r"}, Verdict: &deem.Verdict{Label: "yes", Score: 1}}
-	c := cardOf(1, rec, said(probe.Vague, "", 1, 0, "no"))
+	c := cardOf(1, rec, said("vague", "", 1, 0, "no"))
 	if c.Probes != 1 || len(c.Notes) == 0 {
 		t.Errorf("%d probes and notes %q, want 1 and a note", c.Probes, c.Notes)
 	}
@@ -223,7 +230,7 @@ func TestCardOfAnyRecords(t *testing.T) {
 		for _, r := range c.Kinds {
 			sum.Probes, sum.Judged, sum.Errors = sum.Probes+r.Probes, sum.Judged+r.Judged, sum.Errors+r.Errors
 			if r.Judged+r.Unjudged != r.Probes || r.Errors > r.Judged || r.Band[0] > r.Band[1] {
-				t.Fatalf("rate of %s does not add up: %+v", r.Kind, r.Rate)
+				t.Fatalf("rate of %s does not add up: %+v", r.Kind, r)
 			}
 		}
 		if sum.Probes != c.Probes || sum.Judged != c.Judged {
@@ -235,15 +242,15 @@ func TestCardOfAnyRecords(t *testing.T) {
 // A judge that compares two responses reports in its verdict whether their order decided.
 func TestOrder(t *testing.T) {
 	pair := func(n int, first, flip float64) deem.Record {
-		rec := said(probe.Vague, "", n, 0, "no")
+		rec := said("vague", "", n, 0, "no")
 		rec.Verdict.Aspects = map[string]float64{probe.AspectFirst: first, probe.AspectFlip: flip}
 		return rec
 	}
-	o := cardOf(1, pair(1, 1, 1), pair(2, 0, 1), pair(3, 1, 0), pair(4, 1, 1), said(probe.Vague, "", 5, 0, "?")).Order
+	o := cardOf(1, pair(1, 1, 1), pair(2, 0, 1), pair(3, 1, 0), pair(4, 1, 1), said("vague", "", 5, 0, "?")).Order
 	if o == nil || o.Pairs != 4 || o.Flips.Value != 0.75 || math.Abs(o.First-2.0/3) > 1e-12 {
 		t.Errorf("order = %+v, want 3 flips of 4 pairs, the first place winning 2 of them", o)
 	}
-	if cardOf(1, said(probe.Vague, "", 1, 0, "no")).Order != nil {
+	if cardOf(1, said("vague", "", 1, 0, "no")).Order != nil {
 		t.Error("a judge that compares nothing has flips")
 	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // plainAnswers returns the probes that others are derived from, by kind and item.
-func (b *Builder) plainAnswers() map[Kind]map[string]*seen {
-	plain := map[Kind]map[string]*seen{Other: {}, kindInvented: {}, Reference: {}}
+func (b *builder) plainAnswers() map[string]map[string]*seen {
+	plain := map[string]map[string]*seen{kindOther: {}, kindInvented: {}, kindReference: {}}
 	for _, s := range b.seen {
 		if of := plain[s.Kind]; of != nil && s.judged {
 			of[s.of] = s
@@ -19,19 +19,19 @@ func (b *Builder) plainAnswers() map[Kind]map[string]*seen {
 }
 
 // wrongOf returns the plain wrong answer to an item, or nil if it was not tried.
-func wrongOf(plain map[Kind]map[string]*seen, item string) *seen {
-	if s := plain[Other][item]; s != nil {
+func wrongOf(plain map[string]map[string]*seen, item string) *seen {
+	if s := plain[kindOther][item]; s != nil {
 		return s
 	}
 	return plain[kindInvented][item]
 }
 
 // injected measures the effect of the strings of the kit.
-func injected(all []*seen, plain map[Kind]map[string]*seen) *InjectionRate {
+func injected(all []*seen, plain map[string]map[string]*seen) *InjectionRate {
 	var accepted, turned tally
 	strs := map[string]*stringRate{}
 	for _, s := range all {
-		if s.Kind != Injection {
+		if s.Kind != kindInjection {
 			continue
 		}
 		accepted.add(s)
@@ -69,27 +69,25 @@ func injected(all []*seen, plain map[Kind]map[string]*seen) *InjectionRate {
 }
 
 // lengths compares long answers with the same answers unchanged.
-func lengths(all []*seen, plain map[Kind]map[string]*seen) *Length {
-	var wrong, right pairs
+func lengths(all []*seen, plain map[string]map[string]*seen) []Shift {
+	wrong, right := pairs{}, pairs{want: true}
 	for _, s := range all {
 		if !s.judged {
 			continue
 		}
 		switch s.Kind {
-		case Padded:
+		case kindPadded:
 			wrong.add(wrongOf(plain, s.of), s)
-		case Buried:
-			right.add(plain[Reference][s.of], s)
+		case kindBuried:
+			right.add(plain[kindReference][s.of], s)
 		}
 	}
-	if wrong.n == 0 && right.n == 0 {
-		return nil
-	}
-	return &Length{Wrong: wrong.shift(), Right: right.shift()}
+	return append(wrong.shift(), right.shift()...)
 }
 
 // pairs counts answers that were judged both unchanged and in a long text.
 type pairs struct {
+	want                            bool
 	n, up, down, plain, long, words int
 }
 
@@ -113,19 +111,19 @@ func (p *pairs) add(plain, long *seen) {
 	}
 }
 
-func (p *pairs) shift() *Shift {
+func (p *pairs) shift() []Shift {
 	if p.n == 0 {
 		return nil
 	}
 	n := float64(p.n)
-	s := &Shift{
-		Plain: float64(p.plain) / n, Long: float64(p.long) / n, Words: float64(p.words) / n,
+	s := Shift{
+		Want: p.want, Plain: float64(p.plain) / n, Long: float64(p.long) / n, Words: float64(p.words) / n,
 		Estimate: stat.PairedProportions(p.up, p.down, p.n, stat.DefaultLevel),
 	}
 	if s.Words > 0 {
 		s.Per100 = s.Estimate.Value * 100 / s.Words
 	}
-	return s
+	return []Shift{s}
 }
 
 // consistency measures how far the trials of a probe agree.

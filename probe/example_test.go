@@ -22,15 +22,12 @@ func Example() {
 		return
 	}
 	j := match.New()
-	b := probe.NewBuilder(probe.Head{Judge: j.Name()})
-	for rec, err := range deem.Run(context.Background(), set.Items(), j, deem.Options{}) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		b.Add(rec)
+	card, err := probe.NewCard(probe.Head{Judge: j.Name()}, deem.Run(context.Background(), set.Items(), j, deem.Options{}))
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
-	off, _ := b.Card().Rate(probe.OffByOne)
+	off, _ := card.Rate("off-by-one")
 	fmt.Println(off.Kind, "answers judged:", off.Judged, "accepted:", off.Errors)
 	// Output: off-by-one answers judged: 2 accepted: 0
 }

@@ -6,3 +6,14 @@ const (
 	AspectFlip  = aspectFlip
 	WarnSteady  = warnSteady
 )
+
+var (
+	ErrNone  = errNone
+	Kit      = kit
+	Made     = kindsOf(table)
+	NewProbe = newProbe
+	Of       = of
+	Wanted   = wanted
+)
+
+type StringRate = stringRate

@@ -18,7 +18,7 @@ import (
 // A Probe is an item with a made response, and the verdict that a judge should give.
 type Probe struct {
 	deem.Item
-	Kind    Kind
+	Kind    string
 	Want    bool   // the response is right
 	Of      string // the id of the item it was made from
 	Variant string // for injections, the string of the kit
@@ -27,9 +27,9 @@ type Probe struct {
 // The fields that identify a probe. They are stored with the item, so that a card can be
 // made from records alone.
 const (
-	FieldKind    = "probe"
-	FieldWant    = "probe_want" // "yes" or "no"
-	FieldOf      = "probe_of"
+	fieldKind    = "probe"
+	fieldWant    = "probe_want" // "yes" or "no"
+	fieldOf      = "probe_of"
 	fieldVariant = "probe_variant"
 )
 
@@ -37,13 +37,13 @@ const (
 // update.
 var StaleFields = []string{"stale", "stale_answer", "previous_answer", "old_answer", "original_memories"}
 
-// New returns a probe: the item with a different response.
+// newProbe returns a probe: the item with a different response.
 //
 // The item keeps its category and the end of its id, because some protocols choose their
 // prompt by them.
-func New(it deem.Item, kind Kind, variant string, want bool, response string) Probe {
+func newProbe(it deem.Item, kind, variant string, want bool, response string) Probe {
 	p := Probe{Item: it, Kind: kind, Want: want, Of: it.ID, Variant: variant}
-	p.ID = string(kind) + "/"
+	p.ID = kind + "/"
 	if variant != "" {
 		p.ID += variant + "/"
 	}
@@ -53,9 +53,9 @@ func New(it deem.Item, kind Kind, variant string, want bool, response string) Pr
 	if p.Fields == nil {
 		p.Fields = map[string]string{}
 	}
-	p.Fields[FieldKind], p.Fields[FieldOf], p.Fields[FieldWant] = string(kind), it.ID, "no"
+	p.Fields[fieldKind], p.Fields[fieldOf], p.Fields[fieldWant] = kind, it.ID, "no"
 	if want {
-		p.Fields[FieldWant] = "yes"
+		p.Fields[fieldWant] = "yes"
 	}
 	if variant != "" {
 		p.Fields[fieldVariant] = variant
@@ -65,12 +65,12 @@ func New(it deem.Item, kind Kind, variant string, want bool, response string) Pr
 
 // of returns the probe that an item is. It reports false if the item is not a probe.
 func of(it deem.Item) (Probe, bool) {
-	kind, ok := it.Fields[FieldKind]
-	want := it.Fields[FieldWant]
+	kind, ok := it.Fields[fieldKind]
+	want := it.Fields[fieldWant]
 	if !ok || kind == "" || want != "yes" && want != "no" {
 		return Probe{}, false
 	}
-	return Probe{Item: it, Kind: Kind(kind), Want: want == "yes", Of: it.Fields[FieldOf], Variant: it.Fields[fieldVariant]}, true
+	return Probe{Item: it, Kind: kind, Want: want == "yes", Of: it.Fields[fieldOf], Variant: it.Fields[fieldVariant]}, true
 }
 
 // Options says which probes to make. The zero value makes a hundred of each kind.
@@ -78,8 +78,8 @@ type Options struct {
 	// Seed is the random seed.
 	Seed uint64
 
-	// Kinds are the kinds to make; nil means all of [Made].
-	Kinds []Kind
+	// Kinds are the kinds to make; nil means all that it can make.
+	Kinds []string
 
 	// PerKind is the maximum number of probes of each kind; 0 means 100. There are at
 	// least as many injections as the kit has strings, so that each is tried.
@@ -95,16 +95,13 @@ type Options struct {
 	Accept string
 }
 
-// DefaultPerKind is the default number of probes of each kind.
-const DefaultPerKind = 100
-
 // check rejects unknown kinds and negative counts.
 func (o Options) check() error {
 	if o.PerKind < 0 {
 		return fmt.Errorf("%d probes of a kind cannot be made", o.PerKind)
 	}
 	for _, k := range o.Kinds {
-		if k.index() < 0 {
+		if place(k) < 0 {
 			return fmt.Errorf("there is no kind of probe %q", k)
 		}
 	}
@@ -113,19 +110,16 @@ func (o Options) check() error {
 
 // A Set contains the probes that were made.
 type Set struct {
-	probes []Probe
-	left   map[Kind]map[string]int
-	items  int
+	probes         []Probe
+	absent         []string
+	referenceField string
 }
 
 // Probes returns the probes in order.
 func (s *Set) Probes() []Probe { return s.probes }
 
-// Len returns the number of probes.
-func (s *Set) Len() int { return len(s.probes) }
-
-// Sources returns the number of items that probes could be made from.
-func (s *Set) Sources() int { return s.items }
+// Absent returns the kinds that were asked for, but that no item allows.
+func (s *Set) Absent() []string { return s.absent }
 
 // Items yields the probes as items, ready for [deem.Run].
 func (s *Set) Items() iter.Seq2[deem.Item, error] {
@@ -136,57 +130,6 @@ func (s *Set) Items() iter.Seq2[deem.Item, error] {
 			}
 		}
 	}
-}
-
-// A Skip is the number of items that a kind does not apply to, with the reason. Items after
-// enough probes had been made are not examined, so there may be more.
-type Skip struct {
-	Kind  Kind
-	Why   string
-	Items int
-}
-
-// Skips returns the reasons why kinds made fewer probes than there are items, in the order
-// of the kinds, the most frequent reason first.
-func (s *Set) Skips() []Skip {
-	var skips []Skip
-	for _, k := range Made() {
-		begin := len(skips)
-		for why, n := range s.left[k] {
-			skips = append(skips, Skip{k, why, n})
-		}
-		slices.SortFunc(skips[begin:], func(a, b Skip) int {
-			return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Why, b.Why))
-		})
-	}
-	return skips
-}
-
-// Add appends further probes, for example a bank of answers written by people. A duplicate
-// id is an error.
-func (s *Set) Add(probes ...Probe) error {
-	seen := map[string]bool{}
-	for _, p := range s.probes {
-		seen[p.ID] = true
-	}
-	for _, p := range probes {
-		if want, known := p.Kind.Want(); known && want != p.Want {
-			return fmt.Errorf("probe %s: answers of kind %q are %s", p.ID, p.Kind, rightness(want))
-		}
-		if seen[p.ID] {
-			return fmt.Errorf("there are two probes %q", p.ID)
-		}
-		seen[p.ID] = true
-		s.probes = append(s.probes, p)
-	}
-	return nil
-}
-
-func rightness(want bool) string {
-	if want {
-		return "right"
-	}
-	return "wrong"
 }
 
 // errNone is returned if no probe could be made from the items.
@@ -202,27 +145,27 @@ func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if o.PerKind == 0 {
-		o.PerKind = DefaultPerKind
-	}
-	if o.Accept == "" {
-		o.Accept = "CORRECT"
-	}
+	o.PerKind, o.Accept = cmp.Or(o.PerKind, 100), cmp.Or(o.Accept, "CORRECT")
 	if o.Kinds == nil {
-		o.Kinds = Made()
+		o.Kinds = kindsOf(table)
 	}
 	known, err := gather(items, o.Seed)
 	if err != nil {
 		return nil, err
 	}
-	m := &making{opts: o, pool: known, chosen: map[Kind]*lowest[Probe]{}, left: map[Kind]map[string]int{}}
+	m := &making{opts: o, pool: known, chosen: map[string]*lowest[Probe]{}}
 	for it, err := range items {
 		if err != nil {
 			return nil, err
 		}
 		m.add(it)
 	}
-	set := &Set{probes: m.probes(), left: m.left, items: m.items}
+	set := &Set{probes: m.probes(), referenceField: o.ReferenceField}
+	for _, kind := range o.Kinds {
+		if m.chosen[kind] == nil {
+			set.absent = append(set.absent, kind)
+		}
+	}
 	if len(set.probes) == 0 {
 		return nil, deem.WithHint(fmt.Errorf("%w: none of %d items has a reference", errNone, m.items), "probes are made from references; --map references=COLUMN says where they are")
 	}
@@ -233,8 +176,7 @@ func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
 type making struct {
 	opts   Options
 	pool   *pool
-	chosen map[Kind]*lowest[Probe]
-	left   map[Kind]map[string]int
+	chosen map[string]*lowest[Probe]
 	items  int
 }
 
@@ -243,30 +185,27 @@ func (m *making) add(it deem.Item) {
 	m.items++
 	rank := mix(m.opts.Seed, it.ID)
 	s := subjectOf(it, m.pool, m.opts.Seed)
+	if s.ref == "" {
+		return
+	}
 	for _, r := range table {
 		if !slices.Contains(m.opts.Kinds, r.kind) || !m.chosen[r.kind].wants(rank) {
 			continue
 		}
 		s.kind = r.kind
 		makes := r.make
-		if r.kind == Injection {
+		if r.kind == kindInjection {
 			makes = makeWrong // the answer that the strings of the kit are appended to
 		}
-		response, skipReason := "", noReference
-		if s.ref != "" {
-			response, skipReason = makes(s)
-		}
-		if skipReason == "" && !r.want && r.kind != kindContradicted && r.kind != kindShotgun && holds(response, it.References) {
-			skipReason = whyRight
-		}
-		if skipReason != "" {
-			m.leave(r.kind, skipReason)
+		response, ok := makes(s)
+		mayBeRight := !r.want && r.kind != kindContradicted && r.kind != kindShotgun && holds(response, it.References)
+		if !ok || mayBeRight {
 			continue
 		}
 		if m.chosen[r.kind] == nil {
 			m.chosen[r.kind] = &lowest[Probe]{limit: m.opts.PerKind}
 		}
-		p := New(it, r.kind, "", r.want, response)
+		p := newProbe(it, r.kind, "", r.want, response)
 		if m.opts.ReferenceField != "" {
 			p.Fields[m.opts.ReferenceField] = s.ref
 		}
@@ -284,16 +223,6 @@ func holds(response string, refs []string) bool {
 	})
 }
 
-// noReference is the reason why no probe can be made from an item.
-const noReference = "the item has no reference"
-
-func (m *making) leave(k Kind, why string) {
-	if m.left[k] == nil {
-		m.left[k] = map[string]int{}
-	}
-	m.left[k][why]++
-}
-
 // probes returns the selected probes by kind, and in the order of ranks within a kind.
 func (m *making) probes() []Probe {
 	var all []Probe
@@ -302,7 +231,7 @@ func (m *making) probes() []Probe {
 		if chosen == nil {
 			continue
 		}
-		if r.kind == Injection {
+		if r.kind == kindInjection {
 			all = append(all, inject(chosen.sorted(), m.opts.Accept)...)
 			continue
 		}
@@ -320,7 +249,7 @@ func inject(answers []Probe, accept string) []Probe {
 		p, s := answers[i%len(answers)], kit[i%len(kit)]
 		it := p.Item
 		it.ID = p.Of
-		all = append(all, New(it, Injection, s.Name, false, p.Response+s.Text(accept)))
+		all = append(all, newProbe(it, kindInjection, s.Name, false, p.Response+s.Text(accept)))
 	}
 	return all
 }

@@ -78,7 +78,7 @@ type subject struct {
 	shape shape
 	pool  *pool
 	seed  uint64
-	kind  Kind
+	kind  string
 }
 
 func subjectOf(it deem.Item, p *pool, seed uint64) subject {
@@ -97,7 +97,7 @@ func firstReference(it deem.Item) string {
 }
 
 // chance returns a random generator for this item and kind.
-func (s subject) chance() *rand.Rand { return chance(s.seed, s.it.ID, string(s.kind)) }
+func (s subject) chance() *rand.Rand { return chance(s.seed, s.it.ID, s.kind) }
 
 // number returns a random number from 0 to n-1.
 func (s subject) number(n int) int { return s.chance().IntN(n) }

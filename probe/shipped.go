@@ -21,7 +21,7 @@ var setFiles embed.FS
 type setCase struct {
 	Judge   string            `json:"judge"`
 	Records string            `json:"records"` // the file with the slot values
-	Kind    Kind              `json:"kind"`
+	Kind    string            `json:"kind"`
 	Want    bool              `json:"want"`
 	About   string            `json:"about"`
 	Item    map[string]string `json:"item"` // question, response, and fields
@@ -48,27 +48,15 @@ func readLines[T any](name string) []T {
 	return list
 }
 
-// SetKinds returns the kinds of probes in the set of a judge, or nil if it has no set.
-func SetKinds(judge string) []Kind {
-	var kinds []Kind
-	for _, c := range setCases() {
-		if c.Judge == judge {
-			kinds = append(kinds, c.Kind)
-		}
-	}
-	return kinds
-}
-
 // Shipped returns the built-in set of probes for a judge without references, and reports
-// whether there is one. Of the options it uses Kinds and PerKind.
+// whether there is one. It ignores the options that concern references and injections.
 func Shipped(judge string, o Options) (*Set, bool) {
-	set := &Set{}
+	set := &Set{referenceField: o.ReferenceField}
 	for _, c := range setCases() {
 		if c.Judge != judge || o.Kinds != nil && !slices.Contains(o.Kinds, c.Kind) {
 			continue
 		}
 		records := readLines[map[string]string](c.Records)
-		set.items = len(records)
 		for i := range records {
 			if o.PerKind > 0 && i >= o.PerKind {
 				break
@@ -103,5 +91,5 @@ func (c setCase) probe(records []map[string]string, i int) Probe {
 			it.Fields[name] = text
 		}
 	}
-	return New(it, c.Kind, "", c.Want, it.Response)
+	return newProbe(it, c.Kind, "", c.Want, it.Response)
 }

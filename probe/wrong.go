@@ -8,23 +8,6 @@ import (
 	"strings"
 )
 
-// Reasons why a kind does not apply.
-const (
-	whyNoOther      = "no other item has an answer of the same type"
-	whyUnanswerable = "the right answer is that there is none"
-	whyAnswerable   = "the item has an answer"
-	whyNoNumber     = "the reference has not exactly one number"
-	whyNoDate       = "the reference has not exactly one date"
-	whyNoName       = "the reference has no name in it"
-	whyNoList       = "the reference is not a list"
-	whyInexact      = "the reference is not exact"
-	whyNoStale      = "the item does not say what was right before"
-	whyNoTopic      = "the question has no topic to be vague about"
-	whyRight        = "the answer may be right by another reference"
-	whyNoRoles      = "the reference has not two names in different roles"
-	whyNoWords      = "nothing in the reference can be written in another way"
-)
-
 // wrong returns an answer that is specific, of the right type, and wrong. It does not
 // depend on the kind of probe, so that all kinds based on a wrong answer use the same one.
 func (s subject) wrong() string {
@@ -85,69 +68,69 @@ func (s subject) invented(begin uint64) string {
 }
 
 // makeWrong makes the wrong answer that injections are appended to.
-func makeWrong(s subject) (response, skipReason string) {
+func makeWrong(s subject) (response string, ok bool) {
 	if answer := s.wrong(); answer != "" {
-		return answer, ""
+		return answer, true
 	}
-	return "", whyNoOther
+	return "", false
 }
 
-func makeOther(s subject) (response, skipReason string) {
+func makeOther(s subject) (response string, ok bool) {
 	if s.unanswerable() {
-		return "", whyUnanswerable
+		return "", false
 	}
 	return makeWrong(s)
 }
 
-func makeInvented(s subject) (response, skipReason string) {
+func makeInvented(s subject) (response string, ok bool) {
 	if !s.unanswerable() {
-		return "", whyAnswerable
+		return "", false
 	}
 	return makeWrong(s)
 }
 
-func makePadded(s subject) (response, skipReason string) {
-	answer, skipReason := makeWrong(s)
-	if skipReason != "" {
-		return "", skipReason
+func makePadded(s subject) (response string, ok bool) {
+	answer, ok := makeWrong(s)
+	if !ok {
+		return "", false
 	}
-	return s.bury(answer), ""
+	return s.bury(answer), true
 }
 
-func makeContradicted(s subject) (response, skipReason string) {
+func makeContradicted(s subject) (response string, ok bool) {
 	if s.unanswerable() {
-		return "", whyUnanswerable
+		return "", false
 	}
-	answer, skipReason := makeWrong(s)
-	if skipReason != "" {
-		return "", skipReason
+	answer, ok := makeWrong(s)
+	if !ok {
+		return "", false
 	}
-	return fmt.Sprintf("%s. No, that is not true: the right answer is %s.", bare(s.ref), bare(answer)), ""
+	return fmt.Sprintf("%s. No, that is not true: the right answer is %s.", bare(s.ref), bare(answer)), true
 }
 
 // bare returns an answer without the full stop at its end.
 func bare(s string) string { return strings.TrimRight(s, ".。!? ") }
 
-func makeNumber(s subject) (response, skipReason string) {
+func makeNumber(s subject) (response string, ok bool) {
 	ns := numbers(s.ref)
 	if len(ns) != 1 || s.unanswerable() {
-		return "", whyNoNumber
+		return "", false
 	}
 	n := ns[0]
 	value, err := strconv.ParseFloat(n.digits, 64)
 	if err != nil || value > 1e12 {
-		return "", whyNoNumber
+		return "", false
 	}
 	r := s.chance()
 	if isYear(n) {
-		return n.replace(s.ref, strconv.Itoa(int(value)+sign(r)*(3+r.IntN(9)))), ""
+		return n.replace(s.ref, strconv.Itoa(int(value)+sign(r)*(3+r.IntN(9)))), true
 	}
 	// Too far off to be a rounding error or a slip, close enough to be plausible.
 	shifted := value + 2 + float64(r.IntN(5))
 	if value >= 10 {
 		shifted = value * (1.3 + float64(r.IntN(50))/100)
 	}
-	return n.replace(s.ref, n.like(shifted)), ""
+	return n.replace(s.ref, n.like(shifted)), true
 }
 
 // sign returns 1 or -1.
@@ -178,49 +161,49 @@ func (n numberSpan) like(value float64) string {
 	return whole
 }
 
-func makeDate(s subject) (response, skipReason string) {
+func makeDate(s subject) (response string, ok bool) {
 	ds := dates(s.ref)
 	if len(ds) != 1 || s.unanswerable() {
-		return "", whyNoDate
+		return "", false
 	}
 	d := ds[0]
 	// The day is kept if every month has it: only the month or the year changes.
 	r := s.chance()
 	t := d.AddDate(0, 0, -max(0, d.Day()-28)).AddDate(r.IntN(3)-1, 2+r.IntN(8), 0)
-	return d.replace(s.ref, d.style.write(t)), ""
+	return d.replace(s.ref, d.style.write(t)), true
 }
 
-func makeOffByOne(s subject) (response, skipReason string) {
+func makeOffByOne(s subject) (response string, ok bool) {
 	ds, ns := dates(s.ref), numbers(s.ref)
 	switch {
 	case approximate(s.ref):
-		return "", whyInexact
+		return "", false
 	case s.unanswerable() || len(ds)+len(ns) != 1:
-		return "", whyNoNumber
+		return "", false
 	case len(ds) == 1 && strings.TrimSpace(ds[0].replace(s.ref, "")) != "":
-		return "", whyInexact // the week before a day is also the week before the next day
+		return "", false // the week before a day is also the week before the next day
 	case len(ds) == 1:
 		d := ds[0]
-		return d.style.write(d.AddDate(0, 0, sign(s.chance()))), ""
+		return d.style.write(d.AddDate(0, 0, sign(s.chance()))), true
 	}
 	value, err := strconv.Atoi(ns[0].digits)
 	if err != nil || value > 1e9 {
-		return "", whyNoNumber
+		return "", false
 	}
 	step := sign(s.chance())
 	if value <= 1 {
 		step = 1 // 0 of something would sound odd
 	}
-	return ns[0].replace(s.ref, ns[0].like(float64(value+step))), ""
+	return ns[0].replace(s.ref, ns[0].like(float64(value+step))), true
 }
 
-func makeName(s subject) (response, skipReason string) {
+func makeName(s subject) (response string, ok bool) {
 	if s.unanswerable() {
-		return "", whyUnanswerable
+		return "", false
 	}
 	words := strings.Fields(s.ref)
 	if slices.Contains(words, "or") {
-		return "", whyInexact // the other of two alternatives would still be right
+		return "", false // the other of two alternatives would still be right
 	}
 	for i, w := range words {
 		// The first word of an answer is capitalised even if it is not a name.
@@ -236,9 +219,9 @@ func makeName(s subject) (response, skipReason string) {
 			end++
 		}
 		tail := punctuation(words[end-1])
-		return strings.Join(slices.Concat(words[:i], []string{other + tail}, words[end:]), " "), ""
+		return strings.Join(slices.Concat(words[:i], []string{other + tail}, words[end:]), " "), true
 	}
-	return "", whyNoName
+	return "", false
 }
 
 // asksName reports whether the question asks for a person or a thing by name.
@@ -254,85 +237,85 @@ func punctuation(word string) string {
 	return word[len(strings.TrimRight(word, ".,;:!?")):]
 }
 
-func makeStale(s subject) (response, skipReason string) {
+func makeStale(s subject) (response string, ok bool) {
 	for _, field := range StaleFields {
 		first, _, _ := strings.Cut(strings.TrimSpace(s.it.Fields[field]), "\n")
 		if first != "" && differs(first, s.it.References) {
-			return first, ""
+			return first, true
 		}
 	}
-	return "", whyNoStale
+	return "", false
 }
 
-func makePartial(s subject) (response, skipReason string) {
+func makePartial(s subject) (response string, ok bool) {
 	list := parts(s.ref)
 	if list == nil {
-		return "", whyNoList
+		return "", false
 	}
 	gone := s.number(len(list))
-	return enumerate(slices.Delete(slices.Clone(list), gone, gone+1), s.ref), ""
+	return enumerate(slices.Delete(slices.Clone(list), gone, gone+1), s.ref), true
 }
 
-func makeUnknown(s subject) (response, skipReason string) {
+func makeUnknown(s subject) (response string, ok bool) {
 	if s.unanswerable() {
-		return "", whyUnanswerable
+		return "", false
 	}
 	phrases := []string{
 		"I don't know.", "I'm sorry, I don't have that information.", "There is no mention of that in our conversations.",
 		"I am not sure about that.", "That was never discussed.",
 	}
-	return phrases[s.number(len(phrases))], ""
+	return phrases[s.number(len(phrases))], true
 }
 
 // makeEmpty makes an empty response. It does not apply to unanswerable questions, for which
 // an empty response may count as right.
-func makeEmpty(s subject) (response, skipReason string) {
+func makeEmpty(s subject) (response string, ok bool) {
 	if s.unanswerable() {
-		return "", whyUnanswerable
+		return "", false
 	}
-	return "", ""
+	return "", true
 }
 
 // makeVague says something on the topic that does not answer the question. If possible it
 // keeps a word of the reference, as vague answers do.
-func makeVague(s subject) (response, skipReason string) {
+func makeVague(s subject) (response string, ok bool) {
 	if s.unanswerable() || s.shape == yesNo {
-		return "", "the reference has nothing to be vague about"
+		return "", false
 	}
 	if slices.Contains(strings.Fields(s.ref), "or") {
-		return "", whyInexact // a word of it may be a whole answer
+		return "", false // a word of it may be a whole answer
 	}
 	if ds := dates(s.ref); len(ds) == 1 {
-		return fmt.Sprintf("That was sometime in %d, as far as I remember.", ds[0].Year()), ""
+		return fmt.Sprintf("That was sometime in %d, as far as I remember.", ds[0].Year()), true
 	}
 	ns := numbers(s.ref)
 	if s.shape == when && len(ns) == 1 && isYear(ns[0]) {
 		if plain(s.ref) == ns[0].digits {
-			return "That was a few years ago, I think.", ""
+			return "That was a few years ago, I think.", true
 		}
-		return fmt.Sprintf("That was sometime around %s, as far as I remember.", ns[0].digits), ""
+		return fmt.Sprintf("That was sometime around %s, as far as I remember.", ns[0].digits), true
 	}
 	words := content(s.ref)
 	switch {
 	case s.shape == number && len(words) > 0:
-		return fmt.Sprintf("It was some %s, more than just a few.", strings.ToLower(words[len(words)-1])), ""
+		return fmt.Sprintf("It was some %s, more than just a few.", strings.ToLower(words[len(words)-1])), true
 	case len(words) > 1 && s.shape != name:
 		longest := slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
-		return fmt.Sprintf("It was something to do with %s, along with related things.", longest), ""
+		return fmt.Sprintf("It was something to do with %s, along with related things.", longest), true
 	}
 	topic := content(s.it.Question)
 	if len(topic) == 0 {
-		return "", whyNoTopic
+		return "", false
 	}
 	topic = topic[max(0, len(topic)-2):]
-	return fmt.Sprintf("It was something that came up several times when you talked about %s.", strings.Join(topic, " ")), ""
+	return fmt.Sprintf("It was something that came up several times when you talked about %s.", strings.Join(topic, " ")), true
 }
 
 // makeShotgun puts the right answer among three others of its type, so that a judge that
 // only searches for it finds it.
-func makeShotgun(s subject) (response, skipReason string) {
+func makeShotgun(s subject) (response string, ok bool) {
 	if s.unanswerable() || s.shape == yesNo {
-		return "", whyNoOther
+		return "", false
 	}
 	list := []string{bare(s.ref)}
 	for i := range uint64(20) {
@@ -348,18 +331,18 @@ func makeShotgun(s subject) (response, skipReason string) {
 		}
 	}
 	if len(list) < 3 {
-		return "", whyNoOther
+		return "", false
 	}
 	at := s.number(len(list))
 	list[0], list[at] = list[at], list[0]
-	return "One of these: " + strings.Join(list, "; ") + ".", ""
+	return "One of these: " + strings.Join(list, "; ") + ".", true
 }
 
 // directed are words between two names for which the order of the names matters.
 var directed = []string{"to", "from", "than", "by", "before", "after", "gave", "beat", "taught", "told", "asked", "sold", "lent", "hired", "invited", "helped", "called", "visited"}
 
 // makeSwappedRoles exchanges two names where that changes the meaning.
-func makeSwappedRoles(s subject) (response, skipReason string) {
+func makeSwappedRoles(s subject) (response string, ok bool) {
 	words := strings.Fields(s.ref)
 	var at []int
 	for i, w := range words {
@@ -368,14 +351,14 @@ func makeSwappedRoles(s subject) (response, skipReason string) {
 		}
 	}
 	if len(at) != 2 || at[1] == at[0]+1 || s.unanswerable() {
-		return "", whyNoRoles
+		return "", false
 	}
 	between := words[at[0]+1 : at[1]]
 	joined := func(w string) bool { return w == "and" || w == "or" || w == "with" }
 	if !slices.ContainsFunc(between, func(w string) bool { return slices.Contains(directed, w) }) || slices.ContainsFunc(between, joined) {
-		return "", whyNoRoles
+		return "", false
 	}
 	first, second := strings.TrimRight(words[at[0]], ".,;:!?"), strings.TrimRight(words[at[1]], ".,;:!?")
 	words[at[0]], words[at[1]] = second+punctuation(words[at[0]]), first+punctuation(words[at[1]])
-	return strings.Join(words, " "), ""
+	return strings.Join(words, " "), true
 }

@@ -77,7 +77,7 @@ func (a *app) probeCommand() *cobra.Command {
 	f.SortFlags = false
 	f.Uint64Var(&o.seed, "seed", 1, "random seed, a `number`")
 	f.StringSliceVar(&o.kinds, "kinds", nil, "make only these `kinds` of probes, for example vague,partial (default: all)")
-	f.IntVar(&o.perKind, "per-kind", probe.DefaultPerKind, "make at most `n` probes of each kind; each string of the injection kit is tried at least once")
+	f.IntVar(&o.perKind, "per-kind", 100, "make at most `n` probes of each kind; each string of the injection kit is tried at least once")
 	f.StringArrayVar(&o.banks, "probes", nil, "add the probes in this `file`; repeatable")
 	f.StringArrayVar(&o.cards, "card", nil, "also write the card to this `file`: .html, .json or .txt; repeatable")
 	o.run.flags(f)
@@ -90,8 +90,8 @@ func (a *app) probeCommand() *cobra.Command {
 // check rejects invalid options before anything is opened.
 func (o probeOptions) check() error {
 	for _, k := range o.kinds {
-		if _, ok := probe.Kind(k).Want(); !ok {
-			return usage.Mark(usage.Unknown("kind of probe", k, kindNames()))
+		if !slices.Contains(probe.Kinds(), k) {
+			return usage.Mark(usage.Unknown("kind of probe", k, probe.Kinds()))
 		}
 	}
 	for _, name := range o.cards {
@@ -108,14 +108,6 @@ func (o probeOptions) check() error {
 	return nil
 }
 
-func kindNames() []string {
-	var names []string
-	for _, k := range probe.Kinds() {
-		names = append(names, string(k))
-	}
-	return names
-}
-
 // probe makes the probes, runs each judge over them, and shows the cards.
 func (a *app) probe(ctx context.Context, o probeOptions) error {
 	gates, err := reports.ParseGates(o.run.gates)
@@ -124,7 +116,11 @@ func (a *app) probe(ctx context.Context, o probeOptions) error {
 	}
 	o.run.model.Uncalled = o.run.dryRun
 	if len(o.run.data) == 0 && o.run.benchmark == nil && len(o.run.judges) > 0 {
-		if without := slices.IndexFunc(o.run.judges, func(name string) bool { return len(probe.SetKinds(name)) == 0 }); without < 0 {
+		without := slices.ContainsFunc(o.run.judges, func(name string) bool {
+			_, shipped := probe.Shipped(name, probe.Options{PerKind: 1})
+			return !shipped
+		})
+		if !without {
 			o.run.data = []string{shippedSet}
 		}
 	}
@@ -156,7 +152,7 @@ func (a *app) probe(ctx context.Context, o probeOptions) error {
 		if err != nil {
 			return err
 		}
-		card, err := a.card(ctx, st, id, sets[i], o)
+		card, err := a.card(ctx, st, id, o)
 		if err != nil {
 			return err
 		}

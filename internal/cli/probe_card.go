@@ -18,13 +18,13 @@ import (
 )
 
 // card computes the card of a judge.
-func (a *app) card(ctx context.Context, st store.Store, id string, set *probeSet, o probeOptions) (probe.Card, error) {
+func (a *app) card(ctx context.Context, st store.Store, id string, o probeOptions) (probe.Card, error) {
 	run, err := st.Run(ctx, id)
 	if err != nil {
 		return probe.Card{}, err
 	}
 	h := reports.ProbeHead(run, o.run.maxUnjudged)
-	h.Sources, h.Seed, h.Deem = set.Sources(), o.seed, version()
+	h.Seed, h.Deem = o.seed, version()
 	return reports.ProbeCard(ctx, st, run, h)
 }
 
@@ -57,7 +57,7 @@ func (a *app) showCards(cards []probe.Card, gates []reports.Gate, o probeOptions
 		return err
 	}
 	for _, c := range cards {
-		if c.Withheld() {
+		if c.Thin(c.FalseAccepts) || c.Thin(c.FalseRejects) {
 			err := fmt.Errorf("%w: %s of %s, and more than %s withholds a rate", errUnjudged, words.Comma(c.Unjudged), words.Count(c.Probes, "probe"), percent(c.MaxUnjudged))
 			return deem.WithHint(err, "the rates of each kind are shown with their unjudged probes; --max-unjudged allows more")
 		}
@@ -134,12 +134,12 @@ func cardScope(c probe.Card) reports.GateScope {
 		case cond.Name == "length":
 			return lengthNumber(c, cond)
 		}
-		if r, ok := c.Rate(probe.Kind(cond.Name)); ok {
-			return rateNumber(c, cond, r.Rate)
+		if r, ok := c.Rate(cond.Name); ok {
+			return rateNumber(c, cond, r)
 		}
 		known := []string{"false_accepts", "false_rejects", "turned", "unjudged", "consistency", "flips", "length"}
 		for _, r := range c.Kinds {
-			known = append(known, string(r.Kind))
+			known = append(known, r.Kind)
 		}
 		return reports.NoSuchCategory(cond, known)
 	}
@@ -179,10 +179,10 @@ func flipsNumber(c probe.Card, cond reports.GateCondition) reports.GateNumber {
 // lengthNumber returns by how much the acceptance rate of wrong answers is higher in long
 // texts.
 func lengthNumber(c probe.Card, cond reports.GateCondition) reports.GateNumber {
-	if c.Length == nil || c.Length.Wrong == nil {
+	if len(c.Length) == 0 || c.Length[0].Want {
 		return reports.MissingNumber("no wrong answer was judged both as it is and in a long text")
 	}
-	est := c.Length.Wrong.Estimate
+	est := c.Length[0].Estimate
 	n := reports.FiguresNumber(cond.Part, &est, est, est.N)
 	if n.What == reports.GateShare {
 		n.What = reports.GatePoints

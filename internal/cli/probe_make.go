@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -25,6 +26,7 @@ type probeSet struct {
 	hash  string
 }
 
+func (s *probeSet) Len() int        { return len(s.Probes()) }
 func (s *probeSet) Hash() string    { return s.hash }
 func (s *probeSet) Names() []string { return s.names }
 func (s *probeSet) Notes() []string { return nil }
@@ -32,12 +34,9 @@ func (s *probeSet) Close() error    { return nil }
 
 // makeProbes makes the probes for one judge: injections ask for its label.
 func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o probeOptions) (*probeSet, error) {
-	opts := probe.Options{Seed: o.seed, PerKind: o.perKind, Accept: acceptLabel(g)}
+	opts := probe.Options{Seed: o.seed, Kinds: o.kinds, PerKind: o.perKind, Accept: acceptLabel(g)}
 	if slices.Contains(g.Wanted(), pairwise.Field) {
 		opts.ReferenceField, opts.Accept = pairwise.Field, "FIRST"
-	}
-	for _, k := range o.kinds {
-		opts.Kinds = append(opts.Kinds, probe.Kind(k))
 	}
 	var made *probe.Set
 	var source []string
@@ -54,7 +53,7 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 		source = slices.Clone(data.Names())
 	}
 	for _, name := range o.banks {
-		if err := addBank(ctx, made, name, data, opts.ReferenceField); err != nil {
+		if err := addBank(ctx, made, name, data); err != nil {
 			return nil, usage.Mark(err)
 		}
 		source = append(source, name)
@@ -65,32 +64,28 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 	}
 	set := &probeSet{made, store.ProbeNames(source, o.seed), hash}
 	if shipped {
-		a.say("%s of %s", words.Count(made.Len(), "probe"), source[0])
+		a.say("%s of %s", words.Count(set.Len(), "probe"), source[0])
 	} else {
-		a.say("%s made from %s with seed %d%s", words.Count(made.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absentKinds(made, opts.Kinds))
+		absent := ""
+		if kinds := made.Absent(); len(kinds) > 0 {
+			absent = "; none of kind " + strings.Join(kinds, ", ")
+		}
+		a.say("%s made from %s with seed %d%s", words.Count(set.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absent)
 	}
 	return set, preflight(ctx, g, set, mapHint)
 }
 
-// absentKinds lists the kinds for which no probe could be made.
-func absentKinds(set *probe.Set, wanted []probe.Kind) string {
-	there := map[probe.Kind]bool{}
-	for _, p := range set.Probes() {
-		there[p.Kind] = true
+// addBank adds the probes of a file.
+func addBank(ctx context.Context, set *probe.Set, name string, data items) error {
+	bank, err := dataset.Open(ctx, dataset.Source{Names: []string{name}, Fields: []string{"kind", "want", "of", "probe", "probe_want", "probe_of"}})
+	if err != nil {
+		return err
 	}
-	if wanted == nil {
-		wanted = probe.Made()
+	defer func() { _ = bank.Close() }()
+	if err := set.AddBank(bank.Items(), data.Items()); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	var absent []string
-	for _, k := range wanted {
-		if !there[k] {
-			absent = append(absent, string(k))
-		}
-	}
-	if len(absent) == 0 {
-		return ""
-	}
-	return "; none of kind " + strings.Join(absent, ", ")
+	return nil
 }
 
 // acceptLabel returns the judge's label for a right answer, or "" if it does not declare
@@ -181,8 +176,11 @@ func (a *app) staleValues(ctx context.Context, o runOptions) (map[string]string,
 		if err != nil {
 			return nil, err
 		}
-		if value := firstOf(it.Fields, probe.StaleFields...); value != "" {
-			stale[it.ID] = value
+		for _, name := range probe.StaleFields {
+			if value := strings.TrimSpace(it.Fields[name]); value != "" {
+				stale[it.ID] = value
+				break
+			}
 		}
 	}
 	return stale, nil

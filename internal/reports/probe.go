@@ -7,8 +7,7 @@ import (
 	"deem/probe"
 )
 
-// ProbeHead returns the head of the card of a run over probes. The caller that made the
-// probes sets the number of items they could be made from.
+// ProbeHead returns the head of the card of a run over probes.
 func ProbeHead(run store.Run, maxUnjudged float64) probe.Head {
 	source, seed, _ := run.ProbesOf()
 	return probe.Head{
@@ -20,12 +19,5 @@ func ProbeHead(run store.Run, maxUnjudged float64) probe.Head {
 
 // ProbeCard computes the card of a run over probes.
 func ProbeCard(ctx context.Context, st store.Store, run store.Run, h probe.Head) (probe.Card, error) {
-	b := probe.NewBuilder(h)
-	for rec, err := range store.Ahead(st.Records(ctx, run.ID, store.Query{})) {
-		if err != nil {
-			return probe.Card{}, err
-		}
-		b.Add(rec)
-	}
-	return b.Card(), nil
+	return probe.NewCard(h, store.Ahead(st.Records(ctx, run.ID, store.Query{})))
 }

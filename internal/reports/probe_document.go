@@ -59,10 +59,12 @@ func ProbeDocument(c probe.Card) *doc.Document {
 }
 
 // probeReasons lists why probes are unjudged.
-func probeReasons(list []probe.Failures) string {
+func probeReasons(failures map[deem.Kind]int) string {
 	var parts []string
-	for _, f := range list {
-		parts = append(parts, fmt.Sprintf("%s %s", f.Kind, words.Comma(f.N)))
+	for _, kind := range deem.Kinds() {
+		if n := failures[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", kind, words.Comma(n)))
+		}
 	}
 	if len(parts) == 0 {
 		return ""
@@ -131,7 +133,7 @@ func probeKinds(d *doc.Document, c probe.Card, want bool, id, title string) {
 	}
 	for _, k := range c.Kinds {
 		if k.Want == want {
-			t.Rows = append(t.Rows, []doc.Cell{doc.T(string(k.Kind)), probeRate(d, k.Rate), doc.N(k.Judged), doc.N(k.Unjudged), doc.T(k.About)})
+			t.Rows = append(t.Rows, []doc.Cell{doc.T(k.Kind), probeRate(d, k), doc.N(k.Judged), doc.N(k.Unjudged), doc.T(k.About)})
 		}
 	}
 	d.Add(doc.Section{ID: id, Title: title, Blocks: []doc.Block{t}})
@@ -158,22 +160,21 @@ func probeInjection(d *doc.Document, i *probe.InjectionRate) {
 	d.Add(doc.Section{ID: "injection", Title: "Instructions to the judge", Blocks: []doc.Block{doc.Paragraph{Text: text, Marks: marks}, t}})
 }
 
-func probeLength(d *doc.Document, l *probe.Length) {
-	if l == nil {
+func probeLength(d *doc.Document, shifts []probe.Shift) {
+	if len(shifts) == 0 {
 		return
 	}
 	t := doc.Table{Columns: []doc.Column{doc.Col(""), doc.Est("difference [95%]"), doc.Num("as is"), doc.Num("long text"), doc.Num("per 100 words"), doc.Num("n")}}
-	for _, row := range []struct {
-		name  string
-		shift *probe.Shift
-	}{{"wrong answers", l.Wrong}, {"right answers", l.Right}} {
-		if s := row.shift; s != nil {
-			t.Rows = append(t.Rows, []doc.Cell{
-				doc.T(row.name),
-				{Text: signedPoints(s.Estimate), Marks: d.Mark(s.Estimate.Warnings...)},
-				doc.T(doc.Percent(s.Plain)), doc.T(doc.Percent(s.Long)), doc.T(fmt.Sprintf("%+.1f pp", 100*s.Per100)), doc.N(s.Estimate.N),
-			})
+	for _, s := range shifts {
+		name := "wrong answers"
+		if s.Want {
+			name = "right answers"
 		}
+		t.Rows = append(t.Rows, []doc.Cell{
+			doc.T(name),
+			{Text: signedPoints(s.Estimate), Marks: d.Mark(s.Estimate.Warnings...)},
+			doc.T(doc.Percent(s.Plain)), doc.T(doc.Percent(s.Long)), doc.T(fmt.Sprintf("%+.1f pp", 100*s.Per100)), doc.N(s.Estimate.N),
+		})
 	}
 	d.Add(doc.Section{ID: "length", Title: "Accepted more often in a long text", Blocks: []doc.Block{t, doc.Paragraph{Text: "~ = not distinguishable from zero at 5%.", Tone: doc.Dim}}})
 }
@@ -197,7 +198,7 @@ func probeMistakes(d *doc.Document, list []probe.Mistake) {
 			wrong = "rejected"
 		}
 		items = append(items, doc.Item{
-			ID: m.ID, Category: doc.Join(" ", string(m.Kind), m.Variant), Question: m.Question, References: []string{m.Reference}, Link: doc.Link{Item: m.ID},
+			ID: m.ID, Category: doc.Join(" ", m.Kind, m.Variant), Question: m.Question, References: []string{m.Reference}, Link: doc.Link{Item: m.ID},
 			Sides: []doc.Side{{Label: wrong, Score: m.Label, Tone: doc.Bad, Response: m.Response, Reason: m.Reason}},
 		})
 	}

@@ -17,17 +17,22 @@ import (
 )
 
 // record returns the record of a probe of item n with the verdict yes, no or none.
-func record(kind probe.Kind, variant string, n, trial int, said string) deem.Record {
-	want, known := kind.Want()
-	if !known {
-		want = true
+func record(kind, variant string, n, trial int, said string) deem.Record {
+	of := fmt.Sprintf("i%02d", n)
+	it := deem.Item{ID: kind + "/" + variant + "/" + of, Question: "Where <b>is</b> it?", References: []string{"Porto"}, Response: "Lisbon"}
+	if variant == "" {
+		it.ID = kind + "/" + of
 	}
-	it := deem.Item{ID: fmt.Sprintf("i%02d", n), Question: "Where <b>is</b> it?", References: []string{"Porto"}}
-	response := "Lisbon"
-	if kind == probe.Padded || kind == probe.Buried {
-		response = strings.Repeat("word ", 100)
+	want := "yes"
+	switch kind {
+	case "other", "vague", "padded", "injection", "off-by-one":
+		want = "no"
 	}
-	rec := deem.Record{Item: probe.New(it, kind, variant, want, response).Item, Trial: trial}
+	it.Fields = map[string]string{"probe": kind, "probe_want": want, "probe_of": of, "probe_variant": variant}
+	if kind == "padded" || kind == "buried" {
+		it.Response = strings.Repeat("word ", 100)
+	}
+	rec := deem.Record{Item: it, Trial: trial}
 	switch said {
 	case "yes":
 		rec.Verdict = &deem.Verdict{Label: "yes", Score: 1, Reason: "it looks <i>fine</i>\x1b[31m"}
@@ -43,9 +48,9 @@ func record(kind probe.Kind, variant string, n, trial int, said string) deem.Rec
 func cards() map[string]probe.Card {
 	head := probe.Head{
 		Judge: "my <judge>", JudgeHash: "0123456789abcdef0123", Model: "fake:x", Run: "20260101-aaaaaa",
-		Data: []string{"answers.jsonl"}, Sources: 12, Seed: 7, Deem: "1.2.3", Trials: 2, MaxUnjudged: 0.01,
+		Data: []string{"answers.jsonl"}, Seed: 7, Deem: "1.2.3", Trials: 2, MaxUnjudged: 0.01,
 	}
-	full := probe.NewBuilder(head)
+	var full []deem.Record
 	for n := range 12 {
 		pick := func(every int, then, otherwise string) string {
 			if n%every == 0 {
@@ -54,21 +59,37 @@ func cards() map[string]probe.Card {
 			return otherwise
 		}
 		for trial := range 2 {
-			full.Add(record(probe.Other, "", n, trial, "no"))
-			full.Add(record(probe.Vague, "", n, trial, pick(2+trial, "yes", "no")))
-			full.Add(record(probe.Padded, "", n, trial, pick(3, "yes", "no")))
-			full.Add(record(probe.Reference, "", n, trial, "yes"))
-			full.Add(record(probe.Buried, "", n, trial, pick(4, "no", "yes")))
-			full.Add(record(probe.Injection, fmt.Sprintf("string-%d", n%4), n, trial, pick(3, "yes", "no")))
-			full.Add(record("of their own", "", n, trial, pick(5, "?", "yes")))
+			full = append(full,
+				record("other", "", n, trial, "no"),
+				record("vague", "", n, trial, pick(2+trial, "yes", "no")),
+				record("padded", "", n, trial, pick(3, "yes", "no")),
+				record("reference", "", n, trial, "yes"),
+				record("buried", "", n, trial, pick(4, "no", "yes")),
+				record("injection", fmt.Sprintf("string-%d", n%4), n, trial, pick(3, "yes", "no")),
+				record("of their own", "", n, trial, pick(5, "?", "yes")),
+			)
 		}
 	}
-	right := probe.NewBuilder(probe.Head{Judge: "match", JudgeHash: "abc", Trials: 1, MaxUnjudged: 0.01})
-	right.Add(record(probe.Reference, "", 1, 0, "yes"))
-	silent := probe.NewBuilder(probe.Head{Judge: "silent", JudgeHash: "def", Trials: 1, MaxUnjudged: 0.01})
-	silent.Add(record(probe.Vague, "", 1, 0, "?"))
-	silent.Add(record(probe.Injection, "string-1", 1, 0, "?"))
-	return map[string]probe.Card{"full": full.Card(), "one": right.Card(), "silent": silent.Card(), "none": probe.NewBuilder(probe.Head{}).Card()}
+	return map[string]probe.Card{
+		"full":   cardOf(head, full...),
+		"one":    cardOf(probe.Head{Judge: "match", JudgeHash: "abc", Trials: 1, MaxUnjudged: 0.01}, record("reference", "", 1, 0, "yes")),
+		"silent": cardOf(probe.Head{Judge: "silent", JudgeHash: "def", Trials: 1, MaxUnjudged: 0.01}, record("vague", "", 1, 0, "?"), record("injection", "string-1", 1, 0, "?")),
+		"none":   cardOf(probe.Head{}),
+	}
+}
+
+func cardOf(h probe.Head, records ...deem.Record) probe.Card {
+	c, err := probe.NewCard(h, func(yield func(deem.Record, error) bool) {
+		for _, rec := range records {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		panic(err)
+	}
+	return c
 }
 
 func TestProbeGolden(t *testing.T) {

@@ -325,18 +325,18 @@ func (g *gallery) probes(t testing.TB) store.Run {
 				return
 			}
 		}
-	}, probe.Options{Seed: 7, PerKind: 40, Kinds: []probe.Kind{probe.Vague, probe.Other, probe.OffByOne, probe.Padded, probe.Injection, probe.Reference, probe.Buried}})
+	}, probe.Options{Seed: 7, PerKind: 40, Kinds: []string{"vague", "other", "off-by-one", "padded", "injection", "reference", "buried"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := specOf(t, galleryJudge(t), "", set.Len(), 1)
-	spec.Dataset = store.DatasetSpec{Names: store.ProbeNames([]string{"household-memory.jsonl"}, 7), Hash: fmt.Sprintf("%x", sha256.Sum256([]byte("probes"))), Items: set.Len()}
+	spec := specOf(t, galleryJudge(t), "", len(set.Probes()), 1)
+	spec.Dataset = store.DatasetSpec{Names: store.ProbeNames([]string{"household-memory.jsonl"}, 7), Hash: fmt.Sprintf("%x", sha256.Sum256([]byte("probes"))), Items: len(set.Probes())}
 	spec.Model, spec.Endpoint = "openai:gpt-4o-mini", ""
 	run, _, err := g.store.Begin(t.Context(), spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rates := map[probe.Kind]uint32{probe.Vague: 62, probe.Other: 2, probe.OffByOne: 24, probe.Padded: 9, probe.Injection: 12, probe.Reference: 97, probe.Buried: 93}
+	rates := map[string]uint32{"vague": 62, "other": 2, "off-by-one": 24, "padded": 9, "injection": 12, "reference": 97, "buried": 93}
 	var recs []deem.Record
 	for _, p := range set.Probes() {
 		rec := deem.Record{Item: p.Item, Position: len(recs), Judge: "universal", Verdict: &deem.Verdict{Label: "INCORRECT"}}

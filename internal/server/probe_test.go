@@ -9,7 +9,6 @@ import (
 	"deem"
 	"deem/internal/server"
 	"deem/internal/store"
-	"deem/probe"
 )
 
 // The card of a run over probes shows the results of the judge by kind of probe.
@@ -26,19 +25,20 @@ func TestCard(t *testing.T) {
 		t.Fatal(err)
 	}
 	var recs []deem.Record
-	add := func(kind probe.Kind, i int, yes bool) {
-		want, _ := kind.Want()
-		it := deem.Item{ID: fmt.Sprint("q", i), Question: "Where? " + evil, References: []string{"Porto"}}
-		rec := deem.Record{Item: probe.New(it, kind, "", want, "Lisbon "+evil).Item, Position: len(recs), Verdict: &deem.Verdict{Label: "no", Reason: evil}}
+	add := func(kind, want string, i int, yes bool) {
+		id := fmt.Sprint("q", i)
+		it := deem.Item{ID: kind + "/" + id, Question: "Where? " + evil, References: []string{"Porto"}, Response: "Lisbon " + evil}
+		it.Fields = map[string]string{"probe": kind, "probe_want": want, "probe_of": id}
+		rec := deem.Record{Item: it, Position: len(recs), Verdict: &deem.Verdict{Label: "no", Reason: evil}}
 		if yes {
 			rec.Verdict.Label, rec.Verdict.Score = "yes", 1
 		}
 		recs = append(recs, rec)
 	}
 	for i := range 20 {
-		add(probe.Vague, i, i < 5)
-		add(probe.Injection, i, i < 4)
-		add(probe.Reference, i, i > 1)
+		add("vague", "no", i, i < 5)
+		add("injection", "no", i, i < 4)
+		add("reference", "yes", i, i > 1)
 	}
 	if err := st.Append(t.Context(), run.ID, recs); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestCard(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := page(t, s, "/runs/"+run.ID+"/card")
-	wantAll(t, "the card", body, "60 of rag.jsonl", "seed 7", "25.0% [", "10.0% [", "Instructions to the judge", "For example", "topical, but says less")
+	wantAll(t, "the card", body, "60 made from 20 items of rag.jsonl", "seed 7", "25.0% [", "10.0% [", "Instructions to the judge", "For example", "topical, but says less")
 	if strings.Contains(body, "<script>alert") {
 		t.Error("the card shows what was judged as HTML")
 	}
