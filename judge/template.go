@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"deem/internal/words"
@@ -35,9 +36,16 @@ func (e *templateError) Error() string { return e.message }
 func parseTemplate(text string, slots map[string]Slot) (template, error) {
 	t := template{text: text}
 	var lit strings.Builder
+	marks := slices.DeleteFunc(sortedKeys(slots), func(name string) bool { return slots[name].Mark == "" })
 	for i := 0; i < len(text); {
 		rest := text[i:]
-		switch marked := markedSlot(rest, slots); {
+		marked := "" // the slot whose mark stands here
+		for _, name := range marks {
+			if marked == "" && strings.HasPrefix(rest, slots[name].Mark) {
+				marked = name
+			}
+		}
+		switch {
 		case marked != "":
 			t.parts = append(t.parts, part{text: lit.String()}, part{slot: marked, offset: i})
 			lit.Reset()
@@ -62,16 +70,6 @@ func parseTemplate(text string, slots map[string]Slot) (template, error) {
 	}
 	t.parts = append(t.parts, part{text: lit.String()})
 	return t, nil
-}
-
-// markedSlot returns the name of the slot whose mark s begins with, or "".
-func markedSlot(s string, slots map[string]Slot) string {
-	for _, name := range sortedKeys(slots) {
-		if mark := slots[name].Mark; mark != "" && strings.HasPrefix(s, mark) {
-			return name
-		}
-	}
-	return ""
 }
 
 // slotName returns the name of the slot at the beginning of s; at is its offset in the

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +56,7 @@ func (a *app) claimsCommand() *cobra.Command {
 		},
 	}
 	o.Known = knownCategories
-	cmd.Flags().StringVar(&o.Benchmark, "benchmark", "", "use the categories of this `benchmark`: "+strings.Join(sizedBenchmarks(), ", "))
+	cmd.Flags().StringVar(&o.Benchmark, "benchmark", "", "use the categories of this `benchmark`, such as locomo")
 	cmd.Flags().IntVar(&runs, "runs", claims.DefaultRuns, "a number may be the mean of up to `n` runs")
 	return cmd
 }

@@ -18,7 +18,7 @@ import (
 const completedRuns = 50
 
 // completeValues adds shell completion of flag values and arguments: judges, models,
-// formats and runs.
+// formats, benchmarks and runs.
 func (a *app) completeValues(cmd *cobra.Command) {
 	lists := map[string]func(ctx context.Context) []string{
 		"judge": func(context.Context) []string {
@@ -58,7 +58,9 @@ func (a *app) completeValues(cmd *cobra.Command) {
 			_ = cmd.RegisterFlagCompletionFunc(name, complete(list, also)) // It fails only without the flag.
 		}
 	}
-	if strings.Contains(cmd.Use, "RUN") && len(cmd.ValidArgs) == 0 {
+	if strings.Contains(cmd.Use, "[BENCHMARK]") {
+		cmd.ValidArgsFunction = complete(func(context.Context) []string { return benchmarkNames() }, cobra.ShellCompDirectiveNoFileComp)
+	} else if strings.Contains(cmd.Use, "RUN") && len(cmd.ValidArgs) == 0 {
 		cmd.ValidArgsFunction = complete(a.runNames, cobra.ShellCompDirectiveDefault) // A run file is a run too.
 	}
 	for _, sub := range cmd.Commands() {

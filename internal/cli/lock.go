@@ -51,7 +51,7 @@ func (a *app) lockCommand() *cobra.Command {
 		Use: "lock [BENCHMARK] --data FILE [flags]", Short: "fix in advance what will be judged", Long: lockHelp,
 		Example: "  deem lock --data answers.jsonl --judge universal --model openai:gpt-4o-mini --gate 'overall.lo >= 65%'\n" +
 			"  deem run --data answers.jsonl --judge universal --model openai:gpt-4o-mini --lock deem.lock",
-		Args: atMost(1), ValidArgs: benchmarkNames(),
+		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.setBenchmark(args); err != nil {
 				return err

@@ -54,7 +54,7 @@ func (a *app) planCommand() *cobra.Command {
 		Example: "  deem plan --data answers.jsonl --judge universal --model openai:gpt-4o-mini\n" +
 			"  deem plan longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06 --rpm 500\n" +
 			"  deem plan --margin 1pp\n  deem plan --split 2000 --from last",
-		Args: atMost(1), ValidArgs: benchmarkNames(),
+		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("split") {
 				return a.planSplit(cmd.Context(), from, split, itemCost)

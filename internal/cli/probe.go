@@ -65,7 +65,7 @@ func (a *app) probeCommand() *cobra.Command {
 	var o probeOptions
 	cmd := &cobra.Command{
 		Use: "probe [BENCHMARK] --data FILE [flags]", Short: "stress-test a judge", Long: probeHelp, Example: probeExample,
-		Args: atMost(1), ValidArgs: benchmarkNames(),
+		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.run.setBenchmark(args); err != nil {
 				return err

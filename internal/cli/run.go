@@ -129,7 +129,6 @@ func (a *app) runCommand() *cobra.Command {
 			o.detach.bounded = cmd.Flags().Changed("concurrency")
 			return a.run(cmd.Context(), o)
 		},
-		ValidArgs: benchmarkNames(),
 	}
 	o.flags(cmd.Flags())
 	o.lock.flags(cmd.Flags())
