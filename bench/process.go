@@ -32,7 +32,7 @@ type spent struct {
 
 // start runs a program to its end and measures it.
 func start(ctx context.Context, dir, program string, args ...string) (spent, error) {
-	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // the program is ours
+	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // deem starts its own program
 	var out, errs bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = dir, &out, &errs, environment()
 	began := time.Now()
@@ -83,7 +83,7 @@ func startVendor(ctx context.Context, o vendorOptions) (*vendor, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self(), "serve", string(text)) //nolint:gosec // it is this program
+	cmd := exec.CommandContext(ctx, self(), "serve", string(text)) //nolint:gosec // the running program itself
 	cmd.Stderr, cmd.Env = os.Stderr, environment()
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -183,11 +183,11 @@ func bare(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(*prompt) //nolint:gosec // the file is ours
+	text, err := os.ReadFile(*prompt) //nolint:gosec // deem wrote the file
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(*data) //nolint:gosec // the file is ours
+	f, err := os.Open(*data) //nolint:gosec // deem wrote the file
 	if err != nil {
 		return err
 	}

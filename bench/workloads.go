@@ -390,7 +390,7 @@ func visit(ctx context.Context, l *lab) ([]value, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, l.deem, "serve", "--listen", "127.0.0.1:0", "--json") //nolint:gosec // the program is ours
+	cmd := exec.CommandContext(ctx, l.deem, "serve", "--listen", "127.0.0.1:0", "--json") //nolint:gosec // deem starts its own program
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, environment(), os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -98,7 +98,7 @@ func thinking(reply string) (drop []span, open bool) {
 		if nextObject == nil {
 			var stop func()
 			nextObject, stop = iter.Pull2(scanObjects(reply, beginning(reply)))
-			defer stop() //nolint:revive,gocritic // It is called once.
+			defer stop() //nolint:revive,gocritic // It is called only once.
 		}
 		// A tag inside a valid object is part of a string, because anywhere else it would
 		// make the object invalid.

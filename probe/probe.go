@@ -270,5 +270,5 @@ func mix(seed uint64, texts ...string) uint64 {
 
 // chance returns a random generator seeded by the seed and the texts.
 func chance(seed uint64, texts ...string) *rand.Rand {
-	return rand.New(rand.NewPCG(mix(seed, texts...), seed)) //nolint:gosec // chance, not secrecy
+	return rand.New(rand.NewPCG(mix(seed, texts...), seed)) //nolint:gosec // sampling, not secrecy
 }

@@ -231,7 +231,7 @@ func Again(st store.Store, run store.Run) (deem.Judge, error) {
 		}
 		j, err := Stored(run.Judge, Parts{})
 		if err != nil {
-			return nil, nil //nolint:nilerr // It needs data that is not here.
+			return nil, nil //nolint:nilerr // The check needs data that is missing here.
 		}
 		return j, nil
 	}

@@ -101,7 +101,7 @@ func loadComposition(path string) (*Composition, bool, error) {
 func ParseComposition(name string, data []byte) (*Composition, bool, error) {
 	var doc yaml.Node
 	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, false, nil //nolint:nilerr // The reader of other judges says what is wrong.
+		return nil, false, nil //nolint:nilerr // The parser of judges reports the error.
 	}
 	root := doc.Content[0]
 	kind := keyedNode(root, "kind")

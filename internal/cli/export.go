@@ -175,7 +175,7 @@ func (a *app) exportSite(ctx context.Context, refs []string, out string, items i
 	if out == "" || out == "-" {
 		return usage.Mark(deem.WithHint(errors.New("a site is a folder"), "name it with -o, as -o site"))
 	}
-	if err := os.Mkdir(out, 0o755); errors.Is(err, fs.ErrExist) { //nolint:gosec // A site is for everybody.
+	if err := os.Mkdir(out, 0o755); errors.Is(err, fs.ErrExist) { //nolint:gosec // The exported site is meant to be read by everyone.
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", out), "name a folder that is not there, as -o site-2"))
 	} else if err != nil {
 		return err

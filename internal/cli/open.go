@@ -67,12 +67,12 @@ func (a *app) storeIfThere(ctx context.Context) (store.Database, error) {
 	if postgres.IsURL(a.db) {
 		st, err := a.readStore(ctx)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil //nolint:nilnil // There is none.
+			return nil, nil //nolint:nilnil // Absence is not an error.
 		}
 		return st, err
 	}
 	if _, err := os.Stat(a.db); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // There is none.
+		return nil, nil //nolint:nilnil // Absence is not an error.
 	}
 	return a.readStore(ctx)
 }

@@ -82,7 +82,7 @@ func checkOutputs(flags *pflag.FlagSet, args []string) error {
 func (out output) check(name string, reads []readFile) error {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil //nolint:nilerr // What is not there is not lost; creating it says why it fails.
+		return nil //nolint:nilerr // A missing file loses nothing; creating it reports why it fails.
 	}
 	for _, r := range reads {
 		if r.by != out.again && os.SameFile(info, r.info) {

@@ -241,7 +241,7 @@ func (a *app) refuseEmpty() error {
 	}
 	info, err := os.Stat(a.db)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
-		return nil //nolint:nilerr // Opening it says what is wrong.
+		return nil //nolint:nilerr // Opening the file reports the error.
 	}
 	return deem.WithHint(fmt.Errorf("open store %s: it holds no runs: the file is empty", a.db),
 		"name another database with --db, or remove the empty file")
@@ -251,7 +251,7 @@ func (a *app) refuseEmpty() error {
 func servedQueue(ctx context.Context, st store.Store, readOnly bool) (server.Queue, error) {
 	pg, ok := st.(*postgres.Store)
 	if !ok {
-		return nil, nil //nolint:nilnil // There is none.
+		return nil, nil //nolint:nilnil // Absence is not an error.
 	}
 	open := queue.Open
 	if readOnly {

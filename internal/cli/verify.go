@@ -237,7 +237,7 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	}
 	again, err := catalog.Stored(reports.RunOfFile(r, j).Judge, catalog.Parts{})
 	if err != nil {
-		return bundle.Again{Note: fmt.Sprintf("this deem cannot make the rule %s (%s) without further data, or has another version of it", j.Name, deem.ShortHash(j.Hash))}, nil //nolint:nilerr // The note says what it means.
+		return bundle.Again{Note: fmt.Sprintf("this deem cannot make the rule %s (%s) without further data, or has another version of it", j.Name, deem.ShortHash(j.Hash))}, nil //nolint:nilerr // The note reports the error.
 	}
 	return bundle.Again{Rule: answeredJudge{again}}, nil
 }

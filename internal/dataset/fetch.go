@@ -283,7 +283,7 @@ func (d download) save(partFile string, have int64, body io.Reader) error {
 	if have == 0 {
 		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
 	}
-	f, err := os.OpenFile(partFile, flags, 0o600) //nolint:gosec // It is in the cache.
+	f, err := os.OpenFile(partFile, flags, 0o600) //nolint:gosec // The path is inside the cache.
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (d download) save(partFile string, have int64, body io.Reader) error {
 }
 
 func sumOf(file string) (sum string, size int64, err error) {
-	f, err := os.Open(file) //nolint:gosec // It is in the cache.
+	f, err := os.Open(file) //nolint:gosec // The path is inside the cache.
 	if err != nil {
 		return "", 0, err
 	}
@@ -310,7 +310,7 @@ func sumOf(file string) (sum string, size int64, err error) {
 }
 
 func readMeta(dir, name string) (m meta) {
-	text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // It is in the cache.
+	text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // The path is inside the cache.
 	if err != nil || json.Unmarshal(text, &m) != nil {
 		return meta{}
 	}

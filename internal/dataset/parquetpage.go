@@ -267,13 +267,13 @@ func (p *pages) deltas(encoding format.Encoding, data []byte) (func() ([]byte, e
 		var list []int32
 		list, err = new(delta.BinaryPackedEncoding).DecodeInt32(nil, data)
 		for _, v := range list {
-			text = binary.LittleEndian.AppendUint32(text, uint32(v)) //nolint:gosec // Its bits are copied.
+			text = binary.LittleEndian.AppendUint32(text, uint32(v)) //nolint:gosec // Only the bits are copied.
 		}
 	case encoding == format.DeltaBinaryPacked && p.kind == format.Int64:
 		var list []int64
 		list, err = new(delta.BinaryPackedEncoding).DecodeInt64(nil, data)
 		for _, v := range list {
-			text = binary.LittleEndian.AppendUint64(text, uint64(v)) //nolint:gosec // Its bits are copied.
+			text = binary.LittleEndian.AppendUint64(text, uint64(v)) //nolint:gosec // Only the bits are copied.
 		}
 	case encoding == format.DeltaByteArray && p.kind == format.FixedLenByteArray:
 		text, err = new(delta.ByteArrayEncoding).DecodeFixedLenByteArray(nil, data, p.width)
@@ -323,7 +323,7 @@ func (l *levels) next() (uint32, error) {
 		l.data = l.data[n:]
 		if l.left, l.packed, l.bit = head>>1, nil, 0; head&1 != 0 {
 			// The last run may end before the group of eight numbers is full.
-			size = int(min(l.left*uint64(l.width), uint64(len(l.data)))) //nolint:gosec // Not more than there is.
+			size = int(min(l.left*uint64(l.width), uint64(len(l.data)))) //nolint:gosec // The count is bounded by the data.
 			l.left, l.packed, l.data = l.left*8, l.data[:size:size], l.data[size:]
 			continue
 		}

@@ -84,9 +84,9 @@ func renderOfLogical(e *format.SchemaElement, logical format.LogicalTypeValue) (
 // integer returns the number in a value of either width.
 func integer(v parquetCell) int64 {
 	if len(v.data) == 4 {
-		return int64(int32(binary.LittleEndian.Uint32(v.data))) //nolint:gosec // It is signed.
+		return int64(int32(binary.LittleEndian.Uint32(v.data))) //nolint:gosec // The value is signed.
 	}
-	return int64(binary.LittleEndian.Uint64(v.data)) //nolint:gosec // It is signed.
+	return int64(binary.LittleEndian.Uint64(v.data)) //nolint:gosec // The value is signed.
 }
 
 func appendUnsigned(b []byte, v parquetCell) []byte {

@@ -38,7 +38,7 @@ func HTML(w io.Writer, d *Document) error {
 func Fragment(d *Document, urls URLs) (template.HTML, error) {
 	var b bytes.Buffer
 	err := execute(&b, "fragment", view(d, urls))
-	return template.HTML(b.String()), err //nolint:gosec // The template has escaped it.
+	return template.HTML(b.String()), err //nolint:gosec // The template has escaped the text.
 }
 
 // execute writes the whole output of a template, or nothing on an error.
@@ -129,7 +129,7 @@ func view(d *Document, urls URLs) docView {
 	if urls == nil {
 		urls = func(Link) string { return "" }
 	}
-	v := docView{Title: words.Clean(d.Title), Style: template.CSS(CSS)} //nolint:gosec // It is ours.
+	v := docView{Title: words.Clean(d.Title), Style: template.CSS(CSS)} //nolint:gosec // The path is our own.
 	narrow := false                                                     // the last group takes further sections
 	for i, s := range d.Sections {
 		sv := sectionView{ID: s.ID, Title: words.Clean(s.Title)}

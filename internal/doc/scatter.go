@@ -88,7 +88,7 @@ func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
 	if err := execute(&b, "scatter", drawing); err != nil {
 		panic("doc: " + err.Error()) // the template is fixed
 	}
-	return Figure{HTML: template.HTML(b.String())} //nolint:gosec // The template has escaped it.
+	return Figure{HTML: template.HTML(b.String())} //nolint:gosec // The template has escaped the text.
 }
 
 // roundStep returns the smallest round number of at least x: 1, 2 or 5 times a power of

@@ -202,7 +202,7 @@ func (c *parquetColumn) add(rep, def byte, v reflect.Value) {
 	case c.kind == format.ByteArray:
 		c.data = append(binary.LittleEndian.AppendUint32(c.data, uint32(v.Len())), v.String()...) //nolint:gosec // Texts are shorter than 4 GB.
 	case c.kind == format.Int64:
-		c.data = binary.LittleEndian.AppendUint64(c.data, uint64(v.Int())) //nolint:gosec // Its bits are written.
+		c.data = binary.LittleEndian.AppendUint64(c.data, uint64(v.Int())) //nolint:gosec // Only the bits are written.
 	case c.kind == format.Double:
 		c.data = binary.LittleEndian.AppendUint64(c.data, math.Float64bits(v.Float()))
 	case c.kind == format.Boolean:
@@ -223,9 +223,9 @@ func (p *Parquet) flush() {
 		body := append(append(appendLevels(nil, c.maxRep, c.reps), appendLevels(nil, c.maxDef, c.defs)...), c.data...)
 		packed, err := new(zstd.Codec).Encode(nil, body)
 		header := format.PageHeader{
-			Type: format.DataPage, UncompressedPageSize: int32(len(body)), CompressedPageSize: int32(len(packed)), //nolint:gosec // A group is some MB.
+			Type: format.DataPage, UncompressedPageSize: int32(len(body)), CompressedPageSize: int32(len(packed)), //nolint:gosec // A row group has a few MB.
 			DataPageHeader: thrift.New(format.DataPageHeader{
-				NumValues: int32(c.values), Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE, //nolint:gosec // A group is some MB.
+				NumValues: int32(c.values), Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE, //nolint:gosec // A row group has a few MB.
 			}),
 		}
 		head, err2 := thrift.Marshal(new(thrift.CompactProtocol), &header)
@@ -262,7 +262,7 @@ func appendLevels(b []byte, most byte, list []byte) []byte {
 		b = append(binary.AppendUvarint(b, uint64(n)<<1), list[0])
 		list = list[n:]
 	}
-	binary.LittleEndian.PutUint32(b[begin:], uint32(len(b)-begin-4)) //nolint:gosec // A group is some MB.
+	binary.LittleEndian.PutUint32(b[begin:], uint32(len(b)-begin-4)) //nolint:gosec // A row group has a few MB.
 	return b
 }
 

@@ -73,7 +73,7 @@ func startLlama(tb testing.TB, program, model string) string {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var output bytes.Buffer
-	cmd := exec.CommandContext(ctx, program, "--model", model, "--host", host, "--port", port, "--api-key", Key, //nolint:gosec // It is ours.
+	cmd := exec.CommandContext(ctx, program, "--model", model, "--host", host, "--port", port, "--api-key", Key, //nolint:gosec // The path is our own.
 		"--ctx-size", "512", "--parallel", "1", "--threads", "1", "--embeddings", "--pooling", "mean", "--no-webui", "--offline")
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {

@@ -341,7 +341,7 @@ func (s *Set) lintReadme() {
 // lintLines checks the lines of a README that name a file.
 func (s *Set) lintLines(readme, file string) {
 	const most = 1 << 20
-	f, err := os.Open(readme) //nolint:gosec // It lies beside a file that the user names.
+	f, err := os.Open(readme) //nolint:gosec // The file is next to one that the user names.
 	if err != nil {
 		return // The README is optional: the rows are what is checked.
 	}

@@ -14,7 +14,7 @@ import (
 type Cascade struct {
 	Items     int     `json:"items"`
 	Stages    []Stage `json:"stages"`
-	Undecided int     `json:"nobody"` // items that no stage decided, which are unjudged
+	Undecided int     `json:"undecided"` // items that no stage decided, which are unjudged
 
 	// Saved is the estimated cost of the last model stage on the items that earlier stages
 	// decided, based on its cost on the others. It is nil if the cascade has no model stage

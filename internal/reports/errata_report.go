@@ -23,7 +23,7 @@ type ErrataReport struct {
 	Known      int `json:"known"`      // errata in the list
 	Corrupting int `json:"corrupting"` // those that can change a score
 	Absent     int `json:"absent"`     // those of them that match no item of the run
-	Corrected  int `json:"mended"`     // items whose reference is already corrected
+	Corrected  int `json:"corrected"`  // items whose reference is already corrected
 
 	Kinds []ErrataKind `json:"kinds"` // of the errors in the run, most frequent first
 

@@ -112,7 +112,7 @@ func (s *Server) addCurve(d *doc.Document, c *agree.Confidence) error {
 		if section.ID != "confidence" {
 			continue
 		}
-		figure := doc.Figure{HTML: template.HTML(b.String())}                     //nolint:gosec // The template has escaped it.
+		figure := doc.Figure{HTML: template.HTML(b.String())}                     //nolint:gosec // The template has escaped the text.
 		d.Sections[i].Blocks = append([]doc.Block{figure}, section.Blocks[1:]...) // The chart includes the table.
 	}
 	return nil

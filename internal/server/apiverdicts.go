@@ -209,12 +209,12 @@ func (s *Server) streamVerdicts(w http.ResponseWriter, r *http.Request, j *runJo
 		for _, rec := range recs {
 			line := with.of(rec)
 			if err := out.write(verdictLine{Record: &line}); err != nil {
-				return nil //nolint:nilerr // Who is gone needs no answer.
+				return nil //nolint:nilerr // The client is gone, so there is nobody to answer.
 			}
 		}
 		sent += len(recs)
 		if err := out.flush(); err != nil {
-			return nil //nolint:nilerr // Who is gone needs no answer.
+			return nil //nolint:nilerr // The client is gone, so there is nobody to answer.
 		}
 		select {
 		case <-more:

@@ -89,7 +89,7 @@ func (g *guard) endSession(r *http.Request) *http.Cookie {
 }
 
 func (g *guard) cookie(r *http.Request, value string, age int) *http.Cookie {
-	return &http.Cookie{ //nolint:gosec // Secure is set where there is TLS; on loopback there is none.
+	return &http.Cookie{ //nolint:gosec // Secure is set under TLS; loopback has no TLS.
 		Name: cookieName(r), Value: value, Path: "/", MaxAge: age,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		// A TLS proxy in front of the server sets this header. If a client forges it, its

@@ -263,13 +263,13 @@ func (s *Server) labelPost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // It leads to a page of this run.
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // The link leads to a page of this run.
 	return nil
 }
 
 // nameCookie returns a cookie that keeps a name for a year.
 func (s *Server) nameCookie(r *http.Request, who string) *http.Cookie {
-	return &http.Cookie{ //nolint:gosec // Secure where it is reached by TLS.
+	return &http.Cookie{ //nolint:gosec // Secure is set under TLS.
 		Name: annotatorCookie, Value: url.QueryEscape(who), Path: "/", MaxAge: 365 * 24 * 3600,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",

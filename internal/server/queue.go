@@ -109,7 +109,7 @@ func (s *Server) queued(ctx context.Context, runID string) (*queuedView, error) 
 	}
 	status, err := s.queue.Run(ctx, runID)
 	if errors.Is(err, queue.ErrNotQueued) {
-		return nil, nil //nolint:nilnil // Somebody judges it without workers.
+		return nil, nil //nolint:nilnil // The run is judged without workers.
 	}
 	if err != nil {
 		return nil, err

@@ -317,7 +317,7 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
 	for i, id := range ids {
 		ids[i] = url.QueryEscape(id)
 	}
-	http.Redirect(w, r, "/compare?runs="+strings.Join(ids, ","), http.StatusSeeOther) //nolint:gosec // It begins with a path of ours.
+	http.Redirect(w, r, "/compare?runs="+strings.Join(ids, ","), http.StatusSeeOther) //nolint:gosec // The path begins with a prefix of our own.
 	return nil
 }
 
@@ -363,7 +363,7 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 	if back := r.PostFormValue("back"); do == "tag" && strings.HasPrefix(back, "/?") {
 		to = back
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // It begins with a path of ours.
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // The path begins with a prefix of our own.
 	return nil
 }
 

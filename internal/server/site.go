@@ -147,10 +147,10 @@ func (w *siteWriter) write() error {
 		})
 	}
 	file := filepath.Join(w.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // A site is for everybody.
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // The exported site is meant to be read by everyone.
 		return err
 	}
-	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // A site is for everybody.
+	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // The exported site is meant to be read by everyone.
 }
 
 // relative returns the relative URL from one file to another. To may end in a fragment.

@@ -24,7 +24,7 @@ func Ahead(seq iter.Seq2[deem.Record, error]) iter.Seq2[deem.Record, error] {
 		}()
 		defer func() {
 			close(enough)
-			for range groups { //nolint:revive // The reader must see that it is over, and say so.
+			for range groups { //nolint:revive // The reader must notice the end and report it.
 			}
 		}()
 		for group := range groups {

@@ -318,7 +318,7 @@ func temporality(t metricdata.Temporality) int {
 func numbers(points []metricdata.DataPoint[int64]) message {
 	var list message
 	for _, p := range points {
-		point := message(nil).attributes(7, p.Attributes.ToSlice()).time(2, p.StartTime).time(3, p.Time).fixed(6, uint64(p.Value)) //nolint:gosec // Its bits are written.
+		point := message(nil).attributes(7, p.Attributes.ToSlice()).time(2, p.StartTime).time(3, p.Time).fixed(6, uint64(p.Value)) //nolint:gosec // Only the bits are written.
 		list = list.bytes(1, exemplars(point, 5, p.Exemplars))
 	}
 	return list

@@ -206,6 +206,6 @@ func fold(seed *int64) *int32 {
 	if s < math.MinInt32 || s > math.MaxInt32 {
 		s = (s ^ s>>32) & math.MaxInt32
 	}
-	folded := int32(s) //nolint:gosec // it fits by now
+	folded := int32(s) //nolint:gosec // checked above to fit
 	return &folded
 }

@@ -115,7 +115,7 @@ func (j *join) rows(ctx context.Context, names []string, stdin io.Reader, visit 
 func filesIn(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if name == "-" || err != nil || !info.IsDir() {
-		return []string{name}, nil //nolint:nilerr // Opening it says what is wrong with it.
+		return []string{name}, nil //nolint:nilerr // Opening the file reports the error.
 	}
 	var files []string
 	err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {

@@ -50,7 +50,7 @@ func table(b *strings.Builder, figures []Figure) {
 	for _, f := range figures {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", f.Name, valid(f), all(f), standsOn(f), f.Unjudged, remark(f))
 	}
-	t.Flush() //nolint:errcheck // a Builder takes everything
+	t.Flush() //nolint:errcheck // a Builder never fails
 }
 
 // groups writes three figures with the same name before the colon as one row.
@@ -74,7 +74,7 @@ func groups(b *strings.Builder, title string, figures []Figure) {
 		}
 		fmt.Fprintf(t, "\t%d\t%d\n", standsOn(row[0]), row[0].Unjudged)
 	}
-	t.Flush() //nolint:errcheck // a Builder takes everything
+	t.Flush() //nolint:errcheck // a Builder never fails
 }
 
 // perGroup is the number of figures of a group of memory points or questions.

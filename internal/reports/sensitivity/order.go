@@ -25,7 +25,7 @@ type Order struct {
 	A       string `json:"a"`
 	B       string `json:"b"`
 	Paired  bool   `json:"paired"` // by item id; otherwise the systems answered different questions
-	Outcome string `json:"fate"`
+	Outcome string `json:"outcome"`
 	Under   []Lead `json:"under"`
 }
 

@@ -104,7 +104,7 @@ func (c *Cluster) initdb(ctx context.Context) error {
 // command returns a Postgres program that runs as the server's user. Postgres refuses to
 // run as root.
 func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, name), args...) //nolint:gosec // Ours, found in a fixed place.
+	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, name), args...) //nolint:gosec // Our own program, at a fixed path.
 	cmd.Dir = c.folder
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC", "HOME=" + c.folder}
 	detach(cmd, c.user)

@@ -22,7 +22,7 @@ type account struct{ uid, gid int }
 // unless that is root.
 func serverAccount() (*account, error) {
 	if os.Geteuid() != 0 {
-		return nil, nil //nolint:nilnil // Nobody else is needed.
+		return nil, nil //nolint:nilnil // No other process is needed.
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)

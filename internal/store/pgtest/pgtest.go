@@ -224,7 +224,7 @@ func Execute(t testing.TB, url string, statements ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(ctx) //nolint:errcheck // Nothing is lost with it.
+	defer conn.Close(ctx) //nolint:errcheck // Losing it does no harm.
 	for _, st := range statements {
 		if _, err := conn.Exec(ctx, st); err != nil {
 			t.Fatalf("%s: %v", st, err)

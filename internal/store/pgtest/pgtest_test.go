@@ -37,7 +37,7 @@ func ask(t *testing.T, url, query string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context()) //nolint:errcheck // Nothing is lost with it.
+	defer conn.Close(t.Context()) //nolint:errcheck // Losing it does no harm.
 	var n int
 	if err := conn.QueryRow(t.Context(), query).Scan(&n); err != nil {
 		t.Fatalf("%s: %v", query, err)

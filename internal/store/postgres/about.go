@@ -30,7 +30,7 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 			if err != nil {
 				return store.Run{}, s.explain("edit a run in", err)
 			}
-			defer s.claims.giveUp(c) //nolint:errcheck // The claim is that of this call alone.
+			defer s.claims.giveUp(c) //nolint:errcheck // Only this call holds the claim.
 		}
 	}
 	err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {

@@ -79,7 +79,7 @@ func TestDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // Nothing is lost with it.
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // Losing it does no harm.
 	columns := columnsOf(t, conn)
 	if len(columns) < 60 {
 		t.Fatalf("only %d columns were found", len(columns))

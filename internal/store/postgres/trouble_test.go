@@ -329,12 +329,12 @@ func newLossy(t *testing.T, socket string) *lossy {
 }
 
 func (p *lossy) serve(t *testing.T, client net.Conn) {
-	defer client.Close() //nolint:errcheck // Nothing is lost with it.
+	defer client.Close() //nolint:errcheck // Losing it does no harm.
 	server, err := (&net.Dialer{}).DialContext(t.Context(), "unix", p.server)
 	if err != nil {
 		return
 	}
-	defer server.Close() //nolint:errcheck // Nothing is lost with it.
+	defer server.Close() //nolint:errcheck // Losing it does no harm.
 	go func() {
 		_, _ = io.Copy(server, client)
 		_ = server.Close()

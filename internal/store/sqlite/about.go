@@ -23,7 +23,7 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 			if err != nil {
 				return store.Run{}, err
 			}
-			defer c.release() //nolint:errcheck // The claim is that of this call alone.
+			defer c.release() //nolint:errcheck // Only this call holds the claim.
 		}
 	}
 	err = s.transact(ctx, func(ctx context.Context, w *writer) error {

@@ -27,7 +27,7 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 		if err != nil {
 			return err
 		}
-		defer put.Close() //nolint:errcheck // Nothing is lost with it.
+		defer put.Close() //nolint:errcheck // Losing it does no harm.
 		for _, l := range list {
 			c := []any{text(l.Item), text(l.ID), text(l.Dataset), text(l.Annotator), l.Yes, text(l.Label), l.Score, text(l.Note), text(l.Drawn), nanos(l.Labelled)}
 			if _, err := put.ExecContext(ctx, append(c, store.Seal(c))...); err != nil {

@@ -194,6 +194,6 @@ func post(url string, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // What was read is checked.
+	defer resp.Body.Close() //nolint:errcheck // The data read so far is checked.
 	return io.ReadAll(resp.Body)
 }

@@ -175,7 +175,7 @@ func (c *Client) trip(r *http.Request, limit int) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // What was read is checked.
+	defer resp.Body.Close() //nolint:errcheck // The data read so far is checked.
 	return c.read(resp, limit)
 }
 

@@ -63,7 +63,7 @@ func (c *Client) Lines(ctx context.Context, to Target) iter.Seq2[[]byte, error] 
 			yield(nil, c.transportError(ctx, callCtx, err))
 			return
 		}
-		defer resp.Body.Close() //nolint:errcheck // What was read is checked.
+		defer resp.Body.Close() //nolint:errcheck // The data read so far is checked.
 		if resp.StatusCode < 200 || resp.StatusCode > 299 {
 			yield(nil, c.refused(ctx, callCtx, resp))
 			return
