@@ -68,7 +68,8 @@ test: $(TOOLS)/gotestsum ## run every test, and install what that needs
 	scripts/axe.sh $(TOOLS)/axe
 	scripts/test.sh $(TOOLS)/bin/gotestsum $(TOOLS)/test.json $(TESTTIME)
 	cd tools/match && $(GO) test -timeout $(TESTTIME) .
-	COVERAGE=150 $(GO) test -count=1 -timeout $(TESTTIME) -run '^TestCoverage$$' ./internal/coverage
+	cd tools/bench && $(GO) test -timeout $(TESTTIME) .
+	COVERAGE=150 $(GO) test -count=1 -timeout $(TESTTIME) -run '^TestCoverage$$' ./internal/agreement
 	$(if $(filter-out false 0,$(CI)),scripts/skips.sh $(TOOLS)/test.json .ci/skips.txt)
 
 .PHONY: quick
@@ -96,6 +97,7 @@ lint-fmt: $(TOOLS)/gofumpt ## is every file formatted?
 lint-vet: ## go vet, the long tests too
 	$(GO) vet -tags=soak $(PKGS)
 	cd tools/match && $(GO) vet .
+	cd tools/bench && $(GO) vet .
 
 .PHONY: lint-arrows
 lint-arrows: ## does every package import only what it may?
@@ -137,7 +139,7 @@ soak: soak-hour soak-long ## run the hour of faults, and then the other long tes
 .PHONY: soak-hour
 soak-hour: ## live with faults for SOAKTIME (1h): nothing is lost, doubled or grows
 	scripts/need.sh postgres
-	SOAKTIME=$(SOAKTIME) $(GO) test -tags=soak -count=1 -v -run '^TestSoakHour$$' -timeout 0 ./internal/soak
+	SOAKTIME=$(SOAKTIME) $(GO) test -tags=soak -count=1 -v -run '^TestSoakHour$$' -timeout 0 ./cmd/deem
 
 .PHONY: soak-long
 soak-long: ## run the other long tests (up to an hour)
@@ -145,17 +147,17 @@ soak-long: ## run the other long tests (up to an hour)
 
 .PHONY: coverage
 coverage: ## simulate how often intervals hold and tests err, and write docs/design/coverage.md (minutes)
-	COVERAGE=$(DRAWS) COVERAGE_PAGE=$(CURDIR)/docs/design/coverage.md $(GO) test -v -count=1 -timeout 60m -run '^TestCoverage$$|^TestUntilStopsFalsely$$' ./internal/coverage
+	COVERAGE=$(DRAWS) COVERAGE_PAGE=$(CURDIR)/docs/design/coverage.md $(GO) test -v -count=1 -timeout 60m -run '^TestCoverage$$|^TestUntilStopsFalsely$$' ./internal/agreement
 
 .PHONY: bench
 bench: build ## measure deem against a bare loop, and check the targets (ten to twenty minutes)
-	$(GO) build -trimpath -o bin/bench ./bench
+	cd tools/bench && $(GO) build -trimpath -o ../../bin/bench .
 	bin/bench -check $(BENCHFLAGS)
 
 .PHONY: bench-peers
 bench-peers: build ## measure deem and two other tools from npm (ten minutes, and 2 GB for a while)
 	scripts/need.sh clients npm
-	bench/peers/peers.py $(PEERS)
+	tools/bench/peers/peers.py $(PEERS)
 
 .PHONY: release
 release: ## build everything that a release has into dist/ (RELEASEFLAGS="--only linux-amd64" for one platform)
@@ -163,7 +165,7 @@ release: ## build everything that a release has into dist/ (RELEASEFLAGS="--only
 
 .PHONY: release-check
 release-check: ## build a release twice in different folders, and look at all of it (minutes)
-	$(GO) test -tags=soak -count=1 -v -run '^TestSoakRelease$$' -timeout 60m ./internal/ci/packages
+	$(GO) test -tags=soak -count=1 -v -run '^TestSoakRelease$$' -timeout 60m ./internal/ci
 
 .PHONY: publish
 publish: ## put the addresses of publish.env where readers look for them

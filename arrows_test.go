@@ -65,30 +65,24 @@ var arrows = []arrow{
 	{"internal/dataset", []string{".", "internal/text", "internal/flock"}, "files become items before any judge is chosen"},
 	{words, nil, "numbers and texts are written for people the same way everywhere, so every package that writes for people may import it"},
 	{"internal/usage", []string{".", "internal/text"}, "who is to mend an error is known where it is made, and told where it is shown"},
-	{"internal/catalog", []string{".", "judge", "judge/*", "model", "model/*", "internal/benchmark", "internal/cloud", "internal/labels", "internal/minilm", "internal/store", "internal/text", "internal/usage"}, "judges and vendors have their names here; benchmarks are in a table that the list of benchmarks fills"},
+	{"internal/catalog", []string{".", "judge", "judge/*", "model", "model/*", "internal/benchmark", "internal/labels", "internal/minilm", "internal/store", "internal/text", "internal/usage"}, "judges and vendors have their names here; benchmarks are in a table that the list of benchmarks fills"},
 	{"internal/reports", []string{".", "stat", "judge", "judge/*", "model", "probe", "report", "bundle", "internal/agreement", "internal/benchmark", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/reports/*", "internal/store", "internal/text", "internal/usage"}, "what a run found is told to commands and server alike, by what is stored: it makes no judge"},
 	{"internal/store", []string{"."}, "the store keeps records and judges nothing"},
 	{"internal/store/*", []string{".", "internal/store", "internal/flock"}, "a store is one folder, and no store knows another"},
 	{"internal/run", []string{".", "model", "internal/store", "internal/telemetry", "internal/usage"}, "a run is conducted the same way by command, server and worker, whatever the judge is made of"},
 	{"internal/queue", []string{".", "model", "internal/dataset", "internal/run", "internal/store", "internal/store/postgres", "internal/telemetry"}, "a worker conducts its part of a run and keeps its records; who starts it brings the judge"},
-	{"internal/plan", []string{".", "model"}, "a plan counts requests and calls nobody"},
 	{"internal/labels", []string{".", "judge", "internal/dataset"}, "people's verdicts come from files, as items do"},
 	{"internal/published", []string{".", "judge", "internal/benchmark", "internal/dataset", "internal/text"}, "other people's results become records before any judge is chosen; a benchmark may read its own, so that they count as there"},
 	{"internal/claims", []string{".", "stat"}, "a table of percentages is checked by arithmetic: it has no items, no judge and no benchmark"},
 	{"internal/telemetry", []string{"."}, "telemetry changes nothing in a run"},
 	{"internal/export", []string{"."}, "records become rows at the border; what they amount to is a report"},
 	{"internal/flock", nil, "a lock of a file needs nobody"},
-	{"internal/cloud", []string{"."}, "a cloud wants signatures and tokens, whatever the wire"},
 	{"internal/faultserver", nil, "a server that misbehaves on purpose is nobody's friend"},
-	{"bench", []string{"internal/faultserver"}, "a benchmark measures the binary from the outside, as a user meets it"},
-	{"internal/proctest", nil, "tests that start deem read what it writes"},
-	{"internal/golden", nil, "every port of a published formula is tested with the same vectors"},
 	{"scripts", nil, "a script measures from the outside"},
-	{"internal/ci/*", nil, "what CI runs must work when the rest of deem does not"},
+	{"internal/golden", nil, "every port of a published formula is tested with the same vectors"},
 
 	{"internal/server", []string{".", "stat", "judge", "judge/*", "model", "probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/reports/*", "internal/run", "internal/store", "internal/telemetry", "internal/usage"}, "the server shows every report and conducts runs; it knows no benchmark, no vendor and no database"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
-	{"internal/cli/schemas", []string{"internal/cli"}, "what the commands write is held against schemas from the outside"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
 }
@@ -105,7 +99,7 @@ type library struct {
 }
 
 var libraries = []library{
-	{"github.com/jackc/pgx/v5", []string{"internal/store/postgres", "internal/store/pgtest", "internal/queue"}, "only what keeps runs in Postgres, and what hands out work there, speaks to it"},
+	{"github.com/jackc/pgx/v5", []string{"internal/store/postgres", "internal/store/storetest", "internal/queue"}, "only what keeps runs in Postgres, and what hands out work there, speaks to it"},
 	{"github.com/riverqueue/river", []string{"internal/queue"}, "only one package knows which queue hands out work"},
 	{"github.com/chromedp/chromedp", nil, "a browser is for tests"},
 	{"modernc.org/sqlite", []string{"internal/store/sqlite"}, "only one package knows which database keeps the runs"},
@@ -114,14 +108,14 @@ var libraries = []library{
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "internal/catalog", "internal/labels", "internal/claims", "internal/cli", "internal/cli/schemas", "internal/ci/docs"}, "YAML is what people write by hand: judges, settings, providers, labels, tables of claims, and prompts in repositories of others; it is never a format of items"},
-	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli/schemas", "internal/export", "internal/server"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "internal/catalog", "internal/labels", "internal/claims", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is what people write by hand: judges, settings, providers, labels, tables of claims, and prompts in repositories of others; it is never a format of items"},
+	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "cmd/deem", "internal/export", "internal/server"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
-	{"gonum.org/v1/gonum", []string{"stat", "internal/agreement", "judge/cascade", "internal/coverage"}, "a distribution is statistics"},
+	{"gonum.org/v1/gonum", []string{"stat", "internal/agreement", "judge/cascade"}, "a distribution is statistics"},
 	{"golang.org/x/text", []string{"internal/minilm", "judge/match", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
 	{"github.com/neurosnap/sentences", []string{"internal/text/metric"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
-	{"github.com/tiktoken-go/tokenizer", []string{"internal/plan"}, "vocabularies are large, and only a plan counts tokens"},
+	{"github.com/tiktoken-go/tokenizer", []string{"internal/run"}, "vocabularies are large, and only a plan counts tokens"},
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "only one package knows who watches"},
 	{"go.opentelemetry.io/proto", []string{"internal/telemetry"}, "only one package knows who watches"},
 	{"google.golang.org/protobuf", []string{"internal/telemetry"}, "only one package speaks to a collector"},
@@ -142,7 +136,7 @@ var testOnly = []string{"github.com/chromedp/chromedp", "github.com/google/go-cm
 
 // assembled lists the packages that need the rest. A test of any other package
 // may not import them.
-var assembled = []string{"internal/catalog", "internal/reports", "internal/queue", "internal/server", "internal/cli", "internal/cli/schemas", "cmd/*"}
+var assembled = []string{"internal/catalog", "internal/reports", "internal/queue", "internal/server", "internal/cli", "cmd/*"}
 
 // words is a leaf that every package but a leaf may import. It counts for no width.
 const words = "internal/words"
@@ -454,7 +448,7 @@ func TestArrowsRefuse(t *testing.T) {
 		{"util/bad.go", "strings", "util is in no row of the arrows"},
 		{"stat/bad_test.go", "deem/internal/cli", "a test of a part must not need the whole"},
 
-		{"report/lib.go", "gonum.org/v1/gonum/stat/distuv", "only in stat, internal/agreement, judge/cascade, internal/coverage: a distribution is statistics"},
+		{"report/lib.go", "gonum.org/v1/gonum/stat/distuv", "only in stat, internal/agreement, judge/cascade: a distribution is statistics"},
 		{"judge/lib.go", "modernc.org/sqlite", "only in internal/store/sqlite"},
 		{"judge/lib_test.go", "modernc.org/sqlite", "only in internal/store/sqlite"},
 		{"judge/cmp.go", "github.com/google/go-cmp/cmp", "comparing is for tests"},

@@ -21,7 +21,7 @@ has() {
       command -v "$name" >/dev/null || return 1
     done
     ;;
-  postgres) # where internal/store/pgtest looks for it
+  postgres) # where internal/store/storetest looks for it
     command -v initdb >/dev/null && [ -x "$(dirname "$(readlink -f "$(command -v initdb)")")/postgres" ] && return 0
     for name in /usr/lib/postgresql/*/bin; do
       [ -x "$name/initdb" ] && [ -x "$name/postgres" ] && return 0
@@ -68,12 +68,12 @@ packages() {
 purpose() {
   case $1 in
   cc) echo "a C compiler is missing; the race detector needs it" ;;
-  clients) echo "python3, node (20 or later), curl, jq, zstd or xz is missing; the tests of the HTTP API (internal/server), of the documentation (internal/ci/docs) and of the examples need them" ;;
+  clients) echo "python3, node (20 or later), curl, jq, zstd or xz is missing; the tests of the HTTP API (internal/server), of the documentation and the examples (internal/ci) need them" ;;
   postgres) echo "Postgres is missing; the tests of internal/store/postgres, internal/queue, internal/server and internal/cli start a server" ;;
   chromium) echo "Chromium is missing; the browser tests of internal/server need it (DEEM_CHROMIUM can name the program)" ;;
-  python) echo "python3 with venv, pytest, pytest-xdist, pandas and mypy is missing; the tests of the Python package (internal/ci/packages) need them" ;;
-  npm) echo "node or npm is missing; make bench-peers installs other tools with it, and internal/ci/packages installs the npm packages" ;;
-  packagers) echo "dpkg, rpm or ssh-keygen is missing; internal/ci/packages installs the packages of a release with them" ;;
+  python) echo "python3 with venv, pytest, pytest-xdist, pandas and mypy is missing; the tests of the Python package (internal/ci) need them" ;;
+  npm) echo "node or npm is missing; make bench-peers installs other tools with it, and internal/ci installs the npm packages" ;;
+  packagers) echo "dpkg, rpm or ssh-keygen is missing; internal/ci installs the packages of a release with them" ;;
   shellcheck) echo "shellcheck is missing; make lint-shell checks the scripts with it" ;;
   esac
 }

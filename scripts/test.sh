@@ -10,9 +10,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 gotestsum=${1:?usage: scripts/test.sh GOTESTSUM LOG TIME}
 log=$2 time=$3
-raced=(. ./bundle ./internal/catalog ./internal/cloud ./internal/faultserver
-  ./internal/queue ./internal/run ./internal/server ./internal/soak ./internal/store/... ./internal/telemetry
-  ./internal/minilm ./internal/plan ./judge/... ./model/... ./probe)
+raced=(. ./bundle ./cmd/deem ./internal/catalog ./internal/faultserver
+  ./internal/queue ./internal/run ./internal/server ./internal/store/... ./internal/telemetry
+  ./internal/minilm ./judge/... ./model/... ./probe)
 export CGO_ENABLED=1
 
 failed=0

@@ -14,7 +14,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deem"
-	"deem/internal/cloud"
 	"deem/model/bedrock"
 	"deem/model/openai"
 )
@@ -139,13 +138,13 @@ func (p Provider) open(name string, at access) (deem.Model, error) {
 	if at.key == "" && !at.noCalls {
 		switch p.Auth {
 		case "aws":
-			a, err := cloud.FindAWS(at.env.Get, "bedrock")
+			a, err := findAWS(at.env.Get, "bedrock")
 			if err != nil {
 				return nil, err
 			}
 			authorize, region = a.Authorize, a.Region
 		case "google":
-			g, err := cloud.FindGoogle(at.env.Get)
+			g, err := findGoogle(at.env.Get)
 			if err != nil {
 				return nil, err
 			}

@@ -12,7 +12,6 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/plan"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -58,7 +57,7 @@ func (o runOptions) batched(m deem.Model) deem.Model {
 }
 
 // inBatches returns a plan at batch prices.
-func (o runOptions) inBatches(p plan.Plan) plan.Plan {
+func (o runOptions) inBatches(p run.Plan) run.Plan {
 	if o.batch.on && p.BatchCostMicros != nil {
 		p.CostMicros, p.CostMaxMicros = p.BatchCostMicros, p.BatchCostMaxMicros
 	}
@@ -66,7 +65,7 @@ func (o runOptions) inBatches(p plan.Plan) plan.Plan {
 }
 
 // planLine returns a plan in one line. The duration of a batch is unknown.
-func (o runOptions) planLine(p plan.Plan) string {
+func (o runOptions) planLine(p run.Plan) string {
 	line := p.Line()
 	if cut := strings.LastIndex(line, ", "); o.batch.on && p.Calls > 0 && cut >= 0 {
 		return line[:cut] + ", in batches within a day"

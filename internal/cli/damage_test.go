@@ -14,7 +14,7 @@ import (
 
 	"deem/internal/cli"
 	"deem/internal/modeltest"
-	"deem/internal/store/pgtest"
+	"deem/internal/store/storetest"
 )
 
 // TestDamagedStore damages a store in 200 ways, bytes and whole pages. Damage that changes
@@ -165,7 +165,7 @@ func damage(r *rand.Rand, file []byte) string {
 // TestDamagedPostgres changes rows of a Postgres with SQL. The doctor reports each, and the
 // report of the run is refused.
 func TestDamagedPostgres(t *testing.T) {
-	url := pgtest.Start(t, pgtest.Options{}).TCP("postgres")
+	url := storetest.Start(t, storetest.Options{}).TCP("postgres")
 	dir := t.TempDir()
 	storeToDamage(t, dir, url)
 	if code, out := runOn(url, "doctor"); code != 0 || !strings.Contains(out, "is sound: 2 runs, 180 records") {
@@ -180,14 +180,14 @@ func TestDamagedPostgres(t *testing.T) {
 		{"runs", "model = 'a' || model", "model = substr(model, 2)", "run"},
 		{"replies", "body = replace(body, 'CORRECT', 'Correct')", "body = replace(body, 'Correct', 'CORRECT')", "call 1 about item"},
 	} {
-		pgtest.Execute(t, url, "UPDATE deem."+d.table+" SET "+d.change)
+		storetest.Execute(t, url, "UPDATE deem."+d.table+" SET "+d.change)
 		if code, out := runOn(url, "doctor"); code != 1 || !strings.Contains(out, "the database is damaged: "+d.named) {
 			t.Errorf("%s: %s: the doctor says, with exit code %d:\n%s", d.table, d.change, code, out)
 		}
 		if code, out := runOn(url, "report last --json"); code != 1 || out != "" {
 			t.Errorf("%s: %s: the report says, with exit code %d:\n%s", d.table, d.change, code, out)
 		}
-		pgtest.Execute(t, url, "UPDATE deem."+d.table+" SET "+d.undo)
+		storetest.Execute(t, url, "UPDATE deem."+d.table+" SET "+d.undo)
 	}
 	if code, out := runOn(url, "doctor"); code != 0 {
 		t.Errorf("the doctor says of the mended store, with exit code %d:\n%s", code, out)

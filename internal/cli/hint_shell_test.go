@@ -16,7 +16,7 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/modeltest"
-	"deem/internal/store/pgtest"
+	"deem/internal/store/storetest"
 )
 
 // A shell types the lines of a case in its own folder. A line is one of
@@ -32,11 +32,11 @@ type shell struct {
 	dir       string
 	env       []string
 	addresses map[string]string
-	cluster   *pgtest.Cluster // may be nil
-	server    served          // the last one
+	cluster   *storetest.Cluster // may be nil
+	server    served             // the last one
 }
 
-func newShell(t *testing.T, cluster *pgtest.Cluster) *shell {
+func newShell(t *testing.T, cluster *storetest.Cluster) *shell {
 	t.Helper()
 	return &shell{dir: t.TempDir(), env: []string{"OPENAI_API_KEY="}, addresses: map[string]string{}, cluster: cluster}
 }
@@ -118,7 +118,7 @@ func (sh *shell) address(t *testing.T, name string) string {
 func (sh *shell) execute(t *testing.T, name, text string) {
 	t.Helper()
 	if strings.Contains(name, "://") {
-		pgtest.Execute(t, name, text)
+		storetest.Execute(t, name, text)
 		return
 	}
 	db, err := sql.Open("sqlite", filepath.Join(sh.dir, name))

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"deem/internal/store/pgtest"
+	"deem/internal/store/storetest"
 )
 
 // A hintCase provokes a hint and follows it.
@@ -44,7 +44,7 @@ func TestHints(t *testing.T) {
 	flags, commands := knownWords(t)
 	var mu sync.Mutex
 	followed, ran := map[string]string{}, 0 // by hint, what cases type
-	walk := func(t *testing.T, cases []hintCase, cluster *pgtest.Cluster) {
+	walk := func(t *testing.T, cases []hintCase, cluster *storetest.Cluster) {
 		for _, tt := range cases {
 			lines := strings.Split(tt.when, "\n")
 			t.Run(lines[len(lines)-1], func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestHints(t *testing.T) {
 		}
 	}
 	t.Run("cases", func(t *testing.T) { walk(t, slices.Concat(hintCases, serverCases), nil) })
-	t.Run("postgres", func(t *testing.T) { walk(t, postgresCases, pgtest.Start(t, pgtest.Options{})) })
+	t.Run("postgres", func(t *testing.T) { walk(t, postgresCases, storetest.Start(t, storetest.Options{})) })
 	if ran < len(hintCases)+len(serverCases) {
 		return // -run chose some, or some failed.
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"deem/internal/cli"
-	"deem/internal/store/pgtest"
+	"deem/internal/store/storetest"
 )
 
 // deemIn runs the command and returns its output. It fails the test unless the command
@@ -25,7 +25,7 @@ func deemIn(t *testing.T, want int, args ...string) (stdout, stderr string) {
 // TestMigrateStore checks that runs copied to a Postgres and back export to the same bytes,
 // that copying again copies nothing, and that no password is printed.
 func TestMigrateStore(t *testing.T) {
-	cluster := pgtest.Start(t, pgtest.Options{})
+	cluster := storetest.Start(t, storetest.Options{})
 	dir := t.TempDir()
 	file, back := filepath.Join(dir, "first.db"), filepath.Join(dir, "back.db")
 	base := cluster.TCP("postgres")

@@ -15,7 +15,6 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/plan"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -82,7 +81,7 @@ func (a *app) plan(ctx context.Context, o runOptions, margin float64) error {
 		if err != nil {
 			return err
 		}
-		return a.printPlans([]plan.Plan{}, equivalence)
+		return a.printPlans([]run.Plan{}, equivalence)
 	}
 	o.model.Uncalled = true
 	judgings, data, err := a.open(ctx, &o)
@@ -97,7 +96,7 @@ func (a *app) plan(ctx context.Context, o runOptions, margin float64) error {
 	if st != nil {
 		defer func() { _ = st.Close() }()
 	}
-	plans := []plan.Plan{} // rules have none, which JSON shows as an empty list
+	plans := []run.Plan{} // rules have none, which JSON shows as an empty list
 	for _, g := range judgings {
 		if embeds(g, o) {
 			p, err := a.planEmbeddings(ctx, st, g, data, o, 0)
@@ -128,16 +127,16 @@ func (a *app) plan(ctx context.Context, o runOptions, margin float64) error {
 	return a.printPlans(plans, equivalence)
 }
 
-func (a *app) printPlans(plans []plan.Plan, equivalence *marginPlan) error {
+func (a *app) printPlans(plans []run.Plan, equivalence *marginPlan) error {
 	if a.json {
 		if len(plans) == 1 {
 			writeJSON(a.out, struct {
-				plan.Plan
+				run.Plan
 				Equivalence *marginPlan `json:"equivalence,omitempty"`
 			}{plans[0], equivalence}) //nolint:gosec // There is one plan.
 		} else {
 			writeJSON(a.out, struct {
-				Plans       []plan.Plan `json:"plans"`
+				Plans       []run.Plan  `json:"plans"`
 				Equivalence *marginPlan `json:"equivalence,omitempty"`
 			}{plans, equivalence})
 		}
@@ -164,10 +163,10 @@ func (a *app) printPlans(plans []plan.Plan, equivalence *marginPlan) error {
 
 // planOf plans the run of one judge. It looks at every item, or, if most is not 0, at that
 // many items and extrapolates; then tokens are estimated, which is cheaper than counting.
-func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Leaf, data items, o runOptions, most int) (plan.Plan, error) {
+func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Leaf, data items, o runOptions, most int) (run.Plan, error) {
 	opts, err := a.planOptions(ctx, st, g, o)
 	if err != nil {
-		return plan.Plan{}, err
+		return run.Plan{}, err
 	}
 	opts.Estimate = most > 0
 	return a.planWith(ctx, st, g.Choice, data, o, most, opts, func(it deem.Item) ([]deem.Request, error) {
@@ -182,16 +181,16 @@ func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Leaf, data i
 
 // planWith plans a run with the requests that ask returns for an item: none if the item is
 // decided without a call.
-func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int, opts plan.Options, ask func(deem.Item) ([]deem.Request, error)) (plan.Plan, error) {
+func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int, opts run.PlanOptions, ask func(deem.Item) ([]deem.Request, error)) (run.Plan, error) {
 	done, err := a.doneBefore(ctx, st, g, data, o)
 	if err != nil {
-		return plan.Plan{}, err
+		return run.Plan{}, err
 	}
-	p := plan.New(opts)
+	p := run.NewPlanner(opts)
 	n := 0
 	for it, err := range data.Items() {
 		if err != nil {
-			return plan.Plan{}, err
+			return run.Plan{}, err
 		}
 		reqs, failed := ask(it)
 		switch {
@@ -208,7 +207,7 @@ func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, da
 			}
 		}
 		if err != nil {
-			return plan.Plan{}, err
+			return run.Plan{}, err
 		}
 		if n++; n == most {
 			break
@@ -218,8 +217,8 @@ func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, da
 }
 
 // planOptions returns the options of a plan, based on earlier runs where possible.
-func (a *app) planOptions(ctx context.Context, st store.Store, g catalog.Leaf, o runOptions) (plan.Options, error) {
-	opts := plan.Options{
+func (a *app) planOptions(ctx context.Context, st store.Store, g catalog.Leaf, o runOptions) (run.PlanOptions, error) {
+	opts := run.PlanOptions{
 		Model: g.Wire.Name(), Prices: o.Prices, Tier: model.TierOf(g.Wire), Room: model.RoomOf(g.Wire), Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials,
 	}
 	if st == nil {
@@ -336,8 +335,8 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 }
 
 // announcePlans prints a line for each judge that uses a model, and returns their plans.
-func (a *app) announcePlans(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) ([]plan.Plan, error) {
-	printPlan := func(who string, p plan.Plan) plan.Plan {
+func (a *app) announcePlans(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) ([]run.Plan, error) {
+	printPlan := func(who string, p run.Plan) run.Plan {
 		a.say("plan: %s%s", who, o.planLine(p))
 		for _, w := range p.Warnings {
 			a.say("warning: %s", w)
@@ -349,9 +348,9 @@ func (a *app) announcePlans(ctx context.Context, st store.Store, g catalog.Choic
 		if err != nil {
 			return nil, err
 		}
-		return []plan.Plan{printPlan(g.Name()+" with "+embeddingModel(o).Name()+": ", p)}, nil
+		return []run.Plan{printPlan(g.Name()+" with "+embeddingModel(o).Name()+": ", p)}, nil
 	}
-	var plans []plan.Plan
+	var plans []run.Plan
 	for _, l := range g.Leaves() {
 		p, err := a.planLeaf(ctx, st, l, data, o, most)
 		if err != nil {
@@ -363,13 +362,13 @@ func (a *app) announcePlans(ctx context.Context, st store.Store, g catalog.Choic
 }
 
 // planLeaf plans the requests of one judge of a composed judge.
-func (a *app) planLeaf(ctx context.Context, st store.Store, l catalog.Leaf, data items, o runOptions, most int) (plan.Plan, error) {
+func (a *app) planLeaf(ctx context.Context, st store.Store, l catalog.Leaf, data items, o runOptions, most int) (run.Plan, error) {
 	o.Trials *= l.Times
 	return a.planOf(ctx, st, l, data, o, most)
 }
 
 // sumPlans returns the sum of several plans. An unknown price makes the sum unknown.
-func sumPlans(plans []plan.Plan) plan.Plan {
+func sumPlans(plans []run.Plan) run.Plan {
 	sum := plans[0]
 	for _, p := range plans[1:] {
 		sum.Calls += p.Calls
@@ -390,7 +389,7 @@ func addMicros(a, b *int64) *int64 {
 
 // confirm asks whether to continue. Without a terminal the answer is no: the threshold
 // exists so that no run exceeds it unnoticed.
-func (a *app) confirm(p plan.Plan, o runOptions) error {
+func (a *app) confirm(p run.Plan, o runOptions) error {
 	if !a.attended() || slices.Contains(o.data, "-") {
 		err := fmt.Errorf("the run may cost more than --ask-above %s, and there is nobody to ask", moneyFlag(&o.askAbove))
 		return usage.Mark(deem.WithHint(err, "--yes confirms it; --max-cost limits the cost: %s", p.Line()))

@@ -5,7 +5,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/plan"
+	"deem/internal/run"
 	"deem/internal/store"
 	"deem/judge/rule"
 )
@@ -34,10 +34,10 @@ func (l *listener) Embed(_ context.Context, texts []string) ([][]float32, error)
 
 // planEmbeddings plans the run of a rule that uses embeddings of a server. It runs the
 // rule, so that the plan has the same texts as the run.
-func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) (plan.Plan, error) {
+func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) (run.Plan, error) {
 	checkReply := &listener{}
 	asked := rule.Semantic(checkReply)
-	opts := plan.Options{
+	opts := run.PlanOptions{
 		Model: embeddingModel(o).Name(), Prices: o.Prices, Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials, Estimate: true,
 	}
 	return a.planWith(ctx, st, g, data, o, most, opts, func(it deem.Item) ([]deem.Request, error) {

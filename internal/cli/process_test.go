@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/faultserver"
 	"deem/internal/modeltest"
-	"deem/internal/proctest"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/report"
@@ -29,7 +29,7 @@ import (
 // A process is a running or finished deem in its own folder.
 type process struct {
 	cmd      *exec.Cmd
-	out, err proctest.Stream
+	out, err faultserver.Output
 }
 
 // start starts the command in dir with its own key.

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/plan"
+	conductor "deem/internal/run"
 	"deem/model"
 	"deem/report"
 )
@@ -73,7 +73,7 @@ func (r *reasoner) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if content != "" {
 		output += 2
 	}
-	input := plan.CounterOf("openai:gpt-5-mini").Count(deem.Request{Messages: body.Messages})
+	input := conductor.CounterOf("openai:gpt-5-mini").Count(deem.Request{Messages: body.Messages})
 	r.mu.Lock()
 	r.bodies, r.input, r.output = append(r.bodies, all), r.input+input, r.output+output
 	r.mu.Unlock()

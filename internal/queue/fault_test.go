@@ -16,7 +16,7 @@ import (
 
 	"deem/internal/faultserver"
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
+	"deem/internal/store/storetest"
 )
 
 // A vendor is a fault server that records the times of requests.
@@ -99,12 +99,12 @@ type killing struct {
 // kept to the requests per minute, and that the budget was not exceeded.
 func killWorkers(t *testing.T, k killing) {
 	var url string
-	var c *pgtest.Cluster
+	var c *storetest.Cluster
 	if k.restarts > 0 {
-		c = pgtest.Start(t, pgtest.Options{Template: makeTables})
+		c = storetest.Start(t, storetest.Options{Template: makeTables})
 		url = c.Database(t)
 	} else {
-		url = pgtest.Database(t)
+		url = storetest.Database(t)
 	}
 	st, _ := open(t, url)
 	v := newVendor(t, faultserver.Options{Latency: 50 * time.Millisecond, Jitter: 50 * time.Millisecond})
@@ -176,7 +176,7 @@ func TestKilledWorkers(t *testing.T) {
 // duplicated.
 func TestPostgresRestart(t *testing.T) {
 	t.Parallel()
-	c := pgtest.Start(t, pgtest.Options{Template: makeTables})
+	c := storetest.Start(t, storetest.Options{Template: makeTables})
 	url := c.Database(t)
 	v := newVendor(t, faultserver.Options{Latency: 20 * time.Millisecond})
 	dir := t.TempDir()
@@ -204,7 +204,7 @@ func TestPostgresRestart(t *testing.T) {
 // for, and continues when it is resumed.
 func TestCancelAndResume(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	st, _ := open(t, url)
 	v := newVendor(t, faultserver.Options{Latency: 100 * time.Millisecond})
 	dir := t.TempDir()
@@ -252,7 +252,7 @@ func (v *vendor) askedOnce(t *testing.T, st store.Store, id string, n int) {
 // A worker that is stopped returns the items that it has not begun at once.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	st, _ := open(t, url)
 	v := newVendor(t, faultserver.Options{Latency: 100 * time.Millisecond})
 	dir := t.TempDir()
@@ -278,7 +278,7 @@ func TestDrain(t *testing.T) {
 // A run is stopped before it exceeds its budget, and continues with a larger one.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	st, c := open(t, url)
 	v := newVendor(t, faultserver.Options{Latency: 10 * time.Millisecond})
 	dir := t.TempDir()
@@ -305,7 +305,7 @@ func TestBudget(t *testing.T) {
 // A worker refuses a run whose model is at a different address, and says why.
 func TestRefusedAddress(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	st, c := open(t, url)
 	v := newVendor(t, faultserver.Options{})
 	dir := t.TempDir()

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"deem/internal/cli"
-	"deem/internal/proctest"
+	"deem/internal/faultserver"
 	"deem/internal/queue"
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
+	"deem/internal/store/storetest"
 )
 
 // commandEnv makes this test binary run the deem command.
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(commandEnv) != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(pgtest.Main(m, pgtest.Options{Template: makeTables}))
+	os.Exit(storetest.Main(m, storetest.Options{Template: makeTables}))
 }
 
 // makeTables creates the tables that every test database starts with.
@@ -59,7 +59,7 @@ func open(t testing.TB, url string) (*postgres.Store, *queue.Control) {
 // A process is a running or finished deem.
 type process struct {
 	cmd      *exec.Cmd
-	out, err proctest.Stream
+	out, err faultserver.Output
 	over     chan struct{}
 }
 
@@ -193,5 +193,5 @@ func checkRecords(t testing.TB, st store.Store, id string, n, calls int) {
 // pgURL returns a separate database for the test.
 func pgURL(t testing.TB) string {
 	t.Helper()
-	return pgtest.Database(t)
+	return storetest.Database(t)
 }

@@ -9,8 +9,8 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
+	"deem/internal/store/storetest"
 	"deem/model"
 	"deem/model/fake"
 )
@@ -18,7 +18,7 @@ import (
 // newTestControl returns the queue of a new database with one run.
 func newTestControl(t *testing.T, micros int64) (*Control, string) {
 	t.Helper()
-	st, err := postgres.Open(t.Context(), pgtest.Database(t), postgres.Options{Conns: 10})
+	st, err := postgres.Open(t.Context(), storetest.Database(t), postgres.Options{Conns: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
+	"deem/internal/store/storetest"
 )
 
 // Twenty thousand items, three workers, five kills, two restarts of Postgres.
@@ -47,7 +47,7 @@ func writeMany(t testing.TB, dir string, n, size int) {
 // number.
 func TestSoakEnqueueAMillion(t *testing.T) {
 	enqueue := func(n int) (time.Duration, int64) {
-		url := pgtest.Database(t)
+		url := storetest.Database(t)
 		dir := t.TempDir()
 		writeMany(t, dir, n, 210)
 		began := time.Now()
@@ -94,7 +94,7 @@ func overhead(t *testing.T, dir string, n int, judge []string) float64 {
 	run(t, dir, filepath.Join(t.TempDir(), "alone.db"), 0, append([]string{"run", "--data", "items.jsonl", "-j", "16", "--json"}, judge...)...)
 	alone := time.Since(began)
 
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	st, _ := open(t, url)
 	id := detach(t, dir, url, judge...)
 	ask := connect(t, st)

@@ -14,8 +14,8 @@ import (
 	"deem/internal/queue"
 	conductor "deem/internal/run"
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
+	"deem/internal/store/storetest"
 	"deem/judge"
 	"deem/model/fake"
 )
@@ -127,7 +127,7 @@ func connect(t testing.TB, st *postgres.Store) func(sql string, args ...any) int
 // meanwhile.
 func TestStopOfAnotherTime(t *testing.T) {
 	t.Parallel()
-	st, c := open(t, pgtest.Database(t))
+	st, c := open(t, storetest.Database(t))
 	little, much := int64(1000), int64(10_000_000)
 	r := begin(t, st, c, "budget", 24, queue.Options{MaxMicros: &little})
 	asked, resumed := make(chan struct{}), make(chan struct{})
@@ -161,7 +161,7 @@ func TestStopOfAnotherTime(t *testing.T) {
 // a higher priority goes first.
 func TestRunsTakeTurns(t *testing.T) {
 	t.Parallel()
-	st, c := open(t, pgtest.Database(t))
+	st, c := open(t, storetest.Database(t))
 	begin(t, st, c, "huge", 2400, queue.Options{})
 	small := begin(t, st, c, "small", 240, queue.Options{})
 	urgent := begin(t, st, c, "urgent", 240, queue.Options{Priority: queue.High})
@@ -206,7 +206,7 @@ func TestRunsTakeTurns(t *testing.T) {
 // only the first record of each item is kept.
 func TestFence(t *testing.T) {
 	t.Parallel()
-	st, c := open(t, pgtest.Database(t))
+	st, c := open(t, storetest.Database(t))
 	r := begin(t, st, c, "fenced", 1, queue.Options{})
 	held, asked := make(chan struct{}), make(chan struct{})
 	once := sync.OnceFunc(func() { close(asked) })
@@ -243,7 +243,7 @@ func TestFence(t *testing.T) {
 // renews the lease.
 func TestSlowCall(t *testing.T) {
 	t.Parallel()
-	st, c := open(t, pgtest.Database(t))
+	st, c := open(t, storetest.Database(t))
 	r := begin(t, st, c, "slow", 2, queue.Options{})
 	var calls atomic.Int64
 	ask := func(ctx context.Context, req deem.Request) (deem.Reply, error) {
@@ -265,7 +265,7 @@ func TestSlowCall(t *testing.T) {
 // run is resumed.
 func TestBrokenChunk(t *testing.T) {
 	t.Parallel()
-	st, c := open(t, pgtest.Database(t))
+	st, c := open(t, storetest.Database(t))
 	r := begin(t, st, c, "broken", 3, queue.Options{})
 	ask := connect(t, st)
 	ask(`WITH lost AS (UPDATE river_job SET state = 'discarded', finalized_at = now(), attempt = max_attempts,
@@ -286,7 +286,7 @@ func TestBrokenChunk(t *testing.T) {
 // A paused run is not judged until it is resumed, with the priority given then.
 func TestPause(t *testing.T) {
 	t.Parallel()
-	st, c := open(t, pgtest.Database(t))
+	st, c := open(t, storetest.Database(t))
 	r := begin(t, st, c, "paused", 50, queue.Options{})
 	if err := c.Pause(t.Context(), r.ID); err != nil {
 		t.Fatal(err)
@@ -322,7 +322,7 @@ func TestPause(t *testing.T) {
 // All workers together never have more calls in flight than the run allows.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
-	st, c := open(t, pgtest.Database(t))
+	st, c := open(t, storetest.Database(t))
 	const bound = 3
 	r := begin(t, st, c, "bounded", 120, queue.Options{Concurrency: bound})
 	var now, most atomic.Int64
@@ -347,7 +347,7 @@ func TestConcurrency(t *testing.T) {
 // If a vendor occasionally refuses calls, no record is lost or made twice.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	st, c := open(t, pgtest.Database(t))
+	st, c := open(t, storetest.Database(t))
 	r := begin(t, st, c, "refused", 600, queue.Options{Retries: 5})
 	var asked atomic.Int64
 	ask := func(ctx context.Context, req deem.Request) (deem.Reply, error) {
@@ -374,7 +374,7 @@ func TestRefusals(t *testing.T) {
 // A worker with an invalid key leaves the run to others, and says why.
 func TestBadKey(t *testing.T) {
 	t.Parallel()
-	st, c := open(t, pgtest.Database(t))
+	st, c := open(t, storetest.Database(t))
 	r := begin(t, st, c, "keys", 200, queue.Options{})
 	var tried atomic.Int64
 	employ(t, c, queue.WorkerOptions{Slots: 1}, func(context.Context, deem.Request) (deem.Reply, error) {
@@ -397,7 +397,7 @@ func TestBadKey(t *testing.T) {
 // huge one continues meanwhile.
 func TestSmallRunIsNotStarved(t *testing.T) {
 	t.Parallel()
-	st, c := open(t, pgtest.Database(t))
+	st, c := open(t, storetest.Database(t))
 	const n = 2400
 	huge := begin(t, st, c, "huge", n, queue.Options{})
 	employ(t, c, queue.WorkerOptions{Slots: 4}, func(ctx context.Context, req deem.Request) (deem.Reply, error) {

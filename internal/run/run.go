@@ -1,4 +1,4 @@
-// Package run conducts runs for the command line, the server and the workers of a queue.
+// Package run plans and conducts runs for the command line, the server and the workers of a queue.
 //
 // [New] builds the judge of a run with its models, [Run.Begin] claims the run in the store,
 // [Run.Do] judges the items that have no record yet, and [Run.End] releases the resources
@@ -11,6 +11,20 @@
 // run itself proceeds as usual.
 //
 // Showing progress is left to the callers: on a terminal, or over HTTP.
+//
+// A [Planner] estimates the calls, cost and time of a run without calling a model. The caller
+// renders the requests of each item, as the run would, and passes them to it. It keeps sums and
+// eight bytes per request, so a plan of a million items needs no more memory than the run:
+//
+//	p := run.NewPlanner(run.PlanOptions{Model: "openai:gpt-4o-mini", Concurrency: 8})
+//	for it := range items {
+//		p.Add(ctx, render(it))
+//	}
+//	p.Plan().Text(os.Stdout)
+//
+// Two of the numbers are expectations. The length of replies comes from earlier replies, or is
+// guessed from the kind of request; the plan also has the maximum that the requests allow. The
+// time assumes that all calls take equally long, at the given limits.
 package run
 
 import (

@@ -11,8 +11,8 @@ import (
 	"deem/internal/reports"
 	"deem/internal/server"
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
+	"deem/internal/store/storetest"
 )
 
 // These tests check that the server treats a run in the same way as "deem run".
@@ -52,7 +52,7 @@ func TestRunInBatches(t *testing.T) {
 
 // TestRunOfWorkersIsRefused submits a run that workers judge.
 func TestRunOfWorkersIsRefused(t *testing.T) {
-	st, err := postgres.Open(t.Context(), pgtest.Start(t, pgtest.Options{}).URL("postgres"), postgres.Options{})
+	st, err := postgres.Open(t.Context(), storetest.Start(t, storetest.Options{}).URL("postgres"), postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

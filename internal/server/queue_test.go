@@ -15,8 +15,8 @@ import (
 	"deem/internal/queue"
 	"deem/internal/server"
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
+	"deem/internal/store/storetest"
 	"deem/model/fake"
 )
 
@@ -31,7 +31,7 @@ type crew struct {
 // newCrew queues a run of n items, and starts two workers that judge it with a slow model.
 func newCrew(t *testing.T, n int) *crew {
 	t.Helper()
-	url := pgtest.Start(t, pgtest.Options{}).URL("postgres")
+	url := storetest.Start(t, storetest.Options{}).URL("postgres")
 	st, err := postgres.Open(t.Context(), url, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
 	"deem/internal/store/storetest"
 )
@@ -45,7 +44,7 @@ func BenchmarkAppend(b *testing.B) {
 	recs := benchRecords(10_000)
 	var there, here time.Duration
 	for i := range b.N {
-		there += appendAll(b, open(b, pgtest.Database(b), postgres.Options{}), fmt.Sprint(i), recs)
+		there += appendAll(b, open(b, storetest.Database(b), postgres.Options{}), fmt.Sprint(i), recs)
 		here += appendAll(b, openFile(b), fmt.Sprint(i), recs)
 	}
 	perSecond := func(d time.Duration) float64 { return float64(b.N*len(recs)) / d.Seconds() }

@@ -13,7 +13,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
 	"deem/internal/store/storetest"
 )
@@ -44,7 +43,7 @@ func holdForever(url string) error {
 // and the appended records stay.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	s := open(t, url, postgres.Options{})
 	child := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // This very test.
 	child.Env = append(os.Environ(), childURL+"="+url)
@@ -81,11 +80,11 @@ func TestKill(t *testing.T) {
 // broken returns an error, instead of judging what another process judges.
 func TestClaimStolen(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	s, thief := open(t, url, postgres.Options{Check: 30 * time.Millisecond}), open(t, url, postgres.Options{})
 	run := begin(t, s)
 	waitFor(t, "the claim is stolen", func() bool {
-		pgtest.Execute(t, url, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
+		storetest.Execute(t, url, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
 		_, _, err := thief.Begin(t.Context(), storetest.Spec(""), false)
 		return err == nil
@@ -120,12 +119,12 @@ func holder(t *testing.T, s *postgres.Store) (pid int) {
 // run.
 func TestClaimKept(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	s, other := open(t, url, postgres.Options{Check: 10 * time.Millisecond}), open(t, url, postgres.Options{})
 	run := begin(t, s)
 	for range 3 {
 		before := holder(t, other)
-		pgtest.Execute(t, url, fmt.Sprintf(`SELECT pg_terminate_backend(%d)`, before))
+		storetest.Execute(t, url, fmt.Sprintf(`SELECT pg_terminate_backend(%d)`, before))
 		waitFor(t, "the claim is held again", func() bool {
 			now := holder(t, other)
 			return now != 0 && now != before

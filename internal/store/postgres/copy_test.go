@@ -10,7 +10,6 @@ import (
 	"deem"
 	"deem/bundle"
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
 	"deem/internal/store/sqlite"
 	"deem/internal/store/storetest"
@@ -65,7 +64,7 @@ func bundled(t *testing.T, s store.Store, id string) []byte {
 // bundles.
 func TestCopyThereAndBack(t *testing.T) {
 	t.Parallel()
-	first, second, third := openFile(t), open(t, pgtest.Database(t), postgres.Options{}), openFile(t)
+	first, second, third := openFile(t), open(t, storetest.Database(t), postgres.Options{}), openFile(t)
 	ids := storetest.FillForCopy(t, first)
 	for _, step := range []struct {
 		name     string
@@ -93,7 +92,7 @@ func TestCopyThereAndBack(t *testing.T) {
 
 func TestCopy(t *testing.T) {
 	storetest.TestCopy(t, func(t *testing.T, _ string) store.Store {
-		s, err := postgres.Open(t.Context(), pgtest.Database(t), postgres.Options{})
+		s, err := postgres.Open(t.Context(), storetest.Database(t), postgres.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

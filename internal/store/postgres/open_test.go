@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
 	"deem/internal/store/storetest"
 )
@@ -33,8 +32,8 @@ func open(t testing.TB, url string, o postgres.Options) *postgres.Store {
 // empty creates a database without tables and returns its URL.
 func empty(t *testing.T) string {
 	t.Helper()
-	url := pgtest.Database(t)
-	pgtest.Execute(t, url, "DROP SCHEMA deem CASCADE")
+	url := storetest.Database(t)
+	storetest.Execute(t, url, "DROP SCHEMA deem CASCADE")
 	return url
 }
 
@@ -64,9 +63,9 @@ func TestOpenAtOnce(t *testing.T) {
 // and that the error has a hint.
 func TestOpenRefused(t *testing.T) {
 	t.Parallel()
-	newer, foreign := pgtest.Database(t), empty(t)
-	pgtest.Execute(t, newer, "INSERT INTO deem.deem_migrations (version_id, is_applied) VALUES (4000, true)")
-	pgtest.Execute(t, foreign, "CREATE SCHEMA deem", "CREATE TABLE deem.runs (legs INT)")
+	newer, foreign := storetest.Database(t), empty(t)
+	storetest.Execute(t, newer, "INSERT INTO deem.deem_migrations (version_id, is_applied) VALUES (4000, true)")
+	storetest.Execute(t, foreign, "CREATE SCHEMA deem", "CREATE TABLE deem.runs (legs INT)")
 	for _, tt := range []struct {
 		name, url    string
 		says, advice string
@@ -106,7 +105,7 @@ func TestReadOnly(t *testing.T) {
 	if s, err := postgres.OpenReadOnly(t.Context(), empty(t), postgres.Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("OpenReadOnly of an empty database = %v, %v, want fs.ErrNotExist", s, err)
 	}
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	s := open(t, url, postgres.Options{})
 	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
 	if err != nil {
@@ -140,7 +139,7 @@ func TestReadOnly(t *testing.T) {
 // TestSecrets checks that no error and no name of a store contains its password.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
-	c := pgtest.Shared(t)
+	c := storetest.Shared(t)
 	const secret = "hunter2secret"
 	for _, url := range []string{
 		"postgres://deem:" + secret + "@127.0.0.1:1/x",
@@ -167,7 +166,7 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("the error of Open(%q) has no hint: %v", url, err)
 		}
 	}
-	_, db, _ := strings.Cut(pgtest.Database(t), "@/")
+	_, db, _ := strings.Cut(storetest.Database(t), "@/")
 	db, _, _ = strings.Cut(db, "?")
 	s := open(t, c.TCP(db), postgres.Options{})
 	if strings.Contains(s.Path(), c.Password()) || !strings.Contains(s.Path(), "127.0.0.1") {
@@ -180,7 +179,7 @@ func TestSecrets(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	s := open(t, url, postgres.Options{})
 	if err := s.Append(t.Context(), begin(t, s).ID, []deem.Record{storetest.Record(0), storetest.Record(1)}); err != nil {
 		t.Fatal(err)

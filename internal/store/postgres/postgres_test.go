@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
 	"deem/internal/store/storetest"
 )
@@ -18,7 +17,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("error:", holdForever(url))
 		os.Exit(1)
 	}
-	os.Exit(pgtest.Main(m, pgtest.Options{Template: migrated}))
+	os.Exit(storetest.Main(m, storetest.Options{Template: migrated}))
 }
 
 // migrated migrates a database.
@@ -40,7 +39,7 @@ func opener() func(t *testing.T) *postgres.Store {
 		url, ok := urls[t.Name()]
 		mu.Unlock()
 		if !ok {
-			url = pgtest.Database(t)
+			url = storetest.Database(t)
 			mu.Lock()
 			urls[t.Name()] = url
 			mu.Unlock()

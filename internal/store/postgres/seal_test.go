@@ -13,7 +13,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
 	"deem/internal/store/storetest"
 )
@@ -68,7 +67,7 @@ func columnsOf(t *testing.T, conn *pgx.Conn) map[string]string {
 // the damage each time, and reading the whole store returns an error or the original data.
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	s := open(t, url, postgres.Options{})
 	fill(t, s)
 	if h, err := postgres.Check(t.Context(), url, postgres.Options{}); err != nil || h.Runs != 2 {

@@ -15,7 +15,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
 	"deem/internal/store/storetest"
 )
@@ -46,7 +45,7 @@ func read(t testing.TB, s store.Store, runID string) []deem.Record {
 // concurrently, even the same items, and that nothing is lost, counted twice or refused.
 func TestAppendAtOnce(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := storetest.Database(t)
 	var stores []*postgres.Store
 	for range 3 {
 		stores = append(stores, open(t, url, postgres.Options{}))
@@ -119,7 +118,7 @@ func deadlocks(t *testing.T, s *postgres.Store) (n int) {
 // replaced.
 func TestAppendMissing(t *testing.T) {
 	t.Parallel()
-	s := open(t, pgtest.Database(t), postgres.Options{})
+	s := open(t, storetest.Database(t), postgres.Options{})
 	run := begin(t, s)
 	verdict := storetest.Record(1)
 	failure := func(kind deem.Kind) deem.Record {
@@ -196,7 +195,7 @@ func waitForAll(t *testing.T, done *[3]atomic.Int64, appended <-chan struct{}) {
 // killed, and checks that nothing is lost or duplicated.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	c := pgtest.Start(t, pgtest.Options{Template: migrated})
+	c := storetest.Start(t, storetest.Options{Template: migrated})
 	url := c.Database(t)
 	stores := []*postgres.Store{open(t, url, postgres.Options{Check: 50 * time.Millisecond}), open(t, url, postgres.Options{})}
 	run := begin(t, stores[0])
@@ -277,7 +276,7 @@ func waitFor(t *testing.T, what string, holds func() bool) {
 // that the store works when it is back.
 func TestDown(t *testing.T) {
 	t.Parallel()
-	c := pgtest.Start(t, pgtest.Options{Template: migrated})
+	c := storetest.Start(t, storetest.Options{Template: migrated})
 	s := open(t, c.Database(t), postgres.Options{Wait: 300 * time.Millisecond})
 	run := begin(t, s)
 	c.Shutdown(t, false)
@@ -359,8 +358,8 @@ func (p *lossy) serve(t *testing.T, client net.Conn) {
 // otherwise the calls of a record would be stored and paid for twice.
 func TestAnswerLost(t *testing.T) {
 	t.Parallel()
-	c := pgtest.Shared(t)
-	url := pgtest.Database(t)
+	c := storetest.Shared(t)
+	url := storetest.Database(t)
 	_, rest, _ := strings.Cut(url, "@/")
 	db, params, _ := strings.Cut(rest, "?host=")
 	folder, port, _ := strings.Cut(params, "&port=")

@@ -1,5 +1,20 @@
 // Package storetest is the test suite for every [store.Store]. It also creates records for
-// other tests.
+// other tests, and starts a real Postgres: a separate cluster in its own folder, which is
+// removed when the tests are over, however they end. The tests of a package share one cluster,
+// which is started by the first test that needs it, and each test has its own database:
+//
+//	func TestMain(m *testing.M) { os.Exit(storetest.Main(m, storetest.Options{Template: migrate})) }
+//
+//	func TestStore(t *testing.T) {
+//		url := storetest.Database(t)
+//		...
+//	}
+//
+// The programs initdb and postgres are searched in PATH and in Debian's locations;
+// `scripts/need.sh postgres` installs them. If they are missing, a test that needs them is
+// skipped, or fails if CI or DEEM_POSTGRES=required is set.
+//
+// A cluster that this package did not start is never touched.
 package storetest
 
 import (

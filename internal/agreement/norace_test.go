@@ -1,0 +1,5 @@
+//go:build !race
+
+package agreement_test
+
+const slower = 1

@@ -1,5 +1,0 @@
-//go:build !race
-
-package coverage
-
-const slower = 1

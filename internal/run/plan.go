@@ -1,0 +1,271 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"time"
+
+	"deem"
+	"deem/model"
+)
+
+// PlanOptions describe the run.
+type PlanOptions struct {
+	Model  string       // for example "openai:gpt-4o-mini"
+	Prices model.Prices // take precedence over the built-in prices; the zero value adds none
+	Tier   string       // the service tier, if it has its own prices
+
+	Concurrency int // concurrent calls; 0 means 8
+	RPM         int // requests per minute; 0 means no limit
+	TPM         int // tokens per minute; 0 means no limit
+
+	// Latency is the duration of one call, measured or assumed. 0 means a guess: 0.6 s,
+	// plus 20 ms for each token of the reply.
+	Latency time.Duration
+
+	Trials int // how many times each item is judged; 0 means once
+
+	// Cached reports whether the reply to a request is cached. It is called once for each
+	// distinct request. Nil means that no reply is cached.
+	Cached func(ctx context.Context, req deem.Request) (bool, error)
+
+	// Estimate makes the planner estimate tokens even if the model's tokenizer is known. No
+	// vocabulary is loaded then, and the result is good enough for a one-line summary.
+	Estimate bool
+
+	// Room is how many tokens a request allows for reasoning in addition to its own limit;
+	// 0 means that the model does not reason first.
+	Room int
+
+	// Output is the average number of tokens of a reply, from earlier replies of the same
+	// judge. 0 means a guess: 3 if a request allows at most 16, 60 if it asks for JSON,
+	// otherwise 120; and 300 more for models that reason first. A reply is never assumed to
+	// be longer than its request and Room allow.
+	Output int
+}
+
+// A Planner adds up requests. It is not safe for concurrent use.
+type Planner struct {
+	o       PlanOptions
+	count   Counter
+	price   model.Price
+	priced  bool
+	longest int // the longest reply of the model, for requests without a limit
+
+	// seen has 64 bits of the hash of each request. Among a million requests the
+	// probability of a collision is one in forty million, and then the plan is off by one
+	// call.
+	seen map[uint64]struct{}
+
+	plan        Plan
+	unjudgeable error // the first
+	schema      bool  // a request had a schema
+	unbounded   bool  // a request set no limit for its reply
+	tooLong     int   // requests that do not fit into the context window
+	cost        int64
+	costMax     int64
+}
+
+// New returns a planner for the run that the options describe.
+func NewPlanner(o PlanOptions) *Planner {
+	o.Concurrency = cmp.Or(max(o.Concurrency, 0), 8)
+	o.Trials = max(o.Trials, 1)
+	p := &Planner{o: o, count: CounterOf(o.Model), longest: model.MostUsage(o.Model, deem.Request{}).Output, seen: map[uint64]struct{}{}}
+	if o.Estimate {
+		p.count = estimateOf(o.Model)
+	}
+	p.price, p.priced = o.Prices.Of(o.Model, o.Tier)
+	return p
+}
+
+// Add adds an item with the requests that its judge would make in each trial, usually one.
+// The error is that of ctx or of PlanOptions.Cached.
+func (p *Planner) Add(ctx context.Context, reqs ...deem.Request) error {
+	return p.add(ctx, nil, reqs)
+}
+
+// AddMissing adds an item that has some of its trials from an earlier run. Only the missing
+// trials are planned.
+func (p *Planner) AddMissing(ctx context.Context, missing []int, reqs ...deem.Request) error {
+	if len(missing) == 0 {
+		p.AddDone()
+		return nil
+	}
+	p.plan.Done += p.o.Trials - len(missing)
+	return p.add(ctx, missing, reqs)
+}
+
+// AddDone adds an item that has all its trials from an earlier run.
+func (p *Planner) AddDone() {
+	p.plan.Items++
+	p.plan.Done += p.o.Trials
+}
+
+// AddDecided adds an item that the protocol decides without a call.
+func (p *Planner) AddDecided() {
+	p.plan.Items++
+	p.plan.Decided++
+}
+
+// AddUnjudgeable adds an item that will fail before a model is called, and the reason.
+func (p *Planner) AddUnjudgeable(err error) {
+	p.plan.Items++
+	p.plan.Unjudgeable++
+	if p.unjudgeable == nil {
+		p.unjudgeable = err
+	}
+}
+
+// add adds an item with calls for the given trials, or for all trials if trials is nil.
+func (p *Planner) add(ctx context.Context, trials []int, reqs []deem.Request) error {
+	p.plan.Items++
+	for _, req := range reqs {
+		calls, err := p.calls(ctx, trials, req)
+		if err != nil {
+			return err
+		}
+		if calls > 0 {
+			p.pay(req, int64(calls))
+		}
+	}
+	return nil
+}
+
+// calls returns the number of trials of a request that must be paid for.
+func (p *Planner) calls(ctx context.Context, trials []int, req deem.Request) (int, error) {
+	req.Trial = 0
+	hash := hash64(req)
+	calls := 0
+	for i := range cmp.Or(len(trials), p.o.Trials) {
+		req.Trial = i
+		if trials != nil {
+			req.Trial = trials[i]
+		}
+		known, err := p.known(ctx, hash, req)
+		if err != nil {
+			return 0, err
+		}
+		if !known {
+			calls++
+		}
+	}
+	return calls, nil
+}
+
+// hash64 returns the first 64 bits of the hash of a request.
+func hash64(req deem.Request) uint64 {
+	digits, err := hex.DecodeString(req.Hash()[:16])
+	if err != nil {
+		panic(err) // Cannot happen: a hash is hexadecimal.
+	}
+	n := uint64(0)
+	for _, b := range digits {
+		n = n<<8 | uint64(b)
+	}
+	return n
+}
+
+// known counts a request and reports whether its reply is cached, or will be because the
+// same request occurs earlier in this run.
+func (p *Planner) known(ctx context.Context, hash uint64, req deem.Request) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	p.plan.Requests++
+	// Each trial of a request has a distinct key, because the factor is odd.
+	key := hash + uint64(req.Trial)*0x9e3779b97f4a7c15
+	if _, ok := p.seen[key]; ok {
+		p.plan.Duplicates++
+		return true, nil
+	}
+	p.seen[key] = struct{}{}
+	if p.o.Cached == nil {
+		return false, nil
+	}
+	cached, err := p.o.Cached(ctx, req)
+	if err != nil {
+		return false, fmt.Errorf("look up reply: %w", err)
+	}
+	if cached {
+		p.plan.Cached++
+	}
+	return cached, nil
+}
+
+// pay adds the tokens and cost of a number of equal calls.
+func (p *Planner) pay(req deem.Request, calls int64) {
+	input := p.count.Count(req)
+	most := p.longest
+	if req.MaxTokens > 0 {
+		most = req.MaxTokens + p.o.Room
+	}
+	output := min(p.output(req), most)
+
+	p.plan.Calls += int(calls)
+	p.plan.InputTokens += calls * int64(input)
+	p.plan.OutputTokens += calls * int64(output)
+	p.plan.OutputTokensMax += calls * int64(most)
+	p.plan.LongestPrompt = max(p.plan.LongestPrompt, input)
+	p.notice(req, input)
+	if p.priced {
+		p.cost += calls * p.price.Cost(deem.Usage{Input: input, Output: output})
+		p.costMax += calls * p.price.Cost(deem.Usage{Input: p.atMost(req, input), Output: most})
+	}
+}
+
+// margin is by how many percent a prompt may exceed its estimate.
+const margin = 30
+
+// atMost returns the maximum number of tokens of a prompt.
+func (p *Planner) atMost(req deem.Request, input int) int {
+	if p.count.Exact() && len(req.Schema) == 0 {
+		return input
+	}
+	return input + (input*margin+99)/100
+}
+
+// notice records the causes of warnings.
+func (p *Planner) notice(req deem.Request, input int) {
+	p.schema = p.schema || len(req.Schema) > 0
+	p.unbounded = p.unbounded || req.MaxTokens <= 0
+	if p.price.Window > 0 && input+max(req.MaxTokens, 0) > p.price.Window {
+		p.tooLong++
+	}
+}
+
+// Plan returns the plan for the items added so far.
+func (p *Planner) Plan() Plan { return p.plans(p.plan, p.cost, p.costMax) }
+
+// PlanOf returns the plan of a dataset with the given number of items, of which only the
+// first were added: the others are assumed to be like them. It equals Plan if all were
+// added.
+func (p *Planner) PlanOf(items int) Plan {
+	seen := p.plan.Items
+	if seen == 0 || items <= seen {
+		return p.Plan()
+	}
+	grow := func(n int64) int64 { return int64(math.Round(float64(n) * float64(items) / float64(seen))) }
+	out := p.plan
+	for _, n := range []*int{&out.Items, &out.Decided, &out.Unjudgeable, &out.Done, &out.Requests, &out.Cached, &out.Duplicates, &out.Calls} {
+		*n = int(grow(int64(*n)))
+	}
+	for _, n := range []*int64{&out.InputTokens, &out.OutputTokens, &out.OutputTokensMax} {
+		*n = grow(*n)
+	}
+	return p.plans(out, grow(p.cost), grow(p.costMax))
+}
+
+// plans makes a plan from sums.
+func (p *Planner) plans(out Plan, cost, most int64) Plan {
+	out.Model, out.Trials, out.Concurrency, out.RPM, out.TPM = p.o.Model, p.o.Trials, p.o.Concurrency, p.o.RPM, p.o.TPM
+	out.InputExact, out.CountedBy = p.count.Exact() && !p.schema, p.count.How()
+	out.OutputGuessed = p.o.Output <= 0
+	out.Window, out.Room = p.price.Window, p.o.Room
+	p.money(&out, cost, most)
+	p.time(&out)
+	out.Warnings = p.warnings(out)
+	return out
+}

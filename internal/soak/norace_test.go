@@ -1,6 +1,0 @@
-//go:build !race
-
-package soak_test
-
-// raced reports whether the tests, and so the processes, have the race detector.
-const raced = false
