@@ -81,7 +81,9 @@ var arrows = []arrow{
 	{"scripts", nil, "a script measures from the outside"},
 	{"internal/golden", nil, "every port of a published formula is tested with the same vectors"},
 
-	{"internal/server", []string{".", "stat", "judge", "judge/*", "model", "probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/reports/*", "internal/run", "internal/store", "internal/telemetry", "internal/usage"}, "the server shows every report and conducts runs; it knows no benchmark, no vendor and no database"},
+	{"internal/server", []string{".", "internal/store", "internal/usage"}, "checks of requests are the same for the API and the pages, whatever they answer"},
+	{"internal/server/api", []string{".", "stat", "judge", "judge/*", "model", "report", "bundle", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/run", "internal/server", "internal/store", "internal/telemetry", "internal/usage"}, "the API conducts runs; it knows no page, no benchmark, no vendor and no database"},
+	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they judge nothing and know no handler of the API"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
@@ -109,7 +111,7 @@ var libraries = []library{
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
 	{"go.yaml.in/yaml/v3", []string{"judge", "internal/catalog", "internal/labels", "internal/claims", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is what people write by hand: judges, settings, providers, labels, tables of claims, and prompts in repositories of others; it is never a format of items"},
-	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "cmd/deem", "internal/export", "internal/server"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
+	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "cmd/deem", "internal/export", "internal/server/api"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
 	{"gonum.org/v1/gonum", []string{"stat", "internal/agreement", "judge/cascade"}, "a distribution is statistics"},
@@ -136,14 +138,14 @@ var testOnly = []string{"github.com/chromedp/chromedp", "github.com/google/go-cm
 
 // assembled lists the packages that need the rest. A test of any other package
 // may not import them.
-var assembled = []string{"internal/catalog", "internal/reports", "internal/queue", "internal/server", "internal/cli", "cmd/*"}
+var assembled = []string{"internal/catalog", "internal/reports", "internal/queue", "internal/server/*", "internal/cli", "cmd/*"}
 
 // words is a leaf that every package but a leaf may import. It counts for no width.
 const words = "internal/words"
 
 // hubs may import many packages: the list of benchmarks names each of them, and the others
 // tie parts together.
-var hubs = []string{"benchmark", "internal/catalog", "internal/reports", "internal/server", "internal/cli"}
+var hubs = []string{"benchmark", "internal/catalog", "internal/reports", "internal/server/*", "internal/cli"}
 
 // Deeper or wider than this, a reader loses the story. The depth is the number of packages
 // on the longest chain of imports, cmd/deem and the last one included, without exceptions.

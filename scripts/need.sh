@@ -28,7 +28,7 @@ has() {
     done
     return 1
     ;;
-  chromium) # where the tests of internal/server look for it
+  chromium) # where the tests of internal/server/web look for it
     [ -n "${DEEM_CHROMIUM:-}" ] && return 0
     for name in chromium chromium-browser google-chrome chrome; do
       command -v "$name" >/dev/null && return 0
@@ -68,9 +68,9 @@ packages() {
 purpose() {
   case $1 in
   cc) echo "a C compiler is missing; the race detector needs it" ;;
-  clients) echo "python3, node (20 or later), curl, jq, zstd or xz is missing; the tests of the HTTP API (internal/server), of the documentation and the examples (internal/ci) need them" ;;
-  postgres) echo "Postgres is missing; the tests of internal/store/postgres, internal/queue, internal/server and internal/cli start a server" ;;
-  chromium) echo "Chromium is missing; the browser tests of internal/server need it (DEEM_CHROMIUM can name the program)" ;;
+  clients) echo "python3, node (20 or later), curl, jq, zstd or xz is missing; the tests of the HTTP API (internal/server/api), of the documentation and the examples (internal/ci) need them" ;;
+  postgres) echo "Postgres is missing; the tests of internal/store/postgres, internal/queue, internal/server/... and internal/cli start a server" ;;
+  chromium) echo "Chromium is missing; the browser tests of internal/server/web need it (DEEM_CHROMIUM can name the program)" ;;
   python) echo "python3 with venv, pytest, pytest-xdist, pandas and mypy is missing; the tests of the Python package (internal/ci) need them" ;;
   npm) echo "node or npm is missing; make bench-peers installs other tools with it, and internal/ci installs the npm packages" ;;
   packagers) echo "dpkg, rpm or ssh-keygen is missing; internal/ci installs the packages of a release with them" ;;

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 gotestsum=${1:?usage: scripts/test.sh GOTESTSUM LOG TIME}
 log=$2 time=$3
 raced=(. ./bundle ./cmd/deem ./internal/catalog ./internal/faultserver
-  ./internal/queue ./internal/run ./internal/server ./internal/store/... ./internal/telemetry
+  ./internal/queue ./internal/run ./internal/server/... ./internal/store/... ./internal/telemetry
   ./internal/minilm ./judge/... ./model/... ./probe)
 export CGO_ENABLED=1
 

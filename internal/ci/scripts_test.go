@@ -77,7 +77,7 @@ func TestNeedGivesUp(t *testing.T) {
 func TestNeedSaysWhich(t *testing.T) {
 	t.Parallel()
 	out, err := need(t, "0", "install", "60", "chromium")
-	if err == nil || !strings.Contains(out, "the browser tests of internal/server need it") || !strings.Contains(out, "apt-get install chromium") {
+	if err == nil || !strings.Contains(out, "the browser tests of internal/server/web need it") || !strings.Contains(out, "apt-get install chromium") {
 		t.Errorf("with a package that does not exist: %v\n%s", err, out)
 	}
 }

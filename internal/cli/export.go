@@ -15,7 +15,7 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/reports"
-	"deem/internal/server"
+	"deem/internal/server/web"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -199,7 +199,7 @@ func (a *app) exportSite(ctx context.Context, refs []string, out string, items i
 		}
 	}
 	slices.SortStableFunc(runs, func(x, y store.Run) int { return y.Created.Compare(x.Created) })
-	n, err := server.WriteSite(ctx, st, runs, out, server.SiteOptions{Version: version(), Items: items})
+	n, err := web.WriteSite(ctx, st, runs, out, web.SiteOptions{Version: version(), Items: items})
 	if err != nil {
 		return err
 	}

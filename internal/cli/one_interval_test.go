@@ -16,6 +16,8 @@ import (
 	"deem/internal/cli"
 	"deem/internal/reports/agree"
 	"deem/internal/server"
+	"deem/internal/server/api"
+	"deem/internal/server/web"
 	"deem/internal/store/sqlite"
 	"deem/report"
 	"deem/stat"
@@ -250,11 +252,18 @@ func page(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	defer func() { _ = st.Close() }()
-	s, err := server.New(server.Options{Store: st, API: server.API{Spool: t.TempDir()}})
+	s, err := server.New(server.Options{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	pages, err := web.New(s, web.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.New(s, api.Options{Report: pages.Report}); err != nil {
+		t.Fatal(err)
+	}
 	rec := httptest.NewRecorder()
 	s.Handler().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "GET", "http://127.0.0.1"+path, nil))
 	if rec.Code != 200 {

@@ -19,6 +19,8 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/queue"
 	"deem/internal/server"
+	"deem/internal/server/api"
+	"deem/internal/server/web"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/telemetry"
@@ -201,7 +203,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	}
 	defer stop()
 	ctx := cmd.Context()
-	api, err := a.servedAPI(o)
+	served, err := a.servedAPI(o)
 	if err != nil {
 		return err
 	}
@@ -217,18 +219,45 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	work, err := servedQueue(ctx, st, o.readOnly)
-	if err != nil {
-		return err
+	shown := web.Options{Title: o.title}
+	if pg, ok := st.(*postgres.Store); ok {
+		openQueue := queue.Open
+		if o.readOnly {
+			openQueue = queue.Look
+		}
+		work, err := openQueue(ctx, pg)
+		if err != nil {
+			return err
+		}
+		if work != nil {
+			shown.Queue, served.Queue = work, work
+		}
 	}
-	srv, err := server.New(server.Options{
-		Store: st, Queue: work, API: api, Token: token, BehindProxy: o.proxied, ReadOnly: o.readOnly,
-		Title: o.title, Version: version(), Logger: logger,
-	})
+	srv, err := newServer(server.Options{
+		Store: st, Token: token, BehindProxy: o.proxied, ReadOnly: o.readOnly, Version: version(), Logger: logger,
+	}, shown, served)
 	if err != nil {
 		return usage.Mark(err)
 	}
 	return a.listen(ctx, srv, st, o)
+}
+
+// newServer returns a server with the pages and the HTTP API.
+func newServer(o server.Options, shown web.Options, served api.Options) (*api.Server, error) {
+	core, err := server.New(o)
+	if err != nil {
+		return nil, err
+	}
+	var srv *api.Server
+	pages, err := web.New(core, shown)
+	if err == nil {
+		served.Report = pages.Report
+		srv, err = api.New(core, served)
+	}
+	if err != nil {
+		core.Close()
+	}
+	return srv, err
 }
 
 // refuseEmpty refuses to create a database in an empty file that the user named: a user who
@@ -245,23 +274,6 @@ func (a *app) refuseEmpty() error {
 	}
 	return deem.WithHint(fmt.Errorf("open store %s: it holds no runs: the file is empty", a.db),
 		"name another database with --db, or remove the empty file")
-}
-
-// servedQueue returns the queue for workers, or nil if the database has none.
-func servedQueue(ctx context.Context, st store.Store, readOnly bool) (server.Queue, error) {
-	pg, ok := st.(*postgres.Store)
-	if !ok {
-		return nil, nil //nolint:nilnil // Absence is not an error.
-	}
-	open := queue.Open
-	if readOnly {
-		open = queue.Look
-	}
-	c, err := open(ctx, pg)
-	if err != nil || c == nil {
-		return nil, err
-	}
-	return c, nil
 }
 
 // startServing starts the telemetry of the server, and returns a function that ends it.
@@ -305,45 +317,45 @@ func (t *together) Write(p []byte) (int, error) {
 }
 
 // servedAPI returns the API for clients.
-func (a *app) servedAPI(o serveOptions) (server.API, error) {
-	api := server.API{
+func (a *app) servedAPI(o serveOptions) (api.Options, error) {
+	served := api.Options{
 		Env: a.env, Concurrency: o.concurrency, Retries: o.retries, RPM: o.rpm, TPM: o.tpm, Runs: o.runs,
 		MaxCost: o.maxCost, MaxTotal: o.maxTotal, Spool: o.spool, Telemetry: a.telemetry,
 	}
 	if o.retries == 0 {
-		api.Retries = -1 // 0 is the default there
+		served.Retries = -1 // 0 is the default there
 	}
-	if api.Spool == "" {
-		api.Spool = filepath.Join(a.folder(), "api")
+	if served.Spool == "" {
+		served.Spool = filepath.Join(a.folder(), "api")
 	}
 	if o.pricesFile != "" {
 		prices, err := model.LoadPrices(o.pricesFile)
 		if err != nil {
-			return api, usage.Mark(err)
+			return served, usage.Mark(err)
 		}
-		api.Prices = prices
+		served.Prices = prices
 	}
 	for _, name := range o.models {
 		if name == offline {
 			continue // a deem.yaml may contain it
 		}
 		at := o.at
-		if len(api.Models) == 0 {
+		if len(served.Models) == 0 {
 			at.Name = name
 		} else {
-			at.Name = api.Models[0].Name
+			at.Name = served.Models[0].Name
 			at = at.Elsewhere(name)
 		}
-		api.Models = append(api.Models, at)
+		served.Models = append(served.Models, at)
 	}
 	var err error
-	api.Embedder, err = a.env.OpenEmbedder(o.embeddings, o.at, func(e rule.Embedder) (rule.Embedder, error) {
-		return catalog.Embed(e, model.Options{Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm}, Prices: api.Prices}), nil
+	served.Embedder, err = a.env.OpenEmbedder(o.embeddings, o.at, func(e rule.Embedder) (rule.Embedder, error) {
+		return catalog.Embed(e, model.Options{Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm}, Prices: served.Prices}), nil
 	})
 	if err == nil && o.wordnet != "" {
-		api.Thesaurus, err = metric.OpenWordNet(o.wordnet)
+		served.Thesaurus, err = metric.OpenWordNet(o.wordnet)
 	}
-	return api, usage.Mark(err)
+	return served, usage.Mark(err)
 }
 
 // folder returns the folder of the database, whether it exists or not.
@@ -356,7 +368,7 @@ func (a *app) folder() string {
 
 // listen serves requests until the first interrupt. The second one cancels the calls in
 // flight.
-func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o serveOptions) error {
+func (a *app) listen(ctx context.Context, srv *api.Server, st store.Store, o serveOptions) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
 	if err != nil {
 		srv.Close()
@@ -403,7 +415,7 @@ func (a *app) welcome(addr string, o serveOptions) {
 }
 
 // resumeUnfinished resumes the runs that an earlier server left unfinished, or says how to.
-func (a *app) resumeUnfinished(ctx context.Context, srv *server.Server, o serveOptions) error {
+func (a *app) resumeUnfinished(ctx context.Context, srv *api.Server, o serveOptions) error {
 	runs, err := srv.Resumable(ctx)
 	if err != nil || len(runs) == 0 {
 		return err
@@ -417,7 +429,7 @@ func (a *app) resumeUnfinished(ctx context.Context, srv *server.Server, o serveO
 			a.say("warning: run %s cannot be resumed: %v", run.ID, err)
 			continue
 		}
-		a.say("run %s resumes: %s of %s done", run.ID, words.Comma(run.Records), words.Comma(run.Dataset.Items*run.Trials))
+		a.say("run %s resumes: %s of %s done", run.ID, words.Comma(run.Records), words.Comma(run.Wanted()))
 	}
 	return nil
 }
@@ -430,7 +442,7 @@ func areRuns(n int) string {
 }
 
 // reportInterrupted lists the runs that are not done.
-func (a *app) reportInterrupted(ctx context.Context, srv *server.Server, st store.Store) error {
+func (a *app) reportInterrupted(ctx context.Context, srv *api.Server, st store.Store) error {
 	left := srv.Interrupted()
 	if len(left) == 0 {
 		return nil

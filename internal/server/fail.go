@@ -2,15 +2,18 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
+	"strings"
+	"sync"
 	"time"
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/usage"
 )
 
 // A statusError is an error with an HTTP status.
@@ -23,31 +26,40 @@ func (e *statusError) Error() string { return e.err.Error() }
 
 func (e *statusError) Unwrap() error { return e.err }
 
-// notFound returns an error with status 404.
-func notFound(format string, args ...any) error {
+// NotFound returns an error with status 404.
+func NotFound(format string, args ...any) error {
 	return &statusError{http.StatusNotFound, fmt.Errorf(format, args...)}
 }
 
-// badRequest returns an error with status 400.
-func badRequest(format string, args ...any) error {
+// BadRequest returns an error with status 400.
+func BadRequest(format string, args ...any) error {
 	return &statusError{http.StatusBadRequest, fmt.Errorf(format, args...)}
 }
 
-// withStatus returns err with an HTTP status.
-func withStatus(status int, err error) error { return &statusError{status, err} }
+// WithStatus returns err with an HTTP status.
+func WithStatus(status int, err error) error { return &statusError{status, err} }
 
-// statusOf returns the HTTP status of an error.
-func statusOf(err error) int {
+// StatusOf returns the HTTP status of an error.
+func StatusOf(err error) int {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return e.status
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return http.StatusRequestEntityTooLarge
 	}
-	if status := apiStatus(err); status != 0 {
-		return status
-	}
+	_, problems := errors.AsType[*deem.Problems](err)
+	me, asked := errors.AsType[*deem.ModelError](err)
 	switch {
+	case problems || usage.Is(err):
+		return http.StatusBadRequest
+	case errors.Is(err, store.ErrBusy):
+		return http.StatusConflict
+	case errors.Is(err, deem.ErrStopped):
+		return http.StatusServiceUnavailable
+	case asked && me.Kind == deem.Budget:
+		return http.StatusPaymentRequired
+	case asked:
+		return http.StatusBadGateway
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrAmbiguous):
 		return http.StatusNotFound
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -58,47 +70,74 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// A problem is an error of the API (RFC 9457).
-type problem struct {
-	Type   string `json:"type"`
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Detail string `json:"detail,omitempty"`
-	Hint   string `json:"hint,omitempty"`
-
-	// Problems are those of single items. Run is the run that contains what was judged
-	// before the error.
-	Problems []itemProblem `json:"problems,omitempty"`
-	Run      string        `json:"run,omitempty"`
-}
-
-// fail writes an error: a page for browsers, problem+json for the API.
+// fail writes an error, in the form of the part that the request is for.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	status := statusOf(err)
+	status := StatusOf(err)
 	if status == http.StatusRequestTimeout {
 		// A stalled body ends the request's context, but the client can still read.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(graceTimeout))
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(GraceTimeout))
 	} else if r.Context().Err() != nil {
 		return // The client has disconnected.
 	}
 	if status >= http.StatusInternalServerError {
-		s.log.Error("request", "method", r.Method, "path", r.URL.Path, "error", err)
+		s.Logger.Error("request", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
-	if isAPI(r) {
-		writeProblem(w, s.problemOf(err))
+	best := Part{Fail: func(w http.ResponseWriter, _ *http.Request, status int, err error) {
+		http.Error(w, err.Error(), status)
+	}}
+	for _, p := range s.parts {
+		if p.Fail != nil && strings.HasPrefix(r.URL.Path, p.Path) && len(p.Path) > len(best.Path) {
+			best = p
+		}
+	}
+	best.Fail(w, r, status, err)
+}
+
+// flag matches a command-line flag in an error. Clients use fields and parameters instead.
+var flag = regexp.MustCompile(`--([a-z]+(?:-[a-z]+)*)`)
+
+// command matches a command in a hint, whose flags are left unchanged.
+var command = regexp.MustCompile(`\bdeem [a-z]+ -`)
+
+// InFields replaces flags in a text by the names of API fields: --max-cost becomes max_cost.
+func InFields(text string) string {
+	if command.MatchString(text) {
+		return text
+	}
+	return flag.ReplaceAllStringFunc(text, func(option string) string {
+		return strings.ReplaceAll(strings.TrimPrefix(option, "--"), "-", "_")
+	})
+}
+
+// ended keeps the errors of the runs that this server did not finish.
+type ended struct {
+	mu    sync.Mutex
+	why   map[string]error // by run
+	order []string
+}
+
+// maxEnded is the maximum number of errors kept.
+const maxEnded = 1000
+
+// SetEnd keeps the error that ended a run. The error of a run that is judged again is nil.
+func (s *Server) SetEnd(run string, err error) {
+	e := &s.ended
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err == nil {
+		delete(e.why, run)
 		return
 	}
-	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: err.Error(), Hint: deem.HintOf(err)}
-	if err := s.render(w, r, page{Template: "error", Title: p.Title, Status: status, Data: p}); err != nil {
-		s.log.Error("error page", "error", err)
-		http.Error(w, p.Title, status)
+	e.why[run] = err
+	if e.order = append(e.order, run); len(e.order) > maxEnded {
+		delete(e.why, e.order[0])
+		e.order = e.order[1:]
 	}
 }
 
-// writeProblem writes an error of the API.
-func writeProblem(w http.ResponseWriter, p problem) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // The client may have disconnected.
+// End returns the error that ended a run, or nil.
+func (s *Server) End(run string) error {
+	s.ended.mu.Lock()
+	defer s.ended.mu.Unlock()
+	return s.ended.why[run]
 }

@@ -11,21 +11,21 @@ import (
 	"deem/internal/store"
 )
 
-// noCategory is the name for items without a category, as in reports.
-const noCategory = "(none)"
+// NoCategory is the name for items without a category, as in reports.
+const NoCategory = "(none)"
 
-// The values of filter.Verdict.
+// The values of Filter.Verdict.
 const (
-	saysYes  = "yes"
-	saysNo   = "no"
-	unjudged = "unjudged"
+	SaysYes  = "yes"
+	SaysNo   = "no"
+	Unjudged = "unjudged"
 )
 
-// A filter says which items a page shows, and in which order. It is read from the query of
+// A Filter says which items a page shows, and in which order. It is read from the query of
 // the address, and all links between the items of a run include it.
-type filter struct {
+type Filter struct {
 	Category, Label, Kind string
-	Verdict               string // saysYes, saysNo, unjudged or ""
+	Verdict               string // SaysYes, SaysNo, Unjudged or ""
 	Trial                 string // a number, or "" for all
 	Text                  string
 	Against               string // the id of another run
@@ -34,8 +34,8 @@ type filter struct {
 }
 
 // readFilter reads a filter from the query of an address.
-func readFilter(q url.Values) (filter, error) {
-	f := filter{
+func readFilter(q url.Values) (Filter, error) {
+	f := Filter{
 		Category: q.Get("category"), Label: q.Get("label"), Kind: q.Get("kind"), Verdict: q.Get("verdict"),
 		Trial: q.Get("trial"), Text: q.Get("q"), Against: q.Get("against"),
 		Order: store.Order(q.Get("sort")), Descending: q.Get("desc") != "",
@@ -44,19 +44,19 @@ func readFilter(q url.Values) (filter, error) {
 		f.Order = ""
 	}
 	if f.Order != "" && !slices.Contains(store.Orders(), f.Order) {
-		return f, badRequest("items are not sorted by %q", f.Order)
+		return f, BadRequest("items are not sorted by %q", f.Order)
 	}
-	if f.Verdict != "" && f.Verdict != saysYes && f.Verdict != saysNo && f.Verdict != unjudged {
-		return f, badRequest("a verdict is yes, no or unjudged, not %q", f.Verdict)
+	if f.Verdict != "" && f.Verdict != SaysYes && f.Verdict != SaysNo && f.Verdict != Unjudged {
+		return f, BadRequest("a verdict is yes, no or unjudged, not %q", f.Verdict)
 	}
 	if n, err := strconv.Atoi(f.Trial); f.Trial != "" && (err != nil || n < 0) {
-		return f, badRequest("a trial is a number from 0, not %q", f.Trial)
+		return f, BadRequest("a trial is a number from 0, not %q", f.Trial)
 	}
 	return f, nil
 }
 
 // values returns the filter as the query of an address.
-func (f filter) values() url.Values {
+func (f Filter) values() url.Values {
 	q := url.Values{}
 	set := func(name, value string) {
 		if value != "" {
@@ -78,13 +78,13 @@ func (f filter) values() url.Values {
 }
 
 // Active reports whether the filter excludes any items.
-func (f filter) Active() bool {
+func (f Filter) Active() bool {
 	f.Order, f.Descending = "", false
-	return f != filter{}
+	return f != Filter{}
 }
 
-// link returns a path with the filter and further names and values as its query.
-func (f filter) link(path string, more ...string) string {
+// Link returns a path with the filter and further names and values as its query.
+func (f Filter) Link(path string, more ...string) string {
 	q := f.values()
 	for i := 0; i+1 < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
@@ -99,13 +99,13 @@ func (f filter) link(path string, more ...string) string {
 	return path + sep + q.Encode()
 }
 
-// view returns the filter as a query of the store.
-func (f filter) view() store.View {
+// View returns the filter as a query of the store.
+func (f Filter) View() store.View {
 	v := store.View{Text: f.Text, Against: f.Against, Order: f.Order, Descending: f.Descending}
 	if f.Category != "" {
 		v.Categories = []string{f.Category}
-		if f.Category == noCategory {
-			v.Categories = []string{"", noCategory}
+		if f.Category == NoCategory {
+			v.Categories = []string{"", NoCategory}
 		}
 	}
 	if f.Label != "" {
@@ -115,10 +115,10 @@ func (f filter) view() store.View {
 		v.Kinds = []deem.Kind{deem.Kind(f.Kind)}
 	}
 	switch f.Verdict {
-	case saysYes, saysNo:
-		yes := f.Verdict == saysYes
+	case SaysYes, SaysNo:
+		yes := f.Verdict == SaysYes
 		v.Pass = &yes
-	case unjudged:
+	case Unjudged:
 		v.Unjudged = true
 	}
 	if n, err := strconv.Atoi(f.Trial); err == nil {
@@ -127,8 +127,8 @@ func (f filter) view() store.View {
 	return v
 }
 
-// encodePlace encodes a place for use in an address.
-func encodePlace(p *store.Place) string {
+// EncodePlace encodes a place for use in an address.
+func EncodePlace(p *store.Place) string {
 	text, err := json.Marshal(p)
 	if err != nil {
 		panic(err) // A place is a number and strings, which can always be encoded.
@@ -136,15 +136,15 @@ func encodePlace(p *store.Place) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// decodePlace decodes a place. It returns an error if the text is invalid.
-func decodePlace(text string) (*store.Place, error) {
+// DecodePlace decodes a place. It returns an error if the text is invalid.
+func DecodePlace(text string) (*store.Place, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
-		return nil, badRequest("there is no such place in the items")
+		return nil, BadRequest("there is no such place in the items")
 	}
 	p := &store.Place{}
 	if err := json.Unmarshal(raw, p); err != nil {
-		return nil, badRequest("there is no such place in the items")
+		return nil, BadRequest("there is no such place in the items")
 	}
 	return p, nil
 }

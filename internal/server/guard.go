@@ -19,10 +19,10 @@ import (
 // sessionLife is how long a browser stays logged in.
 const sessionLife = 12 * time.Hour
 
-// A guard checks tokens and sessions. Sessions are not stored: a cookie contains its expiry
+// A Guard checks tokens and sessions. Sessions are not stored: a cookie contains its expiry
 // time, and is signed with a key that lives only as long as the process. Only sessions that
 // were logged out before they expired are stored.
-type guard struct {
+type Guard struct {
 	token  string // "" means that no token is required
 	key    [32]byte
 	proxy  bool // requests come through a proxy that names the client
@@ -33,28 +33,28 @@ type guard struct {
 	ended map[string]time.Time // sessions that were logged out, and when they expire
 }
 
-func newGuard(token string, proxy bool) *guard {
-	g := &guard{token: token, proxy: proxy, now: time.Now, ended: map[string]time.Time{}}
+func newGuard(token string, proxy bool) *Guard {
+	g := &Guard{token: token, proxy: proxy, now: time.Now, ended: map[string]time.Time{}}
 	_, _ = rand.Read(g.key[:]) // It never fails.
 	g.misses = newThrottle(func() time.Time { return g.now() })
 	return g
 }
 
 // sign returns the signature of a text for a purpose.
-func (g *guard) sign(purpose, text string) string {
+func (g *Guard) sign(purpose, text string) string {
 	mac := hmac.New(sha256.New, g.key[:])
 	mac.Write([]byte(purpose + "\x00" + text))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // fits reports whether a signature is valid for a purpose and a text.
-func (g *guard) fits(signature, purpose, text string) bool {
+func (g *Guard) fits(signature, purpose, text string) bool {
 	return subtle.ConstantTimeCompare([]byte(signature), []byte(g.sign(purpose, text))) == 1
 }
 
 // isToken reports whether guess is the token. It compares in constant time, even if the
 // lengths differ.
-func (g *guard) isToken(guess string) bool {
+func (g *Guard) isToken(guess string) bool {
 	a, b := sha256.Sum256([]byte(guess)), sha256.Sum256([]byte(g.token))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
@@ -70,15 +70,15 @@ func cookieName(r *http.Request) string {
 }
 
 // newSession returns the cookie of a new session.
-func (g *guard) newSession(r *http.Request) *http.Cookie {
+func (g *Guard) newSession(r *http.Request) *http.Cookie {
 	text := strconv.FormatInt(g.now().Add(sessionLife).Unix(), 10) + "." + rand.Text()
 	return g.cookie(r, text+"."+g.sign("session", text), int(sessionLife.Seconds()))
 }
 
 // endSession ends the session of a request, so that copies of its cookie are refused,
 // and returns the cookie that removes it from the browser.
-func (g *guard) endSession(r *http.Request) *http.Cookie {
-	if session := g.session(r); session != "" {
+func (g *Guard) endSession(r *http.Request) *http.Cookie {
+	if session := g.Session(r); session != "" {
 		g.mu.Lock()
 		now := g.now()
 		maps.DeleteFunc(g.ended, func(_ string, expires time.Time) bool { return expires.Before(now) })
@@ -88,7 +88,7 @@ func (g *guard) endSession(r *http.Request) *http.Cookie {
 	return g.cookie(r, "", -1)
 }
 
-func (g *guard) cookie(r *http.Request, value string, age int) *http.Cookie {
+func (g *Guard) cookie(r *http.Request, value string, age int) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure is set under TLS; loopback has no TLS.
 		Name: cookieName(r), Value: value, Path: "/", MaxAge: age,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
@@ -98,8 +98,8 @@ func (g *guard) cookie(r *http.Request, value string, age int) *http.Cookie {
 	}
 }
 
-// session returns the session of a request, or "" if it has no valid one.
-func (g *guard) session(r *http.Request) string {
+// Session returns the session of a request, or "" if it has no valid one.
+func (g *Guard) Session(r *http.Request) string {
 	if g.token == "" {
 		return ""
 	}
@@ -123,17 +123,17 @@ func (g *guard) session(r *http.Request) string {
 	return c.Value[:at]
 }
 
-// csrf returns the value that proves that a form is one of ours. Another site can make a
+// CSRF returns the value that proves that a form is one of ours. Another site can make a
 // browser send a request, but cannot read this value.
-func (g *guard) csrf(r *http.Request) string { return g.sign("csrf", g.session(r)) }
+func (g *Guard) CSRF(r *http.Request) string { return g.sign("csrf", g.Session(r)) }
 
-// isOurs reports whether a request contains the value of csrf.
-func (g *guard) isOurs(r *http.Request) bool {
+// isOurs reports whether a request contains the value of CSRF.
+func (g *Guard) isOurs(r *http.Request) bool {
 	value := r.Header.Get("X-CSRF-Token")
 	if value == "" {
 		value = r.PostFormValue("csrf")
 	}
-	return g.fits(value, "csrf", g.session(r))
+	return g.fits(value, "csrf", g.Session(r))
 }
 
 // bearer returns the token of an Authorization header, and whether there is one.
@@ -142,9 +142,9 @@ func bearer(r *http.Request) (string, bool) {
 	return strings.TrimSpace(token), strings.EqualFold(kind, "Bearer")
 }
 
-// remote returns the key under which wrong tokens of a client are counted: its IPv4 address
+// Remote returns the key under which wrong tokens of a client are counted: its IPv4 address
 // or, since a single machine often has 2^64 IPv6 addresses, its IPv6 network (/64).
-func (g *guard) remote(r *http.Request) string {
+func (g *Guard) Remote(r *http.Request) string {
 	host := hostOf(r.RemoteAddr)
 	if g.proxy {
 		host = cmp.Or(forwarded(r.Header), host)

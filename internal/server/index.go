@@ -8,8 +8,8 @@ import (
 	"deem/internal/store"
 )
 
-// An indexer updates the search index in the background, one run at a time.
-type indexer struct {
+// An Indexer updates the search index in the background, one run at a time.
+type Indexer struct {
 	ctx   context.Context
 	store store.Database
 	log   *slog.Logger
@@ -27,16 +27,16 @@ type indexed struct {
 	searched store.Searched
 }
 
-func newIndexer(ctx context.Context, st store.Database, log *slog.Logger) *indexer {
-	return &indexer{ctx: ctx, store: st, log: log, searched: map[string]indexed{}}
+func newIndexer(ctx context.Context, st store.Database, log *slog.Logger) *Indexer {
+	return &Indexer{ctx: ctx, store: st, log: log, searched: map[string]indexed{}}
 }
 
 // wait waits until nothing is being indexed.
-func (ix *indexer) wait() { ix.wg.Wait() }
+func (ix *Indexer) wait() { ix.wg.Wait() }
 
-// want requests that a run is indexed, and returns immediately. While another run is being
+// Want requests that a run is indexed, and returns immediately. While another run is being
 // indexed only the last request is kept, since it is for the page that is being viewed.
-func (ix *indexer) want(run store.Run) {
+func (ix *Indexer) Want(run store.Run) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if ix.ctx.Err() != nil || ix.complete(run) {
@@ -50,15 +50,15 @@ func (ix *indexer) want(run store.Run) {
 }
 
 // complete reports whether the index of a run is complete. The caller holds the lock.
-func (ix *indexer) complete(run store.Run) bool {
+func (ix *Indexer) complete(run store.Run) bool {
 	k, ok := ix.searched[run.ID]
-	return ok && same(k.run, run) && k.searched.Complete()
+	return ok && k.run.Same(run) && k.searched.Complete()
 }
 
-// progress returns the progress of the index of a run, or nil if it is complete. It requests
+// Progress returns the progress of the index of a run, or nil if it is complete. It requests
 // the rest.
-func (ix *indexer) progress(run store.Run) *store.Searched {
-	ix.want(run)
+func (ix *Indexer) Progress(run store.Run) *store.Searched {
+	ix.Want(run)
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if ix.complete(run) {
@@ -70,7 +70,7 @@ func (ix *indexer) progress(run store.Run) *store.Searched {
 }
 
 // work indexes the requested runs until there are none.
-func (ix *indexer) work() {
+func (ix *Indexer) work() {
 	for {
 		ix.mu.Lock()
 		id := ix.next
@@ -86,7 +86,7 @@ func (ix *indexer) work() {
 }
 
 // index indexes a run until it is complete or another run is requested.
-func (ix *indexer) index(id string) {
+func (ix *Indexer) index(id string) {
 	for ix.ctx.Err() == nil {
 		run, err := ix.store.Run(ix.ctx, id)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -43,8 +44,8 @@ func secureHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// errPanic is the error that a client sees after a panic. The details are in the log.
-var errPanic = errors.New("deem has a bug here; the log of the server says more")
+// ErrPanic is the error that a client sees after a panic. The details are in the log.
+var ErrPanic = errors.New("deem has a bug here; the log of the server says more")
 
 // recovered answers with 500 if a handler panics.
 func (s *Server) recovered(next http.Handler) http.Handler {
@@ -57,8 +58,8 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			if v == http.ErrAbortHandler { //nolint:errorlint // It is panicked with as it is.
 				panic(v)
 			}
-			s.log.Error("panic", "method", r.Method, "path", r.URL.Path, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
-			s.fail(w, r, errPanic)
+			s.Logger.Error("panic", "method", r.Method, "path", r.URL.Path, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+			s.fail(w, r, ErrPanic)
 		}()
 		next.ServeHTTP(w, r)
 	})
@@ -69,10 +70,10 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 // same origin; but they contain that name. If there is a token, they have no session.
 func (s *Server) requireHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.guard.token == "" && !loopback(hostOf(r.Host)) {
+		if s.Token == "" && !loopback(hostOf(r.Host)) {
 			err := deem.WithHint(fmt.Errorf("this server answers only to localhost, not to %q", r.Host),
 				"a server with a token answers to every name: set DEEM_TOKEN and start it again")
-			s.fail(w, r, withStatus(http.StatusMisdirectedRequest, err))
+			s.fail(w, r, WithStatus(http.StatusMisdirectedRequest, err))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -83,7 +84,7 @@ func (s *Server) requireHost(next http.Handler) http.Handler {
 func (s *Server) requireOrigin(next http.Handler) http.Handler {
 	p := http.NewCrossOriginProtection()
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, withStatus(http.StatusForbidden, errors.New("this request came from another site")))
+		s.fail(w, r, WithStatus(http.StatusForbidden, errors.New("this request came from another site")))
 	}))
 	return p.Handler(next)
 }
@@ -95,29 +96,27 @@ func open(path string) bool {
 
 // requireToken requires a session or the token. Browsers without either get the login page.
 func (s *Server) requireToken(next http.Handler) http.Handler {
-	g := s.guard
+	g := s.Guard
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if g.token == "" || open(r.URL.Path) || g.session(r) != "" {
+		if g.token == "" || open(r.URL.Path) || g.Session(r) != "" {
 			next.ServeHTTP(w, r)
 			return
 		}
-		guess, given := bearer(r)
-		if given {
-			ok, err := g.try(r, guess)
-			if ok {
-				next.ServeHTTP(w, r)
-				return
-			}
+		err := ErrLogin
+		if guess, given := bearer(r); given {
+			err = g.try(r, guess)
+		}
+		if err != nil {
 			s.refuse(w, r, err)
 			return
 		}
-		s.refuse(w, r, errLogin)
+		next.ServeHTTP(w, r)
 	})
 }
 
-// The reasons for a refusal, in addition to waitError.
+// The reasons for a refusal, in addition to waitError. ErrLogin means that there was no token.
 var (
-	errLogin = errors.New("this server wants its token")
+	ErrLogin = errors.New("this server wants its token")
 	errToken = errors.New("this is not the token")
 )
 
@@ -130,42 +129,61 @@ func (e *waitError) Error() string {
 
 func (e *waitError) seconds() int { return int(e.wait.Seconds()) + 1 }
 
-// try reports whether a guess is the token. After too many wrong guesses, even the right
-// token is refused for a while.
-func (g *guard) try(r *http.Request, guess string) (bool, error) {
-	addr := g.remote(r)
+// try returns an error if a guess is not the token. After too many wrong guesses, even the
+// right token is refused for a while.
+func (g *Guard) try(r *http.Request, guess string) error {
+	addr := g.Remote(r)
 	if wait := g.misses.wait(addr); wait > 0 {
-		return false, &waitError{wait}
+		return &waitError{wait}
 	}
 	if !g.isToken(guess) {
 		g.misses.miss(addr)
-		return false, errToken
+		return errToken
 	}
-	return true, nil
+	return nil
 }
 
 // refuse answers a request without a valid token: 429 after too many guesses, otherwise 401.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	status := refusal(w, err)
-	if isAPI(r) {
-		s.fail(w, r, withStatus(status, err))
-		return
-	}
-	next := ""
-	if r.Method == http.MethodGet {
-		next = r.URL.RequestURI()
-	}
-	s.askToken(w, r, status, err, next)
-}
-
-// refusal returns the status of a refusal and sets the header that goes with it.
-func refusal(w http.ResponseWriter, err error) int {
+	status := http.StatusUnauthorized
 	if wait, ok := errors.AsType[*waitError](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(wait.seconds()))
-		return http.StatusTooManyRequests
+		status = http.StatusTooManyRequests
+	} else {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="deem"`)
 	}
-	w.Header().Set("WWW-Authenticate", `Bearer realm="deem"`)
-	return http.StatusUnauthorized
+	s.fail(w, r, WithStatus(status, err))
+}
+
+// login checks the token from the form of the login page and begins a session.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
+	if s.Token != "" {
+		if err := s.Guard.try(r, r.PostFormValue("token")); err != nil {
+			s.refuse(w, r, err)
+			return nil
+		}
+		http.SetCookie(w, s.Guard.newSession(r))
+	}
+	http.Redirect(w, r, OurPath(r.PostFormValue("next")), http.StatusSeeOther) //nolint:gosec // OurPath lets only our own paths through.
+	return nil
+}
+
+// logout ends the session.
+func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
+	http.SetCookie(w, s.Guard.endSession(r))
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+	return nil
+}
+
+// OurPath returns the path if it is a path of this server, else "/". A path that begins
+// with two slashes names another host.
+func OurPath(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(path, "/") ||
+		strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") || u.Path == "/login" {
+		return "/"
+	}
+	return path
 }
 
 // requireOwnPage refuses unsafe requests without the CSRF value of our pages, in addition to
@@ -182,11 +200,28 @@ func (s *Server) requireOwnPage(next http.Handler) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, defaultBody)
-		if !s.guard.isOurs(r) {
+		if !s.Guard.isOurs(r) {
 			err := deem.WithHint(errors.New("this form is too old, or is not ours"), "go back, load the page again, and repeat what you did")
-			s.fail(w, r, withStatus(http.StatusForbidden, err))
+			s.fail(w, r, WithStatus(http.StatusForbidden, err))
 			return
 		}
 		next.ServeHTTP(w, r)
+	})
+}
+
+// ErrReadOnly is returned for changes to a read-only server.
+var ErrReadOnly = deem.WithHint(errors.New("this server is read-only"), "start it without --read-only: deem serve")
+
+// requireWritable rejects changes if the server is read-only, except logging in and out,
+// which use forms.
+func (s *Server) requireWritable(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !s.ReadOnly, r.Method == http.MethodGet, r.Method == http.MethodHead, r.Method == http.MethodOptions,
+			r.URL.Path == "/login", r.URL.Path == "/logout":
+			next.ServeHTTP(w, r)
+		default:
+			s.fail(w, r, WithStatus(http.StatusForbidden, ErrReadOnly))
+		}
 	})
 }

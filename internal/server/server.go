@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"deem/internal/store"
@@ -26,84 +26,47 @@ type Options struct {
 	// X-Forwarded-For. Wrong tokens are then counted per client.
 	BehindProxy bool
 
-	// API configures the HTTP API.
-	API API
-
-	// Queue passes runs to workers; nil if there are none.
-	Queue Queue
-
 	// ReadOnly refuses all changes.
 	ReadOnly bool
 
-	Title   string       // of the site; "" means "deem"
-	Version string       // of deem, shown at the foot of the pages
+	Version string       // of deem
 	Logger  *slog.Logger // nil means slog.Default
 }
 
-// A Server serves the web pages and the HTTP API. [Server.Close] ends its background work.
+// A Server checks requests and passes them to its parts: the HTTP API and the pages.
+// [Server.Close] ends its background work.
 type Server struct {
-	store   store.Database
-	title   string
-	version string
-	log     *slog.Logger
+	Options
+	Guard *Guard
+	Index *Indexer
+	Mux   *http.ServeMux // the routes of all parts, without the checks of requests
 
-	queue    Queue
-	api      API
-	models   *models
-	spool    *spool
-	jobs     *runJobs
-	router   *http.ServeMux
-	readOnly bool
-	static   bool // the pages are written to files
-
-	assets  *assets
-	pages   map[string]*template.Template
-	guard   *guard
-	reports *reportCache
-	indexer *indexer
-	facets  *facets
-	bench   *bench
-	streams chan struct{} // a slot for each page that watches a run
-	poll    time.Duration // the interval at which a watched run is read
-
-	labelling *labelling
-
-	// background ends with the server. Work started by one request may serve others
+	// Background ends with the server. Work started by one request may serve others
 	// after that request has ended, so it does not use the context of the request.
-	background context.Context
+	Background context.Context //nolint:containedctx // It belongs to the server and not to a request.
 	stop       context.CancelFunc
 
+	parts   []Part
 	handler http.Handler
+	ended   ended
 }
 
-// New returns a server for the runs in a store.
+// New returns a server for the runs in a store. [Server.Add] adds what it answers.
 func New(o Options) (*Server, error) {
 	if o.Store == nil {
 		return nil, errors.New("a server needs a store")
 	}
-	s := &Server{
-		store: o.Store, title: cmp.Or(o.Title, "deem"), version: o.Version,
-		log: cmp.Or(o.Logger, slog.Default()), queue: o.Queue,
-	}
-	var err error
-	if s.assets, err = newAssets(); err != nil {
-		return nil, err
-	}
-	if s.pages, err = s.parseTemplates(); err != nil {
-		return nil, err
-	}
-	s.guard = newGuard(o.Token, o.BehindProxy)
-	s.background, s.stop = context.WithCancel(context.Background())
-	s.reports = newReports(s.background, o.Store)
-	s.indexer = newIndexer(s.background, o.Store, s.log)
-	s.facets, s.streams, s.poll = newFacets(), make(chan struct{}, maxStreams), pollEvery
-	s.bench, s.labelling = newBench(s.background), newLabelling()
-	if err := s.openAPI(o); err != nil {
-		s.stop()
-		return nil, err
-	}
-	s.router = s.mux()
-	s.handler = s.wrap(s.router)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	s := &Server{Options: o, Guard: newGuard(o.Token, o.BehindProxy), Mux: http.NewServeMux(), ended: ended{why: map[string]error{}}}
+	s.Background, s.stop = context.WithCancel(context.Background())
+	s.Index = newIndexer(s.Background, o.Store, o.Logger)
+	s.handler = s.wrap(s.Mux)
+	s.Add(Part{Routes: []Route{
+		{Pattern: "GET /healthz", Handle: healthz},
+		{Pattern: "GET /readyz", Handle: s.readyz},
+		{Pattern: "POST /login", Handle: s.login},
+		{Pattern: "POST /logout", Handle: s.logout},
+	}, Wait: s.Index.wait})
 	return s, nil
 }
 
@@ -111,24 +74,24 @@ func New(o Options) (*Server, error) {
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close ends the background work of the server and waits for it. The store stays open. Runs
-// that are being judged start no new items; calls in flight have ten seconds to finish, or
-// less if [Server.Kill] is called.
+// that are being judged start no new items; calls in flight have ten seconds to finish.
 func (s *Server) Close() {
 	s.stop()
-	s.jobs.close()
-	s.reports.wait()
-	s.indexer.wait()
-	s.bench.wait()
+	for _, p := range slices.Backward(s.parts) { // Calls in flight have a deadline, so the API is first.
+		if p.Wait != nil {
+			p.Wait()
+		}
+	}
 }
 
 // The timeouts and limits of a connection. Streamed answers extend the write timeout as they
 // proceed.
 const (
 	headerTimeout = 10 * time.Second
-	readTimeout   = time.Minute
-	writeTimeout  = time.Minute
+	ReadTimeout   = time.Minute
+	WriteTimeout  = time.Minute
 	idleTimeout   = 2 * time.Minute
-	graceTimeout  = 5 * time.Second
+	GraceTimeout  = 5 * time.Second
 	maxHeader     = 64 << 10
 )
 
@@ -137,13 +100,13 @@ const (
 // error if the address requires a token and there is none.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.Close()
-	if err := CheckListen(l.Addr().String(), s.guard.token); err != nil {
+	if err := CheckListen(l.Addr().String(), s.Token); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	hs := &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: ReadTimeout,
+		WriteTimeout: WriteTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
 	}
 	// Streams do not end by themselves: they end with the background context.
 	hs.RegisterOnShutdown(s.stop)
@@ -154,7 +117,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTimeout)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), GraceTimeout)
 	defer cancel()
 	err := hs.Shutdown(grace)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -146,6 +146,14 @@ func (r Run) Counts() bool { return r.Records > 0 && !r.Probes() }
 // Answered reports whether at least one item has a verdict.
 func (r Run) Answered() bool { return r.Records > r.Unjudged }
 
+// Wanted returns the number of records of the run when it is done.
+func (r Run) Wanted() int { return r.Dataset.Items * max(r.Trials, 1) }
+
+// Same reports whether the run has the same state and records as it had at another time.
+func (r Run) Same(then Run) bool {
+	return r.Records == then.Records && r.State == then.State && r.Updated.Equal(then.Updated)
+}
+
 // A Status is the status of one item and trial in a run.
 type Status int
 

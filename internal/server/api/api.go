@@ -1,0 +1,284 @@
+// Package api has the HTTP API of a server, under /api/v1.
+//
+// The API is a table of operations (table.go). A row has the address, the handler,
+// and everything that the OpenAPI document says about the operation. Routes, checks of
+// query parameters and the document are all generated from these rows, so that the document
+// and the handlers cannot drift apart.
+//
+// A request to judge is read into a spool (spool.go), which checks and keeps the items.
+// Its judge is given by name or as a declaration in the request, never as a file
+// (models.go). A job (jobs.go) finishes the run in the background, whether or not a
+// client waits for it.
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/internal/catalog"
+	"deem/internal/queue"
+	"deem/internal/server"
+	"deem/internal/store"
+	"deem/internal/telemetry"
+	"deem/internal/usage"
+	"deem/judge/rule"
+	"deem/model"
+	"deem/report"
+)
+
+// Options configure what clients of the HTTP API may do. With the zero value they can read,
+// and judge with rules.
+type Options struct {
+	// Env has the API keys of the server. Clients never see them.
+	Env catalog.Environment
+
+	// Models are the models that clients may use, the default first. Anyone who can reach
+	// the server can spend money on these models and on no others.
+	Models []catalog.ModelOptions
+
+	// Fakes lets clients use the models of package fake. Only tests set it.
+	Fakes bool
+
+	// Embedder and Thesaurus are for the judges that need them. If one is nil, these judges
+	// are unavailable.
+	Embedder  rule.Embedder
+	Thesaurus rule.Thesaurus
+
+	Concurrency int           // items of a run that are judged concurrently; 0 means 8
+	Retries     int           // how many times a call is retried; 0 means 5, less than 0 never
+	CallTimeout time.Duration // for calls of models without their own timeout; 0 means 15 minutes
+	RPM, TPM    int           // of each model, across all runs; 0 means no limit
+
+	// MaxCost limits the cost of one run, and MaxTotal the cost of all runs in the lifetime
+	// of the server, in millionths of a dollar.
+	MaxCost, MaxTotal catalog.Optional[int64]
+	Prices            model.Prices // take precedence over the built-in ones
+
+	// Spool is the folder that keeps submitted items until their run is done. Without it,
+	// clients cannot submit items.
+	Spool string
+
+	Runs int // how many background runs are judged concurrently; 0 means 2
+
+	// Resume resumes the runs that an earlier server did not finish.
+	Resume bool
+
+	Telemetry *telemetry.Telemetry // nil disables telemetry
+
+	// Queue steers the runs that workers judge; nil if there are none.
+	Queue Queue
+
+	// Report makes the report of a run, which may be a few seconds old if the run is in
+	// progress.
+	Report func(context.Context, store.Run) (report.Report, error)
+}
+
+// A Queue steers runs that workers judge. [queue.Control] implements it.
+type Queue interface {
+	Resume(ctx context.Context, runID string, ch queue.Change) error
+	Cancel(ctx context.Context, runID string) error
+
+	// Busy returns an error if workers are judging the run.
+	Busy(ctx context.Context, runID string) error
+}
+
+// A Server is a server with the HTTP API.
+type Server struct {
+	*server.Server
+	options Options
+	models  *models
+	spool   *spool
+	jobs    *runJobs
+}
+
+// New adds the HTTP API to a server.
+func New(core *server.Server, o Options) (*Server, error) {
+	if core.ReadOnly {
+		o.Spool = ""
+	}
+	s := &Server{Server: core, options: o, spool: newSpool(o.Spool)}
+	var err error
+	if s.models, err = openModels(o); err != nil {
+		return nil, err
+	}
+	s.jobs = newJobs(s)
+	if o.Spool != "" {
+		s.spool.sweep(s.unfinished)
+	}
+	core.Add(server.Part{Routes: s.routes(), Path: "/api/", Wait: s.jobs.close, Fail: func(w http.ResponseWriter, _ *http.Request, _ int, err error) {
+		writeProblem(w, problemOf(err))
+	}})
+	return s, nil
+}
+
+// An operation is a row of the API table.
+type operation struct {
+	method, path string // the path is relative to server.APIRoot
+	id, summary  string
+	about        string
+	tag          string
+
+	params  []parameter
+	body    []content // the accepted bodies; empty if there is no body
+	answers []answer
+
+	handle  server.HandleFunc
+	maxBody int64 // 0 means 1 MiB
+}
+
+// A parameter is a path or query parameter.
+type parameter struct {
+	name, in, about string
+	schema          schema
+	required        bool
+	repeats         bool // it may be given more than once
+	example         string
+}
+
+// A content is one media type of a body, with an example.
+type content struct {
+	media   string
+	schema  schema
+	example string // of that media type; "" for none
+}
+
+// An answer is a possible response.
+type answer struct {
+	status  int
+	about   string
+	content []content
+}
+
+// routes returns the routes of the API, and of the metrics, which have no version.
+func (s *Server) routes() []server.Route {
+	list := []server.Route{{Pattern: "GET /metrics", Handle: func(w http.ResponseWriter, r *http.Request) error {
+		s.options.Telemetry.Handler().ServeHTTP(w, r)
+		return nil
+	}}}
+	// A pattern for all methods would conflict with GET /, the pattern of the pages.
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+		list = append(list, server.Route{Pattern: method + " /api/", Handle: s.noOperation})
+	}
+	for _, op := range s.operations() {
+		list = append(list, server.Route{Pattern: op.method + " " + server.APIRoot + op.path, Handle: s.operate(op), MaxBody: op.maxBody})
+	}
+	return list
+}
+
+// operate returns the handler of an operation, behind the checks common to all operations.
+func (s *Server) operate(op operation) server.HandleFunc {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := op.checkQuery(r); err != nil {
+			return err
+		}
+		if err := op.checkBody(r); err != nil {
+			return err
+		}
+		return op.handle(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, s.Guard.Remote(r))))
+	}
+}
+
+// checkQuery refuses unknown parameters. Otherwise a misspelt parameter would be ignored,
+// and the client would get the answer to a different question.
+func (op operation) checkQuery(r *http.Request) error {
+	var known []string
+	repeats := map[string]bool{}
+	for _, p := range op.params {
+		if p.in == "query" {
+			known = append(known, p.name)
+			repeats[p.name] = p.repeats
+		}
+	}
+	for name, values := range r.URL.Query() {
+		if !slices.Contains(known, name) {
+			if len(known) == 0 {
+				return server.BadRequest("%s %s has no parameters, and not %q", op.method, r.URL.Path, name)
+			}
+			return usage.Mark(usage.Unknown("parameter", name, known))
+		}
+		if len(values) > 1 && !repeats[name] {
+			return server.BadRequest("the parameter %q is given %d times", name, len(values))
+		}
+	}
+	return nil
+}
+
+// checkBody refuses bodies of a type that the operation does not accept. A page of another
+// site cannot send the accepted types without a CORS preflight, which further protects a
+// server without a token.
+func (op operation) checkBody(r *http.Request) error {
+	if len(op.body) == 0 || r.ContentLength == 0 && op.optionalBody() {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	var known []string
+	for _, c := range op.body {
+		known = append(known, c.media)
+	}
+	if err == nil && slices.Contains(known, media) {
+		if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+			return server.WithStatus(http.StatusUnsupportedMediaType, fmt.Errorf("bodies are not taken in the encoding %q", coding))
+		}
+		return nil
+	}
+	refused := deem.WithHint(fmt.Errorf("a body of type %q is not taken here", r.Header.Get("Content-Type")),
+		"send the header Content-Type: %s", strings.Join(known, " or "))
+	return server.WithStatus(http.StatusUnsupportedMediaType, refused)
+}
+
+// optionalBody reports whether the operation works without a body.
+func (op operation) optionalBody() bool { return op.id == "resumeRun" }
+
+// noOperation answers requests that match no operation: 404 if the address is wrong, 405 if
+// only the method is.
+func (s *Server) noOperation(w http.ResponseWriter, r *http.Request) error {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		probe := r.Clone(r.Context())
+		probe.Method = method
+		if _, pattern := s.Mux.Handler(probe); strings.HasPrefix(pattern, method+" "+server.APIRoot) {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		return deem.WithHint(server.NotFound("the API has nothing at %s", r.URL.Path), "%s/openapi.json describes what there is", server.APIRoot)
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	return server.WithStatus(http.StatusMethodNotAllowed, fmt.Errorf("%s takes %s and not %s", r.URL.Path, strings.Join(allowed, ", "), r.Method))
+}
+
+// writeAnswer writes a JSON response.
+func writeAnswer(w http.ResponseWriter, status int, v any) error {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // Responses can be encoded, and a client that is gone needs none.
+	return nil
+}
+
+// wants reports whether a client prefers a media type to JSON.
+func wants(r *http.Request, media string) bool {
+	for _, part := range strings.Split(r.Header.Get("Accept"), ",") {
+		got, _, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue
+		}
+		switch got {
+		case media:
+			return true
+		case "application/json":
+			return false
+		}
+	}
+	return false
+}

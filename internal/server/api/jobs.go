@@ -1,0 +1,482 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"deem"
+	"deem/internal/reports"
+	"deem/internal/run"
+	"deem/internal/server"
+	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/model"
+)
+
+// Limits on the runs judged at the same time. Small runs have separate slots, so that a
+// client that waits for ten verdicts does not wait for a hundred thousand others.
+const (
+	defaultRuns = 2
+	smallRuns   = 16
+	maxJobs     = 256 // including waiting runs
+	smallItems  = 100 // maximum of a small run, which a client may wait for
+
+	callsGrace = 10 * time.Second // for calls in flight when the server stops or a run is cancelled
+)
+
+// runJobs manages the runs that this server judges. A job is started by a request and
+// outlives it; [runJobs.close] ends all jobs.
+type runJobs struct {
+	s            *Server
+	large, small chan struct{} // slots for runs that are judged at the same time
+
+	// Cancelling hard aborts calls in flight. The server's context stops runs gracefully.
+	hard context.Context
+	kill context.CancelFunc
+	wg   sync.WaitGroup
+
+	starting sync.Mutex // held while a run is started
+
+	mu     sync.Mutex
+	shares map[clientShare]chan struct{} // the slots that one client may take
+	byRun  map[string]*runJob
+	byKey  map[string]*runJob
+	left   []string // runs interrupted by the shutdown of the server
+}
+
+func newJobs(s *Server) *runJobs {
+	n := s.options.Runs
+	if n <= 0 {
+		n = defaultRuns
+	}
+	js := &runJobs{
+		s: s, large: make(chan struct{}, n), small: make(chan struct{}, smallRuns),
+		shares: map[clientShare]chan struct{}{}, byRun: map[string]*runJob{}, byKey: map[string]*runJob{},
+	}
+	js.hard, js.kill = context.WithCancel(context.Background())
+	return js
+}
+
+// close waits until all jobs have ended. The caller has already stopped them by cancelling
+// the server's background context.
+func (js *runJobs) close() {
+	timer := time.AfterFunc(callsGrace, js.kill)
+	defer timer.Stop()
+	js.wg.Wait()
+	js.kill()
+}
+
+// Kill cancels all calls in flight, like a second Ctrl-C.
+func (s *Server) Kill() { s.jobs.kill() }
+
+// Interrupted returns the runs interrupted by the shutdown of the server. The list is
+// complete after [Server.Close] or [Server.Serve] has returned.
+func (s *Server) Interrupted() []string {
+	s.jobs.mu.Lock()
+	defer s.jobs.mu.Unlock()
+	return slices.Clone(s.jobs.left)
+}
+
+// A runJob is one run that this server judges.
+type runJob struct {
+	run    *run.Run
+	client string // the address of the client that asked for it
+	key    string
+	data   spooled
+
+	// Calls in flight use the context calls. kill cancels it callsGrace after the run was
+	// cancelled.
+	calls context.Context //nolint:containedctx // It belongs to the job and not to a request.
+	kill  context.CancelFunc
+
+	stopping context.Context //nolint:containedctx // It is the channel that says stop, and who may say so.
+	stop     context.CancelFunc
+	done     chan struct{} // closed after err is set; no records follow
+	err      error
+
+	mu        sync.Mutex
+	judging   bool // it has a slot
+	cancelled bool
+	records   []deem.Record // of a small run, for clients that stream them
+	more      chan struct{} // closed when there are more records
+}
+
+// runSettings are the settings stored with a run, including how it was submitted.
+type runSettings struct {
+	reports.Settings
+	API *submission `json:"api,omitempty"`
+}
+
+// submissionOf returns the submission of a run, or nil if it was not submitted over the API.
+func submissionOf(run store.Run) *submission {
+	var set runSettings
+	_ = json.Unmarshal(run.Settings, &set) // A run without settings has no submission.
+	return set.API
+}
+
+// start starts the run of a submission, or joins it if it is already being judged. start
+// takes ownership of the items.
+func (js *runJobs) start(ctx context.Context, sub submission, d spooled) (*runJob, error) {
+	j, begun, err := js.begin(ctx, sub, d)
+	if !begun {
+		// A request that joins a job does not need its items: the job has them.
+		js.s.spool.release(d, func() bool { return js.s.unfinished(d.hash) })
+	}
+	return j, err
+}
+
+// begin makes the judge, claims the run and launches it. If the run is already being
+// judged, begin returns its job and begun is false.
+func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (j *runJob, begun bool, err error) {
+	g, err := js.s.judging(sub)
+	if err != nil {
+		return nil, false, err
+	}
+	setup := run.Setup{
+		Store: js.s.Store, Choice: g, Options: js.options(sub), Telemetry: js.s.options.Telemetry,
+		Dataset: store.DatasetSpec{Names: []string{cmp.Or(sub.Dataset, "api")}, Hash: d.hash, Items: d.n},
+	}
+	if js.s.options.Queue != nil {
+		setup.Busy = js.s.options.Queue.Busy
+	}
+	r, err := run.New(setup)
+	if err != nil {
+		return nil, false, usage.Mark(err)
+	}
+	j = &runJob{run: r, key: r.Spec.Key(), client: clientOf(ctx), data: d, done: make(chan struct{}), more: make(chan struct{})}
+	js.starting.Lock()
+	defer js.starting.Unlock()
+	if other := js.of(j.key); other != nil && !sub.Fresh {
+		return other, false, nil
+	}
+	if err := js.room(j.client); err != nil {
+		return nil, false, err
+	}
+	if r.Spec.Settings, err = js.settings(ctx, r, g.As, sub); err != nil {
+		return nil, false, err
+	}
+	if err := r.Begin(ctx); err != nil {
+		return nil, false, err
+	}
+	if err := js.recall(ctx, j); err != nil {
+		return nil, false, r.End(ctx, err)
+	}
+	js.launch(j)
+	return j, true, nil
+}
+
+// options returns the options of a run. Its cost limit is the lower of the client's and the
+// server's.
+func (js *runJobs) options(sub submission) run.Options {
+	ms := js.s.models
+	o := run.Options{
+		Concurrency: ms.limit.Concurrency, Trials: sub.trials(), Retries: max(cmp.Or(js.s.options.Retries, 5), 0),
+		Prices: ms.prices, Total: ms.total, Fresh: sub.Fresh, RetryUnjudged: sub.RetryUnjudged,
+	}
+	bound, most := sub.cost(), js.s.options.MaxCost
+	if most.Set && (!bound.Set || bound.Value > most.Value) {
+		bound = most
+	}
+	if bound.Set {
+		o.Purse = model.NewPurse(bound.Value)
+	}
+	return o
+}
+
+// settings returns the settings to store with the run. A run that has records keeps its
+// earlier settings, such as its benchmark and its lock.
+func (js *runJobs) settings(ctx context.Context, r *run.Run, judge string, sub submission) (json.RawMessage, error) {
+	set := runSettings{Settings: reports.Settings{
+		Concurrency: js.s.models.limit.Concurrency, Reading: sub.Reading, System: sub.System, SystemModel: sub.SystemModel,
+		Judge: judge, Deem: js.s.Version,
+	}}
+	earlier, found, err := run.Find(ctx, js.s.Store, r.Spec.Key())
+	if err != nil {
+		return nil, err
+	}
+	if found && !sub.Fresh && earlier.Records > 0 {
+		set.Settings = reports.SettingsOf(earlier.Spec)
+	}
+	// These are not stored: a server that resumes the run would start over each time.
+	sub.Fresh, sub.RetryUnjudged = false, false
+	set.API = &sub
+	return json.Marshal(set)
+}
+
+// of returns the job with a key, or nil if there is none.
+func (js *runJobs) of(key string) *runJob {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	return js.byKey[key]
+}
+
+// room returns an error if there are already maxJobs jobs, or half as many of this client.
+func (js *runJobs) room(client string) error {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	if js.s.Background.Err() != nil {
+		return server.WithStatus(http.StatusServiceUnavailable, errors.New("the server is stopping"))
+	}
+	if len(js.byRun) >= maxJobs {
+		return server.WithStatus(http.StatusServiceUnavailable, deem.WithHint(fmt.Errorf("%d runs are waiting to be judged", len(js.byRun)), "try again later"))
+	}
+	own := 0
+	for _, j := range js.byRun {
+		if j.client == client {
+			own++
+		}
+	}
+	if own >= maxJobs/2 {
+		return server.WithStatus(http.StatusServiceUnavailable, deem.WithHint(fmt.Errorf("%d runs of this client are waiting to be judged", own), "try again later"))
+	}
+	return nil
+}
+
+// A clientShare identifies the slots of one client for small or for large runs.
+type clientShare struct {
+	client string
+	small  bool
+}
+
+// shareOf returns the slots that the client of a job may take: all but one, so that one
+// client cannot block the others. If there is only one slot, all clients share it.
+func (js *runJobs) shareOf(j *runJob, places chan struct{}) chan struct{} {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	key := clientShare{j.client, j.isSmall()}
+	if js.shares[key] == nil {
+		js.shares[key] = make(chan struct{}, max(1, cap(places)-1))
+	}
+	return js.shares[key]
+}
+
+// clientKey is the key of the client in the context of a request.
+type clientKey struct{}
+
+// clientOf returns the address of the client from the context of its request, or "".
+func clientOf(ctx context.Context) string {
+	client, _ := ctx.Value(clientKey{}).(string)
+	return client
+}
+
+// recall loads the existing records of a small run, so that clients that stream the run are
+// sent all of its records. It skips those that will be judged again.
+func (js *runJobs) recall(ctx context.Context, j *runJob) error {
+	if j.run.Records == 0 || !j.isSmall() {
+		return nil
+	}
+	for rec, err := range js.s.Store.Records(ctx, j.run.ID, store.Query{WithCalls: true}) {
+		if err != nil {
+			return err
+		}
+		if rec.Failure == nil || !j.run.Setup.Options.RetryUnjudged && !store.IsUnfinished(rec) {
+			j.records = append(j.records, rec)
+		}
+	}
+	return nil
+}
+
+func (j *runJob) isSmall() bool { return j.data.n <= smallItems }
+
+// launch registers a job and starts it in the background.
+func (js *runJobs) launch(j *runJob) {
+	j.stopping, j.stop = context.WithCancel(js.s.Background)
+	j.calls, j.kill = context.WithCancel(js.hard)
+	js.s.SetEnd(j.run.ID, nil)
+	js.mu.Lock()
+	js.byRun[j.run.ID], js.byKey[j.key] = j, j
+	js.mu.Unlock()
+	js.wg.Go(func() {
+		defer j.stop()
+		defer j.kill()
+		js.over(j, j.run.End(js.hard, js.work(j)))
+	})
+}
+
+// work waits for a slot and judges the run.
+func (js *runJobs) work(j *runJob) error {
+	places := js.large
+	if j.isSmall() {
+		places = js.small
+	}
+	own := js.shareOf(j, places)
+	if !take(j, own) {
+		return deem.ErrStopped
+	}
+	defer func() { <-own }()
+	if !take(j, places) {
+		return deem.ErrStopped
+	}
+	defer func() { <-places }()
+	j.mu.Lock()
+	j.judging = true
+	j.mu.Unlock()
+	return j.run.Do(j.calls, run.Job{Items: j.data.items(), Options: deem.Options{Stop: j.stopping.Done()}, Each: j.add})
+}
+
+// take waits for a slot, and reports whether the job got one. It returns false if the job
+// is stopped.
+func take(j *runJob, places chan<- struct{}) bool {
+	select {
+	case places <- struct{}{}:
+		return true
+	case <-j.stopping.Done():
+		return false
+	}
+}
+
+// add appends a record of a small run, for clients that stream it.
+func (j *runJob) add(rec deem.Record) {
+	if !j.isSmall() {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.records = append(j.records, rec)
+	close(j.more)
+	j.more = make(chan struct{})
+}
+
+// from returns the records from index i on, and a channel that is closed when there are more.
+func (j *runJob) from(i int) ([]deem.Record, <-chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.records[i:len(j.records):len(j.records)], j.more
+}
+
+// over records the result of a job and removes it.
+func (js *runJobs) over(j *runJob, err error) {
+	j.err = err
+	if (errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)) && j.isCancelled() {
+		j.err = errCancelled
+	}
+	if bug, ok := errors.AsType[*run.PanicError](err); ok {
+		js.s.Logger.Error("panic", "judge", bug.Judge, "item", bug.Item, "value", fmt.Sprint(bug.Value), "stack", string(bug.Stack))
+		j.err = server.ErrPanic
+	}
+	js.s.spool.release(j.data, func() bool { return js.s.unfinished(j.data.hash) })
+	if err != nil {
+		js.s.SetEnd(j.run.ID, j.err)
+	}
+	js.mu.Lock()
+	delete(js.byRun, j.run.ID)
+	if !slices.ContainsFunc(slices.Collect(maps.Values(js.byRun)), func(other *runJob) bool { return other.client == j.client }) {
+		delete(js.shares, clientShare{j.client, true})
+		delete(js.shares, clientShare{j.client, false})
+	}
+	if js.byKey[j.key] == j {
+		delete(js.byKey, j.key)
+	}
+	if err != nil && js.s.Background.Err() != nil {
+		js.left = append(js.left, j.run.ID)
+	}
+	js.mu.Unlock()
+	close(j.done)
+	if err != nil && !errors.Is(err, deem.ErrStopped) && js.hard.Err() == nil {
+		js.s.Logger.Error("run", "run", j.run.ID, "error", err)
+	}
+}
+
+// errCancelled is the error of a run that a client cancelled.
+var errCancelled = server.WithStatus(http.StatusConflict, deem.WithHint(errors.New("the run was cancelled; finished items are kept"), "POST %s/runs/ID/resume resumes it", server.APIRoot))
+
+// cancel stops a job: no new items are started. Calls in flight that finish within
+// callsGrace are kept, the others are aborted.
+func (j *runJob) cancel() {
+	j.mu.Lock()
+	j.cancelled = true
+	j.mu.Unlock()
+	j.stop()
+	time.AfterFunc(callsGrace, j.kill)
+}
+
+func (j *runJob) isCancelled() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.cancelled
+}
+
+// state returns the state of a job: judging or queued.
+func (j *runJob) state() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.judging {
+		return stateJudging
+	}
+	return stateQueued
+}
+
+// find returns the job of a run, or nil if this server does not judge it.
+func (js *runJobs) find(id string) *runJob {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	return js.byRun[id]
+}
+
+// unfinished reports whether a run submitted over the API still needs the items with this
+// hash.
+func (s *Server) unfinished(hash string) bool {
+	for run, err := range s.Store.Runs(context.Background()) {
+		if err != nil {
+			return true // It is unknown, so nothing is removed.
+		}
+		if run.Dataset.Hash == hash && run.State != store.Done && submissionOf(run) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// resume resumes a run that was submitted over the API and is not done.
+func (s *Server) resume(ctx context.Context, run store.Run, change func(*submission)) (*runJob, error) {
+	sub := submissionOf(run)
+	if sub == nil {
+		return nil, server.WithStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("run %s was not begun over this API", run.ID), "run the command that started it again"))
+	}
+	d, err := s.spool.find(run.Dataset.Hash, run.Dataset.Items)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, server.WithStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("the items of run %s are not on this machine", run.ID), "send them again: the same items, judge and model resume the same run"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	change(sub)
+	j, err := s.jobs.start(ctx, *sub, d)
+	if err != nil {
+		return nil, err
+	}
+	if j.run.ID != run.ID {
+		return nil, server.WithStatus(http.StatusConflict, fmt.Errorf("run %s has been started over as run %s", run.ID, j.run.ID))
+	}
+	return j, nil
+}
+
+// Resumable returns the runs that were submitted over the API, are not done, and can be
+// resumed by this server.
+func (s *Server) Resumable(ctx context.Context) ([]store.Run, error) {
+	var list []store.Run
+	for run, err := range s.Store.Runs(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if run.State != store.Done && submissionOf(run) != nil && s.spool.has(run.Dataset.Hash) {
+			list = append(list, run)
+		}
+	}
+	return list, nil
+}
+
+// Resume resumes a run that an earlier server left unfinished. It does not wait for the run.
+func (s *Server) Resume(ctx context.Context, run store.Run) error {
+	_, err := s.resume(ctx, run, func(*submission) {})
+	return err
+}

@@ -1,0 +1,158 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"deem/internal/server"
+)
+
+// openAPIVersion is the OpenAPI version of the document. Its schemas are JSON Schema 2020-12.
+const openAPIVersion = "3.1.0"
+
+// openAPIAbout is the description of the API in the document.
+const openAPIAbout = "Submit what a system answered, get verdicts. A record holds a verdict or a failure: an item that could " +
+	"not be judged is unjudged, which is not the same as wrong.\n\n" +
+	"The same items, judge, model and number of trials are the same run: sending them again costs nothing, and resumes " +
+	"where an earlier request stopped.\n\n" +
+	"Errors are application/problem+json (RFC 9457) with a hint where there is advice. Where the server has a token, send " +
+	"it as Authorization: Bearer TOKEN."
+
+// A node is an object of the document. Its members are written in order of name.
+type node = map[string]any
+
+// document returns the OpenAPI document, generated from the table of operations.
+func (s *Server) document() node {
+	b := newSchemas()
+	paths := node{}
+	tags := []node{}
+	seen := map[string]bool{}
+	for _, op := range s.operations() {
+		at := server.APIRoot + strings.ReplaceAll(op.path, "...}", "}")
+		if paths[at] == nil {
+			paths[at] = node{}
+		}
+		paths[at].(node)[strings.ToLower(op.method)] = op.node(b)
+		if !seen[op.tag] {
+			seen[op.tag] = true
+			tags = append(tags, node{"name": op.tag})
+		}
+	}
+	for path, about := range map[string]string{
+		"/healthz": "The server is there.", "/readyz": "The database can be reached.", "/metrics": "Counters as Prometheus reads them.",
+	} {
+		paths[path] = node{"get": plainOperation(path, about)}
+	}
+	return node{
+		"openapi": openAPIVersion,
+		"info":    node{"title": "deem", "version": "1", "summary": "Judge what a system answered.", "description": openAPIAbout},
+		"servers": []node{{"url": "/"}},
+		"tags":    append(tags, node{"name": "server"}),
+		"paths":   paths,
+		"security": []node{
+			{}, {"token": []string{}},
+		},
+		"components": node{
+			"schemas":         b.list(),
+			"securitySchemes": node{"token": node{"type": "http", "scheme": "bearer", "description": "The token that the server was started with, if it has one."}},
+			"responses":       node{"Problem": node{"description": "Something is wrong.", "content": node{problemType: node{"schema": b.ref(problem{})}}}},
+		},
+	}
+}
+
+// problemType is the media type of an error.
+const problemType = "application/problem+json"
+
+// plainOperation describes an endpoint outside the API.
+func plainOperation(path, about string) node {
+	return node{
+		"operationId": strings.TrimPrefix(path, "/"), "summary": about, "tags": []string{"server"},
+		"responses": node{
+			"200":     node{"description": about, "content": node{"text/plain": node{"schema": node{"type": "string"}}}},
+			"default": node{"description": "It is not so."},
+		},
+	}
+}
+
+// node returns the description of an operation.
+func (op operation) node(b *schemas) node {
+	responses := node{"default": node{"$ref": "#/components/responses/Problem"}}
+	for _, a := range op.answers {
+		responses[strconv.Itoa(a.status)] = a.node(b)
+	}
+	n := node{"operationId": op.id, "summary": op.summary, "tags": []string{op.tag}, "responses": responses}
+	if op.about != "" {
+		n["description"] = op.about
+	}
+	var params []node
+	for _, p := range op.params {
+		params = append(params, p.node(b))
+	}
+	if params != nil {
+		n["parameters"] = params
+	}
+	if len(op.body) > 0 {
+		n["requestBody"] = node{"required": !op.optionalBody(), "content": contents(b, op.body)}
+	}
+	return n
+}
+
+func (p parameter) node(b *schemas) node {
+	n := node{"name": p.name, "in": p.in, "description": p.about, "schema": p.schema.node(b)}
+	if p.repeats {
+		n["schema"], n["style"], n["explode"] = node{"type": "array", "items": p.schema.node(b)}, "form", true
+	}
+	if p.in == "path" || p.required {
+		n["required"] = true
+	}
+	switch {
+	case p.example == "":
+	case p.repeats:
+		n["example"] = []string{p.example}
+	default:
+		n["example"] = p.example
+	}
+	return n
+}
+
+func (a answer) node(b *schemas) node {
+	n := node{"description": a.about}
+	if len(a.content) > 0 {
+		n["content"] = contents(b, a.content)
+	}
+	if a.status == http.StatusAccepted {
+		n["headers"] = node{
+			"Location":    node{"description": "Where the run is.", "schema": node{"type": "string"}},
+			"Retry-After": node{"description": "Seconds until it is worth asking again.", "schema": node{"type": "integer"}},
+		}
+	}
+	return n
+}
+
+// contents describes the media types of a body.
+func contents(b *schemas, list []content) node {
+	n := node{}
+	for _, c := range list {
+		m := node{"schema": c.schema.node(b)}
+		if c.example != "" {
+			m["example"] = c.value()
+		}
+		n[c.media] = m
+	}
+	return n
+}
+
+// value returns the example for the document: JSON as JSON, everything else as a string.
+func (c content) value() any {
+	if c.media != "application/json" {
+		return c.example
+	}
+	return json.RawMessage(c.example)
+}
+
+// getOpenAPI writes the OpenAPI document.
+func (s *Server) getOpenAPI(w http.ResponseWriter, _ *http.Request) error {
+	return writeAnswer(w, http.StatusOK, s.document())
+}

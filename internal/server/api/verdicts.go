@@ -1,0 +1,294 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/internal/server"
+	"deem/internal/store"
+	"deem/report"
+)
+
+// How long a client may wait for verdicts.
+const (
+	defaultWait = 60 * time.Second
+	maxWait     = 10 * time.Minute
+
+	// lastWait is how long clients wait once the server is stopping: it must respond before
+	// it closes the connection.
+	lastWait = server.GraceTimeout - time.Second
+)
+
+// waitOf returns how long a client wants to wait, from the header Prefer (RFC 7240).
+func waitOf(r *http.Request) (time.Duration, error) {
+	wait := defaultWait
+	for _, value := range r.Header.Values("Prefer") {
+		for _, preference := range strings.Split(value, ",") {
+			preference, _, _ = strings.Cut(preference, ";")
+			name, value, _ := strings.Cut(strings.TrimSpace(preference), "=")
+			switch {
+			case strings.EqualFold(name, "respond-async"):
+				return 0, nil
+			case strings.EqualFold(name, "wait"):
+				n, err := strconv.Atoi(strings.Trim(value, `" `))
+				if err != nil || n < 0 {
+					return 0, server.BadRequest("Prefer: wait=%s is not a number of seconds", value)
+				}
+				// Limited before the multiplication, which could overflow.
+				wait = time.Duration(min(n, int(maxWait/time.Second))) * time.Second
+			}
+		}
+	}
+	return wait, nil
+}
+
+// A recordOut is a record in the API: a verdict, or a failure without a score.
+type recordOut struct {
+	ID       string        `json:"id"` // of the item
+	Position int           `json:"position"`
+	Trial    int           `json:"trial"`
+	Judge    string        `json:"judge"`
+	Verdict  *deem.Verdict `json:"verdict,omitempty"`
+	Failure  *deem.Failure `json:"failure,omitempty"`
+	Item     *deem.Item    `json:"item,omitempty"`
+	Calls    []deem.Call   `json:"calls,omitempty"`
+}
+
+// parts selects what records include.
+type parts struct{ item, calls bool }
+
+// readParts reads the parameter "with".
+func readParts(r *http.Request) (parts, error) {
+	var p parts
+	text := r.URL.Query().Get("with")
+	if text == "" {
+		return p, nil
+	}
+	for _, name := range strings.Split(text, ",") {
+		switch strings.TrimSpace(name) {
+		case "item":
+			p.item = true
+		case "calls":
+			p.calls = true
+		default:
+			return p, server.BadRequest("records come with item and calls, and not with %q", name)
+		}
+	}
+	return p, nil
+}
+
+// of returns a record with the selected parts.
+func (p parts) of(rec deem.Record) recordOut {
+	out := recordOut{
+		ID: rec.Item.ID, Position: rec.Position, Trial: rec.Trial, Judge: rec.Judge,
+		Verdict: rec.Verdict, Failure: rec.Failure,
+	}
+	if p.item {
+		out.Item = &rec.Item
+	}
+	if p.calls {
+		out.Calls = rec.Calls
+	}
+	return out
+}
+
+// A verdictsOut is the response to a client that waited for verdicts.
+type verdictsOut struct {
+	Run     runOut        `json:"run"`
+	Records []recordOut   `json:"records"`
+	Report  report.Report `json:"report"`
+}
+
+// postVerdicts judges items while the client waits. If that takes longer than the client
+// wants to wait, the run continues in the background, so that no paid result is lost.
+func (s *Server) postVerdicts(w http.ResponseWriter, r *http.Request) error {
+	wait, err := waitOf(r)
+	if err != nil {
+		return err
+	}
+	with, err := readParts(r)
+	if err != nil {
+		return err
+	}
+	sub, d, err := s.readSubmission(w, r, smallItems)
+	if err != nil {
+		return err
+	}
+	j, err := s.jobs.start(r.Context(), sub, d)
+	if err != nil {
+		return err
+	}
+	patient(http.NewResponseController(w), wait)
+	if wants(r, ndjson) {
+		return s.streamVerdicts(w, r, j, wait, with)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	stopping, late := s.Background.Done(), (<-chan time.Time)(nil)
+	for {
+		select {
+		case <-j.done:
+			return s.verdicts(w, r, j, with)
+		case <-timer.C:
+			w.Header().Set("Preference-Applied", fmt.Sprintf("wait=%d", int(wait.Seconds())))
+			return s.accepted(w, r, j)
+		case <-stopping:
+			stopping, late = nil, time.After(lastWait)
+		case <-late:
+			return &runError{j.run.ID, deem.ErrStopped}
+		case <-r.Context().Done():
+			return r.Context().Err()
+		}
+	}
+}
+
+// patient extends the write deadline by wait plus the usual timeout.
+func patient(rc *http.ResponseController, wait time.Duration) {
+	// Writers in tests do not support deadlines.
+	_ = rc.SetWriteDeadline(time.Now().Add(wait + server.WriteTimeout))
+	_ = rc.SetReadDeadline(time.Time{}) // See extend.
+}
+
+// verdicts sends all records of a run that has ended.
+func (s *Server) verdicts(w http.ResponseWriter, r *http.Request, j *runJob, with parts) error {
+	if j.err != nil {
+		return &runError{j.run.ID, j.err}
+	}
+	run, err := s.Store.Run(r.Context(), j.run.ID)
+	if err != nil {
+		return err
+	}
+	out := verdictsOut{Run: s.runOut(run), Records: []recordOut{}}
+	for rec, err := range s.Store.Records(r.Context(), run.ID, store.Query{WithCalls: with.calls}) {
+		if err != nil {
+			return err
+		}
+		out.Records = append(out.Records, with.of(rec))
+	}
+	if out.Report, err = s.freshReport(r.Context(), run); err != nil {
+		return err
+	}
+	w.Header().Set("Location", apiRunURL(run.ID))
+	return writeAnswer(w, http.StatusOK, out)
+}
+
+// A runError says why a run ended early. Its records are kept.
+type runError struct {
+	run string
+	err error
+}
+
+func (e *runError) Error() string { return fmt.Sprintf("run %s: %v", e.run, e.err) }
+
+func (e *runError) Unwrap() error { return e.err }
+
+// A verdictLine is one line of a stream: a record or, at the end, the run with its report,
+// the run alone, or a problem.
+type verdictLine struct {
+	Record  *recordOut     `json:"record,omitempty"`
+	Run     *runOut        `json:"run,omitempty"`
+	Report  *report.Report `json:"report,omitempty"`
+	Problem *problem       `json:"problem,omitempty"`
+}
+
+// streamVerdicts sends records as they are judged. The last line is the run: with its
+// report if it is done, without one if it continues in the background.
+func (s *Server) streamVerdicts(w http.ResponseWriter, r *http.Request, j *runJob, wait time.Duration, with parts) error {
+	out := newLines(w, wait)
+	w.Header().Set("Location", apiRunURL(j.run.ID))
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	stopping, late := s.Background.Done(), (<-chan time.Time)(nil)
+	for sent, over := 0, false; !over; {
+		recs, more := j.from(sent)
+		for _, rec := range recs {
+			line := with.of(rec)
+			if err := out.write(verdictLine{Record: &line}); err != nil {
+				return nil //nolint:nilerr // The client is gone, so there is nobody to answer.
+			}
+		}
+		sent += len(recs)
+		if err := out.flush(); err != nil {
+			return nil //nolint:nilerr // The client is gone, so there is nobody to answer.
+		}
+		select {
+		case <-more:
+		case <-j.done:
+			recs, _ = j.from(sent)
+			over = len(recs) == 0
+		case <-timer.C:
+			over = true
+		case <-stopping:
+			stopping, late = nil, time.After(lastWait)
+		case <-late:
+			p := problemOf(&runError{j.run.ID, deem.ErrStopped})
+			_ = out.write(verdictLine{Problem: &p}) // A client that is gone needs no response.
+			return nil
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+	_ = out.write(s.lastLine(r, j)) // A client that is gone needs no response.
+	return nil
+}
+
+// lastLine returns the last line of a stream.
+func (s *Server) lastLine(r *http.Request, j *runJob) verdictLine {
+	failed := func(err error) verdictLine {
+		p := problemOf(err)
+		return verdictLine{Problem: &p}
+	}
+	run, err := s.Store.Run(r.Context(), j.run.ID)
+	if err != nil {
+		return failed(err)
+	}
+	out := s.runOut(run)
+	select {
+	case <-j.done:
+	default:
+		return verdictLine{Run: &out}
+	}
+	if j.err != nil {
+		return failed(&runError{j.run.ID, j.err})
+	}
+	rep, err := s.freshReport(r.Context(), run)
+	if err != nil {
+		return failed(err)
+	}
+	return verdictLine{Run: &out, Report: &rep}
+}
+
+// lines writes JSON values, one per line, and extends the deadline for slow clients.
+type lines struct {
+	enc  *json.Encoder
+	rc   *http.ResponseController
+	wait time.Duration // the longest time between two lines
+}
+
+// newLines starts a response of lines.
+func newLines(w http.ResponseWriter, wait time.Duration) *lines {
+	h := w.Header()
+	h.Set("Content-Type", ndjson)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	l := &lines{enc: json.NewEncoder(w), rc: http.NewResponseController(w), wait: wait}
+	l.enc.SetEscapeHTML(false)
+	return l
+}
+
+func (l *lines) write(v any) error { return l.enc.Encode(v) }
+
+// flush sends the buffered lines.
+func (l *lines) flush() error {
+	patient(l.rc, l.wait)
+	if err := l.rc.Flush(); !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"deem/internal/doc"
+	"deem/internal/server"
+)
+
+//go:embed static
+var staticFiles embed.FS
+
+// assets are the styles, scripts and images of the pages. Their names contain a hash of
+// their content, so that browsers may cache them forever and never use an old version.
+type assets struct {
+	names map[string]string // "app.css" to "app.1f0c9a3b7d24.css"
+	files map[string]asset  // by the name with the hash
+}
+
+type asset struct {
+	content []byte
+	kind    string // the media type
+}
+
+// mediaTypes are the media types of our files. Those of package mime depend on the machine.
+var mediaTypes = map[string]string{
+	".css": "text/css; charset=utf-8",
+	".js":  "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml",
+}
+
+func newAssets() (*assets, error) {
+	a := &assets{names: map[string]string{}, files: map[string]asset{}}
+	entries, err := fs.ReadDir(staticFiles, "static")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		content, err := fs.ReadFile(staticFiles, path.Join("static", e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		a.add(e.Name(), content)
+	}
+	a.add("doc.css", []byte(doc.CSS))
+	return a, nil
+}
+
+func (a *assets) add(name string, content []byte) {
+	sum := sha256.Sum256(content)
+	ext := path.Ext(name)
+	hashed := strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
+	kind, ok := mediaTypes[ext]
+	if !ok {
+		kind = mime.TypeByExtension(ext)
+	}
+	a.names[name] = hashed
+	a.files[hashed] = asset{content, kind}
+}
+
+// url returns the path of a file. It fails if the file does not exist, which is a bug in a
+// template.
+func (a *assets) url(name string) (string, error) {
+	hashed, ok := a.names[name]
+	if !ok {
+		return "", fmt.Errorf("there is no file static/%s", name)
+	}
+	return "/static/" + hashed, nil
+}
+
+// serve answers with a file.
+func (a *assets) serve(w http.ResponseWriter, r *http.Request) error {
+	f, ok := a.files[r.PathValue("name")]
+	if !ok {
+		return server.NotFound("there is no file %s", r.PathValue("name"))
+	}
+	w.Header().Set("Content-Type", f.kind)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
+	return nil
+}

@@ -1,0 +1,235 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"math"
+	"net/url"
+	"slices"
+
+	"deem/internal/doc"
+	"deem/internal/store"
+	"deem/internal/words"
+	"deem/report"
+	"deem/stat"
+)
+
+// A glance is the first screen of a run: the score, its components, and where to look next.
+// The sections below it do not repeat its numbers.
+type glance struct {
+	Metric, Value, Interval string
+	Held                    string // why there is no score
+	Bar                     *intervalBar
+	Facts                   []glanceFact
+	Warning                 string
+
+	Title string        // of the bars
+	Bars  []glanceBar   // the most important first
+	Rest  []glanceBar   // those that do not fit on the first screen
+	Made  template.HTML // how the numbers were made, for the side panel
+	Next  []glanceNext
+}
+
+// A glanceFact is a number next to the score.
+type glanceFact struct {
+	Name, Value, About, URL string
+	Tone                    doc.Tone
+}
+
+// A glanceBar is the score of a category, drawn from 0 to 100.
+type glanceBar struct {
+	Name, URL, Value, Interval, About string
+	Tone                              doc.Tone
+	Width, Lo, Span                   float64
+}
+
+// A glanceNext is something worth looking at.
+type glanceNext struct{ What, Why, URL string }
+
+// glanceBars is how many categories fit on the first screen.
+const glanceBars = 9
+
+// newGlance returns the first screen for the report of a run.
+func newGlance(run store.Run, r report.Report) *glance {
+	g := &glance{Held: r.WithheldReason(), Warning: words.UpperFirst(r.Warning())}
+	if len(r.Metrics) == 0 {
+		g.Held = "no item has been judged yet"
+		return g
+	}
+	m := r.Metrics[0]
+	g.Metric = m.Metric
+	if m.Judged != nil {
+		g.Value, g.Interval, g.Bar = percent(m.Judged.Value), m.Judged.Ends("%.1f", 100), newIntervalBar(*m.Judged)
+	} else {
+		g.Held = cmp.Or(g.Held, "nothing was judged")
+	}
+	g.addFacts(run, r)
+	g.addBars(run, r)
+	g.addNext(run, r)
+	return g
+}
+
+// addFacts adds the numbers next to the score.
+func (g *glance) addFacts(run store.Run, r report.Report) {
+	m, c := r.Metrics[0], r.Calls
+	add := func(f glanceFact) { g.Facts = append(g.Facts, f) }
+	judged := glanceFact{Name: "Judged", Value: words.Comma(r.Judged), About: "of " + words.Count(r.Items, "item")}
+	if run.Trials > 1 {
+		judged.About += fmt.Sprintf(", %d trials each", run.Trials)
+	}
+	add(judged)
+	if len(r.Failures) > 0 {
+		add(glanceFact{
+			Name: "Unjudged", Value: words.Comma(r.Unjudged), Tone: doc.Warning, URL: itemsURL(run.ID) + "?verdict=unjudged",
+			About: "counted as wrong: " + percent(m.Strict.Value),
+		})
+	}
+	for _, other := range r.Metrics[1:] {
+		if other.Judged != nil {
+			add(glanceFact{Name: words.UpperFirst(other.Metric), Value: percent(other.Judged.Value), About: other.Judged.Ends("%.1f", 100)})
+		}
+	}
+	if u := r.Upstream; u != nil && len(r.Failures) > 0 {
+		add(glanceFact{Name: u.Name, Value: percent(u.Estimate.Value), About: "as upstream counts: unjudged items are wrong"})
+	}
+	if c.N > 0 {
+		add(glanceFact{Name: "Cost", Value: words.Dollars(c.CostMicros), About: words.Count(c.N, "call")})
+	}
+	if c.Latency != nil {
+		add(glanceFact{Name: "Latency", Value: took(c.Latency.P50), About: "p95 " + took(c.Latency.P95)})
+	}
+	if n := r.Noise; n != nil {
+		add(glanceFact{Name: "Changed between trials", Value: percent(n.FlipRate.Value), About: words.Count(n.Flipped, "item")})
+	}
+}
+
+// addBars adds a bar for each category: first those that differ from the rest, then the
+// lowest. Without categories it adds a bar for each metric.
+func (g *glance) addBars(run store.Run, r report.Report) {
+	list := slices.Clone(r.Categories)
+	value := func(f report.Figures) float64 {
+		if f.Judged != nil {
+			return f.Judged.Value
+		}
+		return f.Strict.Value
+	}
+	slices.SortStableFunc(list, func(a, b report.Category) int {
+		if a.Differs() != b.Differs() {
+			if a.Differs() {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(value(a.Figures), value(b.Figures))
+	})
+	for _, c := range list {
+		bar := newGlanceBar(c.Name, c.Figures)
+		bar.URL = itemsURL(run.ID) + "?" + url.Values{"category": {c.Name}}.Encode()
+		if c.Differs() {
+			bar.Tone = doc.Good
+			if c.Rest.Difference.Value < 0 {
+				bar.Tone = doc.Bad
+			}
+			bar.About += fmt.Sprintf(", %+.0f points", 100*c.Rest.Difference.Value)
+		}
+		g.Bars = append(g.Bars, bar)
+	}
+	g.Title = "Score by category"
+	if len(list) == 0 && len(r.Metrics) > 1 {
+		g.Title = "Metrics"
+		for _, m := range r.Metrics {
+			g.Bars = append(g.Bars, newGlanceBar(m.Metric, m))
+		}
+	}
+	if len(g.Bars) > glanceBars {
+		g.Bars, g.Rest = g.Bars[:glanceBars], g.Bars[glanceBars:]
+	}
+}
+
+func newGlanceBar(name string, f report.Figures) glanceBar {
+	est, about := f.Strict, "strict, "
+	if f.Judged != nil {
+		est, about = *f.Judged, ""
+	}
+	lo, hi := est.Drawn()
+	return glanceBar{
+		Name: name, Value: percent(est.Value), Interval: est.Ends("%.1f", 100), About: about + "n = " + words.Comma(f.Items-f.Unjudged),
+		Width: tenth(100 * est.Value), Lo: tenth(100 * lo), Span: tenth(100 * (hi - lo)),
+	}
+}
+
+// glanceNexts is the maximum number of suggestions on the first screen.
+const glanceNexts = 4
+
+// addNext suggests what to look at next, the most urgent first.
+func (g *glance) addNext(run store.Run, r report.Report) {
+	items := func(pairs ...string) string {
+		q := url.Values{}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			q.Set(pairs[i], pairs[i+1])
+		}
+		return itemsURL(run.ID) + "?" + q.Encode()
+	}
+	add := func(what, why, url string) { g.Next = append(g.Next, glanceNext{what, why, url}) }
+	if len(r.Failures) > 0 {
+		worst := slices.MaxFunc(r.Failures, func(a, b report.Failures) int { return cmp.Compare(a.N, b.N) })
+		add(fmt.Sprintf("%s without a verdict: %s", words.Count(worst.N, "item"), worst.Kind), "The most frequent failure. It may be one cause.", items("kind", string(worst.Kind)))
+	}
+	for _, c := range r.Categories {
+		if c.Differs() && c.Rest.Difference.Value < 0 {
+			add("What is wrong in "+doc.Clip(c.Name, 32), fmt.Sprintf("%s below the rest.", points(c.Rest.Difference)), items("category", c.Name, "verdict", "no"))
+		}
+	}
+	if n := r.Noise; n != nil && n.Flipped > 0 {
+		add(words.Count(n.Flipped, "item")+" with different verdicts", "The judge changes its mind between trials.", itemURL(run.ID, n.Examples[0]))
+	}
+	if c := r.Confidence; c != nil && c.Source == report.FromVerdicts && c.N > 0 {
+		add("The least sure verdicts", "Errors of the judge gather here.", items("sort", string(store.ByConfidence)))
+	}
+	if len(r.Readings) > 0 && r.Readings[0].Differ > 0 {
+		rd := r.Readings[0]
+		add(words.Count(rd.Differ, "reply")+" that another parser reads differently", "The parser "+rd.Reading+" gives another verdict.", itemURL(run.ID, rd.Examples[0]))
+	}
+	if m := r.Metrics[0]; len(g.Next) < 2 && m.Judged != nil && m.Judged.Value < 1 {
+		add("All items that are wrong", "Read some before you quote the score.", items("verdict", "no"))
+	}
+	if !run.Probes() && len(g.Next) < 3 {
+		add("Label some items yourself", "It shows how far the judge can be trusted.", labelURL(run.ID))
+	}
+	if len(g.Next) > glanceNexts {
+		g.Next = g.Next[:glanceNexts]
+	}
+}
+
+// points returns the size of a difference, for example "12.3 points".
+func points(est stat.Estimate) string { return fmt.Sprintf("%.1f points", 100*math.Abs(est.Value)) }
+
+// shown are the sections of the document of a report that the first screen shows.
+var shown = []string{"score", "categories", "cost", "confidence", "made"}
+
+// above are the facts about a run that its title and its first numbers show.
+var above = []string{"system", "dataset", "records", "cost", "judge cost", "latency", "judge latency"}
+
+// split removes from the document of a report what the first screen shows. The facts about
+// how the numbers were made move to the side panel. The table of parsers is omitted if all
+// of them read every reply alike.
+func (g *glance) split(d *doc.Document, run store.Run, r report.Report) (err error) {
+	alike := !slices.ContainsFunc(r.Readings, func(rd report.Reading) bool { return rd.Differ > 0 })
+	side := &doc.Document{}
+	d.Sections = slices.DeleteFunc(d.Sections, func(s doc.Section) bool {
+		if s.ID == "made" {
+			s.Title = ""
+			for i, b := range s.Blocks {
+				if facts, ok := b.(doc.Facts); ok {
+					s.Blocks[i] = slices.DeleteFunc(facts, func(f doc.Fact) bool { return slices.Contains(above, f.Name) })
+				}
+			}
+			side.Add(s)
+		}
+		return slices.Contains(shown, s.ID) || s.ID == "readings" && alike
+	})
+	side.Add(doc.Section{Blocks: []doc.Block{doc.Facts{{Name: "endpoint", Text: run.Endpoint}, {Name: "about the judge", Text: words.Fold(r.Head.JudgeNote)}}}})
+	g.Made, err = doc.Fragment(side, links(run.ID))
+	return err
+}

@@ -1,0 +1,405 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/internal/reports"
+	"deem/internal/server"
+	"deem/internal/store"
+	"deem/internal/words"
+	"deem/judge"
+)
+
+// maxShown is how many bytes of a text a page shows. The page links to the full text.
+const maxShown = 64 << 10
+
+// maxFact is the maximum length of a field that is shown on one line, in bytes.
+const maxFact = 80
+
+// A textView is a text on a page.
+type textView struct {
+	Name string
+	Text string // only the beginning if it is long
+	Size int    // of the full text
+	Raw  string // the address of the full text
+
+	ID     string  // of the element that shows it
+	Pieces []piece // the text in pieces, if parts of it are marked
+}
+
+// Long reports whether the text is longer than what is shown.
+func (t textView) Long() bool { return len(t.Text) < t.Size }
+
+// An itemView is the data of the page of an item.
+type itemView struct {
+	Run    store.Run
+	Tabs   []tab
+	Filter server.Filter
+	Back   string // to the list
+	Prev   string // to the neighbours within the filter, "" for none
+	Next   string
+
+	Item       deem.Item
+	Hash       string
+	Question   textView
+	References []textView
+
+	Conversation textView // a transcript
+	Response     textView
+	Facts        []textView // fields that fit on a line
+	Fields       []textView // longer fields
+
+	Trials        []trialView
+	Current       int // the index of the selected trial
+	OtherVerdicts []otherVerdict
+	Labels        []store.Label
+	Note          string // why the prompt cannot be rendered, if so
+}
+
+// Shown returns the selected trial.
+func (v itemView) Shown() trialView { return v.Trials[v.Current] }
+
+// Marked reports whether a piece of the response or of a reference has a class.
+func (v itemView) Marked(class string) bool {
+	for _, t := range append(slices.Clone(v.References), v.Response) {
+		if slices.ContainsFunc(t.Pieces, func(p piece) bool { return p.Class == class }) {
+			return true
+		}
+	}
+	return false
+}
+
+// records returns the records of the item in this run and in others.
+func (v itemView) records() []deem.Record {
+	var list []deem.Record
+	for _, t := range v.Trials {
+		list = append(list, t.Record)
+	}
+	for _, b := range v.OtherVerdicts {
+		list = append(list, b.Trials...)
+	}
+	return list
+}
+
+// Graded reports whether a verdict or a label has a score other than 0 and 1.
+func (v itemView) Graded() bool {
+	return slices.ContainsFunc(v.Labels, func(l store.Label) bool { return l.Score != 0 && l.Score != 1 }) ||
+		slices.ContainsFunc(v.records(), func(r deem.Record) bool { return r.Verdict != nil && r.Verdict.Score != 0 && r.Verdict.Score != 1 })
+}
+
+// Explained reports whether a verdict has a reason or a label has a note.
+func (v itemView) Explained() bool {
+	return slices.ContainsFunc(v.Labels, func(l store.Label) bool { return l.Note != "" }) ||
+		slices.ContainsFunc(v.records(), func(r deem.Record) bool { return r.Verdict != nil && r.Verdict.Reason != "" })
+}
+
+// A trialView is one record of the item.
+type trialView struct {
+	deem.Record
+	URL     string // of the page that shows it
+	Current bool
+
+	Prompt   []textView
+	Verified bool
+	Other    *reports.ShownReading // the verdict by the other parser, if it differs
+	Calls    []callView
+	Trace    *trace
+}
+
+// A callView is a call with the text of its reply.
+type callView struct {
+	deem.Call
+	Reply textView
+	Got   *deem.Reply
+}
+
+// An otherVerdict is the records of the same item in another run.
+type otherVerdict struct {
+	Run    store.Run
+	URL    string
+	Trials []deem.Record
+}
+
+// itemOf returns the id of the item in an address.
+func itemOf(r *http.Request) string {
+	if id := r.PathValue("item"); id != "" {
+		return id
+	}
+	return r.URL.Query().Get("id")
+}
+
+// itemPage shows one item.
+func (s *Server) itemPage(r *http.Request) (page, error) {
+	run, f, err := s.Filtered(r)
+	if err != nil {
+		return page{}, err
+	}
+	id := itemOf(r)
+	recs, err := s.RecordsOf(r.Context(), run, id)
+	if err != nil {
+		return page{}, err
+	}
+	v := itemView{Run: run, Tabs: s.runTabs(run, "items"), Filter: f, Item: recs[0].Item, Hash: recs[0].Item.Hash()}
+	v.Back = f.Link(itemsURL(run.ID))
+	v.texts()
+	v.highlight()
+	s.addTrials(&v, run, recs, r.URL.Query().Get("t"))
+	if err := s.addNeighbours(r.Context(), &v); err != nil {
+		return page{}, err
+	}
+	if err := s.addOtherVerdicts(r.Context(), &v); err != nil {
+		return page{}, err
+	}
+	if err := s.addLabels(r.Context(), &v); err != nil {
+		return page{}, err
+	}
+	return page{Template: "item", Title: excerpt(id), Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
+}
+
+// texts fills in the texts of the item.
+func (v *itemView) texts() {
+	it := v.Item
+	v.Question = v.text("question", "question", 0, it.Question)
+	v.Response = v.text("response", "response", 0, it.Response)
+	v.Conversation = v.text("conversation", "conversation", 0, it.Messages.Text(0, len(it.Messages)))
+	for i, ref := range it.References {
+		v.References = append(v.References, v.text(fmt.Sprintf("reference %d", i+1), fmt.Sprintf("reference.%d", i), 0, ref))
+	}
+	for _, name := range slices.Sorted(maps.Keys(it.Fields)) {
+		text := v.text(name, "field."+name, 0, it.Fields[name])
+		if len(text.Text) <= maxFact && !strings.Contains(text.Text, "\n") {
+			v.Facts = append(v.Facts, text)
+			continue
+		}
+		if !text.Long() {
+			text.Pieces = []piece{{Text: pretty(text.Text)}}
+		}
+		v.Fields = append(v.Fields, text)
+	}
+}
+
+// text returns a text with the address of its full version.
+func (v *itemView) text(name, part string, trial int, text string) textView {
+	args := append([]string{"part", part}, trialArg(trial)...)
+	return textView{
+		Name: name, Text: beginning(text), Size: len(text), Raw: server.Filter{}.Link(rawURL(v.Run.ID, v.Item.ID), args...),
+		ID: "text-" + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(part+strconv.Itoa(trial)))), 36),
+	}
+}
+
+// beginning returns at most maxShown bytes of a text.
+func beginning(text string) string {
+	return words.Cut(text, maxShown)
+}
+
+// addTrials fills in every trial, and for the selected one the prompt rendered again and
+// the reply read by both parsers.
+func (s *Server) addTrials(v *itemView, run store.Run, recs []deem.Record, wantTrial string) {
+	p, note := s.protocol(run)
+	v.Note = note
+	for i, rec := range recs {
+		if strconv.Itoa(rec.Trial) == wantTrial {
+			v.Current = i
+		}
+		v.Trials = append(v.Trials, trialView{
+			Record: rec, URL: v.Filter.Link(itemURL(run.ID, rec.Item.ID), trialArg(rec.Trial)...),
+		})
+	}
+	v.fillTrial(&v.Trials[v.Current], run, p)
+}
+
+// protocol returns the protocol of a run, or a note that says why its prompts cannot be
+// rendered.
+func (s *Server) protocol(run store.Run) (judge.Readable, string) {
+	p, err := reports.Protocol(run)
+	if err != nil {
+		return nil, "The prompt cannot be rendered again: " + err.Error() + "."
+	}
+	return p, ""
+}
+
+// fillTrial fills in the prompt and the replies of one trial, and how they were parsed.
+func (v *itemView) fillTrial(t *trialView, run store.Run, p judge.Readable) {
+	rec := t.Record
+	shown := reports.Show(run, p, rec)
+	t.Current, t.Verified = true, shown.Verified
+	if o := shown.Other; o != nil && decision(o.Verdict, o.Failure) != decision(rec.Verdict, rec.Failure) {
+		t.Other = o
+	}
+	for i, m := range shown.Prompt {
+		text := v.text(m.Role, fmt.Sprintf("prompt.%d", i), rec.Trial, m.Content)
+		text.Pieces = slots(text.Text, rec.Item)
+		t.Prompt = append(t.Prompt, text)
+	}
+	for i, c := range rec.Calls {
+		cv := callView{Call: c, Got: c.Reply}
+		if c.Reply != nil {
+			cv.Reply = v.text("reply", fmt.Sprintf("reply.%d", i), rec.Trial, c.Reply.Text)
+			if !cv.Reply.Long() {
+				cv.Reply.Pieces = []piece{{Text: pretty(cv.Reply.Text)}}
+			}
+		}
+		t.Calls = append(t.Calls, cv)
+	}
+	if reply, ok := reports.LastReply(rec); ok {
+		t.Trace = traceOf(p, rec, reply)
+	}
+}
+
+// addNeighbours fills in the links to the previous and the next item within the filter.
+func (s *Server) addNeighbours(ctx context.Context, v *itemView) error {
+	var err error
+	if v.Next, err = v.neighbour(ctx, s.Store, false); err != nil {
+		return err
+	}
+	v.Prev, err = v.neighbour(ctx, s.Store, true)
+	return err
+}
+
+// neighbour returns the path of the next item in one direction. In the order of the
+// dataset, the trials of an item are adjacent; the other trials are not neighbours.
+func (v *itemView) neighbour(ctx context.Context, b store.Browser, backward bool) (string, error) {
+	want := v.Filter.View()
+	want.From, want.Backward = store.PlaceOf(v.Shown().Record, v.Filter.Order), backward
+	want.Limit = len(v.Trials)
+	recs, err := b.View(ctx, v.Run.ID, want)
+	if err != nil {
+		return "", err
+	}
+	for _, rec := range recs {
+		if rec.Item.ID != v.Item.ID {
+			return v.Filter.Link(itemURL(v.Run.ID, rec.Item.ID), trialArg(rec.Trial)...), nil
+		}
+	}
+	return "", nil
+}
+
+// addOtherVerdicts fills in the verdicts of other runs on the same item: the same question
+// with the same response, whatever the name of the dataset.
+func (s *Server) addOtherVerdicts(ctx context.Context, v *itemView) error {
+	n := 0
+	for run, err := range s.Store.Runs(ctx) {
+		if err != nil {
+			return err
+		}
+		if run.ID == v.Run.ID {
+			continue
+		}
+		if n++; n > maxOthers {
+			break
+		}
+		b := otherVerdict{Run: run, URL: itemURL(run.ID, v.Item.ID)}
+		for rec, err := range s.Store.Records(ctx, run.ID, store.Query{IDs: []string{v.Item.ID}}) {
+			if err != nil {
+				return err
+			}
+			if rec.Item.Hash() == v.Hash {
+				b.Trials = append(b.Trials, rec)
+			}
+		}
+		if len(b.Trials) > 0 {
+			v.OtherVerdicts = append(v.OtherVerdicts, b)
+		}
+	}
+	return nil
+}
+
+// addLabels fills in the human labels of the item.
+func (s *Server) addLabels(ctx context.Context, v *itemView) error {
+	for l, err := range s.Store.Labels(ctx, store.LabelQuery{IDs: []string{v.Item.ID}}) {
+		if err != nil {
+			return err
+		}
+		if l.Item == v.Hash {
+			v.Labels = append(v.Labels, l)
+		}
+	}
+	return nil
+}
+
+// rawText sends one full text of an item as a file.
+func (s *Server) rawText(w http.ResponseWriter, r *http.Request) error {
+	run, err := s.RunOf(r)
+	if err != nil {
+		return err
+	}
+	id, part := itemOf(r), r.URL.Query().Get("part")
+	recs, err := s.RecordsOf(r.Context(), run, id)
+	if err != nil {
+		return err
+	}
+	rec := recs[0]
+	for _, other := range recs {
+		if strconv.Itoa(other.Trial) == r.URL.Query().Get("t") {
+			rec = other
+		}
+	}
+	text, ok := s.part(run, rec, part)
+	if !ok {
+		return server.NotFound("item %q has no text %q", id, part)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", server.FileName(id)+"."+server.FileName(part)+".txt"))
+	h.Set("Cache-Control", "no-store")
+	server.Extend(http.NewResponseController(w))
+	_, _ = w.Write([]byte(text)) //nolint:gosec // It is plain text, and nobody may sniff it for more.
+	return nil
+}
+
+// part returns one text of a record by name.
+func (s *Server) part(run store.Run, rec deem.Record, name string) (string, bool) {
+	kind, rest, _ := strings.Cut(name, ".")
+	n, err := strconv.Atoi(rest)
+	if err != nil {
+		n = -1
+	}
+	switch kind {
+	case "question":
+		return rec.Item.Question, true
+	case "response":
+		return rec.Item.Response, true
+	case "conversation":
+		return rec.Item.Messages.Text(0, len(rec.Item.Messages)), rec.Item.Messages != nil
+	case "field":
+		text, ok := rec.Item.Fields[rest]
+		return text, ok
+	case "reference":
+		return nth(rec.Item.References, n)
+	case "reply":
+		if n >= 0 && n < len(rec.Calls) && rec.Calls[n].Reply != nil {
+			return rec.Calls[n].Reply.Text, true
+		}
+	case "prompt":
+		return s.prompt(run, rec, n)
+	}
+	return "", false
+}
+
+// prompt returns one message of the prompt of a record, rendered again.
+func (s *Server) prompt(run store.Run, rec deem.Record, n int) (string, bool) {
+	p, _ := s.protocol(run)
+	if p == nil {
+		return "", false
+	}
+	messages := reports.Show(run, p, rec).Prompt
+	if n < 0 || n >= len(messages) {
+		return "", false
+	}
+	return messages[n].Content, true
+}
+
+func nth(list []string, n int) (string, bool) {
+	if n < 0 || n >= len(list) {
+		return "", false
+	}
+	return list[n], true
+}

@@ -1,0 +1,180 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+
+	"deem"
+	"deem/internal/server"
+	"deem/internal/store"
+)
+
+// An itemsView is the data of the items page.
+type itemsView struct {
+	Run    store.Run
+	Tabs   []tab
+	Filter server.Filter
+	Facets store.Counts // of the whole run, to choose from
+	Counts store.Counts // of the records that the filter selects
+	Others []store.Run  // over the same dataset, to filter by disagreement
+	Trials []int        // to choose from, empty if there is only one
+
+	Rows       []itemRow
+	Prev, Next string // paths, "" for none
+	CSV        string
+	Searched   *store.Searched // nil unless a text is searched and the index is incomplete
+}
+
+// Verdicts and Orders return the choices of the form.
+func (itemsView) Verdicts() []string    { return []string{server.SaysYes, server.SaysNo, server.Unjudged} }
+func (itemsView) Orders() []store.Order { return store.Orders() }
+
+// An itemRow is one record in the list.
+type itemRow struct {
+	deem.Record
+	URL string
+}
+
+// Yes reports whether the verdict of the row is yes.
+func (r itemRow) Yes() bool { return r.Verdict != nil && r.Verdict.Yes() }
+
+// itemsPage lists the items of a run that a filter selects.
+func (s *Server) itemsPage(r *http.Request) (page, error) {
+	run, f, err := s.Filtered(r)
+	if err != nil {
+		return page{}, err
+	}
+	v := itemsView{Run: run, Tabs: s.runTabs(run, "items"), Filter: f, CSV: f.Link(itemsURL(run.ID) + ".csv")}
+	if v.Others, err = s.sameDataset(r, run); err != nil {
+		return page{}, err
+	}
+	if run.Trials > 1 {
+		for n := range min(run.Trials, 100) {
+			v.Trials = append(v.Trials, n)
+		}
+	}
+	if f.Text != "" {
+		v.Searched = s.Index.Progress(run)
+	}
+	if err := s.countAndList(r, &v); err != nil {
+		return page{}, err
+	}
+	return page{Template: "items", Title: "Items of " + run.ID, Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
+}
+
+// countAndList counts the selected records and fetches one page of them concurrently, since
+// both are slow in a large run.
+func (s *Server) countAndList(r *http.Request, v *itemsView) error {
+	var counting error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		counting = s.count(r.Context(), v)
+	})
+	err := s.listItems(r, v)
+	wg.Wait()
+	return errors.Join(err, counting)
+}
+
+// count counts the records of the whole run, and those that the filter selects.
+func (s *Server) count(ctx context.Context, v *itemsView) error {
+	var err error
+	if v.Facets, err = s.facets.of(ctx, s.Store, v.Run, store.Run{}, server.Filter{}); err != nil {
+		return err
+	}
+	v.Counts = v.Facets
+	if !v.Filter.Active() {
+		return nil
+	}
+	if v.Searched != nil { // The index is growing, so the count is not cached.
+		v.Counts, err = s.Store.Count(ctx, v.Run.ID, v.Filter.View())
+		return err
+	}
+	var other store.Run
+	if v.Filter.Against != "" {
+		if other, err = s.Store.Run(ctx, v.Filter.Against); err != nil {
+			return err
+		}
+	}
+	v.Counts, err = s.facets.of(ctx, s.Store, v.Run, other, v.Filter)
+	return err
+}
+
+// listItems adds one page of records. It fetches one more than it shows, to know whether
+// there is another page.
+func (s *Server) listItems(r *http.Request, v *itemsView) error {
+	q := r.URL.Query()
+	want := v.Filter.View()
+	want.Limit = store.DefaultLimit + 1
+	at := q.Get("after")
+	if before := q.Get("before"); before != "" {
+		at, want.Backward = before, true
+	}
+	if at != "" {
+		var err error
+		if want.From, err = server.DecodePlace(at); err != nil {
+			return err
+		}
+	}
+	recs, err := s.Store.View(r.Context(), v.Run.ID, want)
+	if err != nil {
+		return err
+	}
+	more := len(recs) > store.DefaultLimit
+	if more {
+		recs = recs[:store.DefaultLimit]
+	}
+	if want.Backward {
+		slices.Reverse(recs)
+	}
+	for _, rec := range recs {
+		v.Rows = append(v.Rows, itemRow{rec, v.Filter.Link(itemURL(v.Run.ID, rec.Item.ID), trialArg(rec.Trial)...)})
+	}
+	v.turn(at != "", want.Backward, more)
+	return nil
+}
+
+// trialArg returns the parameter of a link that selects a trial, or nil for the first.
+func trialArg(trial int) []string {
+	if trial == 0 {
+		return nil
+	}
+	return []string{"t", strconv.Itoa(trial)}
+}
+
+// turn sets the links to the previous and next page.
+func (v *itemsView) turn(continued, backward, more bool) {
+	if len(v.Rows) == 0 {
+		return
+	}
+	path := itemsURL(v.Run.ID)
+	first, last := v.Rows[0].Record, v.Rows[len(v.Rows)-1].Record
+	if backward && more || !backward && continued {
+		v.Prev = v.Filter.Link(path, "before", server.EncodePlace(store.PlaceOf(first, v.Filter.Order)))
+	}
+	if backward || more {
+		v.Next = v.Filter.Link(path, "after", server.EncodePlace(store.PlaceOf(last, v.Filter.Order)))
+	}
+}
+
+// maxOthers is the maximum number of runs to compare with.
+const maxOthers = 50
+
+// sameDataset returns the newest other runs over the same dataset.
+func (s *Server) sameDataset(r *http.Request, run store.Run) ([]store.Run, error) {
+	var list []store.Run
+	for other, err := range s.Store.Runs(r.Context()) {
+		if err != nil {
+			return nil, err
+		}
+		if other.ID != run.ID && other.Dataset.Hash == run.Dataset.Hash {
+			if list = append(list, other); len(list) == maxOthers {
+				break
+			}
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,333 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"deem/internal/reports"
+	"deem/internal/store"
+)
+
+// Parameters of the labelling plan. All annotators of a run label its items in one order: a
+// random sample stratified by category and verdict, whose seed depends on the run.
+//
+// Everybody labels the first planShared items, which measures the agreement between
+// annotators. Each other item is labelled by the first annotator who reaches it, so that
+// several people label more items than one. The plan begins with planSize items and can be
+// doubled when these are labelled; the labelled items are then a random sample again.
+const (
+	planSize   = 200
+	planShared = 30
+	maxBatch   = 16 // maximum number of doublings, more than any run has items for
+)
+
+// A plan is the part of the order to be labelled.
+type plan struct {
+	Items []planItem
+	Total int // items with a verdict, labelled or not
+	Batch int
+	byKey map[string]int // positions by hash
+}
+
+// A planItem is an item to label.
+type planItem struct {
+	reports.Drawn
+	Hash   string
+	Design string // how it was drawn
+}
+
+// planSeed returns the seed of a run's plan.
+func planSeed(run store.Run) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(run.ID)) // Write never fails.
+	return h.Sum64()
+}
+
+// planOf returns the plan of a run. The result is cached.
+func (s *Server) planOf(ctx context.Context, run store.Run, batch int) (*plan, error) {
+	stamp := fmt.Sprint(run.State, run.Records)
+	return countOnce(ctx, s.bench, fmt.Sprint("plan ", run.ID, " ", batch), stamp, func(ctx context.Context) (*plan, error) {
+		order, err := reports.DrawOrder(ctx, s.Store, run, planSize, planSeed(run))
+		if err != nil {
+			return nil, err
+		}
+		p := &plan{Total: len(order.Items), Batch: batch, byKey: map[string]int{}}
+		return p, s.fillPlan(ctx, run, p, order, min(len(order.Items), planSize<<(batch-1)))
+	})
+}
+
+// fillPlan adds the first n items with their hashes, which identify the items of labels.
+func (s *Server) fillPlan(ctx context.Context, run store.Run, p *plan, order reports.Order, n int) error {
+	hashes, design := map[reports.Drawn]string{}, order.Design(n)
+	for some := range slices.Chunk(order.Items[:n], planSize) {
+		ids := make([]string, len(some))
+		for i, d := range some {
+			ids[i] = d.ID
+		}
+		for rec, err := range s.Store.Records(ctx, run.ID, store.Query{IDs: ids, Trial: new(int)}) {
+			if err != nil {
+				return err
+			}
+			hashes[reports.Drawn{ID: rec.Item.ID, Position: rec.Position}] = rec.Item.Hash()
+		}
+	}
+	for i, d := range order.Items[:n] {
+		if hash, ok := hashes[d]; ok {
+			p.byKey[hash] = len(p.Items)
+			p.Items = append(p.Items, planItem{d, hash, design[i].String()})
+		}
+	}
+	return nil
+}
+
+// ids returns the ids of the items.
+func (p *plan) ids() []string {
+	ids := make([]string, len(p.Items))
+	for i, it := range p.Items {
+		ids[i] = it.ID
+	}
+	return ids
+}
+
+// shared returns the number of items that everybody labels.
+func (p *plan) shared() int { return min(planShared, len(p.Items)) }
+
+// A labelledPlan is a plan and the labels of its items.
+type labelledPlan struct {
+	*plan
+	by   []map[string]store.Label // by position, then by annotator
+	form labelForm
+}
+
+// labelledPlan reads the labels of a plan.
+func (s *Server) labelledPlan(ctx context.Context, p *plan) (labelledPlan, error) {
+	lp := labelledPlan{plan: p, by: make([]map[string]store.Label, len(p.Items))}
+	if len(p.Items) == 0 {
+		return lp, nil
+	}
+	list, err := s.labelsOf(ctx, store.LabelQuery{IDs: p.ids()})
+	for _, l := range list {
+		at, ok := p.byKey[l.Item]
+		if !ok {
+			continue // The label is for another response.
+		}
+		if lp.by[at] == nil {
+			lp.by[at] = map[string]store.Label{}
+		}
+		lp.by[at][l.Annotator] = l
+	}
+	return lp, err
+}
+
+// outdated returns the labels that were given when fewer items were drawn, with the current
+// design.
+func (lp labelledPlan) outdated() []store.Label {
+	var list []store.Label
+	for at, by := range lp.by {
+		now := lp.Items[at].Design
+		stratum, _, _ := strings.Cut(now, " ")
+		for _, l := range by {
+			if was, _, _ := strings.Cut(l.Drawn, " "); was == stratum && l.Drawn != now {
+				l.Drawn = now
+				list = append(list, l)
+			}
+		}
+	}
+	return list
+}
+
+// counts returns the number of items labelled by who, and by anybody.
+func (lp labelledPlan) counts(who string) (mine, all int) {
+	for _, by := range lp.by {
+		if len(by) > 0 {
+			all++
+		}
+		if _, ok := by[who]; ok {
+			mine++
+		}
+	}
+	return mine, all
+}
+
+// wants reports whether an annotator should label the item at a position.
+func (lp labelledPlan) wants(at int, who string) bool {
+	if at < lp.shared() {
+		_, mine := lp.by[at][who]
+		return !mine
+	}
+	return len(lp.by[at]) == 0
+}
+
+// next returns the position of the next item for an annotator, or false if there is none:
+// first items that they have not skipped and that nobody else is looking at, then items
+// that somebody else is looking at, then items that they have skipped.
+func (lp labelledPlan) next(who string, d *labelSession) (int, bool) {
+	busy, put := -1, -1
+	for at, it := range lp.Items {
+		if !lp.wants(at, who) {
+			continue
+		}
+		switch {
+		case d.skipped(it.Hash):
+			if put < 0 || d.before(it.Hash, lp.Items[put].Hash) {
+				put = at
+			}
+		case at >= lp.shared() && d.held(it.Hash, who):
+			if busy < 0 {
+				busy = at
+			}
+		default:
+			return at, true
+		}
+	}
+	if busy >= 0 {
+		return busy, true
+	}
+	return put, put >= 0
+}
+
+// newest returns the position of the last item that an annotator labelled on this page.
+// Labels from a file are not undone, because the page could not restore them.
+func (lp labelledPlan) newest(who, dataset string) (int, bool) {
+	found := -1
+	for at, by := range lp.by {
+		l, ok := by[who]
+		ours := ok && l.Dataset == dataset && !l.Labelled.IsZero() && lp.form.gives(l.Label)
+		if ours && (found < 0 || l.Labelled.After(lp.by[found][who].Labelled)) {
+			found = at
+		}
+	}
+	return found, found >= 0
+}
+
+// labelling holds the labelling sessions in memory. Losing them is harmless: a skipped item
+// is shown again sooner, and undo uses the time of the labels.
+type labelling struct {
+	mu            sync.Mutex
+	labelSessions map[string]*labelSession // by run and annotator
+	held          map[string]heldBy        // by run and item
+	now           func() time.Time         // for tests
+	order         map[string]time.Time     // when each labelling session was last used, to drop the oldest
+}
+
+// A heldBy is the annotator who is looking at an item.
+type heldBy struct {
+	who   string
+	until time.Time
+}
+
+// holdTime is how long an item that somebody is looking at is withheld from others.
+const holdTime = 10 * time.Minute
+
+// Limits of memory use. Expired holds are dropped once there are maxHeld holds.
+const (
+	maxLabelSessions = 1000
+	maxHistory       = 1000
+	maxHeld          = 10_000
+)
+
+// A labelSession is the labelling session of one annotator and one run.
+type labelSession struct {
+	l       *labelling
+	run     string
+	putOff  map[string]int // sequence number by hash of the skipped item
+	puts    int
+	history []change
+}
+
+// A change is an action that can be undone.
+type change struct {
+	hash   string
+	before *store.Label // the label before, nil for none
+	skip   bool
+}
+
+func newLabelling() *labelling {
+	return &labelling{labelSessions: map[string]*labelSession{}, held: map[string]heldBy{}, order: map[string]time.Time{}, now: time.Now}
+}
+
+// labelSession returns the labelling session of an annotator. The caller holds the lock.
+func (l *labelling) labelSession(run, who string) *labelSession {
+	key := run + "\x00" + who
+	d := l.labelSessions[key]
+	if d == nil {
+		l.forget()
+		d = &labelSession{l: l, run: run, putOff: map[string]int{}}
+		l.labelSessions[key] = d
+	}
+	l.order[key] = l.now()
+	return d
+}
+
+// forget drops the least recently used labelling session if there are too many.
+func (l *labelling) forget() {
+	if len(l.labelSessions) < maxLabelSessions {
+		return
+	}
+	oldest := ""
+	for key, at := range l.order {
+		if oldest == "" || at.Before(l.order[oldest]) {
+			oldest = key
+		}
+	}
+	delete(l.labelSessions, oldest)
+	delete(l.order, oldest)
+}
+
+func (d *labelSession) skipped(hash string) bool {
+	_, ok := d.putOff[hash]
+	return ok
+}
+
+// before reports whether item a was skipped before item b.
+func (d *labelSession) before(a, b string) bool { return d.putOff[a] < d.putOff[b] }
+
+// held reports whether somebody else is looking at an item.
+func (d *labelSession) held(hash, who string) bool {
+	h, ok := d.l.held[d.run+"\x00"+hash]
+	return ok && h.who != who && d.l.now().Before(h.until)
+}
+
+// hold withholds an item from others for holdTime.
+func (d *labelSession) hold(hash, who string) {
+	if l := d.l; len(l.held) >= maxHeld {
+		maps.DeleteFunc(l.held, func(_ string, h heldBy) bool { return l.now().After(h.until) })
+	}
+	d.l.held[d.run+"\x00"+hash] = heldBy{who, d.l.now().Add(holdTime)}
+}
+
+// skip moves an item behind all others.
+func (d *labelSession) skip(hash string) {
+	d.puts++
+	d.putOff[hash] = d.puts
+	d.did(change{hash: hash, skip: true})
+}
+
+// did records a change.
+func (d *labelSession) did(c change) {
+	if !c.skip {
+		delete(d.putOff, c.hash)
+	}
+	if d.history = append(d.history, c); len(d.history) > maxHistory {
+		d.history = d.history[1:]
+	}
+}
+
+// undo removes the last change from the history and returns it.
+func (d *labelSession) undo() (change, bool) {
+	if len(d.history) == 0 {
+		return change{}, false
+	}
+	c := d.history[len(d.history)-1]
+	d.history = d.history[:len(d.history)-1]
+	if c.skip {
+		delete(d.putOff, c.hash)
+	}
+	return c, true
+}

@@ -1,0 +1,114 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"deem/internal/server"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// A page is a template and its data.
+type page struct {
+	Template string // the name of a file in templates, without .html
+	Title    string // of the window, followed by the title of the site
+	Section  string // the current entry of the navigation
+	Status   int    // 0 means 200
+	Data     any    // {{.Data}} in the template
+
+	// Refresh is the number of seconds after which the page is reloaded, 0 for never.
+	Refresh int
+
+	// Scripts are files in static that this page runs in addition to app.js.
+	Scripts []string
+}
+
+// A view is the data of the layout: the page and what all pages have in common.
+type view struct {
+	page
+	Site     string
+	Version  string
+	CSRF     string
+	LoggedIn bool // there is a session, which can be logged out
+	HasQueue bool // workers can judge runs
+	Static   bool // the page is written to a file
+}
+
+// parseTemplates parses every template together with the layout and the shared parts.
+func (s *Server) parseTemplates() (map[string]*template.Template, error) {
+	base, err := template.New("layout.html").Funcs(s.functions()).
+		ParseFS(templateFiles, "templates/layout.html", "templates/parts.html")
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	pages := map[string]*template.Template{}
+	for _, name := range names {
+		key := strings.TrimSuffix(path.Base(name), ".html")
+		if key == "layout" || key == "parts" {
+			continue
+		}
+		t, err := base.Clone()
+		if err != nil {
+			return nil, err
+		}
+		if pages[key], err = t.ParseFS(templateFiles, name); err != nil {
+			return nil, err
+		}
+	}
+	return pages, nil
+}
+
+// A pageFunc makes a page.
+type pageFunc func(r *http.Request) (page, error)
+
+// show returns the handler of a page.
+func (s *Server) show(of pageFunc) server.HandleFunc {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		p, err := of(r)
+		if err != nil {
+			return err
+		}
+		return s.render(w, r, p)
+	}
+}
+
+// render writes a page. It is buffered, so that nothing is written if the template fails.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) error {
+	t, ok := s.pages[p.Template]
+	if !ok {
+		return fmt.Errorf("there is no template %q", p.Template)
+	}
+	v := view{page: p, Site: s.title, Version: s.Version, CSRF: s.Guard.CSRF(r), LoggedIn: s.Guard.Session(r) != "", HasQueue: s.queue != nil, Static: s.static}
+	var b bytes.Buffer
+	if err := t.Execute(&b, v); err != nil {
+		return fmt.Errorf("show %s: %w", p.Template, err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store") // Judged texts must not be cached outside the store.
+	if p.Refresh > 0 {
+		h.Set("Refresh", strconv.Itoa(p.Refresh))
+	}
+	if p.Status != 0 {
+		w.WriteHeader(p.Status)
+	}
+	// An address may contain any bytes, but the page is declared as UTF-8.
+	_, err := w.Write(bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")))
+	if err != nil {
+		s.Logger.Debug("write page", "path", r.URL.Path, "error", err)
+	}
+	return nil
+}

@@ -1,0 +1,369 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem/internal/reports"
+	"deem/internal/server"
+	"deem/internal/store"
+)
+
+// runsPerPage is the number of runs on a page.
+const runsPerPage = 50
+
+// maxRunsPage bounds the page number, so that the position of its runs does not overflow.
+const maxRunsPage = 1_000_000
+
+// The kinds of runs, which are listed separately: runs with results, runs over probes of a
+// judge, runs in which nothing was judged, and deleted runs.
+const (
+	usualRuns   = ""
+	probeRuns   = "probes"
+	emptyRuns   = "empty"
+	deletedRuns = "deleted"
+)
+
+// A runsFilter selects and orders the listed runs. It is parsed from the URL.
+type runsFilter struct {
+	Text, Dataset, Judge, System, Tag, Kind, Sort string
+	Flat                                          bool // not grouped by dataset
+}
+
+// runOrders are the ways to sort runs. The first is the default.
+var runOrders = []string{"newest", "score", "cost", "items", "name"}
+
+func readRunsFilter(q url.Values) (runsFilter, error) {
+	f := runsFilter{
+		Text: q.Get("q"), Dataset: q.Get("dataset"), Judge: q.Get("judge"), System: q.Get("system"), Tag: q.Get("tag"), Kind: q.Get("kind"),
+		Sort: cmp.Or(q.Get("sort"), runOrders[0]), Flat: q.Get("group") == "none",
+	}
+	if !slices.Contains(runOrders, f.Sort) {
+		return f, server.BadRequest("runs are not sorted by %q", f.Sort)
+	}
+	if !slices.Contains([]string{usualRuns, probeRuns, emptyRuns, deletedRuns}, f.Kind) {
+		return f, server.BadRequest("there are no runs of kind %q", f.Kind)
+	}
+	return f, nil
+}
+
+// Active reports whether the filter excludes runs.
+func (f runsFilter) Active() bool {
+	return f.Text+f.Dataset+f.Judge+f.System+f.Tag != ""
+}
+
+// link returns the URL of a page with this filter. More are the names and values of
+// parameters to replace.
+func (f runsFilter) link(path string, more ...string) string {
+	q := url.Values{}
+	group := ""
+	if f.Flat {
+		group = "none"
+	}
+	sort := f.Sort
+	if sort == runOrders[0] {
+		sort = ""
+	}
+	pairs := append([]string{"q", f.Text, "dataset", f.Dataset, "judge", f.Judge, "system", f.System, "tag", f.Tag, "kind", f.Kind, "sort", sort, "group", group}, more...)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		q.Del(pairs[i])
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// selects reports whether the filter selects a run of the shown kind. Every word of the
+// text must occur in the id, names, model, note or tags of the run.
+func (f runsFilter) selects(r runRow) bool {
+	if f.Dataset != "" && f.Dataset != r.DatasetName || f.Judge != "" && f.Judge != r.Run.Judge.Name ||
+		f.System != "" && f.System != r.System || f.Tag != "" && !slices.Contains(r.About.Tags, f.Tag) {
+		return false
+	}
+	said := strings.ToLower(strings.Join(append([]string{r.ID, r.DatasetName, r.Run.Judge.Name, r.Model, r.System, r.About.Name, r.About.Note}, r.About.Tags...), "\n"))
+	for word := range strings.FieldsSeq(strings.ToLower(f.Text)) {
+		if !strings.Contains(said, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// A runsList is the data of the page of runs.
+type runsList struct {
+	Filter        runsFilter
+	Groups        []runGroup
+	Total, Before int // number of selected runs, and of runs of all kinds
+	Tabs          []tab
+	Newer, Older  string // paths, "" for none
+	Trend         string
+	Orders        []string
+
+	Datasets, Judges, Systems, Tags []store.Count
+
+	CanEdit bool
+	Undo    []string // runs that were just deleted
+	Late    bool     // not all scores were ready in time to sort by them
+}
+
+// A runGroup is the runs of one dataset.
+type runGroup struct {
+	Name string // "" if runs are not grouped
+	Runs []runRow
+}
+
+// A runRow is one run in the list.
+type runRow struct {
+	store.Run
+	DatasetName, System string
+	Wanted              int        // number of records of the finished run
+	Score               *scoreView // nil if there is no report yet
+	Late                string     // URL of the score, if it is not ready
+}
+
+// Done reports whether the run is done.
+func (r runRow) Done() bool { return r.State == store.Done }
+
+// Title returns the name of the run, or else its system, or else its id.
+func (r runRow) Title() string { return cmp.Or(r.About.Name, r.System, r.ID) }
+
+// Took returns how long the run took, or "" if it is not done.
+func (r runRow) Took() string {
+	if !r.Done() || !r.Updated.After(r.Created) {
+		return ""
+	}
+	return took(r.Updated.Sub(r.Created))
+}
+
+// kindOf returns the kind of a run. An unfinished run without records that was updated in
+// the last 24 hours is probably in progress, and counts as usual.
+func kindOf(run store.Run, now time.Time) string {
+	switch {
+	case !run.About.Deleted.IsZero():
+		return deletedRuns
+	case run.Probes():
+		return probeRuns
+	case run.Answered() || run.State != store.Done && now.Sub(run.Updated) < 24*time.Hour:
+		return usualRuns
+	}
+	return emptyRuns
+}
+
+// runsPage lists runs.
+func (s *Server) runsPage(r *http.Request) (page, error) {
+	f, err := readRunsFilter(r.URL.Query())
+	if err != nil {
+		return page{}, err
+	}
+	list := runsList{Filter: f, Orders: runOrders, Trend: f.link("/trend")}
+	rows, err := s.listed(r.Context(), f, &list)
+	if err != nil {
+		return page{}, err
+	}
+	list.Late = s.sortRuns(r.Context(), rows, f)
+	at, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	at = min(max(at, 1), maxRunsPage)
+	list.Total = len(rows)
+	from, to := min((at-1)*runsPerPage, len(rows)), min(at*runsPerPage, len(rows))
+	if at > 1 && from == to {
+		return page{}, server.NotFound("there is no page %d in the list of runs", at)
+	}
+	if at > 1 {
+		list.Newer = f.link("/", "page", strconv.Itoa(at-1))
+	}
+	if to < len(rows) {
+		list.Older = f.link("/", "page", strconv.Itoa(at+1))
+	}
+	for _, row := range rows[from:to] {
+		s.addScore(&row)
+		name := row.DatasetName
+		if f.Flat {
+			name = ""
+		}
+		if n := len(list.Groups); n == 0 || list.Groups[n-1].Name != name {
+			list.Groups = append(list.Groups, runGroup{Name: name})
+		}
+		last := &list.Groups[len(list.Groups)-1]
+		last.Runs = append(last.Runs, row)
+	}
+	list.CanEdit = !s.ReadOnly
+	if undo := r.URL.Query().Get("undo"); undo != "" && list.CanEdit {
+		list.Undo = strings.Split(undo, ",")
+	}
+	p := page{Template: "runs", Title: "Runs", Section: "runs", Data: list}
+	if list.Late {
+		p.Refresh = refreshEvery
+	}
+	return p, nil
+}
+
+// listed returns the runs that a filter selects, newest first, and adds the filter choices
+// to list.
+func (s *Server) listed(ctx context.Context, f runsFilter, list *runsList) ([]runRow, error) {
+	kinds, now := map[string]int{}, time.Now()
+	var datasets, judges, systems, tags store.Tally
+	var rows []runRow
+	for _, seq := range []iter.Seq2[store.Run, error]{s.Store.Runs(ctx), s.Store.Deleted(ctx)} {
+		for run, err := range seq {
+			if err != nil {
+				return nil, err
+			}
+			kind := kindOf(run, now)
+			if kinds[kind]++; kind != f.Kind {
+				continue
+			}
+			row := newRunRow(run)
+			datasets.Add("", row.DatasetName, false, 1)
+			judges.Add("", run.Judge.Name, false, 1)
+			if row.System != "" {
+				systems.Add("", row.System, false, 1)
+			}
+			for _, tag := range run.About.Tags {
+				tags.Add("", tag, false, 1)
+			}
+			if f.selects(row) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	for _, k := range []struct{ kind, name string }{{usualRuns, "Runs"}, {probeRuns, "Probes"}, {emptyRuns, "Empty or failed"}, {deletedRuns, "Deleted"}} {
+		if n := kinds[k.kind]; n > 0 || k.kind == usualRuns {
+			list.Tabs = append(list.Tabs, tab{fmt.Sprintf("%s %d", k.name, n), f.link("/", "kind", k.kind), k.kind == f.Kind})
+		}
+		list.Before += kinds[k.kind]
+	}
+	list.Datasets, list.Judges, list.Systems, list.Tags = datasets.Counts().Labels, judges.Counts().Labels, systems.Counts().Labels, tags.Counts().Labels
+	return rows, nil
+}
+
+func newRunRow(run store.Run) runRow {
+	return runRow{Run: run, DatasetName: datasetName(run.Dataset.Names), System: reports.SettingsOf(run.Spec).System, Wanted: run.Wanted()}
+}
+
+// sortRuns sorts rows, which are newest first. It keeps the rows of a dataset together
+// unless f.Flat is set. It reports whether some scores were not ready in time.
+func (s *Server) sortRuns(ctx context.Context, rows []runRow, f runsFilter) (late bool) {
+	value := map[string]float64{}
+	switch f.Sort {
+	case "score":
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		for _, r := range rows {
+			v, err := s.reports.score(ctx, r.Run)
+			switch {
+			case errors.Is(err, context.DeadlineExceeded):
+				late = true
+			case err == nil && v.Value != "":
+				value[r.ID] = -v.estimate.Value
+				continue
+			}
+			value[r.ID] = 1
+		}
+	case "cost":
+		for _, r := range rows {
+			value[r.ID] = -float64(r.CostMicros)
+		}
+	case "items":
+		for _, r := range rows {
+			value[r.ID] = -float64(r.Dataset.Items)
+		}
+	}
+	place := map[string]int{}
+	for _, r := range rows {
+		if _, ok := place[r.DatasetName]; !ok && !f.Flat {
+			place[r.DatasetName] = len(place)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b runRow) int {
+		if c := cmp.Compare(place[a.DatasetName], place[b.DatasetName]); c != 0 {
+			return c
+		}
+		if f.Sort == "name" {
+			return cmp.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title()))
+		}
+		return cmp.Compare(value[a.ID], value[b.ID])
+	})
+	return late
+}
+
+// addScore sets the score of a row if it is cached. Otherwise it sets the URL from which a
+// script loads it, so that the list does not wait.
+func (s *Server) addScore(row *runRow) {
+	if score, ok := s.reports.scored(row.Run); ok {
+		row.Score = &score
+	} else {
+		row.Late = runURL(row.ID) + "/score"
+	}
+}
+
+// choose redirects to the comparison of the selected runs.
+func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
+	ids := r.URL.Query()["run"]
+	if len(ids) < 2 {
+		return server.BadRequest("choose at least two runs to compare")
+	}
+	for i, id := range ids {
+		ids[i] = url.QueryEscape(id)
+	}
+	http.Redirect(w, r, "/compare?runs="+strings.Join(ids, ","), http.StatusSeeOther) //nolint:gosec // The path begins with a prefix of our own.
+	return nil
+}
+
+// edit changes the metadata of runs. The parameter do is tag, untag, note, delete, restore
+// or purge.
+func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
+	ids, do, now := r.Form["run"], r.URL.Query().Get("do"), time.Now().UTC()
+	tags := strings.FieldsFunc(r.PostFormValue("tag"), func(c rune) bool { return c == ',' || c == ' ' })
+	changes := map[string]func(*store.About){
+		"tag": func(a *store.About) { a.Tags = append(slices.Clone(a.Tags), tags...) },
+		"untag": func(a *store.About) {
+			a.Tags = slices.DeleteFunc(slices.Clone(a.Tags), func(t string) bool { return slices.Contains(tags, t) })
+		},
+		"note":    func(a *store.About) { a.Name, a.Note, a.Tags = r.PostFormValue("name"), r.PostFormValue("note"), tags },
+		"delete":  func(a *store.About) { a.Deleted = now },
+		"restore": func(a *store.About) { a.Deleted = time.Time{} },
+	}
+	change, ok := changes[do]
+	if !ok && do != "purge" {
+		return server.BadRequest("runs cannot be changed by %q", do)
+	}
+	if len(ids) == 0 {
+		return server.BadRequest("choose the runs that you mean first")
+	}
+	for _, id := range ids {
+		var err error
+		if do == "purge" {
+			err = s.Store.Purge(r.Context(), id)
+		} else {
+			_, err = s.Store.Edit(r.Context(), id, change)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	to := "/"
+	switch do {
+	case "delete":
+		to = "/?undo=" + url.QueryEscape(strings.Join(ids, ","))
+	case "note":
+		to = runURL(ids[0])
+	}
+	if back := r.PostFormValue("back"); do == "tag" && strings.HasPrefix(back, "/?") {
+		to = back
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // The path begins with a prefix of our own.
+	return nil
+}

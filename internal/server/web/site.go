@@ -1,0 +1,272 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"iter"
+	"maps"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"deem/bundle"
+	"deem/internal/reports"
+	"deem/internal/server"
+	"deem/internal/store"
+)
+
+// SiteOptions are the options of [WriteSite].
+type SiteOptions struct {
+	Title, Version string
+	Items          int // maximum number of items with a page, per run
+}
+
+// WriteSite writes the pages of runs as static files into a folder, which it creates. It
+// omits everything that needs a server. Links between the files are relative, so that the
+// folder can be opened from a disk or served by any web server. Each run includes its run
+// file. WriteSite returns the number of files.
+func WriteSite(ctx context.Context, st store.Database, runs []store.Run, dir string, o SiteOptions) (int, error) {
+	core, err := server.New(server.Options{Store: &chosenRuns{Database: st, runs: runs}, Version: o.Version, ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	defer core.Close()
+	s, err := New(core, Options{Title: o.Title})
+	if err != nil {
+		return 0, err
+	}
+	s.static = true
+	// The pages link to the run files. No other part of the API is in a site.
+	core.Add(server.Part{Routes: []server.Route{{Pattern: "GET " + server.APIRoot + "/runs/{id}/export", Handle: func(w http.ResponseWriter, r *http.Request) error {
+		run, err := core.RunOf(r)
+		if err == nil {
+			_, err = reports.WriteBundle(r.Context(), w, st, run, strings.TrimSpace("deem "+o.Version), bundle.Options{})
+		}
+		return err
+	}}}})
+	w := siteWriter{s: s, ctx: ctx, dir: dir, files: map[string]string{}, taken: map[string]int{}, items: map[string]int{}, count: map[string]int{}, most: o.Items}
+	for _, run := range runs { // The list does not wait for scores, so make them first.
+		_, _ = s.reports.score(ctx, run) //nolint:errcheck // The pages say what is wrong.
+		w.ids = append(w.ids, run.ID)
+	}
+	w.want("/")
+	for _, run := range runs { // The first items of the dataset get pages before other linked items.
+		if o.Items == 0 {
+			break
+		}
+		recs, err := st.View(ctx, run.ID, store.View{Query: store.Query{Limit: o.Items, Brief: true}})
+		if err != nil {
+			return 0, err
+		}
+		for _, rec := range recs {
+			w.want(itemURL(run.ID, rec.Item.ID))
+		}
+	}
+	for len(w.todo) > 0 {
+		if err := w.write(); err != nil {
+			return len(w.files), err
+		}
+	}
+	return len(w.files), nil
+}
+
+// chosenRuns is a database restricted to some of its runs.
+type chosenRuns struct {
+	store.Database
+	runs []store.Run
+}
+
+// Runs returns the chosen runs, newest first.
+func (c *chosenRuns) Runs(context.Context) iter.Seq2[store.Run, error] {
+	return func(yield func(store.Run, error) bool) {
+		for _, run := range c.runs {
+			if !yield(run, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Deleted returns no runs.
+func (c *chosenRuns) Deleted(context.Context) iter.Seq2[store.Run, error] {
+	return func(func(store.Run, error) bool) {}
+}
+
+// Run returns a chosen run by its full id.
+func (c *chosenRuns) Run(_ context.Context, ref string) (store.Run, error) {
+	for _, run := range c.runs {
+		if run.ID == ref {
+			return run, nil
+		}
+	}
+	return store.Run{}, store.NotFound(ref)
+}
+
+// A siteWriter follows the links of pages and writes each page once.
+type siteWriter struct {
+	s     *Server
+	ctx   context.Context
+	dir   string
+	ids   []string
+	files map[string]string // by URL
+	todo  []string          // URLs whose files are not yet written
+	taken map[string]int    // number of URLs that want a file name
+	items map[string]int    // the number of an item's page, by run and item
+	count map[string]int    // number of items with pages, by run
+	most  int
+}
+
+// linkPattern matches links in our pages, which always quote them.
+var linkPattern = regexp.MustCompile(` (href|src|action|formaction)="([^"]*)"`)
+
+// write writes the next file.
+func (w *siteWriter) write() error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	address := w.todo[0]
+	w.todo = w.todo[1:]
+	req := httptest.NewRequestWithContext(w.ctx, http.MethodGet, "http://localhost"+address, http.NoBody)
+	answer := httptest.NewRecorder()
+	for range 60 { // Retry while the page is not ready.
+		w.s.Mux.ServeHTTP(answer, req)
+		if answer.Header().Get("Refresh") == "" {
+			break
+		}
+		answer = httptest.NewRecorder()
+	}
+	if answer.Code != http.StatusOK {
+		return fmt.Errorf("%s: %s", address, http.StatusText(answer.Code))
+	}
+	name := w.files[address]
+	text := answer.Body.String()
+	if kind, _, _ := mime.ParseMediaType(answer.Header().Get("Content-Type")); kind == "text/html" { //nolint:errcheck // A type that cannot be parsed is not HTML.
+		text = linkPattern.ReplaceAllStringFunc(text, func(link string) string {
+			m := linkPattern.FindStringSubmatch(link)
+			if m[1] != "href" && m[1] != "src" {
+				return ""
+			}
+			to := w.want(html.UnescapeString(m[2]))
+			if to == "" {
+				return ""
+			}
+			return " " + m[1] + `="` + html.EscapeString(relative(name, to)) + `"`
+		})
+	}
+	file := filepath.Join(w.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // The exported site is meant to be read by everyone.
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // The exported site is meant to be read by everyone.
+}
+
+// relative returns the relative URL from one file to another. To may end in a fragment.
+func relative(from, to string) string {
+	if strings.HasPrefix(to, "#") {
+		return to
+	}
+	file, fragment, _ := strings.Cut(to, "#")
+	return strings.Repeat("../", strings.Count(from, "/")) + (&url.URL{Path: file, Fragment: fragment}).String()
+}
+
+// want returns the file name of a URL, with the fragment, and queues the file to be written.
+// It returns "" for URLs of other hosts and for pages that need a server.
+func (w *siteWriter) want(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host != "" || u.Scheme != "" {
+		return ""
+	}
+	if u.Path == "" {
+		return "#" + u.Fragment // A fragment of the same page.
+	}
+	q := u.Query()
+	name := w.name(u, q)
+	if name == "" {
+		return ""
+	}
+	u.RawQuery = q.Encode()
+	fragment := ""
+	if u.Fragment != "" {
+		fragment, u.Fragment = "#"+u.Fragment, ""
+	}
+	key := u.String()
+	if file, ok := w.files[key]; ok {
+		return file + fragment
+	}
+	// Different URLs may want the same name, for example two filters of one list.
+	w.taken[name]++
+	if n := w.taken[name]; n > 1 {
+		ext := path.Ext(name)
+		name = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n, ext)
+	}
+	w.files[key] = name
+	w.todo = append(w.todo, key)
+	return name + fragment
+}
+
+// name returns the file name of a URL, or "" if it has no file. It removes the query
+// parameters that do not affect a static page.
+func (w *siteWriter) name(u *url.URL, q url.Values) string {
+	switch {
+	case u.Path == "/" && len(q) == 0:
+		return "index.html"
+	case u.Path == "/trend" && len(q) == 0:
+		return "trend.html"
+	case strings.HasPrefix(u.Path, "/static/"):
+		return u.Path[1:]
+	case u.Path == "/compare" || u.Path == "/compare/flips.csv":
+		if n := len(w.ids); n < 2 || n > maxCompared {
+			return ""
+		}
+		if q.Get("runs") == "" {
+			q.Set("runs", strings.Join(w.ids, ","))
+		}
+		if u.Path == "/compare" {
+			return "compare.html"
+		}
+		return "flips.csv"
+	}
+	if id, ok := strings.CutPrefix(strings.TrimSuffix(u.Path, "/export"), server.APIRoot+"/runs/"); ok && slices.Contains(w.ids, id) && q.Get("format") == "deem" {
+		return "runs/" + id + "/" + id + ".deem"
+	}
+	rest, ok := strings.CutPrefix(u.Path, "/runs/")
+	id, rest, _ := strings.Cut(rest, "/")
+	if !ok || !slices.Contains(w.ids, id) {
+		return ""
+	}
+	kind, item, _ := strings.Cut(rest, "/")
+	switch {
+	case rest == "":
+		return "runs/" + id + "/index.html"
+	case rest == "items", rest == "items.csv":
+		q.Del("against")
+		if rest == "items" {
+			rest = "items.html"
+		}
+		return "runs/" + id + "/" + rest
+	case (rest == "agreement" || rest == "card") && len(q) == 0:
+		return "runs/" + id + "/" + rest + ".html"
+	case kind == "items" && (item != "" || q.Has("id")):
+		maps.DeleteFunc(q, func(name string, _ []string) bool { return name != "id" && name != "t" })
+		key := id + "/" + item + q.Get("id")
+		if _, known := w.items[key]; !known {
+			if w.count[id] >= w.most {
+				return ""
+			}
+			w.count[id]++
+			w.items[key] = w.count[id]
+		}
+		return fmt.Sprintf("runs/%s/items/%d.html", id, w.items[key])
+	case kind == "raw":
+		return "runs/" + id + "/items/text.txt"
+	}
+	return ""
+}

@@ -1,0 +1,187 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	"deem"
+	"deem/internal/reports"
+	"deem/internal/words"
+	"deem/judge"
+)
+
+// A trace shows how a reply was parsed: the reply in pieces, each with its treatment, and
+// the result of parsing it again.
+type trace struct {
+	Pieces []piece
+	Steps  []string // in words
+
+	Reading string // the parser, "" if the protocol does not name its parsers
+	Again   string // the result of parsing the reply again
+	Differs bool   // Again is not the recorded result
+}
+
+// maxTraced is the maximum length of a response, in bytes, that is searched for quotes in
+// the reply. A megabyte takes about a tenth of a second.
+const maxTraced = 1 << 20
+
+// The special treatments of a piece of a reply.
+const (
+	thought  = "thought" // the model's thinking, which is removed
+	blanked  = "blanked" // quotes from the response, which must not count as a verdict
+	theLabel = "label"   // where the verdict was found
+)
+
+// A piece is a part of a reply and its treatment.
+type piece struct{ Text, Class string }
+
+// traceOf parses a reply again and returns its trace, or nil if it cannot be traced. p may
+// be nil.
+func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
+	if p == nil || len(reply.Text) > maxShown || len(rec.Calls) == 0 {
+		return nil
+	}
+	if _, several := judge.AsDialogue(p); several {
+		return nil // The verdict comes from several replies, and its parts show how they were parsed.
+	}
+	t := &trace{Reading: p.Reading()}
+	if len(rec.Item.Response) > maxTraced {
+		t.Pieces = []piece{{Text: reply.Text}}
+		t.Steps = []string{"The response is too long to look here for what the reply quotes from it."}
+		return t
+	}
+	marks := make([]string, len(reply.Text))
+	t.mark(marks, p, rec, reply.Text)
+	t.Pieces = pieces(reply.Text, marks)
+	v, f, _ := reports.Reread(p, rec)
+	t.Again = decision(v, f)
+	// A record whose last call failed has that failure, not the result of an earlier reply.
+	last := rec.Calls[len(rec.Calls)-1]
+	t.Differs = last.Reply != nil && t.Again != decision(rec.Verdict, rec.Failure)
+	return t
+}
+
+// mark sets the treatment of every byte of a reply.
+func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text string) {
+	body := judge.Body(text)
+	at := strings.Index(text, body)
+	if body == "" || at < 0 {
+		t.Steps = append(t.Steps, "Nothing is left once the model's thinking is taken away.")
+		return
+	}
+	if len(body) < len(strings.TrimSpace(text)) {
+		t.Steps = append(t.Steps, fmt.Sprintf("The model's thinking was taken away: %s of %s.", words.Count(len(text)-len(body), "byte"), words.Comma(len(text))))
+		fill(marks[:at], thought)
+		fill(marks[at+len(body):], thought)
+	}
+	masked := judge.Mask(body, rec.Item.Response)
+	if n := markBlanked(marks[at:], body, masked); n > 0 {
+		t.Steps = append(t.Steps, fmt.Sprintf("What is quoted from the response was blanked, so that it cannot vote: %s.", words.Count(n, "byte")))
+	}
+	t.markLabel(marks[at:], masked, labelsOf(p), rec.Verdict)
+}
+
+// markBlanked marks the bytes that masking has changed, and returns their number.
+func markBlanked(marks []string, body, masked string) int {
+	n := 0
+	for i := range min(len(body), len(masked)) {
+		if body[i] != masked[i] {
+			marks[i] = blanked
+			n++
+		}
+	}
+	// Spaces between two blanked words are marked too.
+	last := -1
+	for i := range body {
+		if marks[i] == blanked {
+			if last >= 0 && strings.TrimSpace(body[last+1:i]) == "" {
+				fill(marks[last+1:i], blanked)
+			}
+			last = i
+		}
+	}
+	return n
+}
+
+// markLabel marks the position of the verdict.
+func (t *trace) markLabel(marks []string, masked string, labels []string, v *deem.Verdict) {
+	if len(labels) == 0 {
+		return
+	}
+	f, err := judge.FindLabel(masked, "", labels)
+	switch {
+	case err != nil:
+		t.Steps = append(t.Steps, "No label is clearly said: "+err.Error()+".")
+	case v != nil && v.Label == f.Label:
+		fill(marks[f.Start:f.End], theLabel)
+		t.Steps = append(t.Steps, fmt.Sprintf("The label %s was found: %s.", f.Label, describeFound(f.How)))
+	default:
+		t.Steps = append(t.Steps, fmt.Sprintf("A lenient reader would find the label %s: %s.", f.Label, describeFound(f.How)))
+	}
+}
+
+// describeFound describes where a label was found.
+func describeFound(how string) string {
+	switch how {
+	case "json":
+		return "in a JSON object"
+	case "marked":
+		return "behind a mark such as “Verdict:”"
+	case "line":
+		return "alone on a line"
+	case "first":
+		return "at the beginning"
+	case "only":
+		return "it is the only one that is stated"
+	case "last":
+		return "the last sentence draws a conclusion"
+	}
+	return how
+}
+
+// labelsOf returns the labels of a declared judge, nil for other judges.
+func labelsOf(p judge.Readable) []string {
+	d, ok := p.(*judge.Declared)
+	if !ok {
+		return nil
+	}
+	decl := d.Declaration()
+	var labels []string
+	for _, l := range decl.Labels {
+		labels = append(labels, l.Label)
+	}
+	return labels
+}
+
+func fill(marks []string, with string) {
+	for i := range marks {
+		marks[i] = with
+	}
+}
+
+// pieces splits a text where its marks change.
+func pieces(text string, marks []string) []piece {
+	var list []piece
+	from := 0
+	for i := range text {
+		if marks[i] != marks[from] {
+			list = append(list, piece{text[from:i], marks[from]})
+			from = i
+		}
+	}
+	if from < len(text) {
+		list = append(list, piece{text[from:], marks[from]})
+	}
+	return list
+}
+
+// decision returns a verdict or a failure as one line.
+func decision(v *deem.Verdict, f *deem.Failure) string {
+	switch {
+	case f != nil:
+		return "unjudged: " + f.Error()
+	case v == nil:
+		return "no verdict"
+	}
+	return fmt.Sprintf("%s, score %.4g", v.Label, v.Score)
+}

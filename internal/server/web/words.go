@@ -1,0 +1,155 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"deem"
+	"deem/internal/server"
+	"deem/internal/store"
+	"deem/internal/words"
+	"deem/stat"
+)
+
+// functions returns the functions that templates can call.
+func (s *Server) functions() template.FuncMap {
+	return template.FuncMap{
+		"asset":    s.assets.url,
+		"comma":    words.Comma[int],
+		"count":    words.Count,
+		"dollars":  words.Dollars,
+		"excerpt":  excerpt,
+		"itemsURL": itemsURL,
+		"percent":  percent,
+		"runURL":   runURL,
+		"share":    share,
+		"short":    deem.ShortHash,
+		"stamp":    stamp,
+		"clock":    clock,
+		"upper":    words.UpperFirst,
+		"csrf":     csrfField,
+		"join":     strings.Join,
+		"took":     took,
+		"plural":   words.Plural,
+		"clip":     beginning,
+		"score":    number,
+		"orNone":   orNone,
+
+		"datasetName": datasetName,
+		"choice":      newChoice,
+		"exportURL":   func(run string) string { return server.APIRoot + runURL(run) + "/export?format=deem" },
+		"met":         func(score *float64) bool { return score != nil && *score >= 0.5 },
+		"tagURL":      func(tag string) string { return runsFilter{Tag: tag}.link("/") },
+	}
+}
+
+// A choice is a form field that filters by one of the names in List.
+type choice struct {
+	ID, Name, Now string
+	List          []store.Count
+}
+
+func newChoice(id, name, now string, list []store.Count) choice { return choice{id, name, now, list} }
+
+// csrfField returns the hidden field that every form of ours contains.
+func csrfField(v view) template.HTML {
+	return template.HTML(`<input type="hidden" name="csrf" value="` + template.HTMLEscapeString(v.CSRF) + `">`) //nolint:gosec // It is escaped here.
+}
+
+// percent returns a share as a percentage with one decimal.
+func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
+
+// share formats an estimate as percentages, for example "66.7% [48.8, 80.8]", with "-" in
+// place of an interval that the data do not allow, and "-" alone for an unknown estimate.
+func share(est stat.Estimate) string {
+	if est.Unknown() {
+		return "-"
+	}
+	return percent(est.Value) + " " + est.Ends("%.1f", 100)
+}
+
+// clock formats a time for people, and stamp for programs.
+func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// took formats a duration, below a minute with at most three digits.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// number formats a score with at most four digits.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+
+// orNone returns the name of a category, or server.NoCategory if it is "".
+func orNone(name string) string {
+	if name == "" {
+		return server.NoCategory
+	}
+	return name
+}
+
+// datasetName returns the name of a dataset without the directories of its files: paths should
+// not be shown to other people, and long paths hide the differences.
+func datasetName(names []string) string {
+	short := make([]string, len(names))
+	for i, name := range names {
+		short[i] = filepath.Base(name)
+	}
+	if len(short) > 3 {
+		short = append(short[:3:3], fmt.Sprintf("and %d more", len(names)-3))
+	}
+	return strings.Join(short, ", ")
+}
+
+// excerptLength is the maximum number of characters of a text in a list.
+const excerptLength = 200
+
+// excerpt returns the beginning of a text on one line.
+func excerpt(text string) string {
+	if len(text) > 4*excerptLength+4 { // Do not process the rest of a long text.
+		text = text[:4*excerptLength+4]
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	if utf8.RuneCountInString(text) <= excerptLength {
+		return text
+	}
+	return string([]rune(text)[:excerptLength-1]) + "…"
+}
+
+// runURL returns the path of a run.
+func runURL(run string) string { return "/runs/" + url.PathEscape(run) }
+
+// itemsURL returns the path of a run's items.
+func itemsURL(run string) string { return runURL(run) + "/items" }
+
+// itemURL returns the path of an item. Ids come from the dataset; one that is empty or that a
+// browser would resolve as a relative path ("." or "..") goes into the query.
+func itemURL(run, id string) string { return under(runURL(run)+"/items/", id) }
+
+// rawURL returns the path of the plain texts of an item.
+func rawURL(run, id string) string { return under(runURL(run)+"/raw/", id) }
+
+func under(path, id string) string {
+	if id == "" || id == "." || id == ".." {
+		return path + "?id=" + url.QueryEscape(id)
+	}
+	return path + url.PathEscape(id)
+}
