@@ -257,15 +257,11 @@ func page(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	pages, err := web.New(s, web.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := api.New(s, api.Options{Report: pages.Report}); err != nil {
+	if _, err := api.New(s, api.Options{Report: web.New(s, web.Options{}).Report}); err != nil {
 		t.Fatal(err)
 	}
 	rec := httptest.NewRecorder()
-	s.Handler().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "GET", "http://127.0.0.1"+path, nil))
+	s.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "GET", "http://127.0.0.1"+path, nil))
 	if rec.Code != 200 {
 		t.Fatalf("GET %s: %d\n%s", path, rec.Code, rec.Body)
 	}

@@ -248,12 +248,8 @@ func newServer(o server.Options, shown web.Options, served api.Options) (*api.Se
 	if err != nil {
 		return nil, err
 	}
-	var srv *api.Server
-	pages, err := web.New(core, shown)
-	if err == nil {
-		served.Report = pages.Report
-		srv, err = api.New(core, served)
-	}
+	served.Report = web.New(core, shown).Report
+	srv, err := api.New(core, served)
 	if err != nil {
 		core.Close()
 	}

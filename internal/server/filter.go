@@ -3,9 +3,11 @@ package server
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"deem"
 	"deem/internal/store"
@@ -35,10 +37,9 @@ type Filter struct {
 
 // readFilter reads a filter from the query of an address.
 func readFilter(q url.Values) (Filter, error) {
-	f := Filter{
-		Category: q.Get("category"), Label: q.Get("label"), Kind: q.Get("kind"), Verdict: q.Get("verdict"),
-		Trial: q.Get("trial"), Text: q.Get("q"), Against: q.Get("against"),
-		Order: store.Order(q.Get("sort")), Descending: q.Get("desc") != "",
+	f := Filter{Order: store.Order(q.Get("sort")), Descending: q.Get("desc") != ""}
+	for name, to := range f.texts() {
+		*to = q.Get(name)
 	}
 	if f.Order == store.ByPosition {
 		f.Order = ""
@@ -55,26 +56,11 @@ func readFilter(q url.Values) (Filter, error) {
 	return f, nil
 }
 
-// values returns the filter as the query of an address.
-func (f Filter) values() url.Values {
-	q := url.Values{}
-	set := func(name, value string) {
-		if value != "" {
-			q.Set(name, value)
-		}
+// texts returns the text fields by their names in the query of an address.
+func (f *Filter) texts() map[string]*string {
+	return map[string]*string{
+		"category": &f.Category, "label": &f.Label, "kind": &f.Kind, "verdict": &f.Verdict, "trial": &f.Trial, "q": &f.Text, "against": &f.Against,
 	}
-	set("category", f.Category)
-	set("label", f.Label)
-	set("kind", f.Kind)
-	set("verdict", f.Verdict)
-	set("trial", f.Trial)
-	set("q", f.Text)
-	set("against", f.Against)
-	set("sort", string(f.Order))
-	if f.Descending {
-		set("desc", "1")
-	}
-	return q
 }
 
 // Active reports whether the filter excludes any items.
@@ -85,18 +71,30 @@ func (f Filter) Active() bool {
 
 // Link returns a path with the filter and further names and values as its query.
 func (f Filter) Link(path string, more ...string) string {
-	q := f.values()
+	q := url.Values{"sort": {string(f.Order)}}
+	if f.Descending {
+		q.Set("desc", "1")
+	}
+	for name, text := range f.texts() {
+		q.Set(name, *text)
+	}
+	return Link(path, q, more...)
+}
+
+// Link returns a path with a query, in which further names and values replace earlier ones.
+// A value "" removes a name.
+func Link(path string, q url.Values, more ...string) string {
 	for i := 0; i+1 < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
 	}
-	if len(q) == 0 {
+	maps.DeleteFunc(q, func(_ string, values []string) bool { return strings.Join(values, "") == "" })
+	switch {
+	case len(q) == 0:
 		return path
+	case strings.Contains(path, "?"):
+		return path + "&" + q.Encode()
 	}
-	sep := "?"
-	if slices.Contains([]byte(path), '?') {
-		sep = "&"
-	}
-	return path + sep + q.Encode()
+	return path + "?" + q.Encode()
 }
 
 // View returns the filter as a query of the store.

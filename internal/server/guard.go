@@ -52,13 +52,6 @@ func (g *Guard) fits(signature, purpose, text string) bool {
 	return subtle.ConstantTimeCompare([]byte(signature), []byte(g.sign(purpose, text))) == 1
 }
 
-// isToken reports whether guess is the token. It compares in constant time, even if the
-// lengths differ.
-func (g *Guard) isToken(guess string) bool {
-	a, b := sha256.Sum256([]byte(guess)), sha256.Sum256([]byte(g.token))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
-}
-
 // cookieName returns the name of the session cookie. It contains the port, because browsers
 // share cookies between ports, and two servers on one machine must not log each other out.
 func cookieName(r *http.Request) string {
@@ -126,21 +119,6 @@ func (g *Guard) Session(r *http.Request) string {
 // CSRF returns the value that proves that a form is one of ours. Another site can make a
 // browser send a request, but cannot read this value.
 func (g *Guard) CSRF(r *http.Request) string { return g.sign("csrf", g.Session(r)) }
-
-// isOurs reports whether a request contains the value of CSRF.
-func (g *Guard) isOurs(r *http.Request) bool {
-	value := r.Header.Get("X-CSRF-Token")
-	if value == "" {
-		value = r.PostFormValue("csrf")
-	}
-	return g.fits(value, "csrf", g.Session(r))
-}
-
-// bearer returns the token of an Authorization header, and whether there is one.
-func bearer(r *http.Request) (string, bool) {
-	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	return strings.TrimSpace(token), strings.EqualFold(kind, "Bearer")
-}
 
 // Remote returns the key under which wrong tokens of a client are counted: its IPv4 address
 // or, since a single machine often has 2^64 IPv6 addresses, its IPv6 network (/64).

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -15,6 +16,25 @@ import (
 // RunOf returns the run that the path of a request names.
 func (s *Server) RunOf(r *http.Request) (store.Run, error) {
 	return store.Find(r.Context(), s.Store, r.PathValue("id"))
+}
+
+// OfRun returns the handler of a path that names a run.
+func (s *Server) OfRun(handle func(w http.ResponseWriter, r *http.Request, run store.Run) error) HandleFunc {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		run, err := s.RunOf(r)
+		if err != nil {
+			return err
+		}
+		return handle(w, r, run)
+	}
+}
+
+// Download sets the headers of a file that a browser saves.
+func Download(w http.ResponseWriter, media, name string) {
+	h := w.Header()
+	h.Set("Content-Type", media)
+	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
+	h.Set("Cache-Control", "no-store")
 }
 
 // Filtered returns the run and the filter of a request.

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/http"
@@ -8,7 +11,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"time"
 
 	"deem"
 )
@@ -18,149 +20,130 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// wrap adds the middleware of all routes. The order matters: the headers are set on every
-// answer, and a request that fails a check gets no further.
-func (s *Server) wrap(routes http.Handler) http.Handler {
-	h := s.requireWritable(s.requireOwnPage(routes))
-	h = s.requireToken(h)
-	h = s.requireOrigin(h)
-	h = s.requireHost(h)
-	h = s.recovered(h)
-	return secureHeaders(h)
-}
-
-// secureHeaders sets the security headers for browsers.
-func secureHeaders(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-		next.ServeHTTP(w, r)
-	})
-}
-
 // ErrPanic is the error that a client sees after a panic. The details are in the log.
 var ErrPanic = errors.New("deem has a bug here; the log of the server says more")
 
-// recovered answers with 500 if a handler panics.
-func (s *Server) recovered(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			v := recover()
-			if v == nil {
-				return
-			}
-			if v == http.ErrAbortHandler { //nolint:errorlint // It is panicked with as it is.
-				panic(v)
-			}
+// ServeHTTP answers a request. The order of the checks matters: a request that fails one gets
+// no further. The headers, which are for browsers, are set on every answer.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	defer func() {
+		switch v := recover(); v {
+		case nil:
+		case http.ErrAbortHandler: // net/http ends the response.
+			panic(v)
+		default:
 			s.Logger.Error("panic", "method", r.Method, "path", r.URL.Path, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
 			s.fail(w, r, ErrPanic)
-		}()
-		next.ServeHTTP(w, r)
-	})
+		}
+	}()
+	for _, check := range []func(http.ResponseWriter, *http.Request) error{s.checkHost, checkOrigin, s.checkToken, s.checkChange} {
+		if err := check(w, r); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	s.Mux.ServeHTTP(w, r)
 }
 
-// requireHost refuses host names other than localhost if there is no token. Another site can
+// checkHost refuses host names other than localhost if there is no token. Another site can
 // make its own name resolve to this machine (DNS rebinding), and its requests then have the
 // same origin; but they contain that name. If there is a token, they have no session.
-func (s *Server) requireHost(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.Token == "" && !loopback(hostOf(r.Host)) {
-			err := deem.WithHint(fmt.Errorf("this server answers only to localhost, not to %q", r.Host),
-				"a server with a token answers to every name: set DEEM_TOKEN and start it again")
-			s.fail(w, r, WithStatus(http.StatusMisdirectedRequest, err))
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// requireOrigin refuses unsafe requests that browsers mark as coming from other sites.
-func (s *Server) requireOrigin(next http.Handler) http.Handler {
-	p := http.NewCrossOriginProtection()
-	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, WithStatus(http.StatusForbidden, errors.New("this request came from another site")))
-	}))
-	return p.Handler(next)
-}
-
-// open reports whether a path needs no token.
-func open(path string) bool {
-	return path == "/login" || path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, "/static/")
-}
-
-// requireToken requires a session or the token. Browsers without either get the login page.
-func (s *Server) requireToken(next http.Handler) http.Handler {
-	g := s.Guard
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if g.token == "" || open(r.URL.Path) || g.Session(r) != "" {
-			next.ServeHTTP(w, r)
-			return
-		}
-		err := ErrLogin
-		if guess, given := bearer(r); given {
-			err = g.try(r, guess)
-		}
-		if err != nil {
-			s.refuse(w, r, err)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// The reasons for a refusal, in addition to waitError. ErrLogin means that there was no token.
-var (
-	ErrLogin = errors.New("this server wants its token")
-	errToken = errors.New("this is not the token")
-)
-
-// A waitError means that a client sent too many wrong tokens.
-type waitError struct{ wait time.Duration }
-
-func (e *waitError) Error() string {
-	return fmt.Sprintf("too many wrong tokens: try again in %d seconds", e.seconds())
-}
-
-func (e *waitError) seconds() int { return int(e.wait.Seconds()) + 1 }
-
-// try returns an error if a guess is not the token. After too many wrong guesses, even the
-// right token is refused for a while.
-func (g *Guard) try(r *http.Request, guess string) error {
-	addr := g.Remote(r)
-	if wait := g.misses.wait(addr); wait > 0 {
-		return &waitError{wait}
+func (s *Server) checkHost(_ http.ResponseWriter, r *http.Request) error {
+	if s.Token != "" || loopback(hostOf(r.Host)) {
+		return nil
 	}
-	if !g.isToken(guess) {
-		g.misses.miss(addr)
-		return errToken
+	err := deem.WithHint(fmt.Errorf("this server answers only to localhost, not to %q", r.Host),
+		"a server with a token answers to every name: set DEEM_TOKEN and start it again")
+	return WithStatus(http.StatusMisdirectedRequest, err)
+}
+
+// checkOrigin refuses unsafe requests that browsers mark as coming from other sites.
+func checkOrigin(_ http.ResponseWriter, r *http.Request) error {
+	if http.NewCrossOriginProtection().Check(r) != nil {
+		return WithStatus(http.StatusForbidden, errors.New("this request came from another site"))
 	}
 	return nil
 }
 
-// refuse answers a request without a valid token: 429 after too many guesses, otherwise 401.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	status := http.StatusUnauthorized
-	if wait, ok := errors.AsType[*waitError](err); ok {
-		w.Header().Set("Retry-After", strconv.Itoa(wait.seconds()))
-		status = http.StatusTooManyRequests
-	} else {
-		w.Header().Set("WWW-Authenticate", `Bearer realm="deem"`)
+// checkToken requires a session or the token, except for what a login needs and for probes
+// of the server's health.
+func (s *Server) checkToken(w http.ResponseWriter, r *http.Request) error {
+	path := r.URL.Path
+	open := path == "/login" || path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, "/static/")
+	if s.Token == "" || open || s.Guard.Session(r) != "" {
+		return nil
 	}
-	s.fail(w, r, WithStatus(status, err))
+	kind, guess, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(kind, "Bearer") {
+		return refused(w, ErrLogin)
+	}
+	return s.try(w, r, strings.TrimSpace(guess))
+}
+
+// checkChange refuses changes if the server is read-only, and forms without the CSRF value of
+// our pages, in addition to checkOrigin. The API does not need that value: see the package
+// comment.
+func (s *Server) checkChange(w http.ResponseWriter, r *http.Request) error {
+	session := r.URL.Path == "/login" || r.URL.Path == "/logout"
+	switch {
+	case r.Method == http.MethodGet, r.Method == http.MethodHead, r.Method == http.MethodOptions:
+		return nil
+	case s.ReadOnly && !session:
+		return WithStatus(http.StatusForbidden, ErrReadOnly)
+	case isAPI(r):
+		return nil
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, defaultBody)
+	if s.Guard.fits(cmp.Or(r.Header.Get("X-CSRF-Token"), r.PostFormValue("csrf")), "csrf", s.Guard.Session(r)) {
+		return nil
+	}
+	err := deem.WithHint(errors.New("this form is too old, or is not ours"), "go back, load the page again, and repeat what you did")
+	return WithStatus(http.StatusForbidden, err)
+}
+
+// ErrReadOnly is returned for changes to a read-only server.
+var ErrReadOnly = deem.WithHint(errors.New("this server is read-only"), "start it without --read-only: deem serve")
+
+// ErrLogin is the error of a request without a token.
+var ErrLogin = errors.New("this server wants its token")
+
+// try returns an error with status 401 if a guess is not the token. After too many wrong
+// guesses, even the right token is refused for a while, with status 429.
+func (s *Server) try(w http.ResponseWriter, r *http.Request, guess string) error {
+	g, addr := s.Guard, s.Guard.Remote(r)
+	if wait := g.misses.wait(addr); wait > 0 {
+		seconds := int(wait.Seconds()) + 1
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
+		return WithStatus(http.StatusTooManyRequests, fmt.Errorf("too many wrong tokens: try again in %d seconds", seconds))
+	}
+	// The hashes have the same length, whatever the guess is.
+	a, b := sha256.Sum256([]byte(guess)), sha256.Sum256([]byte(s.Token))
+	if subtle.ConstantTimeCompare(a[:], b[:]) == 1 {
+		return nil
+	}
+	g.misses.miss(addr)
+	return refused(w, errors.New("this is not the token"))
+}
+
+// refused returns an error with status 401.
+func refused(w http.ResponseWriter, err error) error {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="deem"`)
+	return WithStatus(http.StatusUnauthorized, err)
 }
 
 // login checks the token from the form of the login page and begins a session.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if s.Token != "" {
-		if err := s.Guard.try(r, r.PostFormValue("token")); err != nil {
-			s.refuse(w, r, err)
-			return nil
+		if err := s.try(w, r, r.PostFormValue("token")); err != nil {
+			return err
 		}
 		http.SetCookie(w, s.Guard.newSession(r))
 	}
@@ -184,44 +167,4 @@ func OurPath(path string) string {
 		return "/"
 	}
 	return path
-}
-
-// requireOwnPage refuses unsafe requests without the CSRF value of our pages, in addition to
-// requireOrigin. The API does not need it: see the package comment.
-func (s *Server) requireOwnPage(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.Method {
-		case http.MethodGet, http.MethodHead, http.MethodOptions:
-			next.ServeHTTP(w, r)
-			return
-		}
-		if isAPI(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		r.Body = http.MaxBytesReader(w, r.Body, defaultBody)
-		if !s.Guard.isOurs(r) {
-			err := deem.WithHint(errors.New("this form is too old, or is not ours"), "go back, load the page again, and repeat what you did")
-			s.fail(w, r, WithStatus(http.StatusForbidden, err))
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// ErrReadOnly is returned for changes to a read-only server.
-var ErrReadOnly = deem.WithHint(errors.New("this server is read-only"), "start it without --read-only: deem serve")
-
-// requireWritable rejects changes if the server is read-only, except logging in and out,
-// which use forms.
-func (s *Server) requireWritable(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !s.ReadOnly, r.Method == http.MethodGet, r.Method == http.MethodHead, r.Method == http.MethodOptions,
-			r.URL.Path == "/login", r.URL.Path == "/logout":
-			next.ServeHTTP(w, r)
-		default:
-			s.fail(w, r, WithStatus(http.StatusForbidden, ErrReadOnly))
-		}
-	})
 }

@@ -46,9 +46,8 @@ type Server struct {
 	Background context.Context //nolint:containedctx // It belongs to the server and not to a request.
 	stop       context.CancelFunc
 
-	parts   []Part
-	handler http.Handler
-	ended   ended
+	parts []Part
+	ended ended
 }
 
 // New returns a server for the runs in a store. [Server.Add] adds what it answers.
@@ -60,7 +59,6 @@ func New(o Options) (*Server, error) {
 	s := &Server{Options: o, Guard: newGuard(o.Token, o.BehindProxy), Mux: http.NewServeMux(), ended: ended{why: map[string]error{}}}
 	s.Background, s.stop = context.WithCancel(context.Background())
 	s.Index = newIndexer(s.Background, o.Store, o.Logger)
-	s.handler = s.wrap(s.Mux)
 	s.Add(Part{Routes: []Route{
 		{Pattern: "GET /healthz", Handle: healthz},
 		{Pattern: "GET /readyz", Handle: s.readyz},
@@ -69,9 +67,6 @@ func New(o Options) (*Server, error) {
 	}, Wait: s.Index.wait})
 	return s, nil
 }
-
-// Handler returns the HTTP handler of the server.
-func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close ends the background work of the server and waits for it. The store stays open. Runs
 // that are being judged start no new items; calls in flight have ten seconds to finish.
@@ -104,7 +99,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(err, l.Close())
 	}
 	hs := &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: ReadTimeout,
+		Handler: s, ReadHeaderTimeout: headerTimeout, ReadTimeout: ReadTimeout,
 		WriteTimeout: WriteTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
 	}

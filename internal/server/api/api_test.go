@@ -45,11 +45,7 @@ func newServer(t testing.TB, o options) *api.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := web.New(s, web.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.API.Report = pages.Report
+	o.API.Report = web.New(s, web.Options{}).Report
 	served, err := api.New(s, o.API)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +79,7 @@ func serveStore(t testing.TB, st store.Database, spool string, edit func(*option
 		edit(&o)
 	}
 	s := newServer(t, o)
-	ts := httptest.NewServer(s.Handler())
+	ts := httptest.NewServer(s)
 	t.Cleanup(func() {
 		ts.Close()
 		s.Close()

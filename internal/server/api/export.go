@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -86,22 +85,13 @@ func formNames() []string {
 }
 
 // getExport sends a run as a file.
-func (s *Server) getExport(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) getExport(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	name := r.URL.Query().Get("format")
 	for _, f := range forms() {
 		if f.name != name {
 			continue
 		}
-		h := w.Header()
-		out := &firstByte{w: w, rc: http.NewResponseController(w), head: func() {
-			h.Set("Content-Type", f.media)
-			h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", server.FileName(run.ID)+"."+f.ending))
-			h.Set("Cache-Control", "no-store")
-		}}
+		out := &firstByte{w: w, rc: http.NewResponseController(w), head: func() { server.Download(w, f.media, server.FileName(run.ID)+"."+f.ending) }}
 		err := f.write(s, r.Context(), out, run)
 		if err != nil && out.begun {
 			return s.Cut(r, err)

@@ -30,7 +30,7 @@ func FuzzSubmit(f *testing.F) {
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+target, strings.NewReader(body))
 		req.Header.Set("Content-Type", media)
 		answer := httptest.NewRecorder()
-		ts.srv.Handler().ServeHTTP(answer, req)
+		ts.srv.ServeHTTP(answer, req)
 		if answer.Code >= 500 || !json.Valid(answer.Body.Bytes()) {
 			t.Errorf("%q is answered with %d: %s", body, answer.Code, answer.Body)
 		}

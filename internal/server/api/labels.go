@@ -24,11 +24,7 @@ type labelsOut struct {
 }
 
 // getLabels sends the human labels of the items of a run.
-func (s *Server) getLabels(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) getLabels(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	out := labelsOut{Labels: []store.Label{}}
 	for l, err := range s.Store.Labels(r.Context(), store.LabelQuery{Dataset: run.Dataset.Hash}) {
 		if err != nil {
@@ -75,11 +71,7 @@ type keptLabels struct {
 }
 
 // postLabels stores human labels of items of a run: all of them or none.
-func (s *Server) postLabels(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) postLabels(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return err

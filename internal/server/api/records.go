@@ -94,11 +94,7 @@ type itemOut struct {
 }
 
 // getRecord sends the trials of one item in the format of "deem show --json".
-func (s *Server) getRecord(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) getRecord(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	recs, err := s.RecordsOf(r.Context(), run, r.PathValue("item"))
 	if err != nil {
 		return err

@@ -149,11 +149,7 @@ func (s *Server) getRuns(w http.ResponseWriter, r *http.Request) error {
 }
 
 // getRun answers with one run.
-func (s *Server) getRun(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) getRun(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	out := s.runOut(run)
 	out.Judge.Identity = run.Judge.Identity
 	return writeAnswer(w, http.StatusOK, out)
@@ -184,11 +180,7 @@ func (s *Server) accepted(w http.ResponseWriter, r *http.Request, j *runJob) err
 }
 
 // cancelRun stops a run that this server or workers judge.
-func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	j := s.jobs.find(run.ID)
 	if j == nil && s.options.Queue != nil {
 		if err := s.options.Queue.Cancel(r.Context(), run.ID); !errors.Is(err, queue.ErrNotQueued) {
@@ -233,11 +225,7 @@ type resumption struct {
 }
 
 // resumeRun resumes a run.
-func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	var more resumption
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -271,11 +259,7 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request) error {
 
 // getReport answers with the report of a run, as printed by "deem report --json". A failed
 // gate does not change the status: the request itself succeeded.
-func (s *Server) getReport(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) getReport(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	// Report invalid gates before making the report.
 	gates, err := reports.ParseGates(r.URL.Query()["gate"])
 	if err != nil {

@@ -122,14 +122,14 @@ func (s *Server) judgingOperations() []operation {
 			method: "POST", path: "/runs/{id}/cancel", id: "cancelRun", tag: "judging", summary: "Stop a run that this server or workers judge.",
 			about:  "No new item is taken; calls in flight finish and are kept. The run stays open and can be resumed.",
 			params: []parameter{runID()}, answers: []answer{{status: http.StatusAccepted, about: "The run was told to stop.", content: run}},
-			handle: s.cancelRun,
+			handle: s.OfRun(s.cancelRun),
 		},
 		{
 			method: "POST", path: "/runs/{id}/resume", id: "resumeRun", tag: "judging", summary: "Go on with a run that was begun over this API, or left to workers, and is not done.",
 			about:  "Only what is missing is asked. The body may be left out.",
 			params: []parameter{runID()}, body: []content{{media: "application/json", schema: of(resumption{}), example: `{"max_cost": "1.50"}`}},
 			answers: []answer{{status: http.StatusAccepted, about: "The run is resumed.", content: run}},
-			handle:  s.resumeRun,
+			handle:  s.OfRun(s.resumeRun),
 		},
 	}
 }
@@ -156,13 +156,13 @@ func (s *Server) runOperations() []operation {
 		},
 		{
 			method: "GET", path: "/runs/{id}", id: "getRun", tag: "runs", summary: "Say what a run is and how far.",
-			params: []parameter{runID()}, answers: answersJSON("The run.", runOut{}), handle: s.getRun,
+			params: []parameter{runID()}, answers: answersJSON("The run.", runOut{}), handle: s.OfRun(s.getRun),
 		},
 		{
 			method: "GET", path: "/runs/{id}/report", id: "getReport", tag: "runs", summary: "Say what a run found.",
 			about: "The same as deem report --json prints, with what the errata that the run was told of do to its numbers. The report of a run in progress may be a few seconds old. " +
 				"A gate that fails does not change the status: its outcome stands under gates, with those that were promised when the run was locked.",
-			params: []parameter{runID(), gateParameter()}, answers: answersJSON("The report.", report.Report{}), handle: s.getReport,
+			params: []parameter{runID(), gateParameter()}, answers: answersJSON("The report.", report.Report{}), handle: s.OfRun(s.getReport),
 		},
 		{
 			method: "GET", path: "/runs/{id}/export", id: "getExport", tag: "runs", summary: "Write a run as a file.",
@@ -171,18 +171,18 @@ func (s *Server) runOperations() []operation {
 				runID(),
 				{name: "format", in: "query", required: true, about: "What the file is.", schema: text(formNames()...), example: "csv"},
 			},
-			answers: []answer{{status: http.StatusOK, about: "The file.", content: files}}, handle: s.getExport,
+			answers: []answer{{status: http.StatusOK, about: "The file.", content: files}}, handle: s.OfRun(s.getExport),
 		},
 		{
 			method: "GET", path: "/runs/{id}/labels", id: "getLabels", tag: "labels", summary: "List the human labels of a run's items.",
-			params: []parameter{runID()}, answers: answersJSON("The labels.", labelsOut{}), handle: s.getLabels,
+			params: []parameter{runID()}, answers: answersJSON("The labels.", labelsOut{}), handle: s.OfRun(s.getLabels),
 		},
 		{
 			method: "POST", path: "/runs/{id}/labels", id: "postLabels", tag: "labels", summary: "Add human labels.",
 			about: "All labels are kept, or none. A label belongs to the item with its response, and not to the run: later judges of the same item are compared with it. " +
 				"A second label of the same annotator takes the place of the first.",
 			params: []parameter{runID()}, body: []content{{media: "application/json", schema: of(sentLabels{}), example: exampleLabels}},
-			maxBody: maxSubmission, answers: answersJSON("The labels are kept.", keptLabels{}), handle: s.postLabels,
+			maxBody: maxSubmission, answers: answersJSON("The labels are kept.", keptLabels{}), handle: s.OfRun(s.postLabels),
 		},
 	}
 }
@@ -219,7 +219,7 @@ func (s *Server) recordOperations() []operation {
 				runID(),
 				{name: "item", in: "path", about: "The id of the item; what is special in an address is escaped.", schema: text(), example: "q1"},
 			},
-			answers: answersJSON("The trials.", itemOut{}), handle: s.getRecord,
+			answers: answersJSON("The trials.", itemOut{}), handle: s.OfRun(s.getRecord),
 		},
 	}
 }

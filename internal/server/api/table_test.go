@@ -35,15 +35,11 @@ func judgingServer(t *testing.T) (*Server, *httptest.Server, map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := web.New(core, web.Options{})
+	s, err := New(core, Options{Spool: t.TempDir(), Fakes: true, Report: web.New(core, web.Options{}).Report})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(core, Options{Spool: t.TempDir(), Fakes: true, Report: pages.Report})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ts := httptest.NewServer(s.Handler())
+	ts := httptest.NewServer(s)
 	t.Cleanup(func() {
 		ts.Close()
 		s.Close()

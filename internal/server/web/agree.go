@@ -22,7 +22,7 @@ import (
 // agreementURL returns the URL of a run's agreement page. More are the names and values of
 // query parameters.
 func agreementURL(run string, more ...string) string {
-	return server.Filter{}.Link(runURL(run)+"/agreement", more...)
+	return server.Link(runURL(run)+"/agreement", url.Values{}, more...)
 }
 
 // defaultWidth is the default target width of the corrected interval, in percentage points.
@@ -89,20 +89,13 @@ func (a agreeAsk) link(below string, more ...string) string {
 	if a.other != nil {
 		q.Set("with", a.other.ID)
 	}
-	for _, name := range a.Only {
-		q.Add("annotator", name)
+	if len(a.Only) > 0 {
+		q["annotator"] = a.Only
 	}
 	if a.Width != defaultWidth {
 		q.Set("width", strconv.FormatFloat(a.Width, 'g', -1, 64))
 	}
-	for i := 0; i+1 < len(more); i += 2 {
-		q.Set(more[i], more[i+1])
-	}
-	path := runURL(a.run.ID) + "/agreement" + below
-	if len(q) == 0 {
-		return path
-	}
-	return path + "?" + q.Encode()
+	return server.Link(runURL(a.run.ID)+"/agreement"+below, q, more...)
 }
 
 // stamp returns a string that changes with the runs and the labels.
@@ -152,7 +145,7 @@ func (s *Server) agreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
 		other = ask.other.ID
 	}
 	key := fmt.Sprintf("agree %s %s %q %g", ask.run.ID, other, ask.Only, ask.Width)
-	return countOnce(ctx, s.bench, key, ask.stamp(), func(ctx context.Context) (*agreed, error) {
+	return countOnce(ctx, s.bench, key, ask.stamp(), false, func(ctx context.Context) (*agreed, error) {
 		return s.countAgreed(ctx, ask)
 	})
 }

@@ -100,21 +100,11 @@ func (s *Server) cellView(ctx context.Context, ask agreeAsk, want cellAsk, got *
 	}
 	v.N = len(ids)
 	v.Pager = newPager(want.page, len(ids), itemsPerCell, func(n int) string {
-		return ask.link("/items", want.args("page", strconv.Itoa(n))...)
+		return ask.link("/items", "page", strconv.Itoa(n), "judge", want.Judge, "people", want.People, "category", want.Category)
 	})
 	from, to := v.Pager.span(len(ids), itemsPerCell)
 	v.Rows, err = s.cellRows(ctx, ask, ids[from:to])
 	return v, err
-}
-
-// args returns the query parameters of the cell, appended to more.
-func (c cellAsk) args(more ...string) []string {
-	for _, arg := range [][2]string{{"judge", c.Judge}, {"people", c.People}, {"category", c.Category}} {
-		if arg[1] != "" {
-			more = append(more, arg[0], arg[1])
-		}
-	}
-	return more
 }
 
 // cellRows reads items and the opinions on them, in the order of the dataset.

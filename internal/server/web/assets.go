@@ -6,7 +6,6 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"mime"
 	"net/http"
 	"path"
@@ -39,21 +38,15 @@ var mediaTypes = map[string]string{
 	".svg": "image/svg+xml",
 }
 
-func newAssets() (*assets, error) {
+func newAssets() *assets {
 	a := &assets{names: map[string]string{}, files: map[string]asset{}}
-	entries, err := fs.ReadDir(staticFiles, "static")
-	if err != nil {
-		return nil, err
-	}
+	entries, _ := staticFiles.ReadDir("static") //nolint:errcheck // Embedded files can be read.
 	for _, e := range entries {
-		content, err := fs.ReadFile(staticFiles, path.Join("static", e.Name()))
-		if err != nil {
-			return nil, err
-		}
+		content, _ := staticFiles.ReadFile(path.Join("static", e.Name())) //nolint:errcheck // As above.
 		a.add(e.Name(), content)
 	}
 	a.add("doc.css", []byte(doc.CSS))
-	return a, nil
+	return a
 }
 
 func (a *assets) add(name string, content []byte) {

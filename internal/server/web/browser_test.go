@@ -58,7 +58,7 @@ func chromium(t *testing.T) string {
 func openBrowser(t *testing.T, s *server.Server, width, height int) *browser {
 	t.Helper()
 	path := chromium(t)
-	ts := httptest.NewServer(s.Handler())
+	ts := httptest.NewServer(s)
 	t.Cleanup(ts.Close)
 	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()),
 		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,

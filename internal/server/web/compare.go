@@ -53,21 +53,11 @@ func readCompare(q url.Values) compareAsk {
 // link returns the address of the comparison. more is pairs of a parameter and its new
 // value; "" removes the parameter.
 func (a compareAsk) link(path string, more ...string) string {
-	q := url.Values{"runs": {strings.Join(a.Refs, ",")}}
+	q := url.Values{"runs": {strings.Join(a.Refs, ",")}, "change": {a.Change}}
 	if a.Anyway {
 		q.Set("anyway", "1")
 	}
-	if a.Change != "" {
-		q.Set("change", a.Change)
-	}
-	for i := 0; i+1 < len(more); i += 2 {
-		if more[i+1] == "" {
-			q.Del(more[i])
-		} else {
-			q.Set(more[i], more[i+1])
-		}
-	}
-	return path + "?" + q.Encode()
+	return server.Link(path, q, more...)
 }
 
 // A comparedRuns is a comparison of runs, with the items on which they differ.
@@ -94,7 +84,7 @@ func (s *Server) compared(ctx context.Context, ask compareAsk) (*comparedRuns, e
 	}
 	stamp += stampOfLabels(labelled)
 	key := fmt.Sprint("compare ", ask.Anyway, " ", ask.Refs)
-	return countOnce(ctx, s.bench, key, stamp, func(ctx context.Context) (*comparedRuns, error) {
+	return countOnce(ctx, s.bench, key, stamp, false, func(ctx context.Context) (*comparedRuns, error) {
 		o := compare.Options{MaxUnjudged: report.DefaultMaxUnjudged, Seed: compareSeed, Anyway: ask.Anyway}
 		var people []*reports.People
 		if len(labelled) > 0 {
@@ -198,10 +188,7 @@ func (s *Server) flipsCSV(w http.ResponseWriter, r *http.Request) error {
 	for i, run := range b.Runs {
 		names[i] = run.Name
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="flips.csv"`)
-	h.Set("Cache-Control", "no-store")
+	server.Download(w, csvType, "flips.csv")
 	rc := http.NewResponseController(w)
 	texts := reports.FlipTexts(r.Context(), s.Store, b.runs, b.listed(ask.Change))
 	err = compare.WriteCSV(w, names, func(yield func(compare.FlipText, error) bool) {

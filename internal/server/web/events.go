@@ -95,11 +95,7 @@ func (p progress) eta() string {
 }
 
 // events streams the progress of a run until it is done.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) events(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()

@@ -25,7 +25,7 @@ func ask(t *testing.T, s *server.Server, method, target, body string, headers ..
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	rec := httptest.NewRecorder()
-	s.Handler().ServeHTTP(rec, req)
+	s.ServeHTTP(rec, req)
 	return rec, true
 }
 

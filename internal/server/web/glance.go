@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"deem/internal/doc"
+	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
@@ -164,13 +165,7 @@ const glanceNexts = 4
 
 // addNext suggests what to look at next, the most urgent first.
 func (g *glance) addNext(run store.Run, r report.Report) {
-	items := func(pairs ...string) string {
-		q := url.Values{}
-		for i := 0; i+1 < len(pairs); i += 2 {
-			q.Set(pairs[i], pairs[i+1])
-		}
-		return itemsURL(run.ID) + "?" + q.Encode()
-	}
+	items := func(pairs ...string) string { return server.Link(itemsURL(run.ID), url.Values{}, pairs...) }
 	add := func(what, why, url string) { g.Next = append(g.Next, glanceNext{what, why, url}) }
 	if len(r.Failures) > 0 {
 		worst := slices.MaxFunc(r.Failures, func(a, b report.Failures) int { return cmp.Compare(a.N, b.N) })

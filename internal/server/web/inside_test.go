@@ -72,12 +72,10 @@ func TestLateScores(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if _, err := New(s, Options{}); err != nil {
-				t.Fatal(err)
-			}
+			New(s, Options{})
 			ask := func() (refresh string, intervals int) {
 				rec := httptest.NewRecorder()
-				s.Handler().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, http.NoBody))
+				s.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, http.NoBody))
 				return rec.Header().Get("Refresh"), strings.Count(rec.Body.String(), "[20.7")
 			}
 			refresh, before := ask()
@@ -135,7 +133,7 @@ func TestReportsOnce(t *testing.T) {
 				t.Errorf("the records of run %d, %s, were read %d times, want %d", step.run.Records, step.run.State, got, step.want)
 			}
 		}
-		rs.wait()
+		rs.wg.Wait()
 	})
 }
 
@@ -171,7 +169,7 @@ func TestReportsWaiting(t *testing.T) {
 		if _, err := rs.of(ctx, ruleRun(1, store.Done)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("of = %v, want the deadline", err)
 		}
-		rs.wait()
+		rs.wg.Wait()
 		if _, ok := rs.scored(ruleRun(1, store.Done)); !ok {
 			t.Error("the report was not made")
 		}
@@ -182,7 +180,7 @@ func TestReportsWaiting(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := len(rs.kept); got > maxReports {
+		if got := len(rs.jobs); got > maxReports {
 			t.Errorf("%d reports are kept, want at most %d", got, maxReports)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,7 +191,7 @@ func (v *itemView) texts() {
 func (v *itemView) text(name, part string, trial int, text string) textView {
 	args := append([]string{"part", part}, trialArg(trial)...)
 	return textView{
-		Name: name, Text: beginning(text), Size: len(text), Raw: server.Filter{}.Link(rawURL(v.Run.ID, v.Item.ID), args...),
+		Name: name, Text: beginning(text), Size: len(text), Raw: server.Link(rawURL(v.Run.ID, v.Item.ID), url.Values{}, args...),
 		ID: "text-" + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(part+strconv.Itoa(trial)))), 36),
 	}
 }
@@ -326,11 +327,7 @@ func (s *Server) addLabels(ctx context.Context, v *itemView) error {
 }
 
 // rawText sends one full text of an item as a file.
-func (s *Server) rawText(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) rawText(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	id, part := itemOf(r), r.URL.Query().Get("part")
 	recs, err := s.RecordsOf(r.Context(), run, id)
 	if err != nil {
@@ -346,10 +343,7 @@ func (s *Server) rawText(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return server.NotFound("item %q has no text %q", id, part)
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/plain; charset=utf-8")
-	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", server.FileName(id)+"."+server.FileName(part)+".txt"))
-	h.Set("Cache-Control", "no-store")
+	server.Download(w, "text/plain; charset=utf-8", server.FileName(id)+"."+server.FileName(part)+".txt")
 	server.Extend(http.NewResponseController(w))
 	_, _ = w.Write([]byte(text)) //nolint:gosec // It is plain text, and nobody may sniff it for more.
 	return nil

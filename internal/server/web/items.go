@@ -82,7 +82,7 @@ func (s *Server) countAndList(r *http.Request, v *itemsView) error {
 // count counts the records of the whole run, and those that the filter selects.
 func (s *Server) count(ctx context.Context, v *itemsView) error {
 	var err error
-	if v.Facets, err = s.facets.of(ctx, s.Store, v.Run, store.Run{}, server.Filter{}); err != nil {
+	if v.Facets, err = s.counted(ctx, v.Run, store.Run{}, server.Filter{}); err != nil {
 		return err
 	}
 	v.Counts = v.Facets
@@ -99,8 +99,18 @@ func (s *Server) count(ctx context.Context, v *itemsView) error {
 			return err
 		}
 	}
-	v.Counts, err = s.facets.of(ctx, s.Store, v.Run, other, v.Filter)
+	v.Counts, err = s.counted(ctx, v.Run, other, v.Filter)
 	return err
+}
+
+// counted counts the records of a run that a filter selects. If the filter compares the run
+// with another, other is that run. Counts are cached: they are the same on every page of a
+// filter until the run changes.
+func (s *Server) counted(ctx context.Context, run, other store.Run, f server.Filter) (store.Counts, error) {
+	f.Order, f.Descending = "", false
+	return countOnce(ctx, s.counts, f.Link(run.ID), versionOf(run)+versionOf(other), false, func(ctx context.Context) (store.Counts, error) {
+		return s.Store.Count(ctx, run.ID, f.View())
+	})
 }
 
 // listItems adds one page of records. It fetches one more than it shows, to know whether

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -10,6 +9,9 @@ import (
 	"deem/internal/server"
 	"deem/internal/store"
 )
+
+// csvType is the media type of a CSV file.
+const csvType = "text/csv; charset=utf-8"
 
 // csvPage is the number of records read at once for a file.
 const csvPage = 500
@@ -27,9 +29,7 @@ func (s *Server) itemsCSV(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", "items-"+server.FileName(run.ID)+".csv"))
-	w.Header().Set("Cache-Control", "no-store")
+	server.Download(w, csvType, "items-"+server.FileName(run.ID)+".csv")
 	out := export.NewCSV(w, exportRun(run), export.CSVOptions{Spreadsheet: true})
 	rc := http.NewResponseController(w)
 	for len(recs) > 0 {

@@ -58,13 +58,9 @@ type labelView struct {
 }
 
 // labelPage shows the next item to an annotator.
-func (s *Server) labelPage(r *http.Request) (page, error) {
+func (s *Server) labelPage(r *http.Request, run store.Run) (page, error) {
 	if s.ReadOnly {
 		return page{}, server.WithStatus(http.StatusForbidden, server.ErrReadOnly)
-	}
-	run, err := s.RunOf(r)
-	if err != nil {
-		return page{}, err
 	}
 	q := r.URL.Query()
 	v := labelView{
@@ -130,7 +126,7 @@ func (v *labelView) link(more ...string) string {
 	if v.Resolve {
 		more = append(more, "resolve", "1")
 	}
-	return server.Filter{}.Link(labelURL(v.Run.ID), more...)
+	return server.Link(labelURL(v.Run.ID), url.Values{}, more...)
 }
 
 // addItem chooses the item to show: the requested one, or the next one.
@@ -212,11 +208,7 @@ func whoIs(r *http.Request) string {
 }
 
 // labelPost handles the form of the labelling page: a name, a label, skip or undo.
-func (s *Server) labelPost(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) labelPost(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	who := server.CleanName(r.PostFormValue("annotator"))
 	if who == "" || who == labels.Resolved {
 		return server.BadRequest("say who you are: a name of at most %d letters", server.MaxAnnotator)

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"net/http"
@@ -206,11 +205,7 @@ func (lp labelledPlan) opinions(at int) []store.Label {
 
 // labelsCSV answers with the labels of the items of a run and how each item was drawn, as a
 // table that "deem agree" and "deem labels import" read.
-func (s *Server) labelsCSV(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) labelsCSV(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	list, err := s.labelsOf(r.Context(), store.LabelQuery{})
 	if err != nil {
 		return err
@@ -239,8 +234,6 @@ func (s *Server) labelsCSV(w http.ResponseWriter, r *http.Request) error {
 			delete(by, rec.Item.Hash())
 		}
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", "labels-"+server.FileName(run.ID)+".csv"))
-	w.Header().Set("Cache-Control", "no-store")
+	server.Download(w, csvType, "labels-"+server.FileName(run.ID)+".csv")
 	return labels.WriteTable(w, rows)
 }

@@ -52,7 +52,7 @@ func planSeed(run store.Run) uint64 {
 // planOf returns the plan of a run. The result is cached.
 func (s *Server) planOf(ctx context.Context, run store.Run, batch int) (*plan, error) {
 	stamp := fmt.Sprint(run.State, run.Records)
-	return countOnce(ctx, s.bench, fmt.Sprint("plan ", run.ID, " ", batch), stamp, func(ctx context.Context) (*plan, error) {
+	return countOnce(ctx, s.bench, fmt.Sprint("plan ", run.ID, " ", batch), stamp, false, func(ctx context.Context) (*plan, error) {
 		order, err := reports.DrawOrder(ctx, s.Store, run, planSize, planSeed(run))
 		if err != nil {
 			return nil, err

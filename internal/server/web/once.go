@@ -11,18 +11,13 @@ import (
 	"deem/internal/store"
 )
 
-// Limits of a bench: jobs running at once, and jobs kept.
-const (
-	maxCounting = 2
-	maxCounted  = 32
-)
-
 // A bench runs slow computations and caches their results. Concurrent requests share one
 // computation, which is repeated only if its input has changed. It continues if the client
 // disconnects, so that the next request finds the result.
 type bench struct {
 	ctx   context.Context
 	slots chan struct{} // one for each running job
+	most  int           // jobs to keep
 	wg    sync.WaitGroup
 
 	mu   sync.Mutex
@@ -31,24 +26,33 @@ type bench struct {
 
 // A job is a computation that is running or done.
 type job struct {
-	stamp string // the version of the input
-	used  time.Time
-	done  chan struct{} // closed when got and err are set
-	got   any
-	err   error
+	stamp    string // the version of the input
+	at, used time.Time
+	done     chan struct{} // closed when got and err are set
+	got      any
+	err      error
 }
 
-func newBench(ctx context.Context) *bench {
-	return &bench{ctx: ctx, slots: make(chan struct{}, maxCounting), jobs: map[string]*job{}}
+// newBench returns a bench that runs and keeps a number of jobs.
+func newBench(ctx context.Context, slots, most int) *bench {
+	return &bench{ctx: ctx, slots: make(chan struct{}, slots), most: most, jobs: map[string]*job{}}
 }
 
-// wait waits until no job is running.
-func (b *bench) wait() { b.wg.Wait() }
-
-// countOnce returns the result of count, cached by key and stamp. It stops waiting when ctx
+// countOnce returns the result of count, cached by key and stamp. If the input is growing, the
+// result for an earlier stamp is good enough for reportEvery. countOnce stops waiting when ctx
 // is done, but the computation continues.
-func countOnce[T any](ctx context.Context, b *bench, key, stamp string, count func(context.Context) (T, error)) (T, error) {
-	j := b.job(key, stamp, func(ctx context.Context) (any, error) { return count(ctx) })
+func countOnce[T any](ctx context.Context, b *bench, key, stamp string, growing bool, count func(context.Context) (T, error)) (T, error) {
+	now := time.Now()
+	b.mu.Lock()
+	j := b.jobs[key]
+	if j == nil || !j.goodFor(stamp, growing, now) {
+		j = &job{stamp: stamp, at: now, done: make(chan struct{})}
+		b.jobs[key] = j
+		b.wg.Go(func() { b.work(j, func(ctx context.Context) (any, error) { return count(ctx) }) })
+		b.forget(key)
+	}
+	j.used = now
+	b.mu.Unlock()
 	var none T
 	select {
 	case <-j.done:
@@ -61,28 +65,15 @@ func countOnce[T any](ctx context.Context, b *bench, key, stamp string, count fu
 	return j.got.(T), nil //nolint:forcetypeassert // A key is used for one type.
 }
 
-// job returns the job of a key. It starts one if there is none with this stamp.
-func (b *bench) job(key, stamp string, do func(context.Context) (any, error)) *job {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	j := b.jobs[key]
-	if j == nil || j.stamp != stamp || j.failed() {
-		j = &job{stamp: stamp, done: make(chan struct{})}
-		b.jobs[key] = j
-		b.wg.Go(func() { b.work(j, do) })
-		b.forget(key)
-	}
-	j.used = time.Now()
-	return j
-}
-
-// failed reports whether the job is done and failed, so that it is retried.
-func (j *job) failed() bool {
+// goodFor reports whether the result of the job can be used for an input. A job that failed is
+// repeated, but not by every request.
+func (j *job) goodFor(stamp string, growing bool, now time.Time) bool {
+	recent := now.Sub(j.at) < reportEvery
 	select {
 	case <-j.done:
-		return j.err != nil
+		return recent && (growing || j.stamp == stamp) || j.stamp == stamp && j.err == nil
 	default:
-		return false
+		return growing || j.stamp == stamp // Do not start a second one meanwhile.
 	}
 }
 
@@ -101,7 +92,7 @@ func (b *bench) work(j *job, do func(context.Context) (any, error)) {
 
 // forget drops the least recently used job if there are too many, but never the newest.
 func (b *bench) forget(newest string) {
-	if len(b.jobs) <= maxCounted {
+	if len(b.jobs) <= b.most {
 		return
 	}
 	oldest := ""
@@ -113,12 +104,18 @@ func (b *bench) forget(newest string) {
 	delete(b.jobs, oldest)
 }
 
-// stampOf returns the version of a run. For a run in progress it changes every few seconds.
+// stampOf returns the version of a run. For a run in progress it changes only every few
+// seconds.
 func stampOf(run store.Run, now time.Time) string {
 	if run.State != store.Done {
 		return fmt.Sprint("open ", now.Unix()/int64(reportEvery.Seconds()))
 	}
-	return fmt.Sprint(run.Records, " ", run.Updated.UnixNano())
+	return versionOf(run)
+}
+
+// versionOf returns a string that changes whenever the run changes.
+func versionOf(run store.Run) string {
+	return fmt.Sprint(run.State, " ", run.Records, " ", run.Updated.UnixNano())
 }
 
 // withPatience returns the page that show makes. If that takes longer than patience, it

@@ -26,13 +26,9 @@ type reportView struct {
 }
 
 // cardPage shows the judge card of a run over probes.
-func (s *Server) cardPage(r *http.Request) (page, error) {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return page{}, err
-	}
+func (s *Server) cardPage(r *http.Request, run store.Run) (page, error) {
 	return withPatience(r, "Judge card", func(ctx context.Context) (page, error) {
-		card, err := countOnce(ctx, s.bench, "card "+run.ID, stampOf(run, time.Now()), func(ctx context.Context) (probe.Card, error) {
+		card, err := countOnce(ctx, s.bench, "card "+run.ID, stampOf(run, time.Now()), false, func(ctx context.Context) (probe.Card, error) {
 			return reports.ProbeCard(ctx, s.Store, run, reports.ProbeHead(run, report.DefaultMaxUnjudged))
 		})
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"deem/internal/server"
+	"deem/internal/store"
 )
 
 //go:embed templates/*.html
@@ -44,31 +45,16 @@ type view struct {
 }
 
 // parseTemplates parses every template together with the layout and the shared parts.
-func (s *Server) parseTemplates() (map[string]*template.Template, error) {
-	base, err := template.New("layout.html").Funcs(s.functions()).
-		ParseFS(templateFiles, "templates/layout.html", "templates/parts.html")
-	if err != nil {
-		return nil, err
-	}
-	names, err := fs.Glob(templateFiles, "templates/*.html")
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) parseTemplates() map[string]*template.Template {
+	base := template.Must(template.New("layout.html").Funcs(s.functions()).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html"))
+	files, _ := fs.Glob(templateFiles, "templates/*.html") //nolint:errcheck // The pattern is well formed.
 	pages := map[string]*template.Template{}
-	for _, name := range names {
-		key := strings.TrimSuffix(path.Base(name), ".html")
-		if key == "layout" || key == "parts" {
-			continue
-		}
-		t, err := base.Clone()
-		if err != nil {
-			return nil, err
-		}
-		if pages[key], err = t.ParseFS(templateFiles, name); err != nil {
-			return nil, err
+	for _, name := range files {
+		if key := strings.TrimSuffix(path.Base(name), ".html"); key != "layout" && key != "parts" {
+			pages[key] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, name))
 		}
 	}
-	return pages, nil
+	return pages
 }
 
 // A pageFunc makes a page.
@@ -83,6 +69,13 @@ func (s *Server) show(of pageFunc) server.HandleFunc {
 		}
 		return s.render(w, r, p)
 	}
+}
+
+// showRun returns the handler of a page about a run.
+func (s *Server) showRun(of func(*http.Request, store.Run) (page, error)) server.HandleFunc {
+	return s.OfRun(func(w http.ResponseWriter, r *http.Request, run store.Run) error {
+		return s.show(func(r *http.Request) (page, error) { return of(r, run) })(w, r)
+	})
 }
 
 // render writes a page. It is buffered, so that nothing is written if the template fails.

@@ -36,49 +36,35 @@ type found struct {
 
 // A reportCache makes the reports of runs and keeps them.
 type reportCache struct {
-	ctx   context.Context
+	*bench
 	store store.Store
-	slots chan struct{} // one for each report in progress
-	wg    sync.WaitGroup
 
-	mu     sync.Mutex
-	kept   map[string]*kept     // by run
-	scores map[string]scoreView // of all reports made, by run
-}
-
-// kept is a report that is done or in progress.
-type kept struct {
-	run  store.Run // the run as it was when the report was started
-	at   time.Time // when it was started
-	used time.Time
-	done chan struct{} // closed when got and err are set
-	got  found
-	err  error
+	scoresMu sync.Mutex
+	scores   map[string]scoreView // of all reports made, by run
 }
 
 func newReports(ctx context.Context, st store.Store) *reportCache {
-	return &reportCache{ctx: ctx, store: st, slots: make(chan struct{}, maxMaking), kept: map[string]*kept{}, scores: map[string]scoreView{}}
+	return &reportCache{bench: newBench(ctx, maxMaking, maxReports), store: st, scores: map[string]scoreView{}}
 }
-
-// wait waits until no report is in progress.
-func (rs *reportCache) wait() { rs.wg.Wait() }
 
 // of returns the report of a run. If the run is in progress, the report may be a few seconds
 // old.
 func (rs *reportCache) of(ctx context.Context, run store.Run) (found, error) {
-	k := rs.entry(run)
-	select {
-	case <-k.done:
-		return k.got, k.err
-	case <-ctx.Done():
-		return found{}, ctx.Err()
-	}
+	return countOnce(ctx, rs.bench, run.ID, versionOf(run), run.State != store.Done, func(ctx context.Context) (found, error) {
+		got, err := findingsOf(ctx, rs.store, run)
+		if err == nil {
+			rs.scoresMu.Lock()
+			rs.scores[run.ID] = scoreOf(run, got.Report)
+			rs.scoresMu.Unlock()
+		}
+		return got, err
+	})
 }
 
 // scored returns the score of a run if a current one is cached. It never makes a report.
 func (rs *reportCache) scored(run store.Run) (scoreView, bool) {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.scoresMu.Lock()
+	defer rs.scoresMu.Unlock()
 	v, ok := rs.scores[run.ID]
 	return v, ok && v.Run.Same(run)
 }
@@ -94,76 +80,6 @@ func (rs *reportCache) score(ctx context.Context, run store.Run) (scoreView, err
 		return scoreView{Run: run, Held: err.Error()}, err
 	}
 	return scoreOf(got.Run, got.Report), nil
-}
-
-// entry returns the cached report of a run. It starts a new one if necessary.
-func (rs *reportCache) entry(run store.Run) *kept {
-	now := time.Now()
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	k := rs.kept[run.ID]
-	if k == nil || !k.goodFor(run, now) {
-		k = &kept{run: run, at: now, done: make(chan struct{})}
-		rs.kept[run.ID] = k
-		rs.forget()
-		rs.wg.Go(func() { rs.make(k) })
-	}
-	k.used = now
-	return k
-}
-
-// goodFor reports whether the report is current enough for the run.
-func (k *kept) goodFor(run store.Run, now time.Time) bool {
-	if k.run.Same(run) {
-		return !k.failed() || now.Sub(k.at) < reportEvery
-	}
-	select {
-	case <-k.done:
-		return run.State != store.Done && now.Sub(k.at) < reportEvery
-	default:
-		return run.State != store.Done // Do not start a second one meanwhile.
-	}
-}
-
-// failed reports whether the report is done and failed.
-func (k *kept) failed() bool {
-	select {
-	case <-k.done:
-		return k.err != nil
-	default:
-		return false
-	}
-}
-
-// forget drops the least recently used report if there are too many.
-func (rs *reportCache) forget() {
-	if len(rs.kept) <= maxReports {
-		return
-	}
-	oldest := ""
-	for id, k := range rs.kept {
-		if !k.used.IsZero() && (oldest == "" || k.used.Before(rs.kept[oldest].used)) {
-			oldest = id
-		}
-	}
-	delete(rs.kept, oldest)
-}
-
-// make waits for a slot and makes a report.
-func (rs *reportCache) make(k *kept) {
-	defer close(k.done)
-	select {
-	case rs.slots <- struct{}{}:
-		defer func() { <-rs.slots }()
-	case <-rs.ctx.Done():
-		k.err = rs.ctx.Err()
-		return
-	}
-	if k.got, k.err = findingsOf(rs.ctx, rs.store, k.run); k.err == nil {
-		rs.mu.Lock()
-		rs.scores[k.run.ID] = scoreOf(k.run, k.got.Report)
-		rs.mu.Unlock()
-	}
 }
 
 // findingsOf makes the report of a run. In the same pass it computes the findings that are

@@ -66,13 +66,10 @@ const patience = 3 * time.Second
 const refreshEvery = 2
 
 // runPage shows a run and its report.
-func (s *Server) runPage(r *http.Request) (page, error) {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return page{}, err
-	}
+func (s *Server) runPage(r *http.Request, run store.Run) (page, error) {
 	s.Index.Want(run)
 	v := runView{Run: run, Tabs: s.runTabs(run, "run"), Progress: s.progressOf(run)}
+	var err error
 	if v.Queued, err = s.queued(r.Context(), run.ID); err != nil {
 		return page{}, err
 	}
@@ -161,11 +158,7 @@ func scoreOf(run store.Run, r report.Report) scoreView {
 
 // score answers with the score cell of a run in the list of runs. The list loads it
 // separately, because making a report is slow.
-func (s *Server) score(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.RunOf(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) score(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	v, _ := s.reports.score(r.Context(), run) //nolint:errcheck // The cell says what is wrong.
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")

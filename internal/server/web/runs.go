@@ -64,26 +64,14 @@ func (f runsFilter) Active() bool {
 // link returns the URL of a page with this filter. More are the names and values of
 // parameters to replace.
 func (f runsFilter) link(path string, more ...string) string {
-	q := url.Values{}
-	group := ""
+	q := url.Values{"q": {f.Text}, "dataset": {f.Dataset}, "judge": {f.Judge}, "system": {f.System}, "tag": {f.Tag}, "kind": {f.Kind}}
 	if f.Flat {
-		group = "none"
+		q.Set("group", "none")
 	}
-	sort := f.Sort
-	if sort == runOrders[0] {
-		sort = ""
+	if f.Sort != runOrders[0] {
+		q.Set("sort", f.Sort)
 	}
-	pairs := append([]string{"q", f.Text, "dataset", f.Dataset, "judge", f.Judge, "system", f.System, "tag", f.Tag, "kind", f.Kind, "sort", sort, "group", group}, more...)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		q.Del(pairs[i])
-		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
-		}
-	}
-	if len(q) == 0 {
-		return path
-	}
-	return path + "?" + q.Encode()
+	return server.Link(path, q, more...)
 }
 
 // selects reports whether the filter selects a run of the shown kind. Every word of the

@@ -22,7 +22,7 @@ func serveOnce(s *server.Server, req *http.Request) *httptest.ResponseRecorder {
 		req.RemoteAddr = "192.0.2.1:1234"
 	}
 	rec := httptest.NewRecorder()
-	s.Handler().ServeHTTP(rec, req)
+	s.ServeHTTP(rec, req)
 	return rec
 }
 

@@ -39,10 +39,7 @@ func WriteSite(ctx context.Context, st store.Database, runs []store.Run, dir str
 		return 0, err
 	}
 	defer core.Close()
-	s, err := New(core, Options{Title: o.Title})
-	if err != nil {
-		return 0, err
-	}
+	s := New(core, Options{Title: o.Title})
 	s.static = true
 	// The pages link to the run files. No other part of the API is in a site.
 	core.Add(server.Part{Routes: []server.Route{{Pattern: "GET " + server.APIRoot + "/runs/{id}/export", Handle: func(w http.ResponseWriter, r *http.Request) error {

@@ -31,32 +31,27 @@ type Server struct {
 	assets    *assets
 	pages     map[string]*template.Template
 	reports   *reportCache
-	facets    *facets
-	bench     *bench
+	bench     *bench        // comparisons, agreements, cards and plans
+	counts    *bench        // numbers of records
 	streams   chan struct{} // a slot for each page that watches a run
 	poll      time.Duration // the interval at which a watched run is read
 	labelling *labelling
 }
 
 // New adds the pages to a server.
-func New(core *server.Server, o Options) (*Server, error) {
+func New(core *server.Server, o Options) *Server {
 	s := &Server{
 		Server: core, title: cmp.Or(o.Title, "deem"), queue: o.Queue,
-		reports: newReports(core.Background, core.Store), facets: newFacets(), bench: newBench(core.Background),
-		streams: make(chan struct{}, maxStreams), poll: pollEvery, labelling: newLabelling(),
+		reports: newReports(core.Background, core.Store), bench: newBench(core.Background, 2, 32), counts: newBench(core.Background, 8, 256),
+		streams: make(chan struct{}, maxStreams), poll: pollEvery, labelling: newLabelling(), assets: newAssets(),
 	}
-	var err error
-	if s.assets, err = newAssets(); err != nil {
-		return nil, err
-	}
-	if s.pages, err = s.parseTemplates(); err != nil {
-		return nil, err
-	}
+	s.pages = s.parseTemplates()
 	core.Add(server.Part{Routes: s.routes(), Path: "/", Fail: s.fail, Wait: func() {
-		s.reports.wait()
-		s.bench.wait()
+		for _, b := range []*bench{s.reports.bench, s.bench, s.counts} {
+			b.wg.Wait()
+		}
 	}})
-	return s, nil
+	return s
 }
 
 // Report returns the report of a run, including the benchmark's own numbers and the effect
@@ -73,19 +68,19 @@ func (s *Server) routes() []server.Route {
 		{Pattern: "GET /choose", Handle: s.choose},
 		{Pattern: "POST /runs/edit", Handle: s.edit},
 		{Pattern: "GET /trend", Handle: s.show(s.trendPage)},
-		{Pattern: "GET /runs/{id}", Handle: s.show(s.runPage)},
-		{Pattern: "GET /runs/{id}/score", Handle: s.score},
-		{Pattern: "GET /runs/{id}/events", Handle: s.events},
+		{Pattern: "GET /runs/{id}", Handle: s.showRun(s.runPage)},
+		{Pattern: "GET /runs/{id}/score", Handle: s.OfRun(s.score)},
+		{Pattern: "GET /runs/{id}/events", Handle: s.OfRun(s.events)},
 		{Pattern: "GET /runs/{id}/items", Handle: s.show(s.itemsPage)},
 		{Pattern: "GET /runs/{id}/items.csv", Handle: s.itemsCSV},
 		{Pattern: "GET /runs/{id}/items/{item...}", Handle: s.show(s.itemPage)},
-		{Pattern: "GET /runs/{id}/raw/{item...}", Handle: s.rawText},
-		{Pattern: "GET /runs/{id}/card", Handle: s.show(s.cardPage)},
+		{Pattern: "GET /runs/{id}/raw/{item...}", Handle: s.OfRun(s.rawText)},
+		{Pattern: "GET /runs/{id}/card", Handle: s.showRun(s.cardPage)},
 		{Pattern: "GET /runs/{id}/agreement", Handle: s.show(s.agreementPage)},
 		{Pattern: "GET /runs/{id}/agreement/items", Handle: s.show(s.cellPage)},
-		{Pattern: "GET /runs/{id}/label", Handle: s.show(s.labelPage)}, // never shows the verdict of the judge
-		{Pattern: "POST /runs/{id}/label", Handle: s.labelPost},
-		{Pattern: "GET /runs/{id}/labels.csv", Handle: s.labelsCSV},
+		{Pattern: "GET /runs/{id}/label", Handle: s.showRun(s.labelPage)}, // never shows the verdict of the judge
+		{Pattern: "POST /runs/{id}/label", Handle: s.OfRun(s.labelPost)},
+		{Pattern: "GET /runs/{id}/labels.csv", Handle: s.OfRun(s.labelsCSV)},
 		{Pattern: "POST /runs/{id}/queue", Handle: s.steer},
 		{Pattern: "GET /compare", Handle: s.show(s.comparePage)},
 		{Pattern: "GET /compare/flips.csv", Handle: s.flipsCSV},

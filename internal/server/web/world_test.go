@@ -64,11 +64,7 @@ func newServerWith(t testing.TB, o server.Options, shown web.Options) *server.Se
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	pages, err := web.New(s, shown)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := api.New(s, api.Options{Report: pages.Report}); err != nil {
+	if _, err := api.New(s, api.Options{Report: web.New(s, shown).Report}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -247,7 +243,7 @@ func do(t testing.TB, s *server.Server, method, path string, body io.Reader, hea
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	rec := httptest.NewRecorder()
-	s.Handler().ServeHTTP(rec, req)
+	s.ServeHTTP(rec, req)
 	return rec
 }
 
