@@ -178,7 +178,7 @@ publish-check: ## is every address set that a published deem needs?
 .PHONY: match-model
 match-model: ## fit the model of match to the labelled items in DATA=FILE
 	@test -n "$(DATA)" || { echo "make match-model needs DATA=FILE, a .jsonl or .jsonl.gz of labelled items"; exit 2; }
-	cd tools/match && $(GO) run . -fit $(abspath $(DATA)) -out ../../judge/match/model.json
+	cd tools/match && $(GO) run . -fit $(abspath $(DATA)) -out ../../internal/evidence/model.json
 
 .PHONY: bench-match
 bench-match: ## measure match against the labelled items under DATA=FOLDER

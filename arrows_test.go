@@ -36,7 +36,8 @@ var arrows = []arrow{
 	{"stat", nil, "floats in, estimates out: statistics knows no judge"},
 	{"internal/agreement", []string{"stat"}, "agreement with people and correction by labels are statistics that only reports need"},
 
-	{"judge/match", []string{".", "judge", "internal/text"}, "a judge that compares by value asks nobody"},
+	{"internal/evidence", []string{".", "internal/text"}, "what two texts say is compared without a judge; match makes a verdict of it"},
+	{"judge/match", []string{".", "judge", "internal/evidence"}, "a judge that compares by value asks nobody"},
 	{"judge/rule", []string{".", "judge", "internal/text", "internal/text/metric"}, "a rule judges without a model and without a protocol, and says what it is as every judge does"},
 	{"judge", []string{".", "internal/text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
 
@@ -83,7 +84,7 @@ var arrows = []arrow{
 
 	{"internal/server", []string{".", "internal/store", "internal/usage"}, "checks of requests are the same for the API and the pages, whatever they answer"},
 	{"internal/server/api", []string{".", "stat", "judge", "judge/*", "model", "report", "bundle", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/run", "internal/server", "internal/store", "internal/telemetry", "internal/usage"}, "the API conducts runs; it knows no page, no benchmark, no vendor and no database"},
-	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they judge nothing and know no handler of the API"},
+	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/evidence", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they judge nothing and know no handler of the API"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
@@ -115,7 +116,7 @@ var libraries = []library{
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
 	{"gonum.org/v1/gonum", []string{"stat", "internal/agreement", "judge/cascade"}, "a distribution is statistics"},
-	{"golang.org/x/text", []string{"internal/minilm", "judge/match", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
+	{"golang.org/x/text", []string{"internal/minilm", "internal/evidence", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
 	{"github.com/neurosnap/sentences", []string{"internal/text/metric"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
 	{"github.com/tiktoken-go/tokenizer", []string{"internal/run"}, "vocabularies are large, and only a plan counts tokens"},
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "only one package knows who watches"},

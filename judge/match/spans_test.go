@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/judge/match"
+	"deem/internal/evidence"
 )
 
 // show writes an item with its spans in brackets: s same, o other, m missing, d doubt.
@@ -17,7 +17,7 @@ func show(it deem.Item) string {
 	texts = append(texts, it.References...)
 	ends := make([]int, len(texts))
 	shown := make([]strings.Builder, len(texts))
-	for _, s := range match.Spans(it) {
+	for _, s := range evidence.Spans(it) {
 		k := s.Reference + 1
 		fmt.Fprintf(&shown[k], "%s[%s:%s]", texts[k][ends[k]:s.Start], s.Kind[:1], texts[k][s.Start:s.End])
 		ends[k] = s.End
@@ -47,7 +47,7 @@ func TestSpans(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
 	}
-	if got := match.Spans(deem.Item{Response: "x"}); got != nil {
+	if got := evidence.Spans(deem.Item{Response: "x"}); got != nil {
 		t.Errorf("an item without a reference has spans: %v", got)
 	}
 }
@@ -58,14 +58,14 @@ func TestSpansLieInTheirTexts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		it := pairs[rapid.IntRange(0, len(pairs)-1).Draw(rt, "pair")].it
 		it.Response = rapid.String().Draw(rt, "before") + it.Response + rapid.String().Draw(rt, "after")
-		last := match.Span{Reference: -1}
-		for _, s := range match.Spans(it) {
+		last := evidence.Span{Reference: -1}
+		for _, s := range evidence.Spans(it) {
 			text := it.Response
 			if s.Reference >= 0 {
 				text = it.References[s.Reference]
 			}
 			if s.Reference != last.Reference {
-				last = match.Span{}
+				last = evidence.Span{}
 			}
 			if s.Start < last.End || s.End <= s.Start || s.End > len(text) {
 				rt.Fatalf("span %+v after %+v of a text of %d bytes", s, last, len(text))

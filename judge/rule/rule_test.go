@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/evidence"
 	"deem/judge/match"
 	"deem/judge/rule"
 )
@@ -51,7 +52,7 @@ func TestIdentity(t *testing.T) {
 		want  string
 	}{
 		{rule.Exact(), `{"kind":"rule","name":"exact","version":1}`},
-		{match.New(), `{"kind":"rule","name":"match","options":{"calibration_error":"0.09","model":"` + match.Default().Hash() + `"},"version":8}`},
+		{match.New(), `{"kind":"rule","name":"match","options":{"calibration_error":"0.09","model":"` + evidence.Default().Hash() + `"},"version":8}`},
 		{withPass(t, ruleNamed("f1"), .5), `{"kind":"rule","name":"f1","pass":0.5,"version":1}`},
 	} {
 		id, ok := tt.judge.(deem.Identified)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"deem/judge/match"
+	"deem/internal/evidence"
 )
 
 // Settings say how a model is fitted. The zero value means the defaults.
@@ -114,7 +114,7 @@ type bin struct{ grad, curve float64 }
 
 // boost returns the log-odds before any tree, and the trees. It draws no random
 // numbers, so the same items in the same order give the same trees.
-func boost(t *table, y, w []float64, rises []int, s Settings) (base float64, trees []match.Tree) {
+func boost(t *table, y, w []float64, rises []int, s Settings) (base float64, trees []evidence.Tree) {
 	s = s.withDefaults()
 	f := &fitting{
 		Settings: s, t: t, y: y, w: w, rises: rises,
@@ -141,19 +141,19 @@ func startOdds(y, w []float64) float64 {
 }
 
 const (
-	inner  = 1<<match.Depth - 1
-	leaves = 1 << match.Depth
+	inner  = 1<<evidence.Depth - 1
+	leaves = 1 << evidence.Depth
 )
 
 // grow adds one tree.
-func (f *fitting) grow() match.Tree {
+func (f *fitting) grow() evidence.Tree {
 	for i := range f.odds {
 		p := 1 / (1 + math.Exp(-f.odds[i]))
 		f.grad[i] = f.w[i] * (f.y[i] - p)
 		f.curve[i] = f.w[i] * p * (1 - p)
 		f.node[i] = 0
 	}
-	var tree match.Tree
+	var tree evidence.Tree
 	// bounds keep the leaves on either side of a split in the order that its
 	// feature asks for.
 	var bounds [inner + leaves][2]float64
@@ -277,7 +277,7 @@ func (f *fitting) divide(node uint8, s split) {
 }
 
 // settle gives the leaves their values and takes the step.
-func (f *fitting) settle(tree *match.Tree, bounds [][2]float64) {
+func (f *fitting) settle(tree *evidence.Tree, bounds [][2]float64) {
 	var sums [leaves]bin
 	for i, n := range f.node {
 		sums[n-inner].grad += f.grad[i]

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"deem/judge/match"
+	"deem/internal/evidence"
 )
 
 // fitFile fits a model to the labelled items of a file and writes it.
@@ -22,7 +22,7 @@ func fitFile(data, out string, agreement float64) error {
 	m := sheet.Fit(Settings{}, agreement)
 	m.About = fmt.Sprintf("fitted to the labels of %d items in %s", len(rows), filepath.Base(filepath.Dir(data)))
 	// The second form measures these, and says what the file should have.
-	m.Error, m.Slopes = match.Default().Error, match.Default().Slopes
+	m.Error, m.Slopes = evidence.Default().Error, evidence.Default().Slopes
 	raw, err := encode(m)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func fitFile(data, out string, agreement float64) error {
 
 // encode returns the file of a model: JSON with a line for each tree, so that two
 // models can be compared.
-func encode(m *match.Model) ([]byte, error) {
+func encode(m *evidence.Model) ([]byte, error) {
 	raw, err := json.Marshal(m)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"deem/internal/agreement"
-	"deem/judge/match"
+	"deem/internal/evidence"
 )
 
 // A Figure is what was measured on one set of items.
@@ -90,7 +90,7 @@ func count(b bool) int {
 type Judged struct {
 	Set   string // the folder, and after a space the part of it
 	Right bool
-	match.Evidence
+	evidence.Evidence
 	P float64
 }
 
@@ -105,7 +105,7 @@ func People(name string) ([]Judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	scored := sheet.Scores(sheet.HeldOut(Settings{}), match.Default().Accept)
+	scored := sheet.Scores(sheet.HeldOut(Settings{}), evidence.Default().Accept)
 	list := make([]Judged, len(rows))
 	for i, r := range rows {
 		list[i] = Judged{filepath.Base(filepath.Dir(name)) + " " + r.From, r.Right, sheet.seen[i], scored[i].P}
@@ -135,7 +135,7 @@ const adversarial = "adversarial-v1"
 // Others judges the items of the sets that the trees were not fitted to.
 func Others(data string) ([]Judged, error) {
 	var judged []Judged
-	m := match.Default()
+	m := evidence.Default()
 	for _, pattern := range others {
 		files, err := filepath.Glob(filepath.Join(data, pattern))
 		if err != nil {
@@ -148,7 +148,7 @@ func Others(data string) ([]Judged, error) {
 				return nil, err
 			}
 			for _, r := range list {
-				e := match.NewEvidence(r.Item, m.Words.Weight)
+				e := evidence.New(r.Item, m.Words.Weight)
 				j := Judged{set, r.Right, e, e.Bounded(m.Probability(e.Numbers))}
 				if r.From == adversarial {
 					j.Set, j.Right = set+" "+adversarial, false
@@ -169,9 +169,9 @@ const measuredOnly = "locomo_audit"
 // FitSlopes fits the slopes to the items of all folders but one. The folders have the same
 // weight, for each has a labeller of its own, and how labellers differ is what the slopes are
 // for.
-func FitSlopes(items []Judged, without string) match.Slopes {
+func FitSlopes(items []Judged, without string) evidence.Slopes {
 	type point struct{ odds, right, weight float64 }
-	var points [len(match.Slopes{})][]point
+	var points [len(evidence.Slopes{})][]point
 	sizes := map[string]float64{}
 	for _, j := range items {
 		sizes[j.folder()]++
@@ -181,7 +181,7 @@ func FitSlopes(items []Judged, without string) match.Slopes {
 			points[k] = append(points[k], point{math.Log(j.P / (1 - j.P)), number(j.Right), perFolder / sizes[folder]})
 		}
 	}
-	var slopes match.Slopes
+	var slopes evidence.Slopes
 	for k := range slopes {
 		slope, step := 1.0, 1.0
 		for math.Abs(step) > 1e-4 {
@@ -245,11 +245,11 @@ func Figures(judged, fitted []Judged) ([]Figure, error) {
 }
 
 // scores returns what match says of items with the given slopes, and their labels.
-func scores(items []Judged, slopes match.Slopes) ([]Scored, []bool) {
+func scores(items []Judged, slopes evidence.Slopes) ([]Scored, []bool) {
 	scored, right := make([]Scored, len(items)), make([]bool, len(items))
 	for i, j := range items {
 		p := j.Sloped(j.P, slopes)
-		scored[i], right[i] = Scored{p, j.Decides(p, match.Default())}, j.Right
+		scored[i], right[i] = Scored{p, j.Decides(p, evidence.Default())}, j.Right
 	}
 	return scored, right
 }
@@ -274,7 +274,7 @@ func Error(sets []Figure) (rms float64, n int) {
 // Results are what was measured on all sets.
 type Results struct {
 	People, Others []Figure
-	Slopes         match.Slopes // fitted to all sets
+	Slopes         evidence.Slopes // fitted to all sets
 	Error          float64
 	Sets           int // that the error was measured on
 	items          []Judged
@@ -305,7 +305,7 @@ func Measure(data string) (*Results, error) {
 // Page renders the figures.
 func (r *Results) Page() string {
 	var b strings.Builder
-	m := match.Default()
+	m := evidence.Default()
 	b.WriteString("# How good match is\n\n")
 	fmt.Fprintf(&b, "Made by `make bench-match`. Model %s, %s; it accepts from %.2f and rejects up to %.2f. The gap is the mean probability of undecided items minus the share of them that is right; its root mean square over %d sets is %.2f, and the model says %.2f. The ECE has ten bins of equal width; by chance, a perfectly calibrated judge would show the one beside it.\n\n",
 		m.Hash(), m.About, m.Accept, m.Reject, r.Sets, r.Error, m.Error)

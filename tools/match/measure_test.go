@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"deem/internal/agreement"
-	"deem/judge/match"
+	"deem/internal/evidence"
 	"deem/stat"
 )
 
@@ -73,7 +73,7 @@ func TestAgainstLabels(t *testing.T) {
 // The numbers of the model that come from all sets are those that the sets give.
 func TestModelSaysWhatIsMeasured(t *testing.T) {
 	r := measure(t)
-	m := match.Default()
+	m := evidence.Default()
 	for k, slope := range r.Slopes {
 		if math.Abs(slope-m.Slopes[k]) > .02 {
 			t.Errorf("the slopes are %v, and the model says %v", r.Slopes, m.Slopes)
@@ -97,7 +97,7 @@ func TestExpectedScoreCovers(t *testing.T) {
 	const draws = 4000
 	// The aim is 0.93 to 0.975; two standard errors of the simulation go on either side.
 	low, high := .93-2*math.Sqrt(.93*.07/draws), .975+2*math.Sqrt(.975*.025/draws)
-	m := match.Default()
+	m := evidence.Default()
 	sets := map[string][]Judged{}
 	for _, j := range r.items {
 		if strings.HasPrefix(j.Set, "human_") {

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"deem"
-	"deem/judge/match"
+	"deem/internal/evidence"
 )
 
 // Folds is in how many parts the questions are cut to see what a model does with
@@ -31,7 +31,7 @@ const commonWords = 1500
 
 // Words returns how much words tell, by how many questions and responses of rows
 // have them.
-func Words(rows []Row) match.Words {
+func Words(rows []Row) evidence.Words {
 	counts := map[string]int{}
 	texts := 0
 	asked := map[string]bool{}
@@ -39,7 +39,7 @@ func Words(rows []Row) match.Words {
 		texts++
 		seen := map[string]bool{}
 		// Of an item without anything else, the judge weighs the content words of the question.
-		match.NewEvidence(deem.Item{Question: text, References: []string{""}}, func(w string) float64 {
+		evidence.New(deem.Item{Question: text, References: []string{""}}, func(w string) float64 {
 			if !seen[w] && w[0] != '#' {
 				seen[w] = true
 				counts[w]++
@@ -60,7 +60,7 @@ func Words(rows []Row) match.Words {
 // newWords returns the weights of the most frequent words of texts, given in how
 // many of them each word is. It writes them as a model's file holds them: for each
 // word four bytes of its hash and one of its weight, in sixteenths.
-func newWords(counts map[string]int, texts, most int) match.Words {
+func newWords(counts map[string]int, texts, most int) evidence.Words {
 	type entry struct {
 		hash  uint32
 		count int
@@ -92,7 +92,7 @@ func newWords(counts map[string]int, texts, most int) match.Words {
 	if err != nil {
 		panic(err) // numbers and bytes
 	}
-	var w match.Words
+	var w evidence.Words
 	if err := json.Unmarshal(file, &w); err != nil {
 		panic(err) // It was written above.
 	}
@@ -103,8 +103,8 @@ func newWords(counts map[string]int, texts, most int) match.Words {
 type Sheet struct {
 	Rows  []Row // the labelled items, without the near misses
 	made  int   // how many near misses follow them in the lists below
-	words match.Words
-	seen  []match.Evidence
+	words evidence.Words
+	seen  []evidence.Evidence
 	x     [][]float64 // the numbers of seen
 	t     *table
 	y     []float64
@@ -120,7 +120,7 @@ func NewSheet(rows []Row) (*Sheet, error) {
 	misses := nearMisses(rows)
 	s.made = len(misses)
 	for _, r := range append(slices.Clone(rows), misses...) {
-		e := match.NewEvidence(r.Item, s.words.Weight)
+		e := evidence.New(r.Item, s.words.Weight)
 		s.seen, s.x = append(s.seen, e), append(s.x, e.Numbers)
 		s.y = append(s.y, number(r.Right))
 		s.fold = append(s.fold, fold(r.Item.Question))
@@ -147,7 +147,7 @@ var (
 
 func directions() []int {
 	var list []int
-	for _, name := range match.EvidenceNames() {
+	for _, name := range evidence.Names() {
 		switch {
 		case slices.Contains(raises, name):
 			list = append(list, 1)
@@ -161,7 +161,7 @@ func directions() []int {
 }
 
 // fit fits trees to the items outside of one fold; -1 leaves none out.
-func (s *Sheet) fit(without int, set Settings) *match.Model {
+func (s *Sheet) fit(without int, set Settings) *evidence.Model {
 	w := make([]float64, len(s.y))
 	for i := range w {
 		w[i] = number(s.fold[i] != without)
@@ -169,7 +169,7 @@ func (s *Sheet) fit(without int, set Settings) *match.Model {
 			w[i] *= set.withDefaults().Misses
 		}
 	}
-	m := &match.Model{Evidence: match.EvidenceNames(), Words: s.words, Accept: 1}
+	m := &evidence.Model{Evidence: evidence.Names(), Words: s.words, Accept: 1}
 	m.Base, m.Trees = boost(s.t, s.y, w, directions(), set)
 	return m
 }
@@ -207,7 +207,7 @@ type Scored struct {
 func (s *Sheet) Scores(odds []float64, limit float64) []Scored {
 	scored := make([]Scored, len(odds))
 	for k := range Folds {
-		m := &match.Model{Line: s.line(odds, k), Accept: limit, Reject: round(1 - limit)}
+		m := &evidence.Model{Line: s.line(odds, k), Accept: limit, Reject: round(1 - limit)}
 		for i := range odds {
 			if s.fold[i] == k {
 				p := s.seen[i].Bounded(m.Calibrated(odds[i]))
@@ -221,7 +221,7 @@ func (s *Sheet) Scores(odds []float64, limit float64) []Scored {
 // line fits the calibration to held-out log-odds outside of one fold. It is fitted
 // to groups of items: a curve through single items follows the noise, and claims to
 // be certain at both ends.
-func (s *Sheet) line(odds []float64, without int) []match.Knot {
+func (s *Sheet) line(odds []float64, without int) []evidence.Knot {
 	var order []int
 	for i := range odds {
 		if s.fold[i] != without {
@@ -245,9 +245,9 @@ func (s *Sheet) line(odds []float64, without int) []match.Knot {
 		x, y, w = append(x, sum/n), append(y, yes/(n+1)), append(w, n)
 	}
 	rising(y, w)
-	knots := make([]match.Knot, len(x))
+	knots := make([]evidence.Knot, len(x))
 	for i := range x {
-		knots[i] = match.Knot{Odds: round(x[i]), Probability: round(y[i])}
+		knots[i] = evidence.Knot{Odds: round(x[i]), Probability: round(y[i])}
 	}
 	return knots
 }
@@ -296,7 +296,7 @@ const Sure = .7
 // Fit fits the whole model: trees to all items, and line and limits to what trees
 // say about questions they were not fitted to. agreement is how often the judge has
 // to be right where it decides.
-func (s *Sheet) Fit(set Settings, agreement float64) *match.Model {
+func (s *Sheet) Fit(set Settings, agreement float64) *evidence.Model {
 	odds := s.HeldOut(set)
 	m := s.fit(-1, set)
 	m.Line = s.line(odds, -1)

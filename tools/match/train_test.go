@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/judge/match"
+	"deem/internal/evidence"
 )
 
 func TestRead(t *testing.T) {
@@ -113,7 +113,7 @@ func TestBoostKeepsOrder(t *testing.T) {
 		w = append(w, 1)
 	}
 	base, trees := boost(newTable(x), y, w, []int{1, 0}, Settings{Trees: 40, Leaf: 1})
-	m := &match.Model{Base: base, Trees: trees}
+	m := &evidence.Model{Base: base, Trees: trees}
 	for other := range 7 {
 		last := math.Inf(-1)
 		for v := 0.0; v <= 1; v += .01 {
@@ -179,7 +179,7 @@ func TestModelIsFitted(t *testing.T) {
 	}
 	// The words and the base are quick to make again; the trees are what
 	// make match-model makes, and tools/match fits them for each fold.
-	want, _ := json.Marshal(match.Default().Words)
+	want, _ := json.Marshal(evidence.Default().Words)
 	got, _ := json.Marshal(Words(rows))
 	if string(got) != string(want) {
 		t.Error("the words of the model are not those of the labelled file: run make match-model")

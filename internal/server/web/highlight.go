@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"deem"
-	"deem/judge/match"
+	"deem/internal/evidence"
 )
 
 // spanClass maps the kinds of spans that the judge match looks at to CSS classes.
-var spanClass = map[match.SpanKind]string{
-	match.SpanSame: "found", match.SpanMissing: "missing", match.SpanOther: "against", match.SpanDoubt: "doubt",
+var spanClass = map[evidence.SpanKind]string{
+	evidence.SpanSame: "found", evidence.SpanMissing: "missing", evidence.SpanOther: "against", evidence.SpanDoubt: "doubt",
 }
 
 // highlight marks in the texts of an item what counts for and against the response
@@ -26,13 +26,13 @@ func (v *itemView) highlight() {
 		}
 		return &v.References[reference]
 	}
-	for _, s := range match.Spans(v.Item) {
+	for _, s := range evidence.Spans(v.Item) {
 		text := shown(s.Reference).Text
 		if marks[s.Reference] == nil {
 			marks[s.Reference] = make([]string, len(text))
 		}
-		if s.Kind == match.SpanOther && s.Reference >= 0 {
-			s.Kind = match.SpanMissing // Red is used only in the response.
+		if s.Kind == evidence.SpanOther && s.Reference >= 0 {
+			s.Kind = evidence.SpanMissing // Red is used only in the response.
 		}
 		fill(marks[s.Reference][min(s.Start, len(text)):min(s.End, len(text))], spanClass[s.Kind])
 	}

@@ -1,0 +1,207 @@
+package evidence
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// accepted returns the answers that a reference accepts: itself, and what it
+// names as equal in parentheses, after a slash or an "or", or in a sentence that
+// calls another answer acceptable too. The first is the reference as a whole.
+func accepted(ref string) []string {
+	list := []string{ref}
+	add := func(s string) {
+		s = strings.Trim(s, " \t\n.,;:\"“”'")
+		if s != "" && s != ref {
+			list = append(list, s)
+		}
+	}
+	if len(ref) > 2000 {
+		return list // an essay has no aliases
+	}
+	rest := ref
+	if head, also := splitAcceptable(ref); len(also) > 0 {
+		list = list[:0] // the sentence about the answer is not the answer
+		rest = head
+		add(head)
+		for _, s := range also {
+			add(s)
+		}
+	}
+	if head := beforeReason(rest); head != "" {
+		add(head)
+	}
+	for _, s := range parenthesised(rest) {
+		add(s)
+	}
+	if parts := alternatives(rest); len(parts) > 0 {
+		list = slices.DeleteFunc(list, func(s string) bool { return s == ref || s == rest })
+		for _, s := range parts {
+			add(s)
+		}
+	}
+	if len(list) == 0 {
+		return []string{ref}
+	}
+	return list
+}
+
+// beforeReason returns the short answer that a reference goes on to explain:
+// "Paris, because she likes art". It is "" if there is none.
+func beforeReason(ref string) string {
+	for _, sep := range []string{" because ", ", since ", "; ", " as she ", " as he ", " as they "} {
+		head, tail, ok := strings.Cut(ref, sep)
+		// A tail as short as the head is the next entry of a list.
+		if ok && len(strings.Fields(head)) <= 6 && len(strings.Fields(tail)) >= 4 && !onlyHedges(head) {
+			return head
+		}
+	}
+	return ""
+}
+
+// onlyHedges reports whether a text says nothing but how sure it is, as in
+// "Possibly because he likes beer": then the reason is the answer.
+func onlyHedges(text string) bool {
+	for _, t := range tokenize(text) {
+		if !softening[t.text] && !stopWords[t.text] {
+			return false
+		}
+	}
+	return true
+}
+
+var acceptable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(.*?)\s*(?:\([^)]*\)\s*)?(?:(?:is|are|would be|will be)\s+(?:also\s+)?(?:acceptable|accepted|correct|fine|okay|ok|valid))\b`)
+})
+
+// splitAcceptable splits "6 nights. 7 nights (with the one on the train) is also
+// acceptable." into the first answer and the others.
+func splitAcceptable(ref string) (head string, also []string) {
+	var plain []string
+	for _, s := range sentences(ref) {
+		m := acceptable().FindStringSubmatch(s)
+		if m == nil || m[1] == "" {
+			plain = append(plain, s)
+			continue
+		}
+		for part := range strings.SplitSeq(m[1], " or ") {
+			also = append(also, part)
+		}
+	}
+	return strings.Join(plain, ". "), also
+}
+
+// sentences splits at full stops and semicolons that a space or the end follows.
+func sentences(s string) []string {
+	var list []string
+	from := 0
+	for i := range len(s) {
+		if (s[i] == '.' || s[i] == ';') && (i+1 == len(s) || s[i+1] == ' ') {
+			list = append(list, s[from:i])
+			from = i + 1
+		}
+	}
+	return append(list, s[from:])
+}
+
+var parens = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s*[(（]([^()（）]*)[)）]`)
+})
+
+// parenthesised returns the text without its parentheses, and what stands in them
+// where that is another name: an abbreviation, or announced as one. What merely
+// narrows the answer, as in "Paris (France)", is not an answer by itself.
+func parenthesised(s string) []string {
+	found := parens().FindAllStringSubmatch(s, 4)
+	if found == nil {
+		return nil
+	}
+	outside := strings.TrimSpace(parens().ReplaceAllString(s, ""))
+	var list []string
+	if len(strings.Fields(outside)) > 0 {
+		list = append(list, outside)
+	}
+	for _, m := range found {
+		if name, ok := alias(m[1], outside); ok {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func alias(inner, outside string) (string, bool) {
+	low := strings.ToLower(inner)
+	for _, lead := range []string{"aka ", "a.k.a. ", "also known as ", "also ", "or ", "also called ", "i.e. ", "即", "又名", "或"} {
+		if strings.HasPrefix(low, lead) {
+			return inner[len(lead):], true
+		}
+	}
+	letters := strings.Trim(inner, ".")
+	return inner, isShortName(letters) || isAcronym(outside, inner)
+}
+
+// isShortName reports whether s looks like an abbreviation: capitals, or a capital
+// and one or two letters, as Cu. The short names of days and months do too.
+func isShortName(s string) bool {
+	if len(s) < 2 || len(s) > 6 || s[0] < 'A' || s[0] > 'Z' || monthNames[strings.ToLower(s)] > 0 || weekdays[strings.ToLower(s)] {
+		return false
+	}
+	return strings.ToUpper(s) == s || len(s) <= 3 && allLetters(s)
+}
+
+func allLetters(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < 'A' || r > 'z' })
+}
+
+var weekdays = set("mon tue wed thu fri sat sun")
+
+// isAcronym reports whether short is made of the first letters of long.
+func isAcronym(long, short string) bool {
+	var initials strings.Builder
+	for _, w := range strings.Fields(long) {
+		if w[0] >= 'A' && w[0] <= 'Z' {
+			initials.WriteByte(w[0])
+		}
+	}
+	return len(short) >= 2 && initials.String() == short
+}
+
+// alternatives splits "A or B" and "A / B" where both sides are short. A slash
+// between digits is a date or a fraction.
+func alternatives(s string) []string {
+	for _, sep := range []string{" or ", " / ", "/", "或者", "或"} {
+		parts := strings.Split(s, sep)
+		if len(parts) < 2 || len(parts) > 6 || sep == "/" && (betweenDigits(s) || tooShort(parts)) {
+			continue
+		}
+		if shortParts(parts) {
+			return parts
+		}
+	}
+	return nil
+}
+
+// tooShort reports whether a part is an abbreviation, as in km/h or n/a.
+func tooShort(parts []string) bool {
+	return slices.ContainsFunc(parts, func(p string) bool { return len(p) < 3 })
+}
+
+func shortParts(parts []string) bool {
+	for _, p := range parts {
+		if n := len(strings.Fields(p)); n == 0 || n > 5 || len(p) > 60 || strings.ContainsAny(p, ".;") {
+			return false
+		}
+	}
+	return true
+}
+
+func betweenDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] == '/' && i > 0 && digitAt(s, i-1) && digitAt(s, i+1) {
+			return true
+		}
+	}
+	return false
+}
