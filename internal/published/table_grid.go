@@ -1,4 +1,4 @@
-package claims
+package published
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 )
 
 // table interprets the rows and columns of a grid.
-func (g *grid) table(o Options) (*Table, error) {
+func (g *grid) table(o TableOptions) (*Table, error) {
 	if err := g.shape(); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (g *grid) shape() error {
 			return g.problem(row[0].line, "the row has %d fields and the header %d", len(row), len(g.rows[0]))
 		}
 		for len(g.rows[i]) < len(g.rows[0]) {
-			g.rows[i] = append(g.rows[i], field{"", row[0].line})
+			g.rows[i] = append(g.rows[i], tableField{"", row[0].line})
 		}
 	}
 	return nil
@@ -62,7 +62,7 @@ func (g *grid) shape() error {
 // categoriesInRows reports whether each row is a category and each column a system. A row
 // or column of sizes decides; otherwise the side with more known names does.
 func (g *grid) categoriesInRows(known []Category) bool {
-	score := func(fields []field) (points int, sizes bool) {
+	score := func(fields []tableField) (points int, sizes bool) {
 		for _, f := range fields {
 			name, size, err := splitName(f.text)
 			switch {
@@ -74,7 +74,7 @@ func (g *grid) categoriesInRows(known []Category) bool {
 		}
 		return points, sizes
 	}
-	var labels []field
+	var labels []tableField
 	for _, row := range g.rows[1:] {
 		labels = append(labels, row[0])
 	}
@@ -87,7 +87,7 @@ func (g *grid) categoriesInRows(known []Category) bool {
 }
 
 func (g *grid) transpose() {
-	rows := make([][]field, len(g.rows[0]))
+	rows := make([][]tableField, len(g.rows[0]))
 	for i := range rows {
 		for _, row := range g.rows {
 			rows[i] = append(rows[i], row[i])
@@ -109,7 +109,7 @@ func categoryOf(known []Category, name string) int {
 // columns decides the meaning of each column and its number of questions: from its header,
 // from a row of sizes, or from the known benchmark.
 func (t *Table) columns(g *grid, known []Category) error {
-	var sizes []field
+	var sizes []tableField
 	for i, row := range g.rows[1:] {
 		if sizeNames[fold(row[0].text)] {
 			sizes = row
@@ -161,7 +161,7 @@ func (t *Table) columns(g *grid, known []Category) error {
 		kept = append(kept, overallAt)
 	}
 	for i, row := range g.rows {
-		var list []field
+		var list []tableField
 		for _, j := range kept {
 			list = append(list, row[j])
 		}
@@ -172,7 +172,7 @@ func (t *Table) columns(g *grid, known []Category) error {
 
 // hasCounts reports whether a column has counts such as 646/670, which include their sizes.
 func (g *grid) hasCounts(column int) bool {
-	return slices.ContainsFunc(g.rows[1:], func(row []field) bool {
+	return slices.ContainsFunc(g.rows[1:], func(row []tableField) bool {
 		c, err := parseCell(row[column].text)
 		return err == nil && c.Count != nil
 	})

@@ -1,15 +1,4 @@
-// Package claims checks published tables of percentages by arithmetic alone. It needs no
-// rows, no model and no network, only the printed numbers and the sizes of their
-// categories.
-//
-// [Read] parses a Markdown, CSV, YAML or JSON table into a [Table]. [Table.Audit] checks
-// for every number whether a whole number of questions gives it, and for every row whether
-// its parts give its overall, and returns a [Report], which [Report.Text] prints.
-//
-// A number is called impossible only if no rounding (to the nearest, ties either way, or
-// truncation) and no mean over a few runs gives it. The arithmetic is exact; if a search
-// would take too long, the number counts as possible.
-package claims
+package published
 
 // Limits of the input. They keep every product below within 64 bits.
 const (
@@ -20,8 +9,8 @@ const (
 	maxRows     = 1000
 )
 
-// MaxBytes is the maximum size of a file.
-const MaxBytes = 16 << 20
+// MaxTableBytes is the maximum size of a file.
+const MaxTableBytes = 16 << 20
 
 // A Table is the claims of a file: one row per system, one column per category.
 type Table struct {

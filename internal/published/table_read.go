@@ -1,4 +1,4 @@
-package claims
+package published
 
 import (
 	"bytes"
@@ -13,16 +13,16 @@ import (
 	"deem"
 )
 
-// Options configures how a table is read.
-type Options struct {
+// TableOptions configures how a table is read.
+type TableOptions struct {
 	Benchmark string // whose sizes are used; "" uses the file's benchmark
 
 	// Known returns the categories of a known benchmark.
 	Known func(benchmark string) ([]Category, error)
 }
 
-// A field is one field of a table with its position.
-type field struct {
+// A tableField is one field of a table with its position.
+type tableField struct {
 	text string
 	line int
 }
@@ -30,9 +30,9 @@ type field struct {
 // A grid is an uninterpreted table. Its first column and its first row contain names.
 type grid struct {
 	file      string
-	rows      [][]field
-	benchmark field // as named in the file
-	total     field // the size of the whole, if the file gives it
+	rows      [][]tableField
+	benchmark tableField // as named in the file
+	total     tableField // the size of the whole, if the file gives it
 	notes     []string
 }
 
@@ -42,9 +42,9 @@ func (g *grid) problem(line int, format string, args ...any) error {
 	return ps
 }
 
-// Read reads a table. The format is detected from the file name, or else from the first
+// ReadTable reads a table. The format is detected from the file name, or else from the first
 // bytes. Errors in the table are a [deem.Problems].
-func Read(name string, data []byte, o Options) (*Table, error) {
+func ReadTable(name string, data []byte, o TableOptions) (*Table, error) {
 	g := &grid{file: name}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	var err error
@@ -117,15 +117,15 @@ func (g *grid) markdown(text string) error {
 }
 
 // pipes splits a line of a Markdown table.
-func pipes(text string, line int) []field {
+func pipes(text string, line int) []tableField {
 	text = strings.TrimSpace(text)
 	text = strings.TrimPrefix(text, "|")
 	if strings.HasSuffix(text, "|") && !strings.HasSuffix(text, `\|`) {
 		text = text[:len(text)-1]
 	}
-	var list []field
+	var list []tableField
 	for piece := range strings.SplitSeq(strings.ReplaceAll(text, `\|`, "\x00"), "|") {
-		list = append(list, field{strings.TrimSpace(strings.ReplaceAll(piece, "\x00", "|")), line})
+		list = append(list, tableField{strings.TrimSpace(strings.ReplaceAll(piece, "\x00", "|")), line})
 	}
 	return list
 }
@@ -149,10 +149,10 @@ func (g *grid) csv(data []byte) error {
 			}
 			return nil // the end
 		}
-		var row []field
+		var row []tableField
 		for i, text := range record {
 			line, _ := r.FieldPos(i)
-			row = append(row, field{strings.TrimSpace(text), line})
+			row = append(row, tableField{strings.TrimSpace(text), line})
 		}
 		g.rows = append(g.rows, row)
 	}
