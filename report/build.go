@@ -18,9 +18,9 @@ func (b *Builder) Report() Report {
 	metrics := b.main.metrics()
 	hold := b.hold()
 	clusters := b.clusters()
-	by := estimator{clustered: clusters.Robust, resample: b.head.resampling(), calibration: b.head.CalibrationError}
+	by := estimator{clustered: clusters.Robust, resample: b.Head.resampling(), calibration: b.Head.CalibrationError}
 	r := Report{
-		Version: Version, Head: b.head,
+		Version: Version, Head: b.Head,
 		Records: b.records, Items: b.main.items, Judged: b.main.judged(), Unjudged: b.main.unjudged,
 		Hold:       hold,
 		Metrics:    make([]Figures, len(metrics)),
@@ -38,7 +38,7 @@ func (b *Builder) Report() Report {
 		r.Undecided = &Failures{Kind: deem.Unsure, N: n.n, Examples: n.first.ids()}
 	}
 	if h := r.Head.Harness; h != nil {
-		sent := h.asSent(r.Calls.Wire)
+		sent := asSent(*h, r.Calls.Wire)
 		r.Head.Harness = &sent
 	}
 	for i, metric := range metrics {
@@ -49,7 +49,6 @@ func (b *Builder) Report() Report {
 	r.Clusters = clusters.with(r.Metrics[0].Judged)
 	r.Confidence = b.confidence(r.Noise)
 	r.Detectable = b.main.detectable(metrics[0], r.Metrics[0].Judged)
-	r.Upstream = b.upstream(r.Metrics[0])
 	r.Notes = b.notes(r)
 	return r
 }
@@ -57,15 +56,15 @@ func (b *Builder) Report() Report {
 // hold returns why the headline is withheld, or nil. With several trials, every trial
 // without a verdict counts.
 func (b *Builder) hold() *Hold {
-	if b.head.Trials < 2 {
-		return b.main.hold(b.head.MaxUnjudged, "item")
+	if b.Head.Trials < 2 {
+		return b.main.hold(b.Head.MaxUnjudged, "item")
 	}
 	var all tally
 	for _, t := range b.trials {
 		all.items += t.items
 		all.unjudged += t.unjudged
 	}
-	return all.hold(b.head.MaxUnjudged, "trial")
+	return all.hold(b.Head.MaxUnjudged, "trial")
 }
 
 // clusters counts the clusters and reports whether intervals must allow for them.
@@ -87,14 +86,6 @@ func (c Clusters) with(est *stat.Estimate) Clusters {
 		c.DesignEffect = min(float64(est.N)/est.EffectiveN, math.MaxFloat64)
 	}
 	return c
-}
-
-// upstream returns the score of an upstream that counts failures as wrong.
-func (b *Builder) upstream(f Figures) *Upstream {
-	if b.head.UpstreamName == "" {
-		return nil
-	}
-	return &Upstream{Name: b.head.UpstreamName, Metric: f.Metric, Estimate: f.Strict, Unjudged: f.Unjudged}
 }
 
 // failureRows returns the unjudged items by kind, in the order of [deem.Kinds]. Unknown
@@ -140,7 +131,7 @@ func (b *Builder) categoryRows(by estimator, metric string, withheld bool) []Cat
 func (b *Builder) trialRows(by estimator) []Trial {
 	rows := make([]Trial, 0, len(b.trials))
 	trials := maps.Clone(b.trials)
-	if b.head.Trials < 2 {
+	if b.Head.Trials < 2 {
 		if len(trials) == 0 {
 			return rows
 		}
@@ -148,7 +139,7 @@ func (b *Builder) trialRows(by estimator) []Trial {
 	}
 	for _, i := range slices.Sorted(maps.Keys(trials)) {
 		t := trials[i]
-		hold := t.hold(b.head.MaxUnjudged, "item")
+		hold := t.hold(b.Head.MaxUnjudged, "item")
 		rows = append(rows, Trial{Trial: i, Hold: hold, Figures: t.figures(by, t.metrics()[0], hold != nil)})
 	}
 	return rows
@@ -194,7 +185,7 @@ func (b *Builder) readingRows(by estimator) []Reading {
 	rows := make([]Reading, 0, len(b.readings))
 	for _, name := range slices.Sorted(maps.Keys(b.readings)) {
 		r := b.readings[name]
-		hold := r.hold(b.head.MaxUnjudged, "item")
+		hold := r.hold(b.Head.MaxUnjudged, "item")
 		rows = append(rows, Reading{
 			Reading: name, Hold: hold, Figures: r.figures(by, r.metrics()[0], hold != nil),
 			Differ: r.differ.n, Examples: r.differ.first.ids(),

@@ -3,7 +3,6 @@ package report
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"deem"
 	"deem/internal/doc"
@@ -27,7 +26,11 @@ const noVerdict deem.Kind = "no_verdict"
 // trials, and an item is buffered until all its trials are added. A Builder is not safe for
 // concurrent use.
 type Builder struct {
-	head    Head
+	// Head is the head of the report. A report on a stream of records knows only at the end
+	// whether the run is complete and when it ended: set these two before [Builder.Report].
+	// The other fields must not change.
+	Head Head
+
 	records int
 
 	sums
@@ -106,7 +109,7 @@ func (r *reread) add(it *gathered, limit int) {
 func New(h Head) *Builder {
 	h = h.sane()
 	b := &Builder{
-		head:     h,
+		Head:     h,
 		sums:     sums{main: &tally{}, categories: map[string]*tally{}, aspects: map[string]*aspect{}},
 		items:    gather{want: h.Trials},
 		trials:   map[int]*tally{},
@@ -120,12 +123,6 @@ func New(h Head) *Builder {
 		b.looks = newLooks(*h.Until)
 	}
 	return b
-}
-
-// End sets whether the run is complete and when it last made progress. A report on a stream
-// of records knows this only at the end.
-func (b *Builder) End(complete bool, ended time.Time) {
-	b.head.Complete, b.head.Ended = complete, ended
 }
 
 // Add adds one record, of which it retains only a few names. With [Head.Until], records
@@ -147,12 +144,12 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 	}
 	v, kind := b.outcome(rec)
 	guess := b.guess(rec)
-	if rec.Trial != 0 || b.head.Trials > 1 {
-		o := outcome{weight: weight, member: memberOf(rec.Item), limit: b.head.maxAlone()}
+	if rec.Trial != 0 || b.Head.Trials > 1 {
+		o := outcome{weight: weight, member: memberOf(rec.Item), limit: b.Head.maxAlone()}
 		o.set(v, guess)
 		entry(b.trials, rec.Trial).add(o)
 	}
-	if rec.Trial != 0 && b.head.Trials < 2 {
+	if rec.Trial != 0 && b.Head.Trials < 2 {
 		// The number of trials is unknown, so items cannot wait for them.
 		return true
 	}
@@ -177,7 +174,7 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 	}
 	if b.looks != nil { // requires a single trial
 		b.looks.add(rec.Position, rec.Item, v, weight)
-		if rec.Item.Cluster == "" || b.main.items == b.head.Items {
+		if rec.Item.Cluster == "" || b.main.items == b.Head.Items {
 			b.look()
 		}
 	}
@@ -186,7 +183,7 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 
 // addItem adds an item with all its trials.
 func (b *Builder) addItem(it *gathered) {
-	o := it.outcome(b.head.maxAlone())
+	o := it.outcome(b.Head.maxAlone())
 	b.main.add(o)
 	entry(b.categories, it.category).add(o)
 	if o.member.named {
@@ -194,7 +191,7 @@ func (b *Builder) addItem(it *gathered) {
 	}
 	if o.failed < 1 && !o.undecided {
 		b.addAspects(it)
-		b.noise.add(it, b.head.maxAlone())
+		b.noise.add(it, b.Head.maxAlone())
 	}
 }
 
@@ -217,7 +214,7 @@ func (b *Builder) settled() *Builder {
 	for name, r := range b.readings {
 		of := &reread{tally: *r.tally.clone(), differ: *r.differ.clone()}
 		for _, it := range r.items.pending {
-			of.add(it, b.head.maxAlone())
+			of.add(it, b.Head.maxAlone())
 		}
 		out.readings[name] = of
 	}
@@ -244,7 +241,7 @@ func (b *Builder) outcome(rec deem.Record) (*deem.Verdict, deem.Kind) {
 
 // guess returns the probability that counts in place of a verdict, or nil.
 func (b *Builder) guess(rec deem.Record) *float64 {
-	if f := rec.Failure; b.head.CalibrationError > 0 && f != nil && rec.Verdict == nil && f.Probability != nil && usableScore(*f.Probability) {
+	if f := rec.Failure; b.Head.CalibrationError > 0 && f != nil && rec.Verdict == nil && f.Probability != nil && usableScore(*f.Probability) {
 		return f.Probability
 	}
 	return nil
@@ -291,7 +288,7 @@ func (b *Builder) addAspects(it *gathered) {
 // AddReread adds the result of the named reading for the reply in rec: a verdict or a
 // failure.
 func (b *Builder) AddReread(reading string, rec deem.Record, v *deem.Verdict, f *deem.Failure) {
-	if rec.Trial != 0 && b.head.Trials < 2 {
+	if rec.Trial != 0 && b.Head.Trials < 2 {
 		return
 	}
 	if f != nil || (v != nil && !usableScore(v.Score)) {
@@ -303,9 +300,9 @@ func (b *Builder) AddReread(reading string, rec deem.Record, v *deem.Verdict, f 
 	}
 	weight, _ := weightOf(rec.Item)
 	r := entry(b.readings, reading)
-	r.items.want = b.head.Trials
+	r.items.want = b.Head.Trials
 	if it := r.items.add(&rec, v, nil, weight, differ(was, v)); it != nil {
-		r.add(it, b.head.maxAlone())
+		r.add(it, b.Head.maxAlone())
 		r.items.release(it)
 	}
 }

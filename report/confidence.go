@@ -2,13 +2,8 @@ package report
 
 import (
 	"deem"
+	"deem/internal/doc"
 	"deem/stat"
-)
-
-// The sources of a confidence.
-const (
-	FromVerdicts = "verdicts" // the judge states its confidence
-	FromTrials   = "trials"   // the share of an item's trials that agree with the majority
 )
 
 // Confidence is the confidence of the judge. It does not say how often the judge is right;
@@ -69,7 +64,7 @@ func (b *Builder) confidence(n *Noise) *Confidence {
 	if s.values.N() == 0 {
 		return n.confidence()
 	}
-	c := &Confidence{Source: FromVerdicts, N: s.values.N(), Mean: s.values.Mean(), Below60: s.below60, Below90: s.below90}
+	c := &Confidence{Source: doc.FromVerdicts, N: s.values.N(), Mean: s.values.Mean(), Below60: s.below60, Below90: s.below90}
 	for i, k := range s.tenths {
 		if k > 0 {
 			c.Levels = append(c.Levels, ConfidenceLevel{From: float64(i) / 10, To: float64(i+1) / 10, N: k})
@@ -83,21 +78,21 @@ func (n *Noise) confidence() *Confidence {
 	if n == nil {
 		return nil
 	}
-	c := &Confidence{Source: FromTrials, N: n.Repeated}
+	c := &Confidence{Source: doc.FromTrials, N: n.Repeated}
 	var values stat.Moments
-	for _, l := range n.Agreement {
-		share := float64(l.Agree) / float64(l.Trials)
-		values.Add(share, float64(l.Items))
+	for _, l := range n.levels {
+		share := float64(l.agree) / float64(l.trials)
+		values.Add(share, float64(l.items))
 		if last := len(c.Levels) - 1; last >= 0 && c.Levels[last].From == share { // 2 of 2 equals 3 of 3
-			c.Levels[last].N += l.Items
+			c.Levels[last].N += l.items
 		} else {
-			c.Levels = append(c.Levels, ConfidenceLevel{From: share, To: share, N: l.Items})
+			c.Levels = append(c.Levels, ConfidenceLevel{From: share, To: share, N: l.items})
 		}
 		if share < 0.6 {
-			c.Below60 += l.Items
+			c.Below60 += l.items
 		}
 		if share < 0.9 {
-			c.Below90 += l.Items
+			c.Below90 += l.items
 		}
 	}
 	c.Mean = values.Mean()

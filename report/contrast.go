@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"deem/internal/agreement"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -109,7 +110,7 @@ type pair struct {
 func (by estimator) pairOf(part *tally, whole *cast, rest stat.Moments, metric string) pair {
 	one := part.values(metric)
 	// Means of trials count as the rounded sum, which makes the test more conservative.
-	countable := (metric != MeanScore || one.Binary() && rest.Binary()) && !one.Weighted() && !rest.Weighted()
+	countable := (metric != doc.MeanScore || one.Binary() && rest.Binary()) && !one.Weighted() && !rest.Weighted()
 	if !by.clustered {
 		out := pair{one: independent(metric, one), rest: independent(metric, rest)}
 		if countable {

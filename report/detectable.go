@@ -3,12 +3,9 @@ package report
 import (
 	"math"
 
+	"deem/internal/doc"
 	"deem/stat"
 )
-
-// AssumedDiscordance is the share of items on which two runs are assumed to differ.
-// Systems that are worth comparing usually differ on a tenth to a third of the items.
-const AssumedDiscordance = 0.2
 
 // Detectable is the smallest difference from another run over the same items that would be
 // detected with the given power.
@@ -49,14 +46,14 @@ func (t *tally) detectable(metric string, est *stat.Estimate) *Detectable {
 		d.EffectiveN, n = e, int(e)
 	}
 	d.Clusters = est.Clusters
-	if metric == MeanScore {
+	if metric == doc.MeanScore {
 		if d.SD = math.Sqrt(m.Variance()); d.SD == 0 {
 			return nil
 		}
 		d.Difference = math.Min(1, max(stat.MinDetectable(n, d.SD, d.Level, d.Power), d.inClusters(d.SD, n)))
 		return d
 	}
-	d.Discordance = AssumedDiscordance
+	d.Discordance = doc.AssumedDiscordance
 	d.Difference = max(stat.MinDetectablePaired(n, d.Discordance, d.Level, d.Power), d.inClusters(math.Sqrt(d.Discordance), n))
 	if d.Difference > d.Discordance { // a difference cannot exceed the discordance
 		d.Difference = 1

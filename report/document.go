@@ -107,7 +107,7 @@ func (r Report) title() string {
 func (p *paper) headline() {
 	var tiles doc.Tiles
 	for i, f := range p.Metrics {
-		tile := doc.Tile{Name: f.Metric, Value: doc.Absent(p.Withheld()), About: p.counted(f)}
+		tile := doc.Tile{Name: f.Metric, Value: doc.Absent(p.Hold != nil), About: p.counted(f)}
 		if f.Judged == nil {
 			tile.Tone = doc.Warning
 		} else {
@@ -136,10 +136,11 @@ func (p *paper) headline() {
 			})
 		}
 	}
-	if u := p.Upstream; u != nil && p.Items > 0 {
+	if name := p.Head.UpstreamName; name != "" && p.Items > 0 {
+		strict := p.Metrics[0].Strict
 		tiles = append(tiles, doc.Tile{
-			Name: u.Name, Value: doc.Percent(u.Estimate.Value), Interval: u.Estimate.Ends("%.1f", 100),
-			About: "as upstream counts: unjudged items are wrong", Marks: p.mark(u.Estimate.Warnings...),
+			Name: name, Value: doc.Percent(strict.Value), Interval: strict.Ends("%.1f", 100),
+			About: "as upstream counts: unjudged items are wrong", Marks: p.mark(strict.Warnings...),
 		})
 	}
 	blocks := []doc.Block{tiles}
@@ -147,7 +148,7 @@ func (p *paper) headline() {
 		blocks = append(blocks, doc.Paragraph{Text: "The score is withheld: " + p.Hold.Reason + ".", Tone: doc.Warning})
 	}
 	if p.Stopped != nil {
-		blocks = append(blocks, doc.Paragraph{Text: words.UpperFirst(p.Stopped.Words(p.Head.Items)) + "."})
+		blocks = append(blocks, doc.Paragraph{Text: words.UpperFirst(p.Stopped.words(p.Head.Items)) + "."})
 	}
 	p.Add(doc.Section{ID: "score", Blocks: blocks})
 }
@@ -284,7 +285,7 @@ func (p *paper) trials() {
 	}
 	blocks := []doc.Block{}
 	if n := p.Noise; n != nil {
-		blocks = append(blocks, doc.Paragraph{Text: words.UpperFirst(n.Words()) + ".", Marks: p.mark(append(slices.Clone(n.Warnings), n.FlipRate.Warnings...)...)})
+		blocks = append(blocks, doc.Paragraph{Text: words.UpperFirst(n.words()) + ".", Marks: p.mark(append(slices.Clone(n.Warnings), n.FlipRate.Warnings...)...)})
 		if n.Flipped > 0 {
 			blocks = append(blocks, doc.Paragraph{Text: "Items whose trials differ: " + doc.IDs(n.Examples, n.Flipped)})
 		}
@@ -296,7 +297,7 @@ func (p *paper) trials() {
 func (p *paper) aspects() {
 	t := doc.Table{Columns: []doc.Column{doc.Col("aspect"), doc.Est("mean [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Col("range")}}
 	for _, a := range p.Aspects {
-		mean := doc.T(doc.Absent(p.Withheld()))
+		mean := doc.T(doc.Absent(p.Hold != nil))
 		if a.Judged != nil {
 			mean = p.Coefficient(*a.Judged, 2)
 		}
@@ -384,14 +385,14 @@ func (p *paper) metrics() {
 	for _, f := range p.Metrics {
 		if f.Items > 0 && len(p.Metrics) > 1 {
 			t.Rows = append(t.Rows, []doc.Cell{
-				doc.T(f.Metric), p.estimate(f.Judged, p.Withheld()), doc.N(f.Items - f.Unjudged), doc.N(f.Unjudged),
+				doc.T(f.Metric), p.estimate(f.Judged, p.Hold != nil), doc.N(f.Items - f.Unjudged), doc.N(f.Unjudged),
 				p.estimate(&f.Strict, false), doc.T(doc.Percent(f.Band.Lo) + " to " + doc.Percent(f.Band.Hi)),
 			})
 		}
 	}
 	p.Add(doc.Section{ID: "metrics", Title: "Metrics", Detail: true, Blocks: []doc.Block{t}})
 	if d := p.Detectable; d != nil {
-		p.Add(doc.Section{ID: "power", Title: "Power", Detail: true, Blocks: []doc.Block{doc.Paragraph{Text: words.UpperFirst(d.Words()) + "."}}})
+		p.Add(doc.Section{ID: "power", Title: "Power", Detail: true, Blocks: []doc.Block{doc.Paragraph{Text: words.UpperFirst(d.words()) + "."}}})
 	}
 	if c := p.Confidence; c != nil {
 		p.Add(doc.Section{ID: "confidence", Title: "Confidence", Detail: true, Blocks: []doc.Block{doc.Paragraph{Text: words.UpperFirst(c.Words()) + "."}}})
@@ -455,15 +456,15 @@ func (p *paper) facts() doc.Facts {
 		{Name: "records", Text: recordsLine(p.Report)},
 	}...)
 	if p.Stopped != nil {
-		list = append(list, doc.Fact{Name: "stop", Text: p.Stopped.Words(h.Items)})
+		list = append(list, doc.Fact{Name: "stop", Text: p.Stopped.words(h.Items)})
 	}
 	if p.Items > 0 {
 		list = append(list, doc.Fact{Name: "counts", Text: p.Counts()})
 	}
 	list = append(list,
 		doc.Fact{Name: "intervals", Text: intervals(p.Report)},
-		doc.Fact{Name: "errata", Text: errataWords(n.Errata)},
-		doc.Fact{Name: "lock", Text: lockWords(n.Lock)},
+		doc.Fact{Name: "errata", Text: n.Errata.Words()},
+		doc.Fact{Name: "lock", Text: n.Lock.Card()},
 		doc.Fact{Name: "deem", Text: n.Deem},
 	)
 	if c.N > 0 {

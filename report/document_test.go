@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deem/internal/doc"
 	"deem/report"
 	"deem/stat"
 )
@@ -16,18 +17,18 @@ func TestStatisticsDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := strings.Join(strings.Fields(strings.ReplaceAll(string(raw), "\n> ", " ")), " ")
+	page := strings.Join(strings.Fields(strings.ReplaceAll(string(raw), "\n> ", " ")), " ")
 	for _, word := range []string{
 		"`" + "wilson" + "`", "`" + "t" + "`", "`" + stat.MethodNone + "`",
 		"`" + "cluster-robust" + "`", "`" + "cluster-bootstrap" + "`",
 		"`" + string(stat.BootstrapBCa) + "`", "`" + string(stat.BootstrapPercentile) + "`", "`" + report.MethodMover + "`",
-		report.Score, report.PassRate, report.MeanScore,
+		doc.Score, doc.PassRate, doc.MeanScore,
 		stat.WarnFewClusters, first(report.WarnFew), first(stat.WarnSteady), first(stat.WarnNoSpread), first(stat.WarnWeighted),
 		first(stat.WarnSteadyDraws), first(report.WarnFewTrials), first(report.WarnFractional),
 		first(strings.Replace(report.Differs, " (", ":", 1)),
 		build(head(), many(250, 500)).Report().Detectable.Words(),
 	} {
-		if !strings.Contains(doc, word) {
+		if !strings.Contains(page, word) {
 			t.Errorf("docs/statistics.md does not say %q", word)
 		}
 	}

@@ -58,7 +58,7 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 // independent returns a function that estimates a metric at any level from independent
 // values. Scores that are all 0 or 1 are treated as proportions.
 func independent(metric string, m stat.Moments) func(level float64) stat.Estimate {
-	if metric == MeanScore && !m.Binary() {
+	if metric == doc.MeanScore && !m.Binary() {
 		return func(level float64) stat.Estimate { return stat.MeanIn(m, level, stat.Unit) }
 	}
 	return func(level float64) stat.Estimate { return stat.WeightedProportion(m, level) }

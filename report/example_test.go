@@ -5,11 +5,12 @@ import (
 	"os"
 
 	"deem"
+	"deem/judge"
 	"deem/report"
 )
 
 func ExampleBuilder() {
-	b := report.New(report.Head{Judge: "exact", JudgeKind: report.KindRule, MaxUnjudged: report.DefaultMaxUnjudged, Complete: true})
+	b := report.New(report.Head{Judge: "exact", JudgeKind: judge.KindRule, MaxUnjudged: report.DefaultMaxUnjudged, Complete: true})
 	for i := range 40 {
 		rec := deem.Record{Item: deem.Item{ID: fmt.Sprintf("q%d", i)}, Position: i, Judge: "exact"}
 		if i == 3 {

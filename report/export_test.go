@@ -12,8 +12,6 @@ func Fixed(numbers ...float64) float64 {
 	return sum.float()
 }
 
-// MaxNamed is the number of clusters that are kept apart.
-
 const (
 	Differs        = differs
 	MethodMover    = methodMover
@@ -26,3 +24,9 @@ const (
 const (
 	MaxNamed = maxNamed
 )
+
+// Words returns the sentence about the noise in a document.
+func (n *Noise) Words() string { return n.words() }
+
+// Words returns the sentence about the detectable difference in a document.
+func (d *Detectable) Words() string { return d.words() }

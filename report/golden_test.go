@@ -19,6 +19,7 @@ import (
 
 	"deem"
 	"deem/internal/doc"
+	"deem/judge"
 	"deem/report"
 )
 
@@ -27,7 +28,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // head returns the head of a complete run with a model.
 func head() report.Head {
 	return report.Head{
-		Run: "nightly-7", Judge: "longmemeval", JudgeHash: strings.Repeat("4f0c2a91", 8), JudgeKind: report.KindModel,
+		Run: "nightly-7", Judge: "longmemeval", JudgeHash: strings.Repeat("4f0c2a91", 8), JudgeKind: judge.KindModel,
 		Reading: "upstream", Model: "openai:gpt-4o-2024-08-06",
 		Dataset: "longmemeval_s", DatasetHash: strings.Repeat("9b1c", 16), MaxUnjudged: report.DefaultMaxUnjudged,
 		Complete: true,
@@ -187,7 +188,7 @@ func scenePass() *report.Builder {
 // sceneRule has a rule as its judge, which calls no model.
 func sceneRule() *report.Builder {
 	h := head()
-	h.Judge, h.JudgeKind, h.Model, h.Reading = "match", report.KindRule, "", ""
+	h.Judge, h.JudgeKind, h.Model, h.Reading = "match", judge.KindRule, "", ""
 	h.JudgeNote = "match is a rule, not a model: it compares numbers, dates, lists and polarity, " +
 		"and leaves an item unjudged when it cannot tell"
 	recs := many(21, 33)
@@ -200,7 +201,7 @@ func sceneRule() *report.Builder {
 // sceneUndecided has a rule that gives probabilities for items that it does not decide.
 func sceneUndecided() *report.Builder {
 	h := head()
-	h.Judge, h.JudgeKind, h.JudgeNote, h.Model, h.Reading, h.CalibrationError = "match", report.KindRule, "match is a rule", "", "", 0.1
+	h.Judge, h.JudgeKind, h.JudgeNote, h.Model, h.Reading, h.CalibrationError = "match", judge.KindRule, "match is a rule", "", "", 0.1
 	recs := many(21, 40)
 	for i := range recs {
 		recs[i].Judge, recs[i].Calls = "match", nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -178,7 +179,7 @@ type side struct {
 // of returns the weight of the group and its mean, and whether it has any weight.
 func (s side) of(g group) (mean, weight float64, ok bool) {
 	sum, lost, w := g.score, g.lostScore, g.w
-	if s.metric == PassRate {
+	if s.metric == doc.PassRate {
 		sum, lost = g.pass, g.lostPass
 	}
 	if s.strict {

@@ -6,22 +6,22 @@ import (
 	"testing"
 	"time"
 
-	"deem/report"
+	"deem/internal/doc"
 )
 
 // harness returns a harness with every field set.
-func harness() *report.Harness {
-	return &report.Harness{
+func harness() *doc.Harness {
+	return &doc.Harness{
 		Deem: "v1.2.3",
-		Prompts: []report.Prompt{
+		Prompts: []doc.Prompt{
 			{Name: "default", SHA256: strings.Repeat("ab", 32), Text: "Is {response} right?"},
 			{Name: "temporal", SHA256: strings.Repeat("cd", 32), Text: "When?"},
 		},
 		Params:   map[string]string{"temperature": "0", "max_tokens": "10"},
 		Policy:   "category 5 (adversarial) excluded",
 		Excluded: []string{"id=q7"},
-		Errata:   &report.ErrataFile{File: "errata.json", Hash: strings.Repeat("12", 32), Faulty: 3},
-		Lock: &report.Lock{
+		Errata:   &doc.ErrataFile{File: "errata.json", Hash: strings.Repeat("12", 32), Faulty: 3},
+		Lock: &doc.Lock{
 			Hash: strings.Repeat("ef", 32), Created: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Kept: true,
 		},
 	}
@@ -90,9 +90,9 @@ func TestHarnessJSON(t *testing.T) {
 func TestHarnessEscapes(t *testing.T) {
 	const evil = "</dd><script>x</script>\x1b[2J\u202e"
 	h := head()
-	h.Harness = &report.Harness{
-		Deem: evil, Prompts: []report.Prompt{{Name: evil, SHA256: evil}, {Name: evil}}, Params: map[string]string{evil: evil}, Policy: evil,
-		Excluded: []string{evil}, Errata: &report.ErrataFile{File: evil, Hash: evil}, Lock: &report.Lock{Hash: evil, Broken: []string{evil}},
+	h.Harness = &doc.Harness{
+		Deem: evil, Prompts: []doc.Prompt{{Name: evil, SHA256: evil}, {Name: evil}}, Params: map[string]string{evil: evil}, Policy: evil,
+		Excluded: []string{evil}, Errata: &doc.ErrataFile{File: evil, Hash: evil}, Lock: &doc.Lock{Hash: evil, Broken: []string{evil}},
 	}
 	r := build(h, many(1, 2)).Report()
 	for name, text := range map[string]string{"text": text(t, r), "page": string(html(t, r))} {

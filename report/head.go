@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -15,19 +16,13 @@ const Version = "deem.report/1"
 // withheld.
 const DefaultMaxUnjudged = 0.01
 
-// The kinds of judge.
-const (
-	KindRule  = "rule"
-	KindModel = "model"
-)
-
 // A Head describes the run of a report.
 type Head struct {
 	Run string `json:"run,omitempty"`
 
 	Judge     string `json:"judge"`
 	JudgeHash string `json:"judge_hash,omitempty"`
-	JudgeKind string `json:"judge_kind,omitempty"` // "rule" or "model"
+	JudgeKind string `json:"judge_kind,omitempty"` // "rule" or "model", as in [deem/judge.Spec]
 
 	// JudgeNote is printed at the top of every report, for example "match is a rule, not a
 	// model: it cannot follow a paraphrase". A rule without one gets a default note.
@@ -77,7 +72,7 @@ type Head struct {
 	Until *Until `json:"-"`
 
 	// Harness describes what else produced the numbers, null if unknown.
-	Harness *Harness `json:"harness,omitempty"`
+	Harness *doc.Harness `json:"harness,omitempty"`
 
 	// Complete is false while the run is in progress or if it was stopped.
 	Complete bool `json:"complete"`
@@ -126,7 +121,7 @@ func (h Head) sane() Head {
 		}
 		h.Bootstrap = &set
 	}
-	if h.JudgeKind == KindRule && h.JudgeNote == "" {
+	if h.JudgeKind == "rule" && h.JudgeNote == "" {
 		h.JudgeNote = h.Judge + " is a rule, not a model"
 	}
 	// Reports are compared byte by byte between machines in different time zones.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/report"
 )
 
@@ -93,10 +94,12 @@ func TestHTMLMarks(t *testing.T) {
 }
 
 // withItems returns the report of some records as HTML with items below it.
-func withItems(t testing.TB, r report.Report, items report.Items) string {
+func withItems(t testing.TB, r report.Report, items doc.Section) string {
 	t.Helper()
+	d := r.Document()
+	d.Add(items)
 	var b bytes.Buffer
-	if err := r.HTMLWith(&b, items); err != nil {
+	if err := doc.HTML(&b, d); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -118,16 +121,16 @@ func TestHTMLItems(t *testing.T) {
 	}
 	r := b.Report()
 	for _, tt := range []struct {
-		items report.Items
+		items doc.Section
 		want  string
 		rows  int
 	}{
-		{report.Items{First: recs[:10], All: 40}, "The first 10 of 40 items; 30 are left out.", 10},
-		{report.Items{First: recs[:39], All: 40}, "The first 39 of 40 items; 1 is left out.", 39},
-		{report.Items{First: recs, All: 40}, "All 40 items.", 40},
-		{report.Items{All: 40}, "None of 40 items is listed.", 0},
-		{report.Items{}, "There are no items.", 0},
-		{report.Items{First: recs[:10], All: 40, Redacted: true}, "The texts of the items were removed", 0},
+		{doc.Listed(recs[:10], 40, false), "The first 10 of 40 items; 30 are left out.", 10},
+		{doc.Listed(recs[:39], 40, false), "The first 39 of 40 items; 1 is left out.", 39},
+		{doc.Listed(recs, 40, false), "All 40 items.", 40},
+		{doc.Listed(nil, 40, false), "None of 40 items is listed.", 0},
+		{doc.Listed(nil, 0, false), "There are no items.", 0},
+		{doc.Listed(recs[:10], 40, true), "The texts of the items were removed", 0},
 	} {
 		got := withItems(t, r, tt.items)
 		if !strings.Contains(got, tt.want) {
@@ -137,7 +140,7 @@ func TestHTMLItems(t *testing.T) {
 			t.Errorf("%s: the page lists %d items, want %d", tt.want, n, tt.rows)
 		}
 	}
-	got := withItems(t, r, report.Items{First: recs, All: 40})
+	got := withItems(t, r, doc.Listed(recs, 40, false))
 	for _, want := range []string{"unjudged: refused", "would not say", "it says so", "and 1 more", strings.Repeat("é", 600) + "...", `class="tag good"`, `class="tag bad"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not hold %q", want)
@@ -159,7 +162,7 @@ func TestHTMLItemsEscape(t *testing.T) {
 	rec.Verdict.Label, rec.Verdict.Reason = evil, evil
 	b := report.New(head())
 	b.Add(rec)
-	got := withItems(t, b.Report(), report.Items{First: []deem.Record{rec}, All: 1})
+	got := withItems(t, b.Report(), doc.Listed([]deem.Record{rec}, 1, false))
 	for _, bad := range []string{"<script", "<img", "\u202e", "\x1b", "\xff", "http:"} {
 		if strings.Contains(got, bad) {
 			t.Errorf("the page holds %q", bad)

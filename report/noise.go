@@ -62,19 +62,15 @@ type Noise struct {
 	// published. It includes only the judge's noise.
 	TrialSD float64 `json:"trial_sd"`
 
-	// Agreement counts the repeated items by how many of their trials agree with the
-	// majority, highest agreement first.
-	Agreement []Level `json:"agreement"`
-
 	Warnings []string `json:"warnings,omitempty"`
+
+	// levels counts the repeated items by how many of their trials agree with the majority,
+	// highest agreement first.
+	levels []level
 }
 
-// A Level is the number of items of which Agree of Trials trials agree.
-type Level struct {
-	Agree  int `json:"agree"`
-	Trials int `json:"trials"`
-	Items  int `json:"items"`
-}
+// A level is the number of items of which agree of trials trials agree.
+type level struct{ agree, trials, items int }
 
 // gather combines the trials of each item. An item is buffered until all its trials are
 // added. If the trials of an item are adjacent, as they are in a store, memory does not
@@ -204,7 +200,7 @@ func (s *repeatSums) clone() *repeatSums {
 
 // of returns the sums of a metric.
 func (s *repeatSums) of(metric string) *noiseSums {
-	if metric == PassRate {
+	if metric == doc.PassRate {
 		return &s.pass
 	}
 	return &s.score
@@ -289,9 +285,9 @@ func (b *Builder) noiseOf(by estimator, headline Figures) *Noise {
 	n := &Noise{
 		Metric: headline.Metric, Trials: b.items.want, Items: b.main.judged(), Repeated: s.flips.items,
 		Unjudged: b.main.unjudged, Failed: b.noise.failed,
-		Flipped: s.flipped.n, Examples: s.flipped.first.ids(), Agreement: s.agreement(),
+		Flipped: s.flipped.n, Examples: s.flipped.first.ids(), levels: s.agreement(),
 	}
-	n.FlipRate = by.estimate(&s.flips, side{metric: Score})
+	n.FlipRate = by.estimate(&s.flips, side{metric: doc.Score})
 	mean := headline.Judged
 	if mean == nil {
 		mean = new(by.estimate(b.main, side{metric: headline.Metric}))
@@ -342,13 +338,13 @@ func (b *Builder) trialSD(metric string) float64 {
 }
 
 // agreement returns the levels of agreement, highest first.
-func (s *noiseSums) agreement() []Level {
-	levels := make([]Level, 0, len(s.levels))
+func (s *noiseSums) agreement() []level {
+	levels := make([]level, 0, len(s.levels))
 	for l, items := range s.levels {
-		levels = append(levels, Level{Agree: l[0], Trials: l[1], Items: items})
+		levels = append(levels, level{agree: l[0], trials: l[1], items: items})
 	}
-	slices.SortFunc(levels, func(a, b Level) int {
-		return cmp.Or(cmp.Compare(b.Agree*a.Trials, a.Agree*b.Trials), cmp.Compare(b.Trials, a.Trials))
+	slices.SortFunc(levels, func(a, b level) int {
+		return cmp.Or(cmp.Compare(b.agree*a.trials, a.agree*b.trials), cmp.Compare(b.trials, a.trials))
 	})
 	return levels
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/report"
 )
 
@@ -221,7 +222,7 @@ func TestFlipsOfPassMarks(t *testing.T) {
 		}
 	}
 	n := b.Report().Noise
-	if n.Metric != report.PassRate || n.Flipped != 3 || strings.Join(n.Examples, " ") != "q20 q21 q22" {
+	if n.Metric != doc.PassRate || n.Flipped != 3 || strings.Join(n.Examples, " ") != "q20 q21 q22" {
 		t.Errorf("metric %q, %d flips %q, want 3 flips q20 q21 q22 of the pass rate", n.Metric, n.Flipped, n.Examples)
 	}
 }

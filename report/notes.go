@@ -89,7 +89,7 @@ func noteTrials(trials int) string {
 
 // noteUnmeasuredNoise says why several trials do not measure the judge's noise.
 func (b *Builder) noteUnmeasuredNoise() string {
-	if len(b.trials) == 0 || b.head.Trials > 1 {
+	if len(b.trials) == 0 || b.Head.Trials > 1 {
 		return ""
 	}
 	return "the head of the report does not say how often items are judged, so only the first trial counts"

@@ -38,10 +38,6 @@ type Report struct {
 	// Stopped is the result of the run's stopping rule. It is absent without such a rule.
 	Stopped *Stopped `json:"stopped,omitempty"`
 
-	// Upstream is the score according to an upstream that counts failures as wrong. It is
-	// null if there is no such upstream.
-	Upstream *Upstream `json:"upstream"`
-
 	Failures   []Failures `json:"failures"`
 	Categories []Category `json:"categories"` // sorted by name; empty if no item has one
 	Trials     []Trial    `json:"trials"`     // empty unless there is more than one
@@ -96,15 +92,11 @@ type Report struct {
 	Notes []string `json:"notes"`
 }
 
-// The metrics of a report.
-const (
-	PassRate  = doc.PassRate  // the share of items that reach the judge's pass mark, averaged over trials
-	Score     = doc.Score     // the share of items with score 1, if all scores are 0 or 1, averaged over trials
-	MeanScore = doc.MeanScore // the mean of scores between 0 and 1
-)
-
 // Figures are the numbers of one metric, which are always shown together.
 type Figures struct {
+	// Metric is "pass rate", the share of items that reach the judge's pass mark; "score", the
+	// share of items with score 1, if all scores are 0 or 1; or "mean score", the mean of scores
+	// between 0 and 1. All are averaged over trials.
 	Metric string `json:"metric"`
 
 	// Judged is the estimate over judged and undecided items. An undecided item counts with
@@ -147,14 +139,6 @@ func (h Hold) reason(noun string) string {
 	part := float64(h.Unjudged) / float64(max(h.Items, 1))
 	return fmt.Sprintf("%s of %s (%s%%) %s unjudged, and at most %s%% may be",
 		words.Comma(h.Unjudged), words.Count(h.Items, noun), doc.Short(100*part), words.IsAre(h.Unjudged), doc.Short(100*h.Limit))
-}
-
-// Upstream is a score under the name of the upstream that computes it this way.
-type Upstream struct {
-	Name     string        `json:"name"`
-	Metric   string        `json:"metric"`
-	Estimate stat.Estimate `json:"estimate"`
-	Unjudged int           `json:"unjudged"`
 }
 
 // Failures are the unjudged items of one kind or, if items are judged several times, the
@@ -231,17 +215,6 @@ type Clusters struct {
 	// independent item, for the headline; it is 0 if unknown.
 	Robust       bool    `json:"robust,omitempty"`
 	DesignEffect float64 `json:"design_effect,omitempty"`
-}
-
-// Withheld reports whether the headline is withheld.
-func (r Report) Withheld() bool { return r.Hold != nil }
-
-// WithheldReason returns why the headline is withheld, or "" if it is not.
-func (r Report) WithheldReason() string {
-	if r.Hold == nil {
-		return ""
-	}
-	return r.Hold.Reason
 }
 
 // JSON writes the report as indented JSON.

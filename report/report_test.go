@@ -20,6 +20,7 @@ import (
 
 	"deem"
 	"deem/internal/doc"
+	"deem/judge"
 	"deem/report"
 )
 
@@ -81,11 +82,8 @@ func TestWithheld(t *testing.T) {
 				recs = append(recs, failed(tt.judged+i, deem.Empty))
 			}
 			r := build(h, recs).Report()
-			if got := r.Withheld(); got != tt.want {
-				t.Errorf("Withheld() = %v, want %v", got, tt.want)
-			}
-			if got := r.WithheldReason() != ""; got != tt.want {
-				t.Errorf("WithheldReason() = %q, want one: %v", r.WithheldReason(), tt.want)
+			if got := r.Hold != nil && r.Hold.Reason != ""; got != tt.want {
+				t.Errorf("Hold = %+v, want one: %v", r.Hold, tt.want)
 			}
 			if got := strings.Contains(text(t, r), "withheld"); got != tt.want {
 				t.Errorf("the text says withheld: %v, want %v", got, tt.want)
@@ -272,7 +270,7 @@ func TestLonelyClustersAreNoClusters(t *testing.T) {
 
 func TestRuleWithoutNote(t *testing.T) {
 	h := head()
-	h.Judge, h.JudgeKind = "exact", report.KindRule
+	h.Judge, h.JudgeKind = "exact", judge.KindRule
 	if got := text(t, build(h, many(1, 2)).Report()); !strings.Contains(got, "exact is a rule, not a model") {
 		t.Errorf("the text does not say that the judge is a rule:\n%s", got)
 	}

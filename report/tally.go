@@ -3,6 +3,7 @@ package report
 import (
 	"deem"
 	"deem/internal/agreement"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -123,19 +124,19 @@ func (t *tally) judged() int { return t.items - t.unjudged - t.guesses.N() }
 
 // metrics returns the metrics of the verdicts, the headline first.
 func (t *tally) metrics() []string {
-	score := MeanScore
+	score := doc.MeanScore
 	if !t.graded {
-		score = Score
+		score = doc.Score
 	}
 	if t.judged() > 0 && t.unmarked == 0 {
-		return []string{PassRate, score}
+		return []string{doc.PassRate, score}
 	}
 	return []string{score}
 }
 
 // of returns the values of a metric.
 func (t *tally) of(metric string) *sides {
-	if metric == PassRate {
+	if metric == doc.PassRate {
 		return &t.pass
 	}
 	return &t.score

@@ -2,10 +2,10 @@ package report
 
 import (
 	"fmt"
-	"iter"
 	"math"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/stat"
 )
@@ -30,8 +30,8 @@ type Until struct {
 	// begins: bets that change with the results would not be fair. 0 means several at once.
 	Aim float64 `json:"aim,omitempty"`
 
-	// Largest is the largest weight of a unit, which is a cluster or an item without one.
-	// [LargestUnit] returns it.
+	// Largest is the largest weight of a unit, which is a cluster or an item without one. It is
+	// at least 1.
 	Largest float64 `json:"largest"`
 
 	// Base are the results of the run Against, by item position; null is unjudged. They are
@@ -53,23 +53,6 @@ type Stopped struct {
 	// Difference is this run minus the other, over the same items, with an interval that
 	// also holds at every look. It is null without another run.
 	Difference *stat.Estimate `json:"difference"`
-}
-
-// LargestUnit returns the largest weight of a cluster or of an item without one.
-func LargestUnit(items iter.Seq2[deem.Item, error]) (float64, error) {
-	largest, clusters := 1.0, map[string]float64{}
-	for it, err := range items {
-		if err != nil {
-			return 0, err
-		}
-		weight, _ := weightOf(it)
-		if it.Cluster != "" {
-			clusters[it.Cluster] += weight
-			weight = clusters[it.Cluster]
-		}
-		largest = math.Max(largest, weight)
-	}
-	return largest, nil
 }
 
 // looks evaluates the rule after every unit: an item or a whole cluster.
@@ -183,7 +166,7 @@ func (l *looks) look(metric string, value float64) {
 
 // estimate returns the interval of a metric.
 func (l *looks) estimate(metric string) stat.Estimate {
-	if metric == PassRate {
+	if metric == doc.PassRate {
 		return l.pass.Estimate()
 	}
 	return l.score.Estimate()
@@ -263,7 +246,7 @@ func (b *Builder) stopped(metrics []Figures) *Stopped {
 }
 
 // Words describes the result of the rule in one sentence, without a full stop.
-func (s *Stopped) Words(of int) string {
+func (s *Stopped) words(of int) string {
 	rule := words.Clean(s.Rule)
 	if d := s.Difference; d != nil && s.Holds && d.Hi < 0 {
 		rule += ", which it is not: it is worse,"

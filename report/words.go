@@ -27,7 +27,7 @@ func intervals(r Report) string {
 // Words says in one sentence, without a full stop, how much of the uncertainty comes from
 // the items and how much from the judge. The number after ± is half the width of a 95%
 // interval.
-func (n *Noise) Words() string {
+func (n *Noise) words() string {
 	flips := fmt.Sprintf("%s on %s of %s (%s)", trialsDiffer(n.Trials), words.Comma(n.Flipped), words.Count(n.Repeated, "item"), doc.Share(n.FlipRate))
 	judge := fmt.Sprintf("%s from the judge's own noise (standard deviation of the trials %s)", points(n.SEJudge, n.DFJudge), plainPoints(n.TrialSD))
 	if n.SamplingUnknown {
@@ -71,7 +71,7 @@ func plainPoints(x float64) string {
 // Words describes the confidence of the judge, and says that it is not accuracy.
 func (c *Confidence) Words() string {
 	of, how := "verdict", "stated by the judge"
-	if c.Source == FromTrials {
+	if c.Source == doc.FromTrials {
 		of, how = "item", "the share of an item's trials that agree"
 	}
 	part := func(n int) string {
@@ -82,7 +82,7 @@ func (c *Confidence) Words() string {
 }
 
 // Words describes the detectable difference, without a full stop.
-func (d *Detectable) Words() string {
+func (d *Detectable) words() string {
 	n := doc.NEquals(d.N)
 	if d.Clusters > 0 {
 		n += " in " + words.Count(d.Clusters, "cluster")

@@ -14,13 +14,13 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/dataset"
+	"deem/internal/doc"
 	"deem/internal/store/postgres"
 	"deem/internal/store/sqlite"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
 	"deem/model"
-	"deem/report"
 )
 
 const doctorHelp = `Check what a run needs: that the database can be reached, that every record in it is
@@ -223,10 +223,10 @@ func checkReply(c catalog.Leaf, it deem.Item, reply deem.Reply) finding {
 		f.Detail = fmt.Sprintf("%s reads the reply as %s", c.Name(), v.Label)
 	}
 	if reply.Sent != "" {
-		f.Detail += "; sent: " + strings.Join(report.WireList(reply.Sent), ", ")
+		f.Detail += "; sent: " + strings.Join(doc.WireList(reply.Sent), ", ")
 	}
 	if reply.Dropped != "" {
-		f.Detail += "; not sent: " + strings.Join(report.WireList(reply.Dropped), ", ")
+		f.Detail += "; not sent: " + strings.Join(doc.WireList(reply.Dropped), ", ")
 	}
 	f.Detail = words.Printable(f.Detail)
 	return f

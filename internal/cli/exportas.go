@@ -137,23 +137,24 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 		return err
 	}
 	reports.AddErrata(&r, faults)
-	listed := report.Items{All: r.Items, Redacted: want.Redacted}
-	if o.format == formatHTML && !listed.Redacted {
-		if listed.First, err = reports.First(ctx, st, run, o.items); err != nil {
+	var first []deem.Record
+	if o.format == formatHTML && !want.Redacted {
+		if first, err = reports.First(ctx, st, run, o.items); err != nil {
 			return err
 		}
 	}
+	listed := doc.Listed(first, r.Items, want.Redacted)
 	if err := a.writeOut(out, func(w io.Writer) error { return writeReport(w, r, listed, o) }); err != nil {
 		return err
 	}
-	if r.Withheld() {
+	if r.Hold != nil {
 		return withheld(r, o.want.MaxUnjudged)
 	}
 	return nil
 }
 
 // writeReport writes a report in the given format.
-func writeReport(w io.Writer, r report.Report, listed report.Items, o exportOptions) error {
+func writeReport(w io.Writer, r report.Report, listed doc.Section, o exportOptions) error {
 	switch o.format {
 	case formatMarkdown:
 		return doc.Markdown(w, r.Document())
@@ -164,7 +165,9 @@ func writeReport(w io.Writer, r report.Report, listed report.Items, o exportOpti
 	case formatAggregate:
 		return reports.Aggregate(w, r, reports.AggregateSource{Organization: o.organization, Relationship: o.relationship, Retrieved: clock()})
 	default:
-		return r.HTMLWith(w, listed)
+		d := r.Document()
+		d.Add(listed)
+		return doc.HTML(w, d)
 	}
 }
 

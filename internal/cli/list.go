@@ -204,7 +204,7 @@ func runRow(ctx context.Context, st store.Store, run store.Run) ([]doc.Cell, err
 	if err != nil {
 		return nil, err
 	}
-	score := doc.T(doc.Absent(found.Report.Withheld()))
+	score := doc.T(doc.Absent(found.Report.Hold != nil))
 	if m := found.Report.Metrics; len(m) > 0 && m[0].Judged != nil {
 		score = doc.T(doc.Share(*m[0].Judged))
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
+	"deem/internal/doc"
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/words"
-	"deem/report"
 	"deem/stat"
 )
 
@@ -37,7 +37,7 @@ type marginPlan struct {
 // planMargin returns the number of items needed for the margin. data is nil without data,
 // and st without a store.
 func planMargin(ctx context.Context, st store.Store, data items, margin float64) (*marginPlan, error) {
-	p := &marginPlan{Margin: margin, Level: stat.DefaultLevel, Power: stat.DefaultPower, Discordance: report.AssumedDiscordance}
+	p := &marginPlan{Margin: margin, Level: stat.DefaultLevel, Power: stat.DefaultPower, Discordance: doc.AssumedDiscordance}
 	if data != nil {
 		p.Items = data.Len()
 		names := map[string]bool{}

@@ -212,7 +212,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		}
 	}
 	for _, f := range all {
-		if f.Report.Withheld() {
+		if f.Report.Hold != nil {
 			return unscored(ctx, st, f, want.MaxUnjudged)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/catalog"
+	"deem/internal/doc"
 	"deem/internal/published"
 	"deem/internal/reports"
 	"deem/internal/reports/sensitivity"
@@ -238,7 +239,7 @@ func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
 func (s *study) reread(sys *studySystem) {
 	menu := menuOf(sys.set)
 	b := report.New(report.Head{
-		Judge: sensitivity.Reread, JudgeKind: report.KindModel, Items: sys.set.Len(), MaxUnjudged: s.o.run.maxUnjudged, Complete: true,
+		Judge: sensitivity.Reread, JudgeKind: judge.KindModel, Items: sys.set.Len(), MaxUnjudged: s.o.run.maxUnjudged, Complete: true,
 	})
 	verdicts := make([]*deem.Verdict, sys.set.Len())
 	left := 0
@@ -431,13 +432,13 @@ func (sys studySystem) head() sensitivity.System {
 // score returns the score of a column. With several trials it is the mean of all.
 func (c column) score(judge int) sensitivity.Score {
 	r := c.report
-	out := sensitivity.Score{Judge: judge, Run: c.run.ID, Items: r.Items, Unjudged: r.Unjudged, Withheld: r.Withheld()}
+	out := sensitivity.Score{Judge: judge, Run: c.run.ID, Items: r.Items, Unjudged: r.Unjudged, Withheld: r.Hold != nil}
 	if len(r.Metrics) == 0 {
 		return out
 	}
 	m := r.Metrics[0]
 	out.Estimate, out.Lo, out.Hi = m.Judged, m.Band.Lo, m.Band.Hi
-	out.Passes = m.Metric == report.PassRate
+	out.Passes = m.Metric == doc.PassRate
 	return out
 }
 
@@ -468,7 +469,7 @@ func (s *study) show(ctx context.Context) error {
 		for _, place := range s.present() {
 			c, ok := sys.columns[place]
 			switch {
-			case !ok || !c.report.Withheld():
+			case !ok || c.report.Hold == nil:
 			case place < atRejudged:
 				return deem.WithHint(withheld(c.report, s.o.run.maxUnjudged), "the file holds no verdict on these; --judge judges them now, and --max-unjudged allows more")
 			default:

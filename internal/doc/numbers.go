@@ -123,3 +123,13 @@ func (c Cell) ids() string {
 	}
 	return IDs(c.IDs, all)
 }
+
+// AssumedDiscordance is the share of items on which two runs are assumed to differ.
+// Systems that are worth comparing usually differ on a tenth to a third of the items.
+const AssumedDiscordance = 0.2
+
+// The sources of the confidence of a judge.
+const (
+	FromVerdicts = "verdicts" // the judge states its confidence
+	FromTrials   = "trials"   // the share of an item's trials that agree with the majority
+)

@@ -22,7 +22,7 @@ type Card struct {
 	JudgeKind string            `json:"judge_kind,omitempty"` // "rule" or "model"
 	JudgeNote string            `json:"judge_note,omitempty"`
 	Reading   string            `json:"reading,omitempty"`
-	Prompts   []report.Prompt   `json:"prompts"`
+	Prompts   []doc.Prompt      `json:"prompts"`
 	Params    map[string]string `json:"params"`
 	Dropped   map[string]string `json:"dropped,omitempty"` // declared by the judge but not sent, with the reason
 
@@ -49,8 +49,8 @@ type Card struct {
 	Metrics  []report.Figures `json:"metrics"`
 	Withheld *report.Hold     `json:"withheld"`
 
-	Errata *report.ErrataFile `json:"errata"`
-	Lock   *report.Lock       `json:"lock"`
+	Errata *doc.ErrataFile `json:"errata"`
+	Lock   *doc.Lock       `json:"lock"`
 
 	Deem     string    `json:"deem,omitempty"` // the version that judged
 	Complete bool      `json:"complete"`
@@ -64,7 +64,7 @@ func NewCard(r report.Report) Card {
 	c := Card{
 		Version: CardVersion, Run: h.Run,
 		Judge: h.Judge, JudgeHash: h.JudgeHash, JudgeKind: h.JudgeKind, JudgeNote: h.JudgeNote, Reading: h.Reading,
-		Prompts: []report.Prompt{}, Params: map[string]string{}, Excluded: []string{},
+		Prompts: []doc.Prompt{}, Params: map[string]string{}, Excluded: []string{},
 		Model: h.Model, Seen: r.Calls.Models, System: h.System, SystemModel: h.SystemModel,
 		Dataset: h.Dataset, DatasetHash: h.DatasetHash, Items: max(h.Items, r.Items),
 		Categories: len(r.Categories), Judged: r.Judged, Unjudged: r.Unjudged, Asked: r.Items, Trials: max(h.Trials, 1),

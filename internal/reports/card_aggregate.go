@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deem/internal/doc"
+	"deem/judge"
 	"deem/report"
 	"deem/stat"
 )
@@ -210,7 +211,7 @@ func (b aggregator) figures(category string, f report.Figures) []evalResult {
 }
 
 // metricIDs are the names that the schema recommends, if any.
-var metricIDs = map[string]string{report.PassRate: "pass_rate", report.Score: "accuracy", report.MeanScore: "mean_score"}
+var metricIDs = map[string]string{doc.PassRate: "pass_rate", doc.Score: "accuracy", doc.MeanScore: "mean_score"}
 
 // result returns one number. how says which of a metric's numbers it is.
 func (b aggregator) result(category string, f report.Figures, est stat.Estimate, how string) evalResult {
@@ -218,6 +219,10 @@ func (b aggregator) result(category string, f report.Figures, est stat.Estimate,
 	words := "share of judged items; items without a verdict are left out"
 	if how != "" {
 		words = "share of all items; items without a verdict count as wrong"
+	}
+	held := ""
+	if b.r.Hold != nil {
+		held = b.r.Hold.Reason
 	}
 	return evalResult{
 		ID:   joinIDs("/", category, id, how),
@@ -231,7 +236,7 @@ func (b aggregator) result(category string, f report.Figures, est stat.Estimate,
 		Details: scoreDetails{
 			Score: est.Value, Uncertainty: b.uncertainty(est),
 			Details: nonEmpty("category", category, "items", strconv.Itoa(f.Items), "unjudged", strconv.Itoa(f.Unjudged),
-				"band_lower", exact(f.Band.Lo), "band_upper", exact(f.Band.Hi), "withheld", b.r.WithheldReason(), "warnings", strings.Join(est.Warnings, "; ")),
+				"band_lower", exact(f.Band.Lo), "band_upper", exact(f.Band.Hi), "withheld", held, "warnings", strings.Join(est.Warnings, "; ")),
 		},
 	}
 }
@@ -254,7 +259,7 @@ func (b aggregator) uncertainty(est stat.Estimate) uncertainty {
 
 // scoring returns the judge if it uses a model, with the texts of its prompts.
 func (b aggregator) scoring() *llmScoring {
-	if b.c.JudgeKind == report.KindRule || b.c.Model == "" || len(b.c.Prompts) == 0 {
+	if b.c.JudgeKind == judge.KindRule || b.c.Model == "" || len(b.c.Prompts) == 0 {
 		return nil
 	}
 	var temperature *float64
@@ -272,7 +277,7 @@ func (b aggregator) scoring() *llmScoring {
 }
 
 // promptText returns a single prompt unchanged, and several in sequence with their names.
-func promptText(list []report.Prompt) string {
+func promptText(list []doc.Prompt) string {
 	if len(list) == 1 {
 		return list[0].Text
 	}
@@ -291,8 +296,8 @@ func (b aggregator) metricDetails() map[string]string {
 	c := b.c
 	d := nonEmpty("judge", c.Judge, "judge_hash", c.JudgeHash, "judge_kind", c.JudgeKind, "judge_note", c.JudgeNote, "reading", c.Reading,
 		"model", c.Model, "seen", strings.Join(b.r.Seen(), ", "), "counts", b.r.Counts(), "trials", strconv.Itoa(c.Trials),
-		"params", strings.Join(report.Harness{Params: c.Params}.ParamList(), ", "),
-		"not_sent", strings.Join(report.Harness{Dropped: c.Dropped}.DroppedList(), "; "), "excluded", strings.Join(c.Excluded, ", "))
+		"params", strings.Join(doc.Harness{Params: c.Params}.ParamList(), ", "),
+		"not_sent", strings.Join(doc.Harness{Dropped: c.Dropped}.DroppedList(), "; "), "excluded", strings.Join(c.Excluded, ", "))
 	for _, p := range c.Prompts {
 		d["prompt_sha256 "+p.Name] = p.SHA256
 	}

@@ -11,18 +11,18 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/judge"
-	"deem/report"
 )
 
 // DescribeHarness returns the public information in the spec of a judge: its prompts by their
 // bytes, its parameters, and its treatment of categories.
-func DescribeHarness(s judge.Spec) report.Harness {
+func DescribeHarness(s judge.Spec) doc.Harness {
 	d := &describer{params: map[string]string{}}
 	d.judge("", s, nil)
 	dropped := d.reject()
-	slices.SortStableFunc(d.prompts, func(a, b report.Prompt) int { return cmp.Compare(a.Name, b.Name) })
-	return report.Harness{Prompts: d.prompts, Params: d.params, Dropped: dropped, Policy: strings.Join(d.policy, "; ")}
+	slices.SortStableFunc(d.prompts, func(a, b doc.Prompt) int { return cmp.Compare(a.Name, b.Name) })
+	return doc.Harness{Prompts: d.prompts, Params: d.params, Dropped: dropped, Policy: strings.Join(d.policy, "; ")}
 }
 
 // reject removes the parameters that the model rejects according to its settings, and returns
@@ -45,7 +45,7 @@ func (d *describer) reject() map[string]string {
 
 // A describer collects information while it walks a spec.
 type describer struct {
-	prompts []report.Prompt
+	prompts []doc.Prompt
 	params  map[string]string
 	policy  []string
 }
@@ -96,7 +96,7 @@ func (d *describer) prompt(name, text string) {
 		return
 	}
 	sum := sha256.Sum256([]byte(text))
-	p := report.Prompt{Name: name, SHA256: hex.EncodeToString(sum[:]), Text: text}
+	p := doc.Prompt{Name: name, SHA256: hex.EncodeToString(sum[:]), Text: text}
 	if !slices.Contains(d.prompts, p) {
 		d.prompts = append(d.prompts, p)
 	}

@@ -34,17 +34,17 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // sample returns a report with everything that a card can contain.
 func sample(n int) report.Report {
 	b := report.New(report.Head{
-		Run: "20261115-9f3a2c", Judge: "longmemeval", JudgeHash: strings.Repeat("4f0c2a91", 8), JudgeKind: report.KindModel,
+		Run: "20261115-9f3a2c", Judge: "longmemeval", JudgeHash: strings.Repeat("4f0c2a91", 8), JudgeKind: judge.KindModel,
 		Reading: "upstream", Model: "openai:gpt-4o-2024-08-06", System: "rag", SystemModel: "openai:gpt-4o-mini",
 		Dataset: "longmemeval_s", DatasetHash: strings.Repeat("9b1c", 16), Items: n, MaxUnjudged: 0.1, Complete: true,
 		Started: time.Date(2026, 11, 15, 9, 30, 0, 0, time.UTC), Ended: time.Date(2026, 11, 15, 9, 31, 0, 0, time.UTC),
-		Harness: &report.Harness{
+		Harness: &doc.Harness{
 			Deem:    "v1.2.3",
-			Prompts: []report.Prompt{{Name: "default", SHA256: strings.Repeat("ab", 32), Text: "Right? {}"}, {Name: "temporal", SHA256: strings.Repeat("cd", 32), Text: "When? {}"}},
+			Prompts: []doc.Prompt{{Name: "default", SHA256: strings.Repeat("ab", 32), Text: "Right? {}"}, {Name: "temporal", SHA256: strings.Repeat("cd", 32), Text: "When? {}"}},
 			Params:  map[string]string{"temperature": "0", "max_tokens": "10"}, Policy: "abstention prompt where the id contains _abs",
 			Excluded: []string{"category=other (3 items)"},
-			Errata:   &report.ErrataFile{File: "errata.json", Hash: strings.Repeat("12", 32), Faulty: 2},
-			Lock:     &report.Lock{Hash: strings.Repeat("ef", 32), Created: time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC), Kept: true},
+			Errata:   &doc.ErrataFile{File: "errata.json", Hash: strings.Repeat("12", 32), Faulty: 2},
+			Lock:     &doc.Lock{Hash: strings.Repeat("ef", 32), Created: time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC), Kept: true},
 		},
 	})
 	for i := range n {
@@ -92,7 +92,7 @@ func TestCardGolden(t *testing.T) {
 	}
 	published := sample(60)
 	published.PublishedText = "Overall Accuracy: 0.5\n  temporal: 0.4 | 10\n"
-	empty := report.New(report.Head{Judge: "exact", JudgeKind: report.KindRule}).Report()
+	empty := report.New(report.Head{Judge: "exact", JudgeKind: judge.KindRule}).Report()
 	for _, g := range []struct {
 		file  string
 		r     report.Report
@@ -168,9 +168,9 @@ func TestHostileNames(t *testing.T) {
 	r := sample(60)
 	h := &r.Head
 	h.Judge, h.Dataset, h.System, h.SystemModel, h.Model, h.JudgeNote, h.Reading = evil, evil, evil, evil, evil, evil, evil
-	h.Harness = &report.Harness{
-		Deem: evil, Prompts: []report.Prompt{{Name: evil, SHA256: evil}}, Params: map[string]string{evil: evil}, Policy: evil, Excluded: []string{evil},
-		Errata: &report.ErrataFile{File: evil, Hash: evil}, Lock: &report.Lock{Hash: evil, Broken: []string{evil}},
+	h.Harness = &doc.Harness{
+		Deem: evil, Prompts: []doc.Prompt{{Name: evil, SHA256: evil}}, Params: map[string]string{evil: evil}, Policy: evil, Excluded: []string{evil},
+		Errata: &doc.ErrataFile{File: evil, Hash: evil}, Lock: &doc.Lock{Hash: evil, Broken: []string{evil}},
 	}
 	r.Categories[0].Name, r.Failures[0].Kind, r.Failures[0].Examples = evil, evil, []string{evil, "`"}
 	r.Notes = append(r.Notes, evil)
@@ -208,7 +208,7 @@ func outsideCode(text string) string {
 // nobody is a model that is never called.
 var nobody = fake.Func("fake:nobody", nil)
 
-func names(list []report.Prompt) []string {
+func names(list []doc.Prompt) []string {
 	var names []string
 	for _, p := range list {
 		names = append(names, p.Name)
@@ -228,7 +228,7 @@ func TestDescribeDeclared(t *testing.T) {
 	}
 	got := reports.DescribeHarness(judge.SpecOf(judge.New(p, nobody)))
 	sum := sha256.Sum256([]byte(d.Prompt))
-	want := []report.Prompt{{Name: "prompt", SHA256: hex.EncodeToString(sum[:]), Text: d.Prompt}}
+	want := []doc.Prompt{{Name: "prompt", SHA256: hex.EncodeToString(sum[:]), Text: d.Prompt}}
 	if diff := cmp.Diff(want, got.Prompts); diff != "" {
 		t.Errorf("prompts (-want +got):\n%s", diff)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/doc"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
@@ -91,7 +92,7 @@ func AddErrata(r *report.Report, faults *ErrataReport) {
 		return
 	}
 	h := *r.Head.Harness
-	h.Errata = &report.ErrataFile{File: faults.File, Hash: faults.Hash, Faulty: faults.Overall.Faulty}
+	h.Errata = &doc.ErrataFile{File: faults.File, Hash: faults.Hash, Faulty: faults.Overall.Faulty}
 	r.Head.Harness = &h
 }
 

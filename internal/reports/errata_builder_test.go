@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/reports"
 	"deem/report"
 )
@@ -187,7 +188,7 @@ func TestPassMark(t *testing.T) {
 		recs[i].Verdict.Score, recs[i].Verdict.Pass = 0.4+0.2*recs[i].Verdict.Score, &pass
 	}
 	l := reportOf(t, twoFaults, nil, recs).Overall
-	if l.Published.Metric != report.PassRate || l.Published.Judged.Value != 0.5 || l.Ceiling.Value != 0.5 {
+	if l.Published.Metric != doc.PassRate || l.Published.Judged.Value != 0.5 || l.Ceiling.Value != 0.5 {
 		t.Errorf("%s %v, ceiling %v, want pass rate 0.5, ceiling 0.5", l.Published.Metric, l.Published.Judged.Value, l.Ceiling.Value)
 	}
 }

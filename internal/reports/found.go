@@ -145,7 +145,7 @@ func (r *Reporter) report() report.Report {
 
 // End sets the state of the run at its end, or its progress.
 func (r *Reporter) End(run store.Run) {
-	r.Builder.End(run.State == store.Done, run.Updated)
+	r.Builder.Head.Complete, r.Builder.Head.Ended = run.State == store.Done, run.Updated
 }
 
 // Of reads the records of a run from the store and returns its result.
@@ -221,7 +221,7 @@ func metricsOf(ctx context.Context, run store.Run, maxUnjudged float64) (m bench
 // Head returns the head of the report of a run.
 func Head(run store.Run, maxUnjudged float64) report.Head {
 	h := report.Head{
-		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: report.KindModel,
+		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: judge.KindModel,
 		Model: run.Model, Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash,
 		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: maxUnjudged,
 		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
@@ -230,7 +230,7 @@ func Head(run store.Run, maxUnjudged float64) report.Head {
 	h.CalibrationError = CalibrationError(run)
 	h.Harness = harnessOf(run)
 	if run.Judge.Rule {
-		h.JudgeKind = report.KindRule
+		h.JudgeKind = judge.KindRule
 	}
 	h.JudgeNote = judgeNote(run)
 	return h

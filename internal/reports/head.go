@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deem/internal/benchmark"
+	"deem/internal/doc"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/match"
@@ -15,7 +16,7 @@ import (
 
 // harnessOf describes how a run was made. All of it is stored with the run, so a report
 // says the same wherever it is made.
-func harnessOf(run store.Run) *report.Harness {
+func harnessOf(run store.Run) *doc.Harness {
 	set := SettingsOf(run.Spec)
 	h := DescribeHarness(SpecOf(run))
 	h.Deem, h.Excluded, h.Lock = set.Deem, LeftOut(set.Exclude), lockOf(run, set)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deem/internal/benchmark"
+	"deem/internal/doc"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
@@ -118,7 +119,7 @@ func SettingsOf(s store.Spec) Settings {
 const Afterwards = "the run began before it was locked"
 
 // lockOf returns the lock of a run for a report, nil without one.
-func lockOf(run store.Run, set Settings) *report.Lock {
+func lockOf(run store.Run, set Settings) *doc.Lock {
 	l := set.Lock
 	if l == nil {
 		return nil
@@ -127,5 +128,5 @@ func lockOf(run store.Run, set Settings) *report.Lock {
 	if run.Created.Before(l.Created) {
 		broken = append(broken, Afterwards)
 	}
-	return &report.Lock{Hash: l.Hash, Created: l.Created.UTC(), Kept: len(broken) == 0, Broken: broken, Gates: l.Gates}
+	return &doc.Lock{Hash: l.Hash, Created: l.Created.UTC(), Kept: len(broken) == 0, Broken: broken, Gates: l.Gates}
 }

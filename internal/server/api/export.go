@@ -71,7 +71,9 @@ func (s *Server) writePage(ctx context.Context, w io.Writer, run store.Run) erro
 		return err
 	}
 	return reportAs(func(r report.Report, w io.Writer) error {
-		return r.HTMLWith(w, report.Items{First: first, All: r.Items})
+		d := r.Document()
+		d.Add(doc.Listed(first, r.Items, false))
+		return doc.HTML(w, d)
 	})(s, ctx, w, run)
 }
 

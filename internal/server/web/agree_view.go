@@ -100,7 +100,7 @@ func (s *Server) addCurve(d *doc.Document, c *agree.Confidence) error {
 	if c == nil {
 		return nil
 	}
-	levels := &report.Confidence{Source: report.FromVerdicts, N: c.N}
+	levels := &report.Confidence{Source: doc.FromVerdicts, N: c.N}
 	for _, b := range c.Bins {
 		levels.Levels = append(levels.Levels, report.ConfidenceLevel{From: b.Lo, To: b.Hi, N: b.N})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"deem"
 	"deem/internal/agreement"
+	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/report"
 	"deem/stat"
@@ -199,7 +200,7 @@ func newConfidenceChart(conf *report.Confidence, bins []agreement.Bin) *confiden
 	if conf == nil || conf.N == 0 {
 		return nil
 	}
-	c := &confidenceChart{chart: newChart("confidence", "Confidence", "how sure the judge is"), Summary: conf.Words(), Trials: conf.Source == report.FromTrials}
+	c := &confidenceChart{chart: newChart("confidence", "Confidence", "how sure the judge is"), Summary: conf.Words(), Trials: conf.Source == doc.FromTrials}
 	c.Columns = []string{"confidence", "verdicts"}
 	words := []string{conf.Words()}
 	for _, l := range conf.Levels {

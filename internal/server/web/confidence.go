@@ -5,6 +5,7 @@ import (
 
 	"deem"
 	"deem/internal/agreement"
+	"deem/internal/doc"
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/report"
@@ -17,7 +18,7 @@ const maxLabelled = 5000
 // confidence draws how confident the judge of a run is. The labels are few and can change
 // at any time, so every page reads them again.
 func (s *Server) confidence(ctx context.Context, run store.Run, conf *report.Confidence) (*confidenceChart, error) {
-	if conf == nil || conf.Source != report.FromVerdicts {
+	if conf == nil || conf.Source != doc.FromVerdicts {
 		return newConfidenceChart(conf, nil), nil
 	}
 	query := store.LabelQuery{Dataset: run.Dataset.Hash}

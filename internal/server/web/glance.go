@@ -51,9 +51,17 @@ type glanceNext struct{ What, Why, URL string }
 // glanceBars is how many categories fit on the first screen.
 const glanceBars = 9
 
+// heldReason returns why the score of a report is withheld, or "" if it is not.
+func heldReason(r report.Report) string {
+	if r.Hold == nil {
+		return ""
+	}
+	return r.Hold.Reason
+}
+
 // newGlance returns the first screen for the report of a run.
 func newGlance(run store.Run, r report.Report) *glance {
-	g := &glance{Held: r.WithheldReason(), Warning: words.UpperFirst(r.Warning())}
+	g := &glance{Held: heldReason(r), Warning: words.UpperFirst(r.Warning())}
 	if len(r.Metrics) == 0 {
 		g.Held = "no item has been judged yet"
 		return g
@@ -91,8 +99,8 @@ func (g *glance) addFacts(run store.Run, r report.Report) {
 			add(glanceFact{Name: words.UpperFirst(other.Metric), Value: percent(other.Judged.Value), About: other.Judged.Ends("%.1f", 100)})
 		}
 	}
-	if u := r.Upstream; u != nil && len(r.Failures) > 0 {
-		add(glanceFact{Name: u.Name, Value: percent(u.Estimate.Value), About: "as upstream counts: unjudged items are wrong"})
+	if name := r.Head.UpstreamName; name != "" && len(r.Failures) > 0 {
+		add(glanceFact{Name: name, Value: percent(r.Metrics[0].Strict.Value), About: "as upstream counts: unjudged items are wrong"})
 	}
 	if c.N > 0 {
 		add(glanceFact{Name: "Cost", Value: words.Dollars(c.CostMicros), About: words.Count(c.N, "call")})
@@ -179,7 +187,7 @@ func (g *glance) addNext(run store.Run, r report.Report) {
 	if n := r.Noise; n != nil && n.Flipped > 0 {
 		add(words.Count(n.Flipped, "item")+" with different verdicts", "The judge changes its mind between trials.", itemURL(run.ID, n.Examples[0]))
 	}
-	if c := r.Confidence; c != nil && c.Source == report.FromVerdicts && c.N > 0 {
+	if c := r.Confidence; c != nil && c.Source == doc.FromVerdicts && c.N > 0 {
 		add("The least sure verdicts", "Errors of the judge gather here.", items("sort", string(store.ByConfidence)))
 	}
 	if len(r.Readings) > 0 && r.Readings[0].Differ > 0 {

@@ -139,7 +139,7 @@ type scoreView struct {
 
 // scoreOf returns the score of a report for the list of runs.
 func scoreOf(run store.Run, r report.Report) scoreView {
-	v := scoreView{Run: run, Held: r.WithheldReason()}
+	v := scoreView{Run: run, Held: heldReason(r)}
 	if len(r.Metrics) == 0 {
 		v.Held = "no records"
 		return v
