@@ -11,8 +11,7 @@
 //   - [NewReader] streams the records back;
 //   - [Verify] checks the file: its bytes, its chain, its signature; it renders every
 //     prompt again, parses every reply again, and computes every number again;
-//   - [Redact] removes the texts from a bundle and keeps chain and signature valid;
-//   - an [Anchor] is one line that identifies a bundle by the hash at the end of its chain.
+//   - [Redact] removes the texts from a bundle and keeps chain and signature valid.
 //
 // The chain covers the hashes of the texts rather than the texts themselves. So a redacted
 // bundle has the same chain as the full one, and the signature is valid for both.
@@ -29,8 +28,8 @@ import (
 	"deem"
 )
 
-// Format is the name and version of the format. It is the first line of every bundle.
-const Format = "deem.bundle/1"
+// format is the name and version of the format. It is the first line of every bundle.
+const format = "deem.bundle/1"
 
 // ErrDamaged is returned if a file is not a bundle, is incomplete, or was changed. [Verify]
 // reports the details.
@@ -92,7 +91,7 @@ type Manifest struct {
 	Unjudged   int             `json:"unjudged"`
 
 	// Root is the hash of the manifest's own line, and through the chain of everything
-	// before it. A Signature signs it and an [Anchor] contains it.
+	// before it. A signature signs it, and it identifies the file.
 	Root string `json:"-"`
 }
 

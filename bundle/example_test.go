@@ -37,7 +37,7 @@ func Example() {
 		Records: func(yield func(deem.Record, error) bool) {
 			yield(deem.Record{Item: it, Judge: j.Name(), Verdict: &v}, nil)
 		},
-	}, bundle.Options{})
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,7 +48,6 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer r.Close() //nolint:errcheck // It has nothing to say.
 	fmt.Println(r.Header.Format, "of", r.Header.Software)
 	for rec, err := range r.Records() {
 		if err != nil {
@@ -103,14 +102,16 @@ func ExampleVerify() {
 				}
 			}
 		},
-	}, bundle.Options{})
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 
 	v, err := bundle.Verify(ctx, &file, bundle.VerifyOptions{
-		Restore: func(bundle.Run, bundle.Judge) (bundle.Again, error) { return bundle.Again{Rule: j}, nil },
+		Restore: func(bundle.Run, bundle.Judge, func(name, settings string) deem.Model, func(context.Context) (deem.Record, bool)) (bundle.Again, error) {
+			return bundle.Again{Rule: j}, nil
+		},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -119,7 +120,7 @@ func ExampleVerify() {
 	for _, f := range v.Findings {
 		fmt.Println(f)
 	}
-	fmt.Println("whole:", v.OK(), "items:", v.Items, "verdicts made again:", v.Verdicts)
+	fmt.Println("whole:", v.Total == 0, "items:", v.Items, "verdicts made again:", v.Verdicts)
 	// Output:
 	// whole: true items: 2 verdicts made again: 2
 }

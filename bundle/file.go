@@ -50,7 +50,7 @@ type fileWriter struct {
 func newFileWriter(to io.Writer) (*fileWriter, error) {
 	f := &fileWriter{to: to, sum: sha256.New()}
 	both := io.MultiWriter(to, f.sum)
-	if _, err := io.WriteString(both, Format+"\n"); err != nil {
+	if _, err := io.WriteString(both, format+"\n"); err != nil {
 		return nil, err
 	}
 	// One goroutine and fixed settings: the same lines always give the same bytes with the
@@ -160,14 +160,14 @@ func newScanner(from io.Reader) (*scanner, error) {
 
 // format reads the first line and rejects unsupported formats.
 func (t *tailReader) format() error {
-	want := Format + "\n"
+	want := format + "\n"
 	got, err := t.from.Peek(len(want))
 	if err != nil && !errors.Is(err, io.EOF) {
 		t.err = err
 		return err
 	}
 	line, _, _ := strings.Cut(string(got), "\n")
-	family := Format[:strings.IndexByte(Format, '/')+1]
+	family := format[:strings.IndexByte(format, '/')+1]
 	switch version, ok := strings.CutPrefix(line, family); {
 	case string(got) == want:
 		_, err := io.ReadFull(t, make([]byte, len(want)))
@@ -177,11 +177,11 @@ func (t *tailReader) format() error {
 		}
 		return t.err
 	case ok && isNumber(version) && len(got) == len(want):
-		return fmt.Errorf("%w: it begins with %q, and this deem reads %s", ErrNewer, line, Format)
+		return fmt.Errorf("%w: it begins with %q, and this deem reads %s", ErrNewer, line, format)
 	case strings.HasPrefix(want, string(got)):
 		return fmt.Errorf("%w: the file ends in its first line", ErrDamaged)
 	default:
-		return fmt.Errorf("%w: it is not a bundle: it does not begin with %q", ErrDamaged, Format)
+		return fmt.Errorf("%w: it is not a bundle: it does not begin with %q", ErrDamaged, format)
 	}
 }
 

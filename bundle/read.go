@@ -22,12 +22,11 @@ type Reader struct {
 	head      string // hash of the last line
 	ahead     *line  // read but not used yet
 	manifest  *Manifest
-	signature *Signature
+	signature *signature
 }
 
 // NewReader reads everything before the first item. The error wraps [ErrDamaged] if the
-// file is not a bundle, and [ErrNewer] if this deem is too old for it. Close must be called
-// at the end.
+// file is not a bundle, and [ErrNewer] if this deem is too old for it.
 func NewReader(from io.Reader) (*Reader, error) {
 	lines, err := newScanner(from)
 	if err != nil {
@@ -41,26 +40,13 @@ func NewReader(from io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Close releases the reader's resources. It does not close the underlying reader.
-func (r *Reader) Close() error {
-	r.lines.Close()
-	return nil
-}
-
-// Manifest returns the manifest, which follows the records; nil until then.
-func (r *Reader) Manifest() *Manifest { return r.manifest }
-
-// Signature returns the signature, which follows the manifest; nil until then, and if there
-// is none. [Verify] checks whether it is valid.
-func (r *Reader) Signature() *Signature { return r.signature }
-
 // prologue reads header, run, judge and prices.
 func (r *Reader) prologue() error {
 	if err := next(r, kindHeader, &r.Header); err != nil {
 		return err
 	}
-	if r.Header.Format != Format {
-		return fmt.Errorf("%w: the header says %q, and this deem reads %s", ErrNewer, r.Header.Format, Format)
+	if r.Header.Format != format {
+		return fmt.Errorf("%w: the header says %q, and this deem reads %s", ErrNewer, r.Header.Format, format)
 	}
 	if err := next(r, kindRun, &r.Run); err != nil {
 		return err
@@ -201,7 +187,7 @@ func (r *Reader) end() error {
 		case l.kind != kindSignature || l.prev != r.head || r.signature != nil:
 			return fmt.Errorf("%w: line %d is of kind %q, behind the manifest", ErrDamaged, l.n, l.kind)
 		}
-		s, err := decode[Signature](l.body)
+		s, err := decode[signature](l.body)
 		if err != nil {
 			return fmt.Errorf("line %d: %w", l.n, err)
 		}

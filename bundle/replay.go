@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"deem"
-	"deem/judge"
 )
 
 // A composite judge calls several models, some of them depending on earlier replies. So it
@@ -17,14 +16,13 @@ import (
 // two errors are possible: it makes a request that the record does not contain, or the
 // record contains a call that it does not make.
 
-// Recordings creates the models of a judge that is run again. They are created in the order
-// of its members, which is the order of their calls in a record. The zero value is ready to
-// use.
-type Recordings struct{ made int }
+// recordings creates the models of a judge that is run again. They are created in the order
+// of its members, which is the order of their calls in a record.
+type recordings struct{ made int }
 
-// Model returns a model with the given name and settings. It answers only within [Verify],
+// model returns a model with the given name and settings. It answers only within [Verify],
 // with the calls of the record that is being checked.
-func (r *Recordings) Model(name, settings string) deem.Model {
+func (r *recordings) model(name, settings string) deem.Model {
 	r.made++
 	return &recorded{name: name, settings: settings, place: r.made}
 }
@@ -84,46 +82,14 @@ func kindOf(rec deem.Record, message string) deem.Kind {
 	return kind
 }
 
-// Taken returns a judge in place of a member that cannot be restored. It has the member's
-// name and spec, and returns the member's verdict from the record that is being checked.
-func Taken(name string, spec judge.Spec, said func(deem.Record) (deem.Verdict, error)) deem.Identified {
-	return &taken{name, spec, said}
-}
-
-type taken struct {
-	name string
-	spec judge.Spec
-	said func(deem.Record) (deem.Verdict, error)
-}
-
-func (j *taken) Name() string  { return j.name }
-func (j *taken) Identity() any { return j.spec }
-
-func (j *taken) Judge(ctx context.Context, _ deem.Item) (deem.Verdict, error) {
+// recordOf returns the record that is being checked, given the context of a judge that is run
+// again.
+func recordOf(ctx context.Context) (deem.Record, bool) {
 	t, ok := ctx.Value(tapeKey{}).(*tape)
 	if !ok {
-		return deem.Verdict{}, fmt.Errorf("%s is asked while no bundle is checked", j.name)
+		return deem.Record{}, false
 	}
-	return j.said(t.rec)
-}
-
-// Careful returns a judge that converts a panic of j into an error. A judge from a file is
-// untrusted, and the members of a panel run in their own goroutines.
-func Careful(j deem.Judge) deem.Identified { return careful{j} }
-
-type careful struct{ inside deem.Judge }
-
-func (j careful) Name() string { return j.inside.Name() }
-
-func (j careful) Identity() any { return judge.SpecOf(j.inside) }
-
-func (j careful) Judge(ctx context.Context, it deem.Item) (v deem.Verdict, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s panics over this record: %v", j.Name(), p)
-		}
-	}()
-	return j.inside.Judge(ctx, it)
+	return t.rec, true
 }
 
 type tapeKey struct{}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -165,20 +166,32 @@ func (c *tally) Numbers() (json.RawMessage, []string, error) {
 	return text, nil, err
 }
 
+// Options say how a bundle is written.
+type options struct {
+	Redact bool
+	Key    ed25519.PrivateKey
+}
+
+// The functions that a restored judge is made with.
+type (
+	modelOf  = func(name, settings string) deem.Model
+	recordOf = func(context.Context) (deem.Record, bool)
+)
+
 // write returns the bytes of a bundle.
-func (j judged) write(t testing.TB, o bundle.Options) []byte {
+func (j judged) write(t testing.TB, o options) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	src := j.Source
-	src.Numbers = &tally{}
-	if _, err := bundle.Write(&buf, src, o); err != nil {
+	src.Numbers, src.Redact, src.Key = &tally{}, o.Redact, o.Key
+	if _, err := bundle.Write(&buf, src); err != nil {
 		t.Fatalf("Write: %v", err)
 	}
 	return buf.Bytes()
 }
 
 // again restores the judges of these tests.
-func again(_ bundle.Run, j bundle.Judge) (bundle.Again, error) {
+func again(_ bundle.Run, j bundle.Judge, _ modelOf, _ recordOf) (bundle.Again, error) {
 	if j.Rule {
 		return bundle.Again{Rule: match.New()}, nil
 	}

@@ -19,7 +19,11 @@ type VerifyOptions struct {
 	// Restore returns the judge of the run, which is run again on every item without
 	// calling a model; nil disables this. If the judge cannot be restored, its error or a
 	// note says why, and verdicts are not checked.
-	Restore func(run Run, j Judge) (Again, error)
+	//
+	// A composite judge asks models that answer with the calls of the record that is being
+	// checked. The function model creates them; it must be called in the order of the members.
+	// The function record returns that record, given the context of a member that is asked.
+	Restore func(run Run, j Judge, model func(name, settings string) deem.Model, record func(context.Context) (deem.Record, bool)) (Again, error)
 
 	// Numbers returns a counter that computes the numbers of the manifest again; nil
 	// disables this.
@@ -47,9 +51,8 @@ type Again struct {
 	Protocol judge.Protocol
 	Rule     deem.Judge
 
-	// Judge is a composite judge whose models are created by [Recordings]. Partly means
-	// that a member could not be restored, and returns its verdict from the record; Note
-	// names it. A record may contain calls to the models in Unchecked, which such members
+	// Judge is a composite judge. Partly means that a member could not be restored, and
+	// returns its verdict from the record; Note names it. A record may contain calls to the models in Unchecked, which such members
 	// used, that are not requested now.
 	Judge     deem.Judge
 	Partly    bool
@@ -100,13 +103,16 @@ func (f Finding) String() string {
 
 // A Verification is the result of checking a bundle.
 type Verification struct {
-	Header    header     `json:"header"`
-	Run       Run        `json:"run"`
-	Judge     string     `json:"judge"`
-	JudgeHash string     `json:"judge_hash"`
-	Root      string     `json:"root"` // see [Manifest]; "" if the manifest cannot be read
-	Manifest  *Manifest  `json:"-"`
-	Signature *Signature `json:"signature,omitempty"` // findings say whether it is valid
+	Header    header    `json:"header"`
+	Run       Run       `json:"run"`
+	Judge     string    `json:"judge"`
+	JudgeHash string    `json:"judge_hash"`
+	Root      string    `json:"root"` // see [Manifest]; "" if the manifest cannot be read
+	Manifest  *Manifest `json:"-"`
+
+	// SignedBy is the public key in the file's signature, nil if there is none. Findings say
+	// whether the signature is valid.
+	SignedBy ed25519.PublicKey `json:"signed_by,omitempty"`
 
 	Lines    int `json:"lines"`
 	Items    int `json:"items"`
@@ -122,9 +128,6 @@ type Verification struct {
 	// Notes describe what could not be checked, and why. They are not findings.
 	Notes []string `json:"notes"`
 }
-
-// OK reports whether there are no findings.
-func (v *Verification) OK() bool { return v.Total == 0 }
 
 // maxFindings is the number of findings that are kept.
 const maxFindings = 100
@@ -247,8 +250,8 @@ func (c *checker) prologue(lines *scanner) (line, error) {
 	if err := step(c, l, &c.out.Header); err != nil {
 		return l, err
 	}
-	if f := c.out.Header.Format; f != Format {
-		return l, fmt.Errorf("%w: the header says %q, and this deem reads %s", ErrNewer, f, Format)
+	if f := c.out.Header.Format; f != format {
+		return l, fmt.Errorf("%w: the header says %q, and this deem reads %s", ErrNewer, f, format)
 	}
 	if l, err = c.want(lines, kindRun); err != nil {
 		return l, err
@@ -312,7 +315,7 @@ func (c *checker) restore() error {
 	case c.opts.Restore == nil:
 		c.note("nobody restored the judge: prompts are not rendered and replies not read again")
 	default:
-		again, err := c.opts.Restore(c.out.Run, c.judge)
+		again, err := c.opts.Restore(c.out.Run, c.judge, new(recordings).model, recordOf)
 		if err != nil {
 			again = Again{Note: err.Error()}
 		}
@@ -348,29 +351,29 @@ func (c *checker) epilogue(lines *scanner, l line) error {
 	c.out.Manifest, c.out.Root = &m, m.Root
 	c.manifest(l.n, head, m)
 	vouched := l.hash
+	var signed *signature
 	for {
 		l, err := lines.next()
 		if errors.Is(err, io.EOF) {
-			c.signature(vouched)
+			c.signature(signed, vouched)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if l.kind != kindSignature || c.out.Signature != nil {
+		if l.kind != kindSignature || signed != nil {
 			return &lineError{Finding{Check: checkOrder, Line: l.n, Message: fmt.Sprintf("a line of kind %q stands behind the manifest", l.kind)}}
 		}
-		var s Signature
-		if err := step(c, l, &s); err != nil {
+		signed = new(signature)
+		if err := step(c, l, signed); err != nil {
 			return err
 		}
-		c.out.Signature = &s
+		c.out.SignedBy = signed.Key
 	}
 }
 
-// signature checks the signature of the bundle.
-func (c *checker) signature(manifestHash string) {
-	s := c.out.Signature
+// signature checks the signature of the bundle, nil if there is none.
+func (c *checker) signature(s *signature, manifestHash string) {
 	wrong := func(format string, args ...any) {
 		c.find(Finding{Check: checkSignature, Message: fmt.Sprintf(format, args...)})
 	}

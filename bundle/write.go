@@ -24,26 +24,20 @@ type Source struct {
 
 	// Numbers computes the numbers in the manifest; nil omits them.
 	Numbers Counter
-}
 
-// Options configures how a bundle is written.
-type Options struct {
-	// Redact replaces texts by their hashes.
-	Redact bool
-
-	// Key signs the bundle; nil leaves it unsigned.
-	Key ed25519.PrivateKey
+	Redact bool               // replaces texts by their hashes
+	Key    ed25519.PrivateKey // signs the bundle; nil leaves it unsigned
 }
 
 // Write writes a bundle and returns its manifest. The same source gives the same bytes.
 // After an error, the output is not a bundle.
-func Write(to io.Writer, src Source, o Options) (Manifest, error) {
+func Write(to io.Writer, src Source) (Manifest, error) {
 	f, err := newFileWriter(to)
 	if err != nil {
 		return Manifest{}, err
 	}
-	w := &writer{file: f, redact: o.Redact, head: first}
-	m, err := w.all(src, o.Key)
+	w := &writer{file: f, redact: src.Redact, head: first}
+	m, err := w.all(src)
 	if err != nil {
 		// The encoder holds memory until it is closed; its remaining output is not a
 		// bundle.
@@ -61,7 +55,7 @@ type writer struct {
 }
 
 // all writes every line.
-func (w *writer) all(src Source, key ed25519.PrivateKey) (Manifest, error) {
+func (w *writer) all(src Source) (Manifest, error) {
 	if err := w.prologue(src); err != nil {
 		return Manifest{}, err
 	}
@@ -85,15 +79,15 @@ func (w *writer) all(src Source, key ed25519.PrivateKey) (Manifest, error) {
 	}
 	err = w.plain(kindManifest, m)
 	m.Root = w.head
-	if err != nil || key == nil {
+	if err != nil || src.Key == nil {
 		return m, err
 	}
-	return m, w.plain(kindSignature, sign(key, w.head))
+	return m, w.plain(kindSignature, sign(src.Key, w.head))
 }
 
 // prologue writes everything before the first item.
 func (w *writer) prologue(src Source) error {
-	h := header{Format: Format, Redacted: w.redact, Software: clean(src.Software)}
+	h := header{Format: format, Redacted: w.redact, Software: clean(src.Software)}
 	body, err := deem.Canonical(h)
 	if err != nil {
 		return err

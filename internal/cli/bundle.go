@@ -40,10 +40,10 @@ func isBundle(ref string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }()
-	family, _, _ := strings.Cut(bundle.Format, "/")
-	begin := make([]byte, len(family)+1)
+	const family = "deem.bundle/" // the first line of a run file, without its version
+	begin := make([]byte, len(family))
 	_, err = io.ReadFull(f, begin)
-	return err == nil && string(begin) == family+"/"
+	return err == nil && string(begin) == family
 }
 
 // readRuns opens the stores of the referenced runs: the database, or run files, or both. A
@@ -236,9 +236,9 @@ func (o *bundleOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.anchor, "anchor", false, "bundle: print a line with the root hash of the run file, for posting in public; without -o no file is written")
 }
 
-// options reads the key and returns the options.
-func (o bundleOptions) options() (bundle.Options, error) {
-	w := bundle.Options{Redact: o.redact}
+// source reads the key, and returns how a run file is written.
+func (o bundleOptions) source() (bundle.Source, error) {
+	w := bundle.Source{Software: software(), Redact: o.redact}
 	if o.sign == "" {
 		return w, nil
 	}
@@ -246,7 +246,7 @@ func (o bundleOptions) options() (bundle.Options, error) {
 	if err != nil {
 		return w, usage.Mark(err)
 	}
-	if w.Key, err = bundle.ParsePrivateKey(text); err != nil {
+	if w.Key, err = parsePrivateKey(text); err != nil {
 		return w, usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", o.sign, err), "%s", deem.HintOf(err)))
 	}
 	return w, nil
@@ -254,7 +254,7 @@ func (o bundleOptions) options() (bundle.Options, error) {
 
 // exportBundle writes a run as a run file.
 func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string, o bundleOptions) error {
-	opts, err := o.options()
+	src, err := o.source()
 	if err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 		out = run.ID + bundleExt
 	}
 	write := func(w io.Writer) (bundle.Manifest, error) {
-		return reports.WriteBundle(ctx, w, st, run, software(), opts)
+		return reports.WriteBundle(ctx, w, st, run, src)
 	}
 	if isBundle(ref) && o.redact && o.sign == "" {
 		// The file may be signed, and the signature is valid for the copy too.
@@ -282,9 +282,9 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 	if err != nil || out == "-" {
 		return err
 	}
-	line := bundle.Anchor{Of: run.ID, Hash: m.Root}.String()
+	line := anchorLine{Of: run.ID, Hash: m.Root}.String()
 	if a.json {
-		writeJSON(a.out, map[string]any{"written": out, "records": m.Records, "head": m.Head, "anchor": line, "redacted": o.redact, "signed": signerOf(opts.Key)})
+		writeJSON(a.out, map[string]any{"written": out, "records": m.Records, "head": m.Head, "anchor": line, "redacted": o.redact, "signed": signerOf(src.Key)})
 		return nil
 	}
 	if o.anchor {
@@ -365,11 +365,11 @@ func (a *app) keygenCommand() *cobra.Command {
 
 // keygen writes a pair of keys.
 func (a *app) keygen(name string) error {
-	private, public, err := bundle.GenerateKey()
+	private, public, err := generateKey()
 	if err != nil {
 		return err
 	}
-	key, err := bundle.ParsePublicKey(public)
+	key, err := parsePublicKey(public)
 	if err != nil {
 		return err
 	}

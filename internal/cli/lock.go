@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
-	"deem/bundle"
 	"deem/internal/catalog"
 	"deem/internal/reports"
 	"deem/internal/store"
@@ -91,7 +90,7 @@ func (a *app) writeLock(ctx context.Context, o runOptions, out string, anchor bo
 	if err := errors.Join(l.Write(w), w.Close()); err != nil {
 		return err
 	}
-	line := bundle.Anchor{Of: bundle.AnchorOfLock, Hash: l.Hash()}.String()
+	line := anchorLine{Of: anchorOfLock, Hash: l.Hash()}.String()
 	if a.json {
 		writeJSON(a.out, map[string]any{"written": out, "hash": l.Hash(), "anchor": line, "lock": l})
 		return nil

@@ -74,7 +74,7 @@ func (a *app) verifyCommand() *cobra.Command {
 			if !cmd.Flags().Changed("anchor") {
 				return a.verifyAll(cmd.Context(), args, key, nil)
 			}
-			at, err := bundle.ParseAnchor(anchor)
+			at, err := parseAnchor(anchor)
 			switch {
 			case err != nil:
 				return usage.Mark(err)
@@ -98,7 +98,7 @@ func readSigner(name string) (ed25519.PublicKey, error) {
 	if err != nil {
 		return nil, usage.Mark(err)
 	}
-	key, err := bundle.ParsePublicKey(text)
+	key, err := parsePublicKey(text)
 	if err != nil {
 		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", name, err), "%s", deem.HintOf(err)))
 	}
@@ -107,7 +107,7 @@ func readSigner(name string) (ed25519.PublicKey, error) {
 
 // verifyAll checks all files, and fails if one has a finding or does not match the anchor.
 // A nil anchor matches any file.
-func (a *app) verifyAll(ctx context.Context, names []string, signer ed25519.PublicKey, anchor *bundle.Anchor) error {
+func (a *app) verifyAll(ctx context.Context, names []string, signer ed25519.PublicKey, anchor *anchorLine) error {
 	var all []checkedFile
 	var moved error
 	findings := 0
@@ -150,18 +150,18 @@ type checkedFile struct {
 var errAnchor = errors.New("the file does not match the anchor")
 
 // hold compares the file with an anchor.
-func (v *checkedFile) hold(anchor *bundle.Anchor) {
+func (v *checkedFile) hold(anchor *anchorLine) {
 	if anchor == nil {
 		return
 	}
-	if anchor.Of == bundle.AnchorOfLock {
+	if anchor.Of == anchorOfLock {
 		run := reports.RunOfFile(v.Run, bundle.Judge{})
 		if l := reports.SettingsOf(run.Spec).Lock; l == nil || l.Hash != anchor.Hash {
 			v.anchor = fmt.Errorf("%w: run %s does not name the lock sha256:%s", errAnchor, v.Run.ID, anchor.Hash)
 		} else if len(l.Broken) > 0 {
 			v.anchor = fmt.Errorf("%w: run %s broke the lock: %s", errAnchor, v.Run.ID, strings.Join(l.Broken, ", "))
 		}
-	} else if err := anchor.Check(v.Verification); err != nil {
+	} else if err := anchor.check(v.Verification); err != nil {
 		v.anchor = fmt.Errorf("%w: %w", errAnchor, err)
 	}
 	ok := v.anchor == nil
@@ -170,7 +170,7 @@ func (v *checkedFile) hold(anchor *bundle.Anchor) {
 }
 
 // verify checks a file and prints the findings.
-func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey, anchor *bundle.Anchor) (checkedFile, error) {
+func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey, anchor *anchorLine) (checkedFile, error) {
 	from, err := a.openFile(name)
 	if err != nil {
 		return checkedFile{}, usage.Mark(err)
@@ -193,7 +193,7 @@ func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey,
 	if err != nil {
 		return checkedFile{}, fmt.Errorf("%s: %w", name, err)
 	}
-	v := checkedFile{File: name, OK: out.OK(), Verification: out}
+	v := checkedFile{File: name, OK: out.Total == 0, Verification: out}
 	v.hold(anchor)
 	if !a.json {
 		v.text(a.out, signer)
@@ -214,7 +214,7 @@ func (a *app) openFile(name string) (io.ReadCloser, error) {
 }
 
 // againOf rebuilds the judge of a run file, if it needs neither a model nor any other file.
-func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
+func againOf(r bundle.Run, j bundle.Judge, model func(name, settings string) deem.Model, record func(context.Context) (deem.Record, bool)) (bundle.Again, error) {
 	s, err := judge.ParseSpec(j.Identity)
 	switch {
 	case err != nil:
@@ -224,14 +224,14 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	case s.Kind == judge.KindLabels:
 		return bundle.Again{Note: j.Name + " judges by a file of its own"}, nil
 	case s.Composed():
-		return composedAgain(reports.RunOfFile(r, j).Judge, s)
+		return composedAgain(reports.RunOfFile(r, j).Judge, s, model, record)
 	case s.Kind == judge.KindModel:
 		p, err := benchmark.Protocol(s)
 		if err != nil {
 			return bundle.Again{}, err
 		}
 		if _, several := judge.AsDialogue(p); several {
-			return composedAgain(reports.RunOfFile(r, j).Judge, s)
+			return composedAgain(reports.RunOfFile(r, j).Judge, s, model, record)
 		}
 		return bundle.Again{Protocol: p}, nil
 	}
@@ -243,12 +243,11 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 }
 
 // composedAgain rebuilds a judge that is composed of others.
-func composedAgain(kept store.JudgeSpec, s judge.Spec) (bundle.Again, error) {
-	var recordings bundle.Recordings
-	taken := &takenMembers{}
+func composedAgain(kept store.JudgeSpec, s judge.Spec, model func(name, settings string) deem.Model, record func(context.Context) (deem.Record, bool)) (bundle.Again, error) {
+	taken := &takenMembers{record: record}
 	j, err := catalog.Build(s, catalog.Parts{
-		Around: func(j deem.Judge) deem.Judge { return bundle.Careful(j) }, Instead: taken.take,
-		Model: func(name, settings string) (deem.Model, error) { return recordings.Model(name, settings), nil },
+		Around: func(j deem.Judge) deem.Judge { return careful{j} }, Instead: taken.take,
+		Model: func(name, settings string) (deem.Model, error) { return model(name, settings), nil },
 	})
 	if err != nil {
 		return bundle.Again{}, fmt.Errorf("%s is a %s, and %w", kept.Name, s.Kind, err)
@@ -270,6 +269,7 @@ func composedAgain(kept store.JudgeSpec, s judge.Spec) (bundle.Again, error) {
 // takenMembers are members that could not be rebuilt, and whose votes are taken from the
 // record.
 type takenMembers struct {
+	record func(context.Context) (deem.Record, bool)
 	names  []string
 	models []string // used by them
 }
@@ -284,7 +284,44 @@ func (t *takenMembers) take(of judge.Spec, i int) deem.Judge {
 	m := of.Members[i]
 	t.names = append(t.names, m.Name)
 	t.models = append(t.models, m.Judge.Models()...)
-	return bundle.Taken(m.Name, m.Judge, said)
+	return &takenJudge{m.Name, m.Judge, t.record, said}
+}
+
+// A takenJudge stands for a member that cannot be rebuilt. It has the member's name and spec,
+// and returns the member's verdict from the record that is being checked.
+type takenJudge struct {
+	name   string
+	spec   judge.Spec
+	record func(context.Context) (deem.Record, bool)
+	said   func(deem.Record) (deem.Verdict, error)
+}
+
+func (j *takenJudge) Name() string  { return j.name }
+func (j *takenJudge) Identity() any { return j.spec }
+
+func (j *takenJudge) Judge(ctx context.Context, _ deem.Item) (deem.Verdict, error) {
+	rec, ok := j.record(ctx)
+	if !ok {
+		return deem.Verdict{}, fmt.Errorf("%s is asked while no bundle is checked", j.name)
+	}
+	return j.said(rec)
+}
+
+// A careful judge converts a panic into an error. A judge from a file is untrusted, and the
+// members of a panel run in their own goroutines.
+type careful struct{ inside deem.Judge }
+
+func (j careful) Name() string { return j.inside.Name() }
+
+func (j careful) Identity() any { return judge.SpecOf(j.inside) }
+
+func (j careful) Judge(ctx context.Context, it deem.Item) (v deem.Verdict, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s panics over this record: %v", j.Name(), p)
+		}
+	}()
+	return j.inside.Judge(ctx, it)
 }
 
 // voteOf returns the vote of the i-th member of a panel.
@@ -341,12 +378,12 @@ func (v checkedFile) text(w io.Writer, signer ed25519.PublicKey) {
 		}
 		fmt.Fprintf(w, "%s: %s rendered again, %s made again%s\n", name, words.Count(v.Prompts, "prompt"), words.Count(v.Verdicts, "verdict"), compared)
 	}
-	if s := v.Signature; s != nil && v.OK {
+	if key := v.SignedBy; key != nil && v.OK {
 		who := "by somebody whose key nobody named: --signer says whose it should be"
 		if signer != nil {
 			who = "as it should be"
 		}
-		fmt.Fprintf(w, "%s: signed with key %s, %s\n", name, bundle.Fingerprint(s.Key), who)
+		fmt.Fprintf(w, "%s: signed with key %s, %s\n", name, bundle.Fingerprint(key), who)
 	}
 	word := "ok"
 	switch {
@@ -356,7 +393,7 @@ func (v checkedFile) text(w io.Writer, signer ed25519.PublicKey) {
 		word = v.anchor.Error()
 	case v.Anchored != nil:
 		word = "ok, matches the anchor"
-	case v.Signature == nil:
+	case v.SignedBy == nil:
 		word = "ok, not signed"
 	}
 	fmt.Fprintf(w, "%s: %s\n", name, word)

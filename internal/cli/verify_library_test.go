@@ -67,7 +67,7 @@ func writeRun(t *testing.T, file string, items func(func(deem.Item, error) bool)
 		Judge:    bundle.Judge{Name: j.Name(), Hash: hash, Identity: identity, Rule: true},
 		Software: "a test",
 		Records:  deem.Run(t.Context(), items, j, deem.Options{Concurrency: 1}),
-	}, bundle.Options{})
+	})
 	if err == nil {
 		err = w.Close()
 	}

@@ -78,23 +78,21 @@ func ExportRun(run store.Run, redacted bool) export.Run {
 	}
 }
 
-// WriteBundle writes a run as a run file. software is the program that writes it.
-func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run, software string, o bundle.Options) (bundle.Manifest, error) {
+// WriteBundle writes a run as a run file. The source says which program writes it, and how; the
+// rest of it is taken from the run.
+func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run, src bundle.Source) (bundle.Manifest, error) {
 	r, err := NewReporter(ctx, run, Options{MaxUnjudged: report.DefaultMaxUnjudged})
 	if err != nil {
 		return bundle.Manifest{}, err
 	}
-	src := bundle.Source{
-		Software: software,
-		Records:  store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true})),
-		Numbers:  Recount{r, false},
-	}
+	src.Records = store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true}))
+	src.Numbers = Recount{r, false}
 	src.Run, src.Judge = DescribeRun(run)
 	src.Run.ID, _, _ = strings.Cut(run.ID, "@") // without the suffix that a command may add to distinguish two runs
 	if src.Prices, err = pricesOf(run.Model); err != nil {
 		return bundle.Manifest{}, err
 	}
-	return bundle.Write(w, src, o)
+	return bundle.Write(w, src)
 }
 
 // pricesOf returns the entry of the price table for a model. It is that of this version of

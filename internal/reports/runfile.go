@@ -38,7 +38,7 @@ func OpenRunFile(path string) (*RunFile, error) {
 		return nil, err
 	}
 	s.run, s.Redacted = RunOfFile(r.Run, r.Judge), r.Header.Redacted
-	return s, errors.Join(r.Close(), f.Close())
+	return s, f.Close()
 }
 
 // open opens the file and reads its beginning.
@@ -122,7 +122,7 @@ func (s *RunFile) eachRecord(ctx context.Context, runID string, sel *selection, 
 	if err != nil {
 		return err
 	}
-	defer func() { _, _ = r.Close(), f.Close() }() // closing after reading loses nothing
+	defer func() { _ = f.Close() }() // Closing after reading loses nothing.
 	for rec, err := range r.Records() {
 		if err != nil {
 			return s.explain(err)

@@ -47,22 +47,22 @@ func kept(t *testing.T, recs []deem.Record) (db store.Store, file *reports.RunFi
 		t.Fatal(err)
 	}
 	name := filepath.Join(dir, "run.deem")
-	export(t, name, run, db.Records(t.Context(), run.ID, store.Query{WithCalls: true}), bundle.Options{})
+	export(t, name, run, db.Records(t.Context(), run.ID, store.Query{WithCalls: true}), false)
 	if file, err = reports.OpenRunFile(name); err != nil {
 		t.Fatal(err)
 	}
 	return db, file, run
 }
 
-func export(t *testing.T, name string, run store.Run, recs iter.Seq2[deem.Record, error], o bundle.Options) {
+func export(t *testing.T, name string, run store.Run, recs iter.Seq2[deem.Record, error], redact bool) {
 	t.Helper()
 	f, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	src := bundle.Source{Records: recs, Software: "test"}
+	src := bundle.Source{Records: recs, Software: "test", Redact: redact}
 	src.Run, src.Judge = reports.DescribeRun(run)
-	_, err = bundle.Write(f, src, o)
+	_, err = bundle.Write(f, src)
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestOpenBad(t *testing.T) {
 	_, file, run := kept(t, fileRecords(50))
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "run.deem")
-	export(t, whole, run, file.Records(t.Context(), run.ID, store.Query{WithCalls: true}), bundle.Options{})
+	export(t, whole, run, file.Records(t.Context(), run.ID, store.Query{WithCalls: true}), false)
 	text, err := os.ReadFile(whole)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ type form struct {
 func forms() []form {
 	list := []form{
 		{"deem", "application/vnd.deem.run", "deem", func(s *Server, ctx context.Context, w io.Writer, run store.Run) error {
-			_, err := reports.WriteBundle(ctx, w, s.Store, run, strings.TrimSpace("deem "+s.Version), bundle.Options{})
+			_, err := reports.WriteBundle(ctx, w, s.Store, run, bundle.Source{Software: strings.TrimSpace("deem " + s.Version)})
 			return err
 		}},
 		{"junit", "application/xml", "xml", recordsAs(reports.JUnit)},

@@ -45,7 +45,7 @@ func WriteSite(ctx context.Context, st store.Database, runs []store.Run, dir str
 	core.Add(server.Part{Routes: []server.Route{{Pattern: "GET " + server.APIRoot + "/runs/{id}/export", Handle: func(w http.ResponseWriter, r *http.Request) error {
 		run, err := core.RunOf(r)
 		if err == nil {
-			_, err = reports.WriteBundle(r.Context(), w, st, run, strings.TrimSpace("deem "+o.Version), bundle.Options{})
+			_, err = reports.WriteBundle(r.Context(), w, st, run, bundle.Source{Software: strings.TrimSpace("deem " + o.Version)})
 		}
 		return err
 	}}}})

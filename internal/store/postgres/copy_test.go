@@ -52,7 +52,7 @@ func bundled(t *testing.T, s store.Store, id string) []byte {
 		},
 		Judge:   bundle.Judge{Hash: hash, Identity: identity, Name: run.Judge.Name},
 		Records: s.Records(t.Context(), id, store.Query{WithCalls: true}),
-	}, bundle.Options{})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
