@@ -2,25 +2,36 @@ package judge
 
 import (
 	"embed"
-	"maps"
-	"slices"
-	"sync"
+	"path"
+	"strings"
 )
 
 //go:embed judges/*.yaml prompts/*.txt
 var files embed.FS
 
-// declared returns the declarations of the built-in judges, one file each.
-var declared = sync.OnceValue(func() map[string]*Declaration { return Folder(files, "judges") })
+// Builtins returns the names of the built-in judges, sorted.
+func Builtins() []string {
+	entries, err := files.ReadDir("judges")
+	if err != nil {
+		panic(err) // The folder is part of the program.
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
+	}
+	return names
+}
 
-// Builtins returns the names of the built-in judges.
-func Builtins() []string { return slices.Sorted(maps.Keys(declared())) }
-
-// Builtin returns the built-in judge with the given name.
+// Builtin returns the built-in judge with the given name, and reports whether there is one.
 func Builtin(name string) (*Declaration, bool) {
-	d, ok := declared()[name]
-	if !ok {
+	file := "judges/" + name + ".yaml"
+	data, err := files.ReadFile(file)
+	if err != nil {
 		return nil, false
 	}
-	return new(*d), true
+	d, err := Parse(file, data, func(prompt string) ([]byte, error) { return files.ReadFile(path.Join("judges", prompt)) })
+	if err != nil {
+		panic("judge: " + err.Error()) // The file is part of the program, and a test reads it.
+	}
+	return d, true
 }

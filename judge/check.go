@@ -73,7 +73,7 @@ func (x *decoder) checkVerdict(n *yaml.Node) {
 		x.badKey("labels", "the judge has fewer than two labels, so there is nothing to decide")
 	case x.lines["aspects"] != 0 && len(d.Aspects) == 0:
 		x.badKey("aspects", "the judge has no aspect")
-	case d.Pass != nil && !d.HasPass():
+	case d.Pass != nil && len(d.Aspects) == 0 && d.Criteria == nil:
 		x.badKey("pass", "a pass mark goes with aspects or criteria; a label counts as its score says")
 	}
 }

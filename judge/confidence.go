@@ -10,7 +10,7 @@ import (
 // confidence returns the probability of the token that begins the label, among the tokens
 // at that position that begin any of the labels. It is nil if the reply has no
 // log-probabilities or they do not settle it.
-func (p *Declared) confidence(f found, s said, tokens []deem.TokenLogprob) *float64 {
+func (p *declaredProtocol) confidence(f found, s said, tokens []deem.TokenLogprob) *float64 {
 	if len(tokens) == 0 || f.start < 0 || s.offset < 0 {
 		return nil
 	}
@@ -50,7 +50,7 @@ func tokenAt(tokens []deem.TokenLogprob, offset int) (deem.TokenLogprob, bool) {
 }
 
 // begins returns the label that token begins, if it is the only one.
-func (p *Declared) begins(token string) (string, bool) {
+func (p *declaredProtocol) begins(token string) (string, bool) {
 	token = strings.ToLower(strings.TrimLeft(token, " \t\r\n\"'*"))
 	label, n := "", 0
 	for _, l := range p.decl.Labels {

@@ -200,11 +200,11 @@ func (c Criteria) Judge(list []string, one func(i int) (deem.Verdict, error)) (d
 		}
 		parts = append(parts, p)
 	}
-	return c.Join(parts)
+	return c.join(parts)
 }
 
-// Join combines the verdicts on the criteria into one. Its label is "scored".
-func (c Criteria) Join(parts []deem.Part) (deem.Verdict, error) {
+// join combines the verdicts on the criteria into one. Its label is "scored".
+func (c Criteria) join(parts []deem.Part) (deem.Verdict, error) {
 	var sum, best float64
 	judged, full := 0, 0
 	var failure *deem.Failure
@@ -241,11 +241,13 @@ func (c Criteria) Join(parts []deem.Part) (deem.Verdict, error) {
 	return v, nil
 }
 
-// Several reports whether the protocol makes one call per criterion.
-func (p *Declared) Several() bool { return p.decl.Criteria.each() }
+// A perCriterion is a declared protocol that makes one call per criterion.
+type perCriterion struct{ *declaredProtocol }
+
+var _ Dialogue = perCriterion{}
 
 // Requests returns one request per criterion.
-func (p *Declared) Requests(it deem.Item) ([]deem.Request, error) {
+func (p perCriterion) Requests(it deem.Item) ([]deem.Request, error) {
 	list, err := p.decl.Criteria.of(it)
 	if err != nil {
 		return nil, err
@@ -260,7 +262,7 @@ func (p *Declared) Requests(it deem.Item) ([]deem.Request, error) {
 }
 
 // Talk makes one call per criterion.
-func (p *Declared) Talk(it deem.Item, ask Ask) (deem.Verdict, error) {
+func (p perCriterion) Talk(it deem.Item, ask func(deem.Request) (deem.Reply, error)) (deem.Verdict, error) {
 	reqs, err := p.Requests(it)
 	if err != nil {
 		return deem.Verdict{}, err
@@ -278,7 +280,7 @@ func (p *Declared) Talk(it deem.Item, ask Ask) (deem.Verdict, error) {
 
 // readTogether reads a reply about all criteria: a JSON list with one entry per criterion.
 // Each entry is read like a reply about that criterion alone.
-func (p *Declared) readTogether(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
+func (p *declaredProtocol) readTogether(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	c := p.decl.Criteria
 	list, err := c.of(it)
 	if err != nil {

@@ -163,7 +163,7 @@ func TestCriteriaIdentity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, several := judge.AsDialogue(restored); several != (kind[0] == "each") {
+		if _, several := restored.(judge.Dialogue); several != (kind[0] == "each") {
 			t.Errorf("%v: asks several times: %v", kind, several)
 		}
 	}

@@ -3,8 +3,8 @@ package judge
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"deem"
@@ -90,15 +90,6 @@ type Slot struct {
 type Label struct {
 	Label string  `json:"label"`
 	Score float64 `json:"score"`
-}
-
-// LabelNames returns the names of the labels, for example "SAME, PARTLY, DIFFERENT".
-func LabelNames(list []Label) string {
-	names := make([]string, len(list))
-	for i, l := range list {
-		names[i] = l.Label
-	}
-	return strings.Join(names, ", ")
 }
 
 // An Aspect is a number that the judge asks for, with its scale.
@@ -203,25 +194,16 @@ func (d *Declaration) defaultReading() string {
 	return Strict
 }
 
-// HasPass reports whether the judge can have a pass mark. A judge that gives the whole item
-// a label has none: the score of the label decides.
-func (d *Declaration) HasPass() bool { return len(d.Aspects) > 0 || d.Criteria != nil }
-
-// SetPass sets the pass mark.
-func (d *Declaration) SetPass(mark float64) error {
-	if !d.HasPass() {
-		return fmt.Errorf("judge %s has labels and no pass mark", d.Name)
-	}
-	if err := checkPass(mark); err != nil {
-		return err
-	}
-	d.Pass = &mark
-	return nil
-}
-
-func checkPass(mark float64) error {
-	if math.IsNaN(mark) || mark < 0 || mark > 1 {
-		return fmt.Errorf("pass mark %v lies outside 0 to 1", mark)
+// checkPass validates the pass mark. A judge that gives the whole item a label has none: the
+// score of the label decides.
+func (d *Declaration) checkPass() error {
+	switch {
+	case d.Pass == nil:
+		return nil
+	case len(d.Aspects) == 0 && d.Criteria == nil:
+		return errors.New("it has labels and no pass mark")
+	case !(*d.Pass >= 0 && *d.Pass <= 1):
+		return fmt.Errorf("pass mark %v lies outside 0 to 1", *d.Pass)
 	}
 	return nil
 }

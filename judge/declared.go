@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -15,28 +16,29 @@ import (
 // reply, so that the judge's hash changes too.
 const readerVersion = 1
 
-// A Declared is the protocol of a declaration, with one of its readings.
-type Declared struct {
+// A declaredProtocol is the protocol of a declaration, with one of its readings.
+type declaredProtocol struct {
 	decl    Declaration
 	reading string
 	system  template
 	prompt  template
 }
 
-var _ Readable = (*Declared)(nil)
+var _ Readable = (*declaredProtocol)(nil)
 
-// Protocol returns the protocol with the named reading; "" means the default one.
-func (d *Declaration) Protocol(reading string) (*Declared, error) {
+// Protocol returns the protocol with the named reading; "" means the default one. If the
+// judge is asked about each criterion separately, the protocol is a [Dialogue].
+func (d *Declaration) Protocol(reading string) (Readable, error) {
 	if reading == "" {
 		reading = d.defaultReading()
 	}
 	if _, ok := d.Readings[reading]; !ok {
 		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", d.Name, reading, strings.Join(sortedKeys(d.Readings), ", "))
 	}
-	if err := d.Params.check(); err != nil {
+	if err := cmp.Or(d.Params.check(), d.checkPass()); err != nil {
 		return nil, fmt.Errorf("judge %s: %w", d.Name, err)
 	}
-	p := &Declared{decl: *d, reading: reading}
+	p := &declaredProtocol{decl: *d, reading: reading}
 	var err error
 	if p.system, err = parseTemplate(d.System, d.Slots); err != nil {
 		return nil, fmt.Errorf("judge %s: system text: %w", d.Name, err)
@@ -44,35 +46,40 @@ func (d *Declaration) Protocol(reading string) (*Declared, error) {
 	if p.prompt, err = parseTemplate(d.Prompt, d.Slots); err != nil {
 		return nil, fmt.Errorf("judge %s: prompt: %w", d.Name, err)
 	}
-	return p, nil
+	return p.readable(), nil
+}
+
+// readable returns the protocol as a dialogue if it makes one call per criterion.
+func (p *declaredProtocol) readable() Readable {
+	if p.decl.Criteria.each() {
+		return perCriterion{p}
+	}
+	return p
 }
 
 // Name returns the judge's name.
-func (p *Declared) Name() string { return p.decl.Name }
+func (p *declaredProtocol) Name() string { return p.decl.Name }
 
 // Reading returns the name of the current reading.
-func (p *Declared) Reading() string { return p.reading }
-
-// Declaration returns the declaration of the protocol.
-func (p *Declared) Declaration() Declaration { return p.decl }
+func (p *declaredProtocol) Reading() string { return p.reading }
 
 // FailuresWrong returns the FailuresWrong field of the declaration.
-func (p *Declared) FailuresWrong() bool { return p.decl.FailuresWrong }
+func (p *declaredProtocol) FailuresWrong() bool { return p.decl.FailuresWrong }
 
 // Reread returns the protocol with its other reading.
-func (p *Declared) Reread() Readable {
+func (p *declaredProtocol) Reread() Readable {
 	for _, name := range sortedKeys(p.decl.Readings) {
 		if name != p.reading {
 			other := *p
 			other.reading = name
-			return &other
+			return other.readable()
 		}
 	}
 	return nil
 }
 
 // Spec returns the declaration, including the bytes of the prompt, and the reading.
-func (p *Declared) Spec() Spec {
+func (p *declaredProtocol) Spec() Spec {
 	return Spec{Kind: KindModel, Name: p.decl.Name, Version: readerVersion, Reading: p.reading, Declaration: &p.decl}
 }
 
@@ -110,7 +117,7 @@ func (d *Declaration) sound() error {
 }
 
 // Request renders the prompt for an item.
-func (p *Declared) Request(it deem.Item) (deem.Request, error) {
+func (p *declaredProtocol) Request(it deem.Item) (deem.Request, error) {
 	if c := p.decl.Criteria; c != nil {
 		list, err := c.of(it)
 		if err != nil {
@@ -124,7 +131,7 @@ func (p *Declared) Request(it deem.Item) (deem.Request, error) {
 }
 
 // render fills the prompt.
-func (p *Declared) render(it deem.Item) (deem.Request, error) {
+func (p *declaredProtocol) render(it deem.Item) (deem.Request, error) {
 	values := map[string]string{}
 	for _, t := range []template{p.system, p.prompt} {
 		for _, s := range t.slots() {
@@ -144,7 +151,7 @@ func (p *Declared) render(it deem.Item) (deem.Request, error) {
 }
 
 // value returns the text of a slot.
-func (p *Declared) value(it deem.Item, name string) (string, error) {
+func (p *declaredProtocol) value(it deem.Item, name string) (string, error) {
 	s, ok := p.decl.Slots[name]
 	if !ok {
 		s = Slot{From: []string{name}}

@@ -8,12 +8,12 @@ package judge
 // A judge model is asked for one label or a few numbers and answers with a paragraph, a
 // fenced JSON object, a table, its reasoning, or half of any of these. FindLabel, and
 // the functions for numbers, are lenient about the wrapping and strict about the content:
-// they never return a label that was not offered or a number outside its scale. If a reply is not clear, the result is a
-// [deem.Failure], because unjudged is not wrong.
+// they never return a label that was not offered or a number outside its scale. If a reply
+// is not clear, the result is a [deem.Failure], because unjudged is not wrong.
 //
 // A protocol usually reads a reply like this:
 //
-//	text := judge.Mask(judge.Body(reply), item.Response)
+//	text := judge.Body(reply, item.Response)
 //	found, err := judge.FindLabel(text, "", []string{"CORRECT", "INCORRECT"})
 //
 // # Thinking

@@ -26,6 +26,6 @@ func BenchmarkMask(b *testing.B) {
 	const reply = "The response says \"the harbour of Lisbon was opened in 1887\", which is what the reference says.\n\nVerdict: CORRECT"
 	const response = "As far as I know the harbour of Lisbon was opened in 1887, and it was widened later."
 	for b.Loop() {
-		Mask(reply, response)
+		masked(reply, response)
 	}
 }

@@ -21,12 +21,18 @@ var thinkTag = lazy(`^(?i)(?:` +
 // sequence of messages and only those of the channel "final" are for the reader.
 var channelTag = lazy(`<\|(channel|message|start|end|return|call|constrain)\|>`)
 
-// Body returns the reply without the model's reasoning and without surrounding space. A
-// block that is never closed extends to the end, because the model has not answered yet. A
+// Body returns the part of a reply that may state a verdict: the reply without the model's
+// reasoning and without surrounding space, in which quotations from the response under test
+// are replaced by spaces, byte for byte, so that a response which says "Verdict: CORRECT"
+// cannot vote through the judge. If response is "", nothing is replaced.
+func Body(reply, response string) string { return masked(withoutThinking(reply), response) }
+
+// withoutThinking returns the reply without the model's reasoning and without surrounding
+// space. A block that is never closed extends to the end, because the model has not answered yet. A
 // closing tag without an opening tag drops everything before it: some templates put the
 // opening tag in the prompt. Tags that are quoted, or part of a JSON string, are text and
 // stay.
-func Body(reply string) string {
+func withoutThinking(reply string) string {
 	drop, _ := thinking(reply)
 	if len(drop) == 0 {
 		return strings.TrimSpace(reply)

@@ -32,8 +32,8 @@ func TestBody(t *testing.T) {
 		{"analysis of the response: fine", "analysis of the response: fine"},
 		{"1 < 2 and [think about it]", "1 < 2 and [think about it]"},
 	} {
-		if got := Body(c.reply); got != c.want {
-			t.Errorf("Body(%q) = %q, want %q", c.reply, got, c.want)
+		if got := withoutThinking(c.reply); got != c.want {
+			t.Errorf("withoutThinking(%q) = %q, want %q", c.reply, got, c.want)
 		}
 	}
 }

@@ -190,12 +190,12 @@ func FuzzMask(f *testing.F) {
 		f.Add(text, text)
 	})
 	f.Fuzz(func(t *testing.T, reply, response string) {
-		got := Mask(reply, response)
+		got := masked(reply, response)
 		if len(got) != len(reply) {
 			t.Fatalf("Mask made %d bytes of %d", len(got), len(reply))
 		}
 		if utf8.ValidString(reply) && !utf8.ValidString(got) {
-			t.Fatalf("Mask(%q, %q) = %q, which is not valid UTF-8", reply, response, got)
+			t.Fatalf("masked(%q, %q) = %q, which is not valid UTF-8", reply, response, got)
 		}
 		for i := range len(got) {
 			if got[i] != reply[i] && got[i] != ' ' {
@@ -203,11 +203,11 @@ func FuzzMask(f *testing.F) {
 			}
 		}
 		if strings.TrimSpace(response) == "" && got != reply {
-			t.Fatalf("Mask(%q, %q) = %q, want it as it is", reply, response, got)
+			t.Fatalf("masked(%q, %q) = %q, want it as it is", reply, response, got)
 		}
-		body := Body(reply)
+		body := withoutThinking(reply)
 		if len(body) > len(reply) || utf8.ValidString(reply) && !utf8.ValidString(body) {
-			t.Fatalf("Body(%q) = %q", reply, body)
+			t.Fatalf("withoutThinking(%q) = %q", reply, body)
 		}
 	})
 }

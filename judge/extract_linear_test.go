@@ -13,8 +13,8 @@ var slowdown = 1
 type reader func(text string)
 
 var readers = map[string]reader{
-	"Body":     func(text string) { Body(text) },
-	"Mask":     func(text string) { Mask(text, text[:len(text)/16]) },
+	"Body":     func(text string) { withoutThinking(text) },
+	"Mask":     func(text string) { masked(text, text[:len(text)/16]) },
 	"Label":    func(text string) { _, _ = findLabel(text, menus[0]) },
 	"LabelIn":  func(text string) { _, _ = findLabelIn(text, "label", menus[0]) },
 	"Labelled": func(text string) { _, _ = labelledNumbers(text, map[string]scale{"correctness": {Max: 10}}) },

@@ -12,7 +12,7 @@ import (
 // response.
 const minRun = 20
 
-// Mask replaces quotations from the response under test in the reply by spaces, byte for
+// masked replaces quotations from the response under test in the reply by spaces, byte for
 // byte, so that a response which says "Verdict: CORRECT" cannot vote through the judge. It
 // blanks quotations, blockquote lines and fenced blocks whose text occurs in the response,
 // and unquoted runs of at least 20 bytes copied from it.
@@ -21,14 +21,14 @@ const minRun = 20
 // words on the first or last line, the text after a mark such as "Verdict:", the short
 // first clause of the reply, and in JSON everything except free text. A negation is never
 // blanked while the word it negates stays.
-func Mask(reply, response string) string {
+func masked(reply, response string) string {
 	if strings.TrimSpace(response) == "" || terse(reply) {
 		return reply
 	}
 	return mask(reply, response)
 }
 
-// mask is Mask for any reply.
+// mask is masked for any reply.
 func mask(reply, response string) string {
 	k := newMasker(reply, response)
 	b := blanker{text: reply}

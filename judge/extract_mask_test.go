@@ -43,8 +43,8 @@ func TestMask(t *testing.T) {
 		{"whole words", "the answer is CORRECTLY given here", "Well, the answer is CORRECT", "Well, the answer is CORRECT"},
 	} {
 		want := strings.ReplaceAll(c.want, "_", " ")
-		if got := Mask(c.reply, c.response); got != want {
-			t.Errorf("%s: Mask(%q, %q)\n got %q\nwant %q", c.name, c.reply, c.response, got, want)
+		if got := masked(c.reply, c.response); got != want {
+			t.Errorf("%s: masked(%q, %q)\n got %q\nwant %q", c.name, c.reply, c.response, got, want)
 		}
 	}
 }

@@ -40,7 +40,7 @@ var refusalAfter = lazy(`(?i)\b(?:i (?:can['’]?t|cannot) (?:assist|help) with 
 // judge that describes a response which refused is not refusing.
 func isRefusal(text string) bool {
 	const short = 300
-	clean := strings.TrimLeft(Body(text), " \t\r\n*_#>`\"'“")
+	clean := strings.TrimLeft(withoutThinking(text), " \t\r\n*_#>`\"'“")
 	if refusals().MatchString(head(clean)) {
 		return true
 	}

@@ -83,9 +83,9 @@ func scaleOf(t *testing.T, s string) scale {
 // header.
 func (r reply) read(t *testing.T) (got, how string, err error) {
 	t.Helper()
-	text := Body(r.text)
+	text := withoutThinking(r.text)
 	if resp, ok := r.header["response"]; ok {
-		text = Mask(text, strings.ReplaceAll(resp, `\n`, "\n"))
+		text = masked(text, strings.ReplaceAll(resp, `\n`, "\n"))
 	}
 	// Unfinished reasoning is visible only in the reply itself.
 	if text == "" {

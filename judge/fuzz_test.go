@@ -63,7 +63,7 @@ func FuzzReplies(f *testing.F) {
 	}
 	type read struct {
 		d *judge.Declaration
-		p *judge.Declared
+		p judge.Readable
 	}
 	var all []read
 	for _, name := range judge.Builtins() {

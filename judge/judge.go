@@ -1,5 +1,5 @@
 // Package judge builds LLM judges: a [Protocol] says what to ask about an item and how to
-// read the reply, and a asker is a protocol with a model.
+// read the reply, and [New] adds the model.
 //
 // Most protocols are declared rather than programmed. A [Declaration] is a YAML file with
 // the prompt, its slots, the labels or aspects of a verdict, the parsers of a reply, and
@@ -48,13 +48,9 @@ type Decider interface {
 }
 
 // A Dialogue is a protocol that makes several calls for one item, for example one per
-// criterion. Use [AsDialogue] to distinguish it from a protocol that makes one call.
+// criterion.
 type Dialogue interface {
 	Protocol // Request and Read are those of the first call
-
-	// Several reports whether the protocol makes several calls. A declared protocol has
-	// this method in any case, but is a dialogue only if Several returns true.
-	Several() bool
 
 	// Requests returns the requests that the protocol may make for the item. If they
 	// depend on replies, it returns the maximum.
@@ -63,23 +59,13 @@ type Dialogue interface {
 	// Talk returns the verdict on the item. It makes each call with ask. If ask returns
 	// a *[deem.Failure], only that call failed; Talk returns any other error
 	// immediately.
-	Talk(it deem.Item, ask Ask) (deem.Verdict, error)
-}
-
-// An Ask makes one call and returns the reply.
-type Ask func(req deem.Request) (deem.Reply, error)
-
-// AsDialogue returns the protocol as a Dialogue, and reports whether it makes several
-// calls.
-func AsDialogue(p Protocol) (Dialogue, bool) {
-	d, ok := p.(Dialogue)
-	return d, ok && d.Several()
+	Talk(it deem.Item, ask func(deem.Request) (deem.Reply, error)) (deem.Verdict, error)
 }
 
 // Requests returns the requests that a protocol may make for an item: one, or those of a
 // dialogue.
 func Requests(p Protocol, it deem.Item) ([]deem.Request, error) {
-	if d, ok := AsDialogue(p); ok {
+	if d, ok := p.(Dialogue); ok {
 		return d.Requests(it)
 	}
 	req, err := p.Request(it)
@@ -107,7 +93,7 @@ func (j *asker) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 			return v, nil
 		}
 	}
-	if d, ok := AsDialogue(j.protocol); ok {
+	if d, ok := j.protocol.(Dialogue); ok {
 		return d.Talk(it, func(req deem.Request) (deem.Reply, error) {
 			req.Trial = deem.TrialOf(ctx)
 			reply, err := ask(ctx, j.model, req)
@@ -162,7 +148,7 @@ func Read(p Protocol, it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	switch {
 	case cut:
 		return deem.Verdict{}, deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(said))
-	case isRefusal(Mask(Body(reply.Text), it.Response)):
+	case isRefusal(Body(reply.Text, it.Response)):
 		return deem.Verdict{}, deem.Failf(deem.Refused, "%s", clip(said))
 	}
 	return v, err
@@ -171,7 +157,7 @@ func Read(p Protocol, it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 // Again returns the verdict of p on the replies stored in a record. can is false if the
 // record lacks a reply that p needs. It makes no calls.
 func Again(p Protocol, rec deem.Record) (v deem.Verdict, can bool, err error) {
-	d, several := AsDialogue(p)
+	d, several := p.(Dialogue)
 	if !several {
 		for _, call := range slices.Backward(rec.Calls) {
 			if call.Reply != nil {

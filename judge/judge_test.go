@@ -30,7 +30,7 @@ func TestPromptsArePinned(t *testing.T) {
 	}
 }
 
-func protocol(t *testing.T, name, reading string) *judge.Declared {
+func protocol(t *testing.T, name, reading string) judge.Readable {
 	t.Helper()
 	d, ok := judge.Builtin(name)
 	if !ok {
@@ -208,14 +208,15 @@ func TestRubricScoresExactly(t *testing.T) {
 func TestPassMarkCanBeChanged(t *testing.T) {
 	d, _ := judge.Builtin("rubric")
 	for _, bad := range []float64{-0.1, 1.1} {
-		if err := d.SetPass(bad); err == nil {
-			t.Errorf("SetPass(%v) gave no error", bad)
+		d.Pass = &bad
+		if _, err := d.Protocol(""); err == nil {
+			t.Errorf("the pass mark %v gave no error", bad)
 		}
 	}
+	d, _ = judge.Builtin("rubric")
 	before := hash(t, d)
-	if err := d.SetPass(0.5); err != nil {
-		t.Fatal(err)
-	}
+	half := 0.5
+	d.Pass = &half
 	p, err := d.Protocol("")
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +228,8 @@ func TestPassMarkCanBeChanged(t *testing.T) {
 		t.Error("another pass mark has the same judge hash")
 	}
 	u, _ := judge.Builtin("universal")
-	if err := u.SetPass(0.5); err == nil {
+	u.Pass = &half
+	if _, err := u.Protocol(""); err == nil {
 		t.Error("universal took a pass mark")
 	}
 }
@@ -368,7 +370,7 @@ func TestJudgeNotesItsCalls(t *testing.T) {
 }
 
 // decided is a protocol that decides empty responses without a model.
-type decided struct{ *judge.Declared }
+type decided struct{ judge.Readable }
 
 func (decided) Decide(it deem.Item) (deem.Verdict, bool) {
 	return deem.Verdict{Label: "INCORRECT"}, it.Response == ""

@@ -12,8 +12,8 @@ import (
 // readLadder reads numbers as in the published rubric judge. It tries the whole reply as
 // JSON, then the text from the first { to the last }, then the first number after each
 // name. Numbers are converted as Python's int does, and clamped to their scale.
-func readLadder(p *Declared, r Reader, s said) (found, error) {
-	for _, rung := range []func(*Declared, Reader, string) (found, bool){wholeRung, bracesRung, proseRung} {
+func readLadder(p *declaredProtocol, r Reader, s said) (found, error) {
+	for _, rung := range []func(*declaredProtocol, Reader, string) (found, bool){wholeRung, bracesRung, proseRung} {
 		if f, ok := rung(p, r, s.raw); ok {
 			for _, a := range p.decl.Aspects {
 				f.numbers[a.Name] = min(max(f.numbers[a.Name], a.Min), a.Max)
@@ -24,7 +24,7 @@ func readLadder(p *Declared, r Reader, s said) (found, error) {
 	return found{}, deem.Failf(deem.Unparseable, "the reply holds no numbers for %s: %s", aspectNames(p), clip(s.raw))
 }
 
-func aspectNames(p *Declared) string {
+func aspectNames(p *declaredProtocol) string {
 	names := make([]string, len(p.decl.Aspects))
 	for i, a := range p.decl.Aspects {
 		names[i] = a.Name
@@ -33,7 +33,7 @@ func aspectNames(p *Declared) string {
 }
 
 // wholeRung reads the whole reply as a JSON object.
-func wholeRung(p *Declared, r Reader, reply string) (found, bool) {
+func wholeRung(p *declaredProtocol, r Reader, reply string) (found, bool) {
 	fields, err := text.Loads(reply)
 	if err != nil {
 		return found{}, false
@@ -53,7 +53,7 @@ func wholeRung(p *Declared, r Reader, reply string) (found, bool) {
 }
 
 // bracesRung reads from the first { to the last }, greedily.
-func bracesRung(p *Declared, r Reader, reply string) (found, bool) {
+func bracesRung(p *declaredProtocol, r Reader, reply string) (found, bool) {
 	from, to := strings.IndexByte(reply, '{'), strings.LastIndexByte(reply, '}')
 	if from < 0 || to < from {
 		return found{}, false
@@ -63,7 +63,7 @@ func bracesRung(p *Declared, r Reader, reply string) (found, bool) {
 
 // proseRung reads the first number after each name. The published pattern is
 // "?correctness"?\s*[:=]\s*(\d+) with Python's definition of white space and digits.
-func proseRung(p *Declared, _ Reader, reply string) (found, bool) {
+func proseRung(p *declaredProtocol, _ Reader, reply string) (found, bool) {
 	const space = `[\s\x{0b}\x{1c}-\x{1f}\x{85}\p{Z}]*`
 	f := found{numbers: map[string]float64{}}
 	for _, a := range p.decl.Aspects {

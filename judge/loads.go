@@ -96,7 +96,7 @@ var (
 
 // readLoads reads the label from JSON as published programs do. Where such a program stops
 // or retries, it returns a failure.
-func readLoads(p *Declared, r Reader, s said) (found, error) {
+func readLoads(p *declaredProtocol, r Reader, s said) (found, error) {
 	key := r.Key
 	if key == "" {
 		key = "label"
@@ -124,7 +124,7 @@ func readLoads(p *Declared, r Reader, s said) (found, error) {
 }
 
 // otherwise returns the label for any other value.
-func (p *Declared) otherwise(f found, r Reader, said string) (found, error) {
+func (p *declaredProtocol) otherwise(f found, r Reader, said string) (found, error) {
 	if r.Else == "" {
 		return found{}, deem.Failf(deem.Unparseable, "%q is not one of %s", clip(said), strings.Join(p.labels(), ", "))
 	}
@@ -136,7 +136,7 @@ func (p *Declared) otherwise(f found, r Reader, said string) (found, error) {
 var thought = regexp.MustCompile(`(?i)</judge_thinking>|</thinking>`)
 
 // readLast reads the last label after the model's reasoning.
-func readLast(p *Declared, r Reader, s said) (found, error) {
+func readLast(p *declaredProtocol, r Reader, s said) (found, error) {
 	all := text.Strip(s.raw)
 	list := thought.Split(all, -1)
 	verdict := text.Lower(text.Strip(list[len(list)-1]))

@@ -20,7 +20,7 @@ func TestReadingMemory(t *testing.T) {
 	}
 	const size, most = 1 << 20, 8
 	response := "The harbour of Lisbon was opened in 1887, and that is CORRECT. "
-	var protocols []*judge.Declared
+	var protocols []judge.Readable
 	for _, name := range []string{"universal", "rubric"} {
 		d, _ := judge.Builtin(name)
 		p, err := d.Protocol(judge.Strict)

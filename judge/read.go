@@ -9,8 +9,8 @@ import (
 
 // A way is a parser of replies that finds a label, numbers, or either.
 type way struct {
-	label   func(p *Declared, r Reader, s said) (found, error)
-	numbers func(p *Declared, r Reader, s said) (found, error)
+	label   func(p *declaredProtocol, r Reader, s said) (found, error)
+	numbers func(p *declaredProtocol, r Reader, s said) (found, error)
 }
 
 // said is a reply prepared for parsing.
@@ -51,7 +51,7 @@ var ways = map[string]way{
 }
 
 // Read returns the verdict that the reply gives on the item under the protocol's reading.
-func (p *Declared) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
+func (p *declaredProtocol) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	if c := p.decl.Criteria; c != nil && !c.each() {
 		return p.readTogether(it, reply)
 	}
@@ -59,7 +59,7 @@ func (p *Declared) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 }
 
 // readOne reads a reply about the item as a whole, or about one criterion.
-func (p *Declared) readOne(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
+func (p *declaredProtocol) readOne(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	r := p.decl.Readings[p.reading]
 	w := ways[r.How]
 	read := w.label
@@ -74,7 +74,9 @@ func (p *Declared) readOne(it deem.Item, reply deem.Reply) (deem.Verdict, error)
 	case reply.Stop == deem.StopLength && p.reading == Strict && !f.whole:
 		return deem.Verdict{}, deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(s.raw))
 	case f.numbers != nil:
-		return p.scored(f), nil
+		v := p.decl.Scored(f.numbers)
+		v.Reason = f.reason
+		return v, nil
 	default:
 		return p.labelled(f, s, reply.Logprobs), nil
 	}
@@ -82,12 +84,12 @@ func (p *Declared) readOne(it deem.Item, reply deem.Reply) (deem.Verdict, error)
 
 // listen prepares a reply for parsing.
 func listen(reply, response string) said {
-	body := Body(reply)
-	return said{raw: reply, body: Mask(body, response), offset: strings.Index(reply, body)}
+	body := withoutThinking(reply)
+	return said{raw: reply, body: masked(body, response), offset: strings.Index(reply, body)}
 }
 
 // labelled returns the verdict for a label.
-func (p *Declared) labelled(f found, s said, tokens []deem.TokenLogprob) deem.Verdict {
+func (p *declaredProtocol) labelled(f found, s said, tokens []deem.TokenLogprob) deem.Verdict {
 	v := deem.Verdict{Label: f.label, Reason: f.reason, Confidence: p.confidence(f, s, tokens)}
 	for _, l := range p.decl.Labels {
 		if l.Label == f.label {
@@ -97,28 +99,22 @@ func (p *Declared) labelled(f found, s said, tokens []deem.TokenLogprob) deem.Ve
 	return v
 }
 
-// scored returns the verdict for numbers. The score is their weighted mean, each mapped
-// from its scale to 0 to 1.
-func (p *Declared) scored(f found) deem.Verdict {
-	v := deem.Verdict{Label: "scored", Aspects: f.numbers, Reason: f.reason, Score: mean(p.decl.Aspects, f.numbers)}
-	if p.decl.Criteria == nil {
-		v = marked(v, p.decl.Pass)
+// Scored returns the verdict for the numbers of all aspects, which a model or a person has
+// given. The score is their weighted mean, each mapped from its scale to 0 to 1.
+func (d *Declaration) Scored(numbers map[string]float64) deem.Verdict {
+	v := deem.Verdict{Label: "scored", Aspects: numbers, Score: mean(d.Aspects, numbers)}
+	if d.Criteria == nil {
+		v = marked(v, d.Pass)
 	}
-	for _, a := range p.decl.Aspects {
+	for _, a := range d.Aspects {
 		if a.Must == nil {
 			continue
 		}
-		if pass := f.numbers[a.Name] >= *a.Must; !pass || v.Pass == nil {
+		if pass := numbers[a.Name] >= *a.Must; !pass || v.Pass == nil {
 			v.Pass, v.Label = &pass, passLabel(pass)
 		}
 	}
 	return v
-}
-
-// Scored returns the verdict for the numbers of all aspects, for example those given by a
-// person.
-func (p *Declared) Scored(numbers map[string]float64) deem.Verdict {
-	return p.scored(found{numbers: numbers})
 }
 
 // marked applies a pass mark to a verdict, if there is one.
@@ -153,7 +149,7 @@ func mean(aspects []Aspect, numbers map[string]float64) float64 {
 }
 
 // labels returns the names of the labels.
-func (p *Declared) labels() []string {
+func (p *declaredProtocol) labels() []string {
 	names := make([]string, len(p.decl.Labels))
 	for i, l := range p.decl.Labels {
 		names[i] = l.Label
@@ -162,7 +158,7 @@ func (p *Declared) labels() []string {
 }
 
 // scales returns the scales of the aspects.
-func (p *Declared) scales() map[string]scale {
+func (p *declaredProtocol) scales() map[string]scale {
 	scales := map[string]scale{}
 	for _, a := range p.decl.Aspects {
 		scales[a.Name] = a.scale()
@@ -171,7 +167,7 @@ func (p *Declared) scales() map[string]scale {
 }
 
 // readExact compares like Python's reply.strip().upper() == label.
-func readExact(p *Declared, _ Reader, s said) (found, error) {
+func readExact(p *declaredProtocol, _ Reader, s said) (found, error) {
 	got := text.Upper(text.Strip(s.raw))
 	for _, l := range p.decl.Labels {
 		if got == text.Upper(l.Label) {
@@ -181,7 +177,7 @@ func readExact(p *Declared, _ Reader, s said) (found, error) {
 	return found{}, deem.Failf(deem.Unparseable, "the reply is none of %s: %s", strings.Join(p.labels(), ", "), clip(s.raw))
 }
 
-func readLabel(p *Declared, _ Reader, s said) (found, error) {
+func readLabel(p *declaredProtocol, _ Reader, s said) (found, error) {
 	f, err := findLabel(s.body, p.labels())
 	if err != nil {
 		return found{}, err
@@ -189,7 +185,7 @@ func readLabel(p *Declared, _ Reader, s said) (found, error) {
 	return found{label: f.Label, start: f.Start, whole: f.How == "json", reason: reasonOf(s.body, "")}, nil
 }
 
-func readJSONLabel(p *Declared, r Reader, s said) (found, error) {
+func readJSONLabel(p *declaredProtocol, r Reader, s said) (found, error) {
 	key := r.Key
 	if key == "" {
 		key = "label"
@@ -201,7 +197,7 @@ func readJSONLabel(p *Declared, r Reader, s said) (found, error) {
 	return found{label: f.Label, start: f.Start, whole: true, reason: reasonOf(s.body, r.Reason)}, nil
 }
 
-func readJSONNumbers(p *Declared, r Reader, s said) (found, error) {
+func readJSONNumbers(p *declaredProtocol, r Reader, s said) (found, error) {
 	scales := p.scales()
 	numbers, err := findAspects(s.body, scales)
 	if err != nil {
@@ -211,7 +207,7 @@ func readJSONNumbers(p *Declared, r Reader, s said) (found, error) {
 	return found{numbers: numbers, whole: whole, reason: reasonOf(s.body, r.Reason)}, nil
 }
 
-func readRating(p *Declared, _ Reader, s said) (found, error) {
+func readRating(p *declaredProtocol, _ Reader, s said) (found, error) {
 	a := p.decl.Aspects[0]
 	n, err := findRating(s.body, p.scales()[a.Name])
 	if err != nil {

@@ -21,7 +21,7 @@ PASS
 // TestAspectLevels checks that the model sees what the numbers mean, and that one aspect
 // can decide whether a verdict passes.
 func TestAspectLevels(t *testing.T) {
-	protocol := func(pass string) *judge.Declared {
+	protocol := func(pass string) judge.Readable {
 		d, err := judge.Parse("levels.yaml", []byte(strings.Replace(levels, "PASS", pass, 1)), nil)
 		if err != nil {
 			t.Fatal(err)

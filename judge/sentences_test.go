@@ -29,7 +29,7 @@ func TestSplitSentences(t *testing.T) {
 	} {
 		it := deem.Item{ID: "a", Question: "q", Response: c.response, Fields: map[string]string{"context": "c"}}
 		var got []string
-		v, err := p.Talk(it, func(deem.Request) (deem.Reply, error) {
+		v, err := p.(judge.Dialogue).Talk(it, func(deem.Request) (deem.Reply, error) {
 			return deem.Reply{Text: "SUPPORTED", Stop: deem.StopEnd}, nil
 		})
 		for _, part := range v.Parts {
@@ -41,7 +41,7 @@ func TestSplitSentences(t *testing.T) {
 	}
 	// A list of statements in the item takes precedence.
 	it := deem.Item{ID: "a", Response: "One. Two.", Fields: map[string]string{"context": "c", "statements": "- both"}}
-	if reqs, err := p.Requests(it); err != nil || len(reqs) != 1 {
+	if reqs, err := judge.Requests(p, it); err != nil || len(reqs) != 1 {
 		t.Errorf("an item with one statement asks %d times, %v", len(reqs), err)
 	}
 }

@@ -20,7 +20,6 @@ const (
 	KindCascade  = "cascade"  // judges are asked in turn until one is confident
 	KindPairwise = "pairwise" // one judge compares two responses in both orders
 	KindPeople   = "people"   // leaves the item to people
-	KindLabels   = "labels"   // returns the verdicts in a file of labels
 	KindRecorded = "recorded" // returns the verdicts in a file of results
 )
 
@@ -109,9 +108,6 @@ func ParseSpec(text []byte) (Spec, error) {
 	return s, nil
 }
 
-// Hash returns the hash of the judge.
-func (s Spec) Hash() (string, error) { return deem.Hash(s) }
-
 // Composed reports whether the judge is made of other judges.
 func (s Spec) Composed() bool {
 	return slices.Contains([]string{KindPanel, KindRepeat, KindCascade, KindPairwise}, s.Kind)
@@ -148,38 +144,6 @@ func (s Spec) Map(change func(leaf Spec) (Spec, error)) (Spec, error) {
 		}
 	}
 	return s, nil
-}
-
-// Parts returns the names of the members. The calls of repeat are numbered.
-func (s Spec) Parts() []string {
-	var names []string
-	if s.Kind == KindRepeat {
-		for i := range s.Times {
-			names = append(names, fmt.Sprint(i+1))
-		}
-		return names
-	}
-	for _, m := range s.Members {
-		names = append(names, m.Name)
-	}
-	return names
-}
-
-// String describes in one sentence how a composed judge decides. For other judges it
-// returns the name.
-func (s Spec) String() string {
-	list := strings.Join(s.Parts(), ", ")
-	switch s.Kind {
-	case KindPanel:
-		return fmt.Sprintf("%s is a panel that decides by %s: %s", s.Name, s.Rule, list)
-	case KindRepeat:
-		return fmt.Sprintf("%s asks one judge %d times and decides by %s", s.Name, s.Times, s.Rule)
-	case KindCascade:
-		return fmt.Sprintf("%s asks one judge after the other until one is sure: %s", s.Name, list)
-	case KindPairwise:
-		return s.Name + " asks about both orders of two responses, A and B: the score is how far A is better, and where the orders disagree the two are tied"
-	}
-	return s.Name
 }
 
 // External reports whether the judge is a user's program.

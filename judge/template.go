@@ -123,12 +123,3 @@ func (t template) fill(values map[string]string) string {
 	}
 	return b.String()
 }
-
-// Format fills the slots of a prompt like Python's str.format.
-func Format(prompt string, values map[string]string) (string, error) {
-	t, err := parseTemplate(prompt, nil)
-	if err != nil {
-		return "", err
-	}
-	return t.fill(values), nil
-}

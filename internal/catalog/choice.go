@@ -187,10 +187,8 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
-	if o.Pass.Set && (d.HasPass() || !several) {
-		if err := d.SetPass(o.Pass.Value); err != nil {
-			return Choice{}, err
-		}
+	if o.Pass.Set && (len(d.Aspects) > 0 || d.Criteria != nil || !several) {
+		d.Pass = &o.Pass.Value
 	}
 	if o.Temperature.Set {
 		d.Params.Temperature = &o.Temperature.Value

@@ -77,7 +77,7 @@ func TestJudges(t *testing.T) {
 	}
 }
 
-func protocol(t *testing.T, d *judge.Declaration) *judge.Declared {
+func protocol(t *testing.T, d *judge.Declaration) judge.Readable {
 	t.Helper()
 	p, err := d.Protocol("")
 	if err != nil {
@@ -88,7 +88,7 @@ func protocol(t *testing.T, d *judge.Declaration) *judge.Declared {
 
 // checkPrompt renders the prompt and looks whether the response stands in it, as
 // it is and between tags.
-func checkPrompt(t *testing.T, p *judge.Declared) {
+func checkPrompt(t *testing.T, p judge.Readable) {
 	t.Helper()
 	req, err := p.Request(item)
 	if err != nil {
@@ -104,7 +104,7 @@ func checkPrompt(t *testing.T, p *judge.Declared) {
 	}
 }
 
-func checkRead(t *testing.T, p *judge.Declared, want reads) {
+func checkRead(t *testing.T, p judge.Readable, want reads) {
 	t.Helper()
 	v, err := judge.Read(p, item, deem.Reply{Text: want.reply, Stop: deem.StopEnd})
 	if want.kind != "" {

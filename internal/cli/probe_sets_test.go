@@ -72,7 +72,7 @@ func newErring(t *testing.T, name, model string, accept, reject float64) *erring
 		}
 		reqs := []deem.Request{}
 		if d.Criteria != nil {
-			reqs, err = p.Requests(one.Item)
+			reqs, err = judge.Requests(p, one.Item)
 		} else {
 			var req deem.Request
 			req, err = p.Request(one.Item)

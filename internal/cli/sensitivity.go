@@ -216,7 +216,7 @@ func menuOf(set *published.Set) []string {
 
 // readAgain reads the reply of a record with the strict parser.
 func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
-	text := judge.Mask(judge.Body(rec.Calls[0].Reply.Text), rec.Item.Response)
+	text := judge.Body(rec.Calls[0].Reply.Text, rec.Item.Response)
 	found, err := judge.FindLabel(text, "", menu)
 	if err != nil {
 		f, ok := errors.AsType[*deem.Failure](err)

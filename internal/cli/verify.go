@@ -15,6 +15,7 @@ import (
 	"deem/bundle"
 	"deem/internal/benchmark"
 	"deem/internal/catalog"
+	"deem/internal/labels"
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -221,7 +222,7 @@ func againOf(r bundle.Run, j bundle.Judge, model func(name, settings string) dee
 		return bundle.Again{}, err
 	case s.Kind == judge.KindRecorded:
 		return bundle.Again{Note: j.Name + " was recorded by others, and deem asked nobody"}, nil
-	case s.Kind == judge.KindLabels:
+	case s.Kind == labels.Kind:
 		return bundle.Again{Note: j.Name + " judges by a file of its own"}, nil
 	case s.Composed():
 		return composedAgain(reports.RunOfFile(r, j).Judge, s, model, record)
@@ -230,7 +231,7 @@ func againOf(r bundle.Run, j bundle.Judge, model func(name, settings string) dee
 		if err != nil {
 			return bundle.Again{}, err
 		}
-		if _, several := judge.AsDialogue(p); several {
+		if _, several := p.(judge.Dialogue); several {
 			return composedAgain(reports.RunOfFile(r, j).Judge, s, model, record)
 		}
 		return bundle.Again{Protocol: p}, nil
@@ -279,7 +280,7 @@ type takenMembers struct {
 func (t *takenMembers) take(of judge.Spec, i int) deem.Judge {
 	said := func(rec deem.Record) (deem.Verdict, error) { return decisionOf(rec, i+1) }
 	if of.Kind == judge.KindPanel {
-		said = func(rec deem.Record) (deem.Verdict, error) { return voteOf(rec, of.Parts(), i) }
+		said = func(rec deem.Record) (deem.Verdict, error) { return voteOf(rec, reports.PartNames(of), i) }
 	}
 	m := of.Members[i]
 	t.names = append(t.names, m.Name)

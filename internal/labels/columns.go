@@ -10,7 +10,6 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
-	"deem/judge"
 )
 
 // A part is a part of a label with the names of its columns.
@@ -103,7 +102,11 @@ func (r *reader) decide(label, score string) (decision, string, error) {
 	if _, numErr := strconv.ParseFloat(label, 64); numErr != nil {
 		err = fmt.Errorf("the label %q is neither yes nor no", label)
 		if len(r.src.Labels) > 0 {
-			err = fmt.Errorf("the label %q is not one of the judge, which are %s, and neither yes nor no", label, judge.LabelNames(r.src.Labels))
+			var names []string
+			for _, l := range r.src.Labels {
+				names = append(names, l.Label)
+			}
+			err = fmt.Errorf("the label %q is not one of the judge, which are %s, and neither yes nor no", label, strings.Join(names, ", "))
 		}
 		hint = "write yes or no, correct or incorrect, pass or fail, true or false, 1 or 0; --yes-word and --no-word name other words"
 	}

@@ -32,8 +32,11 @@ func (j *labelled) Name() string { return j.name }
 
 // Identity returns the [judge.Spec] of the judge: its name, and the hash of the labels.
 func (j *labelled) Identity() any {
-	return judge.Spec{Kind: judge.KindLabels, Name: j.name, Options: map[string]string{"hash": j.hash}}
+	return judge.Spec{Kind: Kind, Name: j.name, Options: map[string]string{"hash": j.hash}}
 }
+
+// Kind is the kind of a judge that returns the verdicts in a file of labels.
+const Kind = "labels"
 
 // Judge looks up the verdict.
 func (j *labelled) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {

@@ -7,6 +7,7 @@ import (
 
 	"deem/internal/benchmark"
 	"deem/internal/doc"
+	"deem/internal/labels"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/match"
@@ -35,10 +36,10 @@ func judgeNote(run store.Run) string {
 	switch s := SpecOf(run); {
 	case s.Kind == judge.KindRecorded:
 		return "the verdicts were recorded by others, in " + strings.Join(run.Dataset.Names, ", ") + "; deem asked nobody"
-	case s.Kind == judge.KindLabels:
+	case s.Kind == labels.Kind:
 		return "the verdicts were read from a file of labels: people gave them, or another program"
 	case s.Composed():
-		return s.String()
+		return describeParts(s)
 	case !run.Judge.Rule:
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"deem"
 	"deem/internal/doc"
@@ -49,6 +50,37 @@ func WithLabels(o agree.Options, list []judge.Label) agree.Options {
 	return o
 }
 
+// PartNames returns the names of the members of a judge. The calls of repeat are numbered.
+func PartNames(s judge.Spec) []string {
+	var names []string
+	if s.Kind == judge.KindRepeat {
+		for i := range s.Times {
+			names = append(names, fmt.Sprint(i+1))
+		}
+		return names
+	}
+	for _, m := range s.Members {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// describeParts describes in one sentence how a composed judge decides.
+func describeParts(s judge.Spec) string {
+	list := strings.Join(PartNames(s), ", ")
+	switch s.Kind {
+	case judge.KindPanel:
+		return fmt.Sprintf("%s is a panel that decides by %s: %s", s.Name, s.Rule, list)
+	case judge.KindRepeat:
+		return fmt.Sprintf("%s asks one judge %d times and decides by %s", s.Name, s.Times, s.Rule)
+	case judge.KindCascade:
+		return fmt.Sprintf("%s asks one judge after the other until one is sure: %s", s.Name, list)
+	case judge.KindPairwise:
+		return s.Name + " asks about both orders of two responses, A and B: the score is how far A is better, and where the orders disagree the two are tied"
+	}
+	return s.Name
+}
+
 // Parts is a report on the parts of a judge.
 type Parts interface{ AddTo(d *doc.Document) }
 
@@ -69,8 +101,8 @@ func partsOf(ctx context.Context, st store.Store, run store.Run) (Parts, error) 
 		add = func(rec deem.Record) { addStage(b, rec) }
 		done = func() Parts { return b.Cascade() }
 	} else {
-		b := NewPanel(spec.Parts(), spec.Rule, spec.Kind == judge.KindRepeat)
-		add = func(rec deem.Record) { addVotes(b, spec.Parts(), rec) }
+		b := NewPanel(PartNames(spec), spec.Rule, spec.Kind == judge.KindRepeat)
+		add = func(rec deem.Record) { addVotes(b, PartNames(spec), rec) }
 		done = func() Parts { return b.Panel() }
 	}
 	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Brief: true, WithCalls: true}) {

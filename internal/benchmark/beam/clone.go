@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"deem/judge"
+	"deem/internal/benchmark"
 )
 
 // The prompts of the judges by name.
@@ -26,7 +26,7 @@ var pinned = []struct{ name, file, sha string }{
 // readClone reads upstream's prompts from a clone of its repository. They are found by
 // their hash, so that only the published bytes are used.
 func readClone(repo string) (map[string]string, error) {
-	c := judge.Clone{Judge: UpstreamName, URL: "github.com/mohammadtavakoli78/BEAM", At: "b2a3ee8", Path: repo}
+	c := benchmark.Clone{Judge: UpstreamName, URL: "github.com/mohammadtavakoli78/BEAM", At: "b2a3ee8", Path: repo}
 	prompts := map[string]string{}
 	for _, p := range pinned {
 		prompt, err := c.Python(p.file, p.sha)

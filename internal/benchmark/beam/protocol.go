@@ -123,9 +123,6 @@ func (p *P) Reread() judge.Readable {
 // program stops.
 func (p *P) FailuresWrong() bool { return false }
 
-// Several returns true.
-func (p *P) Several() bool { return true }
-
 // Request returns the request about the first rubric item.
 func (p *P) Request(it deem.Item) (deem.Request, error) {
 	reqs, err := p.Requests(it)
@@ -175,8 +172,11 @@ func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
 	return reqs, nil
 }
 
+// asking makes one call and returns the reply.
+type asking = func(deem.Request) (deem.Reply, error)
+
 // Talk asks about each rubric item, and about the order of events.
-func (p *P) Talk(it deem.Item, ask judge.Ask) (deem.Verdict, error) {
+func (p *P) Talk(it deem.Item, ask asking) (deem.Verdict, error) {
 	rubric, err := rubricOf(it)
 	if err != nil {
 		return deem.Verdict{}, err
@@ -227,7 +227,7 @@ func (p *P) rule() judge.Criteria {
 }
 
 // order aligns the lines of the response with the rubric and scores their order.
-func (p *P) order(it deem.Item, rubric []string, ask judge.Ask) (order, error) {
+func (p *P) order(it deem.Item, rubric []string, ask asking) (order, error) {
 	lines, read := p.lines(it.Response), saysYes
 	if p.reading == Fixed {
 		read = clearlySays
@@ -269,7 +269,7 @@ func (h parserProtocol) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error
 }
 
 // callAndRead makes one call and reads the reply. An empty reply is a failure.
-func (p *P) callAndRead(it deem.Item, ask judge.Ask, req deem.Request, read func(string) (deem.Verdict, error)) (deem.Verdict, error) {
+func (p *P) callAndRead(it deem.Item, ask asking, req deem.Request, read func(string) (deem.Verdict, error)) (deem.Verdict, error) {
 	reply, err := ask(req)
 	var v deem.Verdict
 	if err == nil {

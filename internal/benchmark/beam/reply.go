@@ -45,7 +45,7 @@ func clamp(score float64) float64 {
 // offered reads the score that a reply clearly states, ignoring the text around it. If
 // anyScore is true, numbers between the offered ones are accepted too.
 func offered(reply string, anyScore bool) (deem.Verdict, error) {
-	o, ok := judge.FindObject(judge.Body(reply), "score")
+	o, ok := judge.FindObject(judge.Body(reply, ""), "score")
 	if !ok {
 		return deem.Verdict{}, unreadable(reply)
 	}
@@ -283,7 +283,7 @@ func saysYes(reply string) (deem.Verdict, error) {
 
 // clearlySays reads the same reply, but accepts only a clear YES or NO.
 func clearlySays(reply string) (deem.Verdict, error) {
-	f, err := judge.FindLabel(judge.Body(reply), "", []string{"YES", "NO"})
+	f, err := judge.FindLabel(judge.Body(reply, ""), "", []string{"YES", "NO"})
 	if err != nil {
 		return deem.Verdict{}, err
 	}

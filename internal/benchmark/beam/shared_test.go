@@ -482,8 +482,8 @@ func TestClone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash, _ := got.Spec().Hash()
-	if wanted, _ := want.Spec().Hash(); hash != wanted {
+	hash, _ := deem.Hash(got.Spec())
+	if wanted, _ := deem.Hash(want.Spec()); hash != wanted {
 		t.Errorf("the judge of the clone is %s, want %s", hash, wanted)
 	}
 	if err := os.WriteFile(filepath.Join(repo, "src", "prompts.py"), []byte(`x = """changed"""`), 0o600); err != nil {

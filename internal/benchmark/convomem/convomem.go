@@ -176,7 +176,7 @@ var _ judge.Readable = (*P)(nil)
 
 // Protocol returns the protocol under the named reading; "" means [Upstream].
 func Protocol(reading string) (*P, error) {
-	p := &P{reading: reading, prompts: judge.Embedded(promptFiles)}
+	p := &P{reading: reading, prompts: benchmark.Embedded(promptFiles)}
 	if reading == "" {
 		p.reading = Upstream
 	}
@@ -228,7 +228,7 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	var label string
 	if p.reading == Strict {
-		found, err := judge.FindLabel(judge.Mask(judge.Body(reply.Text), it.Response), "", []string{"RIGHT", "WRONG"})
+		found, err := judge.FindLabel(judge.Body(reply.Text, it.Response), "", []string{"RIGHT", "WRONG"})
 		if err != nil {
 			return deem.Verdict{}, err
 		}

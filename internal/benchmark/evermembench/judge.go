@@ -36,7 +36,7 @@ const (
 
 // Prompts reads the prompts for open questions from a clone of upstream's repository.
 func Prompts(repo string) (map[string]string, error) {
-	r := judge.Clone{Judge: UpstreamName, URL: "github.com/EverMind-AI/EverMemBench", At: "e10b3d52f0e4cfc5c124ad406b5d95c59c73738b", Path: repo}
+	r := benchmark.Clone{Judge: UpstreamName, URL: "github.com/EverMind-AI/EverMemBench", At: "e10b3d52f0e4cfc5c124ad406b5d95c59c73738b", Path: repo}
 	s, err := r.YAML("eval/config/prompts.yaml", systemSum, "llm_judge", "system_prompt")
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func Prompts(repo string) (map[string]string, error) {
 // A QA is the protocol of evaluator.py under one reading: multiple-choice questions are
 // decided by rule, and a model is asked about open ones.
 type QA struct {
-	*judge.Declared
+	judge.Readable
 	options deem.Judge // judges multiple-choice questions
 }
 
@@ -77,15 +77,15 @@ func Protocol(reading string, prompts map[string]string) (*QA, error) {
 // Spec returns the declaration and the prompts by name, from which the declaration can be
 // rebuilt.
 func (q *QA) Spec() judge.Spec {
-	s, d := q.Declared.Spec(), q.Declaration()
-	s.Prompts = map[string]string{system: d.System, user: d.Prompt}
+	s := q.Readable.Spec()
+	s.Prompts = map[string]string{system: s.Declaration.System, user: s.Declaration.Prompt}
 	return s
 }
 
 // Reread returns the protocol under the other reading.
 func (q *QA) Reread() judge.Readable {
-	other, ok := q.Declared.Reread().(*judge.Declared)
-	if !ok {
+	other := q.Readable.Reread()
+	if other == nil {
 		return nil
 	}
 	options, err := Choice(other.Reading())
@@ -110,5 +110,5 @@ func (q *QA) Request(it deem.Item) (deem.Request, error) {
 		_, err := q.options.Judge(context.Background(), it) // It was not decided, so it failed.
 		return deem.Request{}, err
 	}
-	return q.Declared.Request(it)
+	return q.Readable.Request(it)
 }

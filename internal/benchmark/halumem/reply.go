@@ -99,8 +99,8 @@ func includedUpstream(value any) float64 {
 // and checks its values against those offered. Text quoted from the response does not
 // count.
 func readStrictly(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
-	whole := judge.Body(reply)
-	body := withoutQuoted(judge.Mask(whole, it.Response), whole, it.Response)
+	whole := judge.Body(reply, "")
+	body := withoutQuoted(judge.Body(reply, it.Response), whole, it.Response)
 	switch it.Category {
 	case Integrity:
 		v, _, f := strictScore(it, body, keyScore)

@@ -15,7 +15,7 @@ import (
 var vendorFiles embed.FS
 
 // vendors are the judges that vendors published for the questions of the benchmark.
-var vendors = sync.OnceValue(func() map[string]*judge.Declaration { return judge.Folder(vendorFiles, "judges") })
+var vendors = sync.OnceValue(func() map[string]*judge.Declaration { return benchmark.Declared(vendorFiles) })
 
 // Vendors returns the names of the judges published by vendors. They judge only the stage
 // "qa", so their score is not comparable with that of the four stages.
@@ -25,7 +25,7 @@ func Vendors() []string { return slices.Sorted(maps.Keys(vendors())) }
 func Vendor(name string) *judge.Declaration { return vendors()[name] }
 
 // A Questions is a vendor's protocol for the items of the stage "qa".
-type Questions struct{ *judge.Declared }
+type Questions struct{ judge.Readable }
 
 // VendorProtocol returns the protocol of a vendor's judge under the named reading.
 func VendorProtocol(name, reading string) (Questions, error) {
@@ -41,13 +41,13 @@ func (q Questions) Request(it deem.Item) (deem.Request, error) {
 	case it.Fields[fieldMissing] != "":
 		return deem.Request{}, deem.Failf(deem.Input, "the data have no %s here", it.Fields[fieldMissing])
 	}
-	return q.Declared.Request(it)
+	return q.Readable.Request(it)
 }
 
 // Reread returns the protocol under its other reading.
 func (q Questions) Reread() judge.Readable {
-	other, ok := q.Declared.Reread().(*judge.Declared)
-	if !ok {
+	other := q.Readable.Reread()
+	if other == nil {
 		return nil
 	}
 	return Questions{other}

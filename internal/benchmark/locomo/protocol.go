@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/judge"
 )
 
@@ -24,7 +25,7 @@ const (
 var files embed.FS
 
 // declarations returns the declared judges of the benchmark by name.
-var declarations = sync.OnceValue(func() map[string]*judge.Declaration { return judge.Folder(files, "judges") })
+var declarations = sync.OnceValue(func() map[string]*judge.Declaration { return benchmark.Declared(files) })
 
 // Declared returns a new copy of the named declared judge, or nil.
 func Declared(name string) *judge.Declaration {
@@ -50,9 +51,9 @@ func Vendors() []string {
 // deterministic and safe for concurrent use.
 type QA struct {
 	policy     Policy
-	main       *judge.Declared
-	abstention *judge.Declared // nil unless the policy needs a model
-	unshown    *judge.Declared // for items without evidence; nil unless the judge is shown evidence
+	main       judge.Readable
+	abstention judge.Readable // nil unless the policy needs a model
+	unshown    judge.Readable // for items without evidence; nil unless the judge is shown evidence
 }
 
 var (
@@ -109,10 +110,10 @@ func (p *QA) Spec() judge.Spec {
 	s.Options = map[string]string{"category5": string(p.policy)}
 	s.Prompts = map[string]string{}
 	if p.abstention != nil {
-		s.Prompts["abstention"] = p.abstention.Declaration().Prompt
+		s.Prompts["abstention"] = p.abstention.Spec().Declaration.Prompt
 	}
 	if p.unshown != nil {
-		s.Prompts["without evidence"] = p.unshown.Declaration().Prompt
+		s.Prompts["without evidence"] = p.unshown.Spec().Declaration.Prompt
 	}
 	return s
 }
@@ -129,14 +130,14 @@ func (p *QA) FailuresWrong() bool { return p.main.FailuresWrong() }
 // Reread returns the judge under the other reading of its declaration, or nil if it has
 // only one.
 func (p *QA) Reread() judge.Readable {
-	other, ok := p.main.Reread().(*judge.Declared)
-	if !ok {
+	other := p.main.Reread()
+	if other == nil {
 		return nil
 	}
 	twin := *p
 	twin.main = other
 	if p.unshown != nil {
-		twin.unshown, _ = p.unshown.Reread().(*judge.Declared) // It has the same readings.
+		twin.unshown = p.unshown.Reread() // It has the same readings.
 	}
 	return &twin
 }
@@ -169,7 +170,7 @@ func (p *QA) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 }
 
 // declared returns the protocol for an item.
-func (p *QA) declared(it deem.Item) (*judge.Declared, error) {
+func (p *QA) declared(it deem.Item) (judge.Readable, error) {
 	switch {
 	case it.Category != Adversarial && p.unshown != nil && it.Fields[EvidenceTextField] == "":
 		return p.unshown, nil

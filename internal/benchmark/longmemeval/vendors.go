@@ -4,6 +4,7 @@ import (
 	"embed"
 	"sync"
 
+	"deem/internal/benchmark"
 	"deem/judge"
 )
 
@@ -11,4 +12,4 @@ import (
 var vendorFiles embed.FS
 
 // Vendors returns the judges that vendors published for the benchmark, by name.
-var Vendors = sync.OnceValue(func() map[string]*judge.Declaration { return judge.Folder(vendorFiles, "judges") })
+var Vendors = sync.OnceValue(func() map[string]*judge.Declaration { return benchmark.Declared(vendorFiles) })

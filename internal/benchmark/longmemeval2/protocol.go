@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/internal/words"
 	"deem/judge"
@@ -64,7 +65,7 @@ var (
 
 // Protocol returns the protocol under the named reading; "" means [Upstream].
 func Protocol(reading string) (*P, error) {
-	p := &P{reading: reading, prompts: judge.Embedded(promptFiles)}
+	p := &P{reading: reading, prompts: benchmark.Embedded(promptFiles)}
 	switch reading {
 	case "":
 		p.reading = Upstream
@@ -152,7 +153,7 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 // Read returns the verdict that the reply gives under the protocol's reading.
 func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	if p.reading != Upstream {
-		found, err := judge.FindLabel(judge.Mask(judge.Body(reply.Text), it.Response), "label", []string{"0", "1"})
+		found, err := judge.FindLabel(judge.Body(reply.Text, it.Response), "label", []string{"0", "1"})
 		if err != nil {
 			return deem.Verdict{}, err
 		}

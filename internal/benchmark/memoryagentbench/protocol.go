@@ -50,7 +50,7 @@ func Protocol(reading string, chats judge.Readable) (*P, error) {
 	if err != nil {
 		return nil, err
 	}
-	prompts := judge.Embedded(promptFiles)
+	prompts := benchmark.Embedded(promptFiles)
 	maps.Copy(prompts, chats.Spec().Prompts)
 	return &P{rules.(*benchmark.Rule).Reading(), rules, chats, prompts}, nil
 }
@@ -81,9 +81,6 @@ func (p *P) Reread() judge.Readable {
 // FailuresWrong returns false: upstream leaves out what it cannot read.
 func (p *P) FailuresWrong() bool { return false }
 
-// Several returns true: a summary takes three calls.
-func (p *P) Several() bool { return true }
-
 // Decide decides the items that a rule scores.
 func (p *P) Decide(it deem.Item) (deem.Verdict, bool) {
 	v, err := p.rules.Judge(context.Background(), it)
@@ -111,16 +108,13 @@ func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
 	}
 	// Like Python's strip.
 	summary := strings.TrimFunc(it.Response, func(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f })
+	// Like Python's format.
+	fill := strings.NewReplacer("{{", "{", "}}", "}", "{text}", summary, "{summary}", summary,
+		"{keypoints}", strings.Join(keypoints, "\n"), "{expert_summary}", it.References[0])
 	var reqs []deem.Request
 	for _, name := range parts {
-		prompt, err := judge.Format(p.prompts[name], map[string]string{
-			"text": summary, "summary": summary, "keypoints": strings.Join(keypoints, "\n"), "expert_summary": it.References[0],
-		})
-		if err != nil {
-			return nil, err
-		}
 		params := params()
-		req := deem.Prompt(prompt)
+		req := deem.Prompt(fill.Replace(p.prompts[name]))
 		req.Temperature, req.TopP, req.MaxTokens, req.Seed = params.Temperature, params.TopP, params.MaxTokens, params.Seed
 		reqs = append(reqs, req)
 	}
@@ -166,7 +160,7 @@ func (r reader) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 }
 
 // Talk asks about an item and reads the replies.
-func (p *P) Talk(it deem.Item, ask judge.Ask) (deem.Verdict, error) {
+func (p *P) Talk(it deem.Item, ask func(deem.Request) (deem.Reply, error)) (deem.Verdict, error) {
 	reqs, err := p.Requests(it)
 	if err != nil {
 		return deem.Verdict{}, err

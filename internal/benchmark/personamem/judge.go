@@ -41,7 +41,7 @@ const readerVersion = 1
 
 // Prompts reads the prompts for open answers from a clone of upstream's repository.
 func Prompts(repo string) (map[string]string, error) {
-	r := judge.Clone{Judge: OpenName, URL: "github.com/bowen-upenn/PersonaMem-v2", At: "fc1603041d3520b97fec6d073c1c234b5a191347", Path: repo}
+	r := benchmark.Clone{Judge: OpenName, URL: "github.com/bowen-upenn/PersonaMem-v2", At: "fc1603041d3520b97fec6d073c1c234b5a191347", Path: repo}
 	yes, err := r.Python("inference_utils.py", positiveSum)
 	if err != nil {
 		return nil, err
@@ -106,11 +106,9 @@ func (p *OpenAnswers) Request(it deem.Item) (deem.Request, error) {
 	if strings.HasPrefix(strings.ToLower(preference), "do not") {
 		name = negative
 	}
-	prompt, err := judge.Format(p.prompts[name], map[string]string{"user_query": it.Question, "preference": preference, "model_response": it.Response})
-	if err != nil {
-		return deem.Request{}, err
-	}
-	return deem.Prompt(prompt), nil
+	// Like Python's format.
+	fill := strings.NewReplacer("{{", "{", "}}", "}", "{user_query}", it.Question, "{preference}", preference, "{model_response}", it.Response)
+	return deem.Prompt(fill.Replace(p.prompts[name])), nil
 }
 
 // The patterns of extract_judge_decision in inference_utils.py, in order.

@@ -21,7 +21,7 @@ type labelForm struct {
 	Choices []labelChoice
 	Aspects []labelAspect // if there are no choices
 	Scale   bool          // choices are the numbers of a scale
-	judge   *judge.Declared
+	judge   *judge.Declaration
 }
 
 // A labelChoice is one of the labels to choose from.
@@ -53,22 +53,22 @@ const most = 11
 // labels that its judge declares if there are more than two, and yes or no otherwise.
 func labelFormOf(run store.Run) labelForm {
 	p, err := reports.Protocol(run)
-	if err != nil {
+	if err != nil || p == nil {
 		return yesOrNo // This deem does not know the judge, but people can still label its items.
 	}
-	d, ok := p.(*judge.Declared)
-	if !ok || d.Declaration().Criteria != nil {
+	d := p.Spec().Declaration
+	if d == nil || d.Criteria != nil {
 		return yesOrNo
 	}
 	f := labelForm{judge: d}
-	for i, l := range d.Declaration().Labels {
+	for i, l := range d.Labels {
 		c := labelChoice{Say: l.Label, Name: l.Label, Yes: l.Score >= 0.5, Score: l.Score}
 		if i < len(labelKeys) {
 			c.Key = labelKeys[i : i+1]
 		}
 		f.Choices = append(f.Choices, c)
 	}
-	for _, a := range d.Declaration().Aspects {
+	for _, a := range d.Aspects {
 		f.Aspects = append(f.Aspects, labelAspect{a, scaleOf(a)})
 	}
 	switch {

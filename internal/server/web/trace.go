@@ -41,7 +41,7 @@ func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 	if p == nil || len(reply.Text) > maxShown || len(rec.Calls) == 0 {
 		return nil
 	}
-	if _, several := judge.AsDialogue(p); several {
+	if _, several := p.(judge.Dialogue); several {
 		return nil // The verdict comes from several replies, and its parts show how they were parsed.
 	}
 	t := &trace{Reading: p.Reading()}
@@ -63,7 +63,7 @@ func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 
 // mark sets the treatment of every byte of a reply.
 func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text string) {
-	body := judge.Body(text)
+	body := judge.Body(text, "")
 	at := strings.Index(text, body)
 	if body == "" || at < 0 {
 		t.Steps = append(t.Steps, "Nothing is left once the model's thinking is taken away.")
@@ -74,7 +74,7 @@ func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text str
 		fill(marks[:at], thought)
 		fill(marks[at+len(body):], thought)
 	}
-	masked := judge.Mask(body, rec.Item.Response)
+	masked := judge.Body(text, rec.Item.Response)
 	if n := markBlanked(marks[at:], body, masked); n > 0 {
 		t.Steps = append(t.Steps, fmt.Sprintf("What is quoted from the response was blanked, so that it cannot vote: %s.", words.Count(n, "byte")))
 	}
@@ -141,13 +141,12 @@ func describeFound(how string) string {
 
 // labelsOf returns the labels of a declared judge, nil for other judges.
 func labelsOf(p judge.Readable) []string {
-	d, ok := p.(*judge.Declared)
-	if !ok {
+	d := p.Spec().Declaration
+	if d == nil {
 		return nil
 	}
-	decl := d.Declaration()
 	var labels []string
-	for _, l := range decl.Labels {
+	for _, l := range d.Labels {
 		labels = append(labels, l.Label)
 	}
 	return labels

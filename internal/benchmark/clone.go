@@ -1,4 +1,4 @@
-package judge
+package benchmark
 
 import (
 	"crypto/sha256"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"deem"
 	"deem/internal/text"
+	"deem/judge"
 )
 
 // Embedded returns the prompts in the embedded files prompts/*.txt. The key is the file
@@ -31,9 +33,33 @@ func Embedded(files fs.FS) map[string]string {
 		prompts[name] = string(data)
 	}
 	if err != nil {
-		panic("judge: " + err.Error()) // The files are part of the program.
+		panic("benchmark: " + err.Error()) // The files are part of the program.
 	}
 	return prompts
+}
+
+// Declared returns the judges declared by the embedded files judges/*.yaml, by name. It
+// panics if a file is invalid: a program that embeds judges must have tested them.
+func Declared(files fs.FS) map[string]*judge.Declaration {
+	names, err := fs.Glob(files, "judges/*.yaml")
+	if err != nil {
+		panic("benchmark: " + err.Error())
+	}
+	all := map[string]*judge.Declaration{}
+	for _, name := range names {
+		data, err := fs.ReadFile(files, name)
+		if err != nil {
+			panic("benchmark: " + err.Error())
+		}
+		d, err := judge.Parse(name, data, func(prompt string) ([]byte, error) {
+			return fs.ReadFile(files, path.Join("judges", prompt))
+		})
+		if err != nil {
+			panic("benchmark: " + err.Error())
+		}
+		all[d.Name] = d
+	}
+	return all
 }
 
 // A Clone is the user's clone of a repository that contains prompts. deem does not ship
