@@ -52,9 +52,9 @@ var arrows = []arrow{
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
 	{"internal/minilm", []string{"."}, "sentence embeddings come from a model's own files"},
-	{"internal/modeltest", []string{".", "model"}, "the conformance suite holds every model to one contract"},
-	{"model/internal/*", []string{"."}, "what the wires have in common knows none of them"},
-	{"model/*", []string{".", "model/internal/*"}, "a vendor is one folder, and no vendor knows another"},
+	{"internal/modeltest", []string{".", "model", "internal/wire"}, "the conformance suite holds every model to one contract"},
+	{"internal/wire", []string{"."}, "what the wires have in common, and what a batch is, knows none of them"},
+	{"model/*", []string{".", "internal/wire"}, "a vendor is one folder, and no vendor knows another"},
 
 	{"internal/doc", []string{".", "stat"}, "a report is one document, which three renderers write; sections of several reports are the same in all"},
 	{"report", []string{".", "stat", "internal/agreement", "internal/doc"}, "a report is made of records alone: it never calls a model or opens a store"},
@@ -70,7 +70,7 @@ var arrows = []arrow{
 	{"internal/reports", []string{".", "stat", "judge", "judge/*", "model", "probe", "report", "bundle", "internal/agreement", "internal/benchmark", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/reports/*", "internal/store", "internal/text", "internal/usage"}, "what a run found is told to commands and server alike, by what is stored: it makes no judge"},
 	{"internal/store", []string{"."}, "the store keeps records and judges nothing"},
 	{"internal/store/*", []string{".", "internal/store", "internal/flock"}, "a store is one folder, and no store knows another"},
-	{"internal/run", []string{".", "model", "internal/store", "internal/telemetry", "internal/usage"}, "a run is conducted the same way by command, server and worker, whatever the judge is made of"},
+	{"internal/run", []string{".", "model", "internal/store", "internal/telemetry", "internal/usage", "internal/wire"}, "a run is conducted the same way by command, server and worker, whatever the judge is made of"},
 	{"internal/queue", []string{".", "model", "internal/dataset", "internal/run", "internal/store", "internal/store/postgres", "internal/telemetry"}, "a worker conducts its part of a run and keeps its records; who starts it brings the judge"},
 	{"internal/labels", []string{".", "judge", "internal/dataset"}, "people's verdicts come from files, as items do"},
 	{"internal/published", []string{".", "stat", "judge", "internal/benchmark", "internal/dataset", "internal/text"}, "other people's results become records before any judge is chosen; a benchmark may read its own, so that they count as there"},

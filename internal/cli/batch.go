@@ -15,6 +15,7 @@ import (
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/usage"
+	"deem/internal/wire"
 	"deem/internal/words"
 	"deem/model"
 )
@@ -39,11 +40,11 @@ func (o *batchOptions) check() error {
 }
 
 // batchable rejects a model whose vendor has no batch API.
-func (o runOptions) batchable(wire deem.Model) error {
-	if _, ok := wire.(deem.Batcher); ok || !o.batch.on {
+func (o runOptions) batchable(m deem.Model) error {
+	if _, ok := m.(wire.Batcher); ok || !o.batch.on {
 		return nil
 	}
-	return usage.Mark(deem.WithHint(fmt.Errorf("%s takes no batches", wire.Name()),
+	return usage.Mark(deem.WithHint(fmt.Errorf("%s takes no batches", m.Name()),
 		"leave --batch out; openai:... and anthropic:... have batches"))
 }
 
@@ -107,7 +108,7 @@ func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, 
 // runBatches submits batches, waits and collects the results, until all are there or the
 // user interrupts.
 func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Seq2[deem.Request, error], r *run.Run, g catalog.Leaf, o runOptions) error {
-	vendor, _ := g.Wire.(deem.Batcher)
+	vendor, _ := g.Wire.(wire.Batcher)
 	price, priced := o.Prices.Of(vendor.Name(), "")
 	opts := run.BatchOptions{
 		Store: bs, RunID: r.ID, Vendor: vendor, Requests: requests,

@@ -15,9 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"deem"
+	"deem/internal/wire"
 )
 
-// TestBatches checks that the model returned by open keeps the contract of [deem.Batcher]
+// TestBatches checks that the model returned by open keeps the contract of [wire.Batcher]
 // with a server of the given wire format.
 func TestBatches(t *testing.T, open func(tb testing.TB, s Setup) deem.Model, wire BatchWire) {
 	s := batchSuite{suite{open: open}, wire}
@@ -41,10 +42,10 @@ type batchSuite struct {
 }
 
 // start starts a server with the given outcome, and a model that calls it.
-func (s batchSuite) start(t *testing.T, answer func(Asked) Answer, outcome func(n int) BatchOutcome) (deem.Batcher, *BatchServer) {
+func (s batchSuite) start(t *testing.T, answer func(Asked) Answer, outcome func(n int) BatchOutcome) (wire.Batcher, *BatchServer) {
 	t.Helper()
 	server := NewBatchServer(t, s.batches, answer, outcome)
-	m, ok := s.model(t, server.URL, 10*time.Second).(deem.Batcher)
+	m, ok := s.model(t, server.URL, 10*time.Second).(wire.Batcher)
 	if !ok {
 		t.Fatal("the model takes no batches")
 	}
@@ -63,7 +64,7 @@ func lineID(key string, i int) string {
 }
 
 // submit submits requests as a batch.
-func submit(ctx context.Context, m deem.Batcher, key string, reqs ...deem.Request) (string, error) {
+func submit(ctx context.Context, m wire.Batcher, key string, reqs ...deem.Request) (string, error) {
 	var lines bytes.Buffer
 	for i, req := range reqs {
 		line, err := m.BatchLine(lineID(key, i), req)
@@ -75,19 +76,19 @@ func submit(ctx context.Context, m deem.Batcher, key string, reqs ...deem.Reques
 		}
 		lines.Write(append(line, '\n'))
 	}
-	b := deem.Batch{Key: key, Lines: len(reqs), Planned: time.Now()}
+	b := wire.Batch{Key: key, Lines: len(reqs), Planned: time.Now()}
 	return m.SubmitBatch(ctx, b, io.NewSectionReader(bytes.NewReader(lines.Bytes()), 0, int64(lines.Len())))
 }
 
 // mustSubmit submits requests and returns their results, by the id of the line.
-func mustSubmit(t *testing.T, m deem.Batcher, reqs ...deem.Request) (string, map[string]deem.BatchReply) {
+func mustSubmit(t *testing.T, m wire.Batcher, reqs ...deem.Request) (string, map[string]wire.BatchReply) {
 	t.Helper()
 	id, err := submit(t.Context(), m, batchKey(0), reqs...)
 	if err != nil {
 		t.Fatalf("SubmitBatch: %v", err)
 	}
 	waitEnded(t, m, id)
-	replies := map[string]deem.BatchReply{}
+	replies := map[string]wire.BatchReply{}
 	for r, err := range m.BatchReplies(t.Context(), id) {
 		if err != nil {
 			t.Fatalf("BatchReplies: %v", err)
@@ -101,14 +102,14 @@ func mustSubmit(t *testing.T, m deem.Batcher, reqs ...deem.Request) (string, map
 }
 
 // waitEnded polls the status until the batch has ended.
-func waitEnded(t *testing.T, m deem.Batcher, id string) {
+func waitEnded(t *testing.T, m wire.Batcher, id string) {
 	t.Helper()
 	for range 20 {
 		st, err := m.BatchStatus(t.Context(), id)
 		if err != nil {
 			t.Fatalf("BatchStatus: %v", err)
 		}
-		if st.State == deem.BatchEnded {
+		if st.State == wire.BatchEnded {
 			return
 		}
 	}
@@ -225,9 +226,9 @@ func (s batchSuite) testProgress(t *testing.T) {
 	}
 	for i := 1; i <= 3; i++ {
 		st, err := m.BatchStatus(t.Context(), id)
-		want := deem.BatchStatus{State: deem.BatchRunning, Total: 5}
+		want := wire.BatchStatus{State: wire.BatchRunning, Total: 5}
 		if i == 3 {
-			want.State, want.Done = deem.BatchEnded, 5
+			want.State, want.Done = wire.BatchEnded, 5
 		}
 		if err != nil || st != want {
 			t.Errorf("status %d = %+v, %v, want %+v", i, st, err, want)
@@ -248,7 +249,7 @@ func (s batchSuite) testFind(t *testing.T) {
 		ids = append(ids, id)
 	}
 	for i, want := range ids {
-		b := deem.Batch{Key: batchKey(i), Lines: 2, Planned: time.Now()}
+		b := wire.Batch{Key: batchKey(i), Lines: 2, Planned: time.Now()}
 		if id, sure, err := m.FindBatch(t.Context(), b, nil); id != want || !sure || err != nil {
 			t.Errorf("FindBatch(%s) = %q, %v, %v, want %q", b.Key, id, sure, err, want)
 		}
@@ -256,7 +257,7 @@ func (s batchSuite) testFind(t *testing.T) {
 			t.Errorf("FindBatch(%s) among known ones = %q, %v, %v, want none", b.Key, id, sure, err)
 		}
 	}
-	b := deem.Batch{Key: batchKey(99), Lines: 2, Planned: time.Now()}
+	b := wire.Batch{Key: batchKey(99), Lines: 2, Planned: time.Now()}
 	if id, sure, err := m.FindBatch(t.Context(), b, nil); id != "" || !sure || err != nil {
 		t.Errorf("FindBatch of a batch that is not there = %q, %v, %v", id, sure, err)
 	}
@@ -271,7 +272,7 @@ func (s batchSuite) testFindLost(t *testing.T) {
 	if !ok || !me.Passing || me.Status != 0 {
 		t.Fatalf("SubmitBatch whose answer is lost: %v, want a passing error without a status", err)
 	}
-	b := deem.Batch{Key: batchKey(0), Lines: 2, Planned: time.Now()}
+	b := wire.Batch{Key: batchKey(0), Lines: 2, Planned: time.Now()}
 	id, sure, err := m.FindBatch(t.Context(), b, nil)
 	if err != nil || id == "" && sure {
 		t.Errorf("FindBatch while it runs = %q, %v, %v, want its id, or not to be sure", id, sure, err)
@@ -308,7 +309,7 @@ func (s batchSuite) testRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := string(line) + "\n"
-		_, err = m.SubmitBatch(t.Context(), deem.Batch{Lines: 1}, io.NewSectionReader(strings.NewReader(text), 0, int64(len(text))))
+		_, err = m.SubmitBatch(t.Context(), wire.Batch{Lines: 1}, io.NewSectionReader(strings.NewReader(text), 0, int64(len(text))))
 		if me, ok := errors.AsType[*deem.ModelError](err); !ok || me.Status != 400 || me.Passing {
 			t.Errorf("SubmitBatch with a wrong id: %v, want HTTP 400", err)
 		}
@@ -322,13 +323,13 @@ func (s batchSuite) testRefused(t *testing.T) {
 		}
 		st, err := m.BatchStatus(t.Context(), id)
 		me, ok := errors.AsType[*deem.ModelError](st.Err)
-		if err != nil || st.State != deem.BatchRefused || !ok || me.Code != code || me.Passing != passing || me.Fatal == passing {
+		if err != nil || st.State != wire.BatchRefused || !ok || me.Code != code || me.Passing != passing || me.Fatal == passing {
 			t.Errorf("%s: status %+v, %v", code, st, err)
 		}
 		if hint := deem.HintOf(st.Err); (hint == "") != passing {
 			t.Errorf("%s: hint %q", code, hint)
 		}
-		b := deem.Batch{Key: batchKey(0), Lines: 1, Planned: time.Now()}
+		b := wire.Batch{Key: batchKey(0), Lines: 1, Planned: time.Now()}
 		if found, sure, err := m.FindBatch(t.Context(), b, nil); found != "" || !sure || err != nil {
 			t.Errorf("%s: FindBatch finds the refused batch %q, %v, %v", code, found, sure, err)
 		}
@@ -375,7 +376,7 @@ func (s batchSuite) testDeadBatch(t *testing.T) {
 	cancel()
 	_, submitErr := submit(ctx, m, batchKey(0), prompts(1)...)
 	_, statusErr := m.BatchStatus(ctx, "batch_0")
-	_, _, findErr := m.FindBatch(ctx, deem.Batch{}, nil)
+	_, _, findErr := m.FindBatch(ctx, wire.Batch{}, nil)
 	for what, err := range map[string]error{"SubmitBatch": submitErr, "BatchStatus": statusErr, "FindBatch": findErr} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s with a dead context: %v", what, err)

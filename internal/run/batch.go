@@ -9,6 +9,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/usage"
+	"deem/internal/wire"
 	"deem/model"
 )
 
@@ -16,7 +17,7 @@ import (
 type BatchOptions struct {
 	Store  store.Batches
 	RunID  string
-	Vendor deem.Batcher
+	Vendor wire.Batcher
 
 	// Requests are the missing requests of the run, possibly with duplicates. They are
 	// iterated more than once, and must be the same each time.
@@ -231,9 +232,9 @@ func (r *runner) poll(ctx context.Context) error {
 		}
 		over := true
 		switch st.State {
-		case deem.BatchEnded:
+		case wire.BatchEnded:
 			err = r.collect(ctx, b)
-		case deem.BatchRefused:
+		case wire.BatchRefused:
 			err = r.refused(ctx, b, st.Err, len(still)+len(r.running)-i-1)
 		default:
 			over = false
@@ -274,7 +275,7 @@ func (r *runner) refused(ctx context.Context, b store.Batch, why error, others i
 }
 
 // reportProgress reports the progress of a batch if it has changed.
-func (r *runner) reportProgress(b store.Batch, st deem.BatchStatus) {
+func (r *runner) reportProgress(b store.Batch, st wire.BatchStatus) {
 	if r.reported == nil {
 		r.reported = map[string]int{}
 	}

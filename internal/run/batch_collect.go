@@ -7,6 +7,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/wire"
 )
 
 // groupLines is the number of lines in one commit.
@@ -56,7 +57,7 @@ func (r *runner) collectOnce(ctx context.Context, b store.Batch) error {
 
 // line converts a vendor's result to a line. It reports false if the result does not belong
 // to this batch.
-func (r *runner) line(b store.Batch, from deem.BatchReply) (store.BatchLine, bool) {
+func (r *runner) line(b store.Batch, from wire.BatchReply) (store.BatchLine, bool) {
 	key, ok := keyOf(b.Key, from.ID)
 	if !ok {
 		return store.BatchLine{}, false
@@ -90,7 +91,7 @@ func failure(err error) (*deem.Failure, bool) {
 }
 
 // status returns the progress of a batch.
-func (r *runner) status(ctx context.Context, b store.Batch) (st deem.BatchStatus, err error) {
+func (r *runner) status(ctx context.Context, b store.Batch) (st wire.BatchStatus, err error) {
 	err = r.withRetries(ctx, func() error {
 		st, err = r.Vendor.BatchStatus(ctx, b.ID)
 		return err

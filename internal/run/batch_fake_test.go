@@ -16,6 +16,7 @@ import (
 	"deem"
 	"deem/internal/run"
 	"deem/internal/store"
+	"deem/internal/wire"
 	"deem/model"
 )
 
@@ -118,7 +119,7 @@ func (m *memory) DropBatch(_ context.Context, _, key string) error {
 type vendor struct {
 	t      *testing.T
 	reaper *reaper
-	limits deem.BatchLimits
+	limits wire.BatchLimits
 
 	// submit may fail the n-th submission, from 0, after the batch was accepted or not.
 	submit func(n int) (taken bool, err error)
@@ -151,7 +152,7 @@ func (v *vendor) Complete(context.Context, deem.Request) (deem.Reply, error) {
 	return deem.Reply{}, errKilled
 }
 
-func (v *vendor) BatchLimits() deem.BatchLimits { return v.limits }
+func (v *vendor) BatchLimits() wire.BatchLimits { return v.limits }
 
 // validID matches the ids that vendors allow.
 var validID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
@@ -163,7 +164,7 @@ func (v *vendor) BatchLine(id string, req deem.Request) ([]byte, error) {
 	return json.Marshal([]string{id, req.Messages[0].Content})
 }
 
-func (v *vendor) SubmitBatch(ctx context.Context, b deem.Batch, lines *io.SectionReader) (string, error) {
+func (v *vendor) SubmitBatch(ctx context.Context, b wire.Batch, lines *io.SectionReader) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -219,7 +220,7 @@ func (v *vendor) inProgress() int {
 
 func (v *vendor) ended(h *held) bool { return time.Since(h.taken) >= v.takes }
 
-func (v *vendor) FindBatch(ctx context.Context, b deem.Batch, known []string) (string, bool, error) {
+func (v *vendor) FindBatch(ctx context.Context, b wire.Batch, known []string) (string, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return "", false, err
 	}
@@ -246,33 +247,33 @@ func (v *vendor) find(id string) *held {
 	return nil
 }
 
-func (v *vendor) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, error) {
+func (v *vendor) BatchStatus(ctx context.Context, id string) (wire.BatchStatus, error) {
 	if v.status != nil {
 		if err := v.status(); err != nil {
-			return deem.BatchStatus{}, err
+			return wire.BatchStatus{}, err
 		}
 	}
 	h := v.find(id)
 	switch {
 	case h.refused:
 		why := &deem.ModelError{Kind: deem.Provider, Passing: true, Code: "token_limit_exceeded", Err: errors.New("too much")}
-		return deem.BatchStatus{State: deem.BatchRefused, Err: why}, ctx.Err()
+		return wire.BatchStatus{State: wire.BatchRefused, Err: why}, ctx.Err()
 	case v.ended(h):
-		return deem.BatchStatus{State: deem.BatchEnded, Total: len(h.ids), Done: len(h.ids)}, ctx.Err()
+		return wire.BatchStatus{State: wire.BatchEnded, Total: len(h.ids), Done: len(h.ids)}, ctx.Err()
 	}
-	return deem.BatchStatus{State: deem.BatchRunning, Total: len(h.ids)}, ctx.Err()
+	return wire.BatchStatus{State: wire.BatchRunning, Total: len(h.ids)}, ctx.Err()
 }
 
-func (v *vendor) BatchReplies(_ context.Context, id string) iter.Seq2[deem.BatchReply, error] {
+func (v *vendor) BatchReplies(_ context.Context, id string) iter.Seq2[wire.BatchReply, error] {
 	h := v.find(id)
-	return func(yield func(deem.BatchReply, error) bool) {
-		if !yield(deem.BatchReply{ID: "somebody else's"}, nil) {
+	return func(yield func(wire.BatchReply, error) bool) {
+		if !yield(wire.BatchReply{ID: "somebody else's"}, nil) {
 			return
 		}
 		for _, line := range slices.Backward(h.ids) {
-			r := deem.BatchReply{ID: line, Reply: deem.Reply{Text: "re: " + h.prompts[line], Stop: deem.StopEnd, Usage: deem.Usage{Input: 7}}}
+			r := wire.BatchReply{ID: line, Reply: deem.Reply{Text: "re: " + h.prompts[line], Stop: deem.StopEnd, Usage: deem.Usage{Input: 7}}}
 			if h.prompts[line] == "expires" {
-				r = deem.BatchReply{ID: line, Err: &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errors.New("it expired")}}
+				r = wire.BatchReply{ID: line, Err: &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errors.New("it expired")}}
 			}
 			if !yield(r, nil) {
 				return

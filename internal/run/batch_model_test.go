@@ -10,6 +10,7 @@ import (
 	"deem"
 	"deem/internal/run"
 	"deem/internal/store"
+	"deem/internal/wire"
 )
 
 // An ordinary model gives the same reply to everything and counts calls.
@@ -127,7 +128,7 @@ func TestModelBeforeCollection(t *testing.T) {
 
 // A line that expires is a transient failure.
 func TestExpiredLine(t *testing.T) {
-	m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}}
+	m, v := newMemory(), &vendor{limits: wire.BatchLimits{Lines: 10, Bytes: 1 << 20}}
 	o := options(t, m, v, "expires", "b")
 	o.Poll = time.Millisecond
 	if err := run.Batch(t.Context(), o); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/wire"
 	"deem/model"
 )
 
@@ -193,8 +194,8 @@ func (r *runner) submit(ctx context.Context, p *batchFile) error {
 }
 
 // asked returns a batch in the vendor's terms.
-func asked(b store.Batch) deem.Batch {
-	return deem.Batch{Key: b.Key, Lines: b.Lines, Planned: b.Planned}
+func asked(b store.Batch) wire.Batch {
+	return wire.Batch{Key: b.Key, Lines: b.Lines, Planned: b.Planned}
 }
 
 // submitted stores that the vendor has a batch, even after cancellation.

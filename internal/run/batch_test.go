@@ -15,6 +15,7 @@ import (
 	"deem"
 	"deem/internal/run"
 	"deem/internal/store"
+	"deem/internal/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // For any vendor limits, each request is in one batch, and no batch exceeds the limits.
 func TestCutting(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		v := &vendor{limits: deem.BatchLimits{Lines: rapid.IntRange(1, 9).Draw(rt, "lines"), Bytes: int64(rapid.IntRange(80, 600).Draw(rt, "bytes"))}}
+		v := &vendor{limits: wire.BatchLimits{Lines: rapid.IntRange(1, 9).Draw(rt, "lines"), Bytes: int64(rapid.IntRange(80, 600).Draw(rt, "bytes"))}}
 		var prompts, all []string
 		for i := range rapid.IntRange(0, 30).Draw(rt, "requests") {
 			p := fmt.Sprint(i, strings.Repeat("x", rapid.IntRange(0, 300).Draw(rt, "length")))
@@ -57,7 +58,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				done := false
 				synctest.Test(t, func(t *testing.T) {
 					prompts := numbered(7)
-					m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 3, Bytes: 1 << 20}, ripens: 5 * time.Second, takes: time.Hour, blind: blind}
+					m, v := newMemory(), &vendor{limits: wire.BatchLimits{Lines: 3, Bytes: 1 << 20}, ripens: 5 * time.Second, takes: time.Hour, blind: blind}
 					r := &reaper{at: at, after: after}
 					m.reaper, v.reaper = r, r
 					err := run.Batch(t.Context(), options(t, m, v, prompts...))
@@ -98,7 +99,7 @@ func TestLostAnswers(t *testing.T) {
 	} {
 		for _, ripens := range []time.Duration{0, 20 * time.Second} {
 			synctest.Test(t, func(t *testing.T) {
-				m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 100, Bytes: 1 << 20}, submit: submit, ripens: ripens, takes: time.Minute}
+				m, v := newMemory(), &vendor{limits: wire.BatchLimits{Lines: 100, Bytes: 1 << 20}, submit: submit, ripens: ripens, takes: time.Minute}
 				if err := run.Batch(t.Context(), options(t, m, v, numbered(5)...)); err != nil {
 					t.Fatalf("%s: Run: %v", name, err)
 				}
@@ -113,7 +114,7 @@ func TestSubmitFails(t *testing.T) {
 	for _, me := range []deem.ModelError{{Status: 401, Fatal: true}, {Status: 413}, {Fatal: true}, {Status: 429, Passing: true}} {
 		synctest.Test(t, func(t *testing.T) {
 			me.Err = errors.New("no")
-			m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 100, Bytes: 1 << 20}}
+			m, v := newMemory(), &vendor{limits: wire.BatchLimits{Lines: 100, Bytes: 1 << 20}}
 			v.submit = func(int) (bool, error) { return false, &me }
 			if err := run.Batch(t.Context(), options(t, m, v, "a")); !errors.Is(err, &me) {
 				t.Errorf("%+v: Run: %v", me, err)
@@ -132,7 +133,7 @@ func TestSubmitFails(t *testing.T) {
 func TestNoRoom(t *testing.T) {
 	for _, capacity := range []int{1, 3, 10, 25} {
 		synctest.Test(t, func(t *testing.T) {
-			m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}, capacity: capacity, takes: 10 * time.Minute}
+			m, v := newMemory(), &vendor{limits: wire.BatchLimits{Lines: 10, Bytes: 1 << 20}, capacity: capacity, takes: 10 * time.Minute}
 			if err := run.Batch(t.Context(), options(t, m, v, numbered(40)...)); err != nil {
 				t.Fatalf("room for %d: Run: %v", capacity, err)
 			}
@@ -140,7 +141,7 @@ func TestNoRoom(t *testing.T) {
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}, capacity: -1}
+		m, v := newMemory(), &vendor{limits: wire.BatchLimits{Lines: 10, Bytes: 1 << 20}, capacity: -1}
 		v.capacity = 1
 		v.batches = []*held{{id: "other", ids: []string{"x"}, taken: time.Now()}}
 		v.takes = 100 * time.Hour // Another customer's batch fills the vendor.
@@ -158,7 +159,7 @@ func TestNoRoom(t *testing.T) {
 func TestLooking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}, takes: time.Hour}
+		m, v := newMemory(), &vendor{limits: wire.BatchLimits{Lines: 10, Bytes: 1 << 20}, takes: time.Hour}
 		v.status = func() error {
 			if n++; n%3 != 0 {
 				return &deem.ModelError{Passing: true, Status: 503, Err: errors.New("busy")}
@@ -178,7 +179,7 @@ func TestLooking(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}}
+		m, v := newMemory(), &vendor{limits: wire.BatchLimits{Lines: 10, Bytes: 1 << 20}}
 		v.status = func() error { return &deem.ModelError{Status: 404, Fatal: true, Err: errors.New("no such batch")} }
 		err := run.Batch(t.Context(), options(t, m, v, "a"))
 		if err == nil || !strings.Contains(deem.HintOf(err), "batch_0") {
@@ -190,7 +191,7 @@ func TestLooking(t *testing.T) {
 // An interruption leaves the batch running.
 func TestInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}, takes: time.Hour}
+		m, v := newMemory(), &vendor{limits: wire.BatchLimits{Lines: 10, Bytes: 1 << 20}, takes: time.Hour}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := run.Batch(ctx, options(t, m, v, numbered(3)...)); !errors.Is(err, context.DeadlineExceeded) {
@@ -213,7 +214,7 @@ func TestBudget(t *testing.T) {
 		budget int64
 		ok     bool
 	}{{10, true}, {29, false}, {30, true}} {
-		m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}}
+		m, v := newMemory(), &vendor{limits: wire.BatchLimits{Lines: 10, Bytes: 1 << 20}}
 		prompts := numbered(3)
 		if tt.budget == 10 {
 			prompts = prompts[:1]
@@ -238,7 +239,7 @@ func TestBudget(t *testing.T) {
 
 // An error of the items ends Run before anything is submitted.
 func TestRequestsFail(t *testing.T) {
-	m, v := newMemory(), &vendor{limits: deem.BatchLimits{Lines: 10, Bytes: 1 << 20}}
+	m, v := newMemory(), &vendor{limits: wire.BatchLimits{Lines: 10, Bytes: 1 << 20}}
 	o := options(t, m, v)
 	o.Requests = func(yield func(deem.Request, error) bool) {
 		_ = yield(deem.Prompt("a"), nil) && yield(deem.Request{}, errKilled)

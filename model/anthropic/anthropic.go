@@ -25,8 +25,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/wire"
 	"deem/internal/words"
-	"deem/model/internal/wire"
 )
 
 // defaultBaseURL is the address of Anthropic itself.

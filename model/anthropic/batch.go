@@ -13,21 +13,21 @@ import (
 	"time"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // Anthropic's Message Batches API: a batch is a list of requests in one call, and when it
 // has ended its results are lines of JSON.
 
-var _ deem.Batcher = (*client)(nil)
+var _ wire.Batcher = (*client)(nil)
 
 // batchesPath is the path of the calls, below the base URL.
 const batchesPath = "/messages/batches"
 
 // BatchLimits returns the limits of the API: 100,000 requests and 256 MB, less some bytes
 // for the JSON around the lines.
-func (m *client) BatchLimits() deem.BatchLimits {
-	return deem.BatchLimits{Lines: 100_000, Bytes: 255_000_000}
+func (m *client) BatchLimits() wire.BatchLimits {
+	return wire.BatchLimits{Lines: 100_000, Bytes: 255_000_000}
 }
 
 // BatchLine returns the entry of a batch for a request: the body of the equivalent single
@@ -44,7 +44,7 @@ func (m *client) BatchLine(id string, req deem.Request) ([]byte, error) {
 }
 
 // SubmitBatch submits the lines in one call.
-func (m *client) SubmitBatch(ctx context.Context, _ deem.Batch, lines *io.SectionReader) (string, error) {
+func (m *client) SubmitBatch(ctx context.Context, _ wire.Batch, lines *io.SectionReader) (string, error) {
 	const head, tail = `{"requests":[`, `]}`
 	inner := max(0, lines.Size()-1) // without the last newline
 	body := io.MultiReader(strings.NewReader(head), commas{io.NewSectionReader(lines, 0, inner)}, strings.NewReader(tail))
@@ -112,7 +112,7 @@ const skew = time.Hour
 // shows its contents only when it has ended. So a running batch with the same number of
 // requests and an unknown id may be ours: then it is too early to tell. A batch that has
 // ended is recognized by the id of its first result.
-func (m *client) FindBatch(ctx context.Context, b deem.Batch, known []string) (id string, sure bool, err error) {
+func (m *client) FindBatch(ctx context.Context, b wire.Batch, known []string) (id string, sure bool, err error) {
 	sure = true
 	for w, err := range m.batches(ctx, b.Planned.Add(-skew)) {
 		switch {
@@ -176,26 +176,26 @@ func (m *client) holds(ctx context.Context, id, key string) (bool, error) {
 }
 
 // BatchStatus returns the progress of a batch.
-func (m *client) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, error) {
+func (m *client) BatchStatus(ctx context.Context, id string) (wire.BatchStatus, error) {
 	w, err := m.readBatch(m.Client.Get(ctx, m.Client.To(batchesPath+"/"+id)))
 	if err != nil {
-		return deem.BatchStatus{}, err
+		return wire.BatchStatus{}, err
 	}
-	s := deem.BatchStatus{State: deem.BatchRunning, Total: w.total(), Done: w.done()}
+	s := wire.BatchStatus{State: wire.BatchRunning, Total: w.total(), Done: w.done()}
 	if w.ended() {
-		s.State = deem.BatchEnded
+		s.State = wire.BatchEnded
 	}
 	return s, nil
 }
 
 // BatchReplies yields the results of a batch. They are fetched from below the base URL and
 // not from the address in the batch, so that the key is not sent anywhere else.
-func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.BatchReply, error] {
+func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[wire.BatchReply, error] {
 	return wire.Replies(id, m.Client.Lines(ctx, m.Client.To(batchesPath+"/"+id+"/results")), m.readLine)
 }
 
 // readLine parses the result of a request. The error is for a malformed line.
-func (m *client) readLine(line []byte) (deem.BatchReply, error) {
+func (m *client) readLine(line []byte) (wire.BatchReply, error) {
 	var w struct {
 		CustomID string `json:"custom_id"`
 		Result   struct {
@@ -205,9 +205,9 @@ func (m *client) readLine(line []byte) (deem.BatchReply, error) {
 		} `json:"result"`
 	}
 	if err := json.Unmarshal(line, &w); err != nil {
-		return deem.BatchReply{}, m.Client.Garbled(wire.Answer{Text: line}, err)
+		return wire.BatchReply{}, m.Client.Garbled(wire.Answer{Text: line}, err)
 	}
-	r := deem.BatchReply{ID: w.CustomID}
+	r := wire.BatchReply{ID: w.CustomID}
 	switch w.Result.Type {
 	case "succeeded":
 		r.Reply, r.Err = m.decode(wire.Answer{Status: http.StatusOK, Text: w.Result.Message})

@@ -3,7 +3,7 @@ package anthropic
 import (
 	"strings"
 
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // cause classifies an error of the server. Most have their own type, but a rejected request

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/wire"
 	"deem/model/anthropic"
 )
 
@@ -62,7 +63,7 @@ func FuzzBatch(f *testing.F) {
 		if s, err := m.BatchStatus(t.Context(), "b"); err != nil && sound(deem.Reply{}, err) != "" || s.Err != nil {
 			t.Errorf("BatchStatus = %+v, %q", s, err)
 		}
-		if _, _, err := m.FindBatch(t.Context(), deem.Batch{Key: "k", Lines: 1, Planned: time.Unix(1e9, 0)}, nil); err != nil {
+		if _, _, err := m.FindBatch(t.Context(), wire.Batch{Key: "k", Lines: 1, Planned: time.Unix(1e9, 0)}, nil); err != nil {
 			if bad := sound(deem.Reply{}, err); bad != "" {
 				t.Errorf("FindBatch gave %s: %q", bad, err)
 			}

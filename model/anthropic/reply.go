@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // A wireReply is the body of an answer, with the fields we use.

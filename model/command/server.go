@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/wire"
 	"deem/internal/words"
-	"deem/model/internal/wire"
 )
 
 // ServerOptions configure which server is called and how.

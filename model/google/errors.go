@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // maxTrouble is how much of the body of an error is read.

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // FuzzDecode checks that any answer is a reply or an error, and that a reply can be stored.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // A wireRequest is the body of generateContent.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // wireEmbed is the body of a call for embeddings. Truncate is sent as false: the vector of

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // FuzzReadFacts checks that parsing a description of a model is deterministic, and that any

@@ -43,8 +43,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/wire"
 	"deem/internal/words"
-	"deem/model/internal/wire"
 )
 
 // Options configure which model is called and how.

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // A wireReply is the body of an answer, with the fields we use.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // A wireRequest is the body of a chat.

@@ -3,7 +3,7 @@ package openai
 import (
 	"strings"
 
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // The paths of the calls, below the base URL.

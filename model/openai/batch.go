@@ -17,14 +17,14 @@ import (
 	"time"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // OpenAI's Batch API: a file of lines is uploaded, a batch is created from it, and when the
 // batch has ended there are two files, one with the answered lines and one with the failed
 // ones.
 
-var _ deem.Batcher = (*client)(nil)
+var _ wire.Batcher = (*client)(nil)
 
 // The paths of the calls, below the base URL.
 const (
@@ -39,8 +39,8 @@ const batchURL = "/v1/chat/completions"
 const keyName = "deem"
 
 // BatchLimits returns the limits of the API: 50,000 lines and 200 MB.
-func (m *client) BatchLimits() deem.BatchLimits {
-	return deem.BatchLimits{Lines: 50_000, Bytes: 200_000_000}
+func (m *client) BatchLimits() wire.BatchLimits {
+	return wire.BatchLimits{Lines: 50_000, Bytes: 200_000_000}
 }
 
 // BatchLine returns the line for a request: the body of the equivalent single call, without
@@ -62,7 +62,7 @@ func (m *client) BatchLine(id string, req deem.Request) ([]byte, error) {
 
 // SubmitBatch uploads the lines and creates a batch from them. If the second step fails,
 // the uploaded file costs nothing.
-func (m *client) SubmitBatch(ctx context.Context, b deem.Batch, lines *io.SectionReader) (string, error) {
+func (m *client) SubmitBatch(ctx context.Context, b wire.Batch, lines *io.SectionReader) (string, error) {
 	file, err := m.upload(ctx, b.Key+".jsonl", lines)
 	if err != nil {
 		return "", err
@@ -160,7 +160,7 @@ const skew = time.Hour
 
 // FindBatch looks for the key of the batch in the metadata of the account's batches, newest
 // first, back to the time it was planned.
-func (m *client) FindBatch(ctx context.Context, b deem.Batch, known []string) (id string, sure bool, err error) {
+func (m *client) FindBatch(ctx context.Context, b wire.Batch, known []string) (id string, sure bool, err error) {
 	since := b.Planned.Add(-skew).Unix()
 	query := url.Values{"limit": {"100"}}
 	for {
@@ -196,17 +196,17 @@ func (m *client) batch(ctx context.Context, id string) (wireBatch, error) {
 }
 
 // BatchStatus returns the progress of a batch.
-func (m *client) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, error) {
+func (m *client) BatchStatus(ctx context.Context, id string) (wire.BatchStatus, error) {
 	w, err := m.batch(ctx, id)
 	if err != nil {
-		return deem.BatchStatus{}, err
+		return wire.BatchStatus{}, err
 	}
-	s := deem.BatchStatus{State: deem.BatchRunning, Total: w.Counts.Total, Done: w.Counts.Completed + w.Counts.Failed}
+	s := wire.BatchStatus{State: wire.BatchRunning, Total: w.Counts.Total, Done: w.Counts.Completed + w.Counts.Failed}
 	switch w.Status {
 	case "completed", "expired", "cancelled":
-		s.State = deem.BatchEnded
+		s.State = wire.BatchEnded
 	case "failed":
-		s.State, s.Err = deem.BatchRefused, m.refusal(w)
+		s.State, s.Err = wire.BatchRefused, m.refusal(w)
 	}
 	return s, nil
 }
@@ -239,11 +239,11 @@ func (m *client) refusal(w wireBatch) error {
 }
 
 // BatchReplies yields the results of a batch: first the answered lines, then the others.
-func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.BatchReply, error] {
-	return func(yield func(deem.BatchReply, error) bool) {
+func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[wire.BatchReply, error] {
+	return func(yield func(wire.BatchReply, error) bool) {
 		w, err := m.batch(ctx, id)
 		if err != nil {
-			yield(deem.BatchReply{}, err)
+			yield(wire.BatchReply{}, err)
 			return
 		}
 		for _, file := range []string{w.OutputFileID, w.ErrorFileID} {
@@ -260,7 +260,7 @@ func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.Bat
 }
 
 // readLine parses the result of a line. The error is for a malformed line.
-func (m *client) readLine(line []byte) (deem.BatchReply, error) {
+func (m *client) readLine(line []byte) (wire.BatchReply, error) {
 	var w struct {
 		CustomID string `json:"custom_id"`
 		Response *struct {
@@ -271,9 +271,9 @@ func (m *client) readLine(line []byte) (deem.BatchReply, error) {
 		Error *batchTrouble `json:"error"`
 	}
 	if err := json.Unmarshal(line, &w); err != nil {
-		return deem.BatchReply{}, m.Client.Garbled(wire.Answer{Text: line}, err)
+		return wire.BatchReply{}, m.Client.Garbled(wire.Answer{Text: line}, err)
 	}
-	r := deem.BatchReply{ID: w.CustomID}
+	r := wire.BatchReply{ID: w.CustomID}
 	switch {
 	case w.Response != nil && w.Response.Status != 0:
 		a := wire.Answer{Status: w.Response.Status, Text: w.Response.Body}

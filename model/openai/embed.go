@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"math"
 
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // Embed returns a vector for each text, in their order, from the server's embeddings

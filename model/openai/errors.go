@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // Codes that some servers use with any status.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/wire"
 	"deem/model/openai"
 )
 
@@ -64,10 +65,10 @@ func FuzzBatch(f *testing.F) {
 				t.Errorf("BatchStatus gave %s: %q", bad, err)
 			}
 		}
-		if (s.State == deem.BatchRefused) != (s.Err != nil) {
+		if (s.State == wire.BatchRefused) != (s.Err != nil) {
 			t.Errorf("a batch that is %q with the error %v", s.State, s.Err)
 		}
-		if _, _, err := m.FindBatch(t.Context(), deem.Batch{Key: "k", Planned: time.Unix(1e9, 0)}, nil); err != nil {
+		if _, _, err := m.FindBatch(t.Context(), wire.Batch{Key: "k", Planned: time.Unix(1e9, 0)}, nil); err != nil {
 			if bad := sound(deem.Reply{}, err); bad != "" {
 				t.Errorf("FindBatch gave %s: %q", bad, err)
 			}

@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/wire"
 	"deem/internal/words"
-	"deem/model/internal/wire"
 )
 
 // defaultBaseURL is the address of OpenAI itself.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // A wireReply is the body of an answer, with the fields we use.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // A wireRequest is the body of a call. Pointers distinguish 0 from unset: a temperature of

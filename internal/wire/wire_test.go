@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // TestMain checks that no test leaks a goroutine.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // collect reads all lines, and the error that ended them.

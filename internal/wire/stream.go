@@ -12,8 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-
-	"deem"
 )
 
 // To returns the target for a path below the client's base URL.
@@ -76,10 +74,10 @@ func (c *Client) Lines(ctx context.Context, to Target) iter.Seq2[[]byte, error] 
 }
 
 // Replies yields the results of read for the lines of a batch, up to the first error.
-func Replies(batch string, lines iter.Seq2[[]byte, error], read func(line []byte) (deem.BatchReply, error)) iter.Seq2[deem.BatchReply, error] {
-	return func(yield func(deem.BatchReply, error) bool) {
+func Replies(batch string, lines iter.Seq2[[]byte, error], read func(line []byte) (BatchReply, error)) iter.Seq2[BatchReply, error] {
+	return func(yield func(BatchReply, error) bool) {
 		for line, err := range lines {
-			var r deem.BatchReply
+			var r BatchReply
 			if err == nil {
 				r, err = read(line)
 				r.Reply.Batch = batch

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // FuzzRetryAfter checks that for any headers the wait is never negative, that rate limit

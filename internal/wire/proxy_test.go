@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/model/internal/wire"
+	"deem/internal/wire"
 )
 
 // A proxy forwards calls, plain ones and tunnels, if the password is correct.

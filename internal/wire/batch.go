@@ -1,10 +1,12 @@
-package deem
+package wire
 
 import (
 	"context"
 	"io"
 	"iter"
 	"time"
+
+	"deem"
 )
 
 // A Batcher is a model whose vendor has a batch API: many requests are submitted together,
@@ -14,17 +16,17 @@ import (
 // The interface is large because a batch outlives the process that submits it: a later
 // process must be able to find it, to ask for its status, and to fetch its results.
 type Batcher interface {
-	Model
+	deem.Model
 
 	// BatchLimits says how large a batch may be.
 	BatchLimits() BatchLimits
 
 	// BatchLine returns the line of a batch for a request, as JSON without a newline.
 	// The id comes back with the reply. It has at most 64 letters, digits, "-" and "_".
-	BatchLine(id string, req Request) ([]byte, error)
+	BatchLine(id string, req deem.Request) ([]byte, error)
 
 	// SubmitBatch submits a batch and returns the vendor's id. The lines come from
-	// BatchLine, each followed by a newline. The error is a [*ModelError], or wraps that
+	// BatchLine, each followed by a newline. The error is a [*deem.ModelError], or wraps that
 	// of ctx. Only a status from 400 to 499 means that the vendor did not accept the
 	// batch; after any other error, use FindBatch.
 	SubmitBatch(ctx context.Context, b Batch, lines *io.SectionReader) (id string, err error)
@@ -76,7 +78,7 @@ type BatchStatus struct {
 	// while the batch is running.
 	Total, Done int
 
-	// Err says why a batch was refused. It is a [*ModelError], and Passing if the same
+	// Err says why a batch was refused. It is a [*deem.ModelError], and Passing if the same
 	// batch may be accepted later.
 	Err error
 }
@@ -84,6 +86,6 @@ type BatchStatus struct {
 // A BatchReply is the result of one line of a batch: a reply or an error.
 type BatchReply struct {
 	ID    string // of the line
-	Reply Reply
-	Err   error // a [*ModelError], Passing if the request may be repeated
+	Reply deem.Reply
+	Err   error // a [*deem.ModelError], Passing if the request may be repeated
 }
