@@ -67,9 +67,6 @@ type Options struct {
 
 	Runs int // how many background runs are judged concurrently; 0 means 2
 
-	// Resume resumes the runs that an earlier server did not finish.
-	Resume bool
-
 	Telemetry *telemetry.Telemetry // nil disables telemetry
 
 	// Queue steers the runs that workers judge; nil if there are none.

@@ -231,8 +231,8 @@ const heaviest = 150 << 10
 
 // TestScreens opens every kind of page in wide and narrow windows and in the dark theme. No
 // page is wider than its window or larger than heaviest, pages are complete without scripts,
-// and axe and the console report nothing. With DEEM_SCREENSHOTS=docs/images it writes the
-// pictures of the documentation.
+// axe and the console report nothing, and texts in charts do not grow with the window. With
+// DEEM_SCREENSHOTS=docs/images it writes the pictures of the documentation.
 func TestScreens(t *testing.T) {
 	chromium(t)
 	g := newGallery(t)
@@ -275,6 +275,11 @@ func TestScreens(t *testing.T) {
 			var size int
 			if _, err := fmt.Sscan(b.text(loaded), &size); err != nil || size > heaviest || size == 0 {
 				t.Errorf("%s%s loads %d bytes, want at most %d", screen.name, view.name, size, heaviest)
+			}
+			var high int // the largest text in a chart
+			text := "Math.round(Math.max(0, ...[...document.querySelectorAll('svg text')].map(e => e.getBoundingClientRect().height)))"
+			if _, err := fmt.Sscan(b.text(text), &high); err != nil || high > 17 {
+				t.Errorf("%s%s has a chart with text %d pixels high, want at most 17", screen.name, view.name, high)
 			}
 			if dir := os.Getenv("DEEM_SCREENSHOTS"); dir != "" && view.width < 2000 && screen.kept {
 				shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
