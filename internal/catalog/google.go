@@ -205,6 +205,6 @@ func (g *googleAccount) exchange(ctx context.Context, form url.Values, now time.
 		return reply.Token, now.Add(time.Duration(cmp.Or(reply.Seconds, 3600)) * time.Second), nil
 	}
 	me := &deem.ModelError{Kind: deem.Provider, Status: resp.StatusCode, Passing: resp.StatusCode >= 500, Fatal: resp.StatusCode < 500}
-	me.Err = deem.WithHint(fmt.Errorf("Google Cloud gives no token: HTTP %d %s %s", resp.StatusCode, reply.Error, reply.Description), "check the credentials in %s", g.source)
+	me.Err = deem.WithHint(fmt.Errorf("no token from Google Cloud: HTTP %d %s %s", resp.StatusCode, reply.Error, reply.Description), "check the credentials in %s", g.source)
 	return "", time.Time{}, me
 }

@@ -69,7 +69,7 @@ type Planner struct {
 	costMax     int64
 }
 
-// New returns a planner for the run that the options describe.
+// NewPlanner returns a planner for the run that the options describe.
 func NewPlanner(o PlanOptions) *Planner {
 	o.Concurrency = cmp.Or(max(o.Concurrency, 0), 8)
 	o.Trials = max(o.Trials, 1)
