@@ -180,9 +180,6 @@ func (t *tally) add(s *seen) {
 	t.clusters.Add(s.of, x, 1)
 }
 
-// warnSteady accompanies a rate that is the same for every item.
-const warnSteady = "every item has the same share of errors, so how far items differ is unknown: each was counted as one probe"
-
 // rate returns the share of errors. If an item has several probes, which happens across
 // kinds and within injections, they are not independent, so the interval is the clustered
 // one.
@@ -194,20 +191,17 @@ func (t *tally) rate(most float64) Rate {
 	if r.Judged == 0 || tooMany(r.Unjudged, r.Probes, most) {
 		return r
 	}
-	est := stat.Proportion(r.Errors, r.Judged)
+	est := stat.Proportion(r.Errors, r.Judged, stat.DefaultLevel)
 	// Without variation there is no clustered variance. Wilson's interval with the
 	// number of clusters as sample size is the conservative choice.
 	if n := t.clusters.Clusters(); n < r.Judged {
 		switch {
 		case r.Errors > 0 && r.Errors < r.Judged:
 			est = t.clusters.Mean(stat.DefaultLevel, stat.Unit).AtLeastAsWide(est)
-			if i := slices.Index(est.Warnings, stat.WarnNoSpread); i >= 0 {
-				est.Warnings[i] = warnSteady
-			}
 		case r.Errors == 0:
-			est = stat.Proportion(0, n)
+			est = stat.Proportion(0, n, stat.DefaultLevel)
 		default:
-			est = stat.Proportion(n, n)
+			est = stat.Proportion(n, n, stat.DefaultLevel)
 		}
 		est.N, est.Clusters = r.Judged, n
 	}

@@ -145,7 +145,7 @@ func consistency(all []*seen) *consistencyRate {
 	if c.Probes == 0 {
 		return nil
 	}
-	c.Steady, c.Flips = stat.Proportion(steady, c.Probes), flips/float64(c.Probes)
+	c.Steady, c.Flips = stat.Proportion(steady, c.Probes, stat.DefaultLevel), flips/float64(c.Probes)
 	return &c
 }
 
@@ -167,7 +167,7 @@ func order(all []*seen) *orderRate {
 	if pairs == 0 {
 		return nil
 	}
-	o := &orderRate{Pairs: pairs, Flips: stat.Proportion(flips, pairs)}
+	o := &orderRate{Pairs: pairs, Flips: stat.Proportion(flips, pairs, stat.DefaultLevel)}
 	if flips > 0 {
 		o.First = float64(first) / float64(flips)
 	}

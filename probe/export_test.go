@@ -4,7 +4,6 @@ package probe
 const (
 	AspectFirst = aspectFirst
 	AspectFlip  = aspectFlip
-	WarnSteady  = warnSteady
 )
 
 var (

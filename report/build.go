@@ -153,7 +153,7 @@ func (b *Builder) aspectRows(by estimator, withheld bool) []Aspect {
 		a := b.aspects[name]
 		row := Aspect{Name: name, N: a.values.N(), Min: a.min, Max: a.max, Unjudged: b.main.unjudged}
 		if !withheld && row.N > 1 {
-			est := stat.Mean(a.values, stat.DefaultLevel)
+			est := stat.Mean(a.values, stat.DefaultLevel, stat.Bounds{})
 			if row.N < fewItems {
 				est = est.Warn(warnFew)
 			}

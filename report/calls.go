@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/stat"
 )
 
 // Calls sums up the model calls of the judge over all trials. A cached reply was paid for
@@ -60,7 +60,7 @@ type identity struct{ asked, reported, fingerprint string }
 // A ledger sums up calls.
 type ledger struct {
 	sum     Calls
-	latency stat.Histogram
+	latency doc.Histogram
 	models  map[identity]int
 	wires   map[wired]int
 }

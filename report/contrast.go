@@ -67,7 +67,7 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 		c.Difference = pair.difference(1 - significant/float64(tests))
 		switch {
 		case c.PAdjusted >= significant:
-			c.Difference = c.Difference.Holding(0)
+			c.Difference.Lo, c.Difference.Hi = math.Min(c.Difference.Lo, 0), math.Max(c.Difference.Hi, 0)
 		case !c.Difference.LeavesOut(0):
 			c.PAdjusted = significant // p has four digits, and rounding moved it below
 		}
@@ -110,11 +110,11 @@ type pair struct {
 func (by estimator) pairOf(part *tally, whole *cast, rest stat.Moments, metric string) pair {
 	one := part.values(metric)
 	// Means of trials count as the rounded sum, which makes the test more conservative.
-	countable := (metric != doc.MeanScore || one.Binary() && rest.Binary()) && !one.Weighted() && !rest.Weighted()
+	countable := (metric != doc.MeanScore || one.Binary() && rest.Binary()) && !weighted(one) && !weighted(rest)
 	if !by.clustered {
 		out := pair{one: independent(metric, one), rest: independent(metric, rest)}
 		if countable {
-			out.exact = stat.FisherExact(hits(one), one.N(), hits(rest), rest.N()).P
+			out.exact = stat.FisherExact(stat.Stratum{K1: hits(one), N1: one.N(), K2: hits(rest), N2: rest.N()}).P
 		}
 		return out
 	}
@@ -131,6 +131,9 @@ func (by estimator) pairOf(part *tally, whole *cast, rest stat.Moments, metric s
 	}
 	return out
 }
+
+// weighted reports whether items have different weights.
+func weighted(m stat.Moments) bool { return m.EffectiveN() < float64(m.N()) }
 
 // hits returns the number of ones among zeros and ones; for other values, the nearest such
 // number.
@@ -161,7 +164,7 @@ func exactWithin(mine, others *cast, s side) float64 {
 	if 2*shared < all {
 		return 0
 	}
-	return stat.StratifiedExact(strata).P
+	return stat.FisherExact(strata...).P
 }
 
 // robustly returns the cluster-robust estimate at any level.

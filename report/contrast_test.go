@@ -32,12 +32,15 @@ func inCategories(parts map[string][2]int) []deem.Record {
 func TestContrastIsNewcombes(t *testing.T) {
 	r := build(head(), inCategories(map[string][2]int{"a": {30, 40}, "b": {20, 50}, "c": {33, 60}})).Report()
 	a := r.Categories[0].Rest
-	want := stat.DifferenceOfProportions(30, 40, 53, 110, 1-0.05/3)
+	newcombe := func(level float64) stat.Estimate {
+		return stat.Difference(stat.Proportion(30, 40, level), stat.Proportion(53, 110, level), level)
+	}
+	want := newcombe(1 - 0.05/3)
 	if !near(a.Difference.Value, want.Value) || !near(a.Difference.Lo, want.Lo) || !near(a.Difference.Hi, want.Hi) {
 		t.Errorf("difference = %+v, want %+v", a.Difference, want)
 	}
-	fisher := stat.FisherExact(30, 40, 53, 110).P
-	if edge := stat.DifferenceOfProportions(30, 40, 53, 110, 1-a.P); a.P != fisher || edge.Lo < 0 {
+	fisher := stat.FisherExact(stat.Stratum{K1: 30, N1: 40, K2: 53, N2: 110}).P
+	if edge := newcombe(1 - a.P); a.P != fisher || edge.Lo < 0 {
 		t.Errorf("p = %v, want %v of Fisher's test, which is larger here than Newcombe's", a.P, fisher)
 	}
 	for _, c := range r.Categories {

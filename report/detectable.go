@@ -50,7 +50,7 @@ func (t *tally) detectable(metric string, est *stat.Estimate) *Detectable {
 		if d.SD = math.Sqrt(m.Variance()); d.SD == 0 {
 			return nil
 		}
-		d.Difference = math.Min(1, max(stat.MinDetectable(n, d.SD, d.Level, d.Power), d.inClusters(d.SD, n)))
+		d.Difference = math.Min(1, max(stat.MinDetectable(n, d.SD/math.Sqrt(float64(n)), math.Inf(1), d.Level, d.Power), d.inClusters(d.SD, n)))
 		return d
 	}
 	d.Discordance = doc.AssumedDiscordance
@@ -69,5 +69,5 @@ func (d *Detectable) inClusters(sd float64, n int) float64 {
 	if d.Clusters == 0 {
 		return 0
 	}
-	return stat.MinDetectableClusters(d.Clusters, sd/math.Sqrt(float64(n)), float64(d.Clusters-1), d.Level, d.Power)
+	return stat.MinDetectable(d.Clusters, sd/math.Sqrt(float64(n)), float64(d.Clusters-1), d.Level, d.Power)
 }

@@ -69,7 +69,9 @@ type paper struct {
 // all numbers.
 func (p *paper) mark(warnings ...string) []int {
 	if p.Clusters.few(p.Items) {
-		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return w == stat.WarnFewClusters || w == stat.WarnVeryFewClusters })
+		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w string) bool {
+			return w == stat.ClusterWarning(veryFewClusters-1, false) || w == stat.ClusterWarning(veryFewClusters, false)
+		})
 	}
 	return p.Mark(warnings...)
 }

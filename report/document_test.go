@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -18,13 +19,21 @@ func TestStatisticsDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := strings.Join(strings.Fields(strings.ReplaceAll(string(raw), "\n> ", " ")), " ")
+	var same stat.Clustered
+	var equal, weighted stat.Moments
+	for i := range 4 {
+		same.Add(fmt.Sprint(i/2), float64(i%2), 1)
+		equal.Add(1, 1)
+		weighted.Add(float64(i%2), float64(1+i))
+	}
 	for _, word := range []string{
 		"`" + "wilson" + "`", "`" + "t" + "`", "`" + stat.MethodNone + "`",
 		"`" + "cluster-robust" + "`", "`" + "cluster-bootstrap" + "`",
-		"`" + string(stat.BootstrapBCa) + "`", "`" + string(stat.BootstrapPercentile) + "`", "`" + report.MethodMover + "`",
+		"`bootstrap-bca`", "`bootstrap-percentile`", "`" + report.MethodMover + "`",
 		doc.Score, doc.PassRate, doc.MeanScore,
-		stat.WarnFewClusters, first(report.WarnFew), first(stat.WarnSteady), first(stat.WarnNoSpread), first(stat.WarnWeighted),
-		first(stat.WarnSteadyDraws), first(report.WarnFewTrials), first(report.WarnFractional),
+		stat.ClusterWarning(8, false), first(report.WarnFew), first(same.Mean(0.95, stat.Unit).Warnings[0]),
+		first(stat.Mean(equal, 0.95, stat.Unit).Warnings[0]), first(stat.Mean(weighted, 0.95, stat.Unit).Warnings[0]),
+		"too many resamples have no spread", first(report.WarnFewTrials), first(report.WarnFractional),
 		first(strings.Replace(report.Differs, " (", ":", 1)),
 		build(head(), many(250, 500)).Report().Detectable.Words(),
 	} {

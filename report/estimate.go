@@ -59,7 +59,7 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 // values. Scores that are all 0 or 1 are treated as proportions.
 func independent(metric string, m stat.Moments) func(level float64) stat.Estimate {
 	if metric == doc.MeanScore && !m.Binary() {
-		return func(level float64) stat.Estimate { return stat.MeanIn(m, level, stat.Unit) }
+		return func(level float64) stat.Estimate { return stat.Mean(m, level, stat.Unit) }
 	}
 	return func(level float64) stat.Estimate { return stat.WeightedProportion(m, level) }
 }
@@ -79,7 +79,6 @@ func (by estimator) robust(t *tally, s side, m stat.Moments) stat.Estimate {
 // ofItems returns the estimate from groups with the mean and the number of their items. The
 // mean of groups differs only in the last digit.
 func ofItems(est stat.Estimate, m stat.Moments) stat.Estimate {
-	est = est.OfClusters(m)
 	est.Value, est.N = math.Min(math.Max(m.Mean(), 0), 1), m.N()
 	est.Lo, est.Hi = math.Min(est.Lo, est.Value), math.Max(est.Hi, est.Value)
 	if est.SE > 0 {
@@ -95,16 +94,16 @@ func (by estimator) resampled(t *tally, s side, m stat.Moments, formula stat.Est
 		return formula
 	}
 	var est stat.Estimate
-	if m.Binary() && !m.Weighted() {
-		est = stat.BootstrapMean(zerosAndOnes(m), nil, *by.resample, stat.BootstrapBCa)
+	if m.Binary() && !weighted(m) {
+		est = stat.BootstrapMean(zerosAndOnes(m), nil, *by.resample)
 	} else {
 		groups := t.cast.atMost(maxResample)
 		means, weights := groups.values(s)
-		est = stat.BootstrapMean(means, weights, *by.resample, stat.BootstrapBCa)
+		est = stat.BootstrapMean(means, weights, *by.resample)
 	}
 	est = ofItems(est, m)
 	est.EffectiveN = 0
-	if m.Weighted() {
+	if weighted(m) {
 		est.EffectiveN = m.EffectiveN()
 	}
 	return est

@@ -132,7 +132,7 @@ func noteClusters(c Clusters, items int) string {
 	if c.few(items) {
 		units := c.N + items - c.Items // An item without a cluster counts as one cluster.
 		but := "are too narrow where a few clusters hold most failures"
-		if units < stat.VeryFewClusters {
+		if units < veryFewClusters {
 			but = "are too wide rather than too narrow"
 		}
 		return fmt.Sprintf("%s come in only %s: the intervals rest on few of them (at most %s), and %s",
@@ -140,6 +140,10 @@ func noteClusters(c Clusters, items int) string {
 	}
 	return fmt.Sprintf("%s come in %s, and intervals allow for that", which, words.Count(c.N, "cluster"))
 }
+
+// veryFewClusters is the number of clusters below which [stat.ClusterWarning] says that an
+// interval is wide rather than narrow.
+const veryFewClusters = 8
 
 // degrees formats a number of degrees of freedom.
 func degrees(n int) string {
@@ -152,7 +156,7 @@ func degrees(n int) string {
 // few reports whether all intervals are based on few clusters.
 func (c Clusters) few(items int) bool {
 	// An item without a cluster counts as one cluster.
-	return c.Robust && !c.More && c.N+items-c.Items < stat.FewClusters
+	return c.Robust && !c.More && stat.ClusterWarning(c.N+items-c.Items, false) != ""
 }
 
 // noteMarks says why there is no pass rate although some verdicts have a pass mark.

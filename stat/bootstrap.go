@@ -35,18 +35,11 @@ func (r Resampling) level() (float64, string) {
 	return checkLevel(r.Level)
 }
 
-// A BootstrapMethod computes an interval from resampled means.
-type BootstrapMethod string
-
-// The methods. BCa corrects for bias and skewness; if it cannot, the percentile method is
-// used instead.
-//
-// Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993), chapters
-// 13 and 14. Both are too narrow for few values: with 20 normal values, an interval at 0.95
-// contains the truth in about 0.93 of cases.
+// The methods of a bootstrap. BCa corrects for bias and skewness; if it cannot, the
+// percentile method is used instead.
 const (
-	BootstrapPercentile BootstrapMethod = "bootstrap-percentile"
-	BootstrapBCa        BootstrapMethod = "bootstrap-bca"
+	methodPercentile = "bootstrap-percentile"
+	methodBCa        = "bootstrap-bca"
 )
 
 // The warnings of a bootstrap.
@@ -57,22 +50,22 @@ const (
 )
 
 // resampled returns the estimate from resampled means; mean is rounded in the same way.
-func resampled(m Moments, mean float64, means []float64, level float64, method BootstrapMethod, acceleration float64) Estimate {
+func resampled(m Moments, mean float64, means []float64, level float64, method string, acceleration float64) Estimate {
 	switch {
 	case m.N() == 0:
-		return m.warnSkipped(NoInterval(0, 0, level, Unbounded, WarnNoValues))
+		return m.warnSkipped(NoInterval(0, 0, level, unlimited, WarnNoValues))
 	case m.N() == 1:
-		return m.warnSkipped(NoInterval(m.Mean(), m.N(), level, Unbounded, warnOneValue))
+		return m.warnSkipped(NoInterval(m.Mean(), m.N(), level, unlimited, warnOneValue))
 	}
-	est := Estimate{Value: m.Mean(), Level: level, N: m.N(), Method: string(method)}
-	if m.Weighted() {
+	est := Estimate{Value: m.Mean(), Level: level, N: m.N(), Method: method}
+	if m.weighted() {
 		est.EffectiveN = m.EffectiveN()
 	}
 	if m.Variance() == 0 {
 		est.Lo, est.Hi = est.Value, est.Value
 		return m.warnSkipped(est.Warn(warnNoSpreadUnbounded))
 	}
-	spread := MomentsOf(means)
+	spread := momentsOf(means)
 	est.SE = math.Sqrt(spread.Variance())
 	slices.Sort(means)
 	return m.warnSkipped(bootstrapEnds(est, mean, means, (1-level)/2, acceleration))
@@ -82,11 +75,11 @@ func resampled(m Moments, mean float64, means []float64, level float64, method B
 // each end.
 func bootstrapEnds(est Estimate, mean float64, means []float64, alpha, acceleration float64) Estimate {
 	lo, hi := alpha, 1-alpha
-	if est.Method == string(BootstrapBCa) {
+	if est.Method == methodBCa {
 		var ok bool
 		if lo, hi, ok = bcaShares(means, mean, alpha, acceleration); !ok {
 			est = est.Warn(warnNoBCa)
-			est.Method = string(BootstrapPercentile)
+			est.Method = methodPercentile
 			lo, hi = alpha, 1-alpha
 		}
 	}

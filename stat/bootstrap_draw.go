@@ -10,21 +10,25 @@ import (
 	"sync"
 )
 
-// BootstrapMean returns the weighted mean of the values with a bootstrap interval by the
-// given method. Nil weights are equal; a value with a missing or invalid weight is left
-// out. The result depends neither on the order of the values nor on the number of
-// processors. Memory grows with the draws by one number each.
-func BootstrapMean(values, weights []float64, r Resampling, method BootstrapMethod) Estimate {
+// BootstrapMean returns the weighted mean of the values with a bootstrap interval that is
+// corrected for bias and skewness (BCa). Nil weights are equal; a value with a missing or
+// invalid weight is left out. The result depends neither on the order of the values nor on
+// the number of processors. Memory grows with the draws by one number each.
+//
+// Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993), chapter
+// 14. It is too narrow for few values: with 20 normal values, an interval at 0.95 contains
+// the truth in about 0.93 of cases.
+func BootstrapMean(values, weights []float64, r Resampling) Estimate {
 	level, warning := r.level()
 	x, w, m := usable(values, weights)
-	if !m.Weighted() {
+	if !m.weighted() {
 		w = nil
 	}
 	var means []float64
 	if m.N() > 1 && m.Variance() > 0 {
 		means = replicate(r.draws(), r.Seed, meanDrawer(x, w))
 	}
-	est := resampled(m, m.Mean(), means, level, method, skewness(x, w, m.Mean()))
+	est := resampled(m, m.Mean(), means, level, methodBCa, skewness(x, w, m.Mean()))
 	return warnIf(est, warning)
 }
 
@@ -62,7 +66,7 @@ func meanDrawer(x, w []float64) func(*rand.PCG) float64 {
 			above, below := 0.0, 0.0
 			for range x {
 				i := below64(rng, n)
-				above += float64(w[i] * x[i]) // not fused; see wilsonEnds
+				above += float64(w[i] * x[i]) // not fused; see Wilson
 				below += w[i]
 			}
 			return above / below

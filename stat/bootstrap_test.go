@@ -13,8 +13,6 @@ import (
 	"deem/stat"
 )
 
-var bootstraps = []stat.BootstrapMethod{stat.BootstrapPercentile, stat.BootstrapBCa}
-
 // scores returns n numbers of the kind that a metric gives: many zeros and ones, and
 // some between.
 func scores(rng *rand.Rand, n int) []float64 {
@@ -53,11 +51,11 @@ func TestBootstrapMeanSame(t *testing.T) {
 		{"weighted", scores(rng, 300), weights},
 	} {
 		r := stat.Resampling{Draws: 200, Seed: 7}
-		want := stat.BootstrapMean(tt.values, tt.weights, r, stat.BootstrapBCa)
+		want := stat.BootstrapMean(tt.values, tt.weights, r)
 		before := runtime.GOMAXPROCS(1)
-		one := stat.BootstrapMean(tt.values, tt.weights, r, stat.BootstrapBCa)
+		one := stat.BootstrapMean(tt.values, tt.weights, r)
 		runtime.GOMAXPROCS(7)
-		seven := stat.BootstrapMean(tt.values, tt.weights, r, stat.BootstrapBCa)
+		seven := stat.BootstrapMean(tt.values, tt.weights, r)
 		runtime.GOMAXPROCS(before)
 		order := rng.Perm(len(tt.values))
 		shuffled, moved := make([]float64, len(order)), []float64(nil)
@@ -67,14 +65,14 @@ func TestBootstrapMeanSame(t *testing.T) {
 				moved = append(moved, tt.weights[at])
 			}
 		}
-		other := stat.BootstrapMean(shuffled, moved, r, stat.BootstrapBCa)
+		other := stat.BootstrapMean(shuffled, moved, r)
 		for _, got := range []stat.Estimate{one, seven, other} {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s: the same resampling gave another estimate (-want +got):\n%s", tt.name, diff)
 			}
 		}
 		r.Seed = 8
-		if again := stat.BootstrapMean(tt.values, tt.weights, r, stat.BootstrapBCa); again.Lo == want.Lo && again.Hi == want.Hi {
+		if again := stat.BootstrapMean(tt.values, tt.weights, r); again.Lo == want.Lo && again.Hi == want.Hi {
 			t.Errorf("%s: another seed gave the same ends %v", tt.name, again)
 		}
 	}
@@ -83,17 +81,11 @@ func TestBootstrapMeanSame(t *testing.T) {
 // Reports are compared digit by digit, so what a seed gives may not change unseen.
 func TestBootstrapMeanPinned(t *testing.T) {
 	values := []float64{0.1, 0.23, 0.31, 0.47, 0.59, 0.62, 0.77, 0.98}
-	for method, want := range map[stat.BootstrapMethod][2]float64{
-		stat.BootstrapPercentile: {0.32996875, 0.6975},
-		stat.BootstrapBCa:        {0.33125, 0.69875},
-	} {
-		est := stat.BootstrapMean(values, nil, stat.Resampling{Seed: 42}, method)
-		if !near(est.Lo, want[0], 1e-12) || !near(est.Hi, want[1], 1e-12) {
-			t.Errorf("%s with seed 42 = [%v, %v], want [%v, %v]", method, est.Lo, est.Hi, want[0], want[1])
-		}
+	if est := stat.BootstrapMean(values, nil, stat.Resampling{Seed: 42}); !near(est.Lo, 0.33125, 1e-12) || !near(est.Hi, 0.69875, 1e-12) {
+		t.Errorf("scores with seed 42 = [%v, %v], want [0.33125, 0.69875]", est.Lo, est.Hi)
 	}
 	yes := slices.Concat(slices.Repeat([]float64{1}, 77), slices.Repeat([]float64{0}, 23))
-	if est := stat.BootstrapMean(yes, nil, stat.Resampling{Seed: 42}, stat.BootstrapBCa); !near(est.Lo, 0.68, 1e-12) || !near(est.Hi, 0.84, 1e-12) {
+	if est := stat.BootstrapMean(yes, nil, stat.Resampling{Seed: 42}); !near(est.Lo, 0.68, 1e-12) || !near(est.Hi, 0.84, 1e-12) {
 		t.Errorf("verdicts with seed 42 = [%v, %v], want [0.68, 0.84]", est.Lo, est.Hi)
 	}
 }
@@ -120,7 +112,7 @@ func TestBootstrapMeanSpread(t *testing.T) {
 			squares += math.Pow(w[i]*(x-m.Mean()), 2)
 		}
 		want := math.Sqrt(squares) / m.Weight()
-		est := stat.BootstrapMean(tt.values, tt.weights, stat.Resampling{Draws: 4000, Seed: 3}, stat.BootstrapPercentile)
+		est := stat.BootstrapMean(tt.values, tt.weights, stat.Resampling{Draws: 4000, Seed: 3})
 		// The standard error of a standard deviation from 4000 draws is 1.1%.
 		if !near(est.SE/want, 1, 0.05) {
 			t.Errorf("%s: standard error %v, want about %v", tt.name, est.SE, want)
@@ -146,18 +138,16 @@ func TestBootstrapMeanDegenerate(t *testing.T) {
 		{"too few weights", []float64{0.1, 0.2, 0.4}, []float64{1, 2}, stat.WarnSkipped, 2},
 		{"no level", []float64{0.1, 0.2}, nil, "7 is not a confidence level between 0 and 1: 0.95 was used", 2},
 	} {
-		for _, method := range bootstraps {
-			r := stat.Resampling{Draws: 100}
-			if tt.name == "no level" {
-				r.Level = 7
-			}
-			est := stat.BootstrapMean(tt.values, tt.weights, r, method)
-			if !est.Has(tt.warning) || est.N != tt.n {
-				t.Errorf("%s, %s: %+v, want n = %d and the warning %q", tt.name, method, est, tt.n, tt.warning)
-			}
+		r := stat.Resampling{Draws: 100}
+		if tt.name == "no level" {
+			r.Level = 7
+		}
+		est := stat.BootstrapMean(tt.values, tt.weights, r)
+		if !est.Has(tt.warning) || est.N != tt.n {
+			t.Errorf("%s: %+v, want n = %d and the warning %q", tt.name, est, tt.n, tt.warning)
 		}
 	}
-	if est := stat.BootstrapMean([]float64{0, 1, 0.5}, nil, stat.Resampling{Draws: 10}, stat.BootstrapPercentile); !est.Has(stat.WarnFewDraws) {
+	if est := stat.BootstrapMean([]float64{0, 1, 0.5}, nil, stat.Resampling{Draws: 10}); !est.Has(stat.WarnFewDraws) {
 		t.Errorf("ten draws: %+v, want a warning that they are too few", est)
 	}
 }
@@ -167,17 +157,15 @@ func TestBootstrapMeanAnyInput(t *testing.T) {
 		values := rapid.SliceOfN(rapid.Float64(), 0, 8).Draw(t, "values")
 		weights := rapid.SliceOfN(rapid.Float64(), 0, 8).Draw(t, "weights")
 		r := stat.Resampling{Draws: 30, Level: rapid.Float64().Draw(t, "level")}
-		for _, method := range bootstraps {
-			checkSane(t, stat.BootstrapMean(values, nil, r, method), stat.Unbounded)
-			checkSane(t, stat.BootstrapMean(values, weights, r, method), stat.Unbounded)
-		}
+		checkSane(t, stat.BootstrapMean(values, nil, r), stat.Bounds{})
+		checkSane(t, stat.BootstrapMean(values, weights, r), stat.Bounds{})
 	})
 }
 
 // Where all resamples lie above the mean, bias cannot be corrected.
 func TestBootstrapMeanWithoutBCa(t *testing.T) {
 	est := stat.BootstrapMeanWith([][]int{{1, 1}, {1, 1}}, []float64{0, 1}, 0.95, stat.BootstrapBCa)
-	if !est.Has(stat.WarnNoBCa) || est.Method != string(stat.BootstrapPercentile) {
+	if !est.Has(stat.WarnNoBCa) || est.Method != stat.BootstrapPercentile {
 		t.Errorf("one-sided resamples: %+v, want the percentile interval and a warning", est)
 	}
 }
@@ -187,24 +175,20 @@ func TestBootstrapMeanCoverage(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1987, 171))
 	const rounds, n = 800, 40
-	for _, method := range bootstraps {
-		held := 0
-		for round := range rounds {
-			values := make([]float64, n)
-			for i := range values {
-				u := rng.Float64()
-				values[i] = u * u * u // mean 1/4, skewed to the right
-			}
-			est := stat.BootstrapMean(values, nil, stat.Resampling{Draws: 150, Seed: uint64(round)}, method)
-			if est.Lo <= 0.25 && 0.25 <= est.Hi {
-				held++
-			}
+	held := 0
+	for round := range rounds {
+		values := make([]float64, n)
+		for i := range values {
+			u := rng.Float64()
+			values[i] = u * u * u // mean 1/4, skewed to the right
 		}
-		got := float64(held) / rounds
-		t.Logf("%s: coverage %.4f with %d skewed scores", method, got, n)
-		if got < 0.91 || got > 0.97 {
-			t.Errorf("%s: coverage %.4f, want 0.91 to 0.97", method, got)
+		est := stat.BootstrapMean(values, nil, stat.Resampling{Draws: 150, Seed: uint64(round)})
+		if est.Lo <= 0.25 && 0.25 <= est.Hi {
+			held++
 		}
+	}
+	if got := float64(held) / rounds; got < 0.91 || got > 0.97 {
+		t.Errorf("coverage %.4f with %d skewed scores, want 0.91 to 0.97", got, n)
 	}
 }
 
@@ -213,7 +197,7 @@ func TestBootstrapMeanMemory(t *testing.T) {
 	values := scores(rand.New(rand.NewPCG(5, 5)), 10_000)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	stat.BootstrapMean(values, nil, stat.Resampling{Draws: 200}, stat.BootstrapBCa)
+	stat.BootstrapMean(values, nil, stat.Resampling{Draws: 200})
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > 4<<20 {
 		t.Errorf("10,000 values and 200 draws allocated %d bytes, want less than 4 MB", got)
@@ -229,7 +213,7 @@ func BenchmarkBootstrapMean(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				stat.BootstrapMean(bb.values, nil, stat.Resampling{}, stat.BootstrapBCa)
+				stat.BootstrapMean(bb.values, nil, stat.Resampling{})
 			}
 		})
 	}

@@ -12,27 +12,43 @@ const (
 	methodClusterBootstrap = "cluster-bootstrap"
 )
 
-// FewClusters is the number of clusters below which an estimate has [WarnFewClusters], and
-// VeryFewClusters that below which it has [WarnVeryFewClusters] instead. In simulations
-// (make coverage), an interval at 0.95 from 5 and 7 clusters contains the truth in 0.93 to
-// 0.99 of the draws, and one from 10 in 0.88 if a few clusters have most of the failures.
+// The numbers of clusters below which an estimate has a warning. In simulations (make
+// coverage), an interval at 0.95 from 5 and 7 clusters contains the truth in 0.93 to 0.99
+// of the draws, and one from 10 in 0.88 if a few clusters have most of the failures.
 const (
-	FewClusters     = 30
-	VeryFewClusters = 8
+	fewClusters     = 30
+	veryFewClusters = 8
 )
 
 // The warnings about clusters.
 const (
-	WarnFewClusters = "fewer than 30 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; " +
+	warnFewClusters = "fewer than 30 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; " +
 		"it is too narrow where a few of them hold most failures"
-	WarnVeryFewClusters = "fewer than 8 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; " +
+	warnVeryFewClusters = "fewer than 8 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; " +
 		"it is too wide rather than too narrow"
-	WarnFewHold     = "a handful of clusters holds most of the misses, or of the hits: the interval may be too narrow"
-	WarnOneCluster  = "one cluster says nothing about how clusters differ: there is no interval"
-	WarnLucky       = "few clusters happen to agree better than their items do: the interval is at least that of independent items"
-	WarnSteady      = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
-	WarnSteadyDraws = "too many resamples have no spread: the interval is the cluster-robust one"
+	warnFewHold     = "a handful of clusters holds most of the misses, or of the hits: the interval may be too narrow"
+	warnOneCluster  = "one cluster says nothing about how clusters differ: there is no interval"
+	warnLucky       = "few clusters happen to agree better than their items do: the interval is at least that of independent items"
+	warnSteady      = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
+	warnSteadyDraws = "too many resamples have no spread: the interval is the cluster-robust one"
 )
+
+// ClusterWarning returns the warning about an interval from n clusters: for one cluster,
+// fewer than 8, fewer than 30, or if a few of the clusters have most of the spread. It is ""
+// for others.
+func ClusterWarning(n int, few bool) string {
+	switch {
+	case n <= 1:
+		return warnOneCluster
+	case n < veryFewClusters:
+		return warnVeryFewClusters
+	case n < fewClusters:
+		return warnFewClusters
+	case few:
+		return warnFewHold
+	}
+	return ""
+}
 
 // Clustered collects weighted values that come in clusters, such as the questions about one
 // conversation. Values of one cluster are not independent, so they contain less information
@@ -103,9 +119,6 @@ func (s *clusterSums) merge(other *clusterSums) {
 		s.wx = addPart(s.wx, x)
 	}
 }
-
-// N returns the number of values.
-func (c *Clustered) N() int { return c.all.N() }
 
 // Clusters returns the number of clusters.
 func (c *Clustered) Clusters() int { return len(c.named) + len(c.alone) }
@@ -190,7 +203,7 @@ func RobustError(list []Cluster) (se, df float64, few bool) {
 // at a share of 0.95 with a correlation of 0.3, it contained them in only 0.87 to 0.91.
 func (c *Clustered) Mean(level float64, b Bounds) Estimate {
 	level, warning := checkLevel(level)
-	return warnIf(c.all.warnSkipped(c.robust(c.excesses(), level, b)), warning)
+	return warnIf(c.all.warnSkipped(c.robust(c.excesses(), level, b.or())), warning)
 }
 
 // OneSided is like [Clustered.Mean], with ends that are corrected for the skewness of the
@@ -202,6 +215,7 @@ func (c *Clustered) Mean(level float64, b Bounds) Estimate {
 // Statistical Society B 54 (1992), 221-228: its cubic transformation of Student's
 // statistic.
 func (c *Clustered) OneSided(level float64, b Bounds) Estimate {
+	b = b.or()
 	est, list := c.Mean(level, b), c.excesses()
 	n := float64(len(list))
 	var squares, cubes float64
@@ -222,28 +236,21 @@ func (c *Clustered) OneSided(level float64, b Bounds) Estimate {
 
 // robust returns the estimate without the warnings about the input.
 func (c *Clustered) robust(list []Cluster, level float64, b Bounds) Estimate {
-	if c.N() == 0 {
+	if c.all.N() == 0 {
 		return NoInterval(b.middle(), 0, level, b, WarnNoValues)
 	}
-	est := Estimate{Value: b.Clip(c.all.Mean()), Level: level, N: c.N(), Clusters: len(list), Method: methodClusterRobust}
+	est := Estimate{Value: b.Clip(c.all.Mean()), Level: level, N: c.all.N(), Clusters: len(list), Method: methodClusterRobust}
 	se, df, few := RobustError(list)
 	if df == 0 {
 		est.Lo, est.Hi, est.Method = b.Lo, b.Hi, MethodNone
-		return est.Warn(WarnOneCluster)
+		return est.Warn(warnOneCluster)
 	}
 	if se <= 1e-15*math.Abs(est.Value) {
 		return c.steady(est, b)
 	}
 	est.SE = se
 	est.EffectiveN = math.Min(c.all.Variance()/(se*se), math.MaxFloat64)
-	est = shaped(est, StudentQuantile(level, df), b)
-	switch {
-	case len(list) < FewClusters:
-		est = est.Warn(fewClusters(len(list)))
-	case few:
-		est = est.Warn(WarnFewHold)
-	}
-	return est
+	return warnIf(shaped(est, StudentQuantile(level, df), b), ClusterWarning(len(list), few))
 }
 
 // fewHold is the number of clusters over which the spread must be distributed for a
@@ -270,18 +277,10 @@ func spreadOver(list []Cluster) float64 {
 func (c *Clustered) steady(est Estimate, b Bounds) Estimate {
 	flat := noSpread(c.all, float64(est.Clusters), est.Level, b)
 	flat.Clusters = est.Clusters
-	if est.Clusters < FewClusters {
-		flat = flat.Warn(fewClusters(est.Clusters))
+	if b != unlimited {
+		flat.Warnings = []string{warnSteady}
 	}
-	return flat
-}
-
-// fewClusters returns the warning about few clusters.
-func fewClusters(n int) string {
-	if n < VeryFewClusters {
-		return WarnVeryFewClusters
-	}
-	return WarnFewClusters
+	return warnIf(flat, ClusterWarning(est.Clusters, false))
 }
 
 // shaped returns est with an interval of z standard errors: on both sides if b is
@@ -290,7 +289,7 @@ func shaped(est Estimate, z float64, b Bounds) Estimate {
 	half := float64(z * est.SE)
 	width := b.Hi - b.Lo
 	p := (est.Value - b.Lo) / width
-	if b.unbounded() || !(p > 0 && p < 1) {
+	if b == unlimited || !(p > 0 && p < 1) {
 		est.Lo = math.Max(b.Clip(est.Value-half), -math.MaxFloat64)
 		est.Hi = math.Min(b.Clip(est.Value+half), math.MaxFloat64)
 		return est
@@ -307,36 +306,14 @@ func shaped(est Estimate, z float64, b Bounds) Estimate {
 // cluster has two of them, or clustered says that clusters have more items elsewhere. One
 // cluster allows no interval: the method is then [MethodNone].
 func (c *Clustered) Score(level float64, clustered bool) Estimate {
+	est := Mean(c.all, level, Unit)
 	if c.all.Binary() {
-		return c.Share(level, clustered)
+		est = WeightedProportion(c.all, level)
 	}
-	return c.inClusters(MeanIn(c.all, level, Unit), clustered)
-}
-
-// Share is like [Clustered.Score] for values that are 0 or 1, or the probability of a 1.
-func (c *Clustered) Share(level float64, clustered bool) Estimate {
-	return c.inClusters(WeightedProportion(c.all, level), clustered)
-}
-
-// inClusters widens the interval of independent items if clusters require it.
-func (c *Clustered) inClusters(est Estimate, clustered bool) Estimate {
-	if c.all.N() == 0 || !clustered && !c.Several() {
+	if several := c.all.N() > c.Clusters(); c.all.N() == 0 || !clustered && !several {
 		return est
 	}
-	return c.Mean(est.Level, Unit).OfClusters(c.all).AtLeastAsWide(est)
-}
-
-// Several reports whether some cluster has two or more values.
-func (c *Clustered) Several() bool { return c.N() > c.Clusters() }
-
-// OfClusters returns an estimate with the correct warning for clusters with the same mean:
-// their items, which have the given moments, are not equal if they differ within clusters.
-func (e Estimate) OfClusters(items Moments) Estimate {
-	if i := slices.Index(e.Warnings, WarnNoSpread); i >= 0 && e.Clusters > 0 && items.Variance() > 0 {
-		e.Warnings = slices.Clone(e.Warnings)
-		e.Warnings[i] = WarnSteady
-	}
-	return e
+	return c.Mean(est.Level, Unit).AtLeastAsWide(est)
 }
 
 // AtLeastAsWide returns an estimate from clusters whose interval, if clusters are few, is at
@@ -345,9 +322,9 @@ func (e Estimate) OfClusters(items Moments) Estimate {
 // finding; with few it is as likely chance, and dependence between items should not make an
 // estimate look more precise.
 func (e Estimate) AtLeastAsWide(independent Estimate) Estimate {
-	if e.Clusters >= FewClusters || e.Method == MethodNone || e.Hi-e.Lo >= independent.Hi-independent.Lo {
+	if e.Clusters >= fewClusters || e.Method == MethodNone || e.Hi-e.Lo >= independent.Hi-independent.Lo {
 		return e
 	}
 	e.Lo, e.Hi = math.Min(e.Lo, independent.Lo), math.Max(e.Hi, independent.Hi)
-	return e.Warn(WarnLucky)
+	return e.Warn(warnLucky)
 }

@@ -19,6 +19,7 @@ import (
 // have no spread at all, [Clustered.Mean] is used instead, with a warning.
 func (c *Clustered) Bootstrap(r Resampling, b Bounds) Estimate {
 	level, warning := r.level()
+	b = b.or()
 	list := c.excesses()
 	est := c.robust(list, level, b)
 	if est.Method == methodClusterRobust {
@@ -34,7 +35,7 @@ func (c *Clustered) studentised(est Estimate, list []Cluster, r Resampling, b Bo
 	slices.Sort(draws)
 	lo, hi := Quantile(draws, (1-est.Level)/2), Quantile(draws, 1-(1-est.Level)/2)
 	if math.IsInf(lo, 0) || math.IsInf(hi, 0) || math.IsNaN(lo) || math.IsNaN(hi) {
-		return est.Warn(WarnSteadyDraws)
+		return est.Warn(warnSteadyDraws)
 	}
 	est.Method = methodClusterBootstrap
 	if float64(len(draws))*(1-est.Level)/2 < 1 {
@@ -55,7 +56,7 @@ type resampleSums struct {
 
 // sumsOf returns the sums over as many clusters as there are, drawn by rng or, if it is
 // nil, each once. The sums are local variables because the speed of the bootstrap depends
-// on them, and no product is fused into them; see wilsonEnds.
+// on them, and no product is fused into them; see Wilson.
 func sumsOf(list []Cluster, rng *rand.PCG) resampleSums {
 	var w, e, ww, we, ee float64
 	n := uint64(len(list))

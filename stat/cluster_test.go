@@ -21,7 +21,7 @@ func TestClusteredAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(-5, 5), 2, 60).Draw(t, "values")
 		copies := rapid.IntRange(1, 5).Draw(t, "copies")
-		want := stat.Mean(gather(values...), 0.95)
+		want := stat.Mean(gather(values...), 0.95, stat.Bounds{})
 		var alone, copied stat.Clustered
 		for i, x := range values {
 			alone.Add("", x, 1)
@@ -30,7 +30,7 @@ func TestClusteredAlone(t *testing.T) {
 			}
 		}
 		for name, c := range map[string]*stat.Clustered{"alone": &alone, "copied": &copied} {
-			got := c.Mean(0.95, stat.Unbounded)
+			got := c.Mean(0.95, stat.Bounds{})
 			scale := 1e-9 * (1 + math.Abs(want.Hi-want.Lo))
 			if !near(got.Value, want.Value, scale) || !near(got.Lo, want.Lo, scale) || !near(got.Hi, want.Hi, scale) {
 				t.Fatalf("%s: %+v, want the ends of %+v", name, got, want)
@@ -98,7 +98,7 @@ func TestClusteredDegenerate(t *testing.T) {
 		{"one cluster", one, stat.WarnOneCluster, 0, 1},
 		{"one cluster has all the weight", heavy, stat.WarnOneCluster, 0, 1},
 		{"nothing usable", skipped, stat.WarnSkipped, 0, 1},
-		{"all equal", equal, stat.WarnNoSpread, stat.Proportion(35, 35).Lo, 1},
+		{"all equal", equal, stat.WarnSteady, stat.Proportion(35, 35, stat.DefaultLevel).Lo, 1},
 	} {
 		for _, est := range []stat.Estimate{tt.c.Mean(0.95, stat.Unit), tt.c.Bootstrap(stat.Resampling{Draws: 50}, stat.Unit)} {
 			if !est.Has(tt.warning) || !near(est.Lo, tt.lo, 1e-12) || est.Hi != tt.hi {
@@ -132,16 +132,16 @@ func TestClusteredOrderAndMerge(t *testing.T) {
 		}
 		left.Merge(&right)
 		r := stat.Resampling{Draws: 40, Seed: 1}
-		one := []stat.Estimate{whole.Mean(0.95, stat.Unbounded), whole.Mean(0.9, stat.Unit), whole.Bootstrap(r, stat.Unbounded)}
-		other := []stat.Estimate{left.Mean(0.95, stat.Unbounded), left.Mean(0.9, stat.Unit), left.Bootstrap(r, stat.Unbounded)}
+		one := []stat.Estimate{whole.Mean(0.95, stat.Bounds{}), whole.Mean(0.9, stat.Unit), whole.Bootstrap(r, stat.Bounds{})}
+		other := []stat.Estimate{left.Mean(0.95, stat.Bounds{}), left.Mean(0.9, stat.Unit), left.Bootstrap(r, stat.Bounds{})}
 		if diff := cmp.Diff(one, other); diff != "" {
 			t.Fatalf("another order gave another answer (-one +other):\n%s", diff)
 		}
-		checkSane(t, one[0], stat.Unbounded)
+		checkSane(t, one[0], stat.Bounds{})
 		checkSane(t, one[1], stat.Unit)
-		checkSane(t, one[2], stat.Unbounded)
-		if whole.N() != left.N() || whole.Clusters() != left.Clusters() {
-			t.Fatalf("%d values in %d clusters, merged %d in %d", whole.N(), whole.Clusters(), left.N(), left.Clusters())
+		checkSane(t, one[2], stat.Bounds{})
+		if whole.Moments().N() != left.Moments().N() || whole.Clusters() != left.Clusters() {
+			t.Fatalf("%d values in %d clusters, merged %d in %d", whole.Moments().N(), whole.Clusters(), left.Moments().N(), left.Clusters())
 		}
 	})
 }
@@ -202,7 +202,7 @@ func TestClusteredCoverage(t *testing.T) {
 			}
 			robust += holds(all.Mean(0.95, stat.Unit))
 			bootstrap += holds(all.Bootstrap(stat.Resampling{Draws: 200, Seed: uint64(round)}, stat.Unit))
-			naive += holds(stat.Proportion(k, n))
+			naive += holds(stat.Proportion(k, n, stat.DefaultLevel))
 		}
 		share := func(held int) float64 { return float64(held) / rounds }
 		t.Logf("%-13s coverage: robust %.4f, bootstrap %.4f, as if independent %.4f",
@@ -304,7 +304,7 @@ func TestNoNarrower(t *testing.T) {
 				c.Add(fmt.Sprint("c", i), x, 1)
 			}
 		}
-		alone := stat.Proportion(right, 4*tt.clusters)
+		alone := stat.Proportion(right, 4*tt.clusters, stat.DefaultLevel)
 		est := c.Mean(0.95, stat.Unit)
 		got := est.AtLeastAsWide(alone)
 		if got.Has(stat.WarnLucky) != tt.lucky {

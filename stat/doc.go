@@ -2,14 +2,13 @@
 // is based on, and warnings. Its input is numbers; it knows nothing about judges or files.
 //
 // Counts of yes and no become a [Proportion]. Scores are added one by one to [Moments],
-// which keep sums rather than scores, and become a [Mean]. Durations are added to a
-// [Histogram], which returns quantiles.
+// which keep sums rather than scores, and become a [Mean].
 //
 // Items of one conversation are not independent; [Clustered] collects them by cluster and
-// gives wider intervals. [PairedProportions] compares two systems on the same items.
-// [McNemar], [PairedPermutation] and other functions that return a [Test] test whether they
-// differ at all; [Holm] adjusts for multiple tests. [NeededNPaired] returns the number of
-// items needed to detect a difference.
+// gives wider intervals. [PairedProportions] compares two systems on the same items, and
+// [Difference] on different ones. [McNemar], [PairedPermutation] and other functions that
+// return a [Test] test whether they differ at all; [Holm] adjusts for multiple tests.
+// [MinDetectablePaired] returns the smallest difference that a number of items can show.
 //
 // Two guarantees hold throughout. No input causes a NaN, an infinity or a panic: an
 // unreliable number has a warning. And the order in which values are added changes no digit

@@ -48,22 +48,26 @@ type Estimate struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
+// MethodNone is the method of an estimate without an interval.
+const MethodNone = "none"
+
 // The methods of an interval.
 const (
 	methodWilson = "wilson"
 	methodT      = "t"
-	MethodNone   = "none"
 )
 
-// The warnings that callers may want to recognise. They contain no numbers, so that a table
-// of twenty rows needs one footnote and not twenty.
+// WarnNoValues is the warning of an estimate without values.
+const WarnNoValues = "there is nothing to estimate from"
+
+// The other warnings. They contain no numbers, so that a table of twenty rows needs one
+// footnote and not twenty.
 const (
-	WarnNoValues = "there is nothing to estimate from"
 	warnOneValue = "one value says nothing about the spread: there is no interval"
-	WarnNoSpread = "all values are equal, so their spread is unknown: " +
+	warnNoSpread = "all values are equal, so their spread is unknown: " +
 		"the interval is the widest that values within their bounds allow"
 	warnNoSpreadUnbounded = "all values are equal, so their spread is unknown: the interval has no width"
-	WarnWeighted          = "items carry different weights: the interval uses Kish's effective n"
+	warnWeighted          = "items carry different weights: the interval uses Kish's effective n"
 	warnSkipped           = "values that are not usable numbers, or have no usable weight, were left out"
 	warnRange             = "more hits than tries, or fewer than none, were given: the count was moved into range"
 )
@@ -82,7 +86,7 @@ type plainEstimate Estimate
 
 func (e Estimate) wire() estimateJSON {
 	w := estimateJSON{plainEstimate: plainEstimate(e)}
-	if !e.Unknown() {
+	if e.N > 0 || e.Method != MethodNone {
 		w.Value = &e.Value
 	}
 	if e.Method != MethodNone {
@@ -118,7 +122,7 @@ func (e *Estimate) UnmarshalJSON(text []byte) error {
 // Warn returns a copy of the estimate with one more warning, unless it already has that
 // warning.
 func (e Estimate) Warn(warning string) Estimate {
-	if e.Has(warning) {
+	if slices.Contains(e.Warnings, warning) {
 		return e
 	}
 	// The full slice expression makes append copy, so that two estimates never share the
@@ -126,13 +130,6 @@ func (e Estimate) Warn(warning string) Estimate {
 	e.Warnings = append(e.Warnings[:len(e.Warnings):len(e.Warnings)], warning)
 	return e
 }
-
-// Has reports whether the estimate has the warning.
-func (e Estimate) Has(warning string) bool { return slices.Contains(e.Warnings, warning) }
-
-// Unknown reports whether the estimate has no data. Its numbers are then meaningless and
-// shown as "-".
-func (e Estimate) Unknown() bool { return e.N == 0 && e.Method == MethodNone }
 
 // Ends formats the interval, each end times scale, for example "[48.8, 80.8]" with the
 // format "%.1f" and the scale 100; "-" if the data allow no interval.
@@ -143,38 +140,26 @@ func (e Estimate) Ends(format string, scale float64) string {
 	return fmt.Sprintf("["+format+", "+format+"]", scale*e.Lo, scale*e.Hi)
 }
 
-// Drawn returns the ends of the plotted interval, or the value if the data allow no
-// interval.
-func (e Estimate) Drawn() (lo, hi float64) {
-	if e.Method == MethodNone {
-		return e.Value, e.Value
-	}
-	return e.Lo, e.Hi
-}
-
 // LeavesOut reports whether x is outside the interval.
 func (e Estimate) LeavesOut(x float64) bool { return x < e.Lo || x > e.Hi }
 
-// Holding returns the estimate with its interval extended to contain x. It is for a test
-// that is more conservative than the interval: if the test does not reject x, the interval
-// must contain it. A wider interval covers the truth at least as often.
-func (e Estimate) Holding(x float64) Estimate {
-	e.Lo, e.Hi = math.Min(e.Lo, x), math.Max(e.Hi, x)
-	return e
-}
-
-// Bounds are the smallest and the largest possible value.
+// Bounds are the smallest and the largest possible value. The zero value has no limits.
 type Bounds struct{ Lo, Hi float64 }
 
-// Unit is the range of a score. The ends of unbounded are the largest floating-point
-// numbers rather than infinities, which JSON does not have.
-var (
-	Unit      = Bounds{0, 1}
-	Unbounded = Bounds{-math.MaxFloat64, math.MaxFloat64}
-)
+// Unit is the range of a score.
+var Unit = Bounds{0, 1}
 
-// unbounded reports whether b has no limits.
-func (b Bounds) unbounded() bool { return b == Unbounded }
+// unlimited are the bounds of any number. Its ends are the largest floating-point numbers
+// rather than infinities, which JSON does not have.
+var unlimited = Bounds{-math.MaxFloat64, math.MaxFloat64}
+
+// or returns b, or all numbers if b is zero.
+func (b Bounds) or() Bounds {
+	if b == (Bounds{}) {
+		return unlimited
+	}
+	return b
+}
 
 // Clip returns x moved into b.
 func (b Bounds) Clip(x float64) float64 { return math.Min(math.Max(x, b.Lo), b.Hi) }

@@ -24,9 +24,9 @@ func TestEstimateJSON(t *testing.T) {
 		value any
 		want  map[string]any
 	}{
-		{"no data", stat.Proportion(0, 0), map[string]any{"value": nil, "lo": nil, "hi": nil, "n": 0.0, "method": "none"}},
+		{"no data", stat.Proportion(0, 0, stat.DefaultLevel), map[string]any{"value": nil, "lo": nil, "hi": nil, "n": 0.0, "method": "none"}},
 		{"one cluster", one.Score(0.95, false), map[string]any{"value": 0.5, "lo": nil, "hi": nil, "n": 2.0, "clusters": 1.0, "method": "none"}},
-		{"data", stat.Proportion(0, 4), map[string]any{"value": 0.0, "lo": 0.0, "n": 4.0, "method": "wilson"}},
+		{"data", stat.Proportion(0, 4, stat.DefaultLevel), map[string]any{"value": 0.0, "lo": 0.0, "n": 4.0, "method": "wilson"}},
 		{"corrected", ppi, map[string]any{"value": ppi.Value, "lo": ppi.Lo, "hi": ppi.Hi, "lambda": ppi.Lambda, "labels": 60.0, "unlabelled": 100.0, "variance": ppi.Variance, "correlation": ppi.Correlation}},
 		{"no labels", agreement.PPIOf(agreement.Confusion{}, 5, 10, 0.95), map[string]any{"value": nil, "lo": nil, "hi": nil, "unlabelled": 10.0}},
 		{"two pairs", pearson, map[string]any{"value": 1.0, "lo": nil, "hi": nil, "p": 1.0}},

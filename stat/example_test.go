@@ -7,28 +7,19 @@ import (
 )
 
 func ExampleProportion() {
-	est := stat.Proportion(20, 30)
+	est := stat.Proportion(20, 30, stat.DefaultLevel)
 	fmt.Printf("%.1f%% [%.1f, %.1f] n=%d\n", 100*est.Value, 100*est.Lo, 100*est.Hi, est.N)
 	// Output: 66.7% [48.8, 80.8] n=30
 }
 
-func ExampleMeanIn() {
+func ExampleMean() {
 	var m stat.Moments
 	for _, score := range []float64{0.9, 0.7, 1, 0.8, 0.6} {
 		m.Add(score, 1)
 	}
-	est := stat.MeanIn(m, stat.DefaultLevel, stat.Unit)
+	est := stat.Mean(m, stat.DefaultLevel, stat.Unit)
 	fmt.Printf("%.2f [%.2f, %.2f] n=%d by %s\n", est.Value, est.Lo, est.Hi, est.N, est.Method)
 	// Output: 0.80 [0.60, 1.00] n=5 by t
-}
-
-func ExampleHistogram() {
-	var h stat.Histogram
-	for ms := range 1000 {
-		h.Add(float64(ms))
-	}
-	fmt.Printf("median about %.0f\n", h.Quantile(0.5))
-	// Output: median about 496
 }
 
 // Ten conversations with ten questions each say less than a hundred questions.
@@ -43,7 +34,7 @@ func ExampleClustered() {
 			c.Add(fmt.Sprint("conversation ", conversation), right, 1)
 		}
 	}
-	est, naive := c.Mean(stat.DefaultLevel, stat.Unit), stat.Proportion(45, 100)
+	est, naive := c.Mean(stat.DefaultLevel, stat.Unit), stat.Proportion(45, 100, stat.DefaultLevel)
 	fmt.Printf("%.2f [%.2f, %.2f], not [%.2f, %.2f]\n", est.Value, est.Lo, est.Hi, naive.Lo, naive.Hi)
 	fmt.Println(est.Warnings[0])
 	// Output:
@@ -63,8 +54,8 @@ func ExampleHolm() {
 	// Output: [0.060 0.030 0.060]
 }
 
-// To see a difference of 5 points when a fifth of the verdicts differ.
-func ExampleNeededNPaired() {
-	fmt.Println(stat.NeededNPaired(0.05, 0.2, stat.DefaultLevel, stat.DefaultPower))
-	// Output: 626
+// The smallest difference that 626 items can show when a fifth of the verdicts differ.
+func ExampleMinDetectablePaired() {
+	fmt.Printf("%.3f\n", stat.MinDetectablePaired(626, 0.2, stat.DefaultLevel, stat.DefaultPower))
+	// Output: 0.050
 }

@@ -1,18 +1,29 @@
 package stat
 
+import "slices"
+
 // What tests outside the package must see inside.
 var (
 	BetaQuantile = betaQuantile
 	BinomialMass = binomialMass
 	NeededNTwo   = neededNTwo
 	BinomialTest = binomialTest
+	MomentsOf    = momentsOf
+
+	NeededNPaired = neededNPaired
 )
+
+// Has reports whether the estimate has the warning.
+func (e Estimate) Has(warning string) bool { return slices.Contains(e.Warnings, warning) }
+
+// Has reports whether the test has the warning.
+func (t Test) Has(warning string) bool { return slices.Contains(t.Warnings, warning) }
 
 // BootstrapMeanWith returns the bootstrap interval that follows from the resamples in
 // indices, each of which lists places in values. BCa asks which resampled means are below
 // the mean and which are equal to it, and a resample with the values in another order may
 // differ from it by rounding. So means are rounded as NumPy rounds them here.
-func BootstrapMeanWith(indices [][]int, values []float64, level float64, method BootstrapMethod) Estimate {
+func BootstrapMeanWith(indices [][]int, values []float64, level float64, method string) Estimate {
 	means := make([]float64, len(indices))
 	for i, places := range indices {
 		var picked []float64
@@ -67,4 +78,17 @@ const (
 	WarnOneValue           = warnOneValue
 	WarnRange              = warnRange
 	WarnSkipped            = warnSkipped
+	BootstrapBCa           = methodBCa
+	BootstrapPercentile    = methodPercentile
+	FewClusters            = fewClusters
+	WarnFewClusters        = warnFewClusters
+	WarnLucky              = warnLucky
+	WarnNoSpread           = warnNoSpread
+	WarnNoSpreadTest       = warnNoSpreadTest
+	WarnOneCluster         = warnOneCluster
+	WarnSteady             = warnSteady
+	WarnSteadyDraws        = warnSteadyDraws
+	WarnTooFew             = warnTooFew
+	WarnVeryFewClusters    = warnVeryFewClusters
+	WarnWeighted           = warnWeighted
 )

@@ -53,7 +53,7 @@ func FuzzShares(f *testing.F) {
 			return // Nobody has judged so many items.
 		}
 		for name, interval := range map[string]func(k, n int, level float64) stat.Estimate{
-			"ProportionAt": stat.ProportionAt, "ClopperPearson": stat.ClopperPearson,
+			"Proportion": stat.Proportion, "ClopperPearson": stat.ClopperPearson,
 		} {
 			est := interval(k, n, level)
 			if bad := known(est); bad != "" || est.Lo < 0 || est.Hi > 1 {
@@ -61,7 +61,7 @@ func FuzzShares(f *testing.F) {
 			}
 		}
 		for name, est := range map[string]stat.Estimate{
-			"PairedProportions": stat.PairedProportions(k, n-k, n, level), "DifferenceOfProportions": stat.DifferenceOfProportions(k, n, n, k, level),
+			"PairedProportions": stat.PairedProportions(k, n-k, n, level), "Difference": stat.Difference(stat.Proportion(k, n, level), stat.Proportion(n, k, level), level),
 		} {
 			if bad := known(est); bad != "" || est.Lo < -1 || est.Hi > 1 {
 				t.Errorf("%s of %d and %d at %v = %+v: %s", name, k, n, level, est, bad)
@@ -96,8 +96,8 @@ func FuzzMeans(f *testing.F) {
 		}
 		r := stat.Resampling{Draws: 50, Seed: 1, Level: level}
 		ests := map[string]stat.Estimate{
-			"Mean": stat.Mean(m, level), "MeanIn": stat.MeanIn(m, level, stat.Unit), "WeightedProportion": stat.WeightedProportion(m, level),
-			"Percentile": stat.BootstrapMean(x, w, r, stat.BootstrapPercentile), "BCa": stat.BootstrapMean(x, nil, r, stat.BootstrapBCa),
+			"Mean": stat.Mean(m, level, stat.Bounds{}), "MeanIn": stat.Mean(m, level, stat.Unit), "WeightedProportion": stat.WeightedProportion(m, level),
+			"weighted bootstrap": stat.BootstrapMean(x, w, r), "bootstrap": stat.BootstrapMean(x, nil, r),
 		}
 		for name, est := range ests {
 			if _, err := json.Marshal(est); err != nil || name != "MeanIn" && known(est) != "" && inUnit(x) {
@@ -148,7 +148,7 @@ func FuzzNeeded(f *testing.F) {
 			}
 		}
 		for name, seen := range map[string]float64{
-			"MinDetectable": stat.MinDetectable(n, a, level, power), "MinDetectablePaired": stat.MinDetectablePaired(n, a, level, power), "MinDetectableTwo": stat.MinDetectableTwo(n, a, level, power),
+			"MinDetectable": stat.MinDetectable(n, a, b, level, power), "MinDetectablePaired": stat.MinDetectablePaired(n, a, level, power), "MinDetectableTwo": stat.MinDetectableTwo(n, a, level, power),
 		} {
 			if !(seen >= 0) || math.IsInf(seen, 0) {
 				t.Errorf("%s(%d, %v, %v, %v) = %v", name, n, a, level, power, seen)

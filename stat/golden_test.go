@@ -71,7 +71,7 @@ func ends(est stat.Estimate) []float64 {
 }
 
 func wilsonVector(in countVector) (any, error) {
-	return map[string]any{"wilson": ends(stat.ProportionAt(in.Count, in.Nobs, 1-in.Alpha))}, nil
+	return map[string]any{"wilson": ends(stat.Proportion(in.Count, in.Nobs, 1-in.Alpha))}, nil
 }
 
 func proportionVector(in countVector) (any, error) {

@@ -7,14 +7,14 @@ const methodClopperPearson = "clopper-pearson"
 
 // ClopperPearson returns the share of k hits in n tries with the exact interval, whose
 // coverage is at least its level for every p and n. The price is width: its true coverage
-// at 0.95 is often 0.97 and more. Use it for guarantees; see [ProportionAt] for reports.
+// at 0.95 is often 0.97 and more. Use it for guarantees; see [Proportion] for reports.
 //
 // Source: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits
 // illustrated in the case of the binomial", Biometrika 26 (1934), 404-413.
 func ClopperPearson(k, n int, level float64) Estimate {
 	const beyondCounting = 1_000_000_000_000 // tries for which Wilson's ends are the same to twelve digits
 	// Wilson's estimate already has the value and the warnings.
-	est := ProportionAt(k, n, level)
+	est := Proportion(k, n, level)
 	if n <= 0 {
 		return est
 	}

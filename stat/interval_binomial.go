@@ -146,18 +146,6 @@ func betaQuantile(p, a, b float64) float64 {
 // normalTail returns the share of the normal distribution above z.
 func normalTail(z float64) float64 { return 0.5 * math.Erfc(z/math.Sqrt2) }
 
-// chiSquaredTail returns the share of the chi-squared distribution with df degrees
-// of freedom above x.
-func chiSquaredTail(x, df float64) float64 {
-	if !(x > 0) {
-		return 1
-	}
-	if df == 1 {
-		return math.Erfc(math.Sqrt(x / 2))
-	}
-	return mathext.GammaIncRegComp(df/2, x/2)
-}
-
 // StudentTail returns the share of Student's distribution with df degrees of
 // freedom beyond t on both sides.
 func StudentTail(t, df float64) float64 {

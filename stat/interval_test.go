@@ -18,7 +18,7 @@ type interval struct {
 }
 
 var intervals = []interval{
-	{"wilson", stat.ProportionAt},
+	{"wilson", stat.Proportion},
 	{"clopper-pearson", stat.ClopperPearson},
 }
 

@@ -6,11 +6,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Mean returns the mean of unbounded values with Student's t interval at the given level.
-// Scores have bounds; see [MeanIn].
-func Mean(m Moments, level float64) Estimate { return MeanIn(m, level, Unbounded) }
-
-// MeanIn returns the mean of values within b, with Student's t interval at the given level,
+// Mean returns the mean of values within b, with Student's t interval at the given level,
 // clipped to b.
 //
 // Source: Student, "The probable error of a mean", Biometrika 6 (1908), 1-25; with weights,
@@ -22,14 +18,14 @@ func Mean(m Moments, level float64) Estimate { return MeanIn(m, level, Unbounded
 // values the t interval would have no width, which claims too much; for bounded values
 // Wilson's interval is used instead, because values in [0, 1] with mean p cannot vary more
 // than p(1-p).
-func MeanIn(m Moments, level float64, b Bounds) Estimate {
+func Mean(m Moments, level float64, b Bounds) Estimate {
 	level, warning := checkLevel(level)
-	est := m.warnSkipped(m.warnWeighted(meanIn(m, level, b)))
+	est := m.warnSkipped(m.warnWeighted(mean(m, level, b.or())))
 	return warnIf(est, warning)
 }
 
-// meanIn returns the estimate without the warnings about weights.
-func meanIn(m Moments, level float64, b Bounds) Estimate {
+// mean returns the estimate without the warnings about weights.
+func mean(m Moments, level float64, b Bounds) Estimate {
 	e := m.EffectiveN()
 	switch {
 	case m.N() == 0:
@@ -41,7 +37,7 @@ func meanIn(m Moments, level float64, b Bounds) Estimate {
 	if variance == 0 {
 		return noSpread(m, e, level, b)
 	}
-	half := float64(StudentQuantile(level, e-1) * math.Sqrt(variance/e)) // not fused; see wilsonEnds
+	half := float64(StudentQuantile(level, e-1) * math.Sqrt(variance/e)) // not fused; see Wilson
 	if math.IsNaN(half) || half > math.MaxFloat64/4 {
 		// One value outweighs all others so much that hardly more than one is left.
 		return NoInterval(m.Mean(), m.N(), level, b, warnOneValue)
@@ -57,7 +53,7 @@ func meanIn(m Moments, level float64, b Bounds) Estimate {
 func noSpread(m Moments, e, level float64, b Bounds) Estimate {
 	value := b.Clip(m.Mean())
 	width := b.Hi - b.Lo
-	if b.unbounded() || width <= 0 {
+	if b == unlimited || width <= 0 {
 		est := Estimate{Value: value, Lo: value, Hi: value, Level: level, N: m.N(), Method: methodT}
 		return est.Warn(warnNoSpreadUnbounded)
 	}
@@ -66,7 +62,7 @@ func noSpread(m Moments, e, level float64, b Bounds) Estimate {
 	est.Lo = math.Min(value, b.Clip(b.Lo+float64(est.Lo*width)))
 	est.Hi = math.Max(value, b.Clip(b.Lo+float64(est.Hi*width)))
 	est.N = m.N()
-	return est.Warn(WarnNoSpread)
+	return est.Warn(warnNoSpread)
 }
 
 // StudentQuantile returns the t with a share of level of Student's distribution with
@@ -76,7 +72,7 @@ func StudentQuantile(level, df float64) float64 {
 		return math.Inf(1)
 	}
 	// With x = df/(df + t*t), the share beyond t on both sides is the incomplete beta
-	// function of x; see studentBoth.
+	// function of x; see StudentTail.
 	x := mathext.InvRegIncBeta(df/2, 0.5, 1-level)
 	return math.Sqrt(df * (1 - x) / x)
 }

@@ -36,7 +36,7 @@ func TestMeanTouchesZero(t *testing.T) {
 			return
 		}
 		used++
-		est := stat.Mean(m, 1-p)
+		est := stat.Mean(m, 1-p, stat.Bounds{})
 		end := est.Lo
 		if est.Value < 0 {
 			end = est.Hi
@@ -61,27 +61,27 @@ func TestMeanDegenerate(t *testing.T) {
 		{"nothing", nil, stat.Unit, stat.Estimate{
 			Value: 0.5, Hi: 1, Level: 0.95, Method: "none", Warnings: []string{stat.WarnNoValues},
 		}},
-		{"nothing, no bounds", nil, stat.Unbounded, stat.Estimate{
+		{"nothing, no bounds", nil, stat.Bounds{}, stat.Estimate{
 			Lo: -big, Hi: big, Level: 0.95, Method: "none", Warnings: []string{stat.WarnNoValues},
 		}},
 		{"one", []float64{0.3}, stat.Unit, stat.Estimate{
 			Value: 0.3, Hi: 1, Level: 0.95, N: 1, Method: "none", Warnings: []string{stat.WarnOneValue},
 		}},
-		{"one, no bounds", []float64{7}, stat.Unbounded, stat.Estimate{
+		{"one, no bounds", []float64{7}, stat.Bounds{}, stat.Estimate{
 			Value: 7, Lo: -big, Hi: big, Level: 0.95, N: 1, Method: "none", Warnings: []string{stat.WarnOneValue},
 		}},
-		{"all equal to 1", []float64{1, 1, 1}, stat.Unit, stat.Proportion(3, 3).Warn(stat.WarnNoSpread)},
-		{"all equal, no bounds", []float64{7, 7}, stat.Unbounded, stat.Estimate{
+		{"all equal to 1", []float64{1, 1, 1}, stat.Unit, stat.Proportion(3, 3, stat.DefaultLevel).Warn(stat.WarnNoSpread)},
+		{"all equal, no bounds", []float64{7, 7}, stat.Bounds{}, stat.Estimate{
 			Value: 7, Lo: 7, Hi: 7, Level: 0.95, N: 2, Method: "t", Warnings: []string{stat.WarnNoSpreadUnbounded},
 		}},
 		{"only NaN", []float64{math.NaN()}, stat.Unit, stat.Estimate{
 			Value: 0.5, Hi: 1, Level: 0.95, Method: "none", Warnings: []string{stat.WarnNoValues, stat.WarnSkipped},
 		}},
-		{"outside the bounds", []float64{3, 3}, stat.Unit, stat.Proportion(2, 2).Warn(stat.WarnNoSpread)},
+		{"outside the bounds", []float64{3, 3}, stat.Unit, stat.Proportion(2, 2, stat.DefaultLevel).Warn(stat.WarnNoSpread)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := stat.MeanIn(gather(tt.values...), 0.95, tt.in)
+			got := stat.Mean(gather(tt.values...), 0.95, tt.in)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("MeanIn(%v) (-want +got):\n%s", tt.values, diff)
 			}
@@ -92,26 +92,26 @@ func TestMeanDegenerate(t *testing.T) {
 func TestMeanByHand(t *testing.T) {
 	// Mean 0.5, standard deviation sqrt(0.1/3), t(3) at 95% is 3.182446305284263.
 	half := 3.182446305284263 * math.Sqrt(0.1/3/4)
-	got := stat.MeanIn(gather(0.3, 0.4, 0.6, 0.7), 0.95, stat.Unit)
+	got := stat.Mean(gather(0.3, 0.4, 0.6, 0.7), 0.95, stat.Unit)
 	if !near(got.Value, 0.5, 1e-15) || !near(got.Lo, 0.5-half, 1e-9) || !near(got.Hi, 0.5+half, 1e-9) {
 		t.Errorf("MeanIn = %+v, want 0.5 [%v, %v]", got, 0.5-half, 0.5+half)
 	}
-	if cut := stat.MeanIn(gather(0, 0.9, 1), 0.95, stat.Unit); cut.Lo != 0 || cut.Hi != 1 {
+	if cut := stat.Mean(gather(0, 0.9, 1), 0.95, stat.Unit); cut.Lo != 0 || cut.Hi != 1 {
 		t.Errorf("MeanIn(0, 0.9, 1) = %+v, want it cut to [0, 1]", cut)
 	}
 }
 
 func TestMeanWeighted(t *testing.T) {
 	// A weight of 3 against a weight of 1e-9 leaves one value.
-	alone := stat.MeanIn(weigh([]float64{0.2, 0.9}, []float64{3, 1e-90}), 0.95, stat.Unit)
+	alone := stat.Mean(weigh([]float64{0.2, 0.9}, []float64{3, 1e-90}), 0.95, stat.Unit)
 	if alone.Lo != 0 || alone.Hi != 1 {
 		t.Errorf("MeanIn with one weight that counts = %+v, want [0, 1]", alone)
 	}
-	scaled := stat.MeanIn(weigh([]float64{0.2, 0.9, 0.4}, []float64{7, 7, 7}), 0.95, stat.Unit)
-	if diff := cmp.Diff(stat.MeanIn(gather(0.2, 0.9, 0.4), 0.95, stat.Unit), scaled); diff != "" {
+	scaled := stat.Mean(weigh([]float64{0.2, 0.9, 0.4}, []float64{7, 7, 7}), 0.95, stat.Unit)
+	if diff := cmp.Diff(stat.Mean(gather(0.2, 0.9, 0.4), 0.95, stat.Unit), scaled); diff != "" {
 		t.Errorf("equal weights changed the estimate (-want +got):\n%s", diff)
 	}
-	got := stat.MeanIn(weigh([]float64{0, 1, 0.5}, []float64{1, 2, 1}), 0.95, stat.Unit)
+	got := stat.Mean(weigh([]float64{0, 1, 0.5}, []float64{1, 2, 1}), 0.95, stat.Unit)
 	if !near(got.Value, 0.625, 1e-15) || !near(got.EffectiveN, 16.0/6, 1e-15) || !slices.Contains(got.Warnings, stat.WarnWeighted) {
 		t.Errorf("MeanIn = %+v, want 0.625 with an effective n of 2.667 and a warning", got)
 	}
@@ -147,8 +147,8 @@ func TestMomentsOrderAndMerge(t *testing.T) {
 		if diff := cmp.Diff(summary(whole), summary(left)); diff != "" {
 			t.Fatalf("another order gave another answer (-one +other):\n%s", diff)
 		}
-		checkSane(t, stat.Mean(whole, 0.95), stat.Unbounded)
-		checkSane(t, stat.MeanIn(whole, 0.95, stat.Unit), stat.Unit)
+		checkSane(t, stat.Mean(whole, 0.95, stat.Bounds{}), stat.Bounds{})
+		checkSane(t, stat.Mean(whole, 0.95, stat.Unit), stat.Unit)
 		checkSane(t, stat.WeightedProportion(whole, 0.95), stat.Unit)
 	})
 }
@@ -174,8 +174,8 @@ func TestMomentsAnyInput(t *testing.T) {
 			m.Add(rapid.Float64().Draw(t, "x"), rapid.Float64().Draw(t, "weight"))
 		}
 		level := rapid.Float64Range(0.0001, 0.9999).Draw(t, "level")
-		checkSane(t, stat.Mean(m, level), stat.Unbounded)
-		checkSane(t, stat.MeanIn(m, level, stat.Bounds{Lo: -5, Hi: 10}), stat.Bounds{Lo: -5, Hi: 10})
+		checkSane(t, stat.Mean(m, level, stat.Bounds{}), stat.Bounds{})
+		checkSane(t, stat.Mean(m, level, stat.Bounds{Lo: -5, Hi: 10}), stat.Bounds{Lo: -5, Hi: 10})
 	})
 }
 
@@ -221,7 +221,7 @@ func TestMeanCoverage(t *testing.T) {
 			for range n {
 				m.Add(0.5+0.1*rng.NormFloat64(), 1)
 			}
-			if est := stat.MeanIn(m, 0.95, stat.Unit); est.Lo <= 0.5 && 0.5 <= est.Hi {
+			if est := stat.Mean(m, 0.95, stat.Unit); est.Lo <= 0.5 && 0.5 <= est.Hi {
 				held++
 			}
 		}
@@ -248,7 +248,7 @@ func TestMomentsNoSpread(t *testing.T) {
 	if got := m.Mean(); got != 0.3 {
 		t.Errorf("Mean of 0.3 three times = %v, want exactly 0.3", got)
 	}
-	if est := stat.MeanIn(m, 0.95, stat.Unit); !est.Has(stat.WarnNoSpread) || est.Lo >= 0.3 || est.Hi <= 0.3 {
+	if est := stat.Mean(m, 0.95, stat.Unit); !est.Has(stat.WarnNoSpread) || est.Lo >= 0.3 || est.Hi <= 0.3 {
 		t.Errorf("MeanIn = %+v, want an interval with width and a warning", est)
 	}
 }

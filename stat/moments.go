@@ -77,8 +77,8 @@ func (m Moments) N() int { return m.n }
 // Binary reports whether every value was 0 or 1. It is true without values.
 func (m Moments) Binary() bool { return m.fractions == 0 }
 
-// Weighted reports whether the values had different weights.
-func (m Moments) Weighted() bool { return m.minWeight != m.maxWeight }
+// weighted reports whether the values had different weights.
+func (m Moments) weighted() bool { return m.minWeight != m.maxWeight }
 
 // Weight returns the sum of the weights.
 func (m Moments) Weight() float64 { return float(m.w.big()) }
@@ -97,7 +97,7 @@ func (m Moments) Mean() float64 {
 // EffectiveN returns (Σw)²/Σw², the number of equally weighted values with the same
 // information (Kish 1965). It is N if all weights are equal, and 0 without values.
 func (m Moments) EffectiveN() float64 {
-	if m.n == 0 || !m.Weighted() {
+	if m.n == 0 || !m.weighted() {
 		return float64(m.n)
 	}
 	w := m.w.big()
@@ -125,11 +125,11 @@ func (m Moments) Variance() float64 {
 // warnWeighted returns est with Kish's number and its warning if the values had different
 // weights.
 func (m Moments) warnWeighted(est Estimate) Estimate {
-	if !m.Weighted() {
+	if !m.weighted() {
 		return est
 	}
 	est.EffectiveN = m.EffectiveN()
-	return est.Warn(WarnWeighted)
+	return est.Warn(warnWeighted)
 }
 
 // warnSkipped returns est with a warning if values were ignored.

@@ -27,20 +27,17 @@ type Test struct {
 // warn returns a copy of the test with one more warning, unless it carries that
 // warning already.
 func (t Test) warn(warning string) Test {
-	if !t.Has(warning) {
+	if !slices.Contains(t.Warnings, warning) {
 		t.Warnings = append(t.Warnings[:len(t.Warnings):len(t.Warnings)], warning)
 	}
 	return t
 }
 
-// Has reports whether the test carries the warning.
-func (t Test) Has(warning string) bool { return slices.Contains(t.Warnings, warning) }
-
 // The warnings of tests.
 const (
 	warnNoDifference = "no pair differs, so there is nothing to test: p is 1"
-	WarnTooFew       = "too few values for this test: p is 1"
-	WarnNoSpreadTest = "all values are equal, so their spread is unknown and the test is not defined: p is 1"
+	warnTooFew       = "too few values for this test: p is 1"
+	warnNoSpreadTest = "all values are equal, so their spread is unknown and the test is not defined: p is 1"
 	warnNegative     = "a negative count was given: it was taken for 0"
 )
 
@@ -131,38 +128,65 @@ func McNemar(b, c int) Test {
 	return test
 }
 
+// A Stratum is two shares of different items that are compared: K1 of N1 and K2 of N2.
+type Stratum struct{ K1, N1, K2, N2 int }
+
 // FisherExact returns the two-sided test of whether two shares that were measured on
-// different items are equal: k1 of n1 and k2 of n2. It adds up the chances of every
-// table with the same margins that is no more likely. The statistic is the difference
-// of the shares. N is n1+n2. Counts out of range are moved into it.
+// different items are equal, within each of several strata if there are several, as within
+// clusters. It adds up the chances of every table with the same margins that is no more
+// likely; with several strata, of every sum of hits on the first side. The statistic is the
+// difference of the shares, or that sum less what is expected of it. N is the number of
+// items. Counts out of range are moved into it. Where counts in strata are so large that the
+// tables are too many, it takes the normal distribution.
 //
 // Source: R. A. Fisher, "The logic of inductive inference", Journal of the Royal
-// Statistical Society 98 (1935), 39-82; the two-sided rule is that of R and SciPy. It
-// is exact from one item on either side, and conservative.
-func FisherExact(k1, n1, k2, n2 int) Test {
-	a, b := max(n1, 0), max(n2, 0)
-	x, y := min(max(k1, 0), a), min(max(k2, 0), b)
-	test := Test{P: 1, Method: "fisher-exact", N: a + b}
-	if x != k1 || y != k2 || a != n1 || b != n2 {
-		test = test.warn(warnRange)
+// Statistical Society 98 (1935), 39-82; the two-sided rule is that of R and SciPy. It is
+// exact from one item on either side, and conservative. For strata, D. R. Cox, Analysis of
+// Binary Data (1970), section 4.2, and the normal distribution is that of W. G. Cochran
+// (1954) and of N. Mantel and W. Haenszel (1959). It is exact when the items of a stratum are
+// exchangeable.
+func FisherExact(strata ...Stratum) Test {
+	test := Test{P: 1, Method: "fisher-exact"}
+	var usable []Stratum
+	for _, s := range strata {
+		in := Stratum{N1: max(s.N1, 0), N2: max(s.N2, 0)}
+		in.K1, in.K2 = min(max(s.K1, 0), in.N1), min(max(s.K2, 0), in.N2)
+		if in != s {
+			test = test.warn(warnRange)
+		}
+		if in.N1 > 0 && in.N2 > 0 {
+			usable = append(usable, in)
+			test.N += in.N1 + in.N2
+		}
 	}
-	if a == 0 || b == 0 {
-		return test.warn(WarnTooFew)
+	switch len(usable) {
+	case 0:
+		return test.warn(warnTooFew)
+	case 1:
+		s := usable[0]
+		test.Statistic = float64(s.K1)/float64(s.N1) - float64(s.K2)/float64(s.N2)
+		test.P = s.fisher()
+	default:
+		test.Method = "stratified-exact"
+		test.Statistic, test.P = stratified(usable)
 	}
-	test.Statistic = share(x, a) - share(y, b)
-	hits := x + y
-	first, last := max(0, hits-b), min(a, hits)
-	// Chances that only rounding tells apart are equal, as in BinomialTest.
-	limit := logTable(x, a, hits, b) + 1e-7
-	rare := func(i int) bool { return logTable(i, a, hits, b) <= limit }
+	return test
+}
+
+// fisher returns the p-value of one stratum.
+func (s Stratum) fisher() float64 {
+	hits := s.K1 + s.K2
+	first, last := s.ends()
+	// Chances that only rounding tells apart are equal, as in binomialTest.
+	limit := logTable(s.K1, s.N1, hits, s.N2) + 1e-7
+	rare := func(i int) bool { return logTable(i, s.N1, hits, s.N2) <= limit }
 	// The chances rise to one peak and fall again, so the tables that are no more likely
 	// lie at both ends.
-	peak := int((float64(a) + 1) * (float64(hits) + 1) / (float64(a) + float64(b) + 2))
+	peak := int((float64(s.N1) + 1) * (float64(hits) + 1) / (float64(s.N1) + float64(s.N2) + 2))
 	peak = min(max(peak, first), last)
 	low := firstFrom(first, peak, func(i int) bool { return !rare(i) })
 	high := firstFrom(peak, last+1, rare)
-	test.P = Unit.Clip(tableTail(low-1, first, -1, a, hits, b) + tableTail(max(high, low), last, 1, a, hits, b))
-	return test
+	return Unit.Clip(tableTail(low-1, first, -1, s.N1, hits, s.N2) + tableTail(max(high, low), last, 1, s.N1, hits, s.N2))
 }
 
 // tableTail adds up the chances of the tables from one on to the last, until what follows
@@ -179,60 +203,35 @@ func tableTail(from, to, step, a, hits, b int) float64 {
 	return sum
 }
 
-// A Stratum is two shares that are compared with each other: K1 of N1 and K2 of N2.
-type Stratum struct{ K1, N1, K2, N2 int }
-
 // maxStrata is how many tables the exact test over strata may add up. Beyond that,
 // counts are so large that no exact test is needed.
 const maxStrata = 4096
 
-// StratifiedExact returns the two-sided test of whether two shares are equal within each
-// of several strata, as within clusters. It adds up the chances of all tables with the
-// same margins in every stratum whose number of hits on the first side is no more likely.
-// The statistic is that number less what is expected of it. With one stratum it is
-// [FisherExact]. Where the counts are so large that the tables are too many, it takes the
-// normal distribution.
-//
-// Source: D. R. Cox, Analysis of Binary Data (1970), section 4.2; the normal distribution is
-// that of W. G. Cochran (1954) and of N. Mantel and W. Haenszel (1959). It is exact when
-// the items of a stratum are exchangeable.
-func StratifiedExact(strata []Stratum) Test {
-	test := Test{P: 1, Method: "stratified-exact"}
+// stratified returns the statistic and the p-value of several strata.
+func stratified(strata []Stratum) (statistic, p float64) {
 	var variance float64
 	tables, first, observed := 1, 0, 0
 	for _, s := range strata {
-		if s.N1 <= 0 || s.N2 <= 0 {
-			continue
-		}
 		a, b, hits := float64(s.N1), float64(s.N2), float64(s.K1+s.K2)
-		test.N += s.N1 + s.N2
-		test.Statistic += float64(s.K1) - a*hits/(a+b)
+		statistic += float64(s.K1) - a*hits/(a+b)
 		variance += a * b * hits * (a + b - hits) / ((a + b) * (a + b) * (a + b - 1))
 		low, high := s.ends()
 		tables, first, observed = tables+high-low, first+low, observed+s.K1
 	}
-	switch {
-	case test.N == 0:
-		return test.warn(WarnTooFew)
-	case tables > maxStrata:
-		test.P = chiSquaredTail(test.Statistic*test.Statistic/variance, 1)
-		return test
+	if tables > maxStrata {
+		return statistic, math.Erfc(math.Abs(statistic) / math.Sqrt(2*variance))
 	}
 	chances := []float64{1}
 	for _, s := range strata {
-		if s.N1 > 0 && s.N2 > 0 {
-			chances = s.spread(chances)
-		}
+		chances = s.spread(chances)
 	}
 	limit := chances[observed-first] * (1 + 1e-7)
-	sum := 0.0
 	for _, chance := range chances {
 		if chance <= limit {
-			sum += chance
+			p += chance
 		}
 	}
-	test.P = Unit.Clip(sum)
-	return test
+	return statistic, Unit.Clip(p)
 }
 
 // ends returns the fewest and the most hits on the first side that the margins allow.
@@ -265,50 +264,3 @@ func logChoose(n, k int) float64 {
 	}
 	return lgamma(n) - lgamma(k) - lgamma(n-k)
 }
-
-// CochranQ returns the test of whether several judges, or one judge on several
-// systems, say yes equally often on the same items. Each row of the table is an
-// item and holds one verdict per judge; rows of another length than the first are
-// left out. With two judges it is McNemar's test without correction.
-//
-// Source: W. G. Cochran, "The comparison of percentages in matched samples",
-// Biometrika 37 (1950), 256-266. It is valid when items on which the judges differ,
-// times judges, are some 24 or more.
-func CochranQ(table [][]bool) Test {
-	test := Test{P: 1, Method: "cochran-q"}
-	if len(table) == 0 || len(table[0]) < 2 {
-		return test.warn(WarnTooFew)
-	}
-	k := len(table[0])
-	columns := make([]float64, k)
-	total, squares := 0.0, 0.0
-	for _, row := range table {
-		if len(row) != k {
-			test = test.warn(warnSkipped)
-			continue
-		}
-		test.N++
-		yes := 0.0
-		for j, v := range row {
-			hit := float64(boolToInt(v))
-			yes += hit
-			columns[j] += hit
-		}
-		total += yes
-		squares += yes * yes
-	}
-	// What is below the line counts the verdicts that differ within their item.
-	below := float64(k)*total - squares
-	if below == 0 {
-		return test.warn(warnNoDifference)
-	}
-	above := -total * total
-	for _, c := range columns {
-		above += float64(k) * c * c
-	}
-	test.Statistic = float64(k-1) * above / below
-	test.P = chiSquaredTail(test.Statistic, float64(k-1))
-	return test
-}
-
-func share(k, n int) float64 { return float64(k) / float64(n) }

@@ -1,12 +1,12 @@
 package stat
 
-import "math"
-
-// The methods of an interval for a difference.
-const (
-	methodTango    = "tango"
-	methodNewcombe = "newcombe"
+import (
+	"math"
+	"slices"
 )
+
+// methodTango is the method of [PairedProportions].
+const methodTango = "tango"
 
 // PairedProportions returns the difference of two shares that were measured on the
 // same n items, of which up are hits for the first side only and down for the
@@ -69,84 +69,64 @@ func bisect(lo, hi float64, ok func(float64) bool) float64 {
 	return lo + (hi-lo)/2
 }
 
-// DifferenceOfProportions returns the difference of two shares that were measured on
-// different items, k1 of n1 and k2 of n2, with Newcombe's interval, which combines the two
-// Wilson intervals. For shares of the same items, [PairedProportions] is more precise.
-//
-// Source: R. G. Newcombe, "Interval estimation for the difference between independent
-// proportions: comparison of eleven methods", Statistics in Medicine 17 (1998), 873-890,
-// method 10. It is valid from few items on.
-func DifferenceOfProportions(k1, n1, k2, n2 int, level float64) Estimate {
-	a, b := ProportionAt(k1, n1, level), ProportionAt(k2, n2, level)
-	if a.N == 0 || b.N == 0 {
-		return NoInterval(0, 0, a.Level, Bounds{-1, 1}, WarnNoValues)
-	}
-	est := Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: methodNewcombe}
-	est.Lo = math.Max(-1, est.Value-math.Hypot(a.Value-a.Lo, b.Hi-b.Value))
-	est.Hi = math.Min(1, est.Value+math.Hypot(a.Hi-a.Value, b.Value-b.Lo))
-	for _, warning := range append(a.Warnings, b.Warnings...) {
-		est = est.Warn(warning)
-	}
-	return est
-}
-
 // methodMover is the method of a difference whose interval is combined from those of its
 // two sides.
 const methodMover = "mover"
 
-// Unpaired is two estimates of different items, or of items that are no longer available.
-type Unpaired struct{ First, Second Estimate }
-
-// At returns the second minus the first with an interval at the level. The distances from
-// each value to the ends of its interval replace the standard errors, each on its own side.
-// An interval at a level other than that of the estimates has the same shape, and a width
-// by Student's distribution.
+// Difference returns a minus b, for estimates of different items or of items that are no
+// longer available, with an interval at the level. The distances from each value to the
+// ends of its interval replace the standard errors, each on its own side. An interval at a
+// level other than that of the estimates has the same shape, and a width by Student's
+// distribution. For shares of the same items, [PairedProportions] is more precise.
 //
 // Source: G. Y. Zou and A. Donner, "Construction of confidence limits about effect
-// measures: a general approach", Statistics in Medicine 27 (2008), 1693-1702. For shares of
-// independent items it is Newcombe's method 10. It is valid if both intervals are.
-func (u Unpaired) At(level float64) Estimate {
-	a, b := u.Second, u.First
-	est := Estimate{Value: a.Value - b.Value, Level: level, N: a.N + b.N, Method: methodMover}
-	if a.Method == MethodNone || b.Method == MethodNone {
-		est.Method = MethodNone
+// measures: a general approach", Statistics in Medicine 27 (2008), 1693-1702. It is valid if
+// both intervals are. For two of [Proportion] it is method 10 of R. G. Newcombe, "Interval
+// estimation for the difference between independent proportions: comparison of eleven
+// methods", Statistics in Medicine 17 (1998), 873-890.
+func Difference(a, b Estimate, level float64) Estimate {
+	level, warning := checkLevel(level)
+	est := Estimate{Value: a.Value - b.Value, Lo: -1, Hi: 1, Level: level, N: a.N + b.N, Method: MethodNone}
+	if a.Method != MethodNone && b.Method != MethodNone {
+		wider := 1.0
+		if level != a.Level {
+			df := differenceDF(a, b)
+			wider = StudentQuantile(level, df) / StudentQuantile(a.Level, df)
+		}
+		est.Method = methodMover
+		est.Lo = math.Max(-1, est.Value-wider*math.Hypot(a.Value-a.Lo, b.Hi-b.Value))
+		est.Hi = math.Min(1, est.Value+wider*math.Hypot(a.Hi-a.Value, b.Value-b.Lo))
 	}
-	wider := 1.0
-	if level != a.Level {
-		wider = StudentQuantile(level, u.df()) / StudentQuantile(a.Level, u.df())
-	}
-	est.Lo = math.Max(-1, est.Value-wider*math.Hypot(a.Value-a.Lo, b.Hi-b.Value))
-	est.Hi = math.Min(1, est.Value+wider*math.Hypot(a.Hi-a.Value, b.Value-b.Lo))
-	for _, warning := range append(append([]string(nil), a.Warnings...), b.Warnings...) {
+	for _, warning := range slices.Concat(a.Warnings, b.Warnings) {
 		est = est.Warn(warning)
 	}
-	return est
+	return warnIf(est, warning)
 }
 
-// Test returns the two-sided test that corresponds to the interval: its p-value is below 1
-// minus a level exactly if the interval at that level excludes 0.
-func (u Unpaired) Test() Test {
-	est := u.At(u.Second.Level)
-	test := Test{Statistic: est.Value, P: 1, Method: "mover-t", N: est.N}
-	df := u.df()
-	if est.Method == MethodNone || !(df > 0) {
-		return test.warn(WarnTooFew)
+// DifferenceTest returns the two-sided test of whether two estimates of different items are
+// equal. Its p-value is below 1 minus a level exactly if the interval of [Difference] at that
+// level excludes 0.
+func DifferenceTest(a, b Estimate) Test {
+	test := Test{Statistic: a.Value - b.Value, P: 1, Method: "mover-t", N: a.N + b.N}
+	df := differenceDF(a, b)
+	if a.Method == MethodNone || b.Method == MethodNone || !(df > 0) {
+		return test.warn(warnTooFew)
 	}
-	near := math.Hypot(u.Second.Value-u.Second.Lo, u.First.Hi-u.First.Value)
-	if est.Value < 0 {
-		near = math.Hypot(u.Second.Hi-u.Second.Value, u.First.Value-u.First.Lo)
+	near := math.Hypot(a.Value-a.Lo, b.Hi-b.Value)
+	if test.Statistic < 0 {
+		near = math.Hypot(a.Hi-a.Value, b.Value-b.Lo)
 	}
-	if est.Value != 0 && near > 0 {
-		test.P = StudentTail(est.Value/near*StudentQuantile(u.Second.Level, df), df)
+	if test.Statistic != 0 && near > 0 {
+		test.P = StudentTail(test.Statistic/near*StudentQuantile(a.Level, df), df)
 	}
 	return test
 }
 
-// df returns the degrees of freedom of the difference, by Satterthwaite's rule from those
-// of its sides: the number of clusters, or of items, minus one.
-func (u Unpaired) df() float64 {
+// differenceDF returns the degrees of freedom of a difference, by Satterthwaite's rule from
+// those of its sides: the number of clusters, or of items, minus one.
+func differenceDF(a, b Estimate) float64 {
 	above, below := 0.0, 0.0
-	for _, e := range []Estimate{u.First, u.Second} {
+	for _, e := range []Estimate{a, b} {
 		df := float64(e.N - 1)
 		switch {
 		case e.Clusters > 0:

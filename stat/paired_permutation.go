@@ -39,7 +39,7 @@ var grids = []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 100, 1000}
 // G. K. Smyth, "Permutation p-values should never be zero", Statistical Applications
 // in Genetics and Molecular Biology 9 (2010).
 func PairedPermutation(diffs []float64, draws int, seed uint64) Test {
-	m := MomentsOf(diffs)
+	m := momentsOf(diffs)
 	test := Test{Statistic: m.Mean(), P: 1, Method: "permutation-exact", N: m.N()}
 	if m.skipped > 0 {
 		test = test.warn(warnSkipped)
@@ -204,71 +204,6 @@ func (f flips) draw(rng *rand.PCG) float64 {
 		total += float64(size * float64(2*up-f.counts[i]))
 	}
 	return float64(boolToInt(math.Abs(total) >= f.observed))
-}
-
-// ClusteredQ returns the test of whether several judges, or one judge on several systems,
-// say yes equally often, when items come in clusters: Cochran's Q with a p-value from
-// permutations. Each row is a cluster and holds, for each judge, how many of the same
-// items got yes; a cluster of one item is a row of zeros and ones. If no judge is better,
-// the numbers of a cluster could as well have come in another order, so whole clusters
-// are permuted: draws times (0 means 9999, and fewer for very many clusters), and the order that was observed
-// counts as one more. The statistic is the sum of the squared deviations of the totals
-// from their mean. N is how many rows have numbers that differ. Rows of another length than the first are left out.
-//
-// Source: W. G. Cochran (1950) for the statistic and E. J. G. Pitman, "Significance tests
-// which may be applied to samples from any populations III", Biometrika 29 (1938),
-// 322-335, for its distribution under permutations. It is exact for independent clusters
-// within which the judges are exchangeable.
-func ClusteredQ(rows [][]float64, draws int, seed uint64) Test {
-	test := Test{P: 1, Method: "cluster-permutation-q"}
-	if len(rows) == 0 || len(rows[0]) < 2 {
-		return test.warn(WarnTooFew)
-	}
-	k := len(rows[0])
-	var kept [][]float64
-	for _, row := range rows {
-		switch {
-		case len(row) != k:
-			test = test.warn(warnSkipped)
-		case slices.Max(row) != slices.Min(row):
-			kept = append(kept, slices.Clone(row))
-		}
-	}
-	test.N = len(kept)
-	if test.N == 0 {
-		return test.warn(warnNoDifference)
-	}
-	slices.SortFunc(kept, slices.Compare) // the order of the rows changes no digit
-	totals := make([]float64, k)
-	spread := func() float64 {
-		clear(totals)
-		for _, row := range kept {
-			for j, x := range row {
-				totals[j] += x
-			}
-		}
-		mean, sum := sum(totals)/float64(k), 0.0
-		for _, x := range totals {
-			sum += float64((x - mean) * (x - mean))
-		}
-		return sum
-	}
-	test.Statistic = spread()
-	if draws <= 0 {
-		draws = max(min(defaultPermutations, 20_000_000/(k*test.N)), 999)
-	}
-	rng := rand.New(rand.NewPCG(seed, uint64(test.N)))
-	extreme := 1
-	for range draws {
-		for _, row := range kept {
-			rng.Shuffle(k, func(i, j int) { row[i], row[j] = row[j], row[i] })
-		}
-		if spread() >= test.Statistic*(1-1e-9) {
-			extreme++
-		}
-	}
-	test.P = float64(extreme) / float64(draws+1)
-	return test
 }
 
 // subsetSums returns, for each sum, the chance that it is the sum of the numbers

@@ -54,58 +54,6 @@ func TestMcNemarAnyInput(t *testing.T) {
 	})
 }
 
-func TestCochranQ(t *testing.T) {
-	// Rows with 2, 1, 1, 3, 0 and 2 yes; columns with 5, 3 and 1: by hand
-	// Q = 2·(3·(25+9+1) - 81)/(27 - 19) = 6.
-	table := [][]bool{
-		{true, true, false},
-		{true, false, false},
-		{true, false, false},
-		{true, true, true},
-		{false, false, false},
-		{true, true, false},
-	}
-	got := stat.CochranQ(table)
-	want := stat.Test{Statistic: 6, P: math.Exp(-3), Method: "cochran-q", N: 6}
-	if diff := cmp.Diff(want, got, closely); diff != "" {
-		t.Errorf("CochranQ (-want +got):\n%s", diff)
-	}
-	for name, tt := range map[string]struct {
-		table   [][]bool
-		warning string
-	}{
-		"nothing":          {nil, stat.WarnTooFew},
-		"one judge":        {[][]bool{{true}, {false}}, stat.WarnTooFew},
-		"no difference":    {[][]bool{{true, true}, {false, false}}, stat.WarnNoDifference},
-		"rows that differ": {[][]bool{{true, true}, {false}}, stat.WarnSkipped},
-	} {
-		if test := stat.CochranQ(tt.table); test.P != 1 || !test.Has(tt.warning) {
-			t.Errorf("%s: %+v, want p = 1 and the warning %q", name, test, tt.warning)
-		}
-	}
-}
-
-// With two judges, Cochran's test is McNemar's.
-func TestCochranQOfTwo(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		table := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) []bool {
-			return []bool{rapid.Bool().Draw(t, "x"), rapid.Bool().Draw(t, "y")}
-		}), 1, 60).Draw(t, "table")
-		b, c := 0, 0
-		for _, row := range table {
-			if row[0] && !row[1] {
-				b++
-			}
-			if row[1] && !row[0] {
-				c++
-			}
-		}
-		if q := stat.CochranQ(table); !near(q.P, chi2P(b, c), 1e-9) {
-			t.Fatalf("CochranQ = %+v, McNemar's p of %d and %d without correction is %v", q, b, c, chi2P(b, c))
-		}
-	})
-}
-
 // bruteFlips returns the share of all sign patterns whose sum is at least as far
 // from 0 as that of the differences.
 func bruteFlips(diffs []float64) float64 {
@@ -244,27 +192,29 @@ func TestTestsAnyInput(t *testing.T) {
 	})
 }
 
-// The sum over one stratum is Fisher's test, and over two it is counted by hand: 2 of 2
-// against 0 of 2 twice has the chance 1/36 on either side. Large counts agree with the
-// normal distribution, and Fisher's sum that stops early with one that does not.
+// The sum over two strata is counted by hand: 2 of 2 against 0 of 2 twice has the chance 1/36
+// on either side. Large counts agree with the normal distribution. A stratum without a
+// choice changes no p-value, so Fisher's sum that stops early agrees with one that does not.
 func TestStratifiedExact(t *testing.T) {
 	one := stat.Stratum{K1: 2, N1: 2, K2: 0, N2: 2}
-	if test := stat.StratifiedExact([]stat.Stratum{one, one, {N1: 3}}); !near(test.P, 2.0/36, 1e-12) || test.N != 8 || !near(test.Statistic, 2, 1e-12) {
+	if test := stat.FisherExact(one, one, stat.Stratum{N1: 3}); !near(test.P, 2.0/36, 1e-12) || test.N != 8 || !near(test.Statistic, 2, 1e-12) {
 		t.Errorf("two strata give %+v, want p = 2/36", test)
 	}
-	if test := stat.StratifiedExact(nil); test.P != 1 || !test.Has(stat.WarnTooFew) {
+	if test := stat.FisherExact(); test.P != 1 || !test.Has(stat.WarnTooFew) {
 		t.Errorf("no stratum gives %+v, want p = 1 and a warning", test)
 	}
-	large := stat.StratifiedExact([]stat.Stratum{{4200, 8000, 4000, 8000}})
-	if small := stat.FisherExact(4200, 8000, 4000, 8000); math.Abs(large.P/small.P-1) > 0.1 {
+	half := stat.Stratum{K1: 4200, N1: 8000, K2: 4000, N2: 8000}
+	large := stat.FisherExact(half, half)
+	if small := stat.FisherExact(stat.Stratum{K1: 8400, N1: 16000, K2: 8000, N2: 16000}); math.Abs(large.P/small.P-1) > 0.1 {
 		t.Errorf("large counts give p = %v, want about %v", large.P, small.P)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		n1, n2 := rapid.IntRange(1, 300).Draw(t, "n1"), rapid.IntRange(1, 300).Draw(t, "n2")
 		k1, k2 := rapid.IntRange(0, n1).Draw(t, "k1"), rapid.IntRange(0, n2).Draw(t, "k2")
-		test := stat.StratifiedExact([]stat.Stratum{{k1, n1, k2, n2}})
+		table := stat.Stratum{K1: k1, N1: n1, K2: k2, N2: n2}
+		test := stat.FisherExact(table, stat.Stratum{K1: 3, N1: 3, K2: 2, N2: 2})
 		checkTest(t, test)
-		if want := stat.FisherExact(k1, n1, k2, n2); !near(test.P, want.P, 1e-8) {
+		if want := stat.FisherExact(table); !near(test.P, want.P, 1e-8) {
 			t.Fatalf("p = %v, want %v", test.P, want.P)
 		}
 	})
@@ -284,19 +234,19 @@ func TestFisherExact(t *testing.T) {
 		{5, 5, 7, 7, 1},
 		{0, 5, 0, 7, 1},
 	} {
-		test := stat.FisherExact(tt.k1, tt.n1, tt.k2, tt.n2)
+		test := stat.FisherExact(stat.Stratum{K1: tt.k1, N1: tt.n1, K2: tt.k2, N2: tt.n2})
 		if !near(test.P, tt.want, 1e-9) || test.N != tt.n1+tt.n2 || len(test.Warnings) > 0 {
 			t.Errorf("FisherExact(%d, %d, %d, %d) = %+v, want p = %v", tt.k1, tt.n1, tt.k2, tt.n2, test, tt.want)
 		}
-		if other := stat.FisherExact(tt.k2, tt.n2, tt.k1, tt.n1); !near(other.P, test.P, 1e-9) {
+		if other := stat.FisherExact(stat.Stratum{K1: tt.k2, N1: tt.n2, K2: tt.k1, N2: tt.n1}); !near(other.P, test.P, 1e-9) {
 			t.Errorf("p of the two sides swapped is %v, want %v", other.P, test.P)
 		}
 	}
-	if test := stat.FisherExact(3, 0, 1, 4); test.P != 1 || !test.Has(stat.WarnTooFew) || !test.Has(stat.WarnRange) {
+	if test := stat.FisherExact(stat.Stratum{K1: 3, N1: 0, K2: 1, N2: 4}); test.P != 1 || !test.Has(stat.WarnTooFew) || !test.Has(stat.WarnRange) {
 		t.Errorf("FisherExact(3, 0, 1, 4) = %+v, want p = 1 and both warnings", test)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		count := rapid.IntRange(-3, 60)
-		checkTest(t, stat.FisherExact(count.Draw(t, "k1"), count.Draw(t, "n1"), count.Draw(t, "k2"), count.Draw(t, "n2")))
+		checkTest(t, stat.FisherExact(stat.Stratum{K1: count.Draw(t, "k1"), N1: count.Draw(t, "n1"), K2: count.Draw(t, "k2"), N2: count.Draw(t, "n2")}))
 	})
 }

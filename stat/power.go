@@ -24,34 +24,18 @@ func reach(level, power float64) (test, found float64) {
 	return normalQuantile(level), mathext.NormalQuantile(power)
 }
 
-// MinDetectable returns the smallest mean difference that n pairs show, when
-// differences have the standard deviation sd. It is also the smallest deviation of
-// a mean of n values from a fixed number. It is the largest number there is when n
-// is not positive, or sd no deviation.
+// MinDetectable returns the smallest mean difference that n clusters, or pairs, show when it
+// has the standard error se with df degrees of freedom; with infinitely many, the normal
+// distribution is used. It is found by a permutation test that turns whole clusters and can
+// say no less than 2/2^n: where that is not below 1 minus the level, as with five clusters
+// and 0.95, no difference is found, and it returns the largest number there is.
 //
-// Source: J. Cohen, Statistical Power Analysis for the Behavioral Sciences (1988),
-// chapter 2, by the normal distribution; below some 30 pairs the true figure is a
-// few percent larger.
-func MinDetectable(n int, sd, level, power float64) float64 {
-	if n <= 0 || !(sd >= 0 && sd <= math.MaxFloat64) {
-		return math.MaxFloat64
-	}
-	test, found := reach(level, power)
-	return math.Min(math.Max(test+found, 0)*sd/math.Sqrt(float64(n)), math.MaxFloat64)
-}
-
-// MinDetectableClusters returns the smallest mean difference that n clusters show, when
-// it has the standard error se with df degrees of freedom; see
-// [Clustered.StandardError]. It is found by a permutation test that turns whole clusters
-// and can say no less than 2/2^n: where that is not below 1 minus the level, as with
-// five clusters and 0.95, no difference is found, and it returns the largest number
-// there is.
-//
-// Source: Cohen (1988), with Student's distribution in place of the normal one. Where
-// only clusters that all point one way are beyond noise, as with six, they must do so
-// with the chance power. By simulation with normal differences and a power of 0.8, the
-// test finds it in 0.74 of cases with 7 clusters, and in 0.77 to 0.79 from 8 to 30.
-func MinDetectableClusters(n int, se, df, level, power float64) float64 {
+// Source: J. Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 2,
+// with Student's distribution in place of the normal one. Where only clusters that all point
+// one way are beyond noise, as with six, they must do so with the chance power. By simulation
+// with normal differences and a power of 0.8, the test finds it in 0.74 of cases with 7
+// clusters, and in 0.77 to 0.79 from 8 to 30.
+func MinDetectable(n int, se, df, level, power float64) float64 {
 	level, _ = checkLevel(level)
 	if !(power > 0 && power < 1) {
 		power = DefaultPower
@@ -60,11 +44,14 @@ func MinDetectableClusters(n int, se, df, level, power float64) float64 {
 	if !(se >= 0 && se <= math.MaxFloat64 && df > 0) || least >= 1-level {
 		return math.MaxFloat64
 	}
-	found := 0.0
-	if power != 0.5 {
-		found = math.Copysign(StudentQuantile(math.Abs(2*power-1), df), power-0.5)
+	test, found := reach(level, power)
+	if !math.IsInf(df, 1) {
+		test, found = StudentQuantile(level, df), 0
+		if power != 0.5 {
+			found = math.Copysign(StudentQuantile(math.Abs(2*power-1), df), power-0.5)
+		}
 	}
-	factor := math.Max(StudentQuantile(level, df)+found, 0)
+	factor := math.Max(test+found, 0)
 	if 2*least >= 1-level {
 		each := mathext.NormalQuantile(math.Pow(power, 1/float64(n)))
 		factor = math.Max(factor, each*math.Sqrt(float64(n)))
@@ -95,18 +82,18 @@ func MinDetectablePaired(n int, discordance, level, power float64) float64 {
 		return 1
 	}
 	discordance = math.Min(discordance, 1)
-	enough := func(difference float64) bool { return NeededNPaired(difference, discordance, level, power) <= n }
+	enough := func(difference float64) bool { return neededNPaired(difference, discordance, level, power) <= n }
 	if !enough(discordance) {
 		return 1
 	}
 	return bisect(0, discordance, func(d float64) bool { return !enough(d) })
 }
 
-// NeededNPaired returns the number of items judged on both sides that McNemar's test needs
+// neededNPaired returns the number of items judged on both sides that McNemar's test needs
 // to detect a difference of two shares, if a share of discordance of the items gets
 // different verdicts. It is the largest integer if no number is enough, for example for a
 // difference larger than the discordance.
-func NeededNPaired(difference, discordance, level, power float64) int {
+func neededNPaired(difference, discordance, level, power float64) int {
 	d := math.Abs(difference)
 	if !(d > 0 && d <= discordance && discordance <= 1) {
 		return math.MaxInt

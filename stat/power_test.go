@@ -14,9 +14,9 @@ import (
 func TestMinDetectableFinds(t *testing.T) {
 	t.Parallel()
 	const n = 88
-	difference := stat.MinDetectable(n, 1, 0.95, 0.8)
+	difference := stat.MinDetectable(n, 1/math.Sqrt(n), math.Inf(1), 0.95, 0.8)
 	if !near(difference, 0.29865, 1e-5) { // (1.95996 + 0.84162) / √88
-		t.Errorf("MinDetectable(88, 1, 0.95, 0.8) = %v, want 0.29865", difference)
+		t.Errorf("the smallest detectable difference of 88 is %v, want 0.29865", difference)
 	}
 	rng := rand.New(rand.NewPCG(1988, 2))
 	const rounds = 2000
@@ -26,7 +26,7 @@ func TestMinDetectableFinds(t *testing.T) {
 		for i := range values {
 			values[i] = difference + rng.NormFloat64()
 		}
-		if stat.Mean(stat.MomentsOf(values), 0.95).LeavesOut(0) {
+		if stat.Mean(stat.MomentsOf(values), 0.95, stat.Bounds{}).LeavesOut(0) {
 			found++
 		}
 	}
@@ -125,10 +125,10 @@ func TestPowerAnyInput(t *testing.T) {
 			t.Errorf("%s: %v is detectable, want 1", name, got)
 		}
 	}
-	if got := stat.MinDetectable(0, 1, 0.95, 0.8); got != math.MaxFloat64 {
+	if got := stat.MinDetectable(0, 1, math.Inf(1), 0.95, 0.8); got != math.MaxFloat64 {
 		t.Errorf("MinDetectable(0) = %v, want the largest number", got)
 	}
-	if got, want := stat.MinDetectable(100, 1, 7, -3), stat.MinDetectable(100, 1, 0.95, 0.8); got != want {
+	if got, want := stat.MinDetectable(100, 1, 9, 7, -3), stat.MinDetectable(100, 1, 9, 0.95, 0.8); got != want {
 		t.Errorf("MinDetectable at no level and power = %v, want %v", got, want)
 	}
 }
@@ -139,7 +139,7 @@ func TestMinDetectableClusters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for _, n := range []int{6, 8, 12} {
 		se := 1 / math.Sqrt(float64(n))
-		d := stat.MinDetectableClusters(n, se, float64(n-1), 0.95, 0.8)
+		d := stat.MinDetectable(n, se, float64(n-1), 0.95, 0.8)
 		const rounds = 2000
 		found := 0
 		for range rounds {
@@ -156,11 +156,11 @@ func TestMinDetectableClusters(t *testing.T) {
 		}
 	}
 	for _, n := range []int{-1, 0, 1, 5} {
-		if d := stat.MinDetectableClusters(n, 0.1, 4, 0.95, 0.8); d != math.MaxFloat64 {
+		if d := stat.MinDetectable(n, 0.1, 4, 0.95, 0.8); d != math.MaxFloat64 {
 			t.Errorf("%d clusters: a difference of %v is found, want none", n, d)
 		}
 	}
-	many, normal := stat.MinDetectableClusters(5000, 0.1, 4999, 0.95, 0.8), stat.MinDetectable(1, 0.1, 0.95, 0.8)
+	many, normal := stat.MinDetectable(5000, 0.1, 4999, 0.95, 0.8), stat.MinDetectable(5000, 0.1, math.Inf(1), 0.95, 0.8)
 	if math.Abs(many/normal-1) > 0.001 {
 		t.Errorf("5000 clusters: %v, want the %v of the normal distribution", many, normal)
 	}

@@ -2,12 +2,8 @@ package stat
 
 import "math"
 
-// Proportion returns the share of k hits in n tries with the Wilson score
-// interval at level 0.95.
-func Proportion(k, n int) Estimate { return ProportionAt(k, n, DefaultLevel) }
-
-// ProportionAt returns the share of k hits in n tries with the Wilson score
-// interval at the given level.
+// Proportion returns the share of k hits in n tries with the Wilson score interval at the
+// given level.
 //
 // Source: E. B. Wilson, "Probable inference, the law of succession, and
 // statistical inference", JASA 22 (1927), 209-212. The interval is valid for
@@ -16,7 +12,7 @@ func Proportion(k, n int) Estimate { return ProportionAt(k, n, DefaultLevel) }
 // level on average over p, and may fall a few points below it for single p near
 // 0 or 1 (Brown, Cai and DasGupta, Statistical Science 16, 2001). Items that
 // come in clusters are not independent, and their true interval is wider.
-func ProportionAt(k, n int, level float64) Estimate {
+func Proportion(k, n int, level float64) Estimate {
 	level, warning := checkLevel(level)
 	if n <= 0 {
 		est := NoInterval(Unit.middle(), 0, level, Unit, WarnNoValues)
@@ -35,7 +31,7 @@ func ProportionAt(k, n int, level float64) Estimate {
 }
 
 // WeightedProportion returns the share of ones among weighted zeros and ones, by
-// weight. Equal weights give what [ProportionAt] gives. Otherwise the interval is
+// weight. Equal weights give what [Proportion] gives. Otherwise the interval is
 // Wilson's with Kish's effective number of values in place of n, and a warning
 // says so.
 //

@@ -31,15 +31,15 @@ func TestProportionDegenerate(t *testing.T) {
 		{"negative tries", 0, -4, 0.95, stat.Estimate{
 			Value: 0.5, Lo: 0, Hi: 1, Level: 0.95, Method: "none", Warnings: []string{stat.WarnNoValues, stat.WarnRange},
 		}},
-		{"more hits than tries", 5, 4, 0.95, stat.Proportion(4, 4).Warn(stat.WarnRange)},
-		{"negative hits", -1, 4, 0.95, stat.Proportion(0, 4).Warn(stat.WarnRange)},
-		{"no level", 1, 4, 0, stat.Proportion(1, 4).Warn("0 is not a confidence level between 0 and 1: 0.95 was used")},
-		{"percent for level", 1, 4, 95, stat.Proportion(1, 4).Warn("95 is not a confidence level between 0 and 1: 0.95 was used")},
-		{"NaN for level", 1, 4, math.NaN(), stat.Proportion(1, 4).Warn("NaN is not a confidence level between 0 and 1: 0.95 was used")},
+		{"more hits than tries", 5, 4, 0.95, stat.Proportion(4, 4, stat.DefaultLevel).Warn(stat.WarnRange)},
+		{"negative hits", -1, 4, 0.95, stat.Proportion(0, 4, stat.DefaultLevel).Warn(stat.WarnRange)},
+		{"no level", 1, 4, 0, stat.Proportion(1, 4, stat.DefaultLevel).Warn("0 is not a confidence level between 0 and 1: 0.95 was used")},
+		{"percent for level", 1, 4, 95, stat.Proportion(1, 4, stat.DefaultLevel).Warn("95 is not a confidence level between 0 and 1: 0.95 was used")},
+		{"NaN for level", 1, 4, math.NaN(), stat.Proportion(1, 4, stat.DefaultLevel).Warn("NaN is not a confidence level between 0 and 1: 0.95 was used")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := stat.ProportionAt(tt.k, tt.n, tt.level)
+			got := stat.Proportion(tt.k, tt.n, tt.level)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("ProportionAt(%d, %d, %v) (-want +got):\n%s", tt.k, tt.n, tt.level, diff)
 			}
@@ -48,10 +48,10 @@ func TestProportionDegenerate(t *testing.T) {
 }
 
 func TestProportionEnds(t *testing.T) {
-	if got := stat.Proportion(0, 7).Lo; got != 0 {
+	if got := stat.Proportion(0, 7, stat.DefaultLevel).Lo; got != 0 {
 		t.Errorf("Proportion(0, 7).Lo = %v, want exactly 0", got)
 	}
-	if got := stat.Proportion(7, 7).Hi; got != 1 {
+	if got := stat.Proportion(7, 7, stat.DefaultLevel).Hi; got != 1 {
 		t.Errorf("Proportion(7, 7).Hi = %v, want exactly 1", got)
 	}
 }
@@ -62,6 +62,9 @@ func checkSane(t *rapid.T, est stat.Estimate, b stat.Bounds) {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			t.Fatalf("estimate %+v holds a number that is none", est)
 		}
+	}
+	if b == (stat.Bounds{}) {
+		b = stat.Bounds{Lo: -math.MaxFloat64, Hi: math.MaxFloat64}
 	}
 	if !(b.Lo <= est.Lo && est.Lo <= est.Value && est.Value <= est.Hi && est.Hi <= b.Hi) {
 		t.Fatalf("estimate %+v: want %v <= Lo <= Value <= Hi <= %v", est, b.Lo, b.Hi)
@@ -76,23 +79,23 @@ func TestProportionProperties(t *testing.T) {
 		n := rapid.IntRange(1, 100_000).Draw(t, "n")
 		k := rapid.IntRange(0, n).Draw(t, "k")
 		level := rapid.Float64Range(0.5, 0.9999).Draw(t, "level")
-		est := stat.ProportionAt(k, n, level)
+		est := stat.Proportion(k, n, level)
 		checkSane(t, est, stat.Unit)
 
-		mirror := stat.ProportionAt(n-k, n, level)
+		mirror := stat.Proportion(n-k, n, level)
 		if !near(est.Lo, 1-mirror.Hi, 1e-12) || !near(est.Hi, 1-mirror.Lo, 1e-12) {
 			t.Fatalf("ProportionAt(%d, %d) = %+v is not the mirror of %+v", k, n, est, mirror)
 		}
-		more := stat.ProportionAt(3*k, 3*n, level)
+		more := stat.Proportion(3*k, 3*n, level)
 		if more.Hi-more.Lo >= est.Hi-est.Lo {
 			t.Fatalf("three times the items: width %v, want less than %v", more.Hi-more.Lo, est.Hi-est.Lo)
 		}
-		surer := stat.ProportionAt(k, n, (1+level)/2)
+		surer := stat.Proportion(k, n, (1+level)/2)
 		if surer.Lo > est.Lo || surer.Hi < est.Hi {
 			t.Fatalf("at level %v: %+v does not enclose %+v", surer.Level, surer, est)
 		}
 		if k < n {
-			next := stat.ProportionAt(k+1, n, level)
+			next := stat.Proportion(k+1, n, level)
 			if next.Lo < est.Lo || next.Hi < est.Hi {
 				t.Fatalf("one hit more moved [%v, %v] down to [%v, %v]", est.Lo, est.Hi, next.Lo, next.Hi)
 			}
@@ -103,7 +106,7 @@ func TestProportionProperties(t *testing.T) {
 func TestProportionAnyInput(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k, n := rapid.Int().Draw(t, "k"), rapid.Int().Draw(t, "n")
-		checkSane(t, stat.ProportionAt(k, n, rapid.Float64().Draw(t, "level")), stat.Unit)
+		checkSane(t, stat.Proportion(k, n, rapid.Float64().Draw(t, "level")), stat.Unit)
 	})
 }
 
@@ -119,7 +122,7 @@ func weigh(values, weights []float64) stat.Moments {
 func TestWeightedProportion(t *testing.T) {
 	t.Run("equal weights change nothing", func(t *testing.T) {
 		got := stat.WeightedProportion(weigh([]float64{1, 1, 0, 1}, []float64{2.5, 2.5, 2.5, 2.5}), 0.95)
-		if diff := cmp.Diff(stat.Proportion(3, 4), got); diff != "" {
+		if diff := cmp.Diff(stat.Proportion(3, 4, stat.DefaultLevel), got); diff != "" {
 			t.Errorf("WeightedProportion (-want +got):\n%s", diff)
 		}
 	})
@@ -138,7 +141,7 @@ func TestWeightedProportion(t *testing.T) {
 	})
 	t.Run("nothing", func(t *testing.T) {
 		got := stat.WeightedProportion(stat.Moments{}, 0.95)
-		if diff := cmp.Diff(stat.Proportion(0, 0), got); diff != "" {
+		if diff := cmp.Diff(stat.Proportion(0, 0, stat.DefaultLevel), got); diff != "" {
 			t.Errorf("WeightedProportion (-want +got):\n%s", diff)
 		}
 	})
@@ -164,7 +167,7 @@ func TestProportionCoverage(t *testing.T) {
 					k++
 				}
 			}
-			if est := stat.Proportion(k, n); est.Lo <= p && p <= est.Hi {
+			if est := stat.Proportion(k, n, stat.DefaultLevel); est.Lo <= p && p <= est.Hi {
 				held++
 			}
 		}

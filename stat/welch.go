@@ -12,18 +12,18 @@ import (
 // different population variances are involved", Biometrika 34 (1947), 28-35, with
 // Satterthwaite's degrees of freedom.
 func WelchTest(x, y []float64) Test {
-	a, b := MomentsOf(x), MomentsOf(y)
+	a, b := momentsOf(x), momentsOf(y)
 	test := Test{P: 1, Method: "welch", N: a.N() + b.N()}
 	if a.skipped+b.skipped > 0 {
 		test = test.warn(warnSkipped)
 	}
 	if a.N() < 2 || b.N() < 2 {
-		return test.warn(WarnTooFew)
+		return test.warn(warnTooFew)
 	}
 	va, vb := a.Variance()/float64(a.N()), b.Variance()/float64(b.N())
 	t, ok := ratio(a.Mean()-b.Mean(), math.Sqrt(va+vb))
 	if !ok {
-		return test.warn(WarnNoSpreadTest)
+		return test.warn(warnNoSpreadTest)
 	}
 	// Shares are used instead of variances, whose squares may underflow.
 	sa, sb := va/(va+vb), vb/(va+vb)
@@ -38,8 +38,8 @@ func ratio(a, b float64) (float64, bool) {
 	return r, b > 0 && r-r == 0
 }
 
-// MomentsOf returns the moments of equally weighted values.
-func MomentsOf(values []float64) Moments {
+// momentsOf returns the moments of equally weighted values.
+func momentsOf(values []float64) Moments {
 	var m Moments
 	for _, x := range values {
 		m.Add(x, 1)

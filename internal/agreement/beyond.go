@@ -126,7 +126,7 @@ func (y YesNo) Beyond(c Coefficient, n int, d Design, level float64) stat.Estima
 	case n < fewRated:
 		return est.Warn(warnFewRated)
 	case d.Clusters == 1:
-		return est.Warn(stat.WarnOneCluster)
+		return est.Warn(stat.ClusterWarning(1, false))
 	}
 	t := Design{DF: float64(n - 1)}.quantile(level)
 	if d.DF > 0 {

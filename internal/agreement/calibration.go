@@ -60,7 +60,7 @@ func Reliability(probs []float64, truth []bool, b Binning) ([]Bin, error) {
 		if n[k] > 0 {
 			bins = append(bins, Bin{
 				Lo: cutAt(cuts, k-1, 0), Hi: cutAt(cuts, k, 1), N: n[k],
-				Confidence: sums[k].float() / float64(n[k]), Observed: stat.Proportion(hits[k], n[k]),
+				Confidence: sums[k].float() / float64(n[k]), Observed: stat.Proportion(hits[k], n[k], stat.DefaultLevel),
 			})
 		}
 	}

@@ -41,13 +41,13 @@ func (c Confusion) counts() Confusion {
 // a confusion have Wilson's interval.
 func (c Confusion) Accuracy(level float64) stat.Estimate {
 	c = c.counts()
-	return stat.ProportionAt(c.TP+c.TN, c.N(), level)
+	return stat.Proportion(c.TP+c.TN, c.N(), level)
 }
 
 // JudgeRate returns the share of answers that the judge accepts.
 func (c Confusion) JudgeRate(level float64) stat.Estimate {
 	c = c.counts()
-	return stat.ProportionAt(c.TP+c.FP, c.N(), level)
+	return stat.Proportion(c.TP+c.FP, c.N(), level)
 }
 
 // Kappa returns Cohen's kappa of the judge and people; see [YesNo.Beyond].

@@ -167,7 +167,7 @@ func TestPPIWithoutJudgeIsTheLabels(t *testing.T) {
 	if p := agreement.PPIOf(c, 0, 0, 0.95); p.Value != 33.0/50 || p.Lambda != 0 {
 		t.Errorf("PPIOf without further items = %+v, want 0.66 and lambda 0", p)
 	}
-	if p := agreement.PPIOf(agreement.Confusion{}, 5, 10, 0.95); !p.Has(agreement.WarnNoLabels) || p.Lo != 0 || p.Hi != 1 {
+	if p := agreement.PPIOf(agreement.Confusion{}, 5, 10, 0.95); !slices.Contains(p.Warnings, agreement.WarnNoLabels) || p.Lo != 0 || p.Hi != 1 {
 		t.Errorf("PPIOf without labels = %+v, want the whole range and a warning", p)
 	}
 }
@@ -223,10 +223,10 @@ func TestRoganGladen(t *testing.T) {
 		{"negative", 550, 1000, agreement.Confusion{TP: 90, FN: 10, FP: 20, TN: -80}, 0.55, agreement.WarnNegative},
 	} {
 		est := agreement.RoganGladenIn(agreement.Design{}, tt.k, tt.n, tt.c, 0.95)
-		if !near(est.Value, tt.value, 1e-12) || tt.warn != "" && !est.Has(tt.warn) || tt.warn == "" && est.Warnings != nil {
+		if !near(est.Value, tt.value, 1e-12) || tt.warn != "" && !slices.Contains(est.Warnings, tt.warn) || tt.warn == "" && est.Warnings != nil {
 			t.Errorf("%s: RoganGladen(%d, %d, %+v) = %+v, want %v and %q", tt.name, tt.k, tt.n, tt.c, est, tt.value, tt.warn)
 		}
-		if est.Has(agreement.WarnChance) && (est.Lo != 0 || est.Hi != 1) {
+		if slices.Contains(est.Warnings, agreement.WarnChance) && (est.Lo != 0 || est.Hi != 1) {
 			t.Errorf("%s: the interval [%v, %v] claims to know", tt.name, est.Lo, est.Hi)
 		}
 	}
@@ -430,13 +430,12 @@ func TestPPIPairedAgreesWithTheJackknife(t *testing.T) {
 			}
 		}
 		got := agreement.NewPPIPaired(items).At(0.95)
-		var left []float64
+		var left stat.Moments
 		for c := range 600 / size {
-			left = append(left, agreement.NewPPIPaired(slices.Concat(items[:c*size], items[(c+1)*size:])).At(0.95).Value)
+			left.Add(agreement.NewPPIPaired(slices.Concat(items[:c*size], items[(c+1)*size:])).At(0.95).Value, 1)
 		}
-		m := stat.MomentsOf(left)
-		k := float64(len(left))
-		want := math.Sqrt(m.Variance() * (k - 1) * (k - 1) / k)
+		k := float64(left.N())
+		want := math.Sqrt(left.Variance() * (k - 1) * (k - 1) / k)
 		if math.Abs(got.SE/want-1) > 0.05 {
 			t.Errorf("clusters of %d: standard error %.5f, and %.5f by the jackknife", size, got.SE, want)
 		}

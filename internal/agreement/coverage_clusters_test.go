@@ -30,11 +30,12 @@ func clusterShares(rng *rand.Rand, n int, p, icc float64) []float64 {
 // held returns what became of an interval: whether it holds the truth, and whether it
 // carries one of the warnings that it may be too narrow, or too wide.
 func held(est stat.Estimate, truth float64, warnings ...string) outcome {
+	has := func(warning string) bool { return slices.Contains(est.Warnings, warning) }
 	return outcome{
 		hit:    est.Lo <= truth && truth <= est.Hi,
 		none:   est.Method == stat.MethodNone,
-		warned: slices.ContainsFunc(warnings, est.Has),
-		wide:   slices.ContainsFunc(wideWarnings, est.Has),
+		warned: slices.ContainsFunc(warnings, has),
+		wide:   slices.ContainsFunc(wideWarnings, has),
 	}
 }
 
@@ -71,9 +72,23 @@ func clusterCells() []cell {
 	return cells
 }
 
+// warningsOfFew returns the warnings of an interval of clusters that agree better than their
+// items, of clusters with the same mean, and of equal values.
+func warningsOfFew() []string {
+	var equal stat.Clustered
+	for i := range 60 {
+		equal.Add(fmt.Sprint(i/2), float64(i%2), 1)
+	}
+	var values stat.Moments
+	values.Add(1, 1)
+	values.Add(1, 1)
+	lucky := stat.Estimate{Clusters: 2}.AtLeastAsWide(stat.Estimate{Hi: 1})
+	return slices.Concat(lucky.Warnings, equal.Mean(0.95, stat.Unit).Warnings, stat.Mean(values, 0.95, stat.Unit).Warnings)
+}
+
 // clusterWarnings say that an interval may be too narrow, and wideWarnings that it may be
 // too wide.
 var (
-	clusterWarnings = []string{stat.WarnFewClusters, stat.WarnFewHold}
-	wideWarnings    = []string{stat.WarnVeryFewClusters, stat.WarnLucky, stat.WarnSteady, stat.WarnNoSpread, agree.WarnFewInStrata}
+	clusterWarnings = []string{stat.ClusterWarning(8, false), stat.ClusterWarning(30, true)}
+	wideWarnings    = slices.Concat([]string{stat.ClusterWarning(2, false), agree.WarnFewInStrata}, warningsOfFew())
 )

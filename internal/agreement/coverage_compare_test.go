@@ -9,7 +9,6 @@ import (
 
 	"deem/internal/reports/compare"
 	"deem/report"
-	"deem/stat"
 )
 
 // addRow adds an item that each of several runs passes or not.
@@ -131,7 +130,7 @@ func marginCells() []cell {
 					}
 				}
 				e := b.Comparison().Pairs[0].Overall.Equivalence
-				return outcome{hit: e.Equivalent, warned: slices.Contains(e.Interval.Warnings, stat.WarnOneSided)}
+				return outcome{hit: e.Equivalent, warned: slices.Contains(e.Interval.Warnings, compare.WarnOneSided)}
 			},
 		})
 	}

@@ -45,22 +45,19 @@ func (d Design) quantile(level float64) float64 {
 // there is only one cluster.
 func (d Design) mark(e stat.Estimate, b stat.Bounds) stat.Estimate {
 	e.Clusters = d.Clusters
+	if d.Clusters == 0 || e.Method == stat.MethodNone {
+		return e
+	}
+	warning := stat.ClusterWarning(d.Clusters, d.Few)
 	switch {
-	case d.Clusters == 0 || e.Method == stat.MethodNone:
+	case warning == "":
 		return e
 	case d.Clusters == 1:
-		none := stat.NoInterval(e.Value, e.N, e.Level, b, stat.WarnOneCluster)
+		none := stat.NoInterval(e.Value, e.N, e.Level, b, warning)
 		none.Clusters = 1
 		return none
-	case d.Clusters < stat.FewClusters:
-		if d.Clusters < stat.VeryFewClusters {
-			return e.Warn(stat.WarnVeryFewClusters)
-		}
-		return e.Warn(stat.WarnFewClusters)
-	case d.Few:
-		return e.Warn(stat.WarnFewHold)
 	}
-	return e
+	return e.Warn(warning)
 }
 
 // Widen returns an estimate with its interval widened from independent items to the design.
@@ -83,7 +80,7 @@ func (d Design) Widen(e stat.Estimate) stat.Estimate {
 // [Clustered.Mean], for Wilson's shape.
 func (d Design) Share(p float64, n int, level float64) stat.Estimate {
 	if n <= 0 {
-		return stat.ProportionAt(0, n, level)
+		return stat.Proportion(0, n, level)
 	}
 	est := stat.Estimate{Value: stat.Unit.Clip(p), Level: level, N: n, Method: "wilson"}
 	est.Lo, est.Hi = stat.Wilson(est.Value, float64(n)/d.effect(), d.quantile(level))
@@ -106,7 +103,7 @@ func InClusters(whole, apart []stat.Cluster) Design {
 		d.Effect = se / alone * se / alone
 		d.Few = few
 	}
-	if d.Clusters < stat.FewClusters {
+	if stat.ClusterWarning(d.Clusters, false) != "" { // few
 		d.Effect = max(d.Effect, 1)
 	}
 	return d

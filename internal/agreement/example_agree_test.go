@@ -11,7 +11,7 @@ import (
 // accepted 15 of 80 wrong ones and rejected 6 of 120 right ones.
 func ExamplePPIOf() {
 	labelled := agreement.Confusion{TP: 114, FN: 6, FP: 15, TN: 65}
-	raw := stat.Proportion(2000, 3000)
+	raw := stat.Proportion(2000, 3000, stat.DefaultLevel)
 	ppi := agreement.PPIOf(labelled, 2000, 3000, 0.95)
 	fmt.Printf("the judge says %.1f%% [%.1f, %.1f]\n", 100*raw.Value, 100*raw.Lo, 100*raw.Hi)
 	fmt.Printf("people would say %.1f%% [%.1f, %.1f]\n", 100*ppi.Value, 100*ppi.Lo, 100*ppi.Hi)
@@ -26,7 +26,7 @@ func ExamplePPIOf() {
 func ExampleConfusion() {
 	c := agreement.Confusion{TP: 114, FN: 6, FP: 15, TN: 65}
 	fmt.Printf("accuracy %.3f kappa %.3f\n", c.Accuracy(0.95).Value, c.Kappa(0.95).Value)
-	accept := stat.Proportion(c.FP, c.FP+c.TN)
+	accept := stat.Proportion(c.FP, c.FP+c.TN, stat.DefaultLevel)
 	fmt.Printf("accepts %.1f%% [%.1f, %.1f] of wrong answers, n=%d\n", 100*accept.Value, 100*accept.Lo, 100*accept.Hi, accept.N)
 	// Output:
 	// accuracy 0.895 kappa 0.777

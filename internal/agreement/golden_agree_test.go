@@ -151,7 +151,7 @@ func goldenKappa(in struct {
 	}
 	value := func(w agreement.Weighting) float64 {
 		est := agreement.WeightedKappa(table, w, 0.95)
-		if est.Has(agreement.WarnOneClass) {
+		if slices.Contains(est.Warnings, agreement.WarnOneClass) {
 			return nan
 		}
 		return est.Value
@@ -208,7 +208,7 @@ func goldenECE(in struct {
 func goldenFleiss(in struct{ Table [][]int }) (any, error) {
 	est := agreement.Fleiss(in.Table, 0.95)
 	value := est.Value
-	if est.Has(agreement.WarnUndefined) {
+	if slices.Contains(est.Warnings, agreement.WarnUndefined) {
 		value = nan
 	}
 	return map[string]any{"fleiss": value}, nil
@@ -254,7 +254,7 @@ func goldenGwet(in rated) (any, error) {
 		}
 	}
 	fleiss := agreement.Fleiss(table, 0.95)
-	if fleiss.Has(agreement.WarnUndefined) || fleiss.Has(agreement.WarnOneRated) {
+	if slices.Contains(fleiss.Warnings, agreement.WarnUndefined) || slices.Contains(fleiss.Warnings, agreement.WarnOneRated) {
 		return nil, errReference
 	}
 	got := map[string]any{"fleiss": fleiss.Value}
@@ -297,7 +297,7 @@ func goldenSpearman(in pairs) (any, error) {
 	if in.constant() {
 		c, err = constant(err)
 	}
-	if c.Has(agreement.WarnTwoPairs) {
+	if slices.Contains(c.Warnings, agreement.WarnTwoPairs) {
 		c.P = nan
 	}
 	return map[string]any{"statistic": c.Value, "pvalue": c.P}, err
@@ -333,7 +333,7 @@ func goldenKrippendorff(in struct {
 	for _, s := range []agreement.Scale{agreement.ScaleNominal, agreement.ScaleOrdinal, agreement.ScaleInterval, agreement.ScaleRatio} {
 		alpha := agreement.KrippendorffInterval(ratings, s, 0, 0, 0.95)
 		switch {
-		case alpha.Has(agreement.WarnOneRated): // No draws, no interval.
+		case slices.Contains(alpha.Warnings, agreement.WarnOneRated): // No draws, no interval.
 			got[string(s)] = alpha.Value
 		case paired && len(values) > 1:
 			got[string(s)] = nan

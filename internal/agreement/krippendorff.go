@@ -60,7 +60,7 @@ func KrippendorffInterval(ratings [][]float64, s Scale, draws int, seed uint64, 
 	slices.Sort(drawn)
 	est.Lo = min(value, stat.Quantile(drawn, (1-level)/2))
 	est.Hi = max(value, stat.Quantile(drawn, 1-(1-level)/2))
-	est.Method = string(stat.BootstrapPercentile)
+	est.Method = "bootstrap-percentile"
 	if est.Hi-est.Lo < 1e-9 {
 		est = est.Warn(warnCertain)
 	}

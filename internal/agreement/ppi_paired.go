@@ -210,7 +210,7 @@ func (p PPIPaired) At(level float64) stat.Estimate {
 	if !(p.df > 0) {
 		why := warnNoLabels
 		if p.clusters > 0 && p.Labels[0] > 0 && p.Labels[1] > 0 {
-			why = stat.WarnOneCluster
+			why = stat.ClusterWarning(1, false)
 		}
 		return stat.NoInterval(value, p.n, level, both, why)
 	}
@@ -222,8 +222,9 @@ func (p PPIPaired) At(level float64) stat.Estimate {
 	if min(p.Labels[0], p.Labels[1]) < 50 {
 		est = est.Warn(WarnFewLabels)
 	}
-	if p.clusters > 0 && p.df < stat.FewClusters-1 {
-		est = est.Warn(stat.WarnFewClusters)
+	// Few clusters make this interval too narrow, even if they are very few.
+	if few := stat.ClusterWarning(max(int(p.df)+1, 8), false); p.clusters > 0 && few != "" {
+		est = est.Warn(few)
 	}
 	return est
 }
@@ -233,7 +234,7 @@ func (p PPIPaired) At(level float64) stat.Estimate {
 func (p PPIPaired) Test() stat.Test {
 	test := stat.Test{Statistic: p.Second - p.First, P: 1, Method: "ppi++-t", N: p.n}
 	if !(p.df > 0 && p.se > 0) {
-		test.Warnings = []string{stat.WarnTooFew}
+		test.Warnings = []string{warnNoLabels}
 		return test
 	}
 	middle := test.Statistic + p.shift

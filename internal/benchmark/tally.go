@@ -73,7 +73,7 @@ func (t *Tally) Merge(other *Tally) {
 }
 
 // N returns the number of judged items.
-func (t *Tally) N() int { return t.scores.N() }
+func (t *Tally) N() int { return t.scores.Moments().N() }
 
 // Right returns the number of items with score 1.
 func (t *Tally) Right() int { return t.right }
@@ -92,7 +92,7 @@ func (t *Tally) Mean() float64 { return t.scores.Moments().Mean() }
 func (t *Tally) Sum() float64 { return t.sum }
 
 // Clustered reports whether any cluster has two or more items.
-func (t *Tally) Clustered() bool { return t.scores.Several() }
+func (t *Tally) Clustered() bool { return t.N() > t.scores.Clusters() }
 
 // Estimate returns the mean with the same interval as in a report, or nil if there are no
 // items. clustered says whether the items of the whole run have clusters.

@@ -42,7 +42,7 @@ func TestRightOrWrong(t *testing.T) {
 				}
 				got.Score("", score)
 			}
-			if diff := cmp.Diff(stat.Proportion(k, n), *got.Estimate(false)); diff != "" || got.Right() != k {
+			if diff := cmp.Diff(stat.Proportion(k, n, stat.DefaultLevel), *got.Estimate(false)); diff != "" || got.Right() != k {
 				t.Fatalf("%d of %d: Right = %d, estimate (-want +got):\n%s", k, n, got.Right(), diff)
 			}
 		}

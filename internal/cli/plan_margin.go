@@ -62,13 +62,25 @@ func planMargin(ctx context.Context, st store.Store, data items, margin float64)
 		}
 	}
 	sd := math.Sqrt(p.Discordance * max(1, p.DesignEffect))
-	p.Needed = stat.NeededNEquivalence(p.Margin, sd, p.Level, p.Power)
+	p.Needed = neededForMargin(p.Margin, sd, p.Level, p.Power)
 	if p.Items > 0 {
 		// The number of items is proportional to 1/margin squared.
-		one := stat.NeededNEquivalence(0.001, sd, p.Level, p.Power)
+		one := neededForMargin(0.001, sd, p.Level, p.Power)
 		p.Reach = min(1, 0.001*math.Sqrt(float64(one)/float64(p.Items)))
 	}
 	return p, nil
+}
+
+// neededForMargin returns the number of pairs needed to show that a difference of 0 is within
+// the margin, if differences have the standard deviation sd: for shares, the root of the
+// share of items with different verdicts.
+//
+// Source: S.-C. Chow, J. Shao and H. Wang, Sample Size Calculations in Clinical Research
+// (2008), section 3.1, for two one-sided tests at (1-level) each, by the normal
+// distribution. Both must succeed if the difference is 0.
+func neededForMargin(margin, sd, level, power float64) int {
+	per := math.Sqrt2 * (math.Erfinv(2*level-1) + math.Erfinv(power)) * sd / margin
+	return max(1, int(math.Ceil(min(per*per*(1-1e-9), 1<<62)))) // less a rounding error
 }
 
 // learn uses the design effect of the newest finished run over the same items.

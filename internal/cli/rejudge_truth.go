@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"deem"
@@ -20,10 +21,13 @@ func compareWithTruth(set *published.Set) error {
 		return nil
 	}
 	var judge, right []float64
+	var said, known stat.Moments
 	var yes agreement.Confusion
 	for i, v := range majority(set) {
 		if t := truth[i]; v != nil && t != nil {
 			judge, right = append(judge, v.Score), append(right, t.Score)
+			said.Add(v.Score, 1)
+			known.Add(t.Score, 1)
 			yes.Add(t.Yes(), v.Yes())
 		}
 	}
@@ -31,7 +35,7 @@ func compareWithTruth(set *published.Set) error {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s: no item has both a verdict and a truth", strings.Join(set.Names(), ", ")),
 			"--map label=COLUMN,truth=COLUMN says where the two are"))
 	}
-	means := map[string]float64{"judge_mean": stat.MomentsOf(judge).Mean(), "truth_mean": stat.MomentsOf(right).Mean()}
+	means := map[string]float64{"judge_mean": said.Mean(), "truth_mean": known.Mean()}
 	set.Know(means)
 	set.Note("compared with the truth, over the %s of %s that have both: mean of the verdicts %.4f, of the truth %.4f; %s",
 		words.Count(len(judge), "item"), words.Comma(set.Len()), means["judge_mean"], means["truth_mean"], decisions(set, yes))
@@ -45,7 +49,7 @@ func decisions(set *published.Set, yes agreement.Confusion) string {
 	agreed, kappa := yes.Accuracy(stat.DefaultLevel), yes.Kappa(stat.DefaultLevel)
 	set.Know(map[string]float64{"agreement": agreed.Value})
 	beyond := "undefined"
-	if !kappa.Has(agreement.WarnOneClass) {
+	if !slices.Contains(kappa.Warnings, agreement.WarnOneClass) {
 		set.Know(map[string]float64{"kappa": kappa.Value})
 		beyond = coefficient(kappa)
 	}

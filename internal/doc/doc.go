@@ -259,7 +259,7 @@ func (d *Document) Coefficient(est stat.Estimate, digits int) Cell {
 
 func (d *Document) cell(text string, est stat.Estimate) Cell {
 	c := Cell{Text: text, Marks: d.Mark(est.Warnings...)}
-	if !est.Unknown() {
+	if !Unknown(est) {
 		c.Estimate = &est
 	}
 	return c

@@ -37,7 +37,7 @@ func Percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 // Share formats an estimate as percentages, for example "66.7% [48.8, 80.8]", and "-"
 // without data.
 func Share(est stat.Estimate) string {
-	if est.Unknown() {
+	if Unknown(est) {
 		return "-"
 	}
 	return Percent(est.Value) + " " + est.Ends("%.1f", 100)
@@ -46,7 +46,7 @@ func Share(est stat.Estimate) string {
 // Points formats a difference of shares in percentage points, for example "+1.5 pp [-0.5,
 // +3.5]".
 func Points(est stat.Estimate) string {
-	if est.Unknown() {
+	if Unknown(est) {
 		return "-"
 	}
 	return fmt.Sprintf("%+.1f pp ", 100*est.Value) + est.Ends("%+.1f", 100)
@@ -54,7 +54,7 @@ func Points(est stat.Estimate) string {
 
 // Coefficient formats an estimate with the given number of decimals, and "-" without data.
 func Coefficient(est stat.Estimate, digits int) string {
-	if est.Unknown() {
+	if Unknown(est) {
 		return "-"
 	}
 	if math.Abs(est.Value) < 0.5*math.Pow10(-digits) {
@@ -133,3 +133,7 @@ const (
 	FromVerdicts = "verdicts" // the judge states its confidence
 	FromTrials   = "trials"   // the share of an item's trials that agree with the majority
 )
+
+// Unknown reports whether an estimate has no data. Its numbers are then meaningless and
+// shown as "-".
+func Unknown(e stat.Estimate) bool { return e.N == 0 && e.Method == stat.MethodNone }

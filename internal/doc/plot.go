@@ -20,7 +20,7 @@ func (t Table) axis() (axis, bool) {
 	a := axis{lo: math.Inf(1), hi: math.Inf(-1), points: t.Draw.Points}
 	for _, row := range t.Rows {
 		if est := t.drawn(row); est != nil {
-			lo, hi := est.Drawn()
+			lo, hi := Drawn(*est)
 			a.lo, a.hi = math.Min(a.lo, lo), math.Max(a.hi, hi)
 		}
 	}
@@ -86,7 +86,7 @@ func (a axis) bar(est *stat.Estimate, line *float64, width int) string {
 		cells[column(*line)] = '┊'
 	}
 	if est != nil {
-		from, to := est.Drawn()
+		from, to := Drawn(*est)
 		lo, hi := column(from), column(to)
 		for i := lo; i <= hi; i++ {
 			cells[i] = '─'
@@ -136,7 +136,7 @@ func (t Table) plot() *plot {
 	for _, row := range t.Rows {
 		var bar *plotBar
 		if est := t.drawn(row); est != nil {
-			lo, hi := est.Drawn()
+			lo, hi := Drawn(*est)
 			bar = &plotBar{plot: p, Tone: row[t.Draw.Column].Tone, X1: x(lo), X2: x(hi), CX: x(est.Value)}
 		}
 		p.Bars = append(p.Bars, bar)
@@ -149,4 +149,13 @@ func (t Table) plot() *plot {
 		p.Line = &at
 	}
 	return p
+}
+
+// Drawn returns the ends of the plotted interval, or the value if the data allow no
+// interval.
+func Drawn(e stat.Estimate) (lo, hi float64) {
+	if e.Method == stat.MethodNone {
+		return e.Value, e.Value
+	}
+	return e.Lo, e.Hi
 }

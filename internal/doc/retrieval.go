@@ -195,7 +195,7 @@ func (b *RetrievalBuilder) Retrieval() *Retrieval {
 	r := &Retrieval{Version: "deem.retrieval/1", N: b.n, NoGold: b.noGold, Short: b.short}
 	figure := func(name, about string) {
 		if c := b.values[name]; c != nil {
-			r.Figures = append(r.Figures, RetrievalFigure{name, about, c.Score(stat.DefaultLevel, c.Several())})
+			r.Figures = append(r.Figures, RetrievalFigure{name, about, c.Score(stat.DefaultLevel, false)})
 		}
 	}
 	for _, k := range b.ks {

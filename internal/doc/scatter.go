@@ -62,7 +62,7 @@ func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
 	}
 	var path strings.Builder
 	for _, d := range dots {
-		lo, hi := d.Y.Drawn()
+		lo, hi := Drawn(d.Y)
 		at := dot{Name: Clip(d.Name, 24), Tone: Dim, X: x(d.X), Y: y(d.Y.Value), Lo: y(lo), Hi: y(hi)}
 		at.LabelX, at.TextY, at.Anchor = at.X+9, at.Y-6, "start"
 		// There is room to the left of the stepped line.

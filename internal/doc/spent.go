@@ -62,7 +62,7 @@ type Meter struct {
 type gauge struct {
 	values   stat.Moments
 	few      []float64 // all values, up to fewValues
-	sizes    stat.Histogram
+	sizes    Histogram
 	unusable int
 }
 
@@ -138,7 +138,7 @@ func (m *Meter) Sums(clustered bool) []Sum {
 		}
 		s := Sum{
 			Field: measures[i].field, Unit: measures[i].unit, N: n, Missing: m.items - n - g.unusable, Unusable: g.unusable,
-			Mean: stat.Mean(g.values, stat.DefaultLevel), Total: g.values.Sum(),
+			Mean: stat.Mean(g.values, stat.DefaultLevel, stat.Bounds{}), Total: g.values.Sum(),
 			P50: g.quantile(0.5), P95: g.quantile(0.95),
 		}
 		s.Mean.Lo = max(s.Mean.Lo, 0) // a cost cannot be negative

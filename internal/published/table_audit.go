@@ -207,7 +207,7 @@ func (a *auditor) count(column string, size int64, c Cell) {
 		n.Runs, n.Rounding = runs, m
 		n.Lo, n.Hi = c.counts(size, runs, m)
 	}
-	n.Interval = stat.Proportion(int(k), int(size))
+	n.Interval = stat.Proportion(int(k), int(size), stat.DefaultLevel)
 	a.r.Numbers = append(a.r.Numbers, n)
 	if c.Count == nil {
 		return

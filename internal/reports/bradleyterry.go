@@ -373,9 +373,8 @@ func (b *bradleyTerry) sandwich(inverse [][]float64, clusters [][]contestCell) {
 			}
 		}
 	}
-	if len(clusters) < stat.FewClusters {
-		b.warning = stat.WarnFewClusters
-	}
+	// Few clusters make this interval too narrow, even if they are very few.
+	b.warning = cmp.Or(stat.ClusterWarning(max(len(clusters), 8), false), b.warning)
 }
 
 // estimates sets the strengths, shifted to mean 0, and the effect of order.
@@ -413,7 +412,7 @@ func (b *bradleyTerry) linear(along []float64) stat.Estimate {
 		if b.variance != nil {
 			why = warnClustersOne
 		}
-		none := stat.NoInterval(est.Value, est.N, b.level, stat.Unbounded, why)
+		none := stat.NoInterval(est.Value, est.N, b.level, stat.Bounds{}, why)
 		none.Clusters = b.Clusters
 		return none
 	}

@@ -117,7 +117,7 @@ func (b *CascadeBuilder) call(last int, c Asked) {
 func (b *CascadeBuilder) Cascade() Cascade {
 	r := b.report
 	for i := range r.Stages {
-		r.Stages[i].Coverage = stat.Proportion(r.Stages[i].Decided, r.Items)
+		r.Stages[i].Coverage = stat.Proportion(r.Stages[i].Decided, r.Items, stat.DefaultLevel)
 		s := r.Stages[i]
 		if i == 0 || len(s.Models) == 0 || s.Reached == 0 {
 			continue

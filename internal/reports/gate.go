@@ -324,7 +324,7 @@ func (g Gate) Caution(d compare.Difference) string {
 		if c.Name != "overall" || c.Quoted || c.Part != "lo" || c.op[0] != '>' || err != nil || want > 0 {
 			continue
 		}
-		chance := stat.PassesUnchanged(*d.Estimate, want)
+		chance := passesUnchanged(*d.Estimate, want)
 		if chance >= rarePass {
 			continue
 		}
@@ -333,6 +333,19 @@ func (g Gate) Caution(d compare.Difference) string {
 			c.title(), c.op, strconv.FormatFloat(100*want, 'g', 4, 64), 100*chance, d.N)
 	}
 	return ""
+}
+
+// passesUnchanged returns the probability that the lower end of the interval of a difference
+// reaches a bound, for example -0.01, if there is no difference and the interval is as wide
+// as this one: by the normal distribution, with the half-width of the interval as the number
+// of standard errors for its level.
+func passesUnchanged(est stat.Estimate, bound float64) float64 {
+	z := math.Sqrt2 * math.Erfinv(est.Level)
+	se := (est.Hi - est.Lo) / 2 / z
+	if !(se > 0) {
+		return 1
+	}
+	return 0.5 * math.Erfc((bound/se+z)/math.Sqrt2)
 }
 
 // ReportScope returns the scope of the report of one run: "overall" and "score" are its

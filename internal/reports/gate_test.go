@@ -129,10 +129,10 @@ func TestBadGates(t *testing.T) {
 
 // A report has gates too: its headline, its categories, the unjudged items.
 func TestReportGates(t *testing.T) {
-	est := stat.Proportion(70, 100)
+	est := stat.Proportion(70, 100, stat.DefaultLevel)
 	r := report.Report{
 		Items: 102, Judged: 100, Unjudged: 2,
-		Metrics:    []report.Figures{{Judged: &est, Strict: stat.Proportion(70, 102), Items: 102, Unjudged: 2}},
+		Metrics:    []report.Figures{{Judged: &est, Strict: stat.Proportion(70, 102, stat.DefaultLevel), Items: 102, Unjudged: 2}},
 		Categories: []report.Category{{Name: "zh", Figures: report.Figures{Items: 3}}},
 	}
 	for text, want := range map[string]bool{
@@ -208,4 +208,16 @@ func FuzzParseGate(f *testing.F) {
 			t.Errorf("gate.Hold(%q) = %+v, want one outcome with a reason", s, got)
 		}
 	})
+}
+
+// Of unchanged systems 7% pass a gate on the lower end at -1 pp with 500 items.
+func TestCaution(t *testing.T) {
+	gates, err := reports.ParseGates([]string{"overall.lo >= -1pp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	est := stat.PairedProportions(45, 45, 500, 0.95)
+	if got := gates[0].Caution(compare.Difference{Estimate: &est, N: 500}); !strings.Contains(got, "in 7% of cases with these 500 items") {
+		t.Errorf("the caution is %q, want 7%% of cases", got)
+	}
 }

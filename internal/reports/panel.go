@@ -144,16 +144,16 @@ func toInt(b bool) int {
 // Panel returns the result.
 func (b *PanelBuilder) Panel() Panel {
 	r := b.report
-	r.Unanimous = stat.Proportion(b.unanimous, b.several)
-	r.Flips = stat.MeanIn(b.flips, stat.DefaultLevel, stat.Unit)
+	r.Unanimous = stat.Proportion(b.unanimous, b.several, stat.DefaultLevel)
+	r.Flips = stat.Mean(b.flips, stat.DefaultLevel, stat.Unit)
 	r.Alpha = agreement.KrippendorffInterval(b.ratings, agreement.ScaleNominal, 200, 1, stat.DefaultLevel)
 	for i, name := range b.names {
 		r.Members = append(r.Members, Member{
 			Name: name, Voted: b.voted[i], Abstained: r.Items - b.voted[i],
-			YesRate: stat.Proportion(b.yes[i], b.voted[i]), WithPanel: stat.Proportion(b.followed[i], b.decided[i]),
+			YesRate: stat.Proportion(b.yes[i], b.voted[i], stat.DefaultLevel), WithPanel: stat.Proportion(b.followed[i], b.decided[i], stat.DefaultLevel),
 		})
 		for k := range b.names[:i] {
-			r.Pairs = append(r.Pairs, Pair{b.names[k], name, stat.Proportion(b.same[k][i], b.both[k][i])})
+			r.Pairs = append(r.Pairs, Pair{b.names[k], name, stat.Proportion(b.same[k][i], b.both[k][i], stat.DefaultLevel)})
 		}
 	}
 	return r

@@ -125,7 +125,7 @@ func TestExpectedScoreCovers(t *testing.T) {
 					}
 					values.Add(value, 1)
 				}
-				e := agreement.Widened(stat.MeanIn(values, .95, stat.Unit), guesses.Allowance(float64(n), m.Error), stat.Unit)
+				e := agreement.Widened(stat.Mean(values, .95, stat.Unit), guesses.Allowance(float64(n), m.Error), stat.Unit)
 				covered += count(e.Lo <= truth && truth <= e.Hi)
 			}
 			share := float64(covered) / draws

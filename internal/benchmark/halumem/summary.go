@@ -149,15 +149,18 @@ func (m *Metrics) finish(f Figure, all, valid *benchmark.Clustered, sum, total, 
 	if total > 0 {
 		f.Band = &Band{Lo: sum / total, Hi: math.Min(1, (sum+unjudged)/total)}
 	}
-	if f.Withheld = m.withheld(f, valid.N()); f.Withheld == "" {
+	if f.Withheld = m.withheld(f, valid.Moments().N()); f.Withheld == "" {
 		f.All, f.Valid = m.estimate(all, benchmark.Level), m.estimate(valid, benchmark.Level)
 	}
 	return f
 }
 
+// clustered reports whether some user has two or more items.
+func (m *Metrics) clustered() bool { return m.users.Moments().N() > m.users.Clusters() }
+
 // estimate returns the mean of scores with the same interval as in a report.
 func (m *Metrics) estimate(of *benchmark.Clustered, level float64) *benchmark.Estimate {
-	est := of.Score(level, m.users.Several())
+	est := of.Score(level, m.clustered())
 	return &est
 }
 
@@ -287,7 +290,7 @@ func (m *Metrics) notes() []string {
 	switch {
 	case m.users.Clusters() == 1:
 		notes = append(notes, "the items are about 1 user: how far users differ cannot be seen from one, so there is no interval")
-	case m.users.Several():
+	case m.clustered():
 		notes = append(notes, "the items are about "+words.Count(m.users.Clusters(), "user")+", and the intervals allow for how far these differ, as those of the report do")
 	}
 	if m.weighted.without > 0 {

@@ -541,7 +541,7 @@ func TestUndecidedItemsAreCorrectedByTheirProbability(t *testing.T) {
 	if got := a.Corrected.PPI; got.Value != want.Value || got.Lo != want.Lo || got.Hi != want.Hi || got.Labels != 60 {
 		t.Errorf("corrected %v [%v, %v] from %d labels, want %v [%v, %v] from 60", got.Value, got.Lo, got.Hi, got.Labels, want.Value, want.Lo, want.Hi)
 	}
-	share := raw.Share(0.95, false)
+	share := stat.WeightedProportion(raw.Moments(), 0.95)
 	if got := a.Corrected.Raw; got.Value != share.Value || got.Hi-got.Lo <= share.Hi-share.Lo {
 		t.Errorf("raw %v [%v, %v], want %v with an interval wider than [%v, %v]", got.Value, got.Lo, got.Hi, share.Value, share.Lo, share.Hi)
 	}

@@ -260,12 +260,14 @@ func (b *Builder) ppi(people, judge func(paired) float64, alone func(single) flo
 	for _, it := range b.both {
 		y, yhat = append(y, people(it)), append(yhat, judge(it))
 	}
+	var theirs stat.Moments
 	for _, it := range b.alone {
 		others = append(others, alone(it))
+		theirs.Add(alone(it), 1)
 	}
 	// The lists satisfy the requirements of NewPPI, so there is no error.
 	ppi, _ := agreement.NewPPI(y, yhat, others, agreement.PPIOptions{Level: b.o.Level})
-	mean := stat.MomentsOf(others).Mean()
+	mean := theirs.Mean()
 	rectifier := ppi.Value - float64(ppi.Lambda*mean)
 	labelled, unlabelled, all := float64(len(y)), float64(len(others)), float64(len(y)+len(others))
 	d := b.clustered(

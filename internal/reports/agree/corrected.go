@@ -78,7 +78,11 @@ func (b *Builder) correct(c agreement.Confusion, people stat.Estimate) *Correcte
 	level := b.o.Level
 	k := &Corrected{People: people, Stratified: b.stratified(), Unlabelled: n}
 	all := raw.Moments()
-	k.Raw = agreement.Widened(raw.Share(level, false), guesses.Allowance(all.Weight(), b.o.CalibrationError), stat.Unit)
+	share := stat.WeightedProportion(all, level)
+	if all.N() > raw.Clusters() {
+		share = raw.Mean(level, stat.Unit).AtLeastAsWide(share)
+	}
+	k.Raw = agreement.Widened(share, guesses.Allowance(all.Weight(), b.o.CalibrationError), stat.Unit)
 	k.PPI = agreement.PPIOf(c, yes, n, level)
 	switch {
 	case n > 0 && guesses.N() > 0:
@@ -253,7 +257,7 @@ const differs = 0.99
 
 // mix compares the labelled items with the others.
 func (b *Builder) mix(c agreement.Confusion, yes, n int) Mix {
-	m := Mix{Labelled: c.JudgeRate(b.o.Level), Unlabelled: stat.ProportionAt(yes, n, b.o.Level)}
+	m := Mix{Labelled: c.JudgeRate(b.o.Level), Unlabelled: stat.Proportion(yes, n, b.o.Level)}
 	if n == 0 {
 		return m
 	}
@@ -275,7 +279,7 @@ func (b *Builder) mix(c agreement.Confusion, yes, n int) Mix {
 	// With many categories, one of them may differ by chance alone.
 	level := 1 - (1-differs)/float64(len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		d := stat.DifferenceOfProportions(here[name], c.N(), there[name], n, level)
+		d := stat.Difference(stat.Proportion(here[name], c.N(), level), stat.Proportion(there[name], n, level), level)
 		if d.Lo > 0 || d.Hi < 0 {
 			m.Categories = append(m.Categories, doc.OrNone(name))
 		}
@@ -297,7 +301,7 @@ func (b *Builder) stratified() stat.Estimate {
 	s := b.sampleOf(b.both, b.alone)
 	b.how = how
 	if s.strata == nil && how != byProbability {
-		est := stat.ProportionAt(0, 0, b.o.Level)
+		est := stat.Proportion(0, 0, b.o.Level)
 		est.N, est.Method, est.Warnings = len(b.both), stat.MethodNone, []string{WarnPart}
 		return est
 	}

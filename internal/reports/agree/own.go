@@ -67,7 +67,7 @@ func (o *Own) measure(b *Builder, mine, others []paired) {
 	}
 	if len(mine) > 0 && len(others) > 0 {
 		x, y := o.Own.Confusion, o.Others.Confusion
-		d := stat.DifferenceOfProportions(x.FP, x.FP+x.TN, y.FP, y.FP+y.TN, b.o.Level)
+		d := stat.Difference(stat.Proportion(x.FP, x.FP+x.TN, b.o.Level), stat.Proportion(y.FP, y.FP+y.TN, b.o.Level), b.o.Level)
 		o.FalseAccept = &d
 	}
 }

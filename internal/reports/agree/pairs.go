@@ -116,7 +116,7 @@ func (c *Crossing) add(first, second bool) {
 // close computes the measures from the counts.
 func (c Crossing) close() Crossing {
 	n := c.BothYes + c.FirstOnly + c.SecondOnly + c.BothNo
-	c.Agreement = stat.Proportion(c.BothYes+c.BothNo, n)
+	c.Agreement = stat.Proportion(c.BothYes+c.BothNo, n, stat.DefaultLevel)
 	c.Kappa = agreement.Confusion{TP: c.BothYes, FN: c.FirstOnly, FP: c.SecondOnly, TN: c.BothNo}.Kappa(stat.DefaultLevel)
 	return c
 }

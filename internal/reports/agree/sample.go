@@ -296,7 +296,7 @@ func (s *sample) share(hit, of func(truth, judge bool) bool) stat.Estimate {
 		}
 	}
 	if n == 0 {
-		return stat.ProportionAt(0, 0, s.level)
+		return stat.Proportion(0, 0, s.level)
 	}
 	p, part := hits/weight, weight/s.table.Sum()
 	d := s.design(func(truth, judge bool) float64 {

@@ -212,29 +212,29 @@ func (b *Builder) unpairedPairs(c Comparison) []Pair {
 
 // unpaired returns the difference of two runs whose items are not paired.
 func (b *Builder) unpaired(base, run Figures, c Comparison) found {
-	strict := stat.Unpaired{First: base.Strict, Second: run.Strict}
-	d := Difference{Unjudged: base.Unjudged + run.Unjudged, Strict: strict.At(b.opts.Level), Detectable: 1}
+	strict := func(level float64) stat.Estimate { return stat.Difference(run.Strict, base.Strict, level) }
+	d := Difference{Unjudged: base.Unjudged + run.Unjudged, Strict: strict(b.opts.Level), Detectable: 1}
 	if c.Hold != nil || base.Judged == nil || run.Judged == nil {
 		return found{Difference: d}
 	}
-	sides := stat.Unpaired{First: *base.Judged, Second: *run.Judged}
-	est, test := sides.At(b.opts.Level), sides.Test()
+	at := func(level float64) stat.Estimate { return stat.Difference(*run.Judged, *base.Judged, level) }
+	est, test := at(b.opts.Level), stat.DifferenceTest(*run.Judged, *base.Judged)
 	if x, y := counts(*run.Judged), counts(*base.Judged); binary(c.Metric) && x != nil && y != nil {
 		test = sharesTest(x, y)
 		d.Detectable = stat.MinDetectableTwo(min(len(x), len(y)), base.Judged.Value, b.opts.Level, stat.DefaultPower)
 	}
 	d.First, d.Second, d.N, d.Estimate, d.Test = base.Judged.Value, run.Judged.Value, est.N, &est, &test
-	return found{Difference: d, at: sides.At, strict: strict.At}
+	return found{Difference: d, at: at, strict: strict}
 }
 
 // sharesTest tests whether two lists of zeros and ones differ: by Welch's test, or by
 // Fisher's exact test if neither list varies. Welch's is then undefined, and 0% and 100%
 // would count as equal.
 func sharesTest(x, y []float64) stat.Test {
-	if test := stat.WelchTest(x, y); !test.Has(stat.WarnNoSpreadTest) && !test.Has(stat.WarnTooFew) {
+	if test := stat.WelchTest(x, y); len(test.Warnings) == 0 {
 		return test
 	}
-	return stat.FisherExact(ones(x), len(x), ones(y), len(y))
+	return stat.FisherExact(stat.Stratum{K1: ones(x), N1: len(x), K2: ones(y), N2: len(y)})
 }
 
 // ones counts the ones in a list of zeros and ones.

@@ -203,7 +203,7 @@ func (b *Builder) settle(list []*found, categories bool) {
 			together := 1 - alpha/float64(len(tested))
 			est := d.at(together)
 			if adjusted >= alpha {
-				est = est.Holding(0)
+				est.Lo, est.Hi = math.Min(est.Lo, 0), math.Max(est.Hi, 0) // as the test does not reject 0
 			}
 			d.Estimate, d.Strict = &est, d.strict(together)
 			if d.Unjudged == 0 && !d.failed {
@@ -223,6 +223,13 @@ func (b *Builder) settle(list []*found, categories bool) {
 	}
 }
 
+// WarnOneSided is the warning of a one-sided test with fewer than enoughForOneSided clusters.
+// If a few of them have most of a difference, the test errs in up to 6% of cases instead of
+// 5%, as measured in docs/design/coverage.md.
+const WarnOneSided = "fewer than 60 clusters: where a few of them hold most of the difference, this test errs in up to 6% of cases instead of 5%"
+
+const enoughForOneSided = 60
+
 // equivalence tests whether the difference, one of many, is within the margin.
 func (d *found) equivalence(o Options, many int) {
 	if o.Margin == 0 {
@@ -233,14 +240,15 @@ func (d *found) equivalence(o Options, many int) {
 		at = d.oneSided
 	}
 	alpha, times := 1-o.Level, float64(many)
+	lower, upper := stat.Equivalence(at, o.Margin)
 	e := &Equivalence{
 		Margin:   o.Margin,
-		P:        math.Min(1, times*stat.Equivalence(at, o.Margin).P),
-		NotWorse: math.Min(1, times*stat.NotBelow(at, o.Margin).P),
+		P:        math.Min(1, times*math.Max(lower, upper)),
+		NotWorse: math.Min(1, times*lower),
 		Interval: at(1 - 2*alpha/times),
 	}
-	if n := e.Interval.Clusters; n > 0 && n < stat.EnoughForOneSided {
-		e.Interval = e.Interval.Warn(stat.WarnOneSided)
+	if n := e.Interval.Clusters; n > 0 && n < enoughForOneSided {
+		e.Interval = e.Interval.Warn(WarnOneSided)
 	}
 	e.Equivalent, e.NonInferior = e.P < alpha, e.NotWorse < alpha
 	d.Equivalence = e

@@ -461,8 +461,8 @@ func (d Difference) within(lead string) string {
 		what, p = "not worse by %s pp or more (%s%% interval %s, %s)", e.NotWorse
 	}
 	text := fmt.Sprintf(what, points(e.Margin), doc.Short(math.Round(1e6*e.Interval.Level)/1e4), e.Interval.Ends("%+.1f", 100), pEquals(p))
-	if slices.Contains(e.Interval.Warnings, stat.WarnOneSided) {
-		text += " (" + stat.WarnOneSided + ")"
+	if slices.Contains(e.Interval.Warnings, WarnOneSided) {
+		text += " (" + WarnOneSided + ")"
 	}
 	if lead == "" {
 		return " " + text

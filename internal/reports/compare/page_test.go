@@ -197,14 +197,14 @@ func TestBaseline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	est := stat.Proportion(70, 100)
+	est := stat.Proportion(70, 100, stat.DefaultLevel)
 	base.Side.Judged, base.Side.Strict = &est, est
 	b := build(t, lenient, []compare.Run{runOf("new")}, pattern(strings.Repeat("y", 85)+strings.Repeat("n", 15)))
 	c, err := b.Against(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, want := c.Pairs[0].Overall, stat.DifferenceOfProportions(85, 100, 70, 100, 0.95)
+	d, want := c.Pairs[0].Overall, stat.Difference(stat.Proportion(85, 100, 0.95), stat.Proportion(70, 100, 0.95), 0.95)
 	if math.Abs(d.Estimate.Lo-want.Lo) > 1e-12 || math.Abs(d.Estimate.Hi-want.Hi) > 1e-12 || d.Outcome != compare.Better || d.Test == nil {
 		t.Errorf("difference %+v, want Newcombe's %+v", d.Estimate, want)
 	}
@@ -244,7 +244,7 @@ func TestBaselineOfAllWrong(t *testing.T) {
 		right   int
 		outcome string
 	}{{0, compare.Better}, {40, compare.Undecided}} {
-		est := stat.Proportion(tt.right, 40)
+		est := stat.Proportion(tt.right, 40, stat.DefaultLevel)
 		base := compare.Saved{Metric: compare.Score, Side: compare.Side{Run: runOf("old"), Figures: compare.Figures{Judged: &est, Strict: est, Items: 40}}}
 		c, err := b.Against(base)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"deem/internal/agreement"
 	"deem/stat"
 )
 
@@ -50,19 +51,12 @@ func (b *Builder) cochran(metric string) *stat.Test {
 	if len(b.runs) < 3 || !binary(metric) {
 		return nil
 	}
+	var test stat.Test
 	if b.common[0].score.several || len(b.split) > 0 {
-		test := stat.ClusteredQ(b.crowdRows(), 0, b.opts.Seed)
-		return &test
+		test = agreement.ClusteredQ(b.crowdRows(), b.opts.Seed)
+	} else {
+		test = agreement.CochranQ(b.crowdRows()) // rows of one item each
 	}
-	var table [][]bool
-	for _, row := range b.crowdRows() { // of one item each
-		said := make([]bool, len(row))
-		for i, x := range row {
-			said[i] = x == 1
-		}
-		table = append(table, said)
-	}
-	test := stat.CochranQ(table)
 	return &test
 }
 

@@ -70,14 +70,14 @@ func (v *values) clustered(level float64, b stat.Bounds) stat.Estimate {
 
 // share returns the estimate of the mean of scores, like a report.
 func (v *values) share(level float64, binary bool) stat.Estimate {
-	est := stat.MeanIn(v.moments, level, stat.Unit)
+	est := stat.Mean(v.moments, level, stat.Unit)
 	if binary {
 		est = stat.WeightedProportion(v.moments, level)
 	}
 	if v.several {
 		est = v.clustered(level, stat.Unit).AtLeastAsWide(est)
 	}
-	return est.OfClusters(v.moments)
+	return est
 }
 
 // signed returns the weighted differences for a sign-flip permutation test: one for each
@@ -130,7 +130,7 @@ func (c *contrast) n() int { return c.diffs.n() }
 // counted reports whether the difference is one of two counts: all items are 0 or 1, which
 // means of trials need not be, and have the same weight.
 func (c *contrast) counted(binary bool) bool {
-	return binary && !c.diffs.moments.Weighted() && c.first.Binary() && c.second.Binary()
+	return binary && c.diffs.moments.EffectiveN() == float64(c.n()) && c.first.Binary() && c.second.Binary()
 }
 
 // wide are the bounds of a difference of two scores.
@@ -150,12 +150,12 @@ func (c *contrast) oneSided(level float64, binary bool) stat.Estimate {
 
 // by returns the estimate, by the given cluster method if items come in clusters.
 func (c *contrast) by(method func(*stat.Clustered, float64, stat.Bounds) stat.Estimate, level float64, binary bool) stat.Estimate {
-	est := stat.MeanIn(c.diffs.moments, level, wide)
+	est := stat.Mean(c.diffs.moments, level, wide)
 	if c.counted(binary) || c.n() == 0 {
 		est = stat.PairedProportions(c.up, c.down, c.n(), level)
 	}
 	if c.diffs.several {
-		est = method(c.diffs.groups(), level, wide).AtLeastAsWide(est).OfClusters(c.diffs.moments)
+		est = method(c.diffs.groups(), level, wide).AtLeastAsWide(est)
 	}
 	return est
 }
@@ -187,12 +187,12 @@ func (c *contrast) detectable(est stat.Estimate, binary bool) float64 {
 	case c.diffs.several:
 		all := c.diffs.groups()
 		se, df := all.StandardError()
-		least = stat.MinDetectableClusters(all.Clusters(), se, df, est.Level, stat.DefaultPower)
+		least = stat.MinDetectable(all.Clusters(), se, df, est.Level, stat.DefaultPower)
 	case c.counted(binary):
 		least = stat.MinDetectablePaired(n, float64(c.up+c.down)/float64(n), est.Level, stat.DefaultPower)
 	default:
 		m := c.diffs.moments
-		least = stat.MinDetectable(1, math.Sqrt(m.Variance()/m.EffectiveN()), est.Level, stat.DefaultPower)
+		least = stat.MinDetectable(n, math.Sqrt(m.Variance()/m.EffectiveN()), math.Inf(1), est.Level, stat.DefaultPower)
 	}
 	if !(least > 0) {
 		return 1 // no spread was observed, so the spread is unknown

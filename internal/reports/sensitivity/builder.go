@@ -217,7 +217,7 @@ func (b *Builder) pair(i, j int) (Pair, bool) {
 		p.BothNo += c.no
 	}
 	n := p.BothYes + p.FirstOnly + p.SecondOnly + p.BothNo
-	p.Agreement = stat.Proportion(p.BothYes+p.BothNo, n)
+	p.Agreement = stat.Proportion(p.BothYes+p.BothNo, n, stat.DefaultLevel)
 	p.Kappa = agreement.Confusion{TP: p.BothYes, FN: p.FirstOnly, FP: p.SecondOnly, TN: p.BothNo}.Kappa(stat.DefaultLevel)
 	return p, n > 0
 }

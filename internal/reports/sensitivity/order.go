@@ -130,7 +130,7 @@ func (b *Builder) order(first, second *Part, level float64) Order {
 		if a == nil || b == nil {
 			continue // One of the two scores is withheld or missing.
 		}
-		d := stat.Unpaired{First: *b, Second: *a}.At(level)
+		d := stat.Difference(*a, *b, level)
 		if o.Paired {
 			d = paired(first, second, j, level)
 		}
@@ -187,12 +187,12 @@ func paired(first, second *Part, judge int, level float64) stat.Estimate {
 	}
 	m := diffs.Moments()
 	bounds := stat.Bounds{Lo: -1, Hi: 1}
-	est := stat.MeanIn(m, level, bounds)
+	est := stat.Mean(m, level, bounds)
 	if math.Abs(float64(m.N())*m.Mean()-float64(up-down)) < 1e-9 {
 		est = stat.PairedProportions(up, down, m.N(), level)
 	}
-	if diffs.Several() {
-		est = diffs.Mean(level, bounds).AtLeastAsWide(est).OfClusters(m)
+	if m.N() > diffs.Clusters() {
+		est = diffs.Mean(level, bounds).AtLeastAsWide(est)
 	}
 	return est
 }

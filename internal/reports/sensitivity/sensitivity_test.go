@@ -52,7 +52,7 @@ func add(b *sensitivity.Builder, s sensitivity.System, words string) {
 		}
 		score := sensitivity.Score{Judge: j, Items: len(items), Unjudged: len(items) - n, Lo: float64(k) / float64(len(items)), Hi: float64(k+len(items)-n) / float64(len(items))}
 		if n == len(items) {
-			est := stat.Proportion(k, n)
+			est := stat.Proportion(k, n, stat.DefaultLevel)
 			score.Estimate = &est
 		} else {
 			score.Withheld = true
@@ -260,7 +260,7 @@ func TestFates(t *testing.T) {
 				for i := range 200 {
 					right[j] += int(verdict(j, i).Score)
 				}
-				est := stat.Proportion(right[j], 200)
+				est := stat.Proportion(right[j], 200, stat.DefaultLevel)
 				part.Score(sensitivity.Score{Judge: j, Estimate: &est, Items: 200})
 			}
 			for i := range 200 {

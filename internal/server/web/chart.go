@@ -32,7 +32,7 @@ func newIntervalBar(est stat.Estimate) *intervalBar {
 		share = math.Min(math.Max(share, 0), 1)
 		return tenth(barMargin + share*(barWidth-2*barMargin))
 	}
-	lo, hi := est.Drawn()
+	lo, hi := doc.Drawn(est)
 	return &intervalBar{X1: x(lo), X2: x(hi), CX: x(est.Value)}
 }
 
@@ -208,7 +208,7 @@ func newConfidenceChart(conf *report.Confidence, bins []agreement.Bin) *confiden
 	}
 	for _, b := range bins {
 		c.Labelled += b.N
-		lo, hi := b.Observed.Drawn()
+		lo, hi := doc.Drawn(b.Observed)
 		c.Points = append(c.Points, chartPoint{
 			CX: c.x(b.Confidence), CY: c.y(b.Observed.Value), Lo: c.y(lo), Hi: c.y(hi),
 			Words: fmt.Sprintf("%s sure: right in %s, n=%d", percent(b.Confidence), share(b.Observed), b.N),

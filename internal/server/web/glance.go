@@ -161,7 +161,7 @@ func newGlanceBar(name string, f report.Figures) glanceBar {
 	if f.Judged != nil {
 		est, about = *f.Judged, ""
 	}
-	lo, hi := est.Drawn()
+	lo, hi := doc.Drawn(est)
 	return glanceBar{
 		Name: name, Value: percent(est.Value), Interval: est.Ends("%.1f", 100), About: about + "n = " + words.Comma(f.Items-f.Unjudged),
 		Width: tenth(100 * est.Value), Lo: tenth(100 * lo), Span: tenth(100 * (hi - lo)),

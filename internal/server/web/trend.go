@@ -99,7 +99,7 @@ func newTrendChart(id string, rows []runRow) trendChart {
 	c.Height, c.Base, c.TickY = c.Height+trendTaller, c.Base+trendTaller, c.TickY+trendTaller
 	lo, hi := 1.0, 0.0
 	for _, r := range rows {
-		from, to := r.Score.estimate.Drawn()
+		from, to := doc.Drawn(r.Score.estimate)
 		lo, hi = math.Min(lo, from), math.Max(hi, to)
 	}
 	lo, hi = math.Max(0, math.Floor(lo*10)/10), math.Min(1, math.Ceil(hi*10)/10)
@@ -124,7 +124,7 @@ func newTrendChart(id string, rows []runRow) trendChart {
 			c.Lines = append(c.Lines, trendLine{System: r.System, Class: fmt.Sprintf("line%d", min(i, trendLines-1)+1)})
 		}
 		line := &c.Lines[i]
-		from, to := r.Score.estimate.Drawn()
+		from, to := doc.Drawn(r.Score.estimate)
 		p := trendPoint{Row: r, CX: x(r), CY: y(r.Score.estimate.Value), Lo: y(from), Hi: y(to)}
 		p.Words = fmt.Sprintf("%s: %s, %s", r.Title(), share(r.Score.estimate), clock(r.Created))
 		if n := len(line.Points); n > 0 {

@@ -28,7 +28,7 @@ const (
 // and of right responses that it rejects, among n responses with a known truth. An unknown
 // error rate does not count in favour of the judge.
 func newTrust(accepts, rejects *stat.Estimate, n int, known string) trust {
-	if n < fewLabels || accepts == nil || rejects == nil || accepts.Unknown() || rejects.Unknown() {
+	if n < fewLabels || accepts == nil || rejects == nil || doc.Unknown(*accepts) || doc.Unknown(*rejects) {
 		return trust{Tone: doc.Warning, Text: fmt.Sprintf("It is too early to say whether this judge can be trusted: there are %s, and both right and wrong responses are needed.", words.Count(n, known))}
 	}
 	errs := fmt.Sprintf("It accepts %s of the wrong responses and rejects %s of the right ones.", percent(accepts.Value), percent(rejects.Value))

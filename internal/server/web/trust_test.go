@@ -11,7 +11,7 @@ import (
 // A judge that accepts most wrong responses is marked as bad.
 func TestTrust(t *testing.T) {
 	t.Parallel()
-	est := func(k, n int) *stat.Estimate { e := stat.Proportion(k, n); return &e }
+	est := func(k, n int) *stat.Estimate { e := stat.Proportion(k, n, stat.DefaultLevel); return &e }
 	for _, tt := range []struct {
 		name             string
 		accepts, rejects *stat.Estimate

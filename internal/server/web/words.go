@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/words"
@@ -68,7 +69,7 @@ func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 // share formats an estimate as percentages, for example "66.7% [48.8, 80.8]", with "-" in
 // place of an interval that the data do not allow, and "-" alone for an unknown estimate.
 func share(est stat.Estimate) string {
-	if est.Unknown() {
+	if doc.Unknown(est) {
 		return "-"
 	}
 	return percent(est.Value) + " " + est.Ends("%.1f", 100)

@@ -1,4 +1,4 @@
-package stat_test
+package doc_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"deem/stat"
+	"deem/internal/doc"
 )
 
 var quantiles = []float64{0, 0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 1}
@@ -20,7 +20,7 @@ func TestHistogramQuantile(t *testing.T) {
 			rapid.Just(0.0),
 		)
 		values := rapid.SliceOfN(one, 1, 200).Draw(t, "values")
-		var h stat.Histogram
+		var h doc.Histogram
 		for _, x := range values {
 			h.Add(x)
 		}
@@ -36,7 +36,7 @@ func TestHistogramQuantile(t *testing.T) {
 }
 
 func TestHistogramDegenerate(t *testing.T) {
-	var h stat.Histogram
+	var h doc.Histogram
 	if got := h.Quantile(0.5); got != 0 || h.N() != 0 {
 		t.Errorf("empty: Quantile = %v, N = %d, want 0, 0", got, h.N())
 	}
@@ -56,7 +56,7 @@ func TestHistogramDegenerate(t *testing.T) {
 }
 
 func BenchmarkHistogramAdd(b *testing.B) {
-	var h stat.Histogram
+	var h doc.Histogram
 	for i := 0; b.Loop(); i++ {
 		h.Add(float64(i))
 	}

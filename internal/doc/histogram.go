@@ -1,4 +1,4 @@
-package stat
+package doc
 
 import "math"
 
@@ -70,7 +70,7 @@ func (h *Histogram) Quantile(q float64) float64 {
 	}
 	for i, count := range h.counts {
 		if seen += count; seen >= rank {
-			return math.Min(math.Max(middle(i), h.min), h.max)
+			return math.Min(math.Max(bucketMiddle(i), h.min), h.max)
 		}
 	}
 	return h.max
@@ -83,7 +83,7 @@ func bucket(x float64) int {
 	return int(math.Min(math.Log(x/smallest)/logGrowth, buckets-1))
 }
 
-// middle returns a number within 1% of everything in bucket i.
-func middle(i int) float64 {
+// bucketMiddle returns a number within 1% of everything in bucket i.
+func bucketMiddle(i int) float64 {
 	return smallest * math.Exp(float64(i)*logGrowth) * (1 + relativeError)
 }
