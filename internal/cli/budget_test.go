@@ -80,7 +80,7 @@ func budgetFolder(t *testing.T, n int) string {
 func checkBill(t *testing.T, dir string, v *till, most int64) store.Run {
 	t.Helper()
 	var runs []store.Run
-	if err := json.Unmarshal([]byte(run(t, dir, 0, "list", "runs", "--json").out.String()), &runs); err != nil || len(runs) != 1 {
+	if err := json.Unmarshal([]byte(run(t, dir, 0, "list", "runs", "--all", "--json").out.String()), &runs); err != nil || len(runs) != 1 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
 	r, billed := runs[0], v.billed.Load()
