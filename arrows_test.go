@@ -14,11 +14,10 @@ import (
 	"testing/fstest"
 )
 
-// The arrows say which package may know which. They are what keeps the story
-// readable from its beginning: a benchmark reads items, a judge gives
-// verdicts, the run keeps records, stat makes estimates, a report shows them.
-// An import that is not in these tables fails the test with the reason it is
-// missing. To add one, change the table in the same commit and say why.
+// The arrows list which package may import which: a benchmark reads items, a
+// judge gives verdicts, a run saves records, stat computes estimates, and a
+// report shows them. An import that is not in these tables fails the test. To
+// add one, change the table in the same commit and give the reason.
 
 // An arrow is a row of the table of packages: from may import to, of ours.
 type arrow struct {
@@ -30,31 +29,31 @@ type arrow struct {
 // arrows lists every package. The first row that matches a folder counts, so
 // a named folder stands before the pattern that would match it too.
 var arrows = []arrow{
-	{".", nil, "the root is a leaf, so that everybody can import it"},
-	{"internal/text", nil, "strings as Python makes them are useful to all and need nobody"},
-	{"internal/text/metric", []string{"internal/text"}, "metrics bring data of their own, which only their users carry"},
-	{"stat", nil, "floats in, estimates out: statistics knows no judge"},
+	{".", nil, "the root imports no other package of ours, so every package can import it"},
+	{"internal/text", nil, "Python's string functions depend on nothing"},
+	{"internal/text/metric", []string{"internal/text"}, "metrics embed data files, so only packages that score text import them"},
+	{"stat", nil, "floats in, estimates out: statistics does not depend on judges"},
 	{"internal/agreement", []string{"stat"}, "agreement with people and correction by labels are statistics that only reports need"},
 
 	{"internal/evidence", []string{".", "internal/text"}, "what two texts say is compared without a judge; match makes a verdict of it"},
-	{"judge/match", []string{".", "judge", "internal/evidence"}, "a judge that compares by value asks nobody"},
-	{"judge/rule", []string{".", "judge", "internal/text", "internal/text/metric"}, "a rule judges without a model and without a protocol, and says what it is as every judge does"},
-	{"judge", []string{".", "internal/text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
+	{"judge/match", []string{".", "judge", "internal/evidence"}, "a judge that compares values calls no model"},
+	{"judge/rule", []string{".", "judge", "internal/text", "internal/text/metric"}, "a rule judges without a model; it has a spec like every judge"},
+	{"judge", []string{".", "internal/text"}, "a judge calls any deem.Model; a declared judge formats values as Python does"},
 
-	{"judge/panel", []string{".", "judge"}, "a panel asks any judges, whatever they are made of"},
-	{"judge/cascade", []string{".", "judge"}, "a cascade asks any judges in turn, and what it promises is statistics"},
-	{"judge/pairwise", []string{".", "judge"}, "a pair is asked about in both orders, by a declared judge unless another is named"},
+	{"judge/panel", []string{".", "judge"}, "a panel calls any judges"},
+	{"judge/cascade", []string{".", "judge"}, "a cascade calls any judges in turn"},
+	{"judge/pairwise", []string{".", "judge"}, "a pair is judged in both orders, by a declared judge unless the caller names another"},
 
-	{"benchmark", []string{"judge", "internal/benchmark", "internal/benchmark/*"}, "the table of benchmarks names them and does nothing else"},
+	{"benchmark", []string{"judge", "internal/benchmark", "internal/benchmark/*"}, "the table of benchmarks lists them and does nothing else"},
 	{"internal/benchmark", []string{".", "judge", "stat", "internal/text", "internal/dataset"}, sharedByBenchmarks},
-	{"internal/benchmark/*", []string{".", "judge", "judge/*", "internal/text", "internal/text/metric", "stat", "internal/dataset", "internal/benchmark"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
-	{"probe", []string{".", "stat"}, "a probe stresses any judge, counts what came of it, and shows nothing itself"},
+	{"internal/benchmark/*", []string{".", "judge", "judge/*", "internal/text", "internal/text/metric", "stat", "internal/dataset", "internal/benchmark"}, "a benchmark is one folder and imports no other benchmark; stat gives its published metrics intervals"},
+	{"probe", []string{".", "stat"}, "a probe tests any judge and counts the outcomes; reports show them"},
 
-	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
+	{"model", []string{"."}, "a decorator wraps any deem.Model and depends on no vendor"},
 	{"internal/minilm", []string{"."}, "sentence embeddings come from a model's own files"},
-	{"internal/modeltest", []string{".", "model", "internal/wire"}, "the conformance suite holds every model to one contract"},
-	{"internal/wire", []string{"."}, "what the wires have in common, and what a batch is, knows none of them"},
-	{"model/*", []string{".", "internal/wire"}, "a vendor is one folder, and no vendor knows another"},
+	{"internal/modeltest", []string{".", "model", "internal/wire"}, "the conformance suite tests every model against one contract"},
+	{"internal/wire", []string{"."}, "code and batch types shared by vendors depend on none of them"},
+	{"model/*", []string{".", "internal/wire"}, "a vendor is one folder and imports no other vendor"},
 
 	{"internal/doc", []string{".", "stat"}, "a report is one document, which three renderers write; sections of several reports are the same in all"},
 	{"report", []string{".", "stat", "internal/agreement", "internal/doc"}, "a report is made of records alone: it never calls a model or opens a store"},
@@ -65,35 +64,35 @@ var arrows = []arrow{
 	{"deemtest", []string{".", "stat"}, "a test holds verdicts of any judge against what it wants"},
 	{"internal/dataset", []string{".", "internal/text", "internal/flock"}, "files become items before any judge is chosen"},
 	{words, nil, "numbers and texts are written for people the same way everywhere, so every package that writes for people may import it"},
-	{"internal/usage", []string{".", "internal/text"}, "who is to mend an error is known where it is made, and told where it is shown"},
+	{"internal/usage", []string{".", "internal/text"}, "an error is marked as the user's where it occurs, and its exit code is chosen where it is printed"},
 	{"internal/catalog", []string{".", "judge", "judge/*", "model", "model/*", "internal/benchmark", "internal/labels", "internal/minilm", "internal/store", "internal/text", "internal/usage"}, "judges and vendors have their names here; benchmarks are in a table that the list of benchmarks fills"},
-	{"internal/reports", []string{".", "stat", "judge", "judge/*", "model", "probe", "report", "bundle", "internal/agreement", "internal/benchmark", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/reports/*", "internal/store", "internal/text", "internal/usage"}, "what a run found is told to commands and server alike, by what is stored: it makes no judge"},
-	{"internal/store", []string{"."}, "the store keeps records and judges nothing"},
-	{"internal/store/*", []string{".", "internal/store", "internal/flock"}, "a store is one folder, and no store knows another"},
-	{"internal/run", []string{".", "model", "internal/store", "internal/telemetry", "internal/usage", "internal/wire"}, "a run is conducted the same way by command, server and worker, whatever the judge is made of"},
-	{"internal/queue", []string{".", "model", "internal/dataset", "internal/run", "internal/store", "internal/store/postgres", "internal/telemetry"}, "a worker conducts its part of a run and keeps its records; who starts it brings the judge"},
-	{"internal/labels", []string{".", "judge", "internal/dataset"}, "people's verdicts come from files, as items do"},
+	{"internal/reports", []string{".", "stat", "judge", "judge/*", "model", "probe", "report", "bundle", "internal/agreement", "internal/benchmark", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/reports/*", "internal/store", "internal/text", "internal/usage"}, "commands and server report the same results from stored records; no judge is built here"},
+	{"internal/store", []string{"."}, "the store saves records and does not judge"},
+	{"internal/store/*", []string{".", "internal/store", "internal/flock"}, "a store is one folder and imports no other store"},
+	{"internal/run", []string{".", "model", "internal/store", "internal/telemetry", "internal/usage", "internal/wire"}, "command, server and worker conduct a run in the same way, with any judge"},
+	{"internal/queue", []string{".", "model", "internal/dataset", "internal/run", "internal/store", "internal/store/postgres", "internal/telemetry"}, "a worker conducts its part of a run and saves its records; its caller supplies the judge"},
+	{"internal/labels", []string{".", "judge", "internal/dataset"}, "human labels come from files, as items do"},
 	{"internal/published", []string{".", "stat", "judge", "internal/benchmark", "internal/dataset", "internal/text"}, "other people's results become records before any judge is chosen; a benchmark may read its own, so that they count as there"},
 	{"internal/telemetry", []string{"."}, "telemetry changes nothing in a run"},
 	{"internal/export", []string{"."}, "records become rows at the border; what they amount to is a report"},
-	{"internal/flock", nil, "a lock of a file needs nobody"},
-	{"internal/faultserver", nil, "a server that misbehaves on purpose is nobody's friend"},
+	{"internal/flock", nil, "a file lock depends on nothing"},
+	{"internal/faultserver", nil, "the fault server depends on nothing"},
 	{"scripts", nil, "a script measures from the outside"},
 	{"internal/golden", nil, "every port of a published formula is tested with the same vectors"},
 
 	{"internal/server", []string{".", "internal/store", "internal/usage"}, "checks of requests are the same for the API and the pages, whatever they answer"},
-	{"internal/server/api", []string{".", "stat", "judge", "judge/*", "model", "report", "bundle", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/run", "internal/server", "internal/store", "internal/telemetry", "internal/usage"}, "the API conducts runs; it knows no page, no benchmark, no vendor and no database"},
-	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/evidence", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they judge nothing and know no handler of the API"},
+	{"internal/server/api", []string{".", "stat", "judge", "judge/*", "model", "report", "bundle", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/run", "internal/server", "internal/store", "internal/telemetry", "internal/usage"}, "the API conducts runs; it depends on no page, benchmark, vendor or database"},
+	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/evidence", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they do not judge and do not use the API's handlers"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
 }
 
-const sharedByBenchmarks = "what several benchmarks have in common knows none of them"
+const sharedByBenchmarks = "code shared by benchmarks depends on none of them"
 
-// A library is a row of the table of libraries: who may import it, and why
-// nobody else. A library missing here needs its row in
-// docs/design/dependencies.md first.
+// A library is a row of the table of libraries: which packages may import it,
+// and why no others. A new library needs a row in docs/design/dependencies.md
+// first.
 type library struct {
 	path string   // of a module, or the beginning of one
 	in   []string // folders, in the spelling of arrow
@@ -105,12 +104,12 @@ var libraries = []library{
 	{"github.com/riverqueue/river", []string{"internal/queue"}, "only one package knows which queue hands out work"},
 	{"github.com/chromedp/chromedp", nil, "a browser is for tests"},
 	{"modernc.org/sqlite", []string{"internal/store/sqlite"}, "only one package knows which database keeps the runs"},
-	{"github.com/pressly/goose/v3", []string{"internal/store/postgres"}, "only one package knows who brings tables up to date"},
-	{"github.com/spf13/cobra", []string{"internal/cli"}, "a library user has no command line"},
-	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
+	{"github.com/pressly/goose/v3", []string{"internal/store/postgres"}, "only one package runs migrations"},
+	{"github.com/spf13/cobra", []string{"internal/cli"}, "only the command has a command line"},
+	{"github.com/spf13/pflag", []string{"internal/cli"}, "only the command has a command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "internal/benchmark", "internal/catalog", "internal/labels", "internal/published", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is what people write by hand: judges, settings, providers, labels, tables of claims, and prompts in repositories of others; it is never a format of items"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "internal/benchmark", "internal/catalog", "internal/labels", "internal/published", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "cmd/deem", "internal/export", "internal/server/api"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
@@ -118,8 +117,8 @@ var libraries = []library{
 	{"golang.org/x/text", []string{"internal/minilm", "internal/evidence", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
 	{"github.com/neurosnap/sentences", []string{"internal/text/metric"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
 	{"github.com/tiktoken-go/tokenizer", []string{"internal/run"}, "vocabularies are large, and only a plan counts tokens"},
-	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "only one package knows who watches"},
-	{"go.opentelemetry.io/proto", []string{"internal/telemetry"}, "only one package knows who watches"},
+	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "only one package exports telemetry"},
+	{"go.opentelemetry.io/proto", []string{"internal/telemetry"}, "only one package exports telemetry"},
 	{"google.golang.org/protobuf", []string{"internal/telemetry"}, "only one package speaks to a collector"},
 	{"github.com/mattn/go-runewidth", []string{"report", "internal/doc", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
 	{"golang.org/x/sys", []string{"internal/flock", "internal/store/*", "internal/cli", "internal/faultserver"}, "locks, terminals and exact timers are the system's; everything else is portable"},
@@ -423,7 +422,7 @@ func TestArrowsRefuse(t *testing.T) {
 	}{
 		{"stat/good.go", "math", ""},
 		{"probe/words.go", "deem/internal/words", ""},
-		{"stat/words.go", "deem/internal/words", "statistics knows no judge"},
+		{"stat/words.go", "deem/internal/words", "statistics does not depend on judges"},
 		{"judge/good.go", "deem deem/internal/text go.yaml.in/yaml/v3", ""},
 		{"internal/benchmark/locomo/good.go", "deem/judge/rule deem/internal/dataset", ""},
 		{"internal/benchmark/locomo/shared.go", "deem/internal/benchmark", ""},
@@ -436,13 +435,13 @@ func TestArrowsRefuse(t *testing.T) {
 		{"stat/testdata/bad.go", "deem", ""},
 		{"other/bad.go", "deem/internal/cli", ""}, // A module of its own: see soundTree.
 
-		{"bad.go", "deem/internal/text", "bad.go:2 imports deem/internal/text: . may import nothing of ours: the root is a leaf"},
-		{"stat/bad.go", "deem", "statistics knows no judge"},
-		{"judge/bad.go", "deem/model", "judge may import of ours only deem, internal/text: a judge asks a deem.Model"},
-		{"judge/rule/bad.go", "deem/judge/match", "without a protocol"},
-		{"model/openai/bad.go", "deem/model/fake", "no vendor knows another"},
-		{"internal/benchmark/locomo/bad.go", "deem/internal/benchmark/halumem", "no benchmark knows another"},
-		{"internal/benchmark/bad.go", "deem/internal/benchmark/locomo", "knows none of them"},
+		{"bad.go", "deem/internal/text", "bad.go:2 imports deem/internal/text: . may import nothing of ours: the root imports no other package"},
+		{"stat/bad.go", "deem", "statistics does not depend on judges"},
+		{"judge/bad.go", "deem/model", "judge may import of ours only deem, internal/text: a judge calls any deem.Model"},
+		{"judge/rule/bad.go", "deem/judge/match", "it has a spec like every judge"},
+		{"model/openai/bad.go", "deem/model/fake", "imports no other vendor"},
+		{"internal/benchmark/locomo/bad.go", "deem/internal/benchmark/halumem", "imports no other benchmark"},
+		{"internal/benchmark/bad.go", "deem/internal/benchmark/locomo", "depends on none of them"},
 		{"examples/ten-lines/shared.go", "deem/internal/benchmark", "a user cannot import internal packages"},
 		{"report/bad.go", "deem/internal/store", "a report is made of records alone"},
 		{"cmd/deem/bad.go", "deem", "cmd/deem may import of ours only internal/cli"},
