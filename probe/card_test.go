@@ -118,7 +118,7 @@ func TestFewItemsNarrowNothing(t *testing.T) {
 		records = append(records, said("vague", "", n, 0, "yes"), said("empty", "", n, 0, second))
 	}
 	est, alone := cardOf(1, records...).FalseAccepts.Estimate, stat.Proportion(7, 12, stat.DefaultLevel)
-	if est.Lo > alone.Lo || est.Hi < alone.Hi || !strings.Contains(strings.Join(est.Warnings, "\n"), "few clusters happen to agree") {
+	if est.Lo > alone.Lo || est.Hi < alone.Hi || !strings.Contains(strings.Join(est.Warnings, "\n"), "with so few clusters") {
 		t.Errorf("7 of 12 probes of 6 items: [%.3f, %.3f] with %q, want it no narrower than [%.3f, %.3f]", est.Lo, est.Hi, est.Warnings, alone.Lo, alone.Hi)
 	}
 }

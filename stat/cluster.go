@@ -27,8 +27,8 @@ const (
 	warnVeryFewClusters = "fewer than 8 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; " +
 		"it is too wide rather than too narrow"
 	warnFewHold     = "a handful of clusters holds most of the misses, or of the hits: the interval may be too narrow"
-	warnOneCluster  = "one cluster says nothing about how clusters differ: there is no interval"
-	warnLucky       = "few clusters happen to agree better than their items do: the interval is at least that of independent items"
+	warnOneCluster  = "one cluster gives no information about how clusters differ: there is no interval"
+	warnLucky       = "with so few clusters the clustered interval came out narrower than the simple one: the wider one is shown"
 	warnSteady      = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
 	warnSteadyDraws = "too many resamples have no spread: the interval is the cluster-robust one"
 )

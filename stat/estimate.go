@@ -63,7 +63,7 @@ const WarnNoValues = "there is nothing to estimate from"
 // The other warnings. They contain no numbers, so that a table of twenty rows needs one
 // footnote and not twenty.
 const (
-	warnOneValue = "one value says nothing about the spread: there is no interval"
+	warnOneValue = "one value gives no information about the spread: there is no interval"
 	warnNoSpread = "all values are equal, so their spread is unknown: " +
 		"the interval is the widest that values within their bounds allow"
 	warnNoSpreadUnbounded = "all values are equal, so their spread is unknown: the interval has no width"

@@ -13,8 +13,8 @@ const methodGwet = "gwet"
 // The warnings of agreement among several judges.
 const (
 	warnNoPairs   = "no item was rated by two judges, so agreement is not defined"
-	warnOneRated  = "one item says nothing about the spread of agreement: there is no interval"
-	warnUndefined = "everybody gave the same label to everything, so agreement beyond chance is not defined"
+	warnOneRated  = "one item gives no information about the spread of agreement: there is no interval"
+	warnUndefined = "all judges gave the same label to every item, so agreement beyond chance is not defined"
 	warnCertain   = "agreement does not differ between items, so its spread is unknown: the interval has no width"
 )
 

@@ -24,7 +24,7 @@ const (
 // The warnings of the bootstrap of alpha.
 const (
 	WarnAlpha      = "alpha is not defined for these ratings"
-	warnAlphaDraws = "in some draws everybody gave the same rating: they were left out, which makes the interval uncertain"
+	warnAlphaDraws = "in some draws all ratings were equal: these draws were left out, which makes the interval uncertain"
 )
 
 // KrippendorffInterval returns Krippendorff's alpha with the percentile interval of the
