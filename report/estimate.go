@@ -13,7 +13,7 @@ const fewItems = 30
 
 // The warnings that a report adds to those of package stat.
 const (
-	warnFew = "fewer than 30 items: a few other verdicts would move this number a lot"
+	warnFew = "small sample: fewer than 30 items"
 
 	// warnIndependent marks the mean of an aspect if items come in clusters.
 	warnIndependent = doc.WarnIndependent

@@ -106,7 +106,7 @@ func (p *Planner) warnings(out Plan) []string {
 			words.Plural(p.tooLong, "prompt does", "prompts do"), words.Comma(int64(p.price.Window)), out.Model, about(out, int64(out.LongestPrompt)))
 	}
 	if p.unbounded && p.costMax > 0 {
-		warn("the judge sets no limit to its replies, so the most that they can cost is that of %s tokens each", words.Comma(int64(p.longest)))
+		warn("no max_tokens set: the worst case assumes %s output tokens per call", words.Comma(int64(p.longest)))
 	}
 	if out.Unpriced != "" && out.Calls > 0 {
 		warn("%s: give one with --prices", out.Unpriced)
