@@ -174,7 +174,7 @@ func (b *browser) leave(how func(), what string) {
 // accessible checks that axe finds no serious accessibility problem on the page.
 func (b *browser) accessible() {
 	b.t.Helper()
-	axe, err := os.ReadFile(filepath.Join("..", "..", ".tools", "axe", "axe.min.js"))
+	axe, err := os.ReadFile(filepath.Join("..", "..", "..", ".tools", "axe", "axe.min.js"))
 	if os.IsNotExist(err) {
 		if os.Getenv("CI") != "" {
 			b.t.Error("there is no axe-core; make test fetches it")
