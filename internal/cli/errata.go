@@ -55,7 +55,7 @@ func (a *app) applyErrata(ctx context.Context, data items, o runOptions) (items,
 	n, all := m.Faulty(), data.Len()
 	if !o.errata.corrected {
 		a.say("%s of %s with a reference that %s calls wrong: a perfect system scores %.2f%%",
-			words.Comma(n), words.Count(all, "item"), e.Name(), 100*float64(all-n)/float64(max(all, 1)))
+			words.Comma(n), words.Count(all, "item"), e.Name, 100*float64(all-n)/float64(max(all, 1)))
 		return data, nil
 	}
 	return a.corrected(data, m)
@@ -79,8 +79,8 @@ func (a *app) corrected(data items, m *reports.Matched) (items, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.names = append(slices.Clone(c.names), "corrected by "+m.Errata().Name())
-	a.say("%s corrected by %s: these are not the published items", words.Count(n, "reference"), m.Errata().Name())
+	c.names = append(slices.Clone(c.names), "corrected by "+m.Errata.Name)
+	a.say("%s corrected by %s: these are not the published items", words.Count(n, "reference"), m.Errata.Name)
 	return c, nil
 }
 

@@ -121,7 +121,7 @@ func promised(ctx context.Context, judgings []catalog.Choice, data items, o runO
 		if err != nil {
 			return l, err
 		}
-		l.Errata, l.Corrected = e.Hash(), o.errata.corrected
+		l.Errata, l.Corrected = e.Hash, o.errata.corrected
 	}
 	return l, nil
 }

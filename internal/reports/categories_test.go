@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"deem/benchmark"
+	bench "deem/internal/benchmark"
 	"deem/internal/benchmark/locomo"
 	"deem/internal/reports"
 )
@@ -60,11 +61,11 @@ func TestLoCoMoCategories(t *testing.T) {
 	}
 	const faults = "locomo_audit/errors.json"
 	published(t, faults)
-	list, err := reports.OpenErrata(t.Context(), filepath.Join("..", "..", "..", "shared", "data", faults), reports.ErrataOptions{ID: locomo.CanonicalID})
+	list, err := reports.ReadErrata(t.Context(), filepath.Join("..", "..", "..", "shared", "data", faults), &bench.Benchmark{ItemID: locomo.CanonicalID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range list.List() {
+	for _, e := range list.List {
 		if e.Corrupts {
 			faulty[e.Category]++
 		}

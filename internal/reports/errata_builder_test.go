@@ -81,7 +81,7 @@ func reportOf(t testing.TB, list string, judge deem.Judge, recs []deem.Record) r
 	if err := os.WriteFile(file, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e, err := reports.OpenErrata(t.Context(), file, reports.ErrataOptions{})
+	e, err := reports.ReadErrata(t.Context(), file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestJudgeEnds(t *testing.T) {
 	broken := errors.New("disk on fire")
 	judge := judgeFunc(func(deem.Item) (deem.Verdict, error) { return deem.Verdict{}, broken })
 	recs := records("old", "old", "new")
-	e := read(t, write(t, "l.jsonl", twoFaults), reports.ErrataOptions{})
+	e := read(t, write(t, "l.jsonl", twoFaults), nil)
 	b := reports.NewErrata(match(t, e, recs[2].Item), report.Head{}, judge)
 	if err := b.Add(t.Context(), recs[2]); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
@@ -208,7 +208,7 @@ func TestJudgeEnds(t *testing.T) {
 // TestMatchEnds checks that the error of the items is returned.
 func TestMatchEnds(t *testing.T) {
 	broken := errors.New("disk on fire")
-	e := read(t, write(t, "l.jsonl", twoFaults), reports.ErrataOptions{})
+	e := read(t, write(t, "l.jsonl", twoFaults), nil)
 	if _, err := e.Match(func(yield func(deem.Item, error) bool) { yield(deem.Item{}, broken) }); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}

@@ -25,7 +25,7 @@ func ExampleRead() {
 		return
 	}
 
-	list, err := reports.OpenErrata(context.Background(), path, reports.ErrataOptions{})
+	list, err := reports.ReadErrata(context.Background(), path, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

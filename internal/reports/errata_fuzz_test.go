@@ -22,7 +22,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"id": "q1", "published": "x", "corrected": "\""}`, `"`, `"\""`)
 	f.Fuzz(func(t *testing.T, text, reference, said string) {
 		file := write(t, "errata.jsonl", text)
-		e, err := reports.OpenErrata(t.Context(), file, reports.ErrataOptions{})
+		e, err := reports.ReadErrata(t.Context(), file, nil)
 		if err != nil {
 			if !strings.Contains(err.Error(), file) {
 				t.Errorf("error %q does not name the file", err)

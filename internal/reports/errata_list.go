@@ -1,11 +1,21 @@
 package reports
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"iter"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"deem"
+	"deem/internal/benchmark"
+	"deem/internal/dataset"
+	"deem/internal/text"
+	"deem/internal/usage"
 )
 
 // An Erratum is one known error in an answer key.
@@ -29,23 +39,137 @@ type Erratum struct {
 
 // ErrataList are the known errors of one answer key.
 type ErrataList struct {
-	name   string
-	hash   string
-	list   []Erratum
+	Name string    // of the file without its folder
+	List []Erratum // in the order of the file
+
+	// Hash is the SHA-256 of the list in hexadecimal. Lists with the same errata in the
+	// same order have the same hash, whatever the format of the file.
+	Hash string
+
 	id     func(string) string
 	byID   map[string]int
 	byText map[string][]int
 }
 
-// Name returns the name of the file without its folder.
-func (e *ErrataList) Name() string { return e.name }
+// The columns of a list: our own names first, then those of others. The locomo-audit
+// project uses question_id, golden_answer, correct_answer and error_type.
+var (
+	idColumns        = []string{"id", "item_id", "question_id", "qid"}
+	questionColumns  = []string{"question", "query", "input"}
+	categoryColumns  = []string{"category", "question_type", "task"}
+	kindColumns      = []string{"kind", "error_type", "type", "error"}
+	publishedColumns = []string{"published", "golden_answer", "gold_answer", "original_answer", "wrong_reference"}
+	correctedColumns = []string{"corrected", "corrected_references", "corrected_reference", "corrected_answer", "correct_answer", "references", "reference"}
+	corruptsColumns  = []string{"corrupts", "corrupts_score", "score_corrupting"}
+)
 
-// Hash returns the SHA-256 of the list in hexadecimal. Lists with the same errata in
-// the same order have the same hash, whatever the format of the file.
-func (e *ErrataList) Hash() string { return e.hash }
+// ReadErrata reads a list of errata from JSON, JSONL, CSV or Parquet. A row identifies an
+// item by "id", by "question", or by both. It may give the correct answer ("corrected", a
+// text or a list), the wrong one ("published"), the kind of error ("kind"), and whether it
+// can change a score ("corrupts", yes or no). By default all errors can, except those whose
+// kind contains "citation". A benchmark may write the ids of its items in several ways; nil
+// means no benchmark. If rows are invalid, the error is a [*deem.Problems].
+func ReadErrata(ctx context.Context, path string, b *benchmark.Benchmark) (*ErrataList, error) {
+	isErratum := func(keys []string) bool { // whether the only object of a file is itself an erratum
+		return slices.ContainsFunc(keys, func(k string) bool {
+			return slices.Contains(idColumns, k) || slices.Contains(questionColumns, k)
+		})
+	}
+	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: []string{path}, Whole: isErratum})
+	if err != nil {
+		return nil, usage.Mark(err)
+	}
+	e := &ErrataList{Name: filepath.Base(path), byID: map[string]int{}, byText: map[string][]int{}}
+	e.id = func(id string) string { return id }
+	if b != nil && b.ItemID != nil {
+		e.id = b.ItemID
+	}
+	var problems deem.Problems
+	for row, rowErr := range files.Rows(ctx) {
+		if rowErr == nil {
+			rowErr = e.row(row)
+		}
+		if p, ok := errors.AsType[deem.Problem](rowErr); ok {
+			problems.Add(p)
+		} else if rowErr != nil {
+			return nil, usage.Mark(errors.Join(rowErr, files.Close()))
+		}
+	}
+	if problems.Total == 0 && len(e.List) == 0 {
+		problems.Add(deem.Problem{File: path, Message: "there is no erratum in it"})
+	}
+	if err := errors.Join(problems.Err(), files.Close()); err != nil {
+		return nil, usage.Mark(err)
+	}
+	e.Hash, err = deem.Hash(e.List)
+	return e, err
+}
 
-// List returns the errata in the order of the file.
-func (e *ErrataList) List() []Erratum { return slices.Clone(e.list) }
+// row adds one row of the file.
+func (e *ErrataList) row(r *dataset.Row) error {
+	x := Erratum{
+		ID: errataText(r, idColumns), Question: errataText(r, questionColumns), Category: errataText(r, categoryColumns), Kind: errataText(r, kindColumns),
+		Published: errataTexts(r, publishedColumns), References: errataTexts(r, correctedColumns),
+	}
+	fault := func(format string, args ...any) error {
+		return deem.Problem{File: r.File, Line: r.Line, Message: fmt.Sprintf(format, args...)}
+	}
+	if x.ID == "" && x.Question == "" {
+		return fault(`the erratum names no item: it has neither "id" nor "question"`)
+	}
+	switch said := errataText(r, corruptsColumns); strings.ToLower(said) {
+	case "":
+		x.Corrupts = !strings.Contains(strings.ToLower(x.Kind), "citation")
+	case "yes", "y", "true", "1":
+		x.Corrupts = true
+	case "no", "n", "false", "0":
+	default:
+		return fault("whether the fault can move a score is %q, and not yes or no", said)
+	}
+	if x.ID != "" {
+		id := e.id(x.ID)
+		if _, ok := e.byID[id]; ok {
+			return fault("there was an erratum of %s before", x.ID)
+		}
+		e.byID[id] = len(e.List)
+	}
+	if x.Question != "" {
+		e.byText[plain(x.Question)] = append(e.byText[plain(x.Question)], len(e.List))
+	}
+	e.List = append(e.List, x)
+	return nil
+}
+
+// errataTexts returns the texts in the first column that has a value: those of a list, or a
+// single one, without surrounding white space.
+func errataTexts(r *dataset.Row, columns []string) []string {
+	at := slices.IndexFunc(columns, func(name string) bool { return !r.Get(name).Blank() })
+	if at < 0 {
+		return nil
+	}
+	v := r.Get(columns[at])
+	values, isList := v.List()
+	if !isList {
+		values = []dataset.Value{v}
+	}
+	var list []string
+	for _, v := range values {
+		if text := strings.TrimSpace(v.Str()); !v.Blank() && text != "" {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// errataText returns the text in the first column that has one, "" if there is none.
+func errataText(r *dataset.Row, columns []string) string {
+	for _, name := range columns {
+		if v := r.Get(name); !v.Blank() {
+			return strings.TrimSpace(v.Str())
+		}
+	}
+	return ""
+}
 
 // plain returns text normalized for comparison: in lower case, with single spaces. Files
 // with the same question differ in these.
@@ -53,7 +177,7 @@ func plain(text string) string { return strings.Join(strings.Fields(strings.ToLo
 
 // A Matched is a list of errata matched with the items of a run.
 type Matched struct {
-	errata *ErrataList
+	Errata *ErrataList // the whole list
 	of     map[string]int // item id to the index of its erratum
 	mended int            // items whose reference is already corrected
 	absent int            // errata that can change a score and match no item of the run
@@ -72,46 +196,38 @@ func (e *ErrataList) Match(items iter.Seq2[deem.Item, error]) (*Matched, error) 
 		if err != nil {
 			return nil, err
 		}
-		if i, ok := e.byID[e.id(it.ID)]; ok && e.list[i].asks(it) {
-			byID[i] = append(byID[i], slim(it))
+		slim := deem.Item{ID: it.ID, References: it.References} // what is needed until the end of the pass
+		if i, ok := e.byID[e.id(it.ID)]; ok && e.List[i].asks(it) {
+			byID[i] = append(byID[i], slim)
 			continue
 		}
 		for _, i := range e.byText[plain(it.Question)] {
-			if e.list[i].describes(it) {
-				byText[i] = append(byText[i], slim(it))
+			if e.List[i].describes(it) {
+				byText[i] = append(byText[i], slim)
 			}
 		}
 	}
-	m := &Matched{errata: e, of: map[string]int{}}
-	for i := range e.list {
+	m := &Matched{Errata: e, of: map[string]int{}}
+	for i, x := range e.List {
+		if !x.Corrupts {
+			continue
+		}
 		found := byID[i]
 		if len(found) == 0 {
 			found = byText[i]
 		}
-		m.take(i, found)
-	}
-	return m, nil
-}
-
-// slim returns the parts of an item that are needed until the end of the pass.
-func slim(it deem.Item) deem.Item { return deem.Item{ID: it.ID, References: it.References} }
-
-// take adds the items that the i-th erratum applies to.
-func (m *Matched) take(i int, found []deem.Item) {
-	x := m.errata.list[i]
-	if !x.Corrupts {
-		return
-	}
-	if len(found) == 0 {
-		m.absent++
-	}
-	for _, it := range found {
-		if x.mended(it) {
-			m.mended++
-		} else if _, taken := m.of[it.ID]; !taken {
-			m.of[it.ID] = i
+		if len(found) == 0 {
+			m.absent++
+		}
+		for _, it := range found {
+			if x.mended(it) {
+				m.mended++
+			} else if _, taken := m.of[it.ID]; !taken {
+				m.of[it.ID] = i
+			}
 		}
 	}
+	return m, nil
 }
 
 // asks reports whether an item with the erratum's id does not have a different question. It
@@ -144,9 +260,6 @@ func overlap(a, b []string) bool {
 	})
 }
 
-// Errata returns the whole list.
-func (m *Matched) Errata() *ErrataList { return m.errata }
-
 // Faulty returns how many items have a wrong reference.
 func (m *Matched) Faulty() int { return len(m.of) }
 
@@ -156,5 +269,104 @@ func (m *Matched) Of(it deem.Item) (Erratum, bool) {
 	if !ok {
 		return Erratum{}, false
 	}
-	return m.errata.list[i], true
+	return m.Errata.List[i], true
+}
+
+// Correct returns an item with its references corrected, and whether they are. If the list
+// does not give the correct answer, the item is unchanged.
+//
+// Readers keep fields that repeat the references in the form that published programs write
+// into a prompt. These are corrected in the same form. If the form is unknown, the field is
+// removed and protocols use the references themselves: a judge must never see the wrong
+// reference next to the right one.
+func (m *Matched) Correct(it deem.Item) (deem.Item, bool) {
+	x, ok := m.Of(it)
+	if !ok || len(x.References) == 0 {
+		return it, false
+	}
+	old := it.References
+	it.References = slices.Clone(x.References)
+	it.Fields = maps.Clone(it.Fields)
+	// A field of another name with the same text, for example a place that is also the
+	// answer, is not a copy of the references.
+	names := []string{"label"} // of InfiniteBench
+	for _, c := range dataset.Columns() {
+		if c.Target == "references" {
+			names = append(names, c.Names...)
+		}
+	}
+	for _, name := range names {
+		value, ok := it.Fields[name]
+		if !ok {
+			continue
+		}
+		if said, ok := replaceReferences(value, old, x.References); ok {
+			it.Fields[name] = said
+		} else if name == groundTruth || restates(value, old) {
+			delete(it.Fields, name)
+		}
+	}
+	if len(it.Fields) == 0 {
+		it.Fields = nil
+	}
+	return it, true
+}
+
+// groundTruth is the field that repeats the references in any form.
+const groundTruth = "ground_truth"
+
+// restates reports whether a value is JSON that repeats the references.
+func restates(value string, refs []string) bool {
+	var list []json.RawMessage
+	if json.Unmarshal([]byte(value), &list) != nil {
+		list = []json.RawMessage{json.RawMessage(value)}
+	}
+	return len(list) > 0 && !slices.ContainsFunc(list, func(raw json.RawMessage) bool {
+		said := string(raw)
+		if json.Unmarshal(raw, &said) != nil {
+			said = string(raw) // a number is its own text
+		}
+		return !overlap(refs, []string{said})
+	})
+}
+
+// forms are the forms in which a field may repeat references: as a Python list, as JSON, as
+// a list without quotes where none are needed, a single one as a JSON string, and the first
+// as plain text. A form that does not fit the number of references returns "".
+var forms = []func(refs []string) string{
+	func(refs []string) string { return text.Repr(refs) },
+	func(refs []string) string { return asJSON(refs) },
+	func(refs []string) string { return strings.ReplaceAll(asJSON(refs), `","`, `", "`) },
+	func(refs []string) string { return "[" + strings.Join(refs, ", ") + "]" },
+	func(refs []string) string {
+		if len(refs) != 1 {
+			return ""
+		}
+		return asJSON(refs[0])
+	},
+	func(refs []string) string { return refs[0] },
+}
+
+// asJSON returns v, which must be text or a list of texts, as JSON.
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// replaceReferences returns the corrected references in the form in which a value repeats the old
+// ones, and whether it does.
+func replaceReferences(value string, old, corrected []string) (string, bool) {
+	if len(old) == 0 || value == "" {
+		return "", false
+	}
+	for _, form := range forms {
+		if form(old) == value {
+			said := form(corrected)
+			return said, said != ""
+		}
+	}
+	return "", false
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/locomo"
 	"deem/internal/reports"
 	"deem/report"
@@ -25,7 +26,7 @@ func audit(t *testing.T) *reports.ErrataList {
 	if _, err := os.Stat(file); err != nil {
 		t.Skipf("the published list is not here: %v", err)
 	}
-	return read(t, file, reports.ErrataOptions{ID: locomo.CanonicalID})
+	return read(t, file, &benchmark.Benchmark{ItemID: locomo.CanonicalID})
 }
 
 func open(t *testing.T, o locomo.Options) []deem.Item {

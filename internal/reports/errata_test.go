@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/reports"
 )
 
@@ -24,9 +25,9 @@ func write(t *testing.T, name, text string) string {
 	return file
 }
 
-func read(t *testing.T, file string, o reports.ErrataOptions) *reports.ErrataList {
+func read(t *testing.T, file string, b *benchmark.Benchmark) *reports.ErrataList {
 	t.Helper()
-	e, err := reports.OpenErrata(t.Context(), file, o)
+	e, err := reports.ReadErrata(t.Context(), file, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,12 +75,12 @@ func TestReadForms(t *testing.T) {
 		"table.csv": "id,question,category,kind,published,corrected,corrupts\n" +
 			"q1,Who?,2,WRONG,Ann,Bob,\nq2,,,wrong citation,,\"[\"\"x\"\", \"\"y\"\"]\",\n,When?,,typo,,,no\nq4,,,citation is the answer,,,Y\n",
 	} {
-		e := read(t, write(t, name, text), reports.ErrataOptions{})
-		if diff := cmp.Diff(want, e.List()); diff != "" {
+		e := read(t, write(t, name, text), nil)
+		if diff := cmp.Diff(want, e.List); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if e.Name() != name || len(e.Hash()) != 64 {
-			t.Errorf("%s: name %q, hash %q", name, e.Name(), e.Hash())
+		if e.Name != name || len(e.Hash) != 64 {
+			t.Errorf("%s: name %q, hash %q", name, e.Name, e.Hash)
 		}
 	}
 }
@@ -93,12 +94,12 @@ func TestReadRefuses(t *testing.T) {
 		{"{\"id\": \"a\"\n", "errata.jsonl:1: not JSON"},
 	} {
 		file := write(t, "errata.jsonl", tt.text)
-		_, err := reports.OpenErrata(t.Context(), file, reports.ErrataOptions{})
+		_, err := reports.ReadErrata(t.Context(), file, nil)
 		if got := strings.ReplaceAll(fmt.Sprint(err), filepath.Dir(file)+"/", ""); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%q: error %s, want %s", tt.text, got, tt.want)
 		}
 	}
-	if _, err := reports.OpenErrata(t.Context(), filepath.Join(t.TempDir(), "none.json"), reports.ErrataOptions{}); err == nil {
+	if _, err := reports.ReadErrata(t.Context(), filepath.Join(t.TempDir(), "none.json"), nil); err == nil {
 		t.Error("no error for a file that is not there")
 	}
 }
@@ -128,7 +129,7 @@ func TestMatch(t *testing.T) {
 		{"mended already", []deem.Item{{ID: "a1", References: []string{"two"}}}, ""},
 		{"nothing", []deem.Item{{ID: "q", Question: "Which bird?"}}, ""},
 	} {
-		m := match(t, read(t, write(t, "list.jsonl", list), reports.ErrataOptions{}), tt.items...)
+		m := match(t, read(t, write(t, "list.jsonl", list), nil), tt.items...)
 		var got []string
 		for _, it := range tt.items {
 			if _, ok := m.Of(it); !ok {
@@ -148,7 +149,7 @@ func TestMatch(t *testing.T) {
 
 // TestCorrectKeepsItem checks that Correct does not modify its argument.
 func TestCorrectKeepsItem(t *testing.T) {
-	m := match(t, read(t, write(t, "l.jsonl", `{"id": "a", "corrected": "new"}`), reports.ErrataOptions{}), deem.Item{ID: "a", References: []string{"old"}})
+	m := match(t, read(t, write(t, "l.jsonl", `{"id": "a", "corrected": "new"}`), nil), deem.Item{ID: "a", References: []string{"old"}})
 	it := deem.Item{ID: "a", References: []string{"old"}, Response: "r"}
 	fixed, ok := m.Correct(it)
 	if !ok || fixed.References[0] != "new" || it.References[0] != "old" || fixed.Response != "r" {
@@ -184,7 +185,7 @@ func TestCorrectFields(t *testing.T) {
 	} {
 		it := deem.Item{ID: "x", References: tt.old, Fields: map[string]string{tt.name: tt.value}}
 		list := fmt.Sprintf(`{"id": "x", "corrected": %s}`, tt.corrected)
-		fixed, ok := match(t, read(t, write(t, "l.jsonl", list), reports.ErrataOptions{}), it).Correct(it)
+		fixed, ok := match(t, read(t, write(t, "l.jsonl", list), nil), it).Correct(it)
 		got, has := fixed.Fields[tt.name]
 		if !has {
 			got = "-"

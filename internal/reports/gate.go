@@ -10,6 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/reports/compare"
+	"deem/internal/store"
 	"deem/internal/text"
 	"deem/internal/usage"
 	"deem/report"
@@ -355,7 +356,8 @@ func ReportScope(r report.Report) GateScope {
 		if !cond.Quoted {
 			switch cond.Name {
 			case "overall", "score":
-				return figuresOf(cond.Part, r.Metrics[0])
+				f := r.Metrics[0]
+				return FiguresNumber(cond.Part, f.Judged, f.Strict, f.Items)
 			case "unjudged":
 				return GateNumber{Value: float64(r.Unjudged) / float64(max(r.Items, 1)), What: GateShare}
 			case "n":
@@ -365,12 +367,30 @@ func ReportScope(r report.Report) GateScope {
 		known := []string{"overall", "score", "unjudged", "n"}
 		for _, c := range r.Categories {
 			if c.Name == cond.Name {
-				return figuresOf(cond.Part, c.Figures)
+				return FiguresNumber(cond.Part, c.Judged, c.Strict, c.Items)
 			}
 			known = append(known, c.Name)
 		}
 		return NoSuchCategory(cond, known)
 	}
+}
+
+// Gates checks the report of a run against gates: those given, and those promised when the
+// run was locked.
+func Gates(gates []Gate, run store.Run, r report.Report) ([]GateOutcome, error) {
+	if l := SettingsOf(run.Spec).Lock; l != nil {
+		locked, err := ParseGates(l.Gates)
+		if err != nil {
+			return nil, err
+		}
+		gates = slices.Clone(gates)
+		for _, g := range locked {
+			if !slices.ContainsFunc(gates, func(have Gate) bool { return have.Text == g.Text }) {
+				gates = append(gates, g)
+			}
+		}
+	}
+	return HoldGates(gates, ReportScope(r))
 }
 
 // CheckGates rejects gates that no report of a run could meet, before the run is paid for:
@@ -384,36 +404,23 @@ func CheckGates(gates []Gate, categories []string) error {
 			if categories == nil {
 				names = []string{c.Name}
 			}
-			if err := c.check(ReportScope(reportOn(names))); err != nil {
+			// A report with every number that a report over these categories may have.
+			all := report.Figures{Judged: new(stat.Estimate), Items: 1}
+			r := report.Report{Items: 1, Judged: 1, Metrics: []report.Figures{all}}
+			for _, name := range names {
+				r.Categories = append(r.Categories, report.Category{Name: name, Figures: all})
+			}
+			n := ReportScope(r)(c)
+			_, err := c.wanted(n.What)
+			if n.Absent != "" {
+				err = errors.New(n.Absent)
+			}
+			if err != nil {
 				return usage.Mark(fmt.Errorf("gate %q: %w", g.Text, err))
 			}
 		}
 	}
 	return nil
-}
-
-// reportOn returns a report with every number that a report over these categories may have.
-func reportOn(categories []string) report.Report {
-	all := report.Figures{Judged: new(stat.Estimate), Items: 1}
-	r := report.Report{Items: 1, Judged: 1, Metrics: []report.Figures{all}}
-	for _, name := range categories {
-		r.Categories = append(r.Categories, report.Category{Name: name, Figures: all})
-	}
-	return r
-}
-
-// check returns the error of a condition if scope has every number.
-func (c GateCondition) check(scope GateScope) error {
-	n := scope(c)
-	if n.Absent != "" {
-		return errors.New(n.Absent)
-	}
-	_, err := c.wanted(n.What)
-	return err
-}
-
-func figuresOf(part string, f report.Figures) GateNumber {
-	return FiguresNumber(part, f.Judged, f.Strict, f.Items)
 }
 
 // FiguresNumber returns one number of the figures of a run.
