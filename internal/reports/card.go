@@ -72,13 +72,12 @@ func NewCard(r report.Report) Card {
 		Complete: h.Complete, Started: h.Started, Ended: h.Ended,
 	}
 	if k := h.Harness; k != nil {
-		c.Policy, c.Errata, c.Lock, c.Deem = k.Policy, k.Errata, k.Lock, k.Deem
+		c.Policy, c.Errata, c.Lock, c.Deem, c.Dropped = k.Policy, k.Errata, k.Lock, k.Deem, k.Dropped
 		c.Prompts = append(c.Prompts, k.Prompts...)
 		c.Excluded = append(c.Excluded, k.Excluded...)
 		if k.Params != nil {
 			c.Params = k.Params
 		}
-		c.Dropped = k.Dropped
 	}
 	return c
 }

@@ -129,50 +129,51 @@ func Aggregate(w io.Writer, r report.Report, src AggregateSource) error {
 		return ErrNoScore
 	}
 	b := aggregator{r: r, c: NewCard(r)}
-	b.c.Dataset = baseNames(b.c.Dataset)
-	system := b.system()
+	c := &b.c
+
+	// Folders are private, and a slash would change the id of the aggregate.
+	names := strings.Split(c.Dataset, ", ")
+	for i, name := range names {
+		names[i] = name[strings.LastIndexAny(name, `/\`)+1:]
+	}
+	c.Dataset = strings.Join(names, ", ")
+
+	system := modelOf(c.SystemModel)
+	if c.System != "" {
+		system.Name = c.System
+		if c.SystemModel == "" {
+			system.ID = c.System
+		}
+	}
+	system.Details = nonEmpty("system", c.System, "system_model", c.SystemModel)
+	b.scoring, b.details = b.llmScoring(), b.metricDetails()
+	var results []evalResult
+	for _, f := range r.Metrics {
+		results = append(results, b.figures("", f)...)
+	}
+	for _, category := range r.Categories {
+		results = append(results, b.figures(category.Name, category.Figures)...)
+	}
 	return doc.JSON(w, aggregate{
 		Schema:    AggregateVersion,
-		ID:        strings.Join([]string{orUnknown(b.c.Dataset), system.ID, epoch(src.Retrieved)}, "/"),
+		ID:        strings.Join([]string{orUnknown(c.Dataset), system.ID, epoch(src.Retrieved)}, "/"),
 		Timestamp: epoch(r.Head.Started), Retrieved: epoch(src.Retrieved),
 		Source: sourceMeta{
 			Name: "deem", Type: "evaluation_run", Organization: orUnknown(src.Organization), Relationship: cmp.Or(src.Relationship, "other"),
-			Details: nonEmpty("run", b.c.Run),
+			Details: nonEmpty("run", c.Run),
 		},
-		Library: library{Name: "deem", Version: orUnknown(b.c.Deem), Details: nonEmpty("report_version", r.Version, "card_version", CardVersion)},
+		Library: library{Name: "deem", Version: orUnknown(c.Deem), Details: nonEmpty("report_version", r.Version, "card_version", CardVersion)},
 		Model:   system,
-		Results: b.results(),
+		Results: results,
 	})
-}
-
-// baseNames returns the names of files without their folders. Folders are private, and a
-// slash would change the id of the aggregate.
-func baseNames(names string) string {
-	list := strings.Split(names, ", ")
-	for i, name := range list {
-		list[i] = name[strings.LastIndexAny(name, `/\`)+1:]
-	}
-	return strings.Join(list, ", ")
 }
 
 // An aggregator converts a report to results.
 type aggregator struct {
-	r report.Report
-	c Card
-}
-
-// system returns the system under test. Its id has the form of the schema, for example
-// "openai/gpt-4o".
-func (b aggregator) system() modelInfo {
-	info := modelOf(b.c.SystemModel)
-	if b.c.System != "" {
-		info.Name = b.c.System
-		if b.c.SystemModel == "" {
-			info.ID = b.c.System
-		}
-	}
-	info.Details = nonEmpty("system", b.c.System, "system_model", b.c.SystemModel)
-	return info
+	r       report.Report
+	c       Card
+	scoring *llmScoring
+	details map[string]string // of every metric
 }
 
 // modelOf returns the model with the given name in deem.
@@ -187,18 +188,7 @@ func modelOf(name string) modelInfo {
 	return modelInfo{Name: name, ID: vendor + "/" + rest, Developer: vendor}
 }
 
-// results returns each metric over judged items and strict, and each category.
-func (b aggregator) results() []evalResult {
-	var list []evalResult
-	for _, f := range b.r.Metrics {
-		list = append(list, b.figures("", f)...)
-	}
-	for _, c := range b.r.Categories {
-		list = append(list, b.figures(c.Name, c.Figures)...)
-	}
-	return list
-}
-
+// figures returns a metric over judged items and strict.
 func (b aggregator) figures(category string, f report.Figures) []evalResult {
 	var list []evalResult
 	if f.Judged != nil {
@@ -224,25 +214,6 @@ func (b aggregator) result(category string, f report.Figures, est stat.Estimate,
 	if b.r.Hold != nil {
 		held = b.r.Hold.Reason
 	}
-	return evalResult{
-		ID:   joinIDs("/", category, id, how),
-		Name: joinIDs(", ", orUnknown(b.c.Dataset), category, how),
-		Data: sourceData{Name: orUnknown(b.c.Dataset), Type: "other", Details: nonEmpty("sha256", b.c.DatasetHash, "items", strconv.Itoa(b.c.Items))},
-		Metric: metricConfig{
-			Description: fmt.Sprintf("%s by judge %s: %s", f.Metric, b.c.Judge, words),
-			ID:          joinIDs("_", id, how), Name: joinIDs(", ", f.Metric, how), Kind: id, Unit: "proportion",
-			ScoreType: "continuous", Max: 1, LLM: b.scoring(), Details: b.metricDetails(),
-		},
-		Details: scoreDetails{
-			Score: est.Value, Uncertainty: b.uncertainty(est),
-			Details: nonEmpty("category", category, "items", strconv.Itoa(f.Items), "unjudged", strconv.Itoa(f.Unjudged),
-				"band_lower", exact(f.Band.Lo), "band_upper", exact(f.Band.Hi), "withheld", held, "warnings", strings.Join(est.Warnings, "; ")),
-		},
-	}
-}
-
-// uncertainty returns the interval with its method, and none if the data allow none.
-func (b aggregator) uncertainty(est stat.Estimate) uncertainty {
 	u := uncertainty{N: est.N}
 	if est.Method != stat.MethodNone {
 		u.Interval = &confInterval{est.Lo, est.Hi, est.Level, est.Method}
@@ -254,11 +225,26 @@ func (b aggregator) uncertainty(est stat.Estimate) uncertainty {
 	if boot := b.r.Head.Bootstrap; boot != nil && strings.Contains(est.Method, "bootstrap") {
 		u.Bootstrap = boot.Draws
 	}
-	return u
+	return evalResult{
+		ID:   doc.Join("/", category, id, how),
+		Name: doc.Join(", ", orUnknown(b.c.Dataset), category, how),
+		Data: sourceData{Name: orUnknown(b.c.Dataset), Type: "other", Details: nonEmpty("sha256", b.c.DatasetHash, "items", strconv.Itoa(b.c.Items))},
+		Metric: metricConfig{
+			Description: fmt.Sprintf("%s by judge %s: %s", f.Metric, b.c.Judge, words),
+			ID:          doc.Join("_", id, how), Name: doc.Join(", ", f.Metric, how), Kind: id, Unit: "proportion",
+			ScoreType: "continuous", Max: 1, LLM: b.scoring, Details: b.details,
+		},
+		Details: scoreDetails{
+			Score: est.Value, Uncertainty: u,
+			Details: nonEmpty("category", category, "items", strconv.Itoa(f.Items), "unjudged", strconv.Itoa(f.Unjudged),
+				"band_lower", exact(f.Band.Lo), "band_upper", exact(f.Band.Hi), "withheld", held, "warnings", strings.Join(est.Warnings, "; ")),
+		},
+	}
 }
 
-// scoring returns the judge if it uses a model, with the texts of its prompts.
-func (b aggregator) scoring() *llmScoring {
+// llmScoring returns the judge if it uses a model, with the text of its prompt, or of several
+// in sequence with their names.
+func (b aggregator) llmScoring() *llmScoring {
 	if b.c.JudgeKind == judge.KindRule || b.c.Model == "" || len(b.c.Prompts) == 0 {
 		return nil
 	}
@@ -266,7 +252,14 @@ func (b aggregator) scoring() *llmScoring {
 	if t, err := strconv.ParseFloat(b.c.Params["temperature"], 64); err == nil {
 		temperature = &t
 	}
-	scoring := &llmScoring{Prompt: promptText(b.c.Prompts)}
+	scoring := &llmScoring{Prompt: b.c.Prompts[0].Text}
+	if len(b.c.Prompts) > 1 {
+		var texts []string
+		for _, p := range b.c.Prompts {
+			texts = append(texts, "["+p.Name+"]\n"+p.Text)
+		}
+		scoring.Prompt = strings.Join(texts, "\n\n")
+	}
 	for name := range strings.SplitSeq(b.c.Model, " + ") { // a panel uses several
 		scoring.Judges = append(scoring.Judges, judgeConfig{
 			Model: modelOf(name), Temperature: temperature,
@@ -274,21 +267,6 @@ func (b aggregator) scoring() *llmScoring {
 		})
 	}
 	return scoring
-}
-
-// promptText returns a single prompt unchanged, and several in sequence with their names.
-func promptText(list []doc.Prompt) string {
-	if len(list) == 1 {
-		return list[0].Text
-	}
-	var b strings.Builder
-	for i, p := range list {
-		if i > 0 {
-			b.WriteString("\n\n")
-		}
-		b.WriteString("[" + p.Name + "]\n" + p.Text)
-	}
-	return b.String()
 }
 
 // metricDetails returns the remaining information of the card.
@@ -322,16 +300,6 @@ func nonEmpty(pairs ...string) map[string]string {
 		}
 	}
 	return m
-}
-
-func joinIDs(by string, parts ...string) string {
-	var list []string
-	for _, p := range parts {
-		if p != "" {
-			list = append(list, p)
-		}
-	}
-	return strings.Join(list, by)
 }
 
 func orUnknown(s string) string { return cmp.Or(s, "unknown") }

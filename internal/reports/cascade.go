@@ -3,8 +3,10 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
+	"deem"
 	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/stat"
@@ -64,58 +66,36 @@ type Fitted struct {
 	Bound    float64 `json:"bound"` // of the share of wrong decisions
 }
 
-// An Asked is a call that a stage made.
-type Asked struct {
-	Model      string
-	CostMicros int64
-}
-
-// A CascadeBuilder counts the results of stages.
-type CascadeBuilder struct {
-	report Cascade
-}
-
-// NewCascade returns a builder for the given stages, whose names, thresholds and models are
-// set.
-func NewCascade(stages []Stage, p *Promise) *CascadeBuilder {
-	return &CascadeBuilder{report: Cascade{Stages: stages, Promise: p}}
-}
-
 // Add counts an item that the given stage decided, from 1, or 0 for none. A call counts for
-// the first stage that uses its model and was reached.
-func (b *CascadeBuilder) Add(stage int, calls []Asked) {
-	b.report.Items++
+// the first stage that uses its model and was reached. The stages must have their names,
+// thresholds and models.
+func (r *Cascade) Add(stage int, calls []deem.Call) {
+	r.Items++
 	last := stage
 	if stage == 0 {
-		b.report.Undecided++
-		last = len(b.report.Stages)
+		r.Undecided++
+		last = len(r.Stages)
 	} else {
-		b.report.Stages[stage-1].Decided++
+		r.Stages[stage-1].Decided++
 	}
-	for i := range b.report.Stages[:last] {
-		b.report.Stages[i].Reached++
+	reached := r.Stages[:last]
+	for i := range reached {
+		reached[i].Reached++
 	}
 	for _, c := range calls {
-		b.call(last, c)
-	}
-}
-
-func (b *CascadeBuilder) call(last int, c Asked) {
-	for i := range b.report.Stages[:last] {
-		s := &b.report.Stages[i]
-		for _, m := range s.Models {
-			if m == c.Model {
-				s.Calls++
-				s.CostMicros += c.CostMicros
-				return
-			}
+		i := slices.IndexFunc(reached, func(s Stage) bool { return slices.Contains(s.Models, c.Model) })
+		if i < 0 {
+			continue
+		}
+		reached[i].Calls++
+		if c.Reply != nil && !c.Reply.Cached { // cached calls are not paid again
+			reached[i].CostMicros += c.Reply.CostMicros
 		}
 	}
 }
 
-// Cascade returns the result.
-func (b *CascadeBuilder) Cascade() Cascade {
-	r := b.report
+// Finish computes the shares of all items and what was saved.
+func (r *Cascade) Finish() {
 	for i := range r.Stages {
 		r.Stages[i].Coverage = stat.Proportion(r.Stages[i].Decided, r.Items, stat.DefaultLevel)
 		s := r.Stages[i]
@@ -128,7 +108,6 @@ func (b *CascadeBuilder) Cascade() Cascade {
 			CostMicros: int64(float64(s.CostMicros) / float64(s.Reached) * float64(skipped)),
 		}
 	}
-	return r
 }
 
 // Text writes the report as text.

@@ -177,7 +177,7 @@ func plain(text string) string { return strings.Join(strings.Fields(strings.ToLo
 
 // A Matched is a list of errata matched with the items of a run.
 type Matched struct {
-	Errata *ErrataList // the whole list
+	Errata *ErrataList    // the whole list
 	of     map[string]int // item id to the index of its erratum
 	mended int            // items whose reference is already corrected
 	absent int            // errata that can change a score and match no item of the run

@@ -325,6 +325,7 @@ func pick(n int, singular, plural string) string {
 	}
 	return plural
 }
+
 // maxKinds is the number of kinds of errors in the text; JSON has them all.
 const maxKinds = 6
 

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,20 +51,28 @@ type Reporter struct {
 func NewReporter(ctx context.Context, run store.Run, want Options) (*Reporter, error) {
 	h := Head(run, want.MaxUnjudged)
 	h.Bootstrap = want.Bootstrap
-	h.Until = SettingsOf(run.Spec).Until.rule()
 	p, err := Protocol(run)
 	if err != nil {
 		return nil, err
 	}
-	published, note, err := metricsOf(ctx, run, want.MaxUnjudged)
+	b, set, err := Benchmark(run)
 	if err != nil {
 		return nil, err
 	}
-	if note != "" {
-		h.JudgeNote = note
+	r := &Reporter{}
+	if b != nil {
+		if slices.Contains(b.Judges, run.Judge.Name) && (b.Origin == nil || b.Origin(run.Judge.Name).Vendor == "") {
+			h.JudgeNote = cmp.Or(b.Note, h.JudgeNote)
+		}
+		o := set.BenchmarkOptions()
+		o.MaxUnjudged = want.MaxUnjudged
+		if r.Published, err = b.Metrics(ctx, o); err != nil {
+			return nil, usage.Mark(err)
+		}
 	}
-	r := &Reporter{Published: published}
-	if h.Until != nil {
+	if u := set.Until; u != nil {
+		h.Until = new(u.Until)
+		h.Until.Base, h.Until.Passes = u.Base, u.Passes
 		r.early = map[int]deem.Record{}
 	}
 	if p != nil {
@@ -200,40 +209,6 @@ func Benchmark(run store.Run) (*benchmark.Benchmark, Settings, error) {
 		return nil, set, fmt.Errorf("run %s is of the benchmark %s, which this deem does not know", run.ID, set.Benchmark)
 	}
 	return &b, set, nil
-}
-
-// metricsOf returns the metrics of the run's benchmark, nil if it has none, and the note
-// for a report of the benchmark's own judge.
-func metricsOf(ctx context.Context, run store.Run, maxUnjudged float64) (m benchmark.Metrics, note string, err error) {
-	b, set, err := Benchmark(run)
-	if b == nil || err != nil {
-		return nil, "", err
-	}
-	if slices.Contains(b.Judges, run.Judge.Name) && (b.Origin == nil || b.Origin(run.Judge.Name).Vendor == "") {
-		note = b.Note
-	}
-	o := set.BenchmarkOptions()
-	o.MaxUnjudged = maxUnjudged
-	m, err = b.Metrics(ctx, o)
-	return m, note, usage.Mark(err)
-}
-
-// Head returns the head of the report of a run.
-func Head(run store.Run, maxUnjudged float64) report.Head {
-	h := report.Head{
-		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: judge.KindModel,
-		Model: run.Model, Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash,
-		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: maxUnjudged,
-		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
-	}
-	addSystem(&h, run)
-	h.CalibrationError = CalibrationError(run)
-	h.Harness = harnessOf(run)
-	if run.Judge.Rule {
-		h.JudgeKind = judge.KindRule
-	}
-	h.JudgeNote = judgeNote(run)
-	return h
 }
 
 // Protocol returns the protocol of a run; nil for a rule or a composite judge.

@@ -4,14 +4,15 @@ import (
 	"fmt"
 
 	"deem/internal/reports"
+	"deem/judge/panel"
 )
 
 // Two judges vote on three items; the panel follows the majority of the votes.
 func ExampleNewPanel() {
 	b := reports.NewPanel([]string{"match", "universal"}, "majority", false)
-	b.Add([]reports.Vote{reports.Yes, reports.Yes}, reports.Yes)
-	b.Add([]reports.Vote{reports.No, reports.No}, reports.No)
-	b.Add([]reports.Vote{reports.None, reports.Yes}, reports.Yes)
+	b.Add([]panel.Vote{panel.VoteYes, panel.VoteYes}, panel.VoteYes)
+	b.Add([]panel.Vote{panel.VoteNo, panel.VoteNo}, panel.VoteNo)
+	b.Add([]panel.Vote{panel.VoteNone, panel.VoteYes}, panel.VoteYes)
 	p := b.Panel()
 	fmt.Println("items:", p.Items, "members:", len(p.Members))
 	// Output: items: 3 members: 2

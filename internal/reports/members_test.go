@@ -7,21 +7,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"deem"
 	"deem/internal/reports"
+	"deem/judge/panel"
 )
 
 const (
-	none = reports.None
-	no   = reports.No
-	yes  = reports.Yes
+	none = panel.VoteNone
+	no   = panel.VoteNo
+	yes  = panel.VoteYes
 )
 
 func TestPanel(t *testing.T) {
 	b := reports.NewPanel([]string{"a", "b", "c"}, "majority", false)
-	b.Add([]reports.Vote{yes, yes, yes}, yes)
-	b.Add([]reports.Vote{yes, no, yes}, yes)
-	b.Add([]reports.Vote{no, yes, none}, none) // a tie counts for agreement, too
-	b.Add([]reports.Vote{none, none, no}, none)
+	b.Add([]panel.Vote{yes, yes, yes}, yes)
+	b.Add([]panel.Vote{yes, no, yes}, yes)
+	b.Add([]panel.Vote{no, yes, none}, none) // a tie counts for agreement, too
+	b.Add([]panel.Vote{none, none, no}, none)
 	r := b.Panel()
 	if r.Items != 4 || r.NoVerdict != 2 || r.Unanimous.N != 3 || math.Abs(r.Unanimous.Value-1.0/3) > 1e-12 {
 		t.Errorf("%d items, %d without a verdict, unanimous %+v, want 4, 2, and 1 of 3", r.Items, r.NoVerdict, r.Unanimous)
@@ -50,8 +52,8 @@ func TestPanel(t *testing.T) {
 func TestPanelText(t *testing.T) {
 	b := reports.NewPanel([]string{"a\x1b[2J", "b"}, "veto", false)
 	for range 40 {
-		b.Add([]reports.Vote{yes, yes}, yes)
-		b.Add([]reports.Vote{no, yes}, no)
+		b.Add([]panel.Vote{yes, yes}, yes)
+		b.Add([]panel.Vote{no, yes}, no)
 	}
 	var text strings.Builder
 	if err := b.Panel().Text(&text); err != nil {
@@ -77,8 +79,8 @@ func TestPanelTextOfNothing(t *testing.T) {
 	agree := reports.NewPanel([]string{"a", "b"}, "majority", false)
 	apart := reports.NewPanel([]string{"a", "b"}, "majority", false)
 	for range 40 {
-		agree.Add([]reports.Vote{yes, yes}, yes)
-		apart.Add([]reports.Vote{yes, none}, yes)
+		agree.Add([]panel.Vote{yes, yes}, yes)
+		apart.Add([]panel.Vote{yes, none}, yes)
 	}
 	for _, tt := range []struct {
 		b         *reports.PanelBuilder
@@ -100,17 +102,23 @@ func TestPanelTextOfNothing(t *testing.T) {
 
 func TestCascade(t *testing.T) {
 	mark := 0.9
-	b := reports.NewCascade([]reports.Stage{
-		{Name: "match", Threshold: &mark}, {Name: "small", Models: []string{"m1"}, Threshold: &mark}, {Name: "large", Models: []string{"m2"}},
-	}, &reports.Promise{Alpha: 0.05, Delta: 0.05, Fitted: []reports.Fitted{{Stage: "match", Labelled: 300, Decided: 200, Wrong: 2, Bound: 0.03}}})
-	for range 6 {
-		b.Add(1, nil)
+	r := reports.Cascade{
+		Stages: []reports.Stage{
+			{Name: "match", Threshold: &mark}, {Name: "small", Models: []string{"m1"}, Threshold: &mark}, {Name: "large", Models: []string{"m2"}},
+		},
+		Promise: &reports.Promise{Alpha: 0.05, Delta: 0.05, Fitted: []reports.Fitted{{Stage: "match", Labelled: 300, Decided: 200, Wrong: 2, Bound: 0.03}}},
 	}
-	b.Add(2, []reports.Asked{{"m1", 10}})
-	b.Add(3, []reports.Asked{{"m1", 10}, {"m2", 500}})
-	b.Add(3, []reports.Asked{{"m1", 10}, {"m2", 300}})
-	b.Add(0, []reports.Asked{{"m1", 10}, {"m2", 400}})
-	r := b.Cascade()
+	asked := func(model string, micros int64) deem.Call {
+		return deem.Call{Model: model, Reply: &deem.Reply{CostMicros: micros}}
+	}
+	for range 6 {
+		r.Add(1, nil)
+	}
+	r.Add(2, []deem.Call{asked("m1", 10)})
+	r.Add(3, []deem.Call{asked("m1", 10), asked("m2", 500)})
+	r.Add(3, []deem.Call{asked("m1", 10), asked("m2", 300)})
+	r.Add(0, []deem.Call{asked("m1", 10), asked("m2", 400)})
+	r.Finish()
 	var got []int
 	for _, s := range r.Stages {
 		got = append(got, s.Reached, s.Decided, s.Calls, int(s.CostMicros))

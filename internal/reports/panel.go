@@ -4,22 +4,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/internal/words"
+	"deem/judge/panel"
 	"deem/stat"
-)
-
-// A Vote is the verdict of a member on an item.
-type Vote int8
-
-// The votes.
-const (
-	None Vote = iota // the member gave no verdict
-	No
-	Yes
 )
 
 // A Panel shows how well the members of a panel agree.
@@ -92,46 +84,41 @@ func NewPanel(names []string, rule string, repeat bool) *PanelBuilder {
 	return b
 }
 
-// Add counts the votes on one item. The outcome is None if the panel has no verdict.
-func (b *PanelBuilder) Add(votes []Vote, outcome Vote) {
+// Add counts the votes on one item. The outcome is VoteNone if the panel has no verdict.
+func (b *PanelBuilder) Add(votes []panel.Vote, outcome panel.Vote) {
 	b.report.Items++
-	if outcome == None {
+	if outcome == panel.VoteNone {
 		b.report.NoVerdict++
 	}
 	counts := [3]int{}
 	for i, v := range votes {
 		counts[v]++
-		b.rate(i, v)
-		if v == None {
+		if b.report.Items <= maxRated {
+			rating := math.NaN()
+			if v != panel.VoteNone {
+				rating = float64(v)
+			}
+			b.ratings[i] = append(b.ratings[i], rating)
+		}
+		if v == panel.VoteNone {
 			continue
 		}
 		b.voted[i]++
-		b.yes[i] += toInt(v == Yes)
-		b.decided[i] += toInt(outcome != None)
+		b.yes[i] += toInt(v == panel.VoteYes)
+		b.decided[i] += toInt(outcome != panel.VoteNone)
 		b.followed[i] += toInt(outcome == v)
 		for k, w := range votes[:i] {
-			if w != None {
+			if w != panel.VoteNone {
 				b.both[k][i]++
 				b.same[k][i] += toInt(v == w)
 			}
 		}
 	}
-	if n := counts[Yes] + counts[No]; n > 1 {
+	if n := counts[panel.VoteYes] + counts[panel.VoteNo]; n > 1 {
 		b.several++
-		b.unanimous += toInt(counts[Yes] == n || counts[No] == n)
-		b.flips.Add(2*float64(counts[Yes])*float64(counts[No])/(float64(n)*float64(n-1)), 1)
+		b.unanimous += toInt(counts[panel.VoteYes] == n || counts[panel.VoteNo] == n)
+		b.flips.Add(2*float64(counts[panel.VoteYes])*float64(counts[panel.VoteNo])/(float64(n)*float64(n-1)), 1)
 	}
-}
-
-func (b *PanelBuilder) rate(i int, v Vote) {
-	if b.report.Items > maxRated {
-		return
-	}
-	x := math.NaN()
-	if v != None {
-		x = float64(v)
-	}
-	b.ratings[i] = append(b.ratings[i], x)
 }
 
 func toInt(b bool) int {
@@ -163,7 +150,7 @@ func (b *PanelBuilder) Panel() Panel {
 func (r Panel) Text(w io.Writer) error { return writeText(w, r) }
 
 // writeText writes a single report.
-func writeText(w io.Writer, r interface{ AddTo(d *doc.Document) }) error {
+func writeText(w io.Writer, r Parts) error {
 	d := &doc.Document{}
 	r.AddTo(d)
 	return doc.Text(w, d, doc.TextOptions{Detail: true})
@@ -179,10 +166,18 @@ func (r Panel) AddTo(d *doc.Document) {
 	if r.Unanimous.N == 0 {
 		facts = append(facts, doc.Fact{Name: "agreement", Text: "unknown: no item has two votes"})
 	} else {
+		alpha := doc.Fact{Name: "alpha"}
+		// If all votes are equal there is no alpha: 0 would mean that the members agree no
+		// better than by chance.
+		if i := slices.IndexFunc(r.Alpha.Warnings, func(w string) bool { return strings.HasPrefix(w, agreement.WarnAlpha) }); i >= 0 {
+			alpha.Text = r.Alpha.Warnings[i]
+		} else {
+			alpha.Text, alpha.Marks = doc.Coefficient(r.Alpha, 3)+" (Krippendorff's)", d.Mark(r.Alpha.Warnings...)
+		}
 		facts = append(facts,
 			doc.Fact{Name: "unanimous", Text: doc.Share(r.Unanimous) + ", " + doc.NEquals(r.Unanimous.N)},
 			doc.Fact{Name: "differ", Text: doc.Share(r.Flips) + " of pairs of answers to one question"},
-			r.alpha(d))
+			alpha)
 	}
 	members := doc.Table{Columns: []doc.Column{doc.Col("member"), doc.Num("voted"), doc.Num("abstained"), doc.Est("says yes [95%]"), doc.Est("with the panel [95%]")}}
 	for _, m := range r.Members {
@@ -195,17 +190,6 @@ func (r Panel) AddTo(d *doc.Document) {
 		}
 	}
 	d.Add(doc.Section{ID: "parts", Blocks: []doc.Block{facts, members, pairs}})
-}
-
-// alpha returns Krippendorff's alpha, or why there is none: if all votes are equal, 0 would
-// mean that the members agree no better than by chance.
-func (r Panel) alpha(d *doc.Document) doc.Fact {
-	for _, w := range r.Alpha.Warnings {
-		if strings.HasPrefix(w, agreement.WarnAlpha) {
-			return doc.Fact{Name: "alpha", Text: w}
-		}
-	}
-	return doc.Fact{Name: "alpha", Text: doc.Coefficient(r.Alpha, 3) + " (Krippendorff's)", Marks: d.Mark(r.Alpha.Warnings...)}
 }
 
 // share returns an estimate, or a cell without one: a member that never voted has no share

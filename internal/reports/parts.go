@@ -3,12 +3,9 @@ package reports
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
-	"deem"
 	"deem/internal/doc"
 	"deem/internal/reports/agree"
 	"deem/internal/store"
@@ -65,22 +62,6 @@ func PartNames(s judge.Spec) []string {
 	return names
 }
 
-// describeParts describes in one sentence how a composed judge decides.
-func describeParts(s judge.Spec) string {
-	list := strings.Join(PartNames(s), ", ")
-	switch s.Kind {
-	case judge.KindPanel:
-		return fmt.Sprintf("%s is a panel that decides by %s: %s", s.Name, s.Rule, list)
-	case judge.KindRepeat:
-		return fmt.Sprintf("%s asks one judge %d times and decides by %s", s.Name, s.Times, s.Rule)
-	case judge.KindCascade:
-		return fmt.Sprintf("%s asks one judge after the other until one is sure: %s", s.Name, list)
-	case judge.KindPairwise:
-		return s.Name + " asks about both orders of two responses, A and B: the score is how far A is better, and where the orders disagree the two are tied"
-	}
-	return s.Name
-}
-
 // Parts is a report on the parts of a judge.
 type Parts interface{ AddTo(d *doc.Document) }
 
@@ -91,76 +72,35 @@ func partsOf(ctx context.Context, st store.Store, run store.Run) (Parts, error) 
 	if !spec.Composed() || spec.Kind == judge.KindPairwise {
 		return nil, nil
 	}
-	var add func(deem.Record)
-	var done func() Parts
-	if spec.Kind == judge.KindCascade {
-		b, err := cascadeBuilder(run, spec)
-		if err != nil {
-			return nil, err
-		}
-		add = func(rec deem.Record) { addStage(b, rec) }
-		done = func() Parts { return b.Cascade() }
-	} else {
-		b := NewPanel(PartNames(spec), spec.Rule, spec.Kind == judge.KindRepeat)
-		add = func(rec deem.Record) { addVotes(b, PartNames(spec), rec) }
-		done = func() Parts { return b.Panel() }
+	members := NewPanel(PartNames(spec), spec.Rule, spec.Kind == judge.KindRepeat)
+	stages := Cascade{Promise: SettingsOf(run.Spec).Promise}
+	for _, s := range spec.Members {
+		stages.Stages = append(stages.Stages, Stage{Name: s.Name, Threshold: s.Threshold, Models: s.Judge.Models()})
 	}
 	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Brief: true, WithCalls: true}) {
 		if err != nil {
 			return nil, err
 		}
-		add(rec)
-	}
-	return done(), nil
-}
-
-// addVotes counts the votes in a record.
-func addVotes(b *PanelBuilder, names []string, rec deem.Record) {
-	votes, ok := panel.Votes(names, rec)
-	if !ok {
-		return
-	}
-	counted := make([]Vote, len(votes))
-	for i, v := range votes {
-		counted[i] = Vote(v)
-	}
-	outcome := None
-	if rec.Verdict != nil {
-		outcome = No
-		if rec.Verdict.Yes() {
-			outcome = Yes
+		if spec.Kind == judge.KindCascade {
+			stage := 0
+			if rec.Verdict != nil {
+				stage = int(rec.Verdict.Aspects[cascade.StageAspect])
+			}
+			stages.Add(stage, rec.Calls)
+		} else if votes, ok := panel.Votes(members.names, rec); ok {
+			outcome := panel.VoteNone
+			if rec.Verdict != nil {
+				outcome = panel.VoteNo
+				if rec.Verdict.Yes() {
+					outcome = panel.VoteYes
+				}
+			}
+			members.Add(votes, outcome)
 		}
 	}
-	b.Add(counted, outcome)
-}
-
-func cascadeBuilder(run store.Run, spec judge.Spec) (*CascadeBuilder, error) {
-	var set Settings
-	if len(run.Settings) > 0 {
-		if err := json.Unmarshal(run.Settings, &set); err != nil {
-			return nil, fmt.Errorf("settings of run %s: %w", run.ID, err)
-		}
+	if spec.Kind == judge.KindCascade {
+		stages.Finish()
+		return stages, nil
 	}
-	var stages []Stage
-	for _, s := range spec.Members {
-		stages = append(stages, Stage{Name: s.Name, Threshold: s.Threshold, Models: s.Judge.Models()})
-	}
-	return NewCascade(stages, set.Promise), nil
-}
-
-// addStage counts which stage decided a record.
-func addStage(b *CascadeBuilder, rec deem.Record) {
-	stage := 0
-	if rec.Verdict != nil {
-		stage = int(rec.Verdict.Aspects[cascade.StageAspect])
-	}
-	var calls []Asked
-	for _, c := range rec.Calls {
-		asked := Asked{Model: c.Model}
-		if c.Reply != nil && !c.Reply.Cached { // cached calls are not paid again
-			asked.CostMicros = c.Reply.CostMicros
-		}
-		calls = append(calls, asked)
-	}
-	b.Add(stage, calls)
+	return members.Panel(), nil
 }

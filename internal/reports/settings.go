@@ -3,11 +3,9 @@ package reports
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"deem/internal/benchmark"
-	"deem/internal/doc"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
@@ -90,16 +88,6 @@ type UntilSettings struct {
 	Passes bool       `json:"passes,omitempty"` // they are pass marks
 }
 
-// rule returns the rule for a report, or nil.
-func (s *UntilSettings) rule() *report.Until {
-	if s == nil {
-		return nil
-	}
-	u := s.Until
-	u.Base, u.Passes = s.Base, s.Passes
-	return &u
-}
-
 // LockSettings are the parts of a lock that are stored with a run.
 type LockSettings struct {
 	Hash    string    `json:"hash"`
@@ -113,20 +101,4 @@ func SettingsOf(s store.Spec) Settings {
 	var set Settings
 	_ = json.Unmarshal(s.Settings, &set) // a run may have no settings
 	return set
-}
-
-// Afterwards is the broken promise of a run that is older than its lock.
-const Afterwards = "the run began before it was locked"
-
-// lockOf returns the lock of a run for a report, nil without one.
-func lockOf(run store.Run, set Settings) *doc.Lock {
-	l := set.Lock
-	if l == nil {
-		return nil
-	}
-	broken := slices.Clone(l.Broken)
-	if run.Created.Before(l.Created) {
-		broken = append(broken, Afterwards)
-	}
-	return &doc.Lock{Hash: l.Hash, Created: l.Created.UTC(), Kept: len(broken) == 0, Broken: broken, Gates: l.Gates}
 }
