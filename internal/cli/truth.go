@@ -168,7 +168,9 @@ func (t *truths) agreement(ctx context.Context, st store.Store) (agree.Agreement
 		return agree.Agreement{}, err
 	}
 	if t.other != nil {
-		return reports.CompareWithRun(ctx, st, t.run, *t.other, o)
+		b := agree.New(o)
+		err := reports.EachWithRun(ctx, st, t.run, *t.other, o, b.Add)
+		return b.Agreement(), err
 	}
 	ag, err := reports.CompareWithPeople(ctx, st, t.run, t.people, o)
 	if err != nil {

@@ -115,7 +115,20 @@ func newBradleyTerry(systems int, contests []contest, level float64) (bradleyTer
 		return b, nil
 	}
 	b.sandwich(inverse, clusters)
-	b.estimates(n)
+	for s, at := range b.index {
+		if at < 0 {
+			continue
+		}
+		along := make([]float64, len(b.theta)) // shifts the strengths to mean 0
+		for i := range n {
+			along[i] = -1 / float64(n)
+		}
+		along[at]++
+		b.Strengths[s] = b.linear(along)
+	}
+	order := make([]float64, len(b.theta))
+	order[n] = 1
+	b.Order = b.linear(order)
 	return b, nil
 }
 
@@ -272,7 +285,7 @@ func (b *bradleyTerry) maximise(n int, clusters [][]contestCell) [][]float64 {
 			return nil
 		}
 		step := times(inverse, gradient)
-		if largest(step) < 1e-10 {
+		if !slices.ContainsFunc(step, func(x float64) bool { return !(math.Abs(x) < 1e-10) }) {
 			if ties {
 				b.Ties = math.Exp(b.theta[n+1])
 			}
@@ -377,24 +390,6 @@ func (b *bradleyTerry) sandwich(inverse [][]float64, clusters [][]contestCell) {
 	b.warning = cmp.Or(stat.ClusterWarning(max(len(clusters), 8), false), b.warning)
 }
 
-// estimates sets the strengths, shifted to mean 0, and the effect of order.
-func (b *bradleyTerry) estimates(n int) {
-	for s, at := range b.index {
-		if at < 0 {
-			continue
-		}
-		along := make([]float64, len(b.theta))
-		for i := range n {
-			along[i] = -1 / float64(n)
-		}
-		along[at]++
-		b.Strengths[s] = b.linear(along)
-	}
-	along := make([]float64, len(b.theta))
-	along[n] = 1
-	b.Order = b.linear(along)
-}
-
 // linear returns the estimate of the linear combination of parameters with these factors.
 func (b *bradleyTerry) linear(along []float64) stat.Estimate {
 	est := stat.Estimate{Level: b.level, N: b.Contests, Clusters: b.Clusters, Method: methodBradleyTerry}
@@ -425,18 +420,17 @@ func (b *bradleyTerry) linear(along []float64) stat.Estimate {
 	return est
 }
 
-// Difference returns the strength of system i minus that of j, with the test of whether it
-// is 0. Both systems must have a strength.
-func (b *bradleyTerry) Difference(i, j int) (stat.Estimate, stat.Test) {
+// Difference returns the strength of system i minus that of j, with the p-value of the test
+// of whether it is 0. Both systems must have a strength.
+func (b *bradleyTerry) Difference(i, j int) (stat.Estimate, float64) {
 	along := make([]float64, len(b.theta))
 	along[b.index[i]]++
 	along[b.index[j]]--
 	est := b.linear(along)
-	test := stat.Test{Statistic: est.Value, P: 1, Method: methodBradleyTerry, N: est.N, Warnings: est.Warnings}
-	if est.Method != stat.MethodNone {
-		test.P = tTail(est.Value, est.SE, float64(b.Clusters-1))
+	if est.Method == stat.MethodNone {
+		return est, 1
 	}
-	return est, test
+	return est, stat.StudentTail(est.Value/est.SE, float64(b.Clusters-1))
 }
 
 // chance converts log odds to a probability.
@@ -494,23 +488,4 @@ func times(m [][]float64, x []float64) []float64 {
 		}
 	}
 	return out
-}
-
-func largest(x []float64) float64 {
-	most := 0.0
-	for _, v := range x {
-		most = max(most, math.Abs(v))
-	}
-	return most
-}
-
-// tTail returns the two-sided p-value of value/se under Student's t.
-func tTail(value, se, df float64) float64 {
-	if se == 0 {
-		if value == 0 {
-			return 1
-		}
-		return 0
-	}
-	return stat.StudentTail(value/se, df)
 }

@@ -75,9 +75,9 @@ func TestBradleyTerryByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	est, test := b.Difference(0, 1)
-	if math.Abs(est.Value-math.Log(3)) > 1e-9 || math.Abs(b.Order.Value) > 1e-9 || math.Abs(chance(est).Value-0.75) > 1e-9 || test.P > 0.001 {
-		t.Errorf("difference %v, order %v, p %v", est, b.Order, test.P)
+	est, p := b.Difference(0, 1)
+	if math.Abs(est.Value-math.Log(3)) > 1e-9 || math.Abs(b.Order.Value) > 1e-9 || math.Abs(chance(est).Value-0.75) > 1e-9 || p > 0.001 {
+		t.Errorf("difference %v, order %v, p %v", est, b.Order, p)
 	}
 }
 

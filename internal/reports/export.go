@@ -29,7 +29,11 @@ type ExportOptions struct {
 
 // WriteRecords streams the records of a run in a format that other programs read.
 func WriteRecords(ctx context.Context, w io.Writer, st store.Store, run store.Run, format string, o ExportOptions) error {
-	as := ExportRun(run, o.Redacted)
+	as := export.Run{
+		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
+		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash, Trials: run.Trials,
+		Created: run.Created, Software: strings.TrimSpace("deem " + SettingsOf(run.Spec).Deem), Redacted: o.Redacted,
+	}
 	records := func() iter.Seq2[deem.Record, error] {
 		return store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true}))
 	}
@@ -69,15 +73,6 @@ func First(ctx context.Context, st store.Store, run store.Run, n int) ([]deem.Re
 	return recs, nil
 }
 
-// ExportRun describes the run of exported records.
-func ExportRun(run store.Run, redacted bool) export.Run {
-	return export.Run{
-		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
-		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash, Trials: run.Trials,
-		Created: run.Created, Software: strings.TrimSpace("deem " + SettingsOf(run.Spec).Deem), Redacted: redacted,
-	}
-}
-
 // WriteBundle writes a run as a run file. The source says which program writes it, and how; the
 // rest of it is taken from the run.
 func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run, src bundle.Source) (bundle.Manifest, error) {
@@ -89,21 +84,15 @@ func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run
 	src.Numbers = Recount{r, false}
 	src.Run, src.Judge = DescribeRun(run)
 	src.Run.ID, _, _ = strings.Cut(run.ID, "@") // without the suffix that a command may add to distinguish two runs
-	if src.Prices, err = pricesOf(run.Model); err != nil {
-		return bundle.Manifest{}, err
+	// The prices are those of this version of deem, because a run does not store its own.
+	table := model.BuiltinPrices()
+	if price, ok := table.Of(run.Model, ""); ok && run.Model != "" {
+		src.Prices, err = json.Marshal(model.Prices{Version: table.Version, Date: table.Date, Entries: []model.Price{price}})
+		if err != nil {
+			return bundle.Manifest{}, err
+		}
 	}
 	return bundle.Write(w, src)
-}
-
-// pricesOf returns the entry of the price table for a model. It is that of this version of
-// deem, because a run does not store its own.
-func pricesOf(name string) (json.RawMessage, error) {
-	table := model.BuiltinPrices()
-	price, ok := table.Of(name, "")
-	if name == "" || !ok {
-		return nil, nil
-	}
-	return json.Marshal(model.Prices{Version: table.Version, Date: table.Date, Entries: []model.Price{price}})
 }
 
 // A Recount computes the numbers of a run for the manifest of a run file: its report.

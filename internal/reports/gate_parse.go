@@ -112,8 +112,25 @@ func (p *gateParser) condition() (GateCondition, error) {
 	p.at += len(c.op)
 	p.skip()
 	c.at = utf8.RuneCountInString(p.text[:p.at]) + 1
-	c.want, c.unit, err = p.number()
-	return c, err
+
+	start := p.at
+	for p.at < len(p.text) && strings.ContainsRune("+-.0123456789eE", rune(p.text[p.at])) {
+		p.at++
+	}
+	c.want, err = strconv.ParseFloat(p.text[start:p.at], 64)
+	if err != nil || math.IsInf(c.want, 0) || math.IsNaN(c.want) {
+		return c, p.fault(start, "a number")
+	}
+	for _, u := range []string{"pp", "%"} {
+		if strings.HasPrefix(p.text[p.at:], u) {
+			c.unit = u
+		}
+	}
+	p.at += len(c.unit)
+	if p.at < len(p.text) && p.text[p.at] != ' ' && p.text[p.at] != '\t' {
+		return c, p.fault(p.at, `a blank, "pp" or "%"`)
+	}
+	return c, nil
 }
 
 // gateParts are the parts that a number may have.
@@ -151,28 +168,4 @@ func (p *gateParser) name() (name, part string, quoted bool, err error) {
 		return "", "", false, p.fault(start, "a name")
 	}
 	return tail, "", false, nil
-}
-
-// number parses a number and its unit.
-func (p *gateParser) number() (float64, string, error) {
-	start := p.at
-	for p.at < len(p.text) && strings.ContainsRune("+-.0123456789eE", rune(p.text[p.at])) {
-		p.at++
-	}
-	v, err := strconv.ParseFloat(p.text[start:p.at], 64)
-	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-		p.at = start
-		return 0, "", p.fault(start, "a number")
-	}
-	unit := ""
-	for _, u := range []string{"pp", "%"} {
-		if strings.HasPrefix(p.text[p.at:], u) {
-			unit = u
-		}
-	}
-	p.at += len(unit)
-	if p.at < len(p.text) && p.text[p.at] != ' ' && p.text[p.at] != '\t' {
-		return 0, "", p.fault(p.at, `a blank, "pp" or "%"`)
-	}
-	return v, unit, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/doc"
 )
 
 // LockVersion names the format and its version.
@@ -74,12 +75,7 @@ func (l Lock) Hash() string {
 }
 
 // Write writes the lock as indented JSON.
-func (l Lock) Write(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(l)
-}
+func (l Lock) Write(w io.Writer) error { return doc.JSON(w, l) }
 
 // maxLockSize bounds what is read. A lock is a page or two.
 const maxLockSize = 1 << 20
@@ -153,39 +149,29 @@ func (l Lock) Against(now Lock) []LockDifference {
 	}
 	differ("dataset hash", l.Dataset.Hash, now.Dataset.Hash)
 	for _, j := range now.Judges {
-		list = append(list, l.judge(j)...)
+		if slices.ContainsFunc(l.Judges, func(locked LockedJudge) bool { return locked.Hash == j.Hash }) {
+			continue
+		}
+		// A judge is compared with the one of its name if there is one, else with all.
+		at := slices.IndexFunc(l.Judges, func(locked LockedJudge) bool { return locked.Name == j.Name })
+		if at < 0 {
+			var names []string
+			for _, locked := range l.Judges {
+				names = append(names, locked.Name)
+			}
+			list = append(list, LockDifference{"judge", strings.Join(names, ", "), j.Name})
+			continue
+		}
+		old := l.Judges[at]
+		list = append(list, LockDifference{"judge hash", deem.ShortHash(old.Hash), deem.ShortHash(j.Hash)})
+		differ("model", old.Model, j.Model)
+		differ("reading", old.Reading, j.Reading)
 	}
 	differ("trials", strconv.Itoa(l.Trials), strconv.Itoa(now.Trials))
 	differ("exclusions", sortedList(l.Exclude), sortedList(now.Exclude))
 	differ("errata", lockErrata(l), lockErrata(now))
 	differ("share of unjudged items that is allowed", lockShare(l.MaxUnjudged), lockShare(now.MaxUnjudged))
 	differ("gates", sortedList(l.Gates), sortedList(now.Gates))
-	return list
-}
-
-// judge returns how a judge differs from those that were promised: from the one of its
-// name if there is one, else from all.
-func (l Lock) judge(now LockedJudge) []LockDifference {
-	locked := l.Judges
-	if slices.ContainsFunc(locked, func(j LockedJudge) bool { return j.Hash == now.Hash }) {
-		return nil
-	}
-	at := slices.IndexFunc(locked, func(j LockedJudge) bool { return j.Name == now.Name })
-	if at < 0 {
-		names := make([]string, len(locked))
-		for i, j := range locked {
-			names[i] = j.Name
-		}
-		return []LockDifference{{"judge", strings.Join(names, ", "), now.Name}}
-	}
-	old := locked[at]
-	list := []LockDifference{{"judge hash", deem.ShortHash(old.Hash), deem.ShortHash(now.Hash)}}
-	if old.Model != now.Model {
-		list = append(list, LockDifference{"model", old.Model, now.Model})
-	}
-	if old.Reading != now.Reading {
-		list = append(list, LockDifference{"reading", old.Reading, now.Reading})
-	}
 	return list
 }
 

@@ -99,18 +99,11 @@ func (p *People) Of(it deem.Item) *agree.Truth {
 	if len(same) == 0 {
 		return nil
 	}
-	return truthOf(labels.Together(same))
-}
-
-// truthOf combines the labels of annotators.
-func truthOf(o labels.Opinion) *agree.Truth {
+	o := labels.Together(same)
 	t := &agree.Truth{Yes: o.Yes, Score: o.Score, Label: o.Label, Tie: o.Tie, Votes: map[string]bool{}}
 	if !o.Graded {
 		// Yes and no count as 1 and 0 once the majority has decided.
-		t.Score = 0
-		if o.Yes {
-			t.Score = 1
-		}
+		t.Score = float64(toInt(o.Yes))
 	}
 	for _, l := range o.Labels {
 		t.Votes[l.Annotator] = l.Yes
@@ -198,14 +191,6 @@ func (p *People) look(ctx context.Context, st store.Store, run store.Run) (map[D
 		}
 	}
 	return known, nil
-}
-
-// CompareWithRun compares the judge of a run with that of another run, which is treated as
-// correct.
-func CompareWithRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options) (agree.Agreement, error) {
-	b := agree.New(o)
-	err := EachWithRun(ctx, st, run, other, o, b.Add)
-	return b.Agreement(), err
 }
 
 // EachWithRun calls visit with each item of a run and the verdicts of both runs.

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -8,10 +9,25 @@ import (
 
 	"deem"
 	"deem/internal/doc"
+	"deem/internal/store"
 	"deem/internal/words"
 	"deem/probe"
-	"deem/stat"
 )
+
+// ProbeHead returns the head of the card of a run over probes.
+func ProbeHead(run store.Run, maxUnjudged float64) probe.Head {
+	source, seed, _ := run.ProbesOf()
+	return probe.Head{
+		Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model, Run: run.ID,
+		Data: source, Dataset: run.Dataset.Hash, Seed: seed,
+		Deem: SettingsOf(run.Spec).Deem, Trials: run.Trials, MaxUnjudged: maxUnjudged,
+	}
+}
+
+// ProbeCard computes the card of a run over probes.
+func ProbeCard(ctx context.Context, st store.Store, run store.Run, h probe.Head) (probe.Card, error) {
+	return probe.NewCard(h, store.Ahead(st.Records(ctx, run.ID, store.Query{})))
+}
 
 // ProbeJSON writes the card as JSON.
 func ProbeJSON(w io.Writer, c probe.Card) error { return doc.JSON(w, c) }
@@ -31,10 +47,20 @@ func ProbeDocument(c probe.Card) *doc.Document {
 	if c.Sources > 0 {
 		made += " made from " + words.Count(c.Sources, "item")
 	}
+	var reasons []string
+	for _, kind := range deem.Kinds() {
+		if n := c.Failures[kind]; n > 0 {
+			reasons = append(reasons, fmt.Sprintf("%s %s", kind, words.Comma(n)))
+		}
+	}
+	unjudged := words.Comma(c.Unjudged)
+	if len(reasons) > 0 {
+		unjudged += " (" + strings.Join(reasons, ", ") + ")"
+	}
 	d.Add(doc.Section{ID: "made", Blocks: []doc.Block{doc.Facts{
 		{Name: "judge", Text: doc.Join(", ", doc.OrNone(c.Judge), c.Model, doc.Prefix("hash ", deem.ShortHash(c.JudgeHash)), doc.Prefix("run ", c.Run), doc.Prefix("deem ", c.Deem))},
 		{Name: "probes", Text: doc.Join(", ", made+doc.Prefix(" of ", strings.Join(c.Data, ", ")), fmt.Sprintf("seed %d", c.Seed))},
-		{Name: "unjudged", Text: words.Comma(c.Unjudged) + probeReasons(c.Failures)},
+		{Name: "unjudged", Text: unjudged},
 	}}})
 	probeHeadline(d, c)
 	probeKinds(d, c, false, "wrong", "Wrong answers, accepted")
@@ -53,23 +79,20 @@ func ProbeDocument(c probe.Card) *doc.Document {
 		}
 		d.Add(doc.Section{ID: "order", Title: "The order of two responses", Blocks: []doc.Block{doc.Paragraph{Text: text + "."}}})
 	}
-	probeMistakes(d, c.Mistakes)
+	var mistakes doc.Items
+	for _, m := range c.Mistakes {
+		wrong := "accepted"
+		if m.Want {
+			wrong = "rejected"
+		}
+		mistakes = append(mistakes, doc.Item{
+			ID: m.ID, Category: doc.Join(" ", m.Kind, m.Variant), Question: m.Question, References: []string{m.Reference}, Link: doc.Link{Item: m.ID},
+			Sides: []doc.Side{{Label: wrong, Score: m.Label, Tone: doc.Bad, Response: m.Response, Reason: m.Reason}},
+		})
+	}
+	d.Add(doc.Section{ID: "examples", Title: "For example", Blocks: []doc.Block{mistakes}})
 	d.Mark(c.Notes...)
 	return d
-}
-
-// probeReasons lists why probes are unjudged.
-func probeReasons(failures map[deem.Kind]int) string {
-	var parts []string
-	for _, kind := range deem.Kinds() {
-		if n := failures[kind]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", kind, words.Comma(n)))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // probeHeadline shows the rates over all kinds, except kinds without probes.
@@ -83,7 +106,11 @@ func probeHeadline(d *doc.Document, c probe.Card) {
 		if e := r.Estimate; e != nil {
 			t.Value, t.Interval, t.Marks, t.Tone = doc.Percent(e.Value), e.Ends("%.1f", 100), d.Mark(e.Warnings...), probeTone(r)
 		}
-		t.About = doc.Join(", ", about, doc.NEquals(r.Judged), words.Comma(r.Unjudged)+" unjudged", probeBand(r))
+		band := ""
+		if r.Unjudged > 0 {
+			band = fmt.Sprintf("between %s and %s", doc.Percent(r.Band[0]), doc.Percent(r.Band[1]))
+		}
+		t.About = doc.Join(", ", about, doc.NEquals(r.Judged), words.Comma(r.Unjudged)+" unjudged", band)
 		tiles = append(tiles, t)
 	}
 	add("false accepts", "wrong answers accepted", c.FalseAccepts)
@@ -105,14 +132,6 @@ func probeTone(r probe.Rate) doc.Tone {
 		return doc.Bad
 	}
 	return doc.Warning
-}
-
-// probeBand returns the bounds of the rate if probes are unjudged.
-func probeBand(r probe.Rate) string {
-	if r.Unjudged == 0 {
-		return ""
-	}
-	return fmt.Sprintf("between %s and %s", doc.Percent(r.Band[0]), doc.Percent(r.Band[1]))
 }
 
 // probeRate returns a rate with its interval.
@@ -170,37 +189,15 @@ func probeLength(d *doc.Document, shifts []probe.Shift) {
 		if s.Want {
 			name = "right answers"
 		}
+		difference := doc.Points(s.Estimate)
+		if s.Estimate.Lo <= 0 && s.Estimate.Hi >= 0 {
+			difference += " ~" // it may be noise
+		}
 		t.Rows = append(t.Rows, []doc.Cell{
 			doc.T(name),
-			{Text: signedPoints(s.Estimate), Marks: d.Mark(s.Estimate.Warnings...)},
+			{Text: difference, Marks: d.Mark(s.Estimate.Warnings...)},
 			doc.T(doc.Percent(s.Plain)), doc.T(doc.Percent(s.Long)), doc.T(fmt.Sprintf("%+.1f pp", 100*s.Per100)), doc.N(s.Estimate.N),
 		})
 	}
 	d.Add(doc.Section{ID: "length", Title: "Accepted more often in a long text", Blocks: []doc.Block{t, doc.Paragraph{Text: "~ = not distinguishable from zero at 5%.", Tone: doc.Dim}}})
-}
-
-// signedPoints returns a difference in percentage points. A difference whose interval includes 0
-// is marked, because it may be noise.
-func signedPoints(e stat.Estimate) string {
-	text := doc.Points(e)
-	if e.Lo <= 0 && e.Hi >= 0 {
-		text += " ~"
-	}
-	return text
-}
-
-// probeMistakes shows answers that the judge got wrong.
-func probeMistakes(d *doc.Document, list []probe.Mistake) {
-	var items doc.Items
-	for _, m := range list {
-		wrong := "accepted"
-		if m.Want {
-			wrong = "rejected"
-		}
-		items = append(items, doc.Item{
-			ID: m.ID, Category: doc.Join(" ", m.Kind, m.Variant), Question: m.Question, References: []string{m.Reference}, Link: doc.Link{Item: m.ID},
-			Sides: []doc.Side{{Label: wrong, Score: m.Label, Tone: doc.Bad, Response: m.Response, Reason: m.Reason}},
-		})
-	}
-	d.Add(doc.Section{ID: "examples", Title: "For example", Blocks: []doc.Block{items}})
 }

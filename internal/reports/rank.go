@@ -157,7 +157,30 @@ func (b *RankBuilder) Report(level float64) (Ranking, error) {
 	r.Ties = fit.Ties / (fit.Ties + 2)
 	first := chance(fit.Order)
 	r.First = &first
-	better := b.pairs(&r, fit)
+	var weaker []int // of each pair
+	var p []float64
+	for i := range b.systems {
+		for j := i + 1; j < len(b.systems); j++ {
+			if fit.Extreme[i] != 0 || fit.Extreme[j] != 0 {
+				continue
+			}
+			one, other := i, j
+			if fit.Strengths[j].Value > fit.Strengths[i].Value {
+				one, other = j, i
+			}
+			difference, equal := fit.Difference(one, other)
+			weaker, p = append(weaker, other), append(p, equal)
+			r.Pairs = append(r.Pairs, RankedPair{First: b.systems[one].Name, Second: b.systems[other].Name, Beats: chance(difference), P: equal})
+		}
+	}
+	better := make([]int, len(b.systems)) // how many are shown to be stronger
+	for k, adjusted := range stat.Holm(p) {
+		r.Pairs[k].Adjusted = adjusted
+		if adjusted < 1-level {
+			r.Pairs[k].Stronger, r.Ordered = true, true
+			better[weaker[k]]++
+		}
+	}
 	for i := range r.Systems {
 		if fit.Extreme[i] != 0 {
 			continue
@@ -178,37 +201,6 @@ func (s RankedSystem) place() float64 {
 		return s.Strength.Value
 	}
 	return math.Inf(s.extreme)
-}
-
-// pairs adds all pairs of systems with a strength to r. It returns for each system how many
-// are shown to be stronger.
-func (b *RankBuilder) pairs(r *Ranking, fit bradleyTerry) []int {
-	type pairing struct{ i, j int }
-	var places []pairing
-	var p []float64
-	for i := range b.systems {
-		for j := i + 1; j < len(b.systems); j++ {
-			if fit.Extreme[i] != 0 || fit.Extreme[j] != 0 {
-				continue
-			}
-			at := pairing{i, j}
-			if fit.Strengths[j].Value > fit.Strengths[i].Value {
-				at = pairing{j, i}
-			}
-			difference, test := fit.Difference(at.i, at.j)
-			places, p = append(places, at), append(p, test.P)
-			r.Pairs = append(r.Pairs, RankedPair{First: b.systems[at.i].Name, Second: b.systems[at.j].Name, Beats: chance(difference), P: test.P})
-		}
-	}
-	stronger := make([]int, len(b.systems))
-	for k, adjusted := range stat.Holm(p) {
-		r.Pairs[k].Adjusted = adjusted
-		if adjusted < 1-r.Level {
-			r.Pairs[k].Stronger, r.Ordered = true, true
-			stronger[places[k].j]++
-		}
-	}
-	return stronger
 }
 
 // extremeNote says that a system has no strength.

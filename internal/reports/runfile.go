@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 
 	"deem"
 	"deem/bundle"
@@ -107,22 +108,27 @@ func (s *RunFile) Runs(context.Context) iter.Seq2[store.Run, error] {
 // Records streams the records that q selects.
 func (s *RunFile) Records(ctx context.Context, runID string, q store.Query) iter.Seq2[deem.Record, error] {
 	return func(yield func(deem.Record, error) bool) {
-		if err := s.eachRecord(ctx, runID, newSelection(q), func(rec deem.Record) bool { return yield(rec, nil) }); err != nil {
+		if err := s.eachRecord(ctx, runID, q, func(rec deem.Record) bool { return yield(rec, nil) }); err != nil {
 			yield(deem.Record{}, err)
 		}
 	}
 }
 
-// eachRecord passes the selected records to yield until it returns false.
-func (s *RunFile) eachRecord(ctx context.Context, runID string, sel *selection, yield func(deem.Record) bool) error {
-	if err := s.knows(runID); err != nil {
-		return err
+// eachRecord passes the records that q selects to yield until it returns false.
+func (s *RunFile) eachRecord(ctx context.Context, runID string, q store.Query, yield func(deem.Record) bool) error {
+	if runID != s.run.ID {
+		return deem.WithHint(fmt.Errorf("run %q: %w in %s", runID, store.ErrNotFound, s.path), "the file holds run %s", s.run.ID)
 	}
 	f, r, err := s.open()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }() // Closing after reading loses nothing.
+	ids := map[string]bool{}
+	for _, id := range q.IDs {
+		ids[id] = true
+	}
+	passed, left := q.After == nil, q.Limit
 	for rec, err := range r.Records() {
 		if err != nil {
 			return s.explain(err)
@@ -130,30 +136,48 @@ func (s *RunFile) eachRecord(ctx context.Context, runID string, sel *selection, 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !sel.wants(rec) {
+		if at := q.After; !passed {
+			// Records of several items may have the same position; then the one that the
+			// cursor names decides.
+			switch {
+			case rec.Position != at.Position:
+				passed = rec.Position > at.Position
+			case rec.Trial != at.Trial:
+				passed = rec.Trial > at.Trial
+			case rec.Item.ID == at.ID:
+				passed = true
+				continue
+			}
+		}
+		switch {
+		case !passed,
+			len(ids) > 0 && !ids[rec.Item.ID],
+			q.Trial != nil && rec.Trial != *q.Trial,
+			len(q.Categories) > 0 && !slices.Contains(q.Categories, rec.Item.Category),
+			len(q.Labels) > 0 && (rec.Verdict == nil || !slices.Contains(q.Labels, rec.Verdict.Label)),
+			len(q.Kinds) > 0 && (rec.Failure == nil || !slices.Contains(q.Kinds, rec.Failure.Kind)),
+			q.Unjudged && rec.Failure == nil:
 			continue
 		}
-		if !yield(sel.shape(rec)) || sel.done() {
+		if !q.WithCalls {
+			rec.Calls = nil
+		}
+		if q.Brief {
+			it := &rec.Item
+			it.Question, it.References, it.Response, it.Fields, it.Messages = "", nil, "", nil, nil
+		}
+		if left--; !yield(rec) || left == 0 { // without a limit it is never 0
 			return nil
 		}
 	}
 	return ctx.Err()
 }
 
-// knows returns an error for the id of another run.
-func (s *RunFile) knows(runID string) error {
-	if runID == s.run.ID {
-		return nil
-	}
-	return deem.WithHint(fmt.Errorf("run %q: %w in %s", runID, store.ErrNotFound, s.path), "the file holds run %s", s.run.ID)
-}
-
 // Status reads the whole file. A run in a bundle is never resumed, so Status is not called
 // for each item.
 func (s *RunFile) Status(ctx context.Context, runID, itemID string, trial int) (store.Status, error) {
 	status := store.Missing
-	sel := newSelection(store.Query{IDs: []string{itemID}, Trial: &trial, Limit: 1})
-	err := s.eachRecord(ctx, runID, sel, func(rec deem.Record) bool {
+	err := s.eachRecord(ctx, runID, store.Query{IDs: []string{itemID}, Trial: &trial, Limit: 1}, func(rec deem.Record) bool {
 		status = store.Judged
 		if rec.Failure != nil {
 			status = store.Unjudged
@@ -169,8 +193,7 @@ func (s *RunFile) Reply(ctx context.Context, key string) (deem.Reply, bool, erro
 	if key == "" || s.Redacted {
 		return deem.Reply{}, false, nil
 	}
-	sel := newSelection(store.Query{WithCalls: true})
-	err := s.eachRecord(ctx, s.run.ID, sel, func(rec deem.Record) bool {
+	err := s.eachRecord(ctx, s.run.ID, store.Query{WithCalls: true}, func(rec deem.Record) bool {
 		for _, c := range rec.Calls {
 			if c.Reply != nil && c.Reply.Key == key && !c.Reply.Cached {
 				found = c.Reply
