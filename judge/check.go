@@ -50,20 +50,6 @@ func (x *decoder) check(n *yaml.Node) {
 	} else if strings.TrimSpace(d.Prompt) == "" && x.problems.Total == 0 {
 		x.badKey("prompt", "the prompt is empty")
 	}
-	x.checkVerdict(n)
-	x.checkReadings()
-	x.checkSchema()
-	x.checkPrompts()
-}
-
-// badKey reports a problem at a top-level key.
-func (x *decoder) badKey(key, format string, args ...any) {
-	x.problems.Add(deem.Problem{File: x.file, Line: x.lines[key], Message: fmt.Sprintf(format, args...)})
-}
-
-// checkVerdict checks that the declaration says what a verdict is.
-func (x *decoder) checkVerdict(n *yaml.Node) {
-	d := &x.d
 	switch {
 	case x.lines["labels"] == 0 && x.lines["aspects"] == 0:
 		x.bad(n, "the judge has neither labels nor aspects, so there is nothing to decide")
@@ -76,6 +62,14 @@ func (x *decoder) checkVerdict(n *yaml.Node) {
 	case d.Pass != nil && len(d.Aspects) == 0 && d.Criteria == nil:
 		x.badKey("pass", "a pass mark goes with aspects or criteria; a label counts as its score says")
 	}
+	x.checkReadings()
+	x.checkSchema()
+	x.checkPrompts()
+}
+
+// badKey reports a problem at a top-level key.
+func (x *decoder) badKey(key, format string, args ...any) {
+	x.problems.Add(deem.Problem{File: x.file, Line: x.lines[key], Message: fmt.Sprintf(format, args...)})
 }
 
 // checkReadings sets the default reading if the declaration has none, and checks that each
@@ -114,32 +108,6 @@ func (x *decoder) checkReadings() {
 	}
 }
 
-// checkSlot validates one declared slot.
-func (x *decoder) checkSlot(n *yaml.Node, what string, s Slot) {
-	if len(s.From) == 0 {
-		x.bad(n, "%s does not say where it comes from; there are %s, fields.NAME", what, strings.Join(sources, ", "))
-	}
-	for _, from := range s.From {
-		if _, ok := fieldName(from); ok || isSource(from) {
-			continue
-		}
-		msg := fmt.Sprintf("%s comes from %q, which no item has; there are %s, fields.NAME", what, from, strings.Join(sources, ", "))
-		if near := text.Closest(from, sources); near != "" {
-			msg = fmt.Sprintf("%s comes from %q, which no item has; did you mean %q?", what, from, near)
-		}
-		x.bad(n, "%s", msg)
-	}
-	if s.As != "" && !slices.Contains(renderings, s.As) {
-		x.bad(n, "%s is written as %q; there are %s", what, s.As, strings.Join(renderings, ", "))
-	}
-	if s.As != "" && !slices.Contains(s.From, "references") {
-		x.bad(n, "%s says \"as\", which is for references only", what)
-	}
-	if (s.Turns > 0 || s.Tokens > 0) && !slices.Contains(s.From, slotConversation) {
-		x.bad(n, "%s has a window, which is for the conversation only", what)
-	}
-}
-
 // checkPrompts parses the prompts and checks their slots against the declared ones.
 func (x *decoder) checkPrompts() {
 	used, from := map[string]bool{}, map[string]bool{}
@@ -156,23 +124,40 @@ func (x *decoder) checkPrompts() {
 			if s, ok := x.d.Slots[p.slot]; ok {
 				list = s.From
 			} else if !isSource(p.slot) {
-				x.unknownSlot(src, p)
+				msg := fmt.Sprintf("the prompt uses the slot {%s}, which is not declared; declare it under slots, or write {{%s}} for braces", p.slot, p.slot)
+				if near := text.Closest(p.slot, append(sortedKeys(x.d.Slots), sources...)); near != "" {
+					msg = fmt.Sprintf("the prompt uses the slot {%s}, which is not declared; did you mean {%s}?", p.slot, near)
+				}
+				x.badTemplate(src, &templateError{p.offset, msg})
 			}
 			for _, name := range list {
+				_, field := fieldName(name)
+				_, turn := turnOf(name)
 				from[name] = true
+				shown = shown || field || turn || name == "response"
 			}
-			shown = shown || slices.ContainsFunc(list, showsResponse)
 		}
 	}
 	for _, name := range sortedKeys(x.slots) {
 		if !used[name] {
 			x.problems.Add(deem.Problem{
-				File: x.file, Line: x.slots[name].line,
+				File: x.file, Line: x.slots[name],
 				Message: fmt.Sprintf("slot %s is declared and the prompt does not use it; write {%s} where it belongs", name, name),
 			})
 		}
 	}
-	x.checkCriteria(from)
+	c, want := x.d.Criteria, slotCriterion
+	if !c.each() {
+		want = slotCriteria
+	}
+	switch {
+	case c == nil && (from[slotCriterion] || from[slotCriteria]):
+		x.badKey("prompt", "the prompt shows criteria, and the judge has none; say which field holds the list, as \"criteria: checklist\"")
+	case c != nil && !from[want]:
+		x.badKey("prompt", "the prompt does not show what it asks about; write {%s} where it belongs", want)
+	case c != nil && from[slotCriterion] && from[slotCriteria]:
+		x.badKey("prompt", "the prompt shows {criterion} and {criteria}; a call is about one of them")
+	}
 	described := slices.ContainsFunc(x.d.Aspects, func(a Aspect) bool { return a.About != "" || len(a.Levels) > 0 })
 	switch {
 	case described && !from[slotAspects]:
@@ -185,30 +170,6 @@ func (x *decoder) checkPrompts() {
 	}
 }
 
-// checkCriteria checks that the prompt shows the criteria that the judge decides. from is
-// the set of sources of its slots.
-func (x *decoder) checkCriteria(from map[string]bool) {
-	c := x.d.Criteria
-	want := slotCriterion
-	if !c.each() {
-		want = slotCriteria
-	}
-	switch {
-	case c == nil && (from[slotCriterion] || from[slotCriteria]):
-		x.badKey("prompt", "the prompt shows criteria, and the judge has none; say which field holds the list, as \"criteria: checklist\"")
-	case c != nil && !from[want]:
-		x.badKey("prompt", "the prompt does not show what it asks about; write {%s} where it belongs", want)
-	case c != nil && from[slotCriterion] && from[slotCriteria]:
-		x.badKey("prompt", "the prompt shows {criterion} and {criteria}; a call is about one of them")
-	}
-}
-
-func showsResponse(from string) bool {
-	_, field := fieldName(from)
-	_, turn := turnOf(from)
-	return field || turn || from == "response"
-}
-
 // badTemplate reports an error inside a prompt, at its line in the file.
 func (x *decoder) badTemplate(src *source, err error) {
 	line := src.line
@@ -216,15 +177,6 @@ func (x *decoder) badTemplate(src *source, err error) {
 		line += strings.Count(src.text[:te.offset], "\n")
 	}
 	x.problems.Add(deem.Problem{File: src.file, Line: line, Message: err.Error()})
-}
-
-func (x *decoder) unknownSlot(src *source, p part) {
-	known := append(sortedKeys(x.d.Slots), sources...)
-	msg := fmt.Sprintf("the prompt uses the slot {%s}, which is not declared; declare it under slots, or write {{%s}} for braces", p.slot, p.slot)
-	if near := text.Closest(p.slot, known); near != "" {
-		msg = fmt.Sprintf("the prompt uses the slot {%s}, which is not declared; did you mean {%s}?", p.slot, near)
-	}
-	x.badTemplate(src, &templateError{p.offset, msg})
 }
 
 // spareable are the parameters that a judge may declare optional.

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"deem"
@@ -14,10 +15,15 @@ func (p *declaredProtocol) confidence(f found, s said, tokens []deem.TokenLogpro
 	if len(tokens) == 0 || f.start < 0 || s.offset < 0 {
 		return nil
 	}
-	token, ok := tokenAt(tokens, s.offset+f.start)
-	if !ok {
+	end := 0
+	i := slices.IndexFunc(tokens, func(t deem.TokenLogprob) bool {
+		end += len(t.Token)
+		return s.offset+f.start < end
+	})
+	if i < 0 {
 		return nil
 	}
+	token := tokens[i]
 	probs := map[string]float64{token.Token: math.Exp(token.Logprob)}
 	for _, t := range token.Top {
 		probs[t.Token] = math.Exp(t.Logprob)
@@ -36,17 +42,6 @@ func (p *declaredProtocol) confidence(f found, s said, tokens []deem.TokenLogpro
 		return nil
 	}
 	return &c
-}
-
-// tokenAt returns the token that contains the byte at offset of the reply.
-func tokenAt(tokens []deem.TokenLogprob, offset int) (deem.TokenLogprob, bool) {
-	end := 0
-	for _, t := range tokens {
-		if end += len(t.Token); offset < end {
-			return t, true
-		}
-	}
-	return deem.TokenLogprob{}, false
 }
 
 // begins returns the label that token begins, if it is the only one.

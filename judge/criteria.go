@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,12 +54,6 @@ const (
 )
 
 func (c *Criteria) each() bool { return c != nil && c.Ask != askTogether }
-
-// filled returns the criteria with the defaults filled in.
-func (c Criteria) filled() Criteria {
-	c.Ask, c.Score, c.Failed = cmp.Or(c.Ask, askEach), cmp.Or(c.Score, scoreMean), cmp.Or(c.Failed, failedUnjudged)
-	return c
-}
 
 // check validates the criteria.
 func (c Criteria) check() error {
@@ -162,15 +155,6 @@ func sentences(s string) []string {
 	return list
 }
 
-// numbered writes the criteria as one numbered text.
-func numbered(list []string) string {
-	lines := make([]string, len(list))
-	for i, c := range list {
-		lines[i] = fmt.Sprintf("%d. %s", i+1, c)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // about returns the item with the criterion of one call.
 func about(it deem.Item, criterion string) deem.Item {
 	it.Fields = maps.Clone(it.Fields)
@@ -183,42 +167,33 @@ func about(it deem.Item, criterion string) deem.Item {
 
 // Judge decides a list of criteria. The function one decides the i-th of them. Its error is
 // a *[deem.Failure] if that criterion could not be judged; any other error ends Judge. If a
-// failed criterion leaves the item unjudged, the remaining criteria are skipped.
+// failed criterion leaves the item unjudged, the remaining criteria are skipped. The label
+// of the verdict is "scored".
 func (c Criteria) Judge(list []string, one func(i int) (deem.Verdict, error)) (deem.Verdict, error) {
+	var sum, best float64
+	judged, full := 0, 0
+	var failure *deem.Failure // of the last criterion that failed
 	parts := make([]deem.Part, 0, len(list))
 	for i, name := range list {
 		v, err := one(i)
 		f, failed := errors.AsType[*deem.Failure](err)
-		if err != nil && !failed {
+		switch {
+		case err != nil && !failed:
 			return deem.Verdict{}, err
-		}
-		p := deem.Part{Name: name, Failure: f}
-		if !failed {
-			p.Label, p.Score, p.Reason = v.Label, &v.Score, v.Reason
-		} else if c.Failed != failedPartial {
+		case failed && c.Failed != failedPartial:
 			return deem.Verdict{}, &deem.Failure{Kind: f.Kind, Detail: fmt.Sprintf("criterion %d of %d: %s", i+1, len(list), f.Detail)}
-		}
-		parts = append(parts, p)
-	}
-	return c.join(parts)
-}
-
-// join combines the verdicts on the criteria into one. Its label is "scored".
-func (c Criteria) join(parts []deem.Part) (deem.Verdict, error) {
-	var sum, best float64
-	judged, full := 0, 0
-	var failure *deem.Failure
-	for _, p := range parts {
-		if p.Failure != nil {
-			failure = p.Failure
+		case failed:
+			failure = f
+			parts = append(parts, deem.Part{Name: name, Failure: f})
 			continue
 		}
 		judged++
-		sum += *p.Score
-		best = max(best, *p.Score)
-		if *p.Score == 1 {
+		sum += v.Score
+		best = max(best, v.Score)
+		if v.Score == 1 {
 			full++
 		}
+		parts = append(parts, deem.Part{Name: name, Label: v.Label, Score: &v.Score, Reason: v.Reason})
 	}
 	switch {
 	case judged == 0 && failure != nil:
@@ -278,27 +253,6 @@ func (p perCriterion) Talk(it deem.Item, ask func(deem.Request) (deem.Reply, err
 	return marked(v, p.decl.Pass), err
 }
 
-// readTogether reads a reply about all criteria: a JSON list with one entry per criterion.
-// Each entry is read like a reply about that criterion alone.
-func (p *declaredProtocol) readTogether(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
-	c := p.decl.Criteria
-	list, err := c.of(it)
-	if err != nil {
-		return deem.Verdict{}, err
-	}
-	entries, err := entriesOf(listen(reply.Text, it.Response).body, len(list))
-	if err != nil {
-		return deem.Verdict{}, err
-	}
-	v, err := c.Judge(list, func(i int) (deem.Verdict, error) {
-		if entries[i] == "" {
-			return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply has no entry for it")
-		}
-		return p.readOne(deem.Item{}, deem.Reply{Text: entries[i], Stop: deem.StopEnd})
-	})
-	return marked(v, p.decl.Pass), err
-}
-
 // entriesOf returns the entries for n criteria in a reply, as text: those of the last list
 // in a JSON object, or else the objects of the reply. An entry may name its criterion under
 // "criterion"; otherwise its position decides. A missing entry is "".
@@ -319,7 +273,7 @@ func entriesOf(body string, n int) ([]string, error) {
 		at := i
 		if fields, ok := e.(map[string]any); ok {
 			if said, ok := (Object{Fields: fields}).Field(slotCriterion); ok {
-				if k, err := numberIn(said, scale{Min: 1, Max: float64(n), Integer: true}); err == nil {
+				if k, err := (Aspect{Min: 1, Max: float64(n), Integer: true}).Number(said); err == nil {
 					at = int(k) - 1
 					numbered++
 				}
@@ -328,7 +282,12 @@ func entriesOf(body string, n int) ([]string, error) {
 		if at >= n || entries[at] != "" {
 			return nil, deem.Failf(deem.Contradictory, "the reply has %d entries for %d criteria, or two for one: %s", len(found), n, clip(body))
 		}
-		entries[at] = entryText(e)
+		if s, ok := e.(string); ok {
+			entries[at] = s
+			continue
+		}
+		text, _ := json.Marshal(e) // It was read from JSON.
+		entries[at] = string(text)
 	}
 	if len(found) == 0 || len(found) < n && numbered < len(found) {
 		return nil, deem.Failf(deem.Unparseable, "the reply has %d JSON entries for %d criteria: %s", len(found), n, clip(body))
@@ -344,13 +303,4 @@ func listIn(fields map[string]any) []any {
 		}
 	}
 	return nil
-}
-
-// entryText returns an entry as the text of a reply about one criterion.
-func entryText(e any) string {
-	if s, ok := e.(string); ok {
-		return s
-	}
-	text, _ := json.Marshal(e) // It was read from JSON.
-	return string(text)
 }

@@ -2,12 +2,8 @@ package judge
 
 import (
 	_ "embed"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
-
-	"deem"
 )
 
 // Schema is the JSON Schema of a judge's YAML file.
@@ -194,20 +190,6 @@ func (d *Declaration) defaultReading() string {
 	return Strict
 }
 
-// checkPass validates the pass mark. A judge that gives the whole item a label has none: the
-// score of the label decides.
-func (d *Declaration) checkPass() error {
-	switch {
-	case d.Pass == nil:
-		return nil
-	case len(d.Aspects) == 0 && d.Criteria == nil:
-		return errors.New("it has labels and no pass mark")
-	case !(*d.Pass >= 0 && *d.Pass <= 1):
-		return fmt.Errorf("pass mark %v lies outside 0 to 1", *d.Pass)
-	}
-	return nil
-}
-
 // Fields returns the fields of items that the slots use, so that a dataset reader can look
 // for them. A "?" is appended to a field that is optional because another source can
 // replace it.
@@ -230,17 +212,4 @@ func (d *Declaration) Fields() []string {
 		}
 	}
 	return names
-}
-
-// request returns a request with the declared parameters.
-func (d *Declaration) request(messages ...deem.Message) deem.Request {
-	p := d.Params
-	req := deem.Request{
-		Messages: messages, Temperature: p.Temperature, TopP: p.TopP, MaxTokens: p.MaxTokens,
-		Seed: p.Seed, Stop: p.Stop, JSON: p.JSON, TopLogprobs: p.TopLogprobs, Optional: p.Optional,
-	}
-	if p.Schema != "" {
-		req.Schema = json.RawMessage(p.Schema)
-	}
-	return req
 }

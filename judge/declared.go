@@ -1,9 +1,9 @@
 package judge
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -35,8 +35,15 @@ func (d *Declaration) Protocol(reading string) (Readable, error) {
 	if _, ok := d.Readings[reading]; !ok {
 		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", d.Name, reading, strings.Join(sortedKeys(d.Readings), ", "))
 	}
-	if err := cmp.Or(d.Params.check(), d.checkPass()); err != nil {
+	if err := d.Params.check(); err != nil {
 		return nil, fmt.Errorf("judge %s: %w", d.Name, err)
+	}
+	switch {
+	case d.Pass == nil:
+	case len(d.Aspects) == 0 && d.Criteria == nil:
+		return nil, fmt.Errorf("judge %s: it has labels and no pass mark", d.Name)
+	case !(*d.Pass >= 0 && *d.Pass <= 1):
+		return nil, fmt.Errorf("judge %s: pass mark %v lies outside 0 to 1", d.Name, *d.Pass)
 	}
 	p := &declaredProtocol{decl: *d, reading: reading}
 	var err error
@@ -142,12 +149,19 @@ func (p *declaredProtocol) render(it deem.Item) (deem.Request, error) {
 			values[s.slot] = v
 		}
 	}
-	var messages []deem.Message
-	if p.decl.System != "" {
-		messages = append(messages, deem.Message{Role: "system", Content: p.system.fill(values)})
+	o := p.decl.Params
+	req := deem.Request{
+		Temperature: o.Temperature, TopP: o.TopP, MaxTokens: o.MaxTokens, Seed: o.Seed, Stop: o.Stop,
+		JSON: o.JSON, TopLogprobs: o.TopLogprobs, Optional: o.Optional,
 	}
-	messages = append(messages, deem.Message{Role: "user", Content: p.prompt.fill(values)})
-	return p.decl.request(messages...), nil
+	if o.Schema != "" {
+		req.Schema = json.RawMessage(o.Schema)
+	}
+	if p.decl.System != "" {
+		req.Messages = append(req.Messages, deem.Message{Role: "system", Content: p.system.fill(values)})
+	}
+	req.Messages = append(req.Messages, deem.Message{Role: "user", Content: p.prompt.fill(values)})
+	return req, nil
 }
 
 // value returns the text of a slot.
@@ -157,30 +171,21 @@ func (p *declaredProtocol) value(it deem.Item, name string) (string, error) {
 		s = Slot{From: []string{name}}
 	}
 	for _, from := range s.From {
-		v, ok := s.take(it, from)
-		if n, turn := turnOf(from); turn {
-			var err error
-			if v, ok, err = s.conversation(it.Messages, n); err != nil {
-				return "", err
-			}
+		v, ok, err := p.take(it, s, from)
+		if err != nil {
+			return "", err
 		}
-		if c := p.decl.Criteria; from == slotCriteria && c != nil {
-			list, err := c.of(it)
-			v, ok = numbered(list), err == nil
+		if !ok {
+			continue
 		}
-		if from == slotAspects {
-			v, ok = rubric(p.decl.Aspects), true
+		if end := s.Until[it.Category]; end != "" && strings.Contains(v, end) {
+			v, _, _ = strings.Cut(v, end)
+			v = text.Strip(v)
 		}
-		if ok {
-			if end := s.Until[it.Category]; end != "" && strings.Contains(v, end) {
-				v, _, _ = strings.Cut(v, end)
-				v = text.Strip(v)
-			}
-			if s.Fence {
-				v = fence(it, name, v)
-			}
-			return v, nil
+		if s.Fence {
+			v = fence(it, name, v)
 		}
+		return v, nil
 	}
 	if s.Default != nil {
 		return *s.Default, nil
@@ -194,33 +199,41 @@ func (p *declaredProtocol) value(it deem.Item, name string) (string, error) {
 
 // take returns the value of the source from in the item. An empty response counts as a
 // response, but an empty question counts as missing.
-func (s Slot) take(it deem.Item, from string) (string, bool) {
+func (p *declaredProtocol) take(it deem.Item, s Slot, from string) (v string, ok bool, err error) {
+	if n, turn := turnOf(from); turn {
+		return s.conversation(it.Messages, n)
+	}
+	if c := p.decl.Criteria; from == slotCriteria && c != nil {
+		list, err := c.of(it)
+		for i, criterion := range list {
+			list[i] = fmt.Sprintf("%d. %s", i+1, criterion)
+		}
+		return strings.Join(list, "\n"), err == nil, nil
+	}
 	switch from {
 	case "id":
-		return it.ID, true
+		return it.ID, true, nil
 	case "category":
-		return it.Category, it.Category != ""
+		return it.Category, it.Category != "", nil
 	case "cluster":
-		return it.Cluster, it.Cluster != ""
+		return it.Cluster, it.Cluster != "", nil
 	case "question":
-		return it.Question, it.Question != ""
+		return it.Question, it.Question != "", nil
 	case "response":
-		return it.Response, true
+		return it.Response, true, nil
 	case "reference":
 		if len(it.References) == 0 {
-			return "", false
+			return "", false, nil
 		}
-		return it.References[0], true
+		return it.References[0], true, nil
 	case "references":
-		return s.render(it.References), len(it.References) > 0
-	case slotCriterion:
-		v, ok := it.Fields[slotCriterion]
-		return v, ok
-	default:
-		field, _ := fieldName(from)
-		v, ok := it.Fields[field]
-		return v, ok
+		return s.render(it.References), len(it.References) > 0, nil
+	case slotAspects:
+		return rubric(p.decl.Aspects), true, nil
 	}
+	field, _ := fieldName(from)
+	v, ok = it.Fields[field]
+	return v, ok, nil
 }
 
 // render writes the references as one text. A single reference is written unchanged.

@@ -44,18 +44,49 @@ func Load(path string) (*Declaration, error) {
 // Parse parses a judge from the text of a YAML file. name is shown in errors, and read
 // returns the prompt files that the YAML refers to.
 func Parse(name string, data []byte, read func(string) ([]byte, error)) (*Declaration, error) {
-	x := &decoder{file: name, read: read}
+	x := &decoder{file: name, read: read, slots: map[string]int{}, lines: map[string]int{}}
+	x.d.Slots = map[string]Slot{}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
-		x.syntax(err)
+		p := deem.Problem{File: name, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
+		if m := regexp.MustCompile(`^line (\d+): `).FindStringSubmatch(p.Message); m != nil {
+			p.Line, _ = strconv.Atoi(m[1])
+			p.Message = p.Message[len(m[0]):]
+		}
+		p.Message = "no YAML: " + p.Message
+		x.problems.Add(p)
 		return nil, x.problems.Err()
 	}
 	if len(doc.Content) == 0 {
 		x.problems.Add(deem.Problem{File: name, Message: "the file is empty"})
 		return nil, x.problems.Err()
 	}
-	x.judge(doc.Content[0])
-	x.check(doc.Content[0])
+	n := doc.Content[0]
+	if root := resolve(n); root.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(root.Content); i += 2 {
+			x.lines[root.Content[i].Value] = root.Content[i].Line
+		}
+	}
+	x.mapping(n, "a judge", map[string]func(*yaml.Node){
+		"name":     func(v *yaml.Node) { x.str(v, "name", &x.d.Name) },
+		"about":    func(v *yaml.Node) { x.str(v, "about", &x.d.About) },
+		"vendor":   func(v *yaml.Node) { x.str(v, "vendor", &x.d.Vendor) },
+		"date":     func(v *yaml.Node) { x.str(v, "date", &x.d.Date) },
+		"source":   func(v *yaml.Node) { x.str(v, "source", &x.d.Source) },
+		"licence":  func(v *yaml.Node) { x.str(v, "licence", &x.d.Licence) },
+		"votes":    func(v *yaml.Node) { x.d.Votes = int(x.atLeastOne(v, "votes")) },
+		"prompt":   func(v *yaml.Node) { x.prompt(v, "prompt", &x.d.Prompt) },
+		"system":   func(v *yaml.Node) { x.prompt(v, "system", &x.d.System) },
+		"slots":    x.readSlots,
+		"labels":   x.readLabels,
+		"aspects":  x.readAspects,
+		"criteria": x.readCriteria,
+		"pass":     x.readPass,
+		"read":     x.readReadings,
+		"failures": x.readFailures,
+		"params":   x.readParams,
+	})
+	x.check(n)
 	if err := x.problems.Err(); err != nil {
 		return nil, err
 	}
@@ -70,30 +101,17 @@ type decoder struct {
 	problems deem.Problems
 	d        Declaration
 
-	prompts []*source           // the prompt and the system text, if any
-	slots   map[string]position // where each slot was declared
-	lines   map[string]int      // the line of each top-level key
-	derive  bool                // params.schema is true: derive the schema from the rest
+	prompts []*source      // the prompt and the system text, if any
+	slots   map[string]int // the line of each declared slot
+	lines   map[string]int // the line of each top-level key
+	derive  bool           // params.schema is true: derive the schema from the rest
 }
-
-type position struct{ line int }
 
 // A source is the text of a prompt and its location, for error messages.
 type source struct {
 	file string
 	line int // first line of the text
 	text string
-}
-
-// syntax reports an error of the YAML library, which begins with "yaml: line 3: ".
-func (x *decoder) syntax(err error) {
-	msg := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 0
-	if m := regexp.MustCompile(`^line (\d+): `).FindStringSubmatch(msg); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		msg = msg[len(m[0]):]
-	}
-	x.problems.Add(deem.Problem{File: x.file, Line: line, Message: "no YAML: " + msg})
 }
 
 // bad reports a problem at a node.
@@ -142,36 +160,6 @@ func resolve(n *yaml.Node) *yaml.Node {
 		return n.Alias
 	}
 	return n
-}
-
-// judge reads the whole file.
-func (x *decoder) judge(n *yaml.Node) {
-	x.slots, x.lines = map[string]position{}, map[string]int{}
-	x.d.Slots = map[string]Slot{}
-	if root := resolve(n); root.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(root.Content); i += 2 {
-			x.lines[root.Content[i].Value] = root.Content[i].Line
-		}
-	}
-	x.mapping(n, "a judge", map[string]func(*yaml.Node){
-		"name":     func(v *yaml.Node) { x.str(v, "name", &x.d.Name) },
-		"about":    func(v *yaml.Node) { x.str(v, "about", &x.d.About) },
-		"vendor":   func(v *yaml.Node) { x.str(v, "vendor", &x.d.Vendor) },
-		"date":     func(v *yaml.Node) { x.str(v, "date", &x.d.Date) },
-		"source":   func(v *yaml.Node) { x.str(v, "source", &x.d.Source) },
-		"licence":  func(v *yaml.Node) { x.str(v, "licence", &x.d.Licence) },
-		"votes":    func(v *yaml.Node) { x.d.Votes = int(x.atLeastOne(v, "votes")) },
-		"prompt":   func(v *yaml.Node) { x.prompt(v, "prompt", &x.d.Prompt) },
-		"system":   func(v *yaml.Node) { x.prompt(v, "system", &x.d.System) },
-		"slots":    x.readSlots,
-		"labels":   x.readLabels,
-		"aspects":  x.readAspects,
-		"criteria": x.readCriteria,
-		"pass":     x.readPass,
-		"read":     x.readReadings,
-		"failures": x.readFailures,
-		"params":   x.readParams,
-	})
 }
 
 // str reads a string.
@@ -237,7 +225,19 @@ func (x *decoder) prompt(n *yaml.Node, what string, to *string) {
 	src := &source{file: x.file, line: n.Line}
 	x.prompts = append(x.prompts, src)
 	if n.Kind == yaml.MappingNode {
-		x.mapping(n, what, map[string]func(*yaml.Node){"file": func(v *yaml.Node) { x.promptFile(v, src) }})
+		x.mapping(n, what, map[string]func(*yaml.Node){"file": func(v *yaml.Node) {
+			var name string
+			x.str(v, "file", &name)
+			if name == "" {
+				return
+			}
+			data, err := x.read(name)
+			if err != nil {
+				x.bad(v, "%v", err)
+				return
+			}
+			src.file, src.line, src.text = name, 1, string(data)
+		}})
 	} else {
 		x.str(n, what, &src.text)
 		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
@@ -245,20 +245,6 @@ func (x *decoder) prompt(n *yaml.Node, what string, to *string) {
 		}
 	}
 	*to = src.text
-}
-
-func (x *decoder) promptFile(n *yaml.Node, src *source) {
-	var name string
-	x.str(n, "file", &name)
-	if name == "" {
-		return
-	}
-	data, err := x.read(name)
-	if err != nil {
-		x.bad(n, "%v", err)
-		return
-	}
-	src.file, src.line, src.text = name, 1, string(data)
 }
 
 func (x *decoder) readSlots(n *yaml.Node) {
@@ -289,8 +275,29 @@ func (x *decoder) readSlots(n *yaml.Node) {
 		if len(s.From) == 0 && isSource(key.Value) {
 			s.From = []string{key.Value}
 		}
-		x.checkSlot(value, what, s)
-		x.slots[key.Value] = position{key.Line}
+		if len(s.From) == 0 {
+			x.bad(value, "%s does not say where it comes from; there are %s, fields.NAME", what, strings.Join(sources, ", "))
+		}
+		for _, from := range s.From {
+			if _, ok := fieldName(from); ok || isSource(from) {
+				continue
+			}
+			if near := text.Closest(from, sources); near != "" {
+				x.bad(value, "%s comes from %q, which no item has; did you mean %q?", what, from, near)
+			} else {
+				x.bad(value, "%s comes from %q, which no item has; there are %s, fields.NAME", what, from, strings.Join(sources, ", "))
+			}
+		}
+		if s.As != "" && !slices.Contains(renderings, s.As) {
+			x.bad(value, "%s is written as %q; there are %s", what, s.As, strings.Join(renderings, ", "))
+		}
+		if s.As != "" && !slices.Contains(s.From, "references") {
+			x.bad(value, "%s says \"as\", which is for references only", what)
+		}
+		if (s.Turns > 0 || s.Tokens > 0) && !slices.Contains(s.From, slotConversation) {
+			x.bad(value, "%s has a window, which is for the conversation only", what)
+		}
+		x.slots[key.Value] = key.Line
 		x.d.Slots[key.Value] = s
 	})
 }
@@ -324,8 +331,19 @@ func (x *decoder) readAspects(n *yaml.Node) {
 			"integer": func(v *yaml.Node) { x.truth(v, what+": integer", &a.Integer) },
 			"weight":  func(v *yaml.Node) { x.number(v, what+": weight", &a.Weight) },
 			"about":   func(v *yaml.Node) { x.str(v, what+": about", &a.About) },
-			"levels":  func(v *yaml.Node) { x.readLevels(v, what, &a) },
 			"must":    func(v *yaml.Node) { a.Must = new(float64); x.number(v, what+": must", a.Must) },
+			"levels": func(v *yaml.Node) {
+				x.pairs(v, what+": levels", func(key, value *yaml.Node) {
+					var l Level
+					var err error
+					if l.Value, err = strconv.ParseFloat(key.Value, 64); err != nil || l.Value-l.Value != 0 {
+						x.bad(key, "%s: the level %q is not a number", what, key.Value)
+					}
+					x.str(value, what+": level "+key.Value, &l.About)
+					a.Levels = append(a.Levels, l)
+				})
+				slices.SortFunc(a.Levels, func(a, b Level) int { return cmp.Compare(a.Value, b.Value) })
+			},
 		})
 		if a.Min >= a.Max {
 			x.bad(value, "%s goes from %v to %v; max must be above min", what, a.Min, a.Max)
@@ -345,20 +363,6 @@ func (x *decoder) readAspects(n *yaml.Node) {
 	})
 }
 
-// readLevels reads the meaning of the values of an aspect.
-func (x *decoder) readLevels(n *yaml.Node, what string, a *Aspect) {
-	x.pairs(n, what+": levels", func(key, value *yaml.Node) {
-		var l Level
-		var err error
-		if l.Value, err = strconv.ParseFloat(key.Value, 64); err != nil || l.Value-l.Value != 0 {
-			x.bad(key, "%s: the level %q is not a number", what, key.Value)
-		}
-		x.str(value, what+": level "+key.Value, &l.About)
-		a.Levels = append(a.Levels, l)
-	})
-	slices.SortFunc(a.Levels, func(a, b Level) int { return cmp.Compare(a.Value, b.Value) })
-}
-
 func (x *decoder) readCriteria(n *yaml.Node) {
 	c := Criteria{}
 	if n.Kind == yaml.MappingNode {
@@ -373,7 +377,7 @@ func (x *decoder) readCriteria(n *yaml.Node) {
 		x.str(n, "criteria", &c.Field)
 	}
 	c.Field = strings.TrimPrefix(c.Field, "fields.")
-	c = c.filled()
+	c.Ask, c.Score, c.Failed = cmp.Or(c.Ask, askEach), cmp.Or(c.Score, scoreMean), cmp.Or(c.Failed, failedUnjudged)
 	if err := c.check(); err != nil {
 		x.bad(n, "%v", err)
 	}
@@ -391,7 +395,11 @@ func (x *decoder) readPass(n *yaml.Node) {
 
 func (x *decoder) readReadings(n *yaml.Node) {
 	x.d.Readings = map[string]Reader{}
-	if n.Kind == yaml.ScalarNode || isReader(n) {
+	one := n.Kind == yaml.ScalarNode
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		one = one || n.Content[i].Value == "how" // "read: {how: json}", not "read: {strict: json}"
+	}
+	if one {
 		x.d.Readings[Strict] = x.reader(n)
 		return
 	}
@@ -399,16 +407,6 @@ func (x *decoder) readReadings(n *yaml.Node) {
 		Upstream: func(v *yaml.Node) { x.d.Readings[Upstream] = x.reader(v) },
 		Strict:   func(v *yaml.Node) { x.d.Readings[Strict] = x.reader(v) },
 	})
-}
-
-// isReader distinguishes "read: {how: json}" from "read: {strict: json}".
-func isReader(n *yaml.Node) bool {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == "how" {
-			return true
-		}
-	}
-	return false
 }
 
 func (x *decoder) reader(n *yaml.Node) Reader {

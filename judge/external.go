@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"deem"
@@ -50,19 +51,25 @@ func (p externalProtocol) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, err
 	if err := json.Unmarshal([]byte(reply.Text), &said); err != nil {
 		return deem.Verdict{}, deem.Failf(deem.Unparseable, "%v: %s", err, clip(reply.Text))
 	}
-	if f := said.Failure; f != nil {
-		return deem.Verdict{}, externalFailure(*f)
+	switch f := said.Failure; {
+	case f == nil:
+	case !slices.Contains(deem.Kinds(), f.Kind):
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the failure has the unknown kind %q: %s", f.Kind, f.Detail)
+	default:
+		return deem.Verdict{}, f
 	}
 	v := deem.Verdict{Label: said.Label, Pass: said.Pass, Aspects: said.Aspects, Reason: said.Reason, Confidence: said.Confidence}
-	yes, known := yesOrNo(said.Label)
+	// Without a score, the pass counts, or else a label whose meaning is clear.
+	label := strings.ToLower(said.Label)
 	switch {
 	case said.Score != nil:
 		v.Score = *said.Score
+	case said.Pass != nil && *said.Pass:
+		v.Score = 1
 	case said.Pass != nil:
-		v.Score = boolScore(*said.Pass)
-	case known:
-		v.Score = boolScore(yes)
-	default:
+	case slices.Contains([]string{"yes", "correct", "right", "pass", "true"}, label):
+		v.Score = 1
+	case !slices.Contains([]string{"no", "incorrect", "wrong", "fail", "false"}, label):
 		return deem.Verdict{}, deem.Failf(deem.Unparseable, `the verdict has no "score", and its label is not yes or no: %s`, clip(reply.Text))
 	}
 	if !(v.Score >= 0 && v.Score <= 1) {
@@ -75,34 +82,6 @@ func (p externalProtocol) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, err
 		v.Label = map[bool]string{true: "yes", false: "no"}[v.Yes()]
 	}
 	return v, nil
-}
-
-// externalFailure returns f if its kind is known, and an unparseable failure otherwise.
-func externalFailure(f deem.Failure) error {
-	for _, kind := range deem.Kinds() {
-		if kind == f.Kind {
-			return &f
-		}
-	}
-	return deem.Failf(deem.Unparseable, "the failure has the unknown kind %q: %s", f.Kind, f.Detail)
-}
-
-// yesOrNo recognises labels whose meaning is clear, and reports whether label is one.
-func yesOrNo(label string) (yes, known bool) {
-	switch strings.ToLower(label) {
-	case "yes", "correct", "right", "pass", "true":
-		return true, true
-	case "no", "incorrect", "wrong", "fail", "false":
-		return false, true
-	}
-	return false, false
-}
-
-func boolScore(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
 }
 
 // Reading returns "", because there is only one way to read an object.

@@ -1,5 +1,7 @@
 package judge
 
+import "deem"
+
 // FindLabel finds the label that the text of a reply states: the value under key in its last
 // JSON object that has the key, or, if key is "", the verdict wherever it is. The labels are
 // spelt as the protocol offers them; case is ignored in the text, and spaces, hyphens and
@@ -80,14 +82,37 @@ package judge
 // would become a score.
 func FindLabel(text, key string, labels []string) (Found, error) {
 	if key == "" {
-		return findLabel(text, labels)
+		if f, ok := word(text, labels); ok {
+			return f, nil
+		}
+		return readWhole(text, labels)
 	}
-	return findLabelIn(text, key, labels)
+	m := newMenu(labels)
+	t, err := speech(text)
+	if err != nil {
+		return Found{}, err
+	}
+	for o := range findObjects(t, nil).backward() {
+		// A cut-off value comes after all complete ones, so it would have been the last.
+		if o.halved(key) {
+			return Found{}, deem.Failf(deem.Truncated, "the value of %q was cut off", key)
+		}
+		if in := o.having([]string{key}); in != nil {
+			return m.verdict(in, key)
+		}
+	}
+	return Found{}, noVerdict(t, "no JSON object has the key %q", key)
 }
 
-// Number reads the number that a value of a JSON object gives for the aspect: a number, or a
-// text such as "8", "8/10" or "8 out of 10". The failure is OutOfRange if it is outside the
-// scale of the aspect, and Unparseable if there is no number.
-func (a Aspect) Number(v any) (float64, error) { return numberIn(v, a.scale()) }
+// A Found is a label, how it was found, and where.
+type Found struct {
+	// Label is spelt as the protocol offers it.
+	Label string
 
-func (a Aspect) scale() scale { return scale{Min: a.Min, Max: a.Max, Integer: a.Integer} }
+	// How is the step that found it: "json", "marked", "line", "first", "only" or
+	// "last". [FindLabel] explains the steps.
+	How string
+
+	// Start and End are the position of the label in the text.
+	Start, End int
+}

@@ -14,7 +14,7 @@ func BenchmarkLabel(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(c.text)))
 			for b.Loop() {
-				if _, err := findLabel(c.text, menus[0]); err != nil {
+				if _, err := FindLabel(c.text, "", menus[0]); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -47,13 +47,6 @@ func withoutThinking(reply string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// blankThinking returns reply with its reasoning replaced by spaces, so that offsets remain
-// valid, and reports whether the reasoning was never closed.
-func blankThinking(reply string) (string, bool) {
-	drop, open := thinking(reply)
-	return blank(reply, drop), open
-}
-
 // blank replaces the spans by spaces.
 func blank(s string, spans []span) string {
 	b := blanker{text: s}
@@ -94,8 +87,12 @@ func thinking(reply string) (drop []span, open bool) {
 	if strings.Contains(reply, "<|channel|>") {
 		return channels(reply)
 	}
-	if end, ok := bareChannel(reply); ok {
-		return []span{{0, end}}, false
+	// A server may have removed the control tokens and left their names:
+	// "analysisThe user ... assistantfinalYes".
+	if strings.HasPrefix(strings.TrimLeft(reply, " \t\r\n"), "analysis") {
+		if i := strings.LastIndex(reply, "assistantfinal"); i >= 0 {
+			return []span{{0, i + len("assistantfinal")}}, false
+		}
 	}
 	opened := -1
 	var nextObject func() (*object, place, bool)
@@ -181,20 +178,6 @@ func quotedTag(s string, start, end int) bool {
 	return before != 0 && after != 0 && strings.ContainsRune(opens, before) && strings.ContainsRune(closes, after)
 }
 
-// within reports whether pos is in one of the spans, which are in order.
-func within(spans []span, pos int) bool {
-	lo, hi := 0, len(spans)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if spans[mid].end <= pos {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo < len(spans) && spans[lo].start <= pos
-}
-
 // channels returns the spans outside the final channel.
 func channels(reply string) (drop []span, open bool) {
 	var (
@@ -232,18 +215,4 @@ func channels(reply string) (drop []span, open bool) {
 		open = !final
 	}
 	return drop, open
-}
-
-// bareChannel finds the end of the analysis if a server has removed the control tokens and
-// left their names: "analysisThe user ... assistantfinalYes".
-func bareChannel(reply string) (int, bool) {
-	lead := len(reply) - len(strings.TrimLeft(reply, " \t\r\n"))
-	if !strings.HasPrefix(reply[lead:], "analysis") {
-		return 0, false
-	}
-	i := strings.LastIndex(reply, "assistantfinal")
-	if i < 0 {
-		return 0, false
-	}
-	return i + len("assistantfinal"), true
 }

@@ -119,7 +119,7 @@ func ordinary(label string) bool {
 // votes reports whether the mention states its label as a verdict in running text.
 func (r *labelReading) votes(i int) bool {
 	mt := r.mention(i)
-	if r.echo(i) || struck(r.text, mt) {
+	if r.echo(i) || strings.HasSuffix(r.text[:mt.start], "~~") { // struck through
 		return false
 	}
 	c := r.clause(mt)
@@ -137,20 +137,18 @@ func (r *labelReading) votes(i int) bool {
 	case isLetterLabel(mt.label) && !r.spelt(mt):
 		return false
 	case ordinary(mt.label):
-		return c.predicate() && !c.foreign() || !isLetterLabel(mt.label) && r.sentence(mt, f)
+		if c.predicate() && !c.foreign() {
+			return true
+		}
+		ends := f.kind == endFollows || strings.ContainsRune(".!。！", f.stop)
+		return !isLetterLabel(mt.label) && ends && aloneBefore().MatchString(tail(r.text[:mt.start]))
 	}
-	return shouted(mt.label) && r.spelt(mt) || c.predicate() || c.announced()
+	return shouted(mt.label) && r.spelt(mt) || c.predicate() || c.announced
 }
 
 // aloneBefore matches the text before a label that is a sentence by itself, or the
 // consequence at the end of one: "The town is right. Yes." and "..., so no."
 var aloneBefore = lazy(`(?i)(?:(?:^|[.!?。！？\n])[\s*_]*(?:(?:so|therefore|thus|hence|overall|in conclusion|因此|所以)[,，\s]+)?|[,;，；]\s*(?:so|therefore|thus|hence|所以)[,，\s]+)$`)
-
-// sentence reports whether the mention, followed by f, is a sentence by itself.
-func (r *labelReading) sentence(mt mention, f following) bool {
-	ends := f.kind == endFollows || strings.ContainsRune(".!。！", f.stop)
-	return ends && aloneBefore().MatchString(tail(r.text[:mt.start]))
-}
 
 // prefers matches the text after the better of two labels that name candidates.
 var prefers = lazy(`^(?i)[\s*_"')\]]*(?:is|was|are)\s+(?:(?:\w+ly|much|far|the|a|also|still|thus|therefore|overall)\s+)*(?:better|best|superior|preferable|preferred|winner)\b`)
@@ -173,17 +171,12 @@ func shouted(label string) bool {
 	return letters > 1
 }
 
-// struck reports whether the mention is struck through.
-func struck(text string, mt mention) bool {
-	return strings.HasSuffix(text[:mt.start], "~~")
-}
-
 // A clause is the part of a clause before a mention.
 type clause struct {
-	words    []string // in lower case, at most twelve, nearest last
-	raw      string   // the clause as written
-	sentence string   // the sentence up to the mention
-	mark     rune     // the punctuation directly before the mention, or 0
+	words     []string // in lower case, at most twelve, nearest last
+	raw       string   // the clause as written
+	sentence  string   // the sentence up to the mention
+	announced bool     // a colon or an arrow precedes the mention
 }
 
 // clause returns the clause before the mention.
@@ -195,9 +188,8 @@ func (r *labelReading) clause(mt mention) clause {
 	}
 	before := r.text[lo:mt.start]
 	var c clause
-	if t := strings.TrimRightFunc(before, func(r rune) bool { return isSpace(r) || isMarkup(r) && r != '>' }); isMark(lastRune(t)) {
-		c.mark = lastRune(t)
-	}
+	t := strings.TrimRightFunc(before, func(r rune) bool { return isSpace(r) || isMarkup(r) && r != '>' })
+	c.announced = strings.ContainsRune(":：=→⇒", lastRune(t))
 	c.sentence = strings.TrimLeftFunc(before[strings.LastIndexAny(before, ".!?\n")+1:], isDecoration)
 	if i := strings.LastIndexFunc(before, isStop); i >= 0 {
 		_, n := utf8.DecodeRuneInString(before[i:])
@@ -212,9 +204,6 @@ func (r *labelReading) clause(mt mention) clause {
 	}
 	return c
 }
-
-// isMark reports whether a verdict may follow r directly.
-func isMark(r rune) bool { return strings.ContainsRune(":：=→⇒", r) && r != 0 }
 
 // nearest returns the last n words.
 func (c clause) nearest(n int) []string { return c.words[max(0, len(c.words)-n):] }
@@ -341,9 +330,6 @@ func (c clause) predicate() bool {
 	tail := lastRunes(strings.TrimRightFunc(c.raw, func(r rune) bool { return isSpace(r) || isMarkup(r) }), 3)
 	return strings.ContainsAny(tail, "是为為")
 }
-
-// announced reports whether a colon or an arrow precedes what follows.
-func (c clause) announced() bool { return c.mark != 0 }
 
 // lastRunes returns the last n runes of s.
 func lastRunes(s string, n int) string {

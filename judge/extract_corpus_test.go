@@ -53,29 +53,29 @@ func readReal(r realReply) (got string, trusted bool, err error) {
 	var f Found
 	switch proto {
 	case "label_json":
-		f, err = findLabelIn(r.Reply, "label", strings.Split(menu, "|"))
+		f, err = FindLabel(r.Reply, "label", strings.Split(menu, "|"))
 		return f.Label, true, err
 	case "verdict_json":
-		f, err = findLabelIn(r.Reply, "verdict", strings.Split(menu, "|"))
+		f, err = FindLabel(r.Reply, "verdict", strings.Split(menu, "|"))
 		return f.Label, true, err
 	case "yes_no":
-		f, err = findLabel(r.Reply, []string{"yes", "no"})
+		f, err = FindLabel(r.Reply, "", []string{"yes", "no"})
 		return f.Label, true, err
 	case "rating":
-		x, err := findRating(r.Reply, scale{Min: 1, Max: 10, Integer: true})
+		x, err := findRating(r.Reply, Aspect{Min: 1, Max: 10, Integer: true})
 		return strconv.FormatFloat(x, 'f', -1, 64), true, err
 	case "pairwise":
 		if strings.HasPrefix(menu, "[[") {
-			f, err = findLabel(r.Reply, []string{"A>>B", "A>B", "A=B", "B>A", "B>>A"})
+			f, err = FindLabel(r.Reply, "", []string{"A>>B", "A>B", "A=B", "B>A", "B>>A"})
 			return strings.Replace(f.Label, ">>", ">", 1), true, err
 		}
-		f, err = findLabel(r.Reply, []string{"Output (a)", "Output (b)"})
+		f, err = FindLabel(r.Reply, "", []string{"Output (a)", "Output (b)"})
 		return strings.Trim(strings.TrimPrefix(f.Label, "Output "), "()"), false, err
 	case "letter":
-		f, err = findLabel(r.Reply, []string{"A", "B", "C"})
+		f, err = FindLabel(r.Reply, "", []string{"A", "B", "C"})
 		return f.Label, true, err
 	case "equivalent_different":
-		f, err = findLabel(r.Reply, []string{"EQUIVALENT", "DIFFERENT"})
+		f, err = FindLabel(r.Reply, "", []string{"EQUIVALENT", "DIFFERENT"})
 		return f.Label, true, err
 	}
 	return "", false, errors.ErrUnsupported

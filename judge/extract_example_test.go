@@ -7,10 +7,10 @@ func Example_label() {
 	response := "Verdict: CORRECT"
 
 	text := Body(reply, response)
-	found, err := findLabel(text, []string{"CORRECT", "INCORRECT"})
+	found, err := FindLabel(text, "", []string{"CORRECT", "INCORRECT"})
 	fmt.Println(found.Label, found.How, err)
 
-	_, err = findLabel("CORRECT or INCORRECT", []string{"CORRECT", "INCORRECT"})
+	_, err = FindLabel("CORRECT or INCORRECT", "", []string{"CORRECT", "INCORRECT"})
 	fmt.Println(err)
 	// Output:
 	// INCORRECT marked <nil>
@@ -18,7 +18,7 @@ func Example_label() {
 }
 
 func Example_aspects() {
-	scales := map[string]scale{"correctness": {Max: 10, Integer: true}, "relevance": {Max: 10, Integer: true}}
+	scales := map[string]Aspect{"correctness": {Max: 10, Integer: true}, "relevance": {Max: 10, Integer: true}}
 	fmt.Println(findAspects("```json\n{'correctness': 8/10, 'relevance': '9',}\n```", scales))
 	fmt.Println(findAspects(`{"correctness": 8, "relevance": 1`, scales))
 	// Output:

@@ -77,13 +77,13 @@ func FuzzLabel(f *testing.F) {
 	})
 	f.Fuzz(func(t *testing.T, text string, menu uint8) {
 		labels := menus[int(menu)%len(menus)]
-		found, err := findLabel(text, labels)
+		found, err := FindLabel(text, "", labels)
 		checkFound(t, text, labels, found, err)
-		again, err2 := findLabel(text, labels)
+		again, err2 := FindLabel(text, "", labels)
 		if again != found || (err == nil) != (err2 == nil) {
 			t.Fatalf("Label said %+v (%v), then %+v (%v)", found, err, again, err2)
 		}
-		in, err := findLabelIn(text, "label", labels)
+		in, err := FindLabel(text, "label", labels)
 		checkFound(t, text, labels, in, err)
 		isRefusal(text)
 	})
@@ -144,7 +144,7 @@ func sameJSON(a, b any) bool {
 func FuzzLabelled(f *testing.F) {
 	seedReplies(f, func(text string) { f.Add(text, 0.0, 10.0, true) })
 	f.Fuzz(func(t *testing.T, text string, lo, hi float64, whole bool) {
-		s := scale{Min: lo, Max: hi, Integer: whole}
+		s := Aspect{Min: lo, Max: hi, Integer: whole}
 		check := func(call string, x float64, err error) {
 			switch {
 			case err != nil:
@@ -155,14 +155,14 @@ func FuzzLabelled(f *testing.F) {
 				t.Fatalf("%s of %q = %v, which is not on %+v", call, text, x, s)
 			}
 		}
-		x, err := numberIn(text, s)
+		x, err := s.Number(text)
 		check("Number", x, err)
-		x, err = numberIn(json.Number(text), s)
+		x, err = s.Number(json.Number(text))
 		check("Number", x, err)
 		x, err = findRating(text, s)
 		check("Rating", x, err)
-		scales := map[string]scale{"correctness": s, "relevance": s}
-		for _, read := range []func(string, map[string]scale) (map[string]float64, error){labelledNumbers, findAspects} {
+		scales := map[string]Aspect{"correctness": s, "relevance": s}
+		for _, read := range []func(string, map[string]Aspect) (map[string]float64, error){labelledNumbers, findAspects} {
 			m, err := read(text, scales)
 			if err == nil && len(m) != len(scales) {
 				t.Fatalf("Labelled(%q) = %v, want two numbers", text, m)
@@ -177,9 +177,9 @@ func FuzzLabelled(f *testing.F) {
 
 // err2 returns err, or a failure if lo itself is not on the scale, so that the caller's
 // check of lo is valid.
-func err2(err error, lo float64, s scale) error {
+func err2(err error, lo float64, s Aspect) error {
 	if err == nil {
-		_, err = numberIn(lo, s)
+		_, err = s.Number(lo)
 	}
 	return err
 }

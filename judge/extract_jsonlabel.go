@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -26,118 +27,90 @@ const surely = 11
 // otherKeys matches keys whose values are not the judge's verdict.
 var otherKeys = lazy(`reference|gold|expected|response|question|candidate|ground|target|hypothesis|predict|example|option|label_set|choices|labels|reason|explan|ration|thought|analysis|comment|feedback|evidence|quote|理由|原因|解释|分析`)
 
-// A jsonVerdict is the verdict of an object: a label or a failure.
-type jsonVerdict struct {
-	found Found
-	err   error
-	end   int // end of the object
-}
-
-// json returns the verdict of the last object that has one. It returns false if no object
-// tries to give one.
-func (m *menu) json(found *objects) (jsonVerdict, bool) {
-	for o := range found.backward() {
-		if v, ok := m.objectVerdict(o); ok {
-			v.end = o.end
-			return v, true
-		}
-	}
-	return jsonVerdict{}, false
-}
-
 // objectVerdict returns the value of o under a verdict key, or the only label among its
-// values, or the verdict of an object within it.
-func (m *menu) objectVerdict(o *object) (jsonVerdict, bool) {
-	var refused *jsonVerdict
+// values, or the verdict of an object within it. tries is false if o gives no verdict at
+// all; the error is that of a verdict which is not a label.
+func (m *menu) objectVerdict(o *object) (found Found, tries bool, err error) {
+	var refused error
 	for _, key := range verdictKeys {
 		if o.halfKey != "" && sameKey(o.halfKey, key) {
-			return jsonVerdict{err: deem.Failf(deem.Truncated, "the value of %q was cut off", key)}, true
+			return Found{}, true, deem.Failf(deem.Truncated, "the value of %q was cut off", key)
 		}
 		if f, ok := o.get(key); !ok || len(objectsIn(f.value)) > 0 {
 			continue
 		}
-		v := m.verdict(o, key)
-		if v.err == nil {
-			if err := m.disputed(o, v.found.Label); err != nil {
-				v = jsonVerdict{err: err}
+		found, err := m.verdict(o, key)
+		if err == nil {
+			if other := m.disputed(o, found.Label); other != "" {
+				return Found{}, true, contradiction(found.Label, other)
 			}
+			return found, true, nil
 		}
-		if v.err == nil || isContradiction(v.err) {
-			return v, true
+		if f, ok := errors.AsType[*deem.Failure](err); ok && f.Kind == deem.Contradictory {
+			return Found{}, true, err
 		}
-		if refused == nil {
-			refused = &v
-		}
+		refused = cmp.Or(refused, err)
 	}
-	if v, ok := m.onlyValue(o); ok {
-		return v, true
+	if found, ok := m.onlyValue(o); ok {
+		return found, true, nil
 	}
 	for _, f := range slices.Backward(o.fields) {
 		for _, in := range slices.Backward(objectsIn(f.value)) {
-			if v, ok := m.objectVerdict(in); ok && !otherKeys().MatchString(keyOf(f.key)) {
-				return v, true
+			if found, tries, err := m.objectVerdict(in); tries && !otherKeys().MatchString(keyOf(f.key)) {
+				return found, true, err
 			}
 		}
 	}
-	if refused != nil {
-		return *refused, true
-	}
-	return jsonVerdict{}, false
+	return Found{}, refused != nil, refused
 }
 
-// disputed returns a contradiction if a key that always holds a verdict holds a different
-// label.
-func (m *menu) disputed(o *object, label string) error {
+// disputed returns a label other than the given one under a key that always holds a
+// verdict, or "".
+func (m *menu) disputed(o *object, label string) string {
 	for _, key := range verdictKeys[:surely] {
 		if f, ok := o.get(key); ok {
 			if other, ok := m.any(f.value); ok && other != label {
-				return contradiction(label, other)
+				return other
 			}
 		}
 	}
-	return nil
-}
-
-// isContradiction reports whether err is a Contradictory failure.
-func isContradiction(err error) bool {
-	f, ok := errors.AsType[*deem.Failure](err)
-	return ok && f.Kind == deem.Contradictory
+	return ""
 }
 
 // onlyValue returns the label of o if exactly one label occurs among its values.
-func (m *menu) onlyValue(o *object) (jsonVerdict, bool) {
-	var found []jsonVerdict
+func (m *menu) onlyValue(o *object) (Found, bool) {
+	var found []Found
 	for _, f := range o.fields {
 		if otherKeys().MatchString(keyOf(f.key)) {
 			continue
 		}
 		if s, ok := f.value.(string); ok {
 			if label, ok := m.value(s); ok {
-				found = append(found, jsonVerdict{found: Found{label, "json", f.start, f.end}})
+				found = append(found, Found{label, "json", f.start, f.end})
 			}
 		}
 	}
 	if len(found) != 1 {
-		return jsonVerdict{}, false
+		return Found{}, false
 	}
 	return found[0], true
 }
 
 // verdict reads the value of o under key.
-func (m *menu) verdict(o *object, key string) jsonVerdict {
+func (m *menu) verdict(o *object, key string) (Found, error) {
 	f, _ := o.get(key)
 	label, ok := m.any(f.value)
 	if !ok {
-		return jsonVerdict{err: deem.Failf(deem.Unparseable, "%q is %s, which is not a label", f.key, show(export(f.value)))}
+		return Found{}, deem.Failf(deem.Unparseable, "%q is %s, which is not a label", f.key, show(export(f.value)))
 	}
 	for _, g := range o.fields {
 		if sameKey(g.key, key) {
 			if other, ok := m.any(g.value); ok && other != label {
-				return jsonVerdict{err: contradiction(other, label)}
+				return Found{}, contradiction(other, label)
 			}
 		}
 	}
-	return jsonVerdict{found: Found{label, "json", f.start, f.end}}
+	return Found{label, "json", f.start, f.end}, nil
 }
 
 // any reads a JSON value as a label.

@@ -27,7 +27,7 @@ func TestWrappings(t *testing.T) {
 						continue // "1. The town agrees." may be a list.
 					}
 					text := strings.ReplaceAll(w, "%", spelt)
-					got, err := findLabel(text, labels)
+					got, err := FindLabel(text, "", labels)
 					if err != nil || got.Label != label {
 						t.Errorf("Label(%q, %q) = %+v, %v, want %q", text, labels, got, err, label)
 						continue
@@ -59,7 +59,7 @@ func TestNothingSaid(t *testing.T) {
 			text = strings.Join(rapid.SliceOfN(rapid.SampledFrom(words[6:13]), 1, 8).Draw(t, "words"), " ") + ". " + text
 		}
 		for _, labels := range [][]string{{"correct", "incorrect"}, {"CORRECT", "INCORRECT"}, {"yes", "no"}} {
-			if f, err := findLabel(text, labels); err == nil {
+			if f, err := FindLabel(text, "", labels); err == nil {
 				t.Fatalf("Label(%q, %q) = %+v, want a failure", text, labels, f)
 			}
 		}
@@ -70,7 +70,7 @@ func TestNothingSaid(t *testing.T) {
 // text, including its reasoning.
 func TestLabelPlace(t *testing.T) {
 	const text = "<think>CORRECT?</think>\n**Verdict:** incorrect"
-	f, err := findLabel(text, []string{"CORRECT", "INCORRECT"})
+	f, err := FindLabel(text, "", []string{"CORRECT", "INCORRECT"})
 	if err != nil || text[f.Start:f.End] != "incorrect" {
 		t.Errorf("Label = %+v, %v, want it to point at %q", f, err, "incorrect")
 	}
@@ -80,7 +80,7 @@ func TestLabelPlace(t *testing.T) {
 func TestOddMenus(t *testing.T) {
 	for _, labels := range [][]string{nil, {}, {""}, {" ", "\t"}, {"\xff"}, {"*"}, {"-"}, {"a", "A"}, {"[["}, {"\n"}} {
 		for _, text := range []string{"", "a", "*", "-", "\xff", "[[", "x\n\ny", "- - -"} {
-			f, err := findLabel(text, labels)
+			f, err := FindLabel(text, "", labels)
 			checkFound(t, text, labels, f, err)
 		}
 	}

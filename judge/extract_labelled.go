@@ -20,28 +20,39 @@ const between = "[\\s*_`\"'“”|]*" +
 // aside matches a bracket before a number directly after a name: "Relevance (8/10)".
 const aside = "[\\s*_`]*[(（\\[]\\s*"
 
-// labelledNumbers finds "name: number" in prose for each name, as in "**Correctness:** 8/10",
+// labelledNumbers finds "name: number" in prose for each aspect, as in "**Correctness:** 8/10",
 // "relevance = 7", "准确性：9分" or the table row "| Correctness | 8 |". Case is ignored in
 // names. The last number for a name counts.
 //
 // The failure is OutOfRange if that number is off its scale, Truncated if the number is at
 // the end of JSON that was cut off, and otherwise Unparseable if a name has no number.
-func labelledNumbers(text string, scales map[string]scale) (map[string]float64, error) {
+func labelledNumbers(text string, aspects map[string]Aspect) (map[string]float64, error) {
 	text, err := speech(text)
 	if err != nil {
 		return nil, err
 	}
 	cut := cutOff(text)
-	out := make(map[string]float64, len(scales))
+	out := make(map[string]float64, len(aspects))
 	var missing []string
-	for _, name := range sortedNames(scales) {
-		x, found, err := lastOf(text, name, scales[name], cut)
-		if err != nil {
-			return nil, err
+	for _, name := range sortedKeys(aspects) {
+		words := strings.FieldsFunc(name, isJoint)
+		for i, w := range words {
+			words[i] = regexp.QuoteMeta(w)
 		}
-		if !found {
+		last, ok := located{}, false
+		if len(words) > 0 {
+			last, ok = numberAfter(text, regexp.MustCompile(`(?i)`+strings.Join(words, `[ _-]*`)))
+		}
+		switch {
+		case !ok:
 			missing = append(missing, name)
 			continue
+		case cut && last.end >= len(strings.TrimRight(text, " \t\r\n")):
+			return nil, deem.Failf(deem.Truncated, "the number for %s was cut off", name)
+		}
+		x, err := aspects[name].parse(last.num, last.outOf)
+		if err != nil {
+			return nil, aboutName(name, err)
 		}
 		out[name] = x
 	}
@@ -51,25 +62,25 @@ func labelledNumbers(text string, scales map[string]scale) (map[string]float64, 
 	return out, nil
 }
 
-// findAspects finds a number for each name, in the last JSON object that has all the names, or
-// else in prose like [labelledNumbers].
-func findAspects(text string, scales map[string]scale) (map[string]float64, error) {
+// findAspects finds a number for each aspect, in the last JSON object that has all the names,
+// or else in prose like [labelledNumbers].
+func findAspects(text string, aspects map[string]Aspect) (map[string]float64, error) {
 	t, err := speech(text)
 	if err != nil {
 		return nil, err
 	}
-	names := sortedNames(scales)
+	names := sortedKeys(aspects)
 	o, ok := FindObject(t, names...)
 	if !ok {
-		return labelledNumbers(text, scales)
+		return labelledNumbers(text, aspects)
 	}
-	out := make(map[string]float64, len(scales))
+	out := make(map[string]float64, len(aspects))
 	for _, name := range names {
 		if slices.Contains(o.Twice, keyOf(name)) {
 			return nil, deem.Failf(deem.Contradictory, "%s has two values", name)
 		}
 		v, _ := o.Field(name)
-		x, err := numberIn(v, scales[name])
+		x, err := aspects[name].Number(v)
 		if err != nil {
 			return nil, aboutName(name, err)
 		}
@@ -85,40 +96,6 @@ func aboutName(name string, err error) error {
 		return err
 	}
 	return deem.Failf(f.Kind, "%s: %s", name, f.Detail)
-}
-
-// sortedNames returns the names in sorted order, so that the reported failure is
-// deterministic.
-func sortedNames(scales map[string]scale) []string {
-	names := make([]string, 0, len(scales))
-	for name := range scales {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// lastOf returns the last number in text for name.
-func lastOf(text, name string, s scale, cut bool) (float64, bool, error) {
-	words := strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '_' || r == '-' })
-	for i, w := range words {
-		words[i] = regexp.QuoteMeta(w)
-	}
-	if len(words) == 0 {
-		return 0, false, nil
-	}
-	last, ok := numberAfter(text, regexp.MustCompile(`(?i)`+strings.Join(words, `[ _-]*`)))
-	if !ok {
-		return 0, false, nil
-	}
-	if cut && last.end >= len(strings.TrimRight(text, " \t\r\n")) {
-		return 0, false, deem.Failf(deem.Truncated, "the number for %s was cut off", name)
-	}
-	x, err := s.parse(last.num, last.outOf)
-	if err != nil {
-		return 0, true, aboutName(name, err)
-	}
-	return x, true, nil
 }
 
 // A located is a number with its position.
@@ -199,7 +176,7 @@ var (
 // findRating finds the one number that text gives as its rating: the last [[n]], or else the
 // last \boxed{n}, or else the last "Rating: n" or <score>n</score>. The failure is
 // OutOfRange if that number is off the scale.
-func findRating(text string, s scale) (float64, error) {
+func findRating(text string, a Aspect) (float64, error) {
 	text, err := speech(text)
 	if err != nil {
 		return 0, err
@@ -212,7 +189,7 @@ func findRating(text string, s scale) (float64, error) {
 			}
 		}
 		if last != "" {
-			return numberFrom(last, s)
+			return a.numberFrom(last)
 		}
 	}
 	last, ok := numberAfter(text, ratingName())
@@ -227,5 +204,5 @@ func findRating(text string, s scale) (float64, error) {
 	if cutOff(text) && last.end >= len(strings.TrimRight(text, " \t\r\n")) {
 		return 0, deem.Failf(deem.Truncated, "the rating was cut off")
 	}
-	return s.parse(last.num, last.outOf)
+	return a.parse(last.num, last.outOf)
 }

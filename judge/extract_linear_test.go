@@ -15,11 +15,11 @@ type reader func(text string)
 var readers = map[string]reader{
 	"Body":     func(text string) { withoutThinking(text) },
 	"Mask":     func(text string) { masked(text, text[:len(text)/16]) },
-	"Label":    func(text string) { _, _ = findLabel(text, menus[0]) },
-	"LabelIn":  func(text string) { _, _ = findLabelIn(text, "label", menus[0]) },
-	"Labelled": func(text string) { _, _ = labelledNumbers(text, map[string]scale{"correctness": {Max: 10}}) },
-	"Rating":   func(text string) { _, _ = findRating(text, scale{Max: 10}) },
-	"Number":   func(text string) { _, _ = numberIn(text, scale{Max: 10}) },
+	"Label":    func(text string) { _, _ = FindLabel(text, "", menus[0]) },
+	"LabelIn":  func(text string) { _, _ = FindLabel(text, "label", menus[0]) },
+	"Labelled": func(text string) { _, _ = labelledNumbers(text, map[string]Aspect{"correctness": {Max: 10}}) },
+	"Rating":   func(text string) { _, _ = findRating(text, Aspect{Max: 10}) },
+	"Number":   func(text string) { _, _ = (Aspect{Max: 10}).Number(text) },
 }
 
 // timed fails if read takes too long over size bytes of unit.

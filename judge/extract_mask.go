@@ -2,8 +2,8 @@ package judge
 
 import (
 	"cmp"
-	"iter"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,39 +30,14 @@ func masked(reply, response string) string {
 
 // mask is masked for any reply.
 func mask(reply, response string) string {
-	k := newMasker(reply, response)
-	b := blanker{text: reply}
-	for _, spans := range []iter.Seq[span]{k.fences(), k.blockquotes(), k.quotes(), k.runs()} {
-		for s := range spans {
-			k.unguarded(s, b.blank)
-		}
+	k := &masker{
+		reply: reply, blanker: blanker{text: reply},
+		// Nested quotes can make the reply's quotations overlap a thousand times; the
+		// allowance keeps the work linear.
+		quoted: quotation{response: response, allowance: 32*len(reply) + 1<<16},
+		marks:  slices.Collect(marks(reply)),
+		copied: copies(reply, response),
 	}
-	k.open = ""
-	return b.String()
-}
-
-// terse reports whether a reply is too short to contain a copy and has no quotes. Most
-// replies are one word and need no further work.
-func terse(reply string) bool {
-	return len(reply) < minRun && !strings.ContainsFunc(reply, func(r rune) bool {
-		return !isLatinWord(r) && !strings.ContainsRune(" .:,-", r)
-	})
-}
-
-// A masker is the state of Mask for one reply.
-type masker struct {
-	reply       string
-	open        string // the reply with fences and guarded text blanked
-	guards      []span // spans that must stay, in order and without overlap
-	first, last span   // the first and the last non-blank line
-	core        []span // the two lines and the reply, without decoration
-	marks       []int  // positions after which verdicts are announced, in order
-	quoted      *quotation
-	copied      []span // runs of the reply that occur in the response
-}
-
-func newMasker(reply, response string) *masker {
-	k := &masker{reply: reply, quoted: newQuoted(reply, response)}
 	for o := range scanObjects(reply, beginning(reply)) {
 		if len(o.fields) > 0 {
 			k.guards = append(k.guards, o.skeleton()...)
@@ -74,9 +49,33 @@ func newMasker(reply, response string) *masker {
 	for _, s := range []span{k.first, k.last, {0, len(reply)}} {
 		k.core = append(k.core, core(reply, s))
 	}
-	k.marks = slices.Collect(marks(reply))
-	k.copied = copies(reply, response)
-	return k
+	k.fences()
+	k.blockquotes()
+	k.quotes()
+	k.runs()
+	k.open = ""
+	return k.String()
+}
+
+// terse reports whether a reply is too short to contain a copy and has no quotes. Most
+// replies are one word and need no further work.
+func terse(reply string) bool {
+	return len(reply) < minRun && !strings.ContainsFunc(reply, func(r rune) bool {
+		return !isLatinWord(r) && !strings.ContainsRune(" .:,-", r)
+	})
+}
+
+// A masker is the state of mask for one reply.
+type masker struct {
+	blanker
+	reply       string
+	open        string // the reply with fences and guarded text blanked
+	guards      []span // spans that must stay, in order and without overlap
+	first, last span   // the first and the last non-blank line
+	core        []span // the two lines and the reply, without decoration
+	marks       []int  // positions after which verdicts are announced, in order
+	quoted      quotation
+	copied      []span // runs of the reply that occur in the response
 }
 
 // skeleton returns the spans of o that are not free text.
@@ -122,22 +121,24 @@ func outerLines(s string) (first, last span) {
 	return first, last
 }
 
-// unguarded calls do with the parts of s that are not guarded. A guard inside a quotation
-// is itself quoted and does not count.
-func (k *masker) unguarded(s span, do func(span)) {
+// hide blanks the parts of s that are not guarded. A guard inside a quotation is itself
+// quoted and does not count; JSON does not use the quotes of such a quotation.
+func (k *masker) hide(s span) {
+	enclosed := strings.ContainsRune("`“«「『„", lastRune(k.reply[:s.start]))
 	pos := s.start
 	i, _ := slices.BinarySearchFunc(k.guards, s.start, func(g span, at int) int { return cmp.Compare(g.end, at) })
 	for ; i < len(k.guards) && k.guards[i].start < s.end; i++ {
-		if g := k.guards[i]; g.start >= s.start && g.end <= s.end && k.enclosed(s) {
+		g := k.guards[i]
+		if g.start >= s.start && g.end <= s.end && enclosed {
 			continue
 		}
-		if k.guards[i].start > pos {
-			do(k.tidy(span{pos, k.guards[i].start}))
+		if g.start > pos {
+			k.blank(k.tidy(span{pos, g.start}))
 		}
-		pos = max(pos, k.guards[i].end)
+		pos = max(pos, g.end)
 	}
 	if pos < s.end {
-		do(k.tidy(span{pos, s.end}))
+		k.blank(k.tidy(span{pos, s.end}))
 	}
 }
 
@@ -145,15 +146,6 @@ func (k *masker) unguarded(s span, do func(span)) {
 func (k *masker) marked(pos int) bool {
 	_, ok := slices.BinarySearch(k.marks, pos)
 	return ok
-}
-
-// enclosed reports whether s is between quotes that JSON does not use.
-func (k *masker) enclosed(s span) bool {
-	switch lastRune(k.reply[:s.start]) {
-	case '`', '“', '«', '「', '『', '„':
-		return true
-	}
-	return false
 }
 
 // tidy shortens s so that it does not split an escape sequence or a rune.
@@ -200,50 +192,50 @@ func core(text string, s span) span {
 	return span{start, start + len(strings.TrimRightFunc(inner, isDecoration))}
 }
 
-// fences yields the contents of fenced blocks that occur in the response and are not JSON.
-func (k *masker) fences() iter.Seq[span] {
-	return func(yield func(span) bool) {
-		opened := -1
-		pos := 0
-		for line := range strings.Lines(k.reply) {
-			end := pos + len(line)
-			if strings.HasPrefix(strings.TrimLeft(line, " \t>"), "```") {
-				if opened < 0 {
-					opened = end
-				} else {
-					s := span{opened, pos}
-					opened = -1
-					alone := k.core[2].start >= s.start && k.core[2].end <= s.end
-					if !alone && !within(k.guards, s.start+leading(k.reply[s.start:s.end])) && k.quoted.holds(k.reply[s.start:s.end]) && !yield(s) {
-						return
-					}
-				}
-			}
-			pos = end
+// fences hides the contents of fenced blocks that occur in the response and are not JSON.
+func (k *masker) fences() {
+	opened, pos := -1, 0
+	for line := range strings.Lines(k.reply) {
+		begin := pos
+		pos += len(line)
+		if !strings.HasPrefix(strings.TrimLeft(line, " \t>"), "```") {
+			continue
+		}
+		if opened < 0 {
+			opened = pos
+			continue
+		}
+		s := span{opened, begin}
+		opened = -1
+		alone := k.core[2].start >= s.start && k.core[2].end <= s.end
+		text := strings.TrimLeft(k.reply[s.start:s.end], " \t\r\n")
+		if !alone && !k.guarded(s.end-len(text)) && k.quoted.holds(k.reply[s.start:s.end]) {
+			k.hide(s)
 		}
 	}
 }
 
-// leading returns the length of the leading white space of s.
-func leading(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
+// guarded reports whether the byte at pos must stay.
+func (k *masker) guarded(pos int) bool {
+	i := sort.Search(len(k.guards), func(i int) bool { return k.guards[i].end > pos })
+	return i < len(k.guards) && k.guards[i].start <= pos
+}
 
-// blockquotes yields the markdown blockquote lines that occur in the response.
-func (k *masker) blockquotes() iter.Seq[span] {
-	return func(yield func(span) bool) {
-		pos := 0
-		for line := range strings.Lines(k.reply) {
-			end := pos + len(line)
-			body := strings.TrimLeft(line, " \t")
-			if strings.HasPrefix(body, ">") {
-				body = strings.TrimLeft(body, "> \t")
-				text := strings.TrimRight(body, "\r\n")
-				start := end - len(body)
-				only := k.first == k.last && pos == k.first.start
-				if text != "" && !only && k.quoted.holds(text) && !yield(span{start, start + len(text)}) {
-					return
-				}
-			}
-			pos = end
+// blockquotes hides the markdown blockquote lines that occur in the response.
+func (k *masker) blockquotes() {
+	pos := 0
+	for line := range strings.Lines(k.reply) {
+		only := k.first == k.last && pos == k.first.start
+		pos += len(line)
+		body := strings.TrimLeft(line, " \t")
+		if !strings.HasPrefix(body, ">") {
+			continue
+		}
+		body = strings.TrimLeft(body, "> \t")
+		text := strings.TrimRight(body, "\r\n")
+		start := pos - len(body)
+		if text != "" && !only && k.quoted.holds(text) {
+			k.hide(span{start, start + len(text)})
 		}
 	}
 }

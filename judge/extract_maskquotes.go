@@ -2,7 +2,6 @@ package judge
 
 import (
 	"index/suffixarray"
-	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,44 +12,31 @@ var quotePairs = map[rune]string{
 	'"': `"`, '\'': `'`, '`': "`", '“': "”", '‘': "’", '«': "»", '「': "」", '『': "』", '„': "“", '＂': "＂", '《': "》",
 }
 
-// quotes yields the contents of quotations that occur in the response.
-func (k *masker) quotes() iter.Seq[span] {
-	return func(yield func(span) bool) {
-		next := map[string]int{} // the next position of each closing quote
-		for i := 0; i < len(k.open); {
-			r, n := utf8.DecodeRuneInString(k.open[i:])
-			closer, ok := quotePairs[r]
-			if !ok || r == '\'' && isLatinWord(lastRune(k.open[:i])) {
-				i += n
-				continue
-			}
-			j := k.closing(closer, i+n, next)
-			if j < 0 {
-				i += n
-				continue
-			}
-			if inner := (span{i + n, j}); !k.bare(i, j+len(closer)) && k.quoted.holds(k.reply[inner.start:inner.end]) {
-				if !yield(inner) {
-					return
-				}
-				i = j + len(closer)
-				continue
-			}
-			i += n
+// quotes hides the contents of quotations that occur in the response.
+func (k *masker) quotes() {
+	// The position reached for each kind of closing quote, so that all searches together
+	// read the reply once.
+	next := map[string]int{}
+	for i := 0; i < len(k.open); {
+		r, n := utf8.DecodeRuneInString(k.open[i:])
+		begin := i + n
+		closer, ok := quotePairs[r]
+		if !ok || r == '\'' && isLatinWord(lastRune(k.open[:i])) {
+			i = begin
+			continue
 		}
+		j, ok := next[closer]
+		if !ok || j >= 0 && j < begin {
+			j = k.find(closer, begin)
+			next[closer] = j
+		}
+		if j < 0 || k.bare(i, j+len(closer)) || !k.quoted.holds(k.reply[begin:j]) {
+			i = begin
+			continue
+		}
+		k.hide(span{begin, j})
+		i = j + len(closer)
 	}
-}
-
-// closing returns the position of the quote that closes a quotation whose content begins at
-// pos, or -1. next has the position reached for each kind of quote, so that all searches
-// together read the reply once.
-func (k *masker) closing(closer string, pos int, next map[string]int) int {
-	j, ok := next[closer]
-	if !ok || j >= 0 && j < pos {
-		j = k.find(closer, pos)
-		next[closer] = j
-	}
-	return j
 }
 
 // find returns the first closing quote at or after pos, or -1. An apostrophe within a word
@@ -70,18 +56,12 @@ func (k *masker) find(closer string, pos int) int {
 	}
 }
 
-// A quoted searches the response for quotations.
+// A quotation searches the response for quotations.
 type quotation struct {
 	response  string
 	allowance int                // bytes that may still be looked up
 	exact     *suffixarray.Index // built on first use
 	folded    *suffixarray.Index
-}
-
-func newQuoted(reply, response string) *quotation {
-	// Nested quotes can make the reply's quotations overlap a thousand times; the allowance
-	// keeps the work linear.
-	return &quotation{response: response, allowance: 32*len(reply) + 1<<16}
 }
 
 // holds reports whether the response contains text, ignoring white space, case and the

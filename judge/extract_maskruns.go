@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"iter"
 	"strings"
 	"unicode/utf8"
 )
@@ -92,16 +91,12 @@ func dropWord(text string, s span) int {
 	return max(s.start, s.end)
 }
 
-// runs yields the copied runs without the parts that must stay.
-func (k *masker) runs() iter.Seq[span] {
-	return func(yield func(span) bool) {
-		for _, s := range k.copied {
-			s = k.trimWords(s)
-			s = k.keepOpening(s)
-			s = k.keepNegation(s)
-			if s.end-s.start >= minRun && strings.TrimSpace(k.reply[s.start:s.end]) != "" && !k.ownVerdict(s) && !yield(s) {
-				return
-			}
+// runs hides the copied runs without the parts that must stay.
+func (k *masker) runs() {
+	for _, s := range k.copied {
+		s = k.keepNegation(k.keepOpening(k.trimWords(s)))
+		if s.end-s.start >= minRun && strings.TrimSpace(k.reply[s.start:s.end]) != "" && !k.ownVerdict(s) {
+			k.hide(s)
 		}
 	}
 }

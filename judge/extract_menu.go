@@ -31,13 +31,6 @@ type packed struct {
 // echoBit marks a mention that only repeats the menu.
 const echoBit = 1 << 31
 
-// unpack returns the mention of text for p.
-func (m *menu) unpack(text string, p packed) mention {
-	label, start := m.labels[p.label&^echoBit], int(p.start)
-	n, _ := foldPrefix(text[start:], label)
-	return mention{label, start, start + n}
-}
-
 // newMenu returns the menu of labels. Blank labels and labels that differ from an earlier
 // one only in case are omitted, because texts cannot distinguish them.
 func newMenu(labels []string) *menu {
@@ -119,7 +112,11 @@ func foldPrefix(text, label string) (int, bool) {
 			if isJoint(lastRune(label[:i])) {
 				continue
 			}
-			n := joints(text[pos:])
+			// At most two bytes: a line of dashes is a rule, not a joint.
+			n := 0
+			for n < 2 && pos+n < len(text) && isJoint(rune(text[pos+n])) {
+				n++
+			}
 			if n == 0 {
 				return 0, false
 			}
@@ -137,16 +134,6 @@ func foldPrefix(text, label string) (int, bool) {
 
 // isJoint reports whether r joins the words of a label.
 func isJoint(r rune) bool { return r == ' ' || r == '_' || r == '-' }
-
-// joints returns the length of the joint at the beginning of s, at most two bytes: a line
-// of dashes is a rule, not a joint.
-func joints(s string) int {
-	n := 0
-	for n < len(s) && n < 2 && isJoint(rune(s[n])) {
-		n++
-	}
-	return n
-}
 
 // bounded reports whether text[i:j], which spells label, is not part of a longer word.
 func bounded(text string, i, j int, label string) bool {
@@ -169,8 +156,6 @@ func openLeft(s string) bool {
 	switch r {
 	case '-', '‐', '‑', '\'', '’', '_':
 		return !isLatinWord(lastRune(s[:len(s)-utf8.RuneLen(r)]))
-	case '\\':
-		return true
 	}
 	return true
 }

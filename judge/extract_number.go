@@ -9,14 +9,6 @@ import (
 	"deem"
 )
 
-// A scale is the range of an aspect.
-type scale struct {
-	Min, Max float64
-
-	// Integer restricts the scale to whole numbers.
-	Integer bool
-}
-
 // decimal matches a number in plain notation. ParseFloat accepts more (0x10, inf, 1_000),
 // which judges do not use.
 const decimal = `[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)`
@@ -30,29 +22,29 @@ const numberBody = `(` + decimal + `(?:[eE][+-]?[0-9]+)?)` +
 	`(?:\s*(?:/|out\s+of|of)\s*(` + decimal + `)|\s*(?:分|点|점))?` +
 	`(?:\s*(?:points?|pts?|分|点|점))?`
 
-// numberIn reads one number from a field's value: a JSON number, or a string such as "8",
-// "8/10", "8 out of 10" or "8分". The maximum given must be that of the scale, because 4/5
-// on a scale to ten is neither 4 nor certainly 8. In an object such as {"score": 8,
-// "reason": "..."} the score counts. Booleans and null are not numbers.
+// Number reads the number that a value of a JSON object gives for the aspect: a JSON number,
+// or a string such as "8", "8/10", "8 out of 10" or "8分". The maximum given must be that of
+// the scale, because 4/5 on a scale to ten is neither 4 nor certainly 8. In an object such
+// as {"score": 8, "reason": "..."} the score counts. Booleans and null are not numbers.
 //
-// The failure is OutOfRange if the number is outside the scale, or not whole on a scale of
-// whole numbers, and Unparseable if there is no number.
-func numberIn(v any, s scale) (float64, error) {
+// The failure is OutOfRange if the number is outside the scale of the aspect, or not whole
+// on a scale of whole numbers, and Unparseable if there is no number.
+func (a Aspect) Number(v any) (float64, error) {
 	switch v := v.(type) {
 	case json.Number:
-		return numberFrom(string(v), s)
+		return a.numberFrom(string(v))
 	case string:
-		return numberFrom(v, s)
+		return a.numberFrom(v)
 	case float64:
-		return s.check(v)
+		return a.check(v)
 	case int:
-		return s.check(float64(v))
+		return a.check(float64(v))
 	case map[string]any:
 		o := Object{Fields: v}
 		for _, key := range []string{"score", "rating", "value", "points", "得分", "评分", "分数"} {
 			if in, ok := o.Field(key); ok {
 				if _, nested := in.(map[string]any); !nested {
-					return numberIn(in, s)
+					return a.Number(in)
 				}
 			}
 		}
@@ -61,7 +53,7 @@ func numberIn(v any, s scale) (float64, error) {
 }
 
 // numberFrom reads a text that is a number with optional wrapping.
-func numberFrom(text string, s scale) (float64, error) {
+func (a Aspect) numberFrom(text string) (float64, error) {
 	if len(text) > window {
 		return 0, deem.Failf(deem.Unparseable, "%s is not a number", show(text))
 	}
@@ -69,38 +61,38 @@ func numberFrom(text string, s scale) (float64, error) {
 		return isSpace(r) || isMarkup(r)
 	})
 	// A percent sign is meaningful only if the maximum is 100.
-	if s.Max == 100 {
+	if a.Max == 100 {
 		clean = strings.TrimRight(clean, "% ")
 	}
 	m := numberText().FindStringSubmatch(clean)
 	if m == nil {
 		return 0, deem.Failf(deem.Unparseable, "%s is not a number", show(text))
 	}
-	return s.parse(m[1], m[2])
+	return a.parse(m[1], m[2])
 }
 
 // parse parses a number and, if it is not empty, the maximum it is out of.
-func (s scale) parse(num, outOf string) (float64, error) {
+func (a Aspect) parse(num, outOf string) (float64, error) {
 	if outOf != "" {
-		if d, err := strconv.ParseFloat(outOf, 64); err != nil || d != s.Max {
-			return 0, deem.Failf(deem.Unparseable, "%s is out of %s, but the scale ends at %v", num, outOf, s.Max)
+		if d, err := strconv.ParseFloat(outOf, 64); err != nil || d != a.Max {
+			return 0, deem.Failf(deem.Unparseable, "%s is out of %s, but the scale ends at %v", num, outOf, a.Max)
 		}
 	}
 	x, err := strconv.ParseFloat(num, 64)
 	if err != nil && !math.IsInf(x, 0) {
 		return 0, deem.Failf(deem.Unparseable, "%s is not a number", show(num))
 	}
-	return s.check(x)
+	return a.check(x)
 }
 
 // check returns x if it is on the scale.
-func (s scale) check(x float64) (float64, error) {
+func (a Aspect) check(x float64) (float64, error) {
 	switch {
 	case math.IsNaN(x):
 		return 0, deem.Failf(deem.Unparseable, "NaN is not a number")
-	case !(x >= s.Min && x <= s.Max) || math.IsInf(x, 0):
-		return 0, deem.Failf(deem.OutOfRange, "%v is not from %v to %v", x, s.Min, s.Max)
-	case s.Integer && x != math.Trunc(x):
+	case !(x >= a.Min && x <= a.Max) || math.IsInf(x, 0):
+		return 0, deem.Failf(deem.OutOfRange, "%v is not from %v to %v", x, a.Min, a.Max)
+	case a.Integer && x != math.Trunc(x):
 		return 0, deem.Failf(deem.OutOfRange, "%v is not a whole number", x)
 	}
 	return x + 0, nil // -0 + 0 is 0.

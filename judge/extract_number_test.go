@@ -11,10 +11,10 @@ import (
 )
 
 func TestNumber(t *testing.T) {
-	ten := scale{Max: 10, Integer: true}
+	ten := Aspect{Max: 10, Integer: true}
 	for _, c := range []struct {
 		v    any
-		s    scale
+		s    Aspect
 		want float64
 		fail deem.Kind
 	}{
@@ -32,17 +32,17 @@ func TestNumber(t *testing.T) {
 		{v: "８／１０", s: ten, want: 8},
 		{v: "8 points", s: ten, want: 8},
 		{v: 7.0, s: ten, want: 7},
-		{v: "85%", s: scale{Max: 100}, want: 85},
-		{v: "0.25", s: scale{Max: 1}, want: 0.25},
-		{v: ".5", s: scale{Max: 1}, want: 0.5},
-		{v: "-2", s: scale{Min: -3, Max: 3}, want: -2},
+		{v: "85%", s: Aspect{Max: 100}, want: 85},
+		{v: "0.25", s: Aspect{Max: 1}, want: 0.25},
+		{v: ".5", s: Aspect{Max: 1}, want: 0.5},
+		{v: "-2", s: Aspect{Min: -3, Max: 3}, want: -2},
 		{v: map[string]any{"score": json.Number("3"), "reason": "x"}, s: ten, want: 3},
 
 		{v: json.Number("11"), s: ten, fail: deem.OutOfRange},
 		{v: "-1", s: ten, fail: deem.OutOfRange},
 		{v: "7.5", s: ten, fail: deem.OutOfRange},
 		{v: json.Number("1e999"), s: ten, fail: deem.OutOfRange},
-		{v: math.Inf(1), s: scale{Max: math.Inf(1)}, fail: deem.OutOfRange},
+		{v: math.Inf(1), s: Aspect{Max: math.Inf(1)}, fail: deem.OutOfRange},
 		{v: math.NaN(), s: ten, fail: deem.Unparseable},
 		{v: "4/5", s: ten, fail: deem.Unparseable},
 		{v: "8%", s: ten, fail: deem.Unparseable},
@@ -59,7 +59,7 @@ func TestNumber(t *testing.T) {
 		{v: []any{json.Number("8")}, s: ten, fail: deem.Unparseable},
 		{v: map[string]any{"reason": "x"}, s: ten, fail: deem.Unparseable},
 	} {
-		got, err := numberIn(c.v, c.s)
+		got, err := c.s.Number(c.v)
 		if got != c.want || kindOf(err) != c.fail {
 			t.Errorf("Number(%v, %+v) = %v, %v, want %v, %q", c.v, c.s, got, err, c.want, c.fail)
 		}
@@ -70,7 +70,7 @@ func TestNumber(t *testing.T) {
 }
 
 func TestLabelled(t *testing.T) {
-	scales := map[string]scale{"correctness": {Max: 10, Integer: true}, "relevance": {Max: 10, Integer: true}}
+	scales := map[string]Aspect{"correctness": {Max: 10, Integer: true}, "relevance": {Max: 10, Integer: true}}
 	for _, c := range []struct {
 		text string
 		c, r float64

@@ -141,14 +141,11 @@ func (o *object) get(key string) (field, bool) {
 
 // having returns the last object within o, or o itself, that has all the keys.
 func (o *object) having(keys []string) *object {
-	all := true
-	for _, k := range keys {
-		if _, ok := o.get(k); !ok {
-			all = false
-			break
-		}
-	}
-	if all {
+	missing := slices.ContainsFunc(keys, func(k string) bool {
+		_, ok := o.get(k)
+		return !ok
+	})
+	if !missing {
 		return o
 	}
 	for _, f := range slices.Backward(o.fields) {

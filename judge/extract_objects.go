@@ -29,14 +29,14 @@ func beginning(text string) place { return place{allowance: 8*len(text) + 4096} 
 // it.
 func scanObjects(text string, from place) iter.Seq2[*object, place] {
 	return func(yield func(*object, place) bool) {
-		p := parser{s: text, allowance: from.allowance}
+		p := parser{allowance: from.allowance}
 		for pos := from.pos; p.allowance > 0; {
 			i := strings.IndexAny(text[pos:], "{｛")
 			if i < 0 {
 				return
 			}
 			pos += i
-			p.reset(pos)
+			p = parser{s: text, pos: pos, allowance: p.allowance}
 			o, ok := p.object(0)
 			if !ok {
 				_, n := utf8.DecodeRuneInString(text[pos:])

@@ -34,11 +34,6 @@ type parser struct {
 	bareKey  bool // a key had no quotes
 }
 
-// reset prepares the parser to read an object at pos.
-func (p *parser) reset(pos int) {
-	p.pos, p.values, p.repaired, p.cut, p.bareKey = pos, 0, false, false, false
-}
-
 func (p *parser) done() bool { return p.pos >= len(p.s) }
 
 // take consumes ascii or its full-width form wide.
@@ -58,15 +53,8 @@ func (p *parser) take(ascii byte, wide string) bool {
 	return false
 }
 
-func (p *parser) open() bool    { return p.take('{', "｛") }
-func (p *parser) closing() bool { return p.take('}', "｝") }
-func (p *parser) comma() bool   { return p.take(',', "，") }
-func (p *parser) colon() bool   { return p.take(':', "：") }
-func (p *parser) openL() bool   { return p.take('[', "［") }
-func (p *parser) shutL() bool   { return p.take(']', "］") }
-func (p *parser) fence() bool   { return strings.HasPrefix(p.s[p.pos:], "```") }
-func (p *parser) ellip() bool   { return strings.HasPrefix(p.s[p.pos:], "...") }
-func (p *parser) slashes() bool { return strings.HasPrefix(p.s[p.pos:], "//") }
+func (p *parser) comma() bool      { return p.take(',', "，") }
+func (p *parser) at(s string) bool { return strings.HasPrefix(p.s[p.pos:], s) }
 
 // space skips white space and comments.
 func (p *parser) space() {
@@ -75,10 +63,10 @@ func (p *parser) space() {
 		switch c := p.s[p.pos]; {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			p.pos++
-		case c == '#' || p.slashes():
+		case c == '#' || p.at("//"):
 			p.repaired = true
 			p.skipTo("\n")
-		case strings.HasPrefix(p.s[p.pos:], "/*"):
+		case p.at("/*"):
 			p.repaired = true
 			p.skipTo("*/")
 		default:
@@ -106,7 +94,7 @@ func (p *parser) skipTo(end string) {
 // object reads an object whose opening brace is next.
 func (p *parser) object(depth int) (*object, bool) {
 	o := &object{start: p.pos}
-	if depth > maxDepth || !p.open() {
+	if depth > maxDepth || !p.take('{', "｛") {
 		return nil, false
 	}
 	for p.allowance > 0 {
@@ -118,15 +106,15 @@ func (p *parser) object(depth int) (*object, bool) {
 			// like this too; only quoted keys prove JSON.
 			o.truncated = true
 			return o, !p.bareKey
-		case p.closing():
+		case p.take('}', "｝"):
 			o.end = p.pos
 			return o, true
-		case p.fence() && len(o.fields) > 0:
+		case p.at("```") && len(o.fields) > 0:
 			p.repaired = true
 			return o, true
 		case p.comma():
 			p.repaired = true
-		case p.ellip():
+		case p.at("..."):
 			p.pos += 3
 			p.repaired = true
 		default:
@@ -153,7 +141,7 @@ func (p *parser) field(o *object, depth int) bool {
 		p.cut = true
 		return true
 	}
-	if !p.colon() {
+	if !p.take(':', "：") {
 		return false
 	}
 	p.space()
@@ -176,17 +164,15 @@ func (p *parser) field(o *object, depth int) bool {
 		o.fields = append(o.fields, f)
 	case none:
 	}
-	return p.cut || p.next()
-}
-
-// next reads the comma after a value. It may be missing only before a quoted key.
-func (p *parser) next() bool {
+	if p.cut {
+		return true
+	}
+	// The comma may be missing only before a quoted key.
 	p.space()
 	if p.done() {
 		p.cut = true
 		return true
 	}
-	before := p.pos
 	if p.comma() {
 		p.space()
 		// A comma before the brace is not valid either.
@@ -195,9 +181,9 @@ func (p *parser) next() bool {
 		}
 		return true
 	}
-	r, _ := utf8.DecodeRuneInString(p.s[before:])
+	r, _ := utf8.DecodeRuneInString(p.s[p.pos:])
 	switch {
-	case r == '}' || r == '｝' || p.fence():
+	case r == '}' || r == '｝' || p.at("```"):
 		return true
 	case closerOf(r) != "":
 		p.repaired = true
@@ -292,7 +278,7 @@ func (p *parser) value(depth int, inList bool) (any, state) {
 // list reads a list. A cut-off element is omitted.
 func (p *parser) list(depth int) (any, state) {
 	out := []any{}
-	if depth > maxDepth || !p.openL() {
+	if depth > maxDepth || !p.take('[', "［") {
 		return nil, bad
 	}
 	for p.allowance > 0 {
@@ -301,15 +287,15 @@ func (p *parser) list(depth int) (any, state) {
 		case p.done():
 			p.cut = true
 			return out, whole
-		case p.shutL():
+		case p.take(']', "］"):
 			return out, whole
-		case p.comma(), p.ellip():
-			if p.ellip() {
+		case p.comma(), p.at("..."):
+			if p.at("...") {
 				p.pos += 3
 				p.repaired = true
 			}
 			continue
-		case p.fence() || p.s[p.pos] == '}':
+		case p.at("```") || p.s[p.pos] == '}':
 			p.repaired = true
 			return out, whole
 		}

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"regexp"
+	"sort"
 	"strings"
 
 	"deem"
@@ -20,7 +21,50 @@ func newReading(m *menu, text string) labelReading {
 }
 
 // mention returns the i-th mention.
-func (r *labelReading) mention(i int) mention { return r.unpack(r.text, r.mentions[i]) }
+func (r *labelReading) mention(i int) mention {
+	label, start := r.labels[r.mentions[i].label&^echoBit], int(r.mentions[i].start)
+	n, _ := foldPrefix(r.text[start:], label)
+	return mention{label, start, start + n}
+}
+
+// echo reports whether the i-th mention only repeats the menu: another label is next to it
+// with at most "or" between them. The first call marks all such mentions. It goes
+// backwards, because the "or" before the last label makes "A, B or C" a list.
+func (r *labelReading) echo(i int) bool {
+	if !r.echoed {
+		r.echoed = true
+		for i := len(r.mentions) - 1; i > 0; i-- {
+			a, b := r.mention(i-1), r.mention(i)
+			if a.label != b.label && r.enumerated(a, b, r.mentions[i].label&echoBit != 0) {
+				r.mentions[i-1].label |= echoBit
+				r.mentions[i].label |= echoBit
+			}
+		}
+	}
+	return r.mentions[i].label&echoBit != 0
+}
+
+// enumerated reports whether the neighbouring mentions a and b are listed side by side. If
+// listed is set, b is known to be in a list.
+func (r *labelReading) enumerated(a, b mention, listed bool) bool {
+	const longest = 40
+	gap := r.text[a.end:b.start]
+	if len(gap) > longest {
+		return false
+	}
+	core := strings.ToLower(strings.TrimFunc(gap, func(r rune) bool {
+		return isSpace(r) || isMarkup(r) || strings.ContainsRune("-•,，、.;", r)
+	}))
+	switch core {
+	case "or", "and", "/", "and/or", "vs", "versus", "nor", "&", "或", "或者", "还是", "還是", "和", "与", "또는", "or a", "oder", "ou", "o":
+		return true
+	case "":
+		// Side by side, or on adjacent lines. "Yes, no doubt" is not a list, and neither is
+		// "Yes. No ...", where a sentence has ended.
+		return !strings.ContainsAny(gap, ".;") && (listed || r.follows(b).kind != wordFollows)
+	}
+	return false
+}
 
 // markTag matches an element that contains a verdict.
 var markTag = lazy(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decision|grade|result|conclusion|choice|rating|score|evaluation|classification|判断|结论)>([^<]{1,80})</`)
@@ -30,27 +74,29 @@ func (r *labelReading) marked() *Found {
 	var best *Found
 	for _, re := range []*regexp.Regexp{doubleBrackets(), boxed(), markTag()} {
 		for m := range findAll(re, r.text) {
-			if label, ok := r.inside(r.text[m[2]:m[3]]); ok {
+			in := r.text[m[2]:m[3]]
+			// In some protocols the brackets are part of the label.
+			label, ok := r.equal("[[" + strings.TrimSpace(in) + "]]")
+			if !ok {
+				label, ok = r.value(in)
+			}
+			if ok {
 				best = later(best, &Found{label, "marked", m[2], m[3]})
 			}
 		}
 	}
 	for end := range marks(r.text) {
-		if i, ok := r.mentionFrom(end); ok && !r.echo(i) && r.standsAlone(r.mention(i)) {
-			mt := r.mention(i)
+		i, ok := r.mentionFrom(end)
+		if !ok || r.echo(i) {
+			continue
+		}
+		mt := r.mention(i)
+		// "Verdict: correct answer given" does not say correct.
+		if f := r.follows(mt); f.kind != wordFollows || f.closesMarkup || r.mayFollow(f, mt.label) {
 			best = later(best, &Found{mt.label, "marked", mt.start, mt.end})
 		}
 	}
 	return best
-}
-
-// inside returns s, the text between two marks, as a label. In some protocols the brackets
-// are part of the label.
-func (r *labelReading) inside(s string) (string, bool) {
-	if label, ok := r.equal("[[" + strings.TrimSpace(s) + "]]"); ok {
-		return label, true
-	}
-	return r.value(s)
 }
 
 // mentionFrom returns the index of the mention at pos, ignoring decoration. The mark may
@@ -75,23 +121,7 @@ func (r *labelReading) mentionFrom(pos int) (int, bool) {
 
 // mentionAfter returns the index of the first mention that starts at or after pos.
 func (r *labelReading) mentionAfter(pos int) int {
-	lo, hi := 0, len(r.mentions)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if int(r.mentions[mid].start) < pos {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}
-
-// standsAlone reports whether nothing after the mention makes it part of a phrase:
-// "Verdict: correct answer given" does not say correct.
-func (r *labelReading) standsAlone(mt mention) bool {
-	f := r.follows(mt)
-	return f.kind != wordFollows || f.closesMarkup || r.mayFollow(f, mt.label)
+	return sort.Search(len(r.mentions), func(i int) bool { return int(r.mentions[i].start) >= pos })
 }
 
 // line returns the last line that consists only of a label.
@@ -107,19 +137,13 @@ func (r *labelReading) line() *Found {
 		if next-first == 1 {
 			mt := r.mention(first)
 			around := r.text[pos:mt.start] + r.text[mt.end:end]
-			if bareAround(around) && !r.echo(first) {
+			if strings.TrimFunc(around, isDecoration) == "" && !strings.ContainsAny(around, "?？") && !r.echo(first) {
 				best = &Found{mt.label, "line", mt.start, mt.end}
 			}
 		}
 		pos = end
 	}
 	return best
-}
-
-// bareAround reports whether the text around a label on its line is only decoration. A
-// question mark is not.
-func bareAround(s string) bool {
-	return strings.TrimFunc(s, isDecoration) == "" && !strings.ContainsAny(s, "?？")
 }
 
 // first returns the label at the beginning of the text, if punctuation follows.
@@ -133,25 +157,21 @@ func (r *labelReading) first() *Found {
 	if r.echo(0) || f.kind == wordFollows && !f.closesMarkup && !predicateDe(f.after) || f.kind == questionFollows {
 		return nil
 	}
-	if isLetterLabel(mt.label) && r.enumerates(mt, f) {
-		return nil
+	found := &Found{mt.label, "first", mt.start, mt.end}
+	if !isLetterLabel(mt.label) {
+		return found
 	}
-	return &Found{mt.label, "first", mt.start, mt.end}
-}
-
-// enumerates reports whether the letter or digit at the beginning of the text is a list
-// number instead of a verdict.
-func (r *labelReading) enumerates(mt mention, f following) bool {
+	// The letter or digit may be the number of an entry in a list.
 	digit := mt.label[0] >= '0' && mt.label[0] <= '9'
 	if digit && f.kind == stopFollows && (f.stop == '.' || f.stop == ')') {
-		return true
+		return nil
 	}
 	for i := 1; i < len(r.mentions); i++ {
 		if other := r.mention(i); other.label != mt.label && beginsLine(r.text, other.start) && r.follows(other).kind == stopFollows {
-			return true
+			return nil
 		}
 	}
-	return false
+	return found
 }
 
 // beginsLine reports whether only a little space precedes pos on its line.
@@ -168,66 +188,47 @@ func (r *labelReading) prose(whole string) (Found, error) {
 		return Found{}, noVerdict(whole, "")
 	}
 	var last mention
-	distinct := map[string]bool{}
+	stated, named := map[string]bool{}, map[string]bool{}
 	for i := range r.mentions {
+		mt := r.mention(i)
 		if r.votes(i) {
-			last = r.mention(i)
-			distinct[last.label] = true
+			last = mt
+			stated[mt.label] = true
+		}
+		if r.echo(i) || r.spelt(mt) && !ordinary(mt.label) {
+			named[mt.label] = true
 		}
 	}
-	if len(distinct) == 1 {
-		if r.alsoDenied(last.label) {
-			return Found{}, deem.Failf(deem.Contradictory, "the reply says %q and denies it", last.label)
+	if len(stated) == 1 {
+		for i := range r.mentions {
+			mt := r.mention(i)
+			if mt.label != last.label || !r.spelt(mt) || r.echo(i) {
+				continue
+			}
+			if c := r.clause(mt); c.negated() && !c.compares() {
+				return Found{}, deem.Failf(deem.Contradictory, "the reply says %q and denies it", last.label)
+			}
 		}
 		return Found{last.label, "only", last.start, last.end}, nil
 	}
-	if f := r.conclusion(); f != nil {
-		return *f, nil
+	if start := lastSentence(r.text); concluding().MatchString(head(r.text[start:])) {
+		if f := r.statedFrom(start); f != nil {
+			return *f, nil
+		}
 	}
-	if named := r.named(); len(distinct) > 1 || len(named) > 1 {
+	if len(stated) > 1 || len(named) > 1 {
 		return Found{}, deem.Failf(deem.Contradictory, "the reply names several labels and settles on none")
 	}
 	return Found{}, noVerdict(whole, "the reply says none of the labels")
 }
 
-// alsoDenied reports whether the text also negates the label.
-func (r *labelReading) alsoDenied(label string) bool {
-	for i := range r.mentions {
-		mt := r.mention(i)
-		if mt.label != label || !r.spelt(mt) || r.echo(i) {
-			continue
-		}
-		if c := r.clause(mt); c.negated() && !c.compares() {
-			return true
-		}
-	}
-	return false
-}
-
-// named returns the labels that the text names, whether or not it states them.
-func (r *labelReading) named() map[string]bool {
-	out := map[string]bool{}
-	for i := range r.mentions {
-		mt := r.mention(i)
-		if r.echo(i) || r.spelt(mt) && !ordinary(mt.label) {
-			out[mt.label] = true
-		}
-	}
-	return out
-}
-
 // concluding matches the beginning of a sentence that draws a conclusion.
 var concluding = lazy(`(?i)^[\s*_#>"'-]*(?:therefore|thus|hence|so|overall|in (?:conclusion|summary|short|total)|to (?:conclude|sum up|summari[sz]e)|consequently|finally|accordingly|as a result|based on|given (?:this|that|the above)|all in all|因此|所以|综上|总之|总的来说|总体|故|由此)`)
 
-// conclusion returns the label of the last sentence if it draws a conclusion and states
-// exactly one label.
-func (r *labelReading) conclusion() *Found {
-	start := lastSentence(r.text)
-	if !concluding().MatchString(head(r.text[start:])) {
-		return nil
-	}
+// statedFrom returns the label that the text states from pos on, if it is exactly one.
+func (r *labelReading) statedFrom(pos int) *Found {
 	var found *Found
-	for i := r.mentionAfter(start); i < len(r.mentions); i++ {
+	for i := r.mentionAfter(pos); i < len(r.mentions); i++ {
 		if !r.votes(i) {
 			continue
 		}
@@ -238,27 +239,6 @@ func (r *labelReading) conclusion() *Found {
 		found = &Found{mt.label, "last", mt.start, mt.end}
 	}
 	return found
-}
-
-// closing returns the one label that the last sentence states, if that sentence begins
-// after pos, or "".
-func (r *labelReading) closing(pos int) string {
-	start := lastSentence(r.text)
-	if start < pos {
-		return ""
-	}
-	label := ""
-	for i := r.mentionAfter(start); i < len(r.mentions); i++ {
-		if !r.votes(i) {
-			continue
-		}
-		stated := r.mention(i).label
-		if label != "" && label != stated {
-			return ""
-		}
-		label = stated
-	}
-	return label
 }
 
 // lastSentence returns the start of the last sentence of text.

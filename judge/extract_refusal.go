@@ -52,7 +52,8 @@ var quotesSpeech = lazy(`(?i)["“”「]|\b(?:response|candidate|assistant|mode
 
 // speech returns text with its reasoning blanked, or a failure if nothing is left.
 func speech(text string) (string, error) {
-	t, open := blankThinking(text)
+	drop, open := thinking(text)
+	t := blank(text, drop)
 	if strings.TrimFunc(t, isSpace) != "" {
 		return t, nil
 	}

@@ -67,7 +67,7 @@ func list(s string) []string {
 }
 
 // scaleOf reads "0-10 int".
-func scaleOf(t *testing.T, s string) scale {
+func scaleOf(t *testing.T, s string) Aspect {
 	t.Helper()
 	span, rest, _ := strings.Cut(s, " ")
 	lo, hi, _ := strings.Cut(span, "-")
@@ -76,7 +76,7 @@ func scaleOf(t *testing.T, s string) scale {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatalf("scale %q: %v", s, err)
 	}
-	return scale{Min: low, Max: high, Integer: rest == "int"}
+	return Aspect{Min: low, Max: high, Integer: rest == "int"}
 }
 
 // read reads the reply as its header says, and returns the result in the notation of the
@@ -94,7 +94,7 @@ func (r reply) read(t *testing.T) (got, how string, err error) {
 	labels := list(r.header["labels"])
 	switch h := r.header; {
 	case h["scales"] != "":
-		scales := map[string]scale{}
+		scales := map[string]Aspect{}
 		for _, s := range list(h["scales"]) {
 			name, rest, _ := strings.Cut(s, " ")
 			scales[name] = scaleOf(t, rest)
@@ -105,10 +105,10 @@ func (r reply) read(t *testing.T) (got, how string, err error) {
 		x, err := findRating(text, scaleOf(t, h["rating"]))
 		return fmt.Sprint(x), "", err
 	case h["key"] != "":
-		f, err := findLabelIn(text, h["key"], labels)
+		f, err := FindLabel(text, h["key"], labels)
 		return f.Label, f.How, err
 	}
-	f, err := findLabel(text, labels)
+	f, err := FindLabel(text, "", labels)
 	return f.Label, f.How, err
 }
 

@@ -13,27 +13,28 @@ import (
 // JSON, then the text from the first { to the last }, then the first number after each
 // name. Numbers are converted as Python's int does, and clamped to their scale.
 func readLadder(p *declaredProtocol, r Reader, s said) (found, error) {
-	for _, rung := range []func(*declaredProtocol, Reader, string) (found, bool){wholeRung, bracesRung, proseRung} {
-		if f, ok := rung(p, r, s.raw); ok {
-			for _, a := range p.decl.Aspects {
-				f.numbers[a.Name] = min(max(f.numbers[a.Name], a.Min), a.Max)
-			}
-			return f, nil
+	f, ok := ladderJSON(p, r, s.raw)
+	if from, to := strings.IndexByte(s.raw, '{'), strings.LastIndexByte(s.raw, '}'); !ok && from >= 0 && to > from {
+		f, ok = ladderJSON(p, r, s.raw[from:to+1])
+	}
+	if !ok {
+		f, ok = ladderProse(p, s.raw)
+	}
+	if !ok {
+		names := make([]string, len(p.decl.Aspects))
+		for i, a := range p.decl.Aspects {
+			names[i] = a.Name
 		}
+		return found{}, deem.Failf(deem.Unparseable, "the reply holds no numbers for %s: %s", strings.Join(names, ", "), clip(s.raw))
 	}
-	return found{}, deem.Failf(deem.Unparseable, "the reply holds no numbers for %s: %s", aspectNames(p), clip(s.raw))
+	for _, a := range p.decl.Aspects {
+		f.numbers[a.Name] = min(max(f.numbers[a.Name], a.Min), a.Max)
+	}
+	return f, nil
 }
 
-func aspectNames(p *declaredProtocol) string {
-	names := make([]string, len(p.decl.Aspects))
-	for i, a := range p.decl.Aspects {
-		names[i] = a.Name
-	}
-	return strings.Join(names, ", ")
-}
-
-// wholeRung reads the whole reply as a JSON object.
-func wholeRung(p *declaredProtocol, r Reader, reply string) (found, bool) {
+// ladderJSON reads a text that is a JSON object.
+func ladderJSON(p *declaredProtocol, r Reader, reply string) (found, bool) {
 	fields, err := text.Loads(reply)
 	if err != nil {
 		return found{}, false
@@ -52,18 +53,9 @@ func wholeRung(p *declaredProtocol, r Reader, reply string) (found, bool) {
 	return f, true
 }
 
-// bracesRung reads from the first { to the last }, greedily.
-func bracesRung(p *declaredProtocol, r Reader, reply string) (found, bool) {
-	from, to := strings.IndexByte(reply, '{'), strings.LastIndexByte(reply, '}')
-	if from < 0 || to < from {
-		return found{}, false
-	}
-	return wholeRung(p, r, reply[from:to+1])
-}
-
-// proseRung reads the first number after each name. The published pattern is
+// ladderProse reads the first number after each name. The published pattern is
 // "?correctness"?\s*[:=]\s*(\d+) with Python's definition of white space and digits.
-func proseRung(p *declaredProtocol, _ Reader, reply string) (found, bool) {
+func ladderProse(p *declaredProtocol, reply string) (found, bool) {
 	const space = `[\s\x{0b}\x{1c}-\x{1f}\x{85}\p{Z}]*`
 	f := found{numbers: map[string]float64{}}
 	for _, a := range p.decl.Aspects {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,10 +98,7 @@ var (
 // readLoads reads the label from JSON as published programs do. Where such a program stops
 // or retries, it returns a failure.
 func readLoads(p *declaredProtocol, r Reader, s said) (found, error) {
-	key := r.Key
-	if key == "" {
-		key = "label"
-	}
+	key := cmp.Or(r.Key, "label")
 	object, err := text.Loads(parts[r.Part](s.raw))
 	if inner, ok := object["final"].(map[string]any); ok && len(object) == 1 && r.Part == "final" {
 		object = inner
@@ -126,7 +124,7 @@ func readLoads(p *declaredProtocol, r Reader, s said) (found, error) {
 // otherwise returns the label for any other value.
 func (p *declaredProtocol) otherwise(f found, r Reader, said string) (found, error) {
 	if r.Else == "" {
-		return found{}, deem.Failf(deem.Unparseable, "%q is not one of %s", clip(said), strings.Join(p.labels(), ", "))
+		return found{}, deem.Failf(deem.Unparseable, "%q is not one of %s", clip(said), strings.Join(p.decl.labelNames(), ", "))
 	}
 	f.label = r.Else
 	return f, nil

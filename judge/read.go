@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"strings"
 
 	"deem"
@@ -50,12 +51,29 @@ var ways = map[string]way{
 	"rating": {numbers: readRating},
 }
 
-// Read returns the verdict that the reply gives on the item under the protocol's reading.
+// Read returns the verdict that the reply gives on the item under the protocol's reading. A
+// reply about several criteria at once is a JSON list with one entry per criterion, and
+// each entry is read like a reply about that criterion alone.
 func (p *declaredProtocol) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
-	if c := p.decl.Criteria; c != nil && !c.each() {
-		return p.readTogether(it, reply)
+	c := p.decl.Criteria
+	if c == nil || c.each() {
+		return p.readOne(it, reply)
 	}
-	return p.readOne(it, reply)
+	list, err := c.of(it)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	entries, err := entriesOf(listen(reply.Text, it.Response).body, len(list))
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	v, err := c.Judge(list, func(i int) (deem.Verdict, error) {
+		if entries[i] == "" {
+			return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply has no entry for it")
+		}
+		return p.readOne(deem.Item{}, deem.Reply{Text: entries[i], Stop: deem.StopEnd})
+	})
+	return marked(v, p.decl.Pass), err
 }
 
 // readOne reads a reply about the item as a whole, or about one criterion.
@@ -77,9 +95,14 @@ func (p *declaredProtocol) readOne(it deem.Item, reply deem.Reply) (deem.Verdict
 		v := p.decl.Scored(f.numbers)
 		v.Reason = f.reason
 		return v, nil
-	default:
-		return p.labelled(f, s, reply.Logprobs), nil
 	}
+	v := deem.Verdict{Label: f.label, Reason: f.reason, Confidence: p.confidence(f, s, reply.Logprobs)}
+	for _, l := range p.decl.Labels {
+		if l.Label == f.label {
+			v.Score = l.Score
+		}
+	}
+	return v, nil
 }
 
 // listen prepares a reply for parsing.
@@ -88,21 +111,19 @@ func listen(reply, response string) said {
 	return said{raw: reply, body: masked(body, response), offset: strings.Index(reply, body)}
 }
 
-// labelled returns the verdict for a label.
-func (p *declaredProtocol) labelled(f found, s said, tokens []deem.TokenLogprob) deem.Verdict {
-	v := deem.Verdict{Label: f.label, Reason: f.reason, Confidence: p.confidence(f, s, tokens)}
-	for _, l := range p.decl.Labels {
-		if l.Label == f.label {
-			v.Score = l.Score
-		}
-	}
-	return v
-}
-
 // Scored returns the verdict for the numbers of all aspects, which a model or a person has
-// given. The score is their weighted mean, each mapped from its scale to 0 to 1.
+// given. The score is their weighted mean, each mapped from its scale to 0 to 1. If all
+// scales have the same length it divides once, at the end: (8+6)/20 is exactly 0.7, as
+// published, but (0.8+0.6)/2 has a rounding error that matters for a pass mark of 0.7.
 func (d *Declaration) Scored(numbers map[string]float64) deem.Verdict {
-	v := deem.Verdict{Label: "scored", Aspects: numbers, Score: mean(d.Aspects, numbers)}
+	length := d.Aspects[0].Max - d.Aspects[0].Min
+	var sum, weights float64
+	for _, a := range d.Aspects {
+		stretch := length / (a.Max - a.Min)
+		sum += a.Weight * (numbers[a.Name] - a.Min) * stretch
+		weights += a.Weight
+	}
+	v := deem.Verdict{Label: "scored", Aspects: numbers, Score: min(max(sum/(length*weights), 0), 1)}
 	if d.Criteria == nil {
 		v = marked(v, d.Pass)
 	}
@@ -134,36 +155,13 @@ func passLabel(pass bool) string {
 	return "fail"
 }
 
-// mean returns the weighted mean of the numbers. If all scales have the same length it
-// divides once, at the end: (8+6)/20 is exactly 0.7, as published, but (0.8+0.6)/2 has a
-// rounding error that matters for a pass mark of 0.7.
-func mean(aspects []Aspect, numbers map[string]float64) float64 {
-	length := aspects[0].Max - aspects[0].Min
-	var sum, weights float64
-	for _, a := range aspects {
-		stretch := length / (a.Max - a.Min)
-		sum += a.Weight * (numbers[a.Name] - a.Min) * stretch
-		weights += a.Weight
-	}
-	return min(max(sum/(length*weights), 0), 1)
-}
-
-// labels returns the names of the labels.
-func (p *declaredProtocol) labels() []string {
-	names := make([]string, len(p.decl.Labels))
-	for i, l := range p.decl.Labels {
+// labelNames returns the names of the labels.
+func (d *Declaration) labelNames() []string {
+	names := make([]string, len(d.Labels))
+	for i, l := range d.Labels {
 		names[i] = l.Label
 	}
 	return names
-}
-
-// scales returns the scales of the aspects.
-func (p *declaredProtocol) scales() map[string]scale {
-	scales := map[string]scale{}
-	for _, a := range p.decl.Aspects {
-		scales[a.Name] = a.scale()
-	}
-	return scales
 }
 
 // readExact compares like Python's reply.strip().upper() == label.
@@ -174,11 +172,11 @@ func readExact(p *declaredProtocol, _ Reader, s said) (found, error) {
 			return found{label: l.Label, start: strings.Index(s.body, text.Strip(s.raw))}, nil
 		}
 	}
-	return found{}, deem.Failf(deem.Unparseable, "the reply is none of %s: %s", strings.Join(p.labels(), ", "), clip(s.raw))
+	return found{}, deem.Failf(deem.Unparseable, "the reply is none of %s: %s", strings.Join(p.decl.labelNames(), ", "), clip(s.raw))
 }
 
 func readLabel(p *declaredProtocol, _ Reader, s said) (found, error) {
-	f, err := findLabel(s.body, p.labels())
+	f, err := FindLabel(s.body, "", p.decl.labelNames())
 	if err != nil {
 		return found{}, err
 	}
@@ -186,11 +184,7 @@ func readLabel(p *declaredProtocol, _ Reader, s said) (found, error) {
 }
 
 func readJSONLabel(p *declaredProtocol, r Reader, s said) (found, error) {
-	key := r.Key
-	if key == "" {
-		key = "label"
-	}
-	f, err := findLabelIn(s.body, key, p.labels())
+	f, err := FindLabel(s.body, cmp.Or(r.Key, "label"), p.decl.labelNames())
 	if err != nil {
 		return found{}, err
 	}
@@ -198,18 +192,21 @@ func readJSONLabel(p *declaredProtocol, r Reader, s said) (found, error) {
 }
 
 func readJSONNumbers(p *declaredProtocol, r Reader, s said) (found, error) {
-	scales := p.scales()
-	numbers, err := findAspects(s.body, scales)
+	aspects := map[string]Aspect{}
+	for _, a := range p.decl.Aspects {
+		aspects[a.Name] = a
+	}
+	numbers, err := findAspects(s.body, aspects)
 	if err != nil {
 		return found{}, err
 	}
-	_, whole := FindObject(s.body, sortedKeys(scales)...)
+	_, whole := FindObject(s.body, sortedKeys(aspects)...)
 	return found{numbers: numbers, whole: whole, reason: reasonOf(s.body, r.Reason)}, nil
 }
 
 func readRating(p *declaredProtocol, _ Reader, s said) (found, error) {
 	a := p.decl.Aspects[0]
-	n, err := findRating(s.body, p.scales()[a.Name])
+	n, err := findRating(s.body, a)
 	if err != nil {
 		return found{}, err
 	}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -107,15 +108,8 @@ type property struct{ name, schema string }
 // verdictProperties returns the properties of a reply that contain the verdict.
 func (d *Declaration) verdictProperties() []property {
 	if len(d.Labels) > 0 {
-		key := d.Readings[d.defaultReading()].Key
-		if key == "" {
-			key = "label"
-		}
-		var labels []string
-		for _, l := range d.Labels {
-			labels = append(labels, l.Label)
-		}
-		return []property{{key, `{"type":"string","enum":` + quoted(labels) + `}`}}
+		key := cmp.Or(d.Readings[d.defaultReading()].Key, "label")
+		return []property{{key, `{"type":"string","enum":` + quoted(d.labelNames()) + `}`}}
 	}
 	var list []property
 	for _, a := range d.Aspects {

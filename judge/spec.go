@@ -163,11 +163,7 @@ func (s Spec) Protocol() (Readable, error) {
 	if err := s.Declaration.sound(); err != nil {
 		return nil, fmt.Errorf("judge %s: %w", s.Name, err)
 	}
-	p, err := s.Declaration.Protocol(s.Reading)
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return s.Declaration.Protocol(s.Reading)
 }
 
 // A Difference is one difference between two judges.

@@ -11,10 +11,7 @@ import (
 // A template is a prompt with slots, in the subset of Python's str.format that prompts use:
 // {name} is a slot, {{ and }} are braces. It is filled in one pass, so {question} or {{
 // inside a value is left unchanged.
-type template struct {
-	text  string
-	parts []part
-}
+type template struct{ parts []part }
 
 // A part of a template is literal text, or a slot if slot is not "".
 type part struct {
@@ -34,7 +31,7 @@ func (e *templateError) Error() string { return e.message }
 // parseTemplate splits text into literal parts and slots. Some slots may have their own
 // mark.
 func parseTemplate(text string, slots map[string]Slot) (template, error) {
-	t := template{text: text}
+	var t template
 	var lit strings.Builder
 	marks := slices.DeleteFunc(sortedKeys(slots), func(name string) bool { return slots[name].Mark == "" })
 	for i := 0; i < len(text); {
@@ -56,9 +53,18 @@ func parseTemplate(text string, slots map[string]Slot) (template, error) {
 		case rest[0] == '}':
 			return t, &templateError{i, "a single } in the prompt; write }} for a brace"}
 		case rest[0] == '{':
-			name, err := slotName(rest, i)
-			if err != nil {
-				return t, err
+			end := strings.IndexAny(rest[1:], "{}")
+			if end < 0 || rest[1+end] == '{' {
+				return t, &templateError{i, "a single { in the prompt; write {{ for a brace"}
+			}
+			name := rest[1 : 1+end]
+			if name == "" {
+				return t, &templateError{i, "{} is not a slot: name it, or write {{}} for braces"}
+			}
+			if strings.ContainsFunc(name, func(r rune) bool {
+				return r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+			}) {
+				return t, &templateError{i, fmt.Sprintf("{%s} is not a slot: a name has letters, digits, _ and dots; write {{ for a brace", clip(name))}
 			}
 			t.parts = append(t.parts, part{text: lit.String()}, part{slot: name, offset: i})
 			lit.Reset()
@@ -70,25 +76,6 @@ func parseTemplate(text string, slots map[string]Slot) (template, error) {
 	}
 	t.parts = append(t.parts, part{text: lit.String()})
 	return t, nil
-}
-
-// slotName returns the name of the slot at the beginning of s; at is its offset in the
-// prompt.
-func slotName(s string, at int) (string, error) {
-	end := strings.IndexAny(s[1:], "{}")
-	if end < 0 || s[1+end] == '{' {
-		return "", &templateError{at, "a single { in the prompt; write {{ for a brace"}
-	}
-	name := s[1 : 1+end]
-	for _, r := range name {
-		if r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-			return "", &templateError{at, fmt.Sprintf("{%s} is not a slot: a name has letters, digits, _ and dots; write {{ for a brace", clip(name))}
-		}
-	}
-	if name == "" {
-		return "", &templateError{at, "{} is not a slot: name it, or write {{}} for braces"}
-	}
-	return name, nil
 }
 
 // clip shortens quoted text so that it fits into a message.
