@@ -4,6 +4,7 @@ import (
 	"iter"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -168,4 +169,10 @@ func findAll(re *regexp.Regexp, text string) iter.Seq[[]int] {
 		return func(func([]int) bool) {}
 	}
 	return matches(re, text)
+}
+
+// lazy returns a function that compiles the pattern on first use. Compiling all patterns at
+// start took a fifth of the startup time of a command, and most commands read no reply.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

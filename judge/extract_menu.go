@@ -59,23 +59,6 @@ func (m *menu) equal(s string) (string, bool) {
 	return "", false
 }
 
-// mentions returns all occurrences of labels in text as separate words or phrases, in order
-// and without overlap. It counts them first, to allocate exactly as many.
-func (m *menu) mentions(text string) []packed {
-	n := 0
-	for range m.eachMention(text) {
-		n++
-	}
-	if n == 0 {
-		return nil
-	}
-	out := make([]packed, 0, n)
-	for p := range m.eachMention(text) {
-		out = append(out, p)
-	}
-	return out
-}
-
 // eachMention yields the mentions in the first 4 GB of text.
 func (m *menu) eachMention(text string) iter.Seq[packed] {
 	return func(yield func(packed) bool) {

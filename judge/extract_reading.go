@@ -2,6 +2,7 @@ package judge
 
 import (
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -16,8 +17,18 @@ type labelReading struct {
 	echoed   bool // the mentions that only repeat the menu are marked
 }
 
+// newReading finds all occurrences of labels in text as separate words or phrases, in order
+// and without overlap. It counts them first, to allocate exactly as many.
 func newReading(m *menu, text string) labelReading {
-	return labelReading{menu: m, text: text, mentions: m.mentions(text)}
+	n := 0
+	for range m.eachMention(text) {
+		n++
+	}
+	r := labelReading{menu: m, text: text}
+	if n > 0 {
+		r.mentions = slices.AppendSeq(make([]packed, 0, n), m.eachMention(text))
+	}
+	return r
 }
 
 // mention returns the i-th mention.
