@@ -80,9 +80,10 @@ func (c *cascade) Identity() any {
 // StageAspect is the aspect with the number of the stage that decided, from 1.
 const StageAspect = "stage"
 
-// Judge asks one stage after another until one is confident.
+// Judge asks one stage after another until one is confident. The verdict has the labels of
+// the cascade, because stages use different labels for the same decision.
 func (c *cascade) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
-	var before []string // the verdicts of the stages that did not decide
+	var said []string // by the stages, in order
 	kind := deem.Unsure
 	for i, s := range c.stages {
 		v, err := s.Judge.Judge(ctx, it)
@@ -94,15 +95,31 @@ func (c *cascade) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error)
 			return deem.Verdict{}, err
 		case failed:
 			kind = f.Kind
-			before = append(before, s.Name+": "+f.Error())
-		case s.accepts(v):
-			return c.verdict(i, v, before), nil
-		default:
+			said = append(said, s.Name+": "+f.Error())
+			continue
+		case !s.accepts(v):
 			kind = deem.Unsure
-			before = append(before, s.Name+": "+s.unsure(v))
+			sure := "but not how sure it is"
+			if v.Confidence != nil {
+				sure = short(*v.Confidence) + " sure"
+			}
+			said = append(said, fmt.Sprintf("%s: said %s, %s, and %s is asked for", s.Name, v.Label, sure, short(*s.Threshold)))
+			continue
 		}
+		label, reason := "no", s.Name+": "+v.Label
+		if v.Yes() {
+			label = "yes"
+		}
+		if v.Reason != "" {
+			reason += ": " + v.Reason
+		}
+		return deem.Verdict{
+			Label: label, Score: v.Score, Pass: v.Pass, Confidence: v.Confidence,
+			Aspects: map[string]float64{StageAspect: float64(i + 1)},
+			Reason:  strings.Join(append(said, reason), "\n"),
+		}, nil
 	}
-	return deem.Verdict{}, deem.Failf(kind, "%s", strings.Join(before, "\n"))
+	return deem.Verdict{}, deem.Failf(kind, "%s", strings.Join(said, "\n"))
 }
 
 // accepts reports whether the confidence of a verdict is sufficient.
@@ -110,35 +127,9 @@ func (s Stage) accepts(v deem.Verdict) bool {
 	return s.Threshold == nil || v.Confidence != nil && *v.Confidence >= *s.Threshold
 }
 
-// unsure says why a verdict did not count.
-func (s Stage) unsure(v deem.Verdict) string {
-	if v.Confidence == nil {
-		return fmt.Sprintf("said %s, but not how sure it is, and %s is asked for", v.Label, short(*s.Threshold))
-	}
-	return fmt.Sprintf("said %s, %s sure, and %s is asked for", v.Label, short(*v.Confidence), short(*s.Threshold))
-}
-
 // short formats a confidence. It rounds down, so that a value below a threshold never looks
 // equal to it.
 func short(x float64) string { return fmt.Sprintf("%.3f", math.Floor(x*1000)/1000) }
-
-// verdict returns the verdict of the i-th stage with the labels of the cascade, because
-// stages use different labels for the same decision.
-func (c *cascade) verdict(i int, v deem.Verdict, before []string) deem.Verdict {
-	label := "no"
-	if v.Yes() {
-		label = "yes"
-	}
-	said := c.stages[i].Name + ": " + v.Label
-	if v.Reason != "" {
-		said += ": " + v.Reason
-	}
-	return deem.Verdict{
-		Label: label, Score: v.Score, Pass: v.Pass, Confidence: v.Confidence,
-		Aspects: map[string]float64{StageAspect: float64(i + 1)},
-		Reason:  strings.Join(append(before, said), "\n"),
-	}
-}
 
 // people is the last stage of a cascade that leaves items to people.
 type people struct{}

@@ -105,18 +105,46 @@ func Fit(stages []string, items []Labelled, alpha, delta float64) ([]Fitted, err
 	var fitted []Fitted
 	open := items
 	for i, name := range stages {
-		var own []Labelled
+		var own []Labelled // the labels of this stage
 		for _, it := range open {
-			if part(cmp.Or(it.Cluster, it.ID), len(stages)) == i {
+			if digest(cmp.Or(it.Cluster, it.ID))%uint64(len(stages)) == uint64(i) { //nolint:gosec // Both are small.
 				own = append(own, it)
 			}
 		}
 		f := Fitted{Name: name, Reached: len(open)}
 		own, f.Clustered = thin(own)
-		if err := f.fit(own, i, alpha, delta/float64(len(stages))); err != nil {
+		var decisions []trusted
+		verdicts := 0
+		for _, it := range own {
+			v := it.Verdicts[i]
+			if v == nil {
+				continue
+			}
+			verdicts++
+			if v.Confidence != nil {
+				decisions = append(decisions, trusted{confidence: *v.Confidence, right: v.Yes() == it.Yes})
+			}
+		}
+		if verdicts > 0 && len(decisions) == 0 {
+			return nil, &FitError{Stage: name, Clustered: f.Clustered, Err: ErrNoConfidence}
+		}
+		if err := f.guarantee(decisions, alpha, delta/float64(len(stages))); err != nil {
 			return nil, err
 		}
-		open = f.take(open, i)
+		var rest []Labelled // the items that stay undecided
+		stage := Stage{Threshold: &f.Threshold}
+		for _, it := range open {
+			v := it.Verdicts[i]
+			if v == nil || !stage.accepts(*v) {
+				rest = append(rest, it)
+				continue
+			}
+			f.Took++
+			if v.Yes() == it.Yes {
+				f.Agreed++
+			}
+		}
+		open = rest
 		if f.Clustered > 0 && float64(f.Took-f.Agreed) > f.Bound*float64(f.Took) {
 			return nil, &FitError{
 				Stage: name, Decided: f.Took, Wrong: f.Took - f.Agreed,
@@ -128,53 +156,11 @@ func Fit(stages []string, items []Labelled, alpha, delta float64) ([]Fitted, err
 	return fitted, nil
 }
 
-// fit fits the i-th stage on its own labels.
-func (f *Fitted) fit(own []Labelled, i int, alpha, delta float64) error {
-	var decisions []trusted
-	verdicts := 0
-	for _, it := range own {
-		v := it.Verdicts[i]
-		if v == nil {
-			continue
-		}
-		verdicts++
-		if v.Confidence != nil {
-			decisions = append(decisions, trusted{confidence: *v.Confidence, right: v.Yes() == it.Yes})
-		}
-	}
-	if verdicts > 0 && len(decisions) == 0 {
-		return &FitError{Stage: f.Name, Clustered: f.Clustered, Err: ErrNoConfidence}
-	}
-	return f.guarantee(decisions, alpha, delta)
-}
-
-// take counts the decisions of the stage on the undecided items, and returns the items that
-// remain.
-func (f *Fitted) take(open []Labelled, i int) []Labelled {
-	var rest []Labelled
-	stage := Stage{Threshold: &f.Threshold}
-	for _, it := range open {
-		v := it.Verdicts[i]
-		if v == nil || !stage.accepts(*v) {
-			rest = append(rest, it)
-			continue
-		}
-		f.Took++
-		if v.Yes() == it.Yes {
-			f.Agreed++
-		}
-	}
-	return rest
-}
-
 // digest returns a number that depends only on the id of an item or a cluster.
 func digest(id string) uint64 {
 	sum := sha256.Sum256([]byte("cascade " + id))
 	return binary.BigEndian.Uint64(sum[:])
 }
-
-// part returns which of n stages gets the labels of an item or a cluster.
-func part(id string, n int) int { return int(digest(id) % uint64(n)) } //nolint:gosec // n is a handful of stages.
 
 // thin keeps at most one item per cluster, and returns the number of items left out. A
 // cluster is kept with a probability proportional to its size. So the kept items are

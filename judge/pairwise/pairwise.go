@@ -95,7 +95,10 @@ func (p *pairwise) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error
 	if err != nil {
 		return deem.Verdict{}, err
 	}
-	second, err := p.ask(ctx, swapped(it), "A shown second")
+	swapped := it
+	swapped.Fields = maps.Clone(it.Fields)
+	swapped.Response, swapped.Fields[Field] = other, it.Response
+	second, err := p.ask(ctx, swapped, "A shown second")
 	if err != nil {
 		return deem.Verdict{}, err
 	}
@@ -110,13 +113,6 @@ func (p *pairwise) ask(ctx context.Context, it deem.Item, order string) (deem.Ve
 		return v, &deem.Failure{Kind: f.Kind, Detail: order + ": " + f.Detail}
 	}
 	return v, err
-}
-
-// swapped returns the item with the two responses exchanged.
-func swapped(it deem.Item) deem.Item {
-	it.Fields = maps.Clone(it.Fields)
-	it.Response, it.Fields[Field] = it.Fields[Field], it.Response
-	return it
 }
 
 // verdict combines the scores of A in both orders.

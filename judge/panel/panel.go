@@ -8,10 +8,12 @@
 package panel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"deem"
@@ -46,9 +48,6 @@ const (
 	tieYes    Tie = "yes"
 	tieNo     Tie = "no"
 )
-
-// ties returns the ways to decide a tie.
-func ties() []Tie { return []Tie{tieUnsure, first, tieYes, tieNo} }
 
 // A Member is a judge with a name and a weight in the panel.
 type Member struct {
@@ -126,52 +125,29 @@ func Repeat(j deem.Judge, k int, o Options) (deem.Judge, error) {
 // check fills in the defaults and rejects invalid options.
 func (p *panel) check() error {
 	o := &p.opts
-	if o.Name == "" {
-		o.Name = p.kind
-	}
-	if o.Rule == "" {
-		o.Rule = majority
-	}
-	if o.Tie == "" {
-		o.Tie = tieUnsure
-	}
-	if o.Quorum == 0 {
-		o.Quorum = len(p.members)/2 + 1
-	}
-	if o.Pass == 0 {
-		o.Pass = 0.5
-	}
+	o.Name = cmp.Or(o.Name, p.kind)
+	o.Rule = cmp.Or(o.Rule, majority)
+	o.Tie = cmp.Or(o.Tie, tieUnsure)
+	o.Quorum = cmp.Or(o.Quorum, len(p.members)/2+1)
+	o.Pass = cmp.Or(o.Pass, 0.5)
 	switch {
-	case !known(rules(), o.Rule):
+	case !slices.Contains(rules(), o.Rule):
 		return fmt.Errorf("there is no rule %q; there are majority, mean, veto and weighted", o.Rule)
-	case !known(ties(), o.Tie):
+	case !slices.Contains([]Tie{tieUnsure, first, tieYes, tieNo}, o.Tie):
 		return fmt.Errorf("a tie cannot come to %q, but to unsure, first, yes or no", o.Tie)
 	case o.Quorum < 1 || o.Quorum > len(p.members):
 		return fmt.Errorf("a quorum of %d: the panel has %d members", o.Quorum, len(p.members))
 	case !(o.Pass > 0 && o.Pass <= 1):
 		return fmt.Errorf("pass mark %v lies outside 0 to 1", o.Pass)
 	}
-	return p.checkWeights()
-}
-
-func known[T comparable](list []T, x T) bool {
-	for _, y := range list {
-		if x == y {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *panel) checkWeights() error {
 	for i, m := range p.members {
 		switch {
 		case m.Weight == 0:
 			p.members[i].Weight = 1
 		case math.IsNaN(m.Weight) || math.IsInf(m.Weight, 0) || m.Weight < 0:
 			return fmt.Errorf("the weight of %s is %v, and wants to be a number above 0", m.Name, m.Weight)
-		case m.Weight != 1 && (p.opts.Rule == majority || p.opts.Rule == veto):
-			return deem.WithHint(fmt.Errorf("%s has the weight %v, which the rule %s does not heed", m.Name, m.Weight, p.opts.Rule),
+		case m.Weight != 1 && (o.Rule == majority || o.Rule == veto):
+			return deem.WithHint(fmt.Errorf("%s has the weight %v, which the rule %s does not heed", m.Name, m.Weight, o.Rule),
 				"the rules weighted and mean heed weights")
 		}
 	}
@@ -197,9 +173,29 @@ func (p *panel) Identity() any {
 	return s
 }
 
-// Judge asks every member and counts the votes.
+// Judge asks all members concurrently and counts the votes. It waits for all of them, so
+// that a paid reply is not lost because another member fails. Each member has its own
+// ledger, so that calls are recorded in the order of the members.
 func (p *panel) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
-	ballots := p.ask(ctx, it)
+	ballots := make([]ballot, len(p.members))
+	var wg sync.WaitGroup
+	for i, m := range p.members {
+		trial := deem.TrialOf(ctx)
+		if p.kind == judge.KindRepeat { // It uses several trials for each of its own.
+			trial = trial*len(p.members) + i
+		}
+		wg.Go(func() {
+			lctx, calls := deem.WithLedger(ctx, trial)
+			b := ballot{member: m}
+			b.verdict, b.err = m.Judge.Judge(lctx, it)
+			b.calls = calls()
+			if f, ok := errors.AsType[*deem.Failure](b.err); ok {
+				b.failure, b.err = f, nil
+			}
+			ballots[i] = b
+		})
+	}
+	wg.Wait()
 	for _, b := range ballots {
 		for _, c := range b.calls {
 			deem.NoteCall(ctx, c)
@@ -224,35 +220,4 @@ type ballot struct {
 	failure *deem.Failure
 	err     error
 	calls   []deem.Call
-}
-
-// ask asks all members concurrently and waits for all of them, so that a paid reply is not
-// lost because another member fails. Each member has its own ledger, so that calls are
-// recorded in the order of the members.
-func (p *panel) ask(ctx context.Context, it deem.Item) []ballot {
-	ballots := make([]ballot, len(p.members))
-	var wg sync.WaitGroup
-	for i, m := range p.members {
-		wg.Go(func() {
-			lctx, calls := deem.WithLedger(ctx, p.trial(ctx, i))
-			b := ballot{member: m}
-			b.verdict, b.err = m.Judge.Judge(lctx, it)
-			b.calls = calls()
-			if f, ok := errors.AsType[*deem.Failure](b.err); ok {
-				b.failure, b.err = f, nil
-			}
-			ballots[i] = b
-		})
-	}
-	wg.Wait()
-	return ballots
-}
-
-// trial returns the trial number for the i-th member. Repeat uses several trials for each
-// of its own.
-func (p *panel) trial(ctx context.Context, i int) int {
-	if p.kind == judge.KindRepeat {
-		return deem.TrialOf(ctx)*len(p.members) + i
-	}
-	return deem.TrialOf(ctx)
 }

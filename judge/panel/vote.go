@@ -96,36 +96,29 @@ func (p *panel) decide(ballots []ballot) (deem.Verdict, error) {
 	if c.yes+c.no < p.opts.Quorum && !vetoed {
 		return deem.Verdict{}, deem.Failf(c.failureKind(), "no quorum, which is %d: %s%s", p.opts.Quorum, c.tally(), c.words())
 	}
-	yes, tie := p.outcome(c)
-	if tie {
-		switch p.opts.Tie {
-		case tieUnsure:
-			return deem.Verdict{}, deem.Failf(deem.Unsure, "evenly split: %s%s", c.tally(), c.words())
-		case first:
-			yes = c.firstVote == VoteYes
-		default:
-			yes = p.opts.Tie == tieYes
-		}
-	}
-	return p.verdict(c, yes), nil
-}
-
-// outcome applies the rule to the votes, and reports whether they are tied.
-func (p *panel) outcome(c count) (yes, tie bool) {
+	var yes, tie bool
 	switch p.opts.Rule {
 	case mean:
-		return c.mean() >= p.opts.Pass, false
+		yes = c.mean() >= p.opts.Pass
 	case veto:
-		return c.no == 0, false
+		yes = c.no == 0
 	case weighted:
 		// Weights such as 0.1 and 0.2 do not add up exactly.
-		if math.Abs(c.forYes-c.forNo) <= 1e-9*(c.forYes+c.forNo) {
-			return false, true
-		}
-		return c.forYes > c.forNo, false
+		tie = math.Abs(c.forYes-c.forNo) <= 1e-9*(c.forYes+c.forNo)
+		yes = c.forYes > c.forNo
 	default:
-		return c.yes > c.no, c.yes == c.no
+		yes, tie = c.yes > c.no, c.yes == c.no
 	}
+	switch {
+	case !tie:
+	case p.opts.Tie == tieUnsure:
+		return deem.Verdict{}, deem.Failf(deem.Unsure, "evenly split: %s%s", c.tally(), c.words())
+	case p.opts.Tie == first:
+		yes = c.firstVote == VoteYes
+	default:
+		yes = p.opts.Tie == tieYes
+	}
+	return p.verdict(c, yes), nil
 }
 
 // mean returns the mean score, clamped to its range after rounding.
@@ -159,19 +152,11 @@ func (p *panel) verdict(c count, yes bool) deem.Verdict {
 		}
 	}
 	if p.kind == judge.KindRepeat {
-		v.Aspects["flips"] = flips(c.yes, c.no)
+		// The probability that two answers drawn from those given differ.
+		n := c.yes + c.no
+		v.Aspects["flips"] = 2 * float64(c.yes) * float64(c.no) / (float64(n) * float64(max(n-1, 1)))
 	}
 	return v
-}
-
-// flips returns the probability that two answers drawn from those given to the same
-// question differ.
-func flips(yes, no int) float64 {
-	n := yes + no
-	if n < 2 {
-		return 0
-	}
-	return 2 * float64(yes) * float64(no) / (float64(n) * float64(n-1))
 }
 
 // failureKind returns the kind of failure if too few members voted: that of the members if all

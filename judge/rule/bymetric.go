@@ -2,6 +2,7 @@ package rule
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"deem"
@@ -19,6 +20,9 @@ type byMetric struct {
 	score func(response string, references []string) metric.PRF
 	// parts says whether the metric has a precision and a recall.
 	parts bool
+
+	options map[string]string // part of the identity
+	missing error             // says what the rule lacks, if it cannot judge
 }
 
 var (
@@ -26,48 +30,19 @@ var (
 	_ graded          = (*byMetric)(nil)
 )
 
-// metrics returns the rules by metric, in display order.
-func metrics() []entry {
-	return []entry{
-		// The score is the F1, the aspects are precision and recall with the best
-		// reference, and the label is "full", "partial" or "none".
-		{byBest("f1", squadF1), "SQuAD v1.1 token F1 with the best reference"},
-		{squad2, "SQuAD v2.0 token F1, in which an empty reference wants an empty response"},
-		{byBest("f1/zh", metric.F1Zh), "LongBench's token F1 for Chinese, over the words of jieba"},
-		{byBest("f1/locomo", metric.LoCoMoStems), "LoCoMo's token F1, over Porter stems"},
-		{byBest("rouge1", rougeN(1, true)), "ROUGE-1 of rouge_score with stemmer: words in common"},
-		{byBest("rouge2", rougeN(2, true)), "ROUGE-2 of rouge_score with stemmer: pairs of words in common"},
-		{byBest("rougeL", rougeL(true)).withPass(.4), "ROUGE-L of rouge_score with stemmer: longest common subsequence; passes at 0.4"},
-		{byBest("rougeLsum", rougeLsum(true)), "ROUGE-Lsum of rouge_score with stemmer: ROUGE-L by lines"},
-		{byBest("rouge1/plain", rougeN(1, false)), "rouge1 without stemmer"},
-		{byBest("rouge2/plain", rougeN(2, false)), "rouge2 without stemmer"},
-		{byBest("rougeL/plain", rougeL(false)), "rougeL without stemmer, and without a pass mark"},
-		{byBest("rougeLsum/plain", rougeLsum(false)), "rougeLsum without stemmer"},
-		{pyRouge("rouge-1", func(r metric.PyRouge) metric.PRF { return r.One }), "rouge-1 of the Python package rouge: distinct words in common"},
-		{pyRouge("rouge-2", func(r metric.PyRouge) metric.PRF { return r.Two }), "rouge-2 of the Python package rouge: distinct pairs of words in common"},
-		{pyRouge("rouge-l", func(r metric.PyRouge) metric.PRF { return r.L }), "rouge-l of the Python package rouge, the ROUGE of LongBench"},
-		{byF1("rouge-l/zh", func(response, reference string) float64 { return metric.LongBenchROUGEZh(response, reference, false) }), "rouge-l over the words of jieba, LongBench's ROUGE for Chinese"},
-		{bleu("bleu", "13a").withPass(.3), "sentence BLEU of sacreBLEU, tokenizer 13a, all references at once; passes at 0.3"},
-		{bleu("bleu/zh", "zh"), "sentence BLEU of sacreBLEU, tokenizer zh, all references at once"},
-		{chrF("chrf", metric.ChrF{}), "sentence chrF of sacreBLEU: character n-grams, for any script"},
-		{chrF("chrf++", metric.ChrF{WordOrder: 2}), "sentence chrF++ of sacreBLEU: n-grams of characters and words"},
-		// This is the ratio of python-Levenshtein.
-		{byF1("edit", text.InDelRatio), "share of characters that stay when the response is edited into a reference"},
-	}
-}
-
 // Name returns the name of the rule.
 func (j *byMetric) Name() string { return j.name }
 
 // Identity returns the name and the version of the rule, and the pass mark.
-func (j *byMetric) Identity() any {
-	return spec(j.name, j.pass, nil)
-}
+func (j *byMetric) Identity() any { return spec(j.name, j.pass, j.options) }
 
 // Judge scores the response.
 func (j *byMetric) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ready(ctx, it); err != nil {
 		return deem.Verdict{}, err
+	}
+	if j.missing != nil {
+		return deem.Verdict{}, j.missing
 	}
 	s := j.score(it.Response, it.References)
 	v := deem.Verdict{Label: grade(s.F1), Score: min(s.F1, 1)} // Equal texts have a BLEU of 100.00000000000004.
@@ -173,10 +148,7 @@ func bleu(name, tokenize string) *byMetric {
 	m := metric.BLEU{Tokenize: tokenize, EffectiveOrder: true}
 	return &byMetric{name: name, score: func(response string, references []string) metric.PRF {
 		s, err := m.Sentence(response, references)
-		if err != nil {
-			panic("rule: " + err.Error()) // There are references, and the settings are fixed.
-		}
-		return metric.PRF{F1: s.Score / 100}
+		return one(s.Score/100, err)
 	}}
 }
 
@@ -184,9 +156,70 @@ func bleu(name, tokenize string) *byMetric {
 func chrF(name string, m metric.ChrF) *byMetric {
 	return &byMetric{name: name, score: func(response string, references []string) metric.PRF {
 		s, err := m.Sentence(response, references)
-		if err != nil {
-			panic("rule: " + err.Error()) // There are references.
-		}
-		return metric.PRF{F1: s / 100}
+		return one(s/100, err)
 	}}
+}
+
+// one converts a single number to a metric.PRF.
+func one(score float64, err error) metric.PRF {
+	if err != nil {
+		panic("rule: " + err.Error()) // There are references, and the settings are fixed.
+	}
+	return metric.PRF{F1: score}
+}
+
+// A Thesaurus returns synonyms. *nltk.WordNet of deem/text/nltk implements it. It must be
+// safe for concurrent use.
+type Thesaurus interface {
+	// Name identifies the thesaurus and its contents: two with the same name give the
+	// same synonyms.
+	Name() string
+
+	// Synonyms returns the words that share a meaning with the word, including the word
+	// itself.
+	Synonyms(word string) []string
+}
+
+var _ Thesaurus = (*metric.WordNet)(nil)
+
+// METEOR returns the judge "meteor", the METEOR of NLTK 3.8 with the best reference: words
+// match if they are equal, have the same Porter stem, or are synonyms. With WordNet 3.0 as
+// the thesaurus the scores are those of NLTK. Texts are split by word_tokenize, like most
+// programs that use METEOR. Without a thesaurus it returns an error for each item.
+//
+// Even equal texts score slightly below 1, and a single equal word scores .5, because of
+// the penalty for scattered matches, which counts a run of matches as one.
+func METEOR(t Thesaurus) deem.Judge {
+	if t == nil {
+		return &byMetric{name: "meteor", missing: deem.WithHint(errors.New(`judge "meteor" has no WordNet to look synonyms up in`),
+			"name a folder with the database files of WordNet 3.0, or take the judge meteor/stem, which needs none")}
+	}
+	j := meteorBy("meteor", t.Synonyms)
+	j.options = map[string]string{"thesaurus": t.Name()}
+	return j
+}
+
+// NeedsThesaurus reports whether the named rule needs a thesaurus. The rule that [Named]
+// returns has none and returns an error for each item; use [METEOR] to make one with a
+// thesaurus.
+func NeedsThesaurus(name string) bool {
+	j, _ := Named(name)
+	m, ok := j.(*byMetric)
+	return ok && m.missing != nil
+}
+
+// meteorBy returns a judge by METEOR.
+func meteorBy(name string, synonyms func(word string) []string) *byMetric {
+	return &byMetric{name: name, score: func(response string, references []string) metric.PRF {
+		return one(metric.METEOR(metric.NLTKWords(response), tokenized(references), synonyms))
+	}}
+}
+
+// tokenized returns the words of each text.
+func tokenized(texts []string) [][]string {
+	list := make([][]string, len(texts))
+	for i, s := range texts {
+		list[i] = metric.NLTKWords(s)
+	}
+	return list
 }

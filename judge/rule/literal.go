@@ -20,18 +20,6 @@ type literal struct {
 
 var _ deem.Identified = (*literal)(nil)
 
-// literals returns the rules that compare spellings. [text.SQuAD] is the normalisation of
-// SQuAD v1.1. Published studies use "contains/text" to check that "the answer contains the
-// gold"; it finds "4" in "1947".
-func literals() []entry {
-	return []entry{
-		{Exact(), "the response equals a reference, white space around it aside"},
-		{&literal{name: "exact/squad", yes: "match", no: "differ", normal: text.SQuAD, meets: equal}, "the response equals a reference after SQuAD v1.1 normalisation"},
-		{Contains(), "a reference occurs in the response as whole words after SQuAD v1.1 normalisation"},
-		{&literal{name: "contains/text", yes: "contained", no: "missing", normal: text.SQuAD, meets: containsText}, "a reference occurs anywhere in the response after SQuAD v1.1 normalisation, also within a word"},
-	}
-}
-
 // Exact returns the judge "exact": the response equals a reference byte for byte, ignoring
 // surrounding white space. Its labels are "match" and "differ".
 func Exact() deem.Judge {
@@ -72,9 +60,7 @@ func containsWords(response, reference string) bool {
 func (j *literal) Name() string { return j.name }
 
 // Identity returns the name and the version of the rule.
-func (j *literal) Identity() any {
-	return spec(j.name, nil, nil)
-}
+func (j *literal) Identity() any { return spec(j.name, nil, nil) }
 
 // Judge compares the response with each reference until one matches.
 func (j *literal) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,9 +80,16 @@ func (j *semantic) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error
 		return deem.Verdict{}, deem.WithHint(errors.New(`judge "semantic" has no embedder to ask`),
 			"name a folder with the files of all-MiniLM-L6-v2, or a server's embedding model")
 	}
-	vectors, err := j.embed(ctx, append([]string{it.Response}, it.References...))
-	if err != nil {
+	texts := append([]string{it.Response}, it.References...)
+	vectors, err := j.embedder.Embed(ctx, texts)
+	me, ok := errors.AsType[*deem.ModelError](err)
+	switch {
+	case ok && !me.Fatal && ctx.Err() == nil: // It concerns this item alone, as with a model.
+		return deem.Verdict{}, &deem.Failure{Kind: cmp.Or(me.Kind, deem.Provider), Detail: me.Error()}
+	case err != nil:
 		return deem.Verdict{}, err
+	case len(vectors) != len(texts):
+		return deem.Verdict{}, fmt.Errorf("%s gave %d vectors for %d texts", j.embedder.Name(), len(vectors), len(texts))
 	}
 	best, which := math.Inf(-1), 0
 	for i, v := range vectors[1:] {
@@ -93,60 +101,24 @@ func (j *semantic) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error
 			best, which = c, i
 		}
 	}
-	return j.verdict(best, which, len(it.References)), nil
-}
-
-// embed returns a vector for each text. An error that concerns the texts is a failure of
-// the item, and an error of the embedder ends the run.
-func (j *semantic) embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, err := j.embedder.Embed(ctx, texts)
-	if err != nil {
-		return nil, embedFailure(ctx, err)
+	reference := "the reference"
+	if n := len(it.References); n > 1 {
+		reference = fmt.Sprintf("reference %d of %d", which+1, n)
 	}
-	if len(vectors) != len(texts) {
-		return nil, fmt.Errorf("%s gave %d vectors for %d texts", j.embedder.Name(), len(vectors), len(texts))
-	}
-	return vectors, nil
-}
-
-// embedFailure converts an error that concerns the item alone to a failure, by the same
-// rules as for a judge with a model.
-func embedFailure(ctx context.Context, err error) error {
-	me, ok := errors.AsType[*deem.ModelError](err)
-	if !ok || me.Fatal || ctx.Err() != nil {
-		return err
-	}
-	kind := me.Kind
-	if kind == "" {
-		kind = deem.Provider
-	}
-	return &deem.Failure{Kind: kind, Detail: me.Error()}
-}
-
-// verdict returns the verdict for the cosine with the nearest reference.
-func (j *semantic) verdict(c float64, which, of int) deem.Verdict {
-	score := min(max(c, 0), 1)
+	score := min(max(best, 0), 1)
 	pass := score >= j.pass
 	v := deem.Verdict{
 		Label:   "different",
 		Score:   score,
 		Pass:    &pass,
-		Aspects: map[string]float64{"cosine": c},
-		Reason:  fmt.Sprintf("cosine %.4f with %s, below the pass mark %v", c, referenceNo(which, of), j.pass),
+		Aspects: map[string]float64{"cosine": best},
+		Reason:  fmt.Sprintf("cosine %.4f with %s, below the pass mark %v", best, reference, j.pass),
 	}
 	if pass {
 		v.Label = "similar"
-		v.Reason = fmt.Sprintf("cosine %.4f with %s, pass mark %v", c, referenceNo(which, of), j.pass)
+		v.Reason = fmt.Sprintf("cosine %.4f with %s, pass mark %v", best, reference, j.pass)
 	}
-	return v
-}
-
-// referenceNo names a reference, by number if there are several.
-func referenceNo(which, of int) string {
-	if of == 1 {
-		return "the reference"
-	}
-	return fmt.Sprintf("reference %d of %d", which+1, of)
+	return v, nil
 }
 
 // cosine returns the cosine of the angle between a and b. It sums in float64 to avoid
