@@ -42,12 +42,21 @@ func (a *app) manCommand() *cobra.Command {
 }
 
 // manPages writes the page of a command and those of its subcommands, and returns their
-// number.
+// number. The pages use the macros of man(7). The texts are formatted for a terminal, so
+// they are shown unchanged.
 func manPages(dir string, cmd *cobra.Command) (int, error) {
+	dashed := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+	text, exits, _ := strings.Cut(strings.TrimSpace(cmd.Long), "\nEXIT STATUS\n")
 	var page strings.Builder
-	manPage(&page, cmd)
-	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(page.String()), 0o644); err != nil {
+	fmt.Fprintf(&page, ".TH %s 1 \"\" \"deem %s\" \"deem\"\n", strings.ToUpper(roff(dashed)), roff(version()))
+	fmt.Fprintf(&page, ".SH NAME\n%s \\- %s\n", roff(dashed), roff(cmd.Short))
+	fmt.Fprintf(&page, ".SH SYNOPSIS\n.B %s\n", roff(cmd.UseLine()))
+	manSection(&page, "DESCRIPTION", text)
+	manSection(&page, "FLAGS", flagUsages(cmd.LocalNonPersistentFlags()))
+	manSection(&page, "COMMON FLAGS", flagUsages(cmd.Root().PersistentFlags()))
+	manSection(&page, "EXAMPLE", cmd.Example)
+	manSection(&page, "EXIT STATUS", exits)
+	if err := os.WriteFile(filepath.Join(dir, dashed+".1"), []byte(page.String()), 0o644); err != nil {
 		return 0, err
 	}
 	n := 1
@@ -62,21 +71,6 @@ func manPages(dir string, cmd *cobra.Command) (int, error) {
 		n += more
 	}
 	return n, nil
-}
-
-// manPage writes one page with the macros of man(7). The texts are formatted for a
-// terminal, so they are shown unchanged.
-func manPage(w io.Writer, cmd *cobra.Command) {
-	dashed := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
-	text, exits, _ := strings.Cut(strings.TrimSpace(cmd.Long), "\nEXIT STATUS\n")
-	fmt.Fprintf(w, ".TH %s 1 \"\" \"deem %s\" \"deem\"\n", strings.ToUpper(roff(dashed)), roff(version()))
-	fmt.Fprintf(w, ".SH NAME\n%s \\- %s\n", roff(dashed), roff(cmd.Short))
-	fmt.Fprintf(w, ".SH SYNOPSIS\n.B %s\n", roff(cmd.UseLine()))
-	manSection(w, "DESCRIPTION", text)
-	manSection(w, "FLAGS", flagUsages(cmd.LocalNonPersistentFlags()))
-	manSection(w, "COMMON FLAGS", flagUsages(cmd.Root().PersistentFlags()))
-	manSection(w, "EXAMPLE", cmd.Example)
-	manSection(w, "EXIT STATUS", exits)
 }
 
 // manSection writes a section with its line breaks unchanged.

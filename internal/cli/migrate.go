@@ -66,9 +66,13 @@ func (a *app) migrate(ctx context.Context, from, to string, refs []string) error
 		return err
 	}
 	defer func() { _ = source.Close() }()
-	ids, err := runIDs(ctx, source, refs)
-	if err != nil {
-		return err
+	var ids []string
+	for _, ref := range refs {
+		run, err := findRun(ctx, source, ref)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, run.ID)
 	}
 	target, err := (&app{db: to}).openStore(ctx)
 	if err != nil {
@@ -85,27 +89,7 @@ func (a *app) migrate(ctx context.Context, from, to string, refs []string) error
 	a.say("copied %s with %s and %s from %s to %s",
 		words.Count(done.Runs-done.There, "run"), words.Count(done.Records, "record"), words.Count(done.Labels, "label"), withoutPassword(from), withoutPassword(to))
 	if done.There > 0 {
-		a.say("%s there before", wereRuns(done.There))
+		a.say("%s there before", words.Plural(done.There, "run was", "runs were"))
 	}
 	return nil
-}
-
-// runIDs returns the ids of the named runs.
-func runIDs(ctx context.Context, st store.Store, refs []string) ([]string, error) {
-	var ids []string
-	for _, ref := range refs {
-		run, err := findRun(ctx, st, ref)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, run.ID)
-	}
-	return ids, nil
-}
-
-func wereRuns(n int) string {
-	if n == 1 {
-		return "1 run was"
-	}
-	return words.Comma(n) + " runs were"
 }

@@ -64,17 +64,11 @@ func storeOrNil[S store.Database](st S, err error) (store.Database, error) {
 // storeIfThere opens the store for reading, and returns nil if there is none: a plan
 // creates nothing.
 func (a *app) storeIfThere(ctx context.Context) (store.Database, error) {
-	if postgres.IsURL(a.db) {
-		st, err := a.readStore(ctx)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil //nolint:nilnil // Absence is not an error.
-		}
-		return st, err
-	}
-	if _, err := os.Stat(a.db); errors.Is(err, fs.ErrNotExist) {
+	st, err := a.readStore(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // Absence is not an error.
 	}
-	return a.readStore(ctx)
+	return st, err
 }
 
 // takeDB sets the database from the environment, unless the user gave --db. The environment

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -95,7 +94,12 @@ func (out output) check(name string, reads []readFile) error {
 	case !info.Mode().IsRegular():
 		return thereAlready(name, "--"+out.flag, "is not a file")
 	}
-	head, err := readHead(name)
+	f, err := os.Open(name) //nolint:gosec // The user names the file.
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // the file was only read
+	head, err := io.ReadAll(io.LimitReader(f, headSize))
 	if err != nil {
 		return err
 	}
@@ -157,16 +161,6 @@ func flagValues(flags *pflag.FlagSet, name string) []string {
 		return list.GetSlice()
 	}
 	return []string{f.Value.String()}
-}
-
-// readHead returns the beginning of a file.
-func readHead(name string) ([]byte, error) {
-	f, err := os.Open(name) //nolint:gosec // The user names the file.
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // the file was only read
-	return io.ReadAll(io.LimitReader(bufio.NewReader(f), headSize))
 }
 
 func begins(with string) func(head []byte) bool {

@@ -16,7 +16,7 @@ import (
 )
 
 // pair adds the responses of --other to the items, by id. They are held in memory. An item
-// without another response stays, and is unjudged.
+// without another response stays, and is unjudged; if no item has one, that is an error.
 func (a *app) pair(ctx context.Context, data items, o runOptions, judgings []catalog.Choice) (items, error) {
 	if len(o.other) == 0 {
 		return data, nil
@@ -33,10 +33,11 @@ func (a *app) pair(ctx context.Context, data items, o runOptions, judgings []cat
 	if err != nil {
 		return nil, usage.Mark(err)
 	}
+	defer func() { _ = set.Close() }()
 	others := map[string]string{} // by id
 	for it, err := range set.Items() {
 		if err != nil {
-			return nil, errors.Join(err, set.Close())
+			return nil, err
 		}
 		others[it.ID] = it.Response
 	}
@@ -47,30 +48,24 @@ func (a *app) pair(ctx context.Context, data items, o runOptions, judgings []cat
 		return it, true
 	}))
 	if err != nil {
-		return nil, errors.Join(err, set.Close())
+		return nil, err
 	}
 	p.names = append(slices.Clone(p.names), set.Names()...)
-	return p, errors.Join(a.unpaired(data, others, strings.Join(o.other, ", ")), set.Close())
-}
-
-// unpaired reports the items without another response. If all lack one, it returns an
-// error.
-func (a *app) unpaired(data items, others map[string]string, name string) error {
-	found, n := 0, 0
+	found := 0
 	for it, err := range data.Items() {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		n++
 		if _, ok := others[it.ID]; ok {
 			found++
 		}
 	}
+	name := strings.Join(o.other, ", ")
 	switch {
-	case found == 0 && n > 0:
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s has a response to none of the %s", name, words.Count(n, "item")), "responses are found by the id of the item"))
-	case found < n:
-		a.say("%s has no response to %s, which will be unjudged", name, words.Count(n-found, "item"))
+	case found == 0 && p.n > 0:
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s has a response to none of the %s", name, words.Count(p.n, "item")), "responses are found by the id of the item"))
+	case found < p.n:
+		a.say("%s has no response to %s, which will be unjudged", name, words.Count(p.n-found, "item"))
 	}
-	return nil
+	return p, nil
 }

@@ -20,6 +20,7 @@ import (
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
+	"deem/judge/rule"
 	"deem/model"
 )
 
@@ -154,29 +155,9 @@ func (a *app) printPlans(plans []run.Plan, equivalence *marginPlan) error {
 		if len(plans) > 0 {
 			a.line()
 		}
-		for _, line := range equivalence.lines() {
-			fmt.Fprintln(a.out, line)
-		}
+		equivalence.print(a.out)
 	}
 	return nil
-}
-
-// planOf plans the run of one judge. It looks at every item, or, if most is not 0, at that
-// many items and extrapolates; then tokens are estimated, which is cheaper than counting.
-func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Leaf, data items, o runOptions, most int) (run.Plan, error) {
-	opts, err := a.planOptions(ctx, st, g, o)
-	if err != nil {
-		return run.Plan{}, err
-	}
-	opts.Estimate = most > 0
-	return a.planWith(ctx, st, g.Choice, data, o, most, opts, func(it deem.Item) ([]deem.Request, error) {
-		if d, ok := g.Protocol.(judge.Decider); ok {
-			if _, ok := d.Decide(it); ok {
-				return nil, nil
-			}
-		}
-		return judge.Requests(g.Protocol, it)
-	})
 }
 
 // planWith plans a run with the requests that ask returns for an item: none if the item is
@@ -202,9 +183,16 @@ func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, da
 			err = p.Add(ctx, reqs...)
 		default:
 			var missing []int
-			if missing, err = done(it); err == nil {
-				err = p.AddMissing(ctx, missing, reqs...)
+			for trial := range o.Trials {
+				ok, err := done(ctx, it, trial)
+				if err != nil {
+					return run.Plan{}, err
+				}
+				if !ok {
+					missing = append(missing, trial)
+				}
 			}
+			err = p.AddMissing(ctx, missing, reqs...)
 		}
 		if err != nil {
 			return run.Plan{}, err
@@ -214,25 +202,6 @@ func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, da
 		}
 	}
 	return p.PlanOf(data.Len()), nil
-}
-
-// planOptions returns the options of a plan, based on earlier runs where possible.
-func (a *app) planOptions(ctx context.Context, st store.Store, g catalog.Leaf, o runOptions) (run.PlanOptions, error) {
-	opts := run.PlanOptions{
-		Model: g.Wire.Name(), Prices: o.Prices, Tier: model.TierOf(g.Wire), Room: model.RoomOf(g.Wire), Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials,
-	}
-	if st == nil {
-		return opts, nil
-	}
-	if !o.Fresh && !o.RetryUnjudged {
-		opts.Cached = func(ctx context.Context, req deem.Request) (bool, error) {
-			_, ok, err := st.Reply(ctx, model.Key(g.Wire, req))
-			return ok, err
-		}
-	}
-	var err error
-	opts.Output, opts.Latency, err = earlierCalls(ctx, st, g)
-	return opts, err
 }
 
 // earlierCalls returns the mean length of replies of the same judge and model, and their
@@ -268,9 +237,9 @@ func earlierCalls(ctx context.Context, st store.Store, g catalog.Leaf) (output i
 	return 0, 0, nil
 }
 
-// doneBefore returns a function that returns the trials of an item that an earlier run of
-// the same command lacks. It is nil if there is no such run, or it has no records yet.
-func (a *app) doneBefore(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (func(deem.Item) ([]int, error), error) {
+// doneBefore returns a function that reports whether an earlier run of the same command has
+// a trial of an item. It is nil if there is no such run, or it has no records yet.
+func (a *app) doneBefore(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (func(context.Context, deem.Item, int) (bool, error), error) {
 	if st == nil || o.Fresh {
 		return nil, nil
 	}
@@ -286,20 +255,7 @@ func (a *app) doneBefore(ctx context.Context, st store.Store, g catalog.Choice, 
 	if err != nil || !found || earlier.Records == 0 {
 		return nil, err
 	}
-	done, err := run.Done(ctx, st, earlier, o.RetryUnjudged)
-	return func(it deem.Item) ([]int, error) {
-		var missing []int
-		for trial := range o.Trials {
-			ok, err := done(ctx, it, trial)
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				missing = append(missing, trial)
-			}
-		}
-		return missing, nil
-	}, err
+	return run.Done(ctx, st, earlier, o.RetryUnjudged)
 }
 
 // glance is the number of items that the plan before a run examines.
@@ -308,8 +264,8 @@ const glance = 200
 // errDeclined is returned if the user answered no.
 var errDeclined = errors.New("not started: the answer was not yes")
 
-// announcePlan prints the plan in one line before money is spent, and asks for confirmation
-// if the run may cost more than the user's threshold.
+// announcePlan prints the plan before money is spent, one line for each judge that uses a
+// model, and asks for confirmation if the run may cost more than the user's threshold.
 func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) error {
 	st := r.Setup.Store
 	if !g.Spec.Asks() && !embeds(g, o) || g.External() || r.State == store.Done && !o.RetryUnjudged {
@@ -322,9 +278,28 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 	if o.askAbove.Set {
 		most = 0 // a decision about money needs the whole plan
 	}
-	plans, err := a.announcePlans(ctx, st, g, data, o, most)
-	if err != nil {
-		return err
+	var plans []run.Plan
+	add := func(who string, p run.Plan) {
+		a.say("plan: %s%s", who, o.planLine(p))
+		for _, w := range p.Warnings {
+			a.say("warning: %s", w)
+		}
+		plans = append(plans, p)
+	}
+	if embeds(g, o) {
+		p, err := a.planEmbeddings(ctx, st, g, data, o, most)
+		if err != nil {
+			return err
+		}
+		add(g.Name()+" with "+embeddingModel(o).Name()+": ", p)
+	} else {
+		for _, l := range g.Leaves() {
+			p, err := a.planLeaf(ctx, st, l, data, o, most)
+			if err != nil {
+				return err
+			}
+			add(l.Who(g), o.inBatches(p))
+		}
 	}
 	p := sumPlans(plans)
 	enough := p.CostMaxMicros != nil && *p.CostMaxMicros <= o.askAbove.Value
@@ -334,79 +309,106 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 	return a.confirm(p, o)
 }
 
-// announcePlans prints a line for each judge that uses a model, and returns their plans.
-func (a *app) announcePlans(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) ([]run.Plan, error) {
-	printPlan := func(who string, p run.Plan) run.Plan {
-		a.say("plan: %s%s", who, o.planLine(p))
-		for _, w := range p.Warnings {
-			a.say("warning: %s", w)
-		}
-		return p
+// planLeaf plans the requests of one judge of a composed judge. It looks at every item, or,
+// if most is not 0, at that many items and extrapolates; then tokens are estimated, which
+// is cheaper than counting. Earlier runs tell the length of replies.
+func (a *app) planLeaf(ctx context.Context, st store.Store, g catalog.Leaf, data items, o runOptions, most int) (run.Plan, error) {
+	o.Trials *= g.Times
+	opts := run.PlanOptions{
+		Model: g.Wire.Name(), Prices: o.Prices, Tier: model.TierOf(g.Wire), Room: model.RoomOf(g.Wire), Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials,
+		Estimate: most > 0,
 	}
-	if embeds(g, o) {
-		p, err := a.planEmbeddings(ctx, st, g, data, o, most)
-		if err != nil {
-			return nil, err
+	if st != nil {
+		if !o.Fresh && !o.RetryUnjudged {
+			opts.Cached = func(ctx context.Context, req deem.Request) (bool, error) {
+				_, ok, err := st.Reply(ctx, model.Key(g.Wire, req))
+				return ok, err
+			}
 		}
-		return []run.Plan{printPlan(g.Name()+" with "+embeddingModel(o).Name()+": ", p)}, nil
-	}
-	var plans []run.Plan
-	for _, l := range g.Leaves() {
-		p, err := a.planLeaf(ctx, st, l, data, o, most)
-		if err != nil {
-			return nil, err
+		var err error
+		if opts.Output, opts.Latency, err = earlierCalls(ctx, st, g); err != nil {
+			return run.Plan{}, err
 		}
-		plans = append(plans, printPlan(l.Who(g), o.inBatches(p)))
 	}
-	return plans, nil
-}
-
-// planLeaf plans the requests of one judge of a composed judge.
-func (a *app) planLeaf(ctx context.Context, st store.Store, l catalog.Leaf, data items, o runOptions, most int) (run.Plan, error) {
-	o.Trials *= l.Times
-	return a.planOf(ctx, st, l, data, o, most)
+	return a.planWith(ctx, st, g.Choice, data, o, most, opts, func(it deem.Item) ([]deem.Request, error) {
+		if d, ok := g.Protocol.(judge.Decider); ok {
+			if _, ok := d.Decide(it); ok {
+				return nil, nil
+			}
+		}
+		return judge.Requests(g.Protocol, it)
+	})
 }
 
 // sumPlans returns the sum of several plans. An unknown price makes the sum unknown.
 func sumPlans(plans []run.Plan) run.Plan {
+	add := func(a, b *int64) *int64 {
+		if a == nil || b == nil {
+			return nil
+		}
+		return new(*a + *b)
+	}
 	sum := plans[0]
 	for _, p := range plans[1:] {
 		sum.Calls += p.Calls
 		sum.Time += p.Time
-		sum.CostMicros = addMicros(sum.CostMicros, p.CostMicros)
-		sum.CostMaxMicros = addMicros(sum.CostMaxMicros, p.CostMaxMicros)
+		sum.CostMicros = add(sum.CostMicros, p.CostMicros)
+		sum.CostMaxMicros = add(sum.CostMaxMicros, p.CostMaxMicros)
 	}
 	return sum
-}
-
-func addMicros(a, b *int64) *int64 {
-	if a == nil || b == nil {
-		return nil
-	}
-	c := *a + *b
-	return &c
 }
 
 // confirm asks whether to continue. Without a terminal the answer is no: the threshold
 // exists so that no run exceeds it unnoticed.
 func (a *app) confirm(p run.Plan, o runOptions) error {
-	if !a.attended() || slices.Contains(o.data, "-") {
+	in, ok := a.in.(*os.File)
+	if !ok || a.json || !term.IsTerminal(int(in.Fd())) || slices.Contains(o.data, "-") {
 		err := fmt.Errorf("the run may cost more than --ask-above %s, and there is nobody to ask", moneyFlag(&o.askAbove))
 		return usage.Mark(deem.WithHint(err, "--yes confirms it; --max-cost limits the cost: %s", p.Line()))
 	}
 	fmt.Fprint(a.err, "deem: continue? [y/N] ")
-	answer, err := bufio.NewReader(a.in).ReadString('\n')
-	if err != nil && answer == "" {
-		return errDeclined
-	}
+	answer, _ := bufio.NewReader(in).ReadString('\n') // If it cannot be read, it is not yes.
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
 		return errDeclined
 	}
 	return nil
 }
 
-// attended reports whether a user can be asked.
-func (a *app) attended() bool {
-	in, ok := a.in.(*os.File)
-	return ok && !a.json && term.IsTerminal(int(in.Fd()))
+// embeds reports whether a rule uses embeddings of a server, which may cost money.
+func embeds(g catalog.Choice, o runOptions) bool {
+	return !g.Spec.Asks() && embeddingModel(o) != nil && rule.NeedsEmbedder(g.Name())
+}
+
+// A listener is an embedder that records the texts and does not embed them.
+type listener struct{ texts []string }
+
+var _ rule.Embedder = (*listener)(nil)
+
+func (*listener) Name() string { return "listener" }
+
+// Embed returns the same vector for every text, so that a rule runs to its end.
+func (l *listener) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	l.texts = append([]string{}, texts...)
+	vectors := make([][]float32, len(texts))
+	for i := range vectors {
+		vectors[i] = []float32{1}
+	}
+	return vectors, nil
+}
+
+// planEmbeddings plans the run of a rule that uses embeddings of a server. It runs the
+// rule, so that the plan has the same texts as the run.
+func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) (run.Plan, error) {
+	checkReply := &listener{}
+	asked := rule.Semantic(checkReply)
+	opts := run.PlanOptions{
+		Model: embeddingModel(o).Name(), Prices: o.Prices, Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials, Estimate: true,
+	}
+	return a.planWith(ctx, st, g, data, o, most, opts, func(it deem.Item) ([]deem.Request, error) {
+		checkReply.texts = nil
+		if _, err := asked.Judge(ctx, it); err != nil && checkReply.texts == nil {
+			return nil, err
+		}
+		return []deem.Request{catalog.EmbedRequest(checkReply.texts)}, nil
+	})
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 
 	"deem/internal/doc"
@@ -57,8 +58,22 @@ func planMargin(ctx context.Context, st store.Store, data items, margin float64)
 		}
 	}
 	if st != nil && p.Clusters > 0 {
-		if err := p.learn(ctx, st, data.Hash()); err != nil {
-			return nil, err
+		// The design effect is that of the newest finished run over the same items.
+		for run, err := range st.Runs(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			if run.Dataset.Hash != data.Hash() || run.State != store.Done {
+				continue
+			}
+			found, err := reports.Of(ctx, st, run, reports.Options{MaxUnjudged: 1})
+			if err != nil {
+				return nil, err
+			}
+			if d := found.Report.Clusters.DesignEffect; d > 0 {
+				p.DesignEffect, p.From = d, run.ID
+				break
+			}
 		}
 	}
 	sd := math.Sqrt(p.Discordance * max(1, p.DesignEffect))
@@ -83,46 +98,24 @@ func neededForMargin(margin, sd, level, power float64) int {
 	return max(1, int(math.Ceil(min(per*per*(1-1e-9), 1<<62)))) // less a rounding error
 }
 
-// learn uses the design effect of the newest finished run over the same items.
-func (p *marginPlan) learn(ctx context.Context, st store.Store, hash string) error {
-	for run, err := range st.Runs(ctx) {
-		if err != nil {
-			return err
-		}
-		if run.Dataset.Hash != hash || run.State != store.Done {
-			continue
-		}
-		found, err := reports.Of(ctx, st, run, reports.Options{MaxUnjudged: 1})
-		if err != nil {
-			return err
-		}
-		if d := found.Report.Clusters.DesignEffect; d > 0 {
-			p.DesignEffect, p.From = d, run.ID
-			return nil
-		}
-	}
-	return nil
-}
-
-// lines returns the plan as sentences.
-func (p *marginPlan) lines() []string {
+// print prints the plan as sentences.
+func (p *marginPlan) print(w io.Writer) {
 	points := func(x float64) string { return fmt.Sprintf("±%.3g pp", 100*x) }
-	lines := []string{fmt.Sprintf("equivalence within %s takes %s judged in both runs, to be found with %.0f%% probability when they are equally good (%.0f%% discordant items assumed)",
-		points(p.Margin), words.Count(p.Needed, "item"), 100*p.Power, 100*p.Discordance)}
+	fmt.Fprintf(w, "equivalence within %s takes %s judged in both runs, to be found with %.0f%% probability when they are equally good (%.0f%% discordant items assumed)\n",
+		points(p.Margin), words.Count(p.Needed, "item"), 100*p.Power, 100*p.Discordance)
 	switch {
 	case p.DesignEffect > 0:
-		lines = append(lines, fmt.Sprintf("this allows for %s with the design effect %.2f of the score in run %s; differences are usually less clustered than scores",
-			words.Count(p.Clusters, "cluster"), p.DesignEffect, p.From))
+		fmt.Fprintf(w, "this allows for %s with the design effect %.2f of the score in run %s; differences are usually less clustered than scores\n",
+			words.Count(p.Clusters, "cluster"), p.DesignEffect, p.From)
 	case p.Clusters > 0:
-		lines = append(lines, fmt.Sprintf("warning: items come in %s, and no finished run over them tells the design effect: it takes that many times as many",
-			words.Count(p.Clusters, "cluster")))
+		fmt.Fprintf(w, "warning: items come in %s, and no finished run over them tells the design effect: it takes that many times as many\n",
+			words.Count(p.Clusters, "cluster"))
 	}
 	if p.Items > 0 {
 		enough := "enough"
 		if p.Items < p.Needed {
 			enough = "not enough; they are enough for " + points(math.Ceil(p.Reach*1000)/1000)
 		}
-		lines = append(lines, fmt.Sprintf("the data has %s: %s", words.Count(p.Items, "item"), enough))
+		fmt.Fprintf(w, "the data has %s: %s\n", words.Count(p.Items, "item"), enough)
 	}
-	return lines
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"deem"
 	"deem/internal/reports"
@@ -67,16 +68,6 @@ func (a *app) planSplit(ctx context.Context, ref string, calls int, itemCost flo
 		writeJSON(a.out, p)
 		return nil
 	}
-	for _, line := range p.lines() {
-		if _, err := fmt.Fprintln(a.out, line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// lines returns the plan as sentences.
-func (p splitPlan) lines() []string {
 	say := func(s split) string {
 		return fmt.Sprintf("%s with %s each: ±%.1f pp", words.Count(s.Items, "item"), words.Count(s.Trials, "trial"), 100*min(1, s.SE*stat.StudentQuantile(stat.DefaultLevel, 1e6)))
 	}
@@ -84,12 +75,48 @@ func (p splitPlan) lines() []string {
 	if p.Most > 0 {
 		limit = fmt.Sprintf("the %s available", words.Count(p.Most, "item"))
 	}
-	lines := []string{
-		fmt.Sprintf("best for %s (%s): %s", words.Count(p.Calls, "call"), limit, say(p.Best)),
-		fmt.Sprintf("variance %.4f between items and %.4f between trials of an item, from run %s", p.BetweenItems, p.BetweenTrials, p.From),
-	}
+	fmt.Fprintf(a.out, "best for %s (%s): %s\n", words.Count(p.Calls, "call"), limit, say(p.Best))
+	fmt.Fprintf(a.out, "variance %.4f between items and %.4f between trials of an item, from run %s\n", p.BetweenItems, p.BetweenTrials, p.From)
 	for _, s := range p.Other {
-		lines = append(lines, "  "+say(s))
+		fmt.Fprintln(a.out, "  "+say(s))
 	}
-	return lines
+	return nil
+}
+
+// A split is a number of items and a number of trials for each.
+type split struct {
+	Items  int     `json:"items"`
+	Trials int     `json:"trials"`
+	SE     float64 `json:"se"` // the expected standard error of the mean
+}
+
+// maxTrials is the maximum number of trials per item that is considered.
+const maxTrials = 100
+
+// bestSplit returns the numbers of items and trials that give the mean the smallest
+// standard error for a number of calls. Each item costs itemCost calls, and each of its
+// trials one more. There are at most most items; 0 means any number. The variances are
+// those between items and between the trials of one item.
+//
+// Source: W. G. Cochran, Sampling Techniques (1977), section 10.6, for two-stage samples:
+// without a limit the best number of trials is near the root of
+// itemCost·betweenTrials/betweenItems.
+func bestSplit(betweenItems, betweenTrials float64, calls int, itemCost float64, most int) split {
+	best := split{SE: math.Inf(1)}
+	for trials := 1; trials <= maxTrials; trials++ {
+		s := splitOf(betweenItems, betweenTrials, calls, itemCost, most, trials)
+		if s.Items > 0 && s.SE < best.SE*(1-1e-12) {
+			best = s
+		}
+	}
+	return best
+}
+
+// splitOf returns the split with the given number of trials per item. See [bestSplit].
+func splitOf(betweenItems, betweenTrials float64, calls int, itemCost float64, most, trials int) split {
+	items := int(float64(calls)/(itemCost+float64(trials)) + 1e-9)
+	if most > 0 {
+		items = min(items, most)
+	}
+	return split{Items: items, Trials: trials, SE: math.Sqrt((betweenItems + betweenTrials/float64(trials)) / float64(max(items, 1)))}
 }

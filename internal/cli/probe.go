@@ -152,7 +152,13 @@ func (a *app) probe(ctx context.Context, o probeOptions) error {
 		if err != nil {
 			return err
 		}
-		card, err := a.card(ctx, st, id, o)
+		run, err := st.Run(ctx, id)
+		if err != nil {
+			return err
+		}
+		head := reports.ProbeHead(run, o.run.maxUnjudged)
+		head.Seed, head.Deem = o.seed, version()
+		card, err := reports.ProbeCard(ctx, st, run, head)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,22 +10,10 @@ import (
 
 	"deem"
 	"deem/internal/reports"
-	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/probe"
 )
-
-// card computes the card of a judge.
-func (a *app) card(ctx context.Context, st store.Store, id string, o probeOptions) (probe.Card, error) {
-	run, err := st.Run(ctx, id)
-	if err != nil {
-		return probe.Card{}, err
-	}
-	h := reports.ProbeHead(run, o.run.maxUnjudged)
-	h.Seed, h.Deem = o.seed, version()
-	return reports.ProbeCard(ctx, st, run, h)
-}
 
 // A cardJSON is a card with the outcomes of the gates.
 type cardJSON struct {
@@ -46,9 +33,14 @@ func (a *app) showCards(cards []probe.Card, gates []reports.Gate, o probeOptions
 		outcomes = append(outcomes, held...)
 	}
 	for _, name := range o.cards {
-		if err := a.writeCard(name, cards[0]); err != nil {
+		form, err := cardWriter(name)
+		if err != nil {
 			return err
 		}
+		if err := writeWhole(name, func(w io.Writer) error { return form(w, cards[0]) }); err != nil {
+			return err
+		}
+		a.say("wrote %s", name)
 	}
 	if err := errors.Join(a.printCards(all), wrong); err != nil {
 		return err
@@ -81,36 +73,17 @@ func (a *app) printCards(all []cardJSON) error {
 		if err := a.document(reports.ProbeDocument(c.Card)); err != nil {
 			return err
 		}
-		a.printGates(c.Gates)
-	}
-	return nil
-}
-
-// printGates prints the outcomes of the gates of one card.
-func (a *app) printGates(outcomes []reports.GateOutcome) {
-	if len(outcomes) == 0 {
-		return
-	}
-	fmt.Fprintln(a.out, "\ngates")
-	for _, o := range outcomes {
-		mark := "FAIL"
-		if o.OK {
-			mark = "ok"
+		if len(c.Gates) > 0 {
+			fmt.Fprintln(a.out, "\ngates")
 		}
-		fmt.Fprintf(a.out, "  %-4s  %s  (%s)\n", mark, words.Printable(o.Gate), words.Printable(o.Detail))
+		for _, o := range c.Gates {
+			mark := "FAIL"
+			if o.OK {
+				mark = "ok"
+			}
+			fmt.Fprintf(a.out, "  %-4s  %s  (%s)\n", mark, words.Printable(o.Gate), words.Printable(o.Detail))
+		}
 	}
-}
-
-// writeCard writes the card to a file and replaces an existing one.
-func (a *app) writeCard(name string, c probe.Card) error {
-	form, err := cardWriter(name)
-	if err != nil {
-		return err
-	}
-	if err := writeWhole(name, func(w io.Writer) error { return form(w, c) }); err != nil {
-		return err
-	}
-	a.say("wrote %s", name)
 	return nil
 }
 
@@ -127,12 +100,24 @@ func cardScope(c probe.Card) reports.GateScope {
 			return rateNumber(c, cond, c.Injected.Turned)
 		case cond.Name == "unjudged":
 			return reports.GateNumber{Value: float64(c.Unjudged) / float64(max(c.Probes, 1)), What: reports.GateShare}
+		case cond.Name == "consistency" && c.Consistency == nil:
+			return reports.MissingNumber("consistency needs --trials 2 or more")
 		case cond.Name == "consistency":
-			return consistencyNumber(c, cond)
+			steady := c.Consistency.Steady
+			return reports.FiguresNumber(cond.Part, &steady, steady, c.Consistency.Probes)
+		case cond.Name == "flips" && c.Order == nil:
+			return reports.MissingNumber("the judge does not compare two responses, so it has no flips")
 		case cond.Name == "flips":
-			return flipsNumber(c, cond)
-		case cond.Name == "length":
-			return lengthNumber(c, cond)
+			return reports.FiguresNumber(cond.Part, &c.Order.Flips, c.Order.Flips, c.Order.Pairs)
+		case cond.Name == "length" && (len(c.Length) == 0 || c.Length[0].Want):
+			return reports.MissingNumber("no wrong answer was judged both as it is and in a long text")
+		case cond.Name == "length": // how much more often wrong answers are accepted in long texts
+			est := c.Length[0].Estimate
+			n := reports.FiguresNumber(cond.Part, &est, est, est.N)
+			if n.What == reports.GateShare {
+				n.What = reports.GatePoints
+			}
+			return n
 		}
 		if r, ok := c.Rate(cond.Name); ok {
 			return rateNumber(c, cond, r)
@@ -160,41 +145,8 @@ func rateNumber(c probe.Card, cond reports.GateCondition, r probe.Rate) reports.
 	return reports.FiguresNumber(cond.Part, r.Estimate, *r.Estimate, r.Probes)
 }
 
-func consistencyNumber(c probe.Card, cond reports.GateCondition) reports.GateNumber {
-	if c.Consistency == nil {
-		return reports.MissingNumber("consistency needs --trials 2 or more")
-	}
-	est := c.Consistency.Steady
-	return reports.FiguresNumber(cond.Part, &est, est, c.Consistency.Probes)
-}
-
-// flipsNumber returns the share of pairs whose verdict depends on the order of the responses.
-func flipsNumber(c probe.Card, cond reports.GateCondition) reports.GateNumber {
-	if c.Order == nil {
-		return reports.MissingNumber("the judge does not compare two responses, so it has no flips")
-	}
-	return reports.FiguresNumber(cond.Part, &c.Order.Flips, c.Order.Flips, c.Order.Pairs)
-}
-
-// lengthNumber returns by how much the acceptance rate of wrong answers is higher in long
-// texts.
-func lengthNumber(c probe.Card, cond reports.GateCondition) reports.GateNumber {
-	if len(c.Length) == 0 || c.Length[0].Want {
-		return reports.MissingNumber("no wrong answer was judged both as it is and in a long text")
-	}
-	est := c.Length[0].Estimate
-	n := reports.FiguresNumber(cond.Part, &est, est, est.N)
-	if n.What == reports.GateShare {
-		n.What = reports.GatePoints
-	}
-	return n
-}
-
-// A cardForm writes a card in one format.
-type cardForm func(w io.Writer, c probe.Card) error
-
 // cardWriter returns the format for the extension of a file.
-func cardWriter(name string) (cardForm, error) {
+func cardWriter(name string) (func(w io.Writer, c probe.Card) error, error) {
 	switch ext := strings.ToLower(filepath.Ext(name)); ext {
 	case ".html", ".htm":
 		return reports.ProbeHTML, nil

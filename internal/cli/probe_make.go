@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,8 +54,14 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 		source = slices.Clone(data.Names())
 	}
 	for _, name := range o.banks {
-		if err := addBank(ctx, made, name, data); err != nil {
+		bank, err := dataset.Open(ctx, dataset.Source{Names: []string{name}, Fields: []string{"kind", "want", "of", "probe", "probe_want", "probe_of"}})
+		if err != nil {
 			return nil, usage.Mark(err)
+		}
+		err = made.AddBank(bank.Items(), data.Items())
+		_ = bank.Close()
+		if err != nil {
+			return nil, usage.Mark(fmt.Errorf("%s: %w", name, err))
 		}
 		source = append(source, name)
 	}
@@ -75,19 +82,6 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 	return set, preflight(ctx, g, set, mapHint)
 }
 
-// addBank adds the probes of a file.
-func addBank(ctx context.Context, set *probe.Set, name string, data items) error {
-	bank, err := dataset.Open(ctx, dataset.Source{Names: []string{name}, Fields: []string{"kind", "want", "of", "probe", "probe_want", "probe_of"}})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = bank.Close() }()
-	if err := set.AddBank(bank.Items(), data.Items()); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
 // acceptLabel returns the judge's label for a right answer, or "" if it does not declare
 // one.
 func acceptLabel(c catalog.Choice) string {
@@ -95,17 +89,7 @@ func acceptLabel(c catalog.Choice) string {
 	if d == nil || len(d.Labels) == 0 {
 		return ""
 	}
-	best := slices.MaxFunc(d.Labels, func(a, b judge.Label) int {
-		switch {
-		case a.Score < b.Score:
-			return -1
-		case a.Score > b.Score:
-			return 1
-		default:
-			return 0
-		}
-	})
-	return best.Label
+	return slices.MaxFunc(d.Labels, func(a, b judge.Label) int { return cmp.Compare(a.Score, b.Score) }).Label
 }
 
 // printProbes prints the probes as items, one per line, or as one list with --json.
@@ -149,9 +133,22 @@ func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Choice, 
 	if err != nil || o.benchmark != nil || slices.Contains(o.data, "-") {
 		return judgings, data, err
 	}
-	stale, err := a.staleValues(ctx, *o)
+	all, err := a.openItems(ctx, *o, nil, probe.StaleFields...)
 	if err != nil {
-		return nil, nil, errors.Join(err, data.Close())
+		return nil, nil, errors.Join(usage.Mark(err), data.Close())
+	}
+	defer func() { _ = all.Close() }()
+	stale := map[string]string{} // the earlier right values, by item
+	for it, err := range all.Items() {
+		if err != nil {
+			return nil, nil, errors.Join(err, data.Close())
+		}
+		for _, name := range probe.StaleFields {
+			if value := strings.TrimSpace(it.Fields[name]); value != "" {
+				stale[it.ID] = value
+				break
+			}
+		}
 	}
 	if len(stale) == 0 {
 		return judgings, data, nil
@@ -162,26 +159,4 @@ func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Choice, 
 		}
 		return it, true
 	})), nil
-}
-
-// staleValues returns the earlier right values, by item.
-func (a *app) staleValues(ctx context.Context, o runOptions) (map[string]string, error) {
-	all, err := a.openItems(ctx, o, nil, probe.StaleFields...)
-	if err != nil {
-		return nil, usage.Mark(err)
-	}
-	defer func() { _ = all.Close() }()
-	stale := map[string]string{}
-	for it, err := range all.Items() {
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range probe.StaleFields {
-			if value := strings.TrimSpace(it.Fields[name]); value != "" {
-				stale[it.ID] = value
-				break
-			}
-		}
-	}
-	return stale, nil
 }

@@ -67,9 +67,23 @@ func (a *app) startProgress(r *run.Run, o runOptions) *progress {
 	switch {
 	case a.json, a.quiet:
 	case isTerminal(a.terminal):
-		p.drawBar()
+		p.bars = mpb.New(mpb.WithOutput(a.terminal), mpb.WithWidth(24), mpb.WithRefreshRate(200*time.Millisecond))
+		p.bar = p.bars.New(int64(p.total), mpb.BarStyle(), mpb.BarRemoveOnComplete(),
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return words.Printable(p.line()) })))
+		p.bar.SetCurrent(int64(p.before))
 	default:
-		p.wg.Go(p.printLines)
+		p.wg.Go(func() {
+			tick := time.NewTicker(plainEvery)
+			defer tick.Stop()
+			for {
+				select {
+				case <-p.over:
+					return
+				case <-tick.C:
+					a.say("%s", p.line())
+				}
+			}
+		})
 	}
 	return p
 }
@@ -95,27 +109,6 @@ func embeddingModel(o runOptions) deem.Model {
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// drawBar draws a line that is refreshed a few times per second.
-func (p *progress) drawBar() {
-	p.bars = mpb.New(mpb.WithOutput(p.app.terminal), mpb.WithWidth(24), mpb.WithRefreshRate(200*time.Millisecond))
-	p.bar = p.bars.New(int64(p.total), mpb.BarStyle(), mpb.BarRemoveOnComplete(),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return words.Printable(p.line()) })))
-	p.bar.SetCurrent(int64(p.before))
-}
-
-func (p *progress) printLines() {
-	tick := time.NewTicker(plainEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-p.over:
-			return
-		case <-tick.C:
-			p.app.say("%s", p.line())
-		}
-	}
 }
 
 // add counts a record.
@@ -153,24 +146,35 @@ func (p *progress) stop() {
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	words := []string{fmt.Sprintf("%s of %s", words.Comma(p.before+p.done), words.Comma(p.total))}
+	list := []string{fmt.Sprintf("%s of %s", words.Comma(p.before+p.done), words.Comma(p.total))}
 	elapsed := clock().Sub(p.started).Seconds()
 	if rate := float64(p.done) / elapsed; p.done > 0 && elapsed > 0 {
-		words = append(words, perSecond(rate))
+		list = append(list, perSecond(rate))
 		if left := p.total - p.before - p.done; left > 0 {
-			words = append(words, "about "+roughly(time.Duration(float64(left)/rate*float64(time.Second)))+" left")
+			list = append(list, "about "+roughly(time.Duration(float64(left)/rate*float64(time.Second)))+" left")
 		}
 	}
 	if cost := p.cost(); cost != "" {
-		words = append(words, cost)
+		list = append(list, cost)
 	}
 	if p.limit != nil {
-		words = append(words, fmt.Sprintf("%d at once", p.limit.Current()))
+		list = append(list, fmt.Sprintf("%d at once", p.limit.Current()))
 	}
-	if failures := p.failures(); failures != "" {
-		words = append(words, failures)
+	if p.undecided > 0 {
+		list = append(list, words.Comma(p.undecided)+" undecided")
 	}
-	return strings.Join(words, ", ")
+	var kinds []string
+	unjudged := 0
+	for _, k := range deem.Kinds() {
+		if n := p.unjudged[k]; n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%s %d", k, n))
+			unjudged += n
+		}
+	}
+	if unjudged > 0 {
+		list = append(list, fmt.Sprintf("%d unjudged (%s)", unjudged, strings.Join(kinds, ", ")))
+	}
+	return strings.Join(list, ", ")
 }
 
 // cost returns the money spent: of the budget if there is one, including earlier parts of
@@ -198,26 +202,6 @@ func perSecond(rate float64) string {
 		return words.Comma(int(rate)) + "/s"
 	}
 	return fmt.Sprintf("%.3g/s", rate)
-}
-
-// failures returns the number of undecided items, and the unjudged items by kind.
-func (p *progress) failures() string {
-	var kinds []string
-	n := 0
-	for _, k := range deem.Kinds() {
-		if c := p.unjudged[k]; c > 0 {
-			kinds = append(kinds, fmt.Sprintf("%s %d", k, c))
-			n += c
-		}
-	}
-	var list []string
-	if p.undecided > 0 {
-		list = append(list, words.Comma(p.undecided)+" undecided")
-	}
-	if n > 0 {
-		list = append(list, fmt.Sprintf("%d unjudged (%s)", n, strings.Join(kinds, ", ")))
-	}
-	return strings.Join(list, ", ")
 }
 
 // roughly formats a duration, for example 40s, 3m20s, 2h5m.

@@ -129,9 +129,6 @@ func resolveQueued(ctx context.Context, st store.Store, c *queue.Control, ref st
 
 // queueStatus shows the state of the queue, or the progress of one run.
 func (a *app) queueStatus(ctx context.Context, args []string) error {
-	if err := a.checkDB(); err != nil {
-		return err
-	}
 	st, err := a.readStore(ctx)
 	if err != nil {
 		return err
@@ -167,11 +164,6 @@ func (a *app) queueStatus(ctx context.Context, args []string) error {
 		writeJSON(a.out, s)
 		return nil
 	}
-	a.printStatus(s)
-	return nil
-}
-
-func (a *app) printStatus(s queue.Status) {
 	if len(s.Runs) == 0 {
 		fmt.Fprintln(a.out, "no run is left to workers")
 	}
@@ -185,6 +177,7 @@ func (a *app) printStatus(s queue.Status) {
 		fmt.Fprintf(a.out, "worker %s  %s, %d of %d items in flight, %s, %.1f/s\n", words.Printable(w.ID), w.State, w.InFlight, w.Slots,
 			words.Count(w.Records, "record"), w.Rate)
 	}
+	return nil
 }
 
 // printQueued prints a run in one line, and what delays it in further lines.

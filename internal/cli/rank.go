@@ -102,11 +102,18 @@ func (a *app) rank(ctx context.Context, args []string, most float64, anyway bool
 	return a.document(r.Document())
 }
 
-// addPairs adds the verdicts of a run. The names are those of its systems, as "A:B", or "".
+// addPairs adds the verdicts of a run. The names are those of its systems, as "A:B", or ""
+// for the names of its files.
 func addPairs(ctx context.Context, st store.Store, b *reports.RankBuilder, run store.Run, names string) error {
-	first, second, err := pairNames(run, names)
-	if err != nil {
-		return err
+	first, second, ok := strings.Cut(names, ":")
+	if names != "" && (!ok || first == "" || second == "" || first == second) {
+		return usage.Mark(deem.WithHint(fmt.Errorf("%q does not name two systems", names), "deem rank rag:memory=%s", run.ID))
+	}
+	if files := run.Dataset.Names; names == "" && len(files) == 2 {
+		first, second = stem(files[0]), stem(files[1])
+	}
+	if first == second {
+		return usage.Mark(deem.WithHint(fmt.Errorf("run %s does not tell its two systems by their files", run.ID), "name them: deem rank rag:memory=%s", run.ID))
 	}
 	for rec, err := range st.Records(ctx, run.ID, store.Query{Brief: true}) {
 		if err != nil {
@@ -125,25 +132,6 @@ func addPairs(ctx context.Context, st store.Store, b *reports.RankBuilder, run s
 		b.Add(reports.RankVerdict{A: first, B: second, ShownFirst: shownFirst, ShownSecond: shownSecond, Item: rec.Item.ID, Cluster: rec.Item.Cluster})
 	}
 	return nil
-}
-
-// pairNames returns the names of the two systems of a run: as given, or those of its files.
-func pairNames(run store.Run, given string) (first, second string, err error) {
-	if given != "" {
-		first, second, ok := strings.Cut(given, ":")
-		if !ok || first == "" || second == "" || first == second {
-			return "", "", usage.Mark(deem.WithHint(fmt.Errorf("%q does not name two systems", given), "deem rank rag:memory=%s", run.ID))
-		}
-		return first, second, nil
-	}
-	files := run.Dataset.Names
-	if len(files) == 2 {
-		first, second = stem(files[0]), stem(files[1])
-	}
-	if first == second {
-		return "", "", usage.Mark(deem.WithHint(fmt.Errorf("run %s does not tell its two systems by their files", run.ID), "name them: deem rank rag:memory=%s", run.ID))
-	}
-	return first, second, nil
 }
 
 // stem returns the name of a file without its folder and extension.

@@ -16,12 +16,13 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/agreement"
 	"deem/internal/benchmark/locomo"
 	"deem/internal/catalog"
 	"deem/internal/published"
-	"deem/internal/reports/sensitivity"
 	"deem/internal/usage"
 	"deem/internal/words"
+	"deem/stat"
 )
 
 const rejudgeHelp = `Check what others published, and judge the same responses again.
@@ -96,11 +97,6 @@ var rejudgeFlags = []string{
 // allReadings is the value of --reading that shows every judge under all its readings.
 const allReadings = "all"
 
-// ownFlags are settings of deem.yaml for the user's own items and judges. Published files
-// are read and judged only as the command line says: otherwise looking at a file would cost
-// money.
-var ownFlags = []string{"judge", "data", "format", "map", "trials", "pass"}
-
 func (a *app) rejudgeCommand() *cobra.Command {
 	var o rejudgeOptions
 	given := map[string]bool{}
@@ -155,29 +151,30 @@ func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.Lookup("data").Usage = "the benchmark's own `file` of questions, for results that have only ids; repeatable"
 }
 
-// forget drops the settings of deem.yaml for the user's own items.
+// forget drops the settings of deem.yaml for the user's own items and judges. Published
+// files are read and judged only as the command line says: otherwise looking at a file
+// would cost money.
 func (o *rejudgeOptions) forget(given map[string]bool) {
-	for _, name := range ownFlags {
-		if given[name] {
-			continue
-		}
-		switch name {
-		case "judge":
-			o.run.judges = nil
-		case "data":
-			o.run.data = nil
-		case "format":
-			o.run.format = ""
-		case "map":
-			o.mapping = ""
-		case "trials":
-			o.run.Trials = 1
-		case "pass":
-			o.run.judge.Pass = catalog.Optional[float64]{}
+	if !given["judge"] {
+		o.run.judges = nil
+		if !given["model"] {
+			o.run.model.Name = ""
 		}
 	}
-	if !given["judge"] && !given["model"] {
-		o.run.model.Name = ""
+	if !given["data"] {
+		o.run.data = nil
+	}
+	if !given["format"] {
+		o.run.format = ""
+	}
+	if !given["map"] {
+		o.mapping = ""
+	}
+	if !given["trials"] {
+		o.run.Trials = 1
+	}
+	if !given["pass"] {
+		o.run.judge.Pass = catalog.Optional[float64]{}
 	}
 }
 
@@ -201,15 +198,17 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 	if err != nil {
 		return err
 	}
-	if err := checkHasWork(systems, judgings); err != nil {
-		return err
+	recorded := func(sys checkedSystem) bool { return sys.set.Trials() > 0 }
+	if len(judgings) == 0 && !slices.ContainsFunc(systems, recorded) {
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: nobody has judged them yet", strings.Join(systems[0].set.Names(), ", "), systems[0].set.Shape),
+			"judge them with --judge match, or --judge universal --model openai:gpt-4o-mini; if there are verdicts, --map label=COLUMN says where"))
 	}
 	st, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	s := newStudy(a, st, o, judgings)
+	s := &study{app: a, store: st, o: o, judgings: judgings}
 	for _, sys := range systems {
 		if err := s.add(ctx, sys); err != nil {
 			return err
@@ -218,23 +217,15 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 	return s.show(ctx)
 }
 
-// checkHasWork rejects files without verdicts if no judge is given.
-func checkHasWork(systems []checkedSystem, judgings []catalog.Choice) error {
-	for _, sys := range systems {
-		if sys.set.Trials() > 0 || len(judgings) > 0 {
-			return nil
-		}
-	}
-	return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: nobody has judged them yet", strings.Join(systems[0].set.Names(), ", "), systems[0].set.Shape),
-		"judge them with --judge match, or --judge universal --model openai:gpt-4o-mini; if there are verdicts, --map label=COLUMN says where"))
-}
-
 // openPublished reads the files of all systems.
 func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions) ([]checkedSystem, error) {
 	groups := make([][]string, 0, len(args))
 	names := make([]string, 0, len(args))
 	for _, arg := range args {
-		name, file := systemName(arg)
+		name, file, named := strings.Cut(arg, "=") // as in mem0=results.json
+		if !named || name == "" || catalog.FileExists(arg) {
+			name, file = "", arg
+		}
 		if o.together && len(groups) > 0 {
 			groups[0] = append(groups[0], file)
 			continue
@@ -293,14 +284,6 @@ func (a *app) openEach(ctx context.Context, name string, files []string, o rejud
 		list = append(list, sys)
 	}
 	return list, nil
-}
-
-// systemName splits "mem0=results.json". A file with that whole name takes precedence.
-func systemName(arg string) (name, file string) {
-	if name, file, ok := strings.Cut(arg, "="); ok && name != "" && !catalog.FileExists(arg) {
-		return name, file
-	}
-	return "", arg
 }
 
 // openSystem reads the files of one system and checks their claims.
@@ -465,14 +448,100 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 	return judgings, nil
 }
 
-// checksOf converts checks for the report.
-func checksOf(checks []published.Check) []sensitivity.Claim {
-	list := make([]sensitivity.Claim, len(checks))
-	for i, c := range checks {
-		list[i] = sensitivity.Claim{
-			Name: c.Name, Claimed: c.Text, Value: c.Value, Given: c.Given, Share: c.Share, Right: c.Right, N: c.N,
-			Counted: c.Counted, Agrees: c.Agrees, How: c.How, Because: c.Because, Main: c.Main(),
+// lintPublished prints irregularities in result files. Findings are not failures, except
+// for a number that is claimed, by the file's own summary or by --claimed, and cannot be
+// reproduced.
+func (a *app) lintPublished(systems []checkedSystem) error {
+	type linted struct {
+		Name     string              `json:"name"`
+		Files    []string            `json:"files"`
+		Findings []published.Finding `json:"findings"`
+	}
+	list := make([]linted, len(systems))
+	wrong := 0
+	for i, sys := range systems {
+		list[i] = linted{Name: sys.name, Files: sys.set.Names(), Findings: append([]published.Finding{}, sys.set.Findings()...)}
+		for j, c := range sys.checks {
+			if c.Agrees {
+				continue
+			}
+			wrong++
+			if j >= len(sys.set.Claims) { // --claimed comes after the claims of the file
+				list[i].Findings = append(list[i].Findings, published.Finding{
+					Kind: published.FoundNumber, Claim: c.Name, Text: fmt.Sprintf("--claimed says %s %s, which the rows do not give", c.Name, c.Text),
+				})
+			}
 		}
 	}
-	return list
+	if a.json {
+		writeJSON(a.out, struct {
+			Version string   `json:"version"`
+			Systems []linted `json:"systems"`
+		}{"deem.lint/1", list})
+	} else {
+		for _, sys := range list {
+			found := "nothing odd"
+			if n := len(sys.Findings); n > 0 {
+				found = words.Count(n, "finding")
+			}
+			fmt.Fprintf(a.out, "%s: %s\n", words.Printable(sys.Name), found)
+			for _, f := range sys.Findings {
+				fmt.Fprintf(a.out, "  %s: %s\n", f.Kind, words.Printable(f.Text))
+			}
+		}
+	}
+	if wrong > 0 {
+		return deem.WithHint(fmt.Errorf("%w: %s not given by the rows", errGate, words.Count(wrong, "claimed number")), "the findings of kind %s name them", published.FoundNumber)
+	}
+	return nil
+}
+
+// compareWithTruth compares the recorded verdicts with the truth column of the file, over the
+// items that have both, and makes the results available to claims. Kappa is undefined if
+// both sides are constant, and then no claim can be about it.
+func compareWithTruth(set *published.Set) error {
+	truth, ok := set.Truth()
+	if !ok {
+		return nil
+	}
+	var judge, right []float64
+	var said, known stat.Moments
+	var yes agreement.Confusion
+	for i, v := range majority(set) {
+		if t := truth[i]; v != nil && t != nil {
+			judge, right = append(judge, v.Score), append(right, t.Score)
+			said.Add(v.Score, 1)
+			known.Add(t.Score, 1)
+			yes.Add(t.Yes(), v.Yes())
+		}
+	}
+	if len(judge) == 0 {
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s: no item has both a verdict and a truth", strings.Join(set.Names(), ", ")),
+			"--map label=COLUMN,truth=COLUMN says where the two are"))
+	}
+	agreed, kappa := yes.Accuracy(stat.DefaultLevel), yes.Kappa(stat.DefaultLevel)
+	set.Know(map[string]float64{"judge_mean": said.Mean(), "truth_mean": known.Mean(), "agreement": agreed.Value})
+	beyond := "undefined"
+	if !slices.Contains(kappa.Warnings, agreement.WarnOneClass) {
+		set.Know(map[string]float64{"kappa": kappa.Value})
+		beyond = coefficient(kappa)
+	}
+	set.Note("compared with the truth, over the %s of %s that have both: mean of the verdicts %.4f, of the truth %.4f; "+
+		"as yes or no, agreement %.4f, kappa %s, %d yes to right ones, %d yes to wrong ones, %d no to right ones, %d no to wrong ones",
+		words.Count(len(judge), "item"), words.Comma(set.Len()), said.Mean(), known.Mean(),
+		agreed.Value, beyond, yes.TP, yes.FP, yes.FN, yes.TN)
+	pearson, err := agreement.Pearson(judge, right)
+	spearman, err2 := agreement.Spearman(judge, right)
+	if err := cmp.Or(err, err2); err != nil {
+		set.Note("verdicts and truth cannot be correlated: %v", err)
+		return nil
+	}
+	set.Know(map[string]float64{"pearson": pearson.Value, "spearman": spearman.Value})
+	set.Note("correlation of verdicts and truth, over the same items: Pearson %s, Spearman %s", coefficient(pearson.Estimate), coefficient(spearman.Estimate))
+	return nil
+}
+
+// coefficient formats a coefficient with its interval.
+func coefficient(e stat.Estimate) string {
+	return fmt.Sprintf("%.4f %s", e.Value, e.Ends("%.3f", 1))
 }

@@ -57,90 +57,48 @@ const (
 	atRejudged
 )
 
-func newStudy(a *app, st store.Store, o rejudgeOptions, judgings []catalog.Choice) *study {
-	return &study{app: a, store: st, o: o, judgings: judgings}
-}
-
-// add adds one system: the recorded verdicts, its replies read again, and the verdicts of
-// the judges that are called now.
-func (s *study) add(ctx context.Context, sys checkedSystem) error {
-	out := studySystem{checkedSystem: sys, columns: map[int]column{}}
+// add adds one system: the recorded verdicts, which are stored as a run, its replies read
+// again, and the verdicts of the judges that are called now.
+func (s *study) add(ctx context.Context, checked checkedSystem) error {
+	sys := studySystem{checkedSystem: checked, columns: map[int]column{}}
 	if sys.set.Trials() > 0 {
-		if err := s.recorded(ctx, &out); err != nil {
+		run, err := s.keep(ctx, &sys)
+		if err != nil {
 			return err
 		}
+		f, err := reports.Of(ctx, s.store, run, reports.Options{MaxUnjudged: s.o.run.maxUnjudged})
+		if err != nil {
+			return err
+		}
+		sys.metrics = f.Published
+		if b, ok := benchmark.All().Named(sys.set.Benchmark); ok && b.Note != "" {
+			sys.notes = append(sys.notes, b.Note)
+		}
+		sys.columns[atPublished] = column{run: run, report: f.Report, verdicts: majority(sys.set)}
 	}
 	if sys.set.Replies() > 0 {
-		s.reread(&out)
+		s.reread(&sys)
 	}
 	for i, j := range s.judgings {
-		if err := s.rejudged(ctx, &out, i, j); err != nil {
+		if err := s.rejudged(ctx, &sys, i, j); err != nil {
 			return err
 		}
 	}
-	s.systems = append(s.systems, out)
+	s.systems = append(s.systems, sys)
 	return nil
 }
 
-// recorded stores the recorded verdicts as a run, and reads its report.
-func (s *study) recorded(ctx context.Context, sys *studySystem) error {
-	run, err := s.keep(ctx, sys)
-	if err != nil {
-		return err
-	}
-	f, err := reports.Of(ctx, s.store, run, reports.Options{MaxUnjudged: s.o.run.maxUnjudged})
-	if err != nil {
-		return err
-	}
-	sys.metrics = f.Published
-	if b, ok := benchmark.All().Named(sys.set.Benchmark); ok && b.Note != "" {
-		sys.notes = append(sys.notes, b.Note)
-	}
-	sys.columns[atPublished] = column{run: run, report: f.Report, verdicts: majority(sys.set)}
-	return nil
-}
-
-// keep writes the recorded verdicts to the store, unless they are there already.
+// keep writes the recorded verdicts to the store, unless they are there already. A judge
+// with recorded replies used a model, even if its name is unknown.
 func (s *study) keep(ctx context.Context, sys *studySystem) (store.Run, error) {
-	spec, err := s.spec(sys)
-	if err != nil {
-		return store.Run{}, err
-	}
-	run, resumed, err := s.store.Begin(ctx, spec, s.o.run.Fresh)
-	if err != nil {
-		return run, err
-	}
-	if resumed && run.State == store.Done {
-		s.app.say("run %s holds what %s recorded", run.ID, sys.name)
-		return run, s.store.Release(run.ID)
-	}
-	w := store.NewWriter(s.store, run.ID, store.WriterOptions{})
-	for rec := range sys.set.Records() {
-		if err = w.Put(ctx, rec); err != nil {
-			break
-		}
-	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		return run, errors.Join(err, s.store.Release(run.ID))
-	}
-	if err := s.store.Finish(ctx, run.ID); err != nil {
-		return run, err
-	}
-	s.app.say("run %s: %s of %s recorded by %s", run.ID, words.Count(sys.set.Len(), "item"), sys.name, spec.Judge.Name)
-	return s.store.Run(ctx, run.ID)
-}
-
-// spec returns the spec of the run of recorded verdicts. A judge with recorded replies used
-// a model, even if its name is unknown.
-func (s *study) spec(sys *studySystem) (store.Spec, error) {
 	set := sys.set
 	identity, err := deem.Canonical(set.Identity())
 	if err != nil {
-		return store.Spec{}, err
+		return store.Run{}, err
 	}
 	hash, err := deem.Hash(set.Identity())
 	if err != nil {
-		return store.Spec{}, err
+		return store.Run{}, err
 	}
 	spec := store.Spec{
 		Judge:   store.JudgeSpec{Name: set.JudgeName(), Hash: hash, Identity: identity, Rule: set.Replies() == 0},
@@ -155,7 +113,31 @@ func (s *study) spec(sys *studySystem) (store.Spec, error) {
 	spec.Settings, err = json.Marshal(reports.Settings{
 		Benchmark: set.Benchmark, Data: s.o.run.data, Responses: set.Names(), System: sys.name, SystemModel: set.SystemModel, With: with,
 	})
-	return spec, err
+	if err != nil {
+		return store.Run{}, err
+	}
+	run, resumed, err := s.store.Begin(ctx, spec, s.o.run.Fresh)
+	if err != nil {
+		return run, err
+	}
+	if resumed && run.State == store.Done {
+		s.app.say("run %s holds what %s recorded", run.ID, sys.name)
+		return run, s.store.Release(run.ID)
+	}
+	w := store.NewWriter(s.store, run.ID, store.WriterOptions{})
+	for rec := range set.Records() {
+		if err = w.Put(ctx, rec); err != nil {
+			break
+		}
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		return run, errors.Join(err, s.store.Release(run.ID))
+	}
+	if err := s.store.Finish(ctx, run.ID); err != nil {
+		return run, err
+	}
+	s.app.say("run %s: %s of %s recorded by %s", run.ID, words.Count(set.Len(), "item"), sys.name, spec.Judge.Name)
+	return s.store.Run(ctx, run.ID)
 }
 
 // majority returns the verdict of the recorded judge on each item: a single verdict, or the
@@ -383,33 +365,33 @@ func (s *study) build() sensitivity.Report {
 		}
 	}
 	r := b.Report()
-	r.Notes = append(r.Notes, s.differ(places)...)
-	return r
-}
-
-// differ describes how the judges of one benchmark differ from the first of them.
-func (s *study) differ(places []int) []string {
-	var notes []string
+	// How the judges of one benchmark differ from the first of them.
 	var first *column
-	for _, place := range places {
+	for i, place := range places {
 		c, ok := s.systems[0].columns[place]
-		if !ok || s.judge(place).Kind != sensitivity.Rejudged {
+		if !ok || judges[i].Kind != sensitivity.Rejudged {
 			continue
 		}
 		if first == nil {
 			first = &c
 		}
-		if note := reports.Differ(first.run, c.run); note != "" && !slices.Contains(notes, note) {
-			notes = append(notes, note)
+		if note := reports.Differ(first.run, c.run); note != "" && !slices.Contains(r.Notes, note) {
+			r.Notes = append(r.Notes, note)
 		}
 	}
-	return notes
+	return r
 }
 
 // head returns the description of a system before items are added.
 func (sys studySystem) head() sensitivity.System {
 	set := sys.set
-	out := sensitivity.System{Name: sys.name, Claims: checksOf(sys.checks), Notes: set.Notes()}
+	out := sensitivity.System{Name: sys.name, Claims: make([]sensitivity.Claim, len(sys.checks)), Notes: set.Notes()}
+	for i, c := range sys.checks {
+		out.Claims[i] = sensitivity.Claim{
+			Name: c.Name, Claimed: c.Text, Value: c.Value, Given: c.Given, Share: c.Share, Right: c.Right, N: c.N,
+			Counted: c.Counted, Agrees: c.Agrees, How: c.How, Because: c.Because, Main: c.Main(),
+		}
+	}
 	for _, f := range set.Findings() {
 		if f.Kind != published.FoundNumber || f.Claim == "" { // The report has a table of claims.
 			out.Notes = append(out.Notes, f.Text)
@@ -458,11 +440,15 @@ func (s *study) show(ctx context.Context) error {
 		s.app.say("wrote %s", s.o.html)
 	}
 	if wrong := r.Disagreeing(); len(wrong) > 0 {
-		verb := "does"
-		if len(wrong) > 1 {
-			verb = "do"
+		const most = 3
+		var names []string
+		for _, c := range wrong[:min(most, len(wrong))] {
+			names = append(names, c.Name+" "+c.Claimed)
 		}
-		return deem.WithHint(fmt.Errorf("%w: %s %s not come out of the rows as claimed: %s", errGate, words.Count(len(wrong), "number"), verb, claimNames(wrong)),
+		if len(wrong) > most {
+			names = append(names, "...")
+		}
+		return deem.WithHint(fmt.Errorf("%w: %s not come out of the rows as claimed: %s", errGate, words.Plural(len(wrong), "number does", "numbers do"), words.Printable(strings.Join(names, ", "))),
 			"the report says what the rows give, and which other way of counting gives what is claimed")
 	}
 	for _, sys := range s.systems {
@@ -478,19 +464,6 @@ func (s *study) show(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// claimNames names the first few claims.
-func claimNames(list []sensitivity.Claim) string {
-	const most = 3
-	var names []string
-	for _, c := range list[:min(most, len(list))] {
-		names = append(names, c.Name+" "+c.Claimed)
-	}
-	if len(list) > most {
-		names = append(names, "...")
-	}
-	return words.Printable(strings.Join(names, ", "))
 }
 
 // print prints the report followed by the benchmarks' own numbers.
