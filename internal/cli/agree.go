@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -146,38 +144,54 @@ func widthFlag(to *float64) valueFlag[float64] {
 	return f
 }
 
-// check rejects options that cannot be combined.
-func (o agreeOptions) check(files []string, other bool) error {
-	binds := o.bind || o.rebind
+// agree separates runs from files in the arguments, a name that is both being a file, and
+// shows the agreement.
+func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeOptions) error {
+	var refs, files []string
+	for _, arg := range args {
+		if arg == "-" || catalog.FileExists(arg) && !isBundle(arg) {
+			files = append(files, arg)
+		} else {
+			refs = append(refs, arg)
+		}
+	}
+	if len(refs) == 0 {
+		refs = []string{"last"}
+	}
+	run, err := findRun(ctx, st, refs[0])
+	if err != nil {
+		return noRunOrFile(refs[0], err)
+	}
+	if len(refs) > 2 || len(refs) == 2 && len(files) > 0 {
+		return usage.Errorf("deem agree takes a run and files of labels, or two runs, not %q too", refs[len(refs)-1])
+	}
+	t := &truths{app: a, run: run, o: o}
+	if len(refs) == 2 {
+		second, err := findRun(ctx, st, refs[1])
+		if err != nil {
+			return noRunOrFile(refs[1], err)
+		}
+		if second.ID == run.ID {
+			return usage.Errorf("a judge agrees with itself: both are run %s", run.ID)
+		}
+		t.other = &second
+	}
 	switch {
 	case o.planned && o.plan < 1:
 		return usage.Errorf("--plan is %d; it chooses one item or more", o.plan)
 	case o.plan == 0 && o.out != "-":
 		return usage.Mark(deem.WithHint(fmt.Errorf("--output says where the items to label go, and no --plan is made"), "deem agree last --plan 200 -o %s", o.out))
-	case o.criteria && (o.plan > 0 || len(files) == 0 && !other):
+	case o.criteria && (o.plan > 0 || len(files) == 0 && t.other == nil):
 		return usage.Mark(deem.WithHint(errors.New("--criteria compares with a file of labels, or with another run"), "deem agree last labels.csv --criteria"))
-	case binds && len(files) != 1:
+	case (o.bind || o.rebind) && len(files) != 1:
 		return usage.Errorf("--bind and --rebind want one file of labels")
 	case o.labels.Pass < 0 || o.labels.Pass > 1:
 		return usage.Errorf("--label-pass %v lies outside 0 to 1", o.labels.Pass)
 	}
-	return nil
-}
-
-// agree determines what to compare, and shows the agreement.
-func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeOptions) error {
-	run, other, files, err := agreeArgs(ctx, st, args)
-	if err != nil {
-		return err
-	}
-	if err := o.check(files, other != nil); err != nil {
-		return err
-	}
 	if o.criteria {
 		st = reports.ByCriterion(st)
 	}
-	o.labels.Names, o.labels.Stdin = files, a.in
-	t := &truths{app: a, run: run, other: other, o: o}
+	t.o.labels.Names, t.o.labels.Stdin = files, a.in
 	if err := t.open(ctx, st); err != nil {
 		return err
 	}
@@ -191,38 +205,6 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 	return a.showAgreement(ctx, t, ag)
 }
 
-// agreeArgs separates runs from files. A name that is both is a file.
-func agreeArgs(ctx context.Context, st store.Store, args []string) (run store.Run, other *store.Run, files []string, err error) {
-	var refs []string
-	for _, arg := range args {
-		if arg == "-" || catalog.FileExists(arg) && !isBundle(arg) {
-			files = append(files, arg)
-		} else {
-			refs = append(refs, arg)
-		}
-	}
-	if len(refs) == 0 {
-		refs = []string{"last"}
-	}
-	if run, err = findRun(ctx, st, refs[0]); err != nil {
-		return run, nil, nil, noRunOrFile(refs[0], err)
-	}
-	switch {
-	case len(refs) > 2 || len(refs) == 2 && len(files) > 0:
-		return run, nil, nil, usage.Errorf("deem agree takes a run and files of labels, or two runs, not %q too", refs[len(refs)-1])
-	case len(refs) == 2:
-		second, err := findRun(ctx, st, refs[1])
-		if err != nil {
-			return run, nil, nil, noRunOrFile(refs[1], err)
-		}
-		if second.ID == run.ID {
-			return run, nil, nil, usage.Errorf("a judge agrees with itself: both are run %s", run.ID)
-		}
-		return run, &second, nil, nil
-	}
-	return run, nil, files, nil
-}
-
 // noRunOrFile returns an error that a name is neither a run nor a file, if it looks like a
 // file.
 func noRunOrFile(name string, err error) error {
@@ -232,21 +214,8 @@ func noRunOrFile(name string, err error) error {
 	return err
 }
 
-// model returns the model under test, or "" if it is unknown.
-func (o agreeOptions) model(run store.Run) string {
-	if o.systemModel != "" {
-		return o.systemModel
-	}
-	var set struct {
-		SystemModel string `json:"system_model"`
-	}
-	if json.Unmarshal(run.Settings, &set) != nil {
-		return "" // a run without settings has no model
-	}
-	return set.SystemModel
-}
-
-// showAgreement prints the agreement and writes the requested files.
+// showAgreement prints the agreement and writes the requested files. Its error determines
+// the exit code.
 func (a *app) showAgreement(ctx context.Context, t *truths, ag agree.Agreement) error {
 	var err error
 	if a.json {
@@ -257,8 +226,29 @@ func (a *app) showAgreement(ctx context.Context, t *truths, ag agree.Agreement) 
 	if err != nil {
 		return err
 	}
-	if err := a.writeKnown(t.o.writeKnown, ag); err != nil {
-		return err
+	if name := t.o.writeKnown; name != "" {
+		why := map[string]string{} // the reasons of an existing registry are kept
+		if catalog.FileExists(name) {
+			old, err := labels.ReadKnown(ctx, name)
+			if err != nil {
+				return usage.Mark(err)
+			}
+			for _, k := range old {
+				why[k.Item] = k.Why
+			}
+		}
+		list := make([]labels.Known, len(ag.Disagreements))
+		for i, d := range ag.Disagreements {
+			list[i] = labels.Known{Item: d.Item, Judge: d.Judge, People: d.People, Why: why[d.Item]}
+		}
+		err := writeWhole(name, func(w io.Writer) error {
+			_, err := io.WriteString(w, labels.WriteKnown(list))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		a.say("wrote %s to %s", words.Count(len(list), "known disagreement"), name)
 	}
 	if t.o.bind || t.o.rebind {
 		if err := labels.Bind(ctx, t.o.labels, t.run.Judge.Hash); err != nil {
@@ -266,57 +256,14 @@ func (a *app) showAgreement(ctx context.Context, t *truths, ag agree.Agreement) 
 		}
 		a.say("%s is bound to judge %s now", t.o.labels.Names[0], deem.ShortHash(t.run.Judge.Hash))
 	}
-	return verdictOf(ag)
-}
-
-// verdictOf returns the error that determines the exit code for an agreement.
-func verdictOf(ag agree.Agreement) error {
 	if c := ag.Registry; c != nil && !c.Pass() {
-		err := fmt.Errorf("%w: %s appeared and %s gone", errGate, words.Count(len(c.Appeared), "disagreement"), isGone(len(c.Gone)))
+		err := fmt.Errorf("%w: %s appeared and %s gone", errGate, words.Count(len(c.Appeared), "disagreement"), words.Plural(len(c.Gone), "is", "are"))
 		return deem.WithHint(err, "look at each with deem show ITEM; --write-known writes the registry as it is now")
 	}
 	if h := ag.Withheld; h != nil {
 		return fmt.Errorf("%w: %s of %s, and more than %s withholds the scores",
 			errUnjudged, words.Comma(h.Unjudged), words.Comma(h.Items), percent(h.MaxUnjudged))
 	}
-	return nil
-}
-
-func isGone(n int) string {
-	if n == 1 {
-		return "1 is"
-	}
-	return words.Comma(n) + " are"
-}
-
-// writeKnown writes the disagreements as a registry. It keeps the reasons of an existing
-// registry.
-func (a *app) writeKnown(name string, ag agree.Agreement) error {
-	if name == "" {
-		return nil
-	}
-	why := map[string]string{}
-	if catalog.FileExists(name) {
-		old, err := labels.ReadKnown(context.Background(), name)
-		if err != nil {
-			return usage.Mark(err)
-		}
-		for _, k := range old {
-			why[k.Item] = k.Why
-		}
-	}
-	list := make([]labels.Known, len(ag.Disagreements))
-	for i, d := range ag.Disagreements {
-		list[i] = labels.Known{Item: d.Item, Judge: d.Judge, People: d.People, Why: why[d.Item]}
-	}
-	err := writeWhole(name, func(w io.Writer) error {
-		_, err := io.WriteString(w, labels.WriteKnown(list))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	a.say("wrote %s to %s", words.Count(len(list), "known disagreement"), name)
 	return nil
 }
 
@@ -329,9 +276,9 @@ func knownOf(ctx context.Context, name string) ([]agree.Known, error) {
 	if err != nil {
 		return nil, usage.Mark(err)
 	}
-	list := make([]agree.Known, 0, len(read)) // not nil: an empty registry is still a registry
-	for _, k := range read {
-		list = append(list, agree.Known{Item: k.Item, Judge: k.Judge, People: k.People, Why: k.Why})
+	list := make([]agree.Known, len(read)) // not nil: an empty registry is still a registry
+	for i, k := range read {
+		list[i] = agree.Known{Item: k.Item, Judge: k.Judge, People: k.People, Why: k.Why}
 	}
-	return slices.Clip(list), nil
+	return list, nil
 }

@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"deem"
@@ -30,19 +29,20 @@ const (
 	anchorHash = " sha256:"
 )
 
+var anchorForm = regexp.MustCompile("(?s)^" + anchorMark + "(.+)" + anchorHash + "([0-9a-f]{64})$")
+
 // String returns the anchor as one line, for example "deem-anchor-1 20261116-01de8a
 // sha256:...".
 func (a anchorLine) String() string { return anchorMark + a.Of + anchorHash + a.Hash }
 
 // parseAnchor parses the line of an anchor.
 func parseAnchor(text string) (anchorLine, error) {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(text), anchorMark)
-	at := strings.LastIndex(rest, anchorHash)
-	if !ok || at < 1 || !isSHA256(rest[at+len(anchorHash):]) {
+	parts := anchorForm.FindStringSubmatch(strings.TrimSpace(text))
+	if parts == nil {
 		err := fmt.Errorf("%q is not an anchor: want %sRUN%s and 64 hexadecimal digits", text, anchorMark, anchorHash)
 		return anchorLine{}, deem.WithHint(err, "deem export --anchor and deem lock --anchor print one; quote the line")
 	}
-	return anchorLine{Of: rest[:at], Hash: rest[at+len(anchorHash):]}, nil
+	return anchorLine{Of: parts[1], Hash: parts[2]}, nil
 }
 
 // check compares the anchor of a run with a verified file.
@@ -56,10 +56,4 @@ func (a anchorLine) check(v *bundle.Verification) error {
 		return fmt.Errorf("it is of run %q, and the anchor says %q", v.Run.ID, a.Of)
 	}
 	return nil
-}
-
-// isSHA256 reports whether s is a SHA-256 in lower-case hexadecimal digits.
-func isSHA256(s string) bool {
-	raw, err := hex.DecodeString(s)
-	return err == nil && len(raw) == sha256.Size && s == strings.ToLower(s)
 }

@@ -85,7 +85,7 @@ func underWay(ctx context.Context, st store.Store, run store.Run) (bool, error) 
 }
 
 // throughBatches sends the missing requests of a run through the vendor's batch API, if
-// enabled, and makes the model answer from the results.
+// enabled, makes the model answer from the results, and pays for them.
 func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) error {
 	bs, ok := r.Setup.Store.(store.Batches)
 	served, asks := model.As[*run.BatchModel](r.Model)
@@ -102,7 +102,24 @@ func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, 
 	if err := a.runBatches(ctx, bs, requests, r, leaf, o); err != nil {
 		return err
 	}
-	return a.settleBatches(ctx, bs, r.ID, o)
+	list, err := bs.Batches(ctx, r.ID)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	var lines, replies int
+	var owed int64 // for the replies that have no record yet
+	for _, b := range list {
+		lines, replies, owed = lines+b.Lines, replies+b.Replies, owed+b.OwedMicros
+	}
+	if o.Purse != nil {
+		o.Purse.Spend(owed, 0)
+	}
+	said := fmt.Sprintf("batches answered %s of %s for %s", words.Comma(replies), words.Count(lines, "request"), words.ExactDollars(owed))
+	if left := lines - replies; left > 0 && !o.batch.only {
+		said += fmt.Sprintf("; what may be asked again of the other %s is asked in the ordinary way", words.Comma(left))
+	}
+	a.say("%s", said)
+	return nil
 }
 
 // runBatches submits batches, waits and collects the results, until all are there or the
@@ -131,21 +148,15 @@ func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Se
 	err := run.Batch(bctx, opts)
 	be, poor := errors.AsType[*run.BudgetError](err)
 	switch {
-	case poor:
-		return a.overBudget(be)
+	case poor: // Nothing was submitted: unlike calls, a batch cannot be stopped at a limit.
+		return deem.WithHint(fmt.Errorf("%s in batches may cost up to %s, and --max-cost leaves %s",
+			words.Count(be.Lines, "request"), words.ExactDollars(be.Most), words.ExactDollars(max(0, be.Left))),
+			"raise --max-cost, bound replies with --max-tokens, or leave --batch out: calls are paid one by one and stop at the sum")
 	case err != nil && bctx.Err() != nil && ctx.Err() == nil:
 		a.say("submitted batches continue at the vendor; the same command picks them up")
 		return deem.ErrStopped
 	}
 	return err
-}
-
-// overBudget returns the error that the batches may cost more than is left. Nothing was
-// submitted: unlike calls, a batch cannot be stopped at a limit.
-func (a *app) overBudget(e *run.BudgetError) error {
-	return deem.WithHint(fmt.Errorf("%s in batches may cost up to %s, and --max-cost leaves %s",
-		words.Count(e.Lines, "request"), words.ExactDollars(e.Most), words.ExactDollars(max(0, e.Left))),
-		"raise --max-cost, bound replies with --max-tokens, or leave --batch out: calls are paid one by one and stop at the sum")
 }
 
 // missingRequests yields the requests of the judge that are neither in the run nor in the
@@ -178,27 +189,4 @@ func missingRequests(ctx context.Context, r *run.Run, g catalog.Leaf, data items
 			}
 		}
 	}
-}
-
-// settleBatches pays for the replies that have no record yet, and prints a summary of the
-// batches.
-func (a *app) settleBatches(ctx context.Context, bs store.Batches, runID string, o runOptions) error {
-	list, err := bs.Batches(ctx, runID)
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	var lines, replies int
-	var owed int64
-	for _, b := range list {
-		lines, replies, owed = lines+b.Lines, replies+b.Replies, owed+b.OwedMicros
-	}
-	if o.Purse != nil {
-		o.Purse.Spend(owed, 0)
-	}
-	said := fmt.Sprintf("batches answered %s of %s for %s", words.Comma(replies), words.Count(lines, "request"), words.ExactDollars(owed))
-	if left := lines - replies; left > 0 && !o.batch.only {
-		said += fmt.Sprintf("; what may be asked again of the other %s is asked in the ordinary way", words.Comma(left))
-	}
-	a.say("%s", said)
-	return nil
 }

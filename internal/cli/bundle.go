@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -223,68 +224,58 @@ func redacted(st store.Store, run store.Run) bool {
 	return ok && b.Redacted
 }
 
-// A bundleOptions is the flags for exporting a run file.
-type bundleOptions struct {
-	redact bool
-	sign   string
-	anchor bool
-}
-
-func (o *bundleOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.redact, "redact", false, "bundle: replace all texts by hashes; chain and signature stay valid")
-	cmd.Flags().StringVar(&o.sign, "sign", "", "bundle: sign with the private key in this `file`, made by deem keygen")
-	cmd.Flags().BoolVar(&o.anchor, "anchor", false, "bundle: print a line with the root hash of the run file, for posting in public; without -o no file is written")
-}
-
-// source reads the key, and returns how a run file is written.
-func (o bundleOptions) source() (bundle.Source, error) {
-	w := bundle.Source{Software: software(), Redact: o.redact}
-	if o.sign == "" {
-		return w, nil
-	}
-	text, err := os.ReadFile(o.sign)
-	if err != nil {
-		return w, usage.Mark(err)
-	}
-	if w.Key, err = parsePrivateKey(text); err != nil {
-		return w, usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", o.sign, err), "%s", deem.HintOf(err)))
-	}
-	return w, nil
-}
-
-// exportBundle writes a run as a run file.
-func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string, o bundleOptions) error {
-	src, err := o.source()
-	if err != nil {
-		return err
-	}
-	run, err := findRun(ctx, st, ref)
-	if err != nil {
-		return err
+// exportBundle writes a run as a run file, or only prints its anchor.
+func (a *app) exportBundle(ctx context.Context, st store.Store, run store.Run, ref string, o exportOptions) error {
+	src, signer := bundle.Source{Software: software(), Redact: o.redact}, ""
+	if o.sign != "" {
+		text, err := os.ReadFile(o.sign)
+		if err != nil {
+			return usage.Mark(err)
+		}
+		if src.Key, err = parsePrivateKey(text); err != nil {
+			return usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", o.sign, err), "%s", deem.HintOf(err)))
+		}
+		signer = bundle.Fingerprint(src.Key.Public().(ed25519.PublicKey))
 	}
 	if redacted(st, run) {
 		return usage.Errorf("%s is redacted already, and what was removed cannot be exported; copy the file", ref)
 	}
+	var m bundle.Manifest
+	write := func(w io.Writer) (err error) {
+		if !isBundle(ref) || !o.redact || o.sign != "" {
+			m, err = reports.WriteBundle(ctx, w, st, run, src)
+			return err
+		}
+		// The file may be signed, and the signature is valid for a copy without texts too.
+		f, err := os.Open(ref)
+		if err != nil {
+			return usage.Mark(err)
+		}
+		defer func() { _ = f.Close() }()
+		if m, err = bundle.Redact(w, f); err != nil {
+			return deem.WithHint(fmt.Errorf("%s: %w", ref, err), "deem verify %s says what is wrong with it", ref)
+		}
+		return nil
+	}
+	var err error
+	out := o.out
 	switch {
-	case o.anchor && out == "-":
+	case out == "-" && o.anchor:
 		return usage.Errorf("--anchor prints to standard output, and so does -o -")
-	case out == "" && !o.anchor:
-		out = run.ID + bundleExt
+	case out == "-":
+		return write(a.out)
+	case out == "" && o.anchor:
+		err = write(io.Discard)
+	default:
+		out = cmp.Or(out, run.ID+bundleExt)
+		err = writeNew(out, write)
 	}
-	write := func(w io.Writer) (bundle.Manifest, error) {
-		return reports.WriteBundle(ctx, w, st, run, src)
-	}
-	if isBundle(ref) && o.redact && o.sign == "" {
-		// The file may be signed, and the signature is valid for the copy too.
-		write = func(w io.Writer) (bundle.Manifest, error) { return redactFile(w, ref) }
-	}
-	m, err := a.writeTo(out, write)
-	if err != nil || out == "-" {
+	if err != nil {
 		return err
 	}
 	line := anchorLine{Of: run.ID, Hash: m.Root}.String()
 	if a.json {
-		writeJSON(a.out, map[string]any{"written": out, "records": m.Records, "head": m.Head, "anchor": line, "redacted": o.redact, "signed": signerOf(src.Key)})
+		writeJSON(a.out, map[string]any{"written": out, "records": m.Records, "head": m.Head, "anchor": line, "redacted": o.redact, "signed": signer})
 		return nil
 	}
 	if o.anchor {
@@ -294,48 +285,6 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 		a.say("wrote %s with %s", out, words.Count(m.Records, "record"))
 	}
 	return nil
-}
-
-// signerOf returns the fingerprint of a key, or "" without a key.
-func signerOf(key ed25519.PrivateKey) string {
-	if key == nil {
-		return ""
-	}
-	return bundle.Fingerprint(key.Public().(ed25519.PublicKey))
-}
-
-// writeTo writes to a new file, to standard output for "-", or nowhere for "". It removes a
-// file that could not be written completely.
-func (a *app) writeTo(out string, write func(io.Writer) (bundle.Manifest, error)) (bundle.Manifest, error) {
-	switch out {
-	case "-":
-		return write(a.out)
-	case "":
-		return write(io.Discard)
-	}
-	f, err := createNew(out)
-	if err != nil {
-		return bundle.Manifest{}, err
-	}
-	m, err := write(f)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return m, errors.Join(err, os.Remove(out))
-	}
-	return m, nil
-}
-
-// redactFile copies a run file without its texts.
-func redactFile(w io.Writer, name string) (bundle.Manifest, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return bundle.Manifest{}, usage.Mark(err)
-	}
-	defer func() { _ = f.Close() }()
-	m, err := bundle.Redact(w, f)
-	if err != nil {
-		return m, deem.WithHint(fmt.Errorf("%s: %w", name, err), "deem verify %s says what is wrong with it", name)
-	}
-	return m, nil
 }
 
 // software names this program in the files that it writes.

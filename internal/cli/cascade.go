@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -89,7 +90,8 @@ func (a *app) cascadeFit() *cobra.Command {
 	return cmd
 }
 
-// fitCascade fits the thresholds and writes the file.
+// fitCascade fits the thresholds and writes the file. Its stages are the judges of the runs,
+// which it rebuilds to ensure that the file describes the same judges.
 func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
 	if len(o.runs) == 0 {
 		o.runs = []string{"last"}
@@ -102,17 +104,31 @@ func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	d, err := o.declare(ctx, st)
-	if err != nil {
-		return err
-	}
-	items, name, err := a.labelled(ctx, st, o)
-	if err != nil {
-		return err
-	}
+	d := &catalog.Composition{File: o.out, Kind: judge.KindCascade, Name: o.name}
+	var runs []store.Run
 	var stages []string
-	for _, m := range d.Members[:len(d.Members)-1] {
-		stages = append(stages, m.Name)
+	for _, ref := range o.runs {
+		run, err := findRun(ctx, st, ref)
+		if err != nil {
+			return err
+		}
+		m, err := stageOf(run)
+		if err != nil {
+			return err
+		}
+		if m.Judge, err = catalog.Relative(o.out, m.Judge); err != nil {
+			return err
+		}
+		runs, stages, d.Members = append(runs, run), append(stages, m.Name), append(d.Members, m)
+	}
+	last, err := catalog.Relative(o.out, o.last)
+	if err != nil {
+		return err
+	}
+	d.Members = append(d.Members, catalog.Member{Judge: last, Model: o.lastModel})
+	items, name, err := a.labelled(ctx, st, runs, o.labels)
+	if err != nil {
+		return err
 	}
 	fitted, err := cascade.Fit(stages, items, o.alpha, o.delta)
 	if err != nil {
@@ -124,8 +140,7 @@ func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
 		m.Threshold = &fitted[i].Threshold
 		m.Fitted = &catalog.Fitted{Threshold: f.Threshold, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound}
 	}
-	a.printFit(fitted, len(items), o)
-	return a.writeCascade(d, fitted, o)
+	return a.writeCascade(d, fitted, len(items), o)
 }
 
 // unfit explains why no guarantee is possible, and what would help.
@@ -149,29 +164,6 @@ func unfit(err error, o fitOptions) error {
 	}
 	return deem.WithHint(fmt.Errorf("%w: people disagree with %s of the surest %s", err, words.Comma(no.Wrong), words.Comma(no.Decided)),
 		"a larger --alpha promises less; another judge may be better when it is sure; deem agree shows what confidence is worth")
-}
-
-// declare returns the cascade without thresholds. Its stages are the judges of the runs,
-// which it rebuilds to ensure that the file describes the same judges.
-func (o fitOptions) declare(ctx context.Context, st store.Store) (*catalog.Composition, error) {
-	d := &catalog.Composition{File: o.out, Kind: judge.KindCascade, Name: o.name}
-	for _, ref := range o.runs {
-		run, err := findRun(ctx, st, ref)
-		if err != nil {
-			return nil, err
-		}
-		m, err := stageOf(run)
-		if err != nil {
-			return nil, err
-		}
-		if m.Judge, err = catalog.Relative(o.out, m.Judge); err != nil {
-			return nil, err
-		}
-		d.Members = append(d.Members, m)
-	}
-	last, err := catalog.Relative(o.out, o.last)
-	d.Members = append(d.Members, catalog.Member{Judge: last, Model: o.lastModel})
-	return d, err
 }
 
 // promiseOf returns the guarantee of a cascade as it is stored with a run, nil for others.
@@ -224,60 +216,52 @@ func stageOf(run store.Run) (catalog.Member, error) {
 
 // labelled returns the labelled items of the runs, with the verdicts of the judges of all
 // runs, and the source of the labels.
-func (a *app) labelled(ctx context.Context, st store.Store, o fitOptions) ([]cascade.Labelled, string, error) {
+func (a *app) labelled(ctx context.Context, st store.Store, runs []store.Run, src labels.Source) ([]cascade.Labelled, string, error) {
+	t := &truths{app: a, run: runs[0], o: agreeOptions{labels: src}}
+	for _, run := range runs {
+		if run.Dataset.Hash != t.run.Dataset.Hash {
+			return nil, "", usage.Errorf("runs %s and %s judged different items", t.run.ID, run.ID)
+		}
+	}
+	if err := t.open(ctx, st); err != nil {
+		return nil, "", err
+	}
 	var items []cascade.Labelled
 	var judged []agree.Item // by the first judge
 	at := map[int]int{}     // position of an item to its index
-	name := ""
-	var first store.Run
-	for i, ref := range o.runs {
-		run, err := findRun(ctx, st, ref)
+	for rec, err := range st.Records(ctx, t.run.ID, store.Query{Trial: new(int)}) {
 		if err != nil {
 			return nil, "", err
 		}
-		if i == 0 {
-			first = run
-		} else if run.Dataset.Hash != first.Dataset.Hash {
-			return nil, "", usage.Errorf("runs %s and %s judged different items", first.ID, run.ID)
+		truth := t.people.Of(rec.Item)
+		labelled := truth != nil && !truth.Tie
+		if v := rec.Verdict; v != nil {
+			judged = append(judged, agree.Item{
+				Labelled: labelled, Yes: v.Yes(), Category: strings.Clone(rec.Item.Category), Cluster: strings.Clone(rec.Item.Cluster),
+				Confidence: v.Confidence, Position: rec.Position, Length: len(rec.Item.Response),
+			})
 		}
-		t := &truths{app: a, run: run, o: agreeOptions{labels: o.labels}}
-		if i == 0 {
-			if err := t.open(ctx, st); err != nil {
-				return nil, "", err
-			}
-			name = t.people.Name
+		if labelled {
+			at[rec.Position] = len(items)
+			items = append(items, cascade.Labelled{ID: rec.Item.ID, Cluster: rec.Item.Cluster, Yes: truth.Yes, Verdicts: make([]*deem.Verdict, len(runs))})
+			items[len(items)-1].Verdicts[0] = rec.Verdict
 		}
-		for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
+	}
+	if err := t.unmatched(); err != nil {
+		return nil, "", err
+	}
+	for i := 1; i < len(runs); i++ {
+		for rec, err := range st.Records(ctx, runs[i].ID, store.Query{Trial: new(int)}) {
 			if err != nil {
 				return nil, "", err
-			}
-			if i == 0 {
-				truth := t.people.Of(rec.Item)
-				labelled := truth != nil && !truth.Tie
-				if v := rec.Verdict; v != nil {
-					judged = append(judged, agree.Item{
-						Labelled: labelled, Yes: v.Yes(), Category: strings.Clone(rec.Item.Category), Cluster: strings.Clone(rec.Item.Cluster),
-						Confidence: v.Confidence, Position: rec.Position, Length: len(rec.Item.Response),
-					})
-				}
-				if !labelled {
-					continue
-				}
-				at[rec.Position] = len(items)
-				items = append(items, cascade.Labelled{ID: rec.Item.ID, Cluster: rec.Item.Cluster, Yes: truth.Yes, Verdicts: make([]*deem.Verdict, len(o.runs))})
 			}
 			if place, ok := at[rec.Position]; ok {
 				items[place].Verdicts[i] = rec.Verdict
 			}
 		}
-		if i == 0 {
-			if err := t.unmatched(); err != nil {
-				return nil, "", err
-			}
-		}
 	}
 	a.printSelection(agree.Selection(judged, 0))
-	return items, name, nil
+	return items, t.people.Name, nil
 }
 
 // printSelection reports whether the labelled items look like the others. The guarantee
@@ -299,41 +283,41 @@ func (a *app) printSelection(tests []agree.SelectionTest) {
 	}
 }
 
-// printFit describes the fit in words.
-func (a *app) printFit(fitted []cascade.Fitted, labels int, o fitOptions) {
+// writeCascade describes the fit in words, and writes the file, or the fit as JSON.
+func (a *app) writeCascade(d *catalog.Composition, fitted []cascade.Fitted, labels int, o fitOptions) error {
 	left := labels
 	for _, f := range fitted {
 		left -= f.Took
 		a.say("%s decides from %.4g on: %s of %s, and people agree with %s of them; lower %[7]s%% confidence bound %.1[6]f%%", f.Name, f.Threshold,
 			words.Comma(f.Took), words.Count(labels, "labelled item"), words.Comma(f.Agreed), 100*(1-f.Bound), strconv.FormatFloat(100*(1-f.Delta), 'g', 4, 64))
 		if f.Clustered > 0 {
-			a.say("%s left out, so that at most one item of a cluster counts, and large clusters count as often as their size says", areLabels(f.Clustered))
+			a.say("%s left out, so that at most one item of a cluster counts, and large clusters count as often as their size says", words.Plural(f.Clustered, "label is", "labels are"))
 		}
 	}
 	a.say("%s of %s left to %s", words.Comma(left), words.Count(labels, "labelled item"), o.last)
-}
-
-// writeCascade writes the file, or the fit as JSON.
-func (a *app) writeCascade(d *catalog.Composition, fitted []cascade.Fitted, o fitOptions) error {
 	text, err := d.Write("# Written by deem cascade fit. Thresholds hold for these judges only, and the promise for items\n" +
 		"# like those that were labelled.\n")
 	if err != nil {
 		return err
 	}
+	write := func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}
+	if o.out == "-" && !a.json {
+		return write(a.out)
+	}
 	if o.out != "-" {
-		if err := writeNew(o.out, text); err != nil {
+		if err := writeNew(o.out, write); err != nil {
 			return err
 		}
 	}
-	switch {
-	case a.json:
+	if a.json {
 		writeJSON(a.out, map[string]any{"written": o.out, "alpha": o.alpha, "delta": o.delta, "stages": fitted})
-	case o.out == "-":
-		_, err = a.out.Write(text)
-	default:
-		a.say("wrote %s; use it: deem run --data FILE --judge %s", o.out, o.out)
+		return nil
 	}
-	return err
+	a.say("wrote %s; use it: deem run --data FILE --judge %s", o.out, o.out)
+	return nil
 }
 
 func (a *app) cascadeCheck() *cobra.Command {
@@ -385,7 +369,9 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 	if err := t.open(ctx, st); err != nil {
 		return err
 	}
-	var kept keptPromise
+	agreed, n, several := 0, 0, false // several: some cluster has several items
+	var clusters stat.Clustered
+	seen := map[string]bool{}
 	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
 		if err != nil {
 			return err
@@ -394,54 +380,25 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 		if truth == nil || truth.Tie || rec.Verdict == nil || int(rec.Verdict.Aspects[cascade.StageAspect]) == len(spec.Members) {
 			continue
 		}
-		kept.add(rec.Item.Cluster, rec.Verdict.Yes() == truth.Yes)
+		n++
+		agrees := 0.0
+		if rec.Verdict.Yes() == truth.Yes {
+			agreed++
+			agrees = 1
+		}
+		cluster := rec.Item.Cluster
+		clusters.Add(cluster, agrees, 1)
+		several = several || cluster != "" && seen[cluster]
+		seen[cluster] = true
 	}
-	if kept.n == 0 {
+	if n == 0 {
 		return usage.Errorf("no label is about an item that the stages before the last decided")
 	}
-	c := checkedPromise{Run: run.ID, Promise: 1 - set.Promise.Alpha, Agree: kept.share()}
+	c := checkedPromise{Run: run.ID, Promise: 1 - set.Promise.Alpha, Agree: stat.ClopperPearson(agreed, n, stat.DefaultLevel)}
+	if several { // These items are not independent, so chance explains more.
+		c.Agree = clusters.Mean(stat.DefaultLevel, stat.Unit).AtLeastAsWide(c.Agree)
+	}
 	c.Broken = c.Agree.Hi < c.Promise
-	return a.printCheck(c)
-}
-
-// A keptPromise counts the decisions with which people agree.
-type keptPromise struct {
-	agreed, n int
-	clusters  stat.Clustered
-	seen      map[string]bool
-	several   bool // some cluster has several items
-}
-
-// add counts an item.
-func (k *keptPromise) add(cluster string, agrees bool) {
-	k.n++
-	x := 0.0
-	if agrees {
-		k.agreed++
-		x = 1
-	}
-	k.clusters.Add(cluster, x, 1)
-	if cluster == "" {
-		return
-	}
-	if k.seen == nil {
-		k.seen = map[string]bool{}
-	}
-	k.several = k.several || k.seen[cluster]
-	k.seen[cluster] = true
-}
-
-// share returns the share of agreement. Items of one cluster are not independent, so chance
-// explains more than for independent items.
-func (k *keptPromise) share() stat.Estimate {
-	est := stat.ClopperPearson(k.agreed, k.n, stat.DefaultLevel)
-	if k.several {
-		est = k.clusters.Mean(stat.DefaultLevel, stat.Unit).AtLeastAsWide(est)
-	}
-	return est
-}
-
-func (a *app) printCheck(c checkedPromise) error {
 	if a.json {
 		writeJSON(a.out, c)
 	} else {
@@ -475,14 +432,14 @@ func (a *app) writeQueue(ctx context.Context, st store.Store, runs []string, nam
 			}
 		}
 	}
-	text, err := planTable(items, nil)
-	if err != nil {
+	var text bytes.Buffer
+	if err := writeTable(&text, items, nil); err != nil {
 		return err
 	}
-	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, text) {
+	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, text.Bytes()) {
 		return nil
 	}
-	if err := writeNew(name, text); err != nil {
+	if err := writeNew(name, func(w io.Writer) error { return writeTable(w, items, nil) }); err != nil {
 		return err
 	}
 	a.say("wrote %s for people to %s; then their verdicts are a judge: labels:%s", words.Count(len(items), "item"), name, name)

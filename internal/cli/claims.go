@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +62,15 @@ func (a *app) claimsCommand() *cobra.Command {
 
 // claims reads and checks a table, and prints the findings.
 func (a *app) claims(name string, o published.TableOptions, runs int) error {
-	data, err := a.readTable(name)
+	in, err := a.openFile(name)
+	if err != nil {
+		return usage.Mark(err)
+	}
+	defer func() { _ = in.Close() }()
+	data, err := io.ReadAll(io.LimitReader(in, published.MaxTableBytes+1))
+	if err == nil && len(data) > published.MaxTableBytes {
+		err = errors.New(name + ": a table has at most 16 MiB")
+	}
 	if err != nil {
 		return usage.Mark(err)
 	}
@@ -86,40 +93,17 @@ func (a *app) claims(name string, o published.TableOptions, runs int) error {
 	return nil
 }
 
-// readTable reads a file, or standard input for "-".
-func (a *app) readTable(name string) ([]byte, error) {
-	in := a.in
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = f.Close() }()
-		in = f
-	}
-	data, err := io.ReadAll(io.LimitReader(in, published.MaxTableBytes+1))
-	if err == nil && len(data) > published.MaxTableBytes {
-		err = errors.New(name + ": a table has at most 16 MiB")
-	}
-	return data, err
-}
-
-// sizedBenchmarks returns the names of the benchmarks whose categories have known sizes.
-func sizedBenchmarks() []string {
-	var names []string
-	for _, b := range benchmark.All() {
-		if len(b.Categories) > 0 {
-			names = append(names, b.Name)
-		}
-	}
-	return names
-}
-
 // knownCategories returns the known categories of a benchmark.
 func knownCategories(name string) ([]published.Category, error) {
 	b, _ := benchmark.All().Named(name)
 	if len(b.Categories) == 0 {
-		return nil, usage.Mark(usage.Unknown("benchmark with known sizes", name, sizedBenchmarks()))
+		var sized []string
+		for _, b := range benchmark.All() {
+			if len(b.Categories) > 0 {
+				sized = append(sized, b.Name)
+			}
+		}
+		return nil, usage.Mark(usage.Unknown("benchmark with known sizes", name, sized))
 	}
 	var list []published.Category
 	for _, c := range b.Categories {

@@ -96,12 +96,20 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
-	args, all := askedForAll(args)
-	a := &app{args: args, in: in, terminal: errw, helpAll: all}
+	a := &app{args: slices.Clone(args), in: in, terminal: errw}
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if arg == "--help-all" {
+			a.args[i], a.helpAll = "--help", true
+			break
+		}
+	}
 	data := &screen{w: out, harmless: isTerminal(out), json: &a.json}
 	a.out, a.err = data, &screen{w: errw, harmless: true, json: &a.json}
 	root := a.root()
-	root.SetArgs(args)
+	root.SetArgs(a.args)
 	root.SetIn(in)
 	root.SetOut(data)
 	root.SetErr(a.err)
@@ -250,7 +258,16 @@ func (a *app) report(err error) {
 	case a.stream:
 		a.emitError(err)
 	case a.json:
-		a.reportJSON(err)
+		e := struct {
+			Error    string         `json:"error"`
+			Hint     string         `json:"hint,omitempty"`
+			Problems []deem.Problem `json:"problems,omitempty"`
+			Exit     int            `json:"exit"`
+		}{Error: err.Error(), Hint: deem.HintOf(err), Exit: exitCode(err)}
+		if ps, ok := errors.AsType[*deem.Problems](err); ok {
+			e.Problems = ps.List
+		}
+		writeJSON(a.err, e)
 	default:
 		a.quiet = false
 		for line := range strings.Lines(err.Error()) {
@@ -260,21 +277,6 @@ func (a *app) report(err error) {
 			a.say("hint: %s", hint)
 		}
 	}
-}
-
-// reportJSON prints an error as one line of JSON.
-func (a *app) reportJSON(err error) {
-	type jsonError struct {
-		Error    string         `json:"error"`
-		Hint     string         `json:"hint,omitempty"`
-		Problems []deem.Problem `json:"problems,omitempty"`
-		Exit     int            `json:"exit"`
-	}
-	e := jsonError{Error: err.Error(), Hint: deem.HintOf(err), Exit: exitCode(err)}
-	if ps, ok := errors.AsType[*deem.Problems](err); ok {
-		e.Problems = ps.List
-	}
-	writeJSON(a.err, e)
 }
 
 // say prints a message for the user. It prints nothing with --json: then standard error has
@@ -352,22 +354,6 @@ var flagGroups = []struct {
 // ones.
 const manyFlags = 32
 
-// askedForAll replaces --help-all by --help in the arguments, and reports whether it was
-// there.
-func askedForAll(args []string) ([]string, bool) {
-	end := slices.Index(args, "--")
-	if end < 0 {
-		end = len(args)
-	}
-	i := slices.Index(args[:end], "--help-all")
-	if i < 0 {
-		return args, false
-	}
-	args = slices.Clone(args)
-	args[i] = "--help"
-	return args, true
-}
-
 // help prints the help of a command: its purpose, flags, an example and exit codes.
 func help(w io.Writer, cmd *cobra.Command, all bool) {
 	text := strings.TrimSpace(cmd.Long)
@@ -376,13 +362,13 @@ func help(w io.Writer, cmd *cobra.Command, all bool) {
 	}
 	fmt.Fprintf(w, "%s\n\n%s\n", cmd.UseLine(), text)
 	rest := pflag.NewFlagSet("", pflag.ContinueOnError)
+	count := 0
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			rest.AddFlag(f)
+			count++
 		}
 	})
-	count := 0
-	rest.VisitAll(func(*pflag.Flag) { count++ })
 	if count < manyFlags {
 		section(w, "FLAGS", flagUsages(rest))
 	} else {

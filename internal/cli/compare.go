@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,7 +99,7 @@ func (a *app) compareCommand() *cobra.Command {
 	return cmd
 }
 
-// compare compares runs and prints the result.
+// compare compares runs, named by the arguments as NAME=RUN or RUN, and prints the result.
 func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {
 	gates, err := reports.ParseGates(o.gates)
 	if err == nil {
@@ -124,17 +126,46 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	runs, err := comparedRuns(ctx, st, args)
-	if err != nil {
+	var runs []reports.Compared
+	for _, arg := range args {
+		name, ref, ok := strings.Cut(arg, "=")
+		if !ok || isBundle(arg) && !isBundle(ref) {
+			name, ref = "", arg
+		}
+		run, err := findRun(ctx, st, ref)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(runs, func(r reports.Compared) bool { return r.ID == run.ID }) {
+			return usage.Errorf("run %s is named twice", run.ID)
+		}
+		runs = append(runs, reports.Compared{Run: run, Name: name})
+	}
+	if runs, err = reports.NameRuns(runs); err != nil {
 		return err
 	}
 	people, err := a.peopleOf(ctx, st, runs, saved, o)
 	if err != nil {
 		return err
 	}
-	f, err := compareRuns(ctx, st, runs, people, saved, o)
+	var said []*reports.People
+	for _, t := range people {
+		said = append(said, t.people)
+	}
+	b, err := reports.Compare(ctx, st, runs, said, o.Options)
+	for _, t := range people {
+		if err == nil && t.people != nil {
+			err = t.unmatched()
+		}
+	}
 	if err != nil {
 		return err
+	}
+	f := comparison{store: st, runs: runs}
+	if saved == nil {
+		f.Comparison, f.flips = b.Comparison(), b.Flips()
+	} else if f.Comparison, err = b.Against(*saved); err != nil {
+		return usage.Mark(err)
 	}
 	return a.conclude(ctx, f, gates, o)
 }
@@ -172,26 +203,6 @@ func orHint(err error, otherwise string) string {
 		return hint
 	}
 	return otherwise
-}
-
-// comparedRuns finds the runs named by the arguments, as NAME=RUN or RUN.
-func comparedRuns(ctx context.Context, st store.Store, args []string) ([]reports.Compared, error) {
-	runs := make([]reports.Compared, 0, len(args))
-	for _, arg := range args {
-		name, ref, ok := strings.Cut(arg, "=")
-		if !ok || isBundle(arg) && !isBundle(ref) {
-			name, ref = "", arg
-		}
-		run, err := findRun(ctx, st, ref)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(runs, func(r reports.Compared) bool { return r.ID == run.ID }) {
-			return nil, usage.Errorf("run %s is named twice", run.ID)
-		}
-		runs = append(runs, reports.Compared{Run: run, Name: name})
-	}
-	return reports.NameRuns(runs)
 }
 
 // peopleOf reads the labels of the runs, if requested.
@@ -237,81 +248,14 @@ func (a *app) peopleOf(ctx context.Context, st store.Store, runs []reports.Compa
 	return list, nil
 }
 
-// compareRuns compares the runs with each other, or with a saved report.
-func compareRuns(ctx context.Context, st store.Store, runs []reports.Compared, people []*truths, saved *compare.Saved, o compareOptions) (comparison, error) {
-	var said []*reports.People
-	for _, t := range people {
-		said = append(said, t.people)
-	}
-	b, err := reports.Compare(ctx, st, runs, said, o.Options)
-	for _, t := range people {
-		if err == nil && t.people != nil {
-			err = t.unmatched()
-		}
-	}
-	if err != nil {
-		return comparison{}, err
-	}
-	f := comparison{store: st, runs: runs}
-	if saved == nil {
-		f.Comparison, f.flips = b.Comparison(), b.Flips()
-		return f, nil
-	}
-	f.Comparison, err = b.Against(*saved)
-	return f, usage.Mark(err)
-}
-
-// conclude writes the files, prints the comparison, and checks the gates.
+// conclude checks the gates for every run against the baseline, writes the files, and prints
+// the comparison.
 func (a *app) conclude(ctx context.Context, f comparison, gates []reports.Gate, o compareOptions) error {
-	outcomes, err := f.gates(gates)
-	if err != nil {
-		return err
-	}
-	if err := a.writeComparison(ctx, f, o); err != nil {
-		return err
-	}
-	if err := a.printComparison(f.Comparison, outcomes); err != nil {
-		return err
-	}
-	switch failed := gatesFailed(outcomes); {
-	case f.Refused:
-		return deem.WithHint(errors.New("the runs differ in more than their systems: "+errorKinds(f.Lint)), "%s", f.advice())
-	case failed != nil:
-		return failed
-	case f.Hold != nil:
-		return deem.WithHint(fmt.Errorf("%w: %s", errUnjudged, f.Hold.Reason), "deem report names the items and what helps; --max-unjudged allows more")
-	}
-	return nil
-}
-
-// advice suggests what to do if runs cannot be compared. A user with two judges for the
-// same responses probably wants their agreement.
-func (f comparison) advice() string {
-	if len(f.runs) == 2 && f.runs[0].Dataset.Hash == f.runs[1].Dataset.Hash {
-		return fmt.Sprintf("both runs judged the same responses: deem agree %s %s compares their judges; --anyway compares the runs anyway",
-			f.runs[0].ID, f.runs[1].ID)
-	}
-	return "judge both in the same way, or compare them with --anyway and say what differs"
-}
-
-// errorKinds lists the kinds of errors in the lint.
-func errorKinds(lint []compare.Finding) string {
-	var kinds []string
-	for _, f := range lint {
-		if f.Level == compare.Error && !slices.Contains(kinds, f.Kind) {
-			kinds = append(kinds, f.Kind)
-		}
-	}
-	return strings.Join(kinds, ", ")
-}
-
-// gates checks the gates for every run against the baseline.
-func (f comparison) gates(gates []reports.Gate) ([]reports.GateOutcome, error) {
 	outcomes := []reports.GateOutcome{}
 	for _, pair := range f.Pairs {
 		list, err := reports.HoldGates(gates, reports.ComparisonScope(f.Comparison, pair))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i := range list {
 			list[i].Warning = gates[i].Caution(pair.Overall)
@@ -321,21 +265,69 @@ func (f comparison) gates(gates []reports.Gate) ([]reports.GateOutcome, error) {
 		}
 		outcomes = append(outcomes, list...)
 	}
-	return outcomes, nil
-}
-
-// printComparison prints the comparison and the outcomes of the gates.
-func (a *app) printComparison(c compare.Comparison, outcomes []reports.GateOutcome) error {
+	if err := a.writeComparison(ctx, f, o); err != nil {
+		return err
+	}
 	if a.json {
 		writeJSON(a.out, struct {
 			compare.Comparison
 			Gates []reports.GateOutcome `json:"gates"`
-		}{c, outcomes})
+		}{f.Comparison, outcomes})
+	} else {
+		if err := a.document(f.Document()); err != nil {
+			return err
+		}
+		printGates(a.out, outcomes)
+	}
+	switch failed := gatesFailed(outcomes); {
+	case f.Refused:
+		var kinds []string
+		for _, l := range f.Lint {
+			if l.Level == compare.Error && !slices.Contains(kinds, l.Kind) {
+				kinds = append(kinds, l.Kind)
+			}
+		}
+		hint := "judge both in the same way, or compare them with --anyway and say what differs"
+		if len(f.runs) == 2 && f.runs[0].Dataset.Hash == f.runs[1].Dataset.Hash {
+			hint = fmt.Sprintf("both runs judged the same responses: deem agree %s %s compares their judges; --anyway compares the runs anyway",
+				f.runs[0].ID, f.runs[1].ID)
+		}
+		return deem.WithHint(errors.New("the runs differ in more than their systems: "+strings.Join(kinds, ", ")), "%s", hint)
+	case failed != nil:
+		return failed
+	case f.Hold != nil:
+		return deem.WithHint(fmt.Errorf("%w: %s", errUnjudged, f.Hold.Reason), "deem report names the items and what helps; --max-unjudged allows more")
+	}
+	return nil
+}
+
+// writeComparison writes the requested files. It writes none for a refused comparison.
+func (a *app) writeComparison(ctx context.Context, f comparison, o compareOptions) error {
+	if f.Refused {
 		return nil
 	}
-	if err := a.document(c.Document()); err != nil {
-		return err
+	texts := func(flips []compare.Flip) iter.Seq2[compare.FlipText, error] {
+		return reports.FlipTexts(ctx, f.store, f.runs, flips)
 	}
-	printGates(a.out, outcomes)
+	if o.flips != "" {
+		names := make([]string, len(f.Runs))
+		for i, r := range f.Runs {
+			names[i] = r.Name
+		}
+		if f.Unpaired != "" {
+			return usage.Errorf("--flips: %s", f.Unpaired)
+		}
+		err := writeWhole(o.flips, func(w io.Writer) error { return compare.WriteCSV(w, names, texts(f.flips)) })
+		if err != nil {
+			return err
+		}
+		a.say("wrote %s with %s", o.flips, words.Count(len(f.flips), "item"))
+	}
+	if o.html != "" {
+		if err := writeWhole(o.html, func(w io.Writer) error { return f.HTML(w, f.flips, texts) }); err != nil {
+			return err
+		}
+		a.say("wrote %s", o.html)
+	}
 	return nil
 }

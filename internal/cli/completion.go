@@ -28,7 +28,17 @@ func (a *app) completeValues(cmd *cobra.Command) {
 			}
 			return names
 		},
-		"model": func(context.Context) []string { return a.modelNames() },
+		"model": func(context.Context) []string { // the prefixes of model names, and the models for tests
+			var names []string
+			for _, v := range a.env.Vendors() {
+				names = append(names, v.Name+":\t"+v.About)
+			}
+			for _, f := range fake.Names() {
+				name, _, _ := strings.Cut(f.Spec, "[")
+				names = append(names, "fake:"+name+"\t"+f.Doc)
+			}
+			return names
+		},
 		"format": func(context.Context) []string {
 			if cmd.Name() == "export" {
 				return exportFormats
@@ -66,19 +76,6 @@ func (a *app) completeValues(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		a.completeValues(sub)
 	}
-}
-
-// modelNames returns the prefixes of model names, and the models for tests.
-func (a *app) modelNames() []string {
-	var names []string
-	for _, v := range a.env.Vendors() {
-		names = append(names, v.Name+":\t"+v.About)
-	}
-	for _, f := range fake.Names() {
-		name, _, _ := strings.Cut(f.Spec, "[")
-		names = append(names, "fake:"+name+"\t"+f.Doc)
-	}
-	return names
 }
 
 // runNames returns the ids of the latest runs, or none if they cannot be read.

@@ -90,20 +90,12 @@ func notFromFile(f *pflag.FlagSet, names ...string) {
 var mapKeys = map[string]string{"headers": "header", "model-options": "model-option"}
 
 // flagOf returns the flag for a setting.
-func flagOf(name string) string {
-	if flag, ok := mapKeys[name]; ok {
-		return flag
-	}
-	return name
-}
+func flagOf(name string) string { return cmp.Or(mapKeys[name], name) }
 
 // configure sets flags that the user did not give from deem.yaml. It ignores settings whose
 // flag this command does not have, because one file serves all commands.
 func (a *app) configure(flags *pflag.FlagSet) error {
-	name := a.config
-	if name == "" {
-		name = "deem.yaml"
-	}
+	name := cmp.Or(a.config, "deem.yaml")
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && a.config == "" {
 		return nil
@@ -112,13 +104,56 @@ func (a *app) configure(flags *pflag.FlagSet) error {
 		return usage.Mark(err)
 	}
 	c := &config{file: name, flags: flags, set: map[string]bool{}, env: &a.env}
-	c.read(data)
 	a.fromFile = c.set
-	if err := c.problems.Err(); c.hint != "" {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		line, msg := 0, err.Error()
+		if m := yamlLine.FindStringSubmatch(msg); m != nil {
+			line, _ = strconv.Atoi(m[1])
+			msg = msg[len(m[0]):]
+		}
+		c.bad(line, "no YAML: %s", msg)
+		return c.problems.Err()
+	}
+	if len(doc.Content) == 0 {
+		return nil // an empty file sets nothing
+	}
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode {
+		c.bad(root.Line, "the file wants keys and values, as \"judge: universal\"")
+		return c.problems.Err()
+	}
+	known := []string{providersKey}
+	for _, k := range configKeys {
+		known = append(known, strings.ReplaceAll(k, "-", "_"))
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		name := strings.ReplaceAll(key.Value, "_", "-")
+		switch {
+		case seen[name]:
+			c.bad(key.Line, "the key %q stands here twice", key.Value)
+		case name == providersKey:
+			c.addProviders(value)
+		case slices.Contains(configKeys, name):
+			c.take(name, value)
+		default:
+			hint := "there are " + strings.Join(known, ", ")
+			if near := text.Closest(key.Value, known); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			c.bad(key.Line, "no setting %q; %s", key.Value, hint)
+		}
+		seen[name] = true
+	}
+	if err = c.problems.Err(); c.hint != "" {
 		return deem.WithHint(err, "%s", c.hint)
 	}
-	return c.problems.Err()
+	return err
 }
+
+var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
 // A config is a deem.yaml that is being applied to flags.
 type config struct {
@@ -132,57 +167,6 @@ type config struct {
 
 func (c *config) bad(line int, format string, args ...any) {
 	c.problems.Add(deem.Problem{File: c.file, Line: line, Message: fmt.Sprintf(format, args...)})
-}
-
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
-
-func (c *config) read(data []byte) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		line, msg := 0, err.Error()
-		if m := yamlLine.FindStringSubmatch(msg); m != nil {
-			line, _ = strconv.Atoi(m[1])
-			msg = msg[len(m[0]):]
-		}
-		c.bad(line, "no YAML: %s", msg)
-		return
-	}
-	if len(doc.Content) == 0 {
-		return // an empty file sets nothing
-	}
-	root := doc.Content[0]
-	if root.Kind != yaml.MappingNode {
-		c.bad(root.Line, "the file wants keys and values, as \"judge: universal\"")
-		return
-	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		key, value := root.Content[i], root.Content[i+1]
-		name := strings.ReplaceAll(key.Value, "_", "-")
-		switch {
-		case seen[name]:
-			c.bad(key.Line, "the key %q stands here twice", key.Value)
-		case name == providersKey:
-			c.addProviders(value)
-		case !slices.Contains(configKeys, name):
-			c.unknownKey(key)
-		default:
-			c.take(name, value)
-		}
-		seen[name] = true
-	}
-}
-
-func (c *config) unknownKey(key *yaml.Node) {
-	known := []string{providersKey}
-	for _, k := range configKeys {
-		known = append(known, strings.ReplaceAll(k, "-", "_"))
-	}
-	if near := text.Closest(key.Value, known); near != "" {
-		c.bad(key.Line, "no setting %q; did you mean %q?", key.Value, near)
-		return
-	}
-	c.bad(key.Line, "no setting %q; there are %s", key.Value, strings.Join(known, ", "))
 }
 
 // providersKey is the setting without a flag: the user's own providers.
@@ -210,11 +194,7 @@ func (c *config) take(name string, n *yaml.Node) {
 		return
 	}
 	c.set[flag.Name] = true
-	values, ok := c.values(name, n)
-	if !ok {
-		return
-	}
-	for _, v := range values {
+	for _, v := range c.values(name, n) {
 		if err := c.give(flag, name, v.text); err != nil {
 			c.bad(v.line, "%v", err)
 			c.hint = cmp.Or(c.hint, deem.HintOf(err))
@@ -253,28 +233,35 @@ type given struct {
 	line int
 }
 
-// values returns the values of a node.
-func (c *config) values(name string, n *yaml.Node) ([]given, bool) {
+// values returns the values of a node: those of a list, the entries of a mapping, or all
+// entries in one value if the flag is set once. It returns none if the form is wrong.
+func (c *config) values(name string, n *yaml.Node) []given {
 	n = meant(n)
+	var list []given
 	switch {
 	case isText(n):
-		return []given{{n.Value, n.Line}}, true
+		return []given{{n.Value, n.Line}}
 	case n.Kind == yaml.SequenceNode && slices.Contains(listKeys, name):
-		var list []given
 		for _, e := range n.Content {
 			if !isText(e) {
 				c.bad(e.Line, "%s is a list of texts", strings.ReplaceAll(name, "-", "_"))
-				return nil, false
+				return nil
 			}
 			list = append(list, given{meant(e).Value, e.Line})
 		}
-		return list, true
 	case n.Kind == yaml.MappingNode && (name == "map" || mapKeys[name] != "") && !slices.ContainsFunc(n.Content, func(e *yaml.Node) bool { return !isText(e) }):
-		return pairs(name, n), true
+		var all []string
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			pair := meant(n.Content[i]).Value + "=" + meant(n.Content[i+1]).Value
+			list, all = append(list, given{pair, n.Content[i].Line}), append(all, pair)
+		}
+		if name == "map" {
+			return []given{{strings.Join(all, ","), n.Line}}
+		}
 	default:
 		c.bad(n.Line, "%s cannot be a value of this form", strings.ReplaceAll(name, "-", "_"))
-		return nil, false
 	}
+	return list
 }
 
 // meant resolves an alias node.
@@ -289,21 +276,6 @@ func meant(n *yaml.Node) *yaml.Node {
 func isText(n *yaml.Node) bool {
 	n = meant(n)
 	return n.Kind == yaml.ScalarNode && n.Tag != "!!null"
-}
-
-// pairs returns the entries of a mapping: one value per entry, or all in one value if the
-// flag is set once.
-func pairs(name string, n *yaml.Node) []given {
-	var list []given
-	var all []string
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		pair := meant(n.Content[i]).Value + "=" + meant(n.Content[i+1]).Value
-		list, all = append(list, given{pair, n.Content[i].Line}), append(all, pair)
-	}
-	if name == "map" {
-		return []given{{strings.Join(all, ","), n.Line}}
-	}
-	return list
 }
 
 // resolve makes a path relative to the folder of the configuration. A judge is a path only

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -164,8 +163,10 @@ func (a *app) dryRun(judgings []catalog.Choice, data items, o runOptions) error 
 			if a.json {
 				continue
 			}
-			if err := printPrompt(a.out, req); err != nil {
-				return err
+			if req != nil {
+				for _, m := range req.Messages {
+					fmt.Fprintf(a.out, "%s:\n%s\n", m.Role, m.Content)
+				}
 			}
 			a.say("would ask %s %s%s about %s", l.Wire.Name(), l.Bound(), words.Count(calls, "time"), words.Count(data.Len(), "item"))
 		}
@@ -191,17 +192,4 @@ func firstRequest(l catalog.Leaf, data items) (*deem.Request, error) {
 		}
 	}
 	return nil, nil
-}
-
-// printPrompt prints a request.
-func printPrompt(w io.Writer, req *deem.Request) error {
-	if req == nil {
-		return nil
-	}
-	for _, m := range req.Messages {
-		if _, err := fmt.Fprintf(w, "%s:\n%s\n", m.Role, m.Content); err != nil {
-			return err
-		}
-	}
-	return nil
 }

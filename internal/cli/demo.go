@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	_ "embed"
 
 	"github.com/spf13/cobra"
@@ -25,27 +24,25 @@ deem show and deem serve work next; deem rm last deletes it.
 EXIT STATUS
   0 done   1 error`
 
+// demoCommand is "deem run" on the bundled items.
 func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "demo", Short: "judge a bundled example offline", Long: demoHelp, Example: "  deem demo", Args: atMost(0),
 		Annotations: map[string]string{noConfig: "yes"},
-		RunE:        func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.in = bytes.NewReader(demoItems)
+			o := runOptions{
+				dataOptions: dataOptions{data: []string{"-"}, title: "the bundled example", format: "jsonl", system: systemOptions{name: "demo"}},
+				wayOptions:  wayOptions{Options: run.Options{Concurrency: 8, Trials: 1}},
+				showOptions: showOptions{maxUnjudged: report.DefaultMaxUnjudged},
+			}
+			if err := a.run(cmd.Context(), o); err != nil {
+				return err
+			}
+			a.say("judge your own: deem run --data answers.jsonl [--model openai:gpt-4o-mini]")
+			return nil
+		},
 	}
 	a.verboseFlag(cmd)
 	return cmd
-}
-
-// demo is "deem run" on the bundled items.
-func (a *app) demo(ctx context.Context) error {
-	a.in = bytes.NewReader(demoItems)
-	o := runOptions{
-		dataOptions: dataOptions{data: []string{"-"}, title: "the bundled example", format: "jsonl", system: systemOptions{name: "demo"}},
-		wayOptions:  wayOptions{Options: run.Options{Concurrency: 8, Trials: 1}},
-		showOptions: showOptions{maxUnjudged: report.DefaultMaxUnjudged},
-	}
-	if err := a.run(ctx, o); err != nil {
-		return err
-	}
-	a.say("judge your own: deem run --data answers.jsonl [--model openai:gpt-4o-mini]")
-	return nil
 }

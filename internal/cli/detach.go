@@ -23,7 +23,8 @@ import (
 type detachOptions struct {
 	on       bool
 	priority string
-	bounded  bool // -j was given, and limits all workers together
+	level    queue.Priority // the parsed priority
+	bounded  bool           // -j was given, and limits all workers together
 }
 
 func (o *detachOptions) flags(f *pflag.FlagSet) {
@@ -40,7 +41,8 @@ func (a *app) checkDetach(o *runOptions) error {
 		}
 		return nil
 	}
-	if _, err := queue.ParsePriority(cmp.Or(o.detach.priority, queue.Normal.String())); err != nil {
+	var err error
+	if o.detach.level, err = queue.ParsePriority(cmp.Or(o.detach.priority, queue.Normal.String())); err != nil {
 		return usage.Mark(err)
 	}
 	var flag string
@@ -155,10 +157,7 @@ func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control,
 	a.announce(r, o)
 	var q queue.Queuing
 	if err = a.announcePlan(ctx, r, g, data, o); err == nil {
-		var options queue.Options
-		if options, err = o.forWorkers(g); err == nil {
-			q, err = c.Enqueue(ctx, queue.Work{Run: r.Run, Items: data.Items(), Options: options})
-		}
+		q, err = c.Enqueue(ctx, queue.Work{Run: r.Run, Items: data.Items(), Options: o.forWorkers(g)})
 	}
 	if err != nil || q.Chunks == 0 {
 		return queuedRun{Run: r.ID}, r.End(ctx, err)
@@ -188,14 +187,10 @@ func workable(s store.Spec, g catalog.Choice) error {
 }
 
 // forWorkers returns the options that workers need.
-func (o runOptions) forWorkers(g catalog.Choice) (queue.Options, error) {
-	p, err := queue.ParsePriority(cmp.Or(o.detach.priority, queue.Normal.String()))
-	if err != nil {
-		return queue.Options{}, err
-	}
+func (o runOptions) forWorkers(g catalog.Choice) queue.Options {
 	w := queue.Options{
 		RPM: o.RPM, TPM: o.TPM, Retries: o.Retries, Timeout: o.model.Timeout, Prices: o.Prices,
-		Fresh: o.Fresh, RetryUnjudged: o.RetryUnjudged, Priority: p, Version: version(),
+		Fresh: o.Fresh, RetryUnjudged: o.RetryUnjudged, Priority: o.detach.level, Version: version(),
 	}
 	if o.detach.bounded {
 		w.Concurrency = o.Concurrency
@@ -211,5 +206,5 @@ func (o runOptions) forWorkers(g catalog.Choice) (queue.Options, error) {
 		}
 		w.Models = append(w.Models, m)
 	}
-	return w, nil
+	return w
 }

@@ -72,34 +72,28 @@ func (a *app) doctor(ctx context.Context, judge string, o catalog.ModelOptions) 
 	if o.Name != "" {
 		findings = append(findings, a.checkModel(ctx, judge, o)...)
 	}
-	bad := 0
-	for _, f := range findings {
-		if !f.OK {
-			bad++
-		}
-	}
 	if a.json {
 		writeJSON(a.out, findings)
-	} else {
-		for _, f := range findings {
-			f.text(a)
+	}
+	bad := 0
+	for _, f := range findings {
+		mark := "ok "
+		if !f.OK {
+			mark = "BAD"
+			bad++
+		}
+		if a.json {
+			continue
+		}
+		fmt.Fprintf(a.out, "%s  %-6s  %s\n", mark, f.Check, f.Detail)
+		if f.Hint != "" {
+			fmt.Fprintf(a.out, "             %s\n", f.Hint)
 		}
 	}
 	if bad > 0 {
 		return fmt.Errorf("%s found something wrong", words.Count(bad, "check"))
 	}
 	return nil
-}
-
-func (f finding) text(a *app) {
-	mark := "ok "
-	if !f.OK {
-		mark = "BAD"
-	}
-	fmt.Fprintf(a.out, "%s  %-6s  %s\n", mark, f.Check, f.Detail)
-	if f.Hint != "" {
-		fmt.Fprintf(a.out, "             %s\n", f.Hint)
-	}
 }
 
 // found converts an error to a finding.
@@ -160,9 +154,17 @@ func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOption
 	if c, ok := wire.(io.Closer); ok {
 		defer func() { _ = c.Close() }()
 	}
-	judge, it, err := tryJudge(name)
+	c, err := catalog.Choose(name, catalog.JudgeOptions{}, false)
 	if err != nil {
 		return []finding{found("judge", "", err)}
+	}
+	judge, ok := c.Single()
+	if !ok {
+		return []finding{found("judge", "", usage.Errorf("judge %s asks no model of its own", name))}
+	}
+	it := deem.Item{ID: "doctor", Question: "What is the capital of France?", References: []string{"Paris"}, Response: "It is Paris.", Fields: map[string]string{}}
+	for _, field := range c.Wanted() {
+		it.Fields[strings.TrimSuffix(field, dataset.Optional)] = "Paris"
 	}
 	req, err := judge.Protocol.Request(it)
 	if err != nil {
@@ -179,29 +181,11 @@ func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOption
 	} else if cost := price.Cost(reply.Usage); cost > 0 {
 		good += ", " + words.ExactDollars(cost)
 	}
-	findings := steps(model.Endpoint(wire), []string{"server", "key", "name", "model"}, []string{"", "was taken", m.Name() + " is known", good}, err)
+	findings := steps(model.Endpoint(wire), m.Name(), good, err)
 	if err != nil {
 		return findings
 	}
 	return append(findings, checkReply(judge, it, reply))
-}
-
-// tryJudge returns the judge of a name or file, and an item that it can judge.
-func tryJudge(name string) (catalog.Leaf, deem.Item, error) {
-	c, err := catalog.Choose(name, catalog.JudgeOptions{}, false)
-	if err != nil {
-		return catalog.Leaf{}, deem.Item{}, err
-	}
-	l, ok := c.Single()
-	if !ok {
-		return l, deem.Item{}, usage.Errorf("judge %s asks no model of its own", name)
-	}
-	it := deem.Item{ID: "doctor", Question: "What is the capital of France?", References: []string{"Paris"}, Response: "It is Paris.", Fields: map[string]string{}}
-	for _, field := range c.Wanted() {
-		field = strings.TrimSuffix(field, dataset.Optional)
-		it.Fields[field] = "Paris"
-	}
-	return l, it, nil
 }
 
 // checkReply reports what was sent, and how the judge reads the reply. A truncated or empty
@@ -234,23 +218,20 @@ func checkReply(c catalog.Leaf, it deem.Item, reply deem.Reply) finding {
 
 // steps reports a call as its steps: those before the failed one succeeded. A model without
 // a server has only the last step.
-func steps(endpoint string, checks, good []string, err error) []finding {
+func steps(endpoint, name, good string, err error) []finding {
 	if endpoint == "" {
-		return []finding{found(checks[3], good[3], err)}
+		return []finding{found("model", good, err)}
 	}
-	good[0] = endpoint + " is reached"
-	wrong := len(checks)
-	if err != nil {
-		wrong = wrongStep(err)
+	all := []finding{
+		found("server", endpoint+" is reached", nil), found("key", "was taken", nil),
+		found("name", name+" is known", nil), found("model", good, nil),
 	}
-	var findings []finding
-	for i, check := range checks {
-		if i == wrong {
-			return append(findings, found(check, "", err))
-		}
-		findings = append(findings, found(check, good[i], nil))
+	if err == nil {
+		return all
 	}
-	return findings
+	wrong := wrongStep(err)
+	all[wrong] = found(all[wrong].Check, "", err)
+	return all[:wrong+1]
 }
 
 // wrongStep returns the step at which a model error occurred: 0 the server, 1 the key, 2

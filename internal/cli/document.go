@@ -59,11 +59,22 @@ var scoreSections = []string{"score", "answer", "scores"}
 // next adds suggestions for the next commands to the report of a run. The commands work as
 // printed.
 func (a *app) next(ctx context.Context, st store.Store, d *doc.Document, run store.Run, r report.Report) {
-	where, ok := a.where()
-	if newest, err := st.Run(ctx, "last"); !ok || err != nil {
+	newest, err := st.Run(ctx, "last")
+	if err != nil {
 		return
-	} else if newest.ID != run.ID {
-		where = " --run " + run.ID + where
+	}
+	where := "" // the flags with which another command finds the same run
+	if newest.ID != run.ID {
+		where = " --run " + run.ID
+	}
+	for _, flag := range []struct{ name, value string }{{"--db", a.db}, {"--config", a.config}} {
+		typed := slices.ContainsFunc(a.args, func(arg string) bool { return arg == flag.name || strings.HasPrefix(arg, flag.name+"=") })
+		if typed && !plainWord(flag.value) {
+			return
+		}
+		if typed {
+			where += " " + flag.name + " " + flag.value
+		}
 	}
 	var list []string
 	for _, f := range r.Failures {
@@ -74,23 +85,6 @@ func (a *app) next(ctx context.Context, st store.Store, d *doc.Document, run sto
 	}
 	list = append(list, strings.Replace("deem report -v"+where, " --run", "", 1), strings.Replace("deem serve"+where, " --run "+run.ID, "", 1))
 	d.Add(doc.Section{ID: "next", Blocks: []doc.Block{doc.Paragraph{Text: "Next: " + strings.Join(list, " · "), Tone: doc.Dim}}})
-}
-
-// where returns the flags with which another command finds the same runs, or false if they
-// cannot be printed as typed.
-func (a *app) where() (flags string, ok bool) {
-	for _, name := range []string{"db", "config"} {
-		typed := slices.ContainsFunc(a.args, func(arg string) bool { return arg == "--"+name || strings.HasPrefix(arg, "--"+name+"=") })
-		value := map[string]string{"db": a.db, "config": a.config}[name]
-		switch {
-		case !typed:
-		case !plainWord(value):
-			return "", false
-		default:
-			flags += " --" + name + " " + value
-		}
-	}
-	return flags, true
 }
 
 // plainWord reports whether a word needs no quoting in a shell.

@@ -52,17 +52,12 @@ func (a *app) applyErrata(ctx context.Context, data items, o runOptions) (items,
 	if err != nil {
 		return nil, err
 	}
-	n, all := m.Faulty(), data.Len()
 	if !o.errata.corrected {
+		n, all := m.Faulty(), data.Len()
 		a.say("%s of %s with a reference that %s calls wrong: a perfect system scores %.2f%%",
 			words.Comma(n), words.Count(all, "item"), e.Name, 100*float64(all-n)/float64(max(all, 1)))
 		return data, nil
 	}
-	return a.corrected(data, m)
-}
-
-// corrected returns the items with references corrected by the errata.
-func (a *app) corrected(data items, m *reports.Matched) (items, error) {
 	n := 0
 	for it, err := range data.Items() {
 		if err != nil {
@@ -79,8 +74,8 @@ func (a *app) corrected(data items, m *reports.Matched) (items, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.names = append(slices.Clone(c.names), "corrected by "+m.Errata.Name)
-	a.say("%s corrected by %s: these are not the published items", words.Count(n, "reference"), m.Errata.Name)
+	c.names = append(slices.Clone(c.names), "corrected by "+e.Name)
+	a.say("%s corrected by %s: these are not the published items", words.Count(n, "reference"), e.Name)
 	return c, nil
 }
 

@@ -61,24 +61,19 @@ func excluded(data items, list []string) (items, []reports.Exclusion, error) {
 		}
 	}
 	for _, c := range counts {
-		if c.N == 0 {
-			return nil, nil, noneExcluded(c.Items, seen)
+		if c.N > 0 {
+			continue
 		}
+		hint := "an id is case-sensitive, and an item that is left out twice counts once"
+		if name, ok := strings.CutPrefix(c.Items, "category="); ok {
+			delete(seen, "")
+			hint = deem.HintOf(usage.Unknown("category", name, slices.Sorted(maps.Keys(seen))))
+		}
+		return nil, nil, usage.Mark(deem.WithHint(fmt.Errorf("--exclude %s leaves out nothing", c.Items), "%s", hint))
 	}
 	rest, err := derive(data, changed(data, func(_ int, it deem.Item) (deem.Item, bool) {
 		_, ok := out(it)
 		return it, !ok
 	}))
 	return rest, counts, err
-}
-
-// noneExcluded returns the error for an exclusion that removes nothing, with the possible
-// values.
-func noneExcluded(text string, categories map[string]bool) error {
-	delete(categories, "")
-	err := fmt.Errorf("--exclude %s leaves out nothing", text)
-	if name, ok := strings.CutPrefix(text, "category="); ok {
-		return usage.Mark(deem.WithHint(err, "%s", deem.HintOf(usage.Unknown("category", name, slices.Sorted(maps.Keys(categories))))))
-	}
-	return usage.Mark(deem.WithHint(err, "an id is case-sensitive, and an item that is left out twice counts once"))
 }

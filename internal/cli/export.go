@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +18,8 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/doc"
+	"deem/internal/export"
 	"deem/internal/reports"
 	"deem/internal/server/web"
 	"deem/internal/store"
@@ -67,93 +73,158 @@ EXIT STATUS
 
 // The formats of an export.
 const (
-	formatResults = "results"
-	formatHTML    = "html"
-	formatBundle  = "bundle"
-	formatSite    = "site"
+	formatResults   = "results"
+	formatUpstream  = "upstream" // another name for results
+	formatBundle    = "bundle"
+	formatSite      = "site"
+	formatCSV       = "csv"
+	formatJSONL     = "jsonl"
+	formatParquet   = "parquet"
+	formatJUnit     = reports.JUnit
+	formatHTML      = "html"
+	formatMarkdown  = "markdown"
+	formatCard      = "card"
+	formatCardJSON  = "card-json"
+	formatAggregate = "every-eval-ever"
 )
 
+// exportFormats are all formats, in the order of the help.
+var exportFormats = slices.Concat([]string{formatResults, formatUpstream, formatBundle}, recordFormats,
+	[]string{formatMarkdown, formatHTML, formatSite, formatCard, formatCardJSON, formatAggregate})
+
+// recordFormats are the formats that contain the records of a run.
+var recordFormats = func() []string {
+	var names []string
+	for _, f := range export.Formats() {
+		names = append(names, f.Name)
+	}
+	return append(names, formatJUnit)
+}()
+
+// formatEndings are the formats that the ending of a file chooses. JSON lines may be a
+// benchmark's own format, which depends on the run.
+var formatEndings = map[string]string{
+	bundleExt: formatBundle, ".csv": formatCSV, ".parquet": formatParquet, ".xml": formatJUnit,
+	".md": formatMarkdown, ".html": formatHTML, ".htm": formatHTML,
+}
+
+// defaultItems is the default number of items on a page: enough for an impression, and
+// still small enough to mail.
+const defaultItems = 200
+
+// exportOptions are the options of an export.
+type exportOptions struct {
+	format string
+	out    string
+	want   reports.Options
+
+	redact, anchor bool // of a run file
+	sign           string
+
+	items        int // number of items on a page
+	spreadsheet  bool
+	organization string
+	relationship string
+}
+
 func (a *app) exportCommand() *cobra.Command {
-	var out string
-	var format string
-	var file bundleOptions
-	var more exportOptions
-	want := reports.Options{MaxUnjudged: report.DefaultMaxUnjudged}
+	o := exportOptions{want: reports.Options{MaxUnjudged: report.DefaultMaxUnjudged}}
 	var draws int
 	var seed uint64
 	cmd := &cobra.Command{
 		Use: "export [RUN...] [flags]", Short: "write a run in another format", Long: exportHelp,
 		Example: "  deem export\n  deem export last~1 -o -\n  deem export last --format html -o report.html\n  deem export last -o verdicts.csv\n  deem export last --format card\n  deem export last -o run.deem\n  deem export last last~1 --format site -o site",
 		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			named := format != ""
-			switch {
-			case !named && file.anchor && out == "":
-				format = formatBundle
-			case !named:
-				format = formatOf(out)
-			}
-			more.format, more.want.MaxUnjudged = format, want.MaxUnjudged
-			if !slices.Contains(exportFormats, format) {
-				return usage.Mark(usage.Unknown("format", format, exportFormats))
-			}
-			if err := more.check(cmd); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.want.Bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
 				return err
 			}
-			if (file.redact || file.sign != "" || file.anchor) && format != formatBundle {
-				return usage.Mark(deem.WithHint(fmt.Errorf("--redact, --sign and --anchor are for run files"), "-o run.deem writes one"))
-			}
-			if format == formatSite {
-				return a.exportSite(cmd.Context(), args, out, more.items)
-			}
-			if err := atMost(1)(cmd, args); err != nil {
-				return err
-			}
-			st, err := a.readRuns(cmd.Context(), runArg(args))
-			if err != nil {
-				return err
-			}
-			defer func() { _ = st.Close() }()
-			if want.Bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
-				return err
-			}
-			more.want.Bootstrap = want.Bootstrap
-			switch format {
-			case formatResults, formatUpstream:
-				return a.export(cmd.Context(), st, runArg(args), out, named, more)
-			case formatBundle:
-				return a.exportBundle(cmd.Context(), st, runArg(args), out, file)
-			}
-			return a.exportAs(cmd.Context(), st, runArg(args), out, more)
+			return a.export(cmd, args, o)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `file`, - for standard output (default: the name that the benchmark gives it)")
-	cmd.Flags().StringVar(&format, "format", "", "the `format`: "+strings.Join(exportFormats, ", ")+" (default: by the ending of the file, else results)")
-	cmd.Flags().Var(shareFlag(&want.MaxUnjudged), "max-unjudged", "withhold the score if more than this `share` of items is unjudged")
-	notFromFile(cmd.Flags(), "format") // There it is the format of the data.
-	file.flags(cmd)
-	more.flags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.out, "output", "o", "", "write to this `file`, - for standard output (default: the name that the benchmark gives it)")
+	f.StringVar(&o.format, "format", "", "the `format`: "+strings.Join(exportFormats, ", ")+" (default: by the ending of the file, else results)")
+	f.Var(shareFlag(&o.want.MaxUnjudged), "max-unjudged", "withhold the score if more than this `share` of items is unjudged")
+	notFromFile(f, "format") // There it is the format of the data.
+	f.BoolVar(&o.redact, "redact", false, "bundle: replace all texts by hashes; chain and signature stay valid")
+	f.StringVar(&o.sign, "sign", "", "bundle: sign with the private key in this `file`, made by deem keygen")
+	f.BoolVar(&o.anchor, "anchor", false, "bundle: print a line with the root hash of the run file, for posting in public; without -o no file is written")
+	f.IntVar(&o.items, "items", defaultItems, "html: list the first `n` items below the report; site: write pages for the first n items of each run")
+	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "csv: put an apostrophe before cells that a spreadsheet would read as a formula")
+	f.StringVar(&o.organization, "organization", "", "every-eval-ever: the `name` of the organization that publishes the numbers")
+	f.StringVar(&o.relationship, "relationship", "", "every-eval-ever: its relationship to the `system`: "+strings.Join(reports.Relationships(), ", "))
 	bootstrapFlags(cmd, &draws, &seed)
 	return cmd
 }
 
-// export writes the result file of a benchmark. For a run without one it uses the format of
-// the file's extension, unless results were requested by name.
-func (a *app) export(ctx context.Context, st store.Store, ref, out string, named bool, more exportOptions) error {
+// export determines the format, rejects options that it does not use, and writes the run.
+func (a *app) export(cmd *cobra.Command, args []string, o exportOptions) error {
+	ctx, ref, named := cmd.Context(), runArg(args), o.format != ""
+	switch {
+	case named:
+	case o.anchor && o.out == "":
+		o.format = formatBundle
+	default:
+		o.format = cmp.Or(formatEndings[strings.ToLower(filepath.Ext(o.out))], formatResults)
+	}
+	if !slices.Contains(exportFormats, o.format) {
+		return usage.Mark(usage.Unknown("format", o.format, exportFormats))
+	}
+	for flag, formats := range map[string][]string{
+		"items": {formatHTML, formatSite}, "spreadsheet": {formatCSV, "mlflow", "wandb"}, "organization": {formatAggregate}, "relationship": {formatAggregate},
+		"max-unjudged": {formatHTML, formatMarkdown, formatCard, formatCardJSON, formatAggregate},
+	} {
+		if cmd.Flags().Changed(flag) && !slices.Contains(formats, o.format) {
+			return usage.Errorf("--%s says nothing to the format %s; it goes with %s", flag, o.format, strings.Join(formats, ", "))
+		}
+	}
+	switch {
+	case o.items < 0:
+		return usage.Errorf("--items is %d; a page lists 0 items or more", o.items)
+	case o.relationship != "" && !slices.Contains(reports.Relationships(), o.relationship):
+		return usage.Mark(usage.Unknown("relationship", o.relationship, reports.Relationships()))
+	case (o.redact || o.sign != "" || o.anchor) && o.format != formatBundle:
+		return usage.Mark(deem.WithHint(fmt.Errorf("--redact, --sign and --anchor are for run files"), "-o run.deem writes one"))
+	case o.format == formatSite:
+		return a.exportSite(ctx, args, o.out, o.items)
+	}
+	if err := atMost(1)(cmd, args); err != nil {
+		return err
+	}
+	st, err := a.readRuns(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
 	run, err := findRun(ctx, st, ref)
 	if err != nil {
 		return err
 	}
+	switch {
+	case o.format == formatResults || o.format == formatUpstream:
+		return a.exportResults(ctx, st, run, named, o)
+	case o.format == formatBundle:
+		return a.exportBundle(ctx, st, run, ref, o)
+	case slices.Contains(recordFormats, o.format):
+		return a.exportRecords(ctx, st, run, o)
+	}
+	return a.exportReport(ctx, st, run, o)
+}
+
+// exportResults writes the result file of a benchmark. For a run without one it uses the
+// format of the file's extension, unless results were requested by name.
+func (a *app) exportResults(ctx context.Context, st store.Store, run store.Run, named bool, o exportOptions) error {
 	b, set, err := reports.Benchmark(run)
 	if err != nil {
 		return err
 	}
 	if b == nil || b.WriteResults == nil || !slices.Contains(b.Judges, run.Judge.Name) {
-		if !named && isLines(out) {
-			more.format = formatJSONL
-			return a.exportAs(ctx, st, ref, out, more)
+		if ext := strings.ToLower(filepath.Ext(o.out)); !named && (ext == ".jsonl" || ext == ".ndjson") {
+			o.format = formatJSONL
+			return a.exportRecords(ctx, st, run, o)
 		}
-		return usage.Mark(noResults(run, out, named))
+		return usage.Mark(noResults(run, o.out, named))
 	}
 	if err := sameItems(ctx, *b, run, set); err != nil {
 		return err
@@ -164,10 +235,35 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string, named
 		Model:   run.Model,
 		Records: st.Records(ctx, run.ID, store.Query{Trial: new(int)}),
 	}
-	if out == "" {
-		out = b.ResultsName(f)
+	left := 0
+	write := func(w io.Writer) (err error) {
+		left, err = b.WriteResults(ctx, w, f)
+		return err
 	}
-	return a.writeResults(ctx, *b, f, out)
+	out := o.out
+	switch out {
+	case "-":
+		err = write(a.out)
+	case "":
+		out = b.ResultsName(f)
+		fallthrough
+	default:
+		err = writeNew(out, write)
+	}
+	if err != nil {
+		return err
+	}
+	if a.json && out != "-" {
+		writeJSON(a.out, map[string]any{"written": out, "left_out": left})
+		return nil
+	}
+	if left > 0 {
+		a.say("%s without a verdict: the benchmark's file has no word for that", words.Count(left, "item"))
+	}
+	if out != "-" {
+		a.say("wrote %s", out)
+	}
+	return nil
 }
 
 // exportSite writes the pages of runs to a folder.
@@ -230,13 +326,48 @@ func noResults(run store.Run, out string, named bool) error {
 	}
 }
 
-// createNew creates a file. It does not overwrite an existing file.
-func createNew(name string) (*os.File, error) {
+// newFile is the mode of files for people: everything that the umask allows.
+const newFile = 0o666
+
+// writeWhole writes a file atomically. It replaces an existing file of the same kind,
+// because these can be regenerated; checkOutputs has rejected others. The new file has the
+// mode of the old one, or what the umask allows.
+func writeWhole(name string, write func(w io.Writer) error) error {
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(name), ".deem-"+rand.Text()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, newFile)
+	if err != nil {
+		return usage.Mark(err)
+	}
+	if old, statErr := os.Stat(name); statErr == nil {
+		err = f.Chmod(old.Mode().Perm()) // before anything is written
+	}
+	w := bufio.NewWriter(f)
+	if err == nil {
+		err = write(w)
+	}
+	err = errors.Join(err, w.Flush(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// writeNew writes a file that must not exist. It removes a file that could not be written
+// completely, because half a file looks like a whole one.
+func writeNew(name string, write func(w io.Writer) error) error {
 	w, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, newFile)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, thereAlready(name, "-o", "")
+		return thereAlready(name, "-o", "")
 	}
-	return w, err
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(w), w.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	return nil
 }
 
 // sameItems reads the benchmark's files again and checks that they still contain the judged
@@ -264,34 +395,68 @@ func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set re
 	return nil
 }
 
-// writeResults writes the file, or standard output for "-". It does not overwrite an
-// existing file.
-func (a *app) writeResults(ctx context.Context, b benchmark.Benchmark, f benchmark.Finished, out string) error {
-	if out == "-" {
-		left, err := b.WriteResults(ctx, a.out, f)
-		a.reportOmitted(left)
-		return err
+// exportRecords writes the records of a run in a format for other programs.
+func (a *app) exportRecords(ctx context.Context, st store.Store, run store.Run, o exportOptions) error {
+	if o.out == "" && o.format == formatParquet {
+		return usage.Mark(deem.WithHint(errors.New("a Parquet file is not for a terminal"), "name a file with -o, or - for standard output"))
 	}
-	w, err := createNew(out)
+	as := reports.ExportOptions{Spreadsheet: o.spreadsheet, Redacted: redacted(st, run)}
+	return a.writeOut(o.out, func(w io.Writer) error { return reports.WriteRecords(ctx, w, st, run, o.format, as) })
+}
+
+// exportReport writes the report of a run, or its card.
+func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o exportOptions) error {
+	want := o.want
+	want.Redacted = redacted(st, run)
+	f, err := reports.Of(ctx, st, run, want)
 	if err != nil {
 		return err
 	}
-	left, err := b.WriteResults(ctx, w, f)
-	if err := errors.Join(err, w.Close()); err != nil {
+	r := f.Report
+	faults, err := a.errataOf(ctx, st, run, r.Head, "")
+	if err != nil {
+		return err
+	}
+	reports.AddErrata(&r, faults)
+	err = a.writeOut(o.out, func(w io.Writer) error {
+		switch o.format {
+		case formatMarkdown:
+			return doc.Markdown(w, r.Document())
+		case formatCard:
+			return reports.CardMarkdown(w, r)
+		case formatCardJSON:
+			return reports.NewCard(r).JSON(w)
+		case formatAggregate:
+			return reports.Aggregate(w, r, reports.AggregateSource{Organization: o.organization, Relationship: o.relationship, Retrieved: clock()})
+		}
+		var first []deem.Record
+		if !want.Redacted {
+			if first, err = reports.First(ctx, st, run, o.items); err != nil {
+				return err
+			}
+		}
+		d := r.Document()
+		d.Add(doc.Listed(first, r.Items, want.Redacted))
+		return doc.HTML(w, d)
+	})
+	if err == nil && r.Hold != nil {
+		return withheld(r, want.MaxUnjudged)
+	}
+	return err
+}
+
+// writeOut writes to a new file or to standard output.
+func (a *app) writeOut(out string, write func(w io.Writer) error) error {
+	if out == "" || out == "-" {
+		return write(a.out)
+	}
+	if err := writeNew(out, write); err != nil {
 		return err
 	}
 	if a.json {
-		writeJSON(a.out, map[string]any{"written": out, "left_out": left})
+		writeJSON(a.out, map[string]any{"written": out})
 		return nil
 	}
-	a.reportOmitted(left)
 	a.say("wrote %s", out)
 	return nil
-}
-
-// reportOmitted reports how many items are not in a result file.
-func (a *app) reportOmitted(n int) {
-	if n > 0 {
-		a.say("%s without a verdict: the benchmark's file has no word for that", words.Count(n, "item"))
-	}
 }

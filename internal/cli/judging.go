@@ -8,9 +8,11 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/published"
 	"deem/internal/reports"
 	"deem/internal/run"
 	"deem/internal/store"
@@ -68,7 +70,10 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 	}
 	set := reports.Settings{
 		Concurrency: o.Concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
-		System: o.system.name, SystemModel: o.system.model, Judge: g.As, Promise: promiseOf(g), Deem: version(), Exclude: o.exclusions, Sample: o.drawn, Lock: o.lock.settings(),
+		System: o.system.name, SystemModel: o.system.model, Judge: g.As, Promise: promiseOf(g), Deem: version(), Exclude: o.exclusions, Sample: o.drawn,
+	}
+	if l := o.lock.locked; l != nil {
+		set.Lock = &reports.LockSettings{Hash: l.Hash(), Created: l.Created, Broken: o.lock.broken, Gates: l.Gates}
 	}
 	if o.benchmark != nil {
 		from := a.benchmarkOptions(o, []catalog.Choice{g})
@@ -92,15 +97,18 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 	return r, nil
 }
 
-// inherit copies settings of an earlier part of a run. A run that is resumed without its
-// lock is still checked against it. A run cannot be locked after it began, because its
-// verdicts may be known.
+// inherit copies settings of an earlier part of a run: its lock, if it is resumed without
+// one, and the names under which it was judged. A run cannot be locked after it began,
+// because its verdicts may be known. Only a system without a name gets one, from the command
+// that judged it: the same answers from another file may be another system's. The store
+// keeps the names of the dataset itself.
 func (a *app) inherit(set *reports.Settings, now store.Spec, earlier store.Run, o runOptions) error {
 	was := reports.SettingsOf(earlier.Spec)
-	if o.lock.locked == nil {
+	if locked := o.lock.locked; locked == nil {
 		set.Lock = was.Lock
-	} else if err := o.lock.late(earlier); err != nil {
-		return err
+	} else if !o.lock.anyway && earlier.Created.Before(locked.Created) {
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.lock.file, reports.Afterwards, earlier.ID,
+			earlier.Created.UTC().Format(time.DateTime), locked.Created.UTC().Format(time.DateTime)), "start a new run with --fresh; or judge this one with --anyway, and every report says what was broken"))
 	}
 	if earlier.Records == 0 {
 		return nil
@@ -108,18 +116,7 @@ func (a *app) inherit(set *reports.Settings, now store.Spec, earlier store.Run, 
 	if was.Until != nil && set.Until != nil {
 		set.Until.Aim = was.Until.Aim // Bets were already made with it.
 	}
-	if kept := keepNames(set, now, earlier); len(kept) > 0 {
-		a.say("run %s keeps the names that it has: %s (--fresh begins another run)", earlier.ID, words.Printable(strings.Join(kept, "; ")))
-	}
-	return nil
-}
-
-// keepNames copies the names under which the earlier run was judged to the settings, and
-// returns the names given now that differ. The store keeps those of the dataset itself.
-// Only a system without a name gets one, from the command that judged it: the same answers
-// from another file may be another system's.
-func keepNames(set *reports.Settings, now store.Spec, earlier store.Run) (kept []string) {
-	was := reports.SettingsOf(earlier.Spec)
+	var kept []string
 	same := slices.Equal(earlier.Dataset.Names, now.Dataset.Names)
 	if !same {
 		kept = append(kept, fmt.Sprintf("data %s, and not %s", strings.Join(earlier.Dataset.Names, ", "), strings.Join(now.Dataset.Names, ", ")))
@@ -138,7 +135,10 @@ func keepNames(set *reports.Settings, now store.Spec, earlier store.Run) (kept [
 	}
 	keep("system", was.System, &set.System)
 	keep("system model", was.SystemModel, &set.SystemModel)
-	return kept
+	if len(kept) > 0 {
+		a.say("run %s keeps the names that it has: %s (--fresh begins another run)", earlier.ID, words.Printable(strings.Join(kept, "; ")))
+	}
+	return nil
 }
 
 // announce says what is about to happen. Some records of the run may be of unfinished
@@ -210,4 +210,24 @@ func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data it
 			}
 		},
 	})
+}
+
+// An answeredJudge leaves items unjudged if a result file has no response for them, which
+// is not the same as an empty response.
+type answeredJudge struct{ judge deem.Judge }
+
+func (j answeredJudge) Name() string { return j.judge.Name() }
+
+// Judge fails for items without a response, and calls the inner judge for the others.
+func (j answeredJudge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	if it.Fields[published.NoResponse] != "" {
+		return deem.Verdict{}, deem.Failf(deem.Input, "the file has no response here")
+	}
+	return j.judge.Judge(ctx, it)
+}
+
+// answered returns the items of a set that have a response: those that a batch may include,
+// and that are used to test whether a judge can judge them.
+func answered(data items) items {
+	return view(data, changed(data, func(_ int, it deem.Item) (deem.Item, bool) { return it, it.Fields[published.NoResponse] == "" }))
 }

@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"io"
 
 	"deem"
 	"deem/internal/labels"
@@ -26,19 +23,29 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	if err != nil {
 		return err
 	}
-	text, err := planTable(items, drawn)
-	if err != nil {
-		return err
-	}
 	a.say("chose %s of %s with a verdict and no label, from every category and verdict, with seed %d", words.Comma(len(items)), words.Comma(free), t.o.seed)
 	if t.o.out == "-" && a.json {
-		return a.writePlan(items, drawn, t.o.seed)
+		type toLabel struct {
+			ID         string   `json:"id"`
+			Question   string   `json:"question"`
+			References []string `json:"references"`
+			Response   string   `json:"response"`
+			Drawn      string   `json:"drawn"`
+		}
+		list := make([]toLabel, len(items))
+		for i, it := range items {
+			list[i] = toLabel{it.ID, it.Question, it.References, it.Response, drawn[i].String()}
+		}
+		writeJSON(a.out, struct {
+			Seed    uint64    `json:"seed"`
+			ToLabel []toLabel `json:"to_label"`
+		}{t.o.seed, list})
+		return nil
 	}
 	if t.o.out == "-" {
-		_, err := a.out.Write(text)
-		return err
+		return writeTable(a.out, items, drawn)
 	}
-	if err := writeNew(t.o.out, text); err != nil {
+	if err := writeNew(t.o.out, func(w io.Writer) error { return writeTable(w, items, drawn) }); err != nil {
 		return err
 	}
 	if a.json {
@@ -50,7 +57,7 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 }
 
 // drawItems chooses the items to label, and returns how each was drawn and how many
-// candidates there were.
+// candidates there were. Only the chosen items are held in memory.
 func drawItems(ctx context.Context, st store.Store, t *truths) (items []deem.Item, drawn []labels.Drawn, free int, err error) {
 	chosen, free, err := reports.Draw(ctx, st, t.run, t.people, t.o.plan, t.o.seed)
 	if err != nil {
@@ -63,78 +70,32 @@ func drawItems(ctx context.Context, st store.Store, t *truths) (items []deem.Ite
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	positions := make([]int, len(chosen))
+	at := map[int]int{} // position of an item to its index
 	drawn = make([]labels.Drawn, len(chosen))
 	for i, c := range chosen {
-		positions[i] = c.Place
+		at[c.Place] = i
 		drawn[i] = labels.Drawn{Stratum: fmt.Sprintf("%.4s-%d", plan, c.Stratum), N: c.Drawn, Of: c.Of}
 	}
-	items, err = itemsOf(ctx, st, t.run, positions)
-	return items, drawn, free, err
-}
-
-// writePlan writes the items to label as JSON, for labelling programs.
-func (a *app) writePlan(items []deem.Item, drawn []labels.Drawn, seed uint64) error {
-	type toLabel struct {
-		ID         string   `json:"id"`
-		Question   string   `json:"question"`
-		References []string `json:"references"`
-		Response   string   `json:"response"`
-		Drawn      string   `json:"drawn"`
-	}
-	list := make([]toLabel, len(items))
-	for i, it := range items {
-		list[i] = toLabel{it.ID, it.Question, it.References, it.Response, drawn[i].String()}
-	}
-	writeJSON(a.out, struct {
-		Seed    uint64    `json:"seed"`
-		ToLabel []toLabel `json:"to_label"`
-	}{seed, list})
-	return nil
-}
-
-// itemsOf returns the items at the given positions, in that order. Only these are held in
-// memory.
-func itemsOf(ctx context.Context, st store.Store, run store.Run, positions []int) ([]deem.Item, error) {
-	at := map[int]int{}
-	for i, p := range positions {
-		at[p] = i
-	}
-	items := make([]deem.Item, len(positions))
-	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
+	items = make([]deem.Item, len(chosen))
+	for rec, err := range st.Records(ctx, t.run.ID, store.Query{Trial: new(int)}) {
 		if err != nil {
-			return nil, err
+			return nil, nil, 0, err
 		}
 		if i, ok := at[rec.Position]; ok {
 			items[i] = rec.Item
 		}
 	}
-	return items, nil
+	return items, drawn, free, nil
 }
 
-// planTable returns the items as a table with a column for labels and, if a plan drew them,
-// the stratum and how many of its items were drawn.
-func planTable(items []deem.Item, drawn []labels.Drawn) ([]byte, error) {
+// writeTable writes items as a table with a column for labels and, if a plan drew them, the
+// stratum and how many of its items were drawn.
+func writeTable(w io.Writer, items []deem.Item, drawn []labels.Drawn) error {
 	rows := make([]labels.TableRow, len(items))
 	for i, it := range items {
 		if rows[i].Item = it; drawn != nil {
 			rows[i].Drawn = drawn[i].String()
 		}
 	}
-	var buf bytes.Buffer
-	err := labels.WriteTable(&buf, rows)
-	return buf.Bytes(), err
-}
-
-// writeNew writes a file that must not exist.
-func writeNew(name string, data []byte) error {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, newFile)
-	if errors.Is(err, fs.ErrExist) {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", name), "move it away, or name another file with -o"))
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
+	return labels.WriteTable(w, rows)
 }

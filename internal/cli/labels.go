@@ -90,10 +90,27 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 	if err != nil {
 		return usage.Mark(err)
 	}
-	list, left, err := labelsFor(ctx, st, run, set)
-	if err != nil {
-		return err
+	by := map[string][]labels.Label{}
+	for _, l := range set.Labels {
+		by[l.Item] = append(by[l.Item], l)
 	}
+	var list []store.Label
+	now := clock()
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
+		if err != nil {
+			return err
+		}
+		for _, l := range by[rec.Item.ID] {
+			if l.Other(rec.Item.Response) {
+				continue
+			}
+			list = append(list, store.Label{
+				Item: rec.Item.Hash(), ID: rec.Item.ID, Dataset: run.Dataset.Hash, Annotator: l.Annotator,
+				Yes: l.Yes, Label: l.Label, Score: l.Score, Note: l.Reason, Drawn: l.Drawn.String(), Labelled: now,
+			})
+		}
+	}
+	left := len(set.Labels) - len(list) // labels without an item
 	if len(list) == 0 {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s: no label is about an item of run %s, with the response that was judged", strings.Join(set.Names, ", "), run.ID),
 			"--run names another run; --map item=NAME says which column holds the ids"))
@@ -107,36 +124,12 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 	}
 	a.say("kept %s of %s in %s", words.Count(len(list), "label"), words.Count(len(set.Annotators()), "annotator"), a.dbName())
 	if left > 0 {
-		a.say("%s about no item of run %s, or about another response, and left out", areLabels(left), run.ID)
+		a.say("%s about no item of run %s, or about another response, and left out", words.Plural(left, "label is", "labels are"), run.ID)
 	}
 	if set.Blank > 0 {
 		a.say("%s without a label yet", words.Count(set.Blank, "row"))
 	}
 	return nil
-}
-
-// labelsFor returns the labels with their items, and the number of labels without an item.
-func labelsFor(ctx context.Context, st store.Store, run store.Run, set *labels.Set) (list []store.Label, left int, err error) {
-	by := map[string][]labels.Label{}
-	for _, l := range set.Labels {
-		by[l.Item] = append(by[l.Item], l)
-	}
-	now := clock()
-	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
-		if err != nil {
-			return nil, 0, err
-		}
-		for _, l := range by[rec.Item.ID] {
-			if l.Other(rec.Item.Response) {
-				continue
-			}
-			list = append(list, store.Label{
-				Item: rec.Item.Hash(), ID: rec.Item.ID, Dataset: run.Dataset.Hash, Annotator: l.Annotator,
-				Yes: l.Yes, Label: l.Label, Score: l.Score, Note: l.Reason, Drawn: l.Drawn.String(), Labelled: now,
-			})
-		}
-	}
-	return list, len(set.Labels) - len(list), nil
 }
 
 func (a *app) labelsList() *cobra.Command {
@@ -148,25 +141,17 @@ func (a *app) labelsList() *cobra.Command {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			return a.listLabels(cmd.Context(), st)
+			all := st.Labels(cmd.Context(), store.LabelQuery{})
+			if a.json {
+				return writeJSONList(a.out, all) // "deem agree --map item=id" reads it
+			}
+			for l, err := range all {
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(a.out, words.Printable(fmt.Sprintf("%s  %s  %s  %s", l.ID, l.Label, l.Annotator, l.Labelled.Local().Format("2006-01-02 15:04"))))
+			}
+			return nil
 		},
 	}
-}
-
-// listLabels writes a line for each label as text, or a JSON list, which "deem agree --map
-// item=id" reads.
-func (a *app) listLabels(ctx context.Context, st store.Labels) error {
-	all := st.Labels(ctx, store.LabelQuery{})
-	if a.json {
-		return writeJSONList(a.out, all)
-	}
-	for l, err := range all {
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(a.out, words.Printable(fmt.Sprintf("%s  %s  %s  %s", l.ID, l.Label, l.Annotator, l.Labelled.Local().Format("2006-01-02 15:04")))); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -37,14 +37,6 @@ EXIT STATUS
 
 func (a *app) listCommand() *cobra.Command {
 	all := false
-	lists := map[string]func(context.Context) error{
-		"benchmarks": func(context.Context) error { return a.listBenchmarks() },
-		"judges":     func(context.Context) error { return a.listJudges() },
-		"models":     func(context.Context) error { return a.listModels() },
-		"formats":    func(context.Context) error { return a.listFormats() },
-		"runs":       func(ctx context.Context) error { return a.listRuns(ctx, all) },
-		"schemas":    func(context.Context) error { return a.listSchemas() },
-	}
 	names := []string{"benchmarks", "judges", "models", "formats", "runs", "schemas"}
 	cmd := &cobra.Command{
 		Use: "list benchmarks|judges|models|formats|runs|schemas", Short: "benchmarks, judges, models, formats, runs, schemas", Long: listHelp,
@@ -55,11 +47,21 @@ func (a *app) listCommand() *cobra.Command {
 			if len(args) == 0 {
 				return usage.Mark(deem.WithHint(fmt.Errorf("list what?"), "there are: %s", strings.Join(names, ", ")))
 			}
-			f, ok := lists[args[0]]
-			if !ok {
-				return usage.Mark(usage.Unknown("list", args[0], names))
+			switch args[0] {
+			case "benchmarks":
+				return a.listBenchmarks()
+			case "judges":
+				return a.listJudges()
+			case "models":
+				return a.listModels()
+			case "formats":
+				return a.listFormats()
+			case "runs":
+				return a.listRuns(cmd.Context(), all)
+			case "schemas":
+				return a.listSchemas()
 			}
-			return f(cmd.Context())
+			return usage.Mark(usage.Unknown("list", args[0], names))
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "runs: include runs over probes and runs without a record, which \"last\" does not count")
@@ -178,11 +180,24 @@ func (a *app) listRuns(ctx context.Context, all bool) error {
 		doc.Col("run"), doc.Est("score [95%]"), doc.Num("items"), doc.Col("system"), doc.Col("judge"),
 	}}
 	for _, run := range runs[:min(len(runs), listedRuns)] {
-		row, err := runRow(ctx, st, run)
+		found, err := reports.Of(ctx, st, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
 		if err != nil {
 			return err
 		}
-		t.Rows = append(t.Rows, row)
+		score := doc.T(doc.Absent(found.Report.Hold != nil))
+		if m := found.Report.Metrics; len(m) > 0 && m[0].Judged != nil {
+			score = doc.T(doc.Share(*m[0].Judged))
+		}
+		_, model, _ := strings.Cut(run.Model, ":")
+		who := doc.Join(" ", run.Judge.Name, cmp.Or(model, run.Model))
+		what := cmp.Or(doc.Join(", ", run.About.Name, reports.SettingsOf(run.Spec).System), reports.FileName(run))
+		items := words.Comma(run.Records)
+		if run.State != store.Done {
+			items += " of " + words.Comma(run.Dataset.Items*run.Trials)
+		}
+		t.Rows = append(t.Rows, []doc.Cell{
+			doc.T(run.ID), score, doc.T(items), doc.T(doc.Clip(doc.Join(" ", what, strings.Join(run.About.Tags, " ")), 22)), doc.T(doc.Clip(who, 22)),
+		})
 	}
 	blocks := []doc.Block{t}
 	if more := len(runs) - listedRuns; more > 0 {
@@ -196,29 +211,6 @@ func (a *app) listRuns(ctx context.Context, all bool) error {
 // listedRuns is the maximum number of runs listed for people. The score of each is computed
 // from its records, which takes a while.
 const listedRuns = 30
-
-// runRow returns the row of a run in a list, with its name and that of its system, or else
-// that of its data.
-func runRow(ctx context.Context, st store.Store, run store.Run) ([]doc.Cell, error) {
-	found, err := reports.Of(ctx, st, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
-	if err != nil {
-		return nil, err
-	}
-	score := doc.T(doc.Absent(found.Report.Hold != nil))
-	if m := found.Report.Metrics; len(m) > 0 && m[0].Judged != nil {
-		score = doc.T(doc.Share(*m[0].Judged))
-	}
-	_, model, _ := strings.Cut(run.Model, ":")
-	who := doc.Join(" ", run.Judge.Name, cmp.Or(model, run.Model))
-	what := cmp.Or(doc.Join(", ", run.About.Name, reports.SettingsOf(run.Spec).System), reports.FileName(run))
-	items := words.Comma(run.Records)
-	if run.State != store.Done {
-		items += " of " + words.Comma(run.Dataset.Items*run.Trials)
-	}
-	return []doc.Cell{
-		doc.T(run.ID), score, doc.T(items), doc.T(doc.Clip(doc.Join(" ", what, strings.Join(run.About.Tags, " ")), 22)), doc.T(doc.Clip(who, 22)),
-	}, nil
-}
 
 func (a *app) listSchemas() error {
 	if a.json {

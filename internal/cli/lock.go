@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,7 +13,6 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/reports"
-	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
@@ -83,11 +81,7 @@ func (a *app) writeLock(ctx context.Context, o runOptions, out string, anchor bo
 	if out == "-" {
 		return l.Write(a.out)
 	}
-	w, err := createNew(out)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(l.Write(w), w.Close()); err != nil {
+	if err := writeNew(out, l.Write); err != nil {
 		return err
 	}
 	line := anchorLine{Of: anchorOfLock, Hash: l.Hash()}.String()
@@ -110,8 +104,16 @@ func promised(ctx context.Context, judgings []catalog.Choice, data items, o runO
 		Trials:  o.Trials, Exclude: append([]string{}, o.exclude...), Gates: append([]string{}, o.gates...), MaxUnjudged: o.maxUnjudged,
 	}
 	for _, g := range judgings {
-		who, err := judgePromised(g)
+		j, err := g.Judge() // without the decorators of a run's models, which do not change the judge
 		if err != nil {
+			return l, err
+		}
+		who := reports.LockedJudge{Name: j.Name()}
+		who.Model, _ = g.Models()
+		if g.Spec.Kind == judge.KindModel {
+			who.Reading = g.Spec.Reading
+		}
+		if who.Hash, err = deem.JudgeHash(j); err != nil {
 			return l, err
 		}
 		l.Judges = append(l.Judges, who)
@@ -124,22 +126,6 @@ func promised(ctx context.Context, judgings []catalog.Choice, data items, o runO
 		l.Errata, l.Corrected = e.Hash, o.errata.corrected
 	}
 	return l, nil
-}
-
-// judgePromised returns the judge for a lock. The decorators of a run's models do not
-// change the judge.
-func judgePromised(g catalog.Choice) (reports.LockedJudge, error) {
-	j, err := g.Judge()
-	if err != nil {
-		return reports.LockedJudge{}, err
-	}
-	who := reports.LockedJudge{Name: j.Name()}
-	who.Model, _ = g.Models()
-	if g.Spec.Kind == judge.KindModel {
-		who.Reading = g.Spec.Reading
-	}
-	who.Hash, err = deem.JudgeHash(j)
-	return who, err
 }
 
 // lockOptions are the options of a run for a lock.
@@ -212,21 +198,4 @@ func (a *app) hold(ctx context.Context, judgings []catalog.Choice, data items, o
 		a.say("%s", words.Printable(line))
 	}
 	return nil
-}
-
-// settings returns the settings that the run stores, or nil without a lock.
-func (o lockOptions) settings() *reports.LockSettings {
-	if o.locked == nil {
-		return nil
-	}
-	return &reports.LockSettings{Hash: o.locked.Hash(), Created: o.locked.Created, Broken: o.broken, Gates: o.locked.Gates}
-}
-
-// late returns an error if a run began before the lock was made.
-func (o lockOptions) late(run store.Run) error {
-	if o.anyway || !run.Created.Before(o.locked.Created) {
-		return nil
-	}
-	return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.file, reports.Afterwards, run.ID,
-		run.Created.UTC().Format(time.DateTime), o.locked.Created.UTC().Format(time.DateTime)), "start a new run with --fresh; or judge this one with --anyway, and every report says what was broken"))
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // An output is a flag that names a file which is replaced or appended to. The files of
-// other flags, such as -o, must not exist: see createNew.
+// other flags, such as -o, must not exist: see writeNew.
 type output struct {
 	flag     string
 	what     string                 // the content that deem writes

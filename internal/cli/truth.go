@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +151,7 @@ func (t *truths) options(ctx context.Context) (agree.Options, error) {
 	o := agree.Options{
 		Judge: reports.Party(t.run), People: t.other == nil, Items: t.run.Dataset.Items, Trials: t.run.Trials,
 		Seed: t.o.seed, Width: t.o.width, MaxUnjudged: t.o.maxUnjudged, CalibrationError: reports.CalibrationError(t.run),
-		SystemModel: t.o.model(t.run), Own: t.o.family, Registry: known,
+		SystemModel: cmp.Or(t.o.systemModel, reports.SettingsOf(t.run.Spec).SystemModel), Own: t.o.family, Registry: known,
 	}
 	o = reports.WithLabels(o, reports.LabelsOf(t.run, t.o.criteria))
 	if t.other != nil {
@@ -182,7 +183,7 @@ func (t *truths) agreement(ctx context.Context, st store.Store) (agree.Agreement
 // unmatched reports labels without an item. If none has one, it returns an error.
 func (t *truths) unmatched() error {
 	if n := t.people.OtherResponses; n > 0 {
-		t.app.say("%s about another response than the one that was judged, and left out", areLabels(n))
+		t.app.say("%s about another response than the one that was judged, and left out", words.Plural(n, "label is", "labels are"))
 	}
 	if t.people.Kept() {
 		if t.people.Used() == 0 {
@@ -199,21 +200,7 @@ func (t *truths) unmatched() error {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s: none of its %s is about an item of run %s, as %q", t.people.Name, words.Count(len(missing), "item"), t.run.ID, missing[0]),
 			"ids must be those of the dataset; --map item=NAME says which column holds them"))
 	default:
-		t.app.say("%s labelled that run %s does not have, as %q", isItems(len(missing)), t.run.ID, missing[0])
+		t.app.say("%s labelled that run %s does not have, as %q", words.Plural(len(missing), "item is", "items are"), t.run.ID, missing[0])
 		return nil
 	}
-}
-
-func areLabels(n int) string {
-	if n == 1 {
-		return "1 label is"
-	}
-	return words.Comma(n) + " labels are"
-}
-
-func isItems(n int) string {
-	if n == 1 {
-		return "1 item is"
-	}
-	return words.Comma(n) + " items are"
 }
