@@ -62,8 +62,9 @@ func ReadBaseline(r io.Reader) (Saved, error) {
 	if err := json.Unmarshal(text, &file); err != nil {
 		return Saved{}, fmt.Errorf("this is not a report: %w", err)
 	}
-	switch {
-	case file.Version == Version:
+	var s Saved
+	switch file.Version {
+	case Version:
 		var c Comparison
 		if err := json.Unmarshal(text, &c); err != nil {
 			return Saved{}, fmt.Errorf("this is not a comparison: %w", err)
@@ -71,19 +72,27 @@ func ReadBaseline(r io.Reader) (Saved, error) {
 		if len(c.Runs) == 0 {
 			return Saved{}, errors.New("this comparison has no run")
 		}
-		return Saved{Side: c.Runs[0], Metric: c.Metric}.checked()
-	case file.Version != "deem.report/1":
+		s = Saved{Side: c.Runs[0], Metric: c.Metric}
+	case "deem.report/1":
+		if len(file.Metrics) == 0 {
+			return Saved{}, errors.New("this report has no number")
+		}
+		h := file.Head
+		s.Metric = file.Metrics[0].Metric
+		s.Side.Run = Run{
+			Name: h.Run, Run: h.Run, Judge: h.Judge, JudgeHash: h.JudgeHash, Reading: h.Reading, Model: h.Model,
+			Dataset: h.Dataset, DatasetHash: h.DatasetHash, DatasetItems: h.Items, Trials: h.Trials, Complete: h.Complete,
+		}
+		s.Side.Figures, s.Side.Categories, s.Side.System = file.Metrics[0].figures(), []Figures{}, file.System
+		for _, c := range file.Categories {
+			s.Side.Categories = append(s.Side.Categories, c.figures())
+		}
+	default:
 		return Saved{}, deem.WithHint(fmt.Errorf("this is not a report, but %q", doc.Clip(file.Version, 32)),
 			"deem report RUN --json writes one")
-	case len(file.Metrics) == 0:
-		return Saved{}, errors.New("this report has no number")
 	}
-	return file.saved().checked()
-}
 
-// checked rejects a baseline with impossible numbers: a difference from them, and a gate on
-// it, would be meaningless.
-func (s Saved) checked() (Saved, error) {
+	// A difference from impossible numbers, and a gate on it, would be meaningless.
 	for _, f := range append([]Figures{s.Side.Figures}, s.Side.Categories...) {
 		if !possible(f.Strict) || f.Judged != nil && !possible(*f.Judged) || f.Unjudged < 0 || f.Items < f.Unjudged {
 			return Saved{}, fmt.Errorf("this is not a report: the numbers of %q are impossible", doc.Clip(cmp.Or(f.Category, "overall"), 32))
@@ -96,24 +105,6 @@ func (s Saved) checked() (Saved, error) {
 // and the interval is within 0 and 1.
 func possible(est stat.Estimate) bool {
 	return est.Lo >= 0 && est.Lo <= est.Value && est.Value <= est.Hi && est.Hi <= 1 && est.N >= 0
-}
-
-// saved returns the report as a run with its numbers.
-func (f reportFile) saved() Saved {
-	h := f.Head
-	s := Saved{Metric: f.Metrics[0].Metric, Side: Side{
-		Run: Run{
-			Name: h.Run, Run: h.Run, Judge: h.Judge, JudgeHash: h.JudgeHash, Reading: h.Reading, Model: h.Model,
-			Dataset: h.Dataset, DatasetHash: h.DatasetHash, DatasetItems: h.Items, Trials: h.Trials, Complete: h.Complete,
-		},
-		Figures:    f.Metrics[0].figures(),
-		Categories: []Figures{},
-		System:     f.System,
-	}}
-	for _, c := range f.Categories {
-		s.Side.Categories = append(s.Side.Categories, c.figures())
-	}
-	return s
 }
 
 func (f reportFigures) figures() Figures {
@@ -135,7 +126,26 @@ func (b *Builder) Against(base Saved) (Comparison, error) {
 		return c, fmt.Errorf("the baseline is a %s and the run has a %s", base.Metric, c.Metric)
 	}
 	c.Unpaired = "the baseline is a saved report without items: nothing is paired"
-	c.Lint = b.lintSaved(base.Side, c)
+	runs := []Run{base.Side.Run}
+	list := []Finding{{Level: Warning, Kind: KindUnpaired, Message: "the baseline is a saved report: whether its items, references and categories are the same is not known"}}
+	for _, s := range c.Runs {
+		runs = append(runs, s.Run)
+		if s.Items != base.Side.Items {
+			list = append(list, Finding{Level: Error, Kind: KindItems, Message: fmt.Sprintf("%s has %s and %s has %s",
+				base.Side.called(), words.Count(base.Side.Items, "item"), s.called(), words.Comma(s.Items))})
+		}
+	}
+	if !base.Side.Complete {
+		list = append(list, Finding{Level: Warning, Kind: KindIncomplete, Message: base.Side.called() + " was not complete when it was saved"})
+	}
+	list = append(list, c.Lint...)
+	for _, f := range lintRuns(runs) {
+		if f.Kind != KindEndpoint { // a report does not contain the endpoint of the model
+			list = append(list, f)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y Finding) int { return strings.Compare(x.Level, y.Level) })
+	c.Lint = list
 	c.Runs = append([]Side{base.Side}, c.Runs...)
 	c.Frontiers = frontiers(c.Runs)
 	c.Items = Items{Missing: []Named{}}
@@ -154,30 +164,6 @@ func (b *Builder) Against(base Saved) (Comparison, error) {
 		"items are not paired, so only large differences can be established: with the baseline's run in the store they would be",
 	}, func(s string) bool { return s == "" })
 	return c, nil
-}
-
-// lintSaved checks the fairness of a comparison with a saved baseline.
-func (b *Builder) lintSaved(base Side, c Comparison) []Finding {
-	runs := []Run{base.Run}
-	list := []Finding{{Level: Warning, Kind: KindUnpaired, Message: "the baseline is a saved report: whether its items, references and categories are the same is not known"}}
-	for _, s := range c.Runs {
-		runs = append(runs, s.Run)
-		if s.Items != base.Items {
-			list = append(list, Finding{Level: Error, Kind: KindItems, Message: fmt.Sprintf("%s has %s and %s has %s",
-				base.called(), words.Count(base.Items, "item"), s.called(), words.Comma(s.Items))})
-		}
-	}
-	if !base.Complete {
-		list = append(list, Finding{Level: Warning, Kind: KindIncomplete, Message: base.called() + " was not complete when it was saved"})
-	}
-	list = append(list, c.Lint...)
-	for _, f := range lintRuns(runs) {
-		if f.Kind != KindEndpoint { // a report does not contain the endpoint of the model
-			list = append(list, f)
-		}
-	}
-	slices.SortStableFunc(list, func(x, y Finding) int { return strings.Compare(x.Level, y.Level) })
-	return list
 }
 
 // unpairedPairs returns the differences of the runs from a saved baseline.
@@ -220,21 +206,14 @@ func (b *Builder) unpaired(base, run Figures, c Comparison) found {
 	at := func(level float64) stat.Estimate { return stat.Difference(*run.Judged, *base.Judged, level) }
 	est, test := at(b.opts.Level), stat.DifferenceTest(*run.Judged, *base.Judged)
 	if x, y := counts(*run.Judged), counts(*base.Judged); binary(c.Metric) && x != nil && y != nil {
-		test = sharesTest(x, y)
+		test = stat.WelchTest(x, y)
+		if len(test.Warnings) > 0 { // neither varies, so that 0% and 100% would count as equal
+			test = stat.FisherExact(stat.Stratum{K1: ones(x), N1: len(x), K2: ones(y), N2: len(y)})
+		}
 		d.Detectable = stat.MinDetectableTwo(min(len(x), len(y)), base.Judged.Value, b.opts.Level, stat.DefaultPower)
 	}
 	d.First, d.Second, d.N, d.Estimate, d.Test = base.Judged.Value, run.Judged.Value, est.N, &est, &test
-	return found{Difference: d, at: at, strict: strict}
-}
-
-// sharesTest tests whether two lists of zeros and ones differ: by Welch's test, or by
-// Fisher's exact test if neither list varies. Welch's is then undefined, and 0% and 100%
-// would count as equal.
-func sharesTest(x, y []float64) stat.Test {
-	if test := stat.WelchTest(x, y); len(test.Warnings) == 0 {
-		return test
-	}
-	return stat.FisherExact(stat.Stratum{K1: ones(x), N1: len(x), K2: ones(y), N2: len(y)})
+	return found{Difference: d, at: at, strict: strict, oneSided: at}
 }
 
 // ones counts the ones in a list of zeros and ones.

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -14,7 +15,11 @@ import (
 
 // Comparison returns the comparison of the rows so far.
 func (b *Builder) Comparison() Comparison {
-	runs := b.described()
+	runs := slices.Clone(b.runs)
+	for i := range runs {
+		runs[i].AnswerModel = cmp.Or(runs[i].AnswerModel, b.sides[i].answeredBy.String())
+		runs[i].AnswerPrompt = cmp.Or(runs[i].AnswerPrompt, b.sides[i].answerPrompts.String())
+	}
 	c := Comparison{
 		Version: Version, Metric: b.metric(),
 		Level: b.opts.Level, Margin: b.opts.Margin, Seed: b.opts.Seed, MaxUnjudged: b.opts.MaxUnjudged,
@@ -25,7 +30,15 @@ func (b *Builder) Comparison() Comparison {
 	}
 	for i, r := range runs {
 		c.Items.Missing = append(c.Items.Missing, b.missing[i].named())
-		c.Runs = append(c.Runs, b.sideOf(i, r, c.Metric))
+		s := &b.sides[i]
+		out := Side{Run: r, Figures: b.figures(&s.tally, r, c.Metric, over(s.unjudged, s.items, b.opts.MaxUnjudged)), Categories: []Figures{}}
+		out.System = s.spent.Sums(s.allScore.several)
+		for _, name := range categoryNames(s.strata) {
+			f := b.figures(s.strata[name], r, c.Metric, out.Judged == nil)
+			f.Category = name
+			out.Categories = append(out.Categories, f)
+		}
+		c.Runs = append(c.Runs, out)
 	}
 	c.Frontiers = frontiers(c.Runs)
 	c.Refused = !b.opts.Anyway && slices.ContainsFunc(c.Lint, func(f Finding) bool { return f.Level == Error })
@@ -40,32 +53,13 @@ func (b *Builder) Comparison() Comparison {
 	return c
 }
 
-// described returns the runs with the information found in their items.
-func (b *Builder) described() []Run {
-	runs := slices.Clone(b.runs)
-	for i := range runs {
-		if s := b.sides[i]; runs[i].AnswerModel == "" {
-			runs[i].AnswerModel = s.answeredBy.String()
-		}
-		if s := b.sides[i]; runs[i].AnswerPrompt == "" {
-			runs[i].AnswerPrompt = s.answerPrompts.String()
-		}
-	}
-	return runs
-}
-
 // metric returns the metric of the comparison, which is the headline of a report: the pass
 // rate if every verdict has a pass mark, and the score otherwise.
 func (b *Builder) metric() string {
-	judged, binary := 0, true
-	for i := range b.sides {
-		judged += b.sides[i].items - b.sides[i].unjudged - b.sides[i].guesses.N()
-		binary = binary && !b.sides[i].graded
-	}
 	switch {
-	case judged > 0 && b.unmarked == 0:
+	case b.verdicts > 0 && b.unmarked == 0:
 		return PassRate
-	case binary:
+	case !b.graded():
 		return Score
 	}
 	return MeanScore
@@ -94,19 +88,6 @@ func (b *Builder) hold(runs []Run) *Hold {
 	return worst
 }
 
-// sideOf returns the numbers of a run.
-func (b *Builder) sideOf(i int, r Run, metric string) Side {
-	s := &b.sides[i]
-	out := Side{Run: r, Figures: b.figures(&s.tally, r, metric, over(s.unjudged, s.items, b.opts.MaxUnjudged)), Categories: []Figures{}}
-	out.System = s.spent.Sums(s.allScore.several)
-	for _, name := range categoryNames(s.strata) {
-		f := b.figures(s.strata[name], r, metric, out.Judged == nil)
-		f.Category = name
-		out.Categories = append(out.Categories, f)
-	}
-	return out
-}
-
 // categoryNames returns the categories in order, and none if no item has one.
 func categoryNames[V any](m map[string]V) []string {
 	if _, ok := m[doc.None]; ok && len(m) == 1 {
@@ -129,26 +110,20 @@ func (b *Builder) figures(t *tally, r Run, metric string, withheld bool) Figures
 	return f
 }
 
-// contrasts returns the differences of a pair by a metric, over judged items and over
-// all.
-func (p *pair) contrasts(metric string) (judged, strict *contrast) {
-	if metric == PassRate {
-		return &p.pass, &p.allPass
-	}
-	return &p.score, &p.allScore
-}
-
 // A found is a difference without its outcome, with its intervals at any level.
 type found struct {
 	Difference
 	at, strict func(level float64) stat.Estimate
-	oneSided   func(level float64) stat.Estimate // like at, for one-sided tests; nil for at itself
+	oneSided   func(level float64) stat.Estimate // like at, for one-sided tests
 	failed     bool                              // some trial has no verdict, so the strict difference is another
 }
 
 // difference returns the difference of a pair by a metric, before p-values are adjusted.
 func (b *Builder) difference(p *pair, metric string, withheld bool) found {
-	judged, strict := p.contrasts(metric)
+	judged, strict := &p.score, &p.allScore
+	if metric == PassRate {
+		judged, strict = &p.pass, &p.allPass
+	}
 	d := Difference{
 		First: judged.first.Mean(), Second: judged.second.Mean(),
 		N: judged.n(), Wins: judged.up, Losses: judged.down, Ties: judged.n() - judged.up - judged.down,
@@ -172,7 +147,7 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 	return found{
 		Difference: d, at: at, failed: p.failed,
 		strict:   func(level float64) stat.Estimate { return strict.estimate(level, binary(metric)) },
-		oneSided: func(level float64) stat.Estimate { return judged.oneSided(level, binary(metric)) },
+		oneSided: func(level float64) stat.Estimate { return judged.by((*stat.Clustered).OneSided, level, binary(metric)) },
 	}
 }
 
@@ -235,17 +210,13 @@ func (d *found) equivalence(o Options, many int) {
 	if o.Margin == 0 {
 		return
 	}
-	at := d.at
-	if d.oneSided != nil {
-		at = d.oneSided
-	}
 	alpha, times := 1-o.Level, float64(many)
-	lower, upper := stat.Equivalence(at, o.Margin)
+	lower, upper := stat.Equivalence(d.oneSided, o.Margin)
 	e := &Equivalence{
 		Margin:   o.Margin,
 		P:        math.Min(1, times*math.Max(lower, upper)),
 		NotWorse: math.Min(1, times*lower),
-		Interval: at(1 - 2*alpha/times),
+		Interval: d.oneSided(1 - 2*alpha/times),
 	}
 	if n := e.Interval.Clusters; n > 0 && n < enoughForOneSided {
 		e.Interval = e.Interval.Warn(WarnOneSided)
@@ -280,7 +251,7 @@ func (b *Builder) pairRows(pairings []Pairing, metric string, withheld bool) []P
 		p := Pair{Second: j, Overall: pairings[j-1].Difference, Corrected: corrected[j], Categories: []Difference{}}
 		var list []*found
 		for _, name := range categoryNames(b.strata) {
-			d := b.difference(&b.strata[name].pairs[j], metric, withheld)
+			d := b.difference(&b.strata[name][j], metric, withheld)
 			d.Category = name
 			list = append(list, &d)
 		}
@@ -288,48 +259,26 @@ func (b *Builder) pairRows(pairings []Pairing, metric string, withheld bool) []P
 		for _, d := range list {
 			p.Categories = append(p.Categories, d.Difference)
 		}
-		p.Score = b.secondDifference(b.pairs[j-1], metric, withheld)
-		p.Won, p.Lost = flipsOf(flips, 0, j, b.opts.Examples)
+		if metric == PassRate && b.graded() {
+			d := b.difference(b.pairs[j-1], MeanScore, withheld)
+			b.settle([]*found{&d}, false)
+			p.Score = &d.Difference
+		}
+		p.Won, p.Lost = Flips{First: []Flip{}}, Flips{First: []Flip{}}
+		for _, f := range flips {
+			x, y := f.Outcomes[0].Yes, f.Outcomes[j].Yes
+			if x == nil || y == nil || *x == *y {
+				continue
+			}
+			to := &p.Lost
+			if *y {
+				to = &p.Won
+			}
+			if to.N++; len(to.First) < b.opts.Examples {
+				to.First = append(to.First, f)
+			}
+		}
 		rows = append(rows, p)
 	}
 	return rows
-}
-
-// secondDifference returns the difference of mean scores if the metric is the pass rate and
-// scores differ from it.
-func (b *Builder) secondDifference(p *pair, metric string, withheld bool) *Difference {
-	if metric != PassRate || !b.graded() {
-		return nil
-	}
-	d := b.difference(p, MeanScore, withheld)
-	b.settle([]*found{&d}, false)
-	return &d.Difference
-}
-
-// flipsOf returns the items that the j-th run passes and the i-th does not, and vice versa.
-func flipsOf(flips []Flip, i, j, limit int) (won, lost Flips) {
-	won, lost = Flips{First: []Flip{}}, Flips{First: []Flip{}}
-	for _, f := range flips {
-		to := f.between(i, j, &won, &lost)
-		if to == nil {
-			continue
-		}
-		if to.N++; len(to.First) < limit {
-			to.First = append(to.First, f)
-		}
-	}
-	return won, lost
-}
-
-// between returns won if the j-th run passes and the i-th does not, lost for the opposite,
-// and nil if they do not differ.
-func (f Flip) between(i, j int, won, lost *Flips) *Flips {
-	x, y := f.Outcomes[i].Yes, f.Outcomes[j].Yes
-	switch {
-	case x == nil || y == nil || *x == *y:
-		return nil
-	case *y:
-		return won
-	}
-	return lost
 }

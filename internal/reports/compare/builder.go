@@ -2,11 +2,13 @@ package compare
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
 	"deem/internal/agreement"
 	"deem/internal/doc"
+	"deem/stat"
 )
 
 // A Builder collects rows for a comparison. Its memory grows with the number of distinct
@@ -17,10 +19,10 @@ type Builder struct {
 	opts Options
 
 	sides  []side
-	pairs  []*pair            // of all pairs of runs, in the order (0,1), (0,2), ..., (1,2), ...
-	strata map[string]*strata // by category
-	common []tally            // of each run, over the items that all judged
-	crowds map[string]int     // counts of yes/no patterns such as "\x01\x00\x01" over items without a cluster
+	pairs  []*pair           // of all pairs of runs, in the order (0,1), (0,2), ..., (1,2), ...
+	strata map[string][]pair // by category: the differences of the other runs from the baseline
+	common []tally           // of each run, over the items that all judged
+	crowds map[string]int    // counts of yes/no patterns such as "\x01\x00\x01" over items without a cluster
 
 	clusters map[string][]float64 // the number of items of a cluster that each run passes
 	split    [][]float64          // the same for items without a cluster whose trials differ
@@ -29,7 +31,7 @@ type Builder struct {
 	missing                  []named // by run
 	questions, references    named   // items that differ between runs
 	categories, weights      named
-	unmarked                 int // verdicts without a pass mark
+	verdicts, unmarked       int // verdicts of all runs, and those without a pass mark
 	flips                    []Flip
 
 	labelled   [][]twice // by run: the items judged by it and the baseline, if there are labels
@@ -44,10 +46,6 @@ type side struct {
 	answerPrompts names
 	spent         doc.Meter
 }
-
-// strata are the tallies of one category: the differences of the other runs from the
-// baseline.
-type strata struct{ pairs []pair }
 
 // A tally collects the scores of one run.
 type tally struct {
@@ -119,11 +117,23 @@ func (p *pair) add(a, b *Cell) {
 
 // New returns a builder for a comparison of the runs. The first run is the baseline.
 func New(runs []Run, o Options) *Builder {
+	if !(o.Level > 0 && o.Level < 1) {
+		o.Level = stat.DefaultLevel
+	}
+	if math.IsNaN(o.MaxUnjudged) || o.MaxUnjudged < 0 {
+		o.MaxUnjudged = 0
+	}
+	if !(o.Margin > 0 && o.Margin <= 1) {
+		o.Margin = 0
+	}
+	if o.Examples <= 0 {
+		o.Examples = 10
+	}
 	k := len(runs)
 	b := &Builder{
-		runs: slices.Clone(runs), opts: o.sane(),
+		runs: slices.Clone(runs), opts: o,
 		sides: make([]side, k), common: make([]tally, k), missing: make([]named, k),
-		strata: map[string]*strata{}, crowds: map[string]int{}, clusters: map[string][]float64{},
+		strata: map[string][]pair{}, crowds: map[string]int{}, clusters: map[string][]float64{},
 	}
 	for i := range b.sides {
 		b.sides[i].strata = map[string]*tally{}
@@ -140,10 +150,11 @@ func place(i, j, k int) int { return i*(2*k-i-1)/2 + j - i - 1 }
 // Add adds a row. Rows may come in any order.
 func (b *Builder) Add(r Row) {
 	b.rows++
-	first := r.first()
-	if first == nil {
+	at := slices.IndexFunc(r.Cells, func(c Cell) bool { return c.Present })
+	if at < 0 {
 		return
 	}
+	first := &r.Cells[at]
 	present, judged := 0, 0
 	for i := range r.Cells {
 		c := &r.Cells[i]
@@ -155,51 +166,25 @@ func (b *Builder) Add(r Row) {
 			continue
 		}
 		present++
-		b.addSide(i, c)
+		s := &b.sides[i]
+		s.add(c)
+		entry(s.strata, doc.OrNone(c.Category)).add(c)
+		s.answeredBy.add(c.answeredBy)
+		s.answerPrompts.add(c.prompt)
+		s.spent.Add(c.took)
 		if c.Judged {
 			judged++
+			if c.Pass == nil {
+				b.unmarked++
+			}
 		}
 	}
+	b.verdicts += judged
 	b.lintRow(r, first)
-	b.addPairs(r, first.Category)
-	if present == len(r.Cells) {
-		b.inAll++
-	}
-	if judged == len(r.Cells) {
-		b.addCommon(r)
-	}
-	b.addFlip(r, first)
-}
-
-// first returns the cell of the first run that has the item.
-func (r Row) first() *Cell {
-	for i := range r.Cells {
-		if r.Cells[i].Present {
-			return &r.Cells[i]
-		}
-	}
-	return nil
-}
-
-// addSide adds the result of one run.
-func (b *Builder) addSide(i int, c *Cell) {
-	s := &b.sides[i]
-	s.add(c)
-	entry(s.strata, doc.OrNone(c.Category)).add(c)
-	s.answeredBy.add(c.answeredBy)
-	s.answerPrompts.add(c.prompt)
-	s.spent.Add(c.took)
-	if c.Judged && c.Pass == nil {
-		b.unmarked++
-	}
-}
-
-// addPairs adds the row to all pairs of runs that have it.
-func (b *Builder) addPairs(r Row, category string) {
 	k := len(r.Cells)
-	in := entry(b.strata, doc.OrNone(category))
-	if in.pairs == nil {
-		in.pairs = make([]pair, k)
+	category := doc.OrNone(first.Category)
+	if b.strata[category] == nil {
+		b.strata[category] = make([]pair, k)
 	}
 	for i := range k {
 		for j := i + 1; j < k; j++ {
@@ -208,7 +193,7 @@ func (b *Builder) addPairs(r Row, category string) {
 			}
 			to := []*pair{b.pairs[place(i, j, k)]}
 			if i == 0 {
-				to = append(to, &in.pairs[j])
+				to = append(to, &b.strata[category][j])
 			}
 			for _, p := range to {
 				p.of = [2]int{i, j}
@@ -219,6 +204,13 @@ func (b *Builder) addPairs(r Row, category string) {
 			}
 		}
 	}
+	if present == k {
+		b.inAll++
+	}
+	if judged == k {
+		b.addCommon(r)
+	}
+	b.addFlip(r, first)
 }
 
 // addCommon adds a row that all runs judged.
@@ -326,13 +318,10 @@ func (n *names) add(name string) {
 	n.name, n.seen = name, true
 }
 
-// several is the name shown for several values.
-const several = "(several)"
-
-// String returns the name, or [several].
+// String returns the name, or "(several)".
 func (n names) String() string {
 	if n.several {
-		return several
+		return "(several)"
 	}
 	return n.name
 }

@@ -187,15 +187,7 @@ func (b *Builder) correct(items []twice, j int, metric string) (found, [2]Correc
 	if est.Method == stat.MethodNone {
 		d.Estimate, d.Test = nil, nil
 	}
-	return found{Difference: d, at: at, strict: at}, sides
-}
-
-// errors describes the judge's errors on each run.
-func (k *Corrected) errors(first, second string) string {
-	a, b := k.Sides[0], k.Sides[1]
-	return fmt.Sprintf("By the labels, the judge accepts %s of %s wrong responses of %s and %s of %s of %s; it rejects %s of %s right ones of %s and %s of %s of %s.",
-		words.Comma(a.Accepted), words.Comma(a.Wrong), first, words.Comma(b.Accepted), words.Comma(b.Wrong), second,
-		words.Comma(a.Rejected), words.Comma(a.Right), first, words.Comma(b.Rejected), words.Comma(b.Right), second)
+	return found{Difference: d, at: at, strict: at, oneSided: at}, sides
 }
 
 // noteCorrected describes what the corrected difference is computed from and assumes.

@@ -62,7 +62,20 @@ func (c Comparison) Document() *doc.Document { return c.document(true) }
 func (c Comparison) Summary() *doc.Document { return c.document(false) }
 
 func (c Comparison) document(items bool) *doc.Document {
-	p := &paper{Comparison: c, Document: &doc.Document{Title: c.title(), NotesInDetail: true}}
+	var names []string
+	for _, run := range c.Runs[1:] {
+		names = append(names, run.called())
+	}
+	judge := "judge " + doc.OrNone(c.Runs[0].Judge)
+	if m := c.Runs[0].Model; m != "" {
+		judge += " (" + m + ")"
+	}
+	about := ""
+	if c.Unpaired == "" {
+		about = words.Count(c.Items.All, "item")
+	}
+	title := doc.Join(" · ", words.And(names)+" versus "+c.Runs[0].called(), judge, about)
+	p := &paper{Comparison: c, Document: &doc.Document{Title: title, NotesInDetail: true}}
 	p.answer()
 	p.runs()
 	p.matrix()
@@ -94,23 +107,6 @@ type paper struct {
 	*doc.Document
 }
 
-// title names the runs, the baseline last.
-func (c Comparison) title() string {
-	var names []string
-	for _, run := range c.Runs[1:] {
-		names = append(names, run.called())
-	}
-	judge := "judge " + doc.OrNone(c.Runs[0].Judge)
-	if m := c.Runs[0].Model; m != "" {
-		judge += " (" + m + ")"
-	}
-	items := ""
-	if c.Unpaired == "" {
-		items = words.Count(c.Items.All, "item")
-	}
-	return doc.Join(" · ", words.And(names)+" versus "+c.Runs[0].called(), judge, items)
-}
-
 // answer says which run is better, or why this is unknown, and what makes the comparison
 // unfair.
 func (p *paper) answer() {
@@ -121,7 +117,31 @@ func (p *paper) answer() {
 	case p.Hold != nil:
 		blocks = append(blocks, doc.Paragraph{Text: "The differences are withheld: " + p.Hold.Reason + ". The strict ones count unjudged items as wrong.", Tone: doc.Warning})
 	case len(p.Pairs) > 1:
-		blocks = append(blocks, doc.Paragraph{Text: p.headline(), Tone: doc.Chosen})
+		found := map[string][]string{}
+		for _, pair := range p.Pairs {
+			found[pair.Overall.Outcome] = append(found[pair.Overall.Outcome], p.Runs[pair.Second].called())
+		}
+		base := p.Runs[0].called()
+		var parts []string
+		for _, o := range []struct{ outcome, one, many string }{
+			{Better, "is better than " + base, "are better than " + base},
+			{Worse, "is worse than " + base, "are worse than " + base},
+			{Equivalent, "is equivalent to " + base, "are equivalent to " + base},
+			{Undecided, "is not shown to differ from " + base, "are not shown to differ from " + base},
+		} {
+			if names := found[o.outcome]; len(names) > 0 {
+				verb := o.one
+				if len(names) > 1 {
+					verb = o.many
+				}
+				parts = append(parts, words.And(names)+" "+verb)
+			}
+		}
+		text := strings.Join(parts, "; ") + "."
+		if len(parts) == 0 {
+			text = "Nothing shows which run is better."
+		}
+		blocks = append(blocks, doc.Paragraph{Text: text, Tone: doc.Chosen})
 	default:
 		for _, pair := range p.Pairs {
 			blocks = append(blocks, p.conclusions(pair)...)
@@ -131,34 +151,6 @@ func (p *paper) answer() {
 		blocks = append(blocks, doc.Paragraph{Text: f.Level + ": " + f.Message, Tone: doc.Warning})
 	}
 	p.Add(doc.Section{ID: "answer", Blocks: blocks})
-}
-
-// headline says in one sentence which of several runs are better or worse than the baseline.
-func (c Comparison) headline() string {
-	found := map[string][]string{}
-	for _, pair := range c.Pairs {
-		found[pair.Overall.Outcome] = append(found[pair.Overall.Outcome], c.Runs[pair.Second].called())
-	}
-	base := c.Runs[0].called()
-	var parts []string
-	for _, o := range []struct{ outcome, one, many string }{
-		{Better, "is better than " + base, "are better than " + base},
-		{Worse, "is worse than " + base, "are worse than " + base},
-		{Equivalent, "is equivalent to " + base, "are equivalent to " + base},
-		{Undecided, "is not shown to differ from " + base, "are not shown to differ from " + base},
-	} {
-		if names := found[o.outcome]; len(names) > 0 {
-			verb := o.one
-			if len(names) > 1 {
-				verb = o.many
-			}
-			parts = append(parts, words.And(names)+" "+verb)
-		}
-	}
-	if len(parts) == 0 {
-		return "Nothing shows which run is better."
-	}
-	return strings.Join(parts, "; ") + "."
 }
 
 // toneOf returns the tone of an outcome.
@@ -279,13 +271,21 @@ func (p *paper) matrix() {
 		return
 	}
 	t := doc.Table{Columns: []doc.Column{doc.Col("minus")}}
-	for i, place := range r.Places {
+	for i, line := range r.Places {
 		if i < len(r.Places)-1 {
-			t.Columns = append(t.Columns, doc.Num(doc.Clip(place.Name, 14)))
+			t.Columns = append(t.Columns, doc.Num(doc.Clip(line.Name, 14)))
 		}
-		row := []doc.Cell{doc.T(place.Name)}
+		row := []doc.Cell{doc.T(line.Name)}
 		for _, column := range r.Places[:i] {
-			row = append(row, doc.T(r.between(column.Run, place.Run)))
+			first, second, sign := column.Run, line.Run, 1.0
+			if first > second {
+				first, second, sign = second, first, -1
+			}
+			cell := doc.T("-")
+			if d := r.Pairs[place(first, second, len(r.Places))]; d.Estimate != nil {
+				cell = doc.T(fmt.Sprintf("%s %1s", points(sign*d.Estimate.Value), mark(d.Difference)))
+			}
+			row = append(row, cell)
 		}
 		if i > 0 {
 			t.Rows = append(t.Rows, row)
@@ -296,19 +296,6 @@ func (p *paper) matrix() {
 		note = "~ not distinguishable from zero. " + note
 	}
 	p.Add(doc.Section{ID: "matrix", Title: "Row minus column, in pp", Blocks: []doc.Block{t, doc.Paragraph{Text: note, Tone: doc.Dim}}})
-}
-
-// between returns the difference of second minus first in percentage points, with its mark.
-func (r Ranking) between(first, second int) string {
-	sign := 1.0
-	if first > second {
-		first, second, sign = second, first, -1
-	}
-	d := r.Pairs[place(first, second, len(r.Places))]
-	if d.Estimate == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%s %1s", points(sign*d.Estimate.Value), mark(d.Difference))
 }
 
 // rows returns the differences of a pair, the overall one last.
@@ -401,7 +388,11 @@ func (c Comparison) conclusions(pair Pair) []doc.Block {
 	list := []doc.Block{first}
 	if k := pair.Corrected; k != nil && k.Estimate != nil {
 		first, second := c.Runs[pair.First].called(), c.Runs[pair.Second].called()
-		list = append(list, doc.Paragraph{Text: "Corrected by labels: " + c.conclusion(pair, k.Difference())}, doc.Paragraph{Text: k.errors(first, second)})
+		a, b := k.Sides[0], k.Sides[1]
+		errors := fmt.Sprintf("By the labels, the judge accepts %s of %s wrong responses of %s and %s of %s of %s; it rejects %s of %s right ones of %s and %s of %s of %s.",
+			words.Comma(a.Accepted), words.Comma(a.Wrong), first, words.Comma(b.Accepted), words.Comma(b.Wrong), second,
+			words.Comma(a.Rejected), words.Comma(a.Right), first, words.Comma(b.Rejected), words.Comma(b.Right), second)
+		list = append(list, doc.Paragraph{Text: "Corrected by labels: " + c.conclusion(pair, k.Difference())}, doc.Paragraph{Text: errors})
 	}
 	return list
 }

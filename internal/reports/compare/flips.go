@@ -57,33 +57,24 @@ func WriteCSV(w io.Writer, names []string, flips iter.Seq2[FlipText, error]) err
 		if err != nil {
 			return err
 		}
-		if err := out.Write(f.cells()); err != nil {
+		references, err := json.Marshal(append([]string{}, f.References...))
+		if err != nil {
+			panic(err) // strings can always be marshaled
+		}
+		row := []string{plain(f.ID), plain(f.Category), plain(f.Change()), plain(f.Question), string(references)}
+		for i, o := range f.Outcomes {
+			score := ""
+			if o.Yes != nil {
+				score = strconv.FormatFloat(o.Score, 'g', -1, 64)
+			}
+			row = append(row, plain(f.Responses[i]), plain(o.Label), score, string(o.Failure))
+		}
+		if err := out.Write(row); err != nil {
 			return err
 		}
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// cells returns the row of an item.
-func (f FlipText) cells() []string {
-	references := f.References
-	if references == nil {
-		references = []string{}
-	}
-	list, err := json.Marshal(references)
-	if err != nil {
-		panic(err) // strings can always be marshaled
-	}
-	row := []string{plain(f.ID), plain(f.Category), plain(f.Change()), plain(f.Question), string(list)}
-	for i, o := range f.Outcomes {
-		score := ""
-		if o.Yes != nil {
-			score = strconv.FormatFloat(o.Score, 'g', -1, 64)
-		}
-		row = append(row, plain(f.Responses[i]), plain(o.Label), score, string(o.Failure))
-	}
-	return row
 }
 
 // plain returns a text that no spreadsheet treats as a formula.

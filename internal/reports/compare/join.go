@@ -3,6 +3,7 @@ package compare
 import (
 	"hash/maphash"
 	"iter"
+	"slices"
 	"strings"
 
 	"deem"
@@ -68,7 +69,23 @@ func (j *joiner) pair(yield func(Row, error) bool) error {
 				return err
 			}
 			open = true
-			if row, whole := j.add(i, it); whole && !yield(row, nil) {
+			w, ok := j.waiting[it.id]
+			if !ok {
+				w = &waitingRow{row: Row{ID: it.id, Cells: make([]Cell, len(j.next))}}
+				j.waiting[it.id] = w
+				// Rows that no longer wait are removed once they are half of the queue, so that
+				// it grows with the rows that wait and not with the rows read.
+				if len(j.order) > 64 && len(j.order) > 2*len(j.waiting) {
+					j.order = slices.DeleteFunc(j.order, func(old *waitingRow) bool { return old.parts == len(j.next) })
+				}
+				j.order = append(j.order, w)
+			}
+			w.row.Cells[i] = it.cell
+			if w.parts++; w.parts < len(j.next) {
+				continue
+			}
+			delete(j.waiting, it.id)
+			if !yield(w.row, nil) {
 				return nil
 			}
 		}
@@ -152,54 +169,32 @@ func meanOf(trials []Cell) Cell {
 	return out
 }
 
-// add adds an item of the i-th run to its row, and reports whether the row is complete.
-func (j *joiner) add(i int, it runItem) (Row, bool) {
-	w, ok := j.waiting[it.id]
-	if !ok {
-		w = &waitingRow{row: Row{ID: it.id, Cells: make([]Cell, len(j.next))}}
-		j.waiting[w.row.ID] = w
-		j.queue(w)
-	}
-	w.row.Cells[i] = it.cell
-	if w.parts++; w.parts < len(j.next) {
-		return Row{}, false
-	}
-	delete(j.waiting, w.row.ID)
-	return w.row, true
-}
-
-// queue records the order of rows that wait. Rows that no longer wait are removed once they
-// are half of the queue, so that it grows with the rows that wait and not with the rows
-// read.
-func (j *joiner) queue(w *waitingRow) {
-	if len(j.order) > 64 && len(j.order) > 2*len(j.waiting) {
-		kept := j.order[:0]
-		for _, old := range j.order {
-			if old.parts < len(j.next) {
-				kept = append(kept, old)
-			}
-		}
-		clear(j.order[len(kept):])
-		j.order = kept
-	}
-	j.order = append(j.order, w)
-}
-
-// The fields of an item that describe how the system produced its response.
-const (
-	fieldAnswerModel  = "answer_model"
-	fieldAnswerPrompt = "answer_prompt"
-)
-
 // cell returns the cell of a record.
 func (j *joiner) cell(rec deem.Record) Cell {
 	it := rec.Item
+	var references maphash.Hash
+	references.SetSeed(j.seed)
+	for _, s := range it.References {
+		_, _ = references.WriteString(s) // never fails
+		_ = references.WriteByte(0)      // never fails; with a terminator, the boundaries of texts count
+	}
+	prompt := it.Fields["answer_prompt"]
+	if len(prompt) > 64 { // a whole prompt, and not the name of one
+		hash, err := deem.Hash(prompt)
+		if err != nil {
+			panic(err) // a string can always be marshaled
+		}
+		prompt = "hash " + deem.ShortHash(hash)
+	}
 	c := Cell{
 		Present: true, Position: rec.Position,
-		Category: j.name(it.Category), Cluster: j.name(it.Cluster), Weight: weightOf(it),
-		question: maphash.String(j.seed, it.Question), references: j.hash(it.References),
-		answeredBy: j.name(it.Fields[fieldAnswerModel]), prompt: j.name(shorten(it.Fields[fieldAnswerPrompt])),
+		Category: j.name(it.Category), Cluster: j.name(it.Cluster), Weight: it.Weight,
+		question: maphash.String(j.seed, it.Question), references: references.Sum64(),
+		answeredBy: j.name(it.Fields["answer_model"]), prompt: j.name(prompt),
 		took: doc.TookBy(it),
+	}
+	if !(c.Weight >= 1e-9 && c.Weight <= 1e9) {
+		c.Weight = 1 // as in a report, so that no item disappears from the count
 	}
 	switch {
 	case rec.Failure != nil:
@@ -220,36 +215,4 @@ func (j *joiner) name(s string) string {
 	s = strings.Clone(s)
 	j.names[s] = s
 	return s
-}
-
-// hash hashes texts, each with a terminator, so that their boundaries count.
-func (j *joiner) hash(texts []string) uint64 {
-	var h maphash.Hash
-	h.SetSeed(j.seed)
-	for _, s := range texts {
-		_, _ = h.WriteString(s) // never fails
-		_ = h.WriteByte(0)      // never fails
-	}
-	return h.Sum64()
-}
-
-// weightOf returns the weight of an item. An invalid weight counts as 1, as in a report, so
-// that no item disappears from the count.
-func weightOf(it deem.Item) float64 {
-	if it.Weight >= 1e-9 && it.Weight <= 1e9 {
-		return it.Weight
-	}
-	return 1
-}
-
-// shorten returns the name of a prompt unchanged, and a whole prompt as its hash.
-func shorten(prompt string) string {
-	if len(prompt) <= 64 {
-		return prompt
-	}
-	hash, err := deem.Hash(prompt)
-	if err != nil {
-		panic(err) // a string can always be marshaled
-	}
-	return "hash " + deem.ShortHash(hash)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"deem"
 	"deem/internal/doc"
@@ -73,15 +74,6 @@ func (b *Builder) lintRow(r Row, first *Cell) {
 	}
 }
 
-// lint returns all findings, errors first.
-func (b *Builder) lint(runs []Run) []Finding {
-	list := append(lintRuns(runs), b.lintItems(runs)...)
-	list = append(list, b.lintUnjudged(runs)...)
-	list = append(list, lintAnswers(runs)...)
-	slices.SortStableFunc(list, func(x, y Finding) int { return strings.Compare(x.Level, y.Level) })
-	return list
-}
-
 // lintRuns compares what is known about the runs before any record is read.
 func lintRuns(runs []Run) []Finding {
 	list := []Finding{}
@@ -146,7 +138,18 @@ func recordedRule(s *judge.Spec) map[string]string {
 
 // judgeFinding describes how two judges differ.
 func judgeFinding(a, b Run) Finding {
-	f := Finding{Level: Error, Kind: KindJudge, Parts: specParts(a, b)}
+	x, y := a.Spec, b.Spec
+	if x == nil || y == nil { // as in a saved report
+		x = &judge.Spec{Name: a.Judge, Model: a.Model, Reading: a.Reading}
+		y = &judge.Spec{Name: b.Judge, Model: b.Model, Reading: b.Reading}
+	}
+	f := Finding{Level: Error, Kind: KindJudge}
+	for _, d := range judge.Diff(*x, *y) {
+		if d.Path == "name" {
+			d.Name = "judge"
+		}
+		f.Parts = append(f.Parts, Part(d))
+	}
 	f.Message = fmt.Sprintf("%s was judged by %s (hash %s) and %s by %s (hash %s)",
 		a.called(), doc.Clip(a.Judge, 32), words.Clean(deem.ShortHash(a.JudgeHash)),
 		b.called(), doc.Clip(b.Judge, 32), words.Clean(deem.ShortHash(b.JudgeHash)))
@@ -162,9 +165,9 @@ func judgeFinding(a, b Run) Finding {
 	return f
 }
 
-// lintItems lists the items that differ between the runs.
-func (b *Builder) lintItems(runs []Run) []Finding {
-	var list []Finding
+// lint returns all findings, errors first.
+func (b *Builder) lint(runs []Run) []Finding {
+	list := lintRuns(runs)
 	for i := range runs {
 		r, missing := runs[i], b.missing[i].named()
 		switch {
@@ -172,8 +175,12 @@ func (b *Builder) lintItems(runs []Run) []Finding {
 			list = append(list, Finding{Level: Warning, Kind: KindIncomplete, N: missing.N, Examples: missing.Examples, Message: fmt.Sprintf(
 				"%s is not complete: %s so far, and the numbers will move", r.called(), words.Count(b.sides[i].items, "item"))})
 		case missing.N > 0:
+			others := "others have"
+			if len(runs) == 2 {
+				others = runs[1-i].called() + " has"
+			}
 			list = append(list, itemsFinding(KindItems, missing, fmt.Sprintf("%s does not have %s that %s",
-				r.called(), words.Count(missing.N, "item"), others(runs, i))))
+				r.called(), words.Count(missing.N, "item"), others)))
 		}
 	}
 	for _, part := range []struct {
@@ -193,15 +200,19 @@ func (b *Builder) lintItems(runs []Run) []Finding {
 		f.Level = Warning
 		list = append(list, f)
 	}
-	return list
-}
-
-// others names the runs except the i-th.
-func others(runs []Run, i int) string {
-	if len(runs) == 2 {
-		return runs[1-i].called() + " has"
+	for i := range runs {
+		t := b.sides[i]
+		if !over(t.unjudged, t.items, b.opts.MaxUnjudged) {
+			continue
+		}
+		list = append(list, Finding{Level: Warning, Kind: KindUnjudged, N: t.unjudged, Message: fmt.Sprintf(
+			"%s of %s of %s %s unjudged (%s%%), and at most %s%% may be",
+			words.Comma(t.unjudged), words.Count(t.items, "item"), runs[i].called(), words.IsAre(t.unjudged),
+			doc.Short(100*float64(t.unjudged)/float64(t.items)), doc.Short(100*b.opts.MaxUnjudged))})
 	}
-	return "others have"
+	list = append(list, lintAnswers(runs)...)
+	slices.SortStableFunc(list, func(x, y Finding) int { return strings.Compare(x.Level, y.Level) })
+	return list
 }
 
 func has(n int) string {
@@ -218,22 +229,6 @@ func itemsFinding(kind string, n Named, what string) Finding {
 		ids += ", ..."
 	}
 	return Finding{Level: Error, Kind: kind, Message: what + ": " + ids, N: n.N, Examples: n.Examples}
-}
-
-// lintUnjudged lists the runs without a headline.
-func (b *Builder) lintUnjudged(runs []Run) []Finding {
-	var list []Finding
-	for i := range runs {
-		t := b.sides[i]
-		if !over(t.unjudged, t.items, b.opts.MaxUnjudged) {
-			continue
-		}
-		list = append(list, Finding{Level: Warning, Kind: KindUnjudged, N: t.unjudged, Message: fmt.Sprintf(
-			"%s of %s of %s %s unjudged (%s%%), and at most %s%% may be",
-			words.Comma(t.unjudged), words.Count(t.items, "item"), runs[i].called(), words.IsAre(t.unjudged),
-			doc.Short(100*float64(t.unjudged)/float64(t.items)), doc.Short(100*b.opts.MaxUnjudged))})
-	}
-	return list
 }
 
 // over reports whether the share of unjudged items exceeds the limit.
@@ -268,3 +263,50 @@ func lintAnswers(runs []Run) []Finding {
 
 // called returns the name of a run in a sentence.
 func (r Run) called() string { return doc.Clip(doc.OrNone(r.Name), 32) }
+
+// A Part is one property in which two judges differ.
+type Part judge.Difference
+
+// maxValue is the length up to which a value is shown whole.
+const maxValue = 60
+
+// String describes the difference: both values if they are short, and otherwise where they
+// begin to differ.
+func (p Part) String() string {
+	name := p.Name
+	if p.Path != "" && p.Path != name && !strings.HasSuffix(p.Path, "."+name) {
+		name += " (" + p.Path + ")"
+	}
+	if len(p.First) <= maxValue && len(p.Second) <= maxValue {
+		return fmt.Sprintf("%s, %s and %s", words.Fold(name), quoted(p.First), quoted(p.Second))
+	}
+	at := 0
+	for at < len(p.First) && at < len(p.Second) && p.First[at] == p.Second[at] {
+		at++
+	}
+	for at > 0 && (!runeStart(p.First, at) || !runeStart(p.Second, at)) {
+		at--
+	}
+	return fmt.Sprintf("%s, from character %d on: %s and %s", words.Fold(name),
+		utf8.RuneCountInString(p.First[:at])+1, excerpt(p.First, at), excerpt(p.Second, at))
+}
+
+// runeStart reports whether a character begins at the index, or the text ends there.
+func runeStart(s string, at int) bool { return at == len(s) || utf8.RuneStart(s[at]) }
+
+// excerpt returns a few words from the place where two texts begin to differ.
+func excerpt(s string, at int) string {
+	if at == len(s) {
+		return "the end"
+	}
+	// Line breaks are shown escaped, because copies of a prompt often differ in them.
+	return doc.Clip(fmt.Sprintf("%q", s[at:min(len(s), at+4*maxValue)]), maxValue/2)
+}
+
+// quoted formats a short value.
+func quoted(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return words.Fold(s)
+}

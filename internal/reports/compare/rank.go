@@ -51,27 +51,18 @@ func (b *Builder) cochran(metric string) *stat.Test {
 	if len(b.runs) < 3 || !binary(metric) {
 		return nil
 	}
-	var test stat.Test
-	if b.common[0].score.several || len(b.split) > 0 {
-		test = agreement.ClusteredQ(b.crowdRows(), b.opts.Seed)
-	} else {
-		test = agreement.CochranQ(b.crowdRows()) // rows of one item each
-	}
-	return &test
-}
-
-// crowdRows returns how many items of each cluster every run passes. An item without a
-// cluster is its own cluster.
-func (b *Builder) crowdRows() [][]float64 {
+	// A row says how many items of a cluster every run passes. An item without a cluster is
+	// its own cluster.
 	rows := append(slices.Collect(maps.Values(b.clusters)), b.split...)
 	for pattern, n := range b.crowds {
 		row := make([]float64, len(pattern))
 		for i := range row {
 			row[i] = float64(pattern[i])
 		}
-		for range n {
-			rows = append(rows, row)
-		}
+		rows = append(rows, slices.Repeat([][]float64{row}, n)...)
 	}
-	return rows
+	if b.common[0].score.several || len(b.split) > 0 {
+		return new(agreement.ClusteredQ(rows, b.opts.Seed))
+	}
+	return new(agreement.CochranQ(rows)) // rows of one item each
 }

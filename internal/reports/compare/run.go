@@ -1,12 +1,9 @@
 package compare
 
 import (
-	"math"
-
 	"deem"
 	"deem/internal/doc"
 	"deem/judge"
-	"deem/stat"
 )
 
 // Version is the version of the JSON form. It changes if a field changes its meaning or is
@@ -72,23 +69,6 @@ type Options struct {
 
 	// Examples is the number of items in a list of examples; 0 means 10.
 	Examples int
-}
-
-// sane returns the options with their defaults.
-func (o Options) sane() Options {
-	if !(o.Level > 0 && o.Level < 1) {
-		o.Level = stat.DefaultLevel
-	}
-	if math.IsNaN(o.MaxUnjudged) || o.MaxUnjudged < 0 {
-		o.MaxUnjudged = 0
-	}
-	if !(o.Margin > 0 && o.Margin <= 1) {
-		o.Margin = 0
-	}
-	if o.Examples <= 0 {
-		o.Examples = 10
-	}
-	return o
 }
 
 // The metrics that runs are compared by. The score of several trials is their mean.

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 
 	"deem/stat"
 )
@@ -37,11 +38,7 @@ func (v *values) add(cluster string, x, weight float64) {
 	if v.named == nil {
 		v.named = map[string]*clusterSum{}
 	}
-	s, ok := v.named[cluster]
-	if !ok {
-		s = &clusterSum{}
-		v.named[cluster] = s
-	}
+	s := entry(v.named, cluster)
 	s.n++
 	s.sum += x * weight
 	s.size += math.Abs(x * weight)
@@ -63,11 +60,6 @@ func (v *values) groups() *stat.Clustered {
 	return &all
 }
 
-// clustered returns the mean with an interval that allows for clusters.
-func (v *values) clustered(level float64, b stat.Bounds) stat.Estimate {
-	return v.groups().Mean(level, b)
-}
-
 // share returns the estimate of the mean of scores, like a report.
 func (v *values) share(level float64, binary bool) stat.Estimate {
 	est := stat.Mean(v.moments, level, stat.Unit)
@@ -75,34 +67,9 @@ func (v *values) share(level float64, binary bool) stat.Estimate {
 		est = stat.WeightedProportion(v.moments, level)
 	}
 	if v.several {
-		est = v.clustered(level, stat.Unit).AtLeastAsWide(est)
+		est = v.groups().Mean(level, stat.Unit).AtLeastAsWide(est)
 	}
 	return est
-}
-
-// signed returns the weighted differences for a sign-flip permutation test: one for each
-// item without a cluster, and one for each cluster, since the items of a cluster are
-// flipped together. It omits differences of 0, which have no effect.
-func (v *values) signed() []float64 {
-	var list []float64
-	for w, n := range v.alone {
-		for range n {
-			list = append(list, w.x*w.weight)
-		}
-	}
-	for _, s := range v.named {
-		// 0.1 + 0.2 - 0.3 is 0; the sign of its rounding error is random.
-		if math.Abs(s.sum) > 1e-12*s.size {
-			list = append(list, s.sum)
-		}
-	}
-	kept := list[:0]
-	for _, d := range list {
-		if d != 0 {
-			kept = append(kept, d)
-		}
-	}
-	return kept
 }
 
 // A contrast collects the paired scores of two runs.
@@ -143,12 +110,7 @@ func (c *contrast) estimate(level float64, binary bool) stat.Estimate {
 	return c.by((*stat.Clustered).Mean, level, binary)
 }
 
-// oneSided is like estimate, with ends for one-sided tests.
-func (c *contrast) oneSided(level float64, binary bool) stat.Estimate {
-	return c.by((*stat.Clustered).OneSided, level, binary)
-}
-
-// by returns the estimate, by the given cluster method if items come in clusters.
+// by is like estimate, with the given cluster method.
 func (c *contrast) by(method func(*stat.Clustered, float64, stat.Bounds) stat.Estimate, level float64, binary bool) stat.Estimate {
 	est := stat.Mean(c.diffs.moments, level, wide)
 	if c.counted(binary) || c.n() == 0 {
@@ -167,7 +129,22 @@ func (c *contrast) test(binary bool, seed uint64) stat.Test {
 	if !c.diffs.several && c.counted(binary) {
 		return stat.McNemar(c.up, c.down)
 	}
-	test := stat.PairedPermutation(c.diffs.signed(), 0, seed)
+	// A test by flipping signs takes one weighted difference for each item without a cluster,
+	// and one for each cluster, whose items are flipped together. Differences of 0 have no
+	// effect.
+	var list []float64
+	for w, n := range c.diffs.alone {
+		if d := w.x * w.weight; d != 0 {
+			list = append(list, slices.Repeat([]float64{d}, n)...)
+		}
+	}
+	for _, s := range c.diffs.named {
+		// 0.1 + 0.2 - 0.3 is 0; the sign of its rounding error is random.
+		if math.Abs(s.sum) > 1e-12*s.size {
+			list = append(list, s.sum)
+		}
+	}
+	test := stat.PairedPermutation(list, 0, seed)
 	test.Statistic = c.diffs.moments.Mean()
 	if c.diffs.several {
 		test.Method = "cluster-" + test.Method
@@ -179,9 +156,6 @@ func (c *contrast) test(binary bool, seed uint64) stat.Test {
 // power.
 func (c *contrast) detectable(est stat.Estimate, binary bool) float64 {
 	n := c.n()
-	if n == 0 {
-		return 1
-	}
 	var least float64
 	switch {
 	case c.diffs.several:
