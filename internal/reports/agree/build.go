@@ -80,15 +80,6 @@ const (
 	leastDraws  = 100
 )
 
-// alpha returns Krippendorff's alpha of ratings[judge][item] with an interval.
-func (b *Builder) alpha(ratings [][]float64) stat.Estimate {
-	draws := cmp.Or(b.o.Draws, stat.DefaultDraws)
-	if n := len(ratings[0]) * len(ratings); n > 0 {
-		draws = min(draws, max(leastDraws, mostRatings/n))
-	}
-	return agreement.KrippendorffInterval(ratings, agreement.ScaleNominal, draws, b.o.Seed, b.o.Level)
-}
-
 // categories returns the measures of each category, sorted by name. It returns none if no
 // item has a category.
 func (b *Builder) categories() []Measures {
@@ -162,26 +153,20 @@ func (b *Builder) annotators() *Annotators {
 			table = append(table, row)
 		}
 	}
-	a.Alpha = b.alpha(ratings)
-	if len(a.Names) == 2 {
-		kappa := crossed(ratings).Kappa(b.o.Level)
-		a.Kappa = &kappa
+	draws := min(cmp.Or(b.o.Draws, stat.DefaultDraws), max(leastDraws, mostRatings/(len(ratings)*len(b.votes))))
+	a.Alpha = agreement.KrippendorffInterval(ratings, agreement.ScaleNominal, draws, b.o.Seed, b.o.Level)
+	if len(a.Names) > 2 {
+		a.Fleiss = new(agreement.Fleiss(table, b.o.Level))
 		return a
 	}
-	fleiss := agreement.Fleiss(table, b.o.Level)
-	a.Fleiss = &fleiss
-	return a
-}
-
-// crossed counts the decisions of two annotators; the first is treated as the truth.
-func crossed(ratings [][]float64) agreement.Confusion {
 	var c agreement.Confusion
 	for i, x := range ratings[0] {
 		if y := ratings[1][i]; !math.IsNaN(x) && !math.IsNaN(y) {
 			c.Add(x == 1, y == 1)
 		}
 	}
-	return c
+	a.Kappa = new(c.Kappa(b.o.Level))
+	return a
 }
 
 // disagreements returns the items on which judge and people differ, worst first: those with
@@ -244,8 +229,7 @@ func (b *Builder) scores(withheld bool) *Scores {
 	if withheld {
 		return s
 	}
-	raw := judge.Score(b.o.Level, false)
-	s.Raw = &raw
+	s.Raw = new(judge.Score(b.o.Level, false))
 	if len(b.alone) > 0 {
 		s.Corrected = new(b.ppi(func(it paired) float64 { return it.score }, func(it paired) float64 { return it.judgeScore },
 			func(it single) float64 { return it.score }))

@@ -1,6 +1,7 @@
 package agree
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -111,8 +112,7 @@ type Builder struct {
 	truthful bool              // the truth has a score between 0 and 1
 
 	votes    []map[string]bool // of each labelled item
-	fields   bool              // some item names the model that answered
-	registry *registry
+	registry *registry         // nil without one
 
 	weight   float64 // of the first judged item; 0 before the first
 	weighted bool    // judged items have different weights
@@ -143,7 +143,14 @@ func New(o Options) *Builder {
 	if o.Level <= 0 || o.Level >= 1 {
 		o.Level = stat.DefaultLevel
 	}
-	return &Builder{o: o, names: map[string]string{}, registry: newRegistry(o.Registry)}
+	b := &Builder{o: o, names: map[string]string{}}
+	if o.Registry != nil {
+		b.registry = &registry{known: map[string]Known{}, now: map[string]string{}, met: map[string]bool{}}
+	}
+	for _, k := range o.Registry {
+		b.registry.known[k.Item] = k
+	}
+	return b
 }
 
 // Add adds one item of the run. Items should be added in the order of the dataset.
@@ -160,11 +167,24 @@ func (b *Builder) Add(p Pair) {
 		}
 	}
 	if p.Verdict != nil || p.Guess != nil {
-		b.weigh(p.Item.Weight)
+		weight := cmp.Or(p.Item.Weight, 1)
+		b.weight = cmp.Or(b.weight, weight)
+		b.weighted = b.weighted || weight != b.weight
 	}
 	switch {
 	case p.Verdict == nil && p.Guess != nil:
-		b.addOpen(p)
+		b.registry.skip(p.Item.ID, "the judge did not decide it")
+		t := b.traits(p)
+		t.undecided = true
+		yes := *p.Guess >= 0.5
+		if p.Truth == nil || p.Truth.Tie {
+			b.openOnly = append(b.openOnly, single{traits: t, yes: yes, score: *p.Guess})
+			return
+		}
+		b.open = append(b.open, paired{
+			traits: t, judge: yes, judgeScore: *p.Guess, truth: p.Truth.Yes, score: p.Truth.Score,
+			stratum: p.Truth.Stratum, of: p.Truth.Of, probability: p.Truth.Probability,
+		})
 	case p.Verdict == nil:
 		b.unjudged++
 		if p.Truth != nil {
@@ -184,22 +204,6 @@ func (b *Builder) Add(p Pair) {
 	}
 }
 
-// addOpen adds an item that the judge did not decide.
-func (b *Builder) addOpen(p Pair) {
-	b.registry.skip(p.Item.ID, "the judge did not decide it")
-	t := b.traits(p)
-	t.undecided = true
-	yes := *p.Guess >= 0.5
-	if p.Truth == nil || p.Truth.Tie {
-		b.openOnly = append(b.openOnly, single{traits: t, yes: yes, score: *p.Guess})
-		return
-	}
-	b.open = append(b.open, paired{
-		traits: t, judge: yes, judgeScore: *p.Guess, truth: p.Truth.Yes, score: p.Truth.Score,
-		stratum: p.Truth.Stratum, of: p.Truth.Of, probability: p.Truth.Probability,
-	})
-}
-
 // whole returns the builder with undecided items included. They count in the score of the
 // run, but not in the agreement of decisions.
 func (b *Builder) whole() *Builder {
@@ -209,26 +213,21 @@ func (b *Builder) whole() *Builder {
 	return &w
 }
 
-// weigh records whether items have different weights. 0 means 1.
-func (b *Builder) weigh(weight float64) {
-	if weight == 0 {
-		weight = 1
-	}
-	if b.weight == 0 {
-		b.weight = weight
-	}
-	b.weighted = b.weighted || weight != b.weight
-}
-
 // between reports whether a score is a grade rather than a decision.
 func between(score float64) bool { return score != 0 && score != 1 }
 
 func (b *Builder) addBoth(p Pair) {
 	v, t := p.Verdict, p.Truth
 	it := paired{
-		traits: b.traits(p), id: strings.Clone(p.Item.ID), model: b.answeredBy(p.Item),
+		traits: b.traits(p), id: strings.Clone(p.Item.ID), model: b.o.SystemModel,
 		judge: v.Yes(), truth: t.Yes, judgeScore: v.Score, score: t.Score, label: strings.Clone(v.Label), truthLabel: strings.Clone(t.Label),
 		stratum: t.Stratum, of: t.Of, probability: t.Probability,
+	}
+	for _, name := range modelFields {
+		if model := p.Item.Fields[name]; model != "" {
+			it.model = strings.Clone(model)
+			break
+		}
 	}
 	if it.judge != it.truth {
 		it.reason, it.why = clip(v.Reason), clip(t.Reason)
@@ -258,11 +257,8 @@ func (b *Builder) traits(p Pair) traits {
 		category: once(p.Item.Category), cluster: once(p.Item.Cluster), confidence: -1,
 		position: p.Position, length: len(p.Item.Response),
 	}
-	if p.Verdict == nil {
-		return t
-	}
-	if c := p.Verdict.Confidence; c != nil && *c >= 0 && *c <= 1 { // an external run file may contain any value
-		t.confidence = *c
+	if v := p.Verdict; v != nil && v.Confidence != nil && *v.Confidence >= 0 && *v.Confidence <= 1 { // an external run file may contain any value
+		t.confidence = *v.Confidence
 	}
 	return t
 }
@@ -274,14 +270,3 @@ func clip(s string) string {
 
 // modelFields are the fields of an item that may name the model that answered.
 var modelFields = []string{"answer_model", "system", "system_model"}
-
-// answeredBy returns the model that gave the response, "" if unknown.
-func (b *Builder) answeredBy(it deem.Item) string {
-	for _, name := range modelFields {
-		if model := it.Fields[name]; model != "" {
-			b.fields = true
-			return strings.Clone(model)
-		}
-	}
-	return b.o.SystemModel
-}

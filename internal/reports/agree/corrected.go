@@ -49,15 +49,6 @@ func (b *Builder) Corrected() *Corrected {
 		c.Add(it.truth, it.judge)
 	}
 	s := w.sampleOf(w.both, w.alone)
-	return w.correct(c, s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true }))
-}
-
-// correct returns the run's score corrected to match people, nil without labels. people is
-// the weighted share of yes among the labels.
-func (b *Builder) correct(c agreement.Confusion, people stat.Estimate) *Corrected {
-	if c.N() == 0 {
-		return nil
-	}
 	var raw stat.Clustered
 	var guesses agreement.Guesses
 	predict := func(t traits, yes bool, score float64) {
@@ -66,35 +57,35 @@ func (b *Builder) correct(c agreement.Confusion, people stat.Estimate) *Correcte
 			guesses.Add(x, 1)
 		}
 	}
-	for _, it := range b.both {
+	for _, it := range w.both {
 		predict(it.traits, it.judge, it.judgeScore)
 	}
-	yes, n := 0, len(b.alone)
-	for _, it := range b.alone {
+	yes, n := 0, len(w.alone)
+	for _, it := range w.alone {
 		if predict(it.traits, it.yes, it.score); it.yes {
 			yes++
 		}
 	}
-	level := b.o.Level
-	k := &Corrected{People: people, Stratified: b.stratified(), Unlabelled: n}
+	level := w.o.Level
+	k := &Corrected{People: s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true }), Stratified: w.stratified(), Unlabelled: n}
 	all := raw.Moments()
 	share := stat.WeightedProportion(all, level)
 	if all.N() > raw.Clusters() {
 		share = raw.Mean(level, stat.Unit).AtLeastAsWide(share)
 	}
-	k.Raw = agreement.Widened(share, guesses.Allowance(all.Weight(), b.o.CalibrationError), stat.Unit)
+	k.Raw = agreement.Widened(share, guesses.Allowance(all.Weight(), w.o.CalibrationError), stat.Unit)
 	k.PPI = agreement.PPIOf(c, yes, n, level)
 	switch {
 	case n > 0 && guesses.N() > 0:
-		k.PPI = b.ppi(func(it paired) float64 { return number(it.truth) },
+		k.PPI = w.ppi(func(it paired) float64 { return number(it.truth) },
 			func(it paired) float64 { return it.predicted(it.judge, it.judgeScore) },
 			func(it single) float64 { return it.predicted(it.yes, it.score) })
 	case n > 0:
-		k.PPI = agreement.PPIIn(b.clusteredBy(k.PPI.Influence(c, yes)), c, yes, n, level)
+		k.PPI = agreement.PPIIn(w.clusteredBy(k.PPI.Influence(c, yes)), c, yes, n, level)
 	}
-	k.RoganGladen = agreement.RoganGladenIn(b.clusteredBy(agreement.RoganGladenInfluence(yes, n, c)), yes, n, c, level)
-	k.Mix = b.mix(c, yes, n)
-	switch how := b.drawn(); {
+	k.RoganGladen = agreement.RoganGladenIn(w.clusteredBy(agreement.RoganGladenInfluence(yes, n, c)), yes, n, c, level)
+	k.Mix = w.mix(c, yes, n)
+	switch how := w.drawn(); {
 	case n == 0:
 		k.Quote = quotePeople
 	case how != atRandom:
@@ -104,12 +95,13 @@ func (b *Builder) correct(c agreement.Confusion, people stat.Estimate) *Correcte
 	}
 	if k.Mix.Differs {
 		k.PPI.Estimate, k.RoganGladen = k.PPI.Warn(WarnSelected), k.RoganGladen.Warn(WarnSelected)
-		if b.beyondWeights() {
+		if w.beyondWeights() {
 			k.Stratified, k.People = k.Stratified.Warn(WarnSelected), k.People.Warn(WarnSelected)
 		}
 	}
-	if b.o.Width > 0 {
-		k.More = more(k.PPI, b.o.Width)
+	if w.o.Width > 0 {
+		k.More = &More{Width: w.o.Width, Now: k.PPI.Hi - k.PPI.Lo, Present: k.PPI.Labels}
+		k.More.Labels, k.More.Enough = agreement.MoreLabels(k.PPI, w.o.Width)
 	}
 	return k
 }
@@ -148,13 +140,6 @@ func (b *Builder) clustered(labelled func(paired) float64, alone func(single) fl
 	return agreement.InClusters(whole, apart)
 }
 
-// more returns the number of additional labels needed.
-func more(ppi agreement.PPI, width float64) *More {
-	m := &More{Width: width, Now: ppi.Hi - ppi.Lo, Present: ppi.Labels}
-	m.Labels, m.Enough = agreement.MoreLabels(ppi, width)
-	return m
-}
-
 // A drawing is how labels were drawn, as far as can be seen.
 type drawing string
 
@@ -175,14 +160,7 @@ func (b *Builder) drawn() drawing {
 		b.how, b.tests = w.drawn(), w.tests
 		return b.how
 	}
-	b.how = atRandom
-	planned := b.planned()
-	if planned {
-		b.how = byProbability
-		if b.plannedHere() {
-			b.how = byPlan
-		}
-	}
+	b.how = b.planned()
 	items := make([]Item, 0, len(b.both)+len(b.alone))
 	item := func(t traits, yes, labelled bool) {
 		it := Item{Labelled: labelled, Yes: yes, Category: t.category, Cluster: t.cluster, Position: t.position, Length: t.length}
@@ -212,38 +190,34 @@ func (b *Builder) drawn() drawing {
 	return b.how
 }
 
-// planned reports whether all labels were drawn by one plan.
-func (b *Builder) planned() bool {
-	plan := ""
+// planned returns byPlan if one plan drew all labels and was made for this judge,
+// byProbability if it was made for another judge, and atRandom without one.
+func (b *Builder) planned() drawing {
+	plan, sizes := "", map[cell]int{}
 	for i, it := range b.both {
 		name := it.stratum[:max(strings.LastIndexByte(it.stratum, '-'), 0)]
 		if it.probability <= 0 || name == "" || i > 0 && name != plan {
-			return false
+			return atRandom
 		}
 		plan = name
-	}
-	return len(b.both) > 0
-}
-
-// plannedHere reports whether the strata of the plan are the categories and verdicts of
-// this run, which means that the plan was made for this judge.
-func (b *Builder) plannedHere() bool {
-	sizes := map[cell]int{}
-	for _, it := range b.both {
 		sizes[cell{it.category, it.judge}]++
+	}
+	if plan == "" {
+		return atRandom
 	}
 	for _, it := range b.alone {
 		sizes[cell{it.category, it.yes}]++
 	}
+	// The strata of a plan for this judge are the categories and verdicts of this run.
 	strata := map[string]cell{}
 	for _, it := range b.both {
 		here := cell{it.category, it.judge}
 		if known, ok := strata[it.stratum]; ok && known != here || sizes[here] != it.of {
-			return false
+			return byProbability
 		}
 		strata[it.stratum] = here
 	}
-	return true
+	return byPlan
 }
 
 // beyondWeights reports whether labels were selected in a way that weights cannot correct.

@@ -59,7 +59,14 @@ func (a Agreement) Document() *doc.Document {
 	p.Title = fmt.Sprintf("Judge %s versus %s · %s judged by both", doc.OrNone(a.Judge.name()), a.Who(), words.Count(a.Counts.Both, "item"))
 	p.headline()
 	if a.Counts.Both > 0 {
-		p.matrix()
+		c := p.All.Confusion
+		p.Add(doc.Section{ID: "matrix", Blocks: []doc.Block{doc.Table{
+			Columns: []doc.Column{doc.Col(""), doc.Num(p.truth + " yes"), doc.Num(p.truth + " no")},
+			Rows: [][]doc.Cell{
+				{doc.T("judge yes"), p.cell(c.TP, true, true, ""), p.cell(c.FP, true, false, "")},
+				{doc.T("judge no"), p.cell(c.FN, false, true, ""), p.cell(c.TN, false, false, "")},
+			},
+		}}})
 		p.labels()
 		p.categories()
 		p.disagreements()
@@ -74,7 +81,16 @@ func (a Agreement) Document() *doc.Document {
 		p.annotators()
 		p.own()
 	}
-	p.Add(doc.Section{ID: "made", Title: "How this was made", Detail: true, Blocks: []doc.Block{p.facts()}})
+	party := func(of Party) string {
+		return doc.Join(", ", of.Judge, of.Model, doc.Prefix("hash ", deem.ShortHash(of.JudgeHash)), doc.Prefix("run ", of.Run))
+	}
+	facts := doc.Facts{
+		{Name: "judge", Text: party(p.Judge)},
+		{Name: map[bool]string{true: "labels", false: "truth"}[p.People], Text: party(p.Truth)},
+		{Name: "items", Text: doc.Join(", ", words.Comma(a.Counts.Items), words.Comma(a.Counts.Unjudged)+" unjudged", doc.Optional(a.Counts.Undecided, "undecided"), words.Comma(a.Counts.Labelled)+" labelled",
+			doc.Optional(a.Counts.Ties, "evenly split"), words.Comma(a.Counts.Both)+" with a verdict and a label")},
+	}
+	p.Add(doc.Section{ID: "made", Title: "How this was made", Detail: true, Blocks: []doc.Block{facts}})
 	p.Mark(a.Notes...)
 	return p.Document
 }
@@ -96,27 +112,6 @@ func (p *paper) warning() string {
 	return p.Agreement.Notes[0]
 }
 
-func (p *paper) facts() doc.Facts {
-	party := func(of Party) string {
-		return doc.Join(", ", of.Judge, of.Model, doc.Prefix("hash ", deem.ShortHash(of.JudgeHash)), doc.Prefix("run ", of.Run))
-	}
-	c := p.Counts
-	return doc.Facts{
-		{Name: "judge", Text: party(p.Judge)},
-		{Name: map[bool]string{true: "labels", false: "truth"}[p.People], Text: party(p.Truth)},
-		{Name: "items", Text: doc.Join(", ", words.Comma(c.Items), words.Comma(c.Unjudged)+" unjudged", doc.Optional(c.Undecided, "undecided"), words.Comma(c.Labelled)+" labelled",
-			doc.Optional(c.Ties, "evenly split"), words.Comma(c.Both)+" with a verdict and a label")},
-	}
-}
-
-// compared describes the items that agreement is computed over.
-func (p *paper) compared() string {
-	if p.Counts.Undecided > 0 {
-		return "decided items"
-	}
-	return "items"
-}
-
 // outOf formats the counts of a share.
 func (p *paper) outOf(k, n int, what string) string {
 	if c := p.Corrected; c != nil && c.Mix.Drawn != "" && c.Mix.Drawn != string(atRandom) {
@@ -136,8 +131,12 @@ func (p *paper) headline() {
 		value, interval, _ := strings.Cut(strings.TrimSuffix(text, " -"), " ")
 		return doc.Tile{Name: name, Value: value, Interval: interval, About: about, Marks: p.Mark(est.Warnings...)}
 	}
+	compared := "items"
+	if p.Counts.Undecided > 0 {
+		compared = "decided items"
+	}
 	tiles := doc.Tiles{
-		tile("agreement", m.Agreement, doc.Share(m.Agreement), p.outOf(c.TP+c.TN, c.N(), p.compared())),
+		tile("agreement", m.Agreement, doc.Share(m.Agreement), p.outOf(c.TP+c.TN, c.N(), compared)),
 		tile("Cohen's kappa", m.Kappa, doc.Coefficient(m.Kappa, 2), "agreement beyond chance"),
 	}
 	blocks := []doc.Block{}
@@ -228,17 +227,6 @@ func (p *paper) cell(n int, judge, people bool, category string) doc.Cell {
 	}
 	c.Link.Words = fmt.Sprintf("%s: the judge says %s and %s %s", words.Count(n, "item"), yesNo(judge), p.Who(), yesNo(people))
 	return c
-}
-
-func (p *paper) matrix() {
-	c := p.All.Confusion
-	p.Add(doc.Section{ID: "matrix", Blocks: []doc.Block{doc.Table{
-		Columns: []doc.Column{doc.Col(""), doc.Num(p.truth + " yes"), doc.Num(p.truth + " no")},
-		Rows: [][]doc.Cell{
-			{doc.T("judge yes"), p.cell(c.TP, true, true, ""), p.cell(c.FP, true, false, "")},
-			{doc.T("judge no"), p.cell(c.FN, false, true, ""), p.cell(c.TN, false, false, "")},
-		},
-	}}})
 }
 
 func (p *paper) categories() {
@@ -452,24 +440,18 @@ func (p *paper) own() {
 	}
 	row("own family", o.Own, o.OwnLeniency)
 	row("others", o.Others, o.OthersLeniency)
-	p.Add(doc.Section{ID: "own", Title: "Answers of the judge's own model family, " + o.Family, Detail: true, Blocks: []doc.Block{t, doc.Paragraph{Text: o.words()}}})
-}
-
-// words says whether the judge favours answers of its own family, "" if there is no
-// evidence.
-func (o *Own) words() string {
-	d := o.FalseAccept
-	if d == nil || d.N == 0 {
-		return ""
+	text := ""
+	if d := o.FalseAccept; d != nil && d.N > 0 {
+		how := "about as often as"
+		switch {
+		case d.Lo > 0:
+			how = "more often than"
+		case d.Hi < 0:
+			how = "less often than"
+		}
+		text = fmt.Sprintf("The judge accepts wrong answers of its own family %s those of others: %s.", how, doc.Points(*d))
 	}
-	how := "about as often as"
-	switch {
-	case d.Lo > 0:
-		how = "more often than"
-	case d.Hi < 0:
-		how = "less often than"
-	}
-	return fmt.Sprintf("The judge accepts wrong answers of its own family %s those of others: %s.", how, doc.Points(*d))
+	p.Add(doc.Section{ID: "own", Title: "Answers of the judge's own model family, " + o.Family, Detail: true, Blocks: []doc.Block{t, doc.Paragraph{Text: text}}})
 }
 
 // Document lays out the comparison of two judges.

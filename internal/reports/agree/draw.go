@@ -2,6 +2,7 @@ package agree
 
 import (
 	"cmp"
+	"maps"
 	"math/rand/v2"
 	"slices"
 )
@@ -50,12 +51,8 @@ func DrawStrata(from []Candidate, n int, seed uint64) []Chosen {
 			cells[key].places = append(cells[key].places, i)
 		}
 	}
-	pools := make([]*pool, 0, len(cells))
-	for _, p := range cells {
-		pools = append(pools, p)
-	}
 	// The order must not be that of a map, because the pools share one random source.
-	slices.SortFunc(pools, func(x, y *pool) int {
+	pools := slices.SortedFunc(maps.Values(cells), func(x, y *pool) int {
 		return cmp.Or(cmp.Compare(x.key.category, y.key.category), cmp.Compare(number(x.key.yes), number(y.key.yes)))
 	})
 	allot(pools, n)
@@ -97,40 +94,32 @@ func allot(pools []*pool, n int) {
 			n -= p.quota
 		}
 	}
-	for n > 0 {
-		n -= proportionally(pools, n)
+	type part struct {
+		pool *pool
+		rest int // of the division, out of free
+	}
+	for n > 0 { // A pool that is exhausted leaves its part to the others.
+		free := 0
+		for _, p := range pools {
+			free += len(p.places) - p.quota
+		}
+		var parts []part
+		more := n
+		for _, p := range pools {
+			room := len(p.places) - p.quota
+			p.quota += more * room / free
+			n -= more * room / free
+			parts = append(parts, part{p, more * room % free})
+		}
+		slices.SortStableFunc(parts, func(x, y part) int { return cmp.Compare(y.rest, x.rest) })
+		for _, part := range parts {
+			if n > 0 && part.pool.quota < len(part.pool.places) {
+				part.pool.quota++
+				n--
+			}
+		}
 	}
 }
 
 // lacks returns how many labels the pool needs to have enough.
 func (p *pool) lacks() int { return min(len(p.places), max(0, enough-p.labelled)) }
-
-// proportionally distributes up to n more, and returns how many. A pool that is exhausted
-// leaves its part to the others, so several rounds may be needed.
-func proportionally(pools []*pool, n int) int {
-	free := 0
-	for _, p := range pools {
-		free += len(p.places) - p.quota
-	}
-	type part struct {
-		pool *pool
-		rest int // of the division, out of free
-	}
-	given := 0
-	var parts []part
-	for _, p := range pools {
-		room := len(p.places) - p.quota
-		share := n * room / free
-		p.quota += share
-		given += share
-		parts = append(parts, part{p, n * room % free})
-	}
-	slices.SortStableFunc(parts, func(x, y part) int { return cmp.Compare(y.rest, x.rest) })
-	for _, part := range parts {
-		if given < n && part.pool.quota < len(part.pool.places) {
-			part.pool.quota++
-			given++
-		}
-	}
-	return given
-}

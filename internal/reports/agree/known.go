@@ -40,18 +40,6 @@ type registry struct {
 	appeared []Known
 }
 
-// newRegistry returns nil without a registry.
-func newRegistry(list []Known) *registry {
-	if list == nil {
-		return nil
-	}
-	r := &registry{known: map[string]Known{}, now: map[string]string{}, met: map[string]bool{}}
-	for _, k := range list {
-		r.known[k.Item] = k
-	}
-	return r
-}
-
 // see records the decisions of judge and people on an item.
 func (r *registry) see(id string, judge, people bool) {
 	if r == nil {
@@ -84,10 +72,7 @@ func (r *registry) check() *RegistryCheck {
 	if r == nil {
 		return nil
 	}
-	c := &RegistryCheck{Known: len(r.known), Appeared: slices.Clone(r.appeared), Gone: []Gone{}}
-	if c.Appeared == nil {
-		c.Appeared = []Known{}
-	}
+	c := &RegistryCheck{Known: len(r.known), Appeared: append([]Known{}, r.appeared...), Gone: []Gone{}}
 	for id, k := range r.known {
 		now, differs := r.now[id]
 		if !r.met[id] {

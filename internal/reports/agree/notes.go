@@ -2,7 +2,6 @@ package agree
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"deem/internal/doc"
@@ -14,38 +13,59 @@ const few = 30
 
 // notes returns the notes on the numbers, most serious first.
 func (b *Builder) notes(a Agreement) []string {
-	all := []string{
-		noteFew(a.Counts),
-		b.noteMix(a.Corrected),
-		noteUnjudgedLabels(b.unjudgedLabels, a.Who()),
-		noteUndecided(a.Counts.Undecided),
-		noteTies(a.Counts.Ties),
-		b.noteMissing(a.Counts),
-		noteTruth(a),
-		noteTrials(b.o.Trials),
-		b.noteWeights(),
-		b.noteClusters(a.Counts.Both),
-		b.noteOwn(a.Own),
-	}
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
-}
-
-// noteTrials says which verdict is compared if there are several.
-func noteTrials(trials int) string {
-	if trials < 2 {
-		return ""
-	}
-	return fmt.Sprintf("each item has %d trials, and the first is compared: agreement is that of one verdict, and the raw score that of the first trial", trials)
-}
-
-func noteFew(c Counts) string {
+	var list []string
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	c := a.Counts
 	switch {
 	case c.Both == 0:
-		return "no item has both a verdict and a label: agreement is unknown"
+		add("no item has both a verdict and a label: agreement is unknown")
 	case c.Both < few:
-		return fmt.Sprintf("only %s both a verdict and a label: every number here is a rough guess", has(c.Both))
+		add("only %s both a verdict and a label: every number here is a rough guess", has(c.Both))
 	}
-	return ""
+	if note := b.noteMix(a.Corrected); note != "" {
+		list = append(list, note)
+	}
+	if b.unjudgedLabels > 0 {
+		add("%s a label of %s but no verdict, and no number here counts them", has(b.unjudgedLabels), a.Who())
+	}
+	if c.Undecided > 0 {
+		add("%s: the score counts each with its probability; agreement, kappa, false accepts and false rejects are over decided items", words.Count(c.Undecided, "undecided item"))
+	}
+	if c.Ties > 0 {
+		add("on %s the annotators are evenly split: these have no label", words.Count(c.Ties, "item"))
+	}
+	if b.o.Items > c.Items {
+		add("%s of %s have no record yet; the numbers will change", words.Comma(b.o.Items-c.Items), words.Count(b.o.Items, "item"))
+	}
+	if !a.People {
+		add("%s counts as the truth here, and may be wrong itself: human labels say more", a.Who())
+	}
+	if b.o.Trials > 1 {
+		add("each item has %d trials, and the first is compared: agreement is that of one verdict, and the raw score that of the first trial", b.o.Trials)
+	}
+	if b.weighted {
+		add("items carry different weights, but every number here counts each item once: the run's own score is weighted, so it differs")
+	}
+	clusters, n := map[string]bool{}, 0
+	for _, it := range b.both {
+		if it.cluster != "" {
+			clusters[it.cluster] = true
+			n++
+		}
+	}
+	if len(clusters) < n {
+		add("%s of %s come in %s: the intervals allow for clusters (Student's t, at most %s of freedom)",
+			words.Comma(n), words.Count(c.Both, "labelled item"), words.Count(len(clusters), "cluster"), words.Plural(c.Both-n+len(clusters)-1, "degree", "degrees"))
+	}
+	switch o := a.Own; {
+	case o == nil:
+	case o.Others == nil:
+		add("judge and system share the model family %s: models tend to favour their own answers. "+
+			"Add answers of other systems to measure by how much", o.Family)
+	default:
+		add("judge and system share the model family %s on some of the items: see the answers of its own family", o.Family)
+	}
+	return list
 }
 
 // has returns "1 item has" or "2 items have".
@@ -106,78 +126,4 @@ func (m Mix) how(of string) string {
 		return text
 	}
 	return ""
-}
-
-func noteUnjudgedLabels(n int, who string) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s a label of %s but no verdict, and no number here counts them", has(n), who)
-}
-
-func noteUndecided(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return words.Count(n, "undecided item") + ": the score counts each with its probability; agreement, kappa, false accepts and false rejects are over decided items"
-}
-
-func noteTies(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("on %s the annotators are evenly split: these have no label", words.Count(n, "item"))
-}
-
-// noteMissing says that the run is incomplete.
-func (b *Builder) noteMissing(c Counts) string {
-	if b.o.Items <= c.Items {
-		return ""
-	}
-	return fmt.Sprintf("%s of %s have no record yet; the numbers will change",
-		words.Comma(b.o.Items-c.Items), words.Count(b.o.Items, "item"))
-}
-
-// noteTruth says that a judge takes the place of people.
-func noteTruth(a Agreement) string {
-	if a.People {
-		return ""
-	}
-	return a.Who() + " counts as the truth here, and may be wrong itself: human labels say more"
-}
-
-// noteWeights says that the scores differ from those of a report.
-func (b *Builder) noteWeights() string {
-	if !b.weighted {
-		return ""
-	}
-	return "items carry different weights, but every number here counts each item once: the run's own score is weighted, so it differs"
-}
-
-// noteClusters says that the intervals allow for clusters.
-func (b *Builder) noteClusters(both int) string {
-	clusters, n := map[string]bool{}, 0
-	for _, it := range b.both {
-		if it.cluster != "" {
-			clusters[it.cluster] = true
-			n++
-		}
-	}
-	if len(clusters) == n {
-		return ""
-	}
-	return fmt.Sprintf("%s of %s come in %s: the intervals allow for clusters (Student's t, at most %s of freedom)",
-		words.Comma(n), words.Count(both, "labelled item"), words.Count(len(clusters), "cluster"), words.Plural(both-n+len(clusters)-1, "degree", "degrees"))
-}
-
-// noteOwn says that a model judges its own family.
-func (b *Builder) noteOwn(o *Own) string {
-	switch {
-	case o == nil:
-		return ""
-	case o.Others == nil:
-		return fmt.Sprintf("judge and system share the model family %s: models tend to favour their own answers. "+
-			"Add answers of other systems to measure by how much", o.Family)
-	}
-	return fmt.Sprintf("judge and system share the model family %s on some of the items: see the answers of its own family", o.Family)
 }

@@ -1,6 +1,8 @@
 package agree
 
 import (
+	"cmp"
+
 	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/stat"
@@ -29,10 +31,7 @@ type Own struct {
 // own compares the judge's own answers with those of others. It returns nil if the
 // answering model is unknown or no answer is its own.
 func (b *Builder) own() *Own {
-	model := b.o.Own
-	if model == "" {
-		model = b.o.Judge.Model
-	}
+	model := cmp.Or(b.o.Own, b.o.Judge.Model)
 	if model == "" {
 		return nil
 	}
@@ -52,11 +51,6 @@ func (b *Builder) own() *Own {
 	if o.Family == "" {
 		return nil
 	}
-	o.measure(b, mine, others)
-	return o
-}
-
-func (o *Own) measure(b *Builder, mine, others []paired) {
 	if len(mine) > 0 {
 		m := b.measure("", mine, nil)
 		o.Own, o.OwnLeniency = &m, leniency(m.Confusion, b.o.Level)
@@ -67,13 +61,12 @@ func (o *Own) measure(b *Builder, mine, others []paired) {
 	}
 	if len(mine) > 0 && len(others) > 0 {
 		x, y := o.Own.Confusion, o.Others.Confusion
-		d := stat.Difference(stat.Proportion(x.FP, x.FP+x.TN, b.o.Level), stat.Proportion(y.FP, y.FP+y.TN, b.o.Level), b.o.Level)
-		o.FalseAccept = &d
+		o.FalseAccept = new(stat.Difference(stat.Proportion(x.FP, x.FP+x.TN, b.o.Level), stat.Proportion(y.FP, y.FP+y.TN, b.o.Level), b.o.Level))
 	}
+	return o
 }
 
 // leniency returns the judge's rate of yes minus that of people, on the same items.
 func leniency(c agreement.Confusion, level float64) *stat.Estimate {
-	est := stat.PairedProportions(c.FP, c.FN, c.N(), level)
-	return &est
+	return new(stat.PairedProportions(c.FP, c.FN, c.N(), level))
 }

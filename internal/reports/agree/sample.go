@@ -199,7 +199,8 @@ type influence func(truth, judge bool) float64
 func (s *sample) design(z influence) agreement.Design {
 	n := float64(len(s.both))
 	clustered := len(s.sizes) < len(s.both)+len(s.at)
-	if n < 2 || s.strata == nil && !clustered && !s.weighted() {
+	weighted := slices.ContainsFunc(s.weight, func(w float64) bool { return w != s.weight[0] })
+	if n < 2 || s.strata == nil && !clustered && !weighted {
 		return agreement.Design{}
 	}
 	// The ratio of the variances with and without clusters is computed from the observed
@@ -213,11 +214,6 @@ func (s *sample) design(z influence) agreement.Design {
 		d.Effect *= variance / base
 	}
 	return d
-}
-
-// weighted reports whether items have different weights.
-func (s *sample) weighted() bool {
-	return slices.ContainsFunc(s.weight, func(w float64) bool { return w != s.weight[0] })
 }
 
 // variance returns the variance of an estimate without clusters, and its variance for the

@@ -47,23 +47,51 @@ const selected = 0.05
 // draws. Verdict, confidence, position and length are compared by rank sum, category and
 // cluster by Pearson's chi-squared. The same seed draws the same items.
 func Selection(items []Item, seed uint64) []SelectionTest {
-	labels := 0
-	for _, it := range items {
+	var names []string // of strata
+	strata, labels := map[string][]int{}, map[string]int{}
+	var labelled []int
+	for i, it := range items {
+		if strata[it.Stratum] == nil {
+			names = append(names, it.Stratum)
+		}
+		strata[it.Stratum] = append(strata[it.Stratum], i)
 		if it.Labelled {
-			labels++
+			labels[it.Stratum]++
+			labelled = append(labelled, i)
 		}
 	}
-	if labels == 0 || labels == len(items) {
+	if len(labelled) == 0 || len(labelled) == len(items) {
 		return nil
 	}
-	d := newDraws(items, seed)
+	var draws [][]int
+	rng := rand.New(rand.NewPCG(seed, 3))
+	for range min(selectionDraws, max(leastSelection, mostRatings/len(labelled))) {
+		drawn := make([]int, 0, len(labelled))
+		for _, name := range names {
+			pool := strata[name]
+			for i := range labels[name] {
+				j := i + rng.IntN(len(pool)-i)
+				pool[i], pool[j] = pool[j], pool[i]
+				drawn = append(drawn, pool[i])
+			}
+		}
+		draws = append(draws, drawn)
+	}
 	var tests []SelectionTest
 	var ps []float64
 	for _, r := range respects {
-		if p, ok := d.test(r); ok {
-			tests = append(tests, SelectionTest{Of: r.name, P: p})
-			ps = append(ps, p)
+		distance, differ := r.distance(items)
+		if !differ {
+			continue
 		}
+		seen, as := distance(labelled), 0
+		for _, places := range draws {
+			if distance(places) >= seen-1e-9 {
+				as++
+			}
+		}
+		p := float64(1+as) / float64(1+len(draws))
+		tests, ps = append(tests, SelectionTest{Of: r.name, P: p}), append(ps, p)
 	}
 	for i, p := range stat.Holm(ps) {
 		tests[i].PHolm, tests[i].Differs = p, p < selected
@@ -99,77 +127,23 @@ var respects = []respect{
 	{name: "response length", number: func(it Item) float64 { return float64(it.Length) }},
 }
 
-// draws are the indices of labelled items, and of equally many items drawn at random.
-type draws struct {
-	items    []Item
-	labelled []int
-	random   [][]int
-}
-
 // The number of draws, unless there are very many labels.
 const (
 	selectionDraws = 999
 	leastSelection = 199
 )
 
-func newDraws(items []Item, seed uint64) *draws {
-	d := &draws{items: items}
-	strata := map[string][]int{}
-	labels := map[string]int{}
-	var names []string
+// distance returns a function that measures how far some items are from a random draw: by
+// the distance between their rank sum and its expectation within strata, or by their groups.
+// It is not ok if the items do not differ in this respect.
+func (r respect) distance(items []Item) (distance func([]int) float64, ok bool) {
+	if r.number == nil {
+		return groups(items, r.group)
+	}
+	order := make([]int, len(items))
+	values := make([]float64, len(items))
 	for i, it := range items {
-		if strata[it.Stratum] == nil {
-			names = append(names, it.Stratum)
-		}
-		strata[it.Stratum] = append(strata[it.Stratum], i)
-		if it.Labelled {
-			labels[it.Stratum]++
-			d.labelled = append(d.labelled, i)
-		}
-	}
-	rng := rand.New(rand.NewPCG(seed, 3))
-	for range min(selectionDraws, max(leastSelection, mostRatings/len(d.labelled))) {
-		drawn := make([]int, 0, len(d.labelled))
-		for _, name := range names {
-			pool := strata[name]
-			for i := range labels[name] {
-				j := i + rng.IntN(len(pool)-i)
-				pool[i], pool[j] = pool[j], pool[i]
-				drawn = append(drawn, pool[i])
-			}
-		}
-		d.random = append(d.random, drawn)
-	}
-	return d
-}
-
-// test returns the p-value in one respect, and false if the items do not differ in it.
-func (d *draws) test(r respect) (p float64, ok bool) {
-	var distance func(places []int) float64
-	if r.number != nil {
-		distance, ok = d.ranks(r.number)
-	} else {
-		distance, ok = d.groups(r.group)
-	}
-	if !ok {
-		return 1, false
-	}
-	seen, as := distance(d.labelled), 0
-	for _, places := range d.random {
-		if distance(places) >= seen-1e-9 {
-			as++
-		}
-	}
-	return float64(1+as) / float64(1+len(d.random)), true
-}
-
-// ranks returns a function that measures the distance between the rank sum of some items
-// and its expectation for a random draw within strata.
-func (d *draws) ranks(of func(Item) float64) (distance func([]int) float64, ok bool) {
-	order := make([]int, len(d.items))
-	values := make([]float64, len(d.items))
-	for i, it := range d.items {
-		order[i], values[i] = i, of(it)
+		order[i], values[i] = i, r.number(it)
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	ranks := make([]float64, len(order))
@@ -186,11 +160,11 @@ func (d *draws) ranks(of func(Item) float64) (distance func([]int) float64, ok b
 	// Relative to the mean of its stratum, a rank does not depend on which strata have more
 	// labels.
 	sum, n := map[string]float64{}, map[string]float64{}
-	for i, it := range d.items {
+	for i, it := range items {
 		sum[it.Stratum] += ranks[i]
 		n[it.Stratum]++
 	}
-	for i, it := range d.items {
+	for i, it := range items {
 		ranks[i] -= sum[it.Stratum] / n[it.Stratum]
 		ok = ok || math.Abs(ranks[i]) > 1e-9
 	}
@@ -206,12 +180,12 @@ func (d *draws) ranks(of func(Item) float64) (distance func([]int) float64, ok b
 // groups returns a function that computes Pearson's chi-squared of the groups of some
 // items, up to constants. An item without a cluster is its own group and is not
 // informative.
-func (d *draws) groups(of func(Item) string) (distance func([]int) float64, ok bool) {
+func groups(items []Item, of func(Item) string) (distance func([]int) float64, ok bool) {
 	index := map[string]int{}
-	group := make([]int, len(d.items)) // of each item; -1 for none
+	group := make([]int, len(items)) // of each item; -1 for none
 	var size []float64
 	several := false
-	for i, it := range d.items {
+	for i, it := range items {
 		name := of(it)
 		at, known := index[name]
 		switch {
