@@ -2,6 +2,7 @@ package sensitivity
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"deem"
@@ -56,21 +57,29 @@ func (p *Part) Score(s Score) { p.system.Scores = append(p.system.Scores, s) }
 // Add adds an item with the verdicts of all judges; nil means no verdict.
 func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
 	p.system.Items++
-	p.keep(it, verdicts)
+	item := judgedItem{cluster: it.Cluster, values: make([]float64, len(verdicts))}
 	flip := Flip{Item: strings.Clone(it.ID), Category: it.Category, Says: make([]string, p.judges), Yes: make([]bool, p.judges)}
 	yes, no := 0, 0
 	for i, v := range verdicts {
+		item.values[i] = math.NaN()
 		if v == nil {
 			continue
 		}
 		flip.Says[i], flip.Yes[i] = v.Label, v.Yes()
 		p.graded[i] = p.graded[i] || v.Pass == nil && v.Score != 0 && v.Score != 1
+		counted := 0.0
 		if flip.Yes[i] {
 			yes++
+			counted = 1
 		} else {
 			no++
 		}
+		item.values[i] = v.Score
+		if slices.ContainsFunc(p.system.Scores, func(s Score) bool { return s.Judge == i && s.Passes }) {
+			item.values[i] = counted
+		}
 	}
+	p.items[it.ID] = item
 	for i := range verdicts {
 		for j := i + 1; j < len(verdicts); j++ {
 			p.crosses[i][j].add(verdicts[i], verdicts[j])
@@ -80,7 +89,10 @@ func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
 			if flip.Yes[0] {
 				side = 1
 			}
-			p.changes[i][side].add(flip.Item)
+			to := &p.changes[i][side]
+			if to.N++; len(to.Examples) < examples {
+				to.Examples = append(to.Examples, flip.Item)
+			}
 		}
 	}
 	if yes+no > 1 {
@@ -90,12 +102,6 @@ func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
 		if p.system.Flips++; len(p.system.Examples) < examples {
 			p.system.Examples = append(p.system.Examples, flip)
 		}
-	}
-}
-
-func (it *Items) add(id string) {
-	if it.N++; len(it.Examples) < examples {
-		it.Examples = append(it.Examples, id)
 	}
 }
 
@@ -124,12 +130,39 @@ func (c cross) n() int { return c.yes + c.first + c.second + c.no }
 func (b *Builder) Report() Report {
 	r := Report{Version: Version, Judges: b.judges, Systems: []System{}, Pairs: []Pair{}, Ranks: []Ranks{}, Orders: []Order{}, Notes: []string{}}
 	for _, p := range b.systems {
-		r.Systems = append(r.Systems, p.finish())
+		s := p.system
+		s.Scores = list(s.Scores)
+		for i := range s.Scores {
+			j := s.Scores[i].Judge
+			c := p.crosses[0][j]
+			if n := c.n(); j > 0 && n > 0 {
+				up, down := p.changes[j][0], p.changes[j][1]
+				s.Scores[i].Change = &Change{
+					Up: Items{up.N, list(up.Examples)}, Down: Items{down.N, list(down.Examples)}, Both: n, Unpaired: c.unpaired,
+					Difference: stat.PairedProportions(up.N, down.N, n, stat.DefaultLevel),
+					P:          stat.McNemar(up.N, down.N).P,
+				}
+			}
+		}
+		s.Band = bandOf(s.Scores)
+		s.Claims, s.Also, s.Examples, s.Notes = list(s.Claims), list(s.Also), list(s.Examples), list(s.Notes)
+		r.Systems = append(r.Systems, s)
 	}
 	for i := range b.judges {
 		for j := i + 1; j < len(b.judges); j++ {
-			if pair, ok := b.pair(i, j); ok {
-				r.Pairs = append(r.Pairs, pair)
+			p := Pair{First: i, Second: j}
+			for _, part := range b.systems {
+				c := part.crosses[i][j]
+				p.BothYes += c.yes
+				p.FirstOnly += c.first
+				p.SecondOnly += c.second
+				p.BothNo += c.no
+			}
+			n := p.BothYes + p.FirstOnly + p.SecondOnly + p.BothNo
+			p.Agreement = stat.Proportion(p.BothYes+p.BothNo, n, stat.DefaultLevel)
+			p.Kappa = agreement.Confusion{TP: p.BothYes, FN: p.FirstOnly, FP: p.SecondOnly, TN: p.BothNo}.Kappa(stat.DefaultLevel)
+			if n > 0 {
+				r.Pairs = append(r.Pairs, p)
 			}
 		}
 	}
@@ -142,52 +175,8 @@ func (b *Builder) Report() Report {
 	return r
 }
 
-// finish computes the results of a system from its counts.
-func (p *Part) finish() System {
-	s := p.system
-	s.Scores = append([]Score{}, s.Scores...)
-	for i := range s.Scores {
-		if j := s.Scores[i].Judge; j > 0 {
-			s.Scores[i].Change = p.change(j)
-		}
-	}
-	s.Band = bandOf(s.Scores)
-	if s.Claims == nil {
-		s.Claims = []Claim{}
-	}
-	if s.Also == nil {
-		s.Also = []Aspect{}
-	}
-	if s.Examples == nil {
-		s.Examples = []Flip{}
-	}
-	if s.Notes == nil {
-		s.Notes = []string{}
-	}
-	return s
-}
-
-// change compares a judge with the first. It returns nil if they have no item in common.
-func (p *Part) change(j int) *Change {
-	c := p.crosses[0][j]
-	if c.n() == 0 {
-		return nil
-	}
-	up, down := p.changes[j][0], p.changes[j][1]
-	return &Change{
-		Up: up.whole(), Down: down.whole(), Both: c.n(), Unpaired: c.unpaired,
-		Difference: stat.PairedProportions(up.N, down.N, c.n(), stat.DefaultLevel),
-		P:          stat.McNemar(up.N, down.N).P,
-	}
-}
-
-// whole returns the items with a list that is not nil, so that JSON has an array.
-func (it Items) whole() Items {
-	if it.Examples == nil {
-		it.Examples = []string{}
-	}
-	return it
-}
+// list returns a list that is not nil, so that JSON has an array.
+func list[T any](of []T) []T { return append([]T{}, of...) }
 
 // bandOf returns the lowest and the highest score, nil for fewer than two.
 func bandOf(scores []Score) *Band {
@@ -203,21 +192,4 @@ func bandOf(scores []Score) *Band {
 		return nil
 	}
 	return &b
-}
-
-// pair compares two judges over all systems. It returns false if they have no item in
-// common.
-func (b *Builder) pair(i, j int) (Pair, bool) {
-	p := Pair{First: i, Second: j}
-	for _, part := range b.systems {
-		c := part.crosses[i][j]
-		p.BothYes += c.yes
-		p.FirstOnly += c.first
-		p.SecondOnly += c.second
-		p.BothNo += c.no
-	}
-	n := p.BothYes + p.FirstOnly + p.SecondOnly + p.BothNo
-	p.Agreement = stat.Proportion(p.BothYes+p.BothNo, n, stat.DefaultLevel)
-	p.Kappa = agreement.Confusion{TP: p.BothYes, FN: p.FirstOnly, FP: p.SecondOnly, TN: p.BothNo}.Kappa(stat.DefaultLevel)
-	return p, n > 0
 }

@@ -33,7 +33,20 @@ func (r Report) Document() *doc.Document {
 	p.picture()
 	p.orders()
 	for _, s := range r.Systems {
-		p.system(s)
+		first := len(p.Sections)
+		p.claims(s)
+		p.scores(s)
+		p.changes(s)
+		p.flips(s)
+		notes := []doc.Block{}
+		for _, note := range s.Notes {
+			notes = append(notes, say("%s", words.Fold(note)))
+		}
+		p.Add(doc.Section{Title: "Notes", Blocks: notes})
+		p.Add(doc.Section{Title: "What was read", Blocks: []doc.Block{say("%s.", s.recognised())}})
+		if len(p.Systems) > 1 {
+			p.Sections = slices.Insert(p.Sections, first, doc.Section{Title: s.Name})
+		}
 	}
 	p.pairs()
 	p.Mark(r.Notes...)
@@ -49,23 +62,6 @@ type paper struct {
 // say returns a paragraph.
 func say(format string, args ...any) doc.Block {
 	return doc.Paragraph{Text: fmt.Sprintf(format, args...)}
-}
-
-func (p *paper) system(s System) {
-	first := len(p.Sections)
-	p.claims(s)
-	p.scores(s)
-	p.changes(s)
-	p.flips(s)
-	notes := []doc.Block{}
-	for _, note := range s.Notes {
-		notes = append(notes, say("%s", words.Fold(note)))
-	}
-	p.Add(doc.Section{Title: "Notes", Blocks: notes})
-	p.Add(doc.Section{Title: "What was read", Blocks: []doc.Block{say("%s.", s.recognised())}})
-	if len(p.Systems) > 1 {
-		p.Sections = slices.Insert(p.Sections, first, doc.Section{Title: s.Name})
-	}
 }
 
 // recognised describes in one sentence what was read: the format, the rows, the columns,
@@ -130,9 +126,14 @@ func (p *paper) claims(s System) {
 		if c.Agrees && (!c.Main || len(t.Rows) >= mainClaims) {
 			continue
 		}
-		outcome := doc.Cell{Text: c.outcome(), Tone: doc.Good}
-		if !c.Agrees {
-			outcome.Tone = doc.Bad
+		outcome := doc.Cell{Text: "agrees", Tone: doc.Good}
+		switch {
+		case !c.Agrees && !c.Counted:
+			outcome = doc.Cell{Text: "CANNOT BE COUNTED", Tone: doc.Bad}
+		case !c.Agrees:
+			outcome = doc.Cell{Text: "DOES NOT AGREE", Tone: doc.Bad}
+		case c.How != "":
+			outcome.Text = "agrees, " + words.Fold(c.How)
 		}
 		t.Rows = append(t.Rows, []doc.Cell{doc.T(c.Name), doc.T(c.Claimed), doc.T(c.given()), doc.T(c.counts()), outcome})
 		if c.Because != "" {
@@ -177,18 +178,6 @@ func (c Claim) counts() string {
 		return fmt.Sprintf("%s of %s", words.Comma(c.Right), words.Comma(c.N))
 	}
 	return doc.NEquals(c.N)
-}
-
-func (c Claim) outcome() string {
-	switch {
-	case !c.Agrees && !c.Counted:
-		return "CANNOT BE COUNTED"
-	case !c.Agrees:
-		return "DOES NOT AGREE"
-	case c.How != "":
-		return "agrees, " + words.Fold(c.How)
-	}
-	return "agrees"
 }
 
 // name returns a name that distinguishes a judge from the others.
@@ -270,21 +259,18 @@ func (p *paper) flips(s System) {
 	for _, f := range s.Examples {
 		row := []doc.Cell{doc.T(f.Item)}
 		for j := range p.Judges {
-			row = append(row, doc.T(says(f, j)))
+			says := "no"
+			switch {
+			case f.Says[j] == "":
+				says = "-"
+			case f.Yes[j]:
+				says = "yes"
+			}
+			row = append(row, doc.T(says))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	p.Add(doc.Section{Title: fmt.Sprintf("Judges differ on %s of %s", words.Comma(s.Flips), words.Count(s.Judged, "item")), Detail: true, Blocks: []doc.Block{t}})
-}
-
-func says(f Flip, j int) string {
-	switch {
-	case f.Says[j] == "":
-		return "-"
-	case f.Yes[j]:
-		return "yes"
-	}
-	return "no"
 }
 
 // pairs lists the agreement of judges if there are more than two. With two, the changes
@@ -327,9 +313,17 @@ func (p *paper) orders() {
 	t := doc.Table{Columns: []doc.Column{doc.Col("systems and judge"), doc.Est("difference [95%]"), doc.Num("n"), doc.Col("")}}
 	t.Columns[0].Width = 60
 	for _, o := range p.Orders {
-		t.Rows = append(t.Rows, []doc.Cell{doc.T(o.head())})
+		head := fmt.Sprintf("%s over %s: %s", o.A, o.B, outcomes[o.Outcome])
+		if !o.Paired {
+			head += ", not paired: different questions"
+		}
+		t.Rows = append(t.Rows, []doc.Cell{doc.T(head)})
 		for _, lead := range o.Under {
-			t.Rows = append(t.Rows, []doc.Cell{doc.T(p.name(lead.Judge)), doc.T(lead.text()), doc.N(lead.N)})
+			text := doc.Points(lead.Difference)
+			if !lead.Difference.LeavesOut(0) {
+				text += " ~"
+			}
+			t.Rows = append(t.Rows, []doc.Cell{doc.T(p.name(lead.Judge)), doc.T(text), doc.N(lead.N)})
 		}
 	}
 	ranks := doc.Table{Columns: []doc.Column{doc.Col("judges"), doc.Num("Kendall's tau of their rankings")}}
@@ -344,28 +338,10 @@ func (p *paper) orders() {
 	p.Add(doc.Section{Title: "Does the order of systems depend on the judge?", Blocks: []doc.Block{doc.Paragraph{Text: p.Survives()}, t, ranks}})
 }
 
-// head describes the outcome of a pair of systems.
-func (o Order) head() string {
-	how := ", not paired: different questions"
-	if o.Paired {
-		how = ""
-	}
-	return fmt.Sprintf("%s over %s: %s%s", o.A, o.B, outcomes[o.Outcome], how)
-}
-
 // outcomes describes an order under each judge.
 var outcomes = map[string]string{
 	Stands:  "holds, and every judge establishes it",
 	Kept:    "same order, not established by every judge",
 	Unclear: "no common order is established",
 	Turned:  "REVERSED: judges establish opposite orders",
-}
-
-// text returns a lead in percentage points, with ~ if it is not significant.
-func (l Lead) text() string {
-	mark := ""
-	if !l.Difference.LeavesOut(0) {
-		mark = " ~"
-	}
-	return doc.Points(l.Difference) + mark
 }

@@ -3,10 +3,8 @@ package sensitivity
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
-	"deem"
 	"deem/internal/agreement"
 	"deem/internal/words"
 	"deem/stat"
@@ -41,24 +39,6 @@ type Lead struct {
 type judgedItem struct {
 	cluster string
 	values  []float64
-}
-
-// keep stores an item, so that other systems can be paired with this one.
-func (p *Part) keep(it deem.Item, verdicts []*deem.Verdict) {
-	item := judgedItem{cluster: it.Cluster, values: make([]float64, len(verdicts))}
-	for i, v := range verdicts {
-		item.values[i] = math.NaN()
-		switch {
-		case v == nil:
-		case !slices.ContainsFunc(p.system.Scores, func(s Score) bool { return s.Judge == i && s.Passes }):
-			item.values[i] = v.Score
-		case v.Yes():
-			item.values[i] = 1
-		default:
-			item.values[i] = 0
-		}
-	}
-	p.items[it.ID] = item
 }
 
 // rank determines how the order of systems changes with the judge.
@@ -124,7 +104,7 @@ func (b *Builder) order(first, second *Part, level float64) Order {
 			break
 		}
 	}
-	up, down, sure, better, worse := 0, 0, 0, 0, 0
+	up, down, better, worse := 0, 0, 0, 0
 	for j := range b.judges {
 		a, b := first.score(j), second.score(j)
 		if a == nil || b == nil {
@@ -143,22 +123,18 @@ func (b *Builder) order(first, second *Part, level float64) Order {
 		}
 		switch {
 		case d.Method == stat.MethodNone:
-			continue
 		case d.Lo > 0:
 			better++
 		case d.Hi < 0:
 			worse++
-		default:
-			continue
 		}
-		sure++
 	}
 	switch n := len(o.Under); {
 	case better > 0 && worse > 0:
 		o.Outcome = Turned
 	case up < n && down < n:
 		o.Outcome = Unclear
-	case sure < n:
+	case better+worse < n:
 		o.Outcome = Kept
 	default:
 		o.Outcome = Stands
