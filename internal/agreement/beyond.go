@@ -36,19 +36,16 @@ type YesNo struct{ TP, FP, FN, TN float64 }
 
 // Add adds an item with its weight: the decisions of people and of the judge.
 func (y *YesNo) Add(truth, given bool, weight float64) {
-	*y.cell(truth, given) += weight
-}
-
-func (y *YesNo) cell(truth, given bool) *float64 {
 	switch {
 	case truth && given:
-		return &y.TP
+		y.TP += weight
 	case given:
-		return &y.FP
+		y.FP += weight
 	case truth:
-		return &y.FN
+		y.FN += weight
+	default:
+		y.TN += weight
 	}
-	return &y.TN
 }
 
 // Sum returns the weight of all items.
@@ -136,8 +133,17 @@ func (y YesNo) Beyond(c Coefficient, n int, d Design, level float64) stat.Estima
 	scale := float64(n) / d.effect() * ratio * ratio / y.Sum()
 	est.Lo, est.Hi = value, value
 	for _, plus := range []float64{0.25, 0.5} {
-		lo, hi := y.posterior(c, scale, plus, n, level)
-		est.Lo, est.Hi = min(est.Lo, lo), max(est.Hi, hi)
+		rnd := rand.New(rand.NewPCG(1947, 1946))
+		draw := func(count float64) float64 { return drawGamma(rnd, float64(count*scale)+plus) }
+		draws := make([]float64, 0, posteriorDraws)
+		for range posteriorDraws {
+			if x, ok := (YesNo{draw(y.TP), draw(y.FP), draw(y.FN), draw(y.TN)}).value(c, float64(n)); ok {
+				draws = append(draws, x)
+			}
+		}
+		slices.Sort(draws)
+		est.Lo = min(est.Lo, stat.Quantile(draws, (1-level)/2))
+		est.Hi = max(est.Hi, stat.Quantile(draws, 1-(1-level)/2))
 	}
 	est.Method = methodPosterior
 	if d.effect() != 1 {
@@ -148,21 +154,6 @@ func (y YesNo) Beyond(c Coefficient, n int, d Design, level float64) stat.Estima
 
 // posteriorDraws is the number of draws for the ends: enough for the third digit.
 const posteriorDraws = 4000
-
-// posterior returns the equal-tailed interval of the coefficient.
-func (y YesNo) posterior(c Coefficient, scale, plus float64, n int, level float64) (lo, hi float64) {
-	rnd := rand.New(rand.NewPCG(1947, 1946))
-	draw := func(count float64) float64 { return drawGamma(rnd, float64(count*scale)+plus) }
-	draws := make([]float64, 0, posteriorDraws)
-	for range posteriorDraws {
-		x, ok := YesNo{draw(y.TP), draw(y.FP), draw(y.FN), draw(y.TN)}.value(c, float64(n))
-		if ok {
-			draws = append(draws, x)
-		}
-	}
-	slices.Sort(draws)
-	return stat.Quantile(draws, (1-level)/2), stat.Quantile(draws, 1-(1-level)/2)
-}
 
 // drawGamma draws from the gamma distribution with the given shape by the method of
 // Marsaglia and Tsang (2000).
@@ -185,8 +176,58 @@ func drawGamma(rnd *rand.Rand, shape float64) float64 {
 	}
 }
 
-// weighted returns the counts as weights.
-func (c Confusion) weighted() YesNo {
-	c = c.counts()
-	return YesNo{float64(c.TP), float64(c.FP), float64(c.FN), float64(c.TN)}
+// A Confusion compares the yes/no decisions of a judge with those of people: TP are right
+// answers it accepted, FP wrong answers it accepted, FN right answers it rejected, and TN
+// wrong answers it rejected. Negative counts are treated as 0.
+type Confusion struct {
+	TP int `json:"tp"`
+	FP int `json:"fp"`
+	FN int `json:"fn"`
+	TN int `json:"tn"`
 }
+
+// Add counts one item: the decisions of people and of the judge.
+func (c *Confusion) Add(truth, given bool) {
+	switch {
+	case truth && given:
+		c.TP++
+	case given:
+		c.FP++
+	case truth:
+		c.FN++
+	default:
+		c.TN++
+	}
+}
+
+// N returns the number of items.
+func (c Confusion) N() int {
+	c = c.counts()
+	return c.TP + c.FP + c.FN + c.TN
+}
+
+// counts returns c without negative counts.
+func (c Confusion) counts() Confusion {
+	return Confusion{max(c.TP, 0), max(c.FP, 0), max(c.FN, 0), max(c.TN, 0)}
+}
+
+// Accuracy returns the share of items on which the judge agrees with people. All shares of
+// a confusion have Wilson's interval.
+func (c Confusion) Accuracy(level float64) stat.Estimate {
+	c = c.counts()
+	return stat.Proportion(c.TP+c.TN, c.N(), level)
+}
+
+// JudgeRate returns the share of answers that the judge accepts.
+func (c Confusion) JudgeRate(level float64) stat.Estimate {
+	c = c.counts()
+	return stat.Proportion(c.TP+c.FP, c.N(), level)
+}
+
+// Kappa returns Cohen's kappa of the judge and people; see [YesNo.Beyond].
+func (c Confusion) Kappa(level float64) stat.Estimate {
+	c = c.counts()
+	return YesNo{float64(c.TP), float64(c.FP), float64(c.FN), float64(c.TN)}.Beyond(CohenKappa, c.N(), Design{}, level)
+}
+
+func share(k, n int) float64 { return float64(k) / float64(n) }

@@ -44,11 +44,24 @@ func Reliability(probs []float64, truth []bool, b Binning) ([]Bin, error) {
 	if err := checkProbs(probs, truth); err != nil {
 		return nil, err
 	}
-	cuts := b.cuts()
+	cuts := slices.Sorted(slices.Values(b.Cuts))
+	if b.Cuts == nil {
+		count := b.Count
+		if count <= 0 {
+			count = 10
+		}
+		for i := range count - 1 {
+			cuts = append(cuts, float64(i+1)/float64(count))
+		}
+	}
+	ends := slices.Concat([]float64{0}, cuts, []float64{1})
 	n, hits := make([]int, len(cuts)+1), make([]int, len(cuts)+1)
 	sums := make([]exact, len(cuts)+1)
 	for i, p := range probs {
-		k := b.find(cuts, p)
+		k, exactly := slices.BinarySearch(cuts, p)
+		for b.LowerEnds && exactly && k < len(cuts) && cuts[k] == p {
+			k++
+		}
 		n[k]++
 		sums[k].add(p)
 		if truth[i] {
@@ -59,47 +72,12 @@ func Reliability(probs []float64, truth []bool, b Binning) ([]Bin, error) {
 	for k := range n {
 		if n[k] > 0 {
 			bins = append(bins, Bin{
-				Lo: cutAt(cuts, k-1, 0), Hi: cutAt(cuts, k, 1), N: n[k],
+				Lo: ends[k], Hi: ends[k+1], N: n[k],
 				Confidence: sums[k].float() / float64(n[k]), Observed: stat.Proportion(hits[k], n[k], stat.DefaultLevel),
 			})
 		}
 	}
 	return bins, nil
-}
-
-// cutAt returns a cut, or the end of the range if there is none.
-func cutAt(cuts []float64, i int, end float64) float64 {
-	if i < 0 || i >= len(cuts) {
-		return end
-	}
-	return cuts[i]
-}
-
-// find returns the bin of p.
-func (b Binning) find(cuts []float64, p float64) int {
-	k, exactly := slices.BinarySearch(cuts, p)
-	if b.LowerEnds && exactly {
-		for k < len(cuts) && cuts[k] == p {
-			k++
-		}
-	}
-	return k
-}
-
-// cuts returns the inner ends of the bins.
-func (b Binning) cuts() []float64 {
-	if b.Cuts != nil {
-		return slices.Sorted(slices.Values(b.Cuts))
-	}
-	count := b.Count
-	if count <= 0 {
-		count = 10
-	}
-	cuts := make([]float64, count-1)
-	for i := range cuts {
-		cuts[i] = float64(i+1) / float64(count)
-	}
-	return cuts
 }
 
 // A CalibrationError is the distance of stated probabilities from observed shares over the

@@ -6,10 +6,6 @@ import (
 	"deem/stat"
 )
 
-// methodLangReiczigel is the method of an interval of a share corrected for a judge's
-// errors.
-const methodLangReiczigel = "lang-reiczigel"
-
 // The warnings of a share corrected for a judge's errors.
 const (
 	warnChance = "the labels do not show that the judge is better than chance: " +
@@ -140,6 +136,6 @@ func langReiczigel(d Design, k, n int, c Confusion, level float64) stat.Estimate
 	half := float64(z * se)
 	return stat.Estimate{
 		Lo: stat.Unit.Clip(at + shift - half), Hi: stat.Unit.Clip(at + shift + half),
-		Level: level, N: n, SE: se, Method: methodLangReiczigel,
+		Level: level, N: n, SE: se, Method: "lang-reiczigel",
 	}
 }

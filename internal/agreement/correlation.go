@@ -12,13 +12,6 @@ import (
 	"deem/stat"
 )
 
-// The methods of the interval of a correlation.
-const (
-	methodFisher       = "fisher-z"
-	methodBonettWright = "bonett-wright"
-	methodFieller      = "fieller"
-)
-
 // The warnings of a correlation.
 const (
 	warnFewPairs = "there are too few pairs for an interval"
@@ -60,9 +53,16 @@ func Pearson(x, y []float64) (Correlation, error) {
 		r := float64(cmp.Compare(x[1], x[0]) * cmp.Compare(y[1], y[0]))
 		return Correlation{noInterval(r, n).Warn(warnTwoPairs), 1}, nil
 	}
-	r := linearCorrelation(x, y)
+	// Both are scaled to length 1, so that nothing overflows; sums are exact, so their order
+	// does not matter.
+	x, y = unitVector(x), unitVector(y)
+	var sum exact
+	for i := range x {
+		sum.addProduct(x[i], y[i])
+	}
+	r := max(-1, min(sum.float(), 1))
 	p := 2 * mathext.RegIncBeta(float64(n)/2-1, float64(n)/2-1, (1-math.Abs(r))/2)
-	return Correlation{zInterval(r, n, 1, 3, methodFisher), min(p, 1)}, nil
+	return Correlation{zInterval(r, n, 1, 3, "fisher-z"), min(p, 1)}, nil
 }
 
 // Spearman returns the correlation of the ranks of x and y, with the mean rank for equal
@@ -78,38 +78,28 @@ func Spearman(x, y []float64) (Correlation, error) {
 		return Correlation{}, err
 	}
 	n := len(x)
-	r := rankCorrelation(midRanks(x), midRanks(y))
+	x, y = midRanks(x), midRanks(y)
+	mean := float64(n+1) / 2
+	// Sums of halves are exact, so only the last operations round.
+	var xx, yy, xy float64
+	for i := range x {
+		xx += (x[i] - mean) * (x[i] - mean)
+		yy += (y[i] - mean) * (y[i] - mean)
+		xy += (x[i] - mean) * (y[i] - mean)
+	}
+	scale := 1 / float64(n-1)
+	sx, sy := math.Sqrt(xx*scale), math.Sqrt(yy*scale)
+	r := max(-1, min(xy*scale/sx/sy, 1))
 	if n == 2 {
 		return Correlation{noInterval(r, n).Warn(warnTwoPairs), 1}, nil
 	}
-	est := zInterval(r, n, 1+float64(r*r)/2, 3, methodBonettWright)
+	est := zInterval(r, n, 1+float64(r*r)/2, 3, "bonett-wright")
 	if math.Abs(r) == 1 {
 		return Correlation{est, 0}, nil
 	}
 	df := float64(n - 2)
 	t := r * math.Sqrt(df/((r+1)*(1-r)))
 	return Correlation{est, stat.StudentTail(t, df)}, nil
-}
-
-// KendallTauB returns Kendall's tau-b of x and y: by how much pairs of items that
-// both lists order alike outnumber those they order differently, corrected for
-// ties. Errors are those of [Pearson].
-//
-// Source: M. G. Kendall, Rank Correlation Methods (1970). Without ties, and up to
-// 33 pairs or near a perfect order, the p-value is exact, otherwise normal with the
-// variance for ties. The interval at level 0.95 is that of E. C. Fieller, H. O.
-// Hartley and E. S. Pearson, Biometrika 44 (1957), for values up to 0.8 or so and
-// ten pairs.
-func KendallTauB(x, y []float64) (Correlation, error) {
-	if err := checkPairs(x, y); err != nil {
-		return Correlation{}, err
-	}
-	c := concordance(x, y)
-	tau := c.tauB()
-	if len(x) == 2 {
-		return Correlation{noInterval(tau, 2).Warn(warnTwoPairs), 1}, nil
-	}
-	return Correlation{zInterval(tau, len(x), 0.437, 4, methodFieller), c.p()}, nil
 }
 
 // checkPairs returns an error if two lists have no correlation.
@@ -153,17 +143,6 @@ func noInterval(r float64, n int) stat.Estimate {
 	return stat.Estimate{Value: r, Lo: -1, Hi: 1, Level: stat.DefaultLevel, N: n, Method: stat.MethodNone}
 }
 
-// linearCorrelation returns Pearson's r of two lists with spread. Both are first scaled to
-// length 1, so that nothing overflows; sums are exact, so their order does not matter.
-func linearCorrelation(x, y []float64) float64 {
-	x, y = unitVector(x), unitVector(y)
-	var sum exact
-	for i := range x {
-		sum.addProduct(x[i], y[i])
-	}
-	return max(-1, min(sum.float(), 1))
-}
-
 // unitVector returns the deviations of x from their mean, divided by their length.
 func unitVector(x []float64) []float64 {
 	var sum exact
@@ -188,22 +167,6 @@ func unitVector(x []float64) []float64 {
 		dev[i] /= length
 	}
 	return dev
-}
-
-// rankCorrelation returns Pearson's r of ranks. Sums of halves are exact, so only the last
-// operations round.
-func rankCorrelation(x, y []float64) float64 {
-	n := float64(len(x))
-	mean := (n + 1) / 2
-	var xx, yy, xy float64
-	for i := range x {
-		xx += (x[i] - mean) * (x[i] - mean)
-		yy += (y[i] - mean) * (y[i] - mean)
-		xy += (x[i] - mean) * (y[i] - mean)
-	}
-	scale := 1 / (n - 1)
-	sx, sy := math.Sqrt(xx*scale), math.Sqrt(yy*scale)
-	return max(-1, min(xy*scale/sx/sy, 1))
 }
 
 // midRanks returns the rank of each value from 1 on; tied values share the mean of

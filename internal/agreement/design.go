@@ -1,6 +1,7 @@
 package agreement
 
 import (
+	"cmp"
 	"math"
 
 	"deem/stat"
@@ -25,12 +26,7 @@ type Design struct {
 }
 
 // effect returns the design effect.
-func (d Design) effect() float64 {
-	if d.Effect == 0 {
-		return 1
-	}
-	return d.Effect
-}
+func (d Design) effect() float64 { return cmp.Or(d.Effect, 1) }
 
 // quantile returns Student's quantile for the design, or that of the normal distribution
 // for independent items.

@@ -6,10 +6,6 @@ import (
 	"deem/stat"
 )
 
-// methodGwet is the method of an interval of an agreement coefficient by Gwet's linearised
-// variance and Student's t.
-const methodGwet = "gwet"
-
 // The warnings of agreement among several judges.
 const (
 	warnNoPairs   = "no item was rated by two judges, so agreement is not defined"
@@ -77,7 +73,7 @@ func Fleiss(table [][]int, level float64) stat.Estimate {
 		variance = 0
 		est = est.Warn(warnCertain)
 	}
-	est.SE, est.Method = math.Sqrt(variance), methodGwet
+	est.SE, est.Method = math.Sqrt(variance), "gwet"
 	half := float64(stat.StudentQuantile(level, n-1) * est.SE)
 	est.Lo, est.Hi = max(est.Value-half, -1), min(est.Value+half, 1)
 	return est

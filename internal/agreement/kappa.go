@@ -8,9 +8,6 @@ import (
 	"deem/stat"
 )
 
-// methodKappa is the large-sample interval of Cohen's kappa.
-const methodKappa = "fleiss-cohen-everitt"
-
 // WarnOneClass means that agreement beyond chance is not defined.
 const WarnOneClass = "both judges gave one label only, so agreement beyond chance is not defined"
 
@@ -92,14 +89,46 @@ func (c Crossed) Influence(w Weighting) func(i, j int) float64 {
 	}
 }
 
+// table returns the shares, the margins and the agreement of n items.
 func (c Crossed) table(w Weighting, n int) *crossTable {
-	t := &crossTable{n: n, counts: c}
-	for _, row := range c {
-		for _, x := range row {
+	k := len(c)
+	t := &crossTable{
+		n: n, share: matrix(k), weight: matrix(k), rows: make([]float64, k), cols: make([]float64, k),
+		rowMean: make([]float64, k), colMean: make([]float64, k),
+	}
+	for i, row := range c {
+		for j, x := range row {
 			t.sum += x
+			d := math.Abs(float64(i-j)) / float64(k-1)
+			switch {
+			case i == j:
+				t.weight[i][j] = 1
+			case w == Linear:
+				t.weight[i][j] = 1 - d
+			case w == Quadratic:
+				t.weight[i][j] = 1 - float64(d*d)
+			}
 		}
 	}
-	t.weigh(w)
+	if t.sum == 0 {
+		return t
+	}
+	for i, row := range c {
+		for j, x := range row {
+			p := x / t.sum
+			t.share[i][j] = p
+			t.rows[i] += p
+			t.cols[j] += p
+			t.observed += float64(p * t.weight[i][j])
+		}
+	}
+	for i := range k {
+		for j := range k {
+			t.expected += float64(t.rows[i] * t.cols[j] * t.weight[i][j])
+			t.rowMean[i] += float64(t.cols[j] * t.weight[i][j])
+			t.colMean[j] += float64(t.rows[i] * t.weight[i][j])
+		}
+	}
 	return t
 }
 
@@ -123,9 +152,19 @@ func (t *crossTable) estimate(d Design, level float64) stat.Estimate {
 		return est.Warn(WarnOneClass)
 	}
 	k := t.kappa()
-	est.SE = math.Sqrt(t.variance(k) * d.effect())
+	// Formula 16 of Fleiss, Cohen and Everitt (1969), which is their formula 13 when the
+	// weights are 0 and 1.
+	sum := 0.0
+	for i, row := range t.share {
+		for j, p := range row {
+			by := t.weight[i][j] - float64((t.rowMean[i]+t.colMean[j])*(1-k))
+			sum += float64(p * by * by)
+		}
+	}
+	last := k - float64(t.expected*(1-k))
+	est.SE = math.Sqrt(t.scaled(sum-float64(last*last)) * d.effect())
 	half := float64(d.quantile(level) * est.SE) // not fused; see wilson
-	est.Value, est.Lo, est.Hi, est.Method = k, max(k-half, -1), min(k+half, 1), methodKappa
+	est.Value, est.Lo, est.Hi, est.Method = k, max(k-half, -1), min(k+half, 1), "fleiss-cohen-everitt"
 	if half < 1e-9 { // what rounding leaves of no spread at all
 		est = est.Warn(warnNoWidth)
 	}
@@ -140,36 +179,8 @@ type crossTable struct {
 	weight     [][]float64
 	rows, cols []float64 // margins
 
-	observed, expected float64     // weighted agreement, and that expected by chance
-	rowMean, colMean   []float64   // mean weight of a row and of a column, by the margins
-	counts             [][]float64 // as given, squared
-}
-
-// weigh computes the shares, the margins and the agreement.
-func (t *crossTable) weigh(w Weighting) {
-	k := len(t.counts)
-	t.weight = kappaWeights(k, w)
-	t.share, t.rows, t.cols = matrix(k), make([]float64, k), make([]float64, k)
-	t.rowMean, t.colMean = make([]float64, k), make([]float64, k)
-	if t.sum == 0 {
-		return
-	}
-	for i, row := range t.counts {
-		for j, c := range row {
-			p := c / t.sum
-			t.share[i][j] = p
-			t.rows[i] += p
-			t.cols[j] += p
-			t.observed += float64(p * t.weight[i][j])
-		}
-	}
-	for i := range k {
-		for j := range k {
-			t.expected += float64(t.rows[i] * t.cols[j] * t.weight[i][j])
-			t.rowMean[i] += float64(t.cols[j] * t.weight[i][j])
-			t.colMean[j] += float64(t.rows[i] * t.weight[i][j])
-		}
-	}
+	observed, expected float64   // weighted agreement, and that expected by chance
+	rowMean, colMean   []float64 // mean weight of a row and of a column, by the margins
 }
 
 // defined reports whether agreement by chance is below 1.
@@ -180,49 +191,10 @@ func (t *crossTable) kappa() float64 {
 	return max(-1, min((t.observed-t.expected)/(1-t.expected), 1))
 }
 
-// variance is formula 16 of Fleiss, Cohen and Everitt (1969), which is their
-// formula 13 when the weights are 0 and 1.
-func (t *crossTable) variance(k float64) float64 {
-	sum := 0.0
-	for i, row := range t.share {
-		for j, p := range row {
-			d := t.weight[i][j] - float64((t.rowMean[i]+t.colMean[j])*(1-k))
-			sum += float64(p * d * d)
-		}
-	}
-	last := k - float64(t.expected*(1-k))
-	return t.scaled(sum - float64(last*last))
-}
-
+// scaled returns a variance from the sum in its formula.
 func (t *crossTable) scaled(v float64) float64 {
 	rest := 1 - t.expected
 	return max(v/(rest*rest*float64(t.n)), 0)
-}
-
-// kappaWeights returns the agreement of each pair of k labels.
-func kappaWeights(k int, w Weighting) [][]float64 {
-	weights := matrix(k)
-	for i := range k {
-		for j := range k {
-			weights[i][j] = labelWeight(i, j, k, w)
-		}
-	}
-	return weights
-}
-
-func labelWeight(i, j, k int, w Weighting) float64 {
-	if i == j {
-		return 1
-	}
-	d := math.Abs(float64(i-j)) / float64(k-1)
-	switch w {
-	case Linear:
-		return 1 - d
-	case Quadratic:
-		return 1 - float64(d*d)
-	default:
-		return 0
-	}
 }
 
 // matrix returns a square of zeros.

@@ -50,7 +50,21 @@ func KrippendorffInterval(ratings [][]float64, s Scale, draws int, seed uint64, 
 	if len(u.rows) < 2 || draws < 2 {
 		return est.Warn(warnOneRated)
 	}
-	drawn, lost := u.bootstrap(draws, seed)
+	var drawn []float64
+	lost := 0
+	rng := rand.New(rand.NewPCG(seed, 0))
+	draw := make([]int, len(u.rows))
+	for range draws {
+		for i := range draw {
+			draw[i] = rng.IntN(len(u.rows))
+		}
+		a, err := u.alpha(draw)
+		if err != nil {
+			lost++
+			continue
+		}
+		drawn = append(drawn, a)
+	}
 	if lost > 0 {
 		est = est.Warn(warnAlphaDraws)
 	}
@@ -82,7 +96,10 @@ func newUnits(ratings [][]float64, s Scale) (*units, error) {
 	default:
 		return nil, fmt.Errorf("scale %q is none of nominal, ordinal, interval and ratio", s)
 	}
-	u := &units{scale: s, values: ratedValues(ratings)}
+	all := slices.Concat(ratings...)
+	all = slices.DeleteFunc(all, func(x float64) bool { return !(math.Abs(x) <= maxSize) }) // also NaN
+	slices.Sort(all)
+	u := &units{scale: s, values: slices.Compact(all)}
 	n := 0
 	for _, judge := range ratings {
 		n = max(n, len(judge))
@@ -106,14 +123,6 @@ func newUnits(ratings [][]float64, s Scale) (*units, error) {
 		return nil, errors.New("no item was rated by two judges")
 	}
 	return u, nil
-}
-
-// ratedValues returns the ratings that occur, in order.
-func ratedValues(ratings [][]float64) []float64 {
-	all := slices.Concat(ratings...)
-	all = slices.DeleteFunc(all, func(x float64) bool { return !(math.Abs(x) <= maxSize) }) // also NaN
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // alpha returns alpha of the units in draw, or of all of them if draw is nil.
@@ -190,7 +199,9 @@ func (u *units) distance(k, l int, counts, below []float64) float64 {
 	case scaleOrdinal:
 		d = below[l+1] - below[k] - (counts[k]+counts[l])/2
 	case scaleInterval:
-		d = (b - a) / u.width()
+		// Alpha does not change with the unit of measurement, and squares of huge
+		// differences would overflow.
+		d = (b - a) / (u.values[len(u.values)-1] - u.values[0])
 	case scaleRatio:
 		if a+b == 0 {
 			return 0
@@ -198,26 +209,4 @@ func (u *units) distance(k, l int, counts, below []float64) float64 {
 		d = (b - a) / (a + b)
 	}
 	return d * d
-}
-
-// width returns the largest difference. Alpha does not change with the unit of
-// measurement, and squares of huge differences would overflow.
-func (u *units) width() float64 { return u.values[len(u.values)-1] - u.values[0] }
-
-// bootstrap returns alpha of draws of units, and the number of draws without one.
-func (u *units) bootstrap(draws int, seed uint64) (alphas []float64, lost int) {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	draw := make([]int, len(u.rows))
-	for range draws {
-		for i := range draw {
-			draw[i] = rng.IntN(len(u.rows))
-		}
-		a, err := u.alpha(draw)
-		if err != nil {
-			lost++
-			continue
-		}
-		alphas = append(alphas, a)
-	}
-	return alphas, lost
 }

@@ -5,14 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sort"
 
 	"deem/stat"
-)
-
-// The methods of a score corrected by labels.
-const (
-	methodPPI         = "ppi++"
-	methodPPIAdjusted = "ppi++-adjusted"
 )
 
 // The warnings of a corrected score.
@@ -65,8 +60,8 @@ func (p PPI) MarshalJSON() ([]byte, error) {
 // NewPPI returns prediction-powered inference of a mean: the mean of the judge's
 // scores on unlabelled items, plus the mean of its errors on labelled ones. The labelled
 // items must be drawn at random from all of them; then the value is unbiased whatever the
-// errors of the judge, and a good judge makes the interval narrow. It returns an error if y and yhat differ in length, if one of the lists is
-// empty, or if a number is not usable.
+// errors of the judge, and a good judge makes the interval narrow. It returns an error if y
+// and yhat differ in length, if one of the lists is empty, or if a number is not usable.
 //
 // Source: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic,
 // "Prediction-powered inference", Science 382 (2023), 669-674; the weight of the
@@ -75,25 +70,54 @@ func (p PPI) MarshalJSON() ([]byte, error) {
 // some hundred labels, and more if the judge is rarely wrong. For zeros and ones
 // [PPIOf] is better with few.
 func NewPPI(y, yhat, yhatUnlabelled []float64, o PPIOptions) (PPI, error) {
-	if err := checkPPI(y, yhat, yhatUnlabelled); err != nil {
-		return PPI{}, err
+	switch {
+	case len(y) != len(yhat):
+		return PPI{}, fmt.Errorf("%d labels cannot be paired with %d scores of the judge", len(y), len(yhat))
+	case len(y) == 0:
+		return PPI{}, errors.New("there are no labels to correct with")
+	case len(yhatUnlabelled) == 0:
+		return PPI{}, errors.New("there are no items without a label")
 	}
+	for _, list := range [][]float64{y, yhat, yhatUnlabelled} {
+		for i, v := range list {
+			if !(math.Abs(v) <= maxSize) {
+				return PPI{}, fmt.Errorf("score %d is %v, which is not a usable number", i+1, v)
+			}
+		}
+	}
+	var people, judge, unlabelled, pooled, plus, minus, rectifier stat.Moments
+	for i := range y {
+		people.Add(y[i], 1)
+		judge.Add(yhat[i], 1)
+		pooled.Add(yhat[i], 1)
+		plus.Add(y[i]+yhat[i], 1)
+		minus.Add(y[i]-yhat[i], 1)
+	}
+	for _, v := range yhatUnlabelled {
+		unlabelled.Add(v, 1)
+		pooled.Add(v, 1)
+	}
+	// That of people and the judge, from the variances of their sum and their difference.
+	covariance := (population(plus) - population(minus)) / 4
 	level := cmp.Or(o.Level, stat.DefaultLevel)
-	p := PPI{Labels: len(y), Unlabelled: len(yhatUnlabelled)}
-	s := newPPISums(y, yhat, yhatUnlabelled)
-	p.Variance, p.Correlation = population(s.y), s.correlation()
-	p.Lambda = s.tuned()
+	p := PPI{Labels: len(y), Unlabelled: len(yhatUnlabelled), Variance: population(people)}
+	if spread := math.Sqrt(population(people) * population(judge)); spread != 0 {
+		p.Correlation = max(-1, min(covariance/spread, 1))
+	}
+	p.Lambda = tunedLambda(covariance, pooled.Variance(), float64(len(y))/float64(len(yhatUnlabelled)))
 	if o.Lambda != nil {
 		p.Lambda = stat.Unit.Clip(*o.Lambda)
 	}
-	rectifier := gather2(y, yhat, p.Lambda)
-	value := float64(p.Lambda*s.unlabelled.Mean()) + rectifier.Mean() // not fused; see wilson
+	for i := range y {
+		rectifier.Add(y[i]-float64(p.Lambda*yhat[i]), 1)
+	}
+	value := float64(p.Lambda*unlabelled.Mean()) + rectifier.Mean() // not fused; see wilson
 	se := math.Sqrt(population(rectifier)/float64(len(y)) +
-		float64(p.Lambda*p.Lambda*population(s.unlabelled))/float64(len(yhatUnlabelled)))
+		float64(p.Lambda*p.Lambda*population(unlabelled))/float64(len(yhatUnlabelled)))
 	half := float64(normalQuantile(level) * se)
 	p.Estimate = stat.Estimate{
 		Value: value, Lo: value - half, Hi: value + half,
-		Level: level, N: p.Labels, SE: se, Method: methodPPI,
+		Level: level, N: p.Labels, SE: se, Method: "ppi++",
 	}
 	if p.Labels < 50 {
 		p.Estimate = p.Warn(WarnFewLabels)
@@ -164,7 +188,7 @@ func ppiOfCounts(d Design, c Confusion, k, n int, level float64) PPI {
 	value = stat.Unit.Clip(value)
 	p.Estimate = stat.Estimate{
 		Value: value, Lo: min(stat.Unit.Clip(centre-half), value), Hi: max(stat.Unit.Clip(centre+half), value),
-		Level: level, N: p.Labels, SE: se, Method: methodPPIAdjusted,
+		Level: level, N: p.Labels, SE: se, Method: "ppi++-adjusted",
 	}
 	if p.Labels < 50 {
 		p.Estimate = p.Warn(WarnFewLabels)
@@ -255,67 +279,8 @@ func (s cells) rectifierVariance(lambda float64) float64 {
 	return max(v, 0)
 }
 
-// checkPPI returns an error if the lists cannot be combined.
-func checkPPI(y, yhat, unlabelled []float64) error {
-	switch {
-	case len(y) != len(yhat):
-		return fmt.Errorf("%d labels cannot be paired with %d scores of the judge", len(y), len(yhat))
-	case len(y) == 0:
-		return errors.New("there are no labels to correct with")
-	case len(unlabelled) == 0:
-		return errors.New("there are no items without a label")
-	}
-	for _, list := range [][]float64{y, yhat, unlabelled} {
-		for i, v := range list {
-			if !(math.Abs(v) <= maxSize) {
-				return fmt.Errorf("score %d is %v, which is not a usable number", i+1, v)
-			}
-		}
-	}
-	return nil
-}
-
-// ppiSums are the sums from which the weight of the judge is computed.
-type ppiSums struct {
-	y, yhat, unlabelled, pooled, plus, minus stat.Moments
-}
-
-func newPPISums(y, yhat, unlabelled []float64) *ppiSums {
-	s := &ppiSums{}
-	for i := range y {
-		s.y.Add(y[i], 1)
-		s.yhat.Add(yhat[i], 1)
-		s.pooled.Add(yhat[i], 1)
-		s.plus.Add(y[i]+yhat[i], 1)
-		s.minus.Add(y[i]-yhat[i], 1)
-	}
-	for _, v := range unlabelled {
-		s.unlabelled.Add(v, 1)
-		s.pooled.Add(v, 1)
-	}
-	return s
-}
-
-// covariance returns that of people and the judge, from the variances of their sum
-// and their difference.
-func (s *ppiSums) covariance() float64 {
-	return (population(s.plus) - population(s.minus)) / 4
-}
-
-func (s *ppiSums) correlation() float64 {
-	spread := math.Sqrt(population(s.y) * population(s.yhat))
-	if spread == 0 {
-		return 0
-	}
-	return max(-1, min(s.covariance()/spread, 1))
-}
-
-// tuned returns the weight of the judge with the least variance: the covariance
-// over the variance of the judge, less the more labels there are.
-func (s *ppiSums) tuned() float64 {
-	return tunedLambda(s.covariance(), s.pooled.Variance(), float64(s.y.N())/float64(s.unlabelled.N()))
-}
-
+// tunedLambda returns the weight of the judge with the least variance: the covariance over
+// the variance of the judge, less the more labels there are.
 func tunedLambda(covariance, variance, share float64) float64 {
 	if variance <= 0 {
 		return 0
@@ -323,11 +288,36 @@ func tunedLambda(covariance, variance, share float64) float64 {
 	return stat.Unit.Clip(covariance / (variance * (1 + share)))
 }
 
-// gather2 returns the moments of y - lambda·yhat.
-func gather2(y, yhat []float64, lambda float64) stat.Moments {
-	var m stat.Moments
-	for i := range y {
-		m.Add(y[i]-float64(lambda*yhat[i]), 1)
+// MoreLabels returns how many more items, drawn at random from those that only the judge
+// saw, people must label to make the corrected interval as narrow as width, measured from
+// its lower end to its upper. It returns false if labelling all of them is not enough: the
+// rest of the width is due to the number of items.
+//
+// It assumes that the judge will agree with people as often as it did so far, so it is
+// only as good as the existing labels: with fifty it may be off by a third. With T items
+// in all, n of them labelled, a variance s² of people's scores and a correlation r,
+// the best weight of the judge gives the value the variance
+//
+//	s²(1-r²)/n + s²r²/T
+//
+// whose first part labels can shrink (Angelopoulos, Duchi and Zrnic 2023).
+func MoreLabels(current PPI, width float64) (int, bool) {
+	have, all := current.Labels, current.Labels+current.Unlabelled
+	if have <= 0 || current.Unlabelled < 0 || !(width > 0) {
+		return max(current.Unlabelled, 0), false
 	}
-	return m
+	r := stat.Unit.Clip(current.Correlation) // a judge that is worse than chance is not used
+	narrow := func(n int) bool {
+		se := math.Sqrt(current.Variance * ((1-float64(r*r))/float64(max(n-2, 1)) + float64(r*r)/float64(all)))
+		return 2*fastQuantile(current.Level, float64(max(n-2, 1)))*se <= width
+	}
+	if current.Hi-current.Lo <= width {
+		return 0, true
+	}
+	more := sort.Search(current.Unlabelled+1, func(k int) bool { return narrow(have + k) })
+	if more > current.Unlabelled {
+		return current.Unlabelled, false
+	}
+	// The interval is still too wide, even if the formula says otherwise.
+	return max(more, 1), true
 }

@@ -6,9 +6,6 @@ import (
 	"deem/stat"
 )
 
-// methodPPIPaired is the method of a difference of two systems that is corrected by labels.
-const methodPPIPaired = "ppi++-paired"
-
 // An OnBoth is one item with the responses of two systems: the judge's score of each, and
 // people's score of those that they labelled.
 type OnBoth struct {
@@ -70,21 +67,20 @@ func NewPPIPaired(items []OnBoth) PPIPaired {
 // A ppiSide is what one system brings: base + lambda·slope is the influence of each item
 // on the corrected mean, times the weight of all items.
 type ppiSide struct {
-	labels       int
-	all          float64 // the judge's mean over all items
-	people       float64 // people's mean over the labels
-	judge        float64 // the judge's mean over the labels
-	base, slope  []float64
-	places       []stat.Cluster // the weight of the labels in each cluster
-	counts       Confusion      // of labels, for scores of 0 and 1
-	binary       bool
-	effective    float64 // how many labels of equal weight the labels are worth
-	weightLabels float64
+	labels      int
+	all         float64 // the judge's mean over all items
+	people      float64 // people's mean over the labels
+	judge       float64 // the judge's mean over the labels
+	base, slope []float64
+	places      []stat.Cluster // the weight of the labels in each cluster
+	counts      Confusion      // of labels, for scores of 0 and 1
+	binary      bool
+	effective   float64 // how many labels of equal weight the labels are worth
 }
 
 func newPPISide(items []OnBoth, s int) ppiSide {
 	side := ppiSide{binary: true, base: make([]float64, len(items)), slope: make([]float64, len(items))}
-	total, squares := 0.0, 0.0
+	total, labelled, squares := 0.0, 0.0, 0.0
 	weights := make([]float64, len(items)) // of labels
 	for i, it := range items {
 		total += it.Weight
@@ -98,7 +94,7 @@ func newPPISide(items []OnBoth, s int) ppiSide {
 			weights[i] /= it.Chance[s]
 		}
 		side.labels++
-		side.weightLabels += weights[i]
+		labelled += weights[i]
 		squares += weights[i] * weights[i]
 		side.people += weights[i] * y
 		side.judge += weights[i] * it.Judge[s]
@@ -109,12 +105,12 @@ func newPPISide(items []OnBoth, s int) ppiSide {
 		return side
 	}
 	side.all /= total
-	side.people /= side.weightLabels
-	side.judge /= side.weightLabels
-	side.effective = side.weightLabels * side.weightLabels / squares
+	side.people /= labelled
+	side.judge /= labelled
+	side.effective = labelled * labelled / squares
 	for i, it := range items {
 		side.slope[i] = it.Weight * (it.Judge[s] - side.all)
-		if w := weights[i] * total / side.weightLabels; w > 0 {
+		if w := weights[i] * total / labelled; w > 0 {
 			side.base[i] = w * (it.People[s] - side.people)
 			side.slope[i] -= w * (it.Judge[s] - side.judge)
 		}
@@ -216,7 +212,7 @@ func (p PPIPaired) At(level float64) stat.Estimate {
 	}
 	half := float64(fastQuantile(level, p.df) * p.se)
 	est := stat.Estimate{
-		Value: both.Clip(value), Level: level, N: p.n, Clusters: p.clusters, SE: p.se, Method: methodPPIPaired,
+		Value: both.Clip(value), Level: level, N: p.n, Clusters: p.clusters, SE: p.se, Method: "ppi++-paired",
 		Lo: min(both.Clip(value+p.shift-half), value), Hi: max(both.Clip(value+p.shift+half), value),
 	}
 	if min(p.Labels[0], p.Labels[1]) < 50 {

@@ -10,12 +10,6 @@ import (
 	"deem/stat"
 )
 
-// The methods of the interval of an area under a curve.
-const (
-	methodDeLong    = "delong-logit"
-	methodAreaScore = "newcombe-area"
-)
-
 // warnSeparated means that the area is 0 or 1.
 const warnSeparated = "the scores separate right from wrong completely, so their spread is unknown: " +
 	"the interval is that of Newcombe's method 5"
@@ -44,13 +38,13 @@ func AUROC(scores []float64, truth []bool, weights []float64) (stat.Estimate, er
 	area := r.area()
 	est := stat.Estimate{Value: area, Level: stat.DefaultLevel, N: len(r.items)}
 	if v := r.deLong(area); v > 0 && area > 0 && area < 1 {
-		est.Method, est.SE = methodDeLong, math.Sqrt(v)
+		est.Method, est.SE = "delong-logit", math.Sqrt(v)
 		z := normalQuantile(stat.DefaultLevel) * est.SE / (area * (1 - area))
 		logit := math.Log(area / (1 - area))
 		est.Lo, est.Hi = min(logistic(logit-z), area), max(logistic(logit+z), area)
 		return est, nil
 	}
-	est.Method = methodAreaScore
+	est.Method = "newcombe-area"
 	est.Lo, est.Hi = newcombe(area, r.effective(true), r.effective(false), stat.DefaultLevel)
 	return est.Warn(warnSeparated), nil
 }
@@ -91,24 +85,8 @@ func newRanked(scores []float64, truth []bool, weights []float64) (*ranked, erro
 	// Ties have a defined order, so that the order of the answers changes no digit of a
 	// sum.
 	slices.SortFunc(r.items, func(a, b rankedItem) int {
-		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.weight, b.weight), compareBool(a.truth, b.truth))
+		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.weight, b.weight), cmp.Compare(boolToInt(a.truth), boolToInt(b.truth)))
 	})
-	r.group()
-	return r, nil
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}
-
-// group sums the weights of equal scores.
-func (r *ranked) group() {
 	for i := range r.items {
 		it := &r.items[i]
 		if i == 0 || it.score != r.items[i-1].score {
@@ -126,6 +104,7 @@ func (r *ranked) group() {
 		r.right += g.right
 		r.wrong += g.wrong
 	}
+	return r, nil
 }
 
 func (r *ranked) area() float64 {
