@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -98,16 +97,6 @@ func (a agreeAsk) link(below string, more ...string) string {
 	return server.Link(runURL(a.run.ID)+"/agreement"+below, q, more...)
 }
 
-// stamp returns a string that changes with the runs and the labels.
-func (a agreeAsk) stamp() string {
-	now := time.Now()
-	text := stampOf(a.run, now)
-	if a.other != nil {
-		return text + ";" + stampOf(*a.other, now)
-	}
-	return text + stampOfLabels(a.labels)
-}
-
 // stampOfLabels returns a string that changes with the labels: a changed label has a later
 // time, a withdrawn label lowers the count, and both together change the sum.
 func stampOfLabels(list []store.Label) string {
@@ -140,42 +129,40 @@ type bothItem struct {
 
 // agreed compares the judge with people or another judge.
 func (s *Server) agreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
-	other := ""
+	other, stamp := "", stampOf(ask.run, time.Now())
 	if ask.other != nil {
-		other = ask.other.ID
+		other, stamp = ask.other.ID, stamp+";"+stampOf(*ask.other, time.Now())
+	} else {
+		stamp += stampOfLabels(ask.labels)
 	}
 	key := fmt.Sprintf("agree %s %s %q %g", ask.run.ID, other, ask.Only, ask.Width)
-	return countOnce(ctx, s.bench, key, ask.stamp(), false, func(ctx context.Context) (*agreed, error) {
-		return s.countAgreed(ctx, ask)
-	})
-}
-
-func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
-	got := &agreed{votes: map[string]int{}}
-	o := agree.Options{
-		Judge: reports.Party(ask.run), People: ask.other == nil, Items: ask.run.Dataset.Items, Trials: ask.run.Trials,
-		Width: ask.Width / 100, MaxUnjudged: report.DefaultMaxUnjudged, CalibrationError: reports.CalibrationError(ask.run),
-		SystemModel: reports.SettingsOf(ask.run.Spec).SystemModel,
-	}
-	o = reports.WithLabels(o, reports.LabelsOf(ask.run, false))
-	if ask.other != nil {
-		o.Truth = reports.Party(*ask.other)
+	return countOnce(ctx, s.bench, key, stamp, false, func(ctx context.Context) (*agreed, error) {
+		got := &agreed{votes: map[string]int{}}
+		o := agree.Options{
+			Judge: reports.Party(ask.run), People: ask.other == nil, Items: ask.run.Dataset.Items, Trials: ask.run.Trials,
+			Width: ask.Width / 100, MaxUnjudged: report.DefaultMaxUnjudged, CalibrationError: reports.CalibrationError(ask.run),
+			SystemModel: reports.SettingsOf(ask.run.Spec).SystemModel,
+		}
+		o = reports.WithLabels(o, reports.LabelsOf(ask.run, false))
+		if ask.other != nil {
+			o.Truth = reports.Party(*ask.other)
+			b := agree.New(o)
+			err := reports.EachWithRun(ctx, s.Store, ask.run, *ask.other, o, got.note(b.Add))
+			got.Agreement = b.Agreement()
+			return got, err
+		}
+		people, err := reports.Kept(ctx, s.Store, store.LabelQuery{Annotators: ask.Only})
+		if err != nil {
+			return nil, err
+		}
+		o.Truth = agree.Party{Judge: people.Name}
 		b := agree.New(o)
-		err := reports.EachWithRun(ctx, s.Store, ask.run, *ask.other, o, got.note(b.Add))
-		got.Agreement = b.Agreement()
-		return got, err
-	}
-	people, err := reports.Kept(ctx, s.Store, store.LabelQuery{Annotators: ask.Only})
-	if err != nil {
-		return nil, err
-	}
-	o.Truth = agree.Party{Judge: people.Name}
-	b := agree.New(o)
-	if err := reports.EachWithPeople(ctx, s.Store, ask.run, people, o, got.note(b.Add)); err != nil {
-		return nil, err
-	}
-	got.Agreement, got.other = b.Agreement(), people.OtherResponses
-	return got, s.addNarrowed(ctx, ask, o, got)
+		if err := reports.EachWithPeople(ctx, s.Store, ask.run, people, o, got.note(b.Add)); err != nil {
+			return nil, err
+		}
+		got.Agreement, got.other = b.Agreement(), people.OtherResponses
+		return got, s.addNarrowed(ctx, ask, o, got)
+	})
 }
 
 // lastLabels is the number of most recent labels whose effect the agreement page shows.
@@ -263,24 +250,4 @@ func (s *Server) agreementPage(r *http.Request) (page, error) {
 		}
 		return page{Template: "agreement", Title: "Agreement of " + ask.run.ID, Section: "runs", Data: v}, nil
 	})
-}
-
-// annotators returns the people who labelled items of this run or its dataset, with the
-// number of items.
-func (g *agreed) annotators(ask agreeAsk) []annotatorView {
-	names := map[string]bool{}
-	for name := range g.votes {
-		names[name] = true
-	}
-	for _, l := range ask.labels {
-		if l.Dataset == ask.run.Dataset.Hash {
-			names[l.Annotator] = true
-		}
-	}
-	var list []annotatorView
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		chosen := len(ask.Only) == 0 || slices.Contains(ask.Only, name)
-		list = append(list, annotatorView{Name: name, N: g.votes[name], Chosen: chosen})
-	}
-	return list
 }

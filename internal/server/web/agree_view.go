@@ -3,11 +3,18 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"html/template"
+	"maps"
+	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 
+	"deem"
 	"deem/internal/doc"
 	"deem/internal/reports/agree"
+	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
@@ -22,7 +29,7 @@ type agreeView struct {
 
 	OtherRun   string // the id of the other run, "" for people
 	Others     []store.Run
-	Annotators []annotatorView
+	Annotators []annotatorView // who labelled items of this run or its dataset
 	LabelURL   string
 	Left       string // labels that could not be used
 	Trust      trust
@@ -39,7 +46,17 @@ type annotatorView struct {
 // newAgreeView returns the view of an agreement.
 func (s *Server) newAgreeView(ask agreeAsk, got *agreed) (v agreeView, err error) {
 	v = agreeView{
-		Run: ask.run, Tabs: s.runTabs(ask.run, "agreement"), Ask: ask, Agreement: got.Agreement, Annotators: got.annotators(ask),
+		Run: ask.run, Tabs: s.runTabs(ask.run, "agreement"), Ask: ask, Agreement: got.Agreement,
+	}
+	votes := maps.Clone(got.votes)
+	for _, l := range ask.labels {
+		if l.Dataset == ask.run.Dataset.Hash {
+			votes[l.Annotator] += 0 // Also those whose labels are not used.
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(votes)) {
+		chosen := len(ask.Only) == 0 || slices.Contains(ask.Only, name)
+		v.Annotators = append(v.Annotators, annotatorView{Name: name, N: votes[name], Chosen: chosen})
 	}
 	if !s.ReadOnly {
 		v.LabelURL = labelURL(ask.run.ID)
@@ -53,12 +70,21 @@ func (s *Server) newAgreeView(ask agreeAsk, got *agreed) (v agreeView, err error
 	if got.Counts.Both == 0 {
 		return v, nil
 	}
-	v.Trust = newTrust(&got.All.FalseAccept, &got.All.FalseReject, got.Counts.Both, "label")
-	if !got.People {
-		v.Trust = trust{}
+	if got.People {
+		v.Trust = newTrust(&got.All.FalseAccept, &got.All.FalseReject, got.Counts.Both, "label")
 	}
 	d := got.Document()
-	arrange(d)
+	titles := map[string]string{"matrix": "Verdicts and labels", "categories": "Agreement by category"}
+	for i, s := range d.Sections {
+		d.Sections[i].Title = cmp.Or(s.Title, titles[s.ID])
+	}
+	at := func(id string) int {
+		return slices.IndexFunc(d.Sections, func(s doc.Section) bool { return s.ID == id })
+	}
+	if from, to := at("counts"), at("matrix")+1; from > to && to > 0 { // The counts by category follow the matrix.
+		counts := d.Sections[from]
+		d.Sections = slices.Insert(slices.Delete(d.Sections, from, from+1), to, counts)
+	}
 	if got.narrowed != "" {
 		d.Sections[0].Blocks = append(d.Sections[0].Blocks, doc.Paragraph{Text: got.narrowed})
 	}
@@ -76,22 +102,6 @@ func (s *Server) newAgreeView(ask agreeAsk, got *agreed) (v agreeView, err error
 		return ask.link("/items", more...)
 	})
 	return v, err
-}
-
-// arrange adds titles to the tables of the page, and moves the counts by category after
-// the confusion matrix.
-func arrange(d *doc.Document) {
-	titles := map[string]string{"matrix": "Verdicts and labels", "categories": "Agreement by category"}
-	for i, s := range d.Sections {
-		d.Sections[i].Title = cmp.Or(s.Title, titles[s.ID])
-	}
-	at := func(id string) int {
-		return slices.IndexFunc(d.Sections, func(s doc.Section) bool { return s.ID == id })
-	}
-	if from, to := at("counts"), at("matrix")+1; from > to && to > 0 {
-		counts := d.Sections[from]
-		d.Sections = slices.Insert(slices.Delete(d.Sections, from, from+1), to, counts)
-	}
 }
 
 // addCurve replaces the first block of the confidence section by a chart of how often the
@@ -116,4 +126,115 @@ func (s *Server) addCurve(d *doc.Document, c *agree.Confidence) error {
 		d.Sections[i].Blocks = append([]doc.Block{figure}, section.Blocks[1:]...) // The chart includes the table.
 	}
 	return nil
+}
+
+// A cellView is the data of the page of a cell.
+type cellView struct {
+	Run  store.Run
+	Tabs []tab
+	Who  string
+	Back string
+	N    int
+	Rows []cellRow
+
+	Judge, People string // server.SaysYes, server.SaysNo or "" for any
+	Category      string
+	Pager         pager
+}
+
+// A cellRow is an item with the opinions on it.
+type cellRow struct {
+	deem.Record
+	URL    string
+	People []saidView
+}
+
+// A saidView is the opinion of a person or of another judge on an item.
+type saidView struct {
+	Name string
+	Yes  bool
+	Text string // the label
+	Note string
+}
+
+// itemsPerCell is the number of items per page.
+const itemsPerCell = 50
+
+// cellPage lists the items of one cell of the confusion matrix.
+func (s *Server) cellPage(r *http.Request) (page, error) {
+	ask, err := s.readAgree(r)
+	if err != nil {
+		return page{}, err
+	}
+	q := r.URL.Query()
+	v := cellView{Run: ask.run, Tabs: s.runTabs(ask.run, "agreement"), Back: ask.link(""), Judge: q.Get("judge"), People: q.Get("people"), Category: q.Get("category")}
+	for _, says := range []string{v.Judge, v.People} {
+		if says != "" && says != server.SaysYes && says != server.SaysNo {
+			return page{}, server.BadRequest("judge and people say yes or no, not %q", says)
+		}
+	}
+	at, _ := strconv.Atoi(q.Get("page"))
+	return withPatience(r, "Agreement", func(ctx context.Context) (page, error) {
+		got, err := s.agreed(ctx, ask)
+		if err != nil {
+			return page{}, err
+		}
+		fits := func(says string, yes bool) bool { return says == "" || says == server.SaysYes == yes }
+		var ids []string
+		for _, it := range got.both {
+			if fits(v.Judge, it.judge) && fits(v.People, it.people) && (v.Category == "" || v.Category == doc.OrNone(it.category)) {
+				ids = append(ids, it.id)
+			}
+		}
+		v.Who, v.N = got.Who(), len(ids)
+		v.Pager = newPager(at, len(ids), itemsPerCell, func(n int) string {
+			return ask.link("/items", "page", strconv.Itoa(n), "judge", v.Judge, "people", v.People, "category", v.Category)
+		})
+		from, to := v.Pager.span(len(ids), itemsPerCell)
+		v.Rows, err = s.cellRows(r.Context(), ask, ids[from:to])
+		return page{Template: "cell", Title: "Items of an agreement", Section: "runs", Data: v, Scripts: []string{"items.js"}}, err
+	})
+}
+
+// cellRows reads items and the opinions on them, in the order of the dataset.
+func (s *Server) cellRows(ctx context.Context, ask agreeAsk, ids []string) ([]cellRow, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	said := map[string][]saidView{} // labels by item hash, or verdicts of the other judge by item id
+	if ask.other != nil {
+		for rec, err := range s.Store.Records(ctx, ask.other.ID, store.Query{IDs: ids, Trial: new(int), Brief: true}) {
+			if err != nil {
+				return nil, err
+			}
+			if v := rec.Verdict; v != nil {
+				said[rec.Item.ID] = []saidView{{Name: ask.other.Judge.Name, Yes: v.Yes(), Text: v.Label, Note: v.Reason}}
+			}
+		}
+	} else {
+		list, err := s.labelsOf(ctx, store.LabelQuery{IDs: ids, Annotators: ask.Only})
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range list {
+			who := l.Annotator
+			if strings.TrimSpace(who) == "" {
+				who = "somebody"
+			}
+			said[l.Item] = append(said[l.Item], saidView{Name: who, Yes: l.Yes, Text: l.Label, Note: l.Note})
+		}
+	}
+	var rows []cellRow
+	for rec, err := range s.Store.Records(ctx, ask.run.ID, store.Query{IDs: ids, Trial: new(int)}) {
+		if err != nil {
+			return nil, err
+		}
+		key := rec.Item.ID
+		if ask.other == nil {
+			key = rec.Item.Hash()
+		}
+		rows = append(rows, cellRow{Record: rec, URL: itemURL(ask.run.ID, rec.Item.ID), People: said[key]})
+	}
+	slices.SortStableFunc(rows, func(a, b cellRow) int { return a.Position - b.Position })
+	return rows, nil
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"deem"
 	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/internal/words"
@@ -120,29 +119,13 @@ func (l *latencyCount) add(d time.Duration) {
 	l[min(int(at), latencyBins-1)]++
 }
 
-// addCalls counts the replies that do not come from the cache or from a batch. A batch does
-// not report how long each reply took.
-func (l *latencyCount) addCalls(calls []deem.Call) {
-	for i := range calls {
-		if r := calls[i].Reply; r != nil && !r.Cached && r.Batch == "" {
-			l.add(r.Latency)
-		}
-	}
-}
-
 // latencyFrom returns the lower bound of a bin.
 func latencyFrom(bin int) time.Duration {
 	return time.Duration(float64(latencyFirst) * math.Pow(2, float64(bin)/2))
 }
 
-// A latencyChart is the histogram of latencies.
-type latencyChart struct {
-	chart
-	Median, Slow string
-}
-
 // newLatencyChart draws latencies. It returns nil if there are none.
-func newLatencyChart(counts latencyCount, l *report.Latency) *latencyChart {
+func newLatencyChart(counts latencyCount, l *report.Latency) *chart {
 	lo, hi := -1, -1
 	most, total := 0, 0
 	for i, n := range counts {
@@ -159,25 +142,21 @@ func newLatencyChart(counts latencyCount, l *report.Latency) *latencyChart {
 	for hi-lo < fewestBars { // A single bar gives no sense of scale.
 		lo, hi = max(0, lo-1), min(latencyBins-1, hi+1)
 	}
-	c := &latencyChart{chart: newChart("latency", "Latency of replies", "time until the reply, on a logarithmic scale"), Median: took(l.P50), Slow: took(l.P95)}
-	c.Words = fmt.Sprintf("%s, half of them within %s and 95%% within %s", words.Plural(total, "reply", "replies"), c.Median, c.Slow)
-	c.drawLatency(counts[lo:hi+1], lo, most)
+	c := newChart("latency", "Latency of replies", "time until the reply, on a logarithmic scale")
+	c.Words = fmt.Sprintf("%s, half of them within %s and 95%% within %s", words.Plural(total, "reply", "replies"), took(l.P50), took(l.P95))
+	c.Columns = []string{"latency", "replies"}
+	bars := hi - lo + 1
+	width, every := 1/float64(bars), max(1, (bars+5)/6)
+	for i, n := range counts[lo : hi+1] {
+		from, to := took(words.Round(latencyFrom(lo+i), 2)), took(words.Round(latencyFrom(lo+i+1), 2))
+		if i%every == 0 {
+			c.Ticks = append(c.Ticks, chartTickMark{X: c.x(float64(i) * width), Label: from})
+		}
+		c.bar(float64(i)*width, width, float64(n)/float64(most), from+" to "+to, words.Comma(n))
+	}
 	c.level(0, "0")
 	c.level(1, words.Comma(most))
-	return c
-}
-
-// drawLatency adds a bar for each bin, and a few tick labels below them.
-func (c *latencyChart) drawLatency(counts []int, first, most int) {
-	c.Columns = []string{"latency", "replies"}
-	width := 1 / float64(len(counts))
-	every := max(1, (len(counts)+5)/6)
-	for i, n := range counts {
-		if i%every == 0 {
-			c.Ticks = append(c.Ticks, chartTickMark{X: c.x(float64(i) * width), Label: took(words.Round(latencyFrom(first+i), 2))})
-		}
-		c.bar(float64(i)*width, width, float64(n)/float64(most), took(words.Round(latencyFrom(first+i), 2))+" to "+took(words.Round(latencyFrom(first+i+1), 2)), words.Comma(n))
-	}
+	return &c
 }
 
 // A confidenceChart shows the confidence of the judge and, if people have labelled items,
@@ -202,19 +181,21 @@ func newConfidenceChart(conf *report.Confidence, bins []agreement.Bin) *confiden
 	}
 	c := &confidenceChart{chart: newChart("confidence", "Confidence", "how sure the judge is"), Summary: conf.Words(), Trials: conf.Source == doc.FromTrials}
 	c.Columns = []string{"confidence", "verdicts"}
-	words := []string{conf.Words()}
 	for _, l := range conf.Levels {
-		c.addLevel(l, conf.N)
+		from, to := l.From, l.To
+		if from == to { // A level without width, such as three of four trials, is drawn around its value.
+			from, to = math.Max(0, from-0.02), math.Min(1, to+0.02)
+		}
+		c.bar(from, to-from, float64(l.N)/float64(conf.N), fmt.Sprintf("%s to %s sure", doc.Percent(l.From), doc.Percent(l.To)), fmt.Sprintf("%s of %s", words.Comma(l.N), words.Comma(conf.N)))
 	}
+	said := []string{conf.Words()}
 	for _, b := range bins {
 		c.Labelled += b.N
 		lo, hi := doc.Drawn(b.Observed)
-		c.Points = append(c.Points, chartPoint{
-			CX: c.x(b.Confidence), CY: c.y(b.Observed.Value), Lo: c.y(lo), Hi: c.y(hi),
-			Words: fmt.Sprintf("%s sure: right in %s, n=%d", percent(b.Confidence), share(b.Observed), b.N),
-		})
-		words = append(words, c.Points[len(c.Points)-1].Words)
-		c.Cells = append(c.Cells, strings.SplitN(c.Points[len(c.Points)-1].Words, ": ", 2))
+		sure, right := doc.Percent(b.Confidence)+" sure", fmt.Sprintf("right in %s, n=%d", doc.Share(b.Observed), b.N)
+		c.Points = append(c.Points, chartPoint{CX: c.x(b.Confidence), CY: c.y(b.Observed.Value), Lo: c.y(lo), Hi: c.y(hi), Words: sure + ": " + right})
+		said = append(said, sure+": "+right)
+		c.Cells = append(c.Cells, []string{sure, right})
 	}
 	for i := range 6 {
 		part := float64(i) / 5
@@ -223,16 +204,6 @@ func newConfidenceChart(conf *report.Confidence, bins []agreement.Bin) *confiden
 	c.level(0, "0%")
 	c.level(0.5, "50%")
 	c.level(1, "100%")
-	c.Words = strings.Join(words, "; ")
+	c.Words = strings.Join(said, "; ")
 	return c
-}
-
-// addLevel draws the number of verdicts at a level of confidence. A level without width,
-// such as three of four trials, is drawn around its value.
-func (c *confidenceChart) addLevel(l report.ConfidenceLevel, all int) {
-	from, to := l.From, l.To
-	if from == to {
-		from, to = math.Max(0, from-0.02), math.Min(1, to+0.02)
-	}
-	c.bar(from, to-from, float64(l.N)/float64(all), fmt.Sprintf("%s to %s sure", percent(l.From), percent(l.To)), fmt.Sprintf("%s of %s", words.Comma(l.N), words.Comma(all)))
 }

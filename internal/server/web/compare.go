@@ -69,7 +69,21 @@ type comparedRuns struct {
 
 // compared finds the runs and compares them.
 func (s *Server) compared(ctx context.Context, ask compareAsk) (*comparedRuns, error) {
-	runs, err := s.comparedRuns(ctx, ask.Refs)
+	if len(ask.Refs) > maxCompared {
+		return nil, server.BadRequest("%d runs are too many to compare: the limit is %d", len(ask.Refs), maxCompared)
+	}
+	var runs []reports.Compared
+	for _, ref := range ask.Refs {
+		run, err := store.Find(ctx, s.Store, ref)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(runs, func(r reports.Compared) bool { return r.ID == run.ID }) {
+			return nil, server.BadRequest("run %s is named twice", run.ID)
+		}
+		runs = append(runs, reports.Compared{Run: run})
+	}
+	runs, err := reports.NameRuns(runs)
 	if err != nil {
 		return nil, err
 	}
@@ -104,30 +118,22 @@ func (s *Server) compared(ctx context.Context, ask compareAsk) (*comparedRuns, e
 	})
 }
 
-// comparedRuns finds the named runs. Naming a run twice is an error.
-func (s *Server) comparedRuns(ctx context.Context, refs []string) ([]reports.Compared, error) {
-	if len(refs) > maxCompared {
-		return nil, server.BadRequest("%d runs are too many to compare: the limit is %d", len(refs), maxCompared)
-	}
-	var runs []reports.Compared
-	for _, ref := range refs {
-		run, err := store.Find(ctx, s.Store, ref)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(runs, func(r reports.Compared) bool { return r.ID == run.ID }) {
-			return nil, server.BadRequest("run %s is named twice", run.ID)
-		}
-		runs = append(runs, reports.Compared{Run: run})
-	}
-	return reports.NameRuns(runs)
-}
-
 // comparePage shows a comparison, or a form to choose runs if fewer than two are named.
 func (s *Server) comparePage(r *http.Request) (page, error) {
 	ask := readCompare(r.URL.Query())
 	if len(ask.Refs) < 2 {
-		return s.choosePage(r, ask)
+		v := chooseView{One: len(ask.Refs) == 1}
+		for run, err := range s.Store.Runs(r.Context()) {
+			if err != nil {
+				return page{}, err
+			}
+			if len(v.Runs) == maxChoose {
+				v.Oldest = true
+				break
+			}
+			v.Runs = append(v.Runs, chooseRow{run, slices.Contains(ask.Refs, run.ID)})
+		}
+		return page{Template: "choose", Title: "Compare", Section: "compare", Data: v}, nil
 	}
 	return withPatience(r, "Comparison", func(ctx context.Context) (page, error) {
 		b, err := s.compared(ctx, ask)
@@ -153,22 +159,6 @@ type chooseRow struct {
 
 // maxChoose is the maximum number of runs to choose from.
 const maxChoose = 100
-
-// choosePage lists runs to choose from.
-func (s *Server) choosePage(r *http.Request, ask compareAsk) (page, error) {
-	v := chooseView{One: len(ask.Refs) == 1}
-	for run, err := range s.Store.Runs(r.Context()) {
-		if err != nil {
-			return page{}, err
-		}
-		if len(v.Runs) == maxChoose {
-			v.Oldest = true
-			break
-		}
-		v.Runs = append(v.Runs, chooseRow{run, slices.Contains(ask.Refs, run.ID)})
-	}
-	return page{Template: "choose", Title: "Compare", Section: "compare", Data: v}, nil
-}
 
 // flipsCSV streams all items on which runs differ as a CSV file.
 func (s *Server) flipsCSV(w http.ResponseWriter, r *http.Request) error {
@@ -213,11 +203,5 @@ func (b *comparedRuns) listed(change string) []compare.Flip {
 	if change == "" {
 		return b.flips
 	}
-	var list []compare.Flip
-	for _, f := range b.flips {
-		if f.Change() == change {
-			list = append(list, f)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(b.flips), func(f compare.Flip) bool { return f.Change() != change })
 }

@@ -3,7 +3,9 @@ package web
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"html/template"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +34,8 @@ type compareView struct {
 	CSV     string
 }
 
-// compareView returns the data of the comparison page.
+// compareView returns the data of the comparison page. If the runs are not compared, it says
+// what to do instead.
 func (s *Server) compareView(ctx context.Context, b *comparedRuns, ask compareAsk) (v compareView, err error) {
 	d := b.Summary()
 	v = compareView{Title: d.Title, Ask: ask, Refused: b.Refused}
@@ -42,21 +45,16 @@ func (s *Server) compareView(ctx context.Context, b *comparedRuns, ask compareAs
 	if v.Report, err = doc.Fragment(d, links("")); err != nil {
 		return v, err
 	}
-	if b.Refused {
-		v.refused(b)
-		return v, nil
+	if !b.Refused {
+		return v, s.addFlips(ctx, &v, b)
 	}
-	return v, s.addFlips(ctx, &v, b)
-}
-
-// refused adds what to do about runs that are not compared.
-func (v *compareView) refused(b *comparedRuns) {
-	v.Anyway = v.Ask.link("/compare", "anyway", "1")
+	v.Anyway = ask.link("/compare", "anyway", "1")
 	v.Advice = "Judge all of them in the same way. Or compare them anyway, and say what differs wherever you quote the difference."
 	if len(b.runs) == 2 && b.runs[0].Dataset.Hash == b.runs[1].Dataset.Hash {
 		v.Advice = "Both runs judged the same responses: their judges differ. Look at how far the judges agree."
 		v.Agree = agreementURL(b.runs[0].ID, "with", b.runs[1].ID)
 	}
+	return v, nil
 }
 
 // A changeView is one way in which runs differ on items.
@@ -73,10 +71,24 @@ const flipsPerPage = 20
 // flipText is the maximum length of a response in the list, in bytes.
 const flipText = 4000
 
-// addFlips adds the items on which runs differ.
+// addFlips adds the items on which runs differ, and the ways in which they differ, the most
+// frequent first.
 func (s *Server) addFlips(ctx context.Context, v *compareView, b *comparedRuns) (err error) {
 	v.Total, v.All = len(b.flips), v.Ask.link("/compare", "change", "", "page", "")+"#flips"
-	v.addChanges(b)
+	at := map[string]int{}
+	for _, f := range b.flips {
+		change := f.Change()
+		i, ok := at[change]
+		if !ok {
+			i = len(v.Changes)
+			at[change] = i
+			v.Changes = append(v.Changes, changeView{
+				Title: b.passed(f), URL: v.Ask.link("/compare", "change", change, "page", "") + "#flips", Current: change == v.Ask.Change,
+			})
+		}
+		v.Changes[i].N++
+	}
+	slices.SortStableFunc(v.Changes, func(x, y changeView) int { return y.N - x.N })
 	list := b.listed(v.Ask.Change)
 	v.CSV = v.Ask.link("/compare/flips.csv")
 	v.Pager = newPager(v.Ask.page, len(list), flipsPerPage, func(n int) string { return v.Ask.link("/compare", "page", strconv.Itoa(n)) + "#flips" })
@@ -111,24 +123,6 @@ func clipped(it doc.Item) doc.Item {
 	return it
 }
 
-// addChanges lists the ways in which runs differ, the most frequent first.
-func (v *compareView) addChanges(b *comparedRuns) {
-	at := map[string]int{}
-	for _, f := range b.flips {
-		change := f.Change()
-		i, ok := at[change]
-		if !ok {
-			i = len(v.Changes)
-			at[change] = i
-			v.Changes = append(v.Changes, changeView{
-				Title: b.passed(f), URL: v.Ask.link("/compare", "change", change, "page", "") + "#flips", Current: change == v.Ask.Change,
-			})
-		}
-		v.Changes[i].N++
-	}
-	slices.SortStableFunc(v.Changes, func(x, y changeView) int { return y.N - x.N })
-}
-
 // passed names the runs that pass an item, and those without a verdict. The other runs fail
 // the item.
 func (b *comparedRuns) passed(f compare.Flip) string {
@@ -146,4 +140,103 @@ func (b *comparedRuns) passed(f compare.Flip) string {
 		text += ", unjudged in " + words.And(unjudged)
 	}
 	return text
+}
+
+// addWins adds to a comparison on how many items each run is right and another is wrong: by
+// category for two runs, otherwise as a matrix. Unjudged items are not wins.
+func (b *comparedRuns) addWins(d *doc.Document) {
+	if len(b.Runs) == 2 {
+		b.addMoves(d)
+		return
+	}
+	t := doc.Table{Columns: []doc.Column{doc.Col("right where the other is wrong")}}
+	for _, run := range b.Runs {
+		t.Columns = append(t.Columns, doc.Num(run.Name))
+	}
+	for i, run := range b.Runs {
+		row := []doc.Cell{doc.T(run.Name)}
+		for j := range b.Runs {
+			if i == j {
+				row = append(row, doc.Cell{Text: "–", Tone: doc.Dim})
+				continue
+			}
+			won, lost := b.wins(i, j), b.wins(j, i)
+			cell := doc.N(won)
+			switch {
+			case won > lost:
+				cell.Tone = doc.Good
+			case won < lost:
+				cell.Tone = doc.Bad
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	insert(d, "matrix", doc.Section{ID: "wins", Title: "Wins", Blocks: []doc.Block{t}})
+}
+
+// insert inserts a section after the section with the given ID, or at the end.
+func insert(d *doc.Document, after string, s doc.Section) {
+	at := 1 + slices.IndexFunc(d.Sections, func(s doc.Section) bool { return s.ID == after })
+	if at == 0 {
+		at = len(d.Sections)
+	}
+	d.Sections = slices.Insert(d.Sections, at, s)
+}
+
+// wins returns the number of items on which run i is right and run j is wrong.
+func (b *comparedRuns) wins(i, j int) int {
+	n := 0
+	for _, f := range b.flips {
+		if says(f, i, true) && says(f, j, false) {
+			n++
+		}
+	}
+	return n
+}
+
+// says reports whether a run judged an item and its verdict equals yes.
+func says(f compare.Flip, run int, yes bool) bool {
+	o := f.Outcomes[run]
+	return o.Yes != nil && *o.Yes == yes
+}
+
+// addMoves adds, for two runs, how many items became right and wrong in each category.
+func (b *comparedRuns) addMoves(d *doc.Document) {
+	type moves struct{ gained, lost, other int }
+	by := map[string]*moves{}
+	for _, f := range b.flips {
+		m := by[f.Category]
+		if m == nil {
+			m = &moves{}
+			by[f.Category] = m
+		}
+		switch {
+		case says(f, 0, false) && says(f, 1, true):
+			m.gained++
+		case says(f, 0, true) && says(f, 1, false):
+			m.lost++
+		default:
+			m.other++
+		}
+	}
+	if len(by) < 2 {
+		return
+	}
+	t := doc.Table{Columns: []doc.Column{doc.Col("category"), doc.Num("became right"), doc.Num("became wrong"), doc.Num("balance"), doc.Num("unjudged in one")}}
+	names := slices.SortedFunc(maps.Keys(by), func(x, y string) int {
+		return (by[x].gained - by[x].lost) - (by[y].gained - by[y].lost)
+	})
+	for _, name := range names {
+		m := by[name]
+		balance := doc.Cell{Text: fmt.Sprintf("%+d", m.gained-m.lost)}
+		switch {
+		case m.gained > m.lost:
+			balance.Tone = doc.Good
+		case m.gained < m.lost:
+			balance.Tone = doc.Bad
+		}
+		t.Rows = append(t.Rows, []doc.Cell{doc.T(doc.OrNone(name)), doc.N(m.gained), doc.N(m.lost), balance, doc.N(m.other)})
+	}
+	insert(d, "pair1", doc.Section{ID: "moves", Title: "What changed, by category", Blocks: []doc.Block{t}})
 }

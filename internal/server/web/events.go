@@ -38,14 +38,6 @@ type progress struct {
 // Done reports whether the run is done.
 func (p progress) Done() bool { return p.State == store.Done }
 
-// Percent returns how much of the run is done.
-func (p progress) Percent() int {
-	if p.Wanted == 0 {
-		return 0
-	}
-	return min(100, 100*p.Records/p.Wanted)
-}
-
 // progressOf returns the progress of a run.
 func (s *Server) progressOf(run store.Run) progress {
 	p := progress{
@@ -85,15 +77,6 @@ func (pc *pace) add(now time.Time, records int) float64 {
 	return float64(records-first.records) / passed
 }
 
-// eta returns the estimated remaining time, "" if unknown.
-func (p progress) eta() string {
-	left := p.Wanted - p.Records
-	if p.Rate <= 0 || left <= 0 {
-		return ""
-	}
-	return took((time.Duration(float64(left)/p.Rate) * time.Second))
-}
-
 // events streams the progress of a run until it is done.
 func (s *Server) events(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	select {
@@ -107,27 +90,51 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, run store.Run) e
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
-	st := &stream{w: w, rc: http.NewResponseController(w)}
 	// Once the stream has begun, an error can only end it, and the browser reconnects.
-	if err := s.watch(r, run, st); err != nil {
+	if err := s.watch(w, r, run); err != nil {
 		s.Logger.Debug("events", "run", run.ID, "error", err)
 	}
 	return nil
 }
 
-// watch sends the progress of a run whenever it changes.
-func (s *Server) watch(r *http.Request, run store.Run, st *stream) error {
+// watch sends the progress of a run whenever it changes, and otherwise a heartbeat every
+// beatEvery. The last event of a run that is done has the type "done".
+func (s *Server) watch(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	ticks := time.NewTicker(s.poll)
 	defer ticks.Stop()
+	rc := http.NewResponseController(w)
 	var pc pace
 	var last string
+	var sent time.Time // when something was last sent
 	session := s.Guard.Session(r)
 	for {
 		p := s.progressOf(run)
 		p.Rate = pc.add(time.Now(), run.Records)
-		p.ETA = p.eta()
-		if err := st.send(p, &last); err != nil || p.Done() {
+		if left := p.Wanted - p.Records; p.Rate > 0 && left > 0 {
+			p.ETA = took(time.Duration(float64(left)/p.Rate) * time.Second)
+		}
+		text, err := json.Marshal(p)
+		if err != nil {
 			return err
+		}
+		event := ""
+		switch {
+		case p.Done():
+			event = fmt.Sprintf("event: done\ndata: %s\n\n", text)
+		case string(text) != last:
+			event = fmt.Sprintf("event: progress\ndata: %s\n\n", text)
+		case time.Since(sent) >= beatEvery:
+			event = ": still here\n\n"
+		}
+		if event != "" {
+			last, sent = string(text), time.Now()
+			server.Extend(rc)
+			if _, err := io.WriteString(w, event); err != nil {
+				return err
+			}
+			if err := rc.Flush(); err != nil || p.Done() {
+				return err
+			}
 		}
 		select {
 		case <-r.Context().Done():
@@ -139,42 +146,8 @@ func (s *Server) watch(r *http.Request, run store.Run, st *stream) error {
 		if s.Guard.Session(r) != session {
 			return nil // The user has logged out, or the session has expired.
 		}
-		var err error
 		if run, err = s.Store.Run(r.Context(), run.ID); err != nil {
 			return err
 		}
 	}
-}
-
-// A stream writes server-sent events.
-type stream struct {
-	w    io.Writer
-	rc   *http.ResponseController
-	beat time.Time // when something was last sent
-}
-
-// send sends the progress if it differs from the last one, and otherwise a heartbeat every
-// beatEvery. The last event of a run that is done has the type "done".
-func (st *stream) send(p progress, last *string) error {
-	text, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	var out string
-	switch {
-	case p.Done():
-		out = fmt.Sprintf("event: done\ndata: %s\n\n", text)
-	case string(text) != *last:
-		out = fmt.Sprintf("event: progress\ndata: %s\n\n", text)
-	case time.Since(st.beat) >= beatEvery:
-		out = ": still here\n\n"
-	default:
-		return nil
-	}
-	*last, st.beat = string(text), time.Now()
-	server.Extend(st.rc)
-	if _, err := io.WriteString(st.w, out); err != nil {
-		return err
-	}
-	return st.rc.Flush()
 }

@@ -13,7 +13,6 @@ import (
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
-	"deem/stat"
 )
 
 // A glance is the first screen of a run: the score, its components, and where to look next.
@@ -59,7 +58,8 @@ func heldReason(r report.Report) string {
 	return r.Hold.Reason
 }
 
-// newGlance returns the first screen for the report of a run.
+// newGlance returns the first screen for the report of a run, with the numbers next to the
+// score.
 func newGlance(run store.Run, r report.Report) *glance {
 	g := &glance{Held: heldReason(r), Warning: words.UpperFirst(r.Warning())}
 	if len(r.Metrics) == 0 {
@@ -69,19 +69,11 @@ func newGlance(run store.Run, r report.Report) *glance {
 	m := r.Metrics[0]
 	g.Metric = m.Metric
 	if m.Judged != nil {
-		g.Value, g.Interval, g.Bar = percent(m.Judged.Value), m.Judged.Ends("%.1f", 100), newIntervalBar(*m.Judged)
+		g.Value, g.Interval, g.Bar = doc.Percent(m.Judged.Value), m.Judged.Ends("%.1f", 100), newIntervalBar(*m.Judged)
 	} else {
 		g.Held = cmp.Or(g.Held, "nothing was judged")
 	}
-	g.addFacts(run, r)
-	g.addBars(run, r)
-	g.addNext(run, r)
-	return g
-}
-
-// addFacts adds the numbers next to the score.
-func (g *glance) addFacts(run store.Run, r report.Report) {
-	m, c := r.Metrics[0], r.Calls
+	c := r.Calls
 	add := func(f glanceFact) { g.Facts = append(g.Facts, f) }
 	judged := glanceFact{Name: "Judged", Value: words.Comma(r.Judged), About: "of " + words.Count(r.Items, "item")}
 	if run.Trials > 1 {
@@ -91,16 +83,16 @@ func (g *glance) addFacts(run store.Run, r report.Report) {
 	if len(r.Failures) > 0 {
 		add(glanceFact{
 			Name: "Unjudged", Value: words.Comma(r.Unjudged), Tone: doc.Warning, URL: itemsURL(run.ID) + "?verdict=unjudged",
-			About: "counted as wrong: " + percent(m.Strict.Value),
+			About: "counted as wrong: " + doc.Percent(m.Strict.Value),
 		})
 	}
 	for _, other := range r.Metrics[1:] {
 		if other.Judged != nil {
-			add(glanceFact{Name: words.UpperFirst(other.Metric), Value: percent(other.Judged.Value), About: other.Judged.Ends("%.1f", 100)})
+			add(glanceFact{Name: words.UpperFirst(other.Metric), Value: doc.Percent(other.Judged.Value), About: other.Judged.Ends("%.1f", 100)})
 		}
 	}
 	if name := r.Head.UpstreamName; name != "" && len(r.Failures) > 0 {
-		add(glanceFact{Name: name, Value: percent(r.Metrics[0].Strict.Value), About: "as upstream counts: unjudged items are wrong"})
+		add(glanceFact{Name: name, Value: doc.Percent(m.Strict.Value), About: "as upstream counts: unjudged items are wrong"})
 	}
 	if c.N > 0 {
 		add(glanceFact{Name: "Cost", Value: words.Dollars(c.CostMicros), About: words.Count(c.N, "call")})
@@ -109,8 +101,11 @@ func (g *glance) addFacts(run store.Run, r report.Report) {
 		add(glanceFact{Name: "Latency", Value: took(c.Latency.P50), About: "p95 " + took(c.Latency.P95)})
 	}
 	if n := r.Noise; n != nil {
-		add(glanceFact{Name: "Changed between trials", Value: percent(n.FlipRate.Value), About: words.Count(n.Flipped, "item")})
+		add(glanceFact{Name: "Changed between trials", Value: doc.Percent(n.FlipRate.Value), About: words.Count(n.Flipped, "item")})
 	}
+	g.addBars(run, r)
+	g.addNext(run, r)
+	return g
 }
 
 // addBars adds a bar for each category: first those that differ from the rest, then the
@@ -163,7 +158,7 @@ func newGlanceBar(name string, f report.Figures) glanceBar {
 	}
 	lo, hi := doc.Drawn(est)
 	return glanceBar{
-		Name: name, Value: percent(est.Value), Interval: est.Ends("%.1f", 100), About: about + "n = " + words.Comma(f.Items-f.Unjudged),
+		Name: name, Value: doc.Percent(est.Value), Interval: est.Ends("%.1f", 100), About: about + "n = " + words.Comma(f.Items-f.Unjudged),
 		Width: tenth(100 * est.Value), Lo: tenth(100 * lo), Span: tenth(100 * (hi - lo)),
 	}
 }
@@ -181,7 +176,7 @@ func (g *glance) addNext(run store.Run, r report.Report) {
 	}
 	for _, c := range r.Categories {
 		if c.Differs() && c.Rest.Difference.Value < 0 {
-			add("What is wrong in "+doc.Clip(c.Name, 32), fmt.Sprintf("%s below the rest.", points(c.Rest.Difference)), items("category", c.Name, "verdict", "no"))
+			add("What is wrong in "+doc.Clip(c.Name, 32), fmt.Sprintf("%.1f points below the rest.", 100*math.Abs(c.Rest.Difference.Value)), items("category", c.Name, "verdict", "no"))
 		}
 	}
 	if n := r.Noise; n != nil && n.Flipped > 0 {
@@ -203,36 +198,4 @@ func (g *glance) addNext(run store.Run, r report.Report) {
 	if len(g.Next) > glanceNexts {
 		g.Next = g.Next[:glanceNexts]
 	}
-}
-
-// points returns the size of a difference, for example "12.3 points".
-func points(est stat.Estimate) string { return fmt.Sprintf("%.1f points", 100*math.Abs(est.Value)) }
-
-// shown are the sections of the document of a report that the first screen shows.
-var shown = []string{"score", "categories", "cost", "confidence", "made"}
-
-// above are the facts about a run that its title and its first numbers show.
-var above = []string{"system", "dataset", "records", "cost", "judge cost", "latency", "judge latency"}
-
-// split removes from the document of a report what the first screen shows. The facts about
-// how the numbers were made move to the side panel. The table of parsers is omitted if all
-// of them read every reply alike.
-func (g *glance) split(d *doc.Document, run store.Run, r report.Report) (err error) {
-	alike := !slices.ContainsFunc(r.Readings, func(rd report.Reading) bool { return rd.Differ > 0 })
-	side := &doc.Document{}
-	d.Sections = slices.DeleteFunc(d.Sections, func(s doc.Section) bool {
-		if s.ID == "made" {
-			s.Title = ""
-			for i, b := range s.Blocks {
-				if facts, ok := b.(doc.Facts); ok {
-					s.Blocks[i] = slices.DeleteFunc(facts, func(f doc.Fact) bool { return slices.Contains(above, f.Name) })
-				}
-			}
-			side.Add(s)
-		}
-		return slices.Contains(shown, s.ID) || s.ID == "readings" && alike
-	})
-	side.Add(doc.Section{Blocks: []doc.Block{doc.Facts{{Name: "endpoint", Text: run.Endpoint}, {Name: "about the judge", Text: words.Fold(r.Head.JudgeNote)}}}})
-	g.Made, err = doc.Fragment(side, links(run.ID))
-	return err
 }

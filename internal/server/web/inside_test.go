@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/judge"
@@ -241,7 +242,7 @@ func TestWords(t *testing.T) {
 		{took(2350 * time.Millisecond), "2.35 s"},
 		{took(23450 * time.Millisecond), "23.4 s"},
 		{took(90 * time.Second), "1m30s"},
-		{share(stat.Estimate{Value: 0.6667, Lo: 0.488, Hi: 0.808}), "66.7% [48.8, 80.8]"},
+		{doc.Share(stat.Estimate{Value: 0.6667, Lo: 0.488, Hi: 0.808}), "66.7% [48.8, 80.8]"},
 		{excerpt(" a\n\tb "), "a b"},
 		{excerpt(strings.Repeat("é", 500)), strings.Repeat("é", excerptLength-1) + "…"},
 		{excerpt(strings.Repeat("日", 100_000)), strings.Repeat("日", excerptLength-1) + "…"},

@@ -16,7 +16,6 @@ import (
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/words"
-	"deem/judge"
 )
 
 // maxShown is how many bytes of a text a page shows. The page links to the full text.
@@ -143,8 +142,8 @@ func (s *Server) itemPage(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	id := itemOf(r)
-	recs, err := s.RecordsOf(r.Context(), run, id)
+	ctx, id := r.Context(), itemOf(r)
+	recs, err := s.RecordsOf(ctx, run, id)
 	if err != nil {
 		return page{}, err
 	}
@@ -152,16 +151,20 @@ func (s *Server) itemPage(r *http.Request) (page, error) {
 	v.Back = f.Link(itemsURL(run.ID))
 	v.texts()
 	v.highlight()
-	s.addTrials(&v, run, recs, r.URL.Query().Get("t"))
-	if err := s.addNeighbours(r.Context(), &v); err != nil {
+	v.addTrials(recs, r.URL.Query().Get("t"))
+	if v.Next, err = v.neighbour(ctx, s.Store, false); err != nil {
 		return page{}, err
 	}
-	if err := s.addOtherVerdicts(r.Context(), &v); err != nil {
+	if v.Prev, err = v.neighbour(ctx, s.Store, true); err != nil {
 		return page{}, err
 	}
-	if err := s.addLabels(r.Context(), &v); err != nil {
+	if err := s.addOtherVerdicts(ctx, &v); err != nil {
 		return page{}, err
 	}
+	if v.Labels, err = s.labelsOf(ctx, store.LabelQuery{IDs: []string{v.Item.ID}}); err != nil {
+		return page{}, err
+	}
+	v.Labels = slices.DeleteFunc(v.Labels, func(l store.Label) bool { return l.Item != v.Hash })
 	return page{Template: "item", Title: excerpt(id), Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
 }
 
@@ -191,46 +194,29 @@ func (v *itemView) texts() {
 func (v *itemView) text(name, part string, trial int, text string) textView {
 	args := append([]string{"part", part}, trialArg(trial)...)
 	return textView{
-		Name: name, Text: beginning(text), Size: len(text), Raw: server.Link(rawURL(v.Run.ID, v.Item.ID), url.Values{}, args...),
+		Name: name, Text: words.Cut(text, maxShown), Size: len(text), Raw: server.Link(under(runURL(v.Run.ID)+"/raw/", v.Item.ID), url.Values{}, args...),
 		ID: "text-" + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(part+strconv.Itoa(trial)))), 36),
 	}
 }
 
-// beginning returns at most maxShown bytes of a text.
-func beginning(text string) string {
-	return words.Cut(text, maxShown)
-}
-
 // addTrials fills in every trial, and for the selected one the prompt rendered again and
 // the reply read by both parsers.
-func (s *Server) addTrials(v *itemView, run store.Run, recs []deem.Record, wantTrial string) {
-	p, note := s.protocol(run)
-	v.Note = note
+func (v *itemView) addTrials(recs []deem.Record, wantTrial string) {
 	for i, rec := range recs {
 		if strconv.Itoa(rec.Trial) == wantTrial {
 			v.Current = i
 		}
 		v.Trials = append(v.Trials, trialView{
-			Record: rec, URL: v.Filter.Link(itemURL(run.ID, rec.Item.ID), trialArg(rec.Trial)...),
+			Record: rec, URL: v.Filter.Link(itemURL(v.Run.ID, rec.Item.ID), trialArg(rec.Trial)...),
 		})
 	}
-	v.fillTrial(&v.Trials[v.Current], run, p)
-}
-
-// protocol returns the protocol of a run, or a note that says why its prompts cannot be
-// rendered.
-func (s *Server) protocol(run store.Run) (judge.Readable, string) {
-	p, err := reports.Protocol(run)
+	p, err := reports.Protocol(v.Run)
 	if err != nil {
-		return nil, "The prompt cannot be rendered again: " + err.Error() + "."
+		p, v.Note = nil, "The prompt cannot be rendered again: "+err.Error()+"."
 	}
-	return p, ""
-}
-
-// fillTrial fills in the prompt and the replies of one trial, and how they were parsed.
-func (v *itemView) fillTrial(t *trialView, run store.Run, p judge.Readable) {
+	t := &v.Trials[v.Current]
 	rec := t.Record
-	shown := reports.Show(run, p, rec)
+	shown := reports.Show(v.Run, p, rec)
 	t.Current, t.Verified = true, shown.Verified
 	if o := shown.Other; o != nil && decision(o.Verdict, o.Failure) != decision(rec.Verdict, rec.Failure) {
 		t.Other = o
@@ -253,16 +239,6 @@ func (v *itemView) fillTrial(t *trialView, run store.Run, p judge.Readable) {
 	if reply, ok := reports.LastReply(rec); ok {
 		t.Trace = traceOf(p, rec, reply)
 	}
-}
-
-// addNeighbours fills in the links to the previous and the next item within the filter.
-func (s *Server) addNeighbours(ctx context.Context, v *itemView) error {
-	var err error
-	if v.Next, err = v.neighbour(ctx, s.Store, false); err != nil {
-		return err
-	}
-	v.Prev, err = v.neighbour(ctx, s.Store, true)
-	return err
 }
 
 // neighbour returns the path of the next item in one direction. In the order of the
@@ -313,19 +289,6 @@ func (s *Server) addOtherVerdicts(ctx context.Context, v *itemView) error {
 	return nil
 }
 
-// addLabels fills in the human labels of the item.
-func (s *Server) addLabels(ctx context.Context, v *itemView) error {
-	for l, err := range s.Store.Labels(ctx, store.LabelQuery{IDs: []string{v.Item.ID}}) {
-		if err != nil {
-			return err
-		}
-		if l.Item == v.Hash {
-			v.Labels = append(v.Labels, l)
-		}
-	}
-	return nil
-}
-
 // rawText sends one full text of an item as a file.
 func (s *Server) rawText(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	id, part := itemOf(r), r.URL.Query().Get("part")
@@ -339,7 +302,7 @@ func (s *Server) rawText(w http.ResponseWriter, r *http.Request, run store.Run) 
 			rec = other
 		}
 	}
-	text, ok := s.part(run, rec, part)
+	text, ok := textOf(run, rec, part)
 	if !ok {
 		return server.NotFound("item %q has no text %q", id, part)
 	}
@@ -349,8 +312,8 @@ func (s *Server) rawText(w http.ResponseWriter, r *http.Request, run store.Run) 
 	return nil
 }
 
-// part returns one text of a record by name.
-func (s *Server) part(run store.Run, rec deem.Record, name string) (string, bool) {
+// textOf returns one text of a record by name. Prompts are rendered again.
+func textOf(run store.Run, rec deem.Record, name string) (string, bool) {
 	kind, rest, _ := strings.Cut(name, ".")
 	n, err := strconv.Atoi(rest)
 	if err != nil {
@@ -367,33 +330,21 @@ func (s *Server) part(run store.Run, rec deem.Record, name string) (string, bool
 		text, ok := rec.Item.Fields[rest]
 		return text, ok
 	case "reference":
-		return nth(rec.Item.References, n)
+		if n >= 0 && n < len(rec.Item.References) {
+			return rec.Item.References[n], true
+		}
 	case "reply":
 		if n >= 0 && n < len(rec.Calls) && rec.Calls[n].Reply != nil {
 			return rec.Calls[n].Reply.Text, true
 		}
 	case "prompt":
-		return s.prompt(run, rec, n)
+		p, err := reports.Protocol(run)
+		if err != nil {
+			return "", false
+		}
+		if messages := reports.Show(run, p, rec).Prompt; n >= 0 && n < len(messages) {
+			return messages[n].Content, true
+		}
 	}
 	return "", false
-}
-
-// prompt returns one message of the prompt of a record, rendered again.
-func (s *Server) prompt(run store.Run, rec deem.Record, n int) (string, bool) {
-	p, _ := s.protocol(run)
-	if p == nil {
-		return "", false
-	}
-	messages := reports.Show(run, p, rec).Prompt
-	if n < 0 || n >= len(messages) {
-		return "", false
-	}
-	return messages[n].Content, true
-}
-
-func nth(list []string, n int) (string, bool) {
-	if n < 0 || n >= len(list) {
-		return "", false
-	}
-	return list[n], true
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"deem"
+	"deem/internal/export"
+	"deem/internal/reports"
 	"deem/internal/server"
 	"deem/internal/store"
 )
@@ -60,23 +62,16 @@ func (s *Server) itemsPage(r *http.Request) (page, error) {
 	if f.Text != "" {
 		v.Searched = s.Index.Progress(run)
 	}
-	if err := s.countAndList(r, &v); err != nil {
+	// Counting the records and reading a page of them are both slow in a large run.
+	var counting error
+	var wg sync.WaitGroup
+	wg.Go(func() { counting = s.count(r.Context(), &v) })
+	err = s.listItems(r, &v)
+	wg.Wait()
+	if err := errors.Join(err, counting); err != nil {
 		return page{}, err
 	}
 	return page{Template: "items", Title: "Items of " + run.ID, Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
-}
-
-// countAndList counts the selected records and fetches one page of them concurrently, since
-// both are slow in a large run.
-func (s *Server) countAndList(r *http.Request, v *itemsView) error {
-	var counting error
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		counting = s.count(r.Context(), v)
-	})
-	err := s.listItems(r, v)
-	wg.Wait()
-	return errors.Join(err, counting)
 }
 
 // count counts the records of the whole run, and those that the filter selects.
@@ -113,7 +108,7 @@ func (s *Server) counted(ctx context.Context, run, other store.Run, f server.Fil
 	})
 }
 
-// listItems adds one page of records. It fetches one more than it shows, to know whether
+// listItems adds one page of records and the links to its neighbours. It fetches one more than it shows, to know whether
 // there is another page.
 func (s *Server) listItems(r *http.Request, v *itemsView) error {
 	q := r.URL.Query()
@@ -143,7 +138,16 @@ func (s *Server) listItems(r *http.Request, v *itemsView) error {
 	for _, rec := range recs {
 		v.Rows = append(v.Rows, itemRow{rec, v.Filter.Link(itemURL(v.Run.ID, rec.Item.ID), trialArg(rec.Trial)...)})
 	}
-	v.turn(at != "", want.Backward, more)
+	if len(recs) == 0 {
+		return nil
+	}
+	path, order := itemsURL(v.Run.ID), v.Filter.Order
+	if want.Backward && more || !want.Backward && at != "" {
+		v.Prev = v.Filter.Link(path, "before", server.EncodePlace(store.PlaceOf(recs[0], order)))
+	}
+	if want.Backward || more {
+		v.Next = v.Filter.Link(path, "after", server.EncodePlace(store.PlaceOf(recs[len(recs)-1], order)))
+	}
 	return nil
 }
 
@@ -153,21 +157,6 @@ func trialArg(trial int) []string {
 		return nil
 	}
 	return []string{"t", strconv.Itoa(trial)}
-}
-
-// turn sets the links to the previous and next page.
-func (v *itemsView) turn(continued, backward, more bool) {
-	if len(v.Rows) == 0 {
-		return
-	}
-	path := itemsURL(v.Run.ID)
-	first, last := v.Rows[0].Record, v.Rows[len(v.Rows)-1].Record
-	if backward && more || !backward && continued {
-		v.Prev = v.Filter.Link(path, "before", server.EncodePlace(store.PlaceOf(first, v.Filter.Order)))
-	}
-	if backward || more {
-		v.Next = v.Filter.Link(path, "after", server.EncodePlace(store.PlaceOf(last, v.Filter.Order)))
-	}
 }
 
 // maxOthers is the maximum number of runs to compare with.
@@ -187,4 +176,44 @@ func (s *Server) sameDataset(r *http.Request, run store.Run) ([]store.Run, error
 		}
 	}
 	return list, nil
+}
+
+// csvType is the media type of a CSV file.
+const csvType = "text/csv; charset=utf-8"
+
+// csvPage is the number of records read at once for a file.
+const csvPage = 500
+
+// itemsCSV streams the items that a filter selects as a CSV file. Cells that a spreadsheet
+// would treat as formulas are prefixed with an apostrophe, since the texts are untrusted.
+func (s *Server) itemsCSV(w http.ResponseWriter, r *http.Request) error {
+	run, f, err := s.Filtered(r)
+	if err != nil {
+		return err
+	}
+	want := f.View()
+	want.Limit, want.WithCalls = csvPage, true
+	recs, err := s.Store.View(r.Context(), run.ID, want)
+	if err != nil {
+		return err
+	}
+	server.Download(w, csvType, "items-"+server.FileName(run.ID)+".csv")
+	out := export.NewCSV(w, reports.ExportRun(run, false), export.CSVOptions{Spreadsheet: true})
+	rc := http.NewResponseController(w)
+	for len(recs) > 0 {
+		server.Extend(rc)
+		for _, rec := range recs {
+			if err := out.Add(rec); err != nil {
+				return s.Cut(r, err)
+			}
+		}
+		want.From = store.PlaceOf(recs[len(recs)-1], f.Order)
+		if recs, err = s.Store.View(r.Context(), run.ID, want); err != nil {
+			return s.Cut(r, err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		return s.Cut(r, err)
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -45,16 +46,15 @@ type labelView struct {
 	PutOff     bool         // the item was put off before
 
 	labelForm
-	People   []annotatorProgress
+	People   []store.Count // how many items each annotator has labelled
 	Disputes int           // items on which people disagree
 	Resolve  bool          // the page shows only the disputes
 	Opinions []store.Label // the labels of a disputed item
 
-	Done, All, Size, Total, Shared int
-	Others                         int // other people who labelled items of the plan
-	More                           string
-	Open                           bool // the run is not done
-	Agreement                      string
+	All, Size, Total, Shared int
+	More                     string
+	Open                     bool // the run is not done
+	Agreement                string
 }
 
 // labelPage shows the next item to an annotator.
@@ -93,26 +93,49 @@ func (s *Server) readPlan(ctx context.Context, run store.Run, batch int) (labell
 	if err != nil {
 		return labelledPlan{}, err
 	}
-	lp, err := s.labelledPlan(ctx, p)
-	lp.form = labelFormOf(run)
+	lp := labelledPlan{plan: p, by: make([]map[string]store.Label, len(p.Items)), form: labelFormOf(run)}
+	if len(p.Items) == 0 {
+		return lp, nil
+	}
+	ids := make([]string, len(p.Items))
+	for i, it := range p.Items {
+		ids[i] = it.ID
+	}
+	list, err := s.labelsOf(ctx, store.LabelQuery{IDs: ids})
+	for _, l := range list {
+		at, ok := p.byKey[l.Item]
+		if !ok {
+			continue // The label is for another response.
+		}
+		if lp.by[at] == nil {
+			lp.by[at] = map[string]store.Label{}
+		}
+		lp.by[at][l.Annotator] = l
+	}
 	return lp, err
 }
 
 // count fills in the progress of labelling.
 func (v *labelView) count(lp labelledPlan) {
-	v.Done, v.All = lp.counts(v.Who)
 	v.Size, v.Total, v.Shared = len(lp.Items), lp.Total, lp.shared()
-	seen := map[string]bool{}
-	for _, by := range lp.by {
+	n := map[string]int{}
+	for at, by := range lp.by {
+		if len(by) > 0 {
+			v.All++
+		}
 		for name := range by {
-			if name != v.Who && !seen[name] {
-				seen[name] = true
-				v.Names = append(v.Names, name)
-			}
+			n[name]++
+		}
+		if lp.disputed(at) {
+			v.Disputes++
 		}
 	}
-	v.Others = len(seen)
-	v.People, v.Disputes = lp.progress()
+	for _, name := range slices.Sorted(maps.Keys(n)) {
+		v.People = append(v.People, store.Count{Name: name, N: n[name]})
+		if name != v.Who {
+			v.Names = append(v.Names, name)
+		}
+	}
 	if v.Size < v.Total {
 		v.More = v.link("batch", strconv.Itoa(v.Batch+1))
 	}
@@ -139,7 +162,9 @@ func (s *Server) addItem(ctx context.Context, v *labelView, lp labelledPlan, wan
 	case v.Resolve:
 		at = slices.IndexFunc(lp.Items, func(it planItem) bool { return lp.disputed(lp.byKey[it.Hash]) })
 		if ok = at >= 0; ok {
-			v.Opinions = lp.opinions(at)
+			for _, name := range slices.Sorted(maps.Keys(lp.by[at])) {
+				v.Opinions = append(v.Opinions, lp.by[at][name])
+			}
 		}
 	case !ok:
 		at, ok = lp.next(v.Who, d)
@@ -215,7 +240,11 @@ func (s *Server) labelPost(w http.ResponseWriter, r *http.Request, run store.Run
 	}
 	v := &labelView{Run: run, Who: who, Batch: batchOf(r.PostFormValue("batch")), labelForm: labelFormOf(run), Resolve: r.PostFormValue("resolve") != ""}
 	say := r.PostFormValue("say")
-	http.SetCookie(w, s.nameCookie(r, who))
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure is set under TLS.
+		Name: annotatorCookie, Value: url.QueryEscape(who), Path: "/", MaxAge: 365 * 24 * 3600,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
+	})
 	if say == "name" {
 		http.Redirect(w, r, v.link(), http.StatusSeeOther)
 		return nil
@@ -230,15 +259,6 @@ func (s *Server) labelPost(w http.ResponseWriter, r *http.Request, run store.Run
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // The link leads to a page of this run.
 	return nil
-}
-
-// nameCookie returns a cookie that keeps a name for a year.
-func (s *Server) nameCookie(r *http.Request, who string) *http.Cookie {
-	return &http.Cookie{ //nolint:gosec // Secure is set under TLS.
-		Name: annotatorCookie, Value: url.QueryEscape(who), Path: "/", MaxAge: 365 * 24 * 3600,
-		HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
-	}
 }
 
 // label performs one action and returns the address of the next page.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -152,29 +151,6 @@ func (f labelForm) read(say string, value func(name string) string) (store.Label
 	return store.Label{Label: strings.Join(parts, ", "), Yes: said.Yes(), Score: said.Score}, nil
 }
 
-// An annotatorProgress is the number of items of a plan that a person has labelled.
-type annotatorProgress struct {
-	Name string
-	N    int
-}
-
-// progress returns the progress of each person, by name, and the number of disputed items.
-func (lp labelledPlan) progress() (people []annotatorProgress, disputes int) {
-	n := map[string]int{}
-	for at, by := range lp.by {
-		for name := range by {
-			n[name]++
-		}
-		if lp.disputed(at) {
-			disputes++
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(n)) {
-		people = append(people, annotatorProgress{name, n[name]})
-	}
-	return people, disputes
-}
-
 // disputed reports whether people gave the item at an index different labels, and the dispute
 // is not resolved yet. Numbers differ if one means yes and another no, or if they are at
 // least a quarter of the scale apart.
@@ -192,15 +168,6 @@ func (lp labelledPlan) disputed(at int) bool {
 		low, high = min(low, l.Score), max(high, l.Score)
 	}
 	return len(said) > 1 || lp.form.Numbers() && high-low >= 0.25
-}
-
-// opinions returns the labels of the item at an index, sorted by annotator.
-func (lp labelledPlan) opinions(at int) []store.Label {
-	var list []store.Label
-	for _, name := range slices.Sorted(maps.Keys(lp.by[at])) {
-		list = append(list, lp.by[at][name])
-	}
-	return list
 }
 
 // labelsCSV answers with the labels of the items of a run and how each item was drawn, as a

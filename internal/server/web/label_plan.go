@@ -30,8 +30,7 @@ const (
 // A plan is the part of the order to be labelled.
 type plan struct {
 	Items []planItem
-	Total int // items with a verdict, labelled or not
-	Batch int
+	Total int            // items with a verdict, labelled or not
 	byKey map[string]int // positions by hash
 }
 
@@ -42,57 +41,40 @@ type planItem struct {
 	Design string // how it was drawn
 }
 
-// planSeed returns the seed of a run's plan.
-func planSeed(run store.Run) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(run.ID)) // Write never fails.
-	return h.Sum64()
-}
-
-// planOf returns the plan of a run. The result is cached.
+// planOf returns the plan of a run: the first items of its order, with the hashes that
+// identify the items of labels. The result is cached.
 func (s *Server) planOf(ctx context.Context, run store.Run, batch int) (*plan, error) {
 	stamp := fmt.Sprint(run.State, run.Records)
 	return countOnce(ctx, s.bench, fmt.Sprint("plan ", run.ID, " ", batch), stamp, false, func(ctx context.Context) (*plan, error) {
-		order, err := reports.DrawOrder(ctx, s.Store, run, planSize, planSeed(run))
+		seed := fnv.New64a()
+		_, _ = seed.Write([]byte(run.ID)) // Write never fails.
+		order, err := reports.DrawOrder(ctx, s.Store, run, planSize, seed.Sum64())
 		if err != nil {
 			return nil, err
 		}
-		p := &plan{Total: len(order.Items), Batch: batch, byKey: map[string]int{}}
-		return p, s.fillPlan(ctx, run, p, order, min(len(order.Items), planSize<<(batch-1)))
-	})
-}
-
-// fillPlan adds the first n items with their hashes, which identify the items of labels.
-func (s *Server) fillPlan(ctx context.Context, run store.Run, p *plan, order reports.Order, n int) error {
-	hashes, design := map[reports.Drawn]string{}, order.Design(n)
-	for some := range slices.Chunk(order.Items[:n], planSize) {
-		ids := make([]string, len(some))
-		for i, d := range some {
-			ids[i] = d.ID
-		}
-		for rec, err := range s.Store.Records(ctx, run.ID, store.Query{IDs: ids, Trial: new(int)}) {
-			if err != nil {
-				return err
+		p := &plan{Total: len(order.Items), byKey: map[string]int{}}
+		n := min(len(order.Items), planSize<<(batch-1))
+		hashes, design := map[reports.Drawn]string{}, order.Design(n)
+		for some := range slices.Chunk(order.Items[:n], planSize) {
+			ids := make([]string, len(some))
+			for i, d := range some {
+				ids[i] = d.ID
 			}
-			hashes[reports.Drawn{ID: rec.Item.ID, Position: rec.Position}] = rec.Item.Hash()
+			for rec, err := range s.Store.Records(ctx, run.ID, store.Query{IDs: ids, Trial: new(int)}) {
+				if err != nil {
+					return nil, err
+				}
+				hashes[reports.Drawn{ID: rec.Item.ID, Position: rec.Position}] = rec.Item.Hash()
+			}
 		}
-	}
-	for i, d := range order.Items[:n] {
-		if hash, ok := hashes[d]; ok {
-			p.byKey[hash] = len(p.Items)
-			p.Items = append(p.Items, planItem{d, hash, design[i].String()})
+		for i, d := range order.Items[:n] {
+			if hash, ok := hashes[d]; ok {
+				p.byKey[hash] = len(p.Items)
+				p.Items = append(p.Items, planItem{d, hash, design[i].String()})
+			}
 		}
-	}
-	return nil
-}
-
-// ids returns the ids of the items.
-func (p *plan) ids() []string {
-	ids := make([]string, len(p.Items))
-	for i, it := range p.Items {
-		ids[i] = it.ID
-	}
-	return ids
+		return p, nil
+	})
 }
 
 // shared returns the number of items that everybody labels.
@@ -103,26 +85,6 @@ type labelledPlan struct {
 	*plan
 	by   []map[string]store.Label // by position, then by annotator
 	form labelForm
-}
-
-// labelledPlan reads the labels of a plan.
-func (s *Server) labelledPlan(ctx context.Context, p *plan) (labelledPlan, error) {
-	lp := labelledPlan{plan: p, by: make([]map[string]store.Label, len(p.Items))}
-	if len(p.Items) == 0 {
-		return lp, nil
-	}
-	list, err := s.labelsOf(ctx, store.LabelQuery{IDs: p.ids()})
-	for _, l := range list {
-		at, ok := p.byKey[l.Item]
-		if !ok {
-			continue // The label is for another response.
-		}
-		if lp.by[at] == nil {
-			lp.by[at] = map[string]store.Label{}
-		}
-		lp.by[at][l.Annotator] = l
-	}
-	return lp, err
 }
 
 // outdated returns the labels that were given when fewer items were drawn, with the current
@@ -140,19 +102,6 @@ func (lp labelledPlan) outdated() []store.Label {
 		}
 	}
 	return list
-}
-
-// counts returns the number of items labelled by who, and by anybody.
-func (lp labelledPlan) counts(who string) (mine, all int) {
-	for _, by := range lp.by {
-		if len(by) > 0 {
-			all++
-		}
-		if _, ok := by[who]; ok {
-			mine++
-		}
-	}
-	return mine, all
 }
 
 // wants reports whether an annotator should label the item at a position.
@@ -175,7 +124,7 @@ func (lp labelledPlan) next(who string, d *labelSession) (int, bool) {
 		}
 		switch {
 		case d.skipped(it.Hash):
-			if put < 0 || d.before(it.Hash, lp.Items[put].Hash) {
+			if put < 0 || d.putOff[it.Hash] < d.putOff[lp.Items[put].Hash] {
 				put = at
 			}
 		case at >= lp.shared() && d.held(it.Hash, who):
@@ -248,16 +197,21 @@ type change struct {
 	skip   bool
 }
 
-func newLabelling() *labelling {
-	return &labelling{labelSessions: map[string]*labelSession{}, held: map[string]heldBy{}, order: map[string]time.Time{}, now: time.Now}
-}
-
 // labelSession returns the labelling session of an annotator. The caller holds the lock.
 func (l *labelling) labelSession(run, who string) *labelSession {
 	key := run + "\x00" + who
 	d := l.labelSessions[key]
 	if d == nil {
-		l.forget()
+		if len(l.labelSessions) >= maxLabelSessions { // Drop the least recently used one.
+			oldest := ""
+			for key, at := range l.order {
+				if oldest == "" || at.Before(l.order[oldest]) {
+					oldest = key
+				}
+			}
+			delete(l.labelSessions, oldest)
+			delete(l.order, oldest)
+		}
 		d = &labelSession{l: l, run: run, putOff: map[string]int{}}
 		l.labelSessions[key] = d
 	}
@@ -265,28 +219,10 @@ func (l *labelling) labelSession(run, who string) *labelSession {
 	return d
 }
 
-// forget drops the least recently used labelling session if there are too many.
-func (l *labelling) forget() {
-	if len(l.labelSessions) < maxLabelSessions {
-		return
-	}
-	oldest := ""
-	for key, at := range l.order {
-		if oldest == "" || at.Before(l.order[oldest]) {
-			oldest = key
-		}
-	}
-	delete(l.labelSessions, oldest)
-	delete(l.order, oldest)
-}
-
 func (d *labelSession) skipped(hash string) bool {
 	_, ok := d.putOff[hash]
 	return ok
 }
-
-// before reports whether item a was skipped before item b.
-func (d *labelSession) before(a, b string) bool { return d.putOff[a] < d.putOff[b] }
 
 // held reports whether somebody else is looking at an item.
 func (d *labelSession) held(hash, who string) bool {

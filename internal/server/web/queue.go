@@ -43,7 +43,15 @@ type queuedView struct {
 }
 
 func queuedOf(r queue.RunStatus) queuedView {
-	v := queuedView{RunStatus: r, Spent: words.Dollars(r.SpentMicros), Verbs: verbsOf(r.State)}
+	v := queuedView{RunStatus: r, Spent: words.Dollars(r.SpentMicros)}
+	switch r.State {
+	case queue.Queued:
+		v.Verbs = []string{"pause", "cancel"}
+	case queue.Paused:
+		v.Verbs = []string{"resume", "cancel"}
+	case queue.Cancelled, queue.Stopped:
+		v.Verbs = []string{"resume"}
+	}
 	if r.MaxMicros != nil {
 		v.Most = words.Dollars(*r.MaxMicros)
 	}
@@ -51,20 +59,6 @@ func queuedOf(r queue.RunStatus) queuedView {
 		v.Left = took(time.Duration(*r.ETA) * time.Second)
 	}
 	return v
-}
-
-// verbsOf returns the actions available for a run.
-func verbsOf(s queue.State) []string {
-	switch s {
-	case queue.Queued:
-		return []string{"pause", "cancel"}
-	case queue.Paused:
-		return []string{"resume", "cancel"}
-	case queue.Cancelled, queue.Stopped:
-		return []string{"resume"}
-	default:
-		return nil
-	}
 }
 
 // queuePage shows the workers and the queued runs.
@@ -90,22 +84,6 @@ func (s *Server) queuePage(r *http.Request) (page, error) {
 		}
 	}
 	return page{Template: "queue", Title: "Queue", Section: "queue", Data: v, Refresh: 5}, nil
-}
-
-// queued returns the progress of a queued run, or nil if the run is not queued.
-func (s *Server) queued(ctx context.Context, runID string) (*queuedView, error) {
-	if s.queue == nil {
-		return nil, nil //nolint:nilnil // There is no queue.
-	}
-	status, err := s.queue.Run(ctx, runID)
-	if errors.Is(err, queue.ErrNotQueued) {
-		return nil, nil //nolint:nilnil // The run is judged without workers.
-	}
-	if err != nil {
-		return nil, err
-	}
-	v := queuedOf(status)
-	return &v, nil
 }
 
 // steer pauses, resumes or cancels a run.

@@ -83,7 +83,9 @@ func (rs *reportCache) score(ctx context.Context, run store.Run) (scoreView, err
 }
 
 // findingsOf makes the report of a run. In the same pass it computes the findings that are
-// not part of a report.
+// not part of a report. It adds the effect of known errors in the answer key, if the run was
+// configured with a list of them. If the list cannot be read, the report gets a note instead.
+// The note does not quote the list, because it is a file of the server.
 func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, error) {
 	p, err := reports.Protocol(run)
 	if err != nil {
@@ -102,8 +104,15 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 			return found{}, err
 		}
 		r.Add(rec)
-		got.Latency.addCalls(rec.Calls)
-		times = timesOf(times, rec.Calls)
+		for _, c := range rec.Calls {
+			if c.Reply == nil || c.Reply.Cached || c.Reply.Batch != "" {
+				continue // A batch does not report how long each reply took.
+			}
+			got.Latency.add(c.Reply.Latency)
+			if !c.Started.IsZero() {
+				times = append(times, timedCall{c.Started, c.Reply.Latency, c.Reply.CostMicros})
+			}
+		}
 		if rec.Verdict != nil {
 			got.Spread.add(rec.Item.Category, *rec.Verdict)
 		}
@@ -113,31 +122,22 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 		return found{}, err
 	}
 	got.Report, got.Times = f.Report, newTimeCharts(times)
-	return got, got.addErrata(ctx, st)
-}
-
-// addErrata adds the effect of known errors in the answer key, if the run was configured
-// with a list of them. If the list cannot be read, the report gets a note instead. The note
-// does not quote the list, because it is a file of the server.
-func (f *found) addErrata(ctx context.Context, st store.Store) error {
-	faults, err := reports.Errata(ctx, st, f.Run, f.Report.Head, "", catalog.Again)
+	faults, err := reports.Errata(ctx, st, run, got.Report.Head, "", catalog.Again)
 	if faults != nil {
-		f.Report.Errata = *faults
+		got.Report.Errata = *faults
 	}
-	reports.AddErrata(&f.Report, faults)
-	file := filepath.Base(reports.SettingsOf(f.Run.Spec).Errata)
+	reports.AddErrata(&got.Report, faults)
+	note, file := "", filepath.Base(reports.SettingsOf(run.Spec).Errata)
 	switch {
 	case err == nil:
+		return got, nil
 	case errors.Is(err, reports.ErrNoErrata):
-		f.note("the errata that the run was told of, %s, are not there any more", file)
+		note = fmt.Sprintf("the errata that the run was told of, %s, are not there any more", file)
 	case usage.Is(err):
-		f.note("the errata that the run was told of, %s, cannot be read; deem report %s says why", file, f.Run.ID)
+		note = fmt.Sprintf("the errata that the run was told of, %s, cannot be read; deem report %s says why", file, run.ID)
 	default:
-		return err
+		return found{}, err
 	}
-	return nil
-}
-
-func (f *found) note(format string, args ...any) {
-	f.Report.Notes = append(slices.Clone(f.Report.Notes), fmt.Sprintf(format, args...))
+	got.Report.Notes = append(slices.Clone(got.Report.Notes), note)
+	return got, nil
 }

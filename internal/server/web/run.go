@@ -6,12 +6,17 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"deem"
+	"deem/internal/agreement"
 	"deem/internal/doc"
+	"deem/internal/queue"
+	"deem/internal/reports"
 	"deem/internal/store"
+	"deem/internal/words"
 	"deem/report"
 	"deem/stat"
 )
@@ -30,7 +35,7 @@ func (s *Server) runTabs(run store.Run, current string) []tab {
 	add("run", "Report", runURL(run.ID))
 	add("items", "Items", itemsURL(run.ID))
 	if run.Probes() {
-		add("card", "Judge card", cardURL(run.ID))
+		add("card", "Judge card", runURL(run.ID)+"/card")
 		return tabs
 	}
 	add("agreement", "Agreement", agreementURL(run.ID))
@@ -50,7 +55,7 @@ type runView struct {
 	Hint    string
 	Waiting bool
 
-	Latency    *latencyChart
+	Latency    *chart
 	Scores     *spreadChart
 	Times      []*timeChart
 	Confidence *confidenceChart
@@ -68,12 +73,16 @@ const refreshEvery = 2
 // runPage shows a run and its report.
 func (s *Server) runPage(r *http.Request, run store.Run) (page, error) {
 	s.Index.Want(run)
-	v := runView{Run: run, Tabs: s.runTabs(run, "run"), Progress: s.progressOf(run)}
-	var err error
-	if v.Queued, err = s.queued(r.Context(), run.ID); err != nil {
-		return page{}, err
+	v := runView{Run: run, Tabs: s.runTabs(run, "run"), Progress: s.progressOf(run), CanEdit: !s.ReadOnly}
+	if s.queue != nil {
+		status, err := s.queue.Run(r.Context(), run.ID)
+		if err != nil && !errors.Is(err, queue.ErrNotQueued) {
+			return page{}, err
+		}
+		if err == nil {
+			v.Queued = new(queuedOf(status))
+		}
 	}
-	v.CanEdit = !s.ReadOnly
 	p := page{Template: "run", Title: cmp.Or(run.About.Name, "Run "+run.ID), Section: "runs", Scripts: []string{"run.js"}}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
@@ -94,7 +103,9 @@ func (s *Server) runPage(r *http.Request, run store.Run) (page, error) {
 	return p, nil
 }
 
-// fillRun adds the report to the page.
+// fillRun adds the report to the page, without what the first screen shows. The facts about
+// how the numbers were made move to the side panel. The table of parsers is omitted if all
+// of them read every reply alike.
 func (s *Server) fillRun(r *http.Request, v *runView, got found) (err error) {
 	v.Latency = newLatencyChart(got.Latency, got.Report.Calls.Latency)
 	if v.Confidence, err = s.confidence(r.Context(), v.Run, got.Report.Confidence); err != nil {
@@ -103,7 +114,22 @@ func (s *Server) fillRun(r *http.Request, v *runView, got found) (err error) {
 	v.Scores, v.Times = newSpreadChart(got.Spread), got.Times
 	v.Glance = newGlance(v.Run, got.Report)
 	d := got.Report.Document()
-	if err := v.Glance.split(d, v.Run, got.Report); err != nil {
+	alike := !slices.ContainsFunc(got.Report.Readings, func(rd report.Reading) bool { return rd.Differ > 0 })
+	side := &doc.Document{}
+	d.Sections = slices.DeleteFunc(d.Sections, func(s doc.Section) bool {
+		if s.ID == "made" {
+			s.Title = ""
+			for i, b := range s.Blocks {
+				if facts, ok := b.(doc.Facts); ok {
+					s.Blocks[i] = slices.DeleteFunc(facts, func(f doc.Fact) bool { return slices.Contains(above, f.Name) })
+				}
+			}
+			side.Add(s)
+		}
+		return slices.Contains(shown, s.ID) || s.ID == "readings" && alike
+	})
+	side.Add(doc.Section{Blocks: []doc.Block{doc.Facts{{Name: "endpoint", Text: v.Run.Endpoint}, {Name: "about the judge", Text: words.Fold(got.Report.Head.JudgeNote)}}}})
+	if v.Glance.Made, err = doc.Fragment(side, links(v.Run.ID)); err != nil {
 		return err
 	}
 	v.Report, err = doc.Fragment(d, links(v.Run.ID))
@@ -129,7 +155,6 @@ func links(run string) doc.URLs {
 // A scoreView is the score of a run in the list of runs.
 type scoreView struct {
 	Run      store.Run
-	Name     string // of the metric
 	Value    string
 	Interval string
 	Held     string // why there is no score
@@ -144,14 +169,10 @@ func scoreOf(run store.Run, r report.Report) scoreView {
 		v.Held = "no records"
 		return v
 	}
-	m := r.Metrics[0]
-	v.Name = m.Metric
-	switch {
-	case m.Judged != nil:
-		v.Value, v.Interval = percent(m.Judged.Value), m.Judged.Ends("%.1f", 100)
-		v.Bar, v.estimate = newIntervalBar(*m.Judged), *m.Judged
-	case v.Held == "":
-		v.Held = "nothing was judged"
+	if est := r.Metrics[0].Judged; est != nil {
+		v.Value, v.Interval, v.Bar, v.estimate = doc.Percent(est.Value), est.Ends("%.1f", 100), newIntervalBar(*est), *est
+	} else {
+		v.Held = cmp.Or(v.Held, "nothing was judged")
 	}
 	return v
 }
@@ -168,4 +189,62 @@ func (s *Server) score(w http.ResponseWriter, r *http.Request, run store.Run) er
 	}
 	_, _ = w.Write([]byte(b.String())) // The client may have disconnected.
 	return nil
+}
+
+// shown are the sections of the document of a report that the first screen shows.
+var shown = []string{"score", "categories", "cost", "confidence", "made"}
+
+// above are the facts about a run that its title and its first numbers show.
+var above = []string{"system", "dataset", "records", "cost", "judge cost", "latency", "judge latency"}
+
+// maxLabelled is how many labelled items a page compares with the judge's confidence. The
+// agreement page uses all of them.
+const maxLabelled = 5000
+
+// confidence draws how confident the judge of a run is and, if people have labelled items,
+// how often it was right at each level of confidence. The labels are few and can change at
+// any time, so every page reads them again.
+func (s *Server) confidence(ctx context.Context, run store.Run, conf *report.Confidence) (*confidenceChart, error) {
+	if conf == nil || conf.Source != doc.FromVerdicts {
+		return newConfidenceChart(conf, nil), nil
+	}
+	query := store.LabelQuery{Dataset: run.Dataset.Hash}
+	seen, ids := map[string]bool{}, []string{}
+	for l, err := range s.Store.Labels(ctx, query) {
+		if err != nil {
+			return nil, err
+		}
+		if !seen[l.ID] {
+			seen[l.ID] = true
+			if ids = append(ids, l.ID); len(ids) == maxLabelled {
+				break
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return newConfidenceChart(conf, nil), nil
+	}
+	people, err := reports.Kept(ctx, s.Store, query)
+	if err != nil {
+		return nil, err
+	}
+	var sure []float64
+	var right []bool
+	for rec, err := range s.Store.Records(ctx, run.ID, store.Query{IDs: ids, Trial: new(int)}) {
+		if err != nil {
+			return nil, err
+		}
+		v := rec.Verdict
+		if v == nil || v.Confidence == nil || !(*v.Confidence >= 0 && *v.Confidence <= 1) {
+			continue
+		}
+		if truth := people.Of(rec.Item); truth != nil && !truth.Tie {
+			sure, right = append(sure, *v.Confidence), append(right, truth.Yes == v.Yes())
+		}
+	}
+	if len(sure) == 0 { // The labelled items are unjudged or have no confidence, or people are evenly split.
+		return newConfidenceChart(conf, nil), nil
+	}
+	bins, err := agreement.Reliability(sure, right, agreement.Binning{})
+	return newConfidenceChart(conf, bins), err
 }

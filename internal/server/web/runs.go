@@ -117,7 +117,6 @@ type runGroup struct {
 type runRow struct {
 	store.Run
 	DatasetName, System string
-	Wanted              int        // number of records of the finished run
 	Score               *scoreView // nil if there is no report yet
 	Late                string     // URL of the score, if it is not ready
 }
@@ -176,7 +175,11 @@ func (s *Server) runsPage(r *http.Request) (page, error) {
 		list.Older = f.link("/", "page", strconv.Itoa(at+1))
 	}
 	for _, row := range rows[from:to] {
-		s.addScore(&row)
+		if score, ok := s.reports.scored(row.Run); ok {
+			row.Score = &score
+		} else {
+			row.Late = runURL(row.ID) + "/score" // A script loads it, so that the list does not wait.
+		}
 		name := row.DatasetName
 		if f.Flat {
 			name = ""
@@ -213,7 +216,7 @@ func (s *Server) listed(ctx context.Context, f runsFilter, list *runsList) ([]ru
 			if kinds[kind]++; kind != f.Kind {
 				continue
 			}
-			row := newRunRow(run)
+			row := runRow{Run: run, DatasetName: datasetName(run.Dataset.Names), System: reports.SettingsOf(run.Spec).System}
 			datasets.Add("", row.DatasetName, false, 1)
 			judges.Add("", run.Judge.Name, false, 1)
 			if row.System != "" {
@@ -235,10 +238,6 @@ func (s *Server) listed(ctx context.Context, f runsFilter, list *runsList) ([]ru
 	}
 	list.Datasets, list.Judges, list.Systems, list.Tags = datasets.Counts().Labels, judges.Counts().Labels, systems.Counts().Labels, tags.Counts().Labels
 	return rows, nil
-}
-
-func newRunRow(run store.Run) runRow {
-	return runRow{Run: run, DatasetName: datasetName(run.Dataset.Names), System: reports.SettingsOf(run.Spec).System, Wanted: run.Wanted()}
 }
 
 // sortRuns sorts rows, which are newest first. It keeps the rows of a dataset together
@@ -285,16 +284,6 @@ func (s *Server) sortRuns(ctx context.Context, rows []runRow, f runsFilter) (lat
 		return cmp.Compare(value[a.ID], value[b.ID])
 	})
 	return late
-}
-
-// addScore sets the score of a row if it is cached. Otherwise it sets the URL from which a
-// script loads it, so that the list does not wait.
-func (s *Server) addScore(row *runRow) {
-	if score, ok := s.reports.scored(row.Run); ok {
-		row.Score = &score
-	} else {
-		row.Late = runURL(row.ID) + "/score"
-	}
 }
 
 // choose redirects to the comparison of the selected runs.

@@ -3,12 +3,13 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/reports"
-	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/judge"
@@ -42,7 +43,7 @@ func (s *spread) add(category string, v deem.Verdict) {
 		}
 		return counts[name]
 	}
-	of(s.categories, cmp.Or(category, server.NoCategory)).add(v.Score, 0, 1)
+	of(s.categories, cmp.Or(category, doc.None)).add(v.Score, 0, 1)
 	for name, x := range v.Aspects {
 		scale, ok := s.scales[name]
 		if !ok {
@@ -92,7 +93,7 @@ const (
 // newSpreadChart draws the distribution of scores. It returns nil if all are 0 or 1 and there
 // are no aspects.
 func newSpreadChart(s *spread) *spreadChart {
-	if s == nil || s.all.between == 0 && len(s.aspects) == 0 {
+	if s.all.between == 0 && len(s.aspects) == 0 {
 		return nil
 	}
 	c := &spreadChart{chart: newChart("scores", "Scores", "score, in tenths")}
@@ -107,10 +108,12 @@ func newSpreadChart(s *spread) *spreadChart {
 	c.level(0, "0")
 	c.level(1, words.Comma(top))
 	for i, counts := range []map[string]*scoreCount{s.aspects, s.categories} {
-		if len(counts) == 1 && counts[server.NoCategory] != nil {
+		if len(counts) == 1 && counts[doc.None] != nil {
 			continue
 		}
-		names := sortedBy(counts, func(c *scoreCount) int { return -c.n })
+		names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+			return cmp.Or(counts[b].n-counts[a].n, cmp.Compare(a, b))
+		})
 		for _, name := range names[:min(len(names), spreadRows)] {
 			row := newSpreadRow(name, counts[name], s.scales[name])
 			if i > 0 {
@@ -120,16 +123,6 @@ func newSpreadChart(s *spread) *spreadChart {
 		}
 	}
 	return c
-}
-
-// sortedBy returns the keys of a map, sorted by a number and then by name.
-func sortedBy[V any](of map[string]V, by func(V) int) []string {
-	names := make([]string, 0, len(of))
-	for name := range of {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(by(of[a])-by(of[b]), cmp.Compare(a, b)) })
-	return names
 }
 
 func newSpreadRow(name string, c *scoreCount, scale judge.Aspect) spreadRow {
@@ -155,16 +148,6 @@ type timedCall struct {
 	at      time.Time
 	latency time.Duration
 	cost    int64
-}
-
-// timesOf adds the calls that were answered directly, not from the cache or in a batch.
-func timesOf(list []timedCall, calls []deem.Call) []timedCall {
-	for i := range calls {
-		if r := calls[i].Reply; r != nil && !r.Cached && r.Batch == "" && !calls[i].Started.IsZero() {
-			list = append(list, timedCall{calls[i].Started, r.Latency, r.CostMicros})
-		}
-	}
-	return list
 }
 
 // A timeChart shows a quantity over the time of a run.

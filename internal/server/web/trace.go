@@ -1,10 +1,15 @@
 package web
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"deem"
+	"deem/internal/evidence"
 	"deem/internal/reports"
 	"deem/internal/words"
 	"deem/judge"
@@ -78,7 +83,24 @@ func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text str
 	if n := markBlanked(marks[at:], body, masked); n > 0 {
 		t.Steps = append(t.Steps, fmt.Sprintf("What is quoted from the response was blanked, so that it cannot vote: %s.", words.Count(n, "byte")))
 	}
-	t.markLabel(marks[at:], masked, labelsOf(p), rec.Verdict)
+	d := p.Spec().Declaration
+	if d == nil || len(d.Labels) == 0 {
+		return
+	}
+	var labels []string
+	for _, l := range d.Labels {
+		labels = append(labels, l.Label)
+	}
+	f, err := judge.FindLabel(masked, "", labels)
+	switch {
+	case err != nil:
+		t.Steps = append(t.Steps, "No label is clearly said: "+err.Error()+".")
+	case rec.Verdict != nil && rec.Verdict.Label == f.Label:
+		fill(marks[at+f.Start:at+f.End], theLabel)
+		t.Steps = append(t.Steps, fmt.Sprintf("The label %s was found: %s.", f.Label, describeFound(f.How)))
+	default:
+		t.Steps = append(t.Steps, fmt.Sprintf("A lenient reader would find the label %s: %s.", f.Label, describeFound(f.How)))
+	}
 }
 
 // markBlanked marks the bytes that masking has changed, and returns their number.
@@ -103,23 +125,6 @@ func markBlanked(marks []string, body, masked string) int {
 	return n
 }
 
-// markLabel marks the position of the verdict.
-func (t *trace) markLabel(marks []string, masked string, labels []string, v *deem.Verdict) {
-	if len(labels) == 0 {
-		return
-	}
-	f, err := judge.FindLabel(masked, "", labels)
-	switch {
-	case err != nil:
-		t.Steps = append(t.Steps, "No label is clearly said: "+err.Error()+".")
-	case v != nil && v.Label == f.Label:
-		fill(marks[f.Start:f.End], theLabel)
-		t.Steps = append(t.Steps, fmt.Sprintf("The label %s was found: %s.", f.Label, describeFound(f.How)))
-	default:
-		t.Steps = append(t.Steps, fmt.Sprintf("A lenient reader would find the label %s: %s.", f.Label, describeFound(f.How)))
-	}
-}
-
 // describeFound describes where a label was found.
 func describeFound(how string) string {
 	switch how {
@@ -137,19 +142,6 @@ func describeFound(how string) string {
 		return "the last sentence draws a conclusion"
 	}
 	return how
-}
-
-// labelsOf returns the labels of a declared judge, nil for other judges.
-func labelsOf(p judge.Readable) []string {
-	d := p.Spec().Declaration
-	if d == nil {
-		return nil
-	}
-	var labels []string
-	for _, l := range d.Labels {
-		labels = append(labels, l.Label)
-	}
-	return labels
 }
 
 func fill(marks []string, with string) {
@@ -183,4 +175,80 @@ func decision(v *deem.Verdict, f *deem.Failure) string {
 		return "no verdict"
 	}
 	return fmt.Sprintf("%s, score %.4g", v.Label, v.Score)
+}
+
+// spanClass maps the kinds of spans that the judge match looks at to CSS classes.
+var spanClass = map[evidence.SpanKind]string{
+	evidence.SpanSame: "found", evidence.SpanMissing: "missing", evidence.SpanOther: "against", evidence.SpanDoubt: "doubt",
+}
+
+// highlight marks in the texts of an item what counts for and against the response
+// according to the judge match.
+func (v *itemView) highlight() {
+	marks := map[int][]string{} // by reference, -1 for the response
+	shown := func(reference int) *textView {
+		if reference < 0 {
+			return &v.Response
+		}
+		return &v.References[reference]
+	}
+	for _, s := range evidence.Spans(v.Item) {
+		text := shown(s.Reference).Text
+		if marks[s.Reference] == nil {
+			marks[s.Reference] = make([]string, len(text))
+		}
+		if s.Kind == evidence.SpanOther && s.Reference >= 0 {
+			s.Kind = evidence.SpanMissing // Red is used only in the response.
+		}
+		fill(marks[s.Reference][min(s.Start, len(text)):min(s.End, len(text))], spanClass[s.Kind])
+	}
+	for reference, m := range marks {
+		t := shown(reference)
+		t.Pieces = pieces(t.Text, m)
+	}
+}
+
+// slots marks in a prompt the texts that come from the item. It ignores texts shorter than
+// 3 bytes, which may occur by chance.
+func slots(prompt string, it deem.Item) []piece {
+	type span struct{ from, to int }
+	var spans []span
+	texts := append([]string{it.Response, it.Question}, it.References...)
+	for _, name := range slices.Sorted(maps.Keys(it.Fields)) {
+		texts = append(texts, it.Fields[name])
+	}
+	for _, text := range texts {
+		if len(strings.TrimSpace(text)) < 3 || len(text) > len(prompt) {
+			continue
+		}
+		taken := func(at int) bool {
+			return slices.ContainsFunc(spans, func(s span) bool { return at < s.to && s.from < at+len(text) })
+		}
+		from, next := -1, strings.Index(prompt, text)
+		for next > from {
+			from = next
+			if !taken(from) {
+				spans = append(spans, span{from, from + len(text)})
+				break
+			}
+			next = from + 1 + strings.Index(prompt[from+1:], text)
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	var list []piece
+	end := 0
+	for _, s := range spans {
+		list = append(list, piece{prompt[end:s.from], ""}, piece{prompt[s.from:s.to], "slot"})
+		end = s.to
+	}
+	return append(list, piece{prompt[end:], ""})
+}
+
+// pretty returns indented JSON. It returns other texts unchanged.
+func pretty(text string) string {
+	var b bytes.Buffer
+	if t := strings.TrimSpace(text); len(t) > 1 && (t[0] == '{' || t[0] == '[') && json.Indent(&b, []byte(t), "", "  ") == nil {
+		return b.String()
+	}
+	return text
 }

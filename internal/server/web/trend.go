@@ -16,7 +16,6 @@ import (
 
 // A trendView is the data of the page that shows scores over time.
 type trendView struct {
-	Filter runsFilter
 	Runs   string // the address of the list with the same filter
 	Charts []trendChart
 	Late   bool // some scores were not computed in time
@@ -62,7 +61,7 @@ func (s *Server) trendPage(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	v := trendView{Filter: f, Runs: f.link("/")}
+	v := trendView{Runs: f.link("/")}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	type key struct{ dataset, judge string }
@@ -126,7 +125,7 @@ func newTrendChart(id string, rows []runRow) trendChart {
 		line := &c.Lines[i]
 		from, to := doc.Drawn(r.Score.estimate)
 		p := trendPoint{Row: r, CX: x(r), CY: y(r.Score.estimate.Value), Lo: y(from), Hi: y(to)}
-		p.Words = fmt.Sprintf("%s: %s, %s", r.Title(), share(r.Score.estimate), clock(r.Created))
+		p.Words = fmt.Sprintf("%s: %s, %s", r.Title(), doc.Share(r.Score.estimate), clock(r.Created))
 		if n := len(line.Points); n > 0 {
 			d := difference(line.Points[n-1].Row.Score.estimate, r.Score.estimate)
 			p.Change = doc.Points(d)
@@ -141,7 +140,7 @@ func newTrendChart(id string, rows []runRow) trendChart {
 		line.Path += fmt.Sprintf("%g,%g ", p.CX, p.CY)
 		line.Points = append(line.Points, p)
 	}
-	c.Words = fmt.Sprintf("%s of %s from %s to %s", words.Count(len(rows), "run"), words.Count(len(c.Lines), "system"), share(first.Score.estimate), share(last.Score.estimate))
+	c.Words = fmt.Sprintf("%s of %s from %s to %s", words.Count(len(rows), "run"), words.Count(len(c.Lines), "system"), doc.Share(first.Score.estimate), doc.Share(last.Score.estimate))
 	return c
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"html/template"
 	"net/http"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"deem"
 	"deem/internal/server"
 	"deem/internal/store"
+	"deem/internal/words"
 	"deem/report"
 )
 
@@ -43,27 +45,16 @@ func New(core *server.Server, o Options) *Server {
 	s := &Server{
 		Server: core, title: cmp.Or(o.Title, "deem"), queue: o.Queue,
 		reports: newReports(core.Background, core.Store), bench: newBench(core.Background, 2, 32), counts: newBench(core.Background, 8, 256),
-		streams: make(chan struct{}, maxStreams), poll: pollEvery, labelling: newLabelling(), assets: newAssets(),
+		streams: make(chan struct{}, maxStreams), poll: pollEvery, assets: newAssets(),
+		labelling: &labelling{labelSessions: map[string]*labelSession{}, held: map[string]heldBy{}, order: map[string]time.Time{}, now: time.Now},
 	}
 	s.pages = s.parseTemplates()
-	core.Add(server.Part{Routes: s.routes(), Path: "/", Fail: s.fail, Wait: func() {
+	wait := func() {
 		for _, b := range []*bench{s.reports.bench, s.bench, s.counts} {
 			b.wg.Wait()
 		}
-	}})
-	return s
-}
-
-// Report returns the report of a run, including the benchmark's own numbers and the effect
-// of errors in the answer key on them. It is cached.
-func (s *Server) Report(ctx context.Context, run store.Run) (report.Report, error) {
-	got, err := s.reports.of(ctx, run)
-	return got.Report, err
-}
-
-// routes returns the routes of all pages.
-func (s *Server) routes() []server.Route {
-	return []server.Route{
+	}
+	core.Add(server.Part{Path: "/", Fail: s.fail, Wait: wait, Routes: []server.Route{
 		{Pattern: "GET /{$}", Handle: s.show(s.runsPage)},
 		{Pattern: "GET /choose", Handle: s.choose},
 		{Pattern: "POST /runs/edit", Handle: s.edit},
@@ -90,7 +81,15 @@ func (s *Server) routes() []server.Route {
 		{Pattern: "GET /", Handle: func(_ http.ResponseWriter, r *http.Request) error {
 			return server.NotFound("there is nothing at %s", r.URL.Path)
 		}},
-	}
+	}})
+	return s
+}
+
+// Report returns the report of a run, including the benchmark's own numbers and the effect
+// of errors in the answer key on them. It is cached.
+func (s *Server) Report(ctx context.Context, run store.Run) (report.Report, error) {
+	got, err := s.reports.of(ctx, run)
+	return got.Report, err
 }
 
 // fail shows an error. A request without a valid token gets the login page.
@@ -98,10 +97,31 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, err er
 	title := http.StatusText(status)
 	p := page{Template: "error", Title: title, Status: status, Data: map[string]string{"Title": title, "Detail": err.Error(), "Hint": deem.HintOf(err)}}
 	if status == http.StatusUnauthorized || status == http.StatusTooManyRequests {
-		p = refusedPage(r, status, err)
+		form := loginForm{Next: "/"}
+		switch {
+		case r.Method == http.MethodGet:
+			form.Next = server.OurPath(r.URL.RequestURI())
+		case r.URL.Path == "/login": // Only the body of this form is limited by now.
+			form.Next = server.OurPath(r.PostFormValue("next"))
+		}
+		if !errors.Is(err, server.ErrLogin) {
+			form.Problem = words.UpperFirst(err.Error()) + "."
+		}
+		p = page{Template: "login", Title: "Log in", Status: status, Data: form}
 	}
 	if err := s.render(w, r, p); err != nil {
 		s.Logger.Error("error page", "error", err)
 		http.Error(w, title, status)
 	}
+}
+
+// A loginForm is the data of the login page.
+type loginForm struct {
+	Problem string // why the last attempt failed
+	Next    string // the path on this server to redirect to
+}
+
+// loginPage asks for the token.
+func (s *Server) loginPage(r *http.Request) (page, error) {
+	return page{Template: "login", Title: "Log in", Data: loginForm{Next: server.OurPath(r.URL.Query().Get("next"))}}, nil
 }

@@ -15,7 +15,6 @@ import (
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/words"
-	"deem/stat"
 )
 
 // functions returns the functions that templates can call.
@@ -27,9 +26,8 @@ func (s *Server) functions() template.FuncMap {
 		"dollars":  words.Dollars,
 		"excerpt":  excerpt,
 		"itemsURL": itemsURL,
-		"percent":  percent,
+		"percent":  doc.Percent,
 		"runURL":   runURL,
-		"share":    share,
 		"short":    deem.ShortHash,
 		"stamp":    stamp,
 		"clock":    clock,
@@ -38,12 +36,12 @@ func (s *Server) functions() template.FuncMap {
 		"join":     strings.Join,
 		"took":     took,
 		"plural":   words.Plural,
-		"clip":     beginning,
+		"clip":     func(text string) string { return words.Cut(text, maxShown) },
 		"score":    number,
-		"orNone":   orNone,
+		"orNone":   doc.OrNone,
 
 		"datasetName": datasetName,
-		"choice":      newChoice,
+		"choice":      func(id, name, now string, list []store.Count) choice { return choice{id, name, now, list} },
 		"exportURL":   func(run string) string { return server.APIRoot + runURL(run) + "/export?format=deem" },
 		"met":         func(score *float64) bool { return score != nil && *score >= 0.5 },
 		"tagURL":      func(tag string) string { return runsFilter{Tag: tag}.link("/") },
@@ -56,23 +54,9 @@ type choice struct {
 	List          []store.Count
 }
 
-func newChoice(id, name, now string, list []store.Count) choice { return choice{id, name, now, list} }
-
 // csrfField returns the hidden field that every form of ours contains.
 func csrfField(v view) template.HTML {
 	return template.HTML(`<input type="hidden" name="csrf" value="` + template.HTMLEscapeString(v.CSRF) + `">`) //nolint:gosec // It is escaped here.
-}
-
-// percent returns a share as a percentage with one decimal.
-func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
-
-// share formats an estimate as percentages, for example "66.7% [48.8, 80.8]", with "-" in
-// place of an interval that the data do not allow, and "-" alone for an unknown estimate.
-func share(est stat.Estimate) string {
-	if doc.Unknown(est) {
-		return "-"
-	}
-	return percent(est.Value) + " " + est.Ends("%.1f", 100)
 }
 
 // clock formats a time for people, and stamp for programs.
@@ -98,14 +82,6 @@ func took(d time.Duration) string {
 
 // number formats a score with at most four digits.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
-
-// orNone returns the name of a category, or server.NoCategory if it is "".
-func orNone(name string) string {
-	if name == "" {
-		return server.NoCategory
-	}
-	return name
-}
 
 // datasetName returns the name of a dataset without the directories of its files: paths should
 // not be shown to other people, and long paths hide the differences.
@@ -144,9 +120,6 @@ func itemsURL(run string) string { return runURL(run) + "/items" }
 // itemURL returns the path of an item. Ids come from the dataset; one that is empty or that a
 // browser would resolve as a relative path ("." or "..") goes into the query.
 func itemURL(run, id string) string { return under(runURL(run)+"/items/", id) }
-
-// rawURL returns the path of the plain texts of an item.
-func rawURL(run, id string) string { return under(runURL(run)+"/raw/", id) }
 
 func under(path, id string) string {
 	if id == "" || id == "." || id == ".." {
