@@ -75,10 +75,10 @@ func (s *Server) Cut(r *http.Request, err error) error {
 	panic(http.ErrAbortHandler)
 }
 
-// Extend extends the deadline of a stream. Errors are ignored: a writer without deadlines,
-// for example in tests, has nothing to extend.
-func Extend(rc *http.ResponseController) {
-	_ = rc.SetWriteDeadline(time.Now().Add(WriteTimeout))
+// Extend extends the deadline of a stream by wait and the usual timeout. Errors are ignored:
+// a writer without deadlines, for example in tests, has nothing to extend.
+func Extend(rc *http.ResponseController, wait time.Duration) {
+	_ = rc.SetWriteDeadline(time.Now().Add(wait + WriteTimeout))
 	// The server would treat a read timeout as a disconnected client.
 	_ = rc.SetReadDeadline(time.Time{})
 }

@@ -14,6 +14,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -110,7 +111,11 @@ func New(core *server.Server, o Options) (*Server, error) {
 		s.spool.sweep(s.unfinished)
 	}
 	core.Add(server.Part{Routes: s.routes(), Path: "/api/", Wait: s.jobs.close, Fail: func(w http.ResponseWriter, _ *http.Request, _ int, err error) {
-		writeProblem(w, problemOf(err))
+		p := problemOf(err)
+		w.Header().Set("Content-Type", problemType)
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(p.Status)
+		_ = json.NewEncoder(w).Encode(p) // The client may have disconnected.
 	}})
 	return s, nil
 }
@@ -155,36 +160,31 @@ type answer struct {
 
 // routes returns the routes of the API, and of the metrics, which have no version.
 func (s *Server) routes() []server.Route {
-	list := []server.Route{{Pattern: "GET /metrics", Handle: func(w http.ResponseWriter, r *http.Request) error {
+	routes := []server.Route{{Pattern: "GET /metrics", Handle: func(w http.ResponseWriter, r *http.Request) error {
 		s.options.Telemetry.Handler().ServeHTTP(w, r)
 		return nil
 	}}}
 	// A pattern for all methods would conflict with GET /, the pattern of the pages.
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
-		list = append(list, server.Route{Pattern: method + " /api/", Handle: s.noOperation})
+		routes = append(routes, server.Route{Pattern: method + " /api/", Handle: s.noOperation})
 	}
 	for _, op := range s.operations() {
-		list = append(list, server.Route{Pattern: op.method + " " + server.APIRoot + op.path, Handle: s.operate(op), MaxBody: op.maxBody})
+		handle := func(w http.ResponseWriter, r *http.Request) error {
+			if err := op.check(r); err != nil {
+				return err
+			}
+			return op.handle(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, s.Guard.Remote(r))))
+		}
+		routes = append(routes, server.Route{Pattern: op.method + " " + server.APIRoot + op.path, Handle: handle, MaxBody: op.maxBody})
 	}
-	return list
+	return routes
 }
 
-// operate returns the handler of an operation, behind the checks common to all operations.
-func (s *Server) operate(op operation) server.HandleFunc {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := op.checkQuery(r); err != nil {
-			return err
-		}
-		if err := op.checkBody(r); err != nil {
-			return err
-		}
-		return op.handle(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, s.Guard.Remote(r))))
-	}
-}
-
-// checkQuery refuses unknown parameters. Otherwise a misspelt parameter would be ignored,
-// and the client would get the answer to a different question.
-func (op operation) checkQuery(r *http.Request) error {
+// check refuses unknown parameters: otherwise a misspelt parameter would be ignored, and the
+// client would get the answer to a different question. It also refuses bodies of a type that
+// the operation does not accept. A page of another site cannot send the accepted types
+// without a CORS preflight, which further protects a server without a token.
+func (op operation) check(r *http.Request) error {
 	var known []string
 	repeats := map[string]bool{}
 	for _, p := range op.params {
@@ -204,30 +204,25 @@ func (op operation) checkQuery(r *http.Request) error {
 			return server.BadRequest("the parameter %q is given %d times", name, len(values))
 		}
 	}
-	return nil
-}
-
-// checkBody refuses bodies of a type that the operation does not accept. A page of another
-// site cannot send the accepted types without a CORS preflight, which further protects a
-// server without a token.
-func (op operation) checkBody(r *http.Request) error {
 	if len(op.body) == 0 || r.ContentLength == 0 && op.optionalBody() {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	var known []string
+	var accepted []string
 	for _, c := range op.body {
-		known = append(known, c.media)
+		accepted = append(accepted, c.media)
 	}
-	if err == nil && slices.Contains(known, media) {
-		if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-			return server.WithStatus(http.StatusUnsupportedMediaType, fmt.Errorf("bodies are not taken in the encoding %q", coding))
-		}
+	coding := r.Header.Get("Content-Encoding")
+	switch {
+	case err != nil || !slices.Contains(accepted, media):
+		err = deem.WithHint(fmt.Errorf("a body of type %q is not taken here", r.Header.Get("Content-Type")),
+			"send the header Content-Type: %s", strings.Join(accepted, " or "))
+	case coding != "" && coding != "identity":
+		err = fmt.Errorf("bodies are not taken in the encoding %q", coding)
+	default:
 		return nil
 	}
-	refused := deem.WithHint(fmt.Errorf("a body of type %q is not taken here", r.Header.Get("Content-Type")),
-		"send the header Content-Type: %s", strings.Join(known, " or "))
-	return server.WithStatus(http.StatusUnsupportedMediaType, refused)
+	return server.WithStatus(http.StatusUnsupportedMediaType, err)
 }
 
 // optionalBody reports whether the operation works without a body.
@@ -278,4 +273,39 @@ func wants(r *http.Request, media string) bool {
 		}
 	}
 	return false
+}
+
+// A problem is an error of the API (RFC 9457).
+type problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail,omitempty"`
+	Hint   string `json:"hint,omitempty"`
+
+	// Problems are those of single items. Run is the run that contains what was judged
+	// before the error.
+	Problems []itemProblem `json:"problems,omitempty"`
+	Run      string        `json:"run,omitempty"`
+}
+
+// problemOf returns the problem that API clients receive for an error.
+func problemOf(err error) problem {
+	status := server.StatusOf(err)
+	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: server.InFields(err.Error())}
+	hint := deem.HintOf(err)
+	if bad, ok := errors.AsType[*badItems](err); ok {
+		p.Problems, hint = bad.list, bad.hint
+	}
+	if ended, ok := errors.AsType[*runError](err); ok {
+		p.Run = ended.run
+	}
+	if errors.Is(err, deem.ErrStopped) {
+		p.Detail, hint = "the server stopped before the last item; what was judged is kept", "resume the run, or send the same items again"
+	}
+	if !strings.Contains(hint, "deem serve") { // whose flags are left unchanged
+		hint = server.InFields(hint)
+	}
+	p.Hint = hint
+	return p
 }

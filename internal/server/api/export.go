@@ -123,7 +123,7 @@ func (f *firstByte) Write(p []byte) (int, error) {
 		f.head()
 	}
 	if time.Since(f.at) > time.Second {
-		server.Extend(f.rc)
+		server.Extend(f.rc, 0)
 		f.at = time.Now()
 	}
 	return f.w.Write(p)

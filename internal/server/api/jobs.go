@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"slices"
@@ -123,73 +122,76 @@ func submissionOf(run store.Run) *submission {
 	return set.API
 }
 
-// start starts the run of a submission, or joins it if it is already being judged. start
-// takes ownership of the items.
+// start makes the judge of a submission, claims its run and judges it in the background. If
+// the run is already being judged, start returns its job. start takes ownership of the items.
 func (js *runJobs) start(ctx context.Context, sub submission, d spooled) (*runJob, error) {
-	j, begun, err := js.begin(ctx, sub, d)
-	if !begun {
-		// A request that joins a job does not need its items: the job has them.
-		js.s.spool.release(d, func() bool { return js.s.unfinished(d.hash) })
-	}
-	return j, err
-}
-
-// begin makes the judge, claims the run and launches it. If the run is already being
-// judged, begin returns its job and begun is false.
-func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (j *runJob, begun bool, err error) {
-	g, err := js.s.judging(sub)
+	begun, s := false, js.s
+	defer func() {
+		if !begun { // A request that joins a job does not need its items: the job has them.
+			s.spool.release(d, func() bool { return s.unfinished(d.hash) })
+		}
+	}()
+	g, err := s.judging(sub)
 	if err != nil {
-		return nil, false, err
+		return nil, err
+	}
+	o := run.Options{
+		Concurrency: s.models.limit.Concurrency, Trials: max(sub.Trials, 1), Retries: max(cmp.Or(s.options.Retries, 5), 0),
+		Prices: s.options.Prices, Total: s.models.total, Fresh: sub.Fresh, RetryUnjudged: sub.RetryUnjudged,
+	}
+	most := s.options.MaxCost // or the limit of the client, if that is lower
+	if own := (*int64)(sub.MaxCost); own != nil && (!most.Set || *own < most.Value) {
+		most.Value, most.Set = *own, true
+	}
+	if most.Set {
+		o.Purse = model.NewPurse(most.Value)
 	}
 	setup := run.Setup{
-		Store: js.s.Store, Choice: g, Options: js.options(sub), Telemetry: js.s.options.Telemetry,
+		Store: s.Store, Choice: g, Options: o, Telemetry: s.options.Telemetry,
 		Dataset: store.DatasetSpec{Names: []string{cmp.Or(sub.Dataset, "api")}, Hash: d.hash, Items: d.n},
 	}
-	if js.s.options.Queue != nil {
-		setup.Busy = js.s.options.Queue.Busy
+	if s.options.Queue != nil {
+		setup.Busy = s.options.Queue.Busy
 	}
 	r, err := run.New(setup)
 	if err != nil {
-		return nil, false, usage.Mark(err)
+		return nil, usage.Mark(err)
 	}
-	j = &runJob{run: r, key: r.Spec.Key(), client: clientOf(ctx), data: d, done: make(chan struct{}), more: make(chan struct{})}
+	j := &runJob{run: r, key: r.Spec.Key(), data: d, done: make(chan struct{}), more: make(chan struct{})}
+	j.client, _ = ctx.Value(clientKey{}).(string)
 	js.starting.Lock()
 	defer js.starting.Unlock()
-	if other := js.of(j.key); other != nil && !sub.Fresh {
-		return other, false, nil
+	js.mu.Lock()
+	other := js.byKey[j.key]
+	js.mu.Unlock()
+	if other != nil && !sub.Fresh {
+		return other, nil
 	}
 	if err := js.room(j.client); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if r.Spec.Settings, err = js.settings(ctx, r, g.As, sub); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if err := r.Begin(ctx); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if err := js.recall(ctx, j); err != nil {
-		return nil, false, r.End(ctx, err)
+		return nil, r.End(ctx, err)
 	}
-	js.launch(j)
-	return j, true, nil
-}
-
-// options returns the options of a run. Its cost limit is the lower of the client's and the
-// server's.
-func (js *runJobs) options(sub submission) run.Options {
-	ms := js.s.models
-	o := run.Options{
-		Concurrency: ms.limit.Concurrency, Trials: sub.trials(), Retries: max(cmp.Or(js.s.options.Retries, 5), 0),
-		Prices: ms.prices, Total: ms.total, Fresh: sub.Fresh, RetryUnjudged: sub.RetryUnjudged,
-	}
-	bound, most := sub.cost(), js.s.options.MaxCost
-	if most.Set && (!bound.Set || bound.Value > most.Value) {
-		bound = most
-	}
-	if bound.Set {
-		o.Purse = model.NewPurse(bound.Value)
-	}
-	return o
+	begun = true
+	j.stopping, j.stop = context.WithCancel(s.Background)
+	j.calls, j.kill = context.WithCancel(js.hard)
+	s.SetEnd(r.ID, nil)
+	js.mu.Lock()
+	js.byRun[r.ID], js.byKey[j.key] = j, j
+	js.mu.Unlock()
+	js.wg.Go(func() {
+		defer j.stop()
+		defer j.kill()
+		js.over(j, r.End(js.hard, js.work(j)))
+	})
+	return j, nil
 }
 
 // settings returns the settings to store with the run. A run that has records keeps its
@@ -210,13 +212,6 @@ func (js *runJobs) settings(ctx context.Context, r *run.Run, judge string, sub s
 	sub.Fresh, sub.RetryUnjudged = false, false
 	set.API = &sub
 	return json.Marshal(set)
-}
-
-// of returns the job with a key, or nil if there is none.
-func (js *runJobs) of(key string) *runJob {
-	js.mu.Lock()
-	defer js.mu.Unlock()
-	return js.byKey[key]
 }
 
 // room returns an error if there are already maxJobs jobs, or half as many of this client.
@@ -247,26 +242,8 @@ type clientShare struct {
 	small  bool
 }
 
-// shareOf returns the slots that the client of a job may take: all but one, so that one
-// client cannot block the others. If there is only one slot, all clients share it.
-func (js *runJobs) shareOf(j *runJob, places chan struct{}) chan struct{} {
-	js.mu.Lock()
-	defer js.mu.Unlock()
-	key := clientShare{j.client, j.isSmall()}
-	if js.shares[key] == nil {
-		js.shares[key] = make(chan struct{}, max(1, cap(places)-1))
-	}
-	return js.shares[key]
-}
-
-// clientKey is the key of the client in the context of a request.
+// clientKey is the key of the client's address in the context of a request.
 type clientKey struct{}
-
-// clientOf returns the address of the client from the context of its request, or "".
-func clientOf(ctx context.Context) string {
-	client, _ := ctx.Value(clientKey{}).(string)
-	return client
-}
 
 // recall loads the existing records of a small run, so that clients that stream the run are
 // sent all of its records. It skips those that will be judged again.
@@ -287,28 +264,21 @@ func (js *runJobs) recall(ctx context.Context, j *runJob) error {
 
 func (j *runJob) isSmall() bool { return j.data.n <= smallItems }
 
-// launch registers a job and starts it in the background.
-func (js *runJobs) launch(j *runJob) {
-	j.stopping, j.stop = context.WithCancel(js.s.Background)
-	j.calls, j.kill = context.WithCancel(js.hard)
-	js.s.SetEnd(j.run.ID, nil)
-	js.mu.Lock()
-	js.byRun[j.run.ID], js.byKey[j.key] = j, j
-	js.mu.Unlock()
-	js.wg.Go(func() {
-		defer j.stop()
-		defer j.kill()
-		js.over(j, j.run.End(js.hard, js.work(j)))
-	})
-}
-
 // work waits for a slot and judges the run.
 func (js *runJobs) work(j *runJob) error {
 	places := js.large
 	if j.isSmall() {
 		places = js.small
 	}
-	own := js.shareOf(j, places)
+	// One client may take all slots but one, so that it cannot block the others. If there is
+	// only one slot, all clients share it.
+	js.mu.Lock()
+	share := clientShare{j.client, j.isSmall()}
+	if js.shares[share] == nil {
+		js.shares[share] = make(chan struct{}, max(1, cap(places)-1))
+	}
+	own := js.shares[share]
+	js.mu.Unlock()
 	if !take(j, own) {
 		return deem.ErrStopped
 	}
@@ -356,9 +326,11 @@ func (j *runJob) from(i int) ([]deem.Record, <-chan struct{}) {
 // over records the result of a job and removes it.
 func (js *runJobs) over(j *runJob, err error) {
 	j.err = err
-	if (errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)) && j.isCancelled() {
+	j.mu.Lock()
+	if j.cancelled && (errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)) {
 		j.err = errCancelled
 	}
+	j.mu.Unlock()
 	if bug, ok := errors.AsType[*run.PanicError](err); ok {
 		js.s.Logger.Error("panic", "judge", bug.Judge, "item", bug.Item, "value", fmt.Sprint(bug.Value), "stack", string(bug.Stack))
 		j.err = server.ErrPanic
@@ -388,22 +360,6 @@ func (js *runJobs) over(j *runJob, err error) {
 
 // errCancelled is the error of a run that a client cancelled.
 var errCancelled = server.WithStatus(http.StatusConflict, deem.WithHint(errors.New("the run was cancelled; finished items are kept"), "POST %s/runs/ID/resume resumes it", server.APIRoot))
-
-// cancel stops a job: no new items are started. Calls in flight that finish within
-// callsGrace are kept, the others are aborted.
-func (j *runJob) cancel() {
-	j.mu.Lock()
-	j.cancelled = true
-	j.mu.Unlock()
-	j.stop()
-	time.AfterFunc(callsGrace, j.kill)
-}
-
-func (j *runJob) isCancelled() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.cancelled
-}
 
 // state returns the state of a job: judging or queued.
 func (j *runJob) state() string {
@@ -442,12 +398,9 @@ func (s *Server) resume(ctx context.Context, run store.Run, change func(*submiss
 	if sub == nil {
 		return nil, server.WithStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("run %s was not begun over this API", run.ID), "run the command that started it again"))
 	}
-	d, err := s.spool.find(run.Dataset.Hash, run.Dataset.Items)
-	if errors.Is(err, fs.ErrNotExist) {
+	d, ok := s.spool.find(run.Dataset.Hash, run.Dataset.Items)
+	if !ok {
 		return nil, server.WithStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("the items of run %s are not on this machine", run.ID), "send them again: the same items, judge and model resume the same run"))
-	}
-	if err != nil {
-		return nil, err
 	}
 	change(sub)
 	j, err := s.jobs.start(ctx, *sub, d)

@@ -50,21 +50,6 @@ type sentLabel struct {
 	Drawn string   `json:"drawn,omitempty"` // how the plan drew the item, in the plan's format
 }
 
-// row returns the label as a row of a label file.
-func (l sentLabel) row() map[string]any {
-	row := map[string]any{"id": l.ID, "reason": l.Note}
-	if l.Drawn != "" {
-		row["drawn"] = l.Drawn
-	}
-	if l.Label != "" || l.Score == nil {
-		row["label"] = l.Label
-	}
-	if l.Score != nil {
-		row["score"] = *l.Score
-	}
-	return row
-}
-
 // A keptLabels is the response of postLabels.
 type keptLabels struct {
 	Kept int `json:"kept"`
@@ -90,7 +75,8 @@ func (s *Server) postLabels(w http.ResponseWriter, r *http.Request, run store.Ru
 	return writeAnswer(w, http.StatusOK, keptLabels{Kept: len(list)})
 }
 
-// sentLabelsOf parses labels in the same way as label files, and finds their items.
+// sentLabelsOf parses labels in the same way as label files, and assigns them to items by
+// item hash.
 func (s *Server) sentLabelsOf(ctx context.Context, run store.Run, sent sentLabels) ([]store.Label, error) {
 	if len(sent.Labels) == 0 {
 		return nil, server.BadRequest("there are no labels")
@@ -103,7 +89,17 @@ func (s *Server) sentLabelsOf(ctx context.Context, run store.Run, sent sentLabel
 	enc := json.NewEncoder(&file)
 	at, ids := map[string]int{}, make([]string, 0, len(sent.Labels))
 	for i, l := range sent.Labels {
-		if err := enc.Encode(l.row()); err != nil {
+		row := map[string]any{"id": l.ID, "reason": l.Note}
+		if l.Drawn != "" {
+			row["drawn"] = l.Drawn
+		}
+		if l.Label != "" || l.Score == nil {
+			row["label"] = l.Label
+		}
+		if l.Score != nil {
+			row["score"] = *l.Score
+		}
+		if err := enc.Encode(row); err != nil {
 			return nil, err
 		}
 		at[l.ID] = i
@@ -111,7 +107,12 @@ func (s *Server) sentLabelsOf(ctx context.Context, run store.Run, sent sentLabel
 	}
 	set, err := labels.Read(ctx, labels.Source{Names: []string{"-"}, Stdin: &file, Format: "jsonl", Annotator: who, Labels: reports.LabelsOf(run, false)})
 	if ps, ok := errors.AsType[*deem.Problems](err); ok {
-		return nil, wrongLabels(ps, err, sent)
+		bad := &badItems{total: ps.Total, hint: deem.HintOf(err)}
+		for _, p := range ps.List {
+			i := max(0, p.Line-1) // Clients know the index of a label, and not its line.
+			bad.list = append(bad.list, itemProblem{i, sent.Labels[min(i, len(sent.Labels)-1)].ID, p.Message})
+		}
+		return nil, server.WithStatus(http.StatusBadRequest, bad)
 	}
 	if err != nil {
 		return nil, usage.Mark(err)
@@ -123,11 +124,6 @@ func (s *Server) sentLabelsOf(ctx context.Context, run store.Run, sent sentLabel
 		}
 		items[rec.Item.ID] = rec.Item.Hash()
 	}
-	return bound(run, set, items, at)
-}
-
-// bound assigns labels to items by item hash.
-func bound(run store.Run, set *labels.Set, items map[string]string, at map[string]int) ([]store.Label, error) {
 	var bad badItems
 	var list []store.Label
 	now := time.Now()
@@ -149,14 +145,4 @@ func bound(run store.Run, set *labels.Set, items map[string]string, at map[strin
 		return nil, server.BadRequest("%d of the labels say nothing: a label is yes or no, or a score", set.Blank)
 	}
 	return list, nil
-}
-
-// wrongLabels reports problems by the index of the label instead of by line.
-func wrongLabels(ps *deem.Problems, err error, sent sentLabels) error {
-	bad := &badItems{total: ps.Total, hint: deem.HintOf(err)}
-	for _, p := range ps.List {
-		i := max(0, p.Line-1)
-		bad.list = append(bad.list, itemProblem{i, sent.Labels[min(i, len(sent.Labels)-1)].ID, p.Message})
-	}
-	return server.WithStatus(http.StatusBadRequest, bad)
 }

@@ -43,7 +43,7 @@ func (s *Server) getModels(w http.ResponseWriter, _ *http.Request) error {
 	out := modelsOut{Models: []modelOut{}}
 	for i, name := range s.models.names {
 		about := ""
-		if v, _, err := s.models.env.VendorOf(name); err == nil {
+		if v, _, err := s.options.Env.VendorOf(name); err == nil {
 			about = v.About
 		}
 		out.Models = append(out.Models, modelOut{Name: name, About: about, Default: i == 0})

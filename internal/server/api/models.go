@@ -28,10 +28,8 @@ const fakePrefix = "fake:"
 // models holds the models that clients may use. All runs that use the same model share its
 // limits.
 type models struct {
-	env     catalog.Environment
-	limit   model.LimitOptions
-	prices  model.Prices
 	options Options
+	limit   model.LimitOptions
 
 	names  []string
 	opened map[string]deem.Model
@@ -41,7 +39,7 @@ type models struct {
 // openModels opens the models of the server, so that a missing key is reported at startup
 // and not to the first client.
 func openModels(o Options) (*models, error) {
-	ms := &models{env: o.Env, prices: o.Prices, options: o, opened: map[string]deem.Model{}}
+	ms := &models{options: o, opened: map[string]deem.Model{}}
 	// Items wait before they are judged; calls wait here.
 	ms.limit = model.LimitOptions{Concurrency: cmp.Or(o.Concurrency, 8), RPM: o.RPM, TPM: o.TPM}
 	if o.MaxTotal.Set {
@@ -65,7 +63,7 @@ func openModels(o Options) (*models, error) {
 // is that configured for the model, or 0.
 func (ms *models) limited(wire deem.Model, timeout time.Duration) deem.Model {
 	wire = timed{wire, max(cmp.Or(ms.options.CallTimeout, callTimeout), timeout)}
-	return model.Shared(ms.options.Telemetry.Wire(wire, model.Endpoint(wire)), model.Options{Prices: ms.prices, Limit: ms.limit})
+	return model.Shared(ms.options.Telemetry.Wire(wire, model.Endpoint(wire)), model.Options{Prices: ms.options.Prices, Limit: ms.limit})
 }
 
 // callTimeout is the default timeout of a call. It is longer than the timeout of any
@@ -111,7 +109,7 @@ func (ms *models) open(judge, name string) (deem.Model, error) {
 		return m, nil
 	}
 	if strings.HasPrefix(name, fakePrefix) && ms.options.Fakes {
-		wire, err := ms.env.Open(catalog.ModelOptions{Name: name})
+		wire, err := ms.options.Env.Open(catalog.ModelOptions{Name: name})
 		if err != nil {
 			return nil, err
 		}
@@ -148,26 +146,18 @@ func (s *Server) judging(sub submission) (catalog.Choice, error) {
 	return g, nil
 }
 
-// choice returns the judge of a submission. It accepts only names of known judges, so that
-// a client cannot make the server open a file.
+// choice returns the judge of a submission. It accepts only declarations and names of known
+// judges, so that a client cannot make the server open a file.
 func (s *Server) choice(sub submission) (catalog.Choice, error) {
-	if sub.Declaration != "" {
-		return declared(sub)
-	}
-	name := cmp.Or(sub.Judge, defaultJudge)
 	known := catalog.JudgeNames()
-	if !slices.Contains(known, name) && !catalog.KnownRule(name) {
-		return catalog.Choice{}, usage.Mark(usage.Unknown("judge", name, known))
+	if sub.Declaration == "" {
+		name := cmp.Or(sub.Judge, defaultJudge)
+		if !slices.Contains(known, name) && !catalog.KnownRule(name) {
+			return catalog.Choice{}, usage.Mark(usage.Unknown("judge", name, known))
+		}
+		o := catalog.JudgeOptions{Reading: sub.Reading, Embedder: s.options.Embedder, Thesaurus: s.options.Thesaurus}
+		return catalog.Choose(name, o, false)
 	}
-	o := catalog.JudgeOptions{Reading: sub.Reading, Embedder: s.options.Embedder, Thesaurus: s.options.Thesaurus}
-	return catalog.Choose(name, o, false)
-}
-
-// declarationName replaces the file name in errors about a declaration.
-const declarationName = "declaration"
-
-// declared returns the judge that a client declared.
-func declared(sub submission) (catalog.Choice, error) {
 	text := []byte(sub.Declaration)
 	if _, ok, _ := catalog.ParseComposition(declarationName, text); ok {
 		return catalog.Choice{}, usage.Mark(deem.WithHint(errors.New("a judge that consists of others cannot be sent"),
@@ -179,8 +169,11 @@ func declared(sub submission) (catalog.Choice, error) {
 	if err != nil {
 		return catalog.Choice{}, usage.Mark(err)
 	}
-	if slices.Contains(catalog.JudgeNames(), d.Name) {
+	if slices.Contains(known, d.Name) {
 		return catalog.Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("the name %q belongs to a judge that comes with deem", d.Name), "choose another name, such as %q", "my-"+d.Name))
 	}
 	return catalog.Declared(d, sub.Reading)
 }
+
+// declarationName replaces the file name in errors about a declaration.
+const declarationName = "declaration"

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -23,9 +24,9 @@ const openAPIAbout = "Submit what a system answered, get verdicts. A record hold
 // A node is an object of the document. Its members are written in order of name.
 type node = map[string]any
 
-// document returns the OpenAPI document, generated from the table of operations.
-func (s *Server) document() node {
-	b := newSchemas()
+// getOpenAPI writes the OpenAPI document, generated from the table of operations.
+func (s *Server) getOpenAPI(w http.ResponseWriter, _ *http.Request) error {
+	b := &schemas{named: node{}, names: map[reflect.Type]string{}}
 	paths := node{}
 	tags := []node{}
 	seen := map[string]bool{}
@@ -43,9 +44,15 @@ func (s *Server) document() node {
 	for path, about := range map[string]string{
 		"/healthz": "The server is there.", "/readyz": "The database can be reached.", "/metrics": "Counters as Prometheus reads them.",
 	} {
-		paths[path] = node{"get": plainOperation(path, about)}
+		paths[path] = node{"get": node{
+			"operationId": strings.TrimPrefix(path, "/"), "summary": about, "tags": []string{"server"},
+			"responses": node{
+				"200":     node{"description": about, "content": node{"text/plain": node{"schema": node{"type": "string"}}}},
+				"default": node{"description": "It is not so."},
+			},
+		}}
 	}
-	return node{
+	return writeAnswer(w, http.StatusOK, node{
 		"openapi": openAPIVersion,
 		"info":    node{"title": "deem", "version": "1", "summary": "Judge what a system answered.", "description": openAPIAbout},
 		"servers": []node{{"url": "/"}},
@@ -55,26 +62,15 @@ func (s *Server) document() node {
 			{}, {"token": []string{}},
 		},
 		"components": node{
-			"schemas":         b.list(),
+			"schemas":         b.named,
 			"securitySchemes": node{"token": node{"type": "http", "scheme": "bearer", "description": "The token that the server was started with, if it has one."}},
 			"responses":       node{"Problem": node{"description": "Something is wrong.", "content": node{problemType: node{"schema": b.ref(problem{})}}}},
 		},
-	}
+	})
 }
 
 // problemType is the media type of an error.
 const problemType = "application/problem+json"
-
-// plainOperation describes an endpoint outside the API.
-func plainOperation(path, about string) node {
-	return node{
-		"operationId": strings.TrimPrefix(path, "/"), "summary": about, "tags": []string{"server"},
-		"responses": node{
-			"200":     node{"description": about, "content": node{"text/plain": node{"schema": node{"type": "string"}}}},
-			"default": node{"description": "It is not so."},
-		},
-	}
-}
 
 // node returns the description of an operation.
 func (op operation) node(b *schemas) node {
@@ -136,23 +132,14 @@ func contents(b *schemas, list []content) node {
 	n := node{}
 	for _, c := range list {
 		m := node{"schema": c.schema.node(b)}
-		if c.example != "" {
-			m["example"] = c.value()
+		switch {
+		case c.example == "":
+		case c.media == "application/json":
+			m["example"] = json.RawMessage(c.example)
+		default:
+			m["example"] = c.example
 		}
 		n[c.media] = m
 	}
 	return n
-}
-
-// value returns the example for the document: JSON as JSON, everything else as a string.
-func (c content) value() any {
-	if c.media != "application/json" {
-		return c.example
-	}
-	return json.RawMessage(c.example)
-}
-
-// getOpenAPI writes the OpenAPI document.
-func (s *Server) getOpenAPI(w http.ResponseWriter, _ *http.Request) error {
-	return writeAnswer(w, http.StatusOK, s.document())
 }

@@ -23,12 +23,6 @@ import (
 // ndjson is the media type of newline-delimited JSON.
 const ndjson = "application/x-ndjson"
 
-// media returns the media type of a request's body.
-func media(r *http.Request) string {
-	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	return strings.ToLower(strings.TrimSpace(kind))
-}
-
 // The states of a run as clients see them.
 const (
 	stateQueued  = "queued"  // waits for a slot
@@ -191,7 +185,13 @@ func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request, run store.Run
 		err := deem.WithHint(errors.New("this server does not judge run "+run.ID), "only the server or the command that judges a run can stop it")
 		return server.WithStatus(http.StatusConflict, err)
 	}
-	j.cancel()
+	// No new items are started. Calls in flight that finish within callsGrace are kept, the
+	// others are aborted.
+	j.mu.Lock()
+	j.cancelled = true
+	j.mu.Unlock()
+	j.stop()
+	time.AfterFunc(callsGrace, j.kill)
 	// Calls in flight may take longer than cancelWait. Clients can poll the run.
 	select {
 	case <-j.done:

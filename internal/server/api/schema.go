@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"time"
@@ -49,21 +50,8 @@ func (sc schema) node(b *schemas) node {
 // schemas generates JSON Schemas from the types of requests and responses, so that the
 // document cannot contradict the code. The schemas of structs are named and defined once.
 type schemas struct {
-	named map[string]node
+	named node
 	names map[reflect.Type]string
-}
-
-func newSchemas() *schemas {
-	return &schemas{named: map[string]node{}, names: map[reflect.Type]string{}}
-}
-
-// list returns all named schemas.
-func (b *schemas) list() node {
-	list := node{}
-	for name, n := range b.named {
-		list[name] = n
-	}
-	return list
 }
 
 // ref returns the schema of a value's type.
@@ -130,7 +118,7 @@ func (b *schemas) define(t reflect.Type) string {
 	if about := abouts[name]; about != "" {
 		n["description"] = about
 	}
-	if strings.HasPrefix(t.Name(), "sent") || closed[name] {
+	if closed[name] {
 		n["additionalProperties"] = false
 	}
 	b.named[name] = n
@@ -162,24 +150,14 @@ func (b *schemas) fields(t reflect.Type, name string, properties node, required 
 			n = node{"anyOf": []node{n, {"type": "null"}}}
 		}
 		if about := abouts[name+"."+key]; about != "" {
-			n = described(n, about)
+			n = maps.Clone(n)
+			n["description"] = about
 		}
 		properties[key] = n
-		if always := !optional; always && !closed[name] || needed[name+"."+key] {
+		if !optional && !closed[name] || needed[name+"."+key] {
 			*required = append(*required, key)
 		}
 	}
-}
-
-// described returns a schema with its own description.
-func described(n node, about string) node {
-	out := node{"description": about}
-	for k, v := range n {
-		if k != "description" {
-			out[k] = v
-		}
-	}
-	return out
 }
 
 // schemaName returns the name of a type in the document.
@@ -197,16 +175,10 @@ func schemaName(t reflect.Type) string {
 
 // schemaNames has the types whose name in the document differs from the Go name.
 var schemaNames = map[reflect.Type]string{
-	reflect.TypeFor[deem.Record]():  "WholeRecord",
-	reflect.TypeFor[sentItem]():     "SentItem",
-	reflect.TypeFor[sentLabels]():   "SentLabels",
-	reflect.TypeFor[sentLabel]():    "SentLabel",
-	reflect.TypeFor[submissionIn](): "Submission",
-	reflect.TypeFor[resumption]():   "Resumption",
-	reflect.TypeFor[itemOut]():      "Trials",
-	reflect.TypeFor[judgeOut]():     "RunJudge",
-	reflect.TypeFor[keptLabels]():   "KeptLabels",
-
+	reflect.TypeFor[deem.Record]():          "WholeRecord",
+	reflect.TypeFor[submissionIn]():         "Submission",
+	reflect.TypeFor[itemOut]():              "Trials",
+	reflect.TypeFor[judgeOut]():             "RunJudge",
 	reflect.TypeFor[reports.ErrataReport](): "Errata",
 }
 

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"math"
 	"net/http"
@@ -71,8 +70,11 @@ func (sp *spool) take(most int, read func(each func(raw []byte) error) error) (s
 	}
 	in := &intake{most: most, out: bufio.NewWriter(f), ids: map[[16]byte]bool{}}
 	hash, err := dataset.HashItems(in.items(read))
-	if err = errors.Join(err, in.out.Flush(), f.Close()); err == nil {
-		err = in.err()
+	switch err = errors.Join(err, in.out.Flush(), f.Close()); {
+	case err == nil && in.bad.total > 0:
+		err = server.WithStatus(http.StatusBadRequest, &in.bad)
+	case err == nil && in.n == 0:
+		err = server.BadRequest("there are no items to judge")
 	}
 	if err != nil {
 		return spooled{}, errors.Join(err, os.Remove(f.Name()))
@@ -115,16 +117,16 @@ var errNoSpool = errors.New("this server judges nothing: it has no folder for it
 
 func (sp *spool) name(hash string) string { return filepath.Join(sp.dir, hash+".jsonl") }
 
-// find returns a dataset that was stored earlier. The caller must release it.
-func (sp *spool) find(hash string, n int) (spooled, error) {
+// find returns a dataset that was stored earlier, and false if it is not there. The caller
+// must release it.
+func (sp *spool) find(hash string, n int) (spooled, bool) {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
-	got := spooled{file: sp.name(hash), hash: hash, n: n}
-	if sp.dir == "" || !sp.has(hash) {
-		return got, fs.ErrNotExist
+	if !sp.has(hash) {
+		return spooled{}, false
 	}
 	sp.used[hash]++
-	return got, nil
+	return spooled{file: sp.name(hash), hash: hash, n: n}, true
 }
 
 // has reports whether the spool contains a dataset.
@@ -182,13 +184,33 @@ type intake struct {
 	bad  badItems
 }
 
-// items yields the items from read until the first invalid one.
+// items yields the items from read until the first invalid one. Problems with items are
+// collected; an error ends the intake.
 func (in *intake) items(read func(each func(raw []byte) error) error) iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
 		err := read(func(raw []byte) error {
-			it, err := in.item(raw)
-			if err != nil || in.bad.total > 0 {
-				return err
+			if in.n++; in.n > in.most {
+				err := fmt.Errorf("these are more than %d items", in.most)
+				if in.most < maxItems {
+					err = deem.WithHint(err, "POST %s/runs takes more, and judges them in the background", server.APIRoot)
+				}
+				return server.WithStatus(http.StatusRequestEntityTooLarge, err)
+			}
+			it, err := decodeItem(raw)
+			if it.ID == "" {
+				it.ID = strconv.Itoa(in.n) // like rows of a file
+			}
+			sum := sha256.Sum256([]byte(it.ID))
+			key := [16]byte(sum[:16])
+			if err == nil && in.ids[key] {
+				err = deem.WithHint(fmt.Errorf("the id %q is that of an earlier item", it.ID), "the ids of items are unique")
+			}
+			in.ids[key] = true
+			if err != nil {
+				in.bad.add(in.n-1, it.ID, err)
+			}
+			if in.bad.total > 0 {
+				return nil
 			}
 			if _, err := in.out.Write(append(it.Canonical(), '\n')); err != nil {
 				return err
@@ -200,47 +222,6 @@ func (in *intake) items(read func(each func(raw []byte) error) error) iter.Seq2[
 			yield(deem.Item{}, err)
 		}
 	}
-}
-
-// item parses one item. Problems with the item are collected; an error ends the intake.
-func (in *intake) item(raw []byte) (deem.Item, error) {
-	index := in.n
-	if in.n++; in.n > in.most {
-		return deem.Item{}, tooManyItems(in.most)
-	}
-	it, err := decodeItem(raw)
-	if it.ID == "" {
-		it.ID = strconv.Itoa(in.n) // like rows of a file
-	}
-	sum := sha256.Sum256([]byte(it.ID))
-	key := [16]byte(sum[:16])
-	if err == nil && in.ids[key] {
-		err = deem.WithHint(fmt.Errorf("the id %q is that of an earlier item", it.ID), "the ids of items are unique")
-	}
-	in.ids[key] = true
-	if err != nil {
-		in.bad.add(index, it.ID, err)
-	}
-	return it, nil
-}
-
-func tooManyItems(most int) error {
-	err := fmt.Errorf("these are more than %d items", most)
-	if most < maxItems {
-		err = deem.WithHint(err, "POST %s/runs takes more, and judges them in the background", server.APIRoot)
-	}
-	return server.WithStatus(http.StatusRequestEntityTooLarge, err)
-}
-
-// err returns the collected problems of the items.
-func (in *intake) err() error {
-	switch {
-	case in.bad.total > 0:
-		return server.WithStatus(http.StatusBadRequest, &in.bad)
-	case in.n == 0:
-		return server.BadRequest("there are no items to judge")
-	}
-	return nil
 }
 
 // An itemProblem is a problem with one item.
@@ -337,23 +318,17 @@ func decodeStrictly(raw []byte, to any, what string, more ...string) error {
 	}
 	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
 		name, _ = strconv.Unquote(name)
-		return usage.Unknown("field", name, append(fieldNames(to), more...))
+		var known []string
+		for field := range reflect.TypeOf(to).Elem().Fields() {
+			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			known = append(known, key)
+		}
+		return usage.Unknown("field", name, append(known, more...))
 	}
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%s is not JSON: %w", what, err)
 	}
 	return err // The error of an UnmarshalJSON method describes itself.
-}
-
-// fieldNames returns the JSON names of the fields of a struct.
-func fieldNames(to any) []string {
-	t := reflect.TypeOf(to).Elem()
-	var names []string
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	return names
 }
 
 // wordFor returns the JSON name of a type, with an article.
@@ -377,7 +352,7 @@ func article(noun string) string {
 	if word == "bool" {
 		return "true or false"
 	}
-	if slices.Contains([]string{"array", "object"}, word) {
+	if word == "array" || word == "object" {
 		return "an " + word
 	}
 	return "a " + word

@@ -11,10 +11,10 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"deem"
-	"deem/internal/catalog"
 	"deem/internal/server"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -86,17 +86,6 @@ func (sub submission) check() error {
 	return nil
 }
 
-// trials returns how many times each item is judged.
-func (sub submission) trials() int { return max(sub.Trials, 1) }
-
-// cost returns the cost limit of the client.
-func (sub submission) cost() catalog.Optional[int64] {
-	if sub.MaxCost == nil {
-		return catalog.Optional[int64]{}
-	}
-	return catalog.Optional[int64]{Value: int64(*sub.MaxCost), Set: true}
-}
-
 // readSubmission reads the body of a request into the spool. Unless there is an error, the
 // caller must release the spooled items.
 func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int) (submission, spooled, error) {
@@ -104,7 +93,7 @@ func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int
 	body := &slowBody{Reader: r.Body, rc: http.NewResponseController(w), since: time.Now()}
 	q := r.URL.Query()
 	var read func(each func(raw []byte) error) error
-	if media(r) == ndjson {
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.EqualFold(strings.TrimSpace(kind), ndjson) {
 		if err := sub.readQuery(q); err != nil {
 			return sub, spooled{}, err
 		}
@@ -270,24 +259,15 @@ func (sub *submission) readQuery(q url.Values) error {
 		sub.MaxCost = (*dollarSum)(&micros)
 	}
 	for name, to := range map[string]*bool{"fresh": &sub.Fresh, "retry_unjudged": &sub.RetryUnjudged} {
-		var err error
-		if *to, err = readBool(q, name); err != nil {
-			return err
+		switch text := q.Get(name); text {
+		case "", "false":
+		case "true":
+			*to = true
+		default:
+			return server.BadRequest("%s is true or false, not %q", name, text)
 		}
 	}
 	return nil
-}
-
-// readBool reads a parameter that is true or false. The default is false.
-func readBool(q url.Values, name string) (bool, error) {
-	switch text := q.Get(name); text {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	default:
-		return false, server.BadRequest("%s is true or false, not %q", name, text)
-	}
 }
 
 // readLines calls each for every line of a body that is not blank. A line is an item.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"deem/internal/server"
 	"deem/report"
@@ -32,10 +33,7 @@ const (
 
 // operations returns the operations of the API.
 func (s *Server) operations() []operation {
-	list := s.judgingOperations()
-	list = append(list, s.runOperations()...)
-	list = append(list, s.recordOperations()...)
-	return append(list, s.listOperations()...)
+	return slices.Concat(s.judgingOperations(), s.runOperations(), s.otherOperations())
 }
 
 // asJSON returns the content of an answer that is always JSON.
@@ -57,13 +55,6 @@ func withParameter() parameter {
 
 func limitParameter() parameter {
 	return parameter{name: "limit", in: "query", about: "How many there are on a page at most; 50 without it.", schema: whole(1, maxPage), example: "10"}
-}
-
-func gateParameter() parameter {
-	return parameter{
-		name: "gate", in: "query", repeats: true, about: "A condition to hold against the report, as deem report --gate takes it; it may be given again.",
-		schema: text(), example: "overall.lo >= 65%",
-	}
 }
 
 // lineParameters returns the parameters that replace the fields of a submission if its body
@@ -162,7 +153,11 @@ func (s *Server) runOperations() []operation {
 			method: "GET", path: "/runs/{id}/report", id: "getReport", tag: "runs", summary: "Say what a run found.",
 			about: "The same as deem report --json prints, with what the errata that the run was told of do to its numbers. The report of a run in progress may be a few seconds old. " +
 				"A gate that fails does not change the status: its outcome stands under gates, with those that were promised when the run was locked.",
-			params: []parameter{runID(), gateParameter()}, answers: answersJSON("The report.", report.Report{}), handle: s.OfRun(s.getReport),
+			params: []parameter{runID(), {
+				name: "gate", in: "query", repeats: true, about: "A condition to hold against the report, as deem report --gate takes it; it may be given again.",
+				schema: text(), example: "overall.lo >= 65%",
+			}},
+			answers: answersJSON("The report.", report.Report{}), handle: s.OfRun(s.getReport),
 		},
 		{
 			method: "GET", path: "/runs/{id}/export", id: "getExport", tag: "runs", summary: "Write a run as a file.",
@@ -187,8 +182,8 @@ func (s *Server) runOperations() []operation {
 	}
 }
 
-// recordOperations returns the operations that show records.
-func (s *Server) recordOperations() []operation {
+// otherOperations returns the operations that show records and describe the server.
+func (s *Server) otherOperations() []operation {
 	return []operation{
 		{
 			method: "GET", path: "/runs/{id}/records", id: "getRecords", tag: "runs", summary: "List the records of a run.",
@@ -221,12 +216,6 @@ func (s *Server) recordOperations() []operation {
 			},
 			answers: answersJSON("The trials.", itemOut{}), handle: s.OfRun(s.getRecord),
 		},
-	}
-}
-
-// listOperations returns the operations that describe the server.
-func (s *Server) listOperations() []operation {
-	return []operation{
 		{method: "GET", path: "/judges", id: "getJudges", tag: "server", summary: "List the judges that can be named.", answers: answersJSON("The judges.", judgesOut{}), handle: s.getJudges},
 		{method: "GET", path: "/models", id: "getModels", tag: "server", summary: "List the models that clients may ask.", answers: answersJSON("The models, the default first.", modelsOut{}), handle: s.getModels},
 		{method: "GET", path: "/benchmarks", id: "getBenchmarks", tag: "server", summary: "List the benchmarks that deem knows.", answers: answersJSON("The benchmarks.", benchmarksOut{}), handle: s.getBenchmarks},

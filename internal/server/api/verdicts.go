@@ -124,7 +124,7 @@ func (s *Server) postVerdicts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	patient(http.NewResponseController(w), wait)
+	server.Extend(http.NewResponseController(w), wait)
 	if wants(r, ndjson) {
 		return s.streamVerdicts(w, r, j, wait, with)
 	}
@@ -146,13 +146,6 @@ func (s *Server) postVerdicts(w http.ResponseWriter, r *http.Request) error {
 			return r.Context().Err()
 		}
 	}
-}
-
-// patient extends the write deadline by wait plus the usual timeout.
-func patient(rc *http.ResponseController, wait time.Duration) {
-	// Writers in tests do not support deadlines.
-	_ = rc.SetWriteDeadline(time.Now().Add(wait + server.WriteTimeout))
-	_ = rc.SetReadDeadline(time.Time{}) // See extend.
 }
 
 // verdicts sends all records of a run that has ended.
@@ -286,7 +279,7 @@ func (l *lines) write(v any) error { return l.enc.Encode(v) }
 
 // flush sends the buffered lines.
 func (l *lines) flush() error {
-	patient(l.rc, l.wait)
+	server.Extend(l.rc, l.wait)
 	if err := l.rc.Flush(); !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}

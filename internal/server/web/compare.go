@@ -185,7 +185,7 @@ func (s *Server) flipsCSV(w http.ResponseWriter, r *http.Request) error {
 		n := 0
 		for f, err := range texts {
 			if n++; n%csvPage == 1 {
-				server.Extend(rc)
+				server.Extend(rc, 0)
 			}
 			if !yield(f, err) {
 				return

@@ -128,7 +128,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, run store.Run) er
 		}
 		if event != "" {
 			last, sent = string(text), time.Now()
-			server.Extend(rc)
+			server.Extend(rc, 0)
 			if _, err := io.WriteString(w, event); err != nil {
 				return err
 			}

@@ -307,7 +307,7 @@ func (s *Server) rawText(w http.ResponseWriter, r *http.Request, run store.Run) 
 		return server.NotFound("item %q has no text %q", id, part)
 	}
 	server.Download(w, "text/plain; charset=utf-8", server.FileName(id)+"."+server.FileName(part)+".txt")
-	server.Extend(http.NewResponseController(w))
+	server.Extend(http.NewResponseController(w), 0)
 	_, _ = w.Write([]byte(text)) //nolint:gosec // It is plain text, and nobody may sniff it for more.
 	return nil
 }

@@ -201,7 +201,7 @@ func (s *Server) itemsCSV(w http.ResponseWriter, r *http.Request) error {
 	out := export.NewCSV(w, reports.ExportRun(run, false), export.CSVOptions{Spreadsheet: true})
 	rc := http.NewResponseController(w)
 	for len(recs) > 0 {
-		server.Extend(rc)
+		server.Extend(rc, 0)
 		for _, rec := range recs {
 			if err := out.Add(rec); err != nil {
 				return s.Cut(r, err)
