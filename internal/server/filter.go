@@ -13,8 +13,8 @@ import (
 	"deem/internal/store"
 )
 
-// NoCategory is the name for items without a category, as in reports.
-const NoCategory = "(none)"
+// noCategory is the name for items without a category, as in reports.
+const noCategory = "(none)"
 
 // The values of Filter.Verdict.
 const (
@@ -102,8 +102,8 @@ func (f Filter) View() store.View {
 	v := store.View{Text: f.Text, Against: f.Against, Order: f.Order, Descending: f.Descending}
 	if f.Category != "" {
 		v.Categories = []string{f.Category}
-		if f.Category == NoCategory {
-			v.Categories = []string{"", NoCategory}
+		if f.Category == noCategory {
+			v.Categories = []string{"", noCategory}
 		}
 	}
 	if f.Label != "" {
@@ -136,12 +136,12 @@ func EncodePlace(p *store.Place) string {
 
 // DecodePlace decodes a place. It returns an error if the text is invalid.
 func DecodePlace(text string) (*store.Place, error) {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return nil, BadRequest("there is no such place in the items")
-	}
 	p := &store.Place{}
-	if err := json.Unmarshal(raw, p); err != nil {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(raw, p)
+	}
+	if err != nil {
 		return nil, BadRequest("there is no such place in the items")
 	}
 	return p, nil

@@ -1,13 +1,11 @@
 package server
 
 import (
-	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
-	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -68,19 +66,6 @@ func (g *Guard) newSession(r *http.Request) *http.Cookie {
 	return g.cookie(r, text+"."+g.sign("session", text), int(sessionLife.Seconds()))
 }
 
-// endSession ends the session of a request, so that copies of its cookie are refused,
-// and returns the cookie that removes it from the browser.
-func (g *Guard) endSession(r *http.Request) *http.Cookie {
-	if session := g.Session(r); session != "" {
-		g.mu.Lock()
-		now := g.now()
-		maps.DeleteFunc(g.ended, func(_ string, expires time.Time) bool { return expires.Before(now) })
-		g.ended[session] = now.Add(sessionLife)
-		g.mu.Unlock()
-	}
-	return g.cookie(r, "", -1)
-}
-
 func (g *Guard) cookie(r *http.Request, value string, age int) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure is set under TLS; loopback has no TLS.
 		Name: cookieName(r), Value: value, Path: "/", MaxAge: age,
@@ -125,7 +110,12 @@ func (g *Guard) CSRF(r *http.Request) string { return g.sign("csrf", g.Session(r
 func (g *Guard) Remote(r *http.Request) string {
 	host := hostOf(r.RemoteAddr)
 	if g.proxy {
-		host = cmp.Or(forwarded(r.Header), host)
+		// The proxy adds the client at the end. The client can forge the addresses before it.
+		all := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
+		last := strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:])
+		if client := strings.Trim(hostOf(last), "[]"); net.ParseIP(client) != nil {
+			host = client
+		}
 	}
 	ip := net.ParseIP(host)
 	if ip == nil || ip.To4() != nil {
@@ -134,14 +124,73 @@ func (g *Guard) Remote(r *http.Request) string {
 	return ip.Mask(net.CIDRMask(64, 128)).String()
 }
 
-// forwarded returns the client address that the proxy reports, or "" if there is none. It is
-// the last one in X-Forwarded-For: the client can forge those before it.
-func forwarded(h http.Header) string {
-	all := strings.Join(h.Values("X-Forwarded-For"), ",")
-	last := strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:])
-	host := strings.Trim(hostOf(last), "[]")
-	if net.ParseIP(host) == nil {
-		return ""
+// An address may send maxMisses wrong tokens per missWindow. At most maxAddresses are
+// tracked; further addresses share one counter, so that an attacker with many addresses
+// gains little and memory stays bounded.
+const (
+	maxMisses    = 10
+	missWindow   = time.Minute
+	maxAddresses = 10_000
+)
+
+// A throttle counts wrong tokens by address.
+type throttle struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	seen  map[string]missed
+	swept time.Time // when expired entries were last removed
+}
+
+// missed counts the wrong tokens of one address since a time.
+type missed struct {
+	since time.Time
+	n     int
+}
+
+func newThrottle(now func() time.Time) *throttle {
+	return &throttle{now: now, seen: map[string]missed{}}
+}
+
+// wait returns how long an address must wait before it may try again, or 0.
+func (t *throttle) wait(addr string) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := t.seen[t.slot(addr)]
+	if m.n < maxMisses {
+		return 0
 	}
-	return host
+	return max(0, missWindow-t.now().Sub(m.since))
+}
+
+// miss counts a wrong token.
+func (t *throttle) miss(addr string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	slot := t.slot(addr)
+	m := t.seen[slot]
+	if t.now().Sub(m.since) >= missWindow {
+		m = missed{since: t.now()}
+	}
+	m.n++
+	t.seen[slot] = m
+}
+
+// slot returns the key under which an address is counted. The caller holds the lock.
+func (t *throttle) slot(addr string) string {
+	if _, known := t.seen[addr]; known || len(t.seen) < maxAddresses {
+		return addr
+	}
+	if now := t.now(); now.Sub(t.swept) >= missWindow/10 { // Do not sweep at every guess.
+		t.swept = now
+		for a, m := range t.seen {
+			if now.Sub(m.since) >= missWindow {
+				delete(t.seen, a)
+			}
+		}
+	}
+	if len(t.seen) < maxAddresses {
+		return addr
+	}
+	return "" // All further addresses.
 }

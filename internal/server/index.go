@@ -27,13 +27,6 @@ type indexed struct {
 	searched store.Searched
 }
 
-func newIndexer(ctx context.Context, st store.Database, log *slog.Logger) *Indexer {
-	return &Indexer{ctx: ctx, store: st, log: log, searched: map[string]indexed{}}
-}
-
-// wait waits until nothing is being indexed.
-func (ix *Indexer) wait() { ix.wg.Wait() }
-
 // Want requests that a run is indexed, and returns immediately. While another run is being
 // indexed only the last request is kept, since it is for the page that is being viewed.
 func (ix *Indexer) Want(run store.Run) {

@@ -1,3 +1,20 @@
+// Package server has what the HTTP API (package api) and the web pages (package web) share:
+// checks of requests, tokens and sessions, routes, errors, filters of records, and the search
+// index. A command makes a [Server], and adds the parts to it.
+//
+// # Cross-site requests
+//
+// A request with a method other than GET is rejected unless it comes from one of our pages.
+// The server checks the headers in which browsers send the origin, and a form must also
+// contain the value of [Guard.CSRF]. Routes under /api/ do not need it, since browsers let
+// a foreign page send neither JSON nor an Authorization header without a preflight request.
+//
+// # Access
+//
+// Without a token the server accepts only host names of this machine, which prevents DNS
+// rebinding. With a token it requires the token everywhere except at /login, /healthz,
+// /readyz and the static files. [CheckListen] checks whether a server may listen on an
+// address.
 package server
 
 import (
@@ -58,13 +75,13 @@ func New(o Options) (*Server, error) {
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	s := &Server{Options: o, Guard: newGuard(o.Token, o.BehindProxy), Mux: http.NewServeMux(), ended: ended{why: map[string]error{}}}
 	s.Background, s.stop = context.WithCancel(context.Background())
-	s.Index = newIndexer(s.Background, o.Store, o.Logger)
+	s.Index = &Indexer{ctx: s.Background, store: o.Store, log: o.Logger, searched: map[string]indexed{}}
 	s.Add(Part{Routes: []Route{
 		{Pattern: "GET /healthz", Handle: healthz},
 		{Pattern: "GET /readyz", Handle: s.readyz},
 		{Pattern: "POST /login", Handle: s.login},
 		{Pattern: "POST /logout", Handle: s.logout},
-	}, Wait: s.Index.wait})
+	}, Wait: s.Index.wg.Wait})
 	return s, nil
 }
 
@@ -120,4 +137,65 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	<-failed
 	return err
+}
+
+// APIRoot is the path prefix of this version of the API.
+const APIRoot = "/api/v1"
+
+// A HandleFunc answers a request. An error that it returns before it writes anything becomes
+// an error response.
+type HandleFunc func(w http.ResponseWriter, r *http.Request) error
+
+// A Route is a pattern of [http.ServeMux] with its handler.
+type Route struct {
+	Pattern string
+	Handle  HandleFunc
+	MaxBody int64 // of the request, in bytes; 0 means 1 MiB
+}
+
+// A Part is a part of a server: the API or the pages.
+type Part struct {
+	Routes []Route
+
+	// Fail writes the errors of all requests whose path begins with Path, also of those
+	// that fail a check of the server.
+	Path string
+	Fail func(w http.ResponseWriter, r *http.Request, status int, err error)
+
+	Wait func() // waits for background work when the server is closed; nil if there is none
+}
+
+// Add adds a part. It is called before the first request.
+func (s *Server) Add(p Part) {
+	s.parts = append(s.parts, p)
+	for _, rt := range p.Routes {
+		s.Mux.HandleFunc(rt.Pattern, func(w http.ResponseWriter, r *http.Request) {
+			r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(rt.MaxBody, defaultBody))
+			if err := rt.Handle(w, r); err != nil {
+				s.fail(w, r, err)
+			}
+		})
+	}
+}
+
+// defaultBody is the maximum size of a request body in bytes.
+const defaultBody = 1 << 20
+
+// healthz reports that the server is running.
+func healthz(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, err := w.Write([]byte("ok\n"))
+	return err
+}
+
+// readyz reports whether the store can be reached.
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
+	for _, err := range s.Store.Runs(r.Context()) {
+		if err != nil {
+			s.Logger.Error("not ready", "error", err)
+			return WithStatus(http.StatusServiceUnavailable, errors.New("the database cannot be reached"))
+		}
+		break
+	}
+	return healthz(w, r)
 }
