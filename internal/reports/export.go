@@ -27,13 +27,18 @@ type ExportOptions struct {
 	Redacted    bool // the texts of the items were removed
 }
 
-// WriteRecords streams the records of a run in a format that other programs read.
-func WriteRecords(ctx context.Context, w io.Writer, st store.Store, run store.Run, format string, o ExportOptions) error {
-	as := export.Run{
+// ExportRun describes the run of exported records.
+func ExportRun(run store.Run, redacted bool) export.Run {
+	return export.Run{
 		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
 		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash, Trials: run.Trials,
-		Created: run.Created, Software: strings.TrimSpace("deem " + SettingsOf(run.Spec).Deem), Redacted: o.Redacted,
+		Created: run.Created, Software: strings.TrimSpace("deem " + SettingsOf(run.Spec).Deem), Redacted: redacted,
 	}
+}
+
+// WriteRecords streams the records of a run in a format that other programs read.
+func WriteRecords(ctx context.Context, w io.Writer, st store.Store, run store.Run, format string, o ExportOptions) error {
+	as := ExportRun(run, o.Redacted)
 	records := func() iter.Seq2[deem.Record, error] {
 		return store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true}))
 	}
