@@ -18,7 +18,10 @@ func (b *Builder) Report() Report {
 	metrics := b.main.metrics()
 	hold := b.hold()
 	clusters := b.clusters()
-	by := estimator{clustered: clusters.Robust, resample: b.Head.resampling(), calibration: b.Head.CalibrationError}
+	by := estimator{clustered: clusters.Robust, calibration: b.Head.CalibrationError}
+	if boot := b.Head.Bootstrap; boot != nil {
+		by.resample = &stat.Resampling{Draws: boot.Draws, Seed: boot.Seed, Level: stat.DefaultLevel}
+	}
 	r := Report{
 		Version: Version, Head: b.Head,
 		Records: b.records, Items: b.main.items, Judged: b.main.judged(), Unjudged: b.main.unjudged,
@@ -28,25 +31,34 @@ func (b *Builder) Report() Report {
 		Categories: b.categoryRows(by, metrics[0], hold != nil),
 		Trials:     b.trialRows(by),
 		Aspects:    b.aspectRows(by, hold != nil),
-		Labels:     b.labelRows(),
+		Labels:     make([]Label, 0, len(b.labels)),
 		Readings:   b.readingRows(by),
 		Retrieval:  b.ranked.Retrieval(),
 		System:     b.spent.Sums(clusters.Robust),
 		Calls:      b.calls.calls(),
 	}
 	if n := b.undecided; n.n > 0 {
-		r.Undecided = &Failures{Kind: deem.Unsure, N: n.n, Examples: n.first.ids()}
+		r.Undecided = &Failures{Kind: deem.Unsure, N: n.n, Examples: n.ids()}
 	}
 	if h := r.Head.Harness; h != nil {
 		sent := asSent(*h, r.Calls.Wire)
 		r.Head.Harness = &sent
 	}
+	for label, n := range b.labels {
+		r.Labels = append(r.Labels, Label{Label: label, N: n})
+	}
+	slices.SortFunc(r.Labels, func(x, y Label) int {
+		return cmp.Or(cmp.Compare(y.N, x.N), cmp.Compare(x.Label, y.Label))
+	})
 	for i, metric := range metrics {
 		r.Metrics[i] = b.main.figures(by, metric, hold != nil)
 	}
 	r.Noise = b.noiseOf(by, r.Metrics[0])
 	r.Stopped = b.stopped(r.Metrics)
-	r.Clusters = clusters.with(r.Metrics[0].Judged)
+	if est := r.Metrics[0].Judged; clusters.Robust && est != nil && est.EffectiveN > 0 {
+		clusters.DesignEffect = min(float64(est.N)/est.EffectiveN, math.MaxFloat64)
+	}
+	r.Clusters = clusters
 	r.Confidence = b.confidence(r.Noise)
 	r.Detectable = b.main.detectable(metrics[0], r.Metrics[0].Judged)
 	r.Notes = b.notes(r)
@@ -76,14 +88,9 @@ func (b *Builder) clusters() Clusters {
 	}
 	// Clusters of one item each have no effect. If there are too many clusters to check,
 	// they are treated as real clusters, which is correct in either case.
-	c.Robust = c.More || named.several()
-	return c
-}
-
-// with returns c with the design effect of the headline.
-func (c Clusters) with(est *stat.Estimate) Clusters {
-	if c.Robust && est != nil && est.EffectiveN > 0 {
-		c.DesignEffect = min(float64(est.N)/est.EffectiveN, math.MaxFloat64)
+	c.Robust = c.More
+	for _, g := range named.of {
+		c.Robust = c.Robust || g.items > 1
 	}
 	return c
 }
@@ -93,7 +100,7 @@ func (c Clusters) with(est *stat.Estimate) Clusters {
 func (b *Builder) failureRows() []Failures {
 	rows := make([]Failures, 0, len(b.failures))
 	for kind, n := range b.failures {
-		rows = append(rows, Failures{Kind: kind, N: n.n, Examples: n.first.ids()})
+		rows = append(rows, Failures{Kind: kind, N: n.n, Examples: n.ids()})
 	}
 	known := deem.Kinds()
 	rank := func(k deem.Kind) int {
@@ -167,18 +174,6 @@ func (b *Builder) aspectRows(by estimator, withheld bool) []Aspect {
 	return rows
 }
 
-// labelRows returns the labels, most frequent first.
-func (b *Builder) labelRows() []Label {
-	rows := make([]Label, 0, len(b.labels))
-	for label, n := range b.labels {
-		rows = append(rows, Label{Label: label, N: n})
-	}
-	slices.SortFunc(rows, func(x, y Label) int {
-		return cmp.Or(cmp.Compare(y.N, x.N), cmp.Compare(x.Label, y.Label))
-	})
-	return rows
-}
-
 // readingRows returns the figures of the other readings. Each is withheld by its own
 // failures.
 func (b *Builder) readingRows(by estimator) []Reading {
@@ -188,7 +183,7 @@ func (b *Builder) readingRows(by estimator) []Reading {
 		hold := r.hold(b.Head.MaxUnjudged, "item")
 		rows = append(rows, Reading{
 			Reading: name, Hold: hold, Figures: r.figures(by, r.metrics()[0], hold != nil),
-			Differ: r.differ.n, Examples: r.differ.first.ids(),
+			Differ: r.differ.n, Examples: r.differ.ids(),
 		})
 	}
 	return rows

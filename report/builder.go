@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -35,13 +37,14 @@ type Builder struct {
 
 	sums
 	items    gather
+	single   gather         // of one trial
 	trials   map[int]*tally // by trial, if there are several
 	readings map[string]*reread
 
 	failures  map[deem.Kind]*named
 	undecided named
 	labels    map[string]int
-	judges    map[string]struct{}
+	judges    map[string]int // records
 	calls     ledger
 	spent     doc.Meter
 	ranked    *doc.RetrievalBuilder
@@ -75,10 +78,41 @@ func (s *sums) clone() sums {
 	return out
 }
 
-// A named counts items and stores the ids of the first few.
+// A named counts items and stores the ids of those with the smallest positions. The position
+// decides, not the time of arrival, so the order of the records does not matter.
 type named struct {
 	n     int
-	first firsts
+	first []place
+}
+
+type place struct {
+	position int
+	id       string
+}
+
+// add counts an item and stores it if it is among the first limit items.
+func (n *named) add(position int, id string, limit int) {
+	n.n++
+	p := place{position, id}
+	at, known := slices.BinarySearchFunc(n.first, p, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.position, b.position), cmp.Compare(a.id, b.id))
+	})
+	if at >= limit || known {
+		return
+	}
+	// The id may be a substring of a long line, which must not stay in memory.
+	p.id = strings.Clone(id)
+	n.first = slices.Insert(n.first, at, p)
+	n.first = n.first[:min(len(n.first), limit)]
+}
+
+// ids returns the stored ids in order.
+func (n *named) ids() []string {
+	ids := make([]string, len(n.first))
+	for i, p := range n.first {
+		ids[i] = p.id
+	}
+	return ids
 }
 
 func (n *named) clone() *named { return &named{n.n, slices.Clone(n.first)} }
@@ -105,9 +139,28 @@ func (r *reread) add(it *gathered, limit int) {
 	}
 }
 
-// New returns a builder for a report with the given head.
+// New returns a builder for a report with the given head. Invalid values in the head are
+// replaced and defaults filled in.
 func New(h Head) *Builder {
-	h = h.sane()
+	if math.IsNaN(h.MaxUnjudged) || h.MaxUnjudged < 0 {
+		h.MaxUnjudged = 0
+	}
+	h.MaxUnjudged = math.Min(h.MaxUnjudged, 1)
+	if !(h.CalibrationError > 0 && h.CalibrationError <= 1) {
+		h.CalibrationError = 0
+	}
+	if h.Bootstrap != nil {
+		set := *h.Bootstrap
+		if set.Draws <= 0 {
+			set.Draws = stat.DefaultDraws
+		}
+		h.Bootstrap = &set
+	}
+	if h.JudgeKind == "rule" && h.JudgeNote == "" {
+		h.JudgeNote = h.Judge + " is a rule, not a model"
+	}
+	// Reports are compared byte by byte between machines in different time zones.
+	h.Started, h.Ended = h.Started.UTC(), h.Ended.UTC()
 	b := &Builder{
 		Head:     h,
 		sums:     sums{main: &tally{}, categories: map[string]*tally{}, aspects: map[string]*aspect{}},
@@ -116,7 +169,7 @@ func New(h Head) *Builder {
 		readings: map[string]*reread{},
 		failures: map[deem.Kind]*named{},
 		labels:   map[string]int{},
-		judges:   map[string]struct{}{},
+		judges:   map[string]int{},
 		ranked:   doc.NewRetrieval(),
 	}
 	if h.Until != nil {
@@ -129,25 +182,33 @@ func New(h Head) *Builder {
 // must be added in the order of their positions, and records after the rule holds are not
 // counted. Add reports whether the record was counted.
 func (b *Builder) Add(rec deem.Record) (counted bool) {
-	if b.looks != nil && !b.takes(rec) {
-		b.AddLate(rec)
-		return false
+	if l := b.looks; l != nil {
+		if l.weight > 0 && (rec.Item.Cluster == "" || rec.Item.Cluster != l.open) { // the unit before is complete
+			b.look()
+		}
+		if l.holds {
+			b.AddLate(rec)
+			return false
+		}
 	}
 	b.records++
 	for i := range rec.Calls {
 		b.calls.add(&rec.Calls[i])
 	}
-	enter(b.judges, rec.Judge)
+	count(b.judges, rec.Judge)
 	weight, ok := weightOf(rec.Item)
 	if !ok {
 		b.badWeights++
 	}
 	v, kind := b.outcome(rec)
-	guess := b.guess(rec)
+	var guess *float64 // the probability that counts in place of a verdict
+	if f := rec.Failure; b.Head.CalibrationError > 0 && f != nil && rec.Verdict == nil && f.Probability != nil && usableScore(*f.Probability) {
+		guess = f.Probability
+	}
 	if rec.Trial != 0 || b.Head.Trials > 1 {
-		o := outcome{weight: weight, member: memberOf(rec.Item), limit: b.Head.maxAlone()}
-		o.set(v, guess)
-		entry(b.trials, rec.Trial).add(o)
+		it := b.single.add(&rec, v, guess, weight, false)
+		entry(b.trials, rec.Trial).add(it.outcome(b.Head.maxAlone()))
+		b.single.release(it)
 	}
 	if rec.Trial != 0 && b.Head.Trials < 2 {
 		// The number of trials is unknown, so items cannot wait for them.
@@ -162,7 +223,7 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 	switch {
 	case v != nil:
 		b.sureness.add(v)
-		b.addLabel(v.Label)
+		count(b.labels, v.Label)
 	case guess != nil:
 		b.undecided.add(rec.Position, rec.Item.ID, failureExamples)
 	default:
@@ -239,21 +300,6 @@ func (b *Builder) outcome(rec deem.Record) (*deem.Verdict, deem.Kind) {
 	return rec.Verdict, ""
 }
 
-// guess returns the probability that counts in place of a verdict, or nil.
-func (b *Builder) guess(rec deem.Record) *float64 {
-	if f := rec.Failure; b.Head.CalibrationError > 0 && f != nil && rec.Verdict == nil && f.Probability != nil && usableScore(*f.Probability) {
-		return f.Probability
-	}
-	return nil
-}
-
-func (b *Builder) addLabel(label string) {
-	if _, ok := b.labels[label]; !ok {
-		label = strings.Clone(label)
-	}
-	b.labels[label]++
-}
-
 // addAspects adds the aspects of an item, each as the mean over the trials that have it.
 func (b *Builder) addAspects(it *gathered) {
 	var means map[string]stat.Moments
@@ -319,56 +365,6 @@ func differ(a, b *deem.Verdict) bool {
 	return a.Label != b.Label || a.Score != b.Score
 }
 
-// add counts an item and stores it if it is among the first limit items.
-func (n *named) add(position int, id string, limit int) {
-	n.n++
-	n.first.add(position, id, limit)
-}
-
-// A firsts holds the ids of the items with the smallest positions. The position decides,
-// not the time of arrival, so the order of the records does not matter.
-type firsts []place
-
-type place struct {
-	position int
-	id       string
-}
-
-// add adds the item if it is among the first limit items and not present yet.
-func (f *firsts) add(position int, id string, limit int) {
-	p := place{position, id}
-	at := len(*f)
-	for at > 0 && p.before((*f)[at-1]) {
-		at--
-	}
-	if at >= limit || at > 0 && (*f)[at-1] == p {
-		return
-	}
-	// The id may be a substring of a long line, which must not stay in memory.
-	p.id = strings.Clone(id)
-	*f = append(*f, place{})
-	copy((*f)[at+1:], (*f)[at:])
-	(*f)[at] = p
-	*f = (*f)[:min(len(*f), limit)]
-}
-
-// before reports whether p comes before q.
-func (p place) before(q place) bool {
-	if p.position != q.position {
-		return p.position < q.position
-	}
-	return p.id < q.id
-}
-
-// ids returns the ids in order.
-func (f firsts) ids() []string {
-	ids := make([]string, len(f))
-	for i, p := range f {
-		ids[i] = p.id
-	}
-	return ids
-}
-
 // entry returns the value of a key. It creates the value if the key is new.
 func entry[K comparable, V any](m map[K]*V, key K) *V {
 	v, ok := m[key]
@@ -379,9 +375,10 @@ func entry[K comparable, V any](m map[K]*V, key K) *V {
 	return v
 }
 
-// enter adds a name to a set.
-func enter(set map[string]struct{}, name string) {
-	if _, ok := set[name]; !ok {
-		set[strings.Clone(name)] = struct{}{}
+// count counts a name.
+func count(m map[string]int, name string) {
+	if _, ok := m[name]; !ok {
+		name = strings.Clone(name) // It may be a substring of a long line.
 	}
+	m[name]++
 }

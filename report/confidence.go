@@ -1,8 +1,11 @@
 package report
 
 import (
+	"fmt"
+
 	"deem"
 	"deem/internal/doc"
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -60,21 +63,15 @@ func (s *sureness) add(v *deem.Verdict) {
 // confidence returns the confidence of the judge: as stated or, if the judge states none,
 // from the agreement of its trials. It is nil if neither is known.
 func (b *Builder) confidence(n *Noise) *Confidence {
-	s := &b.sureness
-	if s.values.N() == 0 {
-		return n.confidence()
-	}
-	c := &Confidence{Source: doc.FromVerdicts, N: s.values.N(), Mean: s.values.Mean(), Below60: s.below60, Below90: s.below90}
-	for i, k := range s.tenths {
-		if k > 0 {
-			c.Levels = append(c.Levels, ConfidenceLevel{From: float64(i) / 10, To: float64(i+1) / 10, N: k})
+	if s := &b.sureness; s.values.N() > 0 {
+		c := &Confidence{Source: doc.FromVerdicts, N: s.values.N(), Mean: s.values.Mean(), Below60: s.below60, Below90: s.below90}
+		for i, k := range s.tenths {
+			if k > 0 {
+				c.Levels = append(c.Levels, ConfidenceLevel{From: float64(i) / 10, To: float64(i+1) / 10, N: k})
+			}
 		}
+		return c
 	}
-	return c
-}
-
-// confidence returns the agreement of trials as a confidence.
-func (n *Noise) confidence() *Confidence {
 	if n == nil {
 		return nil
 	}
@@ -97,4 +94,17 @@ func (n *Noise) confidence() *Confidence {
 	}
 	c.Mean = values.Mean()
 	return c
+}
+
+// Words describes the confidence of the judge, and says that it is not accuracy.
+func (c *Confidence) Words() string {
+	of, how := "verdict", "stated by the judge"
+	if c.Source == doc.FromTrials {
+		of, how = "item", "the share of an item's trials that agree"
+	}
+	part := func(n int) string {
+		return fmt.Sprintf("%s (%s)", words.Comma(n), doc.Percent(float64(n)/float64(max(c.N, 1))))
+	}
+	return fmt.Sprintf("mean %.2f over %s, %s; %s below 0.6, %s below 0.9; label items to check how often it is right",
+		c.Mean, words.Count(c.N, of), how, part(c.Below60), part(c.Below90))
 }

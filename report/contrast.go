@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"deem/internal/agreement"
 	"deem/internal/doc"
@@ -48,7 +49,18 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 	if len(rows) < 2 {
 		return
 	}
-	rests := restsOf(parts, metric)
+	// The moments of all other parts, for each part. Prefix and suffix sums make this linear
+	// in the number of parts.
+	rests := make([]stat.Moments, len(parts))
+	var left, right stat.Moments
+	for i, part := range parts {
+		rests[i] = left
+		left.Merge(part.values(metric))
+	}
+	for i := len(parts) - 1; i >= 0; i-- {
+		rests[i].Merge(right)
+		right.Merge(parts[i].values(metric))
+	}
 	whole := all.cast.atMost(min(maxTested, max(minTested, 16*maxTested/len(rows))))
 	tests := len(rows)
 	if tests == 2 {
@@ -78,22 +90,6 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 // widened returns the estimates of of, with an allowance for guesses.
 func widened(of func(level float64) stat.Estimate, a agreement.Allowance) func(level float64) stat.Estimate {
 	return func(level float64) stat.Estimate { return agreement.Widened(of(level), a, stat.Unit) }
-}
-
-// restsOf returns, for each part, the moments of all other parts. Prefix and suffix sums
-// make this linear in the number of parts.
-func restsOf(parts []*tally, metric string) []stat.Moments {
-	rests := make([]stat.Moments, len(parts))
-	var left, right stat.Moments
-	for i, part := range parts {
-		rests[i] = left
-		left.Merge(part.values(metric))
-	}
-	for i := len(parts) - 1; i >= 0; i-- {
-		rests[i].Merge(right)
-		right.Merge(parts[i].values(metric))
-	}
-	return rests
 }
 
 // A pair is two groups of items: one and rest return the estimate of each at a level, and
@@ -218,7 +214,7 @@ func (p pair) difference(level float64) stat.Estimate {
 	}
 	est.Lo = math.Max(-1, est.Value-p.join(a.Value-a.Lo, b.Hi-b.Value))
 	est.Hi = math.Min(1, est.Value+p.join(a.Hi-a.Value, b.Value-b.Lo))
-	for _, warning := range append(append([]string(nil), a.Warnings...), b.Warnings...) {
+	for _, warning := range slices.Concat(a.Warnings, b.Warnings) {
 		est = est.Warn(warning)
 	}
 	return est
@@ -227,12 +223,6 @@ func (p pair) difference(level float64) stat.Estimate {
 // join combines the distances of two correlated values.
 func (p pair) join(x, y float64) float64 {
 	return math.Sqrt(math.Max(0, float64(x*x)+float64(y*y)-float64(2*p.correlation*x*y)))
-}
-
-// short rounds a p-value to four digits, the precision of the bisection.
-func short(p float64) float64 {
-	scale := math.Pow(10, 3-math.Floor(math.Log10(p)))
-	return math.Min(math.Round(p*scale)/scale, 1)
 }
 
 // p returns the p-value that corresponds to the intervals: the one at which the end of the
@@ -245,7 +235,9 @@ func (p pair) p() float64 {
 		}
 		return est.Lo
 	}
-	return short(math.Exp(root(beyond, math.Log(smallestP), math.Log(1-1e-9))))
+	found := math.Exp(root(beyond, math.Log(smallestP), math.Log(1-1e-9)))
+	scale := math.Pow(10, 3-math.Floor(math.Log10(found))) // four digits, the precision of the search
+	return math.Min(math.Round(found*scale)/scale, 1)
 }
 
 // root returns where f, an increasing function, crosses 0 between lo and hi, to one part in

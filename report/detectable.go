@@ -1,9 +1,11 @@
 package report
 
 import (
+	"fmt"
 	"math"
 
 	"deem/internal/doc"
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -71,3 +73,28 @@ func (d *Detectable) inClusters(sd float64, n int) float64 {
 	}
 	return stat.MinDetectable(d.Clusters, sd/math.Sqrt(float64(n)), float64(d.Clusters-1), d.Level, d.Power)
 }
+
+// words describes the detectable difference, without a full stop.
+func (d *Detectable) words() string {
+	n := doc.NEquals(d.N)
+	if d.Clusters > 0 {
+		n += " in " + words.Count(d.Clusters, "cluster")
+	}
+	if d.EffectiveN > 0 {
+		n += fmt.Sprintf(", worth %.0f independent items", d.EffectiveN)
+	}
+	assumed := fmt.Sprintf("assumes %s discordant items", wholePercent(d.Discordance))
+	if d.Discordance == 0 {
+		assumed = fmt.Sprintf("assumes that differences vary as scores do, SD %.2f", d.SD)
+	}
+	if d.Clusters > 0 {
+		assumed += ", and differences as clustered as scores, which is usually too careful"
+	}
+	least := plainPoints(d.Difference)
+	if d.Difference >= 1 {
+		least = "none"
+	}
+	return fmt.Sprintf("smallest detectable difference to another run over the same items: %s (%s power; %s; %s)", least, wholePercent(d.Power), n, assumed)
+}
+
+func wholePercent(x float64) string { return fmt.Sprintf("%.0f%%", 100*x) }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"deem"
 	"deem/internal/doc"
@@ -17,8 +16,11 @@ import (
 	"deem/stat"
 )
 
-// maxLabels is the number of labels in a document; JSON has them all.
-const maxLabels = 20
+// The number of labels in a document, and of models in a line; JSON has them all.
+const (
+	maxLabels = 20
+	maxSeen   = 3
+)
 
 // Text writes the short report, 80 columns wide: the score with its interval, the judged
 // and unjudged items, the categories, the cost, and at most one warning.
@@ -32,20 +34,25 @@ func (r Report) HTML(w io.Writer) error { return doc.HTML(w, r.Document()) }
 func (r Report) Document() *doc.Document {
 	p := &paper{Report: r, Document: &doc.Document{Title: r.title(), NotesInDetail: true}}
 	p.headline()
-	p.categories()
-	p.aspects()
-	p.trials()
+	rest := p.categories()
+	p.aspectsAndTrials()
 	p.part(r.Members)
 	p.part(r.Errata)
-	p.Add(doc.Section{ID: "published", Title: "As the benchmark publishes it", Blocks: []doc.Block{doc.Pre(r.published())}})
+	published := r.PublishedText
+	if published == "" && r.Published != nil { // a report that was read from JSON has no text
+		text, err := json.MarshalIndent(r.Published, "", "  ")
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		published = string(text)
+	}
+	p.Add(doc.Section{ID: "published", Title: "As the benchmark publishes it", Blocks: []doc.Block{doc.Pre(published)}})
 	r.Retrieval.AddTo(p.Document)
 	p.Document.AddSums(r.System)
 	p.summary()
 	p.failures()
-	p.Add(p.rest)
-	p.metrics()
-	p.labels()
-	p.readings()
+	p.Add(rest)
+	p.details()
 	p.Add(doc.Section{ID: "made", Title: "How this was made", Detail: true, Blocks: []doc.Block{p.facts()}})
 	p.Mark(r.Notes...)
 	return p.Document
@@ -62,7 +69,6 @@ func (p *paper) part(of any) {
 type paper struct {
 	Report
 	*doc.Document
-	rest doc.Section // categories against the rest, for the details
 }
 
 // mark returns the marks of the warnings, except a warning that a note already gives for
@@ -251,10 +257,11 @@ func about(text, filter, value string) doc.Cell {
 	return doc.Cell{Text: text, Link: doc.Link{Items: url.Values{filter: {value}}}}
 }
 
-// categories shows the score of each category, and which differ from the rest.
-func (p *paper) categories() {
+// categories shows the score of each category, and which differ from the rest. It returns
+// the section of the details that compares each with the rest.
+func (p *paper) categories() doc.Section {
 	if len(p.Categories) == 0 {
-		return
+		return doc.Section{}
 	}
 	t := p.figuresTable("category", p.Categories[0].Metric)
 	rest := doc.Table{Columns: []doc.Column{doc.Col("category"), doc.Est("minus the rest [95%]"), doc.Num("p adjusted")}}
@@ -262,7 +269,11 @@ func (p *paper) categories() {
 	for _, c := range p.Categories {
 		row := p.figuresRow(about(c.Name, byCategory, c.Name), c.Figures)
 		if c.Rest != nil {
-			rest.Rows = append(rest.Rows, []doc.Cell{row[0], doc.T(doc.Points(c.Rest.Difference)), doc.T(pText(c.Rest.PAdjusted))})
+			adjusted := "below 0.001"
+			if c.Rest.PAdjusted >= 0.001 {
+				adjusted = strconv.FormatFloat(c.Rest.PAdjusted, 'f', 3, 64)
+			}
+			rest.Rows = append(rest.Rows, []doc.Cell{row[0], doc.T(doc.Points(c.Rest.Difference)), doc.T(adjusted)})
 		}
 		if c.Differs() {
 			row[0].Marks, row[1].Tone = p.Mark(differs), doc.Warning
@@ -273,30 +284,12 @@ func (p *paper) categories() {
 	}
 	differ := doc.Join("; ", doc.Prefix("lower than the rest: ", strings.Join(sides[false], ", ")), doc.Prefix("higher than the rest: ", strings.Join(sides[true], ", ")))
 	p.Add(doc.Section{ID: "categories", Blocks: []doc.Block{t, doc.Paragraph{Text: words.UpperFirst(differ)}}})
-	p.rest = doc.Section{ID: "rest", Title: "Categories against the rest, intervals simultaneous", Detail: true, Blocks: []doc.Block{rest}}
+	return doc.Section{ID: "rest", Title: "Categories against the rest, intervals simultaneous", Detail: true, Blocks: []doc.Block{rest}}
 }
 
-// trials shows the trials, and how much of the uncertainty is due to the judge.
-func (p *paper) trials() {
-	if len(p.Trials) == 0 {
-		return
-	}
-	t := p.figuresTable("trial", p.Trials[0].Metric)
-	for _, tr := range p.Trials {
-		t.Rows = append(t.Rows, p.figuresRow(doc.T(strconv.Itoa(tr.Trial)), tr.Figures))
-	}
-	blocks := []doc.Block{}
-	if n := p.Noise; n != nil {
-		blocks = append(blocks, doc.Paragraph{Text: words.UpperFirst(n.words()) + ".", Marks: p.mark(append(slices.Clone(n.Warnings), n.FlipRate.Warnings...)...)})
-		if n.Flipped > 0 {
-			blocks = append(blocks, doc.Paragraph{Text: "Items whose trials differ: " + doc.IDs(n.Examples, n.Flipped)})
-		}
-	}
-	p.Add(doc.Section{ID: "trials", Blocks: append([]doc.Block{t}, blocks...)})
-}
-
-// aspects shows the named parts of verdicts, each on its own scale.
-func (p *paper) aspects() {
+// aspectsAndTrials shows the named parts of verdicts, each on its own scale, and the trials
+// with how much of the uncertainty is due to the judge.
+func (p *paper) aspectsAndTrials() {
 	t := doc.Table{Columns: []doc.Column{doc.Col("aspect"), doc.Est("mean [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Col("range")}}
 	for _, a := range p.Aspects {
 		mean := doc.T(doc.Absent(p.Hold != nil))
@@ -306,6 +299,21 @@ func (p *paper) aspects() {
 		t.Rows = append(t.Rows, []doc.Cell{doc.T(doc.OrNone(a.Name)), mean, doc.N(a.N), doc.N(a.Unjudged), doc.T(doc.Short(a.Min) + " to " + doc.Short(a.Max))})
 	}
 	p.Add(doc.Section{ID: "aspects", Blocks: []doc.Block{t}})
+	if len(p.Trials) == 0 {
+		return
+	}
+	t = p.figuresTable("trial", p.Trials[0].Metric)
+	for _, tr := range p.Trials {
+		t.Rows = append(t.Rows, p.figuresRow(doc.T(strconv.Itoa(tr.Trial)), tr.Figures))
+	}
+	blocks := []doc.Block{t}
+	if n := p.Noise; n != nil {
+		blocks = append(blocks, doc.Paragraph{Text: words.UpperFirst(n.words()) + ".", Marks: p.mark(slices.Concat(n.Warnings, n.FlipRate.Warnings)...)})
+		if n.Flipped > 0 {
+			blocks = append(blocks, doc.Paragraph{Text: "Items whose trials differ: " + doc.IDs(n.Examples, n.Flipped)})
+		}
+	}
+	p.Add(doc.Section{ID: "trials", Blocks: blocks})
 }
 
 // summary shows the cost of the run, the judge, and the most important warning.
@@ -348,7 +356,8 @@ func (r Report) Warning() string {
 		return l.Words()
 	}
 	for _, n := range r.Notes {
-		if !r.isExplanatory(n) {
+		// A note that only explains how numbers were computed is no warning.
+		if n != noteTrials(r.Head.Trials) && (n != noteClusters(r.Clusters, r.Items) || r.Clusters.few(r.Items)) {
 			return n
 		}
 	}
@@ -356,11 +365,6 @@ func (r Report) Warning() string {
 		return r.Metrics[0].Judged.Warnings[0]
 	}
 	return ""
-}
-
-// isExplanatory reports whether a note only explains how numbers were computed.
-func (r Report) isExplanatory(note string) bool {
-	return note == noteTrials(r.Head.Trials) || note == noteClusters(r.Clusters, r.Items) && !r.Clusters.few(r.Items)
 }
 
 // failures lists the unjudged items, or failed trials of items, by kind.
@@ -380,9 +384,10 @@ func (p *paper) failures() {
 	}
 }
 
-// metrics shows all numbers of all metrics if there are several, and the smallest
-// difference that the run could detect.
-func (p *paper) metrics() {
+// details shows all numbers of all metrics if there are several, the smallest difference
+// that the run could detect, the confidence of the judge, the number of verdicts with each
+// label, and the scores under other readings of the same replies.
+func (p *paper) details() {
 	t := doc.Table{Columns: []doc.Column{doc.Col("metric"), doc.Est("value [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Est("strict [95%]"), doc.Est("band")}}
 	for _, f := range p.Metrics {
 		if f.Items > 0 && len(p.Metrics) > 1 {
@@ -399,11 +404,7 @@ func (p *paper) metrics() {
 	if c := p.Confidence; c != nil {
 		p.Add(doc.Section{ID: "confidence", Title: "Confidence", Detail: true, Blocks: []doc.Block{doc.Paragraph{Text: words.UpperFirst(c.Words()) + "."}}})
 	}
-}
-
-// labels shows the number of verdicts with each label.
-func (p *paper) labels() {
-	t := doc.Table{Columns: []doc.Column{doc.Col("label"), doc.Num("verdicts")}}
+	t = doc.Table{Columns: []doc.Column{doc.Col("label"), doc.Num("verdicts")}}
 	for i, l := range p.Labels {
 		if i == maxLabels {
 			t.Rows = append(t.Rows, []doc.Cell{doc.T(fmt.Sprintf("and %d more", len(p.Labels)-i))})
@@ -412,11 +413,7 @@ func (p *paper) labels() {
 		t.Rows = append(t.Rows, []doc.Cell{about(doc.OrNone(l.Label), byLabel, l.Label), doc.N(l.N)})
 	}
 	p.Add(doc.Section{ID: "labels", Title: "Labels", Detail: true, Blocks: []doc.Block{t}})
-}
-
-// readings shows the scores under other readings of the same replies.
-func (p *paper) readings() {
-	t := doc.Table{Columns: []doc.Column{
+	t = doc.Table{Columns: []doc.Column{
 		doc.Col("parser"), doc.Est("value [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Est("strict"), doc.Num("differ"), doc.Col("first ones"),
 	}}
 	for _, rd := range p.Readings {
@@ -439,10 +436,21 @@ func (p *paper) facts() doc.Facts {
 	case !h.Complete:
 		state = "not complete"
 	}
+	span := ""
+	if !h.Started.IsZero() {
+		span = "started " + h.Started.UTC().Format("2006-01-02 15:04:05") + " UTC"
+		if h.Ended.After(h.Started) {
+			span += ", took " + words.Took(h.Ended.Sub(h.Started))
+		}
+	}
 	list := doc.Facts{
-		{Name: "run", Text: doc.Join(", ", h.Run, state, span(h.Started, h.Ended))},
+		{Name: "run", Text: doc.Join(", ", h.Run, state, span)},
 		{Name: "judge", Text: doc.Join(", ", doc.OrNone(h.Judge), h.JudgeKind, doc.Prefix("parser ", h.Reading))},
 		{Name: "judge hash", Text: h.JudgeHash},
+	}
+	seen := p.Seen()
+	if more := len(seen) - maxSeen; more > 0 {
+		seen = append(seen[:maxSeen], fmt.Sprintf("and %d more", more))
 	}
 	for _, pr := range n.Prompts {
 		list = append(list, doc.Fact{Name: "prompt", Text: doc.Join(", ", pr.Name, "sha256 "+pr.SHA256)})
@@ -451,7 +459,7 @@ func (p *paper) facts() doc.Facts {
 		{Name: "parameters", Text: strings.Join(n.ParamList(), ", ")},
 		{Name: "replies by", Text: n.Structured()},
 		{Name: "not sent", Text: strings.Join(n.DroppedList(), "; ")},
-		{Name: "model", Text: doc.Join(", ", h.Model, seenWords(p.Report))},
+		{Name: "model", Text: doc.Join(", ", h.Model, doc.Prefix("seen as ", strings.Join(seen, ", ")))},
 		{Name: "system", Text: doc.Join(", ", h.System, doc.Prefix("model ", h.SystemModel))},
 		{Name: "dataset", Text: h.Dataset},
 		{Name: "dataset hash", Text: h.DatasetHash},
@@ -503,35 +511,74 @@ func recordsLine(r Report) string {
 	return text
 }
 
-// span returns when a run began and how long it took.
-func span(started, ended time.Time) string {
-	if started.IsZero() {
-		return ""
+// intervals describes how the intervals were computed, unless by the usual formulas.
+func intervals(r Report) string {
+	b := r.Head.Bootstrap
+	switch {
+	case r.Stopped != nil:
+		return "anytime-valid (betting): that of the score holds at every look"
+	case b != nil && r.Clusters.Robust:
+		return fmt.Sprintf("by resampling clusters, %s draws, seed %d", words.Comma(b.Draws), b.Seed)
+	case b != nil:
+		return fmt.Sprintf("by resampling items (BCa), %s draws, seed %d", words.Comma(b.Draws), b.Seed)
+	case r.Clusters.Robust:
+		return "cluster-robust"
 	}
-	text := "started " + started.UTC().Format("2006-01-02 15:04:05") + " UTC"
-	if ended.After(started) {
-		text += ", took " + words.Took(ended.Sub(started))
-	}
-	return text
+	return "from formulas, items taken as independent"
 }
 
-// published returns the benchmark's own numbers: the text of its package, or the JSON if
-// the report was read from JSON.
-func (r Report) published() string {
-	if r.PublishedText != "" || r.Published == nil {
-		return r.PublishedText
+// harness returns the harness of the head, or an empty one.
+func (h Head) harness() doc.Harness {
+	if h.Harness == nil {
+		return doc.Harness{}
 	}
-	text, err := json.MarshalIndent(r.Published, "", "  ")
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
+	return *h.Harness
 }
 
-// pText formats a p-value without claiming more precision than it has.
-func pText(p float64) string {
-	if p < 0.001 {
-		return "below 0.001"
+// Seen returns the models that vendors reported, for example "gpt-4o-2024-08-06 (fp_a1)".
+func (r Report) Seen() []string {
+	var list []string
+	for _, m := range r.Calls.Models {
+		name := m.Reported
+		if m.Fingerprint != "" {
+			name = strings.TrimSpace(name + " (" + m.Fingerprint + ")")
+		}
+		if name != "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
 	}
-	return strconv.FormatFloat(p, 'f', 3, 64)
+	return list
+}
+
+// Counts describes which items the score counts: the category policy, the excluded items
+// and the denominators.
+func (r Report) Counts() string {
+	h := r.Head.harness()
+	policy := h.Policy
+	switch n := len(r.Categories); {
+	case policy != "":
+	case n == 0:
+		policy = "no categories"
+	case n == 1:
+		policy = "one category"
+	default:
+		policy = fmt.Sprintf("all %s categories together", words.Comma(n))
+	}
+	left := ""
+	if len(h.Excluded) > 0 {
+		left = "left out: " + strings.Join(h.Excluded, ", ")
+	}
+	over := fmt.Sprintf("%s over %s judged, strict over all %s", r.metric(), words.Comma(r.Judged), words.Comma(r.Items))
+	if r.Undecided != nil {
+		over = fmt.Sprintf("%s over %s judged and undecided, strict over all %s", r.metric(), words.Comma(r.Items-r.Unjudged), words.Comma(r.Items))
+	}
+	return doc.Join("; ", policy, left, over)
+}
+
+// metric returns the name of the headline.
+func (r Report) metric() string {
+	if len(r.Metrics) == 0 {
+		return doc.Score
+	}
+	return r.Metrics[0].Metric
 }

@@ -40,8 +40,11 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 	est := independent(s.metric, m)(stat.DefaultLevel)
 	switch {
 	case m.N() == 0:
+	case by.clustered && by.resample != nil:
+		groups := t.cast.atMost(maxResample)
+		est = ofItems(groups.clustered(s).Bootstrap(*by.resample, stat.Unit), m).AtLeastAsWide(est)
 	case by.clustered:
-		est = by.robust(t, s, m).AtLeastAsWide(est)
+		est = ofItems(t.cast.clustered(s).Mean(stat.DefaultLevel, stat.Unit), m).AtLeastAsWide(est)
 	case by.resample != nil:
 		est = by.resampled(t, s, m, est)
 	}
@@ -64,18 +67,6 @@ func independent(metric string, m stat.Moments) func(level float64) stat.Estimat
 	return func(level float64) stat.Estimate { return stat.WeightedProportion(m, level) }
 }
 
-// robust returns the cluster-robust estimate.
-func (by estimator) robust(t *tally, s side, m stat.Moments) stat.Estimate {
-	var est stat.Estimate
-	if by.resample != nil {
-		groups := t.cast.atMost(maxResample)
-		est = groups.clustered(s).Bootstrap(*by.resample, stat.Unit)
-	} else {
-		est = t.cast.clustered(s).Mean(stat.DefaultLevel, stat.Unit)
-	}
-	return ofItems(est, m)
-}
-
 // ofItems returns the estimate from groups with the mean and the number of their items. The
 // mean of groups differs only in the last digit.
 func ofItems(est stat.Estimate, m stat.Moments) stat.Estimate {
@@ -95,7 +86,11 @@ func (by estimator) resampled(t *tally, s side, m stat.Moments, formula stat.Est
 	}
 	var est stat.Estimate
 	if m.Binary() && !weighted(m) {
-		est = stat.BootstrapMean(zerosAndOnes(m), nil, *by.resample)
+		values := make([]float64, m.N()) // zeros and ones with this mean
+		for i := range hits(m) {
+			values[i] = 1
+		}
+		est = stat.BootstrapMean(values, nil, *by.resample)
 	} else {
 		groups := t.cast.atMost(maxResample)
 		means, weights := groups.values(s)
@@ -107,13 +102,4 @@ func (by estimator) resampled(t *tally, s side, m stat.Moments, formula stat.Est
 		est.EffectiveN = m.EffectiveN()
 	}
 	return est
-}
-
-// zerosAndOnes returns the zeros and ones that have the mean and number of m.
-func zerosAndOnes(m stat.Moments) []float64 {
-	values := make([]float64, m.N())
-	for i := range int(math.Round(m.Mean() * float64(m.N()))) {
-		values[i] = 1
-	}
-	return values
 }

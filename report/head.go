@@ -1,11 +1,9 @@
 package report
 
 import (
-	"math"
 	"time"
 
 	"deem/internal/doc"
-	"deem/stat"
 )
 
 // Version is the version of the JSON form. It changes if a field changes its meaning or is
@@ -88,14 +86,6 @@ type Bootstrap struct {
 	Seed  uint64 `json:"seed"`
 }
 
-// resampling returns the options for package stat, nil without resampling.
-func (h Head) resampling() *stat.Resampling {
-	if h.Bootstrap == nil {
-		return nil
-	}
-	return &stat.Resampling{Draws: h.Bootstrap.Draws, Seed: h.Bootstrap.Seed, Level: stat.DefaultLevel}
-}
-
 // maxAlone returns how many groups of items without a cluster are kept apart. Without
 // resampling they matter only if some items have a cluster and others do not.
 func (h Head) maxAlone() int {
@@ -103,28 +93,4 @@ func (h Head) maxAlone() int {
 		return maxResample
 	}
 	return maxAlone
-}
-
-// sane returns h with invalid values replaced and defaults filled in.
-func (h Head) sane() Head {
-	if math.IsNaN(h.MaxUnjudged) || h.MaxUnjudged < 0 {
-		h.MaxUnjudged = 0
-	}
-	h.MaxUnjudged = math.Min(h.MaxUnjudged, 1)
-	if !(h.CalibrationError > 0 && h.CalibrationError <= 1) {
-		h.CalibrationError = 0
-	}
-	if h.Bootstrap != nil {
-		set := *h.Bootstrap
-		if set.Draws <= 0 {
-			set.Draws = stat.DefaultDraws
-		}
-		h.Bootstrap = &set
-	}
-	if h.JudgeKind == "rule" && h.JudgeNote == "" {
-		h.JudgeNote = h.Judge + " is a rule, not a model"
-	}
-	// Reports are compared byte by byte between machines in different time zones.
-	h.Started, h.Ended = h.Started.UTC(), h.Ended.UTC()
-	return h
 }

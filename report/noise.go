@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/doc"
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -115,7 +117,13 @@ func (g *gather) add(rec *deem.Record, v *deem.Verdict, guess *float64, weight f
 	key := itemKey{rec.Position, scatter(rec.Item.ID)}
 	it, ok := g.pending[key]
 	if !ok {
-		it = g.fresh()
+		if n := len(g.free); n > 0 {
+			it = g.free[n-1]
+			g.free = g.free[:n-1]
+			*it = gathered{votes: it.votes[:0]}
+		} else {
+			it = &gathered{votes: make([]vote, 0, max(g.want, 1))}
+		}
 		it.id, it.category, it.place = rec.Item.ID, doc.OrNone(rec.Item.Category), rec.Position
 		it.weight, it.member = weight, memberOf(rec.Item)
 	}
@@ -139,17 +147,6 @@ func (g *gather) add(rec *deem.Record, v *deem.Verdict, guess *float64, weight f
 		g.pending[key] = it
 	}
 	return nil
-}
-
-// fresh returns an empty item, reusing a released one if possible.
-func (g *gather) fresh() *gathered {
-	if n := len(g.free); n > 0 {
-		it := g.free[n-1]
-		g.free = g.free[:n-1]
-		*it = gathered{votes: it.votes[:0]}
-		return it
-	}
-	return &gathered{votes: make([]vote, 0, max(g.want, 1))}
 }
 
 // release takes back an item for reuse.
@@ -198,26 +195,14 @@ func (s *repeatSums) clone() *repeatSums {
 	return &repeatSums{score: s.score.clone(), pass: s.pass.clone(), failed: s.failed}
 }
 
-// of returns the sums of a metric.
-func (s *repeatSums) of(metric string) *noiseSums {
-	if metric == doc.PassRate {
-		return &s.pass
-	}
-	return &s.score
-}
-
 // add adds a judged item.
 func (s *repeatSums) add(it *gathered, limit int) {
 	if it.seen < 2 {
 		return
 	}
 	s.failed += it.seen - len(it.votes)
-	marked := true
-	for _, v := range it.votes {
-		marked = marked && v.marked
-	}
 	s.score.add(it, limit, func(v vote) float64 { return v.score })
-	if marked {
+	if !slices.ContainsFunc(it.votes, func(v vote) bool { return !v.marked }) {
 		s.pass.add(it, limit, func(v vote) float64 { return v.pass })
 	}
 }
@@ -278,23 +263,43 @@ func (s *noiseSums) add(it *gathered, limit int, value func(vote) float64) {
 
 // noiseOf returns the noise measured from trials, nil if no item was judged twice.
 func (b *Builder) noiseOf(by estimator, headline Figures) *Noise {
-	s := b.noise.of(headline.Metric)
+	s := &b.noise.score
+	if headline.Metric == doc.PassRate {
+		s = &b.noise.pass
+	}
 	if s.flips.items == 0 {
 		return nil
 	}
 	n := &Noise{
 		Metric: headline.Metric, Trials: b.items.want, Items: b.main.judged(), Repeated: s.flips.items,
 		Unjudged: b.main.unjudged, Failed: b.noise.failed,
-		Flipped: s.flipped.n, Examples: s.flipped.first.ids(), levels: s.agreement(),
+		Flipped: s.flipped.n, Examples: s.flipped.ids(),
 	}
+	for l, items := range s.levels {
+		n.levels = append(n.levels, level{agree: l[0], trials: l[1], items: items})
+	}
+	slices.SortFunc(n.levels, func(a, b level) int {
+		return cmp.Or(cmp.Compare(b.agree*a.trials, a.agree*b.trials), cmp.Compare(b.trials, a.trials))
+	})
 	n.FlipRate = by.estimate(&s.flips, side{metric: doc.Score})
 	mean := headline.Judged
 	if mean == nil {
 		mean = new(by.estimate(b.main, side{metric: headline.Metric}))
 	}
 	n.spread(s, b.main, *mean)
-	n.TrialSD = b.trialSD(headline.Metric)
-	n.warn(s)
+	var means stat.Moments // of the trials
+	for _, t := range b.trials {
+		if t.judged() > 0 {
+			means.Add(t.values(headline.Metric).Mean(), 1)
+		}
+	}
+	n.TrialSD = math.Sqrt(means.Variance())
+	if n.Trials < 3 {
+		n.Warnings = append(n.Warnings, warnFewTrials)
+	}
+	if s.fractional {
+		n.Warnings = append(n.Warnings, warnFractional)
+	}
 	return n
 }
 
@@ -326,35 +331,42 @@ func (n *Noise) spread(s *noiseSums, items *tally, mean stat.Estimate) {
 	n.SETotal = math.Sqrt(math.Max(total, judge))
 }
 
-// trialSD returns the standard deviation of the means of the trials.
-func (b *Builder) trialSD(metric string) float64 {
-	var means stat.Moments
-	for _, t := range b.trials {
-		if t.judged() > 0 {
-			means.Add(t.values(metric).Mean(), 1)
-		}
+// words says in one sentence, without a full stop, how much of the uncertainty comes from
+// the items and how much from the judge. The number after ± is half the width of a 95%
+// interval.
+func (n *Noise) words() string {
+	names := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+	trials := words.Comma(n.Trials)
+	if n.Trials < len(names) {
+		trials = names[n.Trials]
 	}
-	return math.Sqrt(means.Variance())
+	flips := fmt.Sprintf("%s trials differ on %s of %s (%s)", trials, words.Comma(n.Flipped), words.Count(n.Repeated, "item"), doc.Share(n.FlipRate))
+	judge := fmt.Sprintf("%s from the judge's own noise (standard deviation of the trials %s)", points(n.SEJudge, n.DFJudge), plainPoints(n.TrialSD))
+	if n.SamplingUnknown {
+		return fmt.Sprintf("one cluster says nothing about the choice of items, %s; %s", judge, flips)
+	}
+	if n.SETotal == 0 {
+		// An error of 0 would claim too much; the interval of the mean does not.
+		return "nothing varies, neither from item to item nor from trial to trial, so neither noise can be measured; " + flips
+	}
+	return fmt.Sprintf("%s from the choice of items, %s; %s", points(n.SESampling, n.DFSampling), judge, flips)
 }
 
-// agreement returns the levels of agreement, highest first.
-func (s *noiseSums) agreement() []level {
-	levels := make([]level, 0, len(s.levels))
-	for l, items := range s.levels {
-		levels = append(levels, level{agree: l[0], trials: l[1], items: items})
+// points returns half the width of the 95% interval for a standard error with df degrees of
+// freedom, in percentage points.
+func points(se, df float64) string {
+	half := 0.0
+	if se > 0 {
+		half = min(1, se*stat.StudentQuantile(stat.DefaultLevel, df))
 	}
-	slices.SortFunc(levels, func(a, b level) int {
-		return cmp.Or(cmp.Compare(b.agree*a.trials, a.agree*b.trials), cmp.Compare(b.trials, a.trials))
-	})
-	return levels
+	return "± " + plainPoints(half)
 }
 
-// warn sets the warnings.
-func (n *Noise) warn(s *noiseSums) {
-	if n.Trials < 3 {
-		n.Warnings = append(n.Warnings, warnFewTrials)
+// plainPoints returns a share in percentage points, with two decimals if one would round it
+// to nothing.
+func plainPoints(x float64) string {
+	if x > 0 && x < 0.01 {
+		return fmt.Sprintf("%.2f pp", 100*x)
 	}
-	if s.fractional {
-		n.Warnings = append(n.Warnings, warnFractional)
-	}
+	return fmt.Sprintf("%.1f pp", 100*x)
 }

@@ -13,25 +13,59 @@ import (
 
 // notes returns the notes on the numbers, most serious first.
 func (b *Builder) notes(r Report) []string {
-	all := []string{
-		b.noteProgress(r),
-		b.noteNothing(r),
-		r.Stopped.note(),
-		noteSelf(r.Head),
-		noteTrials(r.Head.Trials),
-		b.noteUnmeasuredNoise(),
-		b.noteJudges(),
-		noteModels(r.Calls.Models),
-		noteClusters(r.Clusters, r.Items),
-		b.noteMarks(),
-		noteUnpriced(r.Calls.Unpriced),
-		noteEstimated(r.Calls.Estimated),
+	all := []string{b.noteProgress(r)}
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	switch {
+	case r.Records == 0:
+		add("there are no records, so there is nothing to estimate")
+	case r.Items == 0:
+		add("there are no records of trial 0, so there is nothing to estimate")
+	case r.Unjudged == r.Items:
+		add("no item was judged, so nothing is known about the system")
+	}
+	if s := r.Stopped; s != nil {
+		late := ""
+		if s.Late > 0 {
+			late = fmt.Sprintf("; %s judged meanwhile %s kept, and not counted", words.Count(s.Late, "further item"), words.IsAre(s.Late))
+		}
+		add("the run was looked at after every item: the interval of the score allows for that, and all other intervals do not%s", late)
+	}
+	judge, system := words.Clean(r.Head.Model), words.Clean(r.Head.SystemModel)
+	if family, same := doc.SameFamily(judge, system); same {
+		add("the judge (%s) and the system under test (%s) share the model family %s: "+
+			"a model is lenient with its own answers; deem agree measures by how much", judge, system, family)
+	}
+	all = append(all, noteTrials(r.Head.Trials))
+	if len(b.trials) > 0 && b.Head.Trials < 2 {
+		add("the head of the report does not say how often items are judged, so only the first trial counts")
+	}
+	if len(b.judges) > 1 {
+		var names []string
+		for _, name := range slices.Sorted(maps.Keys(b.judges)) {
+			names = append(names, words.Clean(doc.OrNone(name)))
+		}
+		add("the records come from %d judges (%s): the numbers mix them", len(names), strings.Join(names, ", "))
+	}
+	if k := len(r.Calls.Models); k > 1 {
+		add("replies came from %d models or versions of one, listed above: verdicts may not be comparable with one another", k)
+	}
+	all = append(all, noteClusters(r.Clusters, r.Items))
+	if t := b.main; t.unmarked > 0 && t.unmarked < t.judged() {
+		add("%s of %s carry no pass mark, so there is no pass rate", words.Comma(t.unmarked), words.Count(t.judged(), "verdict"))
+	}
+	if k := r.Calls.Unpriced; k > 0 {
+		add("the price of %s is not known: the true cost is higher", words.Count(k, "call"))
+	}
+	if k := r.Calls.Estimated; k > 0 {
+		add("the vendor did not report the tokens of %s: the cost counts one for each byte instead, which is an upper bound", words.Count(k, "call"))
+	}
+	all = append(all,
 		noteOdd(b.badScores, "record", "a score outside 0 to 1, and count as unjudged (out_of_range)"),
 		noteOdd(b.bothSet, "record", "a verdict and a failure, and count as unjudged"),
 		noteOdd(b.badWeights, "record", "a weight that is not a usable number, and count with weight 1"),
 		noteOdd(b.badAspects, "verdict", "an aspect that is not a usable number, which was left out"),
 		noteOdd(b.sureness.bad, "verdict", "a confidence outside 0 to 1, which was left out"),
-	}
+	)
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
@@ -55,65 +89,12 @@ func (b *Builder) noteProgress(r Report) string {
 	return ""
 }
 
-// noteNothing says that there is no estimate and why.
-func (b *Builder) noteNothing(r Report) string {
-	switch {
-	case r.Records == 0:
-		return "there are no records, so there is nothing to estimate"
-	case r.Items == 0:
-		return "there are no records of trial 0, so there is nothing to estimate"
-	case r.Unjudged == r.Items:
-		return "no item was judged, so nothing is known about the system"
-	}
-	return ""
-}
-
-// noteSelf says that the judge may favour its own family.
-func noteSelf(h Head) string {
-	judge, system := words.Clean(h.Model), words.Clean(h.SystemModel)
-	family, same := doc.SameFamily(judge, system)
-	if !same {
-		return ""
-	}
-	return fmt.Sprintf("the judge (%s) and the system under test (%s) share the model family %s: "+
-		"a model is lenient with its own answers; deem agree measures by how much", judge, system, family)
-}
-
 // noteTrials says how trials are counted.
 func noteTrials(trials int) string {
 	if trials < 2 {
 		return ""
 	}
 	return fmt.Sprintf("every item counts with the mean of its %d trials: judging an item again makes no new item", trials)
-}
-
-// noteUnmeasuredNoise says why several trials do not measure the judge's noise.
-func (b *Builder) noteUnmeasuredNoise() string {
-	if len(b.trials) == 0 || b.Head.Trials > 1 {
-		return ""
-	}
-	return "the head of the report does not say how often items are judged, so only the first trial counts"
-}
-
-// noteJudges says that records of several judges are mixed.
-func (b *Builder) noteJudges() string {
-	names := slices.Sorted(maps.Keys(b.judges))
-	for i, name := range names {
-		names[i] = words.Clean(doc.OrNone(name))
-	}
-	if len(names) < 2 {
-		return ""
-	}
-	return fmt.Sprintf("the records come from %d judges (%s): the numbers mix them", len(names), strings.Join(names, ", "))
-}
-
-// noteModels says that the judge's model may have changed during the run.
-func noteModels(models []Model) string {
-	if len(models) < 2 {
-		return ""
-	}
-	return fmt.Sprintf("replies came from %d models or versions of one, listed above: "+
-		"verdicts may not be comparable with one another", len(models))
 }
 
 // noteClusters says that the items are not independent, and how intervals allow for it.
@@ -136,7 +117,7 @@ func noteClusters(c Clusters, items int) string {
 			but = "are too wide rather than too narrow"
 		}
 		return fmt.Sprintf("%s come in only %s: the intervals rest on few of them (at most %s), and %s",
-			which, words.Count(c.N, "cluster"), degrees(max(units-1, 0)), but)
+			which, words.Count(c.N, "cluster"), words.Plural(max(units-1, 0), "degree of freedom", "degrees of freedom"), but)
 	}
 	return fmt.Sprintf("%s come in %s, and intervals allow for that", which, words.Count(c.N, "cluster"))
 }
@@ -145,46 +126,10 @@ func noteClusters(c Clusters, items int) string {
 // interval is wide rather than narrow.
 const veryFewClusters = 8
 
-// degrees formats a number of degrees of freedom.
-func degrees(n int) string {
-	if n == 1 {
-		return "1 degree of freedom"
-	}
-	return words.Comma(n) + " degrees of freedom"
-}
-
 // few reports whether all intervals are based on few clusters.
 func (c Clusters) few(items int) bool {
 	// An item without a cluster counts as one cluster.
 	return c.Robust && !c.More && stat.ClusterWarning(c.N+items-c.Items, false) != ""
-}
-
-// noteMarks says why there is no pass rate although some verdicts have a pass mark.
-func (b *Builder) noteMarks() string {
-	if t := b.main; t.unmarked > 0 && t.unmarked < t.judged() {
-		return fmt.Sprintf("%s of %s carry no pass mark, so there is no pass rate",
-			words.Comma(t.unmarked), words.Count(t.judged(), "verdict"))
-	}
-	return ""
-}
-
-// noteUnpriced says that the cost is too low.
-func noteUnpriced(n int) string {
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return "the price of 1 call is not known: the true cost is higher"
-	}
-	return fmt.Sprintf("the price of %s calls is not known: the true cost is higher", words.Comma(n))
-}
-
-// noteEstimated says that the cost may be too high.
-func noteEstimated(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("the vendor did not report the tokens of %s: the cost counts one for each byte instead, which is an upper bound", words.Count(n, "call"))
 }
 
 // noteOdd says that records contain invalid values.

@@ -1,12 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"io"
 
 	"deem"
 	"deem/internal/doc"
-	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -132,13 +130,6 @@ type Hold struct {
 	Unjudged int     `json:"unjudged"`
 	Items    int     `json:"items"`
 	Limit    float64 `json:"limit"` // the largest allowed share of unjudged items
-}
-
-// reason returns the reason in words.
-func (h Hold) reason(noun string) string {
-	part := float64(h.Unjudged) / float64(max(h.Items, 1))
-	return fmt.Sprintf("%s of %s (%s%%) %s unjudged, and at most %s%% may be",
-		words.Comma(h.Unjudged), words.Count(h.Items, noun), doc.Short(100*part), words.IsAre(h.Unjudged), doc.Short(100*h.Limit))
 }
 
 // Failures are the unjudged items of one kind or, if items are judged several times, the

@@ -1,9 +1,12 @@
 package report
 
 import (
+	"fmt"
+
 	"deem"
 	"deem/internal/agreement"
 	"deem/internal/doc"
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -62,21 +65,6 @@ func (o outcome) lost() float64 {
 		return 1
 	}
 	return o.failed
-}
-
-// set sets the outcome from a verdict or, without one, a probability. With neither it is a
-// failure.
-func (o *outcome) set(v *deem.Verdict, guess *float64) {
-	switch {
-	case v == nil && guess == nil:
-		o.failed = 1
-		return
-	case v == nil:
-		o.score, o.pass, o.marked, o.undecided = *guess, *guess, true, true
-		return
-	}
-	one := voteOf(0, v)
-	o.score, o.pass, o.marked, o.graded = v.Score, one.pass, one.marked, v.Score != 0 && v.Score != 1
 }
 
 func (t *tally) add(o outcome) {
@@ -170,9 +158,11 @@ func (t *tally) hold(limit float64, noun string) *Hold {
 	if t.items == 0 || float64(t.unjudged)/float64(t.items) <= limit {
 		return nil
 	}
-	h := &Hold{Unjudged: t.unjudged, Items: t.items, Limit: limit}
-	h.Reason = h.reason(noun)
-	return h
+	return &Hold{
+		Reason: fmt.Sprintf("%s of %s (%s%%) %s unjudged, and at most %s%% may be",
+			words.Comma(t.unjudged), words.Count(t.items, noun), doc.Short(100*float64(t.unjudged)/float64(t.items)), words.IsAre(t.unjudged), doc.Short(100*limit)),
+		Unjudged: t.unjudged, Items: t.items, Limit: limit,
+	}
 }
 
 // figures returns the numbers of one metric, without the score if it is withheld.

@@ -108,9 +108,6 @@ func newLooks(u Until) *looks {
 	return l
 }
 
-// begins reports whether an item is the first of a unit.
-func (l *looks) begins(it deem.Item) bool { return it.Cluster == "" || it.Cluster != l.open }
-
 // add adds an item to the incomplete unit.
 func (l *looks) add(position int, it deem.Item, v *deem.Verdict, weight float64) {
 	l.open = it.Cluster
@@ -212,14 +209,6 @@ func (b *Builder) AddLate(rec deem.Record) {
 	}
 }
 
-// takes looks at the units before rec, and reports whether rec counts.
-func (b *Builder) takes(rec deem.Record) bool {
-	if b.looks.weight > 0 && b.looks.begins(rec.Item) {
-		b.look()
-	}
-	return !b.looks.holds
-}
-
 // look looks at the units so far.
 func (b *Builder) look() {
 	metric := b.main.metrics()[0]
@@ -263,16 +252,4 @@ func (s *Stopped) words(of int) string {
 		text += fmt.Sprintf("; this run minus %s: %+.1f pp [%+.1f, %+.1f]", words.Clean(s.Against), 100*d.Value, 100*d.Lo, 100*d.Hi)
 	}
 	return fmt.Sprintf("%s; items in random order, seed %d", text, s.Seed)
-}
-
-// note returns the note about the numbers of a run with a stopping rule.
-func (s *Stopped) note() string {
-	if s == nil {
-		return ""
-	}
-	text := "the run was looked at after every item: the interval of the score allows for that, and all other intervals do not"
-	if s.Late > 0 {
-		text += fmt.Sprintf("; %s judged meanwhile %s kept, and not counted", words.Count(s.Late, "further item"), words.IsAre(s.Late))
-	}
-	return text
 }

@@ -4,8 +4,8 @@
 //   - [Of] makes the report of a run, with the benchmark's own numbers and with the parts of
 //     a composite judge: how well the members of a panel agree, or how many items each stage
 //     of a cascade decided.
-//   - [Compare] compares runs, [Beside] compares the judges of two runs, and [BesidePeople]
-//     compares a judge with people.
+//   - [Compare] compares runs, [CompareJudges] the judges of two runs, and
+//     [CompareWithPeople] a judge with people.
 //   - [HoldGates] checks conditions such as "overall.lo >= 65%" against a report or a
 //     comparison. They mean the same in a command, in a lock file and on the server.
 //   - A [Card] says how a score was made: judge, prompts, parameters, model, dataset,
@@ -15,5 +15,5 @@
 //     reference is right; and the score with corrected references.
 //   - [ProbeDocument] shows how a judge handled answers made to fool it.
 //   - A [RankBuilder] ranks systems that a judge compared in pairs, in both orders, with a
-//     Bradley-Terry model (see [stat.NewBradleyTerry]).
+//     Bradley-Terry model.
 package reports
