@@ -68,12 +68,7 @@ func resampled(m Moments, mean float64, means []float64, level float64, method s
 	spread := momentsOf(means)
 	est.SE = math.Sqrt(spread.Variance())
 	slices.Sort(means)
-	return m.warnSkipped(bootstrapEnds(est, mean, means, (1-level)/2, acceleration))
-}
-
-// bootstrapEnds returns est with its ends, from sorted means and a share of alpha outside
-// each end.
-func bootstrapEnds(est Estimate, mean float64, means []float64, alpha, acceleration float64) Estimate {
+	alpha := (1 - level) / 2 // the share outside each end
 	lo, hi := alpha, 1-alpha
 	if est.Method == methodBCa {
 		var ok bool
@@ -88,7 +83,7 @@ func bootstrapEnds(est Estimate, mean float64, means []float64, alpha, accelerat
 	}
 	est.Lo, est.Hi = Quantile(means, lo), Quantile(means, hi)
 	est.Lo, est.Hi = math.Min(est.Lo, est.Value), math.Max(est.Hi, est.Value)
-	return est
+	return m.warnSkipped(est)
 }
 
 // bcaShares returns the quantiles of the sorted means at which the ends of the BCa interval
@@ -108,7 +103,7 @@ func bcaShares(means []float64, value, alpha, acceleration float64) (lo, hi floa
 	}
 	bias := mathext.NormalQuantile(share)
 	moved := func(z float64) float64 {
-		return 1 - normalTail(bias+(bias+z)/(1-acceleration*(bias+z)))
+		return 1 - 0.5*math.Erfc((bias+(bias+z)/(1-acceleration*(bias+z)))/math.Sqrt2)
 	}
 	z := mathext.NormalQuantile(alpha)
 	lo, hi = moved(z), moved(-z)

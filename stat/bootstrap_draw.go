@@ -91,7 +91,10 @@ func twoValueDrawer(x []float64, at int) func(*rand.PCG) float64 {
 	n := len(x)
 	small, large := x[0], x[n-1]
 	p := float64(n-at) / float64(n)
-	lo, hi := binomialRange(n, p)
+	// Outside of this range, the probability is below 1e-16.
+	mean := float64(n) * p
+	reach := 9*math.Sqrt(mean*(1-p)) + 40
+	lo, hi := max(0, int(mean-reach)), min(n, int(mean+reach)+1)
 	cumulated := make([]float64, hi-lo+1)
 	total := 0.0
 	for i := range cumulated {
@@ -106,14 +109,6 @@ func twoValueDrawer(x []float64, at int) func(*rand.PCG) float64 {
 	}
 }
 
-// binomialRange returns the range outside of which a binomial variable has a probability
-// below 1e-16.
-func binomialRange(n int, p float64) (lo, hi int) {
-	mean := float64(n) * p
-	reach := 9*math.Sqrt(mean*(1-p)) + 40
-	return max(0, int(mean-reach)), min(n, int(mean+reach)+1)
-}
-
 // replicate returns the results of calling draw draws times. Each draw has its own
 // generator, seeded by its number, so the result does not depend on which processor made
 // which draw. All goroutines have ended when it returns.
@@ -125,19 +120,15 @@ func replicate(draws int, seed uint64, draw func(*rand.PCG) float64) []float64 {
 		wg.Go(func() {
 			var rng rand.PCG
 			for i := worker; i < draws; i += workers {
-				seedDraw(&rng, seed, uint64(i))
+				// Both halves are mixed, so that neighbouring draws and neighbouring seeds
+				// begin far apart.
+				rng.Seed(mix(seed^mix(uint64(i))), mix(uint64(i)+0x9e3779b97f4a7c15))
 				results[i] = draw(&rng)
 			}
 		})
 	}
 	wg.Wait()
 	return results
-}
-
-// seedDraw seeds rng for one draw. Both halves of the seed are mixed, so that neighbouring
-// draws and neighbouring seeds begin far apart.
-func seedDraw(rng *rand.PCG, seed, draw uint64) {
-	rng.Seed(mix(seed^mix(draw)), mix(draw+0x9e3779b97f4a7c15))
 }
 
 // mix scatters the bits of x (the finalizer of SplitMix64; Steele, Lea and Flood,

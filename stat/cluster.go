@@ -106,18 +106,15 @@ func (c *Clustered) cluster(name string) *clusterSums {
 func (c *Clustered) Merge(other *Clustered) {
 	c.all.Merge(other.all)
 	for name, sums := range other.named {
-		c.cluster(name).merge(sums)
+		to := c.cluster(name)
+		for _, x := range sums.w {
+			to.w = addPart(to.w, x)
+		}
+		for _, x := range sums.wx {
+			to.wx = addPart(to.wx, x)
+		}
 	}
 	c.alone = append(c.alone, other.alone...)
-}
-
-func (s *clusterSums) merge(other *clusterSums) {
-	for _, x := range other.w {
-		s.w = addPart(s.w, x)
-	}
-	for _, x := range other.wx {
-		s.wx = addPart(s.wx, x)
-	}
 }
 
 // Clusters returns the number of clusters.
@@ -171,7 +168,7 @@ func RobustError(list []Cluster) (se, df float64, few bool) {
 	for _, g := range list {
 		total += g.Weight
 	}
-	var variance, squares, cross, fourths float64
+	var variance, squares, cross, fourths, influence2, influence4 float64
 	for _, g := range list {
 		h := g.Weight / total
 		if !(h < 1-1e-9) {
@@ -182,11 +179,17 @@ func RobustError(list []Cluster) (se, df float64, few bool) {
 		squares += float64(h * h)
 		cross += h * h / (1 - h)
 		fourths += h * h * h * h / (1 - h) / (1 - h)
+		square := float64(g.Influence * g.Influence)
+		influence2 += square
+		influence4 += float64(square * square)
 	}
 	if len(list) < 2 || variance-variance != 0 {
 		return 0, 0, false
 	}
-	return math.Sqrt(variance), 1 / (squares + float64(cross*cross) - fourths), spreadOver(list) < fewHold
+	// The spread is over all clusters if they differ equally from the mean, and over 1 if only
+	// one differs.
+	few = influence2*influence2/influence4 < fewHold
+	return math.Sqrt(variance), 1 / (squares + float64(cross*cross) - fourths), few
 }
 
 // Mean returns the weighted mean of values within b, with an interval that is valid
@@ -246,7 +249,13 @@ func (c *Clustered) robust(list []Cluster, level float64, b Bounds) Estimate {
 		return est.Warn(warnOneCluster)
 	}
 	if se <= 1e-15*math.Abs(est.Value) {
-		return c.steady(est, b)
+		// Each cluster counts as one value.
+		flat := noSpread(c.all, float64(est.Clusters), est.Level, b)
+		flat.Clusters = est.Clusters
+		if b != unlimited {
+			flat.Warnings = []string{warnSteady}
+		}
+		return warnIf(flat, ClusterWarning(est.Clusters, false))
 	}
 	est.SE = se
 	est.EffectiveN = math.Min(c.all.Variance()/(se*se), math.MaxFloat64)
@@ -259,29 +268,6 @@ func (c *Clustered) robust(list []Cluster, level float64, b Bounds) Estimate {
 // and three of four misses have the warning; if the interval keeps its level, the warning
 // is rare.
 const fewHold = 5
-
-// spreadOver returns the number of clusters over which the spread is distributed: all of
-// them if they differ equally from the mean, and 1 if only one differs.
-func spreadOver(list []Cluster) float64 {
-	squares, fourths := 0.0, 0.0
-	for _, g := range list {
-		u := float64(g.Influence * g.Influence)
-		squares += u
-		fourths += float64(u * u)
-	}
-	return squares * squares / fourths
-}
-
-// steady returns the estimate for clusters with the same mean, as if each cluster were one
-// value.
-func (c *Clustered) steady(est Estimate, b Bounds) Estimate {
-	flat := noSpread(c.all, float64(est.Clusters), est.Level, b)
-	flat.Clusters = est.Clusters
-	if b != unlimited {
-		flat.Warnings = []string{warnSteady}
-	}
-	return warnIf(flat, ClusterWarning(est.Clusters, false))
-}
 
 // shaped returns est with an interval of z standard errors: on both sides if b is
 // unbounded, and in Wilson's shape otherwise.

@@ -22,30 +22,34 @@ func (c *Clustered) Bootstrap(r Resampling, b Bounds) Estimate {
 	b = b.or()
 	list := c.excesses()
 	est := c.robust(list, level, b)
-	if est.Method == methodClusterRobust {
-		est = c.studentised(est, list, r, b)
+	if est.Method != methodClusterRobust {
+		return warnIf(c.all.warnSkipped(est), warning)
 	}
-	return warnIf(c.all.warnSkipped(est), warning)
-}
-
-// studentised returns est with the ends of the bootstrap-t.
-func (c *Clustered) studentised(est Estimate, list []Cluster, r Resampling, b Bounds) Estimate {
-	se := naiveError(sumsOf(list, nil))
-	draws := replicate(r.draws(), r.Seed, func(rng *rand.PCG) float64 { return studentisedDraw(rng, list) })
+	// A draw is the mean excess of a resample in standard errors, and infinite if the resample
+	// has no spread.
+	draws := replicate(r.draws(), r.Seed, func(rng *rand.PCG) float64 {
+		s := sumsOf(list, rng)
+		mean := s.e / s.w
+		if se := naiveError(s); se > 0 {
+			return mean / se
+		}
+		return math.Inf(int(math.Copysign(1, mean)))
+	})
 	slices.Sort(draws)
-	lo, hi := Quantile(draws, (1-est.Level)/2), Quantile(draws, 1-(1-est.Level)/2)
+	lo, hi := Quantile(draws, (1-level)/2), Quantile(draws, 1-(1-level)/2)
 	if math.IsInf(lo, 0) || math.IsInf(hi, 0) || math.IsNaN(lo) || math.IsNaN(hi) {
-		return est.Warn(warnSteadyDraws)
+		return warnIf(c.all.warnSkipped(est.Warn(warnSteadyDraws)), warning)
 	}
 	est.Method = methodClusterBootstrap
-	if float64(len(draws))*(1-est.Level)/2 < 1 {
+	if float64(len(draws))*(1-level)/2 < 1 {
 		est = est.Warn(warnFewDraws)
 	}
 	// The sides are swapped: a resample far above the mean means that the truth may be as
 	// far below it.
+	se := naiveError(sumsOf(list, nil))
 	est.Lo = math.Min(est.Value, b.Clip(est.Value-float64(hi*se)))
 	est.Hi = math.Max(est.Value, b.Clip(est.Value-float64(lo*se)))
-	return est
+	return warnIf(c.all.warnSkipped(est), warning)
 }
 
 // resampleSums are the sums of a resample of clusters.
@@ -85,15 +89,4 @@ func naiveError(s resampleSums) float64 {
 		return 0
 	}
 	return math.Sqrt(spread*s.n/(s.n-1)) / s.w
-}
-
-// studentisedDraw draws a resample of clusters and returns its mean excess in standard
-// errors. It is infinite if the resample has no spread.
-func studentisedDraw(rng *rand.PCG, list []Cluster) float64 {
-	s := sumsOf(list, rng)
-	mean := s.e / s.w
-	if se := naiveError(s); se > 0 {
-		return mean / se
-	}
-	return math.Inf(int(math.Copysign(1, mean)))
 }

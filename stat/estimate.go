@@ -84,7 +84,9 @@ type estimateJSON struct {
 // plainEstimate has the fields of an estimate without its methods.
 type plainEstimate Estimate
 
-func (e Estimate) wire() estimateJSON {
+// MarshalJSON writes null for the numbers that the data do not allow. A struct that embeds
+// an Estimate needs its own MarshalJSON, or its other fields are lost.
+func (e Estimate) MarshalJSON() ([]byte, error) {
 	w := estimateJSON{plainEstimate: plainEstimate(e)}
 	if e.N > 0 || e.Method != MethodNone {
 		w.Value = &e.Value
@@ -92,12 +94,8 @@ func (e Estimate) wire() estimateJSON {
 	if e.Method != MethodNone {
 		w.Lo, w.Hi = &e.Lo, &e.Hi
 	}
-	return w
+	return json.Marshal(w)
 }
-
-// MarshalJSON writes null for the numbers that the data do not allow. A struct that embeds
-// an Estimate needs its own MarshalJSON, or its other fields are lost.
-func (e Estimate) MarshalJSON() ([]byte, error) { return json.Marshal(e.wire()) }
 
 // UnmarshalJSON reads the output of [Estimate.MarshalJSON]. The ends of a null interval
 // become the bounds of a share.

@@ -11,14 +11,6 @@ import (
 // mostTries.
 const mostTries float64 = 1 << 30
 
-// counted returns hits and tries, scaled down to at most mostTries.
-func counted(k, n int) (hits, tries int) {
-	if shrink := mostTries / float64(n); shrink < 1 {
-		return int(math.Round(float64(k) * shrink)), int(mostTries)
-	}
-	return k, n
-}
-
 // stirlingError returns ln(n!) minus Stirling's approximation. Up to 15 the logarithm of
 // the gamma function is precise enough; beyond that the series is.
 func stirlingError(n float64) float64 {
@@ -142,9 +134,6 @@ func betaQuantile(p, a, b float64) float64 {
 	}
 	return x
 }
-
-// normalTail returns the share of the normal distribution above z.
-func normalTail(z float64) float64 { return 0.5 * math.Erfc(z/math.Sqrt2) }
 
 // StudentTail returns the share of Student's distribution with df degrees of
 // freedom beyond t on both sides.

@@ -63,7 +63,10 @@ func binomialTest(k, n int, p float64, alt alternative) float64 {
 	if n <= 0 {
 		return 1
 	}
-	k, n = counted(min(max(k, 0), n), n)
+	k = min(max(k, 0), n)
+	if shrink := mostTries / float64(n); shrink < 1 {
+		k, n = int(math.Round(float64(k)*shrink)), int(mostTries)
+	}
 	if math.IsNaN(p) {
 		p = 0.5
 	}
@@ -165,28 +168,23 @@ func FisherExact(strata ...Stratum) Test {
 	case 1:
 		s := usable[0]
 		test.Statistic = float64(s.K1)/float64(s.N1) - float64(s.K2)/float64(s.N2)
-		test.P = s.fisher()
+		hits := s.K1 + s.K2
+		first, last := s.ends()
+		// Chances that only rounding tells apart are equal, as in binomialTest.
+		limit := logTable(s.K1, s.N1, hits, s.N2) + 1e-7
+		rare := func(i int) bool { return logTable(i, s.N1, hits, s.N2) <= limit }
+		// The chances rise to one peak and fall again, so the tables that are no more likely
+		// lie at both ends.
+		peak := int((float64(s.N1) + 1) * (float64(hits) + 1) / (float64(s.N1) + float64(s.N2) + 2))
+		peak = min(max(peak, first), last)
+		low := firstFrom(first, peak, func(i int) bool { return !rare(i) })
+		high := firstFrom(peak, last+1, rare)
+		test.P = Unit.Clip(tableTail(low-1, first, -1, s.N1, hits, s.N2) + tableTail(max(high, low), last, 1, s.N1, hits, s.N2))
 	default:
 		test.Method = "stratified-exact"
 		test.Statistic, test.P = stratified(usable)
 	}
 	return test
-}
-
-// fisher returns the p-value of one stratum.
-func (s Stratum) fisher() float64 {
-	hits := s.K1 + s.K2
-	first, last := s.ends()
-	// Chances that only rounding tells apart are equal, as in binomialTest.
-	limit := logTable(s.K1, s.N1, hits, s.N2) + 1e-7
-	rare := func(i int) bool { return logTable(i, s.N1, hits, s.N2) <= limit }
-	// The chances rise to one peak and fall again, so the tables that are no more likely
-	// lie at both ends.
-	peak := int((float64(s.N1) + 1) * (float64(hits) + 1) / (float64(s.N1) + float64(s.N2) + 2))
-	peak = min(max(peak, first), last)
-	low := firstFrom(first, peak, func(i int) bool { return !rare(i) })
-	high := firstFrom(peak, last+1, rare)
-	return Unit.Clip(tableTail(low-1, first, -1, s.N1, hits, s.N2) + tableTail(max(high, low), last, 1, s.N1, hits, s.N2))
 }
 
 // tableTail adds up the chances of the tables from one on to the last, until what follows
@@ -221,9 +219,17 @@ func stratified(strata []Stratum) (statistic, p float64) {
 	if tables > maxStrata {
 		return statistic, math.Erfc(math.Abs(statistic) / math.Sqrt(2*variance))
 	}
-	chances := []float64{1}
+	chances := []float64{1} // of sums of hits
 	for _, s := range strata {
-		chances = s.spread(chances)
+		low, high := s.ends()
+		sums := make([]float64, len(chances)+high-low)
+		for i := low; i <= high; i++ {
+			chance := math.Exp(logTable(i, s.N1, s.K1+s.K2, s.N2))
+			for j, c := range chances {
+				sums[j+i-low] += chance * c
+			}
+		}
+		chances = sums
 	}
 	limit := chances[observed-first] * (1 + 1e-7)
 	for _, chance := range chances {
@@ -236,19 +242,6 @@ func stratified(strata []Stratum) (statistic, p float64) {
 
 // ends returns the fewest and the most hits on the first side that the margins allow.
 func (s Stratum) ends() (low, high int) { return max(0, s.K1+s.K2-s.N2), min(s.N1, s.K1+s.K2) }
-
-// spread returns the chances of sums of hits when those of the stratum are added.
-func (s Stratum) spread(chances []float64) []float64 {
-	low, high := s.ends()
-	out := make([]float64, len(chances)+high-low)
-	for i := low; i <= high; i++ {
-		chance := math.Exp(logTable(i, s.N1, s.K1+s.K2, s.N2))
-		for j, c := range chances {
-			out[j+i-low] += chance * c
-		}
-	}
-	return out
-}
 
 // logTable returns the logarithm of the chance that x of a given number of hits fall
 // among a items and the others among b.
@@ -263,4 +256,42 @@ func logChoose(n, k int) float64 {
 		return l
 	}
 	return lgamma(n) - lgamma(k) - lgamma(n-k)
+}
+
+// WelchTest returns the two-sided test of whether the means of two independent
+// lists of values are equal, without assuming that their spreads are. The statistic
+// is t. N is how many values there are in both.
+//
+// Source: B. L. Welch, "The generalization of 'Student's' problem when several
+// different population variances are involved", Biometrika 34 (1947), 28-35, with
+// Satterthwaite's degrees of freedom.
+func WelchTest(x, y []float64) Test {
+	a, b := momentsOf(x), momentsOf(y)
+	test := Test{P: 1, Method: "welch", N: a.N() + b.N()}
+	if a.skipped+b.skipped > 0 {
+		test = test.warn(warnSkipped)
+	}
+	if a.N() < 2 || b.N() < 2 {
+		return test.warn(warnTooFew)
+	}
+	va, vb := a.Variance()/float64(a.N()), b.Variance()/float64(b.N())
+	se := math.Sqrt(va + vb)
+	t := (a.Mean() - b.Mean()) / se
+	if !(se > 0) || t-t != 0 {
+		return test.warn(warnNoSpreadTest)
+	}
+	// Shares are used instead of variances, whose squares may underflow.
+	sa, sb := va/(va+vb), vb/(va+vb)
+	df := 1 / (sa*sa/float64(a.N()-1) + sb*sb/float64(b.N()-1))
+	test.Statistic, test.P = t, Unit.Clip(StudentTail(t, df))
+	return test
+}
+
+// momentsOf returns the moments of equally weighted values.
+func momentsOf(values []float64) Moments {
+	var m Moments
+	for _, x := range values {
+		m.Add(x, 1)
+	}
+	return m
 }

@@ -5,9 +5,6 @@ import (
 	"slices"
 )
 
-// methodTango is the method of [PairedProportions].
-const methodTango = "tango"
-
 // PairedProportions returns the difference of two shares that were measured on the
 // same n items, of which up are hits for the first side only and down for the
 // second only, with Tango's score interval. It lies within [-1, 1].
@@ -24,7 +21,7 @@ func PairedProportions(up, down, n int, level float64) Estimate {
 	}
 	b, c := min(max(up, 0), n), max(down, 0)
 	c = min(c, n-b)
-	est := Estimate{Value: (float64(b) - float64(c)) / float64(n), Level: level, N: n, Method: methodTango}
+	est := Estimate{Value: (float64(b) - float64(c)) / float64(n), Level: level, N: n, Method: "tango"}
 	if b != up || c != down {
 		est = est.Warn(warnRange)
 	}
@@ -69,10 +66,6 @@ func bisect(lo, hi float64, ok func(float64) bool) float64 {
 	return lo + (hi-lo)/2
 }
 
-// methodMover is the method of a difference whose interval is combined from those of its
-// two sides.
-const methodMover = "mover"
-
 // Difference returns a minus b, for estimates of different items or of items that are no
 // longer available, with an interval at the level. The distances from each value to the
 // ends of its interval replace the standard errors, each on its own side. An interval at a
@@ -93,7 +86,7 @@ func Difference(a, b Estimate, level float64) Estimate {
 			df := differenceDF(a, b)
 			wider = StudentQuantile(level, df) / StudentQuantile(a.Level, df)
 		}
-		est.Method = methodMover
+		est.Method = "mover"
 		est.Lo = math.Max(-1, est.Value-wider*math.Hypot(a.Value-a.Lo, b.Hi-b.Value))
 		est.Hi = math.Min(1, est.Value+wider*math.Hypot(a.Hi-a.Value, b.Value-b.Lo))
 	}

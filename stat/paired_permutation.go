@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"maps"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -88,10 +89,7 @@ func newFlips(diffs []float64) flips {
 			signs[size]--
 		}
 	}
-	for size := range counts {
-		f.sizes = append(f.sizes, size)
-	}
-	slices.Sort(f.sizes)
+	f.sizes = slices.Sorted(maps.Keys(counts))
 	total, all := 0.0, 0.0
 	for _, size := range f.sizes {
 		f.counts = append(f.counts, counts[size])
@@ -108,9 +106,7 @@ func newFlips(diffs []float64) flips {
 func (f flips) enumerate() float64 {
 	var list []float64
 	for i, size := range f.sizes {
-		for range f.counts[i] {
-			list = append(list, size)
-		}
+		list = append(list, slices.Repeat([]float64{size}, f.counts[i])...)
 	}
 	total := sum(list)
 	patterns := 1 << (len(list) - 1)
@@ -156,32 +152,19 @@ func (f flips) gridOrDraw(draws int, seed uint64) (p float64, method string) {
 // grid returns the differences as whole steps, how many steps make one, and
 // whether they lie on a grid that is coarse enough.
 func (f flips) grid() (steps []int, unit float64, ok bool) {
-	for _, unit := range grids {
-		whole := func(size float64) bool { return math.Abs(size*unit-math.Round(size*unit)) < 1e-9 }
-		if !slices.ContainsFunc(f.sizes, func(size float64) bool { return !whole(size) }) {
-			steps, ok := f.steps(unit)
-			return steps, unit, ok
-		}
+	at := slices.IndexFunc(grids, func(unit float64) bool {
+		return !slices.ContainsFunc(f.sizes, func(size float64) bool { return !(math.Abs(size*unit-math.Round(size*unit)) < 1e-9) })
+	})
+	if at < 0 {
+		return nil, 0, false
 	}
-	return nil, 0, false
-}
-
-// steps returns the differences as whole steps, and whether they are few enough.
-func (f flips) steps(unit float64) ([]int, bool) {
+	unit = grids[at]
 	total := 0.0
 	for i, size := range f.sizes {
 		total += size * unit * float64(f.counts[i])
+		steps = append(steps, slices.Repeat([]int{int(math.Round(size * unit))}, f.counts[i])...)
 	}
-	if total*float64(f.n) > maxGridWork {
-		return nil, false
-	}
-	steps := make([]int, 0, f.n)
-	for i, size := range f.sizes {
-		for range f.counts[i] {
-			steps = append(steps, int(math.Round(size*unit)))
-		}
-	}
-	return steps, true
+	return steps, unit, total*float64(f.n) <= maxGridWork
 }
 
 // draw returns 1 if a random sign pattern gives a sum as large, and 0 otherwise. One

@@ -19,14 +19,10 @@ func Quantile(sorted []float64, q float64) float64 {
 	if i >= len(sorted)-1 {
 		return sorted[len(sorted)-1]
 	}
-	return interpolate(sorted[i], sorted[i+1], at-below)
-}
-
-// interpolate returns the number at the share t of the way from a to b. It is
-// computed from the nearer end, so that it is never outside the two.
-func interpolate(a, b, t float64) float64 {
+	// The number is computed from the nearer end, so that it is never outside the two.
 	// Halves are subtracted, because the distance of two numbers may be too large
 	// for a number.
+	a, b, t := sorted[i], sorted[i+1], at-below
 	half := b/2 - a/2
 	if t >= 0.5 {
 		return b - float64(2*(1-t)*half)
