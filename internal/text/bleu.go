@@ -29,17 +29,13 @@ func BLEUIntl(s string) string {
 	list = pairs(list, func(a, b rune) bool { return isPunct(a) && !isNumber(b) }, true, false)
 	out := make([]rune, 0, 2*len(list))
 	for _, r := range list {
-		out = spaced(out, r, unicode.Is(unicode.S, r))
+		if unicode.Is(unicode.S, r) {
+			out = append(out, ' ', r, ' ')
+		} else {
+			out = append(out, r)
+		}
 	}
 	return strings.Join(Split(join(out)), " ")
-}
-
-// spaced appends r to the list, between spaces if apart.
-func spaced(list []rune, r rune, apart bool) []rune {
-	if apart {
-		return append(list, ' ', r, ' ')
-	}
-	return append(list, r)
 }
 
 // pairs puts a space between two neighbouring characters that match, and optionally before

@@ -72,30 +72,12 @@ func invalid(s string, i int) string {
 // none follows, ignoring case-ignorable characters (The Unicode Standard, section 3.13,
 // Final_Sigma).
 func sigma(s string, i int) rune {
-	if casedBefore(s[:i]) && !casedAfter(s[i+len("Σ"):]) {
+	before, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(s[:i], isCaseIgnorable))
+	after, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(s[i+len("Σ"):], isCaseIgnorable))
+	if isCased(before) && !isCased(after) {
 		return 'ς'
 	}
 	return 'σ'
-}
-
-func casedBefore(s string) bool {
-	for s != "" {
-		r, size := utf8.DecodeLastRuneInString(s)
-		if !isCaseIgnorable(r) {
-			return isCased(r)
-		}
-		s = s[:len(s)-size]
-	}
-	return false
-}
-
-func casedAfter(s string) bool {
-	for _, r := range s {
-		if !isCaseIgnorable(r) {
-			return isCased(r)
-		}
-	}
-	return false
 }
 
 func isCased(r rune) bool {

@@ -11,7 +11,23 @@ func DifflibRatio(a, b string) float64 {
 	if len(x)+len(y) == 0 {
 		return 1
 	}
-	matches := newMatcher(x, y).matches()
+	m, matches := newMatcher(x, y), 0
+	queue := []region{{0, len(x), 0, len(y)}}
+	for len(queue) > 0 {
+		r := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		i, j, n := m.longest(r)
+		if n == 0 {
+			continue
+		}
+		matches += n
+		if r.aLo < i && r.bLo < j {
+			queue = append(queue, region{r.aLo, i, r.bLo, j})
+		}
+		if i+n < r.aHi && j+n < r.bHi {
+			queue = append(queue, region{i + n, r.aHi, j + n, r.bHi})
+		}
+	}
 	return 2 * float64(matches) / float64(len(x)+len(y))
 }
 
@@ -45,48 +61,19 @@ func newMatcher(a, b []int32) *matcher {
 // A region is a part of a and a part of b.
 type region struct{ aLo, aHi, bLo, bHi int }
 
-// matches counts the elements of the matching blocks: the longest one, and those before and
-// after it.
-func (m *matcher) matches() int {
-	all := 0
-	queue := []region{{0, len(m.a), 0, len(m.b)}}
-	for len(queue) > 0 {
-		r := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		i, j, n := m.longest(r)
-		if n == 0 {
-			continue
-		}
-		all += n
-		if r.aLo < i && r.bLo < j {
-			queue = append(queue, region{r.aLo, i, r.bLo, j})
-		}
-		if i+n < r.aHi && j+n < r.bHi {
-			queue = append(queue, region{i + n, r.aHi, j + n, r.bHi})
-		}
-	}
-	return all
-}
-
 // longest returns the start of the longest match in a region and its length: the first in
 // a, and of those the first in b. It is searched among elements that are not popular and
 // then extended by any equal elements.
 func (m *matcher) longest(r region) (i, j, n int) {
-	i, j, n = m.seed(r)
-	for i > r.aLo && j > r.bLo && m.a[i-1] == m.b[j-1] {
-		i, j, n = i-1, j-1, n+1
-	}
-	for i+n < r.aHi && j+n < r.bHi && m.a[i+n] == m.b[j+n] {
-		n++
-	}
-	return i, j, n
-}
-
-func (m *matcher) seed(r region) (i, j, n int) {
 	i, j = r.aLo, r.bLo
 	var last []int32 // positions of the previous element of a
 	for x := r.aLo; x < r.aHi; x++ {
-		places := m.places(m.a[x], r)
+		var places []int32 // positions of the element in the region's part of b
+		if is := int(m.a[x]); is < len(m.at) {
+			lo, _ := slices.BinarySearch(m.at[is], int32(r.bLo))
+			hi, _ := slices.BinarySearch(m.at[is], int32(r.bHi))
+			places = m.at[is][lo:hi]
+		}
 		for _, y := range places {
 			k := m.before[y] + 1
 			m.now[y+1] = k
@@ -103,16 +90,11 @@ func (m *matcher) seed(r region) (i, j, n int) {
 	for _, y := range last {
 		m.before[y+1] = 0
 	}
-	return i, j, n
-}
-
-// places returns the positions of an element in the region's part of b.
-func (m *matcher) places(x int32, r region) []int32 {
-	if int(x) >= len(m.at) {
-		return nil
+	for i > r.aLo && j > r.bLo && m.a[i-1] == m.b[j-1] {
+		i, j, n = i-1, j-1, n+1
 	}
-	list := m.at[x]
-	lo, _ := slices.BinarySearch(list, int32(r.bLo))
-	hi, _ := slices.BinarySearch(list[lo:], int32(r.bHi))
-	return list[lo : lo+hi]
+	for i+n < r.aHi && j+n < r.bHi && m.a[i+n] == m.b[j+n] {
+		n++
+	}
+	return i, j, n
 }

@@ -139,7 +139,17 @@ func (d *dumper) object(depth int) (string, error) {
 	var members []string
 	places := map[string]int{}
 	for {
-		key, value, err := d.member(depth)
+		if d.space(); d.peek() != '"' {
+			return "", d.unexpected("a key in double quotes")
+		}
+		key, err := d.str()
+		if err != nil {
+			return "", err
+		}
+		if !d.next(':') {
+			return "", d.unexpected("a colon")
+		}
+		value, err := d.value(depth + 1)
 		if err != nil {
 			return "", err
 		}
@@ -157,22 +167,6 @@ func (d *dumper) object(depth int) (string, error) {
 			return "", d.unexpected("a comma or }")
 		}
 	}
-}
-
-// member reads a key and its value.
-func (d *dumper) member(depth int) (key, value string, err error) {
-	d.space()
-	if d.peek() != '"' {
-		return "", "", d.unexpected("a key in double quotes")
-	}
-	if key, err = d.str(); err != nil {
-		return "", "", err
-	}
-	if !d.next(':') {
-		return "", "", d.unexpected("a colon")
-	}
-	value, err = d.value(depth + 1)
-	return key, value, err
 }
 
 // str reads a string.
@@ -264,7 +258,15 @@ func (d *dumper) number() (string, error) {
 		return "", d.unexpected("a value")
 	}
 	d.tail()
-	return dumped(d.in[begin:d.pos]), nil
+	s := d.in[begin:d.pos]
+	if strings.ContainsAny(s, ".eE") {
+		// Out of range gives an infinity, as in Python.
+		f, _ := strconv.ParseFloat(s, 64) //nolint:errcheck // the syntax was checked above
+		if math.IsInf(f, 0) {
+			return map[bool]string{true: "Infinity", false: "-Infinity"}[f > 0], nil
+		}
+	}
+	return number(s), nil
 }
 
 // digits skips digits and reports whether there were any.
@@ -294,16 +296,4 @@ func (d *dumper) tail() {
 			d.pos = at
 		}
 	}
-}
-
-// dumped returns a number as written by json.dumps.
-func dumped(s string) string {
-	if strings.ContainsAny(s, ".eE") {
-		// Out of range gives an infinity, as in Python.
-		f, _ := strconv.ParseFloat(s, 64) //nolint:errcheck // the syntax was checked above
-		if math.IsInf(f, 0) {
-			return map[bool]string{true: "Infinity", false: "-Infinity"}[f > 0]
-		}
-	}
-	return number(s)
 }

@@ -27,9 +27,20 @@ func Int(v any) (int64, bool) {
 	case float64:
 		return intOfFloat(v)
 	case json.Number:
-		return intOfNumber(v.String())
+		if !strings.ContainsAny(v.String(), ".eE") {
+			return parseInt(v.String())
+		}
+		f, err := v.Float64()
+		if err != nil {
+			return 0, false
+		}
+		return intOfFloat(f)
 	case string:
-		return intOfString(v)
+		digits, ok := intDigits(v)
+		if !ok {
+			return 0, false
+		}
+		return parseInt(digits)
 	case json.RawMessage:
 		tree, ok := parse(v)
 		if !ok {
@@ -46,25 +57,6 @@ func intOfFloat(f float64) (int64, bool) {
 		return int64(f), true
 	}
 	return 0, false
-}
-
-func intOfNumber(s string) (int64, bool) {
-	if strings.ContainsAny(s, ".eE") {
-		f, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return 0, false
-		}
-		return intOfFloat(f)
-	}
-	return parseInt(s)
-}
-
-func intOfString(s string) (int64, bool) {
-	digits, ok := intDigits(s)
-	if !ok {
-		return 0, false
-	}
-	return parseInt(digits)
 }
 
 // maxDigits is the maximum number of digits that CPython 3.11 accepts.

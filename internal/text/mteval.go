@@ -65,7 +65,14 @@ func (c *cutter) word(from, to int) {
 			// Matches of an expression do not overlap, so a period that was split from the
 			// text before it does not split the next one.
 			afterPeriod = !afterPeriod && !c.digit(i-1)
-			c.point(i, afterPeriod)
+			// The first expression splits it from the text before, and the second from the
+			// text after it, unless that is a digit.
+			switch {
+			case afterPeriod || !c.digit(i+1):
+				c.single(i, 1)
+			case !c.digit(i - 1):
+				c.cut(i) // It follows a period that was split off, so there is a space.
+			}
 			continue
 		case mark == '-':
 			if i > from && c.digit(i-1) {
@@ -74,22 +81,15 @@ func (c *cutter) word(from, to int) {
 		case IsPunct(rune(mark)) && mark != '\'':
 			c.single(i, 1)
 		case c.chinese && mark >= utf8.RuneSelf:
-			i += c.long(i) - 1
+			r, size := utf8.DecodeRuneInString(c.s[i:])
+			if isBLEUChinese(r) {
+				c.single(i, size)
+			}
+			i += size - 1
 		}
 		afterPeriod = false
 	}
 	c.cut(to)
-}
-
-// point splits at the period or comma at i. The first expression splits it from the text
-// before, and the second from the text after it, unless that is a digit.
-func (c *cutter) point(i int, afterPeriod bool) {
-	switch {
-	case afterPeriod || !c.digit(i+1):
-		c.single(i, 1)
-	case !c.digit(i - 1):
-		c.cut(i) // It follows a period that was split off, so there is a space.
-	}
 }
 
 // digit reports whether there is a digit at i. The ends of the text count as a space, which
@@ -100,16 +100,6 @@ func (c *cutter) digit(i int) bool {
 		return c.chinese
 	}
 	return isDigit(rune(c.s[i]))
-}
-
-// long makes the non-ASCII character at i a token if necessary, and returns its length in
-// bytes.
-func (c *cutter) long(i int) int {
-	r, size := utf8.DecodeRuneInString(c.s[i:])
-	if isBLEUChinese(r) {
-		c.single(i, size)
-	}
-	return size
 }
 
 // cut ends the token before i.

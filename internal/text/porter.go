@@ -13,7 +13,7 @@ import (
 // (1980); the steps below have the numbers of that paper.
 func Stem(word string) string {
 	// The table is case-sensitive, as upstream, so "Dying" goes through the steps.
-	if stem := irregular(word); stem != "" {
+	if stem, ok := irregular[word]; ok {
 		return stem
 	}
 	lower := Lower(word)
@@ -25,27 +25,14 @@ func Stem(word string) string {
 	return step5b(step5a(step4(w)))
 }
 
-// irregular returns the stem of an irregular word, or "".
-func irregular(word string) string {
-	switch word {
-	case "sky", "skies":
-		return "sky"
-	case "dying":
-		return "die"
-	case "lying":
-		return "lie"
-	case "tying":
-		return "tie"
-	case "innings", "inning":
-		return "inning"
-	case "outings", "outing":
-		return "outing"
-	case "cannings", "canning":
-		return "canning"
-	case "news", "howe", "proceed", "exceed", "succeed":
-		return word
-	}
-	return ""
+// irregular has the stems of irregular words.
+var irregular = map[string]string{
+	"sky": "sky", "skies": "sky",
+	"dying": "die", "lying": "lie", "tying": "tie",
+	"innings": "inning", "inning": "inning",
+	"outings": "outing", "outing": "outing",
+	"cannings": "canning", "canning": "canning",
+	"news": "news", "howe": "howe", "proceed": "proceed", "exceed": "exceed", "succeed": "succeed",
 }
 
 // A suffixRule replaces a suffix if the measure of the stem is large enough.
@@ -89,28 +76,11 @@ var rules3 = []suffixRule{
 	{"ness", ""},
 }
 
-// rules4 are the rules of step 4, all with m > 1. The order matters: "ement" is tried
+// suffixes4 are those that step 4 drops, all with m > 1. The order matters: "ement" is tried
 // before "ment" and that before "ent".
-var rules4 = []suffixRule{
-	{suffix: "al"},
-	{suffix: "ance"},
-	{suffix: "ence"},
-	{suffix: "er"},
-	{suffix: "ic"},
-	{suffix: "able"},
-	{suffix: "ible"},
-	{suffix: "ant"},
-	{suffix: "ement"},
-	{suffix: "ment"},
-	{suffix: "ent"},
-	{suffix: "ion"},
-	{suffix: "ou"},
-	{suffix: "ism"},
-	{suffix: "ate"},
-	{suffix: "iti"},
-	{suffix: "ous"},
-	{suffix: "ive"},
-	{suffix: "ize"},
+var suffixes4 = []string{
+	"al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment",
+	"ent", "ion", "ou", "ism", "ate", "iti", "ous", "ive", "ize",
 }
 
 // firstRule applies the first rule whose suffix the word has. If the measure is too small
@@ -153,7 +123,7 @@ func step1b(w string) string {
 		return w
 	}
 	for _, suffix := range []string{"ed", "ing"} {
-		if stem, ok := strings.CutSuffix(w, suffix); ok && hasVowel(stem) {
+		if stem, ok := strings.CutSuffix(w, suffix); ok && classify(stem).vowel {
 			return fixStem(stem)
 		}
 	}
@@ -190,8 +160,7 @@ func step1c(w string) string {
 	if !ok {
 		return w
 	}
-	var c classes
-	c.read(stem)
+	c := classify(stem)
 	if c.n > 1 && c.last[0] {
 		return stem + "i"
 	}
@@ -213,12 +182,12 @@ func step2(w string) string {
 }
 
 func step4(w string) string {
-	for _, r := range rules4 {
-		stem, ok := strings.CutSuffix(w, r.suffix)
+	for _, suffix := range suffixes4 {
+		stem, ok := strings.CutSuffix(w, suffix)
 		if !ok {
 			continue
 		}
-		keepsIon := r.suffix == "ion" && !strings.HasSuffix(stem, "s") && !strings.HasSuffix(stem, "t")
+		keepsIon := suffix == "ion" && !strings.HasSuffix(stem, "s") && !strings.HasSuffix(stem, "t")
 		if measure(stem) > 1 && !keepsIon {
 			return stem
 		}
@@ -256,7 +225,7 @@ type classes struct {
 	letters [2]rune // the last characters, last first
 }
 
-func (c *classes) read(w string) {
+func classify(w string) (c classes) {
 	for _, r := range w {
 		consonant := true
 		switch r {
@@ -273,34 +242,25 @@ func (c *classes) read(w string) {
 		c.letters = [2]rune{r, c.letters[0]}
 		c.n++
 	}
+	return c
 }
 
 // measure returns Porter's m: how many times a run of vowels is followed by a run of
 // consonants.
 func measure(w string) int {
-	var c classes
-	c.read(w)
-	return c.m
-}
-
-func hasVowel(w string) bool {
-	var c classes
-	c.read(w)
-	return c.vowel
+	return classify(w).m
 }
 
 // endsDouble is Porter's *d: the word ends with a double consonant.
 func endsDouble(w string) bool {
-	var c classes
-	c.read(w)
+	c := classify(w)
 	return c.n >= 2 && c.letters[0] == c.letters[1] && c.last[0]
 }
 
 // endsCVC is Porter's *o: the word ends with consonant, vowel, consonant, and the last one
 // is not w, x or y. NLTK also accepts a word of a vowel and a consonant.
 func endsCVC(w string) bool {
-	var c classes
-	c.read(w)
+	c := classify(w)
 	if c.n == 2 {
 		return !c.last[1] && c.last[0]
 	}

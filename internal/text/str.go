@@ -73,9 +73,17 @@ func writeRepr(b *strings.Builder, v any) {
 	case Dict:
 		writeDict(b, v)
 	case map[string]any:
-		writeDict(b, sorted(v))
+		var d Dict
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			d = append(d, Member{k, v[k]})
+		}
+		writeDict(b, d)
 	case json.RawMessage:
-		writeRaw(b, v)
+		if tree, ok := parse(v); ok {
+			writeRepr(b, tree)
+		} else {
+			writeQuoted(b, string(v))
+		}
 	default:
 		fmt.Fprint(b, v)
 	}
@@ -105,22 +113,6 @@ func writeDict(b *strings.Builder, d Dict) {
 	b.WriteByte('}')
 }
 
-func sorted(m map[string]any) Dict {
-	d := make(Dict, 0, len(m))
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		d = append(d, Member{k, m[k]})
-	}
-	return d
-}
-
-func writeRaw(b *strings.Builder, raw json.RawMessage) {
-	if tree, ok := parse(raw); ok {
-		writeRepr(b, tree)
-		return
-	}
-	writeQuoted(b, string(raw))
-}
-
 // writeQuoted writes s as a Python string literal. It uses single quotes, or double quotes
 // if that saves an escape.
 func writeQuoted(b *strings.Builder, s string) {
@@ -130,45 +122,31 @@ func writeQuoted(b *strings.Builder, s string) {
 	}
 	b.WriteRune(quote)
 	for i, r := range s {
-		if r == utf8.RuneError {
-			writeInvalid(b, invalid(s, i))
-			continue
+		switch {
+		case r == utf8.RuneError && len(invalid(s, i)) == 1:
+			fmt.Fprintf(b, `\udc%02x`, s[i]) // as Python shows it after reading with surrogateescape
+		case r == utf8.RuneError:
+			b.WriteRune(r)
+		case r == quote || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case unicode.IsPrint(r): // the same set as str.isprintable
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(b, `\U%08x`, r)
 		}
-		writeRune(b, r, quote)
 	}
 	b.WriteRune(quote)
-}
-
-func writeRune(b *strings.Builder, r, quote rune) {
-	switch {
-	case r == quote || r == '\\':
-		b.WriteByte('\\')
-		b.WriteRune(r)
-	case r == '\n':
-		b.WriteString(`\n`)
-	case r == '\r':
-		b.WriteString(`\r`)
-	case r == '\t':
-		b.WriteString(`\t`)
-	case unicode.IsPrint(r): // the same set as str.isprintable
-		b.WriteRune(r)
-	case r < 0x100:
-		fmt.Fprintf(b, `\x%02x`, r)
-	case r < 0x10000:
-		fmt.Fprintf(b, `\u%04x`, r)
-	default:
-		fmt.Fprintf(b, `\U%08x`, r)
-	}
-}
-
-// writeInvalid writes a U+FFFD of the text, or a byte that is not UTF-8 as Python shows it
-// after reading with surrogateescape.
-func writeInvalid(b *strings.Builder, s string) {
-	if len(s) > 1 {
-		b.WriteString(s)
-		return
-	}
-	fmt.Fprintf(b, `\udc%02x`, s[0])
 }
 
 // number returns a JSON number as written by Python.
@@ -234,30 +212,26 @@ func parseValue(dec *json.Decoder) any {
 		token(dec)
 		return list
 	case json.Delim('{'):
-		return parseDict(dec)
+		d := Dict{}
+		at := map[string]int{}
+		for dec.More() {
+			key, ok := token(dec).(string)
+			if !ok {
+				panic("text: the key of a JSON object is not a string")
+			}
+			value := parseValue(dec)
+			if i, seen := at[key]; seen {
+				d[i].Value = value
+				continue
+			}
+			at[key] = len(d)
+			d = append(d, Member{key, value})
+		}
+		token(dec)
+		return d
 	default:
 		return t
 	}
-}
-
-func parseDict(dec *json.Decoder) Dict {
-	d := Dict{}
-	at := map[string]int{}
-	for dec.More() {
-		key, ok := token(dec).(string)
-		if !ok {
-			panic("text: the key of a JSON object is not a string")
-		}
-		value := parseValue(dec)
-		if i, seen := at[key]; seen {
-			d[i].Value = value
-			continue
-		}
-		at[key] = len(d)
-		d = append(d, Member{key, value})
-	}
-	token(dec)
-	return d
 }
 
 // token returns the next token of valid JSON.
