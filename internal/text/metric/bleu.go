@@ -132,8 +132,15 @@ func (b BLEU) score(s bleuStats) (BLEUScore, error) {
 		return BLEUScore{}, err
 	}
 	out := BLEUScore{
-		BrevityPenalty: brevity(s), ResponseLength: s.response, ReferenceLength: s.reference,
+		BrevityPenalty: 1, ResponseLength: s.response, ReferenceLength: s.reference,
 		Precisions: make([]float64, bleuOrders), Counts: make([]float64, bleuOrders), Totals: make([]float64, bleuOrders),
+	}
+	switch {
+	case s.response >= s.reference:
+	case s.response == 0:
+		out.BrevityPenalty = 0
+	default:
+		out.BrevityPenalty = math.Exp(1 - float64(s.reference)/float64(s.response))
 	}
 	matched := false
 	for n := range bleuOrders {
@@ -144,44 +151,6 @@ func (b BLEU) score(s bleuStats) (BLEUScore, error) {
 	if !matched {
 		return out, nil
 	}
-	orders := b.precisions(&out, value)
-	sum := 0.0
-	for _, p := range out.Precisions[:orders] {
-		sum += logOf(p)
-	}
-	out.Score = out.BrevityPenalty * math.Exp(sum/float64(orders))
-	return out, nil
-}
-
-func (b BLEU) smoothValue() (float64, error) {
-	value := 0.0
-	switch b.Smooth {
-	case "", "exp", "none":
-	case "floor":
-		value = 0.1
-	case "add-k":
-		value = 1
-	default:
-		return 0, fmt.Errorf("unknown smoothing %q of BLEU", b.Smooth)
-	}
-	if b.SmoothValue != nil {
-		value = *b.SmoothValue
-	}
-	return value, nil
-}
-
-func brevity(s bleuStats) float64 {
-	switch {
-	case s.response >= s.reference:
-		return 1
-	case s.response == 0:
-		return 0
-	}
-	return math.Exp(1 - float64(s.reference)/float64(s.response))
-}
-
-// precisions sets the precision of each order and returns the number of orders that count.
-func (b BLEU) precisions(out *BLEUScore, value float64) int {
 	orders, halving := bleuOrders, 1.0
 	for n := range bleuOrders {
 		if b.Smooth == "add-k" && n > 0 {
@@ -204,13 +173,31 @@ func (b BLEU) precisions(out *BLEUScore, value float64) int {
 			out.Precisions[n] = 100 * value / out.Totals[n]
 		}
 	}
-	return orders
+	sum := 0.0
+	for _, p := range out.Precisions[:orders] {
+		if p == 0 {
+			sum -= 9999999999 // sacreBLEU's substitute for an infinity
+		} else {
+			sum += math.Log(p)
+		}
+	}
+	out.Score = out.BrevityPenalty * math.Exp(sum/float64(orders))
+	return out, nil
 }
 
-// logOf returns the logarithm, with sacreBLEU's substitute for minus infinity.
-func logOf(p float64) float64 {
-	if p == 0 {
-		return -9999999999
+func (b BLEU) smoothValue() (float64, error) {
+	value := 0.0
+	switch b.Smooth {
+	case "", "exp", "none":
+	case "floor":
+		value = 0.1
+	case "add-k":
+		value = 1
+	default:
+		return 0, fmt.Errorf("unknown smoothing %q of BLEU", b.Smooth)
 	}
-	return math.Log(p)
+	if b.SmoothValue != nil {
+		value = *b.SmoothValue
+	}
+	return value, nil
 }

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -33,7 +34,7 @@ func (c ChrF) Corpus(responses []string, references [][]string) (float64, error)
 	if len(responses) != len(references) {
 		return 0, fmt.Errorf("%d responses and %d lists of references", len(responses), len(references))
 	}
-	c = c.withDefaults()
+	c.CharOrder, c.Beta = cmp.Or(c.CharOrder, 6), cmp.Or(c.Beta, 2)
 	sum := make([]chrfStats, c.CharOrder+c.WordOrder)
 	for i, response := range responses {
 		if len(references[i]) == 0 {
@@ -48,31 +49,21 @@ func (c ChrF) Corpus(responses []string, references [][]string) (float64, error)
 	return c.score(sum), nil
 }
 
-func (c ChrF) withDefaults() ChrF {
-	if c.CharOrder == 0 {
-		c.CharOrder = 6
-	}
-	if c.Beta == 0 {
-		c.Beta = 2
-	}
-	return c
-}
-
 // chrfStats are the counts of one order.
 type chrfStats struct{ response, reference, matches int }
 
 // best returns the counts with the reference that has the best score.
 func (c ChrF) best(response string, references []string) []chrfStats {
 	chars, words := text.NewGrams(c.CharOrder), text.NewGrams(c.WordOrder)
-	got := c.split(response)
-	chars.Add(got.chars)
-	words.Add(got.words)
+	gotChars, gotWords := c.split(response)
+	chars.Add(gotChars)
+	words.Add(gotWords)
 	var best []chrfStats
 	top := -1.0
 	for _, ref := range references {
-		want := c.split(ref)
-		stats := chrfOrders(nil, chars.Shared(want.chars), len(got.chars), len(want.chars))
-		stats = chrfOrders(stats, words.Shared(want.words), len(got.words), len(want.words))
+		wantChars, wantWords := c.split(ref)
+		stats := chrfOrders(nil, chars.Shared(wantChars), len(gotChars), len(wantChars))
+		stats = chrfOrders(stats, words.Shared(wantWords), len(gotWords), len(wantWords))
 		if f := c.score(stats); f > top {
 			top, best = f, stats
 		}
@@ -93,10 +84,8 @@ func chrfOrders(stats []chrfStats, same []int, response, reference int) []chrfSt
 	return stats
 }
 
-// A chrfText is a text as characters, and as words if they count.
-type chrfText struct{ chars, words []string }
-
-func (c ChrF) split(s string) chrfText {
+// split returns the characters of a text, and its words if they count.
+func (c ChrF) split(s string) (chars, words []string) {
 	if c.Lowercase {
 		s = text.Lower(s)
 	}
@@ -104,11 +93,10 @@ func (c ChrF) split(s string) chrfText {
 	if !c.Whitespace {
 		line = strings.Join(text.Split(s), "")
 	}
-	t := chrfText{chars: characters(line)}
 	if c.WordOrder > 0 {
-		t.words = chrfWords(s)
+		words = chrfWords(s)
 	}
-	return t
+	return characters(line), words
 }
 
 // chrfWords splits s at white space, and then splits one punctuation mark off each word:

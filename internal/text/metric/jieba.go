@@ -120,32 +120,23 @@ func (d *dictionary) cutSingles(words []string, s string) []string {
 // unsplit.
 func splitLatin(words []string, s string) []string {
 	for s != "" {
-		n := latin(s)
+		n := jiebaSpan(s, isAlnum)
 		if n == 0 {
 			n = jiebaSpan(s, func(r rune) bool { return !isAlnum(r) })
+		} else { // [a-zA-Z0-9]+(?:\.\d+)?%?
+			if after, ok := strings.CutPrefix(s[n:], "."); ok {
+				if digits := jiebaSpan(after, func(r rune) bool { return r >= '0' && r <= '9' }); digits > 0 {
+					n += 1 + digits
+				}
+			}
+			if strings.HasPrefix(s[n:], "%") {
+				n++
+			}
 		}
 		words = append(words, s[:n])
 		s = s[n:]
 	}
 	return words
-}
-
-// latin returns the length of the letters and digits at the beginning of s, with an
-// optional fraction and percent sign: [a-zA-Z0-9]+(?:\.\d+)?%?
-func latin(s string) int {
-	n := jiebaSpan(s, isAlnum)
-	if n == 0 {
-		return 0
-	}
-	if strings.HasPrefix(s[n:], ".") {
-		if digits := jiebaSpan(s[n+1:], func(r rune) bool { return r >= '0' && r <= '9' }); digits > 0 {
-			n += 1 + digits
-		}
-	}
-	if strings.HasPrefix(s[n:], "%") {
-		n++
-	}
-	return n
 }
 
 // A block is a text with the positions of its characters.

@@ -30,7 +30,15 @@ func (d *dictionary) word(i int) string {
 // have the same first depth bytes.
 func (d *dictionary) narrow(lo, hi, depth int, next string) (from, to int) {
 	from = d.search(lo, hi, depth, next)
-	return from, d.endOf(from, hi, depth, next)
+	for lo = from; lo < hi; {
+		mid := int(uint(lo+hi) / 2)
+		if strings.HasPrefix(d.word(mid)[depth:], next) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return from, lo
 }
 
 // search returns the first word from lo to hi that is not less than next, compared from
@@ -42,20 +50,6 @@ func (d *dictionary) search(lo, hi, depth int, next string) int {
 			hi = mid
 		} else {
 			lo = mid + 1
-		}
-	}
-	return lo
-}
-
-// endOf returns the first word from lo to hi that does not continue with next. The words
-// must not be less than next.
-func (d *dictionary) endOf(lo, hi, depth int, next string) int {
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		if strings.HasPrefix(d.word(mid)[depth:], next) {
-			lo = mid + 1
-		} else {
-			hi = mid
 		}
 	}
 	return lo
@@ -78,31 +72,24 @@ func (d *dictionary) route(b block) []int32 {
 		// A character that begins no word counts as seen once.
 		best[i], next[i] = 0-d.total+best[i+1], int32(i+1)
 		found := false
-		d.walk(b, i, func(end int, log float64) {
-			if v := log - d.total + best[end]; !found || v >= best[i] {
-				best[i], next[i] = v, int32(end)
+		r := decode(b.part(i, i+1))
+		lo, hi := int(d.first[r]), int(d.first[r+1])
+		depth := int(b.at[i+1] - b.at[i])
+		for end := i + 1; lo < hi; end++ {
+			if len(d.word(lo)) == depth {
+				if v := d.logs[d.class[lo]] - d.total + best[end]; !found || v >= best[i] {
+					best[i], next[i] = v, int32(end)
+				}
+				found = true
+				lo++ // The others are longer.
 			}
-			found = true
-		})
+			if end == n {
+				break
+			}
+			char := b.part(end, end+1)
+			lo, hi = d.narrow(lo, hi, depth, char)
+			depth += len(char)
+		}
 	}
 	return next
-}
-
-// walk calls yield for each word that begins at the i-th character of b, shortest first.
-func (d *dictionary) walk(b block, i int, yield func(end int, log float64)) {
-	r := decode(b.part(i, i+1))
-	lo, hi := int(d.first[r]), int(d.first[r+1])
-	depth := int(b.at[i+1] - b.at[i])
-	for j := i + 1; lo < hi; j++ {
-		if len(d.word(lo)) == depth {
-			yield(j, d.logs[d.class[lo]])
-			lo++ // The others are longer.
-		}
-		if j == b.len() {
-			return
-		}
-		next := b.part(j, j+1)
-		lo, hi = d.narrow(lo, hi, depth, next)
-		depth += len(next)
-	}
 }

@@ -79,14 +79,10 @@ func (d *dictionary) viterbi(b block) []uint8 {
 		}
 		now = then
 	}
-	return trace(back, now)
-}
-
-// trace follows the states back from the more likely of the two final states.
-func trace(back [][4]uint8, last [4]float64) []uint8 {
+	// Follow the states back from the more likely of the two final ones.
 	states := make([]uint8, len(back))
 	state := uint8(single)
-	if last[end] > last[single] {
+	if now[end] > now[single] {
 		state = end
 	}
 	for t := len(back) - 1; t >= 0; t-- {

@@ -30,22 +30,18 @@ func unpack() *dictionary {
 	}
 	r := &reader{data}
 	d := &dictionary{}
-	d.readLogs(r)
-	d.readWords(r)
-	d.readEmissions(r)
-	if len(r.data) > 0 {
-		panic("jieba: dictionary is longer than it should be")
-	}
-	return d
-}
-
-func (d *dictionary) readLogs(r *reader) {
 	d.total = r.float()
 	d.logs = make([]float64, r.int())
 	for i := range d.logs {
 		r.int() // the frequency itself, for human readers only
 		d.logs[i] = r.float()
 	}
+	d.readWords(r)
+	d.readEmissions(r)
+	if len(r.data) > 0 {
+		panic("jieba: dictionary is longer than it should be")
+	}
+	return d
 }
 
 func (d *dictionary) readWords(r *reader) {
@@ -64,11 +60,7 @@ func (d *dictionary) readWords(r *reader) {
 		before = from
 	}
 	d.text = string(text)
-	d.index()
-}
-
-// index records where the words with each first character begin.
-func (d *dictionary) index() {
+	// Record where the words with each first character begin.
 	d.first = make([]uint32, lastHan+2)
 	filled := 0
 	for i := range d.ends {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"deem/internal/text"
 )
@@ -93,10 +94,6 @@ func LoCoMoRecall(evidence, context []string) float64 {
 
 // tail returns s without its first character.
 func tail(s string) string {
-	for i := range s {
-		if i > 0 {
-			return s[i:]
-		}
-	}
-	return ""
+	_, n := utf8.DecodeRuneInString(s)
+	return s[n:]
 }

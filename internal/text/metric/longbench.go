@@ -3,6 +3,7 @@ package metric
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"deem/internal/text"
@@ -22,23 +23,14 @@ func Classification(response, reference string, classes []string) float64 {
 	for i := 0; i < len(named); i++ {
 		c := named[i]
 		if strings.Contains(reference, c) && c != reference {
-			first := index(named, c) // not always i: a class may occur twice
-			named = append(named[:first], named[first+1:]...)
+			first := slices.Index(named, c) // not always i: a class may occur twice
+			named = slices.Delete(named, first, first+1)
 		}
 	}
-	if index(named, reference) < 0 {
+	if !slices.Contains(named, reference) {
 		return 0
 	}
 	return 1 / float64(len(named))
-}
-
-func index(list []string, s string) int {
-	for i, x := range list {
-		if x == s {
-			return i
-		}
-	}
-	return -1
 }
 
 // Retrieval returns the retrieval score of LongBench: the share of all numbers in the

@@ -13,7 +13,12 @@ import (
 //
 // With words, an answer counts as contained only as whole words: upstream finds 10 in 2010.
 func MemoryAgent(source, response string, answers []string, words bool) map[string]float64 {
-	line := memoryAgentLine(response)
+	// parse_output: the text after "Answer:" in its line, or the first line.
+	line, _, _ := strings.Cut(response, "\n")
+	if m := answerLine.FindStringSubmatch(response); m != nil {
+		line = m[1]
+	}
+	line = text.Strip(answerPrefix.ReplaceAllString(text.Strip(line), ""))
 	switch {
 	case strings.Contains(source, "icl"):
 		return memoryAgentTexts(line, answers, words)
@@ -38,15 +43,6 @@ var (
 	answerLine   = regexp.MustCompile(`(?i)Answer:(.*)`)
 	answerPrefix = regexp.MustCompile(`(?i)^Answer:`)
 )
-
-// memoryAgentLine is parse_output: the text after "Answer:" in its line, or the first line.
-func memoryAgentLine(response string) string {
-	line, _, _ := strings.Cut(response, "\n")
-	if m := answerLine.FindStringSubmatch(response); m != nil {
-		line = m[1]
-	}
-	return text.Strip(answerPrefix.ReplaceAllString(text.Strip(line), ""))
-}
 
 // memoryAgentShare returns the share of the answers that the response contains.
 func memoryAgentShare(response string, answers []string, words bool) float64 {

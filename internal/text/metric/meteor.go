@@ -32,10 +32,24 @@ func METEOR(response []string, references [][]string, synonyms func(word string)
 func meteor(response, reference []string, synonyms func(word string) []string) float64 {
 	a := alignment{got: enumerate(response), want: enumerate(reference)}
 	a.matchEqual()
-	a.stem()
+	// The remaining words stay stems: synonyms are looked up for stems too.
+	for _, list := range [][]place{a.got, a.want} {
+		for i := range list {
+			list[i].word = text.Stem(list[i].word)
+		}
+	}
 	a.matchEqual()
 	if synonyms != nil {
-		a.matchSynonyms(synonyms)
+		// A word is matched with its last synonym in the reference.
+		a.match(func(word string, where stacks) string {
+			best := word
+			for _, s := range synonyms(word) {
+				if where.last(s) > where.last(best) {
+					best = s
+				}
+			}
+			return best
+		})
 	}
 	if len(a.matches) == 0 {
 		return 0
@@ -102,7 +116,13 @@ func (a *alignment) match(find func(word string, where stacks) string) {
 	}
 	slices.Reverse(left)
 	a.got = left
-	a.want = without(a.want, taken)
+	rest := a.want[:0:0]
+	for j, w := range a.want {
+		if !taken[j] {
+			rest = append(rest, w)
+		}
+	}
+	a.want = rest
 }
 
 // stacks maps words to their positions in a list, the last position on top.
@@ -114,40 +134,6 @@ func (s stacks) last(word string) int {
 		return list[len(list)-1]
 	}
 	return -1
-}
-
-// without returns the list without the taken elements.
-func without(list []place, taken []bool) []place {
-	left := list[:0:0]
-	for i, p := range list {
-		if !taken[i] {
-			left = append(left, p)
-		}
-	}
-	return left
-}
-
-// stem replaces the remaining words by their stems. They stay stems: synonyms are looked up
-// for stems too.
-func (a *alignment) stem() {
-	for _, list := range [][]place{a.got, a.want} {
-		for i := range list {
-			list[i].word = text.Stem(list[i].word)
-		}
-	}
-}
-
-// matchSynonyms matches a word with its last synonym in the reference.
-func (a *alignment) matchSynonyms(synonyms func(word string) []string) {
-	a.match(func(word string, where stacks) string {
-		best := word
-		for _, s := range synonyms(word) {
-			if where.last(s) > where.last(best) {
-				best = s
-			}
-		}
-		return best
-	})
 }
 
 // chunks returns the number of runs of matches that are consecutive in both texts.

@@ -146,11 +146,8 @@ func closers(s string) (closing, all int) {
 // breaks reports whether a sentence ends inside the context of an ending.
 func (p *params) breaks(context string) bool {
 	tokens := p.tokens(context)
-	for i := range tokens {
-		if i+1 < len(tokens) {
-			p.reconsider(&tokens[i], &tokens[i+1])
-		}
-		if tokens[i].breaks && i+1 < len(tokens) {
+	for i := range len(tokens) - 1 {
+		if p.reconsider(&tokens[i], &tokens[i+1]); tokens[i].breaks {
 			return true
 		}
 	}
@@ -240,17 +237,6 @@ func (t *token) upper() bool {
 	return unicode.In(r, unicode.Lu, unicode.Other_Uppercase)
 }
 
-func (t *token) lower() bool {
-	r, _ := utf8.DecodeRuneInString(t.text)
-	return unicode.In(r, unicode.Ll, unicode.Other_Lowercase)
-}
-
-// initial reports whether the token is one letter and a period.
-func (t *token) initial() bool {
-	r, size := utf8.DecodeRuneInString(t.text)
-	return text.IsWord(r) && !unicode.IsDigit(r) && t.text[size:] == "."
-}
-
 // reconsider revises the properties of a word with a final period by the word that follows.
 // The numbers in brackets are the sections of the paper.
 func (p *params) reconsider(t, next *token) {
@@ -262,8 +248,9 @@ func (p *params) reconsider(t, next *token) {
 		t.breaks, t.short = false, true
 		return
 	}
-	initial := t.initial()
-	starts := p.starts(next) // [4.1.1]
+	r, size := utf8.DecodeRuneInString(t.text)
+	initial := text.IsWord(r) && !unicode.IsDigit(r) && t.text[size:] == "." // one letter and a period
+	starts := p.starts(next)                                                 // [4.1.1]
 	if (t.short || t.ellipsis) && !initial {
 		if starts == yes || next.upper() && p.starters[nextKind] { // [4.1.3]
 			t.breaks = true
@@ -296,11 +283,64 @@ func (p *params) starts(t *token) answer {
 		return no
 	}
 	seen := p.context[t.unbroken()]
+	first, _ := utf8.DecodeRuneInString(t.text)
 	switch {
 	case t.upper() && seen&anyLower != 0 && seen&insideUpper == 0:
 		return yes
-	case t.lower() && (seen&anyUpper != 0 || seen&beginsLower == 0):
+	case unicode.In(first, unicode.Ll, unicode.Other_Lowercase) && (seen&anyUpper != 0 || seen&beginsLower == 0):
 		return no
 	}
 	return unsure
+}
+
+// wordLen returns the length in bytes of the first word of s, as defined by Punkt: a run of
+// dashes or periods, or the text up to white space or punctuation, or else one character.
+// The text does not begin with white space.
+func wordLen(s string) int {
+	if n := multiLen(s); n > 0 {
+		return n
+	}
+	_, n := utf8.DecodeRuneInString(s)
+	if strings.IndexByte("(\"`{[:;&#*@)}]-,", s[0]) >= 0 {
+		return n // No word begins with these.
+	}
+	for n < len(s) && !endsWord(s[n:]) {
+		_, size := utf8.DecodeRuneInString(s[n:])
+		n += size
+	}
+	return n
+}
+
+// endsWord reports whether the word before s ends there. A comma ends it only if the text
+// after the comma would end it too, so that 1,000 is one word.
+func endsWord(s string) bool {
+	return endsWordAlone(s) || s[0] == ',' && (len(s) == 1 || endsWordAlone(s[1:]))
+}
+
+func endsWordAlone(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return isNonWord(s[0]) || text.IsSpace(r) || multiLen(s) > 0
+}
+
+// multiLen returns the length in bytes of the multi-character punctuation at the beginning
+// of s: "--", "...", or ". . .".
+func multiLen(s string) int {
+	for _, c := range []string{"-", "."} {
+		if n := len(s) - len(strings.TrimLeft(s, c)); n > 1 {
+			return n
+		}
+	}
+	n, last := 0, 0
+	for periods := 1; n < len(s) && s[n] == '.'; periods++ {
+		n++
+		if periods > 2 {
+			last = n
+		}
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if !text.IsSpace(r) || n == len(s) {
+			break
+		}
+		n += size
+	}
+	return last
 }

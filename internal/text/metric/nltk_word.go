@@ -26,16 +26,6 @@ func NLTKWords(s string) []string {
 // replacements puts spaces around words, and then the text is split at spaces. The order
 // matters, because many replacements depend on the spaces that earlier ones have made.
 func NLTKLineWords(s string) []string {
-	s = openQuotes(s)
-	s = punctuation(s)
-	s = apart(s, "[](){}<>")
-	s = strings.ReplaceAll(s, "--", " -- ")
-	s = closeQuotes(" " + s + " ")
-	return text.Split(contractions(s))
-}
-
-// openQuotes splits off opening quotes.
-func openQuotes(s string) string {
 	if !isASCII(s) {
 		s = apart(s, "«“‘„")
 	}
@@ -45,7 +35,30 @@ func openQuotes(s string) string {
 	}
 	s = strings.ReplaceAll(s, "``", " `` ")
 	s = quotesAfterOpening(s)
-	return letterAfterApostrophe(s)
+	s = letterAfterApostrophe(s)
+
+	s = finalPeriod(s, "])}>\"'»”’ ", " ")
+	s = commas(s)
+	line := strings.TrimSuffix(s, "\n")
+	if n := len(line) - 1; n >= 0 && (line[n] == ',' || line[n] == ':') {
+		s = line[:n] + " " + line[n:] + " " + s[len(line):]
+	}
+	s = runs(s, '.', 2)
+	s = apart(s, ";@#$%&")
+	s = finalPeriod(s, "])}>\"'", "")
+	s = apart(s, "?!")
+	s = lastApostrophes(s)
+	s = apart(s, "*[](){}<>")
+	s = " " + strings.ReplaceAll(s, "--", " -- ") + " "
+
+	if !isASCII(s) {
+		s = apart(s, "»”’")
+	}
+	s = strings.ReplaceAll(s, "''", " '' ")
+	s = strings.ReplaceAll(s, `"`, " '' ")
+	s = beforeApostrophe(s, "s", "S", "m", "M", "d", "D", "")
+	s = beforeApostrophe(s, "ll", "LL", "re", "RE", "ve", "VE", "t", "T")
+	return text.Split(contractions(s))
 }
 
 // apart puts spaces around each of the characters.
@@ -153,19 +166,6 @@ func isWordBefore(s string) bool { return isWord(utf8.DecodeLastRuneInString(s))
 
 func isWord(r rune, size int) bool { return size > 0 && text.IsWord(r) }
 
-// punctuation splits off punctuation, and the period at the end of the text.
-func punctuation(s string) string {
-	s = finalPeriod(s, "])}>\"'»”’ ", " ")
-	s = commas(s)
-	s = lastComma(s)
-	s = runs(s, '.', 2)
-	s = apart(s, ";@#$%&")
-	s = finalPeriod(s, "])}>\"'", "")
-	s = apart(s, "?!")
-	s = lastApostrophes(s)
-	return apart(s, "*")
-}
-
 // finalPeriod splits off a period that is followed only by closing characters and white
 // space. It puts between after the period.
 func finalPeriod(s, closing, between string) string {
@@ -197,17 +197,6 @@ func commas(s string) string {
 	return w.String()
 }
 
-// lastComma splits off a comma or colon at the end of the text or its last line.
-func lastComma(s string) string {
-	w := rewriter{s: s}
-	for i := max(0, len(s)-2); i < len(s); i++ {
-		if (s[i] == ',' || s[i] == ':') && (i+1 == len(s) || s[i+1:] == "\n") {
-			w.replace(i, i+1, " "+s[i:i+1]+" ")
-		}
-	}
-	return w.String()
-}
-
 // lastApostrophes splits off an apostrophe at the end of a word.
 func lastApostrophes(s string) string {
 	w := rewriter{s: s}
@@ -219,17 +208,6 @@ func lastApostrophes(s string) string {
 		}
 	}
 	return w.String()
-}
-
-// closeQuotes splits off closing quotes and the endings of contractions.
-func closeQuotes(s string) string {
-	if !isASCII(s) {
-		s = apart(s, "»”’")
-	}
-	s = strings.ReplaceAll(s, "''", " '' ")
-	s = strings.ReplaceAll(s, `"`, " '' ")
-	s = beforeApostrophe(s, "s", "S", "m", "M", "d", "D", "")
-	return beforeApostrophe(s, "ll", "LL", "re", "RE", "ve", "VE", "t", "T")
 }
 
 // beforeApostrophe puts a space before an apostrophe that is followed by one of the endings

@@ -27,13 +27,11 @@ var errEmpty = errors.New("text has no sentence")
 // counts sets of distinct words, otherwise lists. A text of nothing but periods is an
 // error.
 func NewPyRouge(response, reference string, exclusive bool) (PyRouge, error) {
-	got, want := newPyText(response), newPyText(reference)
-	if len(got.sentences) == 0 || len(want.sentences) == 0 {
+	words := text.Number[string]{}
+	got, want := newPyText(words, response), newPyText(words, reference)
+	if len(got.ids) == 0 || len(want.ids) == 0 {
 		return PyRouge{}, errEmpty
 	}
-	words := text.Number[string]{}
-	got.number(words)
-	want.number(words)
 	var r PyRouge
 	r.One = pyGrams(got.all, want.all, len(words), exclusive)
 	bigrams := text.Number[[2]int32]{}
@@ -43,16 +41,15 @@ func NewPyRouge(response, reference string, exclusive bool) (PyRouge, error) {
 	return r, nil
 }
 
-// A pyText is a text split into sentences.
+// A pyText is the numbers of the words of a text, by sentence and in all.
 type pyText struct {
-	sentences [][]string
-	ids       [][]int32
-	all       []int32
+	ids [][]int32
+	all []int32
 }
 
 // newPyText splits at periods. Only empty pieces are dropped, so a space after the last
 // period is a sentence of one empty word.
-func newPyText(s string) pyText {
+func newPyText(numbers text.Number[string], s string) pyText {
 	var t pyText
 	for piece := range strings.SplitSeq(s, ".") {
 		if piece == "" {
@@ -62,17 +59,10 @@ func newPyText(s string) pyText {
 		if len(words) == 0 {
 			words = []string{""}
 		}
-		t.sentences = append(t.sentences, words)
+		ids := numbers.Of(words)
+		t.ids, t.all = append(t.ids, ids), append(t.all, ids...)
 	}
 	return t
-}
-
-func (t *pyText) number(words text.Number[string]) {
-	for _, s := range t.sentences {
-		ids := words.Of(s)
-		t.ids = append(t.ids, ids)
-		t.all = append(t.all, ids...)
-	}
 }
 
 func pairsOf(ids []int32) [][2]int32 {

@@ -54,23 +54,6 @@ func ROUGELsum(response, reference string, stem bool) PRF {
 	if n == 0 || m == 0 {
 		return PRF{}
 	}
-	return ratios(unionHits(got, want, len(words)), n, m)
-}
-
-// sentences returns the words of each line of s, and the total number of words.
-func sentences(words text.Number[string], s string, stem bool) (list [][]int32, total int) {
-	for line := range strings.SplitSeq(s, "\n") {
-		if line == "" {
-			continue
-		}
-		ids := words.Of(text.ROUGEWords(line, stem))
-		list = append(list, ids)
-		total += len(ids)
-	}
-	return list, total
-}
-
-func unionHits(got, want [][]int32, words int) int {
 	met := make([][]bool, len(want))
 	for i, sentence := range want {
 		met[i] = make([]bool, len(sentence))
@@ -84,13 +67,9 @@ func unionHits(got, want [][]int32, words int) int {
 			}
 		}
 	}
-	return clip(met, want, text.Count(slices.Concat(got...), words))
-}
-
-// clip counts the matched words, each at most as many times as it is left in the response.
-// The reference needs no such limit: each of its words is matched once.
-func clip(met [][]bool, want [][]int32, left []int) int {
-	hits := 0
+	// Each word counts at most as many times as it is left in the response. The reference
+	// needs no such limit: each of its words is matched once.
+	left, hits := text.Count(slices.Concat(got...), len(words)), 0
 	for i, sentence := range want {
 		for j, w := range sentence {
 			if met[i][j] && left[w] > 0 {
@@ -99,5 +78,18 @@ func clip(met [][]bool, want [][]int32, left []int) int {
 			}
 		}
 	}
-	return hits
+	return ratios(hits, n, m)
+}
+
+// sentences returns the words of each line of s, and the total number of words.
+func sentences(words text.Number[string], s string, stem bool) (list [][]int32, total int) {
+	for line := range strings.SplitSeq(s, "\n") {
+		if line == "" {
+			continue
+		}
+		ids := words.Of(text.ROUGEWords(line, stem))
+		list = append(list, ids)
+		total += len(ids)
+	}
+	return list, total
 }
