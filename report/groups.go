@@ -14,11 +14,11 @@ import (
 // The number of groups that a tally keeps apart: for items with a cluster, for items
 // without one, for either if intervals are resampled, and for either if categories are
 // tested, from the maximum down to the minimum for hundreds of categories. If groups are
-// merged into n, the spread between them is known to one part in sqrt(2n): 0.3%, 2%, 0.8%
+// merged into n, the spread between them is known to one part in sqrt(2n): 0.3%, 3%, 0.8%
 // and 1% to 4% of an interval's width. Two thousand draws are not more precise than 1.6%.
 const (
 	maxNamed    = 1 << 16
-	maxAlone    = 1 << 10
+	maxAlone    = 1 << 9
 	maxResample = 1 << 13
 	maxTested   = 1 << 12
 	minTested   = 1 << 8

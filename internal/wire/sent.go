@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"deem"
 )
@@ -15,6 +17,12 @@ import (
 // schema is long and represented by its hash. Parameters listed in without are omitted:
 // prompts, which are stored elsewhere, and constants.
 func Sent(body []byte, without ...string) string {
+	call := string(body) + strings.Join(without, " ")
+	sentBefore.Lock()
+	defer sentBefore.Unlock()
+	if text, ok := sentBefore.of[call]; ok {
+		return text
+	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber() // Show numbers as they were sent.
 	var fields map[string]any
@@ -26,8 +34,19 @@ func Sent(body []byte, without ...string) string {
 	}
 	v := url.Values{}
 	flatten(v, "", fields)
-	return v.Encode()
+	if len(sentBefore.of) >= 64 {
+		clear(sentBefore.of)
+	}
+	sentBefore.of[call] = v.Encode()
+	return sentBefore.of[call]
 }
+
+// sentBefore has the results of Sent by its arguments: nearly all calls of a run have the
+// same parameters.
+var sentBefore = struct {
+	sync.Mutex
+	of map[string]string
+}{of: map[string]string{}}
 
 // schemas are the vendors' names for a JSON Schema.
 var schemas = []string{"schema", "input_schema", "parameters", "responseJsonSchema", "format", "json"}
