@@ -45,7 +45,9 @@ func (h *Histogram) Add(x float64) {
 	if h.counts == nil {
 		h.counts = make([]int, buckets)
 	}
-	h.counts[bucket(x)]++
+	// The limit is applied before the conversion, because converting an infinity to int is
+	// undefined.
+	h.counts[int(math.Min(math.Log(x/smallest)/logGrowth, buckets-1))]++
 }
 
 // N returns the number of added numbers.
@@ -70,20 +72,9 @@ func (h *Histogram) Quantile(q float64) float64 {
 	}
 	for i, count := range h.counts {
 		if seen += count; seen >= rank {
-			return math.Min(math.Max(bucketMiddle(i), h.min), h.max)
+			middle := smallest * math.Exp(float64(i)*logGrowth) * (1 + relativeError)
+			return math.Min(math.Max(middle, h.min), h.max)
 		}
 	}
 	return h.max
-}
-
-// bucket returns the index of x, which must be at least smallest.
-func bucket(x float64) int {
-	// The limit is applied before the conversion, because converting an infinity to int is
-	// undefined.
-	return int(math.Min(math.Log(x/smallest)/logGrowth, buckets-1))
-}
-
-// bucketMiddle returns a number within 1% of everything in bucket i.
-func bucketMiddle(i int) float64 {
-	return smallest * math.Exp(float64(i)*logGrowth) * (1 + relativeError)
 }

@@ -1,11 +1,12 @@
 package doc
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,25 +31,25 @@ type URLs func(Link) string
 // HTML writes a document with all its details as a self-contained file: it loads nothing,
 // runs no script, and follows the reader's choice of light or dark mode.
 func HTML(w io.Writer, d *Document) error {
-	return execute(w, "page", view(d, nil))
+	text, err := execute("page", view(d, nil))
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, string(text))
+	return err
 }
 
 // Fragment returns the sections and notes of a document for a page that has a title and
 // the style of [CSS].
 func Fragment(d *Document, urls URLs) (template.HTML, error) {
-	var b bytes.Buffer
-	err := execute(&b, "fragment", view(d, urls))
-	return template.HTML(b.String()), err //nolint:gosec // The template has escaped the text.
+	return execute("fragment", view(d, urls))
 }
 
-// execute writes the whole output of a template, or nothing on an error.
-func execute(w io.Writer, name string, data any) error {
-	var b bytes.Buffer
-	if err := htmlTemplate().ExecuteTemplate(&b, name, data); err != nil {
-		return err
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+// execute returns the output of a template.
+func execute(name string, data any) (template.HTML, error) {
+	var b strings.Builder
+	err := htmlTemplate().ExecuteTemplate(&b, name, data)
+	return template.HTML(b.String()), err //nolint:gosec // The template has escaped the text.
 }
 
 // The views are the input of templates: texts are clean, and links are addresses.
@@ -113,18 +114,6 @@ type (
 	}
 )
 
-// wide reports whether a table needs more than half the width of a page: it has a drawing,
-// or more than six columns, where an estimate counts as two.
-func (t *tableView) wide() bool {
-	n := 0
-	for _, h := range t.Heads {
-		if n++; h.Estimate {
-			n++
-		}
-	}
-	return t.Plot != nil || n > 6
-}
-
 func view(d *Document, urls URLs) docView {
 	if urls == nil {
 		urls = func(Link) string { return "" }
@@ -136,12 +125,18 @@ func view(d *Document, urls URLs) docView {
 		if sv.ID == "" {
 			sv.ID = fmt.Sprintf("s%d", i+1)
 		}
-		wide := false
+		wide := false // it needs more than half the width of a page
 		for _, b := range s.Blocks {
 			bv := blockOf(b, urls)
 			if bv.Table != nil {
 				bv.Table.Title = sv.Title
-				wide = wide || bv.Table.wide()
+				columns := len(bv.Table.Heads)
+				for _, h := range bv.Table.Heads {
+					if h.Estimate { // It takes the width of two.
+						columns++
+					}
+				}
+				wide = wide || bv.Table.Plot != nil || columns > 6
 			}
 			wide = wide || len(bv.Tiles)+len(bv.Items) > 0 || bv.Pre != "" || bv.Figure != ""
 			sv.Blocks = append(sv.Blocks, bv)
@@ -217,30 +212,29 @@ func tableOf(t Table, urls URLs) *tableView {
 			if v.Plot != nil && i == t.Draw.Column && len(row) > 1 {
 				cells = append(cells, cellView{Drawn: true, Bar: v.Plot.Bars[n]})
 			}
-			if i < len(row) {
-				cells = append(cells, cellOf(row[i], t.Columns[i], urls))
-				if v.Plot != nil && i == t.Draw.Column {
-					cells[len(cells)-1].Class += " drawn"
+			if i >= len(row) {
+				if len(row) > 1 {
+					cells = append(cells, cellView{})
 				}
-			} else if len(row) > 1 {
-				cells = append(cells, cellView{})
+				continue
 			}
+			c, column := row[i], t.Columns[i]
+			cv := cellView{Text: words.Clean(c.Text), URL: urls(c.Link), Words: words.Clean(c.Link.Words), Marks: c.Marks, More: c.More, Label: words.Clean(column.Name), Class: string(c.Tone)}
+			switch column.Kind {
+			case Number:
+				cv.Class = Join(" ", "n", cv.Class)
+			case Estimate:
+				cv.Class = Join(" ", "e", cv.Class)
+			}
+			if v.Plot != nil && i == t.Draw.Column {
+				cv.Class += " drawn"
+			}
+			for _, id := range c.IDs {
+				cv.IDs = append(cv.IDs, linkView{Text: Clip(OrNone(id), idWidth), URL: urls(Link{Item: id})})
+			}
+			cells = append(cells, cv)
 		}
 		v.Rows = append(v.Rows, cells)
-	}
-	return v
-}
-
-func cellOf(c Cell, column Column, urls URLs) cellView {
-	v := cellView{Text: words.Clean(c.Text), URL: urls(c.Link), Words: words.Clean(c.Link.Words), Marks: c.Marks, More: c.More, Label: words.Clean(column.Name), Class: string(c.Tone)}
-	switch column.Kind {
-	case Number:
-		v.Class = Join(" ", "n", v.Class)
-	case Estimate:
-		v.Class = Join(" ", "e", v.Class)
-	}
-	for _, id := range c.IDs {
-		v.IDs = append(v.IDs, linkView{Text: Clip(OrNone(id), idWidth), URL: urls(Link{Item: id})})
 	}
 	return v
 }
@@ -252,4 +246,95 @@ func cleanLines(text string) string {
 		lines[i] = cleanTabs(line)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// A diffPiece is a piece of a text, and whether only this text has it.
+type diffPiece struct {
+	Text string
+	Only bool
+}
+
+// diffWord matches what is compared: words and numbers, for example 1,450 and well-known.
+var diffWord = regexp.MustCompile(`[\pL\pM\pN]+(?:[.,:'’/-][\pL\pM\pN]+)*`)
+
+// maxDiff is the maximum number of pairs of words that are compared.
+const maxDiff = 1 << 20
+
+// markDifferences marks the words in which responses differ: two from each other, more from
+// the first. Texts with less than a third of their words in common are not marked.
+func (iv *itemView) markDifferences() {
+	for i := range iv.Sides {
+		if i == 0 {
+			continue
+		}
+		first, side := &iv.Sides[0], &iv.Sides[i]
+		a, b := diffWord.FindAllStringIndex(first.Response, -1), diffWord.FindAllStringIndex(side.Response, -1)
+		inA, inB, n := common(wordsAt(first.Response, a), wordsAt(side.Response, b))
+		if n == max(len(a), len(b)) || 3*n < min(len(a), len(b)) || n == 0 {
+			continue
+		}
+		side.Pieces = diffPieces(side.Response, b, inB)
+		if len(iv.Sides) == 2 {
+			first.Pieces = diffPieces(first.Response, a, inA)
+		}
+	}
+}
+
+func wordsAt(text string, at [][]int) []string {
+	list := make([]string, len(at))
+	for i, s := range at {
+		list[i] = text[s[0]:s[1]]
+	}
+	return list
+}
+
+// common returns which words belong to the longest common subsequence of two texts, and its
+// length. It finds none in texts that are too long.
+func common(a, b []string) (inA, inB []bool, n int) {
+	inA, inB = make([]bool, len(a)), make([]bool, len(b))
+	if len(a)*len(b) > maxDiff {
+		return inA, inB, 0
+	}
+	wide := len(b) + 1
+	length := make([]int32, (len(a)+1)*wide) // of the rest from each pair of places on
+	for i, x := range slices.Backward(a) {
+		for j, y := range slices.Backward(b) {
+			if x == y {
+				length[i*wide+j] = length[(i+1)*wide+j+1] + 1
+			} else {
+				length[i*wide+j] = max(length[(i+1)*wide+j], length[i*wide+j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			inA[i], inB[j] = true, true
+			i, j = i+1, j+1
+		case length[(i+1)*wide+j] >= length[i*wide+j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return inA, inB, int(length[0])
+}
+
+// diffPieces splits a text into common pieces and pieces that only it has. The text between
+// two words that only it has belongs to them.
+func diffPieces(text string, at [][]int, in []bool) []diffPiece {
+	var list []diffPiece
+	end := 0
+	for i := 0; i < len(at); i++ {
+		if in[i] {
+			continue
+		}
+		from := i
+		for i+1 < len(at) && !in[i+1] {
+			i++
+		}
+		list = append(list, diffPiece{text[end:at[from][0]], false}, diffPiece{text[at[from][0]:at[i][1]], true})
+		end = at[i][1]
+	}
+	return append(list, diffPiece{text[end:], false})
 }

@@ -12,13 +12,23 @@ import (
 // are shortened, and the section says how many items it omits. A redacted run has no texts, so
 // nothing is listed.
 func Listed(first []deem.Record, items int, redacted bool) Section {
-	list := Items{}
-	for _, rec := range first {
-		if !redacted {
+	list, text := Items{}, "The texts of the items were removed from this run, so none is listed."
+	if !redacted {
+		for _, rec := range first {
 			list = append(list, itemOf(rec))
 		}
+		switch shown, all := len(first), max(items, len(first)); {
+		case all == 0:
+			text = "There are no items."
+		case shown == 0:
+			text = fmt.Sprintf("None of %s is listed.", words.Count(all, "item"))
+		case shown == all:
+			text = fmt.Sprintf("All %s. Texts longer than %d characters are shortened.", words.Count(all, "item"), itemLetters)
+		default:
+			text = fmt.Sprintf("The first %s of %s; %s %s left out. Texts longer than %d characters are shortened.",
+				words.Comma(shown), words.Count(all, "item"), words.Comma(all-shown), words.IsAre(all-shown), itemLetters)
+		}
 	}
-	text := listedWords(len(first), max(items, len(first)), redacted)
 	return Section{ID: "items", Title: "Items", Blocks: []Block{Paragraph{Text: text, Tone: Dim}, list}}
 }
 
@@ -28,22 +38,6 @@ const (
 	itemLetters   = 600
 	maxReferences = 3
 )
-
-// listedWords says how many items are listed and how many are not.
-func listedWords(shown, all int, redacted bool) string {
-	switch {
-	case redacted:
-		return "The texts of the items were removed from this run, so none is listed."
-	case all == 0:
-		return "There are no items."
-	case shown == 0:
-		return fmt.Sprintf("None of %s is listed.", words.Count(all, "item"))
-	case shown == all:
-		return fmt.Sprintf("All %s. Texts longer than %d characters are shortened.", words.Count(all, "item"), itemLetters)
-	}
-	return fmt.Sprintf("The first %s of %s; %s %s left out. Texts longer than %d characters are shortened.",
-		words.Comma(shown), words.Count(all, "item"), words.Comma(all-shown), words.IsAre(all-shown), itemLetters)
-}
 
 func itemOf(rec deem.Record) Item {
 	it := rec.Item

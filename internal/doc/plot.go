@@ -71,12 +71,6 @@ func (a axis) label(x float64) string {
 // at returns the position of x between the ends of the axis, from 0 to 1.
 func (a axis) at(x float64) float64 { return math.Min(math.Max((x-a.lo)/(a.hi-a.lo), 0), 1) }
 
-// head returns the ends of the axis for a column of the given width.
-func (a axis) head(width int) string {
-	lo, hi := strings.TrimSuffix(a.label(a.lo), " pp"), strings.TrimSuffix(a.label(a.hi), " pp")
-	return lo + strings.Repeat(" ", max(1, width-len(lo)-len(hi))) + hi
-}
-
 // bar plots an estimate in width characters, with the reference line if the interval leaves
 // room.
 func (a axis) bar(est *stat.Estimate, line *float64, width int) string {

@@ -128,12 +128,9 @@ type Retrieval struct {
 
 // A RetrievalBuilder collects lists. Make one with [NewRetrieval].
 type RetrievalBuilder struct {
-	ks      []int
-	values  map[string]*stat.Clustered
-	n       int
-	noGold  int
-	short   int
-	largest int
+	ks     []int // sorted
+	values map[string]*stat.Clustered
+	counts Retrieval // without its figures
 }
 
 // NewRetrieval returns a builder that scores at the given depths, by default [DefaultK].
@@ -142,7 +139,7 @@ func NewRetrieval(ks ...int) *RetrievalBuilder {
 		ks = DefaultK()
 	}
 	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
-	return &RetrievalBuilder{ks: ks, values: map[string]*stat.Clustered{}, largest: ks[len(ks)-1]}
+	return &RetrievalBuilder{ks: ks, values: map[string]*stat.Clustered{}, counts: Retrieval{Version: "deem.retrieval/1"}}
 }
 
 // Add adds a list. A list without gold documents has no score, because there was nothing to
@@ -153,14 +150,15 @@ func (b *RetrievalBuilder) Add(l RankedList) {
 		gold[id] = true
 	}
 	if len(gold) == 0 {
-		b.noGold++
+		b.counts.NoGold++
 		return
 	}
-	b.n++
-	if len(l.Ranked) < b.largest {
-		b.short++
+	b.counts.N++
+	largest := b.ks[len(b.ks)-1]
+	if len(l.Ranked) < largest {
+		b.counts.Short++
 	}
-	found, seen, reciprocal := make([]bool, max(len(l.Ranked), b.largest)), map[string]bool{}, 0.0
+	found, seen, reciprocal := make([]bool, max(len(l.Ranked), largest)), map[string]bool{}, 0.0
 	for i, id := range l.Ranked {
 		// A duplicate document counts at its first place.
 		if found[i] = gold[id] && !seen[id]; found[i] && reciprocal == 0 {
@@ -189,10 +187,10 @@ func metricAt(m metric, k int) string { return m.name + "@" + strconv.Itoa(k) }
 
 // Retrieval returns the scores, or nil if no list was added.
 func (b *RetrievalBuilder) Retrieval() *Retrieval {
-	if b.n+b.noGold == 0 {
+	if b.counts.N+b.counts.NoGold == 0 {
 		return nil
 	}
-	r := &Retrieval{Version: "deem.retrieval/1", N: b.n, NoGold: b.noGold, Short: b.short}
+	r := b.counts
 	figure := func(name, about string) {
 		if c := b.values[name]; c != nil {
 			r.Figures = append(r.Figures, RetrievalFigure{name, about, c.Score(stat.DefaultLevel, false)})
@@ -204,7 +202,7 @@ func (b *RetrievalBuilder) Retrieval() *Retrieval {
 		}
 	}
 	figure(mrr, mrrAbout)
-	return r
+	return &r
 }
 
 // AddTo adds the numbers to a document.
@@ -214,15 +212,14 @@ func (r *Retrieval) AddTo(d *Document) {
 	}
 	t := Table{Columns: []Column{Col("retrieval"), Est("mean [95%]"), Num("n"), Col("is").InDetail()}}
 	for _, f := range r.Figures {
-		cell := d.Coefficient(f.Estimate, 3)
-		t.Rows = append(t.Rows, []Cell{T(f.Metric), cell, N(r.N), T(f.About)})
+		t.Rows = append(t.Rows, []Cell{T(f.Metric), d.Coefficient(f.Estimate, 3), N(r.N), T(f.About)})
 	}
-	var notes []Block
+	blocks := []Block{t}
 	if r.NoGold > 0 {
-		notes = append(notes, Paragraph{Text: fmt.Sprintf("%s without a gold document, in no number.", words.Count(r.NoGold, "list"))})
+		blocks = append(blocks, Paragraph{Text: fmt.Sprintf("%s without a gold document, in no number.", words.Count(r.NoGold, "list"))})
 	}
 	if r.Short > 0 {
-		notes = append(notes, Paragraph{Text: fmt.Sprintf("%s with fewer documents than the largest k: the missing ones count as not found.", words.Count(r.Short, "list"))})
+		blocks = append(blocks, Paragraph{Text: fmt.Sprintf("%s with fewer documents than the largest k: the missing ones count as not found.", words.Count(r.Short, "list"))})
 	}
-	d.Add(Section{ID: "retrieval", Blocks: append([]Block{t}, notes...)})
+	d.Add(Section{ID: "retrieval", Blocks: blocks})
 }

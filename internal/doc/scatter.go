@@ -84,11 +84,11 @@ func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
 	if path.Len() > 0 {
 		drawing.Path = path.String() + "H" + fmt.Sprint(right)
 	}
-	var b strings.Builder
-	if err := execute(&b, "scatter", drawing); err != nil {
+	html, err := execute("scatter", drawing)
+	if err != nil {
 		panic("doc: " + err.Error()) // the template is fixed
 	}
-	return Figure{HTML: template.HTML(b.String())} //nolint:gosec // The template has escaped the text.
+	return Figure{HTML: html}
 }
 
 // roundStep returns the smallest round number of at least x: 1, 2 or 5 times a power of

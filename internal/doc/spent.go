@@ -68,14 +68,6 @@ type gauge struct {
 
 const fewValues = 10_000
 
-func (g *gauge) add(x float64) {
-	g.values.Add(x, 1)
-	g.sizes.Add(x)
-	if g.values.N() <= fewValues {
-		g.few = append(g.few, x)
-	}
-}
-
 func (g *gauge) quantile(q float64) float64 {
 	n := g.values.N()
 	if n == 0 || n > fewValues {
@@ -117,11 +109,16 @@ func (m *Meter) Add(took *Took) {
 		return
 	}
 	for i, x := range took {
+		g := &m.of[i]
 		switch {
 		case math.IsNaN(x):
-			m.of[i].unusable++
+			g.unusable++
 		case x >= 0:
-			m.of[i].add(x)
+			g.values.Add(x, 1)
+			g.sizes.Add(x)
+			if g.values.N() <= fewValues {
+				g.few = append(g.few, x)
+			}
 		}
 	}
 }

@@ -146,15 +146,34 @@ func lines(text string, width int) []string {
 func (p *printer) block(b Block) {
 	switch b := b.(type) {
 	case Facts:
-		p.facts(b)
+		width := 0
+		for _, f := range b {
+			if f.Text != "" {
+				width = max(width, screen.StringWidth(words.Clean(f.Name)))
+			}
+		}
+		for _, f := range b {
+			if f.Text != "" {
+				name := words.Clean(f.Name)
+				p.wrap(name+strings.Repeat(" ", width-screen.StringWidth(name)+2), words.Clean(f.Text)+p.marked(f.Marks), "")
+			}
+		}
 	case Paragraph:
 		head := ""
 		if b.Tone == Warning {
 			head = "! "
 		}
 		p.wrap(head, words.Clean(b.Text)+p.marked(b.Marks), tones[b.Tone])
-	case Tiles:
-		p.tiles(b)
+	case Tiles: // one number per line, the first in bold
+		t := Table{Columns: []Column{{}, {Kind: Estimate}, {}}}
+		for i, tile := range b {
+			value := Cell{Text: Join(" ", tile.Value, tile.Interval), Marks: tile.Marks, Tone: tile.Tone}
+			if i == 0 && value.Tone == "" {
+				value.Tone = Chosen
+			}
+			t.Rows = append(t.Rows, []Cell{T(tile.Name), value, T(tile.About)})
+		}
+		p.table(t)
 	case Table:
 		p.table(b)
 	case Pre:
@@ -168,8 +187,23 @@ func (p *printer) block(b Block) {
 		if !b.Table.empty() {
 			p.table(b.Table)
 		}
-	case Items:
-		p.items(b)
+	case Items: // one item per line: its verdicts and, for a single answer, the answer
+		t := Table{Columns: []Column{{}, {}, {}}}
+		for _, it := range b {
+			labels := make([]string, len(it.Sides))
+			for i, s := range it.Sides {
+				labels[i] = Clip(Join(" ", s.Label, s.Score), nameWidth)
+			}
+			said := strings.Join(labels, " -> ")
+			if len(it.Sides) == 1 && it.Sides[0].Response != "" {
+				said += ": " + quoted(it.Sides[0].Response)
+				if len(it.References) > 0 {
+					said += ", reference " + quoted(it.References[0])
+				}
+			}
+			t.Rows = append(t.Rows, []Cell{T(Clip(it.ID, idWidth)), T(it.Category), T(said)})
+		}
+		p.table(t)
 	}
 }
 
@@ -194,55 +228,6 @@ func (p *printer) marked(marks []int) string {
 	return text
 }
 
-func (p *printer) facts(list Facts) {
-	width := 0
-	for _, f := range list {
-		if f.Text != "" {
-			width = max(width, screen.StringWidth(words.Clean(f.Name)))
-		}
-	}
-	for _, f := range list {
-		if f.Text == "" {
-			continue
-		}
-		name := words.Clean(f.Name)
-		p.wrap(name+strings.Repeat(" ", width-screen.StringWidth(name)+2), words.Clean(f.Text)+p.marked(f.Marks), "")
-	}
-}
-
-// tiles writes one number per line, the first in bold.
-func (p *printer) tiles(list Tiles) {
-	t := Table{Columns: []Column{{}, {Kind: Estimate}, {}}}
-	for i, tile := range list {
-		value := Cell{Text: Join(" ", tile.Value, tile.Interval), Marks: tile.Marks, Tone: tile.Tone}
-		if i == 0 && value.Tone == "" {
-			value.Tone = Chosen
-		}
-		t.Rows = append(t.Rows, []Cell{T(tile.Name), value, T(tile.About)})
-	}
-	p.table(t)
-}
-
-// items writes a line for each item: its verdicts and, for a single answer, the answer.
-func (p *printer) items(list Items) {
-	t := Table{Columns: []Column{{}, {}, {}}}
-	for _, it := range list {
-		labels := make([]string, len(it.Sides))
-		for i, s := range it.Sides {
-			labels[i] = Clip(Join(" ", s.Label, s.Score), nameWidth)
-		}
-		said := strings.Join(labels, " -> ")
-		if len(it.Sides) == 1 && it.Sides[0].Response != "" {
-			said += ": " + quoted(it.Sides[0].Response)
-			if len(it.References) > 0 {
-				said += ", reference " + quoted(it.References[0])
-			}
-		}
-		t.Rows = append(t.Rows, []Cell{T(Clip(it.ID, idWidth)), T(it.Category), T(said)})
-	}
-	p.table(t)
-}
-
 // quoted returns the beginning of a text on one line, in quotes.
 func quoted(text string) string {
 	return `"` + Clip(strings.Join(strings.Fields(text), " "), 40) + `"`
@@ -259,8 +244,6 @@ type grid struct {
 
 func (p *printer) table(t Table) {
 	g := p.grid(t)
-	g.align()
-	g.measure()
 	if t.Draw != nil {
 		p.draw(t, g)
 	}
@@ -289,8 +272,8 @@ func (p *printer) table(t Table) {
 	}
 }
 
-// grid returns the cells that are shown: those of non-empty columns at the requested level
-// of detail.
+// grid returns the cells that are shown, those of non-empty columns at the requested level
+// of detail, and the widths of the columns.
 func (p *printer) grid(t Table) *grid {
 	g := &grid{titles: map[int]bool{}}
 	heads := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name != "" })
@@ -330,6 +313,21 @@ func (p *printer) grid(t Table) *grid {
 			return p.cell(c), c.Tone
 		})
 	}
+	g.widths = make([]int, len(g.kinds))
+	for i, kind := range g.kinds {
+		value := 0
+		for _, row := range g.rows {
+			value = max(value, valueWidth(row[i]))
+		}
+		for at, row := range g.rows {
+			if w := valueWidth(row[i]); kind == Estimate && w > 0 {
+				row[i] = strings.Repeat(" ", value-w) + row[i] // All values of a column get the same width.
+			}
+			if !g.titles[at] {
+				g.widths[i] = max(g.widths[i], screen.StringWidth(row[i]))
+			}
+		}
+	}
 	return g
 }
 
@@ -342,24 +340,6 @@ func (p *printer) cell(c Cell) string {
 	return text + p.marked(c.Marks)
 }
 
-// align gives the values in each column of estimates the same width.
-func (g *grid) align() {
-	for i, kind := range g.kinds {
-		if kind != Estimate {
-			continue
-		}
-		width := 0
-		for _, row := range g.rows {
-			width = max(width, valueWidth(row[i]))
-		}
-		for _, row := range g.rows {
-			if w := valueWidth(row[i]); w > 0 {
-				row[i] = strings.Repeat(" ", width-w) + row[i]
-			}
-		}
-	}
-}
-
 // valueWidth returns the width of the value at the start of an estimate, 0 for words.
 func valueWidth(s string) int {
 	if s == "" || !strings.ContainsRune("+-0123456789", rune(s[0])) {
@@ -367,18 +347,6 @@ func valueWidth(s string) int {
 	}
 	value, _, _ := strings.Cut(s, " ")
 	return screen.StringWidth(value)
-}
-
-func (g *grid) measure() {
-	g.widths = make([]int, len(g.kinds))
-	for at, row := range g.rows {
-		if g.titles[at] {
-			continue
-		}
-		for i, text := range row {
-			g.widths[i] = max(g.widths[i], screen.StringWidth(text))
-		}
-	}
 }
 
 // total returns the width of the table.
@@ -406,7 +374,8 @@ func (p *printer) draw(t Table, g *grid) {
 	g.kinds, g.widths = slices.Insert(g.kinds, at, Words), slices.Insert(g.widths, at, width)
 	first := len(g.rows) - len(t.Rows)
 	for i := range g.rows {
-		text, tone := a.head(width), Dim
+		lo, hi := strings.TrimSuffix(a.label(a.lo), " pp"), strings.TrimSuffix(a.label(a.hi), " pp")
+		text, tone := lo+strings.Repeat(" ", max(1, width-len(lo)-len(hi)))+hi, Dim
 		if i >= first {
 			row := t.Rows[i-first]
 			if text, tone = a.bar(t.drawn(row), t.Draw.Line, width), ""; t.drawn(row) != nil {

@@ -40,22 +40,17 @@ func Bind(ctx context.Context, src Source, hash string) error {
 	if err != nil {
 		return err
 	}
-	return replace(ctx, src, name, bound, hash)
-}
-
-// replace writes a new file, and checks that it can be read before it replaces the old one.
-func replace(ctx context.Context, src Source, name string, data []byte, hash string) error {
 	info, err := os.Stat(name)
 	if err != nil {
 		return err
 	}
 	// The extension is kept, because it determines the format.
 	tempName := filepath.Join(filepath.Dir(name), ".bind-"+filepath.Base(name))
-	if err := os.WriteFile(tempName, data, info.Mode().Perm()); err != nil { //nolint:gosec // The user names the file.
+	if err := os.WriteFile(tempName, bound, info.Mode().Perm()); err != nil { //nolint:gosec // The user names the file.
 		return err
 	}
 	src.Names = []string{tempName}
-	set, err := Read(ctx, src)
+	set, err = Read(ctx, src)
 	if err == nil && set.JudgeHash != hash {
 		err = fmt.Errorf("bind %s: the hash would not be found in it again", name)
 	}
@@ -95,7 +90,7 @@ func insert(data []byte, at int, text string) []byte {
 // bindYAML puts the hash into the line of the first key. A list has no keys.
 func bindYAML(name string, data []byte, hash string) ([]byte, error) {
 	root, wrong := parseYAML(data)
-	if wrong.message != "" || root == nil || root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 || len(root.Content) == 0 {
+	if wrong.Message != "" || root == nil || root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 || len(root.Content) == 0 {
 		return nil, deem.WithHint(fmt.Errorf("%s has no place for the hash of a judge", name),
 			"put the list under a key: labels:")
 	}

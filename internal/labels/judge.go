@@ -2,6 +2,8 @@ package labels
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"deem"
@@ -47,49 +49,40 @@ func (j *labelled) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error
 	switch {
 	case !ok:
 		return deem.Verdict{}, deem.Failf(deem.Input, "there is no label for item %q", it.ID)
-	case o.otherResponse(it.Response):
+	case slices.ContainsFunc(o.Labels, func(l Label) bool { return l.Other(it.Response) }):
 		return deem.Verdict{}, deem.Failf(deem.Input, "the label for item %q is about another response", it.ID)
 	case o.Tie:
 		return deem.Verdict{}, deem.Failf(deem.Unsure, "the annotators are evenly split: %s", o.votes())
 	}
-	return o.verdict(), nil
-}
-
-// otherResponse reports whether an annotator labelled another response than the given one.
-func (o Opinion) otherResponse(response string) bool {
-	for _, l := range o.Labels {
-		if l.Other(response) {
-			return true
-		}
-	}
-	return false
-}
-
-// Other reports whether the label is about another response than the given one. Surrounding
-// white space is ignored, because editors change it.
-func (l Label) Other(response string) bool {
-	return l.Response != nil && strings.TrimSpace(unguard(*l.Response)) != strings.TrimSpace(response)
-}
-
-// verdict returns the opinion as a verdict.
-func (o Opinion) verdict() deem.Verdict {
 	if len(o.Labels) == 1 {
 		l := o.Labels[0]
 		v := deem.Verdict{Label: l.Label, Score: l.Score, Reason: l.Reason, Confidence: l.Confidence}
 		if l.Graded {
 			v.Pass = &l.Yes
 		}
-		return v
+		return v, nil
 	}
 	v := deem.Verdict{Label: "no", Reason: o.votes()}
 	if o.Yes {
 		v.Label, v.Score = "yes", 1
 	}
 	if o.Graded {
-		yes := o.Yes
-		v.Score, v.Pass = o.Score, &yes
+		v.Score, v.Pass = o.Score, &o.Yes
 	}
-	return v
+	return v, nil
+}
+
+// Other reports whether the label is about another response than the given one. Surrounding
+// white space is ignored, because editors change it.
+func (l Label) Other(response string) bool {
+	if l.Response == nil {
+		return false
+	}
+	text := *l.Response
+	if rest, ok := strings.CutPrefix(text, "'"); ok && Guard(rest) == text {
+		text = rest
+	}
+	return strings.TrimSpace(text) != strings.TrimSpace(response)
 }
 
 // risky are the first characters for which a spreadsheet may treat a cell as a formula and
@@ -105,10 +98,77 @@ func Guard(text string) string {
 	return text
 }
 
-// unguard undoes Guard.
-func unguard(text string) string {
-	if rest, ok := strings.CutPrefix(text, "'"); ok && Guard(rest) == text {
-		return rest
-	}
-	return text
+// An Opinion combines the labels of all annotators of an item.
+type Opinion struct {
+	Item         string
+	Yes          bool
+	Tie          bool // equal numbers of yes and no: there is no decision
+	For, Against int
+
+	// Label is the most frequent label; "" if there is none.
+	Label string
+
+	Score  float64 // the mean
+	Graded bool    // some annotator gave a score
+
+	Labels []Label
 }
+
+// Opinions returns the opinion on each item, by id.
+func (s *Set) Opinions() map[string]Opinion {
+	all := map[string]Opinion{}
+	for _, l := range s.Labels {
+		o := all[l.Item]
+		o.add(l)
+		all[l.Item] = o
+	}
+	return all
+}
+
+// Resolved is the annotator of a label that people agreed on after a disagreement. It
+// decides alone, and is not one of the votes.
+const Resolved = "resolved"
+
+// Together combines the labels of one item.
+func Together(list []Label) Opinion {
+	var o Opinion
+	var settled *Label
+	for _, l := range list {
+		if l.Annotator == Resolved && len(list) > 1 {
+			settled = &l
+			continue
+		}
+		o.add(l)
+	}
+	if settled != nil {
+		o.Yes, o.Tie, o.Score, o.Graded = settled.Yes, false, settled.Score, o.Graded || settled.Graded
+	}
+	return o
+}
+
+func (o *Opinion) add(l Label) {
+	o.Item = l.Item
+	if l.Yes {
+		o.For++
+	} else {
+		o.Against++
+	}
+	o.Yes, o.Tie = o.For > o.Against, o.For == o.Against
+	n := float64(len(o.Labels))
+	o.Score = (o.Score*n + l.Score) / (n + 1)
+	o.Graded = o.Graded || l.Graded
+	o.Labels = append(o.Labels, l)
+	counts, most := map[string]int{}, 0
+	for _, l := range o.Labels {
+		counts[l.Label]++
+		switch n := counts[l.Label]; {
+		case n > most:
+			o.Label, most = l.Label, n
+		case n == most:
+			o.Label = ""
+		}
+	}
+}
+
+// votes returns the numbers of votes as text.
+func (o Opinion) votes() string { return fmt.Sprintf("%d for yes, %d for no", o.For, o.Against) }

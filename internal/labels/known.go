@@ -28,53 +28,43 @@ type Known struct {
 //
 // The formats are those of labels.
 func ReadKnown(ctx context.Context, name string) ([]Known, error) {
+	const form = "write {item: q7, judge: yes, people: no, why: ...}"
 	r := &reader{src: Source{Names: []string{name}}, set: &Set{}}
 	var list []Known
 	lines := map[string]int{}
 	r.take = func(rw row) {
-		k, ok := r.known(rw)
+		id, ok := r.value(rw, "item")
 		if !ok {
+			r.bad(rw.file, rw.line, form, "no item is named (columns here: %s)", strings.Join(rw.names, ", "))
 			return
 		}
-		if line, twice := lines[k.Item]; twice {
-			r.bad(rw.file, rw.line, "", "item %q stands in line %d already", k.Item, line)
+		k := Known{Item: id, File: rw.file, Line: rw.line}
+		k.Why, _ = r.value(rw, "reason")
+		judge, hasJudge := r.side(rw, id, "judge", "judge_says")
+		people, hasPeople := r.side(rw, id, "people", "people_say", "human", "label")
+		switch {
+		case !hasJudge && !hasPeople:
+			r.bad(rw.file, rw.line, form, "item %q: neither what the judge says nor what people say is given", id)
+			return
+		case !hasJudge:
+			judge = !people
+		case !hasPeople:
+			people = !judge
+		case judge == people:
+			r.bad(rw.file, rw.line, form, "item %q: judge and people say the same, which is not a disagreement", id)
 			return
 		}
-		lines[k.Item] = rw.line
+		if line, twice := lines[id]; twice {
+			r.bad(rw.file, rw.line, "", "item %q stands in line %d already", id, line)
+			return
+		}
+		k.Judge, k.People, lines[id] = judge, people, rw.line
 		list = append(list, k)
 	}
 	if err := r.files(ctx); err != nil {
 		return nil, err
 	}
 	return list, nil
-}
-
-// known parses one row of a registry.
-func (r *reader) known(rw row) (Known, bool) {
-	const form = "write {item: q7, judge: yes, people: no, why: ...}"
-	id, ok := r.value(rw, "item")
-	if !ok {
-		r.bad(rw.file, rw.line, form, "no item is named (columns here: %s)", strings.Join(rw.names, ", "))
-		return Known{}, false
-	}
-	k := Known{Item: id, File: rw.file, Line: rw.line}
-	k.Why, _ = r.value(rw, "reason")
-	judge, hasJudge := r.side(rw, id, "judge", "judge_says")
-	people, hasPeople := r.side(rw, id, "people", "people_say", "human", "label")
-	switch {
-	case !hasJudge && !hasPeople:
-		r.bad(rw.file, rw.line, form, "item %q: neither what the judge says nor what people say is given", id)
-		return Known{}, false
-	case !hasJudge:
-		judge = !people
-	case !hasPeople:
-		people = !judge
-	case judge == people:
-		r.bad(rw.file, rw.line, form, "item %q: judge and people say the same, which is not a disagreement", id)
-		return Known{}, false
-	}
-	k.Judge, k.People = judge, people
-	return k, true
 }
 
 // side parses the verdict of one of the two sides.

@@ -11,8 +11,10 @@ package labels
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -120,8 +122,16 @@ type Set struct {
 
 // Read reads all labels. Errors in the files are returned as *[deem.Problems].
 func Read(ctx context.Context, src Source) (*Set, error) {
-	if err := src.check(); err != nil {
-		return nil, err
+	if len(src.Names) == 0 {
+		return nil, errors.New("no file of labels is named")
+	}
+	if src.Scale < 0 {
+		return nil, fmt.Errorf("the scale %v is not positive", src.Scale)
+	}
+	for part := range src.Columns {
+		if !slices.Contains(Parts(), part) {
+			return nil, deem.WithHint(fmt.Errorf("a label has no part %q", part), "there are: %s", strings.Join(Parts(), ", "))
+		}
 	}
 	r := &reader{src: src, set: &Set{Names: src.Names}, seen: map[string]int{}}
 	r.take = r.row
@@ -133,21 +143,6 @@ func Read(ctx context.Context, src Source) (*Set, error) {
 			"a label is a row with an item's id and yes or no, as id,label")
 	}
 	return r.set, nil
-}
-
-func (src Source) check() error {
-	if len(src.Names) == 0 {
-		return fmt.Errorf("no file of labels is named")
-	}
-	if src.Scale < 0 {
-		return fmt.Errorf("the scale %v is not positive", src.Scale)
-	}
-	for part := range src.Columns {
-		if !slices.Contains(Parts(), part) {
-			return deem.WithHint(fmt.Errorf("a label has no part %q", part), "there are: %s", strings.Join(Parts(), ", "))
-		}
-	}
-	return nil
 }
 
 // A reader collects the labels of several files.
@@ -171,7 +166,14 @@ type reader struct {
 func (r *reader) files(ctx context.Context) error {
 	for _, name := range r.src.Names {
 		r.scale, r.annotator, r.lacks = r.src.Scale, r.src.Annotator, map[string]*lack{}
-		if err := r.file(ctx, name); err != nil {
+		var err error
+		ext := strings.ToLower(filepath.Ext(name))
+		if r.src.Format == formatYAML || r.src.Format == "" && (ext == ".yaml" || ext == ".yml") {
+			err = r.yamlFile(name)
+		} else {
+			err = r.rowsFile(ctx, name)
+		}
+		if err != nil {
 			return err
 		}
 		r.lacking()
@@ -180,19 +182,6 @@ func (r *reader) files(ctx context.Context) error {
 		return deem.WithHint(err, "%s", r.hint)
 	}
 	return r.problems.Err()
-}
-
-// file reads one file.
-func (r *reader) file(ctx context.Context, name string) error {
-	if r.src.Format == formatYAML || r.src.Format == "" && isYAML(name) {
-		return r.yamlFile(name)
-	}
-	return r.rowsFile(ctx, name)
-}
-
-func isYAML(name string) bool {
-	ext := strings.ToLower(filepath.Ext(name))
-	return ext == ".yaml" || ext == ".yml"
 }
 
 // bad records a problem at a location, and the first hint.
@@ -217,27 +206,6 @@ func (r *reader) bind(file string, line int, hash string) {
 // shortest is the minimum number of digits of a hash that identifies a judge.
 const shortest = 8
 
-// add adds a label, once for each item and annotator.
-func (r *reader) add(l Label) {
-	key := l.Item + "\x00" + l.Annotator
-	at, known := r.seen[key]
-	if !known {
-		r.seen[key] = len(r.set.Labels)
-		r.set.Labels = append(r.set.Labels, l)
-		return
-	}
-	old := r.set.Labels[at]
-	if old.Yes == l.Yes && old.Score == l.Score {
-		return // duplicate
-	}
-	who := l.Annotator
-	hint := ""
-	if who == "" {
-		who, hint = "somebody", "when several people labelled, say who in a column annotator"
-	}
-	r.bad(l.File, l.Line, hint, "item %q is labelled twice by %s: %s in line %d, and %s here", l.Item, who, old.Label, old.Line, l.Label)
-}
-
 // Annotators returns the annotators, sorted. All labels without an annotator count as one
 // annotator, "".
 func (s *Set) Annotators() []string {
@@ -245,12 +213,7 @@ func (s *Set) Annotators() []string {
 	for _, l := range s.Labels {
 		names[l.Annotator] = true
 	}
-	list := make([]string, 0, len(names))
-	for name := range names {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
+	return slices.Sorted(maps.Keys(names))
 }
 
 // Hash returns the hash of the labels, independent of the file format.

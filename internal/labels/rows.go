@@ -51,7 +51,13 @@ func (r *reader) rowsFile(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	r.jsonHead(name)
+	if strings.HasSuffix(strings.ToLower(name), ".json") {
+		// The values next to the list apply to all labels. The rows are read below.
+		var h head
+		if data, err := os.ReadFile(name); err == nil && json.Unmarshal(data, &h) == nil {
+			r.head(h, name, 1)
+		}
+	}
 	for got, err := range files.Rows(ctx) {
 		if p, ok := errors.AsType[deem.Problem](err); ok {
 			r.problems.Add(p)
@@ -77,22 +83,6 @@ type head struct {
 	JudgeHash string  `json:"judge_hash"`
 	Scale     float64 `json:"scale"`
 	Annotator string  `json:"annotator"`
-}
-
-// jsonHead reads the values next to the list in a JSON file; the rows are read separately.
-// Files in other formats have none.
-func (r *reader) jsonHead(name string) {
-	if !strings.HasSuffix(strings.ToLower(name), ".json") {
-		return
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return // opening it has already reported the error
-	}
-	var h head
-	if json.Unmarshal(data, &h) == nil {
-		r.head(h, name, 1)
-	}
 }
 
 // head applies the values for all labels of a file. The user's settings take precedence.
@@ -224,7 +214,7 @@ func (r *reader) mayLabel(rw row) bool {
 	return false
 }
 
-// label adds the label of a row.
+// label adds the label of a row, once for each item and annotator.
 func (r *reader) label(rw row, id string, d decision) {
 	l := Label{Item: id, Annotator: r.annotator, Yes: d.yes, Label: d.label, Score: d.score, Graded: d.graded, File: rw.file, Line: rw.line}
 	if who, ok := r.value(rw, "annotator"); ok && who != "" {
@@ -238,21 +228,27 @@ func (r *reader) label(rw row, id string, d decision) {
 		l.Drawn = ReadDrawn(text)
 	}
 	if text, ok := r.value(rw, "confidence"); ok && strings.TrimSpace(text) != "" {
-		x, err := confidence(text)
-		if err != nil {
-			r.bad(rw.file, rw.line, "", "item %q: %v", id, err)
+		x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || !(x >= 0 && x <= 1) {
+			r.bad(rw.file, rw.line, "", "item %q: the confidence %q is not a number from 0 to 1", id, text)
 			return
 		}
 		l.Confidence = &x
 	}
-	r.add(l)
-}
-
-// confidence parses a share from 0 to 1.
-func confidence(text string) (float64, error) {
-	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !(x >= 0 && x <= 1) {
-		return 0, fmt.Errorf("the confidence %q is not a number from 0 to 1", text)
+	key := l.Item + "\x00" + l.Annotator
+	at, known := r.seen[key]
+	if !known {
+		r.seen[key] = len(r.set.Labels)
+		r.set.Labels = append(r.set.Labels, l)
+		return
 	}
-	return x, nil
+	old := r.set.Labels[at]
+	if old.Yes == l.Yes && old.Score == l.Score {
+		return // duplicate
+	}
+	who, hint := l.Annotator, ""
+	if who == "" {
+		who, hint = "somebody", "when several people labelled, say who in a column annotator"
+	}
+	r.bad(l.File, l.Line, hint, "item %q is labelled twice by %s: %s in line %d, and %s here", l.Item, who, old.Label, old.Line, l.Label)
 }

@@ -5,11 +5,12 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"deem"
 )
 
 // formatYAML is a format that package dataset does not read. YAML is for files written by
@@ -24,54 +25,50 @@ const formatYAML = "yaml"
 //
 // or a label for each id, such as "q1: PASS".
 func (r *reader) yamlFile(name string) error {
-	data, err := r.readAll(name)
+	var data []byte
+	var err error
+	if name == "-" && r.src.Stdin != nil {
+		data, err = io.ReadAll(r.src.Stdin)
+	} else if data, err = os.ReadFile(name); err != nil {
+		err = fmt.Errorf("read labels: %w", err)
+	}
 	if err != nil {
 		return err
 	}
 	root, wrong := parseYAML(data)
-	if wrong.message != "" {
-		r.bad(name, wrong.line, "", "%s", wrong.message)
-		return nil
+	switch {
+	case wrong.Message != "":
+		r.bad(name, wrong.Line, "", "%s", wrong.Message)
+	case root == nil:
+	case root.Kind == yaml.SequenceNode:
+		r.yamlList(name, root)
+	case root.Kind == yaml.MappingNode:
+		r.yamlMapping(name, root)
+	default:
+		r.bad(name, root.Line, "", "the file wants a list of labels, or a label for each id")
 	}
-	r.yamlRoot(name, root)
 	return nil
-}
-
-func (r *reader) readAll(name string) ([]byte, error) {
-	if name == "-" && r.src.Stdin != nil {
-		return io.ReadAll(r.src.Stdin)
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("read labels: %w", err)
-	}
-	return data, nil
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
-// A flaw says why a text is not YAML.
-type flaw struct {
-	line    int
-	message string
-}
-
-// parseYAML returns the root of a document, or nil if it is empty.
-func parseYAML(data []byte) (*yaml.Node, flaw) {
+// parseYAML returns the root of a document, or nil if it is empty. The problem has a message
+// if the text is not YAML.
+func parseYAML(data []byte) (*yaml.Node, deem.Problem) {
 	var doc yaml.Node
 	err := yaml.Unmarshal(data, &doc)
 	switch {
 	case err == nil && len(doc.Content) == 0:
-		return nil, flaw{}
+		return nil, deem.Problem{}
 	case err == nil:
-		return resolve(doc.Content[0]), flaw{}
+		return resolve(doc.Content[0]), deem.Problem{}
 	}
 	msg := err.Error()
 	if m := yamlLine.FindStringSubmatch(msg); m != nil {
 		line, _ := strconv.Atoi(m[1]) // the pattern matches only digits
-		return nil, flaw{line, "no YAML: " + msg[len(m[0]):]}
+		return nil, deem.Problem{Line: line, Message: "no YAML: " + msg[len(m[0]):]}
 	}
-	return nil, flaw{0, "no YAML: " + strings.TrimPrefix(msg, "yaml: ")}
+	return nil, deem.Problem{Message: "no YAML: " + strings.TrimPrefix(msg, "yaml: ")}
 }
 
 // resolve returns the target of an alias node.
@@ -82,30 +79,23 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// yamlRoot finds the labels in a document.
-func (r *reader) yamlRoot(name string, root *yaml.Node) {
-	switch {
-	case root == nil:
-	case root.Kind == yaml.SequenceNode:
-		r.yamlList(name, root)
-	case root.Kind == yaml.MappingNode:
-		r.yamlMapping(name, root)
-	default:
-		r.bad(name, root.Line, "", "the file wants a list of labels, or a label for each id")
-	}
-}
-
-// headKeys are the keys that apply to all labels of a file.
-var headKeys = []string{"judge_hash", "scale", "annotator"}
-
 func (r *reader) yamlMapping(name string, root *yaml.Node) {
 	var lists, rest []*yaml.Node // the values of lists; the keys and values of others
 	var h head
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], resolve(root.Content[i+1])
+		plain := value.Kind == yaml.ScalarNode
 		switch {
-		case slices.Contains(headKeys, key.Value) && value.Kind == yaml.ScalarNode:
-			r.yamlHead(&h, name, key.Value, value)
+		case plain && key.Value == "judge_hash":
+			h.JudgeHash = value.Value
+		case plain && key.Value == "annotator":
+			h.Annotator = value.Value
+		case plain && key.Value == "scale":
+			x, err := strconv.ParseFloat(value.Value, 64)
+			if err != nil || !(x > 0) {
+				r.bad(name, value.Line, "", "the scale %q is not a positive number", value.Value)
+			}
+			h.Scale = x
 		case value.Kind == yaml.SequenceNode:
 			lists = append(lists, value)
 		default:
@@ -120,21 +110,6 @@ func (r *reader) yamlMapping(name string, root *yaml.Node) {
 		r.yamlList(name, lists[0])
 	default:
 		r.bad(name, lists[1].Line, "", "the file has two lists, and it does not say which one holds the labels")
-	}
-}
-
-func (r *reader) yamlHead(h *head, name, key string, value *yaml.Node) {
-	switch key {
-	case "judge_hash":
-		h.JudgeHash = value.Value
-	case "annotator":
-		h.Annotator = value.Value
-	case "scale":
-		x, err := strconv.ParseFloat(value.Value, 64)
-		if err != nil || !(x > 0) {
-			r.bad(name, value.Line, "", "the scale %q is not a positive number", value.Value)
-		}
-		h.Scale = x
 	}
 }
 
