@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -21,8 +22,24 @@ type watchedModel struct{ watched }
 
 // Complete calls the inner model and reports the result, including all retries.
 func (w *watchedModel) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	attrs := slices.Clip(w.spans)
+	if req.MaxTokens > 0 {
+		attrs = append(attrs, attribute.Int(attrMaxTokens, req.MaxTokens))
+	}
+	if req.Temperature != nil {
+		attrs = append(attrs, attribute.Float64(attrTemperature, *req.Temperature))
+	}
+	if req.TopP != nil {
+		attrs = append(attrs, attribute.Float64(attrTopP, *req.TopP))
+	}
+	if req.Seed != nil {
+		attrs = append(attrs, attribute.Int64(attrSeed, *req.Seed))
+	}
+	if req.JSON || len(req.Schema) > 0 {
+		attrs = append(attrs, attribute.String(attrOutputType, "json"))
+	}
 	ctx, span := w.t.tracer.Start(context.WithValue(ctx, callKey{}, &call{}), operationChat+" "+w.t.redact.clean(w.model),
-		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(with(w.spans, requestAttrs(req)...)...))
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
 	defer span.End()
 	start := time.Now()
 	reply, err := w.inner.Complete(ctx, req)
@@ -69,27 +86,6 @@ func (t *Telemetry) countCall(ctx context.Context, who []attribute.KeyValue, out
 	if reply.Unpriced {
 		t.meters.unpriced.Add(ctx, 1, metric.WithAttributes(who...))
 	}
-}
-
-// requestAttrs returns the parameters of a request, without its text.
-func requestAttrs(req deem.Request) []attribute.KeyValue {
-	var attrs []attribute.KeyValue
-	if req.MaxTokens > 0 {
-		attrs = append(attrs, attribute.Int(attrMaxTokens, req.MaxTokens))
-	}
-	if req.Temperature != nil {
-		attrs = append(attrs, attribute.Float64(attrTemperature, *req.Temperature))
-	}
-	if req.TopP != nil {
-		attrs = append(attrs, attribute.Float64(attrTopP, *req.TopP))
-	}
-	if req.Seed != nil {
-		attrs = append(attrs, attribute.Int64(attrSeed, *req.Seed))
-	}
-	if req.JSON || len(req.Schema) > 0 {
-		attrs = append(attrs, attribute.String(attrOutputType, "json"))
-	}
-	return attrs
 }
 
 // describe writes the result of a call into its span. Tokens and cost of a cached reply are

@@ -1,9 +1,14 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -34,7 +39,10 @@ func (t *Telemetry) logEvent(ctx context.Context, level slog.Level, event string
 	}
 	var all []slog.Attr
 	if p, ok := ctx.Value(placeKey{}).(*place); ok {
-		all = p.attrs()
+		all = append(all, slog.String("run", p.run))
+		if p.item != nil {
+			all = append(all, slog.String("item", *p.item), slog.Int("trial", p.try))
+		}
 	}
 	if sc := trace.SpanContextFromContext(ctx); sc.IsSampled() {
 		all = append(all, slog.String("trace_id", sc.TraceID().String()), slog.String("span_id", sc.SpanID().String()))
@@ -58,15 +66,40 @@ type place struct {
 
 type placeKey struct{}
 
-func (p *place) attrs() []slog.Attr {
-	attrs := []slog.Attr{slog.String("run", p.run)}
-	if p.item != nil {
-		attrs = append(attrs, slog.String("item", *p.item), slog.Int("trial", p.try))
-	}
-	return attrs
-}
-
 // millis returns a duration in milliseconds.
 func millis(key string, d time.Duration) slog.Attr {
 	return slog.Float64(key, float64(d.Microseconds())/1000)
 }
+
+// minSecret is the minimum length of a secret to redact. Shorter ones are placeholders, and
+// redacting them would hide ordinary words.
+const minSecret = 6
+
+// A redactor removes secrets from text. The clients of vendors redact their errors; this is
+// a second safeguard, which also covers replies.
+type redactor struct {
+	replace *strings.Replacer
+}
+
+func newRedactor(secrets []string) redactor {
+	secrets = slices.Clone(secrets)
+	// If one secret is a prefix of another, the longer one must be replaced first.
+	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	var pairs []string
+	for _, s := range secrets {
+		if len(s) < minSecret {
+			continue
+		}
+		inJSON, err := json.Marshal(s)
+		if err != nil {
+			panic(err) // Cannot happen: strings can always be encoded.
+		}
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), string(inJSON[1 : len(inJSON)-1])} {
+			pairs = append(pairs, form, "[redacted]")
+		}
+	}
+	return redactor{strings.NewReplacer(pairs...)}
+}
+
+// clean returns s without the secrets.
+func (r redactor) clean(s string) string { return r.replace.Replace(s) }

@@ -55,7 +55,13 @@ func (t *Telemetry) watch(m deem.Model, endpoint string) watched {
 	w.who = t.who(operationChat, m.Name())
 	w.spans = append(slices.Clone(w.who), t.text(attrSystem, w.provider))
 	if u, err := url.Parse(endpoint); err == nil && u.Hostname() != "" {
-		w.spans = append(w.spans, t.text(attrAddress, u.Hostname()), attribute.Int(attrPort, portOf(u)))
+		port := 443
+		if n, err := strconv.Atoi(u.Port()); err == nil {
+			port = n
+		} else if u.Scheme == "http" {
+			port = 80
+		}
+		w.spans = append(w.spans, t.text(attrAddress, u.Hostname()), attribute.Int(attrPort, port))
 	}
 	return w
 }
@@ -79,16 +85,6 @@ func split(name string) (provider, model string) {
 	return vendor, model
 }
 
-func portOf(u *url.URL) int {
-	if n, err := strconv.Atoi(u.Port()); err == nil {
-		return n
-	}
-	if u.Scheme == "http" {
-		return 80
-	}
-	return 443
-}
-
 // Name returns the name of the inner model.
 func (w *watched) Name() string { return w.inner.Name() }
 
@@ -104,28 +100,6 @@ type call struct {
 }
 
 type callKey struct{}
-
-// attempt counts an attempt of the call in ctx. It returns the attempt's number and the
-// error type of the previous one.
-func attempt(ctx context.Context) (n int, last string) {
-	c, ok := ctx.Value(callKey{}).(*call)
-	if !ok {
-		return 1, ""
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.attempts++
-	return c.attempts, c.last
-}
-
-// attempted records the error type of an attempt of the call in ctx.
-func attempted(ctx context.Context, errorType string) {
-	if c, ok := ctx.Value(callKey{}).(*call); ok {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.last = errorType
-	}
-}
 
 // errorType returns the type of an error in one word, or "" without an error: an HTTP
 // status, a kind of failure, or "canceled". The number of different words is small, so that
@@ -151,7 +125,14 @@ type watchedWire struct{ watched }
 
 // Complete calls the inner model and reports the attempt.
 func (w *watchedWire) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	n, last := attempt(ctx)
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		c = &call{}
+	}
+	c.mu.Lock()
+	c.attempts++
+	n, last := c.attempts, c.last
+	c.mu.Unlock()
 	if n > 1 {
 		w.t.meters.retries.Add(ctx, 1, metric.WithAttributes(with(w.who, attribute.String(attrErrorType, last))...))
 	}
@@ -163,7 +144,9 @@ func (w *watchedWire) Complete(ctx context.Context, req deem.Request) (deem.Repl
 	took := time.Since(start)
 
 	kind := errorType(ctx, err)
-	attempted(ctx, kind)
+	c.mu.Lock()
+	c.last = kind
+	c.mu.Unlock()
 	attrs := w.who
 	if kind != "" {
 		attrs = with(attrs, attribute.String(attrErrorType, kind))

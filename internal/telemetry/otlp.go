@@ -46,10 +46,10 @@ func (e *exporter) Shutdown(context.Context) error { return nil }
 
 // post delivers a message, with retries if the collector asks for them.
 func (e *exporter) post(ctx context.Context, body message) error {
-	ctx, done := e.s.bound(ctx)
-	defer done()
 	ctx, cancel := context.WithTimeout(ctx, retryFor)
 	defer cancel()
+	stop := context.AfterFunc(e.s.life, cancel) // when deliveries must be aborted
+	defer stop()
 	if e.to.gzip {
 		var packed bytes.Buffer
 		zw := gzip.NewWriter(&packed)
@@ -120,9 +120,17 @@ func (e *exporter) try(ctx context.Context, body []byte) (time.Duration, error) 
 // refused returns an error if a collector's response says that it rejected part of the
 // data.
 func refused(answer []byte) error {
+	num, kind, n := protowire.ConsumeTag(answer)
+	if n < 0 || num != 1 || kind != protowire.BytesType {
+		return nil
+	}
+	b, n := protowire.ConsumeBytes(answer[n:])
+	if n < 0 {
+		return nil
+	}
 	var count uint64
 	var why string
-	for b := field(answer, 1); len(b) > 0; {
+	for len(b) > 0 {
 		num, kind, n := protowire.ConsumeTag(b)
 		if n < 0 {
 			return nil
@@ -144,20 +152,6 @@ func refused(answer []byte) error {
 		return nil
 	}
 	return fmt.Errorf("the collector refused %d of them: %s", count, why)
-}
-
-// field returns the content of an embedded message, or nil if b does not begin with that
-// field.
-func field(b []byte, want protowire.Number) []byte {
-	num, kind, n := protowire.ConsumeTag(b)
-	if n < 0 || num != want || kind != protowire.BytesType {
-		return nil
-	}
-	inner, n := protowire.ConsumeBytes(b[n:])
-	if n < 0 {
-		return nil
-	}
-	return inner
 }
 
 // A message is a protocol buffer being written. Its field numbers are those of
@@ -290,7 +284,7 @@ func (e metricExporter) Export(ctx context.Context, data *metricdata.ResourceMet
 	return nil
 }
 
-// metricMessage encodes the kinds of metrics that we use (meters.go).
+// metricMessage encodes the kinds of metrics that we use (export.go).
 func metricMessage(m metricdata.Metrics) message {
 	to := message(nil).text(1, m.Name).text(2, m.Description).text(3, m.Unit)
 	switch data := m.Data.(type) {

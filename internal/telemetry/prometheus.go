@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"os"
+	"runtime"
+	"runtime/metrics"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,4 +137,33 @@ var labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 // allow, and escapes the value, which is arbitrary.
 func label(name, value string) string {
 	return strings.ReplaceAll(name, ".", "_") + `="` + labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
+}
+
+// heapObjects is the runtime metric for the bytes of live and not yet swept objects.
+const heapObjects = "/memory/classes/heap/objects:bytes"
+
+// process writes the resource usage of this process. The names are those of other Go
+// programs' exporters, so that existing alerts work for deem too: servers and workers run
+// for months, and a leak should be visible. Values that the system does not provide are
+// omitted.
+func (p *page) process() {
+	p.gauge("go_goroutines", "Goroutines that there are now.", uint64(runtime.NumGoroutine()))
+	heap := []metrics.Sample{{Name: heapObjects}}
+	metrics.Read(heap)
+	p.gauge("go_memstats_heap_alloc_bytes", "Bytes of objects in the heap.", heap[0].Value.Uint64())
+	text, _ := os.ReadFile("/proc/self/statm") // Only Linux has it.
+	if fields := bytes.Fields(text); len(fields) > 1 {
+		if pages, err := strconv.ParseUint(string(fields[1]), 10, 64); err == nil {
+			p.gauge("process_resident_memory_bytes", "Memory of the process that is in RAM.", pages*uint64(os.Getpagesize()))
+		}
+	}
+	if names, err := os.ReadDir("/proc/self/fd"); err == nil && len(names) > 0 {
+		p.gauge("process_open_fds", "File descriptors that are open.", uint64(len(names)-1)) // without the one used to count them
+	}
+}
+
+// gauge writes a number without labels.
+func (p *page) gauge(name, help string, n uint64) {
+	p.head(name, "gauge", help)
+	p.line(name, attribute.Set{}, "", "", strconv.FormatUint(n, 10))
 }

@@ -68,7 +68,19 @@ func (t *Telemetry) Run(ctx context.Context, info RunInfo) (context.Context, *Ru
 		r.span.SetAttributes(t.text(attrProvider, provider), t.text(attrRequestModel, name))
 	}
 	r.ctx = ctx
-	r.stop = r.gauge()
+	r.stop = func() {}
+	if l := info.Limit; l != nil {
+		m, who := t.meters, metric.WithAttributes(t.who(operationChat, info.Model)...)
+		registered, err := m.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+			o.ObserveInt64(m.inFlight, int64(l.InFlight()), who)
+			o.ObserveInt64(m.allowed, int64(l.Current()), who)
+			return nil
+		}, m.inFlight, m.allowed)
+		if err != nil {
+			panic(err) // Cannot happen: the instruments are ours.
+		}
+		r.stop = func() { _ = registered.Unregister() } // It fails only for callbacks that were not registered.
+	}
 	t.logEvent(ctx, slog.LevelInfo, "run started", func() []slog.Attr {
 		return []slog.Attr{
 			slog.String("version", t.version), slog.String("judge", info.Judge), slog.String("judge_hash", info.JudgeHash), slog.String("model", info.Model),
@@ -76,24 +88,6 @@ func (t *Telemetry) Run(ctx context.Context, info RunInfo) (context.Context, *Ru
 		}
 	})
 	return ctx, r
-}
-
-// gauge shows the number of concurrent calls until the returned function is called.
-func (r *Run) gauge() func() {
-	l := r.info.Limit
-	if l == nil {
-		return func() {}
-	}
-	m, who := r.t.meters, metric.WithAttributes(r.t.who(operationChat, r.info.Model)...)
-	registered, err := m.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		o.ObserveInt64(m.inFlight, int64(l.InFlight()), who)
-		o.ObserveInt64(m.allowed, int64(l.Current()), who)
-		return nil
-	}, m.inFlight, m.allowed)
-	if err != nil {
-		panic(err) // Cannot happen: the instruments are ours.
-	}
-	return func() { _ = registered.Unregister() } // It fails only for callbacks that were not registered.
 }
 
 // Judge returns j with each item reported.
@@ -126,17 +120,10 @@ func (w watchedJudge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, er
 	ctx, span := t.tracer.Start(ctx, "judge "+t.redact.clean(w.run.info.Judge), trace.WithAttributes(attrs...))
 	defer span.End()
 	v, err := w.inner.Judge(ctx, it)
-	if err != nil {
-		t.unjudged(ctx, span, err)
-		return v, err
+	if err == nil {
+		span.SetAttributes(t.text(attrLabel, v.Label), attribute.Float64(attrScore, v.Score))
+		return v, nil
 	}
-	span.SetAttributes(t.text(attrLabel, v.Label), attribute.Float64(attrScore, v.Score))
-	return v, nil
-}
-
-// unjudged writes into the span of an item why it has no verdict. The detail may quote the
-// reply, so it is included only if content may be reported.
-func (t *Telemetry) unjudged(ctx context.Context, span trace.Span, err error) {
 	kind := errorType(ctx, err)
 	f, ok := errors.AsType[*deem.Failure](err)
 	if ok {
@@ -144,9 +131,10 @@ func (t *Telemetry) unjudged(ctx context.Context, span trace.Span, err error) {
 	}
 	span.SetStatus(codes.Error, kind)
 	span.SetAttributes(attribute.String(attrErrorType, kind))
-	if ok && t.content {
+	if ok && t.content { // The detail may quote the reply.
 		span.SetAttributes(t.text(attrDetail, f.Detail))
 	}
+	return v, err
 }
 
 // Add reports a record.
@@ -176,16 +164,12 @@ func (r *Run) Add(rec deem.Record) {
 		})
 	}
 	t.meters.records.Add(ctx, 1, metric.WithAttributeSet(set))
-	if r.info.Model == "" { // A rule. Judges with several models have no Model here either.
-		r.countNoted(ctx, rec.Calls)
+	if r.info.Model != "" {
+		return
 	}
-}
-
-// countNoted counts the calls that a rule made for embeddings. They have no decorator, but
-// are in the record.
-func (r *Run) countNoted(ctx context.Context, calls []deem.Call) {
-	t := r.t
-	for _, c := range calls {
+	// A rule, or a judge with several models. The calls that a rule made for embeddings have
+	// no decorator, but are in the record.
+	for _, c := range rec.Calls {
 		who := t.who(operationEmbeddings, c.Model)
 		attempts := c.Attempts
 		if c.Reply == nil {

@@ -17,7 +17,7 @@ import (
 // one warning, and can abort deliveries.
 type sender struct {
 	t        *Telemetry
-	logEvent func(string)
+	tellUser func(string) // nil to tell nobody
 
 	life context.Context // done when deliveries must be aborted
 	kill context.CancelFunc
@@ -26,12 +26,6 @@ type sender struct {
 	bad         atomic.Bool
 	ended, sent atomic.Int64 // spans
 	transports  []*http.Transport
-}
-
-func newSender(t *Telemetry, warn func(string)) *sender {
-	s := &sender{t: t, logEvent: warn}
-	s.life, s.kill = context.WithCancel(context.Background())
-	return s
 }
 
 // maxWarning is the maximum length of a warning. Collectors behind a gateway respond with
@@ -48,8 +42,8 @@ func (s *sender) warn(message string) {
 		return []slog.Attr{slog.String("error", message)}
 	})
 	s.once.Do(func() {
-		if s.logEvent != nil {
-			s.logEvent(message)
+		if s.tellUser != nil {
+			s.tellUser(message)
 		}
 	})
 }
@@ -61,30 +55,6 @@ func (s *sender) failed(err error) {
 		err = errors.New("the collector did not take them in time") // and we gave up
 	}
 	s.warn(fmt.Sprintf("spans and metrics are not delivered, which changes nothing in the run: %v", err))
-}
-
-// failing reports whether a delivery failed.
-func (s *sender) failing() bool { return s.bad.Load() }
-
-// finish warns about spans that were dropped silently, and closes connections.
-func (s *sender) finish() {
-	s.kill()
-	if lost := s.ended.Load() - s.sent.Load(); lost > 0 && !s.failing() {
-		s.warn(fmt.Sprintf("%d of %d spans were dropped, as they came faster than the collector took them (OTEL_BSP_MAX_QUEUE_SIZE is how many may wait)", lost, s.ended.Load()))
-	}
-	for _, t := range s.transports {
-		t.CloseIdleConnections()
-	}
-}
-
-// bound returns a copy of ctx that is also done when deliveries must be aborted.
-func (s *sender) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(s.life, cancel)
-	return ctx, func() {
-		stop()
-		cancel()
-	}
 }
 
 // OnStart does nothing: spans are counted when they end.

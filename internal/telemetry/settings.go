@@ -14,12 +14,6 @@ import (
 	"time"
 )
 
-// The signals, as they appear in the names of OpenTelemetry's variables.
-const (
-	signalTraces  = "TRACES"
-	signalMetrics = "METRICS"
-)
-
 // defaultTimeout is OpenTelemetry's default timeout of one delivery.
 const defaultTimeout = 10 * time.Second
 
@@ -69,15 +63,16 @@ func readSettings(getenv func(string) string) (settings, error) {
 		return s, nil
 	}
 	var terr, merr error
-	s.traces, terr = readTarget(getenv, signalTraces, "/v1/traces")
-	s.metrics, merr = readTarget(getenv, signalMetrics, "/v1/metrics")
+	s.traces, terr = readTarget(getenv, "TRACES", "/v1/traces")
+	s.metrics, merr = readTarget(getenv, "METRICS", "/v1/metrics")
 	if terr != nil && merr != nil && terr.Error() == merr.Error() {
 		return s, terr
 	}
 	return s, errors.Join(terr, merr)
 }
 
-// readTarget returns the destination of a signal, or nil if it is not sent.
+// readTarget returns the destination of a signal, or nil if it is not sent. The signal is
+// written as in the names of the variables.
 func readTarget(getenv func(string) string, signal, path string) (*target, error) {
 	v := variables{getenv, signal}
 	switch exporter := strings.ToLower(getenv("OTEL_" + signal + "_EXPORTER")); exporter {
@@ -137,7 +132,8 @@ func (v variables) get(what string) (name, value string) {
 func (v variables) headers(u *url.URL) (map[string]string, error) {
 	headers := map[string]string{}
 	if u.User != nil {
-		headers["Authorization"] = "Basic " + base64.StdEncoding.EncodeToString([]byte(userinfo(u.User)))
+		password, _ := u.User.Password()
+		headers["Authorization"] = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
 	}
 	name, value := v.get("HEADERS")
 	for pair := range strings.SplitSeq(value, ",") {
@@ -154,11 +150,6 @@ func (v variables) headers(u *url.URL) (map[string]string, error) {
 	return headers, nil
 }
 
-func userinfo(user *url.Userinfo) string {
-	password, _ := user.Password()
-	return user.Username() + ":" + password
-}
-
 // rest reads the timeout, compression and certificates.
 func (v variables) rest(to *target) error {
 	if name, value := v.get("TIMEOUT"); value != "" {
@@ -170,10 +161,6 @@ func (v variables) rest(to *target) error {
 	}
 	_, compression := v.get("COMPRESSION")
 	to.gzip = compression == "gzip"
-	return v.trust(to)
-}
-
-func (v variables) trust(to *target) error {
 	if name, file := v.get("CERTIFICATE"); file != "" {
 		pem, err := os.ReadFile(file)
 		pool := x509.NewCertPool()

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"encoding/pem"
 	"net/http/httptest"
 	"os"
@@ -116,7 +117,11 @@ func TestRedact(t *testing.T) {
 		around := rapid.StringMatching(`[^a-zA-Z0-9]{0,10}`)
 		r := newRedactor(secrets)
 		for _, s := range secrets {
-			for _, form := range []string{s, inJSON(s)} {
+			quoted, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, form := range []string{s, string(quoted[1 : len(quoted)-1])} {
 				text := around.Draw(t, "before") + form + around.Draw(t, "after")
 				if got := r.clean(text); strings.Contains(got, form) {
 					t.Errorf("%q of %q stays in %q", form, text, got)

@@ -82,7 +82,7 @@ type Telemetry struct {
 	prom    *sdkmetric.ManualReader // nil without Prometheus
 	sender  *sender
 	closers []func(context.Context) error
-	servers []*server
+	servers []func() // stop them
 	once    sync.Once
 }
 
@@ -103,7 +103,8 @@ func Start(ctx context.Context, o Options) *Telemetry {
 		content: strings.EqualFold(o.Getenv(captureVariable), "true"),
 	}
 	t.log = newLogger(o.Log, o.Level, t.redact)
-	t.sender = newSender(t, o.Warn)
+	t.sender = &sender{t: t, tellUser: o.Warn}
+	t.sender.life, t.sender.kill = context.WithCancel(context.Background())
 	if err != nil {
 		t.sender.warn(fmt.Sprintf("what OpenTelemetry's variables ask for is not sent: %v", err))
 	}
@@ -121,11 +122,11 @@ func (t *Telemetry) Close() {
 		return
 	}
 	t.once.Do(func() {
-		for _, s := range t.servers {
-			s.close()
+		for _, stop := range t.servers {
+			stop()
 		}
 		wait := flushWait
-		if t.sender.failing() {
+		if t.sender.bad.Load() {
 			wait = givenUpWait
 		}
 		giveUp := time.AfterFunc(wait, t.sender.kill)
@@ -141,7 +142,14 @@ func (t *Telemetry) Close() {
 			})
 		}
 		wg.Wait()
-		t.sender.finish()
+		s := t.sender
+		s.kill()
+		if lost := s.ended.Load() - s.sent.Load(); lost > 0 && !s.bad.Load() {
+			s.warn(fmt.Sprintf("%d of %d spans were dropped, as they came faster than the collector took them (OTEL_BSP_MAX_QUEUE_SIZE is how many may wait)", lost, s.ended.Load()))
+		}
+		for _, transport := range s.transports {
+			transport.CloseIdleConnections()
+		}
 	})
 }
 
