@@ -11,7 +11,6 @@ package export
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"deem"
@@ -123,32 +122,39 @@ func (run Run) Of(rec deem.Record) Row {
 	if it.Weight != 0 {
 		row.Weight = &it.Weight
 	}
-	row.decide(rec)
-	for i := range rec.Calls {
-		row.call(&rec.Calls[i])
-	}
-	return row.filled()
-}
-
-// decide sets the verdict or the failure.
-func (r *Row) decide(rec deem.Record) {
 	if v := rec.Verdict; v != nil && rec.Failure == nil {
-		r.Label, r.Score, r.Pass, r.Confidence = &v.Label, &v.Score, v.Pass, v.Confidence
-		r.Aspects, r.Reason = v.Aspects, v.Reason
+		row.Label, row.Score, row.Pass, row.Confidence = &v.Label, &v.Score, v.Pass, v.Confidence
+		row.Aspects, row.Reason = v.Aspects, v.Reason
 		for _, p := range v.Parts {
 			part := Part{Name: p.Name, Label: p.Label, Score: p.Score, Reason: p.Reason}
 			if p.Failure != nil {
 				part.Failure = p.Failure.Error()
 			}
-			r.Parts = append(r.Parts, part)
+			row.Parts = append(row.Parts, part)
 		}
-		return
+	} else {
+		row.Failure = new(string)
+		if f := rec.Failure; f != nil {
+			*row.Failure, row.FailureDetail = string(f.Kind), f.Detail
+		}
 	}
-	kind := ""
-	if f := rec.Failure; f != nil {
-		kind, r.FailureDetail = string(f.Kind), f.Detail
+	for i := range rec.Calls {
+		row.call(&rec.Calls[i])
 	}
-	r.Failure = &kind
+	// Empty lists are easier for programs than null.
+	if row.References == nil {
+		row.References = []string{}
+	}
+	if row.Fields == nil {
+		row.Fields = map[string]string{}
+	}
+	if row.Aspects == nil {
+		row.Aspects = map[string]float64{}
+	}
+	if row.Parts == nil {
+		row.Parts = []Part{}
+	}
+	return row
 }
 
 // call adds the cost of one call. The last reply is the one that gave the verdict.
@@ -171,23 +177,6 @@ func (r *Row) call(c *deem.Call) {
 	r.LatencyMS += float64(c.Reply.Latency) / float64(time.Millisecond)
 }
 
-// filled returns the row with empty lists instead of nil, which are easier for programs.
-func (r Row) filled() Row {
-	if r.References == nil {
-		r.References = []string{}
-	}
-	if r.Fields == nil {
-		r.Fields = map[string]string{}
-	}
-	if r.Aspects == nil {
-		r.Aspects = map[string]float64{}
-	}
-	if r.Parts == nil {
-		r.Parts = []Part{}
-	}
-	return r
-}
-
 // size returns the approximate size of the texts of a row in bytes.
 func (r *Row) size() int {
 	n := 512 + len(r.ID) + len(r.Question) + len(r.Response) + len(r.Reason) + len(r.Reply) + len(r.FailureDetail) + len(r.Messages)
@@ -201,9 +190,4 @@ func (r *Row) size() int {
 		n += len(p.Name) + len(p.Reason) + len(p.Failure)
 	}
 	return n
-}
-
-// title returns the name of a run in a heading.
-func (run Run) title() string {
-	return strings.Join([]string{run.Dataset, "judged by", run.Judge}, " ")
 }

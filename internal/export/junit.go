@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -22,13 +23,41 @@ var ErrChanged = errors.New("the run changed while it was written")
 // unjudged item. It reads the records twice, because the counts precede the cases; if the
 // second pass differs, the error is [ErrChanged].
 func JUnit(w io.Writer, run Run, records func() iter.Seq2[deem.Record, error]) error {
-	want, err := countCases(records())
-	if err != nil {
-		return err
+	var want, got cases
+	for rec, err := range records() {
+		if err != nil {
+			return err
+		}
+		if rec.Trial == 0 {
+			want.add(rec)
+		}
 	}
 	x := &junit{w: bufio.NewWriter(w), run: run}
-	x.begin(want)
-	var got cases
+	counts := fmt.Sprintf(` tests="%d" failures="%d" errors="%d" skipped="0"`, want.tests, want.failures, want.errors) + attr("time", seconds(want.time))
+	created := ""
+	if !run.Created.IsZero() {
+		created = run.Created.UTC().Format("2006-01-02T15:04:05")
+	}
+	x.printf(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
+	x.printf("<testsuites%s%s>\n", attr("name", "deem"), counts)
+	x.printf("  <testsuite%s%s%s>\n    <properties>\n", attr("name", run.Dataset+" judged by "+run.Judge), counts, attr("timestamp", created))
+	for _, p := range [][2]string{
+		{"run", run.ID},
+		{"judge", run.Judge},
+		{"judge_hash", run.JudgeHash},
+		{"model", run.Model},
+		{"dataset", run.Dataset},
+		{"dataset_hash", run.DatasetHash},
+		{"trials", strconv.Itoa(max(run.Trials, 1))},
+		{"software", run.Software},
+		{"passes", "by the judge's pass mark, else with a score of 0.5 or more"},
+		{"errors", "an error is an item without a verdict: it is unjudged and not wrong"},
+	} {
+		if p[1] != "" {
+			x.printf("      <property%s%s/>\n", attr("name", p[0]), attr("value", p[1]))
+		}
+	}
+	x.printf("    </properties>\n")
 	for rec, err := range records() {
 		if err != nil {
 			return err
@@ -38,7 +67,7 @@ func JUnit(w io.Writer, run Run, records func() iter.Seq2[deem.Record, error]) e
 			x.testcase(rec)
 		}
 	}
-	x.end()
+	x.printf("  </testsuite>\n</testsuites>\n")
 	if got != want {
 		return deem.WithHint(ErrChanged, "write it again when the run is done")
 	}
@@ -49,19 +78,6 @@ func JUnit(w io.Writer, run Run, records func() iter.Seq2[deem.Record, error]) e
 type cases struct {
 	tests, failures, errors int
 	time                    time.Duration
-}
-
-func countCases(records iter.Seq2[deem.Record, error]) (cases, error) {
-	var c cases
-	for rec, err := range records {
-		if err != nil {
-			return c, err
-		}
-		if rec.Trial == 0 {
-			c.add(rec)
-		}
-	}
-	return c, nil
 }
 
 func (c *cases) add(rec deem.Record) {
@@ -116,41 +132,9 @@ func escaped(s string) string {
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }
 
-func (x *junit) begin(c cases) {
-	counts := fmt.Sprintf(` tests="%d" failures="%d" errors="%d" skipped="0"`, c.tests, c.failures, c.errors) + attr("time", seconds(c.time))
-	created := ""
-	if !x.run.Created.IsZero() {
-		created = x.run.Created.UTC().Format("2006-01-02T15:04:05")
-	}
-	x.printf(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
-	x.printf("<testsuites%s%s>\n", attr("name", "deem"), counts)
-	x.printf("  <testsuite%s%s%s>\n    <properties>\n", attr("name", x.run.title()), counts, attr("timestamp", created))
-	for _, p := range [][2]string{
-		{"run", x.run.ID},
-		{"judge", x.run.Judge},
-		{"judge_hash", x.run.JudgeHash},
-		{"model", x.run.Model},
-		{"dataset", x.run.Dataset},
-		{"dataset_hash", x.run.DatasetHash},
-		{"trials", strconv.Itoa(max(x.run.Trials, 1))},
-		{"software", x.run.Software},
-		{"passes", "by the judge's pass mark, else with a score of 0.5 or more"},
-		{"errors", "an error is an item without a verdict: it is unjudged and not wrong"},
-	} {
-		if p[1] != "" {
-			x.printf("      <property%s%s/>\n", attr("name", p[0]), attr("value", p[1]))
-		}
-	}
-	x.printf("    </properties>\n")
-}
-
 // testcase writes one item. Its text says what is wrong, because people see that first.
 func (x *junit) testcase(rec deem.Record) {
-	class := rec.Item.Category
-	if class == "" {
-		class = x.run.Judge
-	}
-	x.printf("    <testcase%s%s%s", attr("classname", class), attr("name", rec.Item.ID), attr("time", seconds(took(rec))))
+	x.printf("    <testcase%s%s%s", attr("classname", cmp.Or(rec.Item.Category, x.run.Judge)), attr("name", rec.Item.ID), attr("time", seconds(took(rec))))
 	switch v := rec.Verdict; {
 	case v == nil || rec.Failure != nil:
 		kind, message := "no_verdict", "the record has no verdict"
@@ -188,5 +172,3 @@ func describeCase(rec deem.Record) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-func (x *junit) end() { x.printf("  </testsuite>\n</testsuites>\n") }

@@ -101,7 +101,15 @@ func (p *Parquet) declare(t reflect.Type, repetition format.FieldRepetitionType,
 		p.group(name, required, t.NumField(), nil)
 		p.declareFields(t, def, rep, path...)
 	default:
-		p.leaf(t, repetition, def, rep, path...)
+		kind := map[reflect.Kind]format.Type{
+			reflect.String: format.ByteArray, reflect.Int64: format.Int64, reflect.Float64: format.Double, reflect.Bool: format.Boolean,
+		}[t.Kind()]
+		e := format.SchemaElement{Name: name, Type: thrift.New(kind), RepetitionType: thrift.New(repetition)}
+		if kind == format.ByteArray {
+			e.ConvertedType, e.LogicalType.Value = thrift.New(deprecated.UTF8), new(format.StringType)
+		}
+		p.meta.Schema = append(p.meta.Schema, e)
+		p.columns = append(p.columns, &parquetColumn{path: path, kind: kind, maxDef: def, maxRep: rep})
 	}
 }
 
@@ -115,19 +123,6 @@ func (p *Parquet) group(name string, repetition thrift.Null[format.FieldRepetiti
 		e.ConvertedType = thrift.New(deprecated.Map)
 	}
 	p.meta.Schema = append(p.meta.Schema, e)
-}
-
-// leaf adds a column of values to the schema.
-func (p *Parquet) leaf(t reflect.Type, repetition format.FieldRepetitionType, def, rep byte, path ...string) {
-	kind := map[reflect.Kind]format.Type{
-		reflect.String: format.ByteArray, reflect.Int64: format.Int64, reflect.Float64: format.Double, reflect.Bool: format.Boolean,
-	}[t.Kind()]
-	e := format.SchemaElement{Name: path[len(path)-1], Type: thrift.New(kind), RepetitionType: thrift.New(repetition)}
-	if kind == format.ByteArray {
-		e.ConvertedType, e.LogicalType.Value = thrift.New(deprecated.UTF8), new(format.StringType)
-	}
-	p.meta.Schema = append(p.meta.Schema, e)
-	p.columns = append(p.columns, &parquetColumn{path: path, kind: kind, maxDef: def, maxRep: rep})
 }
 
 // Add adds one row.
