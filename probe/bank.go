@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -80,10 +81,7 @@ func answered(rows, items iter.Seq2[deem.Item, error]) (map[string]*deem.Item, e
 
 // bankProbe makes a probe from a row.
 func bankProbe(row deem.Item, known map[string]*deem.Item) (Probe, error) {
-	kind := field(row, "kind", fieldKind)
-	if kind == "" {
-		kind = "bank"
-	}
+	kind := cmp.Or(field(row, "kind", fieldKind), "bank")
 	want, err := wanted(kind, field(row, "want", fieldWant))
 	if err != nil {
 		return Probe{}, err

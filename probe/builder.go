@@ -92,13 +92,24 @@ func clip(s string) string {
 	return s
 }
 
-// card returns the card for all records.
+// card returns the card for all records. It does not depend on their order: the probes are
+// sorted by kind and then by id. No rate of a kind is withheld, because readers use them to
+// see where a judge gives no verdicts; the band shows how much that may matter.
 func (b *builder) card(h Head) Card {
 	c := Card{Version: cardVersion, Head: h, Failures: b.failures}
-	all := b.sorted()
+	var all []*seen // the probes that have a first trial
+	for _, s := range b.seen {
+		if s.first {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b *seen) int {
+		return cmp.Or(compareKinds(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
 	accepts, rejects := tally{}, tally{Rate: Rate{Want: true}}
 	kinds := map[string]*tally{}
 	sources := map[string]bool{}
+	shown := map[string]int{}
 	for _, s := range all {
 		c.Probes++
 		sources[s.of] = true
@@ -114,33 +125,35 @@ func (b *builder) card(h Head) Card {
 		case s.Kind != kindInjection:
 			accepts.add(s)
 		}
+		if s.wrong() && shown[s.Kind] < shownMistakes {
+			shown[s.Kind]++
+			c.Mistakes = append(c.Mistakes, s.Mistake)
+		}
 	}
 	c.Sources = len(sources)
 	c.FalseAccepts, c.FalseRejects = accepts.rate(c.MaxUnjudged), rejects.rate(c.MaxUnjudged)
-	c.Kinds = kindRates(kinds)
+	for kind, t := range kinds {
+		if t.Kind = kind; place(kind) >= 0 {
+			t.About = rows()[place(kind)].about
+		}
+		c.Kinds = append(c.Kinds, t.rate(1))
+	}
+	slices.SortFunc(c.Kinds, func(a, b Rate) int { return compareKinds(a.Kind, b.Kind) })
 	plain := b.plainAnswers()
 	c.Injected = injected(all, plain)
 	c.Length = lengths(all, plain)
 	c.Consistency = consistency(all)
 	c.Order = order(all)
-	c.Mistakes = mistakes(all)
-	c.Notes = b.notes(c)
-	return c
-}
-
-// sorted returns the probes that have a first trial, ordered by kind and then by id, so
-// that a card does not depend on the order of the records.
-func (b *builder) sorted() []*seen {
-	var all []*seen
-	for _, s := range b.seen {
-		if s.first {
-			all = append(all, s)
-		}
+	if b.foreign > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d records are of items that are not probes, and were left out", b.foreign))
 	}
-	slices.SortFunc(all, func(a, b *seen) int {
-		return cmp.Or(compareKinds(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
-	})
-	return all
+	if c.Unjudged > 0 {
+		c.Notes = append(c.Notes, "an unjudged probe is neither accepted nor rejected: rates are over those that were judged")
+	}
+	if slices.ContainsFunc(c.Kinds, func(r Rate) bool { return r.Judged > 0 && r.Judged < fewProbes }) {
+		c.Notes = append(c.Notes, fmt.Sprintf("kinds with fewer than %d judged probes say little: look at their intervals", fewProbes))
+	}
+	return c
 }
 
 // compareKinds orders kinds as the table does, unknown kinds last.
@@ -209,49 +222,8 @@ func (t *tally) rate(most float64) Rate {
 	return r
 }
 
-// kindRates returns the rate of each kind. None is withheld, because readers use them to
-// see where a judge gives no verdicts; the band shows how much that may matter.
-func kindRates(kinds map[string]*tally) []Rate {
-	var rates []Rate
-	for kind, t := range kinds {
-		if t.Kind = kind; place(kind) >= 0 {
-			t.About = rows()[place(kind)].about
-		}
-		rates = append(rates, t.rate(1))
-	}
-	slices.SortFunc(rates, func(a, b Rate) int { return compareKinds(a.Kind, b.Kind) })
-	return rates
-}
-
 // shownMistakes is the number of mistakes per kind on a card.
 const shownMistakes = 3
-
-func mistakes(all []*seen) []Mistake {
-	var list []Mistake
-	shown := map[string]int{}
-	for _, s := range all {
-		if s.wrong() && shown[s.Kind] < shownMistakes {
-			shown[s.Kind]++
-			list = append(list, s.Mistake)
-		}
-	}
-	return list
-}
-
-// notes returns remarks for the reader of the card.
-func (b *builder) notes(c Card) []string {
-	var notes []string
-	if b.foreign > 0 {
-		notes = append(notes, fmt.Sprintf("%d records are of items that are not probes, and were left out", b.foreign))
-	}
-	if c.Unjudged > 0 {
-		notes = append(notes, "an unjudged probe is neither accepted nor rejected: rates are over those that were judged")
-	}
-	if few := slices.ContainsFunc(c.Kinds, func(r Rate) bool { return r.Judged > 0 && r.Judged < fewProbes }); few {
-		notes = append(notes, fmt.Sprintf("kinds with fewer than %d judged probes say little: look at their intervals", fewProbes))
-	}
-	return notes
-}
 
 // fewProbes is the number of probes below which an interval is wider than most readers
 // expect.

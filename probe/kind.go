@@ -45,44 +45,46 @@ const (
 // A row describes one kind. make makes the response of a probe, and reports whether the kind
 // applies to the item.
 type row struct {
-	kind  string
-	want  bool
-	about string
-	make  func(s subject) (response string, ok bool)
+	kind     string
+	want     bool
+	answered bool // applies only to items that have an answer
+	about    string
+	make     func(s subject) (response string, ok bool)
 }
 
-// table lists all kinds in the order of a card. kindInjection has no maker: it uses the strings
-// of the kit one after another.
+// table lists all kinds in the order of a card. kindInjection makes the answer that the strings
+// of the kit are appended to, one after another. An empty response to a question without an
+// answer may count as right.
 var table = []row{
-	{kindOther, false, "another item's reference of the same type", makeOther},
-	{kindNumber, false, "a number is another one", makeNumber},
-	{kindDate, false, "a date is months or years away", makeDate},
-	{kindName, false, "a name is another one", makeName},
-	{kindOffByOne, false, "a number or a day is the next one", makeOffByOne},
-	{kindStale, false, "what was right before an update", makeStale},
-	{kindPartial, false, "a part of a list is missing", makePartial},
-	{kindVague, false, "topical, but says less than was asked", makeVague},
-	{kindContradicted, false, "the right answer, and then its denial", makeContradicted},
-	{kindUnknown, false, "\"I don't know\" where there is an answer", makeUnknown},
-	{kindInvented, false, "a fact where there is nothing to know", makeInvented},
-	{kindPadded, false, "a wrong answer in a long text", makePadded},
-	{kindEmpty, false, "no text at all", makeEmpty},
-	{kindShotgun, false, "the right answer among several of its kind", makeShotgun},
-	{kindSwappedRoles, false, "two names have changed places", makeSwappedRoles},
-	{kindInjection, false, "a wrong answer, and instructions to the judge", nil},
-	{kindReference, true, "the reference itself", makeReference},
-	{kindReordered, true, "a list in another order", makeReordered},
-	{kindNumberWords, true, "three for 3, or 3 for three", makeNumberWords},
-	{kindDateFormat, true, "a date written in another way", makeDateFormat},
-	{kindCasing, true, "other upper and lower case", makeCasing},
-	{kindPolite, true, "with courtesies around it", makePolite},
-	{kindDetail, true, "with a further detail that is right", makeDetail},
-	{kindBuried, true, "in a long text", makeBuried},
-	{kindTranslated, true, "in another language", makeTranslated},
-	{kindCorrection, true, "a wrong answer that is taken back for the right one", makeCorrection},
-	{kindFormat, true, "in a table, a list, code or JSON", makeFormat},
-	{kindPreamble, true, "at the end of a long text", makePreamble},
-	{kindLanguage, true, "in a sentence of another language", makeLanguage},
+	{kindOther, false, true, "another item's reference of the same type", makeWrong},
+	{kindNumber, false, true, "a number is another one", makeNumber},
+	{kindDate, false, true, "a date is months or years away", makeDate},
+	{kindName, false, true, "a name is another one", makeName},
+	{kindOffByOne, false, true, "a number or a day is the next one", makeOffByOne},
+	{kindStale, false, false, "what was right before an update", makeStale},
+	{kindPartial, false, false, "a part of a list is missing", makePartial},
+	{kindVague, false, true, "topical, but says less than was asked", makeVague},
+	{kindContradicted, false, true, "the right answer, and then its denial", makeContradicted},
+	{kindUnknown, false, true, "\"I don't know\" where there is an answer", makeUnknown},
+	{kindInvented, false, false, "a fact where there is nothing to know", makeInvented},
+	{kindPadded, false, false, "a wrong answer in a long text", makePadded},
+	{kindEmpty, false, true, "no text at all", makeEmpty},
+	{kindShotgun, false, true, "the right answer among several of its kind", makeShotgun},
+	{kindSwappedRoles, false, true, "two names have changed places", makeSwappedRoles},
+	{kindInjection, false, false, "a wrong answer, and instructions to the judge", makeWrong},
+	{kindReference, true, false, "the reference itself", makeReference},
+	{kindReordered, true, false, "a list in another order", makeReordered},
+	{kindNumberWords, true, false, "three for 3, or 3 for three", makeNumberWords},
+	{kindDateFormat, true, false, "a date written in another way", makeDateFormat},
+	{kindCasing, true, false, "other upper and lower case", makeCasing},
+	{kindPolite, true, false, "with courtesies around it", makePolite},
+	{kindDetail, true, false, "with a further detail that is right", makeDetail},
+	{kindBuried, true, false, "in a long text", makeBuried},
+	{kindTranslated, true, false, "in another language", makeTranslated},
+	{kindCorrection, true, true, "a wrong answer that is taken back for the right one", makeCorrection},
+	{kindFormat, true, false, "in a table, a list, code or JSON", makeFormat},
+	{kindPreamble, true, false, "at the end of a long text", makePreamble},
+	{kindLanguage, true, false, "in a sentence of another language", makeLanguage},
 }
 
 // rows returns the kinds of the table, followed by those of the sets.

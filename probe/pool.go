@@ -71,12 +71,11 @@ type answer struct {
 
 // A pool contains references by shape, from which it draws a wrong but specific answer to
 // another item.
-type pool struct {
-	entries map[shape][]answer
-}
+type pool map[shape][]answer
 
-// gather collects the references of all items.
-func gather(items iter.Seq2[deem.Item, error], seed uint64) (*pool, error) {
+// gather collects the references of all items. It leaves out answers with the same words as
+// another one: if one is right for an item, the others are too, and trying them takes time.
+func gather(items iter.Seq2[deem.Item, error], seed uint64) (pool, error) {
 	byShape := map[shape]*lowest[answer]{}
 	for it, err := range items {
 		if err != nil {
@@ -92,29 +91,23 @@ func gather(items iter.Seq2[deem.Item, error], seed uint64) (*pool, error) {
 		}
 		byShape[sh].add(mix(seed, "pool", it.ID), it.ID, answer{ref, it.ID, it.Question})
 	}
-	p := &pool{map[shape][]answer{}}
+	p := pool{}
 	for sh, l := range byShape {
-		p.entries[sh] = distinct(l.sorted())
+		seen := map[string]bool{}
+		p[sh] = slices.DeleteFunc(l.sorted(), func(a answer) bool {
+			text := plain(a.text)
+			again := seen[text]
+			seen[text] = true
+			return again
+		})
 	}
 	return p, nil
 }
 
-// distinct removes answers with the same words as an earlier one: if one is right for an
-// item, the others are too, and trying them takes time.
-func distinct(all []answer) []answer {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(a answer) bool {
-		text := plain(a.text)
-		again := seen[text]
-		seen[text] = true
-		return again
-	})
-}
-
 // other returns a reference of the shape that is not right for the item. It starts the
 // search at index begin and returns "" if there is none.
-func (p *pool) other(it deem.Item, sh shape, begin uint64) string {
-	list := p.entries[sh]
+func (p pool) other(it deem.Item, sh shape, begin uint64) string {
+	list := p[sh]
 	for i := range list {
 		e := list[(begin+uint64(i))%uint64(len(list))] //nolint:gosec // an index is not negative
 		if e.id != it.ID && plain(e.question) != plain(it.Question) && differs(e.text, it.References) {

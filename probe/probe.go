@@ -1,3 +1,18 @@
+// Package probe tests a judge with answers that are known to be right or wrong.
+//
+// From the user's items, [Make] makes answers that are wrong in a certain way (another
+// item's reference, a number off by one, half of a list, a vague phrase, an instruction to
+// the judge) and answers that are right but look different (other order, other spelling,
+// more words). Each is an ordinary item with a different response, so it is judged, stored
+// and paid for like any other. [NewCard] then makes a [Card] from the records: which wrong
+// answers the judge accepts, and which right ones it rejects.
+//
+//	set, err := probe.Make(items, probe.Options{Seed: 1})
+//	card, err := probe.NewCard(probe.Head{Judge: j.Name()}, deem.Run(ctx, set.Items(), j, deem.Options{}))
+//
+// Probes are made without a model, and the same seed makes the same probes. A generator
+// that cannot be certain of its result does not apply to the item: a few reliable probes
+// are better than many doubtful ones.
 package probe
 
 import (
@@ -95,19 +110,6 @@ type Options struct {
 	Accept string
 }
 
-// check rejects unknown kinds and negative counts.
-func (o Options) check() error {
-	if o.PerKind < 0 {
-		return fmt.Errorf("%d probes of a kind cannot be made", o.PerKind)
-	}
-	for _, k := range o.Kinds {
-		if place(k) < 0 {
-			return fmt.Errorf("there is no kind of probe %q", k)
-		}
-	}
-	return nil
-}
-
 // A Set contains the probes that were made.
 type Set struct {
 	probes         []Probe
@@ -142,8 +144,13 @@ var errNone = errors.New("no probe could be made")
 // As far as possible all kinds use the same items, so that an answer can be compared with
 // the same answer in a long text or with an injection.
 func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
-	if err := o.check(); err != nil {
-		return nil, err
+	if o.PerKind < 0 {
+		return nil, fmt.Errorf("%d probes of a kind cannot be made", o.PerKind)
+	}
+	for _, k := range o.Kinds {
+		if place(k) < 0 {
+			return nil, fmt.Errorf("there is no kind of probe %q", k)
+		}
 	}
 	o.PerKind, o.Accept = cmp.Or(o.PerKind, 100), cmp.Or(o.Accept, "CORRECT")
 	if o.Kinds == nil {
@@ -154,20 +161,31 @@ func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
 		return nil, err
 	}
 	m := &making{opts: o, pool: known, chosen: map[string]*lowest[Probe]{}}
+	n := 0
 	for it, err := range items {
 		if err != nil {
 			return nil, err
 		}
+		n++
 		m.add(it)
 	}
-	set := &Set{probes: m.probes(), referenceField: o.ReferenceField}
+	set := &Set{referenceField: o.ReferenceField}
+	for _, r := range table {
+		switch chosen := m.chosen[r.kind]; {
+		case chosen == nil:
+		case r.kind == kindInjection:
+			set.probes = append(set.probes, inject(chosen.sorted(), o.Accept)...)
+		default:
+			set.probes = append(set.probes, chosen.sorted()...)
+		}
+	}
 	for _, kind := range o.Kinds {
 		if m.chosen[kind] == nil {
 			set.absent = append(set.absent, kind)
 		}
 	}
 	if len(set.probes) == 0 {
-		return nil, deem.WithHint(fmt.Errorf("%w: none of %d items has a reference", errNone, m.items), "probes are made from references; --map references=COLUMN says where they are")
+		return nil, deem.WithHint(fmt.Errorf("%w: none of %d items has a reference", errNone, n), "probes are made from references; --map references=COLUMN says where they are")
 	}
 	return set, nil
 }
@@ -175,29 +193,24 @@ func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
 // A making is the state of the second pass of Make.
 type making struct {
 	opts   Options
-	pool   *pool
+	pool   pool
 	chosen map[string]*lowest[Probe]
-	items  int
 }
 
 // add makes the probes of one item, and keeps those with the lowest rank.
 func (m *making) add(it deem.Item) {
-	m.items++
 	rank := mix(m.opts.Seed, it.ID)
-	s := subjectOf(it, m.pool, m.opts.Seed)
-	if s.ref == "" {
+	ref := firstReference(it)
+	if ref == "" {
 		return
 	}
+	s := subject{it: it, ref: ref, shape: shapeOf(ref), pool: m.pool, seed: m.opts.Seed}
 	for _, r := range table {
-		if !slices.Contains(m.opts.Kinds, r.kind) || !m.chosen[r.kind].wants(rank) {
+		if !slices.Contains(m.opts.Kinds, r.kind) || !m.chosen[r.kind].wants(rank) || r.answered && s.unanswerable() {
 			continue
 		}
 		s.kind = r.kind
-		makes := r.make
-		if r.kind == kindInjection {
-			makes = makeWrong // the answer that the strings of the kit are appended to
-		}
-		response, ok := makes(s)
+		response, ok := r.make(s)
 		mayBeRight := !r.want && r.kind != kindContradicted && r.kind != kindShotgun && holds(response, it.References)
 		if !ok || mayBeRight {
 			continue
@@ -221,23 +234,6 @@ func holds(response string, refs []string) bool {
 		ref = plain(ref)
 		return ref != "" && strings.Contains(text, " "+ref+" ")
 	})
-}
-
-// probes returns the selected probes by kind, and in the order of ranks within a kind.
-func (m *making) probes() []Probe {
-	var all []Probe
-	for _, r := range table {
-		chosen := m.chosen[r.kind]
-		if chosen == nil {
-			continue
-		}
-		if r.kind == kindInjection {
-			all = append(all, inject(chosen.sorted(), m.opts.Accept)...)
-			continue
-		}
-		all = append(all, chosen.sorted()...)
-	}
-	return all
 }
 
 // inject appends a string of the kit to each answer. Every string is tried, so if there are

@@ -118,9 +118,6 @@ func (s subject) bury(answer string) string {
 // makeCorrection states a wrong answer first and then corrects it: the last statement
 // counts.
 func makeCorrection(s subject) (response string, ok bool) {
-	if s.unanswerable() {
-		return "", false
-	}
 	wrong, ok := makeWrong(s)
 	if !ok {
 		return "", false
@@ -160,7 +157,16 @@ func makeTranslated(s subject) (response string, ok bool) {
 	if ds := dates(s.ref); len(ds) == 1 && strings.TrimSpace(ds[0].replace(s.ref, "")) == "" {
 		return foreignDate(ds[0].Time, languages[s.number(len(languages))]), true
 	}
-	known := translations(s.ref)
+	w := plain(s.ref)
+	for _, article := range []string{"a ", "an ", "the "} {
+		w = strings.TrimPrefix(w, article)
+	}
+	known := map[string]string{} // by language
+	for i, t := range dictionary[w] {
+		if !strings.EqualFold(t, s.ref) {
+			known[languages[i]] = t
+		}
+	}
 	if len(known) == 0 {
 		return "", false
 	}

@@ -44,7 +44,7 @@ func shapeOf(ref string) shape {
 		return number
 	case len(parts(ref)) > 1:
 		return list
-	case len(words) <= 3 && allNames(words):
+	case len(words) > 0 && len(words) <= 3 && !slices.ContainsFunc(words, func(w string) bool { return !isName(w) }):
 		return name
 	}
 	return phrase
@@ -76,14 +76,9 @@ type subject struct {
 	it    deem.Item
 	ref   string // the first reference, or ""
 	shape shape
-	pool  *pool
+	pool  pool
 	seed  uint64
 	kind  string
-}
-
-func subjectOf(it deem.Item, p *pool, seed uint64) subject {
-	ref := firstReference(it)
-	return subject{it: it, ref: ref, shape: shapeOf(ref), pool: p, seed: seed}
 }
 
 // firstReference returns the first reference that has text.
@@ -185,11 +180,6 @@ var vagueWords = []string{"about", "around", "approximately", "roughly", "nearly
 // approximate reports whether an answer is not exact.
 func approximate(ref string) bool {
 	return strings.ContainsAny(ref, "~≈") || slices.ContainsFunc(strings.Fields(plain(ref)), func(w string) bool { return slices.Contains(vagueWords, w) })
-}
-
-// allNames reports whether all words look like names.
-func allNames(words []string) bool {
-	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !isName(w) })
 }
 
 // isName reports whether a word looks like a name: a capital, then lower-case letters.

@@ -43,22 +43,6 @@ var dictionary = map[string][]string{
 	"london": {"Londres", "Londres", "London", "伦敦"}, "paris": {"París", "Paris", "Paris", "巴黎"}, "rome": {"Roma", "Rome", "Rom", "罗马"},
 }
 
-// translations returns the known translations of an answer, by language. It knows single
-// words, with or without an article.
-func translations(ref string) map[string]string {
-	w := plain(ref)
-	for _, article := range []string{"a ", "an ", "the "} {
-		w = strings.TrimPrefix(w, article)
-	}
-	found := map[string]string{}
-	for i, t := range dictionary[w] {
-		if !strings.EqualFold(t, ref) {
-			found[languages[i]] = t
-		}
-	}
-	return found
-}
-
 // inventedNames are names that are unlikely to be right for any item.
 var inventedNames = []string{"Tamsin", "Orlo", "Quentin", "Marisela", "Bertrand", "Ysolde", "Casimir", "Philippa", "Lothar", "Zuleika", "Ambrose", "Henrike"}
 

@@ -14,7 +14,11 @@ func (s subject) wrong() string {
 	begin := mix(s.seed, "other", s.it.ID)
 	switch s.shape {
 	case yesNo:
-		return flipped(s.ref)
+		// The rest of the reference is left out, because it would contradict the answer.
+		if polarity(s.ref) == "yes" {
+			return "No"
+		}
+		return "Yes"
 	case abstention:
 		return s.invented(begin)
 	}
@@ -41,15 +45,6 @@ func withNumber(ref, by string) string {
 	return strings.Join(words, " ")
 }
 
-// flipped returns No for Yes, and Yes for No. It drops the rest of the reference, which
-// would contradict it.
-func flipped(ref string) string {
-	if polarity(ref) == "yes" {
-		return "No"
-	}
-	return "Yes"
-}
-
 // invented returns a fact of the type that the question asks for.
 func (s subject) invented(begin uint64) string {
 	order := []shape{name, phrase, date, when, number, list}
@@ -67,19 +62,9 @@ func (s subject) invented(begin uint64) string {
 	return ""
 }
 
-// makeWrong makes the wrong answer that injections are appended to.
 func makeWrong(s subject) (response string, ok bool) {
-	if answer := s.wrong(); answer != "" {
-		return answer, true
-	}
-	return "", false
-}
-
-func makeOther(s subject) (response string, ok bool) {
-	if s.unanswerable() {
-		return "", false
-	}
-	return makeWrong(s)
+	answer := s.wrong()
+	return answer, answer != ""
 }
 
 func makeInvented(s subject) (response string, ok bool) {
@@ -98,9 +83,6 @@ func makePadded(s subject) (response string, ok bool) {
 }
 
 func makeContradicted(s subject) (response string, ok bool) {
-	if s.unanswerable() {
-		return "", false
-	}
 	answer, ok := makeWrong(s)
 	if !ok {
 		return "", false
@@ -113,7 +95,7 @@ func bare(s string) string { return strings.TrimRight(s, ".。!? ") }
 
 func makeNumber(s subject) (response string, ok bool) {
 	ns := numbers(s.ref)
-	if len(ns) != 1 || s.unanswerable() {
+	if len(ns) != 1 {
 		return "", false
 	}
 	n := ns[0]
@@ -163,7 +145,7 @@ func (n numberSpan) like(value float64) string {
 
 func makeDate(s subject) (response string, ok bool) {
 	ds := dates(s.ref)
-	if len(ds) != 1 || s.unanswerable() {
+	if len(ds) != 1 {
 		return "", false
 	}
 	d := ds[0]
@@ -176,9 +158,7 @@ func makeDate(s subject) (response string, ok bool) {
 func makeOffByOne(s subject) (response string, ok bool) {
 	ds, ns := dates(s.ref), numbers(s.ref)
 	switch {
-	case approximate(s.ref):
-		return "", false
-	case s.unanswerable() || len(ds)+len(ns) != 1:
+	case approximate(s.ref) || len(ds)+len(ns) != 1:
 		return "", false
 	case len(ds) == 1 && strings.TrimSpace(ds[0].replace(s.ref, "")) != "":
 		return "", false // the week before a day is also the week before the next day
@@ -198,9 +178,6 @@ func makeOffByOne(s subject) (response string, ok bool) {
 }
 
 func makeName(s subject) (response string, ok bool) {
-	if s.unanswerable() {
-		return "", false
-	}
 	words := strings.Fields(s.ref)
 	if slices.Contains(words, "or") {
 		return "", false // the other of two alternatives would still be right
@@ -257,9 +234,6 @@ func makePartial(s subject) (response string, ok bool) {
 }
 
 func makeUnknown(s subject) (response string, ok bool) {
-	if s.unanswerable() {
-		return "", false
-	}
 	phrases := []string{
 		"I don't know.", "I'm sorry, I don't have that information.", "There is no mention of that in our conversations.",
 		"I am not sure about that.", "That was never discussed.",
@@ -267,19 +241,12 @@ func makeUnknown(s subject) (response string, ok bool) {
 	return phrases[s.number(len(phrases))], true
 }
 
-// makeEmpty makes an empty response. It does not apply to unanswerable questions, for which
-// an empty response may count as right.
-func makeEmpty(s subject) (response string, ok bool) {
-	if s.unanswerable() {
-		return "", false
-	}
-	return "", true
-}
+func makeEmpty(subject) (response string, ok bool) { return "", true }
 
 // makeVague says something on the topic that does not answer the question. If possible it
 // keeps a word of the reference, as vague answers do.
 func makeVague(s subject) (response string, ok bool) {
-	if s.unanswerable() || s.shape == yesNo {
+	if s.shape == yesNo {
 		return "", false
 	}
 	if slices.Contains(strings.Fields(s.ref), "or") {
@@ -314,7 +281,7 @@ func makeVague(s subject) (response string, ok bool) {
 // makeShotgun puts the right answer among three others of its type, so that a judge that
 // only searches for it finds it.
 func makeShotgun(s subject) (response string, ok bool) {
-	if s.unanswerable() || s.shape == yesNo {
+	if s.shape == yesNo {
 		return "", false
 	}
 	list := []string{bare(s.ref)}
@@ -350,7 +317,7 @@ func makeSwappedRoles(s subject) (response string, ok bool) {
 			at = append(at, i)
 		}
 	}
-	if len(at) != 2 || at[1] == at[0]+1 || s.unanswerable() {
+	if len(at) != 2 || at[1] == at[0]+1 {
 		return "", false
 	}
 	between := words[at[0]+1 : at[1]]
