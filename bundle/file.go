@@ -84,10 +84,6 @@ type tailReader struct {
 	frame *frameCheck // nil while reading the first line
 }
 
-func newTailReader(from io.Reader) *tailReader {
-	return &tailReader{from: bufio.NewReaderSize(from, bufferSize), sum: sha256.New()}
-}
-
 // Read returns bytes before the last line.
 func (t *tailReader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
@@ -145,7 +141,7 @@ type scanner struct {
 
 // newScanner reads the first line of the file.
 func newScanner(from io.Reader) (*scanner, error) {
-	s := &scanner{tail: newTailReader(from)}
+	s := &scanner{tail: &tailReader{from: bufio.NewReaderSize(from, bufferSize), sum: sha256.New()}}
 	if err := s.tail.format(); err != nil {
 		return s, err
 	}
@@ -176,7 +172,7 @@ func (t *tailReader) format() error {
 			return fmt.Errorf("%w: the file ends behind its first line", ErrDamaged)
 		}
 		return t.err
-	case ok && isNumber(version) && len(got) == len(want):
+	case ok && version != "" && strings.Trim(version, "0123456789") == "" && len(got) == len(want):
 		return fmt.Errorf("%w: it begins with %q, and this deem reads %s", ErrNewer, line, format)
 	case strings.HasPrefix(want, string(got)):
 		return fmt.Errorf("%w: the file ends in its first line", ErrDamaged)
@@ -185,25 +181,9 @@ func (t *tailReader) format() error {
 	}
 }
 
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
-}
-
-// next returns the next line. It returns io.EOF after the last one.
+// next returns the next line. It returns io.EOF after the last one. The caller may keep the
+// body.
 func (s *scanner) next() (line, error) {
-	text, err := s.text()
-	if err != nil {
-		return line{}, err
-	}
-	l, ok := parseLine(s.n, text)
-	if !ok {
-		return line{}, fmt.Errorf("%w: line %d has not the form of a line", ErrDamaged, s.n)
-	}
-	return l, nil
-}
-
-// text returns the next line without its newline. The caller may keep it.
-func (s *scanner) text() ([]byte, error) {
 	s.n++
 	var text []byte
 	for {
@@ -211,21 +191,34 @@ func (s *scanner) text() ([]byte, error) {
 		text = append(text, part...)
 		switch {
 		case err == nil:
-			return text[:len(text)-1], nil
+			l, ok := parseLine(s.n, text[:len(text)-1])
+			if !ok {
+				return line{}, fmt.Errorf("%w: line %d has not the form of a line", ErrDamaged, s.n)
+			}
+			return l, nil
 		case errors.Is(err, bufio.ErrBufferFull) && len(text) <= maxLine:
 			continue
 		case errors.Is(err, bufio.ErrBufferFull):
-			return nil, fmt.Errorf("%w: line %d is longer than %d bytes", ErrDamaged, s.n, maxLine)
+			return line{}, fmt.Errorf("%w: line %d is longer than %d bytes", ErrDamaged, s.n, maxLine)
 		case errors.Is(err, io.EOF) && len(text) == 0:
-			return nil, io.EOF
+			return line{}, io.EOF
 		case errors.Is(err, io.EOF):
-			return nil, fmt.Errorf("%w: line %d has no end", ErrDamaged, s.n)
+			return line{}, fmt.Errorf("%w: line %d has no end", ErrDamaged, s.n)
 		case s.tail.err != nil:
-			return nil, s.tail.err
+			return line{}, s.tail.err
 		default:
-			return nil, fmt.Errorf("%w: behind line %d: %w", ErrDamaged, s.n-1, err)
+			return line{}, fmt.Errorf("%w: behind line %d: %w", ErrDamaged, s.n-1, err)
 		}
 	}
+}
+
+// more returns the next line. A file that ends here is incomplete.
+func (s *scanner) more() (line, error) {
+	l, err := s.next()
+	if errors.Is(err, io.EOF) {
+		return l, fmt.Errorf("%w: it ends behind line %d, before its manifest", ErrDamaged, s.n-1)
+	}
+	return l, err
 }
 
 // Close releases the decompressor.

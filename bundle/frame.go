@@ -32,42 +32,34 @@ func (f *frameCheck) add(p []byte) error {
 			return fmt.Errorf("%w: bytes stand behind the end of its Zstandard frame", ErrDamaged)
 		}
 		f.head, p = append(f.head, p[0]), p[1:]
-		if err := f.header(); err != nil {
-			return err
+		if !f.blocks {
+			var h zstd.Header
+			switch err := h.Decode(f.head); {
+			case errors.Is(err, io.ErrUnexpectedEOF):
+				continue
+			case err != nil:
+				return fmt.Errorf("%w: its Zstandard frame: %w", ErrDamaged, err)
+			case h.Skippable:
+				return fmt.Errorf("%w: it holds a skippable Zstandard frame, whose bytes belong to nothing", ErrDamaged)
+			}
+			f.head, f.blocks, f.checksum = f.head[:0], true, h.HasCheckSum
+			continue
 		}
-	}
-	return nil
-}
-
-// header reads the header of the frame or of a block, once it is complete.
-func (f *frameCheck) header() error {
-	if !f.blocks {
-		var h zstd.Header
-		switch err := h.Decode(f.head); {
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("%w: its Zstandard frame: %w", ErrDamaged, err)
-		case h.Skippable:
-			return fmt.Errorf("%w: it holds a skippable Zstandard frame, whose bytes belong to nothing", ErrDamaged)
+		if len(f.head) < 3 {
+			continue
 		}
-		f.head, f.blocks, f.checksum = f.head[:0], true, h.HasCheckSum
-		return nil
-	}
-	if len(f.head) < 3 {
-		return nil
-	}
-	block := int(f.head[0]) | int(f.head[1])<<8 | int(f.head[2])<<16
-	last, kind, size := block&1 == 1, block>>1&3, block>>3
-	if kind == 1 { // one byte, repeated size times
-		if size == 0 {
-			return fmt.Errorf("%w: its Zstandard frame repeats a byte 0 times", ErrDamaged)
+		block := int(f.head[0]) | int(f.head[1])<<8 | int(f.head[2])<<16
+		last, kind, size := block&1 == 1, block>>1&3, block>>3
+		if kind == 1 { // one byte, repeated size times
+			if size == 0 {
+				return fmt.Errorf("%w: its Zstandard frame repeats a byte 0 times", ErrDamaged)
+			}
+			size = 1
 		}
-		size = 1
-	}
-	f.head, f.skip, f.ended = f.head[:0], size, last
-	if last && f.checksum {
-		f.skip += 4
+		f.head, f.skip, f.ended = f.head[:0], size, last
+		if last && f.checksum {
+			f.skip += 4
+		}
 	}
 	return nil
 }

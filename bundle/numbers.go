@@ -50,13 +50,35 @@ type comparison struct {
 func (c comparison) values(at string, said, counted any) {
 	switch a := said.(type) {
 	case map[string]any:
-		if b, ok := counted.(map[string]any); ok {
-			c.objects(at, a, b)
-			return
+		b, ok := counted.(map[string]any)
+		if !ok {
+			break
 		}
+		for _, key := range slices.Sorted(maps.Keys(a)) {
+			where := key
+			if at != "" {
+				where = at + "." + key
+			}
+			if _, ok := b[key]; ok {
+				c.values(where, a[key], b[key])
+			} else {
+				c.wrong(fmt.Sprintf("%s: the file says %s, and nothing is counted", where, short(a[key])))
+			}
+		}
+		return
 	case []any:
-		if b, ok := counted.([]any); ok {
-			c.lists(at, a, b)
+		b, ok := counted.([]any)
+		switch {
+		case !ok:
+		case !c.words && allTexts(a) && allTexts(b):
+			return
+		case len(a) != len(b):
+			c.wrong(fmt.Sprintf("%s: the file has %d of them, and %d are counted", at, len(a), len(b)))
+			return
+		default:
+			for i := range a {
+				c.values(fmt.Sprintf("%s[%d]", at, i), a[i], b[i])
+			}
 			return
 		}
 	case json.Number:
@@ -73,34 +95,6 @@ func (c comparison) values(at string, said, counted any) {
 		}
 	}
 	c.wrong(fmt.Sprintf("%s: the file says %s, and %s is counted", at, short(said), short(counted)))
-}
-
-func (c comparison) objects(at string, said, counted map[string]any) {
-	for _, key := range slices.Sorted(maps.Keys(said)) {
-		where := key
-		if at != "" {
-			where = at + "." + key
-		}
-		b, ok := counted[key]
-		if !ok {
-			c.wrong(fmt.Sprintf("%s: the file says %s, and nothing is counted", where, short(said[key])))
-			continue
-		}
-		c.values(where, said[key], b)
-	}
-}
-
-func (c comparison) lists(at string, said, counted []any) {
-	if !c.words && allTexts(said) && allTexts(counted) {
-		return
-	}
-	if len(said) != len(counted) {
-		c.wrong(fmt.Sprintf("%s: the file has %d of them, and %d are counted", at, len(said), len(counted)))
-		return
-	}
-	for i := range said {
-		c.values(fmt.Sprintf("%s[%d]", at, i), said[i], counted[i])
-	}
 }
 
 func allTexts(list []any) bool {

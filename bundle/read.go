@@ -81,14 +81,12 @@ func (r *Reader) peek() (line, error) {
 	if r.ahead != nil {
 		return *r.ahead, nil
 	}
-	l, err := r.lines.next()
-	switch {
-	case errors.Is(err, io.EOF):
-		return line{}, fmt.Errorf("%w: it ends behind line %d, before its manifest", ErrDamaged, r.lines.n-1)
-	case err != nil:
+	l, err := r.lines.more()
+	if err == nil && l.prev != r.head {
+		err = fmt.Errorf("%w: line %d does not follow the line before it", ErrDamaged, l.n)
+	}
+	if err != nil {
 		return line{}, err
-	case l.prev != r.head:
-		return line{}, fmt.Errorf("%w: line %d does not follow the line before it", ErrDamaged, l.n)
 	}
 	r.ahead = &l
 	return l, nil
@@ -105,83 +103,60 @@ func (r *Reader) take() (line, error) {
 // ends it. Records of a redacted bundle have hashes in place of texts.
 func (r *Reader) Records() iter.Seq2[deem.Record, error] {
 	return func(yield func(deem.Record, error) bool) {
-		if r.manifest != nil {
-			return
-		}
 		var item wireItem
-		for {
-			l, err := r.peek()
-			if err == nil && l.kind == kindManifest {
-				err = r.epilogue()
-				if err == nil {
-					return
-				}
-			}
-			var rec deem.Record
-			var is bool
-			if err == nil {
-				rec, is, err = r.line(&item)
-			}
+		for r.manifest == nil {
+			l, err := r.take()
 			if err != nil {
 				yield(deem.Record{}, err)
 				return
 			}
-			if is && !yield(rec, nil) {
+			var w wireRecord
+			switch l.kind {
+			case kindItem:
+				item, err = decodeItem(l.body)
+			case kindRecord:
+				if err = json.Unmarshal(l.body, &w); err != nil {
+					err = fmt.Errorf("%w: %w", ErrDamaged, err)
+				} else if w.Item != item.hash {
+					err = fmt.Errorf("%w: the record is of another item than the one before it", ErrDamaged)
+				}
+			case kindManifest:
+				if err := r.end(l); err != nil {
+					yield(deem.Record{}, err)
+				}
+				return
+			default:
+				yield(deem.Record{}, fmt.Errorf("%w: line %d is of kind %q, among the records", ErrDamaged, l.n, l.kind))
+				return
+			}
+			if err != nil {
+				yield(deem.Record{}, fmt.Errorf("line %d: %w", l.n, err))
+				return
+			}
+			if l.kind == kindRecord && !yield(w.record(item.item), nil) {
 				return
 			}
 		}
 	}
 }
 
-// line reads a line of an item or a record, and reports whether it was a record.
-func (r *Reader) line(item *wireItem) (deem.Record, bool, error) {
-	l, err := r.take()
+// end reads the manifest on line l and a signature, if there is one, and checks the end of
+// the file.
+func (r *Reader) end(l line) error {
+	m, err := decode[Manifest](l.body)
 	if err != nil {
-		return deem.Record{}, false, err
+		return fmt.Errorf("line %d: %w", l.n, err)
 	}
-	switch l.kind {
-	case kindItem:
-		if *item, err = decodeItem(l.body); err != nil {
-			err = fmt.Errorf("line %d: %w", l.n, err)
-		}
-		return deem.Record{}, false, err
-	case kindRecord:
-		var w wireRecord
-		if err = json.Unmarshal(l.body, &w); err != nil {
-			err = fmt.Errorf("%w: %w", ErrDamaged, err)
-		}
-		if err == nil && w.Item != item.hash {
-			err = fmt.Errorf("%w: the record is of another item than the one before it", ErrDamaged)
-		}
-		if err != nil {
-			return deem.Record{}, false, fmt.Errorf("line %d: %w", l.n, err)
-		}
-		return w.record(item.item), true, nil
-	}
-	return deem.Record{}, false, fmt.Errorf("%w: line %d is of kind %q, among the records", ErrDamaged, l.n, l.kind)
-}
-
-// epilogue reads manifest and signature and checks the end of the file.
-func (r *Reader) epilogue() error {
-	var m Manifest
-	if err := next(r, kindManifest, &m); err != nil {
-		return err
-	}
-	m.Root = r.head
-	if err := r.end(); err != nil {
-		return err
-	}
-	r.manifest = &m
-	return nil
-}
-
-// end reads a signature, if there is one, and checks the end of the file.
-func (r *Reader) end() error {
+	m.Root = l.hash
 	for {
 		l, err := r.lines.next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return r.lines.tail.check()
+			if err := r.lines.tail.check(); err != nil {
+				return err
+			}
+			r.manifest = &m
+			return nil
 		case err != nil:
 			return err
 		case l.kind != kindSignature || l.prev != r.head || r.signature != nil:

@@ -23,7 +23,11 @@ func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 	}()
 	switch {
 	case rec.Failure != nil && rec.Failure.Kind == unfinished:
-		c.recheckUnfinished(rec, out)
+		// Only an open run can have one: otherwise an unwanted verdict could be replaced
+		// by it.
+		if c.out.Run.State == "done" {
+			out.findIn(checkRecord, rec, "the item is unfinished, and the run is done")
+		}
 	case c.again.Judge != nil:
 		c.replay(ctx, rec, out)
 	case c.again.Rule != nil:
@@ -46,16 +50,9 @@ func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 // interrupted between them. A judge never returns it.
 const unfinished deem.Kind = "unfinished"
 
-// recheckUnfinished checks a record of an item that was not completely judged. Only an open
-// run can have one: otherwise an unwanted verdict could be replaced by it.
-func (c *checker) recheckUnfinished(rec deem.Record, out *outcome) {
-	if c.out.Run.State == "done" {
-		out.findIn(checkRecord, rec, "the item is unfinished, and the run is done")
-	}
-}
-
-// recheckPrompt renders the prompt again, compares it with what was sent, and parses the reply
-// again.
+// recheckPrompt renders the prompt again, compares it and the parameters with what was sent,
+// and parses the reply of the last call again, which gave the verdict. Earlier calls belong
+// to abandoned attempts.
 func (c *checker) recheckPrompt(rec deem.Record, out *outcome) {
 	p := c.again.Protocol
 	if d, ok := p.(judge.Decider); ok {
@@ -75,49 +72,32 @@ func (c *checker) recheckPrompt(rec deem.Record, out *outcome) {
 		out.compare(rec, deem.Verdict{}, err)
 		return
 	}
-	req.Trial = rec.Trial
-	out.rendered(rec, req.Hash())
-	spec, _ := judge.ParseSpec(c.judge.Identity) // a judge without a spec has no settings
-	for _, call := range rec.Calls {
-		out.sent(rec, req, spec.Settings, call.Reply)
-	}
-	reread(p, rec, out)
-}
-
-// rendered compares the hash of the prompt with those of the calls.
-func (out *outcome) rendered(rec deem.Record, hash string) {
-	if len(rec.Calls) > 0 {
-		out.prompts++
-	}
-	for i, call := range rec.Calls {
-		if call.Request != hash {
-			out.findIn(checkPrompt, rec, fmt.Sprintf("the prompt rendered again has hash %s, and call %d says %s", deem.ShortHash(hash), i+1, deem.ShortHash(call.Request)))
-		}
-	}
-}
-
-// sent compares the parameters that a call reports as sent with the request.
-func (out *outcome) sent(rec deem.Record, req deem.Request, settings string, reply *deem.Reply) {
-	if reply == nil {
-		return
-	}
-	problem, checked := checkSent(req, settings, *reply)
-	if checked {
-		out.wires++
-	}
-	if problem != "" {
-		out.findIn(checkWire, rec, problem)
-	}
-}
-
-// reread parses the reply of the last call again, which gave the verdict. Earlier calls
-// belong to abandoned attempts.
-func reread(p judge.Protocol, rec deem.Record, out *outcome) {
 	if len(rec.Calls) == 0 {
 		if rec.Verdict != nil {
 			out.findIn(checkVerdict, rec, "there is a verdict, and no reply that gives it")
 		}
 		return
+	}
+	out.prompts++
+	req.Trial = rec.Trial
+	hash := req.Hash()
+	for i, call := range rec.Calls {
+		if call.Request != hash {
+			out.findIn(checkPrompt, rec, fmt.Sprintf("the prompt rendered again has hash %s, and call %d says %s", deem.ShortHash(hash), i+1, deem.ShortHash(call.Request)))
+		}
+	}
+	spec, _ := judge.ParseSpec(c.judge.Identity) // a judge without a spec has no settings
+	for _, call := range rec.Calls {
+		if call.Reply == nil {
+			continue
+		}
+		problem, checked := checkSent(req, spec.Settings, *call.Reply)
+		if checked {
+			out.wires++
+		}
+		if problem != "" {
+			out.findIn(checkWire, rec, problem)
+		}
 	}
 	last := rec.Calls[len(rec.Calls)-1]
 	if last.Reply != nil {
@@ -178,34 +158,22 @@ func differ(rec deem.Record, v deem.Verdict) string {
 		return "the record and the judge now differ in confidence"
 	case old.Reason != clean(v.Reason):
 		return "the record and the judge now differ in the reason"
+	case len(old.Parts) != len(v.Parts):
+		return fmt.Sprintf("the record has %d criteria, and the judge now gives %d", len(old.Parts), len(v.Parts))
 	}
-	if problem := differInParts(old.Parts, v.Parts); problem != "" {
-		return problem
-	}
-	return differInAspects(old.Aspects, v.Aspects)
-}
-
-func differInParts(old, now []deem.Part) string {
-	if len(old) != len(now) {
-		return fmt.Sprintf("the record has %d criteria, and the judge now gives %d", len(old), len(now))
-	}
-	for i, p := range now {
-		o := old[i]
+	for i, p := range v.Parts {
+		o := old.Parts[i]
 		equal := o.Name == clean(p.Name) && o.Label == p.Label && o.Reason == clean(p.Reason) && same(o.Score, p.Score, near) &&
 			same(o.Failure, p.Failure, func(a, b deem.Failure) bool { return a.Kind == b.Kind && a.Detail == clean(b.Detail) })
 		if !equal {
 			return fmt.Sprintf("the record and the judge now differ in criterion %d", i+1)
 		}
 	}
-	return ""
-}
-
-func differInAspects(old, now map[string]float64) string {
-	if len(old) != len(now) {
-		return fmt.Sprintf("the record has %d aspects, and the judge now gives %d", len(old), len(now))
+	if len(old.Aspects) != len(v.Aspects) {
+		return fmt.Sprintf("the record has %d aspects, and the judge now gives %d", len(old.Aspects), len(v.Aspects))
 	}
-	for name, x := range now {
-		if y, ok := old[clean(name)]; !ok || !near(x, y) {
+	for name, x := range v.Aspects {
+		if y, ok := old.Aspects[clean(name)]; !ok || !near(x, y) {
 			return fmt.Sprintf("the record and the judge now differ in aspect %q", name)
 		}
 	}

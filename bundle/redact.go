@@ -61,7 +61,8 @@ func (w *writer) redactAll(lines *scanner) (Manifest, error) {
 
 // redactLine writes a line without its texts.
 func (w *writer) redactLine(l line) error {
-	if l.kind == kindHeader {
+	switch l.kind {
+	case kindHeader:
 		h, err := decode[header](l.body)
 		if err != nil {
 			return err
@@ -69,39 +70,25 @@ func (w *writer) redactLine(l line) error {
 		if h.Redacted {
 			return errors.New("the bundle is redacted already")
 		}
-		sealed, err := deem.Canonical(h)
-		if err != nil {
-			return err
-		}
 		h.Redacted = true
 		body, err := deem.Canonical(h)
 		if err != nil {
 			return err
 		}
-		return w.line(kindHeader, body, sealed)
-	}
-	sealed, err := sealBody(l.kind, l.body)
-	if err != nil {
-		return err
-	}
-	return w.line(l.kind, sealed, sealed)
-}
-
-// sealBody returns the sealed form of the body of a full bundle.
-func sealBody(kind string, body []byte) ([]byte, error) {
-	switch kind {
+		return w.line(kindHeader, body, l.body)
 	case kindItem:
-		it, err := decodeItem(body)
+		it, err := decodeItem(l.body)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return it.sealed().encode(), nil
+		sealed := it.sealed().encode()
+		return w.line(kindItem, sealed, sealed)
 	case kindRecord:
-		rec, err := decode[wireRecord](body)
+		rec, err := decode[wireRecord](l.body)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return deem.Canonical(rec.sealed())
+		return w.plain(kindRecord, rec.sealed())
 	}
-	return body, nil
+	return w.line(l.kind, l.body, l.body)
 }

@@ -16,18 +16,8 @@ import (
 // two errors are possible: it makes a request that the record does not contain, or the
 // record contains a call that it does not make.
 
-// recordings creates the models of a judge that is run again. They are created in the order
-// of its members, which is the order of their calls in a record.
-type recordings struct{ made int }
-
-// model returns a model with the given name and settings. It answers only within [Verify],
-// with the calls of the record that is being checked.
-func (r *recordings) model(name, settings string) deem.Model {
-	r.made++
-	return &recorded{name: name, settings: settings, place: r.made}
-}
-
-// recorded is a model that answers from a record.
+// recorded is a model that answers from a record. It answers only within [Verify], with the
+// calls of the record that is being checked.
 type recorded struct {
 	name, settings string
 	place          int // among the models of the judge
@@ -55,7 +45,15 @@ func (m *recorded) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	case call.Reply == nil:
 		return deem.Reply{}, &deem.ModelError{Kind: kindOf(t.rec, call.Error), Attempts: call.Attempts, Err: errors.New(call.Error)}
 	}
-	t.compare(req, m.settings, *call.Reply)
+	problem, checked := checkSent(req, m.settings, *call.Reply)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if checked {
+		t.wires++
+	}
+	if problem != "" {
+		t.unsent = append(t.unsent, problem)
+	}
 	return *call.Reply, nil
 }
 
@@ -111,19 +109,6 @@ type tape struct {
 	missing []request
 	wires   int      // calls whose parameters were compared
 	unsent  []string // errors in them
-}
-
-// compare compares the parameters that a call reports as sent with the request.
-func (t *tape) compare(req deem.Request, settings string, reply deem.Reply) {
-	problem, checked := checkSent(req, settings, reply)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if checked {
-		t.wires++
-	}
-	if problem != "" {
-		t.unsent = append(t.unsent, problem)
-	}
 }
 
 func newTape(rec deem.Record, calls []deem.Call) *tape {
@@ -199,7 +184,9 @@ func (t *tape) rest() []deem.Call {
 	return rest
 }
 
-// replay runs a composite judge again, and compares the result.
+// replay runs a composite judge again, and compares the result. If a member's verdict is
+// taken from the record, texts are not compared, because that member's texts cannot be
+// distinguished from others.
 func (c *checker) replay(ctx context.Context, rec deem.Record, out *outcome) {
 	t := newTape(rec, rec.Calls)
 	v, err := t.play(ctx, c.again.Judge)
@@ -211,43 +198,31 @@ func (c *checker) replay(ctx context.Context, rec deem.Record, out *outcome) {
 	for _, key := range t.missing {
 		out.findIn(checkPrompt, rec, fmt.Sprintf("the judge asked for something the record does not hold: request %s to %s", deem.ShortHash(key.hash), key.model))
 	}
-	if len(t.missing) == 0 {
-		out.compareComposed(rec, v, err, c.again.Partly)
+	if c.again.Partly && err == nil && rec.Verdict != nil {
+		v.Reason = rec.Verdict.Reason
+	}
+	_, failed := errors.AsType[*deem.Failure](err)
+	switch {
+	case len(t.missing) > 0:
+	case c.again.Partly && failed && rec.Failure != nil:
+		out.verdicts++
+	default:
+		out.compare(rec, v, err)
 	}
 	for rest := t.rest(); len(rest) > 0; {
 		// These may belong to an abandoned attempt, in which other members were called.
 		earlier := newTape(rec, rest)
 		_, _ = earlier.play(ctx, c.again.Judge) // The result of that attempt is not in the record.
 		left := earlier.rest()
-		if len(left) == len(rest) {
-			c.unasked(rec, left, out)
-			return
-		}
-		rest = left
-	}
-}
-
-// unasked reports calls that the judge does not make.
-func (c *checker) unasked(rec deem.Record, calls []deem.Call, out *outcome) {
-	for _, call := range calls {
-		if slices.Contains(c.again.Unchecked, call.Model) {
+		if len(left) < len(rest) {
+			rest = left
 			continue
 		}
-		out.findIn(checkPrompt, rec, fmt.Sprintf("a call is recorded that nobody asked for: request %s to %s", deem.ShortHash(call.Request), call.Model))
-	}
-}
-
-// compareComposed is compare for composite judges. If a member's verdict is taken from the
-// record, texts are not compared, because that member's texts cannot be distinguished from
-// others.
-func (out *outcome) compareComposed(rec deem.Record, v deem.Verdict, err error, partly bool) {
-	_, failed := errors.AsType[*deem.Failure](err)
-	switch {
-	case partly && failed && rec.Failure != nil:
-		out.verdicts++
+		for _, call := range left {
+			if !slices.Contains(c.again.Unchecked, call.Model) {
+				out.findIn(checkPrompt, rec, fmt.Sprintf("a call is recorded that nobody asked for: request %s to %s", deem.ShortHash(call.Request), call.Model))
+			}
+		}
 		return
-	case partly && err == nil && rec.Verdict != nil:
-		v.Reason = rec.Verdict.Reason
 	}
-	out.compare(rec, v, err)
 }

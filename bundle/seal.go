@@ -146,10 +146,3 @@ func (w wireRecord) isSealed() bool {
 	})
 	return all
 }
-
-// sealed returns the sealed form of a header. Whether a bundle is redacted is not part of
-// its chain.
-func (h header) sealed() header {
-	h.Redacted = false
-	return h
-}

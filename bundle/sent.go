@@ -26,7 +26,6 @@ const maxTopLogprobs = 20
 // A wireCheck compares the parameters that a reply reports as sent with the judge's
 // request, and with the model settings that are part of the judge.
 type wireCheck struct {
-	room    int
 	rejects []string
 	sent    url.Values
 	dropped url.Values
@@ -43,42 +42,36 @@ func checkSent(req deem.Request, settings string, reply deem.Reply) (problem str
 		set = url.Values{}
 	}
 	c := wireCheck{rejects: strings.Split(set.Get("rejects"), ",")}
-	c.room, _ = strconv.Atoi(set.Get("room"))
+
 	if c.sent, err = url.ParseQuery(reply.Sent); err == nil {
 		c.dropped, err = url.ParseQuery(reply.Dropped)
 	}
 	if err != nil {
 		return fmt.Sprintf("what was sent cannot be read: %v", err), true
 	}
-	for _, p := range declared(req, c.room) {
+	params := []struct {
+		name string
+		want *float64 // nil if the judge does not set it
+	}{{"temperature", req.Temperature}, {"top_p", req.TopP}, {"max_tokens", nil}, {"seed", nil}, {"top_logprobs", nil}}
+	if req.MaxTokens > 0 {
+		room, _ := strconv.Atoi(set.Get("room"))
+		n := float64(req.MaxTokens + room)
+		params[2].want = &n
+	}
+	if req.Seed != nil {
+		n := float64(*req.Seed)
+		params[3].want = &n
+	}
+	if req.TopLogprobs > 0 {
+		n := float64(min(req.TopLogprobs, maxTopLogprobs))
+		params[4].want = &n
+	}
+	for _, p := range params {
 		if problem := c.param(p.name, p.want); problem != "" {
 			return problem, true
 		}
 	}
 	return c.schema(req), true
-}
-
-// A declaredParam is an optional parameter of a request.
-type declaredParam struct {
-	name string
-	want *float64
-}
-
-func declared(req deem.Request, room int) []declaredParam {
-	list := []declaredParam{{"temperature", req.Temperature}, {"top_p", req.TopP}, {"max_tokens", nil}, {"seed", nil}, {"top_logprobs", nil}}
-	if req.MaxTokens > 0 {
-		n := float64(req.MaxTokens + room)
-		list[2].want = &n
-	}
-	if req.Seed != nil {
-		n := float64(*req.Seed)
-		list[3].want = &n
-	}
-	if req.TopLogprobs > 0 {
-		n := float64(min(req.TopLogprobs, maxTopLogprobs))
-		list[4].want = &n
-	}
-	return list
 }
 
 // param compares one parameter.

@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
@@ -41,9 +40,6 @@ func (s signature) check(manifestHash string) error {
 	}
 	return nil
 }
-
-// by reports whether the signature has the given key.
-func (s signature) by(key ed25519.PublicKey) bool { return bytes.Equal(s.Key, key) }
 
 // Fingerprint returns a short name of a public key: the first sixteen digits of its
 // SHA-256.

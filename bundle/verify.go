@@ -1,8 +1,10 @@
 package bundle
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -203,9 +205,7 @@ func (c *checker) all(ctx context.Context, lines *scanner) error {
 	if err != nil {
 		return err
 	}
-	if err := c.restore(); err != nil {
-		return err
-	}
+	c.restore()
 	if next, err = c.body(ctx, lines, next); err != nil {
 		return err
 	}
@@ -222,7 +222,8 @@ func step[T any](c *checker, l line, v *T) error {
 	*v = value
 	sealed := l.body
 	if h, ok := any(value).(header); ok {
-		if sealed, err = deem.Canonical(h.sealed()); err != nil {
+		h.Redacted = false // That is not part of the chain.
+		if sealed, err = deem.Canonical(h); err != nil {
 			return err
 		}
 	}
@@ -243,79 +244,65 @@ func (c *checker) link(l line) {
 
 // prologue checks everything before the first item, and returns the following line.
 func (c *checker) prologue(lines *scanner) (line, error) {
-	l, err := c.want(lines, kindHeader)
-	if err != nil {
-		return l, err
-	}
-	if err := step(c, l, &c.out.Header); err != nil {
-		return l, err
+	if err := want(c, lines, kindHeader, &c.out.Header); err != nil {
+		return line{}, err
 	}
 	if f := c.out.Header.Format; f != format {
-		return l, fmt.Errorf("%w: the header says %q, and this deem reads %s", ErrNewer, f, format)
+		return line{}, fmt.Errorf("%w: the header says %q, and this deem reads %s", ErrNewer, f, format)
 	}
-	if l, err = c.want(lines, kindRun); err != nil {
-		return l, err
+	if err := want(c, lines, kindRun, &c.out.Run); err != nil {
+		return line{}, err
 	}
-	if err := step(c, l, &c.out.Run); err != nil {
-		return l, err
-	}
-	if l, err = c.want(lines, kindJudge); err != nil {
-		return l, err
-	}
-	if err := step(c, l, &c.judge); err != nil {
-		return l, err
+	if err := want(c, lines, kindJudge, &c.judge); err != nil {
+		return line{}, err
 	}
 	c.out.Judge, c.out.JudgeHash = c.judge.Name, c.judge.Hash
-	c.judgeHash(l.n)
-	if l, err = c.more(lines); err != nil || l.kind != kindPrices {
+	var identity any = c.judge.Identity
+	if len(c.judge.Identity) == 0 {
+		identity = c.judge.Name // like deem.JudgeHash
+	}
+	if hash, err := deem.Hash(identity); err != nil || hash != c.judge.Hash {
+		c.find(Finding{Check: checkJudge, Line: lines.n, Message: fmt.Sprintf("the judge has hash %s, and the file says %s", deem.ShortHash(hash), deem.ShortHash(c.judge.Hash))})
+	}
+	l, err := lines.more()
+	if err != nil || l.kind != kindPrices {
 		return l, err
 	}
 	var prices json.RawMessage
 	if err := step(c, l, &prices); err != nil {
 		return l, err
 	}
-	return c.more(lines)
+	return lines.more()
 }
 
-// more returns the next line. A file that ends here is incomplete.
-func (c *checker) more(lines *scanner) (line, error) {
-	l, err := lines.next()
-	if errors.Is(err, io.EOF) {
-		return l, fmt.Errorf("%w: it ends behind line %d, before its manifest", ErrDamaged, lines.n-1)
+// want checks the next line, which must be of the given kind, and decodes it.
+func want[T any](c *checker, lines *scanner, kind string, v *T) error {
+	l, err := lines.more()
+	if err != nil {
+		return err
 	}
-	return l, err
-}
-
-// want returns the next line, which must be of the given kind.
-func (c *checker) want(lines *scanner, kind string) (line, error) {
-	l, err := c.more(lines)
-	if err == nil && l.kind != kind {
-		err = &lineError{Finding{Check: checkOrder, Line: l.n, Message: fmt.Sprintf("a line of kind %q stands where the %s should", l.kind, kind)}}
+	if l.kind != kind {
+		return &lineError{Finding{Check: checkOrder, Line: l.n, Message: fmt.Sprintf("a line of kind %q stands where the %s should", l.kind, kind)}}
 	}
-	return l, err
-}
-
-// judgeHash checks that the judge matches its hash.
-func (c *checker) judgeHash(n int) {
-	var identity any = c.judge.Identity
-	if len(c.judge.Identity) == 0 {
-		identity = c.judge.Name // like deem.JudgeHash
-	}
-	hash, err := deem.Hash(identity)
-	if err != nil || hash != c.judge.Hash {
-		c.find(Finding{Check: checkJudge, Line: n, Message: fmt.Sprintf("the judge has hash %s, and the file says %s", deem.ShortHash(hash), deem.ShortHash(c.judge.Hash))})
-	}
+	return step(c, l, v)
 }
 
 // restore restores the judge and creates the counter.
-func (c *checker) restore() error {
+func (c *checker) restore() {
 	switch {
 	case c.out.Header.Redacted:
 		c.note("the bundle is redacted: prompts are not rendered and replies not read again; hashes, chain and counts are checked")
 	case c.opts.Restore == nil:
 		c.note("nobody restored the judge: prompts are not rendered and replies not read again")
 	default:
-		again, err := c.opts.Restore(c.out.Run, c.judge, new(recordings).model, recordOf)
+		// Models are made in the order of the members, which is the order of their calls in
+		// a record.
+		made := 0
+		model := func(name, settings string) deem.Model {
+			made++
+			return &recorded{name: name, settings: settings, place: made}
+		}
+		again, err := c.opts.Restore(c.out.Run, c.judge, model, recordOf)
 		if err != nil {
 			again = Again{Note: err.Error()}
 		}
@@ -329,7 +316,7 @@ func (c *checker) restore() error {
 	}
 	if c.opts.Numbers == nil {
 		c.note("nobody counts the numbers of the manifest again")
-		return nil
+		return
 	}
 	var err error
 	c.count, err = c.opts.Numbers(c.out.Run, c.judge, c.out.Header.Redacted)
@@ -337,7 +324,6 @@ func (c *checker) restore() error {
 		c.note("the numbers of the manifest are not counted again: %v", err)
 		c.count = nil
 	}
-	return nil
 }
 
 // epilogue checks manifest, signature and end.
@@ -350,13 +336,11 @@ func (c *checker) epilogue(lines *scanner, l line) error {
 	m.Root = l.hash
 	c.out.Manifest, c.out.Root = &m, m.Root
 	c.manifest(l.n, head, m)
-	vouched := l.hash
 	var signed *signature
 	for {
 		l, err := lines.next()
 		if errors.Is(err, io.EOF) {
-			c.signature(signed, vouched)
-			return nil
+			break
 		}
 		if err != nil {
 			return err
@@ -370,24 +354,22 @@ func (c *checker) epilogue(lines *scanner, l line) error {
 		}
 		c.out.SignedBy = signed.Key
 	}
-}
-
-// signature checks the signature of the bundle, nil if there is none.
-func (c *checker) signature(s *signature, manifestHash string) {
 	wrong := func(format string, args ...any) {
 		c.find(Finding{Check: checkSignature, Message: fmt.Sprintf(format, args...)})
 	}
+	signer := c.opts.Signer
 	switch {
-	case s == nil && c.opts.Signer != nil:
-		wrong("the bundle is not signed, and should be by %s", Fingerprint(c.opts.Signer))
-	case s == nil:
+	case signed == nil && signer != nil:
+		wrong("the bundle is not signed, and should be by %s", Fingerprint(signer))
+	case signed == nil:
 	default:
-		if err := s.check(manifestHash); err != nil {
+		if err := signed.check(m.Root); err != nil {
 			wrong("%v", err)
-		} else if c.opts.Signer != nil && !s.by(c.opts.Signer) {
-			wrong("the bundle is signed by %s, and not by %s", Fingerprint(s.Key), Fingerprint(c.opts.Signer))
+		} else if signer != nil && !bytes.Equal(signed.Key, signer) {
+			wrong("the bundle is signed by %s, and not by %s", Fingerprint(signed.Key), Fingerprint(signer))
 		}
 	}
+	return nil
 }
 
 // manifest compares the manifest with the counts.
@@ -420,21 +402,17 @@ func (c *checker) manifest(n int, head string, m Manifest) {
 			wrong("%s: the file says %d, and %d are counted", row.what, row.said, row.counted)
 		}
 	}
-	c.dataset(n)
-	c.numbers(n, m.Numbers)
-}
-
-// dataset checks the hash of the dataset, which is a chain of the hashes of its items.
-func (c *checker) dataset(n int) {
-	d := c.out.Run.Dataset
+	// The hash of the dataset is a chain of the hashes of its items.
+	d, hash := run.Dataset, hex.EncodeToString(c.seq.dataset[:])
 	switch {
-	case c.seq.counted.Items > d.Items:
-		c.find(Finding{Check: checkItem, Line: n, Message: fmt.Sprintf("the dataset has %d items, and %d are in the file", d.Items, c.seq.counted.Items)})
-	case c.seq.gaps || c.seq.counted.Items < d.Items:
-		c.note("the hash of the dataset is not checked: %d of its %d items have a record", c.seq.counted.Items, d.Items)
-	case c.seq.dataset.String() != d.Hash:
-		c.find(Finding{Check: checkItem, Line: n, Message: fmt.Sprintf("the items have the hash %s together, and the run says %s", deem.ShortHash(c.seq.dataset.String()), deem.ShortHash(d.Hash))})
+	case got.Items > d.Items:
+		c.find(Finding{Check: checkItem, Line: n, Message: fmt.Sprintf("the dataset has %d items, and %d are in the file", d.Items, got.Items)})
+	case c.seq.gaps || got.Items < d.Items:
+		c.note("the hash of the dataset is not checked: %d of its %d items have a record", got.Items, d.Items)
+	case hash != d.Hash:
+		c.find(Finding{Check: checkItem, Line: n, Message: fmt.Sprintf("the items have the hash %s together, and the run says %s", deem.ShortHash(hash), deem.ShortHash(d.Hash))})
 	}
+	c.numbers(n, m.Numbers)
 }
 
 // numbers compares the numbers of the manifest with those computed again.

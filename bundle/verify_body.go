@@ -3,7 +3,6 @@ package bundle
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"runtime"
 	"sync"
@@ -120,7 +119,7 @@ func (c *checker) feed(ctx context.Context, lines *scanner, l line, put func(*jo
 			return l, ctx.Err()
 		}
 		var err error
-		if l, err = c.more(lines); err != nil {
+		if l, err = lines.more(); err != nil {
 			flush()
 			return l, err
 		}
@@ -251,15 +250,18 @@ func (c *checker) within(rec deem.Record) string {
 type sequence struct {
 	head    string // hash of the last line
 	counted Manifest
-	dataset datasetHash
 	gaps    bool // an item of the dataset is missing
+
+	// dataset is the hash of the dataset: each link is the SHA-256 of the previous link and
+	// the hash of the next item, in hexadecimal.
+	dataset [sha256.Size]byte
 
 	item    *wireItem // the last one, without its texts
 	records int       // of that item
 	trial   int       // of its last record
 }
 
-// collect checks a line against those before it.
+// collect checks a line against those before it, and counts it.
 func (c *checker) collect(out outcome) {
 	c.link(out.line)
 	for _, f := range out.findings {
@@ -268,44 +270,28 @@ func (c *checker) collect(out outcome) {
 	c.out.Prompts += out.prompts
 	c.out.Wires += out.wires
 	c.out.Verdicts += out.verdicts
-	switch {
-	case out.line.kind == kindItem:
-		c.nextItem(out)
-	case out.record != nil:
-		c.nextRecord(out)
-	}
-}
-
-// nextItem starts an item.
-func (c *checker) nextItem(out outcome) {
 	s := &c.seq
-	c.itemEnds(out.line.n)
-	s.counted.Items++
-	c.out.Items++
-	if out.item == nil {
-		s.item, s.gaps = nil, true
+	if out.line.kind == kindItem {
+		c.itemEnds(out.line.n)
+		c.out.Items++
+		expected := s.counted.Items
+		s.counted.Items++
+		if out.item == nil {
+			s.item, s.gaps = nil, true
+			return
+		}
+		if s.item != nil && out.item.position <= s.item.position || out.item.position < 0 {
+			c.find(Finding{Check: checkOrder, Line: out.line.n, Item: out.item.item.ID, Message: fmt.Sprintf("the item stands at position %d, and not behind the one before it", out.item.position)})
+		}
+		s.gaps = s.gaps || out.item.position != expected
+		s.dataset = sha256.Sum256(append(s.dataset[:], out.item.hash...))
+		s.item, s.records = out.item, 0
 		return
 	}
-	expected := s.counted.Items - 1
-	if s.item != nil && out.item.position <= s.item.position || out.item.position < 0 {
-		c.find(Finding{Check: checkOrder, Line: out.line.n, Item: out.item.item.ID, Message: fmt.Sprintf("the item stands at position %d, and not behind the one before it", out.item.position)})
+	if out.record == nil {
+		return
 	}
-	s.gaps = s.gaps || out.item.position != expected
-	s.dataset.add(out.item.hash)
-	s.item, s.records = out.item, 0
-}
-
-// itemEnds checks that the current item has a record.
-func (c *checker) itemEnds(n int) {
-	if s := &c.seq; s.item != nil && s.records == 0 {
-		c.find(Finding{Check: checkOrder, Line: n, Item: s.item.item.ID, Message: "the item has no record behind it"})
-		s.records = 1 // report once
-	}
-}
-
-// nextRecord counts a record.
-func (c *checker) nextRecord(out outcome) {
-	s, rec := &c.seq, *out.record
+	rec := *out.record
 	wrong := func(format string, args ...any) {
 		c.find(Finding{Check: checkOrder, Line: out.line.n, Item: rec.Item.ID, Trial: rec.Trial, Message: fmt.Sprintf(format, args...)})
 	}
@@ -324,6 +310,14 @@ func (c *checker) nextRecord(out outcome) {
 	c.tally(rec, out.line.n)
 }
 
+// itemEnds checks that the current item has a record.
+func (c *checker) itemEnds(n int) {
+	if s := &c.seq; s.item != nil && s.records == 0 {
+		c.find(Finding{Check: checkOrder, Line: n, Item: s.item.item.ID, Message: "the item has no record behind it"})
+		s.records = 1 // report once
+	}
+}
+
 // tally counts a record. The counter was created from the file and may panic on forged
 // input.
 func (c *checker) tally(rec deem.Record, n int) {
@@ -338,13 +332,3 @@ func (c *checker) tally(rec deem.Record, n int) {
 	}()
 	c.count.Add(rec)
 }
-
-// A datasetHash is the hash of a dataset: each link is the SHA-256 of the previous link and
-// the hash of the next item, in hexadecimal.
-type datasetHash struct{ link [sha256.Size]byte }
-
-func (d *datasetHash) add(item string) {
-	d.link = sha256.Sum256(append(d.link[:], item...))
-}
-
-func (d *datasetHash) String() string { return hex.EncodeToString(d.link[:]) }

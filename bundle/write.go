@@ -87,12 +87,13 @@ func (w *writer) all(src Source) (Manifest, error) {
 
 // prologue writes everything before the first item.
 func (w *writer) prologue(src Source) error {
-	h := header{Format: format, Redacted: w.redact, Software: clean(src.Software)}
-	body, err := deem.Canonical(h)
+	h := header{Format: format, Software: clean(src.Software)}
+	sealed, err := deem.Canonical(h)
 	if err != nil {
 		return err
 	}
-	sealed, err := deem.Canonical(h.sealed())
+	h.Redacted = w.redact
+	body, err := deem.Canonical(h)
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,11 @@ func (w *writer) records(src Source) (Manifest, error) {
 		if hash := it.Hash(); hash != item.hash || rec.Position != item.position {
 			item = wireItem{hash: hash, item: it, position: rec.Position}
 			m.Items++
-			if err := w.item(item); err != nil {
+			body, sealed := item.encode(), item.sealed().encode()
+			if w.redact {
+				body = sealed
+			}
+			if err := w.line(kindItem, body, sealed); err != nil {
 				return m, err
 			}
 		}
@@ -157,14 +162,6 @@ func (w *writer) records(src Source) (Manifest, error) {
 		}
 	}
 	return m, nil
-}
-
-func (w *writer) item(it wireItem) error {
-	body, sealed := it.encode(), it.sealed().encode()
-	if w.redact {
-		body = sealed
-	}
-	return w.line(kindItem, body, sealed)
 }
 
 func (w *writer) record(rec deem.Record, item string) error {
