@@ -5,33 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"deem"
 )
-
-// An Importer is a store that can import runs of another store unchanged. Callers check
-// with a type assertion whether a [Store] is one; [Copy] does.
-type Importer interface {
-	// Import adds a run unchanged, with its id, times and state, but without records. If
-	// the store already has a run with that id, it changes nothing, and added is false.
-	Import(ctx context.Context, run Run) (added bool, err error)
-
-	// PutReplies adds replies to the reply cache with their original cost, each under its
-	// key. The first reply of a key stays.
-	PutReplies(ctx context.Context, list []deem.Reply) error
-
-	// Imported sets the state and the update time of a run to those in the other store. It
-	// is called last, because appending records changes both.
-	Imported(ctx context.Context, run Run) error
-}
-
-// A BatchLister is a store that lists the lines of its batches.
-type BatchLister interface {
-	// BatchLines returns the lines of a batch by key.
-	BatchLines(ctx context.Context, runID, batch string) iter.Seq2[BatchLine, error]
-}
 
 // Copied is the result of [Copy].
 type Copied struct {
@@ -44,45 +21,21 @@ type Copied struct {
 // copyRows is how many records are copied per commit.
 const copyRows = 128
 
-// Copy copies runs from one store to another: with their ids and times, records, calls,
+// Copy copies runs from one database to another: with their ids and times, records, calls,
 // replies and batches, so that a bundle of a run is the same from either. Without ids it
-// copies all runs, the oldest first, and all labels; a newer label in the other store
+// copies all runs, the oldest first, and all labels; a newer label in the other database
 // stays.
 //
 // Runs that were already copied are not copied again, so that an interrupted copy can be
-// repeated. A run that has different records in the other store is an error, and so is a
-// run that is appended to while it is copied. Runs that are already in the other store
+// repeated. A run that has different records in the other database is an error, and so is a
+// run that is appended to while it is copied. Runs that are already in the other database
 // count as older than the copied ones.
-func Copy(ctx context.Context, from, to Store, ids ...string) (Copied, error) {
-	var done Copied
-	in, ok := to.(Importer)
-	if !ok {
-		return done, errors.New("the store takes in no runs of other stores")
-	}
-	runs, err := chosen(ctx, from, ids)
-	if err != nil {
-		return done, err
-	}
-	for _, run := range runs {
-		c := copier{from: from, to: to, in: in, done: &done}
-		if err := c.run(ctx, run); err != nil {
-			return done, fmt.Errorf("copy run %s: %w", run.ID, err)
-		}
-		done.Runs++
-	}
-	if len(ids) == 0 {
-		err = copyLabels(ctx, from, to, &done)
-	}
-	return done, err
-}
-
-// chosen returns the runs with the given ids, or all, ordered so that the run begun last
-// comes last and "last" means the same run in the copy.
-func chosen(ctx context.Context, from Store, ids []string) ([]Run, error) {
+func Copy(ctx context.Context, from, to Database, ids ...string) (Copied, error) {
+	c := copier{from: from, to: to}
 	var runs []Run
 	for run, err := range from.Runs(ctx) {
 		if err != nil {
-			return nil, err
+			return c.done, err
 		}
 		if len(ids) == 0 || slices.Contains(ids, run.ID) {
 			runs = append(runs, run)
@@ -90,22 +43,32 @@ func chosen(ctx context.Context, from Store, ids []string) ([]Run, error) {
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(runs, func(run Run) bool { return run.ID == id }) {
-			return nil, NotFound(id)
+			return c.done, NotFound(id)
 		}
 	}
+	// The run begun last comes last, so that "last" means the same run in the copy.
 	slices.SortFunc(runs, func(a, b Run) int { return cmp.Compare(a.Asked, b.Asked) })
-	return runs, nil
+	for _, run := range runs {
+		if err := c.run(ctx, run); err != nil {
+			return c.done, fmt.Errorf("copy run %s: %w", run.ID, err)
+		}
+		c.done.Runs++
+	}
+	if len(ids) > 0 {
+		return c.done, nil
+	}
+	err := c.labels(ctx)
+	return c.done, err
 }
 
-// A copier copies one run.
+// A copier copies runs and labels.
 type copier struct {
-	from, to Store
-	in       Importer
-	done     *Copied
+	from, to Database
+	done     Copied
 }
 
 func (c *copier) run(ctx context.Context, run Run) error {
-	added, err := c.in.Import(ctx, run)
+	added, err := c.to.Import(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -129,11 +92,6 @@ func (c *copier) run(ctx context.Context, run Run) error {
 	if err := c.records(ctx, run.ID, added); err != nil {
 		return err
 	}
-	return c.finish(ctx, run)
-}
-
-// finish checks that the runs are the same, and marks the copy as imported.
-func (c *copier) finish(ctx context.Context, run Run) error {
 	now, err := c.from.Run(ctx, run.ID)
 	if err != nil {
 		return err
@@ -141,7 +99,7 @@ func (c *copier) finish(ctx context.Context, run Run) error {
 	if !sameRun(run, now) {
 		return deem.WithHint(errors.New("it was appended to meanwhile"), "copy it again when it is done; what is there already is not copied twice")
 	}
-	if err := c.in.Imported(ctx, run); err != nil {
+	if err := c.to.Imported(ctx, run); err != nil {
 		return err
 	}
 	copied, err := c.to.Run(ctx, run.ID)
@@ -159,15 +117,29 @@ func (c *copier) finish(ctx context.Context, run Run) error {
 // sameRun reports whether two runs with the same id have the same contents, by their
 // metadata.
 func sameRun(a, b Run) bool {
-	return a.State == b.State && a.Updated.Equal(b.Updated) &&
-		a.Records == b.Records && a.Unjudged == b.Unjudged && a.CostMicros == b.CostMicros
+	return a.Same(b) && a.Unjudged == b.Unjudged && a.CostMicros == b.CostMicros
 }
 
 // records copies the records that the other store does not have, which are all if the run
 // is fresh there. It appends them in the order in which they were read, which decides
 // between equal positions.
 func (c *copier) records(ctx context.Context, runID string, fresh bool) error {
-	group := make([]deem.Record, 0, copyRows)
+	var recs []deem.Record
+	var replies []deem.Reply // that the calls of recs may have from the cache
+	put := func() error {
+		if len(recs) == 0 {
+			return nil
+		}
+		if err := c.to.PutReplies(ctx, replies); err != nil {
+			return err
+		}
+		if err := c.to.Append(ctx, runID, recs); err != nil {
+			return err
+		}
+		c.done.Records += len(recs)
+		recs, replies = recs[:0], replies[:0]
+		return nil
+	}
 	for rec, err := range c.from.Records(ctx, runID, Query{WithCalls: true}) {
 		if err != nil {
 			return err
@@ -181,23 +153,6 @@ func (c *copier) records(ctx context.Context, runID string, fresh bool) error {
 				continue
 			}
 		}
-		if group = append(group, rec); len(group) == copyRows {
-			if err := c.group(ctx, runID, group); err != nil {
-				return err
-			}
-			group = group[:0]
-		}
-	}
-	return c.group(ctx, runID, group)
-}
-
-// group copies some records, after the cached replies of their calls.
-func (c *copier) group(ctx context.Context, runID string, recs []deem.Record) error {
-	if len(recs) == 0 {
-		return nil
-	}
-	var replies []deem.Reply
-	for _, rec := range recs {
 		for _, call := range rec.Calls {
 			if call.Reply == nil || call.Reply.Key == "" {
 				continue
@@ -210,66 +165,51 @@ func (c *copier) group(ctx context.Context, runID string, recs []deem.Record) er
 				replies = append(replies, r)
 			}
 		}
+		if recs = append(recs, rec); len(recs) == copyRows {
+			if err := put(); err != nil {
+				return err
+			}
+		}
 	}
-	if err := c.in.PutReplies(ctx, replies); err != nil {
-		return err
-	}
-	if err := c.to.Append(ctx, runID, recs); err != nil {
-		return err
-	}
-	c.done.Records += len(recs)
-	return nil
+	return put()
 }
 
-// batches copies the batches of a run, if both stores support them.
 func (c *copier) batches(ctx context.Context, runID string) error {
-	from, reads := c.from.(Batches)
-	to, writes := c.to.(Batches)
-	lister, lists := c.from.(BatchLister)
-	if !reads || !writes || !lists {
-		return nil
-	}
-	list, err := from.Batches(ctx, runID)
+	list, err := c.from.Batches(ctx, runID)
 	if err != nil {
 		return err
 	}
 	for _, b := range list {
 		// The batch is put with its first lines, and also if it has none.
 		var lines []BatchLine
-		for l, err := range lister.BatchLines(ctx, runID, b.Key) {
+		for l, err := range c.from.BatchLines(ctx, runID, b.Key) {
 			if err != nil {
 				return err
 			}
 			if lines = append(lines, l); len(lines) == copyRows {
-				if err := to.PutBatch(ctx, runID, b, lines); err != nil {
+				if err := c.to.PutBatch(ctx, runID, b, lines); err != nil {
 					return err
 				}
 				lines = lines[:0]
 			}
 		}
-		if err := to.PutBatch(ctx, runID, b, lines); err != nil {
+		if err := c.to.PutBatch(ctx, runID, b, lines); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// copyLabels copies labels, if both stores support them.
-func copyLabels(ctx context.Context, from, to Store, done *Copied) error {
-	source, reads := from.(Labels)
-	target, writes := to.(Labels)
-	if !reads || !writes {
-		return nil
-	}
+func (c *copier) labels(ctx context.Context) error {
 	there := map[[2]string]Label{}
-	for l, err := range target.Labels(ctx, LabelQuery{}) {
+	for l, err := range c.to.Labels(ctx, LabelQuery{}) {
 		if err != nil {
 			return err
 		}
 		there[[2]string{l.Item, l.Annotator}] = l
 	}
 	var list []Label
-	for l, err := range source.Labels(ctx, LabelQuery{}) {
+	for l, err := range c.from.Labels(ctx, LabelQuery{}) {
 		if err != nil {
 			return err
 		}
@@ -278,10 +218,10 @@ func copyLabels(ctx context.Context, from, to Store, done *Copied) error {
 		}
 	}
 	for group := range slices.Chunk(list, copyRows) {
-		if err := target.PutLabels(ctx, group); err != nil {
+		if err := c.to.PutLabels(ctx, group); err != nil {
 			return err
 		}
-		done.Labels += len(group)
+		c.done.Labels += len(group)
 	}
 	return nil
 }

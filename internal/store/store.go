@@ -60,6 +60,23 @@ type Database interface {
 	Editor
 	Labels
 	Money
+	Batches
+
+	// Import adds a run of another database unchanged, with its id, times and state, but
+	// without records. If there is already a run with that id, it changes nothing, and added
+	// is false.
+	Import(ctx context.Context, run Run) (added bool, err error)
+
+	// PutReplies adds replies to the reply cache with their original cost, each under its
+	// key. The first reply of a key stays.
+	PutReplies(ctx context.Context, list []deem.Reply) error
+
+	// Imported sets the state and the update time of a run to those in the other database.
+	// It is called last, because appending records changes both.
+	Imported(ctx context.Context, run Run) error
+
+	// BatchLines returns the lines of a batch by key.
+	BatchLines(ctx context.Context, runID, batch string) iter.Seq2[BatchLine, error]
 }
 
 // A Spec describes a run: one judge over one dataset with its settings.

@@ -10,8 +10,6 @@ import (
 	"deem/internal/store"
 )
 
-var _ store.Editor = (*Store)(nil)
-
 // Edit implements [store.Editor].
 func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About)) (run store.Run, err error) {
 	err = s.retry(ctx, func(ctx context.Context) error {

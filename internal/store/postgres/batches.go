@@ -13,8 +13,6 @@ import (
 	"deem/internal/store"
 )
 
-var _ store.Batches = (*Store)(nil)
-
 // A line is a line of a batch, with the body of its reply.
 type line struct {
 	store.BatchLine

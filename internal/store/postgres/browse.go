@@ -13,8 +13,6 @@ import (
 	"deem/internal/store"
 )
 
-var _ store.Browser = (*Store)(nil)
-
 // View implements [store.Browser].
 func (s *Store) View(ctx context.Context, runID string, v store.View) ([]deem.Record, error) {
 	if err := v.Check(); err != nil {

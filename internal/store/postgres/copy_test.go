@@ -68,7 +68,7 @@ func TestCopyThereAndBack(t *testing.T) {
 	ids := storetest.FillForCopy(t, first)
 	for _, step := range []struct {
 		name     string
-		from, to store.Store
+		from, to store.Database
 	}{{"there", first, second}, {"back", second, third}} {
 		got, err := store.Copy(t.Context(), step.from, step.to)
 		if err != nil {
@@ -91,7 +91,7 @@ func TestCopyThereAndBack(t *testing.T) {
 }
 
 func TestCopy(t *testing.T) {
-	storetest.TestCopy(t, func(t *testing.T, _ string) store.Store {
+	storetest.TestCopy(t, func(t *testing.T, _ string) store.Database {
 		s, err := postgres.Open(t.Context(), storetest.Database(t), postgres.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func TestCopy(t *testing.T) {
 
 // TestCopyFiles is the same for SQLite.
 func TestCopyFiles(t *testing.T) {
-	storetest.TestCopy(t, func(t *testing.T, name string) store.Store {
+	storetest.TestCopy(t, func(t *testing.T, name string) store.Database {
 		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), name+".db"), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -13,8 +13,6 @@ import (
 	"deem/internal/store"
 )
 
-var _ store.Labels = (*Store)(nil)
-
 const putLabels = `INSERT INTO labels (item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, sum)
 	SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::float8[], $8::text[], $9::text[], $10::bigint[], $11::bytea[])
 	ON CONFLICT (item, annotator) DO UPDATE SET item_id = excluded.item_id, dataset = excluded.dataset,

@@ -9,8 +9,6 @@ import (
 	"deem/internal/store"
 )
 
-var _ store.Money = (*Store)(nil)
-
 // recorded is the cost of the records of run r.
 const recorded = `(SELECT coalesce(sum(k.cost_micros), 0)::bigint FROM counts k WHERE k.run = r.n)`
 

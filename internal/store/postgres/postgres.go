@@ -70,7 +70,7 @@ type Store struct {
 	closeErr error
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Database = (*Store)(nil)
 
 // Open opens the database at a URL, such as "postgres://user@host:5432/database", for
 // reading and writing. It creates missing tables, and migrates those of an older deem. A

@@ -54,15 +54,5 @@ func opener() func(t *testing.T) *postgres.Store {
 
 func TestStore(t *testing.T) {
 	open := opener()
-	storetest.Test(t, func(t *testing.T) store.Store { return open(t) })
-}
-
-func TestBatches(t *testing.T) {
-	open := opener()
-	storetest.TestBatches(t, func(t *testing.T) storetest.BatchStore { return open(t) })
-}
-
-func TestMoney(t *testing.T) {
-	open := opener()
-	storetest.TestMoney(t, func(t *testing.T) storetest.MoneyStore { return open(t) })
+	storetest.Test(t, func(t *testing.T) store.Database { return open(t) })
 }

@@ -9,8 +9,6 @@ import (
 	"deem/internal/store"
 )
 
-var _ store.Editor = (*Store)(nil)
-
 // Edit implements [store.Editor].
 func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About)) (store.Run, error) {
 	run, err := s.anyRun(ctx, s.read, runID)

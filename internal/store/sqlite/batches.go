@@ -11,8 +11,6 @@ import (
 	"deem/internal/store"
 )
 
-var _ store.Batches = (*Store)(nil)
-
 // PutBatch implements [store.Batches].
 func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, lines []store.BatchLine) error {
 	bodies := make([]string, len(lines))

@@ -14,8 +14,6 @@ import (
 	"deem/internal/store"
 )
 
-var _ store.Browser = (*Store)(nil)
-
 // Views have no index for every filter and order, because each append would have to
 // maintain it. A view walks along the index by position and stops when the page is full, or
 // sorts the records it found. That index also contains the sort values and the number of

@@ -9,12 +9,7 @@ import (
 	"deem/internal/store"
 )
 
-var (
-	_ store.Importer    = (*Store)(nil)
-	_ store.BatchLister = (*Store)(nil)
-)
-
-// Import implements [store.Importer].
+// Import implements [store.Database].
 func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err error) {
 	spec, err := run.Clean()
 	if err != nil {
@@ -29,7 +24,7 @@ func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err erro
 	return added, s.explain("import a run into", err)
 }
 
-// PutReplies implements [store.Importer].
+// PutReplies implements [store.Database].
 func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
 		a, err := newAppender(ctx, w, 0)
@@ -45,7 +40,7 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 	return s.explain("import replies into", err)
 }
 
-// Imported implements [store.Importer].
+// Imported implements [store.Database].
 func (s *Store) Imported(ctx context.Context, run store.Run) error {
 	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
 		res, err := w.conn.ExecContext(ctx, `UPDATE runs SET state = ?, updated = ?, unsettled_micros = ? WHERE id = ?`,
@@ -61,7 +56,7 @@ func (s *Store) Imported(ctx context.Context, run store.Run) error {
 	return s.explain("import a run into", err)
 }
 
-// BatchLines implements [store.BatchLister].
+// BatchLines implements [store.Database].
 func (s *Store) BatchLines(ctx context.Context, runID, batch string) iter.Seq2[store.BatchLine, error] {
 	return store.Pages(pageRows, func(last store.BatchLine) ([]store.BatchLine, error) {
 		run, err := s.number(ctx, runID)

@@ -10,8 +10,6 @@ import (
 	"deem/internal/store"
 )
 
-var _ store.Labels = (*Store)(nil)
-
 // PutLabels implements [store.Labels].
 func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 	for _, l := range list {

@@ -8,8 +8,6 @@ import (
 	"deem/internal/store"
 )
 
-var _ store.Money = (*Store)(nil)
-
 // moneyLeft is the reserved money of a run: everything charged and held, minus the cost in
 // records, and minus the cost of batch replies that no record has yet.
 const moneyLeft = `max(0, charged_micros + (SELECT coalesce(sum(spent + lent), 0) FROM holdings h WHERE h.run = runs.n) - cost_micros

@@ -90,7 +90,7 @@ type Store struct {
 	closeErr error
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Database = (*Store)(nil)
 
 // Open opens the database at path for reading and writing. It creates the file and its
 // folders if they are missing, accessible only to the user, and migrates an older database.

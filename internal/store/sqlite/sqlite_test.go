@@ -13,7 +13,7 @@ import (
 
 func TestStore(t *testing.T) {
 	opens := opener()
-	storetest.Test(t, func(t *testing.T) store.Store { return opens(t) })
+	storetest.Test(t, func(t *testing.T) store.Database { return opens(t) })
 }
 
 // opener returns a function that opens the database of a test, the same one each time. At

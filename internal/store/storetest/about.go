@@ -8,19 +8,9 @@ import (
 	"deem/internal/store"
 )
 
-// edits returns the store as an Editor, or false if it is not one.
-func edits(t *testing.T, st store.Store) (store.Editor, bool) {
+func mustEdit(t *testing.T, st store.Database, id string, change func(*store.About)) store.Run {
 	t.Helper()
-	e, ok := st.(store.Editor)
-	if !ok {
-		t.Log("the runs of this store cannot be edited, and need not be")
-	}
-	return e, ok
-}
-
-func mustEdit(t *testing.T, e store.Editor, id string, change func(*store.About)) store.Run {
-	t.Helper()
-	run, err := e.Edit(t.Context(), id, change)
+	run, err := st.Edit(t.Context(), id, change)
 	if err != nil {
 		t.Fatalf("Edit(%s): %v", id, err)
 	}
@@ -30,25 +20,21 @@ func mustEdit(t *testing.T, e store.Editor, id string, change func(*store.About)
 // testEdit checks that notes on a run are stored, and that nothing else changes.
 func testEdit(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	e, ok := edits(t, st)
-	if !ok {
-		return
-	}
 	mustAppend(t, st, run.ID, Record(0))
 	want := mustRun(t, st, run.ID)
 	want.About = store.About{Name: "before the fix", Tags: []string{"baseline", "two-words"}, Note: "line 1\nline \x00 '2'"}
-	got := mustEdit(t, e, run.ID, func(a *store.About) {
+	got := mustEdit(t, st, run.ID, func(a *store.About) {
 		a.Name, a.Tags, a.Note = "  before\n the fix ", []string{"two words", "baseline", " ", "baseline"}, "line 1\nline \x00 '2'\n"
 	})
 	diff(t, "the edited run", got, want)
 	diff(t, "the run read again", mustRun(t, s.open(t), run.ID), want)
-	got = mustEdit(t, e, run.ID, func(a *store.About) { a.Tags = append(a.Tags, "a") })
+	got = mustEdit(t, st, run.ID, func(a *store.About) { a.Tags = append(a.Tags, "a") })
 	want.About.Tags = []string{"a", "baseline", "two-words"}
 	diff(t, "the run with one more tag", got, want)
-	got = mustEdit(t, e, run.ID, func(a *store.About) { *a = store.About{} })
+	got = mustEdit(t, st, run.ID, func(a *store.About) { *a = store.About{} })
 	want.About = store.About{}
 	diff(t, "the run without notes", got, want)
-	if _, err := e.Edit(t.Context(), "20200101-000000", func(*store.About) {}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := st.Edit(t.Context(), "20200101-000000", func(*store.About) {}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Edit of an unknown run: %v, want ErrNotFound", err)
 	}
 }
@@ -57,20 +43,14 @@ func testEdit(t *testing.T, s suite) {
 // resume it, and that it can be restored.
 func testDelete(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	e, ok := edits(t, st)
-	if !ok {
-		return
-	}
 	mustAppend(t, st, run.ID, Record(0))
 	remove := func(a *store.About) { a.Deleted = time.Unix(1700000000, 5).UTC() }
-	if _, err := e.Edit(t.Context(), run.ID, remove); !errors.Is(err, store.ErrBusy) {
+	if _, err := st.Edit(t.Context(), run.ID, remove); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("deleting a run that is being judged: %v, want ErrBusy", err)
 	}
-	if err := st.Finish(t.Context(), run.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Finish(t.Context(), run.ID))
 	want := mustRun(t, st, run.ID)
-	gone := mustEdit(t, e, run.ID, remove)
+	gone := mustEdit(t, st, run.ID, remove)
 	if !gone.About.Deleted.Equal(time.Unix(1700000000, 5)) {
 		t.Errorf("Deleted = %v", gone.About.Deleted)
 	}
@@ -80,12 +60,12 @@ func testDelete(t *testing.T, s suite) {
 	if got := collect(t, st.Runs(t.Context())); len(got) != 0 {
 		t.Errorf("Runs returns %d runs, want none", len(got))
 	}
-	diff(t, "Deleted", collect(t, e.Deleted(t.Context())), []store.Run{gone})
+	diff(t, "Deleted", collect(t, st.Deleted(t.Context())), []store.Run{gone})
 	second, resumed := mustBegin(t, st, Spec(""), false)
 	if resumed || second.ID == run.ID {
 		t.Errorf("Begin = %s, resumed %v, want a new run", second.ID, resumed)
 	}
-	diff(t, "the run that was brought back", mustEdit(t, e, run.ID, func(a *store.About) { a.Deleted = time.Time{} }), want)
+	diff(t, "the run that was brought back", mustEdit(t, st, run.ID, func(a *store.About) { a.Deleted = time.Time{} }), want)
 	if got := collect(t, st.Runs(t.Context())); len(got) != 2 {
 		t.Errorf("Runs returns %d runs, want both", len(got))
 	}
@@ -95,29 +75,22 @@ func testDelete(t *testing.T, s suite) {
 // nor the search in a later run are affected.
 func testPurge(t *testing.T, s suite) {
 	st, kept := s.begin(t)
-	e, ok := edits(t, st)
-	if !ok {
-		return
-	}
-	browser, _ := st.(store.Browser)
 	mustAppend(t, st, kept.ID, Record(0), Record(1))
 	want := all(t, st, kept.ID)
 	run, _ := mustBegin(t, st, Spec("other"), false)
 	mustAppend(t, st, run.ID, Record(0), Record(1), Record(2))
-	if err := st.Finish(t.Context(), run.ID); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Purge(t.Context(), run.ID); err == nil {
+	must(t, st.Finish(t.Context(), run.ID))
+	if err := st.Purge(t.Context(), run.ID); err == nil {
 		t.Error("Purge removed a run that was not deleted")
 	}
-	if _, err := browser.Index(t.Context(), run.ID); err != nil {
+	if _, err := st.Index(t.Context(), run.ID); err != nil {
 		t.Fatal(err)
 	}
-	mustEdit(t, e, run.ID, func(a *store.About) { a.Deleted = time.Now() })
-	if err := e.Purge(t.Context(), run.ID); err != nil {
+	mustEdit(t, st, run.ID, func(a *store.About) { a.Deleted = time.Now() })
+	if err := st.Purge(t.Context(), run.ID); err != nil {
 		t.Fatalf("Purge: %v", err)
 	}
-	for what, err := range map[string]error{"Purge": e.Purge(t.Context(), run.ID), "Append": st.Append(t.Context(), run.ID, want)} {
+	for what, err := range map[string]error{"Purge": st.Purge(t.Context(), run.ID), "Append": st.Append(t.Context(), run.ID, want)} {
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s of a purged run: %v, want ErrNotFound", what, err)
 		}
@@ -129,14 +102,14 @@ func testPurge(t *testing.T, s suite) {
 	rec.Item.Response = "gamma"
 	mustAppend(t, st, next.ID, rec)
 	for done := false; !done; {
-		at, err := browser.Index(t.Context(), next.ID)
+		at, err := st.Index(t.Context(), next.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		done = at.Complete()
 	}
 	for text, n := range map[string]int{"gamma": 1, Record(0).Item.Response: 0} {
-		recs, err := browser.View(t.Context(), next.ID, store.View{Text: text})
+		recs, err := st.View(t.Context(), next.ID, store.View{Text: text})
 		if err != nil || len(recs) != n {
 			t.Errorf("a search for %q finds %d records, %v, want %d", text, len(recs), err, n)
 		}

@@ -9,53 +9,6 @@ import (
 	"deem/internal/store"
 )
 
-// A BatchStore stores runs and their batches.
-type BatchStore interface {
-	store.Store
-	store.Batches
-}
-
-// TestBatches runs the suite for stores with batches. The function open is that of [Test].
-func TestBatches(t *testing.T, open func(t *testing.T) BatchStore) {
-	for _, tt := range []struct {
-		name string
-		run  func(*testing.T, batchSuite)
-	}{
-		{"RoundTrip", testBatchRoundTrip},
-		{"Outcome", testBatchOutcome},
-		{"States", testBatchStates},
-		{"Taken", testBatchTaken},
-		{"Cached", testBatchCached},
-		{"Refused", testBatchRefused},
-		{"Drop", testBatchDrop},
-		{"Reopen", testBatchReopen},
-		{"UnknownRun", testBatchUnknownRun},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			tt.run(t, batchSuite{open})
-		})
-	}
-}
-
-// A batchSuite opens stores.
-type batchSuite struct {
-	openRaw func(t *testing.T) BatchStore
-}
-
-// begin opens the store of the test and begins a run in it.
-func (s batchSuite) begin(t *testing.T) (BatchStore, store.Run) {
-	t.Helper()
-	st := s.openRaw(t)
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	run, _ := mustBegin(t, st, Spec(""), false)
-	return st, run
-}
-
 // planned returns a batch with lines of the given keys, without results.
 func planned(key string, keys ...string) (store.Batch, []store.BatchLine) {
 	var lines []store.BatchLine
@@ -72,14 +25,14 @@ func answered(key string, cost int64) store.BatchLine {
 	return store.BatchLine{Key: key, Reply: &r}
 }
 
-func mustPut(t *testing.T, st store.Batches, runID string, b store.Batch, lines ...store.BatchLine) {
+func mustPut(t *testing.T, st store.Database, runID string, b store.Batch, lines ...store.BatchLine) {
 	t.Helper()
 	if err := st.PutBatch(t.Context(), runID, b, lines); err != nil {
 		t.Fatalf("PutBatch(%s): %v", b.Key, err)
 	}
 }
 
-func mustBatches(t *testing.T, st store.Batches, runID string) []store.Batch {
+func mustBatches(t *testing.T, st store.Database, runID string) []store.Batch {
 	t.Helper()
 	list, err := st.Batches(t.Context(), runID)
 	if err != nil {
@@ -88,7 +41,7 @@ func mustBatches(t *testing.T, st store.Batches, runID string) []store.Batch {
 	return list
 }
 
-func mustLine(t *testing.T, st store.Batches, runID, key string) store.BatchLine {
+func mustLine(t *testing.T, st store.Database, runID, key string) store.BatchLine {
 	t.Helper()
 	l, ok, err := st.BatchLine(t.Context(), runID, key)
 	if err != nil || !ok {
@@ -98,7 +51,7 @@ func mustLine(t *testing.T, st store.Batches, runID, key string) store.BatchLine
 }
 
 // All fields of a batch and its replies are stored.
-func testBatchRoundTrip(t *testing.T, s batchSuite) {
+func testBatchRoundTrip(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	if list := mustBatches(t, st, run.ID); len(list) != 0 {
 		t.Errorf("a new run has batches %v", list)
@@ -129,7 +82,7 @@ func testBatchRoundTrip(t *testing.T, s batchSuite) {
 }
 
 // The results of lines are put in parts, and again after a kill.
-func testBatchOutcome(t *testing.T, s batchSuite) {
+func testBatchOutcome(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	b, lines := planned("b1", "k1", "k2", "k3")
 	mustPut(t, st, run.ID, b, lines...)
@@ -147,7 +100,7 @@ func testBatchOutcome(t *testing.T, s batchSuite) {
 }
 
 // Batches are in the order in which they were added, whatever their state.
-func testBatchStates(t *testing.T, s batchSuite) {
+func testBatchStates(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	for i := range 12 {
 		b, lines := planned(fmt.Sprint("b", i), fmt.Sprint("k", i))
@@ -168,7 +121,7 @@ func testBatchStates(t *testing.T, s batchSuite) {
 }
 
 // A record with the reply of a line takes it, with its cost, in one commit.
-func testBatchTaken(t *testing.T, s batchSuite) {
+func testBatchTaken(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	b, _ := planned("b1")
 	b.State, b.ID, b.Lines = store.BatchCollected, "batch_1", 2
@@ -211,7 +164,7 @@ func testBatchTaken(t *testing.T, s batchSuite) {
 
 // A reply from the cache, or of an ordinary call, takes nothing, and neither does another
 // run.
-func testBatchCached(t *testing.T, s batchSuite) {
+func testBatchCached(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	b, _ := planned("b1")
 	b.State, b.Lines = store.BatchCollected, 2
@@ -235,7 +188,7 @@ func testBatchCached(t *testing.T, s batchSuite) {
 }
 
 // A request is in only one batch of a run, and a refused one leaves no trace.
-func testBatchRefused(t *testing.T, s batchSuite) {
+func testBatchRefused(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	b1, lines := planned("b1", "k1", "k2")
 	mustPut(t, st, run.ID, b1, lines...)
@@ -262,7 +215,7 @@ func testBatchRefused(t *testing.T, s batchSuite) {
 	mustPut(t, st, second.ID, b1, lines...) // Another run may have the same request.
 }
 
-func testBatchDrop(t *testing.T, s batchSuite) {
+func testBatchDrop(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	b1, lines := planned("b1", "k1")
 	mustPut(t, st, run.ID, b1, lines...)
@@ -284,21 +237,16 @@ func testBatchDrop(t *testing.T, s batchSuite) {
 }
 
 // Another process finds what this one put.
-func testBatchReopen(t *testing.T, s batchSuite) {
+func testBatchReopen(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	b, lines := planned("b1", "k1")
 	mustPut(t, st, run.ID, b, lines...)
-	again := s.openRaw(t)
-	defer func() {
-		if err := again.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	}()
+	again := s.open(t)
 	diff(t, "batches", mustBatches(t, again, run.ID), []store.Batch{b})
 	mustLine(t, again, run.ID, "k1")
 }
 
-func testBatchUnknownRun(t *testing.T, s batchSuite) {
+func testBatchUnknownRun(t *testing.T, s suite) {
 	st, _ := s.begin(t)
 	b, lines := planned("b1", "k1")
 	_, listErr := st.Batches(t.Context(), "nobody")

@@ -17,21 +17,11 @@ import (
 	"deem/internal/store"
 )
 
-// browse returns the store as a Browser, or false if it is not one.
-func browse(t *testing.T, st store.Store) (store.Browser, bool) {
-	t.Helper()
-	b, ok := st.(store.Browser)
-	if !ok {
-		t.Log("this store cannot be looked through, and need not")
-	}
-	return b, ok
-}
-
 // index updates the search index.
-func index(t *testing.T, b store.Browser, runID string) store.Searched {
+func index(t *testing.T, st store.Database, runID string) store.Searched {
 	t.Helper()
 	for range 10_000 {
-		done, err := b.Index(t.Context(), runID)
+		done, err := st.Index(t.Context(), runID)
 		if err != nil {
 			t.Fatalf("Index: %v", err)
 		}
@@ -194,7 +184,7 @@ func ranked(counts map[string]int) []store.Count {
 }
 
 // browsedRun fills a store with a run and another that differs in half of its records.
-func browsedRun(t *testing.T, st store.Store) (b browsed, runID, otherID string) {
+func browsedRun(t *testing.T, st store.Database) (b browsed, runID, otherID string) {
 	t.Helper()
 	run, _ := mustBegin(t, st, Spec(""), false)
 	other, _ := mustBegin(t, st, Spec("other"), false)
@@ -253,12 +243,8 @@ func drawView(rt *rapid.T, other string) store.View {
 // directions and places, all at once.
 func testBrowse(t *testing.T, s suite) {
 	st := s.open(t)
-	b, ok := browse(t, st)
-	if !ok {
-		return
-	}
 	model, run, other := browsedRun(t, st)
-	index(t, b, run)
+	index(t, st, run)
 	rapid.Check(t, func(rt *rapid.T) {
 		v := drawView(rt, other)
 		var from *deem.Record
@@ -267,14 +253,14 @@ func testBrowse(t *testing.T, s suite) {
 			v.From, v.Backward = store.PlaceOf(*from, v.Order), rapid.Bool().Draw(rt, "backward")
 		}
 		want := model.page(v, from)
-		got, err := b.View(t.Context(), run, v)
+		got, err := st.View(t.Context(), run, v)
 		if err != nil {
 			rt.Fatalf("View(%+v): %v", v, err)
 		}
 		if d := gocmp.Diff(trimmed(want, v), got, cmpopts.EquateEmpty()); d != "" {
 			rt.Fatalf("View(%+v) differs (-want +got):\n%s", v, shorten(d))
 		}
-		counts, err := b.Count(t.Context(), run, v)
+		counts, err := st.Count(t.Context(), run, v)
 		if err != nil {
 			rt.Fatalf("Count(%+v): %v", v, err)
 		}
@@ -299,12 +285,7 @@ func trimmed(recs []deem.Record, v store.View) []deem.Record {
 // testBrowsePages checks that the pages together are the whole, forward and backward, in
 // every order, even if items share a position and a trial.
 func testBrowsePages(t *testing.T, s suite) {
-	st := s.open(t)
-	b, ok := browse(t, st)
-	if !ok {
-		return
-	}
-	run, _ := mustBegin(t, st, Spec(""), false)
+	st, run := s.begin(t)
 	var recs []deem.Record
 	for i := range 48 {
 		rec := browsedRecord(i)
@@ -316,13 +297,13 @@ func testBrowsePages(t *testing.T, s suite) {
 		for _, v := range []store.View{{}, {Descending: true}, {Pass: new(true)}, {Descending: true, Query: store.Query{Labels: []string{"no"}}}} {
 			v.Order = order
 			want := browsed{recs: recs}.selected(v)
-			forward := pages(t, b, run.ID, v)
+			forward := pages(t, st, run.ID, v)
 			if !slices.IsSortedFunc(forward, func(x, y deem.Record) int { return compare(v, x, y) }) {
 				t.Errorf("records by %s, descending %v, are not in order", order, v.Descending)
 			}
 			if v.From = store.PlaceOf(forward[len(forward)-1], order); len(forward) > 1 {
 				v.Backward = true
-				backward := append(forward[len(forward)-1:len(forward):len(forward)], pages(t, b, run.ID, v)...)
+				backward := append(forward[len(forward)-1:len(forward):len(forward)], pages(t, st, run.ID, v)...)
 				slices.Reverse(backward)
 				diff(t, fmt.Sprintf("pages by %s, descending %v, backward", order, v.Descending), backward, forward)
 			}
@@ -336,12 +317,7 @@ func testBrowsePages(t *testing.T, s suite) {
 
 // testBrowseNames checks that categories and labels with any name are counted and selected.
 func testBrowseNames(t *testing.T, s suite) {
-	st := s.open(t)
-	b, ok := browse(t, st)
-	if !ok {
-		return
-	}
-	run, _ := mustBegin(t, st, Spec(""), false)
+	st, run := s.begin(t)
 	signs := []string{"", "a", "a\x00b", "\x1d", "\x1e", "\x1f", "a\x1fb", "a\x1fb\x1ec", "\x1fa", "b\x1e", "1:a", "null"}
 	check := func(names []string) {
 		t.Helper()
@@ -365,7 +341,7 @@ func testBrowseNames(t *testing.T, s suite) {
 			{Query: store.Query{Labels: names[2:3]}},
 			{Query: store.Query{Kinds: []deem.Kind{deem.Kind(names[4])}}},
 		} {
-			got, err := b.Count(t.Context(), run.ID, v)
+			got, err := st.Count(t.Context(), run.ID, v)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -377,11 +353,11 @@ func testBrowseNames(t *testing.T, s suite) {
 }
 
 // pages returns all records of a view from its place on, in pages of 7.
-func pages(t *testing.T, b store.Browser, runID string, v store.View) []deem.Record {
+func pages(t *testing.T, st store.Database, runID string, v store.View) []deem.Record {
 	t.Helper()
 	var got []deem.Record
 	for v.Limit = 7; ; {
-		page, err := b.View(t.Context(), runID, v)
+		page, err := st.View(t.Context(), runID, v)
 		if err != nil {
 			t.Fatalf("View(%+v): %v", v, err)
 		}
@@ -398,12 +374,7 @@ func pages(t *testing.T, b store.Browser, runID string, v store.View) []deem.Rec
 // testBrowseWhole checks that a page has complete records: long texts, and calls if
 // requested; and that the number of records is right.
 func testBrowseWhole(t *testing.T, s suite) {
-	st := s.open(t)
-	b, ok := browse(t, st)
-	if !ok {
-		return
-	}
-	run, _ := mustBegin(t, st, Spec(""), false)
+	st, run := s.begin(t)
 	full := Full[deem.Record]()
 	full.Failure, full.Position = nil, 1_000_000
 	long := textItem("everywhere another", Text("someone", 6000))
@@ -415,7 +386,7 @@ func testBrowseWhole(t *testing.T, s suite) {
 	mustAppend(t, st, run.ID, recs...)
 	view := func(v store.View) []deem.Record {
 		t.Helper()
-		got, err := b.View(t.Context(), run.ID, v)
+		got, err := st.View(t.Context(), run.ID, v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -430,18 +401,13 @@ func testBrowseWhole(t *testing.T, s suite) {
 
 // testBrowseRefused checks the errors for invalid views.
 func testBrowseRefused(t *testing.T, s suite) {
-	st := s.open(t)
-	b, ok := browse(t, st)
-	if !ok {
-		return
-	}
-	run, _ := mustBegin(t, st, Spec(""), false)
+	st, run := s.begin(t)
 	mustAppend(t, st, run.ID, Record(0))
 	dead, cancel := context.WithCancel(t.Context())
 	cancel()
 	ways := map[string]func(ctx context.Context, runID string, v store.View) error{
-		"View":  func(ctx context.Context, id string, v store.View) error { _, err := b.View(ctx, id, v); return err },
-		"Count": func(ctx context.Context, id string, v store.View) error { _, err := b.Count(ctx, id, v); return err },
+		"View":  func(ctx context.Context, id string, v store.View) error { _, err := st.View(ctx, id, v); return err },
+		"Count": func(ctx context.Context, id string, v store.View) error { _, err := st.Count(ctx, id, v); return err },
 	}
 	for name, ask := range ways {
 		for _, v := range []store.View{{Order: "colour"}, {Backward: true}, {Query: store.Query{Limit: -1}}} {
@@ -455,9 +421,9 @@ func testBrowseRefused(t *testing.T, s suite) {
 			t.Errorf("%s with a cancelled context: error = %v, want context.Canceled", name, err)
 		}
 	}
-	_, err := b.Index(t.Context(), "nowhere")
+	_, err := st.Index(t.Context(), "nowhere")
 	wantError(t, "Index of no run", err, store.ErrNotFound, "")
-	if _, err := b.Index(dead, run.ID); !errors.Is(err, context.Canceled) {
+	if _, err := st.Index(dead, run.ID); !errors.Is(err, context.Canceled) {
 		t.Errorf("Index with a cancelled context: error = %v, want context.Canceled", err)
 	}
 }
@@ -465,20 +431,15 @@ func testBrowseRefused(t *testing.T, s suite) {
 // testBrowseEmpty checks that a run without records can be viewed, and that a search before
 // anything was indexed is not an error.
 func testBrowseEmpty(t *testing.T, s suite) {
-	st := s.open(t)
-	b, ok := browse(t, st)
-	if !ok {
-		return
-	}
-	run, _ := mustBegin(t, st, Spec(""), false)
+	st, run := s.begin(t)
 	for _, v := range []store.View{{}, {Text: "lighthouse"}, {Order: store.ByScore, Descending: true}, {Against: run.ID}} {
-		got, err := b.View(t.Context(), run.ID, v)
-		counts, countErr := b.Count(t.Context(), run.ID, v)
+		got, err := st.View(t.Context(), run.ID, v)
+		counts, countErr := st.Count(t.Context(), run.ID, v)
 		if len(got) != 0 || counts.Total != 0 || err != nil || countErr != nil {
 			t.Errorf("an empty run shows %d records, %+v, %v, %v, want nothing", len(got), counts, err, countErr)
 		}
 	}
-	diff(t, "an empty run indexed", index(t, b, run.ID), store.Searched{})
+	diff(t, "an empty run indexed", index(t, st, run.ID), store.Searched{})
 	mustAppend(t, st, run.ID, Record(0))
-	diff(t, "a run of one record indexed", index(t, b, run.ID), store.Searched{Done: 1, Total: 1})
+	diff(t, "a run of one record indexed", index(t, st, run.ID), store.Searched{Done: 1, Total: 1})
 }

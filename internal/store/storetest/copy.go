@@ -15,10 +15,10 @@ import (
 
 // TestCopy runs the suite for stores that import runs of others. The function open returns
 // an empty store of the given test, a different one for each name.
-func TestCopy(t *testing.T, open func(t *testing.T, name string) store.Store) {
+func TestCopy(t *testing.T, open func(t *testing.T, name string) store.Database) {
 	for _, tt := range []struct {
 		name string
-		run  func(t *testing.T, from, to store.Store)
+		run  func(t *testing.T, from, to store.Database)
 	}{
 		{"Whole", testCopyWhole},
 		{"Chosen", testCopyChosen},
@@ -29,8 +29,8 @@ func TestCopy(t *testing.T, open func(t *testing.T, name string) store.Store) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			named := func(name string) store.Store {
-				return suite{func(t *testing.T) store.Store { return open(t, name) }}.open(t)
+			named := func(name string) store.Database {
+				return suite{func(t *testing.T) store.Database { return open(t, name) }}.open(t)
 			}
 			tt.run(t, named("from"), named("to"))
 		})
@@ -39,7 +39,7 @@ func TestCopy(t *testing.T, open func(t *testing.T, name string) store.Store) {
 
 // FillForCopy fills a store with runs of every kind, including everything that belongs to
 // them, and returns their ids, the oldest first.
-func FillForCopy(t *testing.T, st store.Store) (ids []string) {
+func FillForCopy(t *testing.T, st store.Database) (ids []string) {
 	t.Helper()
 	run, _ := mustBegin(t, st, Spec("first"), false)
 	var recs []deem.Record
@@ -59,13 +59,9 @@ func FillForCopy(t *testing.T, st store.Store) (ids []string) {
 	again.Calls = []deem.Call{Call("again")}
 	lost.Verdict, lost.Failure = nil, deem.Failf(deem.Timeout, "too late")
 	mustAppend(t, st, run.ID, again, lost)
-	if err := st.Finish(t.Context(), run.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Finish(t.Context(), run.ID))
 	ids = append(ids, run.ID)
-	if e, ok := st.(store.Editor); ok {
-		mustEdit(t, e, run.ID, func(a *store.About) { a.Name, a.Tags, a.Note = "the first", []string{"baseline"}, "a note" })
-	}
+	mustEdit(t, st, run.ID, func(a *store.About) { a.Name, a.Tags, a.Note = "the first", []string{"baseline"}, "a note" })
 
 	// A run with cached replies, not done, with batches.
 	run, _ = mustBegin(t, st, Spec("second"), false)
@@ -75,18 +71,15 @@ func FillForCopy(t *testing.T, st store.Store) (ids []string) {
 		rec.Calls[0].Reply.Cached, rec.Calls[0].Reply.Attempts, rec.Calls[0].Reply.CostMicros = true, 0, 0
 		cached = append(cached, rec)
 	}
-	if bs, ok := st.(store.Batches); ok {
-		b, lines := planned("b1", "k1", "k2", "k3")
-		b.State, b.ID = store.BatchCollected, "batch_1"
-		lines[0], lines[1] = answered("k1", 7), store.BatchLine{Key: "k2", Failure: deem.Failf(deem.Timeout, "late"), Passing: true}
-		mustPut(t, bs, run.ID, b, lines...)
-		b2, _ := planned("b2")
-		mustPut(t, bs, run.ID, b2)
-		taken := Record(400)
-		taken.Calls[0].Reply = mustLine(t, bs, run.ID, "k1").Reply
-		cached = append(cached, taken)
-	}
-	mustAppend(t, st, run.ID, cached...)
+	b, lines := planned("b1", "k1", "k2", "k3")
+	b.State, b.ID = store.BatchCollected, "batch_1"
+	lines[0], lines[1] = answered("k1", 7), store.BatchLine{Key: "k2", Failure: deem.Failf(deem.Timeout, "late"), Passing: true}
+	mustPut(t, st, run.ID, b, lines...)
+	b2, _ := planned("b2")
+	mustPut(t, st, run.ID, b2)
+	taken := Record(400)
+	taken.Calls[0].Reply = mustLine(t, st, run.ID, "k1").Reply
+	mustAppend(t, st, run.ID, append(cached, taken)...)
 	ids = append(ids, run.ID)
 
 	run, _ = mustBegin(t, st, Full[store.Spec](), false) // A run without records.
@@ -94,17 +87,13 @@ func FillForCopy(t *testing.T, st store.Store) (ids []string) {
 
 	// The first run is resumed, so that it is the last.
 	run, _ = mustBegin(t, st, Spec("first"), false)
-	if err := st.Release(run.ID); err != nil {
-		t.Fatal(err)
-	}
-	if ls, ok := st.(store.Labels); ok {
-		mustLabel(t, ls, label(1, "anna", true), label(2, "bert", false))
-	}
+	must(t, st.Release(run.ID))
+	mustLabel(t, st, label(1, "anna", true), label(2, "bert", false))
 	return ids
 }
 
 // SameForCopy fails the test unless both stores have the same contents.
-func SameForCopy(t *testing.T, want, got store.Store) {
+func SameForCopy(t *testing.T, want, got store.Database) {
 	t.Helper()
 	runs := collect(t, want.Runs(t.Context()))
 	copies := collect(t, got.Runs(t.Context()))
@@ -114,12 +103,14 @@ func SameForCopy(t *testing.T, want, got store.Store) {
 		recs := all(t, want, run.ID)
 		diff(t, "records of run "+run.ID, all(t, got, run.ID), recs)
 		sameReplies(t, want, got, recs)
-		sameBatches(t, want, got, run.ID)
+		batches := mustBatches(t, want, run.ID)
+		diff(t, "batches", mustBatches(t, got, run.ID), batches)
+		for _, b := range batches {
+			diff(t, "lines of batch "+b.Key, collect(t, got.BatchLines(t.Context(), run.ID, b.Key)),
+				collect(t, want.BatchLines(t.Context(), run.ID, b.Key)))
+		}
 	}
-	if a, ok := want.(store.Labels); ok {
-		b, _ := got.(store.Labels)
-		diff(t, "labels", labelsOf(t, b, store.LabelQuery{}), labelsOf(t, a, store.LabelQuery{}))
-	}
+	diff(t, "labels", labelsOf(t, got, store.LabelQuery{}), labelsOf(t, want, store.LabelQuery{}))
 }
 
 // byAsked returns the ids of runs, the one begun last first.
@@ -142,7 +133,7 @@ func withoutAsked(runs []store.Run) []store.Run {
 }
 
 // sameReplies compares the cached replies under the keys of records.
-func sameReplies(t *testing.T, want, got store.Store, recs []deem.Record) {
+func sameReplies(t *testing.T, want, got store.Database, recs []deem.Record) {
 	t.Helper()
 	for _, rec := range recs {
 		for _, c := range rec.Calls {
@@ -162,25 +153,8 @@ func sameReplies(t *testing.T, want, got store.Store, recs []deem.Record) {
 	}
 }
 
-func sameBatches(t *testing.T, want, got store.Store, runID string) {
-	t.Helper()
-	a, ok := want.(store.Batches)
-	if !ok {
-		return
-	}
-	b, _ := got.(store.Batches)
-	list := mustBatches(t, a, runID)
-	diff(t, "batches", mustBatches(t, b, runID), list)
-	lines, _ := want.(store.BatchLister)
-	others, _ := got.(store.BatchLister)
-	for _, batch := range list {
-		diff(t, "lines of batch "+batch.Key, collect(t, others.BatchLines(t.Context(), runID, batch.Key)),
-			collect(t, lines.BatchLines(t.Context(), runID, batch.Key)))
-	}
-}
-
 // mustCopy copies and fails the test on an error.
-func mustCopy(t *testing.T, from, to store.Store, ids ...string) store.Copied {
+func mustCopy(t *testing.T, from, to store.Database, ids ...string) store.Copied {
 	t.Helper()
 	done, err := store.Copy(t.Context(), from, to, ids...)
 	if err != nil {
@@ -190,7 +164,7 @@ func mustCopy(t *testing.T, from, to store.Store, ids ...string) store.Copied {
 }
 
 // testCopyWhole checks that everything is copied, once.
-func testCopyWhole(t *testing.T, from, to store.Store) {
+func testCopyWhole(t *testing.T, from, to store.Database) {
 	ids := FillForCopy(t, from)
 	if done := mustCopy(t, from, to); done.Runs != 3 || done.Records != 322 || done.Labels != 2 || done.There != 0 {
 		t.Errorf("Copy = %+v, want 3 runs, 322 records and 2 labels", done)
@@ -210,7 +184,7 @@ func testCopyWhole(t *testing.T, from, to store.Store) {
 }
 
 // testCopyChosen checks that a single run can be copied.
-func testCopyChosen(t *testing.T, from, to store.Store) {
+func testCopyChosen(t *testing.T, from, to store.Database) {
 	ids := FillForCopy(t, from)
 	if done := mustCopy(t, from, to, ids[1]); done.Runs != 1 || done.Labels != 0 {
 		t.Errorf("Copy = %+v, want 1 run and no labels", done)
@@ -224,15 +198,9 @@ func testCopyChosen(t *testing.T, from, to store.Store) {
 
 // A brittle store fails after some appends.
 type brittle struct {
-	store.Store
-	store.Importer
-	batchKeeper
+	store.Database
 	left int
 }
-
-// batchKeeper is an alias because its method Batches would hide an embedded field of that
-// name.
-type batchKeeper = store.Batches
 
 var errBrittle = errors.New("it broke")
 
@@ -240,20 +208,15 @@ func (b *brittle) Append(ctx context.Context, runID string, recs []deem.Record) 
 	if b.left--; b.left < 0 {
 		return errBrittle
 	}
-	return b.Store.Append(ctx, runID, recs)
+	return b.Database.Append(ctx, runID, recs)
 }
 
 // testCopyInterrupted checks that the next copy completes an interrupted one, without
 // duplicates.
-func testCopyInterrupted(t *testing.T, from, to store.Store) {
+func testCopyInterrupted(t *testing.T, from, to store.Database) {
 	FillForCopy(t, from)
-	in, ok := to.(store.Importer)
-	if !ok {
-		t.Fatal("this store takes in no runs")
-	}
-	batches, _ := to.(store.Batches)
 	for left := range 3 {
-		if _, err := store.Copy(t.Context(), from, &brittle{to, in, batches, left}); !errors.Is(err, errBrittle) {
+		if _, err := store.Copy(t.Context(), from, &brittle{to, left}); !errors.Is(err, errBrittle) {
 			t.Fatalf("Copy that breaks: %v", err)
 		}
 	}
@@ -263,7 +226,7 @@ func testCopyInterrupted(t *testing.T, from, to store.Store) {
 
 // testCopyConflict checks that different existing data is neither replaced nor mixed with
 // the copy.
-func testCopyConflict(t *testing.T, from, to store.Store) {
+func testCopyConflict(t *testing.T, from, to store.Database) {
 	ids := FillForCopy(t, from)
 	mustCopy(t, from, to, ids[1])
 	mustAppend(t, to, ids[1], Record(500))
@@ -273,8 +236,7 @@ func testCopyConflict(t *testing.T, from, to store.Store) {
 	}
 	run := mustRun(t, from, ids[0])
 	run.Dataset.Hash = "another"
-	in, _ := to.(store.Importer)
-	if _, err := in.Import(t.Context(), run); err != nil {
+	if _, err := to.Import(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 	_, err = store.Copy(t.Context(), from, to, ids[0])
@@ -287,19 +249,13 @@ func testCopyConflict(t *testing.T, from, to store.Store) {
 }
 
 // testCopyReplies checks that the first reply of a key stays.
-func testCopyReplies(t *testing.T, _, st store.Store) {
-	in, ok := st.(store.Importer)
-	if !ok {
-		t.Fatal("this store takes in no replies")
-	}
+func testCopyReplies(t *testing.T, _, st store.Database) {
 	first, second := *Call("k").Reply, *Call("k").Reply
 	second.Text = "something else"
 	noKey := *Call("").Reply
 	noKey.Key = ""
 	for _, list := range [][]deem.Reply{{first, second, noKey}, {second}, nil} {
-		if err := in.PutReplies(t.Context(), list); err != nil {
-			t.Fatal(err)
-		}
+		must(t, st.PutReplies(t.Context(), list))
 	}
 	got, ok, err := st.Reply(t.Context(), "k")
 	if err != nil || !ok {
@@ -309,19 +265,14 @@ func testCopyReplies(t *testing.T, _, st store.Store) {
 }
 
 // testCopyLabels checks that the newer of two labels stays.
-func testCopyLabels(t *testing.T, from, to store.Store) {
-	a, ok := keepsLabels(t, from)
-	b, _ := keepsLabels(t, to)
-	if !ok {
-		return
-	}
+func testCopyLabels(t *testing.T, from, to store.Database) {
 	older, newer := label(1, "anna", true), label(1, "anna", false)
 	newer.Labelled = newer.Labelled.Add(1)
 	other := label(2, "anna", true)
-	mustLabel(t, a, older, other)
-	mustLabel(t, b, newer)
+	mustLabel(t, from, older, other)
+	mustLabel(t, to, newer)
 	if done := mustCopy(t, from, to); done.Labels != 1 {
 		t.Errorf("Copy = %+v, want 1 label", done)
 	}
-	diff(t, "labels", labelsOf(t, b, store.LabelQuery{}), []store.Label{newer, other})
+	diff(t, "labels", labelsOf(t, to, store.LabelQuery{}), []store.Label{newer, other})
 }

@@ -11,16 +11,6 @@ import (
 	"deem/internal/store"
 )
 
-// keepsLabels returns the store as Labels, or false if it does not support them.
-func keepsLabels(t *testing.T, st store.Store) (store.Labels, bool) {
-	t.Helper()
-	ls, ok := st.(store.Labels)
-	if !ok {
-		t.Log("this store keeps no labels, and need not")
-	}
-	return ls, ok
-}
-
 // label returns a label of the i-th item.
 func label(i int, annotator string, yes bool) store.Label {
 	it := deem.Item{ID: fmt.Sprintf("q%03d", i), Response: fmt.Sprint("response ", i)}
@@ -34,14 +24,14 @@ func label(i int, annotator string, yes bool) store.Label {
 	return l
 }
 
-func mustLabel(t *testing.T, st store.Labels, list ...store.Label) {
+func mustLabel(t *testing.T, st store.Database, list ...store.Label) {
 	t.Helper()
 	if err := st.PutLabels(t.Context(), list); err != nil {
 		t.Fatalf("PutLabels: %v", err)
 	}
 }
 
-func labelsOf(t *testing.T, st store.Labels, q store.LabelQuery) []store.Label {
+func labelsOf(t *testing.T, st store.Database, q store.LabelQuery) []store.Label {
 	t.Helper()
 	return collect(t, st.Labels(t.Context(), q))
 }
@@ -49,10 +39,7 @@ func labelsOf(t *testing.T, st store.Labels, q store.LabelQuery) []store.Label {
 // testLabels checks that labels come back unchanged and in order, however many there are,
 // also after the store is reopened.
 func testLabels(t *testing.T, s suite) {
-	st, ok := keepsLabels(t, s.open(t))
-	if !ok {
-		return
-	}
+	st := s.open(t)
 	if got := labelsOf(t, st, store.LabelQuery{}); len(got) != 0 {
 		t.Errorf("an empty store has %d labels", len(got))
 	}
@@ -66,17 +53,14 @@ func testLabels(t *testing.T, s suite) {
 	mustLabel(t, st, want[700:]...)
 	mustLabel(t, st, want[:700]...)
 	diff(t, "labels", labelsOf(t, st, store.LabelQuery{}), want)
-	again, _ := keepsLabels(t, s.open(t))
+	again := s.open(t)
 	diff(t, "labels of the store opened again", labelsOf(t, again, store.LabelQuery{}), want)
 }
 
 // testLabelsReplace checks that a second label replaces the same person's first one and no
 // other, and that an item with another response is another item.
 func testLabelsReplace(t *testing.T, s suite) {
-	st, ok := keepsLabels(t, s.open(t))
-	if !ok {
-		return
-	}
+	st := s.open(t)
 	first, other := label(1, "anna", true), label(1, "bert", true)
 	mustLabel(t, st, first, other)
 	changed := label(1, "anna", false)
@@ -95,10 +79,7 @@ func testLabelsReplace(t *testing.T, s suite) {
 // testLabelsDrop checks that a dropped label is gone, that no other is affected, and that
 // it can be given again.
 func testLabelsDrop(t *testing.T, s suite) {
-	st, ok := keepsLabels(t, s.open(t))
-	if !ok {
-		return
-	}
+	st := s.open(t)
 	mine, theirs, other := label(1, "anna", true), label(1, "bert", true), label(2, "anna", false)
 	mustLabel(t, st, mine, theirs, other)
 	drop := func(item, annotator string) {
@@ -119,10 +100,7 @@ func testLabelsDrop(t *testing.T, s suite) {
 
 // testLabelsFilters checks that each field of a query filters.
 func testLabelsFilters(t *testing.T, s suite) {
-	st, ok := keepsLabels(t, s.open(t))
-	if !ok {
-		return
-	}
+	st := s.open(t)
 	a1, a2, b1 := label(1, "anna", true), label(2, "anna", false), label(1, "bert", true)
 	b1.Dataset = "dataset-b"
 	mustLabel(t, st, a1, a2, b1)
@@ -146,10 +124,7 @@ func testLabelsFilters(t *testing.T, s suite) {
 // testLabelsRefused checks that an invalid label is refused together with all that came
 // with it.
 func testLabelsRefused(t *testing.T, s suite) {
-	st, ok := keepsLabels(t, s.open(t))
-	if !ok {
-		return
-	}
+	st := s.open(t)
 	for name, spoil := range map[string]func(*store.Label){
 		"has no item": func(l *store.Label) { l.Item = "" },
 		"is empty":    func(l *store.Label) { l.Label = "" },

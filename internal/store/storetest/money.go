@@ -8,40 +8,6 @@ import (
 	"deem/internal/store"
 )
 
-// A MoneyStore stores runs and their reserved money.
-type MoneyStore interface {
-	store.Store
-	store.Money
-	store.Batches
-}
-
-// TestMoney runs the suite for stores with money. The function open is that of [Test].
-func TestMoney(t *testing.T, open func(t *testing.T) MoneyStore) {
-	for _, tt := range []struct {
-		name string
-		run  func(*testing.T, func(t *testing.T) MoneyStore)
-	}{
-		{"Leave", testMoneyLeave},
-		{"Killed", testMoneyKilled},
-		{"Holders", testMoneyHolders},
-		{"Lend", testMoneyLend},
-		{"Settle", testMoneySettle},
-		{"Unbudgeted", testMoneyUnbudgeted},
-		{"Batches", testMoneyBatches},
-		{"UnknownRun", testMoneyUnknownRun},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			tt.run(t, func(t *testing.T) MoneyStore {
-				t.Helper()
-				st := open(t)
-				t.Cleanup(func() { _ = st.Close() }) // Some tests close it themselves.
-				return st
-			})
-		})
-	}
-}
-
 // paid returns a record whose call cost micros.
 func paid(i int, micros int64) deem.Record {
 	rec := Record(i)
@@ -50,7 +16,7 @@ func paid(i int, micros int64) deem.Record {
 	return rec
 }
 
-func mustDraw(t *testing.T, st store.Money, runID string, d store.Draw) store.Balance {
+func mustDraw(t *testing.T, st store.Database, runID string, d store.Draw) store.Balance {
 	t.Helper()
 	b, err := st.Draw(t.Context(), runID, d)
 	if err != nil {
@@ -60,7 +26,7 @@ func mustDraw(t *testing.T, st store.Money, runID string, d store.Draw) store.Ba
 }
 
 // wantMoney checks the cost of a run and its reserved money.
-func wantMoney(t *testing.T, st store.Store, runID string, cost, aside int64) {
+func wantMoney(t *testing.T, st store.Database, runID string, cost, aside int64) {
 	t.Helper()
 	run, err := st.Run(t.Context(), runID)
 	if err != nil || run.CostMicros != cost || run.SetAsideMicros != aside {
@@ -70,9 +36,8 @@ func wantMoney(t *testing.T, st store.Store, runID string, cost, aside int64) {
 
 // testMoneyLeave checks that a holder that leaves returns everything except what no record
 // shows.
-func testMoneyLeave(t *testing.T, open func(t *testing.T) MoneyStore) {
-	st := open(t)
-	run, _ := mustBegin(t, st, Spec(""), false)
+func testMoneyLeave(t *testing.T, s suite) {
+	st, run := s.begin(t)
 	mustAppend(t, st, run.ID, paid(0, 40))
 	if b := mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100}); b.Got != 100 || b.Free != 860 || b.Counted != 40 || b.Recorded != 40 || b.Others {
 		t.Errorf("Draw = %+v, want 100 with 860 left of 1000 and 40 recorded", b)
@@ -80,27 +45,20 @@ func testMoneyLeave(t *testing.T, open func(t *testing.T) MoneyStore) {
 	wantMoney(t, st, run.ID, 40, 100)
 	mustAppend(t, st, run.ID, paid(1, 30))
 	wantMoney(t, st, run.ID, 70, 70)
-	if err := st.Leave(t.Context(), run.ID, "", 50); err != nil { // 20 of them in a call that timed out
-		t.Fatal(err)
-	}
+	must(t, st.Leave(t.Context(), run.ID, "", 50)) // 20 of them in a call that timed out
 	wantMoney(t, st, run.ID, 70, 20)
-	if err := st.Leave(t.Context(), run.ID, "", 50); err != nil { // It has left already.
-		t.Fatal(err)
-	}
+	must(t, st.Leave(t.Context(), run.ID, "", 50)) // It has left already.
 	wantMoney(t, st, run.ID, 70, 20)
 }
 
 // testMoneyKilled checks that the money of a killed process stays reserved, and that the
 // next one draws in addition to it.
-func testMoneyKilled(t *testing.T, open func(t *testing.T) MoneyStore) {
-	st := open(t)
-	run, _ := mustBegin(t, st, Spec(""), false)
+func testMoneyKilled(t *testing.T, s suite) {
+	st, run := s.begin(t)
 	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100})
 	mustAppend(t, st, run.ID, paid(0, 30))
-	if err := st.Close(); err != nil { // Leave is not called, as in a kill.
-		t.Fatal(err)
-	}
-	st = open(t)
+	must(t, st.Close()) // Leave is not called, as in a kill.
+	st = s.open(t)
 	again, resumed := mustBegin(t, st, Spec(""), false)
 	if !resumed || again.CostMicros != 30 || again.SetAsideMicros != 70 {
 		t.Errorf("resumed %v with %d recorded and %d set aside, want 30 and 70", resumed, again.CostMicros, again.SetAsideMicros)
@@ -108,16 +66,13 @@ func testMoneyKilled(t *testing.T, open func(t *testing.T) MoneyStore) {
 	if b := mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100}); b.Free != 800 || b.Counted != 100 || b.Recorded != 30 {
 		t.Errorf("Draw = %+v, want 100 counted and 800 left", b)
 	}
-	if err := st.Leave(t.Context(), run.ID, "", 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Leave(t.Context(), run.ID, "", 0))
 	wantMoney(t, st, run.ID, 30, 70)
 }
 
 // testMoneyHolders checks that holders share the limit.
-func testMoneyHolders(t *testing.T, open func(t *testing.T) MoneyStore) {
-	st := open(t)
-	run, _ := mustBegin(t, st, Spec(""), false)
+func testMoneyHolders(t *testing.T, s suite) {
+	st, run := s.begin(t)
 	mustDraw(t, st, run.ID, store.Draw{Holder: "a", Limit: 1000, Need: 600})
 	if b := mustDraw(t, st, run.ID, store.Draw{Holder: "b", Limit: 1000, Need: 500}); b.Got != 0 || b.Free != 400 || !b.Others {
 		t.Errorf("Draw = %+v, want nothing while a has money", b)
@@ -127,21 +82,16 @@ func testMoneyHolders(t *testing.T, open func(t *testing.T) MoneyStore) {
 		t.Errorf("Draw = %+v, want 500 with 300 left", b)
 	}
 	mustAppend(t, st, run.ID, paid(0, 100))
-	if err := st.Leave(t.Context(), run.ID, "a", 120); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Leave(t.Context(), run.ID, "a", 120))
 	wantMoney(t, st, run.ID, 100, 520)
 	mustAppend(t, st, run.ID, paid(1, 50))
-	if err := st.Leave(t.Context(), run.ID, "b", 50); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Leave(t.Context(), run.ID, "b", 50))
 	wantMoney(t, st, run.ID, 150, 20)
 }
 
 // testMoneyLend checks that loans shrink towards the limit, so that all of it can be used.
-func testMoneyLend(t *testing.T, open func(t *testing.T) MoneyStore) {
-	st := open(t)
-	run, _ := mustBegin(t, st, Spec(""), false)
+func testMoneyLend(t *testing.T, s suite) {
+	st, run := s.begin(t)
 	d := store.Draw{Limit: 1000, Need: 10, Ahead: 190}
 	var got []int64
 	for {
@@ -159,17 +109,14 @@ func testMoneyLend(t *testing.T, open func(t *testing.T) MoneyStore) {
 
 // testMoneySettle checks that the user can release money that was never settled, but not
 // while the run is being judged.
-func testMoneySettle(t *testing.T, open func(t *testing.T) MoneyStore) {
-	st := open(t)
-	run, _ := mustBegin(t, st, Spec(""), false)
+func testMoneySettle(t *testing.T, s suite) {
+	st, run := s.begin(t)
 	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100})
 	mustAppend(t, st, run.ID, paid(0, 30))
 	if _, err := st.Settle(t.Context(), run.ID); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("Settle of a run that is being judged: %v, want ErrBusy", err)
 	}
-	if err := st.Release(run.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Release(run.ID))
 	if released, err := st.Settle(t.Context(), run.ID); err != nil || released != 70 {
 		t.Errorf("Settle = %d, %v, want 70", released, err)
 	}
@@ -182,13 +129,10 @@ func testMoneySettle(t *testing.T, open func(t *testing.T) MoneyStore) {
 
 // testMoneyUnbudgeted checks that reserved money stays reserved while the run continues
 // without a budget.
-func testMoneyUnbudgeted(t *testing.T, open func(t *testing.T) MoneyStore) {
-	st := open(t)
-	run, _ := mustBegin(t, st, Spec(""), false)
+func testMoneyUnbudgeted(t *testing.T, s suite) {
+	st, run := s.begin(t)
 	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100})
-	if err := st.Release(run.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Release(run.ID))
 	mustBegin(t, st, Spec(""), false)
 	mustAppend(t, st, run.ID, paid(0, 500))
 	wantMoney(t, st, run.ID, 500, 100)
@@ -196,9 +140,8 @@ func testMoneyUnbudgeted(t *testing.T, open func(t *testing.T) MoneyStore) {
 
 // testMoneyBatches checks that replies of batches that no record has yet are not counted
 // twice: as reserved, and as owed.
-func testMoneyBatches(t *testing.T, open func(t *testing.T) MoneyStore) {
-	st := open(t)
-	run, _ := mustBegin(t, st, Spec(""), false)
+func testMoneyBatches(t *testing.T, s suite) {
+	st, run := s.begin(t)
 	var lines []store.BatchLine
 	var recs []deem.Record
 	for i := range 2 {
@@ -207,22 +150,18 @@ func testMoneyBatches(t *testing.T, open func(t *testing.T) MoneyStore) {
 		reply := *rec.Calls[0].Reply
 		lines, recs = append(lines, store.BatchLine{Key: reply.Key, Reply: &reply}), append(recs, rec)
 	}
-	if err := st.PutBatch(t.Context(), run.ID, store.Batch{Key: "b", ID: "vendor-1", State: store.BatchCollected, Lines: 2}, lines); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.PutBatch(t.Context(), run.ID, store.Batch{Key: "b", ID: "vendor-1", State: store.BatchCollected, Lines: 2}, lines))
 	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Spent: 200, Need: 50}) // 200 for the batch
 	mustAppend(t, st, run.ID, recs[0])
 	wantMoney(t, st, run.ID, 100, 50)
 	mustAppend(t, st, run.ID, recs[1])
 	wantMoney(t, st, run.ID, 200, 50)
-	if err := st.Leave(t.Context(), run.ID, "", 210); err != nil { // A call timed out.
-		t.Fatal(err)
-	}
+	must(t, st.Leave(t.Context(), run.ID, "", 210)) // A call timed out.
 	wantMoney(t, st, run.ID, 200, 10)
 }
 
-func testMoneyUnknownRun(t *testing.T, open func(t *testing.T) MoneyStore) {
-	st := open(t)
+func testMoneyUnknownRun(t *testing.T, s suite) {
+	st := s.open(t)
 	_, drawErr := st.Draw(t.Context(), "none", store.Draw{Limit: 1, Need: 1})
 	_, settleErr := st.Settle(t.Context(), "none")
 	for _, err := range []error{drawErr, settleErr, st.Leave(t.Context(), "none", "", 0)} {

@@ -306,7 +306,7 @@ func testReadWhileWriting(t *testing.T, s suite) {
 	const groups, size = 20, 15
 	writing := make(chan struct{})
 	var wg sync.WaitGroup
-	for _, reader := range []store.Store{st, other, other} {
+	for _, reader := range []store.Database{st, other, other} {
 		wg.Go(func() {
 			for last := 0; ; {
 				select {
@@ -333,7 +333,7 @@ func testReadWhileWriting(t *testing.T, s suite) {
 }
 
 // readOnce reads the run and returns the number of its records.
-func readOnce(t *testing.T, st store.Store, runID string, size, last int) int {
+func readOnce(t *testing.T, st store.Database, runID string, size, last int) int {
 	run, err := st.Run(t.Context(), runID)
 	if err != nil {
 		t.Errorf("Run: %v", err)
@@ -362,7 +362,7 @@ func readOnce(t *testing.T, st store.Store, runID string, size, last int) int {
 // testWriters checks that two stores that write concurrently into two runs wait for each
 // other instead of failing.
 func testWriters(t *testing.T, s suite) {
-	stores := []store.Store{s.open(t), s.open(t)}
+	stores := []store.Database{s.open(t), s.open(t)}
 	var wg sync.WaitGroup
 	for i, st := range stores {
 		run, _ := mustBegin(t, st, Spec(fmt.Sprint(i)), false)
@@ -394,9 +394,7 @@ func testReopen(t *testing.T, s suite) {
 	run, _ := mustBegin(t, first, Spec(""), false)
 	mustAppend(t, first, run.ID, mixed()...)
 	want, wantRun := all(t, first, run.ID), mustRun(t, first, run.ID)
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Close())
 	if err := first.Close(); err != nil {
 		t.Errorf("second Close: %v", err)
 	}

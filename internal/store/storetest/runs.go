@@ -48,9 +48,7 @@ func testBegin(t *testing.T, s suite) {
 func testResume(t *testing.T, s suite) {
 	st, first := s.begin(t)
 	mustAppend(t, st, first.ID, Record(0), Failed(1, deem.Timeout))
-	if err := st.Release(first.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Release(first.ID))
 	if run, resumed := mustBegin(t, st, Spec("other"), false); resumed || run.ID == first.ID {
 		t.Errorf("Begin with another key = %s, %v, want a new run", run.ID, resumed)
 	}
@@ -72,9 +70,7 @@ func testResume(t *testing.T, s suite) {
 // testRename begins a run twice before anything is judged: then the names are replaced.
 func testRename(t *testing.T, s suite) {
 	st, first := s.begin(t)
-	if err := st.Release(first.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Release(first.ID))
 	spec := Spec("")
 	spec.Settings, spec.Dataset.Names = json.RawMessage(`{"jobs":9}`), []string{"moved.jsonl"}
 	run, resumed := mustBegin(t, st, spec, false)
@@ -87,16 +83,12 @@ func testRename(t *testing.T, s suite) {
 func testFresh(t *testing.T, s suite) {
 	st, first := s.begin(t)
 	mustAppend(t, st, first.ID, Record(0))
-	if err := st.Finish(t.Context(), first.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Finish(t.Context(), first.ID))
 	second, resumed := mustBegin(t, st, Spec(""), true)
 	if resumed || second.ID == first.ID || second.Records != 0 {
 		t.Errorf("fresh Begin = %s with %d records, resumed %v, want a new and empty run", second.ID, second.Records, resumed)
 	}
-	if err := st.Release(second.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Release(second.ID))
 	if run, resumed := mustBegin(t, st, Spec(""), false); !resumed || run.ID != second.ID {
 		t.Errorf("Begin = %s, %v, want the newest run %s, true", run.ID, resumed, second.ID)
 	}
@@ -131,9 +123,7 @@ func testBadSpec(t *testing.T, s suite) {
 
 func testFinish(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	if err := st.Finish(t.Context(), run.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Finish(t.Context(), run.ID))
 	done := mustRun(t, st, run.ID)
 	if done.State != store.Done || done.Updated.Before(run.Updated) {
 		t.Errorf("State, Updated = %s, %v, want done, not before %v", done.State, done.Updated, run.Updated)
@@ -143,9 +133,7 @@ func testFinish(t *testing.T, s suite) {
 		t.Errorf("Begin of a done run = %s, %v, want done, true", again.State, resumed)
 	}
 	// A report says how long the run took, so a reader must not change its end.
-	if err := st.Finish(t.Context(), run.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Finish(t.Context(), run.ID))
 	if got := mustRun(t, st, run.ID).Updated; !got.Equal(done.Updated) {
 		t.Errorf("Updated of a done run moved from %v to %v", done.Updated, got)
 	}
@@ -162,7 +150,7 @@ func testFinish(t *testing.T, s suite) {
 func testClaim(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	other := s.open(t)
-	for name, st := range map[string]store.Store{"same store": st, "other store": other} {
+	for name, st := range map[string]store.Database{"same store": st, "other store": other} {
 		for _, fresh := range []bool{false, true} {
 			_, _, err := st.Begin(t.Context(), Spec(""), fresh)
 			wantError(t, fmt.Sprintf("%s, fresh %v", name, fresh), err, store.ErrBusy, "run the command again")
@@ -187,17 +175,15 @@ func testClaim(t *testing.T, s suite) {
 func testClaimEnds(t *testing.T, s suite) {
 	for _, tt := range []struct {
 		name string
-		end  func(t *testing.T, st store.Store, run store.Run) error
+		end  func(t *testing.T, st store.Database, run store.Run) error
 	}{
-		{"Finish", func(t *testing.T, st store.Store, run store.Run) error { return st.Finish(t.Context(), run.ID) }},
-		{"Release", func(_ *testing.T, st store.Store, run store.Run) error { return st.Release(run.ID) }},
-		{"Close", func(_ *testing.T, st store.Store, _ store.Run) error { return st.Close() }},
+		{"Finish", func(t *testing.T, st store.Database, run store.Run) error { return st.Finish(t.Context(), run.ID) }},
+		{"Release", func(_ *testing.T, st store.Database, run store.Run) error { return st.Release(run.ID) }},
+		{"Close", func(_ *testing.T, st store.Database, _ store.Run) error { return st.Close() }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			st, run := s.begin(t)
-			if err := tt.end(t, st, run); err != nil {
-				t.Fatal(err)
-			}
+			must(t, tt.end(t, st, run))
 			other := s.open(t)
 			if got, resumed := mustBegin(t, other, Spec(""), false); !resumed || got.ID != run.ID {
 				t.Errorf("Begin = %s, %v, want %s, true", got.ID, resumed, run.ID)
@@ -268,9 +254,7 @@ func testLast(t *testing.T, s suite) {
 		t.Helper()
 		run, _ := mustBegin(t, st, spec, false)
 		mustAppend(t, st, run.ID, Record(0))
-		if err := st.Finish(t.Context(), run.ID); err != nil {
-			t.Fatal(err)
-		}
+		must(t, st.Finish(t.Context(), run.ID))
 		return run.ID
 	}
 	wantLast("nothing")
@@ -297,16 +281,8 @@ func testLast(t *testing.T, s suite) {
 		t.Fatalf("Begin = %s, %v, %s, want %s, true, done", again.ID, resumed, again.State, first)
 	}
 	wantLast("a done run was begun again", first, empty.ID, second)
-	if err := st.Finish(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
-	editor, ok := st.(store.Editor)
-	if !ok {
-		return
-	}
-	if _, err := editor.Edit(t.Context(), first, func(a *store.About) { a.Deleted = time.Now() }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Finish(t.Context(), first))
+	mustEdit(t, st, first, func(a *store.About) { a.Deleted = time.Now() })
 	wantLast("the last run was deleted", empty.ID, second)
 }
 
@@ -330,9 +306,7 @@ func testRuns(t *testing.T, s suite) {
 	seen := map[string]bool{}
 	for i := range runs {
 		run, _ := mustBegin(t, st, Spec(""), i%2 == 0)
-		if err := st.Release(run.ID); err != nil {
-			t.Fatal(err)
-		}
+		must(t, st.Release(run.ID))
 		if i%2 == 0 {
 			if seen[run.ID] {
 				t.Fatalf("two runs have the id %s", run.ID)

@@ -14,9 +14,9 @@ import (
 )
 
 // finds returns the ids of the records that a text selects, in order.
-func finds(t *testing.T, b store.Browser, runID, text string) []string {
+func finds(t *testing.T, st store.Database, runID, text string) []string {
 	t.Helper()
-	recs, err := b.View(t.Context(), runID, store.View{Text: text, Query: store.Query{Limit: 1000, Brief: true}})
+	recs, err := st.View(t.Context(), runID, store.View{Text: text, Query: store.Query{Limit: 1000, Brief: true}})
 	if err != nil {
 		t.Errorf("View(%q): %v", text, err)
 	}
@@ -60,15 +60,10 @@ func searched() []deem.Record {
 
 // testBrowseText checks the results of searches, for anything that users may type.
 func testBrowseText(t *testing.T, s suite) {
-	st := s.open(t)
-	b, ok := browse(t, st)
-	if !ok {
-		return
-	}
-	run, _ := mustBegin(t, st, Spec(""), false)
+	st, run := s.begin(t)
 	recs := searched()
 	mustAppend(t, st, run.ID, recs...)
-	index(t, b, run.ID)
+	index(t, st, run.ID)
 	everything := make([]string, len(recs))
 	for i, rec := range recs {
 		everything[i] = rec.Item.ID
@@ -102,24 +97,19 @@ func testBrowseText(t *testing.T, s suite) {
 		"\x00": everything, "🙂": everything, `"""`: everything,
 		strings.Repeat("tower ", 500): {"en"}, strings.Repeat("tower", 5000): nil,
 	} {
-		diff(t, fmt.Sprintf("what %.60q finds", text), finds(t, b, run.ID, text), append([]string{}, want...))
+		diff(t, fmt.Sprintf("what %.60q finds", text), finds(t, st, run.ID, text), append([]string{}, want...))
 	}
 }
 
 // testBrowseTyped checks that no text is an error.
 func testBrowseTyped(t *testing.T, s suite) {
-	st := s.open(t)
-	b, ok := browse(t, st)
-	if !ok {
-		return
-	}
-	run, _ := mustBegin(t, st, Spec(""), false)
+	st, run := s.begin(t)
 	mustAppend(t, st, run.ID, searched()...)
-	index(t, b, run.ID)
+	index(t, st, run.ID)
 	signs := rapid.StringOfN(rapid.SampledFrom([]rune(`aé "*()^:-+{}.,;'\%_&|!~故タ`+"\x00")), 0, 12, -1)
 	for i := range 40 { // A rapid property would run a hundred times, which takes too long.
 		text := rapid.OneOf(rapid.String(), signs, signs).Example(i)
-		if _, err := b.View(t.Context(), run.ID, store.View{Text: text}); err != nil {
+		if _, err := st.View(t.Context(), run.ID, store.View{Text: text}); err != nil {
 			t.Errorf("View(%q): %v", text, err)
 		}
 	}
@@ -128,12 +118,7 @@ func testBrowseTyped(t *testing.T, s suite) {
 // testBrowseReplaced checks that replaced records are found by their current text, and that
 // runs that share items do not share reasons.
 func testBrowseReplaced(t *testing.T, s suite) {
-	st := s.open(t)
-	b, ok := browse(t, st)
-	if !ok {
-		return
-	}
-	run, _ := mustBegin(t, st, Spec(""), false)
+	st, run := s.begin(t)
 	other, _ := mustBegin(t, st, Spec("other"), false)
 	said := func(i, trial int, response, reason string) deem.Record {
 		rec := Record(i)
@@ -151,21 +136,21 @@ func testBrowseReplaced(t *testing.T, s suite) {
 	mustAppend(t, st, other.ID, said(3, 0, "sunrise", "walnut"), said(4, 1, "sunrise", "maple"))
 	check := func(runID, text string, want ...string) {
 		t.Helper()
-		diff(t, fmt.Sprintf("what %q finds", text), finds(t, b, runID, text), append([]string{}, want...))
+		diff(t, fmt.Sprintf("what %q finds", text), finds(t, st, runID, text), append([]string{}, want...))
 	}
-	index(t, b, run.ID)
+	index(t, st, run.ID)
 	check(run.ID, "velvet", "q00000003")
 	check(run.ID, "walnut")
-	if got := finds(t, b, run.ID, "plain"); len(got) != 29 {
+	if got := finds(t, st, run.ID, "plain"); len(got) != 29 {
 		t.Errorf("plain finds %d records, want 29", len(got))
 	}
-	index(t, b, other.ID)
+	index(t, st, other.ID)
 	check(other.ID, "walnut sunrise", "q00000003")
 	check(other.ID, "maple", "q00000004")
 	check(other.ID, "velvet")
 
 	mustAppend(t, st, run.ID, said(3, 0, "sunrise", "granite"), said(5, 0, "moonlight", "plain"), said(40, 0, "sunrise", "late"))
-	if done := index(t, b, run.ID); done != (store.Searched{Done: 31, Total: 31}) {
+	if done := index(t, st, run.ID); done != (store.Searched{Done: 31, Total: 31}) {
 		t.Errorf("Index = %+v, want all of 31", done)
 	}
 	check(run.ID, "velvet")
@@ -173,12 +158,12 @@ func testBrowseReplaced(t *testing.T, s suite) {
 	check(run.ID, "granite", "q00000003")
 	check(run.ID, "moonlight", "q00000005")
 	check(run.ID, "late", "q00000040")
-	if got := finds(t, b, run.ID, "sunrise"); len(got) != 30 || slices.Contains(got, "q00000005") {
+	if got := finds(t, st, run.ID, "sunrise"); len(got) != 30 || slices.Contains(got, "q00000005") {
 		t.Errorf("sunrise finds %d records %v, want 30 without q00000005", len(got), got)
 	}
 	check(other.ID, "sunrise", "q00000003", "q00000004")
 	mustAppend(t, st, run.ID, failed)
-	again, _ := browse(t, s.open(t)) // It has never seen the index.
+	again := s.open(t) // It has never seen the index.
 	index(t, again, run.ID)
 	diff(t, "what velvet finds when it is back", finds(t, again, run.ID, "velvet"), []string{"q00000003"})
 	check(run.ID, "granite")
@@ -187,12 +172,7 @@ func testBrowseReplaced(t *testing.T, s suite) {
 // testBrowseLong checks that at least 32 KiB of long texts are searched, and that fields
 // and conversations are not.
 func testBrowseLong(t *testing.T, s suite) {
-	st := s.open(t)
-	b, ok := browse(t, st)
-	if !ok {
-		return
-	}
-	run, _ := mustBegin(t, st, Spec(""), false)
+	st, run := s.begin(t)
 	var recs []deem.Record
 	for place, put := range places {
 		rec := deem.Record{Item: deem.Item{ID: place}, Position: len(recs), Verdict: &deem.Verdict{}}
@@ -200,8 +180,8 @@ func testBrowseLong(t *testing.T, s suite) {
 		recs = append(recs, rec)
 	}
 	mustAppend(t, st, run.ID, recs...)
-	index(t, b, run.ID)
-	got := finds(t, b, run.ID, "needle")
+	index(t, st, run.ID)
+	got := finds(t, st, run.ID, "needle")
 	for place := range places {
 		if want := !strings.Contains(place, "field") && place != "conversation"; slices.Contains(got, place) != want {
 			t.Errorf("a needle in the place %q is found: %v, want %v", place, !want, want)
@@ -213,22 +193,18 @@ func testBrowseLong(t *testing.T, s suite) {
 // is being judged, find everything in the end.
 func testBrowseAtOnce(t *testing.T, s suite) {
 	st := s.open(t)
-	if _, ok := browse(t, st); !ok {
-		return
-	}
 	run, _ := mustBegin(t, st, Spec(""), false)
 	mustAppend(t, st, run.ID, Record(0))
 	judging := make(chan struct{})
 	var wg sync.WaitGroup
-	for _, each := range []store.Store{st, s.open(t), s.open(t)} {
-		b, _ := browse(t, each)
+	for _, each := range []store.Database{st, s.open(t), s.open(t)} {
 		wg.Go(func() {
 			for {
-				if _, err := b.Index(t.Context(), run.ID); err != nil {
+				if _, err := each.Index(t.Context(), run.ID); err != nil {
 					t.Errorf("Index: %v", err)
 					return
 				}
-				if _, err := b.View(t.Context(), run.ID, store.View{Text: "lighthouse"}); err != nil {
+				if _, err := each.View(t.Context(), run.ID, store.View{Text: "lighthouse"}); err != nil {
 					t.Errorf("View: %v", err)
 					return
 				}
@@ -249,9 +225,9 @@ func testBrowseAtOnce(t *testing.T, s suite) {
 	}
 	close(judging)
 	wg.Wait()
-	b, _ := browse(t, s.open(t))
-	index(t, b, run.ID)
-	if got := finds(t, b, run.ID, "lighthouse"); len(got) != 300 {
+	last := s.open(t)
+	index(t, last, run.ID)
+	if got := finds(t, last, run.ID, "lighthouse"); len(got) != 300 {
 		t.Errorf("lighthouse finds %d records, want 300", len(got))
 	}
 }

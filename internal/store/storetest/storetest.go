@@ -1,4 +1,4 @@
-// Package storetest is the test suite for every [store.Store]. It also creates records for
+// Package storetest is the test suite for every [store.Database]. It also creates records for
 // other tests, and starts a real Postgres: a separate cluster in its own folder, which is
 // removed when the tests are over, however they end. The tests of a package share one cluster,
 // which is started by the first test that needs it, and each test has its own database:
@@ -32,7 +32,7 @@ import (
 // Test runs the suite. The function open returns a store of the given test: an empty one
 // for a new test, and the same one, opened again, for a test that it has seen. The suite
 // closes what it opens, and runs its tests in parallel.
-func Test(t *testing.T, open func(t *testing.T) store.Store) {
+func Test(t *testing.T, open func(t *testing.T) store.Database) {
 	for _, tt := range []struct {
 		name string
 		run  func(*testing.T, suite)
@@ -91,6 +91,23 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 		{"BrowseReplaced", testBrowseReplaced},
 		{"BrowseLong", testBrowseLong},
 		{"BrowseAtOnce", testBrowseAtOnce},
+		{"BatchRoundTrip", testBatchRoundTrip},
+		{"BatchOutcome", testBatchOutcome},
+		{"BatchStates", testBatchStates},
+		{"BatchTaken", testBatchTaken},
+		{"BatchCached", testBatchCached},
+		{"BatchRefused", testBatchRefused},
+		{"BatchDrop", testBatchDrop},
+		{"BatchReopen", testBatchReopen},
+		{"BatchUnknownRun", testBatchUnknownRun},
+		{"MoneyLeave", testMoneyLeave},
+		{"MoneyKilled", testMoneyKilled},
+		{"MoneyHolders", testMoneyHolders},
+		{"MoneyLend", testMoneyLend},
+		{"MoneySettle", testMoneySettle},
+		{"MoneyUnbudgeted", testMoneyUnbudgeted},
+		{"MoneyBatches", testMoneyBatches},
+		{"MoneyUnknownRun", testMoneyUnknownRun},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -101,11 +118,11 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 
 // A suite opens stores.
 type suite struct {
-	openRaw func(t *testing.T) store.Store
+	openRaw func(t *testing.T) store.Database
 }
 
 // open opens the store of the test and closes it when the test is over.
-func (s suite) open(t *testing.T) store.Store {
+func (s suite) open(t *testing.T) store.Database {
 	t.Helper()
 	st := s.openRaw(t)
 	t.Cleanup(func() {
@@ -117,14 +134,22 @@ func (s suite) open(t *testing.T) store.Store {
 }
 
 // begin opens the store of the test and begins a run in it.
-func (s suite) begin(t *testing.T) (store.Store, store.Run) {
+func (s suite) begin(t *testing.T) (store.Database, store.Run) {
 	t.Helper()
 	st := s.open(t)
 	run, _ := mustBegin(t, st, Spec(""), false)
 	return st, run
 }
 
-func mustBegin(t *testing.T, st store.Store, spec store.Spec, fresh bool) (run store.Run, resumed bool) {
+// must fails the test at once on an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustBegin(t *testing.T, st store.Database, spec store.Spec, fresh bool) (run store.Run, resumed bool) {
 	t.Helper()
 	run, resumed, err := st.Begin(t.Context(), spec, fresh)
 	if err != nil {
@@ -133,14 +158,14 @@ func mustBegin(t *testing.T, st store.Store, spec store.Spec, fresh bool) (run s
 	return run, resumed
 }
 
-func mustAppend(t *testing.T, st store.Store, runID string, recs ...deem.Record) {
+func mustAppend(t *testing.T, st store.Database, runID string, recs ...deem.Record) {
 	t.Helper()
 	if err := st.Append(t.Context(), runID, recs); err != nil {
 		t.Fatalf("Append: %v", err)
 	}
 }
 
-func mustRun(t *testing.T, st store.Store, ref string) store.Run {
+func mustRun(t *testing.T, st store.Database, ref string) store.Run {
 	t.Helper()
 	run, err := st.Run(t.Context(), ref)
 	if err != nil {
@@ -150,13 +175,13 @@ func mustRun(t *testing.T, st store.Store, ref string) store.Run {
 }
 
 // query returns the records that q selects.
-func query(t *testing.T, st store.Store, runID string, q store.Query) []deem.Record {
+func query(t *testing.T, st store.Database, runID string, q store.Query) []deem.Record {
 	t.Helper()
 	return collect(t, st.Records(t.Context(), runID, q))
 }
 
 // all returns every record of a run with its calls.
-func all(t *testing.T, st store.Store, runID string) []deem.Record {
+func all(t *testing.T, st store.Database, runID string) []deem.Record {
 	t.Helper()
 	return query(t, st, runID, store.Query{WithCalls: true})
 }
