@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -34,9 +33,8 @@ func testEdit(t *testing.T, s suite) {
 	got = mustEdit(t, st, run.ID, func(a *store.About) { *a = store.About{} })
 	want.About = store.About{}
 	diff(t, "the run without notes", got, want)
-	if _, err := st.Edit(t.Context(), "20200101-000000", func(*store.About) {}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Edit of an unknown run: %v, want ErrNotFound", err)
-	}
+	_, err := st.Edit(t.Context(), "20200101-000000", func(*store.About) {})
+	wantError(t, "Edit of an unknown run", err, store.ErrNotFound, "")
 }
 
 // testDelete checks that only the editor finds a deleted run, that a new run does not
@@ -45,18 +43,16 @@ func testDelete(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	mustAppend(t, st, run.ID, Record(0))
 	remove := func(a *store.About) { a.Deleted = time.Unix(1700000000, 5).UTC() }
-	if _, err := st.Edit(t.Context(), run.ID, remove); !errors.Is(err, store.ErrBusy) {
-		t.Errorf("deleting a run that is being judged: %v, want ErrBusy", err)
-	}
+	_, err := st.Edit(t.Context(), run.ID, remove)
+	wantError(t, "deleting a run that is being judged", err, store.ErrBusy, "")
 	must(t, st.Finish(t.Context(), run.ID))
 	want := mustRun(t, st, run.ID)
 	gone := mustEdit(t, st, run.ID, remove)
 	if !gone.About.Deleted.Equal(time.Unix(1700000000, 5)) {
 		t.Errorf("Deleted = %v", gone.About.Deleted)
 	}
-	if _, err := st.Run(t.Context(), run.ID); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Run of a deleted run: %v, want ErrNotFound", err)
-	}
+	_, err = st.Run(t.Context(), run.ID)
+	wantError(t, "Run of a deleted run", err, store.ErrNotFound, "")
 	if got := collect(t, st.Runs(t.Context())); len(got) != 0 {
 		t.Errorf("Runs returns %d runs, want none", len(got))
 	}
@@ -90,28 +86,16 @@ func testPurge(t *testing.T, s suite) {
 	if err := st.Purge(t.Context(), run.ID); err != nil {
 		t.Fatalf("Purge: %v", err)
 	}
-	for what, err := range map[string]error{"Purge": st.Purge(t.Context(), run.ID), "Append": st.Append(t.Context(), run.ID, want)} {
-		if !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("%s of a purged run: %v, want ErrNotFound", what, err)
-		}
-	}
+	wantError(t, "Purge of a purged run", st.Purge(t.Context(), run.ID), store.ErrNotFound, "")
+	wantError(t, "Append to a purged run", st.Append(t.Context(), run.ID, want), store.ErrNotFound, "")
 	diff(t, "the records of the other run", all(t, st, kept.ID), want)
 	// The new run may reuse the row numbers of the purged one, but must not find its words.
 	next, _ := mustBegin(t, st, Spec("third"), false)
 	rec := Record(0)
 	rec.Item.Response = "gamma"
 	mustAppend(t, st, next.ID, rec)
-	for done := false; !done; {
-		at, err := st.Index(t.Context(), next.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		done = at.Complete()
-	}
+	index(t, st, next.ID)
 	for text, n := range map[string]int{"gamma": 1, Record(0).Item.Response: 0} {
-		recs, err := st.View(t.Context(), next.ID, store.View{Text: text})
-		if err != nil || len(recs) != n {
-			t.Errorf("a search for %q finds %d records, %v, want %d", text, len(recs), err, n)
-		}
+		diff(t, "the number of records that "+text+" finds", len(finds(t, st, next.ID, text)), n)
 	}
 }

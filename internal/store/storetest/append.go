@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -316,24 +315,17 @@ func testCancelled(t *testing.T, s suite) {
 	mustAppend(t, st, run.ID, Record(0))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := st.Append(ctx, run.ID, []deem.Record{Record(1)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Append: error = %v, want context.Canceled", err)
-	}
-	if _, _, err := st.Begin(ctx, Spec("other"), false); !errors.Is(err, context.Canceled) {
-		t.Errorf("Begin: error = %v, want context.Canceled", err)
-	}
-	if _, err := st.Status(ctx, run.ID, "q", 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("Status: error = %v, want context.Canceled", err)
-	}
-	var err error
+	wantError(t, "Append", st.Append(ctx, run.ID, []deem.Record{Record(1)}), context.Canceled, "")
+	_, _, err := st.Begin(ctx, Spec("other"), false)
+	wantError(t, "Begin", err, context.Canceled, "")
+	_, err = st.Status(ctx, run.ID, "q", 0)
+	wantError(t, "Status", err, context.Canceled, "")
 	for _, err = range st.Records(ctx, run.ID, store.Query{WithCalls: true}) {
 		if err == nil {
 			t.Error("Records gave a record")
 		}
 	}
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("Records: error = %v, want context.Canceled", err)
-	}
+	wantError(t, "Records", err, context.Canceled, "")
 	diff(t, "records", all(t, st, run.ID), []deem.Record{Record(0)})
 	// The cancelled Begin left no claim.
 	mustBegin(t, st, Spec("other"), false)

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -193,9 +192,7 @@ func testBatchRefused(t *testing.T, s suite) {
 	b1, lines := planned("b1", "k1", "k2")
 	mustPut(t, st, run.ID, b1, lines...)
 	b2, lines := planned("b2", "k3", "k2")
-	if err := st.PutBatch(t.Context(), run.ID, b2, lines); !errors.Is(err, store.ErrLineTaken) {
-		t.Errorf("PutBatch with the line of another batch: %v, want ErrLineTaken", err)
-	}
+	wantError(t, "PutBatch with the line of another batch", st.PutBatch(t.Context(), run.ID, b2, lines), store.ErrLineTaken, "")
 	reply := answered("k1", 1)
 	reply.Failure = deem.Failf(deem.Provider, "no")
 	for _, l := range []store.BatchLine{reply, {}} {
@@ -251,14 +248,8 @@ func testBatchUnknownRun(t *testing.T, s suite) {
 	b, lines := planned("b1", "k1")
 	_, listErr := st.Batches(t.Context(), "nobody")
 	_, _, lineErr := st.BatchLine(t.Context(), "nobody", "k1")
-	for what, err := range map[string]error{
-		"PutBatch":  st.PutBatch(t.Context(), "nobody", b, lines),
-		"Batches":   listErr,
-		"BatchLine": lineErr,
-		"DropBatch": st.DropBatch(t.Context(), "nobody", "b1"),
-	} {
-		if !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("%s of an unknown run: %v, want ErrNotFound", what, err)
-		}
-	}
+	wantError(t, "PutBatch", st.PutBatch(t.Context(), "nobody", b, lines), store.ErrNotFound, "")
+	wantError(t, "Batches", listErr, store.ErrNotFound, "")
+	wantError(t, "BatchLine", lineErr, store.ErrNotFound, "")
+	wantError(t, "DropBatch", st.DropBatch(t.Context(), "nobody", "b1"), store.ErrNotFound, "")
 }

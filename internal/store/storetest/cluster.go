@@ -48,14 +48,37 @@ func start(ctx context.Context, o Options) (*Cluster, error) {
 	return c, nil
 }
 
+// create creates the files of the cluster, starts the server and makes the template.
+// Connections over the socket are trusted, since only its owner reaches it; TCP needs the
+// password.
 func (c *Cluster) create(ctx context.Context, o Options) error {
-	if err := c.initdb(ctx); err != nil {
+	secret := filepath.Join(c.folder, "password")
+	if err := os.WriteFile(secret, []byte(c.password+"\n"), 0o600); err != nil {
 		return err
 	}
-	if err := c.startServer(ctx); err != nil {
+	if c.user != nil {
+		if err := os.Chown(secret, c.user.uid, c.user.gid); err != nil {
+			return err
+		}
+	}
+	cmd := c.command(ctx, "initdb", "-D", c.data(), "-U", admin, "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions",
+		"--auth-local=trust", "--auth-host=scram-sha-256", "--pwfile="+secret)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("storetest: initdb: %w: %s", err, bytes.TrimSpace(said))
+	}
+	if err := c.startServer(ctx); err != nil || o.Template == nil {
 		return err
 	}
-	return c.makeTemplate(ctx, o)
+	const name = "template_deem"
+	err := c.run(ctx, "CREATE DATABASE "+name)
+	if err == nil {
+		err = o.Template(ctx, c.URL(name))
+	}
+	if err != nil {
+		return fmt.Errorf("storetest: make template: %w", err)
+	}
+	c.template = name
+	return nil
 }
 
 // makeFolder creates the folder of the cluster, accessible only to the server's user, and
@@ -80,26 +103,6 @@ func (c *Cluster) makeFolder() error {
 }
 
 func (c *Cluster) data() string { return filepath.Join(c.folder, "data") }
-
-// initdb creates the files of the cluster. Connections over the socket are trusted, since
-// only its owner reaches it; TCP needs the password.
-func (c *Cluster) initdb(ctx context.Context) error {
-	secret := filepath.Join(c.folder, "password")
-	if err := os.WriteFile(secret, []byte(c.password+"\n"), 0o600); err != nil {
-		return err
-	}
-	if c.user != nil {
-		if err := os.Chown(secret, c.user.uid, c.user.gid); err != nil {
-			return err
-		}
-	}
-	cmd := c.command(ctx, "initdb", "-D", c.data(), "-U", admin, "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions",
-		"--auth-local=trust", "--auth-host=scram-sha-256", "--pwfile="+secret)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("storetest: initdb: %w: %s", err, bytes.TrimSpace(said))
-	}
-	return nil
-}
 
 // command returns a Postgres program that runs as the server's user. Postgres refuses to
 // run as root.

@@ -191,9 +191,8 @@ func testCopyChosen(t *testing.T, from, to store.Database) {
 	}
 	diff(t, "records", all(t, to, ids[1]), all(t, from, ids[1]))
 	sameReplies(t, from, to, all(t, from, ids[1])) // Their original cost, although the run that paid for them is not there.
-	if _, err := store.Copy(t.Context(), from, to, "nobody"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Copy of an unknown run: %v, want ErrNotFound", err)
-	}
+	_, err := store.Copy(t.Context(), from, to, "nobody")
+	wantError(t, "Copy of an unknown run", err, store.ErrNotFound, "")
 }
 
 // A brittle store fails after some appends.

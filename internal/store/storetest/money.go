@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"testing"
 
 	"deem"
@@ -113,9 +112,8 @@ func testMoneySettle(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100})
 	mustAppend(t, st, run.ID, paid(0, 30))
-	if _, err := st.Settle(t.Context(), run.ID); !errors.Is(err, store.ErrBusy) {
-		t.Errorf("Settle of a run that is being judged: %v, want ErrBusy", err)
-	}
+	_, err := st.Settle(t.Context(), run.ID)
+	wantError(t, "Settle of a run that is being judged", err, store.ErrBusy, "")
 	must(t, st.Release(run.ID))
 	if released, err := st.Settle(t.Context(), run.ID); err != nil || released != 70 {
 		t.Errorf("Settle = %d, %v, want 70", released, err)
@@ -164,9 +162,7 @@ func testMoneyUnknownRun(t *testing.T, s suite) {
 	st := s.open(t)
 	_, drawErr := st.Draw(t.Context(), "none", store.Draw{Limit: 1, Need: 1})
 	_, settleErr := st.Settle(t.Context(), "none")
-	for _, err := range []error{drawErr, settleErr, st.Leave(t.Context(), "none", "", 0)} {
-		if !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("error %v, want ErrNotFound", err)
-		}
-	}
+	wantError(t, "Draw", drawErr, store.ErrNotFound, "")
+	wantError(t, "Settle", settleErr, store.ErrNotFound, "")
+	wantError(t, "Leave", st.Leave(t.Context(), "none", "", 0), store.ErrNotFound, "")
 }

@@ -186,16 +186,13 @@ func (c *Cluster) Password() string { return c.password }
 func (c *Cluster) Database(t testing.TB) (url string) {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", c.names.Add(1))
-	c.execute(t, createDatabase(name, c.template))
+	create := "CREATE DATABASE " + name
+	if c.template != "" {
+		create += " TEMPLATE " + c.template
+	}
+	c.execute(t, create)
 	t.Cleanup(func() { c.execute(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	return c.URL(name)
-}
-
-func createDatabase(name, template string) string {
-	if template == "" {
-		return "CREATE DATABASE " + name
-	}
-	return "CREATE DATABASE " + name + " TEMPLATE " + template
 }
 
 // Execute runs statements in the database at url.
@@ -221,20 +218,18 @@ func (c *Cluster) execute(t testing.TB, statement string) {
 	defer cancel()
 	for {
 		err := c.run(ctx, statement)
-		if err == nil || !c.down() || ctx.Err() != nil {
-			if err != nil {
-				t.Errorf("storetest: %s: %v", statement, err)
-			}
+		if err == nil {
+			return
+		}
+		c.mu.Lock()
+		down := c.server == nil
+		c.mu.Unlock()
+		if !down || ctx.Err() != nil {
+			t.Errorf("storetest: %s: %v", statement, err)
 			return
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-}
-
-func (c *Cluster) down() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.server == nil
 }
 
 // run connects, executes one statement and disconnects.
@@ -245,20 +240,4 @@ func (c *Cluster) run(ctx context.Context, statement string) error {
 	}
 	_, err = conn.Exec(ctx, statement)
 	return errors.Join(err, conn.Close(ctx))
-}
-
-// makeTemplate creates the database that tests get copies of.
-func (c *Cluster) makeTemplate(ctx context.Context, o Options) error {
-	if o.Template == nil {
-		return nil
-	}
-	const name = "template_deem"
-	if err := c.run(ctx, createDatabase(name, "")); err != nil {
-		return fmt.Errorf("storetest: make template: %w", err)
-	}
-	if err := o.Template(ctx, c.URL(name)); err != nil {
-		return fmt.Errorf("storetest: make template: %w", err)
-	}
-	c.template = name
-	return nil
 }

@@ -2,13 +2,11 @@ package storetest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"deem"
 	"deem/internal/store"
@@ -163,9 +161,8 @@ func testClaim(t *testing.T, s suite) {
 	if err := other.Release(run.ID); err != nil {
 		t.Errorf("Release of a run that is not claimed: %v", err)
 	}
-	if _, _, err := other.Begin(t.Context(), Spec(""), false); !errors.Is(err, store.ErrBusy) {
-		t.Errorf("Begin after a stranger's Release: error = %v, want ErrBusy", err)
-	}
+	_, _, err := other.Begin(t.Context(), Spec(""), false)
+	wantError(t, "Begin after a stranger's Release", err, store.ErrBusy, "")
 	// A refused Begin does not affect the holder's claim, and reading needs none.
 	if got := mustRun(t, other, run.ID); got.ID != run.ID {
 		t.Errorf("Run = %s, want %s", got.ID, run.ID)
@@ -214,7 +211,7 @@ func testRefs(t *testing.T, s suite) {
 	// several.
 	for _, id := range ids {
 		n := len(id)
-		for n > 1 && count(ids, id[:n-1]) == 1 {
+		for n > 1 && !slices.ContainsFunc(ids, func(o string) bool { return o != id && strings.HasPrefix(o, id[:n-1]) }) {
 			n--
 		}
 		if got := mustRun(t, st, id[:n]); got.ID != id {
@@ -286,16 +283,6 @@ func testLast(t *testing.T, s suite) {
 	wantLast("the last run was deleted", empty.ID, second)
 }
 
-func count(ids []string, prefix string) int {
-	n := 0
-	for _, id := range ids {
-		if strings.HasPrefix(id, prefix) {
-			n++
-		}
-	}
-	return n
-}
-
 func testRuns(t *testing.T, s suite) {
 	st := s.open(t)
 	if n := len(collect(t, st.Runs(t.Context()))); n != 0 {
@@ -317,10 +304,7 @@ func testRuns(t *testing.T, s suite) {
 			want[0] = run
 		}
 	}
-	got := collect(t, st.Runs(t.Context()))
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("Runs differs, newest first (-want +got):\n%s", shorten(d))
-	}
+	diff(t, "Runs, newest first,", collect(t, st.Runs(t.Context())), want)
 	for run, err := range st.Runs(t.Context()) {
 		if err != nil || run.ID != want[0].ID {
 			t.Errorf("first of Runs = %s, %v, want %s", run.ID, err, want[0].ID)
@@ -333,16 +317,11 @@ func testUnknownRun(t *testing.T, s suite) {
 	st, _ := s.begin(t)
 	const id = "20200101-000000"
 	ctx := t.Context()
-	if err := st.Append(ctx, id, []deem.Record{Record(0)}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Append: error = %v, want ErrNotFound", err)
-	}
-	if _, err := st.Status(ctx, id, "q", 0); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Status: error = %v, want ErrNotFound", err)
-	}
+	wantError(t, "Append", st.Append(ctx, id, []deem.Record{Record(0)}), store.ErrNotFound, "")
+	_, err := st.Status(ctx, id, "q", 0)
+	wantError(t, "Status", err, store.ErrNotFound, "")
 	for _, err := range st.Records(ctx, id, store.Query{}) {
-		if !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("Records: error = %v, want ErrNotFound", err)
-		}
+		wantError(t, "Records", err, store.ErrNotFound, "")
 		return
 	}
 	t.Error("Records of an unknown run gave no error")

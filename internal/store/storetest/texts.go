@@ -78,7 +78,12 @@ func testTexts(t *testing.T, s suite) {
 		}
 		add(textItem(place, strings.Repeat("a\x00b", 2000)))
 	}
-	for _, text := range lookalikes() {
+	// These look like what a store may keep in place of a text.
+	for _, text := range []string{
+		"1", `{"response":1}`, `{"fields/dialogue":1,"question":2}`, `{"text":1}`, `{"$ref":1}`, `[1]`, "sha256:" + strings.Repeat("0", 64),
+		`{"response":1,"filler":"` + Text("x", 5000) + `"}`, `{"id":"x","response":"","filler":"` + Text("x", 5000) + `"}`,
+		strings.Repeat("0", 64) + Text("hash", 5000),
+	} {
 		add(textItem("everywhere", text))
 	}
 	for _, text := range strange {
@@ -93,16 +98,6 @@ func testTexts(t *testing.T, s suite) {
 	}
 	for i := range got {
 		diff(t, fmt.Sprintf("record %.60q", want[i].Item.ID), got[i], want[i])
-	}
-}
-
-// lookalikes are texts, short and long, that look like what a store may keep in place of a
-// text.
-func lookalikes() []string {
-	return []string{
-		"1", `{"response":1}`, `{"fields/dialogue":1,"question":2}`, `{"text":1}`, `{"$ref":1}`, `[1]`, "sha256:" + strings.Repeat("0", 64),
-		`{"response":1,"filler":"` + Text("x", 5000) + `"}`, `{"id":"x","response":"","filler":"` + Text("x", 5000) + `"}`,
-		strings.Repeat("0", 64) + Text("hash", 5000),
 	}
 }
 
