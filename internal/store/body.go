@@ -39,11 +39,50 @@ func (e *ItemEncoder) Item(it deem.Item) (StoredItem, error) {
 		return StoredItem{}, fmt.Errorf("the weight %v is not a number", it.Weight)
 	}
 	it, long := takeLong(it)
-	for i := range long {
-		long[i].Hash = e.sum(long[i].Body)
+	for i, t := range long {
+		hash, ok := e.known[t.Body]
+		if !ok {
+			hash = sha256.Sum256([]byte(t.Body))
+			if e.known == nil {
+				e.known = map[string]TextSum{}
+			}
+			e.known[t.Body] = hash
+		}
+		long[i].Hash = hash
 	}
 	body := it.Canonical()
 	return StoredItem{string(body), long, ItemSum(body, long)}, nil
+}
+
+// A StoredRecord is a record with its parts as they are stored.
+type StoredRecord struct {
+	deem.Record
+	Stored  StoredItem
+	Parts   *string  // JSON; nil if there are none
+	Replies []string // one for each call; "" if there is no reply
+}
+
+// Record checks a record and returns it as it is stored.
+func (e *ItemEncoder) Record(rec deem.Record) (r StoredRecord, err error) {
+	if err := CheckRecord(rec); err != nil {
+		return r, err
+	}
+	r = StoredRecord{Record: rec, Replies: make([]string, len(rec.Calls))}
+	if r.Stored, err = e.Item(rec.Item); err != nil {
+		return r, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
+	}
+	if r.Parts, err = encodeParts(rec); err != nil {
+		return r, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
+	}
+	for i, c := range rec.Calls {
+		if c.Reply == nil {
+			continue
+		}
+		if r.Replies[i], err = EncodeReply(*c.Reply); err != nil {
+			return r, fmt.Errorf("encode reply about item %q: %w", rec.Item.ID, err)
+		}
+	}
+	return r, nil
 }
 
 // ItemSum returns the hash of an item with the given JSON and long texts, sorted by place.
@@ -56,19 +95,6 @@ func ItemSum(json []byte, long []LongText) TextSum {
 		buf = append(append(buf, t.Place...), t.Hash[:]...)
 	}
 	return sha256.Sum256(buf)
-}
-
-// sum returns the hash of a text.
-func (e *ItemEncoder) sum(text string) TextSum {
-	if hash, ok := e.known[text]; ok {
-		return hash
-	}
-	hash := sha256.Sum256([]byte(text))
-	if e.known == nil {
-		e.known = map[string]TextSum{}
-	}
-	e.known[text] = hash
-	return hash
 }
 
 // replyBody is the part of a [deem.Reply] that all runs share. The rest belongs to the call
@@ -99,8 +125,8 @@ type recordParts struct {
 	Probability *float64           `json:"probability,omitempty"`
 }
 
-// EncodeParts returns the JSON of the parts of a record, or nil if it has none.
-func EncodeParts(rec deem.Record) (*string, error) {
+// encodeParts returns the JSON of the parts of a record, or nil if it has none.
+func encodeParts(rec deem.Record) (*string, error) {
 	var p recordParts
 	if v := rec.Verdict; v != nil {
 		p = recordParts{Aspects: v.Aspects, Parts: v.Parts}
@@ -114,7 +140,7 @@ func EncodeParts(rec deem.Record) (*string, error) {
 	return &text, err
 }
 
-// DecodeParts sets the parts of a record from what EncodeParts wrote.
+// DecodeParts sets the parts of a record from what encodeParts wrote.
 func DecodeParts(text string, rec *deem.Record) error {
 	var p recordParts
 	err := DecodeJSON(text, &p)

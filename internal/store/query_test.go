@@ -101,25 +101,3 @@ func TestPagesError(t *testing.T) {
 		t.Errorf("elements %v with errors %v, want 1, 2 and then the error", got, errs)
 	}
 }
-
-// TestWalk checks that a walk requests no more than is wanted, each time after the last
-// record that was read.
-func TestWalk(t *testing.T) {
-	w := store.NewWalk(5)
-	if got, want := w.Args(w.Rows(3)), []any{int64(-1), int64(0), int64(0), 3}; !slices.Equal(got, want) {
-		t.Errorf("Args at the beginning = %v, want %v", got, want)
-	}
-	w.Behind(7, 1, 42)
-	if w.Passed(3) {
-		t.Error("Passed(3) of 5 says that no more are wanted")
-	}
-	if got, want := w.Args(w.Rows(3)), []any{int64(7), int64(1), int64(42), 2}; !slices.Equal(got, want) {
-		t.Errorf("Args of the second page = %v, want %v", got, want)
-	}
-	if !w.Passed(2) {
-		t.Error("Passed(2) of the last 2 says that more are wanted")
-	}
-	if all := store.NewWalk(0); all.Rows(256) != 256 || all.Passed(1_000_000) {
-		t.Error("a walk through all records has an end")
-	}
-}

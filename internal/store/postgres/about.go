@@ -24,14 +24,13 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 			c, err := s.claims.take(ctx, run.Key())
 			if errors.Is(err, store.ErrBusy) {
 				return store.Run{}, err
-			}
-			if err != nil {
+			} else if err != nil {
 				return store.Run{}, s.explain("edit a run in", err)
 			}
 			defer s.claims.giveUp(c) //nolint:errcheck // Only this call holds the claim.
 		}
 	}
-	err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = s.transact(ctx, "edit a run in", func(ctx context.Context, tx pgx.Tx) error {
 		if run, err = anyRun(ctx, tx, runID, " FOR UPDATE OF r"); err != nil {
 			return err
 		}
@@ -44,7 +43,7 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 		_, err = tx.Exec(ctx, `UPDATE runs SET about = $2, deleted = $3 WHERE id = $1`, pack(runID), about, nanos(run.About.Deleted))
 		return err
 	})
-	return run, s.explain("edit a run in", err)
+	return run, err
 }
 
 // anyRun returns the run with an id, deleted or not.
@@ -63,7 +62,7 @@ func (s *Store) Deleted(ctx context.Context) iter.Seq2[store.Run, error] {
 
 // Purge implements [store.Editor].
 func (s *Store) Purge(ctx context.Context, runID string) error {
-	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := s.transact(ctx, "purge a run of", func(ctx context.Context, tx pgx.Tx) error {
 		run, err := anyRun(ctx, tx, runID, " FOR UPDATE OF r")
 		if err != nil {
 			return err
@@ -88,5 +87,5 @@ func (s *Store) Purge(ctx context.Context, runID string) error {
 		return nil
 	})
 	s.numbers.Delete(runID)
-	return s.explain("purge a run of", err)
+	return err
 }

@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,12 +43,43 @@ func (s *Store) append(ctx context.Context, runID string, recs []deem.Record, re
 		return nil
 	}
 	a.known, a.replace = &s.known, replace
-	if err := s.once(ctx, a.queue); err != nil {
-		return s.explain("append to", err)
+	if err := s.once(ctx, "append to", a.queue); err != nil {
+		return err
 	}
 	s.known.add(a.texts)
 	return nil
 }
+
+// A row is a record, or several of the same item and trial, of which the last counts and
+// all calls are kept.
+type row struct {
+	store.StoredRecord
+	ord    int     // index in the append
+	places *string // see placesOf
+	key    []byte  // see keyOf
+}
+
+// A keyedReply is a reply with a key, and its body.
+type keyedReply struct {
+	*deem.Reply
+	body string
+}
+
+// An appender contains the rows of one append, by table and in the order of their keys.
+type appender struct {
+	run, now int64
+	rows     []*row
+	known    *texts // texts that need not be sent
+	replace  string // which existing records the new ones replace
+
+	texts   []store.LongText
+	items   []*row // one for each item
+	replies []keyedReply
+	lines   []string // keys of replies that a batch brought
+}
+
+// blockRows is the maximum number of records in one append: the size of a block of numbers.
+const blockRows = 1 << 20
 
 // newAppender checks all records before anything is sent.
 func (s *Store) newAppender(ctx context.Context, runID string, recs []deem.Record) (*appender, error) {
@@ -63,64 +96,27 @@ func (s *Store) newAppender(ctx context.Context, runID string, recs []deem.Recor
 	if err != nil {
 		return nil, err
 	}
-	a := &appender{run: run, now: s.opts.Now().UnixNano()}
-	return a, a.add(recs)
-}
-
-// A row is a record, or several of the same item and trial, of which the last counts and
-// all calls are kept.
-type row struct {
-	ord   int // index in the append
-	rec   deem.Record
-	item  encodedItem
-	key   []byte // see keyOf
-	calls []call
-
-	parts *string // JSON
-}
-
-// A call is a call with the body of its reply.
-type call struct {
-	deem.Call
-	body string
-}
-
-// An appender contains the rows of one append, by table and in the order of their keys.
-type appender struct {
-	run, now int64
-	rows     []*row
-	known    *texts // texts that need not be sent
-	replace  string // which existing records the new ones replace
-
-	texts   []store.LongText
-	items   []encodedItem
-	replies []call
-	lines   []string // keys of replies that a batch brought
-}
-
-// blockRows is the maximum number of records in one append: the size of a block of numbers.
-const blockRows = 1 << 20
-
-// add adds records.
-func (a *appender) add(recs []deem.Record) error {
 	if len(recs) >= blockRows {
-		return fmt.Errorf("%d records are too many for one append", len(recs))
+		return nil, fmt.Errorf("%d records are too many for one append", len(recs))
 	}
 	type key struct {
 		id    string
 		trial int
 	}
+	a := &appender{run: run, now: s.opts.Now().UnixNano()}
 	byKey, items := make(map[key]*row, len(recs)), store.ItemEncoder{}
 	for i, rec := range recs {
-		r, err := newRow(a.run, rec, &items)
-		if err != nil {
-			return err
+		r := &row{ord: i, key: keyOf(run, rec.Item.ID)}
+		if r.StoredRecord, err = items.Record(rec); err != nil {
+			return nil, err
 		}
-		r.ord = i
+		if r.places, err = placesOf(r.Stored); err != nil {
+			return nil, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
+		}
 		k := key{string(r.key), rec.Trial}
 		if old, ok := byKey[k]; ok {
 			// One statement cannot write a row twice.
-			r.ord, r.calls = old.ord, append(old.calls, r.calls...)
+			r.ord, r.Calls, r.Replies = old.ord, slices.Concat(old.Calls, r.Calls), slices.Concat(old.Replies, r.Replies)
 			*old = *r
 			continue
 		}
@@ -128,68 +124,42 @@ func (a *appender) add(recs []deem.Record) error {
 		a.rows = append(a.rows, r)
 	}
 	slices.SortFunc(a.rows, func(x, y *row) int {
-		if c := bytes.Compare(x.key, y.key); c != 0 {
-			return c
-		}
-		return x.rec.Trial - y.rec.Trial
+		return cmp.Or(bytes.Compare(x.key, y.key), cmp.Compare(x.Trial, y.Trial))
 	})
-	a.gather()
-	return nil
-}
-
-func newRow(run int64, rec deem.Record, items *store.ItemEncoder) (*row, error) {
-	if err := store.CheckRecord(rec); err != nil {
-		return nil, err
-	}
-	r := &row{rec: rec, key: keyOf(run, rec.Item.ID), calls: make([]call, len(rec.Calls))}
-	var err error
-	if r.item, err = encodeItem(rec.Item, items); err != nil {
-		return nil, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
-	}
-	if r.parts, err = store.EncodeParts(rec); err != nil {
-		return nil, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
-	}
-	for i, c := range rec.Calls {
-		r.calls[i].Call = c
-		if c.Reply == nil {
-			continue
-		}
-		if r.calls[i].body, err = store.EncodeReply(*c.Reply); err != nil {
-			return nil, fmt.Errorf("encode reply about item %q: %w", rec.Item.ID, err)
-		}
-	}
-	return r, nil
-}
-
-// gather collects the shared data of the rows, sorted and without duplicates: texts, items
-// and replies.
-func (a *appender) gather() {
 	for _, r := range a.rows {
-		a.items = append(a.items, r.item)
-		a.texts = append(a.texts, r.item.Long...)
-		for _, c := range r.calls {
-			a.gatherReply(c)
+		a.texts = append(a.texts, r.Stored.Long...)
+		for i, c := range r.Calls {
+			if c.Reply == nil || c.Reply.Key == "" {
+				continue
+			}
+			a.replies = append(a.replies, keyedReply{c.Reply, r.Replies[i]})
+			if c.Reply.Batch != "" && !c.Reply.Cached {
+				a.lines = append(a.lines, pack(c.Reply.Key))
+			}
 		}
 	}
-	a.items = unique(a.items, func(x, y encodedItem) int { return bytes.Compare(x.Hash[:], y.Hash[:]) })
+	a.items = unique(slices.Clone(a.rows), func(x, y *row) int { return bytes.Compare(x.Stored.Hash[:], y.Stored.Hash[:]) })
 	a.texts = unique(a.texts, func(x, y store.LongText) int { return bytes.Compare(x.Hash[:], y.Hash[:]) })
-	a.replies = unique(a.replies, func(x, y call) int { return strings.Compare(pack(x.Reply.Key), pack(y.Reply.Key)) })
+	a.replies = unique(a.replies, byReplyKey)
 	a.lines = unique(a.lines, strings.Compare)
+	return a, nil
 }
 
-func (a *appender) gatherReply(c call) {
-	r := c.Reply
-	if r == nil {
-		return
+// placesOf returns the JSON that maps the places of an item's long texts to the texts, or
+// nil if there are none.
+func placesOf(it store.StoredItem) (*string, error) {
+	if len(it.Long) == 0 {
+		return nil, nil //nolint:nilnil // NULL is stored.
 	}
-	if r.Key == "" {
-		return
+	places := map[string][2]any{}
+	for _, t := range it.Long {
+		places[t.Place] = [2]any{hex.EncodeToString(t.Hash[:]), len(t.Body)}
 	}
-	a.replies = append(a.replies, c)
-	if r.Batch != "" && !r.Cached {
-		a.lines = append(a.lines, pack(r.Key))
-	}
+	list, err := store.EncodeJSON(places)
+	return &list, err
 }
+
+func byReplyKey(x, y keyedReply) int { return strings.Compare(pack(x.Key), pack(y.Key)) }
 
 // unique sorts a list and keeps the first of equals.
 func unique[T any](list []T, compare func(x, y T) int) []T {

@@ -19,37 +19,23 @@ type line struct {
 	body *string
 }
 
-// newLines checks lines and returns them by key; of each key the last.
-func newLines(list []store.BatchLine) ([]line, error) {
-	lines := make([]line, len(list))
-	for i, l := range list {
-		if err := store.CheckBatchLine(l); err != nil {
-			return nil, err
-		}
-		lines[i].BatchLine = l
-		if l.Reply != nil {
-			said, err := store.EncodeReply(*l.Reply)
-			if err != nil {
-				return nil, err
-			}
-			lines[i].body = &said
-		}
-	}
-	slices.Reverse(lines)
-	return unique(lines, func(x, y line) int { return strings.Compare(pack(x.Key), pack(y.Key)) }), nil
-}
-
 // PutBatch implements [store.Batches].
 func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, list []store.BatchLine) error {
-	lines, err := newLines(list)
-	if err != nil {
-		return s.explain("put a batch into", err)
+	lines := make([]line, len(list))
+	for i, l := range list {
+		err := store.CheckBatchLine(l)
+		if lines[i].BatchLine = l; err == nil && l.Reply != nil {
+			lines[i].body = new(string)
+			*lines[i].body, err = store.EncodeReply(*l.Reply)
+		}
+		if err != nil {
+			return s.explain("put a batch into", err)
+		}
 	}
-	run, err := s.number(ctx, runID)
-	if err != nil {
-		return s.explain("put a batch into", err)
-	}
-	err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	// Of each key the last counts.
+	slices.Reverse(lines)
+	lines = unique(lines, func(x, y line) int { return strings.Compare(pack(x.Key), pack(y.Key)) })
+	return s.transactRun(ctx, "put a batch into", runID, func(ctx context.Context, tx pgx.Tx, run int64) error {
 		var n int64
 		err := tx.QueryRow(ctx, `INSERT INTO batches (run, key, id, state, lines, most_micros, planned)
 			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (run, key) DO UPDATE SET id = excluded.id, state = excluded.state,
@@ -65,39 +51,28 @@ func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, list 
 		}
 		return nil
 	})
-	return s.explain("put a batch into", err)
-}
-
-// lineColumns are the lists of putLines.
-type lineColumns struct {
-	keys                       []string
-	bodies, kinds, details     []*string
-	latencies, attempts, costs []*int64
-	unpriced                   []*bool
-	passing                    []bool
-}
-
-func (c *lineColumns) add(l line) {
-	var latency, attempts, cost *int64
-	var unpriced *bool
-	var kind, detail *string
-	if r := l.Reply; r != nil {
-		latency, attempts, cost, unpriced = new(int64(r.Latency)), new(int64(r.Attempts)), &r.CostMicros, &r.Unpriced
-	}
-	if f := l.Failure; f != nil {
-		kind, detail = new(pack(string(f.Kind))), new(pack(f.Detail))
-	}
-	c.keys, c.bodies, c.passing = append(c.keys, pack(l.Key)), append(c.bodies, l.body), append(c.passing, l.Passing)
-	c.latencies, c.attempts, c.costs = append(c.latencies, latency), append(c.attempts, attempts), append(c.costs, cost)
-	c.unpriced, c.kinds, c.details = append(c.unpriced, unpriced), append(c.kinds, kind), append(c.details, detail)
 }
 
 // putLines adds or updates lines. A line of another batch is not changed, which is how it
 // is detected.
 func putLines(ctx context.Context, tx pgx.Tx, run, batch int64, lines []line) error {
-	var c lineColumns
+	var keys []string
+	var bodies, kinds, details []*string
+	var latencies, attempts, costs []*int64
+	var unpriced []*bool
+	var passing []bool
 	for _, l := range lines {
-		c.add(l)
+		var p paid
+		var kind, detail *string
+		if l.Reply != nil {
+			p = paidFor(l.Reply, *l.body)
+		}
+		if f := l.Failure; f != nil {
+			kind, detail = new(pack(string(f.Kind))), new(pack(f.Detail))
+		}
+		keys, bodies, passing = append(keys, pack(l.Key)), append(bodies, p.body), append(passing, l.Passing)
+		latencies, attempts, costs = append(latencies, p.latency), append(attempts, p.attempts), append(costs, p.cost)
+		unpriced, kinds, details = append(unpriced, p.unpriced), append(kinds, kind), append(details, detail)
 	}
 	rows, err := tx.Query(ctx, `INSERT INTO batch_lines AS l
 		(run, key, batch, body, latency, attempts, cost_micros, unpriced, kind, detail, passing)
@@ -108,7 +83,7 @@ func putLines(ctx context.Context, tx pgx.Tx, run, batch int64, lines []line) er
 		latency = excluded.latency, attempts = excluded.attempts, cost_micros = excluded.cost_micros,
 		unpriced = excluded.unpriced, kind = excluded.kind, detail = excluded.detail, passing = excluded.passing
 		WHERE l.batch = excluded.batch RETURNING key`,
-		run, batch, c.keys, c.bodies, c.latencies, c.attempts, c.costs, c.unpriced, c.kinds, c.details, c.passing)
+		run, batch, keys, bodies, latencies, attempts, costs, unpriced, kinds, details, passing)
 	if err != nil {
 		return err
 	}
@@ -130,18 +105,15 @@ func (s *Store) Batches(ctx context.Context, runID string) ([]store.Batch, error
 	if err != nil {
 		return nil, s.explain("read", err)
 	}
-	list, err := collect(ctx, s, scanBatch, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
+	list, err := collect(ctx, s, func(row pgx.Row) (b store.Batch, err error) {
+		var planned *int64
+		err = row.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros)
+		b.Key, b.ID, b.Planned = unpack(b.Key), unpack(b.ID), timeOf(planned)
+		return b, err
+	}, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
 		count(l.body), count(l.kind), coalesce(sum(l.cost_micros) FILTER (WHERE NOT l.taken), 0)::bigint
 		FROM batches b LEFT JOIN batch_lines l ON l.batch = b.n WHERE b.run = $1 GROUP BY b.n ORDER BY b.n`, run)
 	return list, s.explain("read", err)
-}
-
-func scanBatch(row pgx.Row) (store.Batch, error) {
-	var b store.Batch
-	var planned *int64
-	err := row.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros)
-	b.Key, b.ID, b.Planned = unpack(b.Key), unpack(b.ID), timeOf(planned)
-	return b, err
 }
 
 // BatchLine implements [store.Batches].
@@ -193,9 +165,8 @@ func (s *Store) DropBatch(ctx context.Context, runID, key string) error {
 	if err != nil {
 		return s.explain("drop a batch from", err)
 	}
-	err = s.once(ctx, func(b *pgx.Batch) {
+	return s.once(ctx, "drop a batch from", func(b *pgx.Batch) {
 		b.Queue(`DELETE FROM batch_lines WHERE batch IN (SELECT n FROM batches WHERE run = $1 AND key = $2)`, run, pack(key))
 		b.Queue(`DELETE FROM batches WHERE run = $1 AND key = $2`, run, pack(key))
 	})
-	return s.explain("drop a batch from", err)
 }

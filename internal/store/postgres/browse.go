@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -14,28 +13,26 @@ import (
 )
 
 // View implements [store.Browser].
-func (s *Store) View(ctx context.Context, runID string, v store.View) ([]deem.Record, error) {
+func (s *Store) View(ctx context.Context, runID string, v store.View) (recs []deem.Record, err error) {
 	if err := v.Check(); err != nil {
 		return nil, err
 	}
-	recs, err := s.view(ctx, runID, v)
-	return recs, s.explain("read", err)
-}
-
-func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Record, error) {
+	defer func() { err = s.explain("read", err) }()
 	sel, err := s.selects(ctx, runID, v)
 	if err != nil {
 		return nil, err
 	}
-	order := store.ViewOrderOf(v)
-	segments, err := s.segments(ctx, sel, order, v.From)
+	segments, err := s.segments(ctx, sel, store.ViewOrderOf(v), v.From)
 	if err != nil {
 		return nil, err
 	}
 	left := cmp.Or(v.Limit, store.DefaultLimit)
 	var page []found
 	for _, seg := range segments {
-		part, err := s.viewPart(ctx, sel, seg, left, v.Brief)
+		where := conditions{slices.Clone(sel.terms), slices.Clone(sel.args)}
+		where.and(seg.where, seg.args...)
+		last := where.add(left)
+		part, err := s.readPage(ctx, selectRecords(sel.join, where.String(), seg.by, last, v.Brief), where.args, v.Brief)
 		if err != nil {
 			return nil, err
 		}
@@ -44,21 +41,16 @@ func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Re
 			break
 		}
 	}
-	return s.finishView(ctx, page, v.WithCalls)
-}
-
-// finishView completes the records of a page.
-func (s *Store) finishView(ctx context.Context, page []found, withCalls bool) ([]deem.Record, error) {
 	cache, recs := &textCache{}, make([]deem.Record, 0, len(page))
-	for rest := page; len(rest) > 0; {
-		n := fit(rest)
-		if err := s.complete(ctx, rest[:n], withCalls, cache); err != nil {
+	for len(page) > 0 {
+		n := fit(page)
+		if err := s.complete(ctx, page[:n], v.WithCalls, cache); err != nil {
 			return nil, err
 		}
-		for _, f := range rest[:n] {
+		for _, f := range page[:n] {
 			recs = append(recs, f.rec)
 		}
-		rest = rest[n:]
+		page = page[n:]
 	}
 	return recs, nil
 }
@@ -117,68 +109,47 @@ func (s *Store) segments(ctx context.Context, sel *selection, o store.ViewOrder,
 		}
 		return []segment{some(o), none(o)}, nil
 	}
-	n, err := s.recordNumber(ctx, sel.run, from.ID, from.Trial)
+	n, err := s.recordNumber(ctx, sel.run, from.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	if n == 0 { // A place without a record is after all records with its position.
-		n = math.MaxInt64
-	}
+	// The rest of the records with the value of the place.
 	rest := segment{
 		store.PlaceColumns + " " + o.BeyondPlace() + " ($%d, $%d, $%d)",
 		[]any{from.Position, from.Trial, n},
 		o.ByPlace(),
 	}
-	return behind(o, rest, from.Value), nil
-}
-
-// behind returns the segments after a place with the given value; rest are the records with
-// that value.
-func behind(o store.ViewOrder, rest segment, value *float64) []segment {
 	switch {
 	case o.Value == "":
-		return []segment{rest}
-	case value == nil && o.Backward:
+		return []segment{rest}, nil
+	case from.Value == nil:
 		rest.where = o.Value + " IS NULL AND " + rest.where
-		return []segment{rest, some(o)}
-	case value == nil:
-		rest.where = o.Value + " IS NULL AND " + rest.where
-		return []segment{rest}
+		if o.Backward {
+			return []segment{rest, some(o)}, nil
+		}
+		return []segment{rest}, nil
 	}
 	rest.where = rest.where + " AND " + o.Value + " = $%d"
-	rest.args = append(rest.args, *value)
-	further := segment{o.Value + " " + o.BeyondValue() + " $%d", []any{*value}, o.ByValue()}
+	rest.args = append(rest.args, *from.Value)
+	further := segment{o.Value + " " + o.BeyondValue() + " $%d", []any{*from.Value}, o.ByValue()}
 	if o.Backward {
-		return []segment{rest, further}
+		return []segment{rest, further}, nil
 	}
-	return []segment{rest, further, none(o)}
+	return []segment{rest, further, none(o)}, nil
 }
 
 // some are all records with a value, none those without.
 func some(o store.ViewOrder) segment { return segment{o.Value + " IS NOT NULL", nil, o.ByValue()} }
 func none(o store.ViewOrder) segment { return segment{o.Value + " IS NULL", nil, o.ByPlace()} }
 
-// viewPart reads records of a segment.
-func (s *Store) viewPart(ctx context.Context, sel *selection, seg segment, limit int, brief bool) ([]found, error) {
-	where := conditions{slices.Clone(sel.terms), slices.Clone(sel.args)}
-	where.and(seg.where, seg.args...)
-	last := where.add(limit)
-	return s.readPage(ctx, selectRecords(sel.join, where.String(), seg.by, last, brief), where.args, brief)
-}
-
 // Count implements [store.Browser].
 func (s *Store) Count(ctx context.Context, runID string, v store.View) (store.Counts, error) {
 	if err := v.Check(); err != nil {
 		return store.Counts{}, err
 	}
-	counts, err := s.count(ctx, runID, v)
-	return counts, s.explain("count records in", err)
-}
-
-func (s *Store) count(ctx context.Context, runID string, v store.View) (store.Counts, error) {
 	sel, err := s.selects(ctx, runID, v)
 	if err != nil {
-		return store.Counts{}, err
+		return store.Counts{}, s.explain("count records in", err)
 	}
 	var t store.Tally
 	err = s.retry(ctx, func(ctx context.Context) error {
@@ -197,5 +168,5 @@ func (s *Store) count(ctx context.Context, runID string, v store.View) (store.Co
 		})
 		return err
 	})
-	return t.Counts(), err
+	return t.Counts(), s.explain("count records in", err)
 }

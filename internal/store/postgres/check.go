@@ -31,28 +31,25 @@ func Check(ctx context.Context, url string, o Options) (Health, error) {
 		return Health{Latest: runTables.Latest()}, err
 	}
 	h := Health{Path: s.path, Latest: runTables.Latest()}
-	err = s.retryStart(ctx, func(ctx context.Context) error { return h.read(ctx, s) })
+	err = s.retryStart(ctx, func(ctx context.Context) error {
+		found, err := identify(ctx, s.pool)
+		if err != nil {
+			return err
+		}
+		h.Schema = found.version
+		err = s.pool.QueryRow(ctx, `SELECT current_setting('server_version'), pg_database_size(current_database())`).Scan(&h.Server, &h.Bytes)
+		if err != nil {
+			return err
+		}
+		if err := found.mustBeOurs(); err != nil || found.version == 0 {
+			return err
+		}
+		return s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM runs), (SELECT coalesce(sum(records), 0)::bigint FROM counts)`).Scan(&h.Runs, &h.Records)
+	})
 	if err == nil && h.Schema == h.Latest {
 		err = s.checkRows(ctx)
 	}
 	return h, errors.Join(s.explain("check", err), s.Close())
-}
-
-// read reads the facts from the database.
-func (h *Health) read(ctx context.Context, s *Store) error {
-	found, err := identify(ctx, s.pool)
-	if err != nil {
-		return err
-	}
-	h.Schema = found.version
-	err = s.pool.QueryRow(ctx, `SELECT current_setting('server_version'), pg_database_size(current_database())`).Scan(&h.Server, &h.Bytes)
-	if err != nil {
-		return err
-	}
-	if err := found.mustBeOurs(); err != nil || found.version == 0 {
-		return err
-	}
-	return s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM runs), (SELECT coalesce(sum(records), 0)::bigint FROM counts)`).Scan(&h.Runs, &h.Records)
 }
 
 // wrongRow names an inconsistent row, if there is one: a run whose counts or cost do not

@@ -57,18 +57,14 @@ func newClaims(config *pgx.ConnConfig, every time.Duration) *claims {
 	return &claims{config: config, every: every, name: name, held: map[int64]*claim{}, runs: map[string]*claim{}}
 }
 
-// lockOf returns the lock of the runs with a key. If two keys had the same lock, of which
-// there are 2^64, they would wait for each other and do no harm.
-func lockOf(key string) int64 {
-	sum := sha256.Sum256([]byte("deem run " + key))
-	return int64(binary.BigEndian.Uint64(sum[:8])) //nolint:gosec // All bits count.
-}
-
 // take claims the runs with a key. The error is [store.ErrBusy] if another process has it.
 func (c *claims) take(ctx context.Context, key string) (*claim, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	lock := lockOf(key)
+	// If two keys had the same lock, of which there are 2^64, they would wait for each other
+	// and do no harm.
+	sum := sha256.Sum256([]byte("deem run " + key))
+	lock := int64(binary.BigEndian.Uint64(sum[:8])) //nolint:gosec // All bits count.
 	if _, ok := c.held[lock]; ok {
 		return nil, busy("this process")
 	}
@@ -90,7 +86,9 @@ func (c *claims) take(ctx context.Context, key string) (*claim, error) {
 	cl := &claim{lock: lock}
 	c.held[lock] = cl
 	if c.stopped == nil {
-		c.watch()
+		ctx, cancel := context.WithCancel(context.Background())
+		c.stop, c.stopped = cancel, make(chan struct{})
+		go c.watch(ctx)
 	}
 	return cl, nil
 }
@@ -158,23 +156,19 @@ func (c *claims) holder(ctx context.Context, lock int64) (name string, pid int, 
 	return name, pid, err
 }
 
-// watch starts the goroutine that checks the connection.
-func (c *claims) watch() {
-	ctx, cancel := context.WithCancel(context.Background())
-	c.stop, c.stopped = cancel, make(chan struct{})
-	go func() {
-		defer close(c.stopped)
-		tick := time.NewTicker(c.every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				c.check(ctx)
-			}
+// watch checks the connection from time to time.
+func (c *claims) watch(ctx context.Context) {
+	defer close(c.stopped)
+	tick := time.NewTicker(c.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			c.check(ctx)
 		}
-	}()
+	}
 }
 
 // check makes sure that all claims are held. If that fails because the server is down, it
@@ -225,25 +219,6 @@ func (c *claims) relock(ctx context.Context, cl *claim) bool {
 	}
 	cl.lost = true
 	return true
-}
-
-// keep associates a claim with a run.
-func (c *claims) keep(runID string, cl *claim) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.runs[runID] = cl
-}
-
-// release releases the claim on a run, if there is one.
-func (c *claims) release(runID string) error {
-	c.mu.Lock()
-	cl, ok := c.runs[runID]
-	delete(c.runs, runID)
-	c.mu.Unlock()
-	if !ok {
-		return nil
-	}
-	return c.giveUp(cl)
 }
 
 // giveUp unlocks. A broken connection holds nothing.

@@ -12,16 +12,14 @@ import (
 
 // Import implements [store.Database].
 func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err error) {
-	spec, err := run.Clean()
-	if err != nil {
+	if run.Spec, err = run.Clean(); err != nil {
 		return false, err
 	}
-	run.Spec = spec
-	err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = s.transact(ctx, "import a run into", func(ctx context.Context, tx pgx.Tx) error {
 		added, err = addRun(ctx, tx, run)
 		return err
 	})
-	return added, s.explain("import a run into", err)
+	return added, err
 }
 
 // PutReplies implements [store.Database].
@@ -35,26 +33,26 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 		if err != nil {
 			return s.explain("import replies into", err)
 		}
-		a.gatherReply(call{deem.Call{Reply: &r}, said})
+		a.replies = append(a.replies, keyedReply{&r, said})
 	}
-	a.gather()
 	if len(a.replies) == 0 {
 		return nil
 	}
-	return s.explain("import replies into", s.once(ctx, a.queueReplies))
+	a.replies = unique(a.replies, byReplyKey)
+	return s.once(ctx, "import replies into", a.queueReplies)
 }
 
 // Imported implements [store.Database].
 func (s *Store) Imported(ctx context.Context, run store.Run) error {
 	n, err := s.number(ctx, run.ID)
-	if err == nil {
-		err = s.once(ctx, func(b *pgx.Batch) {
-			b.Queue(`UPDATE counts SET updated = $2 WHERE run = $1`, n, run.Updated.UnixNano())
-			b.Queue(`UPDATE runs SET state = $2, updated = $3, unsettled_micros = $4 WHERE n = $1`,
-				n, string(run.State), run.Updated.UnixNano(), run.SetAsideMicros)
-		})
+	if err != nil {
+		return s.explain("import a run into", err)
 	}
-	return s.explain("import a run into", err)
+	return s.once(ctx, "import a run into", func(b *pgx.Batch) {
+		b.Queue(`UPDATE counts SET updated = $2 WHERE run = $1`, n, run.Updated.UnixNano())
+		b.Queue(`UPDATE runs SET state = $2, updated = $3, unsettled_micros = $4 WHERE n = $1`,
+			n, string(run.State), run.Updated.UnixNano(), run.SetAsideMicros)
+	})
 }
 
 // BatchLines implements [store.Database].

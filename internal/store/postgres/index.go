@@ -23,21 +23,35 @@ const (
 // Index implements [store.Browser]. It adds the words of records whose current version is
 // not in the index. Appends do not wait for it: it only reads the records. Two processes
 // that index concurrently do the same work twice, which does no harm.
-func (s *Store) Index(ctx context.Context, runID string) (store.Searched, error) {
-	done, err := s.index(ctx, runID)
-	return done, s.explain("index", err)
-}
-
-func (s *Store) index(ctx context.Context, runID string) (store.Searched, error) {
+func (s *Store) Index(ctx context.Context, runID string) (done store.Searched, err error) {
+	defer func() { err = s.explain("index", err) }()
 	run, err := s.number(ctx, runID)
 	if err != nil {
-		return store.Searched{}, err
+		return done, err
 	}
-	missing, total, err := s.unindexed(ctx, run)
+	var missing []versioned
+	var total int
+	err = s.retry(ctx, func(ctx context.Context) error {
+		if err := s.pool.QueryRow(ctx, `SELECT count(*) FROM records WHERE run = $1`, run).Scan(&total); err != nil {
+			return err
+		}
+		rows, err := s.pool.Query(ctx, `SELECT r.n, r.version FROM records r LEFT JOIN words w ON w.record = r.n AND w.version = r.version
+			WHERE r.run = $1 AND w.record IS NULL ORDER BY r.n`, run)
+		if err != nil {
+			return err
+		}
+		missing, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (v versioned, err error) {
+			err = row.Scan(&v.n, &v.version)
+			return v, err
+		})
+		return err
+	})
 	if err != nil {
-		return store.Searched{}, err
+		return done, err
 	}
-	done := store.Searched{Done: total - len(missing), Total: total}
+	// Records that arrived between the two queries are counted by the next call.
+	total = max(total, len(missing))
+	done = store.Searched{Done: total - len(missing), Total: total}
 	if s.readOnly {
 		return done, nil // A writer creates it.
 	}
@@ -56,28 +70,6 @@ func (s *Store) index(ctx context.Context, runID string) (store.Searched, error)
 
 // A versioned record is the number of a record and its version.
 type versioned struct{ n, version int64 }
-
-// unindexed returns the records of a run whose current version is not indexed, and the
-// number of records.
-func (s *Store) unindexed(ctx context.Context, run int64) (missing []versioned, total int, err error) {
-	err = s.retry(ctx, func(ctx context.Context) error {
-		if err := s.pool.QueryRow(ctx, `SELECT count(*) FROM records WHERE run = $1`, run).Scan(&total); err != nil {
-			return err
-		}
-		rows, err := s.pool.Query(ctx, `SELECT r.n, r.version FROM records r LEFT JOIN words w ON w.record = r.n AND w.version = r.version
-			WHERE r.run = $1 AND w.record IS NULL ORDER BY r.n`, run)
-		if err != nil {
-			return err
-		}
-		missing, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (v versioned, err error) {
-			err = row.Scan(&v.n, &v.version)
-			return v, err
-		})
-		return err
-	})
-	// Records that arrived between the two queries are counted by the next call.
-	return missing, max(total, len(missing)), err
-}
 
 const putWords = `INSERT INTO words (record, version, said, found)
 	SELECT u.record, u.version, u.said, CASE WHEN u.words IS NOT NULL THEN array_to_tsvector(string_to_array(u.words, ' ')) END
@@ -101,7 +93,11 @@ func (s *Store) indexGroup(ctx context.Context, group []versioned, cache *textCa
 	var words []*string
 	for len(page) > 0 {
 		n := fit(page)
-		if err := s.fillTexts(ctx, withoutFields(page[:n]), cache); err != nil {
+		for i := range page[:n] { // Fields are not searched, so their texts are not read.
+			page[i].rec.Item.Fields = nil
+			maps.DeleteFunc(page[i].places, func(place string, _ textRef) bool { return store.IsField(place) })
+		}
+		if err := s.fillTexts(ctx, page[:n], cache); err != nil {
 			return err
 		}
 		for _, f := range page[:n] {
@@ -123,13 +119,4 @@ func vector(words []string) *string {
 		return nil
 	}
 	return new(strings.Join(words, " "))
-}
-
-// withoutFields drops fields, which are not searched, before their texts are read.
-func withoutFields(page []found) []found {
-	for i := range page {
-		page[i].rec.Item.Fields = nil
-		maps.DeleteFunc(page[i].places, func(place string, _ textRef) bool { return store.IsField(place) })
-	}
-	return page
 }

@@ -173,12 +173,16 @@ func TestItems(t *testing.T) {
 		{References: []string{"", long}, Fields: map[string]string{"": long, "a/b": long}},
 		{Fields: map[string]string{"a\xff": long}},
 	} {
-		e, err := encodeItem(it, &store.ItemEncoder{})
+		e, err := new(store.ItemEncoder).Item(it)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places, err := placesOf(e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var f found
-		if err := f.decodeItem(e.Hash[:], &e.JSON, e.places); err != nil {
+		if err := f.decodeItem(e.Hash[:], &e.JSON, places); err != nil {
 			t.Fatal(err)
 		}
 		if len(f.places) != len(e.Long) {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -25,72 +26,59 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 			return s.explain("write labels to", err)
 		}
 	}
+	// Only the last label of each person about each item is written, since a statement cannot
+	// write a row twice.
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	list = unique(list, func(x, y store.Label) int {
+		return cmp.Or(strings.Compare(pack(x.Item), pack(y.Item)), strings.Compare(pack(x.Annotator), pack(y.Annotator)))
+	})
 	var items, ids, datasets, annotators, labels, notes, drawn []string
 	var yes []bool
 	var scores []float64
 	var labelled []*int64
 	var sums [][]byte
-	for _, l := range lastLabels(list) {
+	for _, l := range list {
 		items, ids, datasets = append(items, pack(l.Item)), append(ids, pack(l.ID)), append(datasets, pack(l.Dataset))
 		annotators, labels, notes = append(annotators, pack(l.Annotator)), append(labels, pack(l.Label)), append(notes, pack(l.Note))
 		drawn = append(drawn, pack(l.Drawn))
 		yes, scores, labelled = append(yes, l.Yes), append(scores, l.Score), append(labelled, nanos(l.Labelled))
 		sums = append(sums, sealLabel(l))
 	}
-	err := s.once(ctx, func(b *pgx.Batch) {
+	return s.once(ctx, "write labels to", func(b *pgx.Batch) {
 		b.Queue(putLabels, items, ids, datasets, annotators, yes, labels, scores, notes, drawn, labelled, sums)
-	})
-	return s.explain("write labels to", err)
-}
-
-// lastLabels returns the labels by key, and only the last of each person about each item,
-// since a statement cannot write a row twice.
-func lastLabels(list []store.Label) []store.Label {
-	list = slices.Clone(list)
-	slices.Reverse(list)
-	return unique(list, func(x, y store.Label) int {
-		if c := strings.Compare(pack(x.Item), pack(y.Item)); c != 0 {
-			return c
-		}
-		return strings.Compare(pack(x.Annotator), pack(y.Annotator))
 	})
 }
 
 // DropLabel implements [store.Labels].
 func (s *Store) DropLabel(ctx context.Context, item, annotator string) error {
-	err := s.once(ctx, func(b *pgx.Batch) {
+	return s.once(ctx, "write labels to", func(b *pgx.Batch) {
 		b.Queue(`DELETE FROM labels WHERE item = $1 AND annotator = $2`, pack(item), pack(annotator))
-	})
-	return s.explain("write labels to", err)
-}
-
-// Labels implements [store.Labels].
-func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
-	return store.Pages(pageLabels, func(last store.Label) ([]store.Label, error) {
-		page, err := s.labelPage(ctx, q, last)
-		return page, s.explain("read labels of", err)
 	})
 }
 
 // pageLabels is how many labels are read at once. They are sorted for every page.
 const pageLabels = 2048
 
-// labelPage returns the first labels after the given one.
-func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.Label) (page []store.Label, err error) {
-	var where conditions
-	// Every label has an item hash, so the zero label is before all.
-	where.and("(item_id, item, annotator) > ($%d, $%d, $%d)", pack(after.ID), pack(after.Item), pack(after.Annotator))
-	if q.Dataset != "" {
-		where.and("dataset = $%d", pack(q.Dataset))
-	}
-	if len(q.Annotators) > 0 {
-		where.and("annotator = ANY ($%d::text[])", packAll(q.Annotators))
-	}
-	if len(q.IDs) > 0 {
-		where.and("item_id = ANY ($%d::text[])", packAll(q.IDs))
-	}
-	return collect(ctx, s, scanLabel, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, sum
-		FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, where.String(), pageLabels), where.args...)
+// Labels implements [store.Labels].
+func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
+	return store.Pages(pageLabels, func(last store.Label) ([]store.Label, error) {
+		var where conditions
+		// Every label has an item hash, so the zero label is before all.
+		where.and("(item_id, item, annotator) > ($%d, $%d, $%d)", pack(last.ID), pack(last.Item), pack(last.Annotator))
+		if q.Dataset != "" {
+			where.and("dataset = $%d", pack(q.Dataset))
+		}
+		if len(q.Annotators) > 0 {
+			where.and("annotator = ANY ($%d::text[])", packAll(q.Annotators))
+		}
+		if len(q.IDs) > 0 {
+			where.and("item_id = ANY ($%d::text[])", packAll(q.IDs))
+		}
+		page, err := collect(ctx, s, scanLabel, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, sum
+			FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, where.String(), pageLabels), where.args...)
+		return page, s.explain("read labels of", err)
+	})
 }
 
 func scanLabel(row pgx.Row) (store.Label, error) {

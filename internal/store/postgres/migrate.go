@@ -4,8 +4,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -52,18 +50,6 @@ func (id identity) mustBeOurs() error {
 	return runTables.refuseNewer(id.version)
 }
 
-// mustBeCurrent rejects a version that cannot be read without migration.
-func (id identity) mustBeCurrent() error {
-	if err := id.mustBeOurs(); err != nil {
-		return err
-	}
-	if id.version == 0 {
-		return deem.WithHint(fmt.Errorf("it holds no runs: %w", fs.ErrNotExist),
-			"judge something first, with `deem run --data FILE` or `deem demo`, or name another database with --db")
-	}
-	return runTables.refuseOlder(id.version)
-}
-
 // migrate brings the database up to date. If several processes start together, one does it,
 // and the others wait.
 func migrate(ctx context.Context, pool *pgxpool.Pool) error {
@@ -74,33 +60,26 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	if err := found.mustBeOurs(); err != nil || found.version == runTables.Latest() {
 		return err
 	}
-	return runTables.Alone(ctx, pool, func() error { return migrateLocked(ctx, pool) })
-}
-
-func migrateLocked(ctx context.Context, pool *pgxpool.Pool) error {
-	// Another process may have migrated while this one waited for the lock.
-	found, err := identify(ctx, pool)
-	if err != nil {
-		return err
-	}
-	if err := found.mustBeOurs(); err != nil || found.version == runTables.Latest() {
-		return err
-	}
-	if err := createSchema(ctx, pool); err != nil {
-		return err
-	}
-	return runTables.Up(ctx, pool)
-}
-
-// createSchema creates our own schema. A schema named in the URL is the user's.
-func createSchema(ctx context.Context, pool *pgxpool.Pool) error {
-	if path := pool.Config().ConnConfig.RuntimeParams["search_path"]; strings.TrimSpace(path) != schema {
-		return nil
-	}
-	var there bool
-	if err := pool.QueryRow(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, schema).Scan(&there); err != nil || there {
-		return err
-	}
-	_, err := pool.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS `+schema)
-	return err
+	return runTables.Alone(ctx, pool, func() error {
+		// Another process may have migrated while this one waited for the lock.
+		found, err := identify(ctx, pool)
+		if err != nil {
+			return err
+		}
+		if err := found.mustBeOurs(); err != nil || found.version == runTables.Latest() {
+			return err
+		}
+		// A schema named in the URL is the user's.
+		if path := pool.Config().ConnConfig.RuntimeParams["search_path"]; strings.TrimSpace(path) == schema {
+			var there bool
+			err := pool.QueryRow(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, schema).Scan(&there)
+			if err == nil && !there {
+				_, err = pool.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS `+schema)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return runTables.Up(ctx, pool)
+	})
 }

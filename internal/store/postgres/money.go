@@ -19,11 +19,7 @@ const moneyLeft = `greatest(0, r.charged_micros + (SELECT coalesce(sum(h.spent +
 
 // Draw implements [store.Money]. Holders of a run are serialized by a lock on its row.
 func (s *Store) Draw(ctx context.Context, runID string, d store.Draw) (b store.Balance, err error) {
-	run, err := s.number(ctx, runID)
-	if err != nil {
-		return b, s.explain("set money aside in", err)
-	}
-	err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = s.transactRun(ctx, "set money aside in", runID, func(ctx context.Context, tx pgx.Tx, run int64) error {
 		if err := lockMoney(ctx, tx, run); err != nil {
 			return err
 		}
@@ -45,24 +41,20 @@ func (s *Store) Draw(ctx context.Context, runID string, d store.Draw) (b store.B
 		return err
 	})
 	if err != nil {
-		return store.Balance{}, s.explain("set money aside in", err)
+		return store.Balance{}, err
 	}
 	return b, nil
 }
 
 // Leave implements [store.Money].
 func (s *Store) Leave(ctx context.Context, runID, holder string, spent int64) error {
-	run, err := s.number(ctx, runID)
-	if err == nil {
-		err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
-			if err := lockMoney(ctx, tx, run); err != nil {
-				return err
-			}
-			_, err := tx.Exec(ctx, `UPDATE holdings SET spent = $3, lent = 0 WHERE run = $1 AND holder = $2`, run, pack(holder), spent)
-			return errors.Join(err, forfeit(ctx, tx, run, holder))
-		})
-	}
-	return s.explain("give money back to", err)
+	return s.transactRun(ctx, "give money back to", runID, func(ctx context.Context, tx pgx.Tx, run int64) error {
+		if err := lockMoney(ctx, tx, run); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE holdings SET spent = $3, lent = 0 WHERE run = $1 AND holder = $2`, run, pack(holder), spent)
+		return errors.Join(err, forfeit(ctx, tx, run, holder))
+	})
 }
 
 // ForfeitTx counts all money of a holder in a run as spent, because it is unknown what it
@@ -108,9 +100,9 @@ func (s *Store) Settle(ctx context.Context, runID string) (released int64, err e
 	if err != nil {
 		return 0, err
 	}
-	err = s.once(ctx, func(b *pgx.Batch) {
+	err = s.once(ctx, "settle the money of a run in", func(b *pgx.Batch) {
 		b.Queue(`DELETE FROM holdings WHERE run = (SELECT n FROM runs WHERE id = $1)`, pack(run.ID))
 		b.Queue(`UPDATE runs SET unsettled_micros = 0, charged_micros = NULL WHERE id = $1`, pack(run.ID))
 	})
-	return run.SetAsideMicros, errors.Join(s.explain("settle the money of a run in", err), s.claims.giveUp(c))
+	return run.SetAsideMicros, errors.Join(err, s.claims.giveUp(c))
 }

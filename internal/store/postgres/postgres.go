@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"strings"
 	"sync"
@@ -39,19 +40,6 @@ type Options struct {
 
 	// Now returns the time; nil means time.Now.
 	Now func() time.Time
-}
-
-func (o Options) withDefaults() Options {
-	if o.Wait <= 0 {
-		o.Wait = 2 * time.Minute
-	}
-	if o.Check <= 0 {
-		o.Check = 2 * time.Second
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return o
 }
 
 // A Store stores runs in one database. [Open] and [OpenReadOnly] return one.
@@ -102,7 +90,14 @@ func OpenReadOnly(ctx context.Context, url string, o Options) (*Store, error) {
 		if err != nil {
 			return err
 		}
-		return found.mustBeCurrent()
+		if err := found.mustBeOurs(); err != nil {
+			return err
+		}
+		if found.version == 0 {
+			return deem.WithHint(fmt.Errorf("it holds no runs: %w", fs.ErrNotExist),
+				"judge something first, with `deem run --data FILE` or `deem demo`, or name another database with --db")
+		}
+		return runTables.refuseOlder(found.version)
 	})
 	if err != nil {
 		return nil, errors.Join(s.explain("open", err), s.Close())
@@ -122,7 +117,15 @@ func connect(ctx context.Context, url string, o Options, readOnly bool) (*Store,
 	if err != nil {
 		return nil, err
 	}
-	o = o.withDefaults()
+	if o.Wait <= 0 {
+		o.Wait = 2 * time.Minute
+	}
+	if o.Check <= 0 {
+		o.Check = 2 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Conns > 0 {
 		cfg.MaxConns = int32(min(o.Conns, 1000)) //nolint:gosec // It is small.
 	}

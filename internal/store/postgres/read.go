@@ -108,9 +108,38 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := scanCall(rows, places); err != nil {
+		var c callRow
+		var record, trial int64
+		var now int
+		var seq, tries *int64
+		var item, sum []byte
+		var model, request, failed *string
+		err := rows.Scan(&record, &item, &trial, &now, &seq, &model, &request, &failed, &c.started, &tries,
+			&c.key, &c.body, &c.latency, &c.attempts, &c.cost, &c.unpriced, &c.cached, &sum)
+		if err != nil {
 			return err
 		}
+		f := places[record]
+		if f.now = now; seq == nil {
+			continue // The record has no calls.
+		}
+		if f.seen++; f.seen > f.calls {
+			continue
+		}
+		c.model, c.request, c.err, c.tries = *model, *request, *failed, *tries
+		if !bytes.Equal(sum, c.seal(item, trial)) || int(*seq) != len(f.rec.Calls) {
+			return altered("call %d about item %q", *seq+1, f.rec.Item.ID)
+		}
+		call := deem.Call{Model: unpack(c.model), Request: unpack(c.request), Started: timeOf(c.started), Error: unpack(c.err), Attempts: int(c.tries)}
+		if c.body != nil {
+			r, err := c.reply(unpackNull(c.key))
+			if err != nil {
+				return err
+			}
+			r.Cached = *c.cached
+			call.Reply = &r
+		}
+		f.rec.Calls = append(f.rec.Calls, call)
 	}
 	if err := rows.Err(); err != nil {
 		return err
@@ -120,44 +149,6 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 			return altered("how many calls were made about item %q", f.rec.Item.ID)
 		}
 	}
-	return nil
-}
-
-// scanCall reads a call into its record.
-func scanCall(row pgx.Row, places map[int64]*found) error {
-	var c callRow
-	var record, trial int64
-	var now int
-	var seq, tries *int64
-	var item, sum []byte
-	var model, request, failed *string
-	err := row.Scan(&record, &item, &trial, &now, &seq, &model, &request, &failed, &c.started, &tries,
-		&c.key, &c.body, &c.latency, &c.attempts, &c.cost, &c.unpriced, &c.cached, &sum)
-	if err != nil {
-		return err
-	}
-	f := places[record]
-	f.now = now
-	if seq == nil {
-		return nil // The record has no calls.
-	}
-	if f.seen++; f.seen > f.calls {
-		return nil
-	}
-	c.model, c.request, c.err, c.tries = *model, *request, *failed, *tries
-	if !bytes.Equal(sum, c.seal(item, trial)) || int(*seq) != len(f.rec.Calls) {
-		return altered("call %d about item %q", *seq+1, f.rec.Item.ID)
-	}
-	call := deem.Call{Model: unpack(c.model), Request: unpack(c.request), Started: timeOf(c.started), Error: unpack(c.err), Attempts: int(c.tries)}
-	if c.body != nil {
-		r, err := c.reply(unpackNull(c.key))
-		if err != nil {
-			return err
-		}
-		r.Cached = *c.cached
-		call.Reply = &r
-	}
-	f.rec.Calls = append(f.rec.Calls, call)
 	return nil
 }
 
@@ -191,10 +182,41 @@ type textCache struct {
 // keptBytes limits the cache of one query.
 const keptBytes = 4 << 20
 
-// fillTexts restores the long texts of records.
+// fillTexts restores the long texts of records. Texts are never changed or removed, so it
+// does not matter when they are read.
 func (s *Store) fillTexts(ctx context.Context, page []found, cache *textCache) error {
-	if err := s.readTexts(ctx, page, cache); err != nil {
-		return err
+	if cache.bodies == nil || cache.size > keptBytes {
+		*cache = textCache{bodies: map[store.TextSum]string{}}
+	}
+	wanted := map[store.TextSum]bool{}
+	var hashes [][]byte
+	for i := range page {
+		for _, ref := range page[i].places {
+			if _, ok := cache.bodies[ref.hash]; !ok && !wanted[ref.hash] {
+				wanted[ref.hash] = true
+				hashes = append(hashes, ref.hash[:])
+			}
+		}
+	}
+	if len(hashes) > 0 {
+		err := s.retry(ctx, func(ctx context.Context) error {
+			rows, err := s.pool.Query(ctx, `SELECT hash, body FROM texts WHERE hash = ANY ($1::bytea[])`, hashes)
+			if err != nil {
+				return err
+			}
+			var hash, text []byte
+			_, err = pgx.ForEachRow(rows, []any{&hash, &text}, func() error {
+				if sum := store.TextSum(hash); sha256.Sum256(text) == sum { // A changed text counts as not found.
+					cache.bodies[sum] = string(text)
+					cache.size += len(text)
+				}
+				return nil
+			})
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	for i := range page {
 		it := &page[i].rec.Item
@@ -209,47 +231,4 @@ func (s *Store) fillTexts(ctx context.Context, page []found, cache *textCache) e
 		}
 	}
 	return nil
-}
-
-// readTexts reads the texts of records that the cache does not have. Texts are never
-// changed or removed, so it does not matter when they are read.
-func (s *Store) readTexts(ctx context.Context, page []found, cache *textCache) error {
-	if cache.size > keptBytes {
-		*cache = textCache{}
-	}
-	wanted := map[store.TextSum]bool{}
-	var hashes [][]byte
-	for i := range page {
-		for _, ref := range page[i].places {
-			if _, ok := cache.bodies[ref.hash]; !ok && !wanted[ref.hash] {
-				wanted[ref.hash] = true
-				hashes = append(hashes, ref.hash[:])
-			}
-		}
-	}
-	if len(hashes) == 0 {
-		return nil
-	}
-	return s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, `SELECT hash, body FROM texts WHERE hash = ANY ($1::bytea[])`, hashes)
-		if err != nil {
-			return err
-		}
-		var hash, text []byte
-		_, err = pgx.ForEachRow(rows, []any{&hash, &text}, func() error {
-			if sha256.Sum256(text) == store.TextSum(hash) { // A changed text counts as not found.
-				cache.put(store.TextSum(hash), string(text))
-			}
-			return nil
-		})
-		return err
-	})
-}
-
-func (c *textCache) put(hash store.TextSum, text string) {
-	if c.bodies == nil {
-		c.bodies = map[store.TextSum]string{}
-	}
-	c.bodies[hash] = text
-	c.size += len(text)
 }

@@ -31,20 +31,41 @@ func (s *Store) Records(ctx context.Context, runID string, q store.Query) iter.S
 
 // eachRecord passes the records to yield until it returns false. No connection is held
 // while the caller has a record, however long that takes.
+//
+// Each page begins after the last record of the previous one, which the index finds
+// directly. Different items may have the same position, so the number of the record decides.
 func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yield func(deem.Record) bool) error {
 	run, err := s.number(ctx, runID)
 	if err != nil {
 		return err
 	}
-	p := newPager(s, run, q)
-	if err := p.start(ctx, q.After); err != nil {
-		return err
-	}
-	cache := &textCache{}
-	for !p.done {
-		page, err := p.next(ctx)
+	where := newConditions(run, q)
+	args := slices.Clone(where.args)
+	where.and(store.PlaceColumns+" > ($%d, $%d, $%d)", 0, 0, 0)
+	limit := where.add(0)
+	query := selectRecords("", where.String(), "r.position, r.trial, r.n", limit, q.Brief)
+	after := []any{-1, 0, 0}
+	if q.After != nil {
+		n, err := s.recordNumber(ctx, run, *q.After)
 		if err != nil {
 			return err
+		}
+		after = []any{q.After.Position, q.After.Trial, n}
+	}
+	left, cache := math.MaxInt, &textCache{}
+	if q.Limit > 0 {
+		left = q.Limit
+	}
+	for left > 0 {
+		rows := min(pageRows, left)
+		page, err := s.readPage(ctx, query, slices.Concat(args, after, []any{rows}), q.Brief)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		last := page[len(page)-1]
+		after = []any{last.rec.Position, last.rec.Trial, last.n}
+		if left -= len(page); len(page) < rows {
+			left = 0
 		}
 		for len(page) > 0 {
 			n := fit(page)
@@ -103,27 +124,6 @@ func (s *Store) complete(ctx context.Context, page []found, withCalls bool, cach
 	return s.retry(ctx, func(ctx context.Context) error { return s.loadCalls(ctx, page) })
 }
 
-// A pager reads the records of a run page by page.
-type pager struct {
-	store.Walk
-	s     *Store
-	run   int64
-	brief bool
-	query string
-	args  []any // of the conditions; those of the cursor follow
-	done  bool
-}
-
-func newPager(s *Store, run int64, q store.Query) *pager {
-	p := &pager{Walk: store.NewWalk(q.Limit), s: s, run: run, brief: q.Brief}
-	where := newConditions(run, q)
-	p.args = slices.Clone(where.args)
-	where.and(store.PlaceColumns+" > ($%d, $%d, $%d)", 0, 0, 0)
-	limit := where.add(0)
-	p.query = selectRecords("", where.String(), "r.position, r.trial, r.n", limit, q.Brief)
-	return p
-}
-
 // selectRecords returns a query for scanRecord. Argument limit is the maximum number of
 // records. The records are chosen before their items are looked up, one by one: otherwise
 // Postgres would rather read all items.
@@ -164,14 +164,17 @@ func (c *conditions) String() string { return strings.Join(c.terms, " AND ") }
 
 func newConditions(run int64, q store.Query) *conditions {
 	c := &conditions{}
-	if len(q.IDs) == 0 { // The keys of items are specific to a run.
+	if len(q.IDs) > 0 { // The keys of items are specific to a run.
+		keys := make([][]byte, len(q.IDs))
+		for i, id := range q.IDs {
+			keys[i] = keyOf(run, id)
+		}
+		c.and("r.item_key = ANY ($%d::bytea[])", keys)
+	} else {
 		c.and("r.run = $%d", run)
 	}
 	c.oneOf("r.label", q.Labels)
 	c.oneOf("r.category", q.Categories)
-	if len(q.IDs) > 0 {
-		c.and("r.item_key = ANY ($%d::bytea[])", keysOf(run, q.IDs))
-	}
 	if len(q.Kinds) > 0 {
 		c.and("r.kind = ANY ($%d::text[])", packAll(q.Kinds))
 	}
@@ -196,44 +199,17 @@ func (c *conditions) oneOf(column string, values []string) {
 	}
 }
 
-// start moves the pager after a record seen before.
-func (p *pager) start(ctx context.Context, after *store.Cursor) error {
-	if after == nil {
-		return nil
-	}
-	n, err := p.s.recordNumber(ctx, p.run, after.ID, after.Trial)
-	if n == 0 {
-		n = math.MaxInt64
-	}
-	p.Behind(after.Position, after.Trial, n)
-	return err
-}
-
-// recordNumber returns the number of a record, or 0 if there is none.
-func (s *Store) recordNumber(ctx context.Context, run int64, id string, trial int) (n int64, err error) {
+// recordNumber returns the number of the record at a place. If there is none, the place is
+// after all records with its position.
+func (s *Store) recordNumber(ctx context.Context, run int64, at store.Cursor) (n int64, err error) {
 	err = s.retry(ctx, func(ctx context.Context) error {
-		err := s.pool.QueryRow(ctx, `SELECT n FROM records WHERE item_key = $1 AND trial = $2`, keyOf(run, id), trial).Scan(&n)
+		err := s.pool.QueryRow(ctx, `SELECT n FROM records WHERE item_key = $1 AND trial = $2`, keyOf(run, at.ID), at.Trial).Scan(&n)
 		if errors.Is(err, pgx.ErrNoRows) {
-			n, err = 0, nil
+			n, err = math.MaxInt64, nil
 		}
 		return err
 	})
 	return n, err
-}
-
-// next returns the next page. After the last one it sets done.
-func (p *pager) next(ctx context.Context) ([]found, error) {
-	rows := p.Rows(pageRows)
-	page, err := p.s.readPage(ctx, p.query, slices.Concat(p.args, p.Args(rows)), p.brief)
-	if err != nil {
-		return nil, err
-	}
-	if len(page) > 0 {
-		last := page[len(page)-1]
-		p.Behind(last.rec.Position, last.rec.Trial, last.n)
-	}
-	p.done = p.Passed(len(page)) || len(page) < rows
-	return page, nil
 }
 
 // readPage reads the records of a query.

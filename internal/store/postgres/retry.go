@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"math/big"
+	random "math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -50,7 +50,7 @@ func (s *Store) retryIf(ctx context.Context, again func(error) bool, do func(con
 			return err
 		}
 		err := do(ctx)
-		wait := pause/2 + draw(pause/2)
+		wait := pause/2 + random.N(pause/2) //nolint:gosec // It need not be secret.
 		if !again(err) || time.Now().Add(wait).After(deadline) {
 			return err
 		}
@@ -62,30 +62,8 @@ func (s *Store) retryIf(ctx context.Context, again func(error) bool, do func(con
 	}
 }
 
-// draw returns a random duration below most.
-func draw(most time.Duration) time.Duration {
-	n, err := rand.Int(rand.Reader, big.NewInt(int64(most)))
-	if err != nil {
-		return 0
-	}
-	return time.Duration(n.Int64())
-}
-
 // addCommit is the first statement of a commit that must happen only once.
 const addCommit = `INSERT INTO commits (id, at) VALUES ($1, $2)`
-
-// isDone reports whether a commit was refused because it already happened.
-func isDone(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && e.ConstraintName == "commits_once"
-}
-
-// newCommit returns the id of a commit.
-func newCommit() []byte {
-	id := make([]byte, 16)
-	_, _ = rand.Read(id) // It never fails.
-	return id
-}
 
 // once sends statements to the server that commit together, exactly once: if the connection
 // breaks before the server has acknowledged the commit, they are sent again under the same
@@ -94,46 +72,57 @@ func newCommit() []byte {
 // If an attempt is still running on the server because it has not noticed the broken
 // connection, the unique id makes the next attempt wait for it; if it has not even begun,
 // it will find the id taken.
-func (s *Store) once(ctx context.Context, queue func(b *pgx.Batch)) error {
-	if s.readOnly {
-		return errReadOnly
-	}
-	id := newCommit()
-	return s.retry(ctx, func(ctx context.Context) error {
+func (s *Store) once(ctx context.Context, doing string, queue func(b *pgx.Batch)) error {
+	return s.commit(ctx, doing, func(ctx context.Context, id []byte) error {
 		b := &pgx.Batch{}
 		b.Queue(addCommit, id, s.opts.Now().UnixNano())
 		queue(b)
-		// Statements in flight are not cancelled: they take milliseconds, and it would be
-		// unknown whether they were committed.
-		err := s.pool.SendBatch(context.WithoutCancel(ctx), b).Close()
-		if isDone(err) {
-			return nil
-		}
-		return err
+		return s.pool.SendBatch(ctx, b).Close()
 	})
 }
 
 // transact is once for work that depends on query results. If an earlier attempt was
 // committed and only its acknowledgement was lost, do is not called again: the results are
 // those of that attempt.
-func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
-	if s.readOnly {
-		return errReadOnly
-	}
-	id := newCommit()
-	return s.retry(ctx, func(ctx context.Context) error {
-		ctx = context.WithoutCancel(ctx)
-		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+func (s *Store) transact(ctx context.Context, doing string, do func(ctx context.Context, tx pgx.Tx) error) error {
+	return s.commit(ctx, doing, func(ctx context.Context, id []byte) error {
+		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, addCommit, id, s.opts.Now().UnixNano()); err != nil {
 				return err
 			}
 			return do(ctx, tx)
 		})
-		if isDone(err) {
-			return nil
+	})
+}
+
+// transactRun is [Store.transact] for a change of a run; do gets its number.
+func (s *Store) transactRun(ctx context.Context, doing, runID string, do func(ctx context.Context, tx pgx.Tx, run int64) error) error {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return s.explain(doing, err)
+	}
+	return s.transact(ctx, doing, func(ctx context.Context, tx pgx.Tx) error { return do(ctx, tx, run) })
+}
+
+// commit calls send, which commits under the id, until it is known to be committed. It
+// explains the error.
+//
+// Statements in flight are not cancelled: they take milliseconds, and it would be unknown
+// whether they were committed.
+func (s *Store) commit(ctx context.Context, doing string, send func(ctx context.Context, id []byte) error) error {
+	if s.readOnly {
+		return s.explain(doing, errReadOnly)
+	}
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // It never fails.
+	err := s.retry(ctx, func(ctx context.Context) error {
+		err := send(context.WithoutCancel(ctx), id)
+		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.ConstraintName == "commits_once" {
+			return nil // An earlier attempt was committed.
 		}
 		return err
 	})
+	return s.explain(doing, err)
 }
 
 // forget removes the ids of commits that can no longer be in doubt.

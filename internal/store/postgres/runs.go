@@ -36,9 +36,11 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 	}
 	run, resumed, err = s.begin(ctx, spec, fresh)
 	if err != nil {
-		return store.Run{}, false, errors.Join(s.explain("begin a run in", err), s.claims.giveUp(c))
+		return store.Run{}, false, errors.Join(err, s.claims.giveUp(c))
 	}
-	s.claims.keep(run.ID, c)
+	s.claims.mu.Lock()
+	s.claims.runs[run.ID] = c
+	s.claims.mu.Unlock()
 	return run, resumed, nil
 }
 
@@ -46,7 +48,7 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 // newest of them is the one begun here, even if the server's answer was lost and is
 // requested again.
 func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run store.Run, resumed bool, err error) {
-	err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = s.transact(ctx, "begin a run in", func(ctx context.Context, tx pgx.Tx) error {
 		var n int64
 		if !fresh {
 			if err := tx.QueryRow(ctx, newestRun, spec.Key()).Scan(&n); err != nil {
@@ -57,7 +59,14 @@ func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 			// The earlier holder of the claim no longer needs its money.
 			return errors.Join(adopt(ctx, tx, n, spec), forfeit(ctx, tx, n, ""))
 		}
-		return s.insertRun(ctx, tx, spec)
+		now := s.opts.Now()
+		run := store.Run{Spec: spec, State: store.Open, Created: now, Updated: now}
+		for attempt := 0; ; attempt++ {
+			run.ID = store.NewID(now, attempt)
+			if added, err := addRun(ctx, tx, run); err != nil || added {
+				return err
+			}
+		}
 	})
 	if err != nil {
 		return store.Run{}, false, err
@@ -66,7 +75,7 @@ func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 		run, err = scanRun(s.pool.QueryRow(ctx, selectRun+` WHERE r.n = (`+newestRun+`)`, spec.Key()))
 		return err
 	})
-	return run, resumed, errors.Join(err, s.forget(ctx))
+	return run, resumed, s.explain("begin a run in", errors.Join(err, s.forget(ctx)))
 }
 
 const newestRun = `SELECT coalesce(max(n), 0) FROM runs WHERE key = $1 AND deleted IS NULL`
@@ -100,18 +109,6 @@ func sealRun(ctx context.Context, tx pgx.Tx, n int64) error {
 	return err
 }
 
-// insertRun adds a run under the first free id.
-func (s *Store) insertRun(ctx context.Context, tx pgx.Tx, spec store.Spec) error {
-	now := s.opts.Now()
-	run := store.Run{Spec: spec, State: store.Open, Created: now, Updated: now}
-	for attempt := 0; ; attempt++ {
-		run.ID = store.NewID(now, attempt)
-		if added, err := addRun(ctx, tx, run); err != nil || added {
-			return err
-		}
-	}
-}
-
 // addRun adds a run unchanged, without its counts, unless its id is taken.
 func addRun(ctx context.Context, tx pgx.Tx, run store.Run) (added bool, err error) {
 	names, err := json.Marshal(run.Dataset.Names)
@@ -142,7 +139,7 @@ func addRun(ctx context.Context, tx pgx.Tx, run store.Run) (added bool, err erro
 
 // Finish implements [store.Store].
 func (s *Store) Finish(ctx context.Context, runID string) error {
-	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := s.transact(ctx, "finish a run in", func(ctx context.Context, tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `UPDATE runs
 			SET updated = CASE WHEN state = 'done' THEN updated ELSE $1 END, state = 'done' WHERE id = $2`,
 			s.opts.Now().UnixNano(), pack(runID))
@@ -152,27 +149,29 @@ func (s *Store) Finish(ctx context.Context, runID string) error {
 		return err
 	})
 	if err != nil {
-		return s.explain("finish a run in", err)
+		return err
 	}
-	s.learn(ctx, runID)
+	// Postgres updates its statistics by itself, but after some minutes. With them it plans
+	// well when the run is browsed.
+	if run, err := s.Run(ctx, runID); err == nil && run.Records >= learnRecords {
+		_, _ = s.pool.Exec(ctx, `ANALYZE records`) // Without it views are only slower.
+	}
 	return s.Release(runID)
 }
 
 // learnRecords is the number of records from which updating the statistics pays off.
 const learnRecords = 2000
 
-// learn makes Postgres update its statistics, so that it plans well when the run is
-// browsed. It would do so by itself after some minutes.
-func (s *Store) learn(ctx context.Context, runID string) {
-	run, err := s.Run(ctx, runID)
-	if err == nil && run.Records >= learnRecords {
-		_, _ = s.pool.Exec(ctx, `ANALYZE records`) // Without it views are only slower.
-	}
-}
-
 // Release implements [store.Store].
 func (s *Store) Release(runID string) error {
-	return s.explain("release a run of", s.claims.release(runID))
+	s.claims.mu.Lock()
+	c, ok := s.claims.runs[runID]
+	delete(s.claims.runs, runID)
+	s.claims.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return s.explain("release a run of", s.claims.giveUp(c))
 }
 
 // Run implements [store.Store].
@@ -223,15 +222,10 @@ func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
 
 func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store.Run, error] {
 	return store.Pages(pageRuns, func(last store.Run) ([]store.Run, error) {
-		page, err := s.runPage(ctx, condition, last)
+		page, err := collect(ctx, s, scanRun,
+			selectRun+` WHERE `+condition+` AND ($1 = '' OR r.id < $1) ORDER BY r.id DESC LIMIT $2`, pack(last.ID), pageRuns)
 		return page, s.explain("read", err)
 	})
-}
-
-// runPage returns the newest runs with a condition that are older than last, or the newest
-// of all.
-func (s *Store) runPage(ctx context.Context, condition string, last store.Run) (page []store.Run, err error) {
-	return collect(ctx, s, scanRun, selectRun+` WHERE `+condition+` AND ($1 = '' OR r.id < $1) ORDER BY r.id DESC LIMIT $2`, pack(last.ID), pageRuns)
 }
 
 // runRow contains the sealed columns of a run, texts packed, and its seal.

@@ -22,18 +22,18 @@ type recordRow struct {
 
 // columns returns the columns of a record.
 func (r *row) columns(run int64) recordRow {
-	it := r.rec.Item
+	it := r.Item
 	c := recordRow{
-		run: run, trial: int64(r.rec.Trial), position: int64(r.rec.Position), item: r.item.Hash[:], key: r.key,
-		id: pack(it.ID), category: pack(it.Category), cluster: pack(it.Cluster), judge: pack(r.rec.Judge), weight: it.Weight,
+		run: run, trial: int64(r.Trial), position: int64(r.Position), item: r.Stored.Hash[:], key: r.key,
+		id: pack(it.ID), category: pack(it.Category), cluster: pack(it.Cluster), judge: pack(r.Judge), weight: it.Weight,
 	}
-	if v := r.rec.Verdict; v != nil {
+	if v := r.Verdict; v != nil {
 		c.outcome = outcome{
 			label: new(pack(v.Label)), score: &v.Score, pass: v.Pass, confidence: v.Confidence,
-			reason: packNull(v.Reason), parts: r.parts,
+			reason: packNull(v.Reason), parts: r.Parts,
 		}
 	} else {
-		c.outcome = outcome{kind: new(pack(string(r.rec.Failure.Kind))), detail: packNull(r.rec.Failure.Detail), parts: r.parts}
+		c.outcome = outcome{kind: new(pack(string(r.Failure.Kind))), detail: packNull(r.Failure.Detail), parts: r.Parts}
 	}
 	return c
 }
@@ -56,11 +56,11 @@ type callRow struct {
 	cached *bool
 }
 
-// columns returns the columns of a call.
-func (c *call) columns() callRow {
+// callRowOf returns the columns of a call whose reply has the given body.
+func callRowOf(c deem.Call, body string) callRow {
 	row := callRow{model: pack(c.Model), request: pack(c.Request), err: pack(c.Error), started: nanos(c.Started), tries: int64(c.Attempts)}
 	if r := c.Reply; r != nil {
-		row.key, row.paid, row.cached = packNull(r.Key), paidFor(r, c.body), &r.Cached
+		row.key, row.paid, row.cached = packNull(r.Key), paidFor(r, body), &r.Cached
 	}
 	return row
 }

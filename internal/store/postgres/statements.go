@@ -72,8 +72,22 @@ const (
 
 // queue adds the statements of the append to a batch.
 func (a *appender) queue(b *pgx.Batch) {
-	a.queueTexts(b)
-	a.queueItems(b)
+	for part := range parts(a.known.missing(a.texts), func(t store.LongText) int { return len(t.Body) }) {
+		var hashes, bodies [][]byte
+		for _, t := range part {
+			hashes, bodies = append(hashes, t.Hash[:]), append(bodies, []byte(t.Body))
+		}
+		b.Queue(addTexts, hashes, bodies)
+	}
+	for part := range parts(a.items, func(r *row) int { return len(r.Stored.JSON) }) {
+		var hashes [][]byte
+		var bodies []string
+		var places []*string
+		for _, r := range part {
+			hashes, bodies, places = append(hashes, r.Stored.Hash[:]), append(bodies, r.Stored.JSON), append(places, r.places)
+		}
+		b.Queue(addItems, hashes, bodies, places)
+	}
 	a.queueReplies(b)
 	if len(a.lines) > 0 {
 		b.Queue(takeLines, a.run, a.lines)
@@ -105,40 +119,17 @@ func parts[T any](list []T, size func(T) int) iter.Seq[[]T] {
 	}
 }
 
-func (a *appender) queueTexts(b *pgx.Batch) {
-	for part := range parts(a.known.missing(a.texts), func(t store.LongText) int { return len(t.Body) }) {
-		var hashes, bodies [][]byte
-		for _, t := range part {
-			hashes, bodies = append(hashes, t.Hash[:]), append(bodies, []byte(t.Body))
-		}
-		b.Queue(addTexts, hashes, bodies)
-	}
-}
-
-func (a *appender) queueItems(b *pgx.Batch) {
-	for part := range parts(a.items, func(e encodedItem) int { return len(e.JSON) }) {
-		var hashes [][]byte
-		var bodies []string
-		var places []*string
-		for _, e := range part {
-			hashes, bodies, places = append(hashes, e.Hash[:]), append(bodies, e.JSON), append(places, e.places)
-		}
-		b.Queue(addItems, hashes, bodies, places)
-	}
-}
-
 func (a *appender) queueReplies(b *pgx.Batch) {
-	for part := range parts(a.replies, func(c call) int { return len(c.body) }) {
+	for part := range parts(a.replies, func(r keyedReply) int { return len(r.body) }) {
 		var keys, bodies []string
 		var latencies, attempts, costs []int64
 		var unpriced []bool
 		var sums [][]byte
-		for _, c := range part {
-			r := c.Reply
-			keys, bodies = append(keys, pack(r.Key)), append(bodies, c.body)
+		for _, r := range part {
+			keys, bodies = append(keys, pack(r.Key)), append(bodies, r.body)
 			latencies, attempts = append(latencies, int64(r.Latency)), append(attempts, int64(r.Attempts))
 			costs, unpriced = append(costs, r.CostMicros), append(unpriced, r.Unpriced)
-			sums = append(sums, paidFor(r, c.body).seal(pack(r.Key)))
+			sums = append(sums, paidFor(r.Reply, r.body).seal(pack(r.Key)))
 		}
 		b.Queue(addReplies, keys, bodies, latencies, attempts, costs, unpriced, sums)
 	}
@@ -154,7 +145,7 @@ func (a *appender) queueRecords(b *pgx.Batch) {
 	var passes []*bool
 	for _, r := range a.rows {
 		c := r.columns(a.run)
-		ord, made = append(ord, int64(r.ord)), append(made, int64(len(r.calls)))
+		ord, made = append(ord, int64(r.ord)), append(made, int64(len(r.Calls)))
 		trials, positions = append(trials, c.trial), append(positions, c.position)
 		items, keys, sums = append(items, c.item), append(keys, c.key), append(sums, c.seal())
 		ids, categories, clusters = append(ids, c.id), append(categories, c.category), append(clusters, c.cluster)
@@ -182,15 +173,15 @@ type callColumns struct {
 
 func (a *appender) callColumns() (c callColumns) {
 	for _, r := range a.rows {
-		for i := range r.calls {
-			p := r.calls[i].columns()
+		for i, call := range r.Calls {
+			p := callRowOf(call, r.Replies[i])
 			// The number of calls of the record from this one on.
-			c.keys, c.trials, c.behind = append(c.keys, r.key), append(c.trials, int64(r.rec.Trial)), append(c.behind, int64(len(r.calls)-i))
+			c.keys, c.trials, c.behind = append(c.keys, r.key), append(c.trials, int64(r.Trial)), append(c.behind, int64(len(r.Calls)-i))
 			c.models, c.requests, c.errors = append(c.models, p.model), append(c.requests, p.request), append(c.errors, p.err)
 			c.started, c.tries, c.replies = append(c.started, p.started), append(c.tries, p.tries), append(c.replies, p.key)
 			c.bodies, c.latencies, c.attempts = append(c.bodies, p.body), append(c.latencies, p.latency), append(c.attempts, p.attempts)
 			c.costs, c.unpriced, c.cached = append(c.costs, p.cost), append(c.unpriced, p.unpriced), append(c.cached, p.cached)
-			c.sums = append(c.sums, p.seal(r.key, int64(r.rec.Trial)))
+			c.sums = append(c.sums, p.seal(r.key, int64(r.Trial)))
 		}
 	}
 	return c

@@ -67,15 +67,6 @@ func keyOf(run int64, id string) []byte {
 	return h.Sum(nil)[:16]
 }
 
-// keysOf is keyOf for each element of a list.
-func keysOf(run int64, ids []string) [][]byte {
-	keys := make([][]byte, len(ids))
-	for i, id := range ids {
-		keys[i] = keyOf(run, id)
-	}
-	return keys
-}
-
 func packJSON(raw json.RawMessage) *string {
 	if len(raw) == 0 {
 		return nil

@@ -26,7 +26,7 @@ func wordsOf(text string) []string { return store.SearchWords(fold(text)) }
 // fold returns a text in lower case, with its Latin letters without accents. Other scripts
 // keep theirs: й and и are two letters.
 func fold(text string) string {
-	if isASCII(text) {
+	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return strings.ToLower(text)
 	}
 	var b strings.Builder
@@ -42,10 +42,6 @@ func fold(text string) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	return norm.NFC.String(b.String())
-}
-
-func isASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 // wordBytes is the number of bytes from which Postgres cannot index a word.

@@ -24,7 +24,7 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 			defer c.release() //nolint:errcheck // Only this call holds the claim.
 		}
 	}
-	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
+	err = s.transact(ctx, "edit a run in", func(ctx context.Context, w *writer) error {
 		if run, err = s.anyRun(ctx, w.conn, runID); err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 		_, err = w.conn.ExecContext(ctx, `UPDATE runs SET about = ?, deleted = ? WHERE id = ?`, about, nanos(run.About.Deleted), runID)
 		return err
 	})
-	return run, s.explain("edit a run in", err)
+	return run, err
 }
 
 // anyRun returns the run with an id, deleted or not.
@@ -59,7 +59,7 @@ func (s *Store) Deleted(ctx context.Context) iter.Seq2[store.Run, error] {
 
 // Purge implements [store.Editor].
 func (s *Store) Purge(ctx context.Context, runID string) error {
-	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
+	err := s.transact(ctx, "purge a run of", func(ctx context.Context, w *writer) error {
 		run, err := s.anyRun(ctx, w.conn, runID)
 		if err != nil {
 			return err
@@ -82,5 +82,5 @@ func (s *Store) Purge(ctx context.Context, runID string) error {
 		return nil
 	})
 	s.numbers.Delete(runID)
-	return s.explain("purge a run of", err)
+	return err
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"deem"
 	"deem/internal/store"
@@ -44,14 +43,6 @@ func (st *writeStatements) list() []statement {
 	}
 }
 
-// A row is a record with its texts encoded, ready to be written.
-type row struct {
-	rec     deem.Record
-	item    store.StoredItem
-	parts   *string
-	replies []string // one for each call; "" if there is no reply
-}
-
 // Append implements [store.Store].
 func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) error {
 	if s.write == nil {
@@ -63,13 +54,13 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 	}
 	// Check and encode all records before the transaction begins, so that no other writer
 	// waits for it.
-	rows, items := make([]row, len(recs)), &store.ItemEncoder{}
+	rows, items := make([]store.StoredRecord, len(recs)), &store.ItemEncoder{}
 	for i, rec := range recs {
-		if rows[i], err = newRow(rec, items); err != nil {
+		if rows[i], err = items.Record(rec); err != nil {
 			return s.explain("append to", err)
 		}
 	}
-	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
+	err = s.transact(ctx, "append to", func(ctx context.Context, w *writer) error {
 		a, err := newAppender(ctx, w, run)
 		for i := 0; i < len(rows) && err == nil; i++ {
 			err = a.add(ctx, &rows[i])
@@ -80,30 +71,7 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 		return err
 	})
 	s.filter.expire()
-	return s.explain("append to", err)
-}
-
-func newRow(rec deem.Record, items *store.ItemEncoder) (row, error) {
-	if err := store.CheckRecord(rec); err != nil {
-		return row{}, err
-	}
-	r := row{rec: rec, replies: make([]string, len(rec.Calls))}
-	var err error
-	if r.item, err = items.Item(rec.Item); err != nil {
-		return row{}, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
-	}
-	if r.parts, err = store.EncodeParts(rec); err != nil {
-		return row{}, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
-	}
-	for i, c := range rec.Calls {
-		if c.Reply == nil {
-			continue
-		}
-		if r.replies[i], err = store.EncodeReply(*c.Reply); err != nil {
-			return row{}, fmt.Errorf("encode reply about item %q: %w", rec.Item.ID, err)
-		}
-	}
-	return r, nil
+	return err
 }
 
 // An appender writes rows in one transaction. It numbers records and replies itself,
@@ -124,40 +92,54 @@ func newAppender(ctx context.Context, w *writer, run int64) (appender, error) {
 	return a, w.stmt.numbers.QueryRowContext(ctx).Scan(&a.record, &a.reply)
 }
 
-// add writes a record with its item and its calls.
-func (a *appender) add(ctx context.Context, r *row) error {
-	item, err := a.addItem(ctx, r.item)
+// add writes a record with its item and its calls. The record replaces an earlier one of
+// the same item and trial.
+func (a *appender) add(ctx context.Context, r *store.StoredRecord) error {
+	item, added, err := addOnce(ctx, a.st.findItem, a.st.addItem, r.Stored.Hash[:], r.Stored.JSON)
 	if err != nil {
 		return err
 	}
-	record, calls, err := a.addRecord(ctx, r, item)
+	if added {
+		for _, t := range r.Stored.Long {
+			text, _, err := addOnce(ctx, a.st.findText, a.st.addText, t.Hash[:], t.Body)
+			if err == nil {
+				_, err = a.st.placeText.ExecContext(ctx, item, t.Place, text)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	n, earlier := a.record+1, 0
+	added, err = isAdded(a.st.addRecord.ExecContext(ctx, columns(r, n, a.run, item, earlier)...))
 	if err != nil {
 		return err
 	}
-	for i := range r.rec.Calls {
-		if err := a.addCall(ctx, record, calls+i, &r.rec.Calls[i], r.replies[i]); err != nil {
+	if added {
+		a.record++
+		a.records++
+	} else {
+		var unjudged bool
+		err := a.st.findRecord.QueryRowContext(ctx, a.run, text(r.Item.ID), r.Trial).Scan(&n, &unjudged, &earlier)
+		if err == nil {
+			_, err = a.st.setRecord.ExecContext(ctx, columns(r, n, a.run, item, earlier)...)
+		}
+		if err != nil {
+			return err
+		}
+		if unjudged {
+			a.unjudged--
+		}
+	}
+	if r.Failure != nil {
+		a.unjudged++
+	}
+	for i := range r.Calls {
+		if err := a.addCall(ctx, n, earlier+i, &r.Calls[i], r.Replies[i]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// addItem returns the number of an item, adding it if it is new.
-func (a *appender) addItem(ctx context.Context, it store.StoredItem) (int64, error) {
-	item, added, err := addOnce(ctx, a.st.findItem, a.st.addItem, it.Hash[:], it.JSON)
-	if err != nil || !added {
-		return item, err
-	}
-	for _, t := range it.Long {
-		text, _, err := addOnce(ctx, a.st.findText, a.st.addText, t.Hash[:], t.Body)
-		if err == nil {
-			_, err = a.st.placeText.ExecContext(ctx, item, t.Place, text)
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
-	return item, nil
 }
 
 // addOnce returns the number of the row with a hash, adding it if there is none. Most are
@@ -184,46 +166,17 @@ func isAdded(res sql.Result, err error) (bool, error) {
 	return n == 1, err
 }
 
-// addRecord writes the record itself, replacing an earlier one of the same item and trial.
-// It returns its number, and how many calls the earlier one had.
-func (a *appender) addRecord(ctx context.Context, r *row, item int64) (n int64, calls int, err error) {
-	added, err := isAdded(a.st.addRecord.ExecContext(ctx, r.columns(a.record+1, a.run, item, 0)...))
-	if err != nil {
-		return 0, 0, err
-	}
-	if r.rec.Failure != nil {
-		a.unjudged++
-	}
-	if added {
-		a.record++
-		a.records++
-		return a.record, 0, nil
-	}
-	var unjudged bool
-	err = a.st.findRecord.QueryRowContext(ctx, a.run, text(r.rec.Item.ID), r.rec.Trial).Scan(&n, &unjudged, &calls)
-	if err != nil {
-		return 0, 0, err
-	}
-	if unjudged {
-		a.unjudged--
-	}
-	_, err = a.st.setRecord.ExecContext(ctx, r.columns(n, a.run, item, calls)...)
-	return n, calls, err
-}
-
 // columns returns the columns of a record in the order of the statements, and its seal.
-func (r *row) columns(n, run, item int64, earlier int) []any {
-	it := r.rec.Item
-	c := append(make([]any, 0, 20), n, run, text(it.ID), int64(r.rec.Trial),
-		item, int64(r.rec.Position), text(it.Category), text(it.Cluster), it.Weight, text(r.rec.Judge))
-	if v := r.rec.Verdict; v != nil {
-		c = append(c, text(v.Label), v.Score, nullable(v.Pass), nullable(v.Confidence), nullText(v.Reason), nullable(r.parts), nil, nil)
+func columns(r *store.StoredRecord, n, run, item int64, earlier int) []any {
+	c := append(make([]any, 0, 20), n, run, text(r.Item.ID), int64(r.Trial),
+		item, int64(r.Position), text(r.Item.Category), text(r.Item.Cluster), r.Item.Weight, text(r.Judge))
+	if v := r.Verdict; v != nil {
+		c = append(c, text(v.Label), v.Score, nullable(v.Pass), nullable(v.Confidence), nullText(v.Reason), nullable(r.Parts), nil, nil)
 	} else {
-		f := r.rec.Failure
-		c = append(c, nil, nil, nil, nil, nil, nullable(r.parts), text(string(f.Kind)), nullText(f.Detail))
+		c = append(c, nil, nil, nil, nil, nil, nullable(r.Parts), text(string(r.Failure.Kind)), nullText(r.Failure.Detail))
 	}
-	c = append(c, int64(earlier+len(r.rec.Calls)))
-	hash := r.item.Hash[:store.SealBytes]
+	c = append(c, int64(earlier+len(r.Calls)))
+	hash := r.Stored.Hash[:store.SealBytes]
 	return append(c, append(store.Seal(append(c, hash)), hash...))
 }
 

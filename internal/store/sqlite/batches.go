@@ -23,61 +23,43 @@ func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, lines
 			return s.explain("put a batch into", err)
 		}
 	}
-	run, err := s.number(ctx, runID)
-	if err != nil {
-		return s.explain("put a batch into", err)
-	}
-	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
-		n, err := putBatch(ctx, w.conn, run, b)
+	return s.transactRun(ctx, "put a batch into", runID, func(ctx context.Context, w *writer, run int64) error {
+		var n int64
+		err := w.conn.QueryRowContext(ctx, `INSERT INTO batches (run, key, id, state, lines, most_micros, planned)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, key) DO UPDATE SET id = excluded.id, state = excluded.state,
+			lines = excluded.lines, most_micros = excluded.most_micros, planned = excluded.planned RETURNING n`,
+			run, text(b.Key), text(b.ID), string(b.State), b.Lines, b.MostMicros, nanos(b.Planned)).Scan(&n)
+		if err != nil || len(lines) == 0 {
+			return err
+		}
+		// A line of another batch is not changed, which is how it is detected.
+		st, err := w.conn.PrepareContext(ctx, `INSERT INTO batch_lines
+			(run, key, batch, body, latency, attempts, cost_micros, unpriced, kind, detail, passing)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, key) DO UPDATE SET body = excluded.body,
+			latency = excluded.latency, attempts = excluded.attempts, cost_micros = excluded.cost_micros,
+			unpriced = excluded.unpriced, kind = excluded.kind, detail = excluded.detail, passing = excluded.passing
+			WHERE batch = excluded.batch`)
 		if err != nil {
 			return err
 		}
-		return putLines(ctx, w.conn, run, n, lines, bodies)
+		for i, l := range lines {
+			args := []any{run, text(l.Key), n, nil, nil, nil, nil, nil, nil, nil, l.Passing}
+			if r := l.Reply; r != nil {
+				args[3], args[4], args[5], args[6], args[7] = bodies[i], int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced
+			}
+			if f := l.Failure; f != nil {
+				args[8], args[9] = text(string(f.Kind)), text(f.Detail)
+			}
+			res, err := st.ExecContext(ctx, args...)
+			if err != nil {
+				return errors.Join(err, st.Close())
+			}
+			if put, err := res.RowsAffected(); err != nil || put == 0 {
+				return errors.Join(err, fmt.Errorf("line %q: %w", l.Key, store.ErrLineTaken), st.Close())
+			}
+		}
+		return st.Close()
 	})
-	return s.explain("put a batch into", err)
-}
-
-// putBatch adds or updates the batch itself and returns its number.
-func putBatch(ctx context.Context, conn *sql.Conn, run int64, b store.Batch) (n int64, err error) {
-	err = conn.QueryRowContext(ctx, `INSERT INTO batches (run, key, id, state, lines, most_micros, planned)
-		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, key) DO UPDATE SET id = excluded.id, state = excluded.state,
-		lines = excluded.lines, most_micros = excluded.most_micros, planned = excluded.planned RETURNING n`,
-		run, text(b.Key), text(b.ID), string(b.State), b.Lines, b.MostMicros, nanos(b.Planned)).Scan(&n)
-	return n, err
-}
-
-// putLines adds or updates lines. A line of another batch is not changed, which is how it
-// is detected.
-func putLines(ctx context.Context, conn *sql.Conn, run, batch int64, lines []store.BatchLine, bodies []string) error {
-	if len(lines) == 0 {
-		return nil
-	}
-	st, err := conn.PrepareContext(ctx, `INSERT INTO batch_lines
-		(run, key, batch, body, latency, attempts, cost_micros, unpriced, kind, detail, passing)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, key) DO UPDATE SET body = excluded.body,
-		latency = excluded.latency, attempts = excluded.attempts, cost_micros = excluded.cost_micros,
-		unpriced = excluded.unpriced, kind = excluded.kind, detail = excluded.detail, passing = excluded.passing
-		WHERE batch = excluded.batch`)
-	if err != nil {
-		return err
-	}
-	for i, l := range lines {
-		args := []any{run, text(l.Key), batch, nil, nil, nil, nil, nil, nil, nil, l.Passing}
-		if r := l.Reply; r != nil {
-			args[3], args[4], args[5], args[6], args[7] = bodies[i], int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced
-		}
-		if f := l.Failure; f != nil {
-			args[8], args[9] = text(string(f.Kind)), text(f.Detail)
-		}
-		res, err := st.ExecContext(ctx, args...)
-		if err != nil {
-			return errors.Join(err, st.Close())
-		}
-		if put, err := res.RowsAffected(); err != nil || put == 0 {
-			return errors.Join(err, fmt.Errorf("line %q: %w", l.Key, store.ErrLineTaken), st.Close())
-		}
-	}
-	return st.Close()
 }
 
 // Batches implements [store.Batches].
@@ -86,18 +68,15 @@ func (s *Store) Batches(ctx context.Context, runID string) ([]store.Batch, error
 	if err != nil {
 		return nil, s.explain("read", err)
 	}
-	list, err := collect(ctx, s, scanBatch, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
+	list, err := collect(ctx, s, func(row scanner) (b store.Batch, err error) {
+		var planned sql.NullInt64
+		err = row.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros)
+		b.Planned = timeOf(planned)
+		return b, err
+	}, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
 		count(l.body), count(l.kind), coalesce(sum(CASE WHEN l.taken THEN 0 ELSE l.cost_micros END), 0)
 		FROM batches b LEFT JOIN batch_lines l ON l.batch = b.n WHERE b.run = ? GROUP BY b.n ORDER BY b.n`, run)
 	return list, s.explain("read", err)
-}
-
-func scanBatch(row scanner) (store.Batch, error) {
-	var b store.Batch
-	var planned sql.NullInt64
-	err := row.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros)
-	b.Planned = timeOf(planned)
-	return b, err
 }
 
 // BatchLine implements [store.Batches].
@@ -150,11 +129,7 @@ func scanLine(row scanner) (store.BatchLine, error) {
 
 // DropBatch implements [store.Batches].
 func (s *Store) DropBatch(ctx context.Context, runID, key string) error {
-	run, err := s.number(ctx, runID)
-	if err != nil {
-		return s.explain("drop a batch from", err)
-	}
-	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
+	return s.transactRun(ctx, "drop a batch from", runID, func(ctx context.Context, w *writer, run int64) error {
 		_, err := w.conn.ExecContext(ctx, `DELETE FROM batch_lines
 			WHERE batch IN (SELECT n FROM batches WHERE run = ? AND key = ?)`, run, text(key))
 		if err != nil {
@@ -163,5 +138,4 @@ func (s *Store) DropBatch(ctx context.Context, runID, key string) error {
 		_, err = w.conn.ExecContext(ctx, `DELETE FROM batches WHERE run = ? AND key = ?`, run, text(key))
 		return err
 	})
-	return s.explain("drop a batch from", err)
 }

@@ -20,7 +20,7 @@ import (
 // the item, so that sorting or searching a million records reads only the table rows of the
 // page.
 
-// recordColumns are the columns that [pager.scan] reads, except the item's.
+// recordColumns are the columns that scanRecord reads, except the item's.
 var recordColumns = `r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
 	r.label, r.score, r.pass, r.confidence, r.reason, r.parts, r.kind, r.detail, r.calls, substr(r.sum, 17), ` + soundRecord
 
@@ -30,26 +30,28 @@ func saysYes(alias string) string {
 }
 
 // View implements [store.Browser].
-func (s *Store) View(ctx context.Context, runID string, v store.View) ([]deem.Record, error) {
+func (s *Store) View(ctx context.Context, runID string, v store.View) (recs []deem.Record, err error) {
 	if err := v.Check(); err != nil {
 		return nil, err
 	}
-	recs, err := s.view(ctx, runID, v)
-	return recs, s.explain("read", err)
-}
-
-func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Record, error) {
+	defer func() { err = s.explain("read", err) }()
 	where, err := s.selects(ctx, runID, v)
 	if err != nil || where.nothing {
 		return nil, err
 	}
-	order := store.ViewOrderOf(v)
+	order, limit := store.ViewOrderOf(v), cmp.Or(v.Limit, store.DefaultLimit)
 	if v.From != nil {
 		if err := s.continues(ctx, &where, order, *v.From); err != nil {
 			return nil, err
 		}
 	}
-	page, err := s.viewPage(ctx, where, order, v)
+	if where.whole && order.Value != "" && !v.Backward {
+		where.bound(order, limit)
+	}
+	page, err := collect(ctx, s, func(row scanner) (found, error) {
+		f, _, err := scanRecord(row, v.Brief)
+		return f, err
+	}, viewQuery(where, order, v), append(where.args, limit)...)
 	if err != nil {
 		return nil, err
 	}
@@ -76,23 +78,18 @@ func viewQuery(where selection, order store.ViewOrder, v store.View) string {
 	if v.Brief {
 		body, join = "NULL, NULL", ""
 	}
-	sorted := by(order)
+	// Records without a value come last in both directions.
+	sorted := order.ByPlace()
+	if order.Value != "" {
+		nulls := " NULLS LAST, "
+		if order.Backward {
+			nulls = " NULLS FIRST, "
+		}
+		sorted = strings.Replace(order.ByValue(), ", ", nulls, 1)
+	}
 	return fmt.Sprintf(`SELECT %s, %s FROM (SELECT r.n AS chosen FROM records r INDEXED BY %s WHERE %s ORDER BY %s LIMIT ?)
 		CROSS JOIN records r ON r.n = chosen %s ORDER BY %s`,
 		recordColumns, body, where.index, strings.Join(where.terms, " AND "), sorted, join, sorted)
-}
-
-// viewPage reads the records of one page.
-func (s *Store) viewPage(ctx context.Context, where selection, order store.ViewOrder, v store.View) ([]found, error) {
-	limit := cmp.Or(v.Limit, store.DefaultLimit)
-	if where.whole && order.Value != "" && !v.Backward {
-		where.bound(order, limit)
-	}
-	p := pager{s: s, brief: v.Brief}
-	return collect(ctx, s, func(row scanner) (found, error) {
-		f, _, err := p.scan(row)
-		return f, err
-	}, viewQuery(where, order, v), append(where.args, limit)...)
 }
 
 // A selection is the records that a view selects, wherever it begins.
@@ -152,19 +149,6 @@ func (s *Store) selects(ctx context.Context, runID string, v store.View) (select
 	return sel, err
 }
 
-// by returns the ORDER BY clause of a view. Records without a value come last in both
-// directions.
-func by(o store.ViewOrder) string {
-	if o.Value == "" {
-		return o.ByPlace()
-	}
-	nulls := " NULLS LAST, "
-	if o.Backward {
-		nulls = " NULLS FIRST, "
-	}
-	return strings.Replace(o.ByValue(), ", ", nulls, 1)
-}
-
 // continues adds the condition that a record comes after the given place.
 func (s *Store) continues(ctx context.Context, sel *selection, o store.ViewOrder, from store.Place) error {
 	n, err := s.recordNumber(ctx, sel.run, from.Cursor)
@@ -201,15 +185,6 @@ func (s *Store) recordNumber(ctx context.Context, run int64, at store.Cursor) (i
 	return n, err
 }
 
-// Count implements [store.Browser].
-func (s *Store) Count(ctx context.Context, runID string, v store.View) (store.Counts, error) {
-	if err := v.Check(); err != nil {
-		return store.Counts{}, err
-	}
-	counts, err := s.count(ctx, runID, v)
-	return counts, s.explain("count records in", err)
-}
-
 // Separators that do not occur in ordinary names.
 const (
 	afterRecord   = "\x1e"
@@ -217,46 +192,45 @@ const (
 	beforeFailure = "\x1d"
 )
 
-// countQuery returns a query that returns the data to count of all records in one text: the
-// category and the label, or the category and the kind. Returning 100,000 rows one by one
-// takes twice as long as scanning them, and grouping in SQLite, which sorts, five times.
-func countQuery(where selection) string {
-	return fmt.Sprintf(`SELECT count(*), coalesce(group_concat(r.category || coalesce('%s' || r.label, '%s' || r.kind), '%s'), '')
-		FROM records r INDEXED BY %s WHERE %s`, beforeLabel, beforeFailure, afterRecord, where.index, strings.Join(where.terms, " AND "))
-}
-
-func (s *Store) count(ctx context.Context, runID string, v store.View) (store.Counts, error) {
+// Count implements [store.Browser].
+func (s *Store) Count(ctx context.Context, runID string, v store.View) (counts store.Counts, err error) {
+	if err := v.Check(); err != nil {
+		return counts, err
+	}
+	defer func() { err = s.explain("count records in", err) }()
 	where, err := s.selects(ctx, runID, v)
 	if err != nil || where.nothing {
 		return new(store.Tally).Counts(), err
 	}
+	from := fmt.Sprintf("FROM records r INDEXED BY %s WHERE %s", where.index, strings.Join(where.terms, " AND "))
+	// The query returns the data to count of all records in one text: the category and the
+	// label, or the category and the kind. Returning 100,000 rows one by one takes twice as
+	// long as scanning them, and grouping in SQLite, which sorts, five times.
 	var n int
 	var said string
-	if err := s.read.QueryRowContext(ctx, countQuery(where), where.args...).Scan(&n, &said); err != nil {
-		return store.Counts{}, err
+	err = s.read.QueryRowContext(ctx, fmt.Sprintf(`SELECT count(*), coalesce(group_concat(r.category || coalesce('%s' || r.label, '%s' || r.kind), '%s'), '') %s`,
+		beforeLabel, beforeFailure, afterRecord, from), where.args...).Scan(&n, &said)
+	if err != nil {
+		return counts, err
 	}
-	if t, ok := readTally(said, n); ok {
+	t, ok := readTally(said, n)
+	if ok {
 		return t.Counts(), nil
 	}
-	return s.countGroups(ctx, where)
-}
-
-// countGroups counts in a run with names that contain our separators after all.
-func (s *Store) countGroups(ctx context.Context, where selection) (store.Counts, error) {
-	var t store.Tally
-	_, err := collect(ctx, s, func(row scanner) (n int, err error) {
+	// Some names contain our separators after all.
+	t = store.Tally{}
+	_, err = collect(ctx, s, func(row scanner) (n int, err error) {
 		var category, name string
 		var failed bool
 		if err = row.Scan(&category, &name, &failed, &n); err == nil {
 			t.Add(category, name, failed, n)
 		}
 		return n, err
-	}, fmt.Sprintf(`SELECT r.category, coalesce(r.label, r.kind), r.kind IS NOT NULL, count(*)
-		FROM records r INDEXED BY %s WHERE %s GROUP BY 1, 2, 3`, where.index, strings.Join(where.terms, " AND ")), where.args...)
+	}, `SELECT r.category, coalesce(r.label, r.kind), r.kind IS NOT NULL, count(*) `+from+` GROUP BY 1, 2, 3`, where.args...)
 	return t.Counts(), err
 }
 
-// readTally counts the result of countQuery for n records. It returns false if names
+// readTally counts the text of n records that the query of Count returns. It returns false if names
 // contain separators: then there are more parts than records, or a part has more than one
 // separator.
 func readTally(said string, n int) (t store.Tally, ok bool) {

@@ -34,7 +34,12 @@ func Check(ctx context.Context, path string, o Options) (Health, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return h, checkFolder(existingFolder(filepath.Dir(path)))
+		// The nearest folder that exists must be writable.
+		dir := filepath.Dir(path)
+		for _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir; _, err = os.Stat(dir) {
+			dir = filepath.Dir(dir)
+		}
+		return h, checkFolder(dir)
 	case err != nil:
 		return h, unwritable(fmt.Errorf("check store: %w", err))
 	case info.IsDir():
@@ -91,18 +96,6 @@ func checkRecords(ctx context.Context, path string, o Options) (err error) {
 	return s.explain("check", err)
 }
 
-// existingFolder returns dir or its nearest existing parent.
-func existingFolder(dir string) string {
-	for {
-		_, err := os.Stat(dir)
-		up := filepath.Dir(dir)
-		if !errors.Is(err, fs.ErrNotExist) || up == dir {
-			return dir
-		}
-		dir = up
-	}
-}
-
 // checkFolder checks that a file can be created in dir, as needed for the log next to the
 // database. Permissions alone are not enough to know.
 func checkFolder(dir string) error {
@@ -116,7 +109,7 @@ func checkFolder(dir string) error {
 	return nil
 }
 
-// read reads the facts from the database.
+// read reads the facts from the database, and makes SQLite check the whole file.
 func (h *Health) read(ctx context.Context, db *sql.DB) error {
 	found, err := identify(ctx, db)
 	if err != nil {
@@ -126,11 +119,17 @@ func (h *Health) read(ctx context.Context, db *sql.DB) error {
 	if err := found.mustBeOurs(); err != nil {
 		return err
 	}
-	if err := checkSound(ctx, db); err != nil {
+	var says string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&says); err != nil {
 		return err
 	}
+	if says != "ok" {
+		// The first of two lines only names the database.
+		says = says[strings.LastIndexByte(says, '\n')+1:]
+		return deem.WithHint(fmt.Errorf("%s: %s", damaged.says, says), "%s", damaged.advice)
+	}
 	if found.version == latest {
-		if err := errors.Join(checkReferences(ctx, db), checkCounts(ctx, db)); err != nil {
+		if err := checkRows(ctx, db); err != nil {
 			return err
 		}
 	}
@@ -146,47 +145,29 @@ func (h *Health) read(ctx context.Context, db *sql.DB) error {
 	return db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(records), 0) FROM runs`).Scan(&h.Runs, &h.Records)
 }
 
-// checkSound makes SQLite check the whole file.
-func checkSound(ctx context.Context, db *sql.DB) error {
-	var says string
-	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&says); err != nil {
-		return err
+// checkRows looks for rows that refer to missing rows, and recounts the records of each run
+// and their cost.
+func checkRows(ctx context.Context, db *sql.DB) error {
+	var lost, run string
+	var errs []error
+	err := db.QueryRowContext(ctx, `SELECT printf('a row of %s refers to one of %s', "table", parent) FROM pragma_foreign_key_check LIMIT 1`).Scan(&lost)
+	if err == nil {
+		err = deem.WithHint(fmt.Errorf("%s: %s, which is not there", damaged.says, lost), "%s", damaged.advice)
 	}
-	if says != "ok" {
-		// The first of two lines only names the database.
-		says = says[strings.LastIndexByte(says, '\n')+1:]
-		return deem.WithHint(fmt.Errorf("%s: %s", damaged.says, says), "%s", damaged.advice)
+	if !errors.Is(err, sql.ErrNoRows) {
+		errs = append(errs, err)
 	}
-	return nil
-}
-
-// checkCounts recounts the records of each run, and their cost.
-func checkCounts(ctx context.Context, db *sql.DB) error {
-	var run string
-	err := db.QueryRowContext(ctx, `SELECT id FROM runs LEFT JOIN (
+	err = db.QueryRowContext(ctx, `SELECT id FROM runs LEFT JOIN (
 			SELECT run, count(*) AS records, count(kind) AS unjudged,
 				sum((SELECT coalesce(sum(cost_micros), 0) FROM calls WHERE record = r.n AND NOT cached)) AS cost_micros
 			FROM records r GROUP BY run) found ON found.run = runs.n
 		WHERE (runs.records, runs.unjudged, runs.cost_micros)
 			<> (coalesce(found.records, 0), coalesce(found.unjudged, 0), coalesce(found.cost_micros, 0)) LIMIT 1`).Scan(&run)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil
-	case err != nil:
-		return err
+	if err == nil {
+		err = altered("what was counted of run %q", run)
 	}
-	return altered("what was counted of run %q", run)
-}
-
-// checkReferences looks for rows that refer to missing rows.
-func checkReferences(ctx context.Context, db *sql.DB) error {
-	var lost string
-	err := db.QueryRowContext(ctx, `SELECT printf('a row of %s refers to one of %s', "table", parent) FROM pragma_foreign_key_check LIMIT 1`).Scan(&lost)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil
-	case err != nil:
-		return err
+	if !errors.Is(err, sql.ErrNoRows) {
+		errs = append(errs, err)
 	}
-	return deem.WithHint(fmt.Errorf("%s: %s, which is not there", damaged.says, lost), "%s", damaged.advice)
+	return errors.Join(errs...)
 }

@@ -35,34 +35,21 @@ func tryLock(path string) (*claim, error) {
 		// Subtle: the previous holder may have removed the file between our opening and our
 		// locking it. Then a third process can create and lock a new file, so our lock is
 		// worthless.
-		if sameFile(f, path) {
-			c := &claim{file: f, path: path}
-			c.sign()
-			return c, nil
+		ours, err := f.Stat()
+		theirs, statErr := os.Stat(path)
+		if err == nil && statErr == nil && os.SameFile(ours, theirs) {
+			// The process is for the hint that others get. The lock is valid without it: if
+			// the disk is too full even for that, the hint says less, and the database itself
+			// reports that the disk is full.
+			if err := f.Truncate(0); err == nil {
+				_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+			}
+			return &claim{file: f, path: path}, nil
 		}
 		if err := f.Close(); err != nil {
 			return nil, err
 		}
 	}
-}
-
-func sameFile(f *os.File, path string) bool {
-	ours, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	theirs, err := os.Stat(path)
-	return err == nil && os.SameFile(ours, theirs)
-}
-
-// sign writes the process into the file, for the hint that others get. The lock is valid
-// without it: if the disk is too full even for that, the hint says less, and the database
-// itself reports that the disk is full.
-func (c *claim) sign() {
-	if err := c.file.Truncate(0); err != nil {
-		return
-	}
-	_, _ = c.file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 }
 
 // release removes the file while it is still locked, so that no process finds it unlocked,
@@ -102,25 +89,18 @@ func (s *Store) claimKey(key string) (*claim, error) {
 	path := s.real + "-" + deem.ShortHash(key) + ".lock"
 	c, err := tryLock(path)
 	if errors.Is(err, flock.ErrLocked) {
-		return nil, deem.WithHint(store.ErrBusy,
-			"%s is at it; wait for it, or stop it and run the command again to continue", holder(path))
+		text, _ := os.ReadFile(path) //nolint:errcheck // "" if it cannot be read.
+		who := "process " + strings.TrimSpace(string(text))
+		switch who {
+		case "process ":
+			who = "another process"
+		case "process " + strconv.Itoa(os.Getpid()):
+			who = "this process"
+		}
+		return nil, deem.WithHint(store.ErrBusy, "%s is at it; wait for it, or stop it and run the command again to continue", who)
 	}
 	if err != nil {
 		return nil, unwritable(fmt.Errorf("claim run: %w", err))
 	}
 	return c, nil
-}
-
-// holder returns who signed the lock file at path.
-func holder(path string) string {
-	text, err := os.ReadFile(path)
-	pid := strings.TrimSpace(string(text))
-	switch {
-	case err != nil || pid == "":
-		return "another process"
-	case pid == strconv.Itoa(os.Getpid()):
-		return "this process"
-	default:
-		return "process " + pid
-	}
 }

@@ -11,22 +11,20 @@ import (
 
 // Import implements [store.Database].
 func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err error) {
-	spec, err := run.Clean()
-	if err != nil {
+	if run.Spec, err = run.Clean(); err != nil {
 		return false, err
 	}
-	run.Spec = spec
-	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
+	err = s.transact(ctx, "import a run into", func(ctx context.Context, w *writer) error {
 		n, err := addRun(ctx, w.conn, run)
 		added = n != 0
 		return err
 	})
-	return added, s.explain("import a run into", err)
+	return added, err
 }
 
 // PutReplies implements [store.Database].
 func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
-	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
+	err := s.transact(ctx, "import replies into", func(ctx context.Context, w *writer) error {
 		a, err := newAppender(ctx, w, 0)
 		for i := 0; i < len(list) && err == nil; i++ {
 			var said string
@@ -37,12 +35,12 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 		return err
 	})
 	s.filter.expire()
-	return s.explain("import replies into", err)
+	return err
 }
 
 // Imported implements [store.Database].
 func (s *Store) Imported(ctx context.Context, run store.Run) error {
-	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
+	return s.transact(ctx, "import a run into", func(ctx context.Context, w *writer) error {
 		res, err := w.conn.ExecContext(ctx, `UPDATE runs SET state = ?, updated = ?, unsettled_micros = ? WHERE id = ?`,
 			string(run.State), run.Updated.UnixNano(), run.SetAsideMicros, run.ID)
 		if err != nil {
@@ -53,7 +51,6 @@ func (s *Store) Imported(ctx context.Context, run store.Run) error {
 		}
 		return nil
 	})
-	return s.explain("import a run into", err)
 }
 
 // BatchLines implements [store.Database].

@@ -60,8 +60,8 @@ func openInside(t *testing.T) *Store {
 
 func explainPlan(t *testing.T, s *Store, q store.Query) string {
 	t.Helper()
-	p := newPager(s, 1, q)
-	return planOf(t, s, p.query, append(p.args, -1, 0, 0, 10)...)
+	query, args := recordQuery(1, q)
+	return planOf(t, s, query, append(args, -1, 0, 0, 10)...)
 }
 
 // planOf returns the query plan of SQLite.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"deem/internal/store"
@@ -17,7 +18,7 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 			return s.explain("write labels to", err)
 		}
 	}
-	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
+	return s.transact(ctx, "write labels to", func(ctx context.Context, w *writer) error {
 		put, err := w.conn.PrepareContext(ctx, `INSERT INTO labels
 			(item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (item, annotator) DO UPDATE SET item_id = excluded.item_id, dataset = excluded.dataset,
@@ -34,28 +35,18 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 		}
 		return nil
 	})
-	return s.explain("write labels to", err)
 }
 
 // DropLabel implements [store.Labels].
 func (s *Store) DropLabel(ctx context.Context, item, annotator string) error {
-	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
+	return s.transact(ctx, "write labels to", func(ctx context.Context, w *writer) error {
 		_, err := w.conn.ExecContext(ctx, `DELETE FROM labels WHERE item = ? AND annotator = ?`, text(item), text(annotator))
 		return err
 	})
-	return s.explain("write labels to", err)
 }
 
 // Labels implements [store.Labels].
 func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
-	return store.Pages(pageRows, func(last store.Label) ([]store.Label, error) {
-		page, err := s.labelPage(ctx, q, last)
-		return page, s.explain("read labels of", err)
-	})
-}
-
-// labelPage returns the first labels after the given one.
-func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.Label) ([]store.Label, error) {
 	var where conditions
 	if q.Dataset != "" {
 		where.and("dataset = ?", text(q.Dataset))
@@ -63,9 +54,13 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 	where.oneOf("annotator", q.Annotators)
 	where.oneOf("item_id", q.IDs)
 	// Every label has an item hash, so the zero label is before all.
-	where.and("(item_id, item, annotator) > (?, ?, ?)", after.ID, after.Item, after.Annotator)
-	return collect(ctx, s, scanLabel, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, `+soundLabel+`
-		FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, strings.Join(where.terms, " AND "), pageRows), where.args...)
+	where.and("(item_id, item, annotator) > (?, ?, ?)")
+	query := fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, `+soundLabel+`
+		FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, strings.Join(where.terms, " AND "), pageRows)
+	return store.Pages(pageRows, func(last store.Label) ([]store.Label, error) {
+		page, err := collect(ctx, s, scanLabel, query, slices.Concat(where.args, []any{last.ID, last.Item, last.Annotator})...)
+		return page, s.explain("read labels of", err)
+	})
 }
 
 func scanLabel(row scanner) (store.Label, error) {

@@ -69,21 +69,6 @@ func (id identity) mustBeOurs() error {
 	return nil
 }
 
-// mustBeCurrent rejects a version that cannot be read without migration.
-func (id identity) mustBeCurrent() error {
-	if err := id.mustBeOurs(); err != nil {
-		return err
-	}
-	switch {
-	case id == identity{}:
-		return deem.WithHint(errors.New("it holds no runs"), "judge something first, with `deem run --data FILE` or `deem demo`, or name another database with --db")
-	case id.version < latest:
-		return deem.WithHint(fmt.Errorf("it was written by an older deem (schema %d, this deem reads %d)", id.version, latest),
-			"the next `deem run --data FILE` brings it up to date")
-	}
-	return nil
-}
-
 // migrate brings the database of db up to date. Only one process does that at a time.
 func migrate(ctx context.Context, db *sql.DB, path string, opts Options) error {
 	found, err := identify(ctx, db)

@@ -18,11 +18,7 @@ const setAside = `CASE WHEN charged_micros IS NULL THEN unsettled_micros ELSE ` 
 
 // Draw implements [store.Money].
 func (s *Store) Draw(ctx context.Context, runID string, d store.Draw) (b store.Balance, err error) {
-	run, err := s.number(ctx, runID)
-	if err != nil {
-		return b, s.explain("set money aside in", err)
-	}
-	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
+	err = s.transactRun(ctx, "set money aside in", runID, func(ctx context.Context, w *writer, run int64) error {
 		var others int64
 		err := w.conn.QueryRowContext(ctx, `UPDATE runs SET charged_micros = coalesce(charged_micros, cost_micros + unsettled_micros) WHERE n = ?1
 			RETURNING cost_micros, charged_micros, (SELECT coalesce(sum(spent + lent), 0) FROM holdings WHERE run = ?1 AND holder <> ?2),
@@ -41,21 +37,17 @@ func (s *Store) Draw(ctx context.Context, runID string, d store.Draw) (b store.B
 		return err
 	})
 	if err != nil {
-		return store.Balance{}, s.explain("set money aside in", err)
+		return store.Balance{}, err
 	}
 	return b, nil
 }
 
 // Leave implements [store.Money].
 func (s *Store) Leave(ctx context.Context, runID, holder string, spent int64) error {
-	run, err := s.number(ctx, runID)
-	if err == nil {
-		err = s.transact(ctx, func(ctx context.Context, w *writer) error {
-			_, err := w.conn.ExecContext(ctx, `UPDATE holdings SET spent = ?, lent = 0 WHERE run = ? AND holder = ?`, spent, run, text(holder))
-			return errors.Join(err, forfeit(ctx, w.conn, run, holder))
-		})
-	}
-	return s.explain("give money back to", err)
+	return s.transactRun(ctx, "give money back to", runID, func(ctx context.Context, w *writer, run int64) error {
+		_, err := w.conn.ExecContext(ctx, `UPDATE holdings SET spent = ?, lent = 0 WHERE run = ? AND holder = ?`, spent, run, text(holder))
+		return errors.Join(err, forfeit(ctx, w.conn, run, holder))
+	})
 }
 
 // forfeit counts all money of a holder as charged. When no holder is left, what records do
@@ -84,7 +76,7 @@ func (s *Store) Settle(ctx context.Context, runID string) (released int64, err e
 	if err != nil {
 		return 0, err
 	}
-	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
+	err = s.transact(ctx, "settle the money of a run in", func(ctx context.Context, w *writer) error {
 		_, err := w.conn.ExecContext(ctx, `DELETE FROM holdings WHERE run = (SELECT n FROM runs WHERE id = ?)`, run.ID)
 		if err != nil {
 			return err
@@ -92,5 +84,5 @@ func (s *Store) Settle(ctx context.Context, runID string) (released int64, err e
 		_, err = w.conn.ExecContext(ctx, `UPDATE runs SET unsettled_micros = 0, charged_micros = NULL WHERE id = ?`, run.ID)
 		return err
 	})
-	return run.SetAsideMicros, errors.Join(s.explain("settle the money of a run in", err), c.release())
+	return run.SetAsideMicros, errors.Join(err, c.release())
 }

@@ -27,12 +27,6 @@ func (st *readStatements) list() []statement {
 	}
 }
 
-func (st *readStatements) prepare(ctx context.Context, db *sql.DB) error {
-	return prepareAll(ctx, db, st.list())
-}
-
-func (st *readStatements) close() error { return closeAll(st.list()) }
-
 // A scanner is a row of a query.
 type scanner interface{ Scan(dest ...any) error }
 
@@ -132,9 +126,35 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has it.
 	for rows.Next() {
-		if err := scanCall(rows, places); err != nil {
+		var c deem.Call
+		var record int64
+		var said, key sql.NullString
+		var started, latency, attempts, cost sql.NullInt64
+		var unpriced, cached sql.NullBool
+		var sound bool
+		err := rows.Scan(&record, &c.Model, &c.Request, &started, &c.Error, &c.Attempts,
+			&said, &key, &latency, &attempts, &cost, &unpriced, &cached, &sound)
+		if err != nil {
 			return err
 		}
+		f := places[record]
+		if !sound {
+			return altered("a call about item %q", f.rec.Item.ID)
+		}
+		if len(f.rec.Calls) == f.calls {
+			continue
+		}
+		c.Started = timeOf(started)
+		if said.Valid {
+			r, err := store.DecodeReply(said.String)
+			if err != nil {
+				return err
+			}
+			r.Key, r.Latency, r.Attempts = key.String, time.Duration(latency.Int64), int(attempts.Int64)
+			r.CostMicros, r.Unpriced, r.Cached = cost.Int64, unpriced.Bool, cached.Bool
+			c.Reply = &r
+		}
+		f.rec.Calls = append(f.rec.Calls, c)
 	}
 	if err := rows.Err(); err != nil {
 		return err
@@ -147,42 +167,8 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 	return nil
 }
 
-// selectCalls is the query that scanCall reads.
+// selectCalls is the query of loadCalls.
 var selectCalls = `SELECT c.record, c.model, c.request, c.started, c.error, c.tries,
 	coalesce(c.reply_inline, r.body), coalesce(c.reply_key, r.key), c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached,
 	` + soundCall + ` AND (c.reply IS NULL OR ` + soundReply + `)
 	FROM json_each(?) p CROSS JOIN calls c ON c.record = p.value LEFT JOIN replies r ON r.n = c.reply ORDER BY c.record, c.seq`
-
-// scanCall reads a call and adds it to its record.
-func scanCall(rows *sql.Rows, places map[int64]*found) error {
-	var c deem.Call
-	var record int64
-	var said, key sql.NullString
-	var started, latency, attempts, cost sql.NullInt64
-	var unpriced, cached sql.NullBool
-	var sound bool
-	err := rows.Scan(&record, &c.Model, &c.Request, &started, &c.Error, &c.Attempts,
-		&said, &key, &latency, &attempts, &cost, &unpriced, &cached, &sound)
-	if err != nil {
-		return err
-	}
-	f := places[record]
-	if !sound {
-		return altered("a call about item %q", f.rec.Item.ID)
-	}
-	if len(f.rec.Calls) == f.calls {
-		return nil
-	}
-	c.Started = timeOf(started)
-	if said.Valid {
-		r, err := store.DecodeReply(said.String)
-		if err != nil {
-			return err
-		}
-		r.Key, r.Latency, r.Attempts = key.String, time.Duration(latency.Int64), int(attempts.Int64)
-		r.CostMicros, r.Unpriced, r.Cached = cost.Int64, unpriced.Bool, cached.Bool
-		c.Reply = &r
-	}
-	f.rec.Calls = append(f.rec.Calls, c)
-	return nil
-}

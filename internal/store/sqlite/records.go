@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -29,21 +30,34 @@ func (s *Store) Records(ctx context.Context, runID string, q store.Query) iter.S
 	}
 }
 
-// eachRecord passes the records to yield until it returns false.
+// eachRecord passes the records to yield until it returns false. Each page begins after the
+// last record of the previous one, which the index finds directly. Different items may have
+// the same position, so the number of the record decides.
 func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yield func(deem.Record) bool) error {
 	run, err := s.number(ctx, runID)
 	if err != nil {
 		return err
 	}
-	p, texts := newPager(s, run, q), newTextReader(s)
-	if err := p.start(ctx, q.After); err != nil {
-		return err
-	}
-	for !p.done {
-		page, err := p.next(ctx)
+	query, args := recordQuery(run, q)
+	after := []any{-1, 0, 0}
+	if q.After != nil {
+		n, err := s.recordNumber(ctx, run, *q.After)
 		if err != nil {
 			return err
 		}
+		after = []any{q.After.Position, q.After.Trial, n}
+	}
+	left, texts := math.MaxInt, newTextReader(s)
+	if q.Limit > 0 {
+		left = q.Limit
+	}
+	for left > 0 {
+		page, err := s.readPage(ctx, query, slices.Concat(args, after), min(pageRows, left), q.Brief)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		last := page[len(page)-1]
+		after, left = []any{last.rec.Position, last.rec.Trial, last.n}, left-len(page)
 		// No row is held while the caller has the record, however long that takes.
 		for i := range page {
 			if err := texts.fill(ctx, &page[i]); err != nil {
@@ -73,49 +87,32 @@ type found struct {
 	n      int64
 }
 
-// A pager reads the records of a run page by page.
-type pager struct {
-	store.Walk
-	s     *Store
-	run   int64
-	brief bool
-	query string
-	args  []any // of the conditions; those of the cursor follow
-	done  bool
-}
-
-func newPager(s *Store, run int64, q store.Query) *pager {
-	p := &pager{Walk: store.NewWalk(q.Limit), s: s, run: run, brief: q.Brief}
-	where := newConditions(run, q)
+// recordQuery returns the query for a page of records, and its arguments before the place
+// after which the page begins and the number of rows.
+//
+// SQLite would choose the index by statistics that it does not have. In all indexes except
+// that of the ids, the selected records are in order, so that the cost of a page is
+// proportional to its size. Labels and categories have no index, because every append would
+// have to maintain it: for them the run is scanned.
+func recordQuery(run int64, q store.Query) (query string, args []any) {
+	where, index := newConditions(run, q), "records_position"
+	switch {
+	case len(q.IDs) > 0 && len(q.IDs) <= fewIDs:
+		index = "records_item"
+	case q.Unjudged || len(q.Kinds) > 0:
+		index = "records_unjudged"
+	}
 	columns, join := "i.body, "+placesColumn, "JOIN items i ON i.n = r.item"
 	if q.Brief {
 		columns, join = "NULL, NULL", ""
 	}
-	p.query = fmt.Sprintf(`SELECT %s, %s FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
-		ORDER BY r.position, r.trial, r.n LIMIT ?`, recordColumns, columns, bestIndex(q), join, strings.Join(where.terms, " AND "))
-	p.args = where.args
-	return p
+	return fmt.Sprintf(`SELECT %s, %s FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
+		ORDER BY r.position, r.trial, r.n LIMIT ?`, recordColumns, columns, index, join, strings.Join(where.terms, " AND ")), where.args
 }
 
 // fewIDs is the maximum number of ids that are looked up one by one. More are found by
 // scanning the run, because looked-up records must be sorted for every page.
 const fewIDs = 64
-
-// bestIndex returns the index along which the records of q are read. SQLite would choose by
-// statistics that it does not have. In all indexes except that of the ids, the selected
-// records are in order, so that the cost of a page is proportional to its size. Labels and
-// categories have no index, because every append would have to maintain it: for them the
-// run is scanned.
-func bestIndex(q store.Query) string {
-	switch {
-	case len(q.IDs) > 0 && len(q.IDs) <= fewIDs:
-		return "records_item"
-	case q.Unjudged || len(q.Kinds) > 0:
-		return "records_unjudged"
-	default:
-		return "records_position"
-	}
-}
 
 // conditions are the terms of a WHERE clause and the arguments for them.
 type conditions struct {
@@ -163,54 +160,33 @@ func (c *conditions) oneOf(column string, values []string) {
 	c.and(column+" IN (SELECT value FROM json_each(?))", list)
 }
 
-// start moves the pager after a record seen before.
-func (p *pager) start(ctx context.Context, after *store.Cursor) error {
-	if after == nil {
-		return nil
-	}
-	n, err := p.s.recordNumber(ctx, p.run, *after)
-	p.Behind(after.Position, after.Trial, n)
-	return err
-}
-
-// next returns the next page. After the last one it sets done.
-func (p *pager) next(ctx context.Context) ([]found, error) {
-	most := p.Rows(pageRows)
-	rows, err := p.s.read.QueryContext(ctx, p.query, slices.Concat(p.args, p.Args(most))...)
+// readPage reads records of a query, up to a number of rows and about pageBytes.
+func (s *Store) readPage(ctx context.Context, query string, args []any, most int, brief bool) ([]found, error) {
+	rows, err := s.read.QueryContext(ctx, query, append(args, most)...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has it.
 	page := make([]found, 0, most)
 	for size := 0; size < pageBytes && rows.Next(); {
-		f, n, err := p.scan(rows)
+		f, n, err := scanRecord(rows, brief)
 		if err != nil {
 			return nil, err
 		}
 		page, size = append(page, f), size+n
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	if len(page) == 0 {
-		p.done = true
-		return nil, nil
-	}
-	last := page[len(page)-1]
-	p.Behind(last.rec.Position, last.rec.Trial, last.n)
-	p.done = p.Passed(len(page))
-	return page, nil
+	return page, rows.Err()
 }
 
-// scan reads one record and returns its approximate size in bytes.
-func (p *pager) scan(row scanner) (f found, size int, err error) {
-	var v verdictColumns
-	var item, places, hash sql.NullString
+// scanRecord reads a record and returns its approximate size in bytes.
+func scanRecord(row scanner, brief bool) (f found, size int, err error) {
+	var label, reason, parts, kind, detail, item, places, hash sql.NullString
+	var score, confidence sql.NullFloat64
+	var pass sql.NullInt64
 	var sound bool
-	rec := &f.rec
-	it := &rec.Item
+	rec, it := &f.rec, &f.rec.Item
 	err = row.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
-		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.parts, &v.kind, &v.detail, &f.calls, &hash, &sound, &item, &places)
+		&label, &score, &pass, &confidence, &reason, &parts, &kind, &detail, &f.calls, &hash, &sound, &item, &places)
 	if err != nil {
 		return found{}, 0, err
 	}
@@ -218,39 +194,26 @@ func (p *pager) scan(row scanner) (f found, size int, err error) {
 		return found{}, 0, altered("record %d, of item %q,", f.n, it.ID)
 	}
 	f.item, f.body, f.places = hash.String, item.String, places.String
-	if !p.brief {
+	if !brief {
 		if err := store.DecodeJSON(item.String, it); err != nil {
 			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)
 		}
 	}
-	if err := v.fill(rec); err != nil {
-		return found{}, 0, fmt.Errorf("decode verdict on item %q: %w", it.ID, err)
-	}
-	return f, len(item.String) + len(v.reason.String) + len(v.detail.String) + 256, nil
-}
-
-// verdictColumns are the columns of a verdict or a failure.
-type verdictColumns struct {
-	label, reason, parts, kind, detail sql.NullString
-	score, confidence                  sql.NullFloat64
-	pass                               sql.NullInt64
-}
-
-// fill sets the verdict or the failure of rec.
-func (v *verdictColumns) fill(rec *deem.Record) error {
-	if v.kind.Valid {
-		rec.Failure = &deem.Failure{Kind: deem.Kind(v.kind.String), Detail: v.detail.String}
+	if kind.Valid {
+		rec.Failure = &deem.Failure{Kind: deem.Kind(kind.String), Detail: detail.String}
 	} else {
-		rec.Verdict = &deem.Verdict{Label: v.label.String, Score: v.score.Float64, Reason: v.reason.String}
-		if v.pass.Valid {
-			rec.Verdict.Pass = new(v.pass.Int64 != 0)
+		rec.Verdict = &deem.Verdict{Label: label.String, Score: score.Float64, Reason: reason.String}
+		if pass.Valid {
+			rec.Verdict.Pass = new(pass.Int64 != 0)
 		}
-		if v.confidence.Valid {
-			rec.Verdict.Confidence = new(v.confidence.Float64)
+		if confidence.Valid {
+			rec.Verdict.Confidence = new(confidence.Float64)
 		}
 	}
-	if !v.parts.Valid {
-		return nil
+	if parts.Valid {
+		if err := store.DecodeParts(parts.String, rec); err != nil {
+			return found{}, 0, fmt.Errorf("decode verdict on item %q: %w", it.ID, err)
+		}
 	}
-	return store.DecodeParts(v.parts.String, rec)
+	return f, len(item.String) + len(reason.String) + len(detail.String) + 256, nil
 }

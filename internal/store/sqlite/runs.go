@@ -26,13 +26,12 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 	if err != nil {
 		return store.Run{}, false, err
 	}
-	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
-		var err error
+	err = s.transact(ctx, "begin a run in", func(ctx context.Context, w *writer) (err error) {
 		run, resumed, err = s.begin(ctx, w.conn, spec, fresh)
 		return err
 	})
 	if err != nil {
-		return store.Run{}, false, errors.Join(s.explain("begin a run in", err), c.release())
+		return store.Run{}, false, errors.Join(err, c.release())
 	}
 	s.mu.Lock()
 	s.claims[run.ID] = c
@@ -40,62 +39,52 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 	return run, resumed, nil
 }
 
-func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fresh bool) (store.Run, bool, error) {
+// begin finds or adds the run. A resumed run takes over what is not part of the key, except
+// the dataset names if it has records.
+func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fresh bool) (run store.Run, resumed bool, err error) {
 	var n int64
 	if !fresh {
 		err := conn.QueryRowContext(ctx, `SELECT coalesce(max(n), 0) FROM runs WHERE key = ? AND deleted IS NULL`, spec.Key()).Scan(&n)
 		if err != nil {
-			return store.Run{}, false, err
+			return run, false, err
 		}
 	}
-	resumed := n != 0
-	var err error
-	if resumed {
-		// The earlier holder of the claim no longer needs its money.
-		err = errors.Join(adopt(ctx, conn, n, spec), forfeit(ctx, conn, n, ""))
+	resumed = n != 0
+	if !resumed {
+		now := s.opts.Now()
+		run = store.Run{Spec: spec, State: store.Open, Created: now, Updated: now}
+		for attempt := 0; n == 0; attempt++ {
+			run.ID = store.NewID(now, attempt)
+			if n, err = addRun(ctx, conn, run); err != nil {
+				return run, false, err
+			}
+		}
 	} else {
-		n, err = insertRun(ctx, conn, spec, s.opts.Now())
+		if _, err := scanRun(conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n)); err != nil {
+			return run, false, err // A damaged row must not get a new seal.
+		}
+		names, err := json.Marshal(spec.Dataset.Names)
+		if err != nil {
+			return run, false, err
+		}
+		_, err = conn.ExecContext(ctx, `UPDATE runs
+			SET dataset_names = CASE WHEN records = 0 THEN ? ELSE dataset_names END, settings = ?, asked = `+nextAsked+` WHERE n = ?`,
+			string(names), nullJSON(spec.Settings), n)
+		if err == nil {
+			err = sealRun(ctx, conn, n)
+		}
+		// The earlier holder of the claim no longer needs its money.
+		if err = errors.Join(err, forfeit(ctx, conn, n, "")); err != nil {
+			return run, false, err
+		}
 	}
-	if err != nil {
-		return store.Run{}, false, err
-	}
-	run, err := scanRun(conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n))
+	run, err = scanRun(conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n))
 	return run, resumed, err
-}
-
-// adopt takes over what is not part of the key, except the dataset names of a run that has
-// records.
-func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error {
-	if _, err := scanRun(conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n)); err != nil {
-		return err // A damaged row must not get a new seal.
-	}
-	names, err := json.Marshal(spec.Dataset.Names)
-	if err != nil {
-		return err
-	}
-	_, err = conn.ExecContext(ctx, `UPDATE runs
-		SET dataset_names = CASE WHEN records = 0 THEN ? ELSE dataset_names END, settings = ?, asked = `+nextAsked+` WHERE n = ?`,
-		string(names), nullJSON(spec.Settings), n)
-	if err != nil {
-		return err
-	}
-	return sealRun(ctx, conn, n)
 }
 
 // nextAsked is the number of a run that is begun now. Writes are serialized, so no other
 // run has it.
 const nextAsked = `(SELECT coalesce(max(asked), 0) + 1 FROM runs)`
-
-// insertRun adds a run under the first free id, and returns its number.
-func insertRun(ctx context.Context, conn *sql.Conn, spec store.Spec, now time.Time) (int64, error) {
-	run := store.Run{Spec: spec, State: store.Open, Created: now, Updated: now}
-	for attempt := 0; ; attempt++ {
-		run.ID = store.NewID(now, attempt)
-		if n, err := addRun(ctx, conn, run); err != nil || n != 0 {
-			return n, err
-		}
-	}
-}
 
 // addRun adds a run unchanged, without its counts, and returns its number, or 0 if its id
 // is taken.
@@ -137,7 +126,7 @@ func sealRun(ctx context.Context, conn *sql.Conn, n int64) error {
 
 // Finish implements [store.Store].
 func (s *Store) Finish(ctx context.Context, runID string) error {
-	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
+	err := s.transact(ctx, "finish a run in", func(ctx context.Context, w *writer) error {
 		res, err := w.conn.ExecContext(ctx, `UPDATE runs
 			SET updated = CASE WHEN state = ?1 THEN updated ELSE ?2 END, state = ?1 WHERE id = ?3`,
 			string(store.Done), s.opts.Now().UnixNano(), runID)
@@ -150,7 +139,7 @@ func (s *Store) Finish(ctx context.Context, runID string) error {
 		return nil
 	})
 	if err != nil {
-		return s.explain("finish a run in", err)
+		return err
 	}
 	return s.Release(runID)
 }
@@ -169,7 +158,14 @@ func (s *Store) Release(runID string) error {
 
 // Run implements [store.Store].
 func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
-	ids, counted, err := s.ids(ctx)
+	var counted []string // the ids of runs for which [store.Run.Counts] is true
+	ids, err := collect(ctx, s, func(row scanner) (id string, err error) {
+		var counts bool
+		if err = row.Scan(&id, &counts); counts {
+			counted = append(counted, id)
+		}
+		return id, err
+	}, `SELECT id, records > 0 AND NOT probes FROM runs WHERE deleted IS NULL ORDER BY asked DESC`)
 	if err != nil {
 		return store.Run{}, s.explain("read", err)
 	}
@@ -184,19 +180,6 @@ func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
 	return run, nil
 }
 
-// ids returns the ids of all runs, the one begun last first, and of those for which
-// [store.Run.Counts] is true.
-func (s *Store) ids(ctx context.Context) (ids, counted []string, err error) {
-	ids, err = collect(ctx, s, func(row scanner) (id string, err error) {
-		var counts bool
-		if err = row.Scan(&id, &counts); counts {
-			counted = append(counted, id)
-		}
-		return id, err
-	}, `SELECT id, records > 0 AND NOT probes FROM runs WHERE deleted IS NULL ORDER BY asked DESC`)
-	return ids, counted, err
-}
-
 // Runs implements [store.Store].
 func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
 	return s.runsWhere(ctx, "deleted IS NULL")
@@ -204,16 +187,10 @@ func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
 
 func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store.Run, error] {
 	return store.Pages(pageRuns, func(last store.Run) ([]store.Run, error) {
-		page, err := s.runPage(ctx, condition, last)
+		page, err := collect(ctx, s, scanRun,
+			selectRun+` WHERE `+condition+` AND (?1 = '' OR id < ?1) ORDER BY id DESC LIMIT ?2`, last.ID, pageRuns)
 		return page, s.explain("read", err)
 	})
-}
-
-// runPage returns the newest runs with a condition that are older than last, or the newest
-// of all.
-func (s *Store) runPage(ctx context.Context, condition string, last store.Run) (page []store.Run, err error) {
-	return collect(ctx, s, scanRun,
-		selectRun+` WHERE `+condition+` AND (?1 = '' OR id < ?1) ORDER BY id DESC LIMIT ?2`, last.ID, pageRuns)
 }
 
 var selectRun = `SELECT ` + soundRun + `, id, state, created, updated, asked, judge_name, judge_hash, judge_identity, judge_rule,

@@ -92,10 +92,8 @@ type searcher struct {
 	temp string // the temporary folder; "" while the index is next to the database
 }
 
-// place returns the path of the index.
+// place returns the path of the index. The caller holds the lock.
 func (x *searcher) place(s *Store) string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	if x.temp != "" {
 		return filepath.Join(x.temp, "deem.db"+searchSuffix)
 	}
@@ -104,21 +102,20 @@ func (x *searcher) place(s *Store) string {
 
 // giveUp moves an index that cannot be at the given path to a temporary folder. It fails if
 // it is already there.
-func (x *searcher) giveUp(s *Store, path string, why error) error {
+func (x *searcher) giveUp(s *Store, path string, why error) (err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {
-	case x.temp == "" && path == s.real+searchSuffix:
-		var err error
-		if x.temp, err = os.MkdirTemp("", "deem-search-"); err != nil {
-			return deem.WithHint(fmt.Errorf("keep the index of words: %w; nor for the time being: %w", why, err),
-				"make the folder of the database one that you may write to, or set TMPDIR to one")
-		}
-		return nil
-	case path != filepath.Join(x.temp, "deem.db"+searchSuffix):
+	case path != x.place(s):
 		return nil // Another goroutine did it first.
+	case x.temp != "":
+		return why
 	}
-	return why
+	if x.temp, err = os.MkdirTemp("", "deem-search-"); err != nil {
+		return deem.WithHint(fmt.Errorf("keep the index of words: %w; nor for the time being: %w", why, err),
+			"make the folder of the database one that you may write to, or set TMPDIR to one")
+	}
+	return nil
 }
 
 // close removes temporary files.
@@ -138,14 +135,19 @@ var errStrange = errors.New("it is not an index of this database")
 // withSearch opens the index, creating it if necessary, and calls do with it. If the index
 // turns out to be damaged, it is rebuilt, and do is called once more.
 func (s *Store) withSearch(ctx context.Context, do func(*sql.DB) error) error {
-	source, err := s.searchSource(ctx)
-	if err != nil {
+	// The source is the first run, whose start never changes. A database that was deleted and
+	// recreated numbers its items anew.
+	var source string
+	err := s.read.QueryRowContext(ctx, `SELECT id || ' ' || created FROM runs ORDER BY n LIMIT 1`).Scan(&source)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
 	// A few attempts are enough: an index is missing or damaged, then cannot be created in
 	// its place, and is created elsewhere.
 	for attempt := 0; ; attempt++ {
+		s.search.mu.Lock()
 		path := s.search.place(s)
+		s.search.mu.Unlock()
 		before, _ := os.Stat(path) //nolint:errcheck // nil if there is none.
 		err := s.openSearch(ctx, path, source, do)
 		if err == nil || attempt == 3 || ctx.Err() != nil || !beyondUse(err) {
@@ -166,25 +168,30 @@ func beyondUse(err error) bool {
 		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FORMAT)
 }
 
-// searchSource returns the identity of this database: its first run, whose start never
-// changes. A database that was deleted and recreated numbers its items anew.
-func (s *Store) searchSource(ctx context.Context) (string, error) {
-	var source string
-	err := s.read.QueryRowContext(ctx, `SELECT id || ' ' || created FROM runs ORDER BY n LIMIT 1`).Scan(&source)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return source, err
-}
-
-// openSearch opens the index at path and calls do with it.
+// openSearch opens the index at path, checks that it is one of the database with the given
+// source, and calls do with it.
 func (s *Store) openSearch(ctx context.Context, path, source string, do func(*sql.DB) error) (err error) {
 	db, err := s.searchDB(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := mustBeSearch(ctx, db, source); err != nil {
+	var id, version int64
+	row := db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version)`)
+	if err := row.Scan(&id, &version); err != nil {
+		return err
+	}
+	if id != searchID || version != searchVersion {
+		return errStrange
+	}
+	var of string
+	err = db.QueryRowContext(ctx, `SELECT source FROM about`).Scan(&of)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || err == nil && of != source:
+		return errStrange
+	case hasCode(err, sqlite3.SQLITE_ERROR):
+		return errors.Join(errStrange, err) // It has no such table.
+	case err != nil:
 		return err
 	}
 	return do(db)
@@ -204,52 +211,24 @@ func (s *Store) searchDB(path string) (*sql.DB, error) {
 // creating or closing it. That takes milliseconds, unless the disk is very busy.
 const searchWait = 10 * time.Second
 
-// mustBeSearch rejects a file that is not an index of the database with the given source.
-func mustBeSearch(ctx context.Context, db *sql.DB, source string) error {
-	var id, version int64
-	row := db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version)`)
-	if err := row.Scan(&id, &version); err != nil {
-		return err
-	}
-	if id != searchID || version != searchVersion {
-		return errStrange
-	}
-	var of string
-	err := db.QueryRowContext(ctx, `SELECT source FROM about`).Scan(&of)
-	switch {
-	case errors.Is(err, sql.ErrNoRows) || err == nil && of != source:
-		return errStrange
-	case hasCode(err, sqlite3.SQLITE_ERROR):
-		return errors.Join(errStrange, err) // It has no such table.
-	}
-	return err
-}
-
 // makeSearch creates a new index at path, replacing the file that was there before. If
 // another process was faster, its file is kept.
-func (s *Store) makeSearch(ctx context.Context, path, source string, before fs.FileInfo) error {
+func (s *Store) makeSearch(ctx context.Context, path, source string, before fs.FileInfo) (err error) {
 	lock, err := waitLock(ctx, path+".lock", searchWait)
 	if err != nil {
 		return err
 	}
-	err = s.makeSearchLocked(ctx, path, source, before)
-	return errors.Join(err, lock.release())
-}
-
-func (s *Store) makeSearchLocked(ctx context.Context, path, source string, before fs.FileInfo) error {
+	defer func() { err = errors.Join(err, lock.release()) }()
 	now, err := os.Stat(path)
 	if err == nil && (before == nil || !os.SameFile(before, now)) {
 		return nil
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
 	// It is created under another name, so that no process sees an incomplete one.
 	fresh := path + ".new"
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal", fresh} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	if err := create(fresh); err != nil {
 		return err

@@ -43,8 +43,7 @@ func (s *Store) Index(ctx context.Context, runID string) (store.Searched, error)
 	s.search.turn.Lock()
 	defer s.search.turn.Unlock()
 	var done store.Searched
-	err = s.withSearch(ctx, func(db *sql.DB) error {
-		var err error
+	err = s.withSearch(ctx, func(db *sql.DB) (err error) {
 		done, err = s.indexRun(ctx, db, run)
 		return err
 	})
@@ -53,7 +52,11 @@ func (s *Store) Index(ctx context.Context, runID string) (store.Searched, error)
 
 // indexRun indexes one slice of a run.
 func (s *Store) indexRun(ctx context.Context, db *sql.DB, run int64) (store.Searched, error) {
-	now, total, err := s.runStamp(ctx, run)
+	// The stamp changes whenever records are appended to the run.
+	var now string
+	var total int
+	err := s.read.QueryRowContext(ctx, `SELECT id || ' ' || updated || ' ' || records || ' ' || unjudged || ' ' || cost_micros, records
+		FROM runs WHERE n = ?`, run).Scan(&now, &total)
 	if err != nil {
 		return store.Searched{}, err
 	}
@@ -81,14 +84,6 @@ func (s *Store) indexRun(ctx context.Context, db *sql.DB, run int64) (store.Sear
 	return x.state.searched(now, total), nil
 }
 
-// runStamp returns a stamp that changes whenever records are appended to a run, and the
-// number of records.
-func (s *Store) runStamp(ctx context.Context, run int64) (stamp string, records int, err error) {
-	err = s.read.QueryRowContext(ctx, `SELECT id || ' ' || updated || ' ' || records || ' ' || unjudged || ' ' || cost_micros, records
-		FROM runs WHERE n = ?`, run).Scan(&stamp, &records)
-	return stamp, records, err
-}
-
 // An indexState is the progress of indexing a run.
 type indexState struct {
 	run           int64
@@ -110,38 +105,12 @@ func readIndexState(ctx context.Context, db *sql.DB, run int64) (indexState, err
 	return st, err
 }
 
-func (st *indexState) write(ctx context.Context, db *sql.DB) error {
-	_, err := db.ExecContext(ctx, `INSERT OR REPLACE INTO runs (run, checked, pass, done, passed, position, trial, record,
-		low_item, high_item, low_record, high_record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		st.run, st.checked, st.pass, st.done, st.passed, st.at[0], st.at[1], st.at[2],
-		st.items.low, st.items.high, st.records.low, st.records.high)
-	return err
-}
-
 // searched returns the progress for a run with the current stamp.
 func (st *indexState) searched(now string, total int) store.Searched {
 	if st.checked == now {
 		return store.Searched{Done: total, Total: total}
 	}
 	return store.Searched{Done: max(0, min(max(st.done, st.passed), total-1)), Total: total}
-}
-
-// begin starts a pass.
-func (st *indexState) begin(now string) {
-	st.pass, st.passed, st.at = now, 0, [3]int64{-1, 0, 0}
-}
-
-// end finishes the pass.
-func (st *indexState) end() {
-	st.checked, st.done, st.pass, st.passed = st.pass, st.passed, "", 0
-}
-
-// saw records that a record is in the index.
-func (st *indexState) saw(r *indexedRow) {
-	st.passed++
-	st.at = [3]int64{r.position, r.trial, r.n}
-	st.items.widen(r.item)
-	st.records.widen(r.n)
 }
 
 // widen extends the bounds to include n. Numbers begin at 1, so 0 means none yet.
@@ -190,8 +159,8 @@ func (x *indexer) slice(given context.Context, run int64, now string) (err error
 	if x.state.checked == now {
 		return nil
 	}
-	if x.state.pass == "" {
-		x.state.begin(now)
+	if x.state.pass == "" { // A pass begins.
+		x.state.pass, x.state.passed, x.state.at = now, 0, [3]int64{-1, 0, 0}
 	}
 	if err := prepareAll(ctx, x.db, x.insert.list()); err != nil {
 		return err
@@ -207,20 +176,67 @@ func (x *indexer) slice(given context.Context, run int64, now string) (err error
 			return err
 		}
 	}
-	return x.state.write(ctx, x.db)
+	st := &x.state
+	_, err = x.db.ExecContext(ctx, `INSERT OR REPLACE INTO runs (run, checked, pass, done, passed, position, trial, record,
+		low_item, high_item, low_record, high_record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		st.run, st.checked, st.pass, st.done, st.passed, st.at[0], st.at[1], st.at[2],
+		st.items.low, st.items.high, st.records.low, st.records.high)
+	return err
 }
 
-// step indexes the next few records. It returns false at the end of the pass.
+// step indexes the next few records, one after the other until the deadline. It returns
+// false at the end of the pass.
 func (x *indexer) step(ctx context.Context) (more bool, err error) {
-	rows, err := x.rows(ctx)
+	st := &x.state
+	rows, err := collect(ctx, x.s, scanIndexed, `SELECT r.n, r.item, r.position, r.trial, i.hash,
+		coalesce(r.reason, ''), coalesce(r.kind, ''), coalesce(r.detail, '')
+		FROM records r INDEXED BY records_position CROSS JOIN items i ON i.n = r.item
+		WHERE r.run = ? AND (r.position, r.trial, r.n) > (?, ?, ?)
+		ORDER BY r.position, r.trial, r.n LIMIT ?`, st.run, st.at[0], st.at[1], st.at[2], indexRows)
 	if err != nil {
 		return false, err
 	}
 	if len(rows) == 0 {
-		x.state.end()
+		st.checked, st.done, st.pass, st.passed = st.pass, st.passed, "", 0
 		return false, nil
 	}
-	return true, x.add(ctx, rows)
+	records, err := x.prints(ctx, `SELECT t.n, t.print FROM json_each(?) j CROSS JOIN records t ON t.n = j.value`, rows, func(r *indexedRow) int64 { return r.n })
+	if err != nil {
+		return false, err
+	}
+	items, err := x.prints(ctx, `SELECT t.n, t.print FROM json_each(?) j CROSS JOIN items t ON t.n = j.value`, rows, func(r *indexedRow) int64 { return r.item })
+	if err != nil {
+		return false, err
+	}
+	for i := range rows {
+		r := &rows[i]
+		if old, there := records[r.n]; !there || old != r.print {
+			err := replaceWords(ctx, x.insert.dropRecord, x.insert.addRecord, x.insert.markRecord, there, r.n, r.print, r.words)
+			if err != nil {
+				return false, err
+			}
+		}
+		// If the number of an item belonged to another one, because the database was restored
+		// to an earlier state, that one is replaced.
+		if old, there := items[r.item]; !there || old != r.itemPrint {
+			words, err := x.itemWords(ctx, r.item)
+			if err == nil {
+				err = replaceWords(ctx, x.insert.dropItem, x.insert.addItem, x.insert.markItem, there, r.item, r.itemPrint, words)
+			}
+			if err != nil {
+				return false, err
+			}
+			items[r.item] = r.itemPrint // Further trials have the same item.
+		}
+		st.passed++
+		st.at = [3]int64{r.position, r.trial, r.n}
+		st.items.widen(r.item)
+		st.records.widen(r.n)
+		if i%8 == 7 && !time.Now().Before(x.deadline) {
+			break
+		}
+	}
+	return true, nil
 }
 
 // An indexedRow is what the index needs of a record.
@@ -228,16 +244,6 @@ type indexedRow struct {
 	n, item, position, trial int64
 	words                    string
 	print, itemPrint         int64
-}
-
-// rows returns the next records of the pass.
-func (x *indexer) rows(ctx context.Context) ([]indexedRow, error) {
-	at := x.state.at
-	return collect(ctx, x.s, scanIndexed, `SELECT r.n, r.item, r.position, r.trial, i.hash,
-		coalesce(r.reason, ''), coalesce(r.kind, ''), coalesce(r.detail, '')
-		FROM records r INDEXED BY records_position CROSS JOIN items i ON i.n = r.item
-		WHERE r.run = ? AND (r.position, r.trial, r.n) > (?, ?, ?)
-		ORDER BY r.position, r.trial, r.n LIMIT ?`, x.state.run, at[0], at[1], at[2], indexRows)
 }
 
 func scanIndexed(row scanner) (r indexedRow, err error) {
@@ -260,38 +266,7 @@ func printOf(b []byte) int64 {
 	return int64(binary.LittleEndian.Uint64(sum[:])) //nolint:gosec // Any number will do.
 }
 
-// add indexes the new parts of some records, one after the other until the deadline.
-func (x *indexer) add(ctx context.Context, rows []indexedRow) error {
-	records, err := x.prints(ctx, selectRecordPrints, rows, func(r *indexedRow) int64 { return r.n })
-	if err != nil {
-		return err
-	}
-	items, err := x.prints(ctx, selectItemPrints, rows, func(r *indexedRow) int64 { return r.item })
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		r := &rows[i]
-		if err := x.addRecord(ctx, r, records); err != nil {
-			return err
-		}
-		if err := x.addItem(ctx, r, items); err != nil {
-			return err
-		}
-		x.state.saw(r)
-		if i%8 == 7 && !time.Now().Before(x.deadline) {
-			return nil
-		}
-	}
-	return nil
-}
-
-const (
-	selectRecordPrints = `SELECT t.n, t.print FROM json_each(?) j CROSS JOIN records t ON t.n = j.value`
-	selectItemPrints   = `SELECT t.n, t.print FROM json_each(?) j CROSS JOIN items t ON t.n = j.value`
-)
-
-// prints returns the fingerprints of what is indexed under the numbers of some records.
+// prints returns the fingerprints that a query finds under the numbers of some records.
 func (x *indexer) prints(ctx context.Context, query string, rows []indexedRow, number func(*indexedRow) int64) (map[int64]int64, error) {
 	list := []byte{'['}
 	for i := range rows {
@@ -316,30 +291,6 @@ func (x *indexer) prints(ctx context.Context, query string, rows []indexedRow, n
 	return prints, found.Err()
 }
 
-// addRecord indexes the judge's text, unless it is already indexed.
-func (x *indexer) addRecord(ctx context.Context, r *indexedRow, prints map[int64]int64) error {
-	old, there := prints[r.n]
-	if there && old == r.print {
-		return nil
-	}
-	return replaceWords(ctx, x.insert.dropRecord, x.insert.addRecord, x.insert.markRecord, there, r.n, r.print, r.words)
-}
-
-// addItem indexes an item, unless it is already indexed. If its number belonged to another
-// item, because the database was restored to an earlier state, it replaces that one.
-func (x *indexer) addItem(ctx context.Context, r *indexedRow, prints map[int64]int64) error {
-	old, there := prints[r.item]
-	if there && old == r.itemPrint {
-		return nil
-	}
-	words, err := x.itemWords(ctx, r.item)
-	if err != nil {
-		return err
-	}
-	prints[r.item] = r.itemPrint // Further trials have the same item.
-	return replaceWords(ctx, x.insert.dropItem, x.insert.addItem, x.insert.markItem, there, r.item, r.itemPrint, words)
-}
-
 // replaceWords stores words under a number, replacing existing ones.
 func replaceWords(ctx context.Context, drop, add, mark *sql.Stmt, there bool, n, print int64, words string) error {
 	if there {
@@ -354,34 +305,22 @@ func replaceWords(ctx context.Context, drop, add, mark *sql.Stmt, there bool, n,
 	return err
 }
 
-// itemWords returns the searchable texts of an item. Fields are excluded: they are the
-// system's input, often as long as a book.
+// itemWords returns the searchable texts of an item, with separators. Fields are excluded:
+// they are the system's input, often as long as a book.
 func (x *indexer) itemWords(ctx context.Context, n int64) (string, error) {
-	var said string
-	var f found
-	err := x.s.read.QueryRowContext(ctx, `SELECT body, `+placesColumn+` FROM items i WHERE n = ?`, n).Scan(&said, &f.places)
+	var said, places string
+	err := x.s.read.QueryRowContext(ctx, `SELECT body, `+placesColumn+` FROM items i WHERE n = ?`, n).Scan(&said, &places)
 	if err != nil {
 		return "", err
 	}
-	it := &f.rec.Item
-	if err := store.DecodeJSON(said, it); err != nil {
+	var it deem.Item
+	if err := store.DecodeJSON(said, &it); err != nil {
 		return "", fmt.Errorf("decode item %d: %w", n, err)
 	}
 	it.Fields = nil
-	if err := x.fill(ctx, &f); err != nil {
-		return "", err
-	}
-	return joinTexts(it), nil
-}
-
-// fill restores the long texts of an item, except its fields.
-func (x *indexer) fill(ctx context.Context, f *found) error {
-	if f.places == "{}" {
-		return nil
-	}
 	var numbers map[string]int64
-	if err := store.DecodeJSON(f.places, &numbers); err != nil {
-		return fmt.Errorf("decode texts of item %q: %w", f.rec.Item.ID, err)
+	if err := store.DecodeJSON(places, &numbers); err != nil {
+		return "", fmt.Errorf("decode texts of item %q: %w", it.ID, err)
 	}
 	for place, n := range numbers {
 		if store.IsField(place) {
@@ -389,17 +328,12 @@ func (x *indexer) fill(ctx context.Context, f *found) error {
 		}
 		text, err := x.texts.text(ctx, n)
 		if err == nil {
-			err = store.PutBackText(&f.rec.Item, place, text.Body)
+			err = store.PutBackText(&it, place, text.Body)
 		}
 		if err != nil {
-			return fmt.Errorf("read texts of item %q: %w", f.rec.Item.ID, err)
+			return "", fmt.Errorf("read texts of item %q: %w", it.ID, err)
 		}
 	}
-	return nil
-}
-
-// joinTexts returns the texts of an item with separators.
-func joinTexts(it *deem.Item) string {
 	words := it.ID + between + store.CutText(it.Question, store.SearchTextBytes) + between + store.CutText(it.Response, store.SearchTextBytes)
 	for _, ref := range it.References {
 		if len(words) > store.SearchItemBytes {
@@ -407,5 +341,5 @@ func joinTexts(it *deem.Item) string {
 		}
 		words += between + store.CutText(ref, store.SearchTextBytes)
 	}
-	return store.CutText(words, store.SearchItemBytes)
+	return store.CutText(words, store.SearchItemBytes), nil
 }

@@ -102,15 +102,10 @@ func findWords(ctx context.Context, db *sql.DB, query, term string, within bound
 		if set == nil {
 			set = &numbers{low: n} // They ascend.
 		}
-		set.put(n)
+		for at := set.low + int64(len(set.bits)); at < n; at++ {
+			set.bits = append(set.bits, '0')
+		}
+		set.bits = append(set.bits, '1')
 	}
 	return set, nil
-}
-
-// put adds a number that is higher than all in the set.
-func (s *numbers) put(n int64) {
-	for at := s.low + int64(len(s.bits)); at < n; at++ {
-		s.bits = append(s.bits, '0')
-	}
-	s.bits = append(s.bits, '1')
 }

@@ -43,16 +43,6 @@ type Options struct {
 	Now func() time.Time
 }
 
-func (o Options) withDefaults() Options {
-	if o.Wait <= 0 {
-		o.Wait = 10 * time.Second
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return o
-}
-
 // readers is the number of reading connections. Each may have cacheReader of pages in
 // memory, so there are few.
 const readers = 4
@@ -106,7 +96,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		err = s.openReaders()
 	}
 	if err == nil {
-		err = s.query.prepare(ctx, s.read)
+		err = prepareAll(ctx, s.read, s.query.list())
 	}
 	if err != nil {
 		return nil, errors.Join(s.explain("open", err), s.Close())
@@ -117,19 +107,28 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 // OpenReadOnly opens the database at path for reading. It creates nothing: if there is no
 // database, the error is [fs.ErrNotExist] with a hint.
 func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
-	if err := mustExist(path); err != nil {
-		return nil, err
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, deem.WithHint(fmt.Errorf("no runs at %s: %w", path, fs.ErrNotExist),
+			"judge something first, with `deem run --data FILE` or `deem demo`, or name another database with --db")
+	case err != nil:
+		return nil, deem.WithHint(fmt.Errorf("open store: %w", err), "name another database with --db")
+	case info.IsDir():
+		return nil, isFolder(path)
 	}
 	s, err := newStore(path, o)
 	if err != nil {
 		return nil, err
 	}
 	err = s.readCurrent(ctx)
-	if hasCode(err, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) && !exists(s.real+"-wal") {
+	if hasCode(err, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) {
 		// Even readers need a file next to the database, to tell writers their position. On
 		// a read-only disk there are no writers, and without a log the database file is
 		// complete.
-		err = errors.Join(s.read.Close(), s.readCurrent(ctx, "immutable"))
+		if _, statErr := os.Stat(s.real + "-wal"); statErr != nil {
+			err = errors.Join(s.read.Close(), s.readCurrent(ctx, "immutable"))
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(s.explain("open", err), s.Close())
@@ -142,7 +141,13 @@ func newStore(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
-	return &Store{path: path, real: resolved, opts: o.withDefaults(), claims: map[string]*claim{}}, nil
+	if o.Wait <= 0 {
+		o.Wait = 10 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Store{path: path, real: resolved, opts: o, claims: map[string]*claim{}}, nil
 }
 
 // readCurrent opens the pool of reading connections and checks that the database is ours
@@ -155,10 +160,17 @@ func (s *Store) readCurrent(ctx context.Context, params ...string) error {
 	if err != nil {
 		return err
 	}
-	if err := found.mustBeCurrent(); err != nil {
+	if err := found.mustBeOurs(); err != nil {
 		return err
 	}
-	return s.query.prepare(ctx, s.read)
+	switch {
+	case found == identity{}:
+		return deem.WithHint(errors.New("it holds no runs"), "judge something first, with `deem run --data FILE` or `deem demo`, or name another database with --db")
+	case found.version < latest:
+		return deem.WithHint(fmt.Errorf("it was written by an older deem (schema %d, this deem reads %d)", found.version, latest),
+			"the next `deem run --data FILE` brings it up to date")
+	}
+	return prepareAll(ctx, s.read, s.query.list())
 }
 
 // openReaders opens the pool of reading connections, with the given SQLite parameters set.
@@ -179,30 +191,25 @@ func (s *Store) openReaders(params ...string) error {
 
 // Close releases all claims and closes the database. Closing it again does nothing.
 func (s *Store) Close() error {
-	s.closing.Do(func() { s.closeErr = s.close() })
+	s.closing.Do(func() {
+		var errs []error
+		s.mu.Lock()
+		for id, c := range s.claims {
+			errs = append(errs, c.release())
+			delete(s.claims, id)
+		}
+		s.mu.Unlock()
+		// The writer is closed last: the last connection to close moves the log into the
+		// database, which only a writing connection can do.
+		if s.read != nil {
+			errs = append(errs, closeAll(s.query.list()), s.read.Close(), s.search.close())
+		}
+		if s.write != nil {
+			errs = append(errs, s.write.close())
+		}
+		s.closeErr = s.explain("close", errors.Join(errs...))
+	})
 	return s.closeErr
-}
-
-func (s *Store) close() error {
-	var errs []error
-	s.mu.Lock()
-	for id, c := range s.claims {
-		errs = append(errs, c.release())
-		delete(s.claims, id)
-	}
-	s.mu.Unlock()
-	// The writer is closed last: the last connection to close moves the log into the
-	// database, which only a writing connection can do.
-	if s.read != nil {
-		errs = append(errs, s.query.close(), s.read.Close(), s.search.close())
-	}
-	if s.write != nil {
-		errs = append(errs, s.write.close())
-	}
-	if err := errors.Join(errs...); err != nil {
-		return s.explain("close", err)
-	}
-	return nil
 }
 
 // dsn returns the data source name for the driver, with the pragmas that every connection
@@ -253,26 +260,6 @@ func create(path string) error {
 		return unwritable(fmt.Errorf("create store: %w", err))
 	}
 	return f.Close()
-}
-
-// mustExist returns a clear error if the file is missing.
-func mustExist(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return deem.WithHint(fmt.Errorf("no runs at %s: %w", path, fs.ErrNotExist),
-			"judge something first, with `deem run --data FILE` or `deem demo`, or name another database with --db")
-	case err != nil:
-		return deem.WithHint(fmt.Errorf("open store: %w", err), "name another database with --db")
-	case info.IsDir():
-		return isFolder(path)
-	}
-	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 func isFolder(path string) error {

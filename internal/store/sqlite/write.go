@@ -29,7 +29,22 @@ func openWriter(ctx context.Context, s *Store) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{db: db}
-	if err := w.open(ctx, s); err != nil {
+	// Some tool may have changed the mode.
+	var mode string
+	err = migrate(ctx, db, s.real, s.opts)
+	if err == nil {
+		err = db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode)
+	}
+	if err == nil && !strings.EqualFold(mode, "wal") {
+		_, err = db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+	}
+	if err == nil {
+		w.conn, err = db.Conn(ctx)
+	}
+	if err == nil {
+		err = prepareAll(ctx, w.conn, w.stmt.list())
+	}
+	if err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
@@ -51,34 +66,6 @@ func (s *Store) openWriterDB() (*sql.DB, error) {
 	return db, nil
 }
 
-func (w *writer) open(ctx context.Context, s *Store) error {
-	if err := migrate(ctx, w.db, s.real, s.opts); err != nil {
-		return err
-	}
-	if err := keepWAL(ctx, w.db); err != nil {
-		return err
-	}
-	conn, err := w.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	w.conn = conn
-	return prepareAll(ctx, conn, w.stmt.list())
-}
-
-// keepWAL switches a database back to WAL mode if some tool changed that.
-func keepWAL(ctx context.Context, db *sql.DB) error {
-	var mode string
-	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
-		return err
-	}
-	if strings.EqualFold(mode, "wal") {
-		return nil
-	}
-	_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
-	return err
-}
-
 func (w *writer) close() error {
 	var errs []error
 	if w.conn != nil {
@@ -87,27 +74,36 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.db.Close())...)
 }
 
+// transactRun is [Store.transact] for a change of a run; do gets its number.
+func (s *Store) transactRun(ctx context.Context, doing, runID string, do func(ctx context.Context, w *writer, run int64) error) error {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return s.explain(doing, err)
+	}
+	return s.transact(ctx, doing, func(ctx context.Context, w *writer) error { return do(ctx, w, run) })
+}
+
 // transact runs do in a transaction, which is committed if do returns nil and rolled back
-// otherwise.
+// otherwise. It explains the error.
 //
 // Neither the statements nor the commit can be cancelled: they take milliseconds, and a
 // cancellable context would cost a goroutine per statement. If the context is already done,
 // nothing is started.
-func (s *Store) transact(ctx context.Context, do func(context.Context, *writer) error) error {
+func (s *Store) transact(ctx context.Context, doing string, do func(context.Context, *writer) error) error {
 	w := s.write
 	if w == nil {
-		return errReadOnly
+		return s.explain(doing, errReadOnly)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return err
+		return s.explain(doing, err)
 	}
 	ctx = context.WithoutCancel(ctx)
 	// IMMEDIATE takes the write lock now. A transaction that begins by reading could be
 	// refused the lock later without waiting.
 	if _, err := w.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return err
+		return s.explain(doing, err)
 	}
 	err := do(ctx, w)
 	if err == nil {
@@ -118,7 +114,7 @@ func (s *Store) transact(ctx context.Context, do func(context.Context, *writer) 
 		// full. Then there is nothing to roll back, and the error can be ignored.
 		_, _ = w.conn.ExecContext(ctx, "ROLLBACK")
 	}
-	return err
+	return s.explain(doing, err)
 }
 
 // statement is a prepared statement with its text.
