@@ -31,29 +31,6 @@ type columns struct {
 // Optional is the suffix of a field that may be missing.
 const Optional = "?"
 
-func newColumns(m Mapping, fields []string) (*columns, error) {
-	m, err := m.canonical()
-	if err != nil {
-		return nil, err
-	}
-	c := &columns{mapping: m, bound: map[string]string{}}
-	for target, path := range m {
-		c.bound[target] = path
-		c.missing = append(c.missing, path)
-	}
-	for _, name := range fields {
-		name, optional := strings.CutSuffix(name, Optional)
-		// The parts of an item have their own slots.
-		if !slices.Contains(targets, name) && name != oneReference && m[fieldPrefix+name] == "" {
-			c.fields = append(c.fields, name)
-			if name != groundTruth && !optional {
-				c.missing = append(c.missing, name)
-			}
-		}
-	}
-	return c, nil
-}
-
 // want reports whether a column may contain a part of an item.
 func (c *columns) want(column string) bool {
 	if strings.HasPrefix(column, columnPrefix) {
@@ -126,7 +103,8 @@ type layouts struct {
 
 // find returns the layout for a row, or nil. l is the layout of the previous row.
 func (ls *layouts) find(row *Row, l *layout) *layout {
-	if l.fits(row) {
+	// Readers return the same slice of names while the columns are the same.
+	if l != nil && len(l.names) == len(row.names) && (len(l.names) == 0 || &l.names[0] == &row.names[0]) {
 		return l
 	}
 	for _, l := range ls.list {
@@ -149,24 +127,55 @@ func (ls *layouts) keep(l *layout) *layout {
 	return l
 }
 
-// fits reports whether the layout matches row. Readers return the same slice of names while
-// the columns are the same.
-func (l *layout) fits(row *Row) bool {
-	return l != nil && len(l.names) == len(row.names) && (len(l.names) == 0 || &l.names[0] == &row.names[0])
-}
-
 // learn records the columns of a row and decides about parts that no earlier row had. An
 // error concerns this row, unless it is an [ambiguous] error.
 func (c *columns) learn(names []string) error {
-	c.remember(names)
+	const most = 200 // a file whose objects all differ must not exhaust memory
+	for _, name := range names {
+		if len(c.seen) == most {
+			break
+		}
+		if !slices.Contains(c.seen, name) {
+			c.seen = append(c.seen, name)
+		}
+	}
 	// Rows may have very many columns, of which few have a known name.
 	known := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		plain := PlainName(name)
 		return parts[plain] == "" && plain != Answer
 	})
 	for _, target := range targets {
-		if err := c.bind(target, names, known); err != nil {
-			return err
+		candidates := c.candidates(target, known)
+		if path, ok := c.bound[target]; ok {
+			// The file must not mix two kinds of rows.
+			if _, mapped := c.mapping[target]; mapped || len(candidates) == 0 {
+				continue
+			}
+			other := candidates[0]
+			at, _ := resolve(path, names)
+			switch {
+			case isCanonical(target, path) && isCanonical(target, other):
+				continue // "reference" here, "references" there
+			case at >= 0 && !isCanonical(target, other):
+				continue
+			}
+			return deem.WithHint(
+				fmt.Errorf("column %q holds the %s here, but %q did before", other, target, path),
+				"use the same columns in every row")
+		}
+		if len(candidates) == 0 {
+			continue
+		}
+		ours := slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return !isCanonical(target, name) })
+		switch {
+		case len(ours) == 1:
+			c.bound[target] = ours[0]
+		case len(candidates) == 1:
+			c.bound[target] = candidates[0]
+		default:
+			return deem.WithHint(
+				ambiguous(fmt.Sprintf("cannot tell which column holds the %s: %s", target, strings.Join(candidates, " or "))),
+				"say which: %s", mapFlag(target, candidates[0]))
 		}
 	}
 	return nil
@@ -204,19 +213,6 @@ func (c *columns) layout(names []string) *layout {
 	}
 }
 
-// remember stores the names of columns for messages.
-func (c *columns) remember(names []string) {
-	const most = 200 // a file whose objects all differ must not exhaust memory
-	for _, name := range names {
-		if len(c.seen) == most {
-			return
-		}
-		if !slices.Contains(c.seen, name) {
-			c.seen = append(c.seen, name)
-		}
-	}
-}
-
 // fieldSlots lists what becomes a field: columns about the system under test, columns that
 // the judge needs, columns named "fields.x", and mapped columns, which have precedence.
 func (c *columns) fieldSlots(names []string) []fieldSlot {
@@ -244,61 +240,11 @@ func (c *columns) fieldSlots(names []string) []fieldSlot {
 	return list
 }
 
-// find removes the paths that row has from the list of paths not found yet.
-func (c *columns) find(row *Row) {
-	if len(c.missing) > 0 {
-		c.missing = slices.DeleteFunc(c.missing, func(path string) bool { return row.Get(path).form != absent })
-	}
-}
-
 // ambiguous is the error for columns with two possible meanings. No further row can be
 // interpreted.
 type ambiguous string
 
 func (e ambiguous) Error() string { return string(e) }
-
-// bind decides which column contains a part, unless that is decided. If it is ambiguous,
-// bind returns an error instead of guessing.
-func (c *columns) bind(target string, names, known []string) error {
-	candidates := c.candidates(target, known)
-	if path, ok := c.bound[target]; ok {
-		return c.checkSameColumns(target, path, names, candidates)
-	}
-	if len(candidates) == 0 {
-		return nil
-	}
-	ours := slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return !isCanonical(target, name) })
-	switch {
-	case len(ours) == 1:
-		c.bound[target] = ours[0]
-	case len(candidates) == 1:
-		c.bound[target] = candidates[0]
-	default:
-		return deem.WithHint(
-			ambiguous(fmt.Sprintf("cannot tell which column holds the %s: %s", target, strings.Join(candidates, " or "))),
-			"say which: %s", mapFlag(target, candidates[0]))
-	}
-	return nil
-}
-
-// checkSameColumns rejects a row that lacks the column chosen for a part but has another column
-// for it, or has our own name for it as well: the file mixes two kinds of rows.
-func (c *columns) checkSameColumns(target, path string, names, candidates []string) error {
-	if _, mapped := c.mapping[target]; mapped || len(candidates) == 0 {
-		return nil
-	}
-	other := candidates[0]
-	at, _ := resolve(path, names)
-	switch {
-	case isCanonical(target, path) && isCanonical(target, other):
-		return nil // "reference" here, "references" there
-	case at >= 0 && !isCanonical(target, other):
-		return nil
-	}
-	return deem.WithHint(
-		fmt.Errorf("column %q holds the %s here, but %q did before", other, target, path),
-		"use the same columns in every row")
-}
 
 // candidates returns the columns that may contain a part, without mapped columns.
 func (c *columns) candidates(target string, names []string) []string {

@@ -112,17 +112,12 @@ func (t *table) quoted() error {
 		default:
 			t.record = append(t.record, t.body[:i]...)
 			t.body = t.body[i+1:]
-			return t.closed()
+			if len(t.body) > 0 && t.body[0] != t.comma {
+				return t.problem(t.at, "a closing quote is followed by %s; a quote inside a quoted cell is written twice", excerpt(t.body))
+			}
+			return nil
 		}
 	}
-}
-
-// closed checks the text after a closing quote.
-func (t *table) closed() error {
-	if len(t.body) > 0 && t.body[0] != t.comma {
-		return t.problem(t.at, "a closing quote is followed by %s; a quote inside a quoted cell is written twice", excerpt(t.body))
-	}
-	return nil
 }
 
 func (t *table) problem(line int, format string, args ...any) error {
@@ -199,27 +194,22 @@ func (t *table) fill(row *Row) error {
 			"a cell with a separator or a line end in it must stand in double quotes")
 	}
 	if !utf8.Valid(t.record) {
-		return t.invalidUTF8(row.names)
+		// The position in the line is lost with the quotes.
+		pos, begin := invalidByte(t.record), 0
+		for i, end := range t.ends {
+			if pos < end {
+				return deem.WithHint(
+					t.problem(t.line, "byte %d of column %q, 0x%02x, is not UTF-8", pos-begin+1, row.names[i], t.record[pos]),
+					"%s", encodingAdvice)
+			}
+			begin = end
+		}
+		return nil
 	}
 	row.Line = t.line
 	begin := 0
 	for i, end := range t.ends {
 		row.values[i] = Value{cell, t.record[begin:end]}
-		begin = end
-	}
-	return nil
-}
-
-// invalidUTF8 names the cell with the first invalid byte. The position in the line is lost
-// with the quotes.
-func (t *table) invalidUTF8(names []string) error {
-	pos, begin := invalidByte(t.record), 0
-	for i, end := range t.ends {
-		if pos < end {
-			return deem.WithHint(
-				t.problem(t.line, "byte %d of column %q, 0x%02x, is not UTF-8", pos-begin+1, names[i], t.record[pos]),
-				"%s", encodingAdvice)
-		}
 		begin = end
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 
 	"deem"
 	"deem/internal/words"
@@ -54,9 +55,24 @@ func Open(ctx context.Context, src Source) (*Dataset, error) {
 }
 
 func open(ctx context.Context, src Source, idLimit int) (*Dataset, error) {
-	cols, err := newColumns(src.Map, src.Fields)
+	m, err := src.Map.canonical()
 	if err != nil {
 		return nil, err
+	}
+	cols := &columns{mapping: m, bound: map[string]string{}}
+	for target, path := range m {
+		cols.bound[target] = path
+		cols.missing = append(cols.missing, path)
+	}
+	for _, name := range src.Fields {
+		name, optional := strings.CutSuffix(name, Optional)
+		// The parts of an item have their own slots.
+		if !slices.Contains(targets, name) && name != oneReference && m[fieldPrefix+name] == "" {
+			cols.fields = append(cols.fields, name)
+			if name != groundTruth && !optional {
+				cols.missing = append(cols.missing, name)
+			}
+		}
 	}
 	if len(src.Names) == 0 {
 		return nil, errors.New("no file to read items from")

@@ -142,12 +142,6 @@ func (f *feed) readValue(keep bool) ([]byte, error) {
 	return f.readExtent(extent{}, keep)
 }
 
-// skipList skips the rest of a list after its opening bracket.
-func (f *feed) skipList() error {
-	_, err := f.readExtent(extent{depth: 1, begun: true}, false)
-	return err
-}
-
 func (f *feed) readExtent(e extent, keep bool) ([]byte, error) {
 	long := f.scratch()
 	for {

@@ -69,11 +69,35 @@ func fetchFiles(ctx context.Context, address string, o fetchOptions) ([]fetched,
 		o.Cache = filepath.Join(dir, "deem", "data")
 	}
 	if strings.HasPrefix(address, "hf://") {
-		return fromHub(ctx, address, o)
+		m := hubAddress.FindStringSubmatch(address)
+		if m == nil {
+			return nil, deem.WithHint(fmt.Errorf("%s is not a dataset on the hub", address), "write hf://datasets/OWNER/NAME/PATH, or hf://datasets/OWNER/NAME@REVISION/PATH")
+		}
+		endpoint, err := url.Parse(cmp.Or(o.Get("HF_ENDPOINT"), "https://huggingface.co"))
+		if err != nil || endpoint.Host == "" {
+			return nil, errors.New("HF_ENDPOINT is not the address of a server")
+		}
+		h := &hub{o: o, endpoint: endpoint, token: o.Get("HF_TOKEN"), name: m[1], commit: m[2]}
+		files, err := h.fetch(ctx, strings.Trim(m[3], "/"))
+		if err != nil {
+			return nil, explainFetch(address, err)
+		}
+		return files, nil
 	}
-	d, err := parseAddress(address)
+	u, err := url.Parse(address)
 	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", address, err)
+		return nil, fmt.Errorf("fetch %s: it is not an address", address)
+	}
+	if u.Scheme == "http" && !loopback(u.Hostname()) {
+		return nil, fmt.Errorf("fetch %s: %w", address, deem.WithHint(errors.New("data that anybody on the way can change is not fetched"), "write https:// instead of http://"))
+	}
+	d := download{url: u}
+	if u.Fragment != "" {
+		sum, ok := strings.CutPrefix(u.Fragment, "sha256=")
+		if sum = strings.ToLower(sum); !ok || !isSum.MatchString(sum) {
+			return nil, fmt.Errorf("fetch %s: %w", address, deem.WithHint(fmt.Errorf("%q is not a checksum", u.Fragment), "end the address in #sha256= and 64 hexadecimal digits, or leave it out"))
+		}
+		d.sum, d.pinned, u.Fragment = sum, true, ""
 	}
 	d.o = o
 	file, err := d.fetch(ctx)
@@ -102,26 +126,6 @@ type download struct {
 }
 
 var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
-
-// parseAddress parses the address of a file on a web server.
-func parseAddress(address string) (download, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return download{}, errors.New("it is not an address")
-	}
-	if u.Scheme == "http" && !loopback(u.Hostname()) {
-		return download{}, deem.WithHint(errors.New("data that anybody on the way can change is not fetched"), "write https:// instead of http://")
-	}
-	d := download{url: u}
-	if u.Fragment != "" {
-		sum, ok := strings.CutPrefix(u.Fragment, "sha256=")
-		if sum = strings.ToLower(sum); !ok || !isSum.MatchString(sum) {
-			return d, deem.WithHint(fmt.Errorf("%q is not a checksum", u.Fragment), "end the address in #sha256= and 64 hexadecimal digits, or leave it out")
-		}
-		d.sum, d.pinned, u.Fragment = sum, true, ""
-	}
-	return d, nil
-}
 
 func loopback(host string) bool {
 	ip := net.ParseIP(host)

@@ -48,24 +48,6 @@ type hubEntry struct {
 	} `json:"lfs"`
 }
 
-// fromHub fetches the files of a hub dataset.
-func fromHub(ctx context.Context, address string, o fetchOptions) ([]fetched, error) {
-	m := hubAddress.FindStringSubmatch(address)
-	if m == nil {
-		return nil, deem.WithHint(fmt.Errorf("%s is not a dataset on the hub", address), "write hf://datasets/OWNER/NAME/PATH, or hf://datasets/OWNER/NAME@REVISION/PATH")
-	}
-	endpoint, err := url.Parse(cmp.Or(o.Get("HF_ENDPOINT"), "https://huggingface.co"))
-	if err != nil || endpoint.Host == "" {
-		return nil, errors.New("HF_ENDPOINT is not the address of a server")
-	}
-	h := &hub{o: o, endpoint: endpoint, token: o.Get("HF_TOKEN"), name: m[1], commit: m[2]}
-	files, err := h.fetch(ctx, strings.Trim(m[3], "/"))
-	if err != nil {
-		return nil, explainFetch(address, err)
-	}
-	return files, nil
-}
-
 func (h *hub) fetch(ctx context.Context, name string) ([]fetched, error) {
 	if !isCommit.MatchString(h.commit) {
 		var revision struct {
@@ -79,9 +61,43 @@ func (h *hub) fetch(ctx context.Context, name string) ([]fetched, error) {
 		}
 		h.commit = revision.SHA
 	}
-	entries, err := h.list(ctx, name)
-	if err != nil {
-		return nil, err
+	folder := name
+	if i := strings.IndexAny(name, "*?["); i >= 0 {
+		folder = path.Dir(name[:i] + "x")
+	} else if path.Ext(name) != "" {
+		folder = path.Dir(name)
+	}
+	if folder == "." {
+		folder = ""
+	}
+	var entries []hubEntry
+	next := strings.TrimSuffix("/api/datasets/"+h.name+"/tree/"+h.commit+"/"+folder, "/") + "?recursive=true"
+	for pages := 0; next != ""; pages++ {
+		var page []hubEntry
+		var err error
+		if pages == maxPages {
+			return nil, fmt.Errorf("its list has more than %s pages", words.Comma(maxPages))
+		}
+		if next, err = h.ask(ctx, next, &page); err != nil {
+			return nil, err
+		}
+		for _, e := range page {
+			if e.Type == "file" && h.fits(e.Path, name, folder) {
+				entries = append(entries, e)
+			}
+		}
+		if len(entries) > maxFiles {
+			return nil, fmt.Errorf("it names more than %s files", words.Comma(maxFiles))
+		}
+	}
+	if len(entries) == 0 {
+		return nil, deem.WithHint(fmt.Errorf("the dataset has no such file at commit %s", h.commit), "see its files at %s", h.endpoint.JoinPath("datasets", h.name, "tree", h.commit))
+	}
+	slices.SortFunc(entries, func(a, b hubEntry) int { return strings.Compare(a.Path, b.Path) })
+	for i, e := range entries[1:] {
+		if e.Path == entries[i].Path {
+			return nil, deem.WithHint(fmt.Errorf("the hub lists %s twice, so the list changed between its pages", e.Path), "run the same command again")
+		}
 	}
 	var files []fetched
 	for _, e := range entries {
@@ -99,50 +115,6 @@ func (h *hub) fetch(ctx context.Context, name string) ([]fetched, error) {
 		files = append(files, fetched{Name: "hf://datasets/" + h.name + "@" + h.commit + "/" + e.Path, Path: at})
 	}
 	return files, nil
-}
-
-// list returns the files that a path names: itself, those in a folder, or those that match
-// a pattern.
-func (h *hub) list(ctx context.Context, name string) ([]hubEntry, error) {
-	folder := name
-	if i := strings.IndexAny(name, "*?["); i >= 0 {
-		folder = path.Dir(name[:i] + "x")
-	} else if path.Ext(name) != "" {
-		folder = path.Dir(name)
-	}
-	if folder == "." {
-		folder = ""
-	}
-	var list []hubEntry
-	next := strings.TrimSuffix("/api/datasets/"+h.name+"/tree/"+h.commit+"/"+folder, "/") + "?recursive=true"
-	for pages := 0; next != ""; pages++ {
-		var page []hubEntry
-		var err error
-		if pages == maxPages {
-			return nil, fmt.Errorf("its list has more than %s pages", words.Comma(maxPages))
-		}
-		if next, err = h.ask(ctx, next, &page); err != nil {
-			return nil, err
-		}
-		for _, e := range page {
-			if e.Type == "file" && h.fits(e.Path, name, folder) {
-				list = append(list, e)
-			}
-		}
-		if len(list) > maxFiles {
-			return nil, fmt.Errorf("it names more than %s files", words.Comma(maxFiles))
-		}
-	}
-	if len(list) == 0 {
-		return nil, deem.WithHint(fmt.Errorf("the dataset has no such file at commit %s", h.commit), "see its files at %s", h.endpoint.JoinPath("datasets", h.name, "tree", h.commit))
-	}
-	slices.SortFunc(list, func(a, b hubEntry) int { return strings.Compare(a.Path, b.Path) })
-	for i, e := range list[1:] {
-		if e.Path == list[i].Path {
-			return nil, deem.WithHint(fmt.Errorf("the hub lists %s twice, so the list changed between its pages", e.Path), "run the same command again")
-		}
-	}
-	return list, nil
 }
 
 // fits reports whether a file was requested.

@@ -54,40 +54,6 @@ func packingOf(head []byte) packing {
 	return unpacked
 }
 
-// openFile examines one input and decides how to read it. An input that cannot be read
-// twice is copied to a temporary file.
-func openFile(ctx context.Context, e fetched, in Input) (*file, error) {
-	f, err := locate(ctx, e, in.Stdin)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.recognise(ctx, in); err != nil {
-		return nil, errors.Join(fileError(f.name, err), f.close())
-	}
-	return f, nil
-}
-
-// expand returns the files that names refer to, and their names for reports.
-func expand(ctx context.Context, names []string) (files []fetched, shown []string, err error) {
-	for _, name := range names {
-		var some []fetched
-		if IsRemote(name) {
-			some, err = fetchFiles(ctx, name, fetchOptions{Wanted: readable})
-			for _, f := range some {
-				shown = append(shown, f.Name)
-			}
-		} else {
-			some, err = expandLocal(name)
-			shown = append(shown, name)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		files = append(files, some...)
-	}
-	return files, shown, nil
-}
-
 // expandLocal returns the files of a folder, the files that match a pattern, or the file
 // itself.
 func expandLocal(name string) ([]fetched, error) {
@@ -159,30 +125,25 @@ func locate(ctx context.Context, e fetched, stdin io.Reader) (*file, error) {
 func OpenError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return noSuchFile(name)
+		err := fmt.Errorf("open %s: no such file", name)
+		dir, base := filepath.Split(name)
+		dir = filepath.Clean(dir)
+		entries, dirErr := os.ReadDir(dir)
+		if dirErr != nil {
+			return deem.WithHint(err, "there is no folder %s; a path begins in the current folder, which pwd prints", dir)
+		}
+		names := make([]string, 0, len(entries))
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		if near := nearest(base, names); near != "" {
+			return deem.WithHint(err, "did you mean %s?", filepath.Join(dir, near))
+		}
+		return deem.WithHint(err, "see what is there: ls %s", dir)
 	case errors.Is(err, fs.ErrPermission):
 		return deem.WithHint(fmt.Errorf("open %s: no permission to read it", name), "see who may: ls -l %s", name)
 	}
 	return fmt.Errorf("open: %w", err)
-}
-
-// noSuchFile suggests the file in the same folder with the most similar name.
-func noSuchFile(name string) error {
-	err := fmt.Errorf("open %s: no such file", name)
-	dir, base := filepath.Split(name)
-	dir = filepath.Clean(dir)
-	entries, dirErr := os.ReadDir(dir)
-	if dirErr != nil {
-		return deem.WithHint(err, "there is no folder %s; a path begins in the current folder, which pwd prints", dir)
-	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	if near := nearest(base, names); near != "" {
-		return deem.WithHint(err, "did you mean %s?", filepath.Join(dir, near))
-	}
-	return deem.WithHint(err, "see what is there: ls %s", dir)
 }
 
 // maxSpool limits the size of a copy, so that endless input does not fill the disk. Files
@@ -282,9 +243,24 @@ func (f *file) recognise(ctx context.Context, in Input) error {
 	case (f.format == formatJSON || f.format == formatJSONL) && areTraces(head):
 		return f.fromTraces(ctx)
 	case f.format == formatParquet && f.packed != unpacked:
-		return f.unpack(ctx)
+		r, err := f.open(ctx)
+		if err != nil {
+			return err
+		}
+		copied, err := spooled(ctx, f.name, r)
+		if err = errors.Join(err, r.Close()); err != nil {
+			return err
+		}
+		err = f.close()
+		f.spool, f.size, f.packed, f.path = copied.spool, copied.size, unpacked, ""
+		return err
 	case f.format == formatJSON:
-		return f.findShape(ctx, in.Whole)
+		r, err := f.open(ctx)
+		if err != nil {
+			return err
+		}
+		f.shape, err = findShape(newFeed(r), in.Whole)
+		return errors.Join(err, r.Close())
 	}
 	return nil
 }
@@ -301,31 +277,6 @@ func (f *file) head(ctx context.Context) ([]byte, error) {
 		err = nil
 	}
 	return head[:n], errors.Join(err, r.Close())
-}
-
-// unpack replaces a compressed Parquet file, which needs random access, by an uncompressed
-// copy.
-func (f *file) unpack(ctx context.Context) error {
-	r, err := f.open(ctx)
-	if err != nil {
-		return err
-	}
-	copied, err := spooled(ctx, f.name, r)
-	if err = errors.Join(err, r.Close()); err != nil {
-		return err
-	}
-	err = f.close()
-	f.spool, f.size, f.packed, f.path = copied.spool, copied.size, unpacked, ""
-	return err
-}
-
-func (f *file) findShape(ctx context.Context, whole func([]string) bool) error {
-	r, err := f.open(ctx)
-	if err != nil {
-		return err
-	}
-	f.shape, err = findShape(newFeed(r), whole)
-	return errors.Join(err, r.Close())
 }
 
 // A body is the decompressed content of a file. Close returns an error if the file has
@@ -354,19 +305,11 @@ func (f *file) open(ctx context.Context) (*body, error) {
 		}
 	}
 	r := contextReader(ctx, io.NewSectionReader(b.ReaderAt, 0, f.size))
-	if err := b.unpackFrom(r); err != nil {
-		return nil, errors.Join(err, b.Close())
-	}
-	return b, nil
-}
-
-// unpackFrom sets the reader that decompresses r.
-func (b *body) unpackFrom(r io.Reader) error {
-	switch b.file.packed {
+	switch f.packed {
 	case packedGzip:
 		z, err := gzip.NewReader(bufio.NewReaderSize(r, windowSize))
 		if err != nil {
-			return fmt.Errorf("unpack: %w", err)
+			return nil, errors.Join(fmt.Errorf("unpack: %w", err), b.Close())
 		}
 		b.Reader = unpackErrors(z)
 	case packedZstd:
@@ -375,13 +318,13 @@ func (b *body) unpackFrom(r io.Reader) error {
 		// the zstd command.
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20), zstd.WithDecoderLowmem(true))
 		if err != nil {
-			return fmt.Errorf("unpack: %w", err)
+			return nil, errors.Join(fmt.Errorf("unpack: %w", err), b.Close())
 		}
 		b.Reader, b.unpacker = unpackErrors(z), z.Close
 	default:
 		b.Reader = r
 	}
-	return nil
+	return b, nil
 }
 
 // unpackErrors marks errors other than the end as errors of decompression.

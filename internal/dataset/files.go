@@ -55,15 +55,33 @@ func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 	if i := slices.Index(in.Names, "-"); i >= 0 && slices.Contains(in.Names[i+1:], "-") {
 		return nil, errors.New("standard input can be read only once, but \"-\" is given more often")
 	}
-	found, names, err := expand(ctx, in.Names)
-	if err != nil {
-		return nil, err
+	var found []fetched
+	fs := &Files{want: in.Want, unquoted: in.Unquoted}
+	for _, name := range in.Names {
+		var some []fetched
+		var err error
+		if IsRemote(name) {
+			some, err = fetchFiles(ctx, name, fetchOptions{Wanted: readable})
+			for _, f := range some {
+				fs.names = append(fs.names, f.Name)
+			}
+		} else {
+			some, err = expandLocal(name)
+			fs.names = append(fs.names, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
 	}
-	fs := &Files{names: names, want: in.Want, unquoted: in.Unquoted}
 	for _, e := range found {
-		f, err := openFile(ctx, e, in)
+		// An input that cannot be read twice is copied to a temporary file.
+		f, err := locate(ctx, e, in.Stdin)
 		if err != nil {
 			return nil, errors.Join(err, fs.Close())
+		}
+		if err := f.recognise(ctx, in); err != nil {
+			return nil, errors.Join(fileError(f.name, err), f.close(), fs.Close())
 		}
 		fs.files = append(fs.files, f)
 		fs.note(f.note)
@@ -160,7 +178,25 @@ func (fs *Files) parse(b *body, f *file, yield yield) error {
 		}
 		return jsonRows(newFeed(b), f.name, f.shape, yield)
 	case formatParquet:
-		return parquetRows(b, f, fs.want, yield)
+		// Only wanted columns are read: a file may contain conversations of megabytes next to
+		// each short answer.
+		p, err := openParquet(b, f.size, fs.want)
+		if err != nil {
+			return deem.WithHint(fmt.Errorf("read %s: %w", f.name, err), "the file may be cut off or broken; see whether another program reads it")
+		}
+		row := Row{File: f.name, names: p.names, values: make([]Value, len(p.names))}
+		for {
+			err := p.next(&row)
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil && !isProblem(err) {
+				return fmt.Errorf("read %s:%d: %w", f.name, row.Line, err)
+			}
+			if err != nil && !yield(nil, err) || err == nil && !yield(&row, nil) {
+				return nil
+			}
+		}
 	}
 	comma := byte(',')
 	if f.format == formatTSV {

@@ -73,11 +73,6 @@ func formatOf(name string, head []byte) (string, error) {
 	case first == '{':
 		return formatJSON, nil
 	}
-	return formatOfTable(head)
-}
-
-// formatOfTable decides by the separators of the first line.
-func formatOfTable(head []byte) (string, error) {
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
 	switch {
 	case bytes.IndexByte(line, '\t') >= 0:

@@ -28,9 +28,28 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 	if it.ID, err = l.itemID(row); err != nil {
 		return it, err
 	}
-	if err = l.converse(&it, row); err != nil {
+	// The conversation is in the column "messages", or else a question that is a list of
+	// messages and a response that is one. Without a separate column, the response is the
+	// last message of the assistant.
+	turns, err := l.messages.of(row).turns(true)
+	if err != nil {
 		return it, err
 	}
+	if v := l.question.of(row); !v.Missing() {
+		it.Question = v.Said("user")
+		if asked, err := v.turns(false); err == nil && len(turns) == 0 {
+			turns = asked
+		}
+	}
+	it.Question = cmp.Or(it.Question, turns.Said("user"))
+	if said := turns.Said("assistant"); l.response.of(row).form == absent && said != "" {
+		it.Response = said
+	} else if it.Response, err = l.itemResponse(row); err != nil {
+		return it, err
+	} else if given, err := l.response.of(row).turns(false); err == nil {
+		turns = append(turns, given...)
+	}
+	it.Messages = turns
 	if it.Weight, err = weight(row, l.weight.of(row)); err != nil {
 		return it, err
 	}
@@ -39,7 +58,37 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 	if rendering != "" {
 		it.Fields = map[string]string{groundTruth: rendering}
 	}
-	return it, l.addFields(&it, row)
+	// Of two sources for one field the stronger wins: a mapped column, then a member of
+	// "fields", then a column that happens to have the name.
+	set := func(name string, v Value) {
+		if v.Missing() || v.form == cell && len(v.data) == 0 {
+			return
+		}
+		if it.Fields == nil {
+			it.Fields = map[string]string{}
+		}
+		it.Fields[name] = v.Str()
+	}
+	if l.ranked {
+		setRetrieved(&it, row.Get)
+	}
+	for _, f := range l.fields {
+		switch v := f.of(row); {
+		case f.source != "" && !v.Blank():
+			set(f.name, Value{form: literal, data: []byte(InMilliseconds(f.source, v.Str()))})
+		case f.source == "" && !f.strong:
+			set(f.name, v)
+		}
+	}
+	if v := l.members.of(row); !v.Blank() && !v.Members(set) {
+		return it, fmt.Errorf("fields must be an object, but it is %s", excerpt([]byte(v.Str())))
+	}
+	for _, f := range l.fields {
+		if f.strong {
+			set(f.name, f.of(row))
+		}
+	}
+	return it, nil
 }
 
 // optional returns the text of a value, "" for a missing one.
@@ -60,33 +109,6 @@ func (l *layout) itemID(row *Row) (string, error) {
 		return "", errors.New("the id is empty")
 	}
 	return id, nil
-}
-
-// converse sets the conversation, and the response, which may be part of it. The
-// conversation is in the column "messages", or else a question that is a list of messages
-// and a response that is one. Without a separate column, the response is the last message
-// of the assistant.
-func (l *layout) converse(it *deem.Item, row *Row) error {
-	turns, err := l.messages.of(row).turns(true)
-	if err != nil {
-		return err
-	}
-	if v := l.question.of(row); !v.Missing() {
-		it.Question = v.Said("user")
-		if asked, err := v.turns(false); err == nil && len(turns) == 0 {
-			turns = asked
-		}
-	}
-	it.Question = cmp.Or(it.Question, turns.Said("user"))
-	if said := turns.Said("assistant"); l.response.of(row).form == absent && said != "" {
-		it.Response = said
-	} else if it.Response, err = l.itemResponse(row); err != nil {
-		return err
-	} else if given, err := l.response.of(row).turns(false); err == nil {
-		turns = append(turns, given...)
-	}
-	it.Messages = turns
-	return nil
 }
 
 // itemResponse returns the response. An empty response is valid; a missing one is an error
@@ -142,7 +164,7 @@ func (l *layout) used(column int) bool {
 // weight returns the weight in a value of row, 0 if it is missing. NaN is not missing: a
 // weight that could not be computed must not become the default weight.
 func weight(row *Row, v Value) (float64, error) {
-	if row.isNaN(v) {
+	if v.form == raw && slices.Contains(row.nans, &v.data[0]) {
 		return 0, errors.New(`the weight "NaN" is not a positive number`)
 	}
 	if v.Blank() {
@@ -182,38 +204,4 @@ func references(v Value) (refs []string, rendering string) {
 		return refs, ""
 	}
 	return refs, text.Str(json.RawMessage(v.data))
-}
-
-// addFields adds further columns as fields. Of two sources for one field the stronger wins:
-// a mapped column, then a member of "fields", then a column that happens to have the name.
-func (l *layout) addFields(it *deem.Item, row *Row) error {
-	set := func(name string, v Value) {
-		if v.Missing() || v.form == cell && len(v.data) == 0 {
-			return
-		}
-		if it.Fields == nil {
-			it.Fields = map[string]string{}
-		}
-		it.Fields[name] = v.Str()
-	}
-	if l.ranked {
-		setRetrieved(it, row.Get)
-	}
-	for _, f := range l.fields {
-		switch v := f.of(row); {
-		case f.source != "" && !v.Blank():
-			set(f.name, Value{form: literal, data: []byte(InMilliseconds(f.source, v.Str()))})
-		case f.source == "" && !f.strong:
-			set(f.name, v)
-		}
-	}
-	if v := l.members.of(row); !v.Blank() && !v.Members(set) {
-		return fmt.Errorf("fields must be an object, but it is %s", excerpt([]byte(v.Str())))
-	}
-	for _, f := range l.fields {
-		if f.strong {
-			set(f.name, f.of(row))
-		}
-	}
-	return nil
 }

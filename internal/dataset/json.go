@@ -60,26 +60,6 @@ func (s *scanner) constant() bool {
 	return false
 }
 
-// asJSON returns the text with JSON in place of Python's constants, and the positions in it
-// where NaN was.
-func (s *scanner) asJSON() (text []byte, nans []*byte) {
-	var at []int
-	from := 0
-	for _, c := range s.constants {
-		text = append(text, s.text[from:c.begin]...)
-		if c.json == "null" {
-			at = append(at, len(text))
-		}
-		text = append(text, c.json...)
-		from = c.end
-	}
-	text = append(text, s.text[from:]...)
-	for _, i := range at {
-		nans = append(nans, &text[i])
-	}
-	return text, nans
-}
-
 // A syntaxError gives the position at which a text is not valid JSON.
 type syntaxError struct {
 	pos     int
@@ -149,9 +129,40 @@ func (s *scanner) value(depth int) error {
 	case (c == '-' || c == 'N' || c == 'I') && s.constant():
 		return nil
 	case c == '-' || '0' <= c && c <= '9':
-		return s.number()
+		if s.peek() == '-' {
+			s.pos++
+		}
+		switch {
+		case s.peek() == '0':
+			s.pos++
+		case !s.digits():
+			return s.unexpected("a digit")
+		}
+		if s.peek() == '.' {
+			s.pos++
+			if !s.digits() {
+				return s.unexpected("a digit")
+			}
+		}
+		if c := s.peek(); c == 'e' || c == 'E' {
+			s.pos++
+			if c := s.peek(); c == '+' || c == '-' {
+				s.pos++
+			}
+			if !s.digits() {
+				return s.unexpected("a digit")
+			}
+		}
+		return nil
 	default:
-		return s.literal()
+		rest := s.text[s.pos:]
+		for _, word := range []string{"true", "false", "null"} {
+			if bytes.HasPrefix(rest, []byte(word)) {
+				s.pos += len(word)
+				return nil
+			}
+		}
+		return s.unexpected("a value")
 	}
 }
 
@@ -308,31 +319,24 @@ func (s *scanner) str() error {
 		case s.text[p] != '\\':
 			return s.fail("the control character %U stands in a string; JSON wants it escaped", s.text[p])
 		}
-		if err := s.escape(); err != nil {
-			return err
+		if s.pos+1 >= len(s.text) {
+			return s.fail("a string is not closed")
 		}
-	}
-}
-
-// escape skips an escape and records unpaired surrogates.
-func (s *scanner) escape() error {
-	if s.pos+1 >= len(s.text) {
-		return s.fail("a string is not closed")
-	}
-	switch s.text[s.pos+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		s.pos += 2
-		return nil
-	case 'u':
-		r, size := escapedRune(s.text[s.pos:])
-		if size == 0 {
-			return s.fail(`%s is not an escape: \u wants four hexadecimal digits`, excerpt(s.text[s.pos:min(s.pos+6, len(s.text))]))
+		switch s.text[s.pos+1] {
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			s.pos += 2
+			continue
+		case 'u':
+			r, size := escapedRune(s.text[s.pos:])
+			if size == 0 {
+				return s.fail(`%s is not an escape: \u wants four hexadecimal digits`, excerpt(s.text[s.pos:min(s.pos+6, len(s.text))]))
+			}
+			s.lone = s.lone || r == utf8.RuneError && size == 6 && !isReplacement(s.text[s.pos:])
+			s.pos += size
+			continue
 		}
-		s.lone = s.lone || r == utf8.RuneError && size == 6 && !isReplacement(s.text[s.pos:])
-		s.pos += size
-		return nil
+		return s.fail("%s is not an escape in JSON", excerpt(s.text[s.pos:s.pos+2]))
 	}
-	return s.fail("%s is not an escape in JSON", excerpt(s.text[s.pos:s.pos+2]))
 }
 
 // isReplacement reports whether p begins with an escape for U+FFFD itself.
@@ -384,35 +388,6 @@ func hex4(p []byte) (rune, bool) {
 	return n, true
 }
 
-// number skips a number.
-func (s *scanner) number() error {
-	if s.peek() == '-' {
-		s.pos++
-	}
-	switch {
-	case s.peek() == '0':
-		s.pos++
-	case !s.digits():
-		return s.unexpected("a digit")
-	}
-	if s.peek() == '.' {
-		s.pos++
-		if !s.digits() {
-			return s.unexpected("a digit")
-		}
-	}
-	if c := s.peek(); c == 'e' || c == 'E' {
-		s.pos++
-		if c := s.peek(); c == '+' || c == '-' {
-			s.pos++
-		}
-		if !s.digits() {
-			return s.unexpected("a digit")
-		}
-	}
-	return nil
-}
-
 // digits skips digits and reports whether there was one.
 func (s *scanner) digits() bool {
 	begin := s.pos
@@ -420,18 +395,6 @@ func (s *scanner) digits() bool {
 		s.pos++
 	}
 	return s.pos > begin
-}
-
-// literal skips true, false or null.
-func (s *scanner) literal() error {
-	rest := s.text[s.pos:]
-	for _, word := range []string{"true", "false", "null"} {
-		if bytes.HasPrefix(rest, []byte(word)) {
-			s.pos += len(word)
-			return nil
-		}
-	}
-	return s.unexpected("a value")
 }
 
 // unquote returns the text of a JSON string that a scanner has validated.

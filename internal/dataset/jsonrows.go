@@ -41,7 +41,11 @@ func (o *objectReader) read(data []byte, line int) (*Row, error) {
 	s := scanner{text: data, python: true, unique: true, keys: o.spans[:0]}
 	s.space()
 	if s.peek() != '{' {
-		return nil, o.notAnObject(&s, line)
+		begin := s.pos
+		if err := s.value(0); err != nil {
+			return nil, o.notJSON(err, s.text, line)
+		}
+		return nil, o.problem(line, "a row must be an object, but this is %s", excerpt(s.text[begin:]))
 	}
 	o.row.values, o.fresh = o.row.values[:0], false
 	if err := s.object(0, o.member); err != nil {
@@ -54,7 +58,22 @@ func (o *objectReader) read(data []byte, line int) (*Row, error) {
 		return nil, o.problem(line, "the object is followed by %s", excerpt(data[s.pos:]))
 	}
 	if len(s.constants) > 0 {
-		data, nans := s.asJSON()
+		var data []byte
+		var nans []*byte
+		var at []int
+		from := 0
+		for _, c := range s.constants {
+			data = append(data, s.text[from:c.begin]...)
+			if c.json == "null" {
+				at = append(at, len(data))
+			}
+			data = append(data, c.json...)
+			from = c.end
+		}
+		data = append(data, s.text[from:]...)
+		for _, i := range at {
+			nans = append(nans, &data[i])
+		}
 		row, err := o.read(data, line)
 		o.row.python, o.row.nans = true, nans
 		return row, err
@@ -97,15 +116,6 @@ func (o *objectReader) name(key []byte) string {
 
 func (o *objectReader) problem(line int, format string, args ...any) error {
 	return deem.Problem{File: o.row.File, Line: line, Message: fmt.Sprintf(format, args...)}
-}
-
-// notAnObject describes the value found instead of a row.
-func (o *objectReader) notAnObject(s *scanner, line int) error {
-	begin := s.pos
-	if err := s.value(0); err != nil {
-		return o.notJSON(err, s.text, line)
-	}
-	return o.problem(line, "a row must be an object, but this is %s", excerpt(s.text[begin:]))
 }
 
 // notJSON turns an error of the scanner into a problem at its line, which for a multi-line

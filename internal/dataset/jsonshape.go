@@ -45,26 +45,21 @@ func findShape(f *feed, whole func(keys []string) bool) (shape, error) {
 	}
 	switch {
 	case err == io.EOF:
-		return loneObject(keys, lists, whole)
+		switch {
+		case whole != nil && whole(keys) || len(lists) == 0:
+			return shape{kind: sequence}, nil
+		case len(lists) == 1:
+			return shape{kind: member, member: lists[0]}, nil
+		}
+		return shape{}, deem.WithHint(
+			fmt.Errorf("the object has several lists of objects: %s", strings.Join(lists, ", ")),
+			"take the one that holds the items out of it, as with: jq '.%s' FILE", lists[0])
 	case err != nil && !errors.Is(err, errNoObject) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return shape{}, err
 	case end == begin:
 		return shape{kind: lines}, nil
 	}
 	return shape{kind: sequence}, nil
-}
-
-// loneObject decides how to read the only object of a file.
-func loneObject(keys, lists []string, whole func([]string) bool) (shape, error) {
-	switch {
-	case whole != nil && whole(keys) || len(lists) == 0:
-		return shape{kind: sequence}, nil
-	case len(lists) == 1:
-		return shape{kind: member, member: lists[0]}, nil
-	}
-	return shape{}, deem.WithHint(
-		fmt.Errorf("the object has several lists of objects: %s", strings.Join(lists, ", ")),
-		"take the one that holds the items out of it, as with: jq '.%s' FILE", lists[0])
 }
 
 // errNoObject is returned if the text does not have the structure of an object. Reading its
@@ -97,7 +92,8 @@ func outline(f *feed) (keys, lists []string, err error) {
 		if c == '{' {
 			lists = append(lists, key)
 		}
-		return f.skipList()
+		_, err = f.readExtent(extent{depth: 1, begun: true}, false)
+		return err
 	})
 	return keys, lists, unexpectedEOF(err)
 }
@@ -165,25 +161,20 @@ func jsonRows(f *feed, name string, sh shape, yield yield) error {
 	case lines:
 		return jsonlRows(f, name, yield)
 	case sequence:
-		return o.sequence(f, yield)
+		for {
+			if _, err := f.skipSpace(); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return o.wrap(f, err)
+			}
+			if more, err := o.element(f, yield); !more {
+				return err
+			}
+		}
 	case list:
 		return o.list(f, yield, true)
 	default:
 		return o.memberList(f, sh.member, yield)
-	}
-}
-
-// sequence yields consecutive objects.
-func (o *objectReader) sequence(f *feed, yield yield) error {
-	for {
-		if _, err := f.skipSpace(); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return o.wrap(f, err)
-		}
-		if more, err := o.element(f, yield); !more {
-			return err
-		}
 	}
 }
 
@@ -245,7 +236,18 @@ func (o *objectReader) list(f *feed, yield yield, last bool) error {
 		c, err := f.skipSpace()
 		if err == nil && c == ']' {
 			f.pos++
-			return o.end(f, yield, last)
+			if !last {
+				return nil
+			}
+			_, err := f.skipSpace()
+			if err == nil {
+				yield(nil, o.problem(f.line, "the list is followed by %s", excerpt(f.window[f.pos:f.end])))
+				return nil
+			}
+			if err == io.EOF {
+				return nil
+			}
+			return o.wrap(f, err)
 		}
 		if err == nil && c == ',' && !first {
 			f.pos++
@@ -269,20 +271,4 @@ func (o *objectReader) list(f *feed, yield yield, last bool) error {
 			return err
 		}
 	}
-}
-
-// end checks that nothing follows the list.
-func (o *objectReader) end(f *feed, yield yield, last bool) error {
-	if !last {
-		return nil
-	}
-	_, err := f.skipSpace()
-	if err == nil {
-		yield(nil, o.problem(f.line, "the list is followed by %s", excerpt(f.window[f.pos:f.end])))
-		return nil
-	}
-	if err == io.EOF {
-		return nil
-	}
-	return o.wrap(f, err)
 }

@@ -110,7 +110,16 @@ func (m Mapping) check() error {
 		case isField && field == "":
 			return fmt.Errorf("mapping: %q names no field", target)
 		case !isField && !slices.Contains(targets, target):
-			return unknownTarget(target)
+			err := fmt.Errorf("mapping: an item has no part %q", target)
+			all := append(slices.Clone(targets), fieldPrefix+"NAME")
+			meant, ok := parts[PlainName(target)]
+			if !ok || target == Answer {
+				meant = nearest(target, targets)
+			}
+			if meant != "" {
+				return deem.WithHint(err, "did you mean %s? the parts are %s", meant, strings.Join(all, ", "))
+			}
+			return deem.WithHint(err, "the parts are %s", strings.Join(all, ", "))
 		case m[target] == "":
 			return fmt.Errorf("mapping: %s= names no column", target)
 		}
@@ -120,20 +129,6 @@ func (m Mapping) check() error {
 
 // targets returns the mapped parts in a fixed order.
 func (m Mapping) targets() []string { return slices.Sorted(maps.Keys(m)) }
-
-// unknownTarget suggests the part with that name in other programs, or the most similar
-// one.
-func unknownTarget(target string) error {
-	err := fmt.Errorf("mapping: an item has no part %q", target)
-	all := append(slices.Clone(targets), fieldPrefix+"NAME")
-	if meant, ok := parts[PlainName(target)]; ok && target != Answer {
-		return deem.WithHint(err, "did you mean %s? the parts are %s", meant, strings.Join(all, ", "))
-	}
-	if near := nearest(target, targets); near != "" {
-		return deem.WithHint(err, "did you mean %s? the parts are %s", near, strings.Join(all, ", "))
-	}
-	return deem.WithHint(err, "the parts are %s", strings.Join(all, ", "))
-}
 
 // canonical returns the mapping with its targets spelled as by [ParseMapping], and checks
 // it.

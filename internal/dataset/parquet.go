@@ -13,28 +13,6 @@ import (
 	"deem"
 )
 
-// parquetRows yields the rows of a Parquet file. It reads only wanted columns: a file may
-// contain conversations of megabytes next to each short answer.
-func parquetRows(b *body, f *file, want func(string) bool, yield yield) error {
-	p, err := openParquet(b, f.size, want)
-	if err != nil {
-		return deem.WithHint(fmt.Errorf("read %s: %w", f.name, err), "the file may be cut off or broken; see whether another program reads it")
-	}
-	row := Row{File: f.name, names: p.names, values: make([]Value, len(p.names))}
-	for {
-		err := p.next(&row)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil && !isProblem(err) {
-			return fmt.Errorf("read %s:%d: %w", f.name, row.Line, err)
-		}
-		if err != nil && !yield(nil, err) || err == nil && !yield(&row, nil) {
-			return nil
-		}
-	}
-}
-
 // A parquetReader assembles the columns of a Parquet file into rows.
 type parquetReader struct {
 	names  []string
@@ -50,7 +28,25 @@ type parquetReader struct {
 // openParquet reads the schema.
 func openParquet(r io.ReaderAt, size int64, want func(string) bool) (p *parquetReader, err error) {
 	defer rescue(&err)
-	meta, err := readFooter(r, size)
+	var tail [8]byte // the length of the footer, and the magic number
+	if size < 12 {
+		return nil, fmt.Errorf("a Parquet file has more than %d bytes", size)
+	}
+	if _, err := r.ReadAt(tail[:], size-8); err != nil {
+		return nil, err
+	}
+	if string(tail[4:]) != "PAR1" {
+		return nil, fmt.Errorf("it ends with %q, not with PAR1", tail[4:])
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:4]))
+	if n > size-12 {
+		return nil, fmt.Errorf("its footer would have %d bytes, and the file has %d", n, size)
+	}
+	text := make([]byte, n)
+	if _, err := r.ReadAt(text, size-8-n); err != nil {
+		return nil, err
+	}
+	meta, _, err := new(format.FooterDecoder).Decode(text)
 	if err != nil {
 		return nil, err
 	}
@@ -74,30 +70,6 @@ func openParquet(r io.ReaderAt, size int64, want func(string) bool) (p *parquetR
 		p.nodes = append(p.nodes, n)
 	}
 	return p, nil
-}
-
-// readFooter reads the metadata at the end of a file.
-func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
-	var tail [8]byte // the length of the footer, and the magic number
-	if size < 12 {
-		return nil, fmt.Errorf("a Parquet file has more than %d bytes", size)
-	}
-	if _, err := r.ReadAt(tail[:], size-8); err != nil {
-		return nil, err
-	}
-	if string(tail[4:]) != "PAR1" {
-		return nil, fmt.Errorf("it ends with %q, not with PAR1", tail[4:])
-	}
-	n := int64(binary.LittleEndian.Uint32(tail[:4]))
-	if n > size-12 {
-		return nil, fmt.Errorf("its footer would have %d bytes, and the file has %d", n, size)
-	}
-	text := make([]byte, n)
-	if _, err := r.ReadAt(text, size-8-n); err != nil {
-		return nil, err
-	}
-	meta, _, err := new(format.FooterDecoder).Decode(text)
-	return meta, err
 }
 
 // rescue converts a panic of the library, which corrupt files can cause, into an error.
@@ -337,17 +309,12 @@ func (n *node) write(b []byte) []byte {
 	case n.leaf == nil:
 		return append(b, "null"...) // a group without members
 	case n.repeated:
-		return n.writeList(b)
+		return append(n.each(append(b, '['), n.writeValue), ']')
 	case n.optional && int(n.leaf.peek().def) < n.def:
 		n.skip()
 		return append(b, "null"...)
 	}
 	return n.writeValue(b)
-}
-
-// writeList appends a repeated node.
-func (n *node) writeList(b []byte) []byte {
-	return append(n.each(append(b, '['), n.writeValue), ']')
 }
 
 // each appends every occurrence of a repeated node in the row.

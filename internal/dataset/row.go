@@ -41,11 +41,6 @@ func (r *Row) Get(path string) Value {
 	return r.values[at].Get(rest)
 }
 
-// isNaN reports whether v, a value of the row that reads as null, is NaN in the file.
-func (r *Row) isNaN(v Value) bool {
-	return v.form == raw && slices.Contains(r.nans, &v.data[0])
-}
-
 // resolve finds the column in which a path begins, and the rest of the path. The longest
 // name wins, because a table made from nested objects has columns with dots in their names.
 // The column is -1 if there is none.

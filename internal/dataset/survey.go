@@ -65,7 +65,44 @@ func (s *survey) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.conclude(ctx)
+	if s.items+s.problems.Total > 0 {
+		for _, target := range s.columns.mapping.targets() {
+			path := s.columns.mapping[target]
+			if !slices.Contains(s.columns.missing, path) || len(s.columns.seen) == 0 {
+				continue
+			}
+			err := fmt.Errorf("no row has column %q, which is mapped to %s", path, target)
+			list := "the columns are " + listed(s.columns.seen)
+			if near := nearest(path, s.columns.seen); near != "" {
+				return deem.WithHint(err, "did you mean %s? %s", near, list)
+			}
+			return deem.WithHint(err, "%s", list)
+		}
+	}
+	if s.noID > 0 && s.noID < s.items {
+		for _, p := range s.numbered {
+			s.problem(p, deem.WithHint(errNoID, "give every row an id, or none"))
+		}
+		s.problems.Total += s.noID - len(s.numbered)
+	}
+	if err := s.duplicates(ctx); err != nil {
+		return err
+	}
+	if s.problems.Total > 0 {
+		if s.advice == "" {
+			return &s.problems
+		}
+		return deem.WithHint(&s.problems, "%s", s.advice)
+	}
+	if s.items == 0 {
+		names := make([]string, len(s.files.files))
+		for i, f := range s.files.files {
+			names[i] = f.name
+		}
+		return deem.WithHint(fmt.Errorf("no items in %s", listed(names)),
+			"a .jsonl file has one item per line: {\"question\": \"...\", \"references\": \"...\", \"response\": \"...\"}")
+	}
+	return nil
 }
 
 // look checks one row. l is the layout of the previous row; look returns that of this row.
@@ -83,43 +120,18 @@ func (s *survey) look(row *Row, l *layout) (*layout, error) {
 		}
 		l = s.layouts.keep(s.columns.layout(row.names))
 	}
-	s.columns.find(row)
+	if len(s.columns.missing) > 0 {
+		s.columns.missing = slices.DeleteFunc(s.columns.missing, func(path string) bool { return row.Get(path).form != absent })
+	}
 	it, err := l.item(row)
 	if err != nil {
 		s.problem(located(row, err), err)
 		return l, nil
 	}
-	if pythonList(l.references.of(row)) {
+	v := l.references.of(row)
+	if v.form == cell && bytes.HasPrefix(v.data, []byte("['")) && bytes.HasSuffix(v.data, []byte("']")) {
 		s.python++
 	}
-	return l, s.count(row, it)
-}
-
-// pythonList reports whether the cell of a table contains a list as Python prints it, which
-// is how pandas writes a column of lists.
-func pythonList(v Value) bool {
-	return v.form == cell && bytes.HasPrefix(v.data, []byte("['")) && bytes.HasSuffix(v.data, []byte("']"))
-}
-
-// located adds the position of a row to an error.
-func located(row *Row, err error) deem.Problem {
-	message := err.Error()
-	if row.element > 0 {
-		message += fmt.Sprintf(" (element %d of the list)", row.element)
-	}
-	return deem.Problem{File: row.File, Line: row.Line, Message: message}
-}
-
-// problem adds a problem and keeps the hint of err, if it is the first.
-func (s *survey) problem(p deem.Problem, err error) {
-	s.problems.Add(p)
-	if s.advice == "" {
-		s.advice = deem.HintOf(err)
-	}
-}
-
-// count adds a valid item.
-func (s *survey) count(row *Row, it deem.Item) error {
 	s.items++
 	s.perFile[row.file]++
 	if len(it.References) == 0 {
@@ -141,72 +153,30 @@ func (s *survey) count(row *Row, it deem.Item) error {
 		}
 		it.ID = strconv.Itoa(s.items)
 	} else if err := s.ids.add(it.ID, s.rows); err != nil {
-		return err
+		return l, err
 	}
 	s.hash.add(it)
-	return nil
+	return l, nil
+}
+
+// located adds the position of a row to an error.
+func located(row *Row, err error) deem.Problem {
+	message := err.Error()
+	if row.element > 0 {
+		message += fmt.Sprintf(" (element %d of the list)", row.element)
+	}
+	return deem.Problem{File: row.File, Line: row.Line, Message: message}
+}
+
+// problem adds a problem and keeps the hint of err, if it is the first.
+func (s *survey) problem(p deem.Problem, err error) {
+	s.problems.Add(p)
+	if s.advice == "" {
+		s.advice = deem.HintOf(err)
+	}
 }
 
 var errNoID = errors.New("no id, but other rows have one")
-
-// conclude makes the checks that need all rows.
-func (s *survey) conclude(ctx context.Context) error {
-	if s.items+s.problems.Total > 0 {
-		if err := s.checkMapped(); err != nil {
-			return err
-		}
-	}
-	if s.noID > 0 && s.noID < s.items {
-		s.missingIDs()
-	}
-	if err := s.duplicates(ctx); err != nil {
-		return err
-	}
-	if s.problems.Total > 0 {
-		if s.advice == "" {
-			return &s.problems
-		}
-		return deem.WithHint(&s.problems, "%s", s.advice)
-	}
-	if s.items == 0 {
-		return deem.WithHint(fmt.Errorf("no items in %s", listed(s.fileNames())),
-			"a .jsonl file has one item per line: {\"question\": \"...\", \"references\": \"...\", \"response\": \"...\"}")
-	}
-	return nil
-}
-
-func (s *survey) fileNames() []string {
-	names := make([]string, 0, len(s.files.files))
-	for _, f := range s.files.files {
-		names = append(names, f.name)
-	}
-	return names
-}
-
-// checkMapped rejects a mapping from a column that no row has.
-func (s *survey) checkMapped() error {
-	for _, target := range s.columns.mapping.targets() {
-		path := s.columns.mapping[target]
-		if !slices.Contains(s.columns.missing, path) || len(s.columns.seen) == 0 {
-			continue
-		}
-		err := fmt.Errorf("no row has column %q, which is mapped to %s", path, target)
-		list := "the columns are " + listed(s.columns.seen)
-		if near := nearest(path, s.columns.seen); near != "" {
-			return deem.WithHint(err, "did you mean %s? %s", near, list)
-		}
-		return deem.WithHint(err, "%s", list)
-	}
-	return nil
-}
-
-// missingIDs reports the rows without an id in a file where others have one.
-func (s *survey) missingIDs() {
-	for _, p := range s.numbered {
-		s.problem(p, deem.WithHint(errNoID, "give every row an id, or none"))
-	}
-	s.problems.Total += s.noID - len(s.numbered)
-}
 
 // duplicates reports duplicate ids. The positions of the rows and the ids themselves are
 // not stored, so it reads the files again.
@@ -264,26 +234,6 @@ func (s *survey) notes() []string {
 	if s.beyond > 0 {
 		note("the first %d of %d items; --sample %d takes a random sample", s.items, s.items+s.beyond, s.items)
 	}
-	s.noteMissing(note)
-	for _, name := range s.columns.fields {
-		if slices.Contains(s.columns.missing, name) && !slices.Contains(s.columns.seen, toFields) {
-			note("no item has the field %q, which the judge asks for", name)
-		}
-	}
-	if s.python > 0 {
-		note("%s of references as Python prints lists: each is taken as one reference; write them as JSON lists", words.Count(s.python, "cell"))
-	}
-	if s.lone > 0 {
-		note("%s with half a surrogate pair: it is read as U+FFFD", words.Count(s.lone, "row"))
-	}
-	if s.nan > 0 {
-		note("%s with NaN or Infinity, which Python writes and JSON does not know: NaN is read as null", words.Count(s.nan, "row"))
-	}
-	return append(notes, s.files.Notes()...)
-}
-
-// noteMissing counts missing parts of items.
-func (s *survey) noteMissing(note func(string, ...any)) {
 	missing := func(n int, what string) {
 		switch {
 		case n == s.items:
@@ -299,6 +249,21 @@ func (s *survey) noteMissing(note func(string, ...any)) {
 			note("no items in %s", s.files.files[i].name)
 		}
 	}
+	for _, name := range s.columns.fields {
+		if slices.Contains(s.columns.missing, name) && !slices.Contains(s.columns.seen, toFields) {
+			note("no item has the field %q, which the judge asks for", name)
+		}
+	}
+	if s.python > 0 {
+		note("%s of references as Python prints lists: each is taken as one reference; write them as JSON lists", words.Count(s.python, "cell"))
+	}
+	if s.lone > 0 {
+		note("%s with half a surrogate pair: it is read as U+FFFD", words.Count(s.lone, "row"))
+	}
+	if s.nan > 0 {
+		note("%s with NaN or Infinity, which Python writes and JSON does not know: NaN is read as null", words.Count(s.nan, "row"))
+	}
+	return append(notes, s.files.Notes()...)
 }
 
 // part names a part of an item in a sentence.

@@ -453,36 +453,6 @@ func partsOf(v any) string {
 	return strings.Join(texts, "\n")
 }
 
-// row returns the trace as a row of JSON.
-func (t trace) row() ([]byte, error) {
-	row := map[string]any{"id": t.id, "question": t.question, "response": t.response}
-	set := func(name, value string) {
-		if value != "" {
-			row[name] = value
-		}
-	}
-	set(deem.FieldSpan, t.span)
-	set("cluster", t.session)
-	set("context", strings.Join(t.context, "\n\n"))
-	if len(t.messages) > 0 {
-		row["messages"] = t.messages
-	}
-	if len(t.references) > 0 {
-		row["references"] = t.references
-	}
-	if t.tokens {
-		row[deem.FieldTokensIn], row[deem.FieldTokensOut] = text.Float(t.in), text.Float(t.out)
-	}
-	if t.priced {
-		row[deem.FieldCost] = text.Float(t.cost)
-	}
-	if t.took > 0 {
-		row[deem.FieldLatency] = text.Float(t.took)
-	}
-	line, err := json.Marshal(row)
-	return append(line, '\n'), err
-}
-
 // fromTraces replaces a file of traces by a copy with a row for each trace that called a
 // model.
 func (f *file) fromTraces(ctx context.Context) error {
@@ -496,7 +466,32 @@ func (f *file) fromTraces(ctx context.Context) error {
 	}
 	n := 0
 	silent, err := readTraces(contextReader(ctx, r), func(t trace) error {
-		line, err := t.row()
+		row := map[string]any{"id": t.id, "question": t.question, "response": t.response}
+		set := func(name, value string) {
+			if value != "" {
+				row[name] = value
+			}
+		}
+		set(deem.FieldSpan, t.span)
+		set("cluster", t.session)
+		set("context", strings.Join(t.context, "\n\n"))
+		if len(t.messages) > 0 {
+			row["messages"] = t.messages
+		}
+		if len(t.references) > 0 {
+			row["references"] = t.references
+		}
+		if t.tokens {
+			row[deem.FieldTokensIn], row[deem.FieldTokensOut] = text.Float(t.in), text.Float(t.out)
+		}
+		if t.priced {
+			row[deem.FieldCost] = text.Float(t.cost)
+		}
+		if t.took > 0 {
+			row[deem.FieldLatency] = text.Float(t.took)
+		}
+		line, err := json.Marshal(row)
+		line = append(line, '\n')
 		if err == nil {
 			n++
 			_, err = spool.Write(line)

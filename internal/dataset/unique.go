@@ -63,23 +63,18 @@ func (r *registry) add(id string, row uint64) error {
 	}
 	r.ids[e.hash] = row
 	if len(r.ids) > r.limit {
-		return r.moveOut()
-	}
-	return nil
-}
-
-// moveOut creates the temporary file with the ids in memory.
-func (r *registry) moveOut() error {
-	var err error
-	if r.spill, err = tempFile(); err != nil {
-		return fmt.Errorf("compare ids: %w", err)
-	}
-	for hash, row := range r.ids {
-		if err := r.deal(entry{hash, row}); err != nil {
-			return err
+		var err error
+		if r.spill, err = tempFile(); err != nil {
+			return fmt.Errorf("compare ids: %w", err)
 		}
+		for hash, row := range r.ids {
+			if err := r.deal(entry{hash, row}); err != nil {
+				return err
+			}
+		}
+		r.ids = nil
+		return nil
 	}
-	r.ids = nil
 	return nil
 }
 
@@ -111,49 +106,35 @@ func (r *registry) duplicates() (list []duplicate, total int, err error) {
 	}
 	list, total = r.early, r.found
 	for p := range partitions {
-		entries, err := r.load(p)
-		if err != nil {
-			return nil, 0, fmt.Errorf("compare ids: %w", err)
+		entries := make([]entry, 0, len(r.blocks[p])*entryBlock+len(r.pending[p]))
+		block := make([]byte, entryBlock*entrySize)
+		for _, offset := range r.blocks[p] {
+			if _, err := r.spill.ReadAt(block, offset); err != nil && err != io.EOF {
+				return nil, 0, fmt.Errorf("compare ids: %w", err)
+			}
+			for b := block; len(b) > 0; b = b[entrySize:] {
+				entries = append(entries, entry{[16]byte(b[:16]), binary.BigEndian.Uint64(b[16:entrySize])})
+			}
 		}
-		found := repeated(entries)
+		entries = append(entries, r.pending[p]...)
+		slices.SortFunc(entries, func(a, b entry) int {
+			return cmp.Or(bytes.Compare(a.hash[:], b.hash[:]), cmp.Compare(a.row, b.row))
+		})
+		var found []duplicate
+		first := 0
+		for i := 1; i < len(entries); i++ {
+			if entries[i].hash != entries[first].hash {
+				first = i
+				continue
+			}
+			found = append(found, duplicate{entries[i].row, entries[first].row})
+		}
 		total += len(found)
 		list = append(list, found...)
 		slices.SortFunc(list, func(a, b duplicate) int { return cmp.Compare(a.again, b.again) })
 		list = list[:min(len(list), mostPlaces)]
 	}
 	return list, total, nil
-}
-
-// load returns all entries of a partition.
-func (r *registry) load(p int) ([]entry, error) {
-	entries := make([]entry, 0, len(r.blocks[p])*entryBlock+len(r.pending[p]))
-	block := make([]byte, entryBlock*entrySize)
-	for _, offset := range r.blocks[p] {
-		if _, err := r.spill.ReadAt(block, offset); err != nil && err != io.EOF {
-			return nil, err
-		}
-		for b := block; len(b) > 0; b = b[entrySize:] {
-			entries = append(entries, entry{[16]byte(b[:16]), binary.BigEndian.Uint64(b[16:entrySize])})
-		}
-	}
-	return append(entries, r.pending[p]...), nil
-}
-
-// repeated returns every entry but the first of each id.
-func repeated(entries []entry) []duplicate {
-	slices.SortFunc(entries, func(a, b entry) int {
-		return cmp.Or(bytes.Compare(a.hash[:], b.hash[:]), cmp.Compare(a.row, b.row))
-	})
-	var list []duplicate
-	first := 0
-	for i := 1; i < len(entries); i++ {
-		if entries[i].hash != entries[first].hash {
-			first = i
-			continue
-		}
-		list = append(list, duplicate{entries[i].row, entries[first].row})
-	}
-	return list
 }
 
 func (r *registry) close() error {
