@@ -101,21 +101,28 @@ func (s *Set) claimsIn(w *walker) []Claim {
 		files++
 	}
 	if files > 1 {
-		all = addUp(all, files)
+		var sums []Claim
+		n := map[string]int{}
+		for _, c := range all {
+			if !c.about.isCount() {
+				continue
+			}
+			n[c.Name]++
+			if i := slices.IndexFunc(sums, func(s Claim) bool { return s.Name == c.Name }); i >= 0 {
+				sums[i].Value += c.Value
+				sums[i].Text = strconv.FormatFloat(sums[i].Value, 'f', -1, 64)
+				continue
+			}
+			sums = append(sums, c)
+		}
+		all = slices.DeleteFunc(sums, func(c Claim) bool { return n[c.Name] != files && c.about.category == "" })
 	}
-	return s.ofThisJudge(all)
-}
-
-// ofThisJudge removes claims that cannot be about the verdicts that were read: if the rows
-// have only the results of a formula, a number of a judge, or an unattributed number that
-// does not match, is about something else.
-func (s *Set) ofThisJudge(claims []Claim) []Claim {
 	if !s.formula {
-		return claims
+		return all
 	}
 	t := s.tally()
 	var left []string
-	claims = slices.DeleteFunc(claims, func(c Claim) bool {
+	all = slices.DeleteFunc(all, func(c Claim) bool {
 		if c.about.stat == statAspect || c.about.stat == statBenchmark {
 			return false
 		}
@@ -129,26 +136,7 @@ func (s *Set) ofThisJudge(claims []Claim) []Claim {
 	if len(left) > 0 {
 		s.Note("%s: such a number is about a judge's verdicts, and the rows hold only numbers of a formula, so it is not checked", listed(left))
 	}
-	return claims
-}
-
-// addUp adds the counts that every file has.
-func addUp(all []Claim, files int) []Claim {
-	var sums []Claim
-	n := map[string]int{}
-	for _, c := range all {
-		if !c.about.isCount() {
-			continue
-		}
-		n[c.Name]++
-		if i := slices.IndexFunc(sums, func(s Claim) bool { return s.Name == c.Name }); i >= 0 {
-			sums[i].Value += c.Value
-			sums[i].Text = strconv.FormatFloat(sums[i].Value, 'f', -1, 64)
-			continue
-		}
-		sums = append(sums, c)
-	}
-	return slices.DeleteFunc(sums, func(c Claim) bool { return n[c.Name] != files && c.about.category == "" })
+	return all
 }
 
 // A claimFinder searches the values next to the rows.
@@ -230,7 +218,9 @@ func (f *claimFinder) leaf(path, plain string, v node, category string) {
 	case mean && f.aspect(name) != "":
 		m.stat, m.aspect = statAspect, f.aspect(name)
 	case slices.Contains([]string{"totalquestions", "total", "count", "n", "numquestions"}, plain) && category == "":
-		f.size(path, v)
+		if x, ok := v.float(); ok && x != float64(len(f.set.items)) && x == float64(int(x)) && x > 0 && f.set.files == 1 {
+			f.set.find(FoundNumber, "%s says %d, and there are %s", path, int(x), words.Count(len(f.set.items), "row"))
+		}
 		return
 	default:
 		return
@@ -265,13 +255,6 @@ func (f *claimFinder) aspect(plain string) string {
 
 func (f *claimFinder) add(name string, v node, m measure) {
 	f.found = appendClaim(f.found, name, v, m)
-}
-
-// size notes a number of rows that differs from the actual number.
-func (f *claimFinder) size(path string, v node) {
-	if x, ok := v.float(); ok && x != float64(len(f.set.items)) && x == float64(int(x)) && x > 0 && f.set.files == 1 {
-		f.set.find(FoundNumber, "%s says %d, and there are %s", path, int(x), words.Count(len(f.set.items), "row"))
-	}
 }
 
 // appendClaim adds a claim, unless the value is not a number.

@@ -51,12 +51,6 @@ func (s *Set) readHaluMem(ctx context.Context, _ Source, c *content) error {
 			s.records = append(s.records, rec)
 		}
 	}
-	return s.haluMemClaims(ctx, b, c.pieces)
-}
-
-// haluMemClaims adds the numbers of the file, and those computed from the rows by HaluMem's
-// own rules.
-func (s *Set) haluMemClaims(ctx context.Context, b benchmark.Benchmark, pieces []piece) error {
 	var buf bytes.Buffer
 	records := func(yield func(deem.Record, error) bool) {
 		for _, rec := range s.records {
@@ -78,10 +72,10 @@ func (s *Set) haluMemClaims(ctx context.Context, b benchmark.Benchmark, pieces [
 			s.stats[path] = x
 		}
 	})
-	if len(pieces) != 1 {
+	if len(c.pieces) != 1 {
 		return nil
 	}
-	flatten(pieces[0].member("overall_score"), "", func(path string, v node) {
+	flatten(c.pieces[0].member("overall_score"), "", func(path string, v node) {
 		if !strings.HasPrefix(path, "time_consuming") {
 			s.Claims = appendClaim(s.Claims, path, v, measure{stat: statBenchmark, aspect: path})
 		}

@@ -39,7 +39,14 @@ func piecesOf(p piece, member string) []piece {
 // the items of one sample are not independent.
 func (s *Set) readSamples(src Source, header node, samples []piece) error {
 	s.Shape = shapeInspect
-	scorers := scorersOf(samples)
+	var scorers []string
+	for _, p := range samples {
+		for _, name := range p.member("scores").keys {
+			if !slices.Contains(scorers, name) {
+				scorers = append(scorers, name)
+			}
+		}
+	}
 	scorer := src.Pick
 	switch {
 	case scorer == "" && len(scorers) > 0:
@@ -68,21 +75,22 @@ func (s *Set) readSamples(src Source, header node, samples []piece) error {
 	}
 	s.Rule = "C counts 1, P one half, I and N count 0, numbers as they are, by scorer " + scorer
 	s.identity = map[string]string{"scorer": scorer}
-	s.inspectClaims(header, scorer)
-	return nil
-}
-
-// scorersOf returns the names of the scorers in the order of the file.
-func scorersOf(samples []piece) []string {
-	var list []string
-	for _, p := range samples {
-		for _, name := range p.member("scores").keys {
-			if !slices.Contains(list, name) {
-				list = append(list, name)
+	// Names of scorers differ from those of scores if a scorer gives several.
+	scores := header.at("results.scores")
+	for i, sc := range scores.vals {
+		if name := sc.member("name").str(); name != scorer && sc.member("scorer").str() != scorer {
+			continue
+		}
+		metrics := sc.member("metrics")
+		for j, key := range metrics.keys {
+			m := measure{stat: statScore}
+			if name := lastOf(key, "/"); name != "accuracy" && name != "mean" {
+				continue // errors, and custom metrics
 			}
+			s.Claims = appendClaim(s.Claims, fmt.Sprintf("results.scores[%d].metrics.%s", i, key), metrics.vals[j].member("value"), m)
 		}
 	}
-	return list
+	return nil
 }
 
 // inspectSample makes an item and a record from a sample.
@@ -185,25 +193,6 @@ func completion(output node) string {
 		return ""
 	}
 	return messageText(node{kind: list, vals: []node{message}})
-}
-
-// inspectClaims adds the numbers of the header. Names of scorers differ from those of
-// scores if a scorer gives several.
-func (s *Set) inspectClaims(header node, scorer string) {
-	scores := header.at("results.scores")
-	for i, sc := range scores.vals {
-		if name := sc.member("name").str(); name != scorer && sc.member("scorer").str() != scorer {
-			continue
-		}
-		metrics := sc.member("metrics")
-		for j, key := range metrics.keys {
-			m := measure{stat: statScore}
-			if name := lastOf(key, "/"); name != "accuracy" && name != "mean" {
-				continue // errors, and custom metrics
-			}
-			s.Claims = appendClaim(s.Claims, fmt.Sprintf("results.scores[%d].metrics.%s", i, key), metrics.vals[j].member("value"), m)
-		}
-	}
 }
 
 func lastOf(s, sep string) string { return s[strings.LastIndex(s, sep)+1:] }

@@ -102,13 +102,8 @@ func (l *layout) bind(rows []row) {
 			l.columns[partResponse] = []string{f.path}
 		}
 	}
-	l.bindAnswer(fields, taken)
-}
-
-// bindAnswer decides what the column answer contains. With another reference it is the
-// response, as in files of Zep and MemOS; with a response it is the reference; alone it is
-// neither.
-func (l *layout) bindAnswer(fields []*field, taken map[string]bool) {
+	// With another reference, "answer" is the response, as in files of Zep and MemOS; with a
+	// response it is the reference; alone it is neither.
 	i := slices.IndexFunc(fields, func(f *field) bool { return f.plain == dataset.Answer && !taken[f.path] })
 	if i < 0 {
 		return

@@ -51,8 +51,36 @@ func (s *Set) lint() {
 	s.lintAlternatives()
 	checks := s.Check(s.Claims)
 	s.lintUnjudged(checks)
-	s.lintNumbers(checks)
-	s.lintReadme()
+	for _, c := range checks {
+		if c.Agrees {
+			continue
+		}
+		text := fmt.Sprintf("%s says %s, and the rows ", words.Printable(c.Name), words.Printable(c.Text))
+		switch {
+		case !c.Counted:
+			text += "do not have this number"
+		case c.Share:
+			text += fmt.Sprintf("give %.2f%%", 100*c.Given)
+		default:
+			text += fmt.Sprintf("give %.4g", c.Given)
+		}
+		if c.Because != "" {
+			text += "; " + c.Because
+		}
+		s.findings = append(s.findings, Finding{Kind: FoundNumber, Text: text, Claim: c.Name})
+	}
+	for _, name := range s.names {
+		if name == "-" || len(s.records) == 0 {
+			continue
+		}
+		readmes, err := filepath.Glob(filepath.Join(filepath.Dir(name), "[Rr][Ee][Aa][Dd][Mm][Ee]*"))
+		if err != nil {
+			continue // A folder whose name is an invalid pattern has no README to find.
+		}
+		for _, readme := range readmes {
+			s.lintLines(readme, filepath.Base(name))
+		}
+	}
 }
 
 // lintTwice counts ids that occur in several rows. It runs before such ids are numbered.
@@ -296,47 +324,8 @@ func (s *Set) lintUnjudged(checks []Check) {
 	s.find(FoundUnjudged, "%s without a verdict, which these numbers of the file count as wrong: %s", words.Count(n, "row"), listed(names))
 }
 
-// lintNumbers reports the numbers of the files' summary that the rows do not give.
-func (s *Set) lintNumbers(checks []Check) {
-	for _, c := range checks {
-		if c.Agrees {
-			continue
-		}
-		text := fmt.Sprintf("%s says %s, and the rows ", words.Printable(c.Name), words.Printable(c.Text))
-		switch {
-		case !c.Counted:
-			text += "do not have this number"
-		case c.Share:
-			text += fmt.Sprintf("give %.2f%%", 100*c.Given)
-		default:
-			text += fmt.Sprintf("give %.4g", c.Given)
-		}
-		if c.Because != "" {
-			text += "; " + c.Because
-		}
-		s.findings = append(s.findings, Finding{Kind: FoundNumber, Text: text, Claim: c.Name})
-	}
-}
-
 // percentage matches a percentage in prose.
 var percentage = regexp.MustCompile(`(?:^|[^0-9.])([0-9]{1,3}(?:\.[0-9]+)?) ?%`)
-
-// lintReadme searches a README in the folder of the files, in the lines that name one of
-// them, for percentages that no way of counting the rows gives.
-func (s *Set) lintReadme() {
-	for _, name := range s.names {
-		if name == "-" || len(s.records) == 0 {
-			continue
-		}
-		readmes, err := filepath.Glob(filepath.Join(filepath.Dir(name), "[Rr][Ee][Aa][Dd][Mm][Ee]*"))
-		if err != nil {
-			continue // A folder whose name is an invalid pattern has no README to find.
-		}
-		for _, readme := range readmes {
-			s.lintLines(readme, filepath.Base(name))
-		}
-	}
-}
 
 // lintLines checks the lines of a README that name a file.
 func (s *Set) lintLines(readme, file string) {

@@ -46,9 +46,41 @@ func (s *Set) readPairs(_ context.Context, _ Source, c *content) error {
 	s.Columns = []string{"question=input", "response=the better of output_1 and output_2 by label", "label=results.*.winner"}
 	s.Rule = "a verdict is right when its winner is the better response by label; trial 1 saw output_1 first, trial 2 output_2"
 	s.identity = map[string]string{"column": "results.*.winner", "right": "label"}
-	s.noteOrders()
+	right, n := [2]int{}, len(s.items)
+	both := map[int]int{}
+	for _, rec := range s.records {
+		if rec.Verdict != nil && rec.Verdict.Score == 1 && rec.Trial < len(right) {
+			right[rec.Trial]++
+			both[rec.Position]++
+		}
+	}
+	inBoth := 0
+	for _, k := range both {
+		if k == len(right) {
+			inBoth++
+		}
+	}
+	s.Note("with output_1 first %d of %d are right, with output_2 first %d, in both orders %d; what has no winner counts as not right here", right[0], n, right[1], inBoth)
 	if len(rest) == 1 { // Each of several is about some of the pairs.
-		s.pairClaims(rest[0])
+		p := rest[0]
+		about := map[string]measure{
+			"correct_False":   {stat: statTrial, trial: 0},
+			"correct_True":    {stat: statTrial, trial: 1},
+			"correct_average": {stat: statScore},
+			"correct_both":    {stat: statAll},
+		}
+		for i, key := range p.keys {
+			m, ok := about[key]
+			if !ok || p.vals[i].kind != str {
+				continue
+			}
+			text := strings.TrimSpace(p.vals[i].text)
+			share, _, _ := strings.Cut(text, "=")
+			c, err := parseNumber(Claim{Name: key, Text: strings.TrimSpace(share), about: m}, text, share)
+			if err == nil {
+				s.Claims = append(s.Claims, c)
+			}
+		}
 	}
 	return nil
 }
@@ -102,46 +134,4 @@ func winner(n node, label string) outcome {
 		o.verdict.Reason = reply.text
 	}
 	return o
-}
-
-// noteOrders reports how many verdicts are right in each order, and in both: the overall
-// mean hides the effect of the order.
-func (s *Set) noteOrders() {
-	right, n := [2]int{}, len(s.items)
-	both := map[int]int{}
-	for _, rec := range s.records {
-		if rec.Verdict != nil && rec.Verdict.Score == 1 && rec.Trial < len(right) {
-			right[rec.Trial]++
-			both[rec.Position]++
-		}
-	}
-	inBoth := 0
-	for _, k := range both {
-		if k == len(right) {
-			inBoth++
-		}
-	}
-	s.Note("with output_1 first %d of %d are right, with output_2 first %d, in both orders %d; what has no winner counts as not right here", right[0], n, right[1], inBoth)
-}
-
-// pairClaims adds the numbers next to the pairs in a file, for example "95 / 100 = 95.0%".
-func (s *Set) pairClaims(p piece) {
-	about := map[string]measure{
-		"correct_False":   {stat: statTrial, trial: 0},
-		"correct_True":    {stat: statTrial, trial: 1},
-		"correct_average": {stat: statScore},
-		"correct_both":    {stat: statAll},
-	}
-	for i, key := range p.keys {
-		m, ok := about[key]
-		if !ok || p.vals[i].kind != str {
-			continue
-		}
-		text := strings.TrimSpace(p.vals[i].text)
-		share, _, _ := strings.Cut(text, "=")
-		c, err := parseNumber(Claim{Name: key, Text: strings.TrimSpace(share), about: m}, text, share)
-		if err == nil {
-			s.Claims = append(s.Claims, c)
-		}
-	}
 }

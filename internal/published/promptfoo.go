@@ -23,7 +23,12 @@ func (s *Set) readPromptfoo(_ context.Context, src Source, c *content) error {
 	p := c.pieces[0]
 	s.Shape = shapePromptfoo
 	rows := p.at("results.results").vals
-	systems := promptfooSystems(rows)
+	var systems []string
+	for _, r := range rows {
+		if name := promptfooSystem(r); !slices.Contains(systems, name) {
+			systems = append(systems, name)
+		}
+	}
 	pick := src.Pick
 	switch {
 	case pick == "" && len(systems) > 1:
@@ -54,16 +59,6 @@ func (s *Set) readPromptfoo(_ context.Context, src Source, c *content) error {
 	s.Claims = appendClaim(s.Claims, "results.stats.failures", stats.member("failures"), measure{stat: statWrong})
 	s.Claims = appendClaim(s.Claims, "results.stats.errors", stats.member("errors"), measure{stat: statUnjudged})
 	return nil
-}
-
-func promptfooSystems(rows []node) []string {
-	var list []string
-	for _, r := range rows {
-		if name := promptfooSystem(r); !slices.Contains(list, name) {
-			list = append(list, name)
-		}
-	}
-	return list
 }
 
 // promptfooSystem names the system of a row: its provider, and its prompt if there are
@@ -107,7 +102,12 @@ func (s *Set) promptfooRow(r node, i int) {
 		}
 	}
 	if len(it.References) == 0 {
-		it.References = expectedBy(r.at("testCase.assert"))
+		for _, a := range r.at("testCase.assert").vals {
+			kind := a.member("type").str()
+			if v := a.member("value"); v.isScalar() && (strings.Contains(kind, "equals") || strings.Contains(kind, "contains") || kind == "factuality" || kind == "similar") && !strings.HasPrefix(kind, "not-") {
+				it.References = append(it.References, v.str())
+			}
+		}
 	}
 	output := r.at("response.output")
 	it.Response = output.str()
@@ -126,18 +126,6 @@ func onlyText(vars node) string {
 		return vars.vals[0].text
 	}
 	return ""
-}
-
-// expectedBy returns the expected values of equality assertions.
-func expectedBy(asserts node) []string {
-	var list []string
-	for _, a := range asserts.vals {
-		kind := a.member("type").str()
-		if v := a.member("value"); v.isScalar() && (strings.Contains(kind, "equals") || strings.Contains(kind, "contains") || kind == "factuality" || kind == "similar") && !strings.HasPrefix(kind, "not-") {
-			list = append(list, v.str())
-		}
-	}
-	return list
 }
 
 // promptfooVerdict reads the outcome of a row. The third failure reason is an error, in

@@ -40,14 +40,43 @@ func (s *Set) readRows(src Source, rows []row, l layout) error {
 		return err
 	}
 	for _, r := range rows {
-		b.row(r)
+		it := b.item(r)
+		position := len(b.items)
+		b.items = append(b.items, it)
+		if v, _ := b.layout.value(r.node, partResponse); !v.isScalar() {
+			b.noResponse(position)
+		} else if it.Response == "" {
+			b.empty++
+		}
+		for _, c := range b.layout.others {
+			words := b.layout.words
+			words.inverted = c.inverted
+			b.elsewhere[c.path] = append(b.elsewhere[c.path], words.read(c.votes(r.node)[0]).verdict)
+		}
+		if q := strings.TrimSpace(it.Question); len(q) > 20 && len(it.Response) > 2*len(q) && strings.Contains(it.Response, q) {
+			b.echoes++
+		}
+		if i := slices.IndexFunc(r.keys, rerunName.MatchString); i >= 0 && isMarked(r.vals[i]) {
+			b.markRerun(position)
+		}
+		b.readTruth(r)
+		if b.layout.verdict.path == "" {
+			continue
+		}
+		for trial, v := range b.layout.verdict.votes(r.node) {
+			o := b.layout.words.read(v)
+			if status := r.member("status"); status.kind == str && slices.Contains(skippedWords, strings.ToLower(status.text)) {
+				o = failed(deem.Unsure, "the file says that this row was %s", clip(status.text))
+			}
+			rec := deem.Record{Position: position, Trial: trial, Verdict: o.verdict, Failure: o.failure}
+			if o.failure != nil && o.failure.Kind == deem.OutOfRange {
+				b.measure(v, b.layout.verdict.path)
+			}
+			b.addDetails(&rec, r, v)
+			b.records = append(b.records, rec)
+		}
 	}
 	b.describe(len(rows))
-	return b.checkScale()
-}
-
-// checkScale rejects scores above the maximum if the user gave no scale.
-func (b *builder) checkScale() error {
 	if b.largest <= 1 || b.src.Scale != 0 {
 		return nil
 	}
@@ -77,8 +106,29 @@ func (e *SeveralError) Error() string { return e.text }
 // pick selects the rows of one system, if a file has several that answer the same
 // questions.
 func (b *builder) pick(rows []row) ([]row, error) {
-	for _, column := range b.systemColumns() {
-		systems, repeated := b.bySystem(rows, column)
+	for _, column := range b.layout.columns[partSystem] {
+		var systems []string
+		repeated := false // the same question has several of them
+		seen := map[string]string{}
+		for _, r := range rows {
+			v := r.at(column)
+			if !v.isScalar() {
+				continue
+			}
+			system := v.str()
+			if !slices.Contains(systems, system) {
+				systems = append(systems, system)
+			}
+			key := r.conversation
+			for _, part := range []string{partID, partQuestion, partCluster} {
+				v, _ := b.layout.value(r.node, part)
+				key += "\x00" + v.str()
+			}
+			if before, ok := seen[key]; ok && before != system {
+				repeated = true
+			}
+			seen[key] = system
+		}
 		if len(systems) < 2 || !repeated {
 			continue
 		}
@@ -102,36 +152,6 @@ func (b *builder) pick(rows []row) ([]row, error) {
 		return nil, fmt.Errorf("%s holds one system, so there is no %q to pick", strings.Join(b.names, ", "), b.src.Pick)
 	}
 	return rows, nil
-}
-
-func (b *builder) systemColumns() []string {
-	return b.layout.columns[partSystem]
-}
-
-// bySystem returns the values of a column, and whether the same question has several of
-// them.
-func (b *builder) bySystem(rows []row, column string) (systems []string, repeated bool) {
-	seen := map[string]string{}
-	for _, r := range rows {
-		v := r.at(column)
-		if !v.isScalar() {
-			continue
-		}
-		system := v.str()
-		if !slices.Contains(systems, system) {
-			systems = append(systems, system)
-		}
-		key := r.conversation
-		for _, part := range []string{partID, partQuestion, partCluster} {
-			v, _ := b.layout.value(r.node, part)
-			key += "\x00" + v.str()
-		}
-		if before, ok := seen[key]; ok && before != system {
-			repeated = true
-		}
-		seen[key] = system
-	}
-	return systems, repeated
 }
 
 func noPick(name, what string, there []string) error {
@@ -158,45 +178,6 @@ func (b *builder) take(r row, part string) node {
 		}
 	}
 	return v
-}
-
-// row makes an item and its records from a row.
-func (b *builder) row(r row) {
-	it := b.item(r)
-	position := len(b.items)
-	b.items = append(b.items, it)
-	if v, _ := b.layout.value(r.node, partResponse); !v.isScalar() {
-		b.noResponse(position)
-	} else if it.Response == "" {
-		b.empty++
-	}
-	for _, c := range b.layout.others {
-		words := b.layout.words
-		words.inverted = c.inverted
-		b.elsewhere[c.path] = append(b.elsewhere[c.path], words.read(c.votes(r.node)[0]).verdict)
-	}
-	if q := strings.TrimSpace(it.Question); len(q) > 20 && len(it.Response) > 2*len(q) && strings.Contains(it.Response, q) {
-		b.echoes++
-	}
-	if i := slices.IndexFunc(r.keys, rerunName.MatchString); i >= 0 && isMarked(r.vals[i]) {
-		b.markRerun(position)
-	}
-	b.readTruth(r)
-	if b.layout.verdict.path == "" {
-		return
-	}
-	for trial, v := range b.layout.verdict.votes(r.node) {
-		o := b.layout.words.read(v)
-		if status := r.member("status"); status.kind == str && slices.Contains(skippedWords, strings.ToLower(status.text)) {
-			o = failed(deem.Unsure, "the file says that this row was %s", clip(status.text))
-		}
-		rec := deem.Record{Position: position, Trial: trial, Verdict: o.verdict, Failure: o.failure}
-		if o.failure != nil && o.failure.Kind == deem.OutOfRange {
-			b.measure(v, b.layout.verdict.path)
-		}
-		b.addDetails(&rec, r, v)
-		b.records = append(b.records, rec)
-	}
 }
 
 // item makes the item of a row.
@@ -360,7 +341,16 @@ func (b *builder) describe(rows int) {
 	}
 	b.Columns = append(b.Columns, partLabel+"="+b.layout.verdict.path)
 	b.formula = b.layout.verdict.rule
-	b.identity = b.ruleIdentity()
+	b.identity = map[string]string{"column": b.layout.verdict.path}
+	for name, value := range map[string]any{
+		"inverted": b.layout.verdict.inverted, "yes": b.src.Yes, "no": b.src.No, "scale": b.src.Scale, "pick": b.src.Pick,
+	} {
+		switch text, _ := deem.Canonical(value); string(text) {
+		case "false", "null", "[]", "0", `""`: // not set
+		default:
+			b.identity[name] = strings.Trim(string(text), `"`)
+		}
+	}
 	b.Rule = b.rule()
 	if len(b.layout.others) > 0 {
 		b.notes = append(b.notes, fmt.Sprintf("there are verdicts in other columns too: %s; --map label=%s takes them", listed(paths(b.layout.others)), b.layout.others[0].path))
@@ -375,26 +365,12 @@ func paths(columns []verdictColumn) []string {
 	return list
 }
 
-// ruleIdentity returns the rule as part of the judge's spec.
-func (b *builder) ruleIdentity() map[string]string {
-	id := map[string]string{"column": b.layout.verdict.path}
-	for name, value := range map[string]any{
-		"inverted": b.layout.verdict.inverted, "yes": b.src.Yes, "no": b.src.No, "scale": b.src.Scale, "pick": b.src.Pick,
-	} {
-		switch text, _ := deem.Canonical(value); string(text) {
-		case "false", "null", "[]", "0", `""`: // not set
-		default:
-			id[name] = strings.Trim(string(text), `"`)
-		}
-	}
-	return id
-}
-
 // rule describes when a row counts as right.
 func (b *builder) rule() string {
 	var right []string
 	for _, label := range slices.Sorted(maps.Keys(b.labels)) {
-		if b.layout.words.read(node{kind: str, text: label}).isRight() {
+		o := b.layout.words.read(node{kind: str, text: label})
+		if o.verdict != nil && o.verdict.Score == 1 {
 			right = append(right, label)
 		}
 	}
@@ -404,20 +380,13 @@ func (b *builder) rule() string {
 		scale = fmt.Sprintf(" of %v", b.src.Scale)
 	}
 	switch {
-	case b.graded():
+	case slices.ContainsFunc(b.records, func(rec deem.Record) bool {
+		return rec.Verdict != nil && rec.Verdict.Score != 0 && rec.Verdict.Score != 1
+	}):
 		return fmt.Sprintf("the score is the number in %s%s", column, scale)
 	case len(right) > 0:
 		return fmt.Sprintf("a row is right when %s is %s", column, strings.Join(right, " or "))
 	default:
 		return "a row is right when " + column + " says so, and none does"
 	}
-}
-
-func (o outcome) isRight() bool { return o.verdict != nil && o.verdict.Score == 1 }
-
-// graded reports whether there are scores between right and wrong.
-func (b *builder) graded() bool {
-	return slices.ContainsFunc(b.records, func(rec deem.Record) bool {
-		return rec.Verdict != nil && rec.Verdict.Score != 0 && rec.Verdict.Score != 1
-	})
 }

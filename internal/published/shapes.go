@@ -106,7 +106,12 @@ func (s *Set) recognise(ctx context.Context, src Source, c *content) error {
 func (s *Set) readAny(src Source, c *content) error {
 	l := layout{mapping: src.Map, words: vocabulary{yes: src.Yes, no: src.No, scale: src.Scale}}
 	w := &walker{isRow: l.isRow}
-	w.walk(c.pieces)
+	for _, p := range c.pieces {
+		if !w.isRow(p.node) {
+			w.rest = append(w.rest, p.node)
+		}
+		w.look(row{node: p.node, file: p.file, line: p.line}, 0)
+	}
 	if len(w.rows) == 0 {
 		return s.unknown(c, objectsIn(c.pieces))
 	}
@@ -148,8 +153,30 @@ func (s *Set) call(src Source, l layout, rows []row) error {
 	s.Shape = rowShapes[slices.IndexFunc(rowShapes, func(sh rowShape) bool { return sh.is(path, s.Benchmark, hypothesis, s.items[0].Cluster != "") })].name
 	switch {
 	case s.Benchmark == loCoMo:
-		s.noteCategoryNames(rows)
-		s.noteCeiling()
+		called := map[string]string{}
+		var list []string
+		for i, r := range rows {
+			name, category := r.member("category_name"), s.items[min(i, len(s.items)-1)].Category
+			if name.kind == str && called[category] == "" && len(rows) == len(s.items) {
+				called[category] = name.text
+				list = append(list, category+" "+name.text)
+			}
+		}
+		if len(list) > 0 {
+			slices.Sort(list)
+			s.categoryNames = called
+			s.notes = append(s.notes, "categories are known by their numbers; this file calls them "+strings.Join(list, ", ")+", and others give these names to other numbers")
+		}
+		n := 0
+		for _, it := range s.items {
+			if it.Category != "5" {
+				n++
+			}
+		}
+		if n == loCoMoQuestions {
+			s.Note("label ceiling: a public audit found %d of the %d references faulty, which leaves %.2f%% to a system that is always right",
+				loCoMoFaults, loCoMoQuestions, 100*float64(loCoMoQuestions-loCoMoFaults)/loCoMoQuestions)
+		}
 	case s.Benchmark == longMemEval && len(s.items) != lmeQuestions:
 		s.notes = append(s.notes, fmt.Sprintf("%s, and LongMemEval has %d questions: scores are of what is here", words.Count(len(s.items), "row"), lmeQuestions))
 	}
@@ -161,40 +188,6 @@ const (
 	loCoMoQuestions = 1540 // without category 5
 	loCoMoFaults    = 99   // references that make a right answer count as wrong
 )
-
-// noteCeiling gives the score of a system that is always right, if all questions of LoCoMo
-// are present.
-func (s *Set) noteCeiling() {
-	n := 0
-	for _, it := range s.items {
-		if it.Category != "5" {
-			n++
-		}
-	}
-	if n == loCoMoQuestions {
-		s.Note("label ceiling: a public audit found %d of the %d references faulty, which leaves %.2f%% to a system that is always right",
-			loCoMoFaults, loCoMoQuestions, 100*float64(loCoMoQuestions-loCoMoFaults)/loCoMoQuestions)
-	}
-}
-
-// noteCategoryNames gives the file's names of the categories, because the same names are
-// used for different ones.
-func (s *Set) noteCategoryNames(rows []row) {
-	called := map[string]string{}
-	var list []string
-	for i, r := range rows {
-		name, category := r.member("category_name"), s.items[min(i, len(s.items)-1)].Category
-		if name.kind == str && called[category] == "" && len(rows) == len(s.items) {
-			called[category] = name.text
-			list = append(list, category+" "+name.text)
-		}
-	}
-	if len(list) > 0 {
-		slices.Sort(list)
-		s.categoryNames = called
-		s.notes = append(s.notes, "categories are known by their numbers; this file calls them "+strings.Join(list, ", ")+", and others give these names to other numbers")
-	}
-}
 
 // unknown describes a file whose rows are not recognised: its columns with an example each.
 // It suggests no mapping, because no column is recognised.

@@ -77,13 +77,37 @@ type content struct {
 
 // read reads all files of the source.
 func (src Source) read(ctx context.Context) (*content, error) {
-	names, err := expand(src.Names)
-	if err != nil {
-		return nil, err
+	if len(src.Names) == 0 {
+		return nil, errors.New("no file of results is named")
 	}
-	c := &content{files: names}
+	c := &content{}
+	for _, name := range src.Names {
+		info, err := os.Stat(name)
+		if name == "-" || err == nil && !info.IsDir() {
+			c.files = append(c.files, name)
+			continue
+		}
+		if err != nil {
+			return nil, dataset.OpenError(name, err)
+		}
+		var inside []string
+		err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && slices.Contains(extensions, strings.ToLower(filepath.Ext(path))) {
+				inside = append(inside, path)
+			}
+			return err
+		})
+		if err == nil && len(inside) == 0 {
+			err = deem.WithHint(fmt.Errorf("there is no file of results in the folder %s", name), "name the files themselves")
+		}
+		if err != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(inside, natural)
+		c.files = append(c.files, inside...)
+	}
 	hash := sha256.New()
-	for _, name := range names {
+	for _, name := range c.files {
 		data, err := src.bytes(name)
 		if err != nil {
 			return nil, err
@@ -134,7 +158,33 @@ func (src Source) bytes(name string) ([]byte, error) {
 // add reads one file: an archive, or rows.
 func (c *content) add(ctx context.Context, src Source, name string, data []byte) error {
 	if bytes.HasPrefix(data, []byte("PK\x03\x04")) || bytes.HasPrefix(data, []byte("PK\x05\x06")) {
-		return c.unzip(name, data)
+		r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return deem.WithHint(fmt.Errorf("read %s: it begins as a zip archive and is not whole: %w", name, err),
+				"copy the file again; a log of inspect is whole once the evaluation has ended")
+		}
+		registerZstd(r)
+		var samples []*zip.File
+		var header *zip.File
+		for _, f := range r.File {
+			switch {
+			case f.Name == "header.json":
+				header = f
+			case strings.HasPrefix(f.Name, "samples/") && strings.HasSuffix(f.Name, ".json"):
+				samples = append(samples, f)
+			}
+		}
+		if header == nil {
+			return noHeader(name, r, len(samples))
+		}
+		slices.SortStableFunc(samples, func(a, b *zip.File) int { return natural(a.Name, b.Name) })
+		c.zipped = true
+		for _, f := range append([]*zip.File{header}, samples...) {
+			if err := c.entry(name, f); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	in := dataset.Input{Names: []string{name}, Format: src.Format, Unquoted: src.Unquoted, Whole: func([]string) bool { return true }}
 	if name == "-" {
@@ -187,48 +237,8 @@ func clearEmpty(rows []piece) {
 	}
 }
 
-// expand replaces a folder by its files, in an order in which 2 comes before 10.
-func expand(names []string) ([]string, error) {
-	if len(names) == 0 {
-		return nil, errors.New("no file of results is named")
-	}
-	var files []string
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if name == "-" || err == nil && !info.IsDir() {
-			files = append(files, name)
-			continue
-		}
-		if err != nil {
-			return nil, dataset.OpenError(name, err)
-		}
-		inside, err := filesIn(name)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, inside...)
-	}
-	return files, nil
-}
-
 // extensions are those of files in a folder that may contain results.
 var extensions = []string{".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".eval", ".gz", ".zst"}
-
-// filesIn returns the files of results in a folder and its subfolders.
-func filesIn(dir string) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && slices.Contains(extensions, strings.ToLower(filepath.Ext(path))) {
-			files = append(files, path)
-		}
-		return err
-	})
-	if err == nil && len(files) == 0 {
-		err = deem.WithHint(fmt.Errorf("there is no file of results in the folder %s", dir), "name the files themselves")
-	}
-	slices.SortStableFunc(files, natural)
-	return files, err
-}
 
 // natural compares names in natural order, with numbers as numbers.
 func natural(a, b string) int {
@@ -263,37 +273,6 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // maxEntry is the maximum uncompressed size of an archive entry. A log of ten thousand
 // samples has entries of some megabytes.
 const maxEntry = 256 << 20
-
-// unzip reads an archive of inspect: header.json, and a file for each sample.
-func (c *content) unzip(name string, data []byte) error {
-	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return deem.WithHint(fmt.Errorf("read %s: it begins as a zip archive and is not whole: %w", name, err),
-			"copy the file again; a log of inspect is whole once the evaluation has ended")
-	}
-	registerZstd(r)
-	var samples []*zip.File
-	var header *zip.File
-	for _, f := range r.File {
-		switch {
-		case f.Name == "header.json":
-			header = f
-		case strings.HasPrefix(f.Name, "samples/") && strings.HasSuffix(f.Name, ".json"):
-			samples = append(samples, f)
-		}
-	}
-	if header == nil {
-		return noHeader(name, r, len(samples))
-	}
-	slices.SortStableFunc(samples, func(a, b *zip.File) int { return natural(a.Name, b.Name) })
-	c.zipped = true
-	for _, f := range append([]*zip.File{header}, samples...) {
-		if err := c.entry(name, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // noHeader returns the error for an archive without a header.
 func noHeader(name string, r *zip.Reader, samples int) error {

@@ -192,7 +192,19 @@ func (a *auditor) row(row Row) {
 	if len(fits) == 0 || fits[0].Runs > 1 {
 		a.otherReading(len(fits) > 0)
 	}
-	a.ceilings(fits, whole, row.Overall)
+	if a.r.Systems[len(a.r.Systems)-1].Reading == nil {
+		for i, c := range a.columns {
+			a.ceiling(c, a.line.parts[i], 0)
+		}
+	}
+	switch {
+	case len(fits) == 0 || fits[0].Mean == "":
+		a.ceiling(whole, row.Overall, 0)
+	case fits[0].Mean == Weighted && fits[0].Runs == 1 && !fits[0].Printed:
+		a.ceiling(whole, row.Overall, fits[0].Lo)
+	case fits[0].Mean == Weighted:
+		a.ceiling(whole, row.Overall, 0)
+	}
 }
 
 // count adds a number to the report, and checks a percentage against a printed count.
@@ -453,23 +465,6 @@ func (a *auditor) spellReading(list []Of) string {
 		pieces = append(pieces, fmt.Sprintf("%s%s (the size of %s)", piece, words.Comma(int(of.Size)), of.Is))
 	}
 	return strings.Join(pieces, "; ")
-}
-
-// ceilings reports the numbers above what the known errors in the answer key allow.
-func (a *auditor) ceilings(fits []Fit, whole Column, overall Cell) {
-	if a.r.Systems[len(a.r.Systems)-1].Reading == nil {
-		for i, c := range a.columns {
-			a.ceiling(c, a.line.parts[i], 0)
-		}
-	}
-	switch {
-	case len(fits) == 0 || fits[0].Mean == "":
-		a.ceiling(whole, overall, 0)
-	case fits[0].Mean == Weighted && fits[0].Runs == 1 && !fits[0].Printed:
-		a.ceiling(whole, overall, fits[0].Lo)
-	case fits[0].Mean == Weighted:
-		a.ceiling(whole, overall, 0)
-	}
 }
 
 // ceiling compares one number with its ceiling. At least least answers are right.

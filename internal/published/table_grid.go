@@ -8,57 +8,6 @@ import (
 	"deem"
 )
 
-// table interprets the rows and columns of a grid.
-func (g *grid) table(o TableOptions) (*Table, error) {
-	if err := g.shape(); err != nil {
-		return nil, err
-	}
-	t := &Table{File: g.file, Benchmark: o.Benchmark, Notes: g.notes}
-	if t.Benchmark == "" {
-		t.Benchmark = strings.TrimSpace(g.benchmark.text)
-	}
-	var known []Category
-	if t.Benchmark != "" {
-		var err error
-		if known, err = o.Known(t.Benchmark); err != nil {
-			if o.Benchmark == "" {
-				err = deem.WithHint(g.problem(g.benchmark.line, "%v", err), "%s", deem.HintOf(err))
-			}
-			return nil, err
-		}
-	}
-	if g.categoriesInRows(known) {
-		g.transpose()
-	}
-	if err := t.columns(g, known); err != nil {
-		return nil, err
-	}
-	return t, t.cells(g)
-}
-
-// shape checks that the grid is a table, and pads short rows.
-func (g *grid) shape() error {
-	if len(g.rows) < 2 || len(g.rows[0]) < 2 {
-		line := 1
-		if len(g.rows) > 0 && len(g.rows[0]) > 0 {
-			line = g.rows[0][0].line
-		}
-		return g.problem(line, "a table needs a header, a column of names and at least one number")
-	}
-	if len(g.rows) > maxRows || len(g.rows[0]) > maxColumns && len(g.rows) > maxColumns {
-		return g.problem(g.rows[0][0].line, "the table has %d rows and %d columns, more than is read", len(g.rows), len(g.rows[0]))
-	}
-	for i, row := range g.rows {
-		if len(row) > len(g.rows[0]) {
-			return g.problem(row[0].line, "the row has %d fields and the header %d", len(row), len(g.rows[0]))
-		}
-		for len(g.rows[i]) < len(g.rows[0]) {
-			g.rows[i] = append(g.rows[i], tableField{"", row[0].line})
-		}
-	}
-	return nil
-}
-
 // categoriesInRows reports whether each row is a category and each column a system. A row
 // or column of sizes decides; otherwise the side with more known names does.
 func (g *grid) categoriesInRows(known []Category) bool {
@@ -84,16 +33,6 @@ func (g *grid) categoriesInRows(known []Category) bool {
 		return sizesInHead
 	}
 	return side > head
-}
-
-func (g *grid) transpose() {
-	rows := make([][]tableField, len(g.rows[0]))
-	for i := range rows {
-		for _, row := range g.rows {
-			rows[i] = append(rows[i], row[i])
-		}
-	}
-	g.rows = rows
 }
 
 // categoryOf returns the index of the category with a name, or -1.
@@ -146,7 +85,10 @@ func (t *Table) columns(g *grid, known []Category) error {
 				t.Notes = append(t.Notes, fmt.Sprintf("%q has %d questions by the table and %d by %s: the table counts", name, col.Size, c.Size, t.Benchmark))
 			}
 		}
-		if col.Size == 0 && !g.hasCounts(i+1) {
+		if col.Size == 0 && !slices.ContainsFunc(g.rows[1:], func(row []tableField) bool {
+			c, err := parseCell(row[i+1].text)
+			return err == nil && c.Count != nil
+		}) {
 			t.Notes = append(t.Notes, fmt.Sprintf("column %q has no size and is left out", name))
 			continue
 		}
@@ -168,14 +110,6 @@ func (t *Table) columns(g *grid, known []Category) error {
 		g.rows[i] = list
 	}
 	return t.whole(g, known)
-}
-
-// hasCounts reports whether a column has counts such as 646/670, which include their sizes.
-func (g *grid) hasCounts(column int) bool {
-	return slices.ContainsFunc(g.rows[1:], func(row []tableField) bool {
-		c, err := parseCell(row[column].text)
-		return err == nil && c.Count != nil
-	})
 }
 
 // whole decides the number of questions of the overall.

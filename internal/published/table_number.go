@@ -129,37 +129,30 @@ func parseCell(text string) (Cell, error) {
 		pieces = []string{strings.TrimSpace(m[1]), strings.TrimSpace(m[2])}
 	}
 	for _, piece := range pieces {
-		if err := c.take(piece); err != nil {
-			return c, err
+		if m := countPattern.FindStringSubmatch(piece); m != nil && c.Count == nil {
+			right, _ := strconv.ParseInt(m[1], 10, 64) // nine digits
+			of, _ := strconv.ParseInt(m[2], 10, 64)
+			if of == 0 || right > of || of > maxSize {
+				return c, fmt.Errorf("%q does not count questions out of 1 to %d", piece, maxSize)
+			}
+			c.Count = &Count{right, of}
+			continue
 		}
+		m := percentPattern.FindStringSubmatch(piece)
+		if m == nil || c.Percent != nil {
+			return c, fmt.Errorf("%q is not a percentage such as 94.7, nor a count such as 646/670", c.Text)
+		}
+		whole, _ := strconv.ParseInt(m[1], 10, 64) // three digits
+		p := Percent{whole, min(len(m[2]), maxDecimals)}
+		for _, digit := range m[2][:p.decimals] {
+			p.units = 10*p.units + int64(digit-'0')
+		}
+		if len(m[2]) > maxDecimals && m[2][maxDecimals] >= '5' {
+			p.units++
+		}
+		c.Percent = &p
 	}
 	return c, nil
-}
-
-func (c *Cell) take(piece string) error {
-	if m := countPattern.FindStringSubmatch(piece); m != nil && c.Count == nil {
-		right, _ := strconv.ParseInt(m[1], 10, 64) // nine digits
-		of, _ := strconv.ParseInt(m[2], 10, 64)
-		if of == 0 || right > of || of > maxSize {
-			return fmt.Errorf("%q does not count questions out of 1 to %d", piece, maxSize)
-		}
-		c.Count = &Count{right, of}
-		return nil
-	}
-	m := percentPattern.FindStringSubmatch(piece)
-	if m == nil || c.Percent != nil {
-		return fmt.Errorf("%q is not a percentage such as 94.7, nor a count such as 646/670", c.Text)
-	}
-	whole, _ := strconv.ParseInt(m[1], 10, 64) // three digits
-	p := Percent{whole, min(len(m[2]), maxDecimals)}
-	for _, digit := range m[2][:p.decimals] {
-		p.units = 10*p.units + int64(digit-'0')
-	}
-	if len(m[2]) > maxDecimals && m[2][maxDecimals] >= '5' {
-		p.units++
-	}
-	c.Percent = &p
-	return nil
 }
 
 // asShare converts a share between 0 and 1 to a percentage: .9130 is 91.30%.

@@ -61,7 +61,51 @@ func ReadTable(name string, data []byte, o TableOptions) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.table(o)
+	if len(g.rows) < 2 || len(g.rows[0]) < 2 {
+		line := 1
+		if len(g.rows) > 0 && len(g.rows[0]) > 0 {
+			line = g.rows[0][0].line
+		}
+		return nil, g.problem(line, "a table needs a header, a column of names and at least one number")
+	}
+	if len(g.rows) > maxRows || len(g.rows[0]) > maxColumns && len(g.rows) > maxColumns {
+		return nil, g.problem(g.rows[0][0].line, "the table has %d rows and %d columns, more than is read", len(g.rows), len(g.rows[0]))
+	}
+	for i, row := range g.rows {
+		if len(row) > len(g.rows[0]) {
+			return nil, g.problem(row[0].line, "the row has %d fields and the header %d", len(row), len(g.rows[0]))
+		}
+		for len(g.rows[i]) < len(g.rows[0]) {
+			g.rows[i] = append(g.rows[i], tableField{"", row[0].line})
+		}
+	}
+	t := &Table{File: g.file, Benchmark: o.Benchmark, Notes: g.notes}
+	if t.Benchmark == "" {
+		t.Benchmark = strings.TrimSpace(g.benchmark.text)
+	}
+	var known []Category
+	if t.Benchmark != "" {
+		var err error
+		if known, err = o.Known(t.Benchmark); err != nil {
+			if o.Benchmark == "" {
+				err = deem.WithHint(g.problem(g.benchmark.line, "%v", err), "%s", deem.HintOf(err))
+			}
+			return nil, err
+		}
+	}
+	if g.categoriesInRows(known) {
+		rows := make([][]tableField, len(g.rows[0]))
+		for i := range rows {
+			for _, row := range g.rows {
+				rows[i] = append(rows[i], row[i])
+			}
+		}
+		g.rows = rows
+	}
+	if err := t.columns(g, known); err != nil {
+		return nil, err
+	}
+	return t, t.cells(g)
 }
 
 // format detects the format of a file.

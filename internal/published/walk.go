@@ -39,16 +39,6 @@ type walker struct {
 // deepestRow is the maximum depth of rows. Real files need five levels.
 const deepestRow = 8
 
-// walk searches the pieces of a file.
-func (w *walker) walk(pieces []piece) {
-	for _, p := range pieces {
-		if !w.isRow(p.node) {
-			w.rest = append(w.rest, p.node)
-		}
-		w.look(row{node: p.node, file: p.file, line: p.line}, 0)
-	}
-}
-
 // look searches one value.
 func (w *walker) look(r row, depth int) {
 	switch {

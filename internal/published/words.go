@@ -65,22 +65,41 @@ func (v vocabulary) read(n node) outcome {
 	case boolean:
 		return v.decide(n.text, n.text == "true")
 	case number:
-		return v.number(n)
+		switch {
+		case slices.Contains(v.yes, n.text):
+			return v.decide(n.text, true)
+		case slices.Contains(v.no, n.text):
+			return v.decide(n.text, false)
+		}
+		return v.grade(n)
 	case str:
-		return v.word(n)
+		label := strings.TrimSpace(n.text)
+		word := strings.ToLower(strings.Trim(label, " \t\r\n.!,;:\"'`*"))
+		is := func(words []string) bool {
+			return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, label) })
+		}
+		switch {
+		case is(v.yes):
+			return v.decide(label, true)
+		case is(v.no):
+			return v.decide(label, false)
+		case slices.Contains(rightWords, word):
+			return v.decide(label, true)
+		case slices.Contains(wrongWords, word):
+			return v.decide(label, false)
+		}
+		if slices.Contains(halfWords, word) && !v.inverted {
+			return judged(label, 0.5)
+		}
+		if k, ok := noWords[strings.ToLower(label)]; ok {
+			return failed(k, "the file says %s", clip(n.text))
+		}
+		if _, ok := n.float(); ok {
+			return v.grade(n)
+		}
+		return failed(deem.Unparseable, "the file says %s, which is neither right nor wrong", clip(n.text))
 	}
 	return failed(deem.Unparseable, "the file has %s where a verdict should be", clip(n.str()))
-}
-
-// number reads a number: a label that the user named, or a score.
-func (v vocabulary) number(n node) outcome {
-	switch {
-	case slices.Contains(v.yes, n.text):
-		return v.decide(n.text, true)
-	case slices.Contains(v.no, n.text):
-		return v.decide(n.text, false)
-	}
-	return v.grade(n)
 }
 
 // decide returns a verdict that is right or wrong.
@@ -89,35 +108,6 @@ func (v vocabulary) decide(label string, right bool) outcome {
 		return judged(label, 1)
 	}
 	return judged(label, 0)
-}
-
-// word reads a label, ignoring surrounding white space and punctuation, as in "Yes."
-func (v vocabulary) word(n node) outcome {
-	label := strings.TrimSpace(n.text)
-	word := strings.ToLower(strings.Trim(label, " \t\r\n.!,;:\"'`*"))
-	is := func(words []string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, label) })
-	}
-	switch {
-	case is(v.yes):
-		return v.decide(label, true)
-	case is(v.no):
-		return v.decide(label, false)
-	case slices.Contains(rightWords, word):
-		return v.decide(label, true)
-	case slices.Contains(wrongWords, word):
-		return v.decide(label, false)
-	}
-	if slices.Contains(halfWords, word) && !v.inverted {
-		return judged(label, 0.5)
-	}
-	if k, ok := noWords[strings.ToLower(label)]; ok {
-		return failed(k, "the file says %s", clip(n.text))
-	}
-	if _, ok := n.float(); ok {
-		return v.grade(n)
-	}
-	return failed(deem.Unparseable, "the file says %s, which is neither right nor wrong", clip(n.text))
 }
 
 // grade reads a number: 0 and 1 are decisions, other values are scores.
