@@ -64,12 +64,7 @@ func beforeReason(ref string) string {
 // onlyHedges reports whether a text says nothing but how sure it is, as in
 // "Possibly because he likes beer": then the reason is the answer.
 func onlyHedges(text string) bool {
-	for _, t := range tokenize(text) {
-		if !softening[t.text] && !stopWords[t.text] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(tokenize(text), func(t token) bool { return !softening[t.text] && !stopWords[t.text] })
 }
 
 var acceptable = sync.OnceValue(func() *regexp.Regexp {
@@ -148,11 +143,7 @@ func isShortName(s string) bool {
 	if len(s) < 2 || len(s) > 6 || s[0] < 'A' || s[0] > 'Z' || monthNames[strings.ToLower(s)] > 0 || weekdays[strings.ToLower(s)] {
 		return false
 	}
-	return strings.ToUpper(s) == s || len(s) <= 3 && allLetters(s)
-}
-
-func allLetters(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < 'A' || r > 'z' })
+	return strings.ToUpper(s) == s || len(s) <= 3 && !strings.ContainsFunc(s, func(r rune) bool { return r < 'A' || r > 'z' })
 }
 
 var weekdays = set("mon tue wed thu fri sat sun")

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,7 +45,7 @@ func (c *comparison) doubt(a *reading, s span) (finding, bool) {
 		return c.leaning(finding{call: wrong, conf: .85, why: "the response has the words of the reference with another number"}, brief), true
 	case plain && (r.negated(s) || r.deniedAfter(s)):
 		return c.leaning(finding{call: wrong, conf: r.denialCounts(), why: "the response denies " + said + ", which the reference says"}, brief), true
-	case a.negationIn() && !c.question.negationIn() && !r.negationNear(s):
+	case a.negationIn() && !c.question.negationIn() && !slices.ContainsFunc(r.toks[max(0, s.from-6):s.to], isNegation):
 		return c.leaning(finding{call: wrong, conf: r.denialCounts(), why: "the reference denies what the response says"}, brief), true
 	case plain && r.excepted(s):
 		return finding{call: unsure, why: "the response names " + said + " as an exception", share: .5}.unseen(), true
@@ -73,7 +74,7 @@ func (c *comparison) doubt(a *reading, s span) (finding, bool) {
 // findFrom returns where the elements of want follow each other in r, from token i on.
 func (r *reading) findFrom(want []elem, i int) (span, bool) {
 	for k := range r.elems {
-		if r.elems[k].tok >= i && k+len(want) <= len(r.elems) && sameKeys(r.elems[k:k+len(want)], want) {
+		if r.elems[k].tok >= i && k+len(want) <= len(r.elems) && slices.EqualFunc(r.elems[k:k+len(want)], want, sameKey) {
 			return span{r.elems[k].tok, r.elems[k+len(want)-1].tok + 1}, true
 		}
 	}
@@ -186,7 +187,7 @@ var hanGuesses = []string{"可能", "也许", "或许", "大概", "没准", "说
 // with or without commas. A response that names every city has named the right one.
 func (c *comparison) listsMore(a *reading) bool {
 	own := max(1, len(listEntries(a.text, a)))
-	if own == 1 && a.conjoined() {
+	if own == 1 && slices.ContainsFunc(a.toks, func(t token) bool { return joining[t.text] }) {
 		return false // "salt and pepper" is one answer
 	}
 	entries, joined := c.response.entries()
@@ -205,12 +206,7 @@ func (c *comparison) listsMore(a *reading) bool {
 
 // asksNumber reports whether the question asks for n things.
 func (c *comparison) asksNumber(n int) bool {
-	for _, q := range c.question.quants {
-		if q.value == float64(n) && !q.ordinal {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.question.quants, func(q quantity) bool { return q.value == float64(n) && !q.ordinal })
 }
 
 // isEntry reports whether a is one whole entry of a list and another has none of it.
@@ -230,16 +226,6 @@ func (c *comparison) isEntry(a *reading, entries []span) bool {
 		other = other || own < all
 	}
 	return whole && other
-}
-
-// conjoined reports whether a text has an "and" of its own.
-func (r *reading) conjoined() bool {
-	for _, t := range r.toks {
-		if joining[t.text] {
-			return true
-		}
-	}
-	return false
 }
 
 // asksSeveral reports whether a question asks for more than one thing: "which books", "who

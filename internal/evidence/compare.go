@@ -266,7 +266,18 @@ func (c *comparison) reference(ref string) finding {
 	if best.call != right {
 		best = c.beyond(best, whole)
 	}
-	return c.withAbstention(best)
+	switch {
+	case c.abstains && best.named:
+		return best.open() // "18 or 19, I am not sure" is an answer, if half of one
+	case c.abstains && best.call != right:
+		best.call, best.conf, best.why = wrong, .93, "the response gives no answer"
+		best.least = 0
+		best = best.settled()
+	case c.abstains || c.hedges && best.call == right:
+		best.conf = min(best.conf, .7)
+		best.least = min(best.least, best.conf)
+	}
+	return best
 }
 
 // beyond leaves open what match cannot compare: a reference that describes a good answer
@@ -343,22 +354,6 @@ func (c *comparison) unanswerable() finding {
 	return finding{call: wrong, conf: .85, why: "the reference says that there is no answer, but the response gives one"}
 }
 
-// withAbstention takes into account that the response says it does not know.
-func (c *comparison) withAbstention(f finding) finding {
-	switch {
-	case c.abstains && f.named:
-		return f.open() // "18 or 19, I am not sure" is an answer, if half of one
-	case c.abstains && f.call != right:
-		f.call, f.conf, f.why = wrong, .93, "the response gives no answer"
-		f.least = 0
-		f = f.settled()
-	case c.abstains || c.hedges && f.call == right:
-		f.conf = min(f.conf, .7)
-		f.least = min(f.least, f.conf)
-	}
-	return f
-}
-
 // answer judges the response by one accepted answer. The steps go from the forms
 // that can be compared by value to plain words; the first that applies decides.
 func (c *comparison) answer(text string) finding {
@@ -427,11 +422,9 @@ func (c *comparison) byChoice(text string, _ *reading) (finding, bool) {
 	case got == want:
 		return finding{call: right, conf: .95, why: "the response chooses the option of the reference"}, true
 	case got != "":
-		return finding{call: wrong, conf: .95, why: "the response chooses option " + upper(got) + ", not " + upper(want)}, true
+		return finding{call: wrong, conf: .95, why: "the response chooses option " + strings.ToUpper(got) + ", not " + strings.ToUpper(want)}, true
 	case len(text) > 3:
 		return finding{}, false // the text of the option may still be there
 	}
 	return finding{call: unsure, why: "the response names no option"}, true
 }
-
-func upper(letter string) string { return string(letter[0] - 'a' + 'A') }

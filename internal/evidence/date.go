@@ -288,7 +288,18 @@ func relate(response, reference date) relation {
 
 func relateParts(response, reference date) relation {
 	if response.years+reference.years > 0 {
-		return relateYears(response, reference)
+		if response.y == 0 || reference.y == 0 {
+			return unrelated
+		}
+		from, to := response.y, response.y+max(1, response.years)
+		lo, hi := reference.y, reference.y+max(1, reference.years)
+		switch {
+		case from >= lo && to <= hi:
+			return agrees
+		case lo >= from && hi <= to:
+			return coarser
+		}
+		return conflict
 	}
 	shared, missing := 0, 0
 	for _, p := range [][2]int{{response.y, reference.y}, {response.m, reference.m}, {response.d, reference.d}} {
@@ -312,22 +323,6 @@ func relateParts(response, reference date) relation {
 	default:
 		return coarser
 	}
-}
-
-// relateYears compares dates of which one is a decade or a century.
-func relateYears(response, reference date) relation {
-	if response.y == 0 || reference.y == 0 {
-		return unrelated
-	}
-	from, to := response.y, response.y+max(1, response.years)
-	lo, hi := reference.y, reference.y+max(1, reference.years)
-	switch {
-	case from >= lo && to <= hi:
-		return agrees
-	case lo >= from && hi <= to:
-		return coarser
-	}
-	return conflict
 }
 
 // describe names the dates for a reason.

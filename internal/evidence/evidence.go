@@ -83,7 +83,20 @@ type Evidence struct {
 func New(it deem.Item, weight func(word string) float64) Evidence {
 	c := compare(it)
 	w := &weighing{comparison: c, finding: c.judge(it.References), weight: weight}
-	return w.evidence()
+	w.fromRule()
+	w.fromReference()
+	w.fromRecall()
+	w.fromLetters()
+	w.fromResponse()
+	w.fromPlace()
+	w.fromTone()
+	w.x[eQuestion] = float64(w.question.asked())
+	w.x[eEcho] = w.recallOf(w.question.elems)
+	e := Evidence{Numbers: w.x[:], Least: w.least, Most: w.most, Vague: w.vague, Spared: w.spared, Why: w.why, Cut: w.response.cut, weighing: w}
+	if e.Most == 0 {
+		e.Most = 1
+	}
+	return e
 }
 
 // Reason says in words why the response is accepted or not: what the comparison found and,
@@ -146,23 +159,6 @@ type weighing struct {
 	want    []elem // content of the answer that the question does not give away
 	missing []elem // what of it the response lacks
 	hits    []int  // elements of the response that the answer has
-}
-
-// evidence returns all of it.
-func (w *weighing) evidence() Evidence {
-	w.fromRule()
-	w.fromReference()
-	w.fromRecall()
-	w.fromLetters()
-	w.fromResponse()
-	w.fromPlace()
-	w.fromTone()
-	w.fromQuestion()
-	e := Evidence{Numbers: w.x[:], Least: w.least, Most: w.most, Vague: w.vague, Spared: w.spared, Why: w.why, Cut: w.response.cut, weighing: w}
-	if e.Most == 0 {
-		e.Most = 1
-	}
-	return e
 }
 
 func (w *weighing) fromRule() {
@@ -322,22 +318,17 @@ func (w *weighing) fromResponse() {
 			continue
 		}
 		fresh++
-		w.other(e)
+		t := w.response.toks[e.tok]
+		switch {
+		case e.key[0] == '#':
+			w.x[eOtherFigs]++
+		case t.upper && t.brk != sentence && e.tok > 0:
+			w.x[eOtherNames]++
+		}
 	}
 	w.x[ePrecision] = ratio(hit, total, 0)
 	w.x[eFirstPrec] = ratio(firstHit, firstTotal, 0)
 	w.x[eNew] = math.Log1p(fresh)
-}
-
-// other counts one element that neither the reference nor the question has.
-func (w *weighing) other(e elem) {
-	t := w.response.toks[e.tok]
-	switch {
-	case e.key[0] == '#':
-		w.x[eOtherFigs]++
-	case t.upper && t.brk != sentence && e.tok > 0:
-		w.x[eOtherNames]++
-	}
 }
 
 // length returns how many words a text has. Two characters of Chinese are about a
@@ -390,20 +381,6 @@ func (w *weighing) fromTone() {
 }
 
 var softening = set("might may could possibly perhaps maybe probably likely unclear seems appears suggests some something someone somewhere various several certain 可能 也许 大概")
-
-// fromQuestion says what is asked, and how much of it the response repeats.
-func (w *weighing) fromQuestion() {
-	w.x[eQuestion] = float64(w.question.asked())
-	have, total := 0.0, 0.0
-	for _, e := range w.question.elems {
-		weight := w.weight(e.root) + .1
-		total += weight
-		if w.response.hasElem(e) {
-			have += weight
-		}
-	}
-	w.x[eEcho] = ratio(have, total, 0)
-}
 
 // asked returns the kind of question: 1 who, 2 when, 3 where, 4 how many, 5 why and
 // how, 6 which and what, 7 yes or no, 0 none that is known.

@@ -96,7 +96,16 @@ func listEntries(text string, a *reading) []string {
 	if strings.ContainsAny(body, ".!?") && strings.Contains(body, ". ") {
 		return nil
 	}
-	parts := splitList(body)
+	s := body
+	for _, and := range []string{", and ", ", & ", " and ", " & ", ";", "、", "，", "\n", "和"} {
+		s = strings.ReplaceAll(s, and, ",")
+	}
+	var parts []string
+	for p := range splitCommas(s) {
+		if p = strings.TrimSpace(p); p != "" {
+			parts = append(parts, p)
+		}
+	}
 	commas := strings.Count(body, ",") + strings.Count(body, ";") + strings.Count(body, "、") + strings.Count(body, "，") + strings.Count(body, "\n")
 	if len(parts) < 2 || len(parts) == 2 && commas > 0 && !strings.Contains(body, " and ") && !strings.Contains(body, ";") && !strings.Contains(body, "、") {
 		return nil
@@ -130,19 +139,6 @@ func joinsEntries(a *reading) bool {
 // dog".
 func counted(t token) bool {
 	return t.kind == number || articles[t.text] || units100[t.text] > 0
-}
-
-func splitList(s string) []string {
-	for _, and := range []string{", and ", ", & ", " and ", " & ", ";", "、", "，", "\n", "和"} {
-		s = strings.ReplaceAll(s, and, ",")
-	}
-	var parts []string
-	for p := range splitCommas(s) {
-		if p = strings.TrimSpace(p); p != "" {
-			parts = append(parts, p)
-		}
-	}
-	return parts
 }
 
 // splitCommas yields the parts of s between commas that are not grouping digits.

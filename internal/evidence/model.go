@@ -187,38 +187,33 @@ func Decode(raw []byte) (*Model, error) {
 	if err := json.Unmarshal(raw, m); err != nil {
 		return nil, fmt.Errorf("read match model: %w", err)
 	}
-	return m, m.check()
-}
-
-// check refuses a model that would fail on an item later.
-func (m *Model) check() error {
 	if !slices.Equal(m.Evidence, Names()) {
-		return fmt.Errorf("read match model: it was fitted to other evidence: %s", strings.Join(m.Evidence, " "))
+		return m, fmt.Errorf("read match model: it was fitted to other evidence: %s", strings.Join(m.Evidence, " "))
 	}
 	for i := range m.Trees {
 		for _, f := range m.Trees[i].Feature {
 			if f < -1 || f >= len(m.Evidence) {
-				return fmt.Errorf("read match model: tree %d asks for evidence %d of %d", i, f, len(m.Evidence))
+				return m, fmt.Errorf("read match model: tree %d asks for evidence %d of %d", i, f, len(m.Evidence))
 			}
 		}
 	}
 	for i, k := range m.Line {
 		if k.Probability < 0 || k.Probability > 1 || i > 0 && (k.Odds < m.Line[i-1].Odds || k.Probability < m.Line[i-1].Probability) {
-			return fmt.Errorf("read match model: the calibration falls at knot %d", i)
+			return m, fmt.Errorf("read match model: the calibration falls at knot %d", i)
 		}
 	}
 	if !(0 <= m.Reject && m.Reject <= .5 && .5 <= m.Accept && m.Accept <= 1) {
-		return fmt.Errorf("read match model: it accepts from %v and rejects up to %v", m.Accept, m.Reject)
+		return m, fmt.Errorf("read match model: it accepts from %v and rejects up to %v", m.Accept, m.Reject)
 	}
 	for _, slope := range m.Slopes {
 		if !(slope >= 0 && slope <= 4) {
-			return fmt.Errorf("read match model: a slope is %v; want a number from 0 to 4", slope)
+			return m, fmt.Errorf("read match model: a slope is %v; want a number from 0 to 4", slope)
 		}
 	}
 	if !(m.Error > 0 && m.Error < .5) {
-		return fmt.Errorf("read match model: the error of its probabilities is %v; want a number above 0 and below 0.5", m.Error)
+		return m, fmt.Errorf("read match model: the error of its probabilities is %v; want a number above 0 and below 0.5", m.Error)
 	}
-	return nil
+	return m, nil
 }
 
 //go:embed model.json

@@ -129,8 +129,35 @@ func readWhole(toks []token, i int) (numeral, bool) {
 	if v, ok := ordinals[t.text]; ok {
 		return numeral{value: v, to: i + 1, ordinal: true, weak: t.text == "second" || t.text == "first"}, true
 	}
-	if articles[t.text] || t.text == "half" {
-		return readArticle(toks, i)
+	if t.text == "half" {
+		return readHalfOf(toks, i)
+	}
+	if articles[t.text] {
+		// "A dozen", "a hundred" and "a couple". Other articles are not numbers, save that
+		// "a week" is one week.
+		if i+1 >= len(toks) || toks[i+1].brk != none {
+			return numeral{}, false
+		}
+		next := toks[i+1].text
+		switch {
+		case multipliers[next] > 0:
+			return readWords(toks, i+1), true
+		case next == "couple" || next == "pair":
+			return readCount(toks, i+1, 2)
+		case next == "half" && at(toks, i+2, "dozen"):
+			return numeral{value: 6, to: i + 3}, true
+		}
+		if fractionNames[next] > 2 && (toks[i].text == "a" || toks[i].text == "one") {
+			return numeral{value: 1, to: i + 1, weak: true}, true
+		}
+		if u, ok := unitNames[next]; ok && u.dim == duration {
+			n := readHalf(toks, numeral{value: 1, to: i + 1, weak: true})
+			if at(toks, i+2, "and") && at(toks, i+3, "a") && at(toks, i+4, "half") {
+				n.value = 1.5 // "a year and a half": the half is read with the unit
+			}
+			return n, true
+		}
+		return numeral{}, false
 	}
 	if _, ok := units100[t.text]; ok || multipliers[t.text] > 0 {
 		return readWords(toks, i), true
@@ -171,13 +198,27 @@ func readDigits(toks []token, i int) (numeral, bool) {
 	case multipliers[next.text] > 0 && next.brk == none:
 		n.scale(multipliers[next.text])
 	case next.kind == number && next.pre == '/' && !next.gap && !slashed(toks, n.to+1):
-		n.divide(next.text)
+		if d, err := strconv.ParseFloat(next.text, 64); err == nil && d != 0 {
+			n.value /= d
+			n.step, n.bare = 0, false
+			n.to++
+		}
 	case next.kind == number && next.pre == '^' && next.from == toks[i].to+1:
-		n.raise(next.text)
+		if e, err := strconv.ParseFloat(next.text, 64); err == nil && !math.IsInf(math.Pow(n.value, e), 0) {
+			n.value = math.Pow(n.value, e)
+			n.step, n.bare = 0, false
+			n.to++
+		}
 	case next.kind == number && strings.HasPrefix(next.text, "0.") && next.brk == none && v == math.Trunc(v):
-		n.add(next.text) // 2½
+		if f, err := strconv.ParseFloat(next.text, 64); err == nil { // 2½
+			n.value += f
+			n.step, n.bare = 0, false
+			n.to++
+		}
 	case next.kind == han:
-		n.scaleHan(next.text)
+		if m := hanMultipliers[next.text]; m >= 100 {
+			n.scale(m)
+		}
 	}
 	return readHalf(toks, n), true
 }
@@ -187,37 +228,6 @@ func (n *numeral) scale(by float64) {
 	n.step *= by
 	n.bare = false
 	n.to++
-}
-
-func (n *numeral) divide(by string) {
-	if d, err := strconv.ParseFloat(by, 64); err == nil && d != 0 {
-		n.value /= d
-		n.step, n.bare = 0, false
-		n.to++
-	}
-}
-
-// raise reads the exponent of 10^6.
-func (n *numeral) raise(to string) {
-	if e, err := strconv.ParseFloat(to, 64); err == nil && !math.IsInf(math.Pow(n.value, e), 0) {
-		n.value = math.Pow(n.value, e)
-		n.step, n.bare = 0, false
-		n.to++
-	}
-}
-
-func (n *numeral) add(fraction string) {
-	if f, err := strconv.ParseFloat(fraction, 64); err == nil {
-		n.value += f
-		n.step, n.bare = 0, false
-		n.to++
-	}
-}
-
-func (n *numeral) scaleHan(text string) {
-	if m := hanMultipliers[text]; m >= 100 {
-		n.scale(m)
-	}
 }
 
 // slashed reports whether token i goes on with a slash, so that 5/20/2023 is a
@@ -258,38 +268,6 @@ func readHalf(toks []token, n numeral) numeral {
 		n.scale(multipliers[toks[n.to].text]) // one and a half million
 	}
 	return n
-}
-
-// readArticle reads "a dozen", "a hundred", "half a dozen", "half an hour" and "a
-// couple"; other articles are not numbers, save that "a week" is one week.
-func readArticle(toks []token, i int) (numeral, bool) {
-	if toks[i].text == "half" {
-		return readHalfOf(toks, i)
-	}
-	if i+1 >= len(toks) || toks[i+1].brk != none {
-		return numeral{}, false
-	}
-	next := toks[i+1].text
-	switch {
-	case multipliers[next] > 0:
-		n := readWords(toks, i+1)
-		return n, true
-	case next == "couple" || next == "pair":
-		return readCount(toks, i+1, 2)
-	case next == "half" && at(toks, i+2, "dozen"):
-		return numeral{value: 6, to: i + 3}, true
-	}
-	if fractionNames[next] > 2 && (toks[i].text == "a" || toks[i].text == "one") {
-		return numeral{value: 1, to: i + 1, weak: true}, true
-	}
-	if u, ok := unitNames[next]; ok && u.dim == duration {
-		n := readHalf(toks, numeral{value: 1, to: i + 1, weak: true})
-		if at(toks, i+2, "and") && at(toks, i+3, "a") && at(toks, i+4, "half") {
-			n.value = 1.5 // "a year and a half": the half is read with the unit
-		}
-		return n, true
-	}
-	return numeral{}, false
 }
 
 func readHalfOf(toks []token, i int) (numeral, bool) {
@@ -354,7 +332,14 @@ func (s *sum) add(t token) bool {
 	if m == 0 || m == 12 && s.total > 0 {
 		return false
 	}
-	s.multiply(m)
+	if s.group == 0 {
+		s.group = 1
+	}
+	s.group *= m
+	if m != 100 { // what stands before a hundred may still be thousands
+		s.total += s.group
+		s.group = 0
+	}
 	s.last = math.Inf(1)
 	return true
 }
@@ -363,17 +348,6 @@ func (s *sum) add(t token) bool {
 // digit follows a ten.
 func (s *sum) fits(v float64) bool {
 	return math.IsInf(s.last, 1) || s.last >= 20 && v > 0 && v < 10
-}
-
-func (s *sum) multiply(by float64) {
-	if s.group == 0 {
-		s.group = 1
-	}
-	s.group *= by
-	if by != 100 { // what stands before a hundred may still be thousands
-		s.total += s.group
-		s.group = 0
-	}
 }
 
 func isNumberWord(toks []token, i int) bool {

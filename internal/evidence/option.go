@@ -1,12 +1,14 @@
 package evidence
 
+import "slices"
+
 // byOption decides where the question offers two options, "the workshop or the
 // webinar?", and the reference is one of them. Then having the words of the
 // reference is not evidence, for a wrong response has them too; what counts is
 // which option the response settles on.
 func (c *comparison) byOption(_ string, a *reading) (finding, bool) {
 	one, other := c.question.options()
-	if len(one) == 0 || len(other) == 0 || len(a.elems) == 0 || !c.echoes(a) {
+	if len(one) == 0 || len(other) == 0 || len(a.elems) == 0 || slices.ContainsFunc(a.elems, func(e elem) bool { return !c.question.hasElem(e) }) {
 		return finding{}, false
 	}
 	inOne, inOther := overlapping(a, one), overlapping(a, other)
@@ -17,16 +19,6 @@ func (c *comparison) byOption(_ string, a *reading) (finding, bool) {
 		return c.settled(other, one)
 	}
 	return finding{}, false
-}
-
-// echoes reports whether the question has every word of the reference.
-func (c *comparison) echoes(a *reading) bool {
-	for _, e := range a.elems {
-		if !c.question.hasElem(e) {
-			return false
-		}
-	}
-	return true
 }
 
 // options returns the words of the two options that an "or" in a question joins,
@@ -44,7 +36,7 @@ func (r *reading) options() (left, right map[string]bool) {
 	if or <= 0 {
 		return nil, nil
 	}
-	right = r.keysBetween(or+1, r.sentenceEnd(or))
+	right = r.keysBetween(or+1, r.sentenceOf(or).to)
 	left = r.keysBetween(r.optionStart(or), or)
 	for k := range left {
 		if right[k] {
@@ -53,12 +45,6 @@ func (r *reading) options() (left, right map[string]bool) {
 		}
 	}
 	return left, right
-}
-
-func (r *reading) sentenceEnd(i int) int {
-	for i++; i < len(r.toks) && r.toks[i].brk != sentence; i++ {
-	}
-	return i
 }
 
 // optionStart returns where the option that ends at token or begins: after a
@@ -130,12 +116,7 @@ func (r *reading) firstOf(keys map[string]bool) int {
 // reverses reports whether the words around two options in one sentence keep one
 // from telling which is meant: "after", "between", "both".
 func (r *reading) reverses(from, to int) bool {
-	for i := max(0, from-6); i < to; i++ {
-		if reversing[r.toks[i].text] || isNegation(r.toks[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.toks[max(0, from-6):to], func(t token) bool { return reversing[t.text] || isNegation(t) })
 }
 
 var reversing = set("after following between both whether if or neither same later than")

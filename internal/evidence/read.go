@@ -153,7 +153,8 @@ func (r *reading) addQuantity(i int, n numeral) int {
 		span: span{i, n.to}, value: n.value, step: n.step,
 		ordinal: n.ordinal, vague: n.vague, weak: n.weak,
 	}
-	if r.isVague(i) {
+	if i > 0 && r.toks[i].brk == none && vagueWords[r.toks[i-1].text] ||
+		i > 1 && r.toks[i].brk == none && r.toks[i-1].text == "than" && vagueWords[r.toks[i-2].text] {
 		q.vague = true
 	}
 	if !n.ordinal { // the first year is not a duration
@@ -168,7 +169,12 @@ func (r *reading) addQuantity(i int, n numeral) int {
 	}
 	r.addNumberElem(i, n)
 	if last := len(r.quants) - 1; last >= 0 && r.joins(r.quants[last], q) {
-		r.quants[last] = join(r.quants[last], q)
+		before := r.quants[last]
+		q.value += before.value * before.unit.scale / q.unit.scale // in the smaller unit
+		q.from = before.from
+		q.unit.calendar = before.unit.calendar || q.unit.calendar
+		q.vague = before.vague || q.vague
+		r.quants[last] = q
 		return q.to
 	}
 	r.quants = append(r.quants, q)
@@ -186,11 +192,6 @@ func (r *reading) addNumberElem(i int, n numeral) {
 
 // articles may mean one: "a week", "every week".
 var articles = set("a an every each per ein eine einen einer une una")
-
-func (r *reading) isVague(i int) bool {
-	return i > 0 && r.toks[i].brk == none && vagueWords[r.toks[i-1].text] ||
-		i > 1 && r.toks[i].brk == none && r.toks[i-1].text == "than" && vagueWords[r.toks[i-2].text]
-}
 
 // unitAround returns the currency before a number or the unit after it, and the
 // token after both.
@@ -225,15 +226,6 @@ func (r *reading) joins(a, b quantity) bool {
 	}
 	between := r.toks[a.to:b.from]
 	return len(between) == 0 && r.toks[b.from].brk <= comma || len(between) == 1 && between[0].text == "and" && r.toks[b.from].brk == none
-}
-
-// join adds b to a, in the smaller unit.
-func join(a, b quantity) quantity {
-	b.value += a.value * a.unit.scale / b.unit.scale
-	b.from = a.from
-	b.unit.calendar = a.unit.calendar || b.unit.calendar
-	b.vague = a.vague || b.vague
-	return b
 }
 
 // rootSet returns the roots of all content, made once.

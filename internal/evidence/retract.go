@@ -1,5 +1,7 @@
 package evidence
 
+import "slices"
+
 // retractions are the ways to take back what was said before, as runs of folded words
 // between spaces. A * stands for up to three words. "That's" is folded to "that".
 var retractions = patterns(`
@@ -74,7 +76,7 @@ func (r *reading) retracted() (after, before *reading) {
 			continue
 		}
 		rest := readTokens(r.text, r.toks[i+n:], r.cut)
-		if _, abstains := rest.abstains(); len(rest.elems) > 0 && r.says(i) && !abstains {
+		if _, abstains := rest.abstains(); len(rest.elems) > 0 && len(r.elems) > 0 && r.elems[0].tok < i && !abstains {
 			after, before = rest, readTokens(r.text, r.toks[:i], r.cut)
 		}
 	}
@@ -95,7 +97,7 @@ func (r *reading) retraction(i int) int {
 	}
 	for _, p := range retractions[toks[0].text] {
 		n := p.match(toks)
-		if n == 0 || p[0] == "turned" && !r.doubtedBefore(i) {
+		if n == 0 || p[0] == "turned" && !slices.ContainsFunc(r.toks[max(0, i-15):i], func(t token) bool { return doubted[t.text] }) {
 			continue
 		}
 		return n
@@ -126,16 +128,6 @@ func (r *reading) slip(i int) int {
 	return 0
 }
 
-// doubtedBefore reports whether what was thought first is said before token i.
-func (r *reading) doubtedBefore(i int) bool {
-	for k := max(0, i-15); k < i; k++ {
-		if doubted[r.toks[k].text] {
-			return true
-		}
-	}
-	return false
-}
-
 // names reports whether the sentence at token i is short, or has a number or a name.
 func (r *reading) names(i int) bool {
 	s := r.sentenceOf(i)
@@ -145,9 +137,4 @@ func (r *reading) names(i int) bool {
 		}
 	}
 	return s.to-i <= 5
-}
-
-// says reports whether there is any content before token i.
-func (r *reading) says(i int) bool {
-	return len(r.elems) > 0 && r.elems[0].tok < i
 }

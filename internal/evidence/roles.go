@@ -52,7 +52,10 @@ func degree(toks []token, i int) string {
 	}
 	for _, ending := range []string{"ests", "est", "ste", "sten", "er"} {
 		if cut, ok := strings.CutSuffix(w, ending); ok && len(cut) >= 3 && !notDegrees[w] {
-			return undoubled(cut)
+			if n := len(cut); n > 3 && cut[n-1] == cut[n-2] && cut[n-1] != 'l' && cut[n-1] != 's' {
+				return cut[:n-1]
+			}
+			return cut
 		}
 	}
 	return ""
@@ -60,14 +63,6 @@ func degree(toks []token, i int) string {
 
 // notDegrees end like comparatives but are not comparatives.
 var notDegrees = set("other either neither whether after never number river water father mother brother sister member winner player order paper under over former latter together later letter power corner center letter oder aber unter immer wieder leiter vater mutter")
-
-// undoubled makes one consonant of two: big of bigger.
-func undoubled(w string) string {
-	if n := len(w); n > 3 && w[n-1] == w[n-2] && w[n-1] != 'l' && w[n-1] != 's' {
-		return w[:n-1]
-	}
-	return w
-}
 
 // compared judges words in a comparison, by the side that they stand on and by what the
 // question asks for.
@@ -344,12 +339,9 @@ func (c *comparison) asksFor(participle string) bool {
 	if c.question.hasIn(span{0, len(c.question.toks)}, "did") || c.question.hasIn(span{0, len(c.question.toks)}, "does") {
 		return false // it asks to whom something was done
 	}
-	for _, t := range c.question.toks {
-		if alikeVerbs(t.text, participle) || root(t.text) == root(participle) || slices.Contains(forms[participle], t.text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.question.toks, func(t token) bool {
+		return alikeVerbs(t.text, participle) || root(t.text) == root(participle) || slices.Contains(forms[participle], t.text)
+	})
 }
 
 // alikeVerbs reports whether two words begin alike, as overtook and overtaken.

@@ -1,6 +1,9 @@
 package evidence
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // misspelt reports whether the response has a word that is key but for one letter,
 // or two in a long word. It is a hint that a name is spelled otherwise, as Rau and
@@ -73,12 +76,7 @@ func (c *comparison) abbreviates(a *reading) bool {
 	if len(short) < 3 || !a.isName() {
 		return false
 	}
-	for _, t := range c.response.toks {
-		if t.caps && t.text == short {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.response.toks, func(t token) bool { return t.caps && t.text == short })
 }
 
 // spellsOut reports whether words with capitals, small words between them left
@@ -166,12 +164,9 @@ var umlauts = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 // transliterates reports whether the response has key with its umlauts written out, or without.
 func (r *reading) transliterates(key string) bool {
 	plain := umlauts.Replace(key)
-	for _, e := range r.elems {
-		if len(key) > 4 && (e.key == plain || plain == key && e.key != key && umlauts.Replace(e.key) == key) {
-			return true
-		}
-	}
-	return false
+	return len(key) > 4 && slices.ContainsFunc(r.elems, func(e elem) bool {
+		return e.key == plain || plain == key && e.key != key && umlauts.Replace(e.key) == key
+	})
 }
 
 // akin reports whether the response has a word that is close to key without being

@@ -159,7 +159,17 @@ func drawn(run string) bool {
 // are written. It is "" for the bullets and quotation marks of Markdown, for arrows and
 // for tags.
 func (r *reading) lead(i int) string {
-	before := r.before(i)
+	from, t := 0, r.toks[i]
+	if i > 0 {
+		from = r.toks[i-1].to + len(r.tail(i-1))
+	}
+	before := r.text[min(from, t.from):t.from]
+	if t.kind == number {
+		before = strings.TrimRightFunc(before, isCurrency)
+		if strings.HasPrefix(t.text, "-") {
+			before = strings.TrimSuffix(strings.TrimSuffix(before, "-"), "−")
+		}
+	}
 	before, glued := strings.TrimRight(before, " \t"), !strings.HasSuffix(before, " ")
 	head := strings.TrimRight(before, leadSymbols+" ")
 	run := strings.ReplaceAll(before[len(head):], " ", "")
@@ -176,23 +186,6 @@ func (r *reading) lead(i int) string {
 		return ""
 	}
 	return run
-}
-
-// before returns the text between the token before i with its tail and token i with
-// its sign and its currency.
-func (r *reading) before(i int) string {
-	from, t := 0, r.toks[i]
-	if i > 0 {
-		from = r.toks[i-1].to + len(r.tail(i-1))
-	}
-	s := r.text[min(from, t.from):t.from]
-	if t.kind == number {
-		s = strings.TrimRightFunc(s, isCurrency)
-		if strings.HasPrefix(t.text, "-") {
-			s = strings.TrimSuffix(strings.TrimSuffix(s, "-"), "−")
-		}
-	}
-	return s
 }
 
 // inTag reports whether what is before token i opens or closes a tag, as <b>.

@@ -50,21 +50,38 @@ func tokenize(s string) []token {
 	t := tokenizer{s: s, toks: make([]token, 0, len(s)/5+4), buf: make([]byte, 0, len(s))}
 	t.ends = make([]int, 0, cap(t.toks))
 	for t.i < len(s) {
-		t.next()
+		r, size := utf8.DecodeRuneInString(t.s[t.i:])
+		t.from = t.i
+		switch {
+		case r < utf8.RuneSelf && isASCIIDigit(byte(r)):
+			t.number()
+		case text.Unspaced(r):
+			t.i += size
+			t.buf = utf8.AppendRune(t.buf, r)
+			t.add(token{kind: han})
+		case unicode.IsLetter(r):
+			t.word()
+		case fraction(r) != "":
+			t.i += size
+			t.buf = append(t.buf, fraction(r)...)
+			t.add(token{kind: number})
+		case unicode.IsSpace(r):
+			t.i += size
+			t.gap = true
+			if r == '\n' {
+				t.brk = sentence
+			}
+		default:
+			t.symbol(r, size)
+		}
 	}
 	folded := string(t.buf)
 	from := 0
 	for i, end := range t.ends {
-		t.toks[i].text = stripPossessive(folded[from:end])
+		t.toks[i].text = strings.TrimSuffix(strings.TrimSuffix(folded[from:end], "'s"), "'") // no possessive
 		from = end
 	}
 	return t.toks
-}
-
-// stripPossessive drops 's and a closing apostrophe.
-func stripPossessive(w string) string {
-	w = strings.TrimSuffix(w, "'s")
-	return strings.TrimSuffix(w, "'")
 }
 
 type tokenizer struct {
@@ -85,31 +102,6 @@ type tokenizer struct {
 	sent  int
 }
 
-// next reads one token or one separator.
-func (t *tokenizer) next() {
-	r, size := utf8.DecodeRuneInString(t.s[t.i:])
-	t.from = t.i
-	switch {
-	case r < utf8.RuneSelf && isASCIIDigit(byte(r)):
-		t.number()
-	case text.Unspaced(r):
-		t.i += size
-		t.buf = utf8.AppendRune(t.buf, r)
-		t.add(token{kind: han})
-	case unicode.IsLetter(r):
-		t.word()
-	case fraction(r) != "":
-		t.i += size
-		t.buf = append(t.buf, fraction(r)...)
-		t.add(token{kind: number})
-	case unicode.IsSpace(r):
-		t.i += size
-		t.space(r)
-	default:
-		t.symbol(r, size)
-	}
-}
-
 func (t *tokenizer) add(tok token) {
 	if t.brk == sentence && len(t.toks) > 0 {
 		t.sent++
@@ -119,13 +111,6 @@ func (t *tokenizer) add(tok token) {
 	t.toks = append(t.toks, tok)
 	t.ends = append(t.ends, len(t.buf))
 	t.gap, t.brk, t.pre, t.first = false, none, 0, true
-}
-
-func (t *tokenizer) space(r rune) {
-	t.gap = true
-	if r == '\n' {
-		t.brk = sentence
-	}
 }
 
 func (t *tokenizer) symbol(r rune, size int) {
@@ -156,24 +141,19 @@ func (t *tokenizer) boundary(r rune, size int) brk {
 	case '!', '?', '。', '！', '？':
 		return sentence
 	case '.':
-		return t.fullStop(size)
-	}
-	return none
-}
-
-// fullStop tells the end of a sentence from the dot of an abbreviation.
-func (t *tokenizer) fullStop(size int) brk {
-	rest := t.s[t.i+size:]
-	if rest != "" && !strings.ContainsRune(" \t\r\n\"')*", rune(rest[0])) {
-		return none
-	}
-	if n := len(t.toks); n > 0 {
-		last := string(t.buf[t.start(n-1):t.ends[n-1]])
-		if t.toks[n-1].kind == word && (len(last) == 1 && t.toks[n-1].upper || abbreviations[last]) {
+		rest := t.s[t.i+size:]
+		if rest != "" && !strings.ContainsRune(" \t\r\n\"')*", rune(rest[0])) {
 			return none
 		}
+		if n := len(t.toks); n > 0 {
+			last := string(t.buf[t.start(n-1):t.ends[n-1]])
+			if t.toks[n-1].kind == word && (len(last) == 1 && t.toks[n-1].upper || abbreviations[last]) {
+				return none
+			}
+		}
+		return sentence
 	}
-	return sentence
+	return none
 }
 
 func (t *tokenizer) start(i int) int {
@@ -193,7 +173,7 @@ func (t *tokenizer) number() {
 	}
 	start, first := t.i, t.i
 	t.digits()
-	for t.i+4 <= len(t.s) && t.s[t.i] == ',' && t.i-start <= 3 && allDigits(t.s[t.i+1:t.i+4]) && !digitAt(t.s, t.i+4) {
+	for t.i+4 <= len(t.s) && t.s[t.i] == ',' && t.i-start <= 3 && strings.Trim(t.s[t.i+1:t.i+4], "0123456789") == "" && !digitAt(t.s, t.i+4) {
 		start = t.i + 1
 		t.i++
 		t.digits()
@@ -237,15 +217,6 @@ func isASCIIDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 func digitAt(s string, i int) bool { return i < len(s) && isASCIIDigit(s[i]) }
 
-func allDigits(s string) bool {
-	for i := range len(s) {
-		if !isASCIIDigit(s[i]) {
-			return false
-		}
-	}
-	return s != ""
-}
-
 // word reads letters, the marks on them, and apostrophes between them. A period
 // between single letters is dropped, so that U.S.A. is usa.
 func (t *tokenizer) word() {
@@ -266,7 +237,7 @@ func (t *tokenizer) word() {
 				return
 			}
 			t.buf = append(t.buf, '\'')
-		case r == '.' && t.initials(letters):
+		case r == '.' && letters == 1 && letterAt(t.s, t.i+1) && !letterAt(t.s, t.i+2):
 			letters = 0
 		default:
 			t.finish(tok, letters)
@@ -280,11 +251,6 @@ func (t *tokenizer) word() {
 func (t *tokenizer) finish(tok token, letters int) {
 	tok.caps = tok.caps && (letters > 1 || tok.upper)
 	t.add(tok)
-}
-
-// initials reports whether the period at t.i stands between two single letters.
-func (t *tokenizer) initials(letters int) bool {
-	return letters == 1 && letterAt(t.s, t.i+1) && !letterAt(t.s, t.i+2)
 }
 
 func letterAt(s string, i int) bool {

@@ -114,22 +114,12 @@ func (c *comparison) dateAsNumber(a *reading, want date, best relation) (finding
 
 // asks reports whether the question itself names the date.
 func (c *comparison) asks(d date) bool {
-	for _, q := range c.question.dates {
-		if relate(d, q) == agrees && relate(q, d) == agrees {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.question.dates, func(q date) bool { return relate(d, q) == agrees && relate(q, d) == agrees })
 }
 
 // only reports whether all content outside of s is filler.
 func (r *reading) only(s span, fillers map[string]bool) bool {
-	for _, e := range r.elems {
-		if !s.has(e.tok) && !fillers[r.toks[e.tok].text] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.elems, func(e elem) bool { return !s.has(e.tok) && !fillers[r.toks[e.tok].text] })
 }
 
 // byQuantity decides where the reference is a number with what it counts.
@@ -252,22 +242,13 @@ func (c *comparison) noise(q, want quantity) bool {
 	if q.weak && q.unit.dim != clock && len(r.toks) > 3 && (q.noun == "" || q.noun != want.noun) {
 		return true
 	}
-	if q.year && !want.year {
-		return true
-	}
-	if q.ordinal && !want.ordinal {
-		return true
-	}
 	listNumber := r.toks[q.from].brk == sentence && (r.toks[q.from].post == '.' || r.toks[q.from].post == ')') && len(r.toks) > 6
-	if listNumber {
+	if q.year && !want.year || q.ordinal && !want.ordinal || listNumber {
 		return true
 	}
-	for _, asked := range c.question.quants {
-		if asked.value == q.value && asked.unit.dim == q.unit.dim {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.question.quants, func(asked quantity) bool {
+		return asked.value == q.value && asked.unit.dim == q.unit.dim
+	})
 }
 
 // rivals reports whether q would be another answer to what want answers: the same
@@ -346,7 +327,7 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 // it measures what the number before it does.
 func (c *comparison) hedgedWith(t tally) (quantity, bool) {
 	for _, q := range t.others {
-		if q.unit.dim != noDimension || q.ordinal || q.noun != "" && !c.hedgeAfter(q.span) {
+		if q.unit.dim != noDimension || q.ordinal || q.noun != "" && !(q.span.to < len(c.response.toks) && hedging[c.response.toks[q.span.to].text]) {
 			continue
 		}
 		for _, h := range neighbours(t.hits, q.from) {
@@ -366,17 +347,7 @@ func (c *comparison) hedgeBetween(a, b span) bool {
 	if b.from-a.to > 5 || a.to > b.from {
 		return false
 	}
-	for i := a.to; i < b.from; i++ {
-		if hedging[c.response.toks[i].text] {
-			return true
-		}
-	}
-	return false
-}
-
-// hedgeAfter reports whether what follows a number is a hedge and not what it counts.
-func (c *comparison) hedgeAfter(s span) bool {
-	return s.to < len(c.response.toks) && hedging[c.response.toks[s.to].text]
+	return slices.ContainsFunc(c.response.toks[a.to:b.from], func(t token) bool { return hedging[t.text] })
 }
 
 // sameNumber says that the response has a number, and how it writes it if that is

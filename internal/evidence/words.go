@@ -19,7 +19,7 @@ func (c *comparison) byWords(a *reading) finding {
 	if len(a.elems) > longest {
 		return c.byText(a)
 	}
-	if s, ok := c.response.find(a.core()); ok {
+	if s, ok := c.response.findFrom(a.core(), 0); ok {
 		return c.checked(a, s, .97, "the response has the words of the reference")
 	}
 	want := c.informative(a)
@@ -30,16 +30,51 @@ func (c *comparison) byWords(a *reading) finding {
 	}
 	switch {
 	case len(missing) == 0:
-		return c.scattered(a, want)
+		s, ok := c.response.window(want)
+		if !ok {
+			if len(want) == 1 {
+				return c.checked(a, s, .85, "the response has the word of the reference")
+			}
+			return finding{call: unsure, why: "the response has the words of the reference far apart", share: .8}
+		}
+		conf := .93
+		if len(want) < len(a.elems) {
+			conf = .9
+		}
+		return c.checked(a, s, conf, "the response has the words of the reference in another order or form")
 	case c.joined(a):
 		return finding{call: right, conf: .95, why: "the response has the reference in another spacing"}
 	case share == 0:
-		return c.absent(a, want)
+		// A name, a number or a single word that is not there is evidence; a description may
+		// have been said in other words.
+		why := fmt.Sprintf("the response has no word of %q", a.words(span{0, len(a.toks)}))
+		for _, e := range want {
+			if len(want) == 1 && c.response.transliterates(e.key) {
+				return finding{call: right, conf: .9, why: fmt.Sprintf("the response has %q in another spelling", e.key)}.settled()
+			}
+			if c.response.akin(e.key) {
+				return finding{call: unsure, why: fmt.Sprintf("the response has a word much like %q", e.key), share: .5}.doubtful()
+			}
+		}
+		switch {
+		case a.isName():
+			return finding{call: wrong, conf: .9, why: why}
+		case len(want) <= 1:
+			return finding{call: wrong, conf: .7, why: why}
+		case len(want) == 2:
+			return finding{call: unsure, why: why}
+		}
+		return finding{call: unsure, why: why, spared: true} // may have been said in other words
 	}
 	if f, ok := c.byName(a, have, missing); ok {
 		return f
 	}
-	return c.partial(a, want, missing, share)
+	why := fmt.Sprintf("the response has %d of %d words of the reference and lacks %q", len(want)-len(missing), len(want), a.toks[missing[0].tok].text)
+	f := finding{call: unsure, why: why, share: share}
+	if a.leadsWith(missing[0]) || hasFigure(missing) || a.isName() && len(a.elems) == 2 && missing[0] == a.elems[1] {
+		return f.doubtful()
+	}
+	return f
 }
 
 // byStopWords decides where the reference has nothing but stop words, as "you" or
@@ -60,17 +95,7 @@ func (c *comparison) byStopWords(a *reading) finding {
 	return finding{call: unsure, why: "the reference is made of words that carry no content", share: .5}
 }
 
-// find returns where the elements of want follow each other in r.
-func (r *reading) find(want []elem) (span, bool) { return r.findFrom(want, 0) }
-
-func sameKeys(a, b []elem) bool {
-	for i := range a {
-		if a[i].key != b[i].key {
-			return false
-		}
-	}
-	return true
-}
+func sameKey(a, b elem) bool { return a.key == b.key }
 
 // informative returns the elements of a that the question does not give away. If
 // the question has them all, they all count: it asks to choose.
@@ -116,23 +141,6 @@ func (c *comparison) split(want []elem) (have, missing []elem) {
 		}
 	}
 	return have, missing
-}
-
-// scattered judges a response that has all the words that matter, but not in a
-// row.
-func (c *comparison) scattered(a *reading, want []elem) finding {
-	s, ok := c.response.window(want)
-	if !ok {
-		if len(want) == 1 {
-			return c.checked(a, s, .85, "the response has the word of the reference")
-		}
-		return finding{call: unsure, why: "the response has the words of the reference far apart", share: .8}
-	}
-	conf := .93
-	if len(want) < len(a.elems) {
-		conf = .9
-	}
-	return c.checked(a, s, conf, "the response has the words of the reference in another order or form")
 }
 
 // window returns the shortest-ending stretch of r that holds every element of
@@ -208,21 +216,11 @@ func (c *comparison) agreeIn(a *reading, s span) bool {
 	return true
 }
 
-// negationNear reports whether the words at s hold a negation or follow one.
-func (r *reading) negationNear(s span) bool {
-	for i := max(0, s.from-6); i < s.to; i++ {
-		if isNegation(r.toks[i]) {
-			return true
-		}
-	}
-	return false
-}
-
 // amongAlternatives reports whether "or" joins the words at s to something else.
 func (r *reading) amongAlternatives(s span) bool {
 	for i := s.to; i+1 < len(r.toks) && i < s.to+2; i++ {
 		t, next := r.toks[i].text, r.toks[i+1].text
-		if isOr(t) || t == "还" && next == "是" || t == "otherwise" || t == "if" && (next == "not" || next == "that") {
+		if alternatively[t] || t == "还" && next == "是" || t == "otherwise" || t == "if" && (next == "not" || next == "that") {
 			return true
 		}
 	}
@@ -236,14 +234,12 @@ func (r *reading) amongAlternatives(s span) bool {
 		return true // if it was not Lyon, it was Paris
 	}
 	for i := s.from - 1; i >= 0 && i >= s.from-5 && r.toks[i+1].brk < sentence; i-- {
-		if isOr(r.toks[i].text) && (i >= s.from-2 || r.toks[i].brk == comma) {
+		if alternatively[r.toks[i].text] && (i >= s.from-2 || r.toks[i].brk == comma) {
 			return true
 		}
 	}
 	return false
 }
-
-func isOr(w string) bool { return alternatively[w] }
 
 // hasGuess reports whether one of the tokens of s makes a guess.
 func (r *reading) hasGuess(s span) bool {
@@ -281,30 +277,6 @@ func (r *reading) outdated(s span) bool {
 		}
 	}
 	return false
-}
-
-// absent judges a response that has none of the words. A name, a number or a
-// single word that is not there is evidence; a description may have been said in
-// other words.
-func (c *comparison) absent(a *reading, want []elem) finding {
-	why := fmt.Sprintf("the response has no word of %q", a.words(span{0, len(a.toks)}))
-	for _, e := range want {
-		if len(want) == 1 && c.response.transliterates(e.key) {
-			return finding{call: right, conf: .9, why: fmt.Sprintf("the response has %q in another spelling", e.key)}.settled()
-		}
-		if c.response.akin(e.key) {
-			return finding{call: unsure, why: fmt.Sprintf("the response has a word much like %q", e.key), share: .5}.doubtful()
-		}
-	}
-	switch {
-	case a.isName():
-		return finding{call: wrong, conf: .9, why: why}
-	case len(want) <= 1:
-		return finding{call: wrong, conf: .7, why: why}
-	case len(want) == 2:
-		return finding{call: unsure, why: why}
-	}
-	return finding{call: unsure, why: why, spared: true} // may have been said in other words
 }
 
 // isName reports whether every content word of a short text has a capital, or is
@@ -437,16 +409,6 @@ func (r *reading) nameContinues(i int) bool {
 	return i+1 < len(r.toks) && r.toks[i+1].upper && r.toks[i+1].brk == none
 }
 
-// partial judges a response that has some of the words.
-func (c *comparison) partial(a *reading, want, missing []elem, share float64) finding {
-	why := fmt.Sprintf("the response has %d of %d words of the reference and lacks %q", len(want)-len(missing), len(want), a.toks[missing[0].tok].text)
-	f := finding{call: unsure, why: why, share: share}
-	if a.leadsWith(missing[0]) || hasFigure(missing) || a.isName() && len(a.elems) == 2 && missing[0] == a.elems[1] {
-		return f.doubtful()
-	}
-	return f
-}
-
 // leadsWith reports whether e stands before a comma or a parenthesis in which the
 // rest is: France is not an answer where "Paris (France)" is.
 func (r *reading) leadsWith(e elem) bool {
@@ -461,12 +423,7 @@ func (r *reading) leadsWith(e elem) bool {
 // hasFigure reports whether one of the elements is a number: the First World War
 // has most words of the Second.
 func hasFigure(list []elem) bool {
-	for _, e := range list {
-		if e.key[0] == '#' {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(e elem) bool { return e.key[0] == '#' })
 }
 
 // byText judges by a reference of many words. Nearly all of them in the same order
