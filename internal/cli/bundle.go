@@ -233,7 +233,7 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, run store.Run, r
 			return usage.Mark(err)
 		}
 		if src.Key, err = parsePrivateKey(text); err != nil {
-			return usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", o.sign, err), "%s", deem.HintOf(err)))
+			return usage.Errorf("%s: %w", o.sign, err)
 		}
 		signer = bundle.Fingerprint(src.Key.Public().(ed25519.PublicKey))
 	}
@@ -275,8 +275,7 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, run store.Run, r
 	}
 	line := anchorLine{Of: run.ID, Hash: m.Root}.String()
 	if a.json {
-		writeJSON(a.out, map[string]any{"written": out, "records": m.Records, "head": m.Head, "anchor": line, "redacted": o.redact, "signed": signer})
-		return nil
+		return writeJSON(a.out, map[string]any{"written": out, "records": m.Records, "head": m.Head, "anchor": line, "redacted": o.redact, "signed": signer})
 	}
 	if o.anchor {
 		fmt.Fprintln(a.out, line)
@@ -335,8 +334,7 @@ func (a *app) keygen(name string) error {
 		}
 	}
 	if a.json {
-		writeJSON(a.out, map[string]string{"private": name + ".key", "public": name + ".pub", "fingerprint": bundle.Fingerprint(key)})
-		return nil
+		return writeJSON(a.out, map[string]string{"private": name + ".key", "public": name + ".pub", "fingerprint": bundle.Fingerprint(key)})
 	}
 	a.say("wrote %s.key and %s.pub, fingerprint %s", name, name, bundle.Fingerprint(key))
 	return nil

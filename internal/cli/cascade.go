@@ -166,20 +166,6 @@ func unfit(err error, o fitOptions) error {
 		"a larger --alpha promises less; another judge may be better when it is sure; deem agree shows what confidence is worth")
 }
 
-// promiseOf returns the guarantee of a cascade as it is stored with a run, nil for others.
-func promiseOf(g catalog.Choice) *reports.Promise {
-	if g.Promise == nil {
-		return nil
-	}
-	p := &reports.Promise{Alpha: g.Promise.Alpha, Delta: g.Promise.Delta, Labels: g.Promise.Labels}
-	for _, m := range g.Spec.Members {
-		if f, ok := g.Promise.Stages[m.Name]; ok {
-			p.Fitted = append(p.Fitted, reports.Fitted{Stage: m.Name, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound})
-		}
-	}
-	return p
-}
-
 // stageOf returns the stage for the judge of a run.
 func stageOf(run store.Run) (catalog.Member, error) {
 	_, set, err := reports.Benchmark(run)
@@ -260,19 +246,13 @@ func (a *app) labelled(ctx context.Context, st store.Store, runs []store.Run, sr
 			}
 		}
 	}
-	a.printSelection(agree.Selection(judged, 0))
-	return items, t.people.Name, nil
-}
-
-// printSelection reports whether the labelled items look like the others. The guarantee
-// applies to items that are drawn like the labelled ones.
-func (a *app) printSelection(tests []agree.SelectionTest) {
+	// The guarantee applies to items that are drawn like the labelled ones.
 	var same, other []string
-	for _, t := range tests {
-		if t.Differs {
-			other = append(other, fmt.Sprintf("%s (p = %.2g after Holm)", t.Of, t.PHolm))
+	for _, s := range agree.Selection(judged, 0) {
+		if s.Differs {
+			other = append(other, fmt.Sprintf("%s (p = %.2g after Holm)", s.Of, s.PHolm))
 		} else {
-			same = append(same, t.Of)
+			same = append(same, s.Of)
 		}
 	}
 	switch {
@@ -281,6 +261,7 @@ func (a *app) printSelection(tests []agree.SelectionTest) {
 	case len(same) > 0:
 		a.say("no sign of selection among the labelled items in %s", strings.Join(same, ", "))
 	}
+	return items, t.people.Name, nil
 }
 
 // writeCascade describes the fit in words, and writes the file, or the fit as JSON.
@@ -313,8 +294,7 @@ func (a *app) writeCascade(d *catalog.Composition, fitted []cascade.Fitted, labe
 		}
 	}
 	if a.json {
-		writeJSON(a.out, map[string]any{"written": o.out, "alpha": o.alpha, "delta": o.delta, "stages": fitted})
-		return nil
+		return writeJSON(a.out, map[string]any{"written": o.out, "alpha": o.alpha, "delta": o.delta, "stages": fitted})
 	}
 	a.say("wrote %s; use it: deem run --data FILE --judge %s", o.out, o.out)
 	return nil
@@ -326,14 +306,7 @@ func (a *app) cascadeCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check --run RUN --labels FILE [flags]", Short: "measure the guarantee on other labels", Long: cascadeHelp, Args: atMost(0),
 		Example: "  deem cascade check --run last --labels more-labels.csv",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			st, err := a.readRuns(cmd.Context(), ref)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = st.Close() }()
-			return a.checkCascade(cmd.Context(), st, ref, src)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.checkCascade(cmd.Context(), ref, src) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -352,7 +325,12 @@ type checkedPromise struct {
 }
 
 // checkCascade checks the decisions of all stages except the last against labels.
-func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src labels.Source) error {
+func (a *app) checkCascade(ctx context.Context, ref string, src labels.Source) error {
+	st, err := a.readRuns(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
 	run, err := findRun(ctx, st, ref)
 	if err != nil {
 		return err

@@ -330,12 +330,13 @@ func writeJSONList[T any](w io.Writer, values iter.Seq2[T, error]) error {
 	return err
 }
 
-// writeJSON writes v as indented JSON.
-func writeJSON(w io.Writer, v any) {
+// writeJSON writes v as indented JSON. A caller may ignore the error, because a screen keeps
+// it.
+func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	_ = enc.Encode(v) // the values can always be encoded; a closed pipe has no reader
+	return enc.Encode(v)
 }
 
 // flagGroups are the flags that help shows first for a command with many flags.

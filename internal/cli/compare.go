@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,12 +199,7 @@ func (o compareOptions) saved() (*compare.Saved, error) {
 }
 
 // orHint returns the hint of err, or another hint if it has none.
-func orHint(err error, otherwise string) string {
-	if hint := deem.HintOf(err); hint != "" {
-		return hint
-	}
-	return otherwise
-}
+func orHint(err error, otherwise string) string { return cmp.Or(deem.HintOf(err), otherwise) }
 
 // peopleOf reads the labels of the runs, if requested.
 func (a *app) peopleOf(ctx context.Context, st store.Store, runs []reports.Compared, saved *compare.Saved, o compareOptions) ([]*truths, error) {

@@ -147,10 +147,7 @@ func (a *app) configure(flags *pflag.FlagSet) error {
 		}
 		seen[name] = true
 	}
-	if err = c.problems.Err(); c.hint != "" {
-		return deem.WithHint(err, "%s", c.hint)
-	}
-	return err
+	return deem.WithHint(c.problems.Err(), "%s", c.hint)
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
@@ -195,8 +192,8 @@ func (c *config) take(name string, n *yaml.Node) {
 	}
 	c.set[flag.Name] = true
 	for _, v := range c.values(name, n) {
-		if err := c.give(flag, name, v.text); err != nil {
-			c.bad(v.line, "%v", err)
+		if err := c.give(flag, name, v.Value); err != nil {
+			c.bad(v.Line, "%v", err)
 			c.hint = cmp.Or(c.hint, deem.HintOf(err))
 			return
 		}
@@ -227,36 +224,31 @@ func (c *config) give(flag *pflag.Flag, name, value string) error {
 	return nil
 }
 
-// A given is a value in the file, in the syntax of its flag.
-type given struct {
-	text string
-	line int
-}
-
-// values returns the values of a node: those of a list, the entries of a mapping, or all
-// entries in one value if the flag is set once. It returns none if the form is wrong.
-func (c *config) values(name string, n *yaml.Node) []given {
+// values returns the values of a node in the syntax of the flag: those of a list, the
+// entries of a mapping, or all entries in one value if the flag is set once. It returns none
+// if the form is wrong.
+func (c *config) values(name string, n *yaml.Node) []*yaml.Node {
 	n = meant(n)
-	var list []given
+	var list []*yaml.Node
 	switch {
 	case isText(n):
-		return []given{{n.Value, n.Line}}
+		return []*yaml.Node{n}
 	case n.Kind == yaml.SequenceNode && slices.Contains(listKeys, name):
 		for _, e := range n.Content {
 			if !isText(e) {
 				c.bad(e.Line, "%s is a list of texts", strings.ReplaceAll(name, "-", "_"))
 				return nil
 			}
-			list = append(list, given{meant(e).Value, e.Line})
+			list = append(list, &yaml.Node{Value: meant(e).Value, Line: e.Line})
 		}
 	case n.Kind == yaml.MappingNode && (name == "map" || mapKeys[name] != "") && !slices.ContainsFunc(n.Content, func(e *yaml.Node) bool { return !isText(e) }):
 		var all []string
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			pair := meant(n.Content[i]).Value + "=" + meant(n.Content[i+1]).Value
-			list, all = append(list, given{pair, n.Content[i].Line}), append(all, pair)
+			list, all = append(list, &yaml.Node{Value: pair, Line: n.Content[i].Line}), append(all, pair)
 		}
 		if name == "map" {
-			return []given{{strings.Join(all, ","), n.Line}}
+			return []*yaml.Node{{Value: strings.Join(all, ","), Line: n.Line}}
 		}
 	default:
 		c.bad(n.Line, "%s cannot be a value of this form", strings.ReplaceAll(name, "-", "_"))

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,36 +33,30 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Ch
 		a.say("%s", note)
 	}
 	rest, counts, err := excluded(data, o.exclude)
-	if err != nil {
-		return nil, errors.Join(err, data.Close())
-	}
 	o.exclusions = counts
 	for _, text := range reports.LeftOut(counts) {
 		a.say("left out: %s", words.Printable(text))
 	}
-	if o.sample > 0 {
-		if rest, o.drawn, err = sample(rest, o.sample, o.seed); err != nil {
-			return nil, errors.Join(err, data.Close())
+	if err == nil && o.sample > 0 {
+		if rest, o.drawn, err = sample(rest, o.sample, o.seed); err == nil {
+			a.say("judging %s", o.drawn)
 		}
-		a.say("judging %s", o.drawn)
 	}
-	rest, err = a.pair(ctx, rest, *o, judgings)
+	if err == nil {
+		rest, err = a.pair(ctx, rest, *o, judgings)
+	}
+	if err == nil {
+		rest, err = a.applyErrata(ctx, rest, *o)
+	}
+	if err == nil && o.until.on() {
+		if rest, err = shuffle(rest, o.seed); err == nil {
+			a.say("items in random order, seed %d", o.seed)
+		}
+	}
 	if err != nil {
 		return nil, errors.Join(err, data.Close())
 	}
-	heeded, err := a.applyErrata(ctx, rest, *o)
-	if err != nil {
-		return nil, errors.Join(err, data.Close())
-	}
-	if !o.until.on() {
-		return heeded, nil
-	}
-	inOrder, err := shuffle(heeded, o.seed)
-	if err != nil {
-		return nil, errors.Join(err, data.Close())
-	}
-	a.say("items in random order, seed %d", o.seed)
-	return inOrder, nil
+	return rest, nil
 }
 
 func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Choice, fields ...string) (items, error) {
@@ -192,4 +188,134 @@ func firstRequest(l catalog.Leaf, data items) (*deem.Request, error) {
 		}
 	}
 	return nil, nil
+}
+
+// excludeUsage is the usage text of --exclude.
+const excludeUsage = "leave items out: `category=NAME` or id=ID; repeatable"
+
+// parseExclusion splits an exclusion as typed by the user.
+func parseExclusion(text string) (kind, name string, err error) {
+	kind, name, ok := strings.Cut(text, "=")
+	if !ok || name == "" || kind != "category" && kind != "id" {
+		return "", "", usage.Errorf("--exclude %s: it is category=NAME or id=ID", text)
+	}
+	return kind, name, nil
+}
+
+// excluded returns the items that are not excluded, and how many each exclusion removes. An
+// exclusion that removes nothing is an error.
+func excluded(data items, list []string) (items, []reports.Exclusion, error) {
+	if len(list) == 0 {
+		return data, nil, nil
+	}
+	categories, ids := map[string]int{}, map[string]int{} // the exclusion that removes them
+	out := func(it deem.Item) (int, bool) {
+		at, ok := ids[it.ID]
+		if !ok {
+			at, ok = categories[it.Category]
+		}
+		return at, ok
+	}
+	counts := make([]reports.Exclusion, len(list))
+	for i, text := range list {
+		counts[i].Items = text
+		kind, name, err := parseExclusion(text)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case kind == "id":
+			ids[name] = i
+		default:
+			categories[name] = i
+		}
+	}
+	seen := map[string]bool{}
+	for it, err := range data.Items() {
+		if err != nil {
+			return nil, nil, err
+		}
+		seen[it.Category] = true
+		if at, ok := out(it); ok {
+			counts[at].N++
+		}
+	}
+	for _, c := range counts {
+		if c.N > 0 {
+			continue
+		}
+		hint := "an id is case-sensitive, and an item that is left out twice counts once"
+		if name, ok := strings.CutPrefix(c.Items, "category="); ok {
+			delete(seen, "")
+			hint = deem.HintOf(usage.Unknown("category", name, slices.Sorted(maps.Keys(seen))))
+		}
+		return nil, nil, usage.Mark(deem.WithHint(fmt.Errorf("--exclude %s leaves out nothing", c.Items), "%s", hint))
+	}
+	rest, err := derive(data, changed(data, func(_ int, it deem.Item) (deem.Item, bool) {
+		_, ok := out(it)
+		return it, !ok
+	}))
+	return rest, counts, err
+}
+
+// A derived set is made from other items by filtering, changing or reordering.
+type derived struct {
+	items
+	seq   iter.Seq2[deem.Item, error]
+	names []string
+	n     int
+	hash  string
+}
+
+func (d *derived) Items() iter.Seq2[deem.Item, error] { return d.seq }
+func (d *derived) Names() []string                    { return d.names }
+func (d *derived) Len() int                           { return d.n }
+func (d *derived) Hash() string                       { return d.hash }
+
+// derive returns a different dataset with its own hash: its runs never resume runs of data.
+// It reads the items once.
+func derive(data items, seq iter.Seq2[deem.Item, error]) (*derived, error) {
+	d := &derived{items: data, seq: seq, names: data.Names()}
+	var err error
+	d.hash, err = dataset.HashItems(func(yield func(deem.Item, error) bool) {
+		for it, err := range seq {
+			if d.n++; !yield(it, err) {
+				return
+			}
+		}
+	})
+	return d, err
+}
+
+// view returns data with different items that count as the same dataset.
+func view(data items, seq iter.Seq2[deem.Item, error]) items {
+	return &derived{items: data, seq: seq, names: data.Names(), n: data.Len(), hash: data.Hash()}
+}
+
+// changed yields the items that change keeps, as returned by change. It passes their
+// positions to change.
+func changed(data items, change func(at int, it deem.Item) (deem.Item, bool)) iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		at := 0
+		for it, err := range data.Items() {
+			keep := true
+			if err == nil {
+				it, keep = change(at, it)
+				at++
+			}
+			if keep && !yield(it, err) {
+				return
+			}
+		}
+	}
+}
+
+// withField returns an item with an additional field.
+func withField(it deem.Item, name, value string) deem.Item {
+	fields := maps.Clone(it.Fields)
+	if fields == nil {
+		fields = map[string]string{}
+	}
+	fields[name] = value
+	it.Fields = fields
+	return it
 }

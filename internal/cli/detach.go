@@ -45,30 +45,24 @@ func (a *app) checkDetach(o *runOptions) error {
 	if o.detach.level, err = queue.ParsePriority(cmp.Or(o.detach.priority, queue.Normal.String())); err != nil {
 		return usage.Mark(err)
 	}
-	var flag string
-	switch {
-	case o.batch.on:
-		flag = "--batch"
-	case o.record != "":
-		flag = "--record"
-	case o.queue != "":
-		flag = "--queue"
-	case o.notify != "" && !a.fromFile["notify"]:
-		flag = "--notify"
-	case o.runTimeout > 0:
-		flag = "--run-timeout"
-	case len(o.gates) > 0 && o.lock.file == "" && !a.fromFile["gate"]: // deem report checks those of deem.yaml.
-		flag = "--gate"
-	case len(o.model.Headers) > 0:
-		flag = "--header"
-	case o.model.Proxy != "":
-		flag = "--proxy"
-	case o.model.CAFile != "":
-		flag = "--ca-file"
-	}
-	if flag != "" {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s does not go with --detach", flag),
-			"give headers, proxies and authorities to the workers, and gates to the report"))
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"--batch", o.batch.on},
+		{"--record", o.record != ""},
+		{"--queue", o.queue != ""},
+		{"--notify", o.notify != "" && !a.fromFile["notify"]},
+		{"--run-timeout", o.runTimeout > 0},
+		{"--gate", len(o.gates) > 0 && o.lock.file == "" && !a.fromFile["gate"]}, // deem report checks those of deem.yaml.
+		{"--header", len(o.model.Headers) > 0},
+		{"--proxy", o.model.Proxy != ""},
+		{"--ca-file", o.model.CAFile != ""},
+	} {
+		if flag.given {
+			return usage.Mark(deem.WithHint(fmt.Errorf("%s does not go with --detach", flag.name),
+				"give headers, proxies and authorities to the workers, and gates to the report"))
+		}
 	}
 	if !postgres.IsURL(a.db) {
 		return usage.Mark(deem.WithHint(errors.New("--detach needs a Postgres, which workers share"), "name it: --db postgres://user@host:5432/database, or DEEM_DB"))
@@ -132,8 +126,7 @@ func (a *app) detach(ctx context.Context, judgings []catalog.Choice, data items,
 		queued = append(queued, q)
 	}
 	if a.json {
-		writeJSON(a.out, queued)
-		return nil
+		return writeJSON(a.out, queued)
 	}
 	for _, q := range queued {
 		fmt.Fprintln(a.out, q.Run)
@@ -142,7 +135,8 @@ func (a *app) detach(ctx context.Context, judgings []catalog.Choice, data items,
 	return nil
 }
 
-// enqueue begins the run of one judge and queues it for workers.
+// enqueue begins the run of one judge and queues it for workers, with the options that they
+// need.
 func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control, g catalog.Choice, data items, o runOptions) (queuedRun, error) {
 	r, err := a.newRun(ctx, st, g, data, o, o.batched)
 	if err != nil {
@@ -155,9 +149,27 @@ func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control,
 		return queuedRun{}, err
 	}
 	a.announce(r, o)
+	w := queue.Options{
+		RPM: o.RPM, TPM: o.TPM, Retries: o.Retries, Timeout: o.model.Timeout, Prices: o.Prices,
+		Fresh: o.Fresh, RetryUnjudged: o.RetryUnjudged, Priority: o.detach.level, Version: version(),
+	}
+	if o.detach.bounded {
+		w.Concurrency = o.Concurrency
+	}
+	if o.maxCost.Set {
+		w.MaxMicros = &o.maxCost.Value
+	}
+	maker, _, _ := strings.Cut(o.model.Name, ":")
+	for _, l := range g.Leaves() {
+		m := queue.Model{Name: l.Wire.Name(), Settings: deem.SettingsOf(l.Wire), Endpoint: queue.CleanEndpoint(model.Endpoint(l.Wire))}
+		if own, _, ok := strings.Cut(m.Name, ":"); ok && own == maker {
+			m.Options = o.model.AllOptions()
+		}
+		w.Models = append(w.Models, m)
+	}
 	var q queue.Queuing
 	if err = a.announcePlan(ctx, r, g, data, o); err == nil {
-		q, err = c.Enqueue(ctx, queue.Work{Run: r.Run, Items: data.Items(), Options: o.forWorkers(g)})
+		q, err = c.Enqueue(ctx, queue.Work{Run: r.Run, Items: data.Items(), Options: w})
 	}
 	if err != nil || q.Chunks == 0 {
 		return queuedRun{Run: r.ID}, r.End(ctx, err)
@@ -184,27 +196,4 @@ func workable(s store.Spec, g catalog.Choice) error {
 	}
 	return usage.Mark(deem.WithHint(fmt.Errorf("judge %s cannot be left to workers: %w", s.Judge.Name, err),
 		"workers know a judge by what the run keeps of it, and have no files of yours; leave --detach out"))
-}
-
-// forWorkers returns the options that workers need.
-func (o runOptions) forWorkers(g catalog.Choice) queue.Options {
-	w := queue.Options{
-		RPM: o.RPM, TPM: o.TPM, Retries: o.Retries, Timeout: o.model.Timeout, Prices: o.Prices,
-		Fresh: o.Fresh, RetryUnjudged: o.RetryUnjudged, Priority: o.detach.level, Version: version(),
-	}
-	if o.detach.bounded {
-		w.Concurrency = o.Concurrency
-	}
-	if o.maxCost.Set {
-		w.MaxMicros = &o.maxCost.Value
-	}
-	for _, l := range g.Leaves() {
-		m := queue.Model{Name: l.Wire.Name(), Settings: deem.SettingsOf(l.Wire), Endpoint: queue.CleanEndpoint(model.Endpoint(l.Wire))}
-		maker, _, _ := strings.Cut(o.model.Name, ":")
-		if own, _, ok := strings.Cut(m.Name, ":"); ok && own == maker {
-			m.Options = o.model.AllOptions()
-		}
-		w.Models = append(w.Models, m)
-	}
-	return w
 }

@@ -226,30 +226,21 @@ func steps(endpoint, name, good string, err error) []finding {
 		found("server", endpoint+" is reached", nil), found("key", "was taken", nil),
 		found("name", name+" is known", nil), found("model", good, nil),
 	}
-	if err == nil {
-		return all
-	}
-	wrong := wrongStep(err)
-	all[wrong] = found(all[wrong].Check, "", err)
-	return all[:wrong+1]
-}
-
-// wrongStep returns the step at which a model error occurred: 0 the server, 1 the key, 2
-// the name of the model, 3 the reply.
-func wrongStep(err error) int {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok {
-		return 0
+		me = &deem.ModelError{}
 	}
-	code := strings.ToLower(me.Code)
+	code, wrong := strings.ToLower(me.Code), 3
 	switch {
+	case err == nil:
+		return all
 	case me.Status == 401 || me.Status == 403 || strings.Contains(code, "api_key") || strings.Contains(code, "authentication"):
-		return 1
+		wrong = 1
 	case me.Status == 404 || strings.Contains(code, "model"):
-		return 2
+		wrong = 2
 	case me.Status == 0:
-		return 0
-	default:
-		return 3
+		wrong = 0
 	}
+	all[wrong] = found(all[wrong].Check, "", err)
+	return all[:wrong+1]
 }

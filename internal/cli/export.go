@@ -254,8 +254,7 @@ func (a *app) exportResults(ctx context.Context, st store.Store, run store.Run, 
 		return err
 	}
 	if a.json && out != "-" {
-		writeJSON(a.out, map[string]any{"written": out, "left_out": left})
-		return nil
+		return writeJSON(a.out, map[string]any{"written": out, "left_out": left})
 	}
 	if left > 0 {
 		a.say("%s without a verdict: the benchmark's file has no word for that", words.Count(left, "item"))
@@ -300,8 +299,7 @@ func (a *app) exportSite(ctx context.Context, refs []string, out string, items i
 		return err
 	}
 	if a.json {
-		writeJSON(a.out, map[string]any{"written": out, "files": n, "runs": len(runs)})
-		return nil
+		return writeJSON(a.out, map[string]any{"written": out, "files": n, "runs": len(runs)})
 	}
 	a.say("wrote %s about %s to %s", words.Count(n, "file"), words.Count(len(runs), "run"), filepath.Join(out, "index.html"))
 	return nil
@@ -454,8 +452,7 @@ func (a *app) writeOut(out string, write func(w io.Writer) error) error {
 		return err
 	}
 	if a.json {
-		writeJSON(a.out, map[string]any{"written": out})
-		return nil
+		return writeJSON(a.out, map[string]any{"written": out})
 	}
 	a.say("wrote %s", out)
 	return nil

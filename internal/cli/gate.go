@@ -40,14 +40,11 @@ func checkCategories(gates []reports.Gate, data items) error {
 	if seen[""] {
 		delete(seen, "")
 		if len(seen) > 0 {
-			seen[uncategorised] = true
+			seen["(none)"] = true // their name in reports
 		}
 	}
 	return reports.CheckGates(gates, slices.AppendSeq([]string{}, maps.Keys(seen)))
 }
-
-// uncategorised is the name in reports of items without a category, if others have one.
-const uncategorised = "(none)"
 
 // gatesFailed returns errGate unless all gates passed.
 func gatesFailed(outcomes []reports.GateOutcome) error {

@@ -36,14 +36,29 @@ func (a *app) initCommand() *cobra.Command {
 			if len(args) > 0 && args[0] != "judge" {
 				return usage.Mark(deem.WithHint(fmt.Errorf("deem init does not write %q", args[0]), "deem init judge --lang python"))
 			}
-			if len(args) > 0 || lang != "" {
-				return a.initProgram(lang)
-			}
-			if judgeFile != "" {
+			switch {
+			case len(args) == 0 && lang == "" && judgeFile == "":
+				return a.writeNew("deem.yaml", configTemplate, "deem run")
+			case len(args) == 0 && lang == "":
 				name := strings.TrimSuffix(filepath.Base(judgeFile), filepath.Ext(judgeFile))
 				return a.writeNew(judgeFile, fmt.Sprintf(judgeTemplate, name), "deem run --data FILE --judge "+judgeFile+" --model openai:gpt-4o-mini")
 			}
-			return a.writeNew("deem.yaml", configTemplate, "deem run")
+			p, ok := map[string]struct{ from, to, run string }{
+				"python": {"grade.py", "grade.py", "command:./grade.py"},
+				"js":     {"grade.mjs", "grade.mjs", "command:./grade.mjs"},
+				"go":     {"grade.go.txt", "grade.go", "'command:go run grade.go'"},
+			}[lang]
+			if !ok {
+				return usage.Mark(deem.WithHint(fmt.Errorf("no language %q", lang), "name one: deem init judge --lang python, js or go"))
+			}
+			text, err := programs.ReadFile("programs/" + p.from)
+			if err != nil {
+				return err
+			}
+			if err := a.writeNew(p.to, string(text), "deem run --data FILE --judge "+p.run); err != nil {
+				return err
+			}
+			return os.Chmod(p.to, 0o755) //nolint:gosec // It is a program.
 		},
 	}
 	cmd.Flags().StringVar(&judgeFile, "judge", "", "write the YAML `file` of a judge")
@@ -53,26 +68,6 @@ func (a *app) initCommand() *cobra.Command {
 
 //go:embed programs
 var programs embed.FS
-
-// initProgram writes a judge that is a program.
-func (a *app) initProgram(lang string) error {
-	p, ok := map[string]struct{ from, to, run string }{
-		"python": {"grade.py", "grade.py", "command:./grade.py"},
-		"js":     {"grade.mjs", "grade.mjs", "command:./grade.mjs"},
-		"go":     {"grade.go.txt", "grade.go", "'command:go run grade.go'"},
-	}[lang]
-	if !ok {
-		return usage.Mark(deem.WithHint(fmt.Errorf("no language %q", lang), "name one: deem init judge --lang python, js or go"))
-	}
-	text, err := programs.ReadFile("programs/" + p.from)
-	if err != nil {
-		return err
-	}
-	if err := a.writeNew(p.to, string(text), "deem run --data FILE --judge "+p.run); err != nil {
-		return err
-	}
-	return os.Chmod(p.to, 0o755) //nolint:gosec // It is a program.
-}
 
 // writeNew writes a file that must not exist.
 func (a *app) writeNew(name, text, next string) error {
@@ -88,8 +83,7 @@ func (a *app) writeNew(name, text, next string) error {
 		return err
 	}
 	if a.json {
-		writeJSON(a.out, map[string]string{"written": name})
-		return nil
+		return writeJSON(a.out, map[string]string{"written": name})
 	}
 	a.say("wrote %s; edit it, then: %s", name, next)
 	return nil

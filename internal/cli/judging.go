@@ -70,7 +70,15 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 	}
 	set := reports.Settings{
 		Concurrency: o.Concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
-		System: o.system.name, SystemModel: o.system.model, Judge: g.As, Promise: promiseOf(g), Deem: version(), Exclude: o.exclusions, Sample: o.drawn,
+		System: o.system.name, SystemModel: o.system.model, Judge: g.As, Deem: version(), Exclude: o.exclusions, Sample: o.drawn,
+	}
+	if p := g.Promise; p != nil {
+		set.Promise = &reports.Promise{Alpha: p.Alpha, Delta: p.Delta, Labels: p.Labels}
+		for _, m := range g.Spec.Members {
+			if f, ok := p.Stages[m.Name]; ok {
+				set.Promise.Fitted = append(set.Promise.Fitted, reports.Fitted{Stage: m.Name, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound})
+			}
+		}
 	}
 	if l := o.lock.locked; l != nil {
 		set.Lock = &reports.LockSettings{Hash: l.Hash(), Created: l.Created, Broken: o.lock.broken, Gates: l.Gates}

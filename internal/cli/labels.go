@@ -119,8 +119,7 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 		return err
 	}
 	if a.json {
-		writeJSON(a.out, map[string]any{"run": run.ID, "labels": len(list), "left_out": left, "blank": set.Blank})
-		return nil
+		return writeJSON(a.out, map[string]any{"run": run.ID, "labels": len(list), "left_out": left, "blank": set.Blank})
 	}
 	a.say("kept %s of %s in %s", words.Count(len(list), "label"), words.Count(len(set.Annotators()), "annotator"), a.dbName())
 	if left > 0 {

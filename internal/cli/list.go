@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,14 +69,10 @@ func (a *app) listCommand() *cobra.Command {
 	return cmd
 }
 
-// A listed is a named thing with a description.
-type listed = catalog.Listed
-
 // list prints named things.
-func (a *app) list(things []listed) error {
+func (a *app) list(things []catalog.Listed) error {
 	if a.json {
-		writeJSON(a.out, things)
-		return nil
+		return writeJSON(a.out, things)
 	}
 	width := 0
 	for _, t := range things {
@@ -94,8 +91,7 @@ func (a *app) list(things []listed) error {
 func (a *app) listBenchmarks() error {
 	rows := catalog.Benchmarks()
 	if a.json {
-		writeJSON(a.out, rows)
-		return nil
+		return writeJSON(a.out, rows)
 	}
 	for _, r := range rows {
 		fmt.Fprintf(a.out, "%s\n  %s\n  files: %s\n  licence: %s\n  judges: %s\n  readings: %s\n",
@@ -116,7 +112,7 @@ func (a *app) listJudges() error {
 }
 
 func (a *app) listModels() error {
-	var things []listed
+	var things []catalog.Listed
 	for _, v := range a.env.Vendors() {
 		about := v.About
 		if state := a.env.State(v); state != "" {
@@ -125,24 +121,24 @@ func (a *app) listModels() error {
 		if len(v.Options) > 0 {
 			about += "; --model-option " + strings.Join(v.Options, ", ")
 		}
-		things = append(things, listed{Name: v.Name + ":NAME", About: about})
+		things = append(things, catalog.Listed{Name: v.Name + ":NAME", About: about})
 	}
 	for _, f := range fake.Names() {
-		things = append(things, listed{Name: "fake:" + f.Spec, About: f.Doc})
+		things = append(things, catalog.Listed{Name: "fake:" + f.Spec, About: f.Doc})
 	}
 	return a.list(things)
 }
 
 func (a *app) listFormats() error {
-	var things []listed
+	var things []catalog.Listed
 	for _, f := range dataset.Formats() {
-		things = append(things, listed{Name: f, Kind: "file", About: "plain, or packed with gzip or zstd"})
+		things = append(things, catalog.Listed{Name: f, Kind: "file", About: "plain, or packed with gzip or zstd"})
 	}
 	for _, c := range dataset.Columns() {
-		things = append(things, listed{Name: c.Target, Kind: "column", About: "read from " + strings.Join(slices.Concat(c.Names, c.Also), ", ")})
+		things = append(things, catalog.Listed{Name: c.Target, Kind: "column", About: "read from " + strings.Join(slices.Concat(c.Names, c.Also), ", ")})
 	}
 	for _, s := range published.Shapes() {
-		things = append(things, listed{Name: s.Name, Kind: "results", About: s.By})
+		things = append(things, catalog.Listed{Name: s.Name, Kind: "results", About: s.By})
 	}
 	return a.list(things)
 }
@@ -166,8 +162,7 @@ func (a *app) listRuns(ctx context.Context, all bool) error {
 	}
 	slices.SortFunc(runs, func(x, y store.Run) int { return cmp.Compare(y.Asked, x.Asked) })
 	if a.json {
-		writeJSON(a.out, runs)
-		return nil
+		return writeJSON(a.out, runs)
 	}
 	if others > 0 {
 		a.say("%s over probes or without a record: deem list runs --all", words.Count(others, "run"))
@@ -214,16 +209,10 @@ const listedRuns = 30
 
 func (a *app) listSchemas() error {
 	if a.json {
-		writeJSON(a.out, map[string]jsonText{"judge": judge.Schema, "deem.yaml": configSchema})
-		return nil
+		return writeJSON(a.out, map[string]json.RawMessage{"judge": judge.Schema, "deem.yaml": configSchema})
 	}
-	return a.list([]listed{
+	return a.list([]catalog.Listed{
 		{Name: "judge", About: "the YAML file of a judge"},
 		{Name: "deem.yaml", About: "the settings of a project"},
 	})
 }
-
-// jsonText is JSON that is written unchanged.
-type jsonText []byte
-
-func (t jsonText) MarshalJSON() ([]byte, error) { return t, nil }

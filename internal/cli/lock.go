@@ -86,8 +86,7 @@ func (a *app) writeLock(ctx context.Context, o runOptions, out string, anchor bo
 	}
 	line := anchorLine{Of: anchorOfLock, Hash: l.Hash()}.String()
 	if a.json {
-		writeJSON(a.out, map[string]any{"written": out, "hash": l.Hash(), "anchor": line, "lock": l})
-		return nil
+		return writeJSON(a.out, map[string]any{"written": out, "hash": l.Hash(), "anchor": line, "lock": l})
 	}
 	if anchor {
 		fmt.Fprintln(a.out, line)
@@ -188,10 +187,7 @@ func (a *app) hold(ctx context.Context, judgings []catalog.Choice, data items, o
 		o.lock.broken = append(o.lock.broken, d.String())
 		lines = append(lines, fmt.Sprintf("%s: %s: locked %s, now %s", o.lock.file, d, d.Locked, d.Now))
 	}
-	if len(lines) == 0 {
-		return nil
-	}
-	if !o.lock.anyway {
+	if len(lines) > 0 && !o.lock.anyway {
 		return usage.Mark(deem.WithHint(errors.New(strings.Join(lines, "\n")), "judge what was promised; or judge this with --anyway, and every report says what was broken"))
 	}
 	for _, line := range lines {
