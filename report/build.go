@@ -16,7 +16,15 @@ import (
 func (b *Builder) Report() Report {
 	b = b.settled()
 	metrics := b.main.metrics()
-	hold := b.hold()
+	hold := b.main.hold(b.Head.MaxUnjudged, "item")
+	if b.Head.Trials > 1 { // every trial without a verdict counts
+		var all tally
+		for _, t := range b.trials {
+			all.items += t.items
+			all.unjudged += t.unjudged
+		}
+		hold = all.hold(b.Head.MaxUnjudged, "trial")
+	}
 	clusters := b.clusters()
 	by := estimator{clustered: clusters.Robust, calibration: b.Head.CalibrationError}
 	if boot := b.Head.Bootstrap; boot != nil {
@@ -63,20 +71,6 @@ func (b *Builder) Report() Report {
 	r.Detectable = b.main.detectable(metrics[0], r.Metrics[0].Judged)
 	r.Notes = b.notes(r)
 	return r
-}
-
-// hold returns why the headline is withheld, or nil. With several trials, every trial
-// without a verdict counts.
-func (b *Builder) hold() *Hold {
-	if b.Head.Trials < 2 {
-		return b.main.hold(b.Head.MaxUnjudged, "item")
-	}
-	var all tally
-	for _, t := range b.trials {
-		all.items += t.items
-		all.unjudged += t.unjudged
-	}
-	return all.hold(b.Head.MaxUnjudged, "trial")
 }
 
 // clusters counts the clusters and reports whether intervals must allow for them.

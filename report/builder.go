@@ -170,6 +170,7 @@ func New(h Head) *Builder {
 		failures: map[deem.Kind]*named{},
 		labels:   map[string]int{},
 		judges:   map[string]int{},
+		calls:    ledger{models: map[Model]int{}, wires: map[wired]int{}},
 		ranked:   doc.NewRetrieval(),
 	}
 	if h.Until != nil {

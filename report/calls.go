@@ -56,14 +56,11 @@ type Model struct {
 	Replies     int    `json:"replies"` // cached ones included
 }
 
-// identity is what distinguishes two models.
-type identity struct{ asked, reported, fingerprint string }
-
 // A ledger sums up calls.
 type ledger struct {
 	sum     Calls
 	latency doc.Histogram
-	models  map[identity]int
+	models  map[Model]int // without the number of replies
 	wires   map[wired]int
 }
 
@@ -107,17 +104,10 @@ func (l *ledger) addAttempts(n int) {
 
 // addModel counts the model that replied.
 func (l *ledger) addModel(c *deem.Call) {
-	if l.models == nil {
-		l.models = map[identity]int{}
+	l.models[Model{Asked: c.Model, Reported: c.Reply.Model, Fingerprint: c.Reply.Fingerprint}]++
+	if c.Reply.Sent != "" || c.Reply.Dropped != "" {
+		l.wires[wired{c.Model, c.Reply.Sent, c.Reply.Dropped}]++
 	}
-	l.models[identity{c.Model, c.Reply.Model, c.Reply.Fingerprint}]++
-	if c.Reply.Sent == "" && c.Reply.Dropped == "" {
-		return
-	}
-	if l.wires == nil {
-		l.wires = map[wired]int{}
-	}
-	l.wires[wired{c.Model, c.Reply.Sent, c.Reply.Dropped}]++
 }
 
 // calls returns the sums.
@@ -131,8 +121,9 @@ func (l *ledger) calls() Calls {
 		}
 	}
 	c.Models = make([]Model, 0, len(l.models))
-	for id, n := range l.models {
-		c.Models = append(c.Models, Model{Asked: id.asked, Reported: id.reported, Fingerprint: id.fingerprint, Replies: n})
+	for m, n := range l.models {
+		m.Replies = n
+		c.Models = append(c.Models, m)
 	}
 	slices.SortFunc(c.Models, func(a, b Model) int {
 		return cmp.Or(

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"deem"
 	"deem/internal/doc"
 	"deem/stat"
 )
@@ -29,14 +28,6 @@ const (
 type member struct {
 	key   uint64
 	named bool
-}
-
-// memberOf returns the group of an item.
-func memberOf(it deem.Item) member {
-	if it.Cluster != "" {
-		return member{key: scatter(it.Cluster), named: true}
-	}
-	return member{key: scatter(it.ID)}
 }
 
 // scatter returns a 64-bit hash of the name. Among the 65,536 groups that are kept apart,

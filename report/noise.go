@@ -125,12 +125,19 @@ func (g *gather) add(rec *deem.Record, v *deem.Verdict, guess *float64, weight f
 			it = &gathered{votes: make([]vote, 0, max(g.want, 1))}
 		}
 		it.id, it.category, it.place = rec.Item.ID, doc.OrNone(rec.Item.Category), rec.Position
-		it.weight, it.member = weight, memberOf(rec.Item)
+		it.weight, it.member = weight, member{key: scatter(rec.Item.ID)}
+		if rec.Item.Cluster != "" {
+			it.member = member{key: scatter(rec.Item.Cluster), named: true}
+		}
 	}
 	it.seen++
 	it.differs = it.differs || differs
 	if v != nil {
-		it.votes = append(it.votes, voteOf(rec.Trial, v))
+		one := vote{trial: rec.Trial, score: v.Score, marked: v.Pass != nil, aspects: v.Aspects}
+		if v.Pass != nil && *v.Pass {
+			one.pass = 1
+		}
+		it.votes = append(it.votes, one)
 	} else if guess != nil {
 		it.votes = append(it.votes, vote{trial: rec.Trial, score: *guess, pass: *guess, marked: true, guess: true})
 	}
@@ -153,14 +160,6 @@ func (g *gather) add(rec *deem.Record, v *deem.Verdict, guess *float64, weight f
 func (g *gather) release(it *gathered) {
 	clear(it.votes)
 	g.free = append(g.free, it)
-}
-
-func voteOf(trial int, v *deem.Verdict) vote {
-	out := vote{trial: trial, score: v.Score, marked: v.Pass != nil, aspects: v.Aspects}
-	if v.Pass != nil && *v.Pass {
-		out.pass = 1
-	}
-	return out
 }
 
 // outcome returns the outcome of the item.

@@ -358,7 +358,7 @@ func countAgain(ctx context.Context, r bundle.Run, j bundle.Judge, redacted bool
 	if err != nil {
 		return nil, err
 	}
-	return reports.Recount{Reporter: rep, Redacted: redacted}, nil
+	return rep, nil
 }
 
 // text prints the results.

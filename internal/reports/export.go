@@ -86,7 +86,7 @@ func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run
 		return bundle.Manifest{}, err
 	}
 	src.Records = store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true}))
-	src.Numbers = Recount{r, false}
+	src.Numbers = r
 	src.Run, src.Judge = DescribeRun(run)
 	src.Run.ID, _, _ = strings.Cut(run.ID, "@") // without the suffix that a command may add to distinguish two runs
 	// The prices are those of this version of deem, because a run does not store its own.
@@ -100,27 +100,21 @@ func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run
 	return bundle.Write(w, src)
 }
 
-// A Recount computes the numbers of a run for the manifest of a run file: its report.
-type Recount struct {
-	*Reporter
-	Redacted bool
-}
+var _ bundle.Counter = (*Reporter)(nil)
 
-var _ bundle.Counter = Recount{}
-
-// Numbers returns the report as JSON. Without texts, replies cannot be parsed again, and
+// Numbers returns the report as JSON, for the manifest of a run file. Without texts, replies cannot be parsed again, and
 // benchmarks cannot compute their own numbers.
-func (c Recount) Numbers() (json.RawMessage, []string, error) {
-	r := c.report()
-	if c.Published != nil {
-		r.Published = c.Published.JSON()
+func (r *Reporter) Numbers() (json.RawMessage, []string, error) {
+	rep := r.report()
+	if r.Published != nil {
+		rep.Published = r.Published.JSON()
 	}
 	var text bytes.Buffer
-	if err := r.JSON(&text); err != nil {
+	if err := rep.JSON(&text); err != nil {
 		return nil, nil, err
 	}
 	var left []string
-	if c.Redacted {
+	if r.redacted {
 		left = []string{"notes", "published", "readings"}
 	}
 	return text.Bytes(), left, nil

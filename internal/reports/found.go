@@ -39,6 +39,7 @@ type Reporter struct {
 	Builder   *report.Builder
 	other     judge.Readable    // nil if there is no other reading
 	Published benchmark.Metrics // nil if there are none
+	redacted  bool              // the texts of the items were removed
 
 	// A run with a stopping rule is evaluated in the order of its items, whatever the order
 	// in which they were judged: early has the records that wait for the one at next.
@@ -59,7 +60,7 @@ func NewReporter(ctx context.Context, run store.Run, want Options) (*Reporter, e
 	if err != nil {
 		return nil, err
 	}
-	r := &Reporter{}
+	r := &Reporter{redacted: want.Redacted}
 	if b != nil {
 		if slices.Contains(b.Judges, run.Judge.Name) && (b.Origin == nil || b.Origin(run.Judge.Name).Vendor == "") {
 			h.JudgeNote = cmp.Or(b.Note, h.JudgeNote)

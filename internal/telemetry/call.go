@@ -38,7 +38,7 @@ func (w *watchedModel) Complete(ctx context.Context, req deem.Request) (deem.Rep
 	if req.JSON || len(req.Schema) > 0 {
 		attrs = append(attrs, attribute.String(attrOutputType, "json"))
 	}
-	ctx, span := w.t.tracer.Start(context.WithValue(ctx, callKey{}, &call{}), operationChat+" "+w.t.redact.clean(w.model),
+	ctx, span := w.t.tracer.Start(context.WithValue(ctx, callKey{}, &call{}), operationChat+" "+w.t.redact.Replace(w.model),
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
 	defer span.End()
 	start := time.Now()
@@ -160,7 +160,7 @@ func (w *watchedModel) log(ctx context.Context, req deem.Request, reply deem.Rep
 func (t *Telemetry) cleaned(list []deem.Message) []deem.Message {
 	clean := make([]deem.Message, len(list))
 	for i, m := range list {
-		clean[i] = deem.Message{Role: m.Role, Content: t.redact.clean(m.Content)}
+		clean[i] = deem.Message{Role: m.Role, Content: t.redact.Replace(m.Content)}
 	}
 	return clean
 }
@@ -194,7 +194,7 @@ func (t *Telemetry) contentAttrs(req deem.Request, reply deem.Reply, err error) 
 		attrs = append(attrs, jsonAttr(attrInstructions, instructions))
 	}
 	if err == nil {
-		answer := chatMessage{Role: "assistant", Parts: []part{{Type: "text", Content: t.redact.clean(cmp.Or(reply.Text, reply.Refusal))}}, Finish: finish(reply.Stop)}
+		answer := chatMessage{Role: "assistant", Parts: []part{{Type: "text", Content: t.redact.Replace(cmp.Or(reply.Text, reply.Refusal))}}, Finish: finish(reply.Stop)}
 		attrs = append(attrs, jsonAttr(attrOutput, []chatMessage{answer}))
 	}
 	return attrs

@@ -16,7 +16,7 @@ import (
 
 // newLogger returns a logger that writes JSON lines, or one that discards everything if w
 // is nil.
-func newLogger(w io.Writer, level slog.Level, r redactor) *slog.Logger {
+func newLogger(w io.Writer, level slog.Level, redact *strings.Replacer) *slog.Logger {
 	if w == nil {
 		return slog.New(slog.DiscardHandler)
 	}
@@ -24,7 +24,7 @@ func newLogger(w io.Writer, level slog.Level, r redactor) *slog.Logger {
 		Level: level,
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Value.Kind() == slog.KindString {
-				a.Value = slog.StringValue(r.clean(a.Value.String()))
+				a.Value = slog.StringValue(redact.Replace(a.Value.String()))
 			}
 			return a
 		},
@@ -75,13 +75,9 @@ func millis(key string, d time.Duration) slog.Attr {
 // redacting them would hide ordinary words.
 const minSecret = 6
 
-// A redactor removes secrets from text. The clients of vendors redact their errors; this is
-// a second safeguard, which also covers replies.
-type redactor struct {
-	replace *strings.Replacer
-}
-
-func newRedactor(secrets []string) redactor {
+// newRedactor returns what removes secrets from text. The clients of vendors redact their
+// errors; this is a second safeguard, which also covers replies.
+func newRedactor(secrets []string) *strings.Replacer {
 	secrets = slices.Clone(secrets)
 	// If one secret is a prefix of another, the longer one must be replaced first.
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
@@ -98,8 +94,5 @@ func newRedactor(secrets []string) redactor {
 			pairs = append(pairs, form, "[redacted]")
 		}
 	}
-	return redactor{strings.NewReplacer(pairs...)}
+	return strings.NewReplacer(pairs...)
 }
-
-// clean returns s without the secrets.
-func (r redactor) clean(s string) string { return r.replace.Replace(s) }

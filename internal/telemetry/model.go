@@ -150,33 +150,28 @@ func (w *watchedWire) Complete(ctx context.Context, req deem.Request) (deem.Repl
 	attrs := w.who
 	if kind != "" {
 		attrs = with(attrs, attribute.String(attrErrorType, kind))
-		w.trouble(ctx, span, n, took, kind, err)
+		span.SetStatus(codes.Error, kind)
+		span.SetAttributes(attribute.String(attrErrorType, kind))
+		me, _ := errors.AsType[*deem.ModelError](err)
+		if me != nil && me.Status != 0 {
+			span.SetAttributes(attribute.Int(attrStatus, me.Status))
+		}
+		if me != nil && me.RetryAfter > 0 {
+			span.SetAttributes(attribute.Int64(attrRetryAfter, me.RetryAfter.Milliseconds()))
+		}
+		level := slog.LevelWarn
+		if kind == "canceled" {
+			level = slog.LevelDebug // the run was stopped; the model did not fail
+		}
+		w.t.logEvent(ctx, level, "attempt failed", func() []slog.Attr {
+			return append([]slog.Attr{slog.String("model", w.Name()), slog.Int("attempt", n), millis("duration_ms", took)}, w.t.errorAttrs(kind, err)...)
+		})
 	} else {
 		attrs = with(attrs, w.t.text(attrResponseModel, cmp.Or(reply.Model, w.model)))
 		w.t.countTokens(ctx, attrs, reply.Usage)
 	}
 	w.t.meters.duration.Record(ctx, took.Seconds(), metric.WithAttributes(attrs...))
 	return reply, err
-}
-
-// trouble reports an attempt without a reply.
-func (w *watchedWire) trouble(ctx context.Context, span trace.Span, n int, took time.Duration, kind string, err error) {
-	span.SetStatus(codes.Error, kind)
-	span.SetAttributes(attribute.String(attrErrorType, kind))
-	me, _ := errors.AsType[*deem.ModelError](err)
-	if me != nil && me.Status != 0 {
-		span.SetAttributes(attribute.Int(attrStatus, me.Status))
-	}
-	if me != nil && me.RetryAfter > 0 {
-		span.SetAttributes(attribute.Int64(attrRetryAfter, me.RetryAfter.Milliseconds()))
-	}
-	level := slog.LevelWarn
-	if kind == "canceled" {
-		level = slog.LevelDebug // the run was stopped; the model did not fail
-	}
-	w.t.logEvent(ctx, level, "attempt failed", func() []slog.Attr {
-		return append([]slog.Attr{slog.String("model", w.Name()), slog.Int("attempt", n), millis("duration_ms", took)}, w.t.errorAttrs(kind, err)...)
-	})
 }
 
 // errorAttrs returns the parts of an error that may be logged. A vendor's message about a

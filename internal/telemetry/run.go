@@ -117,7 +117,7 @@ func (w watchedJudge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, er
 	if it.Category != "" {
 		attrs = append(attrs, t.text(attrCategory, it.Category))
 	}
-	ctx, span := t.tracer.Start(ctx, "judge "+t.redact.clean(w.run.info.Judge), trace.WithAttributes(attrs...))
+	ctx, span := t.tracer.Start(ctx, "judge "+t.redact.Replace(w.run.info.Judge), trace.WithAttributes(attrs...))
 	defer span.End()
 	v, err := w.inner.Judge(ctx, it)
 	if err == nil {

@@ -34,7 +34,7 @@ const maxWarning = 300
 
 // warn passes the first message to the user. Later messages are only logged.
 func (s *sender) warn(message string) {
-	message = s.t.redact.clean(strings.Join(strings.Fields(message), " "))
+	message = s.t.redact.Replace(strings.Join(strings.Fields(message), " "))
 	if len(message) > maxWarning {
 		message = strings.ToValidUTF8(message[:maxWarning], "") + "..."
 	}

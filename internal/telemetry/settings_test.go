@@ -123,16 +123,16 @@ func TestRedact(t *testing.T) {
 			}
 			for _, form := range []string{s, string(quoted[1 : len(quoted)-1])} {
 				text := around.Draw(t, "before") + form + around.Draw(t, "after")
-				if got := r.clean(text); strings.Contains(got, form) {
+				if got := r.Replace(text); strings.Contains(got, form) {
 					t.Errorf("%q of %q stays in %q", form, text, got)
 				}
 			}
 		}
 	})
-	if got := newRedactor([]string{"", "short"}).clean("a short word"); got != "a short word" {
+	if got := newRedactor([]string{"", "short"}).Replace("a short word"); got != "a short word" {
 		t.Errorf("a short secret makes %q", got)
 	}
-	if got := newRedactor([]string{"longer", "longer-key"}).clean("longer-key longer"); got != "[redacted] [redacted]" {
+	if got := newRedactor([]string{"longer", "longer-key"}).Replace("longer-key longer"); got != "[redacted] [redacted]" {
 		t.Errorf("the longer secret goes first: %q", got)
 	}
 }

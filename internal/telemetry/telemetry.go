@@ -75,8 +75,8 @@ type Telemetry struct {
 	log     *slog.Logger
 	tracer  trace.Tracer
 	meters  meters
-	redact  redactor
-	content bool // report prompts and replies
+	redact  *strings.Replacer // removes secrets
+	content bool              // report prompts and replies
 
 	version string
 	prom    *sdkmetric.ManualReader // nil without Prometheus
@@ -165,5 +165,5 @@ func (t *Telemetry) Handler() http.Handler {
 // text returns an attribute without secrets. Every text attribute with foreign content is
 // made here.
 func (t *Telemetry) text(key, value string) attribute.KeyValue {
-	return attribute.String(key, t.redact.clean(value))
+	return attribute.String(key, t.redact.Replace(value))
 }
