@@ -69,18 +69,13 @@ type (
 		Blocks    []blockView
 	}
 	blockView struct {
-		Facts     []factView
-		Paragraph *factView
+		Facts     Facts
+		Paragraph *Paragraph
 		Tiles     Tiles
 		Table     *tableView
 		Pre       string
 		Figure    template.HTML
 		Items     []itemView
-	}
-	factView struct {
-		Name, Text string
-		Marks      []int
-		Tone       Tone
 	}
 	tableView struct {
 		Title string
@@ -160,11 +155,12 @@ func blockOf(b Block, urls URLs) blockView {
 	case Facts:
 		for _, f := range b {
 			if f.Text != "" {
-				v.Facts = append(v.Facts, factView{words.Clean(f.Name), words.Clean(f.Text), f.Marks, ""})
+				v.Facts = append(v.Facts, Fact{words.Clean(f.Name), words.Clean(f.Text), f.Marks})
 			}
 		}
 	case Paragraph:
-		v.Paragraph = &factView{Text: words.Clean(b.Text), Marks: b.Marks, Tone: b.Tone}
+		b.Text = words.Clean(b.Text)
+		v.Paragraph = &b
 	case Tiles:
 		for _, t := range b {
 			t.Name, t.Value, t.Interval, t.About = words.Clean(t.Name), words.Clean(t.Value), words.Clean(t.Interval), words.Clean(t.About)

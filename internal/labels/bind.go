@@ -73,7 +73,15 @@ func bound(name string, data []byte, old, hash string) ([]byte, error) {
 	case ".tsv", ".tab":
 		return bindTable(data, '\t', hash), nil
 	case ".yaml", ".yml":
-		return bindYAML(name, data, hash)
+		root, wrong := parseYAML(data)
+		if wrong.Message != "" || root == nil || root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 || len(root.Content) == 0 {
+			return nil, deem.WithHint(fmt.Errorf("%s has no place for the hash of a judge", name), "put the list under a key: labels:")
+		}
+		at := 0 // the line of the first key; a list has no keys
+		for range root.Content[0].Line - 1 {
+			at += bytes.IndexByte(data[at:], '\n') + 1
+		}
+		return insert(data, at, "judge_hash: "+hash+"\n"), nil
 	case ".json":
 		if at := bytes.IndexByte(data, '{'); at >= 0 && len(bytes.TrimSpace(data[:at])) == 0 {
 			return insert(data, at+1, `"judge_hash": "`+hash+`", `), nil
@@ -85,20 +93,6 @@ func bound(name string, data []byte, old, hash string) ([]byte, error) {
 
 func insert(data []byte, at int, text string) []byte {
 	return append(append(bytes.Clone(data[:at]), text...), data[at:]...)
-}
-
-// bindYAML puts the hash into the line of the first key. A list has no keys.
-func bindYAML(name string, data []byte, hash string) ([]byte, error) {
-	root, wrong := parseYAML(data)
-	if wrong.Message != "" || root == nil || root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 || len(root.Content) == 0 {
-		return nil, deem.WithHint(fmt.Errorf("%s has no place for the hash of a judge", name),
-			"put the list under a key: labels:")
-	}
-	at := 0
-	for range root.Content[0].Line - 1 {
-		at += bytes.IndexByte(data[at:], '\n') + 1
-	}
-	return insert(data, at, "judge_hash: "+hash+"\n"), nil
 }
 
 // bindTable adds a column to a table. Line breaks inside quoted cells do not end rows, and

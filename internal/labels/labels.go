@@ -176,7 +176,16 @@ func (r *reader) files(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.lacking()
+		for _, part := range []string{"item", "label"} { // that no row of the file had
+			switch l := r.lacks[part]; {
+			case l == nil || l.found:
+			case l.problems.Total == 1:
+				r.spell(part, l)
+			default:
+				says := map[string]string{"item": "names an item", "label": "has a label"}[part]
+				r.bad(l.first.file, 0, partHints[part], "none of the %d rows %s (columns here: %s)", l.problems.Total, says, strings.Join(l.first.names, ", "))
+			}
+		}
 	}
 	if err := r.problems.Err(); err != nil && r.hint != "" {
 		return deem.WithHint(err, "%s", r.hint)

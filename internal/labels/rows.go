@@ -181,21 +181,6 @@ func (r *reader) spell(part string, l *lack) {
 	r.problems.Total += l.problems.Total - len(l.problems.List)
 }
 
-// lacking adds, at the end of a file, the parts that none of its rows had.
-func (r *reader) lacking() {
-	for _, part := range []string{"item", "label"} {
-		l := r.lacks[part]
-		switch {
-		case l == nil || l.found:
-		case l.problems.Total == 1:
-			r.spell(part, l)
-		default:
-			says := map[string]string{"item": "names an item", "label": "has a label"}[part]
-			r.bad(l.first.file, 0, partHints[part], "none of the %d rows %s (columns here: %s)", l.problems.Total, says, strings.Join(l.first.names, ", "))
-		}
-	}
-}
-
 // mayLabel reports whether the row has an empty place for a label: a null in JSON is a
 // label that is still to come.
 func (r *reader) mayLabel(rw row) bool {

@@ -138,7 +138,7 @@ type operation struct {
 // A parameter is a path or query parameter.
 type parameter struct {
 	name, in, about string
-	schema          schema
+	schema          node
 	required        bool
 	repeats         bool // it may be given more than once
 	example         string
@@ -147,7 +147,7 @@ type parameter struct {
 // A content is one media type of a body, with an example.
 type content struct {
 	media   string
-	schema  schema
+	schema  any    // a node, or a value of the Go type
 	example string // of that media type; "" for none
 }
 

@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 
+	"deem/internal/catalog"
 	"deem/internal/server"
+	"deem/model"
+	"deem/report"
 )
 
 // openAPIVersion is the OpenAPI version of the document. Its schemas are JSON Schema 2020-12.
@@ -64,7 +68,7 @@ func (s *Server) getOpenAPI(w http.ResponseWriter, _ *http.Request) error {
 		"components": node{
 			"schemas":         b.named,
 			"securitySchemes": node{"token": node{"type": "http", "scheme": "bearer", "description": "The token that the server was started with, if it has one."}},
-			"responses":       node{"Problem": node{"description": "Something is wrong.", "content": node{problemType: node{"schema": b.ref(problem{})}}}},
+			"responses":       node{"Problem": node{"description": "Something is wrong.", "content": node{problemType: node{"schema": b.node(problem{})}}}},
 		},
 	})
 }
@@ -84,7 +88,7 @@ func (op operation) node(b *schemas) node {
 	}
 	var params []node
 	for _, p := range op.params {
-		params = append(params, p.node(b))
+		params = append(params, p.node())
 	}
 	if params != nil {
 		n["parameters"] = params
@@ -95,10 +99,10 @@ func (op operation) node(b *schemas) node {
 	return n
 }
 
-func (p parameter) node(b *schemas) node {
-	n := node{"name": p.name, "in": p.in, "description": p.about, "schema": p.schema.node(b)}
+func (p parameter) node() node {
+	n := node{"name": p.name, "in": p.in, "description": p.about, "schema": p.schema}
 	if p.repeats {
-		n["schema"], n["style"], n["explode"] = node{"type": "array", "items": p.schema.node(b)}, "form", true
+		n["schema"], n["style"], n["explode"] = node{"type": "array", "items": p.schema}, "form", true
 	}
 	if p.in == "path" || p.required {
 		n["required"] = true
@@ -131,7 +135,7 @@ func (a answer) node(b *schemas) node {
 func contents(b *schemas, list []content) node {
 	n := node{}
 	for _, c := range list {
-		m := node{"schema": c.schema.node(b)}
+		m := node{"schema": b.node(c.schema)}
 		switch {
 		case c.example == "":
 		case c.media == "application/json":
@@ -142,4 +146,61 @@ func contents(b *schemas, list []content) node {
 		n[c.media] = m
 	}
 	return n
+}
+
+// A judgesOut is the list of judges that can be named.
+type judgesOut struct {
+	Judges  []catalog.Listed `json:"judges"`
+	Default string           `json:"default"`
+}
+
+func (s *Server) getJudges(w http.ResponseWriter, _ *http.Request) error {
+	return writeAnswer(w, http.StatusOK, judgesOut{catalog.Judges(), defaultJudge})
+}
+
+type benchmarksOut struct {
+	Benchmarks []catalog.ListedBenchmark `json:"benchmarks"`
+}
+
+func (s *Server) getBenchmarks(w http.ResponseWriter, _ *http.Request) error {
+	return writeAnswer(w, http.StatusOK, benchmarksOut{catalog.Benchmarks()})
+}
+
+// A modelOut is a model that clients may use.
+type modelOut struct {
+	Name    string `json:"name"`
+	About   string `json:"about"`
+	Default bool   `json:"default,omitempty"`
+}
+
+type modelsOut struct {
+	Models []modelOut `json:"models"`
+}
+
+// getModels lists the models that clients may use.
+func (s *Server) getModels(w http.ResponseWriter, _ *http.Request) error {
+	out := modelsOut{Models: []modelOut{}}
+	for i, name := range s.models.names {
+		about := ""
+		if v, _, err := s.options.Env.VendorOf(name); err == nil {
+			about = v.About
+		}
+		out.Models = append(out.Models, modelOut{Name: name, About: about, Default: i == 0})
+	}
+	return writeAnswer(w, http.StatusOK, out)
+}
+
+// A versionOut is the versions of the server.
+type versionOut struct {
+	Version string `json:"version"`
+	API     string `json:"api"`
+	Go      string `json:"go"`
+	Report  string `json:"report"`
+	Prices  string `json:"prices"`
+}
+
+func (s *Server) getVersion(w http.ResponseWriter, _ *http.Request) error {
+	return writeAnswer(w, http.StatusOK, versionOut{
+		Version: s.Version, API: "v1", Go: runtime.Version(), Report: report.Version, Prices: model.BuiltinPrices().Date,
+	})
 }

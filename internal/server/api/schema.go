@@ -14,38 +14,22 @@ import (
 	"deem/stat"
 )
 
-// A schema is a JSON Schema, or a value of the Go type that it is generated from.
-type schema struct {
-	literal node
-	value   any
-}
-
-// of returns the schema of a Go value's type.
-func of(v any) schema { return schema{value: v} }
-
 // text returns the schema of a string, with the allowed values if there are any.
-func text(values ...string) schema {
+func text(values ...string) node {
 	n := node{"type": "string"}
 	if len(values) > 0 {
 		n["enum"] = values
 	}
-	return schema{literal: n}
+	return n
 }
 
 // whole returns the schema of an integer.
-func whole(least, most int) schema {
-	return schema{literal: node{"type": "integer", "minimum": least, "maximum": most}}
+func whole(least, most int) node {
+	return node{"type": "integer", "minimum": least, "maximum": most}
 }
 
 // truth returns the schema of a boolean.
-func truth() schema { return schema{literal: node{"type": "boolean"}} }
-
-func (sc schema) node(b *schemas) node {
-	if sc.value != nil {
-		return b.ref(sc.value)
-	}
-	return sc.literal
-}
+func truth() node { return node{"type": "boolean"} }
 
 // schemas generates JSON Schemas from the types of requests and responses, so that the
 // document cannot contradict the code. The schemas of structs are named and defined once.
@@ -54,8 +38,13 @@ type schemas struct {
 	names map[reflect.Type]string
 }
 
-// ref returns the schema of a value's type.
-func (b *schemas) ref(v any) node { return b.of(reflect.TypeOf(v)) }
+// node returns a schema unchanged, and for every other value the schema of its type.
+func (b *schemas) node(v any) node {
+	if n, ok := v.(node); ok {
+		return n
+	}
+	return b.of(reflect.TypeOf(v))
+}
 
 // special has the schemas of types whose JSON differs from that of their kind.
 var special = map[reflect.Type]node{
@@ -142,7 +131,7 @@ func (b *schemas) fields(t reflect.Type, name string, properties node, required 
 		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 		n := b.of(f.Type)
 		if v, ok := insides[name+"."+key]; ok {
-			n = b.ref(v)
+			n = b.node(v)
 		}
 		// Numbers of an estimate are null if the data do not allow them.
 		missing := t == reflect.TypeFor[stat.Estimate]() && (key == "value" || key == "lo" || key == "hi")

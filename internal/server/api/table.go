@@ -37,7 +37,7 @@ func (s *Server) operations() []operation {
 }
 
 // asJSON returns the content of an answer that is always JSON.
-func asJSON(v any) []content { return []content{{media: "application/json", schema: of(v)}} }
+func asJSON(v any) []content { return []content{{media: "application/json", schema: v}} }
 
 // answersJSON returns the answers of an operation whose only success is 200 with JSON.
 func answersJSON(about string, v any) []answer {
@@ -78,8 +78,8 @@ func lineParameters() []parameter {
 // judgingOperations returns the operations that judge items.
 func (s *Server) judgingOperations() []operation {
 	run := asJSON(runOut{})
-	submitted := content{media: "application/json", schema: of(submissionIn{}), example: exampleSubmission}
-	asLines := content{media: ndjson, schema: schema{literal: node{"type": "string", "description": "An item in each line, of at most 16 MiB."}}, example: exampleLines}
+	submitted := content{media: "application/json", schema: submissionIn{}, example: exampleSubmission}
+	asLines := content{media: ndjson, schema: node{"type": "string", "description": "An item in each line, of at most 16 MiB."}, example: exampleLines}
 	return []operation{
 		{
 			method: "POST", path: "/verdicts", id: "postVerdicts", tag: "judging", summary: "Judge up to 100 items and wait for the verdicts.",
@@ -93,8 +93,8 @@ func (s *Server) judgingOperations() []operation {
 			body: []content{submitted, asLines}, maxBody: maxSubmission,
 			answers: []answer{
 				{status: http.StatusOK, about: "All items were judged, or could not be.", content: []content{
-					{media: "application/json", schema: of(verdictsOut{})},
-					{media: ndjson, schema: of(verdictLine{})},
+					{media: "application/json", schema: verdictsOut{}},
+					{media: ndjson, schema: verdictLine{}},
 				}},
 				{status: http.StatusAccepted, about: "The run continues in the background.", content: run},
 			},
@@ -118,7 +118,7 @@ func (s *Server) judgingOperations() []operation {
 		{
 			method: "POST", path: "/runs/{id}/resume", id: "resumeRun", tag: "judging", summary: "Go on with a run that was begun over this API, or left to workers, and is not done.",
 			about:  "Only what is missing is asked. The body may be left out.",
-			params: []parameter{runID()}, body: []content{{media: "application/json", schema: of(resumption{}), example: `{"max_cost": "1.50"}`}},
+			params: []parameter{runID()}, body: []content{{media: "application/json", schema: resumption{}, example: `{"max_cost": "1.50"}`}},
 			answers: []answer{{status: http.StatusAccepted, about: "The run is resumed.", content: run}},
 			handle:  s.OfRun(s.resumeRun),
 		},
@@ -131,7 +131,7 @@ func (s *Server) runOperations() []operation {
 	for _, f := range forms() {
 		file := text()
 		if f.media == "application/json" {
-			file = schema{literal: node{"type": "object"}}
+			file = node{"type": "object"}
 		}
 		files = append(files, content{media: f.media, schema: file})
 	}
@@ -176,7 +176,7 @@ func (s *Server) runOperations() []operation {
 			method: "POST", path: "/runs/{id}/labels", id: "postLabels", tag: "labels", summary: "Add human labels.",
 			about: "All labels are kept, or none. A label belongs to the item with its response, and not to the run: later judges of the same item are compared with it. " +
 				"A second label of the same annotator takes the place of the first.",
-			params: []parameter{runID()}, body: []content{{media: "application/json", schema: of(sentLabels{}), example: exampleLabels}},
+			params: []parameter{runID()}, body: []content{{media: "application/json", schema: sentLabels{}, example: exampleLabels}},
 			maxBody: maxSubmission, answers: answersJSON("The labels are kept.", keptLabels{}), handle: s.OfRun(s.postLabels),
 		},
 	}
@@ -202,8 +202,8 @@ func (s *Server) otherOperations() []operation {
 				{name: "desc", in: "query", about: "1 turns the order round.", schema: text("1")},
 			},
 			answers: []answer{{status: http.StatusOK, about: "Records.", content: []content{
-				{media: "application/json", schema: of(recordsOut{})},
-				{media: ndjson, schema: of(recordOut{})},
+				{media: "application/json", schema: recordsOut{}},
+				{media: ndjson, schema: recordOut{}},
 			}}},
 			handle: s.getRecords,
 		},
@@ -222,7 +222,7 @@ func (s *Server) otherOperations() []operation {
 		{method: "GET", path: "/version", id: "getVersion", tag: "server", summary: "Say which deem this is.", answers: answersJSON("The versions.", versionOut{}), handle: s.getVersion},
 		{
 			method: "GET", path: "/openapi.json", id: "getOpenAPI", tag: "server", summary: "This document.",
-			answers: []answer{{status: http.StatusOK, about: "An OpenAPI document.", content: []content{{media: "application/json", schema: schema{literal: node{"type": "object"}}}}}},
+			answers: []answer{{status: http.StatusOK, about: "An OpenAPI document.", content: asJSON(node{"type": "object"})}},
 			handle:  s.getOpenAPI,
 		},
 	}

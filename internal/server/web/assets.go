@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -23,12 +24,7 @@ var staticFiles embed.FS
 // their content, so that browsers may cache them forever and never use an old version.
 type assets struct {
 	names map[string]string // "app.css" to "app.1f0c9a3b7d24.css"
-	files map[string]asset  // by the name with the hash
-}
-
-type asset struct {
-	content []byte
-	kind    string // the media type
+	files map[string][]byte // by the name with the hash
 }
 
 // mediaTypes are the media types of our files. Those of package mime depend on the machine.
@@ -39,7 +35,7 @@ var mediaTypes = map[string]string{
 }
 
 func newAssets() *assets {
-	a := &assets{names: map[string]string{}, files: map[string]asset{}}
+	a := &assets{names: map[string]string{}, files: map[string][]byte{}}
 	entries, _ := staticFiles.ReadDir("static") //nolint:errcheck // Embedded files can be read.
 	for _, e := range entries {
 		content, _ := staticFiles.ReadFile(path.Join("static", e.Name())) //nolint:errcheck // As above.
@@ -53,12 +49,7 @@ func (a *assets) add(name string, content []byte) {
 	sum := sha256.Sum256(content)
 	ext := path.Ext(name)
 	hashed := strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
-	kind, ok := mediaTypes[ext]
-	if !ok {
-		kind = mime.TypeByExtension(ext)
-	}
-	a.names[name] = hashed
-	a.files[hashed] = asset{content, kind}
+	a.names[name], a.files[hashed] = hashed, content
 }
 
 // url returns the path of a file. It fails if the file does not exist, which is a bug in a
@@ -73,12 +64,13 @@ func (a *assets) url(name string) (string, error) {
 
 // serve answers with a file.
 func (a *assets) serve(w http.ResponseWriter, r *http.Request) error {
-	f, ok := a.files[r.PathValue("name")]
+	name := r.PathValue("name")
+	content, ok := a.files[name]
 	if !ok {
-		return server.NotFound("there is no file %s", r.PathValue("name"))
+		return server.NotFound("there is no file %s", name)
 	}
-	w.Header().Set("Content-Type", f.kind)
+	w.Header().Set("Content-Type", cmp.Or(mediaTypes[path.Ext(name)], mime.TypeByExtension(path.Ext(name))))
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/reports"
 	"deem/internal/reports/compare"
 	"deem/internal/server"
@@ -140,7 +141,22 @@ func (s *Server) comparePage(r *http.Request) (page, error) {
 		if err != nil {
 			return page{}, err
 		}
-		v, err := s.compareView(r.Context(), b, ask)
+		d := b.Summary()
+		v := compareView{Title: d.Title, Ask: ask, Refused: b.Refused}
+		if b.Refused {
+			v.Anyway = ask.link("/compare", "anyway", "1")
+			v.Advice = "Judge all of them in the same way. Or compare them anyway, and say what differs wherever you quote the difference."
+			if len(b.runs) == 2 && b.runs[0].Dataset.Hash == b.runs[1].Dataset.Hash {
+				v.Advice = "Both runs judged the same responses: their judges differ. Look at how far the judges agree."
+				v.Agree = agreementURL(b.runs[0].ID, "with", b.runs[1].ID)
+			}
+		} else {
+			b.addWins(d)
+			if err := s.addFlips(r.Context(), &v, b); err != nil {
+				return page{}, err
+			}
+		}
+		v.Report, err = doc.Fragment(d, links(""))
 		return page{Template: "compare", Title: v.Title, Section: "compare", Data: v}, err
 	})
 }

@@ -34,29 +34,6 @@ type compareView struct {
 	CSV     string
 }
 
-// compareView returns the data of the comparison page. If the runs are not compared, it says
-// what to do instead.
-func (s *Server) compareView(ctx context.Context, b *comparedRuns, ask compareAsk) (v compareView, err error) {
-	d := b.Summary()
-	v = compareView{Title: d.Title, Ask: ask, Refused: b.Refused}
-	if !b.Refused {
-		b.addWins(d)
-	}
-	if v.Report, err = doc.Fragment(d, links("")); err != nil {
-		return v, err
-	}
-	if !b.Refused {
-		return v, s.addFlips(ctx, &v, b)
-	}
-	v.Anyway = ask.link("/compare", "anyway", "1")
-	v.Advice = "Judge all of them in the same way. Or compare them anyway, and say what differs wherever you quote the difference."
-	if len(b.runs) == 2 && b.runs[0].Dataset.Hash == b.runs[1].Dataset.Hash {
-		v.Advice = "Both runs judged the same responses: their judges differ. Look at how far the judges agree."
-		v.Agree = agreementURL(b.runs[0].ID, "with", b.runs[1].ID)
-	}
-	return v, nil
-}
-
 // A changeView is one way in which runs differ on items.
 type changeView struct {
 	Title   string

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -64,9 +63,13 @@ func (s *Server) labelPage(r *http.Request, run store.Run) (page, error) {
 	}
 	q := r.URL.Query()
 	v := labelView{
-		Run: run, Tabs: s.runTabs(run, "label"), URL: labelURL(run.ID), Who: whoIs(r), Batch: batchOf(q.Get("batch")),
+		Run: run, Tabs: s.runTabs(run, "label"), URL: labelURL(run.ID), Batch: batchOf(q.Get("batch")),
 		Open: run.State != store.Done, Agreement: agreementURL(run.ID), Undone: q.Get("undone") != "",
 		labelForm: labelFormOf(run), Resolve: q.Get("resolve") != "",
+	}
+	if c, err := r.Cookie(annotatorCookie); err == nil {
+		name, _ := url.QueryUnescape(c.Value) // An invalid value has no name.
+		v.Who = server.CleanName(name)
 	}
 	if name := server.CleanName(q.Get("who")); name != "" {
 		v.Who = name
@@ -197,13 +200,10 @@ func (s *Server) addLabelTexts(ctx context.Context, v *labelView) error {
 			continue
 		}
 		shown := itemView{Run: v.Run, Item: rec.Item}
-		v.Question = shown.text("question", "question", 0, rec.Item.Question)
-		v.Response = shown.text("response", "response", 0, rec.Item.Response)
-		for i, ref := range rec.Item.References {
-			v.References = append(v.References, shown.text(fmt.Sprintf("reference %d", i+1), fmt.Sprintf("reference.%d", i), 0, ref))
-		}
-		if turns := rec.Item.Messages; turns != nil {
-			v.Fields = append(v.Fields, shown.text("conversation", "conversation", 0, turns.Text(0, len(turns))))
+		shown.texts()
+		v.Question, v.References, v.Response = shown.Question, shown.References, shown.Response
+		if rec.Item.Messages != nil {
+			v.Fields = append(v.Fields, shown.Conversation)
 		}
 		for _, name := range labels.Blind(rec.Item) {
 			v.Fields = append(v.Fields, shown.text(name, "field."+name, 0, rec.Item.Fields[name]))
@@ -217,19 +217,6 @@ func (s *Server) addLabelTexts(ctx context.Context, v *labelView) error {
 func batchOf(text string) int {
 	n, _ := strconv.Atoi(text)
 	return min(max(n, 1), maxBatch)
-}
-
-// whoIs returns the name of the annotator from the cookie, "" for none.
-func whoIs(r *http.Request) string {
-	c, err := r.Cookie(annotatorCookie)
-	if err != nil {
-		return ""
-	}
-	name, err := url.QueryUnescape(c.Value)
-	if err != nil {
-		return ""
-	}
-	return server.CleanName(name)
 }
 
 // labelPost handles the form of the labelling page: a name, a label, skip or undo.

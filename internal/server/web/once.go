@@ -48,8 +48,25 @@ func countOnce[T any](ctx context.Context, b *bench, key, stamp string, growing 
 	if j == nil || !j.goodFor(stamp, growing, now) {
 		j = &job{stamp: stamp, at: now, done: make(chan struct{})}
 		b.jobs[key] = j
-		b.wg.Go(func() { b.work(j, func(ctx context.Context) (any, error) { return count(ctx) }) })
-		b.forget(key)
+		b.wg.Go(func() {
+			defer close(j.done)
+			select {
+			case b.slots <- struct{}{}:
+				defer func() { <-b.slots }()
+				j.got, j.err = count(b.ctx)
+			case <-b.ctx.Done():
+				j.err = b.ctx.Err()
+			}
+		})
+		if len(b.jobs) > b.most { // Drop the least recently used one, but never the newest.
+			oldest := ""
+			for other, j := range b.jobs {
+				if other != key && (oldest == "" || j.used.Before(b.jobs[oldest].used)) {
+					oldest = other
+				}
+			}
+			delete(b.jobs, oldest)
+		}
 	}
 	j.used = now
 	b.mu.Unlock()
@@ -75,33 +92,6 @@ func (j *job) goodFor(stamp string, growing bool, now time.Time) bool {
 	default:
 		return growing || j.stamp == stamp // Do not start a second one meanwhile.
 	}
-}
-
-// work waits for a slot and runs a job.
-func (b *bench) work(j *job, do func(context.Context) (any, error)) {
-	defer close(j.done)
-	select {
-	case b.slots <- struct{}{}:
-		defer func() { <-b.slots }()
-	case <-b.ctx.Done():
-		j.err = b.ctx.Err()
-		return
-	}
-	j.got, j.err = do(b.ctx)
-}
-
-// forget drops the least recently used job if there are too many, but never the newest.
-func (b *bench) forget(newest string) {
-	if len(b.jobs) <= b.most {
-		return
-	}
-	oldest := ""
-	for key, j := range b.jobs {
-		if key != newest && (oldest == "" || j.used.Before(b.jobs[oldest].used)) {
-			oldest = key
-		}
-	}
-	delete(b.jobs, oldest)
 }
 
 // stampOf returns the version of a run. For a run in progress it changes only every few

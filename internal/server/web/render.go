@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
-	"html/template"
-	"io/fs"
 	"net/http"
-	"path"
 	"strconv"
-	"strings"
 
 	"deem/internal/server"
 	"deem/internal/store"
@@ -42,19 +38,6 @@ type view struct {
 	LoggedIn bool // there is a session, which can be logged out
 	HasQueue bool // workers can judge runs
 	Static   bool // the page is written to a file
-}
-
-// parseTemplates parses every template together with the layout and the shared parts.
-func (s *Server) parseTemplates() map[string]*template.Template {
-	base := template.Must(template.New("layout.html").Funcs(s.functions()).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html"))
-	files, _ := fs.Glob(templateFiles, "templates/*.html") //nolint:errcheck // The pattern is well formed.
-	pages := map[string]*template.Template{}
-	for _, name := range files {
-		if key := strings.TrimSuffix(path.Base(name), ".html"); key != "layout" && key != "parts" {
-			pages[key] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, name))
-		}
-	}
-	return pages
 }
 
 // A pageFunc makes a page.

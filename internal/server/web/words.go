@@ -3,7 +3,9 @@ package web
 import (
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net/url"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -17,9 +19,9 @@ import (
 	"deem/internal/words"
 )
 
-// functions returns the functions that templates can call.
-func (s *Server) functions() template.FuncMap {
-	return template.FuncMap{
+// parseTemplates parses every template together with the layout and the shared parts.
+func (s *Server) parseTemplates() map[string]*template.Template {
+	functions := template.FuncMap{
 		"asset":    s.assets.url,
 		"comma":    words.Comma[int],
 		"count":    words.Count,
@@ -46,6 +48,15 @@ func (s *Server) functions() template.FuncMap {
 		"met":         func(score *float64) bool { return score != nil && *score >= 0.5 },
 		"tagURL":      func(tag string) string { return runsFilter{Tag: tag}.link("/") },
 	}
+	base := template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html"))
+	files, _ := fs.Glob(templateFiles, "templates/*.html") //nolint:errcheck // The pattern is well formed.
+	pages := map[string]*template.Template{}
+	for _, name := range files {
+		if key := strings.TrimSuffix(path.Base(name), ".html"); key != "layout" && key != "parts" {
+			pages[key] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, name))
+		}
+	}
+	return pages
 }
 
 // A choice is a form field that filters by one of the names in List.
