@@ -18,11 +18,10 @@ import (
 // A glance is the first screen of a run: the score, its components, and where to look next.
 // The sections below it do not repeat its numbers.
 type glance struct {
-	Metric, Value, Interval string
-	Held                    string // why there is no score
-	Bar                     *intervalBar
-	Facts                   []glanceFact
-	Warning                 string
+	scoreView
+	Metric  string
+	Facts   []glanceFact
+	Warning string
 
 	Title string        // of the bars
 	Bars  []glanceBar   // the most important first
@@ -50,29 +49,16 @@ type glanceNext struct{ What, Why, URL string }
 // glanceBars is how many categories fit on the first screen.
 const glanceBars = 9
 
-// heldReason returns why the score of a report is withheld, or "" if it is not.
-func heldReason(r report.Report) string {
-	if r.Hold == nil {
-		return ""
-	}
-	return r.Hold.Reason
-}
-
 // newGlance returns the first screen for the report of a run, with the numbers next to the
 // score.
 func newGlance(run store.Run, r report.Report) *glance {
-	g := &glance{Held: heldReason(r), Warning: words.UpperFirst(r.Warning())}
+	g := &glance{scoreView: scoreOf(run, r), Warning: words.UpperFirst(r.Warning())}
 	if len(r.Metrics) == 0 {
 		g.Held = "no item has been judged yet"
 		return g
 	}
 	m := r.Metrics[0]
 	g.Metric = m.Metric
-	if m.Judged != nil {
-		g.Value, g.Interval, g.Bar = doc.Percent(m.Judged.Value), m.Judged.Ends("%.1f", 100), newIntervalBar(*m.Judged)
-	} else {
-		g.Held = cmp.Or(g.Held, "nothing was judged")
-	}
 	c := r.Calls
 	add := func(f glanceFact) { g.Facts = append(g.Facts, f) }
 	judged := glanceFact{Name: "Judged", Value: words.Comma(r.Judged), About: "of " + words.Count(r.Items, "item")}

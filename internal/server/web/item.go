@@ -61,6 +61,8 @@ type itemView struct {
 	Current       int // the index of the selected trial
 	OtherVerdicts []otherVerdict
 	Labels        []store.Label
+	Graded        bool   // a verdict or a label has a score other than 0 and 1
+	Explained     bool   // a verdict has a reason, or a label a note
 	Note          string // why the prompt cannot be rendered, if so
 }
 
@@ -75,30 +77,6 @@ func (v itemView) Marked(class string) bool {
 		}
 	}
 	return false
-}
-
-// records returns the records of the item in this run and in others.
-func (v itemView) records() []deem.Record {
-	var list []deem.Record
-	for _, t := range v.Trials {
-		list = append(list, t.Record)
-	}
-	for _, b := range v.OtherVerdicts {
-		list = append(list, b.Trials...)
-	}
-	return list
-}
-
-// Graded reports whether a verdict or a label has a score other than 0 and 1.
-func (v itemView) Graded() bool {
-	return slices.ContainsFunc(v.Labels, func(l store.Label) bool { return l.Score != 0 && l.Score != 1 }) ||
-		slices.ContainsFunc(v.records(), func(r deem.Record) bool { return r.Verdict != nil && r.Verdict.Score != 0 && r.Verdict.Score != 1 })
-}
-
-// Explained reports whether a verdict has a reason or a label has a note.
-func (v itemView) Explained() bool {
-	return slices.ContainsFunc(v.Labels, func(l store.Label) bool { return l.Note != "" }) ||
-		slices.ContainsFunc(v.records(), func(r deem.Record) bool { return r.Verdict != nil && r.Verdict.Reason != "" })
 }
 
 // A trialView is one record of the item.
@@ -165,7 +143,24 @@ func (s *Server) itemPage(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	v.Labels = slices.DeleteFunc(v.Labels, func(l store.Label) bool { return l.Item != v.Hash })
+	for _, l := range v.Labels {
+		v.said(l.Score, l.Note)
+	}
+	for _, other := range v.OtherVerdicts {
+		recs = append(recs, other.Trials...)
+	}
+	for _, rec := range recs {
+		if rec.Verdict != nil {
+			v.said(rec.Verdict.Score, rec.Verdict.Reason)
+		}
+	}
 	return page{Template: "item", Title: excerpt(id), Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
+}
+
+// said notes the score of a verdict or a label, and why it was given.
+func (v *itemView) said(score float64, why string) {
+	v.Graded = v.Graded || score != 0 && score != 1
+	v.Explained = v.Explained || why != ""
 }
 
 // texts fills in the texts of the item.

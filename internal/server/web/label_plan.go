@@ -161,8 +161,6 @@ type labelling struct {
 	mu            sync.Mutex
 	labelSessions map[string]*labelSession // by run and annotator
 	held          map[string]heldBy        // by run and item
-	now           func() time.Time         // for tests
-	order         map[string]time.Time     // when each labelling session was last used, to drop the oldest
 }
 
 // A heldBy is the annotator who is looking at an item.
@@ -188,6 +186,7 @@ type labelSession struct {
 	putOff  map[string]int // sequence number by hash of the skipped item
 	puts    int
 	history []change
+	used    time.Time
 }
 
 // A change is an action that can be undone.
@@ -204,18 +203,17 @@ func (l *labelling) labelSession(run, who string) *labelSession {
 	if d == nil {
 		if len(l.labelSessions) >= maxLabelSessions { // Drop the least recently used one.
 			oldest := ""
-			for key, at := range l.order {
-				if oldest == "" || at.Before(l.order[oldest]) {
+			for key, d := range l.labelSessions {
+				if oldest == "" || d.used.Before(l.labelSessions[oldest].used) {
 					oldest = key
 				}
 			}
 			delete(l.labelSessions, oldest)
-			delete(l.order, oldest)
 		}
 		d = &labelSession{l: l, run: run, putOff: map[string]int{}}
 		l.labelSessions[key] = d
 	}
-	l.order[key] = l.now()
+	d.used = time.Now()
 	return d
 }
 
@@ -227,15 +225,15 @@ func (d *labelSession) skipped(hash string) bool {
 // held reports whether somebody else is looking at an item.
 func (d *labelSession) held(hash, who string) bool {
 	h, ok := d.l.held[d.run+"\x00"+hash]
-	return ok && h.who != who && d.l.now().Before(h.until)
+	return ok && h.who != who && time.Now().Before(h.until)
 }
 
 // hold withholds an item from others for holdTime.
 func (d *labelSession) hold(hash, who string) {
 	if l := d.l; len(l.held) >= maxHeld {
-		maps.DeleteFunc(l.held, func(_ string, h heldBy) bool { return l.now().After(h.until) })
+		maps.DeleteFunc(l.held, func(_ string, h heldBy) bool { return time.Now().After(h.until) })
 	}
-	d.l.held[d.run+"\x00"+hash] = heldBy{who, d.l.now().Add(holdTime)}
+	d.l.held[d.run+"\x00"+hash] = heldBy{who, time.Now().Add(holdTime)}
 }
 
 // skip moves an item behind all others.

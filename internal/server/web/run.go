@@ -152,7 +152,7 @@ func links(run string) doc.URLs {
 	}
 }
 
-// A scoreView is the score of a run in the list of runs.
+// A scoreView is the score of a run, in the list of runs and on its own page.
 type scoreView struct {
 	Run      store.Run
 	Value    string
@@ -162,9 +162,12 @@ type scoreView struct {
 	estimate stat.Estimate
 }
 
-// scoreOf returns the score of a report for the list of runs.
+// scoreOf returns the score of a report.
 func scoreOf(run store.Run, r report.Report) scoreView {
-	v := scoreView{Run: run, Held: heldReason(r)}
+	v := scoreView{Run: run}
+	if r.Hold != nil {
+		v.Held = r.Hold.Reason
+	}
 	if len(r.Metrics) == 0 {
 		v.Held = "no records"
 		return v

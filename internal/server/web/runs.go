@@ -243,29 +243,17 @@ func (s *Server) listed(ctx context.Context, f runsFilter, list *runsList) ([]ru
 // sortRuns sorts rows, which are newest first. It keeps the rows of a dataset together
 // unless f.Flat is set. It reports whether some scores were not ready in time.
 func (s *Server) sortRuns(ctx context.Context, rows []runRow, f runsFilter) (late bool) {
-	value := map[string]float64{}
-	switch f.Sort {
-	case "score":
+	score := map[string]float64{}
+	if f.Sort == "score" {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		for _, r := range rows {
 			v, err := s.reports.score(ctx, r.Run)
-			switch {
-			case errors.Is(err, context.DeadlineExceeded):
-				late = true
-			case err == nil && v.Value != "":
-				value[r.ID] = -v.estimate.Value
-				continue
+			late = late || errors.Is(err, context.DeadlineExceeded)
+			score[r.ID] = -1
+			if err == nil && v.Value != "" {
+				score[r.ID] = v.estimate.Value
 			}
-			value[r.ID] = 1
-		}
-	case "cost":
-		for _, r := range rows {
-			value[r.ID] = -float64(r.CostMicros)
-		}
-	case "items":
-		for _, r := range rows {
-			value[r.ID] = -float64(r.Dataset.Items)
 		}
 	}
 	place := map[string]int{}
@@ -278,10 +266,17 @@ func (s *Server) sortRuns(ctx context.Context, rows []runRow, f runsFilter) (lat
 		if c := cmp.Compare(place[a.DatasetName], place[b.DatasetName]); c != 0 {
 			return c
 		}
-		if f.Sort == "name" {
+		switch f.Sort {
+		case "score":
+			return cmp.Compare(score[b.ID], score[a.ID])
+		case "cost":
+			return cmp.Compare(b.CostMicros, a.CostMicros)
+		case "items":
+			return cmp.Compare(b.Dataset.Items, a.Dataset.Items)
+		case "name":
 			return cmp.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title()))
 		}
-		return cmp.Compare(value[a.ID], value[b.ID])
+		return 0
 	})
 	return late
 }

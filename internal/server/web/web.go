@@ -75,7 +75,7 @@ func New(core *server.Server, o Options) *Server {
 		Server: core, title: cmp.Or(o.Title, "deem"), queue: o.Queue,
 		reports: newReports(core.Background, core.Store), bench: newBench(core.Background, 2, 32), counts: newBench(core.Background, 8, 256),
 		streams: make(chan struct{}, maxStreams), poll: pollEvery, assets: newAssets(),
-		labelling: &labelling{labelSessions: map[string]*labelSession{}, held: map[string]heldBy{}, order: map[string]time.Time{}, now: time.Now},
+		labelling: &labelling{labelSessions: map[string]*labelSession{}, held: map[string]heldBy{}},
 	}
 	s.pages = s.parseTemplates()
 	wait := func() {
