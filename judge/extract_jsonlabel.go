@@ -41,8 +41,11 @@ func (m *menu) objectVerdict(o *object) (found Found, tries bool, err error) {
 		}
 		found, err := m.verdict(o, key)
 		if err == nil {
-			if other := m.disputed(o, found.Label); other != "" {
-				return Found{}, true, contradiction(found.Label, other)
+			for _, sure := range verdictKeys[:surely] {
+				f, _ := o.get(sure)
+				if other, ok := m.any(f.value); ok && other != found.Label {
+					return Found{}, true, contradiction(found.Label, other)
+				}
 			}
 			return found, true, nil
 		}
@@ -62,19 +65,6 @@ func (m *menu) objectVerdict(o *object) (found Found, tries bool, err error) {
 		}
 	}
 	return Found{}, refused != nil, refused
-}
-
-// disputed returns a label other than the given one under a key that always holds a
-// verdict, or "".
-func (m *menu) disputed(o *object, label string) string {
-	for _, key := range verdictKeys[:surely] {
-		if f, ok := o.get(key); ok {
-			if other, ok := m.any(f.value); ok && other != label {
-				return other
-			}
-		}
-	}
-	return ""
 }
 
 // onlyValue returns the label of o if exactly one label occurs among its values.
@@ -120,29 +110,21 @@ func (m *menu) any(v any) (string, bool) {
 		return m.value(v)
 	case json.Number:
 		return m.equal(string(v))
-	case bool:
-		return m.boolean(v)
+	case bool: // a label if the labels are yes and no, or true and false
+		for _, pair := range [][2]string{{"yes", "no"}, {"true", "false"}, {"是", "否"}} {
+			yes, ok1 := m.equal(pair[0])
+			no, ok2 := m.equal(pair[1])
+			switch {
+			case !ok1 || !ok2 || len(m.labels) != 2:
+			case v:
+				return yes, true
+			default:
+				return no, true
+			}
+		}
 	case []any:
 		if len(v) == 1 {
 			return m.any(v[0])
-		}
-	}
-	return "", false
-}
-
-// boolean reads true and false as labels if the labels are yes and no, or true and false.
-func (m *menu) boolean(b bool) (string, bool) {
-	if len(m.labels) != 2 {
-		return "", false
-	}
-	for _, pair := range [][2]string{{"yes", "no"}, {"true", "false"}, {"是", "否"}} {
-		yes, ok1 := m.equal(pair[0])
-		no, ok2 := m.equal(pair[1])
-		if ok1 && ok2 {
-			if b {
-				return yes, true
-			}
-			return no, true
 		}
 	}
 	return "", false

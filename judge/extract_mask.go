@@ -46,9 +46,21 @@ func mask(reply, response string) string {
 	}
 	// A fence is not three quotes.
 	k.open = strings.ReplaceAll(blank(reply, k.guards), "```", "   ")
-	k.first, k.last = outerLines(reply)
+	pos := 0
+	for line := range strings.Lines(reply) {
+		if strings.TrimFunc(line, isSpace) != "" {
+			k.last = span{pos, pos + len(line)}
+			if k.first.end == 0 {
+				k.first = k.last
+			}
+		}
+		pos += len(line)
+	}
+	// Computed once: doing so for every quotation on a long line would take quadratic time.
 	for _, s := range []span{k.first, k.last, {0, len(reply)}} {
-		k.core = append(k.core, core(reply, s))
+		inner := strings.TrimLeftFunc(reply[s.start:s.end], isDecoration)
+		start := s.end - len(inner)
+		k.core = append(k.core, span{start, start + len(strings.TrimRightFunc(inner, isDecoration))})
 	}
 	k.fences()
 	k.blockquotes()
@@ -105,21 +117,6 @@ func (o *object) freeText() []span {
 		}
 	}
 	return out
-}
-
-// outerLines returns the first and the last non-blank line of s.
-func outerLines(s string) (first, last span) {
-	pos, found := 0, false
-	for line := range strings.Lines(s) {
-		if strings.TrimFunc(line, isSpace) != "" {
-			last = span{pos, pos + len(line)}
-			if !found {
-				first, found = last, true
-			}
-		}
-		pos += len(line)
-	}
-	return first, last
 }
 
 // hide blanks the parts of s that are not guarded. A guard inside a quotation is itself
@@ -183,14 +180,6 @@ func (k *masker) bare(i, j int) bool {
 		}
 	}
 	return false
-}
-
-// core returns s without the decoration at both ends. It is computed once: doing so for
-// every quotation on a long line would take quadratic time.
-func core(text string, s span) span {
-	inner := strings.TrimLeftFunc(text[s.start:s.end], isDecoration)
-	start := s.end - len(inner)
-	return span{start, start + len(strings.TrimRightFunc(inner, isDecoration))}
 }
 
 // fences hides the contents of fenced blocks that occur in the response and are not JSON.

@@ -29,9 +29,19 @@ func copies(reply, response string) []span {
 		shared[small[i:i+minRun]] = 0
 	}
 	for i := 0; i+minRun <= len(response); i++ {
-		if known, ok := shared[response[i:i+minRun]]; ok {
-			shared[response[i:i+minRun]] = known | edges(response, i, i+minRun)
+		run, after := response[i:i+minRun], response[i+minRun:]
+		known, ok := shared[run]
+		if !ok {
+			continue
 		}
+		known |= inResponse
+		if !isLatinWord(firstRune(run)) || !isLatinWord(lastRune(response[:i])) {
+			known |= beginsAsWord
+		}
+		if !isLatinWord(lastRune(run)) || !isLatinWord(firstRune(after)) {
+			known |= endsAsWord
+		}
+		shared[run] = known
 	}
 	var out []span
 	for i := 0; i+minRun <= len(reply); i++ {
@@ -53,18 +63,6 @@ func copies(reply, response string) []span {
 		}
 	}
 	return out
-}
-
-// edges returns the properties of text[i:j] in text.
-func edges(text string, i, j int) uint8 {
-	e := uint8(inResponse)
-	if !isLatinWord(firstRune(text[i:j])) || !isLatinWord(lastRune(text[:i])) {
-		e |= beginsAsWord
-	}
-	if !isLatinWord(lastRune(text[i:j])) || !isLatinWord(firstRune(text[j:])) {
-		e |= endsAsWord
-	}
-	return e
 }
 
 // skipWord returns the start of s without its first word.

@@ -126,7 +126,15 @@ func bounded(text string, i, j int, label string) bool {
 	if isLatinWord(lastRune(label)) && !openRight(text[j:], label) {
 		return false
 	}
-	return !isLetterLabel(label) || !operatorAround(text, i, j)
+	if !isLetterLabel(label) {
+		return true
+	}
+	// An operator may join a letter to something else: the A of A+ and A>B is not the label
+	// A. A tag around it does not.
+	const ops = "+<>=&@%^~"
+	before, after := lastRune(text[:i]), firstRune(text[j:])
+	return (before == '>' || !strings.ContainsRune(ops, before)) &&
+		(strings.HasPrefix(text[j:], "</") || !strings.ContainsRune(ops, after))
 }
 
 // openLeft reports whether a word may begin after s. A hyphen, apostrophe or underscore
@@ -165,14 +173,3 @@ func openRight(s, label string) bool {
 
 // isLetterLabel reports whether label is one letter or digit, such as A.
 func isLetterLabel(label string) bool { return utf8.RuneCountInString(label) == 1 }
-
-// operatorAround reports whether an operator joins text[i:j] to something else: the A of A+
-// and A>B is not the label A.
-func operatorAround(text string, i, j int) bool {
-	const ops = "+<>=&@%^~"
-	before, after := lastRune(text[:i]), firstRune(text[j:])
-	closesTag := after == '<' && strings.HasPrefix(text[j:], "</")
-	opensTag := before == '>'
-	return after != 0 && strings.ContainsRune(ops, after) && !closesTag ||
-		before != 0 && strings.ContainsRune(ops, before) && !opensTag
-}

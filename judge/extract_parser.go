@@ -195,28 +195,24 @@ func (p *parser) field(o *object, depth int) bool {
 // key reads a key with or without quotes.
 func (p *parser) key() (string, bool) {
 	r, n := utf8.DecodeRuneInString(p.s[p.pos:])
-	if closers := closerOf(r); closers != "" {
-		p.repaired = p.repaired || r != '"'
-		return p.quotedKey(n, closers)
-	}
-	if !unicode.IsLetter(r) && r != '_' && r != '$' {
+	closers := closerOf(r)
+	if closers == "" && !unicode.IsLetter(r) && r != '_' && r != '$' {
 		return "", false
 	}
-	p.repaired, p.bareKey = true, true
-	start := p.pos
-	for !p.done() && p.pos-start <= maxBare {
-		r, n := utf8.DecodeRuneInString(p.s[p.pos:])
-		if !isWord(r) && r != '_' && r != '-' && r != ' ' && r != '$' {
-			break
+	if closers == "" {
+		p.repaired, p.bareKey = true, true
+		start := p.pos
+		for !p.done() && p.pos-start <= maxBare {
+			r, n := utf8.DecodeRuneInString(p.s[p.pos:])
+			if !isWord(r) && r != '_' && r != '-' && r != ' ' && r != '$' {
+				break
+			}
+			p.pos += n
+			p.allowance -= n
 		}
-		p.pos += n
-		p.allowance -= n
+		return strings.TrimRight(p.s[start:p.pos], " "), true
 	}
-	return strings.TrimRight(p.s[start:p.pos], " "), true
-}
-
-// quotedKey reads a key whose opening quote has n bytes.
-func (p *parser) quotedKey(n int, closers string) (string, bool) {
+	p.repaired = p.repaired || r != '"'
 	p.pos += n
 	u := unescaped{from: p.pos}
 	for !p.done() {

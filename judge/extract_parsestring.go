@@ -105,7 +105,23 @@ func (p *parser) keyFollows(rest string) bool {
 	case r == '}' || r == '｝' || r == ']' || r == '/' || r == '#' || r == '.':
 		return true
 	case closerOf(r) != "":
-		return quotedKeyIn(rest[n:], closerOf(r), far)
+		// It must be the rest of a quoted key and a colon. If that cannot be decided within
+		// far bytes it is true, because valid JSON may have long keys.
+		s, closers, escaped := rest[n:], closerOf(r), false
+		for i, r := range s {
+			switch {
+			case i > far:
+				return true
+			case escaped:
+				escaped = false
+			case r == '\\':
+				escaped = true
+			case strings.ContainsRune(closers, r):
+				after := strings.TrimLeft(s[i+utf8.RuneLen(r):min(len(s), i+far)], " \t\r\n")
+				return after == "" || after[0] == ':' || strings.HasPrefix(after, "：")
+			}
+		}
+		return true
 	}
 	for i, r := range rest {
 		switch {
@@ -116,26 +132,6 @@ func (p *parser) keyFollows(rest string) bool {
 		}
 	}
 	return true // Cut off inside a key.
-}
-
-// quotedKeyIn reports whether s is the rest of a quoted key and a colon. If that cannot be
-// decided within far bytes it returns true, because valid JSON may have long keys.
-func quotedKeyIn(s, closers string, far int) bool {
-	escaped := false
-	for i, r := range s {
-		switch {
-		case i > far:
-			return true
-		case escaped:
-			escaped = false
-		case r == '\\':
-			escaped = true
-		case strings.ContainsRune(closers, r):
-			rest := strings.TrimLeft(s[i+utf8.RuneLen(r):min(len(s), i+far)], " \t\r\n")
-			return rest == "" || rest[0] == ':' || strings.HasPrefix(rest, "：")
-		}
-	}
-	return true
 }
 
 // escape reads an escape sequence. It returns false if the text ends within it.

@@ -250,11 +250,14 @@ func (p *declaredProtocol) confidence(f found, s said, tokens []deem.TokenLogpro
 	}
 	mine, all := 0.0, 0.0
 	for _, t := range sortedKeys(probs) {
-		if label, ok := p.begins(t); ok {
-			all += probs[t]
-			if label == f.label {
-				mine += probs[t]
-			}
+		begin := strings.ToLower(strings.TrimLeft(t, " \t\r\n\"'*"))
+		begun := slices.DeleteFunc(p.decl.labelNames(), func(l string) bool { return !strings.HasPrefix(strings.ToLower(l), begin) })
+		if begin == "" || len(begun) != 1 {
+			continue
+		}
+		all += probs[t]
+		if begun[0] == f.label {
+			mine += probs[t]
 		}
 	}
 	c := min(mine/all, 1)
@@ -262,17 +265,4 @@ func (p *declaredProtocol) confidence(f found, s said, tokens []deem.TokenLogpro
 		return nil
 	}
 	return &c
-}
-
-// begins returns the label that token begins, if it is the only one.
-func (p *declaredProtocol) begins(token string) (string, bool) {
-	token = strings.ToLower(strings.TrimLeft(token, " \t\r\n\"'*"))
-	label, n := "", 0
-	for _, l := range p.decl.Labels {
-		if token != "" && strings.HasPrefix(strings.ToLower(l.Label), token) {
-			label = l.Label
-			n++
-		}
-	}
-	return label, n == 1
 }
