@@ -71,7 +71,19 @@ func checkSent(req deem.Request, settings string, reply deem.Reply) (problem str
 			return problem, true
 		}
 	}
-	return c.schema(req), true
+	if len(req.Schema) == 0 || c.dropped.Has("schema") {
+		return "", true
+	}
+	hash, err := deem.Hash(req.Schema)
+	if err != nil {
+		return fmt.Sprintf("the schema of the judge cannot be read: %v", err), true
+	}
+	for _, values := range c.sent {
+		if slices.Contains(values, "sha256:"+deem.ShortHash(hash)) {
+			return "", true
+		}
+	}
+	return fmt.Sprintf("the judge asks for a reply by schema %s, and the call does not say that it was sent", deem.ShortHash(hash)), true
 }
 
 // param compares one parameter.
@@ -109,22 +121,4 @@ func (c wireCheck) find(name string) (float64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// schema compares the schema of a reply with its hash in the call.
-func (c wireCheck) schema(req deem.Request) string {
-	if len(req.Schema) == 0 || c.dropped.Has("schema") {
-		return ""
-	}
-	hash, err := deem.Hash(req.Schema)
-	if err != nil {
-		return fmt.Sprintf("the schema of the judge cannot be read: %v", err)
-	}
-	want := "sha256:" + deem.ShortHash(hash)
-	for _, values := range c.sent {
-		if slices.Contains(values, want) {
-			return ""
-		}
-	}
-	return fmt.Sprintf("the judge asks for a reply by schema %s, and the call does not say that it was sent", deem.ShortHash(hash))
 }

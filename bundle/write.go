@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
@@ -167,11 +168,8 @@ func (w *writer) records(src Source) (Manifest, error) {
 func (w *writer) record(rec deem.Record, item string) error {
 	wire := toRecord(rec, item)
 	body, err := deem.Canonical(wire)
-	if err != nil {
-		return fmt.Errorf("record of item %q: %w", rec.Item.ID, err)
-	}
-	sealed, err := deem.Canonical(wire.sealed())
-	if err != nil {
+	sealed, err2 := deem.Canonical(wire.sealed())
+	if err := cmp.Or(err, err2); err != nil {
 		return fmt.Errorf("record of item %q: %w", rec.Item.ID, err)
 	}
 	if w.redact {

@@ -16,9 +16,24 @@ import (
 // needs no want. A row without references is an answer to the one of items whose id is in
 // the field of, or probe_of.
 func (s *Set) AddBank(rows, items iter.Seq2[deem.Item, error]) error {
-	known, err := answered(rows, items)
-	if err != nil {
-		return err
+	known := map[string]*deem.Item{} // the items that the rows answer
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if id := field(row, "of", fieldOf); id != "" {
+			known[id] = nil
+		}
+	}
+	if len(known) > 0 {
+		for it, err := range items {
+			if err != nil {
+				return err
+			}
+			if _, ok := known[it.ID]; ok {
+				known[it.ID] = &it
+			}
+		}
 	}
 	seen := map[string]bool{}
 	for _, p := range s.probes {
@@ -52,31 +67,6 @@ func field(it deem.Item, names ...string) string {
 		}
 	}
 	return ""
-}
-
-// answered returns the items that the rows of a bank answer.
-func answered(rows, items iter.Seq2[deem.Item, error]) (map[string]*deem.Item, error) {
-	known := map[string]*deem.Item{}
-	for row, err := range rows {
-		if err != nil {
-			return nil, err
-		}
-		if id := field(row, "of", fieldOf); id != "" {
-			known[id] = nil
-		}
-	}
-	if len(known) == 0 {
-		return known, nil
-	}
-	for it, err := range items {
-		if err != nil {
-			return nil, err
-		}
-		if _, ok := known[it.ID]; ok {
-			known[it.ID] = &it
-		}
-	}
-	return known, nil
 }
 
 // bankProbe makes a probe from a row.

@@ -153,7 +153,10 @@ func numbers(text string) []numberSpan {
 	for _, at := range numberForm().FindAllStringIndex(text, -1) {
 		s := span{at[0], at[1]}
 		inDate := slices.ContainsFunc(ds, func(d dateSpan) bool { return d.from <= s.from && s.to <= d.to })
-		if inDate || touches(text, s) {
+		before, _ := utf8.DecodeLastRuneInString(text[:s.from])
+		after, _ := utf8.DecodeRuneInString(text[s.to:])
+		// A full stop or a comma after a number ends a sentence or a clause.
+		if inDate || joined(before) || joined(after) && after != '.' && after != ',' && after != '\'' {
 			continue
 		}
 		digits := text[s.from:s.to]
@@ -162,16 +165,10 @@ func numbers(text string) []numberSpan {
 	return found
 }
 
-// touches reports whether a number is part of something else, such as 10:30, B12, 3-4, 1st
-// or 1/2.
-func touches(text string, s span) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:s.from])
-	after, _ := utf8.DecodeRuneInString(text[s.to:])
-	joined := func(r rune) bool {
-		return unicode.IsLetter(r) && r < 0x2e80 || strings.ContainsRune(":/-–'’#_.,", r)
-	}
-	// A full stop or a comma after a number ends a sentence or a clause.
-	return joined(before) || joined(after) && after != '.' && after != ',' && after != '\''
+// joined reports whether a rune next to a number makes it part of something else, such as
+// 10:30, B12, 3-4, 1st or 1/2.
+func joined(r rune) bool {
+	return unicode.IsLetter(r) && r < 0x2e80 || strings.ContainsRune(":/-–'’#_.,", r)
 }
 
 // vagueWords next to a number mean that other values satisfy it too.
