@@ -362,12 +362,14 @@ func (c *checker) epilogue(lines *scanner, l line) error {
 	case signed == nil && signer != nil:
 		wrong("the bundle is not signed, and should be by %s", Fingerprint(signer))
 	case signed == nil:
-	default:
-		if err := signed.check(m.Root); err != nil {
-			wrong("%v", err)
-		} else if signer != nil && !bytes.Equal(signed.Key, signer) {
-			wrong("the bundle is signed by %s, and not by %s", Fingerprint(signed.Key), Fingerprint(signer))
-		}
+	case signed.Algorithm != "ed25519":
+		wrong("the signature is of the unknown kind %q", signed.Algorithm)
+	case len(signed.Key) != ed25519.PublicKeySize:
+		wrong("the public key has %d bytes, and not %d", len(signed.Key), ed25519.PublicKeySize)
+	case !ed25519.Verify(signed.Key, signedText(m.Root), signed.Signature):
+		wrong("the signature does not fit the manifest and the key in the file")
+	case signer != nil && !bytes.Equal(signed.Key, signer):
+		wrong("the bundle is signed by %s, and not by %s", Fingerprint(signed.Key), Fingerprint(signer))
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package bundle
 import (
 	"cmp"
 	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -194,4 +196,31 @@ func (w *writer) line(kind string, body, sealed []byte) error {
 	w.buf = l.appendTo(w.buf[:0])
 	_, err := w.file.Write(w.buf)
 	return err
+}
+
+// A signature signs a bundle: with Ed25519, for the hash of the manifest's line, and
+// through the chain for everything before it.
+type signature struct {
+	Algorithm string `json:"algorithm"` // "ed25519"
+	Key       []byte `json:"key"`       // the public key
+	Signature []byte `json:"signature"`
+}
+
+// signedText returns the text that is signed.
+func signedText(manifestHash string) []byte {
+	return []byte(format + " signature\n" + manifestHash + "\n")
+}
+
+func sign(key ed25519.PrivateKey, manifestHash string) signature {
+	return signature{
+		Algorithm: "ed25519", Key: key.Public().(ed25519.PublicKey),
+		Signature: ed25519.Sign(key, signedText(manifestHash)),
+	}
+}
+
+// Fingerprint returns a short name of a public key: the first sixteen digits of its
+// SHA-256.
+func Fingerprint(key ed25519.PublicKey) string {
+	sum := sha256.Sum256(key)
+	return hex.EncodeToString(sum[:8])
 }

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -94,10 +95,22 @@ func thinking(reply string) (drop []span, open bool) {
 			return []span{{0, i + len("assistantfinal")}}, false
 		}
 	}
-	opened := -1
+	const longest = 40 // maximum length of a tag
+	opened, pos := -1, 0
 	var nextObject func() (*object, place, bool)
 	var json span // the last valid object that was examined
-	for m := range thinkTags(reply) {
+	for {
+		i := strings.IndexAny(reply[pos:], "<[◁")
+		if i < 0 {
+			break
+		}
+		start := pos + i
+		tag := thinkTag().FindStringSubmatch(reply[start:min(len(reply), start+longest)])
+		if tag == nil {
+			pos = start + 1
+			continue
+		}
+		pos = start + len(tag[0])
 		if nextObject == nil {
 			var stop func()
 			nextObject, stop = iter.Pull2(scanObjects(reply, beginning(reply)))
@@ -105,7 +118,7 @@ func thinking(reply string) (drop []span, open bool) {
 		}
 		// A tag inside a valid object is part of a string, because anywhere else it would
 		// make the object invalid.
-		for json.end <= m[0] {
+		for json.end <= start {
 			o, _, ok := nextObject()
 			if !ok {
 				json = span{len(reply), len(reply) + 1}
@@ -113,61 +126,24 @@ func thinking(reply string) (drop []span, open bool) {
 				json = span{o.start, o.end}
 			}
 		}
-		if quotedTag(reply, m[0], m[1]) || json.start <= m[0] {
+		if quotedTag(reply, start, pos) || json.start <= start {
 			continue
 		}
-		switch closing := closes(reply, m); {
+		closing := slices.ContainsFunc(tag[1:], func(s string) bool { return s == "/" || strings.EqualFold(s, "end") })
+		switch {
 		case closing && opened >= 0:
-			drop = append(drop, span{opened, m[1]})
+			drop = append(drop, span{opened, pos})
 			opened = -1
 		case closing:
-			drop = []span{{0, m[1]}}
+			drop = []span{{0, pos}}
 		case opened < 0:
-			opened = m[0]
+			opened = start
 		}
 	}
 	if opened >= 0 {
 		return append(drop, span{opened, len(reply)}), true
 	}
 	return drop, false
-}
-
-// thinkTags yields the matches of thinkTag in reply.
-func thinkTags(reply string) iter.Seq[[]int] {
-	const longest = 40 // maximum length of a tag
-	return func(yield func([]int) bool) {
-		for pos := 0; ; pos++ {
-			i := strings.IndexAny(reply[pos:], "<[◁")
-			if i < 0 {
-				return
-			}
-			pos += i
-			m := thinkTag().FindStringSubmatchIndex(reply[pos:min(len(reply), pos+longest)])
-			if m == nil {
-				continue
-			}
-			for g := range m {
-				if m[g] >= 0 {
-					m[g] += pos
-				}
-			}
-			if !yield(m) {
-				return
-			}
-			pos = m[1] - 1
-		}
-	}
-}
-
-// closes reports whether the tag at m closes a block.
-func closes(reply string, m []int) bool {
-	for g := 2; g < len(m); g += 2 {
-		if m[g] >= 0 {
-			s := reply[m[g]:m[g+1]]
-			return s == "/" || strings.EqualFold(s, "end")
-		}
-	}
-	return false
 }
 
 // quotedTag reports whether the tag itself is in quotes, for example if a judge writes that

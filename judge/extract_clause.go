@@ -291,18 +291,9 @@ var degrees = wordSet(`partially partly half mostly mainly largely nearly almost
 // graded reports whether the clause qualifies the label: "partially CORRECT" is neither
 // CORRECT nor INCORRECT.
 func (c clause) graded() bool {
-	for _, w := range c.nearest(2) {
-		if degrees[w] {
-			return true
-		}
-	}
 	tail := lastRunes(c.raw, 4)
-	for _, w := range []string{"部分", "基本", "大致", "几乎", "幾乎", "半"} {
-		if strings.Contains(tail, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.nearest(2), func(w string) bool { return degrees[w] }) ||
+		slices.ContainsFunc([]string{"部分", "基本", "大致", "几乎", "幾乎", "半"}, func(w string) bool { return strings.Contains(tail, w) })
 }
 
 // reported reports whether the clause quotes someone else.

@@ -84,14 +84,7 @@ func monthOf(s string) time.Month {
 
 // write returns a date in a style.
 func (style dateStyle) write(t time.Time) string {
-	switch style {
-	case monthFirst:
-		return t.Format("January 2, 2006")
-	case iso:
-		return t.Format("2006-01-02")
-	default:
-		return t.Format("2 January 2006")
-	}
+	return t.Format([...]string{dayFirst: "2 January 2006", monthFirst: "January 2, 2006", iso: "2006-01-02"}[style])
 }
 
 // months are the names of the months in the languages that dates are translated to.
