@@ -301,41 +301,36 @@ func (a *app) keygenCommand() *cobra.Command {
 		Use: "keygen NAME", Short: "make keys to sign run files", Long: keygenHelp,
 		Example:     "  deem keygen lab\n  deem export last -o run.deem --sign lab.key\n  deem verify run.deem --signer lab.pub",
 		Annotations: map[string]string{noConfig: "yes"},
-		Args: func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage.Mark(deem.WithHint(fmt.Errorf("deem keygen needs one name, not %s", words.Count(len(args), "argument")), "deem keygen lab"))
 			}
+			private, public, err := generateKey()
+			if err != nil {
+				return err
+			}
+			key, err := parsePublicKey(public)
+			if err != nil {
+				return err
+			}
+			name := args[0]
+			for _, f := range []struct {
+				name string
+				text []byte
+				mode os.FileMode
+			}{{name + ".key", private, 0o600}, {name + ".pub", public, 0o644}} {
+				if catalog.FileExists(f.name) {
+					return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", f.name), "choose another name"))
+				}
+				if err := os.WriteFile(filepath.Clean(f.name), f.text, f.mode); err != nil {
+					return err
+				}
+			}
+			if a.json {
+				return writeJSON(a.out, map[string]string{"private": name + ".key", "public": name + ".pub", "fingerprint": bundle.Fingerprint(key)})
+			}
+			a.say("wrote %s.key and %s.pub, fingerprint %s", name, name, bundle.Fingerprint(key))
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.keygen(args[0]) },
 	}
-}
-
-// keygen writes a pair of keys.
-func (a *app) keygen(name string) error {
-	private, public, err := generateKey()
-	if err != nil {
-		return err
-	}
-	key, err := parsePublicKey(public)
-	if err != nil {
-		return err
-	}
-	for _, f := range []struct {
-		name string
-		text []byte
-		mode os.FileMode
-	}{{name + ".key", private, 0o600}, {name + ".pub", public, 0o644}} {
-		if catalog.FileExists(f.name) {
-			return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", f.name), "choose another name"))
-		}
-		if err := os.WriteFile(filepath.Clean(f.name), f.text, f.mode); err != nil {
-			return err
-		}
-	}
-	if a.json {
-		return writeJSON(a.out, map[string]string{"private": name + ".key", "public": name + ".pub", "fingerprint": bundle.Fingerprint(key)})
-	}
-	a.say("wrote %s.key and %s.pub, fingerprint %s", name, name, bundle.Fingerprint(key))
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -41,13 +42,10 @@ func (a *app) claimsCommand() *cobra.Command {
 		Use: "claims TABLE [flags]", Short: "check a table of percentages by arithmetic", Long: claimsHelp,
 		Example:     "  deem claims table.md\n  deem claims table.csv --benchmark locomo",
 		Annotations: map[string]string{noConfig: "yes"},
-		Args: func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage.Mark(deem.WithHint(fmt.Errorf("deem claims needs one table, not %s", words.Count(len(args), "file")), "deem claims table.md"))
 			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
 			if runs < 1 || runs > 10 {
 				return usage.Errorf("--runs is %d, want 1 to 10", runs)
 			}
@@ -62,11 +60,15 @@ func (a *app) claimsCommand() *cobra.Command {
 
 // claims reads and checks a table, and prints the findings.
 func (a *app) claims(name string, o published.TableOptions, runs int) error {
-	in, err := a.openFile(name)
-	if err != nil {
-		return usage.Mark(err)
+	in := a.in
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return usage.Mark(err)
+		}
+		defer func() { _ = f.Close() }()
+		in = f
 	}
-	defer func() { _ = in.Close() }()
 	data, err := io.ReadAll(io.LimitReader(in, published.MaxTableBytes+1))
 	if err == nil && len(data) > published.MaxTableBytes {
 		err = errors.New(name + ": a table has at most 16 MiB")
