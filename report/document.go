@@ -114,28 +114,23 @@ func (r Report) title() string {
 // headline shows the main score and the effect of unjudged items on it.
 func (p *paper) headline() {
 	var tiles doc.Tiles
+	add := func(name, about string, est stat.Estimate) {
+		tiles = append(tiles, doc.Tile{Name: name, Value: doc.Percent(est.Value), Interval: est.Ends("%.1f", 100), About: about, Marks: p.mark(est.Warnings...)})
+	}
 	for i, f := range p.Metrics {
-		tile := doc.Tile{Name: f.Metric, Value: doc.Absent(p.Hold != nil), About: p.counted(f)}
 		if f.Judged == nil {
-			tile.Tone = doc.Warning
+			tiles = append(tiles, doc.Tile{Name: f.Metric, Value: doc.Absent(p.Hold != nil), About: p.counted(f), Tone: doc.Warning})
 		} else {
-			tile.Value, tile.Interval, tile.Marks = doc.Percent(f.Judged.Value), f.Judged.Ends("%.1f", 100), p.mark(f.Judged.Warnings...)
+			add(f.Metric, p.counted(f), *f.Judged)
 		}
-		tiles = append(tiles, tile)
 		if i > 0 {
 			continue
 		}
 		what := p.open(f)
 		if d := f.Decided; d != nil {
-			tiles = append(tiles, doc.Tile{
-				Name: "decided", Value: doc.Percent(d.Value), Interval: d.Ends("%.1f", 100),
-				About: fmt.Sprintf("over the %s of items that the judge decides", doc.Percent(float64(d.N)/float64(f.Items))), Marks: p.mark(d.Warnings...),
-			})
+			add("decided", fmt.Sprintf("over the %s of items that the judge decides", doc.Percent(float64(d.N)/float64(f.Items))), *d)
 		} else if what != "" {
-			tiles = append(tiles, doc.Tile{
-				Name: "strict", Value: doc.Percent(f.Strict.Value), Interval: f.Strict.Ends("%.1f", 100),
-				About: what + " counted as wrong", Marks: p.mark(f.Strict.Warnings...),
-			})
+			add("strict", what+" counted as wrong", f.Strict)
 		}
 		if what != "" {
 			tiles = append(tiles, doc.Tile{
@@ -145,11 +140,7 @@ func (p *paper) headline() {
 		}
 	}
 	if name := p.Head.UpstreamName; name != "" && p.Items > 0 {
-		strict := p.Metrics[0].Strict
-		tiles = append(tiles, doc.Tile{
-			Name: name, Value: doc.Percent(strict.Value), Interval: strict.Ends("%.1f", 100),
-			About: "as upstream counts: unjudged items are wrong", Marks: p.mark(strict.Warnings...),
-		})
+		add(name, "as upstream counts: unjudged items are wrong", p.Metrics[0].Strict)
 	}
 	blocks := []doc.Block{tiles}
 	if p.Hold != nil {

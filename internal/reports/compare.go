@@ -89,13 +89,15 @@ func Compare(ctx context.Context, st store.Store, runs []Compared, people []*Peo
 	o.Labels = len(people) > 0
 	described := make([]compare.Run, len(runs))
 	records := make([]iter.Seq2[deem.Record, error], len(runs))
-	labelled := make([]*labelledRun, len(runs))
+	var labelled []*labelledRun // of all runs, or none
 	for i, r := range runs {
 		described[i] = r.Describe()
 		records[i] = st.Records(ctx, r.ID, store.Query{})
 		if o.Labels {
-			labelled[i] = &labelledRun{people: people[i], agreement: agree.New(agree.Options{CalibrationError: described[i].CalibrationError}), calibration: described[i].CalibrationError, opinions: map[string]*compare.Opinion{}}
-			records[i] = labelled[i].watch(records[i])
+			calibration := described[i].CalibrationError
+			l := &labelledRun{people[i], agree.New(agree.Options{CalibrationError: calibration}), calibration, map[string]*compare.Opinion{}}
+			labelled = append(labelled, l)
+			records[i] = l.watch(records[i])
 		}
 	}
 	b := compare.New(described, o)
@@ -104,28 +106,22 @@ func Compare(ctx context.Context, st store.Store, runs []Compared, people []*Peo
 			return nil, err
 		}
 		for i, l := range labelled {
-			if l != nil {
-				row.Cells[i].People = l.opinions[row.ID]
-			}
+			row.Cells[i].People = l.opinions[row.ID]
 		}
 		b.Add(row)
 	}
 	for i, l := range labelled {
-		if l != nil {
-			b.Labelled(i, l.labelling())
-		}
+		b.Labelled(i, l.labelling())
 	}
 	return b, nil
 }
 
 // A labelledRun is a run with what people say about its responses.
 type labelledRun struct {
-	people    *People
-	agreement *agree.Builder
-
-	calibration float64 // the error of the probabilities that the judge states
-
-	opinions map[string]*compare.Opinion // by item
+	people      *People
+	agreement   *agree.Builder
+	calibration float64                     // the error of the probabilities that the judge states
+	opinions    map[string]*compare.Opinion // by item
 }
 
 // watch returns the records, and notes what people say about them.

@@ -69,7 +69,7 @@ type LockedJudge struct {
 func (l Lock) Hash() string {
 	hash, err := deem.Hash(l)
 	if err != nil {
-		panic(fmt.Sprintf("lock: %v", err)) // A lockShare that is not a number; Check refuses it.
+		panic(fmt.Sprintf("lock: %v", err)) // A share that is not a number; Check refuses it.
 	}
 	return hash
 }

@@ -117,13 +117,6 @@ func (p *People) Of(it deem.Item) *agree.Truth {
 	return t
 }
 
-// query selects the first trial, with the items' texts only if they are needed: the
-// answering model is in the items, too.
-func (p *People) query(run store.Run, o agree.Options) store.Query {
-	judged := run.Model != "" || o.Own != ""
-	return store.Query{Trial: new(int), Brief: (p == nil || !p.texts) && !judged}
-}
-
 // CompareWithPeople compares the judge of a run with people.
 func CompareWithPeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options) (agree.Agreement, error) {
 	b := agree.New(o)
@@ -135,8 +128,6 @@ func CompareWithPeople(ctx context.Context, st store.Store, run store.Run, p *Pe
 // the labels come from a store, it reads only labelled items in full, and passes on none of
 // their texts.
 func EachWithPeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options, visit func(agree.Pair)) error {
-	q := p.query(run, o)
-	q.Brief = p.Kept() // Labels may have been selected by the length of a response.
 	var known map[Drawn]labelledItem
 	if p.Kept() {
 		var err error
@@ -144,7 +135,8 @@ func EachWithPeople(ctx context.Context, st store.Store, run store.Run, p *Peopl
 			return err
 		}
 	}
-	for rec, err := range st.Records(ctx, run.ID, q) {
+	// Labels from a file may have been selected by the length of a response.
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Brief: p.Kept()}) {
 		if err != nil {
 			return err
 		}
@@ -195,7 +187,9 @@ func (p *People) look(ctx context.Context, st store.Store, run store.Run) (map[D
 
 // EachWithRun calls visit with each item of a run and the verdicts of both runs.
 func EachWithRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options, visit func(agree.Pair)) error {
-	return Both(ctx, st, run, other, (*People)(nil).query(run, o), func(first, second *deem.Record) {
+	// The answering model is in the items.
+	q := store.Query{Trial: new(int), Brief: run.Model == "" && o.Own == ""}
+	return Both(ctx, st, run, other, q, func(first, second *deem.Record) {
 		if first == nil {
 			return // an item that this judge has not judged yet
 		}
@@ -246,7 +240,7 @@ func candidates(ctx context.Context, st store.Store, run store.Run, p *People) (
 	var from []agree.Candidate
 	var places []Drawn
 	calibration := CalibrationError(run)
-	for rec, err := range st.Records(ctx, run.ID, p.query(run, agree.Options{})) {
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Brief: run.Model == "" && !p.texts}) {
 		if err != nil {
 			return nil, nil, err
 		}
