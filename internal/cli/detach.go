@@ -161,7 +161,7 @@ func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control,
 	}
 	maker, _, _ := strings.Cut(o.model.Name, ":")
 	for _, l := range g.Leaves() {
-		m := queue.Model{Name: l.Wire.Name(), Settings: deem.SettingsOf(l.Wire), Endpoint: queue.CleanEndpoint(model.Endpoint(l.Wire))}
+		m := queue.Model{Name: l.Wire.Name(), Settings: deem.SettingsOf(l.Wire), Endpoint: store.CleanEndpoint(model.Endpoint(l.Wire))}
 		if own, _, ok := strings.Cut(m.Name, ":"); ok && own == maker {
 			m.Options = o.model.AllOptions()
 		}

@@ -1,11 +1,13 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"deem"
@@ -33,7 +35,7 @@ type engagement struct {
 	money *run.Account // nil without a budget
 
 	models []deem.Model // the open models
-	asks   deem.Model   // the last of models, with its decorators
+	asks   deem.Model   // the only one of models, with its decorators; nil if there are several
 
 	halted context.Context // done when no further item may be taken
 	stop   context.CancelFunc
@@ -67,11 +69,10 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 		e.stop()
 		return nil, errors.Join(err, e.closeModels())
 	}
-	asks := e.asks
 	if len(e.models) > 1 {
-		asks = nil
+		e.asks = nil
 	}
-	e.ctx, e.tel = w.o.Telemetry.Run(w.hard, run.Info(e.run, asks, w.o.Slots))
+	e.ctx, e.tel = w.o.Telemetry.Run(w.hard, run.Info(e.run, e.asks, w.o.Slots))
 	e.judge = e.tel.Judge(j)
 	return e, nil
 }
@@ -79,18 +80,19 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 // open opens a model with the keys of this worker and adds the decorators. The model must
 // be at the same address, with the same settings, as in the run.
 func (e *engagement) open(name, settings string) (deem.Model, error) {
-	m, ok := e.o.model(name, settings)
-	if !ok {
+	i := slices.IndexFunc(e.o.Models, func(m Model) bool { return m.Name == name && m.Settings == settings })
+	if i < 0 {
 		return nil, fmt.Errorf("the run does not say how %s was reached", name)
 	}
+	m := e.o.Models[i]
 	wire, err := e.w.o.Open(m, e.o.Timeout)
 	if err != nil {
 		return nil, err
 	}
 	e.models = append(e.models, wire)
 	at := model.Endpoint(wire)
-	if at := CleanEndpoint(at); at != m.Endpoint {
-		return nil, fmt.Errorf("the run asks %s at %s, and this worker would ask it at %s", name, orVendor(m.Endpoint), orVendor(at))
+	if at := store.CleanEndpoint(at); at != m.Endpoint {
+		return nil, fmt.Errorf("the run asks %s at %s, and this worker would ask it at %s", name, cmp.Or(m.Endpoint, "no address"), cmp.Or(at, "no address"))
 	}
 	if got := deem.SettingsOf(wire); got != settings {
 		return nil, fmt.Errorf("the run asks %s with the settings %s, and this worker would ask with %s", name, settings, got)
@@ -116,23 +118,6 @@ func (c *Control) account(runID, holder string, sum int64) *run.Account {
 			return most, err
 		},
 	})
-}
-
-func orVendor(endpoint string) string {
-	if endpoint == "" {
-		return "no address"
-	}
-	return endpoint
-}
-
-// model returns the model of the run with a name and settings.
-func (o Options) model(name, settings string) (Model, bool) {
-	for _, m := range o.Models {
-		if m.Name == name && m.Settings == settings {
-			return m, true
-		}
-	}
-	return Model{}, false
 }
 
 // renew settles the money and renews the share of calls.

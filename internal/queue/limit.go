@@ -75,13 +75,13 @@ func (l *limit) Begin(ctx context.Context, tokens int) error {
 func (l *limit) wait(ctx context.Context, tokens int) error {
 	for l.gap > 0 || l.perToken > 0 {
 		at, err := l.line.get(ctx, tokens)
-		if err == nil && !at.IsZero() {
-			err = wait(ctx, time.Until(at))
-			if err == nil && time.Since(at) < late {
-				return nil
-			}
-		}
 		if err != nil {
+			return err
+		}
+		if at.IsZero() {
+			continue
+		}
+		if err := wait(ctx, time.Until(at)); err != nil || time.Since(at) < late {
 			return err
 		}
 	}
@@ -126,7 +126,10 @@ func (l *limit) promise(calls []int) []time.Time {
 	l.mu.Unlock()
 	before := -credit
 	for i, tokens := range calls[:n] {
-		times[i] = later(requestsAt.Add(time.Duration(i)*l.gap), tokensAt.Add(time.Duration(max(0, before))*l.perToken))
+		times[i] = requestsAt.Add(time.Duration(i) * l.gap)
+		if at := tokensAt.Add(time.Duration(max(0, before)) * l.perToken); at.After(times[i]) {
+			times[i] = at
+		}
 		before += tokens
 	}
 	return times
@@ -146,13 +149,6 @@ func (l *limit) extend(requests, tokens time.Duration) (requestsAt, tokensAt tim
 		Scan(&requestsAt, &tokensAt, &now)
 	skew := time.Since(now)
 	return requestsAt.Add(skew), tokensAt.Add(skew), err
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // wait sleeps for d, or until ctx is done.

@@ -3,7 +3,6 @@ package queue
 import (
 	"time"
 
-	"deem/internal/store"
 	"deem/model"
 )
 
@@ -34,15 +33,6 @@ type Model struct {
 	Settings string            `json:"settings,omitempty"` // part of the judge's identity
 	Endpoint string            `json:"endpoint,omitempty"`
 	Options  map[string]string `json:"options,omitempty"` // vendor-specific
-}
-
-// CleanEndpoint returns an address as it is stored, without parts that may be secret.
-func CleanEndpoint(endpoint string) string {
-	s, err := store.Spec{Judge: store.JudgeSpec{Hash: "any"}, Dataset: store.DatasetSpec{Hash: "any"}, Trials: 1, Endpoint: endpoint}.Clean()
-	if err != nil {
-		panic(err) // Cannot happen: the spec is complete.
-	}
-	return s.Endpoint
 }
 
 // queueOf returns the name of the River queue of a run. Each run has its own queue, so that

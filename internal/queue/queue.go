@@ -18,14 +18,21 @@ package queue
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
 
 	"deem"
 	"deem/internal/store"
@@ -49,10 +56,28 @@ type Control struct {
 	client *river.Client[pgx.Tx] // insert-only
 }
 
-// Open returns the control of the queue in a store. It creates the tables if they are
-// missing.
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// tables are deem's own tables, in addition to those of River.
+var tables = postgres.NewTables(migrations, "deem_queue_migrations", 0x6465656d71756575) // "deemqueu" in ASCII
+
+// Open returns the control of the queue in a store. It creates or upgrades River's tables and
+// ours.
 func Open(ctx context.Context, st *postgres.Store) (*Control, error) {
-	if err := migrate(ctx, st.Pool()); err != nil {
+	pool := st.Pool()
+	// If several processes start together, one migrates and the others wait.
+	err := tables.Alone(ctx, pool, func() error {
+		rivers, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: quiet})
+		if err != nil {
+			return err
+		}
+		if _, err := rivers.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+			return err
+		}
+		return tables.Up(ctx, pool)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("open the queue: %w", err)
 	}
 	return newControl(st)
@@ -61,7 +86,8 @@ func Open(ctx context.Context, st *postgres.Store) (*Control, error) {
 // Look returns the control of the queue in a read-only store, or nil if nothing was ever
 // queued there.
 func Look(ctx context.Context, st *postgres.Store) (*Control, error) {
-	there, err := hasTables(ctx, st.Pool())
+	var there bool
+	err := st.Pool().QueryRow(ctx, `SELECT to_regclass('queue_limits') IS NOT NULL AND to_regclass('river_job') IS NOT NULL`).Scan(&there)
 	if err != nil || !there {
 		return nil, err
 	}
@@ -112,6 +138,24 @@ const (
 	owner = `j.attempted_by[array_upper(j.attempted_by, 1)]`
 	open  = `('available', 'running', 'retryable', 'scheduled', 'pending', 'discarded', 'cancelled')`
 )
+
+// passing reports whether an error is transient: the server restarts, the connection broke,
+// or two transactions conflicted. Errors in a statement itself are permanent.
+func passing(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return false
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return slices.Contains([]string{"08", "40", "53", "57"}, e.Code[:min(2, len(e.Code))])
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	_, isNet := errors.AsType[net.Error](err)
+	return isNet || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, context.DeadlineExceeded) ||
+		strings.Contains(err.Error(), "conn closed") || pgconn.SafeToRetry(err)
+}
 
 // A querier is a pool or a transaction.
 type querier interface {

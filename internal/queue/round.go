@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -33,30 +34,25 @@ func (w *Worker) beatUntil(over <-chan struct{}) {
 			err = w.round(ctx)
 		}
 		cancel()
-		w.noteBeat(err)
+		w.mu.Lock()
+		away := w.steady.IsZero()
+		if err != nil {
+			w.steady = time.Time{}
+		} else if w.beaten = time.Now(); away {
+			w.steady = w.beaten
+		}
+		w.mu.Unlock()
+		switch {
+		case err != nil && !away:
+			w.o.Say(fmt.Sprintf("the database does not answer, and is waited for: %v", err))
+		case err == nil && away:
+			w.o.Say("the database answers again")
+		}
 		select {
 		case <-over:
 			return
 		case <-tick.C:
 		}
-	}
-}
-
-// noteBeat records whether the database answers.
-func (w *Worker) noteBeat(err error) {
-	w.mu.Lock()
-	away := w.steady.IsZero()
-	if err != nil {
-		w.steady = time.Time{}
-	} else if w.beaten = time.Now(); away {
-		w.steady = w.beaten
-	}
-	w.mu.Unlock()
-	switch {
-	case err != nil && !away:
-		w.o.Say(fmt.Sprintf("the database does not answer, and is waited for: %v", err))
-	case err == nil && away:
-		w.o.Say("the database answers again")
 	}
 }
 
@@ -131,7 +127,12 @@ func (w *Worker) round(ctx context.Context) error {
 	for _, s := range list {
 		switch {
 		case s.over:
-			errs = append(errs, w.c.finish(ctx, s.run))
+			err := w.c.st.Finish(ctx, s.run)
+			if err == nil { // Unless it was queued again meanwhile.
+				_, err = w.c.pool.Exec(ctx, `UPDATE queue_runs SET state = 'done', changed_at = now() WHERE run = $1 AND state = 'queued'
+					AND NOT EXISTS (SELECT FROM river_job j WHERE j.queue = $2 AND j.state IN `+open+`)`, s.run, queueOf(s.run))
+			}
+			errs = append(errs, err)
 		case s.failed != nil:
 			_, err := w.c.stop(ctx, s.run, s.changed, *s.failed)
 			errs = append(errs, err)
@@ -143,16 +144,6 @@ func (w *Worker) round(ctx context.Context) error {
 		errs = append(errs, w.listen(ctx, list))
 	}
 	return errors.Join(append(errs, w.renew(ctx), w.forgetDead(ctx))...)
-}
-
-// finish marks a run as done if no chunk is left.
-func (c *Control) finish(ctx context.Context, run string) error {
-	if err := c.st.Finish(ctx, run); err != nil {
-		return err
-	}
-	_, err := c.pool.Exec(ctx, `UPDATE queue_runs SET state = 'done', changed_at = now() WHERE run = $1 AND state = 'queued'
-		AND NOT EXISTS (SELECT FROM river_job j WHERE j.queue = $2 AND j.state IN `+open+`)`, run, queueOf(run))
-	return err
 }
 
 // release ends the engagements with runs that are no longer queued, were changed, or cannot
@@ -234,10 +225,7 @@ func (w *Worker) refuse(run string, why error) {
 // left alone.
 func (w *Worker) renew(ctx context.Context) error {
 	w.mu.Lock()
-	jobs := make([]int64, 0, len(w.jobs))
-	for id := range w.jobs {
-		jobs = append(jobs, id)
-	}
+	jobs := slices.Collect(maps.Keys(w.jobs))
 	w.mu.Unlock()
 	if len(jobs) > 0 {
 		_, err := w.c.pool.Exec(ctx, `UPDATE river_job j SET attempted_at = now() WHERE j.id = ANY ($1::bigint[]) AND j.state = 'running' AND `+owner+` = $2`, jobs, w.id)

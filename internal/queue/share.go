@@ -44,7 +44,14 @@ func (s *share) acquire(ctx context.Context) error {
 	s.waiting++
 	s.mu.Unlock()
 	for {
-		if s.due() {
+		// At most one caller per interval asks the database.
+		s.mu.Lock()
+		due := time.Since(s.asked) >= shareEvery
+		if due {
+			s.asked = time.Now()
+		}
+		s.mu.Unlock()
+		if due {
 			// Ignore the error: while the server is away the share goes stale, and no calls
 			// begin.
 			_ = s.renew(ctx)
@@ -89,18 +96,6 @@ func (s *share) release() {
 	s.used--
 	close(s.free)
 	s.free = make(chan struct{})
-}
-
-// due reports whether the caller should ask the database again. It returns true to at most
-// one caller per interval.
-func (s *share) due() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if time.Since(s.asked) < shareEvery {
-		return false
-	}
-	s.asked = time.Now()
-	return true
 }
 
 // renew asks for as many slots as are used and waited for. Until the answer is there, the

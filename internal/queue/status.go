@@ -63,16 +63,29 @@ const silent = 5 * time.Second
 // Status returns the state of the queue. It includes finished runs only if they finished
 // within the last hour.
 func (c *Control) Status(ctx context.Context) (Status, error) {
-	var s Status
-	workers, err := c.workers(ctx)
+	rows, err := c.pool.Query(ctx, `SELECT id, version, CASE WHEN seen < now() - $1::interval THEN 'silent' ELSE state END, started, seen,
+		slots, in_flight, records, rate, refused FROM queue_workers ORDER BY started, id`, silent)
 	if err != nil {
-		return s, err
+		return Status{}, err
 	}
-	runs, err := c.runs(ctx)
+	workers, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (w WorkerStatus, err error) {
+		var refused string
+		if err := row.Scan(&w.ID, &w.Version, &w.State, &w.Started, &w.Seen, &w.Slots, &w.InFlight, &w.Records, &w.Rate, &refused); err != nil {
+			return w, err
+		}
+		if w.State == "silent" {
+			w.Rate = 0
+		}
+		return w, json.Unmarshal([]byte(refused), &w.Refused)
+	})
 	if err != nil {
-		return s, err
+		return Status{}, err
 	}
-	s = Status{Runs: runs, Workers: workers}
+	runs, err := c.runsWhere(ctx, `q.state <> 'done' OR q.changed_at > now() - interval '1 hour'`)
+	if err != nil {
+		return Status{}, err
+	}
+	s := Status{Runs: runs, Workers: workers}
 	s.share()
 	return s, nil
 }
@@ -95,28 +108,6 @@ func (c *Control) Run(ctx context.Context, runID string) (RunStatus, error) {
 		return RunStatus{}, errors.Join(err, ErrNotQueued)
 	}
 	return list[0], nil
-}
-
-func (c *Control) workers(ctx context.Context) ([]WorkerStatus, error) {
-	rows, err := c.pool.Query(ctx, `SELECT id, version, CASE WHEN seen < now() - $1::interval THEN 'silent' ELSE state END, started, seen,
-		slots, in_flight, records, rate, refused FROM queue_workers ORDER BY started, id`, silent)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (w WorkerStatus, err error) {
-		var refused string
-		if err := row.Scan(&w.ID, &w.Version, &w.State, &w.Started, &w.Seen, &w.Slots, &w.InFlight, &w.Records, &w.Rate, &refused); err != nil {
-			return w, err
-		}
-		if w.State == "silent" {
-			w.Rate = 0
-		}
-		return w, json.Unmarshal([]byte(refused), &w.Refused)
-	})
-}
-
-func (c *Control) runs(ctx context.Context) ([]RunStatus, error) {
-	return c.runsWhere(ctx, `q.state <> 'done' OR q.changed_at > now() - interval '1 hour'`)
 }
 
 func (c *Control) runsWhere(ctx context.Context, where string, args ...any) ([]RunStatus, error) {

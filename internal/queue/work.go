@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"errors"
-	"iter"
 	"sync"
 	"time"
 
@@ -44,7 +43,22 @@ func (cw *chunkWorker) Work(ctx context.Context, job *river.Job[chunk]) error {
 	case errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled):
 		return river.JobSnooze(0)
 	}
-	w.explain(ctx, e, err)
+	// A run whose budget is spent is stopped, and a run that this worker cannot judge is left
+	// to others.
+	defer e.stop()
+	run := e.run.ID
+	if me, ok := errors.AsType[*deem.ModelError](err); ok && me.Kind == deem.Budget {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), beatTimeout)
+		defer cancel()
+		stopped, serr := w.c.stop(ctx, run, e.changed, err.Error())
+		if stopped {
+			w.say("run "+run, "run %s is stopped: %v", run, err)
+		}
+		if serr == nil {
+			return river.JobSnooze(time.Second)
+		}
+	}
+	w.refuse(run, err)
 	return river.JobSnooze(time.Second)
 }
 
@@ -73,12 +87,19 @@ func (e *engagement) judgeChunk(ctx context.Context, c chunk) error {
 	}
 	defer context.AfterFunc(e.w.draining, haltAndCancel)()
 	defer context.AfterFunc(e.halted, haltAndCancel)()
+	stream := func(yield func(deem.Item, error) bool) {
+		for _, it := range items {
+			if !yield(it.Item, nil) {
+				return
+			}
+		}
+	}
 	k := keeper{Store: e.w.c.st, e: e, places: make(map[string]int, len(items))}
 	for _, it := range items {
 		k.places[it.Item.ID] = it.Position
 	}
 	return run.Job{
-		Store: k, Run: e.run, Judge: waiter{judge: e.judge, w: e.w, priority: e.o.Priority}, Items: stream(items), Each: e.tel.Add,
+		Store: k, Run: e.run, Judge: waiter{judge: e.judge, w: e.w, priority: e.o.Priority}, Items: stream, Each: e.tel.Add,
 		// Commits go over a network, so they are larger than those of a single process.
 		Commits: store.WriterOptions{MaxRows: 250, MaxWait: 30 * time.Millisecond},
 		Options: deem.Options{
@@ -88,16 +109,6 @@ func (e *engagement) judgeChunk(ctx context.Context, c chunk) error {
 			},
 		},
 	}.Do(judging)
-}
-
-func stream(items []placed) iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for _, it := range items {
-			if !yield(it.Item, nil) {
-				return
-			}
-		}
-	}
 }
 
 // A keeper is the store for the records of a chunk.
@@ -124,23 +135,4 @@ func (k keeper) Append(ctx context.Context, runID string, recs []deem.Record) er
 			return err
 		}
 	}
-}
-
-// explain handles the error of a chunk that was not judged: it stops a run whose budget is
-// spent, and leaves a run that this worker cannot judge to others.
-func (w *Worker) explain(ctx context.Context, e *engagement, err error) {
-	run := e.run.ID
-	defer e.stop()
-	if me, ok := errors.AsType[*deem.ModelError](err); ok && me.Kind == deem.Budget {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), beatTimeout)
-		defer cancel()
-		stopped, serr := w.c.stop(ctx, run, e.changed, err.Error())
-		if stopped {
-			w.say("run "+run, "run %s is stopped: %v", run, err)
-		}
-		if serr == nil {
-			return
-		}
-	}
-	w.refuse(run, err)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -51,25 +52,6 @@ type WorkerOptions struct {
 // looks for runs.
 func (o WorkerOptions) beatEvery() time.Duration { return min(time.Second, o.Dead/5) }
 
-func (o WorkerOptions) withDefaults() WorkerOptions {
-	if o.Slots <= 0 {
-		o.Slots = 16
-	}
-	if o.Grace <= 0 {
-		o.Grace = 30 * time.Second
-	}
-	if o.Dead <= 0 {
-		o.Dead = 30 * time.Second
-	}
-	if o.Log == nil {
-		o.Log = quiet
-	}
-	if o.Say == nil {
-		o.Say = func(string) {}
-	}
-	return o
-}
-
 // A Worker judges runs of a shared database. [NewWorker] creates one, and [Worker.Run] runs
 // it.
 type Worker struct {
@@ -102,8 +84,27 @@ type Worker struct {
 
 // NewWorker returns a worker that has not started.
 func NewWorker(c *Control, o WorkerOptions) (*Worker, error) {
+	if o.Slots <= 0 {
+		o.Slots = 16
+	}
+	if o.Grace <= 0 {
+		o.Grace = 30 * time.Second
+	}
+	if o.Dead <= 0 {
+		o.Dead = 30 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = quiet
+	}
+	if o.Say == nil {
+		o.Say = func(string) {}
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
 	w := &Worker{
-		c: c, o: o.withDefaults(), id: newWorkerID(), known: newKnown(c), jobs: map[int64]bool{},
+		c: c, o: o, id: fmt.Sprintf("%.50s-%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6])), known: newKnown(c), jobs: map[int64]bool{},
 		engaged: map[string]*engagement{}, refused: map[string]refusal{}, lastSaid: map[string]string{},
 	}
 	w.turns.free = w.o.Slots
@@ -113,7 +114,6 @@ func NewWorker(c *Control, o WorkerOptions) (*Worker, error) {
 	if err := river.AddWorkerSafely(workers, &chunkWorker{w: w}); err != nil {
 		return nil, err
 	}
-	var err error
 	w.client, err = river.NewClient(riverpgxv5.New(c.pool), &river.Config{
 		ID: w.id, Workers: workers, Logger: w.o.Log,
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 1}}, // River requires one. The queues of runs are added and removed later.
@@ -124,15 +124,6 @@ func NewWorker(c *Control, o WorkerOptions) (*Worker, error) {
 		CompletedJobRetentionPeriod: 10 * time.Minute, CancelledJobRetentionPeriod: -1, DiscardedJobRetentionPeriod: -1,
 	})
 	return w, err
-}
-
-// newWorkerID returns a globally unique name.
-func newWorkerID() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("%.50s-%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
 }
 
 // ID returns the globally unique name of the worker.
@@ -205,4 +196,30 @@ func (w *Worker) say(about, format string, args ...any) {
 	if !again {
 		w.o.Say(message)
 	}
+}
+
+// WriteMetrics writes the metrics of the worker in the Prometheus text format.
+func (w *Worker) WriteMetrics(to io.Writer) {
+	w.mu.Lock()
+	refused, runs := len(w.refused), len(w.engaged)
+	w.mu.Unlock()
+	ready := 0
+	if w.Ready() {
+		ready = 1
+	}
+	var b strings.Builder
+	for _, m := range []struct {
+		name, kind, help string
+		value            int64
+	}{
+		{"deem_worker_ready", "gauge", "Whether the worker takes work.", int64(ready)},
+		{"deem_worker_slots", "gauge", "Items that the worker judges at once at most.", int64(w.o.Slots)},
+		{"deem_worker_in_flight", "gauge", "Items that the worker judges now.", w.inFlight.Load()},
+		{"deem_worker_records_total", "counter", "Records that the worker committed.", w.records.Load()},
+		{"deem_worker_runs", "gauge", "Runs whose chunks the worker takes.", int64(runs)},
+		{"deem_worker_refused_runs", "gauge", "Runs that the worker cannot judge.", int64(refused)},
+	} {
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", m.name, m.help, m.name, m.kind, m.name, m.value)
+	}
+	_, _ = io.WriteString(to, b.String()) // The client may have disconnected.
 }

@@ -72,7 +72,11 @@ func takeLong(it deem.Item) (deem.Item, []LongText) {
 	}
 	// Names that are not UTF-8 may become equal when they are encoded. JSON encoding decides
 	// which value remains, so they stay in the JSON.
-	if validNames(it.Fields) {
+	valid := true
+	for name := range it.Fields {
+		valid = valid && utf8.ValidString(name)
+	}
+	if valid {
 		it.Fields = maps.Clone(it.Fields)
 		for name, value := range it.Fields {
 			take(&value, placeFields+"/"+name)
@@ -95,15 +99,6 @@ func hasLong(it deem.Item) bool {
 		}
 	}
 	return false
-}
-
-func validNames(fields map[string]string) bool {
-	for name := range fields {
-		if !utf8.ValidString(name) {
-			return false
-		}
-	}
-	return true
 }
 
 // PutBackText sets the text of a place from which a long text was taken.

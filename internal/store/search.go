@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -77,4 +78,50 @@ func SearchWords(text string) []string {
 	}
 	end(len(text))
 	return words
+}
+
+// A SearchTerm is a word or phrase to search for.
+type SearchTerm struct {
+	Text   string // as typed, with at least one word
+	Prefix bool   // the last word is a prefix
+}
+
+// MaxSearchTerms is the maximum number of terms of a query; further terms are ignored. Only
+// a pasted paragraph has more.
+const MaxSearchTerms = 64
+
+// SearchTerms returns the terms of a query: its words, and phrases in quotes. A star after a
+// term makes it a prefix.
+func SearchTerms(query string) []SearchTerm {
+	var list []SearchTerm
+	for query != "" && len(list) < MaxSearchTerms {
+		var t SearchTerm
+		switch r, size := utf8.DecodeRuneInString(query); {
+		case unicode.IsSpace(r):
+			query = query[size:]
+		case isQuote(r): // An unclosed quote extends to the end.
+			t.Text, query = cutAt(query[size:], isQuote)
+			_, size = utf8.DecodeRuneInString(query)
+			query, t.Prefix = strings.CutPrefix(query[size:], "*")
+		default:
+			t.Text, query = cutAt(query, func(r rune) bool { return unicode.IsSpace(r) || isQuote(r) })
+			t.Prefix = strings.HasSuffix(t.Text, "*")
+		}
+		if strings.ContainsFunc(t.Text, isWord) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// isQuote reports whether r is a straight or typographic quote.
+func isQuote(r rune) bool { return r == '"' || r == '“' || r == '”' || r == '„' }
+
+// cutAt splits s before the first character for which end is true, or at its end.
+func cutAt(s string, end func(rune) bool) (before, rest string) {
+	i := strings.IndexFunc(s, end)
+	if i < 0 {
+		return s, ""
+	}
+	return s[:i], s[i:]
 }

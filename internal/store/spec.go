@@ -20,7 +20,7 @@ import (
 func (s Spec) Key() string {
 	h := sha256.New()
 	for _, field := range []string{
-		s.Judge.Hash, s.Dataset.Hash, s.Model, cleanEndpoint(s.Endpoint), strconv.Itoa(s.Trials),
+		s.Judge.Hash, s.Dataset.Hash, s.Model, CleanEndpoint(s.Endpoint), strconv.Itoa(s.Trials),
 	} {
 		// Each field is preceded by its length, so that no text can move from one field to
 		// the next without changing the key.
@@ -44,13 +44,14 @@ func (s Spec) Clean() (Spec, error) {
 	case s.Trials < 1:
 		return Spec{}, fmt.Errorf("a run needs at least 1 trial, not %d", s.Trials)
 	}
-	s.Endpoint = cleanEndpoint(s.Endpoint)
+	s.Endpoint = CleanEndpoint(s.Endpoint)
 	return s, nil
 }
 
-// cleanEndpoint works on the text, not on a parsed URL, because users type "user:key@host",
-// which is not a URL.
-func cleanEndpoint(endpoint string) string {
+// CleanEndpoint returns an endpoint in the stored form, without parts that may be secret. It
+// works on the text, not on a parsed URL, because users type "user:key@host", which is not a
+// URL.
+func CleanEndpoint(endpoint string) string {
 	endpoint, _, _ = strings.Cut(endpoint, "?")
 	endpoint, _, _ = strings.Cut(endpoint, "#")
 	scheme, rest := "", endpoint

@@ -28,22 +28,6 @@ type WriterOptions struct {
 	Committed func(recs []deem.Record)
 }
 
-func (o WriterOptions) withDefaults() WriterOptions {
-	if o.MaxRows <= 0 {
-		o.MaxRows = 128
-	}
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = 4 << 20
-	}
-	if o.MaxWait <= 0 {
-		o.MaxWait = 10 * time.Millisecond
-	}
-	if o.Waiting <= 0 {
-		o.Waiting = max(1, o.MaxRows*3/4)
-	}
-	return o
-}
-
 // A Writer groups the records of a run into commits, because a commit costs far more than a
 // record: it commits as soon as MaxRows records wait, or MaxWait after the first of them
 // arrived. So a kill loses at most MaxRows and Waiting records, however slow the disk: 224,
@@ -83,7 +67,18 @@ var errClosed = errors.New("the writer is closed")
 
 // NewWriter returns a writer that appends to a run of s.
 func NewWriter(s Store, runID string, o WriterOptions) *Writer {
-	o = o.withDefaults()
+	if o.MaxRows <= 0 {
+		o.MaxRows = 128
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 4 << 20
+	}
+	if o.MaxWait <= 0 {
+		o.MaxWait = 10 * time.Millisecond
+	}
+	if o.Waiting <= 0 {
+		o.Waiting = max(1, o.MaxRows*3/4)
+	}
 	w := &Writer{
 		store: s, runID: runID, opts: o,
 		due:  time.NewTimer(o.MaxWait),
@@ -117,12 +112,16 @@ func (w *Writer) Put(ctx context.Context, rec deem.Record) error {
 func (w *Writer) join(next waiting) (room <-chan struct{}, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	most := w.opts.Waiting
+	if !w.committing {
+		most = max(most, w.opts.MaxRows)
+	}
 	switch {
 	case w.err != nil:
 		return nil, w.err
 	case w.closed:
 		return nil, errClosed
-	case len(w.waiting) >= w.most():
+	case len(w.waiting) >= most:
 		if w.room == nil {
 			w.room = make(chan struct{})
 		}
@@ -138,14 +137,6 @@ func (w *Writer) join(next waiting) (room <-chan struct{}, err error) {
 		w.wake()
 	}
 	return nil, nil
-}
-
-// most returns how many records may wait. The caller holds the lock.
-func (w *Writer) most() int {
-	if w.committing {
-		return w.opts.Waiting
-	}
-	return max(w.opts.Waiting, w.opts.MaxRows)
 }
 
 // enough reports whether the waiting records fill a commit. The caller holds the lock.
@@ -233,22 +224,17 @@ func (w *Writer) makeRoom() {
 // commit appends a group. It uses no caller's context: the calls in these records were paid
 // for, and an interruption is not a reason to lose them.
 func (w *Writer) commit(group []deem.Record) {
-	if err := w.store.Append(context.Background(), w.runID, group); err != nil {
-		w.fail(err, len(group))
-		return
-	}
-	if w.opts.Committed != nil {
+	err := w.store.Append(context.Background(), w.runID, group)
+	switch {
+	case err != nil: // All further records are refused. Those of the group and the waiting ones are lost.
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.err, w.dropped = err, len(group)+len(w.waiting)
+		w.waiting, w.size = nil, 0
+		w.makeRoom()
+	case w.opts.Committed != nil:
 		w.opts.Committed(group)
 	}
-}
-
-// fail refuses all further records. Those of the group and the waiting ones are lost.
-func (w *Writer) fail(err error, group int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.err, w.dropped = err, group+len(w.waiting)
-	w.waiting, w.size = nil, 0
-	w.makeRoom()
 }
 
 // textSize returns the approximate number of bytes of text in a record.

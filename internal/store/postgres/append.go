@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"deem"
 	"deem/internal/store"
@@ -165,4 +166,47 @@ func byReplyKey(x, y keyedReply) int { return strings.Compare(pack(x.Key), pack(
 func unique[T any](list []T, compare func(x, y T) int) []T {
 	slices.SortStableFunc(list, compare)
 	return slices.CompactFunc(list, func(x, y T) bool { return compare(x, y) == 0 })
+}
+
+// texts remembers long texts that are in the database, so that a conversation shared by
+// many items is sent once. Texts are never removed. The zero value is ready for use, and a
+// nil one remembers nothing.
+type texts struct {
+	mu         sync.Mutex
+	young, old map[store.TextSum]bool
+}
+
+// rememberTexts is the minimum number of texts that are remembered, once there are that
+// many.
+const rememberTexts = 4096
+
+// missing returns the elements of list that are not known to be in the database.
+func (k *texts) missing(list []store.LongText) []store.LongText {
+	if k == nil || len(list) == 0 {
+		return list
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var missing []store.LongText
+	for _, t := range list {
+		if !k.young[t.Hash] && !k.old[t.Hash] {
+			missing = append(missing, t)
+		}
+	}
+	return missing
+}
+
+// add remembers committed texts. Texts that were not used for long are forgotten.
+func (k *texts) add(list []store.LongText) {
+	if len(list) == 0 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, t := range list {
+		if k.young == nil || len(k.young) >= rememberTexts {
+			k.young, k.old = map[store.TextSum]bool{}, k.young
+		}
+		k.young[t.Hash] = true
+	}
 }

@@ -1,5 +1,7 @@
 package store
 
+import "iter"
+
 // PlaceColumns are the columns that order records with the same value. Different items may
 // have the same position, so the number of the record comes last.
 const PlaceColumns = "(r.position, r.trial, r.n)"
@@ -58,4 +60,29 @@ func Direction(down bool) string {
 		return " DESC"
 	}
 	return ""
+}
+
+// Pages yields the elements of all pages. next returns the page after the given element, or
+// the first page for the zero value; a page with fewer than size elements is the last.
+// Nothing is locked while the caller handles an element.
+func Pages[T any](size int, next func(last T) ([]T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none, last T
+		for {
+			page, err := next(last)
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			for _, element := range page {
+				if !yield(element, nil) {
+					return
+				}
+			}
+			if len(page) < size {
+				return
+			}
+			last = page[len(page)-1]
+		}
+	}
 }
