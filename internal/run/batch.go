@@ -46,10 +46,6 @@ type BatchOptions struct {
 	// submitted; 0 means 30 seconds.
 	Settle time.Duration
 
-	// Folder is where lines are stored until they are submitted; "" means the default
-	// folder for temporary files.
-	Folder string
-
 	// Tell, if not nil, is called with progress messages.
 	Tell func(words string)
 }
@@ -60,16 +56,6 @@ const (
 	longestPoll = time.Minute
 	settle      = 30 * time.Second
 )
-
-func (o BatchOptions) withDefaults() BatchOptions {
-	if o.Settle <= 0 {
-		o.Settle = settle
-	}
-	if o.Tell == nil {
-		o.Tell = func(string) {}
-	}
-	return o
-}
 
 // A BudgetError means that the missing requests may cost more than is left.
 type BudgetError struct {
@@ -95,7 +81,13 @@ func (e *BudgetError) Error() string {
 // If Batch is interrupted, it returns the error of ctx. The batches continue, and Batch may be
 // called again, also by another process. A request that fails does not fail Batch.
 func Batch(ctx context.Context, o BatchOptions) error {
-	r := &runner{BatchOptions: o.withDefaults(), size: o.MaxLines}
+	r := &runner{BatchOptions: o, size: o.MaxLines, reported: map[string]int{}}
+	if r.Settle <= 0 {
+		r.Settle = settle
+	}
+	if r.Tell == nil {
+		r.Tell = func(string) {}
+	}
 	if limit := o.Vendor.BatchLimits().Lines; r.size <= 0 || r.size > limit {
 		r.size = limit
 	}
@@ -226,25 +218,29 @@ func (r *runner) missing(ctx context.Context) iter.Seq2[deem.Request, error] {
 func (r *runner) poll(ctx context.Context) error {
 	var still []store.Batch
 	for i, b := range r.running {
-		st, err := r.status(ctx, b)
-		if err != nil {
+		var st wire.BatchStatus
+		err := r.withRetries(ctx, func() (err error) {
+			st, err = r.Vendor.BatchStatus(ctx, b.ID)
 			return err
+		})
+		if err != nil {
+			return gone(b, err)
 		}
-		over := true
 		switch st.State {
 		case wire.BatchEnded:
 			err = r.collect(ctx, b)
 		case wire.BatchRefused:
 			err = r.refused(ctx, b, st.Err, len(still)+len(r.running)-i-1)
 		default:
-			over = false
-			r.reportProgress(b, st)
+			still = append(still, b)
+			if last, ok := r.reported[b.ID]; !ok || last != st.Done {
+				r.reported[b.ID] = st.Done
+				r.pause = 0 // There was progress, so poll again soon.
+				r.reportf("batch %s: %d of %d done", b.ID, st.Done, max(st.Total, b.Lines))
+			}
 		}
 		if err != nil {
 			return err
-		}
-		if !over {
-			still = append(still, b)
 		}
 	}
 	r.running = still
@@ -272,19 +268,6 @@ func (r *runner) refused(ctx context.Context, b store.Batch, why error, others i
 		return deem.WithHint(why, "the vendor has no room for a single request; run the same command again later")
 	}
 	return nil
-}
-
-// reportProgress reports the progress of a batch if it has changed.
-func (r *runner) reportProgress(b store.Batch, st wire.BatchStatus) {
-	if r.reported == nil {
-		r.reported = map[string]int{}
-	}
-	if last, ok := r.reported[b.ID]; ok && last == st.Done {
-		return
-	}
-	r.reported[b.ID] = st.Done
-	r.pause = 0 // There was progress, so poll again soon.
-	r.reportf("batch %s: %d of %d done", b.ID, st.Done, max(st.Total, b.Lines))
 }
 
 func (r *runner) reportf(format string, args ...any) { r.Tell(fmt.Sprintf(format, args...)) }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -56,47 +57,29 @@ func (r *runner) collectOnce(ctx context.Context, b store.Batch) error {
 }
 
 // line converts a vendor's result to a line. It reports false if the result does not belong
-// to this batch.
+// to this batch. An error that would end the run counts as transient too: the next command
+// reports it with its hint.
 func (r *runner) line(b store.Batch, from wire.BatchReply) (store.BatchLine, bool) {
 	key, ok := keyOf(b.Key, from.ID)
 	if !ok {
 		return store.BatchLine{}, false
 	}
 	l := store.BatchLine{Key: key}
-	if from.Err != nil {
-		l.Failure, l.Passing = failure(from.Err)
-		return l, true
+	me, ok := errors.AsType[*deem.ModelError](from.Err)
+	switch {
+	case from.Err == nil:
+		reply := from.Reply
+		reply.Key, reply.Batch, reply.Attempts, reply.Latency = key, b.ID, 1, 0
+		micros, known := r.Cost(reply)
+		reply.CostMicros, reply.Unpriced = micros, !known
+		l.Reply = &reply
+	case ok:
+		l.Failure = &deem.Failure{Kind: cmp.Or(me.Kind, deem.Provider), Detail: me.Error()}
+		l.Passing = me.Passing || me.Fatal
+	default:
+		l.Failure, l.Passing = deem.Failf(deem.Provider, "%v", from.Err), true
 	}
-	reply := from.Reply
-	reply.Key, reply.Batch, reply.Attempts, reply.Latency = key, b.ID, 1, 0
-	micros, known := r.Cost(reply)
-	reply.CostMicros, reply.Unpriced = micros, !known
-	l.Reply = &reply
 	return l, true
-}
-
-// failure converts an error to a failure, and reports whether it is transient. An error
-// that would end the run counts as transient too: the next command reports it with its
-// hint.
-func failure(err error) (*deem.Failure, bool) {
-	me, ok := errors.AsType[*deem.ModelError](err)
-	if !ok {
-		return deem.Failf(deem.Provider, "%v", err), true
-	}
-	kind := me.Kind
-	if kind == "" {
-		kind = deem.Provider
-	}
-	return &deem.Failure{Kind: kind, Detail: me.Error()}, me.Passing || me.Fatal
-}
-
-// status returns the progress of a batch.
-func (r *runner) status(ctx context.Context, b store.Batch) (st wire.BatchStatus, err error) {
-	err = r.withRetries(ctx, func() error {
-		st, err = r.Vendor.BatchStatus(ctx, b.ID)
-		return err
-	})
-	return st, gone(b, err)
 }
 
 // withRetries retries do after transient errors.
@@ -155,8 +138,7 @@ func (r *runner) wait(ctx context.Context, d time.Duration) error {
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return ctx.Err()
 	case <-ctx.Done():
-		return ctx.Err()
 	}
+	return ctx.Err()
 }

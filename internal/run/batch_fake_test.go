@@ -315,7 +315,7 @@ func options(t *testing.T, m *memory, v *vendor, prompts ...string) run.BatchOpt
 	}
 	v.t = t
 	return run.BatchOptions{
-		Store: m, RunID: "run", Vendor: v, Requests: requests(prompts...), Folder: t.TempDir(),
+		Store: m, RunID: "run", Vendor: v, Requests: requests(prompts...),
 		Cost: func(r deem.Reply) (int64, bool) { return int64(r.Usage.Input), true },
 	}
 }

@@ -67,23 +67,17 @@ func (m *BatchModel) Complete(ctx context.Context, req deem.Request) (deem.Reply
 	case !ok:
 		return m.inner.Complete(ctx, req)
 	case l.Reply != nil:
-		reply := m.give(l)
+		reply := *l.Reply
+		if l.Taken || !m.first(l.Key, reply.CostMicros) {
+			reply.Cached, reply.Attempts, reply.CostMicros, reply.Unpriced = true, 0, 0, false
+		}
+		if reply.Text == "" && reply.Refusal == "" {
+			reply.Key = "" // An empty reply is transient and must not be cached.
+		}
 		reply.Sent, reply.Dropped = deem.WireOf(m.inner, req) // A line of a batch is the same call.
 		return reply, nil
 	}
 	return m.unanswered(ctx, req, l)
-}
-
-// give returns the reply of a line, as new or as cached.
-func (m *BatchModel) give(l store.BatchLine) deem.Reply {
-	reply := *l.Reply
-	if l.Taken || !m.first(l.Key, reply.CostMicros) {
-		reply.Cached, reply.Attempts, reply.CostMicros, reply.Unpriced = true, 0, 0, false
-	}
-	if reply.Text == "" && reply.Refusal == "" {
-		reply.Key = "" // An empty reply is transient and must not be cached.
-	}
-	return reply
 }
 
 // remembered is the minimum number of keys kept in memory. A record is in the store long

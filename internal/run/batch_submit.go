@@ -39,7 +39,9 @@ func (r *runner) submitMissing(ctx context.Context) error {
 		if err := p.check(key, req); err != nil {
 			return err
 		}
-		if p.full(r.size) {
+		// A line that is too long for any batch gets its own batch, and the vendor reports
+		// the error.
+		if n := len(p.keys); n > 0 && (n >= r.size || p.bytes+int64(len(p.next)) > r.Vendor.BatchLimits().Bytes) {
 			if err := r.submit(ctx, p); err != nil {
 				return err
 			}
@@ -51,9 +53,12 @@ func (r *runner) submitMissing(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := p.add(); err != nil {
-			return err
+		if _, err := p.w.Write(p.next); err != nil {
+			return fmt.Errorf("keep a batch of %d bytes: %w", p.bytes, err)
 		}
+		p.keys, p.has[key] = append(p.keys, key), true
+		p.bytes += int64(len(p.next))
+		p.most += p.nextPay
 	}
 	if len(p.keys) == 0 {
 		return nil
@@ -84,12 +89,11 @@ type batchFile struct {
 
 	// The line to be added next.
 	next    []byte
-	nextKey string
 	nextPay int64
 }
 
 func (r *runner) newBatchFile() (*batchFile, error) {
-	f, err := os.CreateTemp(r.Folder, "deem-batch-*.jsonl")
+	f, err := os.CreateTemp("", "deem-batch-*.jsonl")
 	if err != nil {
 		return nil, fmt.Errorf("make room for a batch: %w", err)
 	}
@@ -104,53 +108,25 @@ func (p *batchFile) close() {
 	_ = os.Remove(p.file.Name())
 }
 
-// check prepares the line of a request.
+// check prepares the line of a request. The vendor's limit of its id is 64 characters.
 func (p *batchFile) check(key string, req deem.Request) error {
 	if p.name == "" {
 		sum := sha256.Sum256([]byte(p.r.RunID + "\n" + key + "\n" + strconv.FormatInt(time.Now().UnixNano(), 10)))
 		p.name = hex.EncodeToString(sum[:])[:keyDigits]
 	}
-	id, err := lineID(p.name, key)
-	if err != nil {
-		return err
+	sum, err := hex.DecodeString(key)
+	if err != nil || len(sum) != sha256.Size {
+		return fmt.Errorf("the key %q of a request is not a SHA-256", key)
 	}
-	line, err := p.r.Vendor.BatchLine(id, req)
+	line, err := p.r.Vendor.BatchLine(p.name+"-"+base64.RawURLEncoding.EncodeToString(sum), req)
 	if err != nil {
 		return fmt.Errorf("write a line of a batch: %w", err)
 	}
-	line = append(line, '\n')
-	p.next, p.nextKey, p.nextPay = line, key, 0
+	p.next, p.nextPay = append(line, '\n'), 0
 	if p.r.Budget != nil {
 		p.nextPay = p.r.Most(req)
 	}
 	return nil
-}
-
-// full reports whether the prepared line no longer fits. A line that is too long for any
-// batch gets its own batch, and the vendor reports the error.
-func (p *batchFile) full(size int) bool {
-	limits := p.r.Vendor.BatchLimits()
-	return len(p.keys) > 0 && (len(p.keys) >= size || p.bytes+int64(len(p.next)) > limits.Bytes)
-}
-
-// add adds the prepared line.
-func (p *batchFile) add() error {
-	if _, err := p.w.Write(p.next); err != nil {
-		return fmt.Errorf("keep a batch of %d bytes: %w", p.bytes, err)
-	}
-	p.keys, p.has[p.nextKey] = append(p.keys, p.nextKey), true
-	p.bytes += int64(len(p.next))
-	p.most += p.nextPay
-	return nil
-}
-
-// lineID returns the id of the line of a request. The vendor's limit is 64 characters.
-func lineID(batch, key string) (string, error) {
-	sum, err := hex.DecodeString(key)
-	if err != nil || len(sum) != sha256.Size {
-		return "", fmt.Errorf("the key %q of a request is not a SHA-256", key)
-	}
-	return batch + "-" + base64.RawURLEncoding.EncodeToString(sum), nil
 }
 
 // keyOf returns the key of the request for the id of a line, and reports whether the line

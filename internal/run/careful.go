@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"deem"
@@ -44,7 +45,8 @@ func (c *careful) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error)
 	for _, call := range made {
 		deem.NoteCall(ctx, call)
 	}
-	if _, judged := errors.AsType[*deem.Failure](err); err == nil || judged && ctx.Err() == nil || !paid(made) {
+	paid := func(c deem.Call) bool { return c.Reply != nil && !c.Reply.Cached } // A cached reply was paid for earlier.
+	if _, judged := errors.AsType[*deem.Failure](err); err == nil || judged && ctx.Err() == nil || !slices.ContainsFunc(made, paid) {
 		return v, err
 	}
 	c.mu.Lock()
@@ -75,16 +77,6 @@ func (c *careful) ask(ctx context.Context, it deem.Item) (v deem.Verdict, err er
 		}
 	}()
 	return c.judge.Judge(ctx, it)
-}
-
-// paid reports whether a model has replied. A cached reply was paid for earlier.
-func paid(calls []deem.Call) bool {
-	for _, c := range calls {
-		if c.Reply != nil && !c.Reply.Cached {
-			return true
-		}
-	}
-	return false
 }
 
 // place sets the positions of the remaining records. It reads items again if there are any.

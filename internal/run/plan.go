@@ -3,9 +3,9 @@ package run
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"deem"
@@ -123,49 +123,30 @@ func (p *Planner) AddUnjudgeable(err error) {
 func (p *Planner) add(ctx context.Context, trials []int, reqs []deem.Request) error {
 	p.plan.Items++
 	for _, req := range reqs {
-		calls, err := p.calls(ctx, trials, req)
+		req.Trial = 0
+		hash, err := strconv.ParseUint(req.Hash()[:16], 16, 64)
 		if err != nil {
-			return err
+			return err // Cannot happen: a hash is hexadecimal.
+		}
+		calls := int64(0) // trials that must be paid for
+		for i := range cmp.Or(len(trials), p.o.Trials) {
+			req.Trial = i
+			if trials != nil {
+				req.Trial = trials[i]
+			}
+			known, err := p.known(ctx, hash, req)
+			if err != nil {
+				return err
+			}
+			if !known {
+				calls++
+			}
 		}
 		if calls > 0 {
-			p.pay(req, int64(calls))
+			p.pay(req, calls)
 		}
 	}
 	return nil
-}
-
-// calls returns the number of trials of a request that must be paid for.
-func (p *Planner) calls(ctx context.Context, trials []int, req deem.Request) (int, error) {
-	req.Trial = 0
-	hash := hash64(req)
-	calls := 0
-	for i := range cmp.Or(len(trials), p.o.Trials) {
-		req.Trial = i
-		if trials != nil {
-			req.Trial = trials[i]
-		}
-		known, err := p.known(ctx, hash, req)
-		if err != nil {
-			return 0, err
-		}
-		if !known {
-			calls++
-		}
-	}
-	return calls, nil
-}
-
-// hash64 returns the first 64 bits of the hash of a request.
-func hash64(req deem.Request) uint64 {
-	digits, err := hex.DecodeString(req.Hash()[:16])
-	if err != nil {
-		panic(err) // Cannot happen: a hash is hexadecimal.
-	}
-	n := uint64(0)
-	for _, b := range digits {
-		n = n<<8 | uint64(b)
-	}
-	return n
 }
 
 // known counts a request and reports whether its reply is cached, or will be because the
@@ -195,9 +176,14 @@ func (p *Planner) known(ctx context.Context, hash uint64, req deem.Request) (boo
 	return cached, nil
 }
 
-// pay adds the tokens and cost of a number of equal calls.
+// pay adds the tokens and cost of a number of equal calls, and records the causes of
+// warnings.
 func (p *Planner) pay(req deem.Request, calls int64) {
 	input := p.count.Count(req)
+	inputMost := input
+	if !p.count.Exact() || len(req.Schema) > 0 {
+		inputMost += (input*margin + 99) / 100
+	}
 	most := p.longest
 	if req.MaxTokens > 0 {
 		most = req.MaxTokens + p.o.Room
@@ -209,32 +195,19 @@ func (p *Planner) pay(req deem.Request, calls int64) {
 	p.plan.OutputTokens += calls * int64(output)
 	p.plan.OutputTokensMax += calls * int64(most)
 	p.plan.LongestPrompt = max(p.plan.LongestPrompt, input)
-	p.notice(req, input)
-	if p.priced {
-		p.cost += calls * p.price.Cost(deem.Usage{Input: input, Output: output})
-		p.costMax += calls * p.price.Cost(deem.Usage{Input: p.atMost(req, input), Output: most})
-	}
-}
-
-// margin is by how many percent a prompt may exceed its estimate.
-const margin = 30
-
-// atMost returns the maximum number of tokens of a prompt.
-func (p *Planner) atMost(req deem.Request, input int) int {
-	if p.count.Exact() && len(req.Schema) == 0 {
-		return input
-	}
-	return input + (input*margin+99)/100
-}
-
-// notice records the causes of warnings.
-func (p *Planner) notice(req deem.Request, input int) {
 	p.schema = p.schema || len(req.Schema) > 0
 	p.unbounded = p.unbounded || req.MaxTokens <= 0
 	if p.price.Window > 0 && input+max(req.MaxTokens, 0) > p.price.Window {
 		p.tooLong++
 	}
+	if p.priced {
+		p.cost += calls * p.price.Cost(deem.Usage{Input: input, Output: output})
+		p.costMax += calls * p.price.Cost(deem.Usage{Input: inputMost, Output: most})
+	}
 }
+
+// margin is by how many percent a prompt may exceed its estimate.
+const margin = 30
 
 // Plan returns the plan for the items added so far.
 func (p *Planner) Plan() Plan { return p.plans(p.plan, p.cost, p.costMax) }
@@ -264,7 +237,17 @@ func (p *Planner) plans(out Plan, cost, most int64) Plan {
 	out.InputExact, out.CountedBy = p.count.Exact() && !p.schema, p.count.How()
 	out.OutputGuessed = p.o.Output <= 0
 	out.Window, out.Room = p.price.Window, p.o.Room
-	p.money(&out, cost, most)
+	if p.priced {
+		out.CostMicros, out.CostMaxMicros = &cost, &most
+		if p.price.Batch > 0 && cost > 0 {
+			out.BatchCostMicros, out.BatchCostMaxMicros = new(p.price.InBatch(cost)), new(p.price.InBatch(most))
+		}
+	} else {
+		out.Unpriced = "no table knows the price of " + p.o.Model
+		if p.o.Tier != "" {
+			out.Unpriced += " with service-tier=" + p.o.Tier
+		}
+	}
 	p.time(&out)
 	out.Warnings = p.warnings(out)
 	return out

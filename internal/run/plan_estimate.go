@@ -1,7 +1,6 @@
 package run
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"unicode"
@@ -61,11 +60,6 @@ func rateOf(model string) rate {
 		}
 	}
 	panic("tokens: the last rate fits every model")
-}
-
-// how describes the rule in words.
-func (r rate) how() string {
-	return fmt.Sprintf("estimate: about %.1f bytes a token in English, %.1f tokens a Chinese character", englishBytes/r.times, r.chinese)
 }
 
 // count returns the estimated tokens of s, rounded up.

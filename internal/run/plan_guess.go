@@ -46,22 +46,6 @@ const (
 	nextToken  = 20 * time.Millisecond
 )
 
-// money adds the cost of the calls, if the price is known.
-func (p *Planner) money(out *Plan, cost, most int64) {
-	if !p.priced {
-		out.Unpriced = "no table knows the price of " + p.o.Model
-		if p.o.Tier != "" {
-			out.Unpriced += " with service-tier=" + p.o.Tier
-		}
-		return
-	}
-	out.CostMicros, out.CostMaxMicros = &cost, &most
-	if p.price.Batch > 0 && cost > 0 {
-		batch, batchMost := p.price.InBatch(cost), p.price.InBatch(most)
-		out.BatchCostMicros, out.BatchCostMaxMicros = &batch, &batchMost
-	}
-}
-
 // time adds how long the run takes within its limits, and which limit determines it.
 func (p *Planner) time(out *Plan) {
 	if out.Calls == 0 {

@@ -69,27 +69,22 @@ const (
 // $0.31 (at most $0.52), about 2 min at -j 8".
 func (p Plan) Line() string {
 	if p.Calls == 0 {
-		return "no calls" + p.instead()
+		var list []string
+		for _, part := range []struct {
+			n    int
+			what string
+		}{{p.Done, "done earlier"}, {p.Cached, "cached"}, {p.Decided, "decided without asking"}, {p.Unjudgeable, "unjudgeable"}} {
+			if part.n > 0 {
+				list = append(list, words.Comma(part.n)+" "+part.what)
+			}
+		}
+		if len(list) == 0 {
+			return "no calls"
+		}
+		return "no calls: " + strings.Join(list, ", ")
 	}
 	all := fmt.Sprintf("about %s tokens", words.Comma(words.Round(p.InputTokens+p.OutputTokens, 3)))
 	return strings.Join([]string{words.Count(p.Calls, "call"), all, p.money(p.CostMicros, p.CostMaxMicros), p.duration() + " at " + p.limit()}, ", ")
-}
-
-// instead says why there are no calls.
-func (p Plan) instead() string {
-	var list []string
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{p.Done, "done earlier"}, {p.Cached, "cached"}, {p.Decided, "decided without asking"}, {p.Unjudgeable, "unjudgeable"}} {
-		if part.n > 0 {
-			list = append(list, words.Comma(int64(part.n))+" "+part.what)
-		}
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(list, ", ")
 }
 
 // money formats the expected and the maximum cost.
@@ -121,7 +116,7 @@ func (p Plan) Text(w io.Writer) error {
 	var b strings.Builder
 	for _, r := range append(p.counts(), p.costs()...) {
 		if r.left != "" {
-			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("%-16s%s%s", r.left, r.value, aside(r.note)), " "))
+			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("%-16s%s  %s", r.left, r.value, r.note), " "))
 		}
 	}
 	for _, text := range p.Warnings {
@@ -133,13 +128,6 @@ func (p Plan) Text(w io.Writer) error {
 
 // A row is a line of the text: name, value and remark.
 type row struct{ left, value, note string }
-
-func aside(note string) string {
-	if note == "" {
-		return ""
-	}
-	return "  " + note
-}
 
 // counts returns the rows about items and calls. Optional rows are empty if their number is
 // 0.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"strings"
 
 	"deem"
@@ -39,7 +40,8 @@ func CounterOf(model string) Counter {
 // for models with a known vocabulary. It never loads a vocabulary.
 func estimateOf(model string) Counter {
 	r := rateOf(model)
-	return Counter{text: r.count, how: r.how(), perMessage: estimatedMessage, perRequest: estimatedReply}
+	how := fmt.Sprintf("estimate: about %.1f bytes a token in English, %.1f tokens a Chinese character", englishBytes/r.times, r.chinese)
+	return Counter{text: r.count, how: how, perMessage: estimatedMessage, perRequest: estimatedReply}
 }
 
 // Overhead of OpenAI's chat format: the delimiters of each message, and the tokens with

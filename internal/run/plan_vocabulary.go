@@ -116,7 +116,13 @@ func (v *vocabulary) line(s string) int {
 	if ok {
 		return int(n)
 	}
-	n = int32(v.cut(s))
+	count, err := v.load().Count(s)
+	if err != nil {
+		// The library's matcher can time out, although no timeout is set. An estimate is
+		// better than no number.
+		count = rateOf("").count(s)
+	}
+	n = int32(max(count, 1)) // A line is not empty, but the library drops a DEL on its own.
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.known == nil || len(v.known) >= maxKnown {
@@ -124,15 +130,4 @@ func (v *vocabulary) line(s string) int {
 	}
 	v.known[h] = n
 	return int(n)
-}
-
-// cut counts without the cache.
-func (v *vocabulary) cut(s string) int {
-	n, err := v.load().Count(s)
-	if err != nil {
-		// The library's matcher can time out, although no timeout is set. An estimate is
-		// better than no number.
-		return rateOf("").count(s)
-	}
-	return max(n, 1) // A line is not empty, but the library drops a DEL on its own.
 }
