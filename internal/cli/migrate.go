@@ -83,8 +83,7 @@ func (a *app) migrate(ctx context.Context, from, to string, refs []string) error
 		return deem.WithHint(err, "%s", orHint(err, "what was copied is kept; the same command resumes"))
 	}
 	if a.json {
-		writeJSON(a.out, done)
-		return nil
+		return writeJSON(a.out, done)
 	}
 	a.say("copied %s with %s and %s from %s to %s",
 		words.Count(done.Runs-done.There, "run"), words.Count(done.Records, "record"), words.Count(done.Labels, "label"), withoutPassword(from), withoutPassword(to))

@@ -61,16 +61,6 @@ func storeOrNil[S store.Database](st S, err error) (store.Database, error) {
 	return st, nil
 }
 
-// storeIfThere opens the store for reading, and returns nil if there is none: a plan
-// creates nothing.
-func (a *app) storeIfThere(ctx context.Context) (store.Database, error) {
-	st, err := a.readStore(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // Absence is not an error.
-	}
-	return st, err
-}
-
 // takeDB sets the database from the environment, unless the user gave --db. The environment
 // takes precedence over deem.yaml.
 func (a *app) takeDB(flags *pflag.FlagSet) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -90,8 +91,8 @@ func (a *app) plan(ctx context.Context, o runOptions, margin float64) error {
 		return err
 	}
 	defer func() { _ = data.Close() }()
-	st, err := a.storeIfThere(ctx)
-	if err != nil {
+	st, err := a.readStore(ctx)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // A plan needs no store, and creates none.
 		return err
 	}
 	if st != nil {
@@ -129,19 +130,17 @@ func (a *app) plan(ctx context.Context, o runOptions, margin float64) error {
 }
 
 func (a *app) printPlans(plans []run.Plan, equivalence *marginPlan) error {
-	if a.json {
-		if len(plans) == 1 {
-			writeJSON(a.out, struct {
-				run.Plan
-				Equivalence *marginPlan `json:"equivalence,omitempty"`
-			}{plans[0], equivalence}) //nolint:gosec // There is one plan.
-		} else {
-			writeJSON(a.out, struct {
-				Plans       []run.Plan  `json:"plans"`
-				Equivalence *marginPlan `json:"equivalence,omitempty"`
-			}{plans, equivalence})
-		}
-		return nil
+	switch {
+	case a.json && len(plans) == 1:
+		return writeJSON(a.out, struct {
+			run.Plan
+			Equivalence *marginPlan `json:"equivalence,omitempty"`
+		}{plans[0], equivalence}) //nolint:gosec // There is one plan.
+	case a.json:
+		return writeJSON(a.out, struct {
+			Plans       []run.Plan  `json:"plans"`
+			Equivalence *marginPlan `json:"equivalence,omitempty"`
+		}{plans, equivalence})
 	}
 	for i, p := range plans {
 		if i > 0 {
@@ -306,7 +305,19 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 	if !o.askAbove.Set || o.yes || enough || p.Calls == 0 {
 		return nil
 	}
-	return a.confirm(p, o)
+	// Without a terminal the answer is no: the threshold exists so that no run exceeds it
+	// unnoticed.
+	in, ok := a.in.(*os.File)
+	if !ok || a.json || !term.IsTerminal(int(in.Fd())) || slices.Contains(o.data, "-") {
+		err := fmt.Errorf("the run may cost more than --ask-above %s, and there is nobody to ask", moneyFlag(&o.askAbove))
+		return usage.Mark(deem.WithHint(err, "--yes confirms it; --max-cost limits the cost: %s", p.Line()))
+	}
+	fmt.Fprint(a.err, "deem: continue? [y/N] ")
+	answer, _ := bufio.NewReader(in).ReadString('\n') // If it cannot be read, it is not yes.
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return errDeclined
+	}
+	return nil
 }
 
 // planLeaf plans the requests of one judge of a composed judge. It looks at every item, or,
@@ -356,22 +367,6 @@ func sumPlans(plans []run.Plan) run.Plan {
 		sum.CostMaxMicros = add(sum.CostMaxMicros, p.CostMaxMicros)
 	}
 	return sum
-}
-
-// confirm asks whether to continue. Without a terminal the answer is no: the threshold
-// exists so that no run exceeds it unnoticed.
-func (a *app) confirm(p run.Plan, o runOptions) error {
-	in, ok := a.in.(*os.File)
-	if !ok || a.json || !term.IsTerminal(int(in.Fd())) || slices.Contains(o.data, "-") {
-		err := fmt.Errorf("the run may cost more than --ask-above %s, and there is nobody to ask", moneyFlag(&o.askAbove))
-		return usage.Mark(deem.WithHint(err, "--yes confirms it; --max-cost limits the cost: %s", p.Line()))
-	}
-	fmt.Fprint(a.err, "deem: continue? [y/N] ")
-	answer, _ := bufio.NewReader(in).ReadString('\n') // If it cannot be read, it is not yes.
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return errDeclined
-	}
-	return nil
 }
 
 // embeds reports whether a rule uses embeddings of a server, which may cost money.

@@ -65,8 +65,7 @@ func (a *app) planSplit(ctx context.Context, ref string, calls int, itemCost flo
 		}
 	}
 	if a.json {
-		writeJSON(a.out, p)
-		return nil
+		return writeJSON(a.out, p)
 	}
 	say := func(s split) string {
 		return fmt.Sprintf("%s with %s each: ±%.1f pp", words.Count(s.Items, "item"), words.Count(s.Trials, "trial"), 100*min(1, s.SE*stat.StudentQuantile(stat.DefaultLevel, 1e6)))

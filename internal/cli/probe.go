@@ -1,14 +1,27 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"deem"
+	"deem/internal/catalog"
+	"deem/internal/dataset"
 	"deem/internal/reports"
+	"deem/internal/store"
 	"deem/internal/usage"
+	"deem/internal/words"
+	"deem/judge"
+	"deem/judge/pairwise"
 	"deem/probe"
 )
 
@@ -165,4 +178,287 @@ func (a *app) probe(ctx context.Context, o probeOptions) error {
 		cards = append(cards, card)
 	}
 	return a.showCards(cards, gates, o)
+}
+
+// A probeSet is the probes of one judge, as a dataset.
+type probeSet struct {
+	*probe.Set
+	names []string // sources of the items, and how they were made
+	hash  string
+}
+
+func (s *probeSet) Len() int        { return len(s.Probes()) }
+func (s *probeSet) Hash() string    { return s.hash }
+func (s *probeSet) Names() []string { return s.names }
+func (s *probeSet) Notes() []string { return nil }
+func (s *probeSet) Close() error    { return nil }
+
+// makeProbes makes the probes for one judge: injections ask for its label.
+func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o probeOptions) (*probeSet, error) {
+	opts := probe.Options{Seed: o.seed, Kinds: o.kinds, PerKind: o.perKind, Accept: acceptLabel(g)}
+	if slices.Contains(g.Wanted(), pairwise.Field) {
+		opts.ReferenceField, opts.Accept = pairwise.Field, "FIRST"
+	}
+	var made *probe.Set
+	var source []string
+	shipped := data == nil
+	if shipped {
+		made, _ = probe.Shipped(g.Name(), opts) // The caller has checked that there is one.
+		set := &probeSet{Set: made, names: []string{"the set of " + g.Name()}}
+		data, source = set, set.names
+	} else {
+		var err error
+		if made, err = probe.Make(data.Items(), opts); err != nil {
+			return nil, usage.Mark(err)
+		}
+		source = slices.Clone(data.Names())
+	}
+	for _, name := range o.banks {
+		bank, err := dataset.Open(ctx, dataset.Source{Names: []string{name}, Fields: []string{"kind", "want", "of", "probe", "probe_want", "probe_of"}})
+		if err != nil {
+			return nil, usage.Mark(err)
+		}
+		err = made.AddBank(bank.Items(), data.Items())
+		_ = bank.Close()
+		if err != nil {
+			return nil, usage.Mark(fmt.Errorf("%s: %w", name, err))
+		}
+		source = append(source, name)
+	}
+	hash, err := dataset.HashItems(made.Items())
+	if err != nil {
+		return nil, err
+	}
+	set := &probeSet{made, store.ProbeNames(source, o.seed), hash}
+	if shipped {
+		a.say("%s of %s", words.Count(set.Len(), "probe"), source[0])
+	} else {
+		absent := ""
+		if kinds := made.Absent(); len(kinds) > 0 {
+			absent = "; none of kind " + strings.Join(kinds, ", ")
+		}
+		a.say("%s made from %s with seed %d%s", words.Count(set.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absent)
+	}
+	return set, preflight(ctx, g, set, mapHint)
+}
+
+// acceptLabel returns the judge's label for a right answer, or "" if it does not declare
+// one.
+func acceptLabel(c catalog.Choice) string {
+	d := c.Spec.Declaration
+	if d == nil || len(d.Labels) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(d.Labels, func(a, b judge.Label) int { return cmp.Compare(a.Score, b.Score) }).Label
+}
+
+// printProbes prints the probes as items, one per line, or as one list with --json.
+func (a *app) printProbes(set *probeSet) error {
+	if a.json {
+		return writeJSONList(a.out, set.Items())
+	}
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	for it, err := range set.Items() {
+		if err != nil {
+			return err
+		}
+		if err := enc.Encode(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shippedSet is the data if the probes are those shipped with deem.
+const shippedSet = "\x00set"
+
+// openProbed opens judges and data like a run, and adds columns of the data with values
+// that were right before an update. Standard input cannot be read twice; there, name such a
+// column with --map field.stale=COLUMN.
+func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Choice, items, error) {
+	if err := o.check(); err != nil {
+		return nil, nil, err
+	}
+	// Whether the judges can judge is tested on the probes: a judge may need fields that
+	// only probes have.
+	judgings, err := a.openJudges(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.data[0] == shippedSet {
+		return judgings, nil, nil
+	}
+	data, err := a.openData(ctx, o, judgings)
+	if err != nil || o.benchmark != nil || slices.Contains(o.data, "-") {
+		return judgings, data, err
+	}
+	all, err := a.openItems(ctx, *o, nil, probe.StaleFields...)
+	if err != nil {
+		return nil, nil, errors.Join(usage.Mark(err), data.Close())
+	}
+	defer func() { _ = all.Close() }()
+	stale := map[string]string{} // the earlier right values, by item
+	for it, err := range all.Items() {
+		if err != nil {
+			return nil, nil, errors.Join(err, data.Close())
+		}
+		for _, name := range probe.StaleFields {
+			if value := strings.TrimSpace(it.Fields[name]); value != "" {
+				stale[it.ID] = value
+				break
+			}
+		}
+	}
+	if len(stale) == 0 {
+		return judgings, data, nil
+	}
+	return judgings, view(data, changed(data, func(_ int, it deem.Item) (deem.Item, bool) {
+		if value, ok := stale[it.ID]; ok {
+			it = withField(it, probe.StaleFields[0], value)
+		}
+		return it, true
+	})), nil
+}
+
+// A cardJSON is a card with the outcomes of the gates.
+type cardJSON struct {
+	probe.Card
+	Gates []reports.GateOutcome `json:"gates,omitempty"`
+}
+
+// showCards prints the cards, writes them to files, and checks the gates.
+func (a *app) showCards(cards []probe.Card, gates []reports.Gate, o probeOptions) error {
+	var all []cardJSON
+	var outcomes []reports.GateOutcome
+	var wrong error // an invalid gate, which must not suppress the cards
+	for _, c := range cards {
+		held, err := reports.HoldGates(gates, cardScope(c))
+		wrong = cmp.Or(wrong, err)
+		all = append(all, cardJSON{c, held})
+		outcomes = append(outcomes, held...)
+	}
+	for _, name := range o.cards {
+		form, err := cardWriter(name)
+		if err != nil {
+			return err
+		}
+		if err := writeWhole(name, func(w io.Writer) error { return form(w, cards[0]) }); err != nil {
+			return err
+		}
+		a.say("wrote %s", name)
+	}
+	if err := errors.Join(a.printCards(all), wrong); err != nil {
+		return err
+	}
+	if err := gatesFailed(outcomes); err != nil {
+		return err
+	}
+	for _, c := range cards {
+		if c.Thin(c.FalseAccepts) || c.Thin(c.FalseRejects) {
+			err := fmt.Errorf("%w: %s of %s, and more than %s withholds a rate", errUnjudged, words.Comma(c.Unjudged), words.Count(c.Probes, "probe"), percent(c.MaxUnjudged))
+			return deem.WithHint(err, "the rates of each kind are shown with their unjudged probes; --max-unjudged allows more")
+		}
+	}
+	return nil
+}
+
+func (a *app) printCards(all []cardJSON) error {
+	switch {
+	case a.json && len(all) == 1:
+		return writeJSON(a.out, all[0])
+	case a.json:
+		return writeJSON(a.out, map[string]any{"cards": all})
+	}
+	for i, c := range all {
+		if i > 0 {
+			a.line()
+		}
+		if err := a.document(reports.ProbeDocument(c.Card)); err != nil {
+			return err
+		}
+		if len(c.Gates) > 0 {
+			fmt.Fprintln(a.out, "\ngates")
+		}
+		for _, o := range c.Gates {
+			mark := "FAIL"
+			if o.OK {
+				mark = "ok"
+			}
+			fmt.Fprintf(a.out, "  %-4s  %s  (%s)\n", mark, words.Printable(o.Gate), words.Printable(o.Detail))
+		}
+	}
+	return nil
+}
+
+// cardScope finds numbers on a card. A rate with too many unjudged probes is absent; its
+// strict form counts them as errors.
+func cardScope(c probe.Card) reports.GateScope {
+	return func(cond reports.GateCondition) reports.GateNumber {
+		switch {
+		case cond.Name == "false_accepts":
+			return rateNumber(c, cond, c.FalseAccepts)
+		case cond.Name == "false_rejects":
+			return rateNumber(c, cond, c.FalseRejects)
+		case cond.Name == "turned" && c.Injected != nil:
+			return rateNumber(c, cond, c.Injected.Turned)
+		case cond.Name == "unjudged":
+			return reports.GateNumber{Value: float64(c.Unjudged) / float64(max(c.Probes, 1)), What: reports.GateShare}
+		case cond.Name == "consistency" && c.Consistency == nil:
+			return reports.MissingNumber("consistency needs --trials 2 or more")
+		case cond.Name == "consistency":
+			steady := c.Consistency.Steady
+			return reports.FiguresNumber(cond.Part, &steady, steady, c.Consistency.Probes)
+		case cond.Name == "flips" && c.Order == nil:
+			return reports.MissingNumber("the judge does not compare two responses, so it has no flips")
+		case cond.Name == "flips":
+			return reports.FiguresNumber(cond.Part, &c.Order.Flips, c.Order.Flips, c.Order.Pairs)
+		case cond.Name == "length" && (len(c.Length) == 0 || c.Length[0].Want):
+			return reports.MissingNumber("no wrong answer was judged both as it is and in a long text")
+		case cond.Name == "length": // how much more often wrong answers are accepted in long texts
+			est := c.Length[0].Estimate
+			n := reports.FiguresNumber(cond.Part, &est, est, est.N)
+			if n.What == reports.GateShare {
+				n.What = reports.GatePoints
+			}
+			return n
+		}
+		if r, ok := c.Rate(cond.Name); ok {
+			return rateNumber(c, cond, r)
+		}
+		known := []string{"false_accepts", "false_rejects", "turned", "unjudged", "consistency", "flips", "length"}
+		for _, r := range c.Kinds {
+			known = append(known, r.Kind)
+		}
+		return reports.NoSuchCategory(cond, known)
+	}
+}
+
+// rateNumber returns one number of a rate.
+func rateNumber(c probe.Card, cond reports.GateCondition, r probe.Rate) reports.GateNumber {
+	switch {
+	case cond.Part == "strict" && r.Probes > 0:
+		return reports.GateNumber{Value: r.Band[1], What: reports.GateShare}
+	case cond.Part == "n":
+		return reports.GateNumber{Value: float64(r.Judged), What: reports.GatePlain}
+	case c.Thin(r):
+		return reports.MissingNumber("%s is withheld: %s of %s unjudged", cond.Name, words.Comma(r.Unjudged), words.Count(r.Probes, "probe"))
+	case r.Estimate == nil:
+		return reports.MissingNumber("no probe of %s was judged", cond.Name)
+	}
+	return reports.FiguresNumber(cond.Part, r.Estimate, *r.Estimate, r.Probes)
+}
+
+// cardWriter returns the format for the extension of a file.
+func cardWriter(name string) (func(w io.Writer, c probe.Card) error, error) {
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".html", ".htm":
+		return reports.ProbeHTML, nil
+	case ".json":
+		return reports.ProbeJSON, nil
+	case ".txt":
+		return reports.ProbeText, nil
+	default:
+		return nil, usage.Errorf("--card %s: a card is written as .html, .json or .txt", name)
+	}
 }

@@ -100,8 +100,7 @@ func (a *app) queue(ctx context.Context, args []string, ch queue.Change) error {
 		return err
 	}
 	if a.json {
-		writeJSON(a.out, s)
-		return nil
+		return writeJSON(a.out, s)
 	}
 	a.printQueued(s)
 	return nil
@@ -161,8 +160,7 @@ func (a *app) queueStatus(ctx context.Context, args []string) error {
 		}
 	}
 	if a.json {
-		writeJSON(a.out, s)
-		return nil
+		return writeJSON(a.out, s)
 	}
 	if len(s.Runs) == 0 {
 		fmt.Fprintln(a.out, "no run is left to workers")

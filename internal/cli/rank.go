@@ -96,8 +96,7 @@ func (a *app) rank(ctx context.Context, args []string, most float64, anyway bool
 			errUnjudged, words.Comma(r.Unjudged), words.Comma(r.Items), percent(most)), "deem report says why; --max-unjudged 1 ranks them anyway")
 	}
 	if a.json {
-		writeJSON(a.out, r)
-		return nil
+		return writeJSON(a.out, r)
 	}
 	return a.document(r.Document())
 }

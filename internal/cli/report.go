@@ -151,11 +151,10 @@ func findRun(ctx context.Context, st store.Store, ref string) (store.Run, error)
 	return run, err
 }
 
-// A finished run is the findings of a run and the results of further checks.
+// A finished run is the findings of a run and the outcomes of the gates.
 type finished struct {
 	reports.Found
-	errata *reports.ErrataReport // nil if no list of faults was given
-	gates  []reports.GateOutcome
+	gates []reports.GateOutcome
 }
 
 // showing says how a run is shown.
@@ -172,6 +171,7 @@ type showing struct {
 // judge with the others. The error is errUnjudged if a score is withheld.
 func (a *app) show(ctx context.Context, st store.Store, refs []string, want showing) error {
 	var all []finished
+	var wrong error // An invalid gate, for example of an old lock, must not suppress the report.
 	for _, ref := range refs {
 		run, err := findRun(ctx, st, ref)
 		if err != nil {
@@ -186,7 +186,15 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 			return err
 		}
 		reports.AddErrata(&f.Report, faults)
-		all = append(all, finished{Found: f, errata: faults})
+		gates, err := reports.Gates(want.gates, f.Run, f.Report)
+		wrong = cmp.Or(wrong, err)
+		if faults != nil {
+			f.Report.Errata = *faults
+		}
+		if len(gates) > 0 {
+			f.Report.Gates = gates
+		}
+		all = append(all, finished{f, gates})
 	}
 	var agreements []agree.Pairing
 	for _, other := range all[1:] {
@@ -195,13 +203,6 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 			return err
 		}
 		agreements = append(agreements, ag)
-	}
-	// An invalid gate, for example of an old lock, must not suppress the report.
-	var wrong error
-	for i := range all {
-		var err error
-		all[i].gates, err = reports.Gates(want.gates, all[i].Run, all[i].Report)
-		wrong = cmp.Or(wrong, err)
 	}
 	if err := errors.Join(a.print(ctx, st, all, agreements), wrong); err != nil {
 		return err
@@ -212,36 +213,41 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		}
 	}
 	for _, f := range all {
-		if f.Report.Hold != nil {
-			return unscored(ctx, st, f, want.MaxUnjudged)
+		if f.Report.Hold == nil {
+			continue
 		}
+		err := withheld(f.Report, want.MaxUnjudged)
+		// If calls failed, the server's message says why.
+		for rec, recErr := range st.Records(ctx, f.Run.ID, store.Query{Kinds: unanswered, Brief: true, Limit: 1}) {
+			if recErr == nil {
+				err = fmt.Errorf("%w; item %s: %s", err, rec.Item.ID, words.Clip(words.Printable(rec.Failure.Detail), 200))
+			}
+		}
+		return err
 	}
 	return nil
 }
 
-// unscored says why a run has no score, with the server's message if calls failed.
-func unscored(ctx context.Context, st store.Store, f finished, most float64) error {
-	err := withheld(f.Report, most)
-	for rec, recErr := range st.Records(ctx, f.Run.ID, store.Query{Kinds: unanswered, Brief: true, Limit: 1}) {
-		if recErr == nil {
-			err = fmt.Errorf("%w; item %s: %s", err, rec.Item.ID, words.Clip(words.Printable(rec.Failure.Detail), 200))
-		}
-	}
-	return err
-}
-
-// print prints reports, and the agreement of several.
+// print prints reports, and the agreement of several. As JSON, one report is printed
+// unchanged, and several in one object.
 func (a *app) print(ctx context.Context, st store.Store, all []finished, agreements []agree.Pairing) error {
+	list := make([]report.Report, len(all))
 	for i, f := range all {
-		if f.errata != nil {
-			all[i].Report.Errata = *f.errata
-		}
-		if len(f.gates) > 0 {
-			all[i].Report.Gates = f.gates
-		}
+		list[i] = f.Report
 	}
-	if a.json || a.stream {
-		return a.printJSON(all, agreements)
+	switch {
+	case a.stream:
+		for i := range list {
+			a.emit(event{Event: "report", Report: &list[i]})
+		}
+		return nil
+	case a.json && len(list) == 1:
+		return list[0].JSON(a.out)
+	case a.json:
+		return writeJSON(a.out, struct {
+			Reports    []report.Report `json:"reports"`
+			Agreements []agree.Pairing `json:"agreements"`
+		}{list, agreements})
 	}
 	for i, f := range all {
 		if i > 0 {
@@ -267,58 +273,32 @@ func (a *app) print(ctx context.Context, st store.Store, all []finished, agreeme
 
 func (a *app) line() { fmt.Fprintln(a.out) }
 
-// printJSON prints one report unchanged, and several in one object.
-func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
-	reports := make([]report.Report, len(all))
-	for i, f := range all {
-		reports[i] = f.Report
-	}
-	if a.stream {
-		for i := range reports {
-			a.emit(event{Event: "report", Report: &reports[i]})
-		}
-		return nil
-	}
-	if len(reports) == 1 {
-		return reports[0].JSON(a.out)
-	}
-	writeJSON(a.out, struct {
-		Reports    []report.Report `json:"reports"`
-		Agreements []agree.Pairing `json:"agreements"`
-	}{reports, agreements})
-	return nil
-}
-
-// withheld says why there is no score.
+// withheld says why there is no score, and suggests a remedy for the most frequent kind of
+// failure.
 func withheld(r report.Report, most float64) error {
-	err := fmt.Errorf("%w: %s of %s, and more than %s withholds the score",
-		errUnjudged, words.Comma(r.Hold.Unjudged), words.Comma(r.Hold.Items), percent(most))
-	return deem.WithHint(err, "%s", unjudgedHint(r))
-}
-
-// unjudgedHint suggests a remedy for the most frequent kind of failure.
-func unjudgedHint(r report.Report) string {
-	most := report.Failures{}
+	frequent := report.Failures{}
 	for _, f := range r.Failures {
-		if f.N > most.N {
-			most = f
+		if f.N > frequent.N {
+			frequent = f
 		}
 	}
+	hint := "deem show ITEM prints what the judge said; --max-unjudged allows more"
 	switch {
-	case most.Kind == deem.Unsure && r.Members != nil:
-		return "deem show ITEM says why; in a panel, --tie first decides ties; in a cascade, --queue FILE writes the rest for people to label"
-	case most.Kind == deem.Input:
-		return "these items lack what the judge needs; deem show ITEM says what"
-	case slices.Contains(unanswered, most.Kind):
-		return "the same command with --retry-unjudged asks again about these items only"
-	case most.Kind == store.Unfinished:
-		return "the run was interrupted between two calls about these items; the same command judges them"
-	case most.Kind == deem.Truncated:
-		return "the replies were truncated; --max-tokens allows longer ones"
+	case frequent.Kind == deem.Unsure && r.Members != nil:
+		hint = "deem show ITEM says why; in a panel, --tie first decides ties; in a cascade, --queue FILE writes the rest for people to label"
+	case frequent.Kind == deem.Input:
+		hint = "these items lack what the judge needs; deem show ITEM says what"
+	case slices.Contains(unanswered, frequent.Kind):
+		hint = "the same command with --retry-unjudged asks again about these items only"
+	case frequent.Kind == store.Unfinished:
+		hint = "the run was interrupted between two calls about these items; the same command judges them"
+	case frequent.Kind == deem.Truncated:
+		hint = "the replies were truncated; --max-tokens allows longer ones"
 	case r.Head.Reading == judge.Upstream:
-		return "deem show ITEM prints what the judge said; --reading strict reads more forms of replies; --max-unjudged allows more"
+		hint = "deem show ITEM prints what the judge said; --reading strict reads more forms of replies; --max-unjudged allows more"
 	}
-	return "deem show ITEM prints what the judge said; --max-unjudged allows more"
+	return deem.WithHint(fmt.Errorf("%w: %s of %s, and more than %s withholds the score",
+		errUnjudged, words.Comma(r.Hold.Unjudged), words.Comma(r.Hold.Items), percent(most)), "%s", hint)
 }
 
 // unanswered are the failures of calls that may succeed later.

@@ -64,13 +64,13 @@ func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) 
 		}
 	}
 	b := doc.NewRetrieval(o.ks...)
-	read := a.rankedRows
+	var err error
 	if len(args) > 0 {
-		read = func(ctx context.Context, o retrievalOptions, b *doc.RetrievalBuilder) error {
-			return a.rankedItems(ctx, args[0], o, b)
-		}
+		err = a.rankedItems(ctx, args[0], o, b)
+	} else {
+		err = a.rankedRows(ctx, o, b)
 	}
-	if err := read(ctx, o, b); err != nil {
+	if err != nil {
 		return usage.Mark(err)
 	}
 	r := b.Retrieval()
@@ -78,8 +78,7 @@ func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) 
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s has no ranked list", strings.Join(o.data, ", ")), needsLists))
 	}
 	if a.json {
-		writeJSON(a.out, r)
-		return nil
+		return writeJSON(a.out, r)
 	}
 	d := &doc.Document{Title: doc.Join(" · ", strings.Join(o.data, ", "), words.Count(r.N, "ranked list"))}
 	r.AddTo(d)

@@ -81,6 +81,10 @@ type dataOptions struct {
 	drawn      *reports.Sample
 }
 
+// systemOptions describe the system under test. A report uses the model to check whether
+// the judge is of the same family.
+type systemOptions struct{ name, model string }
+
 // judgeOptions say which judges and models are used.
 type judgeOptions struct {
 	judges              []string // empty means the benchmark's own judge, or the default
@@ -134,7 +138,7 @@ func (a *app) runCommand() *cobra.Command {
 	o.lock.flags(cmd.Flags())
 	o.detach.flags(cmd.Flags())
 	o.sampleFlags(cmd.Flags())
-	o.until.flags(cmd.Flags())
+	cmd.Flags().StringVar(&o.until.rule, "until", "", "stop as soon as this `rule` holds: '±2pp', or 'better than RUN'; items are taken in random order (docs/statistics.md)")
 	cmd.Flags().StringVar(&o.notify, "notify", "", notifyUsage)
 	a.streamFlag(cmd.Flags())
 	a.verboseFlag(cmd)
@@ -349,8 +353,14 @@ func (a *app) chooseAll(o runOptions) ([]catalog.Choice, error) {
 	}
 	for _, name := range names {
 		c, err := catalog.Choose(name, o.judge, len(names) > 1)
-		if err == nil {
-			c, err = o.joinPanel(c)
+		switch {
+		case err != nil:
+		case o.repeat == 1 || o.repeat < 0:
+			err = usage.Errorf("--repeat is %d; asking once is what is done without it", o.repeat)
+		case o.repeat > 0:
+			c, err = catalog.Repeated(c, o.repeat, o.tie)
+		case o.tie != "":
+			c, err = c.WithTie(o.tie)
 		}
 		if err != nil {
 			return nil, err

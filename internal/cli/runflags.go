@@ -21,7 +21,8 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, for example question=q,response=output")
 	f.StringArrayVar(&o.exclude, "exclude", nil, excludeUsage)
 	o.errata.flags(f)
-	o.system.flags(f)
+	f.StringVar(&o.system.name, "system", "", "the `name` of the system under test, for reports")
+	f.StringVar(&o.system.model, "system-model", "", "the `model` behind the system under test, for example openai:gpt-4o: reports point out a judge of the same family")
 	f.Var(countFlag(&o.limit), "limit", "judge only the first `n` items")
 	f.StringArrayVar(&o.judges, "judge", nil, "the judge: a `name` (deem list judges) or a YAML file; repeatable: all judge the same items and are compared; f1+bleu are several rules in one run (default: the benchmark's own, universal with --model, else match)")
 	f.IntVar(&o.repeat, "repeat", 0, "ask the judge `k` times about each item, and decide by vote (docs/panel.md)")
@@ -63,4 +64,11 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.Var(shareFlag(&o.maxUnjudged), "max-unjudged", "withhold the score if more than this `share` of items is unjudged")
 	f.StringArrayVar(&o.gates, "gate", nil, gateUsage)
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the first prompt and what would be sent, and call nothing")
+}
+
+// sampleFlags declares the flags for drawing items. Other commands that judge have their
+// own seeds.
+func (o *runOptions) sampleFlags(f *pflag.FlagSet) {
+	f.Var(countFlag(&o.sample), "sample", "judge only `n` items, drawn at random with --seed")
+	f.Uint64Var(&o.seed, "seed", 1, "random seed (a `number`) for --sample and the order of --until")
 }

@@ -36,42 +36,34 @@ func (a *app) runsCommand() *cobra.Command {
 			if len(args) != 2 || args[0] != "settle" {
 				return usage.Mark(deem.WithHint(errors.New("say what to do with which run"), "deem runs settle RUN; deem list runs lists them"))
 			}
-			return a.settleRun(cmd.Context(), args[1])
+			ctx := cmd.Context()
+			st, err := a.openStore(ctx)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			run, err := st.Run(ctx, args[1])
+			if err != nil {
+				return err
+			}
+			if err := a.notQueued(ctx, st, run.ID); err != nil {
+				return err
+			}
+			released, err := st.Settle(ctx, run.ID)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return writeJSON(a.out, struct {
+					Run            string `json:"run"`
+					CostMicros     int64  `json:"cost_micros"`
+					ReleasedMicros int64  `json:"released_micros"`
+				}{run.ID, run.CostMicros, released})
+			}
+			fmt.Fprintf(a.out, "run %s: %s recorded, %s was set aside and counts no longer\n", run.ID, words.ExactDollars(run.CostMicros), words.ExactDollars(released))
+			return nil
 		},
 	}
-}
-
-// A settledRun is the output of "deem runs settle --json".
-type settledRun struct {
-	Run            string `json:"run"`
-	CostMicros     int64  `json:"cost_micros"`
-	ReleasedMicros int64  `json:"released_micros"`
-}
-
-// settleRun releases the money that a run has set aside.
-func (a *app) settleRun(ctx context.Context, ref string) error {
-	st, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = st.Close() }()
-	run, err := st.Run(ctx, ref)
-	if err != nil {
-		return err
-	}
-	if err := a.notQueued(ctx, st, run.ID); err != nil {
-		return err
-	}
-	released, err := st.Settle(ctx, run.ID)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		writeJSON(a.out, settledRun{run.ID, run.CostMicros, released})
-		return nil
-	}
-	fmt.Fprintf(a.out, "run %s: %s recorded, %s was set aside and counts no longer\n", run.ID, words.ExactDollars(run.CostMicros), words.ExactDollars(released))
-	return nil
 }
 
 const rmHelp = `Delete runs. They are no longer listed, and "last" does not find them. The page of

@@ -314,17 +314,6 @@ func (s *study) otherReading(ctx context.Context, sys *studySystem, i int, c *co
 	return nil
 }
 
-// present returns the indices of the judges that at least one system has.
-func (s *study) present() []int {
-	var list []int
-	for place := range atRejudged + 2*len(s.judgings) {
-		if slices.ContainsFunc(s.systems, func(sys studySystem) bool { _, ok := sys.columns[place]; return ok }) {
-			list = append(list, place)
-		}
-	}
-	return list
-}
-
 // judge describes the judge at an index.
 func (s *study) judge(place int) sensitivity.Judge {
 	switch place {
@@ -339,10 +328,12 @@ func (s *study) judge(place int) sensitivity.Judge {
 
 // build makes the report.
 func (s *study) build() sensitivity.Report {
-	places := s.present()
-	judges := make([]sensitivity.Judge, len(places))
-	for i, place := range places {
-		judges[i] = s.judge(place)
+	var places []int // the judges that at least one system has
+	var judges []sensitivity.Judge
+	for place := range atRejudged + 2*len(s.judgings) {
+		if slices.ContainsFunc(s.systems, func(sys studySystem) bool { _, ok := sys.columns[place]; return ok }) {
+			places, judges = append(places, place), append(judges, s.judge(place))
+		}
 	}
 	b := sensitivity.New(judges)
 	for _, sys := range s.systems {
@@ -452,7 +443,7 @@ func (s *study) show(ctx context.Context) error {
 			"the report says what the rows give, and which other way of counting gives what is claimed")
 	}
 	for _, sys := range s.systems {
-		for _, place := range s.present() {
+		for place := range atRejudged + 2*len(s.judgings) {
 			c, ok := sys.columns[place]
 			switch {
 			case !ok || c.report.Hold == nil:
@@ -478,8 +469,7 @@ func (s *study) print(r sensitivity.Report) error {
 				out.Metrics[sys.name] = sys.metrics.JSON()
 			}
 		}
-		writeJSON(s.app.out, out)
-		return nil
+		return writeJSON(s.app.out, out)
 	}
 	if err := s.app.document(r.Document()); err != nil {
 		return err

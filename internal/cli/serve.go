@@ -5,13 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +22,6 @@ import (
 	"deem/internal/server/web"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/telemetry"
 	"deem/internal/text/metric"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -145,8 +143,7 @@ func (a *app) writeToken(name string) error {
 		return err
 	}
 	if a.json {
-		writeJSON(a.out, map[string]string{"written": name})
-		return nil
+		return writeJSON(a.out, map[string]string{"written": name})
 	}
 	a.say("wrote a token to %s; serve with it: deem serve --token-file %s", name, name)
 	return nil
@@ -197,11 +194,15 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if err := a.checkServe(o, token); err != nil {
 		return err
 	}
-	stop, logger, err := a.startServing(cmd, o, token)
+	log, level, stop, err := a.startTelemetry(cmd, o.log, o.level, true, token)
 	if err != nil {
 		return err
 	}
 	defer stop()
+	logger := slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError}))
+	if log != nil {
+		logger = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: level}))
+	}
 	ctx := cmd.Context()
 	served, err := a.servedAPI(o)
 	if err != nil {
@@ -233,27 +234,19 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 			shown.Queue, served.Queue = work, work
 		}
 	}
-	srv, err := newServer(server.Options{
+	core, err := server.New(server.Options{
 		Store: st, Token: token, BehindProxy: o.proxied, ReadOnly: o.readOnly, Version: version(), Logger: logger,
-	}, shown, served)
+	})
 	if err != nil {
 		return usage.Mark(err)
-	}
-	return a.listen(ctx, srv, st, o)
-}
-
-// newServer returns a server with the pages and the HTTP API.
-func newServer(o server.Options, shown web.Options, served api.Options) (*api.Server, error) {
-	core, err := server.New(o)
-	if err != nil {
-		return nil, err
 	}
 	served.Report = web.New(core, shown).Report
 	srv, err := api.New(core, served)
 	if err != nil {
 		core.Close()
+		return usage.Mark(err)
 	}
-	return srv, err
+	return a.listen(ctx, srv, st, o)
 }
 
 // refuseEmpty refuses to create a database in an empty file that the user named: a user who
@@ -272,46 +265,6 @@ func (a *app) refuseEmpty() error {
 		"name another database with --db, or remove the empty file")
 }
 
-// startServing starts the telemetry of the server, and returns a function that ends it.
-func (a *app) startServing(cmd *cobra.Command, o serveOptions, token string) (stop func(), logger *slog.Logger, err error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(o.level)); err != nil {
-		return nil, nil, usage.Errorf("--log-level is debug, info, warn or error, and not %q", o.level)
-	}
-	log, closeLog, err := a.openLog(o.log)
-	if err != nil {
-		return nil, nil, err
-	}
-	if log != nil {
-		log = &together{w: log} // The runs and the server both write to it.
-	}
-	a.telemetry = telemetry.Start(cmd.Context(), telemetry.Options{
-		Version: version(), Log: log, Level: level, Prometheus: true,
-		Getenv: a.env.Get, Secrets: append(a.secrets(cmd), token),
-		Warn: func(message string) { a.say("warning: %s", message) },
-	})
-	logger = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError}))
-	if log != nil {
-		logger = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: level}))
-	}
-	return func() {
-		a.telemetry.Close()
-		closeLog()
-	}, logger, nil
-}
-
-// A together is a writer that is safe for concurrent use.
-type together struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (t *together) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.w.Write(p)
-}
-
 // servedAPI returns the API for clients.
 func (a *app) servedAPI(o serveOptions) (api.Options, error) {
 	served := api.Options{
@@ -322,7 +275,11 @@ func (a *app) servedAPI(o serveOptions) (api.Options, error) {
 		served.Retries = -1 // 0 is the default there
 	}
 	if served.Spool == "" {
-		served.Spool = filepath.Join(a.folder(), "api")
+		db := a.db
+		if strings.Contains(db, "://") {
+			db = defaultDB
+		}
+		served.Spool = filepath.Join(filepath.Dir(db), "api")
 	}
 	if o.pricesFile != "" {
 		prices, err := model.LoadPrices(o.pricesFile)
@@ -354,14 +311,6 @@ func (a *app) servedAPI(o serveOptions) (api.Options, error) {
 	return served, usage.Mark(err)
 }
 
-// folder returns the folder of the database, whether it exists or not.
-func (a *app) folder() string {
-	if strings.Contains(a.db, "://") {
-		return filepath.Dir(defaultDB)
-	}
-	return filepath.Dir(a.db)
-}
-
 // listen serves requests until the first interrupt. The second one cancels the calls in
 // flight.
 func (a *app) listen(ctx context.Context, srv *api.Server, st store.Store, o serveOptions) error {
@@ -380,7 +329,15 @@ func (a *app) listen(ctx context.Context, srv *api.Server, st store.Store, o ser
 		a.say("stopping: calls in flight finish and are kept; again to cancel them")
 		cancel()
 	})
-	a.welcome(l.Addr().String(), o)
+	url := "http://" + l.Addr().String() + "/"
+	switch {
+	case a.json: // A program that starts a server on a free port reads it.
+		writeJSON(a.out, map[string]string{"url": url})
+	case o.readOnly:
+		a.say("%s is shown at %s, only to be read; Ctrl-C stops", a.dbName(), url)
+	default:
+		a.say("%s is shown at %s; Ctrl-C stops", a.dbName(), url)
+	}
 	err = a.resumeUnfinished(ctx, srv, o) // An interrupt does not make this fail.
 	if err == nil {
 		err = srv.Serve(serving, l)
@@ -389,25 +346,17 @@ func (a *app) listen(ctx context.Context, srv *api.Server, st store.Store, o ser
 		srv.Close()
 	}
 	release()
-	if err != nil {
+	left := srv.Interrupted()
+	if err != nil || len(left) == 0 {
 		return err
 	}
-	return a.reportInterrupted(ctx, srv, st)
-}
-
-// welcome prints the address of the server. A program that starts a server on a free port
-// reads it.
-func (a *app) welcome(addr string, o serveOptions) {
-	url := "http://" + addr + "/"
-	if a.json {
-		writeJSON(a.out, map[string]string{"url": url})
-		return
+	for _, id := range left {
+		if text := kept(ctx, st, id); text != "" {
+			a.say("run %s: %s", id, text)
+		}
 	}
-	doing := ""
-	if o.readOnly {
-		doing = ", only to be read"
-	}
-	a.say("%s is shown at %s%s; Ctrl-C stops", a.dbName(), url, doing)
+	args := slices.DeleteFunc(slices.Clone(a.args), func(arg string) bool { return arg == "--resume" })
+	return deem.WithHint(fmt.Errorf("%w: %s not done", errInterrupted, words.Plural(len(left), "run is", "runs are")), "resume with: %s", commandLine(append(args, "--resume")))
 }
 
 // resumeUnfinished resumes the runs that an earlier server left unfinished, or says how to.
@@ -417,7 +366,7 @@ func (a *app) resumeUnfinished(ctx context.Context, srv *api.Server, o serveOpti
 		return err
 	}
 	if !o.resume {
-		a.say("%s not done: start with --resume to continue", areRuns(len(runs)))
+		a.say("%s not done: start with --resume to continue", words.Plural(len(runs), "run is", "runs are"))
 		return nil
 	}
 	for _, run := range runs {
@@ -428,36 +377,4 @@ func (a *app) resumeUnfinished(ctx context.Context, srv *api.Server, o serveOpti
 		a.say("run %s resumes: %s of %s done", run.ID, words.Comma(run.Records), words.Comma(run.Wanted()))
 	}
 	return nil
-}
-
-func areRuns(n int) string {
-	if n == 1 {
-		return "1 run is"
-	}
-	return words.Count(n, "run") + " are"
-}
-
-// reportInterrupted lists the runs that are not done.
-func (a *app) reportInterrupted(ctx context.Context, srv *api.Server, st store.Store) error {
-	left := srv.Interrupted()
-	if len(left) == 0 {
-		return nil
-	}
-	for _, id := range left {
-		if text := kept(ctx, st, id); text != "" {
-			a.say("run %s: %s", id, text)
-		}
-	}
-	return deem.WithHint(fmt.Errorf("%w: %s not done", errInterrupted, areRuns(len(left))), "resume with: %s", commandLine(append(without(a.args, "--resume"), "--resume")))
-}
-
-// without returns the arguments without one of them.
-func without(args []string, drop string) []string {
-	var rest []string
-	for _, arg := range args {
-		if arg != drop {
-			rest = append(rest, arg)
-		}
-	}
-	return rest
 }

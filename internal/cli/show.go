@@ -99,7 +99,11 @@ func writeShown(w io.Writer, s reports.Shown) {
 		block(w, "prompt ("+m.Role+")", m.Content)
 	}
 	if s.Prompt != nil && len(rec.Calls) > 0 {
-		block(w, "prompt check", verified(s.Verified))
+		check := "rendered again, and equal to what was sent (SHA-256)"
+		if !s.Verified {
+			check = "rendered again, and NOT equal to what was sent: another deem rendered it"
+		}
+		block(w, "prompt check", check)
 	}
 	for _, c := range rec.Calls {
 		block(w, "call", describe(c))
@@ -111,13 +115,6 @@ func writeShown(w io.Writer, s reports.Shown) {
 	if s.Other != nil {
 		block(w, "reading "+s.Other.Reading, decision(s.Other.Verdict, s.Other.Failure))
 	}
-}
-
-func verified(ok bool) string {
-	if ok {
-		return "rendered again, and equal to what was sent (SHA-256)"
-	}
-	return "rendered again, and NOT equal to what was sent: another deem rendered it"
 }
 
 // block writes a titled text, indented so that data cannot imitate a title.
@@ -156,7 +153,13 @@ func decision(v *deem.Verdict, f *deem.Failure) string {
 		lines = append(lines, "aspects "+string(aspects))
 	}
 	for i, p := range v.Parts {
-		lines = append(lines, fmt.Sprintf("criterion %d: %s\n  %s", i+1, p.Name, partWords(p)))
+		text := ""
+		if p.Failure != nil {
+			text = "unjudged: " + p.Failure.Error()
+		} else {
+			text = fmt.Sprintf("%s, score %.4g%s", p.Label, *p.Score, doc.Prefix(": ", p.Reason))
+		}
+		lines = append(lines, fmt.Sprintf("criterion %d: %s\n  %s", i+1, p.Name, text))
 	}
 	if v.Confidence != nil {
 		lines = append(lines, fmt.Sprintf("confidence %.2f", *v.Confidence))
@@ -165,16 +168,4 @@ func decision(v *deem.Verdict, f *deem.Failure) string {
 		lines = append(lines, v.Reason)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// partWords formats the verdict on one criterion.
-func partWords(p deem.Part) string {
-	if p.Failure != nil {
-		return "unjudged: " + p.Failure.Error()
-	}
-	text := fmt.Sprintf("%s, score %.4g", p.Label, *p.Score)
-	if p.Reason != "" {
-		text += ": " + p.Reason
-	}
-	return text
 }

@@ -57,10 +57,9 @@ func onInterrupt(do func(n int)) (release func()) {
 
 // A stopper stops a run: first gracefully, and then by cancelling the calls in flight.
 type stopper struct {
-	app    *app
-	stop   chan struct{} // closed when no further item may be taken
-	cancel context.CancelFunc
-	n      atomic.Int32
+	app  *app
+	stop chan struct{} // closed when no further item may be taken
+	n    atomic.Int32
 }
 
 // stopGracefully begins a graceful stop and prints the reason, unless the run is already stopping.
@@ -76,7 +75,7 @@ func (s *stopper) stopGracefully(why string) {
 // and as the second one after the grace period.
 func (a *app) watch(ctx context.Context, deadline time.Time) (context.Context, *stopper, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &stopper{app: a, stop: make(chan struct{}), cancel: cancel}
+	s := &stopper{app: a, stop: make(chan struct{})}
 	again := func(why string) {
 		if s.n.Load() > 0 {
 			cancel()
@@ -84,17 +83,17 @@ func (a *app) watch(ctx context.Context, deadline time.Time) (context.Context, *
 		s.stopGracefully(why)
 	}
 	release := onInterrupt(func(int) { again("stopping: calls in flight finish and are kept; again to cancel them") })
-	if deadline.IsZero() {
-		return ctx, s, func() { release(); cancel() }
+	var timers []*time.Timer
+	if !deadline.IsZero() {
+		timers = append(timers, time.AfterFunc(time.Until(deadline), func() {
+			again(fmt.Sprintf("the time of --run-timeout is over: calls in flight have %v to finish", grace))
+		}), time.AfterFunc(time.Until(deadline)+grace, cancel))
 	}
-	due := time.AfterFunc(time.Until(deadline), func() {
-		again(fmt.Sprintf("the time of --run-timeout is over: calls in flight have %v to finish", grace))
-	})
-	late := time.AfterFunc(time.Until(deadline)+grace, cancel)
 	return ctx, s, func() {
 		release()
-		due.Stop()
-		late.Stop()
+		for _, t := range timers {
+			t.Stop()
+		}
 		cancel()
 	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,10 +52,19 @@ func (t *truths) openFiles(ctx context.Context) error {
 	for _, note := range set.Notes {
 		t.app.say("%s", note)
 	}
-	if err := t.bound(set); err != nil {
-		return err
+	name := strings.Join(set.Names, ", ")
+	if hash := t.run.Judge.Hash; set.JudgeHash != "" && !labels.Bound(set.JudgeHash, hash) {
+		if !t.o.rebind && !t.o.anyway {
+			err := fmt.Errorf("%s was made for judge %s, and run %s was judged by %s (%s): the judge has changed, and what was found about the old one does not hold for it",
+				name, deem.ShortHash(set.JudgeHash), t.run.ID, deem.ShortHash(hash), t.run.Judge.Name)
+			return usage.Mark(deem.WithHint(err, "look at the disagreements with --anyway; --rebind then binds the labels to this judge"))
+		}
+		t.app.say("the labels were made for judge %s, and not for %s, which judged run %s", deem.ShortHash(set.JudgeHash), deem.ShortHash(hash), t.run.ID)
 	}
-	name, some := strings.Join(set.Names, ", "), t.only(set.Labels)
+	some := set.Labels
+	if len(t.o.annotate) > 0 {
+		some = slices.DeleteFunc(slices.Clone(some), func(l labels.Label) bool { return !slices.Contains(t.o.annotate, l.Annotator) })
+	}
 	if len(some) == 0 && len(set.Labels) > 0 && t.o.plan == 0 {
 		return t.noneBy(name, len(set.Labels), set.Annotators())
 	}
@@ -65,39 +73,6 @@ func (t *truths) openFiles(ctx context.Context) error {
 		t.app.say("%s without a label yet", words.Count(set.Blank, "row"))
 	}
 	return nil
-}
-
-// bound rejects labels that were made for another judge.
-func (t *truths) bound(set *labels.Set) error {
-	hash := t.run.Judge.Hash
-	if set.JudgeHash == "" || labels.Bound(set.JudgeHash, hash) {
-		return nil
-	}
-	if t.o.rebind || t.o.anyway {
-		t.app.say("the labels were made for judge %s, and not for %s, which judged run %s", deem.ShortHash(set.JudgeHash), deem.ShortHash(hash), t.run.ID)
-		return nil
-	}
-	err := fmt.Errorf("%s was made for judge %s, and run %s was judged by %s (%s): the judge has changed, and what was found about the old one does not hold for it",
-		strings.Join(set.Names, ", "), deem.ShortHash(set.JudgeHash), t.run.ID, deem.ShortHash(hash), t.run.Judge.Name)
-	return usage.Mark(deem.WithHint(err, "look at the disagreements with --anyway; --rebind then binds the labels to this judge"))
-}
-
-// only returns the labels of the requested annotators.
-func (t *truths) only(list []labels.Label) []labels.Label {
-	if len(t.o.annotate) == 0 {
-		return list
-	}
-	wanted := map[string]bool{}
-	for _, name := range t.o.annotate {
-		wanted[name] = true
-	}
-	var some []labels.Label
-	for _, l := range list {
-		if wanted[l.Annotator] {
-			some = append(some, l)
-		}
-	}
-	return some
 }
 
 // openStore reads the labels of the database.
@@ -110,29 +85,24 @@ func (t *truths) openStore(ctx context.Context, st store.Store) error {
 	if t.people, err = reports.Kept(ctx, kept, store.LabelQuery{Annotators: t.o.annotate}); err != nil {
 		return err
 	}
-	if t.people.Len() == 0 && t.o.plan == 0 {
-		if len(t.o.annotate) > 0 {
-			if n, who, err := annotators(ctx, kept); err != nil || n > 0 {
-				return errors.Join(err, t.noneBy(t.app.dbName(), n, who))
+	if t.people.Len() > 0 || t.o.plan != 0 {
+		return nil
+	}
+	if len(t.o.annotate) > 0 {
+		n, who := 0, map[string]bool{}
+		for l, err := range kept.Labels(ctx, store.LabelQuery{}) {
+			if err != nil {
+				return err
 			}
+			n++
+			who[l.Annotator] = true
 		}
-		return usage.Mark(deem.WithHint(fmt.Errorf("there are no labels in %s", t.app.dbName()),
-			"name a file: deem agree %s labels.csv; import one: deem labels import labels.csv; or choose items to label: deem agree %s --plan 200 -o to-label.csv", t.run.ID, t.run.ID))
-	}
-	return nil
-}
-
-// annotators returns the number of labels in the database, and their annotators.
-func annotators(ctx context.Context, kept store.Labels) (n int, who []string, err error) {
-	names := map[string]bool{}
-	for l, err := range kept.Labels(ctx, store.LabelQuery{}) {
-		if err != nil {
-			return 0, nil, err
+		if n > 0 {
+			return t.noneBy(t.app.dbName(), n, slices.Sorted(maps.Keys(who)))
 		}
-		n++
-		names[l.Annotator] = true
 	}
-	return n, slices.Sorted(maps.Keys(names)), nil
+	return usage.Mark(deem.WithHint(fmt.Errorf("there are no labels in %s", t.app.dbName()),
+		"name a file: deem agree %s labels.csv; import one: deem labels import labels.csv; or choose items to label: deem agree %s --plan 200 -o to-label.csv", t.run.ID, t.run.ID))
 }
 
 // noneBy returns the error if no label is by the requested annotators.
@@ -145,9 +115,12 @@ func (t *truths) noneBy(where string, n int, who []string) error {
 	return usage.Mark(deem.WithHint(err, "they are by %s; --annotator names one of them, and without it all count", strings.Join(who, ", ")))
 }
 
-// options returns the options of the builder.
-func (t *truths) options(ctx context.Context) (agree.Options, error) {
+// agreement computes the agreement over the run.
+func (t *truths) agreement(ctx context.Context, st store.Store) (agree.Agreement, error) {
 	known, err := knownOf(ctx, t.o.known)
+	if err != nil {
+		return agree.Agreement{}, err
+	}
 	o := agree.Options{
 		Judge: reports.Party(t.run), People: t.other == nil, Items: t.run.Dataset.Items, Trials: t.run.Trials,
 		Seed: t.o.seed, Width: t.o.width, MaxUnjudged: t.o.maxUnjudged, CalibrationError: reports.CalibrationError(t.run),
@@ -156,23 +129,11 @@ func (t *truths) options(ctx context.Context) (agree.Options, error) {
 	o = reports.WithLabels(o, reports.LabelsOf(t.run, t.o.criteria))
 	if t.other != nil {
 		o.Truth = reports.Party(*t.other)
-	} else {
-		o.Truth = agree.Party{Judge: t.people.Name}
-	}
-	return o, err
-}
-
-// agreement computes the agreement over the run.
-func (t *truths) agreement(ctx context.Context, st store.Store) (agree.Agreement, error) {
-	o, err := t.options(ctx)
-	if err != nil {
-		return agree.Agreement{}, err
-	}
-	if t.other != nil {
 		b := agree.New(o)
 		err := reports.EachWithRun(ctx, st, t.run, *t.other, o, b.Add)
 		return b.Agreement(), err
 	}
+	o.Truth = agree.Party{Judge: t.people.Name}
 	ag, err := reports.CompareWithPeople(ctx, st, t.run, t.people, o)
 	if err != nil {
 		return ag, err

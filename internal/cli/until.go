@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"deem"
 	"deem/internal/reports"
 	"deem/internal/run"
@@ -21,10 +19,6 @@ import (
 // untilOptions say when a run stops before its last item.
 type untilOptions struct {
 	rule string
-}
-
-func (u *untilOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&u.rule, "until", "", "stop as soon as this `rule` holds: '±2pp', or 'better than RUN'; items are taken in random order (docs/statistics.md)")
 }
 
 func (u untilOptions) on() bool { return u.rule != "" }
@@ -207,4 +201,19 @@ func shuffle(data items, seed uint64) (items, error) {
 			}
 		}
 	})
+}
+
+// sample draws n items with a seed, in their original order. All items are equally likely
+// to be drawn. The same sample has the same hash, so it is the same run.
+func sample(data items, n int, seed uint64) (items, *reports.Sample, error) {
+	of := data.Len()
+	if n > of {
+		return nil, nil, usage.Errorf("--sample %d: there are only %d items", n, of)
+	}
+	drawn := make([]bool, of)
+	for _, at := range rand.New(rand.NewPCG(seed, 0)).Perm(of)[:n] {
+		drawn[at] = true
+	}
+	s, err := derive(data, changed(data, func(at int, it deem.Item) (deem.Item, bool) { return it, drawn[at] }))
+	return s, &reports.Sample{N: n, Of: of, Seed: seed}, err
 }

@@ -68,9 +68,15 @@ func (a *app) verifyCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			key, err := readSigner(signer)
-			if err != nil {
-				return err
+			var key ed25519.PublicKey
+			if signer != "" {
+				text, err := os.ReadFile(signer)
+				if err != nil {
+					return usage.Mark(err)
+				}
+				if key, err = parsePublicKey(text); err != nil {
+					return usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", signer, err), "%s", deem.HintOf(err)))
+				}
 			}
 			if !cmd.Flags().Changed("anchor") {
 				return a.verifyAll(cmd.Context(), args, key, nil)
@@ -88,22 +94,6 @@ func (a *app) verifyCommand() *cobra.Command {
 	cmd.Flags().StringVar(&signer, "signer", "", "check that the file is signed with the key whose public part is in this `file`")
 	cmd.Flags().StringVar(&anchor, "anchor", "", "check that the file is the one that this `line` names; deem export --anchor and deem lock --anchor print such lines")
 	return cmd
-}
-
-// readSigner reads a public key, or returns nil if none is named.
-func readSigner(name string) (ed25519.PublicKey, error) {
-	if name == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, usage.Mark(err)
-	}
-	key, err := parsePublicKey(text)
-	if err != nil {
-		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", name, err), "%s", deem.HintOf(err)))
-	}
-	return key, nil
 }
 
 // verifyAll checks all files, and fails if one has a finding or does not match the anchor.
@@ -181,7 +171,11 @@ func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey,
 	out, err := bundle.Verify(ctx, from, bundle.VerifyOptions{
 		Restore: againOf,
 		Numbers: func(r bundle.Run, j bundle.Judge, redacted bool) (bundle.Counter, error) {
-			return countAgain(ctx, r, j, redacted)
+			rep, err := reports.NewReporter(ctx, reports.RunOfFile(r, j), reports.Options{MaxUnjudged: report.DefaultMaxUnjudged, Redacted: redacted})
+			if err != nil {
+				return nil, err
+			}
+			return rep, nil
 		},
 		Signer:   signer,
 		Software: software(),
@@ -276,13 +270,35 @@ type takenMembers struct {
 }
 
 // take returns a judge that repeats the recorded verdicts of a member that cannot be
-// rebuilt.
+// rebuilt: its vote in a panel, or its decision as a stage of a cascade, which is known if
+// it decided.
 func (t *takenMembers) take(of judge.Spec, i int) deem.Judge {
-	said := func(rec deem.Record) (deem.Verdict, error) { return decisionOf(rec, i+1) }
-	if of.Kind == judge.KindPanel {
-		said = func(rec deem.Record) (deem.Verdict, error) { return voteOf(rec, reports.PartNames(of), i) }
+	m, names := of.Members[i], reports.PartNames(of)
+	said := func(rec deem.Record) (deem.Verdict, error) {
+		if rec.Verdict == nil || rec.Verdict.Aspects[cascade.StageAspect] != float64(i+1) {
+			return deem.Verdict{}, deem.Failf(deem.Unsure, "not asked again")
+		}
+		return *rec.Verdict, nil
 	}
-	m := of.Members[i]
+	if of.Kind == judge.KindPanel {
+		said = func(rec deem.Record) (deem.Verdict, error) {
+			votes, ok := panel.Votes(names, rec)
+			if !ok || votes[i] == panel.VoteNone {
+				return deem.Verdict{}, deem.Failf(deem.Unsure, "not asked again")
+			}
+			yes := votes[i] == panel.VoteYes
+			v := deem.Verdict{Label: votes[i].String(), Pass: &yes}
+			if yes {
+				v.Score = 1
+			}
+			if rec.Verdict != nil {
+				if score, ok := rec.Verdict.Aspects["score/"+names[i]]; ok {
+					v.Score = score
+				}
+			}
+			return v, nil
+		}
+	}
 	t.names = append(t.names, m.Name)
 	t.models = append(t.models, m.Judge.Models()...)
 	return &takenJudge{m.Name, m.Judge, t.record, said}
@@ -323,42 +339,6 @@ func (j careful) Judge(ctx context.Context, it deem.Item) (v deem.Verdict, err e
 		}
 	}()
 	return j.inside.Judge(ctx, it)
-}
-
-// voteOf returns the vote of the i-th member of a panel.
-func voteOf(rec deem.Record, names []string, i int) (deem.Verdict, error) {
-	votes, ok := panel.Votes(names, rec)
-	if !ok || votes[i] == panel.VoteNone {
-		return deem.Verdict{}, deem.Failf(deem.Unsure, "not asked again")
-	}
-	yes := votes[i] == panel.VoteYes
-	v := deem.Verdict{Label: votes[i].String(), Pass: &yes}
-	if yes {
-		v.Score = 1
-	}
-	if rec.Verdict != nil {
-		if score, ok := rec.Verdict.Aspects["score/"+names[i]]; ok {
-			v.Score = score
-		}
-	}
-	return v, nil
-}
-
-// decisionOf returns the verdict of a stage of a cascade, which is known if it decided.
-func decisionOf(rec deem.Record, stage int) (deem.Verdict, error) {
-	if rec.Verdict == nil || rec.Verdict.Aspects[cascade.StageAspect] != float64(stage) {
-		return deem.Verdict{}, deem.Failf(deem.Unsure, "not asked again")
-	}
-	return *rec.Verdict, nil
-}
-
-// countAgain returns a counter that recomputes the numbers of a run file.
-func countAgain(ctx context.Context, r bundle.Run, j bundle.Judge, redacted bool) (bundle.Counter, error) {
-	rep, err := reports.NewReporter(ctx, reports.RunOfFile(r, j), reports.Options{MaxUnjudged: report.DefaultMaxUnjudged, Redacted: redacted})
-	if err != nil {
-		return nil, err
-	}
-	return rep, nil
 }
 
 // text prints the results.

@@ -56,11 +56,10 @@ func (a *app) versionCommand() *cobra.Command {
 			prices := model.BuiltinPrices()
 			if a.json {
 				commit, date := source()
-				writeJSON(a.out, map[string]string{
+				return writeJSON(a.out, map[string]string{
 					"version": version(), "commit": commit, "date": date, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 					"report": report.Version, "prices": prices.Date,
 				})
-				return nil
 			}
 			_, err := fmt.Fprintf(a.out, "deem %s, %s, %s/%s, prices of %s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, prices.Date)
 			return err

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +19,6 @@ import (
 	"deem/internal/queue"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/telemetry"
 	"deem/internal/usage"
 )
 
@@ -100,7 +100,7 @@ func (a *app) workerEnvironment(cmd *cobra.Command) error {
 	return nil
 }
 
-// work opens the queue and runs a worker.
+// work opens the queue and runs a worker until a stop signal.
 func (a *app) work(cmd *cobra.Command, o workerOptions) error {
 	if o.slots < 1 {
 		return usage.Errorf("-j is %d; at least one item must be judged at once", o.slots)
@@ -108,8 +108,15 @@ func (a *app) work(cmd *cobra.Command, o workerOptions) error {
 	if o.dead < time.Second {
 		return usage.Errorf("--dead-after is %v; a worker says that it is alive a few times a second at most", o.dead)
 	}
-	if err := o.check(a.env); err != nil {
-		return err
+	for _, pattern := range o.models {
+		if _, err := path.Match(pattern, ""); err != nil || !strings.Contains(pattern, ":") {
+			return usage.Mark(deem.WithHint(fmt.Errorf("--models %s: no pattern of models", pattern), "a model is vendor:name, as openai:gpt-4o-mini or 'openai:*'"))
+		}
+	}
+	for vendor := range o.addresses {
+		if _, _, err := a.env.VendorOf(vendor + ":any"); err != nil {
+			return err
+		}
 	}
 	ctx := cmd.Context()
 	st, c, err := a.openQueue(ctx, postgres.Options{Conns: workerConns})
@@ -117,90 +124,27 @@ func (a *app) work(cmd *cobra.Command, o workerOptions) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	log, closeLog, err := a.openLog(o.log)
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	a.telemetry = telemetry.Start(ctx, telemetry.Options{
-		Version: version(), Log: log, Prometheus: o.listen != "", Getenv: a.env.Get, Secrets: a.secrets(cmd),
-		Warn: func(message string) { a.say("warning: %s", message) },
-	})
-	defer a.telemetry.Close()
-	w, err := queue.NewWorker(c, a.workerWith(o))
-	if err != nil {
-		return err
-	}
-	stop, err := a.serveHealth(ctx, o.listen, w)
+	_, _, stop, err := a.startTelemetry(cmd, o.log, "info", o.listen != "")
 	if err != nil {
 		return err
 	}
 	defer stop()
-	a.say("worker %s judges %d items at once for %s", w.ID(), o.slots, a.dbName())
-	return a.workUntilStopped(ctx, w)
-}
-
-// workerConns is the number of connections of a worker: River listens on one and fetches on
-// others, and two chunks of each judge commit.
-const workerConns = 10
-
-// check rejects invalid patterns and unknown vendors.
-func (o workerOptions) check(env catalog.Environment) error {
-	for _, pattern := range o.models {
-		if _, err := path.Match(pattern, ""); err != nil || !strings.Contains(pattern, ":") {
-			return usage.Mark(deem.WithHint(fmt.Errorf("--models %s: no pattern of models", pattern), "a model is vendor:name, as openai:gpt-4o-mini or 'openai:*'"))
-		}
-	}
-	for vendor := range o.addresses {
-		if _, _, err := env.VendorOf(vendor + ":any"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// workerWith returns the options of the worker.
-func (a *app) workerWith(o workerOptions) queue.WorkerOptions {
-	return queue.WorkerOptions{
+	w, err := queue.NewWorker(c, queue.WorkerOptions{
 		Slots: o.slots, Grace: o.grace, Dead: o.dead, Version: version(),
 		Open:      func(m queue.Model, timeout time.Duration) (deem.Model, error) { return a.openForRun(m, timeout, o) },
 		Judge:     storedJudge,
 		Say:       func(message string) { a.say("%s", message) },
 		Telemetry: a.telemetry,
-	}
-}
-
-// storedJudge builds the judge of a run with models that open returns.
-func storedJudge(s store.JudgeSpec, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
-	return catalog.Stored(s, catalog.Parts{Model: open})
-}
-
-// openForRun opens a model of a run with the configuration of this process.
-func (a *app) openForRun(m queue.Model, timeout time.Duration, o workerOptions) (deem.Model, error) {
-	if !o.takes(m.Name) {
-		return nil, fmt.Errorf("--models does not name %s", m.Name)
-	}
-	vendor, _, err := a.env.VendorOf(m.Name)
+	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	at := o.model
-	at.Name, at.Options, at.Timeout, at.BaseURL = m.Name, m.Options, timeout, o.addresses[vendor.Name]
-	return a.env.Open(at)
-}
-
-// takes reports whether the worker uses a model of that name.
-func (o workerOptions) takes(name string) bool {
-	for _, pattern := range o.models {
-		if ok, _ := path.Match(pattern, name); ok { // They were checked.
-			return true
-		}
+	unlisten, err := a.serveHealth(ctx, o.listen, w)
+	if err != nil {
+		return err
 	}
-	return len(o.models) == 0
-}
-
-// workUntilStopped works until a stop signal.
-func (a *app) workUntilStopped(ctx context.Context, w *queue.Worker) error {
+	defer unlisten()
+	a.say("worker %s judges %d items at once for %s", w.ID(), o.slots, a.dbName())
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer onInterrupt(func(n int) {
@@ -214,32 +158,39 @@ func (a *app) workUntilStopped(ctx context.Context, w *queue.Worker) error {
 	return w.Run(ctx)
 }
 
-// serveHealth serves health checks until the returned function is called.
+// workerConns is the number of connections of a worker: River listens on one and fetches on
+// others, and two chunks of each judge commit.
+const workerConns = 10
+
+// storedJudge builds the judge of a run with models that open returns.
+func storedJudge(s store.JudgeSpec, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
+	return catalog.Stored(s, catalog.Parts{Model: open})
+}
+
+// openForRun opens a model of a run with the configuration of this process.
+func (a *app) openForRun(m queue.Model, timeout time.Duration, o workerOptions) (deem.Model, error) {
+	matches := func(pattern string) bool { ok, _ := path.Match(pattern, m.Name); return ok } // They were checked.
+	if len(o.models) > 0 && !slices.ContainsFunc(o.models, matches) {
+		return nil, fmt.Errorf("--models does not name %s", m.Name)
+	}
+	vendor, _, err := a.env.VendorOf(m.Name)
+	if err != nil {
+		return nil, err
+	}
+	at := o.model
+	at.Name, at.Options, at.Timeout, at.BaseURL = m.Name, m.Options, timeout, o.addresses[vendor.Name]
+	return a.env.Open(at)
+}
+
+// serveHealth serves /healthz, /readyz and /metrics until the returned function is called.
 func (a *app) serveHealth(ctx context.Context, address string, w *queue.Worker) (func(), error) {
 	if address == "" {
 		return func() {}, nil
 	}
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", address)
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, usage.Mark(fmt.Errorf("--listen: %w", err))
 	}
-	srv := &http.Server{Handler: a.healthHandler(w), ReadHeaderTimeout: 10 * time.Second}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			a.say("warning: %v", err)
-		}
-	})
-	a.say("health and metrics are at http://%s", ln.Addr())
-	return func() {
-		_ = srv.Close()
-		wg.Wait()
-	}, nil
-}
-
-// healthHandler serves /healthz, /readyz and /metrics.
-func (a *app) healthHandler(w *queue.Worker) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { fmt.Fprintln(rw, "ok") })
 	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) {
@@ -254,5 +205,16 @@ func (a *app) healthHandler(w *queue.Worker) http.Handler {
 		counters.ServeHTTP(rw, r)
 		w.WriteMetrics(rw)
 	})
-	return mux
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			a.say("warning: %v", err)
+		}
+	})
+	a.say("health and metrics are at http://%s", ln.Addr())
+	return func() {
+		_ = srv.Close()
+		wg.Wait()
+	}, nil
 }
