@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
@@ -109,9 +108,6 @@ func (r *Cascade) Finish() {
 		}
 	}
 }
-
-// Text writes the report as text.
-func (r Cascade) Text(w io.Writer) error { return writeText(w, r) }
 
 // AddTo adds the report to a document.
 func (r Cascade) AddTo(d *doc.Document) {

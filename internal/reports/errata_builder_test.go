@@ -270,7 +270,7 @@ func TestText(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var b strings.Builder
-		if err := reportOf(t, tt.list, tt.judge, tt.recs).Text(&b); err != nil {
+		if err := writeText(&b, reportOf(t, tt.list, tt.judge, tt.recs)); err != nil {
 			t.Fatal(err)
 		}
 		file := filepath.Join("testdata", "errata", tt.name+".txt.golden")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -328,9 +327,6 @@ func pick(n int, singular, plural string) string {
 
 // maxKinds is the number of kinds of errors in the text; JSON has them all.
 const maxKinds = 6
-
-// Text writes the report as text.
-func (r ErrataReport) Text(w io.Writer) error { return writeText(w, r) }
 
 // AddTo adds the report to a document: the numbers of all items, then of the categories
 // with a wrong reference.

@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/reports"
 	"deem/judge/panel"
 )
@@ -17,6 +19,13 @@ const (
 	no   = panel.VoteNo
 	yes  = panel.VoteYes
 )
+
+// writeText writes the document of a single report as text.
+func writeText(w io.Writer, r reports.Parts) error {
+	d := &doc.Document{}
+	r.AddTo(d)
+	return doc.Text(w, d, doc.TextOptions{Detail: true})
+}
 
 func TestPanel(t *testing.T) {
 	b := reports.NewPanel([]string{"a", "b", "c"}, "majority", false)
@@ -56,7 +65,7 @@ func TestPanelText(t *testing.T) {
 		b.Add([]panel.Vote{no, yes}, no)
 	}
 	var text strings.Builder
-	if err := b.Panel().Text(&text); err != nil {
+	if err := writeText(&text, b.Panel()); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"2 judges by veto", "unanimous  50.0% [", "alpha      -0.3", "100.0% ["} {
@@ -68,7 +77,7 @@ func TestPanelText(t *testing.T) {
 		t.Errorf("an escape sequence in:\n%q", text.String())
 	}
 	empty := reports.NewPanel([]string{"a", "b"}, "majority", true).Panel()
-	if err := empty.Text(&text); err != nil || empty.Items != 0 {
+	if err := writeText(&text, empty); err != nil || empty.Items != 0 {
 		t.Errorf("an empty panel: %v, %+v", err, empty)
 	}
 }
@@ -91,7 +100,7 @@ func TestPanelTextOfNothing(t *testing.T) {
 		{apart, "no estimate", "0.000"},
 	} {
 		var text strings.Builder
-		if err := tt.b.Panel().Text(&text); err != nil {
+		if err := writeText(&text, tt.b.Panel()); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
@@ -131,7 +140,7 @@ func TestCascade(t *testing.T) {
 		t.Errorf("nobody %d, saved (-want +got):\n%s", r.Undecided, diff)
 	}
 	var text strings.Builder
-	if err := r.Text(&text); err != nil {
+	if err := writeText(&text, r); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"3 stages, 10 items, 1 decided by none", "60.0% [", "about 7 calls", "at least 95.0% of what", "198 of 200 decided among 300 labels; at least 97.0%"} {

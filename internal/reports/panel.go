@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -144,16 +143,6 @@ func (b *PanelBuilder) Panel() Panel {
 		}
 	}
 	return r
-}
-
-// Text writes the report as text.
-func (r Panel) Text(w io.Writer) error { return writeText(w, r) }
-
-// writeText writes a single report.
-func writeText(w io.Writer, r Parts) error {
-	d := &doc.Document{}
-	r.AddTo(d)
-	return doc.Text(w, d, doc.TextOptions{Detail: true})
 }
 
 // AddTo adds the report to a document.

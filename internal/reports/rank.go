@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -215,12 +214,6 @@ func extremeNote(s RankedSystem, extreme int) string {
 	}
 	return text + ": no finite strength fits it, so that it has neither an interval nor a rank, and its comparisons count for no other system"
 }
-
-// JSON writes the report as indented JSON.
-func (r Ranking) JSON(w io.Writer) error { return doc.JSON(w, r) }
-
-// Text writes the report as text.
-func (r Ranking) Text(w io.Writer) error { return doc.Text(w, r.Document(), doc.TextOptions{}) }
 
 // Document lays out the report.
 func (r Ranking) Document() *doc.Document {

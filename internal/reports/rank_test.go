@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deem/internal/doc"
 	"deem/internal/reports"
 )
 
@@ -47,7 +48,7 @@ func TestExtremeSystems(t *testing.T) {
 		names = append(names, s.Name)
 	}
 	var text strings.Builder
-	if err := r.Text(&text); err != nil {
+	if err := doc.Text(&text, r.Document(), doc.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"best won all of its 80 comparisons:", "good won every comparison with systems that have a strength:"} {
