@@ -81,20 +81,17 @@ func (l Lock) Words() string {
 }
 
 // ParamList returns the parameters in a fixed order, for example "temperature 0".
-func (h Harness) ParamList() []string {
-	list := make([]string, 0, len(h.Params))
-	for _, name := range slices.Sorted(maps.Keys(h.Params)) {
-		list = append(list, name+" "+h.Params[name])
-	}
-	return list
-}
+func (h Harness) ParamList() []string { return sorted(h.Params, " ") }
 
 // DroppedList returns the parameters that were not sent, in a fixed order, for example
 // "temperature: the model rejects it".
-func (h Harness) DroppedList() []string {
+func (h Harness) DroppedList() []string { return sorted(h.Dropped, ": ") }
+
+// sorted returns names and values in the order of the names.
+func sorted(values map[string]string, between string) []string {
 	var list []string
-	for _, name := range slices.Sorted(maps.Keys(h.Dropped)) {
-		list = append(list, name+": "+h.Dropped[name])
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, name+between+values[name])
 	}
 	return list
 }
@@ -134,7 +131,7 @@ func ParseWire(text string) map[string]string {
 
 // WireList returns the entries of [deem.Reply.Sent] or [deem.Reply.Dropped], for example
 // "max_completion_tokens 8197".
-func WireList(text string) []string { return Harness{Params: ParseWire(text)}.ParamList() }
+func WireList(text string) []string { return sorted(ParseWire(text), " ") }
 
 // Words describes the errata in one line.
 func (e *ErrataFile) Words() string {

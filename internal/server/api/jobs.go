@@ -393,7 +393,7 @@ func (s *Server) unfinished(hash string) bool {
 }
 
 // resume resumes a run that was submitted over the API and is not done.
-func (s *Server) resume(ctx context.Context, run store.Run, change func(*submission)) (*runJob, error) {
+func (s *Server) resume(ctx context.Context, run store.Run, more resumption) (*runJob, error) {
 	sub := submissionOf(run)
 	if sub == nil {
 		return nil, server.WithStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("run %s was not begun over this API", run.ID), "run the command that started it again"))
@@ -402,7 +402,7 @@ func (s *Server) resume(ctx context.Context, run store.Run, change func(*submiss
 	if !ok {
 		return nil, server.WithStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("the items of run %s are not on this machine", run.ID), "send them again: the same items, judge and model resume the same run"))
 	}
-	change(sub)
+	sub.RetryUnjudged, sub.MaxCost = more.RetryUnjudged, cmp.Or(more.MaxCost, sub.MaxCost)
 	j, err := s.jobs.start(ctx, *sub, d)
 	if err != nil {
 		return nil, err
@@ -430,6 +430,6 @@ func (s *Server) Resumable(ctx context.Context) ([]store.Run, error) {
 
 // Resume resumes a run that an earlier server left unfinished. It does not wait for the run.
 func (s *Server) Resume(ctx context.Context, run store.Run) error {
-	_, err := s.resume(ctx, run, func(*submission) {})
+	_, err := s.resume(ctx, run, resumption{})
 	return err
 }

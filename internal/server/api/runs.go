@@ -17,7 +17,6 @@ import (
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/usage"
-	"deem/report"
 )
 
 // ndjson is the media type of newline-delimited JSON.
@@ -76,8 +75,7 @@ func (s *Server) runOut(run store.Run) runOut {
 	default:
 		out.Resumable = submissionOf(run) != nil && s.spool.has(run.Dataset.Hash)
 		if why := s.End(run.ID); why != nil {
-			p := problemOf(why)
-			out.Problem = &p
+			out.Problem = new(problemOf(why))
 		}
 	}
 	return out
@@ -237,20 +235,11 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, run store.Run
 		}
 	}
 	if s.options.Queue != nil {
-		var ch queue.Change
-		if more.MaxCost != nil {
-			ch.MaxMicros = (*int64)(more.MaxCost)
-		}
-		if err := s.options.Queue.Resume(r.Context(), run.ID, ch); !errors.Is(err, queue.ErrNotQueued) {
+		if err := s.options.Queue.Resume(r.Context(), run.ID, queue.Change{MaxMicros: (*int64)(more.MaxCost)}); !errors.Is(err, queue.ErrNotQueued) {
 			return s.steered(w, r, run.ID, err)
 		}
 	}
-	j, err := s.resume(r.Context(), run, func(sub *submission) {
-		sub.RetryUnjudged = more.RetryUnjudged
-		if more.MaxCost != nil {
-			sub.MaxCost = more.MaxCost
-		}
-	})
+	j, err := s.resume(r.Context(), run, more)
 	if err != nil {
 		return err
 	}
@@ -279,10 +268,4 @@ func (s *Server) getReport(w http.ResponseWriter, r *http.Request, run store.Run
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	return rep.JSON(w)
-}
-
-// freshReport makes the report of a small run that has just been judged, without the cache.
-func (s *Server) freshReport(ctx context.Context, run store.Run) (report.Report, error) {
-	f, err := reports.Of(ctx, s.Store, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
-	return f.Report, err
 }

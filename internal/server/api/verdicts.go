@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/reports"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/report"
@@ -150,25 +152,32 @@ func (s *Server) postVerdicts(w http.ResponseWriter, r *http.Request) error {
 
 // verdicts sends all records of a run that has ended.
 func (s *Server) verdicts(w http.ResponseWriter, r *http.Request, j *runJob, with parts) error {
-	if j.err != nil {
-		return &runError{j.run.ID, j.err}
-	}
-	run, err := s.Store.Run(r.Context(), j.run.ID)
-	if err != nil {
+	out := verdictsOut{Records: []recordOut{}}
+	var err error
+	if out.Run, out.Report, err = s.result(r.Context(), j); err != nil {
 		return err
 	}
-	out := verdictsOut{Run: s.runOut(run), Records: []recordOut{}}
-	for rec, err := range s.Store.Records(r.Context(), run.ID, store.Query{WithCalls: with.calls}) {
+	for rec, err := range s.Store.Records(r.Context(), j.run.ID, store.Query{WithCalls: with.calls}) {
 		if err != nil {
 			return err
 		}
 		out.Records = append(out.Records, with.of(rec))
 	}
-	if out.Report, err = s.freshReport(r.Context(), run); err != nil {
-		return err
-	}
-	w.Header().Set("Location", apiRunURL(run.ID))
+	w.Header().Set("Location", apiRunURL(j.run.ID))
 	return writeAnswer(w, http.StatusOK, out)
+}
+
+// result returns a run that has ended, and its report, which is small and not cached.
+func (s *Server) result(ctx context.Context, j *runJob) (runOut, report.Report, error) {
+	if j.err != nil {
+		return runOut{}, report.Report{}, &runError{j.run.ID, j.err}
+	}
+	run, err := s.Store.Run(ctx, j.run.ID)
+	if err != nil {
+		return runOut{}, report.Report{}, err
+	}
+	f, err := reports.Of(ctx, s.Store, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
+	return s.runOut(run), f.Report, err
 }
 
 // A runError says why a run ended early. Its records are kept.
@@ -220,41 +229,28 @@ func (s *Server) streamVerdicts(w http.ResponseWriter, r *http.Request, j *runJo
 		case <-stopping:
 			stopping, late = nil, time.After(lastWait)
 		case <-late:
-			p := problemOf(&runError{j.run.ID, deem.ErrStopped})
-			_ = out.write(verdictLine{Problem: &p}) // A client that is gone needs no response.
+			_ = out.write(verdictLine{Problem: new(problemOf(&runError{j.run.ID, deem.ErrStopped}))}) // A client that is gone needs no response.
 			return nil
 		case <-r.Context().Done():
 			return nil
 		}
 	}
-	_ = out.write(s.lastLine(r, j)) // A client that is gone needs no response.
-	return nil
-}
-
-// lastLine returns the last line of a stream.
-func (s *Server) lastLine(r *http.Request, j *runJob) verdictLine {
-	failed := func(err error) verdictLine {
-		p := problemOf(err)
-		return verdictLine{Problem: &p}
-	}
-	run, err := s.Store.Run(r.Context(), j.run.ID)
-	if err != nil {
-		return failed(err)
-	}
-	out := s.runOut(run)
+	var last verdictLine
+	var run runOut
+	var err error
 	select {
 	case <-j.done:
+		last.Report = &report.Report{}
+		run, *last.Report, err = s.result(r.Context(), j)
 	default:
-		return verdictLine{Run: &out}
+		run, err = s.now(r.Context(), j.run.ID)
 	}
-	if j.err != nil {
-		return failed(&runError{j.run.ID, j.err})
-	}
-	rep, err := s.freshReport(r.Context(), run)
+	last.Run = &run
 	if err != nil {
-		return failed(err)
+		last = verdictLine{Problem: new(problemOf(err))}
 	}
-	return verdictLine{Run: &out, Report: &rep}
+	_ = out.write(last) // A client that is gone needs no response.
+	return nil
 }
 
 // lines writes JSON values, one per line, and extends the deadline for slow clients.

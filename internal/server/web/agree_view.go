@@ -146,15 +146,7 @@ type cellView struct {
 type cellRow struct {
 	deem.Record
 	URL    string
-	People []saidView
-}
-
-// A saidView is the opinion of a person or of another judge on an item.
-type saidView struct {
-	Name string
-	Yes  bool
-	Text string // the label
-	Note string
+	People []store.Label // of people, or the verdict of another judge
 }
 
 // itemsPerCell is the number of items per page.
@@ -201,14 +193,14 @@ func (s *Server) cellRows(ctx context.Context, ask agreeAsk, ids []string) ([]ce
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	said := map[string][]saidView{} // labels by item hash, or verdicts of the other judge by item id
+	said := map[string][]store.Label{} // labels by item hash, or verdicts of the other judge by item id
 	if ask.other != nil {
 		for rec, err := range s.Store.Records(ctx, ask.other.ID, store.Query{IDs: ids, Trial: new(int), Brief: true}) {
 			if err != nil {
 				return nil, err
 			}
 			if v := rec.Verdict; v != nil {
-				said[rec.Item.ID] = []saidView{{Name: ask.other.Judge.Name, Yes: v.Yes(), Text: v.Label, Note: v.Reason}}
+				said[rec.Item.ID] = []store.Label{{Annotator: ask.other.Judge.Name, Yes: v.Yes(), Label: v.Label, Note: v.Reason}}
 			}
 		}
 	} else {
@@ -217,11 +209,10 @@ func (s *Server) cellRows(ctx context.Context, ask agreeAsk, ids []string) ([]ce
 			return nil, err
 		}
 		for _, l := range list {
-			who := l.Annotator
-			if strings.TrimSpace(who) == "" {
-				who = "somebody"
+			if strings.TrimSpace(l.Annotator) == "" {
+				l.Annotator = "somebody"
 			}
-			said[l.Item] = append(said[l.Item], saidView{Name: who, Yes: l.Yes, Text: l.Label, Note: l.Note})
+			said[l.Item] = append(said[l.Item], l)
 		}
 	}
 	var rows []cellRow

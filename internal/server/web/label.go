@@ -120,7 +120,7 @@ func (s *Server) readPlan(ctx context.Context, run store.Run, batch int) (labell
 
 // count fills in the progress of labelling.
 func (v *labelView) count(lp labelledPlan) {
-	v.Size, v.Total, v.Shared = len(lp.Items), lp.Total, lp.shared()
+	v.Size, v.Total, v.Shared = len(lp.Items), lp.Total, min(planShared, len(lp.Items))
 	n := map[string]int{}
 	for at, by := range lp.by {
 		if len(by) > 0 {
@@ -175,9 +175,13 @@ func (s *Server) addItem(ctx context.Context, v *labelView, lp labelledPlan, wan
 	if _, has := lp.newest(v.Who, v.Run.Dataset.Hash); has || len(d.history) > 0 {
 		v.Undo = true
 	}
-	if ok {
-		d.hold(lp.Items[at].Hash, v.Who)
-		v.PutOff = d.skipped(lp.Items[at].Hash)
+	if ok { // Others do not get the item for a while.
+		if len(l.held) >= maxHeld {
+			maps.DeleteFunc(l.held, func(_ string, h heldBy) bool { return time.Now().After(h.until) })
+		}
+		hash := lp.Items[at].Hash
+		l.held[v.Run.ID+"\x00"+hash] = heldBy{v.Who, time.Now().Add(holdTime)}
+		v.PutOff = d.skipped(hash)
 	}
 	l.mu.Unlock()
 	if !ok {
@@ -258,12 +262,8 @@ func (s *Server) label(r *http.Request, v *labelView, lp labelledPlan, say strin
 		return "", deem.WithHint(server.BadRequest("this item is not among those to label"), "load the page again: the run may have gone on")
 	}
 	it := lp.Items[at]
-	c := change{hash: it.Hash}
-	if before, ok := lp.by[at][v.Who]; ok {
-		c.before = &before
-	}
 	if say == "skip" {
-		s.inLabelSession(v, func(d *labelSession) { d.skip(it.Hash) })
+		s.inLabelSession(v, func(d *labelSession) { d.did(change{hash: it.Hash, skip: true}) })
 		return v.link(), nil
 	}
 	l, err := v.read(say, r.PostFormValue)
@@ -283,6 +283,10 @@ func (s *Server) label(r *http.Request, v *labelView, lp labelledPlan, say strin
 	if err := s.Store.PutLabels(r.Context(), append(lp.outdated(), l)); err != nil {
 		return "", err
 	}
+	c := change{hash: it.Hash}
+	if before, ok := lp.by[at][v.Who]; ok {
+		c.before = &before
+	}
 	s.inLabelSession(v, func(d *labelSession) { d.did(c) })
 	return v.link(), nil
 }
@@ -298,9 +302,15 @@ func (s *Server) inLabelSession(v *labelView, do func(*labelSession)) {
 // the newest of their labels.
 func (s *Server) undo(ctx context.Context, v *labelView, lp labelledPlan) (string, error) {
 	var c change
-	var ok bool
-	s.inLabelSession(v, func(d *labelSession) { c, ok = d.undo() })
-	if !ok {
+	s.inLabelSession(v, func(d *labelSession) {
+		if n := len(d.history); n > 0 {
+			c, d.history = d.history[n-1], d.history[:n-1]
+		}
+		if c.skip {
+			delete(d.putOff, c.hash)
+		}
+	})
+	if c.hash == "" {
 		at, found := lp.newest(v.Who, v.Run.Dataset.Hash)
 		if !found {
 			return v.link(), nil

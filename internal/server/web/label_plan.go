@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -77,9 +76,6 @@ func (s *Server) planOf(ctx context.Context, run store.Run, batch int) (*plan, e
 	})
 }
 
-// shared returns the number of items that everybody labels.
-func (p *plan) shared() int { return min(planShared, len(p.Items)) }
-
 // A labelledPlan is a plan and the labels of its items.
 type labelledPlan struct {
 	*plan
@@ -104,30 +100,24 @@ func (lp labelledPlan) outdated() []store.Label {
 	return list
 }
 
-// wants reports whether an annotator should label the item at a position.
-func (lp labelledPlan) wants(at int, who string) bool {
-	if at < lp.shared() {
-		_, mine := lp.by[at][who]
-		return !mine
-	}
-	return len(lp.by[at]) == 0
-}
-
 // next returns the position of the next item for an annotator, or false if there is none:
 // first items that they have not skipped and that nobody else is looking at, then items
 // that somebody else is looking at, then items that they have skipped.
 func (lp labelledPlan) next(who string, d *labelSession) (int, bool) {
 	busy, put := -1, -1
 	for at, it := range lp.Items {
-		if !lp.wants(at, who) {
+		_, mine := lp.by[at][who]
+		shared := at < planShared
+		if shared && mine || !shared && len(lp.by[at]) > 0 {
 			continue
 		}
+		by := d.l.held[d.run+"\x00"+it.Hash]
 		switch {
 		case d.skipped(it.Hash):
 			if put < 0 || d.putOff[it.Hash] < d.putOff[lp.Items[put].Hash] {
 				put = at
 			}
-		case at >= lp.shared() && d.held(it.Hash, who):
+		case !shared && by.who != who && time.Now().Before(by.until):
 			if busy < 0 {
 				busy = at
 			}
@@ -222,46 +212,15 @@ func (d *labelSession) skipped(hash string) bool {
 	return ok
 }
 
-// held reports whether somebody else is looking at an item.
-func (d *labelSession) held(hash, who string) bool {
-	h, ok := d.l.held[d.run+"\x00"+hash]
-	return ok && h.who != who && time.Now().Before(h.until)
-}
-
-// hold withholds an item from others for holdTime.
-func (d *labelSession) hold(hash, who string) {
-	if l := d.l; len(l.held) >= maxHeld {
-		maps.DeleteFunc(l.held, func(_ string, h heldBy) bool { return time.Now().After(h.until) })
-	}
-	d.l.held[d.run+"\x00"+hash] = heldBy{who, time.Now().Add(holdTime)}
-}
-
-// skip moves an item behind all others.
-func (d *labelSession) skip(hash string) {
-	d.puts++
-	d.putOff[hash] = d.puts
-	d.did(change{hash: hash, skip: true})
-}
-
-// did records a change.
+// did records a change. A skipped item moves behind all others.
 func (d *labelSession) did(c change) {
-	if !c.skip {
+	if c.skip {
+		d.puts++
+		d.putOff[c.hash] = d.puts
+	} else {
 		delete(d.putOff, c.hash)
 	}
 	if d.history = append(d.history, c); len(d.history) > maxHistory {
 		d.history = d.history[1:]
 	}
-}
-
-// undo removes the last change from the history and returns it.
-func (d *labelSession) undo() (change, bool) {
-	if len(d.history) == 0 {
-		return change{}, false
-	}
-	c := d.history[len(d.history)-1]
-	d.history = d.history[:len(d.history)-1]
-	if c.skip {
-		delete(d.putOff, c.hash)
-	}
-	return c, true
 }

@@ -95,18 +95,20 @@ func (s *Server) steer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	do := map[string]func() error{
-		"pause":  func() error { return s.queue.Pause(r.Context(), run.ID) },
-		"resume": func() error { return s.queue.Resume(r.Context(), run.ID, queue.Change{}) },
-		"cancel": func() error { return s.queue.Cancel(r.Context(), run.ID) },
-	}[r.PostFormValue("verb")]
-	if do == nil {
-		return server.BadRequest("a run is paused, resumed or cancelled, and not %q", r.PostFormValue("verb"))
+	switch verb := r.PostFormValue("verb"); verb {
+	case "pause":
+		err = s.queue.Pause(r.Context(), run.ID)
+	case "resume":
+		err = s.queue.Resume(r.Context(), run.ID, queue.Change{})
+	case "cancel":
+		err = s.queue.Cancel(r.Context(), run.ID)
+	default:
+		return server.BadRequest("a run is paused, resumed or cancelled, and not %q", verb)
 	}
-	if err := do(); err != nil {
-		if errors.Is(err, queue.ErrNotQueued) {
-			return server.NotFound("run %s was not left to workers", run.ID)
-		}
+	if errors.Is(err, queue.ErrNotQueued) {
+		return server.NotFound("run %s was not left to workers", run.ID)
+	}
+	if err != nil {
 		return err
 	}
 	to := runURL(run.ID)

@@ -212,20 +212,16 @@ func (s *Server) confidence(ctx context.Context, run store.Run, conf *report.Con
 		return newConfidenceChart(conf, nil), nil
 	}
 	query := store.LabelQuery{Dataset: run.Dataset.Hash}
-	seen, ids := map[string]bool{}, []string{}
-	for l, err := range s.Store.Labels(ctx, query) {
-		if err != nil {
-			return nil, err
-		}
-		if !seen[l.ID] {
-			seen[l.ID] = true
-			if ids = append(ids, l.ID); len(ids) == maxLabelled {
-				break
-			}
-		}
+	list, err := s.labelsOf(ctx, query)
+	if err != nil || len(list) == 0 {
+		return newConfidenceChart(conf, nil), err
 	}
-	if len(ids) == 0 {
-		return newConfidenceChart(conf, nil), nil
+	seen, ids := map[string]bool{}, []string{}
+	for _, l := range list {
+		if !seen[l.ID] && len(ids) < maxLabelled {
+			seen[l.ID] = true
+			ids = append(ids, l.ID)
+		}
 	}
 	people, err := reports.Kept(ctx, s.Store, query)
 	if err != nil {

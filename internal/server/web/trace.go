@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -97,9 +98,9 @@ func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text str
 		t.Steps = append(t.Steps, "No label is clearly said: "+err.Error()+".")
 	case rec.Verdict != nil && rec.Verdict.Label == f.Label:
 		fill(marks[at+f.Start:at+f.End], theLabel)
-		t.Steps = append(t.Steps, fmt.Sprintf("The label %s was found: %s.", f.Label, describeFound(f.How)))
+		t.Steps = append(t.Steps, fmt.Sprintf("The label %s was found: %s.", f.Label, cmp.Or(foundAt[f.How], f.How)))
 	default:
-		t.Steps = append(t.Steps, fmt.Sprintf("A lenient reader would find the label %s: %s.", f.Label, describeFound(f.How)))
+		t.Steps = append(t.Steps, fmt.Sprintf("A lenient reader would find the label %s: %s.", f.Label, cmp.Or(foundAt[f.How], f.How)))
 	}
 }
 
@@ -125,23 +126,10 @@ func markBlanked(marks []string, body, masked string) int {
 	return n
 }
 
-// describeFound describes where a label was found.
-func describeFound(how string) string {
-	switch how {
-	case "json":
-		return "in a JSON object"
-	case "marked":
-		return "behind a mark such as “Verdict:”"
-	case "line":
-		return "alone on a line"
-	case "first":
-		return "at the beginning"
-	case "only":
-		return "it is the only one that is stated"
-	case "last":
-		return "the last sentence draws a conclusion"
-	}
-	return how
+// foundAt describes where a label was found.
+var foundAt = map[string]string{
+	"json": "in a JSON object", "marked": "behind a mark such as “Verdict:”", "line": "alone on a line", "first": "at the beginning",
+	"only": "it is the only one that is stated", "last": "the last sentence draws a conclusion",
 }
 
 func fill(marks []string, with string) {
