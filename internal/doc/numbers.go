@@ -1,6 +1,7 @@
 package doc
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -21,12 +22,7 @@ const (
 )
 
 // OrNone returns the name, or [None] for an empty one.
-func OrNone(name string) string {
-	if name == "" {
-		return None
-	}
-	return name
-}
+func OrNone(name string) string { return cmp.Or(name, None) }
 
 // Short returns x with at most three significant digits.
 func Short(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }

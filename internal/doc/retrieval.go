@@ -38,16 +38,12 @@ func RankedBy(it deem.Item) (RankedList, bool) {
 func ids(fields map[string]string, names []string) ([]string, bool) {
 	for _, name := range names {
 		if text := fields[name]; text != "" {
-			return decode(text)
+			var list []string // declared here, so that an item without a list allocates nothing
+			err := json.Unmarshal([]byte(text), &list)
+			return list, err == nil
 		}
 	}
 	return nil, false
-}
-
-// decode is a separate function so that an item without a list allocates nothing.
-func decode(text string) (list []string, ok bool) {
-	err := json.Unmarshal([]byte(text), &list)
-	return list, err == nil
 }
 
 // DefaultK returns the default depths at which lists are scored.

@@ -80,7 +80,14 @@ const problemType = "application/problem+json"
 func (op operation) node(b *schemas) node {
 	responses := node{"default": node{"$ref": "#/components/responses/Problem"}}
 	for _, a := range op.answers {
-		responses[strconv.Itoa(a.status)] = a.node(b)
+		n := node{"description": a.about, "content": contents(b, a.content)}
+		if a.status == http.StatusAccepted {
+			n["headers"] = node{
+				"Location":    node{"description": "Where the run is.", "schema": node{"type": "string"}},
+				"Retry-After": node{"description": "Seconds until it is worth asking again.", "schema": node{"type": "integer"}},
+			}
+		}
+		responses[strconv.Itoa(a.status)] = n
 	}
 	n := node{"operationId": op.id, "summary": op.summary, "tags": []string{op.tag}, "responses": responses}
 	if op.about != "" {
@@ -88,45 +95,24 @@ func (op operation) node(b *schemas) node {
 	}
 	var params []node
 	for _, p := range op.params {
-		params = append(params, p.node())
+		n := node{"name": p.name, "in": p.in, "description": p.about, "schema": p.schema}
+		if p.example != "" {
+			n["example"] = p.example
+		}
+		if p.repeats {
+			n["schema"], n["style"], n["explode"] = node{"type": "array", "items": p.schema}, "form", true
+			n["example"] = []string{p.example}
+		}
+		if p.in == "path" || p.required {
+			n["required"] = true
+		}
+		params = append(params, n)
 	}
 	if params != nil {
 		n["parameters"] = params
 	}
 	if len(op.body) > 0 {
 		n["requestBody"] = node{"required": !op.optionalBody(), "content": contents(b, op.body)}
-	}
-	return n
-}
-
-func (p parameter) node() node {
-	n := node{"name": p.name, "in": p.in, "description": p.about, "schema": p.schema}
-	if p.repeats {
-		n["schema"], n["style"], n["explode"] = node{"type": "array", "items": p.schema}, "form", true
-	}
-	if p.in == "path" || p.required {
-		n["required"] = true
-	}
-	switch {
-	case p.example == "":
-	case p.repeats:
-		n["example"] = []string{p.example}
-	default:
-		n["example"] = p.example
-	}
-	return n
-}
-
-func (a answer) node(b *schemas) node {
-	n := node{"description": a.about}
-	if len(a.content) > 0 {
-		n["content"] = contents(b, a.content)
-	}
-	if a.status == http.StatusAccepted {
-		n["headers"] = node{
-			"Location":    node{"description": "Where the run is.", "schema": node{"type": "string"}},
-			"Retry-After": node{"description": "Seconds until it is worth asking again.", "schema": node{"type": "integer"}},
-		}
 	}
 	return n
 }

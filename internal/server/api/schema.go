@@ -91,7 +91,13 @@ func (b *schemas) define(t reflect.Type) string {
 	if name, ok := b.names[t]; ok {
 		return name
 	}
-	name := schemaName(t)
+	name, ok := schemaNames[t]
+	if !ok {
+		name = strings.TrimSuffix(strings.ToUpper(t.Name()[:1])+t.Name()[1:], "Out")
+		if strings.HasSuffix(t.PkgPath(), "/report") && name != "Report" {
+			name = "Report" + name
+		}
+	}
 	for other, taken := range b.names {
 		if taken == name {
 			panic(fmt.Sprintf("api: %v and %v are both called %s in the document", other, t, name))
@@ -147,19 +153,6 @@ func (b *schemas) fields(t reflect.Type, name string, properties node, required 
 			*required = append(*required, key)
 		}
 	}
-}
-
-// schemaName returns the name of a type in the document.
-func schemaName(t reflect.Type) string {
-	if name, ok := schemaNames[t]; ok {
-		return name
-	}
-	name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
-	pkg := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:]
-	if pkg == "report" && name != "Report" {
-		return "Report" + name
-	}
-	return strings.TrimSuffix(name, "Out")
 }
 
 // schemaNames has the types whose name in the document differs from the Go name.

@@ -99,10 +99,8 @@ func (c *chosenRuns) Deleted(context.Context) iter.Seq2[store.Run, error] {
 
 // Run returns a chosen run by its full id.
 func (c *chosenRuns) Run(_ context.Context, ref string) (store.Run, error) {
-	for _, run := range c.runs {
-		if run.ID == ref {
-			return run, nil
-		}
+	if i := slices.IndexFunc(c.runs, func(run store.Run) bool { return run.ID == ref }); i >= 0 {
+		return c.runs[i], nil
 	}
 	return store.Run{}, store.NotFound(ref)
 }
@@ -155,7 +153,10 @@ func (w *siteWriter) write() error {
 			if to == "" {
 				return ""
 			}
-			return " " + m[1] + `="` + html.EscapeString(relative(name, to)) + `"`
+			if file, fragment, _ := strings.Cut(to, "#"); file != "" { // else it is on the same page
+				to = strings.Repeat("../", strings.Count(name, "/")) + (&url.URL{Path: file, Fragment: fragment}).String()
+			}
+			return " " + m[1] + `="` + html.EscapeString(to) + `"`
 		})
 	}
 	file := filepath.Join(w.dir, filepath.FromSlash(name))
@@ -163,15 +164,6 @@ func (w *siteWriter) write() error {
 		return err
 	}
 	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // The exported site is meant to be read by everyone.
-}
-
-// relative returns the relative URL from one file to another. To may end in a fragment.
-func relative(from, to string) string {
-	if strings.HasPrefix(to, "#") {
-		return to
-	}
-	file, fragment, _ := strings.Cut(to, "#")
-	return strings.Repeat("../", strings.Count(from, "/")) + (&url.URL{Path: file, Fragment: fragment}).String()
 }
 
 // want returns the file name of a URL, with the fragment, and queues the file to be written.
