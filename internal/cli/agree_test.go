@@ -84,6 +84,7 @@ func table(t *testing.T, rows [][]string) []byte {
 // TestAgreePublished reproduces the published agreement of judges with people through the
 // command: the judges' recorded verdicts as runs, people's as labels.
 func TestAgreePublished(t *testing.T) {
+	notQuick(t)
 	dir := t.TempDir()
 	published(t, dir)
 	t.Parallel()

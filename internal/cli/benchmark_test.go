@@ -71,6 +71,7 @@ func readPublished(t *testing.T, set string) map[string][]publishedRow {
 // Real published runs reproduce their published numbers from their recorded replies, all
 // the way from files to report, without calling a model.
 func TestPublishedLongMemEvalRuns(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	for _, c := range []struct {
 		set, run string
@@ -127,6 +128,7 @@ func writePublished(t *testing.T, dir string, rows []publishedRow) {
 // For a HaluMem user with many sessions, dialogues are stored once and not for each call,
 // and each distinct request is sent once.
 func TestHaluMemUserStaysSmall(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	srv := modeltest.NewServer(t, func(a modeltest.Asked) modeltest.Answer {
 		switch p := a.Prompt(); {

@@ -184,6 +184,7 @@ func TestBudgetHung(t *testing.T) {
 
 // TestBudgetKilled kills the command ten times while calls are in flight, and resumes it.
 func TestBudgetKilled(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	v := newTill(t, func(w http.ResponseWriter, _ int64, text string, in, out int) {
 		time.Sleep(20 * time.Millisecond)

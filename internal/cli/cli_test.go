@@ -62,6 +62,14 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// notQuick skips a test that takes seconds in make quick.
+func notQuick(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
+}
+
 // exits runs a command and checks its exit code: "exits 3 deem run ...". testscript's own
 // "!" only checks that it is not zero.
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -164,6 +164,7 @@ func TestConversation(t *testing.T) {
 // A conversation of 10 MB is judged through a window, or is unjudged with the vendor's
 // reason. Nothing of it is lost.
 func TestLongConversation(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	c := support(40)
 	for i := range c[:36] {

@@ -21,6 +21,7 @@ import (
 // any output must be reported: the command fails, or the doctor finds it. No damage
 // silently changes numbers.
 func TestDamagedStore(t *testing.T) {
+	notQuick(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "deem.db")
 	storeToDamage(t, dir, path)

@@ -25,6 +25,7 @@ type answered struct {
 // references, and exits with 0. Where people judged the responses, the interval contains
 // their score for at least nine sets in ten.
 func TestDefaultRunShared(t *testing.T) {
+	notQuick(t)
 	if _, err := os.Stat(sharedData); err != nil {
 		t.Skipf("the published data are not here: %v", err)
 	}

@@ -36,6 +36,7 @@ type hintCase struct {
 // every flag and every command in a hint exists, and that a case follows it. A new hint
 // that says what to type needs a case.
 func TestHints(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	sources := sourceHints(t)
 	if len(sources) < 200 {

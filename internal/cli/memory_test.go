@@ -18,6 +18,7 @@ const base = 65 << 20
 // TestMemoryOfLongReplies judges items, eight at a time, with a server whose replies are
 // long.
 func TestMemoryOfLongReplies(t *testing.T) {
+	notQuick(t)
 	memoryOfReplies(t, 6_000_000, 8, base+5*8*6_000_000)
 }
 
@@ -89,6 +90,7 @@ func peakOf(t *testing.T, p *process, most int64) {
 // TestMemoryOfLongResponse checks that a rule judges a response of 30 MB with 8 bytes of
 // memory per byte.
 func TestMemoryOfLongResponse(t *testing.T) {
+	notQuick(t)
 	const size = 30_000_000
 	for name, words := range map[string]string{
 		"ASCII":   "The response names the harbour of the reference, in 1998, as it should. ",

@@ -27,6 +27,7 @@ import (
 // report, compare, agree, the HTML file, the page and the API, and in the table of its
 // benchmark. The sets include some with clusters, and one with a single cluster.
 func TestOneNumberHasOneInterval(t *testing.T) {
+	notQuick(t)
 	shared, err := filepath.Abs("../../../shared/data")
 	if err != nil {
 		t.Fatal(err)

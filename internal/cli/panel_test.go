@@ -70,6 +70,7 @@ func bestThree(rows []triviaRow) []string {
 // TestBestThree compares the majority of the three best published judges with people, with
 // one command.
 func TestBestThree(t *testing.T) {
+	notQuick(t)
 	rows := readTriviaRows(t)
 	t.Parallel()
 	best := bestThree(rows)

@@ -111,6 +111,7 @@ func (m *erring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestSetsRecoverErrorRates runs the command that makes a judge's card against models that
 // are lenient, strict and random, and checks the card against their true error rates.
 func TestSetsRecoverErrorRates(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	for _, name := range withoutReferences {
 		for _, c := range []struct {

@@ -227,6 +227,7 @@ func TestRunOfAThousandItems(t *testing.T) {
 // A run that is killed ten times resumes each time: every item has exactly one record, and
 // each kill repeats at most the calls in flight and one commit.
 func TestKillLosesAtMostWhatWasInFlight(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	const n, j, kills, window = 1500, 64, 10, 2 * 128 // a commit in progress, and one being collected
 	var asked, most atomic.Int64
@@ -419,6 +420,7 @@ func TestTwoProcessesDoNotShareARun(t *testing.T) {
 
 // A response of 10 MB goes through a rule, a prompt and the store.
 func TestHugeResponse(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	srv := modeltest.NewServer(t, answer)
 	dir := t.TempDir()

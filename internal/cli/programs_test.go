@@ -13,6 +13,7 @@ import (
 // twice, too. Every item ends with one record, only the tenth ones without a verdict, and
 // judged items are not judged again.
 func TestProgramKilled(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	const n, j = 200, 2
 	dir := t.TempDir()

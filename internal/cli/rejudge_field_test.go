@@ -84,6 +84,7 @@ func TestRejudgeFieldFormats(t *testing.T) {
 // Every number of the result files of the Mem0 harness is reproduced, to the item, without
 // a mapping.
 func TestRejudgeFieldHarness(t *testing.T) {
+	notQuick(t)
 	for _, c := range []struct {
 		file     string
 		items    int
@@ -136,6 +137,7 @@ func TestRejudgeFieldAMB(t *testing.T) {
 // Three published systems on the same questions, as published, read again and under two
 // rules: one report, and no ranking that survives all of them.
 func TestFieldMultiverse(t *testing.T) {
+	notQuick(t)
 	files, err := filepath.Glob(filepath.Join(sharedField, "mem0-harness/results/*longmemeval*.json.gz"))
 	if err != nil || len(files) != 3 {
 		t.Skipf("there are no three results on LongMemEval in %s", sharedField)

@@ -16,6 +16,7 @@ import (
 // reference inside a word too: "6" in "496", and "loop" in "loop⁶", as newbing writes
 // footnotes.
 func TestRejudgeSharedPeople(t *testing.T) {
+	notQuick(t)
 	file := filepath.Join(sharedData, "human_evouna/EVOUNA/NQ.json")
 	if _, err := os.Stat(file); err != nil {
 		t.Skipf("there is no %s", file)

@@ -127,6 +127,7 @@ func writeTable(t *rapid.T, file string, data []byte) string {
 // one of references were found, a published score only if a verdict is recorded, and no
 // column is used for two purposes.
 func TestRejudgeScoresOnlyWhatIsThere(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	folder := t.TempDir()
 	scored := 0

@@ -85,6 +85,7 @@ var knownSets = []known{
 // Every set of real results is read with one command and reproduces the published number,
 // or the command reports that it does not.
 func TestRejudgeSharedData(t *testing.T) {
+	notQuick(t)
 	if _, err := os.Stat(sharedData); err != nil {
 		t.Skipf("there is no %s", sharedData)
 	}
@@ -233,6 +234,7 @@ func TestRejudgeMistakes(t *testing.T) {
 
 // The report on a file with a wrong summary, and on fifteen repeats of one system.
 func TestRejudgeSharedSystems(t *testing.T) {
+	notQuick(t)
 	files, err := filepath.Glob(filepath.Join(sharedData, "locomo_amem_reps/amem/results/entrega3/*_k10.json"))
 	if err != nil || len(files) == 0 {
 		t.Skipf("there is no %s", sharedData)

@@ -68,6 +68,7 @@ func (d *desk) answers(name string, n int, share float64, clusters int) string {
 
 // Issue 21: a run stops as soon as its rule is met, and every report says so.
 func TestUntilWithin(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	d := &desk{t: t, dir: t.TempDir()}
 	data := d.answers("a.jsonl", 2000, 0.9, 0)
@@ -148,6 +149,7 @@ func sameNumbers(t *testing.T, what string, got, want report.Report) {
 
 // A run compared with another stops when it is known to be better or worse.
 func TestUntilBetter(t *testing.T) {
+	notQuick(t)
 	t.Parallel()
 	d := &desk{t: t, dir: t.TempDir()}
 	low, high := d.answers("low.jsonl", 1500, 0.6, 0), d.answers("high.jsonl", 1500, 0.8, 0)
