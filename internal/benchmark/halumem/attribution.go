@@ -69,23 +69,6 @@ func (a *attribution) enter(rec deem.Record, f outcome) {
 	a.outcomes[key] = max(a.outcomes[key], f)
 }
 
-// extracted adds a record of the stage "integrity".
-func (a *attribution) extracted(rec deem.Record, score int) {
-	outcomes := map[int]outcome{0: missed, 1: halfMissed, 2: kept}
-	a.enter(rec, outcomes[score])
-}
-
-// updated adds a record of the stage "update".
-func (a *attribution) updated(rec deem.Record) {
-	switch {
-	case rec.Verdict == nil:
-	case rec.Verdict.Label == correct:
-		a.enter(rec, kept)
-	default:
-		a.enter(rec, outdated)
-	}
-}
-
 // wrong adds a wrong answer.
 func (a *attribution) wrong(rec deem.Record) {
 	w := wrongAnswer{id: rec.Item.ID, position: rec.Position, retrieved: rec.Item.Fields[fieldRetrieved]}

@@ -201,7 +201,15 @@ func (m *Metrics) Add(rec deem.Record) {
 	case Integrity:
 		m.addIntegrity(rec)
 	case Accuracy:
-		m.addAccuracy(rec)
+		score, ok := scoreOf(rec)
+		if !ok {
+			m.foreign++
+			return
+		}
+		m.memories.add(rec.Item.Cluster, 0.5*float64(score), 1)
+		if rec.Verdict != nil && rec.Verdict.Aspects[aspectIncluded] == 1 {
+			m.target.add(rec.Item.Cluster, 0.5*float64(score), 1)
+		}
 	case Update:
 		m.addUpdate(rec)
 	case QA:
@@ -236,7 +244,7 @@ func (m *Metrics) addIntegrity(rec deem.Record) {
 	} else {
 		m.recall.add(user, mark(score >= 0, score == 2), 1)
 		m.weighted.add(user, score, fields[fieldImportance])
-		m.where.extracted(rec, score)
+		m.where.enter(rec, map[int]outcome{0: missed, 1: halfMissed, 2: kept}[score])
 	}
 	if t := m.typeOf(fields); t != nil {
 		t.add(user, score >= 0, score == 2, false)
@@ -256,18 +264,6 @@ func (m *Metrics) typeOf(fields map[string]string) *typeScores {
 	return m.byType[name]
 }
 
-func (m *Metrics) addAccuracy(rec deem.Record) {
-	score, ok := scoreOf(rec)
-	if !ok {
-		m.foreign++
-		return
-	}
-	m.memories.add(rec.Item.Cluster, 0.5*float64(score), 1)
-	if rec.Verdict != nil && rec.Verdict.Aspects[aspectIncluded] == 1 {
-		m.target.add(rec.Item.Cluster, 0.5*float64(score), 1)
-	}
-}
-
 // labelOf returns the label of a record, or "" if it has none. It reports false if its
 // stage does not offer the label.
 func labelOf(rec deem.Record) (string, bool) {
@@ -284,7 +280,13 @@ func (m *Metrics) addUpdate(rec deem.Record) {
 		return
 	}
 	m.updates.add(rec.Item.Cluster, label)
-	m.where.updated(rec)
+	switch label {
+	case "":
+	case correct:
+		m.where.enter(rec, kept)
+	default:
+		m.where.enter(rec, outdated)
+	}
 	if t := m.typeOf(rec.Item.Fields); t != nil {
 		t.add(rec.Item.Cluster, label != "", false, label == correct)
 	}

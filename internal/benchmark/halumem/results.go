@@ -133,23 +133,11 @@ func (im *importer) list(ctx context.Context, key, stage string) error {
 	return im.expect(']')
 }
 
-// record returns the record for a row.
+// record returns the record for a row. Its item has what the row contains of it.
 func (im *importer) record(stage string, row map[string]any) (deem.Record, error) {
 	if row["uuid"] == nil || row["ssession_id"] == nil {
 		return deem.Record{}, errors.New("the row has no uuid or no ssession_id")
 	}
-	it := im.item(stage, row)
-	rec := deem.Record{Item: it, Position: im.position, Judge: recordedJudge}
-	im.position++
-	v, f := im.verdict(it, row)
-	if rec.Failure = f; f == nil {
-		rec.Verdict = &v
-	}
-	return rec, nil
-}
-
-// item returns the item that the row was about, as far as the row contains it.
-func (im *importer) item(stage string, row map[string]any) deem.Item {
 	uuid, session := text.Str(row["uuid"]), text.Str(row["ssession_id"])
 	number := strOf(row, fieldIndex)
 	id := uuid + "/" + session + "/" + stage + "/"
@@ -158,8 +146,7 @@ func (im *importer) item(stage string, row map[string]any) deem.Item {
 	} else if n := im.count(id + number); n > 0 {
 		id, number = id+number+"~", strconv.Itoa(n+1)
 	}
-	id += number
-	it := deem.Item{ID: id, Category: stage, Cluster: uuid, Fields: map[string]string{fieldSession: session}}
+	it := deem.Item{ID: id + number, Category: stage, Cluster: uuid, Fields: map[string]string{fieldSession: session}}
 	for _, key := range []string{fieldIndex, fieldType, fieldSource, fieldImportance, fieldIsUpdate, fieldKind, fieldDifficulty, fieldContext} {
 		set(it.Fields, key, strOf(row, key))
 	}
@@ -173,7 +160,13 @@ func (im *importer) item(stage string, row map[string]any) deem.Item {
 		it.Response = joinedOf(row["memories_from_system"])
 		set(it.Fields, fieldOriginal, joinedOf(row[fieldOriginal]))
 	}
-	return it
+	rec := deem.Record{Item: it, Position: im.position, Judge: recordedJudge}
+	im.position++
+	v, f := im.verdict(it, row)
+	if rec.Failure = f; f == nil {
+		rec.Verdict = &v
+	}
+	return rec, nil
 }
 
 // count returns the number of earlier calls with the key.

@@ -17,40 +17,46 @@ import (
 func (m *Metrics) Text(w io.Writer) error {
 	s := m.Summary()
 	var b strings.Builder
-	fmt.Fprintf(&b, "halumem, reading %s: %s, %d unjudged\n", s.Reading, words.Count(s.Items, "item"), s.Unjudged)
-	table(&b, s.Metrics)
+	fmt.Fprintf(&b, "halumem, reading %s: %s, %d unjudged\n\n", s.Reading, words.Count(s.Items, "item"), s.Unjudged)
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\tvalid [95%]\tall\tn\tunjudged\t")
+	for _, f := range s.Metrics {
+		all, remark := "-", f.Withheld
+		if f.All != nil {
+			all = percent(f.All.Value)
+		}
+		if remark == "" {
+			remark = f.Paper
+		} else if f.Band != nil {
+			remark = fmt.Sprintf("%s: somewhere from %s to %s", f.Withheld, percent(f.Band.Lo), percent(f.Band.Hi))
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", f.Name, valid(f), all, standsOn(f), f.Unjudged, remark)
+	}
+	t.Flush() //nolint:errcheck // a Builder never fails
 	groups(&b, "memory type", s.MemoryTypes)
 	groups(&b, "question type", s.QuestionType)
 	groups(&b, "difficulty", s.Difficulty)
 	attributionText(&b, s.Attribution)
-	timesText(&b, s.Times)
+	if s.Times.AddDialogue != nil {
+		fmt.Fprintf(&b, "\nadding dialogues took %.2f minutes", *s.Times.AddDialogue)
+	}
+	if s.Times.Search != nil {
+		fmt.Fprintf(&b, "\nsearching took %.2f minutes", *s.Times.Search)
+	}
+	if s.Times.AddDialogue != nil || s.Times.Search != nil {
+		b.WriteByte('\n')
+	}
 	failuresText(&b, s.Failures)
 	b.WriteByte('\n')
 	for _, note := range s.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
-	_, err := io.WriteString(w, trimmed(b.String()))
+	var out strings.Builder
+	for line := range strings.Lines(b.String()) {
+		out.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	_, err := io.WriteString(w, out.String())
 	return err
-}
-
-// trimmed removes trailing spaces from each line.
-func trimmed(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-	return b.String()
-}
-
-// table writes figures in columns.
-func table(b *strings.Builder, figures []Figure) {
-	b.WriteByte('\n')
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\tvalid [95%]\tall\tn\tunjudged\t")
-	for _, f := range figures {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", f.Name, valid(f), all(f), standsOn(f), f.Unjudged, remark(f))
-	}
-	t.Flush() //nolint:errcheck // a Builder never fails
 }
 
 // groups writes three figures with the same name before the colon as one row.
@@ -105,23 +111,6 @@ func valid(f Figure) string {
 	return "withheld"
 }
 
-func all(f Figure) string {
-	if f.All == nil {
-		return "-"
-	}
-	return percent(f.All.Value)
-}
-
-func remark(f Figure) string {
-	switch {
-	case f.Withheld == "":
-		return f.Paper
-	case f.Band == nil:
-		return f.Withheld
-	}
-	return fmt.Sprintf("%s: somewhere from %s to %s", f.Withheld, percent(f.Band.Lo), percent(f.Band.Hi))
-}
-
 func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 
 // attributionText writes where wrong answers went wrong.
@@ -138,18 +127,6 @@ func attributionText(b *strings.Builder, a Attribution) {
 		for _, id := range l.Items {
 			fmt.Fprintf(b, "    %s\n", words.Clean(id))
 		}
-	}
-}
-
-func timesText(b *strings.Builder, t Times) {
-	if t.AddDialogue != nil {
-		fmt.Fprintf(b, "\nadding dialogues took %.2f minutes", *t.AddDialogue)
-	}
-	if t.Search != nil {
-		fmt.Fprintf(b, "\nsearching took %.2f minutes", *t.Search)
-	}
-	if t.AddDialogue != nil || t.Search != nil {
-		b.WriteByte('\n')
 	}
 }
 

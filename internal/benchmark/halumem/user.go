@@ -1,6 +1,7 @@
 package halumem
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -140,14 +141,25 @@ func readSession(v benchmark.Value) (session, error) {
 	if s.questions, err = readQuestions(o); err != nil || s.generated {
 		return s, err
 	}
-	if s.points, err = readPoints(o); err != nil {
-		return s, err
+	points, ok := o["memory_points"].List()
+	if !ok {
+		return s, flawf("it has no list of memory_points")
+	}
+	var golden []string // the memory points that are not interference
+	for i, v := range points {
+		p, err := readPoint(v)
+		if err != nil {
+			return s, flawf("memory point %d: %v", i, err)
+		}
+		s.points = append(s.points, p)
+		if p.source != interference {
+			golden = append(golden, p.content)
+		}
 	}
 	if s.extracted, ok = stringsOf(o["extracted_memories"]); !ok {
 		return s, flawf("extracted_memories is not a list of strings; is this the file that a system's adapter wrote?")
 	}
-	s.memories = strings.Join(s.extracted, "\n")
-	s.golden = goldenOf(s.points)
+	s.memories, s.golden = strings.Join(s.extracted, "\n"), strings.Join(golden, "\n")
 	s.dialogue, err = readDialogue(o)
 	return s, err
 }
@@ -158,33 +170,6 @@ func truthy(v benchmark.Value) bool {
 		return v.Str() != ""
 	}
 	return !slices.Contains([]string{"None", "False", "0", "0.0", "-0.0", "[]", "{}"}, v.Str())
-}
-
-// goldenOf joins the memory points that are not interference.
-func goldenOf(points []point) string {
-	var list []string
-	for _, p := range points {
-		if p.source != interference {
-			list = append(list, p.content)
-		}
-	}
-	return strings.Join(list, "\n")
-}
-
-func readPoints(o object) ([]point, error) {
-	values, ok := o["memory_points"].List()
-	if !ok {
-		return nil, flawf("it has no list of memory_points")
-	}
-	points := make([]point, len(values))
-	for i, v := range values {
-		p, err := readPoint(v)
-		if err != nil {
-			return nil, flawf("memory point %d: %v", i, err)
-		}
-		points[i] = p
-	}
-	return points, nil
 }
 
 func readPoint(v benchmark.Value) (point, error) {
@@ -236,6 +221,7 @@ func readDialogue(o object) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
+// readQuestions parses the questions of a session. A missing value concerns only its item.
 func readQuestions(o object) ([]question, error) {
 	if !o.has("questions") {
 		return nil, nil
@@ -246,36 +232,28 @@ func readQuestions(o object) ([]question, error) {
 	}
 	list := make([]question, len(values))
 	for i, v := range values {
-		q, ok := objectOf(v)
+		o, ok := objectOf(v)
 		if !ok {
 			return nil, flawf("question %d is not an object", i)
 		}
-		list[i] = readQuestion(q)
-		list[i].value = v
+		q := question{
+			value: v, text: o.str("question"), answer: o.str("answer"), response: o.str("system_response"),
+			context: o.str("context"), hasContext: !o["context"].Missing(),
+			kind: o.str("question_type"), difficulty: o.str("difficulty"),
+			searchTime: o.number("search_duration_ms"), answerTime: o.number("response_duration_ms"),
+			nullResponse: o.has("system_response") && o["system_response"].Missing(),
+		}
+		for _, key := range []string{"question", "answer", "system_response"} {
+			if q.missing == "" && !o.has(key) {
+				q.missing = key
+			}
+		}
+		if q.evidence, ok = evidenceOf(o["evidence"]); !ok {
+			q.missing = cmp.Or(q.missing, "evidence")
+		}
+		list[i] = q
 	}
 	return list, nil
-}
-
-// readQuestion parses a question. A missing value concerns only this item.
-func readQuestion(o object) question {
-	q := question{
-		text: o.str("question"), answer: o.str("answer"), response: o.str("system_response"),
-		context: o.str("context"), hasContext: !o["context"].Missing(),
-		kind: o.str("question_type"), difficulty: o.str("difficulty"),
-		searchTime: o.number("search_duration_ms"), answerTime: o.number("response_duration_ms"),
-		nullResponse: o.has("system_response") && o["system_response"].Missing(),
-	}
-	evidence, ok := evidenceOf(o["evidence"])
-	q.evidence = evidence
-	for _, key := range []string{"question", "answer", "system_response"} {
-		if q.missing == "" && !o.has(key) {
-			q.missing = key
-		}
-	}
-	if q.missing == "" && !ok {
-		q.missing = "evidence"
-	}
-	return q
 }
 
 // evidenceOf returns the memory points that a question depends on. The list may be empty:
