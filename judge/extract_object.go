@@ -187,33 +187,20 @@ func objectsIn(v any) []*object {
 	return nil
 }
 
-// twice lists the keys of o that have different values.
+// twice lists the keys of o that have different values. Lists and objects always differ,
+// because they are not repeated by accident.
 func (o *object) twice() []string {
 	var out []string
 	seen := map[string]any{}
 	for _, f := range o.fields {
 		k := keyOf(f.key)
-		v := export(f.value)
-		if old, ok := seen[k]; ok && !sameValue(old, v) && !slices.Contains(out, k) {
+		_, list := f.value.([]any)
+		if old, ok := seen[k]; ok && (list || old != f.value) && !slices.Contains(out, k) {
 			out = append(out, k)
 		}
-		seen[k] = v
+		seen[k] = f.value
 	}
 	return out
-}
-
-// sameValue compares two scalar values. Lists and objects are never the same, because they
-// are not repeated by accident.
-func sameValue(a, b any) bool {
-	switch a.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	switch b.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return a == b
 }
 
 // export returns o for callers.

@@ -187,20 +187,7 @@ var partNames = map[string]string{
 }
 
 // Diff returns the differences between two judges.
-func Diff(a, b Spec) []Difference {
-	var list []Difference
-	differ(nil, tree(a), tree(b), func(path []string, first, second string) {
-		d := Difference{Path: strings.Join(path, "."), First: first, Second: second}
-		d.Name = d.Path
-		for _, field := range path {
-			if word, ok := partNames[field]; ok {
-				d.Name = word
-			}
-		}
-		list = append(list, d)
-	})
-	return list
-}
+func Diff(a, b Spec) []Difference { return differ(nil, tree(a), tree(b)) }
 
 // tree returns a spec as decoded JSON.
 func tree(s Spec) (v any) {
@@ -214,21 +201,30 @@ func tree(s Spec) (v any) {
 	return v
 }
 
-// differ calls found for every leaf in which two JSON values differ.
-func differ(path []string, x, y any, found func(path []string, first, second string)) {
+// differ returns the leaves in which two JSON values differ.
+func differ(path []string, x, y any) []Difference {
 	mx, isMap := x.(map[string]any)
 	my, both := y.(map[string]any)
 	if isMap && both {
+		var list []Difference
 		all := maps.Clone(mx)
 		maps.Copy(all, my)
 		for _, k := range sortedKeys(all) {
-			differ(append(path[:len(path):len(path)], k), mx[k], my[k], found)
+			list = append(list, differ(append(path[:len(path):len(path)], k), mx[k], my[k])...)
 		}
-		return
+		return list
 	}
-	if first, second := leafText(x), leafText(y); first != second {
-		found(path, first, second)
+	d := Difference{Path: strings.Join(path, "."), First: leafText(x), Second: leafText(y)}
+	if d.First == d.Second {
+		return nil
 	}
+	d.Name = d.Path
+	for _, field := range path {
+		if word, ok := partNames[field]; ok {
+			d.Name = word
+		}
+	}
+	return []Difference{d}
 }
 
 // leafText returns a value as text; "" means none.

@@ -20,10 +20,7 @@ func (b *builder) plainAnswers() map[string]map[string]*seen {
 
 // wrongOf returns the plain wrong answer to an item, or nil if it was not tried.
 func wrongOf(plain map[string]map[string]*seen, item string) *seen {
-	if s := plain[kindOther][item]; s != nil {
-		return s
-	}
-	return plain[kindInvented][item]
+	return cmp.Or(plain[kindOther][item], plain[kindInvented][item])
 }
 
 // injected measures the effect of the strings of the kit.

@@ -24,10 +24,6 @@ type ranked[T any] struct {
 	value T
 }
 
-func (r ranked[T]) compare(o ranked[T]) int {
-	return cmp.Or(cmp.Compare(r.rank, o.rank), cmp.Compare(r.id, o.id))
-}
-
 // add keeps the value if its rank is low enough. It sorts only after twice as many values
 // as needed have come, which is cheaper than keeping them sorted.
 func (l *lowest[T]) add(rank uint64, id string, value T) {
@@ -38,7 +34,7 @@ func (l *lowest[T]) add(rank uint64, id string, value T) {
 }
 
 func (l *lowest[T]) cut() {
-	slices.SortFunc(l.ranked, ranked[T].compare)
+	slices.SortFunc(l.ranked, func(a, b ranked[T]) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id)) })
 	keep := min(len(l.ranked), l.limit)
 	clear(l.ranked[keep:]) // discarded values may be large
 	l.ranked = l.ranked[:keep]
