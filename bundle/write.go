@@ -85,7 +85,10 @@ func (w *writer) all(src Source) (Manifest, error) {
 	if err != nil || src.Key == nil {
 		return m, err
 	}
-	return m, w.plain(kindSignature, sign(src.Key, w.head))
+	return m, w.plain(kindSignature, signature{
+		Algorithm: "ed25519", Key: src.Key.Public().(ed25519.PublicKey),
+		Signature: ed25519.Sign(src.Key, signedText(w.head)),
+	})
 }
 
 // prologue writes everything before the first item.
@@ -209,13 +212,6 @@ type signature struct {
 // signedText returns the text that is signed.
 func signedText(manifestHash string) []byte {
 	return []byte(format + " signature\n" + manifestHash + "\n")
-}
-
-func sign(key ed25519.PrivateKey, manifestHash string) signature {
-	return signature{
-		Algorithm: "ed25519", Key: key.Public().(ed25519.PublicKey),
-		Signature: ed25519.Sign(key, signedText(manifestHash)),
-	}
 }
 
 // Fingerprint returns a short name of a public key: the first sixteen digits of its

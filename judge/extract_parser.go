@@ -332,15 +332,11 @@ func (p *parser) bare() (any, state) {
 		return nil, none
 	case jsonNumber().MatchString(word):
 		return json.Number(word), whole
-	case word == "true" || word == "false":
-		return word == "true", whole
-	case word == "null":
-		return nil, whole
 	}
-	p.repaired = true
-	switch strings.ToLower(word) {
+	p.repaired = p.repaired || word != "true" && word != "false" && word != "null"
+	switch lower := strings.ToLower(word); lower {
 	case "true", "false":
-		return strings.EqualFold(word, "true"), whole
+		return lower == "true", whole
 	case "null", "none":
 		return nil, whole
 	}

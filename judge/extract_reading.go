@@ -115,17 +115,10 @@ func (r *labelReading) marked() *Found {
 func (r *labelReading) mentionFrom(pos int) (int, bool) {
 	for i := r.mentionAfter(pos - 4); i < len(r.mentions); i++ {
 		mt := r.mention(i)
-		switch {
-		case mt.start < pos:
-			if mt.end <= pos || isLatinWord(firstRune(mt.label)) {
-				continue
-			}
-			return i, true
-		case strings.TrimFunc(r.text[pos:mt.start], isDecoration) == "":
-			return i, true
-		default:
-			return 0, false
+		if mt.start < pos && (mt.end <= pos || isLatinWord(firstRune(mt.label))) {
+			continue
 		}
+		return i, mt.start < pos || strings.TrimFunc(r.text[pos:mt.start], isDecoration) == ""
 	}
 	return 0, false
 }

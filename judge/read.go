@@ -215,12 +215,10 @@ func readRating(p *declaredProtocol, _ Reader, s said) (found, error) {
 	return found{numbers: map[string]float64{a.Name: n}}, nil
 }
 
-// usualReasons are the usual keys of the explanation.
-var usualReasons = []string{"reasoning", "reason", "explanation", "rationale"}
-
-// reasonOf returns the explanation in the last JSON object that has one.
+// reasonOf returns the explanation in the last JSON object that has one, under the key or,
+// if it is "", under a usual one.
 func reasonOf(body, key string) string {
-	keys := usualReasons
+	keys := []string{"reasoning", "reason", "explanation", "rationale"}
 	if key != "" {
 		keys = []string{key}
 	}
