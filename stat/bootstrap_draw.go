@@ -20,20 +20,7 @@ import (
 // the truth in about 0.93 of cases.
 func BootstrapMean(values, weights []float64, r Resampling) Estimate {
 	level, warning := r.level()
-	x, w, m := usable(values, weights)
-	if !m.weighted() {
-		w = nil
-	}
-	var means []float64
-	if m.N() > 1 && m.Variance() > 0 {
-		means = replicate(r.draws(), r.Seed, meanDrawer(x, w))
-	}
-	est := resampled(m, m.Mean(), means, level, methodBCa, skewness(x, w, m.Mean()))
-	return warnIf(est, warning)
-}
-
-// usable returns the valid values with their weights, sorted, and their moments.
-func usable(values, weights []float64) (x, w []float64, m Moments) {
+	var m Moments
 	type value struct{ x, w float64 }
 	list := make([]value, 0, len(values))
 	for i, v := range values {
@@ -50,11 +37,19 @@ func usable(values, weights []float64) (x, w []float64, m Moments) {
 		}
 	}
 	slices.SortFunc(list, func(a, b value) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.w, b.w)) })
-	x, w = make([]float64, len(list)), make([]float64, len(list))
+	x, w := make([]float64, len(list)), make([]float64, len(list))
 	for i, v := range list {
 		x[i], w[i] = v.x, v.w
 	}
-	return x, w, m
+	if !m.weighted() {
+		w = nil
+	}
+	var means []float64
+	if m.N() > 1 && m.Variance() > 0 {
+		means = replicate(r.draws(), r.Seed, meanDrawer(x, w))
+	}
+	est := resampled(m, m.Mean(), means, level, methodBCa, skewness(x, w, m.Mean()))
+	return warnIf(est, warning)
 }
 
 // meanDrawer returns a function that draws the mean of a resample of sorted values. Nil

@@ -3,6 +3,7 @@ package stat
 import (
 	"math"
 	"slices"
+	"sort"
 )
 
 // A Test is what a significance test found.
@@ -95,15 +96,7 @@ func binomialTest(k, n int, p float64, alt alternative) float64 {
 // firstFrom returns the smallest i in [lo, hi) for which ok holds, and hi if there
 // is none; ok must hold from some i on.
 func firstFrom(lo, hi int, ok func(int) bool) int {
-	for lo < hi {
-		middle := lo + (hi-lo)/2
-		if ok(middle) {
-			hi = middle
-		} else {
-			lo = middle + 1
-		}
-	}
-	return lo
+	return lo + sort.Search(hi-lo, func(i int) bool { return ok(lo + i) })
 }
 
 // McNemar returns the exact two-sided test of whether two judges, or one judge on

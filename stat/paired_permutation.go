@@ -45,33 +45,7 @@ func PairedPermutation(diffs []float64, draws int, seed uint64) Test {
 	if m.skipped > 0 {
 		test = test.warn(warnSkipped)
 	}
-	flips := newFlips(diffs)
-	switch {
-	case flips.n == 0:
-		return test.warn(warnNoDifference)
-	case len(flips.sizes) == 1:
-		// All differ by the same: only the signs are left.
-		test.P = binomialTest(flips.up, flips.n, 0.5, twoSided)
-	case flips.n <= maxEnumerated:
-		test.P = flips.enumerate()
-	default:
-		test.P, test.Method = flips.gridOrDraw(draws, seed)
-	}
-	return test
-}
-
-// flips are differences by size: how many there are of each size other than 0, and
-// the sum that they really gave.
-type flips struct {
-	sizes    []float64
-	counts   []int
-	n, up    int
-	sum      float64 // its size
-	observed float64 // the same, less what rounding may have done
-}
-
-// newFlips gathers the differences that are usable and not 0.
-func newFlips(diffs []float64) flips {
+	// Only differences that are usable and not 0 count.
 	signs := map[float64]int{}
 	counts := map[float64]int{}
 	var f flips
@@ -98,7 +72,28 @@ func newFlips(diffs []float64) flips {
 	}
 	f.sum = math.Abs(total)
 	f.observed = f.sum - 1e-11*all
-	return f
+	switch {
+	case f.n == 0:
+		return test.warn(warnNoDifference)
+	case len(f.sizes) == 1:
+		// All differ by the same: only the signs are left.
+		test.P = binomialTest(f.up, f.n, 0.5, twoSided)
+	case f.n <= maxEnumerated:
+		test.P = f.enumerate()
+	default:
+		test.P, test.Method = f.gridOrDraw(draws, seed)
+	}
+	return test
+}
+
+// flips are differences by size: how many there are of each size other than 0, and
+// the sum that they really gave.
+type flips struct {
+	sizes    []float64
+	counts   []int
+	n, up    int
+	sum      float64 // its size
+	observed float64 // the same, less what rounding may have done
 }
 
 // enumerate returns the share of all sign patterns that give a sum as large. The

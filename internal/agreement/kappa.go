@@ -51,28 +51,24 @@ func (c Crossed) Kappa(w Weighting, n int, d Design, level float64) stat.Estimat
 	scale := float64(n) / d.effect() * ratio * ratio / t.sum
 	est.Lo, est.Hi, est.Method = est.Value, est.Value, methodPosterior
 	for _, items := range []float64{1, 2} { // added to all cells together
-		lo, hi := c.posterior(w, scale, items/float64(len(c)*len(c)), est.Level)
-		est.Lo, est.Hi = min(est.Lo, lo), max(est.Hi, hi)
-	}
-	return est
-}
-
-// posterior returns the equal-tailed interval of weighted kappa.
-func (c Crossed) posterior(w Weighting, scale, plus, level float64) (lo, hi float64) {
-	rnd := rand.New(rand.NewPCG(1947, 1946))
-	draw, draws := Crossed(matrix(len(c))), []float64{}
-	for range posteriorDraws {
-		for i, row := range c {
-			for j, x := range row {
-				draw[i][j] = drawGamma(rnd, float64(x*scale)+plus)
+		plus := items / float64(len(c)*len(c))
+		rnd := rand.New(rand.NewPCG(1947, 1946))
+		draw, draws := Crossed(matrix(len(c))), []float64{}
+		for range posteriorDraws {
+			for i, row := range c {
+				for j, x := range row {
+					draw[i][j] = drawGamma(rnd, float64(x*scale)+plus)
+				}
+			}
+			if t := draw.table(w, 1); t.defined() {
+				draws = append(draws, t.kappa())
 			}
 		}
-		if t := draw.table(w, 1); t.defined() {
-			draws = append(draws, t.kappa())
-		}
+		slices.Sort(draws)
+		est.Lo = min(est.Lo, stat.Quantile(draws, (1-level)/2))
+		est.Hi = max(est.Hi, stat.Quantile(draws, 1-(1-level)/2))
 	}
-	slices.Sort(draws)
-	return stat.Quantile(draws, (1-level)/2), stat.Quantile(draws, 1-(1-level)/2)
+	return est
 }
 
 // Influence returns the influence on weighted kappa of an item that people put into class i

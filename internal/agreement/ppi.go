@@ -171,10 +171,15 @@ func ppiOfCounts(d Design, c Confusion, k, n int, level float64) PPI {
 	}
 	cells := newCells(c, 0)
 	plus := newCells(c, 0.25)
-	p.Variance, p.Correlation = plus.truthVariance(), plus.correlation()
-	p.Lambda = cells.tuned(k, n)
+	p.Variance = plus.truthVariance()
+	if spread := math.Sqrt(p.Variance * plus.judge * (1 - plus.judge)); spread != 0 {
+		p.Correlation = max(-1, min(plus.covariance()/spread, 1))
+	}
 	value, centre, unlabelled := cells.truth, plus.truth, 0.0
 	if n > 0 {
+		all := cells.n + float64(n)
+		pooled := (float64(cells.judge*cells.n) + float64(k)) / all
+		p.Lambda = tunedLambda(cells.covariance(), pooled*(1-pooled)*all/(all-1), cells.n/float64(n))
 		value += float64(p.Lambda * (share(k, n) - cells.judge)) // not fused; see wilson
 		centre += float64(p.Lambda * (share(k, n) - plus.judge))
 		unlabelled = plusShare(k, n, 1).variance
@@ -253,25 +258,6 @@ func newCells(c Confusion, plus float64) cells {
 func (s cells) truthVariance() float64 { return float64(s.truth * (1 - s.truth)) }
 
 func (s cells) covariance() float64 { return float64(s.tp*s.tn) - float64(s.fp*s.fn) }
-
-func (s cells) correlation() float64 {
-	spread := math.Sqrt(s.truthVariance() * s.judge * (1 - s.judge))
-	if spread == 0 {
-		return 0
-	}
-	return max(-1, min(s.covariance()/spread, 1))
-}
-
-// tuned returns the weight of the judge, as [NewPPI] tunes it, when it accepted k of
-// n more.
-func (s cells) tuned(k, n int) float64 {
-	if n == 0 {
-		return 0
-	}
-	all := s.n + float64(n)
-	pooled := (float64(s.judge*s.n) + float64(k)) / all
-	return tunedLambda(s.covariance(), pooled*(1-pooled)*all/(all-1), s.n/float64(n))
-}
 
 // rectifierVariance returns the variance of truth - lambda·verdict.
 func (s cells) rectifierVariance(lambda float64) float64 {

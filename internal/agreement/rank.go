@@ -35,7 +35,12 @@ func AUROC(scores []float64, truth []bool, weights []float64) (stat.Estimate, er
 	if r.right <= 0 || r.wrong <= 0 {
 		return stat.Estimate{}, errors.New("the area under the curve needs right answers and wrong ones")
 	}
-	area := r.area()
+	sum, below := 0.0, 0.0
+	for _, g := range r.groups {
+		sum += float64(g.right * (below + g.wrong/2))
+		below += g.wrong
+	}
+	area := stat.Unit.Clip(sum / r.right / r.wrong)
 	est := stat.Estimate{Value: area, Level: stat.DefaultLevel, N: len(r.items)}
 	if v := r.deLong(area); v > 0 && area > 0 && area < 1 {
 		est.Method, est.SE = "delong-logit", math.Sqrt(v)
@@ -44,8 +49,17 @@ func AUROC(scores []float64, truth []bool, weights []float64) (stat.Estimate, er
 		est.Lo, est.Hi = min(logistic(logit-z), area), max(logistic(logit+z), area)
 		return est, nil
 	}
+	// The ends are the areas whose own standard error, as Hanley and McNeil (1982) approximate
+	// it for m right and n wrong answers, just reaches to the area.
 	est.Method = "newcombe-area"
-	est.Lo, est.Hi = newcombe(area, r.effective(true), r.effective(false), stat.DefaultLevel)
+	m, n := r.effective(true), r.effective(false)
+	z := normalQuantile(stat.DefaultLevel)
+	more := (m+n)/2 - 1
+	reaches := func(a float64) bool {
+		v := a * (1 - a) * (1 + float64(more*(1-a))/(2-a) + float64(more*a)/(1+a)) / (m * n)
+		return math.Abs(area-a) <= z*math.Sqrt(v)
+	}
+	est.Lo, est.Hi = edge(area, 0, reaches), edge(area, 1, reaches)
 	return est.Warn(warnSeparated), nil
 }
 
@@ -107,15 +121,6 @@ func newRanked(scores []float64, truth []bool, weights []float64) (*ranked, erro
 	return r, nil
 }
 
-func (r *ranked) area() float64 {
-	sum, below := 0.0, 0.0
-	for _, g := range r.groups {
-		sum += float64(g.right * (below + g.wrong/2))
-		below += g.wrong
-	}
-	return stat.Unit.Clip(sum / r.right / r.wrong)
-}
-
 // deLong returns the variance of the area: the spread of how each right answer is
 // placed among the wrong ones, and each wrong one among the right ones.
 func (r *ranked) deLong(area float64) float64 {
@@ -152,18 +157,6 @@ func (r *ranked) effective(truth bool) float64 {
 		}
 	}
 	return sum * sum / squares
-}
-
-// newcombe returns the areas whose own standard error, as Hanley and McNeil (1982)
-// approximate it for m right and n wrong answers, just reaches to the given area.
-func newcombe(area, m, n, level float64) (lo, hi float64) {
-	z := normalQuantile(level)
-	more := (m+n)/2 - 1
-	reaches := func(a float64) bool {
-		v := a * (1 - a) * (1 + float64(more*(1-a))/(2-a) + float64(more*a)/(1+a)) / (m * n)
-		return math.Abs(area-a) <= z*math.Sqrt(v)
-	}
-	return edge(area, 0, reaches), edge(area, 1, reaches)
 }
 
 // edge returns the last point on the way from a point that is in to one that may be

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -45,12 +46,6 @@ type dumper struct {
 	pos int
 }
 
-// literals maps literals to their output.
-var literals = map[string]string{
-	"null": "null", "true": "true", "false": "false",
-	"NaN": "NaN", "Infinity": "Infinity", "-Infinity": "-Infinity",
-}
-
 // value reads one value.
 func (d *dumper) value(depth int) (string, error) {
 	d.space()
@@ -65,10 +60,10 @@ func (d *dumper) value(depth int) (string, error) {
 	case '{':
 		return d.object(depth)
 	}
-	for word, written := range literals {
+	for _, word := range []string{"null", "true", "false", "NaN", "Infinity", "-Infinity"} {
 		if strings.HasPrefix(d.in[d.pos:], word) {
 			d.pos += len(word)
-			return written, nil
+			return word, nil
 		}
 	}
 	return d.number()
@@ -245,20 +240,17 @@ func writeASCII(b *strings.Builder, r rune) {
 	}
 }
 
+// jsonNumber matches a number. A fraction or exponent that is not complete does not belong
+// to it.
+var jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`)
+
 // number reads a number.
 func (d *dumper) number() (string, error) {
-	begin := d.pos
-	if d.peek() == '-' {
-		d.pos++
-	}
-	if d.peek() == '0' {
-		d.pos++
-	} else if !d.digits() {
-		d.pos = begin
+	s := jsonNumber.FindString(d.in[d.pos:])
+	if s == "" {
 		return "", d.unexpected("a value")
 	}
-	d.tail()
-	s := d.in[begin:d.pos]
+	d.pos += len(s)
 	if strings.ContainsAny(s, ".eE") {
 		// Out of range gives an infinity, as in Python.
 		f, _ := strconv.ParseFloat(s, 64) //nolint:errcheck // the syntax was checked above
@@ -267,33 +259,4 @@ func (d *dumper) number() (string, error) {
 		}
 	}
 	return number(s), nil
-}
-
-// digits skips digits and reports whether there were any.
-func (d *dumper) digits() bool {
-	begin := d.pos
-	for c := d.peek(); c >= '0' && c <= '9'; c = d.peek() {
-		d.pos++
-	}
-	return d.pos > begin
-}
-
-// tail skips the fraction and the exponent of a number, each if it is complete.
-func (d *dumper) tail() {
-	if at := d.pos; d.peek() == '.' {
-		d.pos++
-		if !d.digits() {
-			d.pos = at
-			return
-		}
-	}
-	if at := d.pos; d.peek() == 'e' || d.peek() == 'E' {
-		d.pos++
-		if c := d.peek(); c == '+' || c == '-' {
-			d.pos++
-		}
-		if !d.digits() {
-			d.pos = at
-		}
-	}
 }

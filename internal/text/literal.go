@@ -3,6 +3,8 @@ package text
 import (
 	"encoding/json"
 	"errors"
+	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -177,4 +179,46 @@ func coded(s string) (r rune, size int, ok bool) {
 		return utf8.RuneError, 1 + n, true
 	}
 	return r, 1 + n, true
+}
+
+// Loads parses a JSON object like Python's json.loads. A duplicate key has its last value.
+// Python also accepts NaN and the infinities; they become null here, because they cannot be
+// used as a label or score.
+func Loads(s string) (map[string]any, error) {
+	object, err := loads(s)
+	if finite := FiniteJSON(s); err != nil && finite != s {
+		return loads(finite)
+	}
+	return object, err
+}
+
+func loads(s string) (map[string]any, error) {
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	var object map[string]any
+	if err := dec.Decode(&object); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more text follows the object")
+	}
+	return object, nil
+}
+
+// notNumbers matches numbers that are valid in Python but not in JSON, and strings, which
+// may contain them.
+var notNumbers = regexp.MustCompile(`(?s)-?Infinity|NaN|"(?:\\.|[^"\\])*"?`)
+
+// FiniteJSON converts JSON as written by Python's json.dumps to standard JSON: NaN and the
+// infinities outside of strings become null. They cannot be used as a score, label or text.
+func FiniteJSON(s string) string {
+	if !strings.Contains(s, "NaN") && !strings.Contains(s, "Infinity") {
+		return s
+	}
+	return notNumbers.ReplaceAllStringFunc(s, func(match string) string {
+		if match[0] == '"' {
+			return match
+		}
+		return "null"
+	})
 }

@@ -240,7 +240,18 @@ func (b *Builder) addBoth(p Pair) {
 	}
 	b.graded = b.graded || between(v.Score)
 	b.truthful = b.truthful || between(t.Score)
-	b.registry.see(it.id, it.judge, it.truth)
+	if r := b.registry; r != nil {
+		k, known := r.known[it.id]
+		r.met[it.id] = known
+		switch {
+		case known && k.Judge == it.judge && k.People == it.truth:
+		case it.judge != it.truth:
+			r.appeared = append(r.appeared, Known{Item: it.id, Judge: it.judge, People: it.truth})
+			r.now[it.id] = "they differ the other way round"
+		default:
+			r.now[it.id] = "both say " + yesNo(it.judge)
+		}
+	}
 	b.both = append(b.both, it)
 }
 

@@ -40,23 +40,6 @@ type registry struct {
 	appeared []Known
 }
 
-// see records the decisions of judge and people on an item.
-func (r *registry) see(id string, judge, people bool) {
-	if r == nil {
-		return
-	}
-	k, known := r.known[id]
-	r.met[id] = known
-	switch {
-	case known && k.Judge == judge && k.People == people:
-	case judge != people:
-		r.appeared = append(r.appeared, Known{Item: id, Judge: judge, People: people})
-		r.now[id] = "they differ the other way round"
-	default:
-		r.now[id] = "both say " + yesNo(judge)
-	}
-}
-
 // skip records why an item cannot be checked.
 func (r *registry) skip(id, why string) {
 	if r == nil {

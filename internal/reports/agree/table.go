@@ -71,8 +71,7 @@ func (b *Builder) labelTable() *LabelTable {
 	}
 	t.Kappa = kappa(agreement.Unweighted)
 	if t.Ordered {
-		linear, quadratic := kappa(agreement.Linear), kappa(agreement.Quadratic)
-		t.Linear, t.Quadratic = &linear, &quadratic
+		t.Linear, t.Quadratic = new(kappa(agreement.Linear)), new(kappa(agreement.Quadratic))
 	}
 	return t
 }

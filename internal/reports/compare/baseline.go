@@ -43,12 +43,9 @@ type reportFile struct {
 }
 
 type reportFigures struct {
-	Name     string         `json:"name"`
-	Metric   string         `json:"metric"`
-	Judged   *stat.Estimate `json:"judged"`
-	Strict   stat.Estimate  `json:"strict"`
-	Items    int            `json:"items"`
-	Unjudged int            `json:"unjudged"`
+	Figures
+	Name   string `json:"name"`
+	Metric string `json:"metric"`
 }
 
 // ReadBaseline reads a report written by "deem report --json", or a comparison written by
@@ -108,7 +105,8 @@ func possible(est stat.Estimate) bool {
 }
 
 func (f reportFigures) figures() Figures {
-	return Figures{Category: f.Name, Judged: f.Judged, Strict: f.Strict, Items: f.Items, Unjudged: f.Unjudged}
+	f.Category = f.Name
+	return f.Figures
 }
 
 // Against compares runs with a saved baseline. The items of the baseline are not available,

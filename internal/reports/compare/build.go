@@ -43,7 +43,19 @@ func (b *Builder) Comparison() Comparison {
 	c.Frontiers = frontiers(c.Runs)
 	c.Refused = !b.opts.Anyway && slices.ContainsFunc(c.Lint, func(f Finding) bool { return f.Level == Error })
 	if !c.Refused {
-		pairings := b.pairings(c.Metric, c.Hold != nil)
+		k := len(runs)
+		all := make([]*found, len(b.pairs))
+		for i, p := range b.pairs {
+			d := b.difference(p, c.Metric, c.Hold != nil)
+			all[i] = &d
+		}
+		b.settle(all, false)
+		var pairings []Pairing
+		for i := range k {
+			for j := i + 1; j < k; j++ {
+				pairings = append(pairings, Pairing{First: i, Second: j, Difference: all[place(i, j, k)].Difference})
+			}
+		}
 		c.Pairs = b.pairRows(pairings, c.Metric, c.Hold != nil)
 		if c.Hold == nil && b.judgedByAll > 0 {
 			c.Ranking = b.ranking(runs, pairings, c.Metric)
@@ -141,8 +153,7 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 	d.Estimate, d.Test = &est, &test
 	d.Detectable = judged.detectable(est, binary(metric))
 	if judged.diffs.several && judged.counted(binary(metric)) {
-		exact := stat.McNemar(judged.up, judged.down)
-		d.McNemar = &exact
+		d.McNemar = new(stat.McNemar(judged.up, judged.down))
 	}
 	return found{
 		Difference: d, at: at, failed: p.failed,
@@ -225,24 +236,6 @@ func (d *found) equivalence(o Options, many int) {
 	d.Equivalence = e
 }
 
-// pairings returns the overall differences of all pairs of runs.
-func (b *Builder) pairings(metric string, withheld bool) []Pairing {
-	k := len(b.runs)
-	all := make([]*found, len(b.pairs))
-	for i, p := range b.pairs {
-		d := b.difference(p, metric, withheld)
-		all[i] = &d
-	}
-	b.settle(all, false)
-	var list []Pairing
-	for i := range k {
-		for j := i + 1; j < k; j++ {
-			list = append(list, Pairing{First: i, Second: j, Difference: all[place(i, j, k)].Difference})
-		}
-	}
-	return list
-}
-
 // pairRows returns the differences of the other runs from the baseline.
 func (b *Builder) pairRows(pairings []Pairing, metric string, withheld bool) []Pair {
 	flips, corrected := b.Flips(), b.corrected(metric, withheld)
@@ -281,4 +274,58 @@ func (b *Builder) pairRows(pairings []Pairing, metric string, withheld bool) []P
 		rows = append(rows, p)
 	}
 	return rows
+}
+
+// ranking ranks the runs by their scores over the items that all of them judged.
+//
+// A run's rank is one plus the number of runs that are better. A run that is
+// indistinguishable from the one above it does not share its rank if it is worse than a run
+// further up: otherwise a long chain of small steps would make the first and the last
+// equal.
+func (b *Builder) ranking(runs []Run, pairings []Pairing, metric string) *Ranking {
+	r := &Ranking{Pairs: pairings}
+	better := make([]int, len(runs))
+	for _, p := range pairings {
+		switch p.Outcome {
+		case Better:
+			better[p.First]++
+		case Worse:
+			better[p.Second]++
+		}
+	}
+	for i := range runs {
+		judged := &b.common[i].score
+		if metric == PassRate {
+			judged = &b.common[i].pass
+		}
+		r.Ordered = r.Ordered || better[i] > 0
+		r.Places = append(r.Places, Place{Rank: 1 + better[i], Run: i, Name: runs[i].Name, Estimate: judged.share(b.opts.Level, binary(metric))})
+	}
+	slices.SortStableFunc(r.Places, func(x, y Place) int {
+		return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(y.Estimate.Value, x.Estimate.Value))
+	})
+	for i := range r.Places {
+		if !r.Ordered {
+			r.Places[i].Rank = 0
+		}
+	}
+	if len(runs) < 3 || !binary(metric) {
+		return r
+	}
+	// The test keeps clusters, and the trials of an item, together. A row says how many items
+	// of a cluster every run passes. An item without a cluster is its own cluster.
+	rows := append(slices.Collect(maps.Values(b.clusters)), b.split...)
+	for pattern, n := range b.crowds {
+		row := make([]float64, len(pattern))
+		for i := range row {
+			row[i] = float64(pattern[i])
+		}
+		rows = append(rows, slices.Repeat([][]float64{row}, n)...)
+	}
+	if b.common[0].score.several || len(b.split) > 0 {
+		r.Cochran = new(agreement.ClusteredQ(rows, b.opts.Seed))
+	} else {
+		r.Cochran = new(agreement.CochranQ(rows)) // rows of one item each
+	}
+	return r
 }

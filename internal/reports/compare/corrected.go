@@ -1,12 +1,9 @@
 package compare
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
 	"deem/internal/agreement"
-	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -188,28 +185,4 @@ func (b *Builder) correct(items []twice, j int, metric string) (found, [2]Correc
 		d.Estimate, d.Test = nil, nil
 	}
 	return found{Difference: d, at: at, strict: at, oneSided: at}, sides
-}
-
-// noteCorrected describes what the corrected difference is computed from and assumes.
-func noteCorrected(c Comparison) []string {
-	var notes []string
-	for _, p := range c.Pairs {
-		switch k := p.Corrected; {
-		case k == nil:
-			continue
-		case k.Estimate == nil:
-			notes = append(notes, fmt.Sprintf("there is no corrected difference of %s and %s: it takes three labels of each or more, in two clusters or more; there are %s and %s of items that both judged",
-				c.Runs[p.First].called(), c.Runs[p.Second].called(), words.Comma(k.Sides[0].Labels), words.Comma(k.Sides[1].Labels)))
-			continue
-		case len(notes) == 0:
-			notes = append(notes, "corrected is the difference that people would see if they judged all items: the judge's difference plus its mean error over the labels of each run (paired prediction-powered inference)")
-		}
-		for s, run := range []int{p.First, p.Second} {
-			if by := p.Corrected.Sides[s].Selected; len(by) > 0 && (s == 1 || p.Second == 1) {
-				notes = append(notes, fmt.Sprintf("the labels of %s differ from its other items in %s more than chance explains: the corrected difference may be wrong",
-					c.Runs[run].called(), strings.Join(by, ", ")))
-			}
-		}
-	}
-	return notes
 }

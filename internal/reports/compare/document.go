@@ -96,7 +96,25 @@ func (c Comparison) document(items bool) *doc.Document {
 	for i, pair := range c.Pairs {
 		p.tests(i, pair)
 	}
-	p.Add(doc.Section{ID: "made", Title: "How this was made", Detail: true, Blocks: []doc.Block{p.facts()}})
+	base, fair := p.Runs[0], ""
+	if len(p.Lint) == 0 {
+		fair = "same judge, same items, same references, same categories"
+	}
+	paired := p.Unpaired
+	if paired == "" {
+		paired = fmt.Sprintf("%s in all, %s in every run, %s judged in every run", words.Comma(p.Items.All), words.Comma(p.Items.Common), words.Comma(p.Items.Judged))
+	}
+	list := doc.Facts{
+		{Name: "metric", Text: p.Metric},
+		{Name: "baseline", Text: base.called()},
+		{Name: "judge", Text: doc.Join(", ", doc.OrNone(base.Judge), doc.Prefix("hash ", deem.ShortHash(base.JudgeHash)), doc.Prefix("parser ", base.Reading), base.Model)},
+		{Name: "items", Text: paired},
+		{Name: "fairness", Text: fair},
+	}
+	for _, s := range p.Runs {
+		list = append(list, doc.Fact{Name: "run", Text: doc.Join(", ", s.called(), s.Run.Run)})
+	}
+	p.Add(doc.Section{ID: "made", Title: "How this was made", Detail: true, Blocks: []doc.Block{list}})
 	p.Mark(c.Notes...)
 	return p.Document
 }
@@ -158,28 +176,6 @@ func toneOf(outcome string) doc.Tone {
 	return map[string]doc.Tone{Better: doc.Good, Worse: doc.Bad, Undecided: doc.Dim, Equivalent: doc.Dim}[outcome]
 }
 
-func (p *paper) facts() doc.Facts {
-	base, fair := p.Runs[0], ""
-	if len(p.Lint) == 0 {
-		fair = "same judge, same items, same references, same categories"
-	}
-	items := p.Unpaired
-	if items == "" {
-		items = fmt.Sprintf("%s in all, %s in every run, %s judged in every run", words.Comma(p.Items.All), words.Comma(p.Items.Common), words.Comma(p.Items.Judged))
-	}
-	list := doc.Facts{
-		{Name: "metric", Text: p.Metric},
-		{Name: "baseline", Text: base.called()},
-		{Name: "judge", Text: doc.Join(", ", doc.OrNone(base.Judge), doc.Prefix("hash ", deem.ShortHash(base.JudgeHash)), doc.Prefix("parser ", base.Reading), base.Model)},
-		{Name: "items", Text: items},
-		{Name: "fairness", Text: fair},
-	}
-	for _, s := range p.Runs {
-		list = append(list, doc.Fact{Name: "run", Text: doc.Join(", ", s.called(), s.Run.Run)})
-	}
-	return list
-}
-
 // runs shows each run with its score, its rank, its difference from the baseline, and the
 // cost of its responses. The runs are in the order of their ranks, if they have any.
 func (p *paper) runs() {
@@ -207,7 +203,14 @@ func (p *paper) runs() {
 		}
 		row := []doc.Cell{{Text: s.called(), Link: doc.Link{Run: s.Run.Run}}, doc.T(ranks[i]), judged, doc.N(n), doc.N(s.Unjudged), strict}
 		if len(p.Pairs) > 1 {
-			row = append(row, p.fromBase(i))
+			cell := doc.Cell{}
+			if at := slices.IndexFunc(p.Pairs, func(pair Pair) bool { return pair.Second == i }); at >= 0 {
+				cell = doc.T(doc.Absent(false))
+				if d := p.Pairs[at].Overall; d.Estimate != nil {
+					cell = doc.Cell{Text: doc.Join(" ", doc.Points(*d.Estimate), mark(d)), Tone: toneOf(d.Outcome)}
+				}
+			}
+			row = append(row, cell)
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -246,19 +249,6 @@ func (p *paper) order() (order []int, ranks []string) {
 		}
 	}
 	return order, ranks
-}
-
-// fromBase returns the difference of a run from the baseline.
-func (p *paper) fromBase(run int) doc.Cell {
-	at := slices.IndexFunc(p.Pairs, func(pair Pair) bool { return pair.Second == run })
-	if at < 0 {
-		return doc.Cell{}
-	}
-	d := p.Pairs[at].Overall
-	if d.Estimate == nil {
-		return doc.T(doc.Absent(false))
-	}
-	return doc.Cell{Text: doc.Join(" ", doc.Points(*d.Estimate), mark(d)), Tone: toneOf(d.Outcome)}
 }
 
 // percentLevel formats a confidence level, for example "95%".

@@ -210,7 +210,25 @@ func (b *Builder) lint(runs []Run) []Finding {
 			words.Comma(t.unjudged), words.Count(t.items, "item"), runs[i].called(), words.IsAre(t.unjudged),
 			doc.Short(100*float64(t.unjudged)/float64(t.items)), doc.Short(100*b.opts.MaxUnjudged))})
 	}
-	list = append(list, lintAnswers(runs)...)
+	base := runs[0]
+	for _, r := range runs[1:] {
+		if base.AnswerModel != "" && r.AnswerModel != "" && base.AnswerModel != r.AnswerModel {
+			list = append(list, Finding{Level: Warning, Kind: KindAnswerModel, Message: fmt.Sprintf(
+				"%s answered with %s and %s with %s: the difference is also one of these models",
+				base.called(), doc.Clip(base.AnswerModel, 48), r.called(), doc.Clip(r.AnswerModel, 48))})
+		}
+		if base.AnswerPrompt != "" && r.AnswerPrompt != "" && base.AnswerPrompt != r.AnswerPrompt {
+			list = append(list, Finding{Level: Warning, Kind: KindAnswerPrompt, Message: fmt.Sprintf(
+				"%s and %s answered under different prompts: the difference is also one of the prompts", base.called(), r.called())})
+		}
+	}
+	for _, r := range runs {
+		if _, same := doc.SameFamily(r.Model, r.AnswerModel); same {
+			list = append(list, Finding{Level: Warning, Kind: KindSelf, Message: fmt.Sprintf(
+				"%s answered with %s and was judged by %s: judges prefer their own family's answers",
+				r.called(), doc.Clip(r.AnswerModel, 48), doc.Clip(r.Model, 48))})
+		}
+	}
 	slices.SortStableFunc(list, func(x, y Finding) int { return strings.Compare(x.Level, y.Level) })
 	return list
 }
@@ -234,31 +252,6 @@ func itemsFinding(kind string, n Named, what string) Finding {
 // over reports whether the share of unjudged items exceeds the limit.
 func over(unjudged, items int, limit float64) bool {
 	return items > 0 && float64(unjudged)/float64(items) > limit
-}
-
-// lintAnswers compares how the systems produced their responses, if items contain it.
-func lintAnswers(runs []Run) []Finding {
-	var list []Finding
-	base := runs[0]
-	for _, r := range runs[1:] {
-		if base.AnswerModel != "" && r.AnswerModel != "" && base.AnswerModel != r.AnswerModel {
-			list = append(list, Finding{Level: Warning, Kind: KindAnswerModel, Message: fmt.Sprintf(
-				"%s answered with %s and %s with %s: the difference is also one of these models",
-				base.called(), doc.Clip(base.AnswerModel, 48), r.called(), doc.Clip(r.AnswerModel, 48))})
-		}
-		if base.AnswerPrompt != "" && r.AnswerPrompt != "" && base.AnswerPrompt != r.AnswerPrompt {
-			list = append(list, Finding{Level: Warning, Kind: KindAnswerPrompt, Message: fmt.Sprintf(
-				"%s and %s answered under different prompts: the difference is also one of the prompts", base.called(), r.called())})
-		}
-	}
-	for _, r := range runs {
-		if _, same := doc.SameFamily(r.Model, r.AnswerModel); same {
-			list = append(list, Finding{Level: Warning, Kind: KindSelf, Message: fmt.Sprintf(
-				"%s answered with %s and was judged by %s: judges prefer their own family's answers",
-				r.called(), doc.Clip(r.AnswerModel, 48), doc.Clip(r.Model, 48))})
-		}
-	}
-	return list
 }
 
 // called returns the name of a run in a sentence.

@@ -42,7 +42,25 @@ func (b *Builder) notes(c Comparison) []string {
 	if b.unmarked > 0 && b.unmarked < b.verdicts {
 		list = append(list, fmt.Sprintf("%s of %s carry no pass mark, so scores are compared and not pass rates", words.Comma(b.unmarked), words.Count(b.verdicts, "verdict")))
 	}
-	list = append(list, noteCorrected(c)...)
+	corrected := len(list)
+	for _, p := range c.Pairs {
+		switch k := p.Corrected; {
+		case k == nil:
+			continue
+		case k.Estimate == nil:
+			list = append(list, fmt.Sprintf("there is no corrected difference of %s and %s: it takes three labels of each or more, in two clusters or more; there are %s and %s of items that both judged",
+				c.Runs[p.First].called(), c.Runs[p.Second].called(), words.Comma(k.Sides[0].Labels), words.Comma(k.Sides[1].Labels)))
+			continue
+		case len(list) == corrected:
+			list = append(list, "corrected is the difference that people would see if they judged all items: the judge's difference plus its mean error over the labels of each run (paired prediction-powered inference)")
+		}
+		for s, run := range []int{p.First, p.Second} {
+			if by := p.Corrected.Sides[s].Selected; len(by) > 0 && (s == 1 || p.Second == 1) {
+				list = append(list, fmt.Sprintf("the labels of %s differ from its other items in %s more than chance explains: the corrected difference may be wrong",
+					c.Runs[run].called(), strings.Join(by, ", ")))
+			}
+		}
+	}
 	return slices.DeleteFunc(list, func(s string) bool { return s == "" })
 }
 

@@ -124,8 +124,6 @@ func (c *cross) add(first, second *deem.Verdict) {
 	}
 }
 
-func (c cross) n() int { return c.yes + c.first + c.second + c.no }
-
 // Report returns the report. The builder stays usable.
 func (b *Builder) Report() Report {
 	r := Report{Version: Version, Judges: b.judges, Systems: []System{}, Pairs: []Pair{}, Ranks: []Ranks{}, Orders: []Order{}, Notes: []string{}}
@@ -135,7 +133,7 @@ func (b *Builder) Report() Report {
 		for i := range s.Scores {
 			j := s.Scores[i].Judge
 			c := p.crosses[0][j]
-			if n := c.n(); j > 0 && n > 0 {
+			if n := c.yes + c.first + c.second + c.no; j > 0 && n > 0 {
 				up, down := p.changes[j][0], p.changes[j][1]
 				s.Scores[i].Change = &Change{
 					Up: Items{up.N, list(up.Examples)}, Down: Items{down.N, list(down.Examples)}, Both: n, Unpaired: c.unpaired,
@@ -144,7 +142,16 @@ func (b *Builder) Report() Report {
 				}
 			}
 		}
-		s.Band = bandOf(s.Scores)
+		band, scored := &Band{math.Inf(1), math.Inf(-1)}, 0
+		for _, score := range s.Scores {
+			if est := score.Estimate; est != nil {
+				band.Lo, band.Hi = min(band.Lo, est.Value), max(band.Hi, est.Value)
+				scored++
+			}
+		}
+		if scored > 1 {
+			s.Band = band
+		}
 		s.Claims, s.Also, s.Examples, s.Notes = list(s.Claims), list(s.Also), list(s.Examples), list(s.Notes)
 		r.Systems = append(r.Systems, s)
 	}
@@ -177,19 +184,3 @@ func (b *Builder) Report() Report {
 
 // list returns a list that is not nil, so that JSON has an array.
 func list[T any](of []T) []T { return append([]T{}, of...) }
-
-// bandOf returns the lowest and the highest score, nil for fewer than two.
-func bandOf(scores []Score) *Band {
-	b := Band{math.Inf(1), math.Inf(-1)}
-	n := 0
-	for _, s := range scores {
-		if s.Estimate != nil {
-			b.Lo, b.Hi = min(b.Lo, s.Estimate.Value), max(b.Hi, s.Estimate.Value)
-			n++
-		}
-	}
-	if n < 2 {
-		return nil
-	}
-	return &b
-}

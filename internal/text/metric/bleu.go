@@ -70,7 +70,22 @@ func (b BLEU) Corpus(responses []string, references [][]string) (BLEUScore, erro
 		if len(references[i]) == 0 {
 			return BLEUScore{}, fmt.Errorf("response %d has no reference", i+1)
 		}
-		sum.add(split, response, references[i])
+		g := text.NewGrams(bleuOrders)
+		got := split(response)
+		closest, length := -1, 0
+		for _, ref := range references[i] {
+			words := split(ref)
+			if d := abs(len(got) - len(words)); closest < 0 || d < closest || d == closest && len(words) < length {
+				closest, length = d, len(words)
+			}
+			g.Add(words)
+		}
+		for n, same := range g.Shared(got) {
+			sum.counts[n] += same
+			sum.totals[n] += gramsOf(len(got), n+1)
+		}
+		sum.response += len(got)
+		sum.reference += length
 	}
 	return b.score(sum)
 }
@@ -103,25 +118,6 @@ func (b BLEU) tokenizer() (func(string) []string, error) {
 type bleuStats struct {
 	response, reference int
 	counts, totals      [bleuOrders]int
-}
-
-func (s *bleuStats) add(split func(string) []string, response string, references []string) {
-	g := text.NewGrams(bleuOrders)
-	got := split(response)
-	closest, length := -1, 0
-	for _, ref := range references {
-		words := split(ref)
-		if d := abs(len(got) - len(words)); closest < 0 || d < closest || d == closest && len(words) < length {
-			closest, length = d, len(words)
-		}
-		g.Add(words)
-	}
-	for n, same := range g.Shared(got) {
-		s.counts[n] += same
-		s.totals[n] += gramsOf(len(got), n+1)
-	}
-	s.response += len(got)
-	s.reference += length
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -94,30 +94,25 @@ func (c ChrF) split(s string) (chars, words []string) {
 		line = strings.Join(text.Split(s), "")
 	}
 	if c.WordOrder > 0 {
-		words = chrfWords(s)
-	}
-	return characters(line), words
-}
-
-// chrfWords splits s at white space, and then splits one punctuation mark off each word:
-// the last character, or else the first.
-func chrfWords(s string) []string {
-	list := text.Split(s)
-	words := make([]string, 0, len(list)+len(list)/4)
-	for _, w := range list {
-		last := len(w) - 1
-		switch {
-		case utf8.RuneCountInString(w) == 1:
-			words = append(words, w)
-		case text.IsPunct(rune(w[last])):
-			words = append(words, w[:last], w[last:])
-		case text.IsPunct(rune(w[0])):
-			words = append(words, w[:1], w[1:])
-		default:
-			words = append(words, w)
+		// At white space, and then one punctuation mark is split off each word: the last
+		// character, or else the first.
+		list := text.Split(s)
+		words = make([]string, 0, len(list)+len(list)/4)
+		for _, w := range list {
+			last := len(w) - 1
+			switch {
+			case utf8.RuneCountInString(w) == 1:
+				words = append(words, w)
+			case text.IsPunct(rune(w[last])):
+				words = append(words, w[:last], w[last:])
+			case text.IsPunct(rune(w[0])):
+				words = append(words, w[:1], w[1:])
+			default:
+				words = append(words, w)
+			}
 		}
 	}
-	return words
+	return characters(line), words
 }
 
 func (c ChrF) score(stats []chrfStats) float64 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -288,6 +289,9 @@ func equalsInt(label any, n *big.Int) bool {
 // isInt reports whether Python parses a JSON number as an int.
 func isInt(n json.Number) bool { return !strings.ContainsAny(n.String(), ".eE") }
 
+// firstDecimal matches a number with digits of any script, as \d does in Python.
+var firstDecimal = regexp.MustCompile(`\p{Nd}+\.\p{Nd}+|\p{Nd}+`)
+
 // mathFind compares the first number of the response with the label. With an integer label
 // the original fails on a number with a fraction.
 func mathFind(response string, label any) (float64, error) {
@@ -300,7 +304,7 @@ func mathFind(response string, label any) (float64, error) {
 	if !isBool && !isNumber {
 		return 0, labelError(label)
 	}
-	first := firstDecimal(response)
+	first := firstDecimal.FindString(response)
 	switch {
 	case first == "":
 		return 0, nil
@@ -311,36 +315,15 @@ func mathFind(response string, label any) (float64, error) {
 		}
 		return score(equalsInt(label, n)), nil
 	}
-	want, err := number.Float64()
-	got, _ := strconv.ParseFloat(asciiDigits(first), 64) // Out of range gives infinity, as in Python.
-	return score(err == nil && got == want), nil
-}
-
-// firstDecimal returns the first match of \d+\.\d+|\d+ in s, or "".
-func firstDecimal(s string) string {
-	runs := text.Digits(s)
-	if len(runs) == 0 {
-		return ""
-	}
-	whole := runs[0]
-	rest := s[strings.Index(s, whole)+len(whole):]
-	if len(runs) > 1 && strings.HasPrefix(rest, "."+runs[1]) {
-		return whole + "." + runs[1]
-	}
-	return whole
-}
-
-// asciiDigits converts digits of any script to ASCII.
-func asciiDigits(s string) string {
-	var b strings.Builder
-	for _, r := range s {
+	ascii := strings.Map(func(r rune) rune {
 		if n, ok := text.Int(string(r)); ok {
-			b.WriteString(strconv.FormatInt(n, 10))
-		} else {
-			b.WriteRune(r)
+			return '0' + rune(n)
 		}
-	}
-	return b.String()
+		return r
+	}, first)
+	want, err := number.Float64()
+	got, _ := strconv.ParseFloat(ascii, 64) // Out of range gives infinity, as in Python.
+	return score(err == nil && got == want), nil
 }
 
 // mathCalc returns the share of the label, a list of numbers, that is a prefix of the

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -51,10 +52,7 @@ func isAlnum(r rune) bool {
 
 // jiebaSpan returns the length of the longest prefix of s whose characters all satisfy in.
 func jiebaSpan(s string, in func(rune) bool) int {
-	if i := strings.IndexFunc(s, func(r rune) bool { return !in(r) }); i >= 0 {
-		return i
-	}
-	return len(s)
+	return len(s) - len(strings.TrimLeftFunc(s, in))
 }
 
 // splitChars appends each character of s as a separate word. Only a two-character line end
@@ -109,35 +107,15 @@ func (d *dictionary) cutSingles(words []string, s string) []string {
 			words = d.guess(words, s[:n])
 		} else {
 			n = jiebaSpan(s, func(r rune) bool { return !isHan(r) })
-			words = splitLatin(words, s[:n])
+			words = append(words, latin.FindAllString(s[:n], -1)...)
 		}
 		s = s[n:]
 	}
 	return words
 }
 
-// splitLatin appends the numbers and the Latin words of s, and the text between them
-// unsplit.
-func splitLatin(words []string, s string) []string {
-	for s != "" {
-		n := jiebaSpan(s, isAlnum)
-		if n == 0 {
-			n = jiebaSpan(s, func(r rune) bool { return !isAlnum(r) })
-		} else { // [a-zA-Z0-9]+(?:\.\d+)?%?
-			if after, ok := strings.CutPrefix(s[n:], "."); ok {
-				if digits := jiebaSpan(after, func(r rune) bool { return r >= '0' && r <= '9' }); digits > 0 {
-					n += 1 + digits
-				}
-			}
-			if strings.HasPrefix(s[n:], "%") {
-				n++
-			}
-		}
-		words = append(words, s[:n])
-		s = s[n:]
-	}
-	return words
-}
+// latin matches a number or a Latin word, and the text between them.
+var latin = regexp.MustCompile(`[a-zA-Z0-9]+(?:\.[0-9]+)?%?|[^a-zA-Z0-9]+`)
 
 // A block is a text with the positions of its characters.
 type block struct {

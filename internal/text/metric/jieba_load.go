@@ -36,15 +36,6 @@ func unpack() *dictionary {
 		r.int() // the frequency itself, for human readers only
 		d.logs[i] = r.float()
 	}
-	d.readWords(r)
-	d.readEmissions(r)
-	if len(r.data) > 0 {
-		panic("jieba: dictionary is longer than it should be")
-	}
-	return d
-}
-
-func (d *dictionary) readWords(r *reader) {
 	n := r.int()
 	shared, lengths, rest, classes := r.part(), r.part(), r.part(), r.part()
 	d.ends = make([]uint32, n)
@@ -72,6 +63,11 @@ func (d *dictionary) readWords(r *reader) {
 	for ; filled < len(d.first); filled++ {
 		d.first[filled] = uint32(len(d.ends))
 	}
+	d.readEmissions(r)
+	if len(r.data) > 0 {
+		panic("jieba: dictionary is longer than it should be")
+	}
+	return d
 }
 
 func (d *dictionary) readEmissions(r *reader) {

@@ -63,7 +63,22 @@ func (b NLTKBLEU) Corpus(responses [][]string, references [][][]string) (float64
 	}
 	sum := bleuSums{matches: make([]int, len(weights)), totals: make([]int, len(weights))}
 	for i, response := range responses {
-		sum.add(response, references[i])
+		matches := matchedGrams(response, references[i], len(sum.matches))
+		for order, n := range matches {
+			sum.matches[order] += n
+			// An order for which the response is too short counts as one without a match.
+			sum.totals[order] += max(1, len(response)-order)
+		}
+		closest := len(references[i][0])
+		for _, ref := range references[i][1:] {
+			d, best := abs(len(ref)-len(response)), abs(closest-len(response))
+			if d < best || d == best && len(ref) < closest {
+				closest = len(ref)
+			}
+		}
+		sum.response += len(response)
+		sum.reference += closest
+		sum.last, sum.lastReferences = response, references[i]
 	}
 	if sum.matches[0] == 0 {
 		return 0, nil
@@ -94,25 +109,6 @@ type bleuSums struct {
 	response, reference int   // lengths in words
 	last                []string
 	lastReferences      [][]string // of the last response, which some smoothing methods use
-}
-
-func (s *bleuSums) add(response []string, references [][]string) {
-	matches := matchedGrams(response, references, len(s.matches))
-	for i, n := range matches {
-		s.matches[i] += n
-		// An order for which the response is too short counts as one without a match.
-		s.totals[i] += max(1, len(response)-i)
-	}
-	closest := len(references[0])
-	for _, ref := range references[1:] {
-		d, best := abs(len(ref)-len(response)), abs(closest-len(response))
-		if d < best || d == best && len(ref) < closest {
-			closest = len(ref)
-		}
-	}
-	s.response += len(response)
-	s.reference += closest
-	s.last, s.lastReferences = response, references
 }
 
 // matchedGrams returns, for each order, how many n-grams the response has in common with

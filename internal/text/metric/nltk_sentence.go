@@ -1,11 +1,16 @@
 package metric
 
 import (
+	"encoding/json"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"deem/internal/text"
+
+	"github.com/neurosnap/sentences/data"
 )
 
 // NLTKSentences splits a text into sentences like sent_tokenize of NLTK 3.8 for English: by
@@ -13,11 +18,36 @@ import (
 // Computational Linguistics 32 (2006). White space between sentences is dropped, and white
 // space inside them is kept.
 func NLTKSentences(s string) []string {
-	var list []string
-	for _, sp := range realign(s, spans(s, english())) {
-		list = append(list, s[sp.from:sp.to])
+	p := english()
+	var list []span
+	from := 0
+	for _, e := range endings(s) {
+		if p.breaks(s[e.context.from:e.context.to]) {
+			list = append(list, span{from, e.at + 1})
+			from = e.next
+		}
 	}
-	return list
+	list = append(list, span{from, len(strings.TrimRightFunc(s, text.IsSpace))})
+
+	// Closing quotes and brackets move to the previous sentence, and sentences that become
+	// empty are dropped.
+	var out []string
+	shift := 0
+	for i, sp := range list {
+		sp.from += shift
+		shift = 0
+		closing := 0
+		if i+1 < len(list) {
+			closing, shift = closers(s[list[i+1].from:max(list[i+1].from, list[i+1].to)])
+		}
+		switch {
+		case shift > 0:
+			out = append(out, s[sp.from:list[i+1].from+closing])
+		case sp.from < sp.to:
+			out = append(out, s[sp.from:sp.to])
+		}
+	}
+	return out
 }
 
 // A span is a part of a text.
@@ -28,20 +58,6 @@ type ending struct {
 	at      int  // its position
 	next    int  // start of the next sentence
 	context span // the word that it ends, and one character or the next word after it
-}
-
-// spans returns the sentences of s, before closing quotes and brackets are moved to the
-// sentence that they close.
-func spans(s string, p *params) []span {
-	var list []span
-	from := 0
-	for _, e := range endings(s) {
-		if p.breaks(s[e.context.from:e.context.to]) {
-			list = append(list, span{from, e.at + 1})
-			from = e.next
-		}
-	}
-	return append(list, span{from, len(strings.TrimRightFunc(s, text.IsSpace))})
 }
 
 // endings returns the positions where a sentence may end. If there are several in one word,
@@ -93,38 +109,11 @@ func endingAt(s string, i int) (ending, bool) {
 
 // spaces returns the number of bytes of leading white space in s.
 func spaces(s string) int {
-	for i, r := range s {
-		if !text.IsSpace(r) {
-			return i
-		}
-	}
-	return len(s)
+	return len(s) - len(strings.TrimLeftFunc(s, text.IsSpace))
 }
 
 // isNonWord reports whether c cannot be part of a word in Punkt.
 func isNonWord(c byte) bool { return strings.IndexByte(`)";}]*:@'({[?!`, c) >= 0 }
-
-// realign moves closing quotes and brackets to the previous sentence, and drops sentences
-// that become empty.
-func realign(s string, list []span) []span {
-	var out []span
-	shift := 0
-	for i, sp := range list {
-		sp.from += shift
-		shift = 0
-		closing := 0
-		if i+1 < len(list) {
-			closing, shift = closers(s[list[i+1].from:max(list[i+1].from, list[i+1].to)])
-		}
-		switch {
-		case shift > 0:
-			out = append(out, span{sp.from, list[i+1].from + closing})
-		case sp.from < sp.to:
-			out = append(out, sp)
-		}
-	}
-	return out
-}
 
 // closers returns the number of bytes of closing quotes and brackets at the beginning of s,
 // and the number including the white space after them. Both are 0 if they are followed by
@@ -185,7 +174,7 @@ func (p *params) tokens(s string) []token {
 
 func (p *params) newToken(s string) token {
 	t := token{text: s, kind: text.Lower(s)}
-	if isNumber(t.kind) {
+	if isNumber.MatchString(t.kind) {
 		t.kind = number
 	}
 	switch {
@@ -201,20 +190,8 @@ func (p *params) newToken(s string) token {
 	return t
 }
 
-// isNumber reports whether s is a number, with an optional sign, separators and final
-// period.
-func isNumber(s string) bool {
-	s = strings.TrimPrefix(s, "-")
-	if s != "" && (s[0] == '.' || s[0] == ',') {
-		s = s[1:]
-	}
-	if r, _ := utf8.DecodeRuneInString(s); !unicode.IsDigit(r) {
-		return false
-	}
-	return strings.IndexFunc(s, func(r rune) bool {
-		return !unicode.IsDigit(r) && r != ',' && r != '.' && r != '-'
-	}) < 0
-}
+// isNumber matches a number, with an optional sign, separators and final period.
+var isNumber = regexp.MustCompile(`^-?[.,]?\p{Nd}[\p{Nd},.-]*$`)
 
 // bare returns the kind without its final period.
 func (t *token) bare() string {
@@ -304,20 +281,17 @@ func wordLen(s string) int {
 	if strings.IndexByte("(\"`{[:;&#*@)}]-,", s[0]) >= 0 {
 		return n // No word begins with these.
 	}
-	for n < len(s) && !endsWord(s[n:]) {
+	// A comma ends the word only if the text after the comma would end it too, so that 1,000
+	// is one word.
+	for n < len(s) && !endsWord(s[n:]) && (s[n] != ',' || n+1 < len(s) && !endsWord(s[n+1:])) {
 		_, size := utf8.DecodeRuneInString(s[n:])
 		n += size
 	}
 	return n
 }
 
-// endsWord reports whether the word before s ends there. A comma ends it only if the text
-// after the comma would end it too, so that 1,000 is one word.
+// endsWord reports whether the word before s ends there, unless s begins with a comma.
 func endsWord(s string) bool {
-	return endsWordAlone(s) || s[0] == ',' && (len(s) == 1 || endsWordAlone(s[1:]))
-}
-
-func endsWordAlone(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return isNonWord(s[0]) || text.IsSpace(r) || multiLen(s) > 0
 }
@@ -343,4 +317,70 @@ func multiLen(s string) int {
 		n += size
 	}
 	return last
+}
+
+// params are the parameters of Punkt, trained on English newspapers.
+type params struct {
+	abbreviations map[string]bool  // without the final period
+	collocations  map[pair]bool    // pairs of words before and after a period that belong together
+	starters      map[string]bool  // words that often begin a sentence
+	context       map[string]ortho // where a word was seen, and with which case of its first letter
+}
+
+// A pair is two consecutive words.
+type pair struct{ first, second string }
+
+// ortho is the set of positions in which a word was seen, by case of its first letter, one
+// bit for each. The values are those of NLTK.
+type ortho uint8
+
+const (
+	beginsUpper  ortho = 1 << (iota + 1) // at the beginning of a sentence, in upper case
+	insideUpper                          // inside a sentence
+	unknownUpper                         // position unknown
+	beginsLower                          // the same in lower case
+	insideLower                          //
+	unknownLower                         //
+	anyUpper     = beginsUpper | insideUpper | unknownUpper
+	anyLower     = beginsLower | insideLower | unknownLower
+)
+
+// english returns the parameters for English. They are read on first use, because that
+// takes a moment.
+var english = sync.OnceValue(func() *params {
+	raw, err := data.Asset("data/english.json")
+	if err != nil {
+		panic("nltk: " + err.Error()) // Cannot happen: the file is embedded.
+	}
+	var file struct {
+		AbbrevTypes, Collocations, SentStarters map[string]int
+		OrthoContext                            map[string]ortho
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		panic("nltk: english.json: " + err.Error())
+	}
+	p := &params{
+		abbreviations: keys(file.AbbrevTypes),
+		collocations:  map[pair]bool{},
+		starters:      keys(file.SentStarters),
+		context:       file.OrthoContext,
+	}
+	// The module has one word more than the files punkt_tab, in which NLTK ships the
+	// parameters. Otherwise abbreviations, collocations and starters are equal, and the
+	// contexts have the same number of bytes.
+	delete(p.starters, "she")
+	for c := range file.Collocations {
+		first, second, _ := strings.Cut(c, ",")
+		p.collocations[pair{first, second}] = true
+	}
+	return p
+})
+
+// keys returns the keys of a map as a set.
+func keys(m map[string]int) map[string]bool {
+	set := make(map[string]bool, len(m))
+	for k := range m {
+		set[k] = true
+	}
+	return set
 }
