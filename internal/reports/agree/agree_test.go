@@ -393,7 +393,7 @@ func TestAny(t *testing.T) {
 			rt.Fatalf("no JSON: %v", err)
 		}
 		var b bytes.Buffer
-		if err := a.Text(&b); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+		if err := doc.Text(&b, a.Document(), doc.TextOptions{}); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
 			rt.Errorf("text %v:\n%s", err, b.String())
 		}
 		c := a.All.Confusion

@@ -18,10 +18,6 @@ import (
 // JSON writes the agreement as JSON.
 func (a Agreement) JSON(w io.Writer) error { return doc.JSON(w, a) }
 
-// Text writes the short form as text, 80 columns wide: the agreement of judge and people,
-// the corrected score, and the worst disagreements.
-func (a Agreement) Text(w io.Writer) error { return doc.Text(w, a.Document(), doc.TextOptions{}) }
-
 // ModelFields returns the fields of an item that may name the model that answered.
 func ModelFields() []string { return slices.Clone(modelFields) }
 

@@ -16,10 +16,6 @@ import (
 	"deem/stat"
 )
 
-// Text writes the short form as text, 80 columns wide: which run is better and by how much,
-// what makes the comparison unfair, the runs, and the items on which they differ.
-func (c Comparison) Text(w io.Writer) error { return doc.Text(w, c.Document(), doc.TextOptions{}) }
-
 // maxShown is roughly the number of items that a page shows with their texts. A CSV file
 // has them all.
 const maxShown = 500

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deem/internal/doc"
 	"deem/internal/reports/compare"
 )
 
@@ -37,7 +38,7 @@ func FuzzBaseline(f *testing.F) {
 		if err := c.JSON(&data); err != nil {
 			t.Fatalf("%s as JSON: %v", text, err)
 		}
-		if err := c.Text(&page); err != nil {
+		if err := doc.Text(&page, c.Document(), doc.TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsAny(page.String(), "\x00\x07\x1b\r\u009b") {

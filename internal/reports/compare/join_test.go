@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/reports/compare"
 )
 
@@ -49,7 +50,7 @@ func jsonOf(t *rapid.T, o compare.Options, runs []compare.Run, records [][]deem.
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := errors.Join(b.Comparison().JSON(&out), b.Comparison().Text(&out)); err != nil {
+	if err := errors.Join(b.Comparison().JSON(&out), doc.Text(&out, b.Comparison().Document(), doc.TextOptions{})); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"deem/internal/doc"
 	"deem/internal/reports/compare"
 )
 
@@ -22,7 +23,7 @@ func TestNoOrder(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	if err := c.Text(&text); err != nil {
+	if err := doc.Text(&text, c.Document(), doc.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"No order is established", "run  score ", "Test that all runs are equally good: p = 1.0000"} {
@@ -107,7 +108,7 @@ func TestMargin(t *testing.T) {
 				t.Errorf("equivalent %v beside the interval [%v, %v]", e.Equivalent, e.Interval.Lo, e.Interval.Hi)
 			}
 			var text bytes.Buffer
-			if err := c.Text(&text); err != nil {
+			if err := doc.Text(&text, c.Document(), doc.TextOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if folded := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(folded, tt.says) {

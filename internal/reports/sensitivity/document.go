@@ -12,9 +12,6 @@ import (
 	"deem/internal/words"
 )
 
-// Text writes the report as text, 80 columns wide.
-func (r Report) Text(w io.Writer) error { return doc.Text(w, r.Document(), doc.TextOptions{}) }
-
 // HTML writes the report as one self-contained file.
 func (r Report) HTML(w io.Writer) error { return doc.HTML(w, r.Document()) }
 

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/reports/sensitivity"
 	"deem/stat"
 )
@@ -91,7 +92,7 @@ func report() sensitivity.Report {
 
 func TestText(t *testing.T) {
 	var buf bytes.Buffer
-	if err := report().Text(&buf); err != nil {
+	if err := doc.Text(&buf, report().Document(), doc.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "two_systems.txt", buf.Bytes())
@@ -190,7 +191,7 @@ func TestLittle(t *testing.T) {
 	if len(r.Ranks) != 1 || r.Ranks[0].Tau != nil || r.Orders[0].Outcome != sensitivity.Unclear {
 		t.Errorf("equal systems: %+v %+v, want no tau and no order", r.Ranks, r.Orders)
 	}
-	if err := sensitivity.New(nil).Report().Text(&bytes.Buffer{}); err != nil {
+	if err := doc.Text(&bytes.Buffer{}, sensitivity.New(nil).Report().Document(), doc.TextOptions{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -233,7 +234,7 @@ func TestCountsAddUp(t *testing.T) {
 				}
 			}
 		}
-		if err := r.Text(&bytes.Buffer{}); err != nil {
+		if err := doc.Text(&bytes.Buffer{}, r.Document(), doc.TextOptions{}); err != nil {
 			rt.Error(err)
 		}
 	})
