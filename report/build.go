@@ -159,7 +159,7 @@ func (b *Builder) aspectRows(by estimator, withheld bool) []Aspect {
 				est = est.Warn(warnFew)
 			}
 			if by.clustered {
-				est = est.Warn(warnIndependent)
+				est = est.Warn(doc.WarnIndependent)
 			}
 			row.Judged = &est
 		}

@@ -236,14 +236,8 @@ func (p *paper) figuresRow(name doc.Cell, f Figures) []doc.Cell {
 	return []doc.Cell{name, score, doc.N(f.Items - f.Unjudged), doc.N(f.Unjudged), strict}
 }
 
-// The items that a cell of the document refers to, as the query of a link.
-const (
-	byCategory = "category"
-	byLabel    = "label"
-	byKind     = "kind"
-)
-
-// about returns a cell that links to the items it names.
+// about returns a cell that links to the items it names: those with this category, label or
+// kind of failure.
 func about(text, filter, value string) doc.Cell {
 	return doc.Cell{Text: text, Link: doc.Link{Items: url.Values{filter: {value}}}}
 }
@@ -258,7 +252,7 @@ func (p *paper) categories() doc.Section {
 	rest := doc.Table{Columns: []doc.Column{doc.Col("category"), doc.Est("minus the rest [95%]"), doc.Num("p adjusted")}}
 	sides := map[bool][]string{}
 	for _, c := range p.Categories {
-		row := p.figuresRow(about(c.Name, byCategory, c.Name), c.Figures)
+		row := p.figuresRow(about(c.Name, "category", c.Name), c.Figures)
 		if c.Rest != nil {
 			adjusted := "below 0.001"
 			if c.Rest.PAdjusted >= 0.001 {
@@ -366,11 +360,11 @@ func (p *paper) failures() {
 	}
 	t := doc.Table{Columns: []doc.Column{doc.Col("kind"), doc.Num(what), doc.Col("first ones")}}
 	for _, f := range p.Failures {
-		t.Rows = append(t.Rows, []doc.Cell{about(kindName(f.Kind), byKind, string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}})
+		t.Rows = append(t.Rows, []doc.Cell{about(kindName(f.Kind), "kind", string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}})
 	}
 	p.Add(doc.Section{ID: "unjudged", Title: title, Detail: true, Blocks: []doc.Block{t}})
 	if f := p.Undecided; f != nil {
-		t := doc.Table{Columns: t.Columns, Rows: [][]doc.Cell{{about(kindName(f.Kind), byKind, string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}}}}
+		t := doc.Table{Columns: t.Columns, Rows: [][]doc.Cell{{about(kindName(f.Kind), "kind", string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}}}}
 		p.Add(doc.Section{ID: "undecided", Title: "Undecided " + what, Detail: true, Blocks: []doc.Block{t}})
 	}
 }
@@ -401,7 +395,7 @@ func (p *paper) details() {
 			t.Rows = append(t.Rows, []doc.Cell{doc.T(fmt.Sprintf("and %d more", len(p.Labels)-i))})
 			break
 		}
-		t.Rows = append(t.Rows, []doc.Cell{about(doc.OrNone(l.Label), byLabel, l.Label), doc.N(l.N)})
+		t.Rows = append(t.Rows, []doc.Cell{about(doc.OrNone(l.Label), "label", l.Label), doc.N(l.N)})
 	}
 	p.Add(doc.Section{ID: "labels", Title: "Labels", Detail: true, Blocks: []doc.Block{t}})
 	t = doc.Table{Columns: []doc.Column{

@@ -8,15 +8,10 @@ import (
 	"deem/stat"
 )
 
-// fewItems is the number of items below which an estimate has the warning WarnFew.
-const fewItems = 30
-
-// The warnings that a report adds to those of package stat.
+// fewItems is the number of items below which an estimate has the warning warnFew.
 const (
-	warnFew = "small sample: fewer than 30 items"
-
-	// warnIndependent marks the mean of an aspect if items come in clusters.
-	warnIndependent = doc.WarnIndependent
+	fewItems = 30
+	warnFew  = "small sample: fewer than 30 items"
 )
 
 // An estimator computes all estimates of a report with the same kind of interval, so that
