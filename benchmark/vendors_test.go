@@ -139,6 +139,9 @@ var oddTexts = []string{
 
 // TestVendorRendering renders each prompt for 200 items and compares with Python.
 func TestVendorRendering(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("python3 is not here")

@@ -48,6 +48,9 @@ func BenchmarkVerify(b *testing.B) {
 // Memory does not grow with the run: a file of many records takes hardly more than one
 // of few.
 func TestFlatMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	few, many := peak(t, 500), peak(t, 6000)
 	if many > few+8<<20 {
 		t.Errorf("6,000 records take %d MB, and 500 take %d MB", many>>20, few>>20)

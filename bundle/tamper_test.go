@@ -23,6 +23,9 @@ import (
 // decompressor does not look at. The soak does a thousand changes of ten thousand
 // records, which takes minutes.
 func TestAnyByteChanged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	t.Parallel()
 	changeBytes(t, 1000, 5)
 	changeBytes(t, 20, 1000)

@@ -87,6 +87,9 @@ type tally struct{ agree, differ, none, fail int }
 // TestRealReplies reads a collection of real replies if it is available. A failure to read
 // is acceptable; a label that the run did not record is not.
 func TestRealReplies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	path := shared(t, "data/replies/replies.jsonl")
 	if path == "" {
 		t.Skip("the real replies are not here: shared/data/replies/replies.jsonl")

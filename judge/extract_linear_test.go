@@ -35,6 +35,9 @@ func timed(t *testing.T, name, unit string, size int, most time.Duration) {
 
 // TestLongReplies reads long repetitions of texts that could make a reader start over.
 func TestLongReplies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	for _, unit := range []string{
 		"{", `"`, "'", "`", "“", "«", `{"`, `{"a":`, `{"a":[`, `{"a":"`, `{"a":"b",`, `{a:`, `","`, `" "`, `\"`, "{'a': '", "[[", "```\n{",
 		"<think>", "</think>", "<|channel|>", "[[1", "\\boxed{", "CORRECT ", "CORRECT or ", "Verdict: ", "Verdict: CORRECT\n", "> a\n", "correctness: ",
@@ -49,6 +52,9 @@ func TestLongReplies(t *testing.T) {
 // TestMegabyte reads a megabyte of the worst cases. Quadratic time would be many minutes;
 // linear time is about a second.
 func TestMegabyte(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	for _, c := range []struct{ name, unit string }{
 		{"LabelIn", "{"}, {"LabelIn", `{"a":`}, {"Mask", `"`}, {"Mask", "“a"}, {"Label", "Verdict: CORRECT or "}, {"Body", "<think>"},
 	} {

@@ -116,6 +116,9 @@ func TestContrastOfNothing(t *testing.T) {
 // If no category differs, a report rarely says that one does, with and without clusters
 // that make all items of a conversation hard or easy.
 func TestContrastFalseAlarms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	runs, most := 120, 13 // the probability is at most 0.05; 13 is three standard errors above
 	if raced {
 		runs, most = 20, 4

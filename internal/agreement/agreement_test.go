@@ -180,6 +180,9 @@ func TestKrippendorffInterval(t *testing.T) {
 
 // The intervals of kappa and of AC1 hold their level.
 func TestAgreementCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	t.Parallel()
 	const items, replications = 200, 4000
 	j, prevalence := simulatedJudge{.9, .85}, 0.6

@@ -61,6 +61,9 @@ func covers(est stat.Estimate, truth float64) bool { return est.Lo <= truth && t
 
 // Both corrections hold their level with 200 labels and judges like real ones.
 func TestCorrectedCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	t.Parallel()
 	const replications, labels, unlabelled = 20000, 200, 2000
 	for i, j := range []simulatedJudge{{.8, .7}, {.8, .97}, {.9, .85}, {.97, .7}, {.95, .9}, {.97, .97}} {
@@ -342,6 +345,9 @@ func TestTriviaAgreement(t *testing.T) {
 // rows drawn anew each time, which is what the interval speaks of; for the same
 // 3,200 rows it does so more often, since they are not uncertain then.
 func TestTriviaCorrected(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	t.Parallel()
 	rows := readTrivia(t)
 	const labels, seeds = 300, 5000

@@ -122,6 +122,9 @@ func permute(y []float64, k int, visit func([]float64)) {
 
 // The intervals hold their level for normal values with a correlation of 0.6.
 func TestCorrelationCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	t.Parallel()
 	const pairs, replications, rho = 50, 2000, 0.6
 	truth := map[string]float64{

@@ -116,6 +116,9 @@ func correctedCells() []cell {
 // The raw difference of systems that the judge treats differently is wrong, so that a test
 // of the corrected one proves something.
 func TestRawDifferenceMisses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	for _, w := range contests() {
 		if w.size == 1 {
 			continue // with so few errors the raw difference is nearly right

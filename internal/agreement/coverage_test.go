@@ -198,6 +198,9 @@ intervals say that they are too wide.
 // TestCoverage measures every cell, or those with ROWS in their name. With COVERAGE=N it
 // draws N times and prints the table, and with COVERAGE_PAGE it writes the page too.
 func TestCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	draws, z := 40/slower, 3.5
 	if text := os.Getenv("COVERAGE"); text != "" {
 		n, err := strconv.Atoi(text)

@@ -13,6 +13,9 @@ import (
 // when the probabilities of the guesses are off by their calibration error, and it would
 // not without the allowance for that error.
 func TestGuessesCoverTheTruth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	const n, open, off, draws = 400, 120, 0.1, 4000
 	rng := rand.New(rand.NewPCG(1, 2))
 	covers := func(allowed float64) float64 {

@@ -180,6 +180,9 @@ func (r *runner) outputs(t *testing.T) map[string]string {
 // TestActionInstalls fetches the archive of a release with the right checksum, with a wrong
 // one and with none, and takes it out of the cache the second time.
 func TestActionInstalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Log("no curl here: the step that fetches a release is not run")
 		return

@@ -336,6 +336,9 @@ func TestCancelled(t *testing.T) {
 // TestHugeRow reads a row of 50 MB, and one of many windows in a list, between small
 // ones.
 func TestHugeRow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	chunk := "Malmö" + strings.Repeat(", plain text", 90) + `\n`
 	for name, size := range map[string]int{"a.jsonl": 50 << 20, "a.json": 2 << 20} {
 		n := size / len(chunk)

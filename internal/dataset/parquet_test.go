@@ -143,6 +143,9 @@ func TestParquetTypes(t *testing.T) {
 // TestParquetEncodings reads every encoding and compression that the library writes, over
 // several pages and with absent values.
 func TestParquetEncodings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	type row struct {
 		ID       string   `parquet:"id,delta,snappy"`
 		Response string   `parquet:"response,dict,gzip"`

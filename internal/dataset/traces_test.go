@@ -87,6 +87,9 @@ func TestTraces(t *testing.T) {
 // A file of many spans and few evaluations is read in bounded memory; a file without texts,
 // or a truncated one, is rejected.
 func TestTraceTrouble(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	dir := t.TempDir()
 	write := func(text []byte) string {
 		name := filepath.Join(dir, "t.json")
@@ -201,6 +204,9 @@ func TestLangfuseExport(t *testing.T) {
 
 // A small compressed file that expands to a large one is read in bounded memory.
 func TestGzipBomb(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	name := filepath.Join(t.TempDir(), "bomb.jsonl.gz")
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)

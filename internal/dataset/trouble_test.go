@@ -159,6 +159,9 @@ func keys(n int) string {
 // million is rejected: each within two seconds, which a reader that compares all keys
 // pairwise would exceed many times over.
 func TestManyKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	for _, tt := range []struct {
 		name, text string
 		fails      bool

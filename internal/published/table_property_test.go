@@ -178,6 +178,9 @@ func printable(sizes []int, decimals int) map[string]bool {
 // On small categories a row is called impossible exactly when nobody can print it, as trying
 // everything shows.
 func TestImpossibleMeansNobodyCanPrintIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	for _, c := range []struct {
 		sizes    []int
 		decimals int

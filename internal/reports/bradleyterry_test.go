@@ -137,6 +137,9 @@ func TestBradleyTerryWithoutMaximum(t *testing.T) {
 // contests for independent misses the truth far too often. The systems are equally
 // strong, so that the truth is 0 whatever the clusters do.
 func TestBradleyTerryCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	const draws = 600
 	for _, clusters := range []int{15, 40} {
 		held, naive := 0, 0

@@ -307,6 +307,9 @@ func TestPlanTwice(t *testing.T) {
 
 // TestMemory checks that only a few bytes per request are kept.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	const n = 40_000
 	p := run.NewPlanner(run.PlanOptions{Model: "anthropic:claude-opus-5"})
 	before := heap()

@@ -64,6 +64,9 @@ func readPeople(t *testing.T) []cascade.Labelled {
 // TestPromiseToPeople repeatedly fits match on a thousand human labels, and measures on the
 // others how often people agree with its decisions. People decide the rest.
 func TestPromiseToPeople(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	all := readPeople(t)
 	const alpha, delta, labels = 0.05, 0.05, 1000
 	r := rand.New(rand.NewPCG(11, 5))

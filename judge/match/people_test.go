@@ -196,6 +196,9 @@ func (c *confusion) count(v deem.Verdict, want bool) {
 // human_evouna, so that row guards against change and proves nothing; tools/match
 // measures on questions that were held out.
 func TestAgainstLabels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	t.Parallel()
 	for _, tt := range []struct {
 		file                  string

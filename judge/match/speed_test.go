@@ -13,6 +13,9 @@ import (
 // TestLongResponse feeds texts that make careless code slow, one of them of ten
 // megabytes. The limit is far above what they take, so that only a blow-up fails.
 func TestLongResponse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	t.Parallel()
 	const limit = time.Minute // A busy machine takes seconds.
 	for name, unit := range map[string]string{

@@ -87,6 +87,9 @@ func (r run) paths(t *testing.T) []string {
 // TestPublishedAnswers reads the real files, joined with the data and alone, and recomputes
 // the published scores from their own verdicts.
 func TestPublishedAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	data := sharedFile(t, locomo10)
 	for _, r := range runs() {
 		t.Run(r.name, func(t *testing.T) {

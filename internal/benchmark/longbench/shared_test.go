@@ -55,6 +55,9 @@ func record(t *testing.T, j deem.Judge, it deem.Item) deem.Record {
 // TestPublishedScores judges published predictions of systems, and compares with their
 // published scores to the last digit.
 func TestPublishedScores(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	folders, err := filepath.Glob(filepath.Join(shared, "data/longbench_preds/pred/*"))
 	if err != nil {
 		t.Fatal(err)

@@ -199,6 +199,9 @@ func TestGolden(t *testing.T) {
 
 // The text fits 60, 80 and 120 columns, short and in detail.
 func TestGoldenWidths(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	for _, s := range scenes {
 		for _, width := range []int{60, 80, 120} {
 			for _, detail := range []bool{false, true} {

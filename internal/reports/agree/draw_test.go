@@ -79,6 +79,9 @@ func TestDrawRare(t *testing.T) {
 // TestPlannedCoverage labels the items of sampling plans, which are not proportional, and
 // counts how often the interval of the score to quote contains the truth.
 func TestPlannedCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	const items, labels, draws = 1500, 120, 200
 	held := 0
 	for seed := range uint64(draws) {

@@ -72,6 +72,9 @@ func TestLabelTable(t *testing.T) {
 // TestLabelTableClusters checks that clusters make the interval wider, and that it then
 // contains the true kappa about as often as its level.
 func TestLabelTableClusters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	simulate := func(clusters, size int) *agree.LabelTable {
 		b := agree.New(agree.Options{Labels: grades, Ordered: true})

@@ -126,6 +126,9 @@ var seeds = flag.Int("seeds", 30, "draw the labels of published verdicts so many
 // often the corrected interval contains people's score on all of them. This matters for a
 // judge whose own interval does not contain it.
 func TestCorrectedCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	rows := readTrivia(t)
 	people := 0.0
 	for _, row := range rows {
