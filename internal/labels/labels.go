@@ -165,7 +165,7 @@ type reader struct {
 // files reads all files. An error has the first hint.
 func (r *reader) files(ctx context.Context) error {
 	for _, name := range r.src.Names {
-		r.scale, r.annotator, r.lacks = r.src.Scale, r.src.Annotator, map[string]*lack{}
+		r.scale, r.annotator, r.lacks = r.src.Scale, r.src.Annotator, map[string]*lack{"item": {}, "label": {}}
 		var err error
 		ext := strings.ToLower(filepath.Ext(name))
 		if r.src.Format == formatYAML || r.src.Format == "" && (ext == ".yaml" || ext == ".yml") {
@@ -178,7 +178,7 @@ func (r *reader) files(ctx context.Context) error {
 		}
 		for _, part := range []string{"item", "label"} { // that no row of the file had
 			switch l := r.lacks[part]; {
-			case l == nil || l.found:
+			case l.found || l.problems.Total == 0:
 			case l.problems.Total == 1:
 				r.spell(part, l)
 			default:

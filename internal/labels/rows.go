@@ -148,26 +148,20 @@ var partHints = map[string]string{
 // without records that a row lacks a part.
 func (r *reader) without(part string, rw row, message string) {
 	l := r.lacks[part]
-	if l == nil {
-		l = &lack{first: rw}
-		r.lacks[part] = l
-	}
 	message += fmt.Sprintf(" (columns here: %s)", strings.Join(rw.names, ", "))
 	if l.found {
 		r.bad(rw.file, rw.line, partHints[part], "%s", message)
 		return
+	}
+	if l.problems.Total == 0 {
+		l.first = rw
 	}
 	l.problems.Add(deem.Problem{File: rw.file, Line: rw.line, Message: message})
 }
 
 // has records that a row has a part. Earlier rows without it are then each a problem.
 func (r *reader) has(part string) {
-	l := r.lacks[part]
-	if l == nil {
-		r.lacks[part] = &lack{found: true}
-		return
-	}
-	if !l.found {
+	if l := r.lacks[part]; !l.found {
 		l.found = true
 		r.spell(part, l)
 	}

@@ -128,7 +128,7 @@ func (js *runJobs) start(ctx context.Context, sub submission, d spooled) (*runJo
 	begun, s := false, js.s
 	defer func() {
 		if !begun { // A request that joins a job does not need its items: the job has them.
-			s.spool.release(d, func() bool { return s.unfinished(d.hash) })
+			s.spool.release(d, s.unfinished)
 		}
 	}()
 	g, err := s.judging(sub)
@@ -335,7 +335,7 @@ func (js *runJobs) over(j *runJob, err error) {
 		js.s.Logger.Error("panic", "judge", bug.Judge, "item", bug.Item, "value", fmt.Sprint(bug.Value), "stack", string(bug.Stack))
 		j.err = server.ErrPanic
 	}
-	js.s.spool.release(j.data, func() bool { return js.s.unfinished(j.data.hash) })
+	js.s.spool.release(j.data, js.s.unfinished)
 	if err != nil {
 		js.s.SetEnd(j.run.ID, j.err)
 	}

@@ -136,14 +136,14 @@ func (sp *spool) has(hash string) bool {
 }
 
 // release releases a dataset. It is removed if no job uses it and wanted returns false.
-func (sp *spool) release(d spooled, wanted func() bool) {
+func (sp *spool) release(d spooled, wanted func(hash string) bool) {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
 	if sp.used[d.hash]--; sp.used[d.hash] > 0 {
 		return
 	}
 	delete(sp.used, d.hash)
-	if !wanted() {
+	if !wanted(d.hash) {
 		_ = os.Remove(d.file) // A file that stays does no harm.
 	}
 }

@@ -113,7 +113,7 @@ func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int
 		return sub, spooled{}, err
 	}
 	if err := sub.check(); err != nil {
-		s.spool.release(d, func() bool { return s.unfinished(d.hash) })
+		s.spool.release(d, s.unfinished)
 		return sub, spooled{}, err
 	}
 	return sub, d, nil

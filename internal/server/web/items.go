@@ -108,8 +108,8 @@ func (s *Server) counted(ctx context.Context, run, other store.Run, f server.Fil
 	})
 }
 
-// listItems adds one page of records and the links to its neighbours. It fetches one more than it shows, to know whether
-// there is another page.
+// listItems adds one page of records and the links to its neighbours. It fetches one more
+// than it shows, to know whether there is another page.
 func (s *Server) listItems(r *http.Request, v *itemsView) error {
 	q := r.URL.Query()
 	want := v.Filter.View()
