@@ -40,9 +40,15 @@ func mask(reply, response string) string {
 		copied: copies(reply, response),
 	}
 	for o := range scanObjects(reply, beginning(reply)) {
-		if len(o.fields) > 0 {
-			k.guards = append(k.guards, o.skeleton()...)
+		if len(o.fields) == 0 {
+			continue
 		}
+		pos := o.start
+		for _, f := range o.freeText() {
+			k.guards = append(k.guards, span{pos, f.start})
+			pos = f.end
+		}
+		k.guards = append(k.guards, span{pos, o.end})
 	}
 	// A fence is not three quotes.
 	k.open = strings.ReplaceAll(blank(reply, k.guards), "```", "   ")
@@ -89,16 +95,6 @@ type masker struct {
 	marks       []int  // positions after which verdicts are announced, in order
 	quoted      quotation
 	copied      []span // runs of the reply that occur in the response
-}
-
-// skeleton returns the spans of o that are not free text.
-func (o *object) skeleton() []span {
-	out, pos := []span{}, o.start
-	for _, f := range o.freeText() {
-		out = append(out, span{pos, f.start})
-		pos = f.end
-	}
-	return append(out, span{pos, o.end})
 }
 
 // freeText returns the contents of the string values of o in which a judge may quote. A

@@ -47,7 +47,11 @@ func (f *Fitted) guarantee(decisions []trusted, alpha, delta float64) error {
 		return none
 	}
 	f.Alpha, f.Delta, f.Labelled = alpha, delta, len(sorted)
-	start := max(none.Need, min(firstTest(alpha, delta), len(sorted)/3))
+	enough := none.Need // with which the test passes with 60% of the allowed errors
+	for atMost(int(math.Ceil(float64(enough)*alpha*0.6)), enough, alpha) > delta {
+		enough += 1 + enough/50
+	}
+	start := max(none.Need, min(enough, len(sorted)/3))
 	step := max(1, len(sorted)/guaranteeSteps)
 	wrong, seen := 0, 0
 	for n := start; seen < len(sorted); n = max(n, seen) + step {
@@ -70,16 +74,6 @@ func (f *Fitted) guarantee(decisions []trusted, alpha, delta float64) error {
 	// The upper end of the exact one-sided interval (Clopper and Pearson 1934).
 	f.Bound = mathext.InvRegIncBeta(float64(f.Wrong)+1, float64(f.Decided-f.Wrong), 1-delta)
 	return nil
-}
-
-// firstTest returns the smallest number of decisions for which the test passes with 60% of
-// the allowed errors.
-func firstTest(alpha, delta float64) int {
-	n := labelsNeeded(alpha, delta)
-	for atMost(int(math.Ceil(float64(n)*alpha*0.6)), n, alpha) > delta {
-		n += 1 + n/50
-	}
-	return n
 }
 
 // labelsNeeded returns the number of right decisions, with none wrong, that a guarantee
