@@ -266,19 +266,3 @@ func (a *app) showAgreement(ctx context.Context, t *truths, ag agree.Agreement) 
 	}
 	return nil
 }
-
-// knownOf reads a registry, or returns nil if none was named.
-func knownOf(ctx context.Context, name string) ([]agree.Known, error) {
-	if name == "" {
-		return nil, nil
-	}
-	read, err := labels.ReadKnown(ctx, name)
-	if err != nil {
-		return nil, usage.Mark(err)
-	}
-	list := make([]agree.Known, len(read)) // not nil: an empty registry is still a registry
-	for i, k := range read {
-		list[i] = agree.Known{Item: k.Item, Judge: k.Judge, People: k.People, Why: k.Why}
-	}
-	return list, nil
-}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"os/signal"
-	"strings"
 	"time"
 
 	"deem"
@@ -55,33 +54,6 @@ func (o runOptions) batched(m deem.Model) deem.Model {
 		return m
 	}
 	return run.NewBatchModel(m, o.batch.only)
-}
-
-// inBatches returns a plan at batch prices.
-func (o runOptions) inBatches(p run.Plan) run.Plan {
-	if o.batch.on && p.BatchCostMicros != nil {
-		p.CostMicros, p.CostMaxMicros = p.BatchCostMicros, p.BatchCostMaxMicros
-	}
-	return p
-}
-
-// planLine returns a plan in one line. The duration of a batch is unknown.
-func (o runOptions) planLine(p run.Plan) string {
-	line := p.Line()
-	if cut := strings.LastIndex(line, ", "); o.batch.on && p.Calls > 0 && cut >= 0 {
-		return line[:cut] + ", in batches within a day"
-	}
-	return line
-}
-
-// underWay reports whether the run already has batches.
-func underWay(ctx context.Context, st store.Store, run store.Run) (bool, error) {
-	bs, ok := st.(store.Batches)
-	if !ok {
-		return false, nil
-	}
-	list, err := bs.Batches(ctx, run.ID)
-	return len(list) > 0, err
 }
 
 // throughBatches sends the missing requests of a run through the vendor's batch API, if

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -222,6 +223,41 @@ func redacted(st store.Store, run store.Run) bool {
 	}
 	b, ok := s.placed[run.ID].store.(*reports.RunFile)
 	return ok && b.Redacted
+}
+
+// An anchorLine identifies a run file, or a lock, by its hash in one short line. If the line is
+// published with a timestamp, it later proves that the file is the one that existed then.
+// [bundle.Verify] without a key finds only inconsistencies, and a file that was written again from
+// changed records is consistent.
+//
+// The hash of a run file is its [bundle.Verification].Root, which is the same in a redacted copy.
+type anchorLine struct {
+	Of   string // the id of the run, or [anchorOfLock]
+	Hash string // SHA-256 in hexadecimal
+}
+
+// anchorOfLock is the value of Of for a lock, which has no run yet.
+const anchorOfLock = "lock"
+
+const (
+	anchorMark = "deem-anchor-1 " // with the version of the format
+	anchorHash = " sha256:"
+)
+
+var anchorForm = regexp.MustCompile("(?s)^" + anchorMark + "(.+)" + anchorHash + "([0-9a-f]{64})$")
+
+// String returns the anchor as one line, for example "deem-anchor-1 20261116-01de8a
+// sha256:...".
+func (a anchorLine) String() string { return anchorMark + a.Of + anchorHash + a.Hash }
+
+// parseAnchor parses the line of an anchor.
+func parseAnchor(text string) (anchorLine, error) {
+	parts := anchorForm.FindStringSubmatch(strings.TrimSpace(text))
+	if parts == nil {
+		err := fmt.Errorf("%q is not an anchor: want %sRUN%s and 64 hexadecimal digits", text, anchorMark, anchorHash)
+		return anchorLine{}, deem.WithHint(err, "deem export --anchor and deem lock --anchor print one; quote the line")
+	}
+	return anchorLine{Of: parts[1], Hash: parts[2]}, nil
 }
 
 // exportBundle writes a run as a run file, or only prints its anchor.

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/queue"
@@ -25,11 +23,6 @@ type detachOptions struct {
 	priority string
 	level    queue.Priority // the parsed priority
 	bounded  bool           // -j was given, and limits all workers together
-}
-
-func (o *detachOptions) flags(f *pflag.FlagSet) {
-	f.BoolVar(&o.on, "detach", false, "let \"deem worker\" processes that share the database (--db postgres://...) do the judging; -j, --rpm, --tpm and --max-cost then limit all of them together (docs/scale.md)")
-	f.StringVar(&o.priority, "priority", "", "with --detach: high, normal or low; runs of one priority take turns (default normal)")
 }
 
 // checkDetach rejects options that workers cannot handle. Workers use their own keys, so

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/spf13/pflag"
-
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/reports"
@@ -20,11 +18,6 @@ import (
 type errataOptions struct {
 	file      string
 	corrected bool
-}
-
-func (o *errataOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "errata", "", "show how the known errors of the answer key in this `file` change the score; later reports show it too")
-	f.BoolVar(&o.corrected, "corrected", false, "with --errata: judge the items with corrected references, as a run of its own")
 }
 
 // check rejects options without effect.

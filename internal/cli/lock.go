@@ -136,11 +136,6 @@ type lockOptions struct {
 	broken []string      // deviations of the run from it
 }
 
-func (o *lockOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "lock", "", "refuse the run if anything differs from this lock `file` (see deem lock)")
-	f.BoolVar(&o.anyway, "anyway", false, "with --lock: judge even if something differs, and say so in every report")
-}
-
 // take reads the lock, if there is one, and applies its counting settings where the flags
 // are not given.
 func (o *runOptions) take(flags *pflag.FlagSet) error {

@@ -270,8 +270,10 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 	if !g.Spec.Asks() && !embeds(g, o) || g.External() || r.State == store.Done && !o.RetryUnjudged {
 		return nil
 	}
-	if under, err := underWay(ctx, st, r.Run); under || err != nil {
-		return err // it was printed before the batches were submitted
+	if bs, ok := st.(store.Batches); ok {
+		if list, err := bs.Batches(ctx, r.ID); err != nil || len(list) > 0 {
+			return err // it was printed before the batches were submitted
+		}
 	}
 	most := glance
 	if o.askAbove.Set {
@@ -279,7 +281,11 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 	}
 	var plans []run.Plan
 	add := func(who string, p run.Plan) {
-		a.say("plan: %s%s", who, o.planLine(p))
+		line := p.Line()
+		if cut := strings.LastIndex(line, ", "); o.batch.on && p.Calls > 0 && cut >= 0 {
+			line = line[:cut] + ", in batches within a day" // The duration of a batch is unknown.
+		}
+		a.say("plan: %s%s", who, line)
 		for _, w := range p.Warnings {
 			a.say("warning: %s", w)
 		}
@@ -297,7 +303,10 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 			if err != nil {
 				return err
 			}
-			add(l.Who(g), o.inBatches(p))
+			if o.batch.on && p.BatchCostMicros != nil {
+				p.CostMicros, p.CostMaxMicros = p.BatchCostMicros, p.BatchCostMaxMicros
+			}
+			add(l.Who(g), p)
 		}
 	}
 	p := sumPlans(plans)

@@ -135,8 +135,10 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	o.flags(cmd.Flags())
-	o.lock.flags(cmd.Flags())
-	o.detach.flags(cmd.Flags())
+	cmd.Flags().StringVar(&o.lock.file, "lock", "", "refuse the run if anything differs from this lock `file` (see deem lock)")
+	cmd.Flags().BoolVar(&o.lock.anyway, "anyway", false, "with --lock: judge even if something differs, and say so in every report")
+	cmd.Flags().BoolVar(&o.detach.on, "detach", false, "let \"deem worker\" processes that share the database (--db postgres://...) do the judging; -j, --rpm, --tpm and --max-cost then limit all of them together (docs/scale.md)")
+	cmd.Flags().StringVar(&o.detach.priority, "priority", "", "with --detach: high, normal or low; runs of one priority take turns (default normal)")
 	o.sampleFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.until.rule, "until", "", "stop as soon as this `rule` holds: '±2pp', or 'better than RUN'; items are taken in random order (docs/statistics.md)")
 	cmd.Flags().StringVar(&o.notify, "notify", "", notifyUsage)

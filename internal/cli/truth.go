@@ -117,9 +117,16 @@ func (t *truths) noneBy(where string, n int, who []string) error {
 
 // agreement computes the agreement over the run.
 func (t *truths) agreement(ctx context.Context, st store.Store) (agree.Agreement, error) {
-	known, err := knownOf(ctx, t.o.known)
-	if err != nil {
-		return agree.Agreement{}, err
+	var known []agree.Known
+	if t.o.known != "" {
+		read, err := labels.ReadKnown(ctx, t.o.known)
+		if err != nil {
+			return agree.Agreement{}, usage.Mark(err)
+		}
+		known = make([]agree.Known, len(read)) // not nil: an empty registry is still a registry
+		for i, k := range read {
+			known[i] = agree.Known{Item: k.Item, Judge: k.Judge, People: k.People, Why: k.Why}
+		}
 	}
 	o := agree.Options{
 		Judge: reports.Party(t.run), People: t.other == nil, Items: t.run.Dataset.Items, Trials: t.run.Trials,

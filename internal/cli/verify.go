@@ -145,15 +145,19 @@ func (v *checkedFile) hold(anchor *anchorLine) {
 	if anchor == nil {
 		return
 	}
-	if anchor.Of == anchorOfLock {
-		run := reports.RunOfFile(v.Run, bundle.Judge{})
-		if l := reports.SettingsOf(run.Spec).Lock; l == nil || l.Hash != anchor.Hash {
-			v.anchor = fmt.Errorf("%w: run %s does not name the lock sha256:%s", errAnchor, v.Run.ID, anchor.Hash)
-		} else if len(l.Broken) > 0 {
-			v.anchor = fmt.Errorf("%w: run %s broke the lock: %s", errAnchor, v.Run.ID, strings.Join(l.Broken, ", "))
-		}
-	} else if err := anchor.check(v.Verification); err != nil {
-		v.anchor = fmt.Errorf("%w: %w", errAnchor, err)
+	l := reports.SettingsOf(reports.RunOfFile(v.Run, bundle.Judge{}).Spec).Lock
+	switch locked := anchor.Of == anchorOfLock; {
+	case locked && (l == nil || l.Hash != anchor.Hash):
+		v.anchor = fmt.Errorf("%w: run %s does not name the lock sha256:%s", errAnchor, v.Run.ID, anchor.Hash)
+	case locked && len(l.Broken) > 0:
+		v.anchor = fmt.Errorf("%w: run %s broke the lock: %s", errAnchor, v.Run.ID, strings.Join(l.Broken, ", "))
+	case locked:
+	case v.Root == "":
+		v.anchor = fmt.Errorf("%w: it has no root hash, because its manifest cannot be read", errAnchor)
+	case v.Root != anchor.Hash:
+		v.anchor = fmt.Errorf("%w: its root hash is sha256:%s, and the anchor says sha256:%s", errAnchor, v.Root, anchor.Hash)
+	case v.Run.ID != anchor.Of:
+		v.anchor = fmt.Errorf("%w: it is of run %q, and the anchor says %q", errAnchor, v.Run.ID, anchor.Of)
 	}
 	ok := v.anchor == nil
 	v.Anchored = &ok
