@@ -198,17 +198,9 @@ func readDigits(toks []token, i int) (numeral, bool) {
 	case multipliers[next.text] > 0 && next.brk == none:
 		n.scale(multipliers[next.text])
 	case next.kind == number && next.pre == '/' && !next.gap && !slashed(toks, n.to+1):
-		if d, err := strconv.ParseFloat(next.text, 64); err == nil && d != 0 {
-			n.value /= d
-			n.step, n.bare = 0, false
-			n.to++
-		}
+		n.divide(next.text)
 	case next.kind == number && next.pre == '^' && next.from == toks[i].to+1:
-		if e, err := strconv.ParseFloat(next.text, 64); err == nil && !math.IsInf(math.Pow(n.value, e), 0) {
-			n.value = math.Pow(n.value, e)
-			n.step, n.bare = 0, false
-			n.to++
-		}
+		n.raise(next.text)
 	case next.kind == number && strings.HasPrefix(next.text, "0.") && next.brk == none && v == math.Trunc(v):
 		if f, err := strconv.ParseFloat(next.text, 64); err == nil { // 2½
 			n.value += f
@@ -228,6 +220,23 @@ func (n *numeral) scale(by float64) {
 	n.step *= by
 	n.bare = false
 	n.to++
+}
+
+func (n *numeral) divide(by string) {
+	if d, err := strconv.ParseFloat(by, 64); err == nil && d != 0 {
+		n.value /= d
+		n.step, n.bare = 0, false
+		n.to++
+	}
+}
+
+// raise reads the exponent of 10^6.
+func (n *numeral) raise(to string) {
+	if e, err := strconv.ParseFloat(to, 64); err == nil && !math.IsInf(math.Pow(n.value, e), 0) {
+		n.value = math.Pow(n.value, e)
+		n.step, n.bare = 0, false
+		n.to++
+	}
 }
 
 // slashed reports whether token i goes on with a slash, so that 5/20/2023 is a

@@ -29,7 +29,11 @@ func (w *weighing) reason(accepted bool, m *Model) string {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(parts[b]*parts[b], parts[a]*parts[a]) })
 	var facts []string
 	for _, f := range order {
-		if text := w.fact(f, accepted); text != "" && !slices.Contains(facts, text) {
+		text := w.factAgainst(f)
+		if accepted {
+			text = w.factFor(f)
+		}
+		if text != "" && !slices.Contains(facts, text) {
 			facts = append(facts, text)
 		}
 	}
@@ -52,28 +56,31 @@ func (w *weighing) contradicted() bool {
 	return w.x[eOtherFigs] > 0 || w.x[eDenials] > 0 || w.x[eOtherDay] > 0
 }
 
-// fact says one piece of evidence in words. It is "" where there is nothing to
-// show, as for the length of the reference, which only sets how the rest counts.
-func (w *weighing) fact(f int, accepted bool) string {
-	if accepted {
-		switch {
-		case f == eNear && len(w.missing) > 0:
-			return fmt.Sprintf("it has a word much like %q", w.shown(w.nearest()))
-		case (f == eTrigrams || f == eTrigramsX) && w.x[f] >= .6:
-			return fmt.Sprintf("it has %.0f%% of the reference by letters", 100*w.x[eTrigrams])
-		case (f == eRecall || f == eRecallAll || f == eShare) && w.x[eRecall] >= .5:
-			return fmt.Sprintf("it has %.0f%% of what the reference says by weight", 100*w.x[eRecall])
-		case f == eFirstPrec && w.x[f] >= .5 || f == ePrecision && w.x[f] >= .5:
-			return "it says little else"
-		case f == eOtherNames && w.x[f] == 0:
-			return "it names nobody and nothing else"
-		case f == eHeaviest && len(w.missing) > 0:
-			return "what it lacks says little"
-		case f == eReplaced && w.x[f] == 0 && w.x[eRecall] > 0:
-			return "no other word stands in the place of one"
-		}
-		return ""
+// factFor says in words what one piece of evidence says for the response. It is "" where
+// there is nothing to show, as for the length of the reference, which only sets how the rest
+// counts.
+func (w *weighing) factFor(f int) string {
+	switch {
+	case f == eNear && len(w.missing) > 0:
+		return fmt.Sprintf("it has a word much like %q", w.shown(w.nearest()))
+	case (f == eTrigrams || f == eTrigramsX) && w.x[f] >= .6:
+		return fmt.Sprintf("it has %.0f%% of the reference by letters", 100*w.x[eTrigrams])
+	case (f == eRecall || f == eRecallAll || f == eShare) && w.x[eRecall] >= .5:
+		return fmt.Sprintf("it has %.0f%% of what the reference says by weight", 100*w.x[eRecall])
+	case f == eFirstPrec && w.x[f] >= .5 || f == ePrecision && w.x[f] >= .5:
+		return "it says little else"
+	case f == eOtherNames && w.x[f] == 0:
+		return "it names nobody and nothing else"
+	case f == eHeaviest && len(w.missing) > 0:
+		return "what it lacks says little"
+	case f == eReplaced && w.x[f] == 0 && w.x[eRecall] > 0:
+		return "no other word stands in the place of one"
 	}
+	return ""
+}
+
+// factAgainst is factFor for what speaks against the response.
+func (w *weighing) factAgainst(f int) string {
 	switch {
 	case f == eHeaviest && len(w.missing) > 0:
 		return fmt.Sprintf("it lacks %q", w.shown(w.heaviest()))
