@@ -195,27 +195,6 @@ func (c *columns) layout(names []string) *layout {
 		}
 		return slot{column, rest}
 	}
-	return &layout{
-		names:      names,
-		id:         at(toID),
-		category:   at(toCategory),
-		cluster:    at(toCluster),
-		question:   at(toQuestion),
-		references: at(toReferences),
-		response:   at(toResponse),
-		messages:   at(toMessages),
-		weight:     at(toWeight),
-		members:    at(toFields),
-
-		responsePath: c.bound[toResponse],
-		fields:       c.fieldSlots(names),
-		ranked:       slices.ContainsFunc(names, isRetrievalColumn),
-	}
-}
-
-// fieldSlots lists what becomes a field: columns about the system under test, columns that
-// the judge needs, columns named "fields.x", and mapped columns, which have precedence.
-func (c *columns) fieldSlots(names []string) []fieldSlot {
 	list := slices.DeleteFunc(systemSlots(names), func(f fieldSlot) bool { return c.taken(names[f.column]) })
 	for _, name := range c.fields {
 		if name == groundTruth && c.bound[toReferences] == name {
@@ -237,7 +216,22 @@ func (c *columns) fieldSlots(names []string) []fieldSlot {
 			}
 		}
 	}
-	return list
+	return &layout{
+		names:      names,
+		id:         at(toID),
+		category:   at(toCategory),
+		cluster:    at(toCluster),
+		question:   at(toQuestion),
+		references: at(toReferences),
+		response:   at(toResponse),
+		messages:   at(toMessages),
+		weight:     at(toWeight),
+		members:    at(toFields),
+
+		responsePath: c.bound[toResponse],
+		fields:       list,
+		ranked:       slices.ContainsFunc(names, isRetrievalColumn),
+	}
 }
 
 // ambiguous is the error for columns with two possible meanings. No further row can be

@@ -80,7 +80,7 @@ func fetchFiles(ctx context.Context, address string, o fetchOptions) ([]fetched,
 		h := &hub{o: o, endpoint: endpoint, token: o.Get("HF_TOKEN"), name: m[1], commit: m[2]}
 		files, err := h.fetch(ctx, strings.Trim(m[3], "/"))
 		if err != nil {
-			return nil, explainFetch(address, err)
+			return nil, fmt.Errorf("fetch %s: %w", address, err)
 		}
 		return files, nil
 	}
@@ -102,17 +102,9 @@ func fetchFiles(ctx context.Context, address string, o fetchOptions) ([]fetched,
 	d.o = o
 	file, err := d.fetch(ctx)
 	if err != nil {
-		return nil, explainFetch(address, err)
+		return nil, fmt.Errorf("fetch %s: %w", address, err)
 	}
 	return []fetched{{Name: address, Path: file}}, nil
-}
-
-// explainFetch adds the address to an error, and keeps the hint.
-func explainFetch(address string, err error) error {
-	if hint := deem.HintOf(err); hint != "" {
-		return deem.WithHint(fmt.Errorf("fetch %s: %w", address, err), "%s", hint)
-	}
-	return fmt.Errorf("fetch %s: %w", address, err)
 }
 
 // A download is the download of one file.
@@ -242,7 +234,10 @@ func (d download) bring(ctx context.Context, dir, file string, known meta) error
 		}
 		return d.tooLarge()
 	}
-	now := meta{URL: d.url.String(), ETag: strong(resp.Header.Get("ETag")), Modified: resp.Header.Get("Last-Modified")}
+	now := meta{URL: d.url.String(), ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified")}
+	if strings.HasPrefix(now.ETag, "W/") {
+		now.ETag = "" // A weak one does not identify the bytes.
+	}
 	if err := writeMeta(dir, "part.json", now); err != nil {
 		return err
 	}
@@ -267,14 +262,6 @@ func setIf(h http.Header, name, value string) {
 	if value != "" {
 		h.Set(name, value)
 	}
-}
-
-// strong returns a strong ETag, or "".
-func strong(etag string) string {
-	if strings.HasPrefix(etag, "W/") {
-		return ""
-	}
-	return etag
 }
 
 func (d download) tooLarge() error {

@@ -110,7 +110,7 @@ func (h *hub) fetch(ctx context.Context, name string) ([]fetched, error) {
 		}
 		at, err := d.fetch(ctx)
 		if err != nil {
-			return nil, explainFetch(e.Path, err)
+			return nil, fmt.Errorf("fetch %s: %w", e.Path, err)
 		}
 		files = append(files, fetched{Name: "hf://datasets/" + h.name + "@" + h.commit + "/" + e.Path, Path: at})
 	}

@@ -50,7 +50,11 @@ type Files struct {
 // that cannot be read twice, is copied to a temporary file that Close removes.
 func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 	if in.Format != "" && !slices.Contains(Formats(), in.Format) {
-		return nil, deem.WithHint(fmt.Errorf("unknown format %q", in.Format), "%s", known(in.Format, Formats()))
+		hint := "it may be " + strings.Join(Formats(), ", ")
+		if near := nearest(in.Format, Formats()); near != "" {
+			hint = fmt.Sprintf("did you mean %s? %s", near, hint)
+		}
+		return nil, deem.WithHint(fmt.Errorf("unknown format %q", in.Format), "%s", hint)
 	}
 	if i := slices.Index(in.Names, "-"); i >= 0 && slices.Contains(in.Names[i+1:], "-") {
 		return nil, errors.New("standard input can be read only once, but \"-\" is given more often")
@@ -81,7 +85,7 @@ func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 			return nil, errors.Join(err, fs.Close())
 		}
 		if err := f.recognise(ctx, in); err != nil {
-			return nil, errors.Join(fileError(f.name, err), f.close(), fs.Close())
+			return nil, errors.Join(fmt.Errorf("read %s: %w", f.name, err), f.close(), fs.Close())
 		}
 		fs.files = append(fs.files, f)
 		fs.note(f.note)
@@ -149,23 +153,14 @@ func (fs *Files) Rows(ctx context.Context) iter.Seq2[*Row, error] {
 func (fs *Files) rows(ctx context.Context, f *file, yield yield) error {
 	b, err := f.open(ctx)
 	if err != nil {
-		return fileError(f.name, err)
+		return fmt.Errorf("read %s: %w", f.name, err)
 	}
 	err = fs.parse(b, f, yield)
 	if closeErr := b.Close(); closeErr != nil {
 		// A file that changed while it was read explains every other error.
-		return fileError(f.name, closeErr)
+		return fmt.Errorf("read %s: %w", f.name, closeErr)
 	}
 	return err
-}
-
-// fileError adds the name of the file and keeps the hint.
-func fileError(name string, err error) error {
-	wrapped := fmt.Errorf("read %s: %w", name, err)
-	if hint := deem.HintOf(err); hint != "" {
-		return deem.WithHint(wrapped, "%s", hint)
-	}
-	return wrapped
 }
 
 func (fs *Files) parse(b *body, f *file, yield yield) error {
@@ -220,13 +215,4 @@ func (fs *Files) note(note string) {
 func isProblem(err error) bool {
 	_, ok := errors.AsType[deem.Problem](err)
 	return ok
-}
-
-// known lists the valid names and suggests the most similar one.
-func known(name string, names []string) string {
-	list := "it may be " + strings.Join(names, ", ")
-	if near := nearest(name, names); near != "" {
-		return fmt.Sprintf("did you mean %s? %s", near, list)
-	}
-	return list
 }

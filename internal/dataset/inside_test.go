@@ -121,7 +121,7 @@ func TestSpilledDuplicates(t *testing.T) {
 		if !ok {
 			t.Fatalf("limit %d: open = %v, want *Problems", limit, err)
 		}
-		want := []Problem{
+		want := []deem.Problem{
 			{File: name, Line: 6, Message: `id "q2" again, first at ` + name + ":3"},
 			{File: name, Line: 1501, Message: `id "q1499" again, first at ` + name + ":1500"},
 			{File: name, Line: 2001, Message: `id "q2" again, first at ` + name + ":3"},

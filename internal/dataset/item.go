@@ -24,9 +24,10 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 		Category: optional(l.category.of(row)),
 		Cluster:  optional(l.cluster.of(row)),
 	}
-	var err error
-	if it.ID, err = l.itemID(row); err != nil {
-		return it, err
+	if v := l.id.of(row); !v.Missing() {
+		if it.ID = v.Str(); it.ID == "" {
+			return it, errors.New("the id is empty")
+		}
 	}
 	// The conversation is in the column "messages", or else a question that is a list of
 	// messages and a response that is one. Without a separate column, the response is the
@@ -97,18 +98,6 @@ func optional(v Value) string {
 		return ""
 	}
 	return v.Str()
-}
-
-func (l *layout) itemID(row *Row) (string, error) {
-	v := l.id.of(row)
-	if v.Missing() {
-		return "", nil
-	}
-	id := v.Str()
-	if id == "" {
-		return "", errors.New("the id is empty")
-	}
-	return id, nil
 }
 
 // itemResponse returns the response. An empty response is valid; a missing one is an error

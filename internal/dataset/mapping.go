@@ -83,23 +83,16 @@ func mappedColumn(s string) (column, rest string, err error) {
 
 // add adds one pair under the canonical name of its target.
 func (m Mapping) add(target, column string) error {
-	target = canonicalTarget(target)
+	if target == oneReference {
+		target = toReferences
+	} else if name, ok := strings.CutPrefix(target, columnPrefix); ok {
+		target = fieldPrefix + name
+	}
 	if before, ok := m[target]; ok {
 		return fmt.Errorf("mapping: %s is taken from two columns, %q and %q", target, before, column)
 	}
 	m[target] = column
 	return nil
-}
-
-// canonicalTarget also accepts the singular, which files use for one reference.
-func canonicalTarget(target string) string {
-	switch {
-	case target == "reference":
-		return toReferences
-	case strings.HasPrefix(target, columnPrefix):
-		return fieldPrefix + strings.TrimPrefix(target, columnPrefix)
-	}
-	return target
 }
 
 // check rejects unknown parts and columns without a name.

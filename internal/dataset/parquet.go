@@ -345,9 +345,7 @@ func (n *node) writeValue(b []byte) []byte {
 	switch n.kind {
 	case leafNode:
 		return n.leaf.write(b, n.leaf.take())
-	case listNode:
-		return n.children[0].write(b)
-	case elementNode:
+	case listNode, elementNode:
 		return n.children[0].write(b)
 	case mapNode:
 		return append(n.children[0].each(append(b, '{'), n.children[0].writePair), '}')

@@ -98,25 +98,11 @@ func (v Value) Str() string {
 		return string(v.data)
 	case v.data[0] == '"':
 		return unquote(v.data)
-	case isInteger(v.data):
+	case len(v.data) <= 18 && len(bytes.Trim(v.data, "0123456789")) == 0: // short enough for Python to write it so
 		return string(v.data)
 	default:
 		return text.Str(json.RawMessage(v.data))
 	}
-}
-
-// isInteger reports whether a JSON number is an integer that is short enough to be written
-// like Python does.
-func isInteger(data []byte) bool {
-	if len(data) > 18 || data[0] == '-' {
-		return false
-	}
-	for _, c := range data {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // JSON returns the value as JSON text: null if it is missing, and a string for the cell of

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -309,14 +310,9 @@ func documents(values map[string]any) []string {
 			byPlace[n] = text
 		}
 	}
-	var places []int
-	for n := range byPlace {
-		places = append(places, n)
-	}
-	slices.Sort(places)
-	list := make([]string, len(places))
-	for i, n := range places {
-		list[i] = byPlace[n]
+	list := make([]string, 0, len(byPlace))
+	for _, n := range slices.Sorted(maps.Keys(byPlace)) {
+		list = append(list, byPlace[n])
 	}
 	return list
 }

@@ -74,8 +74,15 @@ var acceptable = sync.OnceValue(func() *regexp.Regexp {
 // splitAcceptable splits "6 nights. 7 nights (with the one on the train) is also
 // acceptable." into the first answer and the others.
 func splitAcceptable(ref string) (head string, also []string) {
-	var plain []string
-	for _, s := range sentences(ref) {
+	var plain, list []string
+	from := 0
+	for i := range len(ref) {
+		if (ref[i] == '.' || ref[i] == ';') && (i+1 == len(ref) || ref[i+1] == ' ') {
+			list = append(list, ref[from:i])
+			from = i + 1
+		}
+	}
+	for _, s := range append(list, ref[from:]) {
 		m := acceptable().FindStringSubmatch(s)
 		if m == nil || m[1] == "" {
 			plain = append(plain, s)
@@ -86,19 +93,6 @@ func splitAcceptable(ref string) (head string, also []string) {
 		}
 	}
 	return strings.Join(plain, ". "), also
-}
-
-// sentences splits at full stops and semicolons that a space or the end follows.
-func sentences(s string) []string {
-	var list []string
-	from := 0
-	for i := range len(s) {
-		if (s[i] == '.' || s[i] == ';') && (i+1 == len(s) || s[i+1] == ' ') {
-			list = append(list, s[from:i])
-			from = i + 1
-		}
-	}
-	return append(list, s[from:])
 }
 
 var parens = sync.OnceValue(func() *regexp.Regexp {

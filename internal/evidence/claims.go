@@ -194,7 +194,7 @@ func (c *comparison) listsMore(a *reading) bool {
 	switch n := len(entries); {
 	case n > 6:
 		return own < 4
-	case own > 1 && n > own && c.asksNumber(own):
+	case own > 1 && n > own && slices.ContainsFunc(c.question.quants, func(q quantity) bool { return q.value == float64(own) && !q.ordinal }):
 		return true
 	case c.choices > 1 || len(c.question.toks) == 0 || c.question.asksSeveral():
 		return false // one of several that are right may be in good company
@@ -202,11 +202,6 @@ func (c *comparison) listsMore(a *reading) bool {
 		return own == 1 && c.isEntry(a, entries) || own > 1 && n > 2*own
 	}
 	return own == 1 && len(a.elems) <= 2 && c.response.namesInARow()
-}
-
-// asksNumber reports whether the question asks for n things.
-func (c *comparison) asksNumber(n int) bool {
-	return slices.ContainsFunc(c.question.quants, func(q quantity) bool { return q.value == float64(n) && !q.ordinal })
 }
 
 // isEntry reports whether a is one whole entry of a list and another has none of it.

@@ -292,7 +292,16 @@ func (w *weighing) fromResponse() {
 		}
 	}
 	w.x[eUnspaced] = ratio(unspaced, float64(len(r.toks)), 0)
-	w.x[eRespWords] = math.Log1p(r.length())
+	// Two characters of Chinese are about a word.
+	n := 0.0
+	for _, t := range r.toks {
+		if t.kind == han {
+			n += .5
+		} else {
+			n++
+		}
+	}
+	w.x[eRespWords] = math.Log1p(n)
 	hit, total := 0.0, 0.0
 	firstHit, firstTotal, firstSent := 0.0, 0.0, -1
 	fresh := 0.0
@@ -329,20 +338,6 @@ func (w *weighing) fromResponse() {
 	w.x[ePrecision] = ratio(hit, total, 0)
 	w.x[eFirstPrec] = ratio(firstHit, firstTotal, 0)
 	w.x[eNew] = math.Log1p(fresh)
-}
-
-// length returns how many words a text has. Two characters of Chinese are about a
-// word.
-func (r *reading) length() float64 {
-	n := 0.0
-	for _, t := range r.toks {
-		if t.kind == han {
-			n += .5
-		} else {
-			n++
-		}
-	}
-	return n
 }
 
 // fromPlace says where the shared words stand.

@@ -41,7 +41,11 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 	case len(missing) < len(entries) && doubt != "":
 		return finding{call: unsure, why: fmt.Sprintf("the response lacks %q of the list and perhaps more", missing[0]), share: share}.doubtful(), true
 	}
-	f := finding{call: wrong, conf: .75, why: fmt.Sprintf("the response lacks %s of the list", quoteAll(missing)), share: share}
+	quoted := make([]string, len(missing))
+	for i, s := range missing {
+		quoted[i] = fmt.Sprintf("%q", s)
+	}
+	f := finding{call: wrong, conf: .75, why: fmt.Sprintf("the response lacks %s of the list", strings.Join(quoted, ", ")), share: share}
 	if len(missing) == len(entries) {
 		f.conf = .87
 		return c.leaning(f, brief*2/3), true
@@ -75,14 +79,6 @@ func (c *comparison) entry(text string) finding {
 		return finding{call: unsure, share: .5}
 	}
 	return finding{call: right, conf: .85}
-}
-
-func quoteAll(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = fmt.Sprintf("%q", s)
-	}
-	return strings.Join(quoted, ", ")
 }
 
 // listEntries splits "A, B and C" into its entries, or returns nil if the text is

@@ -40,7 +40,7 @@ func (s *Set) readBEAM(_ context.Context, _ Source, c *content) error {
 					column = "tau_norm"
 				}
 				o := vocabulary{}.read(question.member(column))
-				s.noResponse(len(s.items))
+				s.unanswered[len(s.items)] = true
 				s.records = append(s.records, deem.Record{Position: len(s.items), Verdict: o.verdict, Failure: o.failure})
 				s.items = append(s.items, it)
 			}

@@ -129,7 +129,7 @@ func (t *tally) ways(m measure) []result {
 	items := t.in(m.category)
 	switch m.stat {
 	case statScore:
-		ways := []result{mean(items, ""), strict(items), strictVerdicts(items)}
+		ways := []result{mean(items, ""), mean(items, "").strict(len(items)), strictVerdicts(items)}
 		ways = append(ways, shares(items)...)
 		ways = append(ways, t.withoutAdversarial(m, func(items []scored) result { return mean(items, "") })...)
 		return append(ways, t.byOtherColumns(items, false)...)
@@ -152,7 +152,7 @@ func (t *tally) ways(m measure) []result {
 		return []result{r}
 	case statTrial:
 		r := trial(items, m.trial)
-		return []result{r, strictTrial(r, items)}
+		return []result{r, r.strict(len(items))}
 	case statAll, statAny:
 		return []result{united(items, m.stat == statAny)}
 	case statTrialSD:
@@ -311,16 +311,16 @@ func mean(items []scored, how string) result {
 	return r
 }
 
-// strict is the mean score with every failure counted as wrong.
-func strict(items []scored) result {
-	r := mean(items, asWrong)
-	r.value *= float64(r.n) / float64(max(1, len(items)))
-	r.n = len(items)
+// strict returns a mean over n items with every failure counted as wrong.
+func (r result) strict(n int) result {
+	r.how = asWrong
+	r.value *= float64(r.n) / float64(max(1, n))
+	r.n = n
 	return r
 }
 
 // strictVerdicts is the mean of all verdicts of all trials, with every failure counted as
-// wrong. It differs from [strict] if only some verdicts on an item are missing.
+// wrong. It differs from [result.strict] if only some verdicts on an item are missing.
 func strictVerdicts(items []scored) result {
 	r := result{how: eachAsWrong}
 	for _, it := range items {
@@ -372,14 +372,6 @@ func trial(items []scored, n int) result {
 	}
 	r.right, r.ok = int(r.value), r.n > 0
 	r.value /= float64(max(1, r.n))
-	return r
-}
-
-// strictTrial is the score of a trial with every failure counted as wrong.
-func strictTrial(r result, items []scored) result {
-	r.how = asWrong
-	r.value *= float64(r.n) / float64(max(1, len(items)))
-	r.n = len(items)
 	return r
 }
 

@@ -291,9 +291,9 @@ func slackOf(text string) float64 {
 // right, wrong, majority, all, any, trial1 and so on, categories, abstention, a category,
 // or a number of the rows.
 func (s *Set) ParseClaim(spec string) (Claim, error) {
-	name, value, named := cutLast(spec, "=")
-	if !named {
-		name, value = "overall", spec
+	name, value := "overall", spec
+	if i := strings.LastIndexByte(spec, '='); i >= 0 {
+		name, value = spec[:i], spec[i+1:]
 	}
 	m, err := s.measureOf(name)
 	if err != nil {
@@ -325,14 +325,6 @@ func parseNumber(c Claim, spec, value string) (Claim, error) {
 		c.Value, c.slack = x/100, c.slack/100
 	}
 	return c, nil
-}
-
-// cutLast cuts s around the last sep.
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // measureOf returns the number that a user's name refers to.

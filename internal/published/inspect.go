@@ -22,16 +22,12 @@ func (s *Set) readInspect(_ context.Context, src Source, c *content) error {
 	if c.zipped {
 		return s.readSamples(src, c.pieces[0].node, c.pieces[1:])
 	}
-	return s.readSamples(src, c.pieces[0].node, piecesOf(c.pieces[0], "samples"))
-}
-
-// piecesOf returns the elements of a list as pieces.
-func piecesOf(p piece, member string) []piece {
+	p := c.pieces[0]
 	var list []piece
-	for i, v := range p.member(member).vals {
-		list = append(list, piece{file: fmt.Sprintf("%s (%s[%d])", p.file, member, i), line: p.line, node: v})
+	for i, v := range p.member("samples").vals {
+		list = append(list, piece{file: fmt.Sprintf("%s (samples[%d])", p.file, i), line: p.line, node: v})
 	}
-	return list
+	return s.readSamples(src, p.node, list)
 }
 
 // readSamples reads a log of inspect: a header, and samples with the scores of one or more
@@ -104,7 +100,7 @@ func (s *Set) inspectSample(n node, i int, scorer string, epochs bool) {
 	}
 	it.Response = completion(n.member("output"))
 	if n.member("output").kind == missing {
-		s.noResponse(len(s.items))
+		s.unanswered[len(s.items)] = true
 	}
 	if epochs {
 		it.Cluster = it.ID

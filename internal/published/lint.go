@@ -268,13 +268,6 @@ func isMarked(n node) bool {
 	return n.isScalar() && !n.blank() && !slices.Contains(wrongWords, strings.ToLower(n.text))
 }
 
-func (s *Set) markRerun(position int) {
-	if s.rerun == nil {
-		s.rerun = map[int]bool{}
-	}
-	s.rerun[position] = true
-}
-
 // lintRerun reports if the rows that were run again are exactly those that could fail:
 // every row that is not right is among them, and all others are right.
 func (s *Set) lintRerun(what string, again func(position int) bool) {

@@ -71,7 +71,7 @@ func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 		return err
 	}
 	s.Shape = shapeHarness
-	s.readMeta([]node{file.member("metadata")})
+	s.metaIn(file.member("metadata"), 0)
 	f := &claimFinder{set: s, isRow: func(node) bool { return false }}
 	f.object(file.member("metrics_by_cutoff").member(cutoff), "metrics_by_cutoff."+cutoff, "", 0)
 	s.Claims = f.found

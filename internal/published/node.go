@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -145,14 +146,7 @@ func (n node) member(name string) node {
 }
 
 // has reports whether the object has a member of that name, possibly null.
-func (n node) has(name string) bool {
-	for _, key := range n.keys {
-		if key == name {
-			return true
-		}
-	}
-	return false
-}
+func (n node) has(name string) bool { return slices.Contains(n.keys, name) }
 
 // at returns the value at a dotted path. A name with dots takes precedence over a path, and
 // a number is an index into a list, from 0.

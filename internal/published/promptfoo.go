@@ -112,7 +112,7 @@ func (s *Set) promptfooRow(r node, i int) {
 	output := r.at("response.output")
 	it.Response = output.str()
 	if output.kind == missing {
-		s.noResponse(len(s.items))
+		s.unanswered[len(s.items)] = true
 	}
 	rec := deem.Record{Position: len(s.items)}
 	s.items = append(s.items, it)

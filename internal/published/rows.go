@@ -44,7 +44,7 @@ func (s *Set) readRows(src Source, rows []row, l layout) error {
 		position := len(b.items)
 		b.items = append(b.items, it)
 		if v, _ := b.layout.value(r.node, partResponse); !v.isScalar() {
-			b.noResponse(position)
+			b.unanswered[position] = true
 		} else if it.Response == "" {
 			b.empty++
 		}
@@ -57,7 +57,7 @@ func (s *Set) readRows(src Source, rows []row, l layout) error {
 			b.echoes++
 		}
 		if i := slices.IndexFunc(r.keys, rerunName.MatchString); i >= 0 && isMarked(r.vals[i]) {
-			b.markRerun(position)
+			b.rerun[position] = true
 		}
 		b.readTruth(r)
 		if b.layout.verdict.path == "" {
@@ -353,16 +353,12 @@ func (b *builder) describe(rows int) {
 	}
 	b.Rule = b.rule()
 	if len(b.layout.others) > 0 {
-		b.notes = append(b.notes, fmt.Sprintf("there are verdicts in other columns too: %s; --map label=%s takes them", listed(paths(b.layout.others)), b.layout.others[0].path))
+		list := make([]string, len(b.layout.others))
+		for i, c := range b.layout.others {
+			list[i] = c.path
+		}
+		b.notes = append(b.notes, fmt.Sprintf("there are verdicts in other columns too: %s; --map label=%s takes them", listed(list), b.layout.others[0].path))
 	}
-}
-
-func paths(columns []verdictColumn) []string {
-	list := make([]string, len(columns))
-	for i, c := range columns {
-		list[i] = c.path
-	}
-	return list
 }
 
 // rule describes when a row counts as right.
@@ -389,4 +385,51 @@ func (b *builder) rule() string {
 	default:
 		return "a row is right when " + column + " says so, and none does"
 	}
+}
+
+// only removes rows that do not match the source's conditions, and notes how many remain: a
+// score of some rows must not be mistaken for that of all.
+func (b *builder) only(rows []row) ([]row, error) {
+	if len(b.src.Only) == 0 {
+		return rows, nil
+	}
+	left := rows
+	var asked []string
+	for _, condition := range b.src.Only {
+		column, value, valued := strings.Cut(condition, "=")
+		column, value = strings.TrimSpace(column), strings.TrimSpace(value)
+		if !slices.ContainsFunc(rows, func(r row) bool { return r.has(column) || r.at(column).kind != missing }) {
+			return nil, deem.WithHint(fmt.Errorf("no row has a column %q to choose rows by", column), "the columns here are: %s", listed(rows[0].keys))
+		}
+		left = slices.DeleteFunc(slices.Clone(left), func(r row) bool {
+			v := r.at(column)
+			if valued {
+				return !strings.EqualFold(v.str(), value)
+			}
+			return v.kind == missing // An empty text is a value, and so is "None": the system answered so.
+		})
+		if !valued {
+			condition = "a value in " + column
+		}
+		asked = append(asked, condition)
+	}
+	if len(left) == 0 {
+		return nil, fmt.Errorf("none of %s has %s", words.Count(len(rows), "row"), strings.Join(asked, " and "))
+	}
+	b.leave("%d of %s are taken, those with %s", len(left), words.Count(len(rows), "row"), strings.Join(asked, " and "))
+	return left, nil
+}
+
+// split returns the references in one text.
+func (b *builder) split(s string) []string {
+	if b.src.Split == "" {
+		return []string{s}
+	}
+	var list []string
+	for part := range strings.SplitSeq(s, b.src.Split) {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
 }

@@ -79,7 +79,7 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{names: src.Names, files: len(c.files), notes: c.notes, Sum: c.sum}
+	s := &Set{names: src.Names, files: len(c.files), notes: c.notes, Sum: c.sum, rerun: map[int]bool{}, unanswered: map[int]bool{}}
 	if c.broken > 0 {
 		s.leave("%s left out because they cannot be read", words.Count(c.broken, "row"))
 	}
@@ -183,14 +183,6 @@ func (s *Set) Notes() []string { return slices.Clone(s.notes) }
 
 // Close does nothing: a set is in memory.
 func (s *Set) Close() error { return nil }
-
-// noResponse records that the item at a position has no response.
-func (s *Set) noResponse(position int) {
-	if s.unanswered == nil {
-		s.unanswered = map[int]bool{}
-	}
-	s.unanswered[position] = true
-}
 
 // NoResponse is a field of items for which a file has no response: null or missing. An
 // empty text is a response, and has no such field.
@@ -330,4 +322,48 @@ func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) 
 	s.items, s.records, s.truth, s.trials, s.replies = adopted, records, truth, 0, 0
 	s.unanswered, s.elsewhere = unanswered, nil
 	return dropped, s.finish()
+}
+
+// readTruth reads the truth about a response, if a column for it was mapped. A value that
+// is not a verdict is not a truth either.
+func (b *builder) readTruth(r row) {
+	path, ok := b.layout.mapping[partTruth]
+	if !ok {
+		return
+	}
+	words := b.layout.words
+	words.inverted = slices.ContainsFunc(verdictColumns, func(c verdictColumn) bool { return c.path == path && c.inverted })
+	v := b.take(r, partTruth)
+	b.measure(v, path)
+	b.truth = append(b.truth, words.read(v).verdict)
+}
+
+// truthAt returns the truth about a row, nil if there is none or no such row.
+func (s *Set) truthAt(row int) *deem.Verdict {
+	if row < 0 || row >= len(s.truth) {
+		return nil
+	}
+	return s.truth[row]
+}
+
+// Truth returns the truth about each item, nil for an item without one, and whether a
+// column for it was mapped at all.
+func (s *Set) Truth() ([]*deem.Verdict, bool) { return slices.Clone(s.truth), s.truth != nil }
+
+// Know adds numbers computed from the rows, so that a [Claim] can refer to them by name.
+func (s *Set) Know(stats map[string]float64) {
+	if s.stats == nil {
+		s.stats = map[string]float64{}
+	}
+	maps.Copy(s.stats, stats)
+}
+
+// leave records that rows were left out.
+func (s *Set) leave(format string, args ...any) {
+	s.LeftOut = append(s.LeftOut, fmt.Sprintf(format, args...))
+}
+
+// Note adds a note for the user.
+func (s *Set) Note(format string, args ...any) {
+	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }

@@ -113,7 +113,11 @@ func (s *Set) readAny(src Source, c *content) error {
 		w.look(row{node: p.node, file: p.file, line: p.line}, 0)
 	}
 	if len(w.rows) == 0 {
-		return s.unknown(c, objectsIn(c.pieces))
+		var list []row
+		for _, p := range c.pieces {
+			list = append(list, innermost(p.node, 0)...)
+		}
+		return s.unknown(c, list)
 	}
 	l.decide(w.rows)
 	s.columnList = listFields(w.rows)
@@ -129,8 +133,8 @@ func (s *Set) readAny(src Source, c *content) error {
 	if err := s.call(src, l, w.rows); err != nil {
 		return err
 	}
-	s.readMeta(w.rest)
 	for _, n := range w.rest {
+		s.metaIn(n, 0)
 		s.noteRerun(n, "", 0)
 	}
 	s.Claims = s.claimsIn(w)
@@ -199,16 +203,6 @@ func (s *Set) unknown(c *content, rows []row) error {
 	return deem.WithHint(err, "--map question=COLUMN,references=COLUMN,response=COLUMN,label=COLUMN says what the columns hold; deem list formats names those that are known")
 }
 
-// objectsIn returns the objects that may be rows: those in the deepest list, or the pieces
-// of the file.
-func objectsIn(pieces []piece) []row {
-	var list []row
-	for _, p := range pieces {
-		list = append(list, innermost(p.node, 0)...)
-	}
-	return list
-}
-
 func innermost(n node, depth int) []row {
 	var found []row
 	if depth <= deepestRow {
@@ -237,13 +231,7 @@ func innermost(n node, depth int) []row {
 	return found
 }
 
-// readMeta looks for the models in the values next to the rows.
-func (s *Set) readMeta(rest []node) {
-	for _, n := range rest {
-		s.metaIn(n, 0)
-	}
-}
-
+// metaIn looks for the models in a value next to the rows.
 func (s *Set) metaIn(n node, depth int) {
 	if n.kind != object || depth > 3 {
 		return
@@ -263,4 +251,83 @@ func (s *Set) metaIn(n node, depth int) {
 			s.judgePrompt = hex.EncodeToString(sum[:])
 		}
 	}
+}
+
+// Programs store rows in many forms: a list per conversation under its number or name,
+// inside a list of conversations, inside a report, or one row after the other. They have
+// only the row itself in common. So a file is searched for rows, and the path to a row
+// gives its conversation.
+
+// A row is an object of a file that is about one response.
+type row struct {
+	node
+	file         string
+	line         int
+	path         string // in an object that fills the whole file
+	conversation string // from the path; "" if unknown
+}
+
+func (r row) String() string {
+	if r.path == "" {
+		return fmt.Sprintf("%s:%d", r.file, r.line)
+	}
+	return fmt.Sprintf("%s:%d (%s)", r.file, r.line, r.path)
+}
+
+// A walker finds the rows of a file.
+type walker struct {
+	isRow func(node) bool
+	rows  []row
+
+	// rest is the values next to the rows, which may contain claims.
+	rest []node
+}
+
+// deepestRow is the maximum depth of rows. Real files need five levels.
+const deepestRow = 8
+
+// look searches one value.
+func (w *walker) look(r row, depth int) {
+	switch {
+	case depth > deepestRow:
+	case w.isRow(r.node):
+		w.rows = append(w.rows, r)
+	case r.kind == object:
+		for _, f := range named(fieldsOf([]row{{node: node{kind: object, keys: r.keys, vals: scalars(r.vals)}}}), partCluster) {
+			if !f.example.blank() {
+				r.conversation = f.example.str()
+				break
+			}
+		}
+		for i, v := range r.vals {
+			// The name of a list of rows is that of their conversation, unless it is a container.
+			name := r.keys[i]
+			inner := r
+			inner.node = v
+			inner.path = strings.TrimPrefix(r.path+"."+name, ".")
+			if inner.conversation == "" && v.kind == list && !slices.Contains(containers, name) {
+				inner.conversation = name
+			}
+			w.look(inner, depth+1)
+		}
+	case r.kind == list:
+		for i, v := range r.vals {
+			if v.kind == object {
+				inner := r
+				inner.node, inner.path = v, fmt.Sprintf("%s[%d]", r.path, i)
+				w.look(inner, depth+1)
+			}
+		}
+	}
+}
+
+// scalars returns the values that are a text, a number or a boolean.
+func scalars(vals []node) []node {
+	list := make([]node, len(vals))
+	for i, v := range vals {
+		if v.isScalar() {
+			list[i] = v
+		}
+	}
+	return list
 }

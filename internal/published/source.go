@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
+
 	"deem"
 	"deem/internal/dataset"
 )
@@ -108,7 +110,16 @@ func (src Source) read(ctx context.Context) (*content, error) {
 	}
 	hash := sha256.New()
 	for _, name := range c.files {
-		data, err := src.bytes(name)
+		var data []byte
+		var err error
+		switch {
+		case name != "-":
+			data, err = os.ReadFile(name) //nolint:gosec // The user names the file.
+		case src.Stdin == nil:
+			err = errors.New("there is no standard input to read")
+		default:
+			data, err = io.ReadAll(src.Stdin)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -127,32 +138,16 @@ func (src Source) read(ctx context.Context) (*content, error) {
 		return c, nil
 	}
 	if err := c.problems.Err(); err != nil {
-		return nil, deem.WithHint(err, "%s", src.brokenHint())
+		hint := "--skip-broken leaves such rows out, and says so"
+		isTable := func(name string) bool {
+			return strings.Contains(name, ".tsv") || strings.Contains(name, ".csv") || strings.Contains(name, ".tab")
+		}
+		if slices.ContainsFunc(src.Names, isTable) && !src.Unquoted { // most have a stray quote
+			hint = "--quotes none takes quotes as characters, and " + hint
+		}
+		return nil, deem.WithHint(err, "%s", hint)
 	}
 	return c, nil
-}
-
-// brokenHint suggests what to do about invalid rows. In a table most of them have a stray
-// quote.
-func (src Source) brokenHint() string {
-	isTable := func(name string) bool {
-		return strings.Contains(name, ".tsv") || strings.Contains(name, ".csv") || strings.Contains(name, ".tab")
-	}
-	if slices.ContainsFunc(src.Names, isTable) && !src.Unquoted {
-		return "--quotes none takes quotes as characters, and --skip-broken leaves such rows out, and says so"
-	}
-	return "--skip-broken leaves such rows out, and says so"
-}
-
-// bytes returns the bytes of a file.
-func (src Source) bytes(name string) ([]byte, error) {
-	if name != "-" {
-		return os.ReadFile(name) //nolint:gosec // The user names the file.
-	}
-	if src.Stdin == nil {
-		return nil, errors.New("there is no standard input to read")
-	}
-	return io.ReadAll(src.Stdin)
 }
 
 // add reads one file: an archive, or rows.
@@ -293,9 +288,17 @@ func noHeader(name string, r *zip.Reader, samples int) error {
 // entry reads one file of an archive.
 func (c *content) entry(name string, f *zip.File) error {
 	where := name + "!" + f.Name
-	data, err := unpack(f)
+	r, err := f.Open()
 	if err != nil {
 		return fmt.Errorf("read %s: %w", where, err)
+	}
+	defer func() { _ = r.Close() }()
+	data, err := io.ReadAll(io.LimitReader(r, maxEntry+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("read %s: the archive is damaged: %w", where, err)
+	case len(data) > maxEntry:
+		return fmt.Errorf("read %s: it is larger than %d MB", where, maxEntry>>20)
 	}
 	if n, wrong := parse(data); wrong != nil {
 		c.problems.Add(deem.Problem{File: where, Message: wrong.Error()})
@@ -305,18 +308,8 @@ func (c *content) entry(name string, f *zip.File) error {
 	return nil
 }
 
-func unpack(f *zip.File) ([]byte, error) {
-	r, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = r.Close() }()
-	data, err := io.ReadAll(io.LimitReader(r, maxEntry+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the archive is damaged: %w", err)
-	case len(data) > maxEntry:
-		return nil, fmt.Errorf("it is larger than %d MB", maxEntry>>20)
-	}
-	return data, nil
+// registerZstd lets an archive hold entries that are packed with zstd, as newer logs
+// of inspect do. The standard library knows only deflate.
+func registerZstd(r *zip.Reader) {
+	r.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstd.WithDecoderMaxMemory(maxEntry), zstd.WithDecoderConcurrency(1)))
 }

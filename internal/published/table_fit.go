@@ -216,7 +216,13 @@ func (l line) readings() ([][]int, bool) {
 			return
 		}
 		tried := map[int64]bool{}
-		for _, j := range l.order(i) {
+		list := []int{i}
+		for j := range l.sizes {
+			if j != i {
+				list = append(list, j)
+			}
+		}
+		for _, j := range list {
 			if used[j] || tried[l.sizes[j]] {
 				continue
 			}
@@ -233,17 +239,6 @@ func (l line) readings() ([][]int, bool) {
 	}
 	search()
 	return found, *l.steps >= 0
-}
-
-// order returns the indexes of the sizes, that of the part itself first.
-func (l line) order(i int) []int {
-	list := []int{i}
-	for j := range l.sizes {
-		if j != i {
-			list = append(list, j)
-		}
-	}
-	return list
 }
 
 // as returns the line with its sizes reassigned.

@@ -187,37 +187,28 @@ func (t *Table) cells(g *grid) error {
 	if ps.Total > 0 {
 		return ps
 	}
-	t.share(shares && !marked)
+	if shares && !marked {
+		// Shares between 0 and 1 become percentages.
+		found := false
+		for i := range t.Rows {
+			row := &t.Rows[i]
+			cells := []*Cell{&row.Overall}
+			for j := range row.Cells {
+				cells = append(cells, &row.Cells[j])
+			}
+			for _, c := range cells {
+				if c.Percent != nil {
+					p := c.Percent.asShare()
+					c.Percent, found = &p, true
+				}
+			}
+		}
+		if found {
+			t.Notes = append(t.Notes, "no number is above 1, so all are read as shares: 0.947 is 94.7%")
+		}
+	}
 	if !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Overall.says() || slices.ContainsFunc(r.Cells, Cell.says) }) {
 		return g.problem(g.rows[0][0].line, "the table has no number")
 	}
 	return nil
-}
-
-// share converts shares between 0 and 1 to percentages, if a table has nothing else.
-func (t *Table) share(shares bool) {
-	if !shares {
-		return
-	}
-	found := false
-	for i := range t.Rows {
-		row := &t.Rows[i]
-		for _, c := range append(pointers(row.Cells), &row.Overall) {
-			if c.Percent != nil {
-				p := c.Percent.asShare()
-				c.Percent, found = &p, true
-			}
-		}
-	}
-	if found {
-		t.Notes = append(t.Notes, "no number is above 1, so all are read as shares: 0.947 is 94.7%")
-	}
-}
-
-func pointers(cells []Cell) []*Cell {
-	var list []*Cell
-	for i := range cells {
-		list = append(list, &cells[i])
-	}
-	return list
 }
