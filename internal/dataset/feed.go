@@ -83,13 +83,7 @@ func (f *feed) readLine() ([]byte, int, error) {
 		f.long = f.scratch()
 		return line, at, nil
 	}
-	line, err := f.readLongLine()
-	return line, at, err
-}
-
-// readLongLine is readLine for a line that exceeds the window.
-func (f *feed) readLongLine() ([]byte, error) {
-	long := f.scratch()
+	long := f.scratch() // for a line that exceeds the window
 	for {
 		part := f.window[f.pos:f.end]
 		i := bytes.IndexByte(part, '\n')
@@ -101,15 +95,15 @@ func (f *feed) readLongLine() ([]byte, error) {
 		f.long = long
 		f.pos += len(part)
 		if i >= 0 {
-			return long, nil
+			return long, at, nil
 		}
 		if err := f.fill(); err == io.EOF {
-			return long, nil
+			return long, at, nil
 		} else if err != nil {
-			return nil, err
+			return nil, at, err
 		}
 		if len(long) > maxRow {
-			return nil, errRowTooLong
+			return nil, at, errRowTooLong
 		}
 	}
 }

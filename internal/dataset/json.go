@@ -331,18 +331,13 @@ func (s *scanner) str() error {
 			if size == 0 {
 				return s.fail(`%s is not an escape: \u wants four hexadecimal digits`, excerpt(s.text[s.pos:min(s.pos+6, len(s.text))]))
 			}
-			s.lone = s.lone || r == utf8.RuneError && size == 6 && !isReplacement(s.text[s.pos:])
+			unit, _ := hex4(s.text[s.pos+2:]) // U+FFFD may be meant
+			s.lone = s.lone || r == utf8.RuneError && size == 6 && unit != utf8.RuneError
 			s.pos += size
 			continue
 		}
 		return s.fail("%s is not an escape in JSON", excerpt(s.text[s.pos:s.pos+2]))
 	}
-}
-
-// isReplacement reports whether p begins with an escape for U+FFFD itself.
-func isReplacement(p []byte) bool {
-	unit, ok := hex4(p[2:])
-	return ok && unit == utf8.RuneError
 }
 
 // escapedRune returns the character of the \u escape at the beginning of p and its length

@@ -130,21 +130,15 @@ func (o *objectReader) notJSON(err error, data []byte, line int) error {
 	if !ok {
 		return err
 	}
+	hint := "each row must be one complete JSON object"
+	switch rest := data[syntax.pos:]; {
+	case bytes.HasPrefix(rest, []byte("None")):
+		hint = "None is a value in Python and none in JSON; write null instead"
+	case bytes.HasPrefix(rest, []byte("'")):
+		hint = "JSON wants double quotes; write the file with json.dumps rather than str"
+	}
 	line, column := place(data, syntax.pos, line)
-	return deem.WithHint(
-		o.problem(line, "not JSON: %s (byte %d of the line)", syntax.message, column),
-		"%s", jsonAdvice(data[syntax.pos:]))
-}
-
-// jsonAdvice guesses the cause of an error from the text at which it occurs.
-func jsonAdvice(rest []byte) string {
-	if bytes.HasPrefix(rest, []byte("None")) {
-		return "None is a value in Python and none in JSON; write null instead"
-	}
-	if bytes.HasPrefix(rest, []byte("'")) {
-		return "JSON wants double quotes; write the file with json.dumps rather than str"
-	}
-	return "each row must be one complete JSON object"
+	return deem.WithHint(o.problem(line, "not JSON: %s (byte %d of the line)", syntax.message, column), "%s", hint)
 }
 
 // place returns the line, and the byte in it from 1, of a position in a text that begins at

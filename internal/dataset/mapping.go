@@ -44,41 +44,33 @@ func ParseMapping(s string) (Mapping, error) {
 		if !ok {
 			return nil, deem.WithHint(fmt.Errorf("mapping %q: no = in %q", s, rest), "write it as question=COLUMN,response=COLUMN")
 		}
-		column, next, err := mappedColumn(strings.TrimLeft(after, " \t"))
-		if err != nil {
-			return nil, fmt.Errorf("mapping %q: %w", s, err)
+		after = strings.TrimLeft(after, " \t")
+		var column string
+		if strings.HasPrefix(after, `"`) {
+			quoted, err := strconv.QuotedPrefix(after)
+			if err != nil {
+				return nil, fmt.Errorf("mapping %q: a quote is not closed in %s", s, after)
+			}
+			if column, err = strconv.Unquote(quoted); err != nil {
+				return nil, fmt.Errorf("mapping %q: %s is not a quoted name: %w", s, quoted, err)
+			}
+			rest = strings.TrimLeft(after[len(quoted):], " \t")
+			if rest != "" && rest[0] != ',' {
+				return nil, fmt.Errorf("mapping %q: %q follows the quoted name %s", s, rest, quoted)
+			}
+		} else {
+			end := strings.IndexByte(after, ',')
+			if end < 0 {
+				end = len(after)
+			}
+			column, rest = strings.TrimSpace(after[:end]), after[end:]
 		}
+		rest = strings.TrimSpace(strings.TrimPrefix(rest, ","))
 		if err := m.add(strings.TrimSpace(target), column); err != nil {
 			return nil, err
 		}
-		rest = next
 	}
 	return m, m.check()
-}
-
-// mappedColumn splits the name of a column, and the following comma, off the beginning of
-// s.
-func mappedColumn(s string) (column, rest string, err error) {
-	if strings.HasPrefix(s, `"`) {
-		quoted, err := strconv.QuotedPrefix(s)
-		if err != nil {
-			return "", "", fmt.Errorf("a quote is not closed in %s", s)
-		}
-		if column, err = strconv.Unquote(quoted); err != nil {
-			return "", "", fmt.Errorf("%s is not a quoted name: %w", quoted, err)
-		}
-		rest = strings.TrimLeft(s[len(quoted):], " \t")
-		if rest != "" && rest[0] != ',' {
-			return "", "", fmt.Errorf("%q follows the quoted name %s", rest, quoted)
-		}
-	} else {
-		end := strings.IndexByte(s, ',')
-		if end < 0 {
-			end = len(s)
-		}
-		column, rest = strings.TrimSpace(s[:end]), s[end:]
-	}
-	return column, strings.TrimSpace(strings.TrimPrefix(rest, ",")), nil
 }
 
 // add adds one pair under the canonical name of its target.

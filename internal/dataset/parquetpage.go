@@ -114,7 +114,20 @@ func (p *pages) turn() error {
 	}
 	switch v1, v2 := header.DataPageHeader.V, header.DataPageHeaderV2.V; header.Type {
 	case format.DictionaryPage:
-		return p.readDictionary(header, data)
+		if data, err = p.unpack(data); err != nil {
+			return err
+		}
+		next, err := p.plain(data)
+		p.dict = nil
+		for range header.DictionaryPageHeader.V.NumValues {
+			if err != nil {
+				return err
+			}
+			var value []byte
+			value, err = next()
+			p.dict = append(p.dict, value)
+		}
+		return err
 	case format.DataPage:
 		if data, err = p.unpack(data); err != nil {
 			return err
@@ -155,24 +168,6 @@ func (p *pages) unpack(data []byte) ([]byte, error) {
 		return data, nil
 	}
 	return p.codec.Decode(nil, data)
-}
-
-func (p *pages) readDictionary(header *format.PageHeader, data []byte) error {
-	data, err := p.unpack(data)
-	if err != nil {
-		return err
-	}
-	next, err := p.plain(data)
-	p.dict = nil
-	for range header.DictionaryPageHeader.V.NumValues {
-		if err != nil {
-			return err
-		}
-		var value []byte
-		value, err = next()
-		p.dict = append(p.dict, value)
-	}
-	return err
 }
 
 // readData starts the values of a page.

@@ -128,27 +128,24 @@ func (m *Model) Calibrated(odds float64) float64 {
 // means count leaves, not items, which is near enough to say what mattered most.
 func (m *Model) Parts(x []float64) []float64 {
 	parts := make([]float64, len(m.Evidence))
-	for i := range m.Trees {
-		m.Trees[i].parts(x, parts)
+	for k := range m.Trees {
+		t := &m.Trees[k]
+		before := t.mean(0)
+		for i := 0; i < inner; {
+			f := t.Feature[i]
+			i = 2*i + 1
+			if f < 0 {
+				continue
+			}
+			if x[f] > t.Mark[i/2] {
+				i++
+			}
+			after := t.mean(i)
+			parts[f] += after - before
+			before = after
+		}
 	}
 	return parts
-}
-
-func (t *Tree) parts(x, parts []float64) {
-	before := t.mean(0)
-	for i := 0; i < inner; {
-		f := t.Feature[i]
-		i = 2*i + 1
-		if f < 0 {
-			continue
-		}
-		if x[f] > t.Mark[i/2] {
-			i++
-		}
-		after := t.mean(i)
-		parts[f] += after - before
-		before = after
-	}
 }
 
 // mean returns the mean of the leaves that can be reached from question i.

@@ -167,7 +167,9 @@ func (r *reading) addQuantity(i int, n numeral) int {
 	if q.year {
 		r.dates = append(r.dates, date{span: span{i, n.to}, y: int(n.value)})
 	}
-	r.addNumberElem(i, n)
+	if n.to > i+1 || !articles[r.toks[i].text] { // The article of "a week" is not content.
+		r.elems = append(r.elems, newElem(numberKey(n.value), i)) // "twenty-one" equals 21
+	}
 	if last := len(r.quants) - 1; last >= 0 && r.joins(r.quants[last], q) {
 		before := r.quants[last]
 		q.value += before.value * before.unit.scale / q.unit.scale // in the smaller unit
@@ -179,15 +181,6 @@ func (r *reading) addQuantity(i int, n numeral) int {
 	}
 	r.quants = append(r.quants, q)
 	return q.to
-}
-
-// addNumberElem adds the number as one element, so that "twenty-one" equals 21.
-// The article of "a week" is read as a quantity but is not content.
-func (r *reading) addNumberElem(i int, n numeral) {
-	if n.to == i+1 && articles[r.toks[i].text] {
-		return
-	}
-	r.elems = append(r.elems, newElem(numberKey(n.value), i))
 }
 
 // articles may mean one: "a week", "every week".

@@ -310,7 +310,11 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	if other, ok := c.countsOther(a, want, t.hits); ok {
 		return finding{call: unsure, why: fmt.Sprintf("the response counts %s where the reference counts %s", other, want.noun), share: .5}.doubtful()
 	}
-	why := c.sameNumber(a, want, hit)
+	said, meant := c.showIn(hit), show(a, want)
+	why := said + " equals " + meant
+	if hit.unit.dim == noDimension || strings.Contains(said, meant) || strings.Contains(meant, said) {
+		why = "the response has the number " + meant
+	}
 	switch {
 	case len(t.rivals) == 0 && hit.vague && !want.vague:
 		return finding{call: right, conf: .85, why: why + ", not quite as exact"}
@@ -348,16 +352,6 @@ func (c *comparison) hedgeBetween(a, b span) bool {
 		return false
 	}
 	return slices.ContainsFunc(c.response.toks[a.to:b.from], func(t token) bool { return hedging[t.text] })
-}
-
-// sameNumber says that the response has a number, and how it writes it if that is
-// another way.
-func (c *comparison) sameNumber(a *reading, want, got quantity) string {
-	said, meant := c.showIn(got), show(a, want)
-	if got.unit.dim == noDimension || strings.Contains(said, meant) || strings.Contains(meant, said) {
-		return "the response has the number " + meant
-	}
-	return said + " equals " + meant
 }
 
 // neighbours returns the quantities of an ordered list on either side of token i.

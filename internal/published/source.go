@@ -158,7 +158,8 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 			return deem.WithHint(fmt.Errorf("read %s: it begins as a zip archive and is not whole: %w", name, err),
 				"copy the file again; a log of inspect is whole once the evaluation has ended")
 		}
-		registerZstd(r)
+		// Newer logs of inspect have entries in zstd, and the standard library knows only deflate.
+		r.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstd.WithDecoderMaxMemory(maxEntry), zstd.WithDecoderConcurrency(1)))
 		var samples []*zip.File
 		var header *zip.File
 		for _, f := range r.File {
@@ -306,10 +307,4 @@ func (c *content) entry(name string, f *zip.File) error {
 		c.pieces = append(c.pieces, piece{file: where, node: n})
 	}
 	return nil
-}
-
-// registerZstd lets an archive hold entries that are packed with zstd, as newer logs
-// of inspect do. The standard library knows only deflate.
-func registerZstd(r *zip.Reader) {
-	r.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstd.WithDecoderMaxMemory(maxEntry), zstd.WithDecoderConcurrency(1)))
 }
