@@ -146,11 +146,22 @@ func (d download) fetch(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	unlock, err := lock(ctx, dir)
+	// Two processes that download the same file would write into the same one, so the second waits.
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return "", err
 	}
-	defer unlock()
+	for err = flock.Try(f); errors.Is(err, flock.ErrLocked); err = flock.Try(f) {
+		select {
+		case <-ctx.Done():
+			return "", errors.Join(ctx.Err(), f.Close())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	if err != nil {
+		return "", errors.Join(err, f.Close())
+	}
+	defer func() { _ = f.Close() }()
 	// The name is kept, since its extension tells the format.
 	file := filepath.Join(dir, "data-"+strings.Map(plainPath, path.Base(d.url.Path)))
 	known := readMeta(dir, "meta.json")
@@ -167,26 +178,6 @@ func (d download) fetch(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return file, nil
-}
-
-// lock waits until no other process uses a cache folder. Two processes that download the
-// same file would write into the same one.
-func lock(ctx context.Context, dir string) (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for err = flock.Try(f); errors.Is(err, flock.ErrLocked); err = flock.Try(f) {
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), f.Close())
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() { _ = f.Close() }, nil
 }
 
 func plainPath(r rune) rune {

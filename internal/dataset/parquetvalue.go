@@ -16,10 +16,45 @@ import (
 // renderOf returns how values of a type become JSON, or nil for text. Types that JSON does
 // not have become the text that Python would print.
 func renderOf(e *format.SchemaElement, logical format.LogicalTypeValue) func([]byte, parquetCell) []byte {
-	if render, ok := renderOfLogical(e, logical); ok {
-		return render
+	switch lt := logical.(type) {
+	case *format.StringType, *format.EnumType:
+		return nil
+	case *format.JsonType:
+		return appendJSON
+	case *format.UUIDType:
+		return appendUUID
+	case *format.DateType:
+		return func(b []byte, v parquetCell) []byte {
+			return appendTime(b, time.Unix(integer(v)*86400, 0).UTC(), time.DateOnly)
+		}
+	case *format.TimestampType:
+		layout := "2006-01-02 15:04:05"
+		if lt.IsAdjustedToUTC {
+			layout += "+00:00"
+		}
+		unit := lt.Unit.Value.Duration()
+		return func(b []byte, v parquetCell) []byte { return appendTime(b, instant(integer(v), unit), layout) }
+	case *format.TimeType:
+		unit := lt.Unit.Value.Duration()
+		return func(b []byte, v parquetCell) []byte { return appendTime(b, instant(integer(v), unit), time.TimeOnly) }
+	case *format.DecimalType:
+		scale, whole := int(lt.Scale), e.Type.V == format.Int32 || e.Type.V == format.Int64
+		return func(b []byte, v parquetCell) []byte {
+			if whole {
+				return appendDecimal(b, big.NewInt(integer(v)), scale)
+			}
+			return appendDecimal(b, unscaled(v.data), scale)
+		}
+	case *format.IntType:
+		if !lt.IsSigned {
+			return appendUnsigned
+		}
+	case *format.Float16Type:
+		if e.TypeLength.V == 2 {
+			return func(b []byte, v parquetCell) []byte { return appendFloat(b, half(v.data), 32) }
+		}
 	}
-	switch e.Type.V {
+	switch e.Type.V { // no logical type, or one that changes nothing
 	case format.Boolean:
 		return func(b []byte, v parquetCell) []byte { return strconv.AppendBool(b, v.data[0] != 0) }
 	case format.Int32, format.Int64:
@@ -38,47 +73,6 @@ func renderOf(e *format.SchemaElement, logical format.LogicalTypeValue) func([]b
 		return appendBytes
 	}
 	return nil
-}
-
-// renderOfLogical is renderOf for logical types.
-func renderOfLogical(e *format.SchemaElement, logical format.LogicalTypeValue) (func([]byte, parquetCell) []byte, bool) {
-	switch lt := logical.(type) {
-	case *format.StringType, *format.EnumType:
-		return nil, true
-	case *format.JsonType:
-		return appendJSON, true
-	case *format.UUIDType:
-		return appendUUID, true
-	case *format.DateType:
-		return func(b []byte, v parquetCell) []byte {
-			return appendTime(b, time.Unix(integer(v)*86400, 0).UTC(), time.DateOnly)
-		}, true
-	case *format.TimestampType:
-		layout := "2006-01-02 15:04:05"
-		if lt.IsAdjustedToUTC {
-			layout += "+00:00"
-		}
-		unit := lt.Unit.Value.Duration()
-		return func(b []byte, v parquetCell) []byte { return appendTime(b, instant(integer(v), unit), layout) }, true
-	case *format.TimeType:
-		unit := lt.Unit.Value.Duration()
-		return func(b []byte, v parquetCell) []byte { return appendTime(b, instant(integer(v), unit), time.TimeOnly) }, true
-	case *format.DecimalType:
-		scale, whole := int(lt.Scale), e.Type.V == format.Int32 || e.Type.V == format.Int64
-		return func(b []byte, v parquetCell) []byte {
-			if whole {
-				return appendDecimal(b, big.NewInt(integer(v)), scale)
-			}
-			return appendDecimal(b, unscaled(v.data), scale)
-		}, true
-	case *format.IntType:
-		if !lt.IsSigned {
-			return appendUnsigned, true
-		}
-	case *format.Float16Type:
-		return func(b []byte, v parquetCell) []byte { return appendFloat(b, half(v.data), 32) }, e.TypeLength.V == 2
-	}
-	return nil, false
 }
 
 // integer returns the number in a value of either width.

@@ -99,7 +99,7 @@ var (
 
 // A trace is the collected data of one trace.
 type trace struct {
-	id, span, question, response, session, model string
+	id, span, question, response, session string
 
 	rooted     bool // question and response are those of the root span
 	messages   deem.Conversation
@@ -220,9 +220,6 @@ func (t *trace) add(s traceSpan) {
 	}
 	if v := said(find(spanSession), ""); v != "" {
 		t.session = v
-	}
-	if v := said(find(spanModel), ""); v != "" {
-		t.model = v
 	}
 	if in, ok := number(find(spanIn)); ok {
 		t.in, t.tokens = t.in+in, true

@@ -79,7 +79,15 @@ func oneName(toks []token) []token {
 		if out == nil {
 			out = append(make([]token, 0, len(toks)+8), toks[:i]...)
 		}
-		out = append(out, n.in(toks[i:i+len(n.words)])...)
+		first, last := toks[i], toks[i+len(n.words)-1]
+		put := make([]token, len(n.as))
+		for k, t := range n.as {
+			t.span, t.sent, t.bold, t.brk, t.gap = span{first.from, last.to}, first.sent, first.bold, none, true
+			put[k] = t
+		}
+		put[0].gap, put[0].brk, put[0].pre = first.gap, first.brk, first.pre
+		put[len(put)-1].post = last.post
+		out = append(out, put...)
 		i += len(n.words)
 	}
 	if out == nil {
@@ -121,19 +129,6 @@ func (n *name) stands(toks []token, i int) bool {
 	before := i > 0 && toks[i].brk == none && toks[i-1].upper && !stopWords[toks[i-1].text]
 	after := end < len(toks) && toks[end].brk == none && toks[end].upper
 	return !before && !after
-}
-
-// in returns the tokens of the first name, placed where the tokens of n stood.
-func (n *name) in(toks []token) []token {
-	first, last := toks[0], toks[len(toks)-1]
-	list := make([]token, len(n.as))
-	for i, t := range n.as {
-		t.span, t.sent, t.bold, t.brk, t.gap = span{first.from, last.to}, first.sent, first.bold, none, true
-		list[i] = t
-	}
-	list[0].gap, list[0].brk, list[0].pre = first.gap, first.brk, first.pre
-	list[len(list)-1].post = last.post
-	return list
 }
 
 // A language is a language that match tells from others, "" if it cannot.

@@ -47,9 +47,28 @@ func (s *Set) readLMEval(_ context.Context, src Source, c *content) error {
 	}
 	words := vocabulary{yes: src.Yes, no: src.No, scale: src.Scale}
 	for _, p := range pieces {
-		if p.member("filter").str() == filter {
-			s.lmRow(p, metric, words)
+		if p.member("filter").str() != filter {
+			continue
 		}
+		doc := p.member("doc")
+		it := deem.Item{ID: p.member("doc_id").str(), Question: lmQuestion(p, doc), Response: lmResponse(p)}
+		it.Category = valueByName(doc, partCategory).str()
+		for _, v := range elements(p.member("target")) {
+			if !v.blank() {
+				it.References = append(it.References, v.str())
+			}
+		}
+		o := words.read(p.member(metric))
+		rec := deem.Record{Position: len(s.items), Verdict: o.verdict, Failure: o.failure}
+		s.items = append(s.items, it)
+		aspects := map[string]float64{}
+		for i, key := range p.keys {
+			if x, ok := p.vals[i].float(); ok && key != metric && slices.Contains(lmMetrics, key) {
+				aspects[key] = x
+			}
+		}
+		s.addAspects(&rec, aspects)
+		s.records = append(s.records, rec)
 	}
 	s.Columns = []string{"id=doc_id", "references=target", "response=filtered_resps", "label=" + metric}
 	s.Rule = "the score is the number in " + metric
@@ -70,29 +89,6 @@ func lmMetric(pieces []piece) string {
 		}
 	}
 	return ""
-}
-
-// lmRow makes an item and a record from a row.
-func (s *Set) lmRow(p piece, metric string, words vocabulary) {
-	doc := p.member("doc")
-	it := deem.Item{ID: p.member("doc_id").str(), Question: lmQuestion(p, doc), Response: lmResponse(p)}
-	it.Category = valueByName(doc, partCategory).str()
-	for _, v := range elements(p.member("target")) {
-		if !v.blank() {
-			it.References = append(it.References, v.str())
-		}
-	}
-	o := words.read(p.member(metric))
-	rec := deem.Record{Position: len(s.items), Verdict: o.verdict, Failure: o.failure}
-	s.items = append(s.items, it)
-	aspects := map[string]float64{}
-	for i, key := range p.keys {
-		if x, ok := p.vals[i].float(); ok && key != metric && slices.Contains(lmMetrics, key) {
-			aspects[key] = x
-		}
-	}
-	s.addAspects(&rec, aspects)
-	s.records = append(s.records, rec)
 }
 
 // lmQuestion returns the question of the document, or the prompt.

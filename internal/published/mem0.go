@@ -25,7 +25,15 @@ func isHarness(c *content) bool {
 func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 	file := c.pieces[0]
 	evaluations := file.member("evaluations").vals
-	cutoffs := cutoffsOf(evaluations)
+	var cutoffs []string
+	for _, e := range evaluations {
+		for _, name := range e.member("cutoff_results").keys {
+			if !slices.Contains(cutoffs, name) {
+				cutoffs = append(cutoffs, name)
+			}
+		}
+	}
+	slices.SortStableFunc(cutoffs, natural)
 	cutoff := src.Pick
 	switch {
 	case cutoff == "":
@@ -78,20 +86,6 @@ func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 	s.noteNuggets(rows)
 	s.noteRerun(file.member("metadata"), "metadata", 0)
 	return nil
-}
-
-// cutoffsOf returns the cutoffs of the rows, smallest first.
-func cutoffsOf(evaluations []node) []string {
-	var list []string
-	for _, e := range evaluations {
-		for _, name := range e.member("cutoff_results").keys {
-			if !slices.Contains(list, name) {
-				list = append(list, name)
-			}
-		}
-	}
-	slices.SortStableFunc(list, natural)
-	return list
 }
 
 // answerPrefix precedes the answer in a reason, in files that have it nowhere else.

@@ -42,7 +42,6 @@ type Column struct {
 // A Row is the numbers of one system.
 type Row struct {
 	Name    string
-	Line    int
 	Cells   []Cell // one for each of the table's columns
 	Overall Cell
 }
@@ -50,7 +49,6 @@ type Row struct {
 // A Cell is one number as printed: a percentage, a count such as 646/670, both or neither.
 type Cell struct {
 	Text    string
-	Line    int
 	Percent *Percent
 	Count   *Count
 }

@@ -162,7 +162,7 @@ func (t *Table) cells(g *grid) error {
 	ps := &deem.Problems{}
 	shares, marked := true, false
 	for i, row := range g.rows[1:] {
-		r := Row{Name: strings.Trim(row[0].text, "*_` "), Line: row[0].line}
+		r := Row{Name: strings.Trim(row[0].text, "*_` ")}
 		if r.Name == "" {
 			r.Name = fmt.Sprintf("row %d", i+1)
 		}
@@ -171,7 +171,6 @@ func (t *Table) cells(g *grid) error {
 			if err != nil {
 				ps.Add(deem.Problem{File: g.file, Line: f.line, Message: err.Error()})
 			}
-			c.Line = f.line
 			if p := c.Percent; p != nil {
 				shares = shares && p.units <= pow10(p.decimals)
 				marked = marked || strings.Contains(f.text, "%") || c.Count != nil
