@@ -58,7 +58,10 @@ func formatOf(name string, head []byte) (string, error) {
 	if bytes.HasPrefix(head, []byte("PAR1")) {
 		return formatParquet, nil
 	}
-	first := firstByte(head)
+	first := byte(0) // that is not white space
+	if text := bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n"); len(text) > 0 {
+		first = text[0]
+	}
 	switch {
 	case first == 0:
 		return formatJSONL, nil // empty, whatever its name is
@@ -92,15 +95,6 @@ func extension(name string) string {
 		name = strings.TrimSuffix(name, packed)
 	}
 	return filepath.Ext(name)
-}
-
-// firstByte returns the first byte that is not white space, or 0.
-func firstByte(head []byte) byte {
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
-	if len(head) == 0 {
-		return 0
-	}
-	return head[0]
 }
 
 // checkText detects files that are not text in a supported encoding.

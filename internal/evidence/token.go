@@ -146,7 +146,11 @@ func (t *tokenizer) boundary(r rune, size int) brk {
 			return none
 		}
 		if n := len(t.toks); n > 0 {
-			last := string(t.buf[t.start(n-1):t.ends[n-1]])
+			from := 0
+			if n > 1 {
+				from = t.ends[n-2]
+			}
+			last := string(t.buf[from:t.ends[n-1]])
 			if t.toks[n-1].kind == word && (len(last) == 1 && t.toks[n-1].upper || abbreviations[last]) {
 				return none
 			}
@@ -154,13 +158,6 @@ func (t *tokenizer) boundary(r rune, size int) brk {
 		return sentence
 	}
 	return none
-}
-
-func (t *tokenizer) start(i int) int {
-	if i == 0 {
-		return 0
-	}
-	return t.ends[i-1]
 }
 
 var abbreviations = set("mr mrs ms dr prof sr jr st mt vs etc vol inc ltd co corp gen rev hon capt lt sgt approx jan feb mar apr jun jul aug sep sept oct nov dec e.g i.e")

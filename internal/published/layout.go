@@ -98,8 +98,12 @@ func (l *layout) bind(rows []row) {
 		}
 	}
 	if len(l.columns[partResponse]) == 0 {
-		if f := prediction(fields); f != nil && !taken[f.path] {
-			l.columns[partResponse] = []string{f.path}
+		// The LoCoMo script writes one column that ends in _prediction.
+		found := slices.DeleteFunc(slices.Clone(fields), func(f *field) bool {
+			return !strings.HasSuffix(f.path, "_prediction") || !f.holds(partResponse)
+		})
+		if len(found) == 1 && !taken[found[0].path] {
+			l.columns[partResponse] = []string{found[0].path}
 		}
 	}
 	// With another reference, "answer" is the response, as in files of Zep and MemOS; with a
@@ -147,21 +151,6 @@ func (f *field) holds(part string) bool {
 		return f.example.isScalar() || f.example.kind == list
 	}
 	return f.example.isScalar()
-}
-
-// prediction returns the only column that ends in _prediction, as the LoCoMo script writes
-// them.
-func prediction(fields []*field) *field {
-	var found *field
-	for _, f := range fields {
-		if strings.HasSuffix(f.path, "_prediction") && f.holds(partResponse) {
-			if found != nil {
-				return nil
-			}
-			found = f
-		}
-	}
-	return found
 }
 
 // value returns the value of a part in a row, and its column. A response is the value in
