@@ -79,12 +79,6 @@ type known struct {
 
 var _ model.ReplyCache = (*known)(nil)
 
-func newKnown(c *Control) *known {
-	k := &known{c: c}
-	k.lookup.ask = k.ask
-	return k
-}
-
 // Reply implements [model.ReplyCache].
 func (k *known) Reply(ctx context.Context, key string) (deem.Reply, bool, error) {
 	if there, err := k.lookup.get(ctx, key); err != nil || !there {

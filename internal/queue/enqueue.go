@@ -45,11 +45,11 @@ func (c *Control) Enqueue(ctx context.Context, w Work) (Queuing, error) {
 		if err := c.insertChunks(ctx, tx, w, &q); err != nil {
 			return err
 		}
+		next := `UPDATE runs SET state = 'open' WHERE id = $1`
 		if q.Chunks == 0 {
-			_, err = tx.Exec(ctx, `UPDATE queue_runs SET state = 'done' WHERE run = $1`, w.Run.ID)
-		} else {
-			_, err = tx.Exec(ctx, `UPDATE runs SET state = 'open' WHERE id = $1`, w.Run.ID)
+			next = `UPDATE queue_runs SET state = 'done' WHERE run = $1`
 		}
+		_, err = tx.Exec(ctx, next, w.Run.ID)
 		return err
 	})
 	if err != nil {
@@ -134,7 +134,11 @@ func (c *Control) missing(ctx context.Context, w Work) iter.Seq2[placed, error] 
 				return yield(placed{}, err)
 			}
 			for _, it := range group {
-				if !done.all(it.Item.ID, w.Run.Trials) && !yield(it, nil) {
+				missing := false
+				for trial := range w.Run.Trials {
+					missing = missing || !done[trialOf{it.Item.ID, trial}]
+				}
+				if missing && !yield(it, nil) {
 					return false
 				}
 			}
@@ -170,13 +174,10 @@ type trialOf struct {
 	trial int
 }
 
-// A recordedSet is the set of trials that have a record.
-type recordedSet map[trialOf]bool
-
 // recorded returns the trials of the given items that have a record. Failures do not count
 // if retry is set.
-func recorded(ctx context.Context, st store.Store, run store.Run, list []placed, retry bool) (recordedSet, error) {
-	done := recordedSet{}
+func recorded(ctx context.Context, st store.Store, run store.Run, list []placed, retry bool) (map[trialOf]bool, error) {
+	done := map[trialOf]bool{}
 	if len(list) == 0 {
 		return done, nil
 	}
@@ -193,14 +194,4 @@ func recorded(ctx context.Context, st store.Store, run store.Run, list []placed,
 		}
 	}
 	return done, nil
-}
-
-// all reports whether every trial of an item has a record.
-func (s recordedSet) all(id string, trials int) bool {
-	for trial := range trials {
-		if !s[trialOf{id, trial}] {
-			return false
-		}
-	}
-	return true
 }

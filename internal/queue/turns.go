@@ -47,14 +47,7 @@ func (t *turns) take(ctx context.Context, p Priority) error {
 	return err
 }
 
-// give ends a turn.
-func (t *turns) give() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.pass()
-}
-
-// pass gives the turn to the next waiter. The caller holds the lock.
+// pass ends a turn and gives it to the next waiter. The caller holds the lock.
 func (t *turns) pass() {
 	for p, list := range t.waiting {
 		if len(list) > 0 {
@@ -81,7 +74,11 @@ func (j waiter) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := j.w.turns.take(ctx, j.priority); err != nil {
 		return deem.Verdict{}, err
 	}
-	defer j.w.turns.give()
+	defer func() {
+		j.w.turns.mu.Lock()
+		j.w.turns.pass()
+		j.w.turns.mu.Unlock()
+	}()
 	j.w.inFlight.Add(1)
 	defer j.w.inFlight.Add(-1)
 	return j.judge.Judge(ctx, it)

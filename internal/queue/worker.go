@@ -104,9 +104,10 @@ func NewWorker(c *Control, o WorkerOptions) (*Worker, error) {
 		host = "unknown"
 	}
 	w := &Worker{
-		c: c, o: o, id: fmt.Sprintf("%.50s-%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6])), known: newKnown(c), jobs: map[int64]bool{},
+		c: c, o: o, id: fmt.Sprintf("%.50s-%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6])), known: &known{c: c}, jobs: map[int64]bool{},
 		engaged: map[string]*engagement{}, refused: map[string]refusal{}, lastSaid: map[string]string{},
 	}
+	w.known.lookup.ask = w.known.ask
 	w.turns.free = w.o.Slots
 	w.draining, w.drain = context.WithCancel(context.Background())
 	w.hard, w.cancel = context.WithCancel(context.Background())

@@ -23,9 +23,6 @@ type LongText struct {
 	Place string // "question", "response", "messages", "references/0" or "fields/dialogue"
 	Body  string
 	Hash  TextSum // of Body
-
-	// Number is the number of the text in stores that number texts, once it has one.
-	Number int64
 }
 
 // The places of an item that hold texts of any length. The number of the reference or the

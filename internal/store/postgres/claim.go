@@ -81,7 +81,13 @@ func (c *claims) take(ctx context.Context, key string) (*claim, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, busy(describe(name))
+		// The name is like "deem 12@host 7Q2M...".
+		var pid int
+		var host string
+		if _, err := fmt.Sscanf(strings.Replace(name, "@", " ", 1), "deem %d %s", &pid, &host); err != nil {
+			return nil, busy("another process")
+		}
+		return nil, busy(fmt.Sprintf("process %d on %s", pid, host))
 	}
 	cl := &claim{lock: lock}
 	c.held[lock] = cl
@@ -95,16 +101,6 @@ func (c *claims) take(ctx context.Context, key string) (*claim, error) {
 
 func busy(who string) error {
 	return deem.WithHint(store.ErrBusy, "%s is at it; wait for it, or stop it and run the command again to continue", who)
-}
-
-// describe converts "deem 12@host 7Q2M..." to "process 12 on host".
-func describe(name string) string {
-	var pid int
-	var host string
-	if _, err := fmt.Sscanf(strings.Replace(name, "@", " ", 1), "deem %d %s", &pid, &host); err != nil {
-		return "another process"
-	}
-	return fmt.Sprintf("process %d on %s", pid, host)
 }
 
 // connect connects unless there is a connection. It uses TCP keepalive, so that the server

@@ -112,7 +112,14 @@ func (s *Store) explain(doing string, err error) error {
 	}
 	where := fmt.Sprintf("%s store %s", doing, s.path)
 	err = inBrief(err)
-	if t, ok := troubleOf(err); ok && deem.HintOf(err) == "" {
+	t, ok := unreachable, false
+	if code := codeOf(err); code == "" {
+		_, misspelt := errors.AsType[*net.DNSError](err)
+		ok = (misspelt || broken(err)) && !errors.Is(err, context.Canceled)
+	} else if t, ok = troubles[code]; !ok {
+		t, ok = troubles[code[:min(2, len(code))]]
+	}
+	if ok && deem.HintOf(err) == "" {
 		return deem.WithHint(fmt.Errorf("%s: %s: %w", where, t.says, err), "%s", t.advice)
 	}
 	return fmt.Errorf("%s: %w", where, err)
@@ -149,17 +156,4 @@ func inBrief(err error) error {
 		causes = []string{head}
 	}
 	return &brief{strings.Join(causes, "; "), err}
-}
-
-func troubleOf(err error) (trouble, bool) {
-	code := codeOf(err)
-	if code == "" {
-		_, misspelt := errors.AsType[*net.DNSError](err)
-		return unreachable, (misspelt || broken(err)) && !errors.Is(err, context.Canceled)
-	}
-	if t, ok := troubles[code]; ok {
-		return t, true
-	}
-	t, ok := troubles[code[:min(2, len(code))]]
-	return t, ok
 }

@@ -238,7 +238,20 @@ func scanRecord(row pgx.Row, brief bool) (found, error) {
 			return found{}, err
 		}
 	}
-	if err := c.fill(&f.rec); err != nil {
+	switch {
+	case c.kind != nil:
+		f.rec.Failure = &deem.Failure{Kind: deem.Kind(unpack(*c.kind)), Detail: unpackNull(c.detail)}
+	case c.score != nil:
+		f.rec.Verdict = &deem.Verdict{
+			Label: unpackNull(c.label), Score: *c.score, Pass: c.pass, Confidence: c.confidence, Reason: unpackNull(c.reason),
+		}
+	default:
+		err = errors.New("it has neither a verdict nor a failure")
+	}
+	if err == nil && c.parts != nil {
+		err = store.DecodeParts(*c.parts, &f.rec)
+	}
+	if err != nil {
 		return found{}, fmt.Errorf("decode verdict on item %q: %w", f.rec.Item.ID, err)
 	}
 	return f, nil
@@ -264,29 +277,4 @@ func (f *found) decodeItem(hash []byte, item, places *string) error {
 		return fmt.Errorf("decode item %q: %w", id, err)
 	}
 	return nil
-}
-
-// outcome is the columns of a verdict or a failure.
-type outcome struct {
-	label, reason, parts, kind, detail *string
-	score, confidence                  *float64
-	pass                               *bool
-}
-
-// fill sets the verdict or the failure of rec.
-func (v *outcome) fill(rec *deem.Record) error {
-	switch {
-	case v.kind != nil:
-		rec.Failure = &deem.Failure{Kind: deem.Kind(unpack(*v.kind)), Detail: unpackNull(v.detail)}
-	case v.score != nil:
-		rec.Verdict = &deem.Verdict{
-			Label: unpackNull(v.label), Score: *v.score, Pass: v.pass, Confidence: v.confidence, Reason: unpackNull(v.reason),
-		}
-	default:
-		return errors.New("it has neither a verdict nor a failure")
-	}
-	if v.parts == nil {
-		return nil
-	}
-	return store.DecodeParts(*v.parts, rec)
 }

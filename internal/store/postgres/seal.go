@@ -22,25 +22,11 @@ type recordRow struct {
 	item, key                    []byte
 	id, category, cluster, judge string
 	weight                       float64
-	outcome
-}
 
-// columns returns the columns of a record.
-func (r *row) columns(run int64) recordRow {
-	it := r.Item
-	c := recordRow{
-		run: run, trial: int64(r.Trial), position: int64(r.Position), item: r.Stored.Hash[:], key: r.key,
-		id: pack(it.ID), category: pack(it.Category), cluster: pack(it.Cluster), judge: pack(r.Judge), weight: it.Weight,
-	}
-	if v := r.Verdict; v != nil {
-		c.outcome = outcome{
-			label: new(pack(v.Label)), score: &v.Score, pass: v.Pass, confidence: v.Confidence,
-			reason: packNull(v.Reason), parts: r.Parts,
-		}
-	} else {
-		c.outcome = outcome{kind: new(pack(string(r.Failure.Kind))), detail: packNull(r.Failure.Detail), parts: r.Parts}
-	}
-	return c
+	// The verdict or the failure.
+	label, reason, parts, kind, detail *string
+	score, confidence                  *float64
+	pass                               *bool
 }
 
 func (c *recordRow) seal() []byte {

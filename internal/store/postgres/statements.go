@@ -144,7 +144,15 @@ func (a *appender) queueRecords(b *pgx.Batch) {
 	var scores, confidences []*float64
 	var passes []*bool
 	for _, r := range a.rows {
-		c := r.columns(a.run)
+		c := recordRow{
+			run: a.run, trial: int64(r.Trial), position: int64(r.Position), item: r.Stored.Hash[:], key: r.key,
+			id: pack(r.Item.ID), category: pack(r.Item.Category), cluster: pack(r.Item.Cluster), judge: pack(r.Judge), weight: r.Item.Weight, parts: r.Parts,
+		}
+		if v := r.Verdict; v != nil {
+			c.label, c.score, c.pass, c.confidence, c.reason = new(pack(v.Label)), &v.Score, v.Pass, v.Confidence, packNull(v.Reason)
+		} else {
+			c.kind, c.detail = new(pack(string(r.Failure.Kind))), packNull(r.Failure.Detail)
+		}
 		ord, made = append(ord, int64(r.ord)), append(made, int64(len(r.Calls)))
 		trials, positions = append(trials, c.trial), append(positions, c.position)
 		items, keys, sums = append(items, c.item), append(keys, c.key), append(sums, c.seal())

@@ -11,7 +11,7 @@ import (
 
 // Edit implements [store.Editor].
 func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About)) (store.Run, error) {
-	run, err := s.anyRun(ctx, s.read, runID)
+	run, err := anyRun(s.read.QueryRowContext(ctx, runByID, runID), runID)
 	if err != nil {
 		return store.Run{}, s.explain("edit a run in", err)
 	}
@@ -25,7 +25,7 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 		}
 	}
 	err = s.transact(ctx, "edit a run in", func(ctx context.Context, w *writer) error {
-		if run, err = s.anyRun(ctx, w.conn, runID); err != nil {
+		if run, err = anyRun(w.conn.QueryRowContext(ctx, runByID, runID), runID); err != nil {
 			return err
 		}
 		change(&run.About)
@@ -40,12 +40,9 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 	return run, err
 }
 
-// anyRun returns the run with an id, deleted or not.
-func (s *Store) anyRun(ctx context.Context, q interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}, runID string,
-) (store.Run, error) {
-	run, err := scanRun(q.QueryRowContext(ctx, selectRun+` WHERE id = ?`, runID))
+// anyRun returns the run of a row of selectRun, deleted or not.
+func anyRun(row *sql.Row, runID string) (store.Run, error) {
+	run, err := scanRun(row)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = store.NotFound(runID)
 	}
@@ -60,7 +57,7 @@ func (s *Store) Deleted(ctx context.Context) iter.Seq2[store.Run, error] {
 // Purge implements [store.Editor].
 func (s *Store) Purge(ctx context.Context, runID string) error {
 	err := s.transact(ctx, "purge a run of", func(ctx context.Context, w *writer) error {
-		run, err := s.anyRun(ctx, w.conn, runID)
+		run, err := anyRun(w.conn.QueryRowContext(ctx, runByID, runID), runID)
 		if err != nil {
 			return err
 		}

@@ -173,7 +173,7 @@ func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
 	if err != nil {
 		return store.Run{}, err
 	}
-	run, err := scanRun(s.read.QueryRowContext(ctx, selectRun+` WHERE id = ?`, id))
+	run, err := scanRun(s.read.QueryRowContext(ctx, runByID, id))
 	if err != nil {
 		return store.Run{}, s.explain("read", err)
 	}
@@ -196,6 +196,8 @@ func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store
 var selectRun = `SELECT ` + soundRun + `, id, state, created, updated, asked, judge_name, judge_hash, judge_identity, judge_rule,
 	model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings,
 	records, unjudged, cost_micros, about, deleted, ` + setAside + ` FROM runs`
+
+var runByID = selectRun + ` WHERE id = ?`
 
 // scanRun reads a row of selectRun.
 func scanRun(row scanner) (store.Run, error) {

@@ -53,18 +53,14 @@ func testDelete(t *testing.T, s suite) {
 	}
 	_, err = st.Run(t.Context(), run.ID)
 	wantError(t, "Run of a deleted run", err, store.ErrNotFound, "")
-	if got := collect(t, st.Runs(t.Context())); len(got) != 0 {
-		t.Errorf("Runs returns %d runs, want none", len(got))
-	}
+	diff(t, "the number of runs", len(collect(t, st.Runs(t.Context()))), 0)
 	diff(t, "Deleted", collect(t, st.Deleted(t.Context())), []store.Run{gone})
 	second, resumed := mustBegin(t, st, Spec(""), false)
 	if resumed || second.ID == run.ID {
 		t.Errorf("Begin = %s, resumed %v, want a new run", second.ID, resumed)
 	}
 	diff(t, "the run that was brought back", mustEdit(t, st, run.ID, func(a *store.About) { a.Deleted = time.Time{} }), want)
-	if got := collect(t, st.Runs(t.Context())); len(got) != 2 {
-		t.Errorf("Runs returns %d runs, want both", len(got))
-	}
+	diff(t, "the number of runs with the one that was brought back", len(collect(t, st.Runs(t.Context()))), 2)
 }
 
 // testPurge checks that a purged run is gone with its records, and that neither other runs

@@ -245,9 +245,8 @@ func testReplace(t *testing.T, s suite) {
 	want2 := third
 	want2.Calls = append(append([]deem.Call{}, want.Calls...), second.Calls...)
 	diff(t, "records after the second replacement", all(t, st, run.ID), []deem.Record{bystander, want2})
-	if got := mustRun(t, st, run.ID); got.Records != 2 || got.Unjudged != 0 {
-		t.Errorf("Records, Unjudged = %d, %d, want 2, 0", got.Records, got.Unjudged)
-	}
+	got := mustRun(t, st, run.ID)
+	diff(t, "Records, Unjudged", []int{got.Records, got.Unjudged}, []int{2, 0})
 }
 
 func testCounts(t *testing.T, s suite) {
@@ -305,9 +304,7 @@ func testRefused(t *testing.T, s suite) {
 		}
 	}
 	diff(t, "records", len(all(t, st, run.ID)), 0)
-	if _, ok, err := st.Reply(t.Context(), Record(0).Calls[0].Reply.Key); ok || err != nil {
-		t.Errorf("Reply = %v, %v, want none: its append was refused", ok, err)
-	}
+	wantReply(t, st, Record(0).Calls[0].Reply.Key, nil) // Its append was refused.
 }
 
 func testCancelled(t *testing.T, s suite) {

@@ -52,9 +52,7 @@ func mustLine(t *testing.T, st store.Database, runID, key string) store.BatchLin
 // All fields of a batch and its replies are stored.
 func testBatchRoundTrip(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	if list := mustBatches(t, st, run.ID); len(list) != 0 {
-		t.Errorf("a new run has batches %v", list)
-	}
+	diff(t, "the number of batches of a new run", len(mustBatches(t, st, run.ID)), 0)
 	if _, ok, err := st.BatchLine(t.Context(), run.ID, "k1"); ok || err != nil {
 		t.Errorf("BatchLine of a new run = %v, %v, want none", ok, err)
 	}
@@ -125,9 +123,7 @@ func testBatchTaken(t *testing.T, s suite) {
 	b, _ := planned("b1")
 	b.State, b.ID, b.Lines = store.BatchCollected, "batch_1", 2
 	mustPut(t, st, run.ID, b, answered("k1", 7), answered("k2", 5))
-	if _, ok, err := st.Reply(t.Context(), "k1"); ok || err != nil {
-		t.Errorf("Reply(k1) before any record has it = %v, %v, want none", ok, err)
-	}
+	wantReply(t, st, "k1", nil) // No record has it.
 	rec := Record(0)
 	rec.Calls[0].Reply = mustLine(t, st, run.ID, "k1").Reply
 	bad := Record(1)
@@ -135,30 +131,18 @@ func testBatchTaken(t *testing.T, s suite) {
 	if err := st.Append(t.Context(), run.ID, []deem.Record{rec, bad}); err == nil {
 		t.Error("Append took a record without a verdict")
 	}
-	if l := mustLine(t, st, run.ID, "k1"); l.Taken {
-		t.Error("a line is taken by a record that was refused")
-	}
+	diff(t, "whether a refused record took its line", mustLine(t, st, run.ID, "k1").Taken, false)
 	mustAppend(t, st, run.ID, rec)
 	if l := mustLine(t, st, run.ID, "k1"); !l.Taken || l.Reply == nil || l.Reply.CostMicros != 7 {
 		t.Errorf("the line whose reply a record has is %+v", l)
 	}
-	if l := mustLine(t, st, run.ID, "k2"); l.Taken {
-		t.Error("a line is taken whose reply no record has")
-	}
-	if got := mustBatches(t, st, run.ID)[0].OwedMicros; got != 5 {
-		t.Errorf("OwedMicros = %d, want 5", got)
-	}
-	if got := mustRun(t, st, run.ID).CostMicros; got != 7 {
-		t.Errorf("the run cost %d, want 7", got)
-	}
+	diff(t, "whether a line is taken whose reply no record has", mustLine(t, st, run.ID, "k2").Taken, false)
+	diff(t, "OwedMicros", mustBatches(t, st, run.ID)[0].OwedMicros, int64(5))
+	diff(t, "the cost of the run", mustRun(t, st, run.ID).CostMicros, int64(7))
 	// Again, as if the collection were repeated after a kill.
 	mustPut(t, st, run.ID, b, answered("k1", 7))
-	if l := mustLine(t, st, run.ID, "k1"); !l.Taken {
-		t.Error("a line that was taken is not any more")
-	}
-	if r, ok, err := st.Reply(t.Context(), "k1"); !ok || err != nil || r.Batch != "batch_1" {
-		t.Errorf("Reply(k1) = %+v, %v, %v, want the reply of the batch", r, ok, err)
-	}
+	diff(t, "whether the line is still taken", mustLine(t, st, run.ID, "k1").Taken, true)
+	wantReply(t, st, "k1", answered("k1", 7).Reply)
 }
 
 // A reply from the cache, or of an ordinary call, takes nothing, and neither does another
@@ -177,9 +161,7 @@ func testBatchCached(t *testing.T, s suite) {
 	other.Calls[0].Reply = answered("k1", 7).Reply
 	mustAppend(t, st, second.ID, other)
 	for _, key := range []string{"k1", "k2"} {
-		if l := mustLine(t, st, run.ID, key); l.Taken {
-			t.Errorf("line %s was taken", key)
-		}
+		diff(t, "whether line "+key+" was taken", mustLine(t, st, run.ID, key).Taken, false)
 	}
 	if _, ok, _ := st.BatchLine(t.Context(), second.ID, "k1"); ok {
 		t.Error("a run sees the lines of another")
@@ -228,9 +210,7 @@ func testBatchDrop(t *testing.T, s suite) {
 	}
 	b3, _ := planned("b3")
 	mustPut(t, st, run.ID, b3, lines...) // The line is free again.
-	if l := mustLine(t, st, run.ID, "k1"); l.Batch != "b3" {
-		t.Errorf("line k1 is in batch %q, want b3", l.Batch)
-	}
+	diff(t, "the batch of line k1", mustLine(t, st, run.ID, "k1").Batch, "b3")
 }
 
 // Another process finds what this one put.

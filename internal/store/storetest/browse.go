@@ -32,6 +32,15 @@ func index(t *testing.T, st store.Database, runID string) store.Searched {
 	return store.Searched{}
 }
 
+func mustView(t *testing.T, st store.Database, runID string, v store.View) []deem.Record {
+	t.Helper()
+	recs, err := st.View(t.Context(), runID, v)
+	if err != nil {
+		t.Fatalf("View(%+v): %v", v, err)
+	}
+	return recs
+}
+
 // A browsed run is the reference for a view: all records, and those of the run it may be
 // compared with.
 type browsed struct {
@@ -339,9 +348,7 @@ func testBrowseNames(t *testing.T, s suite) {
 			{Query: store.Query{Kinds: []deem.Kind{deem.Kind(names[4])}}},
 		} {
 			got, err := st.Count(t.Context(), run.ID, v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			diff(t, fmt.Sprintf("counts of %+v", v), got, model.counts(v))
 		}
 	}
@@ -354,10 +361,7 @@ func pages(t *testing.T, st store.Database, runID string, v store.View) []deem.R
 	t.Helper()
 	var got []deem.Record
 	for v.Limit = 7; ; {
-		page, err := st.View(t.Context(), runID, v)
-		if err != nil {
-			t.Fatalf("View(%+v): %v", v, err)
-		}
+		page := mustView(t, st, runID, v)
 		if len(page) == 0 {
 			return got
 		}
@@ -381,19 +385,11 @@ func testBrowseWhole(t *testing.T, s suite) {
 	}
 	recs = append(recs, full)
 	mustAppend(t, st, run.ID, recs...)
-	view := func(v store.View) []deem.Record {
-		t.Helper()
-		got, err := st.View(t.Context(), run.ID, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
-	}
-	diff(t, "all records", view(store.View{Query: store.Query{WithCalls: true, Limit: 1000}}), recs)
-	diff(t, "the first page", view(store.View{Query: store.Query{WithCalls: true}}), recs[:store.DefaultLimit])
+	diff(t, "all records", mustView(t, st, run.ID, store.View{Query: store.Query{WithCalls: true, Limit: 1000}}), recs)
+	diff(t, "the first page", mustView(t, st, run.ID, store.View{Query: store.Query{WithCalls: true}}), recs[:store.DefaultLimit])
 	full.Calls = nil
-	diff(t, "the last record without calls", view(store.View{Descending: true, Query: store.Query{Limit: 1}}), []deem.Record{full})
-	diff(t, "pages without a limit that are empty", len(view(store.View{Query: store.Query{IDs: []string{"nobody"}}})), 0)
+	diff(t, "the last record without calls", mustView(t, st, run.ID, store.View{Descending: true, Query: store.Query{Limit: 1}}), []deem.Record{full})
+	diff(t, "pages without a limit that are empty", len(mustView(t, st, run.ID, store.View{Query: store.Query{IDs: []string{"nobody"}}})), 0)
 }
 
 // testBrowseRefused checks the errors for invalid views.

@@ -38,9 +38,21 @@ func start(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("storetest: %w", err)
 	}
-	c := &Cluster{bin: bin, user: user, password: rand.Text()}
-	if err := c.makeFolder(); err != nil {
+	// The path of a socket is limited to about a hundred characters, so the folder is not in
+	// the tests' temporary directory. Only the server's user has access to it.
+	folder, err := os.MkdirTemp("", "pgtest-")
+	if err != nil {
 		return nil, fmt.Errorf("storetest: %w", err)
+	}
+	c := &Cluster{bin: bin, user: user, password: rand.Text(), folder: folder}
+	if user != nil {
+		err = os.Chown(folder, user.uid, user.gid)
+	}
+	if err == nil {
+		c.guard, err = newGuard(c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("storetest: %w", errors.Join(err, os.RemoveAll(folder)))
 	}
 	if err := c.create(ctx, o); err != nil {
 		return nil, errors.Join(err, c.Stop())
@@ -78,27 +90,6 @@ func (c *Cluster) create(ctx context.Context, o Options) error {
 		return fmt.Errorf("storetest: make template: %w", err)
 	}
 	c.template = name
-	return nil
-}
-
-// makeFolder creates the folder of the cluster, accessible only to the server's user, and
-// starts its guard. The path of a socket is limited to about a hundred characters, so the
-// folder is not in the tests' temporary directory.
-func (c *Cluster) makeFolder() error {
-	folder, err := os.MkdirTemp("", "pgtest-")
-	if err != nil {
-		return err
-	}
-	c.folder = folder
-	if c.user != nil {
-		if err := os.Chown(folder, c.user.uid, c.user.gid); err != nil {
-			return errors.Join(err, os.RemoveAll(folder))
-		}
-	}
-	c.guard, err = newGuard(c)
-	if err != nil {
-		return errors.Join(err, os.RemoveAll(folder))
-	}
 	return nil
 }
 

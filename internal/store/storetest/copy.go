@@ -140,15 +140,9 @@ func sameReplies(t *testing.T, want, got store.Database, recs []deem.Record) {
 			if c.Reply == nil || c.Reply.Key == "" {
 				continue
 			}
-			a, _, err := want.Reply(t.Context(), c.Reply.Key)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, ok, err := got.Reply(t.Context(), c.Reply.Key)
-			if err != nil || !ok {
-				t.Fatalf("Reply(%q) = %v, %v, want one", c.Reply.Key, ok, err)
-			}
-			diff(t, "cached reply "+c.Reply.Key, b, a)
+			r, _, err := want.Reply(t.Context(), c.Reply.Key)
+			must(t, err)
+			wantReply(t, got, c.Reply.Key, &r)
 		}
 	}
 }
@@ -166,9 +160,7 @@ func mustCopy(t *testing.T, from, to store.Database, ids ...string) store.Copied
 // testCopyWhole checks that everything is copied, once.
 func testCopyWhole(t *testing.T, from, to store.Database) {
 	ids := FillForCopy(t, from)
-	if done := mustCopy(t, from, to); done.Runs != 3 || done.Records != 322 || done.Labels != 2 || done.There != 0 {
-		t.Errorf("Copy = %+v, want 3 runs, 322 records and 2 labels", done)
-	}
+	diff(t, "Copy", mustCopy(t, from, to), store.Copied{Runs: 3, Records: 322, Labels: 2})
 	SameForCopy(t, from, to)
 	diff(t, "a second copy", mustCopy(t, from, to), store.Copied{Runs: 3, There: 3})
 	SameForCopy(t, from, to)
@@ -242,9 +234,7 @@ func testCopyConflict(t *testing.T, from, to store.Database) {
 	if err == nil || deem.HintOf(err) == "" {
 		t.Errorf("Copy over another run with that id: %v, want an error with a hint", err)
 	}
-	if n := len(all(t, to, ids[0])); n != 0 {
-		t.Errorf("the other run has %d records now, want none", n)
-	}
+	diff(t, "the number of records of the other run", len(all(t, to, ids[0])), 0)
 }
 
 // testCopyReplies checks that the first reply of a key stays.
@@ -256,11 +246,7 @@ func testCopyReplies(t *testing.T, _, st store.Database) {
 	for _, list := range [][]deem.Reply{{first, second, noKey}, {second}, nil} {
 		must(t, st.PutReplies(t.Context(), list))
 	}
-	got, ok, err := st.Reply(t.Context(), "k")
-	if err != nil || !ok {
-		t.Fatalf("Reply = %v, %v, want one", ok, err)
-	}
-	diff(t, "reply", got, first)
+	wantReply(t, st, "k", &first)
 }
 
 // testCopyLabels checks that the newer of two labels stays.
@@ -270,8 +256,6 @@ func testCopyLabels(t *testing.T, from, to store.Database) {
 	other := label(2, "anna", true)
 	mustLabel(t, from, older, other)
 	mustLabel(t, to, newer)
-	if done := mustCopy(t, from, to); done.Labels != 1 {
-		t.Errorf("Copy = %+v, want 1 label", done)
-	}
+	diff(t, "Copy", mustCopy(t, from, to), store.Copied{Labels: 1})
 	diff(t, "labels", labelsOf(t, to, store.LabelQuery{}), []store.Label{newer, other})
 }

@@ -40,9 +40,7 @@ func labelsOf(t *testing.T, st store.Database, q store.LabelQuery) []store.Label
 // also after the store is reopened.
 func testLabels(t *testing.T, s suite) {
 	st := s.open(t)
-	if got := labelsOf(t, st, store.LabelQuery{}); len(got) != 0 {
-		t.Errorf("an empty store has %d labels", len(got))
-	}
+	diff(t, "the number of labels of an empty store", len(labelsOf(t, st, store.LabelQuery{})), 0)
 	var want []store.Label
 	for i := range 700 {
 		want = append(want, label(i, "anna", i%3 == 0), label(i, "bert", i%2 == 0))
@@ -138,7 +136,5 @@ func testLabelsRefused(t *testing.T, s suite) {
 			t.Errorf("PutLabels: %v, want an error that says %q", err, name)
 		}
 	}
-	if got := labelsOf(t, st, store.LabelQuery{}); len(got) != 0 {
-		t.Errorf("after refusals the store has %d labels, want none", len(got))
-	}
+	diff(t, "the number of labels after refusals", len(labelsOf(t, st, store.LabelQuery{})), 0)
 }

@@ -16,9 +16,7 @@ import (
 
 func testReplies(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	if _, ok, err := st.Reply(t.Context(), "q00000000"); ok || err != nil {
-		t.Errorf("Reply of an empty store = %v, %v, want none", ok, err)
-	}
+	wantReply(t, st, "q00000000", nil)
 	paid := Record(0)
 	full := Full[deem.Reply]()
 	full.Cached = false
@@ -27,15 +25,9 @@ func testReplies(t *testing.T, s suite) {
 	plain.Calls[0].Reply.Key = ""
 	mustAppend(t, st, run.ID, paid, plain)
 	for _, c := range paid.Calls {
-		got, ok, err := st.Reply(t.Context(), c.Reply.Key)
-		if !ok || err != nil {
-			t.Fatalf("Reply(%q) = %v, %v, want one", c.Reply.Key, ok, err)
-		}
-		diff(t, "reply", got, *c.Reply)
+		wantReply(t, st, c.Reply.Key, c.Reply)
 	}
-	if _, ok, err := st.Reply(t.Context(), ""); ok || err != nil {
-		t.Errorf(`Reply("") = %v, %v, want none: a reply without a key is not cached`, ok, err)
-	}
+	wantReply(t, st, "", nil) // A reply without a key is not cached.
 
 	// Another run finds the reply, and its cost there is zero.
 	other, _ := mustBegin(t, st, Spec("other"), false)
@@ -45,11 +37,7 @@ func testReplies(t *testing.T, s suite) {
 	mustAppend(t, st, other.ID, again)
 	diff(t, "record with a cached reply", all(t, st, other.ID), []deem.Record{again})
 	diff(t, "record that paid", all(t, st, run.ID), []deem.Record{paid, plain})
-	got, _, err := st.Reply(t.Context(), r.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	diff(t, "cached reply", got, *paid.Calls[0].Reply)
+	wantReply(t, st, r.Key, paid.Calls[0].Reply)
 }
 
 // testRepliesDiffer checks that a record never shows a reply that its call did not get,
@@ -61,11 +49,7 @@ func testRepliesDiffer(t *testing.T, s suite) {
 	mustAppend(t, st, run.ID, first)
 	mustAppend(t, st, run.ID, second)
 	diff(t, "records", all(t, st, run.ID), []deem.Record{first, second})
-	got, _, err := st.Reply(t.Context(), first.Calls[0].Reply.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	diff(t, "cached reply", got, *first.Calls[0].Reply)
+	wantReply(t, st, first.Calls[0].Reply.Key, first.Calls[0].Reply)
 }
 
 func testStatus(t *testing.T, s suite) {
@@ -326,9 +310,7 @@ func testReadWhileWriting(t *testing.T, s suite) {
 	}
 	close(writing)
 	wg.Wait()
-	if n := readOnce(t, other, run.ID, size, 0); n != groups*size {
-		t.Errorf("%d records in the end, want %d", n, groups*size)
-	}
+	diff(t, "the number of records in the end", readOnce(t, other, run.ID, size, 0), groups*size)
 }
 
 // readOnce reads the run and returns the number of its records.
@@ -380,9 +362,7 @@ func testWriters(t *testing.T, s suite) {
 			if err := w.Close(); err != nil {
 				t.Errorf("Close: %v", err)
 			}
-			if n := len(all(t, st, run.ID)); n != 120 {
-				t.Errorf("run %d has %d records, want 120", i, n)
-			}
+			diff(t, fmt.Sprintf("the number of records of run %d", i), len(all(t, st, run.ID)), 120)
 		}()
 	}
 	wg.Wait()

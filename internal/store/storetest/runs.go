@@ -45,37 +45,30 @@ func testBegin(t *testing.T, s suite) {
 
 func testResume(t *testing.T, s suite) {
 	st, first := s.begin(t)
+	must(t, st.Release(first.ID))
+	spec := Spec("")
+	spec.Settings, spec.Dataset.Names = json.RawMessage(`{"jobs":9}`), []string{"renamed.jsonl"}
+	run, resumed := mustBegin(t, st, spec, false)
+	if !resumed || run.ID != first.ID {
+		t.Fatalf("Begin with the same key = %s, %v, want %s, true", run.ID, resumed, first.ID)
+	}
+	diff(t, "spec of a resumed run without records", run.Spec, spec)
+
 	mustAppend(t, st, first.ID, Record(0), Failed(1, deem.Timeout))
 	must(t, st.Release(first.ID))
 	if run, resumed := mustBegin(t, st, Spec("other"), false); resumed || run.ID == first.ID {
 		t.Errorf("Begin with another key = %s, %v, want a new run", run.ID, resumed)
 	}
-	spec := Spec("")
-	spec.Settings, spec.Dataset.Names = json.RawMessage(`{"jobs":9}`), []string{"moved.jsonl"}
-	run, resumed := mustBegin(t, st, spec, false)
+	spec.Settings, spec.Dataset.Names = json.RawMessage(`{"jobs":10}`), []string{"moved.jsonl"}
+	run, resumed = mustBegin(t, st, spec, false)
 	if !resumed || run.ID != first.ID {
 		t.Fatalf("Begin with the same key = %s, %v, want %s, true", run.ID, resumed, first.ID)
 	}
-	if run.Records != 2 || run.Unjudged != 1 {
-		t.Errorf("Records, Unjudged = %d, %d, want 2, 1", run.Records, run.Unjudged)
-	}
+	diff(t, "Records, Unjudged", []int{run.Records, run.Unjudged}, []int{2, 1})
 	// Other files with the same items do not rename what was judged.
-	spec.Dataset.Names = first.Dataset.Names
+	spec.Dataset.Names = []string{"renamed.jsonl"}
 	diff(t, "spec of the resumed run", run.Spec, spec)
 	diff(t, "Run's run", mustRun(t, st, run.ID), run)
-}
-
-// testRename begins a run twice before anything is judged: then the names are replaced.
-func testRename(t *testing.T, s suite) {
-	st, first := s.begin(t)
-	must(t, st.Release(first.ID))
-	spec := Spec("")
-	spec.Settings, spec.Dataset.Names = json.RawMessage(`{"jobs":9}`), []string{"moved.jsonl"}
-	run, resumed := mustBegin(t, st, spec, false)
-	if !resumed || run.ID != first.ID {
-		t.Fatalf("Begin with the same key = %s, %v, want %s, true", run.ID, resumed, first.ID)
-	}
-	diff(t, "spec of a run without records", run.Spec, spec)
 }
 
 func testFresh(t *testing.T, s suite) {
@@ -111,12 +104,8 @@ func testBadSpec(t *testing.T, s suite) {
 	spec := Spec("")
 	spec.Endpoint = "https://me:secret@example.com/v1?key=secret"
 	run, _ := mustBegin(t, st, spec, false)
-	if want := "https://example.com/v1"; run.Endpoint != want {
-		t.Errorf("Endpoint = %q, want %q", run.Endpoint, want)
-	}
-	if n := len(collect(t, st.Runs(t.Context()))); n != 1 {
-		t.Errorf("%d runs, want 1: a spec that is refused leaves nothing", n)
-	}
+	diff(t, "Endpoint", run.Endpoint, "https://example.com/v1")
+	diff(t, "the number of runs without the refused ones", len(collect(t, st.Runs(t.Context()))), 1)
 }
 
 func testFinish(t *testing.T, s suite) {
@@ -132,16 +121,12 @@ func testFinish(t *testing.T, s suite) {
 	}
 	// A report says how long the run took, so a reader must not change its end.
 	must(t, st.Finish(t.Context(), run.ID))
-	if got := mustRun(t, st, run.ID).Updated; !got.Equal(done.Updated) {
-		t.Errorf("Updated of a done run moved from %v to %v", done.Updated, got)
-	}
+	diff(t, "Updated of a done run", mustRun(t, st, run.ID).Updated, done.Updated)
 	if _, resumed := mustBegin(t, st, Spec(""), false); !resumed {
 		t.Error("Begin of a done run did not continue it")
 	}
 	mustAppend(t, st, run.ID, Record(0))
-	if got := mustRun(t, st, run.ID).State; got != store.Open {
-		t.Errorf("State after an append = %s, want open", got)
-	}
+	diff(t, "State after an append", mustRun(t, st, run.ID).State, store.Open)
 	wantError(t, "Finish of an unknown run", st.Finish(t.Context(), "20200101-000000"), store.ErrNotFound, "")
 }
 
@@ -154,9 +139,8 @@ func testClaim(t *testing.T, s suite) {
 			wantError(t, fmt.Sprintf("%s, fresh %v", name, fresh), err, store.ErrBusy, "run the command again")
 		}
 	}
-	if run, _ := mustBegin(t, other, Spec("other"), false); run.Records != 0 {
-		t.Errorf("run of another key has %d records, want 0", run.Records)
-	}
+	free, _ := mustBegin(t, other, Spec("other"), false)
+	diff(t, "the records of a run with another key", free.Records, 0)
 	// Another store's Release is not ours.
 	if err := other.Release(run.ID); err != nil {
 		t.Errorf("Release of a run that is not claimed: %v", err)
@@ -164,9 +148,7 @@ func testClaim(t *testing.T, s suite) {
 	_, _, err := other.Begin(t.Context(), Spec(""), false)
 	wantError(t, "Begin after a stranger's Release", err, store.ErrBusy, "")
 	// A refused Begin does not affect the holder's claim, and reading needs none.
-	if got := mustRun(t, other, run.ID); got.ID != run.ID {
-		t.Errorf("Run = %s, want %s", got.ID, run.ID)
-	}
+	diff(t, "the run read by another store", mustRun(t, other, run.ID).ID, run.ID)
 }
 
 func testClaimEnds(t *testing.T, s suite) {
@@ -203,9 +185,7 @@ func testRefs(t *testing.T, s suite) {
 		"last": ids[2], "last~0": ids[2], "last~1": ids[1], "last~2": ids[0],
 		ids[0]: ids[0], ids[1]: ids[1],
 	} {
-		if got := mustRun(t, st, ref); got.ID != want {
-			t.Errorf("Run(%q) = %s, want %s", ref, got.ID, want)
-		}
+		diff(t, "Run of "+ref, mustRun(t, st, ref).ID, want)
 	}
 	// The shortest unique prefix of any id means that id, and one character less means
 	// several.
@@ -214,9 +194,7 @@ func testRefs(t *testing.T, s suite) {
 		for n > 1 && !slices.ContainsFunc(ids, func(o string) bool { return o != id && strings.HasPrefix(o, id[:n-1]) }) {
 			n--
 		}
-		if got := mustRun(t, st, id[:n]); got.ID != id {
-			t.Errorf("Run(%q) = %s, want %s", id[:n], got.ID, id)
-		}
+		diff(t, "Run of "+id[:n], mustRun(t, st, id[:n]).ID, id)
 		_, err := st.Run(t.Context(), id[:n-1])
 		wantError(t, fmt.Sprintf("Run(%q)", id[:n-1]), err, store.ErrAmbiguous, id)
 	}
@@ -233,9 +211,7 @@ func testLast(t *testing.T, s suite) {
 	wantLast := func(after string, want ...string) {
 		t.Helper()
 		for i, id := range want {
-			if got := mustRun(t, st, fmt.Sprint("last~", i)); got.ID != id {
-				t.Errorf("after %s, last~%d = %s, want %s", after, i, got.ID, id)
-			}
+			diff(t, fmt.Sprintf("after %s, last~%d", after, i), mustRun(t, st, fmt.Sprint("last~", i)).ID, id)
 		}
 		_, err := st.Run(t.Context(), fmt.Sprint("last~", len(want)))
 		wantError(t, fmt.Sprintf("after %s, last~%d", after, len(want)), err, store.ErrNotFound, "run")
@@ -260,17 +236,14 @@ func testLast(t *testing.T, s suite) {
 
 	empty, _ := mustBegin(t, st, Spec("3"), false)
 	wantLast("a run without a record", second, first)
-	if got := mustRun(t, st, empty.ID); got.ID != empty.ID {
-		t.Errorf("Run(%q) = %s: its id still names a run without a record", empty.ID, got.ID)
-	}
+	diff(t, "the run without a record by its id", mustRun(t, st, empty.ID).ID, empty.ID)
 	mustAppend(t, st, empty.ID, Failed(0, deem.Timeout))
 	wantLast("its first record", empty.ID, second, first)
 
 	probes := Spec("4")
 	probes.Dataset.Names = store.ProbeNames([]string{"a.jsonl"}, 1)
-	if id := judge(probes); mustRun(t, st, id).ID != id {
-		t.Errorf("Run(%q) does not find the run over probes", id)
-	}
+	id := judge(probes)
+	diff(t, "the run over probes by its id", mustRun(t, st, id).ID, id)
 	wantLast("a run over probes", empty.ID, second, first)
 
 	again, resumed := mustBegin(t, st, Spec("1"), false)
@@ -285,9 +258,7 @@ func testLast(t *testing.T, s suite) {
 
 func testRuns(t *testing.T, s suite) {
 	st := s.open(t)
-	if n := len(collect(t, st.Runs(t.Context()))); n != 0 {
-		t.Fatalf("an empty store has %d runs", n)
-	}
+	diff(t, "the number of runs of an empty store", len(collect(t, st.Runs(t.Context()))), 0)
 	const runs = 140 // Every other one is resumed; the rest is more than a page.
 	var want []store.Run
 	seen := map[string]bool{}

@@ -16,10 +16,7 @@ import (
 // finds returns the ids of the records that a text selects, in order.
 func finds(t *testing.T, st store.Database, runID, text string) []string {
 	t.Helper()
-	recs, err := st.View(t.Context(), runID, store.View{Text: text, Query: store.Query{Limit: 1000, Brief: true}})
-	if err != nil {
-		t.Errorf("View(%q): %v", text, err)
-	}
+	recs := mustView(t, st, runID, store.View{Text: text, Query: store.Query{Limit: 1000, Brief: true}})
 	ids := make([]string, len(recs))
 	for i, rec := range recs {
 		ids[i] = rec.Item.ID
@@ -109,9 +106,7 @@ func testBrowseTyped(t *testing.T, s suite) {
 	signs := rapid.StringOfN(rapid.SampledFrom([]rune(`aé "*()^:-+{}.,;'\%_&|!~故タ`+"\x00")), 0, 12, -1)
 	for i := range 40 { // A rapid property would run a hundred times, which takes too long.
 		text := rapid.OneOf(rapid.String(), signs, signs).Example(i)
-		if _, err := st.View(t.Context(), run.ID, store.View{Text: text}); err != nil {
-			t.Errorf("View(%q): %v", text, err)
-		}
+		mustView(t, st, run.ID, store.View{Text: text})
 	}
 }
 
@@ -141,18 +136,14 @@ func testBrowseReplaced(t *testing.T, s suite) {
 	index(t, st, run.ID)
 	check(run.ID, "velvet", "q00000003")
 	check(run.ID, "walnut")
-	if got := finds(t, st, run.ID, "plain"); len(got) != 29 {
-		t.Errorf("plain finds %d records, want 29", len(got))
-	}
+	diff(t, "how many records plain finds", len(finds(t, st, run.ID, "plain")), 29)
 	index(t, st, other.ID)
 	check(other.ID, "walnut sunrise", "q00000003")
 	check(other.ID, "maple", "q00000004")
 	check(other.ID, "velvet")
 
 	mustAppend(t, st, run.ID, said(3, 0, "sunrise", "granite"), said(5, 0, "moonlight", "plain"), said(40, 0, "sunrise", "late"))
-	if done := index(t, st, run.ID); done != (store.Searched{Done: 31, Total: 31}) {
-		t.Errorf("Index = %+v, want all of 31", done)
-	}
+	diff(t, "Index", index(t, st, run.ID), store.Searched{Done: 31, Total: 31})
 	check(run.ID, "velvet")
 	check(run.ID, "refused")
 	check(run.ID, "granite", "q00000003")
@@ -227,7 +218,5 @@ func testBrowseAtOnce(t *testing.T, s suite) {
 	wg.Wait()
 	last := s.open(t)
 	index(t, last, run.ID)
-	if got := finds(t, last, run.ID, "lighthouse"); len(got) != 300 {
-		t.Errorf("lighthouse finds %d records, want 300", len(got))
-	}
+	diff(t, "how many records lighthouse finds", len(finds(t, last, run.ID, "lighthouse")), 300)
 }

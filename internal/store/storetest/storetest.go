@@ -39,7 +39,6 @@ func Test(t *testing.T, open func(t *testing.T) store.Database) {
 	}{
 		{"Begin", testBegin},
 		{"Resume", testResume},
-		{"Rename", testRename},
 		{"Fresh", testFresh},
 		{"BadSpec", testBadSpec},
 		{"Finish", testFinish},
@@ -196,6 +195,18 @@ func collect[T any](t *testing.T, seq iter.Seq2[T, error]) []T {
 		list = append(list, v)
 	}
 	return list
+}
+
+// wantReply checks the cached reply under a key; nil means that there is none.
+func wantReply(t *testing.T, st store.Database, key string, want *deem.Reply) {
+	t.Helper()
+	got, ok, err := st.Reply(t.Context(), key)
+	if err != nil || ok != (want != nil) {
+		t.Fatalf("Reply(%q) = %v, %v, want %v", key, ok, err, want != nil)
+	}
+	if want != nil {
+		diff(t, "cached reply "+key, got, *want)
+	}
 }
 
 // diff fails the test if got and want differ.
