@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"os/signal"
+	"strings"
 	"time"
 
 	"deem"
@@ -54,6 +55,15 @@ func (o runOptions) batched(m deem.Model) deem.Model {
 		return m
 	}
 	return run.NewBatchModel(m, o.batch.only)
+}
+
+// planLine returns a plan in one line. The duration of a batch is unknown.
+func (o runOptions) planLine(p run.Plan) string {
+	line := p.Line()
+	if cut := strings.LastIndex(line, ", "); o.batch.on && p.Calls > 0 && cut >= 0 {
+		return line[:cut] + ", in batches within a day"
+	}
+	return line
 }
 
 // throughBatches sends the missing requests of a run through the vendor's batch API, if
