@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -41,43 +40,39 @@ func (a *app) showCommand() *cobra.Command {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			return a.showItem(cmd.Context(), st, ref, args[0])
+			run, err := findRun(cmd.Context(), st, ref)
+			if err != nil {
+				return err
+			}
+			p, err := reports.Protocol(run)
+			if err != nil {
+				return err
+			}
+			if redacted(st, run) {
+				a.say("the texts of this run were removed: their hashes stand in their place")
+				p = nil // there is nothing to render or read
+			}
+			n := 0
+			for rec, err := range st.Records(cmd.Context(), run.ID, store.Query{IDs: []string{args[0]}, WithCalls: true}) {
+				if err != nil {
+					return err
+				}
+				shown := reports.Show(run, p, rec)
+				if a.json {
+					writeJSON(a.out, shown)
+				} else {
+					writeShown(a.out, shown)
+				}
+				n++
+			}
+			if n == 0 {
+				return usage.Mark(deem.WithHint(fmt.Errorf("run %s has no record of item %q", run.ID, args[0]), "an id is case-sensitive; deem list runs shows how far the run is"))
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&ref, "run", ref, "the `run` to look into: an id or its beginning, last, last~1, or a run file")
 	return cmd
-}
-
-func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) error {
-	run, err := findRun(ctx, st, ref)
-	if err != nil {
-		return err
-	}
-	p, err := reports.Protocol(run)
-	if err != nil {
-		return err
-	}
-	if redacted(st, run) {
-		a.say("the texts of this run were removed: their hashes stand in their place")
-		p = nil // there is nothing to render or read
-	}
-	n := 0
-	for rec, err := range st.Records(ctx, run.ID, store.Query{IDs: []string{id}, WithCalls: true}) {
-		if err != nil {
-			return err
-		}
-		shown := reports.Show(run, p, rec)
-		if a.json {
-			writeJSON(a.out, shown)
-		} else {
-			writeShown(a.out, shown)
-		}
-		n++
-	}
-	if n == 0 {
-		return usage.Mark(deem.WithHint(fmt.Errorf("run %s has no record of item %q", run.ID, id), "an id is case-sensitive; deem list runs shows how far the run is"))
-	}
-	return nil
 }
 
 // writeShown writes an item for a person.
