@@ -267,13 +267,6 @@ type row struct {
 	conversation string // from the path; "" if unknown
 }
 
-func (r row) String() string {
-	if r.path == "" {
-		return fmt.Sprintf("%s:%d", r.file, r.line)
-	}
-	return fmt.Sprintf("%s:%d (%s)", r.file, r.line, r.path)
-}
-
 // A walker finds the rows of a file.
 type walker struct {
 	isRow func(node) bool
