@@ -73,7 +73,7 @@ func (c *Client) StatusError(a Answer) error {
 			me.RetryAfter = t.RetryAfter
 		}
 	}
-	me.Err = errors.New(c.secrets.redact(t.text()))
+	me.Err = errors.New(c.secrets.redact(Explain(t.Message, t.Status)))
 	if me.Fatal {
 		me.Err = deem.WithHint(me.Err, "%s", c.hint(t, cause))
 	}

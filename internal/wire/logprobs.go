@@ -6,6 +6,25 @@ import (
 	"deem"
 )
 
+// A TokenLogprob is a token in the format of OpenAI and Ollama.
+type TokenLogprob struct {
+	Token       string         `json:"token"`
+	Logprob     float64        `json:"logprob"`
+	TopLogprobs []TokenLogprob `json:"top_logprobs"`
+}
+
+// Logprobs converts tokens; it returns nil if there are none.
+func Logprobs(from []TokenLogprob) []deem.TokenLogprob {
+	if len(from) == 0 {
+		return nil
+	}
+	to := make([]deem.TokenLogprob, len(from))
+	for i, t := range from {
+		to[i] = deem.TokenLogprob{Token: t.Token, Logprob: t.Logprob, Top: Logprobs(t.TopLogprobs)}
+	}
+	return to
+}
+
 // Tail returns the suffix of the tokens that begins with the last occurrence of text, or
 // nothing if they do not contain it. The tokens before it are those of thoughts.
 func Tail(list []deem.TokenLogprob, text string) []deem.TokenLogprob {

@@ -16,7 +16,11 @@ import (
 // parameter inside an object is named by its path, for example "options.temperature". A
 // schema is long and represented by its hash. Parameters listed in without are omitted:
 // prompts, which are stored elsewhere, and constants.
-func Sent(body []byte, without ...string) string {
+func Sent(params any, without ...string) string {
+	body, err := Encode(params)
+	if err != nil {
+		return ""
+	}
 	call := string(body) + strings.Join(without, " ")
 	sentBefore.Lock()
 	defer sentBefore.Unlock()

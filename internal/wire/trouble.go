@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -46,15 +47,9 @@ func (t Trouble) Says(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(message, strings.ToLower(s)) })
 }
 
-// text returns the message, or the name of the status if there is none.
-func (t Trouble) text() string {
-	if t.Message != "" {
-		return t.Message
-	}
-	if name := http.StatusText(t.Status); name != "" {
-		return strings.ToLower(name)
-	}
-	return "no explanation"
+// Explain returns the message of an error, or the name of the status if there is none.
+func Explain(message string, status int) string {
+	return cmp.Or(message, strings.ToLower(http.StatusText(status)), "no explanation")
 }
 
 // maxTrouble is how much of the body of an error is read.

@@ -132,9 +132,13 @@ func New(o Options) (deem.Model, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("anthropic: %w", err)
 	}
-	base, err := parseAddress(o.BaseURL)
+	base, err := wire.ParseBase(o.BaseURL, defaultBaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("anthropic: %w", err)
+	}
+	base = base.WithPath(strings.TrimSuffix(base.Path(), "/messages"))
+	if !strings.HasSuffix(base.Path(), "/v1") {
+		base = base.WithPath(base.Path() + "/v1") // Other clients omit it.
 	}
 	family := familyOf(o.Model)
 	m := &client{
@@ -154,15 +158,10 @@ func New(o Options) (deem.Model, error) {
 	if m.structured == "" && !family.takesFormat() {
 		m.structured = "tool"
 	}
-	if m.Client, err = wire.New(m.wireOptions(o, base)); err != nil {
-		return nil, err
+	if o.Timeout <= 0 && m.thinks {
+		o.Timeout = 10 * time.Minute // They may think for minutes before the first byte.
 	}
-	return m, nil
-}
-
-// wireOptions returns the options of the HTTP client.
-func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
-	w := wire.Options{
+	m.Client, err = wire.New(wire.Options{
 		Vendor:      "anthropic",
 		Model:       o.Model,
 		Base:        base,
@@ -180,24 +179,11 @@ func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
 		HTTPClient:  o.HTTPClient,
 		Proxy:       o.Proxy,
 		CAFile:      o.CAFile,
-	}
-	if w.Timeout <= 0 && m.thinks {
-		w.Timeout = 10 * time.Minute // They may think for minutes before the first byte.
-	}
-	return w
-}
-
-// parseAddress parses a base URL in the common forms. Other clients omit the /v1.
-func parseAddress(text string) (wire.Base, error) {
-	b, err := wire.ParseBase(text, defaultBaseURL)
+	})
 	if err != nil {
-		return wire.Base{}, err
+		return nil, err
 	}
-	path := strings.TrimSuffix(b.Path(), "/messages")
-	if !strings.HasSuffix(path, "/v1") {
-		path += "/v1"
-	}
-	return b.WithPath(path), nil
+	return m, nil
 }
 
 // Room returns how many tokens are added to the limit of a request for thinking. It is

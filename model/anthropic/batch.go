@@ -213,7 +213,11 @@ func (m *client) readLine(line []byte) (wire.BatchReply, error) {
 		r.Reply, r.Err = m.decode(wire.Answer{Status: http.StatusOK, Text: w.Result.Message})
 		r.Reply.Attempts = 1
 	case "errored":
-		r.Err = m.errored(w.Result.Error)
+		a := wire.Answer{Status: http.StatusInternalServerError, Text: w.Result.Error}
+		if status, ok := statuses[m.Client.Trouble(a).Type]; ok {
+			a.Status = status
+		}
+		r.Err = m.Client.StatusError(a)
 	case "expired":
 		r.Err = &deem.ModelError{Kind: deem.Timeout, Code: "expired", Passing: true, Err: errors.New("the batch expired before the request was made")}
 	default:
@@ -234,13 +238,4 @@ var statuses = map[string]int{
 	"rate_limit_error":      http.StatusTooManyRequests,
 	"timeout_error":         http.StatusGatewayTimeout,
 	"overloaded_error":      529,
-}
-
-// errored returns the error of a request from its result.
-func (m *client) errored(text json.RawMessage) error {
-	a := wire.Answer{Status: http.StatusInternalServerError, Text: text}
-	if status, ok := statuses[m.Client.Trouble(a).Type]; ok {
-		a.Status = status
-	}
-	return m.Client.StatusError(a)
 }

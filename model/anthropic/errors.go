@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"slices"
 	"strings"
 
 	"deem/internal/wire"
@@ -20,19 +21,14 @@ func cause(t wire.Trouble) wire.Cause {
 		return wire.NoCall
 	case t.Says("content filtering policy"):
 		return wire.Filtered
-	case tooLong(t):
+	case t.Is("request_too_large", "exceed_context_size_error"),
+		t.Says("prompt is too long", "exceed context limit", "exceeds the available context size", "maximum context length"):
 		return wire.TooLong
 	case t.Status == 400 && badSetting(t.Message):
 		return wire.Setting
 	default:
 		return wire.ByStatus
 	}
-}
-
-// tooLong reports whether the request exceeds the maximum length.
-func tooLong(t wire.Trouble) bool {
-	return t.Is("request_too_large", "exceed_context_size_error") ||
-		t.Says("prompt is too long", "exceed context limit", "exceeds the available context size", "maximum context length")
 }
 
 // settings are the request fields that are the same for all items, so that an error in one
@@ -47,12 +43,8 @@ var settings = []string{
 func badSetting(message string) bool {
 	first, _, _ := strings.Cut(strings.TrimLeft(message, "`'\""), " ")
 	field := strings.FieldsFunc(first, func(c rune) bool { return strings.ContainsRune(":.`'\"[", c) })
-	if len(field) > 0 {
-		for _, s := range settings {
-			if field[0] == s {
-				return true
-			}
-		}
+	if len(field) > 0 && slices.Contains(settings, field[0]) {
+		return true
 	}
 	return strings.Contains(message, "not supported") || strings.Contains(message, "does not support")
 }

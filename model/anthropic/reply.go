@@ -1,10 +1,11 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"deem"
 	"deem/internal/wire"
@@ -57,71 +58,52 @@ func (m *client) decode(a wire.Answer) (deem.Reply, error) {
 	if w.Type != "message" && w.Content == nil {
 		return deem.Reply{}, m.Client.Garbled(a, errors.New("the answer is not a message"))
 	}
-	text, called, err := w.text()
-	if err != nil {
-		return deem.Reply{}, m.Client.Garbled(a, err)
+	reply := deem.Reply{
+		Stop:  stop(w.StopReason),
+		Model: w.Model,
+		// The API counts tokens read from and written to its cache separately from the rest
+		// of the input.
+		Usage: deem.Usage{
+			Input:       wire.Count(w.Usage.InputTokens, w.Usage.CacheReadTokens, w.Usage.CacheCreationTokens),
+			Output:      wire.Count(w.Usage.OutputTokens),
+			CachedInput: wire.Count(w.Usage.CacheReadTokens),
+			Reasoning:   wire.Count(w.Usage.OutputDetails.ThinkingTokens),
+		},
 	}
-	return m.Client.Clean(deem.Reply{
-		Text:    text,
-		Refusal: w.refusal(text),
-		Stop:    stop(w.StopReason, called),
-		Usage:   w.Usage.tokens(),
-		Model:   w.Model,
-	}), nil
-}
-
-// text returns the text of the reply: the input of our tool, if it was called, or else all
-// texts. Thinking is not included.
-func (w *wireReply) text() (text string, called bool, err error) {
-	var b strings.Builder
-	for _, part := range w.Content {
-		switch part.Type {
-		case "text":
-			b.WriteString(part.Text)
-		case "tool_use":
-			if part.Name != toolName {
-				return "", false, fmt.Errorf("the model calls the tool %q, which it was not given", part.Name)
-			}
-			return string(part.Input), true, nil
-		}
-	}
-	return b.String(), false, nil
-}
-
-// refusal returns why the model refused, or "".
-func (w *wireReply) refusal(text string) string {
-	if w.StopReason != "refusal" {
-		return ""
-	}
-	for _, why := range []string{w.StopDetails.Explanation, w.StopDetails.Category, text} {
-		if why != "" {
-			return why
-		}
-	}
-	return "the model refused"
-}
-
-// stop converts a stop reason. A model that called our tool has finished its reply.
-func stop(reason string, called bool) deem.Stop {
+	// The text is the input of our tool, if it was called, or else all texts. Thinking is
+	// not included.
+	called := slices.IndexFunc(w.Content, func(b block) bool { return b.Type == "tool_use" })
 	switch {
-	case reason == "end_turn", reason == "stop_sequence", reason == "tool_use" && called:
+	case called < 0:
+		for _, part := range w.Content {
+			if part.Type == "text" {
+				reply.Text += part.Text
+			}
+		}
+	case w.Content[called].Name != toolName:
+		return deem.Reply{}, m.Client.Garbled(a, fmt.Errorf("the model calls the tool %q, which it was not given", w.Content[called].Name))
+	default:
+		reply.Text = string(w.Content[called].Input)
+		if w.StopReason == "tool_use" {
+			reply.Stop = deem.StopEnd // A model that called our tool has finished its reply.
+		}
+	}
+	if w.StopReason == "refusal" {
+		reply.Refusal = cmp.Or(w.StopDetails.Explanation, w.StopDetails.Category, reply.Text, "the model refused")
+	}
+	return m.Client.Clean(reply), nil
+}
+
+// stop converts a stop reason.
+func stop(reason string) deem.Stop {
+	switch reason {
+	case "end_turn", "stop_sequence":
 		return deem.StopEnd
-	case reason == "max_tokens", reason == "model_context_window_exceeded":
+	case "max_tokens", "model_context_window_exceeded":
 		return deem.StopLength
-	case reason == "refusal":
+	case "refusal":
 		return deem.StopFilter
 	default:
 		return deem.StopOther
-	}
-}
-
-// tokens converts a usage. The API counts tokens read from and written to its cache
-// separately from the rest of the input.
-func (u usage) tokens() deem.Usage {
-	return deem.Usage{
-		Input:       wire.Count(u.InputTokens, u.CacheReadTokens, u.CacheCreationTokens),
-		Output:      wire.Count(u.OutputTokens),
-		CachedInput: wire.Count(u.CacheReadTokens),
-		Reasoning:   wire.Count(u.OutputDetails.ThinkingTokens),
 	}
 }

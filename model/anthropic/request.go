@@ -113,8 +113,20 @@ func (m *client) encode(req deem.Request) *wireRequest {
 	if m.effort != "" {
 		w.OutputConfig = &outputConfig{Effort: m.effort}
 	}
-	if len(req.Schema) > 0 {
-		m.structure(w, req.Schema)
+	var tree any
+	switch {
+	case len(req.Schema) == 0:
+	case m.structured == "format", m.structured == "" && json.Unmarshal(req.Schema, &tree) == nil && enforceable(tree):
+		if w.OutputConfig == nil {
+			w.OutputConfig = &outputConfig{}
+		}
+		w.OutputConfig.Format = &format{Type: "json_schema", Schema: req.Schema}
+	default:
+		w.Tools = []tool{{Name: toolName, InputSchema: req.Schema}}
+		w.ToolChoice = &toolChoice{Type: "tool", Name: toolName}
+		if m.thinks {
+			w.ToolChoice = &toolChoice{Type: "auto"} // A model that thinks cannot be forced to call a tool.
+		}
 	}
 	return w
 }
@@ -129,11 +141,7 @@ func (m *client) Wire(req deem.Request) (sent, dropped string) {
 func (w *wireRequest) sent() string {
 	params := *w
 	params.System, params.Messages = "", nil
-	body, err := wire.Encode(params)
-	if err != nil {
-		return ""
-	}
-	return wire.Sent(body, "model", "messages")
+	return wire.Sent(params, "model", "messages")
 }
 
 // dropped returns the parameters of req that are not sent.
@@ -171,22 +179,6 @@ func split(messages []deem.Message) (system string, rest []deem.Message) {
 	return system, rest
 }
 
-// structure requests a reply that meets the schema.
-func (m *client) structure(w *wireRequest, schema json.RawMessage) {
-	if m.structured == "format" || m.structured == "" && enforceable(schema) {
-		if w.OutputConfig == nil {
-			w.OutputConfig = &outputConfig{}
-		}
-		w.OutputConfig.Format = &format{Type: "json_schema", Schema: schema}
-		return
-	}
-	w.Tools = []tool{{Name: toolName, InputSchema: schema}}
-	w.ToolChoice = &toolChoice{Type: "tool", Name: toolName}
-	if m.thinks {
-		w.ToolChoice = &toolChoice{Type: "auto"} // A model that thinks cannot be forced to call a tool.
-	}
-}
-
 // bounds are the schema keywords that the server does not enforce and therefore rejects.
 var bounds = []string{
 	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
@@ -195,20 +187,12 @@ var bounds = []string{
 
 // enforceable reports whether a schema meets the conditions under which the server enforces
 // it: no object allows properties that it does not list, and there are no bounds.
-func enforceable(schema json.RawMessage) bool {
-	var tree any
-	if err := json.Unmarshal(schema, &tree); err != nil {
-		return false
-	}
-	return enforceableTree(tree)
-}
-
-func enforceableTree(tree any) bool {
+func enforceable(tree any) bool {
 	switch t := tree.(type) {
 	case map[string]any:
 		return enforceableObject(t)
 	case []any:
-		return !slices.ContainsFunc(t, func(sub any) bool { return !enforceableTree(sub) })
+		return !slices.ContainsFunc(t, func(sub any) bool { return !enforceable(sub) })
 	default:
 		return true
 	}
@@ -226,13 +210,13 @@ func enforceableObject(object map[string]any) bool {
 		}
 		if properties, ok := sub.(map[string]any); ok && (word == "properties" || word == "$defs" || word == "definitions") {
 			for _, p := range properties {
-				if !enforceableTree(p) {
+				if !enforceable(p) {
 					return false
 				}
 			}
 			continue
 		}
-		if word != "enum" && word != "const" && !enforceableTree(sub) {
+		if word != "enum" && word != "const" && !enforceable(sub) {
 			return false
 		}
 	}

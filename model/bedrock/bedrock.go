@@ -201,11 +201,7 @@ func (w *wireRequest) sent() string {
 		*inference
 		ToolConfig *toolConfig `json:"toolConfig,omitempty"`
 	}{w.Inference, w.ToolConfig}
-	body, err := wire.Encode(params)
-	if err != nil {
-		return ""
-	}
-	return wire.Sent(body)
+	return wire.Sent(params)
 }
 
 // dropped returns the parameters of req that are not sent.

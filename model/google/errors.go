@@ -1,6 +1,7 @@
 package google
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,8 +29,14 @@ func (m *client) statusError(a wire.Answer) error {
 			status = t.code
 		}
 	}
-	me, why := classify(status, t)
-	if me.Passing {
+	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: wire.OneLine([]byte(cmp.Or(t.reason, t.status)))}
+	if status == http.StatusRequestTimeout || status == http.StatusGatewayTimeout {
+		me.Kind = deem.Timeout
+	}
+	why := t.cause(status)
+	me.Fatal = why != ""
+	if !me.Fatal && !t.tooLong() && (status >= 500 || slices.Contains([]int{408, 409, 425, 429, 499}, status)) {
+		me.Passing = true
 		me.RetryAfter = wire.RetryAfter(a.Header, time.Now())
 		if me.RetryAfter == 0 {
 			me.RetryAfter = t.delay
@@ -39,22 +46,11 @@ func (m *client) statusError(a wire.Answer) error {
 		me.Param = wire.ParamOf("", strings.Join(t.fields, " ")+" "+t.message)
 		me.Unsupported = me.Param != "" && wire.Unsupports(t.message)
 	}
-	me.Err = errors.New(t.text(status))
+	me.Err = errors.New(wire.Explain(wire.OneLine([]byte(t.message)), status))
 	if why != "" {
 		me.Err = deem.WithHint(me.Err, "%s", m.hint(why, me))
 	}
 	return me
-}
-
-// text returns the message in one line, or the name of the status if there is none.
-func (t trouble) text(status int) string {
-	if line := wire.OneLine([]byte(t.message)); line != "" {
-		return line
-	}
-	if name := http.StatusText(status); name != "" {
-		return strings.ToLower(name)
-	}
-	return "no explanation"
 }
 
 // hint returns what the user can do about a cause.
@@ -101,37 +97,11 @@ const (
 	badSetting cause = "setting"  // the model does not support it
 )
 
-// classify decides whether an error is transient, fatal to the run, or concerns only this
-// request, and what has to be fixed. The order matters: an invalid key comes as a 400, and
-// an exhausted daily quota as a 429.
-func classify(status int, t trouble) (*deem.ModelError, cause) {
-	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: wire.OneLine([]byte(t.name()))}
-	why := t.cause(status)
-	switch {
-	case why != "":
-		me.Fatal = true
-	case t.tooLong():
-	case status >= 500, slices.Contains([]int{408, 409, 425, 429, 499}, status):
-		me.Passing = true
-	}
-	if status == http.StatusRequestTimeout || status == http.StatusGatewayTimeout {
-		me.Kind = deem.Timeout
-	}
-	return me, why
-}
-
-// name returns the most specific name of the trouble.
-func (t trouble) name() string {
-	if t.reason != "" {
-		return t.reason
-	}
-	return t.status
-}
-
-// cause returns what the user would have to fix.
+// cause returns what the user would have to fix. The order matters: an invalid key comes as
+// a 400, and an exhausted daily quota as a 429.
 func (t trouble) cause(status int) cause {
 	switch {
-	case t.badKey(), status == http.StatusUnauthorized:
+	case strings.HasPrefix(t.reason, "API_KEY_"), strings.HasPrefix(strings.ToLower(t.message), "api key "), status == http.StatusUnauthorized:
 		return badKey
 	case status == http.StatusPaymentRequired, t.says("spending cap", "credits are depleted"):
 		return noCredit
@@ -151,11 +121,6 @@ func (t trouble) cause(status int) cause {
 		return badSetting
 	}
 	return ""
-}
-
-// badKey reports whether the key is the cause, which the API reports with a 400.
-func (t trouble) badKey() bool {
-	return strings.HasPrefix(t.reason, "API_KEY_") || strings.HasPrefix(strings.ToLower(t.message), "api key ")
 }
 
 // says reports whether the message contains any of the words.

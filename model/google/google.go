@@ -27,6 +27,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -104,9 +106,21 @@ func New(o Options) (deem.Model, error) {
 	if name == "" {
 		return nil, deem.WithHint(errors.New("google: no model named"), "name one, as in google:gemini-2.5-flash")
 	}
-	base, err := parseBase(o.BaseURL)
+	base, err := wire.ParseBase(o.BaseURL, defaultBaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("google: %w", err)
+	}
+	if base.Query().Has("key") {
+		// The API's own examples have it there, and every proxy on the way would log it.
+		return nil, deem.WithHint(errors.New("google: the base URL holds a key"), "set %s instead", keyVariable)
+	}
+	if base.Path() == "" {
+		base = base.WithPath("/v1beta")
+	}
+	base = base.WithPath(strings.TrimSuffix(base.Path(), "/models"))
+	path := "/models/" + name
+	if strings.HasPrefix(name, "tunedModels/") {
+		path = "/" + name
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Minute
@@ -120,7 +134,7 @@ func New(o Options) (deem.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &client{name: name, Client: c, target: base.To(resource(name) + ":generateContent")}
+	m := &client{name: name, Client: c, target: base.To(path + ":generateContent")}
 	if err := m.think(o); err != nil {
 		return nil, fmt.Errorf("google: %w", err)
 	}
@@ -130,30 +144,6 @@ func New(o Options) (deem.Model, error) {
 // keyVariable is the environment variable of the key.
 const keyVariable = "GEMINI_API_KEY"
 
-// parseBase parses a base URL. A key in its query, as in the API's own examples, would
-// appear in the logs of every proxy on the way, so it is rejected.
-func parseBase(text string) (wire.Base, error) {
-	base, err := wire.ParseBase(text, defaultBaseURL)
-	if err != nil {
-		return wire.Base{}, err
-	}
-	if base.Query().Has("key") {
-		return wire.Base{}, deem.WithHint(errors.New("the base URL holds a key"), "set %s instead", keyVariable)
-	}
-	if base.Path() == "" {
-		base = base.WithPath("/v1beta")
-	}
-	return base.WithPath(strings.TrimSuffix(base.Path(), "/models")), nil
-}
-
-// resource returns the path of a model. The name of a tuned model contains its folder.
-func resource(name string) string {
-	if strings.HasPrefix(name, "tunedModels/") {
-		return "/" + name
-	}
-	return "/models/" + name
-}
-
 // Room returns how many tokens are added to the limit of a request for thinking, and
 // whether this is known to be enough.
 func (m *client) Room() (tokens int, known bool) {
@@ -162,7 +152,19 @@ func (m *client) Room() (tokens int, known bool) {
 
 // Settings returns how the model thinks and the room for that, because thinking changes its
 // verdicts.
-func (m *client) Settings() string { return m.thinking.settings(m.room) }
+func (m *client) Settings() string {
+	v := url.Values{}
+	if m.room > 0 {
+		v.Set("room", strconv.Itoa(m.room))
+	}
+	if m.thinking != nil && m.thinking.ThinkingBudget != nil {
+		v.Set("thinkingBudget", strconv.Itoa(*m.thinking.ThinkingBudget))
+	}
+	if m.thinking != nil && m.thinking.ThinkingLevel != "" {
+		v.Set("thinkingLevel", m.thinking.ThinkingLevel)
+	}
+	return v.Encode()
+}
 
 // Complete makes one call. The error is a [*deem.ModelError], or wraps that of ctx if ctx
 // is done.
@@ -176,22 +178,17 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 		return deem.Reply{}, m.statusError(a)
 	}
 	reply, err := decode(a.Text)
-	if err != nil {
-		return deem.Reply{}, m.replyError(a, err)
-	}
-	reply.Sent = w.GenerationConfig.sent()
-	reply.Attempts = 1
-	return m.Client.Clean(reply), nil
-}
-
-// replyError returns the error for a successful answer without a usable reply.
-func (m *client) replyError(a wire.Answer, err error) error {
 	if errors.Is(err, errWithin) {
-		return m.statusError(a)
+		return deem.Reply{}, m.statusError(a)
 	}
 	if blocked, ok := errors.AsType[*errBlocked](err); ok {
 		line := func(text string) string { return wire.OneLine([]byte(m.Client.Redact(text))) }
-		return &deem.ModelError{Kind: deem.Refused, Code: line(blocked.reason), Err: errors.New(line(blocked.Error()))}
+		return deem.Reply{}, &deem.ModelError{Kind: deem.Refused, Code: line(blocked.reason), Err: errors.New(line(blocked.Error()))}
 	}
-	return m.Client.Garbled(a, err)
+	if err != nil {
+		return deem.Reply{}, m.Client.Garbled(a, err)
+	}
+	reply.Sent = wire.Sent(w.GenerationConfig)
+	reply.Attempts = 1
+	return m.Client.Clean(reply), nil
 }

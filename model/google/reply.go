@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"deem"
 	"deem/internal/wire"
@@ -93,7 +92,7 @@ func decode(text []byte) (deem.Reply, error) {
 	if err := json.Unmarshal(text, &w); err != nil {
 		return deem.Reply{}, err
 	}
-	if len(w.Error) > 0 && string(w.Error) != "null" {
+	if wire.Present(w.Error) {
 		return deem.Reply{}, errWithin
 	}
 	if len(w.Candidates) == 0 {
@@ -103,29 +102,45 @@ func decode(text []byte) (deem.Reply, error) {
 		return deem.Reply{}, errors.New("the answer has no candidates")
 	}
 	c := w.Candidates[0]
-	said, thought := c.text()
-	return deem.Reply{
-		Text:      said,
+	u := w.UsageMetadata
+	reply := deem.Reply{
 		Stop:      stop(c.FinishReason),
-		Usage:     w.UsageMetadata.tokens(),
 		Model:     w.ModelVersion,
 		RequestID: w.ResponseID,
-		Logprobs:  c.LogprobsResult.tokens(said, thought),
-	}, nil
+		// The API counts thoughts separately from the candidates. Both are billed as output.
+		Usage: deem.Usage{
+			Input:       wire.Count(u.PromptTokenCount),
+			Output:      wire.Count(u.CandidatesTokenCount, u.ThoughtsTokenCount),
+			CachedInput: wire.Count(u.CachedContentTokenCount),
+			Reasoning:   wire.Count(u.ThoughtsTokenCount),
+		},
+	}
+	thought := false
+	for _, p := range c.Content.Parts {
+		thought = thought || p.Thought
+		if !p.Thought {
+			reply.Text += p.Text
+		}
+	}
+	for i, chosen := range c.LogprobsResult.ChosenCandidates {
+		t := chosen.translate()
+		if i < len(c.LogprobsResult.TopCandidates) {
+			for _, rival := range c.LogprobsResult.TopCandidates[i].Candidates {
+				t.Top = append(t.Top, rival.translate())
+			}
+		}
+		reply.Logprobs = append(reply.Logprobs, t)
+	}
+	if thought {
+		// The tokens of thoughts come before those of the text and are not part of it.
+		reply.Logprobs = wire.Tail(reply.Logprobs, reply.Text)
+	}
+	return reply, nil
 }
 
-// text returns the text of a candidate without its thoughts, and whether it contained
-// thoughts.
-func (c candidate) text() (said string, thought bool) {
-	var b strings.Builder
-	for _, p := range c.Content.Parts {
-		if p.Thought {
-			thought = true
-			continue
-		}
-		b.WriteString(p.Text)
-	}
-	return b.String(), thought
+// translate converts a token to our type.
+func (t tokenLogprob) translate() deem.TokenLogprob {
+	return deem.TokenLogprob{Token: t.Token, Logprob: float64(t.LogProbability)}
 }
 
 // filtered are the finish reasons of filters.
@@ -143,39 +158,4 @@ func stop(reason string) deem.Stop {
 	default:
 		return deem.StopOther
 	}
-}
-
-// tokens converts a usage. The API counts thoughts separately from the candidates; we
-// include them: both are billed as output.
-func (u usage) tokens() deem.Usage {
-	return deem.Usage{
-		Input:       wire.Count(u.PromptTokenCount),
-		Output:      wire.Count(u.CandidatesTokenCount, u.ThoughtsTokenCount),
-		CachedInput: wire.Count(u.CachedContentTokenCount),
-		Reasoning:   wire.Count(u.ThoughtsTokenCount),
-	}
-}
-
-// tokens converts log-probabilities. The tokens of thoughts come before those of the text
-// and are not part of it, so they are omitted.
-func (l logprobsResult) tokens(text string, thought bool) []deem.TokenLogprob {
-	var list []deem.TokenLogprob
-	for i, c := range l.ChosenCandidates {
-		t := c.translate()
-		if i < len(l.TopCandidates) {
-			for _, rival := range l.TopCandidates[i].Candidates {
-				t.Top = append(t.Top, rival.translate())
-			}
-		}
-		list = append(list, t)
-	}
-	if !thought {
-		return list
-	}
-	return wire.Tail(list, text)
-}
-
-// translate converts a token to our type.
-func (t tokenLogprob) translate() deem.TokenLogprob {
-	return deem.TokenLogprob{Token: t.Token, Logprob: float64(t.LogProbability)}
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"deem"
@@ -78,7 +76,7 @@ func (m *client) think(o Options) error {
 	case o.Thinking != "":
 	case o.ThinkingBudget != nil && *o.ThinkingBudget >= 0:
 		m.room = *o.ThinkingBudget
-	case m.thinking != nil || thinks(m.name):
+	case m.thinking != nil, thinksByLevel(m.name), strings.Contains(m.name, "gemini-2.5") && !strings.Contains(m.name, "lite"):
 		m.room = wire.DefaultRoom
 	}
 	return nil
@@ -89,29 +87,6 @@ func (m *client) think(o Options) error {
 func thinksByLevel(name string) bool {
 	_, rest, ok := strings.Cut(name, "gemini-")
 	return ok && rest != "" && rest[0] >= '3' && rest[0] <= '9'
-}
-
-// thinks reports whether the named model thinks by default.
-func thinks(name string) bool {
-	return thinksByLevel(name) || strings.Contains(name, "gemini-2.5") && !strings.Contains(name, "lite")
-}
-
-// settings returns the settings as a URL query, or "".
-func (c *thinkingConfig) settings(room int) string {
-	v := url.Values{}
-	if room > 0 {
-		v.Set("room", strconv.Itoa(room))
-	}
-	if c == nil {
-		return v.Encode()
-	}
-	if c.ThinkingBudget != nil {
-		v.Set("thinkingBudget", strconv.Itoa(*c.ThinkingBudget))
-	}
-	if c.ThinkingLevel != "" {
-		v.Set("thinkingLevel", c.ThinkingLevel)
-	}
-	return v.Encode()
 }
 
 // maxTopLogprobs is the API's maximum number of alternatives per token.
@@ -125,16 +100,7 @@ func (m *client) encode(req deem.Request) wireRequest {
 }
 
 // Wire returns the parameters of the call for req. All parameters of a request can be sent.
-func (m *client) Wire(req deem.Request) (sent, dropped string) { return m.config(req).sent(), "" }
-
-// sent returns the parameters of a call.
-func (c *generationConfig) sent() string {
-	body, err := wire.Encode(c)
-	if err != nil {
-		return ""
-	}
-	return wire.Sent(body)
-}
+func (m *client) Wire(req deem.Request) (sent, dropped string) { return wire.Sent(m.config(req)), "" }
 
 // contents splits messages into the system instruction and the turns. The API has one
 // instruction, so system messages become its parts, wherever they were. It requires at
@@ -184,16 +150,11 @@ func (m *client) config(req deem.Request) *generationConfig {
 	// responseSchema, the older field, supports only a part of OpenAPI's schemas and
 	// rejects additionalProperties, which all of ours have.
 	c.ResponseJSONSchema = req.Schema
-	if c.empty() {
+	if c.Temperature == nil && c.TopP == nil && c.Seed == nil && len(c.StopSequences) == 0 && c.MaxOutputTokens == 0 &&
+		c.ResponseMIMEType == "" && !c.ResponseLogprobs && c.ThinkingConfig == nil {
 		return nil
 	}
 	return &c
-}
-
-// empty reports whether nothing is set.
-func (c *generationConfig) empty() bool {
-	return c.Temperature == nil && c.TopP == nil && c.Seed == nil && len(c.StopSequences) == 0 && c.MaxOutputTokens == 0 &&
-		c.ResponseMIMEType == "" && !c.ResponseLogprobs && c.ThinkingConfig == nil
 }
 
 // fold maps a seed to the 32 bits of the API. The value does not matter, only that equal

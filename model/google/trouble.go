@@ -1,6 +1,7 @@
 package google
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -24,57 +25,43 @@ type quota struct {
 	Value any    `json:"quotaValue"` // for example "0"; the API writes 64-bit numbers as strings
 }
 
-// wireTrouble is the body of an error.
-type wireTrouble struct {
-	Error struct {
-		Code    int             `json:"code"`
-		Message string          `json:"message"`
-		Status  string          `json:"status"`
-		Details json.RawMessage `json:"details"`
-	} `json:"error"`
-}
-
-// detail is the union of the details that we read.
-type detail struct {
-	Reason          string  `json:"reason"`
-	RetryDelay      string  `json:"retryDelay"`
-	Violations      []quota `json:"violations"`
-	FieldViolations []struct {
-		Field string `json:"field"`
-	} `json:"fieldViolations"`
-}
-
 // readTrouble parses the body of an error, which is an object or a list of one. If it is
-// neither, its text is the message.
+// neither, its text is the message. Unknown details are skipped: they only add to the status.
 func readTrouble(text string) trouble {
 	body := []byte(text)
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
 		body = list[0]
 	}
-	var w wireTrouble
+	var w struct {
+		Error struct {
+			Code    int             `json:"code"`
+			Message string          `json:"message"`
+			Status  string          `json:"status"`
+			Details json.RawMessage `json:"details"`
+		} `json:"error"`
+	}
 	if json.Unmarshal(body, &w) != nil || w.Error.Message == "" && w.Error.Status == "" {
 		return trouble{message: text}
 	}
 	t := trouble{message: w.Error.Message, status: w.Error.Status, code: w.Error.Code, structured: true}
-	t.readDetails(w.Error.Details)
-	return t
-}
-
-// readDetails reads the details it knows and skips all others: they only add to the status.
-func (t *trouble) readDetails(raw json.RawMessage) {
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
-		return
+	var details []json.RawMessage
+	if json.Unmarshal(w.Error.Details, &details) != nil {
+		return t
 	}
-	for _, one := range list {
-		var d detail
+	for _, one := range details {
+		var d struct {
+			Reason          string  `json:"reason"`
+			RetryDelay      string  `json:"retryDelay"`
+			Violations      []quota `json:"violations"`
+			FieldViolations []struct {
+				Field string `json:"field"`
+			} `json:"fieldViolations"`
+		}
 		if json.Unmarshal(one, &d) != nil {
 			continue
 		}
-		if d.Reason != "" {
-			t.reason = d.Reason
-		}
+		t.reason = cmp.Or(d.Reason, t.reason)
 		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
 			t.delay = max(t.delay, wait)
 		}
@@ -83,4 +70,5 @@ func (t *trouble) readDetails(raw json.RawMessage) {
 			t.fields = append(t.fields, f.Field)
 		}
 	}
+	return t
 }

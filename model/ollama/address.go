@@ -25,16 +25,12 @@ const defaultPort = "11434"
 // As in Ollama's own client, a host without a scheme has the port 11434 and a URL has that
 // of its scheme. Unlike there, an invalid port is an error.
 func BaseURL(host string) (string, error) {
-	base, err := readHost(unquote(host))
+	// .env files leave spaces and quotes around values.
+	base, err := readHost(strings.TrimSpace(strings.Trim(strings.TrimSpace(host), `"'`)))
 	if err != nil {
 		return "", deem.WithHint(fmt.Errorf("read the address of Ollama: %w", err), "write it as in 127.0.0.1:11434 or https://ollama.example.com")
 	}
 	return base, nil
-}
-
-// unquote removes the spaces and quotes that .env files leave around values.
-func unquote(s string) string {
-	return strings.TrimSpace(strings.Trim(strings.TrimSpace(s), `"'`))
 }
 
 // readHost parses an address. Its errors do not repeat the address, which may contain a
@@ -47,10 +43,10 @@ func readHost(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch {
-	case u.Scheme != "http" && u.Scheme != "https":
+	if u.Scheme != "http" && u.Scheme != "https" {
 		return "", fmt.Errorf("scheme %q is neither http nor https", u.Scheme)
-	case u.Port() != "" && !isPort(u.Port()):
+	}
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || port == 0) {
 		return "", fmt.Errorf("%s is not a port", u.Port())
 	}
 	u.Host = hostPort(reachable(u.Hostname()), u.Port())
@@ -88,12 +84,6 @@ func parseURL(text string) (*url.URL, error) {
 		return nil, errors.New("it is not a URL")
 	}
 	return u, nil
-}
-
-// isPort reports whether text is a valid port number.
-func isPort(text string) bool {
-	n, err := strconv.Atoi(text)
-	return err == nil && n > 0 && n < 1<<16
 }
 
 // reachable returns the host to call for a host to listen on.

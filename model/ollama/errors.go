@@ -30,22 +30,16 @@ type trouble struct {
 // Otherwise the text is the message.
 func (m *client) trouble(a wire.Answer) trouble {
 	// Redact before shortening: otherwise the text could end in half a key.
-	return readTrouble(m.Client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
-}
-
-func readTrouble(text string) trouble {
-	var w struct {
+	text := m.Client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)]))
+	var outer, inner struct {
 		Error json.RawMessage `json:"error"`
 	}
-	if json.Unmarshal([]byte(text), &w) != nil || !wire.Present(w.Error) {
+	if json.Unmarshal([]byte(text), &outer) != nil || !wire.Present(outer.Error) {
 		return trouble{message: text}
 	}
 	var message string
-	if json.Unmarshal(w.Error, &message) != nil {
-		return readEngine(w.Error)
-	}
-	var inner struct {
-		Error json.RawMessage `json:"error"`
+	if json.Unmarshal(outer.Error, &message) != nil {
+		return readEngine(outer.Error)
 	}
 	if json.Unmarshal([]byte(message), &inner) == nil && wire.Present(inner.Error) {
 		return readEngine(inner.Error)
@@ -77,11 +71,6 @@ func (t trouble) tooLong() bool {
 		t.says("exceeds the context length", "exceeds maximum context length", "longer than the context length", "exceeds the available context size")
 }
 
-// noMemory reports whether the model and its window are too large for the machine.
-func (t trouble) noMemory() bool {
-	return t.says("requires more system memory", "requires more memory", "out of memory", "unable to allocate")
-}
-
 // A cause is what the user would have to fix, or "".
 type cause string
 
@@ -105,7 +94,7 @@ func (t trouble) cause(status int) cause {
 		return ""
 	case status == http.StatusNotFound && t.structured:
 		return noModel
-	case t.noMemory():
+	case t.says("requires more system memory", "requires more memory", "out of memory", "unable to allocate"):
 		return noMemory
 	case status == http.StatusPreconditionFailed, t.says("unable to load model", "requires a newer version", "unknown model architecture"):
 		return oldOllama
@@ -119,35 +108,10 @@ func (t trouble) cause(status int) cause {
 		return badProxy
 	case status < 400:
 		return redirected
-	case status < 500 && t.badSetting():
+	case status < 500 && t.says("does not support", "invalid option", "invalid format", "schema", "grammar", "think value", "logprobs"):
 		return badSetting
 	}
 	return ""
-}
-
-// badSetting reports whether the model does not support a setting that all requests share.
-func (t trouble) badSetting() bool {
-	return t.says("does not support", "invalid option", "invalid format", "schema", "grammar", "think value", "logprobs")
-}
-
-// classify decides whether an error is transient, fatal to the run, or concerns only this
-// request, and what has to be fixed. Too little memory is fatal, unless a long prompt
-// needed it.
-func classify(status int, t trouble, grown bool) (*deem.ModelError, cause) {
-	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: wire.OneLine([]byte(t.kind))}
-	why := t.cause(status)
-	switch {
-	case why == noMemory && grown:
-	case why != "":
-		me.Fatal = true
-	case t.tooLong():
-	case status >= 500, slices.Contains([]int{408, 409, 425, 429, 499}, status):
-		me.Passing = true
-	}
-	if status == http.StatusRequestTimeout || status == http.StatusGatewayTimeout {
-		me.Kind = deem.Timeout
-	}
-	return me, why
 }
 
 // statusError returns the error for an unsuccessful answer. grown says whether the window
@@ -158,30 +122,29 @@ func (m *client) statusError(a wire.Answer, grown bool) error {
 	if a.OK() {
 		status = http.StatusInternalServerError // a proxy passes on an error without its status
 	}
-	me, why := classify(status, t, grown)
-	if me.Passing {
+	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: wire.OneLine([]byte(t.kind))}
+	if status == http.StatusRequestTimeout || status == http.StatusGatewayTimeout {
+		me.Kind = deem.Timeout
+	}
+	why := t.cause(status)
+	switch {
+	case why == noMemory && grown: // A long prompt needed it.
+	case why != "":
+		me.Fatal = true
+	case t.tooLong():
+	case status >= 500, slices.Contains([]int{408, 409, 425, 429, 499}, status):
+		me.Passing = true
 		me.RetryAfter = wire.RetryAfter(a.Header, time.Now())
 	}
 	if why == badSetting {
 		me.Param = wire.ParamOf("", t.message)
 		me.Unsupported = me.Param != "" && wire.Unsupports(t.message)
 	}
-	me.Err = errors.New(t.text(status))
+	me.Err = errors.New(wire.Explain(wire.OneLine([]byte(t.message)), status))
 	if hint := m.hint(why, t); hint != "" {
 		me.Err = deem.WithHint(me.Err, "%s", hint)
 	}
 	return me
-}
-
-// text returns the message in one line, or the name of the status if there is none.
-func (t trouble) text(status int) string {
-	if line := wire.OneLine([]byte(t.message)); line != "" {
-		return line
-	}
-	if name := http.StatusText(status); name != "" {
-		return strings.ToLower(name)
-	}
-	return "no explanation"
 }
 
 // hint returns what the user can do about a cause, or "".

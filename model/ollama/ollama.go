@@ -131,7 +131,11 @@ func New(o Options) (deem.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ollama: %w", err)
 	}
-	base, err := parseBase(o.BaseURL)
+	address, err := BaseURL(o.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("ollama: %w", err)
+	}
+	base, err := wire.ParseBase(address, defaultBaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("ollama: %w", err)
 	}
@@ -151,15 +155,6 @@ func New(o Options) (deem.Model, error) {
 		chatTarget: base.To("/api/chat"), showTarget: base.To("/api/show"), embedTarget: base.To("/api/embed"),
 		learning: make(chan struct{}, 1),
 	}, nil
-}
-
-// parseBase parses the address of a server.
-func parseBase(text string) (wire.Base, error) {
-	address, err := BaseURL(text)
-	if err != nil {
-		return wire.Base{}, err
-	}
-	return wire.ParseBase(address, defaultBaseURL)
 }
 
 // thinking returns the value of "think" and the room for thinking.
@@ -246,12 +241,13 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, err
 	}
-	f, err := m.known(ctx)
+	f, err := m.learn(ctx)
 	if err != nil {
 		return deem.Reply{}, err
 	}
-	if err := m.checkRoom(req, f); err != nil {
-		return deem.Reply{}, err
+	if f.thinks && m.think != false && m.room <= 0 && req.MaxTokens > 0 {
+		err := fmt.Errorf("the server says that %s is a reasoning model, but the judge allows %d tokens for the answer and none for reasoning", m.name, req.MaxTokens)
+		return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: deem.WithHint(err, "add --thinking medium, low, high, a number of tokens, or off")}
 	}
 	window := m.window(req, f)
 	a, err := m.chat(ctx, req, window)
@@ -271,24 +267,6 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 		reply.Sent, _ = m.Wire(req)
 	}
 	return reply, err
-}
-
-// checkRoom rejects a request whose token limit would be used up by thinking: the server says
-// that the model thinks, and it has no room for that.
-func (m *client) checkRoom(req deem.Request, f facts) error {
-	if !f.thinks || m.think == false || m.room > 0 || req.MaxTokens <= 0 {
-		return nil
-	}
-	err := fmt.Errorf("the server says that %s is a reasoning model, but the judge allows %d tokens for the answer and none for reasoning", m.name, req.MaxTokens)
-	return &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: deem.WithHint(err, "add --thinking medium, low, high, a number of tokens, or off")}
-}
-
-// known returns the facts about the model. With a fixed window there is no need to ask.
-func (m *client) known(ctx context.Context) (facts, error) {
-	if m.contextLength > 0 {
-		return facts{floor: m.contextLength}, nil
-	}
-	return m.learn(ctx)
 }
 
 // chat makes the call for req with a window.

@@ -15,18 +15,12 @@ type wireReply struct {
 		Content  string `json:"content"`
 		Thinking string `json:"thinking"`
 	} `json:"message"`
-	Done            bool            `json:"done"`
-	DoneReason      string          `json:"done_reason"`
-	PromptEvalCount int             `json:"prompt_eval_count"`
-	EvalCount       int             `json:"eval_count"`
-	Logprobs        []tokenLogprob  `json:"logprobs"`
-	Error           json.RawMessage `json:"error"` // proxies send errors with status 200
-}
-
-type tokenLogprob struct {
-	Token       string         `json:"token"`
-	Logprob     float64        `json:"logprob"`
-	TopLogprobs []tokenLogprob `json:"top_logprobs"`
+	Done            bool                `json:"done"`
+	DoneReason      string              `json:"done_reason"`
+	PromptEvalCount int                 `json:"prompt_eval_count"`
+	EvalCount       int                 `json:"eval_count"`
+	Logprobs        []wire.TokenLogprob `json:"logprobs"`
+	Error           json.RawMessage     `json:"error"` // proxies send errors with status 200
 }
 
 // errWithin is returned if an answer contains an error despite its status.
@@ -47,7 +41,7 @@ func decode(text []byte) (deem.Reply, error) {
 	case !w.Done:
 		return deem.Reply{}, errors.New("the answer is not done")
 	}
-	list := translate(w.Logprobs)
+	list := wire.Logprobs(w.Logprobs)
 	if w.Message.Thinking != "" {
 		// The tokens of thoughts come first.
 		list = wire.Tail(list, w.Message.Content)
@@ -71,15 +65,4 @@ func stop(reason string) deem.Stop {
 	default:
 		return deem.StopOther
 	}
-}
-
-func translate(from []tokenLogprob) []deem.TokenLogprob {
-	if len(from) == 0 {
-		return nil
-	}
-	to := make([]deem.TokenLogprob, len(from))
-	for i, t := range from {
-		to[i] = deem.TokenLogprob{Token: t.Token, Logprob: t.Logprob, Top: translate(t.TopLogprobs)}
-	}
-	return to
 }

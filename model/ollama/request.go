@@ -47,10 +47,17 @@ func (m *client) encode(req deem.Request, window int) wireRequest {
 	if limit > 0 {
 		limit += m.room // Thinking counts against the limit, and the judge's limit is for its answer.
 	}
+	format := req.Schema
+	if len(format) == 0 && req.JSON {
+		format = json.RawMessage(`"json"`)
+	}
+	if req.Messages == nil {
+		req.Messages = []deem.Message{} // Ollama treats null as a request to load the model.
+	}
 	return wireRequest{
 		Model:       m.name,
-		Messages:    messages(req.Messages),
-		Format:      format(req),
+		Messages:    req.Messages,
+		Format:      format,
 		Think:       m.think,
 		Logprobs:    req.TopLogprobs > 0,
 		TopLogprobs: min(req.TopLogprobs, maxTopLogprobs),
@@ -68,36 +75,6 @@ func (m *client) encode(req deem.Request, window int) wireRequest {
 // Wire returns the parameters of the call for req. All parameters of a request can be sent.
 // The window is not included: it depends on the length of the prompt.
 func (m *client) Wire(req deem.Request) (sent, dropped string) {
-	return m.encode(req, 0).sent(), ""
-}
-
-// sent returns the parameters of a call.
-func (w wireRequest) sent() string {
-	w.Messages, w.Options.NumCtx = nil, 0
-	body, err := wire.Encode(w)
-	if err != nil {
-		return ""
-	}
-	return wire.Sent(body, "model", "messages", "stream", "truncate", "shift")
-}
-
-// messages returns the messages as a non-nil list: Ollama treats null as a request to load
-// the model.
-func messages(list []deem.Message) []deem.Message {
-	if list == nil {
-		return []deem.Message{}
-	}
-	return list
-}
-
-// format returns the required format of the reply: a schema, any JSON, or nil.
-func format(req deem.Request) json.RawMessage {
-	switch {
-	case len(req.Schema) > 0:
-		return req.Schema
-	case req.JSON:
-		return json.RawMessage(`"json"`)
-	default:
-		return nil
-	}
+	req.Messages = nil
+	return wire.Sent(m.encode(req, 0), "model", "messages", "stream", "truncate", "shift"), ""
 }

@@ -49,8 +49,11 @@ type wireShow struct {
 }
 
 // learn returns the facts about the model, which it requests once. Concurrent callers wait
-// for one request.
+// for one request. With a fixed window there is no need to ask.
 func (m *client) learn(ctx context.Context) (facts, error) {
+	if m.contextLength > 0 {
+		return facts{floor: m.contextLength}, nil
+	}
 	if f := m.facts.Load(); f != nil {
 		return *f, nil
 	}

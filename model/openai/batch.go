@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,16 +79,27 @@ func (m *client) SubmitBatch(ctx context.Context, b wire.Batch, lines *io.Sectio
 
 // upload uploads the lines as a file and returns the file's id.
 func (m *client) upload(ctx context.Context, name string, lines *io.SectionReader) (string, error) {
-	head, tail, contentType, err := formAround(name)
-	if err != nil {
+	// The form is built around the file, so that the file itself need not be in memory.
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	h := textproto.MIMEHeader{}
+	h.Set("Content-Disposition", multipart.FileContentDisposition("file", name))
+	h.Set("Content-Type", "application/jsonl")
+	err := w.WriteField("purpose", "batch")
+	if err == nil {
+		_, err = w.CreatePart(h)
+	}
+	at := form.Len()
+	if err = cmp.Or(err, w.Close()); err != nil {
 		return "", wire.Unencodable(err)
 	}
+	head, tail := form.Bytes()[:at], form.Bytes()[at:]
 	body := io.MultiReader(bytes.NewReader(head), io.NewSectionReader(lines, 0, lines.Size()), bytes.NewReader(tail))
 	size := int64(len(head)) + lines.Size() + int64(len(tail))
 	var file struct {
 		ID string `json:"id"`
 	}
-	a, err := m.Client.Send(ctx, m.Client.To(filesPath), contentType, body, size)
+	a, err := m.Client.Send(ctx, m.Client.To(filesPath), w.FormDataContentType(), body, size)
 	if err := m.Client.Read(a, err, &file); err != nil {
 		return "", err
 	}
@@ -95,27 +107,6 @@ func (m *client) upload(ctx context.Context, name string, lines *io.SectionReade
 		return "", m.Client.Garbled(a, errors.New("the file has no id"))
 	}
 	return file.ID, nil
-}
-
-// formAround returns the parts of the upload form before and after the file, so that the
-// file itself need not be in memory.
-func formAround(name string) (head, tail []byte, contentType string, err error) {
-	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
-	if err := w.WriteField("purpose", "batch"); err != nil {
-		return nil, nil, "", err
-	}
-	h := textproto.MIMEHeader{}
-	h.Set("Content-Disposition", multipart.FileContentDisposition("file", name))
-	h.Set("Content-Type", "application/jsonl")
-	if _, err := w.CreatePart(h); err != nil {
-		return nil, nil, "", err
-	}
-	at := form.Len()
-	if err := w.Close(); err != nil {
-		return nil, nil, "", err
-	}
-	return form.Bytes()[:at], form.Bytes()[at:], w.FormDataContentType(), nil
 }
 
 // A wireBatch is a batch, with the fields we use.

@@ -26,6 +26,10 @@ var (
 // is too long may name a parameter. Google and llama.cpp report some causes only in the
 // message.
 func cause(t wire.Trouble) wire.Cause {
+	param := t.Param
+	if i := strings.IndexAny(param, ".["); i >= 0 {
+		param = param[:i] // "response_format" of "response_format.json_schema"
+	}
 	switch {
 	case t.Is(quotaCodes...):
 		return wire.Quota
@@ -39,18 +43,9 @@ func cause(t wire.Trouble) wire.Cause {
 		return wire.Filtered
 	case t.Is(lengthCodes...), strings.Contains(t.Message, "maximum context length"), strings.HasPrefix(t.Message, "Request too large"):
 		return wire.TooLong
-	case t.Status == 400 && (t.Is(settingCodes...) || slices.Contains(settingParams, rootParam(t.Param)) || t.Says("JSON schema error")):
+	case t.Status == 400 && (t.Is(settingCodes...) || slices.Contains(settingParams, param) || t.Says("JSON schema error")):
 		return wire.Setting
 	default:
 		return wire.ByStatus
 	}
-}
-
-// rootParam returns the first field of a parameter's path: "response_format" for
-// "response_format.json_schema".
-func rootParam(param string) string {
-	if i := strings.IndexAny(param, ".["); i >= 0 {
-		return param[:i]
-	}
-	return param
 }

@@ -28,6 +28,12 @@ import (
 // defaultBaseURL is the address of OpenAI itself.
 const defaultBaseURL = "https://api.openai.com/v1"
 
+// The paths of the calls, below the base URL.
+const (
+	chatPath  = "/chat/completions"
+	embedPath = "/embeddings"
+)
+
 // Options configure which model is called and how.
 type Options struct {
 	hidden
@@ -149,14 +155,6 @@ func New(o Options) (deem.Model, error) {
 		return nil, fmt.Errorf("%s: %w", o.Vendor, err)
 	}
 	m.known = m.reasoning || o.Thinks || plain(o.Model)
-	if m.Client, err = wire.New(m.wireOptions(o, base)); err != nil {
-		return nil, err
-	}
-	return m, nil
-}
-
-// wireOptions returns the options of the HTTP client.
-func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
 	w := wire.Options{
 		Vendor:      o.Vendor,
 		Model:       o.Model,
@@ -186,7 +184,41 @@ func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
 	if w.Timeout <= 0 && (m.reasoning || m.room > 0) {
 		w.Timeout = 10 * time.Minute // They may think for minutes before the first byte.
 	}
-	return w
+	if m.Client, err = wire.New(w); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// parseAddress parses a base URL in the common forms: with the full path of a call, or
+// without any path.
+func parseAddress(base string) (wire.Base, error) {
+	b, err := wire.ParseBase(base, defaultBaseURL)
+	if err != nil {
+		return wire.Base{}, err
+	}
+	switch {
+	case b.Path() == "" && azure(b):
+		return b.WithPath("/openai/v1"), nil
+	case b.Path() == "":
+		return b.WithPath("/v1"), nil
+	}
+	for _, call := range []string{chatPath, embedPath} {
+		if path, whole := strings.CutSuffix(b.Path(), call); whole {
+			return b.WithPath(path), nil
+		}
+	}
+	return b, nil
+}
+
+// azure reports whether the server is Azure's, which expects its key in a separate header.
+func azure(b wire.Base) bool {
+	for _, suffix := range []string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"} {
+		if strings.HasSuffix(b.Host(), suffix) {
+			return true
+		}
+	}
+	return false
 }
 
 // ServiceTier returns the requested service tier, or "" for the server's default.

@@ -19,9 +19,11 @@ type wireReply struct {
 }
 
 type choice struct {
-	Message      message   `json:"message"`
-	FinishReason string    `json:"finish_reason"`
-	Logprobs     *logprobs `json:"logprobs"`
+	Message      message `json:"message"`
+	FinishReason string  `json:"finish_reason"`
+	Logprobs     struct {
+		Content []wire.TokenLogprob `json:"content"`
+	} `json:"logprobs"`
 }
 
 type message struct {
@@ -39,25 +41,20 @@ func (m message) read() (text, refusal string, err error) {
 	case string:
 		return content, m.Refusal, nil
 	case []any:
-		text, refusal, err = readParts(content)
-		return text, m.Refusal + refusal, err
+		refusal = m.Refusal
+		for _, part := range content {
+			p, ok := part.(map[string]any)
+			if !ok {
+				return "", "", fmt.Errorf("a part of the message is %T, not an object", part)
+			}
+			t, _ := p["text"].(string)
+			r, _ := p["refusal"].(string)
+			text, refusal = text+t, refusal+r
+		}
+		return text, refusal, nil
 	default:
 		return "", "", fmt.Errorf("the content of the message is %T, neither text nor parts", content)
 	}
-}
-
-// readParts joins the parts of a message's content.
-func readParts(parts []any) (text, refusal string, err error) {
-	for _, part := range parts {
-		p, ok := part.(map[string]any)
-		if !ok {
-			return "", "", fmt.Errorf("a part of the message is %T, not an object", part)
-		}
-		t, _ := p["text"].(string)
-		r, _ := p["refusal"].(string)
-		text, refusal = text+t, refusal+r
-	}
-	return text, refusal, nil
 }
 
 type usage struct {
@@ -69,16 +66,6 @@ type usage struct {
 	CompletionDetails struct {
 		ReasoningTokens int `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-}
-
-type logprobs struct {
-	Content []tokenLogprob `json:"content"`
-}
-
-type tokenLogprob struct {
-	Token       string         `json:"token"`
-	Logprob     float64        `json:"logprob"`
-	TopLogprobs []tokenLogprob `json:"top_logprobs"`
 }
 
 // decode parses a successful answer.
@@ -102,10 +89,15 @@ func (m *client) decode(a wire.Answer) (deem.Reply, error) {
 		Text:        text,
 		Refusal:     refusal,
 		Stop:        stop(c.FinishReason),
-		Usage:       w.Usage.tokens(),
 		Model:       w.Model,
 		Fingerprint: w.SystemFingerprint,
-		Logprobs:    c.Logprobs.tokens(),
+		Logprobs:    wire.Logprobs(c.Logprobs.Content),
+		Usage: deem.Usage{
+			Input:       wire.Count(w.Usage.PromptTokens),
+			Output:      wire.Count(w.Usage.CompletionTokens), // with the reasoning tokens
+			CachedInput: wire.Count(w.Usage.PromptDetails.CachedTokens),
+			Reasoning:   wire.Count(w.Usage.CompletionDetails.ReasoningTokens),
+		},
 	}), nil
 }
 
@@ -121,33 +113,4 @@ func stop(reason string) deem.Stop {
 	default:
 		return deem.StopOther
 	}
-}
-
-// tokens converts a usage. Reasoning tokens are part of the completion tokens.
-func (u usage) tokens() deem.Usage {
-	return deem.Usage{
-		Input:       wire.Count(u.PromptTokens),
-		Output:      wire.Count(u.CompletionTokens),
-		CachedInput: wire.Count(u.PromptDetails.CachedTokens),
-		Reasoning:   wire.Count(u.CompletionDetails.ReasoningTokens),
-	}
-}
-
-// tokens converts log-probabilities; it returns nil for nil.
-func (l *logprobs) tokens() []deem.TokenLogprob {
-	if l == nil || len(l.Content) == 0 {
-		return nil
-	}
-	return translate(l.Content)
-}
-
-func translate(from []tokenLogprob) []deem.TokenLogprob {
-	if len(from) == 0 {
-		return nil
-	}
-	to := make([]deem.TokenLogprob, len(from))
-	for i, t := range from {
-		to[i] = deem.TokenLogprob{Token: t.Token, Logprob: t.Logprob, Top: translate(t.TopLogprobs)}
-	}
-	return to
 }

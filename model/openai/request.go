@@ -129,23 +129,17 @@ func (m *client) accepted(req deem.Request) deem.Request {
 	return req
 }
 
-// fixed lists the fields that do not describe the request: they are the same in every call,
-// or belong to the service tier.
-var fixed = []string{"n", "stream", "service_tier"}
-
 // Wire returns the parameters of the call for req, and those that the model does not
 // accept.
 func (m *client) Wire(req deem.Request) (sent, dropped string) {
 	return m.encode(req).sent(), m.dropped(req)
 }
 
-// sent returns the parameters of the call.
+// sent returns the parameters of the call, without those that are the same in every call
+// and the service tier.
 func (w *wireRequest) sent() string {
-	body, err := wire.Encode((&wireRequest{settings: w.settings, rename: w.rename}).body())
-	if err != nil {
-		return ""
-	}
-	return wire.Sent(body, append([]string{"model", "messages"}, fixed...)...)
+	params := &wireRequest{settings: w.settings, rename: w.rename}
+	return wire.Sent(params.body(), "model", "messages", "n", "stream", "service_tier")
 }
 
 // dropped returns the parameters of req that are not sent.
@@ -170,9 +164,10 @@ func (m *client) dropped(req deem.Request) string {
 func format(req deem.Request) *responseFormat {
 	switch {
 	case len(req.Schema) > 0:
+		var tree any
 		return &responseFormat{Type: "json_schema", JSONSchema: &jsonSchema{
 			Name:   "reply",
-			Strict: strictable(req.Schema),
+			Strict: json.Unmarshal(req.Schema, &tree) == nil && strict(tree),
 			Schema: req.Schema,
 		}}
 	case req.JSON:
@@ -182,44 +177,29 @@ func format(req deem.Request) *responseFormat {
 	}
 }
 
-// strictable reports whether a schema meets the conditions under which the server enforces
+// strict reports whether a schema meets the conditions under which the server enforces
 // it: each object lists all of its properties as required and allows no others. Any other
 // schema is still sent, as advice to the model.
-func strictable(schema json.RawMessage) bool {
-	var tree any
-	if err := json.Unmarshal(schema, &tree); err != nil {
-		return false
-	}
-	return strictTree(tree)
-}
-
-func strictTree(tree any) bool {
+func strict(tree any) bool {
 	switch t := tree.(type) {
 	case map[string]any:
-		if properties, ok := t["properties"].(map[string]any); ok && !strictObject(t, properties) {
+		properties, ok := t["properties"].(map[string]any)
+		if ok && t["additionalProperties"] != false {
 			return false
 		}
+		required, _ := t["required"].([]any)
+		for name := range properties {
+			if !slices.Contains(required, any(name)) {
+				return false
+			}
+		}
 		for _, sub := range t {
-			if !strictTree(sub) {
+			if !strict(sub) {
 				return false
 			}
 		}
 	case []any:
-		return !slices.ContainsFunc(t, func(sub any) bool { return !strictTree(sub) })
-	}
-	return true
-}
-
-// strictObject checks one object of a schema.
-func strictObject(object, properties map[string]any) bool {
-	if object["additionalProperties"] != false {
-		return false
-	}
-	required, _ := object["required"].([]any)
-	for name := range properties {
-		if !slices.Contains(required, any(name)) {
-			return false
-		}
+		return !slices.ContainsFunc(t, func(sub any) bool { return !strict(sub) })
 	}
 	return true
 }
