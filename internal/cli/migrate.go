@@ -25,9 +25,6 @@ A database is a file or postgres://user@host:5432/database. Do not put a passwor
 command line: use DEEM_FROM_DB and DEEM_TO_DB in the environment, or a .pgpass file.
 
 EXIT STATUS
-  0 copied   1 error   2 wrong usage` + fromVariable + ` and ` + toVariable + ` in the environment, or a .pgpass, may hold it.
-
-EXIT STATUS
   0 copied   1 error   2 wrong usage`
 
 // Variables for the databases, used if --from and --to are not given.

@@ -58,7 +58,7 @@ type parquetColumn struct {
 func NewParquet(w io.Writer, run Run) *Parquet {
 	p := &Parquet{run: run, w: w}
 	p.write([]byte("PAR1"))
-	p.meta.Version, p.meta.CreatedBy = 1, "deem version "+run.Software
+	p.meta.Version, p.meta.CreatedBy = 1, "deem version "+strings.TrimPrefix(run.Software, "deem ")
 	for _, kv := range [][2]string{
 		{"deem.run", run.ID},
 		{"deem.judge", run.Judge},

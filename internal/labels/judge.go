@@ -116,11 +116,13 @@ type Opinion struct {
 
 // Opinions returns the opinion on each item, by id.
 func (s *Set) Opinions() map[string]Opinion {
-	all := map[string]Opinion{}
+	of := map[string][]Label{}
 	for _, l := range s.Labels {
-		o := all[l.Item]
-		o.add(l)
-		all[l.Item] = o
+		of[l.Item] = append(of[l.Item], l)
+	}
+	all := map[string]Opinion{}
+	for id, list := range of {
+		all[id] = Together(list)
 	}
 	return all
 }
@@ -141,7 +143,8 @@ func Together(list []Label) Opinion {
 		o.add(l)
 	}
 	if settled != nil {
-		o.Yes, o.Tie, o.Score, o.Graded = settled.Yes, false, settled.Score, o.Graded || settled.Graded
+		o.Yes, o.Label, o.Tie = settled.Yes, settled.Label, false
+		o.Score, o.Graded = settled.Score, o.Graded || settled.Graded
 	}
 	return o
 }

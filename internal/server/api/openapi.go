@@ -60,7 +60,7 @@ func (s *Server) getOpenAPI(w http.ResponseWriter, _ *http.Request) error {
 		"openapi": openAPIVersion,
 		"info":    node{"title": "deem", "version": "1", "summary": "Judge what a system answered.", "description": openAPIAbout},
 		"servers": []node{{"url": "/"}},
-		"tags":    append(tags, node{"name": "server"}),
+		"tags":    tags,
 		"paths":   paths,
 		"security": []node{
 			{}, {"token": []string{}},

@@ -223,18 +223,23 @@ func (s *Store) makeSearch(ctx context.Context, path, source string, before fs.F
 	if err == nil && (before == nil || !os.SameFile(before, now)) {
 		return nil
 	}
-	// It is created under another name, so that no process sees an incomplete one.
+	// It is created under another name, so that no process sees an incomplete one, and while
+	// the old file exists: otherwise the system may give both the same number, and a process
+	// that waits here takes the new one for the old.
 	fresh := path + ".new"
-	for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal", fresh} {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	if err := create(fresh); err != nil {
 		return err
 	}
 	if err := s.fillSearch(ctx, fresh, source); err != nil {
 		return errors.Join(err, os.Remove(fresh))
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(err, os.Remove(fresh))
+		}
 	}
 	return os.Rename(fresh, path)
 }
