@@ -93,7 +93,12 @@ func (b *breaker) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 		return deem.Reply{}, err
 	}
 	if probe {
-		defer b.probed() // on any outcome, another request may go
+		defer func() { // on any outcome, another request may go
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.probing = false
+			b.notify()
+		}()
 	}
 	start := time.Now()
 	reply, err := b.inner.Complete(context.WithValue(ctx, breakerKey{}, b), req)
@@ -148,14 +153,6 @@ func (b *breaker) enter(ctx context.Context) (probe bool, err error) {
 	}
 }
 
-// probed ends a probe, so that another request may go.
-func (b *breaker) probed() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.probing = false
-	b.notify()
-}
-
 // notify wakes all waiters. The caller holds the lock.
 func (b *breaker) notify() {
 	if b.changed != nil {
@@ -200,14 +197,19 @@ func (b *breaker) failed(start time.Time, me *deem.ModelError, givenUp bool) err
 	}
 	lasted := time.Since(b.since)
 	if b.isAbsent(me) && (b.absent >= convincing && lasted >= maxAbsence || givenUp && me.Attempts >= convincing) {
-		b.stop(absentError(b.tries, lasted, me))
+		// The wire's error says what to do about it.
+		err := fmt.Errorf("no model answers: it was asked %d times in %v; the last time: %w", b.tries, lasted.Round(time.Second), me)
+		b.stop(&deem.ModelError{Kind: me.Kind, Fatal: true, Absent: true, Attempts: me.Attempts, Err: err})
 		return b.broken
 	}
 	outage := lasted >= maxSilence && (b.streak >= wary || b.tries >= plenty)
 	if b.streak < maxFailures && !outage {
 		return me
 	}
-	b.stop(outOfService(b.tries, lasted, me))
+	err := fmt.Errorf("the model is out of service: it was asked %d times in %v and did not answer once; the last time: %w",
+		b.tries, lasted.Round(time.Second), me)
+	b.stop(&deem.ModelError{Kind: me.Kind, Fatal: true, Attempts: me.Attempts, Err: deem.WithHint(err,
+		"finished items are kept; run the same command again later, with --retry-unjudged to ask again about unjudged items")})
 	return b.broken
 }
 
@@ -280,28 +282,10 @@ func over(ctx context.Context) error {
 
 // fatal makes the breaker of ctx stop the run if err means that no call can succeed.
 func fatal(ctx context.Context, err error) {
-	if err == nil {
-		return
-	}
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if b, guarded := ctx.Value(breakerKey{}).(*breaker); ok && guarded && me.Fatal {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.stop(err)
 	}
-}
-
-// outOfService returns the error that stops the run in an outage.
-func outOfService(attempts int, lasted time.Duration, last *deem.ModelError) error {
-	err := fmt.Errorf("the model is out of service: it was asked %d times in %v and did not answer once; the last time: %w",
-		attempts, lasted.Round(time.Second), last)
-	return &deem.ModelError{Kind: last.Kind, Fatal: true, Attempts: last.Attempts, Err: deem.WithHint(err,
-		"finished items are kept; run the same command again later, with --retry-unjudged to ask again about unjudged items")}
-}
-
-// absentError returns the error that stops a run whose server is absent. The wire's error
-// says what to do about it.
-func absentError(attempts int, lasted time.Duration, last *deem.ModelError) error {
-	err := fmt.Errorf("no model answers: it was asked %d times in %v; the last time: %w", attempts, lasted.Round(time.Second), last)
-	return &deem.ModelError{Kind: last.Kind, Fatal: true, Absent: true, Attempts: last.Attempts, Err: err}
 }

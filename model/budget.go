@@ -82,8 +82,13 @@ func (p *Purse) reserve(ctx context.Context, need int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if p.bank != nil {
-		return p.reserveLent(ctx, need)
+	for p.bank != nil {
+		if err := p.borrow(ctx, need); err != nil {
+			return err
+		}
+		if err := p.claim(ctx, need); !errors.Is(err, errShort) {
+			return err
+		}
 	}
 	return p.claim(ctx, need)
 }
@@ -153,7 +158,11 @@ func (p *Purse) serve() {
 // extend adds need to the caller's reservation. It never waits: two callers waiting for
 // each other's money would deadlock.
 func (p *Purse) extend(need int64) error {
-	p.borrowBriefly(need)
+	if p.bank != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), briefly)
+		defer cancel()
+		_ = p.borrow(ctx, need) // If the loan fails, the reservation fails below and reports it.
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped == nil && need > p.left() {
@@ -284,12 +293,14 @@ type hold struct {
 
 type holdKey struct{}
 
-// attemptEnded counts an attempt that ended in err as spent if it may be charged.
+// attemptEnded counts an attempt that ended in err as spent if the vendor may charge for it
+// although no reply arrived.
 func attemptEnded(ctx context.Context, err error) {
-	if !mayBeBilled(err) {
-		return
+	billed := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if me, ok := errors.AsType[*deem.ModelError](err); ok {
+		billed = me.Billed || me.Kind == deem.Timeout && me.Status == 0
 	}
-	for h, _ := ctx.Value(holdKey{}).(*hold); h != nil; h = h.outer {
+	for h, _ := ctx.Value(holdKey{}).(*hold); h != nil && billed; h = h.outer {
 		h.unsettled += h.worst
 	}
 }
@@ -306,13 +317,4 @@ func again(ctx context.Context) error {
 		h.reserved += h.worst
 	}
 	return nil
-}
-
-// mayBeBilled reports whether err is from an attempt that the vendor may charge for
-// although no reply arrived.
-func mayBeBilled(err error) bool {
-	if me, ok := errors.AsType[*deem.ModelError](err); ok {
-		return me.Billed || me.Kind == deem.Timeout && me.Status == 0
-	}
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -134,9 +134,11 @@ func (c *cached) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 			return deem.Reply{}, err
 		}
 		c.mu.Lock()
-		if reply, ok := c.recall(key); ok {
-			c.mu.Unlock()
-			return reply, nil
+		if !c.fresh {
+			if reply, ok := c.recent.get(key); ok {
+				c.mu.Unlock()
+				return asCached(reply), nil
+			}
 		}
 		f, ok := c.flights[key]
 		if !ok {
@@ -147,22 +149,18 @@ func (c *cached) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 		}
 		c.mu.Unlock()
 
-		if reply, settled, err := follow(ctx, f); settled {
-			return reply, err
+		select {
+		case <-f.done:
+			if !f.lost {
+				return asCached(f.reply), f.err
+			}
+		case <-ctx.Done():
+			return deem.Reply{}, ctx.Err()
 		}
 		if err := stopping(ctx); err != nil {
 			return deem.Reply{}, err // A new call would have to begin now.
 		}
 	}
-}
-
-// recall looks key up in memory. The caller holds the lock.
-func (c *cached) recall(key string) (deem.Reply, bool) {
-	if c.fresh {
-		return deem.Reply{}, false
-	}
-	reply, ok := c.recent.get(key)
-	return asCached(reply), ok
 }
 
 // lead makes the request for all callers that wait on f. It runs in the goroutine of the
@@ -191,8 +189,12 @@ func (c *cached) lead(ctx context.Context, f *flight, key string, req deem.Reque
 func (c *cached) ask(ctx context.Context, key string, req deem.Request) (deem.Reply, error) {
 	if c.replies != nil && !c.fresh {
 		reply, ok, err := c.replies.Reply(ctx, key)
+		if ctx.Err() != nil && err != nil {
+			return deem.Reply{}, ctx.Err()
+		}
 		if err != nil {
-			return deem.Reply{}, readError(ctx, err)
+			// It stops the run: continuing would pay again for stored replies.
+			return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("look up reply: %w", err)}
 		}
 		if ok {
 			reply.Key = key
@@ -207,26 +209,6 @@ func (c *cached) ask(ctx context.Context, key string, req deem.Request) (deem.Re
 		reply.Key = key
 	}
 	return reply, nil
-}
-
-// readError returns the error for a store that cannot be read. It stops the run: continuing
-// would pay again for stored replies.
-func readError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("look up reply: %w", err)}
-}
-
-// follow waits for a flight that another caller leads. settled is false if that caller was
-// interrupted.
-func follow(ctx context.Context, f *flight) (reply deem.Reply, settled bool, err error) {
-	select {
-	case <-f.done:
-		return asCached(f.reply), !f.lost, f.err
-	case <-ctx.Done():
-		return deem.Reply{}, true, ctx.Err()
-	}
 }
 
 // asCached returns reply marked as paid for earlier.

@@ -106,26 +106,3 @@ func (p *Purse) borrow(ctx context.Context, need int64) error {
 
 // briefly is how long a call in progress waits for more money.
 const briefly = 2 * time.Second
-
-// borrowBriefly is borrow for a call that already holds a reservation, and must not wait
-// for others that do.
-func (p *Purse) borrowBriefly(need int64) {
-	if p.bank == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), briefly)
-	defer cancel()
-	_ = p.borrow(ctx, need) // If the loan fails, the reservation fails later and reports it.
-}
-
-// reserveLent is reserve for a purse that borrows.
-func (p *Purse) reserveLent(ctx context.Context, need int64) error {
-	for {
-		if err := p.borrow(ctx, need); err != nil {
-			return err
-		}
-		if err := p.claim(ctx, need); !errors.Is(err, errShort) {
-			return err
-		}
-	}
-}

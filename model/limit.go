@@ -145,8 +145,15 @@ func (l *limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 		return deem.Reply{}, err
 	}
 	begun := false
-	// A panic in the wire must not leak the slot.
-	defer func() { l.release(begun) }()
+	defer func() { // A panic in the wire must not leak the slot.
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if begun {
+			l.calling--
+		}
+		l.places--
+		l.admit()
+	}()
 
 	estimate := l.estimate(req)
 	if err := l.spread(ctx, p, estimate); err != nil {
@@ -158,14 +165,24 @@ func (l *limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	if err := l.fleetBegin(ctx, estimate); err != nil {
 		return deem.Reply{}, err
 	}
-	l.begin(p)
+	l.mu.Lock()
+	l.calling++
+	if l.requests != nil || l.tokens != nil {
+		p.cut = l.level.cuts // it may have waited long since its slot was granted
+	}
+	l.mu.Unlock()
 	begun = true
 	reply, err := l.inner.Complete(ctx, req)
 	fatal(ctx, err) // before the slot goes to another caller, whose call would be in vain
+	used := reply.Usage.Input + reply.Usage.Output
 	if l.fleet != nil {
-		l.fleet.End(int(estimate), cmp.Or(reply.Usage.Input+reply.Usage.Output, int(estimate)))
+		l.fleet.End(int(estimate), cmp.Or(used, int(estimate)))
 	}
-	l.settle(estimate, reply, err)
+	// A failed call used no known tokens, but a 429 is not a reason to hurry, so its
+	// estimate stays spent.
+	if l.tokens != nil && err == nil && used != 0 {
+		l.tokens.give(estimate - float64(used))
+	}
 	l.learn(p, err)
 	return reply, err
 }
@@ -217,27 +234,6 @@ func (l *limiter) leave(e *list.Element) {
 	default:
 		l.waiting.Remove(e)
 	}
-}
-
-// begin records that a call is made now.
-func (l *limiter) begin(p *place) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.calling++
-	if l.requests != nil || l.tokens != nil {
-		p.cut = l.level.cuts // it may have waited long since its slot was granted
-	}
-}
-
-// release frees a slot.
-func (l *limiter) release(begun bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if begun {
-		l.calling--
-	}
-	l.places--
-	l.admit()
 }
 
 // grant gives p a slot if there is one. The caller holds the lock.
@@ -299,12 +295,6 @@ func (l *limiter) resume() {
 	l.admit()
 }
 
-// lift ends a pause early. The caller holds the lock, and calls admit.
-func (l *limiter) lift() {
-	l.paused = time.Time{}
-	l.wake.Stop()
-}
-
 // spread waits until the rates allow a call and any pause that began meanwhile is over.
 func (l *limiter) spread(ctx context.Context, p *place, tokens float64) error {
 	if l.requests == nil && l.tokens == nil {
@@ -360,24 +350,16 @@ func (l *limiter) estimate(req deem.Request) float64 {
 	return float64(size/4 + output)
 }
 
-// settle returns the unused part of an estimate, or takes what the call used beyond it. A
-// failed call used no known tokens, but a 429 is not a reason to hurry, so its estimate
-// stays spent.
-func (l *limiter) settle(estimate float64, reply deem.Reply, err error) {
-	used := float64(reply.Usage.Input + reply.Usage.Output)
-	if l.tokens == nil || err != nil || used == 0 {
-		return
-	}
-	l.tokens.give(estimate - used)
-}
-
 // learn adapts the level to the outcome of a call.
 func (l *limiter) learn(p *place, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	after, sign := overload(err)
+	if sign == vague {
+		l.suspicion++
+	}
 	switch {
-	case sign == plain, sign == vague && l.suspect():
+	case sign == plain, sign == vague && l.suspicion >= suspicious:
 		if expected := l.level.refuse(p.cut, l.calling-1); !expected {
 			l.pause(max(after, l.backoff()))
 		}
@@ -407,18 +389,12 @@ func (l *limiter) probe(p *place) {
 	switch {
 	case !l.pausing():
 	case p.probe:
-		l.lift()
+		l.paused = time.Time{}
+		l.wake.Stop()
 	case l.probes < maxProbes && !l.probeFree:
 		l.probes++
 		l.probeFree = true
 	}
-}
-
-// suspect counts an ambiguous sign of overload, and reports whether there have been enough
-// of them lately. The caller holds the lock.
-func (l *limiter) suspect() bool {
-	l.suspicion++
-	return l.suspicion >= suspicious
 }
 
 // A sign is what an error says about the vendor's load.

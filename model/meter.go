@@ -64,27 +64,22 @@ func (mt *metered) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	reply.Latency = took
 	reply.Attempts = max(1, reply.Attempts)
 	reply.Unpriced = !mt.priced
-	if mt.priced {
-		if !mt.price.free() && !believable(reply.Usage, req, reply) {
+	if !mt.priced {
+		mt.unpriced.Add(1)
+	} else {
+		free := mt.price.Input == 0 && mt.price.Output == 0
+		if !free && !believable(reply.Usage, req, reply) {
 			reply.Usage = estimateUsage(mt.Name(), req, reply)
 			mt.estimated.Add(1)
 		}
 		reply.CostMicros = mt.price.Cost(reply.Usage)
 	}
-	mt.count(reply)
-	return reply, nil
-}
-
-// count adds a reply to the totals.
-func (mt *metered) count(reply deem.Reply) {
 	mt.input.Add(int64(reply.Usage.Input))
 	mt.output.Add(int64(reply.Usage.Output))
 	mt.cachedInput.Add(int64(reply.Usage.CachedInput))
 	mt.reasoning.Add(int64(reply.Usage.Reasoning))
 	mt.cost.Add(reply.CostMicros)
-	if reply.Unpriced {
-		mt.unpriced.Add(1)
-	}
+	return reply, nil
 }
 
 // TotalsOf returns the counts so far of the meter in m, or zeros if m has none. It may be

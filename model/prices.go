@@ -93,19 +93,7 @@ func (p Price) Cost(u deem.Usage) int64 {
 		lo, carry = bits.Add64(lo, l, 0)
 		hi += h + carry
 	}
-	return roundUp(hi, lo)
-}
-
-// free reports whether calls cost nothing.
-func (p Price) free() bool { return p.Input == 0 && p.Output == 0 }
-
-// dearest is the maximum cost of a call: ten million dollars, which exceeds any budget.
-// Higher numbers would overflow in the sums of a run, and so pass any budget.
-const dearest = 10_000_000 * 1_000_000
-
-// roundUp divides a two-word number by a million, rounding up.
-func roundUp(hi, lo uint64) int64 {
-	lo, carry := bits.Add64(lo, 999_999, 0)
+	lo, carry := bits.Add64(lo, 999_999, 0) // to round up
 	hi += carry
 	if hi >= 1_000_000 { // The quotient itself has two words.
 		return dearest
@@ -113,6 +101,10 @@ func roundUp(hi, lo uint64) int64 {
 	micros, _ := bits.Div64(hi, lo, 1_000_000)
 	return int64(min(micros, dearest))
 }
+
+// dearest is the maximum cost of a call: ten million dollars, which exceeds any budget.
+// Higher numbers would overflow in the sums of a run, and so pass any budget.
+const dearest = 10_000_000 * 1_000_000
 
 // version matches the suffixes that vendors append to the name of a model for one version:
 // a date (-2024-08-06, -20250514, @20250514, -0613, -preview-05-20, -preview-09-2025), a
@@ -145,7 +137,14 @@ var free = []Price{{Model: "fake:"}, {Model: "replay:"}, {Model: "ollama:"}, {Mo
 func (p Prices) Of(name, tier string) (price Price, known bool) {
 	tables := [][]Price{free, p.Entries, BuiltinPrices().Entries}
 	for i, entries := range tables {
-		if e, ok := longest(entries, name); ok && !known && (tier == "" || i < 2) {
+		var e Price
+		ok := false
+		for _, entry := range entries {
+			if entry.matches(name) && (!ok || len(entry.Model) > len(e.Model)) {
+				e, ok = entry, true
+			}
+		}
+		if ok && !known && (tier == "" || i < 2) {
 			price, known = e, true
 		} else if ok {
 			price.Batch, price.Window = cmp.Or(price.Batch, e.Batch), cmp.Or(price.Window, e.Window)
@@ -154,14 +153,27 @@ func (p Prices) Of(name, tier string) (price Price, known bool) {
 	return price, known
 }
 
-// longest returns the longest entry that matches name.
-func longest(entries []Price, name string) (best Price, ok bool) {
-	for _, e := range entries {
-		if e.matches(name) && (!ok || len(e.Model) > len(best.Model)) {
-			best, ok = e, true
-		}
+// A tiered model requests a service tier of its vendor, such as OpenAI's "flex" or
+// "priority". Tiers have their own prices, half or twice the usual ones; the built-in table
+// has only the usual ones.
+type tiered interface {
+	// ServiceTier returns the requested tier, or "" for the vendor's default.
+	ServiceTier() string
+}
+
+// TierOf returns the service tier that m, or the model it wraps, requests, if the tier has
+// its own price, and otherwise "".
+func TierOf(m deem.Model) string {
+	t, ok := As[tiered](m)
+	if !ok {
+		return ""
 	}
-	return best, ok
+	switch tier := t.ServiceTier(); tier {
+	case "auto", "default", "standard":
+		return ""
+	default:
+		return tier
+	}
 }
 
 //go:embed prices.json
@@ -192,7 +204,17 @@ func parsePrices(file string, data []byte) (Prices, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&p); err != nil {
-		return Prices{}, priceProblem(file, data, dec, err)
+		offset := int(dec.InputOffset())
+		if se, ok := errors.AsType[*json.SyntaxError](err); ok {
+			offset = int(se.Offset)
+		} else if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			offset = int(te.Offset)
+		} else if re, ok := errors.AsType[*numberError](err); ok {
+			offset = bytes.Index(data, []byte(re.text))
+		} else if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+			offset = bytes.Index(data, []byte(name))
+		}
+		return Prices{}, problemAt(file, data, offset, strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return Prices{}, problemAt(file, data, int(dec.InputOffset()), "text after the end of the table")
@@ -203,7 +225,12 @@ func parsePrices(file string, data []byte) (Prices, error) {
 			return Prices{}, problemAt(file, data, 0, fmt.Sprintf("entry %d names no model", i+1))
 		}
 		if says := e.problem(seen[e.Model]); says != "" {
-			return Prices{}, problemAt(file, data, entryOffset(data, e.Model), says)
+			quoted, err := json.Marshal(e.Model)
+			if err != nil {
+				panic(err) // a string can always be encoded
+			}
+			// Of two entries for a model, the later one is the mistake.
+			return Prices{}, problemAt(file, data, bytes.LastIndex(data, quoted), says)
 		}
 		seen[e.Model] = true
 	}
@@ -223,31 +250,6 @@ func (p Price) problem(again bool) string {
 		return fmt.Sprintf("model %q has a window of %d tokens", p.Model, p.Window)
 	}
 	return ""
-}
-
-// priceProblem returns an error with the line at which parsing failed.
-func priceProblem(file string, data []byte, dec *json.Decoder, err error) error {
-	offset := int(dec.InputOffset())
-	if se, ok := errors.AsType[*json.SyntaxError](err); ok {
-		offset = int(se.Offset)
-	} else if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		offset = int(te.Offset)
-	} else if re, ok := errors.AsType[*numberError](err); ok {
-		offset = bytes.Index(data, []byte(re.text))
-	} else if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		offset = bytes.Index(data, []byte(name))
-	}
-	return problemAt(file, data, offset, strings.TrimPrefix(err.Error(), "json: "))
-}
-
-// entryOffset returns the offset of the last entry for a model: of two, the later one is
-// the mistake.
-func entryOffset(data []byte, model string) int {
-	quoted, err := json.Marshal(model)
-	if err != nil {
-		panic(err) // a string can always be encoded
-	}
-	return bytes.LastIndex(data, quoted)
 }
 
 // problemAt returns a problem at the line of the given byte offset. A negative offset means

@@ -89,7 +89,7 @@ func (r *retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 			reply.Attempts = attempt
 			return reply, nil
 		}
-		if timedOut(err) {
+		if me, ok := errors.AsType[*deem.ModelError](err); ok && me.Kind == deem.Timeout {
 			timeouts++
 		}
 		pause, more := r.pause(err, attempt, timeouts)
@@ -126,12 +126,6 @@ func (r *retrier) pause(err error, attempt, timeouts int) (time.Duration, bool) 
 		return max(turn, me.RetryAfter+r.jitter(1)), true
 	}
 	return max(turn, r.jitter(attempt)), true
-}
-
-// timedOut reports whether err is a timeout.
-func timedOut(err error) bool {
-	me, ok := errors.AsType[*deem.ModelError](err)
-	return ok && me.Kind == deem.Timeout
 }
 
 // jitter returns a random time up to Base doubled with each attempt, at most Max. It is at

@@ -42,8 +42,17 @@ func (s *paramFilter) Complete(ctx context.Context, req deem.Request) (deem.Repl
 	for {
 		asked, gone := s.without(req)
 		reply, err := s.inner.Complete(ctx, asked)
+		if err == nil && len(gone) > 0 {
+			v, err := url.ParseQuery(reply.Dropped)
+			if err != nil {
+				v = url.Values{}
+			}
+			for param, why := range gone {
+				v.Set(param, why)
+			}
+			reply.Dropped = v.Encode()
+		}
 		if err == nil {
-			reply.Dropped = withDropped(reply.Dropped, gone)
 			return reply, nil
 		}
 		me, ok := errors.AsType[*deem.ModelError](err)
@@ -84,19 +93,4 @@ func (s *paramFilter) without(req deem.Request) (deem.Request, map[string]string
 		}
 	}
 	return req, gone
-}
-
-// withDropped adds parameters and reasons to those of a reply.
-func withDropped(dropped string, more map[string]string) string {
-	if len(more) == 0 {
-		return dropped
-	}
-	v, err := url.ParseQuery(dropped)
-	if err != nil {
-		v = url.Values{}
-	}
-	for param, why := range more {
-		v.Set(param, why)
-	}
-	return v.Encode()
 }

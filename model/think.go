@@ -88,17 +88,14 @@ func (p *probing) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	case <-ctx.Done():
 		return deem.Reply{}, ctx.Err()
 	}
-	if err := p.stopReason(); err != nil {
-		return deem.Reply{}, err
+	p.mu.Lock()
+	stopped := p.stopped
+	p.mu.Unlock()
+	if stopped != nil {
+		return deem.Reply{}, stopped
 	}
 	reply, err := p.inner.Complete(ctx, req)
 	return p.learn(req, reply, err)
-}
-
-func (p *probing) stopReason() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.stopped
 }
 
 // learn examines a reply. An error says nothing about the model: then other callers need

@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,12 +103,26 @@ func (a awsSigner) Authorize(r *http.Request, body []byte) (secret string, err e
 		r.Header.Set("X-Amz-Security-Token", a.Session)
 	}
 	headers, signed := canonicalHeaders(r)
-	request := strings.Join([]string{r.Method, canonicalPath(r.URL), canonicalQuery(r.URL), headers, signed, hexHash(body)}, "\n")
+	// Each segment of the sent path is escaped once more, as all services except S3 require.
+	path := strings.Split(cmp.Or(r.URL.EscapedPath(), "/"), "/")
+	for i, segment := range path {
+		path[i] = escape(segment)
+	}
+	var query []string
+	for name, values := range r.URL.Query() {
+		for _, v := range values {
+			query = append(query, escape(name)+"="+escape(v))
+		}
+	}
+	slices.Sort(query)
+	request := strings.Join([]string{r.Method, strings.Join(path, "/"), strings.Join(query, "&"), headers, signed, hexHash(body)}, "\n")
 	scope := strings.Join([]string{stamp[:8], a.Region, a.Service, "aws4_request"}, "/")
 	text := strings.Join([]string{"AWS4-HMAC-SHA256", stamp, scope, hexHash([]byte(request))}, "\n")
 	key := []byte("AWS4" + a.Secret)
 	for _, part := range append(strings.Split(scope, "/"), text) {
-		key = mac(key, part)
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(part))
+		key = mac.Sum(nil)
 	}
 	r.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%s", a.Key, scope, signed, hex.EncodeToString(key)))
 	return a.Session, nil
@@ -129,37 +143,12 @@ func canonicalHeaders(r *http.Request) (lines, names string) {
 		}
 		values[name] = strings.Join(trimmed, ",")
 	}
-	var keys []string
-	for name := range values {
-		keys = append(keys, name)
-	}
-	slices.Sort(keys)
+	keys := slices.Sorted(maps.Keys(values))
 	var b strings.Builder
 	for _, name := range keys {
 		b.WriteString(name + ":" + values[name] + "\n")
 	}
 	return b.String(), strings.Join(keys, ";")
-}
-
-// canonicalPath returns the path as it is signed: each segment of the sent path is escaped
-// once more, as all services except S3 require.
-func canonicalPath(u *url.URL) string {
-	segments := strings.Split(cmp.Or(u.EscapedPath(), "/"), "/")
-	for i, s := range segments {
-		segments[i] = escape(s)
-	}
-	return strings.Join(segments, "/")
-}
-
-func canonicalQuery(u *url.URL) string {
-	var pairs []string
-	for name, values := range u.Query() {
-		for _, v := range values {
-			pairs = append(pairs, escape(name)+"="+escape(v))
-		}
-	}
-	slices.Sort(pairs)
-	return strings.Join(pairs, "&")
 }
 
 // escape escapes all bytes except the unreserved characters of RFC 3986.
@@ -178,10 +167,4 @@ func escape(s string) string {
 func hexHash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-func mac(key []byte, text string) []byte {
-	h := hmac.New(sha256.New, key)
-	h.Write([]byte(text))
-	return h.Sum(nil)
 }

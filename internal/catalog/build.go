@@ -73,7 +73,11 @@ func (p Parts) build(s judge.Spec, depth int) (deem.Judge, error) {
 		}
 		return judge.New(protocol, m), nil
 	case judge.KindRule:
-		return p.rule(s)
+		j, err := p.named(s)
+		if err != nil {
+			return nil, err
+		}
+		return j, benchmark.SameJudge(judge.SpecOf(j), s)
 	case judge.KindPeople:
 		return cascade.People(), nil
 	case judge.KindPanel, judge.KindRepeat, judge.KindCascade, judge.KindPairwise, judge.KindRules:
@@ -161,15 +165,7 @@ func fitted(m judge.Member, j deem.Judge) error {
 		"fit it again: deem cascade fit --labels FILE; or choose the model and the reading that it was fitted with")
 }
 
-// rule returns the named rule.
-func (p Parts) rule(s judge.Spec) (deem.Judge, error) {
-	j, err := p.named(s)
-	if err != nil {
-		return nil, err
-	}
-	return j, benchmark.SameJudge(judge.SpecOf(j), s)
-}
-
+// named returns the named rule.
 func (p Parts) named(s judge.Spec) (deem.Judge, error) {
 	if b, ok := benchmark.All().OfJudge(s.Name); ok {
 		j, err := b.Judge(s.Name, benchmark.Options{Reading: s.Reading, With: s.Options})

@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,7 +36,11 @@ func chooseComposed(name string, o JudgeOptions, depth int) (Choice, bool, error
 	if !LooksLikeFile(name) {
 		return Choice{}, false, nil
 	}
-	d, ok, err := loadComposition(name)
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return Choice{}, true, usage.Mark(err)
+	}
+	d, ok, err := ParseComposition(name, data)
 	if err != nil || !ok {
 		return Choice{}, ok || err != nil, usage.Mark(err)
 	}
@@ -65,8 +71,12 @@ func compositeOf(d *Composition, o JudgeOptions, depth int) (Choice, error) {
 		if err != nil {
 			return Choice{}, err
 		}
+		name := chosen.Name()
+		if m.Model != "" {
+			name += "@" + m.Model
+		}
 		member := judge.Member{
-			Name: memberName(m, chosen), Weight: m.Weight, Threshold: m.Threshold, Judge: chosen.Spec,
+			Name: cmp.Or(m.Name, name), Weight: m.Weight, Threshold: m.Threshold, Judge: chosen.Spec,
 			Fitted: m.Hash, Place: fmt.Sprintf("%s:%d", d.File, m.Line),
 		}
 		c.Spec.Members = append(c.Spec.Members, member)
@@ -97,8 +107,15 @@ func chooseMember(d *Composition, m Member, o JudgeOptions, depth int) (Choice, 
 		name = d.Path(name)
 	}
 	c, err := chooseAt(name, o, true, depth+1)
+	if err != nil && d.File != "" {
+		hint := deem.HintOf(err)
+		err = usage.Mark(fmt.Errorf("%s:%d: %w", d.File, m.Line, err))
+		if hint != "" {
+			err = deem.WithHint(err, "%s", hint)
+		}
+	}
 	if err != nil {
-		return Choice{}, atMember(d, m, err)
+		return Choice{}, err
 	}
 	if !c.Spec.Asks() && !c.Spec.Composed() && m.Model != "" {
 		return Choice{}, d.Problem(m, "%s is a rule and asks no model", c.Name())
@@ -115,32 +132,6 @@ func (c Choice) asking(name string) Choice {
 		return leaf, nil
 	})
 	return c
-}
-
-// atMember adds the location of the member to an error.
-func atMember(d *Composition, m Member, err error) error {
-	if d.File == "" {
-		return err
-	}
-	hint := deem.HintOf(err)
-	err = usage.Mark(fmt.Errorf("%s:%d: %w", d.File, m.Line, err))
-	if hint != "" {
-		return deem.WithHint(err, "%s", hint)
-	}
-	return err
-}
-
-// memberName returns the name of a member: its own, or that of its judge, with the model if
-// it names one. The single judge of repeat and pairwise needs no name.
-func memberName(m Member, c Choice) string {
-	switch {
-	case m.Name != "":
-		return m.Name
-	case m.Model != "":
-		return c.Name() + "@" + m.Model
-	default:
-		return c.Name()
-	}
 }
 
 // Repeated returns a judge that asks another several times.

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -84,16 +83,6 @@ type Fitted struct {
 	Decided   int     `yaml:"decided" json:"decided"`   // how many of these reach the threshold
 	Wrong     int     `yaml:"wrong" json:"wrong"`       // how many of these disagree with people
 	Bound     float64 `yaml:"bound" json:"bound"`       // upper bound of the share of wrong decisions, at level 1-delta
-}
-
-// loadComposition reads a file. It reports false if the file names no kind, and so is that of another
-// judge.
-func loadComposition(path string) (*Composition, bool, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, false, err
-	}
-	return ParseComposition(path, data)
 }
 
 // ParseComposition parses the text of a file; name is shown in errors. It reports false if the text

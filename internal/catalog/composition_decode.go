@@ -34,6 +34,7 @@ func (x *compositionDecoder) mapping(n *yaml.Node, what string, known compositio
 		x.bad(n, "%s wants keys and values, as \"key: value\"", what)
 		return
 	}
+	names := slices.Sorted(maps.Keys(known))
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -41,24 +42,19 @@ func (x *compositionDecoder) mapping(n *yaml.Node, what string, known compositio
 			value = value.Alias
 		}
 		read, ok := known[key.Value]
+		near := text.Closest(key.Value, names)
 		switch {
 		case seen[key.Value]:
 			x.bad(key, "%s has the key %q twice", what, key.Value)
+		case !ok && near != "":
+			x.bad(key, "%s has no key %q; did you mean %q?", what, key.Value, near)
 		case !ok:
-			x.unknown(key, what, slices.Sorted(maps.Keys(known)))
+			x.bad(key, "%s has no key %q; it has %s", what, key.Value, strings.Join(names, ", "))
 		default:
 			read(value)
 		}
 		seen[key.Value] = true
 	}
-}
-
-func (x *compositionDecoder) unknown(key *yaml.Node, what string, known []string) {
-	if near := text.Closest(key.Value, known); near != "" {
-		x.bad(key, "%s has no key %q; did you mean %q?", what, key.Value, near)
-		return
-	}
-	x.bad(key, "%s has no key %q; it has %s", what, key.Value, strings.Join(known, ", "))
 }
 
 // into returns a function that reads a value of the type of to.
@@ -173,16 +169,11 @@ func (x *compositionDecoder) check(root *yaml.Node) {
 	case d.Kind == judge.KindCascade && len(d.Members) < 2:
 		x.bad(root, "a cascade wants two stages or more")
 	case d.Kind == judge.KindCascade && d.Promise != nil:
-		x.checkPromise()
-	}
-}
-
-// checkPromise rejects a guarantee for thresholds that were not fitted.
-func (x *compositionDecoder) checkPromise() {
-	for _, m := range x.d.Members[:len(x.d.Members)-1] {
-		if m.Fitted == nil || m.Hash == "" || m.Threshold == nil {
-			x.problems.Add(deem.Problem{File: x.file, Line: m.Line, Message: "the cascade makes a promise, and this stage has no threshold that was fitted for a judge; " +
-				"deem cascade fit writes both"})
+		for _, m := range d.Members[:len(d.Members)-1] {
+			if m.Fitted == nil || m.Hash == "" || m.Threshold == nil {
+				x.problems.Add(deem.Problem{File: x.file, Line: m.Line, Message: "the cascade makes a promise, and this stage has no threshold that was fitted for a judge; " +
+					"deem cascade fit writes both"})
+			}
 		}
 	}
 }

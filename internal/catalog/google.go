@@ -120,24 +120,20 @@ func (g *googleAccount) Token(ctx context.Context) (string, error) {
 	if g.token != "" && now().Add(time.Minute).Before(g.expires) {
 		return g.token, nil
 	}
-	form, err := g.account.grant(now())
-	if err != nil {
-		return "", err
+	form := url.Values{
+		"grant_type": {"refresh_token"}, "refresh_token": {g.account.RefreshToken},
+		"client_id": {g.account.ClientID}, "client_secret": {g.account.ClientSecret},
 	}
+	if g.account.Type != "authorized_user" {
+		assertion, err := g.account.assertion(now())
+		if err != nil {
+			return "", err
+		}
+		form = url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
+	}
+	var err error
 	g.token, g.expires, err = g.exchange(ctx, form, now())
 	return g.token, err
-}
-
-// grant returns the form that is exchanged for a token.
-func (a account) grant(now time.Time) (url.Values, error) {
-	if a.Type == "authorized_user" {
-		return url.Values{
-			"grant_type": {"refresh_token"}, "refresh_token": {a.RefreshToken},
-			"client_id": {a.ClientID}, "client_secret": {a.ClientSecret},
-		}, nil
-	}
-	assertion, err := a.assertion(now)
-	return url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}, err
 }
 
 func (a account) tokenURI() string { return cmp.Or(a.TokenURI, "https://oauth2.googleapis.com/token") }

@@ -131,8 +131,18 @@ func (p Provider) vendor() Vendor {
 
 // open opens a model of the provider.
 func (p Provider) open(name string, at access) (deem.Model, error) {
-	base := p.base(at)
-	at.base = base
+	if at.base == "" {
+		at.base = placeholder.ReplaceAllStringFunc(p.URL, func(m string) string {
+			return url.PathEscape(cmp.Or(at.env.Get(m[1:len(m)-1]), "any")) // Without it, no call is made.
+		})
+	}
+	if at.base == "" && p.Wire != "bedrock" {
+		at.base = "http://" + p.Name + ".invalid/v1"
+	}
+	if u, err := url.Parse(at.base); err == nil && p.Path != "" && strings.Trim(u.Path, "/") == "" {
+		u.Path = p.Path
+		at.base = u.String()
+	}
 	var authorize openai.Authorize
 	region := at.env.Get("AWS_REGION")
 	if at.key == "" && !at.noCalls {
@@ -175,23 +185,4 @@ func (p Provider) open(name string, at access) (deem.Model, error) {
 		}
 	}
 	return openai.New(o)
-}
-
-// base returns the base URL of the provider: the given one, or its own with the variables
-// filled in.
-func (p Provider) base(at access) string {
-	base := at.base
-	if base == "" {
-		base = placeholder.ReplaceAllStringFunc(p.URL, func(m string) string {
-			return url.PathEscape(cmp.Or(at.env.Get(m[1:len(m)-1]), "any")) // Without it, no call is made.
-		})
-	}
-	if base == "" && p.Wire != "bedrock" {
-		base = "http://" + p.Name + ".invalid/v1"
-	}
-	if u, err := url.Parse(base); err == nil && p.Path != "" && strings.Trim(u.Path, "/") == "" {
-		u.Path = p.Path
-		base = u.String()
-	}
-	return base
 }

@@ -119,7 +119,7 @@ func replyAnthropic(reply deem.Reply) Raw {
 	}
 	u := reply.Usage
 	written := (u.Input - u.CachedInput) / 2 // the rest of the input comes in two counts
-	body, err := json.Marshal(map[string]any{
+	body := encode(map[string]any{
 		"id":            "msg_1",
 		"type":          "message",
 		"role":          "assistant",
@@ -137,23 +137,16 @@ func replyAnthropic(reply deem.Reply) Raw {
 			"service_tier":                "standard",
 		},
 	})
-	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // It always has a JSON encoding.
-	}
-	return Raw{Body: string(body), Header: map[string]string{"Request-Id": reply.RequestID}}
+	return Raw{Body: body, Header: map[string]string{"Request-Id": reply.RequestID}}
 }
 
 // anthropicError returns the body of an error.
 func anthropicError(kind, message string) string {
-	body, err := json.Marshal(map[string]any{
+	return encode(map[string]any{
 		"type":       "error",
 		"error":      map[string]any{"type": kind, "message": message},
 		"request_id": "req_1",
 	})
-	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode error: %v", err)) // It always has a JSON encoding.
-	}
-	return string(body)
 }
 
 // anthropicErrors are the errors of Anthropic and of proxies in front of it.

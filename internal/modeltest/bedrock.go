@@ -106,7 +106,7 @@ func replyBedrock(reply deem.Reply) Raw {
 		content = append(content, map[string]any{"text": reply.Text})
 	}
 	u := reply.Usage
-	body, err := json.Marshal(map[string]any{
+	body := encode(map[string]any{
 		"output":     map[string]any{"message": map[string]any{"role": "assistant", "content": content}},
 		"stopReason": reason,
 		"usage": map[string]any{
@@ -115,18 +115,12 @@ func replyBedrock(reply deem.Reply) Raw {
 		},
 		"metrics": map[string]any{"latencyMs": 551},
 	})
-	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // It always has a JSON encoding.
-	}
-	return Raw{Body: string(body), Header: map[string]string{"X-Amzn-Requestid": reply.RequestID}}
+	return Raw{Body: body, Header: map[string]string{"X-Amzn-Requestid": reply.RequestID}}
 }
 
 func bedrockError(status int, kind, message string) Raw {
-	body, err := json.Marshal(map[string]string{"message": message})
-	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode error: %v", err)) // It always has a JSON encoding.
-	}
-	return Raw{Status: status, Body: string(body), Header: map[string]string{"X-Amzn-Errortype": kind + ":http://internal.amazon.com/coral/com.amazon.bedrock/"}}
+	body := encode(map[string]string{"message": message})
+	return Raw{Status: status, Body: body, Header: map[string]string{"X-Amzn-Errortype": kind + ":http://internal.amazon.com/coral/com.amazon.bedrock/"}}
 }
 
 // bedrockErrors are the errors of Bedrock and of proxies in front of it.

@@ -18,7 +18,7 @@ func Google() Wire {
 	return Wire{
 		Read:       readGoogle,
 		Reply:      replyGoogle,
-		Errors:     googleErrors(),
+		Errors:     googleErrors,
 		RateLimits: googleRateLimits(),
 		Lacks:      []string{"Refusal", "Fingerprint"},
 	}
@@ -157,7 +157,7 @@ func replyGoogle(reply deem.Reply) Raw {
 		candidate["logprobsResult"] = logprobsGoogle(reply.Logprobs)
 	}
 	u := reply.Usage
-	return encodeGoogle(map[string]any{
+	body, err := json.MarshalIndent(map[string]any{
 		"candidates":   []any{candidate},
 		"modelVersion": reply.Model,
 		"responseId":   reply.RequestID,
@@ -168,7 +168,11 @@ func replyGoogle(reply deem.Reply) Raw {
 			"thoughtsTokenCount":      u.Reasoning,
 			"totalTokenCount":         u.Input + u.Output,
 		},
-	})
+	}, "", "  ")
+	if err != nil {
+		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // log-probabilities that are not numbers
+	}
+	return Raw{Body: string(body), Header: map[string]string{"Content-Type": "application/json; charset=UTF-8"}}
 }
 
 // logprobsGoogle encodes log-probabilities.
@@ -188,27 +192,14 @@ func logprobsGoogle(tokens []deem.TokenLogprob) any {
 	return map[string]any{"chosenCandidates": chosen, "topCandidates": top}
 }
 
-// encodeGoogle returns v as a body.
-func encodeGoogle(v any) Raw {
-	body, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // log-probabilities that are not numbers
-	}
-	return Raw{Body: string(body), Header: map[string]string{"Content-Type": "application/json; charset=UTF-8"}}
-}
-
 // googleError returns the body of an error: a google.rpc.Status, with details that are
 // already JSON.
 func googleError(code int, status, message string, details ...string) Raw {
-	text, err := json.Marshal(message)
-	if err != nil {
-		panic(err) // Every string can be encoded.
-	}
 	list := ""
 	if len(details) > 0 {
 		list = `,"details":[` + strings.Join(details, ",") + `]`
 	}
-	return Raw{Status: code, Body: fmt.Sprintf(`{"error":{"code":%d,"message":%s,"status":%q%s}}`, code, text, status, list)}
+	return Raw{Status: code, Body: fmt.Sprintf(`{"error":{"code":%d,"message":%s,"status":%q%s}}`, code, encode(message), status, list)}
 }
 
 // The details of errors.
@@ -223,105 +214,91 @@ const (
 )
 
 // googleErrors are the errors of the Gemini API, and of proxies in front of it.
-func googleErrors() map[Trouble][]Raw {
-	return together(googlePassing(), googleFatal(), googleOwn())
-}
+var googleErrors = map[Trouble][]Raw{
+	// These are transient.
+	ServerError: {
+		googleError(500, "INTERNAL", "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting"),
+		{Status: 502, Body: "<!DOCTYPE html>\n<html lang=en>\n<title>Error 502 (Server Error)!!1</title>\n<p><b>502.</b> <ins>That’s an error.</ins></html>"},
+		{Status: 500, Body: ""},
+		googleError(409, "ABORTED", "The operation was aborted."),
+		googleError(499, "CANCELLED", "The operation was cancelled."),
+		{Status: 200, Body: `{"error":{"code":500,"message":"Upstream error","status":"INTERNAL"}}`},
+	},
+	Overloaded: {
+		googleError(503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+		{Status: 503, Body: "[" + googleError(503, "UNAVAILABLE", "This model is currently experiencing high demand.").Body + "]"},
+	},
+	RateLimited: {
+		googleError(429, "RESOURCE_EXHAUSTED", googleExceeded+"\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_paid_tier_input_token_count, limit: 1000000, model: gemini-2.5-flash\nPlease retry in 38.4s.", googleHelp, googleMinQuota, googleRetry),
+		googleError(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."),
+		{Status: 429, Body: "Too Many Requests"},
+	},
+	GatewayTimeout: {
+		googleError(504, "DEADLINE_EXCEEDED", "The request timed out. Please try again."),
+		{Status: 504, Body: "upstream request timeout"},
+	},
+	Garbled: {
+		{Body: ""},
+		{Body: `{"candidates":[{"content":{"parts":[{"text":"yes`},
+		{Body: "not JSON at all"},
+		{Body: `{"candidates":[]}`},
+		{Body: `{"usageMetadata":{"promptTokenCount":10}}`},
+		{Body: "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"},
+		{Body: `{"candidates":[{"content":{"parts":[{"text":42}]}}]}`},
+		{Body: "[1,2,3]"},
+	},
 
-// googlePassing are the transient errors.
-func googlePassing() map[Trouble][]Raw {
-	return map[Trouble][]Raw{
-		ServerError: {
-			googleError(500, "INTERNAL", "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting"),
-			{Status: 502, Body: "<!DOCTYPE html>\n<html lang=en>\n<title>Error 502 (Server Error)!!1</title>\n<p><b>502.</b> <ins>That’s an error.</ins></html>"},
-			{Status: 500, Body: ""},
-			googleError(409, "ABORTED", "The operation was aborted."),
-			googleError(499, "CANCELLED", "The operation was cancelled."),
-			{Status: 200, Body: `{"error":{"code":500,"message":"Upstream error","status":"INTERNAL"}}`},
-		},
-		Overloaded: {
-			googleError(503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
-			{Status: 503, Body: "[" + googleError(503, "UNAVAILABLE", "This model is currently experiencing high demand.").Body + "]"},
-		},
-		RateLimited: {
-			googleError(429, "RESOURCE_EXHAUSTED", googleExceeded+"\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_paid_tier_input_token_count, limit: 1000000, model: gemini-2.5-flash\nPlease retry in 38.4s.", googleHelp, googleMinQuota, googleRetry),
-			googleError(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."),
-			{Status: 429, Body: "Too Many Requests"},
-		},
-		GatewayTimeout: {
-			googleError(504, "DEADLINE_EXCEEDED", "The request timed out. Please try again."),
-			{Status: 504, Body: "upstream request timeout"},
-		},
-		Garbled: {
-			{Body: ""},
-			{Body: `{"candidates":[{"content":{"parts":[{"text":"yes`},
-			{Body: "not JSON at all"},
-			{Body: `{"candidates":[]}`},
-			{Body: `{"usageMetadata":{"promptTokenCount":10}}`},
-			{Body: "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"},
-			{Body: `{"candidates":[{"content":{"parts":[{"text":42}]}}]}`},
-			{Body: "[1,2,3]"},
-		},
-	}
-}
+	// After these, no further request can succeed.
+	QuotaExhausted: {
+		googleError(429, "RESOURCE_EXHAUSTED", googleExceeded+"\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 20, model: gemini-2.5-flash\nPlease retry in 38.4s.", googleHelp, googleDayQuota, googleRetry),
+		googleError(429, "RESOURCE_EXHAUSTED", googleExceeded+"\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_input_token_count, limit: 0, model: gemini-3-pro\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 0", googleRetry),
+		googleError(429, "RESOURCE_EXHAUSTED", "Your project has exceeded its monthly spending cap."),
+		googleError(402, "FAILED_PRECONDITION", "Payment is required."),
+	},
+	BadKey: {
+		googleError(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", googleBadKey),
+		googleError(400, "INVALID_ARGUMENT", "API key expired. Please renew the API key.", googleBadKey),
+		googleError(400, "INVALID_ARGUMENT", "API Key not found: "+Key),
+		googleError(401, "UNAUTHENTICATED", "Request had invalid authentication credentials ("+Key+"). Expected OAuth 2 access token."),
+		{Status: 400, Body: "[" + googleError(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.").Body + "]"},
+	},
+	Forbidden: {
+		googleError(403, "PERMISSION_DENIED", "Generative Language API has not been used in project 123 before or it is disabled.", `{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"SERVICE_DISABLED"}`),
+		googleError(400, "FAILED_PRECONDITION", "User location is not supported for the API use."),
+	},
+	NoSuchModel: {
+		googleError(404, "NOT_FOUND", "models/gemini-9 is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods."),
+	},
+	WrongAddress: {
+		{Status: 404, Body: "<!DOCTYPE html>\n<html lang=en>\n<title>Error 404 (Not Found)!!1</title></html>"},
+		{Status: 405, Body: ""},
+		{Status: 301, Header: map[string]string{"Location": "https://example.com/"}, Body: ""},
+	},
+	BadSetting: {
+		googleError(400, "INVALID_ARGUMENT", "Logprobs is not enabled for models/gemini-2.5-pro"),
+		googleError(400, "INVALID_ARGUMENT", "Budget 0 is invalid. This model only works in thinking mode."),
+		googleError(400, "INVALID_ARGUMENT", `Invalid JSON payload received. Unknown name "responseJsonSchema" at 'generation_config': Cannot find field.`, `{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"generation_config","description":"Cannot find field."}]}`),
+		googleError(400, "INVALID_ARGUMENT", "JSON mode is not enabled for models/gemma-3-27b-it"),
+		googleError(400, "INVALID_ARGUMENT", "Developer instruction is not enabled for models/gemma-3-27b-it"),
+		googleError(400, "INVALID_ARGUMENT", "Unable to submit request because it has a maxOutputTokens value of 99999 but the supported range is from 1 (inclusive) to 65537 (exclusive)."),
+		googleError(400, "INVALID_ARGUMENT", "Request contains an invalid argument.", `{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"generation_config.top_p","description":"out of range"}]}`),
+	},
 
-// googleFatal are the errors after which no further request can succeed.
-func googleFatal() map[Trouble][]Raw {
-	return map[Trouble][]Raw{
-		QuotaExhausted: {
-			googleError(429, "RESOURCE_EXHAUSTED", googleExceeded+"\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 20, model: gemini-2.5-flash\nPlease retry in 38.4s.", googleHelp, googleDayQuota, googleRetry),
-			googleError(429, "RESOURCE_EXHAUSTED", googleExceeded+"\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_input_token_count, limit: 0, model: gemini-3-pro\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 0", googleRetry),
-			googleError(429, "RESOURCE_EXHAUSTED", "Your project has exceeded its monthly spending cap."),
-			googleError(402, "FAILED_PRECONDITION", "Payment is required."),
-		},
-		BadKey: {
-			googleError(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", googleBadKey),
-			googleError(400, "INVALID_ARGUMENT", "API key expired. Please renew the API key.", googleBadKey),
-			googleError(400, "INVALID_ARGUMENT", "API Key not found: "+Key),
-			googleError(401, "UNAUTHENTICATED", "Request had invalid authentication credentials ("+Key+"). Expected OAuth 2 access token."),
-			{Status: 400, Body: "[" + googleError(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.").Body + "]"},
-		},
-		Forbidden: {
-			googleError(403, "PERMISSION_DENIED", "Generative Language API has not been used in project 123 before or it is disabled.", `{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"SERVICE_DISABLED"}`),
-			googleError(400, "FAILED_PRECONDITION", "User location is not supported for the API use."),
-		},
-		NoSuchModel: {
-			googleError(404, "NOT_FOUND", "models/gemini-9 is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods."),
-		},
-		WrongAddress: {
-			{Status: 404, Body: "<!DOCTYPE html>\n<html lang=en>\n<title>Error 404 (Not Found)!!1</title></html>"},
-			{Status: 405, Body: ""},
-			{Status: 301, Header: map[string]string{"Location": "https://example.com/"}, Body: ""},
-		},
-		BadSetting: {
-			googleError(400, "INVALID_ARGUMENT", "Logprobs is not enabled for models/gemini-2.5-pro"),
-			googleError(400, "INVALID_ARGUMENT", "Budget 0 is invalid. This model only works in thinking mode."),
-			googleError(400, "INVALID_ARGUMENT", `Invalid JSON payload received. Unknown name "responseJsonSchema" at 'generation_config': Cannot find field.`, `{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"generation_config","description":"Cannot find field."}]}`),
-			googleError(400, "INVALID_ARGUMENT", "JSON mode is not enabled for models/gemma-3-27b-it"),
-			googleError(400, "INVALID_ARGUMENT", "Developer instruction is not enabled for models/gemma-3-27b-it"),
-			googleError(400, "INVALID_ARGUMENT", "Unable to submit request because it has a maxOutputTokens value of 99999 but the supported range is from 1 (inclusive) to 65537 (exclusive)."),
-			googleError(400, "INVALID_ARGUMENT", "Request contains an invalid argument.", `{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"generation_config.top_p","description":"out of range"}]}`),
-		},
-	}
-}
-
-// googleOwn are the errors that concern one request alone.
-func googleOwn() map[Trouble][]Raw {
-	return map[Trouble][]Raw{
-		TooLong: {
-			googleError(400, "INVALID_ARGUMENT", "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576)."),
-			googleError(400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: 20971520 bytes."),
-			{Status: 413, Body: "<html><title>Error 413 (Request Entity Too Large)!!1</title></html>"},
-		},
-		Unprocessable: {
-			googleError(400, "INVALID_ARGUMENT", "Request contains an invalid argument."),
-			googleError(400, "INVALID_ARGUMENT", "Unable to submit request because it must have a text parameter."),
-		},
-		Filtered: {
-			{Body: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":12559,"totalTokenCount":12559},"modelVersion":"gemini-2.5-flash"}`},
-			{Body: `{"candidates":[],"promptFeedback":{"blockReason":"SAFETY","safetyRatings":[{"category":"HARM_CATEGORY_HARASSMENT","probability":"HIGH","blocked":true}]}}`},
-			{Body: `{"promptFeedback":{"blockReason":"OTHER","blockReasonMessage":"Not with the key ` + Key + `."}}`},
-		},
-	}
+	// These concern one request alone.
+	TooLong: {
+		googleError(400, "INVALID_ARGUMENT", "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576)."),
+		googleError(400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: 20971520 bytes."),
+		{Status: 413, Body: "<html><title>Error 413 (Request Entity Too Large)!!1</title></html>"},
+	},
+	Unprocessable: {
+		googleError(400, "INVALID_ARGUMENT", "Request contains an invalid argument."),
+		googleError(400, "INVALID_ARGUMENT", "Unable to submit request because it must have a text parameter."),
+	},
+	Filtered: {
+		{Body: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":12559,"totalTokenCount":12559},"modelVersion":"gemini-2.5-flash"}`},
+		{Body: `{"candidates":[],"promptFeedback":{"blockReason":"SAFETY","safetyRatings":[{"category":"HARM_CATEGORY_HARASSMENT","probability":"HIGH","blocked":true}]}}`},
+		{Body: `{"promptFeedback":{"blockReason":"OTHER","blockReasonMessage":"Not with the key ` + Key + `."}}`},
+	},
 }
 
 // googleRateLimits are the ways to say how long to wait.

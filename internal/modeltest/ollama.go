@@ -108,11 +108,7 @@ func replyOllama(reply deem.Reply) Raw {
 	if len(reply.Logprobs) > 0 {
 		answer["logprobs"] = logprobsOllama(reply.Logprobs)
 	}
-	body, err := json.Marshal(answer)
-	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // log-probabilities that are not numbers
-	}
-	return Raw{Body: string(body), Header: map[string]string{"Content-Type": "application/json; charset=utf-8"}}
+	return Raw{Body: encode(answer), Header: map[string]string{"Content-Type": "application/json; charset=utf-8"}}
 }
 
 // logprobsOllama encodes log-probabilities.

@@ -17,7 +17,7 @@ func OpenAI() Wire {
 	return Wire{
 		Read:       readOpenAI,
 		Reply:      replyOpenAI,
-		Errors:     openAIErrors(),
+		Errors:     openAIErrors,
 		RateLimits: openAIRateLimits(),
 	}
 }
@@ -92,7 +92,7 @@ func replyOpenAI(reply deem.Reply) Raw {
 		"logprobs":      logprobsOpenAI(reply.Logprobs),
 	}
 	u := reply.Usage
-	body, err := json.Marshal(map[string]any{
+	body := encode(map[string]any{
 		"id":                 "chatcmpl-1",
 		"object":             "chat.completion",
 		"created":            1700000000,
@@ -107,10 +107,7 @@ func replyOpenAI(reply deem.Reply) Raw {
 			"completion_tokens_details": map[string]any{"reasoning_tokens": u.Reasoning},
 		},
 	})
-	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // log-probabilities that are not numbers
-	}
-	return Raw{Body: string(body), Header: map[string]string{"X-Request-Id": reply.RequestID}}
+	return Raw{Body: body, Header: map[string]string{"X-Request-Id": reply.RequestID}}
 }
 
 // orNull returns s, or nil if it is empty, as in the API.
@@ -142,106 +139,92 @@ func logprobsOpenAI(tokens []deem.TokenLogprob) any {
 }
 
 // openAIErrors are the errors of OpenAI and of compatible servers.
-func openAIErrors() map[Trouble][]Raw {
-	return together(openAIPassing(), openAIFatal(), openAIOwn())
-}
+var openAIErrors = map[Trouble][]Raw{
+	// These are transient.
+	ServerError: {
+		{Status: 500, Body: `{"error":{"message":"The server had an error while processing your request.","type":"server_error","param":null,"code":null}}`},
+		{Status: 502, Body: "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><center><h1>502 Bad Gateway</h1></center></body></html>"},
+		{Status: 520, Body: "error code: 520"},
+		{Status: 500, Body: ""},
+		{Status: 409, Body: `{"error":{"message":"Conflict","type":null}}`},
+		{Status: 425, Body: `{"detail":"Too Early"}`},
+		{Status: 200, Body: `{"error":{"message":"Upstream error","code":502}}`},
+	},
+	Overloaded: {
+		{Status: 503, Body: `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`},
+		{Status: 503, Body: `{"error":{"message":"The engine is currently overloaded, please try again later","type":"server_error"}}`},
+		{Status: 529, Body: `{"error":"overloaded"}`},
+	},
+	RateLimited: {
+		{Status: 429, Body: `{"error":{"message":"Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Used 29500, Requested 1200.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`},
+		{Status: 429, Body: `{"error":{"code":"429","message":"Requests to the ChatCompletions_Create Operation have exceeded call rate limit."}}`},
+		{Status: 429, Body: "Too Many Requests"},
+	},
+	GatewayTimeout: {
+		{Status: 504, Body: "<html><head><title>504 Gateway Time-out</title></head></html>"},
+		{Status: 408, Body: `{"statusCode":408,"message":"The operation was timeout."}`},
+	},
+	Garbled: {
+		{Body: ""},
+		{Body: `{"choices":[{"message":{"content":"yes`},
+		{Body: "not JSON at all"},
+		{Body: `{"choices":[]}`},
+		{Body: "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"},
+		{Body: `{"choices":[{"message":{"content":42}}]}`},
+		{Body: "[1,2,3]"},
+	},
 
-// openAIPassing are the transient errors.
-func openAIPassing() map[Trouble][]Raw {
-	return map[Trouble][]Raw{
-		ServerError: {
-			{Status: 500, Body: `{"error":{"message":"The server had an error while processing your request.","type":"server_error","param":null,"code":null}}`},
-			{Status: 502, Body: "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><center><h1>502 Bad Gateway</h1></center></body></html>"},
-			{Status: 520, Body: "error code: 520"},
-			{Status: 500, Body: ""},
-			{Status: 409, Body: `{"error":{"message":"Conflict","type":null}}`},
-			{Status: 425, Body: `{"detail":"Too Early"}`},
-			{Status: 200, Body: `{"error":{"message":"Upstream error","code":502}}`},
-		},
-		Overloaded: {
-			{Status: 503, Body: `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`},
-			{Status: 503, Body: `{"error":{"message":"The engine is currently overloaded, please try again later","type":"server_error"}}`},
-			{Status: 529, Body: `{"error":"overloaded"}`},
-		},
-		RateLimited: {
-			{Status: 429, Body: `{"error":{"message":"Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Used 29500, Requested 1200.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`},
-			{Status: 429, Body: `{"error":{"code":"429","message":"Requests to the ChatCompletions_Create Operation have exceeded call rate limit."}}`},
-			{Status: 429, Body: "Too Many Requests"},
-		},
-		GatewayTimeout: {
-			{Status: 504, Body: "<html><head><title>504 Gateway Time-out</title></head></html>"},
-			{Status: 408, Body: `{"statusCode":408,"message":"The operation was timeout."}`},
-		},
-		Garbled: {
-			{Body: ""},
-			{Body: `{"choices":[{"message":{"content":"yes`},
-			{Body: "not JSON at all"},
-			{Body: `{"choices":[]}`},
-			{Body: "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"},
-			{Body: `{"choices":[{"message":{"content":42}}]}`},
-			{Body: "[1,2,3]"},
-		},
-	}
-}
+	// After these, no further request can succeed.
+	QuotaExhausted: {
+		{Status: 429, Body: `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`},
+		{Status: 429, Body: `{"error":{"message":"Billing hard limit has been reached","type":"invalid_request_error","param":null,"code":"billing_hard_limit_reached"}}`},
+		{Status: 402, Body: `{"error":{"message":"Insufficient credits","code":402}}`},
+	},
+	BadKey: {
+		{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: ` + Key + `. You can find your API key at your account page.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`},
+		{Status: 401, Body: `{"statusCode":401,"message":"Access denied due to invalid subscription key ` + Key + `."}`},
+		{Status: 401, Body: `{"error":"Unauthorized"}`},
+		{Status: 400, Body: `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]`},
+	},
+	Forbidden: {
+		{Status: 403, Body: `{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported","param":null,"type":"request_forbidden"}}`},
+	},
+	NoSuchModel: {
+		{Status: 404, Body: "{\"error\":{\"message\":\"The model `gpt-9` does not exist or you do not have access to it.\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"model_not_found\"}}"},
+		{Status: 404, Body: "{\"object\":\"error\",\"message\":\"The model `gpt-9` does not exist.\",\"type\":\"NotFoundError\",\"param\":\"model\",\"code\":404}"},
+		{Status: 404, Body: `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`},
+		{Status: 404, Body: `{"error":{"message":"model \"gpt-9\" not found, try pulling it first","type":"api_error","param":null,"code":null}}`},
+		{Status: 400, Body: `{"error":{"message":"gpt-9 is not a valid model ID","type":"invalid_request_error","param":"model","code":null}}`},
+	},
+	WrongAddress: {
+		{Status: 404, Body: `{"detail":"Not Found"}`},
+		{Status: 404, Body: "404 page not found"},
+		{Status: 405, Body: "<html><head><title>405 Not Allowed</title></head></html>"},
+		{Status: 301, Header: map[string]string{"Location": "https://example.com/"}, Body: ""},
+	},
+	BadSetting: {
+		{Status: 400, Body: `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`},
+		{Status: 400, Body: `{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model.","type":"invalid_request_error","param":"temperature","code":"unsupported_value"}}`},
+		{Status: 400, Body: `{"error":{"message":"Invalid schema for response_format 'reply'","type":"invalid_request_error","param":"response_format.json_schema","code":null}}`},
+	},
 
-// openAIFatal are the errors after which no further request can succeed.
-func openAIFatal() map[Trouble][]Raw {
-	return map[Trouble][]Raw{
-		QuotaExhausted: {
-			{Status: 429, Body: `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`},
-			{Status: 429, Body: `{"error":{"message":"Billing hard limit has been reached","type":"invalid_request_error","param":null,"code":"billing_hard_limit_reached"}}`},
-			{Status: 402, Body: `{"error":{"message":"Insufficient credits","code":402}}`},
-		},
-		BadKey: {
-			{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: ` + Key + `. You can find your API key at your account page.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`},
-			{Status: 401, Body: `{"statusCode":401,"message":"Access denied due to invalid subscription key ` + Key + `."}`},
-			{Status: 401, Body: `{"error":"Unauthorized"}`},
-			{Status: 400, Body: `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]`},
-		},
-		Forbidden: {
-			{Status: 403, Body: `{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported","param":null,"type":"request_forbidden"}}`},
-		},
-		NoSuchModel: {
-			{Status: 404, Body: "{\"error\":{\"message\":\"The model `gpt-9` does not exist or you do not have access to it.\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"model_not_found\"}}"},
-			{Status: 404, Body: "{\"object\":\"error\",\"message\":\"The model `gpt-9` does not exist.\",\"type\":\"NotFoundError\",\"param\":\"model\",\"code\":404}"},
-			{Status: 404, Body: `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`},
-			{Status: 404, Body: `{"error":{"message":"model \"gpt-9\" not found, try pulling it first","type":"api_error","param":null,"code":null}}`},
-			{Status: 400, Body: `{"error":{"message":"gpt-9 is not a valid model ID","type":"invalid_request_error","param":"model","code":null}}`},
-		},
-		WrongAddress: {
-			{Status: 404, Body: `{"detail":"Not Found"}`},
-			{Status: 404, Body: "404 page not found"},
-			{Status: 405, Body: "<html><head><title>405 Not Allowed</title></head></html>"},
-			{Status: 301, Header: map[string]string{"Location": "https://example.com/"}, Body: ""},
-		},
-		BadSetting: {
-			{Status: 400, Body: `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`},
-			{Status: 400, Body: `{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model.","type":"invalid_request_error","param":"temperature","code":"unsupported_value"}}`},
-			{Status: 400, Body: `{"error":{"message":"Invalid schema for response_format 'reply'","type":"invalid_request_error","param":"response_format.json_schema","code":null}}`},
-		},
-	}
-}
-
-// openAIOwn are the errors that concern one request alone.
-func openAIOwn() map[Trouble][]Raw {
-	return map[Trouble][]Raw{
-		TooLong: {
-			{Status: 400, Body: `{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`},
-			{Status: 400, Body: `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.","type":"BadRequestError","param":null,"code":400}`},
-			{Status: 400, Body: `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":8192}}`},
-			{Status: 400, Body: `{"error":{"message":"Invalid 'messages[0].content': string too long.","type":"invalid_request_error","param":"messages[0].content","code":"string_above_max_length"}}`},
-			{Status: 500, Body: `{"error":"the prompt exceeds the model's maximum context length"}`},
-			{Status: 429, Body: `{"error":{"message":"Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 45000.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`},
-			{Status: 413, Body: "<html><head><title>413 Request Entity Too Large</title></head></html>"},
-		},
-		Unprocessable: {
-			{Status: 422, Body: `{"detail":[{"loc":["body","messages",0,"content"],"msg":"field required","type":"value_error.missing"}]}`},
-			{Status: 400, Body: `{"error":{"message":"We could not parse the JSON body of your request.","type":"invalid_request_error","param":null,"code":null}}`},
-		},
-		Filtered: {
-			{Status: 400, Body: `{"error":{"message":"The response was filtered due to the prompt triggering content management policy.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation","content_filter_result":{"violence":{"filtered":true,"severity":"high"}}}}}`},
-		},
-	}
+	// These concern one request alone.
+	TooLong: {
+		{Status: 400, Body: `{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`},
+		{Status: 400, Body: `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.","type":"BadRequestError","param":null,"code":400}`},
+		{Status: 400, Body: `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":8192}}`},
+		{Status: 400, Body: `{"error":{"message":"Invalid 'messages[0].content': string too long.","type":"invalid_request_error","param":"messages[0].content","code":"string_above_max_length"}}`},
+		{Status: 500, Body: `{"error":"the prompt exceeds the model's maximum context length"}`},
+		{Status: 429, Body: `{"error":{"message":"Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 45000.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`},
+		{Status: 413, Body: "<html><head><title>413 Request Entity Too Large</title></head></html>"},
+	},
+	Unprocessable: {
+		{Status: 422, Body: `{"detail":[{"loc":["body","messages",0,"content"],"msg":"field required","type":"value_error.missing"}]}`},
+		{Status: 400, Body: `{"error":{"message":"We could not parse the JSON body of your request.","type":"invalid_request_error","param":null,"code":null}}`},
+	},
+	Filtered: {
+		{Status: 400, Body: `{"error":{"message":"The response was filtered due to the prompt triggering content management policy.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation","content_filter_result":{"violence":{"filtered":true,"severity":"high"}}}}}`},
+	},
 }
 
 // openAIRateLimits are the ways to say how long to wait.

@@ -11,7 +11,8 @@
 package modeltest
 
 import (
-	"maps"
+	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"deem"
@@ -74,14 +75,13 @@ const (
 	Garbled        Trouble = "garbled success body" // transient
 )
 
-// together merges sets of troubles. A vendor has so many errors that they are grouped by
-// their consequence.
-func together(sets ...map[Trouble][]Raw) map[Trouble][]Raw {
-	all := map[Trouble][]Raw{}
-	for _, set := range sets {
-		maps.Copy(all, set)
+// encode returns the JSON of v. Log-probabilities that are not numbers have none.
+func encode(v any) string {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("modeltest: encode answer: %v", err))
 	}
-	return all
+	return string(body)
 }
 
 // expectation is the required error of a model for a trouble.

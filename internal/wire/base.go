@@ -43,7 +43,15 @@ func ParseBase(text, usual string) (Base, error) {
 // may contain a password.
 func parseURL(text string) (*url.URL, error) {
 	if !strings.Contains(text, "://") {
-		text = guessScheme(text) + "://" + text
+		host, _, _ := strings.Cut(text, "/")
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+		if loopback(host) {
+			text = "http://" + text
+		} else {
+			text = "https://" + text
+		}
 	}
 	u, err := url.Parse(text)
 	if err != nil {
@@ -65,18 +73,6 @@ func unwrapURL(err error) error {
 		return ue.Err
 	}
 	return err
-}
-
-// guessScheme returns http for servers on this machine and https for all others.
-func guessScheme(text string) string {
-	host, _, _ := strings.Cut(text, "/")
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	if loopback(host) {
-		return "http"
-	}
-	return "https"
 }
 
 // loopback reports whether host is this machine.

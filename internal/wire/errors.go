@@ -62,7 +62,12 @@ func (c *Client) StatusError(a Answer) error {
 	t := c.Trouble(a)
 	cause := c.cause(t)
 	me := class(t.Status, cause)
-	me.Code = c.code(t)
+	me.Code = t.Code
+	if c.typeIsCode && t.Type != "" {
+		me.Code = t.Type
+	} else if t.State != "" && t.Code == fmt.Sprint(t.Status) {
+		me.Code = t.State // Google repeats the status as the code.
+	}
 	if cause == Setting {
 		me.Param = ParamOf(t.Param, t.Message)
 		me.Unsupported = me.Param != "" && t.unsupported()
@@ -80,21 +85,10 @@ func (c *Client) StatusError(a Answer) error {
 	return me
 }
 
-// code returns the code to show for an error.
-func (c *Client) code(t Trouble) string {
-	switch {
-	case c.typeIsCode && t.Type != "":
-		return t.Type
-	case t.State != "" && t.Code == fmt.Sprint(t.Status):
-		return t.State // Google repeats the status there.
-	default:
-		return t.Code
-	}
-}
-
 // hint returns advice about an error that the user has to fix.
 func (c *Client) hint(t Trouble, cause Cause) string {
 	host, status := c.base.Host(), t.Status
+	nowhere := fmt.Sprintf("nothing at %s answers such calls; check the base URL%s", c.Endpoint(), c.base.usualEnd())
 	switch {
 	case cause == Quota || status == 402:
 		return fmt.Sprintf("the account at %s has no credit left; add some, or use another key", host)
@@ -105,26 +99,19 @@ func (c *Client) hint(t Trouble, cause Cause) string {
 	case cause == BadKey || status == 401:
 		return fmt.Sprintf("%s is not accepted by %s", c.keyVariable, host)
 	case cause == NoCall || status == 501:
-		return fmt.Sprintf("nothing at %s answers such calls; check the base URL%s", c.Endpoint(), c.base.usualEnd())
+		return nowhere
 	case cause == Setting:
 		return SettingHint(c.model, ParamOf(t.Param, t.Message), t.unsupported())
-	}
-	return c.hintByStatus(status)
-}
-
-// hintByStatus returns advice about an error for which only the status is known.
-func (c *Client) hintByStatus(status int) string {
-	switch {
 	case status == 403:
-		return c.base.Host() + " does not allow this; check what the key may do, and whether the service is offered where you are"
+		return host + " does not allow this; check what the key may do, and whether the service is offered where you are"
 	case status == 404 || status == 405:
-		return fmt.Sprintf("nothing at %s answers such calls; check the base URL%s", c.Endpoint(), c.base.usualEnd())
+		return nowhere
 	case status < 400:
 		return c.Endpoint() + " redirects elsewhere; give the base URL it redirects to"
 	case status == 407:
 		return "the proxy wants a user and a password; check HTTPS_PROXY"
 	case status == 410:
-		return fmt.Sprintf("%s no longer offers the model %q", c.base.Host(), c.model)
+		return fmt.Sprintf("%s no longer offers the model %q", host, c.model)
 	default:
 		return SettingHint(c.model, "", false)
 	}
@@ -174,12 +161,16 @@ func (c *Client) transportError(ctx, callCtx context.Context, err error) error {
 	if ne, ok := errors.AsType[net.Error](unwrapURL(err)); ok && ne.Timeout() {
 		me.Kind = deem.Timeout
 	}
-	if wrongScheme(err) || isTLS(err) || refusedByProxy(err) {
+	proxy, isProxy := errors.AsType[*proxyError](err)
+	refusedByProxy := isProxy && proxy.status >= 400 && proxy.status < 500 && proxy.status != http.StatusTooManyRequests
+	if wrongScheme(err) || isTLS(err) || refusedByProxy {
 		me.Passing, me.Fatal = false, true
 	}
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	me.Absent = errors.Is(err, syscall.ECONNREFUSED) || isDNS && dns.IsNotFound
-	me.Billed = !me.Fatal && !isDNS && !neverConnected(err)
+	op, isOp := errors.AsType[*net.OpError](err)
+	neverConnected := isDNS || isOp && op.Op == "dial" || viaProxy(err)
+	me.Billed = !me.Fatal && !neverConnected
 	// Keep the text and drop the chain: network errors may contain the URL, and with it
 	// secrets.
 	me.Err = errors.New(c.secrets.redact(OneLine([]byte(unwrapURL(err).Error()))))
@@ -195,7 +186,14 @@ func (c *Client) advise(cause error) string {
 	refused := errors.Is(cause, syscall.ECONNREFUSED)
 	switch {
 	case viaProxy(cause):
-		return c.adviseProxy(cause)
+		which := "HTTPS_PROXY"
+		if c.proxy != "" {
+			which = "the proxy " + c.proxy
+		}
+		if pe, ok := errors.AsType[*proxyError](cause); ok && pe.status == http.StatusProxyAuthRequired {
+			return fmt.Sprintf("the proxy wants a user and a password; check %s", which)
+		}
+		return fmt.Sprintf("calls to %s go through a proxy; check %s, or name the host in NO_PROXY", c.base.Host(), which)
 	case refused && c.base.Port() == "11434":
 		return "is `ollama serve` running?"
 	case refused && c.base.Loopback():
@@ -212,12 +210,6 @@ func (c *Client) advise(cause error) string {
 	return ""
 }
 
-// neverConnected reports whether the request cannot have reached the server.
-func neverConnected(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial" || viaProxy(err)
-}
-
 // viaProxy reports whether the proxy or the connection to it is the cause.
 func viaProxy(err error) bool {
 	if _, ok := errors.AsType[*proxyError](err); ok {
@@ -225,24 +217,6 @@ func viaProxy(err error) bool {
 	}
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && (op.Op == "proxyconnect" || op.Op == "socks connect")
-}
-
-// refusedByProxy reports whether a proxy refuses access permanently.
-func refusedByProxy(err error) bool {
-	pe, ok := errors.AsType[*proxyError](err)
-	return ok && pe.status >= 400 && pe.status < 500 && pe.status != http.StatusTooManyRequests
-}
-
-// adviseProxy returns what the user can do about a proxy.
-func (c *Client) adviseProxy(cause error) string {
-	which := "HTTPS_PROXY"
-	if c.proxy != "" {
-		which = "the proxy " + c.proxy
-	}
-	if pe, ok := errors.AsType[*proxyError](cause); ok && pe.status == http.StatusProxyAuthRequired {
-		return fmt.Sprintf("the proxy wants a user and a password; check %s", which)
-	}
-	return fmt.Sprintf("calls to %s go through a proxy; check %s, or name the host in NO_PROXY", c.base.Host(), which)
 }
 
 // wrongScheme reports whether https was used with an http server.

@@ -29,22 +29,6 @@ const (
 // errTooLong is returned if an answer exceeds the limit.
 var errTooLong = errors.New("the answer is too long")
 
-// replyLimit returns the maximum number of bytes of the answer to a request.
-func (c *Client) replyLimit(req deem.Request) int {
-	limit := maxReply
-	if req.MaxTokens > 0 {
-		each := perToken
-		if req.TopLogprobs > 0 {
-			each += perLogprob * (1 + req.TopLogprobs)
-		}
-		limit = min(limit, replyFloor+each*min(req.MaxTokens, maxReply))
-	}
-	if c.maxReply > 0 {
-		limit = c.maxReply
-	}
-	return limit
-}
-
 // An Answer is a server's answer, read to its end.
 type Answer struct {
 	Status int
@@ -66,7 +50,18 @@ func (c *Client) Post(ctx context.Context, to Target, body any) (Answer, error) 
 // Complete posts the body of a request to a model and returns the answer as Post does. The
 // length of the answer is limited by the request.
 func (c *Client) Complete(ctx context.Context, to Target, req deem.Request, body any) (Answer, error) {
-	return c.post(ctx, to, body, c.replyLimit(req))
+	limit := maxReply
+	if req.MaxTokens > 0 {
+		each := perToken
+		if req.TopLogprobs > 0 {
+			each += perLogprob * (1 + req.TopLogprobs)
+		}
+		limit = min(limit, replyFloor+each*min(req.MaxTokens, maxReply))
+	}
+	if c.maxReply > 0 {
+		limit = c.maxReply
+	}
+	return c.post(ctx, to, body, limit)
 }
 
 func (c *Client) post(ctx context.Context, to Target, body any, limit int) (Answer, error) {
@@ -185,7 +180,12 @@ func (c *Client) read(resp *http.Response, limit int) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Status: resp.StatusCode, Header: c.secrets.cleanHeader(resp.Header), Text: c.secrets.clean(text)}, nil
+	for _, values := range resp.Header {
+		for i, value := range values {
+			values[i] = string(c.secrets.clean([]byte(value)))
+		}
+	}
+	return Answer{Status: resp.StatusCode, Header: resp.Header, Text: c.secrets.clean(text)}, nil
 }
 
 // readAll reads a body of at most limit bytes. If the server states the length, the buffer

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -147,16 +146,6 @@ func (c *Client) Clean(reply deem.Reply) deem.Reply {
 		reply.Logprobs = nil
 	}
 	return reply
-}
-
-// cleanHeader returns the header of an answer without the secrets.
-func (r redactor) cleanHeader(h http.Header) http.Header {
-	for _, values := range h {
-		for i, value := range values {
-			values[i] = string(r.clean([]byte(value)))
-		}
-	}
-	return h
 }
 
 // plain replaces JSON escapes of ASCII characters by the characters, for example \/ by /

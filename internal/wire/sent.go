@@ -60,7 +60,11 @@ func flatten(to url.Values, path string, value any) {
 	case map[string]any:
 		for name, field := range value {
 			if sub, ok := field.(map[string]any); ok && slices.Contains(schemas, name) && sub["type"] == "object" {
-				to.Set(join(path, name), schemaHash(sub))
+				shown := "unknown"
+				if hash, err := deem.Hash(sub); err == nil {
+					shown = "sha256:" + deem.ShortHash(hash)
+				}
+				to.Set(join(path, name), shown)
 				continue
 			}
 			flatten(to, join(path, name), field)
@@ -83,15 +87,6 @@ func join(path, name string) string {
 		return name
 	}
 	return path + "." + name
-}
-
-// schemaHash returns the hash of a schema.
-func schemaHash(schema map[string]any) string {
-	hash, err := deem.Hash(schema)
-	if err != nil {
-		return "unknown"
-	}
-	return "sha256:" + deem.ShortHash(hash)
 }
 
 // A Drop is a parameter that a wire omits if the request has it.

@@ -63,7 +63,13 @@ func (c *Client) Lines(ctx context.Context, to Target) iter.Seq2[[]byte, error] 
 		}
 		defer resp.Body.Close() //nolint:errcheck // The data read so far is checked.
 		if resp.StatusCode < 200 || resp.StatusCode > 299 {
-			yield(nil, c.refused(ctx, callCtx, resp))
+			a, err := c.read(resp, maxBody)
+			if err != nil {
+				err = c.transportError(ctx, callCtx, err)
+			} else {
+				err = c.StatusError(a)
+			}
+			yield(nil, err)
 			return
 		}
 		done, err := eachLine(watched{resp.Body, alarm}, alarm, func(line []byte) bool { return yield(c.secrets.clean(line), nil) })
@@ -89,15 +95,6 @@ func Replies(batch string, lines iter.Seq2[[]byte, error], read func(line []byte
 	}
 }
 
-// refused reads an unsuccessful answer.
-func (c *Client) refused(ctx, callCtx context.Context, resp *http.Response) error {
-	a, err := c.read(resp, maxBody)
-	if err != nil {
-		return c.transportError(ctx, callCtx, err)
-	}
-	return c.StatusError(a)
-}
-
 // eachLine passes the lines to do. It reports whether do stopped the loop.
 func eachLine(r io.Reader, a *alarm, do func([]byte) bool) (done bool, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
@@ -105,7 +102,7 @@ func eachLine(r io.Reader, a *alarm, do func([]byte) bool) (done bool, err error
 		line, err := readLine(lines)
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			// Time that the caller takes does not count as a stall of the server.
-			a.pause()
+			a.timer.Stop()
 			if !do(line) {
 				return true, nil
 			}
@@ -149,7 +146,6 @@ func newAlarm(ctx context.Context, after time.Duration) (context.Context, *alarm
 }
 
 func (a *alarm) reset() { a.timer.Reset(a.after) }
-func (a *alarm) pause() { a.timer.Stop() }
 
 func (a *alarm) stop() {
 	a.timer.Stop()

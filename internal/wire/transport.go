@@ -42,7 +42,26 @@ func newSender(o Options) (sender, *url.URL, error) {
 	if err != nil {
 		return sender{}, nil, err
 	}
-	t := transport(proxy, authorities)
+	// It is for hundreds of concurrent calls to one host. The default transport keeps two
+	// idle connections per host and would dial for most calls.
+	t := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    512,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    15 * time.Second,
+		ExpectContinueTimeout:  time.Second,
+		DisableCompression:     true, // Replies are short, and decompressing one takes longer than reading it.
+		OnProxyConnectResponse: checkProxy,
+	}
+	if proxy != nil {
+		t.Proxy = http.ProxyURL(proxy)
+	}
+	if authorities != nil {
+		t.TLSClientConfig = &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12}
+	}
 	client := stayingClient(http.Client{Transport: t})
 	return sender{client: client, owned: true, trip: t}, proxy, nil
 }
@@ -65,30 +84,6 @@ func (s sender) do(r *http.Request) (*http.Response, error) {
 	// copy.
 	r.Header = r.Header.Clone()
 	return s.client.Do(r)
-}
-
-// transport returns a transport for hundreds of concurrent calls to one host. The default
-// one keeps two idle connections per host and would dial for most calls.
-func transport(proxy *url.URL, authorities *x509.CertPool) *http.Transport {
-	t := &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           1024,
-		MaxIdleConnsPerHost:    512,
-		IdleConnTimeout:        90 * time.Second,
-		TLSHandshakeTimeout:    15 * time.Second,
-		ExpectContinueTimeout:  time.Second,
-		DisableCompression:     true, // Replies are short, and decompressing one takes longer than reading it.
-		OnProxyConnectResponse: checkProxy,
-	}
-	if proxy != nil {
-		t.Proxy = http.ProxyURL(proxy)
-	}
-	if authorities != nil {
-		t.TLSClientConfig = &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12}
-	}
-	return t
 }
 
 // parseProxy parses the address of a proxy; "" gives nil. Its errors do not repeat the

@@ -97,9 +97,15 @@ func readTrouble(text string) Trouble {
 		return Trouble{Message: OneLine(body)}
 	}
 	t := outer.trouble()
+	var inner flat
+	var message string
 	switch {
+	case Present(outer.Error) && json.Unmarshal(outer.Error, &inner) == nil:
+		t = inner.trouble()
+	case Present(outer.Error) && json.Unmarshal(outer.Error, &message) == nil:
+		t = Trouble{Message: OneLine([]byte(message)), Structured: true}
 	case Present(outer.Error):
-		t = readError(outer.Error)
+		t = Trouble{Message: OneLine(outer.Error)}
 	case Present(outer.Detail):
 		t.Message = readDetail(outer.Detail)
 	}
@@ -137,18 +143,13 @@ func (f flat) trouble() Trouble {
 		Param:      word(f.Param),
 		Structured: f.Message != "",
 	}
-	t.readDetails(f.Details)
-	return t
-}
-
-// readDetails parses Google's list of details. Other servers may put anything there.
-func (t *Trouble) readDetails(raw json.RawMessage) {
+	// Google has a list of details. Other servers may put anything there.
 	var details []struct {
 		Reason     string `json:"reason"`
 		RetryDelay string `json:"retryDelay"`
 	}
-	if json.Unmarshal(raw, &details) != nil {
-		return
+	if json.Unmarshal(f.Details, &details) != nil {
+		return t
 	}
 	for _, d := range details {
 		if d.Reason != "" {
@@ -158,6 +159,7 @@ func (t *Trouble) readDetails(raw json.RawMessage) {
 			t.RetryAfter = wait
 		}
 	}
+	return t
 }
 
 // word returns a code that may be a string, a number or null.
@@ -166,19 +168,6 @@ func word(v any) string {
 		return ""
 	}
 	return OneLine(fmt.Append(nil, v))
-}
-
-// readError parses the value of "error", which is an object or a string.
-func readError(raw json.RawMessage) Trouble {
-	var f flat
-	if json.Unmarshal(raw, &f) == nil {
-		return f.trouble()
-	}
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return Trouble{Message: OneLine([]byte(text)), Structured: true}
-	}
-	return Trouble{Message: OneLine(raw)}
 }
 
 // readDetail parses the value of "detail", which is a string or a list of problems with

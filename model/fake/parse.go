@@ -2,7 +2,6 @@ package fake
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,8 +35,11 @@ func parse(spec string) (*model, error) {
 	name, text, hasText := strings.Cut(head, "=")
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if i < 0 {
-		err := fmt.Errorf("there is no fake %q", name)
-		return nil, deem.WithHint(err, "the fakes are %s", knownSpecs())
+		var specs []string
+		for _, k := range kinds {
+			specs = append(specs, k.spec)
+		}
+		return nil, deem.WithHint(fmt.Errorf("there is no fake %q", name), "the fakes are %s", strings.Join(specs, ", "))
 	}
 	f.kind, f.text = kinds[i], text
 	return f, f.readText(hasText)
@@ -59,15 +61,6 @@ func cutModifiers(spec string) (head, tail string, ok bool) {
 		return head, tail, true
 	}
 	return spec, "", false
-}
-
-// knownSpecs lists the notations of the fakes.
-func knownSpecs() string {
-	var specs []string
-	for _, k := range kinds {
-		specs = append(specs, k.spec)
-	}
-	return strings.Join(specs, ", ")
 }
 
 // readText checks the text after the equals sign of a spec, or its absence.
@@ -99,49 +92,31 @@ func (f *model) readText(given bool) error {
 func (m *modifiers) parse(text string) error {
 	for pair := range strings.SplitSeq(text, "&") {
 		key, value, _ := strings.Cut(pair, "=")
-		ok, known := m.set(key, value)
-		if !known {
+		var err error
+		valid := true
+		switch key {
+		case "latency":
+			m.latency, err = time.ParseDuration(value)
+			valid = m.latency >= 0
+		case "p":
+			m.p = new(float64)
+			*m.p, err = strconv.ParseFloat(value, 64)
+			valid = *m.p >= 0 && *m.p <= 1
+		case "tokens": // "120/5" is input and output, "120" is input with one token of output.
+			in, out, split := strings.Cut(value, "/")
+			m.tokens, m.output = true, 1
+			if m.input, err = strconv.Atoi(in); split && err == nil {
+				m.output, err = strconv.Atoi(out)
+			}
+			valid = m.input >= 0 && m.output >= 0
+		case "vary":
+			m.vary, err = strconv.ParseBool(value)
+		default:
 			return deem.WithHint(fmt.Errorf("there is no modifier %q", key), "the modifiers are %s", modifierDocs)
 		}
-		if !ok {
+		if err != nil || !valid {
 			return deem.WithHint(fmt.Errorf("%s=%s makes no sense", key, value), "the modifiers are written %s", modifierDocs)
 		}
 	}
 	return nil
-}
-
-// set sets one modifier. It reports whether the value is valid and whether the key is
-// known.
-func (m *modifiers) set(key, value string) (ok, known bool) {
-	var err error
-	switch key {
-	case "latency":
-		m.latency, err = time.ParseDuration(value)
-		return err == nil && m.latency >= 0, true
-	case "p":
-		p, err := strconv.ParseFloat(value, 64)
-		m.p = &p
-		return err == nil && !math.IsNaN(p) && p >= 0 && p <= 1, true
-	case "tokens":
-		return m.setTokens(value), true
-	case "vary":
-		m.vary, err = strconv.ParseBool(value)
-		return err == nil, true
-	default:
-		return false, false
-	}
-}
-
-// setTokens parses "120/5" as input and output, and "120" as input with one token of
-// output.
-func (m *modifiers) setTokens(value string) bool {
-	in, out, split := strings.Cut(value, "/")
-	if !split {
-		out = "1"
-	}
-	var err1, err2 error
-	m.input, err1 = strconv.Atoi(in)
-	m.output, err2 = strconv.Atoi(out)
-	m.tokens = true
-	return err1 == nil && err2 == nil && m.input >= 0 && m.output >= 0
 }
