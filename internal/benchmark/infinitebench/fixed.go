@@ -33,7 +33,8 @@ func (t task) fixed(it deem.Item, label any) (float64, error) {
 func (t task) one(response, ref string) float64 {
 	switch t.name {
 	case "passkey", "number_string":
-		return truth(firstDigits(response) == ref)
+		digits := strings.FieldsFunc(response, func(r rune) bool { return r < '0' || r > '9' })
+		return truth(first(digits) == ref)
 	case "longbook_sum_eng":
 		return metric.ROUGELsum(response, ref, false).F1
 	case "longbook_qa_eng":
@@ -57,11 +58,6 @@ func truth(ok bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// firstDigits returns the first run of digits, or "".
-func firstDigits(s string) string {
-	return first(strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' }))
 }
 
 func first(list []string) string {

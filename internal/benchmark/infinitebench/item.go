@@ -18,7 +18,11 @@ const clipped = 40
 
 // item returns the item for a row.
 func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
-	it := deem.Item{ID: src.task + "/" + src.id(row), Category: src.task}
+	id := row.Get("id").Str()
+	if src.byLine {
+		id = strconv.Itoa(row.Line)
+	}
+	it := deem.Item{ID: src.task + "/" + id, Category: src.task}
 	benchmark.SetSystemFields(&it, row.Get)
 	var err error
 	if it.Response, err = prediction(row); err != nil {
@@ -28,14 +32,6 @@ func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
 		benchmark.SetField(&it, fieldModel, cmp.Or(s.system, systemName(row.File)))
 	}
 	return it, src.addLabel(&it, row)
-}
-
-// id returns the id of a row: upstream's, or the line number if the ids are not usable.
-func (src *source) id(row *benchmark.Row) string {
-	if src.byLine {
-		return strconv.Itoa(row.Line)
-	}
-	return row.Get("id").Str()
 }
 
 // prediction returns the system's answer, under either of upstream's column names.

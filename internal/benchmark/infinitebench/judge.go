@@ -52,23 +52,15 @@ func verdict(it deem.Item, reading string) (deem.Verdict, error) {
 	if err != nil {
 		return deem.Verdict{}, err
 	}
-	score, err := t.score(it, label, reading)
-	if err != nil {
-		return deem.Verdict{}, err
+	var score float64
+	if reading == Fixed {
+		if score, err = t.fixed(it, label); err != nil {
+			return deem.Verdict{}, err
+		}
+	} else if score, err = metric.InfiniteBench(t.name, it.Response, label, it.Fields[fieldModel]); err != nil {
+		return deem.Verdict{}, deem.Failf(deem.Input, "upstream stops here: %v", err)
 	}
 	return t.verdict(score), nil
-}
-
-// score returns the score of an item under a reading.
-func (t task) score(it deem.Item, label any, reading string) (float64, error) {
-	if reading == Fixed {
-		return t.fixed(it, label)
-	}
-	score, err := metric.InfiniteBench(t.name, it.Response, label, it.Fields[fieldModel])
-	if err != nil {
-		return 0, deem.Failf(deem.Input, "upstream stops here: %v", err)
-	}
-	return score, nil
 }
 
 // verdict returns the verdict for a score.

@@ -57,31 +57,24 @@ type Line struct {
 
 // Tasks returns the mean of each task, in the order of the README's table.
 func (m *Metrics) Tasks() []Line {
-	names := make([]string, 0, len(m.tasks))
-	for name := range m.tasks {
-		names = append(names, name)
+	lines := make([]Line, 0, len(m.tasks))
+	for name, t := range m.tasks {
+		about, _ := table.Of(name)
+		l := Line{Name: name, Title: about.title, Metric: cmp.Or(about.metric, accuracy), Line: t.Line(false)}
+		if l.N > 0 {
+			mean := t.Sum() / float64(l.N)
+			l.Mean = &mean
+		}
+		lines = append(lines, l)
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(table.Rank(a)-table.Rank(b), strings.Compare(a, b)) })
-	lines := make([]Line, len(names))
-	for i, name := range names {
-		lines[i] = line(name, m.tasks[name])
-	}
+	slices.SortFunc(lines, func(a, b Line) int {
+		return cmp.Or(table.Rank(a.Name)-table.Rank(b.Name), strings.Compare(a.Name, b.Name))
+	})
 	return lines
 }
 
 // accuracy is the metric of a task in which a response is right or wrong.
 const accuracy = "accuracy"
-
-// line returns the mean of a task.
-func line(name string, t *benchmark.Tally) Line {
-	about, _ := table.Of(name)
-	l := Line{Name: name, Title: about.title, Metric: cmp.Or(about.metric, accuracy), Line: t.Line(false)}
-	if l.N > 0 {
-		mean := t.Sum() / float64(l.N)
-		l.Mean = &mean
-	}
-	return l
-}
 
 // MethodMover is the method of the interval of the mean over tasks; see
 // [benchmark.MethodMover].

@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/words"
 )
 
 // Options says what to read.
@@ -105,7 +106,15 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 		}
 		problems.Take(s.visit(row))
 	}
-	s.unusable(&problems, requireAll)
+	// Lines that are not JSON cannot be skipped if all must be present, or if a file has no
+	// other line.
+	for _, src := range s.order {
+		for _, p := range src.unusable {
+			if requireAll || src.rows == 0 {
+				problems.Add(p, "")
+			}
+		}
+	}
 	if err := problems.Err("upstream stops at such a line; the lines must be as its scripts write them"); err != nil {
 		return err
 	}
@@ -120,16 +129,39 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 	return err
 }
 
-// unusable adds the lines that are not JSON to the problems if they cannot be skipped: if
-// all must be present, and if a file has no other line.
-func (s *Set) unusable(problems *benchmark.Problems, requireAll bool) {
+// complete notes the oddities of each file and what is missing compared with the published
+// data, or makes the latter an error: tasks of the README's table without a file, and tasks
+// with a different number of items.
+func (s *Set) complete(names []string, requireAll bool) error {
+	var lack benchmark.Lack
+	have := map[string]bool{}
 	for _, src := range s.order {
-		for _, p := range src.unusable {
-			if requireAll || src.rows == 0 {
-				problems.Add(p, "")
-			}
+		have[src.task] = true
+		if t, _ := table.Of(src.task); t.size > 0 {
+			lack.Size(src.task, src.rows, t.size)
 		}
 	}
+	lack.Missing = table.Missing(have, func(t task) bool { return t.title != "" })
+	if requireAll {
+		if err := lack.Whole(s.in.String()); err != nil {
+			return err
+		}
+	}
+	s.in.Note(s.in.FileNotes()...)
+	for _, src := range s.order {
+		for _, p := range src.unusable {
+			s.in.Note(p.Error() + ": the line is left out; upstream would stop at it")
+		}
+		if src.byLine {
+			s.in.Note("ids are missing or repeated in " + src.file + ", so that its items are known by their lines")
+		}
+		if src.unknown > 0 {
+			s.in.Note(words.Count(src.unknown, "line") + " without a label in " + src.file + ", which upstream compares with XXXXXXXXXX")
+		}
+	}
+	s.in.Note(lack.Notes()...)
+	s.in.Note(benchmark.EmptyFiles(names, func(file string) bool { return s.sources[file] != nil })...)
+	return nil
 }
 
 // visit checks one row and collects what is known only at the end of its file.
@@ -170,15 +202,8 @@ func (src *source) begin(row *benchmark.Row) error {
 
 // read yields the items of all files. Lines that are not JSON were noted already.
 func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
-	return benchmark.Made(usable(s.in.Rows(ctx)), func(row *benchmark.Row) (deem.Item, error) {
-		return s.item(row, s.sources[row.File])
-	})
-}
-
-// usable leaves out the lines that are not JSON.
-func usable(rows iter.Seq2[*benchmark.Row, error]) iter.Seq2[*benchmark.Row, error] {
-	return func(yield func(*benchmark.Row, error) bool) {
-		for row, err := range rows {
+	usable := func(yield func(*benchmark.Row, error) bool) {
+		for row, err := range s.in.Rows(ctx) {
 			if _, ok := errors.AsType[deem.Problem](err); ok {
 				continue
 			}
@@ -187,4 +212,7 @@ func usable(rows iter.Seq2[*benchmark.Row, error]) iter.Seq2[*benchmark.Row, err
 			}
 		}
 	}
+	return benchmark.Made(usable, func(row *benchmark.Row) (deem.Item, error) {
+		return s.item(row, s.sources[row.File])
+	})
 }

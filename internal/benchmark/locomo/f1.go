@@ -129,7 +129,14 @@ func (j *F1) verdict(it deem.Item) (deem.Verdict, error) {
 	for _, ref := range it.References {
 		best = max(best, j.score(it.Category, it.Response, ref))
 	}
-	return deem.Verdict{Label: f1Label(best), Score: best}, nil
+	label := partial
+	switch best {
+	case 0:
+		label = none
+	case 1:
+		label = full
+	}
+	return deem.Verdict{Label: label, Score: best}, nil
 }
 
 // phrases returns upstream's verdict on a question about something that was never said. It
@@ -141,16 +148,6 @@ func phrases(it deem.Item) deem.Verdict {
 		return deem.Verdict{Label: abstains, Score: score}
 	}
 	return deem.Verdict{Label: answers, Score: score}
-}
-
-func f1Label(score float64) string {
-	switch score {
-	case 0:
-		return none
-	case 1:
-		return full
-	}
-	return partial
 }
 
 // score returns the score with one reference.

@@ -82,7 +82,15 @@ func (j *join) match() {
 	if j.whole {
 		return
 	}
-	m := newMatcher(j.slots, j.policy)
+	m := &matcher{
+		policy: j.policy, byID: map[string]*slot{}, byText: map[string][]*slot{},
+		known: map[string]bool{}, votes: map[string]map[string]int{},
+	}
+	for _, s := range j.slots {
+		m.byID[s.id] = s
+		m.byText[key(s.question)] = append(m.byText[key(s.question)], s)
+		m.known[s.conversation] = true
+	}
 	for _, r := range j.answers {
 		m.vote(r)
 	}
@@ -91,14 +99,21 @@ func (j *join) match() {
 	}
 }
 
-// place assigns a response to its question.
+// place assigns a response to its question, and records where its reference or category
+// differs from the data.
 func (j *join) place(m *matcher, r row) {
 	s, taken := m.find(r)
 	switch {
 	case s != nil && r.answered:
 		s.take(r)
-		if !j.left(s) {
-			j.compare(s, r)
+		if j.left(s) {
+			return
+		}
+		if r.category != "" && r.category != s.category {
+			j.renamed = append(j.renamed, s.id)
+		}
+		if s.reference != nil && r.reference != nil && !sameKey(s, r) {
+			j.rekeyed = append(j.rekeyed, s.id)
 		}
 	case s != nil:
 		// The row says that the system gave no answer, which is the same as no row.
@@ -108,17 +123,6 @@ func (j *join) place(m *matcher, r row) {
 		j.unknown = append(j.unknown, strconv.Quote(excerpt(r.question)))
 	default:
 		j.unknown = append(j.unknown, r.id)
-	}
-}
-
-// compare records where the references or categories in a response file differ from the
-// data.
-func (j *join) compare(s *slot, r row) {
-	if r.category != "" && r.category != s.category {
-		j.renamed = append(j.renamed, s.id)
-	}
-	if s.reference != nil && r.reference != nil && !sameKey(s, r) {
-		j.rekeyed = append(j.rekeyed, s.id)
 	}
 }
 
@@ -139,19 +143,6 @@ type matcher struct {
 	// conversation is conv-26, 0, locomo_0, locomo_exp_user_0, or locomo_1 if counted
 	// from 1.
 	votes map[string]map[string]int
-}
-
-func newMatcher(slots []*slot, policy Policy) *matcher {
-	m := &matcher{
-		policy: policy, byID: map[string]*slot{}, byText: map[string][]*slot{},
-		known: map[string]bool{}, votes: map[string]map[string]int{},
-	}
-	for _, s := range slots {
-		m.byID[s.id] = s
-		m.byText[key(s.question)] = append(m.byText[key(s.question)], s)
-		m.known[s.conversation] = true
-	}
-	return m
 }
 
 // vote counts a response for the conversation of its question, if that is unambiguous.
@@ -273,7 +264,11 @@ func (j *join) missing(requireAll bool) {
 // set returns the set of items that were found.
 func (j *join) set(o Options) (*Set, error) {
 	var items []deem.Item
+	recorded := map[string][]vote{}
 	for _, sl := range j.slots {
+		if len(sl.votes) > 0 {
+			recorded[sl.id] = sl.votes
+		}
 		if sl.answered && !j.left(sl) {
 			items = append(items, sl.item())
 		}
@@ -283,7 +278,7 @@ func (j *join) set(o Options) (*Set, error) {
 	}
 	items, notes := benchmark.Limit(items, o.Limit, j.notes)
 	held, err := benchmark.Hold(items, slices.Concat(o.Data, o.Responses), notes)
-	return &Set{Held: held, recorded: votesOf(j.slots)}, err
+	return &Set{Held: held, recorded: recorded}, err
 }
 
 // item returns the item for a question and its response.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"deem"
 	"deem/internal/benchmark"
@@ -71,7 +70,13 @@ func (m *Metrics) Add(rec deem.Record) {
 		m.lines[rec.Item.Category] = t
 	}
 	for _, t := range []*counts{t, &m.overall} {
-		t.add(rec)
+		t.Add(rec)
+		if rec.Verdict == nil {
+			continue
+		}
+		if r, ok := rec.Verdict.Aspects[RecallAspect]; ok {
+			t.recall.Score(rec.Item.Cluster, r)
+		}
 	}
 	if u, ok := upstreamOf(rec); ok {
 		t.upstream.add(u)
@@ -81,19 +86,6 @@ func (m *Metrics) Add(rec deem.Record) {
 		m.unjudged = append(m.unjudged, rec.Item.ID)
 	}
 }
-
-func (t *counts) add(rec deem.Record) {
-	t.Add(rec)
-	if rec.Verdict == nil {
-		return
-	}
-	if r, ok := rec.Verdict.Aspects[RecallAspect]; ok {
-		t.recall.Score(rec.Item.Cluster, r)
-	}
-}
-
-// scorer returns the rule that scores every category.
-func scorer(reading string) *F1 { return &F1{reading, Phrases} }
 
 // Unjudged returns the ids of the items without a verdict, sorted.
 func (m *Metrics) Unjudged() []string { return slices.Sorted(slices.Values(m.unjudged)) }
@@ -120,7 +112,7 @@ type Line struct {
 // left out.
 func (m *Metrics) Categories() []Line {
 	var lines []Line
-	for _, id := range sorted(m.lines) {
+	for _, id := range slices.Sorted(maps.Keys(m.lines)) {
 		l := m.lineOf(m.lines[id])
 		l.Category = id
 		if c, ok := categoryOf(id); ok {
@@ -130,8 +122,6 @@ func (m *Metrics) Categories() []Line {
 	}
 	return lines
 }
-
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Overall returns the line over all items: the mean over questions, not over categories.
 func (m *Metrics) Overall() Line {
@@ -154,39 +144,30 @@ func (m *Metrics) Warnings() []string {
 	}
 	list = benchmark.Note(list, m.Unjudged(), "item", "unjudged, in no number")
 	if m.hasExcludedItems() {
-		list = append(list, m.withoutFive())
+		five := m.lines[Adversarial]
+		note := words.Count(five.All(), "item") + " of category 5 counted in overall, as recorded; most published scores leave them out"
+		if n := m.overall.N() - five.N(); n > 0 {
+			mean := (m.overall.Sum() - five.Sum()) / float64(n)
+			note += fmt.Sprintf(", and without them it is %.2f%% over %s", 100*mean, words.Count(n, "item"))
+		}
+		list = append(list, note)
 	}
 	if m.overall.Clustered() {
-		list = append(list, m.inConversations())
+		note := "the questions are about " + words.Count(len(m.places), "conversation")
+		if len(m.places) == 1 {
+			note += ": how far conversations differ cannot be seen from one, so there is no interval"
+		} else {
+			note += ", and the intervals allow for how far these differ, as those of the report do"
+		}
+		list = append(list, note)
 	}
 	return list
-}
-
-// inConversations says what the intervals allow for.
-func (m *Metrics) inConversations() string {
-	about := "the questions are about " + words.Count(len(m.places), "conversation")
-	if len(m.places) == 1 {
-		return about + ": how far conversations differ cannot be seen from one, so there is no interval"
-	}
-	return about + ", and the intervals allow for how far these differ, as those of the report do"
 }
 
 // hasExcludedItems reports whether there are items of category 5 although the policy excludes
 // them. [Open] does not create such items; they come with verdicts recorded by others.
 func (m *Metrics) hasExcludedItems() bool {
 	return m.lines[Adversarial] != nil && m.opts.Category5 == Excluded
-}
-
-// withoutFive says that category 5 is included in the overall score, and what the score is
-// without it.
-func (m *Metrics) withoutFive() string {
-	five := m.lines[Adversarial]
-	note := words.Count(five.All(), "item") + " of category 5 counted in overall, as recorded; most published scores leave them out"
-	if n := m.overall.N() - five.N(); n > 0 {
-		mean := (m.overall.Sum() - five.Sum()) / float64(n)
-		note += fmt.Sprintf(", and without them it is %.2f%% over %s", 100*mean, words.Count(n, "item"))
-	}
-	return note
 }
 
 // policy returns how category 5 was treated: the policy of the run, unless the records
@@ -197,6 +178,3 @@ func (m *Metrics) policy() Policy {
 	}
 	return m.opts.Category5
 }
-
-// title returns number and name together.
-func (l Line) title() string { return strings.TrimSpace(l.Category + " " + l.Name) }

@@ -38,7 +38,7 @@ func (s *upstreamSum) add(u upstreamSum) {
 // upstreamOf returns what upstream would have stored for a record of the rule, whatever the
 // reading of the run, and reports false if it would have stored nothing.
 func upstreamOf(rec deem.Record) (upstreamSum, bool) {
-	rule, it := scorer(Upstream), rec.Item
+	rule, it := &F1{Upstream, Phrases}, rec.Item // the rule that scores every category
 	if rec.Judge != F1Name || rec.Verdict == nil {
 		return upstreamSum{}, false
 	}
@@ -77,9 +77,9 @@ func (m *Metrics) Upstream() string {
 	if m.judge != F1Name || m.others || m.overall.upstream.n == 0 {
 		return ""
 	}
-	var b strings.Builder
+	var b, recalls strings.Builder
 	b.WriteString("Total number of questions and corresponding accuracy in each category: \n")
-	total, n := 0.0, 0
+	total, recall, n := 0.0, 0.0, 0
 	for _, id := range upstreamOrder {
 		t := m.lines[id]
 		if t == nil || t.upstream.n == 0 {
@@ -87,38 +87,49 @@ func (m *Metrics) Upstream() string {
 		}
 		u := t.upstream
 		fmt.Fprintf(&b, "%s %d %s %s\n", id, u.n, pythonNumber(u.sum, u.float), text.Float(text.Round(u.sum/float64(u.n), digits)))
+		// Upstream divides by all questions of a category, including those without
+		// evidence, which add nothing.
+		fmt.Fprintf(&recalls, "%s %s\n", id, text.Float(text.Round(u.recall/float64(u.n), digits)))
 		total += u.sum
+		recall += u.recall
 		n += u.n
 	}
 	fmt.Fprintf(&b, "Overall accuracy:  %s\n", text.Float(text.Round(total/float64(n), digits)))
 	if m.overall.upstream.rag {
-		m.upstreamRecall(&b, n)
+		b.WriteString("Category and corresponding recall accuracy in each category: \n")
+		b.WriteString(recalls.String())
+		fmt.Fprintf(&b, "Overall recall accuracy:  %s\n", text.Float(recall/float64(n)))
 	}
 	return b.String()
-}
-
-// upstreamRecall writes the lines about retrieval. Upstream divides by all questions of a
-// category, including those without evidence, which add nothing.
-func (m *Metrics) upstreamRecall(b *strings.Builder, n int) {
-	b.WriteString("Category and corresponding recall accuracy in each category: \n")
-	total := 0.0
-	for _, id := range upstreamOrder {
-		t := m.lines[id]
-		if t == nil || t.upstream.n == 0 {
-			continue
-		}
-		fmt.Fprintf(b, "%s %s\n", id, text.Float(text.Round(t.upstream.recall/float64(t.upstream.n), digits)))
-		total += t.upstream.recall
-	}
-	fmt.Fprintf(b, "Overall recall accuracy:  %s\n", text.Float(total/float64(n)))
 }
 
 // Text writes the scores with their intervals and, for the published rule, upstream's
 // output.
 func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString(m.head())
-	b.WriteString(m.table())
+	// The policy is always stated, because a score without it is not comparable.
+	name := m.judge
+	switch {
+	case m.others:
+		name = "several judges"
+	case name == "":
+		name = "no records"
+	case name == F1Name:
+		name += ", reading " + m.opts.Reading
+	}
+	fmt.Fprintf(&b, "locomo, %s: %s\n", name, m.policy().says())
+	row := func(title, value, interval, n, unjudged, recall string) {
+		fmt.Fprintf(&b, "%-16s %8s  %-14s %5s  %8s", title, value, interval, n, unjudged)
+		if m.overall.recall.N() > 0 {
+			fmt.Fprintf(&b, "  %8s", recall)
+		}
+		b.WriteString("\n")
+	}
+	row("category", "score", "95% interval", "n", "unjudged", "recall")
+	for _, l := range append(m.Categories(), m.Overall()) {
+		title := strings.TrimSpace(l.Category + " " + l.Name)
+		row(title, value(l.Estimate), benchmark.Interval(l.Estimate), fmt.Sprint(l.N), fmt.Sprint(l.Unjudged), value(l.Recall))
+	}
 	for _, warning := range m.Warnings() {
 		fmt.Fprintf(&b, "note: %s\n", warning)
 	}
@@ -129,46 +140,12 @@ func (m *Metrics) Text(w io.Writer) error {
 	return err
 }
 
-// head says what the scores are of. It always states the policy, because a score without it
-// is not comparable.
-func (m *Metrics) head() string {
-	name := m.judge
-	switch {
-	case m.others:
-		name = "several judges"
-	case name == "":
-		name = "no records"
-	case name == F1Name:
-		name += ", reading " + m.opts.Reading
-	}
-	return fmt.Sprintf("locomo, %s: %s\n", name, m.policy().says())
-}
-
-func (m *Metrics) table() string {
-	var b strings.Builder
-	rag := m.overall.recall.N() > 0
-	row := func(title, value, interval, n, unjudged, recall string) {
-		line := fmt.Sprintf("%-16s %8s  %-14s %5s  %8s", title, value, interval, n, unjudged)
-		if rag {
-			line += fmt.Sprintf("  %8s", recall)
-		}
-		fmt.Fprintln(&b, line)
-	}
-	row("category", "score", "95% interval", "n", "unjudged", "recall")
-	for _, l := range append(m.Categories(), m.Overall()) {
-		row(l.title(), value(l.Estimate), benchmark.Interval(l.Estimate), fmt.Sprint(l.N), fmt.Sprint(l.Unjudged), value(l.Recall))
-	}
-	return b.String()
-}
-
-func percent(x float64) string { return fmt.Sprintf("%.2f%%", 100*x) }
-
 // value returns the value of an estimate, or "-".
 func value(e *benchmark.Estimate) string {
 	if e == nil {
 		return "-"
 	}
-	return percent(e.Value)
+	return fmt.Sprintf("%.2f%%", 100*e.Value)
 }
 
 // A summary is the metrics as JSON.

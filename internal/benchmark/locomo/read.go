@@ -67,7 +67,12 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 		return nil, err
 	}
 	j := &join{policy: policy, whole: len(o.Data) == 0 || len(o.Responses) == 0}
-	if err := j.read(ctx, o); err != nil {
+	if j.whole {
+		err = j.rows(ctx, slices.Concat(o.Data, o.Responses), o, j.both)
+	} else if err = j.rows(ctx, o.Data, o, j.question); err == nil {
+		err = j.rows(ctx, o.Responses, o, j.answer)
+	}
+	if err != nil {
 		return nil, err
 	}
 	j.ambiguous()
@@ -92,17 +97,6 @@ type join struct {
 
 	notes    []string
 	problems benchmark.Problems
-}
-
-// read reads all files.
-func (j *join) read(ctx context.Context, o Options) error {
-	if j.whole {
-		return j.rows(ctx, slices.Concat(o.Data, o.Responses), o, j.both)
-	}
-	if err := j.rows(ctx, o.Data, o, j.question); err != nil {
-		return err
-	}
-	return j.rows(ctx, o.Responses, o, j.answer)
 }
 
 // rows reads the rows of some files and calls visit, which returns an error about one row.

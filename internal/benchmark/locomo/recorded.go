@@ -2,7 +2,6 @@ package locomo
 
 import (
 	"iter"
-	"slices"
 	"strings"
 
 	"deem"
@@ -73,35 +72,20 @@ func (s *Set) Recorded() iter.Seq[deem.Record] {
 		position := 0
 		for it := range s.Items() {
 			for trial, v := range s.recorded[it.ID] {
-				if !yield(v.record(it, position, trial)) {
+				rec := deem.Record{Item: it, Position: position, Judge: RecordedName, Trial: trial}
+				switch {
+				case v.text != "":
+					rec.Failure = deem.Failf(deem.Unparseable, "the file says %q", v.text)
+				case v.right:
+					rec.Verdict = &deem.Verdict{Label: correct, Score: 1}
+				default:
+					rec.Verdict = &deem.Verdict{Label: wrong}
+				}
+				if !yield(rec) {
 					return
 				}
 			}
 			position++
 		}
 	}
-}
-
-func (v vote) record(it deem.Item, position, trial int) deem.Record {
-	rec := deem.Record{Item: it, Position: position, Judge: RecordedName, Trial: trial}
-	switch {
-	case v.text != "":
-		rec.Failure = deem.Failf(deem.Unparseable, "the file says %q", v.text)
-	case v.right:
-		rec.Verdict = &deem.Verdict{Label: correct, Score: 1}
-	default:
-		rec.Verdict = &deem.Verdict{Label: wrong}
-	}
-	return rec
-}
-
-// votesOf returns the verdicts in the files by item id.
-func votesOf(slots []*slot) map[string][]vote {
-	recorded := map[string][]vote{}
-	for _, sl := range slots {
-		if len(sl.votes) > 0 {
-			recorded[sl.id] = slices.Clone(sl.votes)
-		}
-	}
-	return recorded
 }

@@ -49,45 +49,36 @@ func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int,
 		if _, ok := rows[c]; !ok {
 			order = append(order, c)
 		}
-		rows[c] = append(rows[c], newResult(rec))
+		it := rec.Item
+		r := result{
+			ID: it.ID, Question: it.Question, Answer: strings.Join(it.References, " or "),
+			Response: it.Response, Category: it.Category, Reason: rec.Verdict.Reason,
+		}
+		r.Evidence, _ = ids(it.Fields[EvidenceField])
+		if rec.Judge == F1Name {
+			r.F1 = &rec.Verdict.Score
+		} else {
+			r.LLMScore = &rec.Verdict.Score
+		}
+		rows[c] = append(rows[c], r)
 	}
-	return left, write(w, order, rows)
-}
-
-func newResult(rec deem.Record) result {
-	it := rec.Item
-	r := result{
-		ID: it.ID, Question: it.Question, Answer: strings.Join(it.References, " or "),
-		Response: it.Response, Category: it.Category, Reason: rec.Verdict.Reason,
-	}
-	r.Evidence, _ = ids(it.Fields[EvidenceField])
-	if rec.Judge == F1Name {
-		r.F1 = &rec.Verdict.Score
-	} else {
-		r.LLMScore = &rec.Verdict.Score
-	}
-	return r
-}
-
-// write writes the rows of each conversation, in order of arrival.
-func write(w io.Writer, order []string, rows map[string][]result) error {
 	for i, name := range order {
 		key, err := json.Marshal(name)
 		if err != nil {
-			return err
+			return left, err
 		}
 		list, err := json.MarshalIndent(rows[name], "  ", "  ")
 		if err != nil {
-			return err
+			return left, err
 		}
 		if _, err := fmt.Fprintf(w, "%s\n  %s: %s", map[bool]string{true: "{", false: ","}[i == 0], key, list); err != nil {
-			return err
+			return left, err
 		}
 	}
 	end := "\n}\n"
 	if len(order) == 0 {
 		end = "{}\n"
 	}
-	_, err := io.WriteString(w, end)
-	return err
+	_, err = io.WriteString(w, end)
+	return left, err
 }

@@ -25,7 +25,13 @@ func Benchmark() benchmark.Benchmark {
 		Metrics: func(_ context.Context, o benchmark.Options) (benchmark.Metrics, error) {
 			return NewMetrics(o.Reading), nil
 		},
-		ResultsName:  func(f benchmark.Finished) string { return filepath.Join(folderOf(f.Options.Data[0]), "result.json") },
+		ResultsName: func(f benchmark.Finished) string {
+			dir := f.Options.Data[0]
+			if filepath.Ext(dir) != "" {
+				dir = filepath.Dir(dir) // of a file
+			}
+			return filepath.Join(dir, "result.json")
+		},
 		WriteResults: writeFinished,
 	}
 }
@@ -41,12 +47,4 @@ func writeFinished(_ context.Context, w io.Writer, f benchmark.Finished) (int, e
 	}
 	_, err := io.WriteString(w, m.Upstream())
 	return len(m.Unjudged()), err
-}
-
-// folderOf returns the folder of a file, or the folder itself.
-func folderOf(name string) string {
-	if filepath.Ext(name) == "" {
-		return name
-	}
-	return filepath.Dir(name)
 }

@@ -1,6 +1,7 @@
 package longbench
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,23 +26,12 @@ func (m *Metrics) Choices() []Line {
 	for _, name := range choiceLines {
 		lines = append(lines, m.choice(name))
 	}
-	return append(lines, m.domains()...)
-}
-
-// domains returns a line for each domain, by name.
-func (m *Metrics) domains() []Line {
-	var names []string
-	for name := range m.choices {
-		if strings.HasPrefix(name, domainPrefix) && name != domainPrefix {
-			names = append(names, name)
+	for _, name := range slices.Sorted(maps.Keys(m.choices)) {
+		if domain, ok := strings.CutPrefix(name, domainPrefix); ok && domain != "" {
+			l := m.choice(name)
+			l.Name = domain
+			lines = append(lines, l)
 		}
-	}
-	slices.Sort(names)
-	var lines []Line
-	for _, name := range names {
-		l := m.choice(name)
-		l.Name = strings.TrimPrefix(name, domainPrefix)
-		lines = append(lines, l)
 	}
 	return lines
 }

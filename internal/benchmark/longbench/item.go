@@ -24,8 +24,11 @@ func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
 	if it.Response, err = textOf(row, "pred"); err != nil {
 		return it, err
 	}
-	if it.References, err = answers(row); err != nil {
+	if it.References, err = texts(row, "answers"); err != nil {
 		return it, err
+	}
+	if it.References == nil {
+		return it, benchmark.At(row, "the line has no %q", "answers")
 	}
 	if len(it.References) > 1 {
 		// Programs that judge LongBench with a model show it only the first answer.
@@ -34,10 +37,29 @@ func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
 	if s.edition == E {
 		benchmark.SetField(&it, fieldEdition, E)
 	}
-	if err := t.addClasses(&it, row); err != nil {
-		return it, err
+	if t.metric == classification { // the others have the column and do not use it
+		list, err := texts(row, fieldClasses)
+		if err != nil {
+			return it, err
+		}
+		if list == nil {
+			return it, benchmark.At(row, "the line has no %q, from which the response of task %s chooses", fieldClasses, t.name)
+		}
+		benchmark.SetField(&it, fieldClasses, string(row.Get(fieldClasses).JSON()))
 	}
-	return it, s.addLength(&it, row)
+	length := row.Get(fieldLength)
+	if length.Missing() {
+		if s.edition == E {
+			// Upstream would drop as many lines at the end as there are lines without one.
+			return it, benchmark.At(row, "the line has no %q, by which LongBench-E reports", fieldLength)
+		}
+		return it, nil
+	}
+	if _, ok := length.Float(); !ok {
+		return it, benchmark.At(row, "%q is not a number, but %s", fieldLength, clip(length))
+	}
+	benchmark.SetField(&it, fieldLength, length.Str())
+	return it, nil
 }
 
 // textOf returns the text of a required column.
@@ -59,15 +81,6 @@ func clip(v benchmark.Value) string { return words.Clip(v.Str(), clipped) }
 // clipped is the maximum number of characters of a value in a message.
 const clipped = 40
 
-// answers returns the references of a row.
-func answers(row *benchmark.Row) ([]string, error) {
-	list, err := texts(row, "answers")
-	if err == nil && list == nil {
-		err = benchmark.At(row, "the line has no %q", "answers")
-	}
-	return list, err
-}
-
 // texts returns the strings of a list column, or nil if there is no such column.
 func texts(row *benchmark.Row, column string) ([]string, error) {
 	v := row.Get(column)
@@ -87,39 +100,6 @@ func texts(row *benchmark.Row, column string) ([]string, error) {
 		all = append(all, e.Str())
 	}
 	return all, nil
-}
-
-// addClasses sets the classes to choose from. Only classification tasks use the column.
-func (t task) addClasses(it *deem.Item, row *benchmark.Row) error {
-	if t.metric != classification {
-		return nil
-	}
-	list, err := texts(row, fieldClasses)
-	switch {
-	case err != nil:
-		return err
-	case list == nil:
-		return benchmark.At(row, "the line has no %q, from which the response of task %s chooses", fieldClasses, t.name)
-	}
-	benchmark.SetField(it, fieldClasses, string(row.Get(fieldClasses).JSON()))
-	return nil
-}
-
-// addLength sets the length, which LongBench-E requires: upstream would drop as many lines
-// at the end as there are lines without one.
-func (s *Set) addLength(it *deem.Item, row *benchmark.Row) error {
-	v := row.Get(fieldLength)
-	if v.Missing() {
-		if s.edition == E {
-			return benchmark.At(row, "the line has no %q, by which LongBench-E reports", fieldLength)
-		}
-		return nil
-	}
-	if _, ok := v.Float(); !ok {
-		return benchmark.At(row, "%q is not a number, but %s", fieldLength, clip(v))
-	}
-	benchmark.SetField(it, fieldLength, v.Str())
-	return nil
 }
 
 // choiceItem returns the item for a row of LongBench v2.
@@ -153,27 +133,20 @@ func choiceItem(row *benchmark.Row) (deem.Item, error) {
 	if v := row.Get("question"); !v.Missing() {
 		it.Question = v.Str()
 	}
-	return it, addChoice(&it, row)
-}
-
-// addChoice sets the response or, if only that was kept, the letter extracted from it; null
-// means that there was none.
-func addChoice(it *deem.Item, row *benchmark.Row) error {
-	if v := row.Get("response"); !v.Missing() {
-		var err error
+	if !row.Get("response").Missing() {
 		it.Response, err = textOf(row, "response")
-		return err
+		return it, err
 	}
+	// Only the letter extracted from the response was kept; null means that there was none.
 	if !benchmark.Has(row, "pred") {
-		return deem.WithHint(benchmark.At(row, "the line has neither %q nor %q", "response", "pred"),
+		return it, deem.WithHint(benchmark.At(row, "the line has neither %q nor %q", "response", "pred"),
 			"if the system gave nothing, write an empty response")
 	}
 	if !row.Get("pred").Missing() {
-		var err error
 		if it.Response, err = textOf(row, "pred"); err != nil {
-			return err
+			return it, err
 		}
 	}
 	it.Fields[fieldOption] = it.Response
-	return nil
+	return it, nil
 }

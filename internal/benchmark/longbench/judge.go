@@ -52,20 +52,14 @@ func verdict(it deem.Item, reading string) (deem.Verdict, error) {
 		return deem.Verdict{}, deem.Failf(deem.Input, "%s", table.Unknown(it.Category))
 	}
 	if len(it.References) == 0 {
-		return t.nothing(reading)
+		if reading == Upstream { // It takes the best of nothing.
+			return deem.Verdict{Label: t.metric, Reason: "no reference, which upstream scores 0"}, nil
+		}
+		return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")
 	}
 	score, err := t.score(it, reading)
 	if err != nil {
 		return deem.Verdict{}, err
 	}
 	return deem.Verdict{Label: t.metric, Score: score}, nil
-}
-
-// nothing returns the verdict on an item without a reference. Upstream takes the best of
-// nothing, which is 0.
-func (t task) nothing(reading string) (deem.Verdict, error) {
-	if reading == Upstream {
-		return deem.Verdict{Label: t.metric, Reason: "no reference, which upstream scores 0"}, nil
-	}
-	return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")
 }

@@ -94,30 +94,18 @@ func (t *counts) add(rec deem.Record) {
 	if !t.even {
 		return
 	}
-	b := t.bucket(rec.Item.Fields[fieldLength])
-	if b == nil {
-		return
-	}
-	b.Add(rec)
-	if rec.Verdict != nil {
-		b.list = append(b.list, rec.Verdict.Score)
-	}
-}
-
-// bucket returns the bucket for texts of a length.
-func (t *counts) bucket(length string) *bucket {
-	n, err := strconv.ParseFloat(length, 64)
-	if err != nil {
-		return nil // not an item of Open
-	}
+	n, err := strconv.ParseFloat(rec.Item.Fields[fieldLength], 64)
 	i := slices.IndexFunc(bounds[:], func(b bound) bool { return n < b.below })
-	if i < 0 {
-		return nil // not a number
+	if err != nil || i < 0 {
+		return // not an item of Open, or not a number
 	}
 	if t.buckets[i] == nil {
 		t.buckets[i] = &bucket{}
 	}
-	return t.buckets[i]
+	t.buckets[i].Add(rec)
+	if rec.Verdict != nil {
+		t.buckets[i].list = append(t.buckets[i].list, rec.Verdict.Score)
+	}
 }
 
 // Unjudged returns the ids of the items without a verdict, sorted.
@@ -207,20 +195,15 @@ func mean(name string, lines []Line) Line {
 	}
 	l.Score = rounded(100 * l.Estimate.Value)
 	for i := range bounds {
-		if parts := bucketsOf(lines, i); len(parts) > 0 {
+		var parts []Line
+		for _, l := range lines {
+			if len(l.Buckets) > i {
+				parts = append(parts, l.Buckets[i])
+			}
+		}
+		if len(parts) > 0 {
 			l.Buckets = append(l.Buckets, mean(bounds[i].name, parts))
 		}
 	}
 	return l
-}
-
-// bucketsOf returns the i-th bucket of each line that has buckets.
-func bucketsOf(lines []Line, i int) []Line {
-	var parts []Line
-	for _, l := range lines {
-		if len(l.Buckets) > i {
-			parts = append(parts, l.Buckets[i])
-		}
-	}
-	return parts
 }

@@ -29,7 +29,11 @@ func (m *Metrics) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "note: %s\n", warning)
 	}
 	if up := m.Upstream(); up != "" {
-		fmt.Fprintf(&b, "\nas %s writes it:\n%s\n", m.program(), up)
+		program := "eval.py"
+		if len(m.choices) > 0 {
+			program = "result.py"
+		}
+		fmt.Fprintf(&b, "\nas %s writes it:\n%s\n", program, up)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -51,32 +55,24 @@ func (l Line) write(b *strings.Builder, indent string) {
 	}
 }
 
-// program returns the name of upstream's program that computes the scores.
-func (m *Metrics) program() string {
-	if len(m.choices) > 0 {
-		return "result.py"
-	}
-	return "eval.py"
-}
-
 // Upstream returns the output of the published program for the same scores: result.json of
 // eval.py, or for LongBench v2 the two lines of result.py without the model's name. Tasks
 // are in the order of their records. It is "" unless the verdicts are those of upstream.
 func (m *Metrics) Upstream() string {
-	switch {
-	case !m.verdicts.Comparable():
+	if !m.verdicts.Comparable() {
 		return ""
-	case len(m.choices) > 0:
-		return m.resultTable()
-	case len(m.order) > 0:
-		return m.resultJSON()
 	}
-	return ""
-}
-
-// resultJSON is json.dump(scores, ensure_ascii=False, indent=4).
-func (m *Metrics) resultJSON() string {
-	var b strings.Builder
+	if len(m.choices) > 0 {
+		scores := make([]string, len(choiceLines))
+		for i, name := range choiceLines {
+			scores[i] = number(m.choice(name).Score)
+		}
+		return strings.Join(choiceLines, "\t") + "\n" + strings.Join(scores, "\t")
+	}
+	if len(m.order) == 0 {
+		return ""
+	}
+	var b strings.Builder // json.dump(scores, ensure_ascii=False, indent=4)
 	for i, name := range m.order {
 		if i > 0 {
 			b.WriteString(",")
@@ -108,15 +104,6 @@ func number(score *float64) string {
 		return "NaN"
 	}
 	return text.Float(*score)
-}
-
-// resultTable is the output of result.py for one model without a name.
-func (m *Metrics) resultTable() string {
-	scores := make([]string, len(choiceLines))
-	for i, name := range choiceLines {
-		scores[i] = number(m.choice(name).Score)
-	}
-	return strings.Join(choiceLines, "\t") + "\n" + strings.Join(scores, "\t")
 }
 
 // Warnings returns caveats for the reader.

@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/words"
 )
 
 // Options says what to read.
@@ -50,7 +51,6 @@ type Set struct {
 
 // A source is one file.
 type source struct {
-	file    string
 	task    string
 	classes string // those of its last line, as JSON; "" for none
 	rows    int
@@ -61,8 +61,11 @@ type source struct {
 // with their locations: upstream would stop at each of them. One line is in memory at a
 // time.
 func Open(ctx context.Context, o Options) (*Set, error) {
-	if err := o.check(); err != nil {
+	if err := benchmark.NoResponses(Name, o.Responses); err != nil {
 		return nil, err
+	}
+	if o.Edition != "" && !slices.Contains(Editions(), o.Edition) {
+		return nil, deem.WithHint(fmt.Errorf("%s has no edition %q", Name, o.Edition), "it may be %s", strings.Join(Editions(), ", "))
 	}
 	names, err := folder.Files(o.Data)
 	if err != nil {
@@ -77,17 +80,6 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 		return nil, errors.Join(err, in.Close())
 	}
 	return s, nil
-}
-
-// check rejects invalid options.
-func (o Options) check() error {
-	if err := benchmark.NoResponses(Name, o.Responses); err != nil {
-		return err
-	}
-	if o.Edition != "" && !slices.Contains(Editions(), o.Edition) {
-		return deem.WithHint(fmt.Errorf("%s has no edition %q", Name, o.Edition), "it may be %s", strings.Join(Editions(), ", "))
-	}
-	return nil
 }
 
 // isRow reports whether a single object with these keys is a row.
@@ -121,14 +113,62 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 	return err
 }
 
+// sizeV2 is the number of questions in LongBench v2.
+const sizeV2 = 503
+
+// complete notes what is missing from the files compared with the published data of their
+// edition, or makes it an error. The sizes of LongBench-E are unknown here.
+func (s *Set) complete(names []string, requireAll bool) error {
+	var lack benchmark.Lack
+	var uneven []string
+	have := map[string]bool{}
+	bare := 0
+	for _, src := range s.order {
+		have[src.task] = true
+		bare += src.bare
+		t, known := table.Of(src.task)
+		switch {
+		case s.edition == V2:
+			lack.Size(src.task, src.rows, sizeV2)
+		case s.edition == V1 && known:
+			lack.Size(src.task, src.rows, t.size)
+		case s.edition == E && !t.even:
+			uneven = append(uneven, "task "+src.task+" is not one of the 13 of LongBench-E")
+		}
+	}
+	if s.edition != V2 {
+		lack.Missing = table.Missing(have, func(t task) bool { return s.edition != E || t.even })
+	}
+	if requireAll {
+		if err := lack.Whole(s.in.String()); err != nil {
+			return err
+		}
+	}
+	s.in.Note(s.in.FileNotes()...)
+	s.in.Note(lack.Notes()...)
+	s.in.Note(benchmark.EmptyFiles(names, func(file string) bool { return s.sources[file] != nil })...)
+	if bare > 0 {
+		s.in.Note(words.Count(bare, "item") + " without a reference, which upstream scores 0")
+	}
+	s.in.Note(uneven...)
+	return nil
+}
+
 // visit checks one row and collects what is known only at the end of its file.
 func (s *Set) visit(row *benchmark.Row, names []string) error {
 	if s.edition == "" {
-		s.edition = editionOf(row)
+		switch {
+		case !row.Get("difficulty").Missing() && row.Get("answers").Missing():
+			s.edition = V2
+		case isEven(row.File):
+			s.edition = E
+		default:
+			s.edition = V1
+		}
 	}
 	src, ok := s.sources[row.File]
 	if !ok {
-		src = &source{file: row.File, task: folder.Task(row.File)}
+		src = &source{task: folder.Task(row.File)}
 		s.sources[row.File] = src
 		s.order = append(s.order, src)
 	}
@@ -151,17 +191,6 @@ func (s *Set) visit(row *benchmark.Row, names []string) error {
 		src.bare++
 	}
 	return nil
-}
-
-// editionOf detects the edition from a row and its file.
-func editionOf(row *benchmark.Row) string {
-	switch {
-	case !row.Get("difficulty").Missing() && row.Get("answers").Missing():
-		return V2
-	case isEven(row.File):
-		return E
-	}
-	return V1
 }
 
 // read yields the items of all files.

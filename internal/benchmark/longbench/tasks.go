@@ -63,9 +63,18 @@ var table = benchmark.ByTask[task]{Title: "LongBench", Tasks: tasks, Name: func(
 // score returns the score of an item's response: the best over all references, and at least
 // 0, upstream's initial value.
 func (t task) score(it deem.Item, reading string) (float64, error) {
-	classes, err := t.classes(it, reading)
-	if err != nil {
-		return 0, err
+	var classes []string
+	if t.metric == classification {
+		list := it.Fields[fieldClasses]
+		if of, ok := it.Fields[fieldUpstream]; ok && reading == Upstream {
+			list = of // those of the last line of the file
+		}
+		if list == "" {
+			return 0, deem.Failf(deem.Input, "task %s needs the classes to choose from, in the field %s", t.name, fieldClasses)
+		}
+		if err := json.Unmarshal([]byte(list), &classes); err != nil {
+			return 0, deem.Failf(deem.Input, "the classes are not JSON list of texts: %v", err)
+		}
 	}
 	response := it.Response
 	if t.oneLine {
@@ -129,24 +138,4 @@ func classify(response, ref string, classes []string) float64 {
 		return 0
 	}
 	return 1 / float64(len(named))
-}
-
-// classes returns the classes to choose from, for classification tasks: those of the item
-// or, under upstream, those of the last line of its file.
-func (t task) classes(it deem.Item, reading string) ([]string, error) {
-	if t.metric != classification {
-		return nil, nil
-	}
-	list := it.Fields[fieldClasses]
-	if of, ok := it.Fields[fieldUpstream]; ok && reading == Upstream {
-		list = of
-	}
-	if list == "" {
-		return nil, deem.Failf(deem.Input, "task %s needs the classes to choose from, in the field %s", t.name, fieldClasses)
-	}
-	var classes []string
-	if err := json.Unmarshal([]byte(list), &classes); err != nil {
-		return nil, deem.Failf(deem.Input, "the classes are not JSON list of texts: %v", err)
-	}
-	return classes, nil
 }
