@@ -45,21 +45,6 @@ func (c *counts) add(rec deem.Record) {
 	c.chats[rec.Item.Cluster] = append(c.chats[rec.Item.Cluster], rec.Verdict.Score)
 }
 
-// published returns the score that upstream's report_results.py prints, or nil if there are
-// no items.
-func (c *counts) published() *float64 {
-	var means []float64
-	for _, scores := range c.chats {
-		means = append(means, mean(scores))
-	}
-	if len(means) == 0 {
-		return nil
-	}
-	slices.Sort(means) // Map order is random, and the last digit depends on it.
-	m := mean(means)
-	return &m
-}
-
 func mean(list []float64) float64 {
 	sum := 0.0
 	for _, x := range list {
@@ -159,8 +144,8 @@ type Line struct {
 	Name string `json:"name"`
 	benchmark.Line
 
-	// Published is the mean over chats of the mean of each chat, as in upstream's
-	// script.
+	// Published is the mean over chats of the mean of each chat, as upstream's
+	// report_results.py prints it, or nil if there are no items.
 	Published *float64 `json:"published"`
 }
 
@@ -182,7 +167,18 @@ func (m *Metrics) lines(groups map[string]*counts, known []string) []Line {
 }
 
 func (c *counts) line(name string, clustered bool) Line {
-	return Line{Name: name, Line: c.Line(clustered), Published: c.published()}
+	l := Line{Name: name, Line: c.Line(clustered)}
+	if len(c.chats) == 0 {
+		return l
+	}
+	var means []float64
+	for _, scores := range c.chats {
+		means = append(means, mean(scores))
+	}
+	slices.Sort(means) // Map order is random, and the last digit depends on it.
+	m := mean(means)
+	l.Published = &m
+	return l
 }
 
 // A Floor is the score for event ordering of an answer that does not know the order.
@@ -257,40 +253,27 @@ func (m *Metrics) Text(w io.Writer) error {
 	if m.own.N() > 0 && m.overall.Unjudged() > 0 {
 		fmt.Fprintf(&b, "as the program of %s counts, which takes an item of a rubric that it cannot read for 0: %.4f over %d questions\n", m.judge, m.own.Mean(), m.own.N())
 	}
-	m.nuggets(&b)
-	m.ordering(&b)
+	if n := m.counted["questions"]; n > 0 {
+		fmt.Fprintf(&b, "rubric items: %.0f scored 1, %.0f scored 0.5, %.0f scored 0", m.counted["nuggets scored 1.0"], m.counted["nuggets scored 0.5"], m.counted["nuggets scored 0.0"])
+		if other := m.counted["nuggets scored otherwise"]; other > 0 {
+			fmt.Fprintf(&b, ", %.0f otherwise", other)
+		}
+		fmt.Fprintln(&b)
+		if m.judge == Mem0Name {
+			fmt.Fprintf(&b, "with half points cut off as upstream does: %.4f but for event ordering, %.4f in all abilities\n",
+				m.counted["cut but for event ordering"]/n, m.counted["cut"]/n)
+		}
+	}
+	if m.judge == UpstreamName && len(m.rubrics) > 0 {
+		fmt.Fprintf(&b, "\nevent ordering: tau_norm %.4f, tau x F1 %.4f\n", m.tau.Mean(), m.f1.Mean())
+		fmt.Fprintf(&b, "warning: tau_norm, which BEAM's script reports, is high for answers that know no order; on these rubrics, with lines aligned without a mistake:\n")
+		fmt.Fprintf(&b, "%-38s %8s  %s\n", "answer", "tau_norm", "tau x F1 (reading fixed)")
+		for _, f := range Floors(m.rubrics) {
+			fmt.Fprintf(&b, "%-38s %8.2f  %.2f\n", f.Answer, f.Tau, f.Fixed)
+		}
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// nuggets writes how the rubric items were scored.
-func (m *Metrics) nuggets(b *strings.Builder) {
-	n := m.counted["questions"]
-	if n == 0 {
-		return
-	}
-	fmt.Fprintf(b, "rubric items: %.0f scored 1, %.0f scored 0.5, %.0f scored 0", m.counted["nuggets scored 1.0"], m.counted["nuggets scored 0.5"], m.counted["nuggets scored 0.0"])
-	if other := m.counted["nuggets scored otherwise"]; other > 0 {
-		fmt.Fprintf(b, ", %.0f otherwise", other)
-	}
-	fmt.Fprintln(b)
-	if m.judge == Mem0Name {
-		fmt.Fprintf(b, "with half points cut off as upstream does: %.4f but for event ordering, %.4f in all abilities\n",
-			m.counted["cut but for event ordering"]/n, m.counted["cut"]/n)
-	}
-}
-
-// ordering writes the scores of event ordering, with the floors.
-func (m *Metrics) ordering(b *strings.Builder) {
-	if m.judge != UpstreamName || len(m.rubrics) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\nevent ordering: tau_norm %.4f, tau x F1 %.4f\n", m.tau.Mean(), m.f1.Mean())
-	fmt.Fprintf(b, "warning: tau_norm, which BEAM's script reports, is high for answers that know no order; on these rubrics, with lines aligned without a mistake:\n")
-	fmt.Fprintf(b, "%-38s %8s  %s\n", "answer", "tau_norm", "tau x F1 (reading fixed)")
-	for _, f := range Floors(m.rubrics) {
-		fmt.Fprintf(b, "%-38s %8.2f  %.2f\n", f.Answer, f.Tau, f.Fixed)
-	}
 }
 
 // JSON returns the metrics as a value for encoding/json.

@@ -10,11 +10,6 @@ import (
 // response are those of the rubric, and how far they are in its order.
 type order struct{ precision, recall, f1, tau, final float64 }
 
-// aspects returns the numbers under upstream's names.
-func (o order) aspects() map[string]float64 {
-	return map[string]float64{"precision": o.precision, "recall": o.recall, "f1": o.f1, "tau_norm": o.tau, "final_score": o.final}
-}
-
 // errNoOrder means that tau is undefined; upstream's result is NaN.
 var errNoOrder = errors.New("tau is not defined: one event has no order")
 

@@ -191,7 +191,11 @@ func (p *P) Talk(it deem.Item, ask asking) (deem.Verdict, error) {
 			return deem.Verdict{}, err
 		}
 	}
-	v, err := p.rule().Judge(rubric, func(i int) (deem.Verdict, error) {
+	rule := judge.Criteria{Failed: "partial"} // The question is unjudged, but the vendors' own score needs the other items.
+	if p.name == UpstreamName {
+		rule = judge.Criteria{}
+	}
+	v, err := rule.Judge(rubric, func(i int) (deem.Verdict, error) {
 		return p.callAndRead(it, ask, p.askNugget(it, rubric[i]), func(reply string) (deem.Verdict, error) { return p.readNugget(it, reply) })
 	})
 	failed := slices.IndexFunc(v.Parts, func(part deem.Part) bool { return part.Failure != nil })
@@ -208,22 +212,15 @@ func (p *P) Talk(it deem.Item, ask asking) (deem.Verdict, error) {
 			v.Label = "PASS"
 		}
 	case ordering && p.name == UpstreamName:
-		v.Aspects = o.aspects()
-		v.Aspects["llm_judge_score"] = v.Score
+		v.Aspects = map[string]float64{
+			"precision": o.precision, "recall": o.recall, "f1": o.f1, "tau_norm": o.tau, "final_score": o.final,
+			"llm_judge_score": v.Score,
+		}
 		if v.Score = o.tau; p.reading == Fixed {
 			v.Score = o.final
 		}
 	}
 	return v, nil
-}
-
-// rule returns how a failed rubric item is treated. The question is unjudged, but for the
-// vendors' own score the remaining items are still asked about.
-func (p *P) rule() judge.Criteria {
-	if p.name == UpstreamName {
-		return judge.Criteria{}
-	}
-	return judge.Criteria{Failed: "partial"}
 }
 
 // order aligns the lines of the response with the rubric and scores their order.

@@ -44,9 +44,6 @@ func (k key) String() string {
 	return id
 }
 
-// cluster returns the name of the chat.
-func (k key) cluster() string { return strings.TrimPrefix(k.size+"/"+k.chat, "/") }
-
 // A join collects questions, responses and errors.
 type join struct {
 	items     map[key]*deem.Item
@@ -74,7 +71,20 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err := j.rows(ctx, o.Responses, o.Stdin, j.response); err != nil {
 		return nil, err
 	}
-	items := j.match(o.RequireAll)
+	var items []deem.Item
+	missing := 0
+	for _, k := range j.order {
+		if j.answered[k] {
+			items = append(items, *j.items[k])
+			continue
+		}
+		if missing++; o.RequireAll {
+			j.problems.Add(deem.Problem{Message: fmt.Sprintf("question %s has no response", k)}, "leave --require-all out, and the others are judged")
+		}
+	}
+	if missing > 0 {
+		j.notes = append(j.notes, words.Count(missing, "question")+" without a response, in no number")
+	}
 	if err := j.problems.Err(""); err != nil {
 		return nil, err
 	}
@@ -247,7 +257,7 @@ func (j *join) question(row *benchmark.Row, k key, entry map[string]json.RawMess
 	if err != nil {
 		return benchmark.At(row, "question %s: %v", k, err)
 	}
-	it := deem.Item{ID: k.String(), Category: k.ability, Cluster: k.cluster(), Question: asked, Fields: map[string]string{fieldRubric: string(raw)}}
+	it := deem.Item{ID: k.String(), Category: k.ability, Cluster: strings.TrimPrefix(k.size+"/"+k.chat, "/"), Question: asked, Fields: map[string]string{fieldRubric: string(raw)}}
 	if k.size != "" {
 		it.Fields[fieldSize] = k.size
 	}
@@ -289,23 +299,4 @@ func (j *join) response(row *benchmark.Row, k key, entry map[string]json.RawMess
 	it.Response, j.answered[k] = said, true
 	benchmark.SetSystemFields(it, row.Get)
 	return nil
-}
-
-// match returns the questions that have a response.
-func (j *join) match(all bool) []deem.Item {
-	var items []deem.Item
-	missing := 0
-	for _, k := range j.order {
-		if j.answered[k] {
-			items = append(items, *j.items[k])
-			continue
-		}
-		if missing++; all {
-			j.problems.Add(deem.Problem{Message: fmt.Sprintf("question %s has no response", k)}, "leave --require-all out, and the others are judged")
-		}
-	}
-	if missing > 0 {
-		j.notes = append(j.notes, words.Count(missing, "question")+" without a response, in no number")
-	}
-	return items
 }

@@ -219,9 +219,11 @@ var (
 	anyJSON    = regexp.MustCompile(`(?s)(\{.*?\}|\[.*?\])`)
 )
 
-// parseUpstream parses JSON like upstream's parse_json_response. Where that falls back to a
-// repairing library, deem uses its own lenient parser.
-func parseUpstream(reply string) (map[string]any, error) {
+// readUpstream reads a rubric item as upstream does: int() of the score for nine abilities,
+// and float() for event ordering. The range is not checked. If the conversion fails,
+// upstream stops. JSON is parsed like upstream's parse_json_response; where that falls back
+// to a repairing library, deem uses its own lenient parser.
+func readUpstream(reply string, truncate bool) (deem.Verdict, error) {
 	reply = text.Strip(reply)
 	whole := reply
 	if strings.HasPrefix(reply, "```") {
@@ -235,27 +237,15 @@ func parseUpstream(reply string) (map[string]any, error) {
 			v, err = loads(m)
 		}
 	}
-	if err != nil {
-		o, ok := judge.FindObject(reply, "score")
-		if !ok {
-			return nil, unreadable(reply)
-		}
-		return o.Fields, nil
-	}
 	fields, ok := v.(map[string]any)
-	if !ok {
-		return nil, deem.Failf(deem.Unparseable, "the reply is JSON and not an object: %s", clip(reply))
-	}
-	return fields, nil
-}
-
-// readUpstream reads a rubric item as upstream does: int() of the score for nine abilities,
-// and float() for event ordering. The range is not checked. If the conversion fails,
-// upstream stops.
-func readUpstream(reply string, truncate bool) (deem.Verdict, error) {
-	fields, err := parseUpstream(reply)
 	if err != nil {
-		return deem.Verdict{}, err
+		o, found := judge.FindObject(reply, "score")
+		if !found {
+			return deem.Verdict{}, unreadable(reply)
+		}
+		fields = o.Fields
+	} else if !ok {
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply is JSON and not an object: %s", clip(reply))
 	}
 	said, given := fields["score"]
 	if !given {

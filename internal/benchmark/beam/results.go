@@ -52,7 +52,28 @@ func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int,
 			chats[chat] = map[string][]result{}
 			order = append(order, chat)
 		}
-		chats[chat][rec.Item.Category] = append(chats[chat][rec.Item.Category], resultOf(*rec.Verdict))
+		v := rec.Verdict
+		number := func(name string) *float64 {
+			if x, ok := v.Aspects[name]; ok {
+				return &x
+			}
+			return nil
+		}
+		r := result{
+			Precision: number("precision"), Recall: number("recall"), F1: number("f1"), Tau: number("tau_norm"), Final: number("final_score"),
+			Score: v.Score, Responses: []response{},
+		}
+		if score := number("llm_judge_score"); score != nil {
+			r.Score = *score
+		}
+		for _, p := range v.Parts {
+			said := response{Score: p.Label, Reason: p.Reason}
+			if json.Valid([]byte(p.Label)) {
+				said.Score = json.RawMessage(p.Label) // as the model stated it
+			}
+			r.Responses = append(r.Responses, said)
+		}
+		chats[chat][rec.Item.Category] = append(chats[chat][rec.Item.Category], r)
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -65,26 +86,4 @@ func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int,
 		}
 	}
 	return left, nil
-}
-
-func resultOf(v deem.Verdict) result {
-	r := result{Score: v.Score, Responses: []response{}}
-	number := func(name string) *float64 {
-		if x, ok := v.Aspects[name]; ok {
-			return &x
-		}
-		return nil
-	}
-	r.Precision, r.Recall, r.F1, r.Tau, r.Final = number("precision"), number("recall"), number("f1"), number("tau_norm"), number("final_score")
-	if score := number("llm_judge_score"); score != nil {
-		r.Score = *score
-	}
-	for _, p := range v.Parts {
-		said := response{Score: p.Label, Reason: p.Reason}
-		if json.Valid([]byte(p.Label)) {
-			said.Score = json.RawMessage(p.Label) // as the model stated it
-		}
-		r.Responses = append(r.Responses, said)
-	}
-	return r
 }

@@ -48,31 +48,21 @@ func (m *Metrics) Add(rec deem.Record) {
 		m.types[rec.Item.Category] = t
 	}
 	label, labelled := upstreamLabel(rec)
-	for _, t := range m.linesOf(rec, t) {
-		t.add(rec, label, labelled)
-	}
-	if rec.Verdict == nil {
-		m.unjudged = append(m.unjudged, rec.Item.ID)
-	}
-}
-
-// linesOf returns the lines that a record counts in: its type, the overall line, and the
-// abstention line if its question is unanswerable.
-func (m *Metrics) linesOf(rec deem.Record, ofType *counts) []*counts {
-	lines := []*counts{ofType, &m.overall}
+	lines := []*counts{t, &m.overall}
 	if isAbstention(rec.Item.ID) {
 		lines = append(lines, &m.abstention)
 	}
-	return lines
-}
-
-func (t *counts) add(rec deem.Record, label, labelled bool) {
-	t.Add(rec)
-	if labelled {
-		t.upstream++
-		if label {
+	for _, t := range lines {
+		t.Add(rec)
+		if labelled {
+			t.upstream++
+		}
+		if labelled && label {
 			t.upstreamYes++
 		}
+	}
+	if rec.Verdict == nil {
+		m.unjudged = append(m.unjudged, rec.Item.ID)
 	}
 }
 

@@ -18,12 +18,14 @@ func (m *Metrics) Upstream() string {
 	var b strings.Builder
 	b.WriteString("\nEvaluation results by task:\n")
 	sum := 0.0
+	var known counts // all items, for print_qa_metrics.py
 	for _, name := range types {
 		t := m.types[name]
 		fmt.Fprintf(&b, "\t%s: %s (%d)\n", name, numpyRounded(t.share()), t.upstream)
 		sum += t.share()
+		known.upstream += t.upstream
+		known.upstreamYes += t.upstreamYes
 	}
-	known := m.knownToUpstream()
 	fmt.Fprintf(&b, "\nTask-averaged Accuracy: %s\n", numpyRounded(sum/float64(len(types))))
 	fmt.Fprintf(&b, "Overall Accuracy: %s\n", numpyRounded(known.share()))
 	fmt.Fprintf(&b, "Abstention Accuracy: %s (%d)\n", numpyRounded(m.abstention.share()), m.abstention.upstream)
@@ -46,17 +48,6 @@ func (m *Metrics) UpstreamStdout() string {
 		fmt.Fprintf(&b, "\t%s: %s (%d)\n", name, numpyRounded(t.share()), t.upstream)
 	}
 	return b.String()
-}
-
-// knownToUpstream returns the sum over upstream's six types, which print_qa_metrics.py
-// treats as all items.
-func (m *Metrics) knownToUpstream() *counts {
-	var all counts
-	for _, name := range types {
-		all.upstream += m.types[name].upstream
-		all.upstreamYes += m.types[name].upstreamYes
-	}
-	return &all
 }
 
 // share returns the mean of upstream's labels, or NaN if there are none, like numpy.mean.
@@ -94,41 +85,27 @@ func (m *Metrics) Text(w io.Writer) error {
 func (m *Metrics) Table(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-28s %9s  %-15s %5s  %s\n", "accuracy", "value", "95% interval", "n", "unjudged")
-	for _, l := range m.lines() {
+	for _, l := range append(m.Types(), m.TaskAveraged(), m.Overall(), m.Abstention()) {
 		switch l.Name {
 		case abstention:
 			l.Name += " (counted above)"
 		case "":
 			l.Name = "(no type)"
 		}
-		fmt.Fprintf(&b, "%-28s %9s  %-15s %5d  %d%s\n", l.Name, l.percent(), benchmark.Interval(l.Estimate), l.N, l.Unjudged, l.band())
+		value, band := "nan", ""
+		if l.Estimate != nil {
+			value = fmt.Sprintf("%.2f%%", 100*l.Estimate.Value)
+		}
+		if l.Unjudged > 0 && l.Band != nil {
+			band = fmt.Sprintf("  (%.1f%% with these wrong, %.1f%% right)", 100*l.Band.Lo, 100*l.Band.Hi)
+		}
+		fmt.Fprintf(&b, "%-28s %9s  %-15s %5d  %d%s\n", l.Name, value, benchmark.Interval(l.Estimate), l.N, l.Unjudged, band)
 	}
 	for _, warning := range m.Warnings() {
 		fmt.Fprintf(&b, "note: %s\n", warning)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// lines returns all metrics in display order.
-func (m *Metrics) lines() []Line {
-	return append(m.Types(), m.TaskAveraged(), m.Overall(), m.Abstention())
-}
-
-// percent returns the value in per cent, or "nan".
-func (l Line) percent() string {
-	if l.Estimate == nil {
-		return "nan"
-	}
-	return fmt.Sprintf("%.2f%%", 100*l.Estimate.Value)
-}
-
-// band returns the range that the unjudged items leave open, or "" if there are none.
-func (l Line) band() string {
-	if l.Unjudged == 0 || l.Band == nil {
-		return ""
-	}
-	return fmt.Sprintf("  (%.1f%% with these wrong, %.1f%% right)", 100*l.Band.Lo, 100*l.Band.Hi)
 }
 
 // A summary is the metrics as JSON.

@@ -129,45 +129,31 @@ func (p *QA) Reread() judge.Readable {
 
 // Request renders the prompt for an item: one user message, as published.
 func (p *QA) Request(it deem.Item) (deem.Request, error) {
-	prompt, err := p.prompt(it)
-	if err != nil {
-		return deem.Request{}, err
+	abstains := isAbstention(it.ID)
+	if p.abstention == abstentionByType {
+		abstains = strings.HasSuffix(it.Category, abstentionMark)
+	}
+	name, ok := promptOf[it.Category]
+	if abstains {
+		name = abstentionPrompt
 	}
 	switch {
+	case !ok && !abstains:
+		return deem.Request{}, deem.Failf(deem.Input, "there is no prompt for %s", unknownType(it.Category))
 	case it.Question == "":
 		return deem.Request{}, deem.Failf(deem.Input, "the item has no question")
 	case len(it.References) == 0:
 		return deem.Request{}, deem.Failf(deem.Input, "the item has no reference")
 	}
-	req := deem.Prompt(fill(prompt, it.Question, reference(it.References), it.Response))
+	// Upstream formats a single reference unchanged, and several as a Python list.
+	reference := it.References[0]
+	if len(it.References) > 1 {
+		reference = text.Repr(it.References)
+	}
+	req := deem.Prompt(fill(p.prompts[name], it.Question, reference, it.Response))
 	req.MaxTokens = p.maxTokens
 	req.Temperature = new(float64)
 	return req, nil
-}
-
-// prompt chooses the prompt for an item.
-func (p *QA) prompt(it deem.Item) (string, error) {
-	abstains := isAbstention(it.ID)
-	if p.abstention == abstentionByType {
-		abstains = strings.HasSuffix(it.Category, abstentionMark)
-	}
-	if abstains {
-		return p.prompts[abstentionPrompt], nil
-	}
-	name, ok := promptOf[it.Category]
-	if !ok {
-		return "", deem.Failf(deem.Input, "there is no prompt for %s", unknownType(it.Category))
-	}
-	return p.prompts[name], nil
-}
-
-// reference returns the references as upstream formats the value that it read: a single one
-// unchanged, and several as a Python list.
-func reference(refs []string) string {
-	if len(refs) == 1 {
-		return refs[0]
-	}
-	return text.Repr(refs)
 }
 
 // fill puts the values into the slots in one pass, so that braces in a value stay text.

@@ -25,29 +25,23 @@ func (p *QA) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	label := ""
 	switch p.reading {
 	case Upstream:
-		label = anywhere(said)
+		// Like evaluate_qa.py: "No, yes" is a yes, and so is "Yesterday".
+		if label = no; strings.Contains(text.Lower(said), yes) {
+			label = yes
+		}
 	case Strict:
 		label = firstWord(said)
 	case Seed:
 		label = firstLetters(said)
 	}
 	if label == "" {
-		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply begins with neither yes nor no: %s", clip(said))
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply begins with neither yes nor no: %s", words.Clip(strings.Join(text.Split(said), " "), 80))
 	}
 	v := deem.Verdict{Label: label}
 	if label == yes {
 		v.Score = 1
 	}
 	return v, nil
-}
-
-// anywhere reads like evaluate_qa.py: 'yes' in reply.strip().lower(). "No, yes" is a yes,
-// and so is "Yesterday".
-func anywhere(said string) string {
-	if strings.Contains(text.Lower(said), yes) {
-		return yes
-	}
-	return no
 }
 
 // firstLetters reads like the seed: ignoring white space and some punctuation, the reply
@@ -73,6 +67,3 @@ func firstWord(said string) string {
 	}
 	return label
 }
-
-// clip shortens text for the detail of a failure, on one line.
-func clip(s string) string { return words.Clip(strings.Join(text.Split(s), " "), 80) }

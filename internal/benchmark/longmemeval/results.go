@@ -59,67 +59,44 @@ func WriteResults(ctx context.Context, w io.Writer, o Options, model string, ver
 		return 0, err
 	}
 	out := bufio.NewWriter(w)
-	r := results{out: out, model: ownName(model), verdict: verdict}
-	err = r.write(files.Rows(ctx))
-	if err == nil && r.rows == 0 {
+	rows := 0
+	for row, failed := range files.Rows(ctx) {
+		if err = failed; err != nil {
+			break
+		}
+		rows++
+		written, failed := writeRow(out, row, ownName(model), verdict)
+		if failed != nil {
+			err = fmt.Errorf("write results: %s:%d: %w", row.File, row.Line, failed)
+			break
+		}
+		if !written {
+			left++
+		}
+	}
+	if err == nil && rows == 0 {
 		err = fmt.Errorf("write results: %s has no rows, or cannot be read twice", strings.Join(names, ", "))
 	}
-	return r.left, errors.Join(err, out.Flush(), files.Close())
+	return left, errors.Join(err, out.Flush(), files.Close())
 }
 
-// results writes rows with their labels.
-type results struct {
-	out        io.Writer
-	model      string
-	verdict    func(id string) (label, ok bool)
-	rows, left int
-}
-
-// write writes all rows.
-func (r *results) write(rows func(func(*benchmark.Row, error) bool)) error {
-	for row, err := range rows {
-		if err != nil {
-			return err
-		}
-		r.rows++
-		if err := r.row(row); err != nil {
-			return fmt.Errorf("write results: %s:%d: %w", row.File, row.Line, err)
-		}
-	}
-	return nil
-}
-
-// row writes one row, unless there is no verdict on it.
-func (r *results) row(row *benchmark.Row) error {
+// writeRow writes a row with its label as JSON, or reports false if there is no verdict on
+// it. A label from an earlier run is replaced in its place, because the last of equal keys
+// counts.
+func writeRow(w io.Writer, row *benchmark.Row, model string, verdict func(id string) (label, ok bool)) (bool, error) {
 	id, err := join(Options{}).RowID(row)
 	if err != nil {
-		return err
+		return false, err
 	}
-	label, ok := r.verdict(id)
+	label, ok := verdict(id)
 	if !ok {
-		r.left++
-		return nil
+		return false, nil
 	}
-	object, err := r.labelled(row, label)
-	if err != nil {
-		return err
-	}
-	line, err := text.Dumps(object)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(r.out, line)
-	return err
-}
-
-// labelled returns the row with its label as JSON. A label from an earlier run is replaced
-// in its place, because the last of equal keys counts.
-func (r *results) labelled(row *benchmark.Row, label bool) ([]byte, error) {
 	object := []byte("{")
 	for _, name := range row.Names() {
 		key, err := json.Marshal(name)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
 		object = append(append(object, key...), ':')
 		object = append(append(object, row.Get(name).JSON()...), ',')
@@ -127,10 +104,15 @@ func (r *results) labelled(row *benchmark.Row, label bool) ([]byte, error) {
 	value, err := json.Marshal(struct {
 		Model string `json:"model"`
 		Label bool   `json:"label"`
-	}{r.model, label})
+	}{model, label})
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	object = append(append(object, `"autoeval_label":`...), value...)
-	return append(object, '}'), nil
+	line, err := text.Dumps(append(object, '}'))
+	if err != nil {
+		return false, err
+	}
+	_, err = fmt.Fprintln(w, line)
+	return true, err
 }
