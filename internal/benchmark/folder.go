@@ -45,7 +45,17 @@ func (f Folder) Files(names []string) ([]string, error) {
 		}
 		files = append(files, inside...)
 	}
-	return files, f.check(files)
+	seen := map[string]string{}
+	for _, file := range files {
+		if first, ok := seen[f.Task(file)]; ok {
+			return nil, deem.WithHint(fmt.Errorf("task %s is in %s and in %s", f.Task(file), first, file), "judge one system at a time")
+		}
+		seen[f.Task(file)] = file
+	}
+	if len(files) == 0 {
+		return nil, deem.WithHint(errors.New("no file to read items from"), "%s", f.Usage)
+	}
+	return files, nil
 }
 
 // inside returns the prediction files in a folder.
@@ -64,40 +74,20 @@ func (f Folder) inside(dir string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, f.none(dir, folders)
+		err := fmt.Errorf("folder %s has no file %sTASK.jsonl", dir, f.Prefix)
+		if len(folders) > 0 {
+			return nil, deem.WithHint(err, "each system has a folder of its own; did you mean %s?", folders[0])
+		}
+		return nil, deem.WithHint(err, "give the folder %s", f.Example)
 	}
 	slices.SortStableFunc(files, func(a, b string) int { return f.Rank(f.Task(a)) - f.Rank(f.Task(b)) })
 	return files, nil
-}
-
-// none returns the error that a folder contains no prediction file, with a suggestion.
-func (f Folder) none(dir string, folders []string) error {
-	err := fmt.Errorf("folder %s has no file %sTASK.jsonl", dir, f.Prefix)
-	if len(folders) > 0 {
-		return deem.WithHint(err, "each system has a folder of its own; did you mean %s?", folders[0])
-	}
-	return deem.WithHint(err, "give the folder %s", f.Example)
 }
 
 // Task returns the task in a file name: the part before the first dot, without the prefix.
 func (f Folder) Task(file string) string {
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
 	return strings.TrimPrefix(name, f.Prefix)
-}
-
-// check reports files that cannot belong to the same run.
-func (f Folder) check(files []string) error {
-	seen := map[string]string{}
-	for _, file := range files {
-		if first, ok := seen[f.Task(file)]; ok {
-			return deem.WithHint(fmt.Errorf("task %s is in %s and in %s", f.Task(file), first, file), "judge one system at a time")
-		}
-		seen[f.Task(file)] = file
-	}
-	if len(files) == 0 {
-		return deem.WithHint(errors.New("no file to read items from"), "%s", f.Usage)
-	}
-	return nil
 }
 
 // NoResponses rejects response files for a benchmark whose prediction files contain the

@@ -107,7 +107,10 @@ func Made(rows iter.Seq2[*Row, error], build func(*Row) (deem.Item, error)) iter
 				it, err = build(row)
 			}
 			if err != nil {
-				yield(deem.Item{}, changed(err))
+				if _, ok := errors.AsType[deem.Problem](err); ok {
+					err = Changed(err)
+				}
+				yield(deem.Item{}, err)
 				return
 			}
 			if !yield(it, nil) {
@@ -115,15 +118,6 @@ func Made(rows iter.Seq2[*Row, error], build func(*Row) (deem.Item, error)) iter
 			}
 		}
 	}
-}
-
-// changed marks an error about a row, which was valid when checked, as a change of the
-// file.
-func changed(err error) error {
-	if _, ok := errors.AsType[deem.Problem](err); ok {
-		return Changed(err)
-	}
-	return err
 }
 
 // Changed returns the error that files have changed since they were checked.

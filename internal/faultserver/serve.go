@@ -60,15 +60,11 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	label := digestOf(prompt)
 	n := binary.LittleEndian.Uint64(label[:]) % uint64(len(s.replies))
 	// The time spent so far is part of the latency, as it is at a vendor.
-	if s.wait(r.Context(), s.opts.Latency+s.jitter(f)-time.Since(came)) != nil {
+	jitter := time.Duration(unit(f.draw) * float64(s.opts.Jitter))
+	if s.wait(r.Context(), s.opts.Latency+jitter-time.Since(came)) != nil {
 		panic(http.ErrAbortHandler) // A missing answer must not look like an empty one.
 	}
 	answered = s.answer(w, r, f, s.replies[n]) == nil && f.fault.answered()
-}
-
-// jitter returns how much longer this attempt takes.
-func (s *Server) jitter(f outcome) time.Duration {
-	return time.Duration(unit(f.draw) * float64(s.opts.Jitter))
 }
 
 // wait sleeps until d has passed, the caller goes away or the server is closed.

@@ -51,7 +51,13 @@ func (s *Server) admit(d digest) (attempt int, ok bool) {
 	s.stats.Requests++
 	now := time.Now()
 	if s.full(now) {
-		s.refuse(now)
+		s.stats.Refused++
+		if s.first.IsZero() {
+			s.first = now
+		}
+		if now.Sub(s.first) > s.opts.Grace {
+			s.stats.Exceeded++
+		}
 		return 0, false
 	}
 	a := s.asked[d]
@@ -72,7 +78,9 @@ func (s *Server) admit(d digest) (attempt int, ok bool) {
 // full reports whether a request cannot be admitted now, and takes its token if it can. The
 // caller holds the lock.
 func (s *Server) full(now time.Time) bool {
-	if s.opts.Slots > 0 && s.stats.InFlight >= s.opts.Slots || s.stormy(now) {
+	storm := s.opts.Storm
+	stormy := storm.Every > 0 && now.Sub(s.started)%storm.Every >= storm.Every-storm.For
+	if stormy || s.opts.Slots > 0 && s.stats.InFlight >= s.opts.Slots {
 		return true
 	}
 	if s.opts.Rate <= 0 {
@@ -89,22 +97,6 @@ func (s *Server) full(now time.Time) bool {
 
 // burst is how many requests of the rate may come at once.
 func burst(rate float64) float64 { return math.Max(1, rate) }
-
-func (s *Server) stormy(now time.Time) bool {
-	st := s.opts.Storm
-	return st.Every > 0 && now.Sub(s.started)%st.Every >= st.Every-st.For
-}
-
-// refuse counts a refusal. The caller holds the lock.
-func (s *Server) refuse(now time.Time) {
-	s.stats.Refused++
-	if s.first.IsZero() {
-		s.first = now
-	}
-	if now.Sub(s.first) > s.opts.Grace {
-		s.stats.Exceeded++
-	}
-}
 
 // leave counts the end of an attempt. If its caller got an answer, it is charged.
 func (s *Server) leave(d digest, fault Fault, answered bool) {

@@ -34,7 +34,8 @@ func (c comparison) compare(got any, err error, want any) string {
 // differ says where got differs from what a vector expects, or "" if it does not.
 // The keys of an object that got leaves out are noted.
 func (c comparison) differ(at string, got, want any) string {
-	raised := isError(want)
+	m, ok := want.(map[string]any)
+	raised := ok && len(m) == 1 && m["error"] != nil // by the reference, as an exception
 	if err, ok := got.(error); ok || raised {
 		if ok && raised {
 			return ""
@@ -47,7 +48,8 @@ func (c comparison) differ(at string, got, want any) string {
 	case []any:
 		return c.differInList(at, got, want)
 	case string:
-		if f, ok := special(want); ok {
+		// The numbers that JSON cannot write.
+		if f, ok := map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}[want]; ok {
 			return c.differInNumber(at, got, f)
 		}
 	case json.Number:
@@ -61,18 +63,6 @@ func (c comparison) differ(at string, got, want any) string {
 		return fmt.Sprintf("%s = %#v, want %#v", at, got, want)
 	}
 	return ""
-}
-
-// isError reports whether the reference raised an exception.
-func isError(want any) bool {
-	m, ok := want.(map[string]any)
-	return ok && len(m) == 1 && m["error"] != nil
-}
-
-// special returns the numbers that JSON cannot write.
-func special(s string) (float64, bool) {
-	f, ok := map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}[s]
-	return f, ok
 }
 
 func (c comparison) differInNumber(at string, got any, want float64) string {

@@ -92,44 +92,36 @@ const testdata = "testdata/golden.jsonl.gz"
 // vector at all, unless the shared ones are not there.
 func Test(t *testing.T, metrics map[string]Metric, o Options) {
 	t.Helper()
-	shared := sharedVectors(t, metrics)
+	var own, shared []vector
+	dir := filepath.Join(root(t), "..", "shared", "golden")
+	if _, err := os.Stat(dir); err == nil {
+		shared = readDir(t, dir, &selection{metrics: metrics})
+	} else {
+		t.Logf("not there, not tested: %s", dir)
+	}
 	if os.Getenv("DEEM_GOLDEN_UPDATE") != "" {
 		update(t, shared, o.Numeric)
 	}
-	vectors := slices.Concat(ownVectors(t, metrics), shared, extraVectors(t, metrics))
+	// A package of whose metrics none has text of ours has no such file.
+	if _, err := os.Stat(testdata); !errors.Is(err, fs.ErrNotExist) {
+		own = readFile(t, os.DirFS("."), testdata, &selection{metrics: metrics})
+	}
 	byMetric := map[string][]vector{}
-	for _, v := range vectors {
-		byMetric[v.Metric] = append(byMetric[v.Metric], v)
+	seen := map[string]bool{} // lines may be in two places
+	for _, v := range slices.Concat(own, shared, extraVectors(t, metrics)) {
+		if !seen[string(v.line)] {
+			seen[string(v.line)] = true
+			byMetric[v.Metric] = append(byMetric[v.Metric], v)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
 		t.Run(name, func(t *testing.T) {
 			if len(byMetric[name]) == 0 && len(shared) == 0 {
 				t.Skip("../shared is missing, and the vectors of this metric may not be part of the repository")
 			}
-			check(t, metrics[name], dedupe(byMetric[name]), o)
+			check(t, metrics[name], byMetric[name], o)
 		})
 	}
-}
-
-// ownVectors returns the vectors that every clone has. A package of whose metrics
-// none has text of ours has no such file.
-func ownVectors(t *testing.T, metrics map[string]Metric) []vector {
-	t.Helper()
-	if _, err := os.Stat(testdata); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return readFile(t, os.DirFS("."), testdata, &selection{metrics: metrics})
-}
-
-// sharedVectors returns the vectors beside the repository, if there are any.
-func sharedVectors(t *testing.T, metrics map[string]Metric) []vector {
-	t.Helper()
-	dir := filepath.Join(root(t), "..", "shared", "golden")
-	if _, err := os.Stat(dir); err != nil {
-		t.Logf("not there, not tested: %s", dir)
-		return nil
-	}
-	return readDir(t, dir, &selection{metrics: metrics})
 }
 
 // extraVectors returns the vectors that the environment names.
@@ -170,19 +162,6 @@ func root(t *testing.T) string {
 		}
 		dir = filepath.Dir(dir)
 	}
-}
-
-// dedupe drops the lines that were read from two places.
-func dedupe(vectors []vector) []vector {
-	seen := map[string]bool{}
-	var list []vector
-	for _, v := range vectors {
-		if !seen[string(v.line)] {
-			seen[string(v.line)] = true
-			list = append(list, v)
-		}
-	}
-	return list
 }
 
 // check compares one metric with its vectors.

@@ -79,25 +79,21 @@ func readFile(t *testing.T, fsys fs.FS, name string, sel *selection) []vector {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, 1<<26)
 	for n := 1; sc.Scan(); n++ {
-		if sel.takes(sc.Bytes()) {
-			list = append(list, decode(t, name, n, sc.Bytes()))
+		if !sel.takes(sc.Bytes()) {
+			continue
 		}
+		v := vector{line: bytes.Clone(sc.Bytes())}
+		dec := json.NewDecoder(bytes.NewReader(v.line))
+		dec.UseNumber()
+		if err := dec.Decode(&v); err != nil || v.Metric == "" || len(v.Input) == 0 {
+			t.Fatalf("%s:%d: no vector: %v", name, n, err)
+		}
+		list = append(list, v)
 	}
 	if err := sc.Err(); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return list
-}
-
-func decode(t *testing.T, name string, n int, line []byte) vector {
-	t.Helper()
-	v := vector{line: bytes.Clone(line)}
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.UseNumber()
-	if err := dec.Decode(&v); err != nil || v.Metric == "" || len(v.Input) == 0 {
-		t.Fatalf("%s:%d: no vector: %v", name, n, err)
-	}
-	return v
 }
 
 // update writes the vectors whose text is ours, or all of them, to the testdata of
@@ -132,12 +128,7 @@ func update(t *testing.T, vectors []vector, all bool) {
 }
 
 func isOurs(name string) bool {
-	for _, p := range ours {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ours, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // goldenTests returns the text of all tests that use this package.

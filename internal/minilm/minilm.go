@@ -13,7 +13,6 @@ package minilm
 
 import (
 	"context"
-	"runtime"
 	"sync"
 )
 
@@ -34,17 +33,6 @@ type Model struct {
 
 	mu     sync.Mutex
 	recent *recent
-}
-
-// newModel assembles a model.
-func newModel(name string, words *tokenizer, net *network) *Model {
-	return &Model{
-		name:    name,
-		words:   words,
-		network: net,
-		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
-		recent:  newRecent(maxRecent),
-	}
 }
 
 // Name returns "minilm:" and a prefix of a SHA-256 of the weights, the vocabulary and

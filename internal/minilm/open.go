@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"deem"
 )
@@ -137,14 +138,15 @@ func (f files) model() (*Model, error) {
 	if n := words.size(); n > geometry.Vocab {
 		return nil, fmt.Errorf("%s has %d tokens and %s knows %d: they are of different models", f.words.name, n, f.weights.name, geometry.Vocab)
 	}
-	return newModel(f.hash(geometry), words, net), nil
-}
-
-// hash returns the name of the model.
-func (f files) hash(g geometry) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %+v %x %x", version, g, sha256.Sum256(f.weights.data), sha256.Sum256(f.words.data))
-	return fmt.Sprintf("minilm:%.12x", h.Sum(nil)[:6])
+	fmt.Fprintf(h, "%d %+v %x %x", version, geometry, sha256.Sum256(f.weights.data), sha256.Sum256(f.words.data))
+	return &Model{
+		name:    fmt.Sprintf("minilm:%.12x", h.Sum(nil)[:6]),
+		words:   words,
+		network: net,
+		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+		recent:  newRecent(maxRecent),
+	}, nil
 }
 
 // A geometry is the shape of a network, with the names of config.json.

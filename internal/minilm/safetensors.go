@@ -50,29 +50,21 @@ func readSafetensors(data []byte) (map[string]tensor, error) {
 		if name == "__metadata__" {
 			continue
 		}
-		t, err := readEntry(entry, data[8+n:])
-		if err != nil {
+		var e struct {
+			Dtype   string    `json:"dtype"`
+			Shape   []int     `json:"shape"`
+			Offsets [2]uint64 `json:"data_offsets"`
+		}
+		if err := json.Unmarshal(entry, &e); err != nil {
 			return nil, fmt.Errorf("array %s: %w", name, err)
 		}
-		tensors[name] = t
+		body, from, to := data[8+n:], e.Offsets[0], e.Offsets[1]
+		if from > to || to > uint64(len(body)) {
+			return nil, fmt.Errorf("array %s: bytes %d to %d of %d: the file is cut off", name, from, to, len(body))
+		}
+		tensors[name] = tensor{dtype: e.Dtype, shape: e.Shape, bytes: body[from:to]}
 	}
 	return tensors, nil
-}
-
-// readEntry parses one entry of the header.
-func readEntry(entry []byte, body []byte) (tensor, error) {
-	var e struct {
-		Dtype   string    `json:"dtype"`
-		Shape   []int     `json:"shape"`
-		Offsets [2]uint64 `json:"data_offsets"`
-	}
-	if err := json.Unmarshal(entry, &e); err != nil {
-		return tensor{}, err
-	}
-	if e.Offsets[0] > e.Offsets[1] || e.Offsets[1] > uint64(len(body)) {
-		return tensor{}, fmt.Errorf("bytes %d to %d of %d: the file is cut off", e.Offsets[0], e.Offsets[1], len(body))
-	}
-	return tensor{dtype: e.Dtype, shape: e.Shape, bytes: body[e.Offsets[0]:e.Offsets[1]]}, nil
 }
 
 // check returns an error unless the tensor has that shape and a supported type.

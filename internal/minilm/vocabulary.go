@@ -38,38 +38,29 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, err
 	}
-	if err := f.check(); err != nil {
-		return nil, err
-	}
-	special := make(map[string]int)
-	for _, a := range f.Added {
-		special[a.Content] = a.ID
-	}
-	return newTokenizer(f.Model.Vocab, special)
-}
-
-// check rejects every tokenizer except that of the uncased BERT models.
-func (f *tokenizerFile) check() error {
+	// Only the tokenizer of the uncased BERT models is accepted.
 	yes := func(b *bool) bool { return b == nil || *b }
 	switch {
 	case f.Model.Type != "WordPiece":
-		return fmt.Errorf("the tokenizer is of type %q, want WordPiece", f.Model.Type)
+		return nil, fmt.Errorf("the tokenizer is of type %q, want WordPiece", f.Model.Type)
 	case f.Normalizer.Type != "BertNormalizer" || f.PreTokenizer.Type != "BertPreTokenizer":
-		return fmt.Errorf("words are found by %q and %q, want BertNormalizer and BertPreTokenizer", f.Normalizer.Type, f.PreTokenizer.Type)
+		return nil, fmt.Errorf("words are found by %q and %q, want BertNormalizer and BertPreTokenizer", f.Normalizer.Type, f.PreTokenizer.Type)
 	case !yes(f.Normalizer.Lower) || !yes(f.Normalizer.StripAccents) || !yes(f.Normalizer.Clean) || !yes(f.Normalizer.Chinese):
-		return errors.New("the tokenizer keeps case, accents or control characters, want that of an uncased model")
+		return nil, errors.New("the tokenizer keeps case, accents or control characters, want that of an uncased model")
 	case f.Model.Prefix != nil && *f.Model.Prefix != "##":
-		return fmt.Errorf("pieces inside a word begin with %q, want ##", *f.Model.Prefix)
+		return nil, fmt.Errorf("pieces inside a word begin with %q, want ##", *f.Model.Prefix)
 	case f.Model.Max != nil && *f.Model.Max != maxWord:
-		return fmt.Errorf("words may have %d characters, want %d", *f.Model.Max, maxWord)
+		return nil, fmt.Errorf("words may have %d characters, want %d", *f.Model.Max, maxWord)
 	}
+	special := make(map[string]int)
 	for _, a := range f.Added {
 		inside := strings.HasPrefix(a.Content, "[") && strings.IndexByte(a.Content, ']') == len(a.Content)-1
 		if !inside || len(a.Content) > maxSpecial {
-			return fmt.Errorf("the special token %q is not a word in square brackets", a.Content)
+			return nil, fmt.Errorf("the special token %q is not a word in square brackets", a.Content)
 		}
+		special[a.Content] = a.ID
 	}
-	return nil
+	return newTokenizer(f.Model.Vocab, special)
 }
 
 // readVocab parses a vocab.txt, which has one piece per line.
