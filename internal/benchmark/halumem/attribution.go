@@ -52,10 +52,6 @@ type wrongAnswer struct {
 	retrieved string
 }
 
-func newAttribution() attribution {
-	return attribution{seed: maphash.MakeSeed(), outcomes: map[uint64]outcome{}}
-}
-
 func (a *attribution) key(user, content string) uint64 {
 	return maphash.Comparable(a.seed, [2]string{user, content})
 }

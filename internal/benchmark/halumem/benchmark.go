@@ -41,7 +41,12 @@ func Benchmark() benchmark.Benchmark {
 			return metricsOf(o), nil
 		},
 		ResultsName: func(f benchmark.Finished) string {
-			return statsName(f.Options.Data[0])
+			// In the folder of the judged file, as upstream names it.
+			frame, ok := strings.CutSuffix(f.Options.Data[0], "_eval_results.jsonl")
+			if !ok {
+				frame = strings.TrimSuffix(frame, ".jsonl")
+			}
+			return frame + "_eval_stat_result.json"
 		},
 		WriteResults: writeFinished,
 		ReadResults:  ReadResults,
@@ -81,14 +86,4 @@ func writeFinished(_ context.Context, w io.Writer, f benchmark.Finished) (int, e
 		return left, err
 	}
 	return left, m.WriteStats(w)
-}
-
-// statsName returns the name of upstream's file of statistics, in the folder of the judged
-// file: <frame>_eval_stat_result.json for <frame>_eval_results.jsonl.
-func statsName(data string) string {
-	frame, ok := strings.CutSuffix(data, "_eval_results.jsonl")
-	if !ok {
-		frame = strings.TrimSuffix(data, ".jsonl")
-	}
-	return frame + "_eval_stat_result.json"
 }

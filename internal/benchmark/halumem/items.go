@@ -54,14 +54,34 @@ func (r *router) items(u *user) []deem.Item {
 		if !r.questions {
 			points := r.points(at, s)
 			list = append(list, points[Integrity]...)
-			list = append(list, r.accuracy(at, s)...)
+			for k, memory := range s.extracted { // The items share the two long strings.
+				it := at.item(Accuracy, strconv.Itoa(k))
+				it.Response = memory
+				it.Fields[fieldDialogue], it.Fields[fieldGolden] = s.dialogue, s.golden
+				list = append(list, it)
+			}
 			list = append(list, points[Update]...)
 		}
 		list = append(list, r.asked(at, s)...)
 	}
-	r.addTimes(u)
+	// The durations are collected in file order, because the sum of floats depends on the
+	// order. Made-up sessions count: upstream adds their times too.
+	for _, s := range u.sessions {
+		if s.addTime != "" {
+			r.adding = append(r.adding, s.addTime)
+		}
+		for _, q := range s.questions {
+			if q.searchTime != "" {
+				r.searching = append(r.searching, q.searchTime)
+			}
+		}
+	}
 	if r.odd.untimed++; len(list) > 0 {
-		r.setTimes(list[0].Fields)
+		// The fields are set even if empty: no durations add up to 0, which is
+		// different from unknown.
+		list[0].Fields[fieldAddTimes] = strings.Join(r.adding, " ")
+		list[0].Fields[fieldSearchTimes] = strings.Join(r.searching, " ")
+		r.adding, r.searching, r.odd.untimed = nil, nil, 0
 	}
 	return list
 }
@@ -118,7 +138,15 @@ func (r *router) points(at place, s session) map[string][]deem.Item {
 				it.Fields[fieldMissing] = "list original_memories"
 			}
 		}
-		r.lookAt(p)
+		if !p.asString || p.isUpdate != "True" && p.isUpdate != "False" {
+			r.odd.notStrings++
+		}
+		if p.importance == "" && p.source != interference {
+			r.odd.unimportant++
+		}
+		if !knownType(p.kind) {
+			r.odd.unknownType++
+		}
 		byStage[stage] = append(byStage[stage], it)
 	}
 	return byStage
@@ -144,31 +172,6 @@ func (r *router) route(p point) string {
 	}
 	r.odd.moved++
 	return Integrity
-}
-
-// lookAt counts the oddities of a point.
-func (r *router) lookAt(p point) {
-	if !p.asString || p.isUpdate != "True" && p.isUpdate != "False" {
-		r.odd.notStrings++
-	}
-	if p.importance == "" && p.source != interference {
-		r.odd.unimportant++
-	}
-	if !knownType(p.kind) {
-		r.odd.unknownType++
-	}
-}
-
-// accuracy returns an item for each extracted memory. The items share the two long strings.
-func (r *router) accuracy(at place, s session) []deem.Item {
-	list := make([]deem.Item, len(s.extracted))
-	for i, memory := range s.extracted {
-		it := at.item(Accuracy, strconv.Itoa(i))
-		it.Response = memory
-		it.Fields[fieldDialogue], it.Fields[fieldGolden] = s.dialogue, s.golden
-		list[i] = it
-	}
-	return list
 }
 
 // asked returns an item for each question.
@@ -220,30 +223,6 @@ func added(search, answer string) string {
 		y += x
 	}
 	return text.Float(y)
-}
-
-// addTimes collects the durations of all sessions and searches of a user in file order,
-// because the sum of floats depends on the order. Made-up sessions count: upstream adds
-// their times too.
-func (r *router) addTimes(u *user) {
-	for _, s := range u.sessions {
-		if s.addTime != "" {
-			r.adding = append(r.adding, s.addTime)
-		}
-		for _, q := range s.questions {
-			if q.searchTime != "" {
-				r.searching = append(r.searching, q.searchTime)
-			}
-		}
-	}
-}
-
-// setTimes puts the durations collected so far into the fields of an item. The fields are
-// set even if empty: no durations add up to 0, which is different from unknown.
-func (r *router) setTimes(fields map[string]string) {
-	fields[fieldAddTimes] = strings.Join(r.adding, " ")
-	fields[fieldSearchTimes] = strings.Join(r.searching, " ")
-	r.adding, r.searching, r.odd.untimed = nil, nil, 0
 }
 
 // retrieval estimates how many lines of the evidence the context contains, for example

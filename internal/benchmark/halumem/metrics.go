@@ -1,6 +1,7 @@
 package halumem
 
 import (
+	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ func NewMetrics(reading string) *Metrics {
 		byType:    map[string]*typeScores{},
 		byKind:    map[string]choice{},
 		byHard:    map[string]choice{},
-		where:     newAttribution(),
+		where:     attribution{seed: maphash.MakeSeed(), outcomes: map[uint64]outcome{}},
 	}
 }
 

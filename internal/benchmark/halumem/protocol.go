@@ -138,19 +138,12 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 	case it.Category != Accuracy && len(it.References) == 0:
 		return deem.Request{}, deem.Failf(deem.Input, "the item has no reference")
 	}
-	req := deem.Prompt(t.fill(slots(it)))
-	req.MaxTokens, req.Temperature = maxTokens, new(float64)
-	return req, nil
-}
-
-// slots returns the values of the slots of all prompts. A name means the same in every
-// prompt.
-func slots(it deem.Item) map[string]string {
 	reference := ""
 	if len(it.References) > 0 {
 		reference = it.References[0]
 	}
-	return map[string]string{
+	// A name means the same in every prompt.
+	req := deem.Prompt(t.fill(map[string]string{
 		"memories":              it.Response,
 		"expected_memory_point": reference,
 		"dialogue":              it.Fields[fieldDialogue],
@@ -162,7 +155,9 @@ func slots(it deem.Item) map[string]string {
 		"reference_answer":      reference,
 		"key_memory_points":     it.Fields[fieldEvidence],
 		"response":              it.Response,
-	}
+	}))
+	req.MaxTokens, req.Temperature = maxTokens, new(float64)
+	return req, nil
 }
 
 // Decide decides items that need no call. If nothing was extracted, no memory point can

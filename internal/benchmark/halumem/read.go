@@ -91,8 +91,13 @@ func (s *Set) survey(ctx context.Context, requireAll bool) error {
 				last = err
 				return
 			}
-			if !survive(r.items(u), row, requireAll, ps, yield) {
-				return
+			for _, it := range r.items(u) {
+				if requireAll && it.Fields[fieldMissing] == "system_response" {
+					ps.Add(deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf("%s has no system_response", it.ID)})
+				}
+				if !yield(it, nil) {
+					return
+				}
 			}
 		}
 	}
@@ -132,19 +137,6 @@ func check(row *benchmark.Row, err error, users map[string]string) (*user, error
 	}
 	users[u.uuid] = at
 	return u, nil
-}
-
-// survive yields the items of a user. It returns false if iteration should stop.
-func survive(items []deem.Item, row *benchmark.Row, requireAll bool, ps *deem.Problems, yield func(deem.Item, error) bool) bool {
-	for _, it := range items {
-		if requireAll && it.Fields[fieldMissing] == "system_response" {
-			ps.Add(deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf("%s has no system_response", it.ID)})
-		}
-		if !yield(it, nil) {
-			return false
-		}
-	}
-	return true
 }
 
 // read yields the items in file order. Iteration ends after an error.

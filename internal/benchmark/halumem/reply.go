@@ -106,7 +106,17 @@ func readStrictly(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 		v, _, f := strictScore(it, body, keyScore)
 		return v, f
 	case Accuracy:
-		return strictAccuracy(it, body)
+		v, o, f := strictScore(it, body, keyAccuracy, keyIncluded)
+		if f != nil {
+			return v, f
+		}
+		value, _ := o.Field(keyIncluded)
+		included, ok := inclusion(value)
+		if !ok {
+			return deem.Verdict{}, deem.Failf(deem.Unparseable, "%s is neither true nor false: %s", keyIncluded, clip(text.Repr(value)))
+		}
+		v.Aspects = map[string]float64{aspectIncluded: included}
+		return v, nil
 	}
 	found, err := judge.FindLabel(body, keyLabel, labelsOf(it.Category))
 	if err != nil {
@@ -153,20 +163,6 @@ func strictScore(it deem.Item, body string, keys ...string) (deem.Verdict, judge
 	v := scored(it, int(n))
 	v.Reason = explanation(it, body)
 	return v, o, nil
-}
-
-func strictAccuracy(it deem.Item, body string) (deem.Verdict, *deem.Failure) {
-	v, o, f := strictScore(it, body, keyAccuracy, keyIncluded)
-	if f != nil {
-		return v, f
-	}
-	value, _ := o.Field(keyIncluded)
-	included, ok := inclusion(value)
-	if !ok {
-		return deem.Verdict{}, deem.Failf(deem.Unparseable, "%s is neither true nor false: %s", keyIncluded, clip(text.Repr(value)))
-	}
-	v.Aspects = map[string]float64{aspectIncluded: included}
-	return v, nil
 }
 
 // inclusion reads true and false, as a boolean or as a word in any case.

@@ -20,10 +20,14 @@ import (
 // it.
 func (m *Metrics) WriteStats(w io.Writer) error {
 	s := &statFile{m: m}
+	var f1 any // null without items, which the notes of its parts explain
+	if m.target.items > 0 && m.recall.items > 0 {
+		f1 = f1Of(m.target.sum/float64(m.target.items), float64(m.recall.hits)/float64(m.recall.items))
+	}
 	overall := text.Dict{
 		{Key: "memory_integrity", Value: s.integrity()},
 		{Key: "memory_accuracy", Value: s.accuracy()},
-		{Key: "memory_extraction_f1", Value: s.f1()},
+		{Key: "memory_extraction_f1", Value: f1},
 		{Key: "memory_update", Value: s.choice(m.updates, updateLabels, updateRatios, "update_memory")},
 		{Key: "question_answering", Value: s.choice(m.questions, qaLabels, qaRatios, "qa")},
 		{Key: "memory_type_accuracy", Value: s.types()},
@@ -95,14 +99,6 @@ func (s *statFile) accuracy() text.Dict {
 		{Key: "memory_valid_num", Value: h.judged},
 		{Key: "memory_num", Value: h.items},
 	}
-}
-
-func (s *statFile) f1() any {
-	if s.m.target.items == 0 || s.m.recall.items == 0 {
-		return nil // The notes of its parts explain it.
-	}
-	precision := s.m.target.sum / float64(s.m.target.items)
-	return f1Of(precision, float64(s.m.recall.hits)/float64(s.m.recall.items))
 }
 
 // choice returns the ratios of labels, and the two denominators under names that begin with

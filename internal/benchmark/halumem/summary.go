@@ -1,6 +1,7 @@
 package halumem
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -99,9 +100,11 @@ func minutes(ms float64, known bool) *float64 {
 
 // figures returns the metrics of upstream's file in its order.
 func (m *Metrics) figures() []Figure {
+	w := &m.weighted
+	weighted := Figure{Name: "weighted_recall", Paper: "weighted memory recall", Items: w.items, Unjudged: w.items - w.judged}
 	list := []Figure{
 		m.figure("recall", "memory recall", &m.recall),
-		m.weightedRecall(),
+		m.finish(weighted, &w.all, &w.valid, w.sum, w.weight, w.weight-w.judgedWeight),
 		m.figure("interference_accuracy", "false memory resistance", &m.resisted),
 		m.targetAccuracy(),
 		m.figure("weighted_accuracy", "memory accuracy", &m.memories),
@@ -128,12 +131,6 @@ func (m *Metrics) figure(name, paper string, t *scores) Figure {
 	return m.finish(f, &t.all, &t.valid, t.sum, float64(t.items), float64(f.Unjudged))
 }
 
-func (m *Metrics) weightedRecall() Figure {
-	w := &m.weighted
-	f := Figure{Name: "weighted_recall", Paper: "weighted memory recall", Items: w.items, Unjudged: w.items - w.judged}
-	return m.finish(f, &w.all, &w.valid, w.sum, w.weight, w.weight-w.judgedWeight)
-}
-
 // targetAccuracy returns the precision. It is unknown whether an unjudged memory would be
 // in the denominator, so upstream leaves it out of both numbers. Unjudged is therefore the
 // count of the whole stage.
@@ -149,7 +146,14 @@ func (m *Metrics) finish(f Figure, all, valid *benchmark.Clustered, sum, total, 
 	if total > 0 {
 		f.Band = &Band{Lo: sum / total, Hi: math.Min(1, (sum+unjudged)/total)}
 	}
-	if f.Withheld = m.withheld(f, valid.Moments().N()); f.Withheld == "" {
+	switch limit := cmp.Or(m.MaxUnjudged, defaultMaxUnjudged); {
+	case f.Items == 0:
+		f.Withheld = "there is no such item; upstream divides by zero here"
+	case float64(f.Unjudged) > limit*float64(f.Items):
+		f.Withheld = fmt.Sprintf("%d of %d items are unjudged", f.Unjudged, f.Items)
+	case valid.Moments().N() == 0:
+		f.Withheld = "no judged item counts here; upstream divides by zero"
+	default:
 		f.All, f.Valid = m.estimate(all, benchmark.Level), m.estimate(valid, benchmark.Level)
 	}
 	return f
@@ -162,23 +166,6 @@ func (m *Metrics) clustered() bool { return m.users.Moments().N() > m.users.Clus
 func (m *Metrics) estimate(of *benchmark.Clustered, level float64) *benchmark.Estimate {
 	est := of.Score(level, m.clustered())
 	return &est
-}
-
-// withheld returns the reason why a metric is withheld, or "".
-func (m *Metrics) withheld(f Figure, n int) string {
-	limit := m.MaxUnjudged
-	if limit == 0 {
-		limit = defaultMaxUnjudged
-	}
-	switch {
-	case f.Items == 0:
-		return "there is no such item; upstream divides by zero here"
-	case float64(f.Unjudged) > limit*float64(f.Items):
-		return fmt.Sprintf("%d of %d items are unjudged", f.Unjudged, f.Items)
-	case n == 0:
-		return "no judged item counts here; upstream divides by zero"
-	}
-	return ""
 }
 
 // f1 returns upstream's F1 of precision and recall. Its interval is derived from theirs at
