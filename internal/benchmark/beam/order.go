@@ -3,6 +3,7 @@ package beam
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -118,7 +119,7 @@ func ranks(a, b []string) (x, y []int) {
 	inA, inB := last(a), last(b)
 	var union []string
 	seen := map[string]bool{}
-	for _, s := range append(append([]string{}, a...), b...) {
+	for _, s := range slices.Concat(a, b) {
 		if !seen[s] {
 			seen[s] = true
 			union = append(union, s)

@@ -15,7 +15,11 @@ func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-20s %-10s  %7s  %-15s %5s  %s\n", "task", "metric", "score", "95% interval", "n", "unjudged")
 	for _, l := range append(m.Tasks(), m.Mean()) {
-		fmt.Fprintf(&b, "%-20s %-10s  %7s  %-15s %5d  %d\n", l.Name, l.Metric, l.percent(), benchmark.Interval(l.Estimate), l.N, l.Unjudged)
+		score := "nan"
+		if l.Mean != nil {
+			score = fmt.Sprintf("%.2f%%", text.Round(100**l.Mean, 2))
+		}
+		fmt.Fprintf(&b, "%-20s %-10s  %7s  %-15s %5d  %d\n", l.Name, l.Metric, score, benchmark.Interval(l.Estimate), l.N, l.Unjudged)
 	}
 	for _, warning := range m.Warnings() {
 		fmt.Fprintf(&b, "note: %s\n", warning)
@@ -25,14 +29,6 @@ func (m *Metrics) Text(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// percent returns the score in per cent, or "nan".
-func (l Line) percent() string {
-	if l.Mean == nil {
-		return "nan"
-	}
-	return fmt.Sprintf("%.2f%%", text.Round(100**l.Mean, 2))
 }
 
 // README returns a row for each task in the table of upstream's README. It is "" unless the

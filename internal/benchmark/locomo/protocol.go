@@ -68,18 +68,6 @@ func Protocol(name, reading string, category5 Policy) (*QA, error) {
 	if d == nil || name == AbstentionName {
 		return nil, fmt.Errorf("LoCoMo has no judge %q that asks a model", name)
 	}
-	return newQA(d, reading, category5)
-}
-
-// evidenceSuffix ends the name of a judge that is shown the evidence. Without the suffix it
-// is the name of the judge for items without evidence.
-const evidenceSuffix = "-evidence"
-
-// ShowsEvidence reports whether a judge is shown the evidence.
-func ShowsEvidence(name string) bool { return strings.HasSuffix(name, evidenceSuffix) }
-
-// newQA returns the judge for a declaration with a policy for category 5.
-func newQA(d *judge.Declaration, reading string, category5 Policy) (*QA, error) {
 	policy, err := ParsePolicy(string(category5))
 	if err != nil {
 		return nil, err
@@ -103,6 +91,13 @@ func newQA(d *judge.Declaration, reading string, category5 Policy) (*QA, error) 
 	}
 	return p, err
 }
+
+// evidenceSuffix ends the name of a judge that is shown the evidence. Without the suffix it
+// is the name of the judge for items without evidence.
+const evidenceSuffix = "-evidence"
+
+// ShowsEvidence reports whether a judge is shown the evidence.
+func ShowsEvidence(name string) bool { return strings.HasSuffix(name, evidenceSuffix) }
 
 // Spec returns the declaration, the policy, and the prompt for category 5, if any.
 func (p *QA) Spec() judge.Spec {

@@ -88,14 +88,6 @@ type object struct {
 	values map[string]benchmark.Value
 }
 
-func rowObject(r *benchmark.Row) object {
-	o := object{r.Names(), map[string]benchmark.Value{}}
-	for _, name := range o.names {
-		o.values[name] = r.Get(name)
-	}
-	return o
-}
-
 func valueObject(v benchmark.Value) (object, bool) {
 	o := object{values: map[string]benchmark.Value{}}
 	ok := v.Members(func(key string, value benchmark.Value) {
@@ -147,7 +139,10 @@ const deepest = 8
 func (w *walker) top(r *benchmark.Row) {
 	before := w.found
 	at := place{file: r.File, line: r.Line}
-	o := rowObject(r)
+	o := object{r.Names(), map[string]benchmark.Value{}}
+	for _, name := range o.names {
+		o.values[name] = r.Get(name)
+	}
 	w.object(o, at, "", -1, 0)
 	if _, empty := o.values[questionsMember]; w.found == before && !empty {
 		w.visit(row{place: at}, errors.New("there is no question in it"))
@@ -178,20 +173,16 @@ func (w *walker) object(o object, at place, conversation string, index, depth in
 		return
 	}
 	for _, name := range o.names {
-		w.member(name, o.values[name], at.into(name), conversation, depth)
+		if inner, ok := valueObject(o.values[name]); ok {
+			w.object(inner, at.into(name), conversation, -1, depth+1)
+			continue
+		}
+		called := conversation
+		if called == "" && !slices.Contains(containers, name) {
+			called = name
+		}
+		w.list(o.values[name], at.into(name), called, false, depth)
 	}
-}
-
-// member examines a member of an object that is not a row.
-func (w *walker) member(name string, v benchmark.Value, at place, conversation string, depth int) {
-	if o, ok := valueObject(v); ok {
-		w.object(o, at, conversation, -1, depth+1)
-		return
-	}
-	if conversation == "" && !slices.Contains(containers, name) {
-		conversation = name
-	}
-	w.list(v, at, conversation, false, depth)
 }
 
 // list examines a list. The questions of a conversation are numbered, whatever they look
@@ -203,13 +194,12 @@ func (w *walker) list(v benchmark.Value, at place, conversation string, question
 		if !ok {
 			continue
 		}
-		here := at
+		here, index := at, -1
 		here.path = fmt.Sprintf("%s[%d]", at.path, i)
 		if questions {
-			w.object(o, here, conversation, i, depth+1)
-			continue
+			index = i
 		}
-		w.object(o, here, conversation, -1, depth+1)
+		w.object(o, here, conversation, index, depth+1)
 	}
 }
 
@@ -280,14 +270,9 @@ func (w *walker) row(o object) (row, error) {
 				"names are not keys, because different people give them to different categories; write the number that the data has")
 		}
 	}
-	return r, w.texts(o, &r)
-}
-
-// texts finds the response and the reference of a row.
-func (w *walker) texts(o object, r *row) error {
 	columns := o.predictions(w.system)
 	if len(columns) > 1 {
-		return deem.WithHint(fmt.Errorf("there are the responses of several systems: %s", strings.Join(columns, ", ")),
+		return r, deem.WithHint(fmt.Errorf("there are the responses of several systems: %s", strings.Join(columns, ", ")),
 			"say which to judge: the system %q", strings.TrimSuffix(columns[0], "_"+predictionMark))
 	}
 	reference, keyed := o.first(referenceColumns...)
@@ -308,7 +293,7 @@ func (w *walker) texts(o object, r *row) error {
 		r.response, r.answered = response.Str(), true
 	}
 	r.context, r.retrieved = o.context(columns)
-	return nil
+	return r, nil
 }
 
 // contextID matches the id of a turn or of a session.
@@ -321,18 +306,13 @@ func (o object) context(predictions []string) ([]string, bool) {
 	for _, p := range predictions {
 		columns = append([]string{p + "_context"}, columns...)
 	}
-	v, ok := o.first(columns...)
-	if !ok {
-		return nil, false
-	}
+	v, _ := o.first(columns...)
 	if _, ok := v.List(); !ok {
 		return nil, false
 	}
 	list := texts(v)
-	for _, id := range list {
-		if !contextID.MatchString(id) {
-			return nil, false
-		}
+	if slices.ContainsFunc(list, func(id string) bool { return !contextID.MatchString(id) }) {
+		return nil, false
 	}
 	return list, true
 }

@@ -51,10 +51,13 @@ func (m *Metrics) Add(rec deem.Record) {
 	if m.categories[category] == nil {
 		m.categories[category] = &counts{}
 	}
-	m.categories[category].add(rec)
+	m.categories[category].Tally.Add(rec)
 	if rec.Verdict == nil {
 		m.unjudged = append(m.unjudged, rec.Item.ID)
 		return
+	}
+	if isUnknown(rec.Item.Response) {
+		m.categories[category].unknown++
 	}
 	if ms, err := strconv.ParseFloat(rec.Item.Fields[deem.FieldLatency], 64); err == nil {
 		m.latencies = append(m.latencies, ms/1000)
@@ -65,13 +68,6 @@ func (m *Metrics) Add(rec deem.Record) {
 		m.tokens[0] += in
 		m.tokens[1] += out
 		m.withToken++
-	}
-}
-
-func (c *counts) add(rec deem.Record) {
-	c.Tally.Add(rec)
-	if rec.Verdict != nil && isUnknown(rec.Item.Response) {
-		c.unknown++
 	}
 }
 

@@ -55,27 +55,21 @@ func parseEvaluation(spec string) (evaluation, error) {
 			return e, fmt.Errorf("evaluation option %q is given twice", key)
 		}
 		e.options[key] = value
-		if err := e.check(key, value); err != nil {
-			return e, err
+		if e.name != phraseSet && e.name != phraseOrder {
+			continue // The other functions accept any option, and use few.
+		}
+		switch key {
+		case "lower", "normalize_hyphen", "strip_punct", "require_non_empty":
+		case "separators":
+			var err error
+			if e.seps, err = separators(value); err != nil {
+				return e, err
+			}
+		default:
+			return e, fmt.Errorf("evaluation %s has no option %q", e.name, key)
 		}
 	}
 	return e, nil
-}
-
-// check rejects an option that upstream's function does not accept.
-func (e *evaluation) check(key, value string) error {
-	if e.name != phraseSet && e.name != phraseOrder {
-		return nil // The other functions accept any option, and use few.
-	}
-	switch key {
-	case "lower", "normalize_hyphen", "strip_punct", "require_non_empty":
-		return nil
-	case "separators":
-		var err error
-		e.seps, err = separators(value)
-		return err
-	}
-	return fmt.Errorf("evaluation %s has no option %q", e.name, key)
 }
 
 // separators parses a list of separators: a JSON list, or characters.
