@@ -170,7 +170,21 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 		return Choice{Spec: spec}, nil
 	}
 	if names := together(name); len(names) > 1 && !LooksLikeFile(name) {
-		return o.severalRules(names)
+		c := Choice{
+			Spec:  judge.Spec{Kind: judge.KindRules, Name: strings.Join(names, "+")},
+			parts: Parts{Embedder: o.Embedder, Thesaurus: o.Thesaurus},
+		}
+		for _, name := range names {
+			one, err := Choose(name, o, true)
+			if err != nil {
+				return Choice{}, err
+			}
+			if one.Spec.Asks() {
+				return Choice{}, deem.WithHint(fmt.Errorf("%s asks a model, and only rules go together with +", name), "give --judge again for each")
+			}
+			c.Spec.Members = append(c.Spec.Members, judge.Member{Judge: one.Spec})
+		}
+		return c, nil
 	}
 	if b, ok := benchmark.All().OfJudge(name); ok {
 		return ChooseBenchmark(b, name, o)
@@ -246,25 +260,6 @@ func together(name string) []string {
 		}
 	}
 	return names
-}
-
-// severalRules returns the judge for a name such as "f1+rougeL+bleu".
-func (o JudgeOptions) severalRules(names []string) (Choice, error) {
-	c := Choice{
-		Spec:  judge.Spec{Kind: judge.KindRules, Name: strings.Join(names, "+")},
-		parts: Parts{Embedder: o.Embedder, Thesaurus: o.Thesaurus},
-	}
-	for _, name := range names {
-		one, err := Choose(name, o, true)
-		if err != nil {
-			return Choice{}, err
-		}
-		if one.Spec.Asks() {
-			return Choice{}, deem.WithHint(fmt.Errorf("%s asks a model, and only rules go together with +", name), "give --judge again for each")
-		}
-		c.Spec.Members = append(c.Spec.Members, judge.Member{Judge: one.Spec})
-	}
-	return c, nil
 }
 
 // ChooseBenchmark returns a judge of a benchmark, which is used as published.

@@ -1,12 +1,10 @@
 package modeltest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -109,11 +107,7 @@ func NewBatchServer(tb testing.TB, wire BatchWire, answer func(Asked) Answer, ou
 		Server: &Server{wire: calls, answer: answer, counts: make(map[string]int)},
 		wire:   wire, outcome: outcome, files: make(map[string][]byte),
 	}
-	s.closing, s.close = context.WithCancel(context.Background())
-	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.route))
-	s.http.Config.ConnState = s.connState
-	s.http.Start()
-	s.URL = s.http.URL
+	s.listen(s.route)
 	tb.Cleanup(s.Close)
 	return s
 }

@@ -3,6 +3,7 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -18,21 +19,27 @@ func (s *BatchServer) anthropicBatches(w http.ResponseWriter, r *http.Request, r
 		s.send(w, Fail(http.StatusBadRequest, anthropicError("invalid_request_error", "anthropic-version: header is required")))
 	case id == "" && r.Method == http.MethodPost:
 		s.createAnthropic(w, r)
-	case id == "" && r.Method == http.MethodGet:
-		s.listAnthropic(w, r)
 	case r.Method == http.MethodGet:
-		s.serveAnthropic(w, id, results)
+		s.serveAnthropic(w, r, id, results)
 	default:
 		http.Error(w, "no such call", http.StatusMethodNotAllowed)
 	}
 }
 
-// serveAnthropic serves a batch or its results.
-func (s *BatchServer) serveAnthropic(w http.ResponseWriter, id string, results bool) {
+// serveAnthropic serves a batch or its results, or the list of batches in pages of at most
+// two.
+func (s *BatchServer) serveAnthropic(w http.ResponseWriter, r *http.Request, id string, results bool) {
 	s.batchMu.Lock()
 	defer s.batchMu.Unlock()
 	b := s.find(id)
 	switch {
+	case id == "":
+		list := s.newest(r.URL.Query().Get("after_id"))
+		page, last := []any{}, any(nil)
+		for _, b := range list[:min(2, len(list))] {
+			page, last = append(page, s.showAnthropic(b)), b.id
+		}
+		sendJSON(w, map[string]any{"data": page, "has_more": len(list) > 2, "last_id": last})
 	case b == nil:
 		s.send(w, Fail(http.StatusNotFound, anthropicError("not_found_error", "Batch not found")))
 	case results && !s.ended(b):
@@ -83,18 +90,6 @@ func (s *BatchServer) createAnthropic(w http.ResponseWriter, r *http.Request) {
 	s.take(w, r, b, s.showAnthropic)
 }
 
-// listAnthropic lists the batches in pages of at most two, as listOpenAI does.
-func (s *BatchServer) listAnthropic(w http.ResponseWriter, r *http.Request) {
-	s.batchMu.Lock()
-	defer s.batchMu.Unlock()
-	list := s.newest(r.URL.Query().Get("after_id"))
-	page, last := []any{}, any(nil)
-	for _, b := range list[:min(2, len(list))] {
-		page, last = append(page, s.showAnthropic(b)), b.id
-	}
-	sendJSON(w, map[string]any{"data": page, "has_more": len(list) > 2, "last_id": last})
-}
-
 // showAnthropic returns a batch in the API's format: all requests are being processed until
 // the batch has ended. The caller holds the lock.
 func (s *BatchServer) showAnthropic(b *servedBatch) any {
@@ -106,9 +101,7 @@ func (s *BatchServer) showAnthropic(b *servedBatch) any {
 	if s.ended(b) {
 		_, over := s.anthropicResults(b)
 		counts["processing"] = 0
-		for kind, n := range over {
-			counts[kind] = n
-		}
+		maps.Copy(counts, over)
 		show["processing_status"] = "ended"
 		show["results_url"] = s.URL + "/v1/messages/batches/" + b.id + "/results"
 	}

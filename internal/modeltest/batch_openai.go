@@ -68,7 +68,16 @@ func (s *BatchServer) openAIBatches(w http.ResponseWriter, r *http.Request, id s
 	case id == "" && r.Method == http.MethodPost:
 		s.createOpenAI(w, r)
 	case id == "" && r.Method == http.MethodGet:
-		s.listOpenAI(w, r)
+		s.batchMu.Lock()
+		defer s.batchMu.Unlock()
+		// A page has at most two batches, whatever limit is requested, so that clients have
+		// to follow the pages.
+		list := s.newest(r.URL.Query().Get("after"))
+		page := []any{}
+		for _, b := range list[:min(2, len(list))] {
+			page = append(page, s.showOpenAI(b))
+		}
+		sendJSON(w, map[string]any{"object": "list", "data": page, "has_more": len(list) > 2})
 	case r.Method == http.MethodGet:
 		s.batchMu.Lock()
 		defer s.batchMu.Unlock()
@@ -140,19 +149,6 @@ func readOpenAILines(text []byte, endpoint string) (lines []servedLine, wrong []
 		wrong = append(wrong, batchError{Code: "invalid_file", Message: "The file is empty or too large."})
 	}
 	return lines, wrong
-}
-
-// listOpenAI lists the batches in pages of at most two, whatever limit is requested, so
-// that clients have to follow the pages.
-func (s *BatchServer) listOpenAI(w http.ResponseWriter, r *http.Request) {
-	s.batchMu.Lock()
-	defer s.batchMu.Unlock()
-	list := s.newest(r.URL.Query().Get("after"))
-	page := []any{}
-	for _, b := range list[:min(2, len(list))] {
-		page = append(page, s.showOpenAI(b))
-	}
-	sendJSON(w, map[string]any{"object": "list", "data": page, "has_more": len(list) > 2})
 }
 
 // showOpenAI returns a batch in the API's format. The caller holds the lock.

@@ -48,11 +48,7 @@ func echoes(raw Raw) []Raw {
 	list := []Raw{{Status: raw.Status, Header: header, Body: Key + " " + raw.Body}}
 	var tree any
 	if json.Unmarshal([]byte(raw.Body), &tree) == nil {
-		body, err := json.Marshal(poison(tree))
-		if err != nil {
-			panic(err) // It was JSON before.
-		}
-		list = append(list, Raw{Status: raw.Status, Header: header, Body: string(body)})
+		list = append(list, Raw{Status: raw.Status, Header: header, Body: encode(poison(tree))})
 	}
 	return list
 }

@@ -133,21 +133,15 @@ func (s suite) testReply(t *testing.T) {
 	if s.lacks("CachedInput") {
 		want.Usage.CachedInput = 0
 	}
-	ignore := append([]string{"Attempts", "Latency", "Sent", "Dropped"}, replyFields(s.wire.Lacks)...)
+	ignore := append([]string{"Attempts", "Latency", "Sent", "Dropped"}, s.lacking("Refusal", "Fingerprint", "RequestID", "Logprobs", "Model")...)
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(deem.Reply{}, ignore...), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("reply (-want +got):\n%s", diff)
 	}
 }
 
-// replyFields returns the names that are fields of a reply.
-func replyFields(names []string) []string {
-	var fields []string
-	for _, n := range names {
-		if slices.Contains([]string{"Refusal", "Fingerprint", "RequestID", "Logprobs", "Model"}, n) {
-			fields = append(fields, n)
-		}
-	}
-	return fields
+// lacking returns those of the names that the wire format does not have.
+func (s suite) lacking(names ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return !s.lacks(name) })
 }
 
 func (s suite) testStops(t *testing.T) {
@@ -209,7 +203,8 @@ func (s suite) testRequest(t *testing.T) {
 		}
 		return buf.String()
 	})
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(deem.Request{}, requestFields(s.wire.Lacks)...), compact); diff != "" {
+	ignore := append([]string{"Trial"}, s.lacking("Seed", "Stop", "TopP", "TopLogprobs", "Schema", "JSON")...) // Trial is never sent.
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(deem.Request{}, ignore...), compact); diff != "" {
 		t.Errorf("request as it arrived (-want +got):\n%s", diff)
 	}
 	if s.lacks("JSON") {
@@ -220,17 +215,6 @@ func (s suite) testRequest(t *testing.T) {
 	if got, _ := s.sent(t, plain); !got.JSON {
 		t.Error("JSON was not asked for")
 	}
-}
-
-// requestFields returns the names that are fields of a request.
-func requestFields(names []string) []string {
-	fields := []string{"Trial"} // never sent
-	for _, n := range names {
-		if slices.Contains([]string{"Seed", "Stop", "TopP", "TopLogprobs", "Schema", "JSON"}, n) {
-			fields = append(fields, n)
-		}
-	}
-	return fields
 }
 
 // sent returns req as the server sees it.

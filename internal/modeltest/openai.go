@@ -123,19 +123,15 @@ func logprobsOpenAI(tokens []deem.TokenLogprob) any {
 	if len(tokens) == 0 {
 		return nil
 	}
-	var encode func([]deem.TokenLogprob, bool) []any
-	encode = func(tokens []deem.TokenLogprob, top bool) []any {
-		list := []any{}
-		for _, t := range tokens {
-			e := map[string]any{"token": t.Token, "logprob": t.Logprob, "bytes": nil}
-			if top {
-				e["top_logprobs"] = encode(t.Top, false)
-			}
-			list = append(list, e)
+	list := []any{}
+	for _, t := range tokens {
+		top := []any{}
+		for _, rival := range t.Top {
+			top = append(top, map[string]any{"token": rival.Token, "logprob": rival.Logprob, "bytes": nil})
 		}
-		return list
+		list = append(list, map[string]any{"token": t.Token, "logprob": t.Logprob, "bytes": nil, "top_logprobs": top})
 	}
-	return map[string]any{"content": encode(tokens, true), "refusal": nil}
+	return map[string]any{"content": list, "refusal": nil}
 }
 
 // openAIErrors are the errors of OpenAI and of compatible servers.

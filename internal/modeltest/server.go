@@ -1,12 +1,15 @@
 package modeltest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,9 +32,9 @@ type Asked struct {
 
 // Prompt returns the content of the last user message.
 func (a Asked) Prompt() string {
-	for i := len(a.Request.Messages) - 1; i >= 0; i-- {
-		if a.Request.Messages[i].Role == "user" {
-			return a.Request.Messages[i].Content
+	for _, m := range slices.Backward(a.Request.Messages) {
+		if m.Role == "user" {
+			return m.Content
 		}
 	}
 	return ""
@@ -92,12 +95,23 @@ func Serve(wire Wire, answer func(Asked) Answer) *Server {
 		answer = func(Asked) Answer { return Say("yes") }
 	}
 	s := &Server{wire: wire, answer: answer, counts: make(map[string]int)}
+	s.listen(s.serve)
+	return s
+}
+
+// listen starts the server with a handler.
+func (s *Server) listen(handler http.HandlerFunc) {
 	s.closing, s.close = context.WithCancel(context.Background())
-	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.http.Config.ConnState = s.connState
+	s.http = httptest.NewUnstartedServer(handler)
+	s.http.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.mu.Lock()
+			s.dials++
+			s.mu.Unlock()
+		}
+	}
 	s.http.Start()
 	s.URL = s.http.URL
-	return s
 }
 
 // Close releases hanging requests and stops the server.
@@ -105,15 +119,6 @@ func (s *Server) Close() {
 	s.close()
 	s.http.CloseClientConnections()
 	s.http.Close()
-}
-
-// connState counts connections.
-func (s *Server) connState(_ net.Conn, state http.ConnState) {
-	if state == http.StateNew {
-		s.mu.Lock()
-		s.dials++
-		s.mu.Unlock()
-	}
 }
 
 // Requests returns the number of requests.
@@ -134,11 +139,7 @@ func (s *Server) Count(req deem.Request) int {
 func (s *Server) Counts() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	counts := make(map[string]int, len(s.counts))
-	for hash, n := range s.counts {
-		counts[hash] = n
-	}
-	return counts
+	return maps.Clone(s.counts)
 }
 
 // HighWater returns the maximum number of concurrent requests.
@@ -171,30 +172,23 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	nth := s.enter(req)
-	defer s.leave()
-	a := s.answer(Asked{Request: req, Model: model, Header: r.Header, Path: r.URL.Path, Body: body, Nth: nth})
-	if s.hold(r.Context(), a) {
-		s.send(w, a)
-	}
-}
-
-// enter counts a request and returns how many times its messages have come.
-func (s *Server) enter(req deem.Request) int {
 	hash := promptHash(req)
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.requests++
 	s.counts[hash]++
 	s.inFlight++
 	s.high = max(s.high, s.inFlight)
-	return s.counts[hash]
-}
-
-func (s *Server) leave() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.inFlight--
+	nth := s.counts[hash]
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.inFlight--
+	}()
+	a := s.answer(Asked{Request: req, Model: model, Header: r.Header, Path: r.URL.Path, Body: body, Nth: nth})
+	if s.hold(r.Context(), a) {
+		s.send(w, a)
+	}
 }
 
 // hold waits as configured, and reports whether the caller is still there.
@@ -228,37 +222,21 @@ func (s *Server) send(w http.ResponseWriter, a Answer) {
 	for name, value := range raw.Header {
 		w.Header().Set(name, value)
 	}
-	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", guessType(raw.Body))
-	}
-	status := raw.Status
-	if status == 0 {
-		status = http.StatusOK
-	}
-	if a.Cut {
-		cut(w, status, raw.Body)
-		return
-	}
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, raw.Body) // the client may leave early
-}
-
-// cut announces the whole body, sends half of it and breaks the connection.
-func cut(w http.ResponseWriter, status int, body string) {
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body[:len(body)/2])
-	_ = http.NewResponseController(w).Flush()
-	panic(http.ErrAbortHandler)
-}
-
-// guessType returns the usual content type of a body.
-func guessType(body string) string {
+	kind := "text/plain; charset=utf-8"
 	switch {
-	case json.Valid([]byte(body)):
-		return "application/json"
-	case strings.HasPrefix(strings.TrimSpace(body), "<"):
-		return "text/html; charset=utf-8"
-	default:
-		return "text/plain; charset=utf-8"
+	case json.Valid([]byte(raw.Body)):
+		kind = "application/json"
+	case strings.HasPrefix(strings.TrimSpace(raw.Body), "<"):
+		kind = "text/html; charset=utf-8"
 	}
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", kind)
+	}
+	w.WriteHeader(cmp.Or(raw.Status, http.StatusOK))
+	if a.Cut { // Send half of the body and break the connection.
+		_, _ = io.WriteString(w, raw.Body[:len(raw.Body)/2])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = io.WriteString(w, raw.Body) // the client may leave early
 }

@@ -25,6 +25,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -40,6 +41,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/wire"
 )
 
 // itemRole is the role of the message that contains an item as JSON. A judge program gets
@@ -234,14 +236,22 @@ func (m *program) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 		return deem.Reply{}, err
 	}
 	m.note(true)
-	m.give(p)
+	m.mu.Lock()
+	closed := m.closed
+	if !closed {
+		m.idle = append(m.idle, p) // for the next request
+	}
+	m.mu.Unlock()
+	if closed {
+		p.stop()
+	}
 	return parseReply(m.hello.Kind, object)
 }
 
 // fatal returns an error after which no request can succeed.
 func (m *program) fatal(err error) error {
 	return deem.WithHint(&deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("%s: %w", m.Name(), err)}, "%s",
-		orElse(deem.HintOf(err), "run the program by hand: it must write its hello line first"))
+		cmp.Or(deem.HintOf(err), "run the program by hand: it must write its hello line first"))
 }
 
 // restarts is how many times a failed start is retried. The program has started before, so
@@ -290,19 +300,6 @@ func (m *program) note(replied bool) {
 	}
 }
 
-// give keeps a process for the next request.
-func (m *program) give(p *process) {
-	m.mu.Lock()
-	closed := m.closed
-	if !closed {
-		m.idle = append(m.idle, p)
-	}
-	m.mu.Unlock()
-	if closed {
-		p.stop()
-	}
-}
-
 // Close ends the processes: it closes their input, and kills those that do not exit.
 func (m *program) Close() error {
 	m.mu.Lock()
@@ -331,11 +328,8 @@ func encode(id int, req deem.Request) ([]byte, error) {
 		req.Trial = 0
 		line.Request = &req
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(line) // which ends the line
-	return b.Bytes(), err
+	text, err := wire.Encode(line)
+	return append(text, '\n'), err
 }
 
 // parseReply converts the program's answer, without its id, to a reply. The text of a
@@ -367,10 +361,7 @@ func parseReply(kind string, object map[string]json.RawMessage) (deem.Reply, err
 	case said.Text == nil:
 		return deem.Reply{}, bad(deem.Provider, `the reply has neither "text" nor "error": %s`, clip(text))
 	}
-	reply := deem.Reply{Text: *said.Text, Stop: said.Stop, Model: said.Model}
-	if reply.Stop == "" {
-		reply.Stop = deem.StopEnd
-	}
+	reply := deem.Reply{Text: *said.Text, Stop: cmp.Or(said.Stop, deem.StopEnd), Model: said.Model}
 	if said.Usage != nil {
 		reply.Usage = *said.Usage
 	}
@@ -390,11 +381,4 @@ func clip(line []byte) string {
 		return strings.ToValidUTF8(string(line[:most]), "") + "..."
 	}
 	return string(line)
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

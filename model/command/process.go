@@ -3,6 +3,7 @@ package command
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,7 +68,7 @@ func start(ctx context.Context, o Options) (*process, error) {
 			return nil, ctx.Err()
 		}
 		return nil, deem.WithHint(fmt.Errorf("start %s: %w", strings.Join(o.Command, " "), err), "%s",
-			orElse(deem.HintOf(err), "run the program by hand: it must write its hello line first"))
+			cmp.Or(deem.HintOf(err), "run the program by hand: it must write its hello line first"))
 	}
 	return p, nil
 }

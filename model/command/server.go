@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -60,7 +61,7 @@ func Dial(ctx context.Context, o ServerOptions) (deem.Model, error) {
 	}
 	if err != nil {
 		return nil, deem.WithHint(fmt.Errorf("ask %s for its hello: %w", client.Endpoint(), err), "%s",
-			orElse(deem.HintOf(err), "GET of this address must return the hello as JSON"))
+			cmp.Or(deem.HintOf(err), "GET of this address must return the hello as JSON"))
 	}
 	return s, nil
 }

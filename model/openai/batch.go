@@ -197,36 +197,30 @@ func (m *client) BatchStatus(ctx context.Context, id string) (wire.BatchStatus, 
 	case "completed", "expired", "cancelled":
 		s.State = wire.BatchEnded
 	case "failed":
-		s.State, s.Err = wire.BatchRefused, m.refusal(w)
+		me := &deem.ModelError{Kind: deem.Provider}
+		var says []string
+		for _, t := range w.Errors.Data {
+			text := t.Message
+			if t.Line > 0 {
+				text = fmt.Sprintf("line %d: %s", t.Line, text)
+			}
+			me.Code = cmp.Or(me.Code, t.Code)
+			says = append(says, text)
+		}
+		if len(says) == 0 {
+			says = []string{"no reason given"}
+		}
+		me.Err = fmt.Errorf("batch %s was refused: %s", w.ID, m.Client.Redact(wire.OneLine([]byte(strings.Join(says, "; ")))))
+		// A batch that exceeds the account's limit of queued tokens may be accepted when
+		// others have ended.
+		me.Passing = me.Code == "token_limit_exceeded"
+		if !me.Passing {
+			me.Fatal = true
+			me.Err = deem.WithHint(me.Err, "nothing was asked; if %s is not offered in batches, leave --batch out", m.Name())
+		}
+		s.State, s.Err = wire.BatchRefused, me
 	}
 	return s, nil
-}
-
-// refusal returns the error of a rejected batch. A batch that exceeds the account's limit
-// of queued tokens may be accepted when others have ended.
-func (m *client) refusal(w wireBatch) error {
-	me := &deem.ModelError{Kind: deem.Provider}
-	var says []string
-	for _, t := range w.Errors.Data {
-		text := t.Message
-		if t.Line > 0 {
-			text = fmt.Sprintf("line %d: %s", t.Line, text)
-		}
-		if me.Code == "" {
-			me.Code = t.Code
-		}
-		says = append(says, text)
-	}
-	if len(says) == 0 {
-		says = []string{"no reason given"}
-	}
-	me.Err = fmt.Errorf("batch %s was refused: %s", w.ID, m.Client.Redact(wire.OneLine([]byte(strings.Join(says, "; ")))))
-	me.Passing = me.Code == "token_limit_exceeded"
-	if !me.Passing {
-		me.Fatal = true
-		me.Err = deem.WithHint(me.Err, "nothing was asked; if %s is not offered in batches, leave --batch out", m.Name())
-	}
-	return me
 }
 
 // BatchReplies yields the results of a batch: first the answered lines, then the others.
