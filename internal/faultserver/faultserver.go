@@ -75,22 +75,6 @@ type Storm struct {
 	Every, For time.Duration
 }
 
-func (o Options) withDefaults() Options {
-	if o.RetryAfter == 0 {
-		o.RetryAfter = time.Second
-	}
-	if o.Grace <= 0 {
-		o.Grace = 2 * time.Second
-	}
-	if o.Drip <= 0 {
-		o.Drip = time.Second
-	}
-	if len(o.Labels) == 0 {
-		o.Labels = []string{"CORRECT", "INCORRECT"}
-	}
-	return o
-}
-
 // A Server answers according to its options. Its methods are safe for concurrent use.
 type Server struct {
 	opts    Options
@@ -114,7 +98,18 @@ type Server struct {
 // New returns a server. It panics if the shares of faults are invalid, or name an unknown
 // fault.
 func New(o Options) *Server {
-	o = o.withDefaults()
+	if o.RetryAfter == 0 {
+		o.RetryAfter = time.Second
+	}
+	if o.Grace <= 0 {
+		o.Grace = 2 * time.Second
+	}
+	if o.Drip <= 0 {
+		o.Drip = time.Second
+	}
+	if len(o.Labels) == 0 {
+		o.Labels = []string{"CORRECT", "INCORRECT"}
+	}
 	s := &Server{
 		opts: o, shares: sharesOf(o.Faults), started: time.Now(), filled: time.Now(),
 		asked: map[digest]*asked{}, tokens: burst(o.Rate),

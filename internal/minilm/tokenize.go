@@ -91,21 +91,8 @@ func words(text string) []string {
 // normalise cleans a text as BERT does for its uncased models. The order is that of the
 // original: accents are removed before lower-casing.
 func normalise(text string) string {
-	text = clean(text)
-	if !ascii(text) {
-		text = strings.Map(func(r rune) rune {
-			if unicode.Is(unicode.Mn, r) {
-				return -1
-			}
-			return r
-		}, norm.NFD.String(text))
-	}
-	return strings.Map(unicode.ToLower, text)
-}
-
-// clean removes invisible characters, replaces all white space by blanks, and separates
-// Chinese characters.
-func clean(text string) string {
+	// Invisible characters are removed, all white space becomes blanks, and Chinese
+	// characters are separated.
 	var b strings.Builder
 	b.Grow(len(text))
 	for _, r := range text {
@@ -123,17 +110,16 @@ func clean(text string) string {
 			b.WriteRune(r)
 		}
 	}
-	return b.String()
-}
-
-// ascii reports whether a text is all ASCII.
-func ascii(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
+	text = b.String()
+	if strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		text = strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Mn, r) {
+				return -1
+			}
+			return r
+		}, norm.NFD.String(text))
 	}
-	return true
+	return strings.Map(unicode.ToLower, text)
 }
 
 // punctuation reports whether r is a separate word. All ASCII except letters and digits is,

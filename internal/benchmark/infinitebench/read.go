@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"deem"
 	"deem/internal/benchmark"
@@ -169,9 +170,16 @@ func (s *Set) visit(row *benchmark.Row) error {
 	src := s.source(row.File)
 	src.rows++
 	if src.rows == 1 {
-		if err := src.begin(row); err != nil {
-			return err
+		if _, ok := table.Of(src.task); !ok {
+			return deem.WithHint(benchmark.At(row, "%s", table.Unknown(src.task)), "the file of a task is named %sTASK.jsonl", filePrefix)
 		}
+		// The first row determines the label column, as in upstream.
+		columns := []string{"ground_truth", "label"}
+		i := slices.IndexFunc(columns, func(column string) bool { return benchmark.Has(row, column) })
+		if i < 0 {
+			return benchmark.At(row, "the first line has neither %q nor %q", "ground_truth", "label")
+		}
+		src.labelKey = columns[i]
 	}
 	id := row.Get("id")
 	if id.Blank() || src.ids[id.Str()] {
@@ -184,20 +192,6 @@ func (s *Set) visit(row *benchmark.Row) error {
 		src.unknown++
 	}
 	return err
-}
-
-// begin determines the label column from the first row, as upstream does.
-func (src *source) begin(row *benchmark.Row) error {
-	if _, ok := table.Of(src.task); !ok {
-		return deem.WithHint(benchmark.At(row, "%s", table.Unknown(src.task)), "the file of a task is named %sTASK.jsonl", filePrefix)
-	}
-	for _, key := range []string{"ground_truth", "label"} {
-		if benchmark.Has(row, key) {
-			src.labelKey = key
-			return nil
-		}
-	}
-	return benchmark.At(row, "the first line has neither %q nor %q", "ground_truth", "label")
 }
 
 // read yields the items of all files. Lines that are not JSON were noted already.

@@ -50,10 +50,11 @@ func key(question string) string {
 	return strings.Join(text.Split(text.Lower(question)), " ")
 }
 
-// number gives every slot its id: the position in its conversation's list of questions,
-// "conv-26/q12" as upstream's scripts count, from 0; else the file's own id; else the
-// position in the file. A duplicate id is a problem.
-func (j *join) number() {
+// match gives every slot its id, and finds the question of each response. The id is the
+// position in its conversation's list of questions, "conv-26/q12" as upstream's scripts
+// count, from 0; else the file's own id; else the position in the file. A duplicate id is a
+// problem.
+func (j *join) match() {
 	taken := map[string]place{}
 	counts := map[string]int{}
 	for _, s := range j.slots {
@@ -74,11 +75,6 @@ func (j *join) number() {
 		}
 		taken[s.id] = s.place
 	}
-}
-
-// match numbers the questions and finds the question of each response.
-func (j *join) match() {
-	j.number()
 	if j.whole {
 		return
 	}
