@@ -88,26 +88,21 @@ func (l *level) refuse(cut, others int) (expected bool) {
 	return false
 }
 
-// settle evaluates an overload once a call succeeds.
-func (l *level) settle() {
-	l.settling = false
-	l.served, l.patience = l.limit, firstPatience
-	if l.limit >= math.Floor(l.before/2) {
-		l.wall, l.steep = l.limit, l.limit
-	} else {
-		// So few calls were served that their number was not the cause. About the earlier
-		// limit will probably be accepted again.
-		l.steep = math.Floor(l.before * 3 / 4)
-	}
-}
-
 // succeed raises the limit after a success: by one in slow start, which doubles it each
 // round, and by one per round later. cut is the number of overloads when the call began: a
 // call older than the last overload has not tested the current limit. full reports whether
 // the limit was reached; if not, the call has not tested it either.
 func (l *level) succeed(cut int, full bool) {
-	if l.settling {
-		l.settle()
+	if l.settling { // The refusals of the last overload are in.
+		l.settling = false
+		l.served, l.patience = l.limit, firstPatience
+		if l.limit >= math.Floor(l.before/2) {
+			l.wall, l.steep = l.limit, l.limit
+		} else {
+			// So few calls were served that their number was not the cause. About the
+			// earlier limit will probably be accepted again.
+			l.steep = math.Floor(l.before * 3 / 4)
+		}
 	}
 	if !full || cut < l.cuts {
 		return

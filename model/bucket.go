@@ -36,7 +36,10 @@ func (b *bucket) take(n float64, patience time.Duration) (time.Duration, bool) {
 	need := min(n, b.capacity) - b.level
 	var wait time.Duration
 	if need > 0 {
-		wait = seconds(need / b.perSecond)
+		wait = math.MaxInt64 // if the number of seconds does not fit
+		if d := need / b.perSecond * float64(time.Second); d < math.MaxInt64 {
+			wait = time.Duration(d)
+		}
 	}
 	if wait > patience {
 		return wait, false
@@ -59,12 +62,4 @@ func (b *bucket) flow(now time.Time) {
 		b.level = min(b.capacity, b.level+now.Sub(b.last).Seconds()*b.perSecond)
 	}
 	b.last = now
-}
-
-// seconds returns s seconds as a duration, or the maximum duration if s does not fit.
-func seconds(s float64) time.Duration {
-	if d := s * float64(time.Second); d < math.MaxInt64 {
-		return time.Duration(d)
-	}
-	return math.MaxInt64
 }

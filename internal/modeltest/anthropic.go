@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,8 +58,26 @@ func readAnthropic(r *http.Request, body []byte) (string, deem.Request, error) {
 	if err := dec.Decode(&w); err != nil {
 		return "", deem.Request{}, fmt.Errorf("body is not the JSON of a request: %w", err)
 	}
-	if err := checkAnthropic(r, &w); err != nil {
-		return "", deem.Request{}, err
+	switch {
+	case r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/v1/messages"):
+		return "", deem.Request{}, fmt.Errorf("no such call: %s %s", r.Method, r.URL.Path)
+	case r.Header.Get("Content-Type") != "application/json":
+		return "", deem.Request{}, fmt.Errorf("content type %q is not JSON", r.Header.Get("Content-Type"))
+	case r.Header.Get("Anthropic-Version") == "":
+		return "", deem.Request{}, errors.New("anthropic-version: header is required")
+	case r.Header.Get("Authorization") != "":
+		return "", deem.Request{}, errors.New("the key belongs into x-api-key")
+	case w.MaxTokens < 1:
+		return "", deem.Request{}, errors.New("max_tokens: Field required")
+	case w.Stream, len(w.Messages) == 0:
+		return "", deem.Request{}, errors.New("only one whole reply to some messages is served")
+	case len(w.Tools) > 1, len(w.Tools) == 1 && w.ToolChoice.Name != w.Tools[0].Name:
+		return "", deem.Request{}, errors.New("only one tool, which must be called, is served")
+	}
+	for _, m := range w.Messages {
+		if m.Role != "user" && m.Role != "assistant" {
+			return "", deem.Request{}, fmt.Errorf("messages: Unexpected role %q", m.Role)
+		}
 	}
 	req := deem.Request{
 		Messages:    w.Messages,
@@ -77,42 +96,13 @@ func readAnthropic(r *http.Request, body []byte) (string, deem.Request, error) {
 	return w.Model, req, nil
 }
 
-// checkAnthropic rejects what the real server would reject.
-func checkAnthropic(r *http.Request, w *anthropicRequest) error {
-	switch {
-	case r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/v1/messages"):
-		return fmt.Errorf("no such call: %s %s", r.Method, r.URL.Path)
-	case r.Header.Get("Content-Type") != "application/json":
-		return fmt.Errorf("content type %q is not JSON", r.Header.Get("Content-Type"))
-	case r.Header.Get("Anthropic-Version") == "":
-		return errors.New("anthropic-version: header is required")
-	case r.Header.Get("Authorization") != "":
-		return errors.New("the key belongs into x-api-key")
-	case w.MaxTokens < 1:
-		return errors.New("max_tokens: Field required")
-	case w.Stream, len(w.Messages) == 0:
-		return errors.New("only one whole reply to some messages is served")
-	case len(w.Tools) > 1, len(w.Tools) == 1 && w.ToolChoice.Name != w.Tools[0].Name:
-		return errors.New("only one tool, which must be called, is served")
-	}
-	for _, m := range w.Messages {
-		if m.Role != "user" && m.Role != "assistant" {
-			return fmt.Errorf("messages: Unexpected role %q", m.Role)
-		}
-	}
-	return nil
-}
-
 // replyAnthropic encodes a reply, with a thinking block before the text as in models that
 // think.
 func replyAnthropic(reply deem.Reply) Raw {
 	reasons := map[deem.Stop]string{
 		deem.StopEnd: "end_turn", deem.StopLength: "max_tokens", deem.StopFilter: "refusal", deem.StopOther: "pause_turn",
 	}
-	reason, ok := reasons[reply.Stop]
-	if !ok {
-		reason = "end_turn"
-	}
+	reason := cmp.Or(reasons[reply.Stop], "end_turn")
 	content := []any{map[string]any{"type": "thinking", "thinking": "Let me see.", "signature": "c2ln"}}
 	if reply.Text != "" {
 		content = append(content, map[string]any{"type": "text", "text": reply.Text, "citations": nil})

@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,10 +98,7 @@ func readBedrock(r *http.Request, body []byte) (string, deem.Request, error) {
 // think.
 func replyBedrock(reply deem.Reply) Raw {
 	reasons := map[deem.Stop]string{deem.StopEnd: "end_turn", deem.StopLength: "max_tokens", deem.StopFilter: "content_filtered", deem.StopOther: "tool_use"}
-	reason, ok := reasons[reply.Stop]
-	if !ok {
-		reason = "end_turn"
-	}
+	reason := cmp.Or(reasons[reply.Stop], "end_turn")
 	content := []any{map[string]any{"reasoningContent": map[string]any{"reasoningText": map[string]any{"text": "Let me see."}}}}
 	if reply.Text != "" {
 		content = append(content, map[string]any{"text": reply.Text})

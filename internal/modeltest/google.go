@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,10 +135,7 @@ func replyGoogle(reply deem.Reply) Raw {
 	reasons := map[deem.Stop]string{
 		deem.StopEnd: "STOP", deem.StopLength: "MAX_TOKENS", deem.StopFilter: "SAFETY", deem.StopOther: "OTHER",
 	}
-	reason, ok := reasons[reply.Stop]
-	if !ok {
-		reason = "STOP"
-	}
+	reason := cmp.Or(reasons[reply.Stop], "STOP")
 	var parts []any
 	if reply.Usage.Reasoning > 0 && len(reply.Logprobs) == 0 {
 		parts = append(parts, map[string]any{"text": "**Weighing**\n\nIt may be so, or no.", "thought": true})

@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,10 +85,7 @@ func readOllama(r *http.Request, body []byte) (string, deem.Request, error) {
 // replyOllama encodes a reply. A reply with reasoning has its thoughts in a separate field.
 func replyOllama(reply deem.Reply) Raw {
 	reasons := map[deem.Stop]string{deem.StopEnd: "stop", deem.StopLength: "length", deem.StopOther: "load"}
-	reason, ok := reasons[reply.Stop]
-	if !ok {
-		reason = "stop"
-	}
+	reason := cmp.Or(reasons[reply.Stop], "stop")
 	message := map[string]any{"role": "assistant", "content": reply.Text}
 	if reply.Usage.Reasoning > 0 && len(reply.Logprobs) == 0 {
 		message["thinking"] = "It may be so, or no."

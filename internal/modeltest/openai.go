@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -81,10 +82,7 @@ func replyOpenAI(reply deem.Reply) Raw {
 	reasons := map[deem.Stop]string{
 		deem.StopEnd: "stop", deem.StopLength: "length", deem.StopFilter: "content_filter", deem.StopOther: "tool_calls",
 	}
-	reason, ok := reasons[reply.Stop]
-	if !ok {
-		reason = "stop"
-	}
+	reason := cmp.Or(reasons[reply.Stop], "stop")
 	choice := map[string]any{
 		"index":         0,
 		"message":       map[string]any{"role": "assistant", "content": orNull(reply.Text), "refusal": orNull(reply.Refusal)},

@@ -112,9 +112,17 @@ func (c *Client) call(ctx context.Context, method string, to Target, body []byte
 	callCtx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	r := c.request(callCtx, method, to, body)
-	secret, err := c.sign(r, body)
-	if err != nil {
-		return Answer{}, err
+	var secret string // of a cloud's credentials
+	if c.authorize != nil {
+		r.Header = r.Header.Clone() // the header shared by all calls must not change
+		var err error
+		secret, err = c.authorize(r, body)
+		if _, ok := errors.AsType[*deem.ModelError](err); err != nil && !ok && callCtx.Err() == nil {
+			err = &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("authorize the call: %w", err)}
+		}
+		if err != nil {
+			return Answer{}, err
+		}
 	}
 	a, err := c.trip(r, limit)
 	if err != nil {
@@ -124,22 +132,6 @@ func (c *Client) call(ctx context.Context, method string, to Target, body []byte
 		a.Text = bytes.ReplaceAll(a.Text, []byte(secret), []byte(redacted))
 	}
 	return a, nil
-}
-
-// sign adds a cloud's credentials to a request, and returns their secret part.
-func (c *Client) sign(r *http.Request, body []byte) (secret string, err error) {
-	if c.authorize == nil {
-		return "", nil
-	}
-	r.Header = r.Header.Clone() // the header shared by all calls must not change
-	secret, err = c.authorize(r, body)
-	if err == nil {
-		return secret, nil
-	}
-	if _, ok := errors.AsType[*deem.ModelError](err); ok || r.Context().Err() != nil {
-		return "", err
-	}
-	return "", &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("authorize the call: %w", err)}
 }
 
 // request returns an HTTP request. It is assembled by hand, since all but the body is the

@@ -100,7 +100,18 @@ func (m *client) encode(req deem.Request) *wireRequest {
 		StopSequences: req.Stop,
 		Thinking:      m.thinking,
 	}
-	w.System, w.Messages = split(req.Messages)
+	// The API expects the system messages in their own field.
+	w.Messages = make([]deem.Message, 0, len(req.Messages))
+	for _, msg := range req.Messages {
+		switch {
+		case msg.Role != "system":
+			w.Messages = append(w.Messages, msg)
+		case w.System == "":
+			w.System = msg.Content
+		default:
+			w.System += "\n\n" + msg.Content
+		}
+	}
 	if w.MaxTokens <= 0 {
 		w.MaxTokens = defaultMaxTokens
 	}
@@ -161,23 +172,6 @@ func (m *client) dropped(req deem.Request) string {
 
 // samples reports whether temperature and top_p are sent.
 func (m *client) samples() bool { return m.sampling && !m.thinking.on() }
-
-// split separates the system messages, which the API expects in their own field. Several
-// are joined with an empty line.
-func split(messages []deem.Message) (system string, rest []deem.Message) {
-	rest = make([]deem.Message, 0, len(messages))
-	for _, msg := range messages {
-		switch {
-		case msg.Role != "system":
-			rest = append(rest, msg)
-		case system == "":
-			system = msg.Content
-		default:
-			system += "\n\n" + msg.Content
-		}
-	}
-	return system, rest
-}
 
 // bounds are the schema keywords that the server does not enforce and therefore rejects.
 var bounds = []string{

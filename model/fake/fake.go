@@ -12,9 +12,11 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"deem"
@@ -83,45 +85,31 @@ func (f *model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 		return deem.Reply{}, err
 	}
 	if f.mods.latency > 0 {
-		if err := wait(ctx, f.mods.latency); err != nil {
-			return deem.Reply{}, err
+		t := time.NewTimer(f.mods.latency)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return deem.Reply{}, ctx.Err()
 		}
 	}
 	reply, err := f.kind.answer(ctx, f, req)
 	if err != nil {
 		return deem.Reply{}, err
 	}
-	if reply.Stop == "" {
-		reply.Stop = deem.StopEnd
-	}
+	reply.Stop = cmp.Or(reply.Stop, deem.StopEnd)
 	reply.Model = f.name
 	reply.Attempts = 1
-	reply.Usage = f.usage(req, reply)
+	// The usage is that of the spec, or one token per four bytes.
+	reply.Usage = deem.Usage{Input: f.mods.input, Output: f.mods.output}
+	if !f.mods.tokens {
+		size := 0
+		for _, m := range req.Messages {
+			size += len(m.Content)
+		}
+		reply.Usage = deem.Usage{Input: (size + 3) / 4, Output: (len(reply.Text) + len(reply.Refusal) + 3) / 4}
+	}
 	return reply, nil
-}
-
-// wait waits for d or until ctx is done.
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// usage returns the tokens in the spec, or one token per four bytes.
-func (f *model) usage(req deem.Request, reply deem.Reply) deem.Usage {
-	if f.mods.tokens {
-		return deem.Usage{Input: f.mods.input, Output: f.mods.output}
-	}
-	size := 0
-	for _, m := range req.Messages {
-		size += len(m.Content)
-	}
-	return deem.Usage{Input: (size + 3) / 4, Output: (len(reply.Text) + len(reply.Refusal) + 3) / 4}
 }
 
 // chance returns a number from 0 up to 1 that depends on the prompt, and on the trial if
@@ -169,9 +157,9 @@ func scramble(x uint64) uint64 {
 
 // prompt returns the content of the last user message.
 func prompt(req deem.Request) string {
-	for i := len(req.Messages) - 1; i >= 0; i-- {
-		if req.Messages[i].Role == "user" {
-			return req.Messages[i].Content
+	for _, m := range slices.Backward(req.Messages) {
+		if m.Role == "user" {
+			return m.Content
 		}
 	}
 	return ""

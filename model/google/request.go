@@ -92,42 +92,36 @@ func thinksByLevel(name string) bool {
 // maxTopLogprobs is the API's maximum number of alternatives per token.
 const maxTopLogprobs = 20
 
-// encode returns the body of the call for req.
+// encode returns the body of the call for req. The API has one system instruction, so
+// system messages become its parts, wherever they were. It requires at least one turn, so a
+// prompt with only system messages is sent as the user's.
 func (m *client) encode(req deem.Request) wireRequest {
-	w := wireRequest{GenerationConfig: m.config(req)}
-	w.SystemInstruction, w.Contents = contents(req.Messages)
+	w := wireRequest{GenerationConfig: m.config(req), Contents: []content{}}
+	var instruction content
+	for _, msg := range req.Messages {
+		p := part{Text: msg.Content}
+		switch msg.Role {
+		case "system":
+			instruction.Parts = append(instruction.Parts, p)
+		case "assistant":
+			w.Contents = append(w.Contents, content{Role: "model", Parts: []part{p}})
+		default:
+			w.Contents = append(w.Contents, content{Role: msg.Role, Parts: []part{p}})
+		}
+	}
+	switch {
+	case len(instruction.Parts) == 0:
+	case len(w.Contents) == 0:
+		instruction.Role = "user"
+		w.Contents = []content{instruction}
+	default:
+		w.SystemInstruction = &instruction
+	}
 	return w
 }
 
 // Wire returns the parameters of the call for req. All parameters of a request can be sent.
 func (m *client) Wire(req deem.Request) (sent, dropped string) { return wire.Sent(m.config(req)), "" }
-
-// contents splits messages into the system instruction and the turns. The API has one
-// instruction, so system messages become its parts, wherever they were. It requires at
-// least one turn, so a prompt with only system messages is sent as the user's.
-func contents(messages []deem.Message) (system *content, turns []content) {
-	var instruction content
-	turns = []content{}
-	for _, m := range messages {
-		p := part{Text: m.Content}
-		switch m.Role {
-		case "system":
-			instruction.Parts = append(instruction.Parts, p)
-		case "assistant":
-			turns = append(turns, content{Role: "model", Parts: []part{p}})
-		default:
-			turns = append(turns, content{Role: m.Role, Parts: []part{p}})
-		}
-	}
-	if len(instruction.Parts) == 0 {
-		return nil, turns
-	}
-	if len(turns) == 0 {
-		instruction.Role = "user"
-		return nil, []content{instruction}
-	}
-	return &instruction, turns
-}
 
 // config returns the settings for req, or nil if there are none.
 func (m *client) config(req deem.Request) *generationConfig {

@@ -17,46 +17,39 @@ import (
 // as an empty text at OpenAI, fails the call that contains it.
 func (m *client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return wire.Embed(ctx, texts, func(ctx context.Context, texts []string) ([][]float32, error) {
-		var w wireVectors
+		var w struct {
+			Data []struct {
+				Index     *int   `json:"index"` // nil if the server omits it
+				Embedding vector `json:"embedding"`
+			} `json:"data"`
+			Error json.RawMessage `json:"error"`
+		}
 		a, err := m.Client.Post(ctx, m.embed, map[string]any{"model": m.name, "input": texts, "encoding_format": "float"})
 		if err := m.Client.Read(a, err, &w); err != nil {
 			return nil, err
 		}
-		return m.inOrder(a, w, len(texts))
+		if wire.Present(w.Error) {
+			return nil, m.Client.StatusError(a)
+		}
+		n := len(texts)
+		if len(w.Data) != n {
+			return nil, m.Client.Garbled(a, fmt.Errorf("%d embeddings for %d texts", len(w.Data), n))
+		}
+		vectors := make([][]float32, n) // They have an index and come in any order.
+		for i, d := range w.Data {
+			if d.Index != nil {
+				i = *d.Index
+			}
+			if i < 0 || i >= n || vectors[i] != nil {
+				return nil, m.Client.Garbled(a, fmt.Errorf("the embedding of text %d of %d comes twice or is of no text", i, n))
+			}
+			if len(d.Embedding) == 0 {
+				return nil, m.Client.Garbled(a, fmt.Errorf("the embedding of text %d is empty", i))
+			}
+			vectors[i] = d.Embedding
+		}
+		return vectors, nil
 	})
-}
-
-// wireVectors is the answer to a call for embeddings.
-type wireVectors struct {
-	Data []struct {
-		Index     *int   `json:"index"` // nil if the server omits it
-		Embedding vector `json:"embedding"`
-	} `json:"data"`
-	Error json.RawMessage `json:"error"`
-}
-
-// inOrder returns the n vectors of an answer. They have an index and come in any order.
-func (m *client) inOrder(a wire.Answer, w wireVectors, n int) ([][]float32, error) {
-	if wire.Present(w.Error) {
-		return nil, m.Client.StatusError(a)
-	}
-	if len(w.Data) != n {
-		return nil, m.Client.Garbled(a, fmt.Errorf("%d embeddings for %d texts", len(w.Data), n))
-	}
-	vectors := make([][]float32, n)
-	for i, d := range w.Data {
-		if d.Index != nil {
-			i = *d.Index
-		}
-		if i < 0 || i >= n || vectors[i] != nil {
-			return nil, m.Client.Garbled(a, fmt.Errorf("the embedding of text %d of %d comes twice or is of no text", i, n))
-		}
-		if len(d.Embedding) == 0 {
-			return nil, m.Client.Garbled(a, fmt.Errorf("the embedding of text %d is empty", i))
-		}
-		vectors[i] = d.Embedding
-	}
-	return vectors, nil
 }
 
 // A vector is an embedding, encoded as numbers or as base64 of the bytes of floats: some
