@@ -57,7 +57,27 @@ const headSize = 1 << 20
 // output, and files that the command reads. It does so before anything is opened, asked or
 // paid for.
 func checkOutputs(flags *pflag.FlagSet, args []string) error {
-	reads := readFiles(flags, args)
+	var reads []readFile
+	read := func(name, by string) {
+		if info, err := os.Stat(name); err == nil {
+			reads = append(reads, readFile{info, by})
+		}
+	}
+	for _, flag := range inputs {
+		for _, name := range flagValues(flags, flag) {
+			name = strings.TrimPrefix(name, "replay:")
+			if file, ok := strings.CutPrefix(name, "labels:"); ok { // a judge, as labels:FILE#COLUMN
+				name, _, _ = strings.Cut(file, "#")
+			}
+			read(name, "--"+flag)
+		}
+	}
+	for _, arg := range args {
+		read(arg, "the command")
+		if _, name, ok := strings.Cut(arg, "="); ok { // as in "deem compare NAME=RUN.deem"
+			read(name, "the command")
+		}
+	}
 	by := map[string]string{}
 	for _, out := range outputs {
 		for _, name := range flagValues(flags, out.flag) {
@@ -123,32 +143,6 @@ func thereAlready(name, flag, more string) error {
 type readFile struct {
 	info os.FileInfo
 	by   string
-}
-
-// readFiles returns the existing files that the command reads.
-func readFiles(flags *pflag.FlagSet, args []string) []readFile {
-	var list []readFile
-	add := func(name, by string) {
-		if info, err := os.Stat(name); err == nil {
-			list = append(list, readFile{info, by})
-		}
-	}
-	for _, flag := range inputs {
-		for _, name := range flagValues(flags, flag) {
-			name = strings.TrimPrefix(name, "replay:")
-			if file, ok := strings.CutPrefix(name, "labels:"); ok { // a judge, as labels:FILE#COLUMN
-				name, _, _ = strings.Cut(file, "#")
-			}
-			add(name, "--"+flag)
-		}
-	}
-	for _, arg := range args {
-		add(arg, "the command")
-		if _, name, ok := strings.Cut(arg, "="); ok { // as in "deem compare NAME=RUN.deem"
-			add(name, "the command")
-		}
-	}
-	return list
 }
 
 // flagValues returns the values of a flag, or nil if the command does not have it.

@@ -162,9 +162,25 @@ func (a *app) printPlans(plans []run.Plan, equivalence *marginPlan) error {
 // planWith plans a run with the requests that ask returns for an item: none if the item is
 // decided without a call.
 func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int, opts run.PlanOptions, ask func(deem.Item) ([]deem.Request, error)) (run.Plan, error) {
-	done, err := a.doneBefore(ctx, st, g, data, o)
-	if err != nil {
-		return run.Plan{}, err
+	// done reports whether an earlier run of the same command has a trial of an item. It is
+	// nil if there is no such run, or it has no records yet.
+	var done func(context.Context, deem.Item, int) (bool, error)
+	if st != nil && !o.Fresh {
+		j, err := g.Judge()
+		if err != nil {
+			return run.Plan{}, err
+		}
+		spec, err := run.Spec(g, j, o.datasetOf(data), o.Trials)
+		if err != nil {
+			return run.Plan{}, err
+		}
+		earlier, found, err := run.Find(ctx, st, spec.Key())
+		if err == nil && found && earlier.Records > 0 {
+			done, err = run.Done(ctx, st, earlier, o.RetryUnjudged)
+		}
+		if err != nil {
+			return run.Plan{}, err
+		}
 	}
 	p := run.NewPlanner(opts)
 	n := 0
@@ -234,27 +250,6 @@ func earlierCalls(ctx context.Context, st store.Store, g catalog.Leaf) (output i
 		}
 	}
 	return 0, 0, nil
-}
-
-// doneBefore returns a function that reports whether an earlier run of the same command has
-// a trial of an item. It is nil if there is no such run, or it has no records yet.
-func (a *app) doneBefore(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (func(context.Context, deem.Item, int) (bool, error), error) {
-	if st == nil || o.Fresh {
-		return nil, nil
-	}
-	j, err := g.Judge()
-	if err != nil {
-		return nil, err
-	}
-	spec, err := run.Spec(g, j, o.datasetOf(data), o.Trials)
-	if err != nil {
-		return nil, err
-	}
-	earlier, found, err := run.Find(ctx, st, spec.Key())
-	if err != nil || !found || earlier.Records == 0 {
-		return nil, err
-	}
-	return run.Done(ctx, st, earlier, o.RetryUnjudged)
 }
 
 // glance is the number of items that the plan before a run examines.

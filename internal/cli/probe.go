@@ -193,9 +193,12 @@ func (s *probeSet) Names() []string { return s.names }
 func (s *probeSet) Notes() []string { return nil }
 func (s *probeSet) Close() error    { return nil }
 
-// makeProbes makes the probes for one judge: injections ask for its label.
+// makeProbes makes the probes for one judge: injections ask for its label for a right answer.
 func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o probeOptions) (*probeSet, error) {
-	opts := probe.Options{Seed: o.seed, Kinds: o.kinds, PerKind: o.perKind, Accept: acceptLabel(g)}
+	opts := probe.Options{Seed: o.seed, Kinds: o.kinds, PerKind: o.perKind}
+	if d := g.Spec.Declaration; d != nil && len(d.Labels) > 0 {
+		opts.Accept = slices.MaxFunc(d.Labels, func(a, b judge.Label) int { return cmp.Compare(a.Score, b.Score) }).Label
+	}
 	if slices.Contains(g.Wanted(), pairwise.Field) {
 		opts.ReferenceField, opts.Accept = pairwise.Field, "FIRST"
 	}
@@ -240,16 +243,6 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 		a.say("%s made from %s with seed %d%s", words.Count(set.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absent)
 	}
 	return set, preflight(ctx, g, set, mapHint)
-}
-
-// acceptLabel returns the judge's label for a right answer, or "" if it does not declare
-// one.
-func acceptLabel(c catalog.Choice) string {
-	d := c.Spec.Declaration
-	if d == nil || len(d.Labels) == 0 {
-		return ""
-	}
-	return slices.MaxFunc(d.Labels, func(a, b judge.Label) int { return cmp.Compare(a.Score, b.Score) }).Label
 }
 
 // printProbes prints the probes as items, one per line, or as one list with --json.

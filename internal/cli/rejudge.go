@@ -110,7 +110,30 @@ func (a *app) rejudgeCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.forget(given)
+			// Published files are read and judged only as the command line says, without the
+			// settings of deem.yaml for the user's own items and judges: otherwise looking at
+			// a file would cost money.
+			if !given["judge"] {
+				o.run.judges = nil
+				if !given["model"] {
+					o.run.model.Name = ""
+				}
+			}
+			if !given["data"] {
+				o.run.data = nil
+			}
+			if !given["format"] {
+				o.run.format = ""
+			}
+			if !given["map"] {
+				o.mapping = ""
+			}
+			if !given["trials"] {
+				o.run.Trials = 1
+			}
+			if !given["pass"] {
+				o.run.judge.Pass = catalog.Optional[float64]{}
+			}
 			if o.run.judge.Reading == allReadings {
 				o.readings, o.run.judge.Reading = true, ""
 			}
@@ -147,33 +170,6 @@ func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.Lookup("judge").Usage = "judge the responses again: a `name` (deem list judges) or a YAML file; repeatable"
 	f.Lookup("reading").Usage = "how replies are parsed: upstream (as the published code does), strict, or all, which shows every judge with each of its parsers (default: upstream where there is one)"
 	f.Lookup("data").Usage = "the benchmark's own `file` of questions, for results that have only ids; repeatable"
-}
-
-// forget drops the settings of deem.yaml for the user's own items and judges. Published
-// files are read and judged only as the command line says: otherwise looking at a file
-// would cost money.
-func (o *rejudgeOptions) forget(given map[string]bool) {
-	if !given["judge"] {
-		o.run.judges = nil
-		if !given["model"] {
-			o.run.model.Name = ""
-		}
-	}
-	if !given["data"] {
-		o.run.data = nil
-	}
-	if !given["format"] {
-		o.run.format = ""
-	}
-	if !given["map"] {
-		o.mapping = ""
-	}
-	if !given["trials"] {
-		o.run.Trials = 1
-	}
-	if !given["pass"] {
-		o.run.judge.Pass = catalog.Optional[float64]{}
-	}
 }
 
 // A checkedSystem is the file of one system, with its claims checked.
@@ -292,9 +288,19 @@ func (a *app) openSystem(ctx context.Context, name string, files []string, o rej
 	if o.quotes != "" && o.quotes != "none" {
 		return checkedSystem{}, usage.Mark(usage.Unknown("kind of quotes", o.quotes, []string{"none"}))
 	}
-	mapping, err := importMapping(o.mapping)
-	if err != nil {
-		return checkedSystem{}, usage.Mark(err)
+	mapping := published.Mapping{}
+	if strings.TrimSpace(o.mapping) != "" {
+		for pair := range strings.SplitSeq(o.mapping, ",") {
+			part, column, ok := strings.Cut(pair, "=")
+			if !ok {
+				return checkedSystem{}, usage.Mark(deem.WithHint(fmt.Errorf("mapping %q: no = in %q", o.mapping, pair), "write it as question=COLUMN,label=COLUMN"))
+			}
+			part = strings.TrimSpace(part)
+			if part == "reference" {
+				part = "references"
+			}
+			mapping[part] = strings.TrimSpace(column)
+		}
 	}
 	set, err := published.Open(ctx, published.Source{
 		Names: files, Stdin: a.in, Format: o.run.format, Map: mapping, Pick: o.pick, Benchmark: o.benchmark,
@@ -343,26 +349,6 @@ func applyCategory5(set *published.Set, policy string) error {
 		return nil
 	}
 	return usage.Unknown("policy for category 5", policy, []string{string(locomo.Excluded), string(locomo.Phrases), string(locomo.Abstention)})
-}
-
-// importMapping parses a mapping given on the command line.
-func importMapping(s string) (published.Mapping, error) {
-	m := published.Mapping{}
-	if strings.TrimSpace(s) == "" {
-		return m, nil
-	}
-	for _, pair := range strings.Split(s, ",") {
-		part, column, ok := strings.Cut(pair, "=")
-		if !ok {
-			return nil, deem.WithHint(fmt.Errorf("mapping %q: no = in %q", s, pair), "write it as question=COLUMN,label=COLUMN")
-		}
-		part = strings.TrimSpace(part)
-		if part == "reference" {
-			part = "references"
-		}
-		m[part] = strings.TrimSpace(column)
-	}
-	return m, nil
 }
 
 // adopt joins the rows of a file with the questions of its benchmark.

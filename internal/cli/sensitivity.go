@@ -174,28 +174,6 @@ var menus = [][]string{
 	{"C", "I", "P"},
 }
 
-// menuOf returns the labels with which most of the replies can be read.
-func menuOf(set *published.Set) []string {
-	const most = 200
-	best, found := menus[0], -1
-	for _, menu := range menus {
-		seen, read := 0, 0
-		for rec := range set.Records() {
-			if len(rec.Calls) == 0 || seen == most {
-				continue
-			}
-			seen++
-			if v, _ := readAgain(rec, menu); v != nil {
-				read++
-			}
-		}
-		if read > found {
-			best, found = menu, read
-		}
-	}
-	return best
-}
-
 // readAgain reads the reply of a record with the strict parser.
 func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
 	text := judge.Body(rec.Calls[0].Reply.Text, rec.Item.Response)
@@ -219,7 +197,23 @@ func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
 
 // reread reads the replies of the file again.
 func (s *study) reread(sys *studySystem) {
-	menu := menuOf(sys.set)
+	const most = 200
+	menu, found := menus[0], -1 // the labels with which most of the replies can be read
+	for _, labels := range menus {
+		seen, read := 0, 0
+		for rec := range sys.set.Records() {
+			if len(rec.Calls) == 0 || seen == most {
+				continue
+			}
+			seen++
+			if v, _ := readAgain(rec, labels); v != nil {
+				read++
+			}
+		}
+		if read > found {
+			menu, found = labels, read
+		}
+	}
 	b := report.New(report.Head{
 		Judge: sensitivity.Reread, JudgeKind: judge.KindModel, Items: sys.set.Len(), MaxUnjudged: s.o.run.maxUnjudged, Complete: true,
 	})
@@ -314,34 +308,40 @@ func (s *study) otherReading(ctx context.Context, sys *studySystem, i int, c *co
 	return nil
 }
 
-// judge describes the judge at an index.
-func (s *study) judge(place int) sensitivity.Judge {
-	switch place {
-	case atPublished:
-		return sensitivity.Judge{Name: sensitivity.Published, Kind: sensitivity.Published}
-	case atReread:
-		return sensitivity.Judge{Name: sensitivity.Reread, Kind: sensitivity.Reread}
-	}
-	c := s.systems[0].columns[place]
-	return sensitivity.Judge{Name: c.run.Judge.Name, Kind: sensitivity.Rejudged, Model: c.run.Model, Hash: c.run.Judge.Hash, Reading: c.reading}
-}
-
 // build makes the report.
 func (s *study) build() sensitivity.Report {
 	var places []int // the judges that at least one system has
 	var judges []sensitivity.Judge
 	for place := range atRejudged + 2*len(s.judgings) {
-		if slices.ContainsFunc(s.systems, func(sys studySystem) bool { _, ok := sys.columns[place]; return ok }) {
-			places, judges = append(places, place), append(judges, s.judge(place))
+		if !slices.ContainsFunc(s.systems, func(sys studySystem) bool { _, ok := sys.columns[place]; return ok }) {
+			continue
 		}
+		c := s.systems[0].columns[place]
+		j := sensitivity.Judge{Name: c.run.Judge.Name, Kind: sensitivity.Rejudged, Model: c.run.Model, Hash: c.run.Judge.Hash, Reading: c.reading}
+		switch place {
+		case atPublished:
+			j = sensitivity.Judge{Name: sensitivity.Published, Kind: sensitivity.Published}
+		case atReread:
+			j = sensitivity.Judge{Name: sensitivity.Reread, Kind: sensitivity.Reread}
+		}
+		places, judges = append(places, place), append(judges, j)
 	}
 	b := sensitivity.New(judges)
 	for _, sys := range s.systems {
 		part := b.System(sys.head())
 		for i, place := range places {
-			if c, ok := sys.columns[place]; ok {
-				part.Score(c.score(i))
+			c, ok := sys.columns[place]
+			if !ok {
+				continue
 			}
+			r := c.report
+			score := sensitivity.Score{Judge: i, Run: c.run.ID, Items: r.Items, Unjudged: r.Unjudged, Withheld: r.Hold != nil}
+			if len(r.Metrics) > 0 {
+				m := r.Metrics[0] // With several trials it is the mean of all.
+				score.Estimate, score.Lo, score.Hi = m.Judged, m.Band.Lo, m.Band.Hi
+				score.Passes = m.Metric == doc.PassRate
+			}
+			part.Score(score)
 		}
 		position := 0
 		for it := range sys.set.Items() {
@@ -399,19 +399,6 @@ func (sys studySystem) head() sensitivity.System {
 	for _, a := range set.Aspects() {
 		out.Also = append(out.Also, sensitivity.Aspect{Name: a.Name, Mean: a.Mean, N: a.N})
 	}
-	return out
-}
-
-// score returns the score of a column. With several trials it is the mean of all.
-func (c column) score(judge int) sensitivity.Score {
-	r := c.report
-	out := sensitivity.Score{Judge: judge, Run: c.run.ID, Items: r.Items, Unjudged: r.Unjudged, Withheld: r.Hold != nil}
-	if len(r.Metrics) == 0 {
-		return out
-	}
-	m := r.Metrics[0]
-	out.Estimate, out.Lo, out.Hi = m.Judged, m.Band.Lo, m.Band.Hi
-	out.Passes = m.Metric == doc.PassRate
 	return out
 }
 

@@ -93,11 +93,6 @@ func (a *app) serveCommand() *cobra.Command {
 			return a.serve(cmd, o)
 		},
 	}
-	o.flags(cmd)
-	return cmd
-}
-
-func (o *serveOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "listen on this `address`; port 0 picks a free port")
@@ -127,6 +122,7 @@ func (o *serveOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.resume, "resume", false, "resume the runs that an earlier server left unfinished")
 	f.StringVar(&o.log, "log", "", "append log events to this `file` as JSON lines, - for standard error (default: errors, to standard error)")
 	f.StringVar(&o.level, "log-level", "info", "how much to log: debug, info, warn or error")
+	return cmd
 }
 
 // writeToken writes a random token to a file that only the user can read.
@@ -212,8 +208,13 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if o.readOnly {
 		open = a.readStore
 	}
-	if err := a.refuseEmpty(); err != nil {
-		return err
+	// An empty file that the user named does not become a database: a user who serves a file
+	// wants to see its content, and may have mistyped its name. At the default location an
+	// empty file is ours, left by a crash before the first table was created; there, and with
+	// "deem run", it becomes a database.
+	if info, err := os.Stat(a.db); err == nil && info.Mode().IsRegular() && info.Size() == 0 && a.db != defaultDB && !postgres.IsURL(a.db) {
+		return deem.WithHint(fmt.Errorf("open store %s: it holds no runs: the file is empty", a.db),
+			"name another database with --db, or remove the empty file")
 	}
 	st, err := open(ctx)
 	if err != nil {
@@ -247,22 +248,6 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		return usage.Mark(err)
 	}
 	return a.listen(ctx, srv, st, o)
-}
-
-// refuseEmpty refuses to create a database in an empty file that the user named: a user who
-// serves a file wants to see its content, and may have mistyped its name. At the default
-// location an empty file is ours, left by a crash before the first table was created;
-// there, and with "deem run", it becomes a database.
-func (a *app) refuseEmpty() error {
-	if a.db == defaultDB || postgres.IsURL(a.db) {
-		return nil
-	}
-	info, err := os.Stat(a.db)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
-		return nil //nolint:nilerr // Opening the file reports the error.
-	}
-	return deem.WithHint(fmt.Errorf("open store %s: it holds no runs: the file is empty", a.db),
-		"name another database with --db, or remove the empty file")
 }
 
 // servedAPI returns the API for clients.
