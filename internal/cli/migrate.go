@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -38,54 +37,50 @@ func (a *app) migrateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "migrate-store [RUN...] --to DATABASE [flags]", Short: "copy runs into another database", Long: migrateHelp,
 		Example: "  deem migrate-store --to postgres://deem@db.example/deem\n  deem migrate-store last --from postgres://deem@db.example/deem --to .deem/deem.db",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.migrate(cmd.Context(), from, to, args)
+		RunE: func(cmd *cobra.Command, refs []string) error {
+			ctx := cmd.Context()
+			if from = cmp.Or(from, a.env.Get(fromVariable), a.db); from == "" {
+				return usage.Errorf("no database to copy from")
+			}
+			if to = cmp.Or(to, a.env.Get(toVariable)); to == "" {
+				return usage.Mark(deem.WithHint(errors.New("no database to copy to"), "name one: --to postgres://user@host/database, or a file"))
+			}
+			if from == to {
+				return usage.Errorf("%s is copied to itself", withoutPassword(from))
+			}
+			source, err := (&app{db: from}).readStore(ctx)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = source.Close() }()
+			var ids []string
+			for _, ref := range refs {
+				run, err := findRun(ctx, source, ref)
+				if err != nil {
+					return err
+				}
+				ids = append(ids, run.ID)
+			}
+			target, err := (&app{db: to}).openStore(ctx)
+			if err != nil {
+				return err
+			}
+			done, err := store.Copy(ctx, source, target, ids...)
+			if err = errors.Join(err, target.Close()); err != nil {
+				return deem.WithHint(err, "%s", orHint(err, "what was copied is kept; the same command resumes"))
+			}
+			if a.json {
+				return writeJSON(a.out, done)
+			}
+			a.say("copied %s with %s and %s from %s to %s",
+				words.Count(done.Runs-done.There, "run"), words.Count(done.Records, "record"), words.Count(done.Labels, "label"), withoutPassword(from), withoutPassword(to))
+			if done.There > 0 {
+				a.say("%s there before", words.Plural(done.There, "run was", "runs were"))
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "the `database` to copy from (default: "+fromVariable+", or what --db says)")
 	cmd.Flags().StringVar(&to, "to", "", "the `database` to copy to (default: "+toVariable+")")
 	return cmd
-}
-
-// migrate opens both databases and copies the runs.
-func (a *app) migrate(ctx context.Context, from, to string, refs []string) error {
-	if from = cmp.Or(from, a.env.Get(fromVariable), a.db); from == "" {
-		return usage.Errorf("no database to copy from")
-	}
-	if to = cmp.Or(to, a.env.Get(toVariable)); to == "" {
-		return usage.Mark(deem.WithHint(errors.New("no database to copy to"), "name one: --to postgres://user@host/database, or a file"))
-	}
-	if from == to {
-		return usage.Errorf("%s is copied to itself", withoutPassword(from))
-	}
-	source, err := (&app{db: from}).readStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = source.Close() }()
-	var ids []string
-	for _, ref := range refs {
-		run, err := findRun(ctx, source, ref)
-		if err != nil {
-			return err
-		}
-		ids = append(ids, run.ID)
-	}
-	target, err := (&app{db: to}).openStore(ctx)
-	if err != nil {
-		return err
-	}
-	done, err := store.Copy(ctx, source, target, ids...)
-	if err = errors.Join(err, target.Close()); err != nil {
-		return deem.WithHint(err, "%s", orHint(err, "what was copied is kept; the same command resumes"))
-	}
-	if a.json {
-		return writeJSON(a.out, done)
-	}
-	a.say("copied %s with %s and %s from %s to %s",
-		words.Count(done.Runs-done.There, "run"), words.Count(done.Records, "record"), words.Count(done.Labels, "label"), withoutPassword(from), withoutPassword(to))
-	if done.There > 0 {
-		a.say("%s there before", words.Plural(done.There, "run was", "runs were"))
-	}
-	return nil
 }

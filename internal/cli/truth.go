@@ -28,20 +28,6 @@ type truths struct {
 	people *reports.People // nil if another run is used
 }
 
-// open reads the labels.
-func (t *truths) open(ctx context.Context, st store.Store) error {
-	switch {
-	case t.other != nil && t.o.fromStore:
-		return usage.Errorf("--labels-from-store and a second run: who is right?")
-	case t.other != nil:
-		return nil
-	case len(t.o.labels.Names) > 0:
-		return t.openFiles(ctx)
-	default:
-		return t.openStore(ctx, st)
-	}
-}
-
 // openFiles reads the labels of files, and checks for which judge they were made.
 func (t *truths) openFiles(ctx context.Context) error {
 	t.o.labels.Labels = reports.LabelsOf(t.run, t.o.criteria)
@@ -75,8 +61,16 @@ func (t *truths) openFiles(ctx context.Context) error {
 	return nil
 }
 
-// openStore reads the labels of the database.
-func (t *truths) openStore(ctx context.Context, st store.Store) error {
+// open reads the labels of files, or else of the database.
+func (t *truths) open(ctx context.Context, st store.Store) error {
+	switch {
+	case t.other != nil && t.o.fromStore:
+		return usage.Errorf("--labels-from-store and a second run: who is right?")
+	case t.other != nil:
+		return nil
+	case len(t.o.labels.Names) > 0:
+		return t.openFiles(ctx)
+	}
 	kept, ok := st.(store.Labels)
 	if !ok {
 		return usage.Errorf("this database keeps no labels; name a file of labels")

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -66,27 +65,6 @@ func (o runOptions) checkUntil() error {
 	return nil
 }
 
-// largestUnit returns the largest weight of a cluster or of an item without one, and at least
-// 1. Like in a report, an item without a valid weight counts once.
-func largestUnit(items iter.Seq2[deem.Item, error]) (float64, error) {
-	largest, clusters := 1.0, map[string]float64{}
-	for it, err := range items {
-		if err != nil {
-			return 0, err
-		}
-		weight := it.Weight
-		if !(weight >= 1e-9 && weight <= 1e9) {
-			weight = 1
-		}
-		if it.Cluster != "" {
-			clusters[it.Cluster] += weight
-			weight = clusters[it.Cluster]
-		}
-		largest = max(largest, weight)
-	}
-	return largest, nil
-}
-
 // untilSettings returns the settings of the rule that a run stores. Earlier is the id of
 // the run that it resumes, or "".
 func (a *app) untilSettings(ctx context.Context, r *run.Run, earlier string, data items, o runOptions) (*reports.UntilSettings, error) {
@@ -96,8 +74,26 @@ func (a *app) untilSettings(ctx context.Context, r *run.Run, earlier string, dat
 	}
 	u := &reports.UntilSettings{Until: report.Until{Seed: o.seed, Within: within, Aim: within}}
 	u.Rule = "±" + strconv.FormatFloat(100*within, 'g', 6, 64) + " pp"
-	if u.Largest, err = largestUnit(data.Items()); err != nil || ref == "" {
-		return u, err
+	// The largest weight is that of a cluster, or of an item without one, and at least 1. Like
+	// in a report, an item without a valid weight counts once.
+	u.Largest = 1
+	clusters := map[string]float64{}
+	for it, err := range data.Items() {
+		if err != nil {
+			return nil, err
+		}
+		weight := it.Weight
+		if !(weight >= 1e-9 && weight <= 1e9) {
+			weight = 1
+		}
+		if it.Cluster != "" {
+			clusters[it.Cluster] += weight
+			weight = clusters[it.Cluster]
+		}
+		u.Largest = max(u.Largest, weight)
+	}
+	if ref == "" {
+		return u, nil
 	}
 	other, err := findRun(ctx, r.Setup.Store, ref)
 	if err != nil {

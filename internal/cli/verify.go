@@ -166,11 +166,15 @@ func (v *checkedFile) hold(anchor *anchorLine) {
 
 // verify checks a file and prints the findings.
 func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey, anchor *anchorLine) (checkedFile, error) {
-	from, err := a.openFile(name)
-	if err != nil {
-		return checkedFile{}, usage.Mark(err)
+	from := a.in
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return checkedFile{}, usage.Mark(err)
+		}
+		defer func() { _ = f.Close() }()
+		from = f
 	}
-	defer func() { _ = from.Close() }()
 	shown := 0
 	out, err := bundle.Verify(ctx, from, bundle.VerifyOptions{
 		Restore: againOf,
@@ -203,14 +207,6 @@ func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey,
 // maxShown is the maximum number of findings printed. A file with more has one problem many
 // times.
 const maxShown = 100
-
-// openFile opens a file, or standard input for "-".
-func (a *app) openFile(name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(a.in), nil
-	}
-	return os.Open(name)
-}
 
 // againOf rebuilds the judge of a run file, if it needs neither a model nor any other file.
 func againOf(r bundle.Run, j bundle.Judge, model func(name, settings string) deem.Model, record func(context.Context) (deem.Record, bool)) (bundle.Again, error) {

@@ -29,25 +29,6 @@ func version() string {
 	return "(devel)"
 }
 
-// source returns the commit of this program and its date, or "" if unknown. The go command
-// records them when it builds in a repository.
-func source() (commit, date string) {
-	commit, date = Commit, Date
-	info, ok := debug.ReadBuildInfo()
-	if !ok || commit != "" {
-		return commit, date
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			commit = s.Value
-		case "vcs.time":
-			date = s.Value
-		}
-	}
-	return commit, date
-}
-
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "print the version", Args: atMost(0),
@@ -55,7 +36,18 @@ func (a *app) versionCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			prices := model.BuiltinPrices()
 			if a.json {
-				commit, date := source()
+				commit, date := Commit, Date
+				if info, ok := debug.ReadBuildInfo(); ok && commit == "" {
+					// The go command records them when it builds in a repository.
+					for _, s := range info.Settings {
+						switch s.Key {
+						case "vcs.revision":
+							commit = s.Value
+						case "vcs.time":
+							date = s.Value
+						}
+					}
+				}
 				return writeJSON(a.out, map[string]string{
 					"version": version(), "commit": commit, "date": date, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 					"report": report.Version, "prices": prices.Date,

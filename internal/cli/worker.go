@@ -64,8 +64,15 @@ func (a *app) workerCommand() *cobra.Command {
 		Example: "  DEEM_DB=postgres://deem@db.example/deem deem worker -j 64\n" +
 			"  deem worker --db postgres://deem@db.example/deem --models 'openai:*' --listen 127.0.0.1:9090",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.workerEnvironment(cmd); err != nil {
-				return err
+			// Flags that were not given come from the environment, as is usual in containers.
+			for flag, variable := range map[string]string{"concurrency": "DEEM_WORKER_SLOTS", "listen": "DEEM_WORKER_LISTEN", "models": "DEEM_WORKER_MODELS"} {
+				value := a.env.Get(variable)
+				if value == "" || cmd.Flags().Changed(flag) {
+					continue
+				}
+				if err := cmd.Flags().Set(flag, value); err != nil {
+					return usage.Mark(fmt.Errorf("%s: %w", variable, err))
+				}
 			}
 			return a.work(cmd, o)
 		},
@@ -83,21 +90,6 @@ func (a *app) workerCommand() *cobra.Command {
 	f.DurationVar(&o.dead, "dead-after", 30*time.Second, "take over the work of a worker without a heartbeat for this `time`; use the same value for all workers")
 	f.StringVar(&o.log, "log", "", "append log events to this `file` as JSON lines, - for standard error (default: none)")
 	return cmd
-}
-
-// workerEnvironment sets flags that were not given from the environment, as is usual in
-// containers.
-func (a *app) workerEnvironment(cmd *cobra.Command) error {
-	for flag, variable := range map[string]string{"concurrency": "DEEM_WORKER_SLOTS", "listen": "DEEM_WORKER_LISTEN", "models": "DEEM_WORKER_MODELS"} {
-		value := a.env.Get(variable)
-		if value == "" || cmd.Flags().Changed(flag) {
-			continue
-		}
-		if err := cmd.Flags().Set(flag, value); err != nil {
-			return usage.Mark(fmt.Errorf("%s: %w", variable, err))
-		}
-	}
-	return nil
 }
 
 // work opens the queue and runs a worker until a stop signal.
@@ -131,7 +123,19 @@ func (a *app) work(cmd *cobra.Command, o workerOptions) error {
 	defer stop()
 	w, err := queue.NewWorker(c, queue.WorkerOptions{
 		Slots: o.slots, Grace: o.grace, Dead: o.dead, Version: version(),
-		Open:      func(m queue.Model, timeout time.Duration) (deem.Model, error) { return a.openForRun(m, timeout, o) },
+		Open: func(m queue.Model, timeout time.Duration) (deem.Model, error) {
+			matches := func(pattern string) bool { ok, _ := path.Match(pattern, m.Name); return ok } // They were checked.
+			if len(o.models) > 0 && !slices.ContainsFunc(o.models, matches) {
+				return nil, fmt.Errorf("--models does not name %s", m.Name)
+			}
+			vendor, _, err := a.env.VendorOf(m.Name)
+			if err != nil {
+				return nil, err
+			}
+			at := o.model
+			at.Name, at.Options, at.Timeout, at.BaseURL = m.Name, m.Options, timeout, o.addresses[vendor.Name]
+			return a.env.Open(at)
+		},
 		Judge:     storedJudge,
 		Say:       func(message string) { a.say("%s", message) },
 		Telemetry: a.telemetry,
@@ -165,21 +169,6 @@ const workerConns = 10
 // storedJudge builds the judge of a run with models that open returns.
 func storedJudge(s store.JudgeSpec, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
 	return catalog.Stored(s, catalog.Parts{Model: open})
-}
-
-// openForRun opens a model of a run with the configuration of this process.
-func (a *app) openForRun(m queue.Model, timeout time.Duration, o workerOptions) (deem.Model, error) {
-	matches := func(pattern string) bool { ok, _ := path.Match(pattern, m.Name); return ok } // They were checked.
-	if len(o.models) > 0 && !slices.ContainsFunc(o.models, matches) {
-		return nil, fmt.Errorf("--models does not name %s", m.Name)
-	}
-	vendor, _, err := a.env.VendorOf(m.Name)
-	if err != nil {
-		return nil, err
-	}
-	at := o.model
-	at.Name, at.Options, at.Timeout, at.BaseURL = m.Name, m.Options, timeout, o.addresses[vendor.Name]
-	return a.env.Open(at)
 }
 
 // serveHealth serves /healthz, /readyz and /metrics until the returned function is called.
