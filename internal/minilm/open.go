@@ -21,11 +21,7 @@ const version = 1
 // only safetensors file), tokenizer.json or else vocab.txt, and config.json if it exists.
 // Without a config.json the shape is that of all-MiniLM-L6-v2.
 func Open(dir string) (*Model, error) {
-	f, err := readFiles(dir)
-	if err != nil {
-		return nil, fmt.Errorf("minilm: %w", err)
-	}
-	m, err := f.model()
+	m, err := read(dir)
 	if err != nil {
 		return nil, fmt.Errorf("minilm: %w", err)
 	}
@@ -38,35 +34,64 @@ type file struct {
 	data []byte
 }
 
-// files are the files of a model.
-type files struct {
-	weights, words, config file // config may be empty
-}
-
 // where is a hint that says where to get the files.
 const where = "fetch model.safetensors, tokenizer.json and config.json from https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2"
 
-func readFiles(dir string) (files, error) {
-	var f files
+// read reads the files and assembles the model.
+func read(dir string) (*Model, error) {
 	if info, err := os.Stat(dir); err != nil {
-		return f, deem.WithHint(err, where)
+		return nil, deem.WithHint(err, where)
 	} else if !info.IsDir() {
-		return f, deem.WithHint(fmt.Errorf("%s is not a folder", dir), "name the folder that has model.safetensors and tokenizer.json")
+		return nil, deem.WithHint(fmt.Errorf("%s is not a folder", dir), "name the folder that has model.safetensors and tokenizer.json")
 	}
 	name, err := findWeights(dir)
 	if err != nil {
-		return f, err
+		return nil, err
 	}
-	if f.weights, err = readFirst(dir, name); err != nil {
-		return f, deem.WithHint(err, where)
+	weights, err := readFirst(dir, name)
+	if err != nil {
+		return nil, deem.WithHint(err, where)
 	}
-	if f.words, err = readFirst(dir, "tokenizer.json", "vocab.txt"); err != nil {
-		return f, deem.WithHint(err, where)
+	vocabulary, err := readFirst(dir, "tokenizer.json", "vocab.txt")
+	if err != nil {
+		return nil, deem.WithHint(err, where)
 	}
-	if f.config, err = readFirst(dir, "config.json"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return f, err
+	config, err := readFirst(dir, "config.json") // It may be missing.
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	return f, nil
+	geometry, err := readConfig(config.data)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", config.name, err)
+	}
+	tensors, err := readSafetensors(weights.data)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", weights.name, err)
+	}
+	net, err := newNetwork(geometry, tensors)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", weights.name, err)
+	}
+	parse := readTokenizer
+	if filepath.Ext(vocabulary.name) == ".txt" {
+		parse = readVocab
+	}
+	words, err := parse(vocabulary.data)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", vocabulary.name, err)
+	}
+	if n := words.size(); n > geometry.Vocab {
+		return nil, fmt.Errorf("%s has %d tokens and %s knows %d: they are of different models", vocabulary.name, n, weights.name, geometry.Vocab)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %+v %x %x", version, geometry, sha256.Sum256(weights.data), sha256.Sum256(vocabulary.data))
+	return &Model{
+		name:    fmt.Sprintf("minilm:%.12x", h.Sum(nil)[:6]),
+		words:   words,
+		network: net,
+		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+		recent:  newRecent(maxRecent),
+	}, nil
 }
 
 // findWeights returns the name of the file with the weights.
@@ -111,42 +136,6 @@ func readFirst(dir string, names ...string) (file, error) {
 		}
 	}
 	return file{}, first
-}
-
-// model assembles the model from the files.
-func (f files) model() (*Model, error) {
-	geometry, err := readConfig(f.config.data)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.config.name, err)
-	}
-	tensors, err := readSafetensors(f.weights.data)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.weights.name, err)
-	}
-	net, err := newNetwork(geometry, tensors)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.weights.name, err)
-	}
-	read := readTokenizer
-	if filepath.Ext(f.words.name) == ".txt" {
-		read = readVocab
-	}
-	words, err := read(f.words.data)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.words.name, err)
-	}
-	if n := words.size(); n > geometry.Vocab {
-		return nil, fmt.Errorf("%s has %d tokens and %s knows %d: they are of different models", f.words.name, n, f.weights.name, geometry.Vocab)
-	}
-	h := sha256.New()
-	fmt.Fprintf(h, "%d %+v %x %x", version, geometry, sha256.Sum256(f.weights.data), sha256.Sum256(f.words.data))
-	return &Model{
-		name:    fmt.Sprintf("minilm:%.12x", h.Sum(nil)[:6]),
-		words:   words,
-		network: net,
-		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
-		recent:  newRecent(maxRecent),
-	}, nil
 }
 
 // A geometry is the shape of a network, with the names of config.json.

@@ -310,15 +310,12 @@ func (p *P) askNugget(it deem.Item, item string) deem.Request {
 
 // askPositions renders the prompt about the positions of all events.
 func (p *P) askPositions(it deem.Item, rubric []string) deem.Request {
-	var list strings.Builder
+	list := make([]string, len(rubric))
 	for i, item := range rubric {
-		if i > 0 {
-			list.WriteByte('\n')
-		}
-		fmt.Fprintf(&list, "%d. %s", i+1, item)
+		list[i] = fmt.Sprintf("%d. %s", i+1, item)
 	}
 	return p.request(p.prompts[promptSystem], format(p.prompts[promptOrdering],
-		"question", it.Question, "reference_ordering", list.String(), "response", it.Response))
+		"question", it.Question, "reference_ordering", strings.Join(list, "\n"), "response", it.Response))
 }
 
 // sameEventRequest renders the prompt that compares an event with a line of the response.
