@@ -49,50 +49,45 @@ func (a *app) claimsCommand() *cobra.Command {
 			if runs < 1 || runs > 10 {
 				return usage.Errorf("--runs is %d, want 1 to 10", runs)
 			}
-			return a.claims(args[0], o, runs)
+			name, in := args[0], a.in
+			if name != "-" {
+				f, err := os.Open(name)
+				if err != nil {
+					return usage.Mark(err)
+				}
+				defer func() { _ = f.Close() }()
+				in = f
+			}
+			data, err := io.ReadAll(io.LimitReader(in, published.MaxTableBytes+1))
+			if err == nil && len(data) > published.MaxTableBytes {
+				err = errors.New(name + ": a table has at most 16 MiB")
+			}
+			if err != nil {
+				return usage.Mark(err)
+			}
+			table, err := published.ReadTable(name, data, o)
+			if err != nil {
+				return usage.Mark(err)
+			}
+			r := table.Audit(runs)
+			for _, note := range r.Notes {
+				a.say("%s", words.Printable(note))
+			}
+			if a.json {
+				writeJSON(a.out, r)
+			} else if err := r.Text(a.out); err != nil {
+				return err
+			}
+			if r.Impossible > 0 {
+				return errImpossible
+			}
+			return nil
 		},
 	}
 	o.Known = knownCategories
 	cmd.Flags().StringVar(&o.Benchmark, "benchmark", "", "use the categories of this `benchmark`, such as locomo")
 	cmd.Flags().IntVar(&runs, "runs", published.DefaultRuns, "a number may be the mean of up to `n` runs")
 	return cmd
-}
-
-// claims reads and checks a table, and prints the findings.
-func (a *app) claims(name string, o published.TableOptions, runs int) error {
-	in := a.in
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return usage.Mark(err)
-		}
-		defer func() { _ = f.Close() }()
-		in = f
-	}
-	data, err := io.ReadAll(io.LimitReader(in, published.MaxTableBytes+1))
-	if err == nil && len(data) > published.MaxTableBytes {
-		err = errors.New(name + ": a table has at most 16 MiB")
-	}
-	if err != nil {
-		return usage.Mark(err)
-	}
-	table, err := published.ReadTable(name, data, o)
-	if err != nil {
-		return usage.Mark(err)
-	}
-	r := table.Audit(runs)
-	for _, note := range r.Notes {
-		a.say("%s", words.Printable(note))
-	}
-	if a.json {
-		writeJSON(a.out, r)
-	} else if err := r.Text(a.out); err != nil {
-		return err
-	}
-	if r.Impossible > 0 {
-		return errImpossible
-	}
-	return nil
 }
 
 // knownCategories returns the known categories of a benchmark.

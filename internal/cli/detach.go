@@ -135,7 +135,21 @@ func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control,
 	if err != nil {
 		return queuedRun{}, err
 	}
-	if err := workable(r.Spec, g); err != nil {
+	// A worker must be able to build the judge from what the run keeps of it.
+	wires := map[string]deem.Model{}
+	for _, l := range g.Leaves() {
+		wires[l.Wire.Name()+"\x00"+deem.SettingsOf(l.Wire)] = l.Wire
+	}
+	_, err = storedJudge(r.Spec.Judge, func(name, settings string) (deem.Model, error) {
+		m, ok := wires[name+"\x00"+settings]
+		if !ok {
+			return nil, fmt.Errorf("no model %s", name)
+		}
+		return m, nil
+	})
+	if err != nil {
+		err = usage.Mark(deem.WithHint(fmt.Errorf("judge %s cannot be left to workers: %w", r.Spec.Judge.Name, err),
+			"workers know a judge by what the run keeps of it, and have no files of yours; leave --detach out"))
 		return queuedRun{}, errors.Join(err, r.Close())
 	}
 	if err := r.Begin(ctx); err != nil {
@@ -169,24 +183,4 @@ func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control,
 	}
 	a.say("%s in %s are left to workers: deem worker --db %s", words.Count(q.Items, "item"), words.Count(q.Chunks, "chunk"), a.dbName())
 	return queuedRun{r.ID, q.Items, q.Chunks}, errors.Join(r.Close(), st.Release(r.ID))
-}
-
-// workable rejects a judge that a worker could not build because it needs further files.
-func workable(s store.Spec, g catalog.Choice) error {
-	wires := map[string]deem.Model{}
-	for _, l := range g.Leaves() {
-		wires[l.Wire.Name()+"\x00"+deem.SettingsOf(l.Wire)] = l.Wire
-	}
-	_, err := storedJudge(s.Judge, func(name, settings string) (deem.Model, error) {
-		m, ok := wires[name+"\x00"+settings]
-		if !ok {
-			return nil, fmt.Errorf("no model %s", name)
-		}
-		return m, nil
-	})
-	if err == nil {
-		return nil
-	}
-	return usage.Mark(deem.WithHint(fmt.Errorf("judge %s cannot be left to workers: %w", s.Judge.Name, err),
-		"workers know a judge by what the run keeps of it, and have no files of yours; leave --detach out"))
 }

@@ -40,7 +40,38 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor [flags]", Short: "check store, keys and model", Long: doctorHelp, Args: atMost(0),
 		Example: "  deem doctor\n  deem doctor --model openai:gpt-4o-mini\n  deem doctor --model ollama:llama3.2",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), judge, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings := []finding{a.checkStore(cmd.Context()), a.checkKeys()}
+			o.Programs = true
+			if _, ok := catalog.ProgramName(judge); ok && o.Name == "" {
+				o.Name = judge
+			}
+			if o.Name != "" {
+				findings = append(findings, a.checkModel(cmd.Context(), judge, o)...)
+			}
+			if a.json {
+				writeJSON(a.out, findings)
+			}
+			bad := 0
+			for _, f := range findings {
+				mark := "ok "
+				if !f.OK {
+					mark = "BAD"
+					bad++
+				}
+				if a.json {
+					continue
+				}
+				fmt.Fprintf(a.out, "%s  %-6s  %s\n", mark, f.Check, f.Detail)
+				if f.Hint != "" {
+					fmt.Fprintf(a.out, "             %s\n", f.Hint)
+				}
+			}
+			if bad > 0 {
+				return fmt.Errorf("%s found something wrong", words.Count(bad, "check"))
+			}
+			return nil
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Name, "model", "", "ask this `model` one question")
@@ -61,39 +92,6 @@ type finding struct {
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitempty"`
-}
-
-func (a *app) doctor(ctx context.Context, judge string, o catalog.ModelOptions) error {
-	findings := []finding{a.checkStore(ctx), a.checkKeys()}
-	o.Programs = true
-	if _, ok := catalog.ProgramName(judge); ok && o.Name == "" {
-		o.Name = judge
-	}
-	if o.Name != "" {
-		findings = append(findings, a.checkModel(ctx, judge, o)...)
-	}
-	if a.json {
-		writeJSON(a.out, findings)
-	}
-	bad := 0
-	for _, f := range findings {
-		mark := "ok "
-		if !f.OK {
-			mark = "BAD"
-			bad++
-		}
-		if a.json {
-			continue
-		}
-		fmt.Fprintf(a.out, "%s  %-6s  %s\n", mark, f.Check, f.Detail)
-		if f.Hint != "" {
-			fmt.Fprintf(a.out, "             %s\n", f.Hint)
-		}
-	}
-	if bad > 0 {
-		return fmt.Errorf("%s found something wrong", words.Count(bad, "check"))
-	}
-	return nil
 }
 
 // found converts an error to a finding.

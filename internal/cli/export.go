@@ -220,11 +220,22 @@ func (a *app) exportResults(ctx context.Context, st store.Store, run store.Run, 
 		return err
 	}
 	if b == nil || b.WriteResults == nil || !slices.Contains(b.Judges, run.Judge.Name) {
-		if ext := strings.ToLower(filepath.Ext(o.out)); !named && (ext == ".jsonl" || ext == ".ndjson") {
+		hint := "the ending of a file chooses a format, as -o verdicts.csv: .csv, .jsonl, .parquet, .xml (junit), .md, .html, .deem; --format names one: " + strings.Join(exportFormats[2:], ", ")
+		switch ext := filepath.Ext(o.out); {
+		case named || o.out == "" || o.out == "-":
+			err = fmt.Errorf("run %s has no result file: it was not judged by a benchmark's own judge, or the benchmark's scripts write none", run.ID)
+		case strings.EqualFold(ext, ".jsonl") || strings.EqualFold(ext, ".ndjson"):
 			o.format = formatJSONL
 			return a.exportRecords(ctx, st, run, o)
+		case strings.EqualFold(ext, ".json"):
+			err = fmt.Errorf("the ending %q does not say which format is meant", ext)
+			hint = fmt.Sprintf("--format %s or %s; a line for each item is .jsonl", formatCardJSON, formatAggregate)
+		case ext == "":
+			err = fmt.Errorf("the name %q has no ending that says which format is meant", o.out)
+		default:
+			err = fmt.Errorf("no format has the ending %q", ext)
 		}
-		return usage.Mark(noResults(run, o.out, named))
+		return usage.Mark(deem.WithHint(err, "%s", hint))
 	}
 	if err := sameItems(ctx, *b, run, set); err != nil {
 		return err
@@ -303,25 +314,6 @@ func (a *app) exportSite(ctx context.Context, refs []string, out string, items i
 	}
 	a.say("wrote %s about %s to %s", words.Count(n, "file"), words.Count(len(runs), "run"), filepath.Join(out, "index.html"))
 	return nil
-}
-
-// noResults returns the error for a run without a result file, or for a file name without a
-// known extension.
-func noResults(run store.Run, out string, named bool) error {
-	const formatHint = "the ending of a file chooses a format, as -o verdicts.csv: .csv, .jsonl, .parquet, .xml (junit), .md, .html, .deem; --format names one: "
-	hint := formatHint + strings.Join(exportFormats[2:], ", ")
-	ext := filepath.Ext(out)
-	switch {
-	case named || out == "" || out == "-":
-		err := fmt.Errorf("run %s has no result file: it was not judged by a benchmark's own judge, or the benchmark's scripts write none", run.ID)
-		return deem.WithHint(err, "%s", hint)
-	case strings.EqualFold(ext, ".json"):
-		return deem.WithHint(fmt.Errorf("the ending %q does not say which format is meant", ext), "--format %s or %s; a line for each item is .jsonl", formatCardJSON, formatAggregate)
-	case ext == "":
-		return deem.WithHint(fmt.Errorf("the name %q has no ending that says which format is meant", out), "%s", hint)
-	default:
-		return deem.WithHint(fmt.Errorf("no format has the ending %q", ext), "%s", hint)
-	}
 }
 
 // newFile is the mode of files for people: everything that the umask allows.

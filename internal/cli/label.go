@@ -38,7 +38,28 @@ func (a *app) labelCommand() *cobra.Command {
 			if by == "" || o.plan < 1 {
 				return usage.Mark(deem.WithHint(fmt.Errorf("deem label needs --by, and -n must be at least 1"), "deem label last --by anna -n 50"))
 			}
-			return a.label(cmd.Context(), append(args, "last")[0], by, o)
+			ctx := cmd.Context()
+			st, run, err := a.openLabels(ctx, append(args, "last")[0])
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			t := &truths{app: a, run: run, o: o}
+			if t.people, err = reports.Kept(ctx, st, store.LabelQuery{Annotators: []string{by}}); err != nil {
+				return err
+			}
+			items, drawn, free, err := drawItems(ctx, st, t)
+			if err != nil {
+				return err
+			}
+			a.say("%s of %s without a label of %s; s skips, u takes the last label back, q stops", words.Comma(len(items)), words.Comma(free), by)
+			choices := reports.LabelsOf(run, false)
+			if len(choices) == 0 {
+				choices = []judge.Label{{Label: "yes", Score: 1}, {Label: "no"}}
+			}
+			given, err := a.askAbout(ctx, st, run, by, choices, items, drawn)
+			a.say("kept %s of %s; next: deem agree %s", words.Count(given, "label"), by, run.ID)
+			return err
 		},
 	}
 	f := cmd.Flags()
@@ -47,31 +68,6 @@ func (a *app) labelCommand() *cobra.Command {
 	f.IntVarP(&o.plan, "number", "n", o.plan, "how many items to draw")
 	f.Uint64Var(&o.seed, "seed", 0, "random seed, a `number`")
 	return cmd
-}
-
-// label asks a person about items, one after the other.
-func (a *app) label(ctx context.Context, ref, by string, o agreeOptions) error {
-	st, run, err := a.openLabels(ctx, ref)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = st.Close() }()
-	t := &truths{app: a, run: run, o: o}
-	if t.people, err = reports.Kept(ctx, st, store.LabelQuery{Annotators: []string{by}}); err != nil {
-		return err
-	}
-	items, drawn, free, err := drawItems(ctx, st, t)
-	if err != nil {
-		return err
-	}
-	a.say("%s of %s without a label of %s; s skips, u takes the last label back, q stops", words.Comma(len(items)), words.Comma(free), by)
-	choices := reports.LabelsOf(run, false)
-	if len(choices) == 0 {
-		choices = []judge.Label{{Label: "yes", Score: 1}, {Label: "no"}}
-	}
-	given, err := a.askAbout(ctx, st, run, by, choices, items, drawn)
-	a.say("kept %s of %s; next: deem agree %s", words.Count(given, "label"), by, run.ID)
-	return err
 }
 
 // askAbout shows items and stores the answers. It returns the number of labels stored.

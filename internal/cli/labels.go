@@ -53,8 +53,56 @@ func (a *app) labelsImport() *cobra.Command {
 			if len(args) == 0 {
 				return usage.Mark(deem.WithHint(fmt.Errorf("no file of labels is named"), "deem labels import labels.csv"))
 			}
-			src.Names, src.Stdin = args, a.in
-			return a.importLabels(cmd.Context(), ref, src)
+			ctx := cmd.Context()
+			st, run, err := a.openLabels(ctx, ref)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			src.Names, src.Stdin, src.Labels = args, a.in, reports.LabelsOf(run, false)
+			set, err := labels.Read(ctx, src)
+			if err != nil {
+				return usage.Mark(err)
+			}
+			by := map[string][]labels.Label{} // by item
+			for _, l := range set.Labels {
+				by[l.Item] = append(by[l.Item], l)
+			}
+			var list []store.Label
+			now := clock()
+			for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
+				if err != nil {
+					return err
+				}
+				for _, l := range by[rec.Item.ID] {
+					if l.Other(rec.Item.Response) {
+						continue
+					}
+					list = append(list, store.Label{
+						Item: rec.Item.Hash(), ID: rec.Item.ID, Dataset: run.Dataset.Hash, Annotator: l.Annotator,
+						Yes: l.Yes, Label: l.Label, Score: l.Score, Note: l.Reason, Drawn: l.Drawn.String(), Labelled: now,
+					})
+				}
+			}
+			left := len(set.Labels) - len(list) // labels without an item
+			if len(list) == 0 {
+				return usage.Mark(deem.WithHint(fmt.Errorf("%s: no label is about an item of run %s, with the response that was judged", strings.Join(set.Names, ", "), run.ID),
+					"--run names another run; --map item=NAME says which column holds the ids"))
+			}
+			if err := st.PutLabels(ctx, list); err != nil {
+				return err
+			}
+			if a.json {
+				return writeJSON(a.out, map[string]any{"run": run.ID, "labels": len(list), "left_out": left, "blank": set.Blank})
+			}
+			a.say("kept %s of %s in %s", words.Count(len(list), "label"), words.Count(len(set.Annotators()), "annotator"), a.dbName())
+			if left > 0 {
+				a.say("%s about no item of run %s, or about another response, and left out", words.Plural(left, "label is", "labels are"), run.ID)
+			}
+			if set.Blank > 0 {
+				a.say("%s without a label yet", words.Count(set.Blank, "row"))
+			}
+			return nil
 		},
 	}
 	f := cmd.Flags()
@@ -76,59 +124,6 @@ func (a *app) openLabels(ctx context.Context, ref string) (store.Database, store
 		return nil, store.Run{}, errors.Join(err, st.Close())
 	}
 	return st, run, nil
-}
-
-// importLabels finds the item of each label in the run, and stores the label with it.
-func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) error {
-	st, run, err := a.openLabels(ctx, ref)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = st.Close() }()
-	src.Labels = reports.LabelsOf(run, false)
-	set, err := labels.Read(ctx, src)
-	if err != nil {
-		return usage.Mark(err)
-	}
-	by := map[string][]labels.Label{}
-	for _, l := range set.Labels {
-		by[l.Item] = append(by[l.Item], l)
-	}
-	var list []store.Label
-	now := clock()
-	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
-		if err != nil {
-			return err
-		}
-		for _, l := range by[rec.Item.ID] {
-			if l.Other(rec.Item.Response) {
-				continue
-			}
-			list = append(list, store.Label{
-				Item: rec.Item.Hash(), ID: rec.Item.ID, Dataset: run.Dataset.Hash, Annotator: l.Annotator,
-				Yes: l.Yes, Label: l.Label, Score: l.Score, Note: l.Reason, Drawn: l.Drawn.String(), Labelled: now,
-			})
-		}
-	}
-	left := len(set.Labels) - len(list) // labels without an item
-	if len(list) == 0 {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s: no label is about an item of run %s, with the response that was judged", strings.Join(set.Names, ", "), run.ID),
-			"--run names another run; --map item=NAME says which column holds the ids"))
-	}
-	if err := st.PutLabels(ctx, list); err != nil {
-		return err
-	}
-	if a.json {
-		return writeJSON(a.out, map[string]any{"run": run.ID, "labels": len(list), "left_out": left, "blank": set.Blank})
-	}
-	a.say("kept %s of %s in %s", words.Count(len(list), "label"), words.Count(len(set.Annotators()), "annotator"), a.dbName())
-	if left > 0 {
-		a.say("%s about no item of run %s, or about another response, and left out", words.Plural(left, "label is", "labels are"), run.ID)
-	}
-	if set.Blank > 0 {
-		a.say("%s without a label yet", words.Count(set.Blank, "row"))
-	}
-	return nil
 }
 
 func (a *app) labelsList() *cobra.Command {

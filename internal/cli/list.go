@@ -48,29 +48,61 @@ func (a *app) listCommand() *cobra.Command {
 			if len(args) == 0 {
 				return usage.Mark(deem.WithHint(fmt.Errorf("list what?"), "there are: %s", strings.Join(names, ", ")))
 			}
-			switch args[0] {
-			case "benchmarks":
+			switch what := args[0]; {
+			case !slices.Contains(names, what):
+				return usage.Mark(usage.Unknown("list", what, names))
+			case what == "benchmarks":
 				return a.listBenchmarks()
-			case "judges":
-				return a.listJudges()
-			case "models":
-				return a.listModels()
-			case "formats":
-				return a.listFormats()
-			case "runs":
+			case what == "runs":
 				return a.listRuns(cmd.Context(), all)
-			case "schemas":
-				return a.listSchemas()
+			case what == "schemas" && a.json:
+				return writeJSON(a.out, map[string]json.RawMessage{"judge": judge.Schema, "deem.yaml": configSchema})
+			default:
+				return a.list(what)
 			}
-			return usage.Mark(usage.Unknown("list", args[0], names))
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "runs: include runs over probes and runs without a record, which \"last\" does not count")
 	return cmd
 }
 
-// list prints named things.
-func (a *app) list(things []catalog.Listed) error {
+// list prints judges, models, formats or the names of schemas.
+func (a *app) list(what string) error {
+	var things []catalog.Listed
+	add := func(name, kind, about string) {
+		things = append(things, catalog.Listed{Name: name, Kind: kind, About: about})
+	}
+	switch what {
+	case "judges":
+		things = catalog.Judges()
+	case "models":
+		for _, v := range a.env.Vendors() {
+			about := v.About
+			if state := a.env.State(v); state != "" {
+				about += "; " + state
+			}
+			if len(v.Options) > 0 {
+				about += "; --model-option " + strings.Join(v.Options, ", ")
+			}
+			add(v.Name+":NAME", "", about)
+		}
+		for _, f := range fake.Names() {
+			add("fake:"+f.Spec, "", f.Doc)
+		}
+	case "formats":
+		for _, f := range dataset.Formats() {
+			add(f, "file", "plain, or packed with gzip or zstd")
+		}
+		for _, c := range dataset.Columns() {
+			add(c.Target, "column", "read from "+strings.Join(slices.Concat(c.Names, c.Also), ", "))
+		}
+		for _, s := range published.Shapes() {
+			add(s.Name, "results", s.By)
+		}
+	case "schemas":
+		add("judge", "", "the YAML file of a judge")
+		add("deem.yaml", "", "the settings of a project")
+	}
 	if a.json {
 		return writeJSON(a.out, things)
 	}
@@ -84,6 +116,9 @@ func (a *app) list(things []catalog.Listed) error {
 			kind = fmt.Sprintf("%-6s ", kind)
 		}
 		fmt.Fprintf(a.out, "%-*s  %s%s\n", width, t.Name, kind, t.About)
+	}
+	if what == "judges" {
+		fmt.Fprintln(a.out, "\nA YAML file is a judge too: deem init --judge my-judge.yaml writes one to start from.\nA file of kind panel, repeat, cascade or pairwise makes one judge of others (docs/panel.md, docs/cascade.md).")
 	}
 	return nil
 }
@@ -101,46 +136,6 @@ func (a *app) listBenchmarks() error {
 		}
 	}
 	return nil
-}
-
-func (a *app) listJudges() error {
-	things := catalog.Judges()
-	if !a.json {
-		defer fmt.Fprintln(a.out, "\nA YAML file is a judge too: deem init --judge my-judge.yaml writes one to start from.\nA file of kind panel, repeat, cascade or pairwise makes one judge of others (docs/panel.md, docs/cascade.md).")
-	}
-	return a.list(things)
-}
-
-func (a *app) listModels() error {
-	var things []catalog.Listed
-	for _, v := range a.env.Vendors() {
-		about := v.About
-		if state := a.env.State(v); state != "" {
-			about += "; " + state
-		}
-		if len(v.Options) > 0 {
-			about += "; --model-option " + strings.Join(v.Options, ", ")
-		}
-		things = append(things, catalog.Listed{Name: v.Name + ":NAME", About: about})
-	}
-	for _, f := range fake.Names() {
-		things = append(things, catalog.Listed{Name: "fake:" + f.Spec, About: f.Doc})
-	}
-	return a.list(things)
-}
-
-func (a *app) listFormats() error {
-	var things []catalog.Listed
-	for _, f := range dataset.Formats() {
-		things = append(things, catalog.Listed{Name: f, Kind: "file", About: "plain, or packed with gzip or zstd"})
-	}
-	for _, c := range dataset.Columns() {
-		things = append(things, catalog.Listed{Name: c.Target, Kind: "column", About: "read from " + strings.Join(slices.Concat(c.Names, c.Also), ", ")})
-	}
-	for _, s := range published.Shapes() {
-		things = append(things, catalog.Listed{Name: s.Name, Kind: "results", About: s.By})
-	}
-	return a.list(things)
 }
 
 func (a *app) listRuns(ctx context.Context, all bool) error {
@@ -206,13 +201,3 @@ func (a *app) listRuns(ctx context.Context, all bool) error {
 // listedRuns is the maximum number of runs listed for people. The score of each is computed
 // from its records, which takes a while.
 const listedRuns = 30
-
-func (a *app) listSchemas() error {
-	if a.json {
-		return writeJSON(a.out, map[string]json.RawMessage{"judge": judge.Schema, "deem.yaml": configSchema})
-	}
-	return a.list([]catalog.Listed{
-		{Name: "judge", About: "the YAML file of a judge"},
-		{Name: "deem.yaml", About: "the settings of a project"},
-	})
-}

@@ -56,7 +56,31 @@ func (a *app) lockCommand() *cobra.Command {
 			if anchor && out == "-" {
 				return usage.Errorf("--anchor prints to standard output, and so does -o -")
 			}
-			return a.writeLock(cmd.Context(), o, out, anchor)
+			o.model.Uncalled = true
+			judgings, data, err := a.open(cmd.Context(), &o)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = data.Close() }()
+			l, err := promised(cmd.Context(), judgings, data, o)
+			if err != nil {
+				return err
+			}
+			if out == "-" {
+				return l.Write(a.out)
+			}
+			if err := writeNew(out, l.Write); err != nil {
+				return err
+			}
+			line := anchorLine{Of: anchorOfLock, Hash: l.Hash()}.String()
+			if a.json {
+				return writeJSON(a.out, map[string]any{"written": out, "hash": l.Hash(), "anchor": line, "lock": l})
+			}
+			if anchor {
+				fmt.Fprintln(a.out, line)
+			}
+			a.say("wrote %s with hash %s: publish the hash, and judge with --lock %s", out, l.Hash(), out)
+			return nil
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", out, "write to this `file`, - for standard output")
@@ -64,35 +88,6 @@ func (a *app) lockCommand() *cobra.Command {
 	o.flags(cmd.Flags())
 	o.sampleFlags(cmd.Flags())
 	return cmd
-}
-
-// writeLock writes the lock for a run with these options.
-func (a *app) writeLock(ctx context.Context, o runOptions, out string, anchor bool) error {
-	o.model.Uncalled = true
-	judgings, data, err := a.open(ctx, &o)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = data.Close() }()
-	l, err := promised(ctx, judgings, data, o)
-	if err != nil {
-		return err
-	}
-	if out == "-" {
-		return l.Write(a.out)
-	}
-	if err := writeNew(out, l.Write); err != nil {
-		return err
-	}
-	line := anchorLine{Of: anchorOfLock, Hash: l.Hash()}.String()
-	if a.json {
-		return writeJSON(a.out, map[string]any{"written": out, "hash": l.Hash(), "anchor": line, "lock": l})
-	}
-	if anchor {
-		fmt.Fprintln(a.out, line)
-	}
-	a.say("wrote %s with hash %s: publish the hash, and judge with --lock %s", out, l.Hash(), out)
-	return nil
 }
 
 // promised returns the lock of a run with these options.
