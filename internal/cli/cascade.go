@@ -74,7 +74,58 @@ func (a *app) cascadeFit() *cobra.Command {
 		Use: "fit --run RUN --labels FILE [flags]", Short: "find thresholds that can be guaranteed", Long: cascadeHelp, Args: atMost(0),
 		Example: "  deem cascade fit --run last --labels labels.csv --alpha 0.05 --delta 0.05 -o cascade.yaml\n" +
 			"  deem cascade fit --run last~1 --run last --labels labels.csv --last people -o cascade.yaml",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.fitCascade(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(o.runs) == 0 {
+				o.runs = []string{"last"}
+			}
+			if !(o.alpha > 0 && o.alpha < 1) || !(o.delta > 0 && o.delta < 1) {
+				return usage.Errorf("--alpha %v, --delta %v: both lie between 0 and 1", o.alpha, o.delta)
+			}
+			ctx := cmd.Context()
+			st, err := a.readRuns(ctx, o.runs...)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			// The stages are the judges of the runs, made again: the file must describe the same judges.
+			d := &catalog.Composition{File: o.out, Kind: judge.KindCascade, Name: o.name}
+			var runs []store.Run
+			var stages []string
+			for _, ref := range o.runs {
+				run, err := findRun(ctx, st, ref)
+				if err != nil {
+					return err
+				}
+				m, err := stageOf(run)
+				if err != nil {
+					return err
+				}
+				if m.Judge, err = catalog.Relative(o.out, m.Judge); err != nil {
+					return err
+				}
+				runs, stages, d.Members = append(runs, run), append(stages, m.Name), append(d.Members, m)
+			}
+			last, err := catalog.Relative(o.out, o.last)
+			if err != nil {
+				return err
+			}
+			d.Members = append(d.Members, catalog.Member{Judge: last, Model: o.lastModel})
+			items, name, err := a.labelled(ctx, st, runs, o.labels)
+			if err != nil {
+				return err
+			}
+			fitted, err := cascade.Fit(stages, items, o.alpha, o.delta)
+			if err != nil {
+				return unfit(err, o)
+			}
+			d.Promise = &catalog.Promise{Alpha: o.alpha, Delta: o.delta, Labels: name}
+			for i, f := range fitted {
+				m := &d.Members[i]
+				m.Threshold = &fitted[i].Threshold
+				m.Fitted = &catalog.Fitted{Threshold: f.Threshold, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound}
+			}
+			return a.writeCascade(d, fitted, len(items), o)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -88,59 +139,6 @@ func (a *app) cascadeFit() *cobra.Command {
 	f.StringVar(&o.name, "name", judge.KindCascade, "the `name` of the cascade")
 	f.StringVarP(&o.out, "output", "o", "-", "write the cascade to this `file`, - for standard output")
 	return cmd
-}
-
-// fitCascade fits the thresholds and writes the file. Its stages are the judges of the runs,
-// which it rebuilds to ensure that the file describes the same judges.
-func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
-	if len(o.runs) == 0 {
-		o.runs = []string{"last"}
-	}
-	if !(o.alpha > 0 && o.alpha < 1) || !(o.delta > 0 && o.delta < 1) {
-		return usage.Errorf("--alpha %v, --delta %v: both lie between 0 and 1", o.alpha, o.delta)
-	}
-	st, err := a.readRuns(ctx, o.runs...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = st.Close() }()
-	d := &catalog.Composition{File: o.out, Kind: judge.KindCascade, Name: o.name}
-	var runs []store.Run
-	var stages []string
-	for _, ref := range o.runs {
-		run, err := findRun(ctx, st, ref)
-		if err != nil {
-			return err
-		}
-		m, err := stageOf(run)
-		if err != nil {
-			return err
-		}
-		if m.Judge, err = catalog.Relative(o.out, m.Judge); err != nil {
-			return err
-		}
-		runs, stages, d.Members = append(runs, run), append(stages, m.Name), append(d.Members, m)
-	}
-	last, err := catalog.Relative(o.out, o.last)
-	if err != nil {
-		return err
-	}
-	d.Members = append(d.Members, catalog.Member{Judge: last, Model: o.lastModel})
-	items, name, err := a.labelled(ctx, st, runs, o.labels)
-	if err != nil {
-		return err
-	}
-	fitted, err := cascade.Fit(stages, items, o.alpha, o.delta)
-	if err != nil {
-		return unfit(err, o)
-	}
-	d.Promise = &catalog.Promise{Alpha: o.alpha, Delta: o.delta, Labels: name}
-	for i, f := range fitted {
-		m := &d.Members[i]
-		m.Threshold = &fitted[i].Threshold
-		m.Fitted = &catalog.Fitted{Threshold: f.Threshold, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound}
-	}
-	return a.writeCascade(d, fitted, len(items), o)
 }
 
 // unfit explains why no guarantee is possible, and what would help.

@@ -207,8 +207,11 @@ func (c *config) give(flag *pflag.Flag, name, value string) error {
 			return err
 		}
 	}
-	if slices.Contains(pathKeys, name) {
-		value = c.resolve(name, value)
+	// A path is relative to the folder of the configuration. A judge is a path only if it
+	// looks like one.
+	asTyped := filepath.IsAbs(value) || value == "-" || dataset.IsRemote(value) || name == "db" && strings.Contains(value, "://") || name == "judge" && !catalog.LooksLikeFile(value) || name == "embeddings" && c.env.IsServed(value)
+	if slices.Contains(pathKeys, name) && !asTyped {
+		value = filepath.Join(filepath.Dir(c.file), value)
 	}
 	err := c.flags.Set(flag.Name, value)
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
@@ -268,13 +271,4 @@ func meant(n *yaml.Node) *yaml.Node {
 func isText(n *yaml.Node) bool {
 	n = meant(n)
 	return n.Kind == yaml.ScalarNode && n.Tag != "!!null"
-}
-
-// resolve makes a path relative to the folder of the configuration. A judge is a path only
-// if it looks like one.
-func (c *config) resolve(name, v string) string {
-	if filepath.IsAbs(v) || v == "-" || dataset.IsRemote(v) || name == "db" && strings.Contains(v, "://") || name == "judge" && !catalog.LooksLikeFile(v) || name == "embeddings" && c.env.IsServed(v) {
-		return v
-	}
-	return filepath.Join(filepath.Dir(c.file), v)
 }

@@ -143,7 +143,8 @@ func (a *app) checkKeys() finding {
 }
 
 // checkModel makes one small call, and reports each step: whether the server is reachable,
-// accepts the key, knows the model, and answers.
+// accepts the key, knows the model, and answers; what was sent; and how the judge reads the
+// reply.
 func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOptions) []finding {
 	wire, err := a.env.Open(o)
 	if err != nil {
@@ -156,7 +157,7 @@ func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOption
 	if err != nil {
 		return []finding{found("judge", "", err)}
 	}
-	judge, ok := c.Single()
+	leaf, ok := c.Single()
 	if !ok {
 		return []finding{found("judge", "", usage.Errorf("judge %s asks no model of its own", name))}
 	}
@@ -164,7 +165,7 @@ func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOption
 	for _, field := range c.Wanted() {
 		it.Fields[strings.TrimSuffix(field, dataset.Optional)] = "Paris"
 	}
-	req, err := judge.Protocol.Request(it)
+	req, err := leaf.Protocol.Request(it)
 	if err != nil {
 		return []finding{found("judge", "", err)}
 	}
@@ -183,26 +184,21 @@ func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOption
 	if err != nil {
 		return findings
 	}
-	return append(findings, checkReply(judge, it, reply))
-}
-
-// checkReply reports what was sent, and how the judge reads the reply. A truncated or empty
-// reply is an error: all replies of a run would be like it.
-func checkReply(c catalog.Leaf, it deem.Item, reply deem.Reply) finding {
+	// A truncated or empty reply is an error: all replies of a run would be like it.
 	f := finding{Check: "judge", OK: true}
-	v, err := judge.Read(c.Protocol, it, reply)
+	v, err := judge.Read(leaf.Protocol, it, reply)
 	failure, failed := errors.AsType[*deem.Failure](err)
 	switch {
 	case failed && (failure.Kind == deem.Truncated || failure.Kind == deem.Empty):
-		f.OK, f.Detail = false, c.Name()+": "+failure.Error()
+		f.OK, f.Detail = false, leaf.Name()+": "+failure.Error()
 		f.Hint = "a reasoning model needs room to think: --thinking medium, low, high, or a number of tokens"
-	case err != nil && c.External():
-		f.OK, f.Detail = false, fmt.Sprintf("%s gave no verdict: %v", c.Name(), err)
+	case err != nil && leaf.External():
+		f.OK, f.Detail = false, fmt.Sprintf("%s gave no verdict: %v", leaf.Name(), err)
 		f.Hint = `a verdict is {"id": 1, "label": "yes", "score": 1}; docs/programs.md shows all of it`
 	case err != nil:
-		f.Detail = fmt.Sprintf("%s cannot read the reply as a verdict: %v", c.Name(), err)
+		f.Detail = fmt.Sprintf("%s cannot read the reply as a verdict: %v", leaf.Name(), err)
 	default:
-		f.Detail = fmt.Sprintf("%s reads the reply as %s", c.Name(), v.Label)
+		f.Detail = fmt.Sprintf("%s reads the reply as %s", leaf.Name(), v.Label)
 	}
 	if reply.Sent != "" {
 		f.Detail += "; sent: " + strings.Join(doc.WireList(reply.Sent), ", ")
@@ -211,7 +207,7 @@ func checkReply(c catalog.Leaf, it deem.Item, reply deem.Reply) finding {
 		f.Detail += "; not sent: " + strings.Join(doc.WireList(reply.Dropped), ", ")
 	}
 	f.Detail = words.Printable(f.Detail)
-	return f
+	return append(findings, f)
 }
 
 // steps reports a call as its steps: those before the failed one succeeded. A model without
