@@ -66,7 +66,7 @@ func exitCode(err error) int {
 type app struct {
 	args []string // as typed, to print a command that resumes
 	in   io.Reader
-	out  io.Writer
+	out  *screen
 	err  io.Writer
 
 	terminal io.Writer // the real standard error, only for the progress bar
@@ -106,18 +106,44 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 			break
 		}
 	}
-	data := &screen{w: out, harmless: isTerminal(out), json: &a.json}
-	a.out, a.err = data, &screen{w: errw, harmless: true, json: &a.json}
+	a.out = &screen{w: out, harmless: isTerminal(out), json: &a.json}
+	a.err = &screen{w: errw, harmless: true, json: &a.json}
 	root := a.root()
 	root.SetArgs(a.args)
 	root.SetIn(in)
-	root.SetOut(data)
+	root.SetOut(a.out)
 	root.SetErr(a.err)
 	err := root.Execute()
 	if err == nil {
-		err = data.err
+		err = a.out.err
 	}
-	a.report(err)
+	if bug, ok := errors.AsType[*run.PanicError](err); ok {
+		_, _ = a.err.Write(bug.Stack) // for the bug report
+	}
+	switch {
+	case err == nil:
+	case a.stream:
+		a.emitError(err)
+	case a.json:
+		e := struct {
+			Error    string         `json:"error"`
+			Hint     string         `json:"hint,omitempty"`
+			Problems []deem.Problem `json:"problems,omitempty"`
+			Exit     int            `json:"exit"`
+		}{Error: err.Error(), Hint: deem.HintOf(err), Exit: exitCode(err)}
+		if ps, ok := errors.AsType[*deem.Problems](err); ok {
+			e.Problems = ps.List
+		}
+		writeJSON(a.err, e)
+	default:
+		a.quiet = false
+		for line := range strings.Lines(err.Error()) {
+			a.say("error: %s", strings.TrimSuffix(line, "\n"))
+		}
+		if hint := deem.HintOf(err); hint != "" {
+			a.say("hint: %s", hint)
+		}
+	}
 	return exitCode(err)
 }
 
@@ -246,37 +272,6 @@ var otherNames = map[string]string{
 	"eval": "run", "evaluate": "run", "judge": "run", "score": "run", "test": "run",
 	"view": "serve", "ui": "serve", "web": "serve", "ls": "list", "results": "report", "summary": "report",
 	"delete": "rm", "remove": "rm", "diff": "compare", "mv": "rename", "annotate": "label", "start": "demo", "setup": "init",
-}
-
-// report prints an error and its hint.
-func (a *app) report(err error) {
-	if bug, ok := errors.AsType[*run.PanicError](err); ok {
-		_, _ = a.err.Write(bug.Stack) // for the bug report
-	}
-	switch {
-	case err == nil:
-	case a.stream:
-		a.emitError(err)
-	case a.json:
-		e := struct {
-			Error    string         `json:"error"`
-			Hint     string         `json:"hint,omitempty"`
-			Problems []deem.Problem `json:"problems,omitempty"`
-			Exit     int            `json:"exit"`
-		}{Error: err.Error(), Hint: deem.HintOf(err), Exit: exitCode(err)}
-		if ps, ok := errors.AsType[*deem.Problems](err); ok {
-			e.Problems = ps.List
-		}
-		writeJSON(a.err, e)
-	default:
-		a.quiet = false
-		for line := range strings.Lines(err.Error()) {
-			a.say("error: %s", strings.TrimSuffix(line, "\n"))
-		}
-		if hint := deem.HintOf(err); hint != "" {
-			a.say("hint: %s", hint)
-		}
-	}
 }
 
 // say prints a message for the user. It prints nothing with --json: then standard error has

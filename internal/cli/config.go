@@ -103,8 +103,8 @@ func (a *app) configure(flags *pflag.FlagSet) error {
 	if err != nil {
 		return usage.Mark(err)
 	}
-	c := &config{file: name, flags: flags, set: map[string]bool{}, env: &a.env}
-	a.fromFile = c.set
+	a.fromFile = map[string]bool{}
+	c := &config{app: a, file: name, flags: flags}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
 		line, msg := 0, err.Error()
@@ -154,12 +154,11 @@ var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
 // A config is a deem.yaml that is being applied to flags.
 type config struct {
+	app      *app
 	file     string
 	flags    *pflag.FlagSet
-	set      map[string]bool // the flags set by the file
 	problems deem.Problems
 	hint     string // of the first problem with a hint
-	env      *catalog.Environment
 }
 
 func (c *config) bad(line int, format string, args ...any) {
@@ -181,7 +180,7 @@ func (c *config) addProviders(n *yaml.Node) {
 		c.bad(n.Line, "providers: %s", yamlLine.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n  "), ""))
 		return
 	}
-	*c.env = c.env.With(list)
+	c.app.env = c.app.env.With(list)
 }
 
 // take applies one setting to its flag, unless the user gave the flag.
@@ -190,7 +189,7 @@ func (c *config) take(name string, n *yaml.Node) {
 	if flag == nil || flag.Changed || flag.Annotations[unsettable] != nil {
 		return
 	}
-	c.set[flag.Name] = true
+	c.app.fromFile[flag.Name] = true
 	for _, v := range c.values(name, n) {
 		if err := c.give(flag, name, v.Value); err != nil {
 			c.bad(v.Line, "%v", err)
@@ -209,7 +208,7 @@ func (c *config) give(flag *pflag.Flag, name, value string) error {
 	}
 	// A path is relative to the folder of the configuration. A judge is a path only if it
 	// looks like one.
-	asTyped := filepath.IsAbs(value) || value == "-" || dataset.IsRemote(value) || name == "db" && strings.Contains(value, "://") || name == "judge" && !catalog.LooksLikeFile(value) || name == "embeddings" && c.env.IsServed(value)
+	asTyped := filepath.IsAbs(value) || value == "-" || dataset.IsRemote(value) || name == "db" && strings.Contains(value, "://") || name == "judge" && !catalog.LooksLikeFile(value) || name == "embeddings" && c.app.env.IsServed(value)
 	if slices.Contains(pathKeys, name) && !asTyped {
 		value = filepath.Join(filepath.Dir(c.file), value)
 	}

@@ -38,18 +38,14 @@ func (a *app) document(d *doc.Document) error {
 		d.NotesInDetail = true
 	}
 	o := doc.TextOptions{Detail: a.verbose && !a.quiet}
-	out, ok := a.out.(*screen)
-	if !ok {
-		return doc.Text(a.out, d, o)
-	}
-	if f, ok := out.w.(*os.File); ok && isTerminal(f) {
+	if f, ok := a.out.w.(*os.File); ok && isTerminal(f) {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			o.Width = min(max(width, leastColumns), mostColumns)
 		}
 		o.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
 	// A document has no control characters except its own colours.
-	return doc.Text(trusted{out}, d, o)
+	return doc.Text(trusted{a.out}, d, o)
 }
 
 // scoreSections are the sections that -q prints: the score of a run, the answer of a
