@@ -376,7 +376,7 @@ func (a *app) checkCascade(ctx context.Context, ref string, src labels.Source) e
 	}
 	c.Broken = c.Agree.Hi < c.Promise
 	if a.json {
-		writeJSON(a.out, c)
+		_ = writeJSON(a.out, c)
 	} else {
 		of := "n=" + words.Comma(c.Agree.N)
 		if c.Agree.Clusters > 0 {

@@ -74,7 +74,7 @@ func (a *app) claimsCommand() *cobra.Command {
 				a.say("%s", words.Printable(note))
 			}
 			if a.json {
-				writeJSON(a.out, r)
+				_ = writeJSON(a.out, r)
 			} else if err := r.Text(a.out); err != nil {
 				return err
 			}

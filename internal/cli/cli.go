@@ -134,7 +134,7 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 		if ps, ok := errors.AsType[*deem.Problems](err); ok {
 			e.Problems = ps.List
 		}
-		writeJSON(a.err, e)
+		_ = writeJSON(a.err, e)
 	default:
 		a.quiet = false
 		for line := range strings.Lines(err.Error()) {

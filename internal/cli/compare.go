@@ -265,7 +265,7 @@ func (a *app) conclude(ctx context.Context, f comparison, gates []reports.Gate, 
 		return err
 	}
 	if a.json {
-		writeJSON(a.out, struct {
+		_ = writeJSON(a.out, struct {
 			compare.Comparison
 			Gates []reports.GateOutcome `json:"gates"`
 		}{f.Comparison, outcomes})

@@ -171,9 +171,9 @@ func (a *app) dryRun(judgings []catalog.Choice, data items, o runOptions) error 
 	}
 	switch {
 	case a.json && len(runs) == 1:
-		writeJSON(a.out, runs[0])
+		_ = writeJSON(a.out, runs[0])
 	case a.json:
-		writeJSON(a.out, map[string]any{"judges": runs})
+		_ = writeJSON(a.out, map[string]any{"judges": runs})
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (a *app) doctorCommand() *cobra.Command {
 				findings = append(findings, a.checkModel(cmd.Context(), judge, o)...)
 			}
 			if a.json {
-				writeJSON(a.out, findings)
+				_ = writeJSON(a.out, findings)
 			}
 			bad := 0
 			for _, f := range findings {

@@ -458,7 +458,7 @@ func (a *app) lintPublished(systems []checkedSystem) error {
 		}
 	}
 	if a.json {
-		writeJSON(a.out, struct {
+		_ = writeJSON(a.out, struct {
 			Version string   `json:"version"`
 			Systems []linted `json:"systems"`
 		}{"deem.lint/1", list})

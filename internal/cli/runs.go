@@ -152,7 +152,7 @@ func (a *app) edit(ctx context.Context, refs []string, done string, change func(
 		}
 	}
 	if a.json {
-		writeJSON(a.out, edited)
+		_ = writeJSON(a.out, edited)
 	}
 	return nil
 }

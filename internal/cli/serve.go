@@ -317,7 +317,7 @@ func (a *app) listen(ctx context.Context, srv *api.Server, st store.Store, o ser
 	url := "http://" + l.Addr().String() + "/"
 	switch {
 	case a.json: // A program that starts a server on a free port reads it.
-		writeJSON(a.out, map[string]string{"url": url})
+		_ = writeJSON(a.out, map[string]string{"url": url})
 	case o.readOnly:
 		a.say("%s is shown at %s, only to be read; Ctrl-C stops", a.dbName(), url)
 	default:

@@ -59,7 +59,7 @@ func (a *app) showCommand() *cobra.Command {
 				}
 				shown := reports.Show(run, p, rec)
 				if a.json {
-					writeJSON(a.out, shown)
+					_ = writeJSON(a.out, shown)
 				} else {
 					writeShown(a.out, shown)
 				}
@@ -148,7 +148,7 @@ func decision(v *deem.Verdict, f *deem.Failure) string {
 		lines = append(lines, "aspects "+string(aspects))
 	}
 	for i, p := range v.Parts {
-		text := ""
+		var text string
 		if p.Failure != nil {
 			text = "unjudged: " + p.Failure.Error()
 		} else {

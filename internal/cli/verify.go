@@ -114,7 +114,7 @@ func (a *app) verifyAll(ctx context.Context, names []string, signer ed25519.Publ
 		all = append(all, v)
 	}
 	if a.json {
-		writeJSON(a.out, all)
+		_ = writeJSON(a.out, all)
 	}
 	if moved != nil {
 		return moved

@@ -207,7 +207,7 @@ func (b *ErrataBuilder) rejudge(ctx context.Context, rec deem.Record, calls []de
 		return nil
 	case rec.Failure != nil:
 		b.again.Unjudged++
-		return nil
+		return nil //nolint:nilerr // the failure is counted
 	}
 	b.again.Judged++
 	switch {

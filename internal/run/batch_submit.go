@@ -122,7 +122,8 @@ func (p *batchFile) check(key string, req deem.Request) error {
 	if err != nil {
 		return fmt.Errorf("write a line of a batch: %w", err)
 	}
-	p.next, p.nextPay = append(line, '\n'), 0
+	line = append(line, '\n')
+	p.next, p.nextPay = line, 0
 	if p.r.Budget != nil {
 		p.nextPay = p.r.Most(req)
 	}

@@ -127,7 +127,8 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 		got.Report.Errata = *faults
 	}
 	reports.AddErrata(&got.Report, faults)
-	note, file := "", filepath.Base(reports.SettingsOf(run.Spec).Errata)
+	var note string
+	file := filepath.Base(reports.SettingsOf(run.Spec).Errata)
 	switch {
 	case err == nil:
 		return got, nil

@@ -112,7 +112,8 @@ func (s *Store) explain(doing string, err error) error {
 	}
 	where := fmt.Sprintf("%s store %s", doing, s.path)
 	err = inBrief(err)
-	t, ok := unreachable, false
+	t := unreachable
+	var ok bool
 	if code := codeOf(err); code == "" {
 		_, misspelt := errors.AsType[*net.DNSError](err)
 		ok = (misspelt || broken(err)) && !errors.Is(err, context.Canceled)

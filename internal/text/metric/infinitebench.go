@@ -228,9 +228,10 @@ func choice(response string, label any) (float64, error) {
 	if rest, ok := afterPrefix(response, "answer is:", "answer:", "answer is", "option is"); ok {
 		return startsWithAny(rest, list, label)
 	}
+	const letters = "ABCD"
 	for _, w := range text.Split(response) {
 		// Upstream means "is one of the letters" but tests "is a substring of ABCD".
-		if strings.Contains("ABCD", w) {
+		if strings.Contains(letters, w) {
 			return score(contains(label, w)), nil
 		}
 	}

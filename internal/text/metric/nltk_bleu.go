@@ -63,14 +63,15 @@ func (b NLTKBLEU) Corpus(responses [][]string, references [][][]string) (float64
 	}
 	sum := bleuSums{matches: make([]int, len(weights)), totals: make([]int, len(weights))}
 	for i, response := range responses {
-		matches := matchedGrams(response, references[i], len(sum.matches))
+		refs := references[i]
+		matches := matchedGrams(response, refs, len(sum.matches))
 		for order, n := range matches {
 			sum.matches[order] += n
 			// An order for which the response is too short counts as one without a match.
 			sum.totals[order] += max(1, len(response)-order)
 		}
-		closest := len(references[i][0])
-		for _, ref := range references[i][1:] {
+		closest := len(refs[0])
+		for _, ref := range refs[1:] {
 			d, best := abs(len(ref)-len(response)), abs(closest-len(response))
 			if d < best || d == best && len(ref) < closest {
 				closest = len(ref)
@@ -78,7 +79,7 @@ func (b NLTKBLEU) Corpus(responses [][]string, references [][][]string) (float64
 		}
 		sum.response += len(response)
 		sum.reference += closest
-		sum.last, sum.lastReferences = response, references[i]
+		sum.last, sum.lastReferences = response, refs
 	}
 	if sum.matches[0] == 0 {
 		return 0, nil
