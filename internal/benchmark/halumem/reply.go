@@ -52,7 +52,7 @@ func readUpstream(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 	}
 	object, err := text.Loads(fenced)
 	if err != nil {
-		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the fenced text is not JSON object: %v: %s", err, clip(fenced))
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the fenced text is not a JSON object: %v: %s", err, clip(fenced))
 	}
 	reason, _ := object[reasonOf[it.Category]].(string)
 	switch it.Category {

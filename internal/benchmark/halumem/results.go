@@ -64,7 +64,7 @@ type importer struct {
 // run reads the outer object.
 func (im *importer) run(ctx context.Context) error {
 	if err := im.expect('{'); err != nil {
-		return errors.New("it is not JSON object of lists of records")
+		return errors.New("it is not a JSON object of lists of records")
 	}
 	lists := 0
 	for im.dec.More() {

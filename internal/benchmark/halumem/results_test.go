@@ -75,8 +75,8 @@ func TestReadResults(t *testing.T) {
 // TestReadResultsErrors checks that errors contain the file name and the location.
 func TestReadResultsErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                                     "read x.json: it is not JSON object",
-		`[]`:                                   "read x.json: it is not JSON object",
+		``:                                     "read x.json: it is not a JSON object",
+		`[]`:                                   "read x.json: it is not a JSON object",
 		`{}`:                                   "none of the lists",
 		`{"overall_score": {}}`:                "none of the lists",
 		`{"memory_update_records": {}}`:        "memory_update_records: ",

@@ -73,7 +73,7 @@ func (t task) score(it deem.Item, reading string) (float64, error) {
 			return 0, deem.Failf(deem.Input, "task %s needs the classes to choose from, in the field %s", t.name, fieldClasses)
 		}
 		if err := json.Unmarshal([]byte(list), &classes); err != nil {
-			return 0, deem.Failf(deem.Input, "the classes are not JSON list of texts: %v", err)
+			return 0, deem.Failf(deem.Input, "the classes are not a JSON list of texts: %v", err)
 		}
 	}
 	response := it.Response

@@ -106,7 +106,7 @@ func (e evaluation) on(option string) bool {
 	return err != nil || n != 0
 }
 
-// right decides by rule whether a prediction is right. If mend is true, it fixes upstream's
+// right decides by rule whether a prediction is right. If fix is true, it fixes upstream's
 // rules for numbers and for letters in brackets.
 func (e evaluation) right(prediction, answer string, fix bool) bool {
 	switch e.name {
