@@ -80,8 +80,38 @@ func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, 
 		return err
 	}
 	leaf, _ := g.Single()
-	requests := missingRequests(ctx, r, leaf, data, done)
-	if err := a.runBatches(ctx, bs, requests, r, leaf, o); err != nil {
+	vendor, _ := leaf.Wire.(wire.Batcher)
+	price, priced := o.Prices.Of(vendor.Name(), "")
+	opts := run.BatchOptions{
+		Store: bs, RunID: r.ID, Vendor: vendor, Requests: missingRequests(ctx, r, leaf, data, done),
+		Cost:     func(r deem.Reply) (int64, bool) { return price.InBatch(price.Cost(r.Usage)), priced },
+		MaxLines: o.batch.size, Poll: o.batch.poll,
+		Tell: func(words string) { a.say("%s", words) },
+	}
+	if o.Purse != nil {
+		left := o.Purse.Sum() - o.Purse.Spent()
+		opts.Budget = &left
+		opts.Most = func(req deem.Request) int64 { return price.InBatch(price.Cost(model.MostUsage(vendor.Name(), req))) }
+	}
+	bctx, stop := signal.NotifyContext(ctx, stopSignals()...)
+	if !o.deadline.IsZero() {
+		var cancel context.CancelFunc
+		bctx, cancel = context.WithDeadline(bctx, o.deadline)
+		defer cancel()
+	}
+	err = run.Batch(bctx, opts)
+	interrupted := bctx.Err() != nil && ctx.Err() == nil
+	stop()
+	be, poor := errors.AsType[*run.BudgetError](err)
+	switch {
+	case poor: // Nothing was submitted: unlike calls, a batch cannot be stopped at a limit.
+		return deem.WithHint(fmt.Errorf("%s in batches may cost up to %s, and --max-cost leaves %s",
+			words.Count(be.Lines, "request"), words.ExactDollars(be.Most), words.ExactDollars(max(0, be.Left))),
+			"raise --max-cost, bound replies with --max-tokens, or leave --batch out: calls are paid one by one and stop at the sum")
+	case err != nil && interrupted:
+		a.say("submitted batches continue at the vendor; the same command picks them up")
+		return deem.ErrStopped
+	case err != nil:
 		return err
 	}
 	list, err := bs.Batches(ctx, r.ID)
@@ -102,43 +132,6 @@ func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, 
 	}
 	a.say("%s", said)
 	return nil
-}
-
-// runBatches submits batches, waits and collects the results, until all are there or the
-// user interrupts.
-func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Seq2[deem.Request, error], r *run.Run, g catalog.Leaf, o runOptions) error {
-	vendor, _ := g.Wire.(wire.Batcher)
-	price, priced := o.Prices.Of(vendor.Name(), "")
-	opts := run.BatchOptions{
-		Store: bs, RunID: r.ID, Vendor: vendor, Requests: requests,
-		Cost:     func(r deem.Reply) (int64, bool) { return price.InBatch(price.Cost(r.Usage)), priced },
-		MaxLines: o.batch.size, Poll: o.batch.poll,
-		Tell: func(words string) { a.say("%s", words) },
-	}
-	if o.Purse != nil {
-		left := o.Purse.Sum() - o.Purse.Spent()
-		opts.Budget = &left
-		opts.Most = func(req deem.Request) int64 { return price.InBatch(price.Cost(model.MostUsage(vendor.Name(), req))) }
-	}
-	bctx, stop := signal.NotifyContext(ctx, stopSignals()...)
-	defer stop()
-	if !o.deadline.IsZero() {
-		var cancel context.CancelFunc
-		bctx, cancel = context.WithDeadline(bctx, o.deadline)
-		defer cancel()
-	}
-	err := run.Batch(bctx, opts)
-	be, poor := errors.AsType[*run.BudgetError](err)
-	switch {
-	case poor: // Nothing was submitted: unlike calls, a batch cannot be stopped at a limit.
-		return deem.WithHint(fmt.Errorf("%s in batches may cost up to %s, and --max-cost leaves %s",
-			words.Count(be.Lines, "request"), words.ExactDollars(be.Most), words.ExactDollars(max(0, be.Left))),
-			"raise --max-cost, bound replies with --max-tokens, or leave --batch out: calls are paid one by one and stop at the sum")
-	case err != nil && bctx.Err() != nil && ctx.Err() == nil:
-		a.say("submitted batches continue at the vendor; the same command picks them up")
-		return deem.ErrStopped
-	}
-	return err
 }
 
 // missingRequests yields the requests of the judge that are neither in the run nor in the
