@@ -410,7 +410,8 @@ func TestTwoProcessesDoNotShareARun(t *testing.T) {
 	if !strings.Contains(second.err.String(), "judged already") {
 		t.Errorf("the second process says:\n%s", second.err.String())
 	}
-	// Reading is possible meanwhile.
+	// Reading is possible meanwhile, once a record is stored.
+	until(t, "records", func() bool { return len(records(t, dir)) > 0 })
 	run(t, dir, 0, "report")
 	release()
 	if code := first.wait(t); code != 0 || srv.Requests() != 60 {
