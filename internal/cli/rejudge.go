@@ -140,13 +140,7 @@ func (a *app) rejudgeCommand() *cobra.Command {
 			return a.rejudge(cmd.Context(), args, o)
 		},
 	}
-	o.flags(cmd.Flags())
-	a.verboseFlag(cmd)
-	return cmd
-}
-
-// flags declares the command's own flags, and those of "deem run" that it shares.
-func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
+	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&o.claimed, "claimed", nil, "the published `number`, or NAME=number: 88.6%, 0.886, 443/500, majority=74.35%, temporal-reasoning=58.6%; repeatable")
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, for example question=q,response=output,label=ok; the parts are "+strings.Join(published.Parts(), ", "))
@@ -170,6 +164,8 @@ func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.Lookup("judge").Usage = "judge the responses again: a `name` (deem list judges) or a YAML file; repeatable"
 	f.Lookup("reading").Usage = "how replies are parsed: upstream (as the published code does), strict, or all, which shows every judge with each of its parsers (default: upstream where there is one)"
 	f.Lookup("data").Usage = "the benchmark's own `file` of questions, for results that have only ids; repeatable"
+	a.verboseFlag(cmd)
+	return cmd
 }
 
 // A checkedSystem is the file of one system, with its claims checked.

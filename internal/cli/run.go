@@ -291,15 +291,14 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items,
 		hint = filesHint
 	}
 	for _, j := range judgings {
-		if err := preflight(ctx, j, data, hint); err != nil {
-			_ = data.Close()
-			return nil, nil, err
+		if err = preflight(ctx, j, data, hint); err != nil {
+			break
 		}
 	}
-	if o.lock.anyway { // Items that differ from the locked ones may lack a category.
-		return judgings, data, nil
+	if err == nil && !o.lock.anyway { // Items that differ from the locked ones may lack a category.
+		err = checkCategories(o.parsed, data)
 	}
-	if err := checkCategories(o.parsed, data); err != nil {
+	if err != nil {
 		_ = data.Close()
 		return nil, nil, err
 	}

@@ -79,10 +79,40 @@ func (s *study) add(ctx context.Context, checked checkedSystem) error {
 	if sys.set.Replies() > 0 {
 		s.reread(&sys)
 	}
+	o := s.o.run
+	o.responses, o.system.name, o.system.model = sys.set.Names(), sys.name, sys.set.SystemModel
+	if b, ok := benchmark.All().Named(sys.set.Benchmark); ok {
+		o.benchmark = &b
+	}
 	for i, j := range s.judgings {
-		if err := s.rejudged(ctx, &sys, i, j); err != nil {
+		id, _, err := s.app.judgeAll(ctx, s.store, j, sys.set, o)
+		if err != nil {
 			return err
 		}
+		run, err := s.store.Run(ctx, id)
+		if err != nil {
+			return err
+		}
+		f, err := reports.Of(ctx, s.store, run, reports.Options{MaxUnjudged: o.maxUnjudged})
+		if err != nil {
+			return err
+		}
+		if sys.metrics == nil {
+			sys.metrics = f.Published
+		}
+		c := column{run: run, report: f.Report, verdicts: make([]*deem.Verdict, sys.set.Len())}
+		for rec, err := range s.store.Records(ctx, id, store.Query{Trial: new(int), Brief: true}) {
+			if err != nil {
+				return err
+			}
+			c.verdicts[rec.Position] = rec.Verdict
+		}
+		if s.o.readings {
+			if err := s.otherReading(ctx, &sys, i, &c); err != nil {
+				return err
+			}
+		}
+		sys.columns[atRejudged+2*i] = c
 	}
 	s.systems = append(s.systems, sys)
 	return nil
@@ -236,44 +266,6 @@ func (s *study) reread(sys *studySystem) {
 	}
 	sys.notes = append(sys.notes, "re-read is what the replies in the file say when they are read strictly, as "+strings.Join(menu, " or "))
 	sys.columns[atReread] = column{report: b.Report(), verdicts: verdicts}
-}
-
-// rejudged runs a judge over the responses.
-func (s *study) rejudged(ctx context.Context, sys *studySystem, i int, j catalog.Choice) error {
-	o := s.o.run
-	o.responses, o.system.name, o.system.model = sys.set.Names(), sys.name, sys.set.SystemModel
-	if b, ok := benchmark.All().Named(sys.set.Benchmark); ok {
-		o.benchmark = &b
-	}
-	id, _, err := s.app.judgeAll(ctx, s.store, j, sys.set, o)
-	if err != nil {
-		return err
-	}
-	run, err := s.store.Run(ctx, id)
-	if err != nil {
-		return err
-	}
-	f, err := reports.Of(ctx, s.store, run, reports.Options{MaxUnjudged: o.maxUnjudged})
-	if err != nil {
-		return err
-	}
-	if sys.metrics == nil {
-		sys.metrics = f.Published
-	}
-	c := column{run: run, report: f.Report, verdicts: make([]*deem.Verdict, sys.set.Len())}
-	for rec, err := range s.store.Records(ctx, id, store.Query{Trial: new(int), Brief: true}) {
-		if err != nil {
-			return err
-		}
-		c.verdicts[rec.Position] = rec.Verdict
-	}
-	if s.o.readings {
-		if err := s.otherReading(ctx, sys, i, &c); err != nil {
-			return err
-		}
-	}
-	sys.columns[atRejudged+2*i] = c
-	return nil
 }
 
 // otherReading reads the replies to a judge under its other reading, if it has one. That

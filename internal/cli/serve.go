@@ -296,8 +296,8 @@ func (a *app) servedAPI(o serveOptions) (api.Options, error) {
 	return served, usage.Mark(err)
 }
 
-// listen serves requests until the first interrupt. The second one cancels the calls in
-// flight.
+// listen serves requests until the first interrupt, and resumes the runs that an earlier
+// server left unfinished, or says how to. The second interrupt cancels the calls in flight.
 func (a *app) listen(ctx context.Context, srv *api.Server, st store.Store, o serveOptions) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
 	if err != nil {
@@ -323,7 +323,18 @@ func (a *app) listen(ctx context.Context, srv *api.Server, st store.Store, o ser
 	default:
 		a.say("%s is shown at %s; Ctrl-C stops", a.dbName(), url)
 	}
-	err = a.resumeUnfinished(ctx, srv, o) // An interrupt does not make this fail.
+	runs, err := srv.Resumable(ctx) // An interrupt does not make this fail.
+	if len(runs) > 0 && !o.resume {
+		a.say("%s not done: start with --resume to continue", words.Plural(len(runs), "run is", "runs are"))
+		runs = nil
+	}
+	for _, run := range runs {
+		if err := srv.Resume(ctx, run); err != nil {
+			a.say("warning: run %s cannot be resumed: %v", run.ID, err)
+			continue
+		}
+		a.say("run %s resumes: %s of %s done", run.ID, words.Comma(run.Records), words.Comma(run.Wanted()))
+	}
 	if err == nil {
 		err = srv.Serve(serving, l)
 	} else {
@@ -342,24 +353,4 @@ func (a *app) listen(ctx context.Context, srv *api.Server, st store.Store, o ser
 	}
 	args := slices.DeleteFunc(slices.Clone(a.args), func(arg string) bool { return arg == "--resume" })
 	return deem.WithHint(fmt.Errorf("%w: %s not done", errInterrupted, words.Plural(len(left), "run is", "runs are")), "resume with: %s", commandLine(append(args, "--resume")))
-}
-
-// resumeUnfinished resumes the runs that an earlier server left unfinished, or says how to.
-func (a *app) resumeUnfinished(ctx context.Context, srv *api.Server, o serveOptions) error {
-	runs, err := srv.Resumable(ctx)
-	if err != nil || len(runs) == 0 {
-		return err
-	}
-	if !o.resume {
-		a.say("%s not done: start with --resume to continue", words.Plural(len(runs), "run is", "runs are"))
-		return nil
-	}
-	for _, run := range runs {
-		if err := srv.Resume(ctx, run); err != nil {
-			a.say("warning: run %s cannot be resumed: %v", run.ID, err)
-			continue
-		}
-		a.say("run %s resumes: %s of %s done", run.ID, words.Comma(run.Records), words.Comma(run.Wanted()))
-	}
-	return nil
 }
