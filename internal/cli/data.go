@@ -50,7 +50,7 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Ch
 	if err == nil {
 		rest, err = a.applyErrata(ctx, rest, *o)
 	}
-	if err == nil && o.until.on() {
+	if err == nil && o.until != "" {
 		if rest, err = shuffle(rest, o.seed); err == nil {
 			a.say("items in random order, seed %d", o.seed)
 		}

@@ -90,7 +90,7 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 	}
 	earlier, found, err := run.Find(ctx, st, r.Spec.Key())
 	found = found && !o.Fresh
-	if err == nil && o.until.on() {
+	if err == nil && o.until != "" {
 		set.Until, err = a.untilSettings(ctx, r, earlier.ID, data, o)
 	}
 	if err == nil && found {
@@ -172,7 +172,7 @@ func (a *app) announce(r *run.Run, o runOptions) {
 func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) (*reports.Reporter, error) {
 	var live *reports.Reporter
 	var err error
-	if o.until.on() {
+	if o.until != "" {
 		if live, err = o.resume(ctx, r); err != nil {
 			return nil, err
 		}

@@ -18,12 +18,6 @@ import (
 	"deem/internal/usage"
 )
 
-// defaultJudge needs no key, so that the first command works.
-const defaultJudge = "match"
-
-// defaultAsking is the judge if only a model is given.
-const defaultAsking = "universal"
-
 // dbVariable names the database if --db is not given. A URL with a password does not belong
 // on a command line.
 const dbVariable = "DEEM_DB"
@@ -64,14 +58,11 @@ func storeOrNil[S store.Database](st S, err error) (store.Database, error) {
 // takeDB sets the database from the environment, unless the user gave --db. The environment
 // takes precedence over deem.yaml.
 func (a *app) takeDB(flags *pflag.FlagSet) error {
-	flag := flags.Lookup("db")
-	if flag == nil || flag.Changed {
+	flag, db := flags.Lookup("db"), a.env.Get(dbVariable)
+	if flag == nil || flag.Changed || db == "" {
 		return nil
 	}
-	if db := a.env.Get(dbVariable); db != "" {
-		return flags.Set("db", db)
-	}
-	return nil
+	return flags.Set("db", db)
 }
 
 // checkDB rejects a database that is neither a file nor a Postgres.

@@ -255,9 +255,6 @@ func earlierCalls(ctx context.Context, st store.Store, g catalog.Leaf) (output i
 // glance is the number of items that the plan before a run examines.
 const glance = 200
 
-// errDeclined is returned if the user answered no.
-var errDeclined = errors.New("not started: the answer was not yes")
-
 // announcePlan prints the plan before money is spent, one line for each judge that uses a
 // model, and asks for confirmation if the run may cost more than the user's threshold.
 func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) error {
@@ -315,7 +312,7 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 	fmt.Fprint(a.err, "deem: continue? [y/N] ")
 	answer, _ := bufio.NewReader(in).ReadString('\n') // If it cannot be read, it is not yes.
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return errDeclined
+		return errors.New("not started: the answer was not yes")
 	}
 	return nil
 }
@@ -394,16 +391,16 @@ func (l *listener) Embed(_ context.Context, texts []string) ([][]float32, error)
 // planEmbeddings plans the run of a rule that uses embeddings of a server. It runs the
 // rule, so that the plan has the same texts as the run.
 func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) (run.Plan, error) {
-	checkReply := &listener{}
-	asked := rule.Semantic(checkReply)
+	heard := &listener{}
+	asked := rule.Semantic(heard)
 	opts := run.PlanOptions{
 		Model: embeddingModel(o).Name(), Prices: o.Prices, Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials, Estimate: true,
 	}
 	return a.planWith(ctx, st, g, data, o, most, opts, func(it deem.Item) ([]deem.Request, error) {
-		checkReply.texts = nil
-		if _, err := asked.Judge(ctx, it); err != nil && checkReply.texts == nil {
+		heard.texts = nil
+		if _, err := asked.Judge(ctx, it); err != nil && heard.texts == nil {
 			return nil, err
 		}
-		return []deem.Request{catalog.EmbedRequest(checkReply.texts)}, nil
+		return []deem.Request{catalog.EmbedRequest(heard.texts)}, nil
 	})
 }

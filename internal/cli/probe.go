@@ -152,7 +152,20 @@ func (a *app) probe(ctx context.Context, o probeOptions) error {
 	}
 	o.run.benchmark = nil // its metrics and files are about the published items
 	if o.run.dryRun {
-		return a.printProbes(sets[0])
+		if a.json {
+			return writeJSONList(a.out, sets[0].Items())
+		}
+		enc := json.NewEncoder(a.out)
+		enc.SetEscapeHTML(false)
+		for it, err := range sets[0].Items() {
+			if err != nil {
+				return err
+			}
+			if err := enc.Encode(it); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	st, err := a.openStore(ctx)
 	if err != nil {
@@ -243,24 +256,6 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 		a.say("%s made from %s with seed %d%s", words.Count(set.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absent)
 	}
 	return set, preflight(ctx, g, set, mapHint)
-}
-
-// printProbes prints the probes as items, one per line, or as one list with --json.
-func (a *app) printProbes(set *probeSet) error {
-	if a.json {
-		return writeJSONList(a.out, set.Items())
-	}
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	for it, err := range set.Items() {
-		if err != nil {
-			return err
-		}
-		if err := enc.Encode(it); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // shippedSet is the data if the probes are those shipped with deem.

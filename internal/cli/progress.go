@@ -14,6 +14,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/doc"
 	"deem/internal/run"
 	"deem/internal/telemetry"
 	"deem/internal/words"
@@ -91,11 +92,7 @@ func (a *app) startProgress(r *run.Run, o runOptions) *progress {
 // reportAbsence prints one line if the server has not answered so far. It is not an error:
 // the server may be about to start.
 func (a *app) reportAbsence(err error) {
-	if hint := deem.HintOf(err); hint != "" {
-		a.say("no answer yet: %v; %s", err, hint)
-		return
-	}
-	a.say("no answer yet: %v", err)
+	a.say("no answer yet: %v%s", err, doc.Prefix("; ", deem.HintOf(err)))
 }
 
 // embeddingModel returns the model that a rule uses for embeddings, or nil.

@@ -53,57 +53,54 @@ func (a *app) queueCommand() *cobra.Command {
 				}
 				ch.Priority = &p
 			}
-			return a.queue(cmd.Context(), args, ch)
+			ctx := cmd.Context()
+			if len(args) == 0 || args[0] == "status" {
+				return a.queueStatus(ctx, args)
+			}
+			if !slices.Contains(queueVerbs, args[0]) {
+				return usage.Mark(usage.Unknown("subcommand", args[0], queueVerbs))
+			}
+			if len(args) == 1 {
+				return usage.Mark(deem.WithHint(fmt.Errorf("%s which run?", args[0]), "deem queue lists them"))
+			}
+			if args[0] != "resume" && ch != (queue.Change{}) {
+				return usage.Errorf("--max-cost and --priority go with resume")
+			}
+			st, c, err := a.openQueue(ctx, postgres.Options{})
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			id, err := resolveQueued(ctx, st, c, args[1])
+			if err != nil {
+				return err
+			}
+			switch args[0] {
+			case "pause":
+				err = c.Pause(ctx, id)
+			case "resume":
+				err = c.Resume(ctx, id, ch)
+			case "cancel":
+				err = c.Cancel(ctx, id)
+			}
+			if err != nil {
+				return err
+			}
+			s, err := c.Run(ctx, id)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return writeJSON(a.out, s)
+			}
+			a.printQueued(s)
+			return nil
 		},
 	}
 	f := cmd.Flags()
 	f.Var(moneyFlag(&maxCost), "max-cost", "with resume: new maximum cost of the run in US `dollars`")
 	f.StringVar(&priority, "priority", "", "with resume: high, normal or low")
 	return cmd
-}
-
-func (a *app) queue(ctx context.Context, args []string, ch queue.Change) error {
-	if len(args) == 0 || args[0] == "status" {
-		return a.queueStatus(ctx, args)
-	}
-	if !slices.Contains(queueVerbs, args[0]) {
-		return usage.Mark(usage.Unknown("subcommand", args[0], queueVerbs))
-	}
-	if len(args) == 1 {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s which run?", args[0]), "deem queue lists them"))
-	}
-	if args[0] != "resume" && ch != (queue.Change{}) {
-		return usage.Errorf("--max-cost and --priority go with resume")
-	}
-	st, c, err := a.openQueue(ctx, postgres.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = st.Close() }()
-	id, err := resolveQueued(ctx, st, c, args[1])
-	if err != nil {
-		return err
-	}
-	switch args[0] {
-	case "pause":
-		err = c.Pause(ctx, id)
-	case "resume":
-		err = c.Resume(ctx, id, ch)
-	case "cancel":
-		err = c.Cancel(ctx, id)
-	}
-	if err != nil {
-		return err
-	}
-	s, err := c.Run(ctx, id)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return writeJSON(a.out, s)
-	}
-	a.printQueued(s)
-	return nil
 }
 
 // resolveQueued returns the id of the run that ref means. "last" is the newest run in the

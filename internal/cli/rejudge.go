@@ -92,9 +92,6 @@ var rejudgeFlags = []string{
 	"yes", "prices", "batch", "batch-only", "batch-size", "batch-poll", "record", "fresh", "retry-unjudged", "max-unjudged",
 }
 
-// allReadings is the value of --reading that shows every judge under all its readings.
-const allReadings = "all"
-
 func (a *app) rejudgeCommand() *cobra.Command {
 	var o rejudgeOptions
 	given := map[string]bool{}
@@ -134,7 +131,7 @@ func (a *app) rejudgeCommand() *cobra.Command {
 			if !given["pass"] {
 				o.run.judge.Pass = catalog.Optional[float64]{}
 			}
-			if o.run.judge.Reading == allReadings {
+			if o.run.judge.Reading == "all" {
 				o.readings, o.run.judge.Reading = true, ""
 			}
 			return a.rejudge(cmd.Context(), args, o)
@@ -230,7 +227,7 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 		if slices.ContainsFunc(groups[:i], func(g []string) bool { return slices.Equal(g, files) }) {
 			return nil, usage.Errorf("%s is named twice", files[0])
 		}
-		if o.pick == eachSystem {
+		if o.pick == "each" {
 			each, err := a.openEach(ctx, names[i], files, o)
 			if err != nil {
 				return nil, err
@@ -252,9 +249,6 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 	}
 	return systems, nil
 }
-
-// eachSystem is the value of --pick for every system in a file separately.
-const eachSystem = "each"
 
 // openEach reads a file with the results of several systems, one after the other.
 func (a *app) openEach(ctx context.Context, name string, files []string, o rejudgeOptions) ([]checkedSystem, error) {

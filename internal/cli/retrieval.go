@@ -40,7 +40,37 @@ func (a *app) retrievalCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "retrieval [BENCHMARK] --data FILE [flags]", Short: "score ranked lists of documents", Long: retrievalHelp, Args: cobra.MaximumNArgs(1),
 		Example: "  deem retrieval --data ranked.jsonl\n  deem retrieval --data ranked.jsonl --gold gold.jsonl -k 5,10,50",
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.retrieval(cmd.Context(), args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if len(o.data) == 0 {
+				return usage.Mark(deem.WithHint(errors.New("deem retrieval needs a file with ranked lists"), "deem retrieval --data ranked.jsonl"))
+			}
+			for _, k := range o.ks {
+				if k < 1 || k > 100_000 {
+					return usage.Errorf("-k %d is not a number of documents from 1 to 100000", k)
+				}
+			}
+			b := doc.NewRetrieval(o.ks...)
+			var err error
+			if len(args) > 0 {
+				err = a.rankedItems(ctx, args[0], o, b)
+			} else {
+				err = a.rankedRows(ctx, o, b)
+			}
+			if err != nil {
+				return usage.Mark(err)
+			}
+			r := b.Retrieval()
+			if r == nil {
+				return usage.Mark(deem.WithHint(fmt.Errorf("%s has no ranked list", strings.Join(o.data, ", ")), needsLists))
+			}
+			if a.json {
+				return writeJSON(a.out, r)
+			}
+			d := &doc.Document{Title: doc.Join(" · ", strings.Join(o.data, ", "), words.Count(r.N, "ranked list"))}
+			r.AddTo(d)
+			return a.document(d)
+		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.data, "data", nil, "`file` with ranked lists; repeatable")
@@ -52,38 +82,6 @@ func (a *app) retrievalCommand() *cobra.Command {
 
 // needsLists is the hint for rows that cannot be scored.
 const needsLists = `a row needs "retrieved", a list of ids, and "gold_ids"; deem retrieval BENCHMARK reads the files of a benchmark`
-
-// retrieval reads ranked lists and prints their metrics.
-func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) error {
-	if len(o.data) == 0 {
-		return usage.Mark(deem.WithHint(errors.New("deem retrieval needs a file with ranked lists"), "deem retrieval --data ranked.jsonl"))
-	}
-	for _, k := range o.ks {
-		if k < 1 || k > 100_000 {
-			return usage.Errorf("-k %d is not a number of documents from 1 to 100000", k)
-		}
-	}
-	b := doc.NewRetrieval(o.ks...)
-	var err error
-	if len(args) > 0 {
-		err = a.rankedItems(ctx, args[0], o, b)
-	} else {
-		err = a.rankedRows(ctx, o, b)
-	}
-	if err != nil {
-		return usage.Mark(err)
-	}
-	r := b.Retrieval()
-	if r == nil {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s has no ranked list", strings.Join(o.data, ", ")), needsLists))
-	}
-	if a.json {
-		return writeJSON(a.out, r)
-	}
-	d := &doc.Document{Title: doc.Join(" · ", strings.Join(o.data, ", "), words.Count(r.N, "ranked list"))}
-	r.AddTo(d)
-	return a.document(d)
-}
 
 // rankedItems adds the lists of a benchmark's items.
 func (a *app) rankedItems(ctx context.Context, name string, o retrievalOptions, b *doc.RetrievalBuilder) error {

@@ -108,7 +108,7 @@ type wayOptions struct {
 	record            string // file for replies
 	batch             batchOptions
 	detach            detachOptions
-	until             untilOptions
+	until             string // when a run stops before its last item, "" for never
 	runTimeout        time.Duration
 	deadline          time.Time // of all judges together, zero for none
 }
@@ -144,7 +144,7 @@ func (a *app) runCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.detach.on, "detach", false, "let \"deem worker\" processes that share the database (--db postgres://...) do the judging; -j, --rpm, --tpm and --max-cost then limit all of them together (docs/scale.md)")
 	cmd.Flags().StringVar(&o.detach.priority, "priority", "", "with --detach: high, normal or low; runs of one priority take turns (default normal)")
 	o.sampleFlags(cmd.Flags())
-	cmd.Flags().StringVar(&o.until.rule, "until", "", "stop as soon as this `rule` holds: '±2pp', or 'better than RUN'; items are taken in random order (docs/statistics.md)")
+	cmd.Flags().StringVar(&o.until, "until", "", "stop as soon as this `rule` holds: '±2pp', or 'better than RUN'; items are taken in random order (docs/statistics.md)")
 	cmd.Flags().StringVar(&o.notify, "notify", "", notifyUsage)
 	a.streamFlag(cmd.Flags())
 	a.verboseFlag(cmd)
@@ -339,9 +339,9 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 	switch {
 	case len(names) > 0:
 	case o.model.Name == offline, o.benchmark == nil && o.model.Name == "":
-		names = []string{defaultJudge}
+		names = []string{"match"} // It needs no key, so that the first command works.
 	case o.benchmark == nil:
-		names = []string{defaultAsking}
+		names = []string{"universal"}
 	}
 	var choices []catalog.Choice
 	if len(names) == 0 {

@@ -15,16 +15,9 @@ import (
 	"deem/report"
 )
 
-// untilOptions say when a run stops before its last item.
-type untilOptions struct {
-	rule string
-}
-
-func (u untilOptions) on() bool { return u.rule != "" }
-
-// parse returns the width that the interval must reach, or the run to compare with.
-func (u untilOptions) parse() (within float64, against string, err error) {
-	text := strings.TrimSpace(u.rule)
+// parseUntil returns the width that the interval must reach, or the run to compare with.
+func parseUntil(rule string) (within float64, against string, err error) {
+	text := strings.TrimSpace(rule)
 	if against, ok := strings.CutPrefix(text, "better than "); ok && strings.TrimSpace(against) != "" {
 		return 0, strings.TrimSpace(against), nil
 	}
@@ -35,19 +28,19 @@ func (u untilOptions) parse() (within float64, against string, err error) {
 		}
 		points = strings.ReplaceAll(points, " ", "")
 		if within, err = parsePoints(points); err != nil {
-			return 0, "", usage.Errorf("--until %s: %w", u.rule, err)
+			return 0, "", usage.Errorf("--until %s: %w", rule, err)
 		}
 		return within, "", nil
 	}
-	return 0, "", usage.Mark(deem.WithHint(fmt.Errorf("--until %s: unknown rule", u.rule), "write --until '±2pp', or --until 'better than RUN' with a run that deem list runs shows"))
+	return 0, "", usage.Mark(deem.WithHint(fmt.Errorf("--until %s: unknown rule", rule), "write --until '±2pp', or --until 'better than RUN' with a run that deem list runs shows"))
 }
 
 // checkUntil rejects options that cannot be combined with a stopping rule.
 func (o runOptions) checkUntil() error {
-	if !o.until.on() {
+	if o.until == "" {
 		return nil
 	}
-	if _, _, err := o.until.parse(); err != nil {
+	if _, _, err := parseUntil(o.until); err != nil {
 		return err
 	}
 	switch {
@@ -68,7 +61,7 @@ func (o runOptions) checkUntil() error {
 // untilSettings returns the settings of the rule that a run stores. Earlier is the id of
 // the run that it resumes, or "".
 func (a *app) untilSettings(ctx context.Context, r *run.Run, earlier string, data items, o runOptions) (*reports.UntilSettings, error) {
-	within, ref, err := o.until.parse()
+	within, ref, err := parseUntil(o.until)
 	if err != nil {
 		return nil, err
 	}
@@ -100,10 +93,10 @@ func (a *app) untilSettings(ctx context.Context, r *run.Run, earlier string, dat
 		return nil, err
 	}
 	if earlier == other.ID && !o.Fresh {
-		return nil, usage.Mark(deem.WithHint(fmt.Errorf("--until %s: run %s is this run", o.until.rule, other.ID), "name the other run by its id, which deem list runs shows"))
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("--until %s: run %s is this run", o.until, other.ID), "name the other run by its id, which deem list runs shows"))
 	}
 	if other.Judge.Hash != r.Spec.Judge.Hash || other.Model != r.Spec.Model {
-		return nil, usage.Errorf("--until %s: run %s has another judge or model: the difference would be one of judges too", o.until.rule, other.ID)
+		return nil, usage.Errorf("--until %s: run %s has another judge or model: the difference would be one of judges too", o.until, other.ID)
 	}
 	u.Against, u.Rule = other.ID, "better than "+other.ID
 	u.Base, u.Passes, err = resultsOf(ctx, r.Setup.Store, other, data)
