@@ -108,7 +108,12 @@ func (j *Choice) find(response string, options map[string]string) ([][]string, e
 	}
 	switch j.rule {
 	case ChoicePersonaMem:
-		add(personaMemLetter(response)...)
+		for _, p := range personaMemPatterns {
+			if m := p.FindStringSubmatch(response); m != nil {
+				add(text.Upper(m[1]))
+				break
+			}
+		}
 	case ChoiceOmniMemEval:
 		tail := text.Strip(response)
 		if i := strings.LastIndex(tail, finalAnswer); i >= 0 {
@@ -245,15 +250,6 @@ var personaMemPatterns = func() []*regexp.Regexp {
 	}
 	return list
 }()
-
-func personaMemLetter(response string) []string {
-	for _, p := range personaMemPatterns {
-		if m := p.FindStringSubmatch(response); m != nil {
-			return []string{text.Upper(m[1])}
-		}
-	}
-	return nil
-}
 
 // omniLetters returns the letters from a to d in a text: those in parentheses, else those
 // that stand alone.

@@ -157,7 +157,18 @@ func (n *network) forward(ctx context.Context, texts [][]int) [][]float32 {
 		query: room(n.Hidden), key: room(n.Hidden), value: room(n.Hidden),
 		scores: make([]float32, long),
 	}
-	n.embed(s.x, texts)
+	// The input for each token are its word and position embeddings.
+	row := 0
+	for _, tokens := range texts {
+		for place, token := range tokens {
+			at := s.x[row*n.Hidden : (row+1)*n.Hidden]
+			n.words.add(at, token*n.Hidden)
+			n.types.add(at, 0)
+			n.positions.add(at, place*n.Hidden)
+			row++
+		}
+	}
+	n.norm.apply(s.x)
 	for _, l := range n.layers {
 		if ctx.Err() != nil {
 			return nil
@@ -165,21 +176,6 @@ func (n *network) forward(ctx context.Context, texts [][]int) [][]float32 {
 		l.apply(s, n, texts)
 	}
 	return n.pool(s.x, texts)
-}
-
-// embed writes the input of the network for each token: its word and position embeddings.
-func (n *network) embed(x []float32, texts [][]int) {
-	row := 0
-	for _, tokens := range texts {
-		for place, token := range tokens {
-			at := x[row*n.Hidden : (row+1)*n.Hidden]
-			n.words.add(at, token*n.Hidden)
-			n.types.add(at, 0)
-			n.positions.add(at, place*n.Hidden)
-			row++
-		}
-	}
-	n.norm.apply(x)
 }
 
 // apply applies one layer to x.

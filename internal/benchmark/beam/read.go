@@ -97,7 +97,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	return &Set{held}, err
 }
 
-// rows reads files, and the files in folders.
+// rows reads files, and the files in folders. A row is about a whole chat or one question.
 func (j *join) rows(ctx context.Context, names []string, stdin io.Reader, visit func(row *benchmark.Row, k key, entry map[string]json.RawMessage) error) error {
 	var files []string
 	for _, name := range names {
@@ -113,9 +113,27 @@ func (j *join) rows(ctx context.Context, names []string, stdin io.Reader, visit 
 	in := benchmark.Input{Names: files, Stdin: stdin, Want: func(string) bool { return true }, Whole: isChat}
 	notes, err := benchmark.Visit(ctx, in, &j.problems, func(row *benchmark.Row) error {
 		if isChat(row.Names()) {
-			return j.chat(row, visit)
+			return visitChat(row, visit)
 		}
-		return j.row(row, visit)
+		entry := map[string]json.RawMessage{}
+		for _, name := range row.Names() {
+			if v := row.Get(name); !v.Missing() {
+				entry[name] = v.JSON()
+			}
+		}
+		k := key{size: row.Get("size").Str(), chat: row.Get("chat").Str(), ability: row.Get("ability").Str()}
+		if k.chat == "" {
+			return benchmark.At(row, "the row has no chat")
+		}
+		if err := checkAbility(row, k.ability); err != nil {
+			return err
+		}
+		n, ok := text.Int(entry["index"])
+		if !ok || n < 0 {
+			return benchmark.At(row, "the row has no index, the place of the question among those of its ability, from 0")
+		}
+		k.index = int(n)
+		return visit(row, k, entry)
 	})
 	j.notes = append(j.notes, notes...)
 	return err
@@ -168,8 +186,8 @@ func isChat(keys []string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(Abilities(), k) })
 }
 
-// chat visits the entries of a file about one chat.
-func (j *join) chat(row *benchmark.Row, visit func(*benchmark.Row, key, map[string]json.RawMessage) error) error {
+// visitChat visits the entries of a file about one chat.
+func visitChat(row *benchmark.Row, visit func(*benchmark.Row, key, map[string]json.RawMessage) error) error {
 	k := key{}
 	k.size, k.chat = chatOf(row.File)
 	for _, k.ability = range row.Names() {
@@ -188,29 +206,6 @@ func (j *join) chat(row *benchmark.Row, visit func(*benchmark.Row, key, map[stri
 		}
 	}
 	return nil
-}
-
-// row visits a row about one question.
-func (j *join) row(row *benchmark.Row, visit func(*benchmark.Row, key, map[string]json.RawMessage) error) error {
-	entry := map[string]json.RawMessage{}
-	for _, name := range row.Names() {
-		if v := row.Get(name); !v.Missing() {
-			entry[name] = v.JSON()
-		}
-	}
-	k := key{size: row.Get("size").Str(), chat: row.Get("chat").Str(), ability: row.Get("ability").Str()}
-	if k.chat == "" {
-		return benchmark.At(row, "the row has no chat")
-	}
-	if err := checkAbility(row, k.ability); err != nil {
-		return err
-	}
-	n, ok := text.Int(entry["index"])
-	if !ok || n < 0 {
-		return benchmark.At(row, "the row has no index, the place of the question among those of its ability, from 0")
-	}
-	k.index = int(n)
-	return visit(row, k, entry)
 }
 
 func checkAbility(row *benchmark.Row, name string) error {

@@ -65,17 +65,6 @@ func (a *attribution) enter(rec deem.Record, f outcome) {
 	a.outcomes[key] = max(a.outcomes[key], f)
 }
 
-// wrong adds a wrong answer.
-func (a *attribution) wrong(rec deem.Record) {
-	w := wrongAnswer{id: rec.Item.ID, position: rec.Position, retrieved: rec.Item.Fields[fieldRetrieved]}
-	for line := range strings.SplitSeq(rec.Item.Fields[fieldEvidence], "\n") {
-		if line != "" {
-			w.evidence = append(w.evidence, a.key(rec.Item.Cluster, line))
-		}
-	}
-	a.lost = append(a.lost, w)
-}
-
 // place returns where the answer went wrong: the first stage that lost a point it depends
 // on.
 func (a *attribution) place(w wrongAnswer) string {

@@ -310,7 +310,14 @@ func (m *Metrics) addQuestion(rec deem.Record) {
 		}
 		group.table[group.key].add(user, label)
 	}
-	if label != "" && label != correct {
-		m.where.wrong(rec)
+	if label == "" || label == correct {
+		return
 	}
+	lost := wrongAnswer{id: rec.Item.ID, position: rec.Position, retrieved: fields[fieldRetrieved]}
+	for line := range strings.SplitSeq(fields[fieldEvidence], "\n") {
+		if line != "" {
+			lost.evidence = append(lost.evidence, m.where.key(user, line))
+		}
+	}
+	m.where.lost = append(m.where.lost, lost)
 }

@@ -121,21 +121,31 @@ func (s *Set) survey(ctx context.Context, requireAll bool) error {
 }
 
 // check reads a user from a row and checks that the id is unique. An error that is a
-// problem concerns only this line.
+// problem concerns only this line: upstream would stop there.
 func check(row *benchmark.Row, err error, users map[string]string) (*user, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := row.File + ":" + strconv.Itoa(row.Line)
-	u, err := readUser(row)
-	if err != nil {
-		return nil, benchmark.At(row, "%s", err)
+	if row.Get("uuid").Blank() {
+		return nil, benchmark.At(row, "the user has no uuid")
+	}
+	u := &user{uuid: row.Get("uuid").Str()}
+	sessions, ok := row.Get("sessions").List()
+	if !ok {
+		return nil, benchmark.At(row, "user %s has no list of sessions", u.uuid)
+	}
+	for i, v := range sessions {
+		s, err := readSession(v)
+		if err != nil {
+			return nil, benchmark.At(row, "user %s, session %d: %v", u.uuid, i, err)
+		}
+		u.sessions = append(u.sessions, s)
 	}
 	if first, ok := users[u.uuid]; ok {
 		return nil, benchmark.At(row,
 			"user %s is at %s already; the published adapters append to the file when they are run again, so delete one of the two lines", u.uuid, first)
 	}
-	users[u.uuid] = at
+	users[u.uuid] = row.File + ":" + strconv.Itoa(row.Line)
 	return u, nil
 }
 

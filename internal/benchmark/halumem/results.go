@@ -154,7 +154,21 @@ func (im *importer) record(stage string, row map[string]any) (deem.Record, error
 	case Accuracy:
 		it.Response = strOf(row, "memory_content")
 	case QA:
-		questionOf(&it, row)
+		it.Question, it.References, it.Response = strOf(row, "question"), []string{strOf(row, "answer")}, strOf(row, "system_response")
+		var evidence []string
+		list, _ := row[fieldEvidence].([]any)
+		for _, e := range list {
+			if point, ok := e.(map[string]any); ok {
+				evidence = append(evidence, strOf(point, "memory_content"))
+			}
+		}
+		it.Fields[fieldEvidence] = strings.Join(evidence, "\n")
+		if row[fieldContext] != nil {
+			it.Fields[fieldRetrieved] = retrieval(it.Question, it.Fields[fieldContext], evidence)
+		}
+		if ms := strOf(row, "search_duration_ms"); ms != "" {
+			it.Fields[fieldSearchTimes] = ms
+		}
 	default:
 		it.References = []string{strOf(row, "memory_content")}
 		it.Response = joinedOf(row["memories_from_system"])
@@ -174,25 +188,6 @@ func (im *importer) count(key string) int {
 	n := im.numbers[key]
 	im.numbers[key]++
 	return n
-}
-
-// questionOf fills in the item of a question.
-func questionOf(it *deem.Item, row map[string]any) {
-	it.Question, it.References, it.Response = strOf(row, "question"), []string{strOf(row, "answer")}, strOf(row, "system_response")
-	var evidence []string
-	list, _ := row[fieldEvidence].([]any)
-	for _, e := range list {
-		if point, ok := e.(map[string]any); ok {
-			evidence = append(evidence, strOf(point, "memory_content"))
-		}
-	}
-	it.Fields[fieldEvidence] = strings.Join(evidence, "\n")
-	if row[fieldContext] != nil {
-		it.Fields[fieldRetrieved] = retrieval(it.Question, it.Fields[fieldContext], evidence)
-	}
-	if ms := strOf(row, "search_duration_ms"); ms != "" {
-		it.Fields[fieldSearchTimes] = ms
-	}
 }
 
 // strOf returns a value in Python's format, or "" if there is none.
@@ -231,12 +226,7 @@ func (im *importer) verdict(it deem.Item, row map[string]any) (deem.Verdict, *de
 		}
 		return labelled(label, ""), nil
 	}
-	return im.score(it, value, row[keyIncluded])
-}
-
-// score reads a recorded score. Unlike in a reply it must be a number, because upstream
-// computes with it directly.
-func (im *importer) score(it deem.Item, value, included any) (deem.Verdict, *deem.Failure) {
+	// Unlike in a reply a score must be a number, because upstream computes with it directly.
 	number, ok := value.(json.Number)
 	if !ok {
 		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the recorded score is not a number: %s", clip(text.Repr(value)))
@@ -249,6 +239,7 @@ func (im *importer) score(it deem.Item, value, included any) (deem.Verdict, *dee
 	if it.Category != Accuracy {
 		return v, nil
 	}
+	included := row[keyIncluded]
 	counts := includedUpstream(included)
 	if im.reading != Upstream {
 		if counts, ok = inclusion(included); !ok {

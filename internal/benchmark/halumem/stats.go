@@ -24,9 +24,38 @@ func (m *Metrics) WriteStats(w io.Writer) error {
 	if m.target.items > 0 && m.recall.items > 0 {
 		f1 = f1Of(m.target.sum/float64(m.target.items), float64(m.recall.hits)/float64(m.recall.items))
 	}
+	recall, weighted := m.recall, m.weighted
+	if weighted.without > 0 {
+		s.notes = append(s.notes, words.Count(weighted.without, "memory point")+" without importance left out, and upstream stops here with a KeyError")
+	}
+	integrity := text.Dict{
+		{Key: "recall(all)", Value: s.ratio("recall(all)", float64(recall.hits), float64(recall.items))},
+		{Key: "recall(valid)", Value: s.ratio("recall(valid)", float64(recall.hits), float64(recall.judged))},
+		{Key: "weighted_recall(all)", Value: s.ratio("weighted_recall(all)", weighted.sum, weighted.weight)},
+		{Key: "weighted_recall(valid)", Value: s.ratio("weighted_recall(valid)", weighted.sum, weighted.judgedWeight)},
+		{Key: "memory_valid_importance_sum", Value: pythonSum(weighted.judgedWeight, weighted.judgedFraction)},
+		{Key: "memory_importance_sum", Value: pythonSum(weighted.weight, weighted.fraction)},
+		{Key: "memory_valid_num", Value: recall.judged},
+		{Key: "memory_num", Value: recall.items},
+	}
+	r, t, h := m.resisted, m.target, m.memories
+	accuracy := text.Dict{
+		{Key: "interference_accuracy(all)", Value: s.ratio("interference_accuracy(all)", float64(r.hits), float64(r.items))},
+		{Key: "interference_accuracy(valid)", Value: s.ratio("interference_accuracy(valid)", float64(r.hits), float64(r.judged))},
+		{Key: "interference_memory_valid_num", Value: r.judged},
+		{Key: "interference_memory_num", Value: r.items},
+		{Key: "target_accuracy(all)", Value: s.ratio("target_accuracy(all)", t.sum, float64(t.items))},
+		{Key: "target_accuracy(valid)", Value: s.ratio("target_accuracy(valid)", t.sum, float64(t.judged))},
+		{Key: "target_memory_valid_num", Value: t.judged},
+		{Key: "target_memory_num", Value: t.items},
+		{Key: "weighted_accuracy(all)", Value: s.ratio("weighted_accuracy(all)", h.sum, float64(h.items))},
+		{Key: "weighted_accuracy(valid)", Value: s.ratio("weighted_accuracy(valid)", h.sum, float64(h.judged))},
+		{Key: "memory_valid_num", Value: h.judged},
+		{Key: "memory_num", Value: h.items},
+	}
 	overall := text.Dict{
-		{Key: "memory_integrity", Value: s.integrity()},
-		{Key: "memory_accuracy", Value: s.accuracy()},
+		{Key: "memory_integrity", Value: integrity},
+		{Key: "memory_accuracy", Value: accuracy},
 		{Key: "memory_extraction_f1", Value: f1},
 		{Key: "memory_update", Value: s.choice(m.updates, updateLabels, updateRatios, "update_memory")},
 		{Key: "question_answering", Value: s.choice(m.questions, qaLabels, qaRatios, "qa")},
@@ -58,47 +87,12 @@ func (s *statFile) ratio(name string, a, b float64) any {
 	return a / b
 }
 
-func (s *statFile) integrity() text.Dict {
-	r, w := s.m.recall, s.m.weighted
-	if w.without > 0 {
-		s.notes = append(s.notes, words.Count(w.without, "memory point")+" without importance left out, and upstream stops here with a KeyError")
-	}
-	return text.Dict{
-		{Key: "recall(all)", Value: s.ratio("recall(all)", float64(r.hits), float64(r.items))},
-		{Key: "recall(valid)", Value: s.ratio("recall(valid)", float64(r.hits), float64(r.judged))},
-		{Key: "weighted_recall(all)", Value: s.ratio("weighted_recall(all)", w.sum, w.weight)},
-		{Key: "weighted_recall(valid)", Value: s.ratio("weighted_recall(valid)", w.sum, w.judgedWeight)},
-		{Key: "memory_valid_importance_sum", Value: pythonSum(w.judgedWeight, w.judgedFraction)},
-		{Key: "memory_importance_sum", Value: pythonSum(w.weight, w.fraction)},
-		{Key: "memory_valid_num", Value: r.judged},
-		{Key: "memory_num", Value: r.items},
-	}
-}
-
 // pythonSum returns a sum as in Python: an integer as long as no fraction was added.
 func pythonSum(sum float64, fraction bool) any {
 	if fraction {
 		return sum
 	}
 	return int(sum)
-}
-
-func (s *statFile) accuracy() text.Dict {
-	r, t, h := s.m.resisted, s.m.target, s.m.memories
-	return text.Dict{
-		{Key: "interference_accuracy(all)", Value: s.ratio("interference_accuracy(all)", float64(r.hits), float64(r.items))},
-		{Key: "interference_accuracy(valid)", Value: s.ratio("interference_accuracy(valid)", float64(r.hits), float64(r.judged))},
-		{Key: "interference_memory_valid_num", Value: r.judged},
-		{Key: "interference_memory_num", Value: r.items},
-		{Key: "target_accuracy(all)", Value: s.ratio("target_accuracy(all)", t.sum, float64(t.items))},
-		{Key: "target_accuracy(valid)", Value: s.ratio("target_accuracy(valid)", t.sum, float64(t.judged))},
-		{Key: "target_memory_valid_num", Value: t.judged},
-		{Key: "target_memory_num", Value: t.items},
-		{Key: "weighted_accuracy(all)", Value: s.ratio("weighted_accuracy(all)", h.sum, float64(h.items))},
-		{Key: "weighted_accuracy(valid)", Value: s.ratio("weighted_accuracy(valid)", h.sum, float64(h.judged))},
-		{Key: "memory_valid_num", Value: h.judged},
-		{Key: "memory_num", Value: h.items},
-	}
 }
 
 // choice returns the ratios of labels, and the two denominators under names that begin with

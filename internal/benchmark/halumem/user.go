@@ -2,6 +2,7 @@ package halumem
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,13 +55,6 @@ type question struct {
 	value                  benchmark.Value
 }
 
-// A flaw is an error in a line at which upstream would stop.
-type flaw struct{ message string }
-
-func (f flaw) Error() string { return f.message }
-
-func flawf(format string, args ...any) error { return flaw{fmt.Sprintf(format, args...)} }
-
 // object contains the members of a JSON object.
 type object map[string]benchmark.Value
 
@@ -109,32 +103,11 @@ func stringsOf(v benchmark.Value) ([]string, bool) {
 	return list, true
 }
 
-// readUser parses a line. An error is a flaw.
-func readUser(row *benchmark.Row) (*user, error) {
-	u := &user{}
-	if row.Get("uuid").Blank() {
-		return nil, flawf("the user has no uuid")
-	}
-	u.uuid = row.Get("uuid").Str()
-	sessions, ok := row.Get("sessions").List()
-	if !ok {
-		return nil, flawf("user %s has no list of sessions", u.uuid)
-	}
-	for i, v := range sessions {
-		s, err := readSession(v)
-		if err != nil {
-			return nil, flawf("user %s, session %d: %v", u.uuid, i, err)
-		}
-		u.sessions = append(u.sessions, s)
-	}
-	return u, nil
-}
-
 // readSession parses a session. Of a session that upstream skips, only the times are read.
 func readSession(v benchmark.Value) (session, error) {
 	o, ok := objectOf(v)
 	if !ok {
-		return session{}, flawf("it is not an object")
+		return session{}, errors.New("it is not an object")
 	}
 	s := session{generated: truthy(o["is_generated_qa_session"]), addTime: o.number("add_dialogue_duration_ms")}
 	var err error
@@ -143,13 +116,13 @@ func readSession(v benchmark.Value) (session, error) {
 	}
 	points, ok := o["memory_points"].List()
 	if !ok {
-		return s, flawf("it has no list of memory_points")
+		return s, errors.New("it has no list of memory_points")
 	}
 	var golden []string // the memory points that are not interference
 	for i, v := range points {
 		p, err := readPoint(v)
 		if err != nil {
-			return s, flawf("memory point %d: %v", i, err)
+			return s, fmt.Errorf("memory point %d: %w", i, err)
 		}
 		s.points = append(s.points, p)
 		if p.source != interference {
@@ -157,7 +130,7 @@ func readSession(v benchmark.Value) (session, error) {
 		}
 	}
 	if s.extracted, ok = stringsOf(o["extracted_memories"]); !ok {
-		return s, flawf("extracted_memories is not a list of strings; is this the file that a system's adapter wrote?")
+		return s, errors.New("extracted_memories is not a list of strings; is this the file that a system's adapter wrote?")
 	}
 	s.memories, s.golden = strings.Join(s.extracted, "\n"), strings.Join(golden, "\n")
 	s.dialogue, err = readDialogue(o)
@@ -175,11 +148,11 @@ func truthy(v benchmark.Value) bool {
 func readPoint(v benchmark.Value) (point, error) {
 	o, ok := objectOf(v)
 	if !ok {
-		return point{}, flawf("it is not an object")
+		return point{}, errors.New("it is not an object")
 	}
 	for _, key := range []string{"memory_content", "is_update", "memory_source"} {
 		if o[key].Missing() {
-			return point{}, flawf("it has no %s", key)
+			return point{}, fmt.Errorf("it has no %s", key)
 		}
 	}
 	p := point{
@@ -193,7 +166,7 @@ func readPoint(v benchmark.Value) (point, error) {
 		return p, nil
 	}
 	if p.retrieved, ok = stringsOf(o["memories_from_system"]); !ok {
-		return p, flawf("memories_from_system is not a list of strings")
+		return p, errors.New("memories_from_system is not a list of strings")
 	}
 	return p, nil
 }
@@ -203,14 +176,14 @@ func readPoint(v benchmark.Value) (point, error) {
 func readDialogue(o object) (string, error) {
 	turns, ok := o["dialogue"].List()
 	if !ok {
-		return "", flawf("it has no list of turns in dialogue")
+		return "", errors.New("it has no list of turns in dialogue")
 	}
 	var lines []string
 	for i, v := range turns {
 		turn, _ := objectOf(v)
 		for _, key := range []string{"timestamp", "role", "content"} {
 			if !turn.has(key) {
-				return "", flawf("turn %d of the dialogue has no %s", i, key)
+				return "", fmt.Errorf("turn %d of the dialogue has no %s", i, key)
 			}
 		}
 		lines = append(lines, "["+turn.str("timestamp")+"]"+turn.str("role")+": "+turn.str("content"))
@@ -228,13 +201,13 @@ func readQuestions(o object) ([]question, error) {
 	}
 	values, ok := o["questions"].List()
 	if !ok {
-		return nil, flawf("questions is not a list")
+		return nil, errors.New("questions is not a list")
 	}
 	list := make([]question, len(values))
 	for i, v := range values {
 		o, ok := objectOf(v)
 		if !ok {
-			return nil, flawf("question %d is not an object", i)
+			return nil, fmt.Errorf("question %d is not an object", i)
 		}
 		q := question{
 			value: v, text: o.str("question"), answer: o.str("answer"), response: o.str("system_response"),

@@ -168,7 +168,7 @@ func (b *bucket) line(name string) Line {
 	}
 	l := Line{Name: name, Line: b.Line(false)}
 	if l.N > 0 {
-		score := text.NumpyRound(100*numpyMean(b.list), 2)
+		score := text.NumpyRound(100*(numpySum(b.list)/float64(len(b.list))), 2)
 		l.Score = &score
 	}
 	return l

@@ -193,19 +193,16 @@ func (s *Set) visit(row *benchmark.Row, names []string) error {
 	return nil
 }
 
-// read yields the items of all files.
+// read yields the items of all files, with the values of their files.
 func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
-	return benchmark.Made(s.in.Rows(ctx), s.itemOf)
-}
-
-// itemOf returns the complete item of a row, including the values of its file.
-func (s *Set) itemOf(row *benchmark.Row) (deem.Item, error) {
-	src := s.sources[row.File]
-	it, err := s.item(row, src)
-	if err == nil && src.classes != "" {
-		benchmark.SetField(&it, fieldUpstream, src.classes)
-	}
-	return it, err
+	return benchmark.Made(s.in.Rows(ctx), func(row *benchmark.Row) (deem.Item, error) {
+		src := s.sources[row.File]
+		it, err := s.item(row, src)
+		if err == nil && src.classes != "" {
+			benchmark.SetField(&it, fieldUpstream, src.classes)
+		}
+		return it, err
+	})
 }
 
 // Edition returns the edition of the benchmark.

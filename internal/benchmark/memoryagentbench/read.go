@@ -62,7 +62,20 @@ func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
 		return nil, err
 	}
 	for i := range items {
-		complete(&items[i], published)
+		it := &items[i]
+		k, ok := published[it.ID]
+		if !ok {
+			continue
+		}
+		it.Cluster = k.cluster
+		if isChat(it.Category) {
+			it.Question = k.question
+		}
+		for field, value := range map[string]string{fieldQuestionID: k.questionID, fieldType: k.kind, fieldKeypoints: k.keypoints} {
+			if value != "" && value != "[]" && it.Fields[field] == "" {
+				benchmark.SetField(it, field, value)
+			}
+		}
 	}
 	if o.Rules {
 		asked := func(it deem.Item) bool { return isSummary(it.Category) || isChat(it.Category) }
@@ -174,21 +187,4 @@ func flat(v benchmark.Value) []string {
 		all = append(all, flat(inner)...)
 	}
 	return all
-}
-
-// complete adds the published data to an item.
-func complete(it *deem.Item, published map[string]known) {
-	k, ok := published[it.ID]
-	if !ok {
-		return
-	}
-	it.Cluster = k.cluster
-	if isChat(it.Category) {
-		it.Question = k.question
-	}
-	for field, value := range map[string]string{fieldQuestionID: k.questionID, fieldType: k.kind, fieldKeypoints: k.keypoints} {
-		if value != "" && value != "[]" && it.Fields[field] == "" {
-			benchmark.SetField(it, field, value)
-		}
-	}
 }
