@@ -12,6 +12,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,7 +107,11 @@ func New(core *server.Server, o Options) (*Server, error) {
 	if s.models, err = openModels(o); err != nil {
 		return nil, err
 	}
-	s.jobs = newJobs(s)
+	s.jobs = &runJobs{
+		s: s, large: make(chan struct{}, cmp.Or(max(o.Runs, 0), defaultRuns)), small: make(chan struct{}, smallRuns),
+		shares: map[clientShare]chan struct{}{}, byRun: map[string]*runJob{}, byKey: map[string]*runJob{},
+	}
+	s.jobs.hard, s.jobs.kill = context.WithCancel(context.Background())
 	if o.Spool != "" {
 		s.spool.sweep(s.unfinished)
 	}

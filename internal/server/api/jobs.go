@@ -52,19 +52,6 @@ type runJobs struct {
 	left   []string // runs interrupted by the shutdown of the server
 }
 
-func newJobs(s *Server) *runJobs {
-	n := s.options.Runs
-	if n <= 0 {
-		n = defaultRuns
-	}
-	js := &runJobs{
-		s: s, large: make(chan struct{}, n), small: make(chan struct{}, smallRuns),
-		shares: map[clientShare]chan struct{}{}, byRun: map[string]*runJob{}, byKey: map[string]*runJob{},
-	}
-	js.hard, js.kill = context.WithCancel(context.Background())
-	return js
-}
-
 // close waits until all jobs have ended. The caller has already stopped them by cancelling
 // the server's background context.
 func (js *runJobs) close() {
@@ -360,16 +347,6 @@ func (js *runJobs) over(j *runJob, err error) {
 
 // errCancelled is the error of a run that a client cancelled.
 var errCancelled = server.WithStatus(http.StatusConflict, deem.WithHint(errors.New("the run was cancelled; finished items are kept"), "POST %s/runs/ID/resume resumes it", server.APIRoot))
-
-// state returns the state of a job: judging or queued.
-func (j *runJob) state() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.judging {
-		return stateJudging
-	}
-	return stateQueued
-}
 
 // find returns the job of a run, or nil if this server does not judge it.
 func (js *runJobs) find(id string) *runJob {

@@ -69,7 +69,12 @@ func (s *Server) runOut(run store.Run) runOut {
 	}
 	switch j := s.jobs.find(run.ID); {
 	case j != nil:
-		out.State = j.state()
+		out.State = stateQueued
+		j.mu.Lock()
+		if j.judging {
+			out.State = stateJudging
+		}
+		j.mu.Unlock()
 	case run.State == store.Done:
 		out.State = stateDone
 	default:

@@ -71,21 +71,6 @@ func (d dollarSum) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fmt.Sprintf("%d.%06d", d/1_000_000, d%1_000_000))
 }
 
-// check refuses values that are invalid for every judge.
-func (sub submission) check() error {
-	switch {
-	case sub.Judge != "" && sub.Declaration != "":
-		return usage.Errorf("judge names a judge and declaration is one; give one of the two")
-	case sub.Trials < 0 || sub.Trials > maxTrials:
-		return usage.Errorf("trials is %d, and must be from 1 to %d", sub.Trials, maxTrials)
-	case len(sub.Declaration) > maxDeclaration:
-		return usage.Errorf("the declaration has %d bytes, and may have %d", len(sub.Declaration), maxDeclaration)
-	case max(len(sub.Dataset), len(sub.System), len(sub.SystemModel), len(sub.Judge), len(sub.Model), len(sub.Reading)) > maxName:
-		return usage.Errorf("a name has more than %d bytes", maxName)
-	}
-	return nil
-}
-
 // readSubmission reads the body of a request into the spool. Unless there is an error, the
 // caller must release the spooled items.
 func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int) (submission, spooled, error) {
@@ -112,7 +97,17 @@ func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int
 	if err != nil {
 		return sub, spooled{}, err
 	}
-	if err := sub.check(); err != nil {
+	switch { // These values are invalid for every judge.
+	case sub.Judge != "" && sub.Declaration != "":
+		err = usage.Errorf("judge names a judge and declaration is one; give one of the two")
+	case sub.Trials < 0 || sub.Trials > maxTrials:
+		err = usage.Errorf("trials is %d, and must be from 1 to %d", sub.Trials, maxTrials)
+	case len(sub.Declaration) > maxDeclaration:
+		err = usage.Errorf("the declaration has %d bytes, and may have %d", len(sub.Declaration), maxDeclaration)
+	case max(len(sub.Dataset), len(sub.System), len(sub.SystemModel), len(sub.Judge), len(sub.Model), len(sub.Reading)) > maxName:
+		err = usage.Errorf("a name has more than %d bytes", maxName)
+	}
+	if err != nil {
 		s.spool.release(d, s.unfinished)
 		return sub, spooled{}, err
 	}
@@ -171,14 +166,27 @@ func (sub *submission) readJSON(body io.Reader, each func(raw []byte) error) err
 			return server.BadRequest("the field %q stands twice in the body", key)
 		}
 		seen[key] = true
-		if key == "items" {
-			err = eachOf(dec, each)
-		} else {
+		if key != "items" {
 			var raw json.RawMessage
-			err = noJSON(dec.Decode(&raw))
+			if err := dec.Decode(&raw); err != nil {
+				return noJSON(err)
+			}
 			rest[key] = raw
+			continue
 		}
-		if err != nil {
+		if err := expect(dec, '['); err != nil {
+			return err
+		}
+		for dec.More() {
+			var raw json.RawMessage
+			if err := dec.Decode(&raw); err != nil {
+				return noJSON(err)
+			}
+			if err := each(raw); err != nil {
+				return err
+			}
+		}
+		if err := expect(dec, ']'); err != nil {
 			return err
 		}
 	}
@@ -193,23 +201,6 @@ func (sub *submission) readJSON(body io.Reader, each func(raw []byte) error) err
 		return noJSON(err)
 	}
 	return usage.Mark(decodeStrictly(text, sub, "the body", "items"))
-}
-
-// eachOf calls each for every element of a list.
-func eachOf(dec *json.Decoder, each func(raw []byte) error) error {
-	if err := expect(dec, '['); err != nil {
-		return err
-	}
-	for dec.More() {
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return noJSON(err)
-		}
-		if err := each(raw); err != nil {
-			return err
-		}
-	}
-	return expect(dec, ']')
 }
 
 // expect reads a bracket, and returns an error if the next token is a different one.
@@ -231,9 +222,6 @@ func expect(dec *json.Decoder, want json.Delim) error {
 // noJSON returns the error for a body that is not JSON. A body that is too long or that
 // stalled keeps its own error.
 func noJSON(err error) error {
-	if err == nil {
-		return nil
-	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || errors.Is(err, errStalled) {
 		return err
 	}

@@ -307,7 +307,7 @@ func newSpreadChart(s *spread) *spreadChart {
 	c.Words = fmt.Sprintf("%s, mean %.2f, %s neither 0 nor 1", words.Count(s.all.n, "verdict"), s.all.sum/float64(s.all.n), words.Comma(s.all.between))
 	c.level(0, "0")
 	c.level(1, words.Comma(top))
-	for i, counts := range []map[string]*scoreCount{s.aspects, s.categories} {
+	for kind, counts := range []map[string]*scoreCount{s.aspects, s.categories} {
 		if len(counts) == 1 && counts[doc.None] != nil {
 			continue
 		}
@@ -315,32 +315,28 @@ func newSpreadChart(s *spread) *spreadChart {
 			return cmp.Or(counts[b].n-counts[a].n, cmp.Compare(a, b))
 		})
 		for _, name := range names[:min(len(names), spreadRows)] {
-			row := newSpreadRow(name, counts[name], s.scales[name])
-			if i > 0 {
-				row.Mean = "" // The category bars already show it.
+			group, scale := counts[name], s.scales[name]
+			row := spreadRow{Name: name, N: words.Comma(group.n)}
+			if kind == 0 { // The category bars already show the mean.
+				row.Mean = fmt.Sprintf("%.2f", group.sum/float64(group.n))
+			}
+			least, wide := 0.0, 1.0
+			if scale.Name != "" {
+				least, wide = scale.Min, scale.Max-scale.Min
+				row.Scale = fmt.Sprintf("%v to %v", scale.Min, scale.Max)
+			}
+			top := slices.Max(group.bins[:])
+			for i, n := range group.bins {
+				high := tenth(spreadHigh * float64(n) / float64(top))
+				row.Bars = append(row.Bars, chartBar{
+					X: float64(10 * i), Y: spreadHigh - high, W: 9, H: high,
+					Words: fmt.Sprintf("%.3g to %.3g: %s", least+wide*float64(i)/10, least+wide*float64(i+1)/10, words.Comma(n)),
+				})
 			}
 			c.Rows = append(c.Rows, row)
 		}
 	}
 	return c
-}
-
-func newSpreadRow(name string, c *scoreCount, scale judge.Aspect) spreadRow {
-	row := spreadRow{Name: name, Mean: fmt.Sprintf("%.2f", c.sum/float64(c.n)), N: words.Comma(c.n)}
-	least, wide := 0.0, 1.0
-	if scale.Name != "" {
-		least, wide = scale.Min, scale.Max-scale.Min
-		row.Scale = fmt.Sprintf("%v to %v", scale.Min, scale.Max)
-	}
-	top := slices.Max(c.bins[:])
-	for i, n := range c.bins {
-		high := tenth(spreadHigh * float64(n) / float64(top))
-		row.Bars = append(row.Bars, chartBar{
-			X: float64(10 * i), Y: spreadHigh - high, W: 9, H: high,
-			Words: fmt.Sprintf("%.3g to %.3g: %s", least+wide*float64(i)/10, least+wide*float64(i+1)/10, words.Comma(n)),
-		})
-	}
-	return row
 }
 
 // A timedCall is the start, latency and cost of a call.

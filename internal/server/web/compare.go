@@ -285,29 +285,25 @@ func (s *Server) addFlips(ctx context.Context, v *compareView, b *comparedRuns) 
 		if err != nil {
 			return err
 		}
-		items = append(items, clipped(b.Item(f)))
+		it := b.Item(f)
+		it.Question, it.Link = excerpt(it.Question), doc.Link{}
+		it.References = it.References[:min(len(it.References), 3)]
+		for i, ref := range it.References {
+			it.References[i] = excerpt(ref)
+		}
+		for i := range it.Sides {
+			side := &it.Sides[i]
+			side.Reason = excerpt(side.Reason)
+			if len(side.Response) > flipText {
+				side.Response = strings.ToValidUTF8(side.Response[:flipText], "") + "…"
+			}
+		}
+		items = append(items, it)
 	}
 	d := &doc.Document{}
 	d.Add(doc.Section{ID: "items", Blocks: []doc.Block{items}})
 	v.Flips, err = doc.Fragment(d, links(""))
 	return err
-}
-
-// clipped shortens the texts of an item for the list.
-func clipped(it doc.Item) doc.Item {
-	it.Question, it.Link = excerpt(it.Question), doc.Link{}
-	it.References = it.References[:min(len(it.References), 3)]
-	for i, ref := range it.References {
-		it.References[i] = excerpt(ref)
-	}
-	for i := range it.Sides {
-		side := &it.Sides[i]
-		side.Reason = excerpt(side.Reason)
-		if len(side.Response) > flipText {
-			side.Response = strings.ToValidUTF8(side.Response[:flipText], "") + "…"
-		}
-	}
-	return it
 }
 
 // passed names the runs that pass an item, and those without a verdict. The other runs fail

@@ -155,7 +155,8 @@ func (v *labelView) link(more ...string) string {
 	return server.Link(labelURL(v.Run.ID), url.Values{}, more...)
 }
 
-// addItem chooses the item to show: the requested one, or the next one.
+// addItem chooses the item to show: the requested one, or the next one. It reads the texts of
+// the item, but none of its verdicts.
 func (s *Server) addItem(ctx context.Context, v *labelView, lp labelledPlan, wanted string) error {
 	l := s.labelling
 	l.mu.Lock()
@@ -191,11 +192,6 @@ func (s *Server) addItem(ctx context.Context, v *labelView, lp labelledPlan, wan
 	if mine, ok := lp.by[at][v.Who]; ok {
 		v.Mine = &mine
 	}
-	return s.addLabelTexts(ctx, v)
-}
-
-// addLabelTexts reads the texts of the item, but none of its verdicts.
-func (s *Server) addLabelTexts(ctx context.Context, v *labelView) error {
 	for rec, err := range s.Store.Records(ctx, v.Run.ID, store.Query{IDs: []string{v.Item.ID}, Trial: new(int)}) {
 		if err != nil {
 			return err
