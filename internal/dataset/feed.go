@@ -183,8 +183,15 @@ func (e *extent) scan(p []byte) (int, bool) {
 	for i := 0; i < len(p); i++ {
 		c := p[i]
 		if e.quoted {
-			if e.string(c) && e.depth == 0 {
-				return i + 1, true
+			switch {
+			case e.escaped:
+				e.escaped = false
+			case c == '\\':
+				e.escaped = true
+			case c == '"':
+				if e.quoted = false; e.depth == 0 {
+					return i + 1, true
+				}
 			}
 			continue
 		}
@@ -208,18 +215,4 @@ func (e *extent) scan(p []byte) (int, bool) {
 		e.begun = true
 	}
 	return len(p), false
-}
-
-// string consumes a byte inside a string and reports whether it ends the string.
-func (e *extent) string(c byte) bool {
-	switch {
-	case e.escaped:
-		e.escaped = false
-	case c == '\\':
-		e.escaped = true
-	case c == '"':
-		e.quoted = false
-		return true
-	}
-	return false
 }

@@ -127,8 +127,9 @@ func (l *layout) responseAdvice() string {
 	if l.responsePath != "" {
 		return fmt.Sprintf("every row needs column %q, with the empty text when the system gave nothing", l.responsePath)
 	}
+	used := []slot{l.id, l.category, l.cluster, l.question, l.references, l.weight, l.members}
 	for i, name := range l.names {
-		if l.used(i) {
+		if slices.Contains(used, slot{column: i}) {
 			continue
 		}
 		if name == "answer" || name == "answers" {
@@ -141,13 +142,6 @@ func (l *layout) responseAdvice() string {
 		}
 	}
 	return "say which column holds it: --map response=COLUMN"
-}
-
-// used reports whether a column already contains some part of the item.
-func (l *layout) used(column int) bool {
-	return slices.ContainsFunc(
-		[]slot{l.id, l.category, l.cluster, l.question, l.references, l.weight, l.members},
-		func(s slot) bool { return s.column == column && s.path == "" })
 }
 
 // weight returns the weight in a value of row, 0 if it is missing. NaN is not missing: a

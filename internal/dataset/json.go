@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -366,21 +367,8 @@ func hex4(p []byte) (rune, bool) {
 	if len(p) < 4 {
 		return 0, false
 	}
-	var n rune
-	for _, c := range p[:4] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		n = n<<4 | rune(c)
-	}
-	return n, true
+	n, err := strconv.ParseUint(string(p[:4]), 16, 16)
+	return rune(n), err == nil
 }
 
 // digits skips digits and reports whether there was one.

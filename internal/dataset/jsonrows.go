@@ -96,23 +96,18 @@ func (o *objectReader) member(key, value []byte) {
 		o.row.names = append(make([]string, 0, i+8), o.row.names[:i]...)
 		o.fresh = true
 	}
-	o.row.names = append(o.row.names[:i], o.name(key))
+	name, ok := o.known[string(key)]
+	if !ok {
+		name = unquote(key)
+		if o.known == nil {
+			o.known = map[string]string{}
+		}
+		if len(o.known) < 1000 && len(key) < 100 {
+			o.known[string(key)] = name
+		}
+	}
+	o.row.names = append(o.row.names[:i], name)
 	o.keys = append(o.keys[:i], bytes.Clone(key))
-}
-
-// name decodes a key, and caches some names.
-func (o *objectReader) name(key []byte) string {
-	if name, ok := o.known[string(key)]; ok {
-		return name
-	}
-	name := unquote(key)
-	if o.known == nil {
-		o.known = map[string]string{}
-	}
-	if len(o.known) < 1000 && len(key) < 100 {
-		o.known[string(key)] = name
-	}
-	return name
 }
 
 func (o *objectReader) problem(line int, format string, args ...any) error {
@@ -305,36 +300,26 @@ func eachMember(f *feed, visit func(key string) error) error {
 		if c != '"' {
 			return errNoObject
 		}
-		key, err := readKey(f)
+		text, err := f.readValue(true)
 		if err != nil {
 			return err
 		}
+		s := scanner{text: text}
+		if err := s.str(); err != nil {
+			return errNoObject
+		}
+		key := unquote(text)
+		if c, err = f.skipSpace(); err != nil {
+			return err
+		}
+		if c != ':' {
+			return errNoObject
+		}
+		f.pos++
 		if err := visit(key); err != nil {
 			return err
 		}
 	}
-}
-
-// readKey reads a key and the following colon.
-func readKey(f *feed) (string, error) {
-	text, err := f.readValue(true)
-	if err != nil {
-		return "", err
-	}
-	s := scanner{text: text}
-	if err := s.str(); err != nil {
-		return "", errNoObject
-	}
-	key := unquote(text)
-	c, err := f.skipSpace()
-	if err != nil {
-		return "", err
-	}
-	if c != ':' {
-		return "", errNoObject
-	}
-	f.pos++
-	return key, nil
 }
 
 // jsonRows yields the rows of a JSON file of the given shape.
@@ -356,9 +341,29 @@ func jsonRows(f *feed, name string, sh shape, yield yield) error {
 		}
 	case list:
 		return o.list(f, yield, true)
-	default:
-		return o.memberList(f, sh.member, yield)
 	}
+	if c, err := f.skipSpace(); err != nil || c != '{' {
+		return o.wrap(f, errChanged)
+	}
+	f.pos++
+	err := eachMember(f, func(key string) error {
+		c, err := f.skipSpace()
+		switch {
+		case err != nil:
+			return err
+		case key == sh.member && c == '[':
+			if err := o.list(f, yield, false); err != nil {
+				return err
+			}
+			return errFound
+		}
+		_, err = f.readValue(false)
+		return err
+	})
+	if errors.Is(err, errFound) {
+		return nil
+	}
+	return err
 }
 
 // element reads one value and yields it. It returns false if reading must end.
@@ -382,32 +387,6 @@ func (o *objectReader) element(f *feed, yield yield) (bool, error) {
 
 func (o *objectReader) wrap(f *feed, err error) error {
 	return fmt.Errorf("read %s:%d: %w", o.row.File, f.line, err)
-}
-
-// memberList yields the elements of the list under the given key of one object.
-func (o *objectReader) memberList(f *feed, key string, yield yield) error {
-	if c, err := f.skipSpace(); err != nil || c != '{' {
-		return o.wrap(f, errChanged)
-	}
-	f.pos++
-	err := eachMember(f, func(k string) error {
-		c, err := f.skipSpace()
-		switch {
-		case err != nil:
-			return err
-		case k == key && c == '[':
-			if err := o.list(f, yield, false); err != nil {
-				return err
-			}
-			return errFound
-		}
-		_, err = f.readValue(false)
-		return err
-	})
-	if errors.Is(err, errFound) {
-		return nil
-	}
-	return err
 }
 
 // list yields the elements of a list. With last, the file must end after it.

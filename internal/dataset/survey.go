@@ -229,7 +229,14 @@ func (s *survey) notes() []string {
 	for _, target := range targets {
 		path := s.columns.bound[target]
 		if _, mapped := s.columns.mapping[target]; path != "" && !mapped && !isCanonical(target, path) {
-			note("reading %s from column %q", part(target), path)
+			name := "the " + target
+			switch target {
+			case toReferences:
+				name = target
+			case toID:
+				name = "ids"
+			}
+			note("reading %s from column %q", name, path)
 		}
 	}
 	if s.noID > 0 {
@@ -268,17 +275,6 @@ func (s *survey) notes() []string {
 		note("%s with NaN or Infinity, which Python writes and JSON does not know: NaN is read as null", words.Count(s.nan, "row"))
 	}
 	return append(notes, s.files.Notes()...)
-}
-
-// part names a part of an item in a sentence.
-func part(target string) string {
-	switch target {
-	case toReferences:
-		return target
-	case toID:
-		return "ids"
-	}
-	return "the " + target
 }
 
 // A chain hashes items in order: each link is the hash of the previous link and of the

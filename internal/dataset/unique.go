@@ -73,7 +73,6 @@ func (r *registry) add(id string, row uint64) error {
 			}
 		}
 		r.ids = nil
-		return nil
 	}
 	return nil
 }
