@@ -98,8 +98,13 @@ func (s *Set) inspectSample(n node, i int, scorer string, epochs bool) {
 			it.References = append(it.References, v.str())
 		}
 	}
-	it.Response = completion(n.member("output"))
-	if n.member("output").kind == missing {
+	output := n.member("output")
+	if c := output.member("completion"); c.kind == str && c.text != "" {
+		it.Response = c.text
+	} else if m := output.at("choices.0.message"); m.kind != missing {
+		it.Response = messageText(node{kind: list, vals: []node{m}})
+	}
+	if output.kind == missing {
 		s.unanswered[len(s.items)] = true
 	}
 	if epochs {
@@ -120,24 +125,14 @@ func (s *Set) inspectSample(n node, i int, scorer string, epochs bool) {
 	if rec.Verdict != nil {
 		rec.Verdict.Reason = score.member("explanation").str()
 	}
-	if reply := gradingReply(score); reply != "" {
-		rec.Calls = []deem.Call{recordedCall(reply)}
+	// Some scorers store the reply of the model that graded the sample.
+	if grading := score.at("metadata.grading"); grading.kind == list && len(grading.vals) > 0 {
+		last := grading.vals[len(grading.vals)-1:]
+		if reply := messageText(node{kind: list, vals: last}); reply != "" && last[0].member("role").str() == "assistant" {
+			rec.Calls = []deem.Call{recordedCall(reply)}
+		}
 	}
 	s.records = append(s.records, rec)
-}
-
-// gradingReply returns the reply of the model that graded a sample, if the scorer stored
-// it.
-func gradingReply(score node) string {
-	grading := score.at("metadata.grading")
-	if grading.kind != list || len(grading.vals) == 0 {
-		return ""
-	}
-	last := grading.vals[len(grading.vals)-1]
-	if last.member("role").str() != "assistant" {
-		return ""
-	}
-	return messageText(node{kind: list, vals: []node{last}})
 }
 
 // inspectValue reads the value of a score as inspect converts it to a number.
@@ -177,18 +172,6 @@ func messageText(n node) string {
 		return strings.Join(parts, "\n")
 	}
 	return ""
-}
-
-// completion returns the system's answer.
-func completion(output node) string {
-	if c := output.member("completion"); c.kind == str && c.text != "" {
-		return c.text
-	}
-	message := output.at("choices.0.message")
-	if message.kind == missing {
-		return ""
-	}
-	return messageText(node{kind: list, vals: []node{message}})
 }
 
 func lastOf(s, sep string) string { return s[strings.LastIndex(s, sep)+1:] }

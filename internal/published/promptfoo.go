@@ -94,7 +94,10 @@ func (s *Set) promptfooRow(r node, i int) {
 	question := valueByName(vars, partQuestion)
 	it.Question = question.str()
 	if question.kind == missing {
-		it.Question = cmp.Or(onlyText(vars), r.at("prompt.raw").str())
+		it.Question = r.at("prompt.raw").str()
+		if len(vars.vals) == 1 && vars.vals[0].kind == str { // the only variable of the test
+			it.Question = cmp.Or(vars.vals[0].text, it.Question)
+		}
 	}
 	for _, v := range elements(valueByName(vars, partReferences)) {
 		if !v.blank() {
@@ -118,14 +121,6 @@ func (s *Set) promptfooRow(r node, i int) {
 	s.items = append(s.items, it)
 	s.promptfooVerdict(&rec, r)
 	s.records = append(s.records, rec)
-}
-
-// onlyText returns the only variable of a test.
-func onlyText(vars node) string {
-	if len(vars.vals) == 1 && vars.vals[0].kind == str {
-		return vars.vals[0].text
-	}
-	return ""
 }
 
 // promptfooVerdict reads the outcome of a row. The third failure reason is an error, in

@@ -59,7 +59,13 @@ func (s *Set) readRows(src Source, rows []row, l layout) error {
 		if i := slices.IndexFunc(r.keys, rerunName.MatchString); i >= 0 && isMarked(r.vals[i]) {
 			b.rerun[position] = true
 		}
-		b.readTruth(r)
+		if path, ok := b.layout.mapping[partTruth]; ok { // A value that is not a verdict is not a truth either.
+			words := b.layout.words
+			words.inverted = slices.ContainsFunc(verdictColumns, func(c verdictColumn) bool { return c.path == path && c.inverted })
+			v := b.take(r, partTruth)
+			b.measure(v, path)
+			b.truth = append(b.truth, words.read(v).verdict)
+		}
 		if b.layout.verdict.path == "" {
 			continue
 		}
@@ -195,7 +201,15 @@ func (b *builder) item(r row) deem.Item {
 		it.Cluster = "" // The list is named after the subject of its rows.
 	}
 	it.References = b.references(r)
-	it.ID = b.id(r, it.Cluster)
+	// A question may be asked twice, so it is not a key: a row without an id is numbered in
+	// its conversation.
+	index := b.indexes[it.Cluster]
+	b.indexes[it.Cluster]++
+	if v := b.take(r, partID); v.isScalar() && !v.blank() {
+		it.ID = v.str()
+	} else if it.ID = fmt.Sprintf("q%d", index); it.Cluster != "" {
+		it.ID = it.Cluster + "/" + it.ID
+	}
 	if date := r.member("question_date"); date.isScalar() {
 		it.Fields = map[string]string{"question_date": date.str()}
 	}
@@ -212,27 +226,21 @@ func (b *builder) item(r row) deem.Item {
 	return it
 }
 
-// id returns the file's own id, or the index of the row in its conversation: a question may
-// be asked twice, so it is not a key.
-func (b *builder) id(r row, cluster string) string {
-	index := b.indexes[cluster]
-	b.indexes[cluster]++
-	if v := b.take(r, partID); v.isScalar() && !v.blank() {
-		return v.str()
-	}
-	if cluster == "" {
-		return fmt.Sprintf("q%d", index)
-	}
-	return fmt.Sprintf("%s/q%d", cluster, index)
-}
-
 // references returns the correct answers of a row, which may be in several columns.
 func (b *builder) references(r row) []string {
 	v := b.take(r, partReferences)
 	var list []string
 	for _, e := range elements(v) {
-		if !e.blank() {
-			list = append(list, b.split(e.str())...)
+		switch {
+		case e.blank():
+		case b.src.Split == "":
+			list = append(list, e.str())
+		default:
+			for part := range strings.SplitSeq(e.str(), b.src.Split) {
+				if part = strings.TrimSpace(part); part != "" {
+					list = append(list, part)
+				}
+			}
 		}
 	}
 	if v.kind != missing {
@@ -266,8 +274,15 @@ func (b *builder) addDetails(rec *deem.Record, r row, vote node) {
 		return
 	}
 	b.labels[rec.Verdict.Label]++
-	if reason := b.reason(r); reason != "" {
-		rec.Verdict.Reason = reason
+	var reason node // next to the verdict, or in a separate column
+	if at := strings.LastIndexByte(b.layout.verdict.path, '.'); at >= 0 {
+		reason = r.at(b.layout.verdict.path[:at]).member("reason")
+	}
+	if reason.kind != str {
+		reason = b.take(r, partReason)
+	}
+	if reason.kind == str && reason.text != "" {
+		rec.Verdict.Reason = reason.text
 	}
 	if rec.Trial == 0 {
 		rec.Verdict.Aspects = b.numbers(r)
@@ -277,20 +292,6 @@ func (b *builder) addDetails(rec *deem.Record, r row, vote node) {
 // recordedCall returns a call that was made and paid for elsewhere.
 func recordedCall(reply string) deem.Call {
 	return deem.Call{Reply: &deem.Reply{Text: reply, Stop: deem.StopEnd, Cached: true}}
-}
-
-// reason returns the judge's reason: next to the verdict, or in a separate column.
-func (b *builder) reason(r row) string {
-	if at := strings.LastIndexByte(b.layout.verdict.path, '.'); at >= 0 {
-		if v := r.at(b.layout.verdict.path[:at]).member("reason"); v.kind == str {
-			return v.text
-		}
-	}
-	v := b.take(r, partReason)
-	if v.kind != str {
-		return ""
-	}
-	return v.text
 }
 
 // numbers returns the results of formulas for the response, by name.
@@ -418,18 +419,4 @@ func (b *builder) only(rows []row) ([]row, error) {
 	}
 	b.leave("%d of %s are taken, those with %s", len(left), words.Count(len(rows), "row"), strings.Join(asked, " and "))
 	return left, nil
-}
-
-// split returns the references in one text.
-func (b *builder) split(s string) []string {
-	if b.src.Split == "" {
-		return []string{s}
-	}
-	var list []string
-	for part := range strings.SplitSeq(s, b.src.Split) {
-		if part = strings.TrimSpace(part); part != "" {
-			list = append(list, part)
-		}
-	}
-	return list
 }

@@ -83,11 +83,33 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 	if c.broken > 0 {
 		s.leave("%s left out because they cannot be read", words.Count(c.broken, "row"))
 	}
-	if err := s.recognise(ctx, src, c); err != nil {
+	if len(c.pieces) == 0 {
+		return nil, fmt.Errorf("%s: there is nothing in it", strings.Join(s.names, ", "))
+	}
+	if i := slices.IndexFunc(shapes, func(sh shape) bool { return sh.recognise(c) }); i >= 0 {
+		err = shapes[i].read(s, ctx, src, c)
+	} else {
+		err = s.readAny(src, c)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := s.refuse(src); err != nil {
-		return nil, err
+	// Ignoring an option that the shape does not support would give a different number than
+	// the one requested.
+	refused := ""
+	switch {
+	case s.asRows:
+	case len(src.Only) > 0:
+		refused = "choosing rows by a column"
+	case src.Split != "":
+		refused = "splitting references"
+	case src.Map[partTruth] != "":
+		refused = "taking a column as the truth"
+	case src.Benchmark != "" && src.Benchmark != s.Benchmark:
+		refused = "choosing the benchmark"
+	}
+	if refused != "" {
+		return nil, fmt.Errorf("%s: %s, for which there is no way of %s", strings.Join(s.names, ", "), s.Shape, refused)
 	}
 	if src.Pick != All { // systems answer the same questions
 		s.lintTwice()
@@ -97,27 +119,6 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 	}
 	s.lint()
 	return s, nil
-}
-
-// refuse rejects options that this shape does not support: ignoring them would give a
-// different number than the one requested.
-func (s *Set) refuse(src Source) error {
-	var what string
-	switch {
-	case s.asRows:
-		return nil
-	case len(src.Only) > 0:
-		what = "choosing rows by a column"
-	case src.Split != "":
-		what = "splitting references"
-	case src.Map[partTruth] != "":
-		what = "taking a column as the truth"
-	case src.Benchmark != "" && src.Benchmark != s.Benchmark:
-		what = "choosing the benchmark"
-	default:
-		return nil
-	}
-	return fmt.Errorf("%s: %s, for which there is no way of %s", strings.Join(s.names, ", "), s.Shape, what)
 }
 
 // finish checks the set and computes derived values.
@@ -322,20 +323,6 @@ func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) 
 	s.items, s.records, s.truth, s.trials, s.replies = adopted, records, truth, 0, 0
 	s.unanswered, s.elsewhere = unanswered, nil
 	return dropped, s.finish()
-}
-
-// readTruth reads the truth about a response, if a column for it was mapped. A value that
-// is not a verdict is not a truth either.
-func (b *builder) readTruth(r row) {
-	path, ok := b.layout.mapping[partTruth]
-	if !ok {
-		return
-	}
-	words := b.layout.words
-	words.inverted = slices.ContainsFunc(verdictColumns, func(c verdictColumn) bool { return c.path == path && c.inverted })
-	v := b.take(r, partTruth)
-	b.measure(v, path)
-	b.truth = append(b.truth, words.read(v).verdict)
 }
 
 // truthAt returns the truth about a row, nil if there is none or no such row.

@@ -89,19 +89,6 @@ func plainVerdicts() string {
 	return strings.Join(list, ", ")
 }
 
-// recognise detects the form of the files and reads them.
-func (s *Set) recognise(ctx context.Context, src Source, c *content) error {
-	if len(c.pieces) == 0 {
-		return fmt.Errorf("%s: there is nothing in it", strings.Join(s.names, ", "))
-	}
-	for _, sh := range shapes {
-		if sh.recognise(c) {
-			return sh.read(s, ctx, src, c)
-		}
-	}
-	return s.readAny(src, c)
-}
-
 // readAny reads rows by the names of their columns.
 func (s *Set) readAny(src Source, c *content) error {
 	l := layout{mapping: src.Map, words: vocabulary{yes: src.Yes, no: src.No, scale: src.Scale}}

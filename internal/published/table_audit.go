@@ -275,7 +275,14 @@ func (a *auditor) possible(fits []Fit) {
 		a.find(KindRuns, false, "", "the row is not possible as one run, and is possible as a mean of %d runs. Arithmetic does not show that there were so many.", f.Runs)
 	}
 	if f.Parts == Truncated || f.Overall == Truncated {
-		a.find(KindTruncated, false, "", "the row is possible only if digits were cut off, not rounded, in %s. Cut off, 94.79 prints as 94.7.", cutOff(f, a.line))
+		where := "the overall"
+		switch {
+		case len(a.line.parts) == 0 || f.Parts == f.Overall && a.line.overall.says():
+			where = "all numbers"
+		case f.Parts == Truncated:
+			where = "the parts"
+		}
+		a.find(KindTruncated, false, "", "the row is possible only if digits were cut off, not rounded, in %s. Cut off, 94.79 prints as 94.7.", where)
 	}
 	if f.Mean != Plain {
 		return
@@ -286,17 +293,6 @@ func (a *auditor) possible(fits []Fit) {
 	}
 	a.find(KindPlainMean, false, a.t.Overall.Name, "%s is the plain mean of the categories and not the share of all %s.%s",
 		a.line.overall, words.Count(int(a.line.total), "question"), weighted)
-}
-
-// cutOff lists the numbers of a row whose digits were truncated.
-func cutOff(f Fit, l line) string {
-	switch {
-	case len(l.parts) == 0 || f.Parts == f.Overall && l.overall.says():
-		return "all numbers"
-	case f.Parts == Truncated:
-		return "the parts"
-	}
-	return "the overall"
 }
 
 // needsRuns reports that one run does not give a number.
@@ -479,14 +475,7 @@ func (a *auditor) ceiling(col Column, c Cell, least int64) {
 		return
 	}
 	a.find(KindAboveFault, false, col.Name, "%s is above %s%%, the most that right answers can score: %s of the %s references are known to be wrong. At least %s counted as right against a wrong reference. Arithmetic does not show how.",
-		c, big.NewRat(100*top, col.Size).FloatString(2), words.Comma(int(col.Faulty)), words.Comma(int(col.Size)), were(least-top))
-}
-
-func were(n int64) string {
-	if n == 1 {
-		return "1 answer was"
-	}
-	return words.Count(int(n), "answer") + " were"
+		c, big.NewRat(100*top, col.Size).FloatString(2), words.Comma(int(col.Faulty)), words.Comma(int(col.Size)), words.Plural(int(least-top), "answer was", "answers were"))
 }
 
 // together looks for columns that contain different categories in different rows.

@@ -60,13 +60,15 @@ func (l line) fits(most int) []Fit {
 }
 
 func (l line) fitsAs(runs int, parts, overall Rounding) []Fit {
-	ranges, ok := l.ranges(runs, parts)
-	if !ok {
-		return nil
-	}
 	f := Fit{Runs: runs, Parts: parts, Overall: overall}
-	for _, r := range ranges {
-		f.Lo, f.Hi = f.Lo+r[0], f.Hi+r[1]
+	var ranges [][2]int64 // the counts that each part allows
+	for i, c := range l.parts {
+		lo, hi := c.counts(l.sizes[i], runs, parts)
+		if lo > hi {
+			return nil
+		}
+		ranges = append(ranges, [2]int64{lo, hi})
+		f.Lo, f.Hi = f.Lo+lo, f.Hi+hi
 	}
 	if !l.overall.says() {
 		return []Fit{f}
@@ -95,19 +97,6 @@ func (l line) fitsAs(runs int, parts, overall Rounding) []Fit {
 		list = append(list, Fit{Plain, runs, parts, overall, true, f.Lo, f.Hi})
 	}
 	return list
-}
-
-// ranges returns the counts that each part allows, and whether every part allows one.
-func (l line) ranges(runs int, m Rounding) ([][2]int64, bool) {
-	var list [][2]int64
-	for i, c := range l.parts {
-		lo, hi := c.counts(l.sizes[i], runs, m)
-		if lo > hi {
-			return nil, false
-		}
-		list = append(list, [2]int64{lo, hi})
-	}
-	return list, true
 }
 
 // allows reports whether the percentage v can be printed as the cell.
