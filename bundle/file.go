@@ -139,46 +139,41 @@ type scanner struct {
 	n    int
 }
 
-// newScanner reads the first line of the file.
+// newScanner reads the first line of the file and rejects unsupported formats.
 func newScanner(from io.Reader) (*scanner, error) {
-	s := &scanner{tail: &tailReader{from: bufio.NewReaderSize(from, bufferSize), sum: sha256.New()}}
-	if err := s.tail.format(); err != nil {
+	t := &tailReader{from: bufio.NewReaderSize(from, bufferSize), sum: sha256.New()}
+	s := &scanner{tail: t}
+	want := format + "\n"
+	got, err := t.from.Peek(len(want))
+	if err != nil && !errors.Is(err, io.EOF) {
+		t.err = err
 		return s, err
 	}
-	var err error
+	line, _, _ := strings.Cut(string(got), "\n")
+	family := format[:strings.IndexByte(format, '/')+1]
+	switch version, ok := strings.CutPrefix(line, family); {
+	case string(got) == want:
+	case ok && version != "" && strings.Trim(version, "0123456789") == "" && len(got) == len(want):
+		return s, fmt.Errorf("%w: it begins with %q, and this deem reads %s", ErrNewer, line, format)
+	case strings.HasPrefix(want, string(got)):
+		return s, fmt.Errorf("%w: the file ends in its first line", ErrDamaged)
+	default:
+		return s, fmt.Errorf("%w: it is not a bundle: it does not begin with %q", ErrDamaged, format)
+	}
+	_, err = io.ReadFull(t, make([]byte, len(want)))
+	t.frame = &frameCheck{}
+	if t.err != nil {
+		return s, t.err
+	}
+	if err != nil {
+		return s, fmt.Errorf("%w: the file ends behind its first line", ErrDamaged)
+	}
 	s.dec, err = zstd.NewReader(s.tail, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return s, err
 	}
 	s.buf = bufio.NewReaderSize(s.dec, bufferSize)
 	return s, nil
-}
-
-// format reads the first line and rejects unsupported formats.
-func (t *tailReader) format() error {
-	want := format + "\n"
-	got, err := t.from.Peek(len(want))
-	if err != nil && !errors.Is(err, io.EOF) {
-		t.err = err
-		return err
-	}
-	line, _, _ := strings.Cut(string(got), "\n")
-	family := format[:strings.IndexByte(format, '/')+1]
-	switch version, ok := strings.CutPrefix(line, family); {
-	case string(got) == want:
-		_, err := io.ReadFull(t, make([]byte, len(want)))
-		t.frame = &frameCheck{}
-		if err != nil && t.err == nil {
-			return fmt.Errorf("%w: the file ends behind its first line", ErrDamaged)
-		}
-		return t.err
-	case ok && version != "" && strings.Trim(version, "0123456789") == "" && len(got) == len(want):
-		return fmt.Errorf("%w: it begins with %q, and this deem reads %s", ErrNewer, line, format)
-	case strings.HasPrefix(want, string(got)):
-		return fmt.Errorf("%w: the file ends in its first line", ErrDamaged)
-	default:
-		return fmt.Errorf("%w: it is not a bundle: it does not begin with %q", ErrDamaged, format)
-	}
 }
 
 // next returns the next line. It returns io.EOF after the last one. The caller may keep the

@@ -376,9 +376,6 @@ func (c *checker) epilogue(lines *scanner, l line) error {
 
 // manifest compares the manifest with the counts.
 func (c *checker) manifest(n int, head string, m Manifest) {
-	wrong := func(format string, args ...any) {
-		c.find(Finding{Check: checkNumbers, Line: n, Message: fmt.Sprintf(format, args...)})
-	}
 	if m.Head != head {
 		c.find(Finding{Check: checkChain, Line: n, Message: fmt.Sprintf("the manifest says that the chain ends with %s, and it ends with %s", deem.ShortHash(m.Head), deem.ShortHash(head))})
 	}
@@ -401,7 +398,7 @@ func (c *checker) manifest(n int, head string, m Manifest) {
 		{"micro-dollars of the run", run.CostMicros, got.CostMicros},
 	} {
 		if row.said != row.counted {
-			wrong("%s: the file says %d, and %d are counted", row.what, row.said, row.counted)
+			c.find(Finding{Check: checkNumbers, Line: n, Message: fmt.Sprintf("%s: the file says %d, and %d are counted", row.what, row.said, row.counted)})
 		}
 	}
 	// The hash of the dataset is a chain of the hashes of its items.

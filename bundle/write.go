@@ -62,9 +62,33 @@ func (w *writer) all(src Source) (Manifest, error) {
 	if err := w.prologue(src); err != nil {
 		return Manifest{}, err
 	}
-	m, err := w.records(src)
-	if err != nil {
-		return Manifest{}, err
+	var m Manifest
+	item := wireItem{position: -1}
+	for rec, err := range src.Records {
+		if err != nil {
+			return Manifest{}, err
+		}
+		it := overItem(rec.Item, clean)
+		if hash := it.Hash(); hash != item.hash || rec.Position != item.position {
+			item = wireItem{hash: hash, item: it, position: rec.Position}
+			m.Items++
+			if err := w.sealable(kindItem, item.encode(), item.sealed().encode()); err != nil {
+				return Manifest{}, err
+			}
+		}
+		wire := toRecord(rec, item.hash)
+		body, err := deem.Canonical(wire)
+		sealed, err2 := deem.Canonical(wire.sealed())
+		if err := cmp.Or(err, err2); err != nil {
+			return Manifest{}, fmt.Errorf("record of item %q: %w", rec.Item.ID, err)
+		}
+		if err := w.sealable(kindRecord, body, sealed); err != nil {
+			return Manifest{}, err
+		}
+		m.add(rec)
+		if src.Numbers != nil {
+			src.Numbers.Add(rec)
+		}
 	}
 	if m.Records != src.Run.Records || m.Unjudged != src.Run.Unjudged {
 		return Manifest{}, deem.WithHint(fmt.Errorf("run %s changed while it was written: it had %d records (%d unjudged) and now has %d (%d)",
@@ -80,7 +104,7 @@ func (w *writer) all(src Source) (Manifest, error) {
 			return Manifest{}, fmt.Errorf("numbers of the manifest: %w", err)
 		}
 	}
-	err = w.plain(kindManifest, m)
+	err := w.plain(kindManifest, m)
 	m.Root = w.head
 	if err != nil || src.Key == nil {
 		return m, err
@@ -139,48 +163,12 @@ func canonical(text *json.RawMessage) error {
 	return err
 }
 
-// records writes the items and records and counts them.
-func (w *writer) records(src Source) (Manifest, error) {
-	var m Manifest
-	item := wireItem{position: -1}
-	for rec, err := range src.Records {
-		if err != nil {
-			return m, err
-		}
-		it := overItem(rec.Item, clean)
-		if hash := it.Hash(); hash != item.hash || rec.Position != item.position {
-			item = wireItem{hash: hash, item: it, position: rec.Position}
-			m.Items++
-			body, sealed := item.encode(), item.sealed().encode()
-			if w.redact {
-				body = sealed
-			}
-			if err := w.line(kindItem, body, sealed); err != nil {
-				return m, err
-			}
-		}
-		if err := w.record(rec, item.hash); err != nil {
-			return m, err
-		}
-		m.add(rec)
-		if src.Numbers != nil {
-			src.Numbers.Add(rec)
-		}
-	}
-	return m, nil
-}
-
-func (w *writer) record(rec deem.Record, item string) error {
-	wire := toRecord(rec, item)
-	body, err := deem.Canonical(wire)
-	sealed, err2 := deem.Canonical(wire.sealed())
-	if err := cmp.Or(err, err2); err != nil {
-		return fmt.Errorf("record of item %q: %w", rec.Item.ID, err)
-	}
+// sealable writes a line with its texts, or sealed if the bundle is redacted.
+func (w *writer) sealable(kind string, body, sealed []byte) error {
 	if w.redact {
 		body = sealed
 	}
-	return w.line(kindRecord, body, sealed)
+	return w.line(kind, body, sealed)
 }
 
 // plain writes a line that is its own sealed form.
