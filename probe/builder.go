@@ -139,7 +139,13 @@ func (b *builder) card(h Head) Card {
 		c.Kinds = append(c.Kinds, t.rate(1))
 	}
 	slices.SortFunc(c.Kinds, func(a, b Rate) int { return compareKinds(a.Kind, b.Kind) })
-	plain := b.plainAnswers()
+	// The judged probes that others are derived from, by kind and item.
+	plain := map[string]map[string]*seen{kindOther: {}, kindInvented: {}, kindReference: {}}
+	for _, s := range b.seen {
+		if of := plain[s.Kind]; of != nil && s.judged {
+			of[s.of] = s
+		}
+	}
 	c.Injected = injected(all, plain)
 	c.Length = lengths(all, plain)
 	c.Consistency = consistency(all)

@@ -7,17 +7,6 @@ import (
 	"deem/stat"
 )
 
-// plainAnswers returns the probes that others are derived from, by kind and item.
-func (b *builder) plainAnswers() map[string]map[string]*seen {
-	plain := map[string]map[string]*seen{kindOther: {}, kindInvented: {}, kindReference: {}}
-	for _, s := range b.seen {
-		if of := plain[s.Kind]; of != nil && s.judged {
-			of[s.of] = s
-		}
-	}
-	return plain
-}
-
 // wrongOf returns the plain wrong answer to an item, or nil if it was not tried.
 func wrongOf(plain map[string]map[string]*seen, item string) *seen {
 	return cmp.Or(plain[kindOther][item], plain[kindInvented][item])

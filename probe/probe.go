@@ -160,18 +160,42 @@ func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &making{opts: o, pool: known, chosen: map[string]*lowest[Probe]{}}
+	kept := map[string]*lowest[Probe]{} // by kind, those with the lowest rank
 	n := 0
 	for it, err := range items {
 		if err != nil {
 			return nil, err
 		}
 		n++
-		m.add(it)
+		ref := firstReference(it)
+		if ref == "" {
+			continue
+		}
+		rank := mix(o.Seed, it.ID)
+		s := subject{it: it, ref: ref, shape: shapeOf(ref), pool: known, seed: o.Seed}
+		for _, r := range table {
+			if !slices.Contains(o.Kinds, r.kind) || !kept[r.kind].wants(rank) || r.answered && s.unanswerable() {
+				continue
+			}
+			s.kind = r.kind
+			response, ok := r.make(s)
+			mayBeRight := !r.want && r.kind != kindContradicted && r.kind != kindShotgun && holds(response, it.References)
+			if !ok || mayBeRight {
+				continue
+			}
+			if kept[r.kind] == nil {
+				kept[r.kind] = &lowest[Probe]{limit: o.PerKind}
+			}
+			p := newProbe(it, r.kind, "", r.want, response)
+			if o.ReferenceField != "" {
+				p.Fields[o.ReferenceField] = ref
+			}
+			kept[r.kind].add(rank, it.ID, p)
+		}
 	}
 	set := &Set{referenceField: o.ReferenceField}
 	for _, r := range table {
-		switch chosen := m.chosen[r.kind]; {
+		switch chosen := kept[r.kind]; {
 		case chosen == nil:
 		case r.kind == kindInjection:
 			set.probes = append(set.probes, inject(chosen.sorted(), o.Accept)...)
@@ -180,7 +204,7 @@ func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
 		}
 	}
 	for _, kind := range o.Kinds {
-		if m.chosen[kind] == nil {
+		if kept[kind] == nil {
 			set.absent = append(set.absent, kind)
 		}
 	}
@@ -188,42 +212,6 @@ func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
 		return nil, deem.WithHint(fmt.Errorf("%w: none of %d items has a reference", errNone, n), "probes are made from references; --map references=COLUMN says where they are")
 	}
 	return set, nil
-}
-
-// A making is the state of the second pass of Make.
-type making struct {
-	opts   Options
-	pool   pool
-	chosen map[string]*lowest[Probe]
-}
-
-// add makes the probes of one item, and keeps those with the lowest rank.
-func (m *making) add(it deem.Item) {
-	rank := mix(m.opts.Seed, it.ID)
-	ref := firstReference(it)
-	if ref == "" {
-		return
-	}
-	s := subject{it: it, ref: ref, shape: shapeOf(ref), pool: m.pool, seed: m.opts.Seed}
-	for _, r := range table {
-		if !slices.Contains(m.opts.Kinds, r.kind) || !m.chosen[r.kind].wants(rank) || r.answered && s.unanswerable() {
-			continue
-		}
-		s.kind = r.kind
-		response, ok := r.make(s)
-		mayBeRight := !r.want && r.kind != kindContradicted && r.kind != kindShotgun && holds(response, it.References)
-		if !ok || mayBeRight {
-			continue
-		}
-		if m.chosen[r.kind] == nil {
-			m.chosen[r.kind] = &lowest[Probe]{limit: m.opts.PerKind}
-		}
-		p := newProbe(it, r.kind, "", r.want, response)
-		if m.opts.ReferenceField != "" {
-			p.Fields[m.opts.ReferenceField] = s.ref
-		}
-		m.chosen[r.kind].add(rank, it.ID, p)
-	}
 }
 
 // holds reports whether an answer contains a complete reference, word for word. Part of one
