@@ -195,16 +195,13 @@ func (k *masker) fences() {
 		opened = -1
 		alone := k.core[2].start >= s.start && k.core[2].end <= s.end
 		text := strings.TrimLeft(k.reply[s.start:s.end], " \t\r\n")
-		if !alone && !k.guarded(s.end-len(text)) && k.quoted.holds(k.reply[s.start:s.end]) {
+		pos := s.end - len(text)
+		i := sort.Search(len(k.guards), func(i int) bool { return k.guards[i].end > pos })
+		guarded := i < len(k.guards) && k.guards[i].start <= pos // its first byte must stay
+		if !alone && !guarded && k.quoted.holds(k.reply[s.start:s.end]) {
 			k.hide(s)
 		}
 	}
-}
-
-// guarded reports whether the byte at pos must stay.
-func (k *masker) guarded(pos int) bool {
-	i := sort.Search(len(k.guards), func(i int) bool { return k.guards[i].end > pos })
-	return i < len(k.guards) && k.guards[i].start <= pos
 }
 
 // blockquotes hides the markdown blockquote lines that occur in the response.

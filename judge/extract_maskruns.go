@@ -92,28 +92,24 @@ func dropWord(text string, s span) int {
 // runs hides the copied runs without the parts that must stay.
 func (k *masker) runs() {
 	for _, s := range k.copied {
-		s = k.keepNegation(k.keepOpening(k.trimWords(s)))
+		// Only whole words are hidden.
+		for s.start < s.end && !utf8.RuneStart(k.reply[s.start]) {
+			s.start++
+		}
+		for s.end > s.start && s.end < len(k.reply) && !utf8.RuneStart(k.reply[s.end]) {
+			s.end--
+		}
+		if isLatinWord(lastRune(k.reply[:s.start])) {
+			s.start = skipWord(k.reply, s)
+		}
+		if isLatinWord(firstRune(k.reply[s.end:])) {
+			s.end = dropWord(k.reply, s)
+		}
+		s = k.keepNegation(k.keepOpening(s))
 		if s.end-s.start >= minRun && strings.TrimSpace(k.reply[s.start:s.end]) != "" && !k.ownVerdict(s) {
 			k.hide(s)
 		}
 	}
-}
-
-// trimWords shortens s to whole words.
-func (k *masker) trimWords(s span) span {
-	for s.start < s.end && !utf8.RuneStart(k.reply[s.start]) {
-		s.start++
-	}
-	for s.end > s.start && s.end < len(k.reply) && !utf8.RuneStart(k.reply[s.end]) {
-		s.end--
-	}
-	if isLatinWord(lastRune(k.reply[:s.start])) {
-		s.start = skipWord(k.reply, s)
-	}
-	if isLatinWord(firstRune(k.reply[s.end:])) {
-		s.end = dropWord(k.reply, s)
-	}
-	return s
 }
 
 // keepOpening excludes the short first clause of the reply from s: in "Yes, Bob Geldof
