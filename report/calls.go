@@ -67,46 +67,38 @@ type ledger struct {
 // add adds one call.
 func (l *ledger) add(c *deem.Call) {
 	l.sum.N++
-	switch {
-	case c.Reply == nil:
-		l.sum.Failed++
-		l.addAttempts(c.Attempts)
-	case c.Reply.Cached:
-		l.sum.Cached++
-		l.addModel(c)
-	default:
-		l.addAttempts(c.Reply.Attempts)
-		l.addModel(c)
-		r := c.Reply
-		l.sum.CostMicros += r.CostMicros
-		if r.Unpriced {
-			l.sum.Unpriced++
+	r, attempts := c.Reply, c.Attempts
+	if r != nil {
+		l.models[Model{Asked: c.Model, Reported: r.Model, Fingerprint: r.Fingerprint}]++
+		if r.Sent != "" || r.Dropped != "" {
+			l.wires[wired{c.Model, r.Sent, r.Dropped}]++
 		}
-		if r.Usage.Estimated {
-			l.sum.Estimated++
+		if r.Cached {
+			l.sum.Cached++
+			return
 		}
-		l.sum.InputTokens += int64(r.Usage.Input)
-		l.sum.OutputTokens += int64(r.Usage.Output)
-		l.sum.CachedInputTokens += int64(r.Usage.CachedInput)
-		l.sum.ReasoningTokens += int64(r.Usage.Reasoning)
-		if r.Batch == "" { // a batch does not report the time of each reply
-			l.latency.Add(float64(r.Latency))
-		}
+		attempts = r.Attempts
 	}
-}
-
-// addAttempts adds the attempts of one call, at least one.
-func (l *ledger) addAttempts(n int) {
-	n = max(n, 1)
-	l.sum.Attempts += n
-	l.sum.Retries += n - 1
-}
-
-// addModel counts the model that replied.
-func (l *ledger) addModel(c *deem.Call) {
-	l.models[Model{Asked: c.Model, Reported: c.Reply.Model, Fingerprint: c.Reply.Fingerprint}]++
-	if c.Reply.Sent != "" || c.Reply.Dropped != "" {
-		l.wires[wired{c.Model, c.Reply.Sent, c.Reply.Dropped}]++
+	attempts = max(attempts, 1)
+	l.sum.Attempts += attempts
+	l.sum.Retries += attempts - 1
+	if r == nil {
+		l.sum.Failed++
+		return
+	}
+	l.sum.CostMicros += r.CostMicros
+	if r.Unpriced {
+		l.sum.Unpriced++
+	}
+	if r.Usage.Estimated {
+		l.sum.Estimated++
+	}
+	l.sum.InputTokens += int64(r.Usage.Input)
+	l.sum.OutputTokens += int64(r.Usage.Output)
+	l.sum.CachedInputTokens += int64(r.Usage.CachedInput)
+	l.sum.ReasoningTokens += int64(r.Usage.Reasoning)
+	if r.Batch == "" { // a batch does not report the time of each reply
+		l.latency.Add(float64(r.Latency))
 	}
 }
 
