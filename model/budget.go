@@ -176,16 +176,6 @@ func (p *Purse) extend(need int64) error {
 	return nil
 }
 
-// settle replaces the reservation of a call by its cost.
-func (p *Purse) settle(h *hold) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.reserved -= h.reserved
-	p.spent += h.cost + h.unsettled
-	p.unsettled += h.unsettled
-	p.serve()
-}
-
 // exhausted returns the error for a call that cannot be paid for. The caller holds the
 // lock.
 func (p *Purse) exhausted(need int64) error {
@@ -261,7 +251,15 @@ func (b *budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 		return deem.Reply{}, err
 	}
 	h.reserved = h.worst
-	defer func() { h.purse.settle(h) }() // A panic in the wire must not keep the money.
+	defer func() { // A panic in the wire must not keep the money.
+		p := b.purse
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.reserved -= h.reserved
+		p.spent += h.cost + h.unsettled
+		p.unsettled += h.unsettled
+		p.serve()
+	}()
 	reply, err := b.inner.Complete(context.WithValue(ctx, holdKey{}, h), req)
 	if err != nil {
 		return deem.Reply{}, err

@@ -20,21 +20,6 @@ type Fleet interface {
 	End(estimate, used int)
 }
 
-// fleetBegin waits for the fleet. If the run ends meanwhile, no call is made.
-func (l *limiter) fleetBegin(ctx context.Context, estimate float64) error {
-	if l.fleet == nil {
-		return nil
-	}
-	if err := l.fleet.Begin(ctx, int(estimate)); err != nil {
-		return err
-	}
-	if err := over(ctx); err != nil {
-		l.fleet.End(int(estimate), 0)
-		return err
-	}
-	return nil
-}
-
 // A Bank lends money to a purse.
 type Bank interface {
 	// Draw lends at least need, and more if further calls at the given price are likely. It

@@ -162,8 +162,14 @@ func (l *limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	if err := over(ctx); err != nil {
 		return deem.Reply{}, err
 	}
-	if err := l.fleetBegin(ctx, estimate); err != nil {
-		return deem.Reply{}, err
+	if l.fleet != nil {
+		if err := l.fleet.Begin(ctx, int(estimate)); err != nil {
+			return deem.Reply{}, err
+		}
+		if err := over(ctx); err != nil { // The run ended meanwhile.
+			l.fleet.End(int(estimate), 0)
+			return deem.Reply{}, err
+		}
 	}
 	l.mu.Lock()
 	l.calling++
@@ -282,17 +288,14 @@ func (l *limiter) pause(d time.Duration) {
 	}
 	l.paused = until
 	if l.wake == nil {
-		l.wake = time.AfterFunc(d, l.resume)
+		l.wake = time.AfterFunc(d, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.admit()
+		})
 	} else {
 		l.wake.Reset(d)
 	}
-}
-
-// resume admits callers after a pause.
-func (l *limiter) resume() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.admit()
 }
 
 // spread waits until the rates allow a call and any pause that began meanwhile is over.
@@ -366,7 +369,15 @@ func (l *limiter) learn(p *place, err error) {
 	case err == nil:
 		l.refusedAlone, l.suspicion = 0, max(0, l.suspicion-forgotten)
 		l.level.succeed(p.cut, l.places >= int(l.level.limit))
-		l.probe(p)
+		switch {
+		case !l.pausing():
+		case p.probe: // It succeeded, which ends the pause.
+			l.paused = time.Time{}
+			l.wake.Stop()
+		case l.probes < maxProbes && !l.probeFree:
+			l.probes++
+			l.probeFree = true
+		}
 	}
 	// Other errors say nothing about the vendor's capacity.
 	l.admit()
@@ -381,20 +392,6 @@ func (l *limiter) backoff() time.Duration {
 	}
 	l.refusedAlone++
 	return min(maxBackoff, firstBackoff<<min(l.refusedAlone-1, 10))
-}
-
-// probe ends a pause if a probe succeeded, and allows a probe if another call succeeded.
-// The caller holds the lock.
-func (l *limiter) probe(p *place) {
-	switch {
-	case !l.pausing():
-	case p.probe:
-		l.paused = time.Time{}
-		l.wake.Stop()
-	case l.probes < maxProbes && !l.probeFree:
-		l.probes++
-		l.probeFree = true
-	}
 }
 
 // A sign is what an error says about the vendor's load.

@@ -135,14 +135,6 @@ func (b Base) To(path string) Target {
 	return Target{url: b.WithPath(b.url.Path + path).url}
 }
 
-// usualEnd returns a reminder of how the vendor's base URLs usually end, or "".
-func (b Base) usualEnd() string {
-	if b.usual == "" {
-		return ""
-	}
-	return ", which usually ends with " + b.usual
-}
-
 // basicAuth returns the header for the user and password of the base URL, or "".
 func (b Base) basicAuth() string {
 	if b.url.User == nil {

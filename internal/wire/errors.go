@@ -88,7 +88,10 @@ func (c *Client) StatusError(a Answer) error {
 // hint returns advice about an error that the user has to fix.
 func (c *Client) hint(t Trouble, cause Cause) string {
 	host, status := c.base.Host(), t.Status
-	nowhere := fmt.Sprintf("nothing at %s answers such calls; check the base URL%s", c.Endpoint(), c.base.usualEnd())
+	nowhere := fmt.Sprintf("nothing at %s answers such calls; check the base URL", c.Endpoint())
+	if c.base.usual != "" {
+		nowhere += ", which usually ends with " + c.base.usual
+	}
 	switch {
 	case cause == Quota || status == 402:
 		return fmt.Sprintf("the account at %s has no credit left; add some, or use another key", host)

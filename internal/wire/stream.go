@@ -72,9 +72,21 @@ func (c *Client) Lines(ctx context.Context, to Target) iter.Seq2[[]byte, error] 
 			yield(nil, err)
 			return
 		}
-		done, err := eachLine(watched{resp.Body, alarm}, alarm, func(line []byte) bool { return yield(c.secrets.clean(line), nil) })
-		if !done && err != nil {
-			yield(nil, c.transportError(ctx, callCtx, err))
+		lines := bufio.NewReaderSize(watched{resp.Body, alarm}, 64<<10)
+		for err == nil {
+			var line []byte
+			line, err = readLine(lines)
+			if line = bytes.TrimSpace(line); len(line) > 0 {
+				// Time that the caller takes does not count as a stall of the server.
+				alarm.timer.Stop()
+				if !yield(c.secrets.clean(line), nil) {
+					return
+				}
+				alarm.reset()
+			}
+		}
+		if !errors.Is(err, io.EOF) {
+			yield(nil, c.transportError(ctx, callCtx, fmt.Errorf("read answer: %w", err)))
 		}
 	}
 }
@@ -91,28 +103,6 @@ func Replies(batch string, lines iter.Seq2[[]byte, error], read func(line []byte
 			if !yield(r, err) || err != nil {
 				return
 			}
-		}
-	}
-}
-
-// eachLine passes the lines to do. It reports whether do stopped the loop.
-func eachLine(r io.Reader, a *alarm, do func([]byte) bool) (done bool, err error) {
-	lines := bufio.NewReaderSize(r, 64<<10)
-	for {
-		line, err := readLine(lines)
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			// Time that the caller takes does not count as a stall of the server.
-			a.timer.Stop()
-			if !do(line) {
-				return true, nil
-			}
-			a.reset()
-		}
-		if errors.Is(err, io.EOF) {
-			return false, nil
-		}
-		if err != nil {
-			return false, fmt.Errorf("read answer: %w", err)
 		}
 	}
 }

@@ -38,10 +38,6 @@ func newSender(o Options) (sender, *url.URL, error) {
 	if err != nil {
 		return sender{}, nil, err
 	}
-	authorities, err := readAuthorities(o.CAFile)
-	if err != nil {
-		return sender{}, nil, err
-	}
 	// It is for hundreds of concurrent calls to one host. The default transport keeps two
 	// idle connections per host and would dial for most calls.
 	t := &http.Transport{
@@ -59,8 +55,20 @@ func newSender(o Options) (sender, *url.URL, error) {
 	if proxy != nil {
 		t.Proxy = http.ProxyURL(proxy)
 	}
-	if authorities != nil {
-		t.TLSClientConfig = &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12}
+	if o.CAFile != "" {
+		text, err := os.ReadFile(o.CAFile)
+		if err != nil {
+			return sender{}, nil, deem.WithHint(fmt.Errorf("read authorities: %w", err), "name a PEM file with the certificate of the authority")
+		}
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			return sender{}, nil, fmt.Errorf("read the authorities of this machine: %w", err)
+		}
+		if !pool.AppendCertsFromPEM(text) {
+			return sender{}, nil, deem.WithHint(fmt.Errorf("read authorities: %s holds no certificate", o.CAFile),
+				"it must be a PEM file, with lines such as -----BEGIN CERTIFICATE-----")
+		}
+		t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
 	client := stayingClient(http.Client{Transport: t})
 	return sender{client: client, owned: true, trip: t}, proxy, nil
@@ -109,27 +117,6 @@ func parseProxy(text string) (*url.URL, error) {
 		return nil, deem.WithHint(fmt.Errorf("read proxy: %w", err), "write it as in http://proxy.example:3128")
 	}
 	return u, nil
-}
-
-// readAuthorities returns the system's certificate authorities and those of a PEM file; ""
-// gives nil, which means the system's.
-func readAuthorities(file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(file) //nolint:gosec // The user names it.
-	if err != nil {
-		return nil, deem.WithHint(fmt.Errorf("read authorities: %w", err), "name a PEM file with the certificate of the authority")
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		return nil, fmt.Errorf("read the authorities of this machine: %w", err)
-	}
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, deem.WithHint(fmt.Errorf("read authorities: %s holds no certificate", file),
-			"it must be a PEM file, with lines such as -----BEGIN CERTIFICATE-----")
-	}
-	return pool, nil
 }
 
 // A proxyError is the answer of a proxy that refused to connect.

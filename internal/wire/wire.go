@@ -103,6 +103,25 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Vendor, err)
 	}
+	h := http.Header{
+		"Content-Type": {"application/json"},
+		"Accept":       {"application/json"},
+		"User-Agent":   {"deem"},
+	}
+	if auth := o.Base.basicAuth(); auth != "" {
+		h.Set("Authorization", auth)
+	}
+	for name, value := range o.Fixed {
+		if value != "" {
+			h.Set(name, value)
+		}
+	}
+	if o.Key != "" {
+		h.Set(o.KeyHeader, o.KeyPrefix+o.Key)
+	}
+	for name, value := range o.Headers {
+		h.Set(name, value)
+	}
 	c := &Client{
 		vendor:      o.Vendor,
 		model:       o.Model,
@@ -112,7 +131,7 @@ func New(o Options) (*Client, error) {
 		authorize:   o.Authorize,
 		cause:       o.Cause,
 		typeIsCode:  o.TypeIsCode,
-		header:      header(o),
+		header:      h,
 		secrets:     newRedactor(o, proxy),
 		timeout:     o.Timeout,
 		maxReply:    o.MaxReply,
@@ -156,30 +175,6 @@ func checkHeaders(o Options) error {
 // bad reports whether s is not a valid header value.
 func bad(s string) bool {
 	return strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f })
-}
-
-// header returns the header sent with each call.
-func header(o Options) http.Header {
-	h := http.Header{
-		"Content-Type": {"application/json"},
-		"Accept":       {"application/json"},
-		"User-Agent":   {"deem"},
-	}
-	if auth := o.Base.basicAuth(); auth != "" {
-		h.Set("Authorization", auth)
-	}
-	for name, value := range o.Fixed {
-		if value != "" {
-			h.Set(name, value)
-		}
-	}
-	if o.Key != "" {
-		h.Set(o.KeyHeader, o.KeyPrefix+o.Key)
-	}
-	for name, value := range o.Headers {
-		h.Set(name, value)
-	}
-	return h
 }
 
 // Name returns the vendor and the name of the model, for example "openai:gpt-4o".
