@@ -102,11 +102,23 @@ func New(core *server.Server, o Options) (*Server, error) {
 	if core.ReadOnly {
 		o.Spool = ""
 	}
-	s := &Server{Server: core, options: o, spool: newSpool(o.Spool)}
-	var err error
-	if s.models, err = openModels(o); err != nil {
-		return nil, err
+	// Items wait before they are judged; calls wait in the models.
+	ms := &models{options: o, opened: map[string]deem.Model{}, limit: model.LimitOptions{Concurrency: cmp.Or(o.Concurrency, 8), RPM: o.RPM, TPM: o.TPM}}
+	if o.MaxTotal.Set {
+		ms.total = model.NewPurse(o.MaxTotal.Value)
 	}
+	for _, at := range o.Models { // Opened now, so that a missing key is not reported to the first client.
+		if slices.Contains(ms.names, at.Name) {
+			return nil, usage.Errorf("the model %s is named twice", at.Name)
+		}
+		wire, err := o.Env.Open(at)
+		if err != nil {
+			return nil, err
+		}
+		ms.names = append(ms.names, at.Name)
+		ms.opened[at.Name] = ms.limited(wire, at.Timeout)
+	}
+	s := &Server{Server: core, options: o, models: ms, spool: newSpool(o.Spool)}
 	s.jobs = &runJobs{
 		s: s, large: make(chan struct{}, cmp.Or(max(o.Runs, 0), defaultRuns)), small: make(chan struct{}, smallRuns),
 		shares: map[clientShare]chan struct{}{}, byRun: map[string]*runJob{}, byKey: map[string]*runJob{},

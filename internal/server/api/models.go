@@ -36,29 +36,6 @@ type models struct {
 	total  *model.Purse // shared by all runs; nil if there is no limit
 }
 
-// openModels opens the models of the server, so that a missing key is reported at startup
-// and not to the first client.
-func openModels(o Options) (*models, error) {
-	ms := &models{options: o, opened: map[string]deem.Model{}}
-	// Items wait before they are judged; calls wait here.
-	ms.limit = model.LimitOptions{Concurrency: cmp.Or(o.Concurrency, 8), RPM: o.RPM, TPM: o.TPM}
-	if o.MaxTotal.Set {
-		ms.total = model.NewPurse(o.MaxTotal.Value)
-	}
-	for _, at := range o.Models {
-		if slices.Contains(ms.names, at.Name) {
-			return nil, usage.Errorf("the model %s is named twice", at.Name)
-		}
-		wire, err := o.Env.Open(at)
-		if err != nil {
-			return nil, err
-		}
-		ms.names = append(ms.names, at.Name)
-		ms.opened[at.Name] = ms.limited(wire, at.Timeout)
-	}
-	return ms, nil
-}
-
 // limited wraps wire with the timeout, telemetry and limits that all runs share. The timeout
 // is that configured for the model, or 0.
 func (ms *models) limited(wire deem.Model, timeout time.Duration) deem.Model {

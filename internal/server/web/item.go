@@ -136,8 +136,32 @@ func (s *Server) itemPage(r *http.Request) (page, error) {
 	if v.Prev, err = v.neighbour(ctx, s.Store, true); err != nil {
 		return page{}, err
 	}
-	if err := s.addOtherVerdicts(ctx, &v); err != nil {
-		return page{}, err
+	// Other runs may have judged the same question with the same response, whatever the name
+	// of the dataset.
+	n := 0
+	for other, err := range s.Store.Runs(ctx) {
+		if err != nil {
+			return page{}, err
+		}
+		if other.ID == run.ID {
+			continue
+		}
+		if n++; n > maxOthers {
+			break
+		}
+		b := otherVerdict{Run: other, URL: itemURL(other.ID, v.Item.ID)}
+		for rec, err := range s.Store.Records(ctx, other.ID, store.Query{IDs: []string{v.Item.ID}}) {
+			if err != nil {
+				return page{}, err
+			}
+			if rec.Item.Hash() == v.Hash {
+				b.Trials = append(b.Trials, rec)
+			}
+		}
+		if len(b.Trials) > 0 {
+			v.OtherVerdicts = append(v.OtherVerdicts, b)
+			recs = append(recs, b.Trials...)
+		}
 	}
 	if v.Labels, err = s.labelsOf(ctx, store.LabelQuery{IDs: []string{v.Item.ID}}); err != nil {
 		return page{}, err
@@ -145,9 +169,6 @@ func (s *Server) itemPage(r *http.Request) (page, error) {
 	v.Labels = slices.DeleteFunc(v.Labels, func(l store.Label) bool { return l.Item != v.Hash })
 	for _, l := range v.Labels {
 		v.said(l.Score, l.Note)
-	}
-	for _, other := range v.OtherVerdicts {
-		recs = append(recs, other.Trials...)
 	}
 	for _, rec := range recs {
 		if rec.Verdict != nil {
@@ -252,36 +273,6 @@ func (v *itemView) neighbour(ctx context.Context, b store.Browser, backward bool
 		}
 	}
 	return "", nil
-}
-
-// addOtherVerdicts fills in the verdicts of other runs on the same item: the same question
-// with the same response, whatever the name of the dataset.
-func (s *Server) addOtherVerdicts(ctx context.Context, v *itemView) error {
-	n := 0
-	for run, err := range s.Store.Runs(ctx) {
-		if err != nil {
-			return err
-		}
-		if run.ID == v.Run.ID {
-			continue
-		}
-		if n++; n > maxOthers {
-			break
-		}
-		b := otherVerdict{Run: run, URL: itemURL(run.ID, v.Item.ID)}
-		for rec, err := range s.Store.Records(ctx, run.ID, store.Query{IDs: []string{v.Item.ID}}) {
-			if err != nil {
-				return err
-			}
-			if rec.Item.Hash() == v.Hash {
-				b.Trials = append(b.Trials, rec)
-			}
-		}
-		if len(b.Trials) > 0 {
-			v.OtherVerdicts = append(v.OtherVerdicts, b)
-		}
-	}
-	return nil
 }
 
 // rawText sends one full text of an item as a file.

@@ -82,7 +82,28 @@ func (s *Server) labelPage(r *http.Request, run store.Run) (page, error) {
 		if err != nil {
 			return page{}, err
 		}
-		v.count(lp)
+		v.Size, v.Total, v.Shared = len(lp.Items), lp.Total, min(planShared, len(lp.Items))
+		n := map[string]int{}
+		for at, by := range lp.by {
+			if len(by) > 0 {
+				v.All++
+			}
+			for name := range by {
+				n[name]++
+			}
+			if lp.disputed(at) {
+				v.Disputes++
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(n)) {
+			v.People = append(v.People, store.Count{Name: name, N: n[name]})
+			if name != v.Who {
+				v.Names = append(v.Names, name)
+			}
+		}
+		if v.Size < v.Total {
+			v.More = v.link("batch", strconv.Itoa(v.Batch+1))
+		}
 		if v.Who != "" {
 			err = s.addItem(r.Context(), &v, lp, q.Get("item"))
 		}
@@ -116,32 +137,6 @@ func (s *Server) readPlan(ctx context.Context, run store.Run, batch int) (labell
 		lp.by[at][l.Annotator] = l
 	}
 	return lp, err
-}
-
-// count fills in the progress of labelling.
-func (v *labelView) count(lp labelledPlan) {
-	v.Size, v.Total, v.Shared = len(lp.Items), lp.Total, min(planShared, len(lp.Items))
-	n := map[string]int{}
-	for at, by := range lp.by {
-		if len(by) > 0 {
-			v.All++
-		}
-		for name := range by {
-			n[name]++
-		}
-		if lp.disputed(at) {
-			v.Disputes++
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(n)) {
-		v.People = append(v.People, store.Count{Name: name, N: n[name]})
-		if name != v.Who {
-			v.Names = append(v.Names, name)
-		}
-	}
-	if v.Size < v.Total {
-		v.More = v.link("batch", strconv.Itoa(v.Batch+1))
-	}
 }
 
 // link returns the address of the page with further query parameters.

@@ -39,8 +39,7 @@ func (s *Server) cardPage(r *http.Request, run store.Run) (page, error) {
 		}
 		v := reportView{Run: run, Tabs: s.runTabs(run, "card")}
 		if card.Judged > 0 {
-			says := newTrust(card.FalseAccepts.Estimate, card.FalseRejects.Estimate, card.Judged, "probe")
-			v.Trust = &says
+			v.Trust = new(newTrust(card.FalseAccepts.Estimate, card.FalseRejects.Estimate, card.Judged, "probe"))
 		}
 		d := reports.ProbeDocument(card)
 		made := d.Sections[0]
