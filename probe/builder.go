@@ -20,7 +20,38 @@ func NewCard(h Head, records iter.Seq2[deem.Record, error]) (Card, error) {
 		if err != nil {
 			return Card{}, err
 		}
-		b.add(rec)
+		p, ok := of(rec.Item)
+		if !ok {
+			b.foreign++
+			continue
+		}
+		s := b.seen[p.ID]
+		if s == nil {
+			s = &seen{of: p.Of, words: len(strings.Fields(p.Response))}
+			s.Mistake = Mistake{ID: p.ID, Kind: p.Kind, Want: p.Want, Variant: p.Variant}
+			b.seen[p.ID] = s
+		}
+		yes := rec.Verdict != nil && rec.Verdict.Yes()
+		if rec.Verdict != nil {
+			s.trials++
+			if yes {
+				s.yes++
+			}
+		}
+		if rec.Trial != 0 || s.first {
+			continue
+		}
+		s.first, s.judged, s.accepted = true, rec.Verdict != nil, yes
+		if rec.Failure != nil {
+			b.failures[rec.Failure.Kind]++
+		} else {
+			flip, compared := rec.Verdict.Aspects[aspectFlip]
+			s.compared, s.flipped, s.firstWon = compared, flip > 0, rec.Verdict.Aspects[aspectFirst] > 0.5
+		}
+		if s.wrong() {
+			s.Question, s.Reference, s.Response = clip(p.Question), clip(firstReference(p.Item)), clip(p.Response)
+			s.Label, s.Reason = rec.Verdict.Label, clip(rec.Verdict.Reason)
+		}
 	}
 	return b.card(h), nil
 }
@@ -43,41 +74,6 @@ type seen struct {
 	yes, trials int  // over all trials with a verdict
 
 	compared, flipped, firstWon bool // for a judge that compares two responses
-}
-
-func (b *builder) add(rec deem.Record) {
-	p, ok := of(rec.Item)
-	if !ok {
-		b.foreign++
-		return
-	}
-	s := b.seen[p.ID]
-	if s == nil {
-		s = &seen{of: p.Of, words: len(strings.Fields(p.Response))}
-		s.Mistake = Mistake{ID: p.ID, Kind: p.Kind, Want: p.Want, Variant: p.Variant}
-		b.seen[p.ID] = s
-	}
-	yes := rec.Verdict != nil && rec.Verdict.Yes()
-	if rec.Verdict != nil {
-		s.trials++
-		if yes {
-			s.yes++
-		}
-	}
-	if rec.Trial != 0 || s.first {
-		return
-	}
-	s.first, s.judged, s.accepted = true, rec.Verdict != nil, yes
-	if rec.Failure != nil {
-		b.failures[rec.Failure.Kind]++
-	} else {
-		flip, compared := rec.Verdict.Aspects[aspectFlip]
-		s.compared, s.flipped, s.firstWon = compared, flip > 0, rec.Verdict.Aspects[aspectFirst] > 0.5
-	}
-	if s.wrong() {
-		s.Question, s.Reference, s.Response = clip(p.Question), clip(firstReference(p.Item)), clip(p.Response)
-		s.Label, s.Reason = rec.Verdict.Label, clip(rec.Verdict.Reason)
-	}
 }
 
 // wrong reports whether the judge made an error in its first trial.
