@@ -35,7 +35,14 @@ type Builder struct {
 
 	records int
 
-	sums
+	// The totals over items with all their trials.
+	main       *tally
+	categories map[string]*tally
+	aspects    map[string]*aspect
+	noise      repeatSums
+	inClusters int
+	badAspects int
+
 	items    gather
 	single   gather         // of one trial
 	trials   map[int]*tally // by trial, if there are several
@@ -52,30 +59,6 @@ type Builder struct {
 	looks     *looks // nil without a stopping rule
 
 	badScores, badWeights, bothSet int
-}
-
-// sums are the totals over items with all their trials.
-type sums struct {
-	main       *tally
-	categories map[string]*tally
-	aspects    map[string]*aspect
-	noise      repeatSums
-	inClusters int
-	badAspects int
-}
-
-// clone returns a deep copy.
-func (s *sums) clone() sums {
-	out := *s
-	out.main, out.noise = s.main.clone(), *s.noise.clone()
-	out.categories, out.aspects = map[string]*tally{}, map[string]*aspect{}
-	for name, t := range s.categories {
-		out.categories[name] = t.clone()
-	}
-	for name, a := range s.aspects {
-		out.aspects[name] = new(*a)
-	}
-	return out
 }
 
 // A named counts items and stores the ids of those with the smallest positions. The position
@@ -162,16 +145,18 @@ func New(h Head) *Builder {
 	// Reports are compared byte by byte between machines in different time zones.
 	h.Started, h.Ended = h.Started.UTC(), h.Ended.UTC()
 	b := &Builder{
-		Head:     h,
-		sums:     sums{main: &tally{}, categories: map[string]*tally{}, aspects: map[string]*aspect{}},
-		items:    gather{want: h.Trials},
-		trials:   map[int]*tally{},
-		readings: map[string]*reread{},
-		failures: map[deem.Kind]*named{},
-		labels:   map[string]int{},
-		judges:   map[string]int{},
-		calls:    ledger{models: map[Model]int{}, wires: map[wired]int{}},
-		ranked:   doc.NewRetrieval(),
+		Head:       h,
+		main:       &tally{},
+		categories: map[string]*tally{},
+		aspects:    map[string]*aspect{},
+		items:      gather{want: h.Trials},
+		trials:     map[int]*tally{},
+		readings:   map[string]*reread{},
+		failures:   map[deem.Kind]*named{},
+		labels:     map[string]int{},
+		judges:     map[string]int{},
+		calls:      ledger{models: map[Model]int{}, wires: map[wired]int{}},
+		ranked:     doc.NewRetrieval(),
 	}
 	if h.Until != nil {
 		b.looks = newLooks(*h.Until)
@@ -268,7 +253,14 @@ func (b *Builder) settled() *Builder {
 		return b
 	}
 	out := *b
-	out.sums = b.sums.clone()
+	out.main, out.noise = b.main.clone(), *b.noise.clone()
+	out.categories, out.aspects = map[string]*tally{}, map[string]*aspect{}
+	for name, t := range b.categories {
+		out.categories[name] = t.clone()
+	}
+	for name, a := range b.aspects {
+		out.aspects[name] = new(*a)
+	}
 	for _, it := range b.items.pending {
 		out.addItem(it)
 	}
