@@ -93,7 +93,29 @@ func (m *Metrics) Add(rec deem.Record) {
 	if final, ok := v.Aspects["final_score"]; ok {
 		m.f1.Score(rec.Item.Cluster, final)
 	}
-	m.count(rec)
+	if len(v.Parts) == 0 {
+		return
+	}
+	// The score if half points were truncated as upstream does, for nine abilities or for
+	// all.
+	kept, cut := 0.0, 0.0
+	for _, p := range v.Parts {
+		kept += *p.Score
+		cut += math.Trunc(*p.Score)
+		switch *p.Score {
+		case 0, 0.5, 1:
+			m.counted["nuggets scored "+text.Float(*p.Score)]++
+		default:
+			m.counted["nuggets scored otherwise"]++
+		}
+	}
+	n := float64(len(v.Parts))
+	m.counted["questions"]++
+	m.counted["cut"] += cut / n
+	if rec.Item.Category == EventOrdering {
+		cut = kept
+	}
+	m.counted["cut but for event ordering"] += cut / n
 }
 
 // countOwn adds the score that the program of a vendor gives: a rubric item whose reply it
@@ -110,33 +132,6 @@ func (m *Metrics) countOwn(rec deem.Record) {
 	if v, can, err := judge.Again(p, rec); can && err == nil {
 		m.own.Score(rec.Item.Cluster, v.Score)
 	}
-}
-
-// count adds the nuggets of a record, and its score if half points were truncated as
-// upstream does, for nine abilities or for all.
-func (m *Metrics) count(rec deem.Record) {
-	parts := rec.Verdict.Parts
-	if len(parts) == 0 {
-		return
-	}
-	kept, cut := 0.0, 0.0
-	for _, p := range parts {
-		kept += *p.Score
-		cut += math.Trunc(*p.Score)
-		switch *p.Score {
-		case 0, 0.5, 1:
-			m.counted["nuggets scored "+text.Float(*p.Score)]++
-		default:
-			m.counted["nuggets scored otherwise"]++
-		}
-	}
-	n := float64(len(parts))
-	m.counted["questions"]++
-	m.counted["cut"] += cut / n
-	if rec.Item.Category == EventOrdering {
-		cut = kept
-	}
-	m.counted["cut but for event ordering"] += cut / n
 }
 
 // A Line is one line of the table.

@@ -1,6 +1,7 @@
 package halumem
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"unicode"
@@ -232,31 +233,23 @@ func retrieval(question, context string, evidence []string) string {
 	inContext, inQuestion := wordsOf(context), wordsOf(question)
 	held := 0
 	for _, line := range evidence {
-		if holds(inContext, inQuestion, line) {
+		words := wordsOf(line)
+		telling := maps.Clone(words)
+		maps.DeleteFunc(telling, func(w string, _ bool) bool { return inQuestion[w] })
+		if len(telling) == 0 {
+			telling = words
+		}
+		found := 0
+		for w := range telling {
+			if inContext[w] {
+				found++
+			}
+		}
+		if 2*found >= len(telling) {
 			held++
 		}
 	}
 	return strconv.Itoa(held) + "/" + strconv.Itoa(len(evidence))
-}
-
-func holds(inContext, inQuestion map[string]bool, line string) bool {
-	words := wordsOf(line)
-	telling := map[string]bool{}
-	for w := range words {
-		if !inQuestion[w] {
-			telling[w] = true
-		}
-	}
-	if len(telling) == 0 {
-		telling = words
-	}
-	found := 0
-	for w := range telling {
-		if inContext[w] {
-			found++
-		}
-	}
-	return 2*found >= len(telling)
 }
 
 // wordsOf returns the words that can distinguish memories: those with at least four

@@ -36,7 +36,17 @@ func (m *Metrics) Text(w io.Writer) error {
 	groups(&b, "memory type", s.MemoryTypes)
 	groups(&b, "question type", s.QuestionType)
 	groups(&b, "difficulty", s.Difficulty)
-	attributionText(&b, s.Attribution)
+	if s.Attribution.Wrong > 0 {
+		fmt.Fprintf(&b, "\nwhere %s went wrong\n", words.Count(s.Attribution.Wrong, "wrong answer"))
+	}
+	for _, l := range s.Attribution.Losses {
+		if l.N > 0 {
+			fmt.Fprintf(&b, "%-17s  %d\n", l.Where, l.N)
+		}
+		for _, id := range l.Items {
+			fmt.Fprintf(&b, "    %s\n", words.Clean(id))
+		}
+	}
 	if s.Times.AddDialogue != nil {
 		fmt.Fprintf(&b, "\nadding dialogues took %.2f minutes", *s.Times.AddDialogue)
 	}
@@ -46,7 +56,17 @@ func (m *Metrics) Text(w io.Writer) error {
 	if s.Times.AddDialogue != nil || s.Times.Search != nil {
 		b.WriteByte('\n')
 	}
-	failuresText(&b, s.Failures)
+	for _, stage := range slices.Sorted(maps.Keys(s.Failures)) {
+		fmt.Fprintf(&b, "\nunjudged in %s:", words.Clean(stage))
+		for _, kind := range deem.Kinds() {
+			if n := s.Failures[stage][kind]; n > 0 {
+				fmt.Fprintf(&b, " %d %s", n, kind)
+			}
+		}
+	}
+	if len(s.Failures) > 0 {
+		b.WriteByte('\n')
+	}
 	b.WriteByte('\n')
 	for _, note := range s.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
@@ -112,35 +132,3 @@ func valid(f Figure) string {
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
-
-// attributionText writes where wrong answers went wrong.
-func attributionText(b *strings.Builder, a Attribution) {
-	if a.Wrong == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\nwhere %s went wrong\n", words.Count(a.Wrong, "wrong answer"))
-	for _, l := range a.Losses {
-		if l.N == 0 {
-			continue
-		}
-		fmt.Fprintf(b, "%-17s  %d\n", l.Where, l.N)
-		for _, id := range l.Items {
-			fmt.Fprintf(b, "    %s\n", words.Clean(id))
-		}
-	}
-}
-
-// failuresText writes the unjudged items by stage and kind.
-func failuresText(b *strings.Builder, failures map[string]map[deem.Kind]int) {
-	for _, stage := range slices.Sorted(maps.Keys(failures)) {
-		fmt.Fprintf(b, "\nunjudged in %s:", words.Clean(stage))
-		for _, kind := range deem.Kinds() {
-			if n := failures[stage][kind]; n > 0 {
-				fmt.Fprintf(b, " %d %s", n, kind)
-			}
-		}
-	}
-	if len(failures) > 0 {
-		b.WriteByte('\n')
-	}
-}

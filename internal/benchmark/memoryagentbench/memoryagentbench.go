@@ -14,6 +14,7 @@ package memoryagentbench
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"deem"
@@ -115,13 +116,9 @@ func score(it deem.Item, reading string) (deem.Verdict, error) {
 
 // recall returns the share of wanted that was found.
 func recall(found, wanted []string) float64 {
-	in := map[string]bool{}
-	for _, name := range found {
-		in[name] = true
-	}
 	n := 0
 	for _, name := range wanted {
-		if in[name] {
+		if slices.Contains(found, name) {
 			n++
 		}
 	}
