@@ -224,7 +224,18 @@ func parsePrices(file string, data []byte) (Prices, error) {
 		if e.Model == "" {
 			return Prices{}, problemAt(file, data, 0, fmt.Sprintf("entry %d names no model", i+1))
 		}
-		if says := e.problem(seen[e.Model]); says != "" {
+		says := ""
+		switch {
+		case !strings.Contains(e.Model, ":"):
+			says = fmt.Sprintf("model %q lacks its vendor, as in \"openai:%s\"", e.Model, e.Model)
+		case seen[e.Model]:
+			says = fmt.Sprintf("model %q has two prices", e.Model)
+		case e.Batch > 1_000_000:
+			says = fmt.Sprintf("model %q has a batch share above 1", e.Model)
+		case e.Window < 0:
+			says = fmt.Sprintf("model %q has a window of %d tokens", e.Model, e.Window)
+		}
+		if says != "" {
 			quoted, err := json.Marshal(e.Model)
 			if err != nil {
 				panic(err) // a string can always be encoded
@@ -235,21 +246,6 @@ func parsePrices(file string, data []byte) (Prices, error) {
 		seen[e.Model] = true
 	}
 	return p, nil
-}
-
-// problem returns what is wrong with an entry that names a model, or "".
-func (p Price) problem(again bool) string {
-	switch {
-	case !strings.Contains(p.Model, ":"):
-		return fmt.Sprintf("model %q lacks its vendor, as in \"openai:%s\"", p.Model, p.Model)
-	case again:
-		return fmt.Sprintf("model %q has two prices", p.Model)
-	case p.Batch > 1_000_000:
-		return fmt.Sprintf("model %q has a batch share above 1", p.Model)
-	case p.Window < 0:
-		return fmt.Sprintf("model %q has a window of %d tokens", p.Model, p.Window)
-	}
-	return ""
 }
 
 // problemAt returns a problem at the line of the given byte offset. A negative offset means

@@ -143,19 +143,3 @@ func (b Base) basicAuth() string {
 	password, _ := b.url.User.Password()
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(b.url.User.Username()+":"+password))
 }
-
-// secrets returns the secrets in the base URL: the password, plain and as it is sent, and
-// the values of the query.
-func (b Base) secrets() []string {
-	var secrets []string
-	if b.url.User != nil {
-		password, _ := b.url.User.Password()
-		secrets = append(secrets, password, strings.TrimPrefix(b.basicAuth(), "Basic "))
-	}
-	for name, values := range b.url.Query() {
-		if name != "api-version" {
-			secrets = append(secrets, values...)
-		}
-	}
-	return secrets
-}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -33,11 +34,15 @@ const (
 	Busy                  // the server has no capacity at the moment: transient
 )
 
-// class returns how an error is handled. The order matters: an exhausted quota comes as a
-// 429, which is otherwise transient, and a prompt that is too long as a 500.
-func class(status int, cause Cause) *deem.ModelError {
-	me := &deem.ModelError{Kind: deem.Provider, Status: status}
-	switch {
+// StatusError returns a [*deem.ModelError] for an unsuccessful answer. Its status may be
+// 200, as routers pass on the errors of upstream servers.
+func (c *Client) StatusError(a Answer) error {
+	t := c.Trouble(a)
+	cause := c.cause(t)
+	me := &deem.ModelError{Kind: deem.Provider, Status: t.Status, Code: t.Code}
+	// The order matters: an exhausted quota comes as a 429, which is otherwise transient,
+	// and a prompt that is too long as a 500.
+	switch status := t.Status; {
 	case cause == Quota, cause == BadKey, cause == NoModel, cause == NoCall, cause == Setting:
 		me.Fatal = true
 	case cause == Filtered:
@@ -50,19 +55,9 @@ func class(status int, cause Cause) *deem.ModelError {
 	case slices.Contains([]int{401, 402, 403, 404, 405, 407, 410, 415}, status), status < 400:
 		me.Fatal = true
 	}
-	if status == 408 || status == 504 {
+	if t.Status == 408 || t.Status == 504 {
 		me.Kind = deem.Timeout
 	}
-	return me
-}
-
-// StatusError returns a [*deem.ModelError] for an unsuccessful answer. Its status may be
-// 200, as routers pass on the errors of upstream servers.
-func (c *Client) StatusError(a Answer) error {
-	t := c.Trouble(a)
-	cause := c.cause(t)
-	me := class(t.Status, cause)
-	me.Code = t.Code
 	if c.typeIsCode && t.Type != "" {
 		me.Code = t.Type
 	} else if t.State != "" && t.Code == fmt.Sprint(t.Status) {
@@ -73,10 +68,7 @@ func (c *Client) StatusError(a Answer) error {
 		me.Unsupported = me.Param != "" && t.unsupported()
 	}
 	if me.Passing {
-		me.RetryAfter = RetryAfter(a.Header, time.Now())
-		if me.RetryAfter == 0 {
-			me.RetryAfter = t.RetryAfter
-		}
+		me.RetryAfter = cmp.Or(RetryAfter(a.Header, time.Now()), t.RetryAfter)
 	}
 	me.Err = errors.New(c.secrets.redact(Explain(t.Message, t.Status)))
 	if me.Fatal {

@@ -36,7 +36,16 @@ var secretName = regexp.MustCompile(`(?i)auth|key|token|secret|cookie|password|c
 // newRedactor returns a redactor for all secrets in the options: the key, the values of the
 // headers, the passwords of the base URL and the proxy, and the query of the base URL.
 func newRedactor(o Options, proxy *url.URL) redactor {
-	secrets := append([]string{o.Key}, o.Base.secrets()...)
+	secrets := []string{o.Key}
+	if user := o.Base.url.User; user != nil { // The password, plain and as it is sent.
+		password, _ := user.Password()
+		secrets = append(secrets, password, strings.TrimPrefix(o.Base.basicAuth(), "Basic "))
+	}
+	for name, values := range o.Base.Query() {
+		if name != "api-version" {
+			secrets = append(secrets, values...)
+		}
+	}
 	if proxy != nil && proxy.User != nil {
 		password, _ := proxy.User.Password()
 		secrets = append(secrets, password)
