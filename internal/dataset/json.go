@@ -393,33 +393,27 @@ func unquote(quoted []byte) string {
 		out.Write(body[:i])
 		body = body[i:]
 		size := 2
-		if c := body[1]; c == 'u' {
+		switch c := body[1]; c {
+		case 'b':
+			out.WriteByte('\b')
+		case 'f':
+			out.WriteByte('\f')
+		case 'n':
+			out.WriteByte('\n')
+		case 'r':
+			out.WriteByte('\r')
+		case 't':
+			out.WriteByte('\t')
+		case 'u':
 			var r rune
 			r, size = escapedRune(body)
 			out.WriteRune(r)
-		} else {
-			out.WriteByte(unescape(c))
+		default:
+			out.WriteByte(c)
 		}
 		body = body[size:]
 		i = bytes.IndexByte(body, '\\')
 	}
 	out.Write(body)
 	return out.String()
-}
-
-// unescape returns the character for a backslash followed by c.
-func unescape(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c
 }
