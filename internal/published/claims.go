@@ -210,7 +210,13 @@ func (f *claimFinder) category(name string) (string, bool) {
 // leaf adds a number if its name is known.
 func (f *claimFinder) leaf(path, plain string, v node, category string) {
 	m := measure{category: category}
-	switch name, mean := meanOf(plain); {
+	name, mean := plain, false
+	for _, prefix := range []string{"avg", "mean", "average"} {
+		if rest, ok := strings.CutPrefix(plain, prefix); ok {
+			name, mean = rest, true
+		}
+	}
+	switch {
 	case claimNames[plain] != "":
 		m.stat = claimNames[plain]
 	case plain == "mean" && category != "":
@@ -226,16 +232,6 @@ func (f *claimFinder) leaf(path, plain string, v node, category string) {
 		return
 	}
 	f.add(path, v, m)
-}
-
-// meanOf removes avg_ or mean_ from a name.
-func meanOf(plain string) (string, bool) {
-	for _, prefix := range []string{"avg", "mean", "average"} {
-		if name, ok := strings.CutPrefix(plain, prefix); ok {
-			return name, true
-		}
-	}
-	return plain, false
 }
 
 // aspect returns the number of the rows that a name refers to: avg_bleu1 is the mean of

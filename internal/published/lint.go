@@ -50,7 +50,21 @@ func (s *Set) lint() {
 	s.lintIdentical()
 	s.lintAlternatives()
 	checks := s.Check(s.Claims)
-	s.lintUnjudged(checks)
+	var asWrongs []string // the numbers that count rows without a verdict as wrong
+	for _, c := range checks {
+		if c.Agrees && (c.How == asWrong || c.How == eachAsWrong) {
+			asWrongs = append(asWrongs, c.Name+" "+c.Text)
+		}
+	}
+	if len(asWrongs) > 0 {
+		n := 0
+		for _, rec := range s.records {
+			if rec.Failure != nil {
+				n++
+			}
+		}
+		s.find(FoundUnjudged, "%s without a verdict, which these numbers of the file count as wrong: %s", words.Count(n, "row"), listed(asWrongs))
+	}
 	for _, c := range checks {
 		if c.Agrees {
 			continue
@@ -295,26 +309,6 @@ func (s *Set) lintRerun(what string, again func(position int) bool) {
 	}
 	s.find(FoundRerun, "%s: all %d wrong rows and all %d without a verdict are among them, and all %d others are right. That is the pattern of running exactly the failures again, and not a proof of it; without what that turned, %d of %d are right, %.2f%%",
 		what, wrong, unjudged, outside, right, len(s.items), 100*float64(right)/float64(len(s.items)))
-}
-
-// lintUnjudged reports which numbers of the file count rows without a verdict as wrong.
-func (s *Set) lintUnjudged(checks []Check) {
-	var names []string
-	for _, c := range checks {
-		if c.Agrees && (c.How == asWrong || c.How == eachAsWrong) {
-			names = append(names, c.Name+" "+c.Text)
-		}
-	}
-	if len(names) == 0 {
-		return
-	}
-	n := 0
-	for _, rec := range s.records {
-		if rec.Failure != nil {
-			n++
-		}
-	}
-	s.find(FoundUnjudged, "%s without a verdict, which these numbers of the file count as wrong: %s", words.Count(n, "row"), listed(names))
 }
 
 // percentage matches a percentage in prose.

@@ -88,34 +88,29 @@ func parseValue(dec *json.Decoder, depth int) (node, error) {
 		if depth == deepest {
 			return node{}, fmt.Errorf("values are nested more than %d deep", deepest)
 		}
-		return parseMembers(dec, t, depth)
-	}
-	return node{}, nil
-}
-
-// parseMembers parses the members of a list or an object.
-func parseMembers(dec *json.Decoder, open json.Delim, depth int) (node, error) {
-	n := node{kind: list}
-	if open == '{' {
-		n.kind = object
-	}
-	for dec.More() {
-		if n.kind == object {
-			key, err := dec.Token()
+		n := node{kind: list}
+		if t == '{' {
+			n.kind = object
+		}
+		for dec.More() {
+			if n.kind == object {
+				key, err := dec.Token()
+				if err != nil {
+					return node{}, err
+				}
+				name, _ := key.(string) // the decoder accepts nothing else there
+				n.keys = append(n.keys, name)
+			}
+			v, err := parseValue(dec, depth+1)
 			if err != nil {
 				return node{}, err
 			}
-			name, _ := key.(string) // the decoder accepts nothing else there
-			n.keys = append(n.keys, name)
+			n.vals = append(n.vals, v)
 		}
-		v, err := parseValue(dec, depth+1)
-		if err != nil {
-			return node{}, err
-		}
-		n.vals = append(n.vals, v)
+		_, err := dec.Token()
+		return n, err
 	}
-	_, err := dec.Token()
-	return n, err
+	return node{}, nil
 }
 
 // fromRow makes an object from a row. The cells of a table are strings, and an empty cell

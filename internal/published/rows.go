@@ -284,19 +284,10 @@ func (b *builder) addDetails(rec *deem.Record, r row, vote node) {
 	if reason.kind == str && reason.text != "" {
 		rec.Verdict.Reason = reason.text
 	}
-	if rec.Trial == 0 {
-		rec.Verdict.Aspects = b.numbers(r)
+	if rec.Trial > 0 {
+		return
 	}
-}
-
-// recordedCall returns a call that was made and paid for elsewhere.
-func recordedCall(reply string) deem.Call {
-	return deem.Call{Reply: &deem.Reply{Text: reply, Stop: deem.StopEnd, Cached: true}}
-}
-
-// numbers returns the results of formulas for the response, by name.
-func (b *builder) numbers(r row) map[string]float64 {
-	found := map[string]float64{}
+	found := map[string]float64{} // the results of formulas for the response, by name
 	for _, o := range []node{r.node, r.member("metrics"), r.member("evaluation")} {
 		for i, key := range o.keys {
 			v := o.vals[i]
@@ -311,10 +302,14 @@ func (b *builder) numbers(r row) map[string]float64 {
 			}
 		}
 	}
-	if len(found) == 0 {
-		return nil
+	if len(found) > 0 {
+		rec.Verdict.Aspects = found
 	}
-	return found
+}
+
+// recordedCall returns a call that was made and paid for elsewhere.
+func recordedCall(reply string) deem.Call {
+	return deem.Call{Reply: &deem.Reply{Text: reply, Stop: deem.StopEnd, Cached: true}}
 }
 
 // describe describes how the rows were read.

@@ -273,7 +273,13 @@ func (w *walker) look(r row, depth int) {
 	case w.isRow(r.node):
 		w.rows = append(w.rows, r)
 	case r.kind == object:
-		for _, f := range named(fieldsOf([]row{{node: node{kind: object, keys: r.keys, vals: scalars(r.vals)}}}), partCluster) {
+		scalars := node{kind: object, keys: r.keys, vals: make([]node, len(r.vals))}
+		for i, v := range r.vals {
+			if v.isScalar() {
+				scalars.vals[i] = v
+			}
+		}
+		for _, f := range named(fieldsOf([]row{{node: scalars}}), partCluster) {
 			if !f.example.blank() {
 				r.conversation = f.example.str()
 				break
@@ -299,15 +305,4 @@ func (w *walker) look(r row, depth int) {
 			}
 		}
 	}
-}
-
-// scalars returns the values that are a text, a number or a boolean.
-func scalars(vals []node) []node {
-	list := make([]node, len(vals))
-	for i, v := range vals {
-		if v.isScalar() {
-			list[i] = v
-		}
-	}
-	return list
 }

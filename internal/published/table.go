@@ -73,8 +73,16 @@ func (r *Report) Text(w io.Writer) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "system\tcolumn\tprinted\tquestions\tright\t95% interval")
 	for _, n := range r.Numbers {
+		right := spell(n.Lo, n.Hi)
+		switch n.Runs {
+		case 0:
+			right = "none"
+		case 1:
+		default:
+			right += fmt.Sprintf(" in %d runs", n.Runs)
+		}
 		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%.1f%% to %.1f%%\n", words.Printable(n.System), words.Printable(n.Column), words.Printable(n.Printed),
-			words.Comma(int(n.Size)), n.right(), 100*n.Interval.Lo, 100*n.Interval.Hi)
+			words.Comma(int(n.Size)), right, 100*n.Interval.Lo, 100*n.Interval.Hi)
 	}
 	if err := tab.Flush(); err != nil {
 		return err
@@ -97,15 +105,4 @@ func (r *Report) Text(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", verdict)
 	return err
-}
-
-// right formats the number of answers that can be right.
-func (n Number) right() string {
-	switch n.Runs {
-	case 0:
-		return "none"
-	case 1:
-		return spell(n.Lo, n.Hi)
-	}
-	return fmt.Sprintf("%s in %d runs", spell(n.Lo, n.Hi), n.Runs)
 }
