@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -49,46 +50,40 @@ func (s *Set) readPreferences(_ context.Context, src Source, c *content) error {
 		judges = []string{src.Pick}
 	}
 	for _, p := range pieces {
-		s.preference(p.node, judges)
+		position := len(s.items)
+		question := p.member("instruction").str()
+		if input := p.member("input").str(); input != "" {
+			question += "\n\n" + input
+		}
+		s.items = append(s.items, deem.Item{
+			ID:       cmp.Or(p.member("idx").str(), fmt.Sprintf("q%d", position)),
+			Question: question,
+			Response: p.member("response1").str(),
+			Category: p.member("motivation_app").str(),
+			Fields:   map[string]string{otherField: p.member("response2").str()},
+		})
+		for trial, judge := range judges {
+			rec := deem.Record{Position: position, Trial: trial}
+			switch v := p.member(judge); strings.ToLower(strings.TrimSpace(v.str())) {
+			case "1":
+				rec.Verdict = &deem.Verdict{Label: "A", Score: 1}
+			case "2":
+				rec.Verdict = &deem.Verdict{Label: "B"}
+			case "0", "tie":
+				rec.Verdict = &deem.Verdict{Label: "tie", Score: 0.5}
+			case "":
+				rec.Failure = deem.Failf(deem.Empty, "the file has no preference of %s here", judge)
+			default:
+				rec.Failure = deem.Failf(deem.Unparseable, "the file says %s, which is not 1, 2 or a tie", clip(v.str()))
+			}
+			s.records = append(s.records, rec)
+		}
 	}
 	s.Columns = []string{"question=instruction and input", "response=response1", "label=" + strings.Join(judges, " and ")}
 	s.Rule = "the score is the preference for response1: 1 counts 1, 2 counts 0, and a tie (0) one half"
 	s.identity = map[string]string{"column": strings.Join(judges, ","), "right": "response1"}
 	s.noteAnnotators(judges)
 	return nil
-}
-
-// preference makes an item from a row, and a record from the preference of each judge.
-func (s *Set) preference(n node, judges []string) {
-	position := len(s.items)
-	id := n.member("idx").str()
-	if id == "" {
-		id = fmt.Sprintf("q%d", position)
-	}
-	question := n.member("instruction").str()
-	if input := n.member("input").str(); input != "" {
-		question += "\n\n" + input
-	}
-	s.items = append(s.items, deem.Item{
-		ID: id, Question: question, Response: n.member("response1").str(), Category: n.member("motivation_app").str(),
-		Fields: map[string]string{otherField: n.member("response2").str()},
-	})
-	for trial, judge := range judges {
-		rec := deem.Record{Position: position, Trial: trial}
-		switch v := n.member(judge); strings.ToLower(strings.TrimSpace(v.str())) {
-		case "1":
-			rec.Verdict = &deem.Verdict{Label: "A", Score: 1}
-		case "2":
-			rec.Verdict = &deem.Verdict{Label: "B"}
-		case "0", "tie":
-			rec.Verdict = &deem.Verdict{Label: "tie", Score: 0.5}
-		case "":
-			rec.Failure = deem.Failf(deem.Empty, "the file has no preference of %s here", judge)
-		default:
-			rec.Failure = deem.Failf(deem.Unparseable, "the file says %s, which is not 1, 2 or a tie", clip(v.str()))
-		}
-		s.records = append(s.records, rec)
-	}
 }
 
 // noteAnnotators reports how often each pair of judges agrees, among three choices.
