@@ -14,7 +14,6 @@ import (
 
 	"deem"
 	"deem/bundle"
-	"deem/internal/dataset"
 	"deem/judge"
 	"deem/judge/match"
 	"deem/model/fake"
@@ -63,7 +62,7 @@ func run(t testing.TB, list []deem.Item, j deem.Judge, trials int) judged {
 	slices.SortFunc(recs, func(a, b deem.Record) int {
 		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.Trial, b.Trial))
 	})
-	hash, err := dataset.HashItems(seq(list))
+	hash, err := deem.DatasetHash(seq(list))
 	if err != nil {
 		t.Fatal(err)
 	}

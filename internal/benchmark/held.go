@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"deem"
-	"deem/internal/dataset"
 )
 
 // Held is a set of items in memory, for benchmarks that join several files and so must read
@@ -23,7 +22,7 @@ type Held struct {
 func Hold(items []deem.Item, names, notes []string) (Held, error) {
 	h := Held{items: items, names: names, notes: notes}
 	var err error
-	h.hash, err = dataset.HashItems(h.Items())
+	h.hash, err = deem.DatasetHash(h.Items())
 	return h, err
 }
 

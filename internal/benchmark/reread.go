@@ -51,7 +51,7 @@ func (r *Reader) Close() error { return r.files.Close() }
 func (r *Reader) Settle(items iter.Seq2[deem.Item, error], read func(context.Context) iter.Seq2[deem.Item, error]) (Reread, error) {
 	s, beyond := Reread{reader: r, read: read}, 0
 	var err error
-	s.hash, err = dataset.HashItems(func(yield func(deem.Item, error) bool) {
+	s.hash, err = deem.DatasetHash(func(yield func(deem.Item, error) bool) {
 		for it, err := range items {
 			if r.limit > 0 && s.size == r.limit { // The rest is only counted.
 				if err != nil {

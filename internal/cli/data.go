@@ -278,7 +278,7 @@ func (d *derived) Hash() string                       { return d.hash }
 func derive(data items, seq iter.Seq2[deem.Item, error]) (*derived, error) {
 	d := &derived{items: data, seq: seq, names: data.Names()}
 	var err error
-	d.hash, err = dataset.HashItems(func(yield func(deem.Item, error) bool) {
+	d.hash, err = deem.DatasetHash(func(yield func(deem.Item, error) bool) {
 		for it, err := range seq {
 			if d.n++; !yield(it, err) {
 				return

@@ -241,7 +241,7 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 		}
 		source = append(source, name)
 	}
-	hash, err := dataset.HashItems(made.Items())
+	hash, err := deem.DatasetHash(made.Items())
 	if err != nil {
 		return nil, err
 	}

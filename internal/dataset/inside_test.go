@@ -62,13 +62,13 @@ func TestChain(t *testing.T) {
 				}
 			}
 		}
-		if got, err := HashItems(items); got != want || err != nil {
-			t.Errorf("%d items of %d: HashItems = %s, %v, want %s", tt.items, tt.size, got, err, want)
+		if got, err := deem.DatasetHash(items); got != want || err != nil {
+			t.Errorf("%d items of %d: DatasetHash = %s, %v, want %s", tt.items, tt.size, got, err, want)
 		}
 	}
 	failing := func(yield func(deem.Item, error) bool) { yield(deem.Item{}, errClosed) }
-	if got, err := HashItems(failing); got != "" || !errors.Is(err, errClosed) {
-		t.Errorf("HashItems of a broken stream = %q, %v, want its error", got, err)
+	if got, err := deem.DatasetHash(failing); got != "" || !errors.Is(err, errClosed) {
+		t.Errorf("DatasetHash of a broken stream = %q, %v, want its error", got, err)
 	}
 }
 

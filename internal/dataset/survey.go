@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 
@@ -347,10 +346,6 @@ func TextSize(it deem.Item) int {
 	}
 	return n
 }
-
-// HashItems returns the hash that a [Dataset] of these items has. Readers of benchmarks
-// create their items themselves, and the hash of a dataset must not depend on its reader.
-func HashItems(items iter.Seq2[deem.Item, error]) (string, error) { return deem.DatasetHash(items) }
 
 // appendString appends s as encoding/json does without HTML escaping.
 func appendString(b []byte, s string) []byte {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/dataset"
 	"deem/internal/words"
 	"deem/judge"
 )
@@ -150,7 +149,7 @@ func (s *Set) finish() error {
 		}
 	}
 	var err error
-	s.hash, err = dataset.HashItems(s.Items())
+	s.hash, err = deem.DatasetHash(s.Items())
 	return err
 }
 

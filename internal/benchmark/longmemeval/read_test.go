@@ -14,7 +14,6 @@ import (
 
 	"deem"
 	"deem/internal/benchmark/longmemeval"
-	"deem/internal/dataset"
 )
 
 // write writes a file into a new folder and returns its path.
@@ -104,7 +103,7 @@ func TestOpen(t *testing.T) {
 		if hash == "" {
 			hash = s.Hash()
 		}
-		if want, err := dataset.HashItems(s.Items()); s.Hash() != want || s.Hash() != hash || err != nil {
+		if want, err := deem.DatasetHash(s.Items()); s.Hash() != want || s.Hash() != hash || err != nil {
 			t.Errorf("%s: hash %s, want %s", name, s.Hash(), hash)
 		}
 	}

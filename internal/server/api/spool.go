@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/dataset"
 	"deem/internal/server"
 	"deem/internal/usage"
 )
@@ -69,7 +68,7 @@ func (sp *spool) take(most int, read func(each func(raw []byte) error) error) (s
 		return spooled{}, fmt.Errorf("keep items: %w", err)
 	}
 	in := &intake{most: most, out: bufio.NewWriter(f), ids: map[[16]byte]bool{}}
-	hash, err := dataset.HashItems(in.items(read))
+	hash, err := deem.DatasetHash(in.items(read))
 	switch err = errors.Join(err, in.out.Flush(), f.Close()); {
 	case err == nil && in.bad.total > 0:
 		err = server.WithStatus(http.StatusBadRequest, &in.bad)
