@@ -15,21 +15,23 @@ import (
 // are those of the first trial, as in every report; further trials measure the consistency
 // of the judge.
 func NewCard(h Head, records iter.Seq2[deem.Record, error]) (Card, error) {
-	b := &builder{seen: map[string]*seen{}, failures: map[deem.Kind]int{}}
+	byID := map[string]*seen{}
+	failures := map[deem.Kind]int{}
+	foreign := 0 // records of items that are not probes
 	for rec, err := range records {
 		if err != nil {
 			return Card{}, err
 		}
 		p, ok := of(rec.Item)
 		if !ok {
-			b.foreign++
+			foreign++
 			continue
 		}
-		s := b.seen[p.ID]
+		s := byID[p.ID]
 		if s == nil {
 			s = &seen{of: p.Of, words: len(strings.Fields(p.Response))}
 			s.Mistake = Mistake{ID: p.ID, Kind: p.Kind, Want: p.Want, Variant: p.Variant}
-			b.seen[p.ID] = s
+			byID[p.ID] = s
 		}
 		yes := rec.Verdict != nil && rec.Verdict.Yes()
 		if rec.Verdict != nil {
@@ -43,7 +45,7 @@ func NewCard(h Head, records iter.Seq2[deem.Record, error]) (Card, error) {
 		}
 		s.first, s.judged, s.accepted = true, rec.Verdict != nil, yes
 		if rec.Failure != nil {
-			b.failures[rec.Failure.Kind]++
+			failures[rec.Failure.Kind]++
 		} else {
 			flip, compared := rec.Verdict.Aspects[aspectFlip]
 			s.compared, s.flipped, s.firstWon = compared, flip > 0, rec.Verdict.Aspects[aspectFirst] > 0.5
@@ -53,14 +55,7 @@ func NewCard(h Head, records iter.Seq2[deem.Record, error]) (Card, error) {
 			s.Label, s.Reason = rec.Verdict.Label, clip(rec.Verdict.Reason)
 		}
 	}
-	return b.card(h), nil
-}
-
-// A builder collects the records of probes.
-type builder struct {
-	seen     map[string]*seen // by id of the probe
-	failures map[deem.Kind]int
-	foreign  int // records of items that are not probes
+	return cardOf(h, byID, failures, foreign), nil
 }
 
 // A seen is the state of one probe. Of its texts it keeps only those that a mistake shows.
@@ -88,13 +83,13 @@ func clip(s string) string {
 	return s
 }
 
-// card returns the card for all records. It does not depend on their order: the probes are
+// cardOf returns the card for all records. It does not depend on their order: the probes are
 // sorted by kind and then by id. No rate of a kind is withheld, because readers use them to
 // see where a judge gives no verdicts; the band shows how much that may matter.
-func (b *builder) card(h Head) Card {
-	c := Card{Version: cardVersion, Head: h, Failures: b.failures}
+func cardOf(h Head, byID map[string]*seen, failures map[deem.Kind]int, foreign int) Card {
+	c := Card{Version: cardVersion, Head: h, Failures: failures}
 	var all []*seen // the probes that have a first trial
-	for _, s := range b.seen {
+	for _, s := range byID {
 		if s.first {
 			all = append(all, s)
 		}
@@ -137,7 +132,7 @@ func (b *builder) card(h Head) Card {
 	slices.SortFunc(c.Kinds, func(a, b Rate) int { return compareKinds(a.Kind, b.Kind) })
 	// The judged probes that others are derived from, by kind and item.
 	plain := map[string]map[string]*seen{kindOther: {}, kindInvented: {}, kindReference: {}}
-	for _, s := range b.seen {
+	for _, s := range byID {
 		if of := plain[s.Kind]; of != nil && s.judged {
 			of[s.of] = s
 		}
@@ -146,8 +141,8 @@ func (b *builder) card(h Head) Card {
 	c.Length = lengths(all, plain)
 	c.Consistency = consistency(all)
 	c.Order = order(all)
-	if b.foreign > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d records are of items that are not probes, and were left out", b.foreign))
+	if foreign > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d records are of items that are not probes, and were left out", foreign))
 	}
 	if c.Unjudged > 0 {
 		c.Notes = append(c.Notes, "an unjudged probe is neither accepted nor rejected: rates are over those that were judged")
