@@ -48,7 +48,9 @@ func (a *app) migrateCommand() *cobra.Command {
 			if from == to {
 				return usage.Errorf("%s is copied to itself", withoutPassword(from))
 			}
-			source, err := (&app{db: from}).readStore(ctx)
+			at := *a
+			at.db = from
+			source, err := at.readStore(ctx)
 			if err != nil {
 				return err
 			}
@@ -61,7 +63,8 @@ func (a *app) migrateCommand() *cobra.Command {
 				}
 				ids = append(ids, run.ID)
 			}
-			target, err := (&app{db: to}).openStore(ctx)
+			at.db = to
+			target, err := at.openStore(ctx)
 			if err != nil {
 				return err
 			}
