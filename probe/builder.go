@@ -46,7 +46,7 @@ func NewCard(h Head, records iter.Seq2[deem.Record, error]) (Card, error) {
 		s.first, s.judged, s.accepted = true, rec.Verdict != nil, yes
 		if rec.Failure != nil {
 			failures[rec.Failure.Kind]++
-		} else {
+		} else if rec.Verdict != nil { // a damaged file may have neither
 			flip, compared := rec.Verdict.Aspects[aspectFlip]
 			s.compared, s.flipped, s.firstWon = compared, flip > 0, rec.Verdict.Aspects[aspectFirst] > 0.5
 		}
