@@ -182,11 +182,23 @@ func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, da
 			return run.Plan{}, err
 		}
 	}
+	// The items of a resumed run that are done are mostly the first, so it looks at items
+	// from beginning to end.
+	step := 1
+	if done != nil && most > 0 {
+		step = max(1, (data.Len()+most-1)/most)
+	}
 	p := run.NewPlanner(opts)
-	n := 0
+	n := -1
 	for it, err := range data.Items() {
 		if err != nil {
 			return run.Plan{}, err
+		}
+		if n++; n%step != 0 {
+			continue
+		}
+		if most > 0 && n/step == most {
+			break
 		}
 		reqs, failed := ask(it)
 		switch {
@@ -211,9 +223,6 @@ func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, da
 		}
 		if err != nil {
 			return run.Plan{}, err
-		}
-		if n++; n == most {
-			break
 		}
 	}
 	return p.PlanOf(data.Len()), nil

@@ -398,6 +398,28 @@ func TestSecondInterruptCancels(t *testing.T) {
 	}
 }
 
+// The plan of a resumed run counts what is missing, although the items that were judged are
+// the first and the plan looks at some items only.
+func TestPlanOfTheRest(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	srv := modeltest.NewServer(t, func(a modeltest.Asked) modeltest.Answer {
+		if asked.Add(1) == 151 {
+			return modeltest.Fail(401, `{"error":{"message":"invalid key"}}`)
+		}
+		return answer(a)
+	})
+	dir := t.TempDir()
+	writeItems(t, dir, 401, func(i int) string { return fmt.Sprint(i) })
+	run(t, dir, 1, modelArgs(srv, "-j", "1")...)
+	rest := run(t, dir, 0, modelArgs(srv, "-j", "8")...).err.String()
+	_, plan, _ := strings.Cut(rest, "plan: ")
+	var calls int
+	if _, err := fmt.Sscanf(plan, "%d calls", &calls); err != nil || calls < 245 || calls > 255 {
+		t.Errorf("the plan says %d calls (%v), want about 251\n%s", calls, err, rest)
+	}
+}
+
 // Two processes do not pay for the same run.
 func TestTwoProcessesDoNotShareARun(t *testing.T) {
 	t.Parallel()

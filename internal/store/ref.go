@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // ticks is the number of ticks of a day in an id: six hexadecimal digits, about 5 ms each.
@@ -45,7 +46,7 @@ func Resolve(ref string, ids, counted []string) (string, error) {
 			"there is no run yet; start one with `deem run --data FILE`, or try `deem demo`")
 	case last && back >= len(counted):
 		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
-			"there are only %d runs; the oldest is %s", len(counted), counted[len(counted)-1])
+			"there %s only %s; the oldest is %s", words.IsAre(len(counted)), words.Count(len(counted), "run"), counted[len(counted)-1])
 	case last:
 		return counted[back], nil
 	}
