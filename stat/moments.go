@@ -91,6 +91,9 @@ func (m Moments) Mean() float64 {
 	if m.n == 0 {
 		return 0
 	}
+	if m.wx.n == 1 && m.w.n == 1 {
+		return m.wx.parts[0] / m.w.parts[0] // It is rounded once, as below.
+	}
 	return float(quotient(m.wx.big(), m.w.big()))
 }
 

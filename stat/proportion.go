@@ -49,7 +49,9 @@ func WeightedProportion(m Moments, level float64) Estimate {
 	}
 	p, e := Unit.Clip(m.Mean()), m.EffectiveN()
 	est := wilson(p, e, level)
-	if v := m.Variance(); !m.Binary() && e > 1 && v > 0 {
+	if m.Binary() || e <= 1 {
+		// Wilson's interval needs no variance, which takes long to compute exactly.
+	} else if v := m.Variance(); v > 0 {
 		est = shaped(Estimate{Value: p, SE: math.Sqrt(v / e), Level: level, Method: methodWilson}, StudentQuantile(level, e-1), Unit)
 	}
 	est.N = m.N()

@@ -70,7 +70,13 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 		}
 		return err
 	})
-	s.filter.expire()
+	for _, rec := range recs {
+		for _, c := range rec.Calls {
+			if c.Reply != nil {
+				s.filter.add(text(c.Reply.Key))
+			}
+		}
+	}
 	return err
 }
 

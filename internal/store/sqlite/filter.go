@@ -13,9 +13,10 @@ import (
 // at once.
 //
 // It is a Bloom filter: it never rules out a key that is there. The replies of this store
-// are added before an append returns. Those of other processes are read at most filterAge
-// later: until then two processes that make the same request may both pay for it, as they
-// do anyway while both wait for the reply.
+// are added before an append returns, without a query, which would delay calls that are
+// about to be made. Those of other processes are read at most filterAge later: until then
+// two processes that make the same request may both pay for it, as they do anyway while
+// both wait for the reply.
 type replyFilter struct {
 	mu   sync.Mutex
 	seed maphash.Seed
@@ -32,11 +33,13 @@ const (
 	filterAge    = 200 * time.Millisecond
 )
 
-// expire makes the next lookup read new replies.
-func (f *replyFilter) expire() {
+// add adds the key of a reply. The first lookup reads those that were stored before it.
+func (f *replyFilter) add(key string) {
 	f.mu.Lock()
-	f.at = time.Time{}
-	f.mu.Unlock()
+	defer f.mu.Unlock()
+	if f.bits != nil {
+		f.set(key)
+	}
 }
 
 // mayHave reports whether the reply cache may have the key.
@@ -76,14 +79,19 @@ func (f *replyFilter) look(ctx context.Context, s *Store) error {
 		if err := rows.Scan(&f.last, &key); err != nil {
 			return err
 		}
-		for _, at := range f.places(key) {
-			f.bits[at/64] |= 1 << (at % 64)
-		}
+		f.set(key)
 	}
 	if f.off = n == filterKeys; f.off {
 		f.bits = nil
 	}
 	return rows.Err()
+}
+
+// set sets the bits of a key.
+func (f *replyFilter) set(key string) {
+	for _, at := range f.places(key) {
+		f.bits[at/64] |= 1 << (at % 64)
+	}
 }
 
 // places returns the bits of a key.

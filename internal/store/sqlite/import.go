@@ -34,7 +34,9 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 		}
 		return err
 	})
-	s.filter.expire()
+	for _, r := range list {
+		s.filter.add(text(r.Key))
+	}
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"deem"
 	"deem/internal/store"
@@ -65,6 +66,8 @@ func TestAppendOnce(t *testing.T) {
 		for i := range parts {
 			prefix := fmt.Sprint("p", i, "-")
 			mustAppend(t, stores[(i+round)%2], withLong(withKeys(prefix, part)))
+			mustReply(t, stores[(i+round)%2], prefix, part)
+			time.Sleep(filterAge)
 			mustReply(t, stores[(i+round+1)%2], prefix, part)
 		}
 	}
