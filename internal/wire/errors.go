@@ -26,7 +26,8 @@ const (
 	Quota                 // no credit is left: the run stops
 	BadKey                // the key is rejected: the run stops
 	NoModel               // the model does not exist, or not for this key: the run stops
-	NoCall                // the server does not support such calls: the run stops
+	NoCall                // the server cannot do such calls: the run stops
+	Denied                // the key may not do this, or not from here: the run stops
 	Setting               // a parameter that all requests share is not accepted: the run stops
 	TooLong               // the request exceeds the maximum length: it ends this item
 	Unfit                 // any other error of this request: it ends this item
@@ -38,12 +39,16 @@ const (
 // 200, as routers pass on the errors of upstream servers.
 func (c *Client) StatusError(a Answer) error {
 	t := c.Trouble(a)
-	cause := c.cause(t)
+	return c.Failure(a, t, c.cause(t))
+}
+
+// Failure returns a [*deem.ModelError] for an unsuccessful answer whose content is known.
+func (c *Client) Failure(a Answer, t Trouble, cause Cause) error {
 	me := &deem.ModelError{Kind: deem.Provider, Status: t.Status, Code: t.Code}
 	// The order matters: an exhausted quota comes as a 429, which is otherwise transient,
 	// and a prompt that is too long as a 500.
 	switch status := t.Status; {
-	case cause == Quota, cause == BadKey, cause == NoModel, cause == NoCall, cause == Setting:
+	case cause == Quota, cause == BadKey, cause == NoModel, cause == NoCall, cause == Denied, cause == Setting:
 		me.Fatal = true
 	case cause == Filtered:
 		me.Kind = deem.Refused
@@ -64,15 +69,19 @@ func (c *Client) StatusError(a Answer) error {
 		me.Code = t.State // Google repeats the status as the code.
 	}
 	if cause == Setting {
-		me.Param = ParamOf(t.Param, t.Message)
+		me.Param = paramOf(t.Param, t.Message)
 		me.Unsupported = me.Param != "" && t.unsupported()
 	}
 	if me.Passing {
 		me.RetryAfter = cmp.Or(RetryAfter(a.Header, time.Now()), t.RetryAfter)
 	}
-	me.Err = errors.New(c.secrets.redact(Explain(t.Message, t.Status)))
-	if me.Fatal {
-		me.Err = deem.WithHint(me.Err, "%s", c.hint(t, cause))
+	message := cmp.Or(OneLine([]byte(t.Message)), strings.ToLower(http.StatusText(t.Status)), "no explanation")
+	me.Err = errors.New(c.secrets.redact(message))
+	if t.Hint == "" && me.Fatal {
+		t.Hint = c.hint(t, cause)
+	}
+	if t.Hint != "" {
+		me.Err = deem.WithHint(me.Err, "%s", t.Hint)
 	}
 	return me
 }
@@ -96,8 +105,8 @@ func (c *Client) hint(t Trouble, cause Cause) string {
 	case cause == NoCall || status == 501:
 		return nowhere
 	case cause == Setting:
-		return SettingHint(c.model, ParamOf(t.Param, t.Message), t.unsupported())
-	case status == 403:
+		return settingHint(c.model, paramOf(t.Param, t.Message), t.unsupported())
+	case cause == Denied || status == 403:
 		return host + " does not allow this; check what the key may do, and whether the service is offered where you are"
 	case status == 404 || status == 405:
 		return nowhere
@@ -108,7 +117,7 @@ func (c *Client) hint(t Trouble, cause Cause) string {
 	case status == 410:
 		return fmt.Sprintf("%s no longer offers the model %q", host, c.model)
 	default:
-		return SettingHint(c.model, "", false)
+		return settingHint(c.model, "", false)
 	}
 }
 
@@ -122,7 +131,7 @@ func Unencodable(err error) error {
 // answered with success charges for the generated tokens.
 func (c *Client) Garbled(a Answer, err error) error {
 	err = fmt.Errorf("read answer: %s", c.secrets.redact(OneLine([]byte(err.Error()))))
-	page := c.secrets.redact(string(a.Text[:min(len(a.Text), maxTrouble)]))
+	page := c.ErrorText(a)
 	if strings.HasPrefix(strings.TrimSpace(page), "<") {
 		err = fmt.Errorf("read answer: it is a web page: %s", OneLine([]byte(page)))
 	}

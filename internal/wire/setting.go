@@ -3,7 +3,6 @@ package wire
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -21,10 +20,10 @@ var params = map[string]string{
 // identifier matches possible names of parameters.
 var identifier = regexp.MustCompile(`[A-Za-z_]+`)
 
-// ParamOf returns the parameter of a request that an error is about, by our name: the one
+// paramOf returns the parameter of a request that an error is about, by our name: the one
 // that the vendor names, for example "response_format.json_schema", or else the first one
 // in its message, or "".
-func ParamOf(param, message string) string {
+func paramOf(param, message string) string {
 	for _, text := range []string{param, message} {
 		for _, name := range identifier.FindAllString(text, -1) {
 			if p, ok := params[name]; ok {
@@ -35,23 +34,16 @@ func ParamOf(param, message string) string {
 	return ""
 }
 
-// Unsupports reports whether the message of an error says that a parameter is not supported
-// at all, rather than that its value is wrong.
-func Unsupports(message string) bool {
-	message = strings.ToLower(message)
-	return slices.ContainsFunc([]string{
-		"unsupported", "not support", "n't support", "unknown name", "unknown parameter", "unrecognized", "not permitted", "deprecated", "not available",
-	}, func(words string) bool { return strings.Contains(message, words) })
-}
-
-// unsupported reports whether the trouble is a parameter that is not supported at all.
+// unsupported reports whether the trouble is a parameter that is not supported at all,
+// rather than a wrong value.
 func (t Trouble) unsupported() bool {
-	return t.Is("unsupported_parameter", "unsupported_value", "unknown_parameter") || Unsupports(t.Message)
+	return t.Is("unsupported_parameter", "unsupported_value", "unknown_parameter") || t.Says(
+		"unsupported", "not support", "n't support", "unknown name", "unknown parameter", "unrecognized", "not permitted", "deprecated", "not available")
 }
 
-// SettingHint returns advice about a parameter that a model rejects: it is unsupported, or
+// settingHint returns advice about a parameter that a model rejects: it is unsupported, or
 // the value is wrong.
-func SettingHint(model, param string, unsupported bool) string {
+func settingHint(model, param string, unsupported bool) string {
 	advice := fmt.Sprintf("change params.%s in the judge's file", param)
 	switch param {
 	case "":

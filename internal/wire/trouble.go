@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,7 +13,7 @@ import (
 	"deem/internal/words"
 )
 
-// A Trouble is the content of an error. Its texts are short lines without secrets.
+// A Trouble is the content of an error. Its texts have no secrets.
 type Trouble struct {
 	Status     int    // of HTTP, or that of the server behind a router
 	Message    string // "" if the body was empty
@@ -28,6 +27,9 @@ type Trouble struct {
 
 	// RetryAfter is the wait that the body requests, as Google's does; 0 if none.
 	RetryAfter time.Duration
+
+	// Hint is the vendor's own advice; "" means the usual, if the run stops.
+	Hint string
 }
 
 // Is reports whether any field has one of the codes: some servers put the code where others
@@ -47,18 +49,18 @@ func (t Trouble) Says(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(message, strings.ToLower(s)) })
 }
 
-// Explain returns the message of an error, or the name of the status if there is none.
-func Explain(message string, status int) string {
-	return cmp.Or(message, strings.ToLower(http.StatusText(status)), "no explanation")
-}
-
 // maxTrouble is how much of the body of an error is read.
 const maxTrouble = 1 << 20
 
+// ErrorText returns the body of an unsuccessful answer without secrets. It is redacted
+// before it is shortened to a line: otherwise the line could end in half a key.
+func (c *Client) ErrorText(a Answer) string {
+	return c.secrets.redact(string(a.Text[:min(len(a.Text), maxTrouble)]))
+}
+
 // Trouble parses an unsuccessful answer.
 func (c *Client) Trouble(a Answer) Trouble {
-	// Redact before shortening: otherwise the text could end in half a key.
-	t := readTrouble(c.secrets.redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
+	t := readTrouble(c.ErrorText(a))
 	t.Status = a.Status
 	if a.Status < 300 {
 		// A router passes on the error of an upstream server.

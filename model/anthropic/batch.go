@@ -210,7 +210,7 @@ func (m *client) readLine(line []byte) (wire.BatchReply, error) {
 	r := wire.BatchReply{ID: w.CustomID}
 	switch w.Result.Type {
 	case "succeeded":
-		r.Reply, r.Err = m.decode(wire.Answer{Status: http.StatusOK, Text: w.Result.Message})
+		r.Reply, r.Err = m.decode(wire.Answer{Status: http.StatusOK, Text: w.Result.Message}, nil)
 		r.Reply.Attempts = 1
 	case "errored":
 		a := wire.Answer{Status: http.StatusInternalServerError, Text: w.Result.Error}

@@ -46,11 +46,12 @@ type usage struct {
 	} `json:"output_tokens_details"`
 }
 
-// decode parses a successful answer.
-func (m *client) decode(a wire.Answer) (deem.Reply, error) {
+// decode converts an answer to a reply. It returns err if it is not nil, or an error for an
+// unsuccessful status.
+func (m *client) decode(a wire.Answer, err error) (deem.Reply, error) {
 	var w wireReply
-	if err := json.Unmarshal(a.Text, &w); err != nil {
-		return deem.Reply{}, m.Client.Garbled(a, err)
+	if err := m.Client.Read(a, err, &w); err != nil {
+		return deem.Reply{}, err
 	}
 	if wire.Present(w.Error) {
 		return deem.Reply{}, m.Client.StatusError(a)

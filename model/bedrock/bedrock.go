@@ -94,13 +94,10 @@ func (m *client) Room() (tokens int, known bool) { return 0, true }
 func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	w := encode(req)
 	a, err := m.Client.Complete(ctx, m.converse, req, w)
-	if err != nil {
-		return deem.Reply{}, err
+	if err == nil && !a.OK() {
+		a = named(a)
 	}
-	if !a.OK() {
-		return deem.Reply{}, m.Client.StatusError(named(a))
-	}
-	reply, err := m.decode(a)
+	reply, err := m.decode(a, err)
 	if err != nil {
 		return deem.Reply{}, err
 	}
@@ -227,11 +224,12 @@ type wireReply struct {
 	} `json:"usage"`
 }
 
-// decode parses a successful answer.
-func (m *client) decode(a wire.Answer) (deem.Reply, error) {
+// decode converts an answer to a reply. It returns err if it is not nil, or an error for an
+// unsuccessful status.
+func (m *client) decode(a wire.Answer, err error) (deem.Reply, error) {
 	var w wireReply
-	if err := json.Unmarshal(a.Text, &w); err != nil {
-		return deem.Reply{}, m.Client.Garbled(a, err)
+	if err := m.Client.Read(a, err, &w); err != nil {
+		return deem.Reply{}, err
 	}
 	if w.Output == nil || w.Output.Message.Content == nil {
 		return deem.Reply{}, m.Client.Garbled(a, errors.New("the answer is not a message"))

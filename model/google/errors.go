@@ -3,7 +3,6 @@ package google
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -11,17 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"deem"
 	"deem/internal/wire"
 )
 
-// maxTrouble is how much of the body of an error is read.
-const maxTrouble = 1 << 20
-
 // statusError returns the error for an unsuccessful answer.
 func (m *client) statusError(a wire.Answer) error {
-	// Redact before shortening: otherwise the text could end in half a key.
-	t := readTrouble(m.Client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
+	t := readTrouble(m.Client.ErrorText(a))
 	status := a.Status
 	if a.OK() {
 		// A gateway passes on the error of its upstream server.
@@ -30,98 +24,46 @@ func (m *client) statusError(a wire.Answer) error {
 			status = t.code
 		}
 	}
-	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: wire.OneLine([]byte(cmp.Or(t.reason, t.status)))}
-	if status == http.StatusRequestTimeout || status == http.StatusGatewayTimeout {
-		me.Kind = deem.Timeout
-	}
-	why := t.cause(status)
-	me.Fatal = why != ""
-	if !me.Fatal && !t.tooLong() && (status >= 500 || slices.Contains([]int{408, 409, 425, 429, 499}, status)) {
-		me.Passing = true
-		me.RetryAfter = wire.RetryAfter(a.Header, time.Now())
-		if me.RetryAfter == 0 {
-			me.RetryAfter = t.delay
-		}
-	}
-	if why == badSetting {
-		me.Param = wire.ParamOf("", strings.Join(t.fields, " ")+" "+t.message)
-		me.Unsupported = me.Param != "" && wire.Unsupports(t.message)
-	}
-	me.Err = errors.New(wire.Explain(wire.OneLine([]byte(t.message)), status))
-	if why != "" {
-		me.Err = deem.WithHint(me.Err, "%s", m.hint(why, me))
-	}
-	return me
+	cause, hint := m.cause(t, status)
+	return m.Client.Failure(a, wire.Trouble{
+		Status:     status,
+		Message:    t.message,
+		Code:       wire.OneLine([]byte(cmp.Or(t.reason, t.status))),
+		Param:      strings.Join(t.fields, " ") + " " + t.message,
+		RetryAfter: t.delay,
+		Hint:       hint,
+	}, cause)
 }
 
-// hint returns what the user can do about a cause.
-func (m *client) hint(why cause, me *deem.ModelError) string {
-	host := m.Client.Host()
-	switch why {
-	case badKey:
-		if !m.Client.Keyed() {
-			return fmt.Sprintf("%s wants a key; set %s", host, keyVariable)
-		}
-		return fmt.Sprintf("%s is not accepted by %s", keyVariable, host)
-	case noQuota:
-		return fmt.Sprintf("the quota of this key for %s is used up for the day, or it has none; wait for the next day, turn on billing, or choose another model", m.name)
-	case noCredit:
-		return fmt.Sprintf("the account at %s has no credit left; add some, raise its limit, or use another key", host)
-	case notAllowed:
-		return fmt.Sprintf("%s does not allow this; check what the key may do, and whether the service is offered where you are", host)
-	case noModel:
-		return fmt.Sprintf("%s does not know the model %q, or the key may not use it; check the name", host, m.name)
-	case badAddress:
-		return fmt.Sprintf("nothing at %s answers such calls; check the base URL, which usually ends with /v1beta", m.Client.Endpoint())
-	case redirected:
-		return fmt.Sprintf("%s redirects elsewhere; give the base URL it redirects to", m.Client.Endpoint())
-	case badProxy:
-		return "the proxy wants a user and a password; check HTTPS_PROXY"
-	default:
-		return wire.SettingHint(m.name, me.Param, me.Unsupported)
-	}
-}
-
-// A cause is what the user would have to fix, or "".
-type cause string
-
-// The causes that end a run.
-const (
-	badKey     cause = "key"      // it is rejected
-	noQuota    cause = "quota"    // it is used up for the day, or was never granted
-	noCredit   cause = "credit"   // the account has no credit
-	notAllowed cause = "allowed"  // the key may not do this, or not from this address
-	noModel    cause = "model"    // it is unknown
-	badAddress cause = "address"  // the address does not serve this API
-	redirected cause = "redirect" // the server has moved
-	badProxy   cause = "proxy"    // it requires a password
-	badSetting cause = "setting"  // the model does not support it
-)
-
-// cause returns what the user would have to fix. The order matters: an invalid key comes as
-// a 400, and an exhausted daily quota as a 429.
-func (t trouble) cause(status int) cause {
+// cause classifies an error of the server, and returns advice if the usual does not fit.
+// The order matters: an invalid key comes as a 400, and an exhausted daily quota as a 429.
+func (m *client) cause(t trouble, status int) (cause wire.Cause, hint string) {
 	switch {
 	case strings.HasPrefix(t.reason, "API_KEY_"), strings.HasPrefix(strings.ToLower(t.message), "api key "), status == http.StatusUnauthorized:
-		return badKey
+		if !m.Client.Keyed() {
+			hint = fmt.Sprintf("%s wants a key; set %s", m.Client.Host(), keyVariable)
+		}
+		return wire.BadKey, hint
 	case status == http.StatusPaymentRequired, t.says("spending cap", "credits are depleted"):
-		return noCredit
+		return wire.Quota, fmt.Sprintf("the account at %s has no credit left; add some, raise its limit, or use another key", m.Client.Host())
 	case status == http.StatusTooManyRequests && t.noQuota():
-		return noQuota
+		return wire.Quota, fmt.Sprintf("the quota of this key for %s is used up for the day, or it has none; wait for the next day, turn on billing, or choose another model", m.name)
 	case status == http.StatusForbidden, status == http.StatusBadRequest && t.status == "FAILED_PRECONDITION":
-		return notAllowed
+		return wire.Denied, ""
 	case status == http.StatusNotFound && t.structured:
-		return noModel
+		return wire.NoModel, ""
 	case slices.Contains([]int{404, 405, 410, 415}, status):
-		return badAddress
-	case status == http.StatusProxyAuthRequired:
-		return badProxy
-	case status < 400:
-		return redirected
-	case status == http.StatusBadRequest && !t.tooLong() && t.badSetting():
-		return badSetting
+		return wire.NoCall, ""
+	case status == http.StatusProxyAuthRequired, status < 400:
+		return wire.ByStatus, ""
+	case t.says("exceeds the maximum number of tokens", "token count exceeds", "payload size exceeds", "input is too long"):
+		return wire.TooLong, "" // The API reports it only in the message.
+	case status == http.StatusBadRequest && t.badSetting():
+		return wire.Setting, ""
+	case status == 499, status == http.StatusNotImplemented:
+		return wire.Busy, ""
 	}
-	return ""
+	return wire.ByStatus, ""
 }
 
 // says reports whether the message contains any of the words.
@@ -140,12 +82,6 @@ func (t trouble) noQuota() bool {
 		return strings.Contains(q.ID, "PerDay") || strings.Contains(q.ID, "PerMonth") || q.Value == "0" || q.Value == float64(0)
 	}
 	return slices.ContainsFunc(t.quotas, long) || zeroLimit.MatchString(t.message+" ")
-}
-
-// tooLong reports whether the prompt exceeds the maximum length, which the API reports only
-// in the message.
-func (t trouble) tooLong() bool {
-	return t.says("exceeds the maximum number of tokens", "token count exceeds", "payload size exceeds", "input is too long")
 }
 
 // settings are words in messages about fields that are the same for all items, so that an

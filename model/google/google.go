@@ -174,21 +174,11 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 	if err != nil {
 		return deem.Reply{}, err
 	}
-	if !a.OK() {
-		return deem.Reply{}, m.statusError(a)
-	}
-	reply, err := decode(a.Text)
-	if errors.Is(err, errWithin) {
-		return deem.Reply{}, m.statusError(a)
-	}
-	if blocked, ok := errors.AsType[*errBlocked](err); ok {
-		line := func(text string) string { return wire.OneLine([]byte(m.Client.Redact(text))) }
-		return deem.Reply{}, &deem.ModelError{Kind: deem.Refused, Code: line(blocked.reason), Err: errors.New(line(blocked.Error()))}
-	}
+	reply, err := m.decode(a)
 	if err != nil {
-		return deem.Reply{}, m.Client.Garbled(a, err)
+		return deem.Reply{}, err
 	}
 	reply.Sent = wire.Sent(w.GenerationConfig)
 	reply.Attempts = 1
-	return m.Client.Clean(reply), nil
+	return reply, nil
 }

@@ -23,8 +23,12 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	m, err := New(Options{Model: "m"})
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		reply, err := decode(text)
+		reply, err := m.(*client).decode(wire.Answer{Status: 200, Text: text})
 		if err != nil {
 			if reply.Text != "" || reply.Stop != "" {
 				t.Errorf("decode gave both the reply %+v and the error %v", reply, err)

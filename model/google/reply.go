@@ -3,7 +3,6 @@ package google
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	"deem"
@@ -69,37 +68,29 @@ func (l *logprob) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// An errBlocked is returned if the prompt was blocked, so that there is no reply.
-type errBlocked struct {
-	reason, message string
-}
-
-// Error returns the reason, and the message if there is one.
-func (e *errBlocked) Error() string {
-	if e.message == "" {
-		return "the prompt was blocked: " + e.reason
+// decode converts an answer to a reply or an error.
+func (m *client) decode(a wire.Answer) (deem.Reply, error) {
+	if !a.OK() {
+		return deem.Reply{}, m.statusError(a)
 	}
-	return fmt.Sprintf("the prompt was blocked: %s: %s", e.reason, e.message)
-}
-
-// errWithin is returned if an answer contains an error despite its status.
-var errWithin = errors.New("the answer is an error")
-
-// decode parses a successful answer. The error is an errBlocked, errWithin, or that of a
-// malformed answer.
-func decode(text []byte) (deem.Reply, error) {
 	var w wireReply
-	if err := json.Unmarshal(text, &w); err != nil {
-		return deem.Reply{}, err
+	if err := json.Unmarshal(a.Text, &w); err != nil {
+		return deem.Reply{}, m.Client.Garbled(a, err)
 	}
 	if wire.Present(w.Error) {
-		return deem.Reply{}, errWithin
+		return deem.Reply{}, m.statusError(a)
+	}
+	if len(w.Candidates) == 0 && w.PromptFeedback.BlockReason != "" {
+		line := func(text string) string { return wire.OneLine([]byte(m.Client.Redact(text))) }
+		reason, message := w.PromptFeedback.BlockReason, w.PromptFeedback.BlockReasonMessage
+		text := "the prompt was blocked: " + reason
+		if message != "" {
+			text += ": " + message
+		}
+		return deem.Reply{}, &deem.ModelError{Kind: deem.Refused, Code: line(reason), Err: errors.New(line(text))}
 	}
 	if len(w.Candidates) == 0 {
-		if f := w.PromptFeedback; f.BlockReason != "" {
-			return deem.Reply{}, &errBlocked{reason: f.BlockReason, message: f.BlockReasonMessage}
-		}
-		return deem.Reply{}, errors.New("the answer has no candidates")
+		return deem.Reply{}, m.Client.Garbled(a, errors.New("the answer has no candidates"))
 	}
 	c := w.Candidates[0]
 	u := w.UsageMetadata
@@ -123,10 +114,10 @@ func decode(text []byte) (deem.Reply, error) {
 		}
 	}
 	for i, chosen := range c.LogprobsResult.ChosenCandidates {
-		t := chosen.translate()
+		t := deem.TokenLogprob{Token: chosen.Token, Logprob: float64(chosen.LogProbability)}
 		if i < len(c.LogprobsResult.TopCandidates) {
 			for _, rival := range c.LogprobsResult.TopCandidates[i].Candidates {
-				t.Top = append(t.Top, rival.translate())
+				t.Top = append(t.Top, deem.TokenLogprob{Token: rival.Token, Logprob: float64(rival.LogProbability)})
 			}
 		}
 		reply.Logprobs = append(reply.Logprobs, t)
@@ -135,12 +126,7 @@ func decode(text []byte) (deem.Reply, error) {
 		// The tokens of thoughts come before those of the text and are not part of it.
 		reply.Logprobs = wire.Tail(reply.Logprobs, reply.Text)
 	}
-	return reply, nil
-}
-
-// translate converts a token to our type.
-func (t tokenLogprob) translate() deem.TokenLogprob {
-	return deem.TokenLogprob{Token: t.Token, Logprob: float64(t.LogProbability)}
+	return m.Client.Clean(reply), nil
 }
 
 // filtered are the finish reasons of filters.

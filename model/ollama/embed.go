@@ -3,7 +3,6 @@ package ollama
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"deem/internal/wire"
@@ -27,50 +26,40 @@ type wireEmbedCtx struct {
 // them succeed. Errors are those of Complete. A text that is too long for the model is not
 // truncated, but fails the call that contains it.
 func (m *client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	return wire.Embed(ctx, texts, m.embedBatch)
-}
-
-// embedBatch makes one call.
-func (m *client) embedBatch(ctx context.Context, texts []string) ([][]float32, error) {
-	call := wireEmbed{Model: m.name, Input: texts}
-	if m.contextLength > 0 {
-		call.Options = &wireEmbedCtx{NumCtx: m.contextLength}
-	}
-	a, err := m.Client.Post(ctx, m.embedTarget, call)
-	if err != nil {
-		return nil, err
-	}
-	if !a.OK() {
-		return nil, m.statusError(a, false)
-	}
-	vectors, err := decodeVectors(a.Text, len(texts))
-	if errors.Is(err, errWithin) {
-		return nil, m.statusError(a, false)
-	}
-	if err != nil {
-		return nil, m.Client.Garbled(a, err)
-	}
-	return vectors, nil
+	return wire.Embed(ctx, texts, func(ctx context.Context, texts []string) ([][]float32, error) {
+		call := wireEmbed{Model: m.name, Input: texts}
+		if m.contextLength > 0 {
+			call.Options = &wireEmbedCtx{NumCtx: m.contextLength}
+		}
+		a, err := m.Client.Post(ctx, m.embedTarget, call)
+		if err != nil {
+			return nil, err
+		}
+		return m.decodeVectors(a, len(texts))
+	})
 }
 
 // decodeVectors reads n vectors of one length.
-func decodeVectors(text []byte, n int) ([][]float32, error) {
+func (m *client) decodeVectors(a wire.Answer, n int) ([][]float32, error) {
+	if !a.OK() {
+		return nil, m.statusError(a, false)
+	}
 	var w struct {
 		Embeddings [][]float32     `json:"embeddings"`
 		Error      json.RawMessage `json:"error"`
 	}
-	if err := json.Unmarshal(text, &w); err != nil {
-		return nil, err
+	if err := json.Unmarshal(a.Text, &w); err != nil {
+		return nil, m.Client.Garbled(a, err)
 	}
 	if wire.Present(w.Error) {
-		return nil, errWithin
+		return nil, m.statusError(a, false)
 	}
 	if len(w.Embeddings) != n {
-		return nil, fmt.Errorf("%d embeddings for %d texts", len(w.Embeddings), n)
+		return nil, m.Client.Garbled(a, fmt.Errorf("%d embeddings for %d texts", len(w.Embeddings), n))
 	}
 	for i, v := range w.Embeddings {
 		if len(v) == 0 || len(v) != len(w.Embeddings[0]) {
-			return nil, fmt.Errorf("the embedding of text %d has length %d", i, len(v))
+			return nil, m.Client.Garbled(a, fmt.Errorf("the embedding of text %d has length %d", i, len(v)))
 		}
 	}
 	return w.Embeddings, nil

@@ -2,19 +2,13 @@ package ollama
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
-	"deem"
 	"deem/internal/wire"
 )
-
-// maxTrouble is how much of the body of an error is read.
-const maxTrouble = 1 << 20
 
 // A trouble is the content of an error's body.
 type trouble struct {
@@ -29,8 +23,7 @@ type trouble struct {
 // JSON of an error of the engine inside Ollama, or an object as a proxy may send it.
 // Otherwise the text is the message.
 func (m *client) trouble(a wire.Answer) trouble {
-	// Redact before shortening: otherwise the text could end in half a key.
-	text := m.Client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)]))
+	text := m.Client.ErrorText(a)
 	var outer, inner struct {
 		Error json.RawMessage `json:"error"`
 	}
@@ -65,53 +58,47 @@ func (t trouble) says(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(t.message, w) })
 }
 
+// noMemory reports whether the machine has too little memory for the model.
+func (t trouble) noMemory() bool {
+	return t.says("requires more system memory", "requires more memory", "out of memory", "unable to allocate")
+}
+
 // tooLong reports whether the prompt does not fit the window.
 func (t trouble) tooLong() bool {
 	return t.kind == "exceed_context_size_error" ||
 		t.says("exceeds the context length", "exceeds maximum context length", "longer than the context length", "exceeds the available context size")
 }
 
-// A cause is what the user would have to fix, or "".
-type cause string
-
-// The causes that end a run.
-const (
-	noModel    cause = "model"    // it was not pulled
-	noMemory   cause = "memory"   // the machine has too little memory for it
-	oldOllama  cause = "version"  // the model needs a later version
-	badKey     cause = "key"      // it is rejected
-	notAllowed cause = "allowed"  // the server denies access
-	badAddress cause = "address"  // the address does not serve this API
-	redirected cause = "redirect" // the server has moved
-	badProxy   cause = "proxy"    // it requires a password
-	badSetting cause = "setting"  // the model does not support it
-)
-
-// cause returns what the user would have to fix.
-func (t trouble) cause(status int) cause {
+// cause classifies an error of the server, and returns advice if the usual does not fit.
+func (m *client) cause(t trouble, status int) (cause wire.Cause, hint string) {
+	host := m.Client.Host()
 	switch {
+	case t.tooLong() && m.contextLength > 0:
+		return wire.TooLong, "give a larger context length, or none"
 	case t.tooLong():
-		return ""
+		return wire.TooLong, ""
 	case status == http.StatusNotFound && t.structured:
-		return noModel
-	case t.says("requires more system memory", "requires more memory", "out of memory", "unable to allocate"):
-		return noMemory
+		return wire.NoModel, fmt.Sprintf("run `ollama pull %s`", m.name)
+	case t.noMemory():
+		return wire.NoCall, "choose a smaller model, or a smaller context length"
 	case status == http.StatusPreconditionFailed, t.says("unable to load model", "requires a newer version", "unknown model architecture"):
-		return oldOllama
+		return wire.NoCall, "update Ollama, or pull the model again"
 	case status == http.StatusUnauthorized:
-		return badKey
+		return wire.BadKey, fmt.Sprintf("%s does not accept the key; check %s", host, keyVariable)
 	case status == http.StatusForbidden, status == http.StatusPaymentRequired:
-		return notAllowed
+		return wire.Denied, fmt.Sprintf("%s does not allow this; check the key, and OLLAMA_ORIGINS at the server", host)
 	case slices.Contains([]int{404, 405, 410, 415}, status):
-		return badAddress
+		return wire.NoCall, fmt.Sprintf("nothing at %s answers such calls; check OLLAMA_HOST", m.Client.Endpoint())
 	case status == http.StatusProxyAuthRequired:
-		return badProxy
+		return wire.ByStatus, ""
 	case status < 400:
-		return redirected
+		return wire.ByStatus, fmt.Sprintf("%s redirects elsewhere; give the address it redirects to", m.Client.Endpoint())
 	case status < 500 && t.says("does not support", "invalid option", "invalid format", "schema", "grammar", "think value", "logprobs"):
-		return badSetting
+		return wire.Setting, ""
+	case status == 499, status == http.StatusNotImplemented:
+		return wire.Busy, ""
 	}
-	return ""
+	return wire.ByStatus, ""
 }
 
 // statusError returns the error for an unsuccessful answer. grown says whether the window
@@ -122,56 +109,15 @@ func (m *client) statusError(a wire.Answer, grown bool) error {
 	if a.OK() {
 		status = http.StatusInternalServerError // a proxy passes on an error without its status
 	}
-	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: wire.OneLine([]byte(t.kind))}
-	if status == http.StatusRequestTimeout || status == http.StatusGatewayTimeout {
-		me.Kind = deem.Timeout
+	cause, hint := m.cause(t, status)
+	if cause == wire.NoCall && grown && t.noMemory() {
+		cause = wire.Unfit // A long prompt needed it.
 	}
-	why := t.cause(status)
-	switch {
-	case why == noMemory && grown: // A long prompt needed it.
-	case why != "":
-		me.Fatal = true
-	case t.tooLong():
-	case status >= 500, slices.Contains([]int{408, 409, 425, 429, 499}, status):
-		me.Passing = true
-		me.RetryAfter = wire.RetryAfter(a.Header, time.Now())
-	}
-	if why == badSetting {
-		me.Param = wire.ParamOf("", t.message)
-		me.Unsupported = me.Param != "" && wire.Unsupports(t.message)
-	}
-	me.Err = errors.New(wire.Explain(wire.OneLine([]byte(t.message)), status))
-	if hint := m.hint(why, t); hint != "" {
-		me.Err = deem.WithHint(me.Err, "%s", hint)
-	}
-	return me
-}
-
-// hint returns what the user can do about a cause, or "".
-func (m *client) hint(why cause, t trouble) string {
-	host := m.Client.Host()
-	switch why {
-	case noModel:
-		return fmt.Sprintf("run `ollama pull %s`", m.name)
-	case noMemory:
-		return "choose a smaller model, or a smaller context length"
-	case oldOllama:
-		return "update Ollama, or pull the model again"
-	case badKey:
-		return fmt.Sprintf("%s does not accept the key; check %s", host, keyVariable)
-	case notAllowed:
-		return fmt.Sprintf("%s does not allow this; check the key, and OLLAMA_ORIGINS at the server", host)
-	case badAddress:
-		return fmt.Sprintf("nothing at %s answers such calls; check OLLAMA_HOST", m.Client.Endpoint())
-	case redirected:
-		return fmt.Sprintf("%s redirects elsewhere; give the address it redirects to", m.Client.Endpoint())
-	case badProxy:
-		return "the proxy wants a user and a password; check HTTPS_PROXY"
-	case badSetting:
-		return wire.SettingHint(m.name, wire.ParamOf("", t.message), wire.Unsupports(t.message))
-	}
-	if t.tooLong() && m.contextLength > 0 {
-		return "give a larger context length, or none"
-	}
-	return ""
+	return m.Client.Failure(a, wire.Trouble{
+		Status:  status,
+		Message: t.message,
+		Code:    wire.OneLine([]byte(t.kind)),
+		Param:   t.message,
+		Hint:    hint,
+	}, cause)
 }

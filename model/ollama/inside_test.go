@@ -57,8 +57,12 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	m, err := New(Options{Model: "m"})
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		reply, err := decode(text)
+		reply, err := m.(*client).decode(wire.Answer{Status: 200, Text: text}, 0, facts{})
 		if err != nil {
 			if reply.Text != "" || reply.Stop != "" {
 				t.Errorf("decode gave both the reply %+v and the error %v", reply, err)
@@ -88,8 +92,12 @@ func FuzzVectors(f *testing.F) {
 	for _, seed := range []string{`{"embeddings":[[1,2],[3,4]]}`, `{"embeddings":[[1],[3,4]]}`, `{"embeddings":[[],[]]}`, `{"error":"x"}`, `{}`, `[]`} {
 		f.Add([]byte(seed), 2)
 	}
+	m, err := New(Options{Model: "m"})
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, text []byte, n int) {
-		vectors, err := decodeVectors(text, n)
+		vectors, err := m.(*client).decodeVectors(wire.Answer{Status: 200, Text: text}, n)
 		if err != nil {
 			return
 		}

@@ -262,7 +262,7 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 			}
 		}
 	}
-	reply, err := m.read(a, window, f)
+	reply, err := m.decode(a, window, f)
 	if err == nil {
 		reply.Sent, _ = m.Wire(req)
 	}
@@ -272,26 +272,4 @@ func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 // chat makes the call for req with a window.
 func (m *client) chat(ctx context.Context, req deem.Request, window int) (wire.Answer, error) {
 	return m.Client.Complete(ctx, m.chatTarget, req, m.encode(req, window))
-}
-
-// read converts an answer to a reply or an error.
-func (m *client) read(a wire.Answer, window int, f facts) (deem.Reply, error) {
-	grown := window > f.floor
-	if !a.OK() {
-		return deem.Reply{}, m.statusError(a, grown)
-	}
-	reply, err := decode(a.Text)
-	if errors.Is(err, errWithin) {
-		return deem.Reply{}, m.statusError(a, grown)
-	}
-	if err != nil {
-		return deem.Reply{}, m.Client.Garbled(a, err)
-	}
-	m.grow(window)
-	if err := cut(reply.Usage, window); err != nil {
-		return deem.Reply{}, err
-	}
-	reply.Fingerprint = f.prints
-	reply.Attempts = 1
-	return m.Client.Clean(reply), nil
 }

@@ -23,36 +23,43 @@ type wireReply struct {
 	Error           json.RawMessage     `json:"error"` // proxies send errors with status 200
 }
 
-// errWithin is returned if an answer contains an error despite its status.
-var errWithin = errors.New("the answer is an error")
-
-// decode parses a successful answer. The error is errWithin, or that of a malformed answer.
-// Thoughts are not part of the text.
-func decode(text []byte) (deem.Reply, error) {
+// decode converts an answer to a reply or an error. Thoughts are not part of the text.
+func (m *client) decode(a wire.Answer, window int, f facts) (deem.Reply, error) {
+	grown := window > f.floor
+	if !a.OK() {
+		return deem.Reply{}, m.statusError(a, grown)
+	}
 	var w wireReply
-	if err := json.Unmarshal(text, &w); err != nil {
-		return deem.Reply{}, err
+	if err := json.Unmarshal(a.Text, &w); err != nil {
+		return deem.Reply{}, m.Client.Garbled(a, err)
 	}
 	switch {
 	case wire.Present(w.Error):
-		return deem.Reply{}, errWithin
+		return deem.Reply{}, m.statusError(a, grown)
 	case w.Message == nil:
-		return deem.Reply{}, errors.New("the answer has no message")
+		return deem.Reply{}, m.Client.Garbled(a, errors.New("the answer has no message"))
 	case !w.Done:
-		return deem.Reply{}, errors.New("the answer is not done")
+		return deem.Reply{}, m.Client.Garbled(a, errors.New("the answer is not done"))
+	}
+	m.grow(window)
+	usage := deem.Usage{Input: wire.Count(w.PromptEvalCount), Output: wire.Count(w.EvalCount)}
+	if err := cut(usage, window); err != nil {
+		return deem.Reply{}, err
 	}
 	list := wire.Logprobs(w.Logprobs)
 	if w.Message.Thinking != "" {
 		// The tokens of thoughts come first.
 		list = wire.Tail(list, w.Message.Content)
 	}
-	return deem.Reply{
-		Text:     w.Message.Content,
-		Stop:     stop(w.DoneReason),
-		Usage:    deem.Usage{Input: wire.Count(w.PromptEvalCount), Output: wire.Count(w.EvalCount)},
-		Model:    w.Model,
-		Logprobs: list,
-	}, nil
+	return m.Client.Clean(deem.Reply{
+		Text:        w.Message.Content,
+		Stop:        stop(w.DoneReason),
+		Usage:       usage,
+		Model:       w.Model,
+		Fingerprint: f.prints,
+		Logprobs:    list,
+		Attempts:    1,
+	}), nil
 }
 
 // stop converts a done reason. "load" and "unload" come from a model that got no prompt.

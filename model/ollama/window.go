@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/wire"
 )
 
 // The sizes of a window, in tokens.
@@ -82,7 +83,8 @@ func (m *client) show(ctx context.Context) (facts, error) {
 	}
 	if !a.OK() {
 		err := m.statusError(a, false)
-		if me, ok := errors.AsType[*deem.ModelError](err); ok && (me.Passing || m.trouble(a).cause(a.Status) == noModel) {
+		cause, _ := m.cause(m.trouble(a), a.Status)
+		if me, ok := errors.AsType[*deem.ModelError](err); ok && (me.Passing || cause == wire.NoModel) {
 			return facts{}, err
 		}
 		return facts{floor: minWindow}, nil

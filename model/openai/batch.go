@@ -261,12 +261,7 @@ func (m *client) readLine(line []byte) (wire.BatchReply, error) {
 	r := wire.BatchReply{ID: w.CustomID}
 	switch {
 	case w.Response != nil && w.Response.Status != 0:
-		a := wire.Answer{Status: w.Response.Status, Text: w.Response.Body}
-		if !a.OK() {
-			r.Err = m.Client.StatusError(a)
-			return r, nil
-		}
-		r.Reply, r.Err = m.decode(a)
+		r.Reply, r.Err = m.decode(wire.Answer{Status: w.Response.Status, Text: w.Response.Body}, nil)
 		r.Reply.RequestID, r.Reply.Attempts = w.Response.RequestID, 1
 	case w.Error != nil:
 		r.Err = m.unanswered(*w.Error)

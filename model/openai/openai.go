@@ -252,13 +252,7 @@ func (m *client) Settings() string {
 func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	w := m.encode(req)
 	a, err := m.Client.Complete(ctx, m.chat, req, w.body())
-	if err != nil {
-		return deem.Reply{}, err
-	}
-	if !a.OK() {
-		return deem.Reply{}, m.Client.StatusError(a)
-	}
-	reply, err := m.decode(a)
+	reply, err := m.decode(a, err)
 	if err != nil {
 		return deem.Reply{}, err
 	}
