@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"deem"
@@ -112,10 +113,50 @@ func EncodeReply(r deem.Reply) (string, error) {
 	return EncodeJSON(replyBody{Reply: r})
 }
 
-// DecodeReply parses what EncodeReply wrote.
-func DecodeReply(body string) (r deem.Reply, err error) {
-	err = DecodeJSON(body, &r)
-	return r, err
+// ReplyColumns are the columns of a reply, all NULL if there is none.
+type ReplyColumns struct {
+	Body                    *string // what EncodeReply returned
+	Latency, Attempts, Cost *int64
+	Unpriced                *bool
+}
+
+// Reply returns the reply with its key, or nil if there is none.
+func (c *ReplyColumns) Reply(key string) (*deem.Reply, error) {
+	if c.Body == nil {
+		return nil, nil //nolint:nilnil // NULL was stored.
+	}
+	var r deem.Reply
+	err := DecodeJSON(*c.Body, &r)
+	if c.Latency != nil && c.Attempts != nil && c.Cost != nil && c.Unpriced != nil {
+		r.Latency, r.Attempts, r.CostMicros, r.Unpriced = time.Duration(*c.Latency), int(*c.Attempts), *c.Cost, *c.Unpriced
+	}
+	r.Key = key
+	return &r, err
+}
+
+// Null returns the value of p, or nil, which is stored as NULL.
+func Null[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
+// Nanos returns t in the stored form. The zero time does not fit into nanoseconds since
+// 1970, and becomes NULL.
+func Nanos(t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	return new(t.UnixNano())
+}
+
+// TimeOf returns the stored time.
+func TimeOf(n *int64) time.Time {
+	if n == nil {
+		return time.Time{}
+	}
+	return time.Unix(0, *n).UTC()
 }
 
 // recordParts are rarely used parts of a record: the aspects and criteria of a verdict, and

@@ -45,6 +45,9 @@ var (
 
 	// ErrBusy means that the run is being judged by another process or store.
 	ErrBusy = errors.New("the run is being judged already")
+
+	// ErrReadOnly is returned for a write to a store that was opened for reading.
+	ErrReadOnly = errors.New("it was opened for reading only")
 )
 
 // NotFound returns the error for a run id that the store does not have.

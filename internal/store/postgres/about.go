@@ -40,7 +40,7 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE runs SET about = $2, deleted = $3 WHERE id = $1`, pack(runID), about, nanos(run.About.Deleted))
+		_, err = tx.Exec(ctx, `UPDATE runs SET about = $2, deleted = $3 WHERE id = $1`, pack(runID), about, store.Nanos(run.About.Deleted))
 		return err
 	})
 	return run, err

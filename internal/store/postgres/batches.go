@@ -40,7 +40,7 @@ func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, list 
 		err := tx.QueryRow(ctx, `INSERT INTO batches (run, key, id, state, lines, most_micros, planned)
 			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (run, key) DO UPDATE SET id = excluded.id, state = excluded.state,
 			lines = excluded.lines, most_micros = excluded.most_micros, planned = excluded.planned RETURNING n`,
-			run, pack(b.Key), pack(b.ID), string(b.State), b.Lines, b.MostMicros, nanos(b.Planned)).Scan(&n)
+			run, pack(b.Key), pack(b.ID), string(b.State), b.Lines, b.MostMicros, store.Nanos(b.Planned)).Scan(&n)
 		if err != nil {
 			return err
 		}
@@ -62,17 +62,17 @@ func putLines(ctx context.Context, tx pgx.Tx, run, batch int64, lines []line) er
 	var unpriced []*bool
 	var passing []bool
 	for _, l := range lines {
-		var p paid
+		var c store.ReplyColumns
 		var kind, detail *string
 		if l.Reply != nil {
-			p = paidFor(l.Reply, *l.body)
+			c = replyColumns(l.Reply, *l.body)
 		}
 		if f := l.Failure; f != nil {
 			kind, detail = new(pack(string(f.Kind))), new(pack(f.Detail))
 		}
-		keys, bodies, passing = append(keys, pack(l.Key)), append(bodies, p.body), append(passing, l.Passing)
-		latencies, attempts, costs = append(latencies, p.latency), append(attempts, p.attempts), append(costs, p.cost)
-		unpriced, kinds, details = append(unpriced, p.unpriced), append(kinds, kind), append(details, detail)
+		keys, bodies, passing = append(keys, pack(l.Key)), append(bodies, c.Body), append(passing, l.Passing)
+		latencies, attempts, costs = append(latencies, c.Latency), append(attempts, c.Attempts), append(costs, c.Cost)
+		unpriced, kinds, details = append(unpriced, c.Unpriced), append(kinds, kind), append(details, detail)
 	}
 	rows, err := tx.Query(ctx, `INSERT INTO batch_lines AS l
 		(run, key, batch, body, latency, attempts, cost_micros, unpriced, kind, detail, passing)
@@ -108,7 +108,7 @@ func (s *Store) Batches(ctx context.Context, runID string) ([]store.Batch, error
 	list, err := collect(ctx, s, func(row pgx.Row) (b store.Batch, err error) {
 		var planned *int64
 		err = row.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros)
-		b.Key, b.ID, b.Planned = unpack(b.Key), unpack(b.ID), timeOf(planned)
+		b.Key, b.ID, b.Planned = unpack(b.Key), unpack(b.ID), store.TimeOf(planned)
 		return b, err
 	}, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
 		count(l.body), count(l.kind), coalesce(sum(l.cost_micros) FILTER (WHERE NOT l.taken), 0)::bigint
@@ -139,9 +139,9 @@ const selectLine = `SELECT l.key, b.key, b.state, l.body, l.latency, l.attempts,
 // scanLine reads a line.
 func scanLine(row pgx.Row) (store.BatchLine, error) {
 	var l store.BatchLine
-	var p paid
+	var c store.ReplyColumns
 	var kind, detail *string
-	err := row.Scan(&l.Key, &l.Batch, &l.State, &p.body, &p.latency, &p.attempts, &p.cost, &p.unpriced, &kind, &detail, &l.Passing, &l.Taken)
+	err := row.Scan(&l.Key, &l.Batch, &l.State, &c.Body, &c.Latency, &c.Attempts, &c.Cost, &c.Unpriced, &kind, &detail, &l.Passing, &l.Taken)
 	if err != nil {
 		return store.BatchLine{}, err
 	}
@@ -149,14 +149,8 @@ func scanLine(row pgx.Row) (store.BatchLine, error) {
 	if kind != nil {
 		l.Failure = &deem.Failure{Kind: deem.Kind(unpack(*kind)), Detail: unpackNull(detail)}
 	}
-	if p.body != nil {
-		r, err := p.reply(l.Key)
-		if err != nil {
-			return store.BatchLine{}, err
-		}
-		l.Reply = &r
-	}
-	return l, nil
+	l.Reply, err = c.Reply(l.Key)
+	return l, err
 }
 
 // DropBatch implements [store.Batches].

@@ -28,20 +28,15 @@ type Health struct {
 func Check(ctx context.Context, url string, o Options) (Health, error) {
 	s, err := connect(ctx, url, o, true)
 	if err != nil {
-		return Health{Latest: runTables.Latest()}, err
+		return Health{Latest: runTables.latest}, err
 	}
-	h := Health{Path: s.path, Latest: runTables.Latest()}
+	h := Health{Path: s.path, Latest: runTables.latest}
 	err = s.retryStart(ctx, func(ctx context.Context) error {
-		found, err := identify(ctx, s.pool)
+		err := s.pool.QueryRow(ctx, `SELECT current_setting('server_version'), pg_database_size(current_database())`).Scan(&h.Server, &h.Bytes)
 		if err != nil {
 			return err
 		}
-		h.Schema = found.version
-		err = s.pool.QueryRow(ctx, `SELECT current_setting('server_version'), pg_database_size(current_database())`).Scan(&h.Server, &h.Bytes)
-		if err != nil {
-			return err
-		}
-		if err := found.mustBeOurs(); err != nil || found.version == 0 {
+		if h.Schema, err = identify(ctx, s.pool); err != nil || h.Schema == 0 {
 			return err
 		}
 		return s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM runs), (SELECT coalesce(sum(records), 0)::bigint FROM counts)`).Scan(&h.Runs, &h.Records)
@@ -93,10 +88,10 @@ func (s *Store) checkRows(ctx context.Context) error {
 		return err
 	}
 	var key string
-	var p paid
+	var c store.ReplyColumns
 	var sum []byte
-	_, err = pgx.ForEachRow(rows, []any{&key, &p.body, &p.latency, &p.attempts, &p.cost, &p.unpriced, &sum}, func() error {
-		if !bytes.Equal(sum, p.seal(key)) {
+	_, err = pgx.ForEachRow(rows, []any{&key, &c.Body, &c.Latency, &c.Attempts, &c.Cost, &c.Unpriced, &sum}, func() error {
+		if !bytes.Equal(sum, sealReply(key, c)) {
 			return altered("the reply with the key %q", unpack(key))
 		}
 		return nil

@@ -14,9 +14,6 @@ import (
 	"deem"
 )
 
-// errReadOnly is returned for a write to a store that was opened for reading.
-var errReadOnly = errors.New("it was opened for reading only")
-
 // A trouble is the meaning of a Postgres error code for the user, and what to do about it.
 type trouble struct {
 	says   string

@@ -42,7 +42,7 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 		items, ids, datasets = append(items, pack(l.Item)), append(ids, pack(l.ID)), append(datasets, pack(l.Dataset))
 		annotators, labels, notes = append(annotators, pack(l.Annotator)), append(labels, pack(l.Label)), append(notes, pack(l.Note))
 		drawn = append(drawn, pack(l.Drawn))
-		yes, scores, labelled = append(yes, l.Yes), append(scores, l.Score), append(labelled, nanos(l.Labelled))
+		yes, scores, labelled = append(yes, l.Yes), append(scores, l.Score), append(labelled, store.Nanos(l.Labelled))
 		sums = append(sums, sealLabel(l))
 	}
 	return s.once(ctx, "write labels to", func(b *pgx.Batch) {
@@ -92,7 +92,7 @@ func scanLabel(row pgx.Row) (store.Label, error) {
 	for _, text := range []*string{&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Label, &l.Note, &l.Drawn} {
 		*text = unpack(*text)
 	}
-	l.Labelled = timeOf(labelled)
+	l.Labelled = store.TimeOf(labelled)
 	if !bytes.Equal(sum, sealLabel(l)) {
 		return l, altered("the label of %q for item %q", l.Annotator, l.ID)
 	}
@@ -102,6 +102,6 @@ func scanLabel(row pgx.Row) (store.Label, error) {
 // sealLabel returns the seal of a label.
 func sealLabel(l store.Label) []byte {
 	return store.Seal([]any{
-		pack(l.Item), pack(l.ID), pack(l.Dataset), pack(l.Annotator), l.Yes, pack(l.Label), l.Score, pack(l.Note), pack(l.Drawn), null(nanos(l.Labelled)),
+		pack(l.Item), pack(l.ID), pack(l.Dataset), pack(l.Annotator), l.Yes, pack(l.Label), l.Score, pack(l.Note), pack(l.Drawn), store.Null(store.Nanos(l.Labelled)),
 	})
 }

@@ -25,52 +25,38 @@ var migrations embed.FS
 // runTables are the tables of the runs.
 var runTables = NewTables(migrations, "deem_migrations", 0x6465656d6d696772) // "deemmigr" in ASCII
 
-// identity is how a database identifies itself.
-type identity struct {
-	version int64 // of the schema; 0 before the first migration
-	foreign bool  // it has a table with one of our names that we did not create
-}
-
-// identify reads the identity of the database. It changes nothing.
-func identify(ctx context.Context, pool *pgxpool.Pool) (identity, error) {
+// identify returns the version of the schema, which is 0 before the first migration. It
+// rejects the tables of another program, and of a newer deem. It changes nothing.
+func identify(ctx context.Context, pool *pgxpool.Pool) (version int64, err error) {
 	var versioned, runs bool
 	row := pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL, to_regclass('runs') IS NOT NULL`, runTables.versions)
 	if err := row.Scan(&versioned, &runs); err != nil {
-		return identity{}, err
+		return 0, err
 	}
-	if !versioned {
-		return identity{foreign: runs}, nil
-	}
-	version, err := runTables.Version(ctx, pool)
-	return identity{version: version}, err
-}
-
-// mustBeOurs rejects the tables of another program, and of a newer deem.
-func (id identity) mustBeOurs() error {
-	if id.foreign {
-		return deem.WithHint(errors.New("its schema holds the tables of another program"),
+	if !versioned && runs {
+		return 0, deem.WithHint(errors.New("its schema holds the tables of another program"),
 			"nothing was changed; name another database with --db, or another schema of this one with ?search_path=NAME in the URL")
 	}
-	return runTables.refuseNewer(id.version)
+	if versioned { // There is a row for each applied migration.
+		err = pool.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM `+runTables.versions+` WHERE is_applied`).Scan(&version)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return version, runTables.refuseNewer(version)
 }
 
 // migrate brings the database up to date. If several processes start together, one does it,
 // and the others wait.
 func migrate(ctx context.Context, pool *pgxpool.Pool) error {
-	found, err := identify(ctx, pool)
-	if err != nil {
-		return err
-	}
-	if err := found.mustBeOurs(); err != nil || found.version == runTables.Latest() {
+	version, err := identify(ctx, pool)
+	if err != nil || version == runTables.latest {
 		return err
 	}
 	return runTables.Alone(ctx, pool, func() error {
 		// Another process may have migrated while this one waited for the lock.
-		found, err := identify(ctx, pool)
-		if err != nil {
-			return err
-		}
-		if err := found.mustBeOurs(); err != nil || found.version == runTables.Latest() {
+		version, err := identify(ctx, pool)
+		if err != nil || version == runTables.latest {
 			return err
 		}
 		// A schema named in the URL is the user's.
@@ -115,16 +101,6 @@ func NewTables(files fs.FS, versions string, lock int64) Tables {
 		panic(fmt.Sprintf("postgres: %v", err))
 	}
 	return Tables{folder, versions, lock, latest}
-}
-
-// Latest returns the latest version that this program knows.
-func (t Tables) Latest() int64 { return t.latest }
-
-// Version returns the version of the existing tables. It is an error if there are none.
-func (t Tables) Version(ctx context.Context, pool *pgxpool.Pool) (version int64, err error) {
-	// There is a row for each applied migration.
-	err = pool.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM `+t.versions+` WHERE is_applied`).Scan(&version)
-	return version, err
 }
 
 // Alone calls do while no other process is in a call of Alone for the same tables, waiting

@@ -86,18 +86,15 @@ func OpenReadOnly(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	err = s.retryStart(ctx, func(ctx context.Context) error {
-		found, err := identify(ctx, s.pool)
+		version, err := identify(ctx, s.pool)
 		if err != nil {
 			return err
 		}
-		if err := found.mustBeOurs(); err != nil {
-			return err
-		}
-		if found.version == 0 {
+		if version == 0 {
 			return deem.WithHint(fmt.Errorf("it holds no runs: %w", fs.ErrNotExist),
 				"judge something first, with `deem run --data FILE` or `deem demo`, or name another database with --db")
 		}
-		return runTables.refuseOlder(found.version)
+		return runTables.refuseOlder(version)
 	})
 	if err != nil {
 		return nil, errors.Join(s.explain("open", err), s.Close())

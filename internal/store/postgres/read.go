@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -46,48 +45,31 @@ func (s *Store) Status(ctx context.Context, runID, itemID string, trial int) (st
 // Reply implements [store.Store].
 func (s *Store) Reply(ctx context.Context, key string) (reply deem.Reply, ok bool, err error) {
 	err = s.retry(ctx, func(ctx context.Context) error {
-		var p paid
+		var c store.ReplyColumns
 		var sum []byte
 		key := pack(key)
 		row := s.pool.QueryRow(ctx, `SELECT body, latency, attempts, cost_micros, unpriced, sum FROM replies WHERE key = $1`, key)
-		err := row.Scan(&p.body, &p.latency, &p.attempts, &p.cost, &p.unpriced, &sum)
+		err := row.Scan(&c.Body, &c.Latency, &c.Attempts, &c.Cost, &c.Unpriced, &sum)
 		if errors.Is(err, pgx.ErrNoRows) {
 			ok = false
 			return nil
 		}
-		if err == nil && !bytes.Equal(sum, p.seal(key)) {
+		if err == nil && !bytes.Equal(sum, sealReply(key, c)) {
 			err = altered("the reply with the key %q", unpack(key))
 		}
 		if err != nil {
 			return err
 		}
-		ok = true
-		reply, err = p.reply(unpack(key))
+		r, err := c.Reply(unpack(key))
+		reply, ok = *r, true
 		return err
 	})
 	return reply, ok, s.explain("read", err)
 }
 
-// paid is the columns of a reply, all NULL if there is none.
-type paid struct {
-	body                    *string
-	latency, attempts, cost *int64
-	unpriced                *bool
-}
-
-// paidFor returns the columns of a reply with the given body.
-func paidFor(r *deem.Reply, body string) paid {
-	return paid{&body, new(int64(r.Latency)), new(int64(r.Attempts)), &r.CostMicros, &r.Unpriced}
-}
-
-// reply returns the reply, which must exist, with its key.
-func (p *paid) reply(key string) (deem.Reply, error) {
-	r, err := store.DecodeReply(*p.body)
-	if p.latency != nil && p.attempts != nil && p.cost != nil && p.unpriced != nil {
-		r.Latency, r.Attempts, r.CostMicros, r.Unpriced = time.Duration(*p.latency), int(*p.attempts), *p.cost, *p.unpriced
-	}
-	r.Key = key
-	return r, err
+// replyColumns returns the columns of a reply with the given body.
+func replyColumns(r *deem.Reply, body string) store.ReplyColumns {
+	return store.ReplyColumns{Body: &body, Latency: new(int64(r.Latency)), Attempts: new(int64(r.Attempts)), Cost: &r.CostMicros, Unpriced: &r.Unpriced}
 }
 
 // loadCalls reads the calls of records. It reads as many of each as the record had when it
@@ -115,7 +97,7 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 		var item, sum []byte
 		var model, request, failed *string
 		err := rows.Scan(&record, &item, &trial, &now, &seq, &model, &request, &failed, &c.started, &tries,
-			&c.key, &c.body, &c.latency, &c.attempts, &c.cost, &c.unpriced, &c.cached, &sum)
+			&c.key, &c.Body, &c.Latency, &c.Attempts, &c.Cost, &c.Unpriced, &c.cached, &sum)
 		if err != nil {
 			return err
 		}
@@ -130,14 +112,12 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 		if !bytes.Equal(sum, c.seal(item, trial)) || int(*seq) != len(f.rec.Calls) {
 			return altered("call %d about item %q", *seq+1, f.rec.Item.ID)
 		}
-		call := deem.Call{Model: unpack(c.model), Request: unpack(c.request), Started: timeOf(c.started), Error: unpack(c.err), Attempts: int(c.tries)}
-		if c.body != nil {
-			r, err := c.reply(unpackNull(c.key))
-			if err != nil {
-				return err
-			}
-			r.Cached = *c.cached
-			call.Reply = &r
+		call := deem.Call{Model: unpack(c.model), Request: unpack(c.request), Started: store.TimeOf(c.started), Error: unpack(c.err), Attempts: int(c.tries)}
+		if call.Reply, err = c.Reply(unpackNull(c.key)); err != nil {
+			return err
+		}
+		if call.Reply != nil {
+			call.Reply.Cached = *c.cached
 		}
 		f.rec.Calls = append(f.rec.Calls, call)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"deem/internal/store"
 )
 
 // The pauses between two attempts. They are drawn from the upper half, so that a fleet that
@@ -111,7 +113,7 @@ func (s *Store) transactRun(ctx context.Context, doing, runID string, do func(ct
 // whether they were committed.
 func (s *Store) commit(ctx context.Context, doing string, send func(ctx context.Context, id []byte) error) error {
 	if s.readOnly {
-		return s.explain(doing, errReadOnly)
+		return s.explain(doing, store.ErrReadOnly)
 	}
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // It never fails.

@@ -15,7 +15,7 @@ import (
 // Begin implements [store.Store].
 func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run store.Run, resumed bool, err error) {
 	if s.readOnly {
-		return store.Run{}, false, s.explain("begin a run in", errReadOnly)
+		return store.Run{}, false, s.explain("begin a run in", store.ErrReadOnly)
 	}
 	spec, err = spec.Clean()
 	if err != nil {
@@ -250,8 +250,8 @@ func (r *runRow) targets() []any {
 
 func (r *runRow) seal() []byte {
 	return store.Seal([]any{
-		r.n, r.id, r.key, r.created, r.judge, r.judgeHash, null(r.identity), r.rule,
-		r.model, r.endpoint, null(r.names), r.hash, r.items, r.trials, null(r.settings),
+		r.n, r.id, r.key, r.created, r.judge, r.judgeHash, store.Null(r.identity), r.rule,
+		r.model, r.endpoint, store.Null(r.names), r.hash, r.items, r.trials, store.Null(r.settings),
 	})
 }
 
@@ -279,14 +279,14 @@ func scanRun(row pgx.Row) (store.Run, error) {
 	run.Judge = store.JudgeSpec{Name: unpack(r.judge), Hash: unpack(r.judgeHash), Identity: unpackJSON(r.identity), Rule: r.rule}
 	run.Dataset = store.DatasetSpec{Hash: unpack(r.hash), Items: int(r.items)}
 	run.Trials, run.Settings = int(r.trials), unpackJSON(r.settings)
-	run.Created, run.Updated = timeOf(&r.created), timeOf(&updated)
+	run.Created, run.Updated = store.TimeOf(&r.created), store.TimeOf(&updated)
 	if r.names != nil {
 		err = json.Unmarshal([]byte(*r.names), &run.Dataset.Names)
 	}
 	if about != nil {
 		err = errors.Join(err, json.Unmarshal([]byte(*about), &run.About))
 	}
-	run.About.Deleted = timeOf(deleted)
+	run.About.Deleted = store.TimeOf(deleted)
 	return run, err
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"deem"
 	"deem/internal/store"
@@ -32,7 +31,7 @@ type recordRow struct {
 func (c *recordRow) seal() []byte {
 	return store.Seal([]any{
 		c.run, c.trial, c.position, c.item, c.key, c.id, c.category, c.cluster, c.judge, c.weight,
-		null(c.label), null(c.score), null(c.pass), null(c.confidence), null(c.reason), null(c.parts), null(c.kind), null(c.detail),
+		store.Null(c.label), store.Null(c.score), store.Null(c.pass), store.Null(c.confidence), store.Null(c.reason), store.Null(c.parts), store.Null(c.kind), store.Null(c.detail),
 	})
 }
 
@@ -43,38 +42,21 @@ type callRow struct {
 	started             *int64
 	tries               int64
 	key                 *string // of the reply
-	paid
+	store.ReplyColumns
 	cached *bool
-}
-
-// callRowOf returns the columns of a call whose reply has the given body.
-func callRowOf(c deem.Call, body string) callRow {
-	row := callRow{model: pack(c.Model), request: pack(c.Request), err: pack(c.Error), started: nanos(c.Started), tries: int64(c.Attempts)}
-	if r := c.Reply; r != nil {
-		row.key, row.paid, row.cached = packNull(r.Key), paidFor(r, body), &r.Cached
-	}
-	return row
 }
 
 // seal returns the seal of a call of the record with the key and trial.
 func (c *callRow) seal(key []byte, trial int64) []byte {
 	return store.Seal([]any{
-		key, trial, c.model, c.request, c.err, null(c.started), c.tries, null(c.key), null(c.body),
-		null(c.latency), null(c.attempts), null(c.cost), null(c.unpriced), null(c.cached),
+		key, trial, c.model, c.request, c.err, store.Null(c.started), c.tries, store.Null(c.key), store.Null(c.Body),
+		store.Null(c.Latency), store.Null(c.Attempts), store.Null(c.Cost), store.Null(c.Unpriced), store.Null(c.cached),
 	})
 }
 
-// seal returns the seal of a reply in the cache.
-func (p paid) seal(key string) []byte {
-	return store.Seal([]any{key, null(p.body), null(p.latency), null(p.attempts), null(p.cost), null(p.unpriced)})
-}
-
-// null returns the value of p, or NULL.
-func null[T any](p *T) any {
-	if p == nil {
-		return nil
-	}
-	return *p
+// sealReply returns the seal of a reply in the cache.
+func sealReply(key string, c store.ReplyColumns) []byte {
+	return store.Seal([]any{key, store.Null(c.Body), store.Null(c.Latency), store.Null(c.Attempts), store.Null(c.Cost), store.Null(c.Unpriced)})
 }
 
 // altered returns the error for a row that was changed since it was written.
@@ -152,21 +134,4 @@ func unpackJSON(s *string) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(unpack(*s))
-}
-
-// nanos returns t in the stored form. The zero time does not fit into nanoseconds since
-// 1970, and becomes NULL.
-func nanos(t time.Time) *int64 {
-	if t.IsZero() {
-		return nil
-	}
-	return new(t.UnixNano())
-}
-
-// timeOf returns the stored time.
-func timeOf(n *int64) time.Time {
-	if n == nil {
-		return time.Time{}
-	}
-	return time.Unix(0, *n).UTC()
 }

@@ -129,7 +129,7 @@ func (a *appender) queueReplies(b *pgx.Batch) {
 			keys, bodies = append(keys, pack(r.Key)), append(bodies, r.body)
 			latencies, attempts = append(latencies, int64(r.Latency)), append(attempts, int64(r.Attempts))
 			costs, unpriced = append(costs, r.CostMicros), append(unpriced, r.Unpriced)
-			sums = append(sums, paidFor(r.Reply, r.body).seal(pack(r.Key)))
+			sums = append(sums, sealReply(pack(r.Key), replyColumns(r.Reply, r.body)))
 		}
 		b.Queue(addReplies, keys, bodies, latencies, attempts, costs, unpriced, sums)
 	}
@@ -162,35 +162,31 @@ func (a *appender) queueRecords(b *pgx.Batch) {
 		confidences, reasons, parts = append(confidences, c.confidence), append(reasons, c.reason), append(parts, c.parts)
 		kinds, details = append(kinds, c.kind), append(details, c.detail)
 	}
-	k := a.callColumns()
-	b.Queue(addRecords, a.run, a.replace, a.now, ord, ids, keys, trials, items, positions, categories, clusters, weights, judges,
-		labels, scores, passes, confidences, reasons, parts, kinds, details, made, sums,
-		k.keys, k.trials, k.behind, k.models, k.requests, k.started, k.errors, k.tries,
-		k.replies, k.bodies, k.latencies, k.attempts, k.costs, k.unpriced, k.cached, k.sums)
-}
-
-// callColumns are the lists of calls in addRecords.
-type callColumns struct {
-	keys, sums                          [][]byte
-	models, requests, errors            []string
-	trials, behind, tries               []int64
-	replies, bodies                     []*string
-	started, latencies, attempts, costs []*int64
-	unpriced, cached                    []*bool
-}
-
-func (a *appender) callColumns() (c callColumns) {
+	var callKeys, callSums [][]byte
+	var models, requests, errs []string
+	var callTrials, behind, tries []int64
+	var replies, bodies []*string
+	var started, latencies, attempts, costs []*int64
+	var unpriced, cached []*bool
 	for _, r := range a.rows {
 		for i, call := range r.Calls {
-			p := callRowOf(call, r.Replies[i])
-			// The number of calls of the record from this one on.
-			c.keys, c.trials, c.behind = append(c.keys, r.key), append(c.trials, int64(r.Trial)), append(c.behind, int64(len(r.Calls)-i))
-			c.models, c.requests, c.errors = append(c.models, p.model), append(c.requests, p.request), append(c.errors, p.err)
-			c.started, c.tries, c.replies = append(c.started, p.started), append(c.tries, p.tries), append(c.replies, p.key)
-			c.bodies, c.latencies, c.attempts = append(c.bodies, p.body), append(c.latencies, p.latency), append(c.attempts, p.attempts)
-			c.costs, c.unpriced, c.cached = append(c.costs, p.cost), append(c.unpriced, p.unpriced), append(c.cached, p.cached)
-			c.sums = append(c.sums, p.seal(r.key, int64(r.Trial)))
+			c := callRow{
+				model: pack(call.Model), request: pack(call.Request), err: pack(call.Error),
+				started: store.Nanos(call.Started), tries: int64(call.Attempts),
+			}
+			if p := call.Reply; p != nil {
+				c.key, c.ReplyColumns, c.cached = packNull(p.Key), replyColumns(p, r.Replies[i]), &p.Cached
+			}
+			callKeys, callTrials, callSums = append(callKeys, r.key), append(callTrials, int64(r.Trial)), append(callSums, c.seal(r.key, int64(r.Trial)))
+			behind = append(behind, int64(len(r.Calls)-i)) // The number of calls of the record from this one on.
+			models, requests, errs = append(models, c.model), append(requests, c.request), append(errs, c.err)
+			started, tries, replies = append(started, c.started), append(tries, c.tries), append(replies, c.key)
+			bodies, latencies, attempts = append(bodies, c.Body), append(latencies, c.Latency), append(attempts, c.Attempts)
+			costs, unpriced, cached = append(costs, c.Cost), append(unpriced, c.Unpriced), append(cached, c.cached)
 		}
 	}
-	return c
+	b.Queue(addRecords, a.run, a.replace, a.now, ord, ids, keys, trials, items, positions, categories, clusters, weights, judges,
+		labels, scores, passes, confidences, reasons, parts, kinds, details, made, sums,
+		callKeys, callTrials, behind, models, requests, started, errs, tries,
+		replies, bodies, latencies, attempts, costs, unpriced, cached, callSums)
 }

@@ -17,7 +17,7 @@ var testFiles = fstest.MapFS{
 
 // TestLatest checks that versions are numbers, from the folder only.
 func TestLatest(t *testing.T) {
-	if got := NewTables(testFiles, "versions", 1).Latest(); got != 10 {
+	if got := NewTables(testFiles, "versions", 1).latest; got != 10 {
 		t.Errorf("Latest = %d, want 10", got)
 	}
 }

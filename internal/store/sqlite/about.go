@@ -34,7 +34,7 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 		if err != nil {
 			return err
 		}
-		_, err = w.conn.ExecContext(ctx, `UPDATE runs SET about = ?, deleted = ? WHERE id = ?`, about, nanos(run.About.Deleted), runID)
+		_, err = w.conn.ExecContext(ctx, `UPDATE runs SET about = ?, deleted = ? WHERE id = ?`, about, store.Nanos(run.About.Deleted), runID)
 		return err
 	})
 	return run, err

@@ -46,7 +46,7 @@ func (st *writeStatements) list() []statement {
 // Append implements [store.Store].
 func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) error {
 	if s.write == nil {
-		return s.explain("append to", errReadOnly)
+		return s.explain("append to", store.ErrReadOnly)
 	}
 	run, err := s.number(ctx, runID)
 	if err != nil {
@@ -117,7 +117,7 @@ func (a *appender) add(ctx context.Context, r *store.StoredRecord) error {
 		}
 	}
 	n, earlier := a.record+1, 0
-	added, err = isAdded(a.st.addRecord.ExecContext(ctx, columns(r, n, a.run, item, earlier)...))
+	added, err = wroteRow(a.st.addRecord.ExecContext(ctx, columns(r, n, a.run, item, earlier)...))
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (a *appender) add(ctx context.Context, r *store.StoredRecord) error {
 // new, so it tries to add first.
 func addOnce(ctx context.Context, find, add *sql.Stmt, hash []byte, body string) (n int64, added bool, err error) {
 	res, err := add.ExecContext(ctx, hash, body)
-	if added, err = isAdded(res, err); err != nil {
+	if added, err = wroteRow(res, err); err != nil {
 		return 0, false, err
 	}
 	if added {
@@ -163,8 +163,8 @@ func addOnce(ctx context.Context, find, add *sql.Stmt, hash []byte, body string)
 	return n, added, err
 }
 
-// isAdded reports whether a statement added a row, or found it already there.
-func isAdded(res sql.Result, err error) (bool, error) {
+// wroteRow reports whether a statement added or changed a row.
+func wroteRow(res sql.Result, err error) (bool, error) {
 	if err != nil {
 		return false, err
 	}
@@ -177,9 +177,9 @@ func columns(r *store.StoredRecord, n, run, item int64, earlier int) []any {
 	c := append(make([]any, 0, 20), n, run, text(r.Item.ID), int64(r.Trial),
 		item, int64(r.Position), text(r.Item.Category), text(r.Item.Cluster), r.Item.Weight, text(r.Judge))
 	if v := r.Verdict; v != nil {
-		c = append(c, text(v.Label), v.Score, nullable(v.Pass), nullable(v.Confidence), nullText(v.Reason), nullable(r.Parts), nil, nil)
+		c = append(c, text(v.Label), v.Score, store.Null(v.Pass), store.Null(v.Confidence), nullText(v.Reason), store.Null(r.Parts), nil, nil)
 	} else {
-		c = append(c, nil, nil, nil, nil, nil, nullable(r.Parts), text(string(r.Failure.Kind)), nullText(r.Failure.Detail))
+		c = append(c, nil, nil, nil, nil, nil, store.Null(r.Parts), text(string(r.Failure.Kind)), nullText(r.Failure.Detail))
 	}
 	c = append(c, int64(earlier+len(r.Calls)))
 	hash := r.Stored.Hash[:store.SealBytes]
@@ -188,7 +188,7 @@ func columns(r *store.StoredRecord, n, run, item int64, earlier int) []any {
 
 // addCall writes a call of a record, and counts its cost.
 func (a *appender) addCall(ctx context.Context, record int64, seq int, c *deem.Call, said string) error {
-	columns := append(make([]any, 0, 16), record, int64(seq), text(c.Model), text(c.Request), nanos(c.Started), text(c.Error), int64(c.Attempts))
+	columns := append(make([]any, 0, 16), record, int64(seq), text(c.Model), text(c.Request), store.Null(store.Nanos(c.Started)), text(c.Error), int64(c.Attempts))
 	if r := c.Reply; r == nil {
 		columns = append(columns, nil, nil, nil, nil, nil, nil, nil, nil)
 	} else {
@@ -226,7 +226,7 @@ func (a *appender) addReply(ctx context.Context, r *deem.Reply, said string) (n 
 		}
 	}
 	columns := append(make([]any, 0, 8), a.reply+1, key, said, int64(r.Latency), int64(r.Attempts), r.CostMicros, r.Unpriced)
-	added, err := isAdded(a.st.addReply.ExecContext(ctx, append(columns, store.Seal(columns))...))
+	added, err := wroteRow(a.st.addReply.ExecContext(ctx, append(columns, store.Seal(columns))...))
 	if err != nil {
 		return 0, err
 	}

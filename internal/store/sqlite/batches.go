@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"deem"
 	"deem/internal/store"
@@ -28,7 +27,7 @@ func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, lines
 		err := w.conn.QueryRowContext(ctx, `INSERT INTO batches (run, key, id, state, lines, most_micros, planned)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, key) DO UPDATE SET id = excluded.id, state = excluded.state,
 			lines = excluded.lines, most_micros = excluded.most_micros, planned = excluded.planned RETURNING n`,
-			run, text(b.Key), text(b.ID), string(b.State), b.Lines, b.MostMicros, nanos(b.Planned)).Scan(&n)
+			run, text(b.Key), text(b.ID), string(b.State), b.Lines, b.MostMicros, store.Nanos(b.Planned)).Scan(&n)
 		if err != nil || len(lines) == 0 {
 			return err
 		}
@@ -50,12 +49,12 @@ func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, lines
 			if f := l.Failure; f != nil {
 				args[8], args[9] = text(string(f.Kind)), text(f.Detail)
 			}
-			res, err := st.ExecContext(ctx, args...)
+			put, err := wroteRow(st.ExecContext(ctx, args...))
+			if err == nil && !put {
+				err = fmt.Errorf("line %q: %w", l.Key, store.ErrLineTaken)
+			}
 			if err != nil {
 				return errors.Join(err, st.Close())
-			}
-			if put, err := res.RowsAffected(); err != nil || put == 0 {
-				return errors.Join(err, fmt.Errorf("line %q: %w", l.Key, store.ErrLineTaken), st.Close())
 			}
 		}
 		return st.Close()
@@ -69,9 +68,9 @@ func (s *Store) Batches(ctx context.Context, runID string) ([]store.Batch, error
 		return nil, s.explain("read", err)
 	}
 	list, err := collect(ctx, s, func(row scanner) (b store.Batch, err error) {
-		var planned sql.NullInt64
+		var planned *int64
 		err = row.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros)
-		b.Planned = timeOf(planned)
+		b.Planned = store.TimeOf(planned)
 		return b, err
 	}, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
 		count(l.body), count(l.kind), coalesce(sum(CASE WHEN l.taken THEN 0 ELSE l.cost_micros END), 0)
@@ -93,10 +92,7 @@ func (s *Store) BatchLine(ctx context.Context, runID, key string) (store.BatchLi
 	if errors.Is(err, sql.ErrNoRows) {
 		return store.BatchLine{}, false, nil
 	}
-	if err != nil {
-		return store.BatchLine{}, false, s.explain("read", err)
-	}
-	return l, true, nil
+	return l, err == nil, s.explain("read", err)
 }
 
 // selectLine is the beginning of queries that scanLine reads.
@@ -106,25 +102,17 @@ const selectLine = `SELECT l.key, b.key, b.state, l.body, l.latency, l.attempts,
 // scanLine reads a line.
 func scanLine(row scanner) (store.BatchLine, error) {
 	var l store.BatchLine
-	var said, kind, detail sql.NullString
-	var latency, attempts, cost, unpriced sql.NullInt64
-	err := row.Scan(&l.Key, &l.Batch, &l.State, &said, &latency, &attempts, &cost, &unpriced, &kind, &detail, &l.Passing, &l.Taken)
+	var c store.ReplyColumns
+	var kind, detail sql.NullString
+	err := row.Scan(&l.Key, &l.Batch, &l.State, &c.Body, &c.Latency, &c.Attempts, &c.Cost, &c.Unpriced, &kind, &detail, &l.Passing, &l.Taken)
 	if err != nil {
 		return store.BatchLine{}, err
 	}
 	if kind.Valid {
 		l.Failure = &deem.Failure{Kind: deem.Kind(kind.String), Detail: detail.String}
 	}
-	if said.Valid {
-		r, err := store.DecodeReply(said.String)
-		if err != nil {
-			return store.BatchLine{}, err
-		}
-		r.Key, r.Latency, r.Attempts = l.Key, time.Duration(latency.Int64), int(attempts.Int64)
-		r.CostMicros, r.Unpriced = cost.Int64, unpriced.Int64 != 0
-		l.Reply = &r
-	}
-	return l, nil
+	l.Reply, err = c.Reply(l.Key)
+	return l, err
 }
 
 // DropBatch implements [store.Batches].

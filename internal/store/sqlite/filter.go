@@ -46,8 +46,28 @@ func (f *replyFilter) add(key string) {
 func (f *replyFilter) mayHave(ctx context.Context, s *Store, key string) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.off && time.Since(f.at) > filterAge {
-		if err := f.look(ctx, s); err != nil {
+	if !f.off && time.Since(f.at) > filterAge { // Read new replies.
+		if f.bits == nil {
+			f.bits, f.seed = make([]uint64, filterBits/64), maphash.MakeSeed()
+		}
+		f.at = time.Now()
+		rows, err := s.query.keys.QueryContext(ctx, f.last, filterKeys)
+		if err != nil {
+			return false, err
+		}
+		defer rows.Close() //nolint:errcheck // rows.Err has it.
+		n := 0
+		for ; rows.Next(); n++ {
+			var key string
+			if err := rows.Scan(&f.last, &key); err != nil {
+				return false, err
+			}
+			f.set(key)
+		}
+		if f.off = n == filterKeys; f.off {
+			f.bits = nil
+		}
+		if err := rows.Err(); err != nil {
 			return false, err
 		}
 	}
@@ -60,31 +80,6 @@ func (f *replyFilter) mayHave(ctx context.Context, s *Store, key string) (bool, 
 		}
 	}
 	return true, nil
-}
-
-// look reads new replies.
-func (f *replyFilter) look(ctx context.Context, s *Store) error {
-	if f.bits == nil {
-		f.bits, f.seed = make([]uint64, filterBits/64), maphash.MakeSeed()
-	}
-	f.at = time.Now()
-	rows, err := s.query.keys.QueryContext(ctx, f.last, filterKeys)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	n := 0
-	for ; rows.Next(); n++ {
-		var key string
-		if err := rows.Scan(&f.last, &key); err != nil {
-			return err
-		}
-		f.set(key)
-	}
-	if f.off = n == filterKeys; f.off {
-		f.bits = nil
-	}
-	return rows.Err()
 }
 
 // set sets the bits of a key.

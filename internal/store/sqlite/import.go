@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"deem"
@@ -43,15 +42,12 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 // Imported implements [store.Database].
 func (s *Store) Imported(ctx context.Context, run store.Run) error {
 	return s.transact(ctx, "import a run into", func(ctx context.Context, w *writer) error {
-		res, err := w.conn.ExecContext(ctx, `UPDATE runs SET state = ?, updated = ?, unsettled_micros = ? WHERE id = ?`,
-			string(run.State), run.Updated.UnixNano(), run.SetAsideMicros, run.ID)
-		if err != nil {
-			return err
+		found, err := wroteRow(w.conn.ExecContext(ctx, `UPDATE runs SET state = ?, updated = ?, unsettled_micros = ? WHERE id = ?`,
+			string(run.State), run.Updated.UnixNano(), run.SetAsideMicros, run.ID))
+		if err == nil && !found {
+			err = store.NotFound(run.ID)
 		}
-		if found, err := res.RowsAffected(); err != nil || found == 0 {
-			return errors.Join(err, store.NotFound(run.ID))
-		}
-		return nil
+		return err
 	})
 }
 

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"iter"
 	"slices"
@@ -28,7 +27,7 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 		}
 		defer put.Close() //nolint:errcheck // Losing it does no harm.
 		for _, l := range list {
-			c := []any{text(l.Item), text(l.ID), text(l.Dataset), text(l.Annotator), l.Yes, text(l.Label), l.Score, text(l.Note), text(l.Drawn), nanos(l.Labelled)}
+			c := []any{text(l.Item), text(l.ID), text(l.Dataset), text(l.Annotator), l.Yes, text(l.Label), l.Score, text(l.Note), text(l.Drawn), store.Null(store.Nanos(l.Labelled))}
 			if _, err := put.ExecContext(ctx, append(c, store.Seal(c))...); err != nil {
 				return err
 			}
@@ -65,12 +64,12 @@ func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.
 
 func scanLabel(row scanner) (store.Label, error) {
 	var l store.Label
-	var labelled sql.NullInt64
+	var labelled *int64
 	var sound bool
 	err := row.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &l.Drawn, &labelled, &sound)
 	if err == nil && !sound {
 		err = altered("the label of item %q", l.ID)
 	}
-	l.Labelled = timeOf(labelled)
+	l.Labelled = store.TimeOf(labelled)
 	return l, err
 }

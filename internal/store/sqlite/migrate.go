@@ -43,39 +43,31 @@ type identity struct {
 	tables               int
 }
 
-// identify reads the identity of the database. It changes nothing, and reads everything in
-// one statement: between two queries another process may create the tables.
+// identify reads the identity of the database, and rejects the database of another program,
+// and of a newer deem. It changes nothing, and reads everything in one statement: between two
+// queries another process may create the tables.
 func identify(ctx context.Context, db *sql.DB) (id identity, err error) {
 	err = db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
 		(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`).
 		Scan(&id.application, &id.version, &id.tables)
-	return id, err
-}
-
-// mustBeOurs rejects the database of another program, and of a newer deem.
-func (id identity) mustBeOurs() error {
 	switch {
-	case id == identity{}: // an empty file
-		return nil
+	case err != nil || id == identity{}: // an empty file
 	case id.application != applicationID:
-		return deem.WithHint(errors.New("it is a database of another program"),
+		err = deem.WithHint(errors.New("it is a database of another program"),
 			"nothing was changed; name another database with --db")
 	case id.version < 1: // It is written together with the first tables.
-		return altered("the version of its tables")
+		err = altered("the version of its tables")
 	case id.version > latest:
-		return deem.WithHint(fmt.Errorf("it was written by a newer deem (schema %d, this deem knows %d)", id.version, latest),
+		err = deem.WithHint(fmt.Errorf("it was written by a newer deem (schema %d, this deem knows %d)", id.version, latest),
 			"nothing was changed; install a newer deem, or name another database with --db")
 	}
-	return nil
+	return id, err
 }
 
 // migrate brings the database of db up to date. Only one process does that at a time.
 func migrate(ctx context.Context, db *sql.DB, path string, opts Options) error {
 	found, err := identify(ctx, db)
-	if err != nil {
-		return err
-	}
-	if err := found.mustBeOurs(); err != nil || found.version == latest {
+	if err != nil || found.version == latest {
 		return err
 	}
 	lock, err := waitLock(ctx, path+"-migrate.lock", opts.Wait)
@@ -95,10 +87,7 @@ func migrate(ctx context.Context, db *sql.DB, path string, opts Options) error {
 func apply(ctx context.Context, db *sql.DB) error {
 	// Another process may have migrated while this one waited for the lock.
 	found, err := identify(ctx, db)
-	if err != nil {
-		return err
-	}
-	if err := found.mustBeOurs(); err != nil || found.version == latest {
+	if err != nil || found.version == latest {
 		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)

@@ -36,10 +36,7 @@ func (s *Store) Draw(ctx context.Context, runID string, d store.Draw) (b store.B
 			run, text(d.Holder), d.Spent, d.Lent+b.Got)
 		return err
 	})
-	if err != nil {
-		return store.Balance{}, err
-	}
-	return b, nil
+	return b, err
 }
 
 // Leave implements [store.Money].

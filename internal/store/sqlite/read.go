@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"deem"
 	"deem/internal/store"
@@ -83,26 +82,23 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	if may, err := s.filter.mayHave(ctx, s, key); err != nil || !may {
 		return deem.Reply{}, false, s.explain("read", err)
 	}
-	var said string
-	var latency, cost int64
-	var attempts int
-	var unpriced, sound bool
-	err := s.query.reply.QueryRowContext(ctx, key).Scan(&said, &latency, &attempts, &cost, &unpriced, &sound)
+	var c store.ReplyColumns
+	var sound bool
+	err := s.query.reply.QueryRowContext(ctx, key).Scan(&c.Body, &c.Latency, &c.Attempts, &c.Cost, &c.Unpriced, &sound)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return deem.Reply{}, false, nil
 	case err == nil && !sound:
 		err = altered("the reply with the key %q", key)
 	}
-	var r deem.Reply
+	var r *deem.Reply
 	if err == nil {
-		r, err = store.DecodeReply(said)
+		r, err = c.Reply(key)
 	}
 	if err != nil {
 		return deem.Reply{}, false, s.explain("read", err)
 	}
-	r.Key, r.Latency, r.Attempts, r.CostMicros, r.Unpriced = key, time.Duration(latency), attempts, cost, unpriced
-	return r, true, nil
+	return *r, true, nil
 }
 
 // callsRows is the number of records whose replies are read at once. A query costs as much
@@ -128,12 +124,13 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 	for rows.Next() {
 		var c deem.Call
 		var record int64
-		var said, key sql.NullString
-		var started, latency, attempts, cost sql.NullInt64
-		var unpriced, cached sql.NullBool
+		var reply store.ReplyColumns
+		var key sql.NullString
+		var started *int64
+		var cached sql.NullBool
 		var sound bool
 		err := rows.Scan(&record, &c.Model, &c.Request, &started, &c.Error, &c.Attempts,
-			&said, &key, &latency, &attempts, &cost, &unpriced, &cached, &sound)
+			&reply.Body, &key, &reply.Latency, &reply.Attempts, &reply.Cost, &reply.Unpriced, &cached, &sound)
 		if err != nil {
 			return err
 		}
@@ -144,15 +141,12 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 		if len(f.rec.Calls) == f.calls {
 			continue
 		}
-		c.Started = timeOf(started)
-		if said.Valid {
-			r, err := store.DecodeReply(said.String)
-			if err != nil {
-				return err
-			}
-			r.Key, r.Latency, r.Attempts = key.String, time.Duration(latency.Int64), int(attempts.Int64)
-			r.CostMicros, r.Unpriced, r.Cached = cost.Int64, unpriced.Bool, cached.Bool
-			c.Reply = &r
+		c.Started = store.TimeOf(started)
+		if c.Reply, err = reply.Reply(key.String); err != nil {
+			return err
+		}
+		if c.Reply != nil {
+			c.Reply.Cached = cached.Bool
 		}
 		f.rec.Calls = append(f.rec.Calls, c)
 	}

@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"deem"
 	"deem/internal/store"
@@ -231,14 +230,6 @@ func nullText(s string) any {
 	return text(s)
 }
 
-// nullable returns the value of p, or NULL.
-func nullable[T any](p *T) any {
-	if p == nil {
-		return nil
-	}
-	return *p
-}
-
 func nullJSON(raw json.RawMessage) any {
 	if len(raw) == 0 {
 		return nil
@@ -251,21 +242,4 @@ func rawJSON(s sql.NullString) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(s.String)
-}
-
-// nanos returns t in the stored form. The zero time does not fit into nanoseconds since
-// 1970, and becomes NULL.
-func nanos(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UnixNano()
-}
-
-// timeOf returns the stored time.
-func timeOf(n sql.NullInt64) time.Time {
-	if !n.Valid {
-		return time.Time{}
-	}
-	return time.Unix(0, n.Int64).UTC()
 }

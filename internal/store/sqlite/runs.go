@@ -14,7 +14,7 @@ import (
 // Begin implements [store.Store].
 func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run store.Run, resumed bool, err error) {
 	if s.write == nil {
-		return store.Run{}, false, s.explain("begin a run in", errReadOnly)
+		return store.Run{}, false, s.explain("begin a run in", store.ErrReadOnly)
 	}
 	spec, err = spec.Clean()
 	if err != nil {
@@ -27,7 +27,27 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 		return store.Run{}, false, err
 	}
 	err = s.transact(ctx, "begin a run in", func(ctx context.Context, w *writer) (err error) {
-		run, resumed, err = s.begin(ctx, w.conn, spec, fresh)
+		var n int64
+		if !fresh {
+			err := w.conn.QueryRowContext(ctx, `SELECT coalesce(max(n), 0) FROM runs WHERE key = ? AND deleted IS NULL`, spec.Key()).Scan(&n)
+			if err != nil {
+				return err
+			}
+		}
+		if resumed = n != 0; resumed {
+			if err := adopt(ctx, w.conn, n, spec); err != nil {
+				return err
+			}
+		}
+		now := s.opts.Now()
+		run = store.Run{Spec: spec, State: store.Open, Created: now, Updated: now}
+		for attempt := 0; n == 0; attempt++ {
+			run.ID = store.NewID(now, attempt)
+			if n, err = addRun(ctx, w.conn, run); err != nil {
+				return err
+			}
+		}
+		run, err = scanRun(w.conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n))
 		return err
 	})
 	if err != nil {
@@ -39,47 +59,24 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 	return run, resumed, nil
 }
 
-// begin finds or adds the run. A resumed run takes over what is not part of the key, except
-// the dataset names if it has records.
-func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fresh bool) (run store.Run, resumed bool, err error) {
-	var n int64
-	if !fresh {
-		err := conn.QueryRowContext(ctx, `SELECT coalesce(max(n), 0) FROM runs WHERE key = ? AND deleted IS NULL`, spec.Key()).Scan(&n)
-		if err != nil {
-			return run, false, err
-		}
+// adopt takes over what is not part of the key, except the dataset names of a run that has
+// records.
+func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error {
+	if _, err := scanRun(conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n)); err != nil {
+		return err // A damaged row must not get a new seal.
 	}
-	resumed = n != 0
-	if !resumed {
-		now := s.opts.Now()
-		run = store.Run{Spec: spec, State: store.Open, Created: now, Updated: now}
-		for attempt := 0; n == 0; attempt++ {
-			run.ID = store.NewID(now, attempt)
-			if n, err = addRun(ctx, conn, run); err != nil {
-				return run, false, err
-			}
-		}
-	} else {
-		if _, err := scanRun(conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n)); err != nil {
-			return run, false, err // A damaged row must not get a new seal.
-		}
-		names, err := json.Marshal(spec.Dataset.Names)
-		if err != nil {
-			return run, false, err
-		}
-		_, err = conn.ExecContext(ctx, `UPDATE runs
-			SET dataset_names = CASE WHEN records = 0 THEN ? ELSE dataset_names END, settings = ?, asked = `+nextAsked+` WHERE n = ?`,
-			string(names), nullJSON(spec.Settings), n)
-		if err == nil {
-			err = sealRun(ctx, conn, n)
-		}
-		// The earlier holder of the claim no longer needs its money.
-		if err = errors.Join(err, forfeit(ctx, conn, n, "")); err != nil {
-			return run, false, err
-		}
+	names, err := json.Marshal(spec.Dataset.Names)
+	if err != nil {
+		return err
 	}
-	run, err = scanRun(conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n))
-	return run, resumed, err
+	_, err = conn.ExecContext(ctx, `UPDATE runs
+		SET dataset_names = CASE WHEN records = 0 THEN ? ELSE dataset_names END, settings = ?, asked = `+nextAsked+` WHERE n = ?`,
+		string(names), nullJSON(spec.Settings), n)
+	if err == nil {
+		err = sealRun(ctx, conn, n)
+	}
+	// The earlier holder of the claim no longer needs its money.
+	return errors.Join(err, forfeit(ctx, conn, n, ""))
 }
 
 // nextAsked is the number of a run that is begun now. Writes are serialized, so no other
@@ -105,10 +102,7 @@ func addRun(ctx context.Context, conn *sql.Conn, run store.Run) (int64, error) {
 		run.Judge.Name, run.Judge.Hash, nullJSON(run.Judge.Identity), run.Judge.Rule,
 		run.Model, run.Endpoint, string(names), run.Dataset.Hash, run.Dataset.Items, run.Trials,
 		nullJSON(run.Settings), string(about), run.Probes())
-	if err != nil {
-		return 0, err
-	}
-	if added, err := res.RowsAffected(); err != nil || added == 0 {
+	if added, err := wroteRow(res, err); err != nil || !added {
 		return 0, err
 	}
 	n, err := res.LastInsertId()
@@ -127,16 +121,13 @@ func sealRun(ctx context.Context, conn *sql.Conn, n int64) error {
 // Finish implements [store.Store].
 func (s *Store) Finish(ctx context.Context, runID string) error {
 	err := s.transact(ctx, "finish a run in", func(ctx context.Context, w *writer) error {
-		res, err := w.conn.ExecContext(ctx, `UPDATE runs
+		found, err := wroteRow(w.conn.ExecContext(ctx, `UPDATE runs
 			SET updated = CASE WHEN state = ?1 THEN updated ELSE ?2 END, state = ?1 WHERE id = ?3`,
-			string(store.Done), s.opts.Now().UnixNano(), runID)
-		if err != nil {
-			return err
+			string(store.Done), s.opts.Now().UnixNano(), runID))
+		if err == nil && !found {
+			err = store.NotFound(runID)
 		}
-		if found, err := res.RowsAffected(); err != nil || found == 0 {
-			return errors.Join(err, store.NotFound(runID))
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return err
@@ -174,10 +165,7 @@ func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
 		return store.Run{}, err
 	}
 	run, err := scanRun(s.read.QueryRowContext(ctx, runByID, id))
-	if err != nil {
-		return store.Run{}, s.explain("read", err)
-	}
-	return run, nil
+	return run, s.explain("read", err)
 }
 
 // Runs implements [store.Store].
@@ -204,7 +192,7 @@ func scanRun(row scanner) (store.Run, error) {
 	var run store.Run
 	var created, updated int64
 	var identity, names, settings, about sql.NullString
-	var deleted sql.NullInt64
+	var deleted *int64
 	var sound bool
 	err := row.Scan(&sound, &run.ID, &run.State, &created, &updated, &run.Asked,
 		&run.Judge.Name, &run.Judge.Hash, &identity, &run.Judge.Rule,
@@ -224,7 +212,7 @@ func scanRun(row scanner) (store.Run, error) {
 	if about.Valid {
 		err = errors.Join(err, json.Unmarshal([]byte(about.String), &run.About))
 	}
-	run.About.Deleted = timeOf(deleted)
+	run.About.Deleted = store.TimeOf(deleted)
 	return run, err
 }
 

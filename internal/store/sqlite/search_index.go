@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -268,14 +267,15 @@ func printOf(b []byte) int64 {
 
 // prints returns the fingerprints that a query finds under the numbers of some records.
 func (x *indexer) prints(ctx context.Context, query string, rows []indexedRow, number func(*indexedRow) int64) (map[int64]int64, error) {
-	list := []byte{'['}
+	numbers := make([]int64, len(rows))
 	for i := range rows {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = strconv.AppendInt(list, number(&rows[i]), 10)
+		numbers[i] = number(&rows[i])
 	}
-	found, err := x.db.QueryContext(ctx, query, string(append(list, ']')))
+	list, err := store.EncodeJSON(numbers)
+	if err != nil {
+		return nil, err
+	}
+	found, err := x.db.QueryContext(ctx, query, list)
 	if err != nil {
 		return nil, err
 	}

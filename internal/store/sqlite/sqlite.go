@@ -157,13 +157,9 @@ func (s *Store) readCurrent(ctx context.Context, params ...string) error {
 		return err
 	}
 	found, err := identify(ctx, s.read)
-	if err != nil {
-		return err
-	}
-	if err := found.mustBeOurs(); err != nil {
-		return err
-	}
 	switch {
+	case err != nil:
+		return err
 	case found == identity{}:
 		return deem.WithHint(errors.New("it holds no runs"), "judge something first, with `deem run --data FILE` or `deem demo`, or name another database with --db")
 	case found.version < latest:

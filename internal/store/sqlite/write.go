@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"deem/internal/store"
 )
 
 // A writer is the only writing connection. SQLite has one writer at a time anyway; queueing
@@ -18,9 +20,6 @@ type writer struct {
 	conn *sql.Conn
 	stmt writeStatements
 }
-
-// errReadOnly is returned for a write to a store that was opened for reading.
-var errReadOnly = errors.New("it was opened for reading only")
 
 // openWriter opens the writing connection of s, and migrates the database.
 func openWriter(ctx context.Context, s *Store) (*writer, error) {
@@ -92,7 +91,7 @@ func (s *Store) transactRun(ctx context.Context, doing, runID string, do func(ct
 func (s *Store) transact(ctx context.Context, doing string, do func(context.Context, *writer) error) error {
 	w := s.write
 	if w == nil {
-		return s.explain(doing, errReadOnly)
+		return s.explain(doing, store.ErrReadOnly)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
