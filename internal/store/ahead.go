@@ -20,7 +20,24 @@ func Ahead(seq iter.Seq2[deem.Record, error]) iter.Seq2[deem.Record, error] {
 		var failed error // read once groups is closed
 		go func() {
 			defer close(groups)
-			failed = gather(seq, groups, enough)
+			var group []deem.Record
+			for rec, err := range seq {
+				if failed = err; err != nil {
+					break
+				}
+				if group = append(group, rec); len(group) < aheadRows {
+					continue
+				}
+				select {
+				case groups <- group:
+					group = make([]deem.Record, 0, aheadRows)
+				case <-enough:
+					return
+				}
+			}
+			if len(group) > 0 {
+				groups <- group
+			}
 		}()
 		defer func() {
 			close(enough)
@@ -38,31 +55,4 @@ func Ahead(seq iter.Seq2[deem.Record, error]) iter.Seq2[deem.Record, error] {
 			yield(deem.Record{}, failed)
 		}
 	}
-}
-
-// gather sends the records of seq in groups until they end, there is an error, or
-// enough is closed.
-func gather(seq iter.Seq2[deem.Record, error], groups chan<- []deem.Record, enough <-chan struct{}) error {
-	var group []deem.Record
-	for rec, err := range seq {
-		if err != nil {
-			if len(group) > 0 {
-				groups <- group
-			}
-			return err
-		}
-		if group = append(group, rec); len(group) < aheadRows {
-			continue
-		}
-		select {
-		case groups <- group:
-			group = make([]deem.Record, 0, aheadRows)
-		case <-enough:
-			return nil
-		}
-	}
-	if len(group) > 0 {
-		groups <- group
-	}
-	return nil
 }

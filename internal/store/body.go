@@ -73,8 +73,18 @@ func (e *ItemEncoder) Record(rec deem.Record) (r StoredRecord, err error) {
 	if r.Stored, err = e.Item(rec.Item); err != nil {
 		return r, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
 	}
-	if r.Parts, err = encodeParts(rec); err != nil {
-		return r, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
+	p := recordParts{}
+	if rec.Verdict != nil {
+		p.Aspects, p.Parts = rec.Verdict.Aspects, rec.Verdict.Parts
+	} else {
+		p.Probability = rec.Failure.Probability
+	}
+	if len(p.Aspects) > 0 || len(p.Parts) > 0 || p.Probability != nil {
+		text, err := EncodeJSON(p)
+		if err != nil {
+			return r, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
+		}
+		r.Parts = &text
 	}
 	for i, c := range rec.Calls {
 		if c.Reply == nil {
@@ -167,22 +177,7 @@ type recordParts struct {
 	Probability *float64           `json:"probability,omitempty"`
 }
 
-// encodeParts returns the JSON of the parts of a record, or nil if it has none.
-func encodeParts(rec deem.Record) (*string, error) {
-	var p recordParts
-	if v := rec.Verdict; v != nil {
-		p = recordParts{Aspects: v.Aspects, Parts: v.Parts}
-	} else if rec.Failure != nil {
-		p.Probability = rec.Failure.Probability
-	}
-	if len(p.Aspects) == 0 && len(p.Parts) == 0 && p.Probability == nil {
-		return nil, nil //nolint:nilnil // NULL is stored.
-	}
-	text, err := EncodeJSON(p)
-	return &text, err
-}
-
-// DecodeParts sets the parts of a record from what encodeParts wrote.
+// DecodeParts sets the parts of a record from [StoredRecord.Parts].
 func DecodeParts(text string, rec *deem.Record) error {
 	var p recordParts
 	err := DecodeJSON(text, &p)

@@ -57,11 +57,32 @@ func Copy(ctx context.Context, from, to Database, ids ...string) (Copied, error)
 	if len(ids) > 0 {
 		return c.done, nil
 	}
-	err := c.labels(ctx)
-	return c.done, err
+	there := map[[2]string]Label{}
+	for l, err := range to.Labels(ctx, LabelQuery{}) {
+		if err != nil {
+			return c.done, err
+		}
+		there[[2]string{l.Item, l.Annotator}] = l
+	}
+	var list []Label
+	for l, err := range from.Labels(ctx, LabelQuery{}) {
+		if err != nil {
+			return c.done, err
+		}
+		if old, ok := there[[2]string{l.Item, l.Annotator}]; !ok || old.Labelled.Before(l.Labelled) {
+			list = append(list, l)
+		}
+	}
+	for group := range slices.Chunk(list, copyRows) {
+		if err := to.PutLabels(ctx, group); err != nil {
+			return c.done, err
+		}
+		c.done.Labels += len(group)
+	}
+	return c.done, nil
 }
 
-// A copier copies runs and labels.
+// A copier copies runs.
 type copier struct {
 	from, to Database
 	done     Copied
@@ -196,32 +217,6 @@ func (c *copier) batches(ctx context.Context, runID string) error {
 		if err := c.to.PutBatch(ctx, runID, b, lines); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (c *copier) labels(ctx context.Context) error {
-	there := map[[2]string]Label{}
-	for l, err := range c.to.Labels(ctx, LabelQuery{}) {
-		if err != nil {
-			return err
-		}
-		there[[2]string{l.Item, l.Annotator}] = l
-	}
-	var list []Label
-	for l, err := range c.from.Labels(ctx, LabelQuery{}) {
-		if err != nil {
-			return err
-		}
-		if old, ok := there[[2]string{l.Item, l.Annotator}]; !ok || old.Labelled.Before(l.Labelled) {
-			list = append(list, l)
-		}
-	}
-	for group := range slices.Chunk(list, copyRows) {
-		if err := c.to.PutLabels(ctx, group); err != nil {
-			return err
-		}
-		c.done.Labels += len(group)
 	}
 	return nil
 }

@@ -24,9 +24,7 @@ func (s Spec) Key() string {
 	} {
 		// Each field is preceded by its length, so that no text can move from one field to
 		// the next without changing the key.
-		var size [8]byte
-		binary.BigEndian.PutUint64(size[:], uint64(len(field)))
-		h.Write(size[:])
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(field))))
 		h.Write([]byte(field))
 	}
 	return hex.EncodeToString(h.Sum(nil))

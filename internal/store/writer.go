@@ -180,7 +180,18 @@ func (w *Writer) loop() {
 			if group, over = w.take(group[:0]); len(group) == 0 {
 				break
 			}
-			w.commit(group)
+			// It uses no caller's context: the calls in these records were paid for, and an
+			// interruption is not a reason to lose them.
+			err := w.store.Append(context.Background(), w.runID, group)
+			if err != nil { // All further records are refused. Those of the group and the waiting ones are lost.
+				w.mu.Lock()
+				w.err, w.dropped = err, len(group)+len(w.waiting)
+				w.waiting, w.size = nil, 0
+				w.makeRoom()
+				w.mu.Unlock()
+			} else if w.opts.Committed != nil {
+				w.opts.Committed(group)
+			}
 			clear(group) // release the texts
 		}
 	}
@@ -218,22 +229,6 @@ func (w *Writer) makeRoom() {
 	if w.room != nil {
 		close(w.room)
 		w.room = nil
-	}
-}
-
-// commit appends a group. It uses no caller's context: the calls in these records were paid
-// for, and an interruption is not a reason to lose them.
-func (w *Writer) commit(group []deem.Record) {
-	err := w.store.Append(context.Background(), w.runID, group)
-	switch {
-	case err != nil: // All further records are refused. Those of the group and the waiting ones are lost.
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.err, w.dropped = err, len(group)+len(w.waiting)
-		w.waiting, w.size = nil, 0
-		w.makeRoom()
-	case w.opts.Committed != nil:
-		w.opts.Committed(group)
 	}
 }
 

@@ -169,8 +169,7 @@ func unique[T any](list []T, compare func(x, y T) int) []T {
 }
 
 // texts remembers long texts that are in the database, so that a conversation shared by
-// many items is sent once. Texts are never removed. The zero value is ready for use, and a
-// nil one remembers nothing.
+// many items is sent once. Texts are never removed. The zero value is ready for use.
 type texts struct {
 	mu         sync.Mutex
 	young, old map[store.TextSum]bool
@@ -182,9 +181,6 @@ const rememberTexts = 4096
 
 // missing returns the elements of list that are not known to be in the database.
 func (k *texts) missing(list []store.LongText) []store.LongText {
-	if k == nil || len(list) == 0 {
-		return list
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var missing []store.LongText
@@ -198,9 +194,6 @@ func (k *texts) missing(list []store.LongText) []store.LongText {
 
 // add remembers committed texts. Texts that were not used for long are forgotten.
 func (k *texts) add(list []store.LongText) {
-	if len(list) == 0 {
-		return
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, t := range list {

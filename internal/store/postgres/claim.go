@@ -248,9 +248,6 @@ func (c *claims) lostRun(runID string) error {
 
 // close releases all claims and ends the goroutine.
 func (c *claims) close() error {
-	if c == nil {
-		return nil
-	}
 	c.mu.Lock()
 	stop, stopped := c.stop, c.stopped
 	c.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,23 +28,18 @@ func (s *Store) Index(ctx context.Context, runID string) (done store.Searched, e
 	if err != nil {
 		return done, err
 	}
-	var missing []versioned
 	var total int
 	err = s.retry(ctx, func(ctx context.Context) error {
-		if err := s.pool.QueryRow(ctx, `SELECT count(*) FROM records WHERE run = $1`, run).Scan(&total); err != nil {
-			return err
-		}
-		rows, err := s.pool.Query(ctx, `SELECT r.n, r.version FROM records r LEFT JOIN words w ON w.record = r.n AND w.version = r.version
-			WHERE r.run = $1 AND w.record IS NULL ORDER BY r.n`, run)
-		if err != nil {
-			return err
-		}
-		missing, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (v versioned, err error) {
-			err = row.Scan(&v.n, &v.version)
-			return v, err
-		})
-		return err
+		return s.pool.QueryRow(ctx, `SELECT count(*) FROM records WHERE run = $1`, run).Scan(&total)
 	})
+	if err != nil {
+		return done, err
+	}
+	missing, err := collect(ctx, s, func(row pgx.Row) (v versioned, err error) {
+		err = row.Scan(&v.n, &v.version)
+		return v, err
+	}, `SELECT r.n, r.version FROM records r LEFT JOIN words w ON w.record = r.n AND w.version = r.version
+		WHERE r.run = $1 AND w.record IS NULL ORDER BY r.n`, run)
 	if err != nil {
 		return done, err
 	}
@@ -111,12 +105,4 @@ func (s *Store) indexGroup(ctx context.Context, group []versioned, cache *textCa
 		_, err := s.pool.Exec(ctx, putWords, numbers, current, texts, words)
 		return err
 	})
-}
-
-// vector returns words as a list for a tsvector, or nil if they do not fit.
-func vector(words []string) *string {
-	if !indexable(words) {
-		return nil
-	}
-	return new(strings.Join(words, " "))
 }

@@ -83,20 +83,22 @@ func TestWords(t *testing.T) {
 
 func TestTerms(t *testing.T) {
 	for query, want := range map[string]string{
-		"":                        "[]",
-		"  ":                      "[]",
-		"tower":                   "[{[tower] false}]",
-		"Tower* of":               "[{[tower] true} {[of] false}]",
-		`"the tower" of`:          "[{[the tower] false} {[of] false}]",
-		`"the tow"* of`:           "[{[the tow] true} {[of] false}]",
-		`"not closed`:             "[{[not closed] false}]",
-		"“the tower”":             "[{[the tower] false}]",
-		"don't":                   "[{[don t] false}]",
-		"* ? \"\" \"":             "[]",
-		"' OR 1=1; -- & | ! <-> ": "[{[or] false} {[1 1] false}]",
+		"":                        `[]`,
+		"  ":                      `[]`,
+		"tower":                   `[" tower " "'tower'"]`,
+		"Tower* of":               `[" tower" " of " "'tower':* & 'of'"]`,
+		`"the tower" of`:          `[" the tower " " of " "'the' & 'tower' & 'of'"]`,
+		`"the tow"* of`:           `[" the tow" " of " "'the' & 'tow':* & 'of'"]`,
+		`"not closed`:             `[" not closed " "'not' & 'closed'"]`,
+		"“the tower”":             `[" the tower " "'the' & 'tower'"]`,
+		"don't":                   `[" don t " "'don' & 't'"]`,
+		"* ? \"\" \"":             `[]`,
+		"' OR 1=1; -- & | ! <-> ": `[" or " " 1 1 " "'or' & '1' & '1'"]`,
 	} {
-		if got := fmt.Sprint(terms(query)); got != want {
-			t.Errorf("terms(%q) = %s, want %s", query, got, want)
+		var c conditions
+		join := c.selectText(query)
+		if got := fmt.Sprintf("%q", c.args); got != want || (join == "") != (want == "[]") {
+			t.Errorf("the arguments for %q = %s, join %q, want %s", query, got, join, want)
 		}
 	}
 }
@@ -115,7 +117,7 @@ func TestFoldLosesNoWord(t *testing.T) {
 func TestIndexable(t *testing.T) {
 	rec := deem.Record{Item: deem.Item{ID: "q", Response: strings.Repeat("x", 70_000) + " after"}, Verdict: &deem.Verdict{Reason: "why"}}
 	inOrder, words := said(rec)
-	if indexable(words) || vector(words) != nil {
+	if vector(words) != nil {
 		t.Error("a word of 64 KiB counts as one that can be indexed")
 	}
 	if want := " q \n " + strings.Repeat("x", store.SearchTextBytes) + " \n why \n"; inOrder != want {
@@ -125,10 +127,11 @@ func TestIndexable(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint("word", i)
 	}
-	if indexable(many) || !indexable(many[:1000]) {
-		t.Error("indexable does not tell 1,000 words from 200,000")
+	if vector(many) != nil || vector(many[:1000]) == nil {
+		t.Error("vector does not tell 1,000 words from 200,000")
 	}
-	if _, ok := tsquery([]term{{words: []string{strings.Repeat("x", 2000)}}}); ok {
+	var c conditions
+	if c.selectText(strings.Repeat("x", 2000)); strings.Contains(c.String(), "tsquery") {
 		t.Error("a word of 2,000 bytes is looked for in the index")
 	}
 }

@@ -11,6 +11,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,12 +130,12 @@ func connect(ctx context.Context, url string, o Options, readOnly bool) (*Store,
 	// Migrating takes one connection for the lock and one for the work.
 	cfg.MaxConns = max(cfg.MaxConns, 2)
 	params := cfg.ConnConfig.RuntimeParams
-	setDefault(params, "search_path", schema)
-	setDefault(params, "application_name", "deem")
+	params["search_path"] = cmp.Or(params["search_path"], schema)
+	params["application_name"] = cmp.Or(params["application_name"], "deem")
 	// A plan that was made while a table was empty would be kept when it is large. Planning
 	// again takes less time than a statement for a hundred records.
-	setDefault(params, "plan_cache_mode", "force_custom_plan")
-	setDefault(params, "jit", "off")
+	params["plan_cache_mode"] = cmp.Or(params["plan_cache_mode"], "force_custom_plan")
+	params["jit"] = cmp.Or(params["jit"], "off")
 	if readOnly {
 		params["default_transaction_read_only"] = "on"
 	}
@@ -147,12 +148,6 @@ func connect(ctx context.Context, url string, o Options, readOnly bool) (*Store,
 	}
 	s.claims = newClaims(cfg.ConnConfig, o.Check)
 	return s, nil
-}
-
-func setDefault(params map[string]string, name, value string) {
-	if params[name] == "" {
-		params[name] = value
-	}
 }
 
 // IsURL reports whether a store name is a Postgres URL, and not a file.

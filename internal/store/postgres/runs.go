@@ -34,20 +34,6 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 	if err != nil {
 		return store.Run{}, false, s.explain("begin a run in", err)
 	}
-	run, resumed, err = s.begin(ctx, spec, fresh)
-	if err != nil {
-		return store.Run{}, false, errors.Join(err, s.claims.giveUp(c))
-	}
-	s.claims.mu.Lock()
-	s.claims.runs[run.ID] = c
-	s.claims.mu.Unlock()
-	return run, resumed, nil
-}
-
-// begin finds or adds the run. Only the holder of the claim adds runs with its key, so the
-// newest of them is the one begun here, even if the server's answer was lost and is
-// requested again.
-func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run store.Run, resumed bool, err error) {
 	err = s.transact(ctx, "begin a run in", func(ctx context.Context, tx pgx.Tx) error {
 		var n int64
 		if !fresh {
@@ -68,14 +54,22 @@ func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 			}
 		}
 	})
-	if err != nil {
-		return store.Run{}, false, err
+	if err == nil {
+		// Only the holder of the claim adds runs with its key, so the newest of them is the one
+		// begun here, even if the server's answer was lost and is requested again.
+		err = s.retry(ctx, func(ctx context.Context) error {
+			run, err = scanRun(s.pool.QueryRow(ctx, selectRun+` WHERE r.n = (`+newestRun+`)`, spec.Key()))
+			return err
+		})
+		err = s.explain("begin a run in", errors.Join(err, s.forget(ctx)))
 	}
-	err = s.retry(ctx, func(ctx context.Context) error {
-		run, err = scanRun(s.pool.QueryRow(ctx, selectRun+` WHERE r.n = (`+newestRun+`)`, spec.Key()))
-		return err
-	})
-	return run, resumed, s.explain("begin a run in", errors.Join(err, s.forget(ctx)))
+	if err != nil {
+		return store.Run{}, false, errors.Join(err, s.claims.giveUp(c))
+	}
+	s.claims.mu.Lock()
+	s.claims.runs[run.ID] = c
+	s.claims.mu.Unlock()
+	return run, resumed, nil
 }
 
 const newestRun = `SELECT coalesce(max(n), 0) FROM runs WHERE key = $1 AND deleted IS NULL`
@@ -206,10 +200,7 @@ func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
 		run, err = scanRun(s.pool.QueryRow(ctx, selectRun+` WHERE r.id = $1`, id))
 		return err
 	})
-	if err != nil {
-		return store.Run{}, s.explain("read", err)
-	}
-	return run, nil
+	return run, s.explain("read", err)
 }
 
 // pageRuns is how many runs are read at once.

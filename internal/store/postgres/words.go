@@ -79,81 +79,49 @@ func said(rec deem.Record) (inOrder string, each []string) {
 	return b.String(), slices.Sorted(maps.Keys(seen))
 }
 
-// indexable reports whether the words fit into a tsvector: it is limited to a megabyte, and
-// to short words.
-func indexable(words []string) bool {
+// vector returns words as a list for a tsvector, or nil if they do not fit: it is limited to
+// a megabyte, and to short words.
+func vector(words []string) *string {
 	size := 0
 	for _, w := range words {
 		if size += len(w) + 8; len(w) > wordBytes || size > 1<<20 {
-			return false
+			return nil
 		}
 	}
-	return true
-}
-
-// A term is one search term: adjacent words, of which the last may be a prefix.
-type term struct {
-	words  []string
-	prefix bool
-}
-
-// terms returns the search terms.
-func terms(query string) []term {
-	var list []term
-	for _, t := range store.SearchTerms(query) {
-		list = append(list, term{wordsOf(t.Text), t.Prefix})
-	}
-	return list
-}
-
-// inOrder returns the text that occurs in the words of a record with the term.
-func (t term) inOrder() string {
-	text := " " + strings.Join(t.words, " ")
-	if !t.prefix {
-		text += " "
-	}
-	return text
-}
-
-// tsquery returns the Postgres query that all words of the terms occur, and whether it
-// could be built: a word that is too long for Postgres is in no tsvector either. Words are
-// letters and digits, so nothing needs quoting.
-func tsquery(list []term) (query string, ok bool) {
-	var parts []string
-	for _, t := range list {
-		for i, w := range t.words {
-			if len(w) > wordBytes {
-				return "", false
-			}
-			part := fmt.Sprintf("'%s'", w)
-			if t.prefix && i == len(t.words)-1 {
-				part += ":*"
-			}
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, " & "), true
+	return new(strings.Join(words, " "))
 }
 
 // selectText adds the condition that all terms of a text occur, and returns the necessary
 // join. A text without a word selects everything.
 func (c *conditions) selectText(text string) (join string) {
-	list := terms(text)
-	if len(list) == 0 {
-		return ""
-	}
-	var each, phrases []string
-	for _, t := range list {
-		condition := fmt.Sprintf("strpos(w.said, $%d) > 0", c.add(t.inOrder()))
+	var each, phrases, query []string
+	long := false // a word is too long for Postgres, and so in no tsvector
+	for _, t := range store.SearchTerms(text) {
+		words := wordsOf(t.Text)
+		inOrder := " " + strings.Join(words, " ")
+		if !t.Prefix {
+			inOrder += " "
+		}
+		condition := fmt.Sprintf("strpos(w.said, $%d) > 0", c.add(inOrder))
 		each = append(each, condition)
-		if len(t.words) > 1 {
+		if len(words) > 1 {
 			phrases = append(phrases, condition)
 		}
+		for i, w := range words { // They are letters and digits, so nothing needs quoting.
+			word := "'" + w + "'"
+			if t.Prefix && i == len(words)-1 {
+				word += ":*"
+			}
+			query, long = append(query, word), long || len(w) > wordBytes
+		}
+	}
+	if len(each) == 0 {
+		return ""
 	}
 	// Records with too many words are scanned.
 	all := "w.found IS NULL AND " + strings.Join(each, " AND ")
-	if query, ok := tsquery(list); ok {
-		all = fmt.Sprintf("(w.found @@ $%d::tsquery OR %s)", c.add(query), all)
+	if !long {
+		all = fmt.Sprintf("(w.found @@ $%d::tsquery OR %s)", c.add(strings.Join(query, " & ")), all)
 	}
 	c.terms = append(append(c.terms, all), phrases...)
 	return "JOIN words w ON w.record = r.n AND w.version = r.version"
