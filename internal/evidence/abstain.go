@@ -162,24 +162,16 @@ func (r *reading) abstains() (span, bool) {
 			}
 			continue
 		}
+		// A single word counts only at the beginning of a sentence or after is or remains:
+		// "unknown to him" in the middle of a text is no abstention.
+		alone := i == 0 || t.brk >= clause || linking[r.toks[i-1].text]
 		for _, p := range abstentions[t.text] {
-			if n := p.match(r.toks[i:]); n > 0 && !r.disarmed(span{i, i + n}) {
+			if n := p.match(r.toks[i:]); n > 1 || n == 1 && alone {
 				return span{i, i + n}, true
 			}
 		}
 	}
 	return span{}, false
-}
-
-// disarmed tells "unknown to him" and "not sure why" in the middle of a text from
-// an abstention: a single word counts only at the beginning of a sentence or
-// after is or remains.
-func (r *reading) disarmed(s span) bool {
-	if s.len() > 1 {
-		return false
-	}
-	i := s.from
-	return i > 0 && r.toks[i].brk < clause && !linking[r.toks[i-1].text]
 }
 
 var linking = set("is are was were remains remain it's still answer currently")
@@ -351,7 +343,8 @@ func (r *reading) slip(i int) int {
 	for n := 0; i+n < len(r.toks) && n < 6; n++ {
 		t := r.toks[i+n]
 		if n > 0 && t.brk != none && found {
-			if r.names(i + n) {
+			rest := r.toks[i+n : r.sentenceOf(i+n).to]
+			if len(rest) <= 5 || t.kind == number || slices.ContainsFunc(rest[1:], func(t token) bool { return t.kind == number || t.upper }) {
 				return n
 			}
 			return 0
@@ -362,15 +355,4 @@ func (r *reading) slip(i int) int {
 		found = found || slips[t.text]
 	}
 	return 0
-}
-
-// names reports whether the sentence at token i is short, or has a number or a name.
-func (r *reading) names(i int) bool {
-	s := r.sentenceOf(i)
-	for k := i; k < s.to; k++ {
-		if r.toks[k].kind == number || r.toks[k].upper && k > i {
-			return true
-		}
-	}
-	return s.to-i <= 5
 }

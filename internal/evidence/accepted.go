@@ -30,11 +30,15 @@ func accepted(ref string) []string {
 			add(s)
 		}
 	}
-	if head := beforeReason(rest); head != "" {
-		add(head)
-	}
-	for _, s := range parenthesised(rest) {
-		add(s)
+	add(beforeReason(rest))
+	if found := parens().FindAllStringSubmatch(rest, 4); found != nil {
+		outside := strings.TrimSpace(parens().ReplaceAllString(rest, ""))
+		add(outside)
+		for _, m := range found {
+			if name, ok := alias(m[1], outside); ok {
+				add(name)
+			}
+		}
 	}
 	if parts := alternatives(rest); len(parts) > 0 {
 		list = slices.DeleteFunc(list, func(s string) bool { return s == ref || s == rest })
@@ -54,17 +58,15 @@ func beforeReason(ref string) string {
 	for _, sep := range []string{" because ", ", since ", "; ", " as she ", " as he ", " as they "} {
 		head, tail, ok := strings.Cut(ref, sep)
 		// A tail as short as the head is the next entry of a list.
-		if ok && len(strings.Fields(head)) <= 6 && len(strings.Fields(tail)) >= 4 && !onlyHedges(head) {
+		if !ok || len(strings.Fields(head)) > 6 || len(strings.Fields(tail)) < 4 {
+			continue
+		}
+		// In "Possibly because he likes beer" the reason is the answer.
+		if slices.ContainsFunc(tokenize(head), func(t token) bool { return !softening[t.text] && !stopWords[t.text] }) {
 			return head
 		}
 	}
 	return ""
-}
-
-// onlyHedges reports whether a text says nothing but how sure it is, as in
-// "Possibly because he likes beer": then the reason is the answer.
-func onlyHedges(text string) bool {
-	return !slices.ContainsFunc(tokenize(text), func(t token) bool { return !softening[t.text] && !stopWords[t.text] })
 }
 
 var acceptable = sync.OnceValue(func() *regexp.Regexp {
@@ -99,27 +101,9 @@ var parens = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\s*[(（]([^()（）]*)[)）]`)
 })
 
-// parenthesised returns the text without its parentheses, and what stands in them
-// where that is another name: an abbreviation, or announced as one. What merely
-// narrows the answer, as in "Paris (France)", is not an answer by itself.
-func parenthesised(s string) []string {
-	found := parens().FindAllStringSubmatch(s, 4)
-	if found == nil {
-		return nil
-	}
-	outside := strings.TrimSpace(parens().ReplaceAllString(s, ""))
-	var list []string
-	if len(strings.Fields(outside)) > 0 {
-		list = append(list, outside)
-	}
-	for _, m := range found {
-		if name, ok := alias(m[1], outside); ok {
-			list = append(list, name)
-		}
-	}
-	return list
-}
-
+// alias returns what stands in parentheses, and whether it is another name for what stands
+// outside: an abbreviation, or announced as one. What merely narrows the answer, as in
+// "Paris (France)", is not an answer by itself.
 func alias(inner, outside string) (string, bool) {
 	low := strings.ToLower(inner)
 	for _, lead := range []string{"aka ", "a.k.a. ", "also known as ", "also ", "or ", "also called ", "i.e. ", "即", "又名", "或"} {
@@ -127,8 +111,13 @@ func alias(inner, outside string) (string, bool) {
 			return inner[len(lead):], true
 		}
 	}
-	letters := strings.Trim(inner, ".")
-	return inner, isShortName(letters) || isAcronym(outside, inner)
+	var initials strings.Builder
+	for _, w := range strings.Fields(outside) {
+		if w[0] >= 'A' && w[0] <= 'Z' {
+			initials.WriteByte(w[0])
+		}
+	}
+	return inner, isShortName(strings.Trim(inner, ".")) || len(inner) >= 2 && initials.String() == inner
 }
 
 // isShortName reports whether s looks like an abbreviation: capitals, or a capital
@@ -142,44 +131,24 @@ func isShortName(s string) bool {
 
 var weekdays = set("mon tue wed thu fri sat sun")
 
-// isAcronym reports whether short is made of the first letters of long.
-func isAcronym(long, short string) bool {
-	var initials strings.Builder
-	for _, w := range strings.Fields(long) {
-		if w[0] >= 'A' && w[0] <= 'Z' {
-			initials.WriteByte(w[0])
-		}
-	}
-	return len(short) >= 2 && initials.String() == short
-}
-
 // alternatives splits "A or B" and "A / B" where both sides are short. A slash
 // between digits is a date or a fraction.
 func alternatives(s string) []string {
 	for _, sep := range []string{" or ", " / ", "/", "或者", "或"} {
 		parts := strings.Split(s, sep)
-		if len(parts) < 2 || len(parts) > 6 || sep == "/" && (betweenDigits(s) || tooShort(parts)) {
+		if len(parts) < 2 || len(parts) > 6 || sep == "/" && betweenDigits(s) {
 			continue
 		}
-		if shortParts(parts) {
+		unfit := func(p string) bool {
+			n := len(strings.Fields(p))
+			abbreviated := sep == "/" && len(p) < 3 // km/h, n/a
+			return abbreviated || n == 0 || n > 5 || len(p) > 60 || strings.ContainsAny(p, ".;")
+		}
+		if !slices.ContainsFunc(parts, unfit) {
 			return parts
 		}
 	}
 	return nil
-}
-
-// tooShort reports whether a part is an abbreviation, as in km/h or n/a.
-func tooShort(parts []string) bool {
-	return slices.ContainsFunc(parts, func(p string) bool { return len(p) < 3 })
-}
-
-func shortParts(parts []string) bool {
-	for _, p := range parts {
-		if n := len(strings.Fields(p)); n == 0 || n > 5 || len(p) > 60 || strings.ContainsAny(p, ".;") {
-			return false
-		}
-	}
-	return true
 }
 
 func betweenDigits(s string) bool {

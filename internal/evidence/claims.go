@@ -53,7 +53,12 @@ func (c *comparison) doubt(a *reading, s span) (finding, bool) {
 	if c.rolesSwapped(a, s) {
 		return c.leaning(finding{call: wrong, conf: .85, why: "the response has who does it and to whom it is done the other way round", share: .5}, brief), true
 	}
-	if call, why := c.role(s); call != right {
+	sent := r.sentenceOf(s.from)
+	call, why := c.compared(s, sent)
+	if call == right {
+		call, why = c.acted(s, sent)
+	}
+	if call != right {
 		f := finding{call: call, conf: .88, why: why, share: .5}
 		if call == wrong {
 			return c.leaning(f, brief), true

@@ -219,17 +219,12 @@ func better(f, g finding) bool {
 	return f.recall > g.recall
 }
 
-// isReference reports whether the response is the reference in [canonical] form. That form has at
-// least a byte for four, so a response that is far longer is not put into it.
-func (c *comparison) isReference(ref string) bool {
-	ref = canonical(ref)
-	return len(c.whole) <= 4*len(ref) && canonical(c.whole) == ref
-}
-
 // reference judges the response by one reference.
 func (c *comparison) reference(ref string) finding {
 	whole := read(ref)
-	if !c.blank && c.isReference(ref) {
+	// The canonical form has at least a byte for four, so a response that is far longer is not
+	// put into it.
+	if form := canonical(ref); !c.blank && len(c.whole) <= 4*len(form) && canonical(c.whole) == form {
 		return finding{call: right, conf: .99, why: "the response is the reference", by: bySame, against: whole}.settled()
 	}
 	if s, ok := whole.abstains(); ok && whole.toks[s.from].sent == 0 {
@@ -243,7 +238,7 @@ func (c *comparison) reference(ref string) finding {
 	if c.blank {
 		return finding{call: wrong, conf: .99, why: "the response is empty", by: byNothing, against: whole}.settled()
 	}
-	if c.response.wordless() {
+	if len(c.response.toks) == 0 {
 		return finding{call: unsure, why: unreadable, by: byNothing, against: whole}.open()
 	}
 	if c.echo {
@@ -344,7 +339,7 @@ func (c *comparison) unanswerable() finding {
 		return finding{call: right, conf: .7, why: "the reference says that there is no answer, and so does the response before it goes on"}
 	case c.blank:
 		return finding{call: right, conf: .8, why: "the reference says that there is no answer, and the response gives none"}
-	case c.response.wordless():
+	case len(c.response.toks) == 0:
 		return finding{call: unsure, why: unreadable}.open()
 	case c.response.negationIn():
 		f := finding{call: unsure, why: "the reference says that there is no answer, and the response denies something"}.open()

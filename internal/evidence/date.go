@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A date is a day, a month or a year; what is not said is 0.
@@ -20,12 +21,9 @@ type date struct {
 
 var monthNames = func() map[string]int {
 	m := map[string]int{"sept": 9}
-	for i, name := range []string{
-		"january", "february", "march", "april", "may", "june", "july", "august",
-		"september", "october", "november", "december",
-	} {
-		m[name] = i + 1
-		m[name[:3]] = i + 1
+	for i := 1; i <= 12; i++ {
+		name := strings.ToLower(time.Month(i).String())
+		m[name], m[name[:3]] = i, i
 	}
 	return m
 }()
@@ -37,10 +35,7 @@ func (d date) String() string {
 		parts = append(parts, strconv.Itoa(d.d))
 	}
 	if d.m > 0 {
-		parts = append(parts, [...]string{
-			"January", "February", "March", "April", "May", "June", "July", "August",
-			"September", "October", "November", "December",
-		}[d.m-1])
+		parts = append(parts, time.Month(d.m).String())
 	}
 	switch {
 	case d.years == 100:
@@ -59,16 +54,12 @@ func readDate(toks []token, i int) (date, bool) {
 		return date{}, false // most words, for speed
 	}
 	for _, read := range []func([]token, int) (date, bool){readNumericDate, readHanDate, readMonthFirst, readDayFirst, readYears} {
-		if d, ok := read(toks, i); ok && d.valid() {
+		if d, ok := read(toks, i); ok && d.m >= 0 && d.m <= 12 && d.d >= 0 && d.d <= 31 && d.y >= 0 && d.y <= 2999 {
 			d.from = i
 			return d, true
 		}
 	}
 	return date{}, false
-}
-
-func (d date) valid() bool {
-	return d.m >= 0 && d.m <= 12 && d.d >= 0 && d.d <= 31 && d.y >= 0 && d.y <= 2999
 }
 
 // readNumericDate reads 2023/05/20, 2023-05-20, 2023.05.20, 5/20/2023 and
@@ -169,17 +160,9 @@ func readMonthFirst(toks []token, i int) (date, bool) {
 	if y := yearAt(toks, j); y > 0 {
 		d.y, d.to = y, j+1
 	}
-	alone := d.d == 0 && d.y == 0
-	return d, !alone || !isAlsoWord(toks[i].text) || len(toks) == 1 || afterIn(toks, i)
-}
-
-// isAlsoWord reports whether the name of a month is a word or an abbreviation of
-// one too.
-func isAlsoWord(name string) bool { return name == "march" || len(name) == 3 }
-
-// afterIn reports whether token i follows a word that goes before a month.
-func afterIn(toks []token, i int) bool {
-	return toks[i].brk == none && (at(toks, i-1, "in") || at(toks, i-1, "of") || at(toks, i-1, "last") || at(toks, i-1, "next"))
+	alsoWord := toks[i].text == "march" || len(toks[i].text) == 3
+	afterIn := toks[i].brk == none && (at(toks, i-1, "in") || at(toks, i-1, "of") || at(toks, i-1, "last") || at(toks, i-1, "next"))
+	return d, d.d > 0 || d.y > 0 || !alsoWord || len(toks) == 1 || afterIn
 }
 
 // dayOfMonth reads 20, 20th or "twentieth" at token i.
@@ -209,10 +192,7 @@ func yearAt(toks []token, i int) int {
 		}
 		return y
 	}
-	if len(toks[i].text) != 4 {
-		return 0
-	}
-	if y < 1000 || y > 2999 {
+	if len(toks[i].text) != 4 || y < 1000 || y > 2999 {
 		return 0
 	}
 	return y

@@ -293,15 +293,7 @@ func (w *weighing) fromResponse() {
 	}
 	w.x[eUnspaced] = ratio(unspaced, float64(len(r.toks)), 0)
 	// Two characters of Chinese are about a word.
-	n := 0.0
-	for _, t := range r.toks {
-		if t.kind == han {
-			n += .5
-		} else {
-			n++
-		}
-	}
-	w.x[eRespWords] = math.Log1p(n)
+	w.x[eRespWords] = math.Log1p(float64(len(r.toks)) - unspaced/2)
 	hit, total := 0.0, 0.0
 	firstHit, firstTotal, firstSent := 0.0, 0.0, -1
 	fresh := 0.0

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 			conf = min(conf, f.conf)
 			share += 1 / float64(len(entries))
 		case wrong:
-			missing = append(missing, e)
+			missing = append(missing, fmt.Sprintf("%q", e))
 		default:
 			doubt = e
 			share += f.share / float64(len(entries))
@@ -39,13 +40,9 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 	case len(missing) == 0:
 		return finding{call: unsure, why: fmt.Sprintf("the response may lack %q of the list", doubt), share: share}.doubtful(), true
 	case len(missing) < len(entries) && doubt != "":
-		return finding{call: unsure, why: fmt.Sprintf("the response lacks %q of the list and perhaps more", missing[0]), share: share}.doubtful(), true
+		return finding{call: unsure, why: fmt.Sprintf("the response lacks %s of the list and perhaps more", missing[0]), share: share}.doubtful(), true
 	}
-	quoted := make([]string, len(missing))
-	for i, s := range missing {
-		quoted[i] = fmt.Sprintf("%q", s)
-	}
-	f := finding{call: wrong, conf: .75, why: fmt.Sprintf("the response lacks %s of the list", strings.Join(quoted, ", ")), share: share}
+	f := finding{call: wrong, conf: .75, why: fmt.Sprintf("the response lacks %s of the list", strings.Join(missing, ", ")), share: share}
 	if len(missing) == len(entries) {
 		f.conf = .87
 		return c.leaning(f, brief*2/3), true
@@ -97,21 +94,22 @@ func listEntries(text string, a *reading) []string {
 		s = strings.ReplaceAll(s, and, ",")
 	}
 	var parts []string
-	for p := range splitCommas(s) {
-		if p = strings.TrimSpace(p); p != "" {
+	from := 0
+	for i := range len(s) + 1 {
+		if i < len(s) && (s[i] != ',' || i > 0 && digitAt(s, i-1) && digitAt(s, i+1)) {
+			continue // also where a comma groups digits
+		}
+		if p := strings.TrimSpace(s[from:i]); p != "" {
 			parts = append(parts, p)
 		}
+		from = i + 1
 	}
 	commas := strings.Count(body, ",") + strings.Count(body, ";") + strings.Count(body, "、") + strings.Count(body, "，") + strings.Count(body, "\n")
 	if len(parts) < 2 || len(parts) == 2 && commas > 0 && !strings.Contains(body, " and ") && !strings.Contains(body, ";") && !strings.Contains(body, "、") {
 		return nil
 	}
-	for _, p := range parts {
-		if n := len(strings.Fields(p)); n > 5 || n == 0 {
-			return nil
-		}
-	}
-	if len(parts) == 2 && commas == 0 && !joinsEntries(a) {
+	long := slices.ContainsFunc(parts, func(p string) bool { return len(strings.Fields(p)) > 5 })
+	if long || len(parts) == 2 && commas == 0 && !joinsEntries(a) {
 		return nil
 	}
 	return parts
@@ -135,23 +133,6 @@ func joinsEntries(a *reading) bool {
 // dog".
 func counted(t token) bool {
 	return t.kind == number || articles[t.text] || units100[t.text] > 0
-}
-
-// splitCommas yields the parts of s between commas that are not grouping digits.
-func splitCommas(s string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		from := 0
-		for i := range len(s) {
-			if s[i] != ',' || i > 0 && digitAt(s, i-1) && digitAt(s, i+1) {
-				continue
-			}
-			if !yield(s[from:i]) {
-				return
-			}
-			from = i + 1
-		}
-		yield(s[from:])
-	}
 }
 
 // listLength returns how many entries a response seems to list.

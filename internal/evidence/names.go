@@ -2,9 +2,11 @@ package evidence
 
 import (
 	"embed"
+	"slices"
 	"strings"
 	"sync"
-	"unicode"
+
+	"deem/internal/text"
 )
 
 //go:embed data
@@ -68,8 +70,9 @@ func oneName(toks []token) []token {
 	table := nameTable()
 	var out []token // nil while nothing is replaced
 	for i := 0; i < len(toks); {
-		n := nameAt(toks, i, table)
-		if n == nil {
+		list := table[toks[i].text]
+		at := slices.IndexFunc(list, func(n name) bool { return n.stands(toks, i) })
+		if at < 0 {
 			if out != nil {
 				out = append(out, toks[i])
 			}
@@ -79,6 +82,7 @@ func oneName(toks []token) []token {
 		if out == nil {
 			out = append(make([]token, 0, len(toks)+8), toks[:i]...)
 		}
+		n := list[at]
 		first, last := toks[i], toks[i+len(n.words)-1]
 		put := make([]token, len(n.as))
 		for k, t := range n.as {
@@ -94,18 +98,6 @@ func oneName(toks []token) []token {
 		return toks
 	}
 	return out
-}
-
-// nameAt returns the name that begins at token i, or nil.
-func nameAt(toks []token, i int, table map[string][]name) *name {
-	list := table[toks[i].text]
-	for k := range list {
-		n := &list[k]
-		if n.stands(toks, i) {
-			return n
-		}
-	}
-	return nil
 }
 
 // stands reports whether n stands at token i, as a name of its own: Holland is the
@@ -131,34 +123,32 @@ func (n *name) stands(toks []token, i int) bool {
 	return !before && !after
 }
 
-// A language is a language that match tells from others, "" if it cannot.
-type language string
-
 // smallWords has the languages of the small words in data/languages.txt.
-var smallWords = sync.OnceValue(func() map[string][]language {
-	m := map[string][]language{}
+var smallWords = sync.OnceValue(func() map[string][]string {
+	m := map[string][]string{}
 	for line := range tableLines("languages") {
 		name, words, _ := strings.Cut(line, ":")
 		for _, t := range tokenize(words) {
-			m[t.text] = append(m[t.text], language(name))
+			m[t.text] = append(m[t.text], name)
 		}
 	}
 	return m
 })
 
 // unspacedLanguage is the language of a text in a script without spaces.
-const unspacedLanguage language = "Chinese or Japanese"
+const unspacedLanguage = "Chinese or Japanese"
 
 // inLetters reports whether a text has words, and none in a script without spaces.
 func (r *reading) inLetters() bool {
-	return len(r.elems) > 0 && !strings.ContainsFunc(r.text, func(c rune) bool { return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana) })
+	return len(r.elems) > 0 && !strings.ContainsFunc(r.text, text.Unspaced)
 }
 
 // language returns the language of a text: by its script, or by its small words if one
-// language has more of them than any other. One small word is enough in a short text only.
-func (r *reading) language() language {
+// language has more of them than any other. One small word is enough in a short text only. It
+// is "" where match cannot tell.
+func (r *reading) language() string {
 	unspaced, letters := 0, 0
-	votes := map[language]int{}
+	votes := map[string]int{}
 	for _, t := range r.toks[:min(200, len(r.toks))] {
 		switch {
 		case t.kind == han:
@@ -176,7 +166,7 @@ func (r *reading) language() language {
 	if unspaced > 0 && unspaced >= 2*letters {
 		return unspacedLanguage
 	}
-	best, most, second := language(""), 0, 0
+	best, most, second := "", 0, 0
 	for l, n := range votes {
 		switch {
 		case n > most:

@@ -75,7 +75,7 @@ func TestTables(t *testing.T) {
 }
 
 func TestLanguage(t *testing.T) {
-	for in, want := range map[string]language{
+	for in, want := range map[string]string{
 		"the blue house": "English", "das blaue Haus": "German", "la maison est dans une rue": "French",
 		"el coche es de una amiga y está en casa": "Spanish", "蓝色的房子": "Chinese or Japanese", "il gatto è sul tavolo per una notte": "Italian",
 		"Los Angeles": "", "Louis de Broglie": "", "42": "", "": "", "O": "",

@@ -187,6 +187,7 @@ func readDigits(toks []token, i int) (numeral, bool) {
 		return n, true
 	}
 	next := toks[n.to]
+	dated := n.to+1 < len(toks) && toks[n.to+1].pre == '/' && !toks[n.to+1].gap // 5/20/2023
 	switch {
 	case glued(next) && (next.text == "st" || next.text == "nd" || next.text == "rd" || next.text == "th"):
 		n.ordinal, n.bare = true, false
@@ -197,15 +198,17 @@ func readDigits(toks []token, i int) (numeral, bool) {
 		n.scale(1e6)
 	case multipliers[next.text] > 0 && next.brk == none:
 		n.scale(multipliers[next.text])
-	case next.kind == number && next.pre == '/' && !next.gap && !slashed(toks, n.to+1):
-		n.divide(next.text)
-	case next.kind == number && next.pre == '^' && next.from == toks[i].to+1:
-		n.raise(next.text)
+	case next.kind == number && next.pre == '/' && !next.gap && !dated:
+		if d, err := strconv.ParseFloat(next.text, 64); err == nil && d != 0 {
+			n.become(v / d)
+		}
+	case next.kind == number && next.pre == '^' && next.from == toks[i].to+1: // 10^6
+		if e, err := strconv.ParseFloat(next.text, 64); err == nil && !math.IsInf(math.Pow(v, e), 0) {
+			n.become(math.Pow(v, e))
+		}
 	case next.kind == number && strings.HasPrefix(next.text, "0.") && next.brk == none && v == math.Trunc(v):
 		if f, err := strconv.ParseFloat(next.text, 64); err == nil { // 2½
-			n.value += f
-			n.step, n.bare = 0, false
-			n.to++
+			n.become(v + f)
 		}
 	case next.kind == han:
 		if m := hanMultipliers[next.text]; m >= 100 {
@@ -222,27 +225,10 @@ func (n *numeral) scale(by float64) {
 	n.to++
 }
 
-func (n *numeral) divide(by string) {
-	if d, err := strconv.ParseFloat(by, 64); err == nil && d != 0 {
-		n.value /= d
-		n.step, n.bare = 0, false
-		n.to++
-	}
-}
-
-// raise reads the exponent of 10^6.
-func (n *numeral) raise(to string) {
-	if e, err := strconv.ParseFloat(to, 64); err == nil && !math.IsInf(math.Pow(n.value, e), 0) {
-		n.value = math.Pow(n.value, e)
-		n.step, n.bare = 0, false
-		n.to++
-	}
-}
-
-// slashed reports whether token i goes on with a slash, so that 5/20/2023 is a
-// date and no fraction.
-func slashed(toks []token, i int) bool {
-	return i < len(toks) && toks[i].pre == '/' && !toks[i].gap
+// become makes n an exact value that the next token is part of.
+func (n *numeral) become(value float64) {
+	n.value, n.step, n.bare = value, 0, false
+	n.to++
 }
 
 // stepOf returns the place value of the last significant digit: 0.1 of "6.2", 100
@@ -308,7 +294,10 @@ func readWords(toks []token, i int) numeral {
 		if n.to > i && t.brk != none {
 			break
 		}
-		joining := t.text == "and" && s.total+s.group >= 100 && isNumberWord(toks, n.to+1)
+		joining := false
+		if t.text == "and" && s.total+s.group >= 100 && n.to+1 < len(toks) {
+			_, joining = units100[toks[n.to+1].text]
+		}
 		if !joining && !s.add(t) {
 			break
 		}
@@ -357,14 +346,6 @@ func (s *sum) add(t token) bool {
 // digit follows a ten.
 func (s *sum) fits(v float64) bool {
 	return math.IsInf(s.last, 1) || s.last >= 20 && v > 0 && v < 10
-}
-
-func isNumberWord(toks []token, i int) bool {
-	if i >= len(toks) {
-		return false
-	}
-	_, ok := units100[toks[i].text]
-	return ok
 }
 
 var hanDigits = map[string]float64{

@@ -14,11 +14,11 @@ func (c *comparison) byOption(_ string, a *reading) (finding, bool) {
 	if len(one) == 0 || len(other) == 0 || len(a.elems) == 0 || slices.ContainsFunc(a.elems, func(e elem) bool { return !c.question.hasElem(e) }) {
 		return finding{}, false
 	}
-	inOne, inOther := overlapping(a, one), overlapping(a, other)
+	inOne, inOther := a.firstOf(one) >= 0, a.firstOf(other) >= 0
 	switch {
-	case inOne > 0 && inOther == 0:
+	case inOne && !inOther:
 		return c.settled(one, other)
-	case inOther > 0 && inOne == 0:
+	case inOther && !inOne:
 		return c.settled(other, one)
 	}
 	return finding{}, false
@@ -39,8 +39,17 @@ func (r *reading) options() (left, right map[string]bool) {
 	if or <= 0 {
 		return nil, nil
 	}
+	// The left option begins after a comma or a colon, or else with the one word before the
+	// "or". The words before that belong to the question as often as to the option.
+	from := or - 1
+	for i := or - 1; i > 0; i-- {
+		if r.toks[i].brk != none {
+			from = i
+			break
+		}
+	}
 	right = r.keysBetween(or+1, r.sentenceOf(or).to)
-	left = r.keysBetween(r.optionStart(or), or)
+	left = r.keysBetween(from, or)
 	for k := range left {
 		if right[k] {
 			delete(left, k)
@@ -48,18 +57,6 @@ func (r *reading) options() (left, right map[string]bool) {
 		}
 	}
 	return left, right
-}
-
-// optionStart returns where the option that ends at token or begins: after a
-// comma or a colon, or else with the one word before the "or". The words before
-// that belong to the question as often as to the option.
-func (r *reading) optionStart(or int) int {
-	for i := or - 1; i > 0; i-- {
-		if r.toks[i].brk != none {
-			return i
-		}
-	}
-	return or - 1
 }
 
 func (r *reading) keysBetween(from, to int) map[string]bool {
@@ -70,16 +67,6 @@ func (r *reading) keysBetween(from, to int) map[string]bool {
 		}
 	}
 	return keys
-}
-
-func overlapping(a *reading, keys map[string]bool) int {
-	n := 0
-	for _, e := range a.elems {
-		if keys[e.root] {
-			n++
-		}
-	}
-	return n
 }
 
 // settled judges which of two options the response settles on.
@@ -96,11 +83,12 @@ func (c *comparison) settled(ours, theirs map[string]bool) (finding, bool) {
 	case our < 0:
 		return finding{call: wrong, conf: .9, why: "of the two options the response names the other"}, true
 	}
-	first := min(our, their)
-	if c.response.toks[our].sent == c.response.toks[their].sent && c.response.reverses(first, max(our, their)) {
+	// In one sentence the words around both may keep one from telling which is meant.
+	around := c.response.toks[max(0, min(our, their)-6):max(our, their)]
+	if c.response.toks[our].sent == c.response.toks[their].sent && slices.ContainsFunc(around, func(t token) bool { return reversing[t.text] || isNegation(t) }) {
 		return finding{call: unsure, why: "the response names both options", share: .5}, true
 	}
-	if first == our {
+	if our <= their {
 		return finding{call: right, conf: .85, why: "the response names the option of the reference first"}, true
 	}
 	return finding{call: unsure, why: "the response names the other option first", share: .3}, true
@@ -114,12 +102,6 @@ func (r *reading) firstOf(keys map[string]bool) int {
 		}
 	}
 	return -1
-}
-
-// reverses reports whether the words around two options in one sentence keep one
-// from telling which is meant: "after", "between", "both".
-func (r *reading) reverses(from, to int) bool {
-	return slices.ContainsFunc(r.toks[max(0, from-6):to], func(t token) bool { return reversing[t.text] || isNegation(t) })
 }
 
 var reversing = set("after following between both whether if or neither same later than")
@@ -182,7 +164,7 @@ func (r *reading) chosen() string {
 		if !r.isOptionToken(i) {
 			continue
 		}
-		if r.announced(i) {
+		if slices.ContainsFunc(r.toks[max(0, i-3):i], func(t token) bool { return announcing[t.text] }) {
 			last = t.text
 		}
 		if only != "" && only != t.text {
@@ -216,13 +198,5 @@ func (r *reading) isOptionToken(i int) bool {
 	return ends || t.text != "a" && t.text != "i"
 }
 
-// announced reports whether token i follows "answer is", "option" or "choose".
-func (r *reading) announced(i int) bool {
-	for back := 1; back <= 3 && i-back >= 0; back++ {
-		switch r.toks[i-back].text {
-		case "answer", "option", "choice", "choose", "select", "pick", "选", "案":
-			return true
-		}
-	}
-	return false
-}
+// announcing words go before an option, as in "answer is B".
+var announcing = set("answer option choice choose select pick 选 案")

@@ -193,22 +193,13 @@ var explains = set("because since as he she they it i you")
 // impliedPolarity judges a response that says neither yes nor no. Sharing the
 // words of the question with a negation, or without one, is a hint and no more.
 func (c *comparison) impliedPolarity(want polarity) finding {
-	if len(c.response.toks) > 40 {
+	shared, missing := c.split(c.question.elems)
+	if len(c.response.toks) > 40 || len(shared) == 0 || len(shared) < len(missing) {
 		return finding{call: unsure, why: "the reference says " + want.String() + " and the response does not say which"}
 	}
 	got := affirmed
 	if c.response.negationIn() {
 		got = denied
-	}
-	shared, total := 0, 0
-	for _, e := range c.question.elems {
-		total++
-		if c.response.hasElem(e) {
-			shared++
-		}
-	}
-	if total == 0 || 2*shared < total {
-		return finding{call: unsure, why: "the reference says " + want.String() + " and the response does not say which"}
 	}
 	conf := .7
 	if len(c.response.toks) <= brief {

@@ -85,34 +85,22 @@ func joinSplitNumbers(toks []token) []token {
 
 // readTokens reads the tokens toks of a text.
 func readTokens(text string, toks []token, cut bool) *reading {
-	r := &reading{text: text, toks: toks, cut: cut}
-	r.elems = make([]elem, 0, len(r.toks))
-	for i := 0; i < len(r.toks); {
-		i = r.step(i)
+	r := &reading{text: text, toks: toks, cut: cut, elems: make([]elem, 0, len(toks))}
+	for i := 0; i < len(toks); {
+		from, to := i, i+1 // what is content word by word
+		if d, ok := readDate(toks, i); ok {
+			r.dates = append(r.dates, d)
+			to = d.to
+		} else if q, ok := readClock(toks, i); ok {
+			r.quants = append(r.quants, q)
+			to = q.to
+		} else if n, ok := readNumeral(toks, i); ok && n.to > i {
+			from, to = n.to, r.addQuantity(i, n)
+		}
+		r.addTokens(from, to)
+		i = to
 	}
 	return r
-}
-
-// step reads what begins at token i and returns the token after it.
-func (r *reading) step(i int) int {
-	if d, ok := readDate(r.toks, i); ok {
-		r.dates = append(r.dates, d)
-		r.addTokens(i, d.to)
-		return d.to
-	}
-	if q, ok := readClock(r.toks, i); ok {
-		r.quants = append(r.quants, q)
-		r.addTokens(i, q.to)
-		return q.to
-	}
-	n, ok := readNumeral(r.toks, i)
-	if !ok || n.to <= i {
-		r.addTokens(i, i+1)
-		return i + 1
-	}
-	to := r.addQuantity(i, n)
-	r.addTokens(n.to, to)
-	return to
 }
 
 // addTokens adds tokens to the content one by one, stop words left out.
@@ -237,9 +225,6 @@ func (r *reading) has(key string) bool { return r.rootSet()[root(key)] }
 
 // hasElem reports whether the content holds e or a word of the same root.
 func (r *reading) hasElem(e elem) bool { return r.rootSet()[e.root] }
-
-// wordless reports whether the text has no word and no number, as "👍" or "...".
-func (r *reading) wordless() bool { return len(r.toks) == 0 }
 
 // stopWords carry no content. Negations, yes and no, and words of order as
 // before and after are not among them: they decide.

@@ -62,7 +62,8 @@ func (w *weighing) contradicted() bool {
 func (w *weighing) factFor(f int) string {
 	switch {
 	case f == eNear && len(w.missing) > 0:
-		return fmt.Sprintf("it has a word much like %q", w.shown(w.nearest()))
+		near := slices.IndexFunc(w.missing, func(e elem) bool { return w.response.akin(e.key) })
+		return fmt.Sprintf("it has a word much like %q", w.shown(w.missing[max(0, near)]))
 	case (f == eTrigrams || f == eTrigramsX) && w.x[f] >= .6:
 		return fmt.Sprintf("it has %.0f%% of the reference by letters", 100*w.x[eTrigrams])
 	case (f == eRecall || f == eRecallAll || f == eShare) && w.x[eRecall] >= .5:
@@ -83,7 +84,8 @@ func (w *weighing) factFor(f int) string {
 func (w *weighing) factAgainst(f int) string {
 	switch {
 	case f == eHeaviest && len(w.missing) > 0:
-		return fmt.Sprintf("it lacks %q", w.shown(w.heaviest()))
+		heaviest := slices.MaxFunc(w.missing, func(a, b elem) int { return cmp.Compare(w.weight(a.root), w.weight(b.root)) })
+		return fmt.Sprintf("it lacks %q", w.shown(heaviest))
 	case f == eMissFigs && w.x[f] > 0:
 		return "it lacks a number of the reference"
 	case f == eMissNames && w.x[f] > 0:
@@ -108,23 +110,6 @@ func (w *weighing) factAgainst(f int) string {
 		return "it says that it does not know"
 	}
 	return ""
-}
-
-// heaviest returns the missing element that tells most.
-func (w *weighing) heaviest() elem {
-	return slices.MaxFunc(w.missing, func(a, b elem) int {
-		return cmp.Compare(w.weight(a.root), w.weight(b.root))
-	})
-}
-
-// nearest returns a missing element that the response has in another spelling.
-func (w *weighing) nearest() elem {
-	for _, e := range w.missing {
-		if w.response.akin(e.key) {
-			return e
-		}
-	}
-	return w.missing[0]
 }
 
 // shown returns an element as the reference writes it.

@@ -9,16 +9,6 @@ import (
 // This file is about who does what to whom. "The blue car is faster than the red car" has
 // the words "the red car", but not as an answer to what is faster.
 
-// role judges the part that the words at s play in their sentence: right if none that
-// matters, and why not otherwise.
-func (c *comparison) role(s span) (call, string) {
-	sent := c.response.sentenceOf(s.from)
-	if k, why := c.compared(s, sent); k != right {
-		return k, why
-	}
-	return c.acted(s, sent)
-}
-
 // opposites are pairs of adjectives that order two things the other way round.
 var opposites = func() map[string]string {
 	m := map[string]string{}
@@ -64,8 +54,8 @@ func degree(toks []token, i int) string {
 // notDegrees end like comparatives but are not comparatives.
 var notDegrees = set("other either neither whether after never number river water father mother brother sister member winner player order paper under over former latter together later letter power corner center letter oder aber unter immer wieder leiter vater mutter")
 
-// compared judges words in a comparison, by the side that they stand on and by what the
-// question asks for.
+// compared judges the words at s in a comparison, by the side that they stand on and by what
+// the question asks for: right if nothing is wrong with it, and why not otherwise.
 func (c *comparison) compared(s, sent span) (call, string) {
 	r := c.response
 	than, adjective, several := -1, "", false

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"deem/internal/text"
 )
 
 // This file is about what words leave out. C, C++ and C# are one word to the
@@ -45,26 +47,11 @@ func narrow(r rune) rune {
 		return r - wide
 	case r == '￥':
 		return '¥'
-	case unicode.IsDigit(r):
-		return '0' + digit(r)
+	}
+	if d, ok := text.Decimal(r); ok {
+		return '0' + rune(d)
 	}
 	return r
-}
-
-// digit returns the value of a decimal digit. Unicode has them in runs of ten from
-// zero to nine.
-func digit(r rune) rune {
-	for _, run := range unicode.Nd.R16 {
-		if r <= rune(run.Hi) {
-			return (r - rune(run.Lo)) % 10
-		}
-	}
-	for _, run := range unicode.Nd.R32 {
-		if r <= rune(run.Hi) {
-			return (r - rune(run.Lo)) % 10
-		}
-	}
-	return 0
 }
 
 // An affix is what the symbols beside a word add to its meaning.

@@ -61,16 +61,16 @@ func tokenize(s string) []token {
 			t.add(token{kind: han})
 		case unicode.IsLetter(r):
 			t.word()
-		case fraction(r) != "":
-			t.i += size
-			t.buf = append(t.buf, fraction(r)...)
-			t.add(token{kind: number})
 		case unicode.IsSpace(r):
 			t.i += size
 			t.gap = true
 			if r == '\n' {
 				t.brk = sentence
 			}
+		case fractions[r] != "":
+			t.i += size
+			t.buf = append(t.buf, fractions[r]...)
+			t.add(token{kind: number})
 		default:
 			t.symbol(r, size)
 		}
@@ -228,11 +228,7 @@ func (t *tokenizer) word() {
 			t.buf = appendFolded(t.buf, r)
 			letters++
 		case unicode.IsMark(r): // a diacritic of its own
-		case r == '\'' || r == '’':
-			if !letterAt(t.s, t.i+size) {
-				t.finish(tok, letters)
-				return
-			}
+		case (r == '\'' || r == '’') && letterAt(t.s, t.i+size):
 			t.buf = append(t.buf, '\'')
 		case r == '.' && letters == 1 && letterAt(t.s, t.i+1) && !letterAt(t.s, t.i+2):
 			letters = 0
@@ -289,18 +285,8 @@ var plainLetters = func() map[rune]string {
 	return m
 }()
 
-// fraction returns a vulgar fraction as a decimal, or "".
-func fraction(r rune) string {
-	switch r {
-	case '½':
-		return "0.5"
-	case '¼':
-		return "0.25"
-	case '¾':
-		return "0.75"
-	}
-	return ""
-}
+// fractions has the vulgar fractions as decimals.
+var fractions = map[rune]string{'½': "0.5", '¼': "0.25", '¾': "0.75"}
 
 // set returns the words of s as a set.
 func set(s string) map[string]bool {

@@ -9,10 +9,13 @@ import (
 
 // byDate decides where the reference is a date and nothing else.
 func (c *comparison) byDate(_ string, a *reading) (finding, bool) {
-	if len(a.dates) != 1 || !a.only(a.dates[0].span, dateFillers) {
+	if len(a.dates) != 1 {
 		return finding{}, false
 	}
 	want := a.dates[0]
+	if slices.ContainsFunc(a.elems, func(e elem) bool { return !want.has(e.tok) && !dateFillers[a.toks[e.tok].text] }) {
+		return finding{}, false
+	}
 	best, at := unrelated, date{}
 	var others []date
 	for _, d := range c.response.dates {
@@ -51,7 +54,12 @@ func (c *comparison) dateFinding(want date, best relation, got date, others []da
 		if len(others) > 0 {
 			conf = .9
 		}
-		return finding{call: right, conf: conf, why: c.sameDate(want, got)}
+		said, meant := c.response.words(got.span), want.String()
+		why := said + " equals " + meant
+		if strings.EqualFold(said, meant) {
+			why = "the response has the date " + meant
+		}
+		return finding{call: right, conf: conf, why: why}
 	case coarser:
 		return finding{call: unsure, why: fmt.Sprintf("the response says only %s of %s", got, want), share: .6}.doubtful()
 	case conflict:
@@ -88,16 +96,6 @@ func (r *reading) tellsTime() bool {
 	})
 }
 
-// sameDate says that the response has a date, and how it writes it if that is
-// another way.
-func (c *comparison) sameDate(want, got date) string {
-	said, meant := c.response.words(got.span), want.String()
-	if strings.EqualFold(said, meant) {
-		return "the response has the date " + meant
-	}
-	return said + " equals " + meant
-}
-
 // dateAsNumber lets a bare number as "1998" be met by the number 1998 where no
 // date has been read from it.
 func (c *comparison) dateAsNumber(a *reading, want date, best relation) (finding, bool) {
@@ -117,49 +115,40 @@ func (c *comparison) asks(d date) bool {
 	return slices.ContainsFunc(c.question.dates, func(q date) bool { return relate(d, q) == agrees && relate(q, d) == agrees })
 }
 
-// only reports whether all content outside of s is filler.
-func (r *reading) only(s span, fillers map[string]bool) bool {
-	return !slices.ContainsFunc(r.elems, func(e elem) bool { return !s.has(e.tok) && !fillers[r.toks[e.tok].text] })
-}
-
 // byQuantity decides where the reference is a number with what it counts.
 func (c *comparison) byQuantity(_ string, a *reading) (finding, bool) {
 	want, ok := c.soleQuantity(a)
 	if !ok {
 		return finding{}, false
 	}
-	t := c.tally(want)
+	t, meant := c.tally(want), a.words(want.span)
 	switch {
 	case len(t.hits) > 0:
 		return c.hitFinding(a, want, t).marked(t.hits[0].span, want.span), true
-	case want.value == 0 && c.response.saysNone():
+	case want.value == 0 && slices.ContainsFunc(c.response.toks, func(t token) bool { return denyingAny[t.text] || strings.HasSuffix(t.text, "n't") }):
 		return finding{call: right, conf: .8, why: "the reference is zero and the response says that there is none"}, true
 	case t.denied:
-		return finding{call: wrong, conf: .85, why: "the response denies the number " + show(a, want)}, true
+		return finding{call: wrong, conf: .85, why: "the response denies the number " + meant}, true
 	case len(t.near) > 0:
-		return finding{call: unsure, why: fmt.Sprintf("the response has about %s, the reference %s", c.showIn(t.near[0]), show(a, want)), share: .5}.open().marked(t.near[0].span, want.span), true
+		return finding{call: unsure, why: fmt.Sprintf("the response has about %s, the reference %s", c.response.words(t.near[0].span), meant), share: .5}.open().marked(t.near[0].span, want.span), true
 	case addsUp(want, t.rivals) || addsUp(want, t.others):
-		return finding{call: unsure, why: "the numbers of the response add up to " + show(a, want) + ", which it does not say", share: .6}.doubtful(), true
+		return finding{call: unsure, why: "the numbers of the response add up to " + meant + ", which it does not say", share: .6}.doubtful(), true
 	case len(t.rivals) > 0:
 		return finding{call: wrong, conf: .9, why: c.differs(a, want, t.rivals[0])}.marked(t.rivals[0].span, want.span), true
 	case len(t.others) > 0:
 		return finding{call: wrong, conf: .83, why: c.differs(a, want, t.others[0])}.marked(t.others[0].span, want.span), true
 	case c.response.listLength() > 1:
-		return finding{call: unsure, why: "the response lists instead of giving the number " + show(a, want)}.doubtful(), true
+		return finding{call: unsure, why: "the response lists instead of giving the number " + meant}.doubtful(), true
 	}
-	why := "the response has no number, and the reference is " + show(a, want)
+	why := "the response has no number, and the reference is " + meant
 	if len(t.foreign) > 0 {
 		why = c.differs(a, want, t.foreign[0])
 	}
 	return finding{call: wrong, conf: .83, why: why}, true
 }
 
-// saysNone reports whether a text denies that there is any.
-func (r *reading) saysNone() bool {
-	return slices.ContainsFunc(r.toks, func(t token) bool {
-		return t.text == "no" || t.text == "none" || t.text == "never" || t.text == "nothing" || t.text == "没" || t.text == "无" || strings.HasSuffix(t.text, "n't") || t.text == "not"
-	})
-}
+// denyingAny words say that there is none.
+var denyingAny = set("no none never nothing not 没 无")
 
 // soleQuantity returns the quantity that a reference consists of: one number, and
 // beside it at most three words, or only words that the question has too.
@@ -168,13 +157,13 @@ func (c *comparison) soleQuantity(a *reading) (quantity, bool) {
 		return quantity{}, false
 	}
 	q := a.quants[0]
-	if q.weak && q.unit.dim != clock && len(a.toks) > 1 && q.unit.dim == noDimension {
+	if q.weak && len(a.toks) > 1 && q.unit.dim == noDimension {
 		return quantity{}, false
 	}
 	if q.from > 0 && q.unit.dim == noDimension && a.toks[q.from-1].upper && !vagueWords[a.toks[q.from-1].text] && !stopWords[a.toks[q.from-1].text] {
 		return quantity{}, false // Apollo 11, Galaxy S22
 	}
-	if a.andAfter(q.to) {
+	if slices.ContainsFunc(a.toks[q.to:], func(t token) bool { return t.text == "and" || t.brk == comma }) {
 		return quantity{}, false // two cats and a dog
 	}
 	extra, proper := 0, false
@@ -188,16 +177,6 @@ func (c *comparison) soleQuantity(a *reading) (quantity, bool) {
 	// A number before a name, as in "21 Jump Street", is part of the name; a year
 	// with a season is a date of its own kind.
 	return q, extra <= 3 && !proper && (q.from <= 3 || extra == 0) && (!q.year || extra == 0)
-}
-
-// andAfter reports whether an "and" or a comma follows token i.
-func (r *reading) andAfter(i int) bool {
-	for ; i < len(r.toks); i++ {
-		if r.toks[i].text == "and" || r.toks[i].brk == comma {
-			return true
-		}
-	}
-	return false
 }
 
 // A tally sorts the numbers of a response by how they stand to the one wanted.
@@ -300,17 +279,17 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	for _, rival := range t.rivals {
 		for _, h := range neighbours(t.hits, rival.from) {
 			if c.offersChoice(h.span, rival.span) {
-				return finding{call: unsure, why: fmt.Sprintf("the response has both %s and %s", c.showIn(rival), c.showIn(h)), share: .5, named: true}.unseen()
+				return finding{call: unsure, why: fmt.Sprintf("the response has both %s and %s", c.response.words(rival.span), c.response.words(h.span)), share: .5, named: true}.unseen()
 			}
 		}
 	}
+	said, meant := c.response.words(hit.span), a.words(want.span)
 	if other, ok := c.hedgedWith(t); ok {
-		return finding{call: unsure, why: fmt.Sprintf("the response has %s as an alternative to %s", c.showIn(other), c.showIn(hit)), share: .5, named: true}.unseen()
+		return finding{call: unsure, why: fmt.Sprintf("the response has %s as an alternative to %s", c.response.words(other.span), said), share: .5, named: true}.unseen()
 	}
 	if other, ok := c.countsOther(a, want, t.hits); ok {
 		return finding{call: unsure, why: fmt.Sprintf("the response counts %s where the reference counts %s", other, want.noun), share: .5}.doubtful()
 	}
-	said, meant := c.showIn(hit), show(a, want)
 	why := said + " equals " + meant
 	if hit.unit.dim == noDimension || strings.Contains(said, meant) || strings.Contains(meant, said) {
 		why = "the response has the number " + meant
@@ -323,7 +302,7 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	case addsUp(want, t.rivals) || c.stands(t.hits, t.rivals):
 		return finding{call: right, conf: .9, why: why + ", among others that lead to it"}
 	}
-	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}.amongOthers()
+	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", said, c.response.words(t.rivals[0].span)), share: .6}.amongOthers()
 }
 
 // hedgedWith returns the bare number that a response offers in place of the right one:
@@ -335,7 +314,8 @@ func (c *comparison) hedgedWith(t tally) (quantity, bool) {
 			continue
 		}
 		for _, h := range neighbours(t.hits, q.from) {
-			if h.from < q.from && c.hedgeBetween(h.span, q.span) {
+			near := h.to <= q.from && q.from <= h.to+5
+			if near && slices.ContainsFunc(c.response.toks[h.to:q.from], func(t token) bool { return hedging[t.text] }) {
 				return q, true
 			}
 		}
@@ -345,14 +325,6 @@ func (c *comparison) hedgedWith(t tally) (quantity, bool) {
 
 // hedging are the words that put something forward without standing by it.
 var hedging = set("or maybe perhaps possibly probably alternatively 或 或者 也许 可能")
-
-// hedgeBetween reports whether a hedge stands between two spans that are close.
-func (c *comparison) hedgeBetween(a, b span) bool {
-	if b.from-a.to > 5 || a.to > b.from {
-		return false
-	}
-	return slices.ContainsFunc(c.response.toks[a.to:b.from], func(t token) bool { return hedging[t.text] })
-}
 
 // neighbours returns the quantities of an ordered list on either side of token i.
 // Looking at all pairs would be quadratic in a long table of numbers.
@@ -420,14 +392,8 @@ func (c *comparison) offersChoice(a, b span) bool {
 }
 
 func (c *comparison) differs(a *reading, want, got quantity) string {
-	return fmt.Sprintf("the number %s of the reference is %s in the response", show(a, want), c.showIn(got))
+	return fmt.Sprintf("the number %s of the reference is %s in the response", a.words(want.span), c.response.words(got.span))
 }
-
-// show returns a quantity of the reference as it is written there.
-func show(a *reading, q quantity) string { return a.words(q.span) }
-
-// showIn returns a quantity of the response as it is written there.
-func (c *comparison) showIn(q quantity) string { return c.response.words(q.span) }
 
 func isCurrency(r rune) bool {
 	return r == '$' || r == '€' || r == '£' || r == '¥' || r == '₹'

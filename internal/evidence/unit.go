@@ -157,13 +157,9 @@ func readUnit(toks []token, i int) (unit, int) {
 	if !ok {
 		return unit{}, i
 	}
-	return readSpeed(toks, u, i+1)
-}
-
-// readSpeed reads "per hour" after a length.
-func readSpeed(toks []token, u unit, i int) (unit, int) {
+	i++
 	if u.dim == length && (at(toks, i, "per") || at(toks, i, "an") || at(toks, i, "a")) && i+1 < len(toks) {
-		if t, ok := unitNames[toks[i+1].text]; ok && t.dim == duration {
+		if t := unitNames[toks[i+1].text]; t.dim == duration { // miles per hour
 			return unit{dim: speed, scale: u.scale / t.scale}, i + 2
 		}
 	}

@@ -13,8 +13,6 @@ type stretch struct {
 	span   // the words that say so
 }
 
-func (s stretch) within(t stretch) bool { return s.lo >= t.lo && s.hi <= t.hi }
-
 // overlaps reports whether half of the shorter stretch is in the other. Weeks that
 // follow each other may share a day and are not the same.
 func (s stretch) overlaps(t stretch) bool {
@@ -27,9 +25,6 @@ func (s stretch) overlaps(t stretch) bool {
 func dayNumber(y, m, d int) int {
 	return int(time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC).Unix() / day)
 }
-
-// weekdayOf returns the day of the week of a day, Sunday being 0.
-func weekdayOf(n int) int { return ((n+4)%7 + 7) % 7 }
 
 // plainStretch returns the days of a date; year stands in for one that is not
 // said.
@@ -99,7 +94,7 @@ func (r *reading) beside(s stretch, i, side int) stretch {
 	from := span{max(0, k-1), s.to}
 	if day, ok := weekdayNumbers[trimPlural(r.toks[k].text)]; ok {
 		n := at + side
-		for weekdayOf(n) != day {
+		for (n+4-day)%7 != 0 { // day 0 was a Thursday
 			n += side
 		}
 		return stretch{n, n, span{k, s.to}}
@@ -111,9 +106,7 @@ func (r *reading) beside(s stretch, i, side int) stretch {
 			return towards(at, side, 1, 6, from)
 		}
 		return towards(at, side, count, count, from)
-	case "week":
-		return towards(at, side, 7*count-6, 7*count+1, from)
-	case "weekend":
+	case "week", "weekend":
 		return towards(at, side, 7*count-6, 7*count+1, from)
 	case "month":
 		return towards(at, side, 31*count-30, 31*count, from)
@@ -216,7 +209,7 @@ func (c *comparison) byTime(_ string, a *reading) (finding, bool) {
 func (c *comparison) timeFinding(a *reading, want, got stretch) finding {
 	said, meant := c.response.words(got.span), a.words(want.span)
 	switch {
-	case got.within(want) && (got.hi-got.lo <= 10 || got == want):
+	case got.lo >= want.lo && got.hi <= want.hi && (got.hi-got.lo <= 10 || got == want):
 		return finding{call: right, conf: .9, why: fmt.Sprintf("%q equals %q", said, meant)}
 	case got.overlaps(want):
 		return finding{call: unsure, why: fmt.Sprintf("%q may be %q", said, meant), share: .6}

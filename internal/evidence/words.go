@@ -71,7 +71,8 @@ func (c *comparison) byWords(a *reading) finding {
 	}
 	why := fmt.Sprintf("the response has %d of %d words of the reference and lacks %q", len(want)-len(missing), len(want), a.toks[missing[0].tok].text)
 	f := finding{call: unsure, why: why, share: share}
-	if a.leadsWith(missing[0]) || hasFigure(missing) || a.isName() && len(a.elems) == 2 && missing[0] == a.elems[1] {
+	isFigure := func(e elem) bool { return e.key[0] == '#' } // the First World War has most words of the Second
+	if a.leadsWith(missing[0]) || slices.ContainsFunc(missing, isFigure) || a.isName() && len(a.elems) == 2 && missing[0] == a.elems[1] {
 		return f.doubtful()
 	}
 	return f
@@ -315,7 +316,7 @@ func (c *comparison) byName(a *reading, have, missing []elem) (finding, bool) {
 	switch {
 	case hasFirst && hasLast && c.together(a.elems[0], a.elems[len(a.elems)-1]):
 		return finding{call: right, conf: .95, why: "the response has the first and the last part of the name"}, true
-	case hasLast && len(a.elems) == 2 && a.toks[a.elems[1].tok].brk == none && c.bareSurname(last, a.elems):
+	case hasLast && len(a.elems) == 2 && a.toks[a.elems[1].tok].brk == none && c.bareSurname(last, first):
 		return finding{call: right, conf: .75, why: "the response has the last part of the name"}, true
 	}
 	return finding{}, false
@@ -383,25 +384,21 @@ func (c *comparison) together(x, y elem) bool {
 
 // bareSurname reports whether a family name stands in the response with a capital
 // and without another first name before it.
-func (c *comparison) bareSurname(key string, name []elem) bool {
+func (c *comparison) bareSurname(key, first string) bool {
 	r := c.response
 	for _, e := range r.elems {
 		if e.key != key {
 			continue
 		}
-		return r.toks[e.tok].upper && !r.otherFirstName(e.tok, name[0].key) && !r.nameContinues(e.tok)
+		if e.tok > 0 && r.toks[e.tok].brk == none {
+			t := r.toks[e.tok-1]
+			if t.upper && !stopWords[t.text] && !titles[t.text] && t.text != first {
+				return false
+			}
+		}
+		return r.toks[e.tok].upper && !r.nameContinues(e.tok)
 	}
 	return false
-}
-
-// otherFirstName reports whether a capital word that is neither first nor a title
-// goes directly before token i.
-func (r *reading) otherFirstName(i int, first string) bool {
-	if i == 0 || r.toks[i].brk != none {
-		return false
-	}
-	t := r.toks[i-1]
-	return t.upper && !stopWords[t.text] && !titles[t.text] && t.text != first
 }
 
 // nameContinues reports whether a capital word directly follows token i.
@@ -420,12 +417,6 @@ func (r *reading) leadsWith(e elem) bool {
 	return false
 }
 
-// hasFigure reports whether one of the elements is a number: the First World War
-// has most words of the Second.
-func hasFigure(list []elem) bool {
-	return slices.ContainsFunc(list, func(e elem) bool { return e.key[0] == '#' })
-}
-
 // byText judges by a reference of many words. Nearly all of them in the same order
 // are evidence; few or none are not, for a text can be said in other words.
 func (c *comparison) byText(a *reading) finding {
@@ -436,9 +427,5 @@ func (c *comparison) byText(a *reading) finding {
 	if share >= .8 && a.negationIn() == c.response.negationIn() && c.inOrder(a) {
 		return finding{call: right, conf: .85, why: why, share: share}
 	}
-	f := finding{call: unsure, why: why, share: share}
-	if share < .3 {
-		f.spared = true
-	}
-	return f
+	return finding{call: unsure, why: why, share: share, spared: share < .3}
 }

@@ -85,7 +85,7 @@ func intDigits(s string) (string, bool) {
 	b.WriteString(sign)
 	digit := false // whether the last character was a digit
 	for _, r := range s {
-		d, ok := decimal(r)
+		d, ok := Decimal(r)
 		switch {
 		case ok:
 			b.WriteByte(byte('0' + d))
@@ -109,14 +109,14 @@ func parseInt(s string) (int64, bool) {
 // s).
 func Digits(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
-		_, ok := decimal(r)
+		_, ok := Decimal(r)
 		return !ok
 	})
 }
 
-// decimal returns the value of a decimal digit of any script. Unicode assigns them in runs
+// Decimal returns the value of a decimal digit of any script. Unicode assigns them in runs
 // of ten, and every range of Nd begins with a zero.
-func decimal(r rune) (int, bool) {
+func Decimal(r rune) (int, bool) {
 	if r >= '0' && r <= '9' {
 		return int(r - '0'), true
 	}
