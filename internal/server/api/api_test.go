@@ -357,26 +357,33 @@ func TestStopAnswers(t *testing.T) {
 	defer stop()
 	ts, srv := &apiServer{Server: &httptest.Server{URL: "http://" + l.Addr().String()}}, newServer(t, o)
 	body := `{"judge":"universal","items":` + twoItems + `}`
-	waits, streams, ended := make(chan apiAnswer, 1), make(chan apiAnswer, 1), make(chan error, 1)
+	waits, ended := make(chan apiAnswer, 1), make(chan error, 1)
 	go func() { ended <- srv.Serve(ctx, l) }()
 	go func() {
 		defer close(waits)
 		waits <- ts.ask(t, "POST", "/api/v1/verdicts", body)
 	}()
-	go func() {
-		defer close(streams)
-		streams <- ts.ask(t, "POST", "/api/v1/verdicts", body, "Accept", asLines)
-	}()
 	until(t, "calls are in flight", func() bool { return v.n.Load() == 2 })
 	id := fmt.Sprint(ts.ask(t, "POST", "/api/v1/verdicts", body, "Prefer", "respond-async").at("id"))
+	req, err := http.NewRequestWithContext(t.Context(), "POST", ts.URL+"/api/v1/verdicts", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", asLines)
+	stream, err := http.DefaultClient.Do(req) // It returns when the stream has begun.
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stream.Body.Close() }()
 	stop()
 	a := <-waits
 	a.wantProblem(t, 503, "kept", "resume")
 	if a.at("run") != id {
 		t.Errorf("the answer names run %v, want %s", a.at("run"), id)
 	}
-	if a := <-streams; !strings.Contains(a.text, `"problem"`) || !strings.Contains(a.text, id) {
-		t.Errorf("the stream ends with %q, want a problem of run %s", a.text, id)
+	if text, err := io.ReadAll(stream.Body); err != nil || !strings.Contains(string(text), `"problem"`) || !strings.Contains(string(text), id) {
+		t.Errorf("the stream ends with %q, error %v, want a problem of run %s", text, err, id)
 	}
 	v.open()
 	if err := <-ended; err != nil {

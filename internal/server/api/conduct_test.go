@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 	"time"
@@ -76,6 +77,32 @@ func TestRunOfWorkersIsRefused(t *testing.T) {
 	ts.ask(t, "POST", "/api/v1/verdicts", body).wantProblem(t, 409, "deem queue")
 	if v.n.Load() != asked {
 		t.Errorf("the model was asked %d more times", v.n.Load()-asked)
+	}
+}
+
+// A steeredQueue is a queue that accepts every change.
+type steeredQueue struct{}
+
+func (steeredQueue) Resume(context.Context, string, queue.Change) error { return nil }
+func (steeredQueue) Cancel(context.Context, string) error               { return nil }
+func (steeredQueue) Busy(context.Context, string) error                 { return nil }
+
+// TestRunOfWorkersIsSteered cancels and resumes a run that workers judge. The answers have
+// the headers that the OpenAPI document promises.
+func TestRunOfWorkersIsSteered(t *testing.T) {
+	ts := serveAPI(t, func(o *options) { o.API.Queue = steeredQueue{} })
+	run, _, err := ts.store.Begin(t.Context(), store.Spec{
+		Judge: store.JudgeSpec{Name: "j", Hash: "h", Rule: true}, Dataset: store.DatasetSpec{Names: []string{"d"}, Hash: "h", Items: 1}, Trials: 1,
+	}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"cancel", "resume"} {
+		a := ts.ask(t, "POST", "/api/v1/runs/"+run.ID+"/"+verb, "")
+		a.want(t, 202, "id", run.ID, "state", "open")
+		if at, again := a.header.Get("Location"), a.header.Get("Retry-After"); at != "/api/v1/runs/"+run.ID || again != "1" {
+			t.Errorf("%s: Location = %q and Retry-After = %q, want that of run %s and 1", verb, at, again, run.ID)
+		}
 	}
 }
 

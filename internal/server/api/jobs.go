@@ -370,24 +370,21 @@ func (s *Server) unfinished(hash string) bool {
 }
 
 // resume resumes a run that was submitted over the API and is not done.
-func (s *Server) resume(ctx context.Context, run store.Run, more resumption) (*runJob, error) {
+func (s *Server) resume(ctx context.Context, run store.Run, more resumption) error {
 	sub := submissionOf(run)
 	if sub == nil {
-		return nil, server.WithStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("run %s was not begun over this API", run.ID), "run the command that started it again"))
+		return server.WithStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("run %s was not begun over this API", run.ID), "run the command that started it again"))
 	}
 	d, ok := s.spool.find(run.Dataset.Hash, run.Dataset.Items)
 	if !ok {
-		return nil, server.WithStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("the items of run %s are not on this machine", run.ID), "send them again: the same items, judge and model resume the same run"))
+		return server.WithStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("the items of run %s are not on this machine", run.ID), "send them again: the same items, judge and model resume the same run"))
 	}
 	sub.RetryUnjudged, sub.MaxCost = more.RetryUnjudged, cmp.Or(more.MaxCost, sub.MaxCost)
 	j, err := s.jobs.start(ctx, *sub, d)
-	if err != nil {
-		return nil, err
+	if err == nil && j.run.ID != run.ID {
+		err = server.WithStatus(http.StatusConflict, fmt.Errorf("run %s has been started over as run %s", run.ID, j.run.ID))
 	}
-	if j.run.ID != run.ID {
-		return nil, server.WithStatus(http.StatusConflict, fmt.Errorf("run %s has been started over as run %s", run.ID, j.run.ID))
-	}
-	return j, nil
+	return err
 }
 
 // Resumable returns the runs that were submitted over the API, are not done, and can be
@@ -407,6 +404,5 @@ func (s *Server) Resumable(ctx context.Context) ([]store.Run, error) {
 
 // Resume resumes a run that an earlier server left unfinished. It does not wait for the run.
 func (s *Server) Resume(ctx context.Context, run store.Run) error {
-	_, err := s.resume(ctx, run, resumption{})
-	return err
+	return s.resume(ctx, run, resumption{})
 }

@@ -107,20 +107,17 @@ func (ms *models) open(judge, name string) (deem.Model, error) {
 func (s *Server) judging(sub submission) (catalog.Choice, error) {
 	c, err := s.choice(sub)
 	if err != nil {
-		return catalog.Choice{}, err
+		return c, err
 	}
 	asks := false
 	g, err := c.WithModels(func(judge, own string) (deem.Model, error) {
 		asks = true
 		return s.models.open(judge, cmp.Or(own, sub.Model))
 	})
-	switch {
-	case err != nil:
-		return g, err
-	case !asks && sub.Model != "":
-		return g, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", c.Name()), "leave model out, or choose a judge that asks a model, such as universal"))
+	if err == nil && !asks && sub.Model != "" {
+		err = usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", c.Name()), "leave model out, or choose a judge that asks a model, such as universal"))
 	}
-	return g, nil
+	return g, err
 }
 
 // choice returns the judge of a submission. It accepts only declarations and names of known

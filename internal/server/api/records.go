@@ -27,7 +27,8 @@ type recordsOut struct {
 const recordsPage = 500
 
 // getRecords sends the records that a filter selects: one page of them, or all as a stream
-// of lines.
+// of lines, which it reads page by page, so that a slow client does not block a run that
+// writes.
 func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
 	run, f, err := s.Filtered(r)
 	if err != nil {
@@ -48,36 +49,28 @@ func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
 	if f.Text != "" {
 		s.Index.Want(run)
 	}
-	if wants(r, ndjson) {
-		want.Limit = recordsPage
-		return s.streamRecords(w, r, run.ID, want, with)
+	want.Limit = recordsPage
+	if !wants(r, ndjson) {
+		limit, err := pageSize(q)
+		if err != nil {
+			return err
+		}
+		want.Limit = limit + 1 // One more shows whether there is a next page.
 	}
-	limit, err := pageSize(q)
-	if err != nil {
-		return err
-	}
-	want.Limit = limit + 1 // One more shows whether there is a next page.
 	recs, err := s.Store.View(r.Context(), run.ID, want)
 	if err != nil {
 		return err
 	}
-	out := recordsOut{Records: []recordOut{}}
-	for i, rec := range recs {
-		if i == limit {
-			out.Next = server.EncodePlace(store.PlaceOf(recs[limit-1], f.Order))
-			break
+	if !wants(r, ndjson) {
+		page := recordsOut{Records: []recordOut{}}
+		if last := want.Limit - 1; len(recs) > last {
+			recs = recs[:last]
+			page.Next = server.EncodePlace(store.PlaceOf(recs[last-1], f.Order))
 		}
-		out.Records = append(out.Records, with.of(rec))
-	}
-	return writeAnswer(w, http.StatusOK, out)
-}
-
-// streamRecords writes a line for each record. It reads them page by page, so that a slow
-// client does not block a run that writes.
-func (s *Server) streamRecords(w http.ResponseWriter, r *http.Request, runID string, want store.View, with parts) error {
-	recs, err := s.Store.View(r.Context(), runID, want)
-	if err != nil {
-		return err
+		for _, rec := range recs {
+			page.Records = append(page.Records, with.of(rec))
+		}
+		return writeAnswer(w, http.StatusOK, page)
 	}
 	out := newLines(w, 0)
 	for len(recs) > 0 {
@@ -90,7 +83,7 @@ func (s *Server) streamRecords(w http.ResponseWriter, r *http.Request, runID str
 			return s.Cut(r, err)
 		}
 		want.From = store.PlaceOf(recs[len(recs)-1], want.Order)
-		if recs, err = s.Store.View(r.Context(), runID, want); err != nil {
+		if recs, err = s.Store.View(r.Context(), run.ID, want); err != nil {
 			return s.Cut(r, err)
 		}
 	}
@@ -238,7 +231,7 @@ func (s *Server) postVerdicts(w http.ResponseWriter, r *http.Request) error {
 			return s.verdicts(w, r, j, with)
 		case <-timer.C:
 			w.Header().Set("Preference-Applied", fmt.Sprintf("wait=%d", int(wait.Seconds())))
-			return s.accepted(w, r, j)
+			return s.accepted(w, r, j.run.ID)
 		case <-stopping:
 			stopping, late = nil, time.After(lastWait)
 		case <-late:

@@ -162,12 +162,13 @@ func (s *Server) postRuns(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.accepted(w, r, j)
+	return s.accepted(w, r, j.run.ID)
 }
 
-// accepted answers with 202 and the location of a run that is judged in the background.
-func (s *Server) accepted(w http.ResponseWriter, r *http.Request, j *runJob) error {
-	out, err := s.now(r.Context(), j.run.ID)
+// accepted answers with 202 and the location of a run that this server judges in the
+// background, or that workers judge.
+func (s *Server) accepted(w http.ResponseWriter, r *http.Request, id string) error {
+	out, err := s.now(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -180,8 +181,12 @@ func (s *Server) accepted(w http.ResponseWriter, r *http.Request, j *runJob) err
 func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	j := s.jobs.find(run.ID)
 	if j == nil && s.options.Queue != nil {
-		if err := s.options.Queue.Cancel(r.Context(), run.ID); !errors.Is(err, queue.ErrNotQueued) {
-			return s.steered(w, r, run.ID, err)
+		err := s.options.Queue.Cancel(r.Context(), run.ID)
+		if err == nil {
+			return s.accepted(w, r, run.ID)
+		}
+		if !errors.Is(err, queue.ErrNotQueued) {
+			return err
 		}
 	}
 	if j == nil {
@@ -202,20 +207,7 @@ func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request, run store.Run
 	case <-r.Context().Done():
 		return r.Context().Err()
 	}
-	return s.accepted(w, r, j)
-}
-
-// steered answers a request about a run that workers judge.
-func (s *Server) steered(w http.ResponseWriter, r *http.Request, runID string, err error) error {
-	if err != nil {
-		return err
-	}
-	out, err := s.now(r.Context(), runID)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Location", apiRunURL(out.ID))
-	return writeAnswer(w, http.StatusAccepted, out)
+	return s.accepted(w, r, run.ID)
 }
 
 // cancelWait is how long the answer to a cancellation waits for calls in flight.
@@ -240,15 +232,18 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, run store.Run
 		}
 	}
 	if s.options.Queue != nil {
-		if err := s.options.Queue.Resume(r.Context(), run.ID, queue.Change{MaxMicros: (*int64)(more.MaxCost)}); !errors.Is(err, queue.ErrNotQueued) {
-			return s.steered(w, r, run.ID, err)
+		err := s.options.Queue.Resume(r.Context(), run.ID, queue.Change{MaxMicros: (*int64)(more.MaxCost)})
+		if err == nil {
+			return s.accepted(w, r, run.ID)
+		}
+		if !errors.Is(err, queue.ErrNotQueued) {
+			return err
 		}
 	}
-	j, err := s.resume(r.Context(), run, more)
-	if err != nil {
+	if err := s.resume(r.Context(), run, more); err != nil {
 		return err
 	}
-	return s.accepted(w, r, j)
+	return s.accepted(w, r, run.ID)
 }
 
 // getReport answers with the report of a run, as printed by "deem report --json". A failed
