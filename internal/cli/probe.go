@@ -365,16 +365,7 @@ func (a *app) printCards(all []cardJSON) error {
 		if err := a.document(reports.ProbeDocument(c.Card)); err != nil {
 			return err
 		}
-		if len(c.Gates) > 0 {
-			fmt.Fprintln(a.out, "\ngates")
-		}
-		for _, o := range c.Gates {
-			mark := "FAIL"
-			if o.OK {
-				mark = "ok"
-			}
-			fmt.Fprintf(a.out, "  %-4s  %s  (%s)\n", mark, words.Printable(o.Gate), words.Printable(o.Detail))
-		}
+		printGates(a.out, c.Gates)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ type retrievalOptions struct {
 func (a *app) retrievalCommand() *cobra.Command {
 	var o retrievalOptions
 	cmd := &cobra.Command{
-		Use: "retrieval [BENCHMARK] --data FILE [flags]", Short: "score ranked lists of documents", Long: retrievalHelp, Args: cobra.MaximumNArgs(1),
+		Use: "retrieval [BENCHMARK] --data FILE [flags]", Short: "score ranked lists of documents", Long: retrievalHelp, Args: atMost(1),
 		Example: "  deem retrieval --data ranked.jsonl\n  deem retrieval --data ranked.jsonl --gold gold.jsonl -k 5,10,50",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
