@@ -120,21 +120,21 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 	if bug, ok := errors.AsType[*run.PanicError](err); ok {
 		_, _ = a.err.Write(bug.Stack) // for the bug report
 	}
+	var problems []deem.Problem
+	if ps, ok := errors.AsType[*deem.Problems](err); ok {
+		problems = ps.List
+	}
 	switch {
 	case err == nil:
 	case a.stream:
-		a.emitError(err)
+		a.emit(event{Event: "error", Error: err.Error(), Hint: deem.HintOf(err), Exit: exitCode(err), Problem: problems})
 	case a.json:
-		e := struct {
+		_ = writeJSON(a.err, struct {
 			Error    string         `json:"error"`
 			Hint     string         `json:"hint,omitempty"`
 			Problems []deem.Problem `json:"problems,omitempty"`
 			Exit     int            `json:"exit"`
-		}{Error: err.Error(), Hint: deem.HintOf(err), Exit: exitCode(err)}
-		if ps, ok := errors.AsType[*deem.Problems](err); ok {
-			e.Problems = ps.List
-		}
-		_ = writeJSON(a.err, e)
+		}{err.Error(), deem.HintOf(err), problems, exitCode(err)})
 	default:
 		a.quiet = false
 		for line := range strings.Lines(err.Error()) {
@@ -242,8 +242,12 @@ func (a *app) prepare(cmd *cobra.Command) error {
 	if a.env, err = catalog.ReadEnvironment(".env"); err != nil {
 		return err
 	}
-	if err := a.takeDB(cmd.Flags()); err != nil {
-		return err
+	// The environment takes precedence over deem.yaml, and --db over both.
+	db := a.env.Get(dbVariable)
+	if flag := cmd.Flags().Lookup("db"); flag != nil && !flag.Changed && db != "" {
+		if err := cmd.Flags().Set("db", db); err != nil {
+			return err
+		}
 	}
 	if cmd.Annotations[noConfig] != "" {
 		return nil

@@ -160,7 +160,7 @@ func (a *app) exportCommand() *cobra.Command {
 
 // export determines the format, rejects options that it does not use, and writes the run.
 func (a *app) export(cmd *cobra.Command, args []string, o exportOptions) error {
-	ctx, ref, named := cmd.Context(), runArg(args), o.format != ""
+	ctx, ref, named := cmd.Context(), append(args, "last")[0], o.format != ""
 	switch {
 	case named:
 	case o.anchor && o.out == "":

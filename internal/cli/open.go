@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
@@ -53,16 +51,6 @@ func storeOrNil[S store.Database](st S, err error) (store.Database, error) {
 		return nil, err
 	}
 	return st, nil
-}
-
-// takeDB sets the database from the environment, unless the user gave --db. The environment
-// takes precedence over deem.yaml.
-func (a *app) takeDB(flags *pflag.FlagSet) error {
-	flag, db := flags.Lookup("db"), a.env.Get(dbVariable)
-	if flag == nil || flag.Changed || db == "" {
-		return nil
-	}
-	return flags.Set("db", db)
 }
 
 // checkDB rejects a database that is neither a file nor a Postgres.

@@ -161,7 +161,7 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.StringToStringVar(&o.judge.With, "with", nil, "a benchmark-specific option, `name=value` (deem list benchmarks); repeatable")
 	f.StringVar(&o.format, "format", "", "the file's format: "+strings.Join(dataset.Formats(), ", ")+" (default: by its name and first bytes)")
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, for example question=q,response=output")
-	f.StringArrayVar(&o.exclude, "exclude", nil, excludeUsage)
+	f.StringArrayVar(&o.exclude, "exclude", nil, "leave items out: `category=NAME` or id=ID; repeatable")
 	f.StringVar(&o.errata.file, "errata", "", "show how the known errors of the answer key in this `file` change the score; later reports show it too")
 	f.BoolVar(&o.errata.corrected, "corrected", false, "with --errata: judge the items with corrected references, as a run of its own")
 	f.StringVar(&o.system.name, "system", "", "the `name` of the system under test, for reports")

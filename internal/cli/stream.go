@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/spf13/pflag"
 
@@ -45,15 +44,6 @@ func (a *app) emit(e event) {
 		line, _ = json.Marshal(event{Event: "error", Error: err.Error(), Exit: 1}) // can always be encoded
 	}
 	_, _ = a.out.Write(append(line, '\n')) // The screen keeps the error.
-}
-
-// emitError writes the event that ends a stream early.
-func (a *app) emitError(err error) {
-	e := event{Event: "error", Error: err.Error(), Hint: deem.HintOf(err), Exit: exitCode(err)}
-	if ps, ok := errors.AsType[*deem.Problems](err); ok {
-		e.Problem = ps.List
-	}
-	a.emit(e)
 }
 
 // emitKept writes the stored data of a run.
