@@ -45,8 +45,8 @@ func (b *Builder) Report() Report {
 		System:     b.spent.Sums(clusters.Robust),
 		Calls:      b.calls.calls(),
 	}
-	if n := b.undecided; n.n > 0 {
-		r.Undecided = &Failures{Kind: deem.Unsure, N: n.n, Examples: n.ids()}
+	if n := b.undecided; n.N > 0 {
+		r.Undecided = &Failures{Kind: deem.Unsure, N: n.N, Examples: n.IDs()}
 	}
 	if h := r.Head.Harness; h != nil {
 		sent := asSent(*h, r.Calls.Wire)
@@ -94,7 +94,7 @@ func (b *Builder) clusters() Clusters {
 func (b *Builder) failureRows() []Failures {
 	rows := make([]Failures, 0, len(b.failures))
 	for kind, n := range b.failures {
-		rows = append(rows, Failures{Kind: kind, N: n.n, Examples: n.ids()})
+		rows = append(rows, Failures{Kind: kind, N: n.N, Examples: n.IDs()})
 	}
 	known := deem.Kinds()
 	rank := func(k deem.Kind) int {
@@ -177,7 +177,7 @@ func (b *Builder) readingRows(by estimator) []Reading {
 		hold := r.hold(b.Head.MaxUnjudged, "item")
 		rows = append(rows, Reading{
 			Reading: name, Hold: hold, Figures: r.figures(by, r.metrics()[0], hold != nil),
-			Differ: r.differ.n, Examples: r.differ.ids(),
+			Differ: r.differ.N, Examples: r.differ.IDs(),
 		})
 	}
 	return rows

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"strings"
 
 	"deem"
@@ -48,8 +46,8 @@ type Builder struct {
 	trials   map[int]*tally // by trial, if there are several
 	readings map[string]*reread
 
-	failures  map[deem.Kind]*named
-	undecided named
+	failures  map[deem.Kind]*doc.Firsts
+	undecided doc.Firsts
 	labels    map[string]int
 	judges    map[string]int // records
 	calls     ledger
@@ -61,45 +59,6 @@ type Builder struct {
 	badScores, badWeights, bothSet int
 }
 
-// A named counts items and stores the ids of those with the smallest positions. The position
-// decides, not the time of arrival, so the order of the records does not matter.
-type named struct {
-	n     int
-	first []place
-}
-
-type place struct {
-	position int
-	id       string
-}
-
-// add counts an item and stores it if it is among the first limit items.
-func (n *named) add(position int, id string, limit int) {
-	n.n++
-	p := place{position, id}
-	at, known := slices.BinarySearchFunc(n.first, p, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.position, b.position), cmp.Compare(a.id, b.id))
-	})
-	if at >= limit || known {
-		return
-	}
-	// The id may be a substring of a long line, which must not stay in memory.
-	p.id = strings.Clone(id)
-	n.first = slices.Insert(n.first, at, p)
-	n.first = n.first[:min(len(n.first), limit)]
-}
-
-// ids returns the stored ids in order.
-func (n *named) ids() []string {
-	ids := make([]string, len(n.first))
-	for i, p := range n.first {
-		ids[i] = p.id
-	}
-	return ids
-}
-
-func (n *named) clone() *named { return &named{n.n, slices.Clone(n.first)} }
-
 // An aspect collects one aspect of many verdicts.
 type aspect struct {
 	values   stat.Moments
@@ -110,7 +69,7 @@ type aspect struct {
 // A reread collects the results of another reading.
 type reread struct {
 	tally
-	differ named
+	differ doc.Firsts
 	items  gather
 }
 
@@ -118,7 +77,7 @@ type reread struct {
 func (r *reread) add(it *gathered, limit int) {
 	r.tally.add(it.outcome(limit))
 	if it.differs {
-		r.differ.add(it.place, it.id, readingExamples)
+		r.differ.Add(it.place, it.id, readingExamples)
 	}
 }
 
@@ -152,7 +111,7 @@ func New(h Head) *Builder {
 		items:      gather{want: h.Trials},
 		trials:     map[int]*tally{},
 		readings:   map[string]*reread{},
-		failures:   map[deem.Kind]*named{},
+		failures:   map[deem.Kind]*doc.Firsts{},
 		labels:     map[string]int{},
 		judges:     map[string]int{},
 		calls:      ledger{models: map[Model]int{}, wires: map[wired]int{}},
@@ -193,7 +152,7 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 	}
 	if rec.Trial != 0 || b.Head.Trials > 1 {
 		it := b.single.add(&rec, v, guess, weight, false)
-		entry(b.trials, rec.Trial).add(it.outcome(b.Head.maxAlone()))
+		doc.Entry(b.trials, rec.Trial).add(it.outcome(b.Head.maxAlone()))
 		b.single.release(it)
 	}
 	if rec.Trial != 0 && b.Head.Trials < 2 {
@@ -211,9 +170,9 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 		b.sureness.add(v)
 		count(b.labels, v.Label)
 	case guess != nil:
-		b.undecided.add(rec.Position, rec.Item.ID, failureExamples)
+		b.undecided.Add(rec.Position, rec.Item.ID, failureExamples)
 	default:
-		entry(b.failures, kind).add(rec.Position, rec.Item.ID, failureExamples)
+		doc.Entry(b.failures, kind).Add(rec.Position, rec.Item.ID, failureExamples)
 	}
 	if it := b.items.add(&rec, v, guess, weight, false); it != nil {
 		b.addItem(it)
@@ -232,13 +191,21 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 func (b *Builder) addItem(it *gathered) {
 	o := it.outcome(b.Head.maxAlone())
 	b.main.add(o)
-	entry(b.categories, it.category).add(o)
+	doc.Entry(b.categories, it.category).add(o)
 	if o.member.named {
 		b.inClusters++
 	}
-	if o.failed < 1 && !o.undecided {
-		b.addAspects(it)
-		b.noise.add(it, b.Head.maxAlone())
+	if o.failed == 1 || o.undecided {
+		return
+	}
+	b.addAspects(it)
+	if it.seen < 2 {
+		return
+	}
+	b.noise.failed += it.seen - len(it.votes)
+	b.noise.score.add(it, b.Head.maxAlone(), func(v vote) float64 { return v.score })
+	if o.marked {
+		b.noise.pass.add(it, b.Head.maxAlone(), func(v vote) float64 { return v.pass })
 	}
 }
 
@@ -253,7 +220,8 @@ func (b *Builder) settled() *Builder {
 		return b
 	}
 	out := *b
-	out.main, out.noise = b.main.clone(), *b.noise.clone()
+	out.main = b.main.clone()
+	out.noise.score, out.noise.pass = b.noise.score.clone(), b.noise.pass.clone()
 	out.categories, out.aspects = map[string]*tally{}, map[string]*aspect{}
 	for name, t := range b.categories {
 		out.categories[name] = t.clone()
@@ -266,7 +234,7 @@ func (b *Builder) settled() *Builder {
 	}
 	out.readings = map[string]*reread{}
 	for name, r := range b.readings {
-		of := &reread{tally: *r.tally.clone(), differ: *r.differ.clone()}
+		of := &reread{tally: *r.tally.clone(), differ: r.differ.Clone()}
 		for _, it := range r.items.pending {
 			of.add(it, b.Head.maxAlone())
 		}
@@ -302,7 +270,7 @@ func (b *Builder) addAspects(it *gathered) {
 				b.badAspects++
 				continue
 			}
-			a := entry(b.aspects, name)
+			a := doc.Entry(b.aspects, name)
 			if !a.seen {
 				a.min, a.max, a.seen = x, x, true
 			}
@@ -338,7 +306,7 @@ func (b *Builder) AddReread(reading string, rec deem.Record, v *deem.Verdict, f 
 		was = nil
 	}
 	weight, _ := weightOf(rec.Item)
-	r := entry(b.readings, reading)
+	r := doc.Entry(b.readings, reading)
 	r.items.want = b.Head.Trials
 	if it := r.items.add(&rec, v, nil, weight, differ(was, v)); it != nil {
 		r.add(it, b.Head.maxAlone())
@@ -356,16 +324,6 @@ func differ(a, b *deem.Verdict) bool {
 		return true
 	}
 	return a.Label != b.Label || a.Score != b.Score
-}
-
-// entry returns the value of a key. It creates the value if the key is new.
-func entry[K comparable, V any](m map[K]*V, key K) *V {
-	v, ok := m[key]
-	if !ok {
-		v = new(V)
-		m[key] = v
-	}
-	return v
 }
 
 // count counts a name.

@@ -190,22 +190,6 @@ type repeatSums struct {
 	failed      int
 }
 
-func (s *repeatSums) clone() *repeatSums {
-	return &repeatSums{score: s.score.clone(), pass: s.pass.clone(), failed: s.failed}
-}
-
-// add adds a judged item.
-func (s *repeatSums) add(it *gathered, limit int) {
-	if it.seen < 2 {
-		return
-	}
-	s.failed += it.seen - len(it.votes)
-	s.score.add(it, limit, func(v vote) float64 { return v.score })
-	if !slices.ContainsFunc(it.votes, func(v vote) bool { return !v.marked }) {
-		s.pass.add(it, limit, func(v vote) float64 { return v.pass })
-	}
-}
-
 // noiseSums are the sums for one metric.
 type noiseSums struct {
 	flips tally
@@ -215,14 +199,14 @@ type noiseSums struct {
 	// each item, weighted by the square of the item's weight.
 	within, shares stat.Moments
 
-	flipped    named
+	flipped    doc.Firsts
 	levels     map[[2]int]int
 	fractional bool
 }
 
 func (s *noiseSums) clone() noiseSums {
 	out := *s
-	out.flips, out.flipped, out.levels = *s.flips.clone(), *s.flipped.clone(), maps.Clone(s.levels)
+	out.flips, out.flipped, out.levels = *s.flips.clone(), s.flipped.Clone(), maps.Clone(s.levels)
 	return out
 }
 
@@ -251,7 +235,7 @@ func (s *noiseSums) add(it *gathered, limit int, value func(vote) float64) {
 	flip := outcome{weight: 1, member: it.member, limit: limit}
 	if yes > 0 && yes < n {
 		flip.score = 1
-		s.flipped.add(it.place, it.id, flipExamples)
+		s.flipped.Add(it.place, it.id, flipExamples)
 	}
 	s.flips.add(flip)
 	if s.levels == nil {
@@ -272,7 +256,7 @@ func (b *Builder) noiseOf(by estimator, headline Figures) *Noise {
 	n := &Noise{
 		Metric: headline.Metric, Trials: b.items.want, Items: b.main.judged(), Repeated: s.flips.items,
 		Unjudged: b.main.unjudged, Failed: b.noise.failed,
-		Flipped: s.flipped.n, Examples: s.flipped.ids(),
+		Flipped: s.flipped.N, Examples: s.flipped.IDs(),
 	}
 	for l, items := range s.levels {
 		n.levels = append(n.levels, level{agree: l[0], trials: l[1], items: items})
@@ -285,35 +269,15 @@ func (b *Builder) noiseOf(by estimator, headline Figures) *Noise {
 	if mean == nil {
 		mean = new(by.estimate(b.main, side{metric: headline.Metric}))
 	}
-	n.spread(s, b.main, *mean)
-	var means stat.Moments // of the trials
-	for _, t := range b.trials {
-		if t.judged() > 0 {
-			means.Add(t.values(headline.Metric).Mean(), 1)
-		}
-	}
-	n.TrialSD = math.Sqrt(means.Variance())
-	if n.Trials < 3 {
-		n.Warnings = append(n.Warnings, warnFewTrials)
-	}
-	if s.fractional {
-		n.Warnings = append(n.Warnings, warnFractional)
-	}
-	return n
-}
-
-// spread sets the standard errors.
-//
-// Source: the law of total variance, as in the one-way analysis of variance with random
-// effects (R. A. Fisher, Statistical Methods for Research Workers, 1925): the variance of
-// an item's trials about their mean is due to the judge, and the remaining variance of the
-// item means is due to the items.
-func (n *Noise) spread(s *noiseSums, items *tally, mean stat.Estimate) {
-	m := items.values(n.Metric)
+	// The law of total variance, as in the one-way analysis of variance with random effects
+	// (R. A. Fisher, Statistical Methods for Research Workers, 1925): the variance of an
+	// item's trials about their mean is due to the judge, and the remaining variance of the
+	// item means is due to the items.
+	m := b.main.values(n.Metric)
 	total := m.Variance() / m.EffectiveN()
 	n.DFSampling, n.DFJudge = m.EffectiveN()-1, s.within.Weight()
 	if mean.Clusters > 0 {
-		_, n.DFSampling = items.cast.clustered(side{metric: n.Metric}).StandardError()
+		_, n.DFSampling = b.main.cast.clustered(side{metric: n.Metric}).StandardError()
 	}
 	switch {
 	case mean.Clusters > 0 && mean.Method == stat.MethodNone:
@@ -328,6 +292,20 @@ func (n *Noise) spread(s *noiseSums, items *tally, mean stat.Estimate) {
 	n.SEJudge = math.Sqrt(judge)
 	n.SESampling = math.Sqrt(math.Max(0, total-judge))
 	n.SETotal = math.Sqrt(math.Max(total, judge))
+	var means stat.Moments // of the trials
+	for _, t := range b.trials {
+		if t.judged() > 0 {
+			means.Add(t.values(headline.Metric).Mean(), 1)
+		}
+	}
+	n.TrialSD = math.Sqrt(means.Variance())
+	if n.Trials < 3 {
+		n.Warnings = append(n.Warnings, warnFewTrials)
+	}
+	if s.fractional {
+		n.Warnings = append(n.Warnings, warnFractional)
+	}
+	return n
 }
 
 // words says in one sentence, without a full stop, how much of the uncertainty comes from

@@ -47,8 +47,9 @@ func (e *exact) float() float64 {
 // and z.
 func normalQuantile(level float64) float64 { return -mathext.NormalQuantile((1 - level) / 2) }
 
-func boolToInt(b bool) int {
-	if b {
+// Number returns 1 for yes and 0 for no.
+func Number(yes bool) float64 {
+	if yes {
 		return 1
 	}
 	return 0

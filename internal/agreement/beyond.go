@@ -95,9 +95,8 @@ func (y YesNo) Influence(c Coefficient, truth, given bool) float64 {
 	if !ok {
 		return 0
 	}
-	one := func(yes bool) float64 { return float64(boolToInt(yes)) }
-	de := float64(byTruth*(one(truth)-a)) + float64(byGiven*(one(given)-b))
-	return (one(truth == given) - agreed - float64((1-k)*de)) / (1 - e)
+	de := float64(byTruth*(Number(truth)-a)) + float64(byGiven*(Number(given)-b))
+	return (Number(truth == given) - agreed - float64((1-k)*de)) / (1 - e)
 }
 
 // Beyond returns agreement beyond chance of a judge and people, from n items with the

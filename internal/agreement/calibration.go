@@ -120,7 +120,7 @@ func Brier(probs []float64, truth []bool) (float64, error) {
 	}
 	var sum exact
 	for i, p := range probs {
-		d := p - float64(boolToInt(truth[i]))
+		d := p - Number(truth[i])
 		sum.add(d * d)
 	}
 	return sum.float() / float64(len(probs)), nil

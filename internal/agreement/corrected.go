@@ -71,11 +71,32 @@ func roganGladen(d Design, k, n int, c Confusion, level float64) stat.Estimate {
 	if !shown || slope <= 0 {
 		return stat.NoInterval(share(k, n), n, level, stat.Unit, warnChance)
 	}
-	est := langReiczigel(d, k, n, c, level)
 	raw := (share(k, n) + share(c.TN, wrong) - 1) / slope
-	est.Value = stat.Unit.Clip(raw)
-	est.Lo, est.Hi = min(est.Lo, est.Value), max(est.Hi, est.Value)
-	if raw != est.Value {
+	value := stat.Unit.Clip(raw)
+	// The interval of Lang and Reiczigel. All shares are first moved towards one half: that
+	// of the judge's verdicts by z²/2 of either kind, and its error rates by one half of
+	// either kind.
+	z := normalQuantile(level)
+	if d.DF > 0 {
+		z = d.quantile(level)
+	}
+	accepted := plusShare(k, n, float64(z*z)/2)
+	sens, spec = plusShare(c.TP, right, 0.5), plusShare(c.TN, wrong, 0.5)
+	for _, s := range []*shareWithVariance{&accepted, &sens, &spec} {
+		s.variance *= d.effect()
+	}
+	slope = sens.value + spec.value - 1
+	at := (accepted.value + spec.value - 1) / slope
+	// The conversions prevent fusing; see wilson.
+	shift := float64(2 * z * z * (float64(at*sens.variance) - float64((1-at)*spec.variance)))
+	variance := accepted.variance + float64(at*at*sens.variance) + float64((1-at)*(1-at)*spec.variance)
+	se := math.Sqrt(variance) / slope
+	half := float64(z * se)
+	est := stat.Estimate{
+		Value: value, Lo: min(stat.Unit.Clip(at+shift-half), value), Hi: max(stat.Unit.Clip(at+shift+half), value),
+		Level: level, N: n, SE: se, Method: "lang-reiczigel",
+	}
+	if raw != value {
 		est = est.Warn(warnCutOff)
 	}
 	return est
@@ -93,14 +114,13 @@ func RoganGladenInfluence(rawPositives, n int, labelled Confusion) (both func(tr
 	}
 	value := (p + share(c.TN, wrong) - 1) / slope
 	all := float64(c.N() + n)
-	one := func(yes bool) float64 { return float64(boolToInt(yes)) }
 	return func(truth, given bool) float64 {
 			if truth {
-				return -all / float64(right) * value / slope * (one(given) - share(c.TP, right))
+				return -all / float64(right) * value / slope * (Number(given) - share(c.TP, right))
 			}
-			return all / float64(wrong) * (1 - value) / slope * (one(!given) - share(c.TN, wrong))
+			return all / float64(wrong) * (1 - value) / slope * (Number(!given) - share(c.TN, wrong))
 		}, func(given bool) float64 {
-			return all / float64(n) / slope * (one(given) - p)
+			return all / float64(n) / slope * (Number(given) - p)
 		}
 }
 
@@ -112,30 +132,4 @@ func plusShare(k, n int, plus float64) shareWithVariance {
 	m := float64(n) + 2*plus
 	p := (float64(k) + plus) / m
 	return shareWithVariance{p, p * (1 - p) / m}
-}
-
-// langReiczigel returns the interval of the corrected share. All shares are first moved
-// towards one half: that of the judge's verdicts by z²/2 of either kind, and its error
-// rates by one half of either kind.
-func langReiczigel(d Design, k, n int, c Confusion, level float64) stat.Estimate {
-	z := normalQuantile(level)
-	if d.DF > 0 {
-		z = d.quantile(level)
-	}
-	raw := plusShare(k, n, float64(z*z)/2)
-	sens, spec := plusShare(c.TP, c.TP+c.FN, 0.5), plusShare(c.TN, c.FP+c.TN, 0.5)
-	for _, s := range []*shareWithVariance{&raw, &sens, &spec} {
-		s.variance *= d.effect()
-	}
-	slope := sens.value + spec.value - 1
-	at := (raw.value + spec.value - 1) / slope
-	// The conversions prevent fusing; see wilson.
-	shift := float64(2 * z * z * (float64(at*sens.variance) - float64((1-at)*spec.variance)))
-	variance := raw.variance + float64(at*at*sens.variance) + float64((1-at)*(1-at)*spec.variance)
-	se := math.Sqrt(variance) / slope
-	half := float64(z * se)
-	return stat.Estimate{
-		Lo: stat.Unit.Clip(at + shift - half), Hi: stat.Unit.Clip(at + shift + half),
-		Level: level, N: n, SE: se, Method: "lang-reiczigel",
-	}
 }

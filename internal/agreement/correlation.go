@@ -78,7 +78,7 @@ func Spearman(x, y []float64) (Correlation, error) {
 		return Correlation{}, err
 	}
 	n := len(x)
-	x, y = midRanks(x), midRanks(y)
+	x, y = MidRanks(x), MidRanks(y)
 	mean := float64(n+1) / 2
 	// Sums of halves are exact, so only the last operations round.
 	var xx, yy, xy float64
@@ -169,9 +169,9 @@ func unitVector(x []float64) []float64 {
 	return dev
 }
 
-// midRanks returns the rank of each value from 1 on; tied values share the mean of
+// MidRanks returns the rank of each value from 1 on; tied values share the mean of
 // their ranks.
-func midRanks(values []float64) []float64 {
+func MidRanks(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i

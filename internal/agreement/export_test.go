@@ -8,10 +8,6 @@ import (
 
 // Unexported names for the tests.
 const (
-	ScaleInterval = scaleInterval
-	ScaleOrdinal  = scaleOrdinal
-	ScaleRatio    = scaleRatio
-
 	WarnCertain   = warnCertain
 	WarnChance    = warnChance
 	WarnCutOff    = warnCutOff

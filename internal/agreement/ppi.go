@@ -207,11 +207,10 @@ func ppiOfCounts(d Design, c Confusion, k, n int, level float64) PPI {
 func (p PPI) Influence(c Confusion, rawPositives int) (labelled func(truth, given bool) float64, alone func(given bool) float64) {
 	cells := newCells(c.counts(), 0)
 	n, others := float64(p.Labels), float64(p.Unlabelled)
-	one := func(yes bool) float64 { return float64(boolToInt(yes)) }
 	return func(truth, given bool) float64 {
-			return (n + others) / n * (one(truth) - cells.truth - p.Lambda*(one(given)-cells.judge))
+			return (n + others) / n * (Number(truth) - cells.truth - p.Lambda*(Number(given)-cells.judge))
 		}, func(given bool) float64 {
-			return (n + others) / others * p.Lambda * (one(given) - float64(rawPositives)/others)
+			return (n + others) / others * p.Lambda * (Number(given) - float64(rawPositives)/others)
 		}
 }
 

@@ -60,7 +60,31 @@ func NewPPIPaired(items []OnBoth) PPIPaired {
 	}
 	p.Lambda = leastVariance(sides)
 	p.First, p.Second = sides[0].mean(p.Lambda[0]), sides[1].mean(p.Lambda[1])
-	p.spread(items, sides)
+	influence, weights := make([]float64, len(items)), make([]float64, len(items))
+	for i, it := range items {
+		weights[i] = it.Weight
+		influence[i] = sides[1].base[i] + float64(p.Lambda[1]*sides[1].slope[i]) - sides[0].base[i] - float64(p.Lambda[0]*sides[0].slope[i])
+	}
+	whole := sumByCluster(items, weights, influence)
+	if len(whole) < len(items) {
+		p.clusters = len(whole)
+	}
+	p.se, p.df, _ = stat.RobustError(whole)
+	variance := p.se * p.se
+	for s, side := range sides {
+		// The error is known from the labels, which may be in fewer clusters than the items.
+		_, ofLabels, _ := stat.RobustError(side.places)
+		spent := max(side.effective-2, 0)
+		p.df = min(p.df, ofLabels, spent)
+		if !side.binary || spent == 0 {
+			continue
+		}
+		seen, plus := newCells(side.counts, 0), newCells(side.counts, 0.25)
+		variance += max(plus.rectifierVariance(p.Lambda[s])/spent-seen.rectifierVariance(p.Lambda[s])/side.effective, 0)
+		moved := plus.truth - seen.truth - float64(p.Lambda[s]*(plus.judge-seen.judge))
+		p.shift += float64(2*s-1) * moved
+	}
+	p.se = math.Sqrt(variance)
 	return p
 }
 
@@ -143,36 +167,6 @@ func leastVariance(sides [2]ppiSide) (lambda [2]float64) {
 		}
 	}
 	return lambda
-}
-
-// spread fills in the standard error and its degrees of freedom.
-func (p *PPIPaired) spread(items []OnBoth, sides [2]ppiSide) {
-	influence, weights := make([]float64, len(items)), make([]float64, len(items))
-	for i, it := range items {
-		weights[i] = it.Weight
-		influence[i] = sides[1].base[i] + float64(p.Lambda[1]*sides[1].slope[i]) - sides[0].base[i] - float64(p.Lambda[0]*sides[0].slope[i])
-	}
-	whole := sumByCluster(items, weights, influence)
-	se, df, _ := stat.RobustError(whole)
-	if len(whole) < len(items) {
-		p.clusters = len(whole)
-	}
-	p.df = df
-	variance := se * se
-	for s, side := range sides {
-		// The error is known from the labels, which may be in fewer clusters than the items.
-		_, ofLabels, _ := stat.RobustError(side.places)
-		spent := max(side.effective-2, 0)
-		p.df = min(p.df, ofLabels, spent)
-		if !side.binary || spent == 0 {
-			continue
-		}
-		seen, plus := newCells(side.counts, 0), newCells(side.counts, 0.25)
-		variance += max(plus.rectifierVariance(p.Lambda[s])/spent-seen.rectifierVariance(p.Lambda[s])/side.effective, 0)
-		moved := plus.truth - seen.truth - float64(p.Lambda[s]*(plus.judge-seen.judge))
-		p.shift += float64(2*s-1) * moved
-	}
-	p.se = math.Sqrt(variance)
 }
 
 // sumByCluster returns the weight of the items of each cluster, and the sum of their

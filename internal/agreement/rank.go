@@ -99,7 +99,7 @@ func newRanked(scores []float64, truth []bool, weights []float64) (*ranked, erro
 	// Ties have a defined order, so that the order of the answers changes no digit of a
 	// sum.
 	slices.SortFunc(r.items, func(a, b rankedItem) int {
-		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.weight, b.weight), cmp.Compare(boolToInt(a.truth), boolToInt(b.truth)))
+		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.weight, b.weight), cmp.Compare(Number(a.truth), Number(b.truth)))
 	})
 	for i := range r.items {
 		it := &r.items[i]

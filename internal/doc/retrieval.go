@@ -164,19 +164,10 @@ func (b *RetrievalBuilder) Add(l RankedList) {
 	}
 	for _, m := range atK {
 		for _, k := range b.ks {
-			b.add(metricAt(m, k), l.Cluster, m.of(found[:k], len(gold)))
+			Entry(b.values, metricAt(m, k)).Add(l.Cluster, m.of(found[:k], len(gold)), 1)
 		}
 	}
-	b.add(mrr, l.Cluster, reciprocal)
-}
-
-func (b *RetrievalBuilder) add(name, cluster string, x float64) {
-	c, ok := b.values[name]
-	if !ok {
-		c = &stat.Clustered{}
-		b.values[name] = c
-	}
-	c.Add(cluster, x, 1)
+	Entry(b.values, mrr).Add(l.Cluster, reciprocal, 1)
 }
 
 func metricAt(m metric, k int) string { return m.name + "@" + strconv.Itoa(k) }

@@ -65,13 +65,6 @@ func (b *Builder) measure(category string, items []paired, alone []single) Measu
 	}
 }
 
-func number(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
 // A bootstrap draws a limited number of ratings, so that it takes a second or two for any
 // number of items, but a minimum number of times. With many items the interval is narrow,
 // and a less precise end does no harm.
@@ -143,7 +136,7 @@ func (b *Builder) annotators() *Annotators {
 			yes, ok := votes[name]
 			x := math.NaN()
 			if ok {
-				x = number(yes)
+				x = agreement.Number(yes)
 				row[1-int(x)]++
 			}
 			ratings[j] = append(ratings[j], x)
@@ -154,7 +147,7 @@ func (b *Builder) annotators() *Annotators {
 		}
 	}
 	draws := min(cmp.Or(b.o.Draws, stat.DefaultDraws), max(leastDraws, mostRatings/(len(ratings)*len(b.votes))))
-	a.Alpha = agreement.KrippendorffInterval(ratings, agreement.ScaleNominal, draws, b.o.Seed, b.o.Level)
+	a.Alpha = agreement.KrippendorffInterval(ratings, draws, b.o.Seed, b.o.Level)
 	if len(a.Names) > 2 {
 		a.Fleiss = new(agreement.Fleiss(table, b.o.Level))
 		return a

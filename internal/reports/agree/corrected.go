@@ -77,7 +77,7 @@ func (b *Builder) Corrected() *Corrected {
 	k.PPI = agreement.PPIOf(c, yes, n, level)
 	switch {
 	case n > 0 && guesses.N() > 0:
-		k.PPI = w.ppi(func(it paired) float64 { return number(it.truth) },
+		k.PPI = w.ppi(func(it paired) float64 { return agreement.Number(it.truth) },
 			func(it paired) float64 { return it.predicted(it.judge, it.judgeScore) },
 			func(it single) float64 { return it.predicted(it.yes, it.score) })
 	case n > 0:

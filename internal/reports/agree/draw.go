@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+
+	"deem/internal/agreement"
 )
 
 // A Candidate is an item that may be labelled.
@@ -53,7 +55,7 @@ func DrawStrata(from []Candidate, n int, seed uint64) []Chosen {
 	}
 	// The order must not be that of a map, because the pools share one random source.
 	pools := slices.SortedFunc(maps.Values(cells), func(x, y *pool) int {
-		return cmp.Or(cmp.Compare(x.key.category, y.key.category), cmp.Compare(number(x.key.yes), number(y.key.yes)))
+		return cmp.Or(cmp.Compare(x.key.category, y.key.category), cmp.Compare(agreement.Number(x.key.yes), agreement.Number(y.key.yes)))
 	})
 	allot(pools, n)
 	var chosen []Chosen

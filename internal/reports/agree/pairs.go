@@ -63,12 +63,13 @@ const maxDiffering = 10
 // items.
 type Pairs struct {
 	pairing    Pairing
-	categories map[string]*Crossing
+	all        agreement.Confusion // with the first judge as the truth
+	categories map[string]*agreement.Confusion
 }
 
 // NewPairs returns a comparison of two judges.
 func NewPairs(first, second Party) *Pairs {
-	return &Pairs{pairing: Pairing{First: first, Second: second}, categories: map[string]*Crossing{}}
+	return &Pairs{pairing: Pairing{First: first, Second: second}, categories: map[string]*agreement.Confusion{}}
 }
 
 // Add adds the verdicts of both judges on one item; nil means no verdict. Items should be
@@ -79,13 +80,8 @@ func (p *Pairs) Add(it deem.Item, first, second *deem.Verdict) {
 		return
 	}
 	a, b := first.Yes(), second.Yes()
-	c, ok := p.categories[it.Category]
-	if !ok {
-		c = &Crossing{Category: it.Category}
-		p.categories[it.Category] = c
-	}
-	p.pairing.All.add(a, b)
-	c.add(a, b)
+	p.all.Add(a, b)
+	doc.Entry(p.categories, it.Category).Add(a, b)
 	switch {
 	case a && !b:
 		p.pairing.FirstOnly.add(it.ID)
@@ -100,37 +96,22 @@ func (d *Differing) add(id string) {
 	}
 }
 
-func (c *Crossing) add(first, second bool) {
-	switch {
-	case first && second:
-		c.BothYes++
-	case first:
-		c.FirstOnly++
-	case second:
-		c.SecondOnly++
-	default:
-		c.BothNo++
+// crossing returns the measures of some items.
+func crossing(category string, c agreement.Confusion) Crossing {
+	return Crossing{
+		Category: category, BothYes: c.TP, FirstOnly: c.FN, SecondOnly: c.FP, BothNo: c.TN,
+		Agreement: c.Accuracy(stat.DefaultLevel), Kappa: c.Kappa(stat.DefaultLevel),
 	}
-}
-
-// close computes the measures from the counts.
-func (c Crossing) close() Crossing {
-	n := c.BothYes + c.FirstOnly + c.SecondOnly + c.BothNo
-	c.Agreement = stat.Proportion(c.BothYes+c.BothNo, n, stat.DefaultLevel)
-	c.Kappa = agreement.Confusion{TP: c.BothYes, FN: c.FirstOnly, FP: c.SecondOnly, TN: c.BothNo}.Kappa(stat.DefaultLevel)
-	return c
 }
 
 // Pairing returns the result.
 func (p *Pairs) Pairing() Pairing {
 	a := p.pairing
-	a.All = a.All.close()
+	a.All = crossing("", p.all)
 	a.Categories = []Crossing{}
 	if _, one := p.categories[""]; !one || len(p.categories) > 1 {
-		for _, c := range p.categories {
-			row := c.close()
-			row.Category = doc.OrNone(row.Category)
-			a.Categories = append(a.Categories, row)
+		for name, c := range p.categories {
+			a.Categories = append(a.Categories, crossing(doc.OrNone(name), *c))
 		}
 		slices.SortFunc(a.Categories, func(x, y Crossing) int { return strings.Compare(x.Category, y.Category) })
 	}

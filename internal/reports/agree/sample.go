@@ -32,7 +32,7 @@ func (t traits) predicted(yes bool, score float64) float64 {
 	if t.undecided {
 		return score
 	}
-	return number(yes)
+	return agreement.Number(yes)
 }
 
 // A sample is labelled items with the way they were drawn from the judged items of a run.

@@ -1,11 +1,10 @@
 package agree
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
-	"slices"
 
+	"deem/internal/agreement"
 	"deem/stat"
 )
 
@@ -114,7 +113,7 @@ const (
 )
 
 var respects = []respect{
-	{name: ofVerdict, number: func(it Item) float64 { return number(it.Yes) }},
+	{name: ofVerdict, number: func(it Item) float64 { return agreement.Number(it.Yes) }},
 	{name: ofCategory, group: func(it Item) string { return it.Category }},
 	{name: "confidence", number: func(it Item) float64 {
 		if it.Confidence == nil {
@@ -140,27 +139,16 @@ func (r respect) distance(items []Item) (distance func([]int) float64, ok bool) 
 	if r.number == nil {
 		return groups(items, r.group)
 	}
-	order := make([]int, len(items))
 	values := make([]float64, len(items))
 	for i, it := range items {
-		order[i], values[i] = i, r.number(it)
+		values[i] = r.number(it)
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
-	ranks := make([]float64, len(order))
-	for i := 0; i < len(order); {
-		j := i
-		for j < len(order) && values[order[j]] == values[order[i]] {
-			j++
-		}
-		for _, at := range order[i:j] {
-			ranks[at] = float64(i+j) / 2
-		}
-		i = j
-	}
+	ranks := agreement.MidRanks(values)
 	// Relative to the mean of its stratum, a rank does not depend on which strata have more
 	// labels.
 	sum, n := map[string]float64{}, map[string]float64{}
 	for i, it := range items {
+		ranks[i] -= 0.5 // so that they begin at 0.5
 		sum[it.Stratum] += ranks[i]
 		n[it.Stratum]++
 	}

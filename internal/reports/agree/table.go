@@ -64,7 +64,7 @@ func (b *Builder) labelTable() *LabelTable {
 		return nil // people say only yes and no
 	}
 	share := hits / total
-	d := designOf(list, func(i, j int) float64 { return number(i == j) - share })
+	d := designOf(list, func(i, j int) float64 { return agreement.Number(i == j) - share })
 	t.Agreement = d.Share(share, len(list), b.o.Level)
 	kappa := func(w agreement.Weighting) stat.Estimate {
 		return weights.Kappa(w, len(list), designOf(list, weights.Influence(w)), b.o.Level)

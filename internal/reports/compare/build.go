@@ -29,7 +29,7 @@ func (b *Builder) Comparison() Comparison {
 		Pairs: []Pair{},
 	}
 	for i, r := range runs {
-		c.Items.Missing = append(c.Items.Missing, b.missing[i].named())
+		c.Items.Missing = append(c.Items.Missing, named(&b.missing[i]))
 		s := &b.sides[i]
 		out := Side{Run: r, Figures: b.figures(&s.tally, r, c.Metric, over(s.unjudged, s.items, b.opts.MaxUnjudged)), Categories: []Figures{}}
 		out.System = s.spent.Sums(s.allScore.several)

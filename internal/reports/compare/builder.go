@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"deem/internal/agreement"
 	"deem/internal/doc"
@@ -28,9 +27,9 @@ type Builder struct {
 	split    [][]float64          // the same for items without a cluster whose trials differ
 
 	rows, inAll, judgedByAll int
-	missing                  []named // by run
-	questions, references    named   // items that differ between runs
-	categories, weights      named
+	missing                  []doc.Firsts // by run
+	questions, references    doc.Firsts   // items that differ between runs
+	categories, weights      doc.Firsts
 	verdicts, unmarked       int // verdicts of all runs, and those without a pass mark
 	flips                    []Flip
 
@@ -132,7 +131,7 @@ func New(runs []Run, o Options) *Builder {
 	k := len(runs)
 	b := &Builder{
 		runs: slices.Clone(runs), opts: o,
-		sides: make([]side, k), common: make([]tally, k), missing: make([]named, k),
+		sides: make([]side, k), common: make([]tally, k), missing: make([]doc.Firsts, k),
 		strata: map[string][]pair{}, crowds: map[string]int{}, clusters: map[string][]float64{},
 	}
 	for i := range b.sides {
@@ -162,13 +161,13 @@ func (b *Builder) Add(r Row) {
 			c.Guess = nil
 		}
 		if !c.Present {
-			b.missing[i].add(first.Position, r.ID, b.opts.Examples)
+			b.missing[i].Add(first.Position, r.ID, b.opts.Examples)
 			continue
 		}
 		present++
 		s := &b.sides[i]
 		s.add(c)
-		entry(s.strata, doc.OrNone(c.Category)).add(c)
+		doc.Entry(s.strata, doc.OrNone(c.Category)).add(c)
 		s.answeredBy.add(c.answeredBy)
 		s.answerPrompts.add(c.prompt)
 		s.spent.Add(c.took)
@@ -273,38 +272,8 @@ func (b *Builder) Flips() []Flip {
 	return b.flips
 }
 
-// A named counts items and stores those with the smallest positions, so that the order of
-// the rows does not matter.
-type named struct {
-	n     int
-	first []nameAt
-}
-
-type nameAt struct {
-	position int
-	id       string
-}
-
-func (n *named) add(position int, id string, limit int) {
-	n.n++
-	p := nameAt{position, id}
-	at, _ := slices.BinarySearchFunc(n.first, p, func(x, y nameAt) int {
-		return cmp.Or(cmp.Compare(x.position, y.position), strings.Compare(x.id, y.id))
-	})
-	if at < limit {
-		n.first = slices.Insert(n.first, at, p)
-		n.first = n.first[:min(len(n.first), limit)]
-	}
-}
-
-// named returns the count with the ids.
-func (n *named) named() Named {
-	ids := make([]string, len(n.first))
-	for i, p := range n.first {
-		ids[i] = p.id
-	}
-	return Named{N: n.n, Examples: ids}
-}
+// named returns the count of items with the ids of the first ones.
+func named(f *doc.Firsts) Named { return Named{N: f.N, Examples: f.IDs()} }
 
 // names are the distinct values of a property of items: none, one, or several.
 type names struct {
@@ -324,14 +293,4 @@ func (n names) String() string {
 		return "(several)"
 	}
 	return n.name
-}
-
-// entry returns the value of a key. It creates the value if the key is new.
-func entry[K comparable, V any](m map[K]*V, key K) *V {
-	v, ok := m[key]
-	if !ok {
-		v = new(V)
-		m[key] = v
-	}
-	return v
 }

@@ -66,10 +66,10 @@ func (b *Builder) lintRow(r Row, first *Cell) {
 	}
 	for _, part := range []struct {
 		differs bool
-		to      *named
+		to      *doc.Firsts
 	}{{question, &b.questions}, {references, &b.references}, {category, &b.categories}, {weight, &b.weights}} {
 		if part.differs {
-			part.to.add(first.Position, r.ID, b.opts.Examples)
+			part.to.Add(first.Position, r.ID, b.opts.Examples)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func judgeFinding(a, b Run) Finding {
 func (b *Builder) lint(runs []Run) []Finding {
 	list := lintRuns(runs)
 	for i := range runs {
-		r, missing := runs[i], b.missing[i].named()
+		r, missing := runs[i], named(&b.missing[i])
 		switch {
 		case !r.Complete:
 			list = append(list, Finding{Level: Warning, Kind: KindIncomplete, N: missing.N, Examples: missing.Examples, Message: fmt.Sprintf(
@@ -185,17 +185,17 @@ func (b *Builder) lint(runs []Run) []Finding {
 	}
 	for _, part := range []struct {
 		kind, what string
-		items      *named
+		items      *doc.Firsts
 	}{
 		{KindQuestion, "another question", &b.questions},
 		{KindReferences, "other references", &b.references},
 		{KindCategory, "another category", &b.categories},
 	} {
-		if n := part.items.named(); n.N > 0 {
+		if n := named(part.items); n.N > 0 {
 			list = append(list, itemsFinding(part.kind, n, fmt.Sprintf("%s %s in one run than in another", words.Count(n.N, "item")+has(n.N), part.what)))
 		}
 	}
-	if n := b.weights.named(); n.N > 0 {
+	if n := named(&b.weights); n.N > 0 {
 		f := itemsFinding(KindWeight, n, fmt.Sprintf("%s another weight or cluster in one run than in another; those of the first run count", words.Count(n.N, "item")+has(n.N)))
 		f.Level = Warning
 		list = append(list, f)

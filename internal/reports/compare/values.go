@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -38,7 +39,7 @@ func (v *values) add(cluster string, x, weight float64) {
 	if v.named == nil {
 		v.named = map[string]*clusterSum{}
 	}
-	s := entry(v.named, cluster)
+	s := doc.Entry(v.named, cluster)
 	s.n++
 	s.sum += x * weight
 	s.size += math.Abs(x * weight)

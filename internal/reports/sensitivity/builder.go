@@ -36,8 +36,11 @@ type Part struct {
 	items   map[string]judgedItem // by id
 }
 
-// A cross counts the verdicts of two judges on the same items.
-type cross struct{ yes, first, second, no, unpaired int }
+// A cross counts the verdicts of two judges on the same items, the first as the truth.
+type cross struct {
+	agreement.Confusion
+	unpaired int // items that only one of them judged
+}
 
 // System adds a system. Systems are shown in the order in which they are added. Of s, only
 // the fields that are known before items are added are used.
@@ -82,7 +85,13 @@ func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
 	p.items[it.ID] = item
 	for i := range verdicts {
 		for j := i + 1; j < len(verdicts); j++ {
-			p.crosses[i][j].add(verdicts[i], verdicts[j])
+			c := &p.crosses[i][j]
+			switch {
+			case verdicts[i] != nil && verdicts[j] != nil:
+				c.Add(flip.Yes[i], flip.Yes[j])
+			case verdicts[i] != nil || verdicts[j] != nil:
+				c.unpaired++
+			}
 		}
 		if i > 0 && verdicts[0] != nil && verdicts[i] != nil && flip.Yes[0] != flip.Yes[i] {
 			side := 0
@@ -105,25 +114,6 @@ func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
 	}
 }
 
-func (c *cross) add(first, second *deem.Verdict) {
-	if first == nil || second == nil {
-		if first != nil || second != nil {
-			c.unpaired++
-		}
-		return
-	}
-	switch a, b := first.Yes(), second.Yes(); {
-	case a && b:
-		c.yes++
-	case a:
-		c.first++
-	case b:
-		c.second++
-	default:
-		c.no++
-	}
-}
-
 // Report returns the report. The builder stays usable.
 func (b *Builder) Report() Report {
 	r := Report{Version: Version, Judges: b.judges, Systems: []System{}, Pairs: []Pair{}, Ranks: []Ranks{}, Orders: []Order{}, Notes: []string{}}
@@ -133,7 +123,7 @@ func (b *Builder) Report() Report {
 		for i := range s.Scores {
 			j := s.Scores[i].Judge
 			c := p.crosses[0][j]
-			if n := c.yes + c.first + c.second + c.no; j > 0 && n > 0 {
+			if n := c.N(); j > 0 && n > 0 {
 				up, down := p.changes[j][0], p.changes[j][1]
 				s.Scores[i].Change = &Change{
 					Up: Items{up.N, list(up.Examples)}, Down: Items{down.N, list(down.Examples)}, Both: n, Unpaired: c.unpaired,
@@ -157,19 +147,16 @@ func (b *Builder) Report() Report {
 	}
 	for i := range b.judges {
 		for j := i + 1; j < len(b.judges); j++ {
-			p := Pair{First: i, Second: j}
+			var c agreement.Confusion
 			for _, part := range b.systems {
-				c := part.crosses[i][j]
-				p.BothYes += c.yes
-				p.FirstOnly += c.first
-				p.SecondOnly += c.second
-				p.BothNo += c.no
+				of := part.crosses[i][j]
+				c.TP, c.FN, c.FP, c.TN = c.TP+of.TP, c.FN+of.FN, c.FP+of.FP, c.TN+of.TN
 			}
-			n := p.BothYes + p.FirstOnly + p.SecondOnly + p.BothNo
-			p.Agreement = stat.Proportion(p.BothYes+p.BothNo, n, stat.DefaultLevel)
-			p.Kappa = agreement.Confusion{TP: p.BothYes, FN: p.FirstOnly, FP: p.SecondOnly, TN: p.BothNo}.Kappa(stat.DefaultLevel)
-			if n > 0 {
-				r.Pairs = append(r.Pairs, p)
+			if c.N() > 0 {
+				r.Pairs = append(r.Pairs, Pair{
+					First: i, Second: j, BothYes: c.TP, FirstOnly: c.FN, SecondOnly: c.FP, BothNo: c.TN,
+					Agreement: c.Accuracy(stat.DefaultLevel), Kappa: c.Kappa(stat.DefaultLevel),
+				})
 			}
 		}
 	}
