@@ -22,6 +22,14 @@ const (
 	AnthropicBatches BatchWire = "anthropic"
 )
 
+// calls returns the format of the vendor's calls for a single request.
+func (w BatchWire) calls() Wire {
+	if w == AnthropicBatches {
+		return Anthropic()
+	}
+	return OpenAI()
+}
+
 // A BatchOutcome is the outcome of a batch. The zero value answers all of its lines at once.
 type BatchOutcome struct {
 	// Refuse is the code of an error with which the batch is accepted and then rejected,
@@ -93,20 +101,10 @@ type batchError struct {
 // be nil, returns the outcome of the n-th batch, from 0.
 func NewBatchServer(tb testing.TB, wire BatchWire, answer func(Asked) Answer, outcome func(n int) BatchOutcome) *BatchServer {
 	tb.Helper()
-	calls := OpenAI()
-	if wire == AnthropicBatches {
-		calls = Anthropic()
-	}
-	if answer == nil {
-		answer = func(Asked) Answer { return Say("yes") }
-	}
 	if outcome == nil {
 		outcome = func(int) BatchOutcome { return BatchOutcome{} }
 	}
-	s := &BatchServer{
-		Server: &Server{wire: calls, answer: answer, counts: make(map[string]int)},
-		wire:   wire, outcome: outcome, files: make(map[string][]byte),
-	}
+	s := &BatchServer{Server: &Server{wire: wire.calls(), answer: answer}, wire: wire, outcome: outcome, files: make(map[string][]byte)}
 	s.listen(s.route)
 	tb.Cleanup(s.Close)
 	return s
@@ -202,13 +200,14 @@ func (s *BatchServer) take(w http.ResponseWriter, r *http.Request, b *servedBatc
 	}
 }
 
-// find returns the batch with that id. The caller holds the lock.
+// find returns the batch with that id, or nil. The caller holds the lock.
 func (s *BatchServer) find(id string) *servedBatch {
-	i := slices.IndexFunc(s.batches, func(b *servedBatch) bool { return b.id == id && id != "" })
-	if i < 0 {
-		return nil
+	for _, b := range s.batches {
+		if b.id == id && id != "" {
+			return b
+		}
 	}
-	return s.batches[i]
+	return nil
 }
 
 // ended reports whether a batch has ended. The caller holds the lock.

@@ -11,28 +11,24 @@ import (
 	"time"
 )
 
-// anthropicBatches serves /v1/messages/batches.
+// anthropicBatches serves /v1/messages/batches: it creates a batch, or shows a batch, its
+// results, or the list of batches in pages of at most two.
 func (s *BatchServer) anthropicBatches(w http.ResponseWriter, r *http.Request, rest string) {
-	id, results := strings.CutSuffix(rest, "/results")
-	switch {
-	case r.Header.Get("Anthropic-Version") == "":
+	if r.Header.Get("Anthropic-Version") == "" {
 		s.send(w, Fail(http.StatusBadRequest, anthropicError("invalid_request_error", "anthropic-version: header is required")))
-	case id == "" && r.Method == http.MethodPost:
-		s.createAnthropic(w, r)
-	case r.Method == http.MethodGet:
-		s.serveAnthropic(w, r, id, results)
-	default:
-		http.Error(w, "no such call", http.StatusMethodNotAllowed)
+		return
 	}
-}
-
-// serveAnthropic serves a batch or its results, or the list of batches in pages of at most
-// two.
-func (s *BatchServer) serveAnthropic(w http.ResponseWriter, r *http.Request, id string, results bool) {
+	id, results := strings.CutSuffix(rest, "/results")
+	if id == "" && r.Method == http.MethodPost {
+		s.createAnthropic(w, r)
+		return
+	}
 	s.batchMu.Lock()
 	defer s.batchMu.Unlock()
 	b := s.find(id)
 	switch {
+	case r.Method != http.MethodGet:
+		http.Error(w, "no such call", http.StatusMethodNotAllowed)
 	case id == "":
 		list := s.newest(r.URL.Query().Get("after_id"))
 		page, last := []any{}, any(nil)

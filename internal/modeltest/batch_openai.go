@@ -64,12 +64,17 @@ func (s *BatchServer) upload(w http.ResponseWriter, r *http.Request) {
 
 // openAIBatches serves /v1/batches.
 func (s *BatchServer) openAIBatches(w http.ResponseWriter, r *http.Request, id string) {
-	switch {
-	case id == "" && r.Method == http.MethodPost:
+	if id == "" && r.Method == http.MethodPost {
 		s.createOpenAI(w, r)
-	case id == "" && r.Method == http.MethodGet:
-		s.batchMu.Lock()
-		defer s.batchMu.Unlock()
+		return
+	}
+	s.batchMu.Lock()
+	defer s.batchMu.Unlock()
+	b := s.find(id)
+	switch {
+	case r.Method != http.MethodGet:
+		http.Error(w, "no such call", http.StatusMethodNotAllowed)
+	case id == "":
 		// A page has at most two batches, whatever limit is requested, so that clients have
 		// to follow the pages.
 		list := s.newest(r.URL.Query().Get("after"))
@@ -78,19 +83,12 @@ func (s *BatchServer) openAIBatches(w http.ResponseWriter, r *http.Request, id s
 			page = append(page, s.showOpenAI(b))
 		}
 		sendJSON(w, map[string]any{"object": "list", "data": page, "has_more": len(list) > 2})
-	case r.Method == http.MethodGet:
-		s.batchMu.Lock()
-		defer s.batchMu.Unlock()
-		b := s.find(id)
-		if b == nil || b.header.Get("Authorization") != r.Header.Get("Authorization") {
-			s.send(w, Fail(http.StatusNotFound, `{"error":{"message":"No batch found with id '`+id+`'.","type":"invalid_request_error","param":null,"code":null}}`))
-			return
-		}
+	case b == nil || b.header.Get("Authorization") != r.Header.Get("Authorization"):
+		s.send(w, Fail(http.StatusNotFound, `{"error":{"message":"No batch found with id '`+id+`'.","type":"invalid_request_error","param":null,"code":null}}`))
+	default:
 		s.polls++
 		b.polls++
 		sendJSON(w, s.showOpenAI(b))
-	default:
-		http.Error(w, "no such call", http.StatusMethodNotAllowed)
 	}
 }
 

@@ -168,11 +168,7 @@ func (s batchSuite) testSameAsDirect(t *testing.T) {
 
 // A line gets the same error as a single request.
 func (s batchSuite) testSameErrors(t *testing.T) {
-	wire := OpenAI()
-	if s.batches == AnthropicBatches {
-		wire = Anthropic()
-	}
-	for trouble, raws := range wire.Errors {
+	for trouble, raws := range s.batches.calls().Errors {
 		for _, raw := range raws {
 			// Errors of proxies in front of a vendor do not occur in a batch.
 			if raw.Status < 400 || !strings.Contains(raw.Body, `"message"`) || raw.Status == 405 ||
@@ -249,17 +245,18 @@ func (s batchSuite) testFind(t *testing.T) {
 		ids = append(ids, id)
 	}
 	for i, want := range ids {
-		b := wire.Batch{Key: batchKey(i), Lines: 2, Planned: time.Now()}
-		if id, sure, err := m.FindBatch(t.Context(), b, nil); id != want || !sure || err != nil {
-			t.Errorf("FindBatch(%s) = %q, %v, %v, want %q", b.Key, id, sure, err, want)
-		}
-		if id, sure, err := m.FindBatch(t.Context(), b, ids); id != "" || !sure || err != nil {
-			t.Errorf("FindBatch(%s) among known ones = %q, %v, %v, want none", b.Key, id, sure, err)
-		}
+		checkFind(t, m, i, 2, nil, want)
+		checkFind(t, m, i, 2, ids, "")
 	}
-	b := wire.Batch{Key: batchKey(99), Lines: 2, Planned: time.Now()}
-	if id, sure, err := m.FindBatch(t.Context(), b, nil); id != "" || !sure || err != nil {
-		t.Errorf("FindBatch of a batch that is not there = %q, %v, %v", id, sure, err)
+	checkFind(t, m, 99, 2, nil, "")
+}
+
+// checkFind checks that the i-th batch is surely found as want, where "" means not found.
+func checkFind(t *testing.T, m wire.Batcher, i, lines int, known []string, want string) {
+	t.Helper()
+	b := wire.Batch{Key: batchKey(i), Lines: lines, Planned: time.Now()}
+	if id, sure, err := m.FindBatch(t.Context(), b, known); id != want || !sure || err != nil {
+		t.Errorf("FindBatch(%s) with %v known = %q, %v, %v, want %q", b.Key, known, id, sure, err, want)
 	}
 }
 
@@ -279,9 +276,7 @@ func (s batchSuite) testFindLost(t *testing.T) {
 	}
 	server.Release()
 	_, _ = m.BatchStatus(t.Context(), "batch_0")
-	if id, sure, err := m.FindBatch(t.Context(), b, nil); id != "batch_0" || !sure || err != nil {
-		t.Errorf("FindBatch when it has ended = %q, %v, %v, want batch_0", id, sure, err)
-	}
+	checkFind(t, m, 0, 2, nil, "batch_0")
 }
 
 // Errors of the submitting call are classified like those of any call.
@@ -329,10 +324,7 @@ func (s batchSuite) testRefused(t *testing.T) {
 		if hint := deem.HintOf(st.Err); (hint == "") != passing {
 			t.Errorf("%s: hint %q", code, hint)
 		}
-		b := wire.Batch{Key: batchKey(0), Lines: 1, Planned: time.Now()}
-		if found, sure, err := m.FindBatch(t.Context(), b, nil); found != "" || !sure || err != nil {
-			t.Errorf("%s: FindBatch finds the refused batch %q, %v, %v", code, found, sure, err)
-		}
+		checkFind(t, m, 0, 1, nil, "")
 		if server.Batches() != 0 {
 			t.Errorf("%s: %d batches were begun", code, server.Batches())
 		}

@@ -1,14 +1,12 @@
 package modeltest
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -36,8 +34,6 @@ func (s suite) testCanary(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { s.failAndLook(t, a) })
 	}
-	t.Run("refused connection", s.testCanaryRefused)
-	t.Run("interrupted", s.testCanaryInterrupted)
 }
 
 // echoes returns an answer with the key in its headers, and in its body in two ways: as the
@@ -127,33 +123,6 @@ func (s suite) testEchoedKey(t *testing.T) {
 			}
 		})
 	}
-}
-
-func (s suite) testCanaryRefused(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	m := s.model(t, "http://user:"+Key+"@"+l.Addr().String(), time.Second)
-	_, err = m.Complete(t.Context(), deem.Prompt("Is it so?"))
-	if err == nil {
-		t.Error("nobody answered")
-	}
-	lookForKey(t, m, err)
-}
-
-func (s suite) testCanaryInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	m, _ := s.start(t, func(Asked) Answer {
-		cancel()
-		return Answer{Hang: true}
-	})
-	_, err := m.Complete(ctx, deem.Prompt("Is it so?"))
-	lookForKey(t, m, err)
 }
 
 // lookForKey looks for the key in a model and an error, printed in all possible ways.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -192,9 +193,9 @@ func (s suite) testRequest(t *testing.T) {
 		TopLogprobs: 5,
 		Schema:      json.RawMessage(`{"type":"object","properties":{"label":{"type":"string"}},"required":["label"],"additionalProperties":false}`),
 	}
-	got, name := s.sent(t, want)
-	if name != "test-model" {
-		t.Errorf("model %q was asked for, want test-model", name)
+	asked, _, _ := s.ask(t, want)
+	if asked.Model != "test-model" {
+		t.Errorf("model %q was asked for, want test-model", asked.Model)
 	}
 	compact := cmp.Transformer("compact", func(raw json.RawMessage) string {
 		var buf bytes.Buffer
@@ -204,7 +205,7 @@ func (s suite) testRequest(t *testing.T) {
 		return buf.String()
 	})
 	ignore := append([]string{"Trial"}, s.lacking("Seed", "Stop", "TopP", "TopLogprobs", "Schema", "JSON")...) // Trial is never sent.
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(deem.Request{}, ignore...), compact); diff != "" {
+	if diff := cmp.Diff(want, asked.Request, cmpopts.IgnoreFields(deem.Request{}, ignore...), compact); diff != "" {
 		t.Errorf("request as it arrived (-want +got):\n%s", diff)
 	}
 	if s.lacks("JSON") {
@@ -212,27 +213,28 @@ func (s suite) testRequest(t *testing.T) {
 	}
 	plain := deem.Prompt("Answer in JSON.")
 	plain.JSON = true
-	if got, _ := s.sent(t, plain); !got.JSON {
+	if asked, _, _ := s.ask(t, plain); !asked.Request.JSON {
 		t.Error("JSON was not asked for")
 	}
 }
 
-// sent returns req as the server sees it.
-func (s suite) sent(t *testing.T, req deem.Request) (got deem.Request, model string) {
+// ask sends req, and returns it as the server sees it, the model, and its reply.
+func (s suite) ask(t *testing.T, req deem.Request) (asked Asked, m deem.Model, reply deem.Reply) {
 	t.Helper()
 	var mu sync.Mutex
-	m, _ := s.start(t, func(a Asked) Answer {
+	m, _ = s.start(t, func(a Asked) Answer {
 		mu.Lock()
 		defer mu.Unlock()
-		got, model = a.Request, a.Model
+		asked = a
 		return Say("yes")
 	})
-	if _, err := m.Complete(t.Context(), req); err != nil {
+	reply, err := m.Complete(t.Context(), req)
+	if err != nil {
 		t.Fatalf("Complete: %v", err)
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	return got, model
+	return asked, m, reply
 }
 
 // testSent checks that a reply reports the parameters of its request: each parameter
@@ -247,18 +249,8 @@ func (s suite) testSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	var arrived deem.Request
-	m, _ := s.start(t, func(a Asked) Answer {
-		mu.Lock()
-		defer mu.Unlock()
-		arrived = a.Request
-		return Say("yes")
-	})
-	reply, err := m.Complete(t.Context(), req)
-	if err != nil {
-		t.Fatalf("Complete: %v", err)
-	}
+	asked, m, reply := s.ask(t, req)
+	arrived := asked.Request
 	if sent, dropped := deem.WireOf(m, req); sent != reply.Sent || dropped != reply.Dropped {
 		t.Errorf("Wire says that %q is sent and %q dropped, and the reply %q and %q", sent, dropped, reply.Sent, reply.Dropped)
 	}
@@ -270,14 +262,8 @@ func (s suite) testSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has := func(value string) bool {
-		for _, v := range sent {
-			if slices.Contains(v, value) {
-				return true
-			}
-		}
-		return false
-	}
+	values := slices.Concat(slices.Collect(maps.Values(sent))...)
+	has := func(value string) bool { return slices.Contains(values, value) }
 	for param, there := range map[string]bool{
 		"max_tokens":   arrived.MaxTokens > 0 && has(strconv.Itoa(arrived.MaxTokens)),
 		"temperature":  arrived.Temperature != nil && has("0.5"),
@@ -299,11 +285,11 @@ func (s suite) testTemperatureZero(t *testing.T) {
 	zero := 0.0
 	req := deem.Prompt("Is it so?")
 	req.Temperature = &zero
-	if got, _ := s.sent(t, req); got.Temperature == nil || *got.Temperature != 0 {
-		t.Errorf("temperature %v arrived, want 0", got.Temperature)
+	if asked, _, _ := s.ask(t, req); asked.Request.Temperature == nil || *asked.Request.Temperature != 0 {
+		t.Errorf("temperature %v arrived, want 0", asked.Request.Temperature)
 	}
-	if got, _ := s.sent(t, deem.Prompt("Is it so?")); got.Temperature != nil {
-		t.Errorf("temperature %v arrived, want none", *got.Temperature)
+	if asked, _, _ := s.ask(t, deem.Prompt("Is it so?")); asked.Request.Temperature != nil {
+		t.Errorf("temperature %v arrived, want none", *asked.Request.Temperature)
 	}
 }
 
@@ -397,7 +383,8 @@ func (s suite) testHang(t *testing.T) {
 	}
 }
 
-// testInterrupted checks that the end of the caller's context is not an error of the model.
+// testInterrupted checks that the end of the caller's context is not an error of the model,
+// and that the key is nowhere in it.
 func (s suite) testInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -407,6 +394,7 @@ func (s suite) testInterrupted(t *testing.T) {
 	})
 	_, err := m.Complete(ctx, deem.Prompt("Is it so?"))
 	checkInterrupted(t, err, context.Canceled)
+	lookForKey(t, m, err)
 
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -445,21 +433,24 @@ func (s suite) testCutOff(t *testing.T) {
 }
 
 // testRefusedConnection calls a port without a listener. The server may be restarting, so
-// the error is transient; the hint is for when it is not.
+// the error is transient; the hint is for when it is not. The key is in the URL and must
+// not be in the error.
 func (s suite) testRefusedConnection(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := "http://" + l.Addr().String()
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	m := s.model(t, url, time.Second)
-	_, err = m.Complete(t.Context(), deem.Prompt("Is it so?"))
-	checkError(t, err, expectation{kind: deem.Provider, passing: true})
-	if deem.HintOf(err) == "" {
-		t.Errorf("%v has no hint", err)
+	for _, user := range []string{"", "user:" + Key + "@"} {
+		m := s.model(t, "http://"+user+l.Addr().String(), time.Second)
+		_, err = m.Complete(t.Context(), deem.Prompt("Is it so?"))
+		checkError(t, err, expectation{kind: deem.Provider, passing: true})
+		if deem.HintOf(err) == "" {
+			t.Errorf("%v has no hint", err)
+		}
+		lookForKey(t, m, err)
 	}
 }
 

@@ -91,16 +91,17 @@ func NewServer(tb testing.TB, answer func(Asked) Answer) *Server {
 
 // Serve starts a server with the given wire format, until Close.
 func Serve(wire Wire, answer func(Asked) Answer) *Server {
-	if answer == nil {
-		answer = func(Asked) Answer { return Say("yes") }
-	}
-	s := &Server{wire: wire, answer: answer, counts: make(map[string]int)}
+	s := &Server{wire: wire, answer: answer}
 	s.listen(s.serve)
 	return s
 }
 
 // listen starts the server with a handler.
 func (s *Server) listen(handler http.HandlerFunc) {
+	if s.answer == nil {
+		s.answer = always(Say("yes"))
+	}
+	s.counts = make(map[string]int)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.http = httptest.NewUnstartedServer(handler)
 	s.http.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -128,13 +129,6 @@ func (s *Server) Requests() int {
 	return s.requests
 }
 
-// Count returns how many times the messages of req came, whatever its parameters.
-func (s *Server) Count(req deem.Request) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.counts[promptHash(req)]
-}
-
 // Counts returns how many times each prompt came, by the hash of its messages.
 func (s *Server) Counts() map[string]int {
 	s.mu.Lock()
@@ -156,11 +150,6 @@ func (s *Server) Dials() int {
 	return s.dials
 }
 
-// promptHash returns the hash of the messages alone.
-func promptHash(req deem.Request) string {
-	return deem.Request{Messages: req.Messages}.Hash()
-}
-
 // serve answers one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -172,7 +161,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	hash := promptHash(req)
+	hash := deem.Request{Messages: req.Messages}.Hash()
 	s.mu.Lock()
 	s.requests++
 	s.counts[hash]++

@@ -51,9 +51,9 @@ func TestServerCounts(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if s.Requests() != 3*workers || s.HighWater() != workers || len(s.Counts()) != workers || s.Count(deem.Prompt("0")) != 3 {
+	if s.Requests() != 3*workers || s.HighWater() != workers || len(s.Counts()) != workers || s.Counts()[deem.Prompt("0").Hash()] != 3 {
 		t.Errorf("%d requests, %d at once, %d prompts, %d of the first; want %d, %d, %d, 3",
-			s.Requests(), s.HighWater(), len(s.Counts()), s.Count(deem.Prompt("0")), 3*workers, workers, workers)
+			s.Requests(), s.HighWater(), len(s.Counts()), s.Counts()[deem.Prompt("0").Hash()], 3*workers, workers, workers)
 	}
 }
 
