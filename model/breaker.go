@@ -38,7 +38,7 @@ const (
 
 // A breaker is a model that stops the run if its vendor is out of service. See newBreaker.
 type breaker struct {
-	inner     deem.Model
+	decorator
 	onAbsence func(error) // may be nil
 
 	mu      sync.Mutex
@@ -54,8 +54,6 @@ type breaker struct {
 	absent   int   // attempts that found no server while answered is false
 	news     error // the first of them, until it is reported
 }
-
-var _ deem.Model = (*breaker)(nil)
 
 // newBreaker returns a model that distinguishes isolated failures from an outage. It wraps
 // the retries: a failure it sees has already been retried as often as allowed.
@@ -77,14 +75,8 @@ var _ deem.Model = (*breaker)(nil)
 // An error of one request, such as a prompt that is too long, counts as an answer: the
 // server is there.
 func newBreaker(m deem.Model, onAbsence func(error)) *breaker {
-	return &breaker{inner: m, onAbsence: onAbsence, over: make(chan struct{})}
+	return &breaker{decorator: decorator{m}, onAbsence: onAbsence, over: make(chan struct{})}
 }
-
-// Name returns the name of the model inside.
-func (b *breaker) Name() string { return b.inner.Name() }
-
-// Unwrap returns the model inside.
-func (b *breaker) Unwrap() deem.Model { return b.inner }
 
 // Complete calls the model inside unless it is out of service.
 func (b *breaker) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {

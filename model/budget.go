@@ -198,15 +198,13 @@ func (p *Purse) exhausted(need int64) error {
 
 // A budgeted model starts no call that its purse cannot pay for. See newBudgeted.
 type budgeted struct {
-	inner  deem.Model
+	decorator
 	purse  *Purse
 	price  Price
 	priced bool
 	tier   string
 	room   int // tokens added to the limit of a request for thinking
 }
-
-var _ deem.Model = (*budgeted)(nil)
 
 // newBudgeted returns a model that reserves the cost of each request in purse before the request
 // is made. A request that cannot be paid for, or to a model with an unknown price, ends in
@@ -227,14 +225,8 @@ var _ deem.Model = (*budgeted)(nil)
 func newBudgeted(m deem.Model, purse *Purse, prices Prices) deem.Model {
 	tier := TierOf(m)
 	price, ok := prices.Of(m.Name(), tier)
-	return &budgeted{inner: m, purse: purse, price: price, priced: ok, tier: tier, room: RoomOf(m)}
+	return &budgeted{decorator: decorator{m}, purse: purse, price: price, priced: ok, tier: tier, room: RoomOf(m)}
 }
-
-// Name returns the name of the model inside.
-func (b *budgeted) Name() string { return b.inner.Name() }
-
-// Unwrap returns the model inside.
-func (b *budgeted) Unwrap() deem.Model { return b.inner }
 
 // Complete reserves the maximum cost, calls the model inside, and settles.
 func (b *budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {

@@ -37,7 +37,7 @@ type CacheOptions struct {
 // A cached model calls another model only for requests that it has not seen before. See
 // [Cache].
 type cached struct {
-	inner   deem.Model
+	decorator
 	replies ReplyCache
 	fresh   bool
 	prefix  []byte // common prefix of all keys of this model, before hashing
@@ -46,8 +46,6 @@ type cached struct {
 	recent  *recent
 	flights map[string]*flight
 }
-
-var _ deem.Model = (*cached)(nil)
 
 // A flight is a request in progress, on which identical requests wait.
 type flight struct {
@@ -78,20 +76,14 @@ func Cache(m deem.Model, replies ReplyCache, o CacheOptions) deem.Model {
 		o.Bytes = 32 << 20
 	}
 	return &cached{
-		inner:   m,
-		replies: replies,
-		fresh:   o.Fresh,
-		prefix:  keyPrefix(m),
-		recent:  &recent{maxEntries: o.Entries, maxBytes: o.Bytes, order: list.New(), places: make(map[string]*list.Element)},
-		flights: make(map[string]*flight),
+		decorator: decorator{m},
+		replies:   replies,
+		fresh:     o.Fresh,
+		prefix:    keyPrefix(m),
+		recent:    &recent{maxEntries: o.Entries, maxBytes: o.Bytes, order: list.New(), places: make(map[string]*list.Element)},
+		flights:   make(map[string]*flight),
 	}
 }
-
-// Name returns the name of the model inside.
-func (c *cached) Name() string { return c.inner.Name() }
-
-// Unwrap returns the model inside.
-func (c *cached) Unwrap() deem.Model { return c.inner }
 
 // keyVersion changes whenever the computation of keys changes.
 const keyVersion = "deem reply 1"

@@ -49,7 +49,7 @@ const (
 
 // A limiter is a model that limits the calls made to another. See newLimiter.
 type limiter struct {
-	inner    deem.Model
+	decorator
 	requests *bucket // nil if requests are not limited
 	tokens   *bucket // nil if tokens are not limited
 	fleet    Fleet   // nil if no other process shares the model
@@ -76,8 +76,6 @@ type place struct {
 	cut     int           // overloads when the slot was granted
 }
 
-var _ deem.Model = (*limiter)(nil)
-
 // newLimiter returns a model that keeps the calls to m within the user's limits and near the
 // vendor's capacity.
 //
@@ -100,7 +98,7 @@ func newLimiter(m deem.Model, o LimitOptions) *limiter {
 	if o.Concurrency <= 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	l := &limiter{inner: m, fleet: o.Fleet, level: newLevel(o.Concurrency), waiting: list.New(), thoughts: min(RoomOf(m), guessedOutput)}
+	l := &limiter{decorator: decorator{m}, fleet: o.Fleet, level: newLevel(o.Concurrency), waiting: list.New(), thoughts: min(RoomOf(m), guessedOutput)}
 	if o.RPM > 0 {
 		l.requests = perMinute(o.RPM)
 	}
@@ -116,12 +114,6 @@ func perMinute(n int) *bucket {
 	perSecond := float64(n) / 60
 	return newBucket(max(1, perSecond), perSecond)
 }
-
-// Name returns the name of the model inside.
-func (l *limiter) Name() string { return l.inner.Name() }
-
-// Unwrap returns the model inside.
-func (l *limiter) Unwrap() deem.Model { return l.inner }
 
 // Current returns how many calls may be in flight now.
 func (l *limiter) Current() int {

@@ -21,7 +21,7 @@ type Totals struct {
 
 // A metered model measures another. See newMeter.
 type metered struct {
-	inner  deem.Model
+	decorator
 	price  Price
 	priced bool
 
@@ -30,8 +30,6 @@ type metered struct {
 	cost, latency                         atomic.Int64
 }
 
-var _ deem.Model = (*metered)(nil)
-
 // newMeter returns a model that adds to each reply the duration and cost of the attempt,
 // computed from prices and then the built-in table. If neither has the model, the reply is
 // marked Unpriced: its cost is unknown, which is not the same as zero. If a call is not
@@ -39,14 +37,8 @@ var _ deem.Model = (*metered)(nil)
 // upper bound and marked as estimated.
 func newMeter(m deem.Model, prices Prices) *metered {
 	price, ok := prices.Of(m.Name(), TierOf(m))
-	return &metered{inner: m, price: price, priced: ok}
+	return &metered{decorator: decorator{m}, price: price, priced: ok}
 }
-
-// Name returns the name of the model inside.
-func (mt *metered) Name() string { return mt.inner.Name() }
-
-// Unwrap returns the model inside.
-func (mt *metered) Unwrap() deem.Model { return mt.inner }
 
 // Complete calls the model inside and measures the call.
 func (mt *metered) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {

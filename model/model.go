@@ -72,11 +72,10 @@ type Options struct {
 //
 // A wire returned by [Shared] already has the limit and everything inside it.
 func Assemble(wire deem.Model, o Options) deem.Model {
-	shared, ok := wire.(*limiter)
-	if !ok {
-		shared = newLimiter(newMeter(newParamFilter(wire), o.Prices), o.Limit)
+	if _, ok := wire.(*limiter); !ok {
+		wire = Shared(wire, o)
 	}
-	m := deem.Model(newRetrier(shared, o.Retry))
+	m := deem.Model(newRetrier(wire, o.Retry))
 	for _, purse := range []*Purse{o.Total, o.Purse} {
 		if purse != nil {
 			m = newBudgeted(m, purse, o.Prices)
@@ -95,6 +94,15 @@ func Assemble(wire deem.Model, o Options) deem.Model {
 func Shared(wire deem.Model, o Options) deem.Model {
 	return newLimiter(newMeter(newParamFilter(wire), o.Prices), o.Limit)
 }
+
+// A decorator is the part that all decorators have in common: the model inside.
+type decorator struct{ inner deem.Model }
+
+// Name returns the name of the model inside.
+func (d decorator) Name() string { return d.inner.Name() }
+
+// Unwrap returns the model inside.
+func (d decorator) Unwrap() deem.Model { return d.inner }
 
 // As returns the outermost model of type T in m: m itself or a model that it wraps. A
 // decorator has a method Unwrap that returns the model inside.

@@ -43,12 +43,10 @@ const (
 
 // A retrier is a model with retries. See newRetrier.
 type retrier struct {
-	inner  deem.Model
+	decorator
 	o      RetryOptions
 	budget *bucket
 }
-
-var _ deem.Model = (*retrier)(nil)
 
 // newRetrier returns a model that repeats a request while m returns a transient
 // [*deem.ModelError]. Between attempts it waits a random time up to a bound that doubles,
@@ -65,14 +63,8 @@ func newRetrier(m deem.Model, o RetryOptions) *retrier {
 	if o.Rand == nil {
 		o.Rand = rand.Float64
 	}
-	return &retrier{inner: m, o: o, budget: newBucket(budgetBurst, budgetPerSecond)}
+	return &retrier{decorator: decorator{m}, o: o, budget: newBucket(budgetBurst, budgetPerSecond)}
 }
-
-// Name returns the name of the model inside.
-func (r *retrier) Name() string { return r.inner.Name() }
-
-// Unwrap returns the model inside.
-func (r *retrier) Unwrap() deem.Model { return r.inner }
 
 // Complete returns the reply of the first attempt that succeeds.
 func (r *retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {

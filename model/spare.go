@@ -13,26 +13,18 @@ import (
 
 // A paramFilter model drops parameters that the vendor does not support. See newParamFilter.
 type paramFilter struct {
-	inner deem.Model
+	decorator
 
 	mu   sync.Mutex
 	gone map[string]string // unsupported parameters, and the vendor's messages
 }
 
-var _ deem.Model = (*paramFilter)(nil)
-
 // newParamFilter returns a model that repeats a request without a parameter if m reports that the
 // vendor does not support it and the request lists it as optional. Later requests omit it
 // from the start. The reply says what was dropped and why.
 func newParamFilter(m deem.Model) deem.Model {
-	return &paramFilter{inner: m, gone: map[string]string{}}
+	return &paramFilter{decorator: decorator{m}, gone: map[string]string{}}
 }
-
-// Name returns the name of the model inside.
-func (s *paramFilter) Name() string { return s.inner.Name() }
-
-// Unwrap returns the model inside.
-func (s *paramFilter) Unwrap() deem.Model { return s.inner }
 
 // Complete calls the model inside.
 func (s *paramFilter) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {

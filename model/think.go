@@ -32,7 +32,7 @@ const smallRoom = 2048
 
 // A probing model makes its first call alone. See newProbing.
 type probing struct {
-	inner deem.Model
+	decorator
 	doubt bool // it is unknown whether the model thinks, or its room is small
 
 	answered func() bool
@@ -44,8 +44,6 @@ type probing struct {
 	sure    bool  // a reply had text
 	stopped error // the first reply had none
 }
-
-var _ deem.Model = (*probing)(nil)
 
 // newProbing returns a model that finds out whether m thinks, if neither its name nor its
 // vendor says so. A model that thinks spends the few tokens that a judge allows before it
@@ -60,19 +58,13 @@ func newProbing(m deem.Model, answered func() bool) *probing {
 	if answered == nil {
 		answered = func() bool { return false }
 	}
-	p := &probing{inner: m, answered: sync.OnceValue(answered), turn: make(chan struct{}, 1), open: make(chan struct{})}
+	p := &probing{decorator: decorator{m}, answered: sync.OnceValue(answered), turn: make(chan struct{}, 1), open: make(chan struct{})}
 	if t, ok := As[thinker](m); ok {
 		room, known := t.Room()
 		p.doubt = room < smallRoom && (room > 0 || !known)
 	}
 	return p
 }
-
-// Name returns the name of the model inside.
-func (p *probing) Name() string { return p.inner.Name() }
-
-// Unwrap returns the model inside.
-func (p *probing) Unwrap() deem.Model { return p.inner }
 
 // Complete calls the model inside, at first one request at a time.
 func (p *probing) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
