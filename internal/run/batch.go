@@ -44,19 +44,17 @@ type BatchOptions struct {
 	// minute.
 	Poll time.Duration
 
-	// Settle is how long a batch may take to appear at the vendor after it was
-	// submitted; 0 means 30 seconds.
-	Settle time.Duration
-
 	// Tell, if not nil, is called with progress messages.
 	Tell func(words string)
 }
 
-// The default intervals.
 const (
+	// The default intervals.
 	firstPoll   = 5 * time.Second
 	longestPoll = time.Minute
-	settle      = 30 * time.Second
+
+	// settle is how long a batch may take to appear at the vendor after it was submitted.
+	settle = 30 * time.Second
 )
 
 // A BudgetError means that the missing requests may cost more than is left.
@@ -84,9 +82,6 @@ func (e *BudgetError) Error() string {
 // called again, also by another process. A request that fails does not fail Batch.
 func Batch(ctx context.Context, o BatchOptions) error {
 	r := &runner{BatchOptions: o, size: o.MaxLines, reported: map[string]int{}}
-	if r.Settle <= 0 {
-		r.Settle = settle
-	}
 	if r.Tell == nil {
 		r.Tell = func(string) {}
 	}
@@ -230,7 +225,12 @@ func (r *runner) poll(ctx context.Context) error {
 		}
 		switch st.State {
 		case wire.BatchEnded:
-			err = r.collect(ctx, b)
+			if err := r.withRetries(ctx, func() error { return r.collect(ctx, b) }); err != nil {
+				return gone(b, err)
+			}
+			r.full = false
+			b.State = store.BatchCollected
+			err = r.Store.PutBatch(context.WithoutCancel(ctx), r.RunID, b, nil)
 		case wire.BatchRefused:
 			err = r.refused(ctx, b, st.Err, len(still)+len(r.running)-i-1)
 		default:
@@ -308,32 +308,34 @@ func ForgetBatch(ctx context.Context, st store.Store, runID string) error {
 const groupLines = 256
 
 // collect stores the results of a batch that has ended. It may be repeated: existing
-// results are not changed.
+// results are not changed. An error that would end the run counts as transient too: the
+// next command reports it with its hint.
 func (r *runner) collect(ctx context.Context, b store.Batch) error {
-	err := r.withRetries(ctx, func() error { return r.collectOnce(ctx, b) })
-	if err != nil {
-		return gone(b, err)
-	}
-	r.full = false
-	b.State = store.BatchCollected
-	return r.Store.PutBatch(context.WithoutCancel(ctx), r.RunID, b, nil)
-}
-
-func (r *runner) collectOnce(ctx context.Context, b store.Batch) error {
 	lines := make([]store.BatchLine, 0, groupLines)
 	replies, failed := 0, 0
-	for reply, err := range r.Vendor.BatchReplies(ctx, b.ID) {
+	for result, err := range r.Vendor.BatchReplies(ctx, b.ID) {
 		if err != nil {
 			return err
 		}
-		l, ok := r.line(b, reply)
+		key, ok := keyOf(b.Key, result.ID)
 		if !ok {
-			continue
+			continue // It does not belong to this batch.
 		}
-		if l.Reply != nil {
+		l := store.BatchLine{Key: key}
+		if result.Err == nil {
 			replies++
+			reply := result.Reply
+			reply.Key, reply.Batch, reply.Attempts, reply.Latency = key, b.ID, 1, 0
+			micros, known := r.Cost(reply)
+			reply.CostMicros, reply.Unpriced = micros, !known
+			l.Reply = &reply
 		} else {
 			failed++
+			l.Failure, l.Passing = deem.Failf(deem.Provider, "%v", result.Err), true
+			if me, ok := errors.AsType[*deem.ModelError](result.Err); ok {
+				l.Failure = &deem.Failure{Kind: cmp.Or(me.Kind, deem.Provider), Detail: me.Error()}
+				l.Passing = me.Passing || me.Fatal
+			}
 		}
 		if lines = append(lines, l); len(lines) == groupLines {
 			if err := r.Store.PutBatch(ctx, r.RunID, b, lines); err != nil {
@@ -347,32 +349,6 @@ func (r *runner) collectOnce(ctx context.Context, b store.Batch) error {
 	}
 	r.reportf("batch %s has ended: %d answered, %d not", b.ID, replies, max(failed, b.Lines-replies))
 	return nil
-}
-
-// line converts a vendor's result to a line. It reports false if the result does not belong
-// to this batch. An error that would end the run counts as transient too: the next command
-// reports it with its hint.
-func (r *runner) line(b store.Batch, from wire.BatchReply) (store.BatchLine, bool) {
-	key, ok := keyOf(b.Key, from.ID)
-	if !ok {
-		return store.BatchLine{}, false
-	}
-	l := store.BatchLine{Key: key}
-	me, ok := errors.AsType[*deem.ModelError](from.Err)
-	switch {
-	case from.Err == nil:
-		reply := from.Reply
-		reply.Key, reply.Batch, reply.Attempts, reply.Latency = key, b.ID, 1, 0
-		micros, known := r.Cost(reply)
-		reply.CostMicros, reply.Unpriced = micros, !known
-		l.Reply = &reply
-	case ok:
-		l.Failure = &deem.Failure{Kind: cmp.Or(me.Kind, deem.Provider), Detail: me.Error()}
-		l.Passing = me.Passing || me.Fatal
-	default:
-		l.Failure, l.Passing = deem.Failf(deem.Provider, "%v", from.Err), true
-	}
-	return l, true
 }
 
 // withRetries retries do after transient errors.

@@ -76,8 +76,14 @@ func (m *BatchModel) Complete(ctx context.Context, req deem.Request) (deem.Reply
 		}
 		reply.Sent, reply.Dropped = deem.WireOf(m.inner, req) // A line of a batch is the same call.
 		return reply, nil
+	case l.Failure == nil && l.State != store.BatchCollected:
+		return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: errors.New("the batch with this request was not collected")}
+	case (l.Failure == nil || l.Passing) && !m.only:
+		return m.inner.Complete(ctx, req)
+	case l.Failure == nil:
+		return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Err: errors.New("the batch ended without an answer to the request")}
 	}
-	return m.unanswered(ctx, req, l)
+	return deem.Reply{}, &deem.ModelError{Kind: l.Failure.Kind, Err: errors.New(l.Failure.Detail)}
 }
 
 // remembered is the minimum number of keys kept in memory. A record is in the store long
@@ -106,19 +112,4 @@ func (m *BatchModel) first(key string, cost int64) bool {
 	m.recent[key] = struct{}{}
 	m.cost += cost
 	return true
-}
-
-// unanswered handles a line without a reply.
-func (m *BatchModel) unanswered(ctx context.Context, req deem.Request, l store.BatchLine) (deem.Reply, error) {
-	f, again := l.Failure, l.Passing
-	if f == nil {
-		if l.State != store.BatchCollected {
-			return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: errors.New("the batch with this request was not collected")}
-		}
-		f, again = deem.Failf(deem.Provider, "the batch ended without an answer to the request"), true
-	}
-	if again && !m.only {
-		return m.inner.Complete(ctx, req)
-	}
-	return deem.Reply{}, &deem.ModelError{Kind: f.Kind, Err: errors.New(f.Detail)}
 }

@@ -36,12 +36,13 @@ func (r *runner) submitMissing(ctx context.Context) error {
 		if p.has[key] {
 			continue
 		}
-		if err := p.check(key, req); err != nil {
+		line, err := p.line(key, req)
+		if err != nil {
 			return err
 		}
 		// A line that is too long for any batch gets its own batch, and the vendor reports
 		// the error.
-		if n := len(p.keys); n > 0 && (n >= r.size || p.bytes+int64(len(p.next)) > r.Vendor.BatchLimits().Bytes) {
+		if n := len(p.keys); n > 0 && (n >= r.size || p.bytes+int64(len(line)) > r.Vendor.BatchLimits().Bytes) {
 			if err := r.submit(ctx, p); err != nil {
 				return err
 			}
@@ -49,16 +50,18 @@ func (r *runner) submitMissing(ctx context.Context) error {
 			if p, err = r.newBatchFile(); err != nil {
 				return err
 			}
-			if err := p.check(key, req); err != nil {
+			if line, err = p.line(key, req); err != nil {
 				return err
 			}
 		}
-		if _, err := p.w.Write(p.next); err != nil {
+		if _, err := p.w.Write(line); err != nil {
 			return fmt.Errorf("keep a batch of %d bytes: %w", p.bytes, err)
 		}
 		p.keys, p.has[key] = append(p.keys, key), true
-		p.bytes += int64(len(p.next))
-		p.most += p.nextPay
+		p.bytes += int64(len(line))
+		if r.Budget != nil {
+			p.most += r.Most(req)
+		}
 	}
 	if len(p.keys) == 0 {
 		return nil
@@ -86,10 +89,6 @@ type batchFile struct {
 	// known. The key of a batch is therefore derived from its first request, the run
 	// and the time: a request that is repeated later is in a different batch.
 	name string
-
-	// The line to be added next.
-	next    []byte
-	nextPay int64
 }
 
 func (r *runner) newBatchFile() (*batchFile, error) {
@@ -108,26 +107,21 @@ func (p *batchFile) close() {
 	_ = os.Remove(p.file.Name())
 }
 
-// check prepares the line of a request. The vendor's limit of its id is 64 characters.
-func (p *batchFile) check(key string, req deem.Request) error {
+// line returns the line of a request. The vendor's limit of its id is 64 characters.
+func (p *batchFile) line(key string, req deem.Request) ([]byte, error) {
 	if p.name == "" {
 		sum := sha256.Sum256([]byte(p.r.RunID + "\n" + key + "\n" + strconv.FormatInt(time.Now().UnixNano(), 10)))
 		p.name = hex.EncodeToString(sum[:])[:keyDigits]
 	}
 	sum, err := hex.DecodeString(key)
 	if err != nil || len(sum) != sha256.Size {
-		return fmt.Errorf("the key %q of a request is not a SHA-256", key)
+		return nil, fmt.Errorf("the key %q of a request is not a SHA-256", key)
 	}
 	line, err := p.r.Vendor.BatchLine(p.name+"-"+base64.RawURLEncoding.EncodeToString(sum), req)
 	if err != nil {
-		return fmt.Errorf("write a line of a batch: %w", err)
+		return nil, fmt.Errorf("write a line of a batch: %w", err)
 	}
-	line = append(line, '\n')
-	p.next, p.nextPay = line, 0
-	if p.r.Budget != nil {
-		p.nextPay = p.r.Most(req)
-	}
-	return nil
+	return append(line, '\n'), nil
 }
 
 // keyOf returns the key of the request for the id of a line, and reports whether the line
@@ -163,8 +157,26 @@ func (r *runner) submit(ctx context.Context, p *batchFile) error {
 			r.reportf("batch %s is submitted: %d requests", id, b.Lines)
 			return r.submitted(ctx, b, id)
 		}
-		done, err := r.after(ctx, &b, err, try)
-		if done || err != nil {
+		me, ok := errors.AsType[*deem.ModelError](err)
+		if !ok || ctx.Err() != nil {
+			return err // The batch stays planned: it is unknown whether the vendor has it.
+		}
+		pause, refused := backOff(try), me.Status >= 400 && me.Status < 500 || me.Fatal
+		switch {
+		case refused && (!me.Passing || try >= tries):
+			return errors.Join(err, r.Store.DropBatch(ctx, r.RunID, b.Key))
+		case refused:
+			r.reportf("the vendor did not take a batch: %v; trying again", me)
+			pause = max(me.RetryAfter, pause)
+		case try >= tries:
+			return err
+		default:
+			r.reportf("no answer to a batch that was submitted: %v; asking whether it is there", me)
+			if found, err := r.look(ctx, &b); err != nil || found {
+				return err
+			}
+		}
+		if err := r.wait(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -185,31 +197,6 @@ func (r *runner) submitted(ctx context.Context, b store.Batch, id string) error 
 	return nil
 }
 
-// after handles an error of submitting: the batch exists anyway, it has to be submitted
-// again, or Run must give up.
-func (r *runner) after(ctx context.Context, b *store.Batch, err error, try int) (done bool, _ error) {
-	me, ok := errors.AsType[*deem.ModelError](err)
-	if !ok || ctx.Err() != nil {
-		return false, err // The batch stays planned: it is unknown whether the vendor has it.
-	}
-	if me.Status >= 400 && me.Status < 500 || me.Fatal {
-		if !me.Passing || try >= tries {
-			return false, errors.Join(err, r.Store.DropBatch(ctx, r.RunID, b.Key))
-		}
-		r.reportf("the vendor did not take a batch: %v; trying again", me)
-		return false, r.wait(ctx, max(me.RetryAfter, backOff(try)))
-	}
-	if try >= tries {
-		return false, err
-	}
-	r.reportf("no answer to a batch that was submitted: %v; asking whether it is there", me)
-	found, err := r.look(ctx, b)
-	if err != nil || found {
-		return found, err
-	}
-	return false, r.wait(ctx, backOff(try))
-}
-
 // look asks the vendor for a batch that may or may not exist, until the vendor is sure. A
 // batch takes a moment to appear, so its absence counts only after the settle time.
 func (r *runner) look(ctx context.Context, b *store.Batch) (found bool, err error) {
@@ -226,7 +213,7 @@ func (r *runner) look(ctx context.Context, b *store.Batch) (found bool, err erro
 	said, troubles := false, 0
 	for {
 		id, sure, err := r.Vendor.FindBatch(ctx, asked(*b), known)
-		left := time.Until(b.Planned.Add(r.Settle))
+		left := time.Until(b.Planned.Add(settle))
 		switch {
 		case err != nil:
 			if troubles++; !passing(err) || ctx.Err() != nil || troubles >= tries {
@@ -244,7 +231,7 @@ func (r *runner) look(ctx context.Context, b *store.Batch) (found bool, err erro
 		case left <= 0:
 			return false, nil
 		}
-		if err := r.wait(ctx, min(left, r.Settle, longestPoll)); err != nil {
+		if err := r.wait(ctx, min(left, settle, longestPoll)); err != nil {
 			return false, err
 		}
 	}

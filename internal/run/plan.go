@@ -135,11 +135,26 @@ func (p *Planner) add(ctx context.Context, trials []int, reqs []deem.Request) er
 			if trials != nil {
 				req.Trial = trials[i]
 			}
-			known, err := p.known(ctx, hash, req)
-			if err != nil {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if !known {
+			p.plan.Requests++
+			// Each trial of a request has a distinct key, because the factor is odd.
+			key := hash + uint64(req.Trial)*0x9e3779b97f4a7c15
+			if _, ok := p.seen[key]; ok {
+				p.plan.Duplicates++
+				continue
+			}
+			p.seen[key] = struct{}{}
+			cached := false
+			if p.o.Cached != nil {
+				if cached, err = p.o.Cached(ctx, req); err != nil {
+					return fmt.Errorf("look up reply: %w", err)
+				}
+			}
+			if cached {
+				p.plan.Cached++
+			} else {
 				calls++
 			}
 		}
@@ -148,33 +163,6 @@ func (p *Planner) add(ctx context.Context, trials []int, reqs []deem.Request) er
 		}
 	}
 	return nil
-}
-
-// known counts a request and reports whether its reply is cached, or will be because the
-// same request occurs earlier in this run.
-func (p *Planner) known(ctx context.Context, hash uint64, req deem.Request) (bool, error) {
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
-	p.plan.Requests++
-	// Each trial of a request has a distinct key, because the factor is odd.
-	key := hash + uint64(req.Trial)*0x9e3779b97f4a7c15
-	if _, ok := p.seen[key]; ok {
-		p.plan.Duplicates++
-		return true, nil
-	}
-	p.seen[key] = struct{}{}
-	if p.o.Cached == nil {
-		return false, nil
-	}
-	cached, err := p.o.Cached(ctx, req)
-	if err != nil {
-		return false, fmt.Errorf("look up reply: %w", err)
-	}
-	if cached {
-		p.plan.Cached++
-	}
-	return cached, nil
 }
 
 // pay adds the tokens and cost of a number of equal calls, and records the causes of
@@ -189,7 +177,18 @@ func (p *Planner) pay(req deem.Request, calls int64) {
 	if req.MaxTokens > 0 {
 		most = req.MaxTokens + p.o.Room
 	}
-	output := min(p.output(req), most)
+	output := p.o.Output
+	if output <= 0 {
+		output = proseReply
+		switch {
+		case req.MaxTokens > 0 && req.MaxTokens <= labelRoom:
+			output = labelReply
+		case req.JSON || len(req.Schema) > 0:
+			output = jsonReply
+		}
+		output += min(thought, max(p.o.Room, 0))
+	}
+	output = min(output, most)
 
 	p.plan.Calls += int(calls)
 	p.plan.InputTokens += calls * int64(input)
@@ -266,24 +265,6 @@ const (
 
 	labelRoom = 16 // A request that allows at most this many tokens expects a label alone.
 )
-
-// output returns the expected number of tokens in the reply to req.
-func (p *Planner) output(req deem.Request) int {
-	if p.o.Output > 0 {
-		return p.o.Output
-	}
-	n := proseReply
-	switch {
-	case req.MaxTokens > 0 && req.MaxTokens <= labelRoom:
-		n = labelReply
-	case req.JSON || len(req.Schema) > 0:
-		n = jsonReply
-	}
-	if p.o.Room > 0 {
-		n += min(thought, p.o.Room)
-	}
-	return n
-}
 
 // The guessed latency of a call is that of a large model under normal load.
 const (

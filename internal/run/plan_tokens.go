@@ -152,28 +152,22 @@ func rateOf(model string) rate {
 func (r rate) count(s string) int {
 	sum, chinese := 0.0, 0
 	for _, c := range s {
-		if isChinese(c) {
+		switch {
+		case c == ' ' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			sum += letterWeight
+		case c >= '0' && c <= '9':
+			sum += digitWeight
+		case c < 0x80:
+			sum += markWeight
+		case isChinese(c):
 			chinese++
-		} else {
-			sum += weight(c)
+		case unicode.IsLetter(c) || unicode.IsMark(c):
+			sum += foreignWeight
+		default:
+			sum += symbolWeight
 		}
 	}
 	return int(math.Ceil(sum*r.times + float64(chinese)*r.chinese))
-}
-
-// weight returns the tokens of a character that is not Chinese.
-func weight(c rune) float64 {
-	switch {
-	case c == ' ' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
-		return letterWeight
-	case c >= '0' && c <= '9':
-		return digitWeight
-	case c < 0x80:
-		return markWeight
-	case unicode.IsLetter(c) || unicode.IsMark(c):
-		return foreignWeight
-	}
-	return symbolWeight
 }
 
 // isChinese reports whether c is a Chinese, Japanese or Korean character, or belongs to the
