@@ -101,13 +101,7 @@ const Answer = "answer"
 
 // Columns returns the parts of a row with the column names that are recognised without a
 // mapping.
-func Columns() []Column {
-	list := slices.Clone(columnTable)
-	for i := range list {
-		list[i].Names, list[i].Also = slices.Clone(list[i].Names), slices.Clone(list[i].Also)
-	}
-	return list
-}
+func Columns() []Column { return columnTable }
 
 // ColumnNames returns all names of a part, stronger names first.
 func ColumnNames(target string) []string {

@@ -36,37 +36,16 @@ func (t *table) next() error {
 	if cap(t.record) > keptBuffer {
 		t.record = nil
 	}
-	t.record, t.ends = t.record[:0], t.ends[:0]
-	for {
+	t.record, t.ends, t.body = t.record[:0], t.ends[:0], nil
+	for len(t.body) == 0 {
 		if err := t.nextLine(); err != nil {
 			return err
 		}
-		if len(t.body) > 0 {
-			if t.line == 0 && t.comma == ',' && bytes.IndexByte(t.body, ',') < 0 && bytes.IndexByte(t.body, ';') >= 0 {
-				t.comma = ';' // The header is from a spreadsheet with a decimal comma.
-			}
-			t.line = t.at
-			return t.cells()
-		}
 	}
-}
-
-// nextLine reads a line and separates its line end.
-func (t *table) nextLine() error {
-	line, at, err := t.f.readLine()
-	if err != nil {
-		return err
+	if t.line == 0 && t.comma == ',' && bytes.IndexByte(t.body, ',') < 0 && bytes.IndexByte(t.body, ';') >= 0 {
+		t.comma = ';' // The header is from a spreadsheet with a decimal comma.
 	}
-	body := bytes.TrimSuffix(line, []byte{'\n'})
-	if len(body) < len(line) {
-		body = bytes.TrimSuffix(body, []byte{'\r'})
-	}
-	t.body, t.eol, t.at = body, line[len(body):], at
-	return nil
-}
-
-// cells splits the line into cells, and reads more lines if a quoted cell continues.
-func (t *table) cells() error {
+	t.line = t.at
 	for {
 		if !t.unquoted && len(t.body) > 0 && t.body[0] == '"' {
 			t.body = t.body[1:]
@@ -87,6 +66,20 @@ func (t *table) cells() error {
 		}
 		t.body = t.body[1:] // the comma
 	}
+}
+
+// nextLine reads a line and separates its line end.
+func (t *table) nextLine() error {
+	line, at, err := t.f.readLine()
+	if err != nil {
+		return err
+	}
+	body := bytes.TrimSuffix(line, []byte{'\n'})
+	if len(body) < len(line) {
+		body = bytes.TrimSuffix(body, []byte{'\r'})
+	}
+	t.body, t.eol, t.at = body, line[len(body):], at
+	return nil
 }
 
 // quoted reads a cell after its opening quote. The rest of the line is then empty, or

@@ -50,7 +50,6 @@ type Dataset struct {
 	notes   []string
 	limit   int
 	size    int
-	noRefs  int
 	hash    string
 }
 
@@ -62,8 +61,13 @@ func Open(ctx context.Context, src Source) (*Dataset, error) {
 }
 
 func open(ctx context.Context, src Source, idLimit int) (*Dataset, error) {
-	m, err := src.Map.canonical()
-	if err != nil {
+	m := Mapping{} // with the targets spelled as by ParseMapping
+	for _, target := range src.Map.targets() {
+		if err := m.add(target, src.Map[target]); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.check(); err != nil {
 		return nil, err
 	}
 	cols := &columns{mapping: m, bound: map[string]string{}}
@@ -97,7 +101,7 @@ func open(ctx context.Context, src Source, idLimit int) (*Dataset, error) {
 	}
 	return &Dataset{
 		files: files, columns: cols, names: files.names, notes: s.notes(),
-		limit: src.Limit, size: s.items, noRefs: s.noRefs, hash: s.hash.String(),
+		limit: src.Limit, size: s.items, hash: s.hash.String(),
 	}, nil
 }
 
@@ -161,9 +165,6 @@ func (d *Dataset) Names() []string { return slices.Clone(d.names) }
 // Notes returns information about how the files were read: columns that were chosen by
 // their names, items without references, and so on.
 func (d *Dataset) Notes() []string { return slices.Clone(d.notes) }
-
-// WithoutReferences returns the number of items without a reference.
-func (d *Dataset) WithoutReferences() int { return d.noRefs }
 
 // Close removes temporary files. Items cannot be read afterwards.
 func (d *Dataset) Close() error { return d.files.Close() }

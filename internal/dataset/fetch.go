@@ -36,7 +36,6 @@ type fetchOptions struct {
 	Cache    string                   // the cache folder; "" means deem in the user's cache folder
 	MaxBytes int64                    // of one file; 0 means 8 GiB
 	Get      func(name string) string // reads environment variables; nil means [os.Getenv]
-	Wanted   func(name string) bool   // selects files in a hub folder; nil selects all
 }
 
 // IsRemote reports whether a name is an address that this package can fetch.
@@ -338,8 +337,7 @@ func (d download) get(ctx context.Context, header http.Header) (*http.Response, 
 	}, Transport: transport}
 	resp, err := client.Do(r)
 	if err != nil {
-		var inner *url.Error
-		if errors.As(err, &inner) {
+		if inner, ok := errors.AsType[*url.Error](err); ok {
 			err = inner.Err // The outer error would repeat the address, with its secrets.
 		}
 		return nil, err

@@ -82,7 +82,7 @@ func (h *hub) fetch(ctx context.Context, name string) ([]fetched, error) {
 			return nil, err
 		}
 		for _, e := range page {
-			if e.Type == "file" && h.fits(e.Path, name, folder) {
+			if e.Type == "file" && fits(e.Path, name, folder) {
 				entries = append(entries, e)
 			}
 		}
@@ -118,7 +118,7 @@ func (h *hub) fetch(ctx context.Context, name string) ([]fetched, error) {
 }
 
 // fits reports whether a file was requested.
-func (h *hub) fits(file, name, folder string) bool {
+func fits(file, name, folder string) bool {
 	if file == name {
 		return true
 	}
@@ -126,8 +126,7 @@ func (h *hub) fits(file, name, folder string) bool {
 		ok, err := path.Match(name, file)
 		return err == nil && ok
 	}
-	in := folder == name && (folder == "" || strings.HasPrefix(file, folder+"/"))
-	return in && (h.o.Wanted == nil || h.o.Wanted(file))
+	return folder == name && (folder == "" || strings.HasPrefix(file, folder+"/")) && readable(file)
 }
 
 // ask calls the hub's API, and returns the address of the next page.

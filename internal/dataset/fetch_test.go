@@ -205,7 +205,7 @@ func TestFetchHub(t *testing.T) {
 	t.Cleanup(hub.Close)
 	base = hub.URL
 	env := map[string]string{"HF_ENDPOINT": hub.URL, "HF_TOKEN": "hf_secret"}
-	o := fetchOptions{Cache: t.TempDir(), Get: func(name string) string { return env[name] }, Wanted: func(name string) bool { return strings.HasSuffix(name, ".jsonl") }}
+	o := fetchOptions{Cache: t.TempDir(), Get: func(name string) string { return env[name] }}
 	for address, want := range map[string]string{
 		"hf://datasets/acme/answers":                             "a\nb\n",
 		"hf://datasets/acme/answers/data":                        "a\nb\n",

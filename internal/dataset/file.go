@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"deem"
+	"deem/internal/text"
 )
 
 // errChanged is returned if a file has changed since it was checked.
@@ -132,11 +133,13 @@ func OpenError(name string, err error) error {
 		if dirErr != nil {
 			return deem.WithHint(err, "there is no folder %s; a path begins in the current folder, which pwd prints", dir)
 		}
-		names := make([]string, 0, len(entries))
+		var names []string
 		for _, e := range entries {
-			names = append(names, e.Name())
+			if e.Name() != base { // a link to a file that is gone
+				names = append(names, e.Name())
+			}
 		}
-		if near := nearest(base, names); near != "" {
+		if near := text.Closest(base, names); near != "" {
 			return deem.WithHint(err, "did you mean %s?", filepath.Join(dir, near))
 		}
 		return deem.WithHint(err, "see what is there: ls %s", dir)

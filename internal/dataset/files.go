@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"deem"
+	"deem/internal/text"
 )
 
 // An Input selects files to read rows from.
@@ -51,7 +52,7 @@ type Files struct {
 func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 	if in.Format != "" && !slices.Contains(Formats(), in.Format) {
 		hint := "it may be " + strings.Join(Formats(), ", ")
-		if near := nearest(in.Format, Formats()); near != "" {
+		if near := text.Closest(in.Format, Formats()); near != "" {
 			hint = fmt.Sprintf("did you mean %s? %s", near, hint)
 		}
 		return nil, deem.WithHint(fmt.Errorf("unknown format %q", in.Format), "%s", hint)
@@ -65,7 +66,7 @@ func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 		var some []fetched
 		var err error
 		if IsRemote(name) {
-			some, err = fetchFiles(ctx, name, fetchOptions{Wanted: readable})
+			some, err = fetchFiles(ctx, name, fetchOptions{})
 			for _, f := range some {
 				fs.names = append(fs.names, f.Name)
 			}

@@ -104,7 +104,21 @@ func checkText(head []byte) error {
 			return deem.WithHint(fmt.Errorf("it is %s", s.what), "%s", s.advice)
 		}
 	}
-	if wide := wideEncoding(head); wide != "" {
+	// Every supported file begins with one or two ASCII characters: a bracket, a quote, or
+	// the name of a column.
+	wide := "" // an encoding that uses several bytes for each ASCII character
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}) || bytes.HasPrefix(head, []byte{0, 0, 0xfe, 0xff}):
+		wide = "UTF-32"
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		wide = "UTF-16"
+	case len(head) < 4:
+	case head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0:
+		wide = "UTF-16LE"
+	case head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0:
+		wide = "UTF-16BE"
+	}
+	if wide != "" {
 		return deem.WithHint(fmt.Errorf("it is text in %s, not in UTF-8", wide),
 			"convert it, as with: iconv -f %s -t UTF-8 FILE > NEWFILE", wide)
 	}
@@ -113,28 +127,6 @@ func checkText(head []byte) error {
 			"the formats that are read are %s, also compressed with gzip or zstd", strings.Join(Formats(), ", "))
 	}
 	return nil
-}
-
-// wideEncoding returns the name of the text's encoding if it uses several bytes for each
-// ASCII character, or "".
-func wideEncoding(head []byte) string {
-	switch {
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}) || bytes.HasPrefix(head, []byte{0, 0, 0xfe, 0xff}):
-		return "UTF-32"
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return "UTF-16"
-	case len(head) < 4:
-		return ""
-	}
-	// Every supported file begins with one or two ASCII characters: a bracket, a quote, or
-	// the name of a column.
-	switch {
-	case head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0:
-		return "UTF-16LE"
-	case head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0:
-		return "UTF-16BE"
-	}
-	return ""
 }
 
 // isBinary reports whether the bytes are neither UTF-8 text, in which control characters

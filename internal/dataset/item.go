@@ -43,12 +43,15 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 		}
 	}
 	it.Question = cmp.Or(it.Question, turns.Said("user"))
-	if said := turns.Said("assistant"); l.response.of(row).form == absent && said != "" {
+	if v, said := l.response.of(row), turns.Said("assistant"); v.form == absent && said != "" {
 		it.Response = said
-	} else if it.Response, err = l.itemResponse(row); err != nil {
-		return it, err
-	} else if given, err := l.response.of(row).turns(false); err == nil {
-		turns = append(turns, given...)
+	} else if v.Missing() {
+		return it, l.noResponse(row)
+	} else {
+		it.Response = v.Said("assistant")
+		if given, err := v.turns(false); err == nil {
+			turns = append(turns, given...)
+		}
 	}
 	it.Messages = turns
 	if it.Weight, err = weight(row, l.weight.of(row)); err != nil {
@@ -100,19 +103,6 @@ func optional(v Value) string {
 	return v.Str()
 }
 
-// itemResponse returns the response. An empty response is valid; a missing one is an error
-// in the file.
-func (l *layout) itemResponse(row *Row) (string, error) {
-	v := l.response.of(row)
-	if !v.Missing() {
-		return v.Said("assistant"), nil
-	}
-	if v.form != absent {
-		return "", deem.WithHint(errors.New("the response is null"), "a system that gave nothing has the empty text as its response")
-	}
-	return "", deem.WithHint(fmt.Errorf("no response (columns here: %s)", listed(row.names)), "%s", l.responseAdvice())
-}
-
 // listed joins names for a message.
 func listed(names []string) string {
 	const most = 12
@@ -122,10 +112,15 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// responseAdvice suggests a column whose name sounds like a response.
-func (l *layout) responseAdvice() string {
+// noResponse returns the error for a row without a response, and suggests a column whose
+// name sounds like one. An empty response is valid; a missing one is an error in the file.
+func (l *layout) noResponse(row *Row) error {
+	if l.response.of(row).form != absent {
+		return deem.WithHint(errors.New("the response is null"), "a system that gave nothing has the empty text as its response")
+	}
+	err := fmt.Errorf("no response (columns here: %s)", listed(row.names))
 	if l.responsePath != "" {
-		return fmt.Sprintf("every row needs column %q, with the empty text when the system gave nothing", l.responsePath)
+		return deem.WithHint(err, "every row needs column %q, with the empty text when the system gave nothing", l.responsePath)
 	}
 	used := []slot{l.id, l.category, l.cluster, l.question, l.references, l.weight, l.members}
 	for i, name := range l.names {
@@ -133,15 +128,15 @@ func (l *layout) responseAdvice() string {
 			continue
 		}
 		if name == "answer" || name == "answers" {
-			return fmt.Sprintf("if column %q holds the reference: --map references=%s,response=COLUMN; if it holds the response: --map references=COLUMN,response=%s", name, name, name)
+			return deem.WithHint(err, "if column %q holds the reference: --map references=%s,response=COLUMN; if it holds the response: --map references=COLUMN,response=%s", name, name, name)
 		}
 		for _, sound := range []string{"response", "output", "predict", "hypothes", "answer", "reply", "completion", "generat", "result"} {
 			if strings.Contains(strings.ToLower(name), sound) {
-				return "say which column holds it: " + mapFlag(toResponse, name)
+				return deem.WithHint(err, "say which column holds it: %s", mapFlag(toResponse, name))
 			}
 		}
 	}
-	return "say which column holds it: --map response=COLUMN"
+	return deem.WithHint(err, "say which column holds it: --map response=COLUMN")
 }
 
 // weight returns the weight in a value of row, 0 if it is missing. NaN is not missing: a

@@ -2,6 +2,7 @@ package dataset_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -247,8 +248,8 @@ func TestNotes(t *testing.T) {
 func TestWithoutReferences(t *testing.T) {
 	text := `{"response":"r","references":[]}` + "\n" + `{"response":"r","references":"a"}` + "\n" + `{"response":"r","references":null}` + "\n" + `{"response":"r"}`
 	d := open(t, dataset.Source{Names: []string{write(t, "a.jsonl", text)}})
-	if got := d.WithoutReferences(); got != 3 {
-		t.Errorf("WithoutReferences() = %d, want 3", got)
+	if want := "3 of 4 items have no reference"; !slices.Contains(d.Notes(), want) {
+		t.Errorf("Notes() = %q, want %q among them", d.Notes(), want)
 	}
 }
 
@@ -289,11 +290,17 @@ func TestSharedData(t *testing.T) {
 		}
 		tt.src.Names = names
 		d := open(t, tt.src)
-		if d.Len() != tt.len || d.Len()-d.WithoutReferences() != tt.refs {
-			t.Errorf("%s: %d items, %d with references, want %d and %d", tt.pattern, d.Len(), d.Len()-d.WithoutReferences(), tt.len, tt.refs)
+		list, refs := all(t, d), 0
+		for _, it := range list {
+			if len(it.References) > 0 {
+				refs++
+			}
 		}
-		if got := len(all(t, d)); got != d.Len() {
-			t.Errorf("%s: Items gave %d, Len() = %d", tt.pattern, got, d.Len())
+		if d.Len() != tt.len || refs != tt.refs {
+			t.Errorf("%s: %d items, %d with references, want %d and %d", tt.pattern, d.Len(), refs, tt.len, tt.refs)
+		}
+		if len(list) != d.Len() {
+			t.Errorf("%s: Items gave %d, Len() = %d", tt.pattern, len(list), d.Len())
 		}
 	}
 }

@@ -216,7 +216,33 @@ func findShape(f *feed, whole func(keys []string) bool) (shape, error) {
 		return shape{kind: list}, nil
 	}
 	begin := f.line
-	keys, lists, err := outline(f)
+	var keys, lists []string // the keys of the object, and of its members that are lists of objects
+	err = errNoObject
+	if c == '{' {
+		f.pos++
+		err = unexpectedEOF(eachMember(f, func(key string) error {
+			if keys = append(keys, key); len(keys) > maxKeys {
+				return errNoObject // reported when it is read as a row
+			}
+			c, err := f.skipSpace()
+			if err != nil {
+				return err
+			}
+			if c != '[' {
+				_, err := f.readValue(false)
+				return err
+			}
+			f.pos++
+			if c, err = f.skipSpace(); err != nil {
+				return err
+			}
+			if c == '{' {
+				lists = append(lists, key)
+			}
+			_, err = f.readExtent(extent{depth: 1, begun: true}, false)
+			return err
+		}))
+	}
 	end := f.line
 	if err == nil {
 		_, err = f.skipSpace()
@@ -243,38 +269,6 @@ func findShape(f *feed, whole func(keys []string) bool) (shape, error) {
 // errNoObject is returned if the text does not have the structure of an object. Reading its
 // rows gives the exact error.
 var errNoObject = fmt.Errorf("no object")
-
-// outline skips an object and returns its keys, and those of its members that are lists of
-// objects.
-func outline(f *feed) (keys, lists []string, err error) {
-	if f.window[f.pos] != '{' {
-		return nil, nil, errNoObject
-	}
-	f.pos++
-	err = eachMember(f, func(key string) error {
-		if keys = append(keys, key); len(keys) > maxKeys {
-			return errNoObject // reported when it is read as a row
-		}
-		c, err := f.skipSpace()
-		if err != nil {
-			return err
-		}
-		if c != '[' {
-			_, err := f.readValue(false)
-			return err
-		}
-		f.pos++
-		if c, err = f.skipSpace(); err != nil {
-			return err
-		}
-		if c == '{' {
-			lists = append(lists, key)
-		}
-		_, err = f.readExtent(extent{depth: 1, begun: true}, false)
-		return err
-	})
-	return keys, lists, unexpectedEOF(err)
-}
 
 // errFound ends eachMember early.
 var errFound = fmt.Errorf("found")

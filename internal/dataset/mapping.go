@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/text"
 )
 
 // A Mapping assigns columns to parts of an item, if the names of the columns do not: from a
@@ -99,7 +100,7 @@ func (m Mapping) check() error {
 			all := append(slices.Clone(targets), fieldPrefix+"NAME")
 			meant, ok := parts[PlainName(target)]
 			if !ok || target == Answer {
-				meant = nearest(target, targets)
+				meant = text.Closest(target, targets)
 			}
 			if meant != "" {
 				return deem.WithHint(err, "did you mean %s? the parts are %s", meant, strings.Join(all, ", "))
@@ -114,18 +115,6 @@ func (m Mapping) check() error {
 
 // targets returns the mapped parts in a fixed order.
 func (m Mapping) targets() []string { return slices.Sorted(maps.Keys(m)) }
-
-// canonical returns the mapping with its targets spelled as by [ParseMapping], and checks
-// it.
-func (m Mapping) canonical() (Mapping, error) {
-	out := Mapping{}
-	for _, target := range m.targets() {
-		if err := out.add(target, m[target]); err != nil {
-			return nil, err
-		}
-	}
-	return out, out.check()
-}
 
 // String returns the mapping in the syntax of [ParseMapping].
 func (m Mapping) String() string {
@@ -147,39 +136,4 @@ func mapFlag(target, column string) string {
 		pair = "'" + strings.ReplaceAll(pair, "'", `'\''`) + "'"
 	}
 	return "--map " + pair
-}
-
-// nearest returns the name that s is most likely a misspelling of, or "".
-func nearest(s string, names []string) string {
-	best, most := "", 1+min(len(s), 12)/4
-	for _, name := range names {
-		if d := distance(strings.ToLower(s), strings.ToLower(name), most); d <= most && name != s {
-			best, most = name, d-1
-		}
-	}
-	return best
-}
-
-// distance returns the edit distance of a and b, or a number above most if it exceeds most.
-func distance(a, b string, most int) int {
-	x, y := []rune(a), []rune(b)
-	if len(x)-len(y) > most || len(y)-len(x) > most {
-		return most + 1
-	}
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, c := range x {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, d := range y {
-			cost := diagonal
-			if c != d {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(y)]
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"deem"
+	"deem/internal/text"
 	"deem/internal/words"
 )
 
@@ -76,7 +77,7 @@ func (s *survey) run(ctx context.Context) error {
 			}
 			err := fmt.Errorf("no row has column %q, which is mapped to %s", path, target)
 			list := "the columns are " + listed(s.columns.seen)
-			if near := nearest(path, s.columns.seen); near != "" {
+			if near := text.Closest(path, s.columns.seen); near != "" {
 				return deem.WithHint(err, "did you mean %s? %s", near, list)
 			}
 			return deem.WithHint(err, "%s", list)

@@ -247,7 +247,9 @@ func (s traceSpan) took() float64 {
 
 // speaks reports whether a span has an attribute that is used for items.
 func (s traceSpan) speaks() bool {
-	known := func(a attribute) bool { return spoken[a.Key] || strings.HasPrefix(a.Key, documentPrefix) }
+	known := func(a attribute) bool {
+		return slices.Contains(spoken, a.Key) || strings.HasPrefix(a.Key, documentPrefix)
+	}
 	for _, e := range s.Events {
 		if slices.ContainsFunc(e.Attributes, known) {
 			return true
@@ -257,13 +259,7 @@ func (s traceSpan) speaks() bool {
 }
 
 // spoken are the attributes that are used for items.
-var spoken = func() map[string]bool {
-	m := map[string]bool{}
-	for _, name := range slices.Concat(spanInput, spanOutput, spanReference, spanSession, spanIn, spanOut, spanCost, spanModel) {
-		m[name] = true
-	}
-	return m
-}()
+var spoken = slices.Concat(spanInput, spanOutput, spanReference, spanSession, spanIn, spanOut, spanCost, spanModel)
 
 // messages returns the conversation of a span: the input and output of the model.
 func messages(find func([]string) any) deem.Conversation {
