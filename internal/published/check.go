@@ -129,9 +129,9 @@ func (t *tally) ways(m measure) []result {
 	items := t.in(m.category)
 	switch m.stat {
 	case statScore:
-		ways := []result{mean(items, ""), mean(items, "").strict(len(items)), strictVerdicts(items)}
+		ways := []result{mean(items), mean(items).strict(len(items)), strictVerdicts(items)}
 		ways = append(ways, shares(items)...)
-		ways = append(ways, t.withoutAdversarial(m, func(items []scored) result { return mean(items, "") })...)
+		ways = append(ways, t.withoutAdversarial(m, mean)...)
 		return append(ways, t.byOtherColumns(items, false)...)
 	case statRight:
 		ways := []result{counting(items, isYes, ""), counting(items, firstYes, "by the first of several verdicts"), inAll(items)}
@@ -160,7 +160,7 @@ func (t *tally) ways(m measure) []result {
 	case statCategories:
 		return []result{t.categoryMean()}
 	case statAbstention:
-		return []result{mean(slices.DeleteFunc(slices.Clone(items), func(it scored) bool { return !strings.HasSuffix(it.ID, "_abs") }), "")}
+		return []result{mean(slices.DeleteFunc(slices.Clone(items), func(it scored) bool { return !strings.HasSuffix(it.ID, "_abs") }))}
 	case statAspect:
 		one := func(items []scored) result { return aspectMean(items, m.aspect) }
 		ways := append([]result{one(items)}, t.withoutAdversarial(m, one)...)
@@ -205,7 +205,7 @@ const manyItems = 100
 // meanCounts returns the mean score as a number of items, truncated or rounded, if items
 // have several verdicts.
 func meanCounts(items []scored) []result {
-	m := mean(items, "")
+	m := mean(items)
 	trials := 0
 	for _, it := range items {
 		trials = max(trials, len(it.trials))
@@ -236,10 +236,11 @@ func (t *tally) byOtherColumns(items []scored, count bool) []result {
 				other = append(other, scored{Item: it.Item, trials: []*deem.Verdict{verdicts[it.position]}})
 			}
 		}
-		r := mean(other, "by the verdicts in "+column)
+		r := mean(other)
 		if count {
-			r = counting(other, isYes, "by the verdicts in "+column)
+			r = counting(other, isYes, "")
 		}
+		r.how = "by the verdicts in " + column
 		list = append(list, r)
 	}
 	return list
@@ -295,8 +296,8 @@ func isNo(it scored) bool {
 func firstYes(it scored) bool { return it.trials[0] != nil && it.trials[0].Score >= 0.5 }
 
 // mean is the mean score of the judged items.
-func mean(items []scored, how string) result {
-	r := result{how: how}
+func mean(items []scored) result {
+	var r result
 	for _, it := range items {
 		if x, ok := it.score(); ok {
 			r.value += x
@@ -399,7 +400,7 @@ func (t *tally) deviations(items []scored) []result {
 func (t *tally) categoryMean() result {
 	r, n := result{}, 0
 	for _, c := range t.set.categories() {
-		if m := mean(t.in(c), ""); m.ok {
+		if m := mean(t.in(c)); m.ok {
 			r.value += m.value
 			r.n += m.n
 			n++
@@ -458,14 +459,14 @@ func (t *tally) suspects(m measure) []result {
 		add(t.categoryMean(), "that is the mean over categories, not over items")
 		for _, c := range t.set.categories() {
 			rest := slices.DeleteFunc(slices.Clone(items), func(it scored) bool { return it.Category == c })
-			add(mean(rest, ""), "category %s was left out", c)
-			add(mean(t.in(c), ""), "that is category %s alone", c)
+			add(mean(rest), "category %s was left out", c)
+			add(mean(t.in(c)), "that is category %s alone", c)
 		}
 	}
 	for _, name := range t.set.aspects {
 		add(aspectMean(items, name), "that is the mean of %s", name)
 	}
-	wrong := mean(items, "")
+	wrong := mean(items)
 	wrong.value = 1 - wrong.value
 	add(wrong, "that is the share of wrong ones")
 	return list

@@ -86,24 +86,20 @@ func plainName(s string) string {
 	}, strings.ToLower(s))
 }
 
-// claimsIn finds the claims next to the rows of the files. Counts of several files are
-// added up.
-func (s *Set) claimsIn(w *walker) []Claim {
+// claimsIn adds the claims next to the rows of the files. Counts of several files are added
+// up.
+func (s *Set) claimsIn(w *walker) {
 	if len(s.records) == 0 {
-		return nil
+		return
 	}
-	var all []Claim
-	files := 0
+	f := &claimFinder{set: s, isRow: w.isRow}
 	for _, n := range w.rest {
-		f := &claimFinder{set: s, isRow: w.isRow}
 		f.object(n, "", "", 0)
-		all = append(all, f.found...)
-		files++
 	}
-	if files > 1 {
+	if files := len(w.rest); files > 1 {
 		var sums []Claim
 		n := map[string]int{}
-		for _, c := range all {
+		for _, c := range s.Claims {
 			if !c.about.isCount() {
 				continue
 			}
@@ -115,14 +111,14 @@ func (s *Set) claimsIn(w *walker) []Claim {
 			}
 			sums = append(sums, c)
 		}
-		all = slices.DeleteFunc(sums, func(c Claim) bool { return n[c.Name] != files && c.about.category == "" })
+		s.Claims = slices.DeleteFunc(sums, func(c Claim) bool { return n[c.Name] != files && c.about.category == "" })
 	}
 	if !s.formula {
-		return all
+		return
 	}
 	t := s.tally()
 	var left []string
-	all = slices.DeleteFunc(all, func(c Claim) bool {
+	s.Claims = slices.DeleteFunc(s.Claims, func(c Claim) bool {
 		if c.about.stat == statAspect || c.about.stat == statBenchmark {
 			return false
 		}
@@ -136,14 +132,12 @@ func (s *Set) claimsIn(w *walker) []Claim {
 	if len(left) > 0 {
 		s.Note("%s: such a number is about a judge's verdicts, and the rows hold only numbers of a formula, so it is not checked", listed(left))
 	}
-	return all
 }
 
 // A claimFinder searches the values next to the rows.
 type claimFinder struct {
 	set   *Set
 	isRow func(node) bool
-	found []Claim
 }
 
 // object searches the members of an object, which are about the given category.
@@ -162,12 +156,12 @@ func (f *claimFinder) object(n node, path, category string, depth int) {
 				f.object(v, here, c, depth+1)
 			}
 		case f.aspect(plain) != "" && v.kind == object:
-			f.add(here+".mean", v.member("mean"), measure{stat: statAspect, aspect: f.aspect(plain), category: category})
+			f.set.addClaim(here+".mean", v.member("mean"), measure{stat: statAspect, aspect: f.aspect(plain), category: category})
 		case v.kind == object:
 			f.object(v, here, category, depth+1)
 		case plain == "runscores" && v.kind == list:
 			for trial, score := range v.vals {
-				f.add(fmt.Sprintf("%s[%d]", here, trial), score, measure{stat: statTrial, trial: trial})
+				f.set.addClaim(fmt.Sprintf("%s[%d]", here, trial), score, measure{stat: statTrial, trial: trial})
 			}
 		default:
 			f.leaf(here, plain, v, category)
@@ -188,7 +182,7 @@ func (f *claimFinder) categories(n node, path string, depth int) {
 			f.object(n.vals[i], here, c, depth+1)
 			continue
 		}
-		f.add(here, n.vals[i], measure{stat: statScore, category: c})
+		f.set.addClaim(here, n.vals[i], measure{stat: statScore, category: c})
 	}
 }
 
@@ -231,7 +225,7 @@ func (f *claimFinder) leaf(path, plain string, v node, category string) {
 	default:
 		return
 	}
-	f.add(path, v, m)
+	f.set.addClaim(path, v, m)
 }
 
 // aspect returns the number of the rows that a name refers to: avg_bleu1 is the mean of
@@ -249,21 +243,17 @@ func (f *claimFinder) aspect(plain string) string {
 	return ""
 }
 
-func (f *claimFinder) add(name string, v node, m measure) {
-	f.found = appendClaim(f.found, name, v, m)
-}
-
-// appendClaim adds a claim, unless the value is not a number.
-func appendClaim(list []Claim, name string, v node, m measure) []Claim {
+// addClaim adds a claim, unless the value is not a number.
+func (s *Set) addClaim(name string, v node, m measure) {
 	x, ok := v.float()
 	if !ok {
-		return list
+		return
 	}
 	c := Claim{Name: name, Text: strings.TrimSpace(v.text), Value: x, slack: slackOf(v.text), about: m}
 	if !m.isCount() && m.stat != statAspect && m.stat != statBenchmark && x > 1 && x <= 100 {
 		c.Value, c.slack, c.Text = x/100, c.slack/100, c.Text+"%"
 	}
-	return append(list, c)
+	s.Claims = append(s.Claims, c)
 }
 
 // slackOf returns half a unit of the last written digit.
@@ -358,8 +348,8 @@ func (s *Set) measureOf(name string) (measure, error) {
 func (s *Set) categories() []string {
 	var list []string
 	for _, it := range s.items {
-		if it.Category != "" && !slices.Contains(list, it.Category) {
-			list = append(list, it.Category)
+		if it.Category != "" {
+			list = addNew(list, it.Category)
 		}
 	}
 	slices.Sort(list)

@@ -77,7 +77,7 @@ func (s *Set) readHaluMem(ctx context.Context, _ Source, c *content) error {
 	}
 	flatten(c.pieces[0].member("overall_score"), "", func(path string, v node) {
 		if !strings.HasPrefix(path, "time_consuming") {
-			s.Claims = appendClaim(s.Claims, path, v, measure{stat: statBenchmark, aspect: path})
+			s.addClaim(path, v, measure{stat: statBenchmark, aspect: path})
 		}
 	})
 	return nil

@@ -17,41 +17,32 @@ func isInspect(c *content) bool {
 	return c.zipped || len(c.pieces) == 1 && first.member("eval").kind == object && first.has("samples")
 }
 
-// readInspect reads an archive of a header and samples, or one object with both.
+// readInspect reads a log of inspect, an archive of a header and samples, or one object with
+// both. The samples have the scores of one or more scorers. An epoch queries the system
+// again, so it is another response and another item; the items of one sample are not
+// independent.
 func (s *Set) readInspect(_ context.Context, src Source, c *content) error {
-	if c.zipped {
-		return s.readSamples(src, c.pieces[0].node, c.pieces[1:])
-	}
-	p := c.pieces[0]
-	var list []piece
-	for i, v := range p.member("samples").vals {
-		list = append(list, piece{file: fmt.Sprintf("%s (samples[%d])", p.file, i), line: p.line, node: v})
-	}
-	return s.readSamples(src, p.node, list)
-}
-
-// readSamples reads a log of inspect: a header, and samples with the scores of one or more
-// scorers. An epoch queries the system again, so it is another response and another item;
-// the items of one sample are not independent.
-func (s *Set) readSamples(src Source, header node, samples []piece) error {
 	s.Shape = shapeInspect
+	header, samples := c.pieces[0], c.pieces[1:]
+	if !c.zipped {
+		samples = nil
+		for i, v := range header.member("samples").vals {
+			samples = append(samples, piece{file: fmt.Sprintf("%s (samples[%d])", header.file, i), line: header.line, node: v})
+		}
+	}
 	var scorers []string
 	for _, p := range samples {
 		for _, name := range p.member("scores").keys {
-			if !slices.Contains(scorers, name) {
-				scorers = append(scorers, name)
-			}
+			scorers = addNew(scorers, name)
 		}
 	}
-	scorer := src.Pick
-	switch {
-	case scorer == "" && len(scorers) > 0:
-		scorer = scorers[0]
-	case scorer != "" && !slices.Contains(scorers, scorer):
-		return noPick(scorer, "scorer", scorers)
+	usual := ""
+	if len(scorers) > 0 {
+		usual = scorers[0]
 	}
-	if len(scorers) > 1 {
-		s.notes = append(s.notes, fmt.Sprintf("there are several scorers: %s; --pick chooses another than %s", listed(scorers), scorer))
+	scorer, err := s.choose(src.Pick, usual, "scorer", scorers)
+	if err != nil {
+		return err
 	}
 	epochs := slices.ContainsFunc(samples, func(p piece) bool { e := p.member("epoch"); return e.kind == number && e.text != "1" })
 	for i, p := range samples {
@@ -79,11 +70,9 @@ func (s *Set) readSamples(src Source, header node, samples []piece) error {
 		}
 		metrics := sc.member("metrics")
 		for j, key := range metrics.keys {
-			m := measure{stat: statScore}
-			if name := lastOf(key, "/"); name != "accuracy" && name != "mean" {
-				continue // errors, and custom metrics
+			if name := lastOf(key, "/"); name == "accuracy" || name == "mean" { // others are errors, and custom metrics
+				s.addClaim(fmt.Sprintf("results.scores[%d].metrics.%s", i, key), metrics.vals[j].member("value"), measure{stat: statScore})
 			}
-			s.Claims = appendClaim(s.Claims, fmt.Sprintf("results.scores[%d].metrics.%s", i, key), metrics.vals[j].member("value"), m)
 		}
 	}
 	return nil
@@ -93,11 +82,7 @@ func (s *Set) readSamples(src Source, header node, samples []piece) error {
 func (s *Set) inspectSample(n node, i int, scorer string, epochs bool) {
 	it := deem.Item{ID: n.member("id").str(), Question: messageText(n.member("input")), Category: n.at("metadata.category").str()}
 	it.ID = cmp.Or(it.ID, fmt.Sprintf("sample%d", i))
-	for _, v := range elements(n.member("target")) {
-		if !v.blank() {
-			it.References = append(it.References, v.str())
-		}
-	}
+	it.References = n.member("target").texts()
 	output := n.member("output")
 	if c := output.member("completion"); c.kind == str && c.text != "" {
 		it.Response = c.text

@@ -311,35 +311,43 @@ func elements(n node) []node {
 	return []node{n}
 }
 
+// texts returns the elements that are not blank, as texts.
+func (n node) texts() []string {
+	var list []string
+	for _, e := range elements(n) {
+		if !e.blank() {
+			list = append(list, e.str())
+		}
+	}
+	return list
+}
+
 // listFields names columns with one example value each.
 func listFields(rows []row) string {
 	const most = 16
-	var list []string
+	var fields []string
 	for _, f := range fieldsOf(rows) {
-		if strings.Contains(f.path, ".") || len(list) == most {
+		if strings.Contains(f.path, ".") || len(fields) == most {
 			continue
 		}
-		list = append(list, fmt.Sprintf("%s (%s)", words.Printable(f.path), f.sample()))
+		example := ""
+		switch f.example.kind {
+		case missing:
+			example = "always empty"
+		case list:
+			example = fmt.Sprintf("a list of %d", len(f.example.vals))
+		case object:
+			example = "an object"
+		case boolean:
+			example = f.example.text
+		default:
+			text := []rune(words.Printable(f.example.str()))
+			if len(text) > 24 {
+				text = append(text[:24], '.', '.', '.')
+			}
+			example = string(text)
+		}
+		fields = append(fields, fmt.Sprintf("%s (%s)", words.Printable(f.path), example))
 	}
-	return strings.Join(list, ", ")
-}
-
-// sample shows the kind of value in a column by an example.
-func (f *field) sample() string {
-	const most = 24
-	switch f.example.kind {
-	case missing:
-		return "always empty"
-	case list:
-		return fmt.Sprintf("a list of %d", len(f.example.vals))
-	case object:
-		return "an object"
-	case boolean:
-		return f.example.text
-	}
-	text := []rune(words.Printable(f.example.str()))
-	if len(text) > most {
-		text = append(text[:most], '.', '.', '.')
-	}
-	return string(text)
+	return strings.Join(fields, ", ")
 }

@@ -27,19 +27,11 @@ func (s *Set) readLMEval(_ context.Context, src Source, c *content) error {
 	s.Shape = shapeLMEval
 	var filters []string
 	for _, p := range pieces {
-		if f := p.member("filter").str(); !slices.Contains(filters, f) {
-			filters = append(filters, f)
-		}
+		filters = addNew(filters, p.member("filter").str())
 	}
-	filter := src.Pick
-	switch {
-	case filter == "":
-		filter = filters[0]
-	case !slices.Contains(filters, filter):
-		return noPick(filter, "filter", filters)
-	}
-	if len(filters) > 1 {
-		s.notes = append(s.notes, fmt.Sprintf("there are several filters: %s; --pick chooses another than %s", listed(filters), filter))
+	filter, err := s.choose(src.Pick, filters[0], "filter", filters)
+	if err != nil {
+		return err
 	}
 	metric := cmp.Or(src.Map[partLabel], lmMetric(pieces))
 	if metric == "" {
@@ -52,12 +44,7 @@ func (s *Set) readLMEval(_ context.Context, src Source, c *content) error {
 		}
 		doc := p.member("doc")
 		it := deem.Item{ID: p.member("doc_id").str(), Question: lmQuestion(p, doc), Response: lmResponse(p)}
-		it.Category = valueByName(doc, partCategory).str()
-		for _, v := range elements(p.member("target")) {
-			if !v.blank() {
-				it.References = append(it.References, v.str())
-			}
-		}
+		it.Category, it.References = valueByName(doc, partCategory).str(), p.member("target").texts()
 		o := words.read(p.member(metric))
 		rec := deem.Record{Position: len(s.items), Verdict: o.verdict, Failure: o.failure}
 		s.items = append(s.items, it)

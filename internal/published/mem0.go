@@ -28,21 +28,13 @@ func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 	var cutoffs []string
 	for _, e := range evaluations {
 		for _, name := range e.member("cutoff_results").keys {
-			if !slices.Contains(cutoffs, name) {
-				cutoffs = append(cutoffs, name)
-			}
+			cutoffs = addNew(cutoffs, name)
 		}
 	}
 	slices.SortStableFunc(cutoffs, natural)
-	cutoff := src.Pick
-	switch {
-	case cutoff == "":
-		cutoff = cutoffs[len(cutoffs)-1]
-	case !slices.Contains(cutoffs, cutoff):
-		return noPick(cutoff, "cutoff", cutoffs)
-	}
-	if len(cutoffs) > 1 {
-		s.Note("there are several cutoffs: %s; --pick chooses another than %s", listed(cutoffs), cutoff)
+	cutoff, err := s.choose(src.Pick, cutoffs[len(cutoffs)-1], "cutoff", cutoffs)
+	if err != nil {
+		return err
 	}
 	judged := map[string]bool{}
 	for _, e := range evaluations {
@@ -82,7 +74,6 @@ func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 	s.metaIn(file.member("metadata"), 0)
 	f := &claimFinder{set: s, isRow: func(node) bool { return false }}
 	f.object(file.member("metrics_by_cutoff").member(cutoff), "metrics_by_cutoff."+cutoff, "", 0)
-	s.Claims = f.found
 	s.noteNuggets(rows)
 	s.noteRerun(file.member("metadata"), "metadata", 0)
 	return nil

@@ -37,42 +37,6 @@ var lmeTypes = map[string]bool{
 // example gpt4_2655b836 and 0a995998_abs.
 var lmeID = regexp.MustCompile(`^(gpt4_)?[0-9a-f]{6}[0-9a-z]{2}(_[0-9a-z]{1,8})*$`)
 
-// isLongMemEval reports whether rows belong to LongMemEval: all of their categories are
-// types of its questions, and one of them is a type that only it has, or all ids have its
-// form, or the columns are those of its own files. It returns an error that asks the user
-// if the evidence is not sufficient.
-func (s *Set) isLongMemEval(columns bool) (bool, error) {
-	its, only, ids := 0, false, true
-	found := map[string]bool{}
-	for _, it := range s.items {
-		unique, ok := lmeTypes[it.Category]
-		if ok {
-			its++
-			found[it.Category] = true
-		}
-		only, ids = only || unique, ids && lmeID.MatchString(it.ID)
-	}
-	all := its == len(s.items) && its > 0
-	names := strings.Join(slices.Sorted(maps.Keys(found)), ", ")
-	switch {
-	case all && (only || ids || columns):
-		return true, nil
-	case all:
-		return false, s.ask(fmt.Sprintf("all categories are types of its questions (%s), but neither ids nor columns are its own", names))
-	case only:
-		return false, s.ask(fmt.Sprintf("some categories are types that only it has (%s), but %s of %s have others", names, words.Count(len(s.items)-its, "row"), words.Count(len(s.items), "row")))
-	default:
-		return false, nil
-	}
-}
-
-// ask returns an error that says why it is unclear whether rows belong to LongMemEval, and
-// how to specify it.
-func (s *Set) ask(why string) error {
-	return deem.WithHint(fmt.Errorf("%s: are these results of LongMemEval? %s", strings.Join(s.names, ", "), why),
-		"if they are: --benchmark %s; if they are not: --benchmark %s", longMemEval, NoBenchmark)
-}
-
 // isLoCoMo reports whether all categories are those of LoCoMo, and the questions are about
 // conversations.
 func (s *Set) isLoCoMo() bool {
@@ -86,6 +50,10 @@ func (s *Set) isLoCoMo() bool {
 
 // benchmarkOf returns the benchmark of rows: the one named by the user, or the detected
 // one. columns reports that they have columns of LongMemEval's own files.
+//
+// Rows belong to LongMemEval if all of their categories are types of its questions, and one
+// of them is a type that only it has, or all ids have its form, or the columns are those of
+// its own files. If the evidence is not sufficient, an error asks the user.
 func (s *Set) benchmarkOf(src Source, columns bool) (string, error) {
 	switch src.Benchmark {
 	case "":
@@ -103,9 +71,28 @@ func (s *Set) benchmarkOf(src Source, columns bool) (string, error) {
 	if s.isLoCoMo() {
 		return loCoMo, nil
 	}
-	lme, err := s.isLongMemEval(columns)
-	if lme {
-		return longMemEval, nil
+	its, only, ids := 0, false, true
+	found := map[string]bool{}
+	for _, it := range s.items {
+		unique, ok := lmeTypes[it.Category]
+		if ok {
+			its++
+			found[it.Category] = true
+		}
+		only, ids = only || unique, ids && lmeID.MatchString(it.ID)
 	}
-	return "", err
+	all := its == len(s.items) && its > 0
+	names, why := strings.Join(slices.Sorted(maps.Keys(found)), ", "), ""
+	switch {
+	case all && (only || ids || columns):
+		return longMemEval, nil
+	case all:
+		why = fmt.Sprintf("all categories are types of its questions (%s), but neither ids nor columns are its own", names)
+	case only:
+		why = fmt.Sprintf("some categories are types that only it has (%s), but %s of %s have others", names, words.Count(len(s.items)-its, "row"), words.Count(len(s.items), "row"))
+	default:
+		return "", nil
+	}
+	return "", deem.WithHint(fmt.Errorf("%s: are these results of LongMemEval? %s", strings.Join(s.names, ", "), why),
+		"if they are: --benchmark %s; if they are not: --benchmark %s", longMemEval, NoBenchmark)
 }

@@ -38,9 +38,7 @@ func (s *Set) readPreferences(_ context.Context, src Source, c *content) error {
 	var judges []string
 	for _, p := range pieces {
 		for _, column := range preferenceColumns(p.node) {
-			if !slices.Contains(judges, column) {
-				judges = append(judges, column)
-			}
+			judges = addNew(judges, column)
 		}
 	}
 	if src.Pick != "" && src.Pick != All {

@@ -25,9 +25,7 @@ func (s *Set) readPromptfoo(_ context.Context, src Source, c *content) error {
 	rows := p.at("results.results").vals
 	var systems []string
 	for _, r := range rows {
-		if name := promptfooSystem(r); !slices.Contains(systems, name) {
-			systems = append(systems, name)
-		}
+		systems = addNew(systems, promptfooSystem(r))
 	}
 	pick := src.Pick
 	switch {
@@ -55,9 +53,9 @@ func (s *Set) readPromptfoo(_ context.Context, src Source, c *content) error {
 		return nil // The numbers of the file cover all systems together.
 	}
 	stats := p.at("results.stats")
-	s.Claims = appendClaim(s.Claims, "results.stats.successes", stats.member("successes"), measure{stat: statRight})
-	s.Claims = appendClaim(s.Claims, "results.stats.failures", stats.member("failures"), measure{stat: statWrong})
-	s.Claims = appendClaim(s.Claims, "results.stats.errors", stats.member("errors"), measure{stat: statUnjudged})
+	s.addClaim("results.stats.successes", stats.member("successes"), measure{stat: statRight})
+	s.addClaim("results.stats.failures", stats.member("failures"), measure{stat: statWrong})
+	s.addClaim("results.stats.errors", stats.member("errors"), measure{stat: statUnjudged})
 	return nil
 }
 
@@ -99,11 +97,7 @@ func (s *Set) promptfooRow(r node, i int) {
 			it.Question = cmp.Or(vars.vals[0].text, it.Question)
 		}
 	}
-	for _, v := range elements(valueByName(vars, partReferences)) {
-		if !v.blank() {
-			it.References = append(it.References, v.str())
-		}
-	}
+	it.References = valueByName(vars, partReferences).texts()
 	if len(it.References) == 0 {
 		for _, a := range r.at("testCase.assert").vals {
 			kind := a.member("type").str()
@@ -160,9 +154,7 @@ func (s *Set) addAspects(rec *deem.Record, aspects map[string]float64) {
 	}
 	rec.Verdict.Aspects = aspects
 	for name := range aspects {
-		if !slices.Contains(s.aspects, name) {
-			s.aspects = append(s.aspects, name)
-		}
+		s.aspects = addNew(s.aspects, name)
 	}
 	slices.Sort(s.aspects)
 }

@@ -122,9 +122,7 @@ func (b *builder) pick(rows []row) ([]row, error) {
 				continue
 			}
 			system := v.str()
-			if !slices.Contains(systems, system) {
-				systems = append(systems, system)
-			}
+			systems = addNew(systems, system)
 			key := r.conversation
 			for _, part := range []string{partID, partQuestion, partCluster} {
 				v, _ := b.layout.value(r.node, part)
@@ -158,6 +156,28 @@ func (b *builder) pick(rows []row) ([]row, error) {
 		return nil, fmt.Errorf("%s holds one system, so there is no %q to pick", strings.Join(b.names, ", "), b.src.Pick)
 	}
 	return rows, nil
+}
+
+// choose returns which of several scorers, filters or the like is read: the one that the
+// user picked, or else the usual one.
+func (s *Set) choose(pick, usual, what string, names []string) (string, error) {
+	if pick == "" {
+		pick = usual
+	} else if !slices.Contains(names, pick) {
+		return "", noPick(pick, what, names)
+	}
+	if len(names) > 1 {
+		s.Note("there are several %ss: %s; --pick chooses another than %s", what, listed(names), pick)
+	}
+	return pick, nil
+}
+
+// addNew appends a name that is not in the list yet.
+func addNew(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
 }
 
 func noPick(name, what string, there []string) error {
@@ -229,14 +249,11 @@ func (b *builder) item(r row) deem.Item {
 // references returns the correct answers of a row, which may be in several columns.
 func (b *builder) references(r row) []string {
 	v := b.take(r, partReferences)
-	var list []string
-	for _, e := range elements(v) {
-		switch {
-		case e.blank():
-		case b.src.Split == "":
-			list = append(list, e.str())
-		default:
-			for part := range strings.SplitSeq(e.str(), b.src.Split) {
+	list := v.texts()
+	if b.src.Split != "" {
+		list = nil
+		for _, text := range v.texts() {
+			for part := range strings.SplitSeq(text, b.src.Split) {
 				if part = strings.TrimSpace(part); part != "" {
 					list = append(list, part)
 				}
@@ -296,9 +313,7 @@ func (b *builder) addDetails(rec *deem.Record, r row, vote node) {
 			}
 			if x, ok := v.float(); ok && v.kind == number && aspectName.MatchString(key) {
 				found[key] = x
-				if !slices.Contains(b.aspects, key) {
-					b.aspects = append(b.aspects, key)
-				}
+				b.aspects = addNew(b.aspects, key)
 			}
 		}
 	}
@@ -347,18 +362,6 @@ func (b *builder) describe(rows int) {
 			b.identity[name] = strings.Trim(string(text), `"`)
 		}
 	}
-	b.Rule = b.rule()
-	if len(b.layout.others) > 0 {
-		list := make([]string, len(b.layout.others))
-		for i, c := range b.layout.others {
-			list[i] = c.path
-		}
-		b.notes = append(b.notes, fmt.Sprintf("there are verdicts in other columns too: %s; --map label=%s takes them", listed(list), b.layout.others[0].path))
-	}
-}
-
-// rule describes when a row counts as right.
-func (b *builder) rule() string {
 	var right []string
 	for _, label := range slices.Sorted(maps.Keys(b.labels)) {
 		o := b.layout.words.read(node{kind: str, text: label})
@@ -366,20 +369,26 @@ func (b *builder) rule() string {
 			right = append(right, label)
 		}
 	}
-	column := b.layout.verdict.path
-	scale := ""
-	if b.src.Scale > 0 && b.src.Scale != 1 {
-		scale = fmt.Sprintf(" of %v", b.src.Scale)
-	}
-	switch {
-	case slices.ContainsFunc(b.records, func(rec deem.Record) bool {
+	isGraded := func(rec deem.Record) bool {
 		return rec.Verdict != nil && rec.Verdict.Score != 0 && rec.Verdict.Score != 1
-	}):
-		return fmt.Sprintf("the score is the number in %s%s", column, scale)
+	}
+	switch column := b.layout.verdict.path; {
+	case slices.ContainsFunc(b.records, isGraded):
+		b.Rule = "the score is the number in " + column
+		if b.src.Scale > 0 && b.src.Scale != 1 {
+			b.Rule += fmt.Sprintf(" of %v", b.src.Scale)
+		}
 	case len(right) > 0:
-		return fmt.Sprintf("a row is right when %s is %s", column, strings.Join(right, " or "))
+		b.Rule = fmt.Sprintf("a row is right when %s is %s", column, strings.Join(right, " or "))
 	default:
-		return "a row is right when " + column + " says so, and none does"
+		b.Rule = "a row is right when " + column + " says so, and none does"
+	}
+	if len(b.layout.others) > 0 {
+		list := make([]string, len(b.layout.others))
+		for i, c := range b.layout.others {
+			list[i] = c.path
+		}
+		b.notes = append(b.notes, fmt.Sprintf("there are verdicts in other columns too: %s; --map label=%s takes them", listed(list), b.layout.others[0].path))
 	}
 }
 

@@ -124,7 +124,7 @@ func (s *Set) readAny(src Source, c *content) error {
 		s.metaIn(n, 0)
 		s.noteRerun(n, "", 0)
 	}
-	s.Claims = s.claimsIn(w)
+	s.claimsIn(w)
 	return nil
 }
 

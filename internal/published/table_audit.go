@@ -333,13 +333,11 @@ func (a *auditor) impossible() {
 			single = false
 		}
 	}
-	l := a.line
-	if len(l.parts) == 0 {
-		a.needsRuns(a.t.Overall.Name, l.total, l.overall)
+	if len(a.line.parts) == 0 {
+		a.needsRuns(a.t.Overall.Name, a.line.total, a.line.overall)
 		return
 	}
-	l.overall = Cell{}
-	alone := l.fits(a.most)
+	alone := a.partsAlone()
 	switch {
 	case len(alone) > 0:
 		a.sum(alone[0])
@@ -419,7 +417,7 @@ func (a *auditor) otherReading(possible bool) {
 	case len(readings) > 1:
 		read, reading = ReadSeveral, a.assign(readings[0])
 		a.find(KindReading, false, "", "as one run the numbers fit %d other readings of the columns, for example: %s. That the numbers fit does not show that the columns were swapped.", len(readings), a.spellReading(reading))
-	case !possible && !a.partsFit():
+	case !possible && len(a.partsAlone()) == 0:
 		best, gap := a.line.nearest()
 		if before := a.line.gap(); before >= gap+1 {
 			reading = a.assign(best)
@@ -431,11 +429,11 @@ func (a *auditor) otherReading(possible bool) {
 	}
 }
 
-// partsFit reports whether the parts alone are possible.
-func (a *auditor) partsFit() bool {
+// partsAlone returns the fits of the parts without the overall.
+func (a *auditor) partsAlone() []Fit {
 	l := a.line
 	l.overall = Cell{}
-	return len(l.fits(a.most)) > 0
+	return l.fits(a.most)
 }
 
 func (a *auditor) assign(reading []int) []Of {
