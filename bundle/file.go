@@ -61,9 +61,6 @@ func newFileWriter(to io.Writer) (*fileWriter, error) {
 	return f, err
 }
 
-// Write compresses text.
-func (f *fileWriter) Write(text []byte) (int, error) { return f.enc.Write(text) }
-
 // Close ends the frame and writes the last line. It does not close the underlying writer.
 func (f *fileWriter) Close() error {
 	if err := f.enc.Close(); err != nil {

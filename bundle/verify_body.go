@@ -186,31 +186,22 @@ func (c *checker) checkRecord(ctx context.Context, l line, item *wireItem, out *
 	}
 	rec := w.record(item.item)
 	out.record, out.of = &rec, w.Item
-	out.chain(c.out.Header.Redacted, l, w)
+	sealed := l.body
+	if !c.out.Header.Redacted {
+		sealed, err = deem.Canonical(w.sealed())
+	} else if !w.isSealed() {
+		out.findIn(checkForm, rec, "the record of a redacted bundle holds text")
+	}
+	if err != nil {
+		out.findIn(checkForm, rec, err.Error())
+	} else if chainHash(l.prev, l.kind, sealed) != l.hash {
+		out.findIn(checkChain, rec, "the record was changed: its line has not the hash that it says")
+	}
 	if problem := c.within(rec); problem != "" {
 		out.findIn(checkRecord, rec, problem)
 	}
 	if known {
 		c.recheck(ctx, rec, out)
-	}
-}
-
-// chain checks the hash of a record's line.
-func (out *outcome) chain(redacted bool, l line, w wireRecord) {
-	sealed := l.body
-	if redacted {
-		if !w.isSealed() {
-			out.findIn(checkForm, *out.record, "the record of a redacted bundle holds text")
-		}
-	} else {
-		var err error
-		if sealed, err = deem.Canonical(w.sealed()); err != nil {
-			out.findIn(checkForm, *out.record, err.Error())
-			return
-		}
-	}
-	if chainHash(l.prev, l.kind, sealed) != l.hash {
-		out.findIn(checkChain, *out.record, "the record was changed: its line has not the hash that it says")
 	}
 }
 

@@ -185,7 +185,7 @@ func (w *writer) line(kind string, body, sealed []byte) error {
 	l := line{kind: kind, body: body, prev: w.head, hash: chainHash(w.head, kind, sealed)}
 	w.head = l.hash
 	w.buf = l.appendTo(w.buf[:0])
-	_, err := w.file.Write(w.buf)
+	_, err := w.file.enc.Write(w.buf)
 	return err
 }
 

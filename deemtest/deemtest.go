@@ -234,7 +234,7 @@ func (vs *Verdicts) atLeast(score float64, want string, number func(stat.Estimat
 	case est.N == 0 && complete:
 		vs.t.Errorf("no item is judged, so there is no score; want %s %.4g", want, score)
 	case est.N > 0 && number(est) < score:
-		vs.t.Errorf("score %s, want %s %.4g%s", inWords(est, unjudged), want, score, vs.worst())
+		vs.t.Errorf("score %.4g %s n=%d unjudged=%d, want %s %.4g%s", est.Value, est.Ends("%.4g", 1), est.N, unjudged, want, score, vs.worst())
 	}
 	return vs
 }
@@ -269,25 +269,13 @@ func (vs *Verdicts) complete(unjudged int, share float64) bool {
 	return false
 }
 
-func inWords(est stat.Estimate, unjudged int) string {
-	return fmt.Sprintf("%.4g %s n=%d unjudged=%d", est.Value, est.Ends("%.4g", 1), est.N, unjudged)
-}
-
 // shown is the number of items in an error message.
 const shown = 5
 
 // worst lists the items with the lowest scores.
 func (vs *Verdicts) worst() string {
 	judged := slices.DeleteFunc(slices.Clone(vs.Records), func(rec deem.Record) bool { return rec.Verdict == nil })
-	slices.SortStableFunc(judged, func(a, b deem.Record) int {
-		switch {
-		case a.Verdict.Score < b.Verdict.Score:
-			return -1
-		case a.Verdict.Score > b.Verdict.Score:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(judged, func(a, b deem.Record) int { return cmp.Compare(a.Verdict.Score, b.Verdict.Score) })
 	var text strings.Builder
 	for _, rec := range judged[:min(shown, len(judged))] {
 		fmt.Fprintf(&text, "\n\t%s: %s, score %.4g: %q", nameOf(rec.Item), rec.Verdict.Label, rec.Verdict.Score, words.Clip(rec.Item.Response, 80))

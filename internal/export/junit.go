@@ -141,20 +141,16 @@ func (x *junit) testcase(rec deem.Record) {
 		if f := rec.Failure; f != nil {
 			kind, message = string(f.Kind), f.Error()
 		}
-		x.outcome("error", kind, "unjudged: "+message, describeCase(rec))
+		x.outcome("error", kind, "unjudged: "+message, rec)
 	case !v.Yes():
-		x.outcome("failure", "not_passed", fmt.Sprintf("%s, score %s", v.Label, number(&v.Score)), describeCase(rec))
+		x.outcome("failure", "not_passed", fmt.Sprintf("%s, score %s", v.Label, number(&v.Score)), rec)
 	default:
 		x.printf("/>\n")
 	}
 }
 
-func (x *junit) outcome(tag, kind, message, text string) {
-	x.printf(">\n      <%s%s%s>%s</%s>\n    </testcase>\n", tag, attr("type", kind), attr("message", message), escaped(text), tag)
-}
-
-// describeCase describes the question, the answer, and why it did not pass.
-func describeCase(rec deem.Record) string {
+// outcome ends a test case that did not pass, with the question, the answer, and the reason.
+func (x *junit) outcome(tag, kind, message string, rec deem.Record) {
 	it := rec.Item
 	var lines []string
 	add := func(name, text string) {
@@ -170,5 +166,5 @@ func describeCase(rec deem.Record) string {
 	if rec.Verdict != nil {
 		add("reason", rec.Verdict.Reason)
 	}
-	return strings.Join(lines, "\n")
+	x.printf(">\n      <%s%s%s>%s</%s>\n    </testcase>\n", tag, attr("type", kind), attr("message", message), escaped(strings.Join(lines, "\n")), tag)
 }

@@ -215,7 +215,7 @@ func (c *parquetColumn) add(rep, def byte, v reflect.Value) {
 func (p *Parquet) flush() {
 	group := format.RowGroup{NumRows: int64(p.rows), Ordinal: int16(len(p.meta.RowGroups))} //nolint:gosec // It is only a hint.
 	for _, c := range p.columns {
-		body := append(append(appendLevels(nil, c.maxRep, c.reps), appendLevels(nil, c.maxDef, c.defs)...), c.data...)
+		body := slices.Concat(encodeLevels(c.maxRep, c.reps), encodeLevels(c.maxDef, c.defs), c.data)
 		packed, err := new(zstd.Codec).Encode(nil, body)
 		header := format.PageHeader{
 			Type: format.DataPage, UncompressedPageSize: int32(len(body)), CompressedPageSize: int32(len(packed)), //nolint:gosec // A row group has a few MB.
@@ -242,13 +242,12 @@ func (p *Parquet) flush() {
 	p.rows, p.size = 0, 0
 }
 
-// appendLevels appends levels of one bit as runs of equal values.
-func appendLevels(b []byte, most byte, list []byte) []byte {
+// encodeLevels encodes levels of one bit as runs of equal values.
+func encodeLevels(most byte, list []byte) []byte {
 	if most == 0 {
-		return b
+		return nil
 	}
-	begin := len(b)
-	b = append(b, 0, 0, 0, 0)
+	b := make([]byte, 4) // the length, written last
 	for len(list) > 0 {
 		n := 1
 		for n < len(list) && list[n] == list[0] {
@@ -257,7 +256,7 @@ func appendLevels(b []byte, most byte, list []byte) []byte {
 		b = append(binary.AppendUvarint(b, uint64(n)<<1), list[0])
 		list = list[n:]
 	}
-	binary.LittleEndian.PutUint32(b[begin:], uint32(len(b)-begin-4)) //nolint:gosec // A row group has a few MB.
+	binary.LittleEndian.PutUint32(b, uint32(len(b)-4)) //nolint:gosec // A row group has a few MB.
 	return b
 }
 

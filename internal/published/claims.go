@@ -281,9 +281,33 @@ func (s *Set) ParseClaim(spec string) (Claim, error) {
 	if i := strings.LastIndexByte(spec, '='); i >= 0 {
 		name, value = spec[:i], spec[i+1:]
 	}
-	m, err := s.measureOf(name)
-	if err != nil {
-		return Claim{}, err
+	f, m := &claimFinder{set: s}, measure{stat: name}
+	trial, err := strconv.Atoi(strings.TrimPrefix(name, statTrial))
+	isTrial := err == nil && strings.HasPrefix(name, statTrial) && trial >= 1 && trial <= s.trials
+	_, isStat := s.stats[name]
+	category, isCategory := f.category(name)
+	aspect := f.aspect(plainName(name))
+	switch {
+	case slices.Contains([]string{"overall", "score", "accuracy"}, name):
+		m.stat = statScore
+	case name == "correct":
+		m.stat = statRight
+	case slices.Contains([]string{statRight, statWrong, statMajority, statAll, statAny, statCategories, statAbstention, statUnjudged, statTrialSD}, name):
+	case isTrial:
+		m.stat, m.trial = statTrial, trial-1
+	case isStat:
+		m.stat, m.aspect = statBenchmark, name
+	case isCategory:
+		m.stat, m.category = statScore, category
+	case aspect != "":
+		m.stat, m.aspect = statAspect, aspect
+	default:
+		there := []string{"overall", "right", "wrong", "unjudged", "majority", "categories", "abstention"}
+		if s.trials > 1 {
+			there = append(there, statAll, statAny, "trial1")
+		}
+		there = slices.Concat(there, slices.Sorted(maps.Keys(s.stats)), s.categories(), s.aspects)
+		return Claim{}, deem.WithHint(fmt.Errorf("the rows have no number %q", name), "there are: %s", listed(there))
 	}
 	return parseNumber(Claim{Name: name, Text: value, about: m}, spec, value)
 }
@@ -311,37 +335,6 @@ func parseNumber(c Claim, spec, value string) (Claim, error) {
 		c.Value, c.slack = x/100, c.slack/100
 	}
 	return c, nil
-}
-
-// measureOf returns the number that a user's name refers to.
-func (s *Set) measureOf(name string) (measure, error) {
-	switch name {
-	case "overall", "score", "accuracy":
-		return measure{stat: statScore}, nil
-	case statRight, "correct":
-		return measure{stat: statRight}, nil
-	case statWrong, statMajority, statAll, statAny, statCategories, statAbstention, statUnjudged, statTrialSD:
-		return measure{stat: name}, nil
-	}
-	if n, err := strconv.Atoi(strings.TrimPrefix(name, statTrial)); err == nil && strings.HasPrefix(name, statTrial) && n >= 1 && n <= s.trials {
-		return measure{stat: statTrial, trial: n - 1}, nil
-	}
-	if _, ok := s.stats[name]; ok {
-		return measure{stat: statBenchmark, aspect: name}, nil
-	}
-	f := &claimFinder{set: s}
-	if c, ok := f.category(name); ok {
-		return measure{stat: statScore, category: c}, nil
-	}
-	if a := f.aspect(plainName(name)); a != "" {
-		return measure{stat: statAspect, aspect: a}, nil
-	}
-	there := []string{"overall", "right", "wrong", "unjudged", "majority", "categories", "abstention"}
-	if s.trials > 1 {
-		there = append(there, statAll, statAny, "trial1")
-	}
-	there = slices.Concat(there, slices.Sorted(maps.Keys(s.stats)), s.categories(), s.aspects)
-	return measure{}, deem.WithHint(fmt.Errorf("the rows have no number %q", name), "there are: %s", listed(there))
 }
 
 // categories returns the categories of the items, sorted.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -13,23 +12,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 )
-
-// newLogger returns a logger that writes JSON lines, or one that discards everything if w
-// is nil.
-func newLogger(w io.Writer, level slog.Level, redact *strings.Replacer) *slog.Logger {
-	if w == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{
-		Level: level,
-		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Value.Kind() == slog.KindString {
-				a.Value = slog.StringValue(redact.Replace(a.Value.String()))
-			}
-			return a
-		},
-	}))
-}
 
 // logEvent logs an event with its place in the run. It calls attrs only if the level is
 // enabled.

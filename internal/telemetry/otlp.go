@@ -291,23 +291,17 @@ func metricMessage(m metricdata.Metrics) message {
 	case metricdata.Gauge[int64]:
 		return to.bytes(5, numbers(data.DataPoints))
 	case metricdata.Sum[int64]:
-		sum := numbers(data.DataPoints).varint(2, temporality(data.Temporality))
-		if data.IsMonotonic {
-			sum = sum.varint(3, 1)
-		}
-		return to.bytes(7, sum)
+		return to.bytes(7, numbers(data.DataPoints).varint(2, cumulative).varint(3, 1)) // a counter never falls
 	case metricdata.Histogram[int64]:
-		return to.bytes(9, histogram(data.DataPoints, data.Temporality))
+		return to.bytes(9, histogram(data.DataPoints))
 	case metricdata.Histogram[float64]:
-		return to.bytes(9, histogram(data.DataPoints, data.Temporality))
+		return to.bytes(9, histogram(data.DataPoints))
 	}
 	return to
 }
 
-// temporality returns the number in OTLP, which differs from the SDK's.
-func temporality(t metricdata.Temporality) int {
-	return map[metricdata.Temporality]int{metricdata.DeltaTemporality: 1, metricdata.CumulativeTemporality: 2}[t]
-}
+// cumulative is the number of the temporality in OTLP, see [metricExporter.Temporality].
+const cumulative = 2
 
 func numbers(points []metricdata.DataPoint[int64]) message {
 	var list message
@@ -318,7 +312,7 @@ func numbers(points []metricdata.DataPoint[int64]) message {
 	return list
 }
 
-func histogram[N int64 | float64](points []metricdata.HistogramDataPoint[N], kind metricdata.Temporality) message {
+func histogram[N int64 | float64](points []metricdata.HistogramDataPoint[N]) message {
 	var list message
 	for _, p := range points {
 		point := message(nil).attributes(9, p.Attributes.ToSlice()).time(2, p.StartTime).time(3, p.Time).fixed(4, p.Count).double(5, float64(p.Sum))
@@ -338,7 +332,7 @@ func histogram[N int64 | float64](points []metricdata.HistogramDataPoint[N], kin
 		}
 		list = list.bytes(1, point)
 	}
-	return list.varint(2, temporality(kind))
+	return list.varint(2, cumulative)
 }
 
 // exemplars appends single measurements with the spans in which they were made.

@@ -61,17 +61,13 @@ func (p *page) metric(m metricdata.Metrics) {
 	}
 	switch d := m.Data.(type) {
 	case metricdata.Sum[int64]:
-		p.head(row.prom, "counter", row.help)
-		p.points(row.prom, d.DataPoints)
+		p.points(row, "counter", d.DataPoints)
 	case metricdata.Gauge[int64]:
-		p.head(row.prom, "gauge", row.help)
-		p.points(row.prom, d.DataPoints)
+		p.points(row, "gauge", d.DataPoints)
 	case metricdata.Histogram[int64]:
-		p.head(row.prom, "histogram", row.help)
-		histograms(p, row.prom, d.DataPoints)
+		histograms(p, row, d.DataPoints)
 	case metricdata.Histogram[float64]:
-		p.head(row.prom, "histogram", row.help)
-		histograms(p, row.prom, d.DataPoints)
+		histograms(p, row, d.DataPoints)
 	default:
 		panic(fmt.Sprintf("telemetry: %s is a %T, which has no form for Prometheus", m.Name, m.Data))
 	}
@@ -81,26 +77,28 @@ func (p *page) head(name, kind, help string) {
 	fmt.Fprintf(p, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-func (p *page) points(name string, points []metricdata.DataPoint[int64]) {
+func (p *page) points(row instrument, kind string, points []metricdata.DataPoint[int64]) {
+	p.head(row.prom, kind, row.help)
 	sortBySet(points, func(d metricdata.DataPoint[int64]) attribute.Set { return d.Attributes })
 	for _, d := range points {
-		p.line(name, d.Attributes, "", "", strconv.FormatInt(d.Value, 10))
+		p.line(row.prom, d.Attributes, "", "", strconv.FormatInt(d.Value, 10))
 	}
 }
 
 // histograms writes histograms. Buckets are cumulative in Prometheus, but not in
 // OpenTelemetry.
-func histograms[N int64 | float64](p *page, name string, points []metricdata.HistogramDataPoint[N]) {
+func histograms[N int64 | float64](p *page, row instrument, points []metricdata.HistogramDataPoint[N]) {
+	p.head(row.prom, "histogram", row.help)
 	sortBySet(points, func(d metricdata.HistogramDataPoint[N]) attribute.Set { return d.Attributes })
 	for _, d := range points {
 		var below uint64
 		for i, bound := range d.Bounds {
 			below += d.BucketCounts[i]
-			p.line(name+"_bucket", d.Attributes, "le", float(bound), strconv.FormatUint(below, 10))
+			p.line(row.prom+"_bucket", d.Attributes, "le", float(bound), strconv.FormatUint(below, 10))
 		}
-		p.line(name+"_bucket", d.Attributes, "le", "+Inf", strconv.FormatUint(d.Count, 10))
-		p.line(name+"_sum", d.Attributes, "", "", float(float64(d.Sum)))
-		p.line(name+"_count", d.Attributes, "", "", strconv.FormatUint(d.Count, 10))
+		p.line(row.prom+"_bucket", d.Attributes, "le", "+Inf", strconv.FormatUint(d.Count, 10))
+		p.line(row.prom+"_sum", d.Attributes, "", "", float(float64(d.Sum)))
+		p.line(row.prom+"_count", d.Attributes, "", "", strconv.FormatUint(d.Count, 10))
 	}
 }
 

@@ -40,21 +40,6 @@ type target struct {
 // any reports whether any signal is sent.
 func (s settings) any() bool { return s.traces != nil || s.metrics != nil }
 
-// secrets returns the texts to redact: all header values.
-func (s settings) secrets() []string {
-	var list []string
-	for _, to := range []*target{s.traces, s.metrics} {
-		if to == nil {
-			continue
-		}
-		for _, v := range to.headers {
-			_, credentials, _ := strings.Cut(v, " ") // for example "Bearer key"
-			list = append(list, v, credentials)
-		}
-	}
-	return list
-}
-
 // readSettings reads the variables. A signal with invalid variables is not sent, and the
 // error says why, without their values.
 func readSettings(getenv func(string) string) (settings, error) {
@@ -104,8 +89,33 @@ func readTarget(getenv func(string) string, signal, path string) (*target, error
 	}
 	u.User = nil
 	to.url = u.String()
-	if err := v.rest(to); err != nil {
-		return nil, err
+	if name, value := v.get("TIMEOUT"); value != "" {
+		n, err := strconv.Atoi(value)
+		if err != nil || n <= 0 || n > maxTimeout {
+			return nil, fmt.Errorf("%s is not a number of milliseconds", name)
+		}
+		to.timeout = time.Duration(n) * time.Millisecond
+	}
+	_, compression := v.get("COMPRESSION")
+	to.gzip = compression == "gzip"
+	if name, file := v.get("CERTIFICATE"); file != "" {
+		pem, err := os.ReadFile(file)
+		pool := x509.NewCertPool()
+		if err != nil || !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s is not a file with certificates", name)
+		}
+		to.tls = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	if name, file := v.get("CLIENT_CERTIFICATE"); file != "" {
+		_, key := v.get("CLIENT_KEY")
+		pair, err := tls.LoadX509KeyPair(file, key)
+		if err != nil {
+			return nil, fmt.Errorf("%s and its key are not a pair of files", name)
+		}
+		if to.tls == nil {
+			to.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+		}
+		to.tls.Certificates = []tls.Certificate{pair}
 	}
 	return to, nil
 }
@@ -148,39 +158,4 @@ func (v variables) headers(u *url.URL) (map[string]string, error) {
 		headers[key] = val
 	}
 	return headers, nil
-}
-
-// rest reads the timeout, compression and certificates.
-func (v variables) rest(to *target) error {
-	if name, value := v.get("TIMEOUT"); value != "" {
-		n, err := strconv.Atoi(value)
-		if err != nil || n <= 0 || n > maxTimeout {
-			return fmt.Errorf("%s is not a number of milliseconds", name)
-		}
-		to.timeout = time.Duration(n) * time.Millisecond
-	}
-	_, compression := v.get("COMPRESSION")
-	to.gzip = compression == "gzip"
-	if name, file := v.get("CERTIFICATE"); file != "" {
-		pem, err := os.ReadFile(file)
-		pool := x509.NewCertPool()
-		if err != nil || !pool.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("%s is not a file with certificates", name)
-		}
-		to.tls = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-	}
-	name, file := v.get("CLIENT_CERTIFICATE")
-	if file == "" {
-		return nil
-	}
-	_, key := v.get("CLIENT_KEY")
-	pair, err := tls.LoadX509KeyPair(file, key)
-	if err != nil {
-		return fmt.Errorf("%s and its key are not a pair of files", name)
-	}
-	if to.tls == nil {
-		to.tls = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
-	to.tls.Certificates = []tls.Certificate{pair}
-	return nil
 }

@@ -24,6 +24,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -96,13 +97,34 @@ func Start(ctx context.Context, o Options) *Telemetry {
 		o.Getenv = func(string) string { return "" }
 	}
 	settings, err := readSettings(o.Getenv)
+	secrets := slices.Clone(o.Secrets)
+	for _, to := range []*target{settings.traces, settings.metrics} {
+		if to == nil {
+			continue
+		}
+		for _, v := range to.headers {
+			_, credentials, _ := strings.Cut(v, " ") // for example "Bearer key"
+			secrets = append(secrets, v, credentials)
+		}
+	}
 	t := &Telemetry{
+		log:     slog.New(slog.DiscardHandler),
 		version: o.Version,
 		tracer:  tracenoop.NewTracerProvider().Tracer(scope),
-		redact:  newRedactor(append(settings.secrets(), o.Secrets...)),
+		redact:  newRedactor(secrets),
 		content: strings.EqualFold(o.Getenv(captureVariable), "true"),
 	}
-	t.log = newLogger(o.Log, o.Level, t.redact)
+	if o.Log != nil {
+		t.log = slog.New(slog.NewJSONHandler(o.Log, &slog.HandlerOptions{
+			Level: o.Level,
+			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Value.Kind() == slog.KindString {
+					a.Value = slog.StringValue(t.redact.Replace(a.Value.String()))
+				}
+				return a
+			},
+		}))
+	}
 	t.sender = &sender{t: t, tellUser: o.Warn}
 	t.sender.life, t.sender.kill = context.WithCancel(context.Background())
 	if err != nil {
