@@ -9,10 +9,8 @@ import (
 
 // exactly waits with a Go timer, unless the caller or the server ends.
 func exactly(caller, server context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-caller.Done():
 		return caller.Err()

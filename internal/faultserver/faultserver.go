@@ -17,6 +17,7 @@
 package faultserver
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -150,4 +151,25 @@ func (s *Server) Close() error {
 	err := srv.Close()
 	s.serving.Wait()
 	return err
+}
+
+// An Output collects the output of a process. Tests that start deem against a [Server] read it
+// while the process writes.
+type Output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write adds output.
+func (s *Output) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+// String returns the output so far.
+func (s *Output) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }

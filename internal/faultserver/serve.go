@@ -56,7 +56,18 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	f := s.outcomeOf(d, attempt)
 	answered := false
-	defer func() { s.leave(d, f.fault, answered) }()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.stats.InFlight--
+		if f.fault != "" {
+			s.stats.Faults[f.fault]++
+		}
+		if answered {
+			s.stats.Answered++
+			s.asked[d].answered = true
+		}
+	}()
 	label := digestOf(prompt)
 	n := binary.LittleEndian.Uint64(label[:]) % uint64(len(s.replies))
 	// The time spent so far is part of the latency, as it is at a vendor.
@@ -75,10 +86,8 @@ func (s *Server) wait(ctx context.Context, d time.Duration) error {
 	if s.opts.Exact {
 		return exactly(ctx, s.closing, d)
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

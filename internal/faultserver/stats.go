@@ -97,17 +97,3 @@ func (s *Server) full(now time.Time) bool {
 
 // burst is how many requests of the rate may come at once.
 func burst(rate float64) float64 { return math.Max(1, rate) }
-
-// leave counts the end of an attempt. If its caller got an answer, it is charged.
-func (s *Server) leave(d digest, fault Fault, answered bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stats.InFlight--
-	if fault != "" {
-		s.stats.Faults[fault]++
-	}
-	if answered {
-		s.stats.Answered++
-		s.asked[d].answered = true
-	}
-}

@@ -6,13 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
 	"deem"
 	"deem/internal/store"
+	"deem/model"
 )
+
+// Options are the settings of a run that workers need and the store does not keep. They
+// contain no secrets: workers use their own keys and headers.
+type Options struct {
+	Models []Model `json:"models,omitempty"` // used by the judge
+
+	Concurrency int           `json:"concurrency,omitempty"` // concurrent calls of all workers; 0 means no limit
+	RPM         int           `json:"rpm,omitempty"`         // requests per minute of all workers
+	TPM         int           `json:"tpm,omitempty"`         // tokens per minute of all workers
+	MaxMicros   *int64        `json:"max_micros,omitempty"`  // budget of the run, including earlier parts
+	Retries     int           `json:"retries"`
+	Timeout     time.Duration `json:"timeout,omitempty"` // of one call
+	Prices      model.Prices  `json:"prices,omitzero"`
+
+	Fresh         bool     `json:"fresh,omitempty"` // do not use cached replies
+	RetryUnjudged bool     `json:"retry_unjudged,omitempty"`
+	Priority      Priority `json:"priority"`
+	Version       string   `json:"version,omitempty"` // of the deem that queued it
+}
+
+// A Model is a model that the judge of a run uses, and its address. A worker opens it with
+// its own configuration and refuses the run if that leads to a different address, so that
+// its key is sent nowhere else.
+type Model struct {
+	Name     string            `json:"name"`
+	Settings string            `json:"settings,omitempty"` // part of the judge's identity
+	Endpoint string            `json:"endpoint,omitempty"`
+	Options  map[string]string `json:"options,omitempty"` // vendor-specific
+}
 
 // Work is a run to be judged by workers.
 type Work struct {
@@ -38,8 +69,36 @@ func (c *Control) Enqueue(ctx context.Context, w Work) (Queuing, error) {
 		w.Priority = Normal
 	}
 	var q Queuing
-	err := pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) (err error) {
-		if q.Again, err = register(ctx, tx, w); err != nil {
+	err := pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
+		// The run is added, or updated if it was paused, cancelled, stopped or done.
+		switch old, err := state(ctx, tx, w.Run.ID, "FOR UPDATE"); {
+		case errors.Is(err, ErrNotQueued):
+		case err != nil:
+			return err
+		case old == Queued:
+			return deem.WithHint(ErrQueued, "watch it with: deem queue")
+		default:
+			q.Again = true
+			if err := held(ctx, tx, w.Run.ID); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, `DELETE FROM river_job WHERE queue = $1`, queueOf(w.Run.ID)); err != nil {
+				return err
+			}
+		}
+		options, err := json.Marshal(w.Options)
+		if err != nil {
+			return err
+		}
+		var bound *int64
+		if w.Concurrency > 0 {
+			bound = new(int64(w.Concurrency))
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO queue_runs (run, state, priority, options, concurrency, max_micros)
+			VALUES ($1, 'queued', $2, $3, $4, $5) ON CONFLICT (run) DO UPDATE SET state = 'queued', reason = '', priority = excluded.priority,
+			options = excluded.options, concurrency = excluded.concurrency, max_micros = excluded.max_micros, queued_at = now(), changed_at = now()`,
+			w.Run.ID, int16(w.Priority), string(options), bound, w.MaxMicros)
+		if err != nil {
 			return err
 		}
 		if err := c.insertChunks(ctx, tx, w, &q); err != nil {
@@ -56,38 +115,6 @@ func (c *Control) Enqueue(ctx context.Context, w Work) (Queuing, error) {
 		return Queuing{}, fmt.Errorf("queue run %s: %w", w.Run.ID, err)
 	}
 	return q, nil
-}
-
-// register adds the run, or updates it if it was paused, cancelled, stopped or done.
-func register(ctx context.Context, tx pgx.Tx, w Work) (again bool, err error) {
-	switch old, err := state(ctx, tx, w.Run.ID, "FOR UPDATE"); {
-	case errors.Is(err, ErrNotQueued):
-	case err != nil:
-		return true, err
-	case old == Queued:
-		return true, deem.WithHint(ErrQueued, "watch it with: deem queue")
-	default:
-		again = true
-		if err := held(ctx, tx, w.Run.ID); err != nil {
-			return true, err
-		}
-		if _, err := tx.Exec(ctx, `DELETE FROM river_job WHERE queue = $1`, queueOf(w.Run.ID)); err != nil {
-			return true, err
-		}
-	}
-	options, err := json.Marshal(w.Options)
-	if err != nil {
-		return again, err
-	}
-	var bound *int64
-	if w.Concurrency > 0 {
-		bound = new(int64(w.Concurrency))
-	}
-	_, err = tx.Exec(ctx, `INSERT INTO queue_runs (run, state, priority, options, concurrency, max_micros)
-		VALUES ($1, 'queued', $2, $3, $4, $5) ON CONFLICT (run) DO UPDATE SET state = 'queued', reason = '', priority = excluded.priority,
-		options = excluded.options, concurrency = excluded.concurrency, max_micros = excluded.max_micros, queued_at = now(), changed_at = now()`,
-		w.Run.ID, int16(w.Priority), string(options), bound, w.MaxMicros)
-	return again, err
 }
 
 // maxAttempts is the maximum number of attempts for a chunk. A run with a chunk that failed
@@ -195,3 +222,7 @@ func recorded(ctx context.Context, st store.Store, run store.Run, list []placed,
 	}
 	return done, nil
 }
+
+// queueOf returns the name of the River queue of a run. Each run has its own queue, so that
+// a worker listens only to runs it can judge, and runs take turns in each worker.
+func queueOf(runID string) string { return "run_" + runID }

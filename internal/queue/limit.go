@@ -116,18 +116,29 @@ func (l *limit) promise(calls []int) []time.Time {
 		n++
 	}
 	times := make([]time.Time, len(calls))
-	requestsAt, tokensAt, err := l.extend(time.Duration(n)*l.gap, time.Duration(max(0, tokens))*l.perToken)
+	ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
+	defer cancel()
+	// Move the ends of the lines forward, and get their previous positions. There is no row
+	// if they are too far ahead.
+	var requestsAt, tokensAt, now time.Time
+	err := l.c.pool.QueryRow(ctx, `INSERT INTO queue_limits AS l (key, requests, tokens)
+		VALUES ($1, clock_timestamp() + $2::interval, clock_timestamp() + $3::interval) ON CONFLICT (key) DO UPDATE SET
+		requests = greatest(l.requests, clock_timestamp()) + $2::interval, tokens = greatest(l.tokens, clock_timestamp()) + $3::interval
+		WHERE ($2::interval = '0' OR l.requests < clock_timestamp() + $4::interval) AND ($3::interval = '0' OR l.tokens < clock_timestamp() + $4::interval)
+		RETURNING requests - $2::interval, tokens - $3::interval, clock_timestamp()`,
+		l.key, time.Duration(n)*l.gap, time.Duration(max(0, tokens))*l.perToken, farthest).Scan(&requestsAt, &tokensAt, &now)
 	if err != nil {
 		time.Sleep(100 * time.Millisecond)
 		return times
 	}
+	skew := time.Since(now) // between the clocks of the server and this process
 	l.mu.Lock()
 	l.credit = min(l.credit-credit, 0)
 	l.mu.Unlock()
 	before := -credit
 	for i, tokens := range calls[:n] {
-		times[i] = requestsAt.Add(time.Duration(i) * l.gap)
-		if at := tokensAt.Add(time.Duration(max(0, before)) * l.perToken); at.After(times[i]) {
+		times[i] = requestsAt.Add(skew + time.Duration(i)*l.gap)
+		if at := tokensAt.Add(skew + time.Duration(max(0, before))*l.perToken); at.After(times[i]) {
 			times[i] = at
 		}
 		before += tokens
@@ -135,31 +146,13 @@ func (l *limit) promise(calls []int) []time.Time {
 	return times
 }
 
-// extend moves the ends of the lines forward and returns their previous positions, by the
-// clock of this process. It returns an error if they are too far ahead.
-func (l *limit) extend(requests, tokens time.Duration) (requestsAt, tokensAt time.Time, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
-	defer cancel()
-	var now time.Time
-	err = l.c.pool.QueryRow(ctx, `INSERT INTO queue_limits AS l (key, requests, tokens)
-		VALUES ($1, clock_timestamp() + $2::interval, clock_timestamp() + $3::interval) ON CONFLICT (key) DO UPDATE SET
-		requests = greatest(l.requests, clock_timestamp()) + $2::interval, tokens = greatest(l.tokens, clock_timestamp()) + $3::interval
-		WHERE ($2::interval = '0' OR l.requests < clock_timestamp() + $4::interval) AND ($3::interval = '0' OR l.tokens < clock_timestamp() + $4::interval)
-		RETURNING requests - $2::interval, tokens - $3::interval, clock_timestamp()`, l.key, requests, tokens, farthest).
-		Scan(&requestsAt, &tokensAt, &now)
-	skew := time.Since(now)
-	return requestsAt.Add(skew), tokensAt.Add(skew), err
-}
-
 // wait sleeps for d, or until ctx is done.
 func wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -62,18 +62,15 @@ func (s *share) acquire(ctx context.Context) error {
 		s.mu.Lock()
 		free := s.free
 		s.mu.Unlock()
-		t := time.NewTimer(shareEvery)
 		select {
 		case <-free:
-		case <-t.C:
+		case <-time.After(shareEvery):
 		case <-ctx.Done():
-			t.Stop()
 			s.mu.Lock()
 			s.waiting--
 			s.mu.Unlock()
 			return ctx.Err()
 		}
-		t.Stop()
 	}
 }
 

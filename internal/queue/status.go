@@ -85,9 +85,34 @@ func (c *Control) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{Runs: runs, Workers: workers}
-	s.share()
-	return s, nil
+	// Records per second are not counted by run, so the rate of the workers is divided among
+	// the active runs, in proportion to their chunks.
+	rate, taken := 0.0, 0
+	for _, w := range workers {
+		rate += w.Rate
+	}
+	for _, r := range runs {
+		taken += r.Taken
+	}
+	for i := range runs {
+		r := &runs[i]
+		for _, w := range workers {
+			if why, ok := w.Refused[r.Run]; ok {
+				if r.Refused == nil {
+					r.Refused = map[string]string{}
+				}
+				r.Refused[w.ID] = why
+			}
+		}
+		if r.Taken == 0 {
+			continue
+		}
+		r.Rate = rate * float64(r.Taken) / float64(taken)
+		if left := r.Total - r.Records; r.Rate > 0 && r.State == Queued {
+			r.ETA = new(int64(float64(left) / r.Rate))
+		}
+	}
+	return Status{Runs: runs, Workers: workers}, nil
 }
 
 // Run returns the progress of one run.
@@ -129,34 +154,4 @@ func (c *Control) runsWhere(ctx context.Context, where string, args ...any) ([]R
 			&r.SpentMicros, &r.LentMicros, &r.MaxMicros, &r.QueuedAt, &r.ChangedAt)
 		return r, err
 	})
-}
-
-// share divides the rate of the workers among the active runs, in proportion to their
-// chunks, because records per second are not counted by run.
-func (s *Status) share() {
-	rate, taken := 0.0, 0
-	for _, w := range s.Workers {
-		rate += w.Rate
-	}
-	for _, r := range s.Runs {
-		taken += r.Taken
-	}
-	for i := range s.Runs {
-		r := &s.Runs[i]
-		for _, w := range s.Workers {
-			if why, ok := w.Refused[r.Run]; ok {
-				if r.Refused == nil {
-					r.Refused = map[string]string{}
-				}
-				r.Refused[w.ID] = why
-			}
-		}
-		if r.Taken == 0 {
-			continue
-		}
-		r.Rate = rate * float64(r.Taken) / float64(taken)
-		if left := r.Total - r.Records; r.Rate > 0 && r.State == Queued {
-			r.ETA = new(int64(float64(left) / r.Rate))
-		}
-	}
 }
