@@ -10,9 +10,7 @@ import (
 func mustEdit(t *testing.T, st store.Database, id string, change func(*store.About)) store.Run {
 	t.Helper()
 	run, err := st.Edit(t.Context(), id, change)
-	if err != nil {
-		t.Fatalf("Edit(%s): %v", id, err)
-	}
+	must(t, err)
 	return run
 }
 
@@ -75,13 +73,10 @@ func testPurge(t *testing.T, s suite) {
 	if err := st.Purge(t.Context(), run.ID); err == nil {
 		t.Error("Purge removed a run that was not deleted")
 	}
-	if _, err := st.Index(t.Context(), run.ID); err != nil {
-		t.Fatal(err)
-	}
+	_, err := st.Index(t.Context(), run.ID)
+	must(t, err)
 	mustEdit(t, st, run.ID, func(a *store.About) { a.Deleted = time.Now() })
-	if err := st.Purge(t.Context(), run.ID); err != nil {
-		t.Fatalf("Purge: %v", err)
-	}
+	must(t, st.Purge(t.Context(), run.ID))
 	wantError(t, "Purge of a purged run", st.Purge(t.Context(), run.ID), store.ErrNotFound, "")
 	wantError(t, "Append to a purged run", st.Append(t.Context(), run.ID, want), store.ErrNotFound, "")
 	diff(t, "the records of the other run", all(t, st, kept.ID), want)

@@ -26,17 +26,13 @@ func answered(key string, cost int64) store.BatchLine {
 
 func mustPut(t *testing.T, st store.Database, runID string, b store.Batch, lines ...store.BatchLine) {
 	t.Helper()
-	if err := st.PutBatch(t.Context(), runID, b, lines); err != nil {
-		t.Fatalf("PutBatch(%s): %v", b.Key, err)
-	}
+	must(t, st.PutBatch(t.Context(), runID, b, lines))
 }
 
 func mustBatches(t *testing.T, st store.Database, runID string) []store.Batch {
 	t.Helper()
 	list, err := st.Batches(t.Context(), runID)
-	if err != nil {
-		t.Fatalf("Batches: %v", err)
-	}
+	must(t, err)
 	return list
 }
 
@@ -201,9 +197,7 @@ func testBatchDrop(t *testing.T, s suite) {
 	b2, lines2 := planned("b2", "k2")
 	mustPut(t, st, run.ID, b2, lines2...)
 	for range 2 { // The second time there is nothing to drop.
-		if err := st.DropBatch(t.Context(), run.ID, "b1"); err != nil {
-			t.Fatalf("DropBatch: %v", err)
-		}
+		must(t, st.DropBatch(t.Context(), run.ID, "b1"))
 	}
 	if list := mustBatches(t, st, run.ID); len(list) != 1 || list[0].Key != "b2" {
 		t.Errorf("batches = %+v, want b2 alone", list)

@@ -21,9 +21,7 @@ func index(t *testing.T, st store.Database, runID string) store.Searched {
 	t.Helper()
 	for range 10_000 {
 		done, err := st.Index(t.Context(), runID)
-		if err != nil {
-			t.Fatalf("Index: %v", err)
-		}
+		must(t, err)
 		if done.Complete() {
 			return done
 		}

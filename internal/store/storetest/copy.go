@@ -151,9 +151,7 @@ func sameReplies(t *testing.T, want, got store.Database, recs []deem.Record) {
 func mustCopy(t *testing.T, from, to store.Database, ids ...string) store.Copied {
 	t.Helper()
 	done, err := store.Copy(t.Context(), from, to, ids...)
-	if err != nil {
-		t.Fatalf("Copy: %v", err)
-	}
+	must(t, err)
 	return done
 }
 
@@ -227,9 +225,8 @@ func testCopyConflict(t *testing.T, from, to store.Database) {
 	}
 	run := mustRun(t, from, ids[0])
 	run.Dataset.Hash = "another"
-	if _, err := to.Import(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
+	_, err = to.Import(t.Context(), run)
+	must(t, err)
 	_, err = store.Copy(t.Context(), from, to, ids[0])
 	if err == nil || deem.HintOf(err) == "" {
 		t.Errorf("Copy over another run with that id: %v, want an error with a hint", err)

@@ -26,9 +26,7 @@ func label(i int, annotator string, yes bool) store.Label {
 
 func mustLabel(t *testing.T, st store.Database, list ...store.Label) {
 	t.Helper()
-	if err := st.PutLabels(t.Context(), list); err != nil {
-		t.Fatalf("PutLabels: %v", err)
-	}
+	must(t, st.PutLabels(t.Context(), list))
 }
 
 func labelsOf(t *testing.T, st store.Database, q store.LabelQuery) []store.Label {
@@ -82,9 +80,7 @@ func testLabelsDrop(t *testing.T, s suite) {
 	mustLabel(t, st, mine, theirs, other)
 	drop := func(item, annotator string) {
 		t.Helper()
-		if err := st.DropLabel(t.Context(), item, annotator); err != nil {
-			t.Fatalf("DropLabel(%q, %q): %v", item, annotator, err)
-		}
+		must(t, st.DropLabel(t.Context(), item, annotator))
 	}
 	drop(mine.Item, mine.Annotator)
 	diff(t, "labels after one was dropped", labelsOf(t, st, store.LabelQuery{}), []store.Label{theirs, other})

@@ -18,9 +18,7 @@ func paid(i int, micros int64) deem.Record {
 func mustDraw(t *testing.T, st store.Database, runID string, d store.Draw) store.Balance {
 	t.Helper()
 	b, err := st.Draw(t.Context(), runID, d)
-	if err != nil {
-		t.Fatalf("Draw: %v", err)
-	}
+	must(t, err)
 	return b
 }
 

@@ -151,25 +151,19 @@ func must(t *testing.T, err error) {
 func mustBegin(t *testing.T, st store.Database, spec store.Spec, fresh bool) (run store.Run, resumed bool) {
 	t.Helper()
 	run, resumed, err := st.Begin(t.Context(), spec, fresh)
-	if err != nil {
-		t.Fatalf("Begin: %v", err)
-	}
+	must(t, err)
 	return run, resumed
 }
 
 func mustAppend(t *testing.T, st store.Database, runID string, recs ...deem.Record) {
 	t.Helper()
-	if err := st.Append(t.Context(), runID, recs); err != nil {
-		t.Fatalf("Append: %v", err)
-	}
+	must(t, st.Append(t.Context(), runID, recs))
 }
 
 func mustRun(t *testing.T, st store.Database, ref string) store.Run {
 	t.Helper()
 	run, err := st.Run(t.Context(), ref)
-	if err != nil {
-		t.Fatalf("Run(%q): %v", ref, err)
-	}
+	must(t, err)
 	return run
 }
 

@@ -174,9 +174,7 @@ func testTextsLeftAlone(t *testing.T, s suite) {
 	diff(t, "its fields", rec.Item.Fields, fields)
 	for range 2 {
 		for got, err := range st.Records(t.Context(), run.ID, store.Query{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			diff(t, "record", got, want)
 			got.Item.Fields["dialogue"], got.Item.References[0] = "scribbled", "over"
 		}
