@@ -42,15 +42,13 @@ func (s *Store) View(ctx context.Context, runID string, v store.View) (recs []de
 		}
 	}
 	cache, recs := &textCache{}, make([]deem.Record, 0, len(page))
-	for len(page) > 0 {
-		n := fit(page)
-		if err := s.complete(ctx, page[:n], v.WithCalls, cache); err != nil {
+	for part := range fitting(page) {
+		if err := s.complete(ctx, part, v.WithCalls, cache); err != nil {
 			return nil, err
 		}
-		for _, f := range page[:n] {
+		for _, f := range part {
 			recs = append(recs, f.rec)
 		}
-		page = page[n:]
 	}
 	return recs, nil
 }

@@ -31,7 +31,7 @@ func Check(ctx context.Context, url string, o Options) (Health, error) {
 		return Health{Latest: runTables.latest}, err
 	}
 	h := Health{Path: s.path, Latest: runTables.latest}
-	err = s.retryStart(ctx, func(ctx context.Context) error {
+	err = s.retryIf(ctx, starting, func(ctx context.Context) error {
 		err := s.pool.QueryRow(ctx, `SELECT current_setting('server_version'), pg_database_size(current_database())`).Scan(&h.Server, &h.Bytes)
 		if err != nil {
 			return err

@@ -81,7 +81,8 @@ func passing(err error) bool {
 }
 
 // starting reports whether a server is there but not ready, which is worth waiting for even
-// on the first attempt.
+// at the first contact. If a server cannot be reached then, its address is more likely
+// misspelled than the server restarting.
 func starting(err error) bool {
 	code := codeOf(err)
 	return code == "57P03" || code == "53300" || strings.HasPrefix(code, "40")

@@ -85,21 +85,19 @@ func (s *Store) indexGroup(ctx context.Context, group []versioned, cache *textCa
 	var numbers, current []int64
 	var texts []string
 	var words []*string
-	for len(page) > 0 {
-		n := fit(page)
-		for i := range page[:n] { // Fields are not searched, so their texts are not read.
-			page[i].rec.Item.Fields = nil
-			maps.DeleteFunc(page[i].places, func(place string, _ textRef) bool { return store.IsField(place) })
+	for part := range fitting(page) {
+		for i := range part { // Fields are not searched, so their texts are not read.
+			part[i].rec.Item.Fields = nil
+			maps.DeleteFunc(part[i].places, func(place string, _ textRef) bool { return store.IsField(place) })
 		}
-		if err := s.fillTexts(ctx, page[:n], cache); err != nil {
+		if err := s.fillTexts(ctx, part, cache); err != nil {
 			return err
 		}
-		for _, f := range page[:n] {
+		for _, f := range part {
 			inOrder, each := said(f.rec)
 			numbers, current, texts = append(numbers, f.n), append(current, versions[f.n]), append(texts, inOrder)
 			words = append(words, vector(each))
 		}
-		page = page[n:]
 	}
 	return s.retry(ctx, func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, putWords, numbers, current, texts, words)

@@ -69,7 +69,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.retryStart(ctx, func(ctx context.Context) error { return migrate(ctx, s.pool) })
+	err = s.retryIf(ctx, starting, func(ctx context.Context) error { return migrate(ctx, s.pool) })
 	if err == nil {
 		err = s.forget(ctx)
 	}
@@ -86,7 +86,7 @@ func OpenReadOnly(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.retryStart(ctx, func(ctx context.Context) error {
+	err = s.retryIf(ctx, starting, func(ctx context.Context) error {
 		version, err := identify(ctx, s.pool)
 		if err != nil {
 			return err

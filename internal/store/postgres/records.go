@@ -67,18 +67,16 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 		if left -= len(page); len(page) < rows {
 			left = 0
 		}
-		for len(page) > 0 {
-			n := fit(page)
-			if err := s.complete(ctx, page[:n], q.WithCalls, cache); err != nil {
+		for part := range fitting(page) {
+			if err := s.complete(ctx, part, q.WithCalls, cache); err != nil {
 				return err
 			}
-			for i := range page[:n] {
-				if !yield(page[i].rec) {
+			for i := range part {
+				if !yield(part[i].rec) {
 					return nil
 				}
-				page[i] = found{} // release the texts
+				part[i] = found{} // release the texts
 			}
-			page = page[n:]
 		}
 	}
 	return nil
@@ -101,16 +99,14 @@ const (
 	fitBytes = 1 << 20
 )
 
-// fit returns how many of the records, at least one, are completed together.
-func fit(page []found) int {
-	n, size := 0, 0
-	for n < len(page) && n < fitRows && (n == 0 || size < fitBytes) {
-		for _, ref := range page[n].places {
+// fitting splits records into parts that are completed together.
+func fitting(page []found) iter.Seq[[]found] {
+	return split(page, fitRows, fitBytes, func(f found) (size int) {
+		for _, ref := range f.places {
 			size += ref.size
 		}
-		n++
-	}
-	return n
+		return size
+	})
 }
 
 // complete reads the long texts and the calls of records.

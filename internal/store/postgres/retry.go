@@ -39,12 +39,7 @@ func collect[T any](ctx context.Context, s *Store, scan func(row pgx.Row) (T, er
 	return list, err
 }
 
-// retryStart is retry for the first contact with a server: if it cannot be reached then,
-// its address is more likely misspelled than the server restarting.
-func (s *Store) retryStart(ctx context.Context, do func(context.Context) error) error {
-	return s.retryIf(ctx, starting, do)
-}
-
+// retryIf is retry for other errors.
 func (s *Store) retryIf(ctx context.Context, again func(error) bool, do func(context.Context) error) error {
 	deadline := time.Now().Add(s.opts.Wait)
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
@@ -129,7 +124,7 @@ func (s *Store) commit(ctx context.Context, doing string, send func(ctx context.
 
 // forget removes the ids of commits that can no longer be in doubt.
 func (s *Store) forget(ctx context.Context) error {
-	return s.retryStart(ctx, func(ctx context.Context) error {
+	return s.retryIf(ctx, starting, func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, `DELETE FROM commits WHERE at < $1`, s.opts.Now().Add(-24*time.Hour).UnixNano())
 		return err
 	})

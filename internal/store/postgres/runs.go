@@ -86,7 +86,7 @@ func adopt(ctx context.Context, tx pgx.Tx, n int64, spec store.Spec) error {
 	}
 	_, err = tx.Exec(ctx, `UPDATE runs SET settings = $2, asked = nextval('runs_asked'), dataset_names =
 		CASE WHEN EXISTS (SELECT 1 FROM counts WHERE run = $3 AND records > 0) THEN dataset_names ELSE $1 END WHERE n = $3`,
-		string(names), packJSON(spec.Settings), n)
+		string(names), packNull(string(spec.Settings)), n)
 	if err != nil {
 		return err
 	}
@@ -119,9 +119,9 @@ func addRun(ctx context.Context, tx pgx.Tx, run store.Run) (added bool, err erro
 		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings, about, probes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT (id) DO NOTHING RETURNING n`,
 		pack(run.ID), run.Key(), string(run.State), run.Created.UnixNano(), run.Updated.UnixNano(),
-		pack(run.Judge.Name), pack(run.Judge.Hash), packJSON(run.Judge.Identity), run.Judge.Rule,
+		pack(run.Judge.Name), pack(run.Judge.Hash), packNull(string(run.Judge.Identity)), run.Judge.Rule,
 		pack(run.Model), pack(run.Endpoint), string(names), pack(run.Dataset.Hash), run.Dataset.Items, run.Trials,
-		packJSON(run.Settings), string(about), run.Probes()).Scan(&n)
+		packNull(string(run.Settings)), string(about), run.Probes()).Scan(&n)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}

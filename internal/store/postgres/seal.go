@@ -122,13 +122,6 @@ func keyOf(run int64, id string) []byte {
 	return h.Sum(nil)[:16]
 }
 
-func packJSON(raw json.RawMessage) *string {
-	if len(raw) == 0 {
-		return nil
-	}
-	return new(pack(string(raw)))
-}
-
 func unpackJSON(s *string) json.RawMessage {
 	if s == nil {
 		return nil

@@ -104,10 +104,15 @@ const maxBytes = 32 << 20
 
 // parts splits a list into parts of about maxBytes.
 func parts[T any](list []T, size func(T) int) iter.Seq[[]T] {
+	return split(list, len(list), maxBytes, size)
+}
+
+// split splits a list into parts of at most rows elements and about limit bytes.
+func split[T any](list []T, rows, limit int, size func(T) int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		for len(list) > 0 {
 			n, bytes := 0, 0
-			for n < len(list) && (n == 0 || bytes < maxBytes) {
+			for n < min(len(list), rows) && (n == 0 || bytes < limit) {
 				bytes += size(list[n])
 				n++
 			}

@@ -71,7 +71,7 @@ func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error 
 	}
 	_, err = conn.ExecContext(ctx, `UPDATE runs
 		SET dataset_names = CASE WHEN records = 0 THEN ? ELSE dataset_names END, settings = ?, asked = `+nextAsked+` WHERE n = ?`,
-		string(names), nullJSON(spec.Settings), n)
+		string(names), nullText(string(spec.Settings)), n)
 	if err == nil {
 		err = sealRun(ctx, conn, n)
 	}
@@ -99,9 +99,9 @@ func addRun(ctx context.Context, conn *sql.Conn, run store.Run) (int64, error) {
 		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings, about, probes, asked)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, `+nextAsked+`) ON CONFLICT (id) DO NOTHING`,
 		run.ID, run.Key(), string(run.State), run.Created.UnixNano(), run.Updated.UnixNano(),
-		run.Judge.Name, run.Judge.Hash, nullJSON(run.Judge.Identity), run.Judge.Rule,
+		run.Judge.Name, run.Judge.Hash, nullText(string(run.Judge.Identity)), run.Judge.Rule,
 		run.Model, run.Endpoint, string(names), run.Dataset.Hash, run.Dataset.Items, run.Trials,
-		nullJSON(run.Settings), string(about), run.Probes())
+		nullText(string(run.Settings)), string(about), run.Probes())
 	if added, err := wroteRow(res, err); err != nil || !added {
 		return 0, err
 	}
@@ -191,12 +191,12 @@ var runByID = selectRun + ` WHERE id = ?`
 func scanRun(row scanner) (store.Run, error) {
 	var run store.Run
 	var created, updated int64
-	var identity, names, settings, about sql.NullString
+	var names, about []byte
 	var deleted *int64
 	var sound bool
 	err := row.Scan(&sound, &run.ID, &run.State, &created, &updated, &run.Asked,
-		&run.Judge.Name, &run.Judge.Hash, &identity, &run.Judge.Rule,
-		&run.Model, &run.Endpoint, &names, &run.Dataset.Hash, &run.Dataset.Items, &run.Trials, &settings,
+		&run.Judge.Name, &run.Judge.Hash, (*[]byte)(&run.Judge.Identity), &run.Judge.Rule,
+		&run.Model, &run.Endpoint, &names, &run.Dataset.Hash, &run.Dataset.Items, &run.Trials, (*[]byte)(&run.Settings),
 		&run.Records, &run.Unjudged, &run.CostMicros, &about, &deleted, &run.SetAsideMicros)
 	if err != nil {
 		return store.Run{}, err
@@ -205,12 +205,11 @@ func scanRun(row scanner) (store.Run, error) {
 		return store.Run{}, altered("run %q", run.ID)
 	}
 	run.Created, run.Updated = time.Unix(0, created).UTC(), time.Unix(0, updated).UTC()
-	run.Judge.Identity, run.Settings = rawJSON(identity), rawJSON(settings)
-	if names.Valid {
-		err = json.Unmarshal([]byte(names.String), &run.Dataset.Names)
+	if names != nil {
+		err = json.Unmarshal(names, &run.Dataset.Names)
 	}
-	if about.Valid {
-		err = errors.Join(err, json.Unmarshal([]byte(about.String), &run.About))
+	if about != nil {
+		err = errors.Join(err, json.Unmarshal(about, &run.About))
 	}
 	run.About.Deleted = store.TimeOf(deleted)
 	return run, err

@@ -118,17 +118,6 @@ func (x *searcher) giveUp(s *Store, path string, why error) (err error) {
 	return nil
 }
 
-// close removes temporary files.
-func (x *searcher) close() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.temp == "" {
-		return nil
-	}
-	defer func() { x.temp = "" }()
-	return os.RemoveAll(x.temp)
-}
-
 // errStrange means that the file is not an index of this database.
 var errStrange = errors.New("it is not an index of this database")
 

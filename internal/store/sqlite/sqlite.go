@@ -198,8 +198,13 @@ func (s *Store) Close() error {
 		// The writer is closed last: the last connection to close moves the log into the
 		// database, which only a writing connection can do.
 		if s.read != nil {
-			errs = append(errs, closeAll(s.query.list()), s.read.Close(), s.search.close())
+			errs = append(errs, closeAll(s.query.list()), s.read.Close())
 		}
+		s.search.mu.Lock()
+		if s.search.temp != "" {
+			errs = append(errs, os.RemoveAll(s.search.temp))
+		}
+		s.search.mu.Unlock()
 		if s.write != nil {
 			errs = append(errs, s.write.close())
 		}
