@@ -167,6 +167,9 @@ func tellable(rec deem.Record) bool {
 
 func TestComposedTampered(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	for kind := range composed {
 		for name, lie := range lies {
 			j, o := composedRun(t, kind, 10, 2)

@@ -57,6 +57,9 @@ func changeBytes(t *testing.T, records, changes int) {
 // In a small file every byte is changed, and every cut is made.
 func TestEveryByteChanged(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	whole := ruled(t, 2).write(t, options{Key: newKey(t)})
 	for at := range whole {
 		file := slices.Clone(whole)

@@ -165,6 +165,9 @@ func TestClustersWiden(t *testing.T) {
 // With more clusters than can be kept apart, intervals stay valid and do not depend on the
 // order.
 func TestManyClusters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	n := report.MaxNamed + 5_000
 	var recs []deem.Record

@@ -111,7 +111,10 @@ func gamma(rng *rand.Rand, shape float64) float64 {
 // small. This tests the whole path from records to marks.
 func TestFalseMarks(t *testing.T) {
 	runs := 300
-	if testing.Short() || raced {
+	switch {
+	case testing.Short():
+		runs = 20
+	case raced:
 		runs = 60
 	}
 	most := float64(runs)/20 + 3*math.Sqrt(float64(runs)*.05*.95)

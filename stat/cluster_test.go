@@ -179,6 +179,9 @@ func (c conversations) draw(rng *rand.Rand) (all *stat.Clustered, k, n int) {
 // interval that takes items for independent does not come near.
 func TestClusteredCoverage(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	const rounds = 1500
 	equal := slices.Repeat([]int{12}, 30)
 	unequal := make([]int, 30)

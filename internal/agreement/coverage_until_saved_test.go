@@ -63,6 +63,9 @@ func realRuns(t *testing.T, set, system, id, label string) map[string]map[string
 // all items, and a run that is called better has the higher score.
 func TestUntilSavesCalls(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	const orders = 12 / min(slower, 2)
 	for _, set := range []struct{ folder, system, id, label string }{
 		{"human_evouna", "system", "idx", "human_label"},

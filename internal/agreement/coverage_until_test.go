@@ -164,6 +164,9 @@ func clusteredRun(rng *rand.Rand, n int) (records []deem.Record, truth float64) 
 // 2,000 times by "make coverage", and fewer times, with room for chance, by "go test".
 func TestUntilStopsFalsely(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	runs, most := 300/slower, 0.05
 	if os.Getenv("COVERAGE") != "" {
 		runs = 2000

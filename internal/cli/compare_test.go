@@ -17,6 +17,7 @@ import (
 // difference, the exact p of McNemar, and the items that flipped.
 func TestPublishedRunsCompared(t *testing.T) {
 	t.Parallel()
+	notQuick(t)
 	runs := readPublished(t, "lme_cognitive_memory")
 	dir := t.TempDir()
 	yes := map[string]map[string]bool{}
@@ -83,6 +84,7 @@ func TestPublishedRunsCompared(t *testing.T) {
 // systems correct this, in text, JSON and HTML, from files and from the database.
 func TestCompareCorrectedByLabels(t *testing.T) {
 	t.Parallel()
+	notQuick(t)
 	dir := t.TempDir()
 	for _, system := range []string{"rag", "memory"} {
 		var items, labels strings.Builder

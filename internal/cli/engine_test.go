@@ -41,6 +41,7 @@ func faultyArgs(url string, more ...string) []string {
 // model tests the use of the slots in simulated time: here it would depend on the machine.
 func TestLimitFindsTheSlots(t *testing.T) {
 	t.Parallel()
+	notQuick(t)
 	const n, slots, latency = 200, 16, 200 * time.Millisecond
 	srv, url := faulty(t, faultserver.Options{Slots: slots, Latency: latency})
 	dir := t.TempDir()
@@ -59,6 +60,7 @@ func TestLimitFindsTheSlots(t *testing.T) {
 // are items, and hardly any verdicts: all six attempts may fail.
 func TestRunThroughTrouble(t *testing.T) {
 	t.Parallel()
+	notQuick(t)
 	const n, j, every = troubled, 64, 3 * time.Second
 	srv, url := faulty(t, faultserver.Options{
 		Latency: 10 * time.Millisecond, Jitter: 10 * time.Millisecond, Slots: 48,
@@ -177,6 +179,7 @@ const canary = "sk-canary-7f3a9c1e5b2d8f40"
 // stream.
 func TestKeyIsNowhere(t *testing.T) {
 	t.Parallel()
+	notQuick(t)
 	repeat := func(a modeltest.Asked) string { return strings.TrimPrefix(a.Header.Get("Authorization"), "Bearer ") }
 	troubles := []struct {
 		name   string

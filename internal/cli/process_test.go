@@ -185,6 +185,7 @@ func modelArgs(srv *modeltest.Server, more ...string) []string {
 // its kind, and with more than one in a hundred unjudged there is no headline.
 func TestRunOfAThousandItems(t *testing.T) {
 	t.Parallel()
+	notQuick(t)
 	srv := modeltest.NewServer(t, answer)
 	troubles := []string{"empty", "refused", "truncated", "off-menu", "http"}
 	for _, c := range []struct{ every, exit int }{{50, 3}, {200, 0}} {

@@ -61,6 +61,7 @@ const watchedKey = "sk-test-0123456789abcdef"
 // few seconds, although OpenTelemetry would wait for an hour.
 func TestInterruptDeliversWhatThereIs(t *testing.T) {
 	t.Parallel()
+	notQuick(t)
 	for _, hang := range []bool{false, true} {
 		t.Run(fmt.Sprintf("hang=%v", hang), func(t *testing.T) {
 			t.Parallel()

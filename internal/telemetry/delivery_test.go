@@ -39,6 +39,9 @@ func closed(t *testing.T) string {
 // A collector that is down, hangs or returns errors costs one warning and a moment at the
 // end, and no warning contains its key. OpenTelemetry itself would wait for half a minute.
 func TestTroubledCollector(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	const key = "otel-canary-0123456789"
 	hang := func(w http.ResponseWriter, r *http.Request) bool {
 		<-r.Context().Done()

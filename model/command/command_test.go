@@ -147,6 +147,9 @@ func about(id string) deem.Request {
 // A program that misbehaves on one item fails that item, with a kind and a message, and
 // judges the items before and after it.
 func TestTroubleIsOfOneItem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	for _, tt := range []struct {
 		how  string
 		kind deem.Kind
@@ -214,6 +217,9 @@ func TestCannotStart(t *testing.T) {
 
 // A program that ignores the end of its input and SIGTERM is killed.
 func TestStubbornProgramIsEnded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	exe, _ := os.Executable()
 	t.Setenv("DEEM_TEST_PROGRAM", "stubborn")
 	m, err := command.Open(t.Context(), command.Options{Command: []string{exe}})

@@ -346,6 +346,9 @@ func TestWaitEnds(t *testing.T) {
 // error with the run that contains what was judged.
 func TestStopAnswers(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	v := newSlowVendor(t)
 	o := options{Options: server.Options{Store: openStore(t)}, API: api.Options{Spool: t.TempDir()}}
 	withModel(v.url, nil)(&o)

@@ -146,6 +146,9 @@ func TestFakesAreRefused(t *testing.T) {
 // TestCancelEndsCalls cancels a run whose calls hang.
 func TestCancelEndsCalls(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	ts := serveAPI(t, nil)
 	id := fmt.Sprint(ts.ask(t, "POST", "/api/v1/runs", `{"judge":"universal","model":"fake:hang","items":`+twoItems+`}`).at("id"))
 	ts.untilState(t, id, "judging")
@@ -179,6 +182,9 @@ func TestEveryCallEnds(t *testing.T) {
 // TestStopEndsCalls stops a server while a call hangs.
 func TestStopEndsCalls(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	ts := serveAPI(t, nil)
 	id := fmt.Sprint(ts.ask(t, "POST", "/api/v1/runs", `{"judge":"universal","model":"fake:hang","items":`+twoItems+`}`).at("id"))
 	ts.untilState(t, id, "judging")

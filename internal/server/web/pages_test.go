@@ -22,6 +22,9 @@ import (
 // escaped.
 func TestCrawl(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	w := newWorld(t)
 	s := newServer(t, server.Options{Store: w.store, Version: evil})
 	seen := map[string]bool{}
@@ -368,6 +371,9 @@ func TestTranscript(t *testing.T) {
 // A response of 5 MB is truncated on pages.
 func TestLongResponse(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	st := openStore(t)
 	long := strings.Repeat(evil+"\n", 5<<20/len(evil))
 	run := judged(t, st, universal(t, "fake:x", func(string) (string, error) { return evil + "\nVerdict: CORRECT", nil }), "long.jsonl",
