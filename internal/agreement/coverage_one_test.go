@@ -17,7 +17,7 @@ import (
 func TestOneInterval(t *testing.T) {
 	for _, conversations := range []int{1, 3, 10, 40} {
 		rng := rand.New(rand.NewPCG(uint64(conversations), 21))
-		r, m := report.New(report.Head{}), locomo.NewMetrics(locomo.MetricsOptions{})
+		r, m := report.New(report.Head{}), locomo.NewMetrics("", "")
 		for i, share := range clusterShares(rng, conversations, 0.7, 0.2) {
 			for j := range 30 {
 				rec := record(fmt.Sprint(i, " ", j), fmt.Sprint("conv-", i), []string{"1", "2", "4"}[j%3], rng.Float64() < share)

@@ -236,12 +236,15 @@ func Ruled[R deem.Judge](r R, err error) (Judge, error) {
 	return Judge{Rule: r}, nil
 }
 
-// Opened returns s as a Set, or the error.
-func Opened[S Set](s S, err error) (Set, error) {
-	if err != nil {
-		return nil, err
+// CheckReading returns the reading of a judge for a name; "" means the first one.
+func CheckReading(judge, name string, readings []string) (string, error) {
+	switch {
+	case name == "":
+		return readings[0], nil
+	case slices.Contains(readings, name):
+		return name, nil
 	}
-	return s, nil
+	return "", fmt.Errorf("judge %s has no reading %q; it has %s", judge, name, strings.Join(readings, ", "))
 }
 
 // Cloned returns a judge with the prompts stored in a run or, if there are none, those in

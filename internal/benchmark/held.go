@@ -19,11 +19,13 @@ type Held struct {
 
 // Hold returns a set of these items. The names are those of the files in the options, data
 // first.
-func Hold(items []deem.Item, names, notes []string) (Held, error) {
-	h := Held{items: items, names: names, notes: notes}
+func Hold(items []deem.Item, names, notes []string) (Set, error) {
+	h := &Held{items: items, names: names, notes: notes}
 	var err error
-	h.hash, err = deem.DatasetHash(h.Items())
-	return h, err
+	if h.hash, err = deem.DatasetHash(h.Items()); err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
 // Limit returns the first limit items; 0 means all. If it drops items, it adds a note with

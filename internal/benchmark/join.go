@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -15,13 +14,9 @@ import (
 // A Join builds items from questions and responses in separate files, or in one file. They
 // are joined by the id of the question, and items come in the order of the responses.
 type Join struct {
-	// Data are the files with the questions, and Responses those with the system's
-	// answers. If one is empty, the other must contain both.
-	Data, Responses []string
-
-	Stdin      io.Reader // the input for "-"
-	RequireAll bool      // a question without a response is an error
-	Limit      int       // maximum number of items; 0 means all
+	// Options says what to read: Data are the files with the questions, and Responses
+	// those with the system's answers. If one is empty, the other must contain both.
+	Options
 
 	// The columns of the id and the response, the published name first, and further
 	// columns that Question and Answer use. Other columns are not read if the format
@@ -79,10 +74,10 @@ type joining struct {
 // Open joins questions and responses. It reads and checks everything before any call is
 // made; if rows are invalid, the error is a [*deem.Problems]. Only one row of a file is in
 // memory at a time, plus the item of each question.
-func (j Join) Open(ctx context.Context) (Held, error) {
+func (j Join) Open(ctx context.Context) (Set, error) {
 	names := slices.Concat(j.Data, j.Responses)
 	if err := CheckNames(names); err != nil {
-		return Held{}, err
+		return nil, err
 	}
 	g := &joining{Join: j, questions: map[string]deem.Item{}, asked: map[string]spot{}, answered: map[string]spot{}, gold: map[string][]string{}}
 	var err error
@@ -92,15 +87,34 @@ func (j Join) Open(ctx context.Context) (Held, error) {
 		err = g.rows(ctx, j.Responses, g.response)
 	}
 	if err != nil {
-		return Held{}, err
+		return nil, err
 	}
-	items := g.match()
+	var items []deem.Item
+	var unknown, missing []string
+	for _, a := range g.answers {
+		if _, ok := g.questions[a.id]; ok {
+			items = append(items, a.Item)
+		} else {
+			unknown = append(unknown, a.id)
+		}
+	}
+	for _, id := range g.order {
+		if _, ok := g.answered[id]; ok {
+			continue
+		}
+		missing = append(missing, id)
+		if at := g.asked[id]; g.RequireAll {
+			g.problems.Add(deem.Problem{File: at.file, Line: at.line, Message: fmt.Sprintf("question %q has no response", id)}, "")
+		}
+	}
+	g.notes = Note(g.notes, unknown, "response", "to no question of the data, left out")
+	g.notes = Note(g.notes, missing, "question", "without a response, in no number")
 	advice := ""
 	if len(j.Data) == 0 {
 		advice = "a file of responses alone must hold the questions too; otherwise name the published data"
 	}
 	if err := g.problems.Err(advice); err != nil {
-		return Held{}, err
+		return nil, err
 	}
 	if j.Keep != nil {
 		var dropped []string
@@ -114,7 +128,7 @@ func (j Join) Open(ctx context.Context) (Held, error) {
 		g.notes = Note(g.notes, dropped, "question", j.Dropped)
 	}
 	if len(items) == 0 {
-		return Held{}, g.nothing()
+		return nil, g.nothing()
 	}
 	if j.Notes != nil {
 		g.notes = append(g.notes, j.Notes(items)...)
@@ -225,32 +239,6 @@ func (g *joining) whole(row *Row) error {
 		return nil
 	}
 	return g.response(row)
-}
-
-// match returns the items of the responses to known questions, and notes the others.
-func (g *joining) match() []deem.Item {
-	var items []deem.Item
-	var unknown []string
-	for _, a := range g.answers {
-		if _, ok := g.questions[a.id]; ok {
-			items = append(items, a.Item)
-		} else {
-			unknown = append(unknown, a.id)
-		}
-	}
-	g.notes = Note(g.notes, unknown, "response", "to no question of the data, left out")
-	var missing []string
-	for _, id := range g.order {
-		if _, ok := g.answered[id]; ok {
-			continue
-		}
-		missing = append(missing, id)
-		if at := g.asked[id]; g.RequireAll {
-			g.problems.Add(deem.Problem{File: at.file, Line: at.line, Message: fmt.Sprintf("question %q has no response", id)}, "")
-		}
-	}
-	g.notes = Note(g.notes, missing, "question", "without a response, in no number")
-	return items
 }
 
 // nothing returns an error that says why there are no items.

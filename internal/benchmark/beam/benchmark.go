@@ -18,10 +18,8 @@ func Benchmark() benchmark.Benchmark {
 		Judge: func(name string, o benchmark.Options) (benchmark.Judge, error) {
 			return benchmark.Asked(Protocol(ProtocolOptions{Judge: name, Reading: o.Reading, Repo: o.With["repo"], Prompts: o.Prompts}))
 		},
-		Origin: OriginOf,
-		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
-			return benchmark.Opened(Open(ctx, o))
-		},
+		Origin:      OriginOf,
+		Open:        Open,
 		Metrics:     func(context.Context, benchmark.Options) (benchmark.Metrics, error) { return NewMetrics(), nil },
 		ResultsName: func(f benchmark.Finished) string { return ResultsName(f.Options.Data[0]) },
 		WriteResults: func(_ context.Context, w io.Writer, f benchmark.Finished) (int, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/judge"
 )
@@ -47,13 +48,11 @@ type ProtocolOptions struct {
 
 // Protocol returns a judge's protocol.
 func Protocol(o ProtocolOptions) (*P, error) {
-	p := &P{name: o.Judge, reading: o.Reading, params: judge.Params{Temperature: new(float64)}}
-	if p.reading == "" {
-		p.reading = Upstream
+	reading, err := benchmark.CheckReading(o.Judge, o.Reading, Readings())
+	if err != nil {
+		return nil, err
 	}
-	if !slices.Contains(Readings(), p.reading) {
-		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", o.Judge, o.Reading, strings.Join(Readings(), ", "))
-	}
+	p := &P{name: o.Judge, reading: reading, params: judge.Params{Temperature: new(float64)}}
 	switch o.Judge {
 	case Mem0Name:
 		p.params.JSON, p.params.MaxTokens = true, 4096
@@ -66,7 +65,6 @@ func Protocol(o ProtocolOptions) (*P, error) {
 		if p.prompts = o.Prompts; p.prompts != nil {
 			return p, checkPinned(p.prompts)
 		}
-		var err error
 		p.prompts, err = readClone(o.Repo)
 		return p, err
 	default:

@@ -26,9 +26,6 @@ import (
 // llm_response. Without them the rows of Data contain the responses.
 type Options = benchmark.Options
 
-// A Set contains the items of the benchmark, in the order of the questions.
-type Set struct{ benchmark.Held }
-
 // A key identifies a question: a chat of a size, an ability, and an index in its list.
 type key struct {
 	size, chat, ability string
@@ -55,9 +52,9 @@ type join struct {
 	loneFiles int
 }
 
-// Open joins questions and responses into items. It reads and checks everything before any
+// Open joins questions and responses into items, in the order of the questions. It reads and checks everything before any
 // call is made; if rows are invalid, the error is a [*deem.Problems].
-func Open(ctx context.Context, o Options) (*Set, error) {
+func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	if err := benchmark.CheckNames(slices.Concat(o.Data, o.Responses)); err != nil {
 		return nil, err
 	}
@@ -93,8 +90,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 		return nil, deem.WithHint(fmt.Errorf("%s: no question has a response", strings.Join(names, ", ")), "name the files with the system's answers: --responses FILE")
 	}
 	items, j.notes = benchmark.Limit(items, o.Limit, j.notes)
-	held, err := benchmark.Hold(items, names, j.notes)
-	return &Set{held}, err
+	return benchmark.Hold(items, names, j.notes)
 }
 
 // rows reads files, and the files in folders. A row is about a whole chat or one question.

@@ -15,9 +15,7 @@ func Benchmark() benchmark.Benchmark {
 		Judge: func(_ string, o benchmark.Options) (benchmark.Judge, error) {
 			return benchmark.Asked(Protocol(o.Reading))
 		},
-		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
-			return benchmark.Opened(Open(ctx, o))
-		},
+		Open:    Open,
 		Metrics: func(context.Context, benchmark.Options) (benchmark.Metrics, error) { return NewMetrics(), nil },
 	}
 }

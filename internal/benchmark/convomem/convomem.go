@@ -64,12 +64,9 @@ var promptOf = map[string]string{
 // which contain the responses too.
 type Options = benchmark.Options
 
-// A Set contains the items of the benchmark.
-type Set struct{ benchmark.Held }
-
 // Open reads the logs of an evaluation. Both files are needed: one alone contains only what
 // was judged right, or wrong.
-func Open(ctx context.Context, o Options) (*Set, error) {
+func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	if err := errors.Join(benchmark.NoResponses(Name, o.Responses), benchmark.CheckNames(o.Data)); err != nil {
 		return nil, err
 	}
@@ -94,8 +91,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 		notes = append(notes, "one file of two: upstream writes what it judged right and what it judged wrong into files of their own")
 	}
 	items, notes = benchmark.Limit(items, o.Limit, notes)
-	held, err := benchmark.Hold(items, o.Data, notes)
-	return &Set{held}, err
+	return benchmark.Hold(items, o.Data, notes)
 }
 
 // item returns the item for a result.
@@ -176,14 +172,11 @@ var _ judge.Readable = (*P)(nil)
 
 // Protocol returns the protocol under the named reading; "" means [Upstream].
 func Protocol(reading string) (*P, error) {
-	p := &P{reading: reading, prompts: benchmark.Embedded(promptFiles)}
-	if reading == "" {
-		p.reading = Upstream
+	reading, err := benchmark.CheckReading(Name, reading, Readings())
+	if err != nil {
+		return nil, err
 	}
-	if !slices.Contains(Readings(), p.reading) {
-		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", Name, reading, strings.Join(Readings(), ", "))
-	}
-	return p, nil
+	return &P{reading: reading, prompts: benchmark.Embedded(promptFiles)}, nil
 }
 
 // Name returns "convomem".

@@ -31,12 +31,7 @@ func Benchmark() benchmark.Benchmark {
 				Source: "github.com/EverMind-AI/EverMemBench at e10b3d5, eval/config/prompts.yaml", Licence: "none found",
 			}
 		},
-		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
-			return benchmark.Opened(Open(ctx, Options{
-				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
-				Choices: !slices.ContainsFunc(o.Judges, func(name string) bool { return name != ChoiceName }),
-			}))
-		},
+		Open:    Open,
 		Metrics: func(context.Context, benchmark.Options) (benchmark.Metrics, error) { return NewMetrics(), nil },
 		ResultsName: func(f benchmark.Finished) string {
 			return filepath.Join(filepath.Dir(slices.Concat(f.Options.Responses, f.Options.Data)[0]), "evaluation_results.json")

@@ -2,8 +2,6 @@ package evermembench
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"deem"
 	"deem/internal/benchmark"
@@ -13,13 +11,12 @@ import (
 // Choice returns the judge of multiple-choice questions under a reading; "" means
 // [Upstream].
 func Choice(reading string) (deem.Judge, error) {
-	switch reading {
-	case "", Upstream:
-		return benchmark.NewChoice(benchmark.ChoiceEverMemBench, ChoiceName, Upstream), nil
-	case Strict:
-		return benchmark.NewChoice(benchmark.ChoiceStrict, ChoiceName, Strict), nil
+	reading, err := benchmark.CheckReading(ChoiceName, reading, Readings())
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("judge %s has no reading %q; it has %s", ChoiceName, reading, strings.Join(Readings(), ", "))
+	by := map[string]string{Upstream: benchmark.ChoiceEverMemBench, Strict: benchmark.ChoiceStrict}[reading]
+	return benchmark.NewChoice(by, ChoiceName, reading), nil
 }
 
 // The SHA-256 of the prompts in config/prompts.yaml.

@@ -2,21 +2,16 @@ package evermembench
 
 import (
 	"context"
-	"io"
+	"slices"
 
 	"deem"
 	"deem/internal/benchmark"
 )
 
-// Options says what to read.
-type Options struct {
-	Data       []string  // upstream's questions: {"qars": [...]}, {"questions": [...]}, or rows
-	Responses  []string  // a system's answers: rows with question_id and generated_answer
-	Stdin      io.Reader // the input for "-"
-	RequireAll bool      // a question without a response is an error
-	Limit      int       // maximum number of items; 0 means all
-	Choices    bool      // only multiple-choice questions
-}
+// Options says what to read. Data are upstream's questions: {"qars": [...]},
+// {"questions": [...]}, or rows. Responses are a system's answers: rows with question_id and
+// generated_answer.
+type Options = benchmark.Options
 
 // The columns of rows, those of upstream's newer files first.
 var (
@@ -24,22 +19,19 @@ var (
 	answerColumns   = []string{"correct_option", "A", "golden_answer", "answer"}
 )
 
-// Open joins questions and responses into items.
-func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
+// Open joins questions and responses into items: only multiple-choice questions, unless a
+// judge of open ones is named.
+func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	join := benchmark.Join{
-		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
-		ID: []string{"id", "question_id"}, Response: []string{"generated_answer", "response"},
+		Options: o,
+		ID:      []string{"id", "question_id"}, Response: []string{"generated_answer", "response"},
 		Further:  append(append([]string{benchmark.OptionsField}, questionColumns...), answerColumns...),
 		Question: readQuestion,
 	}
-	if o.Choices {
+	if !slices.ContainsFunc(o.Judges, func(name string) bool { return name != ChoiceName }) {
 		join.Keep, join.Dropped = func(it deem.Item) bool { return it.Category == multipleChoice }, "open, left out: "+UpstreamName+" judges them"
 	}
-	held, err := join.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &held, nil
+	return join.Open(ctx)
 }
 
 func readQuestion(it *deem.Item, row *benchmark.Row) error {

@@ -25,15 +25,7 @@ func Benchmark() benchmark.Benchmark {
 			return benchmark.Asked(Protocol(o.Reading))
 		},
 		Origin: func(name string) benchmark.Origin { return benchmark.OriginOf(Vendor(name)) },
-		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
-			questions, err := onlyQuestions(o.Judges)
-			if err != nil {
-				return nil, err
-			}
-			return benchmark.Opened(Open(ctx, Options{
-				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit, Reading: o.Reading, Questions: questions,
-			}))
-		},
+		Open:   Open,
 		Metrics: func(_ context.Context, o benchmark.Options) (benchmark.Metrics, error) {
 			if questions, _ := onlyQuestions(o.Judges); questions {
 				return NewQuestionMetrics(), nil

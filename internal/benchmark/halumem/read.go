@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"strconv"
@@ -14,30 +13,14 @@ import (
 	"deem/internal/words"
 )
 
-// Options says what to read.
-type Options struct {
-	// Data are the results files written by a system's adapter, for example
-	// results/mem0-1/mem0_eval_results.jsonl: one user per line, with sessions, memory
-	// points, extracted memories, questions and responses. "-" is Stdin.
-	Data []string
-
-	// Responses must be empty: the results file contains them.
-	Responses []string
-
-	Stdin io.Reader // the input for "-"
-
-	// RequireAll makes a question without a response an error in the file instead of an
-	// unjudged item.
-	RequireAll bool
-
-	Limit int // maximum number of items; 0 means all
-
-	// Reading determines how parts become items, because routing depends on it; ""
-	// means [Upstream].
-	Reading string
-
-	Questions bool // only the items of the stage "qa"
-}
+// Options says what to read. Data are the results files written by a system's adapter, for
+// example results/mem0-1/mem0_eval_results.jsonl: one user per line, with sessions, memory
+// points, extracted memories, questions and responses. Responses must be empty: the results
+// file contains them. RequireAll makes a question without a response an error in the file
+// instead of an unjudged item. Reading determines how parts become items, because routing
+// depends on it; "" means [Upstream]. With the judge of a vendor, only the items of the stage
+// "qa" are read.
+type Options = benchmark.Options
 
 // A Set contains the items of checked results files, session by session. The files are read
 // again on each iteration, with one user in memory at a time. Notes says where the files
@@ -52,7 +35,11 @@ type Set struct {
 // Open reads and checks everything before any call is made, one user at a time. If lines
 // are invalid, the error is a [*deem.Problems] with their locations: upstream would stop at
 // each of them, at some only after all calls were paid for.
-func Open(ctx context.Context, o Options) (*Set, error) {
+func Open(ctx context.Context, o Options) (benchmark.Set, error) {
+	questions, err := onlyQuestions(o.Judges)
+	if err != nil {
+		return nil, err
+	}
 	reading, err := checkReading(o.Reading)
 	if err != nil {
 		return nil, err
@@ -64,7 +51,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{in: in, reading: reading, questions: o.Questions}
+	s := &Set{in: in, reading: reading, questions: questions}
 	if err := s.survey(ctx, o.RequireAll); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}

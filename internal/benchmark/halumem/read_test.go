@@ -12,11 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/halumem"
 )
 
 // openText opens a results file with the given text.
-func openText(t *testing.T, text string, o halumem.Options) (*halumem.Set, error) {
+func openText(t *testing.T, text string, o halumem.Options) (benchmark.Set, error) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x_eval_results.jsonl")
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -44,7 +45,7 @@ func itemsOf(t *testing.T, text string, o halumem.Options) []deem.Item {
 	return collect(t, s)
 }
 
-func collect(t *testing.T, s *halumem.Set) []deem.Item {
+func collect(t *testing.T, s benchmark.Set) []deem.Item {
 	t.Helper()
 	var items []deem.Item
 	for it, err := range s.Items() {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/halumem"
 	"deem/judge"
 	"deem/model/replay"
@@ -21,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files")
 const examples = "../../../examples/halumem/"
 
 // open opens results files and closes them when the test ends.
-func open(t *testing.T, o halumem.Options) *halumem.Set {
+func open(t *testing.T, o halumem.Options) benchmark.Set {
 	t.Helper()
 	s, err := halumem.Open(t.Context(), o)
 	if err != nil {

@@ -11,15 +11,11 @@ func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
 		Name: Name, About: About, Where: Where, Licence: Licence,
 		Note:     "each task has a metric of its own: the common mean weighs tasks by their items; InfiniteBench's own numbers stand below",
-		Readings: Readings(),
+		Readings: benchmark.Readings(),
 		Params:   []benchmark.Param{{Name: "system", About: "the name of the system under test, if its folder does not say: one rule depends on it"}},
 		Judges:   []string{Name},
 		Judge:    func(_ string, o benchmark.Options) (benchmark.Judge, error) { return benchmark.Ruled(Judge(o.Reading)) },
-		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
-			return benchmark.Opened(Open(ctx, Options{
-				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit, System: o.With["system"],
-			}))
-		},
+		Open:     Open,
 		Metrics: func(_ context.Context, o benchmark.Options) (benchmark.Metrics, error) {
 			return NewMetrics(o.Reading), nil
 		},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/infinitebench"
 )
 
@@ -35,7 +36,7 @@ func page(t *testing.T, name string) string {
 // TestExample judges the example, and checks that its page shows the result.
 func TestExample(t *testing.T) {
 	readme := page(t, filepath.Join(example, "README.md"))
-	for _, reading := range infinitebench.Readings() {
+	for _, reading := range benchmark.Readings() {
 		if text := shown(t, reading); !strings.Contains(readme, "```text\n"+text+"```\n") {
 			t.Errorf("README.md does not show\n%s", text)
 		}

@@ -19,9 +19,6 @@ const (
 	Fixed = benchmark.Fixed
 )
 
-// Readings returns the names of the readings, the default first.
-func Readings() []string { return benchmark.Readings() }
-
 // The labels of verdicts in the tasks where a response is right or wrong. In the others the
 // label is the name of the metric.
 const (
@@ -33,11 +30,7 @@ const (
 // hash changes too.
 const version = 1
 
-// A Rule is the judge of InfiniteBench under one reading. It does not use a model, is
-// deterministic, and is safe for concurrent use.
-type Rule = benchmark.Rule
-
-// Judge returns the judge under the given reading; "" means [Upstream].
+// Judge returns the judge, a [benchmark.Rule], under the given reading; "" means [Upstream].
 func Judge(reading string) (deem.Judge, error) {
 	return benchmark.NewRule(Name, reading, version, verdict)
 }
@@ -60,18 +53,13 @@ func verdict(it deem.Item, reading string) (deem.Verdict, error) {
 	} else if score, err = metric.InfiniteBench(t.name, it.Response, label, it.Fields[fieldModel]); err != nil {
 		return deem.Verdict{}, deem.Failf(deem.Input, "upstream stops here: %v", err)
 	}
-	return t.verdict(score), nil
-}
-
-// verdict returns the verdict for a score.
-func (t task) verdict(score float64) deem.Verdict {
 	switch {
 	case t.metric != "":
-		return deem.Verdict{Label: t.metric, Score: score}
+		return deem.Verdict{Label: t.metric, Score: score}, nil
 	case score == 1:
-		return deem.Verdict{Label: Right, Score: 1}
+		return deem.Verdict{Label: Right, Score: 1}, nil
 	}
-	return deem.Verdict{Label: Wrong, Score: score}
+	return deem.Verdict{Label: Wrong, Score: score}, nil
 }
 
 // labelOf returns the label of an item as in the file, with the notation of numbers

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/infinitebench"
 )
 
@@ -189,7 +190,7 @@ func TestJudgeIdentity(t *testing.T) {
 	if errA != nil || errB != nil || a == b {
 		t.Errorf("hashes %s and %s, errors %v and %v: want two different ones", a, b, errA, errB)
 	}
-	if other, err := deem.JudgeHash(up.(*infinitebench.Rule).Reread()); err != nil || other != b {
+	if other, err := deem.JudgeHash(up.(*benchmark.Rule).Reread()); err != nil || other != b {
 		t.Errorf("Reread of upstream has the hash %s, want %s", other, b)
 	}
 	if up.Name() != "infinitebench" {
@@ -222,7 +223,7 @@ func FuzzJudge(f *testing.F) {
 		}
 		it := item(task, response, label, reference)
 		it.Fields["model"] = system
-		for _, reading := range infinitebench.Readings() {
+		for _, reading := range benchmark.Readings() {
 			v, err := judge(t, reading).Judge(t.Context(), it)
 			again, _ := judge(t, reading).Judge(t.Context(), it)
 			if err != nil {

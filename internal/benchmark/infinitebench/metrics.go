@@ -76,10 +76,6 @@ func (m *Metrics) Tasks() []Line {
 // accuracy is the metric of a task in which a response is right or wrong.
 const accuracy = "accuracy"
 
-// MethodMover is the method of the interval of the mean over tasks; see
-// [benchmark.MethodMover].
-const MethodMover = benchmark.MethodMover
-
 // Mean returns the mean over the tasks that have judged items. Each task has the same
 // weight, whatever its number of items. Upstream does not print it. The interval combines
 // those of the tasks.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 
@@ -13,27 +12,12 @@ import (
 	"deem/internal/words"
 )
 
-// Options says what to read.
-type Options struct {
-	// Data are the prediction files of one system, named preds_TASK.jsonl, or the
-	// folder that contains them, for example results/gpt4.
-	Data []string
-
-	// Responses must be empty: the prediction files contain them.
-	Responses []string
-
-	Stdin io.Reader // not used: the task is the name of the file
-
-	// RequireAll makes a task without a file, a task with fewer items than published,
-	// and a line that is not JSON errors.
-	RequireAll bool
-
-	Limit int // maximum number of items; 0 means all
-
-	// System is the name of the system, which one rule uses; "" means the name of the
-	// folder.
-	System string
-}
+// Options says what to read. Data are the prediction files of one system, named
+// preds_TASK.jsonl, or the folder that contains them, for example results/gpt4. Responses
+// must be empty: the prediction files contain them. RequireAll makes a task without a file, a
+// task with fewer items than published, and a line that is not JSON errors. The param
+// "system" is the name of the system, which one rule uses; "" means the name of the folder.
+type Options = benchmark.Options
 
 // A Set contains the items of checked files, which are read again on each iteration. Notes
 // describes lines that are left out, missing and incomplete tasks, and how upstream treats
@@ -63,7 +47,7 @@ type source struct {
 // with their locations. A line that is not JSON is left out and noted instead: a file that
 // upstream published ends in such a line, at which its own program stops. One line is in
 // memory at a time.
-func Open(ctx context.Context, o Options) (*Set, error) {
+func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	if err := benchmark.NoResponses(Name, o.Responses); err != nil {
 		return nil, err
 	}
@@ -75,7 +59,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{in: in, system: o.System, sources: map[string]*source{}}
+	s := &Set{in: in, system: o.With["system"], sources: map[string]*source{}}
 	if err := s.survey(ctx, names, o.RequireAll); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
@@ -94,7 +78,8 @@ func (s *Set) source(file string) *source {
 }
 
 // survey reads all rows to check them and to find out how the rows of each file are
-// identified, then again to compute the hash of the items.
+// identified, notes the oddities of each file, and reads again to compute the hash of the
+// items.
 func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error {
 	var problems benchmark.Problems
 	for row, err := range s.in.Rows(ctx) {
@@ -122,18 +107,8 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 	if len(s.order) == 0 {
 		return fmt.Errorf("read %s: there is no line in it", s.in)
 	}
-	if err := s.complete(names, requireAll); err != nil {
-		return err
-	}
-	var err error
-	s.Reread, err = s.in.Settle(s.read(ctx), s.read)
-	return err
-}
-
-// complete notes the oddities of each file and what is missing compared with the published
-// data, or makes the latter an error: tasks of the README's table without a file, and tasks
-// with a different number of items.
-func (s *Set) complete(names []string, requireAll bool) error {
+	// What is missing compared with the published data: tasks of the README's table without
+	// a file, and tasks with a different number of items.
 	var lack benchmark.Lack
 	have := map[string]bool{}
 	for _, src := range s.order {
@@ -162,7 +137,9 @@ func (s *Set) complete(names []string, requireAll bool) error {
 	}
 	s.in.Note(lack.Notes()...)
 	s.in.Note(benchmark.EmptyFiles(names, func(file string) bool { return s.sources[file] != nil })...)
-	return nil
+	var err error
+	s.Reread, err = s.in.Settle(s.read(ctx), s.read)
+	return err
 }
 
 // visit checks one row and collects what is known only at the end of its file.

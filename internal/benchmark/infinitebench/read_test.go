@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/infinitebench"
 	builtin "deem/judge"
 )
@@ -32,7 +33,7 @@ func folder(t *testing.T, system string, files map[string]string) string {
 }
 
 // open opens a set that the test closes.
-func open(t *testing.T, o infinitebench.Options) *infinitebench.Set {
+func open(t *testing.T, o infinitebench.Options) benchmark.Set {
 	t.Helper()
 	s, err := infinitebench.Open(t.Context(), o)
 	if err != nil {
@@ -46,7 +47,7 @@ func open(t *testing.T, o infinitebench.Options) *infinitebench.Set {
 	return s
 }
 
-func itemsOf(t *testing.T, s *infinitebench.Set) []deem.Item {
+func itemsOf(t *testing.T, s benchmark.Set) []deem.Item {
 	t.Helper()
 	var list []deem.Item
 	for it, err := range s.Items() {

@@ -14,7 +14,7 @@ import (
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
 		Name: Name, About: About, Where: Where, Licence: Licence,
-		Categories: categories(), Readings: append(Readings(), judge.Strict),
+		Categories: Categories(), Readings: append(Readings(), judge.Strict),
 		Params: []benchmark.Param{
 			{Name: "category5", About: "what becomes of the adversarial questions: excluded (the default), phrases or abstention"},
 			{Name: "system", About: "which of several systems in upstream's file is judged"},
@@ -33,15 +33,9 @@ func Benchmark() benchmark.Benchmark {
 			return j, err
 		},
 		Origin: func(name string) benchmark.Origin { return benchmark.OriginOf(Declared(name)) },
-		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
-			return benchmark.Opened(Open(ctx, Options{
-				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
-				Category5: Policy(o.With["category5"]), System: o.With["system"],
-				Evidence: slices.ContainsFunc(o.Judges, ShowsEvidence),
-			}))
-		},
+		Open:   Open,
 		Metrics: func(_ context.Context, o benchmark.Options) (benchmark.Metrics, error) {
-			return NewMetrics(MetricsOptions{Category5: Policy(o.With["category5"]), Reading: o.Reading}), nil
+			return NewMetrics(Policy(o.With["category5"]), o.Reading), nil
 		},
 		ItemID: CanonicalID,
 		ResultsName: func(f benchmark.Finished) string {
@@ -52,20 +46,4 @@ func Benchmark() benchmark.Benchmark {
 			return WriteResults(w, f.Records)
 		},
 	}
-}
-
-// categories returns the categories of locomo10.json. The faulty items are those that
-// github.com/dial481/locomo-audit lists as affecting a score.
-func categories() []benchmark.Category {
-	list := []benchmark.Category{
-		{ID: MultiHop, Items: 282, Faulty: 28},
-		{ID: Temporal, Items: 321, Faulty: 26},
-		{ID: OpenDomain, Items: 96, Faulty: 9},
-		{ID: SingleHop, Items: 841, Faulty: 36},
-		{ID: Adversarial, Items: 446, Optional: true},
-	}
-	for i, c := range Categories() {
-		list[i].Name = c.Name
-	}
-	return list
 }

@@ -21,6 +21,8 @@
 // to that repository.
 package locomo
 
+import "deem/internal/benchmark"
+
 // Name is the name of the benchmark.
 const Name = "locomo"
 
@@ -40,32 +42,27 @@ const (
 	Adversarial = "5"
 )
 
-// A Category is one of the five: its number in the data, and its name in upstream's paper.
-// The number is the key. Vendors use the same names for other numbers.
-type Category struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-}
-
-// Categories returns the five categories by number.
-func Categories() []Category {
-	return []Category{
-		{MultiHop, "multi-hop"},
-		{Temporal, "temporal"},
-		{OpenDomain, "open-domain"},
-		{SingleHop, "single-hop"},
-		{Adversarial, "adversarial"},
+// Categories returns the five categories of locomo10.json by number. The number is the key.
+// Vendors use the same names for other numbers. The faulty items are those that
+// github.com/dial481/locomo-audit lists as affecting a score.
+func Categories() []benchmark.Category {
+	return []benchmark.Category{
+		{ID: MultiHop, Name: "multi-hop", Items: 282, Faulty: 28},
+		{ID: Temporal, Name: "temporal", Items: 321, Faulty: 26},
+		{ID: OpenDomain, Name: "open-domain", Items: 96, Faulty: 9},
+		{ID: SingleHop, Name: "single-hop", Items: 841, Faulty: 36},
+		{ID: Adversarial, Name: "adversarial", Items: 446, Optional: true},
 	}
 }
 
-// categoryOf returns the category with that number.
-func categoryOf(id string) (Category, bool) {
+// categoryName returns the name of the category with that number, or "".
+func categoryName(id string) string {
 	for _, c := range Categories() {
 		if c.ID == id {
-			return c, true
+			return c.Name
 		}
 	}
-	return Category{}, false
+	return ""
 }
 
 // published are the conversations of locomo10.json in order. Others number them from 0, for

@@ -14,7 +14,7 @@ func Example() {
 	set, err := locomo.Open(ctx, locomo.Options{
 		Data:      []string{"../../../examples/locomo/conversations.json"},
 		Responses: []string{"../../../examples/locomo/responses.jsonl"},
-		Category5: locomo.Phrases,
+		With:      map[string]string{"category5": string(locomo.Phrases)},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -25,7 +25,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	metrics := locomo.NewMetrics(locomo.MetricsOptions{Category5: locomo.Phrases, Reading: locomo.Upstream})
+	metrics := locomo.NewMetrics(locomo.Phrases, locomo.Upstream)
 	for rec, err := range deem.Run(ctx, set.Items(), rule, deem.Options{Concurrency: 1}) {
 		if err != nil {
 			fmt.Println(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/locomo"
 	"deem/judge"
 	"deem/model/replay"
@@ -29,20 +30,20 @@ func TestExample(t *testing.T) {
 		responses string
 		policy    locomo.Policy
 		judge     func(t *testing.T, p locomo.Policy) deem.Judge
-		metrics   locomo.MetricsOptions
+		reading   string
 	}{
-		{"f1-excluded", "mem0.json", locomo.Excluded, f1("upstream"), locomo.MetricsOptions{}},
-		{"f1-phrases", "responses.jsonl", locomo.Phrases, f1("upstream"), locomo.MetricsOptions{Category5: locomo.Phrases}},
-		{"f1-fixed", "responses.jsonl", locomo.Excluded, f1("fixed"), locomo.MetricsOptions{Reading: "fixed"}},
-		{"strict", "responses.jsonl", locomo.Excluded, asked(locomo.StrictName), locomo.MetricsOptions{}},
-		{"lenient-abstention", "responses.jsonl", locomo.Abstention, asked(locomo.LenientName), locomo.MetricsOptions{Category5: locomo.Abstention}},
+		{"f1-excluded", "mem0.json", locomo.Excluded, f1("upstream"), ""},
+		{"f1-phrases", "responses.jsonl", locomo.Phrases, f1("upstream"), ""},
+		{"f1-fixed", "responses.jsonl", locomo.Excluded, f1("fixed"), "fixed"},
+		{"strict", "responses.jsonl", locomo.Excluded, asked(locomo.StrictName), ""},
+		{"lenient-abstention", "responses.jsonl", locomo.Abstention, asked(locomo.LenientName), ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := open(t, locomo.Options{
-				Data: []string{example("conversations.json")}, Responses: []string{example(tt.responses)}, Category5: tt.policy,
+				Data: []string{example("conversations.json")}, Responses: []string{example(tt.responses)}, With: map[string]string{"category5": string(tt.policy)},
 			})
-			m := locomo.NewMetrics(tt.metrics)
+			m := locomo.NewMetrics(tt.policy, tt.reading)
 			for _, rec := range judged(t, s, tt.judge(t, tt.policy)) {
 				m.Add(rec)
 			}
@@ -92,7 +93,7 @@ func asked(name string) func(*testing.T, locomo.Policy) deem.Judge {
 }
 
 // judged returns the records of a run in the order of the items.
-func judged(t *testing.T, s *locomo.Set, j deem.Judge) []deem.Record {
+func judged(t *testing.T, s benchmark.Set, j deem.Judge) []deem.Record {
 	t.Helper()
 	list := make([]deem.Record, s.Len())
 	for rec, err := range deem.Run(t.Context(), s.Items(), j, deem.Options{}) {

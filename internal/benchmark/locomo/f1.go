@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/internal/text/metric"
 	"deem/judge"
@@ -68,11 +69,9 @@ var _ deem.Identified = (*F1)(nil)
 // category 5, "" meaning [Excluded]. The policy [Abstention] needs a model and is not
 // available for the rule.
 func NewF1(reading string, category5 Policy) (*F1, error) {
-	if reading == "" {
-		reading = Upstream
-	}
-	if !slices.Contains(Readings(), reading) {
-		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", F1Name, reading, strings.Join(Readings(), ", "))
+	reading, err := benchmark.CheckReading(F1Name, reading, Readings())
+	if err != nil {
+		return nil, err
 	}
 	policy, err := ParsePolicy(string(category5))
 	if err != nil {

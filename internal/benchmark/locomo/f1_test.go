@@ -76,7 +76,7 @@ func TestPublishedF1(t *testing.T) {
 		"fc-gpt-4o-mini-cot":   "data/locomo_audit/fc-baseline/results/gpt-4o-mini-cot/eval_results.json",
 	} {
 		path := sharedFile(t, file)
-		m := locomo.NewMetrics(locomo.MetricsOptions{})
+		m := locomo.NewMetrics("", "")
 		got := judged(t, open(t, locomo.Options{Responses: []string{path}}), newF1(t, "", ""))
 		if len(got) != len(vectors[system]) || len(got) != 1540 {
 			t.Fatalf("%s: %d records and %d vectors, want 1540", system, len(got), len(vectors[system]))

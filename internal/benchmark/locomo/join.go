@@ -21,7 +21,6 @@ type slot struct {
 	id       string // of the item
 	answer   row
 	answered bool
-	votes    []vote
 }
 
 // newSlot returns the slot for a row.
@@ -35,11 +34,6 @@ func newSlot(r row) (*slot, error) {
 		return nil, fmt.Errorf("the question %q has no answer to judge by", excerpt(r.question))
 	}
 	return &slot{row: r}, nil
-}
-
-// take sets the response of the slot.
-func (s *slot) take(r row) {
-	s.answer, s.answered, s.votes = r, true, r.votes
 }
 
 // excerpt shortens a question for a message.
@@ -101,7 +95,7 @@ func (j *join) place(m *matcher, r row) {
 	s, taken := m.find(r)
 	switch {
 	case s != nil && r.answered:
-		s.take(r)
+		s.answer, s.answered = r, true
 		if j.left(s) {
 			return
 		}
@@ -258,13 +252,9 @@ func (j *join) missing(requireAll bool) {
 }
 
 // set returns the set of items that were found.
-func (j *join) set(o Options) (*Set, error) {
+func (j *join) set(o Options) (benchmark.Set, error) {
 	var items []deem.Item
-	recorded := map[string][]vote{}
 	for _, sl := range j.slots {
-		if len(sl.votes) > 0 {
-			recorded[sl.id] = sl.votes
-		}
 		if sl.answered && !j.left(sl) {
 			items = append(items, sl.item())
 		}
@@ -273,8 +263,7 @@ func (j *join) set(o Options) (*Set, error) {
 		return nil, j.nothing(o)
 	}
 	items, notes := benchmark.Limit(items, o.Limit, j.notes)
-	held, err := benchmark.Hold(items, slices.Concat(o.Data, o.Responses), notes)
-	return &Set{Held: held, recorded: recorded}, err
+	return benchmark.Hold(items, slices.Concat(o.Data, o.Responses), notes)
 }
 
 // item returns the item for a question and its response.

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/locomo"
 )
 
-func open(t *testing.T, o locomo.Options) *locomo.Set {
+func open(t *testing.T, o locomo.Options) benchmark.Set {
 	t.Helper()
 	s, err := locomo.Open(t.Context(), o)
 	if err != nil {
@@ -18,7 +19,7 @@ func open(t *testing.T, o locomo.Options) *locomo.Set {
 	return s
 }
 
-func items(t *testing.T, s *locomo.Set) []deem.Item {
+func items(t *testing.T, s benchmark.Set) []deem.Item {
 	t.Helper()
 	var list []deem.Item
 	for it, err := range s.Items() {

@@ -10,20 +10,12 @@ import (
 	"deem/internal/words"
 )
 
-// MetricsOptions describes the run. The zero value is usable.
-type MetricsOptions struct {
-	// Category5 is the policy of the run; "" means [Excluded].
-	Category5 Policy
-
-	// Reading is the reading of the rule in the run; "" means [Upstream].
-	Reading string
-}
-
 // Metrics computes scores by category from the records of a run. Only the first trial of an
 // item counts. The last digits of upstream's sums depend on the order of the records, as in
 // upstream.
 type Metrics struct {
-	opts    MetricsOptions
+	five    Policy // for category 5
+	reading string // of the rule
 	judge   string
 	others  bool // the records come from several judges
 	lines   map[string]*counts
@@ -40,18 +32,18 @@ type counts struct {
 	upstream upstreamSum
 }
 
-// NewMetrics returns metrics without records. An unknown policy or reading counts as the
-// default; it was rejected when the judge was created.
-func NewMetrics(o MetricsOptions) *Metrics {
-	if policy, err := ParsePolicy(string(o.Category5)); err == nil {
-		o.Category5 = policy
-	} else {
-		o.Category5 = Excluded
+// NewMetrics returns metrics without records for a run with this policy for category 5 and
+// this reading of the rule. An unknown policy or reading counts as the default; it was
+// rejected when the judge was created.
+func NewMetrics(category5 Policy, reading string) *Metrics {
+	policy, err := ParsePolicy(string(category5))
+	if err != nil {
+		policy = Excluded
 	}
-	if o.Reading != Fixed {
-		o.Reading = Upstream
+	if reading != Fixed {
+		reading = Upstream
 	}
-	return &Metrics{opts: o, lines: map[string]*counts{}, places: map[string]bool{}}
+	return &Metrics{five: policy, reading: reading, lines: map[string]*counts{}, places: map[string]bool{}}
 }
 
 // Add adds a record.
@@ -114,10 +106,7 @@ func (m *Metrics) Categories() []Line {
 	var lines []Line
 	for _, id := range slices.Sorted(maps.Keys(m.lines)) {
 		l := m.lineOf(m.lines[id])
-		l.Category = id
-		if c, ok := categoryOf(id); ok {
-			l.Name = c.Name
-		}
+		l.Category, l.Name = id, categoryName(id)
 		lines = append(lines, l)
 	}
 	return lines
@@ -167,7 +156,7 @@ func (m *Metrics) Warnings() []string {
 // hasExcludedItems reports whether there are items of category 5 although the policy excludes
 // them. [Open] does not create such items; they come with verdicts recorded by others.
 func (m *Metrics) hasExcludedItems() bool {
-	return m.lines[Adversarial] != nil && m.opts.Category5 == Excluded
+	return m.lines[Adversarial] != nil && m.five == Excluded
 }
 
 // policy returns how category 5 was treated: the policy of the run, unless the records
@@ -176,5 +165,5 @@ func (m *Metrics) policy() Policy {
 	if m.hasExcludedItems() {
 		return recordedFive
 	}
-	return m.opts.Category5
+	return m.five
 }

@@ -32,7 +32,7 @@ func record(judge, id, category string, score float64) deem.Record {
 }
 
 func TestMetricsEmpty(t *testing.T) {
-	m := locomo.NewMetrics(locomo.MetricsOptions{})
+	m := locomo.NewMetrics("", "")
 	want := "locomo, no records: category 5 (adversarial) excluded\n" +
 		"category            score  95% interval       n  unjudged\n" +
 		"overall                 -  -                  0         0\n"
@@ -46,7 +46,7 @@ func TestMetricsEmpty(t *testing.T) {
 
 // TestMetricsUnjudged checks that unjudged items are named and excluded from every score.
 func TestMetricsUnjudged(t *testing.T) {
-	m := locomo.NewMetrics(locomo.MetricsOptions{})
+	m := locomo.NewMetrics("", "")
 	for _, rec := range []deem.Record{
 		record("j", "b", "4", 1), record("j", "a", "4", -1), record("j", "c", "1", -1), record("j", "d", "4", 0),
 	} {
@@ -83,7 +83,7 @@ func TestMetricsPolicy(t *testing.T) {
 		locomo.Abstention: "locomo, j: category 5 (adversarial) judged as abstention\n",
 		"unheard of":      "locomo, j: category 5 (adversarial) counted as recorded\n",
 	} {
-		m := locomo.NewMetrics(locomo.MetricsOptions{Category5: policy})
+		m := locomo.NewMetrics(policy, "")
 		m.Add(record("j", "a", "5", 1))
 		got := text(t, m)
 		if !strings.HasPrefix(got, want) {
@@ -98,7 +98,7 @@ func TestMetricsPolicy(t *testing.T) {
 			t.Errorf("policy %q: text\n%s", policy, text(t, m))
 		}
 	}
-	m := locomo.NewMetrics(locomo.MetricsOptions{})
+	m := locomo.NewMetrics("", "")
 	m.Add(record("j", "a", "4", 1))
 	if got := text(t, m); !strings.HasPrefix(got, "locomo, j: category 5 (adversarial) excluded\n") {
 		t.Errorf("without category 5: text\n%s", got)
@@ -106,7 +106,7 @@ func TestMetricsPolicy(t *testing.T) {
 }
 
 func TestMetricsSeveralJudges(t *testing.T) {
-	m := locomo.NewMetrics(locomo.MetricsOptions{})
+	m := locomo.NewMetrics("", "")
 	m.Add(record("locomo/f1", "a", "4", 1))
 	m.Add(record("j", "b", "4", 1))
 	if got := text(t, m); !strings.Contains(got, "locomo, several judges") || !strings.Contains(got, "cannot be combined") || m.Upstream() != "" {
@@ -117,7 +117,7 @@ func TestMetricsSeveralJudges(t *testing.T) {
 // TestUpstreamLines pins Python's formatting of sums: an integer if all terms are integers,
 // and numpy's rounding in category 1.
 func TestUpstreamLines(t *testing.T) {
-	m := locomo.NewMetrics(locomo.MetricsOptions{Category5: locomo.Phrases, Reading: locomo.Fixed})
+	m := locomo.NewMetrics(locomo.Phrases, locomo.Fixed)
 	for _, it := range []deem.Item{
 		{ID: "a", Category: "4", Response: "x", References: []string{"y"}},
 		{ID: "b", Category: "1", Response: "x", References: []string{"y"}},

@@ -115,7 +115,7 @@ func (m *Metrics) Text(w io.Writer) error {
 	case name == "":
 		name = "no records"
 	case name == F1Name:
-		name += ", reading " + m.opts.Reading
+		name += ", reading " + m.reading
 	}
 	fmt.Fprintf(&b, "locomo, %s: %s\n", name, m.policy().says())
 	row := func(title, value, interval, n, unjudged, recall string) {
@@ -169,7 +169,7 @@ func (m *Metrics) JSON() any {
 		Unjudged: append([]string{}, m.Unjudged()...), Warnings: append([]string{}, m.Warnings()...), Upstream: m.Upstream(),
 	}
 	if m.judge == F1Name {
-		s.Reading = m.opts.Reading
+		s.Reading = m.reading
 	}
 	return s
 }

@@ -3,52 +3,23 @@ package locomo
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 
 	"deem"
 	"deem/internal/benchmark"
 )
 
-// Options says what to read.
-type Options struct {
-	// Data are the published conversations with their questions, locomo10.json; "-" is
-	// standard input.
-	Data []string
-
-	// Responses are files with a system's answers: those of Mem0, of Zep, of MemOS and
-	// EverMemOS, of upstream's own script, or rows with a question and a response. They
-	// are recognised by their content. Without them Data must contain the responses
-	// too, and without Data they must contain the references.
-	Responses []string
-
-	Stdin io.Reader // the input for "-"
-
-	// RequireAll makes a question without a response an error.
-	RequireAll bool
-
-	Limit int // maximum number of items; 0 means all
-
-	// Category5 is the policy for category 5; "" means [Excluded].
-	Category5 Policy
-
-	// System chooses among the systems in a file of upstream's script, which has
-	// columns such as "gpt-4_prediction" and "claude_prediction"; it may be "" if there
-	// is only one.
-	System string
-
-	// Evidence puts the text of the evidence into the items, for judges that are shown
-	// it.
-	Evidence bool
-}
-
-// A Set contains the items of the benchmark: questions with responses, in the order of the
-// questions. Notes describes how the files were joined: for example, how category 5 was
-// treated, responses to unknown questions, and questions without a response.
-type Set struct {
-	benchmark.Held
-	recorded map[string][]vote
-}
+// Options says what to read. Data are the published conversations with their questions,
+// locomo10.json. Responses are files with a system's answers: those of Mem0, of Zep, of MemOS
+// and EverMemOS, of upstream's own script, or rows with a question and a response. They are
+// recognised by their content. Without them Data must contain the responses too, and without
+// Data they must contain the references.
+//
+// The param "category5" is a [Policy]. The param "system" chooses among the systems in a file
+// of upstream's script, which has columns such as "gpt-4_prediction" and "claude_prediction";
+// it may be "" if there is only one. The text of the evidence is part of the items if one of
+// the judges is shown it.
+type Options = benchmark.Options
 
 // Open joins questions and responses into items, in the order of the questions. It reads
 // and checks everything before any call is made; if rows are invalid, the error is a
@@ -57,12 +28,14 @@ type Set struct {
 // A question may occur twice in a conversation, and twelve do in the published file. So
 // responses are matched in order: the first of equal questions takes the first response to
 // it with the same category and reference, as far as the response file contains them.
-func Open(ctx context.Context, o Options) (*Set, error) {
-	policy, err := ParsePolicy(string(o.Category5))
+//
+// Notes of the set describes how the files were joined: for example, how category 5 was
+// treated, responses to unknown questions, and questions without a response.
+func Open(ctx context.Context, o Options) (benchmark.Set, error) {
+	policy, err := ParsePolicy(o.With["category5"])
 	if err != nil {
 		return nil, err
 	}
-	o.Category5 = policy
 	if err := benchmark.CheckNames(slices.Concat(o.Data, o.Responses)); err != nil {
 		return nil, err
 	}
@@ -104,7 +77,7 @@ func (j *join) rows(ctx context.Context, names []string, o Options, visit func(r
 	// A file that is one object is read completely, because only its content shows
 	// where the rows are.
 	in := benchmark.Input{Names: names, Stdin: o.Stdin, Whole: func([]string) bool { return true }}
-	w := &walker{system: o.System, evidence: o.Evidence, visit: func(r row, err error) {
+	w := &walker{system: o.With["system"], evidence: slices.ContainsFunc(o.Judges, ShowsEvidence), visit: func(r row, err error) {
 		if err == nil {
 			err = visit(r)
 		}
@@ -169,7 +142,7 @@ func (j *join) both(r row) error {
 		return err
 	}
 	if r.answered {
-		s.take(r)
+		s.answer, s.answered = r, true
 	}
 	j.slots = append(j.slots, s)
 	return nil

@@ -2,7 +2,6 @@ package locomo_test
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -78,7 +77,7 @@ func TestItems(t *testing.T) {
 {"sample_id": "conv-1", "question": "When?", "response": 7, "context_ids": ["S1", "S2"]}
 {"sample_id": "conv-1", "question": "Who?", "response": "Anil {x}", "context": "much text"}`
 	got := items(t, open(t, locomo.Options{
-		Data: []string{write(t, "data.json", data)}, Responses: []string{write(t, "answers.jsonl", answers)}, Category5: locomo.Phrases,
+		Data: []string{write(t, "data.json", data)}, Responses: []string{write(t, "answers.jsonl", answers)}, With: map[string]string{"category5": string(locomo.Phrases)},
 	}))
 	want := []deem.Item{
 		{
@@ -119,7 +118,7 @@ func TestAlone(t *testing.T) {
 
 func TestSystems(t *testing.T) {
 	file := write(t, "out.json", `[{"sample_id": "c", "qa": [{"question": "A", "answer": "x", "category": 4, "gpt_prediction": "a", "claude_prediction": "b"}]}]`)
-	if got := brief(items(t, open(t, locomo.Options{Data: []string{file}, System: "claude"}))); got != "c/q0=b" {
+	if got := brief(items(t, open(t, locomo.Options{Data: []string{file}, With: map[string]string{"system": "claude"}}))); got != "c/q0=b" {
 		t.Errorf("items %s, want c/q0=b", got)
 	}
 	_, err := locomo.Open(t.Context(), locomo.Options{Data: []string{file}})
@@ -157,7 +156,7 @@ func TestOpenRefuses(t *testing.T) {
 		want, hint            string
 	}{
 		{"nothing", "", "", locomo.Options{}, "no file to read items from", ""},
-		{"policy", data, row, locomo.Options{Category5: "all"}, `no policy "all" for category 5; there are excluded, phrases, abstention`, ""},
+		{"policy", data, row, locomo.Options{With: map[string]string{"category5": "all"}}, `no policy "all" for category 5; there are excluded, phrases, abstention`, ""},
 		{"no answer", data, `{"question": "Why?", "response": "a"}`, locomo.Options{}, "no response answers a question of the data", `questions are found by their text or their id; the first response is to "Why?"`},
 		{"no response", data, `{"question": "Who?", "response": null}`, locomo.Options{}, "no row of answers has a response", ""},
 		{"key alone", data, "", locomo.Options{}, "no question of data has a response", `name the file with the system's responses too, or put them in a column "response"`},
@@ -207,44 +206,14 @@ func TestStdinTwice(t *testing.T) {
 
 func TestLimit(t *testing.T) {
 	file := write(t, "data.json", data)
-	answers := write(t, "a.jsonl", `[{"question": "When?", "response": "b"}, {"question": "When?", "response": "d"}, {"question": "Who?", "response": "a", "grade": true}, {"question": "Where?", "response": "c", "grade": true}]`)
+	answers := write(t, "a.jsonl", `[{"question": "When?", "response": "b"}, {"question": "When?", "response": "d"}, {"question": "Who?", "response": "a"}, {"question": "Where?", "response": "c"}]`)
 	all := open(t, locomo.Options{Data: []string{file}, Responses: []string{answers}})
 	two := open(t, locomo.Options{Data: []string{file}, Responses: []string{answers}, Limit: 2})
 	if all.Len() != 4 || brief(items(t, two)) != "conv-1/q0=a conv-1/q1=b" || all.Hash() == two.Hash() {
 		t.Errorf("items %s of %d, hashes %.8s and %.8s", brief(items(t, two)), all.Len(), two.Hash(), all.Hash())
 	}
-	n := 0
-	for rec := range two.Recorded() {
-		n += rec.Position + 1
-	}
-	if n != 1 {
-		t.Errorf("recorded verdicts of other items than the first two")
-	}
 	if got := two.Names(); !slices.Equal(got, []string{file, answers}) || two.Close() != nil {
 		t.Errorf("names %q", got)
-	}
-}
-
-func TestRecorded(t *testing.T) {
-	s := open(t, locomo.Options{Responses: []string{write(t, "a.json", `[
-		{"question": "A", "answer": "x", "response": "a", "category": 4, "llm_judgments": {"judgment_1": true, "judgment_2": false}},
-		{"question": "B", "answer": "x", "response": "a", "category": 4, "is_correct": " Correct"},
-		{"question": "C", "answer": "x", "response": "a", "category": 4, "judge": [1, 0, "garbage"]},
-		{"question": "D", "answer": "x", "response": "a", "category": 4, "llm_score": null}]`)}})
-	var got []string
-	for rec := range s.Recorded() {
-		if rec.Failure != nil {
-			got = append(got, fmt.Sprintf("%s %d %v", rec.Item.ID, rec.Trial, rec.Failure))
-			continue
-		}
-		got = append(got, fmt.Sprintf("%s %d %s %v %s", rec.Item.ID, rec.Trial, rec.Verdict.Label, rec.Verdict.Score, rec.Judge))
-	}
-	want := []string{
-		"0 0 CORRECT 1 recorded", "0 1 WRONG 0 recorded", "1 0 CORRECT 1 recorded",
-		"2 0 CORRECT 1 recorded", "2 1 WRONG 0 recorded", `2 2 unparseable: the file says "garbage"`,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
 	}
 }
 
@@ -252,7 +221,7 @@ func TestRecorded(t *testing.T) {
 // their order, the items are the same.
 func TestShuffled(t *testing.T) {
 	rows := strings.Split(strings.TrimSpace(readFile(t, example("responses.jsonl"))), "\n")
-	o := locomo.Options{Data: []string{example("conversations.json")}, Category5: locomo.Phrases}
+	o := locomo.Options{Data: []string{example("conversations.json")}, With: map[string]string{"category5": string(locomo.Phrases)}}
 	o.Responses = []string{example("responses.jsonl")}
 	want := open(t, o).Hash()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -292,7 +261,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		answers := write(t, "answers", text)
 		for _, o := range []locomo.Options{
-			{Data: []string{file}, Responses: []string{answers}, Category5: locomo.Phrases},
+			{Data: []string{file}, Responses: []string{answers}, With: map[string]string{"category5": string(locomo.Phrases)}},
 			{Responses: []string{answers}},
 		} {
 			s, err := locomo.Open(t.Context(), o)

@@ -1,8 +1,11 @@
 package locomo_test
 
 import (
+	"encoding/json"
 	"errors"
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,15 +39,24 @@ func TestWriteResults(t *testing.T) {
 	if diff := cmp.Diff(items(t, s), items(t, again)); diff != "" {
 		t.Errorf("items that were read back (-want +got):\n%s", diff)
 	}
-	i := 0
-	for rec := range again.Recorded() {
-		if rec.Verdict.Label != list[i].Verdict.Label || rec.Item.ID != list[i].Item.ID {
-			t.Errorf("verdict %+v on %s, want %+v on %s", rec.Verdict, rec.Item.ID, list[i].Verdict, list[i].Item.ID)
-		}
-		i++
+	var rows map[string][]struct {
+		ID    string  `json:"question_id"`
+		Score float64 `json:"llm_score"`
 	}
-	if i != len(list) {
-		t.Errorf("%d verdicts read back, want %d", i, len(list))
+	if err := json.Unmarshal([]byte(b.String()), &rows); err != nil {
+		t.Fatal(err)
+	}
+	scores := map[string]float64{}
+	for _, r := range slices.Concat(slices.Collect(maps.Values(rows))...) {
+		scores[r.ID] = r.Score
+	}
+	for _, rec := range list {
+		if got, ok := scores[rec.Item.ID]; !ok || got != rec.Verdict.Score {
+			t.Errorf("score %v on %s, %t, want %v", got, rec.Item.ID, ok, rec.Verdict.Score)
+		}
+	}
+	if len(scores) != len(list) {
+		t.Errorf("%d verdicts written, want %d", len(scores), len(list))
 	}
 }
 

@@ -77,8 +77,7 @@ type row struct {
 	answered  bool
 	lookalike bool // there is an "answer", which may be the reference or the response
 	context   []string
-	retrieved bool // there is a context, possibly empty
-	votes     []vote
+	retrieved bool              // there is a context, possibly empty
 	took      map[string]string // usage of the system, as fields of the item
 }
 
@@ -257,18 +256,15 @@ func (w *walker) row(o object) (row, error) {
 		}
 		r.shown = text.Strip(strings.Join(lines, "\n"))
 	}
-	r.votes = o.votes()
 	var it deem.Item
 	benchmark.SetSystemFields(&it, func(path string) benchmark.Value {
 		head, rest, _ := strings.Cut(path, ".")
 		return o.values[head].Get(rest)
 	})
 	r.took = it.Fields
-	if r.category != "" {
-		if _, ok := categoryOf(r.category); !ok {
-			return r, deem.WithHint(fmt.Errorf("category %q is none of 1 to 5", r.category),
-				"names are not keys, because different people give them to different categories; write the number that the data has")
-		}
+	if r.category != "" && categoryName(r.category) == "" {
+		return r, deem.WithHint(fmt.Errorf("category %q is none of 1 to 5", r.category),
+			"names are not keys, because different people give them to different categories; write the number that the data has")
 	}
 	columns := o.predictions(w.system)
 	if len(columns) > 1 {

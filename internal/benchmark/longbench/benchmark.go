@@ -13,15 +13,11 @@ func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
 		Name: Name, About: About, Where: Where, Licence: Licence,
 		Note:     "each task has a metric of its own: the common mean weighs tasks by their items; LongBench's own numbers stand below",
-		Readings: Readings(),
+		Readings: benchmark.Readings(),
 		Params:   []benchmark.Param{{Name: "edition", About: "which files these are, if they do not say: v1, e or v2"}},
 		Judges:   []string{Name},
 		Judge:    func(_ string, o benchmark.Options) (benchmark.Judge, error) { return benchmark.Ruled(Judge(o.Reading)) },
-		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
-			return benchmark.Opened(Open(ctx, Options{
-				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit, Edition: o.With["edition"],
-			}))
-		},
+		Open:     Open,
 		Metrics: func(_ context.Context, o benchmark.Options) (benchmark.Metrics, error) {
 			return NewMetrics(o.Reading), nil
 		},
@@ -39,11 +35,8 @@ func Benchmark() benchmark.Benchmark {
 // writeFinished writes upstream's result.json.
 func writeFinished(_ context.Context, w io.Writer, f benchmark.Finished) (int, error) {
 	m := NewMetrics(f.Options.Reading)
-	for rec, err := range f.Records {
-		if err != nil {
-			return 0, err
-		}
-		m.Add(rec)
+	if _, err := benchmark.Fed(f, m); err != nil {
+		return 0, err
 	}
 	_, err := io.WriteString(w, m.Upstream())
 	return len(m.Unjudged()), err

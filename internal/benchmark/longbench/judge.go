@@ -19,9 +19,6 @@ const (
 	Fixed = benchmark.Fixed
 )
 
-// Readings returns the names of the readings, the default first.
-func Readings() []string { return benchmark.Readings() }
-
 // The labels of verdicts in LongBench v2, where a response is right or wrong. In the other
 // tasks the label is the name of the metric.
 const (
@@ -33,11 +30,7 @@ const (
 // hash changes too.
 const version = 1
 
-// A Rule is the judge of LongBench under one reading. It does not use a model, is
-// deterministic, and is safe for concurrent use.
-type Rule = benchmark.Rule
-
-// Judge returns the judge under the given reading; "" means [Upstream].
+// Judge returns the judge, a [benchmark.Rule], under the given reading; "" means [Upstream].
 func Judge(reading string) (deem.Judge, error) {
 	return benchmark.NewRule(Name, reading, version, verdict)
 }

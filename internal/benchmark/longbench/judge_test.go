@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/longbench"
 )
 
@@ -202,7 +203,7 @@ func TestUnjudged(t *testing.T) {
 		item("trec", "x", "x"), // no classes
 		classed("x", "x", "{", "["),
 	} {
-		for _, reading := range longbench.Readings() {
+		for _, reading := range benchmark.Readings() {
 			check(t, reading, it, unjudged)
 		}
 	}
@@ -219,7 +220,7 @@ func TestJudgeIdentity(t *testing.T) {
 	if errA != nil || errB != nil || a == b {
 		t.Errorf("hashes %s and %s, errors %v and %v: want two different ones", a, b, errA, errB)
 	}
-	if other, err := deem.JudgeHash(fixed.(*longbench.Rule).Reread()); err != nil || other != a {
+	if other, err := deem.JudgeHash(fixed.(*benchmark.Rule).Reread()); err != nil || other != a {
 		t.Errorf("Reread of fixed has the hash %s, want %s", other, a)
 	}
 	if up.Name() != "longbench" {
@@ -251,7 +252,7 @@ func FuzzJudge(f *testing.F) {
 		}
 		it := item(task, response, reference)
 		it.Fields = map[string]string{"all_classes": classes, "upstream_classes": ofFile, "edition": edition}
-		for _, reading := range longbench.Readings() {
+		for _, reading := range benchmark.Readings() {
 			v, err := judge(t, reading).Judge(t.Context(), it)
 			again, _ := judge(t, reading).Judge(t.Context(), it)
 			if err != nil {

@@ -174,10 +174,6 @@ func (b *bucket) line(name string) Line {
 	return l
 }
 
-// MethodMover is the method of the interval of the mean over tasks; see
-// [benchmark.MethodMover].
-const MethodMover = benchmark.MethodMover
-
 // Mean returns the mean over the tasks that have judged items. Each task has the same
 // weight, whatever its number of items. Upstream's program does not print it; its tables
 // do. The interval combines those of the tasks.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -14,29 +13,13 @@ import (
 	"deem/internal/words"
 )
 
-// Options says what to read.
-type Options struct {
-	// Data are the prediction files of one system, or the folder that contains them,
-	// for example pred/llama2-7b-chat-4k. The file name up to its first dot is the
-	// task. The single file of LongBench v2 may have any name. "-" is standard input,
-	// for v2 only.
-	Data []string
-
-	// Responses must be empty: the prediction files contain them.
-	Responses []string
-
-	Stdin io.Reader // the input for "-"
-
-	// RequireAll makes a task without a file, or with fewer lines than published, an
-	// error.
-	RequireAll bool
-
-	Limit int // maximum number of items; 0 means all
-
-	// Edition is one of [Editions]; "" detects it: files in a folder pred_e are E, and
-	// rows with a difficulty are V2.
-	Edition string
-}
+// Options says what to read. Data are the prediction files of one system, or the folder that
+// contains them, for example pred/llama2-7b-chat-4k. The file name up to its first dot is the
+// task. The single file of LongBench v2 may have any name, or be standard input. Responses
+// must be empty: the prediction files contain them. RequireAll makes a task without a file,
+// or with fewer lines than published, an error. The param "edition" is one of [Editions]; ""
+// detects it: files in a folder pred_e are E, and rows with a difficulty are V2.
+type Options = benchmark.Options
 
 // A Set contains the items of checked files, which are read again on each iteration. Notes
 // describes missing and incomplete tasks, and how upstream treats odd lines.
@@ -60,12 +43,13 @@ type source struct {
 // Open reads and checks everything. If lines are invalid, the error is a [*deem.Problems]
 // with their locations: upstream would stop at each of them. One line is in memory at a
 // time.
-func Open(ctx context.Context, o Options) (*Set, error) {
+func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	if err := benchmark.NoResponses(Name, o.Responses); err != nil {
 		return nil, err
 	}
-	if o.Edition != "" && !slices.Contains(Editions(), o.Edition) {
-		return nil, deem.WithHint(fmt.Errorf("%s has no edition %q", Name, o.Edition), "it may be %s", strings.Join(Editions(), ", "))
+	edition := o.With["edition"]
+	if edition != "" && !slices.Contains(Editions(), edition) {
+		return nil, deem.WithHint(fmt.Errorf("%s has no edition %q", Name, edition), "it may be %s", strings.Join(Editions(), ", "))
 	}
 	names, err := folder.Files(o.Data)
 	if err != nil {
@@ -75,7 +59,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{in: in, edition: o.Edition, sources: map[string]*source{}, ids: map[string]int{}}
+	s := &Set{in: in, edition: edition, sources: map[string]*source{}, ids: map[string]int{}}
 	if err := s.survey(ctx, names, o.RequireAll); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
@@ -87,8 +71,8 @@ func isRow(keys []string) bool {
 	return slices.Contains(keys, "pred") || slices.Contains(keys, "response")
 }
 
-// survey reads all rows to check them and to find the classes of each last line, then again
-// to compute the hash of the items.
+// survey reads all rows to check them and to find the classes of each last line, notes what
+// is odd or missing, and reads again to compute the hash of the items.
 func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error {
 	var problems benchmark.Problems
 	for row, err := range s.in.Rows(ctx) {
@@ -105,20 +89,8 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 	if len(s.order) == 0 {
 		return fmt.Errorf("read %s: there is no line in it", s.in)
 	}
-	if err := s.complete(names, requireAll); err != nil {
-		return err
-	}
-	var err error
-	s.Reread, err = s.in.Settle(s.read(ctx), s.read)
-	return err
-}
-
-// sizeV2 is the number of questions in LongBench v2.
-const sizeV2 = 503
-
-// complete notes what is missing from the files compared with the published data of their
-// edition, or makes it an error. The sizes of LongBench-E are unknown here.
-func (s *Set) complete(names []string, requireAll bool) error {
+	// What is missing from the files compared with the published data of their edition. The
+	// sizes of LongBench-E are unknown here.
 	var lack benchmark.Lack
 	var uneven []string
 	have := map[string]bool{}
@@ -151,8 +123,13 @@ func (s *Set) complete(names []string, requireAll bool) error {
 		s.in.Note(words.Count(bare, "item") + " without a reference, which upstream scores 0")
 	}
 	s.in.Note(uneven...)
-	return nil
+	var err error
+	s.Reread, err = s.in.Settle(s.read(ctx), s.read)
+	return err
 }
+
+// sizeV2 is the number of questions in LongBench v2.
+const sizeV2 = 503
 
 // visit checks one row and collects what is known only at the end of its file.
 func (s *Set) visit(row *benchmark.Row, names []string) error {
@@ -204,6 +181,3 @@ func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
 		return it, err
 	})
 }
-
-// Edition returns the edition of the benchmark.
-func (s *Set) Edition() string { return s.edition }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/longbench"
 	builtin "deem/judge"
 )
@@ -31,8 +32,14 @@ func folder(t *testing.T, name string, files map[string]string) string {
 	return dir
 }
 
+// editionOf returns the edition in the items, "" for V1.
+func editionOf(t *testing.T, s benchmark.Set) string {
+	t.Helper()
+	return itemsOf(t, s)[0].Fields["edition"]
+}
+
 // open opens a set that the test closes.
-func open(t *testing.T, o longbench.Options) *longbench.Set {
+func open(t *testing.T, o longbench.Options) benchmark.Set {
 	t.Helper()
 	s, err := longbench.Open(t.Context(), o)
 	if err != nil {
@@ -46,7 +53,7 @@ func open(t *testing.T, o longbench.Options) *longbench.Set {
 	return s
 }
 
-func itemsOf(t *testing.T, s *longbench.Set) []deem.Item {
+func itemsOf(t *testing.T, s benchmark.Set) []deem.Item {
 	t.Helper()
 	var list []deem.Item
 	for it, err := range s.Items() {
@@ -78,8 +85,8 @@ func TestOpen(t *testing.T) {
 	if diff := cmp.Diff(want, itemsOf(t, s)); diff != "" {
 		t.Error(diff)
 	}
-	if s.Len() != len(want) || len(s.Hash()) != 64 || s.Names()[0] != dir || s.Edition() != longbench.V1 {
-		t.Errorf("Len %d, Hash %q, Names %q, Edition %s", s.Len(), s.Hash(), s.Names(), s.Edition())
+	if s.Len() != len(want) || len(s.Hash()) != 64 || s.Names()[0] != dir || editionOf(t, s) != "" {
+		t.Errorf("Len %d, Hash %q, Names %q, Edition %s", s.Len(), s.Hash(), s.Names(), editionOf(t, s))
 	}
 	notes := strings.Join(s.Notes(), "\n")
 	for _, note := range []string{"18 tasks without an item", "trec has 2 of 200", "1 item without a reference"} {
@@ -123,8 +130,8 @@ func TestEven(t *testing.T) {
 		"vcsum.jsonl": `{"pred": "", "answers": ["x"], "length": 8000.0}`,
 	})
 	s := open(t, longbench.Options{Data: []string{dir}})
-	if s.Edition() != longbench.E || !strings.Contains(strings.Join(s.Notes(), "\n"), "vcsum is not one of the 13") {
-		t.Errorf("edition %s, notes %q", s.Edition(), s.Notes())
+	if editionOf(t, s) != longbench.E || !strings.Contains(strings.Join(s.Notes(), "\n"), "vcsum is not one of the 13") {
+		t.Errorf("edition %s, notes %q", editionOf(t, s), s.Notes())
 	}
 	m := longbench.NewMetrics("")
 	for _, it := range itemsOf(t, s) {
@@ -171,8 +178,8 @@ func TestV2(t *testing.T) {
 			Fields: map[string]string{"edition": "v2", "difficulty": "easy", "length": "short", "sub_domain": "S"},
 		}
 		items := itemsOf(t, s)
-		if diff := cmp.Diff(want, items[0]); diff != "" || s.Edition() != longbench.V2 {
-			t.Errorf("edition %s: %s", s.Edition(), diff)
+		if diff := cmp.Diff(want, items[0]); diff != "" || editionOf(t, s) != longbench.V2 {
+			t.Errorf("edition %s: %s", editionOf(t, s), diff)
 		}
 		m := longbench.NewMetrics("")
 		for _, it := range items {
@@ -190,8 +197,8 @@ func TestV2(t *testing.T) {
 // TestStdin checks that LongBench v2 needs no file name.
 func TestStdin(t *testing.T) {
 	s := open(t, longbench.Options{Data: []string{"-"}, Stdin: strings.NewReader(v2)})
-	if s.Len() != 3 || s.Edition() != longbench.V2 {
-		t.Errorf("%d items of edition %s, want 3 of v2", s.Len(), s.Edition())
+	if s.Len() != 3 || editionOf(t, s) != longbench.V2 {
+		t.Errorf("%d items of edition %s, want 3 of v2", s.Len(), editionOf(t, s))
 	}
 }
 
@@ -237,7 +244,7 @@ func TestRefused(t *testing.T) {
 		{longbench.Options{Data: []string{a, b}}, "task qasper is in", "one system at a time"},
 		{longbench.Options{Data: []string{filepath.Dir(a)}}, "has no file TASK.jsonl", "did you mean " + a},
 		{longbench.Options{Data: []string{a}, Responses: []string{"x"}}, "no separate file", "--data"},
-		{longbench.Options{Data: []string{a}, Edition: "v3"}, `no edition "v3"`, "v1, e, v2"},
+		{longbench.Options{Data: []string{a}, With: map[string]string{"edition": "v3"}}, `no edition "v3"`, "v1, e, v2"},
 		{longbench.Options{Data: []string{a}, RequireAll: true}, "the benchmark is not whole", "--require-all"},
 		{longbench.Options{Data: []string{filepath.Join(a, "qasperr.jsonl")}}, "no such file", "qasper.jsonl"},
 		{longbench.Options{Data: []string{two}}, "one file for each system", ""},

@@ -29,10 +29,8 @@ func Benchmark() benchmark.Benchmark {
 			}
 			return benchmark.Asked(Protocol(o.Reading))
 		},
-		Origin: func(name string) benchmark.Origin { return benchmark.OriginOf(Vendors()[name]) },
-		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
-			return benchmark.Opened(Open(ctx, o))
-		},
+		Origin:  func(name string) benchmark.Origin { return benchmark.OriginOf(Vendors()[name]) },
+		Open:    Open,
 		Metrics: func(context.Context, benchmark.Options) (benchmark.Metrics, error) { return NewMetrics(), nil },
 		ResultsName: func(f benchmark.Finished) string {
 			files := f.Options.Responses

@@ -2,12 +2,12 @@ package longmemeval
 
 import (
 	"embed"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/judge"
 )
@@ -71,30 +71,19 @@ var _ judge.Readable = (*QA)(nil)
 // Protocol returns the protocol of the LongMemEval judge under the named reading; "" means
 // [Upstream].
 func Protocol(reading string) (*QA, error) {
-	p := &QA{reading: reading, prompts: prompts(), abstention: abstentionByID, maxTokens: 10}
-	switch reading {
-	case "":
-		p.reading = Upstream
-	case Upstream, Strict:
-	case Seed:
+	reading, err := benchmark.CheckReading(Name, reading, Readings())
+	if err != nil {
+		return nil, err
+	}
+	p := &QA{reading: reading, prompts: map[string]string{}, abstention: abstentionByID, maxTokens: 10}
+	if reading == Seed {
 		p.abstention, p.maxTokens = abstentionByType, 4
-	default:
-		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", Name, reading, strings.Join(Readings(), ", "))
+	}
+	all := benchmark.Embedded(promptFiles)
+	for _, name := range append(slices.Collect(maps.Values(promptOf)), abstentionPrompt) {
+		p.prompts[name] = all[name]
 	}
 	return p, nil
-}
-
-// prompts returns the published prompts by name.
-func prompts() map[string]string {
-	all := map[string]string{}
-	for _, name := range append(slices.Collect(maps.Values(promptOf)), abstentionPrompt) {
-		b, err := promptFiles.ReadFile("prompts/" + name + ".txt")
-		if err != nil {
-			panic("longmemeval: a prompt is not embedded: " + err.Error())
-		}
-		all[name] = string(b)
-	}
-	return all
 }
 
 // Name returns "longmemeval".

@@ -31,7 +31,7 @@ const (
 // join returns the settings for joining questions and responses.
 func join(o Options) benchmark.Join {
 	return benchmark.Join{
-		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
+		Options:  o,
 		ID:       []string{"question_id", "id"},
 		Response: []string{"hypothesis", "response", "prediction"},
 		Further:  append(append([]string{questionColumn, dateColumn}, typeColumns...), referenceColumns...),
@@ -39,21 +39,11 @@ func join(o Options) benchmark.Join {
 	}
 }
 
-// A Set contains the items of the benchmark: questions with responses, in the order of the
-// responses. Notes describes how the files were joined: for example, responses to unknown
-// questions and questions without a response.
-type Set struct{ benchmark.Held }
-
 // Open joins questions and responses into items, in the order of the responses. It reads
 // and checks everything before any call is made; if rows are invalid, the error is a
-// [*deem.Problems].
-func Open(ctx context.Context, o Options) (*Set, error) {
-	held, err := join(o).Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &Set{held}, nil
-}
+// [*deem.Problems]. Notes of the set describes how the files were joined: for example,
+// responses to unknown questions and questions without a response.
+func Open(ctx context.Context, o Options) (benchmark.Set, error) { return join(o).Open(ctx) }
 
 // readQuestion reads a row of the published data.
 func readQuestion(it *deem.Item, row *benchmark.Row) error {

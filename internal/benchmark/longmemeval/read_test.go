@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/longmemeval"
 )
 
@@ -26,7 +27,7 @@ func write(tb testing.TB, name, text string) string {
 	return path
 }
 
-func open(tb testing.TB, o longmemeval.Options) *longmemeval.Set {
+func open(tb testing.TB, o longmemeval.Options) benchmark.Set {
 	tb.Helper()
 	s, err := longmemeval.Open(context.Background(), o)
 	if err != nil {
@@ -40,7 +41,7 @@ func open(tb testing.TB, o longmemeval.Options) *longmemeval.Set {
 	return s
 }
 
-func itemsOf(tb testing.TB, s *longmemeval.Set) []deem.Item {
+func itemsOf(tb testing.TB, s benchmark.Set) []deem.Item {
 	tb.Helper()
 	var items []deem.Item
 	for it, err := range s.Items() {

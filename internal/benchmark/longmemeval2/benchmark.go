@@ -19,12 +19,7 @@ func Benchmark() benchmark.Benchmark {
 		Judge: func(_ string, o benchmark.Options) (benchmark.Judge, error) {
 			return benchmark.Asked(Protocol(o.Reading))
 		},
-		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
-			if _, err := NewMetrics(o.With["tier"]); err != nil {
-				return nil, err
-			}
-			return benchmark.Opened(Open(ctx, o))
-		},
+		Open: Open,
 		Metrics: func(_ context.Context, o benchmark.Options) (benchmark.Metrics, error) {
 			m, err := NewMetrics(o.With["tier"])
 			if err != nil {

@@ -3,7 +3,6 @@ package longmemeval2
 import (
 	"embed"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -65,15 +64,11 @@ var (
 
 // Protocol returns the protocol under the named reading; "" means [Upstream].
 func Protocol(reading string) (*P, error) {
-	p := &P{reading: reading, prompts: benchmark.Embedded(promptFiles)}
-	switch reading {
-	case "":
-		p.reading = Upstream
-	case Upstream, Strict, Fixed:
-	default:
-		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", Name, reading, strings.Join(Readings(), ", "))
+	reading, err := benchmark.CheckReading(Name, reading, Readings())
+	if err != nil {
+		return nil, err
 	}
-	return p, nil
+	return &P{reading: reading, prompts: benchmark.Embedded(promptFiles)}, nil
 }
 
 // Name returns "longmemeval-v2".

@@ -25,22 +25,18 @@ var (
 	latencyColumn    = "memory_query_duration_seconds"
 )
 
-// A Set contains the items of the benchmark, in the order of the responses.
-type Set struct{ benchmark.Held }
-
 // Open joins questions and responses into items; see [benchmark.Join].
-func Open(ctx context.Context, o Options) (*Set, error) {
-	held, err := benchmark.Join{
-		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
+func Open(ctx context.Context, o Options) (benchmark.Set, error) {
+	if _, err := NewMetrics(o.With["tier"]); err != nil {
+		return nil, err
+	}
+	return benchmark.Join{
+		Options:  o,
 		ID:       []string{"id", "question_id"},
 		Response: []string{"response_raw", "response", "hypothesis", "prediction"},
 		Further:  slices.Concat([]string{"question_type", fieldEvaluation, latencyColumn}, questionColumns, referenceColumns),
 		Question: readQuestion, Answer: readAnswer,
 	}.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &Set{held}, nil
 }
 
 // readQuestion reads a row with a question.

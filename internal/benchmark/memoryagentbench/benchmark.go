@@ -15,7 +15,7 @@ import (
 func Benchmark(longMemEval func(reading string) (judge.Readable, error)) benchmark.Benchmark {
 	return benchmark.Benchmark{
 		Name: Name, About: About, Where: Where, Licence: Licence,
-		Readings: Readings(),
+		Readings: benchmark.Readings(), // as upstream's programs read, and with whole words and replies in range
 		Judges:   []string{RulesName, UpstreamName},
 		Judge: func(name string, o benchmark.Options) (benchmark.Judge, error) {
 			if name == RulesName {
@@ -36,12 +36,7 @@ func Benchmark(longMemEval func(reading string) (judge.Readable, error)) benchma
 				Source: "github.com/HUST-AI-HYZ/MemoryAgentBench at 455306d, llm_based_eval", Licence: Licence,
 			}
 		},
-		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
-			return benchmark.Opened(Open(ctx, Options{
-				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, Limit: o.Limit,
-				Rules: !slices.ContainsFunc(o.Judges, func(name string) bool { return name != RulesName }),
-			}))
-		},
+		Open:    Open,
 		Metrics: func(context.Context, benchmark.Options) (benchmark.Metrics, error) { return NewMetrics(), nil },
 		ResultsName: func(f benchmark.Finished) string {
 			return strings.TrimSuffix(slices.Concat(f.Options.Responses, f.Options.Data)[0], ".json") + "-gpt4eval_o.json"

@@ -38,10 +38,6 @@ const (
 	UpstreamName = Name + "/upstream"
 )
 
-// Readings returns the names of the readings, the default first: as upstream's programs
-// read, and with whole words and replies in range.
-func Readings() []string { return benchmark.Readings() }
-
 // version is increased whenever a reading may give a different verdict.
 const version = 1
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/benchmark/longmemeval"
 	"deem/internal/benchmark/memoryagentbench"
 	"deem/judge"
@@ -71,7 +72,7 @@ func TestRules(t *testing.T) {
 		{"detective_qa", "Answer: B. The butler", []string{"b the butler"}, 1, 1},
 		{"ruler_niah_mq", "9545877 and 3554438", []string{"3554438", "4077793"}, .5, .5},
 	} {
-		for i, reading := range memoryagentbench.Readings() {
+		for i, reading := range benchmark.Readings() {
 			j, err := memoryagentbench.Rules(reading)
 			if err != nil {
 				t.Fatal(err)
@@ -103,7 +104,11 @@ func open(t *testing.T, rules bool, files ...string) map[string]deem.Item {
 	for i, name := range files {
 		files[i] = filepath.Join("..", "..", "..", "examples", "memoryagentbench", name)
 	}
-	s, err := memoryagentbench.Open(t.Context(), memoryagentbench.Options{Data: files, Rules: rules})
+	by := memoryagentbench.UpstreamName
+	if rules {
+		by = memoryagentbench.RulesName
+	}
+	s, err := memoryagentbench.Open(t.Context(), memoryagentbench.Options{Data: files, Judges: []string{by}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +140,7 @@ func TestOpen(t *testing.T) {
 	if _, err := protocol(t, "").Request(alone); err == nil || !strings.Contains(err.Error(), "key points") {
 		t.Errorf("a summary without key points: %v", err)
 	}
-	_, err := memoryagentbench.Open(t.Context(), memoryagentbench.Options{Data: []string{"../../../examples/memoryagentbench/summary_results.json"}, Rules: true})
+	_, err := memoryagentbench.Open(t.Context(), memoryagentbench.Options{Data: []string{"../../../examples/memoryagentbench/summary_results.json"}, Judges: []string{memoryagentbench.RulesName}})
 	if err == nil || !strings.Contains(deem.HintOf(err), "--judge memoryagentbench/upstream") {
 		t.Errorf("nothing to judge by rule: %v, hint %q", err, deem.HintOf(err))
 	}
@@ -157,7 +162,7 @@ func TestSummary(t *testing.T) {
 		{`{"fluency": 1}`, "I cannot say.", `{"precision": 1, "sentence_count": 1}`, -1, -1},
 		{`{"fluency": 1}`, `{"recall": "3"}`, `{"precision": 1, "sentence_count": 1}`, -1, -1},
 	} {
-		for i, reading := range memoryagentbench.Readings() {
+		for i, reading := range benchmark.Readings() {
 			replies := []string{c.fluency, c.recall, c.precision}
 			v, err := protocol(t, reading).Talk(it, func(deem.Request) (deem.Reply, error) {
 				reply := deem.Reply{Text: replies[0], Stop: deem.StopEnd}
@@ -203,7 +208,7 @@ func TestResults(t *testing.T) {
 	if err := os.WriteFile(name, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := memoryagentbench.Open(t.Context(), memoryagentbench.Options{Data: []string{name}})
+	s, err := memoryagentbench.Open(t.Context(), memoryagentbench.Options{Data: []string{name}, Judges: []string{memoryagentbench.UpstreamName}})
 	if err != nil || s.Len() != 2 {
 		t.Fatalf("%v, error %v", s, err)
 	}

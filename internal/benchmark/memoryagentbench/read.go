@@ -3,7 +3,6 @@ package memoryagentbench
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,18 +11,11 @@ import (
 	"deem/internal/benchmark"
 )
 
-// Options says what to read.
-type Options struct {
-	// Data and Responses are result files of upstream's programs, and rows of the
-	// published data, which are recognised by their content. A result file is
-	// sufficient, except for key points and types of questions, which only the
-	// published data has.
-	Data, Responses []string
-
-	Stdin io.Reader
-	Limit int
-	Rules bool // only items that need no model
-}
+// Options says what to read. Data and Responses are result files of upstream's programs, and
+// rows of the published data, which are recognised by their content. A result file is
+// sufficient, except for key points and types of questions, which only the published data
+// has.
+type Options = benchmark.Options
 
 // known contains the published data about a question.
 type known struct {
@@ -31,8 +23,9 @@ type known struct {
 	keypoints                           string // a JSON list
 }
 
-// Open reads result files and joins them with the published data by qa_pair_id.
-func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
+// Open reads result files and joins them with the published data by qa_pair_id. It drops the
+// items that need a model, unless a judge that asks one is named.
+func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	names := slices.Concat(o.Data, o.Responses)
 	if err := benchmark.CheckNames(names); err != nil {
 		return nil, err
@@ -77,7 +70,7 @@ func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
 			}
 		}
 	}
-	if o.Rules {
+	if !slices.ContainsFunc(o.Judges, func(name string) bool { return name != RulesName }) {
 		asked := func(it deem.Item) bool { return isSummary(it.Category) || isChat(it.Category) }
 		var dropped []string
 		items = slices.DeleteFunc(items, func(it deem.Item) bool {
@@ -96,8 +89,7 @@ func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
 		notes = append(notes, "without the published data nobody knows which questions share a text, so intervals take each question for itself")
 	}
 	items, notes = benchmark.Limit(items, o.Limit, notes)
-	held, err := benchmark.Hold(items, names, notes)
-	return &held, err
+	return benchmark.Hold(items, names, notes)
 }
 
 // addPublished adds the questions of a row of the published data, which is one text, and

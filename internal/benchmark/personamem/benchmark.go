@@ -30,9 +30,7 @@ func Benchmark() benchmark.Benchmark {
 				Source: "github.com/bowen-upenn/PersonaMem-v2 at fc16030, inference_utils.py", Licence: "none found",
 			}
 		},
-		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
-			return benchmark.Opened(Open(ctx, o))
-		},
+		Open:    Open,
 		Metrics: func(context.Context, benchmark.Options) (benchmark.Metrics, error) { return NewMetrics(), nil },
 		ResultsName: func(f benchmark.Finished) string {
 			return ResultsName(slices.Concat(f.Options.Responses, f.Options.Data)[0], f.Judge)

@@ -1,7 +1,6 @@
 package personamem
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,13 +12,11 @@ import (
 
 // Choice returns the judge of chosen options under a reading; "" means [Upstream].
 func Choice(reading string) (deem.Judge, error) {
-	by := map[string]string{"": benchmark.ChoicePersonaMem, Upstream: benchmark.ChoicePersonaMem, OmniMemEval: benchmark.ChoiceOmniMemEval, Strict: benchmark.ChoiceStrict}[reading]
-	if by == "" {
-		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", ChoiceName, reading, strings.Join(Readings(), ", "))
+	reading, err := benchmark.CheckReading(ChoiceName, reading, Readings())
+	if err != nil {
+		return nil, err
 	}
-	if reading == "" {
-		reading = Upstream
-	}
+	by := map[string]string{Upstream: benchmark.ChoicePersonaMem, OmniMemEval: benchmark.ChoiceOmniMemEval, Strict: benchmark.ChoiceStrict}[reading]
 	return benchmark.NewChoice(by, ChoiceName, reading), nil
 }
 
@@ -60,12 +57,9 @@ var _ judge.Readable = (*OpenAnswers)(nil)
 
 // Protocol returns the protocol of open answers with the given prompts.
 func Protocol(reading string, prompts map[string]string) (*OpenAnswers, error) {
-	switch reading {
-	case "":
-		reading = Upstream
-	case Upstream, Strict:
-	default:
-		return nil, fmt.Errorf("judge %s has no reading %q; it has %s, %s", OpenName, reading, Upstream, Strict)
+	reading, err := benchmark.CheckReading(OpenName, reading, []string{Upstream, Strict})
+	if err != nil {
+		return nil, err
 	}
 	return &OpenAnswers{reading, prompts}, nil
 }

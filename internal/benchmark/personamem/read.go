@@ -22,17 +22,13 @@ var (
 )
 
 // Open joins questions and responses into items.
-func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
+func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	further := append(append(append([]string{"persona_id"}, optionColumns...), questionColumns...), append(answerColumns, fieldColumns...)...)
-	held, err := benchmark.Join{
-		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
-		ID: []string{"id", "question_id"}, Response: []string{"model_response", "response", "generated_answer"}, Further: further,
+	return benchmark.Join{
+		Options: o,
+		ID:      []string{"id", "question_id"}, Response: []string{"model_response", "response", "generated_answer"}, Further: further,
 		Key: key, Question: readQuestion, Answer: readAnswer,
 	}.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &held, nil
 }
 
 // key returns an id made of the persona, the question and the preference, because rows of
