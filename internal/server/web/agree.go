@@ -168,38 +168,34 @@ func (s *Server) agreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
 			return nil, err
 		}
 		got.Agreement, got.other = b.Agreement(), people.OtherResponses
-		return got, s.addNarrowed(ctx, ask, o, got)
+		// How much the last labels narrowed the corrected interval is known from the
+		// agreement without them.
+		var times []time.Time
+		for _, l := range ask.labels {
+			if l.Dataset == ask.run.Dataset.Hash && (len(ask.Only) == 0 || slices.Contains(ask.Only, l.Annotator)) {
+				times = append(times, l.Labelled)
+			}
+		}
+		if len(times) < 2*lastLabels || got.Corrected == nil {
+			return got, nil
+		}
+		slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
+		people, err = reports.Kept(ctx, labelsBefore{s.Store, times[lastLabels-1]}, store.LabelQuery{Annotators: ask.Only})
+		if err != nil {
+			return nil, err
+		}
+		before, err := reports.CompareWithPeople(ctx, s.Store, ask.run, people, o)
+		if err != nil || before.Corrected == nil {
+			return got, err
+		}
+		was, now := before.Corrected.Quoted(), got.Corrected.Quoted()
+		got.narrowed = fmt.Sprintf("With the last %d labels the corrected interval went from %.1f to %.1f points wide.", lastLabels, 100*(was.Hi-was.Lo), 100*(now.Hi-now.Lo))
+		return got, nil
 	})
 }
 
 // lastLabels is the number of most recent labels whose effect the agreement page shows.
 const lastLabels = 10
-
-// addNarrowed sets how much the last labels narrowed the corrected interval. It computes
-// the agreement again without them.
-func (s *Server) addNarrowed(ctx context.Context, ask agreeAsk, o agree.Options, got *agreed) error {
-	var times []time.Time
-	for _, l := range ask.labels {
-		if l.Dataset == ask.run.Dataset.Hash && (len(ask.Only) == 0 || slices.Contains(ask.Only, l.Annotator)) {
-			times = append(times, l.Labelled)
-		}
-	}
-	if len(times) < 2*lastLabels || got.Corrected == nil {
-		return nil
-	}
-	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
-	people, err := reports.Kept(ctx, labelsBefore{s.Store, times[lastLabels-1]}, store.LabelQuery{Annotators: ask.Only})
-	if err != nil {
-		return err
-	}
-	before, err := reports.CompareWithPeople(ctx, s.Store, ask.run, people, o)
-	if err != nil || before.Corrected == nil {
-		return err
-	}
-	was, now := before.Corrected.Quoted(), got.Corrected.Quoted()
-	got.narrowed = fmt.Sprintf("With the last %d labels the corrected interval went from %.1f to %.1f points wide.", lastLabels, 100*(was.Hi-was.Lo), 100*(now.Hi-now.Lo))
-	return nil
-}
 
 // labelsBefore is a database restricted to the labels given before a time.
 type labelsBefore struct {

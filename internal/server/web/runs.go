@@ -21,9 +21,6 @@ import (
 // runsPerPage is the number of runs on a page.
 const runsPerPage = 50
 
-// maxRunsPage bounds the page number, so that the position of its runs does not overflow.
-const maxRunsPage = 1_000_000
-
 // The kinds of runs, which are listed separately: runs with results, runs over probes of a
 // judge, runs in which nothing was judged, and deleted runs.
 const (
@@ -162,18 +159,12 @@ func (s *Server) runsPage(r *http.Request) (page, error) {
 	}
 	list.Late = s.sortRuns(r.Context(), rows, f)
 	at, _ := strconv.Atoi(r.URL.Query().Get("page"))
-	at = min(max(at, 1), maxRunsPage)
-	list.Total = len(rows)
-	from, to := min((at-1)*runsPerPage, len(rows)), min(at*runsPerPage, len(rows))
-	if at > 1 && from == to {
+	pages := newPager(at, len(rows), runsPerPage, func(n int) string { return f.link("/", "page", strconv.Itoa(n)) })
+	if at > pages.Pages {
 		return page{}, server.NotFound("there is no page %d in the list of runs", at)
 	}
-	if at > 1 {
-		list.Newer = f.link("/", "page", strconv.Itoa(at-1))
-	}
-	if to < len(rows) {
-		list.Older = f.link("/", "page", strconv.Itoa(at+1))
-	}
+	list.Total, list.Newer, list.Older = len(rows), pages.Prev, pages.Next
+	from, to := pages.span(len(rows), runsPerPage)
 	for _, row := range rows[from:to] {
 		if score, ok := s.reports.scored(row.Run); ok {
 			row.Score = &score

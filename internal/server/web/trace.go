@@ -81,7 +81,23 @@ func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text str
 		fill(marks[at+len(body):], thought)
 	}
 	masked := judge.Body(text, rec.Item.Response)
-	if n := markBlanked(marks[at:], body, masked); n > 0 {
+	n := 0
+	for i := range min(len(body), len(masked)) {
+		if body[i] != masked[i] {
+			marks[at+i] = blanked
+			n++
+		}
+	}
+	last := -1 // Spaces between two blanked words are marked too.
+	for i := range body {
+		if marks[at+i] == blanked {
+			if last >= 0 && strings.TrimSpace(body[last+1:i]) == "" {
+				fill(marks[at+last+1:at+i], blanked)
+			}
+			last = i
+		}
+	}
+	if n > 0 {
 		t.Steps = append(t.Steps, fmt.Sprintf("What is quoted from the response was blanked, so that it cannot vote: %s.", words.Count(n, "byte")))
 	}
 	d := p.Spec().Declaration
@@ -102,28 +118,6 @@ func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text str
 	default:
 		t.Steps = append(t.Steps, fmt.Sprintf("A lenient reader would find the label %s: %s.", f.Label, cmp.Or(foundAt[f.How], f.How)))
 	}
-}
-
-// markBlanked marks the bytes that masking has changed, and returns their number.
-func markBlanked(marks []string, body, masked string) int {
-	n := 0
-	for i := range min(len(body), len(masked)) {
-		if body[i] != masked[i] {
-			marks[i] = blanked
-			n++
-		}
-	}
-	// Spaces between two blanked words are marked too.
-	last := -1
-	for i := range body {
-		if marks[i] == blanked {
-			if last >= 0 && strings.TrimSpace(body[last+1:i]) == "" {
-				fill(marks[last+1:i], blanked)
-			}
-			last = i
-		}
-	}
-	return n
 }
 
 // foundAt describes where a label was found.
